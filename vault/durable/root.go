@@ -1,0 +1,391 @@
+package durable
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+)
+
+// A Root is a folder that reads and writes cannot leave, symbolic links
+// included. Paths are slash-separated and relative to it. It is safe for
+// concurrent use.
+type Root struct {
+	root *os.Root
+	dir  string
+	hook Hook
+}
+
+// OpenRoot opens dir, which must exist. hook may be nil.
+func OpenRoot(dir string, hook Hook) (*Root, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, err
+	}
+	return &Root{root: r, dir: abs, hook: hook}, nil
+}
+
+// Close releases the folder's handle.
+func (r *Root) Close() error { return r.root.Close() }
+
+// Dir is the absolute path of the folder.
+func (r *Root) Dir() string { return r.dir }
+
+// Abs is the absolute form of p, for messages and hooks only.
+func (r *Root) Abs(p string) string { return filepath.Join(r.dir, filepath.FromSlash(p)) }
+
+// Lstat describes p without following it.
+func (r *Root) Lstat(p string) (fs.FileInfo, error) { return r.root.Lstat(filepath.FromSlash(p)) }
+
+// Exists reports whether p names anything at all.
+func (r *Root) Exists(p string) bool {
+	_, err := r.Lstat(p)
+	return err == nil
+}
+
+// ReadDir lists a folder in file-name order.
+func (r *Root) ReadDir(p string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(r.root.FS(), path.Clean(p))
+}
+
+// ReadFile reads a regular file of at most max bytes (0 = no bound) and its
+// description from the same open handle. It fails with [ErrNotRegular] or
+// [ErrTooLarge] rather than block on a FIFO or exhaust memory.
+func (r *Root) ReadFile(p string, max int64) ([]byte, fs.FileInfo, error) {
+	f, info, err := r.OpenRegular(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close() // opened for reading: nothing to lose
+	if max > 0 && info.Size() > max {
+		return nil, info, &fs.PathError{Op: "read", Path: p, Err: ErrTooLarge}
+	}
+	data, err := readAll(f, info.Size())
+	if err != nil {
+		return nil, info, &fs.PathError{Op: "read", Path: p, Err: err}
+	}
+	return data, info, nil
+}
+
+// OpenRegular opens a regular file for reading.
+func (r *Root) OpenRegular(p string) (*os.File, fs.FileInfo, error) {
+	info, err := r.Lstat(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, &fs.PathError{Op: "open", Path: p, Err: ErrNotRegular}
+	}
+	// Between Lstat and open the file may turn into a FIFO; openNonblock keeps
+	// that from hanging, and the second look catches it.
+	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: p, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// readAll reads to the end in one allocation when size was right.
+func readAll(f io.Reader, size int64) ([]byte, error) {
+	buf := make([]byte, 0, size+1)
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := f.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ask announces a step. done means that the step must not be performed and err
+// is its outcome.
+func (r *Root) ask(s Step) (done bool, err error) {
+	if r.hook == nil {
+		return false, nil
+	}
+	switch err := r.hook(s); {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, ErrSkip):
+		return true, nil
+	default:
+		return true, &fs.PathError{Op: string(s.Op), Path: s.Path, Err: err}
+	}
+}
+
+// step announces a step and performs it with do unless the hook decided it.
+func (r *Root) step(s Step, do func() error) error {
+	if done, err := r.ask(s); done {
+		return err
+	}
+	return do()
+}
+
+// Announce lets another package's mutating call (a kernel lock) be seen by the
+// hook. It reports whether the call must be left out and the error to return.
+func (r *Root) Announce(op Op, label, p string) (skip bool, err error) {
+	return r.ask(Step{Op: op, Label: label, Path: r.Abs(p)})
+}
+
+// CreateSync makes p, which must not exist, with data and permissions, and
+// fsyncs its contents. The name itself is durable only after [Root.SyncDir] of
+// its folder. On failure nothing is left behind where that can be helped.
+func (r *Root) CreateSync(label, p string, data []byte, perm fs.FileMode) (err error) {
+	return r.create(label, p, data, perm, true)
+}
+
+// Create is [Root.CreateSync] without the fsync, for files that are rebuilt
+// when lost.
+func (r *Root) Create(label, p string, data []byte, perm fs.FileMode) error {
+	return r.create(label, p, data, perm, false)
+}
+
+func (r *Root) create(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
+	abs := r.Abs(p)
+	if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs}); done {
+		return err
+	}
+	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			err = errors.Join(err, r.Remove(label, p))
+		}
+	}()
+	if err := r.write(f, label, abs, data, 0); err != nil {
+		return err
+	}
+	if !sync {
+		return nil
+	}
+	return r.step(Step{Op: OpSync, Label: label, Path: abs}, f.Sync)
+}
+
+// write puts data at offset off of an open file.
+func (r *Root) write(f *os.File, label, abs string, data []byte, off int64) error {
+	if len(data) == 0 {
+		return nil
+	}
+	s := Step{Op: OpWrite, Label: label, Path: abs, Data: data, Offset: off}
+	if r.hook != nil {
+		switch err := r.hook(s); {
+		case errors.Is(err, ErrSkip):
+			return nil
+		case errors.Is(err, ErrShortWrite):
+			_, werr := f.WriteAt(data[:len(data)/2], off)
+			return errors.Join(&fs.PathError{Op: "write", Path: abs, Err: syscall.ENOSPC}, werr)
+		case err != nil:
+			return &fs.PathError{Op: "write", Path: abs, Err: err}
+		}
+	}
+	_, err := f.WriteAt(data, off)
+	return err
+}
+
+// Overwrite replaces the contents of p in place and fsyncs them when sync is
+// set. The change is not atomic: the reader must be able to tell a torn file
+// by a checksum. p is made when it does not exist, and then its folder is
+// fsynced as well. Shrinking happens after the new bytes are written.
+func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
+	abs, fresh := r.Abs(p), !r.Exists(p)
+	if fresh {
+		if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs}); done {
+			return err
+		}
+	}
+	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE, perm.Perm())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := r.write(f, label, abs, data, 0); err != nil {
+		return err
+	}
+	size := int64(len(data))
+	if info, err := f.Stat(); err != nil || info.Size() != size {
+		cut := Step{Op: OpTruncate, Label: label, Path: abs, Offset: size}
+		if err := r.step(cut, func() error { return f.Truncate(size) }); err != nil {
+			return err
+		}
+	}
+	if !sync {
+		return nil
+	}
+	if err := r.step(Step{Op: OpSync, Label: label, Path: abs}, f.Sync); err != nil {
+		return err
+	}
+	if fresh {
+		return r.SyncDir(label, path.Dir(p))
+	}
+	return nil
+}
+
+// Append adds data to the end of p, making it when needed, in one write, and
+// fsyncs it when sync is set. A torn last line of an earlier crash is ended
+// with a newline first, so that it cannot swallow this one.
+func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
+	abs, fresh := r.Abs(p), !r.Exists(p)
+	if fresh {
+		if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs}); done {
+			return err
+		}
+	}
+	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_RDWR|os.O_CREATE, perm.Perm())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if end := info.Size(); end > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, end-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			data = append([]byte{'\n'}, data...)
+		}
+	}
+	if err := r.write(f, label, abs, data, info.Size()); err != nil {
+		return err
+	}
+	if !sync {
+		return nil
+	}
+	if err := r.step(Step{Op: OpSync, Label: label, Path: abs}, f.Sync); err != nil {
+		return err
+	}
+	if fresh {
+		return r.SyncDir(label, path.Dir(p))
+	}
+	return nil
+}
+
+// SyncFile fsyncs an existing file that somebody else wrote.
+func (r *Root) SyncFile(label, p string) (err error) {
+	f, _, err := r.OpenRegular(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return r.step(Step{Op: OpSync, Label: label, Path: r.Abs(p)}, f.Sync)
+}
+
+// Chmod sets the permissions of p.
+func (r *Root) Chmod(label, p string, perm fs.FileMode) error {
+	return r.step(Step{Op: OpChmod, Label: label, Path: r.Abs(p)}, func() error {
+		return r.root.Chmod(filepath.FromSlash(p), perm.Perm())
+	})
+}
+
+// Rename moves from to to, replacing it. Atomic for every observer; durable
+// after SyncDir of both folders.
+func (r *Root) Rename(label, from, to string) error {
+	return r.step(Step{Op: OpRename, Label: label, Path: r.Abs(from), To: r.Abs(to)}, func() error {
+		return r.root.Rename(filepath.FromSlash(from), filepath.FromSlash(to))
+	})
+}
+
+// Link gives from the second name to. It fails with fs.ErrExist when to exists:
+// the atomic way to take a lock file whose contents are whole from the start.
+func (r *Root) Link(label, from, to string) error {
+	return r.step(Step{Op: OpLink, Label: label, Path: r.Abs(from), To: r.Abs(to)}, func() error {
+		return r.root.Link(filepath.FromSlash(from), filepath.FromSlash(to))
+	})
+}
+
+// Remove unlinks a file or an empty folder. A path that is already gone is
+// not an error.
+func (r *Root) Remove(label, p string) error {
+	return r.step(Step{Op: OpRemove, Label: label, Path: r.Abs(p)}, func() error {
+		err := r.root.Remove(filepath.FromSlash(p))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+
+// SyncDir makes the names in folder p durable. File systems that cannot fsync
+// a folder (EINVAL, ENOTSUP) are taken to keep the order by themselves.
+func (r *Root) SyncDir(label, p string) (err error) {
+	return r.step(Step{Op: OpSyncDir, Label: label, Path: r.Abs(p)}, func() error {
+		d, err := r.root.Open(filepath.FromSlash(p))
+		if err != nil {
+			return err
+		}
+		err = d.Sync()
+		if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+			err = nil
+		}
+		return errors.Join(err, d.Close())
+	})
+}
+
+// MkdirAll makes folder p and its missing parents, each durable in its parent
+// before it returns. It refuses to pass through a symbolic link.
+func (r *Root) MkdirAll(label, p string, perm fs.FileMode) error {
+	return r.mkdirAll(label, p, perm, true)
+}
+
+// MkdirAllLazy is [Root.MkdirAll] without the fsyncs, for folders of derived
+// data.
+func (r *Root) MkdirAllLazy(label, p string, perm fs.FileMode) error {
+	return r.mkdirAll(label, p, perm, false)
+}
+
+func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
+	p = path.Clean(p)
+	if p == "." {
+		return nil
+	}
+	info, err := r.Lstat(p)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		return &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := r.mkdirAll(label, path.Dir(p), perm, sync); err != nil {
+		return err
+	}
+	err = r.step(Step{Op: OpMkdir, Label: label, Path: r.Abs(p)}, func() error {
+		err := r.root.Mkdir(filepath.FromSlash(p), perm.Perm())
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil || !sync {
+		return err
+	}
+	return r.SyncDir(label, path.Dir(p))
+}
