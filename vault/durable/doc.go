@@ -13,7 +13,10 @@
 //	err = root.SyncDir("note", ".")
 package durable
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+)
 
 // Op names one kind of mutating file-system call.
 type Op string
@@ -44,6 +47,11 @@ type Step struct {
 	To     string
 	Data   []byte
 	Offset int64
+	// Perm is set for OpCreate, OpMkdir and OpChmod, before the umask.
+	Perm fs.FileMode
+	// Exclusive says that an OpRename fails when To exists instead of
+	// replacing it.
+	Exclusive bool
 }
 
 // A Hook sees every step before it happens. Returning nil lets it happen;

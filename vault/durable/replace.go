@@ -26,24 +26,28 @@ var ErrNoExchange = errors.New("file system cannot exchange two names")
 // Exchange swaps the temporary file and the target, which must both exist: the
 // displaced bytes are then at TempPath for inspection.
 func (m Move) Exchange() error {
-	return m.run(OpExchange, false, renameExchange)
+	return m.run(Step{Op: OpExchange}, false, renameExchange)
 }
 
 // Place moves the temporary file to the target, which must not exist
 // (fs.ErrExist otherwise).
-func (m Move) Place() error { return m.run(OpRename, false, renameNoReplace) }
+func (m Move) Place() error {
+	return m.run(Step{Op: OpRename, Exclusive: true}, false, renameNoReplace)
+}
 
 // Take moves the target to TempPath, which must not exist.
-func (m Move) Take() error { return m.run(OpRename, true, renameNoReplace) }
+func (m Move) Take() error {
+	return m.run(Step{Op: OpRename, Exclusive: true}, true, renameNoReplace)
+}
 
 // Replace moves the temporary file over the target whatever it holds: the
 // fallback where [Move.Exchange] is not to be had.
-func (m Move) Replace() error { return m.run(OpRename, false, renameReplace) }
+func (m Move) Replace() error { return m.run(Step{Op: OpRename}, false, renameReplace) }
 
 // run resolves both parents inside their roots and calls rename on the open
 // folders, so that no later symbolic link can redirect either name.
-func (m Move) run(op Op, take bool, rename func(from *os.File, a string, to *os.File, b string) error) (err error) {
-	s := Step{Op: op, Label: m.Label, Path: m.Temp.Abs(m.TempPath), To: m.Target.Abs(m.Path)}
+func (m Move) run(s Step, take bool, rename func(from *os.File, a string, to *os.File, b string) error) (err error) {
+	s.Label, s.Path, s.To = m.Label, m.Temp.Abs(m.TempPath), m.Target.Abs(m.Path)
 	if take {
 		s.Path, s.To = s.To, s.Path
 	}
@@ -66,7 +70,7 @@ func (m Move) run(op Op, take bool, rename func(from *os.File, a string, to *os.
 		defer func() { a, b = b, a }()
 	}
 	if err := rename(a, from, b, to); err != nil {
-		return &fs.PathError{Op: string(op), Path: m.Path, Err: err}
+		return &fs.PathError{Op: string(s.Op), Path: m.Path, Err: err}
 	}
 	return nil
 }

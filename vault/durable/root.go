@@ -162,7 +162,7 @@ func (r *Root) Create(label, p string, data []byte, perm fs.FileMode) error {
 
 func (r *Root) create(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	abs := r.Abs(p)
-	if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs}); done {
+	if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs, Perm: perm.Perm()}); done {
 		return err
 	}
 	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
@@ -212,7 +212,7 @@ func (r *Root) write(f *os.File, label, abs string, data []byte, off int64) erro
 func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	abs, fresh := r.Abs(p), !r.Exists(p)
 	if fresh {
-		if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs}); done {
+		if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs, Perm: perm.Perm()}); done {
 			return err
 		}
 	}
@@ -249,7 +249,7 @@ func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bo
 func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	abs, fresh := r.Abs(p), !r.Exists(p)
 	if fresh {
-		if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs}); done {
+		if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs, Perm: perm.Perm()}); done {
 			return err
 		}
 	}
@@ -298,7 +298,7 @@ func (r *Root) SyncFile(label, p string) (err error) {
 
 // Chmod sets the permissions of p.
 func (r *Root) Chmod(label, p string, perm fs.FileMode) error {
-	return r.step(Step{Op: OpChmod, Label: label, Path: r.Abs(p)}, func() error {
+	return r.step(Step{Op: OpChmod, Label: label, Path: r.Abs(p), Perm: perm.Perm()}, func() error {
 		return r.root.Chmod(filepath.FromSlash(p), perm.Perm())
 	})
 }
@@ -377,7 +377,7 @@ func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
 	if err := r.mkdirAll(label, path.Dir(p), perm, sync); err != nil {
 		return err
 	}
-	err = r.step(Step{Op: OpMkdir, Label: label, Path: r.Abs(p)}, func() error {
+	err = r.step(Step{Op: OpMkdir, Label: label, Path: r.Abs(p), Perm: perm.Perm()}, func() error {
 		err := r.root.Mkdir(filepath.FromSlash(p), perm.Perm())
 		if errors.Is(err, fs.ErrExist) {
 			return nil
