@@ -1,0 +1,91 @@
+package markdown
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// RewriteLinks asks newTarget for each link that has a target and writes the
+// answers, encoded for the kind of link; ok false leaves a link alone. Only bytes
+// of targets change. The result is read again before it counts: if any link then
+// is not what it should be, the document stays as it was and the error says why.
+// ErrInvalidTarget reports a target that its link cannot hold.
+func (d *Document) RewriteLinks(newTarget func(Link) (target string, ok bool)) error {
+	links := d.outline().links
+	want := slices.Clone(links)
+	var parts [][]byte
+	at := 0
+	order := slices.Clone(links)
+	slices.SortFunc(order, func(a, b Link) int { return a.TargetStart - b.TargetStart })
+	answers := map[int]string{}
+	for i, l := range links {
+		if l.Target == "" {
+			continue
+		}
+		target, ok := newTarget(l)
+		if !ok || target == l.Target {
+			continue
+		}
+		answers[l.TargetStart] = target
+		want[i].Target = target
+	}
+	if len(answers) == 0 {
+		return nil
+	}
+	for _, l := range order {
+		target, ok := answers[l.TargetStart]
+		if !ok || l.Target == "" || l.TargetStart < at {
+			continue
+		}
+		text, err := encodeTarget(l, target, d.src)
+		if err != nil {
+			return fmt.Errorf("rewrite link on line %d to %q: %w", l.Line, target, err)
+		}
+		parts = append(parts, d.src[at:l.TargetStart], []byte(text))
+		at = l.TargetEnd
+	}
+	next := Parse(concat(append(parts, d.src[at:])...))
+	got := next.outline().links
+	same := len(got) == len(want)
+	for i := 0; same && i < len(got); i++ {
+		g, w := got[i], want[i]
+		same = g.Kind == w.Kind && g.Target == w.Target && g.Fragment == w.Fragment
+	}
+	if !same {
+		return fmt.Errorf("rewrite links: %w: the links would not read back", ErrInvalidTarget)
+	}
+	*d = *next
+	return nil
+}
+
+// encodeTarget writes target so that it reads back as it is.
+func encodeTarget(l Link, target string, src []byte) (string, error) {
+	if target == "" || !utf8.ValidString(target) || strings.ContainsAny(target, "\n\r\x00") {
+		return "", ErrInvalidTarget
+	}
+	if l.Kind == WikiLink || l.Kind == WikiEmbed {
+		if strings.ContainsAny(target, "[]|#`") || strings.Contains(target, "<!--") ||
+			strings.HasSuffix(target, `\`) || strings.TrimSpace(target) != target {
+			return "", ErrInvalidTarget
+		}
+		return target, nil
+	}
+	angle := l.TargetStart > 0 && src[l.TargetStart-1] == '<'
+	var b strings.Builder
+	for i := 0; i < len(target); i++ {
+		c := target[i]
+		switch {
+		case c == ' ' && angle:
+			b.WriteByte(c)
+		case c <= ' ' || c == 0x7F || strings.IndexByte("()<>%#?\\&[]|`\"*_", c) >= 0 && c != '_', c == ':' && hasScheme([]byte(target)):
+			fmt.Fprintf(&b, "%%%02X", c)
+		case c == '/' && i == 1 && target[0] == '/':
+			b.WriteString("%2F")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), nil
+}
