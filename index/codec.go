@@ -1,0 +1,315 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"sync"
+
+	"stet/vault"
+)
+
+// The manifest file is a magic line and then blocks, each of them
+//
+//	length (4 bytes, little endian) · checksum (4 bytes) · payload · "\n"
+//
+// The first block is a whole manifest, each later one a [delta]. The checksum
+// is CRC-32C over the payload, continued from the checksum before it, so that
+// a block counts only behind the very blocks it was written behind. Appending
+// a block is the commit point of an update; a block that is not whole is not
+// there. Numbers are varints, strings have their length in front.
+
+// schema names the layout, the analysis and the segment format. A change to
+// any of them is a new number, and with it a new folder: Bluge panics when it
+// meets segments of two versions in one.
+const schema = 1
+
+const magic = "stet search index 1\n"
+
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
+
+func checksum(prev uint32, data []byte) uint32 { return crc32.Update(prev, castagnoli(), data) }
+
+// encodeManifest is the whole file for m; sum is the checksum to continue from.
+func encodeManifest(m *manifest) (file []byte, sum uint32) {
+	file = make([]byte, 0, len(magic)+64+len(m.recs)*128)
+	file = append(file, magic...)
+	return appendBlock(file, 0, func(b []byte) []byte {
+		b = binary.AppendUvarint(b, m.nextSeg)
+		b = appendSegments(b, m.segs)
+		return appendRecords(b, m.recs)
+	})
+}
+
+// encodeDelta is one block for d behind a file whose last checksum is sum.
+func encodeDelta(d *delta, sum uint32) ([]byte, uint32) {
+	return appendBlock(nil, sum, func(b []byte) []byte {
+		b = appendSegments(b, d.segs)
+		b = appendRecords(b, d.recs)
+		b = binary.AppendUvarint(b, uint64(len(d.removed)))
+		for _, p := range d.removed {
+			b = appendString(b, string(p))
+		}
+		return b
+	})
+}
+
+func appendBlock(b []byte, prev uint32, fill func([]byte) []byte) ([]byte, uint32) {
+	start := len(b)
+	b = fill(append(b, 0, 0, 0, 0, 0, 0, 0, 0))
+	payload := b[start+8:]
+	sum := checksum(prev, payload)
+	binary.LittleEndian.PutUint32(b[start:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(b[start+4:], sum)
+	return append(b, '\n'), sum
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendSegments(b []byte, segs []segmentInfo) []byte {
+	b = binary.AppendUvarint(b, uint64(len(segs)))
+	for _, s := range segs {
+		b = binary.AppendUvarint(b, s.id)
+		b = binary.AppendUvarint(b, s.bytes)
+		b = binary.AppendUvarint(b, uint64(s.docs))
+		b = binary.LittleEndian.AppendUint32(b, s.crc)
+	}
+	return b
+}
+
+func appendRecords(b []byte, recs []record) []byte {
+	b = binary.AppendUvarint(b, uint64(len(recs)))
+	for i := range recs {
+		r := &recs[i]
+		b = appendString(b, string(r.path))
+		b = binary.AppendUvarint(b, uint64(r.size))
+		b = binary.AppendVarint(b, r.mtime)
+		b = binary.AppendUvarint(b, r.inode)
+		b = append(b, r.hash[:]...)
+		b = append(b, r.flags)
+		b = binary.AppendUvarint(b, r.seg)
+		b = binary.AppendUvarint(b, uint64(r.doc))
+		b = binary.AppendUvarint(b, uint64(r.docs))
+		for _, n := range r.lens {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+		b = appendString(b, r.meta)
+	}
+	return b
+}
+
+// A decoded manifest file.
+type decoded struct {
+	man    *manifest
+	sum    uint32 // checksum to continue from
+	blocks int    // deltas applied
+	torn   bool   // bytes follow the last whole block
+}
+
+// decodeManifest reads a manifest file. It fails with [ErrDamaged]; bytes
+// behind the last whole block are only reported, since a writer may be at work
+// on them.
+func decodeManifest(file []byte) (*decoded, error) {
+	if len(file) < len(magic) || string(file[:len(magic)]) != magic {
+		return nil, fmt.Errorf("manifest: first line: %w", ErrDamaged)
+	}
+	base, rest, sum, ok := nextBlock(file[len(magic):], 0)
+	if !ok {
+		return nil, fmt.Errorf("manifest: %w", ErrDamaged)
+	}
+	out := &decoded{man: &manifest{}, sum: sum}
+	r := reader{s: string(base)}
+	out.man.nextSeg = r.uvarint()
+	out.man.segs = r.segments()
+	out.man.recs = r.records()
+	if err := r.done(); err != nil {
+		return nil, err
+	}
+	var all delta
+	last := map[vault.Path]int{} // index into all.recs, or -1 when removed
+	for len(rest) > 0 {
+		payload, after, sum, ok := nextBlock(rest, out.sum)
+		if !ok {
+			out.torn = true
+			break
+		}
+		r := reader{s: string(payload)}
+		all.segs = append(all.segs, r.segments()...)
+		for _, rec := range r.records() {
+			last[rec.path] = len(all.recs)
+			all.recs = append(all.recs, rec)
+		}
+		for n := r.count(1); n > 0; n-- {
+			last[vault.Path(r.string())] = -1
+		}
+		if err := r.done(); err != nil {
+			return nil, err
+		}
+		rest, out.sum = after, sum
+		out.blocks++
+	}
+	if out.blocks > 0 {
+		out.man = out.man.apply(netDelta(&all, last))
+	}
+	return out, out.man.check()
+}
+
+// netDelta keeps the last word on every path.
+func netDelta(all *delta, last map[vault.Path]int) *delta {
+	net := &delta{segs: all.segs}
+	for p, i := range last {
+		if i < 0 {
+			net.removed = append(net.removed, p)
+		} else {
+			net.recs = append(net.recs, all.recs[i])
+		}
+	}
+	net.recs = sortRecords(net.recs)
+	return net
+}
+
+// nextBlock splits the first whole block off.
+func nextBlock(b []byte, prev uint32) (payload, rest []byte, sum uint32, ok bool) {
+	if len(b) < 9 {
+		return nil, nil, 0, false
+	}
+	n := uint64(binary.LittleEndian.Uint32(b))
+	sum = binary.LittleEndian.Uint32(b[4:])
+	if n > uint64(len(b)-9) || b[8+n] != '\n' {
+		return nil, nil, 0, false
+	}
+	payload = b[8 : 8+n]
+	if checksum(prev, payload) != sum {
+		return nil, nil, 0, false
+	}
+	return payload, b[9+n:], sum, true
+}
+
+// A reader takes numbers and strings from the front of s. After the first
+// mistake it yields zeros, and done reports it.
+type reader struct {
+	s   string
+	bad bool
+}
+
+func (r *reader) done() error {
+	if r.bad || r.s != "" {
+		return fmt.Errorf("manifest: contents: %w", ErrDamaged)
+	}
+	return nil
+}
+
+func (r *reader) uvarint() (v uint64) {
+	for shift := 0; shift < 64 && len(r.s) > 0; shift += 7 {
+		c := r.s[0]
+		r.s = r.s[1:]
+		v |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			return v
+		}
+	}
+	r.bad, r.s = true, ""
+	return 0
+}
+
+func (r *reader) varint() int64 {
+	u := r.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+func (r *reader) uint32() uint32 {
+	v := r.uvarint()
+	if v > 1<<32-1 {
+		r.bad, r.s = true, ""
+		return 0
+	}
+	return uint32(v)
+}
+
+func (r *reader) take(n uint64) string {
+	if n > uint64(len(r.s)) {
+		r.bad, r.s = true, ""
+		return ""
+	}
+	out := r.s[:n]
+	r.s = r.s[n:]
+	return out
+}
+
+func (r *reader) string() string { return r.take(r.uvarint()) }
+
+// count reads a number of items of at least size bytes each, so that a wrong
+// one cannot ask for more memory than the file could describe.
+func (r *reader) count(size int) int {
+	n := r.uvarint()
+	if n > uint64(len(r.s)/size) {
+		r.bad, r.s = true, ""
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) segments() []segmentInfo {
+	out := make([]segmentInfo, r.count(7))
+	for i := range out {
+		s := &out[i]
+		s.id, s.bytes, s.docs = r.uvarint(), r.uvarint(), r.uint32()
+		if crc := r.take(4); crc != "" {
+			s.crc = uint32(crc[0]) | uint32(crc[1])<<8 | uint32(crc[2])<<16 | uint32(crc[3])<<24
+		}
+	}
+	return out
+}
+
+func (r *reader) records() []record {
+	out := make([]record, r.count(hashSize+12))
+	for i := range out {
+		rec := &out[i]
+		rec.path = vault.Path(r.string())
+		rec.size, rec.mtime, rec.inode = int64(r.uvarint()), r.varint(), r.uvarint()
+		copy(rec.hash[:], r.take(hashSize))
+		if f := r.take(1); f != "" {
+			rec.flags = f[0]
+		}
+		rec.seg, rec.doc, rec.docs = r.uvarint(), r.uint32(), r.uint32()
+		for j := range rec.lens {
+			rec.lens[j] = r.uint32()
+		}
+		rec.meta = r.string()
+	}
+	return out
+}
+
+// The meta of a record holds what filters and supersession need, so that no
+// file has to be read to decide that it is no hit.
+type meta struct {
+	id, kind   string
+	categories []string
+	supersedes []string
+}
+
+func encodeMeta(m vault.Memory) string {
+	b := appendString(nil, strings.ToLower(m.ID))
+	b = appendString(b, strings.ToLower(m.Kind))
+	for _, list := range [][]string{m.Categories, m.Supersedes} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, s := range list {
+			b = appendString(b, strings.ToLower(s))
+		}
+	}
+	return string(b)
+}
+
+func decodeMeta(s string) meta {
+	r := reader{s: s}
+	m := meta{id: r.string(), kind: r.string()}
+	for _, list := range []*[]string{&m.categories, &m.supersedes} {
+		for n := r.count(1); n > 0; n-- {
+			*list = append(*list, r.string())
+		}
+	}
+	return m
+}

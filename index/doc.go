@@ -1,0 +1,127 @@
+// Package index is the search index of a vault: a cache that may be deleted,
+// torn or corrupt at any time. Every search first compares the index with the
+// files as they are on disk now, brings it up to date, and answers from it;
+// where that is impossible (another process is writing, the disk is full or
+// read-only, the index is damaged) it answers from memory or from the files,
+// with the same words, the same scores and the same order. It never fails
+// where the files can be read.
+//
+// Bluge stores the terms: its segment format, its reader and its dictionaries.
+// Building and merging segments, the list of what is alive, statistics,
+// scoring and publication are this package's own, in the calling goroutine,
+// so that a panic over there is an error here.
+//
+// The package owns the folder <state dir>/index and writes nothing else.
+//
+//	x, err := index.Open(v, index.Options{Now: time.Now})
+//	defer x.Close()
+//	res, err := x.Search(ctx, index.Query{Text: "which database do we run?"})
+package index
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"stet/vault"
+	"stet/vault/durable"
+)
+
+// A Source is where the text is; a *vault.Vault is one.
+type Source interface {
+	// Files lists the Markdown files in path order.
+	Files(ctx context.Context, o vault.WalkOptions) ([]vault.File, error)
+	// ReadFile reads a whole file and describes it from the same open handle.
+	// It must be safe for concurrent use.
+	ReadFile(p vault.Path) ([]byte, vault.File, error)
+	// StateDir is where the index may live, absolute. It need not exist.
+	StateDir() string
+}
+
+// Options wire an index to its surroundings.
+type Options struct {
+	// Now is the clock; required.
+	Now func() time.Time
+	// Logger hears why an index was rebuilt or could not be used; nil is
+	// silence.
+	Logger *slog.Logger
+	// Progress is told about long work; nil is silence.
+	Progress func(Event)
+	// Hook sees every mutating step; for tests.
+	Hook durable.Hook
+	// ReadOnly never writes: what changed is searched from memory.
+	ReadOnly bool
+}
+
+// An Event is one step of long work.
+type Event = vault.Event
+
+// A Query asks for documents. The fields beside Text restrict the answer like
+// the filters kind:, scope: and category: in Text do.
+type Query struct {
+	Text string
+	// Limit bounds the hits; 0 means 10, negative means all.
+	Limit int
+	// Offset skips that many of the best hits.
+	Offset   int
+	Scope    string
+	Kind     string
+	Category string
+	// Archived includes the archive and superseded memories.
+	Archived bool
+	// Class restricts the answer to these classes; empty means all but the
+	// archive and curator reports.
+	Class []vault.Class
+	// Explain fills Hit.Explain.
+	Explain bool
+}
+
+// A Result is the answer to a query.
+type Result struct {
+	Hits []Hit
+	// Total counts all matching documents, shown or not.
+	Total int
+	// Tier names how strictly the query was read; this version has one.
+	Tier string
+	// Degraded is "" or why the index could not be used. The hits are right
+	// all the same.
+	Degraded string
+	Took     time.Duration
+	// Indexed counts the files that had to be read because they had changed.
+	Indexed int
+}
+
+// A Hit is one document of an answer.
+type Hit struct {
+	Path       vault.Path
+	ID         string
+	Title      string
+	Kind       string
+	Scope      string
+	Categories []string
+	// Line is the number, from 1, of the line that earned the rank.
+	Line int
+	// Snippet is that line, cut around the best part when it is long.
+	Snippet string
+	// Highlights are the words of the query in Snippet, ascending.
+	Highlights []Range
+	// Score orders the hits of one answer and means nothing across answers.
+	Score   float64
+	Class   vault.Class
+	Private bool
+	Updated time.Time
+	// Explain says what the score is made of, one part a line.
+	Explain string
+}
+
+// A Range is a half-open range of bytes.
+type Range struct{ Start, End int }
+
+// Stats say what an update did.
+type Stats struct {
+	Added, Changed, Removed int
+	// Total counts the files in the index.
+	Total   int
+	Took    time.Duration
+	Rebuilt bool
+}

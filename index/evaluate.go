@@ -1,0 +1,336 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The weights of the fields. The body says what a note is about; a word in the
+// title or a heading counts again, a composite name found whole counts like a
+// rare word, and the place of a file is a hint only.
+func fieldBoost(f int) float64 {
+	switch f {
+	case fieldTitle:
+		return 0.8
+	case fieldHead:
+		return 0.3
+	case fieldPath:
+		return 0.3
+	case fieldIdent:
+		return 1.5
+	}
+	return 1
+}
+
+// wordFields are the fields a bare word is looked up in, in the order in which
+// their scores are added: both sources must add in one order, or their sums
+// differ in the last bit.
+func wordFields() [4]int { return [4]int{fieldBody, fieldTitle, fieldHead, fieldPath} }
+
+// A posting is one document with a term. doc is the index of its record.
+type posting struct {
+	doc          int32
+	freq, length int32
+	positions    []int32 // when asked for, ascending
+}
+
+// A source is what a query is evaluated on: Bluge's segments, or the files
+// themselves. Both give the same postings, so both give the same answer.
+type source interface {
+	// records are the documents, in path order.
+	records() []record
+	// stats are the statistics of a field.
+	stats(field int) similarity
+	// term lists the documents with a term, each once, in any order.
+	term(field int, term string, positions bool) ([]posting, error)
+	// expand lists the terms of a field that begin with prefix, sorted.
+	expand(field int, prefix string) ([]string, error)
+	// literal lists the documents whose text holds s, ignoring case.
+	literal(s string) ([]posting, error)
+}
+
+// A match is one document of the answer.
+type match struct {
+	doc   int32
+	score float64
+}
+
+// An evaluation adds up one query on one source.
+type evaluation struct {
+	src     source
+	ctx     context.Context
+	scores  []float64
+	hit     []bool   // matched by an optional clause
+	met     []uint16 // required clauses matched so far
+	out     []bool   // excluded
+	explain map[int32][]string
+	weights map[string]float64 // stem → idf, to choose the line that is shown
+}
+
+// evaluate finds the documents for q that keep lets pass: the best limit of
+// them in order of score and then path, and how many there are in all.
+func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, limit int) (*evaluation, []match, int, error) {
+	n := len(src.records())
+	e := newEvaluation(ctx, src)
+	required, optional := 0, 0
+	for i := range q.clauses {
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, 0, err
+		}
+		c := &q.clauses[i]
+		found, err := e.clause(c)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		switch c.occur {
+		case must:
+			required++
+			each(found, func(d int32) { e.met[d]++ })
+		case mustNot:
+			each(found, func(d int32) { e.out[d] = true })
+		default:
+			optional++
+			each(found, func(d int32) { e.hit[d] = true })
+		}
+	}
+	recs := src.records()
+	top := topList{limit: limit}
+	for d := range int32(n) {
+		ok := recs[d].docs > 0 && !e.out[d] && int(e.met[d]) == required &&
+			(required > 0 || optional == 0 || e.hit[d])
+		if ok && keep(d) {
+			top.add(match{d, e.scores[d]})
+		}
+	}
+	return e, top.sorted(), top.total, nil
+}
+
+func newEvaluation(ctx context.Context, src source) *evaluation {
+	n := len(src.records())
+	return &evaluation{
+		src: src, ctx: ctx, scores: make([]float64, n), hit: make([]bool, n),
+		met: make([]uint16, n), out: make([]bool, n), weights: map[string]float64{},
+	}
+}
+
+// evaluateNotes writes down, for the documents that are keys of notes, every
+// part of their score.
+func evaluateNotes(ctx context.Context, src source, q *query, notes map[int32][]string) error {
+	e := newEvaluation(ctx, src)
+	e.explain = notes
+	for i := range q.clauses {
+		if _, err := e.clause(&q.clauses[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls f once for every marked document.
+func each(marked []bool, f func(int32)) {
+	for d, ok := range marked {
+		if ok {
+			f(int32(d))
+		}
+	}
+}
+
+// clause marks the documents that match c and adds their scores.
+func (e *evaluation) clause(c *clause) ([]bool, error) {
+	found := make([]bool, len(e.scores))
+	switch c.kind {
+	case literal:
+		list, err := e.src.literal(c.raw)
+		for _, p := range list {
+			found[p.doc] = true
+		}
+		return found, err
+	case phrase:
+		return found, e.phrase(c, found)
+	case prefix:
+		return found, e.prefix(c, found)
+	}
+	if c.occur == should || len(c.exact) == 1 {
+		return found, e.words(c, found)
+	}
+	// Several words in one, and required: side by side, or as the name.
+	if err := e.phrase(c, found); err != nil || c.name == "" {
+		return found, err
+	}
+	return found, e.leaf(fieldIdent, c.name, c, found)
+}
+
+func (e *evaluation) words(c *clause, found []bool) error {
+	for i, stem := range c.stems {
+		if slices.Contains(c.stems[:i], stem) {
+			continue
+		}
+		for _, f := range wordFields() {
+			if err := e.leaf(f, stem, c, found); err != nil {
+				return err
+			}
+		}
+	}
+	if c.name == "" {
+		return nil
+	}
+	return e.leaf(fieldIdent, c.name, c, found)
+}
+
+// leaf adds the postings of one term.
+func (e *evaluation) leaf(field int, term string, c *clause, found []bool) error {
+	list, err := e.src.term(field, term, false)
+	if err != nil {
+		return err
+	}
+	e.add(field, term, c, list, found)
+	return nil
+}
+
+// add scores postings that all stand for one term.
+func (e *evaluation) add(field int, label string, c *clause, list []posting, found []bool) {
+	s := e.src.stats(field).scorer(fieldBoost(field), uint64(len(list)))
+	if field == fieldBody || field == fieldExact || field == fieldIdent {
+		e.weights[label] = s.weight
+	}
+	for _, p := range list {
+		found[p.doc] = true
+		if c.occur == mustNot {
+			continue
+		}
+		v := s.score(int(p.freq), int(p.length))
+		e.scores[p.doc] += v
+		if e.explain != nil {
+			e.note(p, field, label, s, v)
+		}
+	}
+}
+
+func (e *evaluation) note(p posting, field int, label string, s scorer, v float64) {
+	if lines, ok := e.explain[p.doc]; ok {
+		e.explain[p.doc] = append(lines, fmt.Sprintf("%.4f %s:%s (tf %d, n %d of %d, length %d, mean %.1f, boost %g)",
+			v, fieldLabel(field), label, p.freq, s.n, s.docs, p.length, s.avgLen, s.boost))
+	}
+}
+
+func fieldLabel(f int) string {
+	return [...]string{"body", "title", "heading", "path", "name", "exact"}[f]
+}
+
+// prefix treats all words that begin alike as one word.
+func (e *evaluation) prefix(c *clause, found []bool) error {
+	field, p := fieldExact, ""
+	switch {
+	case len(c.exact) == 1:
+		p = c.exact[0].term
+	default:
+		field, p = fieldIdent, c.name
+	}
+	terms, err := e.src.expand(field, p)
+	if err != nil {
+		return err
+	}
+	sum := map[int32]posting{}
+	for _, t := range terms {
+		list, err := e.src.term(field, t, false)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			x.freq += sum[x.doc].freq
+			sum[x.doc] = x
+		}
+	}
+	list := make([]posting, 0, len(sum))
+	for _, x := range sum {
+		list = append(list, x)
+	}
+	e.add(field, p+"*", c, list, found)
+	return nil
+}
+
+// phrase finds words side by side, in their order.
+func (e *evaluation) phrase(c *clause, found []bool) error {
+	var docs map[int32]posting
+	for i, t := range c.exact {
+		list, err := e.src.term(fieldExact, t.term, true)
+		if err != nil {
+			return err
+		}
+		next := make(map[int32]posting, len(list))
+		shift := int32(t.pos - c.exact[0].pos)
+		for _, p := range list {
+			starts := make([]int32, 0, len(p.positions))
+			for _, at := range p.positions {
+				starts = append(starts, at-shift)
+			}
+			if i > 0 {
+				starts = intersect(docs[p.doc].positions, starts)
+			}
+			if len(starts) > 0 {
+				p.positions, p.freq = starts, int32(len(starts))
+				next[p.doc] = p
+			}
+		}
+		docs = next
+	}
+	list := make([]posting, 0, len(docs))
+	for _, p := range docs {
+		list = append(list, p)
+	}
+	e.add(fieldExact, strings.ToLower(c.raw), c, list, found)
+	return nil
+}
+
+// intersect keeps what two ascending lists share.
+func intersect(a, b []int32) []int32 {
+	out := a[:0:0]
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			out = append(out, a[0])
+			a, b = a[1:], b[1:]
+		}
+	}
+	return out
+}
+
+// topList keeps the best limit matches; limit 0 keeps all.
+type topList struct {
+	limit int
+	total int
+	list  []match
+}
+
+// better orders by score, then by path, which is the order of documents.
+func better(a, b match) int {
+	if c := cmp.Compare(b.score, a.score); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.doc, b.doc)
+}
+
+func (t *topList) add(m match) {
+	t.total++
+	t.list = append(t.list, m)
+	// Cutting at twice the size sorts rarely and keeps memory bounded.
+	if t.limit > 0 && len(t.list) >= 2*t.limit+64 {
+		slices.SortFunc(t.list, better)
+		t.list = t.list[:t.limit]
+	}
+}
+
+func (t *topList) sorted() []match {
+	slices.SortFunc(t.list, better)
+	if t.limit > 0 && len(t.list) > t.limit {
+		t.list = t.list[:t.limit]
+	}
+	return t.list
+}

@@ -1,0 +1,208 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"stet/vault"
+	"stet/vault/filelock"
+)
+
+// errReadOnly reports that the index may not be written.
+var errReadOnly = errors.New("search index may not be written")
+
+// overlayBytes bounds the changed text that is indexed in memory for one
+// search: some two seconds of work. Beyond it reading the files is quicker.
+const overlayBytes = 6 << 20
+
+// loadTries is how often a reader starts over when a writer swept away what it
+// was about to open.
+const loadTries = 3
+
+// fresh returns a state that is open and agrees with files. Along the way the
+// index on disk is brought up to date if that can be done; if not the state
+// lives in memory only. read counts the files that had to be read.
+func (x *Index) fresh(ctx context.Context, files []vault.File) (st *state, read int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for range loadTries {
+		st, read, err = x.freshOnce(ctx, files)
+		if err == nil || !errors.Is(err, ErrDamaged) {
+			return st, read, err
+		}
+		if st, read, err = x.afterDamage(ctx, files, err); err == nil || !errors.Is(err, ErrBusy) {
+			return st, read, err
+		}
+		// Another process holds the lock: it may have swept what was missed.
+		x.st = nil
+	}
+	return nil, 0, err
+}
+
+// ErrBusy reports that another process holds the writer lock. Search never
+// returns it.
+var ErrBusy = filelock.ErrBusy
+
+// afterDamage rebuilds. With the lock in hand damage is real: no writer can be
+// in the middle of anything.
+func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error) (*state, int, error) {
+	if x.o.ReadOnly {
+		return nil, 0, cause
+	}
+	x.o.Logger.Warn("search index rebuilt", "reason", cause)
+	_, _, err := x.underLock(ctx, func(s *store) (*state, Stats, error) {
+		if st, err := x.load(); err == nil && st.open(s, nil) == nil {
+			return st, Stats{}, nil // somebody else was quicker
+		}
+		return x.rebuild(ctx, s, files)
+	})
+	if err != nil {
+		return nil, 0, errors.Join(cause, err)
+	}
+	// The files may have changed while somebody else rebuilt.
+	return x.freshOnce(ctx, files)
+}
+
+func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*state, int, error) {
+	st, err := x.load()
+	if errors.Is(err, errNone) {
+		if x.o.ReadOnly {
+			return nil, 0, err
+		}
+		st, _, err = x.underLock(ctx, func(s *store) (*state, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
+		return st, len(files), err
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	ch := compare(x.src, x.o.Now, st.man, files)
+	if ch.empty() {
+		return st, 0, st.open(x.store, x.st)
+	}
+	if !x.o.ReadOnly {
+		up, _, err := x.underLock(ctx, func(s *store) (*state, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
+		if err == nil {
+			return up, len(ch.read), nil
+		}
+		if errors.Is(err, ErrDamaged) || ctx.Err() != nil {
+			return nil, 0, err
+		}
+		x.o.Logger.Debug("search index not written", "reason", err)
+		if !ch.onlyRestat() && ch.bytes() > overlayBytes {
+			return nil, 0, err
+		}
+	} else if ch.bytes() > overlayBytes {
+		return nil, 0, errReadOnly
+	}
+	if ch.onlyRestat() {
+		return st, 0, st.open(x.store, x.st)
+	}
+	over, err := x.overlay(ctx, st, ch)
+	return over, len(ch.read), err
+}
+
+// overlay is st with the changes in memory only. Its documents mask the old
+// ones, and the statistics count what is alive: the answer is the one the
+// written index would give.
+func (x *Index) overlay(ctx context.Context, st *state, ch *changes) (*state, error) {
+	b := &builder{src: x.src, now: x.o.Now, nextSeg: st.man.nextSeg}
+	d, mem, err := ch.gather(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	// Not remembered in x.st: its stamp is that of the written state.
+	over := &state{stamp: st.stamp, man: st.man.apply(d), mem: mem}
+	return over, over.open(x.store, st)
+}
+
+// load returns the published state, the one in hand when nothing happened
+// since.
+func (x *Index) load() (*state, error) {
+	s, err := x.use(false)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.stamp()
+	if err != nil {
+		return nil, err
+	}
+	if x.st != nil && x.st.stamp == now {
+		return x.st, nil
+	}
+	dec, got, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	st := &state{stamp: got, man: dec.man, sum: dec.sum, blocks: dec.blocks, torn: dec.torn}
+	if x.st != nil && x.st.opened != nil {
+		// Segments never change: what is open already can be shared.
+		if err := st.open(s, x.st); err != nil {
+			return nil, err
+		}
+	}
+	x.st = st
+	return st, nil
+}
+
+// use opens the index folder.
+func (x *Index) use(make bool) (*store, error) {
+	if x.store != nil {
+		// The folder may have been deleted under a long-lived process.
+		if x.store.alive() {
+			return x.store, nil
+		}
+		if err := x.store.close(); err != nil {
+			return nil, err
+		}
+		x.store, x.st = nil, nil
+	}
+	s, err := openStore(x.dir, x.o.Hook, make)
+	if err != nil {
+		return nil, err
+	}
+	x.store = s
+	return s, nil
+}
+
+// underLock runs f with the writer lock held and remembers the state it
+// returns, opened.
+func (x *Index) underLock(ctx context.Context, f func(*store) (*state, Stats, error)) (_ *state, _ Stats, err error) {
+	s, err := x.use(true)
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	lock, err := s.lock(ctx)
+	if err != nil {
+		return nil, Stats{}, fmt.Errorf("search index: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	old := x.st
+	st, stats, err := f(s)
+	if err != nil {
+		return nil, stats, err
+	}
+	if err := st.open(s, old); err != nil {
+		return nil, stats, err
+	}
+	x.st = st
+	return st, stats, nil
+}
+
+// distrust forgets the state after Bluge failed on it, so that the next search
+// loads and verifies everything again, and rebuilds if it can.
+func (x *Index) distrust(cause error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.st = nil
+	if x.o.ReadOnly || !errors.Is(cause, ErrDamaged) {
+		return
+	}
+	if s, err := x.use(false); err == nil {
+		if lock, err := s.lock(context.Background()); err == nil {
+			// Without a current generation the next search makes a new one.
+			err := errors.Join(s.root.Remove("index.current", currentPath()), lock.Release())
+			x.o.Logger.Warn("search index discarded", "reason", cause, "err", err)
+		}
+	}
+}

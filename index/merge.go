@@ -1,0 +1,182 @@
+package index
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/RoaringBitmap/roaring"
+)
+
+// The bounds of segment merging.
+const (
+	// tierSegments is how many segments of like size may stand side by side:
+	// every search looks into each.
+	tierSegments = 8
+	// quickBytes bounds what a one-shot write may spend on merging.
+	quickBytes = 512 << 10
+	// mergeBytes bounds one merge: it is put together in memory.
+	mergeBytes = 64 << 20
+	// deadShare is the tolerated share of deleted documents, in percent.
+	deadShare = 10
+	// deadMin keeps small vaults from merging all the time.
+	deadMin = 64
+)
+
+// maintain merges segments where that pays and sweeps what nobody names. The
+// lock is held and st is the published state; quick allows only the small
+// merges that keep single writes from piling up.
+func (x *Index) maintain(s *store, st *state, quick bool) (*state, error) {
+	merged := false
+	for range 4 {
+		group := chooseMerge(st.man, quick)
+		if len(group) == 0 {
+			break
+		}
+		up, err := x.merge(s, st, group)
+		if err != nil {
+			return nil, err
+		}
+		st, merged = up, true
+	}
+	if merged || !quick {
+		if err := s.sweep(st.stamp.gen, st.man); err != nil {
+			x.o.Logger.Debug("search index not swept", "err", err)
+		}
+	}
+	return st, nil
+}
+
+// chooseMerge picks the segments, by their place in m.segs, to merge next.
+func chooseMerge(m *manifest, quick bool) []int {
+	live := m.live()
+	total, alive := uint64(0), uint64(0)
+	tiers := map[int][]int{}
+	var holed []int
+	for i, s := range m.segs {
+		total += uint64(s.docs)
+		alive += uint64(live[s.id])
+		tier := bits.Len64(s.bytes>>15) / 3
+		tiers[tier] = append(tiers[tier], i)
+		if live[s.id] < s.docs {
+			holed = append(holed, i)
+		}
+	}
+	limit := uint64(mergeBytes)
+	if quick {
+		limit = quickBytes
+	}
+	for tier := range 16 {
+		if group := tiers[tier]; len(group) > tierSegments {
+			return within(m, group, limit, 2)
+		}
+	}
+	if dead := total - alive; !quick && dead > deadMin && dead*100 > total*deadShare {
+		return within(m, holed, limit, 1)
+	}
+	return nil
+}
+
+// within cuts a group down to limit bytes; fewer than least segments are not
+// worth a merge.
+func within(m *manifest, group []int, limit uint64, least int) []int {
+	sum := uint64(0)
+	for n, i := range group {
+		if sum += m.segs[i].bytes; sum > limit {
+			group = group[:n]
+			break
+		}
+	}
+	if len(group) < least {
+		return nil
+	}
+	return group
+}
+
+// merge replaces the segments of group by one without their dead documents.
+func (x *Index) merge(s *store, st *state, group []int) (*state, error) {
+	gen := st.stamp.gen
+	var parts []*segmentFile
+	for _, i := range group {
+		f, err := st.segment(s, st.man.segs[i])
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, f)
+	}
+	man, drops, docs := renumber(st.man, group)
+	up := &state{man: man, mem: map[uint64]*segmentFile{}}
+	if docs > 0 {
+		var buf bytes.Buffer
+		if err := mergeSegments(&buf, parts, drops); err != nil {
+			return nil, err
+		}
+		info := segmentInfo{id: st.man.nextSeg, bytes: uint64(buf.Len()), docs: docs, crc: checksum(0, buf.Bytes())}
+		if err := s.writeSegment(gen, info.id, buf.Bytes()); err != nil {
+			return nil, fmt.Errorf("search index: %w", err)
+		}
+		man.segs = append(man.segs, info)
+		up.mem[info.id] = &segmentFile{info: info, data: buf.Bytes()}
+	}
+	if err := x.writeWhole(s, gen, up); err != nil { // commit point
+		return nil, fmt.Errorf("search index: %w", err)
+	}
+	var err error
+	up.stamp, err = s.stamp()
+	return up, err
+}
+
+// segment is one segment of the state, from memory if it is there.
+func (st *state) segment(s *store, info segmentInfo) (*segmentFile, error) {
+	if f := st.mem[info.id]; f != nil {
+		return f, nil
+	}
+	if st.opened != nil {
+		for _, f := range st.opened.segs {
+			if f.info == info {
+				return f, nil
+			}
+		}
+	}
+	return s.openSegment(st.stamp.gen, info)
+}
+
+// renumber returns m without the segments of group and with their living
+// documents in the segment m.nextSeg, in the order Bluge merges them: segment
+// by segment, ascending. drops are the dead documents of each segment of the
+// group, docs counts the living.
+func renumber(m *manifest, group []int) (_ *manifest, drops []*roaring.Bitmap, docs uint32) {
+	alive := make(map[uint64]*roaring.Bitmap, len(group))
+	for _, i := range group {
+		alive[m.segs[i].id] = roaring.New()
+	}
+	out := &manifest{nextSeg: m.nextSeg + 1, recs: slices.Clone(m.recs)}
+	for i := range out.recs {
+		if r := &out.recs[i]; r.docs > 0 && alive[r.seg] != nil {
+			alive[r.seg].AddRange(uint64(r.doc), uint64(r.doc)+uint64(r.docs))
+		}
+	}
+	base := make(map[uint64]uint32, len(group))
+	for _, i := range group {
+		s := m.segs[i]
+		base[s.id] = docs
+		docs += uint32(alive[s.id].GetCardinality())
+		dead := roaring.New()
+		dead.AddRange(0, uint64(s.docs))
+		dead.AndNot(alive[s.id])
+		drops = append(drops, dead)
+	}
+	for i := range out.recs {
+		if r := &out.recs[i]; r.docs > 0 && alive[r.seg] != nil {
+			r.doc = base[r.seg] + uint32(alive[r.seg].Rank(r.doc)) - 1
+			r.seg = m.nextSeg
+		}
+	}
+	for i, s := range m.segs {
+		if !slices.Contains(group, i) {
+			out.segs = append(out.segs, s)
+		}
+	}
+	return out, drops, docs
+}

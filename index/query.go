@@ -1,0 +1,313 @@
+package index
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"stet/vault"
+)
+
+// The bounds of a query. More than these words add nothing to a ranking, and
+// a pasted book must not cost minutes.
+const (
+	maxQuery   = 16 << 10 // bytes
+	maxClauses = 128
+)
+
+// How a clause takes part.
+type occur uint8
+
+const (
+	should occur = iota
+	must
+	mustNot
+)
+
+type clauseKind uint8
+
+const (
+	word    clauseKind = iota // any word of it, best first
+	phrase                    // its words side by side
+	prefix                    // words that begin with it
+	literal                   // bytes, for text without a single word
+)
+
+// A clause is one unit of a query.
+type clause struct {
+	occur occur
+	kind  clauseKind
+	raw   string
+	exact []token  // its words with their positions
+	stems []string // the stems of exact
+	name  string   // its form as an identifier, "" for plain words
+}
+
+// A filter restricts the answer without adding to the score. Several filters
+// of one key are alternatives, several keys must all hold.
+type filter struct {
+	key   string // "kind", "scope" or "category"
+	value string
+	not   bool
+}
+
+// A query is a parsed text. Every text is one: what is no operator is a word.
+type query struct {
+	clauses  []clause
+	filters  []filter
+	required []filter // given beside the text: each must hold
+}
+
+// filterKeys maps what a person may write to the key.
+func filterKey(s string) string {
+	switch strings.ToLower(s) {
+	case "kind":
+		return "kind"
+	case "scope":
+		return "scope"
+	case "category", "tag":
+		return "category"
+	}
+	return ""
+}
+
+// parseQuery reads a query. Bare words are alternatives, best first;
+// "…" is a phrase and required; +x is required; -x is excluded; x* is a
+// prefix; kind:, scope:, category: and tag: filter. A quotation mark without a
+// partner, a lone sign and an unknown key are ordinary text.
+func parseQuery(text string) query {
+	p := queryParser{text: clip(text)}
+	for p.next() {
+		if len(p.out.clauses) >= maxClauses {
+			break
+		}
+	}
+	p.out.finish()
+	return p.out
+}
+
+func clip(s string) string {
+	if len(s) > maxQuery {
+		s = s[:maxQuery]
+		for len(s) > 0 && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) && !utf8.RuneStart(s[len(s)-1]) {
+			s = s[:len(s)-1]
+		}
+	}
+	return s
+}
+
+type queryParser struct {
+	text string
+	out  query
+}
+
+// next reads one unit from the front of the text.
+func (p *queryParser) next() bool {
+	p.text = strings.TrimLeftFunc(p.text, isSpace)
+	if p.text == "" {
+		return false
+	}
+	how := should
+	if len(p.text) > 1 && (p.text[0] == '+' || p.text[0] == '-') && opensOperand(p.text[1:]) {
+		how = must
+		if p.text[0] == '-' {
+			how = mustNot
+		}
+		p.text = p.text[1:]
+	}
+	if quoted, rest, ok := cutQuoted(p.text); ok {
+		p.text = rest
+		if how == should {
+			how = must
+		}
+		p.add(how, phrase, quoted)
+		return true
+	}
+	end := strings.IndexFunc(p.text, isSpace)
+	if end < 0 {
+		end = len(p.text)
+	}
+	unit := p.text[:end]
+	if key, value, ok := strings.Cut(unit, ":"); ok && filterKey(key) != "" {
+		rest := p.text[end:]
+		if quoted, after, ok := cutQuoted(p.text[len(key)+1:]); ok {
+			value, rest = quoted, after
+		}
+		if value != "" {
+			p.text = rest
+			p.out.filters = append(p.out.filters, newFilter(filterKey(key), value, how == mustNot))
+			return true
+		}
+	}
+	p.text = p.text[end:]
+	if before, ok := strings.CutSuffix(unit, "*"); ok && !strings.HasSuffix(before, "*") {
+		if p.add(how, prefix, before) {
+			return true
+		}
+	}
+	p.add(how, word, unit)
+	return true
+}
+
+// opensOperand reports that s, behind a sign, is something to require or
+// exclude; else the sign is text (--flag, ->, a dash between words).
+func opensOperand(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return isWordRune(r) || unicode.Is(unicode.So, r) || strings.ContainsRune(`"./_#@$`, r)
+}
+
+// cutQuoted splits a leading "…" off. The words between must be closed.
+func cutQuoted(s string) (quoted, rest string, ok bool) {
+	if !strings.HasPrefix(s, `"`) {
+		return "", s, false
+	}
+	quoted, rest, ok = strings.Cut(s[1:], `"`)
+	return quoted, rest, ok
+}
+
+func newFilter(key, value string, not bool) filter {
+	value = strings.ToLower(strings.TrimSpace(value))
+	if key == "scope" {
+		value = "/" + strings.Trim(value, "/")
+	}
+	return filter{key: key, value: value, not: not}
+}
+
+// add analyses a unit. It reports false when the unit has no words and is
+// not kept; finish looks after queries that have none at all.
+func (p *queryParser) add(how occur, kind clauseKind, raw string) bool {
+	c := clause{occur: how, kind: kind, raw: raw}
+	grams := map[int]bool{}
+	tokenize([]byte(raw), func(t token) {
+		if t.gram {
+			grams[t.pos], grams[t.pos+1] = true, true
+		}
+		c.exact = append(c.exact, t)
+	})
+	identifiers([]byte(raw), func(name string, _, _ int) {
+		if c.name == "" {
+			c.name = name // the whole comes first
+		}
+	})
+	if len(c.exact) == 0 {
+		if strings.TrimFunc(raw, isSpace) != "" {
+			c.kind = literal
+			p.out.clauses = append(p.out.clauses, c)
+		}
+		return true
+	}
+	// A character inside a pair says nothing that the pair does not.
+	kept := c.exact[:0]
+	for _, t := range c.exact {
+		if t.gram || !grams[t.pos] {
+			kept = append(kept, t)
+		}
+	}
+	c.exact = kept
+	if kind == prefix && len(c.exact) > 1 && c.name == "" {
+		return false
+	}
+	p.out.clauses = append(p.out.clauses, c)
+	return true
+}
+
+// finish drops what adds nothing: stop words beside other words, texts without
+// words beside any, and repetitions.
+func (q *query) finish() {
+	words, other := false, false
+	for _, c := range q.clauses {
+		if c.kind == literal {
+			continue
+		}
+		words = words || c.occur != mustNot
+		if !c.isStop() && c.occur != mustNot {
+			other = true
+		}
+	}
+	stems := newStemmer()
+	seen := map[string]bool{}
+	kept := q.clauses[:0]
+	for _, c := range q.clauses {
+		key := string([]byte{byte(c.occur), byte(c.kind)}) + strings.ToLower(c.raw)
+		if seen[key] || c.kind == literal && words && c.occur == should || other && c.isStop() {
+			continue
+		}
+		seen[key] = true
+		for _, t := range c.exact {
+			c.stems = append(c.stems, stems.stem(t.term))
+		}
+		kept = append(kept, c)
+	}
+	q.clauses = kept
+}
+
+// isStop reports a bare word that every text has.
+func (c *clause) isStop() bool {
+	if c.kind != word || c.occur != should || c.name != "" {
+		return false
+	}
+	for _, t := range c.exact {
+		if !stopWords()[t.term] {
+			return false
+		}
+	}
+	return true
+}
+
+// hasLiteral reports that the files themselves must be read to answer.
+func (q *query) hasLiteral() bool {
+	for _, c := range q.clauses {
+		if c.kind == literal {
+			return true
+		}
+	}
+	return false
+}
+
+// keeps reports whether the filters let a record pass.
+func (q *query) keeps(r *record) bool {
+	if len(q.filters) == 0 && len(q.required) == 0 {
+		return true
+	}
+	m := decodeMeta(r.meta)
+	for i := range q.required {
+		if !q.required[i].matches(r.path, &m) {
+			return false
+		}
+	}
+	asked, held := map[string]bool{}, map[string]bool{}
+	for _, f := range q.filters {
+		ok := f.matches(r.path, &m)
+		if f.not {
+			if ok {
+				return false
+			}
+			continue
+		}
+		asked[f.key] = true
+		held[f.key] = held[f.key] || ok
+	}
+	for key := range asked {
+		if !held[key] {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *filter) matches(p vault.Path, m *meta) bool {
+	switch f.key {
+	case "kind":
+		return m.kind == f.value
+	case "scope":
+		scope := strings.ToLower(vault.ScopeOf(p))
+		return f.value == "/" || scope == f.value || strings.HasPrefix(scope, f.value+"/")
+	default:
+		for _, c := range m.categories {
+			if c == f.value {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,150 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/vault"
+)
+
+func smallVault() map[string]string {
+	return map[string]string{
+		"memories/db/mysql.md":     "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nkind: fact\ncategories: [mysql, migration]\nsupersedes: [01jc2m8r5t9v3x6y2z4a7c0e1f]\n---\nProduction runs on MySQL 8.4 since 9 January; PostgreSQL is gone.\n",
+		"memories/db/old.md":       "---\nid: 01jc2m8r5t9v3x6y2z4a7c0e1f\nkind: fact\n---\nProduction runs on PostgreSQL 14.\n",
+		"memories/dbx/cache.md":    "---\nkind: decision\ncategories: [cache]\n---\nWe chose Redis as the cache for sessions.\n",
+		"archive/memories/gone.md": "The old staging host used PostgreSQL too.\n",
+		"notes/names.md":           "# Naming\n\nThe option `max_open_conns` is read by getUserName in app.config.yaml, written in C++.\nCafé Müller serves naïve visitors.\n",
+		"notes/cjk.md":             "数据库迁移计划在一月完成。\nデータベース\n",
+		"notes/phrase.md":          "The quick brown fox.\nBrown quick fox? No: to be or not to be.\n",
+		"notes/emoji.md":           "Release party 🎉 on Friday -> bring cake.\n",
+		"USER.md":                  "- [fact] Wife's birthday: March 15th\n",
+	}
+}
+
+func TestQueriesFindWhatTheySay(t *testing.T) {
+	t.Parallel()
+	x := open(t, newFolder(t, smallVault()))
+	for _, tc := range []struct {
+		query string
+		want  []string // all hits, in order
+	}{
+		{"which database does production run on?", []string{"memories/db/mysql.md"}},
+		{"When is my wife's birthday?", []string{"USER.md"}},
+		{"PostgreSQL", []string{"memories/db/mysql.md"}},
+		{`"quick brown"`, []string{"notes/phrase.md"}},
+		{`"brown quick"`, []string{"notes/phrase.md"}},
+		{`"fox quick"`, []string{}},
+		{`"to be or not to be"`, []string{"notes/phrase.md"}},
+		{"to be or not to be", []string{"notes/phrase.md"}},
+		{"max_open_conns", []string{"notes/names.md"}},
+		{"conns", []string{"notes/names.md"}},
+		{"app.config.yaml", []string{"notes/names.md"}},
+		{"config.yaml", []string{"notes/names.md"}},
+		{"user name", []string{"notes/names.md", "USER.md"}},
+		{"GETUSERNAME", []string{"notes/names.md"}},
+		{"c++", []string{"notes/names.md"}},
+		{"cafe MULLER naive", []string{"notes/names.md"}},
+		{"迁移", []string{"notes/cjk.md"}},
+		{"库", []string{"notes/cjk.md"}},
+		{`"数据库迁移"`, []string{"notes/cjk.md"}},
+		{`"迁移数据"`, []string{}},
+		{"ﾃﾞｰﾀ", []string{"notes/cjk.md"}},
+		{"🎉", []string{"notes/emoji.md"}},
+		{"->", []string{"notes/emoji.md"}},
+		{"serv*", []string{"notes/names.md"}},
+		{"+production -mysql", []string{}},
+		{"production -redis", []string{"memories/db/mysql.md"}},
+		{"cache kind:decision", []string{"memories/dbx/cache.md"}},
+		{"kind:fact", []string{"memories/db/mysql.md"}},
+		{"scope:/db", []string{"memories/db/mysql.md"}},
+		{"scope:/db scope:/dbx", []string{"memories/db/mysql.md", "memories/dbx/cache.md"}},
+		{"-scope:/db tag:mysql", []string{}},
+		{"category:cache", []string{"memories/dbx/cache.md"}},
+		{"tag:nothing", []string{}},
+		{"nosuchwordanywhere", []string{}},
+	} {
+		if got := paths(t, x, tc.query); !slices.Equal(got, tc.want) {
+			t.Errorf("%q found %v, want %v", tc.query, got, tc.want)
+		}
+	}
+}
+
+func TestTheArchiveAndSupersededMemoriesAreAsked(t *testing.T) {
+	t.Parallel()
+	x := open(t, newFolder(t, smallVault()))
+	res := ask(t, x, Query{Text: "postgresql", Archived: true})
+	got := hitPaths(res)
+	slices.Sort(got)
+	want := []string{"archive/memories/gone.md", "memories/db/mysql.md", "memories/db/old.md"}
+	if !slices.Equal(got, want) {
+		t.Errorf("with the archive: %v, want %v", got, want)
+	}
+	res = ask(t, x, Query{Text: "postgresql", Class: []vault.Class{vault.ClassArchive}})
+	if got := hitPaths(res); !slices.Equal(got, []string{"archive/memories/gone.md"}) {
+		t.Errorf("only the archive: %v", got)
+	}
+}
+
+func TestAHitShowsTheLineThatEarnedItsRank(t *testing.T) {
+	t.Parallel()
+	src := newFolder(t, map[string]string{
+		"a.md": "---\ntitle: Databases\n---\n# About\n\nnothing here\nthe migration of the database is done\nthe database\n",
+		"b.md": strings.Repeat("filler text goes on ", 60) + "the needle stands here" + strings.Repeat(" and on", 60) + "\n",
+	})
+	x := open(t, src)
+	hit := ask(t, x, Query{Text: "database migration"}).Hits[0]
+	if hit.Line != 7 || hit.Snippet != "the migration of the database is done" {
+		t.Errorf("line %d %q, want line 7", hit.Line, hit.Snippet)
+	}
+	var marked []string
+	for _, r := range hit.Highlights {
+		marked = append(marked, hit.Snippet[r.Start:r.End])
+	}
+	if !slices.Equal(marked, []string{"migration", "database"}) {
+		t.Errorf("highlights %q", marked)
+	}
+	if hit.Title != "Databases" || hit.Score <= 0 {
+		t.Errorf("hit %+v", hit)
+	}
+	long := ask(t, x, Query{Text: "needle"}).Hits[0]
+	if len(long.Snippet) > snippetBytes || !strings.Contains(long.Snippet, "needle") || len(long.Highlights) != 1 {
+		t.Errorf("long line gave %q %v", long.Snippet, long.Highlights)
+	}
+}
+
+func TestLimitOffsetAndTotalAgree(t *testing.T) {
+	t.Parallel()
+	src := newFolder(t, nil)
+	for i := range 30 {
+		src.write(t, "n/"+string(rune('a'+i%26))+strings.Repeat("x", i/26)+".md", "same words everywhere\n")
+	}
+	x := open(t, src)
+	all := ask(t, x, Query{Text: "same words", Limit: -1})
+	if len(all.Hits) != 30 || all.Total != 30 {
+		t.Fatalf("%d hits of %d, want 30", len(all.Hits), all.Total)
+	}
+	if !slices.IsSorted(hitPaths(all)) {
+		t.Errorf("equal scores are not in path order: %v", hitPaths(all))
+	}
+	var paged []string
+	for off := 0; off < 30; off += 7 {
+		res := ask(t, x, Query{Text: "same words", Limit: 7, Offset: off})
+		if res.Total != 30 {
+			t.Errorf("page at %d: total %d", off, res.Total)
+		}
+		paged = append(paged, hitPaths(res)...)
+	}
+	if !slices.Equal(paged, hitPaths(all)) {
+		t.Errorf("pages %v differ from the whole", paged)
+	}
+}
+
+func TestExplainAddsUpToTheScore(t *testing.T) {
+	t.Parallel()
+	x := open(t, newFolder(t, smallVault()))
+	hit := ask(t, x, Query{Text: "production mysql", Explain: true}).Hits[0]
+	if !strings.Contains(hit.Explain, "body:mysql") || !strings.Contains(hit.Explain, "score") {
+		t.Errorf("explain: %s", hit.Explain)
+	}
+}

@@ -1,0 +1,243 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// snippetBytes bounds a snippet: two or three lines of a terminal.
+const snippetBytes = 240
+
+// A liner finds the line of a text that earned its rank.
+type liner struct {
+	stems    *stemmer
+	byStem   map[string]float64
+	prefixes map[string]float64
+	names    map[string]float64
+	phrases  []linePhrase
+	literals []string
+}
+
+type linePhrase struct {
+	terms  []string
+	shift  []int
+	weight float64
+}
+
+// newLiner prepares a query; weights are the idf weights its terms had.
+func newLiner(q *query, weights map[string]float64) *liner {
+	l := &liner{stems: newStemmer(), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}}
+	for i := range q.clauses {
+		c := &q.clauses[i]
+		if c.occur == mustNot {
+			continue
+		}
+		switch c.kind {
+		case literal:
+			l.literals = append(l.literals, strings.ToLower(c.raw))
+		case prefix:
+			if len(c.exact) == 1 {
+				l.prefixes[c.exact[0].term] = 1 + weights[c.exact[0].term+"*"]
+				continue
+			}
+			l.names[c.name] = 1
+		default:
+			l.words(c, weights)
+		}
+	}
+	return l
+}
+
+func (l *liner) words(c *clause, weights map[string]float64) {
+	for _, s := range c.stems {
+		l.byStem[s] = max(l.byStem[s], 0.01+weights[s])
+	}
+	if c.name != "" {
+		l.names[c.name] = 0.01 + weights[c.name]
+	}
+	if c.kind == phrase || len(c.exact) > 1 {
+		p := linePhrase{weight: 1 + weights[strings.ToLower(c.raw)]}
+		for _, t := range c.exact {
+			p.terms = append(p.terms, t.term)
+			p.shift = append(p.shift, t.pos-c.exact[0].pos)
+		}
+		l.phrases = append(l.phrases, p)
+	}
+}
+
+// A line is one line of a file with what the query finds in it.
+type line struct {
+	number int // from 1
+	text   []byte
+	ranges []Range
+	weight float64
+}
+
+// frontWeight makes a line of front matter lose against the text itself.
+const frontWeight = 0.25
+
+// best is the line with the most weight, the first of equals; front is the
+// length of the front matter. A file that matches by its path alone shows its
+// first line of text.
+func (l *liner) best(data []byte, front int) line {
+	var out, first line
+	at, number := 0, 0
+	for text := range bytes.Lines(data) {
+		number++
+		cur := line{number: number, text: bytes.TrimRight(text, "\r\n")}
+		l.look(&cur)
+		if at < front {
+			cur.weight *= frontWeight
+		} else if first.number == 0 && len(bytes.TrimSpace(cur.text)) > 0 {
+			first = cur
+		}
+		if cur.weight > out.weight {
+			out = cur
+		}
+		at += len(text)
+	}
+	if out.number == 0 {
+		out = first
+	}
+	return out
+}
+
+// look fills in weight and ranges.
+func (l *liner) look(cur *line) {
+	var toks []token
+	seen := map[string]bool{}
+	tokenize(cur.text, func(t token) { toks = append(toks, t) })
+	for _, t := range toks {
+		stem := l.stems.stem(t.term)
+		w, ok := l.byStem[stem]
+		if !ok {
+			camelParts(cur.text[t.start:t.end], func(part []byte) {
+				s := l.stems.stem(string(bytes.ToLower(part)))
+				if v, is := l.byStem[s]; is {
+					w, ok, stem = max(w, v), true, s
+				}
+			})
+		}
+		for p, v := range l.prefixes {
+			if strings.HasPrefix(t.term, p) {
+				w, ok = max(w, v), true
+			}
+		}
+		if !ok {
+			continue
+		}
+		cur.ranges = append(cur.ranges, Range{t.start, t.end})
+		if !seen[stem] {
+			seen[stem] = true
+			cur.weight += w
+		}
+	}
+	if len(l.names) > 0 {
+		identifiers(cur.text, func(name string, start, end int) {
+			if w, ok := l.names[name]; ok {
+				cur.weight += w
+				cur.ranges = append(cur.ranges, Range{start, end})
+			}
+		})
+	}
+	for i := range l.phrases {
+		cur.weight += l.phrases[i].in(toks)
+	}
+	for _, s := range l.literals {
+		if at := bytes.Index(bytes.ToLower(cur.text), []byte(s)); at >= 0 && at+len(s) <= len(cur.text) {
+			cur.weight++
+			cur.ranges = append(cur.ranges, Range{at, at + len(s)})
+		}
+	}
+	cur.ranges = joinRanges(cur.ranges)
+}
+
+// in is the phrase's weight when its words stand side by side.
+func (p *linePhrase) in(toks []token) float64 {
+	at := map[int][]string{}
+	for _, t := range toks {
+		at[t.pos] = append(at[t.pos], t.term)
+	}
+	for _, t := range toks {
+		whole := t.term == p.terms[0]
+		for i := 1; whole && i < len(p.terms); i++ {
+			whole = slices.Contains(at[t.pos+p.shift[i]], p.terms[i])
+		}
+		if whole {
+			return p.weight
+		}
+	}
+	return 0
+}
+
+// joinRanges sorts ranges and joins those that overlap or touch.
+func joinRanges(in []Range) []Range {
+	slices.SortFunc(in, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	out := in[:0]
+	for _, r := range in {
+		if n := len(out); n > 0 && r.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, r.End)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// snippet cuts the line down to what can be shown, with the highlights in it.
+// Cuts fall between characters and, where one is near, at a space.
+func (cur *line) snippet() (string, []Range) {
+	start := len(cur.text) - len(bytes.TrimLeft(cur.text, " \t"))
+	end := len(bytes.TrimRight(cur.text, " \t"))
+	end = max(start, end)
+	if end-start > snippetBytes {
+		start, end = cur.window(start, end)
+	}
+	var out []Range
+	for _, r := range cur.ranges {
+		if r.Start >= start && r.End <= end {
+			out = append(out, Range{r.Start - start, r.End - start})
+		}
+	}
+	return strings.ToValidUTF8(string(cur.text[start:end]), "\uFFFD"), validRanges(cur.text[start:end], out)
+}
+
+// window chooses the part of a long line that shows the most highlights.
+func (cur *line) window(start, end int) (int, int) {
+	from, most := start, 0
+	for i, r := range cur.ranges {
+		n := 0
+		for _, s := range cur.ranges[i:] {
+			if s.End-r.Start <= snippetBytes-40 {
+				n++
+			}
+		}
+		if n > most {
+			from, most = max(start, r.Start-40), n
+		}
+	}
+	to := min(end, from+snippetBytes)
+	from = max(start, min(from, to-snippetBytes))
+	for from > start && !utf8.RuneStart(cur.text[from]) {
+		from--
+	}
+	if i := bytes.IndexByte(cur.text[from:min(from+20, to)], ' '); from > start && i >= 0 {
+		from += i + 1
+	}
+	for to < end && to > from && !utf8.RuneStart(cur.text[to]) {
+		to--
+	}
+	return from, to
+}
+
+// validRanges drops highlights when the text had to be repaired: its bytes
+// have moved.
+func validRanges(text []byte, r []Range) []Range {
+	if !utf8.Valid(text) {
+		return nil
+	}
+	return r
+}

@@ -1,0 +1,149 @@
+package index
+
+import (
+	"github.com/RoaringBitmap/roaring"
+	blugeindex "github.com/blugelabs/bluge/index"
+)
+
+// A state is one manifest with, once asked for, Bluge's reader over it. It
+// never changes after it was made; searches may share it.
+type state struct {
+	stamp  stamp
+	man    *manifest
+	sum    uint32                  // checksum to continue the manifest file from
+	blocks int                     // deltas behind the manifest's first block
+	torn   bool                    // the manifest file has a torn end: replace it, do not append
+	size   int64                   // of the manifest file's whole blocks
+	mem    map[uint64]*segmentFile // segments that are in memory only
+	opened *opened
+}
+
+// An opened state can be searched.
+type opened struct {
+	segs   []*segmentFile
+	snap   *blugeindex.Snapshot
+	recOf  []int32 // global document number → index into man.recs, or -1
+	stats  [fieldCount]similarity
+	hidden []bool // superseded records; nil when there are none
+}
+
+// open loads what a search needs. reuse is an earlier state whose segments may
+// be shared; it may be nil.
+func (st *state) open(s *store, reuse *state) error {
+	if st.opened != nil {
+		return nil
+	}
+	have := map[uint64]*segmentFile{}
+	if reuse != nil && reuse.opened != nil && reuse.stamp.gen == st.stamp.gen {
+		for _, f := range reuse.opened.segs {
+			have[f.info.id] = f
+		}
+	}
+	o := &opened{}
+	for _, info := range st.man.segs {
+		f := st.mem[info.id]
+		if f == nil {
+			if f = have[info.id]; f != nil && f.info != info {
+				f = nil
+			}
+		}
+		if f == nil {
+			var err error
+			if f, err = s.openSegment(st.stamp.gen, info); err != nil {
+				return err
+			}
+		}
+		o.segs = append(o.segs, f)
+	}
+	deleted := o.number(st.man)
+	snap, err := openBluge(o.segs, deleted)
+	if err != nil {
+		return err
+	}
+	o.snap = snap
+	o.stats = fieldStats(st.man.recs)
+	o.hidden = superseded(st.man.recs)
+	st.opened = o
+	return nil
+}
+
+// number maps Bluge's document numbers, which run through the segments in
+// order, to records, and returns the documents that no record points at.
+func (o *opened) number(m *manifest) []*roaring.Bitmap {
+	base := make(map[uint64]uint32, len(o.segs))
+	total := uint32(0)
+	for _, f := range o.segs {
+		base[f.info.id] = total
+		total += f.info.docs
+	}
+	o.recOf = make([]int32, total)
+	for i := range o.recOf {
+		o.recOf[i] = -1
+	}
+	for i := range m.recs {
+		r := &m.recs[i]
+		for d := range r.docs {
+			o.recOf[base[r.seg]+r.doc+d] = int32(i)
+		}
+	}
+	deleted := make([]*roaring.Bitmap, len(o.segs))
+	for i, f := range o.segs {
+		deleted[i] = roaring.New()
+		at := base[f.info.id]
+		for d, rec := range o.recOf[at : at+f.info.docs] {
+			if rec < 0 {
+				deleted[i].Add(uint32(d))
+			}
+		}
+	}
+	return deleted
+}
+
+// fieldStats are the statistics of the living documents.
+func fieldStats(recs []record) (out [fieldCount]similarity) {
+	var total, having [lengthFields]uint64
+	docs := uint64(0)
+	for i := range recs {
+		if recs[i].docs == 0 {
+			continue
+		}
+		docs++
+		for s, n := range recs[i].lens {
+			total[s] += uint64(n)
+			if n > 0 {
+				having[s]++
+			}
+		}
+	}
+	for f := range fieldCount {
+		out[f].docs = docs
+		if s := lengthSlot(f); s >= 0 && having[s] > 0 {
+			out[f].b = bm25B
+			out[f].avgLen = float64(total[s]) / float64(having[s])
+		}
+	}
+	return out
+}
+
+// superseded marks the records that another record's supersedes names, and
+// those that name their successor themselves.
+func superseded(recs []record) []bool {
+	ids := map[string]bool{}
+	marked := false
+	for i := range recs {
+		if recs[i].flags&flagSupersedes != 0 {
+			for _, id := range decodeMeta(recs[i].meta).supersedes {
+				ids[id] = true
+			}
+		}
+		marked = marked || recs[i].flags&flagSuperseded != 0
+	}
+	if len(ids) == 0 && !marked {
+		return nil
+	}
+	out := make([]bool, len(recs))
+	for i := range recs {
+		out[i] = recs[i].flags&flagSuperseded != 0 || len(ids) > 0 && ids[decodeMeta(recs[i].meta).id]
+	}
+	return out
+}

@@ -1,0 +1,269 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"stet/vault/durable"
+	"stet/vault/filelock"
+)
+
+// A store owns the index folder:
+//
+//	<state dir>/index/lock                   kernel lock of the writer, never unlinked
+//	<state dir>/index/v1/current             name of the generation and its checksum
+//	<state dir>/index/v1/gen-0001/manifest   see codec.go
+//	<state dir>/index/v1/gen-0001/0000002a.seg
+//
+// Segments never change once a manifest names them. An update writes its
+// segment and then appends a block to the manifest: that append is the commit
+// point. A compaction replaces the manifest by rename, a rebuild writes a new
+// generation and replaces current. Nothing is fsynced: every byte is covered
+// by a checksum that is verified before use and all of it can be made again
+// from the vault, so a power failure costs a rebuild and an update does not
+// cost a disk flush. A segment that no manifest names is swept by the next
+// writer; a reader that loses that race loads again.
+type store struct {
+	root *durable.Root // the index folder
+}
+
+const (
+	lockName     = "lock"
+	manifestName = "manifest"
+	segmentExt   = ".seg"
+	dirPerm      = 0o700
+	filePerm     = 0o600
+)
+
+func versionDir() string { return "v" + strconv.Itoa(schema) }
+
+func currentPath() string { return path.Join(versionDir(), "current") }
+
+// openStore opens the index folder; with make set it makes a missing one.
+func openStore(dir string, hook durable.Hook, make bool) (*store, error) {
+	root, err := durable.OpenRoot(dir, hook)
+	if err == nil {
+		return &store{root: root}, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open search index: %w", err)
+	}
+	if !make {
+		return nil, errNone
+	}
+	above, err := nearest(dir, hook)
+	if err != nil {
+		return nil, fmt.Errorf("make search index: %w", err)
+	}
+	rel, err := filepath.Rel(above.Dir(), dir)
+	if err == nil {
+		err = above.MkdirAllLazy("index.mkdir", filepath.ToSlash(rel), dirPerm)
+	}
+	if err := errors.Join(err, above.Close()); err != nil {
+		return nil, fmt.Errorf("make search index: %w", err)
+	}
+	root, err = durable.OpenRoot(dir, hook)
+	if err != nil {
+		return nil, fmt.Errorf("make search index: %w", err)
+	}
+	return &store{root: root}, nil
+}
+
+// nearest opens the nearest folder above dir that exists.
+func nearest(dir string, hook durable.Hook) (*durable.Root, error) {
+	for {
+		up := filepath.Dir(dir)
+		root, err := durable.OpenRoot(up, hook)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) || up == dir {
+			return root, err
+		}
+		dir = up
+	}
+}
+
+func (s *store) close() error { return s.root.Close() }
+
+// lock takes the writer lock without waiting: whoever finds it held answers
+// from memory instead.
+func (s *store) lock(ctx context.Context) (*filelock.Lock, error) {
+	return filelock.Acquire(ctx, s.root, lockName, filelock.Options{})
+}
+
+// current is the name of the published generation: [errNone] without one.
+func (s *store) current() (string, error) {
+	b, _, err := s.root.ReadFile(currentPath(), 256)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errNone
+	case err != nil:
+		return "", fmt.Errorf("search index: %w", err)
+	}
+	gen, sum, ok := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
+	if !ok || sum != genSum(gen) || !isGen(gen) {
+		return "", fmt.Errorf("search index: current generation: %w", ErrDamaged)
+	}
+	return gen, nil
+}
+
+func genSum(gen string) string { return fmt.Sprintf("%08x", checksum(0, []byte(gen))) }
+
+func genName(n int) string { return fmt.Sprintf("gen-%04d", n) }
+
+func isGen(s string) bool {
+	_, err := strconv.ParseUint(strings.TrimPrefix(s, "gen-"), 10, 31)
+	return err == nil && strings.HasPrefix(s, "gen-")
+}
+
+func (s *store) segmentPath(gen string, id uint64) string {
+	return path.Join(versionDir(), gen, fmt.Sprintf("%08x%s", id, segmentExt))
+}
+
+func (s *store) manifestPath(gen string) string {
+	return path.Join(versionDir(), gen, manifestName)
+}
+
+// stamp tells cheaply whether a manifest file is the one that was read.
+type stamp struct {
+	gen   string
+	size  int64
+	mtime int64
+}
+
+func (s *store) stamp() (stamp, error) {
+	gen, err := s.current()
+	if err != nil {
+		return stamp{}, err
+	}
+	info, err := s.root.Lstat(s.manifestPath(gen))
+	if err != nil {
+		return stamp{}, fmt.Errorf("search index: %w: %w", ErrDamaged, err)
+	}
+	return stamp{gen, info.Size(), info.ModTime().UnixNano()}, nil
+}
+
+// load reads the published manifest.
+func (s *store) load() (*decoded, stamp, error) {
+	gen, err := s.current()
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	data, info, err := s.root.ReadFile(s.manifestPath(gen), 0)
+	if err != nil {
+		return nil, stamp{}, fmt.Errorf("search index: %w: %w", ErrDamaged, err)
+	}
+	dec, err := decodeManifest(data)
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	return dec, stamp{gen, int64(len(data)), info.ModTime().UnixNano()}, nil
+}
+
+// newGeneration makes the folder of a generation that does not exist yet.
+func (s *store) newGeneration() (string, error) {
+	if err := s.root.MkdirAllLazy("index.mkdir", versionDir(), dirPerm); err != nil {
+		return "", err
+	}
+	entries, err := s.root.ReadDir(versionDir())
+	if err != nil {
+		return "", err
+	}
+	last := 0
+	for _, e := range entries {
+		if n, err := strconv.Atoi(strings.TrimPrefix(e.Name(), "gen-")); err == nil {
+			last = max(last, n)
+		}
+	}
+	gen := genName(last + 1)
+	return gen, s.root.MkdirAllLazy("index.mkdir", path.Join(versionDir(), gen), dirPerm)
+}
+
+// writeSegment writes a segment file that nothing names yet.
+func (s *store) writeSegment(gen string, id uint64, data []byte) error {
+	p := s.segmentPath(gen, id)
+	err := s.root.Create("index.segment", p, data, filePerm)
+	if errors.Is(err, fs.ErrExist) {
+		// Left by a writer that died before its commit point.
+		if err := s.root.Remove("index.segment", p); err != nil {
+			return err
+		}
+		err = s.root.Create("index.segment", p, data, filePerm)
+	}
+	return err
+}
+
+// writeManifest replaces the manifest of gen.
+func (s *store) writeManifest(gen string, data []byte) error {
+	return s.replace("index.manifest", s.manifestPath(gen), data)
+}
+
+// appendManifest adds a block: the commit point of an update.
+func (s *store) appendManifest(gen string, block []byte) error {
+	return s.root.Append("index.delta", s.manifestPath(gen), block, filePerm, false)
+}
+
+// publish makes gen the current generation.
+func (s *store) publish(gen string) error {
+	return s.replace("index.current", currentPath(), []byte(gen+" "+genSum(gen)+"\n"))
+}
+
+func (s *store) replace(label, p string, data []byte) error {
+	tmp := p + ".tmp"
+	if err := s.root.Remove(label, tmp); err != nil {
+		return err
+	}
+	if err := s.root.Create(label, tmp, data, filePerm); err != nil {
+		return err
+	}
+	return s.root.Rename(label, tmp, p)
+}
+
+// sweep removes what the published state does not name: segments of writers
+// that died, temporary files, generations that were replaced. Only the holder
+// of the lock may call it. What cannot be removed stays for the next time.
+func (s *store) sweep(gen string, m *manifest) error {
+	keep := map[string]bool{manifestName: true}
+	for _, seg := range m.segs {
+		keep[path.Base(s.segmentPath(gen, seg.id))] = true
+	}
+	return errors.Join(
+		s.removeExcept(path.Join(versionDir(), gen), keep),
+		s.removeExcept(versionDir(), map[string]bool{gen: true, "current": true}),
+	)
+}
+
+func (s *store) removeExcept(dir string, keep map[string]bool) error {
+	entries, err := s.root.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if keep[e.Name()] {
+			continue
+		}
+		p := path.Join(dir, e.Name())
+		if e.IsDir() {
+			errs = append(errs, s.removeExcept(p, nil))
+		}
+		errs = append(errs, s.root.Remove("index.sweep", p))
+	}
+	return errors.Join(errs...)
+}
+
+// alive reports whether the folder is still the one that was opened: a person
+// may delete the index at any time.
+func (s *store) alive() bool {
+	held, err := s.root.Lstat(".")
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(s.root.Dir())
+	return err == nil && os.SameFile(held, now)
+}

@@ -1,0 +1,220 @@
+package index
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxTerm bounds a term in bytes. Longer runs (base64, hashes of hashes) are
+// cut, in documents and queries alike, so they still find one another.
+const maxTerm = 96
+
+// A token is one word of a text: folded (NFKC, lower case, accents of the
+// alphabetic scripts dropped) with its place in the original bytes.
+type token struct {
+	term       string
+	start, end int
+	pos        int  // counts words, and characters in scripts without spaces
+	gram       bool // a pair of characters of a script without spaces
+}
+
+// tokenize calls emit for every word of text in order. Scripts written without
+// spaces yield each character and each pair of neighbours, both at the
+// position of the first. Symbols such as emoji are words of their own;
+// punctuation and invalid UTF-8 separate.
+func tokenize(text []byte, emit func(token)) {
+	t := tokenizer{text: text, emit: emit}
+	t.run()
+}
+
+type tokenizer struct {
+	text []byte
+	emit func(token)
+	pos  int
+	buf  []byte
+}
+
+func (t *tokenizer) run() {
+	for i := 0; i < len(t.text); {
+		c := t.text[i]
+		if c < utf8.RuneSelf {
+			if !isASCIIWord(c) {
+				i++
+				continue
+			}
+			i = t.word(i)
+			continue
+		}
+		r, size := utf8.DecodeRune(t.text[i:])
+		switch {
+		case r == utf8.RuneError && size <= 1:
+			i += size
+		case isUnspaced(r):
+			i = t.unspaced(i)
+		case isWordRune(r):
+			i = t.word(i)
+		case unicode.Is(unicode.So, r):
+			t.emit(token{term: string(r), start: i, end: i + size, pos: t.pos})
+			t.pos++
+			i += size
+		default:
+			i += size
+		}
+	}
+}
+
+// word emits the run of letters, digits and marks that begins at start.
+func (t *tokenizer) word(start int) int {
+	i, ascii, upper := start, true, false
+	for i < len(t.text) {
+		c := t.text[i]
+		if c < utf8.RuneSelf {
+			if !isASCIIWord(c) {
+				break
+			}
+			upper = upper || 'A' <= c && c <= 'Z'
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(t.text[i:])
+		if r == utf8.RuneError && size <= 1 || !isWordRune(r) || isUnspaced(r) {
+			break
+		}
+		ascii = false
+		i += size
+	}
+	raw := t.text[start:i]
+	var term string
+	switch {
+	case ascii && !upper:
+		term = string(raw[:min(len(raw), maxTerm)])
+	case ascii:
+		t.buf = t.buf[:0]
+		for _, c := range raw[:min(len(raw), maxTerm)] {
+			t.buf = append(t.buf, lowerASCII(c))
+		}
+		term = string(t.buf)
+	default:
+		term = fold(string(raw))
+	}
+	if term != "" {
+		t.emit(token{term: term, start: start, end: i, pos: t.pos})
+		t.pos++
+	}
+	return i
+}
+
+// unspaced emits the characters and pairs of the run that begins at start.
+func (t *tokenizer) unspaced(start int) int {
+	var prev string
+	var prevStart int
+	i := start
+	for i < len(t.text) {
+		r, size := utf8.DecodeRune(t.text[i:])
+		end := i + size
+		if r == utf8.RuneError && size <= 1 || !isUnspaced(r) {
+			break
+		}
+		// Marks belong to the character before them: Thai vowels, and the
+		// voicing marks of half-width kana.
+		for end < len(t.text) {
+			m, n := utf8.DecodeRune(t.text[end:])
+			if !unicode.IsMark(m) && m != 'ﾞ' && m != 'ﾟ' {
+				break
+			}
+			end += n
+		}
+		term := fold(string(t.text[i:end]))
+		if term != "" {
+			if prev != "" {
+				t.emit(token{term: prev + term, start: prevStart, end: end, pos: t.pos - 1, gram: true})
+			}
+			t.emit(token{term: term, start: i, end: end, pos: t.pos})
+			prev, prevStart = term, i
+			t.pos++
+		}
+		i = end
+	}
+	return i
+}
+
+func isASCIIWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func lowerASCII(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func isWordRune(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// isUnspaced reports the scripts whose words are not separated by spaces, and
+// Hangul, whose particles cling to the word.
+func isUnspaced(r rune) bool {
+	if r < 0x0e00 {
+		return false
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
+		r == 'ー' || 0xff66 <= r && r <= 0xff9f
+}
+
+// fold brings a run of word characters to the form in which it is compared.
+// Accents fall only where they are decoration: dropping every mark would take
+// the vowels out of Devanagari.
+func fold(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(s) {
+		if isAccent(r) {
+			continue
+		}
+		switch r = unicode.ToLower(r); {
+		case r == 'ß':
+			b.WriteString("ss")
+		case r == 'æ':
+			b.WriteString("ae")
+		case r == 'œ':
+			b.WriteString("oe")
+		case r == 'ø':
+			b.WriteByte('o')
+		case r == 'ł':
+			b.WriteByte('l')
+		case r == 'đ':
+			b.WriteByte('d')
+		case r == 'ı':
+			b.WriteByte('i')
+		case r == 'ς':
+			b.WriteRune('σ')
+		case isWordRune(r):
+			b.WriteRune(r)
+		}
+	}
+	return cut(norm.NFC.String(b.String()))
+}
+
+// isAccent reports combining marks that readers leave out when they type:
+// those of Latin, Greek and Cyrillic, Hebrew points and Arabic vowel signs.
+func isAccent(r rune) bool {
+	return 0x0300 <= r && r <= 0x036f || 0x0591 <= r && r <= 0x05c7 ||
+		0x064b <= r && r <= 0x065f || r == 0x0670
+}
+
+// cut shortens a term to maxTerm bytes without splitting a character.
+func cut(s string) string {
+	if len(s) <= maxTerm {
+		return s
+	}
+	n := maxTerm
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
