@@ -51,6 +51,11 @@ func (m Move) run(s Step, take bool, rename func(from *os.File, a string, to *os
 	if take {
 		s.Path, s.To = s.To, s.Path
 	}
+	for _, p := range []string{m.TempPath, m.Path} {
+		if base := path.Base(p); base == "." || base == ".." || base == "/" {
+			return &fs.PathError{Op: string(s.Op), Path: p, Err: fs.ErrInvalid}
+		}
+	}
 	if done, err := m.Target.ask(s); done {
 		return err
 	}

@@ -2,11 +2,12 @@ package durable
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -40,82 +41,6 @@ func (r *Root) Dir() string { return r.dir }
 
 // Abs is the absolute form of p, for messages and hooks only.
 func (r *Root) Abs(p string) string { return filepath.Join(r.dir, filepath.FromSlash(p)) }
-
-// Lstat describes p without following it.
-func (r *Root) Lstat(p string) (fs.FileInfo, error) { return r.root.Lstat(filepath.FromSlash(p)) }
-
-// Exists reports whether p names anything at all.
-func (r *Root) Exists(p string) bool {
-	_, err := r.Lstat(p)
-	return err == nil
-}
-
-// ReadDir lists a folder in file-name order.
-func (r *Root) ReadDir(p string) ([]fs.DirEntry, error) {
-	return fs.ReadDir(r.root.FS(), path.Clean(p))
-}
-
-// ReadFile reads a regular file of at most max bytes (0 = no bound) and its
-// description from the same open handle. It fails with [ErrNotRegular] or
-// [ErrTooLarge] rather than block on a FIFO or exhaust memory.
-func (r *Root) ReadFile(p string, max int64) ([]byte, fs.FileInfo, error) {
-	f, info, err := r.OpenRegular(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close() // opened for reading: nothing to lose
-	if max > 0 && info.Size() > max {
-		return nil, info, &fs.PathError{Op: "read", Path: p, Err: ErrTooLarge}
-	}
-	data, err := readAll(f, info.Size())
-	if err != nil {
-		return nil, info, &fs.PathError{Op: "read", Path: p, Err: err}
-	}
-	return data, info, nil
-}
-
-// OpenRegular opens a regular file for reading.
-func (r *Root) OpenRegular(p string) (*os.File, fs.FileInfo, error) {
-	info, err := r.Lstat(p)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, &fs.PathError{Op: "open", Path: p, Err: ErrNotRegular}
-	}
-	// Between Lstat and open the file may turn into a FIFO; openNonblock keeps
-	// that from hanging, and the second look catches it.
-	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: p, Err: ErrNotRegular}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, info, nil
-}
-
-// readAll reads to the end in one allocation when size was right.
-func readAll(f io.Reader, size int64) ([]byte, error) {
-	buf := make([]byte, 0, size+1)
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
 
 // ask announces a step. done means that the step must not be performed and err
 // is its outcome.
@@ -184,6 +109,16 @@ func (r *Root) create(label, p string, data []byte, perm fs.FileMode, sync bool)
 	return r.step(Step{Op: OpSync, Label: label, Path: abs}, f.Sync)
 }
 
+// openWritable opens or makes a regular file. A FIFO would block until somebody
+// reads it, and a symbolic link would change a file that nobody named.
+func (r *Root) openWritable(p string, flag int, perm fs.FileMode) (*os.File, error) {
+	info, err := r.Lstat(p)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: p, Err: ErrNotRegular}
+	}
+	return r.root.OpenFile(filepath.FromSlash(p), flag|os.O_CREATE|openNonblock, perm.Perm())
+}
+
 // write puts data at offset off of an open file.
 func (r *Root) write(f *os.File, label, abs string, data []byte, off int64) error {
 	if len(data) == 0 {
@@ -216,7 +151,7 @@ func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bo
 			return err
 		}
 	}
-	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE, perm.Perm())
+	f, err := r.openWritable(p, os.O_WRONLY, perm)
 	if err != nil {
 		return err
 	}
@@ -245,7 +180,8 @@ func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bo
 
 // Append adds data to the end of p, making it when needed, in one write, and
 // fsyncs it when sync is set. A torn last line of an earlier crash is ended
-// with a newline first, so that it cannot swallow this one.
+// with a newline first, so that it cannot swallow this one. Callers take turns:
+// two appends at once may hit the same place.
 func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	abs, fresh := r.Abs(p), !r.Exists(p)
 	if fresh {
@@ -253,7 +189,7 @@ func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool)
 			return err
 		}
 	}
-	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_RDWR|os.O_CREATE, perm.Perm())
+	f, err := r.openWritable(p, os.O_RDWR, perm)
 	if err != nil {
 		return err
 	}
@@ -348,7 +284,8 @@ func (r *Root) SyncDir(label, p string) (err error) {
 }
 
 // MkdirAll makes folder p and its missing parents, each durable in its parent
-// before it returns. It refuses to pass through a symbolic link.
+// before it returns. It refuses to pass through a symbolic link. A folder that
+// exists is taken to be durable.
 func (r *Root) MkdirAll(label, p string, perm fs.FileMode) error {
 	return r.mkdirAll(label, p, perm, true)
 }
@@ -359,22 +296,26 @@ func (r *Root) MkdirAllLazy(label, p string, perm fs.FileMode) error {
 	return r.mkdirAll(label, p, perm, false)
 }
 
+// mkdirAll looks at every folder on the way: one look at the last would follow
+// a symbolic link in the middle.
 func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
 	p = path.Clean(p)
 	if p == "." {
 		return nil
 	}
-	info, err := r.Lstat(p)
-	if err == nil && info.IsDir() {
-		return nil
-	}
-	if err == nil {
-		return &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if !filepath.IsLocal(filepath.FromSlash(p)) {
+		return &fs.PathError{Op: "mkdir", Path: p, Err: fs.ErrInvalid}
 	}
 	if err := r.mkdirAll(label, path.Dir(p), perm, sync); err != nil {
+		return err
+	}
+	info, err := r.Lstat(p)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	err = r.step(Step{Op: OpMkdir, Label: label, Path: r.Abs(p), Perm: perm.Perm()}, func() error {
@@ -388,4 +329,17 @@ func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
 		return err
 	}
 	return r.SyncDir(label, path.Dir(p))
+}
+
+// ReadDirInfo lists a folder in file-name order with a description of each
+// entry itself, links not followed. Entries that vanish meanwhile are left out.
+func (r *Root) ReadDirInfo(p string) (infos []fs.FileInfo, err error) {
+	d, err := r.root.Open(filepath.FromSlash(p))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	infos, err = d.Readdir(-1)
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	return infos, err
 }
