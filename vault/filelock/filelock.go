@@ -68,6 +68,13 @@ const (
 // until ctx ends. It returns a [BusyError] or the context's cause.
 func Acquire(ctx context.Context, root *durable.Root, p string, o Options) (*Lock, error) {
 	abs := filepath.Join(root.Dir(), filepath.FromSlash(p))
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	info, err := root.Lstat(p)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "lock", Path: abs, Err: durable.ErrNotRegular}
+	}
 	skip, err := root.Announce(durable.OpLock, "lock", p)
 	if err != nil {
 		return nil, err
@@ -132,4 +139,8 @@ func readHolder(f *os.File) string {
 
 // Release gives the lock back. Calling it twice is an error of the caller and
 // reports os.ErrClosed.
-func (l *Lock) Release() error { return l.file.Close() }
+func (l *Lock) Release() error {
+	// Closing alone would leave the lock to a child process that was forked
+	// this moment and has not reached exec.
+	return errors.Join(unlock(l.file), l.file.Close())
+}

@@ -23,3 +23,11 @@ func tryLock(f *os.File) error {
 		return err
 	}
 }
+
+func unlock(f *os.File) error {
+	fd := f.Fd()
+	if fd == ^uintptr(0) {
+		return nil // closed already, which Close reports
+	}
+	return unix.Flock(int(fd), unix.LOCK_UN)
+}
