@@ -246,7 +246,7 @@ func checkAdded(t *testing.T, base, side, merged []byte, name string) {
 	for _, l := range splitLines(Parse(base).Body()) {
 		was[strings.TrimRight(string(l), "\r\n")] = true
 	}
-	for _, l := range splitLines(merged) {
+	for _, l := range splitLines(bytes.TrimPrefix(merged, []byte(byteOrderMark))) {
 		is[strings.TrimRight(string(l), "\r\n")] = true
 	}
 	for _, l := range splitLines(Parse(side).Body()) {

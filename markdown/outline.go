@@ -198,6 +198,9 @@ func writePlain(b *strings.Builder, n ast.Node, body []byte) {
 		case *ast.AutoLink:
 			b.Write(c.Label(body))
 		case *ast.RawHTML, *extast.TaskCheckBox:
+		case *extast.TableCell:
+			writePlain(b, c, body)
+			b.WriteByte(' ')
 		default:
 			writePlain(b, c, body)
 		}

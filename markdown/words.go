@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 )
 
 // firstWordsWindow is how much of a body FirstWords reads: the first words of a
@@ -48,7 +49,7 @@ func firstText(n ast.Node, body []byte) string {
 			}
 		case *ast.HTMLBlock, *ast.LinkReferenceDefinition:
 		default:
-			if c.Type() == ast.TypeBlock && c.FirstChild() != nil && c.FirstChild().Type() == ast.TypeBlock {
+			if c.FirstChild() != nil && c.FirstChild().Type() == ast.TypeBlock && c.Kind() != extast.KindTableHeader {
 				s = firstText(c, body)
 			} else {
 				s = plainText(c, body)
