@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"stet/vault"
 	"stet/vault/filelock"
@@ -51,7 +52,7 @@ func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error
 		return nil, 0, cause
 	}
 	x.o.Logger.Warn("search index rebuilt", "reason", cause)
-	_, _, err := x.underLock(ctx, func(s *store) (*state, Stats, error) {
+	_, _, err := x.underLock(ctx, 0, func(s *store) (*state, Stats, error) {
 		if st, err := x.load(); err == nil && st.open(s, nil) == nil {
 			return st, Stats{}, nil // somebody else was quicker
 		}
@@ -70,7 +71,7 @@ func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*state, int,
 		if x.o.ReadOnly {
 			return nil, 0, err
 		}
-		st, _, err = x.underLock(ctx, func(s *store) (*state, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
+		st, _, err = x.underLock(ctx, 0, func(s *store) (*state, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
 		return st, len(files), err
 	}
 	if err != nil {
@@ -81,7 +82,7 @@ func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*state, int,
 		return st, 0, st.open(x.store, x.st)
 	}
 	if !x.o.ReadOnly {
-		up, _, err := x.underLock(ctx, func(s *store) (*state, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
+		up, _, err := x.underLock(ctx, 0, func(s *store) (*state, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
 		if err == nil {
 			return up, len(ch.read), nil
 		}
@@ -167,12 +168,12 @@ func (x *Index) use(make bool) (*store, error) {
 
 // underLock runs f with the writer lock held and remembers the state it
 // returns, opened.
-func (x *Index) underLock(ctx context.Context, f func(*store) (*state, Stats, error)) (_ *state, _ Stats, err error) {
+func (x *Index) underLock(ctx context.Context, wait time.Duration, f func(*store) (*state, Stats, error)) (_ *state, _ Stats, err error) {
 	s, err := x.use(true)
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	lock, err := s.lock(ctx)
+	lock, err := s.lock(ctx, wait)
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}
@@ -199,7 +200,7 @@ func (x *Index) distrust(cause error) {
 		return
 	}
 	if s, err := x.use(false); err == nil {
-		if lock, err := s.lock(context.Background()); err == nil {
+		if lock, err := s.lock(context.Background(), 0); err == nil {
 			// Without a current generation the next search makes a new one.
 			err := errors.Join(s.root.Remove("index.current", currentPath()), lock.Release())
 			x.o.Logger.Warn("search index discarded", "reason", cause, "err", err)

@@ -44,14 +44,15 @@ func chunk(b []byte, off int, emit func(string, int, int)) {
 		return
 	}
 	emitName(b, off, emit)
-	seen := len(b)
-	for _, seps := range []string{"/:@=&", ".#$~%+\\"} {
-		split(b, seps, func(part []byte, at int) {
-			if len(part) < seen && hasWord(part) && isComposite(part) {
-				emitName(part, off+at, emit)
-			}
-		})
+	part := func(p []byte, at, whole int) {
+		if len(p) < whole && hasWord(p) && isComposite(p) {
+			emitName(p, off+at, emit)
+		}
 	}
+	split(b, "/:@=&", func(outer []byte, at int) {
+		part(outer, at, len(b))
+		split(outer, ".#$~%+\\", func(inner []byte, more int) { part(inner, at+more, len(outer)) })
+	})
 }
 
 func emitName(b []byte, off int, emit func(string, int, int)) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"stet/vault/durable"
 	"stet/vault/filelock"
@@ -90,11 +91,16 @@ func nearest(dir string, hook durable.Hook) (*durable.Root, error) {
 
 func (s *store) close() error { return s.root.Close() }
 
-// lock takes the writer lock without waiting: whoever finds it held answers
-// from memory instead.
-func (s *store) lock(ctx context.Context) (*filelock.Lock, error) {
-	return filelock.Acquire(ctx, s.root, lockName, filelock.Options{})
+// lock takes the writer lock. Only who was told to write waits for it; a
+// search that finds it held answers from memory instead.
+func (s *store) lock(ctx context.Context, wait time.Duration) (*filelock.Lock, error) {
+	return filelock.Acquire(ctx, s.root, lockName, filelock.Options{Wait: wait})
 }
+
+// rebuildWait bounds how long a rebuild that a person asked for waits for
+// another writer: catching up takes milliseconds, and another rebuild makes
+// this one pointless.
+const rebuildWait = 10 * time.Second
 
 // current is the name of the published generation: [errNone] without one.
 func (s *store) current() (string, error) {

@@ -25,7 +25,7 @@ func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_, stats, err := x.underLock(ctx, func(s *store) (*state, Stats, error) {
+	_, stats, err := x.underLock(ctx, 0, func(s *store) (*state, Stats, error) {
 		st, stats, err := x.updateOrRebuild(ctx, s, files)
 		if err == nil && !stats.Rebuilt {
 			st, err = x.maintain(s, st, false)
@@ -62,7 +62,7 @@ func (x *Index) Touch(ctx context.Context, paths []vault.Path) (Stats, error) {
 	if err != nil {
 		return x.finish(Stats{}, began, "touch", err)
 	}
-	lock, err := s.lock(ctx)
+	lock, err := s.lock(ctx, 0)
 	if err != nil {
 		return x.finish(Stats{}, began, "touch", err)
 	}
@@ -199,7 +199,7 @@ func (x *Index) Rebuild(ctx context.Context) (Stats, error) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_, stats, err := x.underLock(ctx, func(s *store) (*state, Stats, error) { return x.rebuild(ctx, s, files) })
+	_, stats, err := x.underLock(ctx, rebuildWait, func(s *store) (*state, Stats, error) { return x.rebuild(ctx, s, files) })
 	if errors.Is(err, ErrBusy) {
 		return stats, fmt.Errorf("rebuild search index: %w", err)
 	}

@@ -1,0 +1,118 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"reflect"
+	"testing"
+
+	"stet/vault"
+)
+
+func sampleManifest() *manifest {
+	m := &manifest{nextSeg: 9, segs: []segmentInfo{{id: 2, bytes: 100, docs: 3, crc: 7}, {id: 5, bytes: 50, docs: 1, crc: 8}}}
+	meta := encodeMeta(vault.Memory{ID: "X1", Kind: "fact", Categories: []string{"A", "b"}, Supersedes: []string{"y"}})
+	m.recs = []record{
+		{path: "a.md", size: 1, mtime: -5, inode: 3, hash: [hashSize]byte{1}, seg: 2, doc: 0, docs: 1, lens: [lengthFields]uint32{4, 3, 2, 1}, meta: meta},
+		{path: "b.md", size: 2, mtime: 1 << 60, flags: flagRacy | flagSupersedes, seg: 2, doc: 2, docs: 1},
+		{path: "c/d.md", seg: 5, docs: 1},
+		{path: "e.md", flags: flagRacy},
+	}
+	return m
+}
+
+func TestManifestSurvivesTheRoundTrip(t *testing.T) {
+	t.Parallel()
+	m := sampleManifest()
+	file, sum := encodeManifest(m)
+	dec, err := decodeManifest(file)
+	if err != nil || dec.sum != sum || dec.torn || !reflect.DeepEqual(dec.man, m) {
+		t.Fatalf("decoded %+v, %v", dec, err)
+	}
+	got := decodeMeta(dec.man.recs[0].meta)
+	if want := (meta{id: "x1", kind: "fact", categories: []string{"a", "b"}, supersedes: []string{"y"}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("meta %+v, want %+v", got, want)
+	}
+	d := &delta{segs: []segmentInfo{{id: 9, bytes: 9, docs: 1}}, recs: []record{{path: "b.md", seg: 9, docs: 1}}, removed: []vault.Path{"a.md", "none.md"}}
+	block, sum := encodeDelta(d, sum)
+	d2 := &delta{recs: []record{{path: "a.md"}}, removed: []vault.Path{"c/d.md"}}
+	block2, _ := encodeDelta(d2, sum)
+	whole := append(append(file, block...), block2...)
+	dec, err = decodeManifest(whole)
+	want := m.apply(d).apply(d2)
+	if err != nil || dec.blocks != 2 || !reflect.DeepEqual(dec.man, want) {
+		t.Fatalf("with deltas %+v, %v\nwant %+v", dec.man, err, want)
+	}
+	if want.nextSeg != 10 || len(want.recs) != 3 {
+		t.Errorf("applied: %+v", want)
+	}
+	// A block counts only behind the blocks it was written behind.
+	dec, err = decodeManifest(append(append([]byte{}, file...), block2...))
+	if err != nil || dec.blocks != 0 || !dec.torn {
+		t.Errorf("a block out of place: %+v, %v", dec, err)
+	}
+	for n := len(file); n < len(whole); n++ {
+		if dec, err := decodeManifest(whole[:n]); err != nil || dec.torn != (n != len(file) && n != len(file)+len(block)) {
+			t.Fatalf("cut to %d bytes: %+v, %v", n, dec, err)
+		}
+	}
+	for n := range len(file) {
+		if _, err := decodeManifest(whole[:n]); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestManifestsThatContradictThemselvesAreDamaged(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*manifest){
+		"order":              func(m *manifest) { m.recs[0].path = "z" },
+		"twice":              func(m *manifest) { m.recs[1].path = "a.md" },
+		"no segment":         func(m *manifest) { m.recs[2].seg = 4 },
+		"no document":        func(m *manifest) { m.recs[1].doc = 3 },
+		"shared document":    func(m *manifest) { m.recs[1].doc = 0 },
+		"overflow":           func(m *manifest) { m.recs[1].doc = 1<<32 - 1 },
+		"segment twice":      func(m *manifest) { m.segs[1].id = 2 },
+		"segment to come":    func(m *manifest) { m.nextSeg = 5 },
+		"too many documents": func(m *manifest) { m.segs[0].docs = 1<<32 - 1 },
+	} {
+		m := sampleManifest()
+		spoil(m)
+		file, _ := encodeManifest(m)
+		if _, err := decodeManifest(file); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzManifest gives arbitrary payloads valid checksums, so that the decoder
+// behind them is what is tested.
+func FuzzManifest(f *testing.F) {
+	file, sum := encodeManifest(sampleManifest())
+	block, _ := encodeDelta(&delta{recs: sampleManifest().recs[:1], removed: []vault.Path{"b.md"}}, sum)
+	f.Add(file[len(magic)+8:len(file)-1], block[8:len(block)-1])
+	f.Add([]byte{}, []byte{})
+	f.Fuzz(func(t *testing.T, base, second []byte) {
+		b, sum := appendBlock([]byte(magic), 0, func(b []byte) []byte { return append(b, base...) })
+		tail, _ := appendBlock(nil, sum, func(b []byte) []byte { return append(b, second...) })
+		dec, err := decodeManifest(append(b, tail...))
+		if err != nil {
+			if !errors.Is(err, ErrDamaged) {
+				t.Fatalf("error %v is not ErrDamaged", err)
+			}
+			return
+		}
+		again, _ := encodeManifest(dec.man)
+		back, err := decodeManifest(again)
+		if err != nil || len(back.man.recs) != len(dec.man.recs) {
+			t.Fatalf("what was decoded does not encode: %v", err)
+		}
+		for i := range dec.man.recs {
+			decodeMeta(dec.man.recs[i].meta)
+		}
+		// Raw bytes must not panic either.
+		if _, err := decodeManifest(base); err == nil && binary.Size(base) < len(magic) {
+			t.Fatal("a file without its first line was read")
+		}
+	})
+}
