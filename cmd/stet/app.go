@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/cmd/stet/history"
+	"stet/cmd/stet/memory"
+	"stet/cmd/stet/upkeep"
+)
+
+// Main runs one command line, the program's name first, and returns the exit
+// code. Ctrl-C cancels the command's context; a second one ends the process.
+func Main(ctx context.Context, args []string, stdio console.Stdio) int {
+	host, err := console.ThisHost(stdio)
+	if err != nil {
+		return console.New(console.Host{Stdio: stdio}).Finish(err)
+	}
+	return run(ctx, args, host)
+}
+
+func run(ctx context.Context, args []string, host console.Host) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// With the handler gone the second signal has its default effect.
+	context.AfterFunc(ctx, stop)
+	e := console.New(host)
+	err := dispatch(ctx, e, args)
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(context.Canceled, err)
+	}
+	return e.Finish(err)
+}
+
+// Commands returns the definition of every command, in listing order.
+func Commands() []*console.Command {
+	return slices.Concat(upkeep.StartCommands(), memory.Commands(), history.Commands(), upkeep.IndexCommands(), otherCommands())
+}
+
+// dispatch finds the command and lets urfave/cli read its flags. Help pages and
+// the order of arguments are ours: see package console.
+func dispatch(ctx context.Context, e *console.Env, args []string) error {
+	commands := Commands()
+	line, err := console.Parse(commands, args)
+	e.JSON = line.JSON
+	if line.Command != nil {
+		e.Command = line.Command.Name
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case line.Help:
+		return help(e, commands, line.Command)
+	case line.Version:
+		e.Command = "version"
+		return version(e)
+	}
+	app := &cli.App{
+		Name: "stet", Flags: console.GlobalFlags(), Writer: e.Err, ErrWriter: e.Err,
+		HideHelp: true, HideVersion: true, DisableSliceFlagSeparator: true,
+		// The library would otherwise print on standard output and exit by itself.
+		OnUsageError:   usageError,
+		ExitErrHandler: func(*cli.Context, error) {},
+		Before:         func(c *cli.Context) error { e.Configure(c); return nil },
+		Action:         func(c *cli.Context) error { return bare(c.Context, e, commands) },
+	}
+	if line.Command != nil {
+		app.Commands = []*cli.Command{adapt(e, line)}
+	}
+	return app.RunContext(ctx, line.Argv)
+}
+
+// adapt makes the command that the line names known to urfave/cli; building only
+// that one keeps the start of every command short.
+func adapt(e *console.Env, line console.Line) *cli.Command {
+	c := line.Command
+	return &cli.Command{
+		Name: c.Name, Flags: c.Flags, HideHelp: true, OnUsageError: usageError,
+		Action: func(ctx *cli.Context) error {
+			if err := checkCount(c, len(line.Words)); err != nil {
+				return err
+			}
+			return c.Run(ctx.Context, e, &console.Input{Context: ctx, Words: line.Words, Literal: line.Literal})
+		},
+	}
+}
+
+func checkCount(c *console.Command, n int) error {
+	switch {
+	case n < c.MinArgs:
+		return console.Usagef("%s needs %s", c.Name, c.Args).Suggest("usage: %s; \"stet %s --help\" has examples", console.Usage(c), c.Name)
+	case c.MaxArgs >= 0 && n > c.MaxArgs:
+		return console.Usagef("%s takes fewer arguments", c.Name).Suggest("usage: %s; quote text that has spaces", console.Usage(c))
+	}
+	return nil
+}
+
+func usageError(_ *cli.Context, err error, _ bool) error {
+	return console.Usagef("%v", err)
+}
+
+func help(e *console.Env, commands []*console.Command, c *console.Command) error {
+	return e.Plain(func(w io.Writer) error {
+		if c == nil {
+			return console.Overview(w, commands)
+		}
+		return console.Page(w, c)
+	})
+}
+
+// bare answers "stet" alone: where things stand, or what there is.
+func bare(ctx context.Context, e *console.Env, commands []*console.Command) error {
+	if _, err := e.Locate(); err != nil {
+		return help(e, commands, nil)
+	}
+	e.Command = "status"
+	return upkeep.Status(ctx, e)
+}

@@ -1,0 +1,208 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/vault"
+)
+
+// Schema is the number of the JSON envelope. It changes when a field changes
+// its meaning or goes away, not when one is added.
+const Schema = 1
+
+// An Envelope is every successful answer under --json.
+type Envelope struct {
+	Schema   int      `json:"schema"`
+	Vault    string   `json:"vault"` // absolute root; "" for commands without a vault
+	Command  string   `json:"command"`
+	Result   any      `json:"result"`
+	Warnings []string `json:"warnings"`
+}
+
+// A Failure is every error under --json, on standard error.
+type Failure struct {
+	Schema int         `json:"schema"`
+	Error  FailureBody `json:"error"`
+}
+
+// A FailureBody says what failed. Code is stable and can be branched on; Exit
+// is the exit code; Candidates are what an ambiguous or unknown name could mean.
+type FailureBody struct {
+	Code       string      `json:"code"`
+	Exit       int         `json:"exit"`
+	Message    string      `json:"message"`
+	Hint       string      `json:"hint"`
+	Candidates []Candidate `json:"candidates"`
+}
+
+// A Candidate is one thing that a name could mean.
+type Candidate struct {
+	ID    string `json:"id,omitempty"`
+	Path  string `json:"path,omitempty"`
+	Title string `json:"title,omitempty"`
+	Name  string `json:"name,omitempty"`
+}
+
+// An Env is one run of one command: the host, the global flags, and what has
+// been said so far. It is used by one goroutine.
+type Env struct {
+	Host
+	JSON, Quiet, NoColor, NoInput, NoPager bool
+
+	// Command is the name of the running command, "" before it is known.
+	Command string
+
+	at       string // -C
+	lockWait time.Duration
+	root     string // of the opened vault
+	warnings []string
+}
+
+// New returns the environment of one run on that host.
+func New(h Host) *Env { return &Env{Host: h} }
+
+// Configure takes over the global flags.
+func (e *Env) Configure(c *cli.Context) {
+	e.at = c.String("C")
+	e.JSON = c.Bool("json")
+	e.Quiet = c.Bool("quiet")
+	e.NoColor = c.Bool("no-color")
+	e.NoInput = c.Bool("no-input")
+	e.NoPager = c.Bool("no-pager")
+	e.lockWait = c.Duration("lock-wait")
+}
+
+// Abs returns the path of a file that the person named, seen from the folder
+// the command was started in.
+func (e *Env) Abs(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(e.Dir, name)
+}
+
+// Note says something on standard error that is not part of the answer.
+func (e *Env) Note(format string, args ...any) {
+	if e.Quiet || e.JSON {
+		return
+	}
+	e.talk(fmt.Sprintf(format, args...))
+}
+
+// Warn says on standard error, and in a JSON answer, that something is not as it
+// should be although the command went on.
+func (e *Env) Warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if slices.Contains(e.warnings, text) {
+		return
+	}
+	e.warnings = append(e.warnings, text)
+	if !e.JSON {
+		e.talk("warning: " + text)
+	}
+}
+
+// talk writes to standard error. When that stream is broken there is nobody
+// left to tell, so its errors are dropped.
+func (e *Env) talk(text string) { _, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text)) }
+
+// Answer prints the result: as JSON, or through text. The error is that of
+// standard output.
+func (e *Env) Answer(result any, text func(w io.Writer) error) error {
+	if e.JSON {
+		return encode(e.Out, Envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result, Warnings: append([]string{}, e.warnings...)})
+	}
+	return e.Plain(text)
+}
+
+// Plain prints text whatever form of answer was asked for: a help page has no
+// other form.
+func (e *Env) Plain(text func(w io.Writer) error) error {
+	w := bufio.NewWriter(e.Out)
+	err := text(w)
+	return errors.Join(err, w.Flush())
+}
+
+// PagedAnswer is Answer through the person's pager when standard output is a
+// terminal.
+func (e *Env) PagedAnswer(ctx context.Context, result any, text func(w io.Writer) error) error {
+	if e.JSON || !e.OutTerminal || e.NoPager {
+		return e.Answer(result, text)
+	}
+	return e.page(ctx, text)
+}
+
+// encode writes one line of JSON. Text stays readable: nothing but what JSON
+// itself demands is escaped.
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Finish reports err, if any, and returns the exit code.
+func (e *Env) Finish(err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	exit, cause := Judge(err)
+	if errors.Is(err, ErrProblems) {
+		return exit // the answer is the list of problems
+	}
+	hint := cause.Hint
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) && hinter.Hint() != "" {
+		hint = hinter.Hint()
+	}
+	found := candidates(err)
+	if e.JSON {
+		// A broken standard error leaves nobody to tell; the exit code remains.
+		_ = encode(e.Err, Failure{Schema: Schema, Error: FailureBody{
+			Code: cause.Name, Exit: exit, Message: err.Error(), Hint: hint, Candidates: found}})
+		return exit
+	}
+	if exit == ExitInterrupted {
+		e.talk("interrupted")
+		return exit
+	}
+	for line := range strings.Lines(err.Error()) {
+		e.talk(strings.TrimSuffix(line, "\n"))
+	}
+	for _, c := range found {
+		if c.Path != "" {
+			e.talk(strings.TrimSpace(fmt.Sprintf("  %s  %s  %s", c.Path, c.ID, c.Title)))
+		}
+	}
+	if hint != "" {
+		e.talk("hint: " + hint)
+	}
+	return exit
+}
+
+func candidates(err error) []Candidate {
+	out := []Candidate{}
+	var many *vault.AmbiguousError
+	if errors.As(err, &many) {
+		for _, m := range many.Candidates {
+			out = append(out, Candidate{ID: m.ID, Path: string(m.Path), Title: m.Title})
+		}
+	}
+	var none *vault.NotFoundError
+	if errors.As(err, &none) {
+		for _, n := range none.Near {
+			out = append(out, Candidate{Name: n})
+		}
+	}
+	return out
+}

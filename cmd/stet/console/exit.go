@@ -1,0 +1,103 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"stet/vault"
+)
+
+// The exit codes. They are promised: a number never changes its meaning.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitConflict    = 3
+	ExitNotFound    = 4
+	ExitBusy        = 5
+	ExitDamaged     = 6
+	ExitModel       = 7
+	ExitRefused     = 8
+	ExitInterrupted = 130
+)
+
+// A Verdict is one row of the exit code table.
+type Verdict struct {
+	Exit    int
+	Meaning string
+	Causes  []Cause
+}
+
+// A Cause is one sentinel error, its name in JSON, and what to do about it when
+// the error itself does not say.
+type Cause struct {
+	Name string
+	Err  error
+	Hint string
+}
+
+// Table returns the exit codes in order. Every sentinel of vault and index
+// stands in it once.
+func Table() []Verdict {
+	return []Verdict{
+		{ExitDone, "done; also nothing to do, no hits", []Cause{
+			{"nothing-to-undo", vault.ErrNothingToUndo, `"stet log" shows what was done`},
+		}},
+		{ExitFailed, "failed; the message says what and why", []Cause{
+			{"read-only", vault.ErrReadOnly, "make the folder writable for this user; reading works as it is"},
+			{"permission", fs.ErrPermission, "make the file or folder accessible for this user"},
+			{"disk-full", syscall.ENOSPC, "free some space and try again; nothing was changed"},
+		}},
+		{ExitUsage, "usage: the command line or a value in it cannot be right", []Cause{
+			{"usage", ErrUsage, ""},
+			{"invalid", vault.ErrInvalid, ""},
+		}},
+		{ExitConflict, "conflict: a person must decide; nothing was written", []Cause{
+			{"conflict", vault.ErrConflict, "look at the file, then try again"},
+			{"in-progress", vault.ErrInProgress, "finish or abort it with git, then try again"},
+			{"mass-deletion", vault.ErrMassDeletion, ""},
+		}},
+		{ExitNotFound, "not found: a memory, file, revision or vault", []Cause{
+			{"not-a-vault", vault.ErrNotVault, `"stet init" makes a vault here; -C DIR names another folder`},
+			{"ambiguous", vault.ErrAmbiguous, ""},
+			{"no-revision", vault.ErrNoRevision, `"stet log" shows the revisions`},
+			{"not-found", vault.ErrNotFound, ""},
+			{"not-found", fs.ErrNotExist, ""},
+		}},
+		{ExitBusy, "busy: another writer kept the lock; try again", []Cause{
+			{"busy", vault.ErrBusy, "try again, or wait longer with --lock-wait 60s"},
+		}},
+		{ExitDamaged, "damaged: run \"stet doctor\"", []Cause{
+			{"damaged", vault.ErrDamaged, `"stet doctor" says what is wrong, "stet doctor --fix" mends what it can`},
+			{"problems", ErrProblems, ""},
+		}},
+		{ExitModel, "a model was required and is not available", nil},
+		{ExitRefused, "refused: a rule forbids it (path, size, format, secret)", []Cause{
+			{"bad-path", vault.ErrBadPath, "name a path inside the vault, relative to its root"},
+			{"too-large", vault.ErrTooLarge, "keep large files beside the vault and link to them"},
+			{"not-regular", vault.ErrNotRegular, ""},
+			{"newer-format", vault.ErrNewerFormat, "install a newer stet; nothing was touched"},
+			{"unsupported-repository", vault.ErrUnsupportedRepository, "plain git still works on it; a fresh clone may help"},
+			{"ignored", vault.ErrIgnored, `"stet init --unignore" shows and makes the change`},
+			{"refused", vault.ErrRefused, ""},
+		}},
+		{ExitInterrupted, "interrupted; the vault is in its old or its new state", []Cause{
+			{"interrupted", context.Canceled, ""},
+		}},
+	}
+}
+
+// Judge finds the row and the cause of an error. An error without a cause of
+// its own is ExitFailed, "failed".
+func Judge(err error) (exit int, cause Cause) {
+	for _, v := range Table() {
+		for _, c := range v.Causes {
+			if errors.Is(err, c.Err) {
+				return v.Exit, c
+			}
+		}
+	}
+	return ExitFailed, Cause{Name: "failed"}
+}

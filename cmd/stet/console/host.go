@@ -1,0 +1,51 @@
+package console
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"stet/vault/durable"
+)
+
+// Stdio is the three standard streams and what is known about them. A stream
+// that is not a terminal gets no colour, no pager, no progress and no question.
+type Stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+
+	InTerminal, OutTerminal, ErrTerminal bool
+}
+
+// Standard returns the streams of this process.
+func Standard() Stdio {
+	return Stdio{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+}
+
+// A Host is everything a command may learn from outside itself.
+type Host struct {
+	Stdio
+	Getenv func(string) string
+	// Dir is the folder the command was started in.
+	Dir string
+	Now func() time.Time
+	PID int
+	// Hook sees every mutating file-system step; the shipped command has none.
+	Hook durable.Hook
+}
+
+// ThisHost describes this process.
+func ThisHost(stdio Stdio) (Host, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return Host{}, err
+	}
+	return Host{Stdio: stdio, Getenv: os.Getenv, Dir: dir, Now: time.Now, PID: os.Getpid()}, nil
+}

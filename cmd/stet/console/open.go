@@ -1,0 +1,167 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stet/index"
+	"stet/vault"
+)
+
+// A Place is a vault and how it was found.
+type Place struct {
+	Root string
+	// Fallback is set when neither -C nor the current folder led to the vault
+	// but STET_VAULT or the person's configuration did.
+	Fallback bool
+}
+
+// Locate finds the vault in question: -C, else the nearest one at or above the
+// current folder, else STET_VAULT, else default_vault of the person's
+// configuration. It fails with vault.ErrNotVault.
+func (e *Env) Locate() (Place, error) {
+	if e.at != "" {
+		root, err := vault.Find(e.Start())
+		return Place{Root: root}, err
+	}
+	root, err := vault.Find(e.Dir)
+	if err == nil || !errors.Is(err, vault.ErrNotVault) {
+		return Place{Root: root}, err
+	}
+	named, from := e.Getenv("STET_VAULT"), "STET_VAULT"
+	if named == "" {
+		c, cerr := e.userConfig()
+		if cerr != nil {
+			return Place{}, cerr
+		}
+		named, from = c.DefaultVault, c.path
+	}
+	if named == "" {
+		return Place{}, err
+	}
+	root, err = vault.Find(e.expand(named))
+	if err != nil {
+		return Place{}, fmt.Errorf("vault named by %s: %w", from, err)
+	}
+	return Place{Root: root, Fallback: true}, nil
+}
+
+// Start is the folder that -C names, else the current one, absolute.
+func (e *Env) Start() string {
+	if e.at == "" {
+		return e.Dir
+	}
+	return e.Abs(e.at)
+}
+
+// expand makes a path from the environment or the configuration absolute: "~/"
+// is the home folder, anything else relative is seen from the current one.
+func (e *Env) expand(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(e.Getenv("HOME"), rest)
+	}
+	return e.Abs(name)
+}
+
+// Options wires a vault to this host.
+func (e *Env) Options(readOnly bool) vault.Options {
+	return vault.Options{
+		// Zero would mean the default there; here it is "do not wait".
+		Now: e.Now, Env: e.Getenv, Hook: e.Hook, LockWait: max(e.lockWait, 1), ReadOnly: readOnly,
+		Holder:   fmt.Sprintf("pid %d stet %s since %s", e.PID, e.Command, e.Now().Format(time.TimeOnly)),
+		Progress: e.vaultProgress(),
+	}
+}
+
+// Reader opens the vault for looking. It never waits for a writer.
+func (e *Env) Reader(ctx context.Context) (*vault.Vault, error) {
+	v, _, err := e.open(ctx, true)
+	return v, err
+}
+
+// Writer opens the vault for writing; no lock is held until something is
+// written.
+func (e *Env) Writer(ctx context.Context) (*vault.Vault, Place, error) {
+	return e.open(ctx, false)
+}
+
+func (e *Env) open(ctx context.Context, readOnly bool) (*vault.Vault, Place, error) {
+	place, err := e.Locate()
+	if err != nil {
+		return nil, place, err
+	}
+	v, err := vault.Open(ctx, place.Root, e.Options(readOnly))
+	if err != nil {
+		return nil, place, err
+	}
+	e.root = v.Root()
+	if done := v.Recovered(); done != "" {
+		e.Note("%s", done)
+	}
+	return v, place, nil
+}
+
+// Index opens the search index of v. It costs nothing until it is used.
+func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
+	return index.Open(v, index.Options{Now: e.Now, Hook: e.Hook, ReadOnly: readOnly, Progress: e.indexProgress()})
+}
+
+// Indexed brings the search index up to date with a write that has happened.
+// The index is a cache: when it cannot be written the next search catches up,
+// so a failure is a warning and never the verdict of the write.
+func (e *Env) Indexed(ctx context.Context, v *vault.Vault, changes []vault.Change) {
+	var paths []vault.Path
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+		if c.From != "" {
+			paths = append(paths, c.From)
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	x, err := e.Index(v, false)
+	if err == nil {
+		_, err = x.Touch(ctx, paths)
+		err = errors.Join(err, x.Close())
+	}
+	if err != nil && ctx.Err() == nil {
+		e.Warn("search index not updated: %v; the next search will do it", err)
+	}
+}
+
+// Close closes v and warns when that fails: by then the answer has been given.
+func (e *Env) Close(v *vault.Vault) {
+	if err := v.Close(); err != nil {
+		e.Warn("close vault: %v", err)
+	}
+}
+
+// Where is " in ROOT" when the person does not stand in the vault's root, so
+// that every reply to a write says which vault it went to.
+func (e *Env) Where() string {
+	if e.root == "" || sameFolder(e.root, e.Dir) {
+		return ""
+	}
+	return "  in " + e.root
+}
+
+// SetRoot names the vault of an answer that was given without opening one.
+func (e *Env) SetRoot(root string) { e.root = root }
+
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,171 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Colour says whether standard output may carry colour.
+func (e *Env) Colour() bool {
+	return e.OutTerminal && !e.JSON && !e.NoColor && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
+}
+
+// The few colours stet uses, as terminals have understood them since ECMA-48.
+const (
+	Bold  = "\x1b[1m"
+	Red   = "\x1b[31m"
+	Green = "\x1b[32m"
+	Cyan  = "\x1b[36m"
+	reset = "\x1b[0m"
+)
+
+// Paint colours text when standard output may carry colour.
+func (e *Env) Paint(colour, text string) string {
+	if text == "" || !e.Colour() {
+		return text
+	}
+	return colour + text + reset
+}
+
+// Stored prepares text from the vault for standard output: a terminal gets it
+// without control characters, so that a note can neither move the cursor nor
+// hide what it says; a pipe or file gets the bytes as they are.
+func (e *Env) Stored(text string) string {
+	if !e.OutTerminal {
+		return text
+	}
+	return Clean(text)
+}
+
+// Clean drops everything a terminal would obey instead of show: control
+// characters but newline and tab, and the marks that reorder text.
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == utf8.RuneError:
+			return '�'
+		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069, r == 0x200E, r == 0x200F:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Line1 returns text as one clean line, for a place where a line is a record.
+func Line1(text string) string {
+	text = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text)
+	return strings.TrimRight(Clean(text), " ")
+}
+
+// Confirm asks a question and reports whether the answer was yes. It may be
+// called only when [Env.CanAsk] says so.
+func (e *Env) Confirm(question string) (bool, error) {
+	if _, err := fmt.Fprintf(e.Err, "%s [y/N] ", question); err != nil {
+		return false, err
+	}
+	line, err := bufio.NewReader(e.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}
+
+// CanAsk reports whether somebody is there to answer a question.
+func (e *Env) CanAsk() bool {
+	return e.InTerminal && e.ErrTerminal && !e.NoInput && !e.JSON
+}
+
+// page shows text in PAGER, less by default. A pager that cannot be started is
+// not worth a failure: the text is printed plainly.
+func (e *Env) page(ctx context.Context, text func(w io.Writer) error) error {
+	words, err := SplitWords(e.Getenv("PAGER"))
+	if err != nil {
+		return fmt.Errorf("read PAGER: %w", err)
+	}
+	if len(words) == 0 {
+		words = []string{"less"}
+	}
+	program, err := exec.LookPath(words[0])
+	if err != nil || words[0] == "cat" {
+		return e.Answer(nil, text)
+	}
+	cmd := exec.CommandContext(ctx, program, words[1:]...)
+	cmd.Stdout, cmd.Stderr = e.Out, e.Err
+	cmd.Env = cmd.Environ()
+	if e.Getenv("LESS") == "" {
+		// Quit when it fits on one screen, show colours, leave the text behind.
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return e.Answer(nil, text)
+	}
+	w := bufio.NewWriter(pipe)
+	err = text(w)
+	err = errors.Join(err, w.Flush(), pipe.Close())
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil // the person left the pager before the end
+	}
+	if waited := cmd.Wait(); waited != nil && ctx.Err() == nil {
+		err = errors.Join(err, fmt.Errorf("pager %q: %w", words[0], waited))
+	}
+	return err
+}
+
+// SplitWords cuts a command line as found in EDITOR or PAGER into words. Words
+// may be quoted with ' or "; a backslash outside quotes keeps the next letter,
+// but not where it separates folders.
+func SplitWords(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	open, quote, escaped := false, rune(0), false
+	for _, r := range line {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			open, quote = true, r
+		case r == '\\' && filepath.Separator != '\\':
+			open, escaped = true, true
+		case unicode.IsSpace(r):
+			if open {
+				words = append(words, word.String())
+				word.Reset()
+				open = false
+			}
+		default:
+			open = true
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 {
+		return nil, Usagef("%q has an open quote", line)
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

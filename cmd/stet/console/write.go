@@ -1,0 +1,171 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"stet/vault"
+)
+
+// A Plan is what a dry run would have done.
+type Plan struct {
+	Base vault.Revision `json:"base"`
+	Ops  []vault.Change `json:"ops"`
+}
+
+// A WriteView is the answer of every command that writes.
+type WriteView struct {
+	Base      vault.Revision `json:"base"`
+	Commits   []CommitView   `json:"commits"`
+	Changes   []vault.Change `json:"changes"`
+	Memories  []MemoryView   `json:"memories"`
+	Unchanged bool           `json:"unchanged"`
+	Diff      string         `json:"diff,omitempty"`
+	DryRun    bool           `json:"dry_run,omitempty"`
+	Plan      *Plan          `json:"plan,omitempty"`
+}
+
+// Door is the name under which commits say that they came through this command
+// line.
+const Door = "cli"
+
+// Write says who writes, from the flags of [WriteFlags]. It does not look at
+// --session, which revert gives another meaning.
+func (e *Env) Write(in *Input) vault.Write {
+	w := vault.Write{Actor: vault.ActorUser, Door: Door, DryRun: in.Bool("dry-run")}
+	name := in.String("as")
+	if name == "" {
+		name = e.Getenv("STET_AGENT")
+	}
+	if name != "" {
+		w.Actor, w.AgentName = "agent", name
+	}
+	return w
+}
+
+// WriteInSession is [Env.Write] with the session that --session names.
+func (e *Env) WriteInSession(in *Input) vault.Write {
+	w := e.Write(in)
+	w.Session = in.String("session")
+	return w
+}
+
+// Wrote finishes a command that writes: the search index, the answer, what
+// happened to edits made by hand. Verb is the past form of what was done
+// ("remembered"); showDiff prints the diff even when it was no dry run.
+func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb string, showDiff bool) error {
+	for _, w := range res.Warnings {
+		e.Warn("%s", w)
+	}
+	if !res.DryRun {
+		e.Indexed(ctx, v, res.Changes)
+		for _, c := range res.Commits {
+			if c.Op == vault.OpAdopt && verb != "adopted" {
+				e.Note("committed your own edit first: %s", c.Subject)
+			}
+		}
+	}
+	view := viewWrite(res)
+	return e.Answer(view, func(w io.Writer) error { return e.printWrite(w, res, verb, showDiff) })
+}
+
+func viewWrite(res *vault.Result) WriteView {
+	view := WriteView{
+		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: append([]vault.Change{}, res.Changes...),
+		Memories: ViewMemories(res.Memories), Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
+	}
+	if res.DryRun {
+		view.Plan = &Plan{Base: res.Base, Ops: view.Changes}
+	}
+	return view
+}
+
+func (e *Env) printWrite(w io.Writer, res *vault.Result, verb string, showDiff bool) error {
+	if res.Unchanged {
+		_, err := fmt.Fprintf(w, "unchanged%s\n", e.Where())
+		return err
+	}
+	if res.DryRun {
+		verb = "would be " + verb
+	}
+	if (res.DryRun || showDiff) && res.Diff != "" {
+		if err := e.PrintDiff(w, res.Diff); err != nil {
+			return err
+		}
+	}
+	for _, line := range writeLines(res, verb) {
+		if _, err := fmt.Fprintln(w, line+e.Where()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeLines names what was written: the memories when the result knows them,
+// else the changed paths.
+func writeLines(res *vault.Result, verb string) []string {
+	var lines []string
+	for _, m := range res.Memories {
+		line := fmt.Sprintf("%s  %s", verb, Line1(string(m.Path)))
+		if m.ID != "" {
+			line += "  (" + m.ID + ")"
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		return lines
+	}
+	for _, c := range res.Changes {
+		lines = append(lines, fmt.Sprintf("%s  %s", verb, changeText(c)))
+	}
+	if len(lines) == 0 {
+		lines = []string{verb}
+	}
+	return lines
+}
+
+func changeText(c vault.Change) string {
+	path := Line1(string(c.Path))
+	if c.From != "" {
+		path = Line1(string(c.From)) + " -> " + path
+	}
+	return fmt.Sprintf("%s (%s)", path, c.Status)
+}
+
+// PrintDiff prints a unified diff, coloured on a terminal.
+func (e *Env) PrintDiff(w io.Writer, diff string) error {
+	diff = e.Stored(diff)
+	for line := range strings.Lines(diff) {
+		if e.Colour() {
+			body, hadNewline := strings.CutSuffix(line, "\n")
+			line = e.Paint(diffColour(body), body)
+			if hadNewline {
+				line += "\n"
+			}
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	if diff != "" && !strings.HasSuffix(diff, "\n") {
+		_, err := io.WriteString(w, "\n")
+		return err
+	}
+	return nil
+}
+
+func diffColour(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
+		return Bold
+	case strings.HasPrefix(line, "@@"):
+		return Cyan
+	case strings.HasPrefix(line, "+"):
+		return Green
+	case strings.HasPrefix(line, "-"):
+		return Red
+	}
+	return ""
+}

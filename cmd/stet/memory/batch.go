@@ -1,0 +1,113 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+// batchLine is one line of a batch file. Absent keys take the value of the
+// flag of the same name.
+type batchLine struct {
+	Text       string   `json:"text"`
+	Title      string   `json:"title"`
+	Scope      string   `json:"scope"`
+	Categories []string `json:"categories"`
+	Importance *float64 `json:"importance"`
+	Kind       string   `json:"kind"`
+	Pinned     *bool    `json:"pinned"`
+	Source     string   `json:"source"`
+}
+
+// batch reads a whole batch file before anything is written.
+func batch(e *console.Env, in *console.Input, name string) (notes []vault.Note, err error) {
+	data, err := readBatch(e, name)
+	if err != nil {
+		return nil, err
+	}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		note, err := decodeNote(line, noteFromFlags(in))
+		if err != nil {
+			return nil, console.Usagef("%s: line %d: %v", name, number, err).
+				Suggest(`one JSON object per line, for example {"text":"…","scope":"/infra"}; nothing was written`)
+		}
+		notes = append(notes, note)
+	}
+	if len(notes) == 0 {
+		return nil, console.Usagef("%s: no memories in it", name)
+	}
+	return notes, nil
+}
+
+func readBatch(e *console.Env, name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(e.In)
+	}
+	return os.ReadFile(e.Abs(name))
+}
+
+func decodeNote(line []byte, note vault.Note) (vault.Note, error) {
+	var l batchLine
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return note, plainJSON(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return note, errors.New("more than one value on the line")
+	}
+	switch {
+	case strings.TrimSpace(l.Text) == "":
+		return note, errors.New(`"text" is missing or empty`)
+	case l.Importance != nil && (*l.Importance < 0 || *l.Importance > 1):
+		return note, fmt.Errorf(`"importance" is %v, not a number from 0 to 1`, *l.Importance)
+	}
+	note.Text = l.Text
+	set(&note.Title, l.Title)
+	set(&note.Scope, l.Scope)
+	set(&note.Kind, l.Kind)
+	set(&note.Source, l.Source)
+	if l.Categories != nil {
+		note.Categories = l.Categories
+	}
+	if l.Importance != nil {
+		note.Importance = l.Importance
+	}
+	if l.Pinned != nil {
+		note.Pinned = *l.Pinned
+	}
+	return note, nil
+}
+
+func set(field *string, value string) {
+	if value != "" {
+		*field = value
+	}
+}
+
+// plainJSON says what is wrong with a line in words that fit any JSON reader.
+func plainJSON(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fmt.Errorf("%q must be %s, not a %s", kind.Field, kind.Type, kind.Value)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON object ends too early")
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}

@@ -1,0 +1,13 @@
+// Package memory holds the commands that keep and find memories: remember,
+// search, list, show, edit, update, forget.
+package memory
+
+import "stet/cmd/stet/console"
+
+// Commands returns the definitions in listing order.
+func Commands() []*console.Command {
+	return []*console.Command{
+		rememberCommand(), searchCommand(), listCommand(), showCommand(),
+		editCommand(), updateCommand(), forgetCommand(),
+	}
+}

@@ -1,0 +1,132 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func editCommand() *console.Command {
+	return &console.Command{
+		Name: "edit", Group: console.Memory,
+		Summary: "open a memory in your editor and commit what you saved",
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Details: "The editor is $VISUAL, else $EDITOR, else vi; it may have arguments. It works on a\n" +
+			"copy and holds no lock. Saved unchanged, nothing happens. When the memory changed\n" +
+			"meanwhile nothing is overwritten (exit 3) and the message names the file that\n" +
+			"holds your text.",
+		Examples: []console.Example{
+			{Line: "stet edit gate-code", Says: "by slug"},
+			{Line: `EDITOR="code --wait" stet edit 01jd7q`, Says: "any editor that waits"},
+		},
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject"},
+		}, console.ActorFlags()),
+		Run: edit,
+	}
+}
+
+func edit(ctx context.Context, e *console.Env, in *console.Input) error {
+	if e.NoInput {
+		return console.Usagef("edit starts an editor, which --no-input forbids").
+			Suggest(`"stet update MEMORY --text TEXT" changes a memory without one`)
+	}
+	editor, err := editorOf(e)
+	if err != nil {
+		return err
+	}
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	m, err := v.Resolve(ctx, e.Ref(v, in.Words[0]))
+	if err != nil {
+		return err
+	}
+	before, _, err := v.ReadFile(m.Path)
+	if err != nil {
+		return err
+	}
+	draft, after, err := editCopy(ctx, e, editor, m.Path, before)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(before, after) {
+		return errors.Join(os.Remove(draft),
+			e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Unchanged: true}, "edited", false))
+	}
+	w := e.WriteInSession(in)
+	w.Message = in.String("message")
+	res, err := v.Replace(ctx, m.Path, vault.ReadMemory(m.Path, before).Hash, after, w)
+	if err != nil {
+		return console.WithHint(fmt.Errorf("edit %q: %w", m.Path, err), "your text is kept in %s", draft)
+	}
+	return errors.Join(os.Remove(draft), e.Wrote(ctx, v, res, "edited", false))
+}
+
+// editorOf is the editor's command line, cut into words.
+func editorOf(e *console.Env) ([]string, error) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		words, err := console.SplitWords(e.Getenv(name))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if len(words) > 0 {
+			return words, nil
+		}
+	}
+	if program, err := exec.LookPath("vi"); err == nil && e.InTerminal {
+		return []string{program}, nil
+	}
+	return nil, console.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano")
+}
+
+// editCopy lets the editor work on a copy outside the vault and returns the
+// copy's name and contents. The copy is left in place when the editor failed
+// after saving something, so that no typed word is lost.
+func editCopy(ctx context.Context, e *console.Env, editor []string, p vault.Path, data []byte) (draft string, after []byte, err error) {
+	draft, err = writeDraft(p, data)
+	if err != nil {
+		return "", nil, err
+	}
+	// Not CommandContext: Ctrl-C belongs to the editor while it runs.
+	cmd := exec.Command(editor[0], append(editor[1:], draft)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
+	ran := cmd.Run()
+	after, err = os.ReadFile(draft)
+	if err != nil {
+		return draft, nil, errors.Join(ran, err)
+	}
+	if ran == nil && ctx.Err() == nil {
+		return draft, after, nil
+	}
+	err = fmt.Errorf("editor %q: %w", editor[0], errors.Join(ran, ctx.Err()))
+	if bytes.Equal(data, after) {
+		return draft, nil, errors.Join(err, os.Remove(draft))
+	}
+	return draft, nil, console.WithHint(err, "nothing was committed; your text is kept in %s", draft)
+}
+
+// writeDraft makes the copy, named so that the editor sees Markdown and a person
+// sees which memory it is.
+func writeDraft(p vault.Path, data []byte) (name string, err error) {
+	f, err := os.CreateTemp("", "stet-*-"+path.Base(string(p)))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.Copy(f, bytes.NewReader(data))
+	return f.Name(), err
+}

@@ -1,0 +1,176 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func listCommand() *console.Command {
+	return &console.Command{
+		Name: "list", Aliases: []string{"ls"}, Group: console.Memory,
+		Summary: "list memories, optionally filtered",
+		Args:    "[SCOPE]", MaxArgs: 1,
+		Details: "--format takes a Go template with the fields of --json: {{.ID}} {{.Path}} {{.Title}}\n" +
+			"{{.Kind}} {{.Scope}} {{.Categories}} {{.Importance}} {{.Created}} {{.Updated}}.",
+		Examples: []console.Example{
+			{Line: "stet list", Says: "every memory"},
+			{Line: "stet list /infra --kind decision", Says: "one kind below one scope"},
+			{Line: "stet list --sort updated -n 5", Says: "the five newest"},
+			{Line: "stet list --paths -0 | xargs -0 grep -l TODO", Says: "for other programs"},
+			{Line: "stet list --format '{{.ID}} {{.Title}}'", Says: "your own columns"},
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "scope", Usage: "only below the `SCOPE`; the same as the argument"},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only the kind `WORD`"},
+			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
+			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
+			&cli.BoolFlag{Name: "pinned", Usage: "only pinned ones; --pinned=false for the others"},
+			&cli.BoolFlag{Name: "archived", Usage: "what was forgotten or replaced, instead"},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "notes and all other Markdown files as well"},
+			&cli.StringFlag{Name: "since", Usage: "only updated at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
+			&cli.StringFlag{Name: "until", Usage: "only updated before `TIME`"},
+			&cli.StringFlag{Name: "sort", Value: "path", Usage: "by `KEY` path, or newest or highest first: updated, created, importance"},
+			&cli.BoolFlag{Name: "reverse", Aliases: []string{"r"}, Usage: "the other way round"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N`"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "print each through the Go `TEMPLATE`, one a line"},
+			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
+			&cli.BoolFlag{Name: "null", Aliases: []string{"0"}, Usage: "end each path with NUL instead of a newline; implies --paths"},
+		},
+		Run: list,
+	}
+}
+
+func list(ctx context.Context, e *console.Env, in *console.Input) error {
+	filter, err := listFilter(e, in)
+	if err != nil {
+		return err
+	}
+	layout, err := parseFormat(in.String("format"))
+	if err != nil {
+		return err
+	}
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	memories, err := v.List(ctx, filter)
+	if err != nil {
+		return err
+	}
+	for _, m := range memories {
+		if m.Problem != "" {
+			e.Warn("%s: %s", m.Path, m.Problem)
+		}
+	}
+	result := struct {
+		Memories []console.MemoryView `json:"memories"`
+	}{console.ViewMemories(memories)}
+	return e.Answer(result, func(w io.Writer) error {
+		for _, m := range memories {
+			if err := printEntry(w, e, in, layout, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
+	f := vault.Filter{
+		Scope: in.String("scope"), Kind: in.String("kind"), Category: in.String("category"),
+		Archived: in.Bool("archived"), Sort: in.String("sort"),
+		Reverse: in.Bool("reverse"), Limit: in.Int("limit"),
+	}
+	if len(in.Words) == 1 {
+		if f.Scope != "" {
+			return f, console.Usagef("the scope is given twice: %q and --scope %q", in.Words[0], f.Scope)
+		}
+		f.Scope = in.Words[0]
+	}
+	if in.IsSet("pinned") {
+		pinned := in.Bool("pinned")
+		f.Pinned = &pinned
+	}
+	switch f.Sort {
+	case "path", "updated", "created", "importance":
+	default:
+		return f, console.Usagef("cannot sort by %q", f.Sort).Suggest("one of path, updated, created, importance")
+	}
+	var errs [3]error
+	f.Classes, errs[0] = classesOf(in)
+	f.Since, errs[1] = e.Time(in.String("since"))
+	f.Until, errs[2] = e.Time(in.String("until"))
+	if in.Bool("all") && len(f.Classes) == 0 {
+		f.Classes = liveClasses()
+	}
+	return f, errors.Join(errs[:]...)
+}
+
+// parseFormat returns nil for no format. A template that cannot work is found
+// before anything is printed.
+func parseFormat(text string) (*template.Template, error) {
+	if text == "" {
+		return nil, nil
+	}
+	t, err := template.New("--format").Parse(text)
+	if err == nil {
+		err = t.Execute(io.Discard, console.MemoryView{})
+	}
+	if err != nil {
+		return nil, console.Usagef("%v", err).Suggest(`for example --format '{{.Path}} {{.Title}}'`)
+	}
+	return t, nil
+}
+
+func printEntry(w io.Writer, e *console.Env, in *console.Input, layout *template.Template, m vault.Memory) error {
+	switch {
+	case layout != nil:
+		var b strings.Builder
+		if err := layout.Execute(&b, console.ViewMemory(m)); err != nil {
+			return console.Usagef("%v", err)
+		}
+		_, err := fmt.Fprintln(w, e.Stored(b.String()))
+		return err
+	case in.Bool("paths") || in.Bool("null"):
+		return printPath(w, in, m.Path)
+	}
+	line := e.Paint(console.Cyan, console.Line1(string(m.Path)))
+	if title := console.Line1(m.Title); title != "" {
+		line += "  " + title
+	}
+	if extra := marks(m); extra != "" {
+		line += "  [" + extra + "]"
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+// marks are the few facts that change how a memory is read.
+func marks(m vault.Memory) string {
+	var out []string
+	if m.Kind != "" {
+		out = append(out, m.Kind)
+	}
+	out = append(out, m.Categories...)
+	if m.Pinned {
+		out = append(out, "pinned")
+	}
+	if m.Private {
+		out = append(out, "private")
+	}
+	if !m.Updated.IsZero() {
+		out = append(out, m.Updated.Local().Format(time.DateOnly))
+	}
+	return console.Line1(strings.Join(out, ", "))
+}

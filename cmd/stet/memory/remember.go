@@ -1,0 +1,140 @@
+package memory
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func rememberCommand() *console.Command {
+	return &console.Command{
+		Name: "remember", Aliases: []string{"add"}, Group: console.Memory,
+		Summary: "store a memory as a Markdown file and commit it",
+		Args:    "TEXT... | -", MaxArgs: -1,
+		Details: "Several words are joined by spaces; \"-\" reads the text from standard input.\n" +
+			"A batch file holds one JSON object per line with the keys text (required), title,\n" +
+			"scope, categories, importance, kind, pinned and source. It is stored whole or, when\n" +
+			"a line is malformed, not at all: the error names the line.",
+		Examples: []console.Example{
+			{Line: `stet remember "Production runs on MySQL 8.4."`, Says: "one memory, one commit"},
+			{Line: `stet remember --scope /infra/db -c mysql "Port 3307."`, Says: "the scope is the folder"},
+			{Line: "git log -1 | stet remember - --kind event", Says: "text from standard input"},
+			{Line: "stet remember --batch notes.jsonl", Says: "many at once, one commit"},
+		},
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "scope", Usage: "the `SCOPE` (folder below memories/), for example /infra/db"},
+			&cli.StringSliceFlag{Name: "category", Aliases: []string{"c"}, Usage: "a `WORD` to tag it with"},
+			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "fact, preference, decision, procedure or any other `WORD`"},
+			&cli.StringFlag{Name: "title", Aliases: []string{"t"}, Usage: "the `TITLE`; without one the first words name the file"},
+			&cli.StringFlag{Name: "source", Usage: "where it comes from, any `TEXT`"},
+			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant"},
+			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
+			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject instead of the memory's first words"},
+		}, console.WriteFlags()),
+		Run: remember,
+	}
+}
+
+func remember(ctx context.Context, e *console.Env, in *console.Input) error {
+	notes, err := notesToRemember(e, in)
+	if err != nil {
+		return err
+	}
+	v, place, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	w := e.WriteInSession(in)
+	w.Each, w.Message = in.Bool("each"), in.String("message")
+	if scope := projectScope(e, place, w); scope != "" {
+		for i := range notes {
+			if notes[i].Scope == "" {
+				notes[i].Scope = scope
+			}
+		}
+	}
+	res, err := v.Remember(ctx, notes, w)
+	if err != nil {
+		return err
+	}
+	return e.Wrote(ctx, v, res, "remembered", false)
+}
+
+// notesToRemember reads the notes from where the person says they are.
+func notesToRemember(e *console.Env, in *console.Input) ([]vault.Note, error) {
+	file := in.String("batch")
+	switch {
+	case file != "" && len(in.Words) > 0:
+		return nil, console.Usagef("--batch and TEXT exclude each other")
+	case file != "":
+		return batch(e, in, file)
+	case in.Bool("each"):
+		return nil, console.Usagef("--each goes with --batch")
+	case len(in.Words) == 0:
+		return nil, console.Usagef("nothing to remember").
+			Suggest(`give the text as an argument, or "-" to read standard input: stet remember -`)
+	}
+	note := noteFromFlags(in)
+	text, err := textArgument(e, strings.Join(in.Words, " "), in.Literal > 0)
+	if err != nil {
+		return nil, err
+	}
+	note.Text = text
+	return []vault.Note{note}, nil
+}
+
+// textArgument returns text, or standard input for a "-" that was not literal.
+func textArgument(e *console.Env, text string, mayBeDash bool) (string, error) {
+	if text != "-" || !mayBeDash {
+		return text, nil
+	}
+	if e.InTerminal {
+		e.Note("reading standard input; end it with Ctrl-D")
+	}
+	data, err := io.ReadAll(io.LimitReader(e.In, vault.MaxFileSize+1))
+	return string(data), err
+}
+
+func noteFromFlags(in *console.Input) vault.Note {
+	return vault.Note{
+		Title: in.String("title"), Scope: in.String("scope"), Kind: in.String("kind"),
+		Source:     in.String("source"),
+		Categories: in.StringSlice("category"), Importance: number(in, "importance"), Pinned: in.Bool("pin"),
+	}
+}
+
+// number is the value of a flag that may be absent, which 0 does not say.
+func number(in *console.Input, name string) *float64 {
+	if !in.IsSet(name) {
+		return nil
+	}
+	f := in.Float64(name)
+	return &f
+}
+
+// projectScope is /projects/NAME for an agent that works in a project which is
+// no vault and so writes to the person's default vault; else "".
+func projectScope(e *console.Env, place console.Place, w vault.Write) string {
+	if !place.Fallback || w.Actor == vault.ActorUser {
+		return ""
+	}
+	for dir := e.Dir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return "/projects/" + filepath.Base(dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/index"
+	"stet/vault"
+)
+
+func searchCommand() *console.Command {
+	return &console.Command{
+		Name: "search", Aliases: []string{"recall"}, Group: console.Memory,
+		Summary: "find memories and notes, best match first",
+		Args:    "QUERY...", MinArgs: 1, MaxArgs: -1,
+		Details: "Sees the files as they are on disk now, committed or not. A question typed as a\n" +
+			"sentence works. No hits is not a failure (exit 0).",
+		Examples: []console.Example{
+			{Line: "stet search mysql port", Says: "words, best match first"},
+			{Line: `stet search "where does production run?"`, Says: "a question"},
+			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
+		},
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits"},
+			&cli.IntFlag{Name: "offset", Usage: "leave out the first `N` hits"},
+			&cli.StringFlag{Name: "scope", Usage: "only below the `SCOPE`"},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only the kind `WORD`"},
+			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
+			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
+			&cli.BoolFlag{Name: "archived", Usage: "look in the archive as well"},
+			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
+			&cli.BoolFlag{Name: "null", Aliases: []string{"0"}, Usage: "end each path with NUL instead of a newline; implies --paths"},
+			&cli.BoolFlag{Name: "explain", Usage: "show why a hit is where it is"},
+		},
+		Run: search,
+	}
+}
+
+// A searchAnswer is what search prints under --json.
+type searchAnswer struct {
+	Query    string    `json:"query"`
+	Tier     string    `json:"tier"`
+	Total    int       `json:"total"`
+	Degraded string    `json:"degraded,omitempty"`
+	TookMS   float64   `json:"took_ms"`
+	Hits     []hitView `json:"hits"`
+}
+
+type hitView struct {
+	Path       vault.Path  `json:"path"`
+	Line       int         `json:"line"`
+	ID         string      `json:"id,omitempty"`
+	Title      string      `json:"title"`
+	Kind       string      `json:"kind,omitempty"`
+	Scope      string      `json:"scope"`
+	Categories []string    `json:"categories"`
+	Class      vault.Class `json:"class"`
+	Score      float64     `json:"score"`
+	Snippet    string      `json:"snippet"`
+	Updated    string      `json:"updated,omitempty"`
+	Explain    string      `json:"explain,omitempty"`
+}
+
+func search(ctx context.Context, e *console.Env, in *console.Input) error {
+	classes, err := classesOf(in)
+	if err != nil {
+		return err
+	}
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	x, err := e.Index(v, false)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := x.Close(); err != nil {
+			e.Warn("close search index: %v", err)
+		}
+	}()
+	q := index.Query{
+		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"),
+		Scope: in.String("scope"), Kind: in.String("kind"), Category: in.String("category"),
+		Archived: in.Bool("archived"), Class: classes, Explain: in.Bool("explain"),
+	}
+	res, err := x.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	if res.Degraded != "" {
+		e.Warn("search is degraded: %s; the hits are right all the same", res.Degraded)
+	}
+	return printHits(e, in, q, res)
+}
+
+func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result) error {
+	answer := searchAnswer{Query: q.Text, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded,
+		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits))}
+	for _, h := range res.Hits {
+		answer.Hits = append(answer.Hits, viewHit(h))
+	}
+	if len(res.Hits) == 0 {
+		e.Note("no hits for %q", q.Text)
+	}
+	err := e.Answer(answer, func(w io.Writer) error {
+		for _, h := range res.Hits {
+			if err := printHit(w, e, in, h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && e.ErrTerminal && len(res.Hits) > 0 {
+		e.Note("%d of %d hits, %s, %s", len(res.Hits), res.Total, res.Tier, res.Took.Round(time.Millisecond))
+	}
+	return err
+}
+
+func viewHit(h index.Hit) hitView {
+	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
+		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Snippet: h.Snippet, Explain: h.Explain}
+	if !h.Updated.IsZero() {
+		view.Updated = h.Updated.UTC().Format(time.RFC3339)
+	}
+	return view
+}
+
+func printHit(w io.Writer, e *console.Env, in *console.Input, h index.Hit) error {
+	if in.Bool("null") || in.Bool("paths") {
+		return printPath(w, in, h.Path)
+	}
+	line := fmt.Sprintf("%s:%d", console.Line1(string(h.Path)), h.Line)
+	if _, err := fmt.Fprintf(w, "%s  %s\n", e.Paint(console.Cyan, line), highlight(e, h)); err != nil {
+		return err
+	}
+	if h.Explain != "" {
+		for l := range strings.Lines(h.Explain) {
+			if _, err := fmt.Fprintf(w, "    %s\n", console.Line1(l)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// highlight makes the matched words of a snippet bold. The ranges are byte
+// offsets in order; one that does not fit is left out.
+func highlight(e *console.Env, h index.Hit) string {
+	var b strings.Builder
+	at := 0
+	for _, r := range h.Highlights {
+		if r.Start < at || r.End > len(h.Snippet) || r.Start >= r.End {
+			continue
+		}
+		b.WriteString(snippetText(h.Snippet[at:r.Start]))
+		b.WriteString(e.Paint(console.Bold, snippetText(h.Snippet[r.Start:r.End])))
+		at = r.End
+	}
+	b.WriteString(snippetText(h.Snippet[at:]))
+	return strings.TrimRight(b.String(), " ")
+}
+
+// snippetText is console.Line1 without the trimming, which would join words.
+func snippetText(s string) string {
+	return console.Clean(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(s))
+}
+
+// printPath prints a path as it is: a program reads it, and -0 keeps any name
+// whole.
+func printPath(w io.Writer, in *console.Input, p vault.Path) error {
+	end := "\n"
+	if in.Bool("null") {
+		end = "\x00"
+	}
+	_, err := io.WriteString(w, string(p)+end)
+	return err
+}
+
+func classesOf(in *console.Input) ([]vault.Class, error) {
+	known := append(liveClasses(), vault.ClassArchive, vault.ClassReport)
+	var out []vault.Class
+	for _, name := range in.StringSlice("class") {
+		found := false
+		var names []string
+		for _, c := range known {
+			names = append(names, string(c))
+			if string(c) == name {
+				out, found = append(out, c), true
+			}
+		}
+		if !found {
+			return nil, console.Usagef("unknown class %q", name).Suggest("one of %s", strings.Join(names, ", "))
+		}
+	}
+	return out, nil
+}
+
+// liveClasses is everything that is neither archived nor a report of stet's own.
+func liveClasses() []vault.Class {
+	return []vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill, vault.ClassSession, vault.ClassNote}
+}

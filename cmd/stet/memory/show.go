@@ -1,0 +1,121 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func showCommand() *console.Command {
+	return &console.Command{
+		Name: "show", Aliases: []string{"cat"}, Group: console.Memory,
+		Summary: "print a memory or note, now or as it was",
+		Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1,
+		Details: "Without a terminal the bytes of the file are printed unchanged.",
+		Examples: []console.Example{
+			{Line: "stet show memories/infra/db.md", Says: "by path"},
+			{Line: "stet show 01jd7q", Says: "by id, six characters or more"},
+			{Line: "stet show gate-code --at HEAD~3", Says: "as it was three commits ago"},
+			{Line: "stet show gate-code --body", Says: "the text without front matter"},
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "as it was in the revision `REV`"},
+			&cli.BoolFlag{Name: "body", Usage: "leave out the front matter"},
+		},
+		Run: show,
+	}
+}
+
+// shown is one memory with the bytes it was read from.
+type shown struct {
+	memory vault.Memory
+	data   []byte
+}
+
+func show(ctx context.Context, e *console.Env, in *console.Input) error {
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	var all []shown
+	for _, ref := range e.Refs(v, in.Words) {
+		s, err := read(ctx, v, ref, in.String("at"))
+		if err != nil {
+			return err
+		}
+		if s.memory.Problem != "" {
+			e.Warn("%s: %s", s.memory.Path, s.memory.Problem)
+		}
+		all = append(all, s)
+	}
+	return e.PagedAnswer(ctx, showAnswer(all), func(w io.Writer) error {
+		for i, s := range all {
+			if err := printMemory(w, e, s, in.Bool("body"), len(all) > 1, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
+	if rev != "" {
+		m, data, err := v.ReadAt(ctx, rev, ref)
+		return shown{m, data}, err
+	}
+	m, err := v.Resolve(ctx, ref)
+	if err != nil {
+		return shown{}, err
+	}
+	data, _, err := v.ReadFile(m.Path)
+	if err != nil {
+		return shown{}, err
+	}
+	return shown{vault.ReadMemory(m.Path, data), data}, nil
+}
+
+// showAnswer is one memory, or a list of them when more were asked for.
+func showAnswer(all []shown) any {
+	views := make([]console.MemoryView, 0, len(all))
+	for _, s := range all {
+		view := console.ViewMemory(s.memory)
+		body := strings.ToValidUTF8(string(s.memory.Body), "\ufffd")
+		view.Body = &body
+		views = append(views, view)
+	}
+	if len(views) == 1 {
+		return views[0]
+	}
+	return struct {
+		Memories []console.MemoryView `json:"memories"`
+	}{views}
+}
+
+func printMemory(w io.Writer, e *console.Env, s shown, bodyOnly, named bool, i int) error {
+	data := s.data
+	if bodyOnly {
+		data = s.memory.Body
+	}
+	if named {
+		gap := ""
+		if i > 0 {
+			gap = "\n"
+		}
+		if _, err := fmt.Fprintf(w, "%s==> %s <==\n", gap, console.Line1(string(s.memory.Path))); err != nil {
+			return err
+		}
+	}
+	text := e.Stored(string(data))
+	if e.OutTerminal && text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n" // the prompt would stand on the text's last line
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,99 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func updateCommand() *console.Command {
+	return &console.Command{
+		Name: "update", Group: console.Memory,
+		Summary: "change a memory's text or front matter",
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Details: "Only the lines that change are rewritten. --scope moves the file; its id and history\n" +
+			"go with it.",
+		Examples: []console.Example{
+			{Line: `stet update gate-code --text "The gate code is 4712."`, Says: "replace the text"},
+			{Line: `stet update 01jd7q --append "Since 9 January."`, Says: "add a line"},
+			{Line: "stet update 01jd7q --scope /infra/db --add-category mysql", Says: "move and tag"},
+			{Line: "stet update 01jd7q --pin --importance 0.9", Says: "front matter"},
+		},
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "text", Usage: "the new `TEXT`, \"-\" for standard input"},
+			&cli.StringFlag{Name: "append", Usage: "add `TEXT` at the end, \"-\" for standard input"},
+			&cli.StringFlag{Name: "title", Aliases: []string{"t"}, Usage: "the new `TITLE`"},
+			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "the new kind `WORD`"},
+			&cli.StringFlag{Name: "scope", Usage: "move it to the `SCOPE`"},
+			&cli.StringSliceFlag{Name: "add-category", Usage: "a `WORD` to tag it with"},
+			&cli.StringSliceFlag{Name: "remove-category", Usage: "a `WORD` to untag it"},
+			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
+			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant; --pin=false takes the mark away"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject"},
+		}, console.WriteFlags()),
+		Run: update,
+	}
+}
+
+func update(ctx context.Context, e *console.Env, in *console.Input) error {
+	patch, err := patchOf(e, in)
+	if err != nil {
+		return err
+	}
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	w := e.WriteInSession(in)
+	w.Message = in.String("message")
+	res, err := v.UpdateMemory(ctx, e.Ref(v, in.Words[0]), patch, w)
+	if err != nil {
+		return err
+	}
+	return e.Wrote(ctx, v, res, "updated", false)
+}
+
+func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
+	p := vault.Patch{
+		Title: text(in, "title"), Kind: text(in, "kind"), Scope: text(in, "scope"),
+		AddCategories: in.StringSlice("add-category"), RemoveCategories: in.StringSlice("remove-category"),
+		Importance: number(in, "importance"),
+	}
+	if in.IsSet("pin") {
+		pin := in.Bool("pin")
+		p.Pinned = &pin
+	}
+	if in.IsSet("text") && in.IsSet("append") {
+		return p, console.Usagef("--text and --append exclude each other")
+	}
+	for name, field := range map[string]**string{"text": &p.Text, "append": &p.Append} {
+		if !in.IsSet(name) {
+			continue
+		}
+		value, err := textArgument(e, in.String(name), true)
+		if err != nil {
+			return p, err
+		}
+		*field = &value
+	}
+	if !anySet(in, "text", "append", "title", "kind", "scope", "add-category", "remove-category", "importance", "pin") {
+		return p, console.Usagef("nothing to change").Suggest(`say what, for example --text TEXT; "stet edit" opens your editor`)
+	}
+	return p, nil
+}
+
+func anySet(in *console.Input, names ...string) bool { return slices.ContainsFunc(names, in.IsSet) }
+
+// text is the value of a flag that may be absent, which "" does not say.
+func text(in *console.Input, name string) *string {
+	if !in.IsSet(name) {
+		return nil
+	}
+	s := in.String(name)
+	return &s
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"stet/cmd/stet/console"
+)
+
+func otherCommands() []*console.Command {
+	return []*console.Command{
+		{
+			Name: "help", Group: console.Other, Summary: "show how a command is used, or the exit codes",
+			Args: "[COMMAND | exit-codes]", MaxArgs: 1,
+			Examples: []console.Example{
+				{Line: "stet help", Says: "all commands"},
+				{Line: "stet help remember", Says: "one command, examples first"},
+				{Line: "stet help exit-codes", Says: "what each exit code means"},
+			},
+			Run: runHelp,
+		},
+		{
+			Name: "version", Group: console.Other, Summary: "show version, commit and date of this program",
+			Examples: []console.Example{{Line: "stet version --json", Says: "for a bug report"}},
+			Run:      runVersion,
+		},
+	}
+}
+
+func runHelp(_ context.Context, e *console.Env, in *console.Input) error {
+	commands := Commands()
+	if len(in.Words) == 0 {
+		return help(e, commands, nil)
+	}
+	topic := in.Words[0]
+	if topic == "exit-codes" {
+		return e.Answer(exitRows(), console.ExitCodes)
+	}
+	if c := console.Find(commands, topic); c != nil {
+		return help(e, commands, c)
+	}
+	names := []string{"exit-codes"}
+	for _, c := range commands {
+		names = append(names, c.Names()...)
+	}
+	err := console.Usagef("no help for %q", topic)
+	if near := console.Nearest(topic, names); near != "" {
+		return err.Suggest("did you mean \"stet help %s\"?", near)
+	}
+	return err.Suggest(`"stet help" lists the commands`)
+}
+
+// An exitRow is one exit code as JSON shows it.
+type exitRow struct {
+	Exit    int      `json:"exit"`
+	Meaning string   `json:"meaning"`
+	Codes   []string `json:"codes"`
+}
+
+func exitRows() []exitRow {
+	var rows []exitRow
+	for _, v := range console.Table() {
+		rows = append(rows, exitRow{Exit: v.Exit, Meaning: v.Meaning, Codes: v.Codes()})
+	}
+	return rows
+}
+
+// A build is what the Go toolchain recorded about this binary.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisBuild() build {
+	b := build{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func runVersion(_ context.Context, e *console.Env, _ *console.Input) error { return version(e) }
+
+func version(e *console.Env) error {
+	b := thisBuild()
+	return e.Answer(b, func(w io.Writer) error {
+		line := "stet " + b.Version
+		if b.Commit != "" {
+			line += fmt.Sprintf(" (commit %.12s of %s)", b.Commit, b.Date)
+		}
+		_, err := fmt.Fprintf(w, "%s, %s, %s\n", line, b.Go, b.Platform)
+		return err
+	})
+}

@@ -1,0 +1,15 @@
+// Package upkeep holds the commands that make a vault and keep it well: init,
+// status, doctor, reindex.
+package upkeep
+
+import "stet/cmd/stet/console"
+
+// StartCommands returns the definitions that a new user meets first.
+func StartCommands() []*console.Command {
+	return []*console.Command{initCommand(), statusCommand(), doctorCommand()}
+}
+
+// IndexCommands returns the definitions that tend the search index.
+func IndexCommands() []*console.Command {
+	return []*console.Command{reindexCommand()}
+}

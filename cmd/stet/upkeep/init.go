@@ -1,0 +1,99 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func initCommand() *console.Command {
+	return &console.Command{
+		Name: "init", Group: console.Start,
+		Summary: "make a vault of a folder, new or full of notes",
+		Args:    "[DIR]", MaxArgs: 1,
+		Details: "In a folder without a git repository one is made, and the Markdown files in it become\n" +
+			"its first commit, as yours. In a repository only stet's own files are added; what you\n" +
+			"have staged or not committed stays as it is. Running it again changes nothing.",
+		Examples: []console.Example{
+			{Line: "stet init", Says: "the current folder"},
+			{Line: "stet init ~/notes", Says: "another one, made if needed"},
+			{Line: "stet init ~/notes --dry-run", Says: "see what would be written"},
+		},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "unignore", Usage: "change an ignore rule that hides stet's files; the diff is shown"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
+		},
+		Run: runInit,
+	}
+}
+
+// An initView is what init prints under --json.
+type initView struct {
+	Root              string           `json:"root"`
+	CreatedRepository bool             `json:"created_repository"`
+	AlreadyVault      bool             `json:"already_vault"`
+	Files             []vault.Path     `json:"files"`
+	Adopted           int              `json:"adopted"`
+	Commits           []vault.Revision `json:"commits"`
+	Diff              string           `json:"diff,omitempty"`
+	DryRun            bool             `json:"dry_run,omitempty"`
+	Plan              *console.Plan    `json:"plan,omitempty"`
+}
+
+func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
+	dir := e.Start()
+	if len(in.Words) == 1 {
+		dir = e.Abs(in.Words[0])
+	}
+	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run"), Unignore: in.Bool("unignore")}, e.Options(false))
+	if err != nil {
+		return err
+	}
+	e.SetRoot(res.Root)
+	view := initView{
+		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Commits: append([]vault.Revision{}, res.Commits...),
+		Diff: res.Diff, DryRun: res.DryRun,
+	}
+	if res.DryRun {
+		view.Plan = &console.Plan{Ops: []vault.Change{}}
+		for _, p := range res.Files {
+			view.Plan.Ops = append(view.Plan.Ops, vault.Change{Status: vault.Added, Path: p})
+		}
+	}
+	return e.Answer(view, func(w io.Writer) error { return printInit(w, e, res) })
+}
+
+func printInit(w io.Writer, e *console.Env, res *vault.InitResult) error {
+	if res.AlreadyVault {
+		_, err := fmt.Fprintf(w, "already a vault: %s\n", res.Root)
+		return err
+	}
+	made, committed := "made a vault", "committed"
+	if res.DryRun {
+		made, committed = "would make a vault", "would commit"
+	}
+	if _, err := fmt.Fprintf(w, "%s: %s\n", made, res.Root); err != nil {
+		return err
+	}
+	if res.Diff != "" {
+		if err := e.PrintDiff(w, res.Diff); err != nil {
+			return err
+		}
+	}
+	for _, p := range res.Files {
+		if _, err := fmt.Fprintf(w, "  %s\n", console.Line1(string(p))); err != nil {
+			return err
+		}
+	}
+	if res.Adopted > 0 {
+		_, err := fmt.Fprintf(w, "  %s %d Markdown files of yours\n", committed, res.Adopted)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package upkeep
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func statusCommand() *console.Command {
+	return &console.Command{
+		Name: "status", Group: console.Start,
+		Summary: "show where the vault stands: counts, edits by hand, problems",
+		Examples: []console.Example{
+			{Line: "stet status", Says: "the same as stet alone"},
+			{Line: "stet -C ~/notes status --json", Says: "for a program"},
+		},
+		Run: func(ctx context.Context, e *console.Env, _ *console.Input) error { return Status(ctx, e) },
+	}
+}
+
+// A statusView is what status prints under --json.
+type statusView struct {
+	Root     string              `json:"root"`
+	Branch   string              `json:"branch"`
+	Detached bool                `json:"detached"`
+	Head     vault.Revision      `json:"head"`
+	State    string              `json:"state"` // an unfinished git operation
+	Busy     bool                `json:"busy"`
+	Counts   map[vault.Class]int `json:"counts"`
+	Changed  []vault.Change      `json:"changed"`
+	Staged   []vault.Change      `json:"staged"`
+	Problems []vault.Problem     `json:"problems"`
+	Last     *console.CommitView `json:"last,omitempty"`
+}
+
+// Status prints where the vault stands and what can be done next.
+func Status(ctx context.Context, e *console.Env) error {
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	st, err := v.Status(ctx)
+	if err != nil {
+		return err
+	}
+	view := statusView{
+		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State, Busy: st.Busy,
+		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
+		Staged: append([]vault.Change{}, st.Staged...), Problems: append([]vault.Problem{}, st.Problems...),
+	}
+	if st.Last != nil {
+		last := console.ViewCommit(*st.Last)
+		view.Last = &last
+	}
+	return e.Answer(view, func(w io.Writer) error {
+		_, err := io.WriteString(w, statusText(st))
+		return err
+	})
+}
+
+func statusText(st *vault.Status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "vault   %s  (%s)\n", st.Root, where(st))
+	fmt.Fprintf(&b, "holds   %s\n", counts(st.Counts))
+	if st.Last != nil {
+		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.When), console.Line1(st.Last.Subject))
+	}
+	if st.State != "" {
+		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
+	}
+	if st.Busy {
+		b.WriteString("busy    another stet command is writing\n")
+	}
+	changes(&b, "\nchanged by hand, not committed yet:\n", st.Changed)
+	changes(&b, "\nstaged in git:\n", st.Staged)
+	if len(st.Problems) > 0 {
+		b.WriteString("\nleft alone:\n")
+		for _, p := range st.Problems {
+			b.WriteString("  " + problemLine(p) + "\n")
+		}
+	}
+	b.WriteString("\n" + next(st))
+	return b.String()
+}
+
+func where(st *vault.Status) string {
+	switch {
+	case st.Head == "":
+		return "branch " + st.Branch + ", no commit yet"
+	case st.Detached:
+		return "detached at " + st.Head.Short()
+	}
+	return "branch " + st.Branch + " at " + st.Head.Short()
+}
+
+func counts(n map[vault.Class]int) string {
+	words := []struct {
+		class     vault.Class
+		one, many string
+	}{
+		{vault.ClassMemory, "memory", "memories"}, {vault.ClassNote, "note", "notes"}, {vault.ClassCore, "core notebook", "core notebooks"},
+		{vault.ClassProfile, "profile", "profiles"}, {vault.ClassSkill, "skill file", "skill files"},
+		{vault.ClassSession, "session", "sessions"}, {vault.ClassArchive, "archived", "archived"},
+	}
+	var out []string
+	for _, w := range words {
+		switch k := n[w.class]; {
+		case k == 1:
+			out = append(out, "1 "+w.one)
+		case k > 1:
+			out = append(out, fmt.Sprintf("%d %s", k, w.many))
+		}
+	}
+	if len(out) == 0 {
+		return "nothing yet"
+	}
+	return strings.Join(out, ", ")
+}
+
+func changes(b *strings.Builder, heading string, cs []vault.Change) {
+	if len(cs) == 0 {
+		return
+	}
+	b.WriteString(heading)
+	for i, c := range cs {
+		if i == 20 {
+			fmt.Fprintf(b, "  … and %d more\n", len(cs)-i)
+			return
+		}
+		path := console.Line1(string(c.Path))
+		if c.From != "" {
+			path = console.Line1(string(c.From)) + " -> " + path
+		}
+		fmt.Fprintf(b, "  %-8s  %s\n", c.Status, path)
+	}
+}
+
+// next names the commands that make sense now.
+func next(st *vault.Status) string {
+	switch {
+	case len(st.Changed) > 0:
+		return "next: \"stet diff\" shows the edits, \"stet adopt\" commits them\n"
+	case st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0:
+		return "next: stet remember \"The first thing worth keeping.\"\n"
+	}
+	return "next: stet search WORDS · stet remember TEXT · stet log\n"
+}
