@@ -40,6 +40,11 @@ type Link struct {
 // spans, fences, HTML comments and URLs is a link.
 func (d *Document) Links() []Link { return slices.Clone(d.outline().links) }
 
+// maxWikiLink bounds the inside of a wiki link in bytes. File names end at 255
+// bytes; without a bound, a line of a million unclosed brackets would be read
+// from each of them to its end.
+const maxWikiLink = 2000
+
 // wikiParser reads [[…]] and ![[…]].
 type wikiParser struct{ found parser.ContextKey }
 
@@ -78,6 +83,7 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 // wikiLength returns how far the inside of a wiki link reaches, or -1. The
 // closing brackets must stand on the same line and not in a code span or comment.
 func wikiLength(line []byte) int {
+	line = line[:min(len(line), maxWikiLink)]
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
 		case '\n', '\r':

@@ -44,7 +44,7 @@ func Merge(base, ours, theirs []byte) (merged []byte, conflicts []Conflict) {
 	if conflicts = append(conflicts, more...); len(conflicts) > 0 {
 		return nil, conflicts
 	}
-	merged = concat(front, body)
+	merged = append(append([]byte{}, front...), body...)
 	if got := Parse(merged); !bytes.Equal(got.Body(), body) || got.meta().err != nil {
 		// Text of one side and a fence of the other would read as something
 		// that neither wrote.
@@ -133,7 +133,7 @@ func choose[T comparable](base, ours, theirs T) T {
 
 func joinLines(lines [][]byte, eol string, final bool) []byte {
 	if len(lines) == 0 {
-		return nil
+		return []byte{}
 	}
 	out := bytes.Join(lines, []byte(eol))
 	if final || len(lines[len(lines)-1]) == 0 {
@@ -145,7 +145,7 @@ func joinLines(lines [][]byte, eol string, final bool) []byte {
 // joinRaw joins lines that carry their endings; one that lacks its own, having
 // been the last of its side, gets that of the line before.
 func joinRaw(lines [][]byte) []byte {
-	var out []byte
+	out := []byte{}
 	for i, l := range lines {
 		if i > 0 && !bytes.HasSuffix(lines[i-1], []byte("\n")) {
 			out = append(out, '\n')

@@ -114,6 +114,7 @@ func (d *Document) outline() *outline {
 		t.start, t.end = t.start+base, t.end+base
 		o.tags = append(o.tags, t)
 	}
+	slices.SortFunc(o.tags, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	d.body = o
 	return o
 }

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,9 +31,12 @@ func (d *Document) Tags() []string {
 		}
 	}
 	o := d.outline()
+	next, covered := 0, 0 // links before next have begun; they reach to covered
 	for _, t := range o.tags {
-		inLink := slices.ContainsFunc(o.links, func(l Link) bool { return l.Start <= t.start && t.end <= l.End })
-		if !inLink {
+		for ; next < len(o.links) && o.links[next].Start <= t.start; next++ {
+			covered = max(covered, o.links[next].End)
+		}
+		if t.start >= covered {
 			add(t.text)
 		}
 	}
