@@ -1,15 +1,12 @@
 package durabletest
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"iter"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"stet/vault/durable"
@@ -278,66 +275,4 @@ func (c *crash) hash(sum interface{ Write([]byte) (int, error) }, f *file) {
 		c.hash(sum, f.list[name])
 	}
 	fmt.Fprintln(sum, "up")
-}
-
-// Write makes the image real; see [Disk.Crash].
-func (m *Image) Write(into map[string]string) error {
-	if len(into) != len(m.tops) {
-		return fmt.Errorf("write image: %d target folders for %d followed ones", len(into), len(m.tops))
-	}
-	made := map[*file]string{}
-	for dir, to := range into {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return err
-		}
-		top := m.tops[abs]
-		if top == nil {
-			return fmt.Errorf("write image: %q is not followed", dir)
-		}
-		if err := os.RemoveAll(to); err != nil {
-			return err
-		}
-		if err := top.write(to, made); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *file) write(to string, made map[*file]string) (err error) {
-	switch f.node.kind {
-	case fs.ModeSymlink:
-		return os.Symlink(string(f.data), to)
-	case fs.ModeDir:
-		if err := os.Mkdir(to, f.perm|0o700); err != nil {
-			return err
-		}
-		for name, child := range f.list {
-			if err := child.write(filepath.Join(to, name), made); err != nil {
-				return err
-			}
-		}
-	default:
-		if first, ok := made[f]; ok {
-			return os.Link(first, to)
-		}
-		made[f] = to
-		if err := writeNew(to, f.data, f.perm); err != nil {
-			return err
-		}
-	}
-	if !f.set {
-		return nil
-	}
-	return os.Chmod(to, f.perm)
-}
-
-func writeNew(name string, data []byte, perm fs.FileMode) (err error) {
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(data)
-	return errors.Join(err, out.Close())
 }
