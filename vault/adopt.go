@@ -1,0 +1,170 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// AdoptOptions choose which hand edits are committed.
+type AdoptOptions struct {
+	Paths   []Path // these files, or files below these folders; empty = all
+	All     bool   // notes outside stet's own folders too
+	Yes     bool   // commit a mass deletion
+	DryRun  bool
+	Message string // subject instead of the list of paths
+	Door    string
+}
+
+// massFloor and massShare bound how many files may vanish between two looks
+// before stet asks: an unmounted folder or a half-finished sync looks like
+// this, a person cleaning up does not (docs/FORMAT.md, Adopt).
+const (
+	massFloor = 50
+	massShare = 5 // one in five
+)
+
+// secondLook is the time between two looks before a deletion is believed: a
+// save through rename, or a sync tool, can leave a file away for a moment.
+const secondLook = time.Second
+
+// Adopt commits what a person changed by hand, as the person's own commit. It
+// never renames files, adds ids or mends front matter. It fails with a
+// [MassDeletionError] unless o.Yes.
+func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
+	changes, err := v.adoptable(ctx, o)
+	if err != nil {
+		return nil, v.writeError(err)
+	}
+	if countDeleted(changes) > 0 && !o.DryRun {
+		if changes, err = v.lookAgain(ctx, o, changes); err != nil {
+			return nil, v.writeError(err)
+		}
+	}
+	why := Why{Op: OpAdopt, Door: o.Door}
+	return v.update(ctx, why, o.DryRun, func(tx *Tx) error {
+		return tx.adopt(changes, o.Message)
+	})
+}
+
+func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, error) {
+	s, err := v.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	notes := o.All || v.config.Watch.Commit
+	var out []Change
+	for _, c := range append(s.changed, stagedOnly(s)...) {
+		if covered(o.Paths, c.Path) && (notes || len(o.Paths) > 0 || ClassOf(c.Path) != ClassNote) {
+			out = append(out, c)
+		}
+	}
+	if gone := countDeleted(out); !o.Yes && gone > max(massFloor, len(s.tracked)/massShare) {
+		return nil, &MassDeletionError{Missing: gone, Total: len(s.tracked)}
+	}
+	return out, nil
+}
+
+// stagedOnly lists files whose disk equals HEAD while other bytes are staged:
+// they would be lost to the next write as well.
+func stagedOnly(s *scan) []Change {
+	var out []Change
+	for _, c := range s.staged {
+		if e, ok := s.tracked[c.Path]; ok && s.disk[c.Path] == e.ID && c.New != "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func covered(paths []Path, p Path) bool {
+	return len(paths) == 0 || slices.ContainsFunc(paths, func(q Path) bool {
+		return q == p || strings.HasPrefix(string(p), string(q)+"/")
+	})
+}
+
+func countDeleted(changes []Change) int {
+	n := 0
+	for _, c := range changes {
+		if c.Status == Deleted {
+			n++
+		}
+	}
+	return n
+}
+
+// lookAgain keeps only the deletions that still hold after a second, in
+// folders that can be read.
+func (v *Vault) lookAgain(ctx context.Context, o AdoptOptions, first []Change) ([]Change, error) {
+	wait := v.o.SecondLook
+	if wait == 0 {
+		wait = secondLook
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-timer.C:
+	}
+	second, err := v.adoptable(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var gone []Path
+	for _, c := range first {
+		if c.Status == Deleted {
+			gone = append(gone, c.Path)
+		}
+	}
+	return slices.DeleteFunc(second, func(c Change) bool {
+		return c.Status == Deleted && !slices.Contains(gone, c.Path)
+	}), nil
+}
+
+// adopt stages hand edits as the person's.
+func (t *Tx) adopt(changes []Change, message string) error {
+	t.adopting = nil
+	for _, c := range changes {
+		_, err := t.touch(c.Path)
+		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrBadPath) {
+			continue // it changed into something stet leaves alone
+		}
+		if err != nil {
+			return err
+		}
+		t.adopting = append(t.adopting, c.Path)
+	}
+	slices.Sort(t.adopting)
+	t.adopting = slices.Compact(t.adopting)
+	t.why.Subject = oneLine(message)
+	for _, c := range joinRenames(slices.Clone(changes)) {
+		if c.Status == Renamed {
+			t.why.Moved = append(t.why.Moved, [2]Path{c.From, c.Path})
+		}
+	}
+	return nil
+}
+
+// Progress is reported at most this often, in files.
+const progressEvery = 500
+
+func (v *Vault) progress(phase string, done, total int) {
+	if v.o.Progress != nil && (done%progressEvery == 0 || done == total) {
+		v.o.Progress(Event{Phase: phase, Done: done, Total: total})
+	}
+}
+
+// describe names the adopted paths in a subject unless the person gave one.
+func (t *Tx) describe(g *group, prefix string) {
+	g.why = Why{Op: OpAdopt, Door: t.why.Door, Subject: prefix + adoptSubject(g.paths)}
+	if t.why.Op == OpAdopt {
+		g.why.Moved = t.why.Moved
+		if t.why.Subject != "" {
+			g.why.Subject = fmt.Sprint(prefix, t.why.Subject)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault/gitstore"
+)
+
+// A FileDiff is one changed file with its unified diff.
+type FileDiff struct {
+	Change
+	Text    string
+	Added   int // lines
+	Removed int
+}
+
+// diffContext is the number of unchanged lines around a change, as in git.
+const diffContext = 3
+
+// Diff compares two states of the vault: from a revision ("" is HEAD) to a
+// revision ("" is the working tree). paths keep only these files or what lies
+// below them. Binary and oversized files are named without their text.
+func (v *Vault) Diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
+	out, err := v.diff(ctx, from, to, paths)
+	return out, v.writeError(err)
+}
+
+func (v *Vault) diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
+	objects := v.repo.Stage()
+	a, err := v.treeOf(objects, from)
+	if err != nil {
+		return nil, err
+	}
+	read := func(h Hash, _ Path) ([]byte, error) {
+		id, err := gitstore.ParseID(string(h))
+		if err != nil || h == "" {
+			return nil, err
+		}
+		return objects.Blob(id)
+	}
+	if to != "" {
+		b, err := v.treeOf(objects, to)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := v.treeChanges(objects, a, b)
+		if err != nil {
+			return nil, err
+		}
+		return diffFiles(changes, paths, read, read)
+	}
+	changes, err := v.changesToDisk(ctx, objects, a)
+	if err != nil {
+		return nil, err
+	}
+	onDisk := func(_ Hash, p Path) ([]byte, error) {
+		d, err := v.look(p)
+		return d.data, err
+	}
+	return diffFiles(changes, paths, read, onDisk)
+}
+
+func (v *Vault) treeOf(objects *gitstore.Objects, rev string) (gitstore.ID, error) {
+	id, err := v.resolveID(rev)
+	if err != nil {
+		return id, err
+	}
+	return gitTree(objects, id)
+}
+
+// changesToDisk lists what differs between a tree and the working tree.
+func (v *Vault) changesToDisk(ctx context.Context, objects *gitstore.Objects, a gitstore.ID) ([]Change, error) {
+	s, err := v.scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a == s.tree {
+		return joinRenames(s.changed), nil
+	}
+	before, err := v.treeChanges(objects, a, s.tree)
+	if err != nil {
+		return nil, err
+	}
+	old := map[Path]Hash{} // what tree a has where it differs from HEAD
+	for _, c := range before {
+		switch c.Status {
+		case Renamed:
+			old[c.From], old[c.Path] = c.Old, ""
+		default:
+			old[c.Path] = c.Old
+		}
+	}
+	now := map[Path]Hash{}
+	for p := range old {
+		if id, ok := s.disk[p]; ok {
+			now[p] = Hash(id.String())
+		}
+	}
+	for _, c := range s.changed {
+		if _, ok := old[c.Path]; !ok {
+			old[c.Path] = c.Old
+		}
+		now[c.Path] = c.New
+	}
+	var out []Change
+	for p, was := range old {
+		if is := now[p]; is != was {
+			out = append(out, Change{Status: statusOfHash(was, is), Path: p, Old: was, New: is})
+		}
+	}
+	sortChanges(out)
+	return joinRenames(out), nil
+}
+
+func statusOfHash(before, after Hash) string {
+	switch {
+	case before == "":
+		return Added
+	case after == "":
+		return Deleted
+	}
+	return Modified
+}
+
+type reader func(Hash, Path) ([]byte, error)
+
+func diffFiles(changes []Change, paths []Path, before, after reader) ([]FileDiff, error) {
+	var out []FileDiff
+	for _, c := range changes {
+		if !covered(paths, c.Path) && (c.From == "" || !covered(paths, c.From)) {
+			continue
+		}
+		var a, b []byte
+		var err error
+		if c.Old != "" {
+			if a, err = before(c.Old, c.Path); err != nil {
+				return nil, err
+			}
+		}
+		if c.New != "" {
+			if b, err = after(c.New, c.Path); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, fileDiff(c, a, b))
+	}
+	return out, nil
+}
+
+func fileDiff(c Change, a, b []byte) FileDiff {
+	d := FileDiff{Change: c}
+	from := c.Path
+	if c.From != "" {
+		from = c.From
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "diff --git a/%s b/%s\n", from, c.Path)
+	switch c.Status {
+	case Added:
+		text.WriteString("new file mode 100644\n")
+	case Deleted:
+		text.WriteString("deleted file mode 100644\n")
+	case Renamed:
+		fmt.Fprintf(&text, "rename from %s\nrename to %s\n", c.From, c.Path)
+	}
+	if bytes.IndexByte(a, 0) >= 0 || bytes.IndexByte(b, 0) >= 0 {
+		if !bytes.Equal(a, b) {
+			fmt.Fprintf(&text, "Binary files a/%s and b/%s differ\n", from, c.Path)
+		}
+		d.Text = text.String()
+		return d
+	}
+	fromName, toName := "a/"+string(from), "b/"+string(c.Path)
+	if c.Old == "" {
+		fromName = "/dev/null"
+	}
+	if c.New == "" {
+		toName = "/dev/null"
+	}
+	hunks := markdown.Diff(a, b, fromName, toName, diffContext)
+	for line := range strings.SplitSeq(hunks, "\n") {
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "):
+		case strings.HasPrefix(line, "+"):
+			d.Added++
+		case strings.HasPrefix(line, "-"):
+			d.Removed++
+		}
+	}
+	text.WriteString(hunks)
+	d.Text = text.String()
+	return d
+}
+
+// diffText is the unified diff between two trees, new objects included.
+func (v *Vault) diffText(objects *gitstore.Objects, a, b gitstore.ID) (string, error) {
+	changes, err := v.treeChanges(objects, a, b)
+	if err != nil {
+		return "", err
+	}
+	read := func(h Hash, _ Path) ([]byte, error) {
+		id, err := gitstore.ParseID(string(h))
+		if err != nil {
+			return nil, err
+		}
+		return objects.Blob(id)
+	}
+	files, err := diffFiles(changes, nil, read, read)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, f := range files {
+		text.WriteString(f.Text)
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,137 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"stet/vault/durable"
+	"stet/vault/filelock"
+	"stet/vault/gitstore"
+)
+
+// These can happen when a vault is opened or made.
+var (
+	// ErrNotVault reports a folder without .stet/config.yaml in it or above it.
+	ErrNotVault = errors.New("not a stet vault")
+	// ErrNewerFormat reports a vault written by a later stet. Nothing was read
+	// further or written.
+	ErrNewerFormat = errors.New("vault format is newer than this stet")
+	// ErrUnsupportedRepository reports a git repository in a format that stet
+	// cannot write safely. Nothing was written.
+	ErrUnsupportedRepository = gitstore.ErrUnsupported
+	// ErrInProgress reports an unfinished merge, rebase, cherry-pick, revert or
+	// bisect of the person's. Nothing was written.
+	ErrInProgress = gitstore.ErrInProgress
+	// ErrIgnored reports ignore rules of the repository that hide the vault.
+	ErrIgnored = errors.New("hidden by an ignore rule")
+	// ErrReadOnly reports a vault that cannot be written by this user.
+	ErrReadOnly = errors.New("vault is read-only")
+	// ErrDamaged reports state that stet will not guess about; run doctor.
+	ErrDamaged = errors.New("vault is damaged")
+)
+
+// These can happen when something is looked up.
+var (
+	// ErrNotFound reports that no memory, path or id matches.
+	ErrNotFound = errors.New("not found")
+	// ErrAmbiguous reports that more than one thing matches.
+	ErrAmbiguous = errors.New("matches more than one")
+	// ErrNoRevision reports a revision that git does not know.
+	ErrNoRevision = gitstore.ErrNoRevision
+	// ErrNotRegular reports a folder, link, FIFO, socket or device where a
+	// file was expected.
+	ErrNotRegular = durable.ErrNotRegular
+	// ErrTooLarge reports a file above MaxFileSize.
+	ErrTooLarge = durable.ErrTooLarge
+)
+
+// These can happen when something is written.
+var (
+	// ErrBusy reports that another process kept the write lock, or git's, past
+	// the wait. Nothing was written; trying again is right.
+	ErrBusy = filelock.ErrBusy
+	// ErrConflict reports that a file changed meanwhile, or that a merge needs
+	// a person's decision. Nothing was written.
+	ErrConflict = errors.New("a person must decide")
+	// ErrBadPath reports a path that is absolute, leaves the vault, passes
+	// through a symbolic link, or names git's or stet's own state.
+	ErrBadPath = errors.New("path is not allowed")
+	// ErrInvalid reports a value that cannot be stored as asked, an empty text
+	// or an importance outside 0 to 1 for instance.
+	ErrInvalid = errors.New("invalid value")
+	// ErrRefused reports a write that a rule forbids.
+	ErrRefused = errors.New("refused")
+	// ErrMassDeletion reports that so many files vanished at once that stet
+	// asks before it commits their deletion.
+	ErrMassDeletion = errors.New("too many files vanished at once")
+	// ErrNothingToUndo reports that no operation is left to undo or redo.
+	ErrNothingToUndo = errors.New("nothing to undo")
+)
+
+// A NotFoundError is an [ErrNotFound] with the nearest names.
+type NotFoundError struct {
+	Ref  string
+	Near []string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%q: %v", e.Ref, ErrNotFound) }
+
+// Unwrap makes errors.Is(err, ErrNotFound) true.
+func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
+// Hint names the next step.
+func (e *NotFoundError) Hint() string {
+	if len(e.Near) > 0 {
+		return "did you mean " + strings.Join(e.Near, " or ") + "?"
+	}
+	return `"stet list" and "stet search WORDS" show what is there`
+}
+
+// An AmbiguousError is an [ErrAmbiguous] with everything that matched.
+type AmbiguousError struct {
+	Ref        string
+	Candidates []Memory
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q: %v (%d)", e.Ref, ErrAmbiguous, len(e.Candidates))
+}
+
+// Unwrap makes errors.Is(err, ErrAmbiguous) true.
+func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
+
+// Hint names the next step.
+func (e *AmbiguousError) Hint() string { return "name one by its path or a longer part of its id" }
+
+// A MassDeletionError is an [ErrMassDeletion] with the counts.
+type MassDeletionError struct{ Missing, Total int }
+
+func (e *MassDeletionError) Error() string {
+	return fmt.Sprintf("adopt: %v: %d of %d", ErrMassDeletion, e.Missing, e.Total)
+}
+
+// Unwrap makes errors.Is(err, ErrMassDeletion) true.
+func (e *MassDeletionError) Unwrap() error { return ErrMassDeletion }
+
+// Hint names the next step.
+func (e *MassDeletionError) Hint() string {
+	return `check that the folder is mounted and whole; "stet adopt --yes" commits the deletions`
+}
+
+// hinted attaches the next step to an error without changing its identity.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+// Hint names the next step.
+func (h hinted) Hint() string { return h.hint }
+
+func withHint(err error, format string, args ...any) error {
+	return hinted{err, fmt.Sprintf(format, args...)}
+}
+
+func errInvalidSort(s string) error { return fmt.Errorf("sort by %q: %w", s, ErrInvalid) }

@@ -1,0 +1,208 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	format "github.com/go-git/go-git/v5/plumbing/format/config"
+
+	"stet/vault/durable"
+)
+
+// A Config is git's configuration: system, user and repository, the last one
+// winning. Only what is asked for is interpreted.
+type Config struct {
+	layers []*format.Config // lowest priority first
+	repo   *format.Config
+	env    func(string) string
+}
+
+// loadConfig reads the files git would, with include.path followed and
+// conditional includes left out. A damaged user file is an error, as in git.
+func loadConfig(root *durable.Root, env func(string) string) (*Config, error) {
+	c := &Config{env: env}
+	if env("GIT_CONFIG_NOSYSTEM") == "" {
+		if err := c.load("/etc/gitconfig", 0); err != nil {
+			return nil, err
+		}
+	}
+	home := env("HOME")
+	global := []string{filepath.Join(c.xdg(), "git", "config"), filepath.Join(home, ".gitconfig")}
+	if p := env("GIT_CONFIG_GLOBAL"); p != "" {
+		global = []string{p}
+	}
+	for _, p := range global {
+		if filepath.IsAbs(p) {
+			if err := c.load(p, 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	data, _, err := root.ReadFile("config", 1<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if c.repo, err = decodeConfig(data); err != nil {
+		return nil, fmt.Errorf("git config %q: %w", root.Abs("config"), err)
+	}
+	if err := c.add(c.repo, root.Dir(), 0); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Config) xdg() string {
+	if p := c.env("XDG_CONFIG_HOME"); p != "" {
+		return p
+	}
+	return filepath.Join(c.env("HOME"), ".config")
+}
+
+// includeDepth is git's own bound on nested includes.
+const includeDepth = 10
+
+func (c *Config) load(file string, depth int) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		return err
+	}
+	layer, err := decodeConfig(data)
+	if err != nil {
+		return fmt.Errorf("git config %q: %w", file, err)
+	}
+	return c.add(layer, filepath.Dir(file), depth)
+}
+
+func (c *Config) add(layer *format.Config, dir string, depth int) error {
+	c.layers = append(c.layers, layer)
+	if depth >= includeDepth || !layer.HasSection("include") {
+		return nil
+	}
+	for _, p := range layer.Section("include").OptionAll("path") {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			p = filepath.Join(c.env("HOME"), rest)
+		}
+		if err := c.load(absFrom(dir, p), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeConfig(data []byte) (*format.Config, error) {
+	cfg := format.New()
+	return cfg, format.NewDecoder(bytes.NewReader(data)).Decode(cfg)
+}
+
+// Get is the value of section.key with the highest priority.
+func (c *Config) Get(section, key string) string {
+	for i := len(c.layers) - 1; i >= 0; i-- {
+		if l := c.layers[i]; l.HasSection(section) && l.Section(section).HasOption(key) {
+			return l.Section(section).Option(key)
+		}
+	}
+	return ""
+}
+
+// Bool is Get read as git reads booleans.
+func (c *Config) Bool(section, key string, otherwise bool) bool {
+	switch strings.ToLower(c.Get(section, key)) {
+	case "true", "yes", "on", "1":
+		return true
+	case "false", "no", "off", "0":
+		return false
+	}
+	return otherwise
+}
+
+// knownExtensions are the repository extensions that change nothing stet
+// relies on. Values other than the named one are refused.
+var knownExtensions = [...]struct{ key, value string }{
+	{"noop", ""}, {"preciousobjects", ""}, {"worktreeconfig", ""}, {"relativeworktrees", ""},
+	{"objectformat", "sha1"}, {"refstorage", "files"},
+}
+
+// checkFormat refuses what the rest of this package would read or write
+// wrongly, and says how to go on.
+func (c *Config) checkFormat() error {
+	if c.repo.HasSection("core") {
+		core := c.repo.Section("core")
+		if v := core.Option("repositoryformatversion"); v != "" && v != "0" && v != "1" {
+			return fmt.Errorf("%w: repository format version %s", ErrUnsupported, v)
+		}
+		if strings.EqualFold(core.Option("bare"), "true") {
+			return fmt.Errorf("%w: it is bare, so it has no files", ErrUnsupported)
+		}
+	}
+	if !c.repo.HasSection("extensions") {
+		return nil
+	}
+	for _, opt := range c.repo.Section("extensions").Options {
+		if !extensionKnown(strings.ToLower(opt.Key), strings.ToLower(opt.Value)) {
+			return fmt.Errorf("%w: extensions.%s = %s", ErrUnsupported, opt.Key, opt.Value)
+		}
+	}
+	return nil
+}
+
+func extensionKnown(key, value string) bool {
+	for _, k := range knownExtensions {
+		if key == k.key {
+			return k.value == "" || k.value == value
+		}
+	}
+	return false
+}
+
+// A Signature is the name and address of an author or committer.
+type Signature struct{ Name, Email string }
+
+// Fallback is the identity of commits where git has none configured: writing
+// must neither fail nor prompt for it.
+var Fallback = Signature{Name: "stet", Email: "stet@localhost.invalid"}
+
+// Identity is the person's identity for role "AUTHOR" or "COMMITTER" as git
+// would take it from the environment and configuration, else [Fallback].
+func (c *Config) Identity(role string) Signature {
+	first := func(values ...string) string {
+		for _, v := range values {
+			if v = cleanIdentity(v); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	section := strings.ToLower(role)
+	s := Signature{
+		Name:  first(c.env("GIT_"+role+"_NAME"), c.Get(section, "name"), c.Get("user", "name")),
+		Email: first(c.env("GIT_"+role+"_EMAIL"), c.Get(section, "email"), c.Get("user", "email"), c.env("EMAIL")),
+	}
+	if s.Name == "" && s.Email == "" {
+		return Fallback
+	}
+	if s.Name == "" {
+		s.Name, _, _ = strings.Cut(s.Email, "@")
+	}
+	if s.Email == "" {
+		s.Email = Fallback.Email
+	}
+	return s
+}
+
+// cleanIdentity drops what would break the header line of a commit.
+func cleanIdentity(s string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x20 || r == '<' || r == '>' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s), " .,:;\"'\\")
+}

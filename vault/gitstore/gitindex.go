@@ -1,0 +1,107 @@
+package gitstore
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/go-git/go-git/v5/plumbing/format/index"
+
+	"stet/vault/gitindex"
+)
+
+// GitIndexPath is the worktree's git index relative to the repository's root.
+func (r *Repo) GitIndexPath() string { return r.Own("index") }
+
+// maxGitIndex bounds the git index read into memory: 100,000 files take 10 MB.
+const maxGitIndex = 1 << 30
+
+// ReadGitIndex reads the worktree's git index. A missing one is empty, as for
+// git. Version 4 is read through go-git and becomes version 2 when it is next
+// written. One that no git can read is built anew from head's tree, with
+// rebuilt true: entries then carry no stat data, so that every file is looked
+// at. It fails with [ErrUnsupported] for split and sparse indexes.
+func (r *Repo) ReadGitIndex(head ID) (f *gitindex.File, rebuilt bool, err error) {
+	data, info, err := r.root.ReadFile(r.GitIndexPath(), maxGitIndex)
+	if errors.Is(err, fs.ErrNotExist) {
+		return gitindex.Empty(), false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	f, err = gitindex.Parse(data)
+	if errors.Is(err, gitindex.ErrUnsupported) {
+		if f, err = convertIndex(data); err != nil {
+			return nil, false, fmt.Errorf("git index: %w: %w", ErrUnsupported, err)
+		}
+		return f, false, nil
+	}
+	if err != nil {
+		f, err = r.indexFromTree(head)
+		return f, true, err
+	}
+	return f.WithTimestamp(uint32(info.ModTime().Unix())), false, nil
+}
+
+// convertIndex rewrites a version 4 git index as version 2 or 3, which go-git
+// can decode and this project can patch.
+func convertIndex(data []byte) (*gitindex.File, error) {
+	var idx index.Index
+	if err := index.NewDecoder(bytes.NewReader(data)).Decode(&idx); err != nil {
+		return nil, err
+	}
+	if idx.Version != 4 {
+		_, err := gitindex.Parse(data)
+		return nil, err
+	}
+	idx.Version = 2
+	for _, e := range idx.Entries {
+		if e.IntentToAdd || e.SkipWorktree {
+			idx.Version = 3
+		}
+	}
+	var buf bytes.Buffer
+	if err := index.NewEncoder(&buf).Encode(&idx); err != nil {
+		return nil, err
+	}
+	return gitindex.Parse(buf.Bytes())
+}
+
+func (r *Repo) indexFromTree(head ID) (*gitindex.File, error) {
+	var edits []gitindex.Edit
+	if !head.IsZero() {
+		objects := r.Stage()
+		c, err := objects.Commit(head)
+		if err != nil {
+			return nil, err
+		}
+		for e, err := range objects.Walk(c.Tree) {
+			if err != nil {
+				return nil, err
+			}
+			edits = append(edits, gitindex.Edit{Path: e.Name, Hash: e.ID, Mode: e.Mode})
+		}
+	}
+	data, err := gitindex.Empty().Apply(edits, nil)
+	if err != nil {
+		return nil, err
+	}
+	return gitindex.Parse(data)
+}
+
+// PublishGitIndex replaces the git index; the caller holds its lock file. It is
+// fsynced, and so is its name: a git index older than HEAD would show the
+// difference as staged, and the person's next commit would undo it.
+func (r *Repo) PublishGitIndex(temp string, data []byte) error {
+	if err := r.root.Remove("index", temp); err != nil {
+		return err
+	}
+	if err := r.root.CreateSync("index", temp, data, 0o666); err != nil {
+		return err
+	}
+	if err := r.root.Rename("index", temp, r.GitIndexPath()); err != nil {
+		return errors.Join(err, r.root.Remove("index", temp))
+	}
+	return r.root.SyncDir("index", r.Own("."))
+}

@@ -1,0 +1,227 @@
+package gitstore
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// A TreeEntry is one name in a tree.
+type TreeEntry struct {
+	Name string
+	Mode uint32
+	ID   ID
+}
+
+// IsDir reports whether the entry is a sub-tree.
+func (e TreeEntry) IsDir() bool { return e.Mode == ModeDir }
+
+// A Commit is a decoded commit.
+type Commit struct {
+	ID        ID
+	Tree      ID
+	Parents   []ID
+	Author    Signature
+	Committer Signature
+	When      time.Time // of the author
+	Committed time.Time // of the committer
+	Message   string
+}
+
+// Objects reads objects, those staged and not yet written included. The zero
+// value reads nothing; make one with [Repo.Stage].
+type Objects struct {
+	repo   *Repo
+	staged map[ID]stagedObject
+	order  []ID
+	// trees keeps decoded trees: a bulk update looks up thousands of paths in
+	// the same few folders.
+	trees map[ID]decodedTree
+}
+
+// A decodedTree is a tree with its names indexed.
+type decodedTree struct {
+	entries []TreeEntry
+	at      map[string]int
+}
+
+// maxTrees bounds the trees kept by one set of objects.
+const maxTrees = 1024
+
+type stagedObject struct {
+	kind plumbing.ObjectType
+	data []byte
+}
+
+// Stage returns an empty set of new objects on top of the repository's. It is
+// not safe for concurrent use.
+func (r *Repo) Stage() *Objects {
+	return &Objects{repo: r, staged: map[ID]stagedObject{}, trees: map[ID]decodedTree{}}
+}
+
+func (o *Objects) put(kind plumbing.ObjectType, data []byte) ID {
+	id := hashOf(kind, data)
+	if _, ok := o.staged[id]; !ok {
+		o.staged[id] = stagedObject{kind, data}
+		o.order = append(o.order, id)
+	}
+	return id
+}
+
+func (o *Objects) get(kind plumbing.ObjectType, id ID) ([]byte, error) {
+	if s, ok := o.staged[id]; ok && s.kind == kind {
+		return s.data, nil
+	}
+	return o.repo.object(kind, id)
+}
+
+// PutBlob stages a blob. data must not be changed afterwards.
+func (o *Objects) PutBlob(data []byte) ID { return o.put(plumbing.BlobObject, data) }
+
+// Blob reads a blob's contents, which must not be changed.
+func (o *Objects) Blob(id ID) ([]byte, error) { return o.get(plumbing.BlobObject, id) }
+
+// Tree reads a tree's entries in git's order. The zero id is the empty tree.
+func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
+	t, err := o.tree(id)
+	return slices.Clone(t.entries), err
+}
+
+func (o *Objects) tree(id ID) (decodedTree, error) {
+	if t, ok := o.trees[id]; ok || id.IsZero() {
+		return t, nil
+	}
+	entries, err := o.decodeTree(id)
+	if err != nil {
+		return decodedTree{}, err
+	}
+	t := decodedTree{entries: entries, at: make(map[string]int, len(entries))}
+	for i, e := range entries {
+		t.at[e.Name] = i
+	}
+	if len(o.trees) >= maxTrees {
+		clear(o.trees)
+	}
+	o.trees[id] = t
+	return t, nil
+}
+
+func (o *Objects) decodeTree(id ID) ([]TreeEntry, error) {
+	data, err := o.get(plumbing.TreeObject, id)
+	if err != nil {
+		return nil, err
+	}
+	obj := &plumbing.MemoryObject{}
+	obj.SetType(plumbing.TreeObject)
+	if _, err := obj.Write(data); err != nil {
+		return nil, err
+	}
+	var t object.Tree
+	if err := t.Decode(obj); err != nil {
+		return nil, fmt.Errorf("tree %s: %w: %w", id, ErrMissing, err)
+	}
+	entries := make([]TreeEntry, len(t.Entries))
+	for i, e := range t.Entries {
+		entries[i] = TreeEntry{Name: e.Name, Mode: uint32(e.Mode), ID: ID(e.Hash)}
+	}
+	return entries, nil
+}
+
+// PutTree stages a tree. Entries may come in any order. An empty tree is the
+// zero id: git keeps no empty folders.
+func (o *Objects) PutTree(entries []TreeEntry) (ID, error) {
+	if len(entries) == 0 {
+		return ID{}, nil
+	}
+	return o.putTree(entries)
+}
+
+func (o *Objects) putTree(entries []TreeEntry) (ID, error) {
+	t := object.Tree{Entries: make([]object.TreeEntry, len(entries))}
+	for i, e := range entries {
+		t.Entries[i] = object.TreeEntry{Name: e.Name, Mode: filemode.FileMode(e.Mode), Hash: plumbing.Hash(e.ID)}
+	}
+	sort.Sort(object.TreeEntrySorter(t.Entries))
+	obj := &plumbing.MemoryObject{}
+	if err := t.Encode(obj); err != nil {
+		return ID{}, err
+	}
+	return o.stageEncoded(obj)
+}
+
+func (o *Objects) stageEncoded(obj *plumbing.MemoryObject) (ID, error) {
+	rd, err := obj.Reader()
+	if err != nil {
+		return ID{}, err
+	}
+	var buf bytes.Buffer
+	if _, err := buf.ReadFrom(rd); err != nil {
+		return ID{}, err
+	}
+	return o.put(obj.Type(), buf.Bytes()), rd.Close()
+}
+
+// PutCommit stages a commit; a commit without files has git's empty tree.
+// ID is ignored. Times are stored in whole seconds with their zone.
+func (o *Objects) PutCommit(c Commit) (ID, error) {
+	if c.Tree.IsZero() {
+		empty, err := o.putTree(nil)
+		if err != nil {
+			return ID{}, err
+		}
+		c.Tree = empty
+	}
+	oc := object.Commit{
+		Author:    object.Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.When},
+		Committer: object.Signature{Name: c.Committer.Name, Email: c.Committer.Email, When: c.Committed},
+		Message:   c.Message,
+		TreeHash:  plumbing.Hash(c.Tree),
+	}
+	for _, p := range c.Parents {
+		oc.ParentHashes = append(oc.ParentHashes, plumbing.Hash(p))
+	}
+	obj := &plumbing.MemoryObject{}
+	if err := oc.Encode(obj); err != nil {
+		return ID{}, err
+	}
+	return o.stageEncoded(obj)
+}
+
+// Commit reads a commit.
+func (o *Objects) Commit(id ID) (Commit, error) {
+	data, err := o.get(plumbing.CommitObject, id)
+	if err != nil {
+		return Commit{}, err
+	}
+	obj := &plumbing.MemoryObject{}
+	obj.SetType(plumbing.CommitObject)
+	if _, err := obj.Write(data); err != nil {
+		return Commit{}, err
+	}
+	var oc object.Commit
+	if err := oc.Decode(obj); err != nil {
+		return Commit{}, fmt.Errorf("commit %s: %w: %w", id, ErrMissing, err)
+	}
+	c := Commit{
+		ID: id, Tree: ID(oc.TreeHash), Message: oc.Message,
+		Author:    Signature{oc.Author.Name, oc.Author.Email},
+		Committer: Signature{oc.Committer.Name, oc.Committer.Email},
+		When:      oc.Author.When, Committed: oc.Committer.When,
+	}
+	for _, p := range oc.ParentHashes {
+		c.Parents = append(c.Parents, ID(p))
+	}
+	return c, nil
+}
+
+// Commit reads a commit of the repository.
+func (r *Repo) Commit(id ID) (Commit, error) { return r.Stage().Commit(id) }
+
+// Tree reads a tree of the repository.
+func (r *Repo) Tree(id ID) ([]TreeEntry, error) { return r.Stage().Tree(id) }

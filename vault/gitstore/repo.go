@@ -1,0 +1,167 @@
+package gitstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"stet/vault/durable"
+)
+
+// A Repo is an open repository.
+type Repo struct {
+	loc    Location
+	root   *durable.Root // the common git dir; the worktree's lies inside it
+	own    string        // the worktree's git dir relative to root, "" or "worktrees/x"
+	config *Config
+
+	mu      sync.Mutex
+	storage *filesystem.Storage
+}
+
+// objectCache bounds the decoded objects kept in memory: a vault's trees and
+// recent blobs, while "ordinary commands stay under 60 MB" leaves room.
+const objectCache = 16 * cache.MiByte
+
+// Open opens the repository at loc after checking that its format can be
+// handled, before anything is written; it fails with [ErrUnsupported].
+func Open(loc Location, env func(string) string, hook durable.Hook) (*Repo, error) {
+	root, err := durable.OpenRoot(loc.Common, hook)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo{loc: loc, root: root}
+	if err := r.open(env); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return r, nil
+}
+
+func (r *Repo) open(env func(string) string) (err error) {
+	own, err := filepath.Rel(r.loc.Common, r.loc.GitDir)
+	if err != nil || strings.HasPrefix(own, "..") {
+		return fmt.Errorf("git dir %q: %w: it lies outside %q", r.loc.GitDir, ErrUnsupported, r.loc.Common)
+	}
+	if own != "." {
+		r.own = filepath.ToSlash(own)
+	}
+	if r.config, err = loadConfig(r.root, env); err != nil {
+		return err
+	}
+	if err := r.config.checkFormat(); err != nil {
+		return err
+	}
+	git := osfs.New(r.loc.GitDir)
+	if r.own != "" {
+		git = dotgit.NewRepositoryFilesystem(git, osfs.New(r.loc.Common))
+	}
+	r.storage = filesystem.NewStorageWithOptions(git, cache.NewObjectLRU(objectCache), filesystem.Options{
+		KeepDescriptors: true,
+		AlternatesFS:    osfs.New("/"),
+	})
+	return nil
+}
+
+// Close releases files.
+func (r *Repo) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.storage.Close(), r.root.Close())
+}
+
+// Location says where the repository is.
+func (r *Repo) Location() Location { return r.loc }
+
+// Root is the common git dir.
+func (r *Repo) Root() *durable.Root { return r.root }
+
+// Own is p inside this worktree's git dir, relative to [Repo.Root].
+func (r *Repo) Own(p string) string {
+	if r.own == "" {
+		return p
+	}
+	return path.Join(r.own, p)
+}
+
+// Config is the repository's configuration as it was at Open.
+func (r *Repo) Config() *Config { return r.config }
+
+// inProgress maps what git leaves in its folder to the operation's name.
+var inProgress = [...]struct{ file, name string }{
+	{"MERGE_HEAD", "merge"},
+	{"rebase-merge", "rebase"},
+	{"rebase-apply", "rebase"},
+	{"CHERRY_PICK_HEAD", "cherry-pick"},
+	{"REVERT_HEAD", "revert"},
+}
+
+// InProgress names the person's unfinished git operation, "" when there is
+// none. Cost: five lstat calls.
+func (r *Repo) InProgress() string {
+	for _, op := range inProgress {
+		if r.root.Exists(r.Own(op.file)) {
+			return op.name
+		}
+	}
+	return ""
+}
+
+// object reads one object. A pack list gone stale through an outside gc is
+// read again once.
+func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	data, err := r.read(kind, id)
+	if err != nil {
+		r.storage.Reindex()
+		data, err = r.read(kind, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %w", kind, id, ErrMissing, err)
+	}
+	return data, nil
+}
+
+func (r *Repo) read(kind plumbing.ObjectType, id ID) (data []byte, err error) {
+	obj, err := r.storage.EncodedObject(kind, plumbing.Hash(id))
+	if err != nil {
+		return nil, err
+	}
+	rd, err := obj.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rd.Close()) }()
+	data, err = io.ReadAll(rd)
+	if err != nil {
+		return nil, err
+	}
+	// go-git trusts what a file is called; a torn or flipped object must not
+	// become somebody's memory.
+	if hashOf(kind, data) != id {
+		return nil, errors.New("contents do not match the id")
+	}
+	return data, nil
+}
+
+// Blob reads the contents of a blob. It fails with [ErrMissing].
+func (r *Repo) Blob(id ID) ([]byte, error) { return r.object(plumbing.BlobObject, id) }
+
+// hashOf is the object id of data. Objects are hashed with go-git's
+// collision-detecting SHA-1.
+func hashOf(kind plumbing.ObjectType, data []byte) ID {
+	return ID(plumbing.ComputeHash(kind, data))
+}
+
+// HashBlob is the id that data has as a blob.
+func HashBlob(data []byte) ID { return hashOf(plumbing.BlobObject, data) }

@@ -1,0 +1,223 @@
+package gitstore
+
+import (
+	"iter"
+	"strings"
+)
+
+// Lookup finds path in the tree root; an empty path is the root itself.
+func (o *Objects) Lookup(root ID, path string) (TreeEntry, bool, error) {
+	at := TreeEntry{Mode: ModeDir, ID: root}
+	for path != "" {
+		if !at.IsDir() {
+			return TreeEntry{}, false, nil
+		}
+		tree, err := o.tree(at.ID)
+		if err != nil {
+			return TreeEntry{}, false, err
+		}
+		name, rest, _ := strings.Cut(path, "/")
+		i, ok := tree.at[name]
+		if !ok {
+			return TreeEntry{}, false, nil
+		}
+		at, path = tree.entries[i], rest
+	}
+	return at, !at.ID.IsZero(), nil
+}
+
+// A TreeEdit puts a blob at a path, or removes what is there.
+type TreeEdit struct {
+	Path   string
+	Mode   uint32
+	ID     ID
+	Remove bool
+}
+
+// A TreeChange is how the id of one folder's tree changed.
+type TreeChange struct{ Old, New ID }
+
+// EditTree stages the trees along the spine of the edits and returns the new
+// root. Trees of every touched folder ("" is the root) are added to changes
+// when it is not nil. A folder that becomes empty disappears; a file in the way
+// of a folder, or the other way round, is replaced. Cost: the touched folders.
+func (o *Objects) EditTree(root ID, edits []TreeEdit, changes map[string]TreeChange) (ID, error) {
+	return o.editTree(root, "", edits, changes)
+}
+
+func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[string]TreeChange) (ID, error) {
+	entries, err := o.Tree(old)
+	if err != nil {
+		return ID{}, err
+	}
+	at := make(map[string]int, len(entries))
+	for i, e := range entries {
+		at[e.Name] = i
+	}
+	set := func(e TreeEntry) {
+		if i, ok := at[e.Name]; ok {
+			entries[i] = e
+			return
+		}
+		at[e.Name] = len(entries)
+		entries = append(entries, e)
+	}
+	below := map[string][]TreeEdit{}
+	var order []string
+	for _, e := range edits {
+		name, rest, deeper := strings.Cut(e.Path, "/")
+		if !deeper {
+			set(TreeEntry{Name: name, Mode: e.Mode, ID: e.id()})
+			continue
+		}
+		if below[name] == nil {
+			order = append(order, name)
+		}
+		e.Path = rest
+		below[name] = append(below[name], e)
+	}
+	for _, name := range order {
+		var sub ID
+		if i, ok := at[name]; ok && entries[i].IsDir() {
+			sub = entries[i].ID
+		} else if ok && !entries[i].ID.IsZero() && allRemovals(below[name]) {
+			continue // a file stands where the removed folder was
+		}
+		next, err := o.editTree(sub, join(dir, name), below[name], changes)
+		if err != nil {
+			return ID{}, err
+		}
+		set(TreeEntry{Name: name, Mode: ModeDir, ID: next})
+	}
+	kept := entries[:0]
+	for _, e := range entries {
+		if !e.ID.IsZero() {
+			kept = append(kept, e)
+		}
+	}
+	next, err := o.PutTree(kept)
+	if err == nil && changes != nil {
+		first := old
+		if c, ok := changes[dir]; ok {
+			first = c.Old
+		}
+		changes[dir] = TreeChange{first, next}
+	}
+	return next, err
+}
+
+func (e TreeEdit) id() ID {
+	if e.Remove {
+		return ID{}
+	}
+	return e.ID
+}
+
+func allRemovals(edits []TreeEdit) bool {
+	for _, e := range edits {
+		if !e.Remove {
+			return false
+		}
+	}
+	return true
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// A Delta is one file that differs between two trees. The zero ID means that
+// the file does not exist on that side.
+type Delta struct {
+	Path             string
+	OldID, NewID     ID
+	OldMode, NewMode uint32
+}
+
+// DiffTrees yields the files that differ between two trees, in path order of
+// each folder, descending only where the ids differ.
+func (o *Objects) DiffTrees(a, b ID) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) { o.diff("", a, b, yield) }
+}
+
+func (o *Objects) diff(dir string, a, b ID, yield func(Delta, error) bool) bool {
+	if a == b {
+		return true
+	}
+	olds, err := o.Tree(a)
+	if err != nil {
+		return yield(Delta{}, err)
+	}
+	news, err := o.Tree(b)
+	if err != nil {
+		return yield(Delta{}, err)
+	}
+	for len(olds) > 0 || len(news) > 0 {
+		var x, y TreeEntry
+		switch {
+		case len(news) == 0 || len(olds) > 0 && sortKey(olds[0]) < sortKey(news[0]):
+			x, olds = olds[0], olds[1:]
+		case len(olds) == 0 || sortKey(news[0]) < sortKey(olds[0]):
+			y, news = news[0], news[1:]
+		default:
+			x, y, olds, news = olds[0], news[0], olds[1:], news[1:]
+		}
+		if x == y {
+			continue
+		}
+		if !o.diffEntry(dir, x, y, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// diffEntry compares two entries of one sort key, so either both are folders,
+// both are not, or one of them is absent.
+func (o *Objects) diffEntry(dir string, x, y TreeEntry, yield func(Delta, error) bool) bool {
+	name := x.Name + y.Name
+	if x.Name != "" && y.Name != "" {
+		name = x.Name
+	}
+	if x.IsDir() || y.IsDir() {
+		return o.diff(join(dir, name), x.ID, y.ID, yield)
+	}
+	return yield(Delta{join(dir, name), x.ID, y.ID, x.Mode, y.Mode}, nil)
+}
+
+// sortKey orders entries as git does: a folder sorts as if its name ended in
+// a slash. A file and a folder of one name have different keys.
+func sortKey(e TreeEntry) string {
+	if e.IsDir() {
+		return e.Name + "/"
+	}
+	return e.Name
+}
+
+// Walk yields every file below the tree root with its full path.
+func (o *Objects) Walk(root ID) iter.Seq2[TreeEntry, error] {
+	return func(yield func(TreeEntry, error) bool) { o.walk("", root, yield) }
+}
+
+func (o *Objects) walk(dir string, id ID, yield func(TreeEntry, error) bool) bool {
+	entries, err := o.Tree(id)
+	if err != nil {
+		return yield(TreeEntry{}, err)
+	}
+	for _, e := range entries {
+		e.Name = join(dir, e.Name)
+		if e.IsDir() {
+			if !o.walk(e.Name, e.ID, yield) {
+				return false
+			}
+			continue
+		}
+		if !yield(e, nil) {
+			return false
+		}
+	}
+	return true
+}

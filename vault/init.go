@@ -1,0 +1,274 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stet/templates"
+	"stet/vault/gitstore"
+)
+
+// InitOptions tune [Init].
+type InitOptions struct {
+	DryRun bool
+}
+
+// InitResult says what [Init] made.
+type InitResult struct {
+	Root              string
+	CreatedRepository bool
+	AlreadyVault      bool
+	Files             []Path // written by stet
+	Adopted           int    // the person's files committed as they are
+	Commits           []Commit
+	Diff              string // of .gitattributes and .gitignore, where they are written
+	Warnings          []string
+	DryRun            bool
+}
+
+// Init makes dir, which is created when it is missing, a vault. A folder that
+// is in no repository becomes one, and its Markdown is committed as the
+// person's; in an existing repository only the marker is added, and neither
+// staged nor unstaged work is touched. Doing it twice changes nothing. It
+// fails with [ErrIgnored] when an ignore rule hides the vault, and before
+// anything is written for every reason that [Open] has.
+func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *InitResult, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	res = &InitResult{Root: abs, DryRun: in.DryRun}
+	_, err = gitstore.Locate(existing(abs))
+	res.CreatedRepository = errors.Is(err, gitstore.ErrNoRepository)
+	if err != nil && !res.CreatedRepository {
+		return nil, err
+	}
+	if in.DryRun && res.CreatedRepository {
+		return previewNew(abs, res)
+	}
+	if !in.DryRun {
+		if err := os.MkdirAll(abs, 0o777); err != nil {
+			return nil, (&Vault{dir: abs}).writeError(err)
+		}
+		if res.CreatedRepository {
+			if err := gitstore.Create(abs, o.Hook); err != nil {
+				return nil, (&Vault{dir: abs}).writeError(fmt.Errorf("make repository %q: %w", abs, err))
+			}
+		}
+	}
+	v, err := attach(abs, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	return res, v.init(ctx, in, res)
+}
+
+// existing is the nearest folder at or above dir that exists.
+func existing(dir string) string {
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// previewNew says what Init would do in a folder without a repository.
+func previewNew(dir string, res *InitResult) (*InitResult, error) {
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && p != dir && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.Type().IsRegular() && Path(d.Name()).IsMarkdown():
+			res.Adopted++
+		}
+		return nil
+	})
+	for _, f := range skeleton(true) {
+		res.Files = append(res.Files, f.path)
+		if f.path != Marker {
+			res.Diff += fileDiff(Change{Status: Added, Path: f.path, New: hashOf(f.data)}, nil, f.data).Text
+		}
+	}
+	return res, err
+}
+
+type skeletonFile struct {
+	path Path
+	data []byte
+}
+
+// skeleton lists what Init writes: git's own files only in a repository that
+// it made.
+func skeleton(own bool) []skeletonFile {
+	config := templates.VaultConfig()
+	if !own {
+		return []skeletonFile{{Marker, config}}
+	}
+	config = append(config, "watch:\n  # Edits made by hand in any note are committed too, as yours.\n  commit: true\n"...)
+	return []skeletonFile{
+		{".gitattributes", templates.GitAttributes()},
+		{".gitignore", templates.GitIgnore()},
+		{Marker, config},
+	}
+}
+
+func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error {
+	res.Root = v.dir
+	switch err := v.prepare(ctx); {
+	case err == nil:
+		res.AlreadyVault = true
+		return v.initAgain(ctx, in, res)
+	case !errors.Is(err, ErrNotVault):
+		return err
+	}
+	// A repository whose vault was never committed is one that Init, killed
+	// half-way, left: it is finished as its own.
+	own := res.CreatedRepository || v.bornHere()
+	if err := v.checkNotIgnored(); err != nil {
+		return err
+	}
+	v.config = Config{Version: FormatVersion, Watch: WatchConfig{Commit: own}}
+	if own {
+		r, err := v.Adopt(ctx, AdoptOptions{All: true, DryRun: in.DryRun, Message: "the notes found here"})
+		if err != nil {
+			return err
+		}
+		res.add(r)
+		res.Adopted = len(r.Adopted)
+	}
+	why := Why{Op: OpConfig, Subject: "make this a stet vault"}
+	r, err := v.update(ctx, why, in.DryRun, func(tx *Tx) error {
+		res.Files, res.Diff = nil, ""
+		for _, f := range skeleton(own) {
+			if err := res.put(tx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	res.add(r)
+	return nil
+}
+
+// initAgain finishes what a first run left uncommitted, a marker copied by
+// hand for instance.
+func (v *Vault) initAgain(ctx context.Context, in InitOptions, res *InitResult) error {
+	if _, hash, err := v.head(ctx, Marker); err != nil || hash != "" {
+		return err
+	}
+	r, err := v.Adopt(ctx, AdoptOptions{Paths: []Path{Marker}, DryRun: in.DryRun})
+	if err != nil {
+		return err
+	}
+	res.add(r)
+	return nil
+}
+
+func (v *Vault) head(ctx context.Context, p Path) ([]byte, Hash, error) {
+	s, err := v.View(ctx, "")
+	if err != nil {
+		return nil, "", err
+	}
+	return s.Read(p)
+}
+
+// bornHere reports a repository at the vault's own folder without any commit
+// or git index: nobody but Init can have work in it.
+func (v *Vault) bornHere() bool {
+	h, err := v.repo.Head()
+	return err == nil && h.ID.IsZero() && v.prefix == "" && !v.repo.Root().Exists(v.repo.GitIndexPath())
+}
+
+func (res *InitResult) add(r *Result) {
+	res.Commits = append(res.Commits, r.Commits...)
+	res.Warnings = append(res.Warnings, r.Warnings...)
+}
+
+// put stages one skeleton file. A .gitattributes or .gitignore that a person
+// has is kept, and what is missing in it is added at its end.
+func (res *InitResult) put(tx *Tx, f skeletonFile) error {
+	have, was, err := tx.Read(f.path)
+	if err != nil {
+		return err
+	}
+	want := f.data
+	if have != nil {
+		want = appendMissing(have, f.data)
+	}
+	if bytes.Equal(have, want) && have != nil {
+		return nil
+	}
+	res.Files = append(res.Files, f.path)
+	if f.path != Marker {
+		c := Change{Status: statusOfHash(was, hashOf(want)), Path: f.path, Old: was, New: hashOf(want)}
+		res.Diff += fileDiff(c, have, want).Text
+	}
+	return tx.Put(f.path, was, want)
+}
+
+// appendMissing adds the lines of add that have lacks.
+func appendMissing(have, add []byte) []byte {
+	lines := map[string]bool{}
+	for line := range strings.SplitSeq(string(have), "\n") {
+		lines[strings.TrimSpace(line)] = true
+	}
+	out := bytes.Clone(have)
+	if len(out) > 0 && out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	added := false
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(add), "\n"), "\n") {
+		if !lines[strings.TrimSpace(line)] {
+			out, added = append(out, line+"\n"...), true
+		}
+	}
+	if !added {
+		return have
+	}
+	return out
+}
+
+// checkNotIgnored refuses a vault whose own files git would not see.
+func (v *Vault) checkNotIgnored() error {
+	ignore, err := v.repo.Ignore()
+	if err != nil {
+		return err
+	}
+	w := &walker{v: v}
+	if ignore, err = w.above(ignore, "."); err != nil {
+		return err
+	}
+	data, err := readSmall(v.tree, ".gitignore")
+	if err != nil {
+		return err
+	}
+	ignore = ignore.In(trimSlash(v.prefix), data)
+	for _, probe := range []struct {
+		path string
+		dir  bool
+	}{{trimSlash(v.prefix), true}, {v.prefix + ".stet", true}, {v.git(Marker), false}, {v.prefix + "memories", true}, {v.prefix + "memories/x.md", false}, {v.prefix + "MEMORY.md", false}} {
+		if probe.path == "" {
+			continue
+		}
+		if rule, hidden := ignore.Match(probe.path, probe.dir); hidden {
+			return withHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.dir, ErrIgnored, rule.File, rule.Line, rule.Text),
+				"remove or narrow that rule; nothing was written")
+		}
+	}
+	return nil
+}

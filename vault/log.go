@@ -1,0 +1,234 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"stet/vault/gitstore"
+)
+
+// A Commit is one commit of the vault's history.
+type Commit struct {
+	Rev         Revision
+	Parents     []Revision
+	Author      string
+	AuthorEmail string
+	When        time.Time
+	Subject     string
+	Body        string // between subject and trailers
+	Op          Op     // "" for a commit made with git
+	Trailers    Trailers
+	Changes     []Change // filled when asked for
+}
+
+func commitOf(c gitstore.Commit) Commit {
+	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When}
+	out.Subject, out.Body, out.Trailers = parseMessage(c.Message)
+	out.Op = Op(out.Trailers.Get("Stet-Op"))
+	for _, p := range c.Parents {
+		out.Parents = append(out.Parents, Revision(p.String()))
+	}
+	return out
+}
+
+func subjectOf(message string) string {
+	subject, _, _ := strings.Cut(message, "\n")
+	return subject
+}
+
+// LogOptions choose commits; the zero value is every commit that touches the
+// vault.
+type LogOptions struct {
+	Rev     string // start here; "" is HEAD
+	Path    Path   // only commits that change this file, or files below it
+	Follow  bool   // follow Path through renames
+	Limit   int    // 0 = all
+	Op      Op
+	Actor   string
+	Session string
+	Since   time.Time
+	Until   time.Time
+	Changes bool // fill Commit.Changes
+}
+
+// Log yields commits newest first. Merge commits are compared with their first
+// parent. Cost: one tree comparison per commit walked.
+func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
+		from, err := v.resolveID(o.Rev)
+		if err != nil {
+			yield(Commit{}, err)
+			return
+		}
+		l := logger{v: v, o: o, objects: v.repo.Stage()}
+		found := 0
+		for gc, err := range v.repo.History(from) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if err != nil {
+				yield(Commit{}, v.writeError(err))
+				return
+			}
+			if !o.Since.IsZero() && gc.Committed.Before(o.Since) {
+				continue
+			}
+			c, ok, err := l.match(gc)
+			if err != nil {
+				yield(Commit{}, v.writeError(err))
+				return
+			}
+			if !ok {
+				continue
+			}
+			if !yield(c, nil) {
+				return
+			}
+			if found++; found == o.Limit {
+				return
+			}
+		}
+	}
+}
+
+type logger struct {
+	v       *Vault
+	o       LogOptions
+	objects *gitstore.Objects
+}
+
+func (l *logger) match(gc gitstore.Commit) (Commit, bool, error) {
+	c := commitOf(gc)
+	switch o := l.o; {
+	case !o.Until.IsZero() && gc.Committed.After(o.Until),
+		o.Op != "" && c.Op != o.Op,
+		o.Actor != "" && c.Trailers.Get("Stet-Actor") != o.Actor && c.Author != o.Actor,
+		o.Session != "" && c.Trailers.Get("Stet-Session") != o.Session:
+		return c, false, nil
+	}
+	before, err := l.parentTree(gc)
+	if err != nil {
+		return c, false, err
+	}
+	if ok, err := l.touches(before, gc.Tree); err != nil || !ok {
+		return c, false, err
+	}
+	if !l.o.Changes && !l.o.Follow {
+		return c, true, nil
+	}
+	changes, err := l.v.treeChanges(l.objects, before, gc.Tree)
+	if err != nil {
+		return c, false, err
+	}
+	if l.o.Changes {
+		c.Changes = changes
+	}
+	if l.o.Follow {
+		l.follow(changes, c.Trailers)
+	}
+	return c, true, nil
+}
+
+func (l *logger) parentTree(gc gitstore.Commit) (gitstore.ID, error) {
+	if len(gc.Parents) == 0 {
+		return gitstore.ID{}, nil
+	}
+	return gitTree(l.objects, gc.Parents[0])
+}
+
+// touches compares only the ids along the path.
+func (l *logger) touches(a, b gitstore.ID) (bool, error) {
+	at := strings.TrimSuffix(l.v.git(l.o.Path), "/")
+	x, _, err := l.objects.Lookup(a, at)
+	if err != nil {
+		return false, err
+	}
+	y, _, err := l.objects.Lookup(b, at)
+	return x.ID != y.ID, err
+}
+
+// follow goes on under the old name once the commit that renamed is passed.
+func (l *logger) follow(changes []Change, t Trailers) {
+	for _, m := range t.moves() {
+		if m[1] == l.o.Path {
+			l.o.Path = m[0]
+			return
+		}
+	}
+	for _, c := range changes {
+		if c.Status == Renamed && c.Path == l.o.Path {
+			l.o.Path = c.From
+			return
+		}
+	}
+}
+
+// CommitAt reads one commit with its changes.
+func (v *Vault) CommitAt(_ context.Context, rev string) (Commit, error) {
+	id, err := v.resolveID(rev)
+	if err != nil {
+		return Commit{}, err
+	}
+	if id.IsZero() {
+		return Commit{}, fmt.Errorf("%q: %w: nothing is committed yet", rev, ErrNoRevision)
+	}
+	l := logger{v: v, objects: v.repo.Stage()}
+	gc, err := l.objects.Commit(id)
+	if err != nil {
+		return Commit{}, v.writeError(err)
+	}
+	before, err := l.parentTree(gc)
+	if err != nil {
+		return Commit{}, v.writeError(err)
+	}
+	c := commitOf(gc)
+	c.Changes, err = v.treeChanges(l.objects, before, gc.Tree)
+	return c, v.writeError(err)
+}
+
+// ReadAt finds what ref names as the vault was at a revision, and returns its
+// bytes: a path, an id or part of one, or a unique slug.
+func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, error) {
+	s, err := v.View(ctx, rev)
+	if err != nil {
+		return Memory{}, nil, err
+	}
+	var named, byID []Memory
+	bytesOf := map[Path][]byte{}
+	for p := range s.Files() {
+		exact := string(p) == ref || string(p) == ref+".md"
+		slug := foldName(slugOf(p)) == foldName(ref)
+		if !p.IsMarkdown() && !exact {
+			continue
+		}
+		data, _, err := s.Read(p)
+		if err != nil {
+			return Memory{}, nil, v.writeError(err)
+		}
+		if exact {
+			return ReadMemory(p, data), data, nil
+		}
+		if !slug && !containsFold(data, ref) {
+			continue
+		}
+		m := ReadMemory(p, data)
+		bytesOf[p] = data
+		if slug {
+			named = append(named, m)
+		} else {
+			byID = append(byID, m)
+		}
+	}
+	found := preferLive(named)
+	if len(found) == 0 {
+		found = matchID(byID, strings.ToLower(ref))
+	}
+	if len(found) == 0 {
+		return Memory{}, nil, notFound(ref)
+	}
+	m, err := pick(ref, found)
+	return m, bytesOf[m.Path], err
+}

@@ -1,0 +1,123 @@
+package vault
+
+import (
+	"strings"
+	"time"
+
+	"stet/markdown"
+	"stet/vault/gitstore"
+)
+
+// A Memory is a Markdown file as stet sees it: a memory, a note, a notebook or
+// anything else. Every key is optional; a file without front matter is a
+// memory as well.
+type Memory struct {
+	Path         Path
+	ID           string
+	Title        string // front matter, else first heading, else ""
+	Kind         string
+	Scope        string
+	Categories   []string
+	Importance   *float64 // 0 to 1; nil = not given
+	Created      time.Time
+	Updated      time.Time
+	Pinned       bool
+	Private      bool
+	Source       string
+	Supersedes   []string
+	SupersededBy string
+	Encoding     string
+	Class        Class
+	Hash         Hash
+	Body         []byte // after the front matter
+	BodyLine     int    // 1-based line of the file where Body starts
+	// Problem says why the front matter could not be read, with its line; the
+	// body is right all the same.
+	Problem string
+}
+
+// Archived reports whether the memory lies in cold storage.
+func (m Memory) Archived() bool { return m.Class == ClassArchive }
+
+// Name is what a person calls the memory: its title, else its file name
+// without the extension.
+func (m Memory) Name() string {
+	if m.Title != "" {
+		return m.Title
+	}
+	return slugOf(m.Path)
+}
+
+// ReadMemory reads a file's front matter. It never fails: what cannot be read
+// is left empty and named in Problem.
+func ReadMemory(p Path, data []byte) Memory {
+	d := markdown.Parse(data)
+	m := Memory{
+		Path: p, Scope: ScopeOf(p), Class: ClassOf(p), Hash: Hash(gitstore.HashBlob(data).String()),
+		Body: d.Body(), BodyLine: d.BodyLine(), Title: d.Title(),
+	}
+	if err := d.FrontMatterError(); err != nil {
+		m.Problem = err.Error()
+		return m
+	}
+	m.ID = strings.ToLower(metaText(d, "id"))
+	m.Kind = metaText(d, "kind")
+	m.Source = metaText(d, "source")
+	m.SupersededBy = metaText(d, "superseded_by")
+	m.Encoding = metaText(d, "encoding")
+	m.Created = metaTime(d, "created")
+	m.Updated = metaTime(d, "updated")
+	m.Pinned = metaBool(d, "pinned")
+	m.Private = metaBool(d, "private")
+	m.Supersedes = metaList(d, "supersedes")
+	m.Categories = append(metaList(d, "categories"), metaList(d, "tags")...)
+	if v, ok := d.Meta("importance"); ok {
+		if f, ok := v.Float(); ok && f >= 0 && f <= 1 {
+			m.Importance = &f
+		}
+	}
+	return m
+}
+
+func metaText(d *markdown.Document, key string) string {
+	v, ok := d.Meta(key)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(v.Text())
+}
+
+func metaList(d *markdown.Document, key string) []string {
+	v, ok := d.Meta(key)
+	if !ok {
+		return nil
+	}
+	return v.List()
+}
+
+func metaTime(d *markdown.Document, key string) time.Time {
+	v, ok := d.Meta(key)
+	if !ok {
+		return time.Time{}
+	}
+	t, _ := v.Time() // zero when it is none
+	return t
+}
+
+func metaBool(d *markdown.Document, key string) bool {
+	v, ok := d.Meta(key)
+	if !ok {
+		return false
+	}
+	b, _ := v.Bool() // false when it is none
+	return b
+}
+
+// slugOf is the file name without its extension.
+func slugOf(p Path) string {
+	base := p.Base()
+	if i := strings.LastIndexByte(base, '.'); i > 0 {
+		return base[:i]
+	}
+	return base
+}

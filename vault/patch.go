@@ -1,0 +1,225 @@
+package vault
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"stet/markdown"
+)
+
+// A Patch changes parts of one memory and leaves every other byte alone. A nil
+// field is left as it is.
+type Patch struct {
+	Text             *string // the new body
+	Append           *string // a paragraph added to the end
+	Title            *string // "" removes it
+	Kind             *string
+	Scope            *string // moves the file
+	AddCategories    []string
+	RemoveCategories []string
+	Importance       *float64
+	Pinned           *bool
+}
+
+func (p Patch) empty() bool {
+	return p.Text == nil && p.Append == nil && p.Title == nil && p.Kind == nil && p.Scope == nil &&
+		len(p.AddCategories) == 0 && len(p.RemoveCategories) == 0 && p.Importance == nil && p.Pinned == nil
+}
+
+// UpdateMemory applies a patch to the memory that ref names. A file without an
+// id gets one, because stet is now writing to it. A patch that changes nothing
+// is no commit.
+func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Write) (*Result, error) {
+	if patch.empty() {
+		return nil, fmt.Errorf("update: %w: nothing to change was given", ErrInvalid)
+	}
+	if f := patch.Importance; f != nil && !(*f >= 0 && *f <= 1) {
+		return nil, fmt.Errorf("update: %w: importance %v is not between 0 and 1", ErrInvalid, *f)
+	}
+	m, err := v.Resolve(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	var after Memory
+	why := w.why(OpUpdate, m.Name())
+	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
+		after, err = patch.apply(tx, m)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = []Memory{after}
+	return res, nil
+}
+
+func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
+	data, was, err := tx.Read(m.Path)
+	if err != nil {
+		return m, err
+	}
+	if was == "" {
+		return m, notFound(string(m.Path))
+	}
+	doc := markdown.Parse(data)
+	if err := p.edit(doc); err != nil {
+		return m, pathErrorf("update", m.Path, err)
+	}
+	to := m.Path
+	if p.Scope != nil {
+		if to, err = p.target(tx, m); err != nil {
+			return m, err
+		}
+	}
+	if to == m.Path && string(doc.Bytes()) == string(data) {
+		return ReadMemory(m.Path, data), nil
+	}
+	if err := stamp(doc, tx.v.o.Now()); err != nil {
+		return m, pathErrorf("update", m.Path, err)
+	}
+	after := ReadMemory(to, doc.Bytes())
+	if after.ID != "" {
+		tx.Why().Memories = []string{after.ID}
+	}
+	if to != m.Path {
+		if err := tx.Move(m.Path, to); err != nil {
+			return m, err
+		}
+		was = hashOf(data)
+	}
+	return after, tx.Put(to, was, doc.Bytes())
+}
+
+// edit changes the document; equal values change no byte.
+func (p Patch) edit(doc *markdown.Document) error {
+	var errs []error
+	if p.Text != nil {
+		if strings.TrimSpace(*p.Text) == "" {
+			return fmt.Errorf("%w: the text is empty", ErrInvalid)
+		}
+		setBody(doc, *p.Text)
+	}
+	if p.Append != nil {
+		body := strings.TrimRight(string(doc.Body()), "\r\n")
+		eol := "\n"
+		if strings.Contains(string(doc.Body()), "\r\n") {
+			eol = "\r\n"
+		}
+		doc.SetBody([]byte(body + eol + eol + strings.TrimRight(*p.Append, "\r\n") + eol))
+	}
+	errs = append(errs, setText(doc, "title", p.Title), setText(doc, "kind", p.Kind))
+	if p.Importance != nil {
+		errs = append(errs, setValue(doc, "importance", markdown.Number(*p.Importance)))
+	}
+	if p.Pinned != nil {
+		switch have := metaBool(doc, "pinned"); {
+		case *p.Pinned && !have:
+			errs = append(errs, doc.SetMeta("pinned", markdown.Bool(true)))
+		case !*p.Pinned && have:
+			errs = append(errs, doc.RemoveMeta("pinned"))
+		}
+	}
+	errs = append(errs, p.categories(doc))
+	return errors.Join(errs...)
+}
+
+func setBody(doc *markdown.Document, text string) {
+	if strings.TrimRight(string(doc.Body()), "\r\n") == strings.TrimRight(text, "\r\n") {
+		return
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	doc.SetBody([]byte(text))
+}
+
+func setText(doc *markdown.Document, key string, s *string) error {
+	if s == nil {
+		return nil
+	}
+	if clean := oneLine(*s); clean != "" {
+		return setValue(doc, key, markdown.String(clean))
+	}
+	if _, ok := doc.Meta(key); !ok {
+		return nil
+	}
+	return doc.RemoveMeta(key)
+}
+
+func setValue(doc *markdown.Document, key string, v markdown.Value) error {
+	if have, ok := doc.Meta(key); ok && !have.IsList() && have.Text() == v.Text() {
+		return nil
+	}
+	return doc.SetMeta(key, v)
+}
+
+// categories edits the list the file already has, "tags" if that is the one.
+func (p Patch) categories(doc *markdown.Document) error {
+	if len(p.AddCategories) == 0 && len(p.RemoveCategories) == 0 {
+		return nil
+	}
+	key := "categories"
+	if _, ok := doc.Meta(key); !ok {
+		if _, ok := doc.Meta("tags"); ok {
+			key = "tags"
+		}
+	}
+	have := metaList(doc, key)
+	want := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(p.RemoveCategories, s) })
+	want = cleanList(append(want, p.AddCategories...))
+	switch {
+	case slices.Equal(have, want):
+		return nil
+	case len(want) == 0:
+		return doc.RemoveMeta(key)
+	}
+	return doc.SetMeta(key, markdown.Strings(want))
+}
+
+// target is where the file goes when its scope changes.
+func (p Patch) target(tx *Tx, m Memory) (Path, error) {
+	folder, err := scopeFolder(*p.Scope)
+	if err != nil || folder == m.Path.Dir() {
+		return m.Path, err
+	}
+	if m.Class != ClassMemory {
+		return "", withHint(fmt.Errorf("update %q: %w: only memories have a scope to change", m.Path, ErrRefused), "move the file by hand")
+	}
+	names := namer{tx: tx, taken: map[string]map[string]bool{}}
+	id := m.ID
+	if len(id) < 4 {
+		id = newID(tx.v.o.Now())
+	}
+	to, err := names.free(folder, slugOf(m.Path), id)
+	if ext := path.Ext(string(m.Path)); ext != ".md" && err == nil {
+		to = Path(strings.TrimSuffix(string(to), ".md") + ext)
+	}
+	return to, err
+}
+
+// stamp gives the file an id when it has none and notes the time of the
+// change where the file keeps one.
+func stamp(doc *markdown.Document, now time.Time) error {
+	if _, ok := doc.Meta("id"); !ok {
+		if err := doc.SetMeta("id", markdown.String(newID(now))); err != nil {
+			return err
+		}
+	}
+	if _, ok := doc.Meta("updated"); !ok {
+		return nil
+	}
+	return doc.SetMeta("updated", markdown.Time(now.UTC().Truncate(time.Second)))
+}
+
+// newID is a ULID in lower case.
+func newID(now time.Time) string {
+	return strings.ToLower(ulid.MustNew(ulid.Timestamp(now), rand.Reader).String())
+}

@@ -1,0 +1,137 @@
+package vault
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Path names a file of the vault: slash-separated, relative to the vault's
+// root, clean, valid UTF-8, without control characters, never inside .git and
+// never above the root. Bytes are kept as they are on disk (no Unicode
+// normalisation), since the disk and git compare bytes.
+type Path string
+
+// MaxFileSize bounds what stet reads and stores as one Markdown file
+// (guard.max_bytes of the design, 10 MiB). Larger files stay on disk untouched.
+const MaxFileSize = 10 << 20
+
+// ParsePath checks s and makes it clean. It fails with [ErrBadPath].
+func ParsePath(s string) (Path, error) {
+	bad := func(why string) (Path, error) {
+		return "", fmt.Errorf("path %q: %w: %s", s, ErrBadPath, why)
+	}
+	switch {
+	case s == "":
+		return bad("it is empty")
+	case !utf8.ValidString(s):
+		return bad("it is not valid UTF-8")
+	case strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }):
+		return bad("it holds a control character")
+	case strings.HasPrefix(s, "/"):
+		return bad("it is absolute")
+	case len(s) > 4096:
+		return bad("it is longer than 4096 bytes")
+	}
+	clean := path.Clean(s)
+	if clean == "." {
+		return bad("it names the vault itself")
+	}
+	for part := range strings.SplitSeq(clean, "/") {
+		switch {
+		case part == "..":
+			return bad("it leaves the vault")
+		case isDotGit(part):
+			return bad("it names git's own folder")
+		case len(part) > 255:
+			return bad("one of its names is longer than 255 bytes")
+		}
+	}
+	return Path(clean), nil
+}
+
+// isDotGit matches .git as case-folding and Windows file systems would (git
+// itself refuses the same names in trees: core.protectHFS, core.protectNTFS).
+func isDotGit(part string) bool {
+	folded := strings.ToLower(strings.TrimRight(strings.Map(dropIgnorable, part), " ."))
+	return folded == ".git" || folded == "git~1" || strings.HasPrefix(folded, ".git:")
+}
+
+// dropIgnorable removes the code points HFS+ ignores in names.
+func dropIgnorable(r rune) rune {
+	switch {
+	case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
+		return -1
+	}
+	return r
+}
+
+// Dir is the folder of p, "." for a file at the root.
+func (p Path) Dir() string { return path.Dir(string(p)) }
+
+// Base is the last name of p.
+func (p Path) Base() string { return path.Base(string(p)) }
+
+// IsMarkdown reports whether p names a Markdown file (.md or .markdown in any
+// case).
+func (p Path) IsMarkdown() bool {
+	ext := strings.ToLower(path.Ext(string(p)))
+	return ext == ".md" || ext == ".markdown"
+}
+
+// A Class says what a file of the vault is, by its place alone.
+type Class string
+
+// The classes of DESIGN.md section 3.
+const (
+	ClassCore    Class = "core"    // MEMORY.md
+	ClassProfile Class = "profile" // USER.md
+	ClassMemory  Class = "memory"  // memories/**
+	ClassSkill   Class = "skill"   // skills/**
+	ClassSession Class = "session" // sessions/**
+	ClassArchive Class = "archive" // archive/**
+	ClassReport  Class = "report"  // logs/**
+	ClassConfig  Class = "config"  // .stet/**
+	ClassNote    Class = "note"    // any other file
+)
+
+// ClassOf classifies p.
+func ClassOf(p Path) Class {
+	switch p {
+	case "MEMORY.md":
+		return ClassCore
+	case "USER.md":
+		return ClassProfile
+	}
+	top, _, nested := strings.Cut(string(p), "/")
+	if !nested {
+		return ClassNote
+	}
+	switch top {
+	case "memories":
+		return ClassMemory
+	case "skills":
+		return ClassSkill
+	case "sessions":
+		return ClassSession
+	case "archive":
+		return ClassArchive
+	case "logs":
+		return ClassReport
+	case ".stet":
+		return ClassConfig
+	}
+	return ClassNote
+}
+
+// ScopeOf is the scope that p's folder stands for: "/" for memories/x.md,
+// "/infra/db" for memories/infra/db/x.md and for archive/memories/infra/db/x.md,
+// and the folder itself with a leading slash for any other file.
+func ScopeOf(p Path) string {
+	dir := strings.TrimPrefix(p.Dir(), "archive/")
+	if dir == "." || dir == "memories" || dir == "archive" {
+		return "/"
+	}
+	return "/" + strings.TrimPrefix(dir, "memories/")
+}

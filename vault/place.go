@@ -1,0 +1,265 @@
+package vault
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"stet/vault/durable"
+	"stet/vault/gitindex"
+	"stet/vault/gitstore"
+)
+
+// A placement brings one file of a published commit into the working tree. It
+// swaps names instead of overwriting, looks at the bytes it displaced, and
+// puts them back when they are newer than what the commit was built on.
+type placement struct {
+	v       *Vault
+	path    Path
+	want    pendingFile
+	exists  bool // something stood there when the commit was built
+	perm    fs.FileMode
+	inPlace bool                 // the working tree already holds the content
+	known   map[gitstore.ID]bool // ids the displaced bytes may have
+	staged  bool
+	left    bool // newer bytes of a person stand there and stay
+}
+
+// tempPrefix begins the temporary files beside their targets, where the git
+// folder is on another device.
+const tempPrefix = ".stet-tmp-"
+
+// temp is where the new bytes wait. The name is derived from the path, so that
+// recovery knows whose displaced bytes a leftover holds.
+func (pl *placement) temp() (*durable.Root, string) {
+	sum := sha256.Sum256([]byte(pl.path))
+	name := "w-" + hex.EncodeToString(sum[:8])
+	if pl.v.sameDevice() {
+		return pl.v.repo.Root(), pl.v.tmp(name)
+	}
+	return pl.v.tree, path.Join(pl.path.Dir(), tempPrefix+name)
+}
+
+// stage writes the new bytes aside and makes the folders they need, before the
+// commit point, so that a full disk shows itself while nothing has happened.
+func (pl *placement) stage() error {
+	if pl.inPlace {
+		return nil
+	}
+	if pl.want.remove {
+		return nil
+	}
+	if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
+		return err
+	}
+	root, temp := pl.temp()
+	fresh := temp + unfinished
+	if err := root.Remove("file", fresh); err != nil {
+		return err
+	}
+	perm := fs.FileMode(0o666)
+	if pl.want.mode == gitstore.ModeExecutable {
+		perm = 0o777
+	}
+	if err := root.CreateSync("file", fresh, pl.want.data, perm); err != nil {
+		return err
+	}
+	pl.staged = true
+	if pl.exists {
+		if err := root.Chmod("file", fresh, pl.perm); err != nil {
+			return err
+		}
+	}
+	return root.Rename("file", fresh, temp)
+}
+
+// unfinished ends the name of a temporary file until its bytes are whole and
+// on disk, so that recovery can take any other for bytes it displaced.
+const unfinished = ".part"
+
+// discard removes what stage wrote.
+func (pl *placement) discard() error {
+	if !pl.staged {
+		return nil
+	}
+	root, temp := pl.temp()
+	return errors.Join(root.Remove("file", temp), root.Remove("file", temp+unfinished))
+}
+
+// move is the swap of the waiting bytes with the target.
+func (pl *placement) move() durable.Move {
+	root, temp := pl.temp()
+	return durable.Move{Label: "file", Temp: root, TempPath: temp, Target: pl.v.tree, Path: string(pl.path)}
+}
+
+// place makes the change visible.
+func (pl *placement) place() (err error) {
+	if pl.inPlace {
+		return nil
+	}
+	m := pl.move()
+	switch {
+	case pl.want.remove:
+		err = pl.take(m)
+	case pl.exists:
+		err = pl.swap(m)
+	default:
+		err = m.Place()
+		if errors.Is(err, fs.ErrExist) {
+			pl.left, err = true, nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("place %q: %w", pl.path, err)
+	}
+	return m.Temp.Remove("file", m.TempPath)
+}
+
+// swap replaces a file. One that vanished stays away: the person removed it.
+func (pl *placement) swap(m durable.Move) error {
+	err := m.Exchange()
+	switch {
+	case errors.Is(err, durable.ErrNoExchange):
+		return pl.compareAndReplace(m)
+	case errors.Is(err, fs.ErrNotExist):
+		pl.left = true
+		return nil
+	case err != nil:
+		return err
+	}
+	known, err := pl.displacedKnown(m)
+	if err != nil || known {
+		return err
+	}
+	pl.left = true
+	return m.Exchange()
+}
+
+// take removes a file.
+func (pl *placement) take(m durable.Move) error {
+	if err := m.Temp.Remove("file", m.TempPath); err != nil {
+		return err
+	}
+	err := m.Take()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	known, err := pl.displacedKnown(m)
+	if err != nil || known {
+		return err
+	}
+	pl.left = true
+	return m.Place()
+}
+
+func (pl *placement) displacedKnown(m durable.Move) (bool, error) {
+	data, _, err := m.Temp.ReadFile(m.TempPath, 0)
+	if errors.Is(err, durable.ErrNotRegular) {
+		return false, nil
+	}
+	return err == nil && pl.known[gitstore.HashBlob(data)], err
+}
+
+// compareAndReplace is the best there is on systems that cannot swap names:
+// the window between the look and the rename is a few microseconds.
+func (pl *placement) compareAndReplace(m durable.Move) error {
+	now, err := pl.v.look(pl.path)
+	if err != nil {
+		return err
+	}
+	if !now.exists || !pl.known[now.id] {
+		pl.left = true
+		return nil
+	}
+	return m.Replace()
+}
+
+// edit is what the git index must say about the file now.
+func (pl *placement) edit() (gitindex.Edit, error) {
+	e := gitindex.Edit{Path: pl.v.git(pl.path), Remove: pl.want.remove, Hash: pl.want.id, Mode: pl.want.mode}
+	if pl.left || pl.want.remove {
+		return e, nil // without stat data git looks at the content
+	}
+	info, err := pl.v.tree.Lstat(string(pl.path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, nil
+	}
+	if err != nil {
+		return e, err
+	}
+	if info.Size() == int64(len(pl.want.data)) {
+		e.Stat = statOf(info)
+	}
+	return e, nil
+}
+
+// A finisher brings a working tree up to a published commit: the same steps
+// for the process that published it and for the one that recovers. index.lock
+// is held.
+type finisher struct {
+	v     *Vault
+	files []*placement
+	index *gitindex.File
+	trees map[string]gitstore.TreeChange
+}
+
+func (f finisher) run() error {
+	dirs := map[string]bool{}
+	for _, pl := range f.files {
+		if err := pl.place(); err != nil {
+			return err
+		}
+		if !pl.inPlace {
+			dirs[pl.path.Dir()] = true
+		}
+	}
+	for _, dir := range sortedKeys(dirs) {
+		if err := f.v.syncOrPrune(dir); err != nil {
+			return err
+		}
+	}
+	edits := make([]gitindex.Edit, 0, len(f.files))
+	for _, pl := range f.files {
+		e, err := pl.edit()
+		if err != nil {
+			return err
+		}
+		edits = append(edits, e)
+	}
+	trees := make(map[string]gitindex.TreeChange, len(f.trees))
+	for dir, c := range f.trees {
+		trees[dir] = gitindex.TreeChange{Old: c.Old, New: c.New}
+	}
+	data, err := f.index.Apply(edits, trees)
+	if err != nil {
+		return fmt.Errorf("git index: %w", err)
+	}
+	return f.v.repo.PublishGitIndex(f.v.tmp("index"), data)
+}
+
+// syncOrPrune makes the names in a folder durable, and removes the folder and
+// its parents when they became empty, as git does on a checkout.
+func (v *Vault) syncOrPrune(dir string) error {
+	for {
+		entries, err := v.tree.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 || dir == "." {
+			return v.tree.SyncDir("file", dir)
+		}
+		if err := v.tree.Remove("prune", dir); err != nil {
+			return v.tree.SyncDir("file", dir) // something appeared in it meanwhile
+		}
+		dir = path.Dir(dir)
+	}
+}

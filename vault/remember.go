@@ -1,0 +1,391 @@
+package vault
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"stet/markdown"
+	"stet/vault/gitstore"
+)
+
+// A Note is a memory to be stored. Text is required.
+type Note struct {
+	Text       string
+	Title      string
+	Scope      string // "/infra/db"; "" and "/" are the top
+	Kind       string
+	Source     string
+	Categories []string
+	Importance *float64 // 0 to 1
+	Pinned     bool
+}
+
+// Write says who writes and how.
+type Write struct {
+	Actor     string // "" = user
+	AgentName string
+	Door      string
+	Session   string
+	DryRun    bool
+	Each      bool   // one commit per note, published together
+	Message   string // subject instead of one made from the content
+}
+
+func (w Write) why(op Op, subject string) Why {
+	if w.Message != "" {
+		subject = w.Message
+	}
+	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session}
+}
+
+// slugWidth bounds a file name made from a text, in code points.
+const slugWidth = 60
+
+// maxScopeDepth bounds the folders stet makes; a person may make deeper ones.
+const maxScopeDepth = 3
+
+// Remember stores notes as memories, one file each, in one commit or, with
+// w.Each, in one commit each. It fails with [ErrInvalid] when a note cannot be
+// stored as asked, and then stores none.
+func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, error) {
+	prepared, err := v.prepareNotes(notes)
+	if err != nil {
+		return nil, err
+	}
+	var stored []Memory
+	res, err := v.update(ctx, rememberWhy(w, prepared), w.DryRun, func(tx *Tx) error {
+		stored = stored[:0]
+		names := namer{tx: tx, taken: map[string]map[string]bool{}}
+		for i, n := range prepared {
+			if w.Each {
+				tx.Split(rememberWhy(w, prepared[i:i+1]))
+			}
+			m, err := n.put(tx, &names)
+			if err != nil {
+				return err
+			}
+			stored = append(stored, m)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = stored
+	return res, nil
+}
+
+// draft is a note that has been checked and given its id.
+type draft struct {
+	Note
+	id     string
+	folder string
+	now    time.Time
+}
+
+func (v *Vault) prepareNotes(notes []Note) ([]draft, error) {
+	if len(notes) == 0 {
+		return nil, fmt.Errorf("remember: %w: nothing to store", ErrInvalid)
+	}
+	now, entropy := v.o.Now(), ulid.Monotonic(rand.Reader, 0)
+	out := make([]draft, 0, len(notes))
+	for i, n := range notes {
+		id, err := ulid.New(ulid.Timestamp(now), entropy)
+		if err != nil {
+			return nil, err
+		}
+		d := draft{Note: n, id: strings.ToLower(id.String()), now: now.UTC().Truncate(time.Second)}
+		if err := d.check(); err != nil {
+			if len(notes) > 1 {
+				err = fmt.Errorf("note %d: %w", i+1, err)
+			}
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func (d *draft) check() (err error) {
+	bad := func(why string) error { return fmt.Errorf("remember: %w: %s", ErrInvalid, why) }
+	switch {
+	case strings.TrimSpace(d.Text) == "":
+		return bad("the text is empty")
+	case !utf8.ValidString(d.Text):
+		return bad("the text is not valid UTF-8")
+	case strings.ContainsRune(d.Text, 0):
+		return bad("the text holds a NUL byte")
+	case len(d.Text) > MaxFileSize:
+		return fmt.Errorf("remember: %w (%d bytes, at most %d)", ErrTooLarge, len(d.Text), int64(MaxFileSize))
+	case d.Importance != nil && !(*d.Importance >= 0 && *d.Importance <= 1):
+		return bad(fmt.Sprintf("importance %v is not between 0 and 1", *d.Importance))
+	}
+	d.folder, err = scopeFolder(d.Scope)
+	return err
+}
+
+// scopeFolder is the folder of a scope below memories/. Segments are slugged.
+func scopeFolder(scope string) (string, error) {
+	var parts []string
+	for part := range strings.SplitSeq(scope, "/") {
+		if part == "" {
+			continue
+		}
+		slug := markdown.Slug(part, slugWidth)
+		if slug == "" {
+			return "", fmt.Errorf("scope %q: %w: %q has no letters or digits", scope, ErrInvalid, part)
+		}
+		parts = append(parts, slug)
+	}
+	if len(parts) > maxScopeDepth {
+		return "", fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth)
+	}
+	return path.Join(append([]string{"memories"}, parts...)...), nil
+}
+
+func rememberWhy(w Write, drafts []draft) Why {
+	subject := fmt.Sprintf("%d memories", len(drafts))
+	if len(drafts) == 1 {
+		subject = drafts[0].Title
+		if subject == "" {
+			subject = markdown.FirstWords([]byte(drafts[0].Text), 12)
+		}
+	}
+	why := w.why(OpRemember, subject)
+	for _, d := range drafts {
+		why.Memories = append(why.Memories, d.id)
+	}
+	return why
+}
+
+// put stages the memory's file.
+func (d draft) put(tx *Tx, names *namer) (Memory, error) {
+	data, err := d.render()
+	if err != nil {
+		return Memory{}, err
+	}
+	title := d.Title
+	if title == "" {
+		title = markdown.FirstWords([]byte(d.Text), 10)
+	}
+	p, err := names.free(d.folder, markdown.Slug(title, slugWidth), d.id)
+	if err != nil {
+		return Memory{}, err
+	}
+	if err := tx.Put(p, "", data); err != nil {
+		return Memory{}, err
+	}
+	return ReadMemory(p, data), nil
+}
+
+// render writes the file: front matter with the keys that are known, then the
+// text as it was given, ended with a newline.
+func (d draft) render() ([]byte, error) {
+	text := d.Text
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	// A text that begins like front matter must stay text.
+	doc := markdown.Parse([]byte("---\nid: " + d.id + "\n---\n" + text))
+	set := func(key string, v markdown.Value, when bool) error {
+		if !when {
+			return nil
+		}
+		return doc.SetMeta(key, v)
+	}
+	stamp := markdown.Time(d.now)
+	importance := markdown.Number(0)
+	if d.Importance != nil {
+		importance = markdown.Number(*d.Importance)
+	}
+	err := errors.Join(
+		set("title", markdown.String(oneLine(d.Title)), d.Title != ""),
+		set("kind", markdown.String(oneLine(d.Kind)), d.Kind != ""),
+		set("categories", markdown.Strings(cleanList(d.Categories)), len(d.Categories) > 0),
+		set("importance", importance, d.Importance != nil),
+		set("pinned", markdown.Bool(true), d.Pinned),
+		set("created", stamp, true),
+		set("updated", stamp, true),
+		set("source", markdown.String(oneLine(d.Source)), d.Source != ""),
+	)
+	return doc.Bytes(), err
+}
+
+func cleanList(in []string) []string {
+	var out []string
+	for _, s := range in {
+		if s = oneLine(s); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// namer finds free file names. A name is taken when the folder has it on disk,
+// in HEAD or in the archive, compared without case and Unicode form, because
+// the vault may be cloned to a file system that does not tell them apart.
+type namer struct {
+	tx    *Tx
+	taken map[string]map[string]bool
+}
+
+func (n *namer) free(folder, slug, id string) (Path, error) {
+	taken, err := n.names(folder)
+	if err != nil {
+		return "", err
+	}
+	short := id[len(id)-4:]
+	switch {
+	case slug == "":
+		slug = "memory-" + short
+	case taken[foldName(slug+".md")] || reservedName(slug):
+		slug += "-" + short
+	}
+	// Two ids of one batch may share their last four characters.
+	for i := 5; taken[foldName(slug+".md")] && i <= len(id); i++ {
+		slug = strings.TrimSuffix(slug, id[len(id)-i+1:]) + id[len(id)-i:]
+	}
+	taken[foldName(slug+".md")] = true
+	return Path(folder + "/" + slug + ".md"), nil
+}
+
+func (n *namer) names(folder string) (map[string]bool, error) {
+	if have, ok := n.taken[folder]; ok {
+		return have, nil
+	}
+	taken := map[string]bool{}
+	v := n.tx.v
+	for _, dir := range []string{folder, "archive/" + folder} {
+		entries, err := v.tree.ReadDir(dir)
+		if err != nil && !absent(err) {
+			return nil, err
+		}
+		for _, e := range entries {
+			taken[foldName(e.Name())] = true
+		}
+		at, ok, err := n.tx.objects.Lookup(n.tx.base, v.git(Path(dir)))
+		if err != nil {
+			return nil, err
+		}
+		if !ok || !at.IsDir() {
+			continue
+		}
+		tree, err := n.tx.objects.Tree(at.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range tree {
+			taken[foldName(e.Name)] = true
+		}
+	}
+	n.taken[folder] = taken
+	return taken, nil
+}
+
+func foldName(s string) string { return cases.Fold().String(norm.NFC.String(s)) }
+
+// reservedName reports the device names that Windows gives to no file.
+func reservedName(slug string) bool {
+	switch slug {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(slug) == 4 && (strings.HasPrefix(slug, "com") || strings.HasPrefix(slug, "lpt")) && slug[3] >= '0' && slug[3] <= '9'
+}
+
+// Replace stores data as the whole of the file at p, as an editor saved it.
+// was is the hash of the bytes that were edited, "" for a new file; it fails
+// with [ErrConflict] when the file has changed since. Equal bytes are no
+// commit.
+func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Write) (*Result, error) {
+	id := ReadMemory(p, data).ID
+	why := w.why(OpUpdate, string(p))
+	if id != "" {
+		why.Memories = []string{id}
+	}
+	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error { return tx.Put(p, was, data) })
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = []Memory{ReadMemory(p, data)}
+	return res, nil
+}
+
+// Forget moves memories to the archive, a pure rename: it stays in history and
+// one command brings it back. Refs are looked up as by [Vault.Resolve].
+func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, error) {
+	var found []Memory
+	for _, ref := range refs {
+		m, err := v.Resolve(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if m.Archived() {
+			return nil, fmt.Errorf("forget %q: %w: it is in the archive already", m.Path, ErrInvalid)
+		}
+		if m.Class != ClassMemory && m.Class != ClassNote && m.Class != ClassSession {
+			return nil, withHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
+		}
+		found = append(found, m)
+	}
+	why := w.why(OpForget, forgetSubject(found))
+	for _, m := range found {
+		if m.ID != "" {
+			why.Memories = append(why.Memories, m.ID)
+		}
+	}
+	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
+		for _, m := range found {
+			to, err := tx.archivePath(m.Path)
+			if err != nil {
+				return err
+			}
+			if err := tx.Move(m.Path, to); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = found
+	return res, nil
+}
+
+func forgetSubject(found []Memory) string {
+	if len(found) == 1 {
+		return found[0].Name()
+	}
+	return fmt.Sprintf("%d memories", len(found))
+}
+
+// archivePath is a free place for p in cold storage; a taken name gets the UTC
+// time appended.
+func (t *Tx) archivePath(p Path) (Path, error) {
+	to := "archive/" + p
+	_, have, err := t.Read(to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if have != "" {
+		ext := path.Ext(string(to))
+		to = Path(strings.TrimSuffix(string(to), ext) + t.v.o.Now().UTC().Format("-20060102-150405") + ext)
+	}
+	return to, nil
+}
+
+// hashOf is the hash that bytes have as a file.
+func hashOf(data []byte) Hash { return Hash(gitstore.HashBlob(data).String()) }

@@ -1,0 +1,281 @@
+package vault
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// minPrefix and minSuffix are the shortest parts of an id that name a memory:
+// the first characters of a ULID are a coarse time, so a short prefix would
+// match a whole day's memories.
+const (
+	minPrefix = 6
+	minSuffix = 4
+)
+
+// Resolve finds the one file that ref names: a path, an id, a unique slug, a
+// unique prefix of an id of at least six characters or suffix of at least four,
+// or a title. The archive is searched as well. It fails with a
+// [NotFoundError] or an [AmbiguousError]. Cost: ids and titles need every
+// file's front matter.
+func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
+	if p, err := ParsePath(ref); err == nil {
+		for _, p := range []Path{p, p + ".md"} {
+			data, _, err := v.ReadFile(p)
+			if err == nil {
+				return ReadMemory(p, data), nil
+			}
+			if !absent(err) && !errors.Is(err, ErrNotRegular) {
+				return Memory{}, pathErrorf("read", p, err)
+			}
+		}
+	}
+	files, err := v.Files(ctx, WalkOptions{Archive: true})
+	if err != nil {
+		return Memory{}, v.writeError(err)
+	}
+	var named []Memory
+	for _, f := range files {
+		if foldName(slugOf(f.Path)) == foldName(ref) || foldName(f.Path.Base()) == foldName(ref) {
+			data, _, err := v.ReadFile(f.Path)
+			if err != nil {
+				return Memory{}, pathErrorf("read", f.Path, err)
+			}
+			named = append(named, ReadMemory(f.Path, data))
+		}
+	}
+	if len(named) > 0 {
+		return pick(ref, preferLive(named))
+	}
+	all, err := v.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) })
+	if err != nil {
+		return Memory{}, err
+	}
+	if found := matchID(all, strings.ToLower(ref)); len(found) > 0 {
+		return pick(ref, found)
+	}
+	var titled []Memory
+	for _, m := range all {
+		if m.Title != "" && foldName(m.Title) == foldName(ref) {
+			titled = append(titled, m)
+		}
+	}
+	if len(titled) > 0 {
+		return pick(ref, preferLive(titled))
+	}
+	return Memory{}, notFound(ref, nearest(files, ref)...)
+}
+
+// matchID finds memories by the whole id, else by a part of it.
+func matchID(all []Memory, ref string) []Memory {
+	var parts []Memory
+	for _, m := range all {
+		switch {
+		case m.ID == "":
+		case m.ID == ref:
+			return []Memory{m}
+		case len(ref) >= minPrefix && strings.HasPrefix(m.ID, ref), len(ref) >= minSuffix && strings.HasSuffix(m.ID, ref):
+			parts = append(parts, m)
+		}
+	}
+	return parts
+}
+
+// preferLive leaves the archive out while anything else matches.
+func preferLive(found []Memory) []Memory {
+	live := slices.DeleteFunc(slices.Clone(found), Memory.Archived)
+	if len(live) > 0 {
+		return live
+	}
+	return found
+}
+
+func pick(ref string, found []Memory) (Memory, error) {
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	slices.SortFunc(found, func(a, b Memory) int { return cmp.Compare(a.Path, b.Path) })
+	return Memory{}, &AmbiguousError{Ref: ref, Candidates: found}
+}
+
+// containsFold is a cheap test that leaves out files which cannot name ref: a
+// title or id stands in the file as text. Letters outside ASCII are not folded
+// here, so a ref with any is not prefiltered.
+func containsFold(data []byte, ref string) bool {
+	for i := range len(ref) {
+		if ref[i] >= 0x80 {
+			return true
+		}
+	}
+	return bytes.Contains(bytes.ToLower(data), []byte(strings.ToLower(ref)))
+}
+
+// readAll reads and parses files on all processors, in the order given. Files
+// that vanish, cannot be read or are refused by want are left out.
+func (v *Vault) readAll(ctx context.Context, files []File, want func([]byte) bool) ([]Memory, error) {
+	out := make([]Memory, len(files))
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(files) && ctx.Err() == nil; i += workers {
+				data, _, err := v.ReadFile(files[i].Path)
+				if err == nil && want(data) {
+					out[i] = ReadMemory(files[i].Path, data)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return slices.DeleteFunc(out, func(m Memory) bool { return m.Path == "" }), context.Cause(ctx)
+}
+
+// nearest lists up to three file names that look like ref.
+func nearest(files []File, ref string) []string {
+	type near struct {
+		name string
+		d    int
+	}
+	var found []near
+	for _, f := range files {
+		slug := slugOf(f.Path)
+		if d := distance(strings.ToLower(ref), strings.ToLower(slug)); d <= max(1, len(ref)/4) {
+			found = append(found, near{string(f.Path), d})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.d, b.d) })
+	var out []string
+	for _, n := range found[:min(3, len(found))] {
+		out = append(out, n.name)
+	}
+	return out
+}
+
+// distance is the Levenshtein distance in bytes, cut off at 64 bytes a side.
+func distance(a, b string) int {
+	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// A Filter chooses memories for [Vault.List]; the zero value is every live
+// memory in path order.
+type Filter struct {
+	Scope    string // this scope and those below it, by segment
+	Category string
+	Kind     string
+	Classes  []Class // empty = ClassMemory
+	Archived bool    // the archive instead
+	Pinned   *bool
+	Since    time.Time // updated (else created, else modified) at or after
+	Until    time.Time
+	Sort     string // path (default), updated, created, importance
+	Reverse  bool
+	Limit    int // 0 = all
+}
+
+// List reads the memories that match. Superseded ones are included: they are
+// still files.
+func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
+	less, err := f.order()
+	if err != nil {
+		return nil, err
+	}
+	files, err := v.Files(ctx, WalkOptions{Archive: f.Archived})
+	if err != nil {
+		return nil, v.writeError(err)
+	}
+	modified := map[Path]time.Time{}
+	files = slices.DeleteFunc(files, func(file File) bool {
+		modified[file.Path] = file.ModTime
+		return !f.wantsClass(ClassOf(file.Path))
+	})
+	all, err := v.readAll(ctx, files, func([]byte) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(m Memory) bool { return !f.matches(m, modified[m.Path]) })
+	slices.SortStableFunc(all, less)
+	if f.Reverse {
+		slices.Reverse(all)
+	}
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	return all, nil
+}
+
+func (f Filter) wantsClass(c Class) bool {
+	switch {
+	case f.Archived:
+		return c == ClassArchive
+	case len(f.Classes) == 0:
+		return c == ClassMemory
+	}
+	return slices.Contains(f.Classes, c)
+}
+
+func (f Filter) matches(m Memory, modified time.Time) bool {
+	when := cmp.Or(m.Updated, m.Created, modified)
+	switch {
+	case f.Scope != "" && !InScope(m.Scope, f.Scope),
+		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return foldName(c) == foldName(f.Category) }),
+		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
+		f.Pinned != nil && m.Pinned != *f.Pinned,
+		!f.Since.IsZero() && when.Before(f.Since),
+		!f.Until.IsZero() && when.After(f.Until):
+		return false
+	}
+	return true
+}
+
+// InScope reports whether scope is under or equal to parent, by segment:
+// "/foobar" is not in "/foo".
+func InScope(scope, parent string) bool {
+	scope, parent = "/"+strings.Trim(scope, "/")+"/", "/"+strings.Trim(parent, "/")+"/"
+	return parent == "//" || strings.HasPrefix(scope, parent)
+}
+
+func (f Filter) order() (func(a, b Memory) int, error) {
+	byPath := func(a, b Memory) int { return cmp.Compare(a.Path, b.Path) }
+	value := func(m Memory) float64 {
+		if m.Importance == nil {
+			return -1
+		}
+		return *m.Importance
+	}
+	switch f.Sort {
+	case "", "path":
+		return byPath, nil
+	case "updated":
+		return func(a, b Memory) int {
+			return cmp.Or(cmp.Or(b.Updated, b.Created).Compare(cmp.Or(a.Updated, a.Created)), byPath(a, b))
+		}, nil
+	case "created":
+		return func(a, b Memory) int { return cmp.Or(b.Created.Compare(a.Created), byPath(a, b)) }, nil
+	case "importance":
+		return func(a, b Memory) int { return cmp.Or(cmp.Compare(value(b), value(a)), byPath(a, b)) }, nil
+	}
+	return nil, withHint(errInvalidSort(f.Sort), "path, updated, created or importance")
+}

@@ -1,0 +1,21 @@
+package vault
+
+import (
+	"io/fs"
+	"syscall"
+
+	"stet/vault/gitindex"
+)
+
+// statOf is what git stores of a file's description.
+func statOf(info fs.FileInfo) gitindex.Stat {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return gitindex.Stat{}
+	}
+	return gitindex.Stat{
+		CtimeSec: uint32(st.Ctim.Sec), CtimeNsec: uint32(st.Ctim.Nsec),
+		MtimeSec: uint32(st.Mtim.Sec), MtimeNsec: uint32(st.Mtim.Nsec),
+		Dev: uint32(st.Dev), Ino: uint32(st.Ino), UID: st.Uid, GID: st.Gid, Size: uint32(st.Size),
+	}
+}

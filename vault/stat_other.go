@@ -1,0 +1,16 @@
+//go:build !linux
+
+package vault
+
+import (
+	"io/fs"
+
+	"stet/vault/gitindex"
+)
+
+// statOf stores what every system has. Git finds the rest different, looks at
+// the content once and fills it in.
+func statOf(info fs.FileInfo) gitindex.Stat {
+	m := info.ModTime()
+	return gitindex.Stat{MtimeSec: uint32(m.Unix()), MtimeNsec: uint32(m.Nanosecond()), Size: uint32(info.Size())}
+}

@@ -1,0 +1,221 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/vault/gitindex"
+	"stet/vault/gitstore"
+)
+
+// A Tx stages changes to the vault in memory. Reads see the working tree as it
+// is on disk, uncommitted edits included, with the staged changes on top. A Tx
+// lives only during the function it is passed to and is not safe for
+// concurrent use.
+type Tx struct {
+	v       *Vault
+	head    gitstore.Head
+	base    gitstore.ID // HEAD's tree
+	objects *gitstore.Objects
+	index   *gitindex.File
+	touched map[Path]*touched
+	layer   Overlay
+	why     Why
+	groups  []group
+	// adopting lists paths whose hand edits are committed for their own sake.
+	adopting []Path
+}
+
+// touched is what stood at a path when the transaction first wrote to it.
+type touched struct {
+	disk   diskFile
+	inHead gitstore.TreeEntry // zero when absent
+	staged gitindex.Entry
+	inGit  bool // the git index has an entry
+}
+
+// group is the changes of one commit of the chain.
+type group struct {
+	why   Why
+	paths []Path
+	files map[Path]pendingFile
+}
+
+// pendingFile is content waiting to be committed.
+type pendingFile struct {
+	remove bool
+	data   []byte
+	id     gitstore.ID
+	mode   uint32
+}
+
+func (f pendingFile) same(d diskFile) bool {
+	if f.remove {
+		return !d.exists
+	}
+	return d.exists && d.id == f.id && d.mode() == f.mode
+}
+
+// begin reads what the transaction is based on.
+func (v *Vault) begin(why Why) (*Tx, error) {
+	head, err := v.repo.Head()
+	if err != nil {
+		return nil, err
+	}
+	objects := v.repo.Stage()
+	base, err := gitTree(objects, head.ID)
+	if err != nil {
+		return nil, err
+	}
+	index, _, err := v.repo.ReadGitIndex(head.ID)
+	if err != nil {
+		return nil, err
+	}
+	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, why: why, touched: map[Path]*touched{}}
+	tx.layer = newOverlay(func(p Path) ([]byte, error) {
+		t, err := tx.touch(p)
+		if err != nil || !t.disk.exists {
+			return nil, err
+		}
+		return t.disk.data, nil
+	})
+	return tx, nil
+}
+
+// touch records what stands at p, once.
+func (t *Tx) touch(p Path) (*touched, error) {
+	if have, ok := t.touched[p]; ok {
+		return have, nil
+	}
+	if clean, err := ParsePath(string(p)); err != nil || clean != p {
+		return nil, errors.Join(err, fmt.Errorf("path %q: %w", p, ErrBadPath))
+	}
+	disk, err := t.v.look(p)
+	if err != nil {
+		return nil, err
+	}
+	got := &touched{disk: disk}
+	name := t.v.git(p)
+	entry, ok, err := t.objects.Lookup(t.base, name)
+	if err != nil {
+		return nil, err
+	}
+	if ok && (entry.Mode == gitstore.ModeSymlink || entry.Mode == gitstore.ModeSubmodule) {
+		return nil, fmt.Errorf("path %q: %w: git keeps a link or submodule there", p, ErrBadPath)
+	}
+	if ok && !entry.IsDir() {
+		got.inHead = entry
+	}
+	if t.index.Conflicted(name) {
+		return nil, fmt.Errorf("%q: %w: it has unresolved conflicts", p, ErrInProgress)
+	}
+	got.staged, got.inGit = t.index.Entry(name)
+	if got.inGit && got.staged.SkipWorktree {
+		return nil, withHint(fmt.Errorf("%q: %w: it is outside the sparse checkout", p, ErrUnsupportedRepository), `"git sparse-checkout add" brings it in`)
+	}
+	if got.inGit && got.staged.IntentToAdd {
+		got.inGit = false // announced only: there is no staged content to lose
+	}
+	t.touched[p] = got
+	return got, nil
+}
+
+// Why is the description of the commit being staged; it may be changed until
+// the function returns or [Tx.Split] is called.
+func (t *Tx) Why() *Why { return &t.why }
+
+// Read returns the bytes at p, which must not be changed, and their hash. A
+// file that does not exist has no bytes and the hash "".
+func (t *Tx) Read(p Path) ([]byte, Hash, error) {
+	if _, err := t.touch(p); err != nil {
+		return nil, "", err
+	}
+	return t.layer.Read(p)
+}
+
+// Put stages data at p. was is the hash of the bytes the caller saw, "" for a
+// new file; it fails with [ErrConflict] when something else stands there.
+func (t *Tx) Put(p Path, was Hash, data []byte) error {
+	if _, err := t.expect(p, was); err != nil {
+		return err
+	}
+	if len(data) > MaxFileSize {
+		return fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, len(data), int64(MaxFileSize))
+	}
+	t.layer.Put(p, data)
+	return nil
+}
+
+// Remove stages the removal of p, whose bytes hash to was.
+func (t *Tx) Remove(p Path, was Hash) error {
+	if _, err := t.expect(p, was); err != nil {
+		return err
+	}
+	t.layer.Remove(p)
+	return nil
+}
+
+// Move stages a rename of from to to, which must not exist. Links are not
+// rewritten.
+func (t *Tx) Move(from, to Path) error {
+	data, was, err := t.Read(from)
+	if err != nil {
+		return err
+	}
+	if was == "" {
+		return fmt.Errorf("move %q: %w", from, ErrNotFound)
+	}
+	if err := t.Put(to, "", data); err != nil {
+		return fmt.Errorf("move %q to %q: %w", from, to, err)
+	}
+	t.why.Moved = append(t.why.Moved, [2]Path{from, to})
+	return t.Remove(from, was)
+}
+
+func (t *Tx) expect(p Path, was Hash) ([]byte, error) {
+	data, have, err := t.Read(p)
+	if err != nil {
+		return nil, err
+	}
+	if have == was {
+		return data, nil
+	}
+	switch {
+	case was == "":
+		err = fmt.Errorf("%q: %w: it exists already", p, ErrConflict)
+	case have == "":
+		err = fmt.Errorf("%q: %w: it is gone", p, ErrConflict)
+	default:
+		err = fmt.Errorf("%q: %w: it changed meanwhile", p, ErrConflict)
+	}
+	return nil, err
+}
+
+// Split ends the commit being staged: what follows goes into the next one of
+// the chain, described by why. All commits are published together.
+func (t *Tx) Split(why Why) {
+	t.flush()
+	t.why = why
+}
+
+// flush closes the current group of changes.
+func (t *Tx) flush() {
+	files := t.layer.take()
+	if len(files) == 0 {
+		return
+	}
+	g := group{why: t.why, files: files}
+	for p, f := range files {
+		// A file keeps the permissions it has; a new one is plain.
+		f.mode = gitstore.ModeFile
+		if disk := t.touched[p].disk; disk.exists {
+			f.mode = disk.mode()
+		}
+		files[p] = f
+		g.paths = append(g.paths, p)
+	}
+	slices.SortFunc(g.paths, func(a, b Path) int { return strings.Compare(string(a), string(b)) })
+	t.groups = append(t.groups, g)
+}

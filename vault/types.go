@@ -1,0 +1,92 @@
+package vault
+
+import (
+	"io/fs"
+	"time"
+
+	"stet/vault/durable"
+)
+
+// A Revision is a commit id, 40 hex digits; "" before the first commit.
+type Revision string
+
+// Short is the first ten digits, enough to be unique in any vault.
+func (r Revision) Short() string { return string(r[:min(10, len(r))]) }
+
+// A Hash is a git blob id, 40 hex digits; "" means that there is no file.
+type Hash string
+
+// Options wire a vault to its surroundings. Now and Env are required.
+type Options struct {
+	// Now is the clock for commits, ids and front matter.
+	Now func() time.Time
+	// Env reads the environment (git identity, XDG_CONFIG_HOME, HOME).
+	Env func(string) string
+	// Hook sees every mutating step; for tests only.
+	Hook durable.Hook
+	// LockWait bounds the wait for another writer or for git's own locks;
+	// 0 means 10 seconds.
+	LockWait time.Duration
+	// SecondLook is the pause before a deletion by hand is believed; 0 means
+	// one second.
+	SecondLook time.Duration
+	// Holder is one line that names this command in the lock file.
+	Holder string
+	// Progress is told about long work; nil is silence. It is called from one
+	// goroutine at a time.
+	Progress func(Event)
+	// ReadOnly never waits for the lock and skips recovery when the lock is
+	// held or the disk cannot be written.
+	ReadOnly bool
+}
+
+// lockWait bounds how long a command waits for another writer when the caller
+// does not say: eight writers make 800 commits in a few seconds, so ten
+// seconds without a turn means a hang, not a queue.
+const lockWait = 10 * time.Second
+
+// An Event is one step of long work. Total is 0 while it is unknown.
+type Event struct {
+	Phase string
+	Done  int
+	Total int
+}
+
+// A File is one Markdown file of the working tree as the last look at it saw.
+type File struct {
+	Path    Path
+	Size    int64
+	ModTime time.Time
+	Inode   uint64 // 0 where the system has none
+}
+
+func fileOf(p Path, info fs.FileInfo) File {
+	return File{Path: p, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}
+}
+
+// A Problem is one finding of a look at the vault. ID is stable and can be
+// branched on; Text says what is wrong, Hint what to do.
+type Problem struct {
+	ID      string `json:"id"`
+	Path    Path   `json:"path,omitempty"`
+	Text    string `json:"text"`
+	Hint    string `json:"hint,omitempty"`
+	Fixable bool   `json:"fixable"`
+}
+
+// The ways a path can change between two states.
+const (
+	Added    = "added"
+	Modified = "modified"
+	Deleted  = "deleted"
+	Renamed  = "renamed"
+)
+
+// A Change is one path that differs between two states of the vault.
+type Change struct {
+	Status string `json:"status"`
+	Path   Path   `json:"path"`
+	From   Path   `json:"from,omitempty"` // set for Renamed only
+	Old    Hash   `json:"old,omitempty"`  // "" for Added
+	New    Hash   `json:"new,omitempty"`  // "" for Deleted
+}

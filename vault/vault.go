@@ -1,0 +1,229 @@
+// Package vault is the only writer of a vault: a git working tree, or a
+// sub-folder of one, whose Markdown files are memories, notebooks, skills,
+// transcripts and notes.
+//
+// It promises that a write is one commit or none at all whatever happens to the
+// process, the disk or the power; that bytes a person wrote are committed as the
+// person's own before anything replaces them; that what a person staged stays
+// staged; and that files are handed out whole. It refuses to write during a
+// merge or rebase, into repository formats it cannot handle, and through
+// symbolic links. Its own state lies in <git dir>/stet and never travels.
+//
+//	v, err := vault.Open(ctx, dir, vault.Options{Now: time.Now, Env: os.Getenv})
+//	res, err := v.Update(ctx, why, func(tx *vault.Tx) error {
+//		return tx.Put("memories/a.md", "", []byte("The gate code is 4711.\n"))
+//	})
+//
+// A Vault is safe for concurrent use; writers queue, readers never wait.
+package vault
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"stet/vault/durable"
+	"stet/vault/filelock"
+	"stet/vault/gitstore"
+)
+
+// Marker is the tracked file that makes a folder a vault.
+const Marker Path = ".stet/config.yaml"
+
+// A Vault is an open vault.
+type Vault struct {
+	dir       string        // absolute, symbolic links resolved
+	prefix    string        // dir relative to the working tree's root, "" or "notes/sub/"
+	tree      *durable.Root // the vault's folder
+	top       *durable.Root // the working tree's root
+	repo      *gitstore.Repo
+	state     string // this worktree's state folder, relative to the git dir
+	config    Config
+	o         Options
+	recovered string
+	overlay   map[Path]pendingFile // of a journal this process may not finish
+}
+
+// Find returns the nearest folder at or above start that is a vault. It fails
+// with [ErrNotVault].
+func Find(start string) (string, error) {
+	abs, err := filepath.Abs(start)
+	if err != nil {
+		return "", err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		info, err := os.Stat(filepath.Join(at, filepath.FromSlash(string(Marker))))
+		if err == nil && info.Mode().IsRegular() {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", withHint(fmt.Errorf("%q: %w", start, ErrNotVault),
+				`"stet init" makes this folder a vault; -C DIR names another one`)
+		}
+	}
+}
+
+// Open opens the vault whose root is dir, finishing or forgetting what a killed
+// process left behind. It fails with [ErrNotVault], [ErrNewerFormat],
+// [ErrUnsupportedRepository] or [ErrBusy] and has then written nothing.
+func Open(ctx context.Context, dir string, o Options) (*Vault, error) {
+	v, err := attach(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.prepare(ctx); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return v, nil
+}
+
+// prepare reads the vault's configuration and repairs what needs it.
+func (v *Vault) prepare(ctx context.Context) error {
+	if err := v.loadConfig(); err != nil {
+		return err
+	}
+	if !v.needsRecovery() {
+		return nil
+	}
+	err := v.locked(ctx, v.recoverLocked)
+	if err != nil && v.o.ReadOnly && (errors.Is(err, ErrBusy) || isReadOnly(err)) {
+		return v.overlayJournal()
+	}
+	return err
+}
+
+// attach opens dir's repository and folders without reading the vault in it.
+func attach(dir string, o Options) (*Vault, error) {
+	abs, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	if abs, err = filepath.Abs(abs); err != nil {
+		return nil, err
+	}
+	if o.LockWait == 0 {
+		o.LockWait = lockWait
+	}
+	loc, err := gitstore.Locate(abs)
+	if err != nil {
+		if errors.Is(err, gitstore.ErrNoRepository) {
+			err = withHint(fmt.Errorf("%w: %w", ErrNotVault, err), `"stet init" makes a repository and a vault`)
+		}
+		return nil, err
+	}
+	rel, err := filepath.Rel(loc.Worktree, abs)
+	if err != nil {
+		return nil, err
+	}
+	v := &Vault{dir: abs, o: o}
+	if rel != "." {
+		v.prefix = filepath.ToSlash(rel) + "/"
+	}
+	if v.repo, err = gitstore.Open(loc, o.Env, o.Hook); err != nil {
+		return nil, err
+	}
+	// The state folder is named after the vault's place in the working tree, so
+	// that several vaults in one repository keep apart (docs/FORMAT.md, State).
+	sum := sha256.Sum256([]byte(strings.TrimSuffix(v.prefix, "/")))
+	v.state = v.repo.Own("stet/" + hex.EncodeToString(sum[:4]))
+	if v.tree, err = durable.OpenRoot(abs, o.Hook); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	if v.top, err = durable.OpenRoot(loc.Worktree, o.Hook); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return v, nil
+}
+
+// Close releases files and folders.
+func (v *Vault) Close() error {
+	var errs []error
+	if v.repo != nil {
+		errs = append(errs, v.repo.Close())
+	}
+	for _, r := range []*durable.Root{v.tree, v.top} {
+		if r != nil {
+			errs = append(errs, r.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Root is the vault's folder, absolute.
+func (v *Vault) Root() string { return v.dir }
+
+// StateDir is the folder for derived and local state of this worktree's vault,
+// absolute; it may not exist yet.
+func (v *Vault) StateDir() string { return v.repo.Root().Abs(v.state) }
+
+// Recovered says in one line what Open repaired, "" when nothing was to do.
+func (v *Vault) Recovered() string { return v.recovered }
+
+// Head is the commit that the branch points to, "" before the first.
+func (v *Vault) Head() (Revision, error) {
+	h, err := v.repo.Head()
+	return Revision(h.ID.String()), err
+}
+
+// git is p as git names it, relative to the working tree.
+func (v *Vault) git(p Path) string { return v.prefix + string(p) }
+
+// own turns git's name of a path into the vault's; ok is false outside.
+func (v *Vault) own(name string) (Path, bool) {
+	rest, ok := strings.CutPrefix(name, v.prefix)
+	return Path(rest), ok && rest != ""
+}
+
+// lockFile is shared by all worktrees and vaults of a repository, because they
+// share its refs and objects.
+const lockFile = "stet/lock"
+
+// locked runs fn while holding the vault lock.
+func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) (err error) {
+	root := v.repo.Root()
+	if err := root.MkdirAll("state", "stet", 0o777); err != nil {
+		return v.writeError(err)
+	}
+	wait := v.o.LockWait
+	if v.o.ReadOnly {
+		wait = 0
+	}
+	lock, err := filelock.Acquire(ctx, root, lockFile, filelock.Options{Wait: wait, Holder: v.o.Holder})
+	if err != nil {
+		return v.writeError(err)
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	return fn(ctx)
+}
+
+// writeError says what stands behind an error that every write can meet.
+func (v *Vault) writeError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrBusy):
+		return withHint(err, "another stet command is writing; try again")
+	case errors.Is(err, gitstore.ErrLocked):
+		return withHint(fmt.Errorf("%w: %w", ErrBusy, err),
+			"a git command is running; if none is, a crashed one left the lock file and you may remove it")
+	case isReadOnly(err):
+		return withHint(fmt.Errorf("%w: %w", ErrReadOnly, err), "check the owner and permissions of %q", v.dir)
+	case errors.Is(err, gitstore.ErrMissing):
+		return withHint(fmt.Errorf("%w: %w", ErrDamaged, err), `"git fsck" lists what is missing; "stet doctor" checks the vault`)
+	}
+	return err
+}
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnlyFS)
+}
+
+// tmp names a temporary file in this worktree's state folder.
+func (v *Vault) tmp(name string) string { return path.Join(v.state, "tmp", name) }

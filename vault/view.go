@@ -1,0 +1,193 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+
+	"stet/vault/gitstore"
+)
+
+// A Snapshot is the vault as one commit has it. It is not safe for concurrent
+// use and never changes.
+type Snapshot struct {
+	v       *Vault
+	Commit  Revision
+	objects *gitstore.Objects
+	tree    gitstore.ID
+}
+
+// View opens the vault as commit rev has it; "" is HEAD. Any revision that git
+// understands will do; it fails with [ErrNoRevision].
+func (v *Vault) View(_ context.Context, rev string) (*Snapshot, error) {
+	id, err := v.resolveID(rev)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{v: v, Commit: Revision(id.String()), objects: v.repo.Stage()}
+	s.tree, err = gitTree(s.objects, id)
+	return s, v.writeError(err)
+}
+
+// Read returns the bytes at p and their hash; nil and "" when the commit has
+// no such file.
+func (s *Snapshot) Read(p Path) ([]byte, Hash, error) {
+	e, ok, err := s.objects.Lookup(s.tree, s.v.git(p))
+	if err != nil || !ok || e.IsDir() || e.Mode == gitstore.ModeSubmodule {
+		return nil, "", err
+	}
+	data, err := s.objects.Blob(e.ID)
+	if data == nil {
+		data = []byte{}
+	}
+	return data, Hash(e.ID.String()), err
+}
+
+// Files yields the vault's files of the commit in git's order with their
+// hashes, symbolic links and submodules left out.
+func (s *Snapshot) Files() iter.Seq2[Path, Hash] {
+	return func(yield func(Path, Hash) bool) {
+		top, ok, err := s.objects.Lookup(s.tree, trimSlash(s.v.prefix))
+		if err != nil || !ok || !top.IsDir() {
+			return
+		}
+		for e, err := range s.objects.Walk(top.ID) {
+			if err != nil {
+				return
+			}
+			if e.Mode != gitstore.ModeSymlink && e.Mode != gitstore.ModeSubmodule && !yield(Path(e.Name), Hash(e.ID.String())) {
+				return
+			}
+		}
+	}
+}
+
+// resolveID turns a revision into a commit id; "" and HEAD before the first
+// commit are zero.
+func (v *Vault) resolveID(rev string) (gitstore.ID, error) {
+	if rev == "" || rev == "HEAD" {
+		h, err := v.repo.Head()
+		return h.ID, err
+	}
+	id, err := v.repo.Resolve(rev)
+	if err != nil {
+		return id, withHint(err, `"stet log" lists the commits`)
+	}
+	return id, nil
+}
+
+// ResolveRevision turns a revision as git writes it into a full id.
+func (v *Vault) ResolveRevision(rev string) (Revision, error) {
+	id, err := v.resolveID(rev)
+	return Revision(id.String()), err
+}
+
+// treeChanges lists the vault's files that differ between two trees, renames
+// of unchanged bytes joined.
+func (v *Vault) treeChanges(objects *gitstore.Objects, a, b gitstore.ID) ([]Change, error) {
+	var out []Change
+	for d, err := range objects.DiffTrees(a, b) {
+		if err != nil {
+			return nil, err
+		}
+		p, ok := v.own(d.Path)
+		if !ok {
+			continue
+		}
+		c := Change{Status: Modified, Path: p, Old: Hash(d.OldID.String()), New: Hash(d.NewID.String())}
+		switch {
+		case d.OldID.IsZero():
+			c.Status = Added
+		case d.NewID.IsZero():
+			c.Status = Deleted
+		case d.OldID == d.NewID:
+			continue // only its mode changed
+		}
+		out = append(out, c)
+	}
+	return joinRenames(out), nil
+}
+
+// joinRenames turns an added and a deleted file of the same bytes into one
+// rename. Of several candidates the first in path order is taken.
+func joinRenames(changes []Change) []Change {
+	gone := map[Hash][]int{}
+	for i, c := range changes {
+		if c.Status == Deleted {
+			gone[c.Old] = append(gone[c.Old], i)
+		}
+	}
+	dead := map[int]bool{}
+	for i, c := range changes {
+		if from := gone[c.New]; c.Status == Added && len(from) > 0 {
+			changes[i] = Change{Status: Renamed, Path: c.Path, From: changes[from[0]].Path, Old: c.New, New: c.New}
+			dead[from[0]] = true
+			gone[c.New] = from[1:]
+		}
+	}
+	out := make([]Change, 0, len(changes)-len(dead))
+	for i, c := range changes {
+		if !dead[i] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ReadFile reads a file of the working tree, at most [MaxFileSize] bytes. It
+// fails with fs.ErrNotExist, [ErrNotRegular], [ErrTooLarge] or [ErrBadPath].
+func (v *Vault) ReadFile(p Path) ([]byte, File, error) {
+	if err := v.checkParents(p); err != nil {
+		return nil, File{}, err
+	}
+	data, info, err := v.tree.ReadFile(string(p), MaxFileSize)
+	if f, ok := v.overlay[p]; ok && (err == nil || absent(err)) {
+		if f.remove {
+			return nil, File{}, &fs.PathError{Op: "open", Path: string(p), Err: fs.ErrNotExist}
+		}
+		return f.data, File{Path: p, Size: int64(len(f.data))}, nil
+	}
+	if err != nil {
+		return nil, File{}, err
+	}
+	return data, fileOf(p, info), nil
+}
+
+// unchanged reports whether the file at p is still the one seen before.
+func (v *Vault) unchanged(p Path, before diskFile) (bool, error) {
+	if err := v.checkParents(p); err != nil {
+		return false, err
+	}
+	info, err := v.tree.Lstat(string(p))
+	if absent(err) {
+		return !before.exists, nil
+	}
+	if err != nil || !before.exists {
+		return false, err
+	}
+	return info.Mode().IsRegular() && statOf(info).Matches(before.stat), nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func trimSlash(s string) string {
+	if n := len(s); n > 0 && s[n-1] == '/' {
+		return s[:n-1]
+	}
+	return s
+}
+
+// notFound is the error for a path that neither disk nor HEAD has.
+func notFound(ref string, near ...string) error {
+	return &NotFoundError{Ref: ref, Near: near}
+}
+
+// isNotExist reports that a file is simply not there.
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotFound) }
+
+// pathErrorf wraps an error with the operation and the path it failed on.
+func pathErrorf(op string, p Path, err error) error { return fmt.Errorf("%s %q: %w", op, p, err) }

@@ -1,0 +1,232 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"stet/vault/durable"
+	"stet/vault/gitstore"
+)
+
+// WalkOptions choose what [Vault.Files] lists.
+type WalkOptions struct {
+	Archive bool // archive/ as well
+	Under   Path // only this folder
+}
+
+// Files lists the vault's Markdown files in path order as they are on disk:
+// memories, notebooks, skills, transcripts and notes. Hidden and git-ignored
+// paths, logs/, symbolic links, other file types, nested repositories and
+// nested vaults are passed over. Cost: one listing per folder and one lstat
+// per file, spread over the processors.
+func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
+	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return p.IsMarkdown() },
+		enter: func(p Path) bool {
+			return !strings.HasPrefix(p.Base(), ".") && p != "logs" && (o.Archive || p != "archive")
+		}}
+	files, err := w.run(o.Under)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]File, len(files))
+	for i, f := range files {
+		out[i] = fileOf(f.path, f.info)
+	}
+	return v.overlaid(out, o), nil
+}
+
+// overlaid adds and drops what a journal that this reader may not finish says.
+func (v *Vault) overlaid(files []File, o WalkOptions) []File {
+	if len(v.overlay) == 0 {
+		return files
+	}
+	files = slices.DeleteFunc(files, func(f File) bool { _, ok := v.overlay[f.Path]; return ok })
+	for p, f := range v.overlay {
+		hidden := ClassOf(p) == ClassReport || ClassOf(p) == ClassConfig || ClassOf(p) == ClassArchive && !o.Archive
+		if !f.remove && !hidden && p.IsMarkdown() && (o.Under == "" || strings.HasPrefix(string(p), string(o.Under)+"/")) {
+			files = append(files, File{Path: p, Size: int64(len(f.data))})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	return files
+}
+
+// trackable lists every file that stet looks after: Markdown anywhere, and
+// anything in stet's own folders, .stet included.
+func (v *Vault) trackable(ctx context.Context) ([]walked, error) {
+	w := &walker{v: v, ctx: ctx, keep: inDomain,
+		enter: func(p Path) bool { return !strings.HasPrefix(p.Base(), ".") || p == ".stet" }}
+	return w.run("")
+}
+
+// inDomain reports whether stet looks after a path.
+func inDomain(p Path) bool { return ClassOf(p) != ClassNote || p.IsMarkdown() }
+
+type walked struct {
+	path Path
+	info fs.FileInfo
+}
+
+// walker lists a tree with a few goroutines, one folder at a time each.
+type walker struct {
+	v     *Vault
+	ctx   context.Context
+	keep  func(Path) bool
+	enter func(Path) bool
+
+	mu    sync.Mutex
+	found []walked
+	errs  []error
+	slots chan struct{}
+	wg    sync.WaitGroup
+}
+
+// walkers bounds the folders listed at once: listing waits for the kernel, so
+// a few more than the usual two to eight processors pay.
+const walkers = 8
+
+func (w *walker) run(under Path) ([]walked, error) {
+	ignore, err := w.v.repo.Ignore()
+	if err != nil {
+		return nil, err
+	}
+	dir := "."
+	if under != "" {
+		dir = string(under)
+	}
+	if ignore, err = w.above(ignore, dir); err != nil {
+		return nil, err
+	}
+	w.slots = make(chan struct{}, walkers)
+	w.list(dir, ignore)
+	w.wg.Wait()
+	if err := errors.Join(w.errs...); err != nil {
+		return nil, err
+	}
+	if err := context.Cause(w.ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.found, func(a, b walked) int { return strings.Compare(string(a.path), string(b.path)) })
+	return w.found, nil
+}
+
+// above loads the ignore files between the working tree's top and dir, which
+// itself is read by list.
+func (w *walker) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
+	full := trimSlash(w.v.prefix)
+	if dir != "." {
+		full = path.Join(full, dir)
+	}
+	at := ""
+	for part := range strings.SplitSeq(full, "/") {
+		if full == "" {
+			break
+		}
+		data, err := readSmall(w.v.top, path.Join(at, ".gitignore"))
+		if err != nil {
+			return nil, err
+		}
+		ignore = ignore.In(at, data)
+		at = path.Join(at, part)
+	}
+	return ignore, nil
+}
+
+// readSmall reads an ignore file; what is absent or not a file has no rules.
+func readSmall(root *durable.Root, p string) ([]byte, error) {
+	data, _, err := root.ReadFile(p, 1<<20)
+	if absent(err) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	return data, err
+}
+
+func (w *walker) list(dir string, ignore *gitstore.Ignore) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	infos, err := w.v.tree.ReadDirInfo(dir)
+	if err != nil {
+		if absent(err) {
+			return // gone since its parent was listed
+		}
+		w.fail(err)
+		return
+	}
+	if dir != "." && nested(infos, w.v, dir) {
+		return
+	}
+	at := ""
+	if dir != "." {
+		at = dir + "/"
+	}
+	for _, info := range infos {
+		if info.Name() == ".gitignore" && info.Mode().IsRegular() {
+			data, err := readSmall(w.v.tree, at+".gitignore")
+			if err != nil {
+				w.fail(err)
+				return
+			}
+			ignore = ignore.In(trimSlash(w.v.prefix+at), data)
+		}
+	}
+	var files []walked
+	for _, info := range infos {
+		p := Path(at + info.Name())
+		if clean, err := ParsePath(string(p)); err != nil || clean != p {
+			continue // a name that no vault path can have
+		}
+		if info.IsDir() {
+			if _, hidden := ignore.Match(w.v.git(p), true); w.enter(p) && !hidden {
+				w.descend(string(p), ignore)
+			}
+			continue
+		}
+		if info.Mode().IsRegular() && w.keep(p) && !strings.HasPrefix(info.Name(), tempPrefix) {
+			if _, hidden := ignore.Match(w.v.git(p), false); !hidden {
+				files = append(files, walked{p, info})
+			}
+		}
+	}
+	w.mu.Lock()
+	w.found = append(w.found, files...)
+	w.mu.Unlock()
+}
+
+// descend lists a folder in a goroutine of its own while there is a free slot,
+// else at once.
+func (w *walker) descend(dir string, ignore *gitstore.Ignore) {
+	select {
+	case w.slots <- struct{}{}:
+		w.wg.Go(func() {
+			defer func() { <-w.slots }()
+			w.list(dir, ignore)
+		})
+	default:
+		w.list(dir, ignore)
+	}
+}
+
+func (w *walker) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.errs = append(w.errs, err)
+}
+
+// nested reports whether a folder is a repository or a vault of its own.
+func nested(infos []fs.FileInfo, v *Vault, dir string) bool {
+	for _, info := range infos {
+		switch {
+		case info.Name() == ".git":
+			return true
+		case info.Name() == ".stet" && info.IsDir() && v.tree.Exists(path.Join(dir, string(Marker))):
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,227 @@
+package vault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"stet/vault/gitstore"
+)
+
+// An Op is what a commit did, the value of its Stet-Op trailer.
+type Op string
+
+// The operations of docs/FORMAT.md, section Trailers.
+const (
+	OpRemember Op = "remember"
+	OpUpdate   Op = "update"
+	OpForget   Op = "forget"
+	OpMove     Op = "move"
+	OpPin      Op = "pin"
+	OpAdopt    Op = "adopt"
+	OpRestore  Op = "restore"
+	OpRevert   Op = "revert"
+	OpConfig   Op = "config"
+)
+
+// ActorUser is the actor of what a person did.
+const ActorUser = "user"
+
+// A Why says who writes, through which door and what for: the commit's subject,
+// author and trailers. Op and Subject are required.
+type Why struct {
+	Op      Op
+	Subject string // without the "op: " in front; cut to fit
+	// Actor is user, agent, curator…; "" is user. For any other actor the
+	// author is AgentName, else Actor, with an address under agent.invalid.
+	Actor     string
+	AgentName string
+	Door      string // cli, mcp…; "" leaves the trailer out
+	Session   string
+	Run       string
+	Body      string        // free text between subject and trailers
+	Memories  []string      // ids, or path#hash of entries
+	Moved     [][2]Path     // renames that history should follow
+	Reverts   []Revision    // commits this one takes back
+	Extra     []TrailerLine // anything else, in order
+}
+
+// A TrailerLine is one "Key: value" line.
+type TrailerLine struct{ Key, Value string }
+
+// Trailers are the lines of a commit message's last paragraph, in order.
+type Trailers []TrailerLine
+
+// Get is the first value of key, "" when there is none. Keys are compared
+// without case, as git does.
+func (t Trailers) Get(key string) string {
+	for _, l := range t {
+		if strings.EqualFold(l.Key, key) {
+			return l.Value
+		}
+	}
+	return ""
+}
+
+// All lists the values of key in order.
+func (t Trailers) All(key string) []string {
+	var out []string
+	for _, l := range t {
+		if strings.EqualFold(l.Key, key) {
+			out = append(out, l.Value)
+		}
+	}
+	return out
+}
+
+// subjectWidth is the width git's own tools are made for.
+const subjectWidth = 72
+
+// message renders the commit message.
+func (w Why) message() string {
+	var b strings.Builder
+	b.WriteString(subjectLine(w.Op, w.Subject))
+	b.WriteString("\n\n")
+	if body := strings.TrimSpace(oneParagraphEach(w.Body)); body != "" {
+		b.WriteString(body + "\n\n")
+	}
+	for _, l := range w.trailers() {
+		fmt.Fprintf(&b, "%s: %s\n", l.Key, l.Value)
+	}
+	return b.String()
+}
+
+func subjectLine(op Op, subject string) string {
+	return cutRunes(fmt.Sprintf("%s: %s", op, oneLine(subject)), subjectWidth)
+}
+
+func (w Why) trailers() Trailers {
+	var t Trailers
+	add := func(key string, values ...string) {
+		for _, v := range values {
+			if v = oneLine(v); v != "" {
+				t = append(t, TrailerLine{key, v})
+			}
+		}
+	}
+	add("Stet-Op", string(w.Op))
+	add("Stet-Actor", w.actor())
+	add("Stet-Door", w.Door)
+	add("Stet-Memory", w.Memories...)
+	for _, m := range w.Moved {
+		add("Stet-Moved", quotePath(m[0])+" "+quotePath(m[1]))
+	}
+	add("Stet-Session", w.Session)
+	add("Stet-Run", w.Run)
+	for _, l := range w.Extra {
+		add(l.Key, l.Value)
+	}
+	for _, r := range w.Reverts {
+		add("Reverts", string(r))
+	}
+	return t
+}
+
+func (w Why) actor() string {
+	if w.Actor == "" {
+		return ActorUser
+	}
+	return w.Actor
+}
+
+// author is the person for what a person did, else the agent.
+func (w Why) author(c *gitstore.Config) gitstore.Signature {
+	if w.actor() == ActorUser {
+		return c.Identity("AUTHOR")
+	}
+	name := agentName(w.AgentName)
+	if name == "" {
+		name = agentName(w.Actor)
+	}
+	return gitstore.Signature{Name: name, Email: strings.ReplaceAll(strings.ToLower(name), " ", "-") + "@agent.invalid"}
+}
+
+func agentName(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < 0x20 || r == '<' || r == '>' || r == '@' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s))
+}
+
+// parseMessage splits a commit message into subject, body and trailers. The
+// last paragraph counts as trailers only when each of its lines is one.
+func parseMessage(msg string) (subject, body string, t Trailers) {
+	subject, rest, _ := strings.Cut(strings.TrimRight(msg, "\n"), "\n")
+	rest = strings.Trim(rest, "\n")
+	last := rest
+	if i := strings.LastIndex(rest, "\n\n"); i >= 0 {
+		last = rest[i+2:]
+	}
+	for line := range strings.SplitSeq(last, "\n") {
+		key, value, ok := strings.Cut(line, ": ")
+		if !ok || key == "" || strings.ContainsAny(key, " \t") {
+			return subject, rest, nil
+		}
+		t = append(t, TrailerLine{key, strings.TrimSpace(value)})
+	}
+	return subject, strings.TrimRight(strings.TrimSuffix(rest, last), "\n"), t
+}
+
+// moves reads the Stet-Moved trailers.
+func (t Trailers) moves() [][2]Path {
+	var out [][2]Path
+	for _, v := range t.All("Stet-Moved") {
+		from, rest, err := unquotePath(v)
+		if err != nil {
+			continue // a hand-written trailer decides nothing
+		}
+		to, _, err := unquotePath(strings.TrimSpace(rest))
+		if err == nil {
+			out = append(out, [2]Path{from, to})
+		}
+	}
+	return out
+}
+
+// quotePath quotes a path so that any bytes survive on one line. Go's syntax
+// is a superset of what git's C-style quoting needs for valid UTF-8.
+func quotePath(p Path) string { return strconv.Quote(string(p)) }
+
+func unquotePath(s string) (Path, string, error) {
+	q, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", err
+	}
+	text, err := strconv.Unquote(q)
+	return Path(text), s[len(q):], err
+}
+
+// oneLine folds white space and drops control characters.
+func oneLine(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+}
+
+// oneParagraphEach keeps a body from being read as trailers by never letting
+// it end in "Key: value" lines: such lines are indented.
+func oneParagraphEach(s string) string {
+	lines := strings.Split(strings.ToValidUTF8(s, "\ufffd"), "\n")
+	for i, l := range lines {
+		if _, _, t := parseMessage("x\n\n" + l); len(t) > 0 {
+			lines[i] = "  " + l
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "\n"), "\x00", "")
+}
+
+// cutRunes cuts s to n code points, the last an ellipsis when it was longer.
+func cutRunes(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := []rune(s)
+	return strings.TrimRight(string(runes[:n-1]), " ") + "…"
+}
