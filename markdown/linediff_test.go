@@ -47,6 +47,12 @@ func TestDiffLinesIsShortestAndSound(t *testing.T) {
 			if h.a0-i != h.b0-j || !equalLines(al[i:h.a0], bl[j:h.b0]) {
 				t.Fatalf("lines before %+v differ: %q %q", h, a, b)
 			}
+			if h.a0 == h.a1 && h.b1 < len(bl) && bytes.Equal(bl[h.b0], bl[h.b1]) {
+				t.Fatalf("insertion %+v stands higher than git shows it: %q %q", h, a, b)
+			}
+			if h.b0 == h.b1 && h.a1 < len(al) && bytes.Equal(al[h.a0], al[h.a1]) {
+				t.Fatalf("deletion %+v stands higher than git shows it: %q %q", h, a, b)
+			}
 			changed += h.a1 - h.a0 + h.b1 - h.b0
 			i, j = h.a1, h.b1
 		}

@@ -86,6 +86,7 @@ func TestRewriteLinks(t *testing.T) {
 		{"x]]", "", "", "", ErrInvalidTarget},
 		{"x\n", "", "", "", ErrInvalidTarget},
 		{"", "", "", "", ErrInvalidTarget},
+		{strings.Repeat("x", 2*maxWikiLink), "", "", "", ErrInvalidTarget},
 	} {
 		d := Parse([]byte(src))
 		err := d.RewriteLinks(func(l Link) (string, bool) { return tc.target, l.Target == "old" })

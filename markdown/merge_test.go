@@ -17,6 +17,7 @@ func TestMerge(t *testing.T) {
 		{"set in two forms", "---\ntags: [a]\nk: 1\n---\n", "---\ntags:\n  - a\n  - 'b' # x\nk: 1\n---\n", "---\ntags: [a, c]\nk: 2\n---\n", "---\ntags:\n  - a\n  - 'b' # x\n  - c\nk: 2\n---\n"},
 		{"set on both sides new", "---\nk: 1\n---\n", "---\nk: 1\naliases: [a]\n---\n", "---\nk: 1\naliases: [b]\n---\n", "---\nk: 1\naliases: [a, b]\n---\n"},
 		{"later time", "---\nupdated: 2026-01-01\n---\n", "---\nupdated: 2026-03-01\n---\n", "---\nupdated: 2026-02-01\n---\n", "---\nupdated: 2026-03-01\n---\n"},
+		{"a time and none", "---\nk: 1\nupdated: 2026-01-01\n---\n", "---\nk: 1\nupdated: 2026-03-01\n---\n", "---\nk: 2\n---\n", "---\nk: 2\nupdated: 2026-03-01\n---\n"},
 		{"same change, other form", "---\nk: 1\nl: 1\n---\n", "---\nk: 'x'\nl: 1\n---\n", "---\nk: x\nl: 2\n---\n", "---\nk: 'x'\nl: 2\n---\n"},
 		{"removed and added", "---\nk: 1\nl: 1\n---\n", "---\nl: 1\nm: 1\n---\n", "---\nk: 1\nl: 1\nn: 2\n---\n", "---\nl: 1\nn: 2\nm: 1\n---\n"},
 		{"comments of both", "---\nk: 1\nl: 1\n---\n", "---\n# ours\nk: 2\nl: 1\n---\n", "---\n# theirs\nk: 1\nl: 2\n---\n", "---\n# ours\n# theirs\nk: 2\nl: 2\n---\n"},

@@ -145,13 +145,14 @@ func (m *frontMerge) mergeSet(key string) bool {
 	return true
 }
 
-// laterWins settles two changed times: both writes happened, the later was last.
+// laterWins settles two changed times: both writes happened, the later was last,
+// and one that is there is later than none.
 func (m *frontMerge) laterWins(key string) bool {
-	ours, _ := m.ours.Meta(key)
-	theirs, _ := m.theirs.Meta(key)
+	ours, hasO := m.ours.Meta(key)
+	theirs, hasT := m.theirs.Meta(key)
 	o, okO := ours.Time()
 	t, okT := theirs.Time()
-	if !okO || !okT {
+	if hasO && !okO || hasT && !okT {
 		return false
 	}
 	if t.After(o) {

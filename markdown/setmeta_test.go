@@ -113,6 +113,20 @@ func TestRemoveMeta(t *testing.T) {
 	}
 }
 
+// An edit that would change what another key refers to is refused, even though
+// the result could be read.
+func TestEditsKeepWhatOtherKeysSay(t *testing.T) {
+	t.Parallel()
+	src := "---\na: &x 1\nb: &x 2\nc: *x\n---\n"
+	d := Parse([]byte(src))
+	if err := d.RemoveMeta("b"); !errors.Is(err, ErrUnsupported) || string(d.Bytes()) != src {
+		t.Errorf("removed: %v, %q", err, d.Bytes())
+	}
+	if err := d.SetMeta("b", String("v")); !errors.Is(err, ErrUnsupported) || string(d.Bytes()) != src {
+		t.Errorf("set: %v, %q", err, d.Bytes())
+	}
+}
+
 // genFront draws front matter as people write it.
 func genFront(t *rapid.T, label string) string {
 	eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, label+" eol")
