@@ -101,12 +101,59 @@ func appendRecords(b []byte, recs []record) []byte {
 	return b
 }
 
+// A tail is what a writer must know to add a block to a manifest file.
+type tail struct {
+	nextSeg uint64
+	segs    []segmentInfo
+	sum     uint32 // checksum to continue from
+	blocks  int    // deltas behind the first block
+	torn    bool   // bytes follow the last whole block: replace the file
+}
+
+// decodeTail reads only what a writer must know. It verifies every checksum
+// but looks at no record: at 10,000 files that is a fifth of the cost.
+func decodeTail(file []byte) (*tail, error) {
+	if len(file) < len(magic) || string(file[:len(magic)]) != magic {
+		return nil, fmt.Errorf("manifest: first line: %w", ErrDamaged)
+	}
+	t := &tail{}
+	payload, rest, sum, ok := nextBlock(file[len(magic):], 0)
+	if !ok {
+		return nil, fmt.Errorf("manifest: %w", ErrDamaged)
+	}
+	t.sum = sum
+	r := blockReader(payload)
+	t.nextSeg = r.uvarint()
+	t.segs = r.segments()
+	for len(rest) > 0 && !r.bad {
+		if payload, rest, sum, ok = nextBlock(rest, t.sum); !ok {
+			t.torn = true
+			break
+		}
+		r = blockReader(payload)
+		for _, s := range r.segments() {
+			t.segs = append(t.segs, s)
+			t.nextSeg = max(t.nextSeg, s.id+1)
+		}
+		t.sum = sum
+		t.blocks++
+	}
+	if r.bad {
+		return nil, fmt.Errorf("manifest: contents: %w", ErrDamaged)
+	}
+	return t, nil
+}
+
+// blockReader reads the front of a payload, where the segments are, without a
+// copy of all of it: there are some dozens of them, and room for thousands.
+func blockReader(payload []byte) reader {
+	return reader{s: string(payload[:min(len(payload), 64<<10)])}
+}
+
 // A decoded manifest file.
 type decoded struct {
-	man    *manifest
-	sum    uint32 // checksum to continue from
-	blocks int    // deltas applied
-	torn   bool   // bytes follow the last whole block
+	man *manifest
+	tail
 }
 
 // decodeManifest reads a manifest file. It fails with [ErrDamaged]; bytes
@@ -120,7 +167,7 @@ func decodeManifest(file []byte) (*decoded, error) {
 	if !ok {
 		return nil, fmt.Errorf("manifest: %w", ErrDamaged)
 	}
-	out := &decoded{man: &manifest{}, sum: sum}
+	out := &decoded{man: &manifest{}, tail: tail{sum: sum}}
 	r := reader{s: string(base)}
 	out.man.nextSeg = r.uvarint()
 	out.man.segs = r.segments()
@@ -154,6 +201,7 @@ func decodeManifest(file []byte) (*decoded, error) {
 	if out.blocks > 0 {
 		out.man = out.man.apply(netDelta(&all, last))
 	}
+	out.nextSeg, out.segs = out.man.nextSeg, out.man.segs
 	return out, out.man.check()
 }
 

@@ -51,9 +51,13 @@ func TestManifestSurvivesTheRoundTrip(t *testing.T) {
 	if err != nil || dec.blocks != 0 || !dec.torn {
 		t.Errorf("a block out of place: %+v, %v", dec, err)
 	}
-	for n := len(file); n < len(whole); n++ {
-		if dec, err := decodeManifest(whole[:n]); err != nil || dec.torn != (n != len(file) && n != len(file)+len(block)) {
+	for n := len(file); n <= len(whole); n++ {
+		dec, err := decodeManifest(whole[:n])
+		if err != nil || dec.torn != (n != len(file) && n != len(file)+len(block) && n != len(whole)) {
 			t.Fatalf("cut to %d bytes: %+v, %v", n, dec, err)
+		}
+		if tail, err := decodeTail(whole[:n]); err != nil || !reflect.DeepEqual(*tail, dec.tail) {
+			t.Fatalf("cut to %d bytes: tail %+v, %v, want %+v", n, tail, err, dec.tail)
 		}
 	}
 	for n := range len(file) {
@@ -101,6 +105,9 @@ func FuzzManifest(f *testing.F) {
 				t.Fatalf("error %v is not ErrDamaged", err)
 			}
 			return
+		}
+		if tail, err := decodeTail(append(b, tail...)); err != nil || tail.sum != dec.sum || tail.nextSeg != dec.nextSeg {
+			t.Fatalf("the tail is %+v, %v, want %+v", tail, err, dec.tail)
 		}
 		again, _ := encodeManifest(dec.man)
 		back, err := decodeManifest(again)

@@ -243,8 +243,8 @@ func TestAShortWriteIsNotAnUpdate(t *testing.T) {
 	x := open(t, src)
 	res := ask(t, x, q)
 	sameAnswer(t, "afterwards", res, want)
-	if res.Indexed != 1 || x.st.torn {
-		t.Errorf("afterwards %d files were read and torn is %v, want 1 and a repaired manifest", res.Indexed, x.st.torn)
+	if res.Indexed != 1 || x.st.tail.torn {
+		t.Errorf("afterwards %d files were read and torn is %v, want 1 and a repaired manifest", res.Indexed, x.st.tail.torn)
 	}
 }
 

@@ -135,7 +135,7 @@ func (x *Index) load() (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &state{stamp: got, man: dec.man, sum: dec.sum, blocks: dec.blocks, torn: dec.torn}
+	st := &state{stamp: got, man: dec.man, tail: dec.tail}
 	if x.st != nil && x.st.opened != nil {
 		// Segments never change: what is open already can be shared.
 		if err := st.open(s, x.st); err != nil {

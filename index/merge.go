@@ -50,40 +50,50 @@ func (x *Index) maintain(s *store, st *state, quick bool) (*state, error) {
 
 // chooseMerge picks the segments, by their place in m.segs, to merge next.
 func chooseMerge(m *manifest, quick bool) []int {
+	if quick {
+		return tierGroup(m.segs, quickBytes)
+	}
+	if group := tierGroup(m.segs, mergeBytes); len(group) > 0 {
+		return group
+	}
 	live := m.live()
 	total, alive := uint64(0), uint64(0)
-	tiers := map[int][]int{}
 	var holed []int
 	for i, s := range m.segs {
 		total += uint64(s.docs)
 		alive += uint64(live[s.id])
-		tier := bits.Len64(s.bytes>>15) / 3
-		tiers[tier] = append(tiers[tier], i)
 		if live[s.id] < s.docs {
 			holed = append(holed, i)
 		}
 	}
-	limit := uint64(mergeBytes)
-	if quick {
-		limit = quickBytes
+	if dead := total - alive; dead > deadMin && dead*100 > total*deadShare {
+		return within(m.segs, holed, mergeBytes, 1)
 	}
-	for tier := range 16 {
-		if group := tiers[tier]; len(group) > tierSegments {
-			return within(m, group, limit, 2)
+	return nil
+}
+
+// tierGroup picks segments of like size, up to limit bytes in all, when there
+// are too many of them. Sizes are alike within a factor of eight.
+func tierGroup(segs []segmentInfo, limit uint64) []int {
+	var tiers [20][]int
+	for i, s := range segs {
+		tier := min(bits.Len64(s.bytes>>15)/3, len(tiers)-1)
+		tiers[tier] = append(tiers[tier], i)
+	}
+	for _, group := range tiers {
+		if len(group) > tierSegments {
+			return within(segs, group, limit, 2)
 		}
-	}
-	if dead := total - alive; !quick && dead > deadMin && dead*100 > total*deadShare {
-		return within(m, holed, limit, 1)
 	}
 	return nil
 }
 
 // within cuts a group down to limit bytes; fewer than least segments are not
 // worth a merge.
-func within(m *manifest, group []int, limit uint64, least int) []int {
+func within(segs []segmentInfo, group []int, limit uint64, least int) []int {
 	sum := uint64(0)
 	for n, i := range group {
-		if sum += m.segs[i].bytes; sum > limit {
+		if sum += segs[i].bytes; sum > limit {
 			group = group[:n]
 			break
 		}

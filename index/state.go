@@ -10,10 +10,7 @@ import (
 type state struct {
 	stamp  stamp
 	man    *manifest
-	sum    uint32                  // checksum to continue the manifest file from
-	blocks int                     // deltas behind the manifest's first block
-	torn   bool                    // the manifest file has a torn end: replace it, do not append
-	size   int64                   // of the manifest file's whole blocks
+	tail   tail
 	mem    map[uint64]*segmentFile // segments that are in memory only
 	opened *opened
 }

@@ -171,6 +171,15 @@ func (s *store) load() (*decoded, stamp, error) {
 	return dec, stamp{gen, int64(len(data)), info.ModTime().UnixNano()}, nil
 }
 
+// loadTail reads what a writer must know of the manifest of gen.
+func (s *store) loadTail(gen string) (*tail, error) {
+	data, _, err := s.root.ReadFile(s.manifestPath(gen), 0)
+	if err != nil {
+		return nil, fmt.Errorf("search index: %w: %w", ErrDamaged, err)
+	}
+	return decodeTail(data)
+}
+
 // newGeneration makes the folder of a generation that does not exist yet.
 func (s *store) newGeneration() (string, error) {
 	if err := s.root.MkdirAllLazy("index.mkdir", versionDir(), dirPerm); err != nil {

@@ -38,6 +38,7 @@ func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
 // Touch brings the given files up to date without looking at any other: for
 // the writer that has just written them. Where there is no usable index yet,
 // or another process is writing it, Touch leaves everything to the next search.
+// It may count a new file as a changed one: it does not look.
 func (x *Index) Touch(ctx context.Context, paths []vault.Path) (Stats, error) {
 	began := x.o.Now()
 	files := make([]vault.File, 0, len(paths))
@@ -70,18 +71,23 @@ func (x *Index) Touch(ctx context.Context, paths []vault.Path) (Stats, error) {
 	return x.finish(stats, began, "touch", errors.Join(err, lock.Release()))
 }
 
+// touch adds the files to the published index. Only a writer that has the
+// manifest in hand anyway looks at its records.
 func (x *Index) touch(ctx context.Context, s *store, files []vault.File) (Stats, error) {
-	st, err := x.load()
+	at, err := s.stamp()
 	if err != nil {
 		return Stats{}, err
 	}
+	if x.st == nil || x.st.stamp != at {
+		return x.touchBlind(ctx, s, at.gen, files)
+	}
 	ch := &changes{read: files}
 	for _, f := range files {
-		if _, known := st.man.find(f.Path); !known {
+		if _, known := x.st.man.find(f.Path); !known {
 			ch.added++
 		}
 	}
-	up, stats, err := x.publish(ctx, s, st, ch)
+	up, stats, err := x.publish(ctx, s, x.st, ch)
 	if err != nil {
 		return stats, err
 	}
@@ -90,6 +96,47 @@ func (x *Index) touch(ctx context.Context, s *store, files []vault.File) (Stats,
 		x.st = up
 	}
 	return stats, err
+}
+
+// touchBlind adds the files without reading a single record of the manifest,
+// unless so many small updates stand behind it that it is time to tidy up.
+func (x *Index) touchBlind(ctx context.Context, s *store, gen string, files []vault.File) (Stats, error) {
+	x.st = nil
+	t, err := s.loadTail(gen)
+	if err != nil {
+		return Stats{}, err
+	}
+	small := tierGroup(t.segs, quickBytes)
+	if t.torn || t.blocks >= maxBlocks || len(small) > 0 {
+		if _, err := x.load(); err != nil {
+			return Stats{}, err
+		}
+		return x.touch(ctx, s, files)
+	}
+	ch := &changes{read: files}
+	b := &builder{src: x.src, now: x.o.Now, nextSeg: t.nextSeg}
+	d, mem, err := ch.gather(ctx, b)
+	if err != nil || d.empty() {
+		return Stats{}, err
+	}
+	if err := writeSegments(s, gen, d, mem); err != nil {
+		return Stats{}, err
+	}
+	block, _ := encodeDelta(d, t.sum)
+	if err := s.appendManifest(gen, block); err != nil { // commit point
+		return Stats{}, fmt.Errorf("search index: %w", err)
+	}
+	return Stats{Changed: len(d.recs), Removed: len(d.removed)}, nil
+}
+
+// writeSegments writes the segments of d, which nothing names yet.
+func writeSegments(s *store, gen string, d *delta, mem map[uint64]*segmentFile) error {
+	for _, info := range d.segs {
+		if err := s.writeSegment(gen, info.id, mem[info.id].data); err != nil {
+			return fmt.Errorf("search index: %w", err)
+		}
+	}
+	return nil
 }
 
 // finish completes stats. That another process is at work, or that there is no
@@ -141,17 +188,15 @@ func (x *Index) publish(ctx context.Context, s *store, st *state, ch *changes) (
 		return st, Stats{}, nil
 	}
 	gen := st.stamp.gen
-	for _, info := range d.segs {
-		if err := s.writeSegment(gen, info.id, mem[info.id].data); err != nil {
-			return nil, Stats{}, fmt.Errorf("search index: %w", err)
-		}
+	if err := writeSegments(s, gen, d, mem); err != nil {
+		return nil, Stats{}, err
 	}
-	up := &state{man: st.man.apply(d), mem: mem, blocks: st.blocks + 1}
-	if st.torn || up.blocks > maxBlocks {
+	up := &state{man: st.man.apply(d), mem: mem, tail: tail{blocks: st.tail.blocks + 1}}
+	if st.tail.torn || up.tail.blocks > maxBlocks {
 		err = x.writeWhole(s, gen, up)
 	} else {
 		var block []byte
-		block, up.sum = encodeDelta(d, st.sum)
+		block, up.tail.sum = encodeDelta(d, st.tail.sum)
 		err = s.appendManifest(gen, block) // commit point
 	}
 	if err != nil {
@@ -173,8 +218,8 @@ func (x *Index) publish(ctx context.Context, s *store, st *state, ch *changes) (
 // writeWhole replaces the manifest file by one block.
 func (x *Index) writeWhole(s *store, gen string, st *state) error {
 	var file []byte
-	file, st.sum = encodeManifest(st.man)
-	st.blocks, st.torn = 0, false
+	file, st.tail.sum = encodeManifest(st.man)
+	st.tail.blocks, st.tail.torn = 0, false
 	return s.writeManifest(gen, file)
 }
 
