@@ -80,7 +80,7 @@ func Table() []Verdict {
 			{"not-regular", vault.ErrNotRegular, ""},
 			{"newer-format", vault.ErrNewerFormat, "install a newer stet; nothing was touched"},
 			{"unsupported-repository", vault.ErrUnsupportedRepository, "plain git still works on it; a fresh clone may help"},
-			{"ignored", vault.ErrIgnored, `"stet init --unignore" shows and makes the change`},
+			{"ignored", vault.ErrIgnored, ""},
 			{"refused", vault.ErrRefused, ""},
 		}},
 		{ExitInterrupted, "interrupted; the vault is in its old or its new state", []Cause{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stet/vault"
@@ -67,6 +68,15 @@ func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb
 			}
 		}
 	}
+	if showDiff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
+		diffs, err := v.Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
+		if err != nil {
+			e.Warn("show the difference: %v", err) // the write itself is done
+		}
+		for _, d := range diffs {
+			res.Diff += d.Text
+		}
+	}
 	view := viewWrite(res)
 	return e.Answer(view, func(w io.Writer) error { return e.printWrite(w, res, verb, showDiff) })
 }
@@ -107,8 +117,20 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, verb string, showDiff b
 // else the changed paths.
 func writeLines(res *vault.Result, verb string) []string {
 	var lines []string
+	moved := map[vault.Path]vault.Path{}
+	for _, c := range res.Changes {
+		if c.From != "" {
+			moved[c.From], moved[c.Path] = c.Path, c.From
+		}
+	}
 	for _, m := range res.Memories {
 		line := fmt.Sprintf("%s  %s", verb, Line1(string(m.Path)))
+		switch other := moved[m.Path]; {
+		case other != "" && slices.ContainsFunc(res.Changes, func(c vault.Change) bool { return c.From == m.Path }):
+			line += " -> " + Line1(string(other))
+		case other != "":
+			line = fmt.Sprintf("%s  %s -> %s", verb, Line1(string(other)), Line1(string(m.Path)))
+		}
 		if m.ID != "" {
 			line += "  (" + m.ID + ")"
 		}

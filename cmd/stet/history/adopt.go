@@ -25,7 +25,7 @@ func adoptCommand() *console.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "notes outside stet's own folders too"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "commit the deletion of many files"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be committed and write nothing"},
 		},
 		Run: adopt,

@@ -29,7 +29,7 @@ func revertCommand() *console.Command {
 			&cli.StringFlag{Name: "run", Usage: "everything the curator run `ID` wrote"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
 			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` is acting, not a person (also: STET_AGENT)"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show the diff and write nothing"},
 		},
 		Run: revert,

@@ -31,7 +31,7 @@ func editCommand() *console.Command {
 			{Line: `EDITOR="code --wait" stet edit 01jd7q`, Says: "any editor that waits"},
 		},
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 		}, console.ActorFlags()),
 		Run: edit,
 	}

@@ -21,7 +21,7 @@ func forgetCommand() *console.Command {
 			{Line: "stet forget 01jd7q 01jd8x --dry-run", Says: "see what would move"},
 		},
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 		}, console.WriteFlags()),
 		Run: forget,
 	}
@@ -39,5 +39,5 @@ func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	return e.Wrote(ctx, v, res, "archived", false)
+	return e.Wrote(ctx, v, res, "forgot", false)
 }

@@ -146,7 +146,7 @@ func printEntry(w io.Writer, e *console.Env, in *console.Input, layout *template
 		return printPath(w, in, m.Path)
 	}
 	line := e.Paint(console.Cyan, console.Line1(string(m.Path)))
-	if title := console.Line1(m.Title); title != "" {
+	if title := headline(m); title != "" {
 		line += "  " + title
 	}
 	if extra := marks(m); extra != "" {
@@ -154,6 +154,23 @@ func printEntry(w io.Writer, e *console.Env, in *console.Input, layout *template
 	}
 	_, err := fmt.Fprintln(w, line)
 	return err
+}
+
+// headlineWidth leaves room for a path and the marks on a usual screen line.
+const headlineWidth = 60
+
+// headline is the title, else the first words of the text.
+func headline(m vault.Memory) string {
+	text := m.Title
+	if text == "" {
+		text = strings.TrimSpace(string(m.Body[:min(len(m.Body), 4*headlineWidth)]))
+		text, _, _ = strings.Cut(text, "\n")
+	}
+	runes := []rune(console.Line1(text))
+	if len(runes) > headlineWidth {
+		return strings.TrimRight(string(runes[:headlineWidth-1]), " ") + "…"
+	}
+	return string(runes)
 }
 
 // marks are the few facts that change how a memory is read.

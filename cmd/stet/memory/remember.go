@@ -39,7 +39,7 @@ func rememberCommand() *console.Command {
 			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant"},
 			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
 			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject instead of the memory's first words"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
 		}, console.WriteFlags()),
 		Run: remember,
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +26,6 @@ func initCommand() *console.Command {
 			{Line: "stet init ~/notes --dry-run", Says: "see what would be written"},
 		},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "unignore", Usage: "change an ignore rule that hides stet's files; the diff is shown"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
 		},
 		Run: runInit,
@@ -34,15 +34,15 @@ func initCommand() *console.Command {
 
 // An initView is what init prints under --json.
 type initView struct {
-	Root              string           `json:"root"`
-	CreatedRepository bool             `json:"created_repository"`
-	AlreadyVault      bool             `json:"already_vault"`
-	Files             []vault.Path     `json:"files"`
-	Adopted           int              `json:"adopted"`
-	Commits           []vault.Revision `json:"commits"`
-	Diff              string           `json:"diff,omitempty"`
-	DryRun            bool             `json:"dry_run,omitempty"`
-	Plan              *console.Plan    `json:"plan,omitempty"`
+	Root              string               `json:"root"`
+	CreatedRepository bool                 `json:"created_repository"`
+	AlreadyVault      bool                 `json:"already_vault"`
+	Files             []vault.Path         `json:"files"`   // written by stet
+	Adopted           int                  `json:"adopted"` // the person's files, committed as they are
+	Commits           []console.CommitView `json:"commits"`
+	Diff              string               `json:"diff,omitempty"`
+	DryRun            bool                 `json:"dry_run,omitempty"`
+	Plan              *console.Plan        `json:"plan,omitempty"`
 }
 
 func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -50,14 +50,17 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(in.Words) == 1 {
 		dir = e.Abs(in.Words[0])
 	}
-	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run"), Unignore: in.Bool("unignore")}, e.Options(false))
+	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run")}, e.Options(false))
 	if err != nil {
 		return err
 	}
 	e.SetRoot(res.Root)
+	for _, w := range res.Warnings {
+		e.Warn("%s", w)
+	}
 	view := initView{
 		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
-		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Commits: append([]vault.Revision{}, res.Commits...),
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Commits: console.ViewCommits(res.Commits),
 		Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
@@ -81,7 +84,8 @@ func printInit(w io.Writer, e *console.Env, res *vault.InitResult) error {
 	if _, err := fmt.Fprintf(w, "%s: %s\n", made, res.Root); err != nil {
 		return err
 	}
-	if res.Diff != "" {
+	// A file that stet adds is listed below; a change to one that was there is shown.
+	if res.DryRun || strings.Contains(res.Diff, "\n--- a/") {
 		if err := e.PrintDiff(w, res.Diff); err != nil {
 			return err
 		}
@@ -92,7 +96,11 @@ func printInit(w io.Writer, e *console.Env, res *vault.InitResult) error {
 		}
 	}
 	if res.Adopted > 0 {
-		_, err := fmt.Fprintf(w, "  %s %d Markdown files of yours\n", committed, res.Adopted)
+		files := "Markdown files"
+		if res.Adopted == 1 {
+			files = "Markdown file"
+		}
+		_, err := fmt.Fprintf(w, "  %s %d %s of yours\n", committed, res.Adopted, files)
 		return err
 	}
 	return nil

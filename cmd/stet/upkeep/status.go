@@ -16,7 +16,7 @@ func statusCommand() *console.Command {
 		Summary: "show where the vault stands: counts, edits by hand, problems",
 		Examples: []console.Example{
 			{Line: "stet status", Says: "the same as stet alone"},
-			{Line: "stet -C ~/notes status --json", Says: "for a program"},
+			{Line: "stet status -C ~/notes --json", Says: "for a program"},
 		},
 		Run: func(ctx context.Context, e *console.Env, _ *console.Input) error { return Status(ctx, e) },
 	}

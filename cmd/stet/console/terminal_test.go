@@ -1,0 +1,109 @@
+package console_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/cmd/stet/console"
+)
+
+func TestCleanDropsWhatATerminalWouldObey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want string }{
+		{"plain\ttext\n", "plain\ttext\n"},
+		{"\x1b[2J\x1b]0;title\x07gone", "[2J]0;titlegone"},
+		{"a\rb\x00c\x7fd\u0085e", "abcde"},
+		{"user\u202etxt.exe", "usertxt.exe"},
+		{"żółć 知识库 🎈", "żółć 知识库 🎈"},
+		{"bad\xffbyte", "bad\ufffdbyte"},
+	} {
+		if got := console.Clean(c.in); got != c.want {
+			t.Errorf("Clean(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	if got := console.Line1("two\r\nlines\tand\x1b[31m red\n"); got != "two lines and[31m red" {
+		t.Errorf("Line1 = %q", got)
+	}
+}
+
+func TestSplitWordsReadsQuotes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in   string
+		want []string
+	}{
+		{"", nil},
+		{"  vim  ", []string{"vim"}},
+		{"code --wait", []string{"code", "--wait"}},
+		{`"/opt/my editor/ed" -x '' a\ b`, []string{"/opt/my editor/ed", "-x", "", "a b"}},
+		{`emacs -nw --eval='(x "y")'`, []string{"emacs", "-nw", `--eval=(x "y")`}},
+	} {
+		got, err := console.SplitWords(c.in)
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("SplitWords(%q) = %q, %v; want %q", c.in, got, err, c.want)
+		}
+	}
+	if _, err := console.SplitWords(`ed "x`); err == nil {
+		t.Error("an open quote must be an error")
+	}
+}
+
+func env(out *bytes.Buffer, terminal bool, vars map[string]string) *console.Env {
+	return console.New(console.Host{
+		Stdio:  console.Stdio{In: strings.NewReader(""), Out: out, Err: out, OutTerminal: terminal},
+		Getenv: func(k string) string { return vars[k] },
+		Now:    func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+	})
+}
+
+func TestColourOnlyWhereItIsWelcome(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		terminal bool
+		vars     map[string]string
+		want     bool
+	}{
+		{"terminal", true, nil, true},
+		{"pipe", false, nil, false},
+		{"NO_COLOR", true, map[string]string{"NO_COLOR": "1"}, false},
+		{"dumb", true, map[string]string{"TERM": "dumb"}, false},
+	} {
+		var out bytes.Buffer
+		e := env(&out, c.terminal, c.vars)
+		if err := e.PrintDiff(&out, "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\x07\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "\x1b["); got != c.want {
+			t.Errorf("%s: coloured %v, want %v: %q", c.name, got, c.want, out.String())
+		}
+		if bell := strings.Contains(out.String(), "\x07"); bell == c.terminal {
+			t.Errorf("%s: control character printed: %v", c.name, bell)
+		}
+	}
+}
+
+func TestTimeReadsWhatPeopleWrite(t *testing.T) {
+	t.Parallel()
+	e := env(&bytes.Buffer{}, false, nil)
+	for in, want := range map[string]time.Time{
+		"":                     {},
+		"2026-01-31":           time.Date(2026, 1, 31, 0, 0, 0, 0, time.Local),
+		"2026-01":              time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local),
+		"2026-01-31T14:00:00Z": time.Date(2026, 1, 31, 14, 0, 0, 0, time.UTC),
+		"7d":                   time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC),
+		"90m ago":              time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC),
+	} {
+		if got, err := e.Time(in); err != nil || !got.Equal(want) {
+			t.Errorf("Time(%q) = %v, %v; want %v", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"soon", "31.1.2026", "-3d", "99999999999w", "d"} {
+		if got, err := e.Time(in); err == nil {
+			t.Errorf("Time(%q) = %v, want an error", in, got)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"stet/cmd/stet/console"
+	"stet/vault/durable"
+)
+
+// The test binary is the stet command as well. Only in it can a fault be asked
+// for from outside: STET_TEST_CRASH=N kills the process before the Nth mutating
+// step, STET_TEST_ERRNO=LABEL makes the first step of that label and all later
+// ones fail as on a full disk.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
+}
+
+func stetUnderTest() int {
+	host, err := console.ThisHost(console.Standard())
+	if err != nil {
+		return console.ExitFailed
+	}
+	host.Hook = faults(host.Getenv)
+	return run(context.Background(), os.Args, host)
+}
+
+func faults(getenv func(string) string) durable.Hook {
+	var mu sync.Mutex
+	steps, failing := 0, false
+	crashAt, _ := strconv.Atoi(getenv("STET_TEST_CRASH"))
+	full := getenv("STET_TEST_ERRNO")
+	if crashAt == 0 && full == "" {
+		return nil
+	}
+	return func(s durable.Step) error {
+		mu.Lock()
+		defer mu.Unlock()
+		steps++
+		if steps == crashAt {
+			kill(os.Getpid())
+		}
+		if full != "" && (failing || strings.HasPrefix(s.Label, full)) {
+			failing = true
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+}
+
+// kill ends a process the way a power button would: no deferred function runs.
+func kill(pid int) {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {} // the signal is on its way
+}
+
+// hasGit says whether the real git may be the referee.
+func hasGit() bool {
+	_, err := exec.LookPath("git")
+	return err == nil && os.Getenv("STET_TEST_NOGIT") == ""
+}

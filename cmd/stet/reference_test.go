@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stet/cmd/stet/console"
+)
+
+// docs/CLI.md says exactly what the definitions say.
+func TestReferenceIsGeneratedFromTheDefinitions(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("..", "..", "docs", "CLI.md")
+	want := console.Reference(Commands())
+	if update() {
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("docs/CLI.md is out of date: run go test ./cmd/stet -run Reference -update")
+	}
+}
+
+func TestEveryCommandIsWholeAndSaysHowItIsUsed(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, c := range Commands() {
+		for _, name := range c.Names() {
+			if other, ok := seen[name]; ok {
+				t.Errorf("%q names both %s and %s", name, other, c.Name)
+			}
+			seen[name] = c.Name
+		}
+		if c.Run == nil || c.Summary == "" || len(c.Examples) == 0 {
+			t.Errorf("%s: a command needs Run, Summary and Examples", c.Name)
+		}
+		if strings.HasSuffix(c.Summary, ".") || c.Summary != strings.TrimSpace(c.Summary) {
+			t.Errorf("%s: summary %q must be a phrase without a full stop", c.Name, c.Summary)
+		}
+		for _, x := range c.Examples {
+			if !strings.Contains(x.Line, "stet "+c.Name) && c.Name != "help" {
+				t.Errorf("%s: example %q does not use the command", c.Name, x.Line)
+			}
+		}
+		checkFlags(t, c)
+	}
+}
+
+// checkFlags finds flags that another flag hides; only revert gives a flag of
+// its own the name of a general one, and no command hides a global flag.
+func checkFlags(t *testing.T, c *console.Command) {
+	seen := map[string]bool{}
+	for _, f := range console.GlobalFlags() {
+		for _, n := range f.Names() {
+			seen[n] = true
+		}
+	}
+	for _, f := range c.Flags {
+		for _, n := range f.Names() {
+			if seen[n] {
+				t.Errorf("%s: flag %q is defined twice", c.Name, n)
+			}
+			seen[n] = true
+		}
+	}
+}
