@@ -233,15 +233,60 @@ func (r *repo) apply(edits []gitindex.Edit, before map[string][20]byte, next str
 	}
 }
 
-// check compares the index with HEAD; without other work pending nothing may differ.
+// checkCacheTree compares each valid node with what git makes of a copy of the
+// index that has no cache-tree, and demands that the root be valid when whole.
+func (r *repo) checkCacheTree(whole bool) {
+	r.t.Helper()
+	f := r.index()
+	nodes, err := gitindex.CacheTree(f)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if root, ok := nodes[""]; whole && (!ok || root.Count < 0) {
+		r.t.Fatalf("the root of the cache-tree is not valid: %+v", root)
+	}
+	if f.Unmerged() {
+		return
+	}
+	name := filepath.Join(r.dir, ".git/copy")
+	ls := r.git("ls-files", "-s", "-z")
+	r.gitIndex(name, "", "read-tree", "--empty")
+	r.gitIndex(name, ls, "update-index", "-z", "--index-info")
+	dirs, _ := r.trees(r.gitIndex(name, "", "write-tree"))
+	for dir, n := range nodes {
+		if n.Count < 0 {
+			continue
+		}
+		prefix, count := dir+"/", 0
+		if dir == "" {
+			prefix = ""
+		}
+		for range f.Under(prefix) {
+			count++
+		}
+		if n.Count != count || n.ID != dirs[dir] {
+			r.t.Fatalf("cache-tree %q: %d %x, want %d %x", dir, n.Count, n.ID, count, dirs[dir])
+		}
+	}
+	if err := os.Remove(name); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// gitIndex runs git on another index file.
+func (r *repo) gitIndex(index, in string, args ...string) string {
+	r.t.Helper()
+	alias := append([]string{"-c", "alias.with=!GIT_INDEX_FILE=" + index + " git", "with"}, args...)
+	return r.gitIn(in, alias...)
+}
+
+// check compares the index with HEAD; nothing may differ.
 func (r *repo) check() {
 	r.t.Helper()
+	r.checkCacheTree(true)
 	// Staged differences first: status alone would refresh the index.
 	if s := r.git("diff-index", "--cached", "HEAD"); s != "" {
 		r.t.Fatalf("phantom staged files:\n%s", s)
-	}
-	if w, h := r.git("write-tree"), r.git("rev-parse", "HEAD^{tree}"); w != h {
-		r.t.Fatalf("write-tree %s, HEAD %s", w, h)
 	}
 	if s := r.git("--no-optional-locks", "status", "--porcelain"); s != "" {
 		r.t.Fatalf("status:\n%s", s)
@@ -251,11 +296,17 @@ func (r *repo) check() {
 	if ls != tree {
 		r.t.Fatalf("index\n%s\ntree\n%s", ls, tree)
 	}
+	// write-tree stores a cache-tree of its own, so only now and then.
+	if r.rnd.IntN(4) == 0 {
+		if w, h := r.git("write-tree"), r.git("rev-parse", "HEAD^{tree}"); w != h {
+			r.t.Fatalf("write-tree %s, HEAD %s", w, h)
+		}
+	}
 }
 
 func TestApplyAgreesWithGit(t *testing.T) {
 	t.Parallel()
-	seeds, steps := uint64(4), 25
+	seeds, steps := uint64(6), 50
 	if testing.Short() {
 		seeds, steps = 1, 15
 	}
@@ -280,5 +331,111 @@ func TestApplyAgreesWithGit(t *testing.T) {
 				t.Fatal(s)
 			}
 		})
+	}
+}
+
+// TestApplyKeepsOtherWork mixes commits with work a person has under way: staged
+// files, announced ones, a conflict. Their lines of the index must not change.
+func TestApplyKeepsOtherWork(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, 99)
+	steps := 60
+	if testing.Short() {
+		steps = 10
+	}
+	for range 5 {
+		r.commit()
+	}
+	for i := range steps {
+		staged, announced := names[r.rnd.IntN(len(names))]+"/staged", "d0/ü/announced"
+		conflict := "d0-x/conflict"
+		r.write(staged)
+		r.write(announced)
+		r.git("add", "--", staged)
+		r.git("add", "-N", "--", announced)
+		if i%2 == 0 {
+			h := r.gitIn("x", "hash-object", "-w", "--stdin")
+			var in string
+			for stage := 1; stage <= 3; stage++ {
+				in += fmt.Sprintf("100644 %s %d\t%s\n", h, stage, conflict)
+			}
+			r.gitIn(in, "update-index", "--index-info")
+		}
+		if i%3 == 0 {
+			// A cache-tree that is valid for the staged state, not for HEAD.
+			if i%2 != 0 {
+				r.git("write-tree")
+			}
+		}
+		own := func() string {
+			return r.git("ls-files", "-s", "--", staged, announced, conflict)
+		}
+		before := own()
+		for range 1 + r.rnd.IntN(3) {
+			r.commit(staged, announced, conflict)
+			r.checkCacheTree(false)
+		}
+		if after := own(); after != before {
+			t.Fatalf("other work changed from\n%s\nto\n%s", before, after)
+		}
+		if got := r.git("diff-index", "--cached", "--name-only", "-z", "HEAD"); strings.Trim(
+			strings.NewReplacer(staged+"\x00", "", announced+"\x00", "", conflict+"\x00", "").Replace(got), "\x00") != "" {
+			t.Fatalf("phantom staged files: %q", got)
+		}
+		e, ok := r.index().Entry(announced)
+		if !ok || !e.IntentToAdd {
+			t.Fatalf("intent-to-add entry lost: %+v", e)
+		}
+		r.git("rm", "-q", "--cached", "--", staged, announced)
+		if i%2 == 0 {
+			r.gitIn("0 0000000000000000000000000000000000000000\t"+conflict+"\n", "update-index", "--index-info")
+		}
+		for _, p := range []string{staged, announced} {
+			if err := os.Remove(filepath.Join(r.dir, p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i%10 == 9 {
+			r.git("read-tree", "HEAD")
+			r.git("update-index", "-q", "--refresh")
+			r.check()
+		}
+	}
+	if s := r.git("fsck", "--strict", "--no-dangling"); s != "" {
+		t.Fatal(s)
+	}
+}
+
+// TestSmudge edits a file in the second its index was written, at the same length,
+// and rewrites the index a second later: git must still see the edit.
+func TestSmudge(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, 5)
+	r.write("a")
+	r.git("add", "a")
+	r.git("commit", "-q", "-m", "x")
+	f := r.index()
+	e, _ := f.Entry("a")
+	f = f.WithTimestamp(e.Stat.MtimeSec)
+	b, err := f.Apply([]gitindex.Edit{{Path: "b", Hash: e.Hash, Mode: 0o100644}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gitindex.Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := g.Entry("a"); got.Stat.Size != 0 || !g.Racy(got, 1<<31, 0) {
+		t.Fatalf("doubtful entry kept size %d", got.Stat.Size)
+	}
+	b, err = f.WithTimestamp(e.Stat.MtimeSec+1).Apply(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err = gitindex.Parse(b); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := g.Entry("a"); got != e {
+		t.Fatalf("certain entry changed from %+v to %+v", e, got)
 	}
 }
