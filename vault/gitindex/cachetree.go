@@ -135,6 +135,20 @@ func compareSubtree(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
+// compareToNode is compareSubtree without a copy of the node's name.
+func compareToNode(a string, node []byte) int {
+	if c := cmp.Compare(len(a), len(node)); c != 0 {
+		return c
+	}
+	switch {
+	case a < string(node):
+		return -1
+	case a > string(node):
+		return 1
+	}
+	return 0
+}
+
 func join(dir, name string) string {
 	if dir == "" {
 		return name
@@ -153,60 +167,76 @@ func (t *treePatch) rewrite(out, b []byte, dir string) (_, rest []byte, valid, o
 	valid = node.count == d.before && string(node.id) == string(tc.Old[:]) &&
 		tc.New != [20]byte{} && !d.announced
 
-	var body []byte
-	subtrees := 0
-	todo := d.below
-	// settle creates the spine directories that come before name and had no node.
-	settle := func(before func(string) bool) {
-		for len(todo) > 0 && before(todo[0]) {
-			child := join(dir, todo[0])
-			todo = todo[1:]
-			s := t.spine[child]
-			if s.after == 0 {
-				continue
-			}
-			made := false
-			if s.before == 0 {
-				body, made = t.create(body, child, base(child))
-			}
-			if made {
-				subtrees++
-			}
-			valid = valid && made
-		}
-	}
+	w := spineWalk{treePatch: t, dir: dir, todo: d.below}
 	for range node.subtrees {
-		sub, after, ok := readNode(b)
-		if !ok {
+		if b, ok = w.subtree(b); !ok {
 			return nil, nil, false, false
 		}
-		name := string(sub.name)
-		settle(func(s string) bool { return compareSubtree(s, name) < 0 })
-		s := t.spine[join(dir, name)]
-		if s != nil && s.before > 0 && s.after > 0 && len(todo) > 0 && todo[0] == name {
-			var good bool
-			if body, b, good, ok = t.rewrite(body, b, join(dir, name)); !ok {
-				return nil, nil, false, false
-			}
-			todo, subtrees, valid = todo[1:], subtrees+1, valid && good
+	}
+	w.settle(nil)
+
+	valid = valid && !w.invalid
+	out = appendNode(out, string(node.name), d.after, w.subtrees, valid, tc.New)
+	return append(out, w.body...), b, valid, true
+}
+
+// A spineWalk rewrites the subtrees of one spine directory, in their order.
+type spineWalk struct {
+	*treePatch
+	dir string
+	// todo are the spine directories right inside that have not been met.
+	todo     []string
+	body     []byte
+	subtrees int
+	// invalid: a subtree is not valid, or one that must be there is missing.
+	invalid bool
+}
+
+// subtree passes over one subtree at the head of b and what is below it: copied,
+// rewritten or, when it vanished or stands in the way of a new one, left out.
+func (w *spineWalk) subtree(b []byte) (rest []byte, ok bool) {
+	sub, below, ok := readNode(b)
+	if !ok {
+		return nil, false
+	}
+	w.settle(sub.name)
+	at, onSpine := slices.BinarySearchFunc(w.spine[w.dir].below, sub.name, compareToNode)
+	// Listed twice, or out of order, a directory is no longer to do.
+	if onSpine && len(w.todo) > 0 && w.todo[0] == w.spine[w.dir].below[at] {
+		child := join(w.dir, w.todo[0])
+		if s := w.spine[child]; s.before > 0 && s.after > 0 {
+			var valid bool
+			w.body, rest, valid, ok = w.rewrite(w.body, b, child)
+			w.todo, w.subtrees, w.invalid = w.todo[1:], w.subtrees+1, w.invalid || !valid
+			return rest, ok
+		}
+	}
+	if rest, ok = skipSubtrees(below, sub.subtrees); ok && !onSpine {
+		w.body = append(w.body, b[:len(b)-len(rest)]...)
+		w.subtrees++
+	}
+	return rest, ok
+}
+
+// settle creates the spine directories that come before name (nil: all) and had
+// no node.
+func (w *spineWalk) settle(name []byte) {
+	for len(w.todo) > 0 && (name == nil || compareToNode(w.todo[0], name) < 0) {
+		child := join(w.dir, w.todo[0])
+		w.todo = w.todo[1:]
+		s := w.spine[child]
+		if s.after == 0 {
 			continue
 		}
-		end, ok := skipSubtrees(after, sub.subtrees)
-		if !ok {
-			return nil, nil, false, false
+		made := false
+		if s.before == 0 {
+			w.body, made = w.create(w.body, child, base(child))
 		}
-		// A directory that vanished, or whose stale node is in the way of
-		// a new one, loses its node.
-		if s == nil {
-			body = append(body, b[:len(b)-len(end)]...)
-			subtrees++
+		if made {
+			w.subtrees++
 		}
-		b = end
+		w.invalid = w.invalid || !made
 	}
-	settle(func(string) bool { return true })
-
-	out = appendNode(out, string(node.name), d.after, subtrees, valid, tc.New)
-	return append(out, body...), b, valid, true
 }
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
