@@ -181,7 +181,7 @@ func cmdExpectProblems(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // cmdJSON compares one field of a JSON file, or the length of a list or map:
-// jsoncmp stdout result.hits.0.path memories/a.md; jsoncmp stdout result.hits.# 1.
+// jsoncmp stdout result.hits.0.path memories/a.md; jsoncmp stdout result.hits.len 1.
 func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: jsoncmp FILE FIELD VALUE")
@@ -203,7 +203,7 @@ func field(value any, path []string) (string, error) {
 	for _, key := range path {
 		switch v := value.(type) {
 		case map[string]any:
-			if key == "#" {
+			if key == "len" {
 				return strconv.Itoa(len(v)), nil
 			}
 			next, ok := v[key]
@@ -212,7 +212,7 @@ func field(value any, path []string) (string, error) {
 			}
 			value = next
 		case []any:
-			if key == "#" {
+			if key == "len" {
 				return strconv.Itoa(len(v)), nil
 			}
 			i, err := strconv.Atoi(key)

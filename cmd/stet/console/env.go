@@ -181,7 +181,7 @@ func (e *Env) Finish(err error) int {
 	}
 	for _, c := range found {
 		if c.Path != "" {
-			e.talk(strings.TrimSpace(fmt.Sprintf("  %s  %s  %s", c.Path, c.ID, c.Title)))
+			e.talk(fmt.Sprintf("  %s  %s  %s", c.Path, c.ID, c.Title))
 		}
 	}
 	if hint != "" {

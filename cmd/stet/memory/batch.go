@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"stet/cmd/stet/console"
@@ -104,7 +105,8 @@ func set(field *string, value string) {
 func plainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return fmt.Errorf("%q must be %s, not a %s", kind.Field, kind.Type, kind.Value)
+		words := map[reflect.Kind]string{reflect.String: "a string", reflect.Float64: "a number", reflect.Bool: "true or false", reflect.Slice: "a list of strings"}
+		return fmt.Errorf("%q must be %s, not a %s", kind.Field, words[kind.Type.Kind()], kind.Value)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON object ends too early")
