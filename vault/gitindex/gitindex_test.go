@@ -223,3 +223,30 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
+
+// TestUnknownNewFolder adds a folder whose tree the caller does not tell: what is
+// above it must not count as known.
+func TestUnknownNewFolder(t *testing.T) {
+	t.Parallel()
+	out, err := parse(t, build(t, 3)).Apply(
+		[]gitindex.Edit{{Path: "memories/new/a.md", Hash: [20]byte{8}, Mode: 0o100644}},
+		map[string]gitindex.TreeChange{
+			"":         {Old: [20]byte{1}, New: [20]byte{4}},
+			"memories": {Old: [20]byte{2}, New: [20]byte{5}},
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := gitindex.CacheTree(parse(t, out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", "memories"} {
+		if n, ok := nodes[dir]; !ok || n.Count >= 0 {
+			t.Errorf("cache-tree %q: %+v, want it invalid", dir, n)
+		}
+	}
+	if n := nodes["memories/folder-0000"]; n.Count != 3 {
+		t.Errorf("the untouched folder: %+v, want it valid", n)
+	}
+}
