@@ -257,7 +257,8 @@ func TestAPanicInBlugeIsSurvived(t *testing.T) {
 	// A state whose document numbers lie makes the evaluation panic.
 	src := damageVault(t)
 	q := Query{Text: "database mysql", Limit: -1}
-	x := open(t, src)
+	// Read-only, so that no update replaces the state.
+	x := open(t, src, func(o *Options) { o.ReadOnly = true })
 	ask(t, x, q)
 	x.st.opened.recOf = x.st.opened.recOf[:1]
 	res := ask(t, x, q)

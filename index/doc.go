@@ -81,7 +81,9 @@ type Result struct {
 	Hits []Hit
 	// Total counts all matching documents, shown or not.
 	Total int
-	// Tier names how strictly the query was read; this version has one.
+	// Tier names how strictly the query had to be read for the last of the
+	// hits: "strict" (every word), "relaxed" (any word, best first), "fuzzy"
+	// (words that look like those of the query); "" without hits.
 	Tier string
 	// Degraded is "" or why the index could not be used. The hits are right
 	// all the same.
@@ -105,8 +107,9 @@ type Hit struct {
 	Snippet string
 	// Highlights are the words of the query in Snippet, ascending.
 	Highlights []Range
-	// Score orders the hits of one answer and means nothing across answers.
+	// Score orders the hits of one tier and means nothing across answers.
 	Score   float64
+	Tier    string // see Result.Tier
 	Class   vault.Class
 	Private bool
 	Updated time.Time

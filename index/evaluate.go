@@ -48,6 +48,8 @@ type source interface {
 	term(field int, term string, positions bool) ([]posting, error)
 	// expand lists the terms of a field that begin with prefix, sorted.
 	expand(field int, prefix string) ([]string, error)
+	// similar lists the exact terms that word may be a misspelling of, sorted.
+	similar(word string) ([]string, error)
 	// literal lists the documents whose text holds s, ignoring case.
 	literal(s string) ([]posting, error)
 }
@@ -55,65 +57,120 @@ type source interface {
 // A match is one document of the answer.
 type match struct {
 	doc   int32
+	tier  tier
 	score float64
 }
+
+// A tier says how strictly the query was read to find a document. Stricter
+// ones come first; each fills up behind the one before.
+type tier uint8
+
+const (
+	strict  tier = iota // every word
+	relaxed             // any word
+	fuzzy               // only words that look like those of the query
+)
+
+// String is the tier's name in answers.
+func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy"}[t] }
 
 // An evaluation adds up one query on one source.
 type evaluation struct {
 	src     source
 	ctx     context.Context
 	scores  []float64
-	hit     []bool   // matched by an optional clause
-	met     []uint16 // required clauses matched so far
+	hit     []uint16 // optional clauses matched
+	met     []uint16 // required clauses matched
+	near    []bool   // matched by a word that only looks like one of the query
 	out     []bool   // excluded
 	explain map[int32][]string
-	weights map[string]float64 // stem → idf, to choose the line that is shown
-}
-
-// evaluate finds the documents for q that keep lets pass: the best limit of
-// them in order of score and then path, and how many there are in all.
-func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, limit int) (*evaluation, []match, int, error) {
-	n := len(src.records())
-	e := newEvaluation(ctx, src)
-	required, optional := 0, 0
-	for i := range q.clauses {
-		if err := context.Cause(ctx); err != nil {
-			return nil, nil, 0, err
-		}
-		c := &q.clauses[i]
-		found, err := e.clause(c)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		switch c.occur {
-		case must:
-			required++
-			each(found, func(d int32) { e.met[d]++ })
-		case mustNot:
-			each(found, func(d int32) { e.out[d] = true })
-		default:
-			optional++
-			each(found, func(d int32) { e.hit[d] = true })
-		}
-	}
-	recs := src.records()
-	top := topList{limit: limit}
-	for d := range int32(n) {
-		ok := recs[d].docs > 0 && !e.out[d] && int(e.met[d]) == required &&
-			(required > 0 || optional == 0 || e.hit[d])
-		if ok && keep(d) {
-			top.add(match{d, e.scores[d]})
-		}
-	}
-	return e, top.sorted(), top.total, nil
+	weights map[string]float64  // term → weight, to choose the line that is shown
+	similar map[string][]string // unknown word → what it was taken for
 }
 
 func newEvaluation(ctx context.Context, src source) *evaluation {
 	n := len(src.records())
 	return &evaluation{
-		src: src, ctx: ctx, scores: make([]float64, n), hit: make([]bool, n),
-		met: make([]uint16, n), out: make([]bool, n), weights: map[string]float64{},
+		src: src, ctx: ctx, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n),
+		near: make([]bool, n), out: make([]bool, n), weights: map[string]float64{}, similar: map[string][]string{},
 	}
+}
+
+// evaluate finds the documents for q that keep lets pass: the best limit of
+// them in order of tier, score and path, and how many there are in all.
+func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, limit int) (*evaluation, []match, int, error) {
+	e := newEvaluation(ctx, src)
+	if err := e.run(q); err != nil {
+		return nil, nil, 0, err
+	}
+	required, optional := q.count()
+	recs := src.records()
+	top := topList{limit: limit}
+	for d := range int32(len(recs)) {
+		if recs[d].docs == 0 || e.out[d] || int(e.met[d]) < required {
+			continue
+		}
+		m := match{doc: d, score: e.scores[d]}
+		switch {
+		case int(e.hit[d]) == optional:
+			m.tier = strict
+		case e.hit[d] > 0 || required > 0:
+			m.tier = relaxed
+		case e.near[d]:
+			m.tier = fuzzy
+		default:
+			continue
+		}
+		if keep(d) {
+			top.add(m)
+		}
+	}
+	return e, top.sorted(), top.total, nil
+}
+
+// count is the number of required and of optional clauses.
+func (q *query) count() (required, optional int) {
+	for i := range q.clauses {
+		switch q.clauses[i].occur {
+		case must:
+			required++
+		case should:
+			optional++
+		}
+	}
+	return required, optional
+}
+
+// run adds up every clause.
+func (e *evaluation) run(q *query) error {
+	for i := range q.clauses {
+		if err := context.Cause(e.ctx); err != nil {
+			return err
+		}
+		c := &q.clauses[i]
+		found, err := e.clause(c)
+		if err != nil {
+			return err
+		}
+		none := true
+		each(found, func(d int32) {
+			none = false
+			switch c.occur {
+			case must:
+				e.met[d]++
+			case mustNot:
+				e.out[d] = true
+			default:
+				e.hit[d]++
+			}
+		})
+		if none && c.mayBeMisspelt() {
+			if err := e.misspelt(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // evaluateNotes writes down, for the documents that are keys of notes, every
@@ -121,12 +178,7 @@ func newEvaluation(ctx context.Context, src source) *evaluation {
 func evaluateNotes(ctx context.Context, src source, q *query, notes map[int32][]string) error {
 	e := newEvaluation(ctx, src)
 	e.explain = notes
-	for i := range q.clauses {
-		if _, err := e.clause(&q.clauses[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.run(q)
 }
 
 // each calls f once for every marked document.
@@ -186,15 +238,15 @@ func (e *evaluation) leaf(field int, term string, c *clause, found []bool) error
 	if err != nil {
 		return err
 	}
-	e.add(field, term, c, list, found)
+	e.add(leafKey{field, term}, fieldBoost(field), c, list, found)
 	return nil
 }
 
 // add scores postings that all stand for one term.
-func (e *evaluation) add(field int, label string, c *clause, list []posting, found []bool) {
-	s := e.src.stats(field).scorer(fieldBoost(field), uint64(len(list)))
-	if field == fieldBody || field == fieldExact || field == fieldIdent {
-		e.weights[label] = s.weight
+func (e *evaluation) add(k leafKey, boost float64, c *clause, list []posting, found []bool) {
+	s := e.src.stats(k.field).scorer(boost, uint64(len(list)))
+	if k.field == fieldBody || k.field == fieldExact || k.field == fieldIdent {
+		e.weights[k.term] = s.weight
 	}
 	for _, p := range list {
 		found[p.doc] = true
@@ -204,15 +256,15 @@ func (e *evaluation) add(field int, label string, c *clause, list []posting, fou
 		v := s.score(int(p.freq), int(p.length))
 		e.scores[p.doc] += v
 		if e.explain != nil {
-			e.note(p, field, label, s, v)
+			e.note(p, k, s, v)
 		}
 	}
 }
 
-func (e *evaluation) note(p posting, field int, label string, s scorer, v float64) {
+func (e *evaluation) note(p posting, k leafKey, s scorer, v float64) {
 	if lines, ok := e.explain[p.doc]; ok {
 		e.explain[p.doc] = append(lines, fmt.Sprintf("%.4f %s:%s (tf %d, n %d of %d, length %d, mean %.1f, boost %g)",
-			v, fieldLabel(field), label, p.freq, s.n, s.docs, p.length, s.avgLen, s.boost))
+			v, fieldLabel(k.field), k.term, p.freq, s.n, s.docs, p.length, s.avgLen, s.boost))
 	}
 }
 
@@ -233,11 +285,21 @@ func (e *evaluation) prefix(c *clause, found []bool) error {
 	if err != nil {
 		return err
 	}
+	list, err := e.union(field, terms)
+	if err != nil {
+		return err
+	}
+	e.add(leafKey{field, p + "*"}, fieldBoost(field), c, list, found)
+	return nil
+}
+
+// union is the postings of several terms as if they were one.
+func (e *evaluation) union(field int, terms []string) ([]posting, error) {
 	sum := map[int32]posting{}
 	for _, t := range terms {
 		list, err := e.src.term(field, t, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, x := range list {
 			x.freq += sum[x.doc].freq
@@ -248,8 +310,7 @@ func (e *evaluation) prefix(c *clause, found []bool) error {
 	for _, x := range sum {
 		list = append(list, x)
 	}
-	e.add(field, p+"*", c, list, found)
-	return nil
+	return list, nil
 }
 
 // phrase finds words side by side, in their order.
@@ -281,7 +342,7 @@ func (e *evaluation) phrase(c *clause, found []bool) error {
 	for _, p := range docs {
 		list = append(list, p)
 	}
-	e.add(fieldExact, strings.ToLower(c.raw), c, list, found)
+	e.add(leafKey{fieldExact, strings.ToLower(c.raw)}, fieldBoost(fieldExact), c, list, found)
 	return nil
 }
 
@@ -309,12 +370,10 @@ type topList struct {
 	list  []match
 }
 
-// better orders by score, then by path, which is the order of documents.
+// better orders by tier, then by score, then by path, which is the order of
+// documents.
 func better(a, b match) int {
-	if c := cmp.Compare(b.score, a.score); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.doc, b.doc)
+	return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
 }
 
 func (t *topList) add(m match) {

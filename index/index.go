@@ -68,7 +68,7 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 			parsed.require(newFilter(f.key, f.value, false))
 		}
 	}
-	s := &searching{x: x, ctx: ctx, q: q, parsed: &parsed, files: files, res: &Result{Tier: "words"}}
+	s := &searching{x: x, ctx: ctx, q: q, parsed: &parsed, files: files, res: &Result{}}
 	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -149,8 +149,8 @@ func (s *searching) answer(src source, hidden []bool) error {
 	if err != nil {
 		return err
 	}
-	s.res.Total, s.res.Hits = total, nil
-	lines := newLiner(s.parsed, e.weights)
+	s.res.Total, s.res.Hits, s.res.Tier = total, nil, ""
+	lines := newLiner(s.parsed, e)
 	skip := max(0, s.q.Offset)
 	for _, m := range top {
 		if skip > 0 {
@@ -162,6 +162,7 @@ func (s *searching) answer(src source, hidden []bool) error {
 		}
 		if hit, ok := s.hit(&recs[m.doc], m, lines); ok {
 			s.res.Hits = append(s.res.Hits, hit)
+			s.res.Tier = hit.Tier // the loosest comes last
 		} else {
 			s.res.Total--
 		}
@@ -206,7 +207,7 @@ func (s *searching) hit(r *record, m match, lines *liner) (Hit, bool) {
 	best := lines.best(data, len(front))
 	h := Hit{
 		Path: r.path, ID: mem.ID, Title: mem.Name(), Kind: mem.Kind, Scope: vault.ScopeOf(r.path),
-		Categories: mem.Categories, Line: max(1, best.number), Score: m.score, Class: vault.ClassOf(r.path),
+		Categories: mem.Categories, Line: max(1, best.number), Score: m.score, Tier: m.tier.String(), Class: vault.ClassOf(r.path),
 		Private: mem.Private, Updated: mem.Updated,
 	}
 	if h.Updated.IsZero() {
@@ -243,7 +244,7 @@ func (s *searching) explain(src source, top []match) error {
 	}
 	for i := range s.res.Hits {
 		h := &s.res.Hits[i]
-		h.Explain = fmt.Sprintf("%.4f score\n%s", h.Score, strings.Join(notes[byPath[h.Path]], "\n"))
+		h.Explain = fmt.Sprintf("%.4f score, %s\n%s", h.Score, h.Tier, strings.Join(notes[byPath[h.Path]], "\n"))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func fromFiles(t testing.TB, src Source, q Query) *Result {
 func sameAnswer(t testing.TB, what string, got, want *Result) {
 	t.Helper()
 	if got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, func(a, b Hit) bool {
-		return a.Path == b.Path && a.Score == b.Score && a.Line == b.Line && a.Snippet == b.Snippet
+		return a.Path == b.Path && a.Score == b.Score && a.Line == b.Line && a.Snippet == b.Snippet && a.Tier == b.Tier
 	}) {
 		t.Fatalf("%s:\ngot  %d %v\nwant %d %v", what, got.Total, brief(got), want.Total, brief(want))
 	}
@@ -82,6 +82,8 @@ func drawQuery(t *rapid.T) string {
 			w = `"` + w + " " + rapid.SampledFrom(vocabulary()).Draw(t, "second") + `"`
 		case 3:
 			w = string([]rune(w)[:min(2, len([]rune(w)))]) + "*"
+		case 5:
+			w += "x"
 		case 4:
 			w = rapid.SampledFrom([]string{"kind:fact", "tag:alpha", "scope:/a", "-scope:/b"}).Draw(t, "filter")
 		}

@@ -254,16 +254,6 @@ func (c *clause) isStop() bool {
 	return true
 }
 
-// hasLiteral reports that the files themselves must be read to answer.
-func (q *query) hasLiteral() bool {
-	for _, c := range q.clauses {
-		if c.kind == literal {
-			return true
-		}
-	}
-	return false
-}
-
 // keeps reports whether the filters let a record pass.
 func (q *query) keeps(r *record) bool {
 	if len(q.filters) == 0 && len(q.required) == 0 {

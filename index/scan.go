@@ -32,6 +32,7 @@ type leafKey struct {
 type wanted struct {
 	terms    map[leafKey]bool
 	prefixes []leafKey
+	guesses  []string // words that may be misspelt
 	literals []string
 }
 
@@ -53,6 +54,9 @@ func (q *query) wants() *wanted {
 		}
 		if c.name != "" {
 			w.terms[leafKey{fieldIdent, c.name}] = true
+		}
+		if c.mayBeMisspelt() {
+			w.guesses = append(w.guesses, c.exact[0].term)
 		}
 		if c.kind == prefix && len(c.exact) == 1 {
 			w.prefixes = append(w.prefixes, leafKey{fieldExact, c.exact[0].term})
@@ -125,6 +129,13 @@ func scanFile(a *analyzer, src Source, f vault.File, w *wanted) scanned {
 			}
 		}
 	}
+	for _, g := range w.guesses {
+		for i := range d.bags[fieldExact].terms {
+			if t := &d.bags[fieldExact].terms[i]; isSimilar(g, t.term) {
+				keep(leafKey{fieldExact, t.term}, t)
+			}
+		}
+	}
 	out.literals = literalsIn(data, w.literals)
 	return out
 }
@@ -181,6 +192,16 @@ func (s *scanSource) term(field int, term string, _ bool) ([]posting, error) {
 
 func (s *scanSource) expand(field int, prefix string) ([]string, error) {
 	return s.prefixes[leafKey{field, prefix}], nil
+}
+
+func (s *scanSource) similar(word string) (out []string, _ error) {
+	for k := range s.postings {
+		if k.field == fieldExact && isSimilar(word, k.term) {
+			out = append(out, k.term)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
 }
 
 func (s *scanSource) literal(text string) ([]posting, error) {

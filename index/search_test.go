@@ -148,3 +148,46 @@ func TestExplainAddsUpToTheScore(t *testing.T) {
 		t.Errorf("explain: %s", hit.Explain)
 	}
 }
+
+func TestTiersFillUpBehindOneAnother(t *testing.T) {
+	t.Parallel()
+	x := open(t, newFolder(t, map[string]string{
+		"all.md":   strings.Repeat("long text about everything else ", 40) + "the database migration plan\n",
+		"some.md":  "migration migration migration\n",
+		"typo.md":  "kubernetes cluster\n",
+		"other.md": "gardening\n",
+	}))
+	res := ask(t, x, Query{Text: "database migration plan"})
+	if got := hitPaths(res); !slices.Equal(got, []string{"all.md", "some.md"}) || res.Tier != "relaxed" || res.Hits[0].Tier != "strict" {
+		t.Errorf("%v, tiers %s %s", got, res.Tier, res.Hits[0].Tier)
+	}
+	res = ask(t, x, Query{Text: "kuberntes migration"})
+	if got := hitPaths(res); !slices.Equal(got, []string{"some.md", "all.md", "typo.md"}) || res.Tier != "fuzzy" {
+		t.Fatalf("%v, tier %s", got, res.Tier)
+	}
+	hit := res.Hits[2]
+	if len(hit.Highlights) != 1 || hit.Snippet[hit.Highlights[0].Start:hit.Highlights[0].End] != "kubernetes" {
+		t.Errorf("the guess is not marked: %q %v", hit.Snippet, hit.Highlights)
+	}
+	for _, text := range []string{"+kuberntes", `"kuberntes cluster"`, "gardeners -gardening"} {
+		if res := ask(t, x, Query{Text: text}); len(res.Hits) != 0 || res.Tier != "" {
+			t.Errorf("%s found %v", text, hitPaths(res))
+		}
+	}
+}
+
+func TestIsSimilar(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		word, term string
+		want       bool
+	}{
+		{"databse", "database", true}, {"dtaabase", "database", true}, {"dtabse", "database", false}, {"datbaes", "database", false},
+		{"migratoin", "migration", true}, {"migartoin", "migration", true}, {"word", "ward", true}, {"word", "wade", false},
+		{"ostgres", "postgres", false}, {"naive", "native", true}, {"word", "wo", false}, {"über", "uber", false},
+	} {
+		if got := isSimilar(tc.word, tc.term); got != tc.want {
+			t.Errorf("isSimilar(%q, %q) = %v", tc.word, tc.term, got)
+		}
+	}
+}

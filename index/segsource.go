@@ -1,7 +1,9 @@
 package index
 
 import (
+	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	segment "github.com/blugelabs/bluge_segment_api"
 )
@@ -25,13 +27,16 @@ func (s *segSource) term(field int, term string, positions bool) ([]posting, err
 	}
 	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(field), true, true, positions)
 	if err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	out := make([]posting, 0, it.Count())
 	for {
 		p, err := it.Next()
-		if err != nil || p == nil {
-			return out, err
+		if err != nil {
+			return nil, damaged(err)
+		}
+		if p == nil {
+			return out, nil
 		}
 		rec := s.st.opened.recOf[p.Number()]
 		if rec < 0 {
@@ -45,6 +50,10 @@ func (s *segSource) term(field int, term string, positions bool) ([]posting, err
 	}
 }
 
+// damaged marks what Bluge says about verified bytes: it can only mean that
+// they are not what they should be.
+func damaged(err error) error { return fmt.Errorf("%w: %w", ErrDamaged, err) }
+
 func positionsOf(p segment.Posting) []int32 {
 	locs := p.Locations()
 	out := make([]int32, len(locs))
@@ -56,21 +65,36 @@ func positionsOf(p segment.Posting) []int32 {
 }
 
 func (s *segSource) expand(field int, prefix string) ([]string, error) {
+	return s.dictionary(field, prefix, func(string) bool { return true })
+}
+
+func (s *segSource) similar(word string) ([]string, error) {
+	_, first := utf8.DecodeRuneInString(word)
+	return s.dictionary(fieldExact, word[:first], func(term string) bool { return isSimilar(word, term) })
+}
+
+// dictionary lists the terms of a field that begin with prefix and that keep
+// lets pass.
+func (s *segSource) dictionary(field int, prefix string, keep func(string) bool) ([]string, error) {
 	if len(s.st.opened.segs) == 0 {
 		return nil, nil
 	}
-	end := []byte(prefix)
-	end = append(end, 0xff) // above any UTF-8 continuation of prefix
+	end := append([]byte(prefix), 0xff) // above any UTF-8 continuation of prefix
 	it, err := s.st.opened.snap.DictionaryIterator(fieldName(field), nil, []byte(prefix), end)
 	if err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	var out []string
 	for {
 		e, err := it.Next()
-		if err != nil || e == nil {
-			return out, err
+		if err != nil {
+			return nil, damaged(err)
 		}
-		out = append(out, e.Term())
+		if e == nil {
+			return out, nil
+		}
+		if keep(e.Term()) {
+			out = append(out, e.Term())
+		}
 	}
 }

@@ -27,8 +27,9 @@ type linePhrase struct {
 	weight float64
 }
 
-// newLiner prepares a query; weights are the idf weights its terms had.
-func newLiner(q *query, weights map[string]float64) *liner {
+// newLiner prepares a query with the weights that its terms had in e.
+func newLiner(q *query, e *evaluation) *liner {
+	weights := e.weights
 	l := &liner{stems: newStemmer(), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}}
 	for i := range q.clauses {
 		c := &q.clauses[i]
@@ -46,6 +47,11 @@ func newLiner(q *query, weights map[string]float64) *liner {
 			l.names[c.name] = 1
 		default:
 			l.words(c, weights)
+		}
+	}
+	for w, terms := range e.similar {
+		for _, t := range terms {
+			l.byStem[l.stems.stem(t)] = 0.01 + weights[w+"~"]
 		}
 	}
 	return l

@@ -1,0 +1,99 @@
+package index
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// The bounds of what counts as a misspelling. Shorter words have too many
+// neighbours, and two edits in a word of less than eight letters make another
+// word more often than the same one.
+const (
+	fuzzyMinLetters = 4
+	fuzzyTwoLetters = 8
+	// fuzzyBoost keeps a guess below a word that was really typed.
+	fuzzyBoost = 0.6
+)
+
+// mayBeMisspelt reports a bare word of letters, long enough to guess at. What
+// a person requires, excludes or quotes is meant as it stands.
+func (c *clause) mayBeMisspelt() bool {
+	return c.kind == word && c.occur == should && len(c.exact) == 1 && guessable(c.exact[0])
+}
+
+func guessable(t token) bool {
+	if t.gram || utf8.RuneCountInString(t.term) < fuzzyMinLetters {
+		return false
+	}
+	for _, r := range t.term {
+		if !unicode.IsLetter(r) || isUnspaced(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// misspelt adds, for a word that no document has, the words it may stand for.
+func (e *evaluation) misspelt(c *clause) error {
+	w := c.exact[0].term
+	terms, err := e.src.similar(w)
+	if err != nil || len(terms) == 0 {
+		return err
+	}
+	list, err := e.union(fieldExact, terms)
+	if err != nil {
+		return err
+	}
+	found := make([]bool, len(e.scores))
+	e.add(leafKey{fieldExact, w + "~"}, fuzzyBoost, c, list, found)
+	e.similar[w] = terms
+	each(found, func(d int32) { e.near[d] = true })
+	return nil
+}
+
+// isSimilar reports whether term may be what was meant by word: it begins with
+// the same letter, as nearly all misspellings do, and is at most one edit away,
+// two in long words. An edit puts in, leaves out or replaces a letter, or swaps
+// two neighbours.
+func isSimilar(word, term string) bool {
+	most := 1
+	n, m := utf8.RuneCountInString(word), utf8.RuneCountInString(term)
+	if n >= fuzzyTwoLetters {
+		most = 2
+	}
+	if m < fuzzyMinLetters-1 || n-m > most || m-n > most {
+		return false
+	}
+	return distance([]rune(word), []rune(term), most) <= most
+}
+
+// distance is the optimal string alignment distance, or more than most.
+func distance(a, b []rune, most int) int {
+	if a[0] != b[0] {
+		return most + 1
+	}
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+			least = min(least, cur[j])
+		}
+		if least > most {
+			return least
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}
