@@ -18,8 +18,8 @@ import (
 
 // The test binary is the stet command as well. Only in it can a fault be asked
 // for from outside: STET_TEST_CRASH=N kills the process before the Nth mutating
-// step, STET_TEST_ERRNO=LABEL makes the first step of that label and all later
-// ones fail as on a full disk.
+// step, STET_TEST_ERRNO=LABEL (or "any") makes the first step of that label and
+// all later ones fail as on a full disk.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
 }
@@ -48,7 +48,7 @@ func faults(getenv func(string) string) durable.Hook {
 		if steps == crashAt {
 			kill(os.Getpid())
 		}
-		if full != "" && (failing || strings.HasPrefix(s.Label, full)) {
+		if full != "" && (failing || full == "any" || strings.HasPrefix(s.Label, full)) {
 			failing = true
 			return syscall.ENOSPC
 		}

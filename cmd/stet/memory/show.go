@@ -2,8 +2,10 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -71,6 +73,9 @@ func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
 		return shown{m, data}, err
 	}
 	m, err := v.Resolve(ctx, ref)
+	if errors.Is(err, vault.ErrNotFound) {
+		return readPath(v, ref, err)
+	}
 	if err != nil {
 		return shown{}, err
 	}
@@ -79,6 +84,24 @@ func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
 		return shown{}, err
 	}
 	return shown{vault.ReadMemory(m.Path, data), data}, nil
+}
+
+// readPath reads a file that is no memory. What stands there but cannot be read
+// (a FIFO, a link, another person's file) is named for what it is; unknown is
+// the error for a word that is no path either.
+func readPath(v *vault.Vault, ref string, unknown error) (shown, error) {
+	p, err := vault.ParsePath(ref)
+	if err != nil {
+		return shown{}, unknown
+	}
+	data, _, err := v.ReadFile(p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, vault.ErrNotFound):
+		return shown{}, unknown
+	case err != nil:
+		return shown{}, err
+	}
+	return shown{vault.ReadMemory(p, data), data}, nil
 }
 
 // showAnswer is one memory, or a list of them when more were asked for.
