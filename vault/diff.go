@@ -18,11 +18,14 @@ type FileDiff struct {
 	Removed int
 }
 
+// EmptyTree stands for the state before the first commit in [Vault.Diff].
+const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
 // diffContext is the number of unchanged lines around a change, as in git.
 const diffContext = 3
 
 // Diff compares two states of the vault: from a revision ("" is HEAD) to a
-// revision ("" is the working tree). paths keep only these files or what lies
+// revision ("" is the working tree), or from [EmptyTree]. paths keep only these files or what lies
 // below them. Binary and oversized files are named without their text.
 func (v *Vault) Diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
 	out, err := v.diff(ctx, from, to, paths)
@@ -65,6 +68,9 @@ func (v *Vault) diff(ctx context.Context, from, to string, paths []Path) ([]File
 }
 
 func (v *Vault) treeOf(objects *gitstore.Objects, rev string) (gitstore.ID, error) {
+	if rev == EmptyTree {
+		return gitstore.ID{}, nil
+	}
 	id, err := v.resolveID(rev)
 	if err != nil {
 		return id, err

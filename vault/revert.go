@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/vault/gitstore"
 )
 
 // RevertOptions choose what is taken back.
@@ -68,7 +69,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	if o.mode != "" {
 		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
 	}
-	return v.update(ctx, why, o.DryRun, func(tx *Tx) error {
+	res, err := v.update(ctx, why, o.DryRun, func(tx *Tx) error {
 		r := reverter{tx: tx, moved: moved}
 		for _, c := range commits {
 			if err := r.revert(ctx, c); err != nil {
@@ -80,6 +81,28 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 		}
 		return nil
 	})
+	if err != nil || res.Diff != "" || res.Unchanged {
+		return res, err
+	}
+	last := res.Commits[len(res.Commits)-1]
+	res.Diff, err = v.commitDiff(last)
+	return res, err
+}
+
+// commitDiff is what one published commit changed, as text.
+func (v *Vault) commitDiff(c Commit) (string, error) {
+	objects := v.repo.Stage()
+	to, err := v.treeOf(objects, string(c.Rev))
+	if err != nil {
+		return "", err
+	}
+	from := gitstore.ID{}
+	if len(c.Parents) > 0 {
+		if from, err = v.treeOf(objects, string(c.Parents[0])); err != nil {
+			return "", err
+		}
+	}
+	return v.diffText(objects, from, to)
 }
 
 func revertSubject(commits []Commit) string {

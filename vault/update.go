@@ -41,7 +41,7 @@ type Result struct {
 	Changes  []Change // of all commits together
 	Adopted  []Path   // hand edits that were committed first
 	Memories []Memory // the memories written, in the order asked for
-	Diff     string   // unified; filled for dry runs and previews
+	Diff     string   // unified; filled for dry runs and for reverts
 	DryRun   bool
 	// Unchanged reports that there was nothing to do.
 	Unchanged bool
