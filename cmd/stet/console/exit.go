@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"stet/index"
 	"stet/vault"
 )
 
@@ -68,9 +69,11 @@ func Table() []Verdict {
 		}},
 		{ExitBusy, "busy: another writer kept the lock; try again", []Cause{
 			{"busy", vault.ErrBusy, "try again, or wait longer with --lock-wait 60s"},
+			{"busy", index.ErrBusy, "try again, or wait longer with --lock-wait 60s"},
 		}},
 		{ExitDamaged, "damaged: run \"stet doctor\"", []Cause{
 			{"damaged", vault.ErrDamaged, `"stet doctor" says what is wrong, "stet doctor --fix" mends what it can`},
+			{"index-damaged", index.ErrDamaged, `"stet reindex" builds the search index anew; your notes are not affected`},
 			{"problems", ErrProblems, ""},
 		}},
 		{ExitModel, "a model was required and is not available", nil},

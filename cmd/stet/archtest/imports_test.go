@@ -1,0 +1,157 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// An edge says what a package may import of ours, and why that much.
+type edge struct {
+	pkg     string
+	imports []string
+	reason  string
+}
+
+// edges is the whole import graph of the module. The direction is cmd/stet →
+// curator → agent → index → vault → markdown; templates is a leaf.
+func edges() []edge {
+	return []edge{
+		{"markdown", nil, "pure functions from bytes to documents: no I/O, nothing of ours"},
+		{"templates", nil, "embedded text and nothing else"},
+		{"vault/durable", nil, "the only file-system writer stands below everything"},
+		{"vault/filelock", []string{"vault/durable"}, "the lock file is written through the one writer"},
+		{"vault/gitindex", nil, "bytes of git's index in, bytes out"},
+		{"vault/gitstore", []string{"vault/durable", "vault/filelock", "vault/gitindex"}, "git plumbing over the one writer and git's own index"},
+		{"vault", []string{"markdown", "templates", "vault/durable", "vault/filelock", "vault/gitindex", "vault/gitstore"}, "the only writer of a vault"},
+		{"index", []string{"vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
+		{"cmd/stet/console", []string{"vault", "vault/durable", "index"}, "what all commands share"},
+		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "index"}, "commands: flags, one call, print"},
+		{"cmd/stet/history", []string{"cmd/stet/console", "vault"}, "commands: flags, one call, print"},
+		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "index"}, "commands: flags, one call, print"},
+		{"cmd/stet", []string{"cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep"}, "dispatch"},
+		{"cmd/stet/archtest", nil, "looks at source text only"},
+	}
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	t.Parallel()
+	m := load(t)
+	allowed := map[string]edge{}
+	for _, e := range edges() {
+		allowed[e.pkg] = e
+	}
+	for _, s := range m.sources {
+		for _, imp := range s.file.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), "stet/")
+			if !ours || s.test {
+				continue
+			}
+			if testOnly(to) {
+				t.Errorf("%s imports %s, which is for tests alone", s.name, to)
+				continue
+			}
+			if e, known := allowed[s.pkg]; !known || !slices.Contains(e.imports, to) {
+				t.Errorf("%s imports %s: not in the table (%s)", s.name, to, e.reason)
+			}
+		}
+	}
+	for _, e := range edges() {
+		if !slices.ContainsFunc(m.sources, func(s source) bool { return s.pkg == e.pkg }) {
+			t.Errorf("the table has %s, the tree has not", e.pkg)
+		}
+	}
+}
+
+// An owner is the one package that may speak a dependency.
+type owner struct{ prefix, pkg, reason string }
+
+func owners() []owner {
+	return []owner{
+		{"github.com/go-git/", "vault/gitstore", "swapping the git library is a one-folder job"},
+		{"github.com/yuin/goldmark", "markdown", "one reading of Markdown"},
+		{"github.com/blugelabs/", "index", "the search library may panic and is fenced in one place"},
+		{"github.com/RoaringBitmap/", "index", "postings belong to the search index"},
+		{"github.com/fsnotify/", "index", "events are hints to the search index"},
+		{"github.com/urfave/cli", "cmd/stet", "flags belong to the command line"},
+		{"golang.org/x/term", "cmd/stet", "only the command line knows of terminals"},
+		{"os/exec", "cmd/stet", "editor and pager; nothing below starts a process"},
+	}
+}
+
+func TestEveryDependencyHasOneOwner(t *testing.T) {
+	t.Parallel()
+	m := load(t)
+	used := map[string]bool{}
+	for _, s := range m.sources {
+		if s.test {
+			continue
+		}
+		for _, imp := range s.file.Imports {
+			name := strings.Trim(imp.Path.Value, `"`)
+			for _, o := range owners() {
+				if !strings.HasPrefix(name, o.prefix) {
+					continue
+				}
+				used[o.prefix] = true
+				if !below(s.pkg, o.pkg) {
+					t.Errorf("%s imports %s, which belongs to %s: %s", s.name, name, o.pkg, o.reason)
+				}
+			}
+		}
+	}
+}
+
+// Every module that our code imports has its reason in docs/ARCHITECTURE.md.
+func TestDirectRequirementsHaveAReason(t *testing.T) {
+	t.Parallel()
+	m := load(t)
+	mod, err := os.ReadFile(filepath.Join(m.root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`(?m)^\s*(replace|exclude)\b`).Match(mod) {
+		t.Error("go.mod must not replace or exclude: others could not build the module as we do")
+	}
+	doc, err := os.ReadFile(filepath.Join(m.root, "docs", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, require := range direct(m, string(mod)) {
+		row := regexp.MustCompile(`(?m)^\|\s*` + "`?" + regexp.QuoteMeta(require) + "`?" + `\s*\|\s*\S+`)
+		if !row.Match(doc) {
+			t.Errorf("docs/ARCHITECTURE.md has no table row with a reason for %s", require)
+		}
+	}
+}
+
+// direct lists the required modules that a Go file of ours imports.
+func direct(m *module, mod string) []string {
+	var required []string
+	for _, match := range regexp.MustCompile(`(?m)^\s+(\S+\.\S+) v\S+`).FindAllStringSubmatch(mod, -1) {
+		required = append(required, match[1])
+	}
+	sort.Sort(sort.Reverse(sort.StringSlice(required))) // longest path of a family first
+	found := map[string]bool{}
+	for _, s := range m.sources {
+		for _, imp := range s.file.Imports {
+			name := strings.Trim(imp.Path.Value, `"`)
+			for _, r := range required {
+				if below(name, r) {
+					found[r] = true
+					break
+				}
+			}
+		}
+	}
+	var out []string
+	for r := range found {
+		out = append(out, r)
+	}
+	sort.Strings(out)
+	return out
+}
