@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"strings"
 	"sync"
 
 	"stet/vault"
@@ -329,35 +328,4 @@ func (r *reader) records() []record {
 		rec.meta = r.string()
 	}
 	return out
-}
-
-// The meta of a record holds what filters and supersession need, so that no
-// file has to be read to decide that it is no hit.
-type meta struct {
-	id, kind   string
-	categories []string
-	supersedes []string
-}
-
-func encodeMeta(m vault.Memory) string {
-	b := appendString(nil, strings.ToLower(m.ID))
-	b = appendString(b, strings.ToLower(m.Kind))
-	for _, list := range [][]string{m.Categories, m.Supersedes} {
-		b = binary.AppendUvarint(b, uint64(len(list)))
-		for _, s := range list {
-			b = appendString(b, strings.ToLower(s))
-		}
-	}
-	return string(b)
-}
-
-func decodeMeta(s string) meta {
-	r := reader{s: s}
-	m := meta{id: r.string(), kind: r.string()}
-	for _, list := range []*[]string{&m.categories, &m.supersedes} {
-		for n := r.count(1); n > 0; n-- {
-			*list = append(*list, r.string())
-		}
-	}
-	return m
 }

@@ -270,3 +270,47 @@ func TestAPanicInBlugeIsSurvived(t *testing.T) {
 		t.Errorf("still degraded: %s", res.Degraded)
 	}
 }
+
+// A mapped segment is cut short under a reader that has it open: touching it
+// faults, and the files answer.
+func TestASegmentCutShortUnderAReader(t *testing.T) {
+	t.Parallel()
+	src := newFolder(t, nil)
+	for i := range 40 {
+		var b strings.Builder
+		for j := range 4000 {
+			fmt.Fprintf(&b, "word%d ", (i*7919+j*104729)%60000)
+		}
+		src.write(t, fmt.Sprintf("n/%d.md", i), b.String())
+	}
+	x := open(t, src, func(o *Options) { o.ReadOnly = true })
+	ask(t, open(t, src), Query{Text: "word7"})
+	for _, q := range []string{"word7 word8 word9", "word77*", "wurd123456 wordd77"} {
+		query := Query{Text: q, Limit: 5}
+		want := fromFiles(t, src, query)
+		sameAnswer(t, "before", ask(t, x, query), want)
+		mapped := false
+		for _, f := range x.st.opened.segs {
+			mapped = mapped || f.info.bytes >= mapAbove
+		}
+		if !mapped {
+			t.Fatal("no segment is large enough to be mapped")
+		}
+		for _, file := range indexFiles(t, src) {
+			if !strings.HasSuffix(file, segmentExt) {
+				continue
+			}
+			whole, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(file, 0); err != nil {
+				t.Fatal(err)
+			}
+			sameAnswer(t, q+" with a segment cut short", ask(t, x, query), want)
+			if err := os.WriteFile(file, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

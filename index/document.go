@@ -9,9 +9,9 @@ import (
 // The fields of a document. Each is a Bluge field of its own.
 const (
 	fieldBody  = iota // stemmed words of front matter values and body, camel parts
-	fieldTitle        // stemmed words of the title
+	fieldTitle        // stemmed words of the title, or of the file's name
 	fieldHead         // stemmed words of the headings
-	fieldPath         // stemmed words of the path, the categories and the kind
+	fieldPath         // stemmed words of the folder, the categories and the kind
 	fieldIdent        // composite names, untokenised
 	fieldExact        // unstemmed words with positions, for phrases and prefixes
 	fieldCount
@@ -114,13 +114,9 @@ func (a *analyzer) analyze(p vault.Path, data []byte) *document {
 		a.text(d, frontValue(line))
 	}
 	a.text(d, body)
-	a.words(&d.bags[fieldTitle], []byte(d.memory.Title))
+	a.words(&d.bags[fieldTitle], []byte(d.memory.Name()))
 	headings(body, func(h []byte) { a.words(&d.bags[fieldHead], h) })
-	place := string(p)
-	if i := bytes.LastIndexByte([]byte(place), '.'); i > 0 {
-		place = place[:i]
-	}
-	a.words(&d.bags[fieldPath], []byte(place))
+	a.words(&d.bags[fieldPath], []byte(p.Dir()))
 	for _, c := range d.memory.Categories {
 		a.words(&d.bags[fieldPath], []byte(c))
 	}

@@ -65,6 +65,18 @@ func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error
 	return x.freshOnce(ctx, files)
 }
 
+// warm loads what the index holds. What goes wrong here goes wrong again where
+// it can be dealt with.
+func (x *Index) warm() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if st, err := x.load(); err == nil {
+		if err := st.open(x.store, nil); err != nil {
+			x.o.Logger.Debug("search index not warmed", "reason", err)
+		}
+	}
+}
+
 func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*state, int, error) {
 	st, err := x.load()
 	if errors.Is(err, errNone) {

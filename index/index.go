@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -58,16 +57,20 @@ const defaultLimit = 10
 // those of ctx and of listing the vault.
 func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	began := x.o.Now()
+	var wg sync.WaitGroup
+	wg.Go(x.warm) // beside the walk, which mostly waits for the system
 	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	wg.Wait()
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	parsed := parseQuery(q.Text)
-	for _, f := range []struct{ key, value string }{{"scope", q.Scope}, {"kind", q.Kind}, {"category", q.Category}} {
-		if f.value != "" {
-			parsed.require(newFilter(f.key, f.value, false))
+	parsed := parseQuery(q.Text, began)
+	for _, f := range []struct{ key, value string }{{keyScope, q.Scope}, {keyKind, q.Kind}, {keyCategory, q.Category}} {
+		if f, ok := newFilter(f.key, f.value, began); ok {
+			parsed.required = append(parsed.required, f)
 		}
 	}
+	q.Archived = q.Archived || parsed.wantsHidden()
 	s := &searching{x: x, ctx: ctx, q: q, parsed: &parsed, files: files, res: &Result{}}
 	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -75,10 +78,6 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	s.res.Took = x.o.Now().Sub(began)
 	return s.res, nil
 }
-
-// require narrows a query to a filter given beside its text, whatever filters
-// of that key the text has.
-func (q *query) require(f filter) { q.required = append(q.required, f) }
 
 // A searching is one search under way.
 type searching struct {
@@ -132,9 +131,6 @@ func reason(err error) string {
 
 // answer evaluates the query on src and fills in the result.
 func (s *searching) answer(src source, hidden []bool) error {
-	// A mapped segment that another process cuts short faults when it is
-	// touched; a fault is then a panic, and a panic a reason to read the files.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	limit := s.q.Limit
 	if limit == 0 {
 		limit = defaultLimit
@@ -144,7 +140,10 @@ func (s *searching) answer(src source, hidden []bool) error {
 		ask = max(0, s.q.Offset) + limit + 8 // some may have changed meanwhile
 	}
 	recs := src.records()
-	keep := func(d int32) bool { return s.visible(&recs[d], hidden != nil && hidden[d]) && s.parsed.keeps(&recs[d]) }
+	keep := func(d int32) bool {
+		superseded := hidden != nil && hidden[d]
+		return s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded)
+	}
 	e, top, total, err := evaluate(s.ctx, src, s.parsed, keep, ask)
 	if err != nil {
 		return err
@@ -160,7 +159,7 @@ func (s *searching) answer(src source, hidden []bool) error {
 		if limit > 0 && len(s.res.Hits) == limit {
 			break
 		}
-		if hit, ok := s.hit(&recs[m.doc], m, lines); ok {
+		if hit, ok := s.hit(&recs[m.doc], hidden != nil && hidden[m.doc], m, lines); ok {
 			s.res.Hits = append(s.res.Hits, hit)
 			s.res.Tier = hit.Tier // the loosest comes last
 		} else {
@@ -194,12 +193,12 @@ func (s *searching) visible(r *record, superseded bool) bool {
 
 // hit cuts a hit from its file as it is now. A file that changed since it was
 // compared must still match, one that vanished is no hit.
-func (s *searching) hit(r *record, m match, lines *liner) (Hit, bool) {
+func (s *searching) hit(r *record, hidden bool, m match, lines *liner) (Hit, bool) {
 	data, info, err := s.x.src.ReadFile(r.path)
 	if err != nil {
 		return Hit{}, false
 	}
-	if hashOf(data) != r.hash && !s.matches(info) {
+	if hashOf(data) != r.hash && !s.matches(info, hidden) {
 		return Hit{}, false
 	}
 	mem := vault.ReadMemory(r.path, data)
@@ -218,12 +217,12 @@ func (s *searching) hit(r *record, m match, lines *liner) (Hit, bool) {
 }
 
 // matches evaluates the query on one file alone.
-func (s *searching) matches(f vault.File) bool {
+func (s *searching) matches(f vault.File, hidden bool) bool {
 	one, err := scan(s.ctx, s.x.src, []vault.File{f}, s.parsed)
 	if err != nil {
 		return false
 	}
-	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0]) }
+	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0], hidden) }
 	_, top, _, err := evaluate(s.ctx, one, s.parsed, keep, 1)
 	return err == nil && len(top) == 1
 }

@@ -23,12 +23,13 @@ func fromFiles(t testing.TB, src Source, q Query) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed := parseQuery(q.Text)
+	parsed := parseQuery(q.Text, time.Now())
 	x, err := Open(src, Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
+	q.Archived = q.Archived || parsed.wantsHidden()
 	s := &searching{x: x, ctx: context.Background(), q: q, parsed: &parsed, files: files, res: &Result{}}
 	from, err := scan(s.ctx, src, files, &parsed)
 	if err != nil {

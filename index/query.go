@@ -2,10 +2,9 @@ package index
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"stet/vault"
 )
 
 // The bounds of a query. More than these words add nothing to a ranking, and
@@ -43,14 +42,6 @@ type clause struct {
 	name  string   // its form as an identifier, "" for plain words
 }
 
-// A filter restricts the answer without adding to the score. Several filters
-// of one key are alternatives, several keys must all hold.
-type filter struct {
-	key   string // "kind", "scope" or "category"
-	value string
-	not   bool
-}
-
 // A query is a parsed text. Every text is one: what is no operator is a word.
 type query struct {
 	clauses  []clause
@@ -58,25 +49,12 @@ type query struct {
 	required []filter // given beside the text: each must hold
 }
 
-// filterKeys maps what a person may write to the key.
-func filterKey(s string) string {
-	switch strings.ToLower(s) {
-	case "kind":
-		return "kind"
-	case "scope":
-		return "scope"
-	case "category", "tag":
-		return "category"
-	}
-	return ""
-}
-
-// parseQuery reads a query. Bare words are alternatives, best first;
+// parseQuery reads a query asked at time now. Bare words are alternatives, best first;
 // "…" is a phrase and required; +x is required; -x is excluded; x* is a
-// prefix; kind:, scope:, category: and tag: filter. A quotation mark without a
-// partner, a lone sign and an unknown key are ordinary text.
-func parseQuery(text string) query {
-	p := queryParser{text: clip(text)}
+// prefix; kind: and its like filter, see [filterKey]. A quotation mark without
+// a partner, a lone sign, an unknown key and an impossible value are text.
+func parseQuery(text string, now time.Time) query {
+	p := queryParser{text: clip(text), now: now}
 	for p.next() {
 		if len(p.out.clauses) >= maxClauses {
 			break
@@ -98,6 +76,7 @@ func clip(s string) string {
 
 type queryParser struct {
 	text string
+	now  time.Time
 	out  query
 }
 
@@ -133,9 +112,10 @@ func (p *queryParser) next() bool {
 		if quoted, after, ok := cutQuoted(p.text[len(key)+1:]); ok {
 			value, rest = quoted, after
 		}
-		if value != "" {
+		if f, ok := newFilter(filterKey(key), value, p.now); ok {
 			p.text = rest
-			p.out.filters = append(p.out.filters, newFilter(filterKey(key), value, how == mustNot))
+			f.not = how == mustNot
+			p.out.filters = append(p.out.filters, f)
 			return true
 		}
 	}
@@ -163,14 +143,6 @@ func cutQuoted(s string) (quoted, rest string, ok bool) {
 	}
 	quoted, rest, ok = strings.Cut(s[1:], `"`)
 	return quoted, rest, ok
-}
-
-func newFilter(key, value string, not bool) filter {
-	value = strings.ToLower(strings.TrimSpace(value))
-	if key == "scope" {
-		value = "/" + strings.Trim(value, "/")
-	}
-	return filter{key: key, value: value, not: not}
 }
 
 // add analyses a unit. It reports false when the unit has no words and is
@@ -252,52 +224,4 @@ func (c *clause) isStop() bool {
 		}
 	}
 	return true
-}
-
-// keeps reports whether the filters let a record pass.
-func (q *query) keeps(r *record) bool {
-	if len(q.filters) == 0 && len(q.required) == 0 {
-		return true
-	}
-	m := decodeMeta(r.meta)
-	for i := range q.required {
-		if !q.required[i].matches(r.path, &m) {
-			return false
-		}
-	}
-	asked, held := map[string]bool{}, map[string]bool{}
-	for _, f := range q.filters {
-		ok := f.matches(r.path, &m)
-		if f.not {
-			if ok {
-				return false
-			}
-			continue
-		}
-		asked[f.key] = true
-		held[f.key] = held[f.key] || ok
-	}
-	for key := range asked {
-		if !held[key] {
-			return false
-		}
-	}
-	return true
-}
-
-func (f *filter) matches(p vault.Path, m *meta) bool {
-	switch f.key {
-	case "kind":
-		return m.kind == f.value
-	case "scope":
-		scope := strings.ToLower(vault.ScopeOf(p))
-		return f.value == "/" || scope == f.value || strings.HasPrefix(scope, f.value+"/")
-	default:
-		for _, c := range m.categories {
-			if c == f.value {
-				return true
-			}
-		}
-		return false
-	}
 }

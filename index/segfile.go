@@ -44,8 +44,10 @@ func (s *store) openSegment(gen string, info segmentInfo) (*segmentFile, error) 
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("segment %d: %w", info.id, err)
 	}
-	if checksum(0, out.data) != info.crc {
-		return nil, fmt.Errorf("segment %d: checksum: %w", info.id, ErrDamaged)
-	}
-	return out, nil
+	return out, guard("verify segment", func() error {
+		if checksum(0, out.data) != info.crc {
+			return fmt.Errorf("segment %d: checksum: %w", info.id, ErrDamaged)
+		}
+		return nil
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/RoaringBitmap/roaring"
 	segment "github.com/blugelabs/bluge_segment_api"
@@ -14,8 +15,11 @@ import (
 // Bluge's own writer does it in background goroutines, where a panic (it has
 // some, and bad data finds them) ends the process; here it is an error.
 
-// guard runs f, which calls into Bluge, and turns a panic into [ErrDamaged].
+// guard runs f, which calls into Bluge or touches mapped files, and turns a
+// panic into [ErrDamaged]. A mapped file that another process cuts short
+// faults when it is touched; that is a panic here as well.
 func guard(what string, f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s: %w: %v", what, ErrDamaged, r)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	segment "github.com/blugelabs/bluge_segment_api"
+	"github.com/blugelabs/ice"
 )
 
 // segSource evaluates on Bluge's reader.
@@ -74,27 +75,36 @@ func (s *segSource) similar(word string) ([]string, error) {
 }
 
 // dictionary lists the terms of a field that begin with prefix and that keep
-// lets pass.
+// lets pass. It asks segment by segment: Bluge's own iterator over all of them
+// reads in goroutines, where a fault in a mapped file that somebody cut short
+// would end the process.
 func (s *segSource) dictionary(field int, prefix string, keep func(string) bool) ([]string, error) {
-	if len(s.st.opened.segs) == 0 {
-		return nil, nil
-	}
+	start := []byte(prefix)
 	end := append([]byte(prefix), 0xff) // above any UTF-8 continuation of prefix
-	it, err := s.st.opened.snap.DictionaryIterator(fieldName(field), nil, []byte(prefix), end)
-	if err != nil {
-		return nil, damaged(err)
-	}
 	var out []string
-	for {
-		e, err := it.Next()
+	for _, f := range s.st.opened.segs {
+		seg, err := ice.Load(segment.NewDataBytes(f.data))
 		if err != nil {
 			return nil, damaged(err)
 		}
-		if e == nil {
-			return out, nil
+		dict, err := seg.Dictionary(fieldName(field))
+		if err != nil {
+			return nil, damaged(err)
 		}
-		if keep(e.Term()) {
-			out = append(out, e.Term())
+		it := dict.Iterator(nil, start, end)
+		for {
+			e, err := it.Next()
+			if err != nil {
+				return nil, damaged(err)
+			}
+			if e == nil {
+				break
+			}
+			if keep(e.Term()) {
+				out = append(out, e.Term())
+			}
 		}
 	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
