@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 
+	"stet/vault/durable"
 	"stet/vault/gitstore"
 )
 
@@ -57,12 +58,12 @@ type transition struct {
 
 func (v *Vault) journalPath() string { return path.Join(v.state, "journal") }
 
-func (v *Vault) writeJournal(head gitstore.Head, next gitstore.ID) error {
+func (v *Vault) writeJournal(head gitstore.Head, next gitstore.ID, batch *durable.Batch) error {
 	line, err := journal{Version: 1, Head: head.Detached, Ref: head.Ref, Base: head.ID.String(), Next: next.String()}.encode()
 	if err != nil {
 		return err
 	}
-	return v.repo.Root().Overwrite("journal", v.journalPath(), line, 0o666, true)
+	return batch.Overwrite(v.repo.Root(), "journal", v.journalPath(), line, 0o666)
 }
 
 // clearJournal needs no fsync: finishing the same commit twice changes nothing.

@@ -45,35 +45,36 @@ func (pl *placement) temp() (*durable.Root, string) {
 
 // stage writes the new bytes aside and makes the folders they need, before the
 // commit point, so that a full disk shows itself while nothing has happened.
-func (pl *placement) stage() error {
-	if pl.inPlace {
-		return nil
-	}
-	if pl.want.remove {
+// The batch is synced before [placement.ready].
+func (pl *placement) stage(batch *durable.Batch) error {
+	if pl.inPlace || pl.want.remove {
 		return nil
 	}
 	if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
 		return err
 	}
 	root, temp := pl.temp()
-	fresh := temp + unfinished
-	if err := root.Remove("file", fresh); err != nil {
-		return err
-	}
 	perm := fs.FileMode(0o666)
 	if pl.want.mode == gitstore.ModeExecutable {
 		perm = 0o777
 	}
-	if err := root.CreateSync("file", fresh, pl.want.data, perm); err != nil {
+	pl.staged = true
+	if err := batch.Create(root, "file", temp+unfinished, pl.want.data, perm); err != nil {
 		return err
 	}
-	pl.staged = true
 	if pl.exists {
-		if err := root.Chmod("file", fresh, pl.perm); err != nil {
-			return err
-		}
+		return root.Chmod("file", temp+unfinished, pl.perm)
 	}
-	return root.Rename("file", fresh, temp)
+	return nil
+}
+
+// ready marks the staged bytes as whole.
+func (pl *placement) ready() error {
+	if !pl.staged {
+		return nil
+	}
+	root, temp := pl.temp()
+	return root.Rename("file", temp+unfinished, temp)
 }
 
 // unfinished ends the name of a temporary file until its bytes are whole and
@@ -219,11 +220,6 @@ func (f finisher) run() error {
 			dirs[pl.path.Dir()] = true
 		}
 	}
-	for _, dir := range sortedKeys(dirs) {
-		if err := f.v.syncOrPrune(dir); err != nil {
-			return err
-		}
-	}
 	edits := make([]gitindex.Edit, 0, len(f.files))
 	for _, pl := range f.files {
 		e, err := pl.edit()
@@ -240,7 +236,14 @@ func (f finisher) run() error {
 	if err != nil {
 		return fmt.Errorf("git index: %w", err)
 	}
-	return f.v.repo.PublishGitIndex(f.v.tmp("index"), data)
+	return f.v.repo.PublishGitIndex(f.v.tmp("index"), data, func() error {
+		for _, dir := range sortedKeys(dirs) {
+			if err := f.v.syncOrPrune(dir); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // syncOrPrune makes the names in a folder durable, and removes the folder and

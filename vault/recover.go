@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"stet/vault/durable"
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
 )
@@ -119,13 +120,8 @@ func (v *Vault) rollForward(ctx context.Context, mark gitstore.Mark, t transitio
 	if err != nil {
 		return err
 	}
-	for _, pl := range f.files {
-		if err := pl.restoreDisplaced(); err != nil {
-			return err
-		}
-		if err := pl.settle(); err != nil {
-			return err
-		}
+	if err := f.settle(); err != nil {
+		return err
 	}
 	if err := f.run(); err != nil {
 		return err
@@ -258,9 +254,32 @@ func (pl *placement) restoreDisplaced() error {
 	return pl.move().Place()
 }
 
+// settle makes each leftover ready to be placed.
+func (f finisher) settle() (err error) {
+	var batch durable.Batch
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	for _, pl := range f.files {
+		if err := pl.restoreDisplaced(); err != nil {
+			return err
+		}
+		if err := pl.settle(&batch); err != nil {
+			return err
+		}
+	}
+	if err := batch.Sync(); err != nil {
+		return err
+	}
+	for _, pl := range f.files {
+		if err := pl.ready(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // settle decides from what is on disk now whether the file is done, still to
 // be placed, or a person's.
-func (pl *placement) settle() error {
+func (pl *placement) settle(batch *durable.Batch) error {
 	disk, err := pl.v.look(pl.path)
 	if err != nil {
 		return err
@@ -270,7 +289,7 @@ func (pl *placement) settle() error {
 	case pl.want.remove && !disk.exists, disk.exists && disk.id == pl.want.id:
 		pl.inPlace = true
 	case pl.known[disk.id]:
-		return pl.stage()
+		return pl.stage(batch)
 	default:
 		pl.inPlace, pl.left = true, true
 	}

@@ -185,7 +185,7 @@ func (v *Vault) rebuildGitIndex(ctx context.Context) error {
 		if err = rerr; err == nil {
 			var data []byte
 			if data, err = f.Apply(nil, nil); err == nil {
-				err = v.repo.PublishGitIndex(v.tmp("index"), data)
+				err = v.repo.PublishGitIndex(v.tmp("index"), data, func() error { return nil })
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"stet/vault/durable"
 	"stet/vault/gitstore"
 )
 
@@ -151,6 +152,8 @@ type publication struct {
 	index     *gitstore.FileLock
 	ref       *gitstore.FileLock
 	mark      gitstore.Mark
+	flush     *gitstore.Flush
+	refStaged bool // a temporary file waits to become the ref
 }
 
 func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res *Result, err error) {
@@ -193,9 +196,12 @@ func (p *publication) lockIndex(ctx context.Context) (err error) {
 	return err
 }
 
-// stage makes everything durable that the commit needs, out of sight.
-func (p *publication) stage() error {
-	if err := p.tx.objects.Flush(p.v.tmp(".")); err != nil {
+// stage makes everything durable that the commit needs, out of sight: all
+// contents in one batch, then the names.
+func (p *publication) stage() (err error) {
+	var batch durable.Batch
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	if p.flush, err = p.tx.objects.Flush(p.v.tmp("."), &batch); err != nil {
 		return err
 	}
 	for _, path := range p.tx.written() {
@@ -207,11 +213,26 @@ func (p *publication) stage() error {
 		pl := &placement{v: p.v, path: path, want: final, exists: before.exists, perm: before.perm, inPlace: final.same(before),
 			known: map[gitstore.ID]bool{before.id: true}}
 		p.files = append(p.files, pl)
-		if err := pl.stage(); err != nil {
+		if err := pl.stage(&batch); err != nil {
 			return err
 		}
 	}
-	return p.v.writeJournal(p.tx.head, p.chain.tip())
+	p.refStaged = true
+	if err := p.v.repo.PrepareRef(p.v.tmp("ref"), p.chain.tip(), &batch); err != nil {
+		return err
+	}
+	if err := p.v.writeJournal(p.tx.head, p.chain.tip(), &batch); err != nil {
+		return err
+	}
+	if err := batch.Sync(); err != nil {
+		return err
+	}
+	for _, pl := range p.files {
+		if err := pl.ready(); err != nil {
+			return err
+		}
+	}
+	return p.flush.Publish()
 }
 
 // commit takes git's locks, looks whether everything is still as it was when
@@ -246,6 +267,7 @@ func (p *publication) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.refStaged = false
 	if err := p.v.repo.SyncRef(head.Ref); err != nil {
 		p.index, p.ref, p.files = nil, nil, nil // published: the next command finishes
 		return fmt.Errorf("commit %s is published but may not survive a power cut: %w", p.chain.tip(), err)
@@ -303,8 +325,14 @@ func (p *publication) finish() error {
 // may stay: it names a commit that no branch reaches.
 func (p *publication) abandon() error {
 	var errs []error
+	if p.flush != nil {
+		errs = append(errs, p.flush.Discard())
+	}
 	for _, pl := range p.files {
 		errs = append(errs, pl.discard())
+	}
+	if p.refStaged {
+		errs = append(errs, p.v.repo.Root().Remove("ref", p.v.tmp("ref")))
 	}
 	for _, l := range []*gitstore.FileLock{p.ref, p.index} {
 		if l != nil {

@@ -296,6 +296,27 @@ func (r *Root) MkdirAllLazy(label, p string, perm fs.FileMode) error {
 	return r.mkdirAll(label, p, perm, false)
 }
 
+// Mkdir makes one folder whose parent exists and reports whether it was missing;
+// its name is durable after SyncDir of the parent.
+func (r *Root) Mkdir(label, p string, perm fs.FileMode) (made bool, err error) {
+	info, err := r.Lstat(p)
+	switch {
+	case err == nil && info.IsDir():
+		return false, nil
+	case err == nil:
+		return false, &fs.PathError{Op: "mkdir", Path: p, Err: syscall.ENOTDIR}
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, err
+	}
+	return true, r.step(Step{Op: OpMkdir, Label: label, Path: r.Abs(p), Perm: perm.Perm()}, func() error {
+		err := r.root.Mkdir(filepath.FromSlash(p), perm.Perm())
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	})
+}
+
 // mkdirAll looks at every folder on the way: one look at the last would follow
 // a symbolic link in the middle.
 func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 
+	"stet/vault/durable"
 	"stet/vault/gitindex"
 )
 
@@ -91,17 +92,19 @@ func (r *Repo) indexFromTree(head ID) (*gitindex.File, error) {
 }
 
 // PublishGitIndex replaces the git index; the caller holds its lock file. It is
-// fsynced, and so is its name: a git index older than HEAD would show the
-// difference as staged, and the person's next commit would undo it.
-func (r *Repo) PublishGitIndex(temp string, data []byte) error {
-	if err := r.root.Remove("index", temp); err != nil {
+// fsynced, then between runs, then its new name is fsynced: a git index older
+// than HEAD would show the difference as staged, and the person's next commit
+// would undo it.
+func (r *Repo) PublishGitIndex(temp string, data []byte, between func() error) error {
+	var batch durable.Batch
+	if err := batch.Create(r.root, "index", temp, data, 0o666); err != nil {
 		return err
 	}
-	if err := r.root.CreateSync("index", temp, data, 0o666); err != nil {
+	if err := errors.Join(batch.Sync(), between()); err != nil {
 		return err
 	}
 	if err := r.root.Rename("index", temp, r.GitIndexPath()); err != nil {
-		return errors.Join(err, r.root.Remove("index", temp))
+		return err
 	}
 	return r.root.SyncDir("index", r.Own("."))
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"stet/vault/durable"
 )
 
 // A Head is where HEAD points.
@@ -82,7 +84,12 @@ type RefUpdate struct {
 	By       Signature
 	When     time.Time
 	Message  string // one line for the reflog
-	TempPath string // a free name in the repository's root
+	TempPath string // where [Repo.PrepareRef] wrote New
+}
+
+// PrepareRef writes what the ref will hold aside, into the batch.
+func (r *Repo) PrepareRef(temp string, id ID, batch *durable.Batch) error {
+	return batch.Create(r.root, "ref", temp, []byte(id.String()+"\n"), 0o666)
 }
 
 // PublishRef moves the ref. The caller holds the ref's lock file, so the
@@ -97,21 +104,12 @@ func (r *Repo) PublishRef(u RefUpdate) error {
 		return fmt.Errorf("%s: %w", u.Head.Ref, ErrMoved)
 	}
 	file := r.RefPath(u.Head.Ref)
-	if err := r.root.Remove("ref", u.TempPath); err != nil {
-		return err
-	}
-	if err := r.root.CreateSync("ref", u.TempPath, []byte(u.New.String()+"\n"), 0o666); err != nil {
-		return err
-	}
 	// The lines go first: a crash in between leaves a reflog line for a commit
 	// that exists but was not published, which is harmless and true to git.
 	if err := r.appendReflog(u); err != nil {
-		return errors.Join(err, r.root.Remove("ref", u.TempPath))
+		return err
 	}
-	if err := r.root.Rename("ref", u.TempPath, file); err != nil {
-		return errors.Join(err, r.root.Remove("ref", u.TempPath))
-	}
-	return nil
+	return r.root.Rename("ref", u.TempPath, file)
 }
 
 // SyncRef makes the published ref durable.

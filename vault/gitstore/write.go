@@ -14,6 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/storage/memory"
+
+	"stet/vault/durable"
 )
 
 // packAbove is the number of new objects from which one pack is written
@@ -21,64 +23,97 @@ import (
 // and git itself starts to mind at some thousands of loose files.
 const packAbove = 64
 
-// Flush makes every staged object durable: afterwards a ref may point to them.
-// tmp is a folder in the repository's root for unfinished files.
-func (o *Objects) Flush(tmp string) error {
-	if len(o.order) == 0 {
-		return nil
-	}
+// A Flush is the writing of staged objects in two steps, so that their fsyncs
+// can wait together with those of other files: the batch is synced in between.
+type Flush struct {
+	objects *Objects
+	tmp     string
+	temps   [][2]string     // temporary file, final place
+	dirs    map[string]bool // folders to fsync
+}
+
+// Flush writes every staged object aside, into the batch. tmp is a folder in
+// the repository's root for unfinished files.
+func (o *Objects) Flush(tmp string, batch *durable.Batch) (*Flush, error) {
 	o.repo.mu.Lock()
 	defer o.repo.mu.Unlock()
-	var err error
+	f := &Flush{objects: o, tmp: tmp, dirs: map[string]bool{}}
+	write := f.loose
 	if len(o.order) > packAbove {
-		err = o.writePack(tmp)
-	} else {
-		err = o.writeLoose(tmp)
+		write = f.pack
 	}
-	if err != nil {
-		return fmt.Errorf("write git objects: %w", err)
+	if err := write(batch); err != nil {
+		return nil, errors.Join(fmt.Errorf("write git objects: %w", err), f.Discard())
 	}
-	clear(o.staged)
-	o.order = nil
+	return f, nil
+}
+
+// Publish gives the objects their names and makes these durable: afterwards a
+// ref may point to them. The batch has been synced.
+func (f *Flush) Publish() error {
+	f.objects.repo.mu.Lock()
+	defer f.objects.repo.mu.Unlock()
+	root := f.objects.repo.root
+	for len(f.temps) > 0 {
+		t := f.temps[0]
+		if err := root.Rename("object", t[0], t[1]); err != nil {
+			return fmt.Errorf("write git objects: %w", err)
+		}
+		f.temps = f.temps[1:]
+	}
+	for _, dir := range sortedKeys(f.dirs) {
+		if err := root.SyncDir("object", dir); err != nil {
+			return fmt.Errorf("write git objects: %w", err)
+		}
+	}
+	if f.dirs[packDir] {
+		f.objects.repo.storage.Reindex()
+	}
+	clear(f.objects.staged)
+	f.objects.order = nil
 	return nil
 }
 
-// writeLoose writes all files first and fsyncs each folder once.
-func (o *Objects) writeLoose(tmp string) error {
-	root, dirs := o.repo.root, map[string]bool{}
-	for _, id := range o.order {
+// Discard removes what was not published.
+func (f *Flush) Discard() error {
+	var errs []error
+	for _, t := range f.temps {
+		errs = append(errs, f.objects.repo.root.Remove("object", t[0]))
+	}
+	f.temps = nil
+	return errors.Join(errs...)
+}
+
+// loose writes each object to a file of its own.
+func (f *Flush) loose(batch *durable.Batch) error {
+	root := f.objects.repo.root
+	for _, id := range f.objects.order {
 		hex := id.String()
 		dir := "objects/" + hex[:2]
-		if err := root.MkdirAll("object", dir, 0o777); err != nil {
+		made, err := root.Mkdir("object", dir, 0o777)
+		if err != nil {
 			return err
 		}
-		dirs[dir] = true
+		if made {
+			f.dirs["objects"] = true
+		}
+		f.dirs[dir] = true
 		target := dir + "/" + hex[2:]
-		if done, err := o.trusted(target, id); err != nil || done {
+		if done, err := f.objects.trusted(target, id); err != nil || done {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		data, err := encodeLoose(o.staged[id])
+		data, err := encodeLoose(f.objects.staged[id])
 		if err != nil {
 			return err
 		}
-		temp := path.Join(tmp, "obj-"+hex)
-		if err := root.Remove("object", temp); err != nil {
+		temp := path.Join(f.tmp, "obj-"+hex)
+		if err := batch.Create(root, "object", temp, data, 0o444); err != nil {
 			return err
 		}
-		if err := root.CreateSync("object", temp, data, 0o444); err != nil {
-			return err
-		}
-		if err := root.Rename("object", temp, target); err != nil {
-			return errors.Join(err, root.Remove("object", temp))
-		}
-	}
-	for _, dir := range sortedKeys(dirs) {
-		if err := root.SyncDir("object", dir); err != nil {
-			return err
-		}
+		f.temps = append(f.temps, [2]string{temp, target})
 	}
 	return nil
 }
@@ -124,36 +159,35 @@ func encodeLoose(s stagedObject) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// writePack writes one pack and its index. The .idx is what makes a pack
-// visible to git, so it comes last.
-func (o *Objects) writePack(tmp string) error {
-	pack, index, name, err := o.encodePack()
+// packDir is where git looks for packs.
+const packDir = "objects/pack"
+
+// pack writes one pack and its index. The .idx is what makes a pack visible to
+// git, so it comes last.
+func (f *Flush) pack(batch *durable.Batch) error {
+	pack, index, name, err := f.objects.encodePack()
 	if err != nil {
 		return err
 	}
-	root := o.repo.root
-	if err := root.MkdirAll("pack", "objects/pack", 0o777); err != nil {
+	root := f.objects.repo.root
+	made, err := root.Mkdir("object", packDir, 0o777)
+	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
+	if made {
+		f.dirs["objects"] = true
+	}
+	f.dirs[packDir] = true
+	for _, part := range []struct {
 		ext  string
 		data []byte
 	}{{".pack", pack}, {".idx", index}} {
-		temp, target := path.Join(tmp, name+f.ext), "objects/pack/"+name+f.ext
-		if err := root.Remove("pack", temp); err != nil {
+		temp := path.Join(f.tmp, name+part.ext)
+		if err := batch.Create(root, "object", temp, part.data, 0o444); err != nil {
 			return err
 		}
-		if err := root.CreateSync("pack", temp, f.data, 0o444); err != nil {
-			return err
-		}
-		if err := root.Rename("pack", temp, target); err != nil {
-			return errors.Join(err, root.Remove("pack", temp))
-		}
+		f.temps = append(f.temps, [2]string{temp, packDir + "/" + name + part.ext})
 	}
-	if err := root.SyncDir("pack", "objects/pack"); err != nil {
-		return err
-	}
-	o.repo.storage.Reindex()
 	return nil
 }
 
