@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/cmd/stet/console"
+)
+
+// session runs command lines in process, as on a terminal.
+type session struct {
+	t   *testing.T
+	dir string
+	env map[string]string
+	now time.Time
+}
+
+func newSession(t *testing.T) *session {
+	home := t.TempDir()
+	s := &session{t: t, dir: filepath.Join(home, "notes"), now: time.Date(2026, 1, 9, 14, 2, 11, 0, time.UTC), env: map[string]string{
+		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "PAGER": "cat", "TERM": "xterm",
+		"GIT_AUTHOR_NAME": "Test Person", "GIT_AUTHOR_EMAIL": "person@example.com",
+		"GIT_COMMITTER_NAME": "Test Person", "GIT_COMMITTER_EMAIL": "person@example.com",
+	}}
+	if err := os.MkdirAll(s.dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "", "init")
+	return s
+}
+
+// run returns standard output and standard error of one command line.
+func (s *session) run(code int, in string, args ...string) (string, string) {
+	s.t.Helper()
+	var out, talk bytes.Buffer
+	host := console.Host{
+		Stdio:  console.Stdio{In: strings.NewReader(in), Out: &out, Err: &talk, InTerminal: true, OutTerminal: true, ErrTerminal: true},
+		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(),
+		Now: func() time.Time { s.now = s.now.Add(time.Second); return s.now },
+	}
+	if got := run(context.Background(), append([]string{"stet"}, args...), host); got != code {
+		s.t.Fatalf("stet %q: exit %d, want %d\n%s%s", args, got, code, out.String(), talk.String())
+	}
+	return out.String(), talk.String()
+}
+
+func TestRevertOnATerminalShowsTheDiffAndAsks(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "keep me", "--title", "Kept")
+	file := filepath.Join(s.dir, "memories", "kept.md")
+	out, talk := s.run(0, "n\n", "revert", "HEAD")
+	if !strings.Contains(out, "-keep me") || !strings.Contains(talk, "Revert this? [y/N]") || !strings.Contains(talk, "nothing was changed") {
+		t.Errorf("answer no: %q %q", out, talk)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("answer no: %v", err)
+	}
+	s.run(0, "", "revert", "HEAD") // end of input is no
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("end of input: %v", err)
+	}
+	s.run(0, "yes\n", "revert", "HEAD")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("answer yes: the file is still there")
+	}
+	out, talk = s.run(0, "", "revert", "HEAD", "--no-input")
+	if strings.Contains(talk, "[y/N]") || !strings.Contains(out, "keep me") {
+		t.Errorf("--no-input: %q %q", out, talk)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("revert of the revert: %v", err)
+	}
+}
+
+func TestStoredControlCharactersDoNotReachATerminal(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "quiet \x1b[2J\x07 evil", "--title", "Evil \x1b]0;x\x07title")
+	stored, err := filepath.Glob(filepath.Join(s.dir, "memories", "*.md"))
+	if err != nil || len(stored) != 1 {
+		t.Fatalf("stored files %q, %v", stored, err)
+	}
+	for _, args := range [][]string{{"list"}, {"show", stored[0]}, {"log", "-p"}, {"search", "evil"}, {"diff", "HEAD~1"}, {"status"}} {
+		out, talk := s.run(0, "", append(args, "--no-color")...)
+		if strings.ContainsAny(out+talk, "\x1b\x07") {
+			t.Errorf("stet %q printed a control character: %q %q", args, out, talk)
+		}
+	}
+	out, _ := s.run(0, "", "search", "evil")
+	if !strings.Contains(out, console.Bold) || strings.Contains(out, "\x1b[2J") {
+		t.Errorf("search on a terminal: %q: want our colour and not theirs", out)
+	}
+}
+
+func TestAPagerIsUsedOnATerminalOnly(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.env["PAGER"] = "sed s/^/paged:/"
+	out, _ := s.run(0, "", "log")
+	if !strings.HasPrefix(out, "paged:") {
+		t.Errorf("log on a terminal: %q", out)
+	}
+	for _, flag := range []string{"--no-pager", "--json"} {
+		if out, _ := s.run(0, "", "log", flag); strings.HasPrefix(out, "paged:") {
+			t.Errorf("log %s went through the pager", flag)
+		}
+	}
+	s.env["PAGER"] = "nosuchpager"
+	if out, _ := s.run(0, "", "log"); !strings.Contains(out, "config: ") {
+		t.Errorf("a missing pager must not lose the answer: %q", out)
+	}
+}
+
+func TestInterruptedBeforeTheWriteIsExit130AndNothingWritten(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	var out, talk bytes.Buffer
+	host := console.Host{Stdio: console.Stdio{In: strings.NewReader(""), Out: &out, Err: &talk},
+		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, Now: time.Now}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if code := run(ctx, []string{"stet", "remember", "never"}, host); code != console.ExitInterrupted {
+		t.Errorf("exit %d, want 130: %s", code, talk.String())
+	}
+	if got := talk.String(); got != "stet: interrupted\n" {
+		t.Errorf("said %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "memories", "never.md")); err == nil {
+		t.Error("the file was written")
+	}
+	if out, _ := s.run(0, "", "log", "--no-pager"); strings.Contains(out, "never") {
+		t.Errorf("the commit was made: %s", out)
+	}
+}
