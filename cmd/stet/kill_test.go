@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A victim is one command that is killed at each of its mutating steps.
+type victim struct {
+	name    string
+	prepare [][]string
+	args    []string
+	// done is what standard output begins with once the write is acknowledged.
+	done string
+	// after is a shell test that holds exactly when the new state is there, and
+	// before one for the old state.
+	before, after func(dir string) bool
+}
+
+func victims() []victim {
+	has := func(name, text string) func(string) bool {
+		return func(dir string) bool {
+			data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+			return err == nil && strings.Contains(string(data), text)
+		}
+	}
+	none := func(name string) func(string) bool {
+		return func(dir string) bool {
+			_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+			return errors.Is(err, fs.ErrNotExist)
+		}
+	}
+	both := func(a, b func(string) bool) func(string) bool { return func(d string) bool { return a(d) && b(d) } }
+	first := []string{"remember", "first text", "--title", "First"}
+	return []victim{
+		{
+			name: "remember", prepare: [][]string{first}, args: []string{"remember", "second text", "--title", "Second", "--scope", "/deep/down"},
+			done: "remembered", before: none("memories/deep/down/second.md"), after: has("memories/deep/down/second.md", "second text"),
+		},
+		{
+			name: "move", prepare: [][]string{first}, args: []string{"update", "first", "--scope", "/moved", "--append", "more"},
+			done:   "updated",
+			before: both(has("memories/first.md", "first text"), none("memories/moved/first.md")),
+			after:  both(has("memories/moved/first.md", "more"), none("memories/first.md")),
+		},
+		{
+			name: "revert", prepare: [][]string{first, {"update", "first", "--text", "changed text"}}, args: []string{"revert", "HEAD"},
+			done: "diff", before: has("memories/first.md", "changed text"), after: has("memories/first.md", "first text"),
+		},
+	}
+}
+
+// Killed before any mutating step, a write has happened or has not; what was
+// acknowledged has; the next command repairs, and the write can be done again.
+func TestKillSweepOfTheCommand(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skip: the sweep needs SIGKILL")
+	}
+	for _, v := range victims() {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			v.sweep(t)
+		})
+	}
+}
+
+func (v victim) sweep(t *testing.T) {
+	home := t.TempDir()
+	model := filepath.Join(home, "model")
+	for _, args := range append([][]string{{"init", model}}, v.prepare...) {
+		if out, code := child(t, home, model, 0, args...); code != 0 {
+			t.Fatalf("prepare %q: exit %d\n%s", args, code, out)
+		}
+	}
+	stride := 1
+	if testing.Short() {
+		stride = 5
+		t.Log("short: every fifth step")
+	}
+	killed, sawOld, sawNew := 0, false, false
+	for step := 1; ; step += stride {
+		dir := filepath.Join(home, fmt.Sprint("at", step))
+		if err := os.CopyFS(dir, os.DirFS(model)); err != nil {
+			t.Fatal(err)
+		}
+		out, code := child(t, home, dir, step, v.args...)
+		if code == 0 {
+			break // the command has fewer steps
+		}
+		if code != -1 {
+			t.Fatalf("step %d: exit %d, want a kill\n%s", step, code, out)
+		}
+		killed++
+		isNew := v.check(t, home, dir, step, strings.HasPrefix(out, v.done))
+		sawOld, sawNew = sawOld || !isNew, sawNew || isNew
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if killed < 20/stride || !sawOld || !sawNew {
+		t.Errorf("killed %d times, saw the old state %v, the new state %v: the sweep missed the write", killed, sawOld, sawNew)
+	}
+}
+
+// check looks at a vault after a kill and reports whether the write happened.
+func (v victim) check(t *testing.T, home, dir string, step int, acknowledged bool) bool {
+	if out, code := child(t, home, dir, 0, "list"); code != 0 {
+		t.Fatalf("step %d: list after the kill: exit %d\n%s", step, code, out)
+	}
+	// A reader leaves nothing half done behind; whether it repaired the disk or
+	// only looked past it, the next writer must.
+	isNew := v.after(dir)
+	if isNew == v.before(dir) {
+		t.Fatalf("step %d: neither the old nor the new state", step)
+	}
+	if acknowledged && !isNew {
+		t.Fatalf("step %d: acknowledged and gone", step)
+	}
+	if err := checkVault(dir); err != nil {
+		t.Fatalf("step %d: %v", step, err)
+	}
+	if !isNew {
+		if out, code := child(t, home, dir, 0, v.args...); code != 0 || !v.after(dir) {
+			t.Fatalf("step %d: the second try: exit %d\n%s", step, code, out)
+		}
+		if err := checkVault(dir); err != nil {
+			t.Fatalf("step %d, second try: %v", step, err)
+		}
+	}
+	return isNew
+}
+
+// child runs the command in a process of its own, killed before a step when
+// that is not 0. The exit code of a killed process is -1.
+func child(t *testing.T, home, dir string, crash int, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command("stet", args...)
+	if args[0] == "init" {
+		dir = home
+	}
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, fmt.Sprint("STET_TEST_CRASH=", crash),
+		"GIT_AUTHOR_NAME=Test Person", "GIT_AUTHOR_EMAIL=person@example.com"}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), cmd.ProcessState.ExitCode()
+}
