@@ -123,13 +123,6 @@ func (c *Config) Bool(section, key string, otherwise bool) bool {
 	return otherwise
 }
 
-// knownExtensions are the repository extensions that change nothing stet
-// relies on. Values other than the named one are refused.
-var knownExtensions = [...]struct{ key, value string }{
-	{"noop", ""}, {"preciousobjects", ""}, {"worktreeconfig", ""}, {"relativeworktrees", ""},
-	{"objectformat", "sha1"}, {"refstorage", "files"},
-}
-
 // checkFormat refuses what the rest of this package would read or write
 // wrongly, and says how to go on.
 func (c *Config) checkFormat() error {
@@ -153,11 +146,16 @@ func (c *Config) checkFormat() error {
 	return nil
 }
 
+// extensionKnown reports the repository extensions that change nothing stet
+// relies on.
 func extensionKnown(key, value string) bool {
-	for _, k := range knownExtensions {
-		if key == k.key {
-			return k.value == "" || k.value == value
-		}
+	switch key {
+	case "noop", "preciousobjects", "worktreeconfig", "relativeworktrees":
+		return true
+	case "objectformat":
+		return value == "sha1"
+	case "refstorage":
+		return value == "files"
 	}
 	return false
 }
@@ -167,7 +165,7 @@ type Signature struct{ Name, Email string }
 
 // Fallback is the identity of commits where git has none configured: writing
 // must neither fail nor prompt for it.
-var Fallback = Signature{Name: "stet", Email: "stet@localhost.invalid"}
+func Fallback() Signature { return Signature{Name: "stet", Email: "stet@localhost.invalid"} }
 
 // Identity is the person's identity for role "AUTHOR" or "COMMITTER" as git
 // would take it from the environment and configuration, else [Fallback].
@@ -186,13 +184,13 @@ func (c *Config) Identity(role string) Signature {
 		Email: first(c.env("GIT_"+role+"_EMAIL"), c.Get(section, "email"), c.Get("user", "email"), c.env("EMAIL")),
 	}
 	if s.Name == "" && s.Email == "" {
-		return Fallback
+		return Fallback()
 	}
 	if s.Name == "" {
 		s.Name, _, _ = strings.Cut(s.Email, "@")
 	}
 	if s.Email == "" {
-		s.Email = Fallback.Email
+		s.Email = Fallback().Email
 	}
 	return s
 }

@@ -48,14 +48,14 @@ type FileLock struct {
 	path string
 }
 
-// LockedError is an [ErrLocked] with the lock file and its age.
+// LockedError is an [ErrLocked] with the lock file and when it was made.
 type LockedError struct {
-	Path string
-	Age  time.Duration
+	Path  string
+	Since time.Time
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("%q: %v for %s", e.Path, ErrLocked, e.Age.Round(time.Second))
+	return fmt.Sprintf("%q: %v since %s", e.Path, ErrLocked, e.Since.Format(time.DateTime))
 }
 
 // Unwrap makes errors.Is(err, ErrLocked) true.
@@ -98,7 +98,7 @@ func (r *Repo) LockFile(ctx context.Context, mark Mark, target string, wait time
 func (r *Repo) lockedError(lock string) error {
 	e := &LockedError{Path: r.root.Abs(lock)}
 	if info, err := r.root.Lstat(lock); err == nil {
-		e.Age = time.Since(info.ModTime())
+		e.Since = info.ModTime()
 	}
 	return e
 }

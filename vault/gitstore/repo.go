@@ -96,19 +96,16 @@ func (r *Repo) Own(p string) string {
 // Config is the repository's configuration as it was at Open.
 func (r *Repo) Config() *Config { return r.config }
 
-// inProgress maps what git leaves in its folder to the operation's name.
-var inProgress = [...]struct{ file, name string }{
-	{"MERGE_HEAD", "merge"},
-	{"rebase-merge", "rebase"},
-	{"rebase-apply", "rebase"},
-	{"CHERRY_PICK_HEAD", "cherry-pick"},
-	{"REVERT_HEAD", "revert"},
-}
-
-// InProgress names the person's unfinished git operation, "" when there is
-// none. Cost: five lstat calls.
+// InProgress names the person's unfinished git operation by what git leaves in
+// its folder, "" when there is none. Cost: five lstat calls.
 func (r *Repo) InProgress() string {
-	for _, op := range inProgress {
+	for _, op := range [...]struct{ file, name string }{
+		{"MERGE_HEAD", "merge"},
+		{"rebase-merge", "rebase"},
+		{"rebase-apply", "rebase"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"},
+		{"REVERT_HEAD", "revert"},
+	} {
 		if r.root.Exists(r.Own(op.file)) {
 			return op.name
 		}
