@@ -39,10 +39,11 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 	if err := s.readTree(v); err != nil {
 		return nil, err
 	}
-	files, err := v.trackable(ctx)
+	files, shut, err := v.trackable(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s.skipped = shut
 	for _, f := range files {
 		if err := s.hash(v, f); err != nil {
 			return nil, err
@@ -128,9 +129,12 @@ func (s *scan) compare(v *Vault) {
 	sortChanges(s.staged)
 }
 
-// hidden reports a tracked file that is on disk but not walked, because it is
-// ignored or lies in a nested vault: it is not gone.
-func (s *scan) hidden(v *Vault, p Path) bool { return v.tree.Exists(string(p)) }
+// hidden reports a tracked file that was not walked but is not gone either: it
+// is ignored, lies in a nested vault, or in a folder that cannot be read.
+func (s *scan) hidden(v *Vault, p Path) bool {
+	_, err := v.tree.Lstat(string(p))
+	return !absent(err)
+}
 
 func statusOf(before, after gitstore.ID) string {
 	switch {

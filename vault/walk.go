@@ -58,10 +58,11 @@ func (v *Vault) overlaid(files []File, o WalkOptions) []File {
 
 // trackable lists every file that stet looks after: Markdown anywhere, and
 // anything in stet's own folders, .stet included.
-func (v *Vault) trackable(ctx context.Context) ([]walked, error) {
+func (v *Vault) trackable(ctx context.Context) ([]walked, []Problem, error) {
 	w := &walker{v: v, ctx: ctx, keep: inDomain,
 		enter: func(p Path) bool { return !strings.HasPrefix(p.Base(), ".") || p == ".stet" }}
-	return w.run("")
+	files, err := w.run("")
+	return files, w.shut, err
 }
 
 // inDomain reports whether stet looks after a path.
@@ -82,6 +83,7 @@ type walker struct {
 	mu    sync.Mutex
 	found []walked
 	errs  []error
+	shut  []Problem // folders that may not be listed
 	slots chan struct{}
 	wg    sync.WaitGroup
 }
@@ -152,10 +154,13 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 	}
 	infos, err := w.v.tree.ReadDirInfo(dir)
 	if err != nil {
-		if absent(err) {
-			return // gone since its parent was listed
+		switch {
+		case absent(err): // gone since its parent was listed
+		case errors.Is(err, fs.ErrPermission) && dir != ".":
+			w.pass(Path(dir), err)
+		default:
+			w.fail(err)
 		}
-		w.fail(err)
 		return
 	}
 	if dir != "." && nested(infos, w.v, dir) {
@@ -216,6 +221,14 @@ func (w *walker) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.errs = append(w.errs, err)
+}
+
+// pass notes a folder that this user may not read: what is in it is neither
+// found nor taken for gone.
+func (w *walker) pass(dir Path, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.shut = append(w.shut, Problem{ID: "unreadable", Path: dir, Text: err.Error(), Hint: "its files are left as they are and not searched"})
 }
 
 // nested reports whether a folder is a repository or a vault of its own.
