@@ -20,8 +20,7 @@ type victim struct {
 	args    []string
 	// done is what standard output begins with once the write is acknowledged.
 	done string
-	// after is a shell test that holds exactly when the new state is there, and
-	// before one for the old state.
+	// before holds exactly of the old state, after of the new one.
 	before, after func(dir string) bool
 }
 
@@ -73,14 +72,70 @@ func TestKillSweepOfTheCommand(t *testing.T) {
 	}
 }
 
-func (v victim) sweep(t *testing.T) {
-	home := t.TempDir()
-	model := filepath.Join(home, "model")
+// Ctrl-C before the commit point undoes (exit 130), after it the write is
+// finished (exit 0); at no step is the vault left in between.
+func TestInterruptSweepOfTheCommand(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("skip: the sweep sends SIGINT")
+	}
+	v := victims()[1]
+	home, model := v.model(t)
+	stride := 1
+	if testing.Short() {
+		stride = 7
+		t.Log("short: every seventh step")
+	}
+	stopped, finished := 0, 0
+	for step := 1; ; step += stride {
+		dir := v.copy(t, home, model, step)
+		out, code := child(t, home, dir, fmt.Sprint("STET_TEST_INTERRUPT=", step), v.args...)
+		if !strings.Contains(out, interrupted) {
+			break // the command has fewer steps
+		}
+		switch {
+		case code == 130 && v.before(dir) && !v.after(dir):
+			stopped++
+		case code == 0 && v.after(dir):
+			finished++
+		default:
+			t.Fatalf("step %d: exit %d, old state %v, new state %v\n%s", step, code, v.before(dir), v.after(dir), out)
+		}
+		// What an interrupted write leaves in the state folder, the next command clears.
+		if out, code := child(t, home, dir, "", "list"); code != 0 {
+			t.Fatalf("step %d: list: exit %d\n%s", step, code, out)
+		}
+		if err := checkVault(dir); err != nil {
+			t.Fatalf("step %d: %v", step, err)
+		}
+	}
+	if stopped == 0 || finished == 0 {
+		t.Errorf("stopped %d times, finished %d times: the sweep missed the commit point", stopped, finished)
+	}
+}
+
+// model makes the vault that each step starts from.
+func (v victim) model(t *testing.T) (home, model string) {
+	home = t.TempDir()
+	model = filepath.Join(home, "model")
 	for _, args := range append([][]string{{"init", model}}, v.prepare...) {
-		if out, code := child(t, home, model, 0, args...); code != 0 {
+		if out, code := child(t, home, model, "", args...); code != 0 {
 			t.Fatalf("prepare %q: exit %d\n%s", args, code, out)
 		}
 	}
+	return home, model
+}
+
+func (v victim) copy(t *testing.T, home, model string, step int) string {
+	dir := filepath.Join(home, fmt.Sprint("at", step))
+	if err := os.CopyFS(dir, os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func (v victim) sweep(t *testing.T) {
+	home, model := v.model(t)
 	stride := 1
 	if testing.Short() {
 		stride = 5
@@ -88,11 +143,8 @@ func (v victim) sweep(t *testing.T) {
 	}
 	killed, sawOld, sawNew := 0, false, false
 	for step := 1; ; step += stride {
-		dir := filepath.Join(home, fmt.Sprint("at", step))
-		if err := os.CopyFS(dir, os.DirFS(model)); err != nil {
-			t.Fatal(err)
-		}
-		out, code := child(t, home, dir, step, v.args...)
+		dir := v.copy(t, home, model, step)
+		out, code := child(t, home, dir, fmt.Sprint("STET_TEST_CRASH=", step), v.args...)
 		if code == 0 {
 			break // the command has fewer steps
 		}
@@ -113,7 +165,7 @@ func (v victim) sweep(t *testing.T) {
 
 // check looks at a vault after a kill and reports whether the write happened.
 func (v victim) check(t *testing.T, home, dir string, step int, acknowledged bool) bool {
-	if out, code := child(t, home, dir, 0, "list"); code != 0 {
+	if out, code := child(t, home, dir, "", "list"); code != 0 {
 		t.Fatalf("step %d: list after the kill: exit %d\n%s", step, code, out)
 	}
 	// A reader leaves nothing half done behind; whether it repaired the disk or
@@ -129,7 +181,7 @@ func (v victim) check(t *testing.T, home, dir string, step int, acknowledged boo
 		t.Fatalf("step %d: %v", step, err)
 	}
 	if !isNew {
-		if out, code := child(t, home, dir, 0, v.args...); code != 0 || !v.after(dir) {
+		if out, code := child(t, home, dir, "", v.args...); code != 0 || !v.after(dir) {
 			t.Fatalf("step %d: the second try: exit %d\n%s", step, code, out)
 		}
 		if err := checkVault(dir); err != nil {
@@ -139,16 +191,16 @@ func (v victim) check(t *testing.T, home, dir string, step int, acknowledged boo
 	return isNew
 }
 
-// child runs the command in a process of its own, killed before a step when
-// that is not 0. The exit code of a killed process is -1.
-func child(t *testing.T, home, dir string, crash int, args ...string) (string, int) {
+// child runs the command in a process of its own, with a fault when one is
+// given. The exit code of a killed process is -1.
+func child(t *testing.T, home, dir, fault string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command("stet", args...)
 	if args[0] == "init" {
 		dir = home
 	}
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, fmt.Sprint("STET_TEST_CRASH=", crash),
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, fault,
 		"GIT_AUTHOR_NAME=Test Person", "GIT_AUTHOR_EMAIL=person@example.com"}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

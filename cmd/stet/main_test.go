@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -19,7 +22,8 @@ import (
 // The test binary is the stet command as well. Only in it can a fault be asked
 // for from outside: STET_TEST_CRASH=N kills the process before the Nth mutating
 // step, STET_TEST_ERRNO=LABEL (or "any") makes the first step of that label and
-// all later ones fail as on a full disk.
+// all later ones fail as on a full disk, STET_TEST_INTERRUPT=N presses Ctrl-C
+// before the Nth step.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
 }
@@ -37,8 +41,9 @@ func faults(getenv func(string) string) durable.Hook {
 	var mu sync.Mutex
 	steps, failing := 0, false
 	crashAt, _ := strconv.Atoi(getenv("STET_TEST_CRASH"))
+	interruptAt, _ := strconv.Atoi(getenv("STET_TEST_INTERRUPT"))
 	full := getenv("STET_TEST_ERRNO")
-	if crashAt == 0 && full == "" {
+	if crashAt == 0 && interruptAt == 0 && full == "" {
 		return nil
 	}
 	return func(s durable.Step) error {
@@ -47,6 +52,9 @@ func faults(getenv func(string) string) durable.Hook {
 		steps++
 		if steps == crashAt {
 			kill(os.Getpid())
+		}
+		if steps == interruptAt {
+			interrupt()
 		}
 		if full != "" && (failing || full == "any" || strings.HasPrefix(s.Label, full)) {
 			failing = true
@@ -66,6 +74,27 @@ func kill(pid int) {
 		panic(err)
 	}
 	select {} // the signal is on its way
+}
+
+// interrupted is what the test binary says when it has pressed Ctrl-C.
+const interrupted = "test: interrupted here"
+
+// interrupt presses Ctrl-C and gives the command's own handler, which hears of
+// the signal at the same moment as this function, time to cancel its context.
+func interrupt() {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
+	defer signal.Stop(heard)
+	fmt.Fprintln(os.Stderr, interrupted)
+	p, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = p.Signal(os.Interrupt)
+	}
+	if err != nil {
+		panic(err)
+	}
+	<-heard
+	time.Sleep(20 * time.Millisecond)
 }
 
 // hasGit says whether the real git may be the referee.
