@@ -20,6 +20,7 @@ type Tx struct {
 	base    gitstore.ID // HEAD's tree
 	objects *gitstore.Objects
 	index   *gitindex.File
+	stamp   gitstore.GitIndexStamp
 	touched map[Path]*touched
 	layer   Overlay
 	why     Why
@@ -69,11 +70,15 @@ func (v *Vault) begin(why Why) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	stamp, err := v.repo.GitIndexStamp()
+	if err != nil {
+		return nil, err
+	}
 	index, _, err := v.repo.ReadGitIndex(head.ID)
 	if err != nil {
 		return nil, err
 	}
-	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, why: why, touched: map[Path]*touched{}}
+	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, stamp: stamp, why: why, touched: map[Path]*touched{}}
 	tx.layer = newOverlay(func(p Path) ([]byte, error) {
 		t, err := tx.touch(p)
 		if err != nil || !t.disk.exists {

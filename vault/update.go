@@ -290,6 +290,10 @@ func (p *publication) unmoved() error {
 	if err := p.v.checkWritable(); err != nil {
 		return err
 	}
+	stamp, err := p.v.repo.GitIndexStamp()
+	if err != nil || stamp.Same(p.tx.stamp) {
+		return err
+	}
 	index, _, err := p.v.repo.ReadGitIndex(head.ID)
 	if err != nil {
 		return err

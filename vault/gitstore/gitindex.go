@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 
@@ -43,6 +44,27 @@ func (r *Repo) ReadGitIndex(head ID) (f *gitindex.File, rebuilt bool, err error)
 		return f, true, err
 	}
 	return f.WithTimestamp(uint32(info.ModTime().Unix())), false, nil
+}
+
+// A GitIndexStamp tells whether the git index is still the file it was. Git and
+// stet replace the file by rename, so a new one has another inode.
+type GitIndexStamp struct{ info fs.FileInfo }
+
+// GitIndexStamp looks at the git index as it is now.
+func (r *Repo) GitIndexStamp() (GitIndexStamp, error) {
+	info, err := r.root.Lstat(r.GitIndexPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return GitIndexStamp{}, nil
+	}
+	return GitIndexStamp{info}, err
+}
+
+// Same reports whether both stamps are of one unchanged file, or of none.
+func (s GitIndexStamp) Same(o GitIndexStamp) bool {
+	if s.info == nil || o.info == nil {
+		return s.info == nil && o.info == nil
+	}
+	return os.SameFile(s.info, o.info) && s.info.Size() == o.info.Size() && s.info.ModTime().Equal(o.info.ModTime())
 }
 
 // convertIndex rewrites a version 4 git index as version 2 or 3, which go-git
