@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"stet/vault"
 )
@@ -49,6 +50,7 @@ func (x *Index) Check(ctx context.Context) ([]vault.Problem, error) {
 
 // identify compares the stored path of every living document with its record.
 func (st *state) identify() error {
+	defer runtime.KeepAlive(st)
 	for n, rec := range st.opened.recOf {
 		if rec < 0 {
 			continue

@@ -17,7 +17,9 @@ const (
 	// quickBytes bounds what a one-shot write may spend on merging.
 	quickBytes = 512 << 10
 	// mergeBytes bounds one merge: it is put together in memory.
-	mergeBytes = 64 << 20
+	mergeBytes = 32 << 20
+	// maxMerges bounds the merges after one update.
+	maxMerges = 16
 	// deadShare is the tolerated share of deleted documents, in percent.
 	deadShare = 10
 	// deadMin keeps small vaults from merging all the time.
@@ -26,17 +28,19 @@ const (
 
 // maintain merges segments where that pays and sweeps what nobody names. The
 // lock is held and st is the published state; quick allows only the small
-// merges that keep single writes from piling up.
-func (x *Index) maintain(s *store, st *state, quick bool) (*state, error) {
+// merges that keep single writes from piling up. A merge that fails is left
+// out: the state is as right without it.
+func (x *Index) maintain(s *store, st *state, quick bool) *state {
 	merged := false
-	for range 4 {
+	for range maxMerges {
 		group := chooseMerge(st.man, quick)
 		if len(group) == 0 {
 			break
 		}
 		up, err := x.merge(s, st, group)
 		if err != nil {
-			return nil, err
+			x.o.Logger.Warn("search index segments not merged", "err", err)
+			break
 		}
 		st, merged = up, true
 	}
@@ -45,7 +49,7 @@ func (x *Index) maintain(s *store, st *state, quick bool) (*state, error) {
 			x.o.Logger.Debug("search index not swept", "err", err)
 		}
 	}
-	return st, nil
+	return st
 }
 
 // chooseMerge picks the segments, by their place in m.segs, to merge next.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/RoaringBitmap/roaring"
@@ -62,6 +63,7 @@ func mergeSegments(w io.Writer, parts []*segmentFile, drops []*roaring.Bitmap) e
 			segs[i] = s
 		}
 		_, err := ice.Merge(segs, drops, 1<<20).WriteTo(w, make(chan struct{}))
+		runtime.KeepAlive(parts) // their mappings go when they do
 		return err
 	})
 }

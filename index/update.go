@@ -28,7 +28,7 @@ func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
 	_, stats, err := x.underLock(ctx, 0, func(s *store) (*state, Stats, error) {
 		st, stats, err := x.updateOrRebuild(ctx, s, files)
 		if err == nil && !stats.Rebuilt {
-			st, err = x.maintain(s, st, false)
+			st = x.maintain(s, st, false)
 		}
 		return st, stats, err
 	})
@@ -91,11 +91,8 @@ func (x *Index) touch(ctx context.Context, s *store, files []vault.File) (Stats,
 	if err != nil {
 		return stats, err
 	}
-	x.st = up
-	if up, err = x.maintain(s, up, true); err == nil {
-		x.st = up
-	}
-	return stats, err
+	x.st = x.maintain(s, up, true)
+	return stats, nil
 }
 
 // touchBlind adds the files without reading a single record of the manifest,
@@ -258,8 +255,9 @@ func (x *Index) rebuild(ctx context.Context, s *store, files []vault.File) (_ *s
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}
+	published := false
 	defer func() {
-		if err != nil {
+		if err != nil && !published {
 			// Best effort: the next writer sweeps what is left.
 			s.removeExcept(versionDir()+"/"+gen, nil)
 		}
@@ -286,11 +284,9 @@ func (x *Index) rebuild(ctx context.Context, s *store, files []vault.File) (_ *s
 	if err := s.publish(gen); err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}
+	published = true
 	if st.stamp, err = s.stamp(); err != nil {
 		return nil, Stats{}, err
 	}
-	if st, err = x.maintain(s, st, false); err != nil {
-		return nil, Stats{}, err
-	}
-	return st, Stats{Added: len(man.recs), Rebuilt: true}, nil
+	return x.maintain(s, st, false), Stats{Added: len(man.recs), Rebuilt: true}, nil
 }
