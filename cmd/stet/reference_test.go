@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,27 @@ func checkFlags(t *testing.T, c *console.Command) {
 				t.Errorf("%s: flag %q is defined twice", c.Name, n)
 			}
 			seen[n] = true
+		}
+	}
+}
+
+// A command that writes can be asked what it would write; edit shows it in the
+// editor, and the search index is nobody's data.
+func TestEveryWritingCommandHasADryRun(t *testing.T) {
+	t.Parallel()
+	writes := []string{"init", "remember", "update", "forget", "adopt", "undo", "redo", "revert", "doctor"}
+	reads := []string{"status", "search", "list", "show", "log", "diff", "edit", "reindex", "help", "version"}
+	for _, c := range Commands() {
+		var names []string
+		for _, f := range c.Flags {
+			names = append(names, f.Names()...)
+		}
+		dry := slices.Contains(names, "dry-run")
+		if !slices.Contains(writes, c.Name) && !slices.Contains(reads, c.Name) {
+			t.Errorf("%s is in neither list of this test", c.Name)
+		}
+		if dry != slices.Contains(writes, c.Name) {
+			t.Errorf("%s: has --dry-run: %v", c.Name, dry)
 		}
 	}
 }
