@@ -34,7 +34,8 @@ func wordFields() [4]int { return [4]int{fieldBody, fieldTitle, fieldHead, field
 type posting struct {
 	doc          int32
 	freq, length int32
-	positions    []int32 // when asked for, ascending
+	number       uint32  // the source's own number of the document
+	positions    []int32 // ascending; filled in by places
 }
 
 // A source is what a query is evaluated on: Bluge's segments, or the files
@@ -44,8 +45,11 @@ type source interface {
 	records() []record
 	// stats are the statistics of a field.
 	stats(field int) similarity
-	// term lists the documents with a term, each once, in any order.
-	term(field int, term string, positions bool) ([]posting, error)
+	// term lists the documents with a term, each once, by ascending number.
+	term(field int, term string) ([]posting, error)
+	// places fills in the positions of an exact term in some of the documents
+	// that term listed.
+	places(term string, list []posting) error
 	// expand lists the terms of a field that begin with prefix, sorted.
 	expand(field int, prefix string) ([]string, error)
 	// similar lists the exact terms that word may be a misspelling of, sorted.
@@ -234,7 +238,7 @@ func (e *evaluation) words(c *clause, found []bool) error {
 
 // leaf adds the postings of one term.
 func (e *evaluation) leaf(field int, term string, c *clause, found []bool) error {
-	list, err := e.src.term(field, term, false)
+	list, err := e.src.term(field, term)
 	if err != nil {
 		return err
 	}
@@ -297,7 +301,7 @@ func (e *evaluation) prefix(c *clause, found []bool) error {
 func (e *evaluation) union(field int, terms []string) ([]posting, error) {
 	sum := map[int32]posting{}
 	for _, t := range terms {
-		list, err := e.src.term(field, t, false)
+		list, err := e.src.term(field, t)
 		if err != nil {
 			return nil, err
 		}
@@ -313,30 +317,30 @@ func (e *evaluation) union(field int, terms []string) ([]posting, error) {
 	return list, nil
 }
 
-// phrase finds words side by side, in their order.
+// phrase finds words side by side, in their order. Positions are costly, so
+// they are read only where all the words are.
 func (e *evaluation) phrase(c *clause, found []bool) error {
-	var docs map[int32]posting
+	lists := make([][]posting, len(c.exact))
+	seen := make([]uint16, len(e.scores))
 	for i, t := range c.exact {
-		list, err := e.src.term(fieldExact, t.term, true)
+		list, err := e.src.term(fieldExact, t.term)
 		if err != nil {
 			return err
 		}
-		next := make(map[int32]posting, len(list))
-		shift := int32(t.pos - c.exact[0].pos)
 		for _, p := range list {
-			starts := make([]int32, 0, len(p.positions))
-			for _, at := range p.positions {
-				starts = append(starts, at-shift)
-			}
-			if i > 0 {
-				starts = intersect(docs[p.doc].positions, starts)
-			}
-			if len(starts) > 0 {
-				p.positions, p.freq = starts, int32(len(starts))
-				next[p.doc] = p
+			if int(seen[p.doc]) == i {
+				seen[p.doc]++
 			}
 		}
-		docs = next
+		lists[i] = list
+	}
+	var docs map[int32]posting
+	for i, t := range c.exact {
+		list := slices.DeleteFunc(slices.Clone(lists[i]), func(p posting) bool { return int(seen[p.doc]) < len(c.exact) })
+		if err := e.src.places(t.term, list); err != nil {
+			return err
+		}
+		docs = follow(docs, list, int32(t.pos-c.exact[0].pos), i == 0)
 	}
 	list := make([]posting, 0, len(docs))
 	for _, p := range docs {
@@ -344,6 +348,25 @@ func (e *evaluation) phrase(c *clause, found []bool) error {
 	}
 	e.add(leafKey{fieldExact, strings.ToLower(c.raw)}, fieldBoost(fieldExact), c, list, found)
 	return nil
+}
+
+// follow keeps the beginnings in docs that list continues, shift places on.
+func follow(docs map[int32]posting, list []posting, shift int32, first bool) map[int32]posting {
+	next := make(map[int32]posting, len(list))
+	for _, p := range list {
+		starts := make([]int32, 0, len(p.positions))
+		for _, at := range p.positions {
+			starts = append(starts, at-shift)
+		}
+		if !first {
+			starts = intersect(docs[p.doc].positions, starts)
+		}
+		if len(starts) > 0 {
+			p.positions, p.freq = starts, int32(len(starts))
+			next[p.doc] = p
+		}
+	}
+	return next
 }
 
 // intersect keeps what two ascending lists share.

@@ -56,15 +56,20 @@ func (e *evaluation) misspelt(c *clause) error {
 // two in long words. An edit puts in, leaves out or replaces a letter, or swaps
 // two neighbours.
 func isSimilar(word, term string) bool {
-	most := 1
 	n, m := utf8.RuneCountInString(word), utf8.RuneCountInString(term)
-	if n >= fuzzyTwoLetters {
-		most = 2
-	}
+	most := maxEdits(n)
 	if m < fuzzyMinLetters-1 || n-m > most || m-n > most {
 		return false
 	}
 	return distance([]rune(word), []rune(term), most) <= most
+}
+
+// maxEdits is how many edits a word of n letters may be away.
+func maxEdits(n int) int {
+	if n >= fuzzyTwoLetters {
+		return 2
+	}
+	return 1
 }
 
 // distance is the optimal string alignment distance, or more than most.

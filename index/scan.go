@@ -186,9 +186,12 @@ func (s *scanSource) records() []record { return s.recs }
 
 func (s *scanSource) stats(field int) similarity { return s.fields[field] }
 
-func (s *scanSource) term(field int, term string, _ bool) ([]posting, error) {
+func (s *scanSource) term(field int, term string) ([]posting, error) {
 	return s.postings[leafKey{field, term}], nil
 }
+
+// places has nothing to do: a scan keeps positions with the postings.
+func (s *scanSource) places(string, []posting) error { return nil }
 
 func (s *scanSource) expand(field int, prefix string) ([]string, error) {
 	return s.prefixes[leafKey{field, prefix}], nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/blevesearch/vellum/levenshtein"
 	segment "github.com/blugelabs/bluge_segment_api"
 	"github.com/blugelabs/ice"
 )
@@ -22,11 +23,11 @@ func (s *segSource) stats(field int) similarity { return s.st.opened.stats[field
 
 func (s *segSource) literal(text string) ([]posting, error) { return s.files(text) }
 
-func (s *segSource) term(field int, term string, positions bool) ([]posting, error) {
+func (s *segSource) term(field int, term string) ([]posting, error) {
 	if len(s.st.opened.segs) == 0 {
 		return nil, nil
 	}
-	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(field), true, true, positions)
+	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(field), true, true, false)
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -39,16 +40,33 @@ func (s *segSource) term(field int, term string, positions bool) ([]posting, err
 		if p == nil {
 			return out, nil
 		}
-		rec := s.st.opened.recOf[p.Number()]
-		if rec < 0 {
-			continue
+		if rec := s.st.opened.recOf[p.Number()]; rec >= 0 {
+			out = append(out, posting{
+				doc: rec, freq: int32(p.Frequency()), length: int32(normLength(p.Norm())), number: uint32(p.Number()),
+			})
 		}
-		x := posting{doc: rec, freq: int32(p.Frequency()), length: int32(normLength(p.Norm()))}
-		if positions {
-			x.positions = positionsOf(p)
-		}
-		out = append(out, x)
 	}
+}
+
+func (s *segSource) places(term string, list []posting) error {
+	if len(list) == 0 {
+		return nil
+	}
+	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(fieldExact), true, true, true)
+	if err != nil {
+		return damaged(err)
+	}
+	for i := range list {
+		p, err := it.Advance(uint64(list[i].number))
+		if err != nil {
+			return damaged(err)
+		}
+		if p == nil || p.Number() != uint64(list[i].number) {
+			return fmt.Errorf("positions of %q: %w", term, ErrDamaged)
+		}
+		list[i].positions = positionsOf(p)
+	}
+	return nil
 }
 
 // damaged marks what Bluge says about verified bytes: it can only mean that
@@ -66,19 +84,34 @@ func positionsOf(p segment.Posting) []int32 {
 }
 
 func (s *segSource) expand(field int, prefix string) ([]string, error) {
-	return s.dictionary(field, prefix, func(string) bool { return true })
+	return s.dictionary(field, prefix, nil, func(string) bool { return true })
 }
 
 func (s *segSource) similar(word string) ([]string, error) {
 	_, first := utf8.DecodeRuneInString(word)
-	return s.dictionary(fieldExact, word[:first], func(term string) bool { return isSimilar(word, term) })
+	return s.dictionary(fieldExact, word[:first], similarAutomaton(word), func(term string) bool { return isSimilar(word, term) })
 }
 
-// dictionary lists the terms of a field that begin with prefix and that keep
-// lets pass. It asks segment by segment: Bluge's own iterator over all of them
+// similarAutomaton steers the walk through a dictionary past what cannot be
+// similar; nil lets all of it pass.
+func similarAutomaton(word string) segment.Automaton {
+	most := uint8(maxEdits(utf8.RuneCountInString(word)))
+	b, err := levenshtein.NewLevenshteinAutomatonBuilder(most, true)
+	if err != nil {
+		return nil
+	}
+	dfa, err := b.BuildDfa(word, most)
+	if err != nil {
+		return nil
+	}
+	return dfa
+}
+
+// dictionary lists the terms of a field that begin with prefix and that a (if
+// any) and keep let pass. It asks segment by segment: Bluge's own iterator over all of them
 // reads in goroutines, where a fault in a mapped file that somebody cut short
 // would end the process.
-func (s *segSource) dictionary(field int, prefix string, keep func(string) bool) ([]string, error) {
+func (s *segSource) dictionary(field int, prefix string, a segment.Automaton, keep func(string) bool) ([]string, error) {
 	start := []byte(prefix)
 	end := append([]byte(prefix), 0xff) // above any UTF-8 continuation of prefix
 	var out []string
@@ -91,7 +124,7 @@ func (s *segSource) dictionary(field int, prefix string, keep func(string) bool)
 		if err != nil {
 			return nil, damaged(err)
 		}
-		it := dict.Iterator(nil, start, end)
+		it := dict.Iterator(a, start, end)
 		for {
 			e, err := it.Next()
 			if err != nil {
