@@ -26,6 +26,10 @@ type Place struct {
 // configuration. It fails with vault.ErrNotVault.
 func (e *Env) Locate() (Place, error) {
 	if e.at != "" {
+		// A misspelt folder below a vault would otherwise lead up to that vault.
+		if info, err := os.Stat(e.Start()); err != nil || !info.IsDir() {
+			return Place{}, fmt.Errorf("-C %q: no such folder: %w", e.at, vault.ErrNotVault)
+		}
 		root, err := vault.Find(e.Start())
 		return Place{Root: root}, err
 	}

@@ -27,7 +27,7 @@ func searchCommand() *console.Command {
 			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
 		},
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits, 0 for all"},
 			&cli.IntFlag{Name: "offset", Usage: "leave out the first `N` hits"},
 			&cli.StringFlag{Name: "scope", Usage: "only below the `SCOPE`"},
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only the kind `WORD`"},
@@ -90,6 +90,9 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"),
 		Scope: in.String("scope"), Kind: in.String("kind"), Category: in.String("category"),
 		Archived: in.Bool("archived"), Class: classes, Explain: in.Bool("explain"),
+	}
+	if q.Limit == 0 {
+		q.Limit = -1 // the index takes 0 for its default
 	}
 	res, err := x.Search(ctx, q)
 	if err != nil {
