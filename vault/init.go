@@ -139,6 +139,9 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	if err := v.checkNotIgnored(); err != nil {
 		return err
 	}
+	if err := v.checkGitIndex(); err != nil {
+		return err
+	}
 	v.config = Config{Version: FormatVersion, Watch: WatchConfig{Commit: own}}
 	if own {
 		r, err := v.Adopt(ctx, AdoptOptions{All: true, DryRun: in.DryRun, Message: "the notes found here"})
@@ -241,6 +244,16 @@ func appendMissing(have, add []byte) []byte {
 		return have
 	}
 	return out
+}
+
+// checkGitIndex refuses a git index that cannot be written, before there is
+// even a state folder.
+func (v *Vault) checkGitIndex() error {
+	h, err := v.repo.Head()
+	if err == nil {
+		_, _, err = v.repo.ReadGitIndex(h.ID)
+	}
+	return err
 }
 
 // checkNotIgnored refuses a vault whose own files git would not see.

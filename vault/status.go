@@ -89,7 +89,7 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 		out = append(out, Problem{ID: id, Path: p, Text: text, Hint: hint, Fixable: fixable})
 	}
 	if op := v.repo.InProgress(); op != "" {
-		add("in-progress", "", false, "an unfinished git "+op, `finish it, or "git `+op+` --abort"`)
+		add("in-progress", "", false, "an unfinished git "+op, endOf(op))
 	}
 	head, err := v.repo.Head()
 	if err != nil {
@@ -117,6 +117,14 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	out = append(out, s.skipped...)
 	bad, err := v.checkFiles(ctx)
 	return append(out, bad...), err
+}
+
+// endOf says how an unfinished git operation ends.
+func endOf(op string) string {
+	if op == "bisect" {
+		return `end it with "git bisect reset"`
+	}
+	return "finish it with git, or abort it with \"git " + op + ` --abort"`
 }
 
 // staleLock is the age from which a lock file of git's is worth mentioning: no

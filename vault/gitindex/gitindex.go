@@ -157,7 +157,11 @@ func (f *File) scanEntry(off, end int) (name []byte, stage, next int, err error)
 	if size < 0 {
 		return nil, 0, 0, corrupt("path without end")
 	}
-	if size == 0 || int(flags&maskName) != min(size, maskName) {
+	if size == 0 {
+		// Only a split index has such entries: changes to one of its base.
+		return nil, 0, 0, fmt.Errorf("%w: split index (entry without a path)", ErrUnsupported)
+	}
+	if int(flags&maskName) != min(size, maskName) {
 		return nil, 0, 0, corrupt("path length %d, recorded as %d", size, flags&maskName)
 	}
 	next = off + entrySize(start-off, size)

@@ -2,9 +2,12 @@ package gitstore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -43,6 +46,9 @@ type Objects struct {
 	// trees keeps decoded trees: a bulk update looks up thousands of paths in
 	// the same few folders.
 	trees map[ID]decodedTree
+	// shallow lists the commits where a shallow clone's history ends; nil until
+	// it is asked for.
+	shallow map[ID]bool
 }
 
 // A decodedTree is a tree with its names indexed.
@@ -193,7 +199,8 @@ func (o *Objects) PutCommit(c Commit) (ID, error) {
 	return o.stageEncoded(obj)
 }
 
-// Commit reads a commit.
+// Commit reads a commit. As for git, one at which a shallow clone ends has no
+// parents.
 func (o *Objects) Commit(id ID) (Commit, error) {
 	data, err := o.get(plumbing.CommitObject, id)
 	if err != nil {
@@ -214,11 +221,38 @@ func (o *Objects) Commit(id ID) (Commit, error) {
 		Committer: Signature{oc.Committer.Name, oc.Committer.Email},
 		When:      oc.Author.When, Committed: oc.Committer.When,
 	}
+	if ends, err := o.endsAt(id); err != nil || ends {
+		return c, err
+	}
 	for _, p := range oc.ParentHashes {
 		c.Parents = append(c.Parents, ID(p))
 	}
 	return c, nil
 }
+
+// endsAt reports whether a shallow clone's history ends at a commit.
+func (o *Objects) endsAt(id ID) (bool, error) {
+	if o.shallow != nil {
+		return o.shallow[id], nil
+	}
+	data, _, err := o.repo.root.ReadFile("shallow", maxShallow)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	o.shallow = map[ID]bool{}
+	for line := range strings.FieldsSeq(string(data)) {
+		end, err := ParseID(line)
+		if err != nil {
+			return false, fmt.Errorf("shallow: %w", err)
+		}
+		o.shallow[end] = true
+	}
+	return o.shallow[id], nil
+}
+
+// maxShallow bounds the list of a shallow clone's ends: 41 bytes for each of
+// 100,000 branches.
+const maxShallow = 4 << 20
 
 // Commit reads a commit of the repository.
 func (r *Repo) Commit(id ID) (Commit, error) { return r.Stage().Commit(id) }

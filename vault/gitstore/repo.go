@@ -97,7 +97,7 @@ func (r *Repo) Own(p string) string {
 func (r *Repo) Config() *Config { return r.config }
 
 // InProgress names the person's unfinished git operation by what git leaves in
-// its folder, "" when there is none. Cost: five lstat calls.
+// its folder, "" when there is none. Cost: six lstat calls.
 func (r *Repo) InProgress() string {
 	for _, op := range [...]struct{ file, name string }{
 		{"MERGE_HEAD", "merge"},
@@ -105,6 +105,8 @@ func (r *Repo) InProgress() string {
 		{"rebase-apply", "rebase"},
 		{"CHERRY_PICK_HEAD", "cherry-pick"},
 		{"REVERT_HEAD", "revert"},
+		// "git bisect reset" would leave a commit made now behind.
+		{"BISECT_START", "bisect"},
 	} {
 		if r.root.Exists(r.Own(op.file)) {
 			return op.name
