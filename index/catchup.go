@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -36,39 +37,47 @@ func (c *changes) bytes() (n int64) {
 // compare finds what changed. Files that only look changed, or that could have
 // changed unseen, are read and told apart by their hash.
 func compare(src Source, now func() time.Time, m *manifest, files []vault.File) *changes {
-	byPath := func(a, b vault.File) int {
-		if a.Path < b.Path {
-			return -1
-		}
-		if a.Path > b.Path {
-			return 1
-		}
-		return 0
-	}
-	if !slices.IsSortedFunc(files, byPath) {
-		files = slices.SortedFunc(slices.Values(files), byPath)
-	}
 	out := &changes{}
 	recs := m.recs
-	for i := range files {
-		for len(recs) > 0 && recs[0].path < files[i].Path {
+	known := func(f vault.File) {
+		if r := &recs[0]; !r.sameFile(f) || r.flags&flagRacy != 0 {
+			out.look(src, now, r, f)
+		}
+		recs = recs[1:]
+	}
+	// Where nothing came or went the lists run side by side, and equality is
+	// cheaper to see than order.
+	for len(files) > 0 && len(recs) > 0 && recs[0].path == files[0].Path {
+		known(files[0])
+		files = files[1:]
+	}
+	for _, f := range inOrder(files) {
+		for len(recs) > 0 && recs[0].path < f.Path {
 			out.removed = append(out.removed, recs[0].path)
 			recs = recs[1:]
 		}
-		if len(recs) == 0 || recs[0].path != files[i].Path {
-			out.read = append(out.read, files[i])
-			out.added++
+		if len(recs) > 0 && recs[0].path == f.Path {
+			known(f)
 			continue
 		}
-		if !recs[0].sameFile(files[i]) || recs[0].flags&flagRacy != 0 {
-			out.look(src, now, &recs[0], files[i])
-		}
-		recs = recs[1:]
+		out.read = append(out.read, f)
+		out.added++
 	}
 	for i := range recs {
 		out.removed = append(out.removed, recs[i].path)
 	}
 	return out
+}
+
+// inOrder sorts files where the Source did not keep its promise to.
+func inOrder(files []vault.File) []vault.File {
+	for i := 1; i < len(files); i++ {
+		if files[i-1].Path >= files[i].Path {
+			files = slices.SortedFunc(slices.Values(files), func(a, b vault.File) int { return cmp.Compare(a.Path, b.Path) })
+			return slices.CompactFunc(files, func(a, b vault.File) bool { return a.Path == b.Path })
+		}
+	}
+	return files
 }
 
 // look decides by contents whether a file changed.

@@ -334,39 +334,36 @@ func (e *evaluation) phrase(c *clause, found []bool) error {
 		}
 		lists[i] = list
 	}
-	var docs map[int32]posting
+	// Lists come by ascending number, so what is left of them is the same
+	// documents in the same order.
+	var docs []posting
 	for i, t := range c.exact {
 		list := slices.DeleteFunc(slices.Clone(lists[i]), func(p posting) bool { return int(seen[p.doc]) < len(c.exact) })
 		if err := e.src.places(t.term, list); err != nil {
 			return err
 		}
-		docs = follow(docs, list, int32(t.pos-c.exact[0].pos), i == 0)
+		docs = follow(docs, list, int32(t.pos-c.exact[0].pos))
 	}
-	list := make([]posting, 0, len(docs))
-	for _, p := range docs {
-		list = append(list, p)
-	}
-	e.add(leafKey{fieldExact, strings.ToLower(c.raw)}, fieldBoost(fieldExact), c, list, found)
+	docs = slices.DeleteFunc(docs, func(p posting) bool { return p.freq == 0 })
+	e.add(leafKey{fieldExact, strings.ToLower(c.raw)}, fieldBoost(fieldExact), c, docs, found)
 	return nil
 }
 
-// follow keeps the beginnings in docs that list continues, shift places on.
-func follow(docs map[int32]posting, list []posting, shift int32, first bool) map[int32]posting {
-	next := make(map[int32]posting, len(list))
-	for _, p := range list {
-		starts := make([]int32, 0, len(p.positions))
-		for _, at := range p.positions {
-			starts = append(starts, at-shift)
+// follow keeps the beginnings in docs that list, shift places on, continues;
+// without docs all of list's places are beginnings.
+func follow(docs, list []posting, shift int32) []posting {
+	for i := range list {
+		p := &list[i]
+		starts := make([]int32, len(p.positions))
+		for j, at := range p.positions {
+			starts[j] = at - shift
 		}
-		if !first {
-			starts = intersect(docs[p.doc].positions, starts)
+		if docs != nil {
+			starts = intersect(docs[i].positions, starts)
 		}
-		if len(starts) > 0 {
-			p.positions, p.freq = starts, int32(len(starts))
-			next[p.doc] = p
-		}
+		p.positions, p.freq = starts, int32(len(starts))
 	}
-	return next
+	return list
 }
 
 // intersect keeps what two ascending lists share.
@@ -391,6 +388,8 @@ type topList struct {
 	limit int
 	total int
 	list  []match
+	floor match // the worst that was kept, once full
+	full  bool
 }
 
 // better orders by tier, then by score, then by path, which is the order of
@@ -401,11 +400,15 @@ func better(a, b match) int {
 
 func (t *topList) add(m match) {
 	t.total++
+	if t.full && better(t.floor, m) < 0 {
+		return
+	}
 	t.list = append(t.list, m)
 	// Cutting at twice the size sorts rarely and keeps memory bounded.
 	if t.limit > 0 && len(t.list) >= 2*t.limit+64 {
 		slices.SortFunc(t.list, better)
 		t.list = t.list[:t.limit]
+		t.floor, t.full = t.list[t.limit-1], true
 	}
 }
 

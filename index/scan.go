@@ -74,9 +74,10 @@ type scanned struct {
 	literals []string
 }
 
-// scan reads files, which must be in path order, and keeps what q needs.
+// scan reads files and keeps what q needs.
 func scan(ctx context.Context, src Source, files []vault.File, q *query) (*scanSource, error) {
 	w := q.wants()
+	files = inOrder(files) // equal scores are shown in path order
 	parts := make([]scanned, len(files))
 	var wg sync.WaitGroup
 	workers := max(1, min(runtime.GOMAXPROCS(0), 8))
