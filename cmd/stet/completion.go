@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+//go:embed completion/stet.bash
+var bashScript string
+
+//go:embed completion/stet.zsh
+var zshScript string
+
+//go:embed completion/stet.fish
+var fishScript string
+
+func completionCommand() *console.Command {
+	return &console.Command{
+		Name: "completion", Group: console.Other, Summary: "print a completion script for your shell",
+		Args: "bash | zsh | fish | words -- WORD...", MinArgs: 1, MaxArgs: -1,
+		Details: "The scripts call \"stet completion words\" with the words typed so far, the last of them\n" +
+			"unfinished; it prints what that one could become: commands, flags, memories.",
+		Examples: []console.Example{
+			{Line: "source <(stet completion bash)", Says: "in ~/.bashrc"},
+			{Line: "source <(stet completion zsh)", Says: "in ~/.zshrc, after compinit"},
+			{Line: "stet completion fish | source", Says: "in ~/.config/fish/config.fish"},
+		},
+		Run: completion,
+	}
+}
+
+func completion(ctx context.Context, e *console.Env, in *console.Input) error {
+	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+	if in.Words[0] == "words" {
+		found := complete(ctx, e, Commands(), in.Words[1:])
+		return e.Answer(found, func(w io.Writer) error {
+			_, err := io.WriteString(w, strings.Join(append(found, ""), "\n"))
+			return err
+		})
+	}
+	script, ok := scripts[in.Words[0]]
+	if !ok || len(in.Words) > 1 {
+		return console.Usagef("no completion for %q", strings.Join(in.Words, " ")).Suggest("one of bash, zsh, fish")
+	}
+	return e.Plain(func(w io.Writer) error { _, err := io.WriteString(w, script); return err })
+}
+
+// complete lists what the last of the words could become.
+func complete(ctx context.Context, e *console.Env, commands []*console.Command, words []string) []string {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last, before := words[len(words)-1], words[:len(words)-1]
+	var command *console.Command
+	for _, w := range before {
+		if command = console.Find(commands, w); command != nil {
+			break
+		}
+	}
+	var all []string
+	switch {
+	case slices.Contains(before, "--"):
+	case strings.HasPrefix(last, "-"):
+		all = flagNames(console.GlobalFlags())
+		if command != nil {
+			all = append(all, flagNames(command.Flags)...)
+		}
+	case command == nil:
+		all = commandNames(commands)
+	case command.Name == "help":
+		all = append(commandNames(commands), "exit-codes")
+	case command.Name == "completion":
+		all = []string{"bash", "zsh", "fish"}
+	case slices.Contains([]string{"show", "edit", "update", "forget", "log", "diff"}, command.Name):
+		all = memoryNames(ctx, e, last)
+	}
+	found := []string{}
+	for _, w := range all {
+		if strings.HasPrefix(w, last) && !strings.ContainsAny(w, "\n\r\x1b") {
+			found = append(found, w)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func commandNames(commands []*console.Command) []string {
+	var out []string
+	for _, c := range commands {
+		out = append(out, c.Names()...)
+	}
+	return out
+}
+
+func flagNames(flags []cli.Flag) []string {
+	var out []string
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if len(n) > 1 {
+				out = append(out, "--"+n)
+			}
+		}
+	}
+	return out
+}
+
+// memoryNames lists slugs or, once a folder is typed, paths. Whatever goes wrong
+// is silence: a shell has no place for a message in the middle of a line.
+func memoryNames(ctx context.Context, e *console.Env, last string) []string {
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return nil
+	}
+	defer e.Close(v)
+	files, err := v.Files(ctx, vault.WalkOptions{})
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, f := range files {
+		name := string(f.Path)
+		if !strings.Contains(last, "/") && vault.ClassOf(f.Path) == vault.ClassMemory {
+			name = strings.TrimSuffix(path.Base(name), ".md")
+		}
+		out = append(out, name)
+	}
+	return out
+}
