@@ -33,7 +33,7 @@ func edges() []edge {
 		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"cmd/stet/console", "vault"}, "commands: flags, one call, print"},
 		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "index"}, "commands: flags, one call, print"},
-		{"cmd/stet", []string{"cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep"}, "dispatch"},
+		{"cmd/stet", []string{"cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep", "vault"}, "dispatch, and the names of memories for completion"},
 		{"cmd/stet/archtest", nil, "looks at source text only"},
 	}
 }
