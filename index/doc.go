@@ -88,7 +88,10 @@ type Result struct {
 	// Degraded is "" or why the index could not be used. The hits are right
 	// all the same.
 	Degraded string
-	Took     time.Duration
+	// Rebuilt is "" or why the index was found unusable and made anew for this
+	// answer.
+	Rebuilt string
+	Took    time.Duration
 	// Indexed counts the files that had to be read because they had changed.
 	Indexed int
 }

@@ -23,22 +23,24 @@ const loadTries = 3
 
 // fresh returns a state that is open and agrees with files. Along the way the
 // index on disk is brought up to date if that can be done; if not the state
-// lives in memory only. read counts the files that had to be read.
-func (x *Index) fresh(ctx context.Context, files []vault.File) (st *state, read int, err error) {
+// lives in memory only. read counts the files that had to be read, rebuilt is
+// "" or why the index had to be made anew.
+func (x *Index) fresh(ctx context.Context, files []vault.File) (st *state, read int, rebuilt string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	defer func() { rebuilt, x.rebuilt = x.rebuilt, "" }()
 	for range loadTries {
 		st, read, err = x.freshOnce(ctx, files)
 		if err == nil || !errors.Is(err, ErrDamaged) {
-			return st, read, err
+			return st, read, "", err
 		}
 		if st, read, err = x.afterDamage(ctx, files, err); err == nil || !errors.Is(err, ErrBusy) {
-			return st, read, err
+			return st, read, "", err
 		}
 		// Another process holds the lock: it may have swept what was missed.
 		x.st = nil
 	}
-	return nil, 0, err
+	return nil, 0, "", err
 }
 
 // ErrBusy reports that another process holds the writer lock. Search never
@@ -56,6 +58,7 @@ func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error
 		if st, err := x.load(); err == nil && st.open(s, nil) == nil {
 			return st, Stats{}, nil // somebody else was quicker
 		}
+		x.rebuilt = oneLine(cause)
 		return x.rebuild(ctx, s, files)
 	})
 	if err != nil {

@@ -22,7 +22,9 @@ type Index struct {
 
 	mu    sync.Mutex // guards what follows; not held while a query is evaluated
 	store *store     // nil until used
-	st    *state     // the newest state seen, possibly unpublished
+	st    *state     // the newest published state seen
+
+	rebuilt string // why the search under way had to rebuild the index
 }
 
 // Open prepares the index of src. It is cheap and touches nothing: files are
@@ -91,8 +93,8 @@ type searching struct {
 
 // run tries the index and then the files.
 func (s *searching) run() error {
-	st, n, err := s.x.fresh(s.ctx, s.files)
-	s.res.Indexed = n
+	st, n, rebuilt, err := s.x.fresh(s.ctx, s.files)
+	s.res.Indexed, s.res.Rebuilt = n, rebuilt
 	if err == nil {
 		src := &segSource{st: st, files: func(text string) ([]posting, error) {
 			return literalPostings(s.ctx, s.x.src, st.man.recs, text)
@@ -126,8 +128,11 @@ func reason(err error) string {
 	case errors.Is(err, errReadOnly), errors.Is(err, errNone):
 		return "there is no usable index and it may not be written; the files were searched instead"
 	}
-	return fmt.Sprintf("the index could not be used (%v); the files were searched instead", err)
+	return fmt.Sprintf("the index could not be used (%s); the files were searched instead", oneLine(err))
 }
+
+// oneLine is the text of an error that may be several joined ones.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // answer evaluates the query on src and fills in the result.
 func (s *searching) answer(src source, hidden []bool) error {

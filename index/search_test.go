@@ -1,6 +1,8 @@
 package index
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -144,9 +146,22 @@ func TestLimitOffsetAndTotalAgree(t *testing.T) {
 func TestExplainAddsUpToTheScore(t *testing.T) {
 	t.Parallel()
 	x := open(t, newFolder(t, smallVault()))
-	hit := ask(t, x, Query{Text: "production mysql", Explain: true}).Hits[0]
-	if !strings.Contains(hit.Explain, "body:mysql") || !strings.Contains(hit.Explain, "score") {
-		t.Errorf("explain: %s", hit.Explain)
+	for _, text := range []string{"production mysql", `"quick brown" fox`, "serv* cafe", "max_open_conns", "prodution redis"} {
+		for _, hit := range ask(t, x, Query{Text: text, Explain: true}).Hits {
+			head, parts, _ := strings.Cut(hit.Explain, "\n")
+			sum := 0.0
+			for part := range strings.Lines(parts) {
+				var v float64
+				if _, err := fmt.Sscanf(part, "%f", &v); err != nil {
+					t.Fatalf("%q: %q: %v", text, part, err)
+				}
+				sum += v
+			}
+			// Each part is rounded to four digits.
+			if math.Abs(sum-hit.Score) > 0.001 || !strings.Contains(head, hit.Tier) {
+				t.Errorf("%q: the parts make %.4f, the score is %.4f\n%s", text, sum, hit.Score, hit.Explain)
+			}
+		}
 	}
 }
 
