@@ -276,47 +276,6 @@ func fieldLabel(f int) string {
 	return [...]string{"body", "title", "heading", "path", "name", "exact"}[f]
 }
 
-// prefix treats all words that begin alike as one word.
-func (e *evaluation) prefix(c *clause, found []bool) error {
-	field, p := fieldExact, ""
-	switch {
-	case len(c.exact) == 1:
-		p = c.exact[0].term
-	default:
-		field, p = fieldIdent, c.name
-	}
-	terms, err := e.src.expand(field, p)
-	if err != nil {
-		return err
-	}
-	list, err := e.union(field, terms)
-	if err != nil {
-		return err
-	}
-	e.add(leafKey{field, p + "*"}, fieldBoost(field), c, list, found)
-	return nil
-}
-
-// union is the postings of several terms as if they were one.
-func (e *evaluation) union(field int, terms []string) ([]posting, error) {
-	sum := map[int32]posting{}
-	for _, t := range terms {
-		list, err := e.src.term(field, t)
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range list {
-			x.freq += sum[x.doc].freq
-			sum[x.doc] = x
-		}
-	}
-	list := make([]posting, 0, len(sum))
-	for _, x := range sum {
-		list = append(list, x)
-	}
-	return list, nil
-}
-
 // phrase finds words side by side, in their order. Positions are costly, so
 // they are read only where all the words are.
 func (e *evaluation) phrase(c *clause, found []bool) error {
