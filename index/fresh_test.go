@@ -125,6 +125,12 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 	x := open(t, src, func(o *Options) { o.ReadOnly = true })
 	res := ask(t, x, Query{Text: "mysql"})
 	sameAnswer(t, "read-only", res, fromFiles(t, src, Query{Text: "mysql"}))
+	if _, err := x.CatchUp(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := x.Touch(t.Context(), []vault.Path{"USER.md"}); err != nil {
+		t.Error(err)
+	}
 	if _, err := os.Lstat(src.state); !os.IsNotExist(err) {
 		t.Errorf("the state folder was made: %v", err)
 	}

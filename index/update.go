@@ -16,9 +16,12 @@ const maxBlocks = 64
 
 // CatchUp brings the index up to date with the files on disk. A writer in
 // another process is no error: it does the same work. Without one the errors
-// are those of the disk.
+// are those of the disk. With Options.ReadOnly it does nothing.
 func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
 	began := x.o.Now()
+	if x.o.ReadOnly {
+		return Stats{}, nil
+	}
 	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
 	if err != nil {
 		return Stats{}, fmt.Errorf("catch up: %w", err)
