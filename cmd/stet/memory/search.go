@@ -20,10 +20,13 @@ func searchCommand() *console.Command {
 		Summary: "find memories and notes, best match first",
 		Args:    "QUERY...", MinArgs: 1, MaxArgs: -1,
 		Details: "Sees the files as they are on disk now, committed or not. A question typed as a\n" +
-			"sentence works. No hits is not a failure (exit 0).",
+			"sentence works. No hits is not a failure (exit 0). Operators, each of them optional:\n" +
+			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until: with a\n" +
+			"value; a query that begins with \"-\" goes after \"--\".",
 		Examples: []console.Example{
 			{Line: "stet search mysql port", Says: "words, best match first"},
 			{Line: `stet search "where does production run?"`, Says: "a question"},
+			{Line: `stet search '"side by side" +mysql since:2026-01'`, Says: "a phrase, a word it must have, a date"},
 			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
 		},
 		Flags: []cli.Flag{
@@ -62,6 +65,7 @@ type hitView struct {
 	Categories []string    `json:"categories"`
 	Class      vault.Class `json:"class"`
 	Score      float64     `json:"score"`
+	Tier       string      `json:"tier"`
 	Snippet    string      `json:"snippet"`
 	Updated    string      `json:"updated,omitempty"`
 	Explain    string      `json:"explain,omitempty"`
@@ -129,7 +133,7 @@ func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Resu
 
 func viewHit(h index.Hit) hitView {
 	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
-		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Snippet: h.Snippet, Explain: h.Explain}
+		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet, Explain: h.Explain}
 	if !h.Updated.IsZero() {
 		view.Updated = h.Updated.UTC().Format(time.RFC3339)
 	}
