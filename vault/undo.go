@@ -24,19 +24,30 @@ func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result,
 	if n < 1 {
 		return nil, fmt.Errorf("%s: %w: the count must be at least 1", mode, ErrInvalid)
 	}
-	revs, err := v.candidates(ctx, n, mode)
-	if err != nil {
-		return nil, err
+	// What changes nothing, because its file was removed by hand since for
+	// instance, is as good as taken back: it must not stand in the way for ever.
+	spent := map[Revision]bool{}
+	for {
+		revs, err := v.candidates(ctx, n, mode, spent)
+		if err != nil {
+			return nil, err
+		}
+		if len(revs) < n {
+			return nil, withHint(fmt.Errorf("%s: %w (asked for %d, found %d)", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
+		}
+		res, err := v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
+		if err != nil || !res.Unchanged {
+			return res, err
+		}
+		for _, rev := range revs {
+			spent[Revision(rev)] = true
+		}
 	}
-	if len(revs) < n {
-		return nil, withHint(fmt.Errorf("%s: %w (asked for %d, found %d)", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
-	}
-	return v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 }
 
 // candidates walks back from HEAD. A revert cancels what it names, unless a
-// later one has cancelled the revert itself.
-func (v *Vault) candidates(ctx context.Context, n int, mode string) ([]string, error) {
+// later one has cancelled the revert itself. Those in spent are passed over.
+func (v *Vault) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) ([]string, error) {
 	cancelled := map[Revision]bool{}
 	var found []string
 	for c, err := range v.Log(ctx, LogOptions{}) {
@@ -50,7 +61,7 @@ func (v *Vault) candidates(ctx context.Context, n int, mode string) ([]string, e
 			cancelled[rev] = true
 		}
 		switch step := c.Trailers.Get("Stet-Mode"); {
-		case c.Op == "" || c.Op == OpAdopt || c.Op == OpConfig || step == "redo":
+		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, step == "redo":
 			continue
 		case mode == "redo" && step != "undo":
 			return found, nil // something was done since: there is nothing to redo
