@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"path"
+	"strings"
 
 	"stet/vault/durable"
 	"stet/vault/gitstore"
@@ -46,6 +47,9 @@ func decodeJournal(data []byte) (j journal, ok bool) {
 	if err := json.Unmarshal(data, &j); err != nil || j.Version != 1 || j.CRC != j.sum() {
 		return journal{}, false
 	}
+	if j.Ref != "HEAD" && (!strings.HasPrefix(j.Ref, "refs/") || !fs.ValidPath(j.Ref)) {
+		return journal{}, false
+	}
 	return j, true
 }
 
@@ -63,7 +67,28 @@ func (v *Vault) writeJournal(head gitstore.Head, next gitstore.ID, batch *durabl
 	if err != nil {
 		return err
 	}
-	return batch.Overwrite(v.repo.Root(), "journal", v.journalPath(), line, 0o666)
+	root, file := v.repo.Root(), v.journalPath()
+	if root.Exists(file) {
+		return batch.Overwrite(root, "journal", file, line, 0o666)
+	}
+	// The first time the file gets its name whole, and every folder it stands in
+	// is synced: a kill in between leaves text in it, and recovery syncs again.
+	temp := v.tmp("journal")
+	if err := root.Remove("journal", temp); err != nil {
+		return err
+	}
+	if err := root.CreateSync("journal", temp, line, 0o666); err != nil {
+		return err
+	}
+	if err := root.Rename("journal", temp, file); err != nil {
+		return errors.Join(err, root.Remove("journal", temp))
+	}
+	return v.syncState()
+}
+
+// syncState makes the folders of local state durable.
+func (v *Vault) syncState() error {
+	return errors.Join(v.repo.SyncFolders("journal", v.state), v.repo.SyncFolders("journal", "stet"))
 }
 
 // clearJournal needs no fsync: finishing the same commit twice changes nothing.
@@ -83,13 +108,14 @@ func (v *Vault) readJournal() (transition, error) {
 	if !ok {
 		return transition{}, nil
 	}
+	// A line that we cannot have written tells nothing, like a torn one.
 	base, err := gitstore.ParseID(j.Base)
 	if err != nil {
-		return transition{}, fmt.Errorf("journal: %w: %w", ErrDamaged, err)
+		return transition{}, nil
 	}
 	next, err := gitstore.ParseID(j.Next)
-	if err != nil {
-		return transition{}, fmt.Errorf("journal: %w: %w", ErrDamaged, err)
+	if err != nil || next.IsZero() {
+		return transition{}, nil
 	}
 	return transition{head: gitstore.Head{Ref: j.Ref, ID: base, Detached: j.Head}, next: next, wasPresent: true}, nil
 }

@@ -50,10 +50,12 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if pl.inPlace || pl.want.remove {
 		return nil
 	}
-	if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
-		return err
-	}
 	root, temp := pl.temp()
+	if root == pl.v.tree {
+		if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
+			return err
+		}
+	}
 	perm := fs.FileMode(0o666)
 	if pl.want.mode == gitstore.ModeExecutable {
 		perm = 0o777
@@ -68,10 +70,15 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	return nil
 }
 
-// ready marks the staged bytes as whole.
+// ready marks the staged bytes as whole and makes the folders they need. The
+// journal is durable by then and names them to recovery, which syncs them when
+// this process is killed before it could.
 func (pl *placement) ready() error {
 	if !pl.staged {
 		return nil
+	}
+	if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
+		return err
 	}
 	root, temp := pl.temp()
 	return root.Rename("file", temp+unfinished, temp)
@@ -208,6 +215,9 @@ type finisher struct {
 	files []*placement
 	index *gitindex.File
 	trees map[string]gitstore.TreeChange
+	// again says that a killed process may have placed files and not synced
+	// their folders.
+	again bool
 }
 
 func (f finisher) run() error {
@@ -216,7 +226,7 @@ func (f finisher) run() error {
 		if err := pl.place(); err != nil {
 			return err
 		}
-		if !pl.inPlace {
+		if !pl.inPlace || f.again {
 			dirs[pl.path.Dir()] = true
 		}
 	}
@@ -251,8 +261,9 @@ func (f finisher) run() error {
 func (v *Vault) syncOrPrune(dir string) error {
 	for {
 		entries, err := v.tree.ReadDir(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+		if absent(err) && dir != "." {
+			dir = path.Dir(dir) // a killed process removed it and came no further
+			continue
 		}
 		if err != nil {
 			return err

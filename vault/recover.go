@@ -23,7 +23,13 @@ func (v *Vault) needsRecovery() bool {
 	if entries, err := root.ReadDir(v.tmp(".")); err == nil && len(entries) > 0 {
 		return true
 	}
-	return root.Exists(v.repo.GitIndexPath() + ".lock")
+	if root.Exists(v.repo.GitIndexPath() + ".lock") {
+		return true
+	}
+	// After a power cut a ref's lock may be back alone: its folder was synced
+	// with the ref while it was held.
+	head, err := v.repo.Head()
+	return err == nil && root.Exists(v.repo.RefPath(head.Ref)+".lock")
 }
 
 // recoverLocked finishes a published commit or forgets an unpublished one, and
@@ -51,6 +57,9 @@ func (v *Vault) recoverLocked(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := v.syncLeftBehind(t); err != nil {
+		return err
+	}
 	if published {
 		if err := v.rollForward(ctx, mark, t); err != nil {
 			return fmt.Errorf("finish commit %s: %w", t.next, err)
@@ -67,6 +76,41 @@ func (v *Vault) recoverLocked(ctx context.Context) error {
 		return nil
 	}
 	return v.clearJournal()
+}
+
+// syncLeftBehind makes durable what a killed process may have made and not
+// synced, and what later writes would rely on because they find it there: the
+// folders of objects, of our state, of the ref and of the files.
+func (v *Vault) syncLeftBehind(t transition) error {
+	if err := errors.Join(v.repo.SyncFolders("recover", "objects"), v.syncState()); err != nil || !t.wasPresent {
+		return err
+	}
+	if err := v.repo.SyncRefFolders(t.head.Ref); err != nil {
+		return err
+	}
+	objects := v.repo.Stage()
+	base, err := gitTree(objects, t.head.ID)
+	next, err2 := gitTree(objects, t.next)
+	if err != nil || err2 != nil {
+		return nil // its objects never reached the disk, so no folder was made for it
+	}
+	dirs := map[string]bool{}
+	for d, err := range objects.DiffTrees(base, next) {
+		if err != nil {
+			return nil
+		}
+		if p, ok := v.own(d.Path); ok {
+			for dir := p.Dir(); !dirs[dir]; dir = path.Dir(dir) {
+				dirs[dir] = true
+			}
+		}
+	}
+	for _, dir := range sortedKeys(dirs) {
+		if err := v.tree.SyncDir("recover", dir); err != nil && !absent(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropDeadLocks removes our lock files of a dead process.
@@ -144,7 +188,7 @@ func (v *Vault) leftovers(t transition, head gitstore.Head) (finisher, error) {
 	if err != nil {
 		return finisher{}, err
 	}
-	f := finisher{v: v}
+	f := finisher{v: v, again: true}
 	if f.index, _, err = v.repo.ReadGitIndex(head.ID); err != nil {
 		return f, err
 	}
@@ -244,6 +288,12 @@ func (pl *placement) restoreDisplaced() error {
 		return err
 	}
 	ours := id == pl.want.id || pl.known[id]
+	if !ours {
+		// Bytes that were ever committed are no edit of a person's that only
+		// stands here: a power cut can bring back what an earlier write displaced.
+		_, err := pl.v.repo.Blob(id)
+		ours = err == nil
+	}
 	// Bytes of a person's that the person has replaced since are history.
 	if ours || disk.exists && disk.id != pl.want.id {
 		return root.Remove("file", temp)

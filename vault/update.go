@@ -227,12 +227,16 @@ func (p *publication) stage() (err error) {
 	if err := batch.Sync(); err != nil {
 		return err
 	}
+	// Objects first: recovery reads the journal's trees to find the folders.
+	if err := p.flush.Publish(); err != nil {
+		return err
+	}
 	for _, pl := range p.files {
 		if err := pl.ready(); err != nil {
 			return err
 		}
 	}
-	return p.flush.Publish()
+	return nil
 }
 
 // commit takes git's locks, looks whether everything is still as it was when

@@ -82,6 +82,11 @@ func (r *Repo) LockFile(ctx context.Context, mark Mark, target string, wait time
 		if !exists(err) {
 			return nil, err
 		}
+		if r.isOurs(mark, lock) {
+			// A dead process's: the caller holds the vault lock. A power cut can
+			// bring one back after its removal, with nothing else to tell of it.
+			return &FileLock{repo: r, path: lock}, nil
+		}
 		again := time.NewTimer(pause/2 + rand.N(pause))
 		select {
 		case <-ctx.Done():

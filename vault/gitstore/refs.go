@@ -117,6 +117,25 @@ func (r *Repo) SyncRef(name string) error {
 	return r.root.SyncDir("ref", path.Dir(r.RefPath(name)))
 }
 
+// SyncRefFolders makes a ref durable together with the folders it lies in,
+// which a process that was killed may have made and not synced.
+func (r *Repo) SyncRefFolders(name string) error {
+	return r.SyncFolders("ref", path.Dir(r.RefPath(name)))
+}
+
+// SyncFolders makes the names in folder dir, and of dir and those above it,
+// durable. Folders that do not exist are passed over.
+func (r *Repo) SyncFolders(label, dir string) error {
+	for ; ; dir = path.Dir(dir) {
+		if err := r.root.SyncDir(label, dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if dir == "." {
+			return nil
+		}
+	}
+}
+
 // appendReflog writes the lines git would, unless core.logAllRefUpdates is
 // off and no log exists.
 func (r *Repo) appendReflog(u RefUpdate) error {

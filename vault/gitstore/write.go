@@ -90,13 +90,6 @@ func (f *Flush) loose(batch *durable.Batch) error {
 	for _, id := range f.objects.order {
 		hex := id.String()
 		dir := "objects/" + hex[:2]
-		made, err := root.Mkdir("object", dir, 0o777)
-		if err != nil {
-			return err
-		}
-		if made {
-			f.dirs["objects"] = true
-		}
 		f.dirs[dir] = true
 		target := dir + "/" + hex[2:]
 		if done, err := f.objects.trusted(target, id); err != nil || done {
@@ -114,8 +107,22 @@ func (f *Flush) loose(batch *durable.Batch) error {
 			return err
 		}
 		f.temps = append(f.temps, [2]string{temp, target})
+		if err := f.folder(dir); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// folder makes a folder of objects. A temporary file must exist by then and
+// stay until the folder's name is synced: a later process takes a folder it
+// finds for durable, unless a leftover tells it of a kill in between.
+func (f *Flush) folder(dir string) error {
+	made, err := f.objects.repo.root.Mkdir("object", dir, 0o777)
+	if made {
+		f.dirs["objects"] = true
+	}
+	return err
 }
 
 // trusted reports whether a loose object is there, whole and on the disk. C git
@@ -170,13 +177,6 @@ func (f *Flush) pack(batch *durable.Batch) error {
 		return err
 	}
 	root := f.objects.repo.root
-	made, err := root.Mkdir("object", packDir, 0o777)
-	if err != nil {
-		return err
-	}
-	if made {
-		f.dirs["objects"] = true
-	}
 	f.dirs[packDir] = true
 	for _, part := range []struct {
 		ext  string
@@ -188,7 +188,7 @@ func (f *Flush) pack(batch *durable.Batch) error {
 		}
 		f.temps = append(f.temps, [2]string{temp, packDir + "/" + name + part.ext})
 	}
-	return nil
+	return f.folder(packDir)
 }
 
 func (o *Objects) encodePack() (pack, index []byte, name string, err error) {

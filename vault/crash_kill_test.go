@@ -1,0 +1,210 @@
+package vault_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stet/vault"
+	"stet/vault/vaulttest"
+)
+
+// The kill sweep: a real process dies by SIGKILL before each of its mutating
+// steps. Whoever comes next finds all of the old state or all of the new.
+
+func TestKilledAtEveryStepLeavesOldOrNew(t *testing.T) {
+	t.Parallel()
+	for _, op := range crashOps() {
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepareOp(t, op)
+			old := 0
+			for _, n := range p.points(t, len(p.steps)+1, 15, 3) {
+				if p.killedAt(t, n) == "old" {
+					old++
+				}
+			}
+			t.Logf("%d steps, old state %d times", len(p.steps), old)
+			if old == 0 {
+				t.Error("no crash left the old state: the sweep did not reach the steps before the commit")
+			}
+		})
+	}
+}
+
+// killedAt checks one point and reports which state it left.
+func (p *prepared) killedAt(t *testing.T, n int) string {
+	t.Helper()
+	dir := filepath.Join(crashDir(t), "repo")
+	p.copyTo(t, dir)
+	defer os.RemoveAll(dir)
+	acked, ended := child(t, p.op.name, p.vaultIn(dir), n)
+	// The number of steps varies by the folders of objects that exist already.
+	if slack := 20; ended && n < len(p.steps)-slack {
+		t.Fatalf("step %d of %d: the child was not killed", n, len(p.steps))
+	}
+	where := "killed after everything"
+	if n < len(p.steps) {
+		where = fmt.Sprintf("killed before step %d (%v)", n, p.steps[n])
+	}
+	return p.judge(t, where, dir, acked)
+}
+
+// judge opens a vault after a crash and demands that it is whole, old or new,
+// and new when the write had been acknowledged; that the same write can then
+// be done, and another one. It reports which state was found.
+func (p *prepared) judge(t *testing.T, where, repo string, acked bool) string {
+	t.Helper()
+	v, err := vault.Open(ctxb(), p.vaultIn(repo), crashOptions(nil))
+	if err != nil {
+		t.Errorf("%s: open: %v", where, err)
+		return "torn"
+	}
+	defer v.Close()
+	now, err := trySnapshot(repo)
+	if err != nil {
+		t.Errorf("%s: %v", where, err)
+		return "torn"
+	}
+	state, diff := p.which(now)
+	switch {
+	case state == "torn":
+		t.Errorf("%s: %s", where, diff)
+		return state
+	case acked && state == "old":
+		t.Errorf("%s: the write had been acknowledged and is gone", where)
+	}
+	for _, problem := range vaulttest.Problems(p.vaultIn(repo)) {
+		if strings.HasPrefix(problem, "left over") || state == "new" || len(p.op.byHand) == 0 {
+			t.Errorf("%s (%s): %s", where, state, problem)
+		}
+	}
+	for _, content := range p.op.byHand {
+		if !isKept(repo, content) {
+			t.Errorf("%s: a person's bytes are lost: %q", where, content)
+		}
+	}
+	if state == "old" {
+		if err := p.op.run(v); err != nil {
+			t.Errorf("%s: the same write again: %v", where, err)
+		}
+		now = snapshot(t, repo)
+		if again, diff := p.which(now); again != "new" {
+			t.Errorf("%s: after the same write again: %s", where, diff)
+		}
+	}
+	for k := range now {
+		if _, want := p.after[k]; !want && strings.HasPrefix(k, "empty:") {
+			t.Errorf("%s: an empty folder is left: %s", where, k)
+		}
+	}
+	if _, err := v.Remember(ctxb(), []vault.Note{{Text: "One more."}}, vault.Write{}); err != nil {
+		t.Errorf("%s: a following write: %v", where, err)
+	}
+	for _, problem := range vaulttest.Problems(p.vaultIn(repo)) {
+		t.Errorf("%s, after a following write: %s", where, problem)
+	}
+	return state
+}
+
+func TestKilledDuringRecoveryIsRecoveredAgain(t *testing.T) {
+	t.Parallel()
+	for _, op := range crashOps() {
+		if op.name == "batch" || op.name == "each" || op.name == "subfolder" {
+			continue // their recovery takes the same steps, more often
+		}
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepareOp(t, op)
+			killed := filepath.Join(crashDir(t), "killed")
+			for _, n := range p.points(t, len(p.steps), 35, 17) {
+				p.copyTo(t, killed)
+				child(t, op.name, p.vaultIn(killed), n)
+				for k := 0; ; k++ {
+					dir := filepath.Join(crashDir(t), "repo")
+					if err := copyTree(killed, dir); err != nil {
+						t.Fatal(err)
+					}
+					_, ended := child(t, childOpen, p.vaultIn(dir), k)
+					if ended {
+						break
+					}
+					p.judge(t, fmt.Sprintf("killed before step %d (%v), and step %d of the recovery", n, p.steps[n], k), dir, false)
+					must(os.RemoveAll(dir))
+				}
+				must(os.RemoveAll(killed))
+			}
+		})
+	}
+}
+
+// TestGitCommitAfterKillKeepsWhatWasPublished plays a person who commits with
+// the real git, and only then uses stet again.
+func TestGitCommitAfterKillKeepsWhatWasPublished(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for _, op := range crashOps() {
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepareOp(t, op)
+			committed := 0
+			for _, n := range p.points(t, len(p.steps), 20, 5) {
+				if p.gitAfterKill(t, n) {
+					committed++
+				}
+			}
+			t.Logf("git could commit at %d points", committed)
+			if committed == 0 {
+				t.Error("git could not commit at any point: the test shows nothing")
+			}
+		})
+	}
+}
+
+func (p *prepared) gitAfterKill(t *testing.T, n int) (committed bool) {
+	t.Helper()
+	repo := filepath.Join(crashDir(t), "repo")
+	p.copyTo(t, repo)
+	defer os.RemoveAll(repo)
+	dir := p.vaultIn(repo)
+	acked, _ := child(t, p.op.name, dir, n)
+	where := fmt.Sprintf("killed before step %d (%v), then git commit", n, p.steps[n])
+	tip, err := vaulttest.Git(repo, "rev-list", "--count", "HEAD")
+	published := err == nil && strings.TrimSpace(tip) == p.after["commits"]
+	if acked && !published {
+		t.Errorf("%s: acknowledged and not in HEAD", where)
+	}
+	must(os.WriteFile(filepath.Join(dir, "notes.md"), []byte("edited by hand\n"), 0o644))
+	_, err = vaulttest.Git(repo, "commit", "-q", "-a", "-m", "x")
+	committed = err == nil
+	v, err := vault.Open(ctxb(), dir, crashOptions(nil))
+	if err != nil {
+		t.Errorf("%s: open: %v", where, err)
+		return committed
+	}
+	defer v.Close()
+	now := snapshot(t, repo)
+	if published {
+		for k, want := range p.after {
+			if strings.HasSuffix(k, "notes.md") || k == "commits" || strings.HasPrefix(k, "empty:") {
+				continue
+			}
+			if have, ok := now[k]; !ok || have != want {
+				t.Errorf("%s (committed=%v): %s is %q (%v), want %q", where, committed, k, cut(have), ok, cut(want))
+			}
+		}
+	}
+	for _, content := range p.op.byHand {
+		// What is only staged is replaced by the person's own "commit -a".
+		if content != gateIdx && !isKept(repo, content) {
+			t.Errorf("%s: a person's bytes are lost: %q", where, content)
+		}
+	}
+	note := filepath.ToSlash(filepath.Join(p.op.sub, "notes.md"))
+	if now["disk:"+note] != "edited by hand\n" {
+		t.Errorf("%s: the hand edit of another file is gone: %q", where, now["disk:"+note])
+	}
+	return committed
+}
