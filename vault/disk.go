@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 	"syscall"
 
@@ -28,8 +27,6 @@ func (d diskFile) mode() uint32 {
 	}
 	return gitstore.ModeFile
 }
-
-func (d diskFile) same(o diskFile) bool { return d.exists == o.exists && d.id == o.id }
 
 // look reads the file at p. A path that is absent, or below something that is
 // not a folder, does not exist; one that is not a regular file, or that passes
@@ -60,13 +57,20 @@ func absent(err error) bool {
 // checkParents refuses a path that passes through a symbolic link: it could
 // name a file under two paths, or one outside.
 func (v *Vault) checkParents(p Path) error {
-	for at := p.Dir(); at != "."; at = path.Dir(at) {
-		info, err := v.tree.Lstat(at)
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf("path %q: %w: %q is a symbolic link", p, ErrBadPath, at)
+	// From the top down: what lies behind a link must not even be looked at.
+	for i, r := range string(p) {
+		if r != '/' {
+			continue
 		}
-		if err != nil && !absent(err) {
+		at := string(p[:i])
+		info, err := v.tree.Lstat(at)
+		switch {
+		case absent(err):
+			return nil // nor is there anything below it
+		case err != nil:
 			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return fmt.Errorf("path %q: %w: %q is a symbolic link", p, ErrBadPath, at)
 		}
 	}
 	return nil

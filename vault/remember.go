@@ -119,21 +119,29 @@ func (v *Vault) prepareNotes(notes []Note) ([]draft, error) {
 }
 
 func (d *draft) check() (err error) {
-	bad := func(why string) error { return fmt.Errorf("remember: %w: %s", ErrInvalid, why) }
-	switch {
-	case strings.TrimSpace(d.Text) == "":
-		return bad("the text is empty")
-	case !utf8.ValidString(d.Text):
-		return bad("the text is not valid UTF-8")
-	case strings.ContainsRune(d.Text, 0):
-		return bad("the text holds a NUL byte")
-	case len(d.Text) > MaxFileSize:
-		return fmt.Errorf("remember: %w (%d bytes, at most %d)", ErrTooLarge, len(d.Text), int64(MaxFileSize))
-	case d.Importance != nil && !(*d.Importance >= 0 && *d.Importance <= 1):
-		return bad(fmt.Sprintf("importance %v is not between 0 and 1", *d.Importance))
+	if err := checkText(d.Text); err != nil {
+		return fmt.Errorf("remember: %w", err)
+	}
+	if d.Importance != nil && !(*d.Importance >= 0 && *d.Importance <= 1) {
+		return fmt.Errorf("remember: %w: importance %v is not between 0 and 1", ErrInvalid, *d.Importance)
 	}
 	d.folder, err = scopeFolder(d.Scope)
 	return err
+}
+
+// checkText refuses what cannot be a memory's text.
+func checkText(s string) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return fmt.Errorf("%w: the text is empty", ErrInvalid)
+	case !utf8.ValidString(s):
+		return fmt.Errorf("%w: the text is not valid UTF-8", ErrInvalid)
+	case strings.ContainsRune(s, 0):
+		return fmt.Errorf("%w: the text holds a NUL byte", ErrInvalid)
+	case len(s) > MaxFileSize:
+		return fmt.Errorf("%w (%d bytes, at most %d)", ErrTooLarge, len(s), int64(MaxFileSize))
+	}
+	return nil
 }
 
 // scopeFolder is the folder of a scope below memories/. Segments are slugged.
@@ -150,7 +158,8 @@ func scopeFolder(scope string) (string, error) {
 		parts = append(parts, slug)
 	}
 	if len(parts) > maxScopeDepth {
-		return "", fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth)
+		return "", withHint(fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth),
+			"use fewer levels and say the rest with --category; folders you make yourself may be deeper")
 	}
 	return path.Join(append([]string{"memories"}, parts...)...), nil
 }
@@ -268,6 +277,9 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 	taken := map[string]bool{}
 	v := n.tx.v
 	for _, dir := range []string{folder, "archive/" + folder} {
+		if err := v.checkParents(Path(dir + "/x")); err != nil {
+			return nil, err
+		}
 		entries, err := v.tree.ReadDir(dir)
 		if err != nil && !absent(err) {
 			return nil, err
@@ -294,7 +306,16 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 	return taken, nil
 }
 
-func foldName(s string) string { return cases.Fold().String(norm.NFC.String(s)) }
+// foldName is the form in which two names that some file system cannot tell
+// apart are equal.
+func foldName(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return cases.Fold().String(norm.NFC.String(s))
+		}
+	}
+	return strings.ToLower(s)
+}
 
 // reservedName reports the device names that Windows gives to no file.
 func reservedName(slug string) bool {
@@ -338,7 +359,9 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 		if m.Class != ClassMemory && m.Class != ClassNote && m.Class != ClassSession {
 			return nil, withHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
 		}
-		found = append(found, m)
+		if !slices.ContainsFunc(found, func(f Memory) bool { return f.Path == m.Path }) {
+			found = append(found, m)
+		}
 	}
 	why := w.why(OpForget, forgetSubject(found))
 	for _, m := range found {
@@ -377,7 +400,7 @@ func forgetSubject(found []Memory) string {
 func (t *Tx) archivePath(p Path) (Path, error) {
 	to := "archive/" + p
 	_, have, err := t.Read(to)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return "", err
 	}
 	if have != "" {
