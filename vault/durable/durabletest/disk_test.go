@@ -97,11 +97,11 @@ func TestCarefulProtocolSurvivesEveryImage(t *testing.T) {
 	if err := damage(t, d, dir, ""); err != nil {
 		t.Error(err)
 	}
-	for _, label := range []string{"note.tmp", "note.dir", "tmp.dir"} {
+	for label, needed := range map[string]bool{"note.tmp": true, "note.dir": true, "tmp.dir": false, "tmp.mkdir": false} {
 		d.Sabotage(func(s durable.Step) bool { return s.Label == label })
 		err := damage(t, d, dir, label)
-		if err == nil {
-			t.Errorf("without the fsync %q every image was found whole", label)
+		if (err != nil) != needed {
+			t.Errorf("without the fsync %q: %v", label, err)
 		}
 		t.Log(err)
 	}
@@ -168,7 +168,7 @@ func TestModesOfUnsyncedEffects(t *testing.T) {
 		}, map[durabletest.Mode]string{"strict": "-", "data": "-", "names": "s", "all": "s"}},
 		{"rename, target synced", func(r *durable.Root) error {
 			return errors.Join(r.Rename("l", "sub/s", "b"), r.SyncDir("l", "."))
-		}, map[durabletest.Mode]string{"strict": "-", "data": "-", "names": "s", "all": "s"}},
+		}, map[durabletest.Mode]string{"strict": "s", "data": "s", "names": "s", "all": "s"}},
 		{"rename, both synced", func(r *durable.Root) error {
 			return errors.Join(r.Rename("l", "sub/s", "b"), r.SyncDir("l", "."), r.SyncDir("l", "sub"))
 		}, map[durabletest.Mode]string{"strict": "s", "data": "s", "names": "s", "all": "s"}},
@@ -190,8 +190,9 @@ func TestModesOfUnsyncedEffects(t *testing.T) {
 			if got != want {
 				t.Errorf("%s, %s: b holds %q, want %q", tt.name, mode, got, want)
 			}
-			if _, there := all["sub/s"]; there == (got == "s") {
-				t.Errorf("%s, %s: the rename was not atomic: %v", tt.name, mode, all)
+			beside := mode == durabletest.Strict && tt.name == "rename, target synced"
+			if _, there := all["sub/s"]; there != (got != "s" || beside) {
+				t.Errorf("%s, %s: the old name is there: %v: %v", tt.name, mode, there, all)
 			}
 		}
 	}
@@ -328,7 +329,69 @@ func TestTwoFolders(t *testing.T) {
 	into := map[string]string{tmp: filepath.Join(t.TempDir(), "tmp"), dir: filepath.Join(t.TempDir(), "dir")}
 	must(t, d.Crash(d.Len(), durabletest.Strict, nil, into))
 	a, b := tree(t, into[tmp]), tree(t, into[dir])
-	if a["x"] != "x" || b["y"] != "y" || len(b) != 1 {
+	if a["x"] != "x" || b["x"] != "x" || b["y"] != "y" || len(b) != 2 {
 		t.Errorf("strict: %v %v", a, b)
+	}
+	must(t, d.Crash(d.Len(), durabletest.Data, nil, into))
+	if a, b := tree(t, into[tmp]), tree(t, into[dir]); len(a) != 0 || len(b) != 2 {
+		t.Errorf("data: %v %v", a, b)
+	}
+}
+
+// TestTwoFoldersAreSyncedApart says what each folder's fsync keeps of a rename,
+// of an exchange, and of a name that is used again.
+func TestTwoFoldersAreSyncedApart(t *testing.T) {
+	t.Parallel()
+	move := func(r *durable.Root) durable.Move {
+		return durable.Move{Label: "l", Temp: r, TempPath: "a/f", Target: r, Path: "b/g"}
+	}
+	again := func(r *durable.Root) error {
+		return errors.Join(move(r).Replace(), r.CreateSync("l", "a/f", []byte("3"), 0o644))
+	}
+	tests := []struct {
+		name string
+		run  func(*durable.Root) error
+		sync string
+		want map[durabletest.Mode]string // a/f and b/g
+	}{
+		{"replace", func(r *durable.Root) error { return move(r).Replace() }, "b", map[durabletest.Mode]string{"strict": "11", "data": "-1", "all": "-1"}},
+		{"replace", func(r *durable.Root) error { return move(r).Replace() }, "a", map[durabletest.Mode]string{"strict": "12", "data": "12", "all": "-1"}},
+		{"exchange", func(r *durable.Root) error { return move(r).Exchange() }, "b", map[durabletest.Mode]string{"strict": "11", "data": "21", "all": "21"}},
+		{"exchange", func(r *durable.Root) error { return move(r).Exchange() }, "a", map[durabletest.Mode]string{"strict": "22", "data": "21", "all": "21"}},
+		{"name used again", again, "a", map[durabletest.Mode]string{"strict": "31", "data": "31", "all": "31"}},
+		{"name used again", again, "b", map[durabletest.Mode]string{"strict": "11", "data": "-1", "all": "31"}},
+	}
+	for _, tt := range tests {
+		dir, into := t.TempDir(), filepath.Join(t.TempDir(), "x")
+		put(t, filepath.Join(dir, "a/f"), "1")
+		put(t, filepath.Join(dir, "b/g"), "2")
+		d := follow(t, dir)
+		r := open(t, dir, d.Wrap(nil))
+		if err := tt.run(r); errors.Is(err, durable.ErrNoExchange) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		must(t, r.SyncDir("l", tt.sync), d.Check(nil))
+		for mode, want := range tt.want {
+			must(t, d.Crash(d.Len(), mode, nil, map[string]string{dir: into}))
+			all, got := tree(t, into), ""
+			for _, name := range []string{"a/f", "b/g"} {
+				text, ok := all[name]
+				if !ok {
+					text = "-"
+				}
+				got += text
+			}
+			if got != want {
+				t.Errorf("%s, %s synced, %s: got %s, want %s", tt.name, tt.sync, mode, got, want)
+			}
+		}
+		for seed := range uint64(30) {
+			must(t, d.Crash(d.Len(), durabletest.Random, rand.New(rand.NewPCG(7, seed)), map[string]string{dir: into}))
+			if got := tree(t, into); tt.name != "exchange" && got["b/g"] != "1" && got["a/f"] != "1" {
+				t.Errorf("%s, %s synced, random: a file has no name left: %v", tt.name, tt.sync, got)
+			}
+		}
 	}
 }

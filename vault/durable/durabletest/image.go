@@ -15,10 +15,9 @@ import (
 // A Mode says what becomes of effects that were not fsynced.
 type Mode string
 
-// The modes. A rename between two folders of which one was fsynced may be seen
-// or not: [Strict] and [Data] take it back, the others keep it. Both names
-// change together always, and no name shows a change whose predecessor on that
-// name is lost.
+// The modes. What they have in common is in the package's documentation; where
+// it leaves a choice, after the fsync of a rename's target folder alone, the old
+// name is beside the new one in [Strict], gone in [Data], and either in [Random].
 const (
 	Strict Mode = "strict" // nothing that was not synced is there
 	Names  Mode = "names"  // names are there, unsynced bytes are not: new files are empty
@@ -123,26 +122,15 @@ func (c *crash) survivors(effects []*nameEffect) map[*inode]map[string]*inode {
 	for len(effects) > 0 && effects[len(effects)-1].step >= c.n {
 		effects = effects[:len(effects)-1]
 	}
-	// What a surviving change of a name builds on survives as well.
-	keep, needed := make([]bool, len(effects)), map[key]bool{}
-	for k := len(effects) - 1; k >= 0; k-- {
-		keep[k] = c.kept(effects[k])
-		for _, a := range effects[k].sets {
-			keep[k] = keep[k] || needed[a.key]
-		}
-		for _, a := range effects[k].sets {
-			needed[a.key] = needed[a.key] || keep[k]
-		}
-	}
-	lost, names := map[key]bool{}, map[*inode]map[string]*inode{}
+	keep, lost, names := c.durable(effects), map[key]bool{}, map[*inode]map[string]*inode{}
 	for k, e := range effects {
-		if !keep[k] && (c.mode != Random || c.rng.IntN(2) == 0 || anyLost(lost, e)) {
-			for _, a := range e.sets {
-				lost[a.key] = true
-			}
-			continue
+		if c.mode == Random {
+			c.toss(e, keep[k], lost)
 		}
-		for _, a := range e.sets {
+		for n, a := range e.sets {
+			if !keep[k][n] {
+				continue
+			}
 			if names[a.dir] == nil {
 				names[a.dir] = maps.Clone(a.dir.born)
 			}
@@ -154,17 +142,60 @@ func (c *crash) survivors(effects []*nameEffect) map[*inode]map[string]*inode {
 	return names
 }
 
-func anyLost(lost map[key]bool, e *nameEffect) bool {
-	return slices.ContainsFunc(e.sets, func(a assign) bool { return lost[a.key] })
+// durable says of every assignment of every effect whether it must survive. In
+// the modes that keep names, all do.
+func (c *crash) durable(effects []*nameEffect) [][]bool {
+	keep, needed := make([][]bool, len(effects)), map[key]bool{}
+	for k := len(effects) - 1; k >= 0; k-- {
+		e := effects[k]
+		keep[k] = make([]bool, len(e.sets))
+		whole, some := true, false // of the names that the effect gives
+		for n, a := range e.sets {
+			// What a surviving change of a name builds on survives as well.
+			keep[k][n] = needed[a.key] || c.synced(a.dir, e.step)
+			whole = whole && (keep[k][n] || a.to == nil)
+			some = some || keep[k][n] && (a.to != nil || needed[a.key] || len(e.sets) == 1)
+		}
+		for n, a := range e.sets {
+			switch {
+			case some && (c.mode == Data || a.to != nil && takesForNeed(e, needed)):
+				keep[k][n] = true
+			case a.to == nil && !whole && !needed[a.key]:
+				keep[k][n] = false // nothing is taken away before it is elsewhere
+			}
+			needed[a.key] = needed[a.key] || keep[k][n]
+		}
+	}
+	return keep
 }
 
-// kept reports whether an effect survives by itself.
-func (c *crash) kept(e *nameEffect) bool {
+// takesForNeed reports whether the name that e takes away was used again by a
+// change that survives.
+func takesForNeed(e *nameEffect, needed map[key]bool) bool {
+	return slices.ContainsFunc(e.sets, func(a assign) bool { return a.to == nil && needed[a.key] })
+}
+
+// toss lets chance decide what of an effect survives beyond what must. A name
+// of which one change is lost shows no later one.
+func (c *crash) toss(e *nameEffect, keep []bool, lost map[key]bool) {
+	whole := true
+	for _, taken := range []bool{false, true} { // names are given before others are taken away
+		for n, a := range e.sets {
+			if (a.to == nil) != taken {
+				continue
+			}
+			keep[n] = keep[n] || (!taken || whole) && !lost[a.key] && c.rng.IntN(2) == 0
+			whole = whole && keep[n]
+			lost[a.key] = lost[a.key] || !keep[n]
+		}
+	}
+}
+
+// synced reports whether the names of a folder were fsynced after a step.
+func (c *crash) synced(dir *inode, step int) bool {
 	switch c.mode {
 	case Strict, Data, Random:
-		return !slices.ContainsFunc(e.sets, func(a assign) bool {
-			return c.disk.lastSync(a.dir, c.n) <= e.step
-		})
+		return c.disk.lastSync(dir, c.n) > step
 	}
 	return true
 }
