@@ -114,15 +114,11 @@ func (v *Vault) lookAgain(ctx context.Context, o AdoptOptions, first []Change) (
 	if err != nil {
 		return nil, err
 	}
-	var gone []Path
+	gone := map[Path]bool{}
 	for _, c := range first {
-		if c.Status == Deleted {
-			gone = append(gone, c.Path)
-		}
+		gone[c.Path] = c.Status == Deleted
 	}
-	return slices.DeleteFunc(second, func(c Change) bool {
-		return c.Status == Deleted && !slices.Contains(gone, c.Path)
-	}), nil
+	return slices.DeleteFunc(second, func(c Change) bool { return c.Status == Deleted && !gone[c.Path] }), nil
 }
 
 // adopt stages hand edits as the person's.
@@ -149,9 +145,11 @@ func (t *Tx) adopt(changes []Change, message string) error {
 	return nil
 }
 
-// Progress is reported at most this often, in files.
+// progressEvery is the number of files between two reports: often enough to
+// see it move, rarely enough to cost nothing.
 const progressEvery = 500
 
+// progress reports long work.
 func (v *Vault) progress(phase string, done, total int) {
 	if v.o.Progress != nil && (done%progressEvery == 0 || done == total) {
 		v.o.Progress(Event{Phase: phase, Done: done, Total: total})

@@ -33,7 +33,10 @@ func (t *Tx) build() (*chain, error) {
 		return c, nil
 	}
 	now := t.v.o.Now()
-	staged, disk := t.handEdits(paths)
+	staged, disk, err := t.handEdits(paths)
+	if err != nil {
+		return nil, err
+	}
 	for _, g := range []group{staged, disk} {
 		if err := t.commit(c, g, now); err != nil {
 			return nil, err
@@ -91,16 +94,18 @@ func (t *Tx) commit(c *chain, g group, now time.Time) error {
 // handEdits finds what a person changed at the paths about to be written: the
 // staged bytes that differ from HEAD and from the disk, and the bytes on disk
 // that differ from HEAD.
-func (t *Tx) handEdits(paths []Path) (staged, disk group) {
+func (t *Tx) handEdits(paths []Path) (staged, disk group, err error) {
 	staged.files, disk.files = map[Path]pendingFile{}, map[Path]pendingFile{}
 	for _, p := range paths {
 		at := t.touched[p]
 		inGit := gitstore.ID(at.staged.Hash)
 		if at.inGit && inGit != at.inHead.ID && !(at.disk.exists && inGit == at.disk.id) {
-			if data, err := t.objects.Blob(inGit); err == nil { // a blob that is gone cannot be saved
-				staged.paths = append(staged.paths, p)
-				staged.files[p] = pendingFile{data: data, id: inGit, mode: at.staged.Mode}
+			data, err := t.objects.Blob(inGit)
+			if err != nil {
+				return staged, disk, withHint(pathErrorf("read what is staged for", p, err), `"git restore --staged %s" gives up the staged version`, p)
 			}
+			staged.paths = append(staged.paths, p)
+			staged.files[p] = pendingFile{data: data, id: inGit, mode: at.staged.Mode}
 		}
 		if _, again := staged.files[p]; again || at.disk.id != at.inHead.ID {
 			disk.paths = append(disk.paths, p)
@@ -109,7 +114,7 @@ func (t *Tx) handEdits(paths []Path) (staged, disk group) {
 	}
 	t.describe(&staged, "staged ")
 	t.describe(&disk, "")
-	return staged, disk
+	return staged, disk, nil
 }
 
 // written lists the paths of all groups and adoptions, sorted, once each.

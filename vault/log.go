@@ -196,35 +196,56 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 	if err != nil {
 		return Memory{}, nil, err
 	}
-	var named, byID []Memory
-	bytesOf := map[Path][]byte{}
-	for p := range s.Files() {
-		exact := string(p) == ref || string(p) == ref+".md"
-		slug := foldName(slugOf(p)) == foldName(ref)
-		if !p.IsMarkdown() && !exact {
-			continue
+	if p, err := ParsePath(ref); err == nil {
+		for _, p := range []Path{p, p + ".md"} {
+			data, hash, err := s.Read(p)
+			if err != nil {
+				return Memory{}, nil, v.writeError(err)
+			}
+			if hash != "" {
+				return ReadMemory(p, data), data, nil
+			}
 		}
-		data, _, err := s.Read(p)
+	}
+	var paths []Path
+	for p, err := range s.Files() {
 		if err != nil {
-			return Memory{}, nil, v.writeError(err)
+			return Memory{}, nil, err
 		}
-		if exact {
-			return ReadMemory(p, data), data, nil
+		if p.IsMarkdown() {
+			paths = append(paths, p)
 		}
-		if !slug && !containsFold(data, ref) {
-			continue
+	}
+	bytesOf := map[Path][]byte{}
+	read := func(want func(Path, []byte) bool, keep func(Path) bool) ([]Memory, error) {
+		var out []Memory
+		for _, p := range paths {
+			if !keep(p) {
+				continue
+			}
+			data, _, err := s.Read(p)
+			if err != nil {
+				return nil, v.writeError(err)
+			}
+			if want(p, data) {
+				out = append(out, ReadMemory(p, data))
+				bytesOf[p] = data
+			}
 		}
-		m := ReadMemory(p, data)
-		bytesOf[p] = data
-		if slug {
-			named = append(named, m)
-		} else {
-			byID = append(byID, m)
-		}
+		return out, nil
+	}
+	folded := foldName(ref)
+	named, err := read(func(Path, []byte) bool { return true }, func(p Path) bool { return foldName(slugOf(p)) == folded })
+	if err != nil {
+		return Memory{}, nil, err
 	}
 	found := preferLive(named)
 	if len(found) == 0 {
-		found = matchID(byID, strings.ToLower(ref))
+		all, err := read(func(_ Path, data []byte) bool { return containsFold(data, ref) }, func(Path) bool { return true })
+		if err != nil {
+			return Memory{}, nil, err
+		}
+		found = matchID(all, strings.ToLower(ref))
 	}
 	if len(found) == 0 {
 		return Memory{}, nil, notFound(ref)

@@ -102,12 +102,15 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 func (p Patch) edit(doc *markdown.Document) error {
 	var errs []error
 	if p.Text != nil {
-		if strings.TrimSpace(*p.Text) == "" {
-			return fmt.Errorf("%w: the text is empty", ErrInvalid)
+		if err := checkText(*p.Text); err != nil {
+			return err
 		}
 		setBody(doc, *p.Text)
 	}
 	if p.Append != nil {
+		if err := checkText(*p.Append); err != nil {
+			return err
+		}
 		body := strings.TrimRight(string(doc.Body()), "\r\n")
 		eol := "\n"
 		if strings.Contains(string(doc.Body()), "\r\n") {

@@ -42,8 +42,9 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 		return Memory{}, v.writeError(err)
 	}
 	var named []Memory
+	folded := foldName(ref)
 	for _, f := range files {
-		if foldName(slugOf(f.Path)) == foldName(ref) || foldName(f.Path.Base()) == foldName(ref) {
+		if foldName(slugOf(f.Path)) == folded || foldName(f.Path.Base()) == folded {
 			data, _, err := v.ReadFile(f.Path)
 			if err != nil {
 				return Memory{}, pathErrorf("read", f.Path, err)
@@ -75,15 +76,18 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 
 // matchID finds memories by the whole id, else by a part of it.
 func matchID(all []Memory, ref string) []Memory {
-	var parts []Memory
+	var whole, parts []Memory
 	for _, m := range all {
 		switch {
 		case m.ID == "":
 		case m.ID == ref:
-			return []Memory{m}
+			whole = append(whole, m)
 		case len(ref) >= minPrefix && strings.HasPrefix(m.ID, ref), len(ref) >= minSuffix && strings.HasSuffix(m.ID, ref):
 			parts = append(parts, m)
 		}
+	}
+	if len(whole) > 0 {
+		return whole
 	}
 	return parts
 }

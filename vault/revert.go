@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
@@ -187,25 +189,31 @@ func (v *Vault) movedSince(ctx context.Context, commits []Commit) (map[Revision]
 				break
 			}
 		}
-		// A path renamed in this commit ends where its new name ends.
-		for _, m := range renamesOf(c) {
-			if end, ok := later[m[1]]; ok {
-				later[m[0]] = end
-				delete(later, m[1])
-			} else {
-				later[m[0]] = m[1]
-			}
+		// A path renamed in this commit ends where its new name ends. All new
+		// names are looked up before any is forgotten: files may trade names.
+		renames, next := renamesOf(c), maps.Clone(later)
+		for _, to := range renames {
+			delete(next, to)
 		}
+		for from, to := range renames {
+			next[from] = cmp.Or(later[to], to)
+		}
+		later = next
 	}
 	return out, nil
 }
 
-func renamesOf(c Commit) [][2]Path {
-	out := c.Trailers.moves()
+// renamesOf maps old names to new ones. The trailers win over what the bytes
+// alone suggest.
+func renamesOf(c Commit) map[Path]Path {
+	out := map[Path]Path{}
 	for _, ch := range c.Changes {
 		if ch.Status == Renamed {
-			out = append(out, [2]Path{ch.From, ch.Path})
+			out[ch.From] = ch.Path
 		}
+	}
+	for _, m := range c.Trailers.moves() {
+		out[m[0]] = m[1]
 	}
 	return out
 }

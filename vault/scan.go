@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
@@ -17,6 +18,7 @@ type scan struct {
 	objects *gitstore.Objects
 	tree    gitstore.ID
 	index   *gitindex.File
+	stamp   time.Time                   // when the git index was written
 	tracked map[Path]gitstore.TreeEntry // of HEAD, in stet's domain
 	disk    map[Path]gitstore.ID
 	changed []Change // hand edits: HEAD to disk
@@ -33,6 +35,11 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 	if s.tree, err = gitTree(s.objects, s.head.ID); err != nil {
 		return nil, err
 	}
+	stamp, err := v.repo.GitIndexStamp()
+	if err != nil {
+		return nil, err
+	}
+	s.stamp = stamp.Time()
 	if s.index, _, err = v.repo.ReadGitIndex(s.head.ID); err != nil {
 		return nil, err
 	}
@@ -44,10 +51,14 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 		return nil, err
 	}
 	s.skipped = shut
-	for _, f := range files {
+	for i, f := range files {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
 		if err := s.hash(v, f); err != nil {
 			return nil, err
 		}
+		v.progress("reading", i+1, len(files))
 	}
 	s.compare(v)
 	return s, nil
@@ -72,10 +83,8 @@ func (s *scan) readTree(v *Vault) error {
 // hash finds the blob id of a file. One that cannot be read counts as
 // unchanged: what stet cannot see it must not commit away.
 func (s *scan) hash(v *Vault, f walked) error {
-	info, err := v.repo.Root().Lstat(v.repo.GitIndexPath())
-	if e, ok := s.index.Entry(v.git(f.path)); ok && err == nil && !e.IntentToAdd {
-		m := info.ModTime()
-		if e.Stat.Matches(statOf(f.info)) && !s.index.Racy(e, uint32(m.Unix()), uint32(m.Nanosecond())) {
+	if e, ok := s.index.Entry(v.git(f.path)); ok && !e.IntentToAdd {
+		if e.Stat.Matches(statOf(f.info)) && !s.index.Racy(e, uint32(s.stamp.Unix()), uint32(s.stamp.Nanosecond())) {
 			s.disk[f.path] = e.Hash
 			return nil
 		}

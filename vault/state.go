@@ -34,12 +34,12 @@ func (v *Vault) State() *State {
 
 // stateName accepts what may be a file name in the state folder.
 func stateName(kind, name string) error {
-	ok := name != "" && len(name) <= 128 && !strings.HasPrefix(name, ".")
+	ok := name != "" && len(name) <= 128
 	for _, r := range name {
-		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}
 	if !ok {
-		return fmt.Errorf("%s %q: %w: letters, digits, dots, dashes and underscores only", kind, name, ErrInvalid)
+		return fmt.Errorf("%s %q: %w: letters, digits, dashes and underscores only", kind, name, ErrInvalid)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (s *State) counter(ctx context.Context, name string, change func(int) int) 
 
 // publish writes a whole file in place of an older one.
 func (s *State) publish(label, file string, data []byte) error {
-	root, temp := s.v.repo.Root(), file+".part"
+	root, temp := s.v.repo.Root(), file+".unfinished"
 	if err := root.Remove(label, temp); err != nil {
 		return err
 	}

@@ -119,10 +119,14 @@ func (v *Vault) plan(why Why, fn func(*Tx) error) (*Tx, *chain, error) {
 // checkWritable refuses while the person is in the middle of a git operation:
 // a commit now would become part of it.
 func (v *Vault) checkWritable() error {
-	if op := v.repo.InProgress(); op != "" {
-		return withHint(fmt.Errorf("%w: %s", ErrInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
+	op := v.repo.InProgress()
+	switch op {
+	case "":
+		return nil
+	case "bisect":
+		return withHint(fmt.Errorf("%w: %s", ErrInProgress, op), `end it with "git bisect reset"`)
 	}
-	return nil
+	return withHint(fmt.Errorf("%w: %s", ErrInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {

@@ -205,9 +205,12 @@ func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) (err
 
 // writeError says what stands behind an error that every write can meet.
 func (v *Vault) writeError(err error) error {
+	var known interface{ Hint() string }
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &known):
+		return err // whoever met it knows more
 	case errors.Is(err, ErrBusy):
 		return withHint(err, "another stet command is writing; try again")
 	case errors.Is(err, gitstore.ErrLocked):

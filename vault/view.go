@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -47,19 +46,24 @@ func (s *Snapshot) Read(p Path) ([]byte, Hash, error) {
 	return data, Hash(e.ID.String()), err
 }
 
-// Files yields the vault's files of the commit in git's order with their
-// hashes, symbolic links and submodules left out.
-func (s *Snapshot) Files() iter.Seq2[Path, Hash] {
-	return func(yield func(Path, Hash) bool) {
+// Files yields the vault's files of the commit in git's order, symbolic links
+// and submodules left out. It ends with the first error.
+func (s *Snapshot) Files() iter.Seq2[Path, error] {
+	return func(yield func(Path, error) bool) {
 		top, ok, err := s.objects.Lookup(s.tree, trimSlash(s.v.prefix))
-		if err != nil || !ok || !top.IsDir() {
+		if err != nil {
+			yield("", s.v.writeError(err))
+			return
+		}
+		if !ok || !top.IsDir() {
 			return
 		}
 		for e, err := range s.objects.Walk(top.ID) {
 			if err != nil {
+				yield("", s.v.writeError(err))
 				return
 			}
-			if e.Mode != gitstore.ModeSymlink && e.Mode != gitstore.ModeSubmodule && !yield(Path(e.Name), Hash(e.ID.String())) {
+			if isFile(e.Mode) && !yield(Path(e.Name), nil) {
 				return
 			}
 		}
@@ -95,7 +99,7 @@ func (v *Vault) treeChanges(objects *gitstore.Objects, a, b gitstore.ID) ([]Chan
 			return nil, err
 		}
 		p, ok := v.own(d.Path)
-		if !ok {
+		if !ok || !isFile(d.OldMode) || !isFile(d.NewMode) {
 			continue
 		}
 		c := Change{Status: Modified, Path: p, Old: Hash(d.OldID.String()), New: Hash(d.NewID.String())}
@@ -111,6 +115,10 @@ func (v *Vault) treeChanges(objects *gitstore.Objects, a, b gitstore.ID) ([]Chan
 	}
 	return joinRenames(out), nil
 }
+
+// isFile is true for files, and for the zero mode of a side that has none:
+// links and submodules are none of stet's.
+func isFile(mode uint32) bool { return mode != gitstore.ModeSymlink && mode != gitstore.ModeSubmodule }
 
 // joinRenames turns an added and a deleted file of the same bytes into one
 // rename. Of several candidates the first in path order is taken.
@@ -185,9 +193,6 @@ func trimSlash(s string) string {
 func notFound(ref string, near ...string) error {
 	return &NotFoundError{Ref: ref, Near: near}
 }
-
-// isNotExist reports that a file is simply not there.
-func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotFound) }
 
 // pathErrorf wraps an error with the operation and the path it failed on.
 func pathErrorf(op string, p Path, err error) error { return fmt.Errorf("%s %q: %w", op, p, err) }

@@ -17,10 +17,7 @@ const (
 	OpRemember Op = "remember"
 	OpUpdate   Op = "update"
 	OpForget   Op = "forget"
-	OpMove     Op = "move"
-	OpPin      Op = "pin"
 	OpAdopt    Op = "adopt"
-	OpRestore  Op = "restore"
 	OpRevert   Op = "revert"
 	OpConfig   Op = "config"
 )

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -179,9 +180,10 @@ func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bo
 }
 
 // Append adds data to the end of p, making it when needed, in one write, and
-// fsyncs it when sync is set. A torn last line of an earlier crash is ended
-// with a newline first, so that it cannot swallow this one. Callers take turns:
-// two appends at once may hit the same place.
+// fsyncs it when sync is set. A torn last line of an earlier crash was never
+// reported as written and is cut off first, so that it can neither swallow this
+// one nor pass for whole. Callers take turns: two appends at once may hit the
+// same place.
 func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool) (err error) {
 	abs, fresh := r.Abs(p), !r.Exists(p)
 	if fresh {
@@ -198,16 +200,17 @@ func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool)
 	if err != nil {
 		return err
 	}
-	if end := info.Size(); end > 0 {
-		last := make([]byte, 1)
-		if _, err := f.ReadAt(last, end-1); err != nil {
+	end, err := lastLineEnd(f, info.Size())
+	if err != nil {
+		return err
+	}
+	if end < info.Size() {
+		cut := Step{Op: OpTruncate, Label: label, Path: abs, Offset: end}
+		if err := r.step(cut, func() error { return f.Truncate(end) }); err != nil {
 			return err
 		}
-		if last[0] != '\n' {
-			data = append([]byte{'\n'}, data...)
-		}
 	}
-	if err := r.write(f, label, abs, data, info.Size()); err != nil {
+	if err := r.write(f, label, abs, data, end); err != nil {
 		return err
 	}
 	if !sync {
@@ -220,6 +223,23 @@ func (r *Root) Append(label, p string, data []byte, perm fs.FileMode, sync bool)
 		return r.SyncDir(label, path.Dir(p))
 	}
 	return nil
+}
+
+// lastLineEnd is the offset behind the last newline of a file of this size.
+func lastLineEnd(f *os.File, size int64) (int64, error) {
+	const step = 4096
+	buf := make([]byte, step)
+	for end := size; end > 0; end -= min(step, end) {
+		from := max(0, end-step)
+		n, err := f.ReadAt(buf[:end-from], from)
+		if err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return from + int64(i) + 1, nil
+		}
+	}
+	return 0, nil
 }
 
 // SyncFile fsyncs an existing file that somebody else wrote.

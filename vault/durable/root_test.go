@@ -152,7 +152,7 @@ func TestNoPathLeavesTheRoot(t *testing.T) {
 	}
 }
 
-func TestAppendEndsATornLine(t *testing.T) {
+func TestAppendCutsATornLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := open(t, dir, durabletest.FailAt(4, durable.ErrShortWrite, nil))
@@ -162,7 +162,7 @@ func TestAppendEndsATornLine(t *testing.T) {
 		t.Errorf("short write: %v", err)
 	}
 	must(t, r.Append("l", "log", []byte("two\n"), 0o600, true), r.Append("l", "log", []byte("three\n"), 0o600, false))
-	if got, want := read(t, dir, "log"), "one\nlost \ntwo\nthree\n"; got != want {
+	if got, want := read(t, dir, "log"), "one\ntwo\nthree\n"; got != want {
 		t.Errorf("log holds %q, want %q", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 
@@ -37,7 +38,7 @@ func (r *Repo) ReadGitIndex(head ID) (f *gitindex.File, rebuilt bool, err error)
 		if f, err = convertIndex(data); err != nil {
 			return nil, false, fmt.Errorf("git index: %w: %w", ErrUnsupported, err)
 		}
-		return f, false, nil
+		return f.WithTimestamp(uint32(info.ModTime().Unix())), false, nil
 	}
 	if err != nil {
 		f, err = r.indexFromTree(head)
@@ -65,6 +66,14 @@ func (s GitIndexStamp) Same(o GitIndexStamp) bool {
 		return s.info == nil && o.info == nil
 	}
 	return os.SameFile(s.info, o.info) && s.info.Size() == o.info.Size() && s.info.ModTime().Equal(o.info.ModTime())
+}
+
+// Time is when the git index was written, zero when there is none.
+func (s GitIndexStamp) Time() time.Time {
+	if s.info == nil {
+		return time.Time{}
+	}
+	return s.info.ModTime()
 }
 
 // convertIndex rewrites a version 4 git index as version 2 or 3, which go-git

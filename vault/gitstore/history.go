@@ -16,7 +16,6 @@ func (r *Repo) History(from ID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		objects, seen := r.Stage(), map[ID]bool{}
 		queue := &byTime{}
-		shallow := r.root.Exists("shallow")
 		push := func(id ID) error {
 			if id.IsZero() || seen[id] {
 				return nil
@@ -24,9 +23,6 @@ func (r *Repo) History(from ID) iter.Seq2[Commit, error] {
 			seen[id] = true
 			c, err := objects.Commit(id)
 			if err != nil {
-				if shallow {
-					return nil
-				}
 				return err
 			}
 			queue.next++

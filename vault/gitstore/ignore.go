@@ -1,8 +1,6 @@
 package gitstore
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -71,9 +69,10 @@ func (ig *Ignore) In(dir string, data []byte) *Ignore {
 }
 
 func appendRules(to []sourcedPattern, file string, domain []string, data []byte) []sourcedPattern {
-	scan := bufio.NewScanner(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
-	for n := 1; scan.Scan(); n++ {
-		text := strings.TrimSuffix(scan.Text(), "\r")
+	n := 0
+	for text := range strings.SplitSeq(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
+		n++
+		text = strings.TrimSuffix(text, "\r")
 		if strings.HasPrefix(text, "#") || strings.TrimSpace(text) == "" {
 			continue
 		}

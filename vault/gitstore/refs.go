@@ -182,9 +182,6 @@ func (r *Repo) IsAncestor(old, next ID) (bool, error) {
 		seen[id] = true
 		c, err := objects.Commit(id)
 		if err != nil {
-			if errors.Is(err, ErrMissing) && r.root.Exists("shallow") {
-				continue // the history ends here in a shallow clone
-			}
 			return false, err
 		}
 		queue = append(queue, c.Parents...)

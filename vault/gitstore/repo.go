@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -97,14 +98,16 @@ func (r *Repo) Own(p string) string {
 func (r *Repo) Config() *Config { return r.config }
 
 // InProgress names the person's unfinished git operation by what git leaves in
-// its folder, "" when there is none. Cost: six lstat calls.
+// its folder, "" when there is none. Cost: eight lstat calls.
 func (r *Repo) InProgress() string {
 	for _, op := range [...]struct{ file, name string }{
 		{"MERGE_HEAD", "merge"},
 		{"rebase-merge", "rebase"},
+		{"rebase-apply/applying", "am"},
 		{"rebase-apply", "rebase"},
 		{"CHERRY_PICK_HEAD", "cherry-pick"},
 		{"REVERT_HEAD", "revert"},
+		{"sequencer", "cherry-pick"}, // between two picks of several
 		// "git bisect reset" would leave a commit made now behind.
 		{"BISECT_START", "bisect"},
 	} {
@@ -125,10 +128,14 @@ func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
 		r.storage.Reindex()
 		data, err = r.read(kind, id)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w: %w", kind, id, ErrMissing, err)
+	var pathErr *fs.PathError
+	switch {
+	case err == nil:
+		return data, nil
+	case errors.As(err, &pathErr) && !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read %s %s: %w", kind, id, err) // the machine's fault, not the object's
 	}
-	return data, nil
+	return nil, fmt.Errorf("%s %s: %w: %w", kind, id, ErrMissing, err)
 }
 
 func (r *Repo) read(kind plumbing.ObjectType, id ID) (data []byte, err error) {
