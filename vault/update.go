@@ -280,9 +280,7 @@ func (p *publication) commit(ctx context.Context) error {
 		p.index, p.ref, p.files = nil, nil, nil // published: the next command finishes
 		return fmt.Errorf("commit %s is published but may not survive a power cut: %w", p.chain.tip(), err)
 	}
-	ref := p.ref
-	p.ref = nil
-	return ref.Unlock()
+	return nil
 }
 
 // unmoved compares HEAD and the touched entries of the git index with what the
@@ -320,6 +318,11 @@ func (p *publication) unmoved() error {
 
 // finish brings the working tree and the git index up to the published commit.
 func (p *publication) finish() error {
+	ref := p.ref
+	p.ref = nil
+	if err := ref.Unlock(); err != nil {
+		return err
+	}
 	f := finisher{v: p.v, files: p.files, index: p.tx.index, trees: p.chain.trees}
 	if err := f.run(); err != nil {
 		return err

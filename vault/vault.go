@@ -186,7 +186,7 @@ func (v *Vault) own(name string) (Path, bool) {
 const lockFile = "stet/lock"
 
 // locked runs fn while holding the vault lock.
-func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) (err error) {
+func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) error {
 	root := v.repo.Root()
 	if err := root.MkdirAll("state", "stet", 0o777); err != nil {
 		return v.writeError(err)
@@ -199,7 +199,9 @@ func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) (err
 	if err != nil {
 		return v.writeError(err)
 	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
+	// Whatever Release says, the kernel drops the lock with the descriptor; a
+	// durable write must not be reported as failed for it.
+	defer func() { _ = lock.Release() }()
 	return fn(ctx)
 }
 
