@@ -87,7 +87,7 @@ func TestStoredControlCharactersDoNotReachATerminal(t *testing.T) {
 		t.Fatalf("stored files %q, %v", stored, err)
 	}
 	for _, args := range [][]string{{"list"}, {"show", stored[0]}, {"log", "-p"}, {"search", "evil"}, {"diff", "HEAD~1"}, {"status"}} {
-		out, talk := s.run(0, "", append(args, "--no-color")...)
+		out, talk := s.run(0, "", append(args, "--no-color", "--quiet")...)
 		if strings.ContainsAny(out+talk, "\x1b\x07") {
 			t.Errorf("stet %q printed a control character: %q %q", args, out, talk)
 		}

@@ -67,6 +67,7 @@ type Env struct {
 	lockWait time.Duration
 	root     string // of the opened vault
 	warnings []string
+	midLine  bool // a line of progress stands on standard error
 }
 
 // New returns the environment of one run on that host.
@@ -115,7 +116,10 @@ func (e *Env) Warn(format string, args ...any) {
 
 // talk writes to standard error. When that stream is broken there is nobody
 // left to tell, so its errors are dropped.
-func (e *Env) talk(text string) { _, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text)) }
+func (e *Env) talk(text string) {
+	e.clearLine()
+	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text))
+}
 
 // Answer prints the result: as JSON, or through text. The error is that of
 // standard output.
@@ -129,6 +133,7 @@ func (e *Env) Answer(result any, text func(w io.Writer) error) error {
 // Plain prints text whatever form of answer was asked for: a help page has no
 // other form.
 func (e *Env) Plain(text func(w io.Writer) error) error {
+	e.clearLine()
 	w := bufio.NewWriter(e.Out)
 	err := text(w)
 	return errors.Join(err, w.Flush())

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"stet/index"
@@ -29,30 +30,38 @@ func (e *Env) indexProgress() func(index.Event) {
 }
 
 // progress returns a function that keeps one line on standard error up to date,
-// nil when nobody is looking.
+// nil when nobody is looking or the terminal cannot rewrite a line.
 func (e *Env) progress() func(phase string, done, total int) {
-	if !e.ErrTerminal || e.Quiet || e.JSON {
+	if !e.ErrTerminal || e.Quiet || e.JSON || e.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	next, shown := e.Now().Add(progressAfter), false
+	next := e.Now().Add(progressAfter)
 	return func(phase string, done, total int) {
-		finished := total > 0 && done >= total
+		if total > 0 && done >= total {
+			e.clearLine()
+			return
+		}
 		now := e.Now()
-		if now.Before(next) && !(shown && finished) {
+		if now.Before(next) {
 			return
 		}
 		next = now.Add(progressAfter)
-		// "\r" and "erase to the end of the line": the next message starts clean.
-		if finished {
-			_, _ = fmt.Fprint(e.Err, "\r\x1b[K")
-			shown = false
-			return
-		}
-		shown = true
+		e.clearLine()
+		e.midLine = true
+		text := fmt.Sprintf("%s %d", Line1(phase), done)
 		if total > 0 {
-			_, _ = fmt.Fprintf(e.Err, "\r\x1b[K%s %d of %d", Line1(phase), done, total)
-			return
+			text += fmt.Sprintf(" of %d", total)
 		}
-		_, _ = fmt.Fprintf(e.Err, "\r\x1b[K%s %d", Line1(phase), done)
+		_, _ = io.WriteString(e.Err, text)
+	}
+}
+
+// clearLine takes an unfinished line of progress away, so that what is said next
+// does not stand behind it. A broken standard error has nobody looking at it.
+func (e *Env) clearLine() {
+	if e.midLine {
+		// "\r" and "erase to the end of the line".
+		_, _ = io.WriteString(e.Err, "\r\x1b[K")
+		e.midLine = false
 	}
 }

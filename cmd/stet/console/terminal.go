@@ -71,6 +71,7 @@ func Line1(text string) string {
 // Confirm asks a question and reports whether the answer was yes. It may be
 // called only when [Env.CanAsk] says so.
 func (e *Env) Confirm(question string) (bool, error) {
+	e.clearLine()
 	if _, err := fmt.Fprintf(e.Err, "%s [y/N] ", question); err != nil {
 		return false, err
 	}
@@ -93,6 +94,7 @@ func (e *Env) CanAsk() bool {
 // page shows text in PAGER, less by default. A pager that cannot be started is
 // not worth a failure: the text is printed plainly.
 func (e *Env) page(ctx context.Context, text func(w io.Writer) error) error {
+	e.clearLine()
 	words, err := SplitWords(e.Getenv("PAGER"))
 	if err != nil {
 		return fmt.Errorf("read PAGER: %w", err)
