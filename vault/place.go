@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 
 	"stet/vault/durable"
@@ -25,7 +26,9 @@ type placement struct {
 	inPlace bool                 // the working tree already holds the content
 	known   map[gitstore.ID]bool // ids the displaced bytes may have
 	staged  bool
-	left    bool // newer bytes of a person stand there and stay
+	fresh   fs.FileInfo   // the staged file, as it was before anybody could reach it
+	stat    gitindex.Stat // of the file that is in place already
+	left    bool          // newer bytes of a person stand there and stay
 }
 
 // tempPrefix begins the temporary files beside their targets, where the git
@@ -81,7 +84,12 @@ func (pl *placement) ready() error {
 		return err
 	}
 	root, temp := pl.temp()
-	return root.Rename("file", temp+unfinished, temp)
+	if err := root.Rename("file", temp+unfinished, temp); err != nil {
+		return err
+	}
+	var err error
+	pl.fresh, err = root.Lstat(temp)
+	return err
 }
 
 // unfinished ends the name of a temporary file until its bytes are whole and
@@ -123,6 +131,21 @@ func (pl *placement) place() (err error) {
 	if err != nil {
 		return fmt.Errorf("place %q: %w", pl.path, err)
 	}
+	return pl.dispose(m)
+}
+
+// dispose removes the temporary file. Bytes in it that nobody else has are
+// kept: a person saved several times within the same instant.
+func (pl *placement) dispose(m durable.Move) error {
+	ours, err := pl.tempKnown(m)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !ours:
+		return pl.v.keep(m.Temp, m.TempPath, pl.path.Base())
+	}
 	return m.Temp.Remove("file", m.TempPath)
 }
 
@@ -138,11 +161,18 @@ func (pl *placement) swap(m durable.Move) error {
 	case err != nil:
 		return err
 	}
-	known, err := pl.displacedKnown(m)
-	if err != nil || known {
+	if known, err := pl.tempKnown(m); err != nil || known {
 		return err
 	}
 	pl.left = true
+	if err := m.Exchange(); err != nil {
+		return err
+	}
+	// What the second swap displaced is what the first one placed, unless the
+	// person saved again in between: then that is the newest.
+	if ours, err := pl.tempKnown(m); err != nil || ours {
+		return err
+	}
 	return m.Exchange()
 }
 
@@ -158,20 +188,29 @@ func (pl *placement) take(m durable.Move) error {
 	if err != nil {
 		return err
 	}
-	known, err := pl.displacedKnown(m)
+	known, err := pl.tempKnown(m)
 	if err != nil || known {
 		return err
 	}
 	pl.left = true
-	return m.Place()
+	if err := m.Place(); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil // the person saved again: dispose keeps the older bytes
 }
 
-func (pl *placement) displacedKnown(m durable.Move) (bool, error) {
+// tempKnown reports whether the temporary file holds the commit's bytes or
+// those it was built on.
+func (pl *placement) tempKnown(m durable.Move) (bool, error) {
 	data, _, err := m.Temp.ReadFile(m.TempPath, 0)
 	if errors.Is(err, durable.ErrNotRegular) {
 		return false, nil
 	}
-	return err == nil && pl.known[gitstore.HashBlob(data)], err
+	if err != nil {
+		return false, err
+	}
+	id := gitstore.HashBlob(data)
+	return pl.known[id] || !pl.want.remove && id == pl.want.id, nil
 }
 
 // compareAndReplace is the best there is on systems that cannot swap names:
@@ -201,8 +240,13 @@ func (pl *placement) edit() (gitindex.Edit, error) {
 	if err != nil {
 		return e, err
 	}
-	if info.Size() == int64(len(pl.want.data)) {
-		e.Stat = statOf(info)
+	// Only a description of our own bytes may enter the git index: a save of
+	// the same size a moment later must not pass for them.
+	switch now := statOf(info); {
+	case pl.inPlace && pl.stat.Matches(now):
+		e.Stat = now
+	case !pl.inPlace && pl.fresh != nil && os.SameFile(info, pl.fresh) && info.Size() == pl.fresh.Size() && info.ModTime().Equal(pl.fresh.ModTime()):
+		e.Stat = now // the rename changed the inode's ctime alone
 	}
 	return e, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"stet/vault/durable"
-	"stet/vault/gitindex"
 	"stet/vault/gitstore"
 )
 
@@ -142,11 +141,28 @@ func (v *Vault) sweepTemp() error {
 		return err
 	}
 	for _, e := range entries {
-		if err := root.Remove("tmp", v.tmp(e.Name())); err != nil {
+		if err := v.sweep(root, e.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sweep removes one temporary file. One that may hold displaced bytes which no
+// commit has, because git was used before stet could put them back, is kept.
+func (v *Vault) sweep(root *durable.Root, name string) error {
+	if strings.HasPrefix(name, "w-") && !strings.HasSuffix(name, unfinished) {
+		data, _, err := root.ReadFile(v.tmp(name), 0)
+		if err != nil {
+			return err
+		}
+		if _, err := v.repo.Blob(gitstore.HashBlob(data)); errors.Is(err, gitstore.ErrMissing) {
+			return v.keep(root, v.tmp(name), name)
+		} else if err != nil {
+			return err
+		}
+	}
+	return root.Remove("tmp", v.tmp(name))
 }
 
 // rollForward repeats the steps after the commit point. It may run any number
@@ -171,179 +187,6 @@ func (v *Vault) rollForward(ctx context.Context, mark gitstore.Mark, t transitio
 		return err
 	}
 	return lock.Unlock()
-}
-
-// leftovers works out from the trees of the journal what is still to be done.
-func (v *Vault) leftovers(t transition, head gitstore.Head) (finisher, error) {
-	objects := v.repo.Stage()
-	base, err := gitTree(objects, t.head.ID)
-	if err != nil {
-		return finisher{}, err
-	}
-	next, err := gitTree(objects, t.next)
-	if err != nil {
-		return finisher{}, err
-	}
-	now, err := gitTree(objects, head.ID)
-	if err != nil {
-		return finisher{}, err
-	}
-	f := finisher{v: v, again: true}
-	if f.index, _, err = v.repo.ReadGitIndex(head.ID); err != nil {
-		return f, err
-	}
-	between, err := v.between(objects, t)
-	if err != nil {
-		return f, err
-	}
-	var names []string
-	for d, err := range objects.DiffTrees(base, next) {
-		if err != nil {
-			return f, err
-		}
-		p, ok := v.own(d.Path)
-		if !ok {
-			continue
-		}
-		names = append(names, d.Path)
-		pl, err := v.leftover(objects, d, p, now, between, f.index)
-		if err != nil {
-			return f, err
-		}
-		if pl != nil {
-			f.files = append(f.files, pl)
-		}
-	}
-	f.trees, err = treeChangesAt(objects, base, next, names)
-	return f, err
-}
-
-// between lists the trees of the chain before its last commit: the base, and
-// the person's own adopted edits, which are what the disk may still hold.
-func (v *Vault) between(objects *gitstore.Objects, t transition) ([]gitstore.ID, error) {
-	var trees []gitstore.ID
-	for id := t.next; id != t.head.ID && !id.IsZero(); {
-		c, err := objects.Commit(id)
-		if err != nil {
-			return nil, err
-		}
-		if id != t.next {
-			trees = append(trees, c.Tree)
-		}
-		id = gitstore.ID{}
-		if len(c.Parents) > 0 {
-			id = c.Parents[0]
-		}
-	}
-	base, err := gitTree(objects, t.head.ID)
-	return append(trees, base), err
-}
-
-// leftover is the placement that one path still needs, nil when HEAD has moved
-// on from it or the person staged something else.
-func (v *Vault) leftover(objects *gitstore.Objects, d gitstore.Delta, p Path, now gitstore.ID, between []gitstore.ID, index *gitindex.File) (*placement, error) {
-	if at, _, err := objects.Lookup(now, d.Path); err != nil || at.ID != d.NewID {
-		return nil, err
-	}
-	pl := &placement{v: v, path: p, known: map[gitstore.ID]bool{}}
-	pl.want = pendingFile{remove: d.NewID.IsZero(), id: d.NewID, mode: d.NewMode}
-	var absentBefore bool
-	for _, tree := range between {
-		at, ok, err := objects.Lookup(tree, d.Path)
-		if err != nil {
-			return nil, err
-		}
-		pl.known[at.ID] = true
-		absentBefore = absentBefore || !ok
-	}
-	if !pl.want.remove {
-		data, err := objects.Blob(d.NewID)
-		if err != nil {
-			return nil, err
-		}
-		pl.want.data = data
-	}
-	entry, ok := index.Entry(d.Path)
-	switch {
-	case ok && (entry.Hash == d.NewID || pl.known[entry.Hash]), !ok && (absentBefore || pl.want.remove):
-		return pl, nil
-	}
-	return nil, nil // staged by the person since
-}
-
-// restoreDisplaced puts back bytes of a person that a swap had taken out of
-// the working tree when the process died.
-func (pl *placement) restoreDisplaced() error {
-	root, temp := pl.temp()
-	data, _, err := root.ReadFile(temp, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	id := gitstore.HashBlob(data)
-	disk, err := pl.v.look(pl.path)
-	if err != nil {
-		return err
-	}
-	ours := id == pl.want.id || pl.known[id]
-	if !ours {
-		// Bytes that were ever committed are no edit of a person's that only
-		// stands here: a power cut can bring back what an earlier write displaced.
-		_, err := pl.v.repo.Blob(id)
-		ours = err == nil
-	}
-	// Bytes of a person's that the person has replaced since are history.
-	if ours || disk.exists && disk.id != pl.want.id {
-		return root.Remove("file", temp)
-	}
-	if disk.exists {
-		return pl.move().Exchange()
-	}
-	return pl.move().Place()
-}
-
-// settle makes each leftover ready to be placed.
-func (f finisher) settle() (err error) {
-	var batch durable.Batch
-	defer func() { err = errors.Join(err, batch.Close()) }()
-	for _, pl := range f.files {
-		if err := pl.restoreDisplaced(); err != nil {
-			return err
-		}
-		if err := pl.settle(&batch); err != nil {
-			return err
-		}
-	}
-	if err := batch.Sync(); err != nil {
-		return err
-	}
-	for _, pl := range f.files {
-		if err := pl.ready(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// settle decides from what is on disk now whether the file is done, still to
-// be placed, or a person's.
-func (pl *placement) settle(batch *durable.Batch) error {
-	disk, err := pl.v.look(pl.path)
-	if err != nil {
-		return err
-	}
-	pl.exists, pl.perm = disk.exists, disk.perm
-	switch {
-	case pl.want.remove && !disk.exists, disk.exists && disk.id == pl.want.id:
-		pl.inPlace = true
-	case pl.known[disk.id]:
-		return pl.stage(batch)
-	default:
-		pl.inPlace, pl.left = true, true
-	}
-	return nil
 }
 
 // overlayJournal lets a reader that may not finish a published commit see it.
@@ -374,25 +217,6 @@ func (v *Vault) overlayJournal() error {
 		}
 	}
 	return nil
-}
-
-// treeChangesAt finds how the folders that hold the paths changed.
-func treeChangesAt(objects *gitstore.Objects, base, next gitstore.ID, names []string) (map[string]gitstore.TreeChange, error) {
-	out := map[string]gitstore.TreeChange{}
-	for dir := range spine(names) {
-		a, _, err := objects.Lookup(base, dir)
-		if err != nil {
-			return nil, err
-		}
-		b, _, err := objects.Lookup(next, dir)
-		if err != nil {
-			return nil, err
-		}
-		if a.ID != b.ID {
-			out[dir] = gitstore.TreeChange{Old: a.ID, New: b.ID}
-		}
-	}
-	return out, nil
 }
 
 // ensureState makes this worktree's state folder and the lock mark.

@@ -115,6 +115,11 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 		return nil, v.writeError(err)
 	}
 	out = append(out, s.skipped...)
+	kept, err := v.checkKept()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, kept...)
 	bad, err := v.checkFiles(ctx)
 	return append(out, bad...), err
 }

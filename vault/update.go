@@ -215,7 +215,7 @@ func (p *publication) stage() (err error) {
 		}
 		before := p.tx.touched[path].disk
 		pl := &placement{v: p.v, path: path, want: final, exists: before.exists, perm: before.perm, inPlace: final.same(before),
-			known: map[gitstore.ID]bool{before.id: true}}
+			stat: before.stat, known: map[gitstore.ID]bool{before.id: true}}
 		p.files = append(p.files, pl)
 		if err := pl.stage(&batch); err != nil {
 			return err
