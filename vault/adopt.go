@@ -136,10 +136,10 @@ func (t *Tx) adopt(changes []Change, message string) error {
 	}
 	slices.Sort(t.adopting)
 	t.adopting = slices.Compact(t.adopting)
-	t.why.Subject = oneLine(message)
+	t.adoptWhy = Why{Subject: oneLine(message)}
 	for _, c := range joinRenames(slices.Clone(changes)) {
 		if c.Status == Renamed {
-			t.why.Moved = append(t.why.Moved, [2]Path{c.From, c.Path})
+			t.adoptWhy.Moved = append(t.adoptWhy.Moved, [2]Path{c.From, c.Path})
 		}
 	}
 	return nil
@@ -158,11 +158,8 @@ func (v *Vault) progress(phase string, done, total int) {
 
 // describe names the adopted paths in a subject unless the person gave one.
 func (t *Tx) describe(g *group, prefix string) {
-	g.why = Why{Op: OpAdopt, Door: t.why.Door, Subject: prefix + adoptSubject(g.paths)}
-	if t.why.Op == OpAdopt {
-		g.why.Moved = t.why.Moved
-		if t.why.Subject != "" {
-			g.why.Subject = fmt.Sprint(prefix, t.why.Subject)
-		}
+	g.why = Why{Op: OpAdopt, Door: t.why.Door, Subject: prefix + adoptSubject(g.paths), Moved: t.adoptWhy.Moved}
+	if t.adoptWhy.Subject != "" {
+		g.why.Subject = prefix + t.adoptWhy.Subject
 	}
 }

@@ -143,17 +143,22 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 		return err
 	}
 	v.config = Config{Version: FormatVersion, Watch: WatchConfig{Commit: own}}
+	var found []Change
 	if own {
-		r, err := v.Adopt(ctx, AdoptOptions{All: true, DryRun: in.DryRun, Message: "the notes found here"})
-		if err != nil {
-			return err
+		var err error
+		if found, err = v.adoptable(ctx, AdoptOptions{All: true}); err != nil {
+			return v.writeError(err)
 		}
-		res.add(r)
-		res.Adopted = len(r.Adopted)
 	}
 	why := Why{Op: OpConfig, Subject: "make this a stet vault"}
+	// Both commits are published together, so that an interrupted init leaves
+	// either nothing or a whole vault.
 	r, err := v.update(ctx, why, in.DryRun, func(tx *Tx) error {
 		res.Files, res.Diff = nil, ""
+		if err := tx.adopt(found, "the notes found here"); err != nil {
+			return err
+		}
+		res.Adopted = len(tx.adopting)
 		for _, f := range skeleton(own) {
 			if err := res.put(tx, f); err != nil {
 				return err

@@ -27,6 +27,7 @@ type Tx struct {
 	groups  []group
 	// adopting lists paths whose hand edits are committed for their own sake.
 	adopting []Path
+	adoptWhy Why // their subject and moves
 }
 
 // touched is what stood at a path when the transaction first wrote to it.
