@@ -185,7 +185,7 @@ func Problems(dir string) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	problems := append(leftovers(loc), verify(loc, dir)...)
+	problems := append(Leftovers(loc), verify(loc, dir)...)
 	if !HaveGit() {
 		return problems
 	}
@@ -203,8 +203,8 @@ func Problems(dir string) []string {
 	return problems
 }
 
-// leftovers lists lock files, unfinished temporary files and journals.
-func leftovers(loc gitstore.Location) []string {
+// Leftovers lists lock files, unfinished temporary files and journals.
+func Leftovers(loc gitstore.Location) []string {
 	var out []string
 	err := filepath.WalkDir(loc.Common, func(p string, d os.DirEntry, err error) error {
 		if err != nil {
