@@ -98,8 +98,8 @@ func (v *Vault) clearJournal() error {
 
 func (v *Vault) readJournal() (transition, error) {
 	data, _, err := v.repo.Root().ReadFile(v.journalPath(), maxJournal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return transition{}, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
+		return transition{}, nil // none, or nothing that we wrote
 	}
 	if err != nil {
 		return transition{}, err

@@ -52,7 +52,7 @@ func (v *Vault) recoverLocked(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if published, err = v.repo.IsAncestor(t.next, now); err != nil {
+		if published, err = v.isPublished(t, now); err != nil {
 			return err
 		}
 	}
@@ -75,6 +75,16 @@ func (v *Vault) recoverLocked(ctx context.Context) error {
 		return nil
 	}
 	return v.clearJournal()
+}
+
+// isPublished reports whether a branch at now holds the journal's commits. A
+// journal whose base is not below them cannot be ours and tells nothing.
+func (v *Vault) isPublished(t transition, now gitstore.ID) (bool, error) {
+	ok, err := v.repo.IsAncestor(t.next, now)
+	if err != nil || !ok {
+		return false, err
+	}
+	return v.repo.IsAncestor(t.head.ID, t.next)
 }
 
 // syncLeftBehind makes durable what a killed process may have made and not
@@ -199,7 +209,7 @@ func (v *Vault) overlayJournal() error {
 	if err != nil {
 		return err
 	}
-	if ok, err := v.repo.IsAncestor(t.next, head.ID); err != nil || !ok {
+	if ok, err := v.isPublished(t, head.ID); err != nil || !ok {
 		return err
 	}
 	f, err := v.leftovers(t, head)
