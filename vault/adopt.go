@@ -125,8 +125,8 @@ func (t *Tx) adopt(changes []Change, message string) error {
 	t.adopting = nil
 	for _, c := range changes {
 		_, err := t.touch(c.Path)
-		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrBadPath) {
-			continue // it changed into something stet leaves alone
+		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrBadPath) || errors.Is(err, ErrUnsupportedRepository) {
+			continue // something stet leaves alone; status says so
 		}
 		if err != nil {
 			return err

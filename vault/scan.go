@@ -61,7 +61,33 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 		v.progress("reading", i+1, len(files))
 	}
 	s.compare(v)
-	return s, nil
+	return s, s.leaveToGit(v)
+}
+
+// leaveToGit takes files whose bytes git itself converts out of the changes:
+// on disk they differ from their blobs without any edit.
+func (s *scan) leaveToGit(v *Vault) error {
+	rules := v.attributes()
+	kept := s.changed[:0]
+	for _, c := range s.changed {
+		if c.Status != Deleted {
+			d, err := v.look(c.Path)
+			if err != nil {
+				return err
+			}
+			err = rules.check(c.Path, d.data)
+			if errors.Is(err, ErrUnsupportedRepository) {
+				s.skipped = append(s.skipped, Problem{ID: "attributes", Path: c.Path, Text: err.Error(), Hint: "commit it with git"})
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		kept = append(kept, c)
+	}
+	s.changed = kept
+	return nil
 }
 
 func (s *scan) readTree(v *Vault) error {

@@ -22,6 +22,7 @@ type Tx struct {
 	index   *gitindex.File
 	stamp   gitstore.GitIndexStamp
 	touched map[Path]*touched
+	rules   *attributes
 	layer   Overlay
 	why     Why
 	groups  []group
@@ -79,7 +80,7 @@ func (v *Vault) begin(why Why) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, stamp: stamp, why: why, touched: map[Path]*touched{}}
+	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, stamp: stamp, why: why, touched: map[Path]*touched{}, rules: v.attributes()}
 	tx.layer = newOverlay(func(p Path) ([]byte, error) {
 		t, err := tx.touch(p)
 		if err != nil || !t.disk.exists {
@@ -100,6 +101,9 @@ func (t *Tx) touch(p Path) (*touched, error) {
 	}
 	disk, err := t.v.look(p)
 	if err != nil {
+		return nil, err
+	}
+	if err := t.rules.check(p, disk.data); err != nil {
 		return nil, err
 	}
 	got := &touched{disk: disk}
@@ -149,6 +153,9 @@ func (t *Tx) Put(p Path, was Hash, data []byte) error {
 	}
 	if len(data) > MaxFileSize {
 		return fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, len(data), int64(MaxFileSize))
+	}
+	if err := t.rules.check(p, data); err != nil {
+		return err
 	}
 	t.layer.Put(p, data)
 	return nil
