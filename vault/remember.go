@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
@@ -239,90 +237,6 @@ func cleanList(in []string) []string {
 		}
 	}
 	return out
-}
-
-// namer finds free file names. A name is taken when the folder has it on disk,
-// in HEAD or in the archive, compared without case and Unicode form, because
-// the vault may be cloned to a file system that does not tell them apart.
-type namer struct {
-	tx    *Tx
-	taken map[string]map[string]bool
-}
-
-func (n *namer) free(folder, slug, id string) (Path, error) {
-	taken, err := n.names(folder)
-	if err != nil {
-		return "", err
-	}
-	short := id[len(id)-4:]
-	switch {
-	case slug == "":
-		slug = "memory-" + short
-	case taken[foldName(slug+".md")] || reservedName(slug):
-		slug += "-" + short
-	}
-	// Two ids of one batch may share their last four characters.
-	for i := 5; taken[foldName(slug+".md")] && i <= len(id); i++ {
-		slug = strings.TrimSuffix(slug, id[len(id)-i+1:]) + id[len(id)-i:]
-	}
-	taken[foldName(slug+".md")] = true
-	return Path(folder + "/" + slug + ".md"), nil
-}
-
-func (n *namer) names(folder string) (map[string]bool, error) {
-	if have, ok := n.taken[folder]; ok {
-		return have, nil
-	}
-	taken := map[string]bool{}
-	v := n.tx.v
-	for _, dir := range []string{folder, "archive/" + folder} {
-		if err := v.checkParents(Path(dir + "/x")); err != nil {
-			return nil, err
-		}
-		entries, err := v.tree.ReadDir(dir)
-		if err != nil && !absent(err) {
-			return nil, err
-		}
-		for _, e := range entries {
-			taken[foldName(e.Name())] = true
-		}
-		at, ok, err := n.tx.objects.Lookup(n.tx.base, v.git(Path(dir)))
-		if err != nil {
-			return nil, err
-		}
-		if !ok || !at.IsDir() {
-			continue
-		}
-		tree, err := n.tx.objects.Tree(at.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range tree {
-			taken[foldName(e.Name)] = true
-		}
-	}
-	n.taken[folder] = taken
-	return taken, nil
-}
-
-// foldName is the form in which two names that some file system cannot tell
-// apart are equal.
-func foldName(s string) string {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return cases.Fold().String(norm.NFC.String(s))
-		}
-	}
-	return strings.ToLower(s)
-}
-
-// reservedName reports the device names that Windows gives to no file.
-func reservedName(slug string) bool {
-	switch slug {
-	case "con", "prn", "aux", "nul":
-		return true
-	}
-	return len(slug) == 4 && (strings.HasPrefix(slug, "com") || strings.HasPrefix(slug, "lpt")) && slug[3] >= '0' && slug[3] <= '9'
 }
 
 // Replace stores data as the whole of the file at p, as an editor saved it.

@@ -135,6 +135,11 @@ func (c *Config) checkFormat() error {
 			return fmt.Errorf("%w: it is bare, so it has no files", ErrUnsupported)
 		}
 	}
+	for _, remote := range c.repo.Section("remote").Subsections {
+		if strings.EqualFold(remote.Option("promisor"), "true") {
+			return fmt.Errorf("%w: it is a partial clone (remote %q is a promisor)", ErrUnsupported, remote.Name)
+		}
+	}
 	if !c.repo.HasSection("extensions") {
 		return nil
 	}
