@@ -19,7 +19,7 @@ func CacheTree(f *File) (map[string]CacheNode, error) {
 			return fmt.Errorf("cache-tree cut short at %q", dir)
 		}
 		b = rest
-		if n.name != nil && len(n.name) > 0 {
+		if len(n.name) > 0 {
 			dir = join(dir, string(n.name))
 		}
 		if _, twice := nodes[dir]; twice {
