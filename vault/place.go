@@ -40,7 +40,7 @@ const tempPrefix = ".stet-tmp-"
 func (pl *placement) temp() (*durable.Root, string) {
 	sum := sha256.Sum256([]byte(pl.path))
 	name := "w-" + hex.EncodeToString(sum[:8])
-	if pl.v.sameDevice() {
+	if pl.v.oneDevice() {
 		return pl.v.repo.Root(), pl.v.tmp(name)
 	}
 	return pl.v.tree, path.Join(pl.path.Dir(), tempPrefix+name)

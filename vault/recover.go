@@ -63,7 +63,8 @@ func (v *Vault) recoverLocked(ctx context.Context) error {
 		if err := v.rollForward(ctx, mark, t); err != nil {
 			return fmt.Errorf("finish commit %s: %w", t.next, err)
 		}
-		v.recovered = fmt.Sprintf("finished commit %s that an interrupted command had published", Revision(t.next.String()).Short())
+		text := fmt.Sprintf("finished commit %s that an interrupted command had published", Revision(t.next.String()).Short())
+		v.recovered.Store(&text)
 	}
 	if err := v.dropDeadLocks(mark, t); err != nil {
 		return err
@@ -235,13 +236,14 @@ func (v *Vault) ensureState() (gitstore.Mark, error) {
 		return "", err
 	}
 	mark, err := v.repo.EnsureMark("stet")
-	if err != nil || v.sameDevice() {
+	if err != nil || v.oneDevice() {
 		return mark, err
 	}
 	return mark, v.repo.Exclude(tempPrefix + "*")
 }
 
-// sameDevice reports whether the state folder can rename into the tree.
+// sameDevice looks whether the state folder, which must exist by then, can rename
+// into the tree.
 func (v *Vault) sameDevice() bool {
 	a, err := v.repo.Root().Lstat(path.Clean(v.tmp(".")))
 	if err != nil {

@@ -223,8 +223,11 @@ func (t *Tx) flush() {
 	for p, f := range files {
 		// A file keeps the permissions it has; a new one is plain.
 		f.mode = gitstore.ModeFile
-		if disk := t.touched[p].disk; disk.exists {
-			f.mode = disk.mode()
+		switch at := t.touched[p]; {
+		case t.v.repo.Config().Bool("core", "filemode", true) && at.disk.exists:
+			f.mode = at.disk.mode()
+		case at.inHead.Mode == gitstore.ModeExecutable:
+			f.mode = at.inHead.Mode // the disk's permissions mean nothing here
 		}
 		files[p] = f
 		g.paths = append(g.paths, p)

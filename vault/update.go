@@ -158,6 +158,7 @@ type publication struct {
 	mark      gitstore.Mark
 	flush     *gitstore.Flush
 	refStaged bool // a temporary file waits to become the ref
+	journaled bool
 }
 
 func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res *Result, err error) {
@@ -225,6 +226,7 @@ func (p *publication) stage() (err error) {
 	if err := p.v.repo.PrepareRef(p.v.tmp("ref"), p.chain.tip(), &batch); err != nil {
 		return err
 	}
+	p.journaled = true
 	if err := p.v.writeJournal(p.tx.head, p.chain.tip(), &batch); err != nil {
 		return err
 	}
@@ -275,7 +277,7 @@ func (p *publication) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.refStaged = false
+	p.refStaged, p.journaled = false, false
 	if err := p.v.repo.SyncRef(head.Ref); err != nil {
 		p.index, p.ref, p.files = nil, nil, nil // published: the next command finishes
 		return fmt.Errorf("commit %s is published but may not survive a power cut: %w", p.chain.tip(), err)
@@ -336,8 +338,7 @@ func (p *publication) finish() error {
 	return p.v.clearJournal()
 }
 
-// abandon gives back what an attempt that did not publish holds. The journal
-// may stay: it names a commit that no branch reaches.
+// abandon gives back what an attempt that did not publish holds.
 func (p *publication) abandon() error {
 	var errs []error
 	if p.flush != nil {
@@ -345,6 +346,9 @@ func (p *publication) abandon() error {
 	}
 	for _, pl := range p.files {
 		errs = append(errs, pl.discard())
+	}
+	if p.journaled {
+		errs = append(errs, p.v.clearJournal())
 	}
 	if p.refStaged {
 		errs = append(errs, p.v.repo.Root().Remove("ref", p.v.tmp("ref")))

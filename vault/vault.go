@@ -28,6 +28,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"stet/vault/durable"
 	"stet/vault/filelock"
@@ -47,7 +49,8 @@ type Vault struct {
 	state     string // this worktree's state folder, relative to the git dir
 	config    Config
 	o         Options
-	recovered string
+	recovered atomic.Pointer[string]
+	oneDevice func() bool // whether the state folder can rename into the tree
 	overlay   map[Path]pendingFile // of a journal this process may not finish
 }
 
@@ -139,6 +142,7 @@ func attach(dir string, o Options) (*Vault, error) {
 	if v.top, err = durable.OpenRoot(loc.Worktree, o.Hook); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
+	v.oneDevice = sync.OnceValue(v.sameDevice)
 	return v, nil
 }
 
@@ -164,7 +168,12 @@ func (v *Vault) Root() string { return v.dir }
 func (v *Vault) StateDir() string { return v.repo.Root().Abs(v.state) }
 
 // Recovered says in one line what Open repaired, "" when nothing was to do.
-func (v *Vault) Recovered() string { return v.recovered }
+func (v *Vault) Recovered() string {
+	if text := v.recovered.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
 
 // Head is the commit that the branch points to, "" before the first.
 func (v *Vault) Head() (Revision, error) {
