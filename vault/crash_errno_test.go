@@ -41,7 +41,7 @@ func TestFailedStepLeavesOldOrNew(t *testing.T) {
 			p := prepareOp(t, op)
 			failed := 0
 			for name, fault := range faults() {
-				for _, n := range p.points(t, len(p.steps), 40, 9) {
+				for _, n := range p.points(t, len(p.steps), 80, 11) {
 					if name == "short" && p.steps[n].Op != durable.OpWrite {
 						continue
 					}

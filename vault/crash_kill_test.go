@@ -21,7 +21,7 @@ func TestKilledAtEveryStepLeavesOldOrNew(t *testing.T) {
 			t.Parallel()
 			p := prepareOp(t, op)
 			old := 0
-			for _, n := range p.points(t, len(p.steps)+1, 15, 3) {
+			for _, n := range p.points(t, len(p.steps)+1, 30, 4) {
 				if p.killedAt(t, n) == "old" {
 					old++
 				}
@@ -119,7 +119,7 @@ func TestKilledDuringRecoveryIsRecoveredAgain(t *testing.T) {
 			t.Parallel()
 			p := prepareOp(t, op)
 			killed := filepath.Join(crashDir(t), "killed")
-			for _, n := range p.points(t, len(p.steps), 35, 17) {
+			for _, n := range p.points(t, len(p.steps), 45, 19) {
 				p.copyTo(t, killed)
 				child(t, op.name, p.vaultIn(killed), n)
 				for k := 0; ; k++ {
@@ -150,7 +150,7 @@ func TestGitCommitAfterKillKeepsWhatWasPublished(t *testing.T) {
 			t.Parallel()
 			p := prepareOp(t, op)
 			committed := 0
-			for _, n := range p.points(t, len(p.steps), 20, 5) {
+			for _, n := range p.points(t, len(p.steps), 40, 7) {
 				if p.gitAfterKill(t, n) {
 					committed++
 				}

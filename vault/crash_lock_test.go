@@ -87,7 +87,7 @@ func (p *prepared) intrude(t *testing.T, n int, label string, in intruder) error
 func testLock(t *testing.T, label string, in intruder) {
 	t.Helper()
 	p := prepareOp(t, crashOps()[0])
-	for _, n := range p.points(t, len(p.steps), 7, 1) {
+	for _, n := range p.points(t, len(p.steps), 14, 2) {
 		if err := p.intrude(t, n, "", in); err != nil {
 			t.Errorf("all locks held, intruder before step %d (%v): %v", n, p.steps[n], err)
 		}
