@@ -23,7 +23,7 @@ type Mark string
 const markText = "stet holds this lock; if no stet is running, the next stet command removes it\n"
 
 // EnsureMark makes the lock mark in folder dir durable; it exists already in
-// all but the first run.
+// all but the first run. What is in it may be lost: it is known by its inode.
 func (r *Repo) EnsureMark(dir string) (Mark, error) {
 	mark := path.Join(dir, "lockmark")
 	if r.root.Exists(mark) {
@@ -33,7 +33,7 @@ func (r *Repo) EnsureMark(dir string) (Mark, error) {
 	if err := r.root.Remove("lockmark", temp); err != nil {
 		return "", err
 	}
-	if err := r.root.CreateSync("lockmark", temp, []byte(markText), 0o444); err != nil {
+	if err := r.root.Create("lockmark", temp, []byte(markText), 0o444); err != nil {
 		return "", err
 	}
 	if err := r.root.Rename("lockmark", temp, mark); err != nil {

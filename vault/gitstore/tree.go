@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -95,7 +96,10 @@ func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[str
 			kept = append(kept, e)
 		}
 	}
-	next, err := o.PutTree(kept)
+	next := old
+	if was, _ := o.tree(old); old.IsZero() || !slices.Equal(kept, was.entries) { // a tree that is there costs no fsync
+		next, err = o.PutTree(kept)
+	}
 	if err == nil && changes != nil {
 		first := old
 		if c, ok := changes[dir]; ok {
