@@ -47,7 +47,7 @@ func hashOf(data []byte) (h [hashSize]byte) {
 func newRecord(d *document, data []byte, f vault.File) record {
 	m := &d.memory
 	r := record{
-		path: d.path, size: f.Size, mtime: f.ModTime.UnixNano(), inode: f.Inode,
+		path: d.path, size: f.Size, mtime: f.ModTime.UnixNano(), identity: f.Identity,
 		hash: hashOf(data), lens: d.lens(), meta: encodeMeta(*m),
 	}
 	for flag, on := range map[uint8]bool{
@@ -188,7 +188,7 @@ func (b *builder) read(files []vault.File) ([]*document, *batch) {
 // in its size or nature it is tried again every time: permissions change
 // without a trace in what is compared.
 func textless(f vault.File, err error) record {
-	r := record{path: f.Path, size: f.Size, mtime: f.ModTime.UnixNano(), inode: f.Inode, meta: encodeMeta(vault.Memory{})}
+	r := record{path: f.Path, size: f.Size, mtime: f.ModTime.UnixNano(), identity: f.Identity, meta: encodeMeta(vault.Memory{})}
 	if !unreadable(err) {
 		r.flags = flagRacy
 	}

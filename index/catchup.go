@@ -95,7 +95,7 @@ func (c *changes) look(src Source, now func() time.Time, r *record, f vault.File
 		c.read = append(c.read, f)
 	default:
 		fresh := *r
-		fresh.size, fresh.mtime, fresh.inode = info.Size, info.ModTime.UnixNano(), info.Inode
+		fresh.size, fresh.mtime, fresh.identity = info.Size, info.ModTime.UnixNano(), info.Identity
 		fresh.flags &^= flagRacy
 		if racy(info, at) {
 			fresh.flags |= flagRacy

@@ -86,7 +86,7 @@ func appendRecords(b []byte, recs []record) []byte {
 		b = appendString(b, string(r.path))
 		b = binary.AppendUvarint(b, uint64(r.size))
 		b = binary.AppendVarint(b, r.mtime)
-		b = binary.AppendUvarint(b, r.inode)
+		b = binary.AppendUvarint(b, r.identity)
 		b = append(b, r.hash[:]...)
 		b = append(b, r.flags)
 		b = binary.AppendUvarint(b, r.seg)
@@ -316,7 +316,7 @@ func (r *reader) records() []record {
 	for i := range out {
 		rec := &out[i]
 		rec.path = vault.Path(r.string())
-		rec.size, rec.mtime, rec.inode = int64(r.uvarint()), r.varint(), r.uvarint()
+		rec.size, rec.mtime, rec.identity = int64(r.uvarint()), r.varint(), r.uvarint()
 		copy(rec.hash[:], r.take(hashSize))
 		if f := r.take(1); f != "" {
 			rec.flags = f[0]

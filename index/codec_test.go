@@ -13,7 +13,7 @@ func sampleManifest() *manifest {
 	m := &manifest{nextSeg: 9, segs: []segmentInfo{{id: 2, bytes: 100, docs: 3, crc: 7}, {id: 5, bytes: 50, docs: 1, crc: 8}}}
 	meta := encodeMeta(vault.Memory{ID: "X1", Kind: "fact", Categories: []string{"A", "b"}, Supersedes: []string{"y"}})
 	m.recs = []record{
-		{path: "a.md", size: 1, mtime: -5, inode: 3, hash: [hashSize]byte{1}, seg: 2, doc: 0, docs: 1, lens: [lengthFields]uint32{4, 3, 2, 1}, meta: meta},
+		{path: "a.md", size: 1, mtime: -5, identity: 3, hash: [hashSize]byte{1}, seg: 2, doc: 0, docs: 1, lens: [lengthFields]uint32{4, 3, 2, 1}, meta: meta},
 		{path: "b.md", size: 2, mtime: 1 << 60, flags: flagRacy | flagSupersedes, seg: 2, doc: 2, docs: 1},
 		{path: "c/d.md", seg: 5, docs: 1},
 		{path: "e.md", flags: flagRacy},

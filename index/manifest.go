@@ -31,17 +31,17 @@ type segmentInfo struct {
 
 // A record describes one file of the vault.
 type record struct {
-	path  vault.Path
-	size  int64
-	mtime int64 // nanoseconds since 1970
-	inode uint64
-	hash  [hashSize]byte
-	flags uint8
-	seg   uint64 // segment id of its documents
-	doc   uint32 // number of the first of them
-	docs  uint32 // how many there are; 0 for a file whose text cannot be had
-	lens  [lengthFields]uint32
-	meta  string // see encodeMeta
+	path     vault.Path
+	size     int64
+	mtime    int64 // nanoseconds since 1970
+	identity uint64
+	hash     [hashSize]byte
+	flags    uint8
+	seg      uint64 // segment id of its documents
+	doc      uint32 // number of the first of them
+	docs     uint32 // how many there are; 0 for a file whose text cannot be had
+	lens     [lengthFields]uint32
+	meta     string // see encodeMeta
 }
 
 // hashSize is the length of the stored prefix of a file's SHA-256: 128 bits
@@ -66,7 +66,7 @@ const (
 // sameFile reports whether f is, as far as the system tells, the file that r
 // describes.
 func (r *record) sameFile(f vault.File) bool {
-	return r.size == f.Size && r.mtime == f.ModTime.UnixNano() && r.inode == f.Inode
+	return r.size == f.Size && r.mtime == f.ModTime.UnixNano() && r.identity == f.Identity
 }
 
 // A delta is one step from a manifest to the next.

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,9 @@ const secondLook = time.Second
 // never renames files, adds ids or mends front matter. It fails with a
 // [MassDeletionError] unless o.Yes.
 func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
+	if err := v.checkNamed(ctx, o.Paths); err != nil {
+		return nil, err
+	}
 	changes, err := v.adoptable(ctx, o)
 	if err != nil {
 		return nil, v.writeError(err)
@@ -47,6 +51,35 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	return v.update(ctx, why, o.DryRun, func(tx *Tx) error {
 		return tx.adopt(changes, o.Message)
 	})
+}
+
+// checkNamed fails for a path that a person named and that cannot be adopted:
+// nothing is there, neither on disk nor in HEAD, or stet never commits it.
+func (v *Vault) checkNamed(ctx context.Context, paths []Path) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	s, err := v.View(ctx, "")
+	if err != nil {
+		return err
+	}
+	tx := &Tx{v: v, foreign: map[string]bool{}}
+	for _, p := range paths {
+		if err := errors.Join(tx.checkOwn(p+"/x"), v.checkParents(p+"/x")); err != nil {
+			return err
+		}
+		info, err := v.tree.Lstat(string(p))
+		if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("adopt %q: %w: %w", p, ErrBadPath, ErrNotRegular)
+		}
+		if err == nil {
+			continue
+		}
+		if _, ok, herr := s.objects.Lookup(s.tree, v.git(p)); herr != nil || !ok {
+			return errors.Join(herr, notFound(string(p)))
+		}
+	}
+	return nil
 }
 
 func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, error) {

@@ -66,7 +66,7 @@ var (
 	// asks before it commits their deletion.
 	ErrMassDeletion = errors.New("too many files vanished at once")
 	// ErrNothingToUndo reports that no operation is left to undo or redo.
-	ErrNothingToUndo = errors.New("nothing to undo")
+	ErrNothingToUndo = errors.New("not that many operations are left")
 )
 
 // A NotFoundError is an [ErrNotFound] with the nearest names.

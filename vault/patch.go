@@ -141,6 +141,9 @@ func setBody(doc *markdown.Document, text string) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
+	if strings.Contains(string(doc.Bytes()), "\r\n") && !strings.Contains(text, "\r") {
+		text = strings.ReplaceAll(text, "\n", "\r\n") // the file's own line ending
+	}
 	doc.SetBody([]byte(text))
 }
 

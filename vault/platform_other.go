@@ -10,8 +10,5 @@ import (
 // errReadOnlyFS has no value of its own here: access is denied instead.
 var errReadOnlyFS = errors.ErrUnsupported
 
-// inode is not to be had here.
-func inode(fs.FileInfo) uint64 { return 0 }
-
 // device cannot be told here; a rename across volumes then fails and says so.
 func device(fs.FileInfo) uint64 { return 0 }

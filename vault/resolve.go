@@ -243,7 +243,7 @@ func (f Filter) wantsClass(c Class) bool {
 func (f Filter) matches(m Memory, modified time.Time) bool {
 	when := cmp.Or(m.Updated, m.Created, modified)
 	switch {
-	case f.Scope != "" && !InScope(m.Scope, f.Scope),
+	case f.Scope != "" && !InScope(m.Scope, f.Scope) && !InScope(m.Scope, slugScope(f.Scope)),
 		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return foldName(c) == foldName(f.Category) }),
 		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
 		f.Pinned != nil && m.Pinned != *f.Pinned,
@@ -259,6 +259,16 @@ func (f Filter) matches(m Memory, modified time.Time) bool {
 func InScope(scope, parent string) bool {
 	scope, parent = "/"+strings.Trim(scope, "/")+"/", "/"+strings.Trim(parent, "/")+"/"
 	return parent == "//" || strings.HasPrefix(scope, parent)
+}
+
+// slugScope is the scope that stet would store a memory under: what was given
+// to remember finds it again.
+func slugScope(scope string) string {
+	folder, err := scopeFolder(scope)
+	if err != nil {
+		return scope
+	}
+	return ScopeOf(Path(folder + "/x.md"))
 }
 
 func (f Filter) order() (func(a, b Memory) int, error) {

@@ -3,6 +3,7 @@ package vault
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type Tx struct {
 	stamp   gitstore.GitIndexStamp
 	touched map[Path]*touched
 	rules   *attributes
+	foreign map[string]bool // folders looked at: a repository or vault of its own
 	layer   Overlay
 	why     Why
 	groups  []group
@@ -80,7 +82,7 @@ func (v *Vault) begin(why Why) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, stamp: stamp, why: why, touched: map[Path]*touched{}, rules: v.attributes()}
+	tx := &Tx{v: v, head: head, base: base, objects: objects, index: index, stamp: stamp, why: why, touched: map[Path]*touched{}, rules: v.attributes(), foreign: map[string]bool{}}
 	tx.layer = newOverlay(func(p Path) ([]byte, error) {
 		t, err := tx.touch(p)
 		if err != nil || !t.disk.exists {
@@ -98,6 +100,9 @@ func (t *Tx) touch(p Path) (*touched, error) {
 	}
 	if clean, err := ParsePath(string(p)); err != nil || clean != p {
 		return nil, errors.Join(err, fmt.Errorf("path %q: %w", p, ErrBadPath))
+	}
+	if err := t.checkOwn(p); err != nil {
+		return nil, err
 	}
 	disk, err := t.v.look(p)
 	if err != nil {
@@ -130,6 +135,22 @@ func (t *Tx) touch(p Path) (*touched, error) {
 	}
 	t.touched[p] = got
 	return got, nil
+}
+
+// checkOwn refuses a path inside a nested repository or vault: the inner one
+// wins, and its files are not this vault's to write.
+func (t *Tx) checkOwn(p Path) error {
+	for dir := p.Dir(); dir != "."; dir = path.Dir(dir) {
+		foreign, known := t.foreign[dir]
+		if !known {
+			foreign = t.v.tree.Exists(dir+"/.git") || t.v.tree.Exists(dir+"/"+string(Marker))
+			t.foreign[dir] = foreign
+		}
+		if foreign {
+			return withHint(fmt.Errorf("path %q: %w: %q is a repository or vault of its own", p, ErrBadPath, dir), "use -C %s", dir)
+		}
+	}
+	return nil
 }
 
 // Why is the description of the commit being staged; it may be changed until

@@ -57,11 +57,14 @@ type File struct {
 	Path    Path
 	Size    int64
 	ModTime time.Time
-	Inode   uint64 // 0 where the system has none
+	// Identity differs when another file stands at the path or this one was
+	// written since, even where size and ModTime were set back: on Linux it is
+	// made of inode and change time. 0 where the system has neither.
+	Identity uint64
 }
 
 func fileOf(p Path, info fs.FileInfo) File {
-	return File{Path: p, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}
+	return File{Path: p, Size: info.Size(), ModTime: info.ModTime(), Identity: identity(info)}
 }
 
 // A Problem is one finding of a look at the vault. ID is stable and can be

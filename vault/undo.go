@@ -33,7 +33,7 @@ func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result,
 			return nil, err
 		}
 		if len(revs) < n {
-			return nil, withHint(fmt.Errorf("%s: %w (asked for %d, found %d)", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
+			return nil, withHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
 		}
 		res, err := v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 		if err != nil || !res.Unchanged {

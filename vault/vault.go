@@ -50,7 +50,7 @@ type Vault struct {
 	config    Config
 	o         Options
 	recovered atomic.Pointer[string]
-	oneDevice func() bool // whether the state folder can rename into the tree
+	oneDevice func() bool          // whether the state folder can rename into the tree
 	overlay   map[Path]pendingFile // of a journal this process may not finish
 }
 

@@ -25,7 +25,7 @@ type WalkOptions struct {
 // nested vaults are passed over. Cost: one listing per folder and one lstat
 // per file, spread over the processors.
 func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
-	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return p.IsMarkdown() },
+	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return p.IsMarkdown() && !strings.HasPrefix(p.Base(), ".") },
 		enter: func(p Path) bool {
 			return !strings.HasPrefix(p.Base(), ".") && p != "logs" && (o.Archive || p != "archive")
 		}}
@@ -66,7 +66,9 @@ func (v *Vault) trackable(ctx context.Context) ([]walked, []Problem, error) {
 }
 
 // inDomain reports whether stet looks after a path.
-func inDomain(p Path) bool { return ClassOf(p) != ClassNote || p.IsMarkdown() }
+func inDomain(p Path) bool {
+	return ClassOf(p) != ClassNote || p.IsMarkdown() && !strings.HasPrefix(p.Base(), ".")
+}
 
 type walked struct {
 	path Path
@@ -183,8 +185,11 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 	var files []walked
 	for _, info := range infos {
 		p := Path(at + info.Name())
-		if clean, err := ParsePath(string(p)); err != nil || clean != p {
-			continue // a name that no vault path can have
+		if _, err := ParsePath(string(p)); err != nil {
+			if info.Name() != ".git" {
+				w.pass(p, err)
+			}
+			continue
 		}
 		if info.IsDir() {
 			if _, hidden := ignore.Match(w.v.git(p), true); w.enter(p) && !hidden {
@@ -228,7 +233,7 @@ func (w *walker) fail(err error) {
 func (w *walker) pass(dir Path, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.shut = append(w.shut, Problem{ID: "unreadable", Path: dir, Text: err.Error(), Hint: "its files are left as they are and not searched"})
+	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")), Text: err.Error(), Hint: "its files are left as they are and not searched"})
 }
 
 // nested reports whether a folder is a repository or a vault of its own.

@@ -49,7 +49,7 @@ func Table() []Verdict {
 		{ExitFailed, "failed; the message says what and why", []Cause{
 			{"read-only", vault.ErrReadOnly, "make the folder writable for this user; reading works as it is"},
 			{"permission", fs.ErrPermission, "make the file or folder accessible for this user"},
-			{"disk-full", syscall.ENOSPC, "free some space and try again; nothing was changed"},
+			{"disk-full", syscall.ENOSPC, `free some space; "stet log -n 1" shows whether anything was committed`},
 		}},
 		{ExitUsage, "usage: the command line or a value in it cannot be right", []Cause{
 			{"usage", ErrUsage, ""},
