@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -47,28 +48,16 @@ func (o *Objects) EditTree(root ID, edits []TreeEdit, changes map[string]TreeCha
 }
 
 func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[string]TreeChange) (ID, error) {
-	entries, err := o.Tree(old)
+	f, err := o.openFolder(old)
 	if err != nil {
 		return ID{}, err
-	}
-	at := make(map[string]int, len(entries))
-	for i, e := range entries {
-		at[e.Name] = i
-	}
-	set := func(e TreeEntry) {
-		if i, ok := at[e.Name]; ok {
-			entries[i] = e
-			return
-		}
-		at[e.Name] = len(entries)
-		entries = append(entries, e)
 	}
 	below := map[string][]TreeEdit{}
 	var order []string
 	for _, e := range edits {
 		name, rest, deeper := strings.Cut(e.Path, "/")
 		if !deeper {
-			set(TreeEntry{Name: name, Mode: e.Mode, ID: e.id()})
+			f.set(TreeEntry{Name: name, Mode: e.Mode, ID: e.id()})
 			continue
 		}
 		if below[name] == nil {
@@ -79,25 +68,19 @@ func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[str
 	}
 	for _, name := range order {
 		var sub ID
-		if i, ok := at[name]; ok && entries[i].IsDir() {
-			sub = entries[i].ID
-		} else if ok && !entries[i].ID.IsZero() && allRemovals(below[name]) {
+		if i, ok := f.at[name]; ok && f.entries[i].IsDir() {
+			sub = f.entries[i].ID
+		} else if ok && !f.entries[i].ID.IsZero() && allRemovals(below[name]) {
 			continue // a file stands where the removed folder was
 		}
 		next, err := o.editTree(sub, join(dir, name), below[name], changes)
 		if err != nil {
 			return ID{}, err
 		}
-		set(TreeEntry{Name: name, Mode: ModeDir, ID: next})
-	}
-	kept := entries[:0]
-	for _, e := range entries {
-		if !e.ID.IsZero() {
-			kept = append(kept, e)
-		}
+		f.set(TreeEntry{Name: name, Mode: ModeDir, ID: next})
 	}
 	next := old
-	if was, _ := o.tree(old); old.IsZero() || !slices.Equal(kept, was.entries) { // a tree that is there costs no fsync
+	if kept := f.kept(); old.IsZero() || !slices.Equal(kept, f.was) { // a tree that is there costs no fsync
 		next, err = o.PutTree(kept)
 	}
 	if err == nil && changes != nil {
@@ -108,6 +91,38 @@ func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[str
 		changes[dir] = TreeChange{first, next}
 	}
 	return next, err
+}
+
+// A folder is one tree being edited.
+type folder struct {
+	was     []TreeEntry // as it is stored
+	entries []TreeEntry // a zero id is a removed entry
+	at      map[string]int
+}
+
+func (o *Objects) openFolder(id ID) (*folder, error) {
+	t, err := o.tree(id)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{was: t.entries, entries: slices.Clone(t.entries), at: maps.Clone(t.at)}
+	if f.at == nil {
+		f.at = map[string]int{}
+	}
+	return f, nil
+}
+
+func (f *folder) set(e TreeEntry) {
+	if i, ok := f.at[e.Name]; ok {
+		f.entries[i] = e
+		return
+	}
+	f.at[e.Name] = len(f.entries)
+	f.entries = append(f.entries, e)
+}
+
+func (f *folder) kept() []TreeEntry {
+	return slices.DeleteFunc(f.entries, func(e TreeEntry) bool { return e.ID.IsZero() })
 }
 
 func (e TreeEdit) id() ID {
