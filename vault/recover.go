@@ -230,9 +230,10 @@ func (v *Vault) overlayJournal() error {
 	return nil
 }
 
-// ensureState makes this worktree's state folder and the lock mark.
+// ensureState makes this worktree's state folder and the lock mark. The first
+// journal syncs the folder with all those above it.
 func (v *Vault) ensureState() (gitstore.Mark, error) {
-	if err := v.repo.Root().MkdirAll("state", strings.TrimSuffix(v.tmp("."), "/"), 0o777); err != nil {
+	if err := v.repo.Root().MkdirAllLazy("state", strings.TrimSuffix(v.tmp("."), "/"), 0o777); err != nil {
 		return "", err
 	}
 	mark, err := v.repo.EnsureMark("stet")

@@ -197,7 +197,7 @@ const lockFile = "stet/lock"
 // locked runs fn while holding the vault lock.
 func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) error {
 	root := v.repo.Root()
-	if err := root.MkdirAll("state", "stet", 0o777); err != nil {
+	if err := root.MkdirAllLazy("state", "stet", 0o777); err != nil {
 		return v.writeError(err)
 	}
 	wait := v.o.LockWait
