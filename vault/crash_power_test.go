@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,31 +31,60 @@ type powerRun struct {
 	dir  string // the repository as the run left it
 	into string
 	good map[uint64]bool // images that were found whole
+	// start is the step from which on images are asked for.
+	start  int
+	killed []*powerRun // see afterKills
 }
 
 // recordPower runs an operation once on a copy of its template.
 func recordPower(t *testing.T, op crashOp) *powerRun {
 	t.Helper()
-	p := prepareOp(t, op)
-	base := t.TempDir()
-	r := &powerRun{prepared: p, dir: filepath.Join(base, "repo"), into: filepath.Join(base, "image"), good: map[uint64]bool{}}
-	p.copyTo(t, r.dir)
-	var err error
-	if r.disk, err = durabletest.NewDisk(r.dir); err != nil {
-		t.Fatal(err)
-	}
-	v, err := vault.Open(ctxb(), p.vaultIn(r.dir), crashOptions(r.disk.Wrap(nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := op.run(v); err != nil {
-		t.Fatalf("%s without any fault: %v", op.name, err)
-	}
-	must(v.Close())
+	r := prepareOp(t, op).powerRun(t)
+	r.run(t, nil)
 	if err := r.disk.Check(nil); err != nil {
 		t.Fatalf("something bypassed package durable: %v", err)
 	}
 	return r
+}
+
+// powerRun follows a copy of the template. Of the files of the git folder named
+// as unsynced, neither bytes nor names have reached the disk.
+func (p *prepared) powerRun(t *testing.T, unsynced ...string) *powerRun {
+	t.Helper()
+	base := t.TempDir()
+	r := &powerRun{prepared: p, dir: filepath.Join(base, "repo"), into: filepath.Join(base, "image"), good: map[uint64]bool{}}
+	p.copyTo(t, r.dir)
+	texts := map[string][]byte{}
+	for _, name := range unsynced {
+		data, err := os.ReadFile(filepath.Join(r.dir, name))
+		must(err)
+		must(os.Remove(filepath.Join(r.dir, name)))
+		texts[name] = data
+	}
+	var err error
+	if r.disk, err = durabletest.NewDisk(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	root, err := durable.OpenRoot(r.dir, r.disk.Wrap(nil))
+	must(err)
+	defer root.Close()
+	for name, data := range texts {
+		must(root.Create("git", name, data, 0o444))
+	}
+	return r
+}
+
+// run does the operation. hook (nil for none) may end it early, as a kill does.
+func (r *powerRun) run(t *testing.T, hook durable.Hook) {
+	t.Helper()
+	v, err := vault.Open(ctxb(), r.vaultIn(r.dir), crashOptions(r.disk.Wrap(hook)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if err := r.op.run(v); err != nil && hook == nil {
+		t.Fatalf("%s without any fault: %v", r.op.name, err)
+	}
 }
 
 // afterwards are the options of whoever comes after the power cut. That nobody
@@ -203,4 +234,58 @@ func (r *powerRun) stepAt(n int) string {
 		return strings.ReplaceAll(steps[n].String(), r.dir, "")
 	}
 	return "nothing"
+}
+
+// TestPowerLossAfterKill cuts the power in or after a write that follows a
+// killed one: what the dead process made and did not sync, such as a new folder,
+// must not be taken for durable by the living.
+func TestPowerLossAfterKill(t *testing.T) {
+	t.Parallel()
+	for _, op := range crashOps() {
+		switch op.name {
+		case "remember", "update", "forget", "first-use":
+		default:
+			continue
+		}
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			p, tried := prepareOp(t, op), 0
+			for _, n := range p.points(t, len(p.steps), 30, 4) {
+				r := p.afterKill(t, n)
+				stride := 0
+				for m := range r.disk.Images(powerRand(), durabletest.Modes()...) {
+					if stride++; m.N < r.start || m.N < r.disk.Len() && stride%25 != 0 && !full() {
+						continue
+					}
+					tried++
+					if _, err := r.inspect(m, false); err != nil {
+						t.Errorf("killed before step %d (%v), %v of %d, before %s: %v", n, p.steps[n], m, r.disk.Len(), r.stepAt(m.N), err)
+					}
+				}
+				must(os.RemoveAll(filepath.Dir(r.dir)))
+			}
+			t.Logf("%d images tried", tried)
+		})
+	}
+}
+
+// afterKill does the operation twice: once killed before step n, and then again
+// unless it was published, from step start on.
+func (p *prepared) afterKill(t *testing.T, n int) *powerRun {
+	t.Helper()
+	r := p.powerRun(t)
+	dead, _ := durabletest.FailFrom(n, syscall.EIO, nil)
+	r.run(t, dead)
+	r.start = r.disk.Len()
+	v, err := vault.Open(ctxb(), r.vaultIn(r.dir), crashOptions(r.disk.Wrap(nil)))
+	if err != nil {
+		t.Fatalf("killed before step %d (%v): %v", n, p.steps[n], err)
+	}
+	defer v.Close()
+	if state, _ := p.which(snapshot(t, r.dir)); state == "old" {
+		if err := p.op.run(v); err != nil {
+			t.Fatalf("killed before step %d (%v), then again: %v", n, p.steps[n], err)
+		}
+	}
+	return r
 }

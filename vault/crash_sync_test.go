@@ -1,0 +1,324 @@
+package vault_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/durable/durabletest"
+	"stet/vault/gitstore"
+	"stet/vault/vaulttest"
+)
+
+// The sabotage tests: with any one fsync of a write left out, the power sweep
+// must find damage. So the sweep sees what it is there to see, and no write
+// waits for the disk without a reason.
+
+// syncsOf lists the fsyncs of a recorded run, each one once.
+func (r *powerRun) syncsOf() []durabletest.StepInfo {
+	var out []durabletest.StepInfo
+	for _, s := range r.disk.Steps() {
+		if (s.Op == durable.OpSync || s.Op == durable.OpSyncDir) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func TestEveryFsyncIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, op := range append(crashOps(), lostMark()) {
+		switch op.name {
+		case "batch", "each", "subfolder", "detached":
+			if !full() {
+				continue // the same fsyncs, more often
+			}
+		}
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			r := recordPower(t, op)
+			r.trust() // TestPowerLossLeavesOldOrNew tries them
+			syncs := slices.DeleteFunc(r.syncsOf(), func(s durabletest.StepInfo) bool {
+				// Of the very first write the journal syncs the same folder anew.
+				return op.name == "first-use" && s.Label == "lockmark"
+			})
+			tried := syncs
+			if testing.Short() {
+				tried = onePerKind(syncs)
+			}
+			for _, s := range tried {
+				r.sabotage(t, s)
+			}
+			t.Logf("%d of %d fsyncs left out, one at a time", len(tried), len(syncs))
+		})
+	}
+}
+
+// lostMark is a write after somebody removed the lock mark alone.
+func lostMark() crashOp {
+	return crashOp{
+		name: "lost-mark", run: rememberOne,
+		prepare: func(f *crashFixture) {
+			f.commit()
+			must(os.Remove(filepath.Join(f.dir, ".git/stet/lockmark")))
+		},
+	}
+}
+
+// onePerKind takes the first step of each label and operation.
+func onePerKind(steps []durabletest.StepInfo) []durabletest.StepInfo {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(steps), func(s durabletest.StepInfo) bool {
+		kind := s.Label + " " + string(s.Op)
+		defer func() { seen[kind] = true }()
+		return seen[kind]
+	})
+}
+
+// sabotage makes one fsync count for nothing and demands that some image is
+// then damaged: of the write by itself, of one that relies on objects git made
+// without an fsync, or of one that follows a killed one.
+func (r *powerRun) sabotage(t *testing.T, s durabletest.StepInfo) {
+	t.Helper()
+	name := strings.ReplaceAll(s.String(), r.dir, "")
+	damage := r.damage(s, r.dir)
+	if damage == "" && strings.Contains(filepath.ToSlash(s.Path), "/.git/objects/") {
+		damage = r.relying(t).damage(s, r.dir)
+	}
+	if damage == "" && strings.Contains(filepath.ToSlash(s.Path), "/.git") {
+		for _, k := range r.afterKills(t) {
+			if damage = k.damage(s, r.dir); damage != "" {
+				break
+			}
+		}
+	}
+	if damage == "" {
+		t.Errorf("without %s every image is whole: it is not needed, or the check is blind", name)
+		return
+	}
+	t.Logf("without %s: %s", name, cut(damage))
+}
+
+// damage leaves out the fsync s, recorded in folder dir, and describes the first
+// damaged image, "" when there is none.
+func (r *powerRun) damage(s durabletest.StepInfo, dir string) string {
+	same := strings.Replace(s.Path, dir, r.dir, 1)
+	r.disk.Sabotage(func(x durable.Step) bool { return x.Op == s.Op && x.Label == s.Label && x.Path == same })
+	defer r.disk.Sabotage(nil)
+	for m := range r.disk.Images(powerRand(), durabletest.Modes()...) {
+		if m.N < r.start || r.good[m.Key()] {
+			continue
+		}
+		if _, err := r.inspect(m, false); err != nil {
+			return fmt.Sprintf("%v: %v", m, err)
+		}
+	}
+	return ""
+}
+
+// trust notes which images the sweep finds whole while every fsync counts.
+func (r *powerRun) trust() {
+	for m := range r.disk.Images(powerRand(), durabletest.Modes()...) {
+		r.good[m.Key()] = true
+	}
+}
+
+// relying is the same write with the older objects that it puts at a new place
+// not synced by whoever made them. Before its end they may well be missing.
+func (r *powerRun) relying(t *testing.T) *powerRun {
+	t.Helper()
+	var unsynced []string
+	for _, s := range r.syncsOf() {
+		name := filepath.ToSlash(strings.TrimPrefix(s.Path, r.dir+string(filepath.Separator)))
+		if s.Op == durable.OpSync && strings.HasPrefix(name, ".git/objects/") {
+			unsynced = append(unsynced, name)
+		}
+	}
+	again := r.powerRun(t, unsynced...)
+	again.run(t, nil)
+	again.start = again.disk.Len()
+	for m := range again.disk.Images(powerRand(), durabletest.Modes()...) {
+		if m.N < again.start {
+			break
+		}
+		if _, err := again.inspect(m, false); err != nil {
+			t.Errorf("with objects that git did not sync, %v: %v", m, err)
+		}
+		again.good[m.Key()] = true
+	}
+	return again
+}
+
+// afterKills are runs that follow a kill among the first steps, up to where the
+// journal has its name.
+func (r *powerRun) afterKills(t *testing.T) []*powerRun {
+	t.Helper()
+	if r.killed == nil {
+		for n, s := range r.steps {
+			if s.Op != durable.OpMkdir && s.Op != durable.OpRename {
+				continue
+			}
+			k := r.prepared.afterKill(t, n+1)
+			k.trust()
+			r.killed = append(r.killed, k)
+			if s.Label == "journal" {
+				break
+			}
+		}
+	}
+	return r.killed
+}
+
+// TestFsyncsOfAWrite holds the number of fsyncs of each write against what its
+// commit consists of. [TestEveryFsyncIsNeeded] shows that none can go.
+func TestFsyncsOfAWrite(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"remember", "update", "forget", "revert", "adopt", "batch"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ops := crashOps()
+			op := ops[slices.IndexFunc(ops, func(o crashOp) bool { return o.name == name })]
+			p := prepareOp(t, op)
+			dir := p.copyTo(t, filepath.Join(t.TempDir(), "repo"))
+			before, base := listing(dir), treeIDs(dir)
+			var count durabletest.Counter
+			v, err := vault.Open(ctxb(), p.vaultIn(dir), crashOptions(count.Hook))
+			if err != nil {
+				t.Fatal(err)
+			}
+			must(op.run(v))
+			must(v.Close())
+			want, why := expectedSyncs(before, listing(dir), reused(before, base, treeIDs(dir)))
+			t.Logf("%s: %d fsyncs: %s", name, count.Syncs(), why)
+			if got := count.Syncs(); got != want {
+				t.Errorf("%d fsyncs, want %d (%s):\n%s", got, want, why, syncList(count.Steps(), dir))
+			}
+		})
+	}
+}
+
+func syncList(steps []durabletest.StepInfo, dir string) string {
+	var b strings.Builder
+	for _, s := range steps {
+		if s.Op == durable.OpSync || s.Op == durable.OpSyncDir {
+			fmt.Fprintln(&b, strings.ReplaceAll(s.String(), dir, ""))
+		}
+	}
+	return b.String()
+}
+
+// listing is every name below dir with the contents of files; folders end in a
+// slash.
+func listing(dir string) map[string]string {
+	out := map[string]string{}
+	must(filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		rel := filepath.ToSlash(strings.TrimPrefix(p, dir+string(filepath.Separator)))
+		switch {
+		case err != nil || p == dir:
+		case d.IsDir():
+			out[rel+"/"] = ""
+		default:
+			var data []byte
+			data, err = os.ReadFile(p)
+			out[rel] = string(data)
+		}
+		return err
+	}))
+	return out
+}
+
+// expectedSyncs works out from what stands on disk before and after a write how
+// many fsyncs it needs at least.
+func expectedSyncs(before, after map[string]string, reused []string) (n int, why string) {
+	objects, fanOuts, newFanOuts := 0, map[string]bool{}, 0
+	files, dirs, newDirs := 0, map[string]bool{}, 0
+	for name, text := range after {
+		old, was := before[name]
+		switch dir := path.Dir(name) + "/"; {
+		case was && old == text:
+		case strings.HasPrefix(name, ".git/objects/") && strings.HasSuffix(name, "/"):
+			newFanOuts = 1 // all in one folder
+		case strings.HasPrefix(name, ".git/objects/"):
+			objects++
+			fanOuts[dir] = true
+		case strings.HasPrefix(name, ".git/"):
+		case strings.HasSuffix(name, "/"):
+			newDirs++
+		default:
+			files++
+			dirs[dir] = true
+		}
+	}
+	for name := range before {
+		if _, is := after[name]; is || strings.HasPrefix(name, ".git/") || strings.HasSuffix(name, "/") {
+			continue
+		}
+		dir := path.Dir(name) + "/"
+		for dir != "./" && !has(after, dir) {
+			dir = path.Dir(strings.TrimSuffix(dir, "/")) + "/"
+		}
+		dirs[dir] = true
+	}
+	for _, name := range reused {
+		fanOuts[path.Dir(name)+"/"] = true
+	}
+	const fixed = 5 // journal, ref, folder of the ref, git index, git folder
+	n = objects + len(reused) + len(fanOuts) + newFanOuts + files + len(dirs) + newDirs + fixed
+	return n, fmt.Sprintf("%d new objects, %d older ones at a new place, %d folders of objects, %d for objects/, %d files, %d folders of files, %d for new folders, %d for journal, ref and git index",
+		objects, len(reused), len(fanOuts), newFanOuts, files, len(dirs), newDirs, fixed)
+}
+
+// treeIDs maps every file and folder of HEAD to its object.
+func treeIDs(dir string) map[string]gitstore.ID {
+	loc, err := gitstore.Locate(dir)
+	must(err)
+	repo, err := gitstore.Open(loc, vaulttest.Env, nil)
+	must(err)
+	defer repo.Close()
+	head, err := repo.Head()
+	must(err)
+	commit, err := repo.Commit(head.ID)
+	must(err)
+	objects, out := repo.Stage(), map[string]gitstore.ID{}
+	var walk func(at string, id gitstore.ID)
+	walk = func(at string, id gitstore.ID) {
+		out[at] = id
+		entries, err := objects.Tree(id)
+		must(err)
+		for _, e := range entries {
+			if e.IsDir() {
+				walk(path.Join(at, e.Name), e.ID)
+			} else {
+				out[path.Join(at, e.Name)] = e.ID
+			}
+		}
+	}
+	walk(".", commit.Tree)
+	return out
+}
+
+// reused lists the objects that a commit puts at a new place and that stood on
+// disk before. Git itself does not fsync objects, so the write must.
+func reused(listed map[string]string, base, next map[string]gitstore.ID) []string {
+	var out []string
+	for at, id := range next {
+		name := objectFile(id)
+		if base[at] != id && has(listed, name) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func objectFile(id gitstore.ID) string {
+	hex := id.String()
+	return ".git/objects/" + hex[:2] + "/" + hex[2:]
+}
+
+func has(m map[string]string, k string) bool { _, ok := m[k]; return ok }
