@@ -289,3 +289,42 @@ func (p *prepared) afterKill(t *testing.T, n int) *powerRun {
 	}
 	return r
 }
+
+// TestPowerLossAfterEnqueue loses no job and no line of a session, also where a
+// write that had nothing to do made the state folder first and synced nothing.
+func TestPowerLossAfterEnqueue(t *testing.T) {
+	t.Parallel()
+	op := crashOps()[0]
+	prepare := op.prepare
+	op.prepare = func(f *crashFixture) {
+		prepare(f)
+		must(os.RemoveAll(filepath.Join(f.dir, ".git/stet")))
+	}
+	p := prepareOp(t, op)
+	r := p.powerRun(t)
+	v, err := vault.Open(ctxb(), r.dir, crashOptions(r.disk.Wrap(nil)))
+	must(err)
+	_, err = v.Update(ctxb(), vault.Why{}, func(*vault.Tx) error { return nil })
+	must(err)
+	must(v.State().AppendSession(ctxb(), "s", []byte("line")))
+	_, err = v.State().Enqueue(ctxb(), "jobs", []byte("job"))
+	must(errors.Join(err, v.Close()))
+	holds := func(m *durabletest.Image) bool {
+		must(m.Write(map[string]string{r.dir: r.into}))
+		v, err := vault.Open(ctxb(), r.into, afterwards())
+		must(err)
+		defer v.Close()
+		lines, err := v.State().Session("s")
+		jobs, _ := filepath.Glob(filepath.Join(r.into, ".git/stet/*/queue/*.jobs"))
+		return err == nil && len(lines) == 1 && len(jobs) == 1
+	}
+	for _, mode := range durabletest.Modes() {
+		if m := r.disk.Image(r.disk.Len(), mode, powerRand()); !holds(m) {
+			t.Errorf("%v: a session or a job is gone", m)
+		}
+	}
+	r.disk.Sabotage(func(s durable.Step) bool { return s.Label == "state" && s.Path == filepath.Join(r.dir, ".git") })
+	if holds(r.disk.Image(r.disk.Len(), durabletest.Strict, nil)) {
+		t.Error("without the fsync of the git folder nothing was lost")
+	}
+}

@@ -49,6 +49,12 @@ func stateName(kind, name string) error {
 func (s *State) locked(ctx context.Context, kind string, fn func(dir string) error) (err error) {
 	dir := path.Join(s.dir, kind)
 	root := s.v.repo.Root()
+	if !root.Exists(dir) {
+		// A write that had nothing to do leaves the folders above it unsynced.
+		if err := errors.Join(root.MkdirAll("state", s.dir, 0o777), s.v.repo.SyncFolders("state", s.dir)); err != nil {
+			return s.v.writeError(err)
+		}
+	}
 	if err := root.MkdirAll("state", dir, 0o700); err != nil {
 		return s.v.writeError(err)
 	}
