@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"syscall"
 
 	"stet/vault/durable"
 	"stet/vault/gitindex"
@@ -315,8 +316,12 @@ func (v *Vault) syncOrPrune(dir string) error {
 		if len(entries) > 0 || dir == "." {
 			return v.tree.SyncDir("file", dir)
 		}
-		if err := v.tree.Remove("prune", dir); err != nil {
+		err = v.tree.Remove("prune", dir)
+		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
 			return v.tree.SyncDir("file", dir) // something appeared in it meanwhile
+		}
+		if err != nil {
+			return err
 		}
 		dir = path.Dir(dir)
 	}

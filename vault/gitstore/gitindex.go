@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,12 +80,12 @@ func (s GitIndexStamp) Time() time.Time {
 // convertIndex rewrites a version 4 git index as version 2 or 3, which go-git
 // can decode and this project can patch.
 func convertIndex(data []byte) (*gitindex.File, error) {
-	var idx index.Index
-	if err := index.NewDecoder(bytes.NewReader(data)).Decode(&idx); err != nil {
+	if len(data) < 8 || binary.BigEndian.Uint32(data[4:]) != 4 {
+		_, err := gitindex.Parse(data) // it says best what is not supported
 		return nil, err
 	}
-	if idx.Version != 4 {
-		_, err := gitindex.Parse(data)
+	var idx index.Index
+	if err := index.NewDecoder(bytes.NewReader(data)).Decode(&idx); err != nil {
 		return nil, err
 	}
 	idx.Version = 2
