@@ -1,0 +1,228 @@
+package markdown
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A MessageSpan says where a message stands in a transcript, without a copy
+// of it. Offsets are in the file.
+type MessageSpan struct {
+	Number     int
+	Role, Name string
+	Time       time.Time
+	Ref, Call  string
+	Tokens     int
+	Attached   string
+	Start, End int // heading to the next heading
+	// TextStart and TextEnd enclose the content, without the fence it may
+	// stand in.
+	TextStart, TextEnd int
+	Calls              []CallSpan
+}
+
+// A CallSpan is a tool call inside a message.
+type CallSpan struct {
+	ID, Name   string
+	Start, End int // of the arguments
+	base64     bool
+}
+
+// IsTranscript reports whether the file has at least one message heading.
+func (d *Document) IsTranscript() bool {
+	at, _, _ := nextMessage(d.src, d.split.body, 0)
+	return at >= 0
+}
+
+// Messages lists the messages of a transcript in order. Other files have none.
+// A heading counts when its number is above that of the message before it.
+func (d *Document) Messages() []MessageSpan {
+	var out []MessageSpan
+	number := 0
+	at, line, m := nextMessage(d.src, d.split.body, number)
+	for at >= 0 {
+		m.Start = at
+		number = m.Number
+		m.readNote(d.src, at+line)
+		skip := m.readText(d.src)
+		next, nextLine, following := nextMessage(d.src, skip, number)
+		m.End = next
+		if next < 0 {
+			m.End = len(d.src)
+		}
+		m.close(d.src, next >= 0)
+		out = append(out, m)
+		at, line, m = next, nextLine, following
+	}
+	return out
+}
+
+// nextMessage finds the next heading at or behind from, which is the start of
+// a line: its offset, or -1, and the length of its line.
+func nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
+	for from < len(src) {
+		line, _ := cutLine(src[from:])
+		if info, ok := fenceInfo(line); ok && strings.HasPrefix(info, callInfo) {
+			_, _, from = stetFence(src, from, info)
+			continue
+		}
+		if m, ok := messageHeading(line); ok && m.Number > after {
+			return from, len(line), m
+		}
+		from += len(line)
+	}
+	return -1, 0, m
+}
+
+// messageHeading reads "## 14 · user · Caroline · 2026-01-09T14:02:11Z".
+func messageHeading(line []byte) (m MessageSpan, ok bool) {
+	if len(line) < 6 || line[0] != '#' || line[1] != '#' || line[2] != ' ' || line[3] < '1' || line[3] > '9' {
+		return m, false
+	}
+	parts := strings.SplitN(string(trimEOL(line[3:])), dot, 4)
+	n, err := strconv.Atoi(parts[0])
+	if len(parts) < 2 || err != nil || n < 1 || parts[1] == "" {
+		return m, false
+	}
+	m.Number, m.Role = n, parts[1]
+	rest := parts[2:]
+	if len(rest) > 0 {
+		if t, ok := headingTime(rest[len(rest)-1]); ok {
+			m.Time = t
+			rest = rest[:len(rest)-1]
+		}
+	}
+	m.Name = strings.Join(rest, dot)
+	return m, true
+}
+
+func headingTime(s string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t.UTC(), err == nil
+}
+
+// readNote reads the line below the heading, which ends at from, and sets
+// TextStart behind it.
+func (m *MessageSpan) readNote(src []byte, from int) {
+	m.TextStart = skipBlankLine(src, from)
+	line, _ := cutLine(src[m.TextStart:])
+	text := trimEOL(line)
+	if !bytes.HasPrefix(text, []byte(noteOpen)) || !bytes.HasSuffix(text, []byte(noteClose)) {
+		return
+	}
+	var n messageNote
+	if json.Unmarshal(text[len(noteOpen)-1:len(text)-len(noteClose)], &n) != nil {
+		return
+	}
+	m.TextStart = skipBlankLine(src, m.TextStart+len(line))
+	m.Ref, m.Call, m.Tokens = n.Ref, n.Call, n.Tokens
+	if !strings.ContainsAny(n.File, `/\`) && n.File != "." && n.File != ".." {
+		m.Attached = n.File // what names another folder is not ours
+	}
+	if n.Role != "" {
+		m.Role = n.Role
+	}
+	if n.Name != "" {
+		m.Name = n.Name
+	}
+}
+
+func skipBlankLine(src []byte, at int) int {
+	if line, _ := cutLine(src[at:]); len(line) > 0 && len(trimEOL(line)) == 0 {
+		return at + len(line)
+	}
+	return at
+}
+
+// readText looks whether the content stands in a fence of ours and returns
+// from where on the next heading can stand. TextEnd stays 0 for content that
+// is not fenced.
+func (m *MessageSpan) readText(src []byte) int {
+	line, _ := cutLine(src[m.TextStart:])
+	if info, ok := fenceInfo(line); !ok || info != textInfo {
+		return m.TextStart
+	}
+	in, out, after := stetFence(src, m.TextStart, textInfo)
+	m.TextStart, m.TextEnd = in, out
+	return after
+}
+
+// close fills in what needs the end of the message.
+func (m *MessageSpan) close(src []byte, followed bool) {
+	end := m.End
+	if followed { // the blank line that separates messages
+		end = trimOneEOL(src, m.TextStart, end)
+	}
+	at := m.TextStart
+	if m.TextEnd > 0 {
+		at = m.TextEnd
+	}
+	calls := -1
+	for at < end {
+		line, _ := cutLine(src[at:end])
+		if info, ok := fenceInfo(line); ok && strings.HasPrefix(info, callInfo) {
+			in, out, after := stetFence(src[:end], at, info)
+			var n callNote
+			if json.Unmarshal([]byte(info[len(callInfo):]), &n) == nil {
+				if calls < 0 {
+					calls = at
+				}
+				m.Calls = append(m.Calls, CallSpan{ID: n.ID, Name: n.Name, Start: in, End: out, base64: n.Base64})
+			}
+			at = after
+			continue
+		}
+		at += len(line)
+	}
+	if m.TextEnd > 0 {
+		return
+	}
+	m.TextEnd = end
+	if calls >= 0 {
+		// A blank line stands between the content and the first call.
+		m.TextEnd = trimOneEOL(src, m.TextStart, calls)
+	}
+	m.TextEnd = trimOneEOL(src, m.TextStart, m.TextEnd)
+}
+
+// trimOneEOL takes one line ending off the end of src[start:end].
+func trimOneEOL(src []byte, start, end int) int {
+	if end > start && src[end-1] == '\n' {
+		end--
+		if end > start && src[end-1] == '\r' {
+			end--
+		}
+	}
+	return max(start, end)
+}
+
+// fenceInfo is the info string of a line that opens a fence of backticks.
+func fenceInfo(line []byte) (string, bool) {
+	n := 0
+	for n < len(line) && line[n] == '`' {
+		n++
+	}
+	info := string(trimEOL(line[n:]))
+	return info, n >= 3 && !strings.Contains(info, "`")
+}
+
+// stetFence reads the fenced block with the given info string that begins at
+// at: where its text begins and ends, and the end of its closing line. As in
+// Markdown, a fence that is never closed runs to the end.
+func stetFence(src []byte, at int, info string) (start, end, after int) {
+	line, _ := cutLine(src[at:])
+	eol := line[len(trimEOL(line)):]
+	fence := line[:len(line)-len(eol)-len(info)]
+	start = at + len(line)
+	for end = start; end < len(src); {
+		line, _ := cutLine(src[end:])
+		if bytes.Equal(trimEOL(line), fence) {
+			return start, start + len(bytes.TrimSuffix(src[start:end], eol)), end + len(line)
+		}
+		end += len(line)
+	}
+	return start, end, end
+}
