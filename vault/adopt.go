@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"stet/vault/settings"
 )
 
 // AdoptOptions choose which hand edits are committed.
@@ -87,7 +89,7 @@ func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, error)
 	if err != nil {
 		return nil, err
 	}
-	notes := o.All || v.config.Watch.Commit
+	notes := o.All || v.settings.Bool(settings.WatchCommit)
 	var out []Change
 	for _, c := range append(s.changed, stagedOnly(s)...) {
 		if covered(o.Paths, c.Path) && (notes || len(o.Paths) > 0 || ClassOf(c.Path) != ClassNote) {

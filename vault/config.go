@@ -1,35 +1,25 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
-	"go.yaml.in/yaml/v3"
+	"stet/vault/settings"
 )
 
 // FormatVersion is the version of the vault format that this package writes
 // (docs/FORMAT.md). 1 is the first.
 const FormatVersion = 1
 
-// Config is what .stet/config.yaml may say: conventions of the vault. Commands,
-// endpoints and keys are never read from it.
-type Config struct {
-	// Version is the vault format, [FormatVersion] at most.
-	Version int `yaml:"version"`
-	// Watch holds the conventions for edits made by hand.
-	Watch WatchConfig `yaml:"watch"`
-}
+// Settings is the configuration as it was at Open: the layers of
+// [Options].Settings with the vault's own file between them.
+func (v *Vault) Settings() settings.Settings { return v.settings }
 
-// WatchConfig says what happens to edits made by hand.
-type WatchConfig struct {
-	// Commit lets notes outside stet's own folders be adopted as well. Init
-	// sets it in a repository that it makes, and nowhere else.
-	Commit bool `yaml:"commit"`
-}
-
-// Config is the vault's configuration as it was at Open.
-func (v *Vault) Config() Config { return v.config }
+// ConfigProblems are the keys of the vault's file that do not count. They are
+// no errors: the vault may be shared with a newer stet.
+func (v *Vault) ConfigProblems() []settings.Problem { return v.configProblems }
 
 func (v *Vault) loadConfig() error {
 	data, _, err := v.tree.ReadFile(string(Marker), 1<<20)
@@ -39,30 +29,66 @@ func (v *Vault) loadConfig() error {
 	if err != nil {
 		return err
 	}
-	v.config, err = parseConfig(data)
-	return err
+	return v.useConfig(data)
 }
 
-// parseConfig reads the version first, so that a later format with keys of its
+// useConfig reads the version first, so that a later format with keys of its
 // own is refused for the right reason.
-func parseConfig(data []byte) (Config, error) {
-	var head struct {
-		Version int `yaml:"version"`
-	}
-	if err := yaml.Unmarshal(data, &head); err != nil {
-		return Config{}, withHint(fmt.Errorf("%s: %w: %w", Marker, ErrDamaged, err),
+func (v *Vault) useConfig(data []byte) error {
+	version, err := settings.Version(data)
+	switch {
+	case err != nil:
+		return withHint(fmt.Errorf("%s: %w: %w", Marker, ErrDamaged, err),
 			`mend it by hand or restore it with "git checkout HEAD -- %s"`, Marker)
-	}
-	if head.Version > FormatVersion {
-		return Config{}, withHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, head.Version, FormatVersion),
+	case version > FormatVersion:
+		return withHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, version, FormatVersion),
 			"use a newer stet; nothing was read or written")
+	case version < 1:
+		return withHint(fmt.Errorf("%s: %w: no version", Marker, ErrDamaged), `add the line "version: 1"`)
 	}
-	var c Config
-	if err := yaml.Unmarshal(data, &c); err != nil {
-		return Config{}, fmt.Errorf("%s: %w: %w", Marker, ErrDamaged, err)
+	own, problems, err := settings.Read(settings.Vault, string(Marker), data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if c.Version < 1 {
-		return Config{}, withHint(fmt.Errorf("%s: %w: no version", Marker, ErrDamaged), `add the line "version: 1"`)
+	v.settings = settings.Resolve(append([]settings.Layer{own}, v.o.Settings...)...)
+	v.configProblems = problems
+	return nil
+}
+
+// Configure sets a key in the vault's file, or with a nil value takes it out,
+// in a commit of its own. Only the bytes of that key change. It fails with
+// [ErrInvalid] for a key that a vault may not set and for a wrong value, with
+// [ErrRefused] for a file that only a person can edit.
+func (v *Vault) Configure(ctx context.Context, key string, value *string, w Write) (*Result, error) {
+	subject := "unset " + key
+	k, known := settings.Find(key)
+	if value != nil {
+		if !known || !k.Vault {
+			return nil, fmt.Errorf("configure %q: %w: it is no key of a vault", key, ErrInvalid)
+		}
+		canonical, err := k.Parse(*value)
+		if err != nil {
+			return nil, fmt.Errorf("configure %s: %w: %w", key, ErrInvalid, err)
+		}
+		value, subject = &canonical, key+" = "+canonical
 	}
-	return c, nil
+	if key == settings.VersionKey {
+		return nil, fmt.Errorf("configure %q: %w: it is the vault's format, not a setting", key, ErrInvalid)
+	}
+	return v.update(ctx, w.why(OpConfig, subject), w.DryRun, func(tx *Tx) error {
+		data, was, err := tx.Read(Marker)
+		if err != nil {
+			return err
+		}
+		var next []byte
+		if value == nil {
+			next, err = settings.Unset(data, key)
+		} else {
+			next, err = settings.Set(data, k, *value)
+		}
+		if err != nil {
+			return withHint(fmt.Errorf("%s: %w: %w", Marker, ErrRefused, err), "edit the file by hand")
+		}
+		return tx.Put(Marker, was, next)
+	})
 }

@@ -142,7 +142,6 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	if err := v.checkGitIndex(); err != nil {
 		return err
 	}
-	v.config = Config{Version: FormatVersion, Watch: WatchConfig{Commit: own}}
 	var found []Change
 	if own {
 		var err error

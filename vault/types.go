@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stet/vault/durable"
+	"stet/vault/settings"
 )
 
 // A Revision is a commit id, 40 hex digits; "" before the first commit.
@@ -35,6 +36,9 @@ type Options struct {
 	// Progress is told about long work; nil is silence. It is called from one
 	// goroutine at a time.
 	Progress func(Event)
+	// Settings are the layers of configuration that are not the vault's own:
+	// flags, environment, the person's file. The vault's file joins them.
+	Settings []settings.Layer
 	// ReadOnly never waits for the lock and skips recovery when the lock is
 	// held or the disk cannot be written.
 	ReadOnly bool

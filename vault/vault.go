@@ -34,6 +34,7 @@ import (
 	"stet/vault/durable"
 	"stet/vault/filelock"
 	"stet/vault/gitstore"
+	"stet/vault/settings"
 )
 
 // Marker is the tracked file that makes a folder a vault.
@@ -47,11 +48,13 @@ type Vault struct {
 	top       *durable.Root // the working tree's root
 	repo      *gitstore.Repo
 	state     string // this worktree's state folder, relative to the git dir
-	config    Config
+	settings  settings.Settings
 	o         Options
 	recovered atomic.Pointer[string]
 	oneDevice func() bool          // whether the state folder can rename into the tree
 	overlay   map[Path]pendingFile // of a journal this process may not finish
+	// configProblems are the keys of the vault's file that do not count.
+	configProblems []settings.Problem
 }
 
 // Find returns the nearest folder at or above start that is a vault. It fails

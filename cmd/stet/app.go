@@ -15,6 +15,7 @@ import (
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
 	"stet/cmd/stet/upkeep"
+	"stet/vault"
 )
 
 // Main runs one command line, the program's name first, and returns the exit
@@ -70,7 +71,7 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 		// The library would otherwise print on standard output and exit by itself.
 		OnUsageError:   usageError,
 		ExitErrHandler: func(*cli.Context, error) {},
-		Before:         func(c *cli.Context) error { e.Configure(c); return nil },
+		Before:         func(c *cli.Context) error { return e.Configure(c) },
 		Action:         func(c *cli.Context) error { return bare(c.Context, e, commands) },
 	}
 	if line.Command != nil {
@@ -119,8 +120,11 @@ func help(e *console.Env, commands []*console.Command, c *console.Command) error
 
 // bare answers "stet" alone: where things stand, or what there is.
 func bare(ctx context.Context, e *console.Env, commands []*console.Command) error {
-	if _, err := e.Locate(); err != nil {
+	switch _, err := e.Locate(); {
+	case errors.Is(err, vault.ErrNotVault):
 		return help(e, commands, nil)
+	case err != nil:
+		return err
 	}
 	e.Command = "status"
 	return upkeep.Status(ctx, e)

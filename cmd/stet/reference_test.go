@@ -80,7 +80,7 @@ func checkFlags(t *testing.T, c *console.Command) {
 // editor, and the search index is nobody's data.
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
-	writes := []string{"init", "remember", "update", "forget", "adopt", "undo", "redo", "revert", "doctor"}
+	writes := []string{"init", "remember", "update", "forget", "adopt", "undo", "redo", "revert", "doctor", "config"}
 	reads := []string{"status", "search", "list", "show", "log", "diff", "edit", "reindex", "help", "version", "completion"}
 	for _, c := range Commands() {
 		var names []string

@@ -1,89 +1,187 @@
 package console
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"stet/vault/durable"
+	"stet/vault/filelock"
+	"stet/vault/settings"
 )
 
-// A UserConfig is what a person's own configuration file says. It lies at
-// $XDG_CONFIG_HOME/stet/config.yaml, ~/.config when that is not set.
-type UserConfig struct {
-	// DefaultVault is used where neither -C, nor the current folder, nor
-	// STET_VAULT names a vault. "~/" is the home folder.
-	DefaultVault string `yaml:"default_vault"`
-
-	path string
+// layers are the sources of configuration that are not a vault's: flags, the
+// environment, the person's file. They are read once.
+func (e *Env) layers() ([]settings.Layer, error) {
+	if e.mine != nil {
+		return e.mine, nil
+	}
+	env, err := settings.FromEnvironment(e.Getenv)
+	if err != nil {
+		return nil, e.asUsage(err)
+	}
+	user, problems, err := e.userLayer()
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, e.asUsage(problems[0])
+	}
+	e.mine = []settings.Layer{e.flags, env, user}
+	return e.mine, nil
 }
 
-// userConfig reads the person's configuration; a missing file is an empty one.
-// A key that stet does not know is an error, because a misspelt setting that is
-// silently ignored does the opposite of what was wished.
-func (e *Env) userConfig() (UserConfig, error) {
+// UserFile is the person's own configuration file, "" when the environment
+// names no home.
+func (e *Env) UserFile() string {
 	dir := e.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
 		home := e.Getenv("HOME")
 		if home == "" {
-			return UserConfig{}, nil
+			return ""
 		}
 		dir = filepath.Join(home, ".config")
 	}
-	c := UserConfig{path: filepath.Join(dir, "stet", "config.yaml")}
-	data, err := os.ReadFile(c.path)
+	return filepath.Join(dir, "stet", "config.yaml")
+}
+
+// userLayer reads the person's file; a missing one is empty. Its problems are
+// errors, because a misspelt setting that is silently ignored does the opposite
+// of what was wished.
+func (e *Env) userLayer() (settings.Layer, []settings.Problem, error) {
+	empty := settings.Layer{Source: settings.User}
+	file := e.UserFile()
+	if file == "" {
+		return empty, nil, nil
+	}
+	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+		return empty, nil, nil
 	}
 	if err != nil {
-		return c, err
+		return empty, nil, err
 	}
-	return c, decodeConfig(data, &c)
+	l, problems, err := settings.Read(settings.User, file, data)
+	if err != nil {
+		return l, nil, Usagef("%v", err).Suggest("mend the file in an editor")
+	}
+	return l, problems, nil
 }
 
-func decodeConfig(data []byte, c *UserConfig) error {
-	var keys map[string]any
-	if err := yaml.Unmarshal(data, &keys); err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
+// asUsage turns a [settings.Problem] into a usage error that names the nearest
+// key.
+func (e *Env) asUsage(err error) error {
+	var p settings.Problem
+	if !errors.As(err, &p) {
+		return err
 	}
-	known := configKeys()
-	for key := range keys {
-		if !known[key] {
-			err := Usagef("%s: unknown key %q", c.path, key)
-			if near := Nearest(key, keysOf(known)); near != "" {
-				return err.Suggest("did you mean %q?", near)
-			}
-			return err.Suggest("known keys: %s", strings.Join(keysOf(known), ", "))
+	usage := Usagef("%v", err)
+	if p.Kind != settings.UnknownKey {
+		return usage.Suggest("%q says what each key may be", "stet config --json")
+	}
+	return usage.Suggest("%s", nearestKey(p.Key))
+}
+
+func nearestKey(key string) string {
+	if near := Nearest(key, settings.Names()); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return `"stet config" lists the keys`
+}
+
+// UnknownKey is the error for a key that does not exist.
+func UnknownKey(key string) error {
+	return Usagef("unknown key %q", key).Suggest("%s", nearestKey(key))
+}
+
+// ConfigWarning is a problem of a vault's file in words for a warning.
+func ConfigWarning(p settings.Problem) string {
+	text := p.Error() + "; it is ignored"
+	if p.Kind == settings.UnknownKey {
+		if near := Nearest(p.Key, settings.Names()); near != "" {
+			text += fmt.Sprintf(" (did you mean %q?)", near)
 		}
 	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: %w", c.path, err)
-	}
-	return nil
+	return text
 }
 
-func configKeys() map[string]bool {
-	known := map[string]bool{}
-	t := reflect.TypeFor[UserConfig]()
-	for i := range t.NumField() {
-		if tag := t.Field(i).Tag.Get("yaml"); tag != "" {
-			known[tag] = true
+// Settings is the configuration without a vault's file.
+func (e *Env) Settings() (settings.Settings, error) {
+	layers, err := e.layers()
+	return settings.Resolve(layers...), err
+}
+
+// EditUserFile replaces the person's configuration file by what edit makes of
+// it, durably; a file that is a symbolic link stays one. It reports whether
+// anything changed.
+func (e *Env) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error)) (changed bool, err error) {
+	file := e.UserFile()
+	if file == "" {
+		return false, Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
+	}
+	if real, rerr := filepath.EvalSymlinks(file); rerr == nil {
+		file = real
+	}
+	if err := e.makeFolder(filepath.Dir(file)); err != nil {
+		return false, err
+	}
+	root, err := durable.OpenRoot(filepath.Dir(file), e.Hook)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	lock, err := filelock.Acquire(ctx, root, filepath.Base(file)+".lock", filelock.Options{Wait: e.lockWait()})
+	if err != nil {
+		return false, err
+	}
+	// The kernel drops the lock with the process at the latest.
+	defer func() { _ = lock.Release() }()
+	name, perm := filepath.Base(file), fs.FileMode(0o666)
+	before, info, err := root.ReadFile(name, 1<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if info != nil {
+		perm = info.Mode().Perm()
+	}
+	after, err := edit(before)
+	if err != nil || string(after) == string(before) {
+		return false, err
+	}
+	temp := name + ".tmp"
+	err = errors.Join(
+		root.Remove("config", temp), // of a process that was killed
+		root.CreateSync("config", temp, after, perm))
+	if err == nil {
+		err = root.Rename("config", temp, name)
+	}
+	if err != nil {
+		return false, errors.Join(err, root.Remove("config", temp))
+	}
+	return true, root.SyncDir("config", ".")
+}
+
+// makeFolder makes a folder and what is missing above it, each durable in its
+// parent.
+func (e *Env) makeFolder(dir string) (err error) {
+	top := dir
+	for {
+		if info, err := os.Stat(top); err == nil && info.IsDir() || top == filepath.Dir(top) {
+			break
 		}
+		top = filepath.Dir(top)
 	}
-	return known
-}
-
-func keysOf(m map[string]bool) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || rel == "." {
+		return err
 	}
-	return out
+	root, err := durable.OpenRoot(top, e.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	return root.MkdirAll("config", filepath.ToSlash(rel), 0o777)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 // Schema is the number of the JSON envelope. It changes when a field changes
@@ -64,8 +65,10 @@ type Env struct {
 	Command string
 
 	at       string // -C
-	lockWait time.Duration
-	root     string // of the opened vault
+	flags    settings.Layer
+	mine     []settings.Layer // what the person says; nil until it is read
+	colour   string           // display.color, "" until a vault is open
+	root     string           // of the opened vault
 	warnings []string
 	midLine  bool // a line of progress stands on standard error
 }
@@ -73,15 +76,34 @@ type Env struct {
 // New returns the environment of one run on that host.
 func New(h Host) *Env { return &Env{Host: h} }
 
-// Configure takes over the global flags.
-func (e *Env) Configure(c *cli.Context) {
+// Configure takes over the global flags. The error is an [ErrUsage].
+func (e *Env) Configure(c *cli.Context) error {
 	e.at = c.String("C")
 	e.JSON = c.Bool("json")
 	e.Quiet = c.Bool("quiet")
 	e.NoColor = c.Bool("no-color")
 	e.NoInput = c.Bool("no-input")
 	e.NoPager = c.Bool("no-pager")
-	e.lockWait = c.Duration("lock-wait")
+	e.flags = settings.Layer{Source: settings.Flag}
+	if wait := c.Duration("lock-wait"); wait < 0 {
+		return Usagef("--lock-wait %s: a wait cannot be negative", wait).Suggest("0s does not wait at all")
+	} else if c.IsSet("lock-wait") {
+		e.flags = e.flags.With(settings.LockWait, wait.String(), "--lock-wait")
+	}
+	if e.NoColor {
+		e.flags = e.flags.With(settings.DisplayColor, "never", "--no-color")
+	}
+	return nil
+}
+
+// lockWait is how long to wait for another writer. An error in the
+// configuration has been reported before anything is locked.
+func (e *Env) lockWait() time.Duration {
+	s, err := e.Settings()
+	if err != nil {
+		s = settings.Resolve(e.flags)
+	}
+	return s.Duration(settings.LockWait)
 }
 
 // Abs returns the path of a file that the person named, seen from the folder

@@ -8,6 +8,7 @@ import (
 
 	"stet/index"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 // The exit codes. They are promised: a number never changes its meaning.
@@ -84,6 +85,7 @@ func Table() []Verdict {
 			{"newer-format", vault.ErrNewerFormat, "install a newer stet; nothing was touched"},
 			{"unsupported-repository", vault.ErrUnsupportedRepository, "plain git still works on it; a fresh clone may help"},
 			{"ignored", vault.ErrIgnored, ""},
+			{"uneditable", settings.ErrUneditable, "edit the file by hand"},
 			{"refused", vault.ErrRefused, ""},
 		}},
 		{ExitInterrupted, "interrupted; the vault is in its old or its new state", []Cause{

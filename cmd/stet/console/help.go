@@ -1,12 +1,15 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
+
+	"stet/vault/settings"
 )
 
 // Overview prints all commands by group.
@@ -126,6 +129,7 @@ func Reference(commands []*Command) string {
 	b.WriteString(conventions)
 	b.WriteString("\n## Flags for every command\n\n")
 	referenceFlags(&b, GlobalFlags())
+	referenceKeys(&b)
 	b.WriteString("\n## Exit codes\n\n| exit | meaning | `code` in JSON |\n|---:|---|---|\n")
 	for _, v := range Table() {
 		fmt.Fprintf(&b, "| %d | %s | %s |\n", v.Exit, v.Meaning, strings.Join(v.Codes(), ", "))
@@ -139,6 +143,22 @@ func Reference(commands []*Command) string {
 		}
 	}
 	return b.String()
+}
+
+func referenceKeys(b *strings.Builder) {
+	b.WriteString("\n## Configuration\n\n" + configuration +
+		"\n| key | value | default | set in | environment | meaning |\n|---|---|---|---|---|---|\n")
+	for _, k := range settings.Keys() {
+		value := k.Type.String()
+		if k.Unit != "" {
+			value += ": " + k.Unit
+		}
+		set := k.SetIn()
+		if k.Stricter {
+			set += "; the stricter wins"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | `%s` | %s |\n", k.Name, value, cmp.Or(k.Default, "none"), set, k.Env(), k.Meaning)
+	}
 }
 
 func referenceCommand(b *strings.Builder, c *Command) {
@@ -182,10 +202,12 @@ const conventions = `Standard output is the answer, standard error is talk, the 
 * Colour, pager, progress and questions appear on a terminal only. Control characters in stored text are not
   sent to a terminal. ` + "`NO_COLOR`" + `, ` + "`TERM=dumb`" + `, ` + "`PAGER`" + `, ` + "`VISUAL`" + ` and ` + "`EDITOR`" + ` are honoured.
 * Ctrl-C stops at the next safe point (exit 130); a second one ends the process at once. Neither tears the vault.
+`
 
-Configuration, ` + "`$XDG_CONFIG_HOME/stet/config.yaml`" + `: an unknown key is an error.
-
-| key | meaning | default |
-|---|---|---|
-| ` + "`default_vault`" + ` | the vault used where no other is found; ` + "`~/`" + ` is the home folder | none |
+// configuration opens the table of keys in docs/CLI.md.
+const configuration = `A flag outweighs the environment, the environment the vault's ` + "`.stet/config.yaml`" + `, that the person's own
+` + "`$XDG_CONFIG_HOME/stet/config.yaml`" + ` (` + "`~/.config`" + ` when not set), that the default. Keys may be nested
+(` + "`watch:`" + ` above ` + "`  commit: true`" + `) or dotted (` + "`watch.commit: true`" + `). In the person's own file an unknown key or a
+wrong value is an error (exit 2). In a vault's file it is a warning and is passed over, because a newer stet may share
+the vault, and so is a key that only the person may set. ` + "`stet config`" + ` shows and changes all of them.
 `

@@ -11,6 +11,7 @@ import (
 
 	"stet/index"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 // A Place is a vault and how it was found.
@@ -37,20 +38,18 @@ func (e *Env) Locate() (Place, error) {
 	if err == nil || !errors.Is(err, vault.ErrNotVault) {
 		return Place{Root: root}, err
 	}
-	named, from := e.Getenv("STET_VAULT"), "STET_VAULT"
-	if named == "" {
-		c, cerr := e.userConfig()
-		if cerr != nil {
-			return Place{}, cerr
-		}
-		named, from = c.DefaultVault, c.path
+	s, serr := e.Settings()
+	if serr != nil {
+		return Place{}, serr
 	}
-	if named == "" {
+	key, _ := settings.Find(string(settings.DefaultVault))
+	named := s.Entry(key)
+	if named.Value == "" {
 		return Place{}, err
 	}
-	root, err = vault.Find(e.expand(named))
+	root, err = vault.Find(e.expand(named.Value))
 	if err != nil {
-		return Place{}, fmt.Errorf("vault named by %s: %w", from, err)
+		return Place{}, fmt.Errorf("vault named by %s: %w", named.Origin, err)
 	}
 	return Place{Root: root, Fallback: true}, nil
 }
@@ -72,14 +71,19 @@ func (e *Env) expand(name string) string {
 	return e.Abs(name)
 }
 
-// Options wires a vault to this host.
-func (e *Env) Options(readOnly bool) vault.Options {
+// Options wires a vault to this host and to the person's configuration. The
+// error is an [ErrUsage] of that.
+func (e *Env) Options(readOnly bool) (vault.Options, error) {
+	layers, err := e.layers()
+	if err != nil {
+		return vault.Options{}, err
+	}
 	return vault.Options{
 		// Zero would mean the default there; here it is "do not wait".
-		Now: e.Now, Env: e.Getenv, Hook: e.Hook, LockWait: max(e.lockWait, 1), ReadOnly: readOnly,
+		Now: e.Now, Env: e.Getenv, Hook: e.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly, Settings: layers,
 		Holder:   fmt.Sprintf("pid %d stet %s since %s", e.PID, e.Command, e.Now().Format(time.TimeOnly)),
 		Progress: e.vaultProgress(),
-	}
+	}, nil
 }
 
 // Reader opens the vault for looking. It never waits for a writer.
@@ -99,11 +103,18 @@ func (e *Env) open(ctx context.Context, readOnly bool) (*vault.Vault, Place, err
 	if err != nil {
 		return nil, place, err
 	}
-	v, err := vault.Open(ctx, place.Root, e.Options(readOnly))
+	options, err := e.Options(readOnly)
 	if err != nil {
 		return nil, place, err
 	}
-	e.root = v.Root()
+	v, err := vault.Open(ctx, place.Root, options)
+	if err != nil {
+		return nil, place, err
+	}
+	e.root, e.colour = v.Root(), v.Settings().Text(settings.DisplayColor)
+	for _, p := range v.ConfigProblems() {
+		e.Warn("%s", ConfigWarning(p))
+	}
 	if done := v.Recovered(); done != "" {
 		e.Note("%s", done)
 	}

@@ -16,7 +16,14 @@ import (
 
 // Colour says whether standard output may carry colour.
 func (e *Env) Colour() bool {
-	return e.OutTerminal && !e.JSON && !e.NoColor && e.Getenv("NO_COLOR") == "" && e.Getenv("TERM") != "dumb"
+	plain := e.Getenv("NO_COLOR") != "" || e.Getenv("TERM") == "dumb"
+	switch {
+	case e.JSON || e.NoColor || e.colour == "never":
+		return false
+	case e.colour == "always":
+		return !plain
+	}
+	return e.OutTerminal && !plain
 }
 
 // The few colours stet uses, as terminals have understood them since ECMA-48.

@@ -1,12 +1,12 @@
 // Package upkeep holds the commands that make a vault and keep it well: init,
-// status, doctor, reindex.
+// status, doctor, config, reindex.
 package upkeep
 
 import "stet/cmd/stet/console"
 
 // StartCommands returns the definitions that a new user meets first.
 func StartCommands() []*console.Command {
-	return []*console.Command{initCommand(), statusCommand(), doctorCommand()}
+	return []*console.Command{initCommand(), statusCommand(), doctorCommand(), configCommand()}
 }
 
 // IndexCommands returns the definitions that tend the search index.

@@ -50,7 +50,11 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(in.Words) == 1 {
 		dir = e.Abs(in.Words[0])
 	}
-	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run")}, e.Options(false))
+	options, err := e.Options(false)
+	if err != nil {
+		return err
+	}
+	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run")}, options)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,249 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+func configCommand() *console.Command {
+	return &console.Command{
+		Name: "config", Group: console.Start,
+		Summary: "show or change settings, yours and the vault's",
+		Args:    "[get KEY | set KEY VALUE | unset KEY]", MaxArgs: 3,
+		Details: "A flag outweighs the environment, that the vault's .stet/config.yaml, that your own\n" +
+			"file, that the default. set and unset write to the vault's file, as a commit, when the\n" +
+			"key is one that a vault may set and there is a vault; else to your own. Only the bytes\n" +
+			"of that key change. A vault's file is shared with everyone who clones it: it cannot set\n" +
+			"what belongs to the person, and a key that this stet does not know is passed over.",
+		Examples: []console.Example{
+			{Line: "stet config", Says: "every key with its value"},
+			{Line: "stet config --show-origin", Says: "and who said so"},
+			{Line: "stet config get lock_wait", Says: "one value"},
+			{Line: "stet config set default_vault ~/notes", Says: "in your own file"},
+			{Line: "stet config set watch.commit true --vault", Says: "for everyone who shares the vault"},
+			{Line: "stet config unset display.color", Says: "back to what holds without it"},
+		},
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "show-origin", Usage: "with the file and line, or the variable, that decides"},
+			&cli.BoolFlag{Name: "user", Usage: "change your own file"},
+			&cli.BoolFlag{Name: "vault", Usage: "change the vault's file"},
+		}, console.WriteFlags()...),
+		Run: config,
+	}
+}
+
+// A settingView is one key as JSON shows it.
+type settingView struct {
+	Key     settings.Name   `json:"key"`
+	Value   string          `json:"value"`
+	Source  settings.Source `json:"source"`
+	Origin  string          `json:"origin,omitempty"`
+	Type    string          `json:"type"`
+	Unit    string          `json:"unit,omitempty"`
+	Default string          `json:"default"`
+	Meaning string          `json:"meaning"`
+	SetIn   string          `json:"set_in"`
+	Env     string          `json:"env"`
+}
+
+func viewSetting(e settings.Entry) settingView {
+	return settingView{Key: e.Key.Name, Value: e.Value, Source: e.Source, Origin: e.Origin, Type: e.Key.Type.String(),
+		Unit: e.Key.Unit, Default: e.Key.Default, Meaning: e.Key.Meaning, SetIn: e.Key.SetIn(), Env: e.Key.Env()}
+}
+
+func config(ctx context.Context, e *console.Env, in *console.Input) error {
+	if in.Bool("user") && in.Bool("vault") {
+		return console.Usagef("--user and --vault exclude each other")
+	}
+	verb, words := "", in.Words
+	if len(words) > 0 {
+		verb, words = words[0], words[1:]
+	}
+	want, known := map[string]int{"": 0, "get": 1, "set": 2, "unset": 1}[verb]
+	switch {
+	case !known:
+		return console.Usagef("config cannot %q", verb).Suggest("one of get, set, unset; \"stet config\" alone lists the keys")
+	case len(words) != want:
+		return console.Usagef("config %s takes %d arguments", verb, want).Suggest("%q has examples", "stet config --help")
+	case verb == "set":
+		return setConfig(ctx, e, in, words[0], &words[1])
+	case verb == "unset":
+		return setConfig(ctx, e, in, words[0], nil)
+	}
+	if in.IsSet("user") || in.IsSet("vault") || in.Bool("dry-run") {
+		return console.Usagef("--user, --vault and --dry-run go with set and unset")
+	}
+	return showConfig(ctx, e, in, words)
+}
+
+func showConfig(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	all, err := effective(ctx, e)
+	if err != nil {
+		return err
+	}
+	if len(words) == 1 {
+		k, ok := settings.Find(words[0])
+		if !ok {
+			return console.UnknownKey(words[0])
+		}
+		entry := all.Entry(k)
+		return e.Answer(viewSetting(entry), func(w io.Writer) error {
+			line := entry.Value
+			if in.Bool("show-origin") {
+				line += "\t" + origin(entry)
+			}
+			_, err := fmt.Fprintln(w, e.Stored(line))
+			return err
+		})
+	}
+	views := struct {
+		Settings []settingView `json:"settings"`
+		UserFile string        `json:"user_file"`
+	}{[]settingView{}, e.UserFile()}
+	for _, entry := range all.Entries() {
+		views.Settings = append(views.Settings, viewSetting(entry))
+	}
+	return e.Answer(views, func(w io.Writer) error {
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, entry := range all.Entries() {
+			line := string(entry.Key.Name) + "\t" + entry.Value
+			if in.Bool("show-origin") {
+				line += "\t" + origin(entry)
+			}
+			fmt.Fprintln(table, console.Clean(strings.TrimRight(line, "\t")))
+		}
+		return table.Flush()
+	})
+}
+
+// effective is the configuration with the vault's file, where there is a vault.
+func effective(ctx context.Context, e *console.Env) (settings.Settings, error) {
+	v, err := e.Reader(ctx)
+	if errors.Is(err, vault.ErrNotVault) {
+		return e.Settings()
+	}
+	if err != nil {
+		return settings.Settings{}, err
+	}
+	defer e.Close(v)
+	return v.Settings(), nil
+}
+
+func origin(e settings.Entry) string {
+	text := string(e.Source)
+	if e.Origin != "" && e.Source != settings.Default {
+		text += " " + e.Origin
+	}
+	return "(" + text + ")"
+}
+
+// setConfig sets a key, or with nil takes it out. A key that stet does not know
+// can be taken out only: it may stand in the way of every other command.
+func setConfig(ctx context.Context, e *console.Env, in *console.Input, key string, value *string) error {
+	k, known := settings.Find(key)
+	switch {
+	case !known && value != nil:
+		return console.UnknownKey(key)
+	case value != nil:
+		canonical, err := k.Parse(*value)
+		if err != nil {
+			return console.Usagef("%s: %v", key, err).Suggest("%s", unitHint(k))
+		}
+		value = &canonical
+	}
+	toVault := in.Bool("vault")
+	if !toVault && !in.Bool("user") && known && k.Vault {
+		_, err := e.Locate()
+		toVault = err == nil
+	}
+	switch {
+	case toVault && known && !k.Vault && value != nil:
+		return console.Usagef("a vault may not set %q: whoever clones it must not get it", key).Suggest("--user writes it to your own file")
+	case toVault:
+		return setInVault(ctx, e, in, key, value)
+	}
+	return setForUser(ctx, e, in, key, value)
+}
+
+func unitHint(k settings.Key) string {
+	if k.Unit != "" {
+		return "give a " + k.Unit
+	}
+	return k.Meaning
+}
+
+func setInVault(ctx context.Context, e *console.Env, in *console.Input, key string, value *string) error {
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	res, err := v.Configure(ctx, key, value, e.WriteInSession(in))
+	if err != nil {
+		return err
+	}
+	return e.Wrote(ctx, v, res, doneVerb(value), false)
+}
+
+func doneVerb(value *string) string {
+	if value == nil {
+		return "unset"
+	}
+	return "set"
+}
+
+// A userConfigView is what set and unset answer for the person's own file.
+type userConfigView struct {
+	File      string  `json:"file"`
+	Key       string  `json:"key"`
+	Value     *string `json:"value"`
+	Unchanged bool    `json:"unchanged"`
+	DryRun    bool    `json:"dry_run,omitempty"`
+}
+
+func setForUser(ctx context.Context, e *console.Env, in *console.Input, key string, value *string) error {
+	dry := in.Bool("dry-run")
+	differs := false
+	_, err := e.EditUserFile(ctx, func(before []byte) ([]byte, error) {
+		after, err := editSetting(before, key, value)
+		differs = err == nil && !slices.Equal(before, after)
+		if dry {
+			return before, err
+		}
+		return after, err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.UserFile(), err)
+	}
+	view := userConfigView{File: e.UserFile(), Key: key, Value: value, Unchanged: !differs, DryRun: dry}
+	return e.Answer(view, func(w io.Writer) error {
+		line := doneVerb(value) + "  " + key
+		switch {
+		case !differs:
+			line = "unchanged"
+		case dry:
+			line = "would be " + line
+		}
+		_, err := fmt.Fprintf(w, "%s  in %s\n", line, view.File)
+		return err
+	})
+}
+
+func editSetting(data []byte, key string, value *string) ([]byte, error) {
+	if value == nil {
+		return settings.Unset(data, key)
+	}
+	k, _ := settings.Find(key)
+	return settings.Set(data, k, *value)
+}

@@ -1,0 +1,211 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Name names a key: "watch.commit".
+type Name string
+
+// The keys.
+const (
+	DefaultVault Name = "default_vault"
+	LockWait     Name = "lock_wait"
+	DisplayColor Name = "display.color"
+	WatchCommit  Name = "watch.commit"
+)
+
+// A Key is everything there is to know about one key.
+type Key struct {
+	Name    Name
+	Type    Type
+	Unit    string // "" where the value needs none
+	Default string // canonical; "" is none
+	Meaning string // a phrase in Markdown
+	// Vault says that a vault's own file may set the key. All others belong to
+	// the person: a vault that was cloned must not decide them.
+	Vault bool
+	// Stricter says that a vault's value counts only where it is stricter than
+	// the person's.
+	Stricter bool
+	env      string
+}
+
+// Keys lists every key in the order in which they are shown.
+func Keys() []Key {
+	return []Key{
+		{Name: DefaultVault, Type: text(), env: "STET_VAULT",
+			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
+		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",
+			Meaning: "colour in answers; `auto` is on a terminal only, and `NO_COLOR` or `TERM=dumb` turn it off"},
+		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
+			Meaning: "how long a command waits for another writer before it exits 5"},
+		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
+			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well; `stet init` sets it in a repository that it makes"},
+	}
+}
+
+// Find returns the key of that name.
+func Find(name string) (Key, bool) {
+	keys := Keys()
+	i := slices.IndexFunc(keys, func(k Key) bool { return string(k.Name) == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
+// Names lists the names of all keys.
+func Names() []string {
+	var out []string
+	for _, k := range Keys() {
+		out = append(out, string(k.Name))
+	}
+	return out
+}
+
+// key is the key of a constant of this package.
+func (n Name) key() Key {
+	k, ok := Find(string(n))
+	if !ok {
+		panic("settings: no key " + strconv.Quote(string(n)))
+	}
+	return k
+}
+
+// Env is the environment variable that sets the key.
+func (k Key) Env() string {
+	if k.env != "" {
+		return k.env
+	}
+	return "STET_" + strings.ToUpper(strings.ReplaceAll(string(k.Name), ".", "_"))
+}
+
+// SetIn names the files that may set the key.
+func (k Key) SetIn() string {
+	if k.Vault {
+		return "vault, user"
+	}
+	return "user"
+}
+
+// Parse checks a value and returns its canonical form.
+func (k Key) Parse(text string) (string, error) {
+	value, err := k.Type.parse(strings.TrimSpace(text))
+	if err != nil {
+		return "", fmt.Errorf("%q is no %s", text, k.Type)
+	}
+	return value, nil
+}
+
+// A Type is a set of values.
+type Type struct {
+	name  string
+	parse func(string) (string, error)
+	// stricter orders canonical values; nil for types that have no order.
+	stricter func(a, b string) bool
+	list     bool
+}
+
+func (t Type) String() string { return t.name }
+
+// IsList reports a type whose values are several items, in canonical form
+// joined by commas.
+func (t Type) IsList() bool { return t.list }
+
+func boolean() Type {
+	return Type{name: "boolean (true or false)", parse: func(s string) (string, error) {
+		switch strings.ToLower(s) {
+		case "true", "yes", "on":
+			return "true", nil
+		case "false", "no", "off":
+			return "false", nil
+		}
+		return "", strconv.ErrSyntax
+	}}
+}
+
+func duration() Type {
+	return Type{name: "duration", parse: func(s string) (string, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 {
+			return "", strconv.ErrSyntax
+		}
+		return d.String(), nil
+	}}
+}
+
+func oneOf(words ...string) Type {
+	return Type{name: "word (" + strings.Join(words, ", ") + ")", parse: func(s string) (string, error) {
+		if !slices.Contains(words, strings.ToLower(s)) {
+			return "", strconv.ErrSyntax
+		}
+		return strings.ToLower(s), nil
+	}, stricter: func(a, b string) bool { return slices.Index(words, a) < slices.Index(words, b) }}
+}
+
+// list is items without commas in them.
+func list() Type {
+	return Type{name: "list", list: true, parse: func(s string) (string, error) {
+		var items []string
+		for item := range strings.SplitSeq(s, ",") {
+			if item = strings.TrimSpace(item); item != "" && !slices.Contains(items, item) {
+				items = append(items, item)
+			}
+		}
+		return text().parse(strings.Join(items, ","))
+	}}
+}
+
+// size is a number of bytes, plain or in KiB or MiB; less is stricter.
+func size() Type {
+	return Type{name: "size", parse: func(s string) (string, error) {
+		n, err := bytesOf(s)
+		if err != nil || n <= 0 {
+			return "", strconv.ErrSyntax
+		}
+		for _, u := range units() {
+			if n%u.bytes == 0 {
+				return strconv.FormatInt(n/u.bytes, 10) + u.name, nil
+			}
+		}
+		return "", strconv.ErrSyntax
+	}, stricter: func(a, b string) bool {
+		x, _ := bytesOf(a) // both are canonical
+		y, _ := bytesOf(b)
+		return x < y
+	}}
+}
+
+type unit struct {
+	name  string
+	bytes int64
+}
+
+func units() []unit { return []unit{{"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}} }
+
+func bytesOf(s string) (int64, error) {
+	for _, u := range units() {
+		if digits, ok := strings.CutSuffix(s, u.name); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+			if err == nil && n > 1<<40/u.bytes {
+				err = strconv.ErrRange
+			}
+			return n * u.bytes, err
+		}
+	}
+	return 0, strconv.ErrSyntax
+}
+
+func text() Type {
+	return Type{name: "text", parse: func(s string) (string, error) {
+		if strings.ContainsAny(s, "\n\r\x00") {
+			return "", strconv.ErrSyntax
+		}
+		return s, nil
+	}}
+}
