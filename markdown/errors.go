@@ -20,6 +20,10 @@ var (
 // as a bracket in a wiki link. Nothing was changed.
 var ErrInvalidTarget = errors.New("target cannot be written in this kind of link")
 
+// ErrInvalidEntry reports a text that cannot stand as an entry of a notebook, or
+// an entry that is not there as given. Nothing was changed.
+var ErrInvalidEntry = errors.New("text cannot stand as an entry")
+
 // A FrontMatterError says why front matter cannot be read. The body of such a
 // document is right all the same.
 type FrontMatterError struct {

@@ -35,6 +35,7 @@ type Section struct {
 // outline is what one pass over the body found; offsets are in the file.
 type outline struct {
 	headings []Heading
+	items    []listItem
 	links    []Link
 	tags     []span
 }
@@ -97,9 +98,14 @@ func (d *Document) outline() *outline {
 	body, base := d.Body(), d.split.body
 	root, found := markdownEngine().parse(body)
 	o := &outline{}
+	lists := 0
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok {
-			o.headings = append(o.headings, d.heading(h, body))
+		switch n := n.(type) {
+		case *ast.Heading:
+			o.headings = append(o.headings, d.heading(n, body))
+		case *ast.List:
+			lists++
+			o.items = append(o.items, d.listItems(n, lists, blockAfter(n, body), body)...)
 		}
 	}
 	links := append(found.links, definitions(root, body)...)
