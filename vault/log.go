@@ -44,7 +44,7 @@ func subjectOf(message string) string {
 type LogOptions struct {
 	Rev     string // start here; "" is HEAD
 	Path    Path   // only commits that change this file, or files below it
-	Follow  bool   // follow Path through renames
+	Follow  bool   // Path is a file, followed as by [Vault.Versions]
 	Limit   int    // 0 = all
 	Op      Op
 	Actor   string
@@ -65,7 +65,7 @@ func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] 
 		}
 		l := logger{v: v, o: o, objects: v.repo.Stage()}
 		found := 0
-		for gc, err := range v.repo.History(from) {
+		for gc, err := range l.walk(from) {
 			if err == nil {
 				err = context.Cause(ctx)
 			}
@@ -113,23 +113,43 @@ func (l *logger) match(gc gitstore.Commit) (Commit, bool, error) {
 	if err != nil {
 		return c, false, err
 	}
-	if ok, err := l.touches(before, gc.Tree); err != nil || !ok {
-		return c, false, err
+	if !l.follows() {
+		if ok, err := l.touches(before, gc.Tree); err != nil || !ok {
+			return c, false, err
+		}
 	}
-	if !l.o.Changes && !l.o.Follow {
+	if !l.o.Changes {
 		return c, true, nil
 	}
-	changes, err := l.v.treeChanges(l.objects, before, gc.Tree)
-	if err != nil {
-		return c, false, err
+	c.Changes, err = l.v.treeChanges(l.objects, before, gc.Tree)
+	return c, err == nil, err
+}
+
+func (l *logger) follows() bool { return l.o.Follow && l.o.Path != "" }
+
+// walk yields the commits to look at: all of them, or those that changed one
+// file wherever it was.
+func (l *logger) walk(from gitstore.ID) iter.Seq2[gitstore.Commit, error] {
+	if !l.follows() || from.IsZero() {
+		return l.v.repo.History(from)
 	}
-	if l.o.Changes {
-		c.Changes = changes
+	return func(yield func(gitstore.Commit, error) bool) {
+		a := l.v.Ancestry()
+		start, err := a.walk.At(from, l.v.git(l.o.Path))
+		if err != nil {
+			yield(gitstore.Commit{}, err)
+			return
+		}
+		for step, err := range a.walk.History(start) {
+			if err != nil {
+				yield(gitstore.Commit{}, err)
+				return
+			}
+			if !yield(l.objects.Commit(step.Commit)) {
+				return
+			}
+		}
 	}
-	if l.o.Follow {
-		l.follow(changes, c.Trailers)
-	}
-	return c, true, nil
 }
 
 func (l *logger) parentTree(gc gitstore.Commit) (gitstore.ID, error) {
@@ -148,22 +168,6 @@ func (l *logger) touches(a, b gitstore.ID) (bool, error) {
 	}
 	y, _, err := l.objects.Lookup(b, at)
 	return x.ID != y.ID, err
-}
-
-// follow goes on under the old name once the commit that renamed is passed.
-func (l *logger) follow(changes []Change, t Trailers) {
-	for _, m := range t.moves() {
-		if m[1] == l.o.Path {
-			l.o.Path = m[0]
-			return
-		}
-	}
-	for _, c := range changes {
-		if c.Status == Renamed && c.Path == l.o.Path {
-			l.o.Path = c.From
-			return
-		}
-	}
 }
 
 // CommitAt reads one commit with its changes.

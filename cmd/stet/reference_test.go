@@ -81,7 +81,7 @@ func checkFlags(t *testing.T, c *console.Command) {
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
 	writes := []string{"init", "remember", "update", "forget", "adopt", "undo", "redo", "revert", "doctor", "config"}
-	reads := []string{"status", "search", "list", "show", "log", "diff", "edit", "reindex", "help", "version", "completion"}
+	reads := []string{"status", "search", "list", "show", "log", "history", "blame", "diff", "edit", "reindex", "help", "version", "completion"}
 	for _, c := range Commands() {
 		var names []string
 		for _, f := range c.Flags {
