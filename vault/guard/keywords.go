@@ -1,0 +1,210 @@
+package guard
+
+import "strings"
+
+// A keywordIndex finds the keywords of all rules in one pass over a text.
+// Nearly every position of ordinary text is passed with one multiplication and
+// one look into a table of bits; only where three bytes are those that a
+// keyword begins with are keywords compared.
+type keywordIndex struct {
+	bits    [1 << gramBits / 64]uint64
+	buckets map[uint32][]keyword // by the first three bytes
+	short   map[[2]byte][]int    // keywords of two bytes: their rules
+	second  [256]bool            // bytes that a short keyword ends with
+}
+
+type keyword struct {
+	text  string
+	rules []int
+}
+
+// gramBits makes a table of 4 KiB, which stays in the first cache; some 220
+// beginnings of keywords leave it nearly empty.
+const gramBits = 15
+
+func gramSlot(gram uint32) uint32 { return gram * 0x9E3779B1 >> (32 - gramBits) }
+
+func newKeywordIndex(rules []rule) keywordIndex {
+	x := keywordIndex{buckets: map[uint32][]keyword{}, short: map[[2]byte][]int{}}
+	byText := map[string][]int{}
+	var order []string
+	for i, r := range rules {
+		for _, k := range r.keywords {
+			if _, known := byText[k]; !known {
+				order = append(order, k)
+			}
+			byText[k] = append(byText[k], i)
+		}
+	}
+	for _, k := range order {
+		if len(k) == 2 {
+			x.short[[2]byte{k[0], k[1]}] = byText[k]
+			x.second[k[1]] = true
+			continue
+		}
+		gram := uint32(k[0])<<16 | uint32(k[1])<<8 | uint32(k[2])
+		slot := gramSlot(gram)
+		x.bits[slot/64] |= 1 << (slot % 64)
+		x.buckets[gram] = append(x.buckets[gram], keyword{k, byText[k]})
+	}
+	return x
+}
+
+// find calls hit for every place where a keyword stands, with the rules it
+// belongs to. ASCII letters are compared without case.
+func (x *keywordIndex) find(text string, hit func(at, end int, rules []int)) {
+	gram := uint32(0)
+	for i := range len(text) {
+		c := lower(text[i])
+		gram = gram<<8&0xffffff | uint32(c)
+		if x.second[c] && i > 0 {
+			if rules, ok := x.short[[2]byte{byte(gram >> 8), c}]; ok {
+				hit(i-1, i+1, rules)
+			}
+		}
+		slot := gramSlot(gram)
+		if x.bits[slot/64]&(1<<(slot%64)) == 0 || i < 2 {
+			continue
+		}
+		for _, k := range x.buckets[gram] {
+			if end := i - 2 + len(k.text); end <= len(text) && equalFold(text[i+1:end], k.text[3:]) {
+				hit(i-2, end, k.rules)
+			}
+		}
+	}
+}
+
+func lower(c byte) byte {
+	if c-'A' < 26 {
+		c |= 0x20
+	}
+	return c
+}
+
+// equalFold compares with a text in lower case, ASCII letters without case.
+func equalFold(s, lowered string) bool {
+	for i := range len(s) {
+		if lower(s[i]) != lowered[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// A window is a part of a text, whole lines.
+type window struct{ start, end int }
+
+// windows collects, for each rule, the lines around its keywords.
+type windows struct {
+	rules []rule
+	text  string
+	of    map[int][]window
+}
+
+func (w *windows) add(at, end int, rules []int) {
+	for _, i := range rules {
+		r := &w.rules[i]
+		have := w.of[i]
+		if n := len(have); n > 0 && have[n-1].end == len(w.text) {
+			continue
+		}
+		to := end
+		switch {
+		case end-at == 2 && !longWord(w.text, at):
+			continue
+		case r.operator:
+			if to = assigned(w.text, end); to < 0 {
+				continue
+			}
+		}
+		got := w.around(at, to, r)
+		if n := len(have); n > 0 && got.start <= have[n-1].end {
+			have[n-1].end = max(have[n-1].end, got.end)
+			continue
+		}
+		w.of[i] = append(have, got)
+	}
+}
+
+// around is the lines that a match of r with a keyword between at and end can
+// stand on.
+func (w *windows) around(at, end int, r *rule) window {
+	if r.span < 0 || r.span > manyLines {
+		return window{0, len(w.text)}
+	}
+	start, lines := lineStart(w.text, at), r.span
+	if r.operator {
+		lines = 0 // assigned has passed them
+	} else if lines > 0 && start > 0 {
+		start = lineStart(w.text, start-1) // what stands in front of a keyword may be on the line before
+	}
+	stop := lineEnd(w.text, end)
+	for ; lines > 0 && stop < len(w.text); lines-- {
+		stop = lineEnd(w.text, stop+1)
+	}
+	return window{start, stop}
+}
+
+// manyLines is the span from which a text is looked at as a whole.
+const manyLines = 64
+
+func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
+
+func lineEnd(text string, at int) int {
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(text)
+}
+
+// longWord reports whether at lies in a run of characters as tokens are made
+// of that is long enough for one. All rules with keywords of two letters are
+// about tokens of 26 characters and more without a gap.
+func longWord(text string, at int) bool {
+	const enough = 24
+	n := 1
+	for i := at - 1; i >= 0 && n < enough && tokenByte(text[i]); i-- {
+		n++
+	}
+	for i := at + 1; i < len(text) && n < enough && tokenByte(text[i]); i++ {
+		n++
+	}
+	return n >= enough
+}
+
+func tokenByte(c byte) bool {
+	return c-'0' < 10 || lower(c)-'a' < 26 || c == '_' || c == '-' || c == '.' || c == '~' || c == '/' || c == '\\'
+}
+
+// assigned looks behind a keyword for what the rules with an operator all
+// demand: the rest of a name, an operator, and the beginning of a value. It
+// returns a place on the line where the value begins, -1 when there is none.
+// It is a coarse form of that part of the expressions: it may let through more
+// than they do, never less.
+func assigned(text string, at int) int {
+	const name, gap, open, value = 72, 3, 9, 8 // the most of each that the rules have
+	i := at
+	for ; i < len(text) && i-at < name && nameByte(text[i]); i++ {
+	}
+	for n := 0; i < len(text) && n < gap && (spaceByte(text[i]) || text[i] == '\'' || text[i] == '"'); n++ {
+		i++
+	}
+	if i == len(text) || strings.IndexByte("=>:|?,", text[i]) < 0 {
+		return -1
+	}
+	for n := 0; i < len(text) && n < open && (spaceByte(text[i]) || strings.IndexByte("=>:|?,`'\"", text[i]) >= 0); n++ {
+		i++
+	}
+	for n := range value {
+		if i+n >= len(text) || spaceByte(text[i+n]) {
+			return -1
+		}
+	}
+	return i
+}
+
+func nameByte(c byte) bool {
+	return c-'0' < 10 || lower(c)-'a' < 26 || c == '_' || c == '-' || c == '.' || c == ' ' || c == '\t'
+}
+
+func spaceByte(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }

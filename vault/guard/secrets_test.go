@@ -1,0 +1,254 @@
+package guard_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/vault/guard"
+)
+
+// token makes n characters of an alphabet, the same for the same seed. No
+// secret, not even an invented one, stands in this repository.
+func token(seed uint64, n int, alphabet string) string {
+	r := rand.New(rand.NewPCG(seed, 5))
+	var b strings.Builder
+	for range n {
+		b.WriteByte(alphabet[r.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+const (
+	hexdig = "0123456789abcdef"
+	lower  = "abcdefghijklmnopqrstuvwxyz0123456789"
+	upper  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	mixed  = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+)
+
+// What people really paste into notes, and the rule that must speak.
+func TestSecretsAsPeoplePasteThem(t *testing.T) {
+	t.Parallel()
+	pem := "-----BEGIN RSA PRIVATE" + " KEY-----\n" + strings.Repeat(token(1, 64, mixed)+"\n", 12) + "-----END RSA PRIVATE" + " KEY-----\n"
+	for _, c := range []struct{ rule, text string }{
+		{"github-pat", "The token is ghp" + "_" + token(2, 36, mixed) + ", keep it."},
+		{"github-fine-grained-pat", "export GH_TOKEN=github" + "_pat_" + token(3, 82, mixed+"_")},
+		{"gitlab-pat", "glpat" + "-" + token(4, 20, mixed)},
+		{"aws-access-token", "aws_access_key_id = AKI" + "A" + token(5, 16, upper)},
+		{"gcp-api-key", "maps: AIz" + "aSy" + token(6, 33, mixed)},
+		{"openai-api-key", "OPENAI_API_KEY=sk" + "-" + token(7, 20, mixed) + "T3Blb" + "kFJ" + token(8, 20, mixed)},
+		{"anthropic-api-key", "sk-ant-" + "api03-" + token(9, 93, mixed) + "AA"},
+		{"slack-bot-token", "xoxb" + "-" + token(10, 12, "0123456789") + "-" + token(11, 12, "0123456789") + "-" + token(12, 24, mixed)},
+		{"stripe-access-token", "sk_" + "live_" + token(13, 24, mixed)},
+		{"npm-access-token", "//registry.npmjs.org/:_authToken=npm" + "_" + token(14, 36, lower)},
+		{"pypi-upload-token", "pypi-AgEIcHl" + "waS5vcmc" + token(15, 60, mixed)},
+		{"sendgrid-api-token", "SG" + "." + token(16, 66, lower)},
+		{"digitalocean-pat", "dop" + "_v1_" + token(17, 64, hexdig)},
+		{"jwt", "Bearer eyJhbGciOiJIUzI1NiIs" + token(18, 20, mixed) + ".eyJ" + token(19, 40, mixed) + "." + token(20, 43, mixed)},
+		{"private-key", "My key:\n\n" + pem},
+		{"private-key", "> quoted\n>\n> " + strings.ReplaceAll(pem, "\n", "\n> ")},
+		{"generic-api-key", "password: " + token(21, 20, mixed)},
+		{"generic-api-key", "| db_password | = `" + token(22, 24, mixed) + "` |\nauth_token = \"" + token(23, 32, lower) + "\""},
+		{"generic-api-key", "{\n  \"apiKey\":\n  \"" + token(24, 32, lower) + "\"\n}"},
+		{"curl-auth-header", "curl https://api.example.org \\\n  -H \"Authorization: Bearer " + token(25, 30, mixed) + "\""},
+		{"curl-auth-user", "curl -u \"ada:" + token(26, 14, mixed) + "\" https://example.org"},
+		{"hashicorp-tf-password", "administrator_login_password = \"" + token(27, 14, lower) + "\""},
+		{"kubernetes-secret-yaml", "```yaml\nkind: Secret\nmetadata:\n  name: db\ndata:\n  password: " + token(28, 24, mixed) + "==\n```"},
+		{"telegram-bot-api-token", "telegram bot: " + token(29, 9, "123456789") + ":A" + token(30, 34, mixed)},
+		{"age-secret-key", "AGE-SECRET-" + "KEY-1" + token(31, 58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L")},
+		{"discord-api-token", "discord_token: " + token(32, 64, hexdig)},
+		{"twilio-api-key", "S" + "K" + token(33, 32, hexdig)},
+		{"vault-service-token", "hv" + "s." + token(34, 95, mixed)},
+		{"pkcs12-file", ""},
+	} {
+		name := "memories/a.md"
+		if c.text == "" {
+			name = "skills/x/assets/a.p12"
+		}
+		found := guard.Secrets(name, []byte("# Notes\n\n"+c.text+"\n"))
+		if !slices.Contains(rulesOf(found), c.rule) {
+			t.Errorf("%s is not found in %q, only %v", c.rule, c.text, found)
+		}
+	}
+}
+
+// What stands in notes and is no secret.
+func TestNotesAboutSecretsAreNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"The gate code is 4711.",
+		"Set API_KEY to your own key; never commit it.",
+		"export TOKEN=$(pass show github)",
+		"password: ${DB_PASSWORD}",
+		"token: <your token here>",
+		"api_key: {{ .Values.apiKey }}",
+		"secret: ${{ secrets.DEPLOY_TOKEN }}",
+		"Authorization: Bearer $TOKEN",
+		"curl -u user:password https://example.org",
+		`curl -H "Authorization: Bearer ${TOKEN}" https://example.org`,
+		"The access token expires after an hour, the refresh token after a day.",
+		"aws_access_key_id = AKI" + "AIOSFODNN7EXAMPLE",
+		"id: 01jd7q8r5t9v3x6y2z4a7c0e1f",
+		"source: session:01jd7q8r5t9v3x6y2z4a7c0e1f#14",
+		"Reverts: " + token(1, 40, hexdig),
+		"See commit " + token(2, 40, hexdig) + " for the reason.",
+		"sha256:" + token(3, 64, hexdig),
+		"uuid 6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+		"primary_key = \"customer_id\"",
+		"public_key: " + token(4, 44, mixed),
+		"The keyboard shortcut is ctrl+shift+p, the key is p.",
+		"- [ ] rotate the secrets, tokens and passwords",
+		"-----BEGIN PUBLIC KEY-----\n" + token(5, 64, mixed) + "\n-----END PUBLIC KEY-----",
+		"-----BEGIN CERTIFICATE-----\n" + token(6, 64, mixed) + "\n-----END CERTIFICATE-----",
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + token(7, 43, mixed) + " ada@example.org",
+		"csrf-token=" + token(8, 40, mixed),
+		"password = changeme",
+		"auth: true",
+		"Passwort: liegt im Tresor, Zugang über die Werkbank",
+		"kind: secret\n\nThe recipe of grandmother.",
+	} {
+		if found := guard.Secrets("memories/a.md", []byte(text+"\n")); len(found) > 0 {
+			t.Errorf("%q: %v", text, found)
+		}
+	}
+}
+
+func TestASecretIsNeverShown(t *testing.T) {
+	t.Parallel()
+	secret := token(40, 32, lower)
+	text := "Intro.\n\n  deploy_token = \"" + secret + "\"\nagain: token = " + secret + "\n"
+	found := guard.Secrets("memories/a.md", []byte(text))
+	if len(found) != 1 {
+		t.Fatalf("one secret twice is %d findings: %v", len(found), found)
+	}
+	f := found[0]
+	if f.Line != 3 || f.Column != 19 || f.Excerpt != `deploy_token = "[32 characters]` {
+		t.Errorf("found %+v", f)
+	}
+	if strings.Contains(f.Excerpt, secret) || strings.Contains(f.String(), secret) || strings.Contains(f.Fingerprint, secret) {
+		t.Errorf("the secret shows in %+v", f)
+	}
+	elsewhere := guard.Secrets("b.md", []byte("x\ny\nother_token: "+secret+"\n"))
+	if len(elsewhere) != 1 || elsewhere[0].Fingerprint != f.Fingerprint {
+		t.Errorf("elsewhere the same secret is %v, want %s", elsewhere, f.Fingerprint)
+	}
+}
+
+func TestASecretBrokenByInvisibleCharactersIsFound(t *testing.T) {
+	t.Parallel()
+	secret := "ghp" + "_" + token(41, 36, mixed)
+	for name, text := range map[string]string{
+		"zero-width":   secret[:9] + "\u200b" + secret[9:],
+		"word joiner":  strings.Join(strings.Split(secret, ""), "\u2060"),
+		"wide letters": strings.Map(func(r rune) rune { return r + 0xfee0 }, secret),
+	} {
+		if got := rulesOf(guard.Secrets("a.md", []byte("é "+text+"\n"))); !slices.Contains(got, "github-pat") {
+			t.Errorf("%s: %q is not found, only %v", name, text, got)
+		}
+	}
+}
+
+func TestNamesAreLookedAt(t *testing.T) {
+	t.Parallel()
+	if found := guard.NameSecrets("memories/ghp" + "_" + token(42, 36, mixed) + ".md"); len(found) != 1 || found[0].Line != 0 || !strings.Contains(found[0].String(), "in the name") {
+		t.Errorf("found %v", found)
+	}
+	for _, name := range []string{"memories/infra/database-password-rotation.md", "remember: the token expires after an hour", "sessions/2026/11/2026-11-03-access-keys-7c0e1f.md"} {
+		if found := guard.NameSecrets(name); len(found) > 0 {
+			t.Errorf("%q: %v", name, found)
+		}
+	}
+}
+
+// A mark in the text allows nothing: who writes the text could write it.
+func TestNoInlineMarkAllowsAnything(t *testing.T) {
+	t.Parallel()
+	secret := "token = ghp" + "_" + token(43, 36, mixed)
+	for _, mark := range []string{" # gitleaks:allow", " <!-- gitleaks:allow -->", " // stet:allow", " # nosec", " pragma: allowlist secret"} {
+		if len(guard.Secrets("a.md", []byte(secret+mark+"\n"))) == 0 {
+			t.Errorf("%q allows a secret", mark)
+		}
+	}
+}
+
+// The notes of a real vault, from the folder that STET_DATA names: none may be
+// stopped.
+func TestNoFalseStopInARealVault(t *testing.T) {
+	t.Parallel()
+	data := os.Getenv("STET_DATA")
+	if data == "" {
+		t.Skip("skip: STET_DATA names no folder with vault-tldr.tar.gz")
+	}
+	f, err := os.Open(filepath.Join(data, "vault-tldr.tar.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() // opened for reading only
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, flagged := 0, 0
+	for tr := tar.NewReader(zr); ; files++ {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := append(guard.Secrets(h.Name, text), guard.NameSecrets(h.Name)...); len(found) > 0 {
+			t.Errorf("%s: %v", h.Name, found)
+		}
+		if len(guard.Injections(text)) > 0 {
+			flagged++
+		}
+	}
+	t.Logf("%d files, none stopped, %d flagged for what reads like orders", files, flagged)
+	if files < 1000 || flagged*100 > files {
+		t.Errorf("%d of %d files flagged, want 1 %% at most", flagged, files)
+	}
+}
+
+// prose is ordinary text about ordinary work: some of its words are keywords.
+func prose(size int) []byte {
+	words := strings.Fields(`the a of to in and is for on with that this note from after before since when server database deploy release branch
+		meeting customer invoice garden recipe query index table column backup restore network address certificate rotates weekly because key token
+		password secret access auth api Tuesday March Berlin Ada Grace prefers coffee tea quarter budget ticket bug fix test build cache latency`)
+	r := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < size {
+		for range 9 {
+			b.WriteString(words[r.IntN(len(words))] + " ")
+		}
+		b.WriteString([]string{"\n", ".\n", ":\n", ", and\n", ".\n\n"}[r.IntN(5)])
+	}
+	return []byte(b.String())
+}
+
+func BenchmarkSecrets(b *testing.B) {
+	text := prose(1 << 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		guard.Secrets("memories/a.md", text)
+	}
+}
+
+func BenchmarkInjections(b *testing.B) {
+	text := prose(1 << 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		guard.Injections(text)
+	}
+}
