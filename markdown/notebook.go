@@ -51,6 +51,8 @@ type item struct {
 	columns int    // where the text starts, from 0
 }
 
+func (it item) bulleted() bool { return it.marker != '.' && it.marker != ')' }
+
 // pinnedHeading is the heading, in the form of a slug, below which nothing is
 // moved away by itself.
 const pinnedHeading = "pinned"
@@ -71,6 +73,30 @@ func (e Entry) Characters() int { return utf8.RuneCountInString(e.Text) }
 
 // Body is Text without task box and kind.
 func (e Entry) Body() string { return e.Text[e.body:] }
+
+// Box is the task box of Text as it is written anew, "[x] ", or "".
+func (e Entry) Box() string {
+	if !e.Task {
+		return ""
+	}
+	return e.Text[:len("[x]")] + " "
+}
+
+// KindMark is the kind of Text as it is written anew, "[fact] ", or "".
+func (e Entry) KindMark() string {
+	if e.Kind == "" {
+		return ""
+	}
+	mark, _, _ := strings.Cut(strings.TrimLeft(e.Text[len(strings.TrimRight(e.Box(), " ")):e.body], " "), "]")
+	return mark + "] "
+}
+
+// ReadEntry is an entry of that text which stands nowhere yet.
+func ReadEntry(text string) Entry {
+	e := Entry{Text: EntryText(text)}
+	e.readHead()
+	return e
+}
 
 // Pinned reports whether the entry stands below a heading "Pinned", in any case
 // and with any decoration ("📌 Pinned:").

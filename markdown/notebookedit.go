@@ -16,8 +16,9 @@ type splice struct {
 // AddEntry writes text as a new entry and returns it as it then stands. Below
 // the heading under, case and surrounding decoration aside, it goes behind the
 // last entry; a heading that the file does not have is made at the end. Without
-// under it goes behind the last entry of its kind, else of the last list, never
-// below a heading "Pinned". The file's marker, line ending, blank lines between
+// under it goes to a list that is all of its kind, else behind the last entry
+// that stands below no heading but the page's title, so that no heading says of
+// it what nobody said; never below a heading "Pinned". The file's marker, line ending, blank lines between
 // entries and missing final newline stay what they are.
 //
 // It fails with [ErrInvalidEntry], and then nothing was changed, when no place
@@ -218,7 +219,7 @@ func (it item) plainPrefix() string {
 // the next number, unless the list repeats one number.
 func nextPrefix(e Entry, prev *Entry) string {
 	plain := e.plainPrefix()
-	if e.marker != '.' && e.marker != ')' || prev != nil && prev.number == e.number {
+	if e.bulleted() || prev != nil && prev.number == e.number {
 		return plain
 	}
 	indent := plain[:len(plain)-len(strings.TrimLeft(plain, " "))]

@@ -72,31 +72,59 @@ func (p *placer) places() []place {
 		}
 		return p.makeHeading()
 	}
-	var own Entry
-	own.Text = p.text
-	own.readHead()
+	own := ReadEntry(p.text)
 	free := slices.DeleteFunc(slices.Clone(p.entries), Entry.Pinned)
-	bullets := func(e Entry) bool { return e.marker != '.' && e.marker != ')' && !e.Task }
+	general := slices.DeleteFunc(slices.Clone(free), func(e Entry) bool { return !p.general(e.Under) })
+	top := place{at: p.d.split.body, prefix: p.bullet(), closed: true}
+	if i := lastIndex(free, func(e Entry) bool { return own.Kind != "" && p.allOf(e.list, own.Kind, own.Task) }); i >= 0 {
+		out = append(out, p.behind(free[i]))
+	}
 	for _, fits := range []func(Entry) bool{
-		func(e Entry) bool { return own.Kind != "" && e.Kind == own.Kind && e.Task == own.Task },
-		func(e Entry) bool { return bullets(e) && !own.Task },
+		func(e Entry) bool { return e.bulleted() && e.Task == own.Task },
 		func(e Entry) bool { return e.Task == own.Task },
 		func(Entry) bool { return true },
 	} {
-		if i := lastIndex(free, fits); i >= 0 {
-			out = append(out, p.behind(free[i]))
+		if i := lastIndex(general, fits); i >= 0 {
+			out = append(out, p.behind(general[i]))
 		}
 	}
-	sections := p.d.Sections()
-	for _, s := range slices.Backward(sections) {
-		if !p.pinned(s) {
+	for _, s := range slices.Backward(p.d.Sections()) {
+		if p.general(p.d.under(s.Start + 1)) {
 			out = append(out, p.endOf(s.Start, s.End))
 		}
 	}
+	out = append(out, top)
 	for _, e := range slices.Backward(free) {
 		out = append(out, p.behind(e))
 	}
-	return append(out, twice(place{at: p.d.split.body, prefix: p.bullet(), closed: true})...)
+	return append(out, twice(top)...)
+}
+
+// allOf reports whether all entries of a list are of that kind.
+func (p *placer) allOf(list int, kind string, task bool) bool {
+	for _, e := range p.entries {
+		if e.list == list && (e.Kind != kind || e.Task != task) {
+			return false
+		}
+	}
+	return true
+}
+
+// general reports whether headings say nothing about what stands below them:
+// there are none, or only the title of the page, which is its first heading and
+// the only one of its level.
+func (p *placer) general(under []string) bool {
+	if len(under) == 0 {
+		return true
+	}
+	headings := p.d.outline().headings
+	title := headings[0]
+	for _, h := range headings[1:] {
+		if h.Level <= title.Level {
+			return false
+		}
+	}
+	return len(under) == 1 && under[0] == title.Text && !isPinned(title.Text)
 }
 
 // twice is a place, and the same with a divider.
@@ -113,10 +141,6 @@ func lastIndex(entries []Entry, ok func(Entry) bool) int {
 		}
 	}
 	return -1
-}
-
-func (p *placer) pinned(s Section) bool {
-	return s.Heading.Level > 0 && (isPinned(s.Heading.Text) || slices.ContainsFunc(p.d.under(s.Start), isPinned))
 }
 
 // behind is the place after the last entry of e's list, as that list is written.
@@ -146,7 +170,7 @@ func (p *placer) endOf(start, end int) place {
 // bullet is the marker of the file's first bulleted entry, else "- ".
 func (p *placer) bullet() string {
 	for _, e := range p.entries {
-		if strings.IndexByte("-*+", e.marker) >= 0 {
+		if e.bulleted() {
 			return string(e.marker) + " "
 		}
 	}
@@ -173,7 +197,7 @@ func (p *placer) below(i int) []place {
 	var out []place
 	inside := slices.DeleteFunc(slices.Clone(p.entries), func(e Entry) bool { return e.Start < start || e.Start >= end })
 	for _, fits := range []func(Entry) bool{
-		func(e Entry) bool { return e.marker != '.' && e.marker != ')' && !e.Task },
+		func(e Entry) bool { return e.bulleted() && !e.Task },
 		func(Entry) bool { return true },
 	} {
 		if at := lastIndex(inside, fits); at >= 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // namer finds free file names. A name is taken when the folder has it on disk,
-// in HEAD or in the archive, compared without case and Unicode form, because
+// in HEAD, in the archive or staged, compared without case and Unicode form, because
 // the vault may be cloned to a file system that does not tell them apart.
 type namer struct {
 	tx    *Tx
@@ -66,6 +66,13 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 		}
 		for _, e := range tree {
 			taken[foldName(e.Name)] = true
+		}
+	}
+	for _, staged := range []map[Path]pendingFile{n.tx.layer.kept, n.tx.layer.files} {
+		for p := range staged {
+			if p.Dir() == folder {
+				taken[foldName(p.Base())] = true
+			}
 		}
 	}
 	n.taken[folder] = taken

@@ -27,6 +27,7 @@ type Note struct {
 	Categories []string
 	Importance *float64 // 0 to 1
 	Pinned     bool
+	Created    time.Time // when it became known; zero = now
 }
 
 // Write says who writes and how.
@@ -82,6 +83,26 @@ func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, e
 	}
 	res.Memories = stored
 	return res, nil
+}
+
+// Remember stages notes as memories of the commit being staged, and names them
+// in its trailers. It fails as [Vault.Remember] does.
+func (t *Tx) Remember(notes []Note) ([]Memory, error) {
+	prepared, err := t.v.prepareNotes(notes)
+	if err != nil {
+		return nil, err
+	}
+	names := namer{tx: t, taken: map[string]map[string]bool{}}
+	stored := make([]Memory, 0, len(prepared))
+	for _, n := range prepared {
+		m, err := n.put(t, &names)
+		if err != nil {
+			return nil, err
+		}
+		stored = append(stored, m)
+		t.why.Memories = append(slices.Clip(t.why.Memories), m.ID)
+	}
+	return stored, nil
 }
 
 // draft is a note that has been checked and given its id.
@@ -211,7 +232,10 @@ func (d draft) render() ([]byte, error) {
 		}
 		return doc.SetMeta(key, v)
 	}
-	stamp := markdown.Time(d.now)
+	stamp, created := markdown.Time(d.now), markdown.Time(d.now)
+	if !d.Created.IsZero() {
+		created = markdown.Time(d.Created.UTC().Truncate(time.Second))
+	}
 	importance := markdown.Number(0)
 	if d.Importance != nil {
 		importance = markdown.Number(*d.Importance)
@@ -222,7 +246,7 @@ func (d draft) render() ([]byte, error) {
 		set("categories", markdown.Strings(cleanList(d.Categories)), len(d.Categories) > 0),
 		set("importance", importance, d.Importance != nil),
 		set("pinned", markdown.Bool(true), d.Pinned),
-		set("created", stamp, true),
+		set("created", created, true),
 		set("updated", stamp, true),
 		set("source", markdown.String(oneLine(d.Source)), d.Source != ""),
 	)

@@ -31,6 +31,7 @@ func edges() []edge {
 		{"vault/settings", nil, "configuration keys: text in, values out"},
 		{"vault", []string{"markdown", "templates", "vault/durable", "vault/filelock", "vault/gitindex", "vault/gitstore", "vault/guard", "vault/settings"}, "the only writer of a vault"},
 		{"vault/lineage", []string{"vault", "markdown"}, "reads and writes through the vault's public API"},
+		{"vault/notebook", []string{"markdown", "vault"}, "what a notebook holds and what must leave it, over the one writer"},
 		{"index", []string{"vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
 		{"cmd/stet/console", []string{"vault", "vault/durable", "vault/filelock", "vault/settings", "index"}, "what all commands share"},
 		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "index"}, "commands: flags, one call, print"},
