@@ -77,11 +77,6 @@ func (v *Vault) resolveID(rev string) (gitstore.ID, error) {
 		h, err := v.repo.Head()
 		return h.ID, err
 	}
-	if id, err := gitstore.ParseID(rev); err == nil {
-		if _, err := v.repo.Commit(id); err == nil {
-			return id, nil // a whole id needs no look at refs and tags
-		}
-	}
 	id, err := v.repo.Resolve(rev)
 	if err != nil {
 		return id, withHint(err, `"stet log" lists the commits`)

@@ -52,27 +52,39 @@ func (p *past) origins(ctx context.Context) (map[string]origin, error) {
 
 // origins finds the commit that each committed entry's text came with. Texts
 // that HEAD does not have are left out: they are newer than any commit. Cost:
-// one tree comparison for each commit back to the oldest entry's.
+// the history of one file, back to the oldest entry's commit.
 func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
-	r := reader{n: n, texts: map[vault.Hash]map[string]bool{"": {}}}
-	_, now, err := r.at(ctx, "")
+	r := reader{a: n.v.Ancestry(), texts: map[vault.Hash]map[string]bool{}}
+	head, err := r.a.At("", n.path)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.read(head.Hash)
 	if err != nil {
 		return nil, err
 	}
 	pending := maps.Clone(now)
 	out := make(map[string]origin, len(pending))
-	for c, err := range n.v.Log(ctx, vault.LogOptions{Path: n.path, Changes: true}) {
+	for version, err := range n.v.Versions(ctx, "", n.path) {
 		if err != nil {
 			return nil, err
 		}
-		after, before, err := r.sides(ctx, c)
+		after, err := r.read(version.New)
 		if err != nil {
 			return nil, err
 		}
+		before, err := r.read(version.Old)
+		if err != nil {
+			return nil, err
+		}
+		c := version.Commit
 		for text := range after {
-			if pending[text] && !before[text] {
-				out[text] = origin{c.When, n.wrote(c, text)}
-				delete(pending, text)
+			if !pending[text] || before[text] {
+				continue
+			}
+			out[text] = origin{c.When, n.wrote(c, text)}
+			if len(c.Parents) < 2 {
+				delete(pending, text) // a merge has it from a branch, which comes later
 			}
 		}
 		if len(pending) == 0 {
@@ -91,48 +103,23 @@ func (n *Notebook) wrote(c vault.Commit, text string) bool {
 // A reader reads each version of the notebook once, though it is what one commit
 // made and what the next one found.
 type reader struct {
-	n     *Notebook
+	a     *vault.Ancestry
 	texts map[vault.Hash]map[string]bool
 }
 
-// sides are the texts of the entries behind and before a commit.
-func (r *reader) sides(ctx context.Context, c vault.Commit) (after, before map[string]bool, err error) {
-	var change vault.Change
-	for _, ch := range c.Changes {
-		if ch.Path == r.n.path {
-			change = ch
-		}
+// read are the texts of a version's entries.
+func (r *reader) read(h vault.Hash) (map[string]bool, error) {
+	if known, ok := r.texts[h]; ok {
+		return known, nil
 	}
-	after, ok := r.texts[change.New]
-	if !ok {
-		if _, after, err = r.at(ctx, string(c.Rev)); err != nil {
-			return nil, nil, err
-		}
-	}
-	before, ok = r.texts[change.Old]
-	if !ok && len(c.Parents) > 0 {
-		_, before, err = r.at(ctx, string(c.Parents[0]))
-	}
-	return after, before, err
-}
-
-// at are the texts of the notebook's entries as a commit has them.
-func (r *reader) at(ctx context.Context, rev string) (vault.Hash, map[string]bool, error) {
-	s, err := r.n.v.View(ctx, rev)
+	data, err := r.a.Read(h)
 	if err != nil {
-		return "", nil, err
-	}
-	data, hash, err := s.Read(r.n.path)
-	if err != nil {
-		return "", nil, err
-	}
-	if known, ok := r.texts[hash]; ok {
-		return hash, known, nil
+		return nil, err
 	}
 	out := map[string]bool{}
 	for _, e := range markdown.Parse(data).Entries() {
 		out[e.Text] = true
 	}
-	r.texts[hash] = out
-	return hash, out, nil
+	r.texts[h] = out
+	return out, nil
 }

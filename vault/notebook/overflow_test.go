@@ -207,3 +207,25 @@ func TestGitRevertOfAnOverflowBringsBackTheNotebook(t *testing.T) {
 	}
 	kept(t, v, n, []string{sized("a", 40), sized("b", 40), sized("c", 60)})
 }
+
+func TestAgeIsFoundBehindAMerge(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	f, _, n := open(t, user, "## X\n\n- "+sized("x", 10)+"\n\nfar\n\napart\n\n## Y\n\n- "+sized("y", 10)+"\n")
+	under := func(text, heading string) *notebook.Result {
+		t.Helper()
+		res, err := n.Add(t.Context(), notebook.New{Text: text, Under: heading}, vault.Write{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	f.Git("checkout", "-q", "-b", "side")
+	under(sized("early", 30), "X")
+	f.Git("checkout", "-q", "main")
+	under(sized("late", 30), "Y")
+	f.Git("merge", "-q", "--no-edit", "side")
+	if got := names(under(sized("x, y and early go", 70), "X").Moved); got != "x y early" {
+		t.Errorf("%s went, want what is older than the merge", got)
+	}
+}
