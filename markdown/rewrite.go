@@ -60,16 +60,23 @@ func (d *Document) RewriteLinks(newTarget func(Link) (target string, ok bool)) e
 	return nil
 }
 
+// CanHold reports whether a link of this kind can name target at all.
+func (l Link) CanHold(target string) bool {
+	wiki := l.Kind == WikiLink || l.Kind == WikiEmbed
+	return target != "" && utf8.ValidString(target) && !strings.ContainsAny(target, "\n\r\x00") && (!wiki || wikiHolds(target))
+}
+
+func wikiHolds(target string) bool {
+	return !strings.ContainsAny(target, "[]|#`") && !strings.Contains(target, "<!--") &&
+		!strings.HasSuffix(target, `\`) && strings.TrimSpace(target) == target
+}
+
 // encodeTarget writes target so that it reads back as it is.
 func encodeTarget(l Link, target string, src []byte) (string, error) {
-	if target == "" || !utf8.ValidString(target) || strings.ContainsAny(target, "\n\r\x00") {
+	if !l.CanHold(target) {
 		return "", ErrInvalidTarget
 	}
 	if l.Kind == WikiLink || l.Kind == WikiEmbed {
-		if strings.ContainsAny(target, "[]|#`") || strings.Contains(target, "<!--") ||
-			strings.HasSuffix(target, `\`) || strings.TrimSpace(target) != target {
-			return "", ErrInvalidTarget
-		}
 		return target, nil
 	}
 	angle := l.TargetStart > 0 && src[l.TargetStart-1] == '<'

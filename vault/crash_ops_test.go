@@ -21,6 +21,7 @@ import (
 	"stet/vault/durable"
 	"stet/vault/durable/durabletest"
 	"stet/vault/gitstore"
+	"stet/vault/links"
 	"stet/vault/vaulttest"
 )
 
@@ -77,6 +78,7 @@ func crashOptions(hook durable.Hook) vault.Options {
 const (
 	gateText = "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nkind: fact\n---\nThe gate code is 4711.\n"
 	gateHand = "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nkind: fact\n---\nThe gate code is 0815, by hand.\n"
+	linkHand = "- by hand, [[memories/infra/gate]]\n"
 	gateIdx  = "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nkind: fact\n---\nThe gate code is 1234, staged.\n"
 )
 
@@ -139,6 +141,18 @@ func crashOps() []crashOp {
 				return err
 			},
 		},
+		{
+			// A rename and the links to it, one of them in a file edited by hand.
+			name: "move", byHand: []string{linkHand},
+			prepare: func(f *crashFixture) {
+				basic(f)
+				f.write("memories/infra/near.md", "[gate](gate.md) and [[infra/gate]]\n")
+				f.write("MEMORY.md", "- by [[memories/infra/gate]]\n")
+				f.commit()
+				f.write("MEMORY.md", linkHand)
+			},
+			run: moveGate,
+		},
 		{name: "each", prepare: plain, run: func(v *vault.Vault) error {
 			_, err := v.Remember(ctxb(), manyNotes(3), vault.Write{Each: true})
 			return err
@@ -183,6 +197,15 @@ func rememberOne(v *vault.Vault) error {
 func updateGate(v *vault.Vault) error {
 	add := "Ring twice."
 	_, err := v.UpdateMemory(ctxb(), "memories/infra/gate.md", vault.Patch{Append: &add}, vault.Write{})
+	return err
+}
+
+func moveGate(v *vault.Vault) error {
+	m, err := v.Resolve(ctxb(), "memories/infra/gate.md")
+	if err != nil {
+		return err
+	}
+	_, err = links.Move(ctxb(), v, links.Request{From: []vault.Memory{m}, To: "memories/doors"}, vault.Write{})
 	return err
 }
 

@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"fmt"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +16,29 @@ import (
 type namer struct {
 	tx    *Tx
 	taken map[string]map[string]bool
+}
+
+// FreeName is a path in folder for a file called base, free on disk, in HEAD,
+// in the archive and among the names this transaction gave before; when base is
+// taken the last characters of mark, an id of four or more, go behind it.
+func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
+	if t.names == nil {
+		t.names = &namer{tx: t, taken: map[string]map[string]bool{}}
+	}
+	taken, err := t.names.names(folder)
+	if err != nil {
+		return "", err
+	}
+	ext := path.Ext(base)
+	stem := strings.TrimSuffix(base, ext)
+	for i := minSuffix; taken[foldName(base)]; i++ {
+		if i > len(mark) {
+			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)
+		}
+		base = stem + "-" + mark[len(mark)-i:] + ext
+	}
+	taken[foldName(base)] = true
+	return Path(path.Join(folder, base)), nil
 }
 
 func (n *namer) free(folder, slug, id string) (Path, error) {

@@ -48,6 +48,9 @@ func (w Write) why(op Op, subject string) Why {
 	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session}
 }
 
+// Why describes a commit by this writer.
+func (w Write) Why(op Op, subject string) Why { return w.why(op, subject) }
+
 // slugWidth bounds a file name made from a text, in code points.
 const slugWidth = 60
 
@@ -160,6 +163,13 @@ func checkText(s string) error {
 		return fmt.Errorf("%w (%d bytes, at most %d)", ErrTooLarge, len(s), int64(MaxFileSize))
 	}
 	return nil
+}
+
+// ScopeFolder is the folder of a scope below memories/. Segments are slugged. It
+// fails with [ErrInvalid] for a scope that stet would not make.
+func ScopeFolder(scope string) (Path, error) {
+	folder, err := scopeFolder(scope)
+	return Path(folder), err
 }
 
 // scopeFolder is the folder of a scope below memories/. Segments are slugged.

@@ -261,6 +261,10 @@ func InScope(scope, parent string) bool {
 	return parent == "//" || strings.HasPrefix(scope, parent)
 }
 
+// SlugScope is the scope that stet would store a memory under when this one is
+// given; one that cannot be a scope is returned as it is.
+func SlugScope(scope string) string { return slugScope(scope) }
+
 // slugScope is the scope that stet would store a memory under: what was given
 // to remember finds it again.
 func slugScope(scope string) string {

@@ -26,6 +26,7 @@ type Tx struct {
 	rules   *attributes
 	foreign map[string]bool // folders looked at: a repository or vault of its own
 	layer   Overlay
+	names   *namer // of FreeName
 	why     Why
 	groups  []group
 	// adopting lists paths whose hand edits are committed for their own sake.

@@ -17,6 +17,7 @@ import (
 type WalkOptions struct {
 	Archive bool // archive/ as well
 	Under   Path // only this folder
+	All     bool // every file that stet looks after, not Markdown alone
 }
 
 // Files lists the vault's Markdown files in path order as they are on disk:
@@ -25,7 +26,7 @@ type WalkOptions struct {
 // nested vaults are passed over. Cost: one listing per folder and one lstat
 // per file, spread over the processors.
 func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
-	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return p.IsMarkdown() && !strings.HasPrefix(p.Base(), ".") },
+	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
 		enter: func(p Path) bool {
 			return !strings.HasPrefix(p.Base(), ".") && p != "logs" && (o.Archive || p != "archive")
 		}}
@@ -40,6 +41,8 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	return v.overlaid(out, o), nil
 }
 
+func (o WalkOptions) wants(p Path) bool { return p.IsMarkdown() || o.All && inDomain(p) }
+
 // overlaid adds and drops what a journal that this reader may not finish says.
 func (v *Vault) overlaid(files []File, o WalkOptions) []File {
 	if len(v.overlay) == 0 {
@@ -48,7 +51,7 @@ func (v *Vault) overlaid(files []File, o WalkOptions) []File {
 	files = slices.DeleteFunc(files, func(f File) bool { _, ok := v.overlay[f.Path]; return ok })
 	for p, f := range v.overlay {
 		hidden := ClassOf(p) == ClassReport || ClassOf(p) == ClassConfig || ClassOf(p) == ClassArchive && !o.Archive
-		if !f.remove && !hidden && p.IsMarkdown() && (o.Under == "" || strings.HasPrefix(string(p), string(o.Under)+"/")) {
+		if !f.remove && !hidden && o.wants(p) && (o.Under == "" || strings.HasPrefix(string(p), string(o.Under)+"/")) {
 			files = append(files, File{Path: p, Size: int64(len(f.data))})
 		}
 	}

@@ -17,6 +17,8 @@ const (
 	OpRemember Op = "remember"
 	OpUpdate   Op = "update"
 	OpForget   Op = "forget"
+	OpMove     Op = "move"
+	OpPin      Op = "pin"
 	OpAdopt    Op = "adopt"
 	OpRevert   Op = "revert"
 	OpConfig   Op = "config"

@@ -24,6 +24,7 @@ type WriteView struct {
 	Memories  []MemoryView   `json:"memories"`
 	Unchanged bool           `json:"unchanged"`
 	Diff      string         `json:"diff,omitempty"`
+	Links     any            `json:"links,omitempty"` // of a move
 	DryRun    bool           `json:"dry_run,omitempty"`
 	Plan      *Plan          `json:"plan,omitempty"`
 }
@@ -53,22 +54,36 @@ func (e *Env) WriteInSession(in *Input) vault.Write {
 	return w
 }
 
-// Wrote finishes a command that writes: the search index, the answer, what
-// happened to edits made by hand. Verb is the past form of what was done
-// ("remembered"); showDiff prints the diff even when it was no dry run.
+// More is how a command that writes tells what it did. Verb is the past form
+// ("remembered"), Diff prints the diff even when it was no dry run, Lines
+// replaces the lines that name what was written, Links joins the JSON answer.
+type More struct {
+	Verb  string
+	Diff  bool
+	Lines func(w io.Writer, verb string) error
+	Links any
+}
+
+// Wrote is [Env.WroteMore] without anything special to tell.
 func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb string, showDiff bool) error {
+	return e.WroteMore(ctx, v, res, More{Verb: verb, Diff: showDiff})
+}
+
+// WroteMore finishes a command that writes: the search index, the answer, what
+// happened to edits made by hand.
+func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, m More) error {
 	for _, w := range res.Warnings {
 		e.Warn("%s", w)
 	}
 	if !res.DryRun {
 		e.Indexed(ctx, v, res.Changes)
 		for _, c := range res.Commits {
-			if c.Op == vault.OpAdopt && verb != "adopted" {
+			if c.Op == vault.OpAdopt && m.Verb != "adopted" {
 				e.Note("committed your own edit first: %s", c.Subject)
 			}
 		}
 	}
-	if showDiff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
+	if m.Diff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
 		diffs, err := v.Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
 		if err != nil {
 			e.Warn("show the difference: %v", err) // the write itself is done
@@ -78,7 +93,8 @@ func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb
 		}
 	}
 	view := viewWrite(res)
-	return e.Answer(view, func(w io.Writer) error { return e.printWrite(w, res, verb, showDiff) })
+	view.Links = m.Links
+	return e.Answer(view, func(w io.Writer) error { return e.printWrite(w, res, m) })
 }
 
 func viewWrite(res *vault.Result) WriteView {
@@ -92,18 +108,22 @@ func viewWrite(res *vault.Result) WriteView {
 	return view
 }
 
-func (e *Env) printWrite(w io.Writer, res *vault.Result, verb string, showDiff bool) error {
+func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 	if res.Unchanged {
 		_, err := fmt.Fprintf(w, "unchanged%s\n", e.Where())
 		return err
 	}
+	verb := m.Verb
 	if res.DryRun {
 		verb = "would be " + verb
 	}
-	if (res.DryRun || showDiff) && res.Diff != "" {
+	if (res.DryRun || m.Diff) && res.Diff != "" {
 		if err := e.PrintDiff(w, res.Diff); err != nil {
 			return err
 		}
+	}
+	if m.Lines != nil {
+		return m.Lines(w, verb)
 	}
 	for _, line := range writeLines(res, verb) {
 		if _, err := fmt.Fprintln(w, line+e.Where()); err != nil {

@@ -1,5 +1,5 @@
 // Package memory holds the commands that keep and find memories: remember,
-// search, list, show, edit, update, forget.
+// search, list, show, edit, update, forget, move, links.
 package memory
 
 import "stet/cmd/stet/console"
@@ -8,6 +8,6 @@ import "stet/cmd/stet/console"
 func Commands() []*console.Command {
 	return []*console.Command{
 		rememberCommand(), searchCommand(), listCommand(), showCommand(),
-		editCommand(), updateCommand(), forgetCommand(),
+		editCommand(), updateCommand(), forgetCommand(), moveCommand(), linksCommand(),
 	}
 }

@@ -1,0 +1,195 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// An Edge is one link of one file.
+type Edge struct {
+	From   vault.Path
+	Link   markdown.Link
+	Target Target
+}
+
+// A Graph is every link of a vault's live files, as they are on disk.
+type Graph struct {
+	files []vault.Path // live Markdown files, in path order
+	edges []Edge       // by file, then by place
+}
+
+// Load reads the links of every live file.
+func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
+	s, err := survey(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(v.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	attached := sync.OnceValue(func() map[string]bool { return attachments(root.FS()) })
+	t := newTable(s.files, s.called, existing(root))
+	g = &Graph{}
+	for i, p := range s.files {
+		if !isSource(p) {
+			continue
+		}
+		g.files = append(g.files, p)
+		for _, l := range s.links[i] {
+			e := Edge{From: p, Link: l, Target: t.resolve(p, l)}
+			if wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed; wiki && e.Target.State == Dead && filepath.Ext(l.Target) != "" {
+				if attached()[fold(filepath.Base(l.Target))] {
+					e.Target.State = Outside // a picture, say: not one of stet's files
+				}
+			}
+			g.edges = append(g.edges, e)
+		}
+	}
+	return g, nil
+}
+
+// isSource is true for files whose links are a person's business now.
+func isSource(p vault.Path) bool { return p.IsMarkdown() && vault.ClassOf(p) != vault.ClassArchive }
+
+// Of lists the links of one file.
+func (g *Graph) Of(p vault.Path) []Edge {
+	return g.filter(func(e Edge) bool { return e.From == p })
+}
+
+// Back lists the links of other files to one file.
+func (g *Graph) Back(p vault.Path) []Edge {
+	return g.filter(func(e Edge) bool { return e.Target.Path == p && leads(e) && e.From != p })
+}
+
+// All lists every link.
+func (g *Graph) All() []Edge { return slices.Clone(g.edges) }
+
+// Dead lists the links that lead to nothing.
+func (g *Graph) Dead() []Edge { return g.filter(func(e Edge) bool { return e.Target.State == Dead }) }
+
+// Orphans lists the memories and notes that no other file links to.
+func (g *Graph) Orphans() []vault.Path {
+	linked := map[vault.Path]bool{}
+	for _, e := range g.edges {
+		if leads(e) && e.From != e.Target.Path {
+			linked[e.Target.Path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(g.files), func(p vault.Path) bool {
+		c := vault.ClassOf(p)
+		return linked[p] || c != vault.ClassMemory && c != vault.ClassNote
+	})
+}
+
+func leads(e Edge) bool { return e.Target.State == Live || e.Target.State == Archived }
+
+func (g *Graph) filter(want func(Edge) bool) []Edge {
+	return slices.DeleteFunc(slices.Clone(g.edges), func(e Edge) bool { return !want(e) })
+}
+
+// A surveyed vault is its files with the names and links in them.
+type surveyed struct {
+	files  []vault.Path
+	called names
+	links  [][]markdown.Link // of files[i]
+}
+
+// below reports whether a folder holds any of the files.
+func (s *surveyed) below(folder string) bool {
+	return slices.ContainsFunc(s.files, func(p vault.Path) bool { return strings.HasPrefix(string(p), folder+"/") })
+}
+
+// survey reads every file once, on all processors. A file that vanishes or cannot be read
+// has no links and only its path for a name.
+func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
+	listed, err := v.Files(ctx, vault.WalkOptions{Archive: true, All: true})
+	if err != nil {
+		return nil, err
+	}
+	s := &surveyed{called: names{}, links: make([][]markdown.Link, len(listed))}
+	called := make([][]string, len(listed))
+	for _, f := range listed {
+		s.files = append(s.files, f.Path)
+	}
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(listed) && ctx.Err() == nil; i += workers {
+				if p := s.files[i]; p.IsMarkdown() {
+					called[i], s.links[i] = look(v, p)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, p := range s.files {
+		s.called[p] = called[i]
+	}
+	return s, context.Cause(ctx)
+}
+
+func look(v *vault.Vault, p vault.Path) ([]string, []markdown.Link) {
+	data, _, err := v.ReadFile(p)
+	if err != nil {
+		return nil, nil
+	}
+	d := markdown.Parse(data)
+	called := []string{d.Title()}
+	for _, key := range []string{"id", "aliases", "alias"} {
+		if value, ok := d.Meta(key); ok {
+			called = append(called, value.List()...)
+		}
+	}
+	called = slices.DeleteFunc(called, func(s string) bool { return strings.TrimSpace(s) == "" })
+	if !isSource(p) {
+		return called, nil
+	}
+	return called, d.Links()
+}
+
+// existing looks for a file or folder below root, never through a link that
+// leaves it.
+func existing(root *os.Root) func(vault.Path) bool {
+	return func(p vault.Path) bool {
+		_, err := root.Stat(filepath.FromSlash(string(p)))
+		return err == nil
+	}
+}
+
+// attachments lists the folded names of all files that are not hidden.
+func attachments(tree fs.FS) map[string]bool {
+	found := map[string]bool{}
+	// What cannot be listed is not there for a link either.
+	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return skipDir(d)
+		case p != "." && strings.HasPrefix(d.Name(), "."):
+			return skipDir(d)
+		case !d.IsDir():
+			found[fold(d.Name())] = true
+		}
+		return nil
+	})
+	return found
+}
+
+func skipDir(d fs.DirEntry) error {
+	if d != nil && d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}

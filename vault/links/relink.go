@@ -1,0 +1,170 @@
+package links
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Rewrite is one link that no longer leads where it did.
+type Rewrite struct {
+	Path vault.Path `json:"path"` // after the move
+	Line int        `json:"line"`
+	Old  string     `json:"old"` // the target as it stood
+	New  string     `json:"new"` // "" when nothing could name the file there
+	Why  string     `json:"why,omitempty"`
+}
+
+// relink returns the bytes of p with its links rewritten, nil when none had to
+// be or when the file is not ours to change.
+func (m *mover) relink(p vault.Path, before, after *table) ([]byte, error) {
+	data, err := m.read(p)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	var done, left []Rewrite
+	doc := markdown.Parse(data)
+	at := m.moved(p)
+	err = doc.RewriteLinks(func(l markdown.Link) (string, bool) {
+		want, broken := m.broken(p, l, before, after)
+		if !broken {
+			return "", false
+		}
+		r := Rewrite{Path: at, Line: l.Line, Old: l.Target}
+		for _, candidate := range candidates(at, l, want) {
+			named := l
+			named.Target = candidate
+			if got := after.resolve(at, named); l.CanHold(candidate) && got.Path == want.Path {
+				r.New = candidate
+				done = append(done, r)
+				return candidate, true
+			}
+		}
+		r.Why = "no link of this kind can name the file there"
+		left = append(left, r)
+		return "", false
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rewrite links of %q: %w", p, err)
+	}
+	_, moves := m.to[p]
+	if !moves && len(done) > 0 {
+		if why := m.leave(p); why != "" {
+			for i := range done {
+				done[i].Why = why
+			}
+			m.out.Listed = append(append(m.out.Listed, done...), left...)
+			return nil, nil
+		}
+	}
+	m.out.Rewritten = append(m.out.Rewritten, done...)
+	m.out.Listed = append(m.out.Listed, left...)
+	if len(done) == 0 {
+		return nil, nil
+	}
+	return doc.Bytes(), nil
+}
+
+// read returns what the transaction would change for files that it will change;
+// others are only looked at, so that they stay out of it.
+func (m *mover) read(p vault.Path) ([]byte, error) {
+	if _, moves := m.to[p]; moves {
+		data, _, err := m.tx.Read(p)
+		if !p.IsMarkdown() {
+			data = nil
+		}
+		return data, err
+	}
+	data, _, err := m.v.ReadFile(p)
+	if err != nil {
+		return nil, nil // the survey had no links of it either
+	}
+	return data, nil
+}
+
+// leave says why a file's links are listed and not rewritten, "" when they are
+// rewritten.
+func (m *mover) leave(p vault.Path) string {
+	switch c := vault.ClassOf(p); c {
+	case vault.ClassCore, vault.ClassProfile, vault.ClassMemory, vault.ClassSkill:
+	case vault.ClassNote:
+		if !m.r.RewriteNotes {
+			return "it is a note of yours"
+		}
+	default:
+		return fmt.Sprintf("it is a %s file", c)
+	}
+	if _, _, err := m.tx.Read(p); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// broken reports whether a link would not lead where it does now, and where
+// that will be. Links that lead nowhere count when they are Markdown links of a
+// moved file: they go on naming the same place.
+func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Target, bool) {
+	was := before.resolve(p, l)
+	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
+	at := m.moved(p)
+	if was.State == Self || was.Path == "" || at == p && !leadsTo(was) || wiki && !leadsTo(was) {
+		return was, false
+	}
+	want := Target{Path: m.moved(was.Path), State: was.State}
+	return want, after.resolve(at, l).Path != want.Path
+}
+
+func leadsTo(t Target) bool { return t.State == Live || t.State == Archived }
+
+// candidates are the ways to name want in a link of the file at, the one most
+// like what stands there first.
+func candidates(at vault.Path, l markdown.Link, want Target) []string {
+	to := string(want.Path)
+	bare := to
+	if want.Path.IsMarkdown() {
+		bare = strings.TrimSuffix(to, path.Ext(to))
+	}
+	whole, short := to, bare
+	if vault.Path(l.Target).IsMarkdown() {
+		short = to // the extension was written out
+	}
+	near := relativeTo(at.Dir(), short)
+	if l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed {
+		switch {
+		case strings.HasPrefix(l.Target, "./") || strings.HasPrefix(l.Target, "../"):
+			if !strings.HasPrefix(near, "../") {
+				near = "./" + near
+			}
+			return []string{near, short, whole}
+		case !strings.Contains(l.Target, "/"):
+			return []string{path.Base(short), short, whole}
+		}
+		return []string{short, whole}
+	}
+	if strings.HasSuffix(l.Target, "/") {
+		near, short = near+"/", short+"/"
+	}
+	if strings.HasPrefix(l.Target, "./") && !strings.HasPrefix(near, "../") {
+		near = "./" + near
+	}
+	if strings.HasPrefix(l.Target, "/") {
+		return []string{"/" + short, "/" + whole}
+	}
+	return []string{near, relativeTo(at.Dir(), whole), "/" + short, "/" + whole}
+}
+
+// relativeTo is the way from a folder to a path, both seen from the root; the
+// path may begin with "../".
+func relativeTo(dir, to string) string {
+	if dir == "." {
+		return to
+	}
+	from, parts := strings.Split(dir, "/"), strings.Split(to, "/")
+	for len(from) > 0 && len(parts) > 1 && from[0] == parts[0] {
+		from, parts = from[1:], parts[1:]
+	}
+	return strings.Repeat("../", len(from)) + strings.Join(parts, "/")
+}
