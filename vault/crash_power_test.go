@@ -47,29 +47,15 @@ func recordPower(t *testing.T, op crashOp) *powerRun {
 	return r
 }
 
-// powerRun follows a copy of the template. Of the files of the git folder named
-// as unsynced, neither bytes nor names have reached the disk.
-func (p *prepared) powerRun(t *testing.T, unsynced ...string) *powerRun {
+// powerRun follows a copy of the template.
+func (p *prepared) powerRun(t *testing.T) *powerRun {
 	t.Helper()
 	base := t.TempDir()
 	r := &powerRun{prepared: p, dir: filepath.Join(base, "repo"), into: filepath.Join(base, "image"), good: map[uint64]bool{}}
 	p.copyTo(t, r.dir)
-	texts := map[string][]byte{}
-	for _, name := range unsynced {
-		data, err := os.ReadFile(filepath.Join(r.dir, name))
-		must(err)
-		must(os.Remove(filepath.Join(r.dir, name)))
-		texts[name] = data
-	}
 	var err error
 	if r.disk, err = durabletest.NewDisk(r.dir); err != nil {
 		t.Fatal(err)
-	}
-	root, err := durable.OpenRoot(r.dir, r.disk.Wrap(nil))
-	must(err)
-	defer root.Close()
-	for name, data := range texts {
-		must(root.Create("git", name, data, 0o444))
 	}
 	return r
 }

@@ -12,8 +12,6 @@ import (
 	"stet/vault"
 	"stet/vault/durable"
 	"stet/vault/durable/durabletest"
-	"stet/vault/gitstore"
-	"stet/vault/vaulttest"
 )
 
 // The sabotage tests: with any one fsync of a write left out, the power sweep
@@ -82,15 +80,11 @@ func onePerKind(steps []durabletest.StepInfo) []durabletest.StepInfo {
 }
 
 // sabotage makes one fsync count for nothing and demands that some image is
-// then damaged: of the write by itself, of one that relies on objects git made
-// without an fsync, or of one that follows a killed one.
+// then damaged: of the write by itself, or of one that follows a killed one.
 func (r *powerRun) sabotage(t *testing.T, s durabletest.StepInfo) {
 	t.Helper()
 	name := strings.ReplaceAll(s.String(), r.dir, "")
 	damage := r.damage(s, r.dir)
-	if damage == "" && strings.Contains(filepath.ToSlash(s.Path), "/.git/objects/") {
-		damage = r.relying(t).damage(s, r.dir)
-	}
 	if damage == "" && strings.Contains(filepath.ToSlash(s.Path), "/.git") {
 		for _, k := range r.afterKills(t) {
 			if damage = k.damage(s, r.dir); damage != "" {
@@ -129,32 +123,6 @@ func (r *powerRun) trust() {
 	}
 }
 
-// relying is the same write with the older objects that it puts at a new place
-// not synced by whoever made them. Before its end they may well be missing.
-func (r *powerRun) relying(t *testing.T) *powerRun {
-	t.Helper()
-	var unsynced []string
-	for _, s := range r.syncsOf() {
-		name := filepath.ToSlash(strings.TrimPrefix(s.Path, r.dir+string(filepath.Separator)))
-		if s.Op == durable.OpSync && strings.HasPrefix(name, ".git/objects/") {
-			unsynced = append(unsynced, name)
-		}
-	}
-	again := r.powerRun(t, unsynced...)
-	again.run(t, nil)
-	again.start = again.disk.Len()
-	for m := range again.disk.Images(powerRand(), durabletest.Modes()...) {
-		if m.N < again.start {
-			break
-		}
-		if _, err := again.inspect(m, false); err != nil {
-			t.Errorf("with objects that git did not sync, %v: %v", m, err)
-		}
-		again.good[m.Key()] = true
-	}
-	return again
-}
-
 // afterKills are runs that follow a kill among the first steps, up to where the
 // journal has its name.
 func (r *powerRun) afterKills(t *testing.T) []*powerRun {
@@ -186,7 +154,7 @@ func TestFsyncsOfAWrite(t *testing.T) {
 			op := ops[slices.IndexFunc(ops, func(o crashOp) bool { return o.name == name })]
 			p := prepareOp(t, op)
 			dir := p.copyTo(t, filepath.Join(t.TempDir(), "repo"))
-			before, base := listing(dir), treeIDs(dir)
+			before := listing(dir)
 			var count durabletest.Counter
 			v, err := vault.Open(ctxb(), p.vaultIn(dir), crashOptions(count.Hook))
 			if err != nil {
@@ -194,7 +162,7 @@ func TestFsyncsOfAWrite(t *testing.T) {
 			}
 			must(op.run(v))
 			must(v.Close())
-			want, why := expectedSyncs(before, listing(dir), reused(before, base, treeIDs(dir)))
+			want, why := expectedSyncs(before, listing(dir))
 			t.Logf("%s: %d fsyncs: %s", name, count.Syncs(), why)
 			if got := count.Syncs(); got != want {
 				t.Errorf("%d fsyncs, want %d (%s):\n%s", got, want, why, syncList(count.Steps(), dir))
@@ -235,18 +203,17 @@ func listing(dir string) map[string]string {
 
 // expectedSyncs works out from what stands on disk before and after a write how
 // many fsyncs it needs at least.
-func expectedSyncs(before, after map[string]string, reused []string) (n int, why string) {
-	objects, fanOuts, newFanOuts := 0, map[string]bool{}, 0
+func expectedSyncs(before, after map[string]string) (n int, why string) {
+	objects, newFolder := 0, 0
 	files, dirs, newDirs := 0, map[string]bool{}, 0
 	for name, text := range after {
 		old, was := before[name]
 		switch dir := path.Dir(name) + "/"; {
 		case was && old == text:
-		case strings.HasPrefix(name, ".git/objects/") && strings.HasSuffix(name, "/"):
-			newFanOuts = 1 // all in one folder
+		case name == ".git/objects/pack/":
+			newFolder = 1
 		case strings.HasPrefix(name, ".git/objects/"):
 			objects++
-			fanOuts[dir] = true
 		case strings.HasPrefix(name, ".git/"):
 		case strings.HasSuffix(name, "/"):
 			newDirs++
@@ -265,60 +232,10 @@ func expectedSyncs(before, after map[string]string, reused []string) (n int, why
 		}
 		dirs[dir] = true
 	}
-	for _, name := range reused {
-		fanOuts[path.Dir(name)+"/"] = true
-	}
-	const fixed = 5 // journal, ref, folder of the ref, git index, git folder
-	n = objects + len(reused) + len(fanOuts) + newFanOuts + files + len(dirs) + newDirs + fixed
-	return n, fmt.Sprintf("%d new objects, %d older ones at a new place, %d folders of objects, %d for objects/, %d files, %d folders of files, %d for new folders, %d for journal, ref and git index",
-		objects, len(reused), len(fanOuts), newFanOuts, files, len(dirs), newDirs, fixed)
-}
-
-// treeIDs maps every file and folder of HEAD to its object.
-func treeIDs(dir string) map[string]gitstore.ID {
-	loc, err := gitstore.Locate(dir)
-	must(err)
-	repo, err := gitstore.Open(loc, vaulttest.Env, nil)
-	must(err)
-	defer repo.Close()
-	head, err := repo.Head()
-	must(err)
-	commit, err := repo.Commit(head.ID)
-	must(err)
-	objects, out := repo.Stage(), map[string]gitstore.ID{}
-	var walk func(at string, id gitstore.ID)
-	walk = func(at string, id gitstore.ID) {
-		out[at] = id
-		entries, err := objects.Tree(id)
-		must(err)
-		for _, e := range entries {
-			if e.IsDir() {
-				walk(path.Join(at, e.Name), e.ID)
-			} else {
-				out[path.Join(at, e.Name)] = e.ID
-			}
-		}
-	}
-	walk(".", commit.Tree)
-	return out
-}
-
-// reused lists the objects that a commit puts at a new place and that stood on
-// disk before. Git itself does not fsync objects, so the write must.
-func reused(listed map[string]string, base, next map[string]gitstore.ID) []string {
-	var out []string
-	for at, id := range next {
-		name := objectFile(id)
-		if base[at] != id && has(listed, name) && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-func objectFile(id gitstore.ID) string {
-	hex := id.String()
-	return ".git/objects/" + hex[:2] + "/" + hex[2:]
+	const fixed = 6 // folder of the packs, journal, ref, folder of the ref, git index, git folder
+	n = objects + newFolder + files + len(dirs) + newDirs + fixed
+	return n, fmt.Sprintf("%d for the pack, %d for its folder's name, %d files, %d folders of files, %d for new folders, %d for the rest",
+		objects, newFolder, files, len(dirs), newDirs, fixed)
 }
 
 func has(m map[string]string, k string) bool { _, ok := m[k]; return ok }

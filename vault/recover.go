@@ -19,7 +19,7 @@ func (v *Vault) needsRecovery() bool {
 	if info, err := root.Lstat(v.journalPath()); err == nil && info.Size() > 0 {
 		return true
 	}
-	if entries, err := root.ReadDir(v.tmp(".")); err == nil && len(entries) > 0 {
+	if names, err := root.Names(v.tmp(".")); err == nil && len(names) > 0 {
 		return true
 	}
 	if root.Exists(v.repo.GitIndexPath() + ".lock") {
@@ -172,6 +172,9 @@ func (v *Vault) sweep(root *durable.Root, name string) error {
 		} else if err != nil {
 			return err
 		}
+	}
+	if err := v.repo.DropHalf(name); err != nil {
+		return err
 	}
 	return root.Remove("tmp", v.tmp(name))
 }

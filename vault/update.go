@@ -192,6 +192,10 @@ func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res
 		// stet command finishes.
 		p.index, p.ref, p.files = nil, nil, nil
 		res.Warnings = append(res.Warnings, fmt.Sprintf("committed, but the working tree is not up to date: %v; the next stet command finishes", err))
+		return res, nil
+	}
+	if err := p.v.repo.Gather(p.v.tmp(".")); err != nil {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("committed, but git's packs could not be tidied: %v; the next write tries again", err))
 	}
 	return res, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // A Batch makes several new files durable together. Each is fsynced, as by
@@ -29,19 +28,21 @@ const batchOpen = 64
 // [Root.SyncDir].
 func (b *Batch) Create(r *Root, label, p string, data []byte, perm fs.FileMode) error {
 	step := Step{Op: OpCreate, Label: label, Path: r.Abs(p), Perm: perm.Perm()}
-	open := func() (*os.File, error) {
-		return r.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
+	root, name := r.at(p)
+	open := func() (f *os.File, err error) {
+		if done, err := r.ask(step); done {
+			return nil, err
+		}
+		return root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
 	}
-	if r.Exists(p) {
+	f, err := open()
+	if errors.Is(err, fs.ErrExist) {
 		if err := r.Remove(label, p); err != nil {
 			return err
 		}
+		f, err = open()
 	}
-	if done, err := r.ask(step); done {
-		return err
-	}
-	f, err := open()
-	if err != nil {
+	if f == nil {
 		return err
 	}
 	if err := r.write(f, label, step.Path, data, 0); err != nil {
@@ -57,10 +58,7 @@ func (b *Batch) Overwrite(r *Root, label, p string, data []byte, perm fs.FileMod
 	if !r.Exists(p) {
 		return r.Overwrite(label, p, data, perm, true)
 	}
-	if err := r.Overwrite(label, p, data, perm, false); err != nil {
-		return err
-	}
-	f, _, err := r.OpenRegular(p)
+	f, err := r.overwrite(label, p, data, perm)
 	if err != nil {
 		return err
 	}

@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 )
 
 // Lstat describes p without following it.
-func (r *Root) Lstat(p string) (fs.FileInfo, error) { return r.root.Lstat(filepath.FromSlash(p)) }
+func (r *Root) Lstat(p string) (fs.FileInfo, error) {
+	root, name := r.at(p)
+	return root.Lstat(name)
+}
 
 // Exists reports whether p names anything at all.
 func (r *Root) Exists(p string) bool {
@@ -21,6 +23,16 @@ func (r *Root) Exists(p string) bool {
 // ReadDir lists a folder in file-name order.
 func (r *Root) ReadDir(p string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(r.root.FS(), path.Clean(p))
+}
+
+// Names lists the names in a folder, in no order. Cost: no look at any of them.
+func (r *Root) Names(p string) (names []string, err error) {
+	d, err := r.openFolder(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return d.Readdirnames(-1)
 }
 
 // ReadFile reads a regular file of at most max bytes (0 = no bound) and its
@@ -53,7 +65,8 @@ func (r *Root) OpenRegular(p string) (*os.File, fs.FileInfo, error) {
 	}
 	// Between Lstat and open the file may turn into a FIFO; openNonblock keeps
 	// that from hanging, and the second look catches it.
-	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_RDONLY|openNonblock, 0)
+	root, name := r.at(p)
+	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return nil, nil, err
 	}

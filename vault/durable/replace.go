@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 )
 
 // A Move brings a finished temporary file to its place in another root on the
@@ -59,12 +58,12 @@ func (m Move) run(s Step, take bool, rename func(from *os.File, a string, to *os
 	if done, err := m.Target.ask(s); done {
 		return err
 	}
-	a, err := m.Temp.openParent(m.TempPath)
+	a, err := m.Temp.openFolder(path.Dir(m.TempPath))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	b, err := m.Target.openParent(m.Path)
+	b, err := m.Target.openFolder(path.Dir(m.Path))
 	if err != nil {
 		return err
 	}
@@ -78,8 +77,4 @@ func (m Move) run(s Step, take bool, rename func(from *os.File, a string, to *os
 		return &fs.PathError{Op: string(s.Op), Path: m.Path, Err: err}
 	}
 	return nil
-}
-
-func (r *Root) openParent(p string) (*os.File, error) {
-	return r.root.Open(filepath.FromSlash(path.Dir(p)))
 }

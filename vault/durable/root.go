@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -19,6 +20,7 @@ type Root struct {
 	root *os.Root
 	dir  string
 	hook Hook
+	pins atomic.Pointer[map[string]*os.Root]
 }
 
 // OpenRoot opens dir, which must exist. hook may be nil.
@@ -35,7 +37,15 @@ func OpenRoot(dir string, hook Hook) (*Root, error) {
 }
 
 // Close releases the folder's handle.
-func (r *Root) Close() error { return r.root.Close() }
+func (r *Root) Close() error {
+	var errs []error
+	if pins := r.pins.Load(); pins != nil {
+		for _, pinned := range *pins {
+			errs = append(errs, pinned.Close())
+		}
+	}
+	return errors.Join(append(errs, r.root.Close())...)
+}
 
 // Dir is the absolute path of the folder.
 func (r *Root) Dir() string { return r.dir }
@@ -91,7 +101,8 @@ func (r *Root) create(label, p string, data []byte, perm fs.FileMode, sync bool)
 	if done, err := r.ask(Step{Op: OpCreate, Label: label, Path: abs, Perm: perm.Perm()}); done {
 		return err
 	}
-	f, err := r.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
+	root, name := r.at(p)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
 	if err != nil {
 		return err
 	}
@@ -117,7 +128,8 @@ func (r *Root) openWritable(p string, flag int, perm fs.FileMode) (*os.File, err
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: p, Err: ErrNotRegular}
 	}
-	return r.root.OpenFile(filepath.FromSlash(p), flag|os.O_CREATE|openNonblock, perm.Perm())
+	root, name := r.at(p)
+	return root.OpenFile(name, flag|os.O_CREATE|openNonblock, perm.Perm())
 }
 
 // write puts data at offset off of an open file.
@@ -152,21 +164,11 @@ func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bo
 			return err
 		}
 	}
-	f, err := r.openWritable(p, os.O_WRONLY, perm)
+	f, err := r.overwrite(label, p, data, perm)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := r.write(f, label, abs, data, 0); err != nil {
-		return err
-	}
-	size := int64(len(data))
-	if info, err := f.Stat(); err != nil || info.Size() != size {
-		cut := Step{Op: OpTruncate, Label: label, Path: abs, Offset: size}
-		if err := r.step(cut, func() error { return f.Truncate(size) }); err != nil {
-			return err
-		}
-	}
 	if !sync {
 		return nil
 	}
@@ -177,6 +179,26 @@ func (r *Root) Overwrite(label, p string, data []byte, perm fs.FileMode, sync bo
 		return r.SyncDir(label, path.Dir(p))
 	}
 	return nil
+}
+
+// overwrite puts data in the place of p's contents and hands out the file.
+func (r *Root) overwrite(label, p string, data []byte, perm fs.FileMode) (*os.File, error) {
+	f, err := r.openWritable(p, os.O_WRONLY, perm)
+	if err != nil {
+		return nil, err
+	}
+	abs, size := r.Abs(p), int64(len(data))
+	err = r.write(f, label, abs, data, 0)
+	if err == nil {
+		if info, serr := f.Stat(); serr != nil || info.Size() != size {
+			cut := Step{Op: OpTruncate, Label: label, Path: abs, Offset: size}
+			err = r.step(cut, func() error { return f.Truncate(size) })
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Append adds data to the end of p, making it when needed, in one write, and
@@ -255,7 +277,8 @@ func (r *Root) SyncFile(label, p string) (err error) {
 // Chmod sets the permissions of p.
 func (r *Root) Chmod(label, p string, perm fs.FileMode) error {
 	return r.step(Step{Op: OpChmod, Label: label, Path: r.Abs(p), Perm: perm.Perm()}, func() error {
-		return r.root.Chmod(filepath.FromSlash(p), perm.Perm())
+		root, name := r.at(p)
+		return root.Chmod(name, perm.Perm())
 	})
 }
 
@@ -279,7 +302,8 @@ func (r *Root) Link(label, from, to string) error {
 // not an error.
 func (r *Root) Remove(label, p string) error {
 	return r.step(Step{Op: OpRemove, Label: label, Path: r.Abs(p)}, func() error {
-		err := r.root.Remove(filepath.FromSlash(p))
+		root, name := r.at(p)
+		err := root.Remove(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -291,7 +315,7 @@ func (r *Root) Remove(label, p string) error {
 // a folder (EINVAL, ENOTSUP) are taken to keep the order by themselves.
 func (r *Root) SyncDir(label, p string) (err error) {
 	return r.step(Step{Op: OpSyncDir, Label: label, Path: r.Abs(p)}, func() error {
-		d, err := r.root.Open(filepath.FromSlash(p))
+		d, err := r.openFolder(p)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,12 @@
 // ignore rules and git's own lock files of one repository. It knows nothing of
 // vaults, memories or Markdown.
 //
-// go-git is used as plumbing: it reads objects from loose files and packs,
-// encodes blobs, trees and commits, reads refs and configuration. What it
-// leaves out is done here: every object is fsynced before it is relied on,
-// refs and the git index are published under git's own <name>.lock files by
-// rename, and reflog lines are written.
+// go-git is used as plumbing: it reads loose objects and alternates, encodes and
+// decodes trees, commits and pack indexes, reads refs and configuration. What it
+// leaves out is done here: every object is fsynced before it is relied on, an
+// object in a large pack is found without reading the pack's whole index, refs
+// and the git index are published under git's own <name>.lock files by rename,
+// and reflog lines are written.
 //
 // A Repo is safe for concurrent use: go-git's storage is not, so one mutex
 // guards it.

@@ -124,19 +124,20 @@ func (r *Repo) indexFromTree(head ID) (*gitindex.File, error) {
 }
 
 // PublishGitIndex replaces the git index; the caller holds its lock file. It is
-// fsynced, then between runs, then its new name is fsynced: a git index older
-// than HEAD would show the difference as staged, and the person's next commit
-// would undo it.
-func (r *Repo) PublishGitIndex(temp string, data []byte, between func() error) error {
+// fsynced and renamed in; then also, which syncs the folders of the files in it,
+// and the folder of its own name are waited for together: a git index older than
+// HEAD would show the difference as staged, and the person's next commit would
+// undo it.
+func (r *Repo) PublishGitIndex(temp string, data []byte, also func() error) error {
 	var batch durable.Batch
 	if err := batch.Create(r.root, "index", temp, data, 0o666); err != nil {
 		return err
 	}
-	if err := errors.Join(batch.Sync(), between()); err != nil {
+	if err := batch.Sync(); err != nil {
 		return err
 	}
 	if err := r.root.Rename("index", temp, r.GitIndexPath()); err != nil {
 		return err
 	}
-	return r.root.SyncDir("index", r.Own("."))
+	return errors.Join(also(), r.root.SyncDir("index", r.Own(".")))
 }

@@ -129,7 +129,7 @@ func TestEditTreeEqualsAMapAndGitAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flush(t, objects) // more than packAbove objects: one pack
+	flush(t, objects)
 	if out := runGit(t, dir, "fsck", "--strict", commit.String()); strings.TrimSpace(out) != "" && !strings.Contains(out, "dangling") {
 		t.Errorf("fsck: %s", out)
 	}
@@ -145,7 +145,7 @@ func TestEditTreeEqualsAMapAndGitAgrees(t *testing.T) {
 	}
 }
 
-func TestDamagedLooseObjectIsReplacedAndNeverTrusted(t *testing.T) {
+func TestDamagedLooseObjectIsWrittenAgainAndNeverTrusted(t *testing.T) {
 	t.Parallel()
 	r, dir := newRepo(t)
 	id := HashBlob([]byte("hello\n"))

@@ -39,7 +39,7 @@ func (r *Repo) Head() (Head, error) {
 	defer r.mu.Unlock()
 	name := plumbing.HEAD
 	for range symrefDepth {
-		ref, err := r.storage.Reference(name)
+		ref, err := r.reference(name)
 		if errors.Is(err, plumbing.ErrReferenceNotFound) && name != plumbing.HEAD {
 			return Head{Ref: string(name)}, nil
 		}
@@ -58,7 +58,7 @@ func (r *Repo) Head() (Head, error) {
 func (r *Repo) ReadRef(name string) (ID, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ref, err := r.storage.Reference(plumbing.ReferenceName(name))
+	ref, err := r.reference(plumbing.ReferenceName(name))
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
 		return ID{}, nil
 	}
@@ -67,6 +67,23 @@ func (r *Repo) ReadRef(name string) (ID, error) {
 	}
 	return ID(ref.Hash()), nil
 }
+
+// reference reads a ref; r.mu is held. The ordinary file is read here, in three
+// system calls instead of a dozen, whatever else by go-git.
+func (r *Repo) reference(name plumbing.ReferenceName) (*plumbing.Reference, error) {
+	data, _, err := r.root.ReadFile(r.RefPath(string(name)), maxRef)
+	text := strings.TrimRight(string(data), " \t\r\n")
+	if id, perr := ParseID(text); err == nil && perr == nil && !id.IsZero() {
+		return plumbing.NewHashReference(name, plumbing.Hash(id)), nil
+	}
+	if target, ok := strings.CutPrefix(text, "ref: "); err == nil && ok {
+		return plumbing.NewSymbolicReference(name, plumbing.ReferenceName(strings.TrimSpace(target))), nil
+	}
+	return r.storage.Reference(name)
+}
+
+// maxRef bounds a ref's file: a path's length and some more.
+const maxRef = 8 << 10
 
 // RefPath is the file of a ref relative to the repository's root: HEAD belongs
 // to the worktree, branches to all.

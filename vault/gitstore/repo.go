@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,8 @@ type Repo struct {
 
 	mu      sync.Mutex
 	storage *filesystem.Storage
+	packs   packSet
+	deflate *zlib.Writer // kept: a new one takes longer than a small object
 }
 
 // objectCache bounds the decoded objects kept in memory: a vault's trees and
@@ -41,7 +44,7 @@ func Open(loc Location, env func(string) string, hook durable.Hook) (*Repo, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo{loc: loc, root: root}
+	r := &Repo{loc: loc, root: root, packs: packSet{root: root}}
 	if err := r.open(env); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -77,6 +80,7 @@ func (r *Repo) open(env func(string) string) (err error) {
 func (r *Repo) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.packs.close()
 	return errors.Join(r.storage.Close(), r.root.Close())
 }
 
@@ -125,7 +129,7 @@ func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	defer r.mu.Unlock()
 	data, err := r.read(kind, id)
 	if err != nil {
-		r.storage.Reindex()
+		r.newPacks()
 		data, err = r.read(kind, id)
 	}
 	var pathErr *fs.PathError
@@ -138,7 +142,22 @@ func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	return nil, fmt.Errorf("%s %s: %w: %w", kind, id, ErrMissing, err)
 }
 
-func (r *Repo) read(kind plumbing.ObjectType, id ID) (data []byte, err error) {
+// newPacks makes the next read list the packs anew.
+func (r *Repo) newPacks() {
+	r.packs.forget()
+	r.storage.Reindex()
+}
+
+func (r *Repo) read(kind plumbing.ObjectType, id ID) ([]byte, error) {
+	if obj, found := r.packs.object(id); found && obj.kind == kind && hashOf(kind, obj.data) == id {
+		return obj.data, nil
+	}
+	return r.readElsewhere(kind, id)
+}
+
+// readElsewhere reads an object that is loose, in an alternate, or in a pack
+// that only go-git can make sense of.
+func (r *Repo) readElsewhere(kind plumbing.ObjectType, id ID) (data []byte, err error) {
 	obj, err := r.storage.EncodedObject(kind, plumbing.Hash(id))
 	if err != nil {
 		return nil, err

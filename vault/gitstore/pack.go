@@ -1,0 +1,140 @@
+package gitstore
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+)
+
+// The bytes of packs, as gitformat-pack(5) describes them. stet writes packs
+// without deltas, so that a part of one can be copied into another as it is.
+
+// packDir is where git looks for packs.
+const packDir = "objects/pack"
+
+// packTrailer is the length of the SHA-1 at the end of a pack.
+const packTrailer = sha1.Size
+
+// A packBuilder puts objects into one pack and its index, in memory.
+type packBuilder struct {
+	buf   bytes.Buffer
+	index idxfile.Writer
+	known map[ID]bool
+	zip   *zlib.Writer
+}
+
+// newPackBuilder begins a pack of exactly count objects. zip may be shared by
+// builders that do not overlap.
+func newPackBuilder(count int, zip *zlib.Writer) *packBuilder {
+	b := &packBuilder{known: make(map[ID]bool, count), zip: zip}
+	b.buf.WriteString("PACK")
+	b.buf.Write(binary.BigEndian.AppendUint32(nil, 2)) // the version
+	b.buf.Write(binary.BigEndian.AppendUint32(nil, uint32(count)))
+	return b
+}
+
+// add compresses one object into the pack.
+func (b *packBuilder) add(kind plumbing.ObjectType, id ID, data []byte) error {
+	at := b.buf.Len()
+	// Type and the low four bits of the size, then seven bits a byte.
+	size := uint64(len(data))
+	head := byte(kind)<<4 | byte(size&0x0f)
+	for size >>= 4; size > 0; size >>= 7 {
+		b.buf.WriteByte(head | 0x80)
+		head = byte(size & 0x7f)
+	}
+	b.buf.WriteByte(head)
+	b.zip.Reset(&b.buf)
+	if _, err := b.zip.Write(data); err != nil {
+		return err
+	}
+	if err := b.zip.Close(); err != nil {
+		return err
+	}
+	b.note(id, at)
+	return nil
+}
+
+// addRaw copies one object as it stands in another pack.
+func (b *packBuilder) addRaw(id ID, raw []byte) {
+	at := b.buf.Len()
+	b.buf.Write(raw)
+	b.note(id, at)
+}
+
+func (b *packBuilder) note(id ID, at int) {
+	b.known[id] = true
+	b.index.Add(plumbing.Hash(id), uint64(at), crc32.ChecksumIEEE(b.buf.Bytes()[at:]))
+}
+
+// A packImage is a finished pack.
+type packImage struct {
+	name        string // "pack-<40 hex>"
+	pack, index []byte
+}
+
+func (b *packBuilder) finish() (packImage, error) {
+	sum := sha1.Sum(b.buf.Bytes())
+	b.buf.Write(sum[:])
+	if err := b.index.OnFooter(plumbing.Hash(sum)); err != nil {
+		return packImage{}, err
+	}
+	index, err := b.index.Index()
+	if err != nil {
+		return packImage{}, err
+	}
+	var out bytes.Buffer
+	if _, err := idxfile.NewEncoder(&out).Encode(index); err != nil {
+		return packImage{}, err
+	}
+	return packImage{name: "pack-" + hex.EncodeToString(sum[:]), pack: b.buf.Bytes(), index: out.Bytes()}, nil
+}
+
+// A packEntry is one object of a pack, as its index has it.
+type packEntry struct {
+	id     ID
+	crc    uint32
+	offset uint64
+}
+
+// Layout of a version 2 pack index: a magic number and the version, 256 running
+// counts by first byte, then n ids, n checksums, n offsets, large offsets, and
+// the two trailers.
+const (
+	idxMagic  = "\xfftOc\x00\x00\x00\x02"
+	idxFanout = len(idxMagic)
+	idxIDs    = idxFanout + 256*4
+	idxEntry  = sha1.Size + 4 + 4
+)
+
+// entriesOf lists a pack's objects in the order in which they stand, out of its
+// whole index.
+func entriesOf(index []byte) ([]packEntry, error) {
+	if len(index) < idxIDs+2*sha1.Size || string(index[:idxFanout]) != idxMagic {
+		return nil, fmt.Errorf("pack index: %w: not version 2", ErrUnsupported)
+	}
+	n := int(binary.BigEndian.Uint32(index[idxIDs-4:]))
+	if len(index) != idxIDs+n*idxEntry+2*sha1.Size {
+		return nil, fmt.Errorf("pack index: %w: %d bytes for %d objects", ErrUnsupported, len(index), n)
+	}
+	ids, crcs := index[idxIDs:], index[idxIDs+n*sha1.Size:]
+	offsets := crcs[n*4:]
+	entries := make([]packEntry, n)
+	for i := range entries {
+		entries[i] = packEntry{
+			id:     ID(ids[i*sha1.Size:][:sha1.Size]),
+			crc:    binary.BigEndian.Uint32(crcs[i*4:]),
+			offset: uint64(binary.BigEndian.Uint32(offsets[i*4:])),
+		}
+	}
+	slices.SortFunc(entries, func(a, b packEntry) int { return int(int64(a.offset) - int64(b.offset)) })
+	return entries, nil
+}

@@ -1,0 +1,372 @@
+package gitstore
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"stet/vault/durable"
+)
+
+// A packSet reads objects out of the repository's packs. It reads of a pack's
+// index only the part where the id must stand; go-git reads all of every index
+// before the first object, 10 ms for 60,000 objects. It is not safe for
+// concurrent use.
+type packSet struct {
+	root   *durable.Root
+	packs  []*openPack // the one that answered last comes first
+	listed bool
+	open   int // packs whose files are open
+	zip    io.ReadCloser
+	in     *bufio.Reader
+	bases  map[baseKey]packObject // of deltas
+	held   int                    // bytes in bases
+}
+
+type openPack struct {
+	name   string // "objects/pack/pack-<hex>"
+	index  *os.File
+	data   *os.File
+	counts [256]uint32
+}
+
+type packObject struct {
+	kind plumbing.ObjectType
+	data []byte
+}
+
+type baseKey struct {
+	pack   *openPack
+	offset int64
+}
+
+const (
+	// maxOpenPacks bounds the files kept open, two a pack, below the 256 that
+	// the strictest systems give a process.
+	maxOpenPacks = 48
+	// maxBases bounds the bytes of objects kept because deltas build on them.
+	maxBases = 8 << 20
+	// maxDelta bounds a chain of deltas: git writes at most 4,095.
+	maxDelta = 4096
+)
+
+// errDamagedPack reports bytes that no pack has. The caller falls back to
+// go-git, which says more.
+var errDamagedPack = errors.New("damaged pack")
+
+// forget makes the next look list the packs anew.
+func (s *packSet) forget() { s.listed = false }
+
+// object looks for an object in every pack; found is false when none has it,
+// or none that can be read.
+func (s *packSet) object(id ID) (obj packObject, found bool) {
+	if !s.listed {
+		s.list()
+	}
+	return s.find(id, 0)
+}
+
+func (s *packSet) find(id ID, depth int) (packObject, bool) {
+	for _, p := range slices.Clone(s.packs) { // find puts packs to the front, also below read
+		at, ok, err := s.offset(p, id)
+		if err != nil || !ok {
+			continue // an unreadable pack counts as one without the object
+		}
+		obj, err := s.read(p, at, depth)
+		if err != nil {
+			continue
+		}
+		s.front(p)
+		return obj, true
+	}
+	return packObject{}, false
+}
+
+// front makes a pack the first to be asked: what is read together was mostly
+// written together.
+func (s *packSet) front(p *openPack) {
+	i := slices.Index(s.packs, p)
+	copy(s.packs[1:i+1], s.packs[:i])
+	s.packs[0] = p
+}
+
+// list brings the set up to date with the folder.
+func (s *packSet) list() {
+	have := map[string]*openPack{}
+	for _, p := range s.packs {
+		have[p.name] = p
+	}
+	s.packs = s.packs[:0:0]
+	names, err := s.root.Names(packDir)
+	slices.Sort(names)
+	s.listed = err == nil || errors.Is(err, fs.ErrNotExist)
+	for _, name := range names {
+		base, ok := strings.CutSuffix(name, ".idx")
+		if !ok || !strings.HasPrefix(base, "pack-") {
+			continue
+		}
+		name = packDir + "/" + base
+		p := have[name]
+		if p == nil {
+			p = &openPack{name: name}
+		}
+		delete(have, name)
+		s.packs = append(s.packs, p)
+	}
+	for _, p := range have {
+		s.shut(p)
+	}
+	clear(s.bases)
+	s.held = 0
+}
+
+// close gives back the files.
+func (s *packSet) close() {
+	for _, p := range s.packs {
+		s.shut(p)
+	}
+	s.packs, s.listed = nil, false
+}
+
+func (s *packSet) shut(p *openPack) {
+	if p.index == nil {
+		return
+	}
+	// Opened for reading: there is nothing to lose.
+	_, _ = p.index.Close(), p.data.Close()
+	p.index, p.data = nil, nil
+	s.open--
+}
+
+// ensure opens a pack's files.
+func (s *packSet) ensure(p *openPack) error {
+	if p.index != nil {
+		return nil
+	}
+	if s.open >= maxOpenPacks {
+		for _, o := range s.packs {
+			s.shut(o)
+		}
+	}
+	index, info, err := s.root.OpenRegular(p.name + ".idx")
+	if err != nil {
+		return err
+	}
+	data, _, err := s.root.OpenRegular(p.name + ".pack")
+	if err != nil {
+		return errors.Join(err, index.Close())
+	}
+	var head [idxIDs]byte
+	_, err = index.ReadAt(head[:], 0)
+	for i := range p.counts {
+		p.counts[i] = binary.BigEndian.Uint32(head[idxFanout+4*i:])
+	}
+	least := int64(idxIDs+2*sha1.Size) + int64(p.counts[255])*int64(idxEntry)
+	if err == nil && (string(head[:idxFanout]) != idxMagic || info.Size() < least) {
+		err = fmt.Errorf("%s.idx: %w", p.name, errDamagedPack)
+	}
+	if err != nil {
+		return errors.Join(err, index.Close(), data.Close())
+	}
+	p.index, p.data = index, data
+	s.open++
+	return nil
+}
+
+// offset finds where an object stands in a pack. Cost: one read of the ids that
+// share its first byte, and one of its offset.
+func (s *packSet) offset(p *openPack, id ID) (at int64, ok bool, err error) {
+	if err := s.ensure(p); err != nil {
+		return 0, false, err
+	}
+	var from uint32
+	if id[0] > 0 {
+		from = p.counts[id[0]-1]
+	}
+	to, all := p.counts[id[0]], int64(p.counts[255])
+	if from >= to || int64(to) > all {
+		return 0, false, nil
+	}
+	ids := make([]byte, int(to-from)*sha1.Size)
+	if _, err := p.index.ReadAt(ids, int64(idxIDs)+int64(from)*sha1.Size); err != nil {
+		return 0, false, err
+	}
+	i := sort.Search(int(to-from), func(i int) bool { return bytes.Compare(ids[i*sha1.Size:(i+1)*sha1.Size], id[:]) >= 0 })
+	if i == int(to-from) || ID(ids[i*sha1.Size:(i+1)*sha1.Size]) != id {
+		return 0, false, nil
+	}
+	offsets := int64(idxIDs) + all*(sha1.Size+4)
+	var word [8]byte
+	if _, err := p.index.ReadAt(word[:4], offsets+4*(int64(from)+int64(i))); err != nil {
+		return 0, false, err
+	}
+	small := binary.BigEndian.Uint32(word[:4])
+	if small&(1<<31) == 0 {
+		return int64(small), true, nil
+	}
+	if _, err := p.index.ReadAt(word[:], offsets+4*all+8*int64(small&^(1<<31))); err != nil {
+		return 0, false, err
+	}
+	return int64(binary.BigEndian.Uint64(word[:])), true, nil
+}
+
+// read decodes the object at an offset of a pack.
+func (s *packSet) read(p *openPack, at int64, depth int) (packObject, error) {
+	if obj, ok := s.bases[baseKey{p, at}]; ok {
+		return obj, nil
+	}
+	if err := s.ensure(p); err != nil {
+		return packObject{}, err
+	}
+	h, err := readPackHeader(p.data, at)
+	if err != nil {
+		return packObject{}, err
+	}
+	if depth > maxDelta {
+		return packObject{}, errDamagedPack
+	}
+	data, err := s.inflate(p.data, h.body, h.size)
+	if err != nil {
+		return packObject{}, err
+	}
+	obj := packObject{h.kind, data}
+	switch h.kind {
+	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
+		base, err := s.base(p, at, h, depth)
+		if err != nil {
+			return packObject{}, err
+		}
+		obj.kind = base.kind
+		if obj.data, err = packfile.PatchDelta(base.data, data); err != nil {
+			return packObject{}, err
+		}
+	}
+	if depth > 0 || h.isDelta() {
+		s.keep(baseKey{p, at}, obj)
+	}
+	return obj, nil
+}
+
+// base is the object that a delta changes.
+func (s *packSet) base(p *openPack, at int64, h packHeader, depth int) (packObject, error) {
+	if h.kind == plumbing.OFSDeltaObject {
+		return s.read(p, at-h.back, depth+1)
+	}
+	obj, ok := s.find(h.base, depth+1)
+	if !ok {
+		return obj, errDamagedPack
+	}
+	return obj, nil
+}
+
+func (s *packSet) keep(key baseKey, obj packObject) {
+	if s.bases == nil || s.held+len(obj.data) > maxBases {
+		s.bases, s.held = map[baseKey]packObject{}, 0
+	}
+	s.bases[key] = obj
+	s.held += len(obj.data)
+}
+
+// inflate decompresses size bytes from an offset.
+func (s *packSet) inflate(f *os.File, at, size int64) (data []byte, err error) {
+	section := io.NewSectionReader(f, at, 1<<62-at)
+	if s.in == nil {
+		s.in = bufio.NewReader(section)
+	} else {
+		s.in.Reset(section)
+	}
+	if s.zip == nil {
+		s.zip, err = zlib.NewReader(s.in)
+	} else {
+		err = s.zip.(zlib.Resetter).Reset(s.in, nil)
+	}
+	if err != nil {
+		s.zip = nil
+		return nil, err
+	}
+	// The size is what a damaged file says: believe it no further than it
+	// takes to be right in one allocation.
+	buf := bytes.NewBuffer(make([]byte, 0, min(size, 1<<20)+bytes.MinRead))
+	if _, err := io.Copy(buf, io.LimitReader(s.zip, size+1)); err != nil {
+		return nil, err
+	}
+	if int64(buf.Len()) != size {
+		return nil, errDamagedPack
+	}
+	return buf.Bytes(), nil
+}
+
+// A packHeader stands before the compressed bytes of an object.
+type packHeader struct {
+	kind plumbing.ObjectType
+	size int64 // of the inflated bytes
+	body int64 // offset of the compressed bytes
+	back int64 // distance to the base of an offset delta
+	base ID    // of a delta by id
+}
+
+func (h packHeader) isDelta() bool {
+	return h.kind == plumbing.OFSDeltaObject || h.kind == plumbing.REFDeltaObject
+}
+
+// maxPackHeader is ten bytes of size and the longer of a distance and an id.
+const maxPackHeader = 10 + sha1.Size
+
+func readPackHeader(f io.ReaderAt, at int64) (packHeader, error) {
+	var buf [maxPackHeader]byte
+	n, err := f.ReadAt(buf[:], at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return packHeader{}, err
+	}
+	head := buf[:n]
+	i := 0
+	next := func() byte {
+		if i >= len(head) {
+			i = len(head) + 1
+			return 0
+		}
+		i++
+		return head[i-1]
+	}
+	c := next()
+	h := packHeader{kind: plumbing.ObjectType(c >> 4 & 7), size: int64(c & 0x0f)}
+	for shift := 4; c&0x80 != 0 && shift < 60; shift += 7 {
+		c = next()
+		h.size |= int64(c&0x7f) << shift
+	}
+	switch h.kind {
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+	case plumbing.OFSDeltaObject:
+		c = next()
+		h.back = int64(c & 0x7f)
+		for c&0x80 != 0 && i < len(head) {
+			c = next()
+			h.back = (h.back+1)<<7 | int64(c&0x7f)
+		}
+		if h.back <= 0 || h.back > at {
+			return packHeader{}, errDamagedPack
+		}
+	case plumbing.REFDeltaObject:
+		i += copy(h.base[:], head[min(i, len(head)):])
+	default:
+		return packHeader{}, errDamagedPack
+	}
+	if i > len(head) {
+		return packHeader{}, errDamagedPack
+	}
+	h.body = at + int64(i)
+	return h, nil
+}
