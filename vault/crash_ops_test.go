@@ -162,6 +162,16 @@ func crashOps() []crashOp {
 			return err
 		}},
 		{
+			// The write after which eight packs become one.
+			name: "gather", run: rememberOne,
+			prepare: func(f *crashFixture) {
+				plain(f)
+				for len(packsIn(f.dir)) < 7 {
+					f.do(updateGate)
+				}
+			},
+		},
+		{
 			name: "detached", needGit: true, run: rememberOne,
 			prepare: func(f *crashFixture) {
 				basic(f)
@@ -187,6 +197,12 @@ func crashOps() []crashOp {
 			},
 		},
 	}
+}
+
+func packsIn(dir string) []string {
+	names, err := filepath.Glob(filepath.Join(dir, ".git/objects/pack/*.pack"))
+	must(err)
+	return names
 }
 
 func rememberOne(v *vault.Vault) error {
