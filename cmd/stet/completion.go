@@ -61,8 +61,10 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 	}
 	last, before := words[len(words)-1], words[:len(words)-1]
 	var command *console.Command
-	for _, w := range before {
+	first := false // nothing stands behind the command yet
+	for i, w := range before {
 		if command = console.Find(commands, w); command != nil {
+			first = i == len(before)-1
 			break
 		}
 	}
@@ -80,6 +82,8 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 		all = append(commandNames(commands), "exit-codes")
 	case command.Name == "completion":
 		all = []string{"bash", "zsh", "fish"}
+	case first && len(command.Verbs) > 0:
+		all = command.Verbs
 	case slices.Contains([]string{"show", "edit", "update", "forget", "log", "diff"}, command.Name):
 		all = memoryNames(ctx, e, last)
 	}

@@ -84,6 +84,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	writes := strings.Fields(`
 		init doctor config
 		remember update forget move
+		profile core
 		adopt undo redo revert
 	`)
 	reads := strings.Fields(`

@@ -8,7 +8,7 @@
 // stays where they put it. Limits count characters; a file of any shape a person
 // makes is fine.
 //
-//	user := notebook.Profile(v, notebook.DefaultLimits())
+//	user := notebook.Profile(v, notebook.LimitsOf(v))
 //	res, err := user.Add(ctx, notebook.New{Text: "Prefers tea.", Kind: "preference"}, w)
 //	for _, m := range res.Moved { … m.Entry.Text went to m.Memory.Path … }
 package notebook
@@ -21,6 +21,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 // The two notebooks.
@@ -33,6 +34,12 @@ const (
 // other text aside. They are what a prompt that holds both can afford: about
 // 900 tokens (the limits of Hermes, so that its notebooks fit as they are).
 type Limits struct{ Core, Profile int }
+
+// LimitsOf are the limits that the configuration of a vault sets.
+func LimitsOf(v *vault.Vault) Limits {
+	all := v.Settings()
+	return Limits{Core: all.Int(settings.CoreLimit), Profile: all.Int(settings.ProfileLimit)}
+}
 
 // DefaultLimits are 2,200 characters for MEMORY.md and 1,375 for USER.md.
 func DefaultLimits() Limits { return Limits{Core: 2200, Profile: 1375} }

@@ -16,6 +16,8 @@ const (
 	DefaultVault Name = "default_vault"
 	LockWait     Name = "lock_wait"
 	DisplayColor Name = "display.color"
+	CoreLimit    Name = "memory.memory_char_limit"
+	ProfileLimit Name = "memory.user_char_limit"
 	WatchCommit  Name = "watch.commit"
 )
 
@@ -44,6 +46,10 @@ func Keys() []Key {
 			Meaning: "colour in answers; `auto` is on a terminal only, and `NO_COLOR` or `TERM=dumb` turn it off"},
 		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
 			Meaning: "how long a command waits for another writer before it exits 5"},
+		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,
+			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
+		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
+			Meaning: "the same for USER.md"},
 		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
 			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well; `stet init` sets it in a repository that it makes"},
 	}
@@ -146,6 +152,17 @@ func oneOf(words ...string) Type {
 		}
 		return strings.ToLower(s), nil
 	}, stricter: func(a, b string) bool { return slices.Index(words, a) < slices.Index(words, b) }}
+}
+
+// number is a whole number of at least that much.
+func number(least int) Type {
+	return Type{name: fmt.Sprintf("number (at least %d)", least), parse: func(s string) (string, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least {
+			return "", strconv.ErrSyntax
+		}
+		return strconv.Itoa(n), nil
+	}}
 }
 
 // list is items without commas in them.

@@ -34,6 +34,8 @@ type Command struct {
 	Args    string // "TEXT... | -", "" when there are none
 	MinArgs int
 	MaxArgs int // negative = any number
+	// Verbs are the words that the first argument may be, for completion.
+	Verbs []string
 	// Details are paragraphs for the help page, wrapped by hand.
 	Details  string
 	Examples []Example

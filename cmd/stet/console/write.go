@@ -72,17 +72,7 @@ func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb
 // WroteMore finishes a command that writes: the search index, the answer, what
 // happened to edits made by hand.
 func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, m More) error {
-	for _, w := range res.Warnings {
-		e.Warn("%s", w)
-	}
-	if !res.DryRun {
-		e.Indexed(ctx, v, res.Changes)
-		for _, c := range res.Commits {
-			if c.Op == vault.OpAdopt && m.Verb != "adopted" {
-				e.Note("committed your own edit first: %s", c.Subject)
-			}
-		}
-	}
+	e.AfterWrite(ctx, v, res, m.Verb)
 	if m.Diff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
 		diffs, err := v.Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
 		if err != nil {
@@ -92,12 +82,30 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 			res.Diff += d.Text
 		}
 	}
-	view := viewWrite(res)
+	view := ViewWrite(res)
 	view.Links = m.Links
 	return e.Answer(view, func(w io.Writer) error { return e.printWrite(w, res, m) })
 }
 
-func viewWrite(res *vault.Result) WriteView {
+// AfterWrite is the part of [Env.WroteMore] that is not the answer: warnings, the
+// search index, and what happened to edits made by hand.
+func (e *Env) AfterWrite(ctx context.Context, v *vault.Vault, res *vault.Result, verb string) {
+	for _, w := range res.Warnings {
+		e.Warn("%s", w)
+	}
+	if res.DryRun {
+		return
+	}
+	e.Indexed(ctx, v, res.Changes)
+	for _, c := range res.Commits {
+		if c.Op == vault.OpAdopt && verb != "adopted" {
+			e.Note("committed your own edit first: %s", c.Subject)
+		}
+	}
+}
+
+// ViewWrite renders the outcome of a write.
+func ViewWrite(res *vault.Result) WriteView {
 	view := WriteView{
 		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: append([]vault.Change{}, res.Changes...),
 		Memories: ViewMemories(res.Memories), Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,

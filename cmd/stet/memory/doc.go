@@ -1,5 +1,5 @@
 // Package memory holds the commands that keep and find memories: remember,
-// search, list, show, edit, update, forget, move, links.
+// search, list, show, edit, update, forget, move, links, profile, core.
 package memory
 
 import "stet/cmd/stet/console"
@@ -9,5 +9,6 @@ func Commands() []*console.Command {
 	return []*console.Command{
 		rememberCommand(), searchCommand(), listCommand(), showCommand(),
 		editCommand(), updateCommand(), forgetCommand(), moveCommand(), linksCommand(),
+		profileCommand(), coreCommand(),
 	}
 }

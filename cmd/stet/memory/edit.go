@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -38,6 +39,15 @@ func editCommand() *console.Command {
 }
 
 func edit(ctx context.Context, e *console.Env, in *console.Input) error {
+	return editFile(ctx, e, in, func(ctx context.Context, v *vault.Vault) (vault.Path, error) {
+		m, err := v.Resolve(ctx, e.Ref(v, in.Words[0]))
+		return m.Path, err
+	}, func(*vault.Vault) error { return nil })
+}
+
+// editFile opens the file that find names, which need not exist, and commits
+// what was saved; after may say something about it.
+func editFile(ctx context.Context, e *console.Env, in *console.Input, find func(context.Context, *vault.Vault) (vault.Path, error), after func(*vault.Vault) error) error {
 	if e.NoInput {
 		return console.Usagef("edit starts an editor, which --no-input forbids").
 			Suggest(`"stet update MEMORY --text TEXT" changes a memory without one`)
@@ -51,29 +61,38 @@ func edit(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
-	m, err := v.Resolve(ctx, e.Ref(v, in.Words[0]))
+	p, err := find(ctx, v)
 	if err != nil {
 		return err
 	}
-	before, _, err := v.ReadFile(m.Path)
+	before, was, err := readForEdit(v, p)
 	if err != nil {
 		return err
 	}
-	draft, after, err := editCopy(ctx, e, editor, m.Path, before)
+	draft, saved, err := editCopy(ctx, e, editor, p, before)
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(before, after) {
+	if bytes.Equal(before, saved) {
 		return errors.Join(os.Remove(draft),
 			e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Unchanged: true}, "edited", false))
 	}
 	w := e.WriteInSession(in)
 	w.Message = in.String("message")
-	res, err := v.Replace(ctx, m.Path, vault.ReadMemory(m.Path, before).Hash, after, w)
+	res, err := v.Replace(ctx, p, was, saved, w)
 	if err != nil {
-		return console.WithHint(fmt.Errorf("edit %q: %w", m.Path, err), "your text is kept in %s", draft)
+		return console.WithHint(fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s", draft)
 	}
-	return errors.Join(os.Remove(draft), e.Wrote(ctx, v, res, "edited", false))
+	return errors.Join(os.Remove(draft), after(v), e.Wrote(ctx, v, res, "edited", false))
+}
+
+// readForEdit reads a file and its hash; one that does not exist is empty.
+func readForEdit(v *vault.Vault, p vault.Path) ([]byte, vault.Hash, error) {
+	data, _, err := v.ReadFile(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	return data, vault.ReadMemory(p, data).Hash, err
 }
 
 // editorOf is the editor's command line, cut into words.

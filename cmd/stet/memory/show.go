@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/cmd/stet/console"
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -24,6 +25,7 @@ func showCommand() *console.Command {
 			{Line: "stet show memories/infra/db.md", Says: "by path"},
 			{Line: "stet show 01jd7q", Says: "by id, six characters or more"},
 			{Line: "stet show gate-code --at HEAD~3", Says: "as it was three commits ago"},
+			{Line: "stet show USER.md#1a2b3c4d", Says: "one entry of a notebook"},
 			{Line: "stet show gate-code --body", Says: "the text without front matter"},
 		},
 		Flags: []cli.Flag{
@@ -47,8 +49,8 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	defer e.Close(v)
 	var all []shown
-	for _, ref := range e.Refs(v, in.Words) {
-		s, err := read(ctx, v, ref, in.String("at"))
+	for _, word := range in.Words {
+		s, err := readEntry(ctx, e, v, word, in.String("at"))
 		if err != nil {
 			return err
 		}
@@ -65,6 +67,40 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return nil
 	})
+}
+
+// readEntry reads what a word names: a file, or with "FILE#HASH" one entry of it.
+func readEntry(ctx context.Context, e *console.Env, v *vault.Vault, word, rev string) (shown, error) {
+	file, hash, ok := cutAddress(word)
+	if !ok {
+		return read(ctx, v, e.Ref(v, word), rev)
+	}
+	s, err := read(ctx, v, e.Ref(v, file), rev)
+	if err != nil {
+		return s, err
+	}
+	for _, entry := range markdown.Parse(s.data).Entries() {
+		if entry.Hash() == hash {
+			address := vault.Path(string(s.memory.Path) + "#" + hash)
+			return shown{
+				memory: vault.Memory{Path: address, Class: s.memory.Class, Kind: entry.Kind, Body: []byte(entry.Text), BodyLine: entry.Line},
+				data:   []byte(entry.Text + "\n"),
+			}, nil
+		}
+	}
+	return s, console.WithHint(&vault.NotFoundError{Ref: word}, "%q has no such entry now; \"stet history %s\" lists its versions", file, file)
+}
+
+// cutAddress takes "USER.md#1a2b3c4d" apart; the form of search hits,
+// "USER.md#e:1a2b3c4d", is the same.
+func cutAddress(word string) (file, hash string, ok bool) {
+	i := strings.LastIndexByte(word, '#')
+	if i < 1 {
+		return "", "", false
+	}
+	hash = strings.TrimPrefix(word[i+1:], "e:")
+	const digits = 8
+	return word[:i], hash, len(hash) == digits && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
 func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
