@@ -27,6 +27,9 @@ func (c *chain) tip() gitstore.ID { return c.commits[len(c.commits)-1].ID }
 // disk, so that neither can be lost to what follows.
 func (t *Tx) build() (*chain, error) {
 	t.flush()
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
 	c := &chain{final: map[Path]pendingFile{}, trees: map[string]gitstore.TreeChange{}, tree: t.base}
 	paths := t.written()
 	if len(paths) == 0 {

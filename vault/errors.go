@@ -62,6 +62,9 @@ var (
 	ErrInvalid = errors.New("invalid value")
 	// ErrRefused reports a write that a rule forbids.
 	ErrRefused = errors.New("refused")
+	// ErrRejected reports that a machine was about to write what was taken back
+	// before. Nothing was written.
+	ErrRejected = errors.New("rejected before")
 	// ErrMassDeletion reports that so many files vanished at once that stet
 	// asks before it commits their deletion.
 	ErrMassDeletion = errors.New("too many files vanished at once")

@@ -1,9 +1,11 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"time"
 
@@ -191,4 +193,80 @@ func (v *Vault) CommitAt(_ context.Context, rev string) (Commit, error) {
 	c := commitOf(gc)
 	c.Changes, err = v.treeChanges(l.objects, before, gc.Tree)
 	return c, v.writeError(err)
+}
+
+// movedSince maps the paths that the oldest of the commits knew to where the
+// same files are now.
+func (v *Vault) movedSince(ctx context.Context, commits []Commit) (map[Revision]map[Path]Path, error) {
+	pending := map[Revision]bool{}
+	for _, c := range commits {
+		pending[c.Rev] = true
+	}
+	out, later := map[Revision]map[Path]Path{}, map[Path]Path{}
+	for c, err := range v.Log(ctx, LogOptions{Changes: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if pending[c.Rev] {
+			at := make(map[Path]Path, len(later))
+			for from, to := range later {
+				at[from] = to
+			}
+			out[c.Rev] = at
+			if delete(pending, c.Rev); len(pending) == 0 {
+				break
+			}
+		}
+		// A path renamed in this commit ends where its new name ends. All new
+		// names are looked up before any is forgotten: files may trade names.
+		renames, next := renamesOf(c), maps.Clone(later)
+		for _, to := range renames {
+			delete(next, to)
+		}
+		for from, to := range renames {
+			next[from] = cmp.Or(later[to], to)
+		}
+		later = next
+	}
+	return out, nil
+}
+
+// renamesOf maps old names to new ones. The trailers win over what the bytes
+// alone suggest.
+func renamesOf(c Commit) map[Path]Path {
+	out := map[Path]Path{}
+	for _, ch := range c.Changes {
+		if ch.Status == Renamed {
+			out[ch.From] = ch.Path
+		}
+	}
+	for _, m := range c.Trailers.moves() {
+		out[m[0]] = m[1]
+	}
+	return out
+}
+
+// joinMoves makes one rename of a file that a commit moved and edited at once,
+// as its trailers say.
+func joinMoves(changes []Change, moves [][2]Path) []Change {
+	at := map[Path]int{}
+	for i, c := range changes {
+		at[c.Path] = i
+	}
+	dead := map[int]bool{}
+	for _, m := range moves {
+		from, ok := at[m[0]]
+		to, ok2 := at[m[1]]
+		if ok && ok2 && changes[from].Status == Deleted && changes[to].Status == Added {
+			changes[to] = Change{Status: Renamed, Path: m[1], From: m[0], Old: changes[from].Old, New: changes[to].New}
+			dead[from] = true
+		}
+	}
+	var out []Change
+	for i, c := range changes {
+		if !dead[i] {
+			out = append(out, c)
+		}
+	}
+	return out
 }

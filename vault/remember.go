@@ -15,6 +15,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/tombstone"
 )
 
 // A Note is a memory to be stored. Text is required.
@@ -37,15 +38,18 @@ type Write struct {
 	Door      string
 	Session   string
 	DryRun    bool
-	Each      bool   // one commit per note, published together
-	Message   string // subject instead of one made from the content
+	Each      bool // one commit per note, published together
+	// Again writes what was rejected before although a machine does: a person
+	// asked for it.
+	Again   bool
+	Message string // subject instead of one made from the content
 }
 
 func (w Write) why(op Op, subject string) Why {
 	if w.Message != "" {
 		subject = w.Message
 	}
-	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session}
+	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again}
 }
 
 // Why describes a commit by this writer.
@@ -59,19 +63,27 @@ const maxScopeDepth = 3
 
 // Remember stores notes as memories, one file each, in one commit or, with
 // w.Each, in one commit each. It fails with [ErrInvalid] when a note cannot be
-// stored as asked, and then stores none.
+// stored as asked, and then stores none. Of several notes by a machine, those that
+// were rejected before are left out and named in the result's warnings; one alone,
+// or all of them, is a [RejectedError].
 func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, error) {
 	prepared, err := v.prepareNotes(notes)
 	if err != nil {
 		return nil, err
 	}
 	var stored []Memory
+	var skipped []string
 	res, err := v.update(ctx, rememberWhy(w, prepared), w.DryRun, func(tx *Tx) error {
+		var wanted []draft
 		stored = stored[:0]
+		if wanted, skipped, err = tx.leaveOutRejected(prepared); err != nil {
+			return err
+		}
+		*tx.Why() = rememberWhy(w, wanted)
 		names := namer{tx: tx, taken: map[string]map[string]bool{}}
-		for i, n := range prepared {
+		for i, n := range wanted {
 			if w.Each {
-				tx.Split(rememberWhy(w, prepared[i:i+1]))
+				tx.Split(rememberWhy(w, wanted[i:i+1]))
 			}
 			m, err := n.put(tx, &names)
 			if err != nil {
@@ -84,7 +96,7 @@ func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	res.Memories = stored
+	res.Memories, res.Warnings = stored, append(res.Warnings, skipped...)
 	return res, nil
 }
 
@@ -317,16 +329,22 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 		}
 	}
 	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
+		var stones []tombstone.Stone
 		for _, m := range found {
 			to, err := tx.archivePath(m.Path)
 			if err != nil {
 				return err
 			}
+			data, hash, err := tx.Read(m.Path)
+			if err != nil {
+				return err
+			}
+			stones = append(stones, forgotten(ReadMemory(m.Path, data), hash)...)
 			if err := tx.Move(m.Path, to); err != nil {
 				return err
 			}
 		}
-		return nil
+		return tx.Reject(stones)
 	})
 	if err != nil {
 		return nil, err

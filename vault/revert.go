@@ -1,15 +1,15 @@
 package vault
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"strings"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/tombstone"
 )
 
 // RevertOptions choose what is taken back.
@@ -19,8 +19,22 @@ type RevertOptions struct {
 	// Session and Run take back every commit with that trailer.
 	Session string
 	Run     string
+	// Reject says that the person looked at it and said no: the tombstones tell
+	// that from other reverts.
+	Reject bool
 	Write
 	mode string // "undo" or "redo" for the commit's trailer
+}
+
+// action is what the tombstones say was done.
+func (o RevertOptions) action() string {
+	switch {
+	case o.Reject:
+		return tombstone.Reject
+	case o.mode == "undo":
+		return tombstone.Undo
+	}
+	return tombstone.Revert
 }
 
 // A FileConflict is one file whose newer edits overlap what is taken back.
@@ -52,8 +66,9 @@ func (e *RevertConflictError) Hint() string {
 
 // Revert takes commits back by a three-way merge of each file against what is
 // there now: newer edits stay, a file that was moved since is followed, and
-// reverting a revert restores the bytes. Everything is one commit. With DryRun
-// the result holds the diff. It fails with a [RevertConflictError].
+// reverting a revert restores the bytes. What is taken back leaves tombstones, so
+// that no machine writes it again. Everything is one commit. With DryRun the
+// result holds the diff. It fails with a [RevertConflictError].
 func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	commits, err := v.toRevert(ctx, o)
 	if err != nil {
@@ -72,7 +87,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
 	}
 	res, err := v.update(ctx, why, o.DryRun, func(tx *Tx) error {
-		r := reverter{tx: tx, moved: moved}
+		r := reverter{tx: tx, moved: moved, action: o.action()}
 		for _, c := range commits {
 			if err := r.revert(ctx, c); err != nil {
 				return err
@@ -81,7 +96,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 		if len(r.conflicts) > 0 {
 			return &RevertConflictError{Files: r.conflicts}
 		}
-		return nil
+		return tx.Reject(r.stones)
 	})
 	if err != nil || res.Diff != "" || res.Unchanged {
 		return res, err
@@ -167,62 +182,20 @@ func revertable(c Commit) error {
 	return nil
 }
 
-// movedSince maps the paths that the oldest of the commits knew to where the
-// same files are now.
-func (v *Vault) movedSince(ctx context.Context, commits []Commit) (map[Revision]map[Path]Path, error) {
-	pending := map[Revision]bool{}
-	for _, c := range commits {
-		pending[c.Rev] = true
-	}
-	out, later := map[Revision]map[Path]Path{}, map[Path]Path{}
-	for c, err := range v.Log(ctx, LogOptions{Changes: true}) {
-		if err != nil {
-			return nil, err
-		}
-		if pending[c.Rev] {
-			at := make(map[Path]Path, len(later))
-			for from, to := range later {
-				at[from] = to
-			}
-			out[c.Rev] = at
-			if delete(pending, c.Rev); len(pending) == 0 {
-				break
-			}
-		}
-		// A path renamed in this commit ends where its new name ends. All new
-		// names are looked up before any is forgotten: files may trade names.
-		renames, next := renamesOf(c), maps.Clone(later)
-		for _, to := range renames {
-			delete(next, to)
-		}
-		for from, to := range renames {
-			next[from] = cmp.Or(later[to], to)
-		}
-		later = next
-	}
-	return out, nil
-}
-
-// renamesOf maps old names to new ones. The trailers win over what the bytes
-// alone suggest.
-func renamesOf(c Commit) map[Path]Path {
-	out := map[Path]Path{}
-	for _, ch := range c.Changes {
-		if ch.Status == Renamed {
-			out[ch.From] = ch.Path
-		}
-	}
-	for _, m := range c.Trailers.moves() {
-		out[m[0]] = m[1]
-	}
-	return out
-}
-
 // reverter takes commits back on one transaction.
 type reverter struct {
 	tx        *Tx
 	moved     map[Revision]map[Path]Path
+	action    string
 	conflicts []FileConflict
+	stones    []tombstone.Stone
+}
+
+// taken notes that a change of commit c was really taken back.
+func (r *reverter) taken(c Commit, ch Change) error {
+	stones, err := r.tx.stones(c, []Change{ch}, r.action)
+	r.stones = append(r.stones, stones...)
+	return err
 }
 
 func (r *reverter) revert(ctx context.Context, c Commit) error {
@@ -248,31 +221,6 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 	return nil
 }
 
-// joinMoves makes one rename of a file that a commit moved and edited at once,
-// as its trailers say.
-func joinMoves(changes []Change, moves [][2]Path) []Change {
-	at := map[Path]int{}
-	for i, c := range changes {
-		at[c.Path] = i
-	}
-	dead := map[int]bool{}
-	for _, m := range moves {
-		from, ok := at[m[0]]
-		to, ok2 := at[m[1]]
-		if ok && ok2 && changes[from].Status == Deleted && changes[to].Status == Added {
-			changes[to] = Change{Status: Renamed, Path: m[1], From: m[0], Old: changes[from].Old, New: changes[to].New}
-			dead[from] = true
-		}
-	}
-	var out []Change
-	for i, c := range changes {
-		if !dead[i] {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // change takes one file's part of a commit back.
 func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
 	old := ch.Path // where the file was before the commit
@@ -293,8 +241,13 @@ func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
 		return err
 	}
 	switch {
+	case IsTombstone(ch.Path):
+		return r.stone(at, tombstone.Merge(base, ours, theirs), was)
 	case ch.Status == Added:
-		return r.takeAway(at, ours, base, was)
+		if r.gone(at, ours, base) {
+			return nil
+		}
+		return errors.Join(r.tx.Remove(at, was), r.taken(c, ch))
 	case ch.Status == Deleted:
 		return r.bringBack(old, theirs)
 	case ours == nil:
@@ -315,7 +268,23 @@ func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
 			return err
 		}
 	}
+	if string(merged) != string(ours) {
+		if err := r.taken(c, ch); err != nil {
+			return err
+		}
+	}
 	return r.tx.Put(target, was, merged)
+}
+
+// stone brings a file of tombstones to what is left of it.
+func (r *reverter) stone(p Path, merged []byte, was Hash) error {
+	switch {
+	case len(merged) > 0:
+		return r.tx.Put(p, was, merged)
+	case was != "":
+		return r.tx.Remove(p, was)
+	}
+	return nil
 }
 
 // where is the present place of a file that commit c left at p.
@@ -329,15 +298,14 @@ func (r *reverter) where(c Commit, p Path) Path {
 	return p
 }
 
-func (r *reverter) takeAway(at Path, ours, base []byte, was Hash) error {
-	switch {
-	case ours == nil:
-		return nil // gone already
-	case string(ours) != string(base):
+// gone reports whether a file that a commit made is not to be removed: it is
+// not there any more, or holds newer edits, which is a conflict.
+func (r *reverter) gone(at Path, ours, base []byte) bool {
+	if ours != nil && string(ours) != string(base) {
 		r.conflict(at, "it was edited since it was made")
-		return nil
+		return true
 	}
-	return r.tx.Remove(at, was)
+	return ours == nil
 }
 
 func (r *reverter) bringBack(p Path, theirs []byte) error {

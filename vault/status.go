@@ -120,6 +120,11 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 		return nil, err
 	}
 	out = append(out, kept...)
+	stones, err := v.checkStones()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, stones...)
 	bad, err := v.checkFiles(ctx)
 	return append(out, bad...), err
 }

@@ -31,7 +31,8 @@ type Tx struct {
 	groups  []group
 	// adopting lists paths whose hand edits are committed for their own sake.
 	adopting []Path
-	adoptWhy Why // their subject and moves
+	adoptWhy Why         // their subject and moves
+	rejected *rejections // read when first asked for
 }
 
 // touched is what stood at a path when the transaction first wrote to it.

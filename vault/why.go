@@ -44,6 +44,8 @@ type Why struct {
 	Moved     [][2]Path     // renames that history should follow
 	Reverts   []Revision    // commits this one takes back
 	Extra     []TrailerLine // anything else, in order
+	// Again lets a machine write what was rejected before: a person asked for it.
+	Again bool
 }
 
 // A TrailerLine is one "Key: value" line.

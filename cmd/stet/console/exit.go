@@ -86,6 +86,7 @@ func Table() []Verdict {
 			{"unsupported-repository", vault.ErrUnsupportedRepository, "plain git still works on it; a fresh clone may help"},
 			{"ignored", vault.ErrIgnored, ""},
 			{"uneditable", settings.ErrUneditable, "edit the file by hand"},
+			{"rejected", vault.ErrRejected, ""},
 			{"refused", vault.ErrRefused, ""},
 		}},
 		{ExitInterrupted, "interrupted; the vault is in its old or its new state", []Cause{

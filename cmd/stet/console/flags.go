@@ -31,6 +31,12 @@ func WriteFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written, with the diff, and write nothing"})
 }
 
+// AgainFlag returns a new value of the flag by which an agent says that the person
+// wants back what was rejected.
+func AgainFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "again", Usage: "write it although it was rejected before: the person asked for it"}
+}
+
 // ActorFlags returns new values of the flags that say on whose behalf a command
 // writes.
 func ActorFlags() []cli.Flag {

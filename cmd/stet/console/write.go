@@ -36,7 +36,7 @@ const Door = "cli"
 // Write says who writes, from the flags of [WriteFlags]. It does not look at
 // --session, which revert gives another meaning.
 func (e *Env) Write(in *Input) vault.Write {
-	w := vault.Write{Actor: vault.ActorUser, Door: Door, DryRun: in.Bool("dry-run")}
+	w := vault.Write{Actor: vault.ActorUser, Door: Door, DryRun: in.Bool("dry-run"), Again: in.Bool("again")}
 	name := in.String("as")
 	if name == "" {
 		name = e.Getenv("STET_AGENT")
@@ -126,10 +126,11 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 		verb = "would be " + verb
 	}
 	if (res.DryRun || m.Diff) && res.Diff != "" {
-		if err := e.PrintDiff(w, res.Diff); err != nil {
+		if err := e.PrintDiff(w, withoutTombstones(res.Diff)); err != nil {
 			return err
 		}
 	}
+	e.noteRejections(res)
 	if m.Lines != nil {
 		return m.Lines(w, verb)
 	}
@@ -139,6 +140,38 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 		}
 	}
 	return nil
+}
+
+// noteRejections says what a write means for what agents may write.
+func (e *Env) noteRejections(res *vault.Result) {
+	noted, lifted := false, false
+	for _, c := range res.Changes {
+		if vault.IsTombstone(c.Path) {
+			noted, lifted = noted || c.Status == vault.Added, lifted || c.Status != vault.Added
+		}
+	}
+	switch {
+	case noted:
+		e.Note("agents are kept from writing this again; \"stet remember\" of your own lifts that")
+	case lifted:
+		e.Note("this is no longer rejected: agents may write it again")
+	}
+}
+
+// withoutTombstones leaves the files of tombstones out of a diff for people: what
+// they say is said in a sentence.
+func withoutTombstones(diff string) string {
+	var out strings.Builder
+	skip := false
+	for line := range strings.Lines(diff) {
+		if strings.HasPrefix(line, "diff --git ") {
+			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/")
+		}
+		if !skip {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }
 
 // writeLines names what was written: the memories when the result knows them,
@@ -168,7 +201,9 @@ func writeLines(res *vault.Result, verb string) []string {
 		return lines
 	}
 	for _, c := range res.Changes {
-		lines = append(lines, fmt.Sprintf("%s  %s", verb, changeText(c)))
+		if !vault.IsTombstone(c.Path) {
+			lines = append(lines, fmt.Sprintf("%s  %s", verb, changeText(c)))
+		}
 	}
 	if len(lines) == 0 {
 		lines = []string{verb}

@@ -31,6 +31,7 @@ func revertCommand() *console.Command {
 			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` is acting, not a person (also: STET_AGENT)"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show the diff and write nothing"},
+			console.AgainFlag(),
 		},
 		Run: revert,
 	}
@@ -94,7 +95,7 @@ func undoCommand() *console.Command {
 			{Line: "stet undo", Says: "the newest"},
 			{Line: "stet undo 3 --dry-run", Says: "see what taking back three would change"},
 		},
-		Flags: console.WriteFlags(),
+		Flags: append(console.WriteFlags(), console.AgainFlag()),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return step(ctx, e, in, "undone", (*vault.Vault).Undo)
 		},
@@ -109,7 +110,7 @@ func redoCommand() *console.Command {
 		Examples: []console.Example{
 			{Line: "stet redo", Says: "the bytes are those from before the undo"},
 		},
-		Flags: console.WriteFlags(),
+		Flags: append(console.WriteFlags(), console.AgainFlag()),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return step(ctx, e, in, "redone", (*vault.Vault).Redo)
 		},

@@ -40,6 +40,7 @@ func rememberCommand() *console.Command {
 			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
 			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
+			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: remember,
 	}

@@ -34,6 +34,7 @@ func updateCommand() *console.Command {
 			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
 			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant; --pin=false takes the mark away"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: update,
 	}

@@ -1,0 +1,316 @@
+package vault
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"stet/vault/gitstore"
+	"stet/vault/tombstone"
+)
+
+// stonesDir holds the tombstones, tracked: a rejection travels with the vault.
+const stonesDir = ".stet/tombstones"
+
+// IsTombstone reports whether a path is a file of tombstones.
+func IsTombstone(p Path) bool { return p.Dir() == stonesDir }
+
+// A RejectedError is an [ErrRejected]: a machine was about to write what was
+// taken back before. Nothing was written.
+type RejectedError struct {
+	Path  Path   // where it was to be written
+	Match string // id, text, words, slot or turns
+	Stone tombstone.Stone
+	File  Path // the tombstone
+}
+
+func (e *RejectedError) Error() string {
+	how := map[string]string{tombstone.Undo: "undone", tombstone.Reject: "rejected", tombstone.Restore: "replaced by an older version",
+		tombstone.Forget: "forgotten", tombstone.Purge: "purged"}[e.Stone.Action]
+	who := ""
+	if e.Stone.By != "" {
+		who = " by " + e.Stone.By
+	}
+	return fmt.Sprintf("%q: %v: it was %s%s on %s", e.Path, ErrRejected, cmp.Or(how, "reverted"), who, e.Stone.At.UTC().Format(time.DateOnly))
+}
+
+// Unwrap makes errors.Is(err, ErrRejected) true.
+func (e *RejectedError) Unwrap() error { return ErrRejected }
+
+// Hint names the next step.
+func (e *RejectedError) Hint() string {
+	return fmt.Sprintf(`ask the person; "--again" writes it all the same, and so does the person's own "stet remember", which lifts the rejection in %s`, e.File)
+}
+
+// A stoneFile is one file of tombstones as it stands on disk or is about to.
+type stoneFile struct {
+	path  Path
+	parts []tombstone.Part
+}
+
+// rejections are the tombstones in force while a transaction is built.
+type rejections struct {
+	t     *Tx
+	files []*stoneFile
+	// plain are those that people made with plain "git revert" since stet last
+	// wrote: not yet in any file, or to be taken out of one.
+	plain []plainRevert
+}
+
+// rejections reads the tombstones, once for each transaction.
+func (t *Tx) rejections() (*rejections, error) {
+	if t.rejected != nil {
+		return t.rejected, nil
+	}
+	r := &rejections{t: t}
+	files, err := t.v.stoneFiles()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range files {
+		data, _, err := t.v.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		// What cannot be read is shown by "stet doctor"; the rest holds.
+		parts, _ := tombstone.Decode(data)
+		r.files = append(r.files, &stoneFile{p, parts})
+	}
+	if r.plain, err = t.plainReverts(); err != nil {
+		return nil, err
+	}
+	for _, p := range r.plain {
+		r.files = slices.DeleteFunc(r.files, func(f *stoneFile) bool { return f.path == p.file })
+		if len(p.parts) > 0 {
+			r.files = append(r.files, &stoneFile{p.file, p.parts})
+		}
+	}
+	t.rejected = r
+	return r, nil
+}
+
+// stoneFiles lists the files of tombstones on disk: a person who removes one
+// lifts the rejection, committed or not.
+func (v *Vault) stoneFiles() ([]Path, error) {
+	if err := v.checkParents(stonesDir + "/x"); err != nil {
+		return nil, err
+	}
+	entries, err := v.tree.ReadDir(stonesDir)
+	if err != nil && !absent(err) {
+		return nil, err
+	}
+	var out []Path
+	for _, e := range entries {
+		if p, err := ParsePath(stonesDir + "/" + e.Name()); err == nil && e.Type().IsRegular() && path.Ext(e.Name()) == ".yaml" {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// checkStones lists tombstones that cannot be read and so reject nothing.
+func (v *Vault) checkStones() ([]Problem, error) {
+	files, err := v.stoneFiles()
+	var out []Problem
+	for _, p := range files {
+		data, _, err := v.ReadFile(p)
+		if err == nil {
+			_, err = tombstone.Decode(data)
+		}
+		if err != nil {
+			out = append(out, Problem{ID: "tombstone", Path: p, Text: "cannot be read: " + oneLine(err.Error()),
+				Hint: "mend it, or remove it: what it rejects may come back until then"})
+		}
+	}
+	return out, err
+}
+
+// settle compares what is about to be committed with what was rejected: a
+// machine is refused, what a person says again is no longer rejected. It also
+// writes down what people took back with plain git.
+func (t *Tx) settle() error {
+	if !slices.ContainsFunc(t.groups, func(g group) bool { return reads(g.why.Op) }) {
+		return nil
+	}
+	r, err := t.rejections()
+	if err != nil {
+		return err
+	}
+	for i := range t.groups {
+		if err := r.settle(&t.groups[i], t.groups[:i]); err != nil {
+			return err
+		}
+	}
+	return r.writePlain()
+}
+
+// reads says whether a commit of this kind has looked at the tombstones. What a
+// person adopts, and settings, have not.
+func reads(op Op) bool { return op != "" && op != OpAdopt && op != OpConfig }
+
+// states says whether a commit of this kind brings texts forward, and so may
+// bring a rejected one.
+func states(op Op) bool {
+	switch op {
+	case OpAdopt, OpConfig, OpForget, "archive", "move", "pin", "seal", "report":
+		return false
+	}
+	return true
+}
+
+func (r *rejections) settle(g *group, earlier []group) error {
+	machine := g.why.actor() != ActorUser && !g.why.Again
+	if !states(g.why.Op) || len(r.files) == 0 || g.why.Op == OpRevert && !machine {
+		return nil
+	}
+	for _, p := range slices.Clone(g.paths) {
+		f := g.files[p]
+		if class := ClassOf(p); f.remove || class == ClassConfig || class == ClassReport || class == ClassSession {
+			continue
+		}
+		c := r.candidate(g, p, f.data, earlier)
+		for {
+			found, why := r.find(c, g.why.Op == OpRevert)
+			if found == nil {
+				break
+			}
+			if machine {
+				return &RejectedError{Path: p, Match: why, Stone: found.stone, File: found.file.path}
+			}
+			if err := r.lift(g, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// candidate is what a group says at a path that was not said there before.
+func (r *rejections) candidate(g *group, p Path, data []byte, earlier []group) tombstone.Candidate {
+	before, moved := r.before(p, earlier), false
+	for _, m := range g.why.Moved {
+		if m[1] == p {
+			before, moved = r.before(m[0], earlier), ClassOf(m[0]) == ClassArchive && ClassOf(p) != ClassArchive
+		}
+	}
+	m := ReadMemory(p, data)
+	c := tombstone.Candidate{Text: tombstone.Added(before, data)}
+	if (before == nil || moved) && m.ID != "" {
+		c.IDs = []string{m.ID}
+	}
+	c.Session, c.Turns = sourceTurns(m.Source)
+	return c
+}
+
+func (r *rejections) before(p Path, earlier []group) []byte {
+	for _, g := range slices.Backward(earlier) {
+		if f, ok := g.files[p]; ok {
+			return f.data
+		}
+	}
+	if at, ok := r.t.touched[p]; ok && at.disk.exists {
+		return at.disk.data
+	}
+	return nil
+}
+
+// A foundStone is one tombstone and where it stands.
+type foundStone struct {
+	file  *stoneFile
+	at    int
+	stone tombstone.Stone
+}
+
+// find is the first tombstone that a candidate matches. A machine may take back
+// what a machine took back, so personal asks for those of persons only.
+func (r *rejections) find(c tombstone.Candidate, personal bool) (*foundStone, string) {
+	for _, f := range r.files {
+		for i, p := range f.parts {
+			if personal && p.Actor != ActorUser {
+				continue
+			}
+			if why := p.Matches(c, func() string { return r.text(p.Stone) }); why != "" {
+				return &foundStone{f, i, p.Stone}, why
+			}
+		}
+	}
+	return nil, ""
+}
+
+// text reads what was rejected from history; "" when it is not there any more,
+// after a purge or in a shallow clone for instance.
+func (r *rejections) text(s tombstone.Stone) string {
+	read := func(hash string) ([]byte, bool) {
+		id, err := gitstore.ParseID(hash)
+		if err != nil || id.IsZero() {
+			return nil, err == nil
+		}
+		data, err := r.t.objects.Blob(id)
+		return data, err == nil
+	}
+	now, ok := read(s.Blob)
+	was, whole := read(s.Was)
+	if !ok || !whole || s.Blob == "" {
+		return ""
+	}
+	return tombstone.Added(was, now)
+}
+
+// lift takes a tombstone out of its file, in the commit of g.
+func (r *rejections) lift(g *group, found *foundStone) error {
+	f := found.file
+	f.parts = slices.Delete(slices.Clone(f.parts), found.at, found.at+1)
+	if slices.ContainsFunc(r.plain, func(p plainRevert) bool { return p.file == f.path }) {
+		return nil // not written yet: writePlain writes what is left
+	}
+	if len(f.parts) == 0 {
+		return r.t.stageInto(g, f.path, nil)
+	}
+	return r.t.stageInto(g, f.path, tombstone.Join(f.parts))
+}
+
+// stageInto adds a file to a group that is closed already; nil removes it.
+func (t *Tx) stageInto(g *group, p Path, data []byte) error {
+	if _, err := t.touch(p); err != nil {
+		return err
+	}
+	if _, ok := g.files[p]; !ok {
+		g.paths = append(g.paths, p)
+		slices.Sort(g.paths)
+	}
+	if data == nil {
+		g.files[p] = pendingFile{remove: true}
+		return nil
+	}
+	g.files[p] = pendingFile{data: data, id: gitstore.HashBlob(data), mode: gitstore.ModeFile}
+	return nil
+}
+
+// leaveOutRejected drops what a machine may not say again from a batch, as long
+// as anything is left of it.
+func (t *Tx) leaveOutRejected(notes []draft) (wanted []draft, skipped []string, err error) {
+	if len(notes) < 2 || t.why.actor() == ActorUser || t.why.Again {
+		return notes, nil, nil
+	}
+	r, err := t.rejections()
+	if err != nil {
+		return nil, nil, err
+	}
+	var last error
+	for i, n := range notes {
+		session, turns := sourceTurns(n.Source)
+		found, why := r.find(tombstone.Candidate{Text: n.Text, Session: session, Turns: turns}, false)
+		if found == nil {
+			wanted = append(wanted, n)
+			continue
+		}
+		last = &RejectedError{Path: Path(n.folder + "/"), Match: why, Stone: found.stone, File: found.file.path}
+		skipped = append(skipped, fmt.Sprintf("note %d was left out: %v", i+1, last))
+	}
+	if len(wanted) == 0 {
+		return nil, nil, last
+	}
+	return wanted, skipped, nil
+}

@@ -1,0 +1,376 @@
+package vault_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/vault"
+	"stet/vault/tombstone"
+	"stet/vault/vaulttest"
+)
+
+func agent() vault.Write { return vault.Write{Actor: "agent", AgentName: "Robo"} }
+
+// stones reads the tombstones as they stand on disk.
+func stones(t *testing.T, f *vaulttest.Fixture) []tombstone.Stone {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []tombstone.Stone
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := tombstone.Decode(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, p := range parts {
+			out = append(out, p.Stone)
+		}
+	}
+	return out
+}
+
+func wantStones(t *testing.T, f *vaulttest.Fixture, when string, actions ...string) []tombstone.Stone {
+	t.Helper()
+	found := stones(t, f)
+	var have []string
+	for _, s := range found {
+		have = append(have, s.Action)
+	}
+	slices.Sort(have)
+	slices.Sort(actions)
+	if !slices.Equal(have, actions) {
+		t.Fatalf("%s: tombstones %v, want %v", when, have, actions)
+	}
+	return found
+}
+
+func say(v *vault.Vault, w vault.Write, texts ...string) (*vault.Result, error) {
+	var notes []vault.Note
+	for _, s := range texts {
+		notes = append(notes, vault.Note{Text: s})
+	}
+	return v.Remember(ctxb(), notes, w)
+}
+
+func mustSay(t *testing.T, v *vault.Vault, w vault.Write, texts ...string) *vault.Result {
+	t.Helper()
+	res, err := say(v, w, texts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func wantRejected(t *testing.T, what string, err error, match string) {
+	t.Helper()
+	var rejected *vault.RejectedError
+	if !errors.As(err, &rejected) || !errors.Is(err, vault.ErrRejected) || rejected.Match != match {
+		t.Fatalf("%s: %v, want a rejection by %s", what, err, match)
+	}
+	if rejected.Stone.By == "" || !strings.Contains(rejected.Error(), rejected.Stone.By) || !strings.Contains(rejected.Hint(), "--again") {
+		t.Errorf("%s: %v (hint %q) does not say by whom and what to do", what, err, rejected.Hint())
+	}
+}
+
+func TestWhatWasUndoneAMachineDoesNotSayAgain(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	const text = "The gate code is 4711."
+	m := mustSay(t, v, agent(), text).Memories[0]
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	s := wantStones(t, f, "after undo", tombstone.Undo)[0]
+	if len(s.IDs) != 1 || s.IDs[0] != m.ID || s.By != "Ada" || s.Actor != "user" || s.TextHash != tombstone.Hash(text) || s.Reverts == "" {
+		t.Errorf("tombstone %+v", s)
+	}
+	head, _ := v.Head()
+	_, err := say(v, agent(), "the gate code is 4711")
+	wantRejected(t, "same text", err, "text")
+	if now, _ := v.Head(); now != head {
+		t.Error("a refused write made a commit")
+	}
+	mustSay(t, v, agent(), "The gate code is 4712.") // another value is another fact
+	again := agent()
+	again.Again = true
+	mustSay(t, v, again, text)
+	wantStones(t, f, "asked for through an agent, the rejection is lifted")
+}
+
+func TestAPersonWhoSaysItAgainLiftsTheRejection(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	const text = "The gate code is 4711."
+	mustSay(t, v, agent(), text)
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	mustSay(t, v, vault.Write{}, text)
+	wantStones(t, f, "after the person's own")
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil { // takes back text and lifting
+		t.Fatal(err)
+	}
+	wantStones(t, f, "undo of the lifting", tombstone.Undo, tombstone.Undo)
+	if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	wantStones(t, f, "redo")
+}
+
+func TestRedoTakesTheTombstoneOfItsUndoAway(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	mustSay(t, v, agent(), "one", "two", "three")
+	before := headTree(t, v)
+	for range 3 {
+		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := stones(t, f); len(got) != 3 {
+			t.Fatalf("%d tombstones, want 3 in one file", len(got))
+		}
+		if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+			t.Fatal(err)
+		}
+		wantStones(t, f, "redo")
+		if got := headTree(t, v); got != before {
+			t.Errorf("after redo the tree is %s, want %s", got, before)
+		}
+	}
+}
+
+func headTree(t *testing.T, v *vault.Vault) string {
+	t.Helper()
+	s, err := v.View(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for p, err := range s.Files() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, hash, err := s.Read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString(string(p) + " " + string(hash) + "\n")
+	}
+	return out.String()
+}
+
+func TestARevertedUpdateRejectsTheLinesItAdded(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	m := mustSay(t, v, vault.Write{}, "The gate code is 4711, the door code 12, and the bell is broken since the storm in March.").Memories[0]
+	add := "Ring twice."
+	if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, agent()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
+		t.Fatal(err)
+	}
+	s := wantStones(t, f, "revert", tombstone.Revert)[0]
+	if s.Within != m.ID || len(s.IDs) != 0 || s.TextHash != tombstone.Hash(add) {
+		t.Errorf("tombstone %+v", s)
+	}
+	_, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, agent())
+	wantRejected(t, "the same addition", err, "text")
+	_, err = say(v, agent(), "ring twice")
+	wantRejected(t, "as a memory of its own", err, "text")
+	other := "Knock hard." // the same memory may grow in another way
+	if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &other}, agent()); err != nil {
+		t.Errorf("another addition: %v", err)
+	}
+	if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, vault.Write{}); err != nil {
+		t.Errorf("the person's own addition: %v", err)
+	}
+	wantStones(t, f, "after the person's own")
+}
+
+func TestForgottenStaysForgottenUntilAPersonSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	const text = "The gate code is 4711."
+	m := mustSay(t, v, vault.Write{}, text).Memories[0]
+	if _, err := v.Forget(t.Context(), []string{m.ID}, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	wantStones(t, f, "forget", tombstone.Forget)
+	_, err := say(v, agent(), text)
+	wantRejected(t, "remember", err, "text")
+	_, err = v.Undo(t.Context(), 1, agent())
+	wantRejected(t, "a machine undoes the person's forget", err, "id")
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	wantStones(t, f, "undo of forget")
+	if f.Read(string(m.Path)) == "" {
+		t.Error("the memory is not back")
+	}
+}
+
+func TestAMachineMayTakeBackItsOwnUndo(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	mustSay(t, v, agent(), "one")
+	if _, err := v.Undo(t.Context(), 1, agent()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Redo(t.Context(), 1, agent()); err != nil {
+		t.Errorf("redo of its own undo: %v", err)
+	}
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := v.Redo(t.Context(), 1, agent())
+	wantRejected(t, "redo of a person's undo", err, "id")
+}
+
+func TestOfABatchOnlyTheRejectedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	mustSay(t, v, agent(), "one of them")
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range []bool{false, true} {
+		w := agent()
+		w.Each = each
+		res := mustSay(t, v, w, "first", "one of them", "last")
+		if len(res.Memories) != 2 || len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "note 2") {
+			t.Errorf("each=%v: %d memories, warnings %q", each, len(res.Memories), res.Warnings)
+		}
+		last := res.Commits[len(res.Commits)-1]
+		if got := len(last.Trailers.All("Stet-Memory")); got != map[bool]int{false: 2, true: 1}[each] {
+			t.Errorf("each=%v: the commit names %d memories", each, got)
+		}
+		if _, err := v.Undo(t.Context(), 1, agent()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Redo(t.Context(), 1, agent()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := say(v, agent(), "one of them", "One of them.")
+	wantRejected(t, "nothing left", err, "text")
+}
+
+func TestAPlainGitRevertRejectsAsWell(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	f := vaulttest.New(t)
+	v := f.Open()
+	const text = "The gate code is 4711."
+	mustSay(t, v, agent(), text)
+	f.Git("revert", "--no-edit", "HEAD")
+	wantStones(t, f, "nobody has read it yet")
+	_, err := say(v, agent(), text)
+	wantRejected(t, "before it was written down", err, "text")
+	res := mustSay(t, v, agent(), "something else")
+	if len(res.Commits) != 2 || res.Commits[0].Op != vault.OpAdopt || res.Commits[0].Author != "Ada" {
+		t.Errorf("commits %+v, want the person's rejection first", res.Commits)
+	}
+	s := wantStones(t, f, "after the next writer", tombstone.Revert)[0]
+	if s.By != "Ada" || s.Actor != "user" {
+		t.Errorf("tombstone %+v", s)
+	}
+	_, err = say(v, agent(), text)
+	wantRejected(t, "after it was written down", err, "text")
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil { // of "something else"
+		t.Fatal(err)
+	}
+	wantStones(t, f, "undo of the writer that read it", tombstone.Revert, tombstone.Undo)
+	mustSay(t, v, vault.Write{}, text)
+	mustSay(t, v, agent(), "more")
+	wantStones(t, f, "lifted, it is not read again", tombstone.Undo)
+}
+
+// The person takes the revert back with plain git, before or after anyone read it.
+func TestAPlainGitRevertOfARevertRejectsNothing(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for _, read := range []bool{false, true} {
+		f := vaulttest.New(t)
+		v := f.Open()
+		const text = "The gate code is 4711."
+		m := mustSay(t, v, agent(), text).Memories[0]
+		f.Git("revert", "--no-edit", "HEAD")
+		sha := strings.TrimSpace(f.Git("rev-parse", "HEAD"))
+		if read {
+			mustSay(t, v, agent(), "something else")
+			wantStones(t, f, "read", tombstone.Revert)
+		}
+		f.Git("revert", "--no-edit", sha)
+		mustSay(t, v, agent(), "and more")
+		wantStones(t, f, "reverted revert")
+		if f.Read(string(m.Path)) == "" {
+			t.Error("the memory is not back")
+		}
+	}
+}
+
+// git revert of stet's own commits needs no reading: the tombstone is part of
+// the commit.
+func TestAPlainGitRevertOfAnUndoTakesItsTombstoneAway(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	f := vaulttest.New(t)
+	v := f.Open()
+	mustSay(t, v, agent(), "one")
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	f.Git("revert", "--no-edit", "HEAD")
+	wantStones(t, f, "git revert of the undo")
+	mustSay(t, v, agent(), "two")
+	wantStones(t, f, "the next writer")
+}
+
+// A tombstone that a person removes by hand rejects nothing, and one that cannot
+// be read is found by doctor while the others hold.
+func TestTombstonesByHand(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	mustSay(t, v, agent(), "one")
+	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	f.Write(".stet/tombstones/bad.yaml", "---\naction: [\n")
+	_, err := say(v, agent(), "one")
+	wantRejected(t, "beside a bad one", err, "text")
+	problems, err := v.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, p := range problems {
+		found = found || p.ID == "tombstone" && p.Path == ".stet/tombstones/bad.yaml"
+	}
+	if !found {
+		t.Errorf("doctor does not name the bad tombstone: %+v", problems)
+	}
+	if err := os.RemoveAll(filepath.Join(f.Dir, ".stet/tombstones")); err != nil {
+		t.Fatal(err)
+	}
+	mustSay(t, v, agent(), "one")
+	f.LeaveDirty()
+}

@@ -1,0 +1,248 @@
+package tombstone
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"stet/markdown"
+)
+
+// Added is the text that a file gained: the lines of its body that it did not
+// have before. Before is nil for a new file, whose whole text it then is.
+func Added(before, after []byte) string {
+	old, now := markdown.Parse(before).Body(), markdown.Parse(after).Body()
+	var b strings.Builder
+	lines := markdown.Lines(now)
+	for i, was := range markdown.Unchanged(old, now) {
+		if was < 0 {
+			b.Write(lines[i])
+		}
+	}
+	return b.String()
+}
+
+// marker is what a line may begin with that is not part of what it says: quote,
+// heading, bullet, number, task box, kind.
+var marker = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(>\s*)*(#{1,6}\s+|[-*+]\s+|\d{1,9}[.)]\s+)?(\[[ xX/-]\]\s+|\[\pL{2,}\]\s+)?`)
+})
+
+// Normal is a text reduced to what it says: Unicode form, case, white space, list
+// marks and the punctuation at its end do not count.
+func Normal(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(norm.NFC.String(text)) {
+		b.WriteString(line[len(marker().FindString(line)):])
+		b.WriteByte('\n')
+	}
+	folded := cases.Fold().String(strings.Join(strings.Fields(b.String()), " "))
+	return strings.TrimRight(folded, ".!?。！？ ")
+}
+
+// Hash is the SHA-256 of [Normal], in hex; "" for a text that says nothing.
+func Hash(text string) string {
+	n := Normal(text)
+	if !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(n))
+	return hex.EncodeToString(sum[:])
+}
+
+// A Candidate is something about to be written.
+type Candidate struct {
+	IDs     []string
+	Text    string
+	Slot    string // what it is a value of, "" when that is not known
+	Session string
+	Turns   []int
+}
+
+// The bounds of likeness. near is the near-duplicate bound of the research on
+// contradictions without a model; sibling is for texts from the same turns of one
+// session, where half the words in common is the same thing said again.
+const (
+	near    = 0.85
+	sibling = 0.5
+)
+
+// Matches says why a candidate is what was rejected: "id", "text", "words", "slot"
+// or "turns"; "" when it is not. Text reads the rejected text when the hash does
+// not decide; it may return "" when the text cannot be had any more.
+func (s Stone) Matches(c Candidate, text func() string) string {
+	if slices.ContainsFunc(c.IDs, func(id string) bool { return slices.Contains(s.IDs, id) }) {
+		return "id"
+	}
+	if s.TextHash == "" || c.Text == "" {
+		return ""
+	}
+	if s.TextHash == Hash(c.Text) {
+		return "text"
+	}
+	rejected := text()
+	if rejected == "" {
+		return ""
+	}
+	a, b := words(rejected), words(c.Text)
+	like := jaccard(a, b)
+	switch {
+	case !compatible(a, b):
+		return ""
+	case like >= near:
+		return "words"
+	case s.Slot != "" && s.Slot == c.Slot && sameValues(a, b):
+		return "slot"
+	case s.Session != "" && s.Session == c.Session && like >= sibling && overlap(s.Turns, c.Turns):
+		return "turns"
+	}
+	return ""
+}
+
+func overlap(a, b []int) bool {
+	return slices.ContainsFunc(a, func(n int) bool { return slices.Contains(b, n) })
+}
+
+// words are the folded words of a text; true marks one that carries a value: a
+// number, a version, a path, an address, a name.
+func words(text string) map[string]bool {
+	out := map[string]bool{}
+	for line := range strings.Lines(norm.NFC.String(text)) {
+		start := true // of a sentence, where a capital letter says nothing
+		for _, w := range strings.Fields(line[len(marker().FindString(line)):]) {
+			ends := strings.ContainsAny(w[len(w)-1:], ".!?:")
+			w = strings.TrimFunc(w, func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '#' && r != '%'
+			})
+			for _, part := range unspaced(w) {
+				folded := cases.Fold().String(part)
+				out[folded] = out[folded] || isValue(part, start)
+			}
+			start = ends
+		}
+	}
+	return out
+}
+
+// unspaced cuts scripts that are written without spaces into their signs.
+func unspaced(w string) []string {
+	if w == "" {
+		return nil
+	}
+	if !strings.ContainsFunc(w, ideographic) {
+		return []string{w}
+	}
+	var out []string
+	rest := ""
+	for _, r := range w {
+		if !ideographic(r) {
+			rest += string(r)
+			continue
+		}
+		if rest != "" {
+			out, rest = append(out, rest), ""
+		}
+		out = append(out, string(r))
+	}
+	if rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+func ideographic(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+}
+
+func isValue(w string, start bool) bool {
+	for i, r := range w {
+		switch {
+		case unicode.IsDigit(r), strings.ContainsRune("/@_.:\\=%+#", r),
+			unicode.IsUpper(r) && !(start && i == 0) && w != "I":
+			return true
+		}
+	}
+	return false
+}
+
+func jaccard(a, b map[string]bool) float64 {
+	both := 0
+	for w := range a {
+		if _, ok := b[w]; ok {
+			both++
+		}
+	}
+	if len(a)+len(b) == both {
+		return 0 // no words at all
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+func sameValues(a, b map[string]bool) bool {
+	n := 0
+	for w, value := range a {
+		if !value {
+			continue
+		}
+		if _, ok := b[w]; !ok {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// compatible is the guard: two texts that differ in a value, in a negation or by
+// a pair of opposites say different things, however many words they share.
+func compatible(a, b map[string]bool) bool {
+	onlyA, onlyB := except(a, b), except(b, a)
+	for _, w := range slices.Concat(onlyA, onlyB) {
+		if a[w] || b[w] || negates(w) {
+			return false
+		}
+	}
+	for _, pair := range opposites() {
+		for i := range pair {
+			if slices.Contains(onlyA, pair[i]) && slices.Contains(onlyB, pair[1-i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func except(a, b map[string]bool) []string {
+	var out []string
+	for w := range a {
+		if _, ok := b[w]; !ok {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// negates knows the usual words of a few languages; a contraction ends in n't.
+func negates(w string) bool {
+	switch w {
+	case "not", "no", "never", "none", "cannot", "without", "neither", "nor", "stopped", "quit", "longer", "avoid", "avoids", "dislikes", "dislike",
+		"nicht", "kein", "keine", "keinen", "nie", "ohne", "ne", "pas", "jamais", "sans", "nunca", "sin", "non", "mai", "不", "没", "沒", "无", "無", "非":
+		return true
+	}
+	return strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t")
+}
+
+func opposites() [][2]string {
+	return [][2]string{
+		{"enable", "disable"}, {"enabled", "disabled"}, {"allow", "deny"}, {"allowed", "denied"}, {"always", "never"}, {"love", "hate"},
+		{"loves", "hates"}, {"likes", "dislikes"}, {"tabs", "spaces"}, {"light", "dark"}, {"on", "off"}, {"true", "false"}, {"up", "down"},
+		{"open", "closed"}, {"start", "stop"}, {"before", "after"}, {"more", "less"}, {"with", "without"}, {"public", "private"}, {"left", "right"},
+		{"first", "last"}, {"old", "new"}, {"morning", "evening"}, {"internal", "external"}, {"required", "optional"}, {"yes", "no"},
+	}
+}

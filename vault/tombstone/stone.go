@@ -1,0 +1,189 @@
+package tombstone
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The actions that leave a tombstone.
+const (
+	Revert  = "revert"
+	Undo    = "undo"
+	Reject  = "reject"
+	Restore = "restore" // an older version took its place
+	Forget  = "forget"
+	Purge   = "purge"
+)
+
+// A Stone says that one thing was rejected. Keys that are not known survive in
+// the file, because stones are only ever written and removed whole.
+type Stone struct {
+	Action string    `yaml:"action"`
+	At     time.Time `yaml:"at"`
+	By     string    `yaml:"by,omitempty"`
+	Actor  string    `yaml:"actor,omitempty"` // user, agent, ...
+	// IDs are memories that were rejected as a whole.
+	IDs []string `yaml:"ids,omitempty"`
+	// Within is the id, or the path, of a memory of which only a part was.
+	Within string `yaml:"within,omitempty"`
+	// TextHash is [Hash] of the rejected text: the lines that Blob has and Was
+	// has not. Both are git blobs, Was is "" for a whole file.
+	TextHash string `yaml:"text_hash,omitempty"`
+	Blob     string `yaml:"blob,omitempty"`
+	Was      string `yaml:"was,omitempty"`
+	Slot     string `yaml:"slot,omitempty"`
+	Session  string `yaml:"session,omitempty"` // where the text came from
+	Turns    []int  `yaml:"turns,omitempty,flow"`
+	Reverts  string `yaml:"reverts,omitempty"` // the commit that brought it
+}
+
+// Encode renders stones as one file.
+func Encode(stones []Stone) []byte {
+	var b bytes.Buffer
+	for _, s := range stones {
+		b.Write(s.encode())
+	}
+	return b.Bytes()
+}
+
+func (s Stone) encode() []byte {
+	var b bytes.Buffer
+	b.WriteString("---\n")
+	line := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", key, value)
+		}
+	}
+	line("action", s.Action)
+	line("at", s.At.UTC().Format(time.RFC3339))
+	line("by", scalar(s.By))
+	line("actor", scalar(s.Actor))
+	if len(s.IDs) > 0 {
+		ids := make([]string, len(s.IDs))
+		for i, id := range s.IDs {
+			ids[i] = scalar(id)
+		}
+		line("ids", "["+strings.Join(ids, ", ")+"]")
+	}
+	line("within", scalar(s.Within))
+	line("text_hash", quoted(s.TextHash))
+	line("blob", quoted(s.Blob))
+	line("was", quoted(s.Was))
+	line("slot", scalar(s.Slot))
+	line("session", scalar(s.Session))
+	if len(s.Turns) > 0 {
+		line("turns", strings.ReplaceAll(fmt.Sprint(s.Turns), " ", ", "))
+	}
+	line("reverts", quoted(s.Reverts))
+	return b.Bytes()
+}
+
+// quoted guards a hash, which may be all digits or look like 1e10.
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return `"` + s + `"`
+}
+
+// scalar writes a text so that YAML reads it as the same text: plain when it is
+// made of letters that mean nothing else, else in double quotes.
+func scalar(s string) string {
+	plain := s != ""
+	letter := false
+	for i, r := range s {
+		alpha := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		letter = letter || alpha && r != 'e' && r != 'E' && r != 'x' && r != 'o'
+		plain = plain && (alpha || r >= '0' && r <= '9' || i > 0 && (r == '-' || r == '/' || r == '_' || r == ' ' && i < len(s)-1))
+	}
+	if plain && letter && !slices.Contains([]string{"true", "false", "yes", "no", "null", "on", "off", "y", "n"}, strings.ToLower(s)) {
+		return s
+	}
+	if s == "" {
+		return ""
+	}
+	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: s, Tag: "!!str"})
+	if err != nil {
+		panic(fmt.Sprintf("yaml cannot quote %q: %v", s, err)) // it quotes every text
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(string(out), "\n"), "\n", " ")
+}
+
+// A Part is one stone with the bytes of the file that hold it.
+type Part struct {
+	Stone
+	Bytes []byte
+}
+
+// Decode reads a file. The parts together are all its bytes, so that one can be
+// taken out without touching the others. A part that is not readable is an
+// error, with the others returned all the same: one bad line must not bring back
+// everything else that was rejected.
+func Decode(data []byte) ([]Part, error) {
+	var parts []Part
+	var errs []error
+	for _, doc := range documents(data) {
+		var s Stone
+		switch err := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&s); {
+		case errors.Is(err, io.EOF), err == nil && s.Action == "":
+			continue
+		case err != nil:
+			errs = append(errs, err)
+			continue
+		}
+		parts = append(parts, Part{s, doc})
+	}
+	return parts, errors.Join(errs...)
+}
+
+// documents cuts before each line that is "---".
+func documents(data []byte) [][]byte {
+	var out [][]byte
+	start, at := 0, 0
+	for line := range bytes.Lines(data) {
+		if at > start && bytes.Equal(bytes.TrimRight(line, "\r\n"), []byte("---")) {
+			out, start = append(out, data[start:at]), at
+		}
+		at += len(line)
+	}
+	if at > start {
+		out = append(out, data[start:at])
+	}
+	return out
+}
+
+// Join is the file that holds the parts.
+func Join(parts []Part) []byte {
+	var b bytes.Buffer
+	for _, p := range parts {
+		b.Write(p.Bytes)
+	}
+	return b.Bytes()
+}
+
+// Merge is a three-way merge of one file: the parts that theirs added to base or
+// took from it are added to ours or taken from it.
+func Merge(base, ours, theirs []byte) []byte {
+	has := func(file, doc []byte) bool {
+		return slices.ContainsFunc(documents(file), func(d []byte) bool { return bytes.Equal(d, doc) })
+	}
+	var out []byte
+	for _, d := range documents(ours) {
+		if !has(base, d) || has(theirs, d) {
+			out = append(out, d...)
+		}
+	}
+	for _, d := range documents(theirs) {
+		if !has(base, d) && !has(ours, d) {
+			out = append(out, d...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+package vault
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"stet/vault/gitstore"
+	"stet/vault/tombstone"
+)
+
+// forgotten is the tombstone of a memory that went to the archive. A transcript
+// leaves none: it says what was said, not what is so.
+func forgotten(m Memory, blob Hash) []tombstone.Stone {
+	s := tombstone.Stone{Action: tombstone.Forget, TextHash: tombstone.Hash(string(m.Body)), Blob: string(blob)}
+	s.Session, s.Turns = sourceTurns(m.Source)
+	switch {
+	case m.Class == ClassSession, m.ID == "" && s.TextHash == "":
+		return nil
+	case m.ID != "":
+		s.IDs = []string{m.ID}
+	default:
+		s.Within = string(m.Path)
+	}
+	return []tombstone.Stone{s}
+}
+
+// sourceTurns reads "session:ID#14" and "session:ID#14-17".
+func sourceTurns(source string) (session string, turns []int) {
+	rest, ok := strings.CutPrefix(source, "session:")
+	if !ok {
+		return "", nil
+	}
+	session, span, _ := strings.Cut(rest, "#")
+	from, to, ranged := strings.Cut(span, "-")
+	a, err := strconv.Atoi(from)
+	b := a
+	if ranged && err == nil {
+		b, err = strconv.Atoi(to)
+	}
+	const most = 1000 // turns of one memory; more is a typing error
+	for n := a; err == nil && n <= b && n-a < most; n++ {
+		turns = append(turns, n)
+	}
+	return session, turns
+}
+
+// stones are the tombstones that taking back a commit leaves: one for each file
+// whose text it added to. Taking back a commit that itself took something back
+// rejects nothing.
+func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Stone, error) {
+	if len(revertedBy(c)) > 0 {
+		return nil, nil
+	}
+	var out []tombstone.Stone
+	for _, ch := range changes {
+		if class := ClassOf(ch.Path); ch.New == "" || ch.Old == ch.New || !ch.Path.IsMarkdown() || class == ClassReport || class == ClassSession {
+			continue
+		}
+		after, err := t.blob(ch.New)
+		if err != nil {
+			return nil, err
+		}
+		before, err := t.blob(ch.Old)
+		if err != nil {
+			return nil, err
+		}
+		m := ReadMemory(ch.Path, after)
+		s := tombstone.Stone{Action: action, TextHash: tombstone.Hash(tombstone.Added(before, after)), Blob: string(ch.New), Was: string(ch.Old), Reverts: string(c.Rev)}
+		s.Session, s.Turns = sourceTurns(m.Source)
+		switch {
+		case ch.Old == "" && m.ID != "":
+			s.IDs = []string{m.ID}
+		case s.TextHash == "":
+			continue
+		default:
+			s.Within = cmp.Or(m.ID, string(ch.Path))
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (t *Tx) blob(h Hash) ([]byte, error) {
+	id, err := gitstore.ParseID(string(h))
+	if err != nil || id.IsZero() {
+		return nil, err
+	}
+	return t.objects.Blob(id)
+}
+
+// Reject leaves tombstones in the commit being staged. By, Actor and At are
+// filled in from who writes.
+func (t *Tx) Reject(stones []tombstone.Stone) error {
+	if len(stones) == 0 {
+		return nil
+	}
+	now := t.v.o.Now().UTC().Truncate(time.Second)
+	signed := slices.Clone(stones)
+	for i := range signed {
+		signed[i].At, signed[i].By, signed[i].Actor = now, t.why.author(t.v.repo.Config()).Name, t.why.actor()
+	}
+	data := tombstone.Encode(signed)
+	p := stoneName(now, data)
+	_, was, err := t.Read(p)
+	if err != nil {
+		return err
+	}
+	return t.Put(p, was, data)
+}
+
+// stoneName is a ULID of a time and of what is rejected, so that two clones that
+// read the same history write the same file.
+func stoneName(at time.Time, what []byte) Path {
+	var id ulid.ULID
+	sum := sha256.Sum256(what)
+	err := errors.Join(id.SetTime(ulid.Timestamp(at)), id.SetEntropy(sum[:10]))
+	if err != nil {
+		panic(fmt.Sprintf("ulid of %v: %v", at, err)) // a time after the year 10889
+	}
+	return Path(stonesDir + "/" + strings.ToLower(id.String()) + ".yaml")
+}
+
+// A plainRevert is a commit that a person made with "git revert" and that no
+// writer of stet's has read yet. Its file gets parts, or goes when there are
+// none: then the person has taken the revert itself back.
+type plainRevert struct {
+	file    Path
+	parts   []tombstone.Part
+	subject string
+}
+
+// plainReverts reads what people took back with plain git since stet last
+// wrote. Every commit of stet's that reads tombstones has done so for all
+// history before it, so the walk ends there: no cursor has to be kept, and a
+// fresh clone knows as much as an old one.
+func (t *Tx) plainReverts() ([]plainRevert, error) {
+	commits, err := t.unread()
+	if err != nil || len(commits) == 0 {
+		return nil, err
+	}
+	var out []plainRevert
+	for _, gc := range slices.Backward(commits) {
+		for _, rev := range revertedBy(commitOf(gc)) {
+			next, err := t.plainRevert(gc, rev)
+			if err != nil {
+				return nil, err
+			}
+			if next.file == "" {
+				continue
+			}
+			out = slices.DeleteFunc(out, func(p plainRevert) bool { return p.file == next.file })
+			out = append(out, next)
+		}
+	}
+	return out, nil
+}
+
+// unread lists the plain commits back to the nearest that read tombstones,
+// newest first.
+func (t *Tx) unread() ([]gitstore.Commit, error) {
+	var out []gitstore.Commit
+	seen, queue := map[gitstore.ID]bool{}, []gitstore.ID{t.head.ID}
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		if id.IsZero() || seen[id] {
+			continue
+		}
+		seen[id] = true
+		gc, err := t.objects.Commit(id)
+		if err != nil {
+			return nil, err
+		}
+		c := commitOf(gc)
+		if reads(c.Op) {
+			continue
+		}
+		queue = append(queue, gc.Parents...)
+		if c.Op == "" && len(revertedBy(c)) > 0 {
+			out = append(out, gc)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b gitstore.Commit) int { return b.Committed.Compare(a.Committed) })
+	return out, nil
+}
+
+// plainRevert says what one of them leaves. file is "" when that is nothing.
+func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) {
+	id, err := gitstore.ParseID(string(rev))
+	if err != nil {
+		return plainRevert{}, nil // a message that a person made up
+	}
+	taken, err := t.objects.Commit(id)
+	if err != nil {
+		return plainRevert{}, nil // not in this clone: nothing is known of it
+	}
+	c := commitOf(taken)
+	if again := revertedBy(c); len(again) > 0 {
+		if c.Op != "" || len(again) > 1 {
+			return plainRevert{}, nil // git took the tombstone out itself
+		}
+		return plainRevert{file: plainName(taken, again[0])}, nil
+	}
+	if len(c.Parents) > 1 {
+		return plainRevert{}, nil // which side was meant is in no message
+	}
+	before := gitstore.ID{}
+	if len(taken.Parents) > 0 {
+		if before, err = gitTree(t.objects, taken.Parents[0]); err != nil {
+			return plainRevert{}, nil // the end of a shallow clone
+		}
+	}
+	changes, err := t.v.treeChanges(t.objects, before, taken.Tree)
+	if err != nil {
+		return plainRevert{}, err
+	}
+	stones, err := t.stones(c, joinMoves(changes, c.Trailers.moves()), tombstone.Revert)
+	if err != nil || len(stones) == 0 {
+		return plainRevert{}, err
+	}
+	for i := range stones {
+		stones[i].At, stones[i].By, stones[i].Actor = gc.Committed.UTC().Truncate(time.Second), gc.Author.Name, ActorUser
+	}
+	parts, err := tombstone.Decode(tombstone.Encode(stones))
+	return plainRevert{file: plainName(gc, rev), parts: parts, subject: c.Subject}, err
+}
+
+// plainName is the same in every clone.
+func plainName(gc gitstore.Commit, rev Revision) Path {
+	return stoneName(gc.Committed, []byte(gc.ID.String()+" "+string(rev)))
+}
+
+// writePlain puts what was read into a commit of its own before the others: it
+// is a person's, and taking back the write that found it must not take it back.
+func (r *rejections) writePlain() error {
+	why := Why{Op: OpAdopt, Door: r.t.why.Door}
+	g := group{why: why, files: map[Path]pendingFile{}}
+	for _, p := range r.plain {
+		var data []byte
+		for _, f := range r.files {
+			if f.path == p.file && len(f.parts) > 0 {
+				data = tombstone.Join(f.parts)
+			}
+		}
+		at, err := r.t.touch(p.file)
+		if err != nil {
+			return err
+		}
+		if len(data) == 0 && !at.disk.exists {
+			continue
+		}
+		if err := r.t.stageInto(&g, p.file, data); err != nil {
+			return err
+		}
+		g.why.Subject = fmt.Sprintf("taken back with git revert: %q", p.subject)
+	}
+	if len(g.paths) == 0 {
+		return nil
+	}
+	if len(g.paths) > 1 {
+		g.why.Subject = fmt.Sprintf("%d commits taken back with git revert", len(g.paths))
+	}
+	r.t.groups = slices.Insert(r.t.groups, 0, g)
+	return nil
+}
