@@ -107,7 +107,7 @@ func (e *Env) AfterWrite(ctx context.Context, v *vault.Vault, res *vault.Result,
 // ViewWrite renders the outcome of a write.
 func ViewWrite(res *vault.Result) WriteView {
 	view := WriteView{
-		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: append([]vault.Change{}, res.Changes...),
+		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
 		Memories: ViewMemories(res.Memories), Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
@@ -140,6 +140,21 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 		}
 	}
 	return nil
+}
+
+// tombstonesLast puts what was written for the record behind what was asked for.
+func tombstonesLast(changes []vault.Change) []vault.Change {
+	out := append([]vault.Change{}, changes...)
+	slices.SortStableFunc(out, func(a, b vault.Change) int {
+		switch x, y := vault.IsTombstone(a.Path), vault.IsTombstone(b.Path); {
+		case x == y:
+			return 0
+		case x:
+			return 1
+		}
+		return -1
+	})
+	return out
 }
 
 // noteRejections says what a write means for what agents may write.
