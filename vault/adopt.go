@@ -34,8 +34,9 @@ const (
 const secondLook = time.Second
 
 // Adopt commits what a person changed by hand, as the person's own commit. It
-// never renames files, adds ids or mends front matter. It fails with a
-// [MassDeletionError] unless o.Yes.
+// never renames files, adds ids or mends front matter. Edits that the guard
+// stops stay uncommitted and are named in the result; one that o.Paths names
+// is an [ErrRefused] instead. It fails with a [MassDeletionError] unless o.Yes.
 func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	if err := v.checkNamed(ctx, o.Paths); err != nil {
 		return nil, err
@@ -51,6 +52,7 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	}
 	why := Why{Op: OpAdopt, Door: o.Door}
 	return v.update(ctx, why, o.DryRun, func(tx *Tx) error {
+		tx.named = o.Paths
 		return tx.adopt(changes, o.Message)
 	})
 }

@@ -18,6 +18,8 @@ type chain struct {
 	trees   map[string]gitstore.TreeChange // folders of the final tree that changed
 	tree    gitstore.ID                    // the final tree
 	adopted []Path
+	held    []Problem
+	warned  []string
 }
 
 func (c *chain) tip() gitstore.ID { return c.commits[len(c.commits)-1].ID }
@@ -40,6 +42,14 @@ func (t *Tx) build() (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	groups := []*group{&staged, &disk}
+	for i := range t.groups {
+		groups = append(groups, &t.groups[i])
+	}
+	if err := t.guardGroups(groups...); err != nil {
+		return nil, err
+	}
+	c.held, c.warned = t.held, t.warnings
 	for _, g := range []group{staged, disk} {
 		if err := t.commit(c, g, now); err != nil {
 			return nil, err
@@ -56,7 +66,7 @@ func (t *Tx) build() (*chain, error) {
 	}
 	if own == len(c.commits) && len(t.groups) > 0 {
 		// Nothing of the machine's changed anything: hand edits stay as they are.
-		return &chain{}, nil
+		return &chain{held: c.held}, nil
 	}
 	return c, nil
 }
@@ -114,6 +124,9 @@ func (t *Tx) handEdits(paths []Path) (staged, disk group, err error) {
 			disk.paths = append(disk.paths, p)
 			disk.files[p] = pendingFile{remove: !at.disk.exists, data: at.disk.data, id: at.disk.id, mode: at.disk.mode()}
 		}
+	}
+	if err := t.guardEdits(&staged, &disk); err != nil {
+		return staged, disk, err
 	}
 	t.describe(&staged, "staged ")
 	t.describe(&disk, "")

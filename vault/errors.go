@@ -65,6 +65,13 @@ var (
 	// ErrRejected reports that a machine was about to write what was taken back
 	// before. Nothing was written.
 	ErrRejected = errors.New("rejected before")
+	// ErrSecret reports something that looks like a password, key or token.
+	// Nothing was written. It is always an [ErrRefused] too.
+	ErrSecret = errors.New("looks like a secret")
+	// ErrInjection reports text that reads like orders to a model, written by
+	// an agent, where the configuration forbids it. It is always an
+	// [ErrRefused] too.
+	ErrInjection = errors.New("reads like orders to a model")
 	// ErrMassDeletion reports that so many files vanished at once that stet
 	// asks before it commits their deletion.
 	ErrMassDeletion = errors.New("too many files vanished at once")

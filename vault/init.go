@@ -12,6 +12,8 @@ import (
 
 	"stet/templates"
 	"stet/vault/gitstore"
+	"stet/vault/guard"
+	"stet/vault/settings"
 )
 
 // InitOptions tune [Init].
@@ -24,8 +26,9 @@ type InitResult struct {
 	Root              string
 	CreatedRepository bool
 	AlreadyVault      bool
-	Files             []Path // written by stet
-	Adopted           int    // the person's files committed as they are
+	Files             []Path    // written by stet
+	Adopted           int       // the person's files committed as they are
+	Held              []Problem // those the guard left uncommitted
 	Commits           []Commit
 	Diff              string // of .gitattributes and .gitignore, where they are written
 	Warnings          []string
@@ -50,7 +53,7 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 		return nil, err
 	}
 	if in.DryRun && res.CreatedRepository {
-		return previewNew(abs, res)
+		return previewNew(abs, res, policyOf(settings.Resolve(o.Settings...)))
 	}
 	if !in.DryRun {
 		if err := os.MkdirAll(abs, 0o777); err != nil {
@@ -81,7 +84,8 @@ func existing(dir string) string {
 }
 
 // previewNew says what Init would do in a folder without a repository.
-func previewNew(dir string, res *InitResult) (*InitResult, error) {
+func previewNew(dir string, res *InitResult, policy guard.Policy) (*InitResult, error) {
+	j := &judge{tx: &Tx{}, policy: policy, seen: map[seenKey][]guard.Finding{}}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -91,7 +95,13 @@ func previewNew(dir string, res *InitResult) (*InitResult, error) {
 		case d.IsDir() && p != dir && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.Type().IsRegular() && Path(d.Name()).IsMarkdown():
+			problem, err := j.preview(dir, p)
+			if problem.ID != "" {
+				res.Held = append(res.Held, problem)
+				return nil
+			}
 			res.Adopted++
+			return err
 		}
 		return nil
 	})
@@ -204,6 +214,8 @@ func (v *Vault) bornHere() bool {
 func (res *InitResult) add(r *Result) {
 	res.Commits = append(res.Commits, r.Commits...)
 	res.Warnings = append(res.Warnings, r.Warnings...)
+	res.Adopted -= len(r.Held)
+	res.Held = append(res.Held, r.Held...)
 }
 
 // put stages one skeleton file. A .gitattributes or .gitignore that a person

@@ -46,6 +46,11 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		c := commitOf(gc)
 		st.Last = &c
 	}
+	held, err := v.heldBack(s)
+	if err != nil {
+		return nil, v.writeError(err)
+	}
+	st.Problems = append(st.Problems, held...)
 	st.Busy = v.busy(ctx)
 	return st, nil
 }

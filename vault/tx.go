@@ -33,6 +33,11 @@ type Tx struct {
 	adopting []Path
 	adoptWhy Why         // their subject and moves
 	rejected *rejections // read when first asked for
+	// What the guard leaves uncommitted, and what it only flags.
+	held     []Problem
+	warnings []string
+	named    []Path // hand edits a person asked for by name: refused, not held
+	judge    *judge
 }
 
 // touched is what stood at a path when the transaction first wrote to it.

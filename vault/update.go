@@ -37,12 +37,13 @@ var errRetry = errors.New("vault changed meanwhile")
 // A Result is what a write did, or with DryRun would do.
 type Result struct {
 	Root     string
-	Base     Revision // HEAD before
-	Commits  []Commit // oldest first, a person's adopted edits included
-	Changes  []Change // of all commits together
-	Adopted  []Path   // hand edits that were committed first
-	Memories []Memory // the memories written, in the order asked for
-	Diff     string   // unified; filled for dry runs and for reverts
+	Base     Revision  // HEAD before
+	Commits  []Commit  // oldest first, a person's adopted edits included
+	Changes  []Change  // of all commits together
+	Adopted  []Path    // hand edits that were committed first
+	Memories []Memory  // the memories written, in the order asked for
+	Held     []Problem // hand edits that the guard left uncommitted
+	Diff     string    // unified; filled for dry runs and for reverts
 	DryRun   bool
 	// Unchanged reports that there was nothing to do.
 	Unchanged bool
@@ -130,7 +131,7 @@ func (v *Vault) checkWritable() error {
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {
-	res := &Result{Root: t.v.dir, Base: Revision(t.head.ID.String()), Adopted: c.adopted}
+	res := &Result{Root: t.v.dir, Base: Revision(t.head.ID.String()), Adopted: c.adopted, Held: c.held, Warnings: c.warned}
 	if len(c.commits) == 0 {
 		res.Unchanged = true
 		c.tree = t.base

@@ -23,7 +23,7 @@ type Finding struct {
 
 func (f Finding) String() string {
 	if f.Line == 0 {
-		return fmt.Sprintf("%s in the name", f.Rule)
+		return f.Rule
 	}
 	return fmt.Sprintf("%s at line %d", f.Rule, f.Line)
 }

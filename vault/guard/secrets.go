@@ -69,7 +69,12 @@ func (s *ruleSet) scan(name, text string) []Finding {
 // about reports whether a rule holds for a file. Markdown quotes files of every
 // kind, so there a rule for one kind of file holds as well.
 func (r *rule) about(name string) bool {
-	return r.path == nil || strings.HasSuffix(strings.ToLower(name), ".md") || r.path().MatchString(name)
+	return r.path == nil || markdown(name) || r.path().MatchString(name)
+}
+
+func markdown(name string) bool {
+	low := strings.ToLower(name)
+	return strings.HasSuffix(low, ".md") || strings.HasSuffix(low, ".markdown")
 }
 
 // run finds the matches of one rule in a window.

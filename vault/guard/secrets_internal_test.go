@@ -235,7 +235,7 @@ func TestNoRuleTakesAPlaceholderForASecret(t *testing.T) {
 // A long text of many samples and much prose is read as gitleaks reads it.
 func TestWindowsMissNothing(t *testing.T) {
 	t.Parallel()
-	rounds := 60
+	rounds := 30
 	if testing.Short() {
 		rounds = 10
 	}

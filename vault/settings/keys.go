@@ -13,12 +13,16 @@ type Name string
 
 // The keys.
 const (
-	DefaultVault Name = "default_vault"
-	LockWait     Name = "lock_wait"
-	DisplayColor Name = "display.color"
-	CoreLimit    Name = "memory.memory_char_limit"
-	ProfileLimit Name = "memory.user_char_limit"
-	WatchCommit  Name = "watch.commit"
+	DefaultVault   Name = "default_vault"
+	LockWait       Name = "lock_wait"
+	DisplayColor   Name = "display.color"
+	GuardAllow     Name = "guard.allow"
+	GuardInjection Name = "guard.injection"
+	GuardMaxBytes  Name = "guard.max_bytes"
+	GuardSecrets   Name = "guard.secrets"
+	CoreLimit      Name = "memory.memory_char_limit"
+	ProfileLimit   Name = "memory.user_char_limit"
+	WatchCommit    Name = "watch.commit"
 )
 
 // A Key is everything there is to know about one key.
@@ -44,6 +48,14 @@ func Keys() []Key {
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
 		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",
 			Meaning: "colour in answers; `auto` is on a terminal only, and `NO_COLOR` or `TERM=dumb` turn it off"},
+		{Name: GuardAllow, Type: list(),
+			Meaning: "fingerprints (`rule:sha256`) of findings that you know to be harmless"},
+		{Name: GuardInjection, Type: oneOf("block", "flag", "off"), Default: "flag", Vault: true, Stricter: true,
+			Meaning: "what becomes of text that reads like orders to a model: `block` refuses it to agents, `flag` says so in the reply and the commit; what you write yourself is never refused for it"},
+		{Name: GuardMaxBytes, Type: size(), Unit: "bytes, or as 500KiB, 10MiB", Default: "10MiB", Vault: true, Stricter: true,
+			Meaning: "the largest file that is written or committed; more than 10MiB changes nothing"},
+		{Name: GuardSecrets, Type: oneOf("block", "warn", "off"), Default: "block", Vault: true, Stricter: true,
+			Meaning: "what becomes of passwords, keys and tokens: `block` keeps them out of every commit, `warn` says so in the reply and the commit"},
 		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
 			Meaning: "how long a command waits for another writer before it exits 5"},
 		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,

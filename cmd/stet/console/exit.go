@@ -87,6 +87,8 @@ func Table() []Verdict {
 			{"ignored", vault.ErrIgnored, ""},
 			{"uneditable", settings.ErrUneditable, "edit the file by hand"},
 			{"rejected", vault.ErrRejected, ""},
+			{"secret", vault.ErrSecret, ""},
+			{"injection", vault.ErrInjection, ""},
 			{"refused", vault.ErrRefused, ""},
 		}},
 		{ExitInterrupted, "interrupted; the vault is in its old or its new state", []Cause{

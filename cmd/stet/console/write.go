@@ -18,15 +18,16 @@ type Plan struct {
 
 // A WriteView is the answer of every command that writes.
 type WriteView struct {
-	Base      vault.Revision `json:"base"`
-	Commits   []CommitView   `json:"commits"`
-	Changes   []vault.Change `json:"changes"`
-	Memories  []MemoryView   `json:"memories"`
-	Unchanged bool           `json:"unchanged"`
-	Diff      string         `json:"diff,omitempty"`
-	Links     any            `json:"links,omitempty"` // of a move
-	DryRun    bool           `json:"dry_run,omitempty"`
-	Plan      *Plan          `json:"plan,omitempty"`
+	Base      vault.Revision  `json:"base"`
+	Commits   []CommitView    `json:"commits"`
+	Changes   []vault.Change  `json:"changes"`
+	Memories  []MemoryView    `json:"memories"`
+	Held      []vault.Problem `json:"held,omitempty"` // hand edits that the guard left uncommitted
+	Unchanged bool            `json:"unchanged"`
+	Diff      string          `json:"diff,omitempty"`
+	Links     any             `json:"links,omitempty"` // of a move
+	DryRun    bool            `json:"dry_run,omitempty"`
+	Plan      *Plan           `json:"plan,omitempty"`
 }
 
 // Door is the name under which commits say that they came through this command
@@ -108,7 +109,7 @@ func (e *Env) AfterWrite(ctx context.Context, v *vault.Vault, res *vault.Result,
 func ViewWrite(res *vault.Result) WriteView {
 	view := WriteView{
 		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
-		Memories: ViewMemories(res.Memories), Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
+		Memories: ViewMemories(res.Memories), Held: res.Held, Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
 		view.Plan = &Plan{Base: res.Base, Ops: view.Changes}
@@ -117,6 +118,11 @@ func ViewWrite(res *vault.Result) WriteView {
 }
 
 func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
+	for _, p := range res.Held {
+		if _, err := fmt.Fprintln(w, "left alone  "+ProblemLine(p)); err != nil {
+			return err
+		}
+	}
 	if res.Unchanged {
 		_, err := fmt.Fprintf(w, "unchanged%s\n", e.Where())
 		return err
@@ -268,4 +274,17 @@ func diffColour(line string) string {
 		return Red
 	}
 	return ""
+}
+
+// ProblemLine is one problem on one line: what, where, what to do.
+func ProblemLine(p vault.Problem) string {
+	line := p.ID + "  "
+	if p.Path != "" {
+		line += string(p.Path) + ": "
+	}
+	line += p.Text
+	if p.Hint != "" {
+		line += " (" + p.Hint + ")"
+	}
+	return Line1(line)
 }

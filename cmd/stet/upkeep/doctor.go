@@ -115,12 +115,12 @@ func printDoctor(w io.Writer, view doctorView) error {
 		verb = "would mend"
 	}
 	for _, p := range view.Fixed {
-		if _, err := fmt.Fprintf(w, "%s  %s\n", verb, problemLine(p)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s  %s\n", verb, console.ProblemLine(p)); err != nil {
 			return err
 		}
 	}
 	for _, p := range view.Problems {
-		if _, err := fmt.Fprintln(w, problemLine(p)); err != nil {
+		if _, err := fmt.Fprintln(w, console.ProblemLine(p)); err != nil {
 			return err
 		}
 	}
@@ -129,17 +129,4 @@ func printDoctor(w io.Writer, view doctorView) error {
 		return err
 	}
 	return nil
-}
-
-// problemLine is one problem on one line: what, where, what to do.
-func problemLine(p vault.Problem) string {
-	line := p.ID + "  "
-	if p.Path != "" {
-		line += string(p.Path) + ": "
-	}
-	line += p.Text
-	if p.Hint != "" {
-		line += " (" + p.Hint + ")"
-	}
-	return console.Line1(line)
 }

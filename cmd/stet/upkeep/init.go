@@ -37,8 +37,9 @@ type initView struct {
 	Root              string               `json:"root"`
 	CreatedRepository bool                 `json:"created_repository"`
 	AlreadyVault      bool                 `json:"already_vault"`
-	Files             []vault.Path         `json:"files"`   // written by stet
-	Adopted           int                  `json:"adopted"` // the person's files, committed as they are
+	Files             []vault.Path         `json:"files"`          // written by stet
+	Adopted           int                  `json:"adopted"`        // the person's files, committed as they are
+	Held              []vault.Problem      `json:"held,omitempty"` // those the guard left uncommitted
 	Commits           []console.CommitView `json:"commits"`
 	Diff              string               `json:"diff,omitempty"`
 	DryRun            bool                 `json:"dry_run,omitempty"`
@@ -64,7 +65,7 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	view := initView{
 		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
-		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Commits: console.ViewCommits(res.Commits),
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: console.ViewCommits(res.Commits),
 		Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
@@ -96,6 +97,11 @@ func printInit(w io.Writer, e *console.Env, res *vault.InitResult) error {
 	}
 	for _, p := range res.Files {
 		if _, err := fmt.Fprintf(w, "  %s\n", console.Line1(string(p))); err != nil {
+			return err
+		}
+	}
+	for _, p := range res.Held {
+		if _, err := fmt.Fprintln(w, "  left alone  "+console.ProblemLine(p)); err != nil {
 			return err
 		}
 	}

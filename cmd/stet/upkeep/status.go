@@ -81,7 +81,7 @@ func statusText(st *vault.Status) string {
 	if len(st.Problems) > 0 {
 		b.WriteString("\nleft alone:\n")
 		for _, p := range st.Problems {
-			b.WriteString("  " + problemLine(p) + "\n")
+			b.WriteString("  " + console.ProblemLine(p) + "\n")
 		}
 	}
 	b.WriteString("\n" + next(st))

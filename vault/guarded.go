@@ -1,0 +1,381 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stet/vault/gitstore"
+	"stet/vault/guard"
+	"stet/vault/settings"
+)
+
+// No commit of stet's brings a secret into the history: every transaction
+// passes here between its last change and its first commit.
+//
+//	machine write with a secret                  refused, nothing is written
+//	hand edit with a secret, file not written    left uncommitted, named
+//	hand edit with a secret, file to be written  refused: committing the edit
+//	                                             first would commit the secret
+//
+// Only what is new is judged. What HEAD holds in one of the files touched is in
+// the history already and must not block an edit beside it, a move or an
+// archive. A revert or undo that would bring back what HEAD has no more is
+// refused like any write: someone took it out.
+
+// A GuardError is an [ErrRefused] with what the guard found in one file.
+type GuardError struct {
+	Path     Path // "" for the commit's message
+	Findings []guard.Finding
+	// ByHand is set for what a person wrote and did not commit.
+	ByHand bool
+	// New is set for a file that does not exist. Path is its folder then: stet
+	// makes names from texts, and this one could spell the secret.
+	New  bool
+	kind error
+}
+
+func (e *GuardError) Error() string {
+	where, what := fmt.Sprintf("%q", e.Path), make([]string, 0, len(e.Findings))
+	switch {
+	case e.New:
+		where = fmt.Sprintf("a new file in %q", e.Path)
+	case e.Path == "":
+		where = "the commit's message"
+	}
+	for _, f := range e.Findings {
+		what = append(what, describeFinding(f))
+	}
+	who := ""
+	if e.ByHand {
+		who = "an edit made by hand "
+	}
+	return fmt.Sprintf("%s: %v: %s%v: %s", where, ErrRefused, who, e.kind, strings.Join(what, "; "))
+}
+
+// Unwrap makes errors.Is true for ErrRefused and for [ErrSecret] or
+// [ErrInjection].
+func (e *GuardError) Unwrap() []error { return []error{e.kind, ErrRefused} }
+
+// Hint names the next step.
+func (e *GuardError) Hint() string {
+	switch {
+	case e.ByHand:
+		return guardHint("take it out of the file, then try again", e.Findings)
+	case errors.Is(e.kind, ErrInjection):
+		return guardHint("leave it out", e.Findings)
+	}
+	return guardHint("write down where it is kept instead", e.Findings)
+}
+
+func guardHint(advice string, found []guard.Finding) string {
+	var prints []string
+	for _, f := range found {
+		prints = append(prints, f.Fingerprint)
+	}
+	return fmt.Sprintf("%s; if it is harmless, add it to guard.allow in your own configuration: %s", advice, strings.Join(prints, ","))
+}
+
+func describeFinding(f guard.Finding) string {
+	if f.Excerpt == "" {
+		return f.String()
+	}
+	return fmt.Sprintf("%s (%s)", f, f.Excerpt)
+}
+
+func (v *Vault) policy() guard.Policy { return policyOf(v.settings) }
+
+func policyOf(s settings.Settings) guard.Policy {
+	return guard.Policy{Secrets: s.Text(settings.GuardSecrets), Injection: s.Text(settings.GuardInjection),
+		MaxBytes: min(s.Bytes(settings.GuardMaxBytes), MaxFileSize), Allow: s.List(settings.GuardAllow)}
+}
+
+// judge looks at one transaction.
+type judge struct {
+	tx     *Tx
+	policy guard.Policy
+	known  map[string]bool // secrets that HEAD holds in the touched files
+	heard  map[string]bool // orders that HEAD holds in them
+	read   map[string]bool // orders that HEAD or the disk holds in them
+	// An adopted edit is looked at twice, before and in its commit.
+	seen map[seenKey][]guard.Finding
+}
+
+type seenKey struct {
+	path Path
+	id   gitstore.ID
+}
+
+func newJudge(t *Tx) *judge {
+	return &judge{tx: t, policy: t.v.policy(), seen: map[seenKey][]guard.Finding{}}
+}
+
+// secrets lists the new secrets in a file, name included.
+func (j *judge) secrets(p Path, f pendingFile) ([]guard.Finding, error) {
+	if j.policy.Secrets == guard.Off {
+		return nil, nil
+	}
+	key := seenKey{p, f.id}
+	found, known := j.seen[key]
+	if !known {
+		found = secretsIn(f.data, p)
+		j.seen[key] = found
+	}
+	return j.fresh(slices.Clone(found), &j.known, secretsIn, false)
+}
+
+func secretsIn(data []byte, p Path) []guard.Finding {
+	return append(guard.NameSecrets(string(p)), guard.Secrets(string(p), data)...)
+}
+
+// orders lists the new orders in a file. To a machine's write those that a
+// person left on disk are not new; to the commit of that edit they are.
+func (j *judge) orders(data []byte, byHand bool) ([]guard.Finding, error) {
+	if j.policy.Injection == guard.Off {
+		return nil, nil
+	}
+	have := &j.read
+	if byHand {
+		have = &j.heard
+	}
+	return j.fresh(guard.Injections(data), have, func(b []byte, _ Path) []guard.Finding { return guard.Injections(b) }, !byHand)
+}
+
+// fresh drops what is allowed and what stands in the touched files already.
+// Those are read only when something was found.
+func (j *judge) fresh(found []guard.Finding, have *map[string]bool, scan func([]byte, Path) []guard.Finding, disk bool) ([]guard.Finding, error) {
+	found = slices.DeleteFunc(found, j.policy.Allowed)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	if *have == nil {
+		*have = map[string]bool{}
+		for p, at := range j.tx.touched {
+			var texts [][]byte
+			if !at.inHead.ID.IsZero() {
+				data, err := j.tx.objects.Blob(at.inHead.ID)
+				if err != nil {
+					return nil, err
+				}
+				texts = append(texts, data)
+			}
+			if disk && at.disk.exists {
+				texts = append(texts, at.disk.data)
+			}
+			for _, data := range texts {
+				for _, f := range scan(data, p) {
+					(*have)[f.Fingerprint] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(found, func(f guard.Finding) bool { return (*have)[f.Fingerprint] }), nil
+}
+
+// guardEdits takes hand edits with secrets, or too large ones, out of what is
+// about to be committed. A file that is to be written as well is refused.
+func (t *Tx) guardEdits(edits ...*group) error {
+	t.judge = newJudge(t)
+	asked := map[Path]bool{}
+	for _, p := range t.named {
+		asked[p] = true
+	}
+	for _, g := range t.groups {
+		for _, p := range g.paths {
+			asked[p] = true
+		}
+	}
+	hold := map[Path]bool{}
+	for _, g := range edits {
+		for _, p := range g.paths {
+			f := g.files[p]
+			if f.remove || hold[p] {
+				continue
+			}
+			problem, err := t.judge.hold(p, f)
+			if err != nil && (asked[p] || !errors.Is(err, ErrRefused) && !errors.Is(err, ErrTooLarge)) {
+				return err
+			}
+			if err != nil {
+				hold[p] = true
+				t.held = append(t.held, problem)
+			}
+		}
+	}
+	for _, g := range edits {
+		g.paths = slices.DeleteFunc(g.paths, func(p Path) bool { return hold[p] })
+		for p := range hold {
+			delete(g.files, p)
+		}
+	}
+	return nil
+}
+
+// hold says why a hand edit must not be committed: as an error, and as the
+// problem that replies and status show.
+func (j *judge) hold(p Path, f pendingFile) (Problem, error) {
+	if int64(len(f.data)) > j.policy.MaxBytes {
+		err := tooLarge(p, int64(len(f.data)), j.policy.MaxBytes)
+		return Problem{ID: "too-large", Path: p, Text: fmt.Sprintf("%d bytes, guard.max_bytes is %d", len(f.data), j.policy.MaxBytes), Hint: "it is left uncommitted"}, err
+	}
+	found, err := j.secrets(p, f)
+	if err != nil || len(found) == 0 || j.policy.Secrets != guard.Block {
+		return Problem{}, err
+	}
+	refusal := &GuardError{Path: p, Findings: found, ByHand: true, kind: ErrSecret}
+	return secretProblem(p, found), refusal
+}
+
+func secretProblem(p Path, found []guard.Finding) Problem {
+	var what []string
+	for _, f := range found {
+		what = append(what, describeFinding(f))
+	}
+	return Problem{ID: "secret", Path: p, Text: strings.Join(what, "; ") + ", left uncommitted", Hint: guardHint("take it out of the file", found)}
+}
+
+func tooLarge(p Path, size, most int64) error {
+	return withHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, size, most), "split it or keep it outside the vault; guard.max_bytes in your configuration is the limit")
+}
+
+// guardGroups judges the commits that are to be made. What is only flagged is
+// said in the commit's trailers and in the reply.
+func (t *Tx) guardGroups(groups ...*group) error {
+	j := t.judge
+	for _, g := range groups {
+		if len(g.paths) == 0 {
+			continue
+		}
+		var rules []string
+		for _, p := range g.paths {
+			f := g.files[p]
+			if f.remove {
+				continue
+			}
+			if int64(len(f.data)) > j.policy.MaxBytes {
+				return tooLarge(p, int64(len(f.data)), j.policy.MaxBytes)
+			}
+			found, err := j.judge(g, p, f)
+			if err != nil {
+				return err
+			}
+			rules = append(rules, t.flag(p, found)...)
+		}
+		if err := j.message(g); err != nil {
+			return err
+		}
+		slices.Sort(rules)
+		g.why.Extra = slices.Clone(g.why.Extra)
+		for _, r := range slices.Compact(rules) {
+			g.why.Extra = append(g.why.Extra, TrailerLine{"Stet-Flag", r})
+		}
+	}
+	if more := len(t.warnings) - mostWarnings; more > 0 {
+		t.warnings = append(t.warnings[:mostWarnings], fmt.Sprintf("and %d more were flagged; the commits' Stet-Flag trailers name the rules", more))
+	}
+	return nil
+}
+
+// mostWarnings is what a person reads of the flags of one write; adopting a
+// folder of notes can find thousands.
+const mostWarnings = 20
+
+// judge refuses what the policy blocks and returns what it flags.
+func (j *judge) judge(g *group, p Path, f pendingFile) ([]guard.Finding, error) {
+	secrets, err := j.secrets(p, f)
+	if err != nil {
+		return nil, err
+	}
+	if len(secrets) > 0 && j.policy.Secrets == guard.Block {
+		return nil, j.refusal(p, secrets, ErrSecret)
+	}
+	orders, err := j.orders(f.data, g.why.Op == OpAdopt)
+	if err != nil {
+		return nil, err
+	}
+	// A person may write what they like; who acts for them may not.
+	if len(orders) > 0 && j.policy.Injection == guard.Block && g.why.actor() != ActorUser {
+		return nil, j.refusal(p, orders, ErrInjection)
+	}
+	return append(secrets, orders...), nil
+}
+
+func (j *judge) refusal(p Path, found []guard.Finding, kind error) error {
+	if at := j.tx.touched[p]; at.disk.exists || !at.inHead.ID.IsZero() {
+		return &GuardError{Path: p, Findings: found, kind: kind}
+	}
+	return &GuardError{Path: Path(p.Dir()), New: true, Findings: found, kind: kind}
+}
+
+// message refuses a secret in what the commit says about itself.
+func (j *judge) message(g *group) error {
+	if j.policy.Secrets != guard.Block {
+		return nil
+	}
+	found, err := j.fresh(guard.NameSecrets(g.why.message()+g.why.AgentName), &j.known, secretsIn, false)
+	if err == nil && len(found) > 0 {
+		err = &GuardError{Findings: found, kind: ErrSecret}
+	}
+	return err
+}
+
+// flag warns of findings and returns their rules.
+func (t *Tx) flag(p Path, found []guard.Finding) (rules []string) {
+	for _, f := range found {
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: flagged %s", p, describeFinding(f)))
+		rules = append(rules, f.Rule)
+	}
+	return rules
+}
+
+// heldBack lists the hand edits that adopting will leave uncommitted.
+func (v *Vault) heldBack(s *scan) ([]Problem, error) {
+	tx := &Tx{v: v, objects: s.objects, touched: map[Path]*touched{}}
+	for _, c := range s.changed {
+		tx.touched[c.Path] = &touched{inHead: s.tracked[c.Path]}
+	}
+	j := newJudge(tx)
+	var out []Problem
+	for _, c := range s.changed {
+		if c.Status == Deleted {
+			continue
+		}
+		d, err := v.look(c.Path)
+		if err != nil {
+			return nil, err
+		}
+		problem, err := j.hold(c.Path, pendingFile{data: d.data, id: d.id})
+		switch {
+		case problem.ID != "":
+			out = append(out, problem)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// preview judges a file of a folder that is no vault yet; one that cannot be
+// read is for the real thing to report.
+func (j *judge) preview(dir, file string) (Problem, error) {
+	rel, err := filepath.Rel(dir, file)
+	if err != nil {
+		return Problem{}, err
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() > MaxFileSize {
+		return Problem{}, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Problem{}, nil
+	}
+	problem, err := j.hold(Path(filepath.ToSlash(rel)), pendingFile{data: data, id: gitstore.HashBlob(data)})
+	if problem.ID != "" {
+		return problem, nil
+	}
+	return problem, err
+}
