@@ -394,7 +394,7 @@ func trySnapshot(dir string) (out map[string]string, err error) {
 	out["commits"] = strconv.Itoa(commits)
 	index, rebuilt, err := repo.ReadGitIndex(head.ID)
 	if err != nil || rebuilt {
-		return nil, fmt.Errorf("git index (rebuilt=%v): %w", rebuilt, err)
+		return nil, errors.Join(fmt.Errorf("git index: rebuilt %v", rebuilt), err)
 	}
 	for e := range index.All() {
 		data, err := repo.Blob(gitstore.ID(e.Hash))
