@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"stet/vault/durable"
 )
 
@@ -209,7 +211,7 @@ func plain(data, index []byte, entries []packEntry) bool {
 		if e.offset >= to || to > uint64(len(data)) || crc32.ChecksumIEEE(data[e.offset:to]) != e.crc {
 			return false
 		}
-		if h, err := readPackHeader(bytes.NewReader(data), int64(e.offset)); err != nil || h.isDelta() {
+		if kind := plumbing.ObjectType(data[e.offset] >> 4 & 7); kind > plumbing.TagObject {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // History yields the commits reachable from a commit, newest committer time
@@ -80,7 +81,12 @@ func (h *byTime) Pop() any {
 func (r *Repo) Resolve(rev string) (ID, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	repo, err := git.Open(r.storage, nil)
+	if id, err := ParseID(rev); err == nil && !id.IsZero() {
+		if _, err := r.read(plumbing.CommitObject, id); err == nil {
+			return id, nil
+		}
+	}
+	repo, err := git.Open(packsFirst{r.storage, r}, nil)
 	if err != nil {
 		return ID{}, err
 	}
@@ -89,4 +95,22 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 		return ID{}, fmt.Errorf("%q: %w: %w", rev, ErrNoRevision, err)
 	}
 	return ID(*hash), nil
+}
+
+// packsFirst is go-git's storage with packed objects read by us. r.mu is held.
+type packsFirst struct {
+	*filesystem.Storage
+	repo *Repo
+}
+
+// EncodedObject reads one object.
+func (s packsFirst) EncodedObject(kind plumbing.ObjectType, id plumbing.Hash) (plumbing.EncodedObject, error) {
+	found, ok := s.repo.packs.object(ID(id))
+	if !ok || kind != plumbing.AnyObject && kind != found.kind || plumbing.ComputeHash(found.kind, found.data) != id {
+		return s.Storage.EncodedObject(kind, id)
+	}
+	obj := &plumbing.MemoryObject{}
+	obj.SetType(found.kind)
+	_, err := obj.Write(found.data)
+	return obj, err
 }

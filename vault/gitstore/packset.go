@@ -38,8 +38,9 @@ type packSet struct {
 
 type openPack struct {
 	name   string // "objects/pack/pack-<hex>"
-	index  *os.File
+	index  io.ReaderAt
 	data   *os.File
+	file   *os.File // of the index, nil when all of it is in memory
 	counts [256]uint32
 }
 
@@ -57,6 +58,9 @@ const (
 	// maxOpenPacks bounds the files kept open, two a pack, below the 256 that
 	// the strictest systems give a process.
 	maxOpenPacks = 48
+	// smallIndex is up to where an index is kept in memory: the packs of single
+	// commits and what was gathered of them.
+	smallIndex = 256 << 10
 	// maxBases bounds the bytes of objects kept because deltas build on them.
 	maxBases = 8 << 20
 	// maxDelta bounds a chain of deltas: git writes at most 4,095.
@@ -146,8 +150,11 @@ func (s *packSet) shut(p *openPack) {
 		return
 	}
 	// Opened for reading: there is nothing to lose.
-	_, _ = p.index.Close(), p.data.Close()
-	p.index, p.data = nil, nil
+	_ = p.data.Close()
+	if p.file != nil {
+		_ = p.file.Close()
+	}
+	p.index, p.data, p.file = nil, nil, nil
 	s.open--
 }
 
@@ -165,24 +172,50 @@ func (s *packSet) ensure(p *openPack) error {
 	if err != nil {
 		return err
 	}
-	data, _, err := s.root.OpenRegular(p.name + ".pack")
-	if err != nil {
-		return errors.Join(err, index.Close())
+	p.file, p.index = index, index
+	if info.Size() <= smallIndex {
+		err = p.load(info.Size())
 	}
+	if err == nil {
+		err = p.check(info.Size())
+	}
+	if err == nil {
+		p.data, _, err = s.root.OpenRegular(p.name + ".pack")
+	}
+	if err != nil {
+		if p.file != nil {
+			err = errors.Join(err, p.file.Close())
+		}
+		p.index, p.file = nil, nil
+		return err
+	}
+	s.open++
+	return nil
+}
+
+// load takes a small index into memory.
+func (p *openPack) load(size int64) error {
+	all := make([]byte, size)
+	_, err := p.file.ReadAt(all, 0)
+	err = errors.Join(err, p.file.Close())
+	p.index, p.file = bytes.NewReader(all), nil
+	return err
+}
+
+// check reads how many objects begin with each byte and whether the index has
+// room for them.
+func (p *openPack) check(size int64) error {
 	var head [idxIDs]byte
-	_, err = index.ReadAt(head[:], 0)
+	if _, err := p.index.ReadAt(head[:], 0); err != nil {
+		return err
+	}
 	for i := range p.counts {
 		p.counts[i] = binary.BigEndian.Uint32(head[idxFanout+4*i:])
 	}
 	least := int64(idxIDs+2*sha1.Size) + int64(p.counts[255])*int64(idxEntry)
-	if err == nil && (string(head[:idxFanout]) != idxMagic || info.Size() < least) {
-		err = fmt.Errorf("%s.idx: %w", p.name, errDamagedPack)
+	if string(head[:idxFanout]) != idxMagic || size < least {
+		return fmt.Errorf("%s.idx: %w", p.name, errDamagedPack)
 	}
-	if err != nil {
-		return errors.Join(err, index.Close(), data.Close())
-	}
-	p.index, p.data = index, data
-	s.open++
 	return nil
 }
 
@@ -231,14 +264,20 @@ func (s *packSet) read(p *openPack, at int64, depth int) (packObject, error) {
 	if err := s.ensure(p); err != nil {
 		return packObject{}, err
 	}
-	h, err := readPackHeader(p.data, at)
-	if err != nil {
-		return packObject{}, err
-	}
 	if depth > maxDelta {
 		return packObject{}, errDamagedPack
 	}
-	data, err := s.inflate(p.data, h.body, h.size)
+	section := io.NewSectionReader(p.data, at, 1<<62-at)
+	if s.in == nil {
+		s.in = bufio.NewReader(section)
+	} else {
+		s.in.Reset(section)
+	}
+	h, err := readPackHeader(s.in, at)
+	if err != nil {
+		return packObject{}, err
+	}
+	data, err := s.inflate(h.size)
 	if err != nil {
 		return packObject{}, err
 	}
@@ -280,14 +319,8 @@ func (s *packSet) keep(key baseKey, obj packObject) {
 	s.held += len(obj.data)
 }
 
-// inflate decompresses size bytes from an offset.
-func (s *packSet) inflate(f *os.File, at, size int64) (data []byte, err error) {
-	section := io.NewSectionReader(f, at, 1<<62-at)
-	if s.in == nil {
-		s.in = bufio.NewReader(section)
-	} else {
-		s.in.Reset(section)
-	}
+// inflate decompresses size bytes from where s.in stands.
+func (s *packSet) inflate(size int64) (data []byte, err error) {
 	if s.zip == nil {
 		s.zip, err = zlib.NewReader(s.in)
 	} else {
@@ -313,7 +346,6 @@ func (s *packSet) inflate(f *os.File, at, size int64) (data []byte, err error) {
 type packHeader struct {
 	kind plumbing.ObjectType
 	size int64 // of the inflated bytes
-	body int64 // offset of the compressed bytes
 	back int64 // distance to the base of an offset delta
 	base ID    // of a delta by id
 }
@@ -322,51 +354,35 @@ func (h packHeader) isDelta() bool {
 	return h.kind == plumbing.OFSDeltaObject || h.kind == plumbing.REFDeltaObject
 }
 
-// maxPackHeader is ten bytes of size and the longer of a distance and an id.
-const maxPackHeader = 10 + sha1.Size
-
-func readPackHeader(f io.ReaderAt, at int64) (packHeader, error) {
-	var buf [maxPackHeader]byte
-	n, err := f.ReadAt(buf[:], at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return packHeader{}, err
-	}
-	head := buf[:n]
-	i := 0
-	next := func() byte {
-		if i >= len(head) {
-			i = len(head) + 1
-			return 0
-		}
-		i++
-		return head[i-1]
-	}
-	c := next()
+// readPackHeader reads the header of the object at an offset and leaves in at
+// its compressed bytes.
+func readPackHeader(in *bufio.Reader, at int64) (packHeader, error) {
+	c, err := in.ReadByte()
 	h := packHeader{kind: plumbing.ObjectType(c >> 4 & 7), size: int64(c & 0x0f)}
-	for shift := 4; c&0x80 != 0 && shift < 60; shift += 7 {
-		c = next()
+	for shift := 4; err == nil && c&0x80 != 0 && shift < 60; shift += 7 {
+		c, err = in.ReadByte()
 		h.size |= int64(c&0x7f) << shift
+	}
+	if err != nil {
+		return packHeader{}, err
 	}
 	switch h.kind {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+		return h, nil
 	case plumbing.OFSDeltaObject:
-		c = next()
+		c, err = in.ReadByte()
 		h.back = int64(c & 0x7f)
-		for c&0x80 != 0 && i < len(head) {
-			c = next()
+		for err == nil && c&0x80 != 0 && h.back < at {
+			c, err = in.ReadByte()
 			h.back = (h.back+1)<<7 | int64(c&0x7f)
 		}
-		if h.back <= 0 || h.back > at {
-			return packHeader{}, errDamagedPack
+		if err == nil && (h.back <= 0 || h.back > at) {
+			err = errDamagedPack
 		}
+		return h, err
 	case plumbing.REFDeltaObject:
-		i += copy(h.base[:], head[min(i, len(head)):])
-	default:
-		return packHeader{}, errDamagedPack
+		_, err = io.ReadFull(in, h.base[:])
+		return h, err
 	}
-	if i > len(head) {
-		return packHeader{}, errDamagedPack
-	}
-	h.body = at + int64(i)
-	return h, nil
+	return packHeader{}, errDamagedPack
 }

@@ -99,10 +99,11 @@ func (r *Repo) publishPack(temps [][2]string) (rest [][2]string, err error) {
 	return nil, r.root.SyncDir("object", packDir)
 }
 
+// discard removes what was not published, and a pack whose index was not.
 func (r *Repo) discard(temps [][2]string) error {
 	var errs []error
 	for _, t := range temps {
-		errs = append(errs, r.root.Remove("object", t[0]))
+		errs = append(errs, r.DropHalf(path.Base(t[0])), r.root.Remove("object", t[0]))
 	}
 	return errors.Join(errs...)
 }
