@@ -43,12 +43,11 @@ func hashOf(data []byte) (h [hashSize]byte) {
 	return h
 }
 
-// newRecord describes a document without its place in a segment.
-func newRecord(d *document, data []byte, f vault.File) record {
-	m := &d.memory
+// newRecord describes a file without the place of its documents in a segment.
+func newRecord(m vault.Memory, data []byte, f vault.File, lens [lengthFields]uint32) record {
 	r := record{
-		path: d.path, size: f.Size, mtime: f.ModTime.UnixNano(), identity: f.Identity,
-		hash: hashOf(data), lens: d.lens(), meta: encodeMeta(*m),
+		path: m.Path, size: f.Size, mtime: f.ModTime.UnixNano(), identity: f.Identity,
+		hash: hashOf(data), lens: lens, meta: encodeMeta(m),
 	}
 	for flag, on := range map[uint8]bool{
 		flagSupersedes: len(m.Supersedes) > 0, flagSuperseded: m.SupersededBy != "",
@@ -73,6 +72,7 @@ type batch struct {
 type builder struct {
 	src     Source
 	now     func() time.Time
+	split   func(a *analyzer, data []byte, f vault.File) ([]*document, record)
 	nextSeg uint64
 	done    func(files int) // told after every batch; may be nil
 }
@@ -139,7 +139,7 @@ func batchLen(files []vault.File) int {
 // read reads and analyses the files of one batch side by side.
 func (b *builder) read(files []vault.File) ([]*document, *batch) {
 	type item struct {
-		doc  *document
+		docs []*document
 		rec  record
 		gone bool
 	}
@@ -158,8 +158,8 @@ func (b *builder) read(files []vault.File) ([]*document, *batch) {
 				case err != nil:
 					items[i].rec = textless(files[i], err)
 				default:
-					items[i].doc = a.analyze(files[i].Path, data)
-					items[i].rec = newRecord(items[i].doc, data, info)
+					info.Path = files[i].Path
+					items[i].docs, items[i].rec = b.split(a, data, info)
 					if racy(info, at) {
 						items[i].rec.flags |= flagRacy
 					}
@@ -175,9 +175,9 @@ func (b *builder) read(files []vault.File) ([]*document, *batch) {
 		case items[i].gone:
 			out.gone = append(out.gone, files[i].Path)
 			continue
-		case items[i].doc != nil:
-			items[i].rec.doc, items[i].rec.docs = uint32(len(docs)), 1
-			docs = append(docs, items[i].doc)
+		case len(items[i].docs) > 0:
+			items[i].rec.doc, items[i].rec.docs = uint32(len(docs)), uint32(len(items[i].docs))
+			docs = append(docs, items[i].docs...)
 		}
 		out.recs = append(out.recs, items[i].rec)
 	}

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -9,12 +8,8 @@ import (
 	"stet/vault"
 )
 
-// Check reads the whole index and reports what is wrong with it. Every
-// problem goes away by itself at the next search; Rebuild does it at once.
-func (x *Index) Check(ctx context.Context) ([]vault.Problem, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
+// check reads the whole part and reports what is wrong with it.
+func (x *part) check() ([]vault.Problem, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s, err := x.use(false)
@@ -38,7 +33,7 @@ func (x *Index) Check(ctx context.Context) ([]vault.Problem, error) {
 		return problem(err), nil
 	}
 	// Opened anew, sharing nothing, so that every byte on disk is verified.
-	st := &state{stamp: at, man: dec.man}
+	st := &state{stamp: at, man: dec.man, byMessage: x.byMessage}
 	if err := st.open(s, nil); err != nil {
 		return problem(err), nil
 	}
@@ -48,16 +43,16 @@ func (x *Index) Check(ctx context.Context) ([]vault.Problem, error) {
 	return nil, nil
 }
 
-// identify compares the stored path of every living document with its record.
+// identify compares the stored name of every living document with its record.
 func (st *state) identify() error {
 	defer runtime.KeepAlive(st)
-	for n, rec := range st.opened.recOf {
-		if rec < 0 {
+	for n, doc := range st.opened.docOf {
+		if doc < 0 {
 			continue
 		}
 		var id string
 		err := st.opened.snap.VisitStoredFields(uint64(n), func(field string, value []byte) bool {
-			if field == "_id" {
+			if field == idName {
 				id = string(value)
 			}
 			return true
@@ -65,9 +60,20 @@ func (st *state) identify() error {
 		if err != nil {
 			return err
 		}
-		if want := st.man.recs[rec].path; id != string(want) {
+		if want := st.nameOf(doc); id != want {
 			return fmt.Errorf("document %d is %q, not %q: %w", n, id, want, ErrDamaged)
 		}
 	}
 	return nil
+}
+
+// nameOf is the name under which a document is stored: the path of a file, the
+// number of a message.
+func (st *state) nameOf(doc int32) string {
+	if !st.byMessage {
+		return string(st.man.recs[doc].path)
+	}
+	l := st.opened.layout
+	rec := l.owner[doc]
+	return messageName(decodeTalk(st.man.recs[rec].meta).messages[doc-l.base[rec]].number)
 }

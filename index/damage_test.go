@@ -246,8 +246,8 @@ func TestAShortWriteIsNotAnUpdate(t *testing.T) {
 	x := open(t, src)
 	res := ask(t, x, q)
 	sameAnswer(t, "afterwards", res, want)
-	if res.Indexed != 1 || x.st.tail.torn {
-		t.Errorf("afterwards %d files were read and torn is %v, want 1 and a repaired manifest", res.Indexed, x.st.tail.torn)
+	if res.Indexed != 1 || x.mem.st.tail.torn {
+		t.Errorf("afterwards %d files were read and torn is %v, want 1 and a repaired manifest", res.Indexed, x.mem.st.tail.torn)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestAPanicInBlugeIsSurvived(t *testing.T) {
 	// Read-only, so that no update replaces the state.
 	x := open(t, src, func(o *Options) { o.ReadOnly = true })
 	ask(t, x, q)
-	x.st.opened.recOf = x.st.opened.recOf[:1]
+	x.mem.st.opened.docOf = x.mem.st.opened.docOf[:1]
 	res := ask(t, x, q)
 	sameAnswer(t, "with a broken state", res, fromFiles(t, src, q))
 	if res.Degraded == "" {
@@ -293,7 +293,7 @@ func TestASegmentCutShortUnderAReader(t *testing.T) {
 		want := fromFiles(t, src, query)
 		sameAnswer(t, "before", ask(t, x, query), want)
 		mapped := false
-		for _, f := range x.st.opened.segs {
+		for _, f := range x.mem.st.opened.segs {
 			mapped = mapped || f.info.bytes >= mapAbove
 		}
 		if !mapped {

@@ -11,6 +11,9 @@
 // scoring and publication are this package's own, in the calling goroutine,
 // so that a panic over there is an error here.
 //
+// There are two indexes, each with statistics of its own: of files, and of the
+// messages of transcripts, which are ranked by what stands around them as well.
+//
 // The package owns the folder <state dir>/index and writes nothing else.
 //
 //	x, err := index.Open(v, index.Options{Now: time.Now})
@@ -70,7 +73,8 @@ type Query struct {
 	// Archived includes the archive and superseded memories.
 	Archived bool
 	// Class restricts the answer to these classes; empty means all but the
-	// archive and curator reports.
+	// archive and curator reports. Hits are messages when only sessions are
+	// asked for.
 	Class []vault.Class
 	// Explain fills Hit.Explain.
 	Explain bool
@@ -79,6 +83,9 @@ type Query struct {
 // A Result is the answer to a query.
 type Result struct {
 	Hits []Hit
+	// Sessions are the best messages of up to three conversations, one each,
+	// beside the hits of a query that does not ask for sessions alone.
+	Sessions []Hit
 	// Total counts all matching documents, shown or not.
 	Total int
 	// Tier names how strictly the query had to be read for the last of the
@@ -115,7 +122,13 @@ type Hit struct {
 	Tier    string // see Result.Tier
 	Class   vault.Class
 	Private bool
+	// Updated is when the document says it last changed, or the message was
+	// written, or else the file.
 	Updated time.Time
+	// Message is the number of the message of a transcript, 0 for other hits;
+	// Role, Speaker and Ref are what its heading says.
+	Message            int
+	Role, Speaker, Ref string
 	// Explain says what the score is made of, one part a line.
 	Explain string
 }

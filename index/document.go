@@ -76,11 +76,12 @@ func (b *termBag) find(term string) *termFreq {
 	return nil
 }
 
-// A document is a file taken apart for the index.
+// A document is a file, or a message of a transcript, taken apart for the
+// index.
 type document struct {
-	path   vault.Path
-	bags   [fieldCount]termBag
-	memory vault.Memory
+	name  string // stored with it, see state.nameOf
+	bags  [fieldCount]termBag
+	dated bool // see messageFacts
 }
 
 // lens are the lengths that go into the manifest.
@@ -97,38 +98,41 @@ func (d *document) lens() (out [lengthFields]uint32) {
 // may run side by side.
 type analyzer struct {
 	stems *stemmer
+	known map[string]string
 	pos   int
 }
 
-func newAnalyzer() *analyzer { return &analyzer{stems: newStemmer()} }
+func newAnalyzer() *analyzer { return &analyzer{stems: newStemmer(), known: map[string]string{}} }
 
 // gap separates texts that are not neighbours, so that no phrase spans them.
 const gap = 64
 
-// analyze never fails: bytes that are no text simply yield no words.
-func (a *analyzer) analyze(p vault.Path, data []byte) *document {
-	d := &document{path: p, memory: vault.ReadMemory(p, data)}
+// file makes one document of a file, and the record for it. It never fails:
+// bytes that are no text simply yield no words.
+func (a *analyzer) file(data []byte, f vault.File) ([]*document, record) {
+	m := vault.ReadMemory(f.Path, data)
+	d := &document{name: string(f.Path)}
 	a.pos = 0
-	front, body := splitFront(data, d.memory.Body)
+	front, body := splitFront(data, m.Body)
 	for line := range bytes.Lines(front) {
 		a.text(d, frontValue(line))
 	}
 	a.text(d, body)
-	a.words(&d.bags[fieldTitle], []byte(d.memory.Name()))
+	a.words(&d.bags[fieldTitle], []byte(m.Name()))
 	headings(body, func(h []byte) { a.words(&d.bags[fieldHead], h) })
-	a.words(&d.bags[fieldPath], []byte(p.Dir()))
-	for _, c := range d.memory.Categories {
+	a.words(&d.bags[fieldPath], []byte(f.Path.Dir()))
+	for _, c := range m.Categories {
 		a.words(&d.bags[fieldPath], []byte(c))
 	}
-	a.words(&d.bags[fieldPath], []byte(d.memory.Kind))
-	return d
+	a.words(&d.bags[fieldPath], []byte(m.Kind))
+	return []*document{d}, newRecord(m, data, f, d.lens())
 }
 
 // text indexes running text into the body, exact and identifier fields.
 func (a *analyzer) text(d *document, text []byte) {
 	body, exact := &d.bags[fieldBody], &d.bags[fieldExact]
 	last := a.pos
-	tokenize(text, func(t token) {
+	tokenizeKnown(text, a.known, func(t token) {
 		body.add(a.stems.stem(t.term), 1)
 		x := exact.add(t.term, 1)
 		x.positions = append(x.positions, int32(a.pos+t.pos))

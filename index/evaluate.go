@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // The weights of the fields. The body says what a note is about; a word in the
@@ -30,7 +29,7 @@ func fieldBoost(f int) float64 {
 // differ in the last bit.
 func wordFields() [4]int { return [4]int{fieldBody, fieldTitle, fieldHead, fieldPath} }
 
-// A posting is one document with a term. doc is the index of its record.
+// A posting is one document with a term.
 type posting struct {
 	doc          int32
 	freq, length int32
@@ -41,8 +40,11 @@ type posting struct {
 // A source is what a query is evaluated on: Bluge's segments, or the files
 // themselves. Both give the same postings, so both give the same answer.
 type source interface {
-	// records are the documents, in path order.
+	// records are the files, in path order.
 	records() []record
+	// layout says which documents belong to which record; nil where each record
+	// is one document, of the same number.
+	layout() *layout
 	// stats are the statistics of a field.
 	stats(field int) similarity
 	// term lists the documents with a term, each once, by ascending number.
@@ -90,14 +92,24 @@ type evaluation struct {
 	explain map[int32][]string
 	weights map[string]float64  // term → weight, to choose the line that is shown
 	similar map[string][]string // unknown word → what it was taken for
+	boost   func(field int) float64
+	talk    *talk // set where documents are messages
 }
 
 func newEvaluation(ctx context.Context, src source) *evaluation {
-	n := len(src.records())
-	return &evaluation{
-		src: src, ctx: ctx, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n),
+	n, lay := len(src.records()), src.layout()
+	if lay != nil {
+		n = len(lay.owner)
+	}
+	e := &evaluation{
+		src: src, ctx: ctx, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
 		near: make([]bool, n), out: make([]bool, n), weights: map[string]float64{}, similar: map[string][]string{},
 	}
+	if lay != nil {
+		e.talk = newTalk(src.records(), lay)
+		e.boost = e.talk.w.boost
+	}
+	return e
 }
 
 // evaluate finds the documents for q that keep lets pass: the best limit of
@@ -107,14 +119,24 @@ func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, 
 	if err := e.run(q); err != nil {
 		return nil, nil, 0, err
 	}
-	required, optional := q.count()
 	recs := src.records()
 	top := topList{limit: limit}
-	for d := range int32(len(recs)) {
-		if recs[d].docs == 0 || e.out[d] || int(e.met[d]) < required {
+	e.each(q, func(m match) {
+		if recs[m.doc].docs > 0 && keep(m.doc) {
+			top.add(m)
+		}
+	})
+	return e, top.sorted(), top.total, nil
+}
+
+// each calls f for every document that matches q.
+func (e *evaluation) each(q *query, f func(match)) {
+	required, optional := q.count()
+	for d := range e.scores {
+		if e.out[d] || int(e.met[d]) < required {
 			continue
 		}
-		m := match{doc: d, score: e.scores[d]}
+		m := match{doc: int32(d), score: e.scores[d]}
 		switch {
 		case int(e.hit[d]) == optional:
 			m.tier = strict
@@ -125,11 +147,8 @@ func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, 
 		default:
 			continue
 		}
-		if keep(d) {
-			top.add(m)
-		}
+		f(m)
 	}
-	return e, top.sorted(), top.total, nil
 }
 
 // count is the number of required and of optional clauses.
@@ -163,7 +182,8 @@ func (e *evaluation) run(q *query) error {
 			case must:
 				e.met[d]++
 			case mustNot:
-				e.out[d] = true
+				// Words side by side are looked up in the text of messages.
+				e.out[d] = e.out[d] || e.talk == nil || !c.needsOrder()
 			default:
 				e.hit[d]++
 			}
@@ -205,12 +225,18 @@ func (e *evaluation) clause(c *clause) ([]bool, error) {
 		}
 		return found, err
 	case phrase:
+		if e.talk != nil {
+			return found, e.together(c, found)
+		}
 		return found, e.phrase(c, found)
 	case prefix:
 		return found, e.prefix(c, found)
 	}
 	if c.occur == should || len(c.exact) == 1 {
 		return found, e.words(c, found)
+	}
+	if e.talk != nil {
+		return found, e.together(c, found)
 	}
 	// Several words in one, and required: side by side, or as the name.
 	if err := e.phrase(c, found); err != nil || c.name == "" {
@@ -221,7 +247,7 @@ func (e *evaluation) clause(c *clause) ([]bool, error) {
 
 func (e *evaluation) words(c *clause, found []bool) error {
 	for i, stem := range c.stems {
-		if slices.Contains(c.stems[:i], stem) {
+		if slices.Contains(c.stems[:i], stem) || c.idle(i) {
 			continue
 		}
 		for _, f := range wordFields() {
@@ -242,7 +268,7 @@ func (e *evaluation) leaf(field int, term string, c *clause, found []bool) error
 	if err != nil {
 		return err
 	}
-	e.add(leafKey{field, term}, fieldBoost(field), c, list, found)
+	e.add(leafKey{field, term}, e.boost(field), c, list, found)
 	return nil
 }
 
@@ -251,6 +277,9 @@ func (e *evaluation) add(k leafKey, boost float64, c *clause, list []posting, fo
 	s := e.src.stats(k.field).scorer(boost, uint64(len(list)))
 	if k.field == fieldBody || k.field == fieldExact || k.field == fieldIdent {
 		e.weights[k.term] = s.weight
+	}
+	if e.talk != nil && k.field == fieldBody && c.occur != mustNot {
+		e.talk.note(k.term, list, e.src.stats(fieldBody))
 	}
 	for _, p := range list {
 		found[p.doc] = true
@@ -274,72 +303,6 @@ func (e *evaluation) note(p posting, k leafKey, s scorer, v float64) {
 
 func fieldLabel(f int) string {
 	return [...]string{"body", "title", "heading", "path", "name", "exact"}[f]
-}
-
-// phrase finds words side by side, in their order. Positions are costly, so
-// they are read only where all the words are.
-func (e *evaluation) phrase(c *clause, found []bool) error {
-	lists := make([][]posting, len(c.exact))
-	seen := make([]uint16, len(e.scores))
-	for i, t := range c.exact {
-		list, err := e.src.term(fieldExact, t.term)
-		if err != nil {
-			return err
-		}
-		for _, p := range list {
-			if int(seen[p.doc]) == i {
-				seen[p.doc]++
-			}
-		}
-		lists[i] = list
-	}
-	// Lists come by ascending number, so what is left of them is the same
-	// documents in the same order.
-	var docs []posting
-	for i, t := range c.exact {
-		list := slices.DeleteFunc(slices.Clone(lists[i]), func(p posting) bool { return int(seen[p.doc]) < len(c.exact) })
-		if err := e.src.places(t.term, list); err != nil {
-			return err
-		}
-		docs = follow(docs, list, int32(t.pos-c.exact[0].pos))
-	}
-	docs = slices.DeleteFunc(docs, func(p posting) bool { return p.freq == 0 })
-	e.add(leafKey{fieldExact, strings.ToLower(c.raw)}, fieldBoost(fieldExact), c, docs, found)
-	return nil
-}
-
-// follow keeps the beginnings in docs that list, shift places on, continues;
-// without docs all of list's places are beginnings.
-func follow(docs, list []posting, shift int32) []posting {
-	for i := range list {
-		p := &list[i]
-		starts := make([]int32, len(p.positions))
-		for j, at := range p.positions {
-			starts[j] = at - shift
-		}
-		if docs != nil {
-			starts = intersect(docs[i].positions, starts)
-		}
-		p.positions, p.freq = starts, int32(len(starts))
-	}
-	return list
-}
-
-// intersect keeps what two ascending lists share.
-func intersect(a, b []int32) []int32 {
-	out := a[:0:0]
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			a = a[1:]
-		case a[0] > b[0]:
-			b = b[1:]
-		default:
-			out = append(out, a[0])
-			a, b = a[1:], b[1:]
-		}
-	}
-	return out
 }
 
 // topList keeps the best limit matches; limit 0 keeps all.

@@ -7,10 +7,10 @@ import (
 
 // prefix treats all words that begin alike as one word.
 func (e *evaluation) prefix(c *clause, found []bool) error {
-	field, p := fieldExact, ""
+	field, p := wordsField(e.talk != nil), ""
 	switch {
 	case len(c.exact) == 1:
-		p = c.exact[0].term
+		p = c.prefixTerm(e.talk != nil)
 	default:
 		field, p = fieldIdent, c.name
 	}
@@ -22,8 +22,34 @@ func (e *evaluation) prefix(c *clause, found []bool) error {
 	if err != nil {
 		return err
 	}
-	e.add(leafKey{field, p + "*"}, fieldBoost(field), c, list, found)
+	e.add(leafKey{field, p + "*"}, e.boost(field), c, list, found)
 	return nil
+}
+
+// wordsField is the field whose dictionary is asked for words that begin or
+// look alike: the words as they were written, or, where only their stems are
+// kept, those.
+func wordsField(byMessage bool) int {
+	if byMessage {
+		return fieldBody
+	}
+	return fieldExact
+}
+
+// prefixTerm is the prefix in the form of that field.
+func (c *clause) prefixTerm(byMessage bool) string {
+	if byMessage && len(c.stems) > 0 {
+		return c.stems[0]
+	}
+	return c.exact[0].term
+}
+
+// guess is the word that may be misspelt, in the form of that field.
+func (c *clause) guess(byMessage bool) string {
+	if byMessage && len(c.stems) > 0 {
+		return c.stems[0]
+	}
+	return c.exact[0].term
 }
 
 // union is the postings of several terms as if they were one.
@@ -76,17 +102,17 @@ func guessable(t token) bool {
 
 // misspelt adds, for a word that no document has, the words it may stand for.
 func (e *evaluation) misspelt(c *clause) error {
-	w := c.exact[0].term
+	field, w := wordsField(e.talk != nil), c.guess(e.talk != nil)
 	terms, err := e.src.similar(w)
 	if err != nil || len(terms) == 0 {
 		return err
 	}
-	list, err := e.union(fieldExact, terms)
+	list, err := e.union(field, terms)
 	if err != nil {
 		return err
 	}
 	found := make([]bool, len(e.scores))
-	e.add(leafKey{fieldExact, w + "~"}, fuzzyBoost, c, list, found)
+	e.add(leafKey{field, w + "~"}, fuzzyBoost, c, list, found)
 	e.similar[w] = terms
 	each(found, func(d int32) { e.near[d] = true })
 	return nil

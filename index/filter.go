@@ -124,12 +124,16 @@ func period(s string, now time.Time) (from, to time.Time, ok bool) {
 	return from, from.AddDate(0, 0, 1), true
 }
 
-// keeps reports whether the filters let a record pass.
-func (q *query) keeps(r *record, superseded bool) bool {
+// keeps reports whether the filters let a record pass; at is the time of the
+// message in it that is asked about, 0 when the record's own time counts.
+func (q *query) keeps(r *record, superseded bool, at int64) bool {
 	if len(q.filters) == 0 && len(q.required) == 0 {
 		return true
 	}
 	m := decodeMeta(r.meta)
+	if at != 0 {
+		m.updated = at
+	}
 	for i := range q.required {
 		if !q.required[i].matches(r, &m, superseded) {
 			return false
@@ -192,4 +196,14 @@ func (q *query) wantsHidden() bool {
 		}
 	}
 	return false
+}
+
+// classes are the classes of files that in: asks for; none means all.
+func (q *query) classes() (out []string) {
+	for _, f := range q.filters {
+		if f.key == keyIn && !f.not {
+			out = append(out, f.value)
+		}
+	}
+	return out
 }

@@ -25,7 +25,7 @@ const loadTries = 3
 // index on disk is brought up to date if that can be done; if not the state
 // lives in memory only. read counts the files that had to be read, rebuilt is
 // "" or why the index had to be made anew.
-func (x *Index) fresh(ctx context.Context, files []vault.File) (st *state, read int, rebuilt string, err error) {
+func (x *part) fresh(ctx context.Context, files []vault.File) (st *state, read int, rebuilt string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	defer func() { rebuilt, x.rebuilt = x.rebuilt, "" }()
@@ -49,7 +49,7 @@ var ErrBusy = filelock.ErrBusy
 
 // afterDamage rebuilds. With the lock in hand damage is real: no writer can be
 // in the middle of anything.
-func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error) (*state, int, error) {
+func (x *part) afterDamage(ctx context.Context, files []vault.File, cause error) (*state, int, error) {
 	if x.o.ReadOnly {
 		return nil, 0, cause
 	}
@@ -70,7 +70,7 @@ func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error
 
 // warm loads what the index holds. What goes wrong here goes wrong again where
 // it can be dealt with.
-func (x *Index) warm() {
+func (x *part) warm() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if st, err := x.load(); err == nil {
@@ -80,7 +80,7 @@ func (x *Index) warm() {
 	}
 }
 
-func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*state, int, error) {
+func (x *part) freshOnce(ctx context.Context, files []vault.File) (*state, int, error) {
 	st, err := x.load()
 	if errors.Is(err, errNone) {
 		if x.o.ReadOnly {
@@ -121,20 +121,20 @@ func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*state, int,
 // overlay is st with the changes in memory only. Its documents mask the old
 // ones, and the statistics count what is alive: the answer is the one the
 // written index would give.
-func (x *Index) overlay(ctx context.Context, st *state, ch *changes) (*state, error) {
-	b := &builder{src: x.src, now: x.o.Now, nextSeg: st.man.nextSeg}
+func (x *part) overlay(ctx context.Context, st *state, ch *changes) (*state, error) {
+	b := x.builder(st.man.nextSeg, nil)
 	d, mem, err := ch.gather(ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	// Not remembered in x.st: its stamp is that of the written state.
-	over := &state{stamp: st.stamp, man: st.man.apply(d), mem: mem}
+	over := &state{byMessage: x.byMessage, stamp: st.stamp, man: st.man.apply(d), mem: mem}
 	return over, over.open(x.store, st)
 }
 
 // load returns the published state, the one in hand when nothing happened
 // since.
-func (x *Index) load() (*state, error) {
+func (x *part) load() (*state, error) {
 	s, err := x.use(false)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (x *Index) load() (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &state{stamp: got, man: dec.man, tail: dec.tail}
+	st := &state{byMessage: x.byMessage, stamp: got, man: dec.man, tail: dec.tail}
 	if x.st != nil && x.st.opened != nil {
 		// Segments never change: what is open already can be shared.
 		if err := st.open(s, x.st); err != nil {
@@ -162,7 +162,7 @@ func (x *Index) load() (*state, error) {
 }
 
 // use opens the index folder.
-func (x *Index) use(make bool) (*store, error) {
+func (x *part) use(make bool) (*store, error) {
 	if x.store != nil {
 		// The folder may have been deleted under a long-lived process.
 		if x.store.alive() {
@@ -183,7 +183,7 @@ func (x *Index) use(make bool) (*store, error) {
 
 // underLock runs f with the writer lock held and remembers the state it
 // returns, opened.
-func (x *Index) underLock(ctx context.Context, wait time.Duration, f func(*store) (*state, Stats, error)) (_ *state, _ Stats, err error) {
+func (x *part) underLock(ctx context.Context, wait time.Duration, f func(*store) (*state, Stats, error)) (_ *state, _ Stats, err error) {
 	s, err := x.use(true)
 	if err != nil {
 		return nil, Stats{}, err
@@ -207,7 +207,7 @@ func (x *Index) underLock(ctx context.Context, wait time.Duration, f func(*store
 
 // distrust forgets the state after Bluge failed on it, so that the next search
 // loads and verifies everything again, and rebuilds if it can.
-func (x *Index) distrust(cause error) {
+func (x *part) distrust(cause error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.st = nil

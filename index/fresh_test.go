@@ -42,7 +42,7 @@ func TestAChangeThatLeavesSizeAndTimeAlikeIsSeen(t *testing.T) {
 	clock.now = at.Add(time.Hour)
 	clock.mu.Unlock()
 	paths(t, x, "gamma")
-	if r, _ := x.st.man.find("a.md"); r == nil || r.flags&flagRacy != 0 {
+	if r, _ := x.mem.st.man.find("a.md"); r == nil || r.flags&flagRacy != 0 {
 		t.Errorf("record %+v is still looked at every time", r)
 	}
 }

@@ -1,14 +1,17 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"stet/vault"
 )
@@ -16,15 +19,9 @@ import (
 // An Index answers searches over one vault. It is safe for concurrent use, by
 // any number of goroutines and processes.
 type Index struct {
-	src Source
-	o   Options
-	dir string
-
-	mu    sync.Mutex // guards what follows; not held while a query is evaluated
-	store *store     // nil until used
-	st    *state     // the newest published state seen
-
-	rebuilt string // why the search under way had to rebuild the index
+	src       Source
+	o         Options
+	mem, talk *part
 }
 
 // Open prepares the index of src. It is cheap and touches nothing: files are
@@ -36,45 +33,128 @@ func Open(src Source, o Options) (*Index, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Index{src: src, o: o, dir: filepath.Join(src.StateDir(), "index")}, nil
+	dir := filepath.Join(src.StateDir(), "index")
+	return &Index{
+		src: src, o: o,
+		mem:  &part{src: src, o: o, dir: dir},
+		talk: &part{src: src, o: o, dir: filepath.Join(dir, "talk"), byMessage: true},
+	}, nil
 }
 
-// Close lets go of the index folder. Searches that are running finish.
-func (x *Index) Close() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.st = nil
-	if x.store == nil {
-		return nil
+// Close lets go of the index folders. Searches that are running finish.
+func (x *Index) Close() error { return errors.Join(x.mem.close(), x.talk.close()) }
+
+// CatchUp brings the index up to date with the files on disk. A writer in
+// another process is no error: it does the same work. Without one the errors
+// are those of the disk. With Options.ReadOnly it does nothing.
+func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
+	if x.o.ReadOnly {
+		return Stats{}, nil
 	}
-	err := x.store.close()
-	x.store = nil
-	return err
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return Stats{}, fmt.Errorf("catch up: %w", err)
+	}
+	return x.both(files, func(p *part, files []vault.File) (Stats, error) { return p.catchUp(ctx, files) })
 }
 
-// defaultLimit is a screenful.
-const defaultLimit = 10
+// Rebuild makes the index anew from every file. It fails with [ErrBusy] while
+// another process writes it.
+func (x *Index) Rebuild(ctx context.Context) (Stats, error) {
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return Stats{}, fmt.Errorf("rebuild search index: %w", err)
+	}
+	if x.o.ReadOnly {
+		return Stats{}, fmt.Errorf("rebuild: %w", errReadOnly)
+	}
+	return x.both(files, func(p *part, files []vault.File) (Stats, error) { return p.rebuildAll(ctx, files) })
+}
+
+// Touch brings the given files up to date without looking at any other: for
+// the writer that has just written them. Where there is no usable index yet,
+// or another process is writing it, Touch leaves everything to the next search.
+// It may count a new file as a changed one: it does not look.
+func (x *Index) Touch(ctx context.Context, paths []vault.Path) (Stats, error) {
+	files := make([]vault.File, 0, len(paths))
+	for _, p := range paths {
+		if class := vault.ClassOf(p); p.IsMarkdown() && class != vault.ClassConfig && class != vault.ClassReport {
+			files = append(files, vault.File{Path: p})
+		}
+	}
+	if len(files) == 0 || x.o.ReadOnly {
+		return Stats{}, nil
+	}
+	slices.SortFunc(files, func(a, b vault.File) int { return cmp.Compare(a.Path, b.Path) })
+	files = slices.CompactFunc(files, func(a, b vault.File) bool { return a.Path == b.Path })
+	return x.both(files, func(p *part, files []vault.File) (Stats, error) {
+		if len(files) == 0 {
+			return Stats{}, nil
+		}
+		return p.touchFiles(ctx, files)
+	})
+}
+
+// Check reads the whole index and reports what is wrong with it. Every
+// problem goes away by itself at the next search; Rebuild does it at once.
+func (x *Index) Check(ctx context.Context) ([]vault.Problem, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	mem, err := x.mem.check()
+	talk, terr := x.talk.check()
+	return append(mem, talk...), errors.Join(err, terr)
+}
+
+// both does one thing to each part and adds up what it did. Where there are
+// no transcripts and never were, there is no index of them.
+func (x *Index) both(files []vault.File, f func(*part, []vault.File) (Stats, error)) (Stats, error) {
+	mem, talk := divide(files)
+	sum, err := f(x.mem, mem)
+	if err != nil || len(talk) == 0 && !x.talk.exists() {
+		return sum, err
+	}
+	more, err := f(x.talk, talk)
+	sum.Added += more.Added
+	sum.Changed += more.Changed
+	sum.Removed += more.Removed
+	sum.Total += more.Total
+	sum.Took += more.Took
+	sum.Rebuilt = sum.Rebuilt || more.Rebuilt
+	return sum, err
+}
+
+const (
+	defaultLimit = 10 // a screenful
+	apartLimit   = 3  // sessions shown apart from the notes
+)
 
 // Search answers q from the vault as it is on disk now. The only errors are
 // those of ctx and of listing the vault.
 func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	began := x.o.Now()
 	var wg sync.WaitGroup
-	wg.Go(x.warm) // beside the walk, which mostly waits for the system
+	wg.Go(x.mem.warm) // beside the walk, which mostly waits for the system
+	wg.Go(x.talk.warm)
 	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
 	wg.Wait()
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	parsed := parseQuery(q.Text, began)
-	for _, f := range []struct{ key, value string }{{keyScope, q.Scope}, {keyKind, q.Kind}, {keyCategory, q.Category}} {
-		if f, ok := newFilter(f.key, f.value, began); ok {
-			parsed.required = append(parsed.required, f)
+	s := newSearching(ctx, x, q, began)
+	mem, talk := divide(files)
+	if wantsMem, wantsTalk := s.wants(); wantsTalk {
+		s.apart = wantsMem
+		if len(talk) > 0 || x.talk.exists() {
+			err = s.run(x.talk, talk, s.talkAnswer)
 		}
+		if wantsMem && err == nil {
+			err = s.run(x.mem, mem, s.answer)
+		}
+	} else {
+		err = s.run(x.mem, mem, s.answer)
 	}
-	q.Archived = q.Archived || parsed.wantsHidden()
-	s := &searching{x: x, ctx: ctx, q: q, parsed: &parsed, files: files, res: &Result{}}
-	if err := s.run(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	s.res.Took = x.o.Now().Sub(began)
@@ -87,37 +167,64 @@ type searching struct {
 	ctx    context.Context
 	q      Query
 	parsed *query
-	files  []vault.File
+	texts  *texts
+	apart  bool // sessions are shown beside the notes
 	res    *Result
 }
 
+func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
+	parsed := parseQuery(q.Text, now)
+	for _, f := range []struct{ key, value string }{{keyScope, q.Scope}, {keyKind, q.Kind}, {keyCategory, q.Category}} {
+		if f, ok := newFilter(f.key, f.value, now); ok {
+			parsed.required = append(parsed.required, f)
+		}
+	}
+	q.Archived = q.Archived || parsed.wantsHidden()
+	return &searching{x: x, ctx: ctx, q: q, parsed: &parsed, texts: newTexts(x.src), res: &Result{}}
+}
+
+// wants says which parts of the index the query is about.
+func (s *searching) wants() (mem, talk bool) {
+	mem, talk = len(s.q.Class) == 0, len(s.q.Class) == 0
+	for _, c := range s.q.Class {
+		mem, talk = mem || c != vault.ClassSession, talk || c == vault.ClassSession
+	}
+	in := s.parsed.classes()
+	if len(in) == 0 {
+		return mem, talk
+	}
+	return mem && slices.ContainsFunc(in, func(c string) bool { return c != string(vault.ClassSession) }),
+		talk && slices.Contains(in, string(vault.ClassSession))
+}
+
 // run tries the index and then the files.
-func (s *searching) run() error {
-	st, n, rebuilt, err := s.x.fresh(s.ctx, s.files)
-	s.res.Indexed, s.res.Rebuilt = n, rebuilt
+func (s *searching) run(x *part, files []vault.File, answer func(source, []bool) error) error {
+	st, n, rebuilt, err := x.fresh(s.ctx, files)
+	s.res.Indexed += n
+	s.res.Rebuilt = cmp.Or(s.res.Rebuilt, rebuilt)
 	if err == nil {
 		src := &segSource{st: st, files: func(text string) ([]posting, error) {
-			return literalPostings(s.ctx, s.x.src, st.man.recs, text)
+			return literalPostings(s.ctx, x.src, st.man.recs, st.opened.layout, text)
 		}}
-		err = guard("search", func() error { return s.answer(src, st.opened.hidden) })
+		err = guard("search", func() error { return answer(src, st.opened.hidden) })
 		runtime.KeepAlive(st)
 		if err == nil {
 			return nil
 		}
 		if s.ctx.Err() == nil {
-			s.x.distrust(err)
+			x.distrust(err)
 		}
 	}
 	if err := context.Cause(s.ctx); err != nil {
 		return err
 	}
 	s.res.Degraded = reason(err)
-	s.x.o.Logger.Warn("search index not used", "reason", err)
-	src, err := scan(s.ctx, s.x.src, s.files, s.parsed)
+	x.o.Logger.Warn("search index not used", "reason", err)
+	src, err := scan(s.ctx, s.x.src, files, s.parsed, x.byMessage)
 	if err != nil {
 		return err
 	}
-	return s.answer(src, superseded(src.recs))
+	return answer(src, superseded(src.recs))
 }
 
 // reason says in a few words why the index was not used.
@@ -134,8 +241,28 @@ func reason(err error) string {
 // oneLine is the text of an error that may be several joined ones.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// answer evaluates the query on src and fills in the result.
+// answer evaluates the query on src and fills in the result. Where phrases
+// leave nothing of a sentence, their words are looked for.
 func (s *searching) answer(src source, hidden []bool) error {
+	return s.orLoosened(func() error { return s.files(src, hidden) }, func() int { return len(s.res.Hits) })
+}
+
+// orLoosened asks again, more loosely, when an answer is empty.
+func (s *searching) orLoosened(ask func() error, found func() int) error {
+	if err := ask(); err != nil || found() > 0 {
+		return err
+	}
+	loose := s.parsed.loosened()
+	if loose == nil {
+		return nil
+	}
+	defer func(was *query) { s.parsed = was }(s.parsed)
+	s.parsed = loose
+	return ask()
+}
+
+// files answers with files.
+func (s *searching) files(src source, hidden []bool) error {
 	limit := s.q.Limit
 	if limit == 0 {
 		limit = defaultLimit
@@ -147,7 +274,7 @@ func (s *searching) answer(src source, hidden []bool) error {
 	recs := src.records()
 	keep := func(d int32) bool {
 		superseded := hidden != nil && hidden[d]
-		return s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded)
+		return s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded, 0)
 	}
 	e, top, total, err := evaluate(s.ctx, src, s.parsed, keep, ask)
 	if err != nil {
@@ -223,11 +350,11 @@ func (s *searching) hit(r *record, hidden bool, m match, lines *liner) (Hit, boo
 
 // matches evaluates the query on one file alone.
 func (s *searching) matches(f vault.File, hidden bool) bool {
-	one, err := scan(s.ctx, s.x.src, []vault.File{f}, s.parsed)
+	one, err := scan(s.ctx, s.x.src, []vault.File{f}, s.parsed, false)
 	if err != nil {
 		return false
 	}
-	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0], hidden) }
+	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0], hidden, 0) }
 	_, top, _, err := evaluate(s.ctx, one, s.parsed, keep, 1)
 	return err == nil && len(top) == 1
 }

@@ -218,6 +218,11 @@ func updatedOf(m vault.Memory) int64 {
 
 func decodeMeta(s string) meta {
 	r := reader{s: s}
+	return r.meta()
+}
+
+// meta reads what encodeMeta wrote; a transcript has more behind it.
+func (r *reader) meta() meta {
 	m := meta{id: r.string(), kind: r.string(), updated: r.varint()}
 	for _, list := range []*[]string{&m.categories, &m.supersedes} {
 		for n := r.count(1); n > 0; n-- {

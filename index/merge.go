@@ -30,7 +30,7 @@ const (
 // lock is held and st is the published state; quick allows only the small
 // merges that keep single writes from piling up. A merge that fails is left
 // out: the state is as right without it.
-func (x *Index) maintain(s *store, st *state, quick bool) *state {
+func (x *part) maintain(s *store, st *state, quick bool) *state {
 	merged := false
 	for range maxMerges {
 		group := chooseMerge(st.man, quick)
@@ -109,7 +109,7 @@ func within(segs []segmentInfo, group []int, limit uint64, least int) []int {
 }
 
 // merge replaces the segments of group by one without their dead documents.
-func (x *Index) merge(s *store, st *state, group []int) (*state, error) {
+func (x *part) merge(s *store, st *state, group []int) (*state, error) {
 	gen := st.stamp.gen
 	var parts []*segmentFile
 	for _, i := range group {
@@ -120,7 +120,7 @@ func (x *Index) merge(s *store, st *state, group []int) (*state, error) {
 		parts = append(parts, f)
 	}
 	man, drops, docs := renumber(st.man, group)
-	up := &state{man: man, mem: map[uint64]*segmentFile{}}
+	up := &state{byMessage: x.byMessage, man: man, mem: map[uint64]*segmentFile{}}
 	if docs > 0 {
 		var buf bytes.Buffer
 		if err := mergeSegments(&buf, parts, drops); err != nil {

@@ -47,20 +47,20 @@ func TestMappedSegmentsLiveThroughTheirMerge(t *testing.T) {
 			}
 		}
 	}()
-	x.mu.Lock()
-	s, err := x.use(true)
+	x.mem.mu.Lock()
+	s, err := x.mem.use(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := x.load()
+	st, err := x.mem.load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(st.man.segs) != 3 || st.man.segs[0].bytes < mapAbove {
 		t.Fatalf("segments %+v: want three that are mapped", st.man.segs)
 	}
-	up, err := x.merge(s, st, []int{0, 1, 2})
-	x.mu.Unlock()
+	up, err := x.mem.merge(s, st, []int{0, 1, 2})
+	x.mem.mu.Unlock()
 	close(stop)
 	<-done
 	if err != nil || len(up.man.segs) != 1 {

@@ -23,20 +23,29 @@ func fromFiles(t testing.TB, src Source, q Query) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed := parseQuery(q.Text, time.Now())
 	x, err := Open(src, Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	q.Archived = q.Archived || parsed.wantsHidden()
-	s := &searching{x: x, ctx: context.Background(), q: q, parsed: &parsed, files: files, res: &Result{}}
-	from, err := scan(s.ctx, src, files, &parsed)
-	if err != nil {
-		t.Fatal(err)
+	s := newSearching(t.Context(), x, q, time.Now())
+	mem, talk := divide(files)
+	wantsMem, wantsTalk := s.wants()
+	s.apart = wantsMem && wantsTalk
+	answer := func(files []vault.File, byMessage bool, f func(source, []bool) error) {
+		from, err := scan(s.ctx, src, files, s.parsed, byMessage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f(from, superseded(from.recs)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := s.answer(from, superseded(from.recs)); err != nil {
-		t.Fatal(err)
+	if wantsTalk {
+		answer(talk, true, s.talkAnswer)
+	}
+	if wantsMem {
+		answer(mem, false, s.answer)
 	}
 	return s.res
 }
@@ -204,7 +213,7 @@ func TestSingleUpdatesDoNotPileUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(x.st.man.segs); n > 3*tierSegments {
+	if n := len(x.mem.st.man.segs); n > 3*tierSegments {
 		t.Errorf("%d segments after %d updates", n, rounds)
 	}
 	if _, err := x.CatchUp(t.Context()); err != nil {
@@ -212,9 +221,9 @@ func TestSingleUpdatesDoNotPileUp(t *testing.T) {
 	}
 	live := uint32(0)
 	total := uint32(0)
-	for id, n := range x.st.man.live() {
+	for id, n := range x.mem.st.man.live() {
 		live += n
-		for _, s := range x.st.man.segs {
+		for _, s := range x.mem.st.man.segs {
 			if s.id == id {
 				total += s.docs
 			}
@@ -226,11 +235,11 @@ func TestSingleUpdatesDoNotPileUp(t *testing.T) {
 	for _, q := range []string{"database", "run* -alpha", `"the of"`, "number1*"} {
 		sameAnswer(t, q, ask(t, x, Query{Text: q, Limit: -1}), fromFiles(t, src, Query{Text: q, Limit: -1}))
 	}
-	entries, err := os.ReadDir(filepath.Join(src.state, "index", versionDir(), x.st.stamp.gen))
+	entries, err := os.ReadDir(filepath.Join(src.state, "index", versionDir(), x.mem.st.stamp.gen))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(x.st.man.segs) + 1; len(entries) != want {
+	if want := len(x.mem.st.man.segs) + 1; len(entries) != want {
 		t.Errorf("%d files in the generation, want %d", len(entries), want)
 	}
 }

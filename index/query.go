@@ -1,6 +1,7 @@
 package index
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -34,12 +35,13 @@ const (
 
 // A clause is one unit of a query.
 type clause struct {
-	occur occur
-	kind  clauseKind
-	raw   string
-	exact []token  // its words with their positions
-	stems []string // the stems of exact
-	name  string   // its form as an identifier, "" for plain words
+	occur  occur
+	kind   clauseKind
+	raw    string
+	exact  []token  // its words with their positions
+	stems  []string // the stems of exact
+	name   string   // its form as an identifier, "" for plain words
+	quoted bool     // required by its quotation marks alone
 }
 
 // A query is a parsed text. Every text is one: what is no operator is a word.
@@ -47,6 +49,7 @@ type query struct {
 	clauses  []clause
 	filters  []filter
 	required []filter // given beside the text: each must hold
+	when     bool     // asks when something was
 }
 
 // parseQuery reads a query asked at time now. Bare words are alternatives, best first;
@@ -55,13 +58,33 @@ type query struct {
 // a partner, a lone sign, an unknown key and an impossible value are text.
 func parseQuery(text string, now time.Time) query {
 	p := queryParser{text: clip(text), now: now}
+	p.clipped = p.text
 	for p.next() {
 		if len(p.out.clauses) >= maxClauses {
 			break
 		}
 	}
 	p.out.finish()
+	p.out.when = asksWhen(p.clipped)
 	return p.out
+}
+
+// asksWhen reports a question for a time.
+func asksWhen(text string) bool {
+	var before string
+	asks := false
+	tokenize([]byte(text), func(t token) {
+		switch t.term {
+		case "when":
+			asks = true
+		case "long":
+			asks = asks || before == "how"
+		case "date", "day", "month", "year", "time":
+			asks = asks || before == "what" || before == "which"
+		}
+		before = t.term
+	})
+	return asks
 }
 
 func clip(s string) string {
@@ -75,9 +98,10 @@ func clip(s string) string {
 }
 
 type queryParser struct {
-	text string
-	now  time.Time
-	out  query
+	text    string
+	clipped string // the whole
+	now     time.Time
+	out     query
 }
 
 // next reads one unit from the front of the text.
@@ -86,9 +110,9 @@ func (p *queryParser) next() bool {
 	if p.text == "" {
 		return false
 	}
-	how := should
+	how, signed := should, false
 	if len(p.text) > 1 && (p.text[0] == '+' || p.text[0] == '-') && opensOperand(p.text[1:]) {
-		how = must
+		how, signed = must, true
 		if p.text[0] == '-' {
 			how = mustNot
 		}
@@ -99,7 +123,11 @@ func (p *queryParser) next() bool {
 		if how == should {
 			how = must
 		}
+		n := len(p.out.clauses)
 		p.add(how, phrase, quoted)
+		if !signed && len(p.out.clauses) > n {
+			p.out.clauses[n].quoted = true
+		}
 		return true
 	}
 	end := strings.IndexFunc(p.text, isSpace)
@@ -224,4 +252,42 @@ func (c *clause) isStop() bool {
 		}
 	}
 	return true
+}
+
+// idle reports that the word at i of a bare composite (the "of" of
+// state-of-the-art) is a stop word beside others: every text has it.
+func (c *clause) idle(i int) bool {
+	if !stopWords()[c.exact[i].term] {
+		return false
+	}
+	for _, t := range c.exact {
+		if !stopWords()[t.term] {
+			return true
+		}
+	}
+	return false
+}
+
+// loosened is q with the phrases that only quotation marks require read as
+// words, nil where that makes no other query: quotation marks in a sentence
+// name a title as often as they require its words. A query of nothing but
+// phrases is meant as it stands.
+func (q *query) loosened() *query {
+	out := *q
+	out.clauses = slices.Clone(q.clauses)
+	words, phrases := 0, 0
+	for i := range out.clauses {
+		c := &out.clauses[i]
+		switch {
+		case c.quoted:
+			c.occur, c.kind = should, word
+			phrases++
+		case c.occur != mustNot:
+			words++
+		}
+	}
+	if words == 0 || phrases == 0 {
+		return nil
+	}
+	return &out
 }

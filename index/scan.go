@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -17,10 +18,12 @@ import (
 // answer when the index cannot be used, and the oracle its tests compare with.
 type scanSource struct {
 	recs     []record
+	lay      *layout // nil where a document is a file
 	fields   [fieldCount]similarity
 	postings map[leafKey][]posting
 	prefixes map[leafKey][]string
 	literals map[string][]posting
+	words    int // see wanted
 }
 
 type leafKey struct {
@@ -34,10 +37,11 @@ type wanted struct {
 	prefixes []leafKey
 	guesses  []string // words that may be misspelt
 	literals []string
+	words    int // the field in which they and prefixes are looked up
 }
 
-func (q *query) wants() *wanted {
-	w := &wanted{terms: map[leafKey]bool{}}
+func (q *query) wants(byMessage bool) *wanted {
+	w := &wanted{terms: map[leafKey]bool{}, words: wordsField(byMessage)}
 	for i := range q.clauses {
 		c := &q.clauses[i]
 		if c.kind == literal {
@@ -56,10 +60,10 @@ func (q *query) wants() *wanted {
 			w.terms[leafKey{fieldIdent, c.name}] = true
 		}
 		if c.mayBeMisspelt() {
-			w.guesses = append(w.guesses, c.exact[0].term)
+			w.guesses = append(w.guesses, c.guess(byMessage))
 		}
 		if c.kind == prefix && len(c.exact) == 1 {
-			w.prefixes = append(w.prefixes, leafKey{fieldExact, c.exact[0].term})
+			w.prefixes = append(w.prefixes, leafKey{w.words, c.prefixTerm(byMessage)})
 		} else if c.kind == prefix {
 			w.prefixes = append(w.prefixes, leafKey{fieldIdent, c.name})
 		}
@@ -69,14 +73,18 @@ func (q *query) wants() *wanted {
 
 // scanned is what is kept of one file.
 type scanned struct {
-	rec      record
+	rec  record
+	docs []scannedDoc
+}
+
+type scannedDoc struct {
 	postings map[leafKey]posting
 	literals []string
 }
 
-// scan reads files and keeps what q needs.
-func scan(ctx context.Context, src Source, files []vault.File, q *query) (*scanSource, error) {
-	w := q.wants()
+// scan reads files and keeps what q needs. byMessage is as in part.
+func scan(ctx context.Context, src Source, files []vault.File, q *query, byMessage bool) (*scanSource, error) {
+	w := q.wants(byMessage)
 	files = inOrder(files) // equal scores are shown in path order
 	parts := make([]scanned, len(files))
 	var wg sync.WaitGroup
@@ -94,7 +102,7 @@ func scan(ctx context.Context, src Source, files []vault.File, q *query) (*scanS
 				if i >= len(files) || ctx.Err() != nil {
 					return
 				}
-				parts[i] = scanFile(a, src, files[i], w)
+				parts[i] = scanFile(a, src, files[i], w, byMessage)
 			}
 		})
 	}
@@ -102,21 +110,49 @@ func scan(ctx context.Context, src Source, files []vault.File, q *query) (*scanS
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	return gather(parts, w), nil
+	return gather(parts, w, byMessage), nil
 }
 
 // scanFile takes one file apart. A file that cannot be read has no text.
-func scanFile(a *analyzer, src Source, f vault.File, w *wanted) scanned {
+func scanFile(a *analyzer, src Source, f vault.File, w *wanted, byMessage bool) scanned {
 	data, info, err := src.ReadFile(f.Path)
 	if err != nil {
 		return scanned{rec: record{path: f.Path}}
 	}
-	d := a.analyze(f.Path, data)
-	out := scanned{rec: newRecord(d, data, info), postings: map[leafKey]posting{}}
-	out.rec.docs = 1
+	info.Path = f.Path
+	docs, rec := splitter(byMessage)(a, data, info)
+	out := scanned{rec: rec, docs: make([]scannedDoc, len(docs))}
+	out.rec.docs = uint32(len(docs))
+	for i, d := range docs {
+		out.docs[i].postings = w.postings(d)
+	}
+	if len(w.literals) == 0 {
+		return out
+	}
+	for i, text := range textsOf(data, byMessage) {
+		out.docs[i].literals = literalsIn(text, w.literals)
+	}
+	return out
+}
+
+// textsOf are the texts of the documents of a file.
+func textsOf(data []byte, byMessage bool) [][]byte {
+	if !byMessage {
+		return [][]byte{data}
+	}
+	var out [][]byte
+	for _, s := range messagesOf(markdown.Parse(data)) {
+		out = append(out, data[s.Start:s.End])
+	}
+	return out
+}
+
+// postings are the terms of d that are wanted.
+func (w *wanted) postings(d *document) map[leafKey]posting {
+	out := map[leafKey]posting{}
 	keep := func(k leafKey, t *termFreq) {
 		length := d.bags[k.field].length
-		out.postings[k] = posting{freq: int32(t.freq), length: int32(length), positions: t.positions}
+		out[k] = posting{freq: int32(t.freq), length: int32(length), positions: t.positions}
 	}
 	for k := range w.terms {
 		if t := d.bags[k.field].find(k.term); t != nil {
@@ -131,13 +167,12 @@ func scanFile(a *analyzer, src Source, f vault.File, w *wanted) scanned {
 		}
 	}
 	for _, g := range w.guesses {
-		for i := range d.bags[fieldExact].terms {
-			if t := &d.bags[fieldExact].terms[i]; isSimilar(g, t.term) {
-				keep(leafKey{fieldExact, t.term}, t)
+		for i := range d.bags[w.words].terms {
+			if t := &d.bags[w.words].terms[i]; isSimilar(g, t.term) {
+				keep(leafKey{w.words, t.term}, t)
 			}
 		}
 	}
-	out.literals = literalsIn(data, w.literals)
 	return out
 }
 
@@ -156,19 +191,30 @@ func literalsIn(data []byte, texts []string) (out []string) {
 }
 
 // gather turns the parts into a source.
-func gather(parts []scanned, w *wanted) *scanSource {
+func gather(parts []scanned, w *wanted, byMessage bool) *scanSource {
 	s := &scanSource{
-		recs: make([]record, len(parts)), postings: map[leafKey][]posting{},
+		recs: make([]record, len(parts)), postings: map[leafKey][]posting{}, words: w.words,
 		prefixes: map[leafKey][]string{}, literals: map[string][]posting{},
 	}
 	for i := range parts {
 		s.recs[i] = parts[i].rec
-		for k, p := range parts[i].postings {
-			p.doc = int32(i)
-			s.postings[k] = append(s.postings[k], p)
+	}
+	if byMessage {
+		s.lay = newLayout(s.recs)
+	}
+	for i := range parts {
+		first := int32(i)
+		if byMessage {
+			first = s.lay.base[i]
 		}
-		for _, l := range parts[i].literals {
-			s.literals[l] = append(s.literals[l], posting{doc: int32(i)})
+		for n, d := range parts[i].docs {
+			for k, p := range d.postings {
+				p.doc = first + int32(n)
+				s.postings[k] = append(s.postings[k], p)
+			}
+			for _, l := range d.literals {
+				s.literals[l] = append(s.literals[l], posting{doc: first + int32(n)})
+			}
 		}
 	}
 	for _, p := range w.prefixes {
@@ -185,6 +231,8 @@ func gather(parts []scanned, w *wanted) *scanSource {
 
 func (s *scanSource) records() []record { return s.recs }
 
+func (s *scanSource) layout() *layout { return s.lay }
+
 func (s *scanSource) stats(field int) similarity { return s.fields[field] }
 
 func (s *scanSource) term(field int, term string) ([]posting, error) {
@@ -200,7 +248,7 @@ func (s *scanSource) expand(field int, prefix string) ([]string, error) {
 
 func (s *scanSource) similar(word string) (out []string, _ error) {
 	for k := range s.postings {
-		if k.field == fieldExact && isSimilar(word, k.term) {
+		if k.field == s.words && isSimilar(word, k.term) {
 			out = append(out, k.term)
 		}
 	}
@@ -213,8 +261,9 @@ func (s *scanSource) literal(text string) ([]posting, error) {
 }
 
 // literalPostings reads the files of recs for a text without words.
-func literalPostings(ctx context.Context, src Source, recs []record, text string) ([]posting, error) {
+func literalPostings(ctx context.Context, src Source, recs []record, lay *layout, text string) ([]posting, error) {
 	var out []posting
+	lower := []string{strings.ToLower(text)}
 	for i := range recs {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -223,8 +272,14 @@ func literalPostings(ctx context.Context, src Source, recs []record, text string
 		if err != nil {
 			continue // vanished or unreadable: no text, as when indexed
 		}
-		if len(literalsIn(data, []string{strings.ToLower(text)})) > 0 {
-			out = append(out, posting{doc: int32(i)})
+		first, end := int32(i), int32(i+1)
+		if lay != nil {
+			first, end = lay.base[i], lay.base[i+1]
+		}
+		for n, t := range textsOf(data, lay != nil) {
+			if doc := first + int32(n); doc < end && len(literalsIn(t, lower)) > 0 {
+				out = append(out, posting{doc: doc})
+			}
 		}
 	}
 	return out, nil

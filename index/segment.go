@@ -77,7 +77,7 @@ func (blugeDoc) Analyze() {}
 
 // EachField visits the fields that have terms.
 func (d blugeDoc) EachField(visit segment.VisitField) {
-	visit(idField(d.path))
+	visit(idField(d.name))
 	for f := range fieldCount {
 		if len(d.bags[f].terms) > 0 {
 			visit(bagField{name: fieldName(f), bag: &d.bags[f]})
@@ -85,23 +85,20 @@ func (d blugeDoc) EachField(visit segment.VisitField) {
 	}
 }
 
-// idField stores the path, so that a document can be told from its copy.
+// idField stores the name, so that a document can be told from its copy. It is
+// not indexed: nothing looks documents up by it.
 type idField string
 
-func (f idField) Name() string                 { return "_id" }
-func (f idField) Length() int                  { return 1 }
-func (f idField) Value() []byte                { return []byte(f) }
-func (f idField) Index() bool                  { return true }
-func (f idField) Store() bool                  { return true }
-func (f idField) IndexDocValues() bool         { return false }
-func (f idField) EachTerm(v segment.VisitTerm) { v(idTerm(f)) }
+// idName is what the segment format calls the field that comes first.
+const idName = "_id"
 
-// idTerm is the path as the only term of its field.
-type idTerm string
-
-func (t idTerm) Term() []byte                       { return []byte(t) }
-func (t idTerm) Frequency() int                     { return 1 }
-func (t idTerm) EachLocation(segment.VisitLocation) {}
+func (f idField) Name() string               { return idName }
+func (f idField) Length() int                { return 1 }
+func (f idField) Value() []byte              { return []byte(f) }
+func (f idField) Index() bool                { return false }
+func (f idField) Store() bool                { return true }
+func (f idField) IndexDocValues() bool       { return false }
+func (f idField) EachTerm(segment.VisitTerm) {}
 
 // bagField shows a termBag as Bluge's segment.Field.
 type bagField struct {

@@ -19,6 +19,8 @@ type segSource struct {
 
 func (s *segSource) records() []record { return s.st.man.recs }
 
+func (s *segSource) layout() *layout { return s.st.opened.layout }
+
 func (s *segSource) stats(field int) similarity { return s.st.opened.stats[field] }
 
 func (s *segSource) literal(text string) ([]posting, error) { return s.files(text) }
@@ -40,9 +42,9 @@ func (s *segSource) term(field int, term string) ([]posting, error) {
 		if p == nil {
 			return out, nil
 		}
-		if rec := s.st.opened.recOf[p.Number()]; rec >= 0 {
+		if doc := s.st.opened.docOf[p.Number()]; doc >= 0 {
 			out = append(out, posting{
-				doc: rec, freq: int32(p.Frequency()), length: int32(normLength(p.Norm())), number: uint32(p.Number()),
+				doc: doc, freq: int32(p.Frequency()), length: int32(normLength(p.Norm())), number: uint32(p.Number()),
 			})
 		}
 	}
@@ -89,7 +91,7 @@ func (s *segSource) expand(field int, prefix string) ([]string, error) {
 
 func (s *segSource) similar(word string) ([]string, error) {
 	_, first := utf8.DecodeRuneInString(word)
-	return s.dictionary(fieldExact, word[:first], similarAutomaton(word), func(term string) bool { return isSimilar(word, term) })
+	return s.dictionary(wordsField(s.st.byMessage), word[:first], similarAutomaton(word), func(term string) bool { return isSimilar(word, term) })
 }
 
 // similarAutomaton steers the walk through a dictionary past what cannot be

@@ -19,6 +19,8 @@ type liner struct {
 	names    map[string]float64
 	phrases  []linePhrase
 	literals []string
+	known    map[string]string
+	toks     []token // scratch
 }
 
 type linePhrase struct {
@@ -30,7 +32,7 @@ type linePhrase struct {
 // newLiner prepares a query with the weights that its terms had in e.
 func newLiner(q *query, e *evaluation) *liner {
 	weights := e.weights
-	l := &liner{stems: newStemmer(), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}}
+	l := &liner{stems: newStemmer(), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}, known: map[string]string{}}
 	for i := range q.clauses {
 		c := &q.clauses[i]
 		if c.occur == mustNot {
@@ -88,14 +90,17 @@ const frontWeight = 0.25
 // best is the line with the most weight, the first of equals; front is the
 // length of the front matter. A file that matches by its path alone shows its
 // first line of text.
-func (l *liner) best(data []byte, front int) line {
+func (l *liner) best(data []byte, front int) line { return l.bestIn(data, 0, len(data), front) }
+
+// bestIn is best for data[start:end]; what stands before text is worth less.
+func (l *liner) bestIn(data []byte, start, end, text int) line {
 	var out, first line
-	at, number := 0, 0
-	for text := range bytes.Lines(data) {
+	at, number := start, bytes.Count(data[:start], []byte("\n"))
+	for raw := range bytes.Lines(data[start:end]) {
 		number++
-		cur := line{number: number, text: bytes.TrimRight(text, "\r\n")}
+		cur := line{number: number, text: bytes.TrimRight(raw, "\r\n")}
 		l.look(&cur)
-		if at < front {
+		if at < text {
 			cur.weight *= frontWeight
 		} else if first.number == 0 && len(bytes.TrimSpace(cur.text)) > 0 {
 			first = cur
@@ -103,7 +108,7 @@ func (l *liner) best(data []byte, front int) line {
 		if cur.weight > out.weight {
 			out = cur
 		}
-		at += len(text)
+		at += len(raw)
 	}
 	if out.number == 0 {
 		out = first
@@ -113,9 +118,10 @@ func (l *liner) best(data []byte, front int) line {
 
 // look fills in weight and ranges.
 func (l *liner) look(cur *line) {
-	var toks []token
+	toks := l.toks[:0]
 	seen := map[string]bool{}
-	tokenize(cur.text, func(t token) { toks = append(toks, t) })
+	tokenizeKnown(cur.text, l.known, func(t token) { toks = append(toks, t) })
+	l.toks = toks
 	for _, t := range toks {
 		stem := l.stems.stem(t.term)
 		w, ok := l.byStem[stem]

@@ -8,18 +8,20 @@ import (
 // A state is one manifest with, once asked for, Bluge's reader over it. It
 // never changes after it was made; searches may share it.
 type state struct {
-	stamp  stamp
-	man    *manifest
-	tail   tail
-	mem    map[uint64]*segmentFile // segments that are in memory only
-	opened *opened
+	byMessage bool // see part
+	stamp     stamp
+	man       *manifest
+	tail      tail
+	mem       map[uint64]*segmentFile // segments that are in memory only
+	opened    *opened
 }
 
 // An opened state can be searched.
 type opened struct {
 	segs   []*segmentFile
 	snap   *blugeindex.Snapshot
-	recOf  []int32 // global document number → index into man.recs, or -1
+	docOf  []int32 // Bluge's document number → ours, or -1
+	layout *layout // nil where a document is a file
 	stats  [fieldCount]similarity
 	hidden []bool // superseded records; nil when there are none
 }
@@ -37,6 +39,9 @@ func (st *state) open(s *store, reuse *state) error {
 		}
 	}
 	o := &opened{}
+	if st.byMessage {
+		o.layout = newLayout(st.man.recs)
+	}
 	for _, info := range st.man.segs {
 		f := st.mem[info.id]
 		if f == nil {
@@ -65,7 +70,7 @@ func (st *state) open(s *store, reuse *state) error {
 }
 
 // number maps Bluge's document numbers, which run through the segments in
-// order, to records, and returns the documents that no record points at.
+// order, to ours, and returns the documents that no record points at.
 func (o *opened) number(m *manifest) []*roaring.Bitmap {
 	base := make(map[uint64]uint32, len(o.segs))
 	total := uint32(0)
@@ -73,27 +78,52 @@ func (o *opened) number(m *manifest) []*roaring.Bitmap {
 		base[f.info.id] = total
 		total += f.info.docs
 	}
-	o.recOf = make([]int32, total)
-	for i := range o.recOf {
-		o.recOf[i] = -1
+	o.docOf = make([]int32, total)
+	for i := range o.docOf {
+		o.docOf[i] = -1
 	}
 	for i := range m.recs {
 		r := &m.recs[i]
+		first := int32(i)
+		if o.layout != nil {
+			first = o.layout.base[i]
+		}
 		for d := range r.docs {
-			o.recOf[base[r.seg]+r.doc+d] = int32(i)
+			o.docOf[base[r.seg]+r.doc+d] = first + int32(d)
 		}
 	}
 	deleted := make([]*roaring.Bitmap, len(o.segs))
 	for i, f := range o.segs {
 		deleted[i] = roaring.New()
 		at := base[f.info.id]
-		for d, rec := range o.recOf[at : at+f.info.docs] {
-			if rec < 0 {
+		for d, doc := range o.docOf[at : at+f.info.docs] {
+			if doc < 0 {
 				deleted[i].Add(uint32(d))
 			}
 		}
 	}
 	return deleted
+}
+
+// A layout says which documents are messages of which record: documents are
+// numbered through all records in order.
+type layout struct {
+	base  []int32 // record → its first document; one more at the end
+	owner []int32 // document → record
+}
+
+func newLayout(recs []record) *layout {
+	l := &layout{base: make([]int32, len(recs)+1)}
+	for i := range recs {
+		l.base[i+1] = l.base[i] + int32(recs[i].docs)
+	}
+	l.owner = make([]int32, l.base[len(recs)])
+	for i := range recs {
+		for d := l.base[i]; d < l.base[i+1]; d++ {
+			l.owner[d] = int32(i)
+		}
+	}
+	return l
 }
 
 // fieldStats are the statistics of the living documents.
@@ -104,11 +134,11 @@ func fieldStats(recs []record) (out [fieldCount]similarity) {
 		if recs[i].docs == 0 {
 			continue
 		}
-		docs++
+		docs += uint64(recs[i].docs)
 		for s, n := range recs[i].lens {
 			total[s] += uint64(n)
 			if n > 0 {
-				having[s]++
+				having[s] += uint64(recs[i].docs)
 			}
 		}
 	}

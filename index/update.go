@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"stet/vault"
@@ -14,18 +13,10 @@ import (
 // one: reading a block costs a reader about as much as 64 records.
 const maxBlocks = 64
 
-// CatchUp brings the index up to date with the files on disk. A writer in
-// another process is no error: it does the same work. Without one the errors
-// are those of the disk. With Options.ReadOnly it does nothing.
-func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
+// catchUp brings the part up to date with files. A writer in another process
+// is no error: it does the same work.
+func (x *part) catchUp(ctx context.Context, files []vault.File) (Stats, error) {
 	began := x.o.Now()
-	if x.o.ReadOnly {
-		return Stats{}, nil
-	}
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
-	if err != nil {
-		return Stats{}, fmt.Errorf("catch up: %w", err)
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	_, stats, err := x.underLock(ctx, 0, func(s *store) (*state, Stats, error) {
@@ -38,28 +29,9 @@ func (x *Index) CatchUp(ctx context.Context) (Stats, error) {
 	return x.finish(stats, began, "catch up", err)
 }
 
-// Touch brings the given files up to date without looking at any other: for
-// the writer that has just written them. Where there is no usable index yet,
-// or another process is writing it, Touch leaves everything to the next search.
-// It may count a new file as a changed one: it does not look.
-func (x *Index) Touch(ctx context.Context, paths []vault.Path) (Stats, error) {
+// touchFiles brings files, which are in order, up to date.
+func (x *part) touchFiles(ctx context.Context, files []vault.File) (Stats, error) {
 	began := x.o.Now()
-	files := make([]vault.File, 0, len(paths))
-	for _, p := range paths {
-		if class := vault.ClassOf(p); p.IsMarkdown() && class != vault.ClassConfig && class != vault.ClassReport {
-			files = append(files, vault.File{Path: p})
-		}
-	}
-	if len(files) == 0 || x.o.ReadOnly {
-		return Stats{}, nil
-	}
-	slices.SortFunc(files, func(a, b vault.File) int {
-		if a.Path < b.Path {
-			return -1
-		}
-		return 1
-	})
-	files = slices.CompactFunc(files, func(a, b vault.File) bool { return a.Path == b.Path })
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s, err := x.use(false)
@@ -76,7 +48,7 @@ func (x *Index) Touch(ctx context.Context, paths []vault.Path) (Stats, error) {
 
 // touch adds the files to the published index. Only a writer that has the
 // manifest in hand anyway looks at its records.
-func (x *Index) touch(ctx context.Context, s *store, files []vault.File) (Stats, error) {
+func (x *part) touch(ctx context.Context, s *store, files []vault.File) (Stats, error) {
 	at, err := s.stamp()
 	if err != nil {
 		return Stats{}, err
@@ -100,7 +72,7 @@ func (x *Index) touch(ctx context.Context, s *store, files []vault.File) (Stats,
 
 // touchBlind adds the files without reading a single record of the manifest,
 // unless so many small updates stand behind it that it is time to tidy up.
-func (x *Index) touchBlind(ctx context.Context, s *store, gen string, files []vault.File) (Stats, error) {
+func (x *part) touchBlind(ctx context.Context, s *store, gen string, files []vault.File) (Stats, error) {
 	x.st = nil
 	t, err := s.loadTail(gen)
 	if err != nil {
@@ -114,7 +86,7 @@ func (x *Index) touchBlind(ctx context.Context, s *store, gen string, files []va
 		return x.touch(ctx, s, files)
 	}
 	ch := &changes{read: files}
-	b := &builder{src: x.src, now: x.o.Now, nextSeg: t.nextSeg}
+	b := x.builder(t.nextSeg, nil)
 	d, mem, err := ch.gather(ctx, b)
 	if err != nil || d.empty() {
 		return Stats{}, err
@@ -141,7 +113,7 @@ func writeSegments(s *store, gen string, d *delta, mem map[uint64]*segmentFile) 
 
 // finish completes stats. That another process is at work, or that there is no
 // index yet, is no failure.
-func (x *Index) finish(stats Stats, began time.Time, what string, err error) (Stats, error) {
+func (x *part) finish(stats Stats, began time.Time, what string, err error) (Stats, error) {
 	stats.Took = x.o.Now().Sub(began)
 	if x.st != nil && err == nil {
 		stats.Total = len(x.st.man.recs)
@@ -159,7 +131,7 @@ func (x *Index) finish(stats Stats, began time.Time, what string, err error) (St
 }
 
 // updateOrRebuild brings the published state up to date. The lock is held.
-func (x *Index) updateOrRebuild(ctx context.Context, s *store, files []vault.File) (*state, Stats, error) {
+func (x *part) updateOrRebuild(ctx context.Context, s *store, files []vault.File) (*state, Stats, error) {
 	st, err := x.load()
 	if errors.Is(err, errNone) || errors.Is(err, ErrDamaged) {
 		return x.rebuild(ctx, s, files)
@@ -178,8 +150,8 @@ func (x *Index) updateOrRebuild(ctx context.Context, s *store, files []vault.Fil
 }
 
 // publish writes the segments of ch and then the block that names them.
-func (x *Index) publish(ctx context.Context, s *store, st *state, ch *changes) (*state, Stats, error) {
-	b := &builder{src: x.src, now: x.o.Now, nextSeg: st.man.nextSeg, done: x.progress(len(ch.read))}
+func (x *part) publish(ctx context.Context, s *store, st *state, ch *changes) (*state, Stats, error) {
+	b := x.builder(st.man.nextSeg, x.progress(len(ch.read)))
 	d, mem, err := ch.gather(ctx, b)
 	if err != nil {
 		return nil, Stats{}, err
@@ -191,7 +163,7 @@ func (x *Index) publish(ctx context.Context, s *store, st *state, ch *changes) (
 	if err := writeSegments(s, gen, d, mem); err != nil {
 		return nil, Stats{}, err
 	}
-	up := &state{man: st.man.apply(d), mem: mem, tail: tail{blocks: st.tail.blocks + 1}}
+	up := &state{byMessage: x.byMessage, man: st.man.apply(d), mem: mem, tail: tail{blocks: st.tail.blocks + 1}}
 	if st.tail.torn || up.tail.blocks > maxBlocks {
 		err = x.writeWhole(s, gen, up)
 	} else {
@@ -216,7 +188,7 @@ func (x *Index) publish(ctx context.Context, s *store, st *state, ch *changes) (
 }
 
 // writeWhole replaces the manifest file by one block.
-func (x *Index) writeWhole(s *store, gen string, st *state) error {
+func (x *part) writeWhole(s *store, gen string, st *state) error {
 	var file []byte
 	file, st.tail.sum = encodeManifest(st.man)
 	st.tail.blocks, st.tail.torn = 0, false
@@ -224,24 +196,17 @@ func (x *Index) writeWhole(s *store, gen string, st *state) error {
 }
 
 // progress reports batches to the person who waits; nil for small work.
-func (x *Index) progress(total int) func(int) {
+func (x *part) progress(total int) func(int) {
 	if x.o.Progress == nil || total < batchFiles/4 {
 		return nil
 	}
 	return func(done int) { x.o.Progress(Event{Phase: "index", Done: done, Total: total}) }
 }
 
-// Rebuild makes the index anew from every file. It fails with [ErrBusy] while
+// rebuildAll makes the part anew from files. It fails with [ErrBusy] while
 // another process writes it.
-func (x *Index) Rebuild(ctx context.Context) (Stats, error) {
+func (x *part) rebuildAll(ctx context.Context, files []vault.File) (Stats, error) {
 	began := x.o.Now()
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
-	if err != nil {
-		return Stats{}, fmt.Errorf("rebuild search index: %w", err)
-	}
-	if x.o.ReadOnly {
-		return Stats{}, fmt.Errorf("rebuild: %w", errReadOnly)
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	_, stats, err := x.underLock(ctx, rebuildWait, func(s *store) (*state, Stats, error) { return x.rebuild(ctx, s, files) })
@@ -253,7 +218,7 @@ func (x *Index) Rebuild(ctx context.Context) (Stats, error) {
 
 // rebuild writes a new generation beside the published one and then publishes
 // it by renaming the file current: the commit point. The lock is held.
-func (x *Index) rebuild(ctx context.Context, s *store, files []vault.File) (_ *state, _ Stats, err error) {
+func (x *part) rebuild(ctx context.Context, s *store, files []vault.File) (_ *state, _ Stats, err error) {
 	gen, err := s.newGeneration()
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
@@ -266,7 +231,7 @@ func (x *Index) rebuild(ctx context.Context, s *store, files []vault.File) (_ *s
 		}
 	}()
 	man := &manifest{}
-	b := &builder{src: x.src, now: x.o.Now, done: x.progress(len(files))}
+	b := x.builder(0, x.progress(len(files)))
 	err = b.build(ctx, files, func(part *batch) error {
 		man.recs = append(man.recs, part.recs...)
 		if part.data == nil {
@@ -280,7 +245,7 @@ func (x *Index) rebuild(ctx context.Context, s *store, files []vault.File) (_ *s
 	}
 	man.recs = sortRecords(man.recs)
 	man.nextSeg = b.nextSeg
-	st := &state{man: man}
+	st := &state{byMessage: x.byMessage, man: man}
 	if err := x.writeWhole(s, gen, st); err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/cmd/stet/bench"
 	"stet/cmd/stet/console"
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), memory.Commands(), history.Commands(), upkeep.IndexCommands(), otherCommands())
+	return slices.Concat(upkeep.StartCommands(), memory.Commands(), history.Commands(), upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 
 // dispatch finds the command and lets urfave/cli read its flags. Help pages and

@@ -77,7 +77,7 @@ func checkFlags(t *testing.T, c *console.Command) {
 }
 
 // A command that writes can be asked what it would write; edit shows it in the
-// editor, and the search index is nobody's data.
+// editor, and the search index and the vaults of bench are nobody's data.
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
 	// One line a package, so that two people can add to them.
@@ -88,7 +88,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		adopt undo redo revert
 	`)
 	reads := strings.Fields(`
-		status reindex
+		status reindex bench
 		search list show edit links
 		log history blame diff
 		help version completion

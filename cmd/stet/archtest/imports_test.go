@@ -39,7 +39,8 @@ func edges() []edge {
 		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "vault/links", "vault/notebook", "markdown", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"cmd/stet/console", "vault", "vault/lineage"}, "commands: flags, one call, print"},
 		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "vault/settings", "index"}, "commands: flags, one call, print"},
-		{"cmd/stet", []string{"cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep", "vault"}, "dispatch, and the names of memories for completion"},
+		{"cmd/stet/bench", []string{"cmd/stet/console", "vault", "vault/durable", "index", "markdown"}, "measuring: makes vaults of transcripts and asks them"},
+		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep", "vault"}, "dispatch, and the names of memories for completion"},
 		{"cmd/stet/archtest", nil, "looks at source text only"},
 	}
 }

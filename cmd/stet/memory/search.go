@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,12 +22,14 @@ func searchCommand() *console.Command {
 		Args:    "QUERY...", MinArgs: 1, MaxArgs: -1,
 		Details: "Sees the files as they are on disk now, committed or not. A question typed as a\n" +
 			"sentence works. No hits is not a failure (exit 0). Operators, each of them optional:\n" +
-			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until: with a\n" +
-			"value; a query that begins with \"-\" goes after \"--\".",
+			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until:, on:, is:, in:\n" +
+			"with a value; a query that begins with \"-\" goes after \"--\". What was said in sessions\n" +
+			"stands apart, the best message of up to three of them; in:sessions searches nothing else.",
 		Examples: []console.Example{
 			{Line: "stet search mysql port", Says: "words, best match first"},
 			{Line: `stet search "where does production run?"`, Says: "a question"},
 			{Line: `stet search '"side by side" +mysql since:2026-01'`, Says: "a phrase, a word it must have, a date"},
+			{Line: `stet search "what did we say about backups?" in:sessions`, Says: "messages of transcripts"},
 			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
 		},
 		Flags: []cli.Flag{
@@ -53,6 +56,7 @@ type searchAnswer struct {
 	Degraded string    `json:"degraded,omitempty"`
 	TookMS   float64   `json:"took_ms"`
 	Hits     []hitView `json:"hits"`
+	Sessions []hitView `json:"sessions"` // the best of a few conversations, beside the hits
 }
 
 type hitView struct {
@@ -68,6 +72,10 @@ type hitView struct {
 	Tier       string      `json:"tier"`
 	Snippet    string      `json:"snippet"`
 	Updated    string      `json:"updated,omitempty"`
+	Message    int         `json:"message,omitempty"` // its number in a transcript
+	Role       string      `json:"role,omitempty"`
+	Speaker    string      `json:"speaker,omitempty"`
+	Ref        string      `json:"ref,omitempty"`
 	Explain    string      `json:"explain,omitempty"`
 }
 
@@ -110,11 +118,14 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 
 func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result) error {
 	answer := searchAnswer{Query: q.Text, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded,
-		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits))}
+		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits)), Sessions: make([]hitView, 0, len(res.Sessions))}
 	for _, h := range res.Hits {
 		answer.Hits = append(answer.Hits, viewHit(h))
 	}
-	if len(res.Hits) == 0 {
+	for _, h := range res.Sessions {
+		answer.Sessions = append(answer.Sessions, viewHit(h))
+	}
+	if len(res.Hits)+len(res.Sessions) == 0 {
 		e.Note("no hits for %q", q.Text)
 	}
 	err := e.Answer(answer, func(w io.Writer) error {
@@ -123,7 +134,7 @@ func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Resu
 				return err
 			}
 		}
-		return nil
+		return printSessions(w, e, in, res)
 	})
 	if err == nil && e.ErrTerminal && len(res.Hits) > 0 {
 		e.Note("%d of %d hits, %s, %s", len(res.Hits), res.Total, res.Tier, res.Took.Round(time.Millisecond))
@@ -131,9 +142,30 @@ func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Resu
 	return err
 }
 
+// printSessions shows what was said in conversations, apart from what is noted.
+func printSessions(w io.Writer, e *console.Env, in *console.Input, res *index.Result) error {
+	if len(res.Sessions) == 0 || in.Bool("null") || in.Bool("paths") {
+		return nil
+	}
+	title := "in sessions:\n"
+	if len(res.Hits) > 0 {
+		title = "\n" + title
+	}
+	if _, err := io.WriteString(w, title); err != nil {
+		return err
+	}
+	for _, h := range res.Sessions {
+		if err := printHit(w, e, in, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func viewHit(h index.Hit) hitView {
 	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
-		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet, Explain: h.Explain}
+		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
+		Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
 	if !h.Updated.IsZero() {
 		view.Updated = h.Updated.UTC().Format(time.RFC3339)
 	}
@@ -145,7 +177,11 @@ func printHit(w io.Writer, e *console.Env, in *console.Input, h index.Hit) error
 		return printPath(w, in, h.Path)
 	}
 	line := fmt.Sprintf("%s:%d", console.Line1(string(h.Path)), h.Line)
-	if _, err := fmt.Fprintf(w, "%s  %s\n", e.Paint(console.Cyan, line), highlight(e, h)); err != nil {
+	who := ""
+	if h.Message > 0 {
+		who = console.Line1(cmp.Or(h.Speaker, h.Role)) + ": "
+	}
+	if _, err := fmt.Fprintf(w, "%s  %s%s\n", e.Paint(console.Cyan, line), who, highlight(e, h)); err != nil {
 		return err
 	}
 	if h.Explain != "" {

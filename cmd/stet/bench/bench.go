@@ -1,0 +1,290 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/index"
+	"stet/vault"
+	"stet/vault/durable"
+)
+
+// answers is how many messages an answer holds: what the data sets compare.
+const answers = 100
+
+func benchCommand() *console.Command {
+	return &console.Command{
+		Name: "bench", Group: console.Upkeep,
+		Summary: "measure how well search finds, on a data set",
+		Args:    "DIR", MinArgs: 1, MaxArgs: 1,
+		Details: "DIR, or each folder in it, holds docs.jsonl (coll, session, id, date, speaker, text,\n" +
+			"caption: one turn a line, in order), queries.jsonl (query_id, coll, question) and gold.jsonl\n" +
+			"(query_id, type, answerable, gold_ids, gold_sessions). Each collection becomes a vault of\n" +
+			"its own, made of transcripts, and every question is asked as stet search asks it. recall@k\n" +
+			"is the share of the known turns among the first k, mrr one through the rank of the first,\n" +
+			"any@k and all@k whether one or all of them are there; session counts conversations.",
+		Examples: []console.Example{
+			{Line: "stet bench data/retrieval", Says: "every set in it, in vaults that are thrown away"},
+			{Line: "stet bench data/retrieval --vaults ~/tmp/bench", Says: "keep the vaults, and use them the next time"},
+			{Line: "stet bench data/retrieval/locomo --types --dump ranked.jsonl", Says: "by kind of question, with the rankings"},
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dump", Usage: "write {query_id, ranked} of every question to `FILE`, one a line"},
+			&cli.StringFlag{Name: "vaults", Usage: "make the vaults in `DIR` and keep them; those that are there are used"},
+			&cli.BoolFlag{Name: "types", Usage: "show every type of question by itself"},
+		},
+		Run: run,
+	}
+}
+
+// A report is what bench prints under --json.
+type report struct {
+	Sets []setReport `json:"sets"`
+}
+
+type setReport struct {
+	Set       string      `json:"set"`
+	Questions int         `json:"questions"`
+	Empty     int         `json:"empty"`    // questions answered with nothing
+	Degraded  int         `json:"degraded"` // answered without the index
+	P50MS     float64     `json:"p50_ms"`
+	P99MS     float64     `json:"p99_ms"`
+	Rows      []rowReport `json:"rows"`
+}
+
+type rowReport struct {
+	Level    string  `json:"level"`
+	Type     string  `json:"type"` // "" is all of them
+	N        int     `json:"n"`
+	Recall1  float64 `json:"recall@1"`
+	Recall5  float64 `json:"recall@5"`
+	Recall10 float64 `json:"recall@10"`
+	Recall50 float64 `json:"recall@50"`
+	Any5     float64 `json:"any@5"`
+	All5     float64 `json:"all@5"`
+	All10    float64 `json:"all@10"`
+	NDCG5    float64 `json:"ndcg@5"`
+	NDCG10   float64 `json:"ndcg@10"`
+	MRR      float64 `json:"mrr"`
+}
+
+// A ranking is the answer to one question.
+type ranking struct {
+	ID     string   `json:"query_id"`
+	Ranked []string `json:"ranked"`
+}
+
+func run(ctx context.Context, e *console.Env, in *console.Input) (err error) {
+	sets, err := readSets(e.Abs(in.Words[0]))
+	if err != nil {
+		return console.WithHint(fmt.Errorf("read data set: %w", err), `the files are described in "stet bench --help"`)
+	}
+	dir := in.String("vaults")
+	if dir != "" {
+		dir = e.Abs(dir)
+	} else {
+		if dir, err = os.MkdirTemp("", "stet-bench-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	out := report{Sets: []setReport{}}
+	var dump bytes.Buffer
+	for _, s := range sets {
+		r, ranked, err := s.measure(ctx, e, filepath.Join(dir, s.name))
+		if err != nil {
+			return err
+		}
+		r.Rows = s.rows(ranked, in.Bool("types"))
+		out.Sets = append(out.Sets, *r)
+		lines := json.NewEncoder(&dump)
+		for _, a := range ranked {
+			if err := lines.Encode(a); err != nil {
+				return err
+			}
+		}
+	}
+	if name := in.String("dump"); name != "" {
+		if err := write(e, e.Abs(name), dump.Bytes()); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return e.Answer(out, func(w io.Writer) error { return print(w, out) })
+}
+
+// write replaces a file.
+func write(e *console.Env, name string, data []byte) (err error) {
+	r, err := durable.OpenRoot(filepath.Dir(name), e.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return r.Overwrite("bench.dump", filepath.Base(name), data, 0o644, false)
+}
+
+// measure asks every question of its collection.
+func (s *set) measure(ctx context.Context, e *console.Env, dir string) (*setReport, []ranking, error) {
+	turns := map[string][]turn{}
+	var colls []string
+	for _, t := range s.turns {
+		if turns[t.Coll] == nil {
+			colls = append(colls, t.Coll)
+		}
+		turns[t.Coll] = append(turns[t.Coll], t)
+	}
+	r := &setReport{Set: s.name, Questions: len(s.questions)}
+	var ranked []ranking
+	var took []time.Duration
+	for _, name := range colls {
+		c, err := open(ctx, e, dir, name, turns[name])
+		if err != nil {
+			return nil, nil, err
+		}
+		some, times, err := c.ask(ctx, r, s.questions)
+		if err := errors.Join(err, c.close()); err != nil {
+			return nil, nil, err
+		}
+		ranked, took = append(ranked, some...), append(took, times...)
+	}
+	slices.Sort(took)
+	if n := len(took); n > 0 {
+		r.P50MS, r.P99MS = milliseconds(took[n/2]), milliseconds(took[min(n-1, n*99/100)])
+	}
+	return r, ranked, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// ask asks the questions about this collection.
+func (c *collection) ask(ctx context.Context, r *setReport, questions []question) (out []ranking, took []time.Duration, err error) {
+	if _, err := c.index.CatchUp(ctx); err != nil {
+		return nil, nil, err
+	}
+	for _, q := range questions {
+		if q.Coll != c.name {
+			continue
+		}
+		res, err := c.index.Search(ctx, index.Query{Text: q.Text, Limit: answers, Class: []vault.Class{vault.ClassSession}})
+		if err != nil {
+			return nil, nil, fmt.Errorf("question %s: %w", q.ID, err)
+		}
+		a := ranking{ID: q.ID, Ranked: []string{}}
+		for _, h := range res.Hits {
+			a.Ranked = append(a.Ranked, h.Ref)
+		}
+		if len(res.Hits) == 0 {
+			r.Empty++
+		}
+		if res.Degraded != "" {
+			r.Degraded++
+		}
+		out, took = append(out, a), append(took, res.Took)
+	}
+	return out, took, nil
+}
+
+// rows compares the answers with the gold, at every level that the set has.
+func (s *set) rows(ranked []ranking, types bool) []rowReport {
+	session := map[string]string{}
+	for _, t := range s.turns {
+		session[t.ID] = t.Session
+	}
+	by := map[string][]string{}
+	for _, a := range ranked {
+		by[a.ID] = a.Ranked
+	}
+	out := []rowReport{}
+	for _, level := range []string{levelTurn, levelSession, levelUser} {
+		marks := map[string][]mark{}
+		var names []string
+		for _, q := range s.questions {
+			g, known := s.gold[q.ID]
+			targets := g.targets(level)
+			if !known || !g.counts() || len(targets) == 0 {
+				continue
+			}
+			found := by[q.ID]
+			if level != levelTurn {
+				found = sessionsOf(found, session)
+			}
+			m := score(found, targets, level)
+			if marks[g.Type] == nil {
+				names = append(names, g.Type)
+			}
+			marks[""] = append(marks[""], m)
+			marks[g.Type] = append(marks[g.Type], m)
+		}
+		if len(marks[""]) == 0 {
+			continue
+		}
+		out = append(out, row(level, "", marks[""]))
+		if types {
+			slices.Sort(names)
+			for _, name := range names {
+				out = append(out, row(level, name, marks[name]))
+			}
+		}
+	}
+	return out
+}
+
+// sessionsOf is the sessions of turns, each at the rank of its first turn.
+func sessionsOf(ids []string, session map[string]string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if s := session[id]; s != "" && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func row(level, kind string, marks []mark) rowReport {
+	m := mean(marks)
+	return rowReport{
+		Level: level, Type: kind, N: len(marks), Recall1: m.recall1, Recall5: m.recall5, Recall10: m.recall10, Recall50: m.recall50,
+		Any5: m.hit5, All5: m.all5, All10: m.all10, NDCG5: m.ndcg5, NDCG10: m.ndcg10, MRR: m.mrr,
+	}
+}
+
+func print(w io.Writer, out report) error {
+	for _, s := range out.Sets {
+		_, err := fmt.Fprintf(w, "%s  %d questions, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set), s.Questions, s.Empty, s.P50MS, s.P99MS)
+		if err != nil {
+			return err
+		}
+		if s.Degraded > 0 {
+			if _, err := fmt.Fprintf(w, "  %d answered without the index\n", s.Degraded); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintf(w, "  %-30s %5s %8s %8s %8s %8s %8s %8s %8s %8s\n", "", "n", "recall@1", "@5", "@10", "@50", "any@5", "all@10", "ndcg@10", "mrr"); err != nil {
+			return err
+		}
+		for _, r := range s.Rows {
+			name := r.Level
+			if r.Type != "" {
+				name = "  " + r.Type
+			}
+			_, err := fmt.Fprintf(w, "  %-30s %5d %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f\n",
+				console.Line1(name), r.N, r.Recall1, r.Recall5, r.Recall10, r.Recall50, r.Any5, r.All10, r.NDCG10, r.MRR)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+const (
+	talkTop   = 1000 // messages that neighbours and their session lend score to
+	talkTexts = 200  // messages whose text is read for pairs and phrases
+)
+
+// A talk is what an evaluation knows of conversations.
+type talk struct {
+	w      talkWeights
+	recs   []record
+	lay    *layout
+	facts  map[int32][]messageFacts // by record, as needed
+	priors []float64                // by record: score of the conversation as one text
+	mean   float64                  // words of a conversation
+	count  uint64                   // of conversations
+	sums   []int32                  // scratch, by record
+	bits   map[string]uint64        // stem → its bit in has
+	has    []uint64                 // by document: the words of the query in it
+}
+
+func newTalk(recs []record, lay *layout) *talk {
+	t := &talk{w: weighTalk(), recs: recs, lay: lay, facts: map[int32][]messageFacts{}, priors: make([]float64, len(recs)), sums: make([]int32, len(recs)), has: make([]uint64, len(lay.owner))}
+	words := uint64(0)
+	for i := range recs {
+		if recs[i].docs > 0 {
+			t.count++
+			words += uint64(recs[i].lens[0])
+		}
+	}
+	t.mean = float64(words) / float64(max(1, t.count))
+	return t
+}
+
+// note takes down which messages have a term of the text, and adds it to the
+// scores of whole conversations.
+func (t *talk) note(term string, list []posting, s similarity) {
+	var met []int32
+	bit := t.bits[term]
+	for _, p := range list {
+		t.has[p.doc] |= bit
+		rec := t.lay.owner[p.doc]
+		if t.sums[rec] == 0 {
+			met = append(met, rec)
+		}
+		t.sums[rec] += p.freq
+	}
+	s.docs, s.avgLen = t.count, t.mean
+	score := s.scorer(1, uint64(len(met)))
+	for _, rec := range met {
+		t.priors[rec] += score.score(int(t.sums[rec]), int(t.recs[rec].lens[0]))
+		t.sums[rec] = 0
+	}
+}
+
+// of returns what is known of a message.
+func (t *talk) of(doc int32) *messageFacts {
+	rec := t.lay.owner[doc]
+	list, ok := t.facts[rec]
+	if !ok {
+		list = decodeTalk(t.recs[rec].meta).messages
+		t.facts[rec] = list
+	}
+	if n := int(doc - t.lay.base[rec]); n < len(list) {
+		return &list[n]
+	}
+	return &messageFacts{}
+}
+
+// near calls f for the messages at most two away in the same conversation.
+func (t *talk) near(doc int32, f func(other int32, weight float64)) {
+	rec := t.lay.owner[doc]
+	for _, n := range [...]struct {
+		by     int32
+		weight float64
+	}{{-1, t.w.before}, {-2, t.w.before2}, {1, t.w.after}, {2, t.w.after2}} {
+		if other := doc + n.by; other >= t.lay.base[rec] && other < t.lay.base[rec+1] {
+			f(other, n.weight)
+		}
+	}
+}
+
+// needsOrder reports a clause that messages can only be asked in their text.
+func (c *clause) needsOrder() bool {
+	return c.kind == phrase && len(c.exact) > 0 || c.kind == word && c.occur != should && len(c.exact) > 1
+}
+
+// together finds the messages with all the words of a clause; whether they
+// stand side by side is looked up in the text of the best.
+func (e *evaluation) together(c *clause, found []bool) error {
+	seen := make([]uint16, len(e.scores))
+	distinct := uint16(0)
+	for i, stem := range c.stems {
+		if slices.Contains(c.stems[:i], stem) {
+			continue
+		}
+		list, err := e.src.term(fieldBody, stem)
+		if err != nil {
+			return err
+		}
+		e.add(leafKey{fieldBody, stem}, e.boost(fieldBody), c, list, make([]bool, len(found)))
+		for _, p := range list {
+			if seen[p.doc] == distinct {
+				seen[p.doc]++
+			}
+		}
+		distinct++
+	}
+	for d := range found {
+		found[d] = distinct > 0 && seen[d] == distinct
+	}
+	return nil
+}
+
+// A ranking puts the messages of one evaluation in order.
+type ranking struct {
+	*evaluation
+	q     *query
+	when  bool // the query asks when
+	order bool // the query has clauses that need the text
+	bonus map[int32]float64
+	texts *texts
+}
+
+// evaluateTalk finds the messages for q that keep lets pass, best first, like
+// [evaluate]. Beside those that match are those next to them, unless the query
+// requires something.
+func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bool, limit int, from *texts) (*ranking, []match, int, error) {
+	e := newEvaluation(ctx, src)
+	e.talk.bits = q.bits()
+	if err := e.run(q); err != nil {
+		return nil, nil, 0, err
+	}
+	r := &ranking{evaluation: e, q: q, bonus: map[int32]float64{}, texts: from, when: q.when}
+	for i := range q.clauses {
+		r.order = r.order || q.clauses[i].needsOrder()
+	}
+	best, rest, total := r.candidates(keep)
+	r.rate(best)
+	n := min(talkTexts, len(best))
+	kept, err := r.read(best[:n])
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if r.order {
+		return r, cutTo(kept, limit), len(kept), nil
+	}
+	return r, cutTo(slices.Concat(kept, best[n:], rest), limit), total, nil
+}
+
+// rate scores messages and puts them in order. One that has no word of the
+// query itself stays behind the neighbour that it owes its score to.
+func (r *ranking) rate(list []match) {
+	scores := make(map[int32]float64, len(list))
+	for i := range list {
+		list[i].score = r.score(list[i].doc)
+		if r.own(list[i].doc) > 0 {
+			scores[list[i].doc] = list[i].score
+		}
+	}
+	for i := range list {
+		m := &list[i]
+		if r.own(m.doc) > 0 {
+			continue
+		}
+		most := 0.0
+		r.talk.near(m.doc, func(other int32, _ float64) { most = max(most, scores[other]) })
+		m.score = min(m.score, r.talk.w.lent*most)
+	}
+	slices.SortFunc(list, byScore)
+}
+
+func cutTo(list []match, limit int) []match {
+	if limit > 0 && len(list) > limit {
+		return list[:limit]
+	}
+	return list
+}
+
+// byScore orders messages: how strictly the query was read says less here than
+// the conversation around them.
+func byScore(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) }
+
+// candidates are the messages that can be among the best, with the messages
+// next to them, and the others that match in order of their own score.
+func (r *ranking) candidates(keep func(int32) bool) (best, rest []match, total int) {
+	var all []match
+	taken := make([]bool, len(r.scores))
+	r.each(r.q, func(m match) {
+		if keep(m.doc) {
+			m.score += r.talk.w.session * r.talk.priors[r.talk.lay.owner[m.doc]]
+			all = append(all, m)
+			taken[m.doc] = true
+		}
+	})
+	slices.SortFunc(all, byScore)
+	n := min(talkTop, len(all))
+	best, rest = slices.Clip(all[:n]), all[n:]
+	if required, _ := r.q.count(); required > 0 || len(r.q.clauses) == 0 {
+		return best, rest, len(all)
+	}
+	for _, m := range all[:n] {
+		r.talk.near(m.doc, func(other int32, _ float64) {
+			if !taken[other] && !r.out[other] && keep(other) {
+				taken[other] = true
+				best = append(best, match{doc: other, tier: max(m.tier, relaxed)})
+			}
+		})
+	}
+	return best, rest, len(best) + len(rest)
+}
+
+// own is the score of a message by itself.
+func (r *ranking) own(doc int32) float64 {
+	if r.out[doc] {
+		return 0
+	}
+	v := r.scores[doc] + r.bonus[doc]
+	if v > 0 && r.when && r.talk.of(doc).dated {
+		v *= 1 + r.talk.w.dated
+	}
+	return v
+}
+
+// score is the score of a message in its conversation.
+func (r *ranking) score(doc int32) float64 {
+	own, f := r.own(doc), r.talk.of(doc)
+	v := own + r.talk.w.session*r.talk.priors[r.talk.lay.owner[doc]]
+	if f.asks && f.side == sideUser {
+		v -= r.talk.w.asking * own
+	}
+	r.talk.near(doc, func(other int32, weight float64) { v += weight * r.own(other) })
+	return v * r.talk.w.side[f.side]
+}
+
+// explain says what the score of a message is made of.
+func (r *ranking) explain(doc int32) []string {
+	f := r.talk.of(doc)
+	out := []string{fmt.Sprintf("%.4f its own words, names and date", r.scores[doc])}
+	if b := r.bonus[doc]; b > 0 {
+		out = append(out, fmt.Sprintf("%.4f words side by side as in the query", b))
+	}
+	if r.when && f.dated {
+		out = append(out, fmt.Sprintf("×%.1f the query asks when, and the message says", 1+r.talk.w.dated))
+	}
+	if f.asks && f.side == sideUser {
+		out = append(out, fmt.Sprintf("-%.4f it only asks", r.talk.w.asking*r.own(doc)))
+	}
+	r.talk.near(doc, func(other int32, weight float64) {
+		if v := weight * r.own(other); v > 0 {
+			out = append(out, fmt.Sprintf("%.4f from message %d (%g of its score)", v, r.talk.of(other).number, weight))
+		}
+	})
+	out = append(out, fmt.Sprintf("%.4f from the conversation (%g of its score)", r.talk.w.session*r.talk.priors[r.talk.lay.owner[doc]], r.talk.w.session))
+	if w := r.talk.w.side[f.side]; w != 1 {
+		out = append(out, fmt.Sprintf("×%g for this side of the conversation", w))
+	}
+	return out
+}

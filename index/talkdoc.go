@@ -1,0 +1,272 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// toolBytes is how much of either end of a tool's result is indexed as words:
+// what a person remembers of it stands there, and results are most of the bytes
+// of an agent's transcripts. Its names are indexed wherever they stand, up to
+// toolNames of them.
+const (
+	toolBytes = 1 << 10
+	toolNames = 256
+)
+
+// The sides of a conversation.
+const (
+	sideUser = iota
+	sideAssistant
+	sideTool
+	sideSystem
+)
+
+// sideOf reads a role. Whoever is none of the machine's roles is a person.
+func sideOf(role string) uint8 {
+	switch strings.ToLower(role) {
+	case "assistant", "model", "agent", "ai":
+		return sideAssistant
+	case "tool", "function", "tool_result":
+		return sideTool
+	case "system", "developer":
+		return sideSystem
+	}
+	return sideUser
+}
+
+// messageName is the name a message is stored under.
+func messageName(number int) string { return "m:" + strconv.Itoa(number) }
+
+// transcript makes one document of each message. A file without message
+// headings is one message, number 0.
+func (a *analyzer) transcript(data []byte, f vault.File) ([]*document, record) {
+	d := markdown.Parse(data)
+	m := conversation(f.Path, d)
+	var docs []*document
+	var lens [lengthFields]uint32
+	t := talkMeta{}
+	for i, s := range messagesOf(d) {
+		doc := a.message(data, &s)
+		if i == 0 {
+			a.words(&doc.bags[fieldTitle], []byte(m.Title))
+		}
+		docs = append(docs, doc)
+		lens[lengthSlot(fieldBody)] += uint32(doc.bags[fieldBody].length)
+		t.messages = append(t.messages, factsOf(data, &s, doc.dated))
+	}
+	r := newRecord(m, data, f, lens)
+	r.meta += encodeMessages(t.messages)
+	return docs, r
+}
+
+// conversation reads the front matter of a transcript. Its title is never
+// looked for in the text: that would mean reading all of it as Markdown.
+func conversation(p vault.Path, d *markdown.Document) vault.Memory {
+	m := vault.Memory{Path: p, Class: vault.ClassSession, Scope: vault.ScopeOf(p), Body: d.Body()}
+	for key, into := range map[string]*string{"id": &m.ID, "title": &m.Title, "superseded_by": &m.SupersededBy} {
+		v, _ := d.Meta(key)
+		*into = strings.TrimSpace(v.Text())
+	}
+	for key, into := range map[string]*bool{"private": &m.Private, "pinned": &m.Pinned} {
+		v, _ := d.Meta(key)
+		*into, _ = v.Bool()
+	}
+	v, _ := d.Meta("supersedes")
+	m.Supersedes = v.List()
+	v, _ = d.Meta("started")
+	m.Created, _ = v.Time()
+	return m
+}
+
+// messagesOf are the messages of a transcript, or the whole body as one.
+func messagesOf(d *markdown.Document) []markdown.MessageSpan {
+	if list := d.Messages(); len(list) > 0 {
+		return list
+	}
+	end := len(d.Bytes())
+	start := end - len(d.Body())
+	return []markdown.MessageSpan{{Start: start, End: end, TextStart: start, TextEnd: end}}
+}
+
+// message indexes one message: its words, its names, who said it and on which
+// day.
+func (a *analyzer) message(data []byte, s *markdown.MessageSpan) *document {
+	d := &document{name: messageName(s.Number)}
+	for _, part := range spoken(data, s) {
+		a.speech(d, part)
+	}
+	names := map[string]bool{}
+	if s.Attached == "" {
+		identifiers(data[s.TextStart:s.TextEnd], func(name string, _, _ int) {
+			if len(names) < toolNames || names[name] {
+				names[name] = true
+				d.bags[fieldIdent].add(name, 1)
+			}
+		})
+	}
+	head := s.Name
+	if !s.Time.IsZero() {
+		head += s.Time.Format(" 2 January 2006")
+	}
+	tokenize([]byte(head), func(t token) {
+		if w := a.stems.stem(t.term); d.bags[fieldHead].find(w) == nil {
+			d.bags[fieldHead].add(w, 1)
+		}
+	})
+	return d
+}
+
+// spoken are the parts of a message whose words are indexed.
+func spoken(data []byte, s *markdown.MessageSpan) [][]byte {
+	var out [][]byte
+	if s.Attached == "" {
+		text := data[s.TextStart:s.TextEnd]
+		if sideOf(s.Role) == sideTool {
+			out = append(out, ends(text)...)
+		} else {
+			out = append(out, text)
+		}
+	}
+	for _, c := range s.Calls {
+		out = append(out, []byte(c.Name))
+		out = append(out, ends(data[c.Start:c.End])...)
+	}
+	return out
+}
+
+// ends are the head and the tail of a text too long to index whole.
+func ends(text []byte) [][]byte {
+	if len(text) <= 2*toolBytes {
+		return [][]byte{text}
+	}
+	head, tail := toolBytes, len(text)-toolBytes
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return [][]byte{text[:head], text[tail:]}
+}
+
+// speech indexes stemmed words and the parts of camel case. No positions:
+// phrases are looked up in the text of the best.
+func (a *analyzer) speech(d *document, text []byte) {
+	body := &d.bags[fieldBody]
+	tokenizeKnown(text, a.known, func(t token) {
+		body.add(a.stems.stem(t.term), 1)
+		d.dated = d.dated || tellsTime(t.term)
+		camelParts(text[t.start:t.end], func(part []byte) {
+			body.add(a.stems.stem(string(bytes.ToLower(part))), 1)
+		})
+	})
+}
+
+// messageFacts is what ranking and filters must know of a message without
+// reading it.
+type messageFacts struct {
+	number int
+	at     int64 // seconds since 1970, when hasTime
+	side   uint8
+	asks   bool // ends with a question mark
+	dated  bool // its text says when something was: "yesterday", "in May"
+	hasAt  bool
+}
+
+func factsOf(data []byte, s *markdown.MessageSpan, dated bool) messageFacts {
+	f := messageFacts{number: s.Number, side: sideOf(s.Role), dated: dated}
+	if !s.Time.IsZero() {
+		f.at, f.hasAt = s.Time.Unix(), true
+	}
+	if s.Attached == "" {
+		text := bytes.TrimSpace(data[s.TextStart:s.TextEnd])
+		f.asks = bytes.HasSuffix(text, []byte("?")) || bytes.HasSuffix(text, []byte("？"))
+	}
+	return f
+}
+
+// The bits in which the facts of a message are stored, above the side.
+const (
+	bitAsks = 4 << iota
+	bitDated
+	bitTime
+)
+
+// encodeMessages is what the record of a transcript has behind its meta.
+func encodeMessages(list []messageFacts) string {
+	b := binary.AppendUvarint(nil, uint64(len(list)))
+	number, at := 0, int64(0)
+	for _, f := range list {
+		bits := f.side
+		for bit, on := range map[uint8]bool{bitAsks: f.asks, bitDated: f.dated, bitTime: f.hasAt} {
+			if on {
+				bits |= bit
+			}
+		}
+		b = append(b, bits)
+		b = binary.AppendVarint(b, int64(f.number-number))
+		number = f.number
+		if f.hasAt {
+			b = binary.AppendVarint(b, f.at-at)
+			at = f.at
+		}
+	}
+	return string(b)
+}
+
+// A talkMeta is the meta of a transcript.
+type talkMeta struct {
+	meta
+	messages []messageFacts
+}
+
+func decodeTalk(s string) talkMeta {
+	r := reader{s: s}
+	t := talkMeta{meta: r.meta()}
+	t.messages = make([]messageFacts, r.count(2))
+	number, at := int64(0), int64(0)
+	for i := range t.messages {
+		f := &t.messages[i]
+		bits := uint8(0)
+		if b := r.take(1); b != "" {
+			bits = b[0]
+		}
+		f.side, f.asks, f.dated, f.hasAt = bits&3, bits&bitAsks != 0, bits&bitDated != 0, bits&bitTime != 0
+		number += r.varint()
+		f.number = int(number)
+		if f.hasAt {
+			at += r.varint()
+			f.at = at
+		}
+	}
+	return t
+}
+
+// tellsTime reports a word that says when something was or will be.
+func tellsTime(term string) bool {
+	return timeWords()[term] || len(term) == 4 && (term[:2] == "19" || term[:2] == "20") && strings.Trim(term, "0123456789") == ""
+}
+
+var timeWords = sync.OnceValue(func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`yesterday today tonight tomorrow ago recently week weeks weekend month months year years
+morning spring summer autumn fall winter last next`) {
+		m[w] = true
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		m[strings.ToLower(d.String())] = true
+	}
+	for d := time.January; d <= time.December; d++ {
+		m[strings.ToLower(d.String())] = true
+	}
+	return m
+})
