@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
+	"regexp"
 	"strings"
+	"sync"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
@@ -214,7 +215,7 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 		}
 	}
 	for _, ch := range joinMoves(c.Changes, c.Trailers.moves()) {
-		if err := r.change(c, ch, before, after); err != nil {
+		if err := r.change(ctx, c, ch, before, after); err != nil {
 			return err
 		}
 	}
@@ -222,7 +223,7 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 }
 
 // change takes one file's part of a commit back.
-func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
+func (r *reverter) change(ctx context.Context, c Commit, ch Change, before, after *Snapshot) error {
 	old := ch.Path // where the file was before the commit
 	if ch.From != "" {
 		old = ch.From
@@ -235,7 +236,13 @@ func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
 	if err != nil {
 		return err
 	}
-	at := r.where(c, ch.Path)
+	if ch.Status == Deleted {
+		return r.bringBack(ctx, old, theirs)
+	}
+	at, err := r.where(ctx, c, ch.Path, base)
+	if err != nil || at == "" {
+		return err
+	}
 	ours, was, err := r.tx.Read(at)
 	if err != nil {
 		return err
@@ -243,16 +250,25 @@ func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
 	switch {
 	case IsTombstone(ch.Path):
 		return r.stone(at, tombstone.Merge(base, ours, theirs), was)
+	case ch.Status == Added && ours == nil:
+		return nil // gone already
+	case ch.Status == Added && !sameButStamp(ours, base):
+		r.conflict(at, "it was edited since it was made")
+		return nil
 	case ch.Status == Added:
-		if r.gone(at, ours, base) {
-			return nil
-		}
 		return errors.Join(r.tx.Remove(at, was), r.taken(c, ch))
-	case ch.Status == Deleted:
-		return r.bringBack(old, theirs)
 	case ours == nil:
 		r.conflict(at, "it was removed since")
 		return nil
+	}
+	return r.merge(c, ch, at, base, theirs)
+}
+
+// merge takes an edit, a move or both back.
+func (r *reverter) merge(c Commit, ch Change, at Path, base, theirs []byte) error {
+	ours, was, err := r.tx.Read(at)
+	if err != nil {
+		return err
 	}
 	merged, conflicts := markdown.Merge(base, ours, theirs)
 	if len(conflicts) > 0 {
@@ -261,7 +277,8 @@ func (r *reverter) change(c Commit, ch Change, before, after *Snapshot) error {
 	}
 	target := at
 	if ch.Status == Renamed && at == ch.Path {
-		if target, err = r.freePlace(old, theirs); err != nil {
+		var free bool
+		if target, free, err = r.freePlace(ch.From, theirs); err != nil || !free {
 			return err
 		}
 		if err := r.tx.Move(at, target); err != nil {
@@ -287,57 +304,87 @@ func (r *reverter) stone(p Path, merged []byte, was Hash) error {
 	return nil
 }
 
-// where is the present place of a file that commit c left at p.
-func (r *reverter) where(c Commit, p Path) Path {
-	if to, ok := r.moved[c.Rev][p]; ok {
-		// Earlier commits of this same revert may have moved it back.
-		if data, _, err := r.tx.Read(to); err == nil && data != nil {
-			return to
+// Undo takes back the newest n operations that are not taken back already.
+// Adopted hand edits are a person's and are passed over; "revert" takes them
+// back by name. It fails with [ErrNothingToUndo] or a [RevertConflictError].
+func (v *Vault) Undo(ctx context.Context, n int, w Write) (*Result, error) {
+	return v.step(ctx, n, "undo", w)
+}
+
+// Redo takes back the newest n undos, as long as nothing else was done since.
+func (v *Vault) Redo(ctx context.Context, n int, w Write) (*Result, error) {
+	return v.step(ctx, n, "redo", w)
+}
+
+func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result, error) {
+	if n < 1 {
+		return nil, fmt.Errorf("%s: %w: the count must be at least 1", mode, ErrInvalid)
+	}
+	// What changes nothing, because its file was removed by hand since for
+	// instance, is as good as taken back: it must not stand in the way for ever.
+	spent := map[Revision]bool{}
+	for {
+		revs, err := v.candidates(ctx, n, mode, spent)
+		if err != nil {
+			return nil, err
+		}
+		if len(revs) < n {
+			return nil, withHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
+		}
+		res, err := v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
+		if err != nil || !res.Unchanged {
+			return res, err
+		}
+		for _, rev := range revs {
+			spent[Revision(rev)] = true
 		}
 	}
-	return p
 }
 
-// gone reports whether a file that a commit made is not to be removed: it is
-// not there any more, or holds newer edits, which is a conflict.
-func (r *reverter) gone(at Path, ours, base []byte) bool {
-	if ours != nil && string(ours) != string(base) {
-		r.conflict(at, "it was edited since it was made")
-		return true
+// candidates walks back from HEAD. A revert cancels what it names, unless a
+// later one has cancelled the revert itself. Those in spent are passed over.
+func (v *Vault) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) ([]string, error) {
+	cancelled := map[Revision]bool{}
+	var found []string
+	for c, err := range v.Log(ctx, LogOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		if cancelled[c.Rev] {
+			continue
+		}
+		for _, rev := range revertedBy(c) {
+			cancelled[rev] = true
+		}
+		switch step := c.Trailers.Get("Stet-Mode"); {
+		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, step == "redo":
+			continue
+		case mode == "redo" && step != "undo":
+			return found, nil // something was done since: there is nothing to redo
+		case mode == "undo" && step == "undo":
+			continue
+		}
+		if found = append(found, string(c.Rev)); len(found) == n {
+			return found, nil
+		}
 	}
-	return ours == nil
+	return found, nil
 }
 
-func (r *reverter) bringBack(p Path, theirs []byte) error {
-	have, _, err := r.tx.Read(p)
-	if err != nil {
-		return err
-	}
-	if have != nil && string(have) == string(theirs) {
-		return nil
-	}
-	target, err := r.freePlace(p, theirs)
-	if err != nil {
-		return err
-	}
-	return r.tx.Put(target, "", theirs)
-}
+// gitReverts finds what plain "git revert" writes into its message.
+var gitReverts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`This reverts commit ([0-9a-f]{40})`)
+})
 
-// freePlace is p, or p with the end of the memory's id (else of its hash) when
-// something else stands there by now.
-func (r *reverter) freePlace(p Path, data []byte) (Path, error) {
-	have, _, err := r.tx.Read(p)
-	if err != nil || have == nil {
-		return p, err
+func revertedBy(c Commit) []Revision {
+	var out []Revision
+	for _, rev := range c.Trailers.All("Reverts") {
+		out = append(out, Revision(rev))
 	}
-	mark := ReadMemory(p, data).ID
-	if len(mark) < minSuffix {
-		mark = string(hashOf(data))
+	if strings.HasPrefix(c.Subject, "Revert ") {
+		for _, m := range gitReverts().FindAllStringSubmatch(c.Body, -1) {
+			out = append(out, Revision(m[1]))
+		}
 	}
-	ext := path.Ext(string(p))
-	return Path(strings.TrimSuffix(string(p), ext) + "-" + mark[len(mark)-minSuffix:] + ext), nil
-}
-
-func (r *reverter) conflict(p Path, reason string) {
-	r.conflicts = append(r.conflicts, FileConflict{Path: p, Reason: reason})
+	return out
 }

@@ -181,7 +181,7 @@ func (v *Vault) unchanged(p Path, before diskFile) (bool, error) {
 	return info.Mode().IsRegular() && statOf(info).Matches(before.stat), nil
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 func trimSlash(s string) string {
 	if n := len(s); n > 0 && s[n-1] == '/' {

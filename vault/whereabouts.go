@@ -1,0 +1,176 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"stet/markdown"
+)
+
+// where is the present place of a file that commit c left at p with the bytes
+// base; "" when nobody can say. A file with an id is the one that has it, whatever
+// it is called; one without is followed by what commits say of their moves.
+func (r *reverter) where(ctx context.Context, c Commit, p Path, base []byte) (Path, error) {
+	places := []Path{p}
+	if to, ok := r.moved[c.Rev][p]; ok {
+		places = []Path{to, p} // p: other commits of this revert may have moved it back
+	}
+	id := frontID(base)
+	for _, at := range places {
+		data, _, err := r.tx.Read(at)
+		if err != nil && !errors.Is(err, ErrNotRegular) {
+			return "", err
+		}
+		if data == nil {
+			continue
+		}
+		if is := frontID(data); id == "" || is == "" || is == id {
+			return at, nil
+		}
+	}
+	if id == "" {
+		return places[len(places)-1], nil
+	}
+	found, err := r.withID(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) > 1:
+		r.conflict(p, fmt.Sprintf("both %q and %q have its id", found[0], found[1]))
+		return "", nil
+	case len(found) == 1:
+		return found[0], nil
+	}
+	// Nothing has the id: what stands at the old place is another thing.
+	data, _, err := r.tx.Read(p)
+	if err == nil && data != nil {
+		return r.missing(c, p), nil
+	}
+	return p, nil
+}
+
+// missing decides about a file that is gone while another one stands in its
+// place: what only made it is taken back by that, anything else is undecidable.
+func (r *reverter) missing(c Commit, p Path) Path {
+	for _, ch := range c.Changes {
+		if ch.Path == p && ch.Status == Added {
+			return ""
+		}
+	}
+	r.conflict(p, "it was removed since, and another file stands in its place")
+	return ""
+}
+
+// withID lists the files that have an id, as this transaction sees them, live
+// ones alone if there are any.
+func (r *reverter) withID(ctx context.Context, id string) ([]Path, error) {
+	files, err := r.tx.v.Files(ctx, WalkOptions{Archive: true})
+	if err != nil {
+		return nil, err
+	}
+	candidates := map[Path]bool{}
+	for _, f := range files {
+		data, _, err := r.tx.v.ReadFile(f.Path)
+		if err == nil && bytes.Contains(data, []byte(id)) {
+			candidates[f.Path] = true
+		}
+	}
+	for _, layer := range []map[Path]pendingFile{r.tx.layer.files, r.tx.layer.kept} {
+		for p := range layer {
+			candidates[p] = true
+		}
+	}
+	var live, cold []Path
+	for _, name := range sortedKeys(candidates) {
+		data, _, err := r.tx.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case data == nil || frontID(data) != id:
+		case ClassOf(name) == ClassArchive:
+			cold = append(cold, name)
+		default:
+			live = append(live, name)
+		}
+	}
+	if len(live) > 0 {
+		return live, nil
+	}
+	return cold, nil
+}
+
+// sameButStamp reports whether nothing but the time of the last update differs:
+// a change of scope sets that as well.
+func sameButStamp(x, y []byte) bool {
+	if bytes.Equal(x, y) {
+		return true
+	}
+	a, b := markdown.Parse(x), markdown.Parse(y)
+	v, ok := a.Meta("updated")
+	if _, has := b.Meta("updated"); !ok || !has {
+		return false
+	}
+	return b.SetMeta("updated", v) == nil && bytes.Equal(a.Bytes(), b.Bytes())
+}
+
+// bringBack undoes a deletion. A memory that is there again under its id needs
+// nothing, wherever it is and whatever it says by now.
+func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
+	if IsTombstone(p) {
+		ours, was, err := r.tx.Read(p)
+		if err != nil || ours != nil {
+			return err
+		}
+		return r.tx.Put(p, was, theirs)
+	}
+	have, _, err := r.tx.Read(p)
+	if err != nil && !errors.Is(err, ErrNotRegular) {
+		return err
+	}
+	if have != nil && string(have) == string(theirs) {
+		return nil
+	}
+	if id := frontID(theirs); id != "" {
+		found, err := r.withID(ctx, id)
+		if err != nil || len(found) > 0 {
+			return err
+		}
+	}
+	target, free, err := r.freePlace(p, theirs)
+	if err != nil || !free {
+		return err
+	}
+	return r.tx.Put(target, "", theirs)
+}
+
+// freePlace is p, or p with the end of the memory's id (else of its hash) when
+// something else stands there by now. When that is taken as well a person must
+// decide.
+func (r *reverter) freePlace(p Path, data []byte) (at Path, free bool, err error) {
+	mark := ReadMemory(p, data).ID
+	if len(mark) < minSuffix {
+		mark = string(hashOf(data))
+	}
+	ext := path.Ext(string(p))
+	for _, at := range []Path{p, Path(strings.TrimSuffix(string(p), ext) + "-" + mark[len(mark)-minSuffix:] + ext)} {
+		have, _, err := r.tx.Read(at)
+		switch {
+		case errors.Is(err, ErrNotRegular):
+		case err != nil:
+			return "", false, err
+		case have == nil:
+			return at, true, nil
+		}
+	}
+	r.conflict(p, "its place is taken, and so is the name with the end of its id")
+	return "", false, nil
+}
+
+func (r *reverter) conflict(p Path, reason string) {
+	r.conflicts = append(r.conflicts, FileConflict{Path: p, Reason: reason})
+}
