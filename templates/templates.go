@@ -1,5 +1,5 @@
 // Package templates holds the text stet writes for people and models: skeleton
-// files of a new vault. Everything is embedded, so the binary needs no data
+// files of a new vault, forms of new notes. Everything is embedded, so the binary needs no data
 // folder, and every file is reached through a typed function, so a renamed or
 // missing file is a compile or test failure and never a surprise at run time.
 //
@@ -8,7 +8,8 @@ package templates
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
+	"strings"
 )
 
 //go:embed vault/config.yaml
@@ -32,3 +33,29 @@ func GitAttributes() []byte { return bytes.Clone(gitAttributes) }
 // GitIgnore returns the lines of .gitignore that keep editor swap files and the
 // state of other programs out of the history. The bytes are the caller's.
 func GitIgnore() []byte { return bytes.Clone(gitIgnore) }
+
+// Forms of new notes, one a kind. Words in double braces stand for what is
+// filled in: title, kind, scope, date, time.
+//
+//go:embed note/*.md
+var noteForms embed.FS
+
+// NoteKinds lists the kinds that have a form, in order.
+func NoteKinds() []string {
+	var out []string
+	entries, err := noteForms.ReadDir("note")
+	if err != nil {
+		panic("templates: the forms of notes are not embedded: " + err.Error())
+	}
+	for _, e := range entries {
+		out = append(out, strings.TrimSuffix(e.Name(), ".md"))
+	}
+	return out
+}
+
+// NoteForm returns the form of a kind of note; ok is false when it has none. The
+// bytes are the caller's.
+func NoteForm(kind string) (form []byte, ok bool) {
+	form, err := noteForms.ReadFile("note/" + kind + ".md")
+	return form, err == nil
+}

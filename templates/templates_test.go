@@ -99,3 +99,28 @@ func TestGitUnderstandsThePatterns(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryFormOfANoteNamesItsKindAndItsTitle(t *testing.T) {
+	t.Parallel()
+	kinds := templates.NoteKinds()
+	if len(kinds) < 5 {
+		t.Fatalf("kinds %q", kinds)
+	}
+	for _, kind := range kinds {
+		form, ok := templates.NoteForm(kind)
+		if !ok || !bytes.HasPrefix(form, []byte("---\nkind: "+kind+"\n---\n# {{title}}\n")) || !bytes.HasSuffix(form, []byte("\n")) {
+			t.Errorf("%s: %q", kind, form)
+		}
+		for _, word := range strings.Split(string(form), "{{")[1:] {
+			name, _, closed := strings.Cut(word, "}}")
+			if known := "title kind scope date time"; !closed || !strings.Contains(known, name) {
+				t.Errorf("%s: unknown word %q", kind, name)
+			}
+		}
+	}
+	for _, name := range []string{"nosuch", "../vault/config", "", "decision.md"} {
+		if _, ok := templates.NoteForm(name); ok {
+			t.Errorf("%q has a form", name)
+		}
+	}
+}

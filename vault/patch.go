@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 
@@ -27,11 +29,54 @@ type Patch struct {
 	RemoveCategories []string
 	Importance       *float64
 	Pinned           *bool
+	Set              []KeyValue // any other front matter key
+	Unset            []string
+}
+
+// A KeyValue is a front matter key with what it shall say.
+type KeyValue struct {
+	Key   string
+	Value markdown.Value
 }
 
 func (p Patch) empty() bool {
 	return p.Text == nil && p.Append == nil && p.Title == nil && p.Kind == nil && p.Scope == nil &&
-		len(p.AddCategories) == 0 && len(p.RemoveCategories) == 0 && p.Importance == nil && p.Pinned == nil
+		len(p.AddCategories) == 0 && len(p.RemoveCategories) == 0 && p.Importance == nil && p.Pinned == nil &&
+		len(p.Set) == 0 && len(p.Unset) == 0
+}
+
+// ownKeys are the front matter keys that say who a memory is and how it came
+// about; commands of their own keep them.
+func ownKeys() []string {
+	return []string{"id", "created", "updated", "supersedes", "superseded_by", "conflicts_with", "encoding", "classified_by"}
+}
+
+func checkKey(key string) error {
+	if slices.Contains(ownKeys(), key) {
+		return withHint(fmt.Errorf("front matter key %q: %w: stet keeps it", key, ErrRefused), `"stet edit" lets you change anything by hand`)
+	}
+	return nil
+}
+
+// setKeys edits any other keys; equal values change no byte.
+func (p Patch) setKeys(doc *markdown.Document) error {
+	var errs []error
+	for _, kv := range p.Set {
+		if err := checkKey(kv.Key); err != nil {
+			return err
+		}
+		if f, ok := kv.Value.Float(); kv.Key == "importance" && !(ok && f >= 0 && f <= 1) {
+			return fmt.Errorf("%w: importance %q is not a number between 0 and 1", ErrInvalid, kv.Value.Text())
+		}
+		if _, ok := kv.Value.Bool(); (kv.Key == "pinned" || kv.Key == "private") && !ok {
+			return fmt.Errorf("%w: %s %q is neither true nor false", ErrInvalid, kv.Key, kv.Value.Text())
+		}
+		errs = append(errs, doc.SetMeta(kv.Key, kv.Value))
+	}
+	for _, key := range p.Unset {
+		errs = append(errs, checkKey(key), doc.RemoveMeta(key))
+	}
+	return errors.Join(errs...)
 }
 
 // UpdateMemory applies a patch to the memory that ref names. A file without an
@@ -59,6 +104,71 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 	}
 	res.Memories = []Memory{after}
 	return res, nil
+}
+
+// Pin marks memories and notes as always relevant, or takes the mark away. A
+// file that is marked already is left as it is.
+func (v *Vault) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*Result, error) {
+	var found []Memory
+	for _, ref := range refs {
+		m, err := v.Resolve(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if m.Class != ClassMemory && m.Class != ClassNote {
+			return nil, fmt.Errorf("pin %q: %w: it is a %s file; memories and notes can be pinned", m.Path, ErrRefused, m.Class)
+		}
+		if !slices.ContainsFunc(found, func(f Memory) bool { return f.Path == m.Path }) {
+			found = append(found, m)
+		}
+	}
+	subject := forgetSubject(found)
+	if !pinned {
+		subject = "no longer " + subject
+	}
+	var after []Memory
+	res, err := v.update(ctx, w.why(OpPin, subject), w.DryRun, func(tx *Tx) error {
+		after = nil
+		for _, m := range found {
+			pinned, err := pin(tx, m.Path, pinned)
+			if err != nil {
+				return pathErrorf("pin", m.Path, err)
+			}
+			after = append(after, pinned)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = after
+	return res, nil
+}
+
+// pin changes one file. Being pinned is no change of what the memory says, so
+// "updated" stays.
+func pin(tx *Tx, p Path, pinned bool) (Memory, error) {
+	data, was, err := tx.Read(p)
+	if err != nil {
+		return Memory{}, err
+	}
+	doc := markdown.Parse(data)
+	if err := (Patch{Pinned: &pinned}).edit(doc); err != nil {
+		return Memory{}, err
+	}
+	if string(doc.Bytes()) != string(data) {
+		if err := identify(doc, tx.v.o.Now()); err != nil {
+			return Memory{}, err
+		}
+		if err := tx.Put(p, was, doc.Bytes()); err != nil {
+			return Memory{}, err
+		}
+	}
+	m := ReadMemory(p, doc.Bytes())
+	if m.ID != "" {
+		tx.Why().Memories = append(tx.Why().Memories, m.ID)
+	}
+	return m, nil
 }
 
 func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
@@ -130,7 +240,7 @@ func (p Patch) edit(doc *markdown.Document) error {
 			errs = append(errs, doc.RemoveMeta("pinned"))
 		}
 	}
-	errs = append(errs, p.categories(doc))
+	errs = append(errs, p.categories(doc), p.setKeys(doc))
 	return errors.Join(errs...)
 }
 
@@ -211,18 +321,63 @@ func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 	return to, err
 }
 
+// Replace stores data as the whole of the file at p, as an editor saved it.
+// was is the hash of the bytes that were edited, "" for a new file; it fails
+// with [ErrConflict] when the file has changed since, and with [ErrInvalid]
+// when data is not text any more or lost the id. Equal bytes are no commit.
+func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Write) (*Result, error) {
+	after := ReadMemory(p, data)
+	why := w.why(OpUpdate, string(p))
+	if after.ID != "" {
+		why.Memories = []string{after.ID}
+	}
+	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
+		before, hash, err := tx.Read(p)
+		if err == nil && hash == was {
+			err = checkReplacement(ReadMemory(p, before), after, before, data)
+		}
+		return errors.Join(err, tx.Put(p, was, data))
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = []Memory{after}
+	return res, nil
+}
+
+// checkReplacement refuses what an editor should not do to a file. What was no
+// text before may stay none.
+func checkReplacement(before, after Memory, was, now []byte) error {
+	switch {
+	case before.ID != "" && after.Problem == "" && after.ID == "":
+		return withHint(fmt.Errorf("%w: the id is gone", ErrInvalid), "keep the line \"id: %s\"", before.ID)
+	case before.ID != "" && after.Problem == "" && after.ID != before.ID:
+		return withHint(fmt.Errorf("%w: the id changed to %q", ErrInvalid, after.ID), "an id is for life; keep the line \"id: %s\"", before.ID)
+	case utf8.Valid(was) && !utf8.Valid(now):
+		return fmt.Errorf("%w: the text is not valid UTF-8", ErrInvalid)
+	case bytes.IndexByte(was, 0) < 0 && bytes.IndexByte(now, 0) >= 0:
+		return fmt.Errorf("%w: the text holds a NUL byte", ErrInvalid)
+	}
+	return nil
+}
+
 // stamp gives the file an id when it has none and notes the time of the
 // change where the file keeps one.
 func stamp(doc *markdown.Document, now time.Time) error {
-	if _, ok := doc.Meta("id"); !ok {
-		if err := doc.SetMeta("id", markdown.String(newID(now))); err != nil {
-			return err
-		}
+	if err := identify(doc, now); err != nil {
+		return err
 	}
 	if _, ok := doc.Meta("updated"); !ok {
 		return nil
 	}
 	return doc.SetMeta("updated", markdown.Time(now.UTC().Truncate(time.Second)))
+}
+
+func identify(doc *markdown.Document, now time.Time) error {
+	if _, ok := doc.Meta("id"); ok {
+		return nil
+	}
+	return doc.SetMeta("id", markdown.String(newID(now)))
 }
 
 // newID is a ULID in lower case.

@@ -29,6 +29,9 @@ type Note struct {
 	Importance *float64 // 0 to 1
 	Pinned     bool
 	Created    time.Time // when it became known; zero = now
+	// Form is a whole file to begin with, front matter and all, in place of
+	// Text. Its keys that say who a memory is are not taken over.
+	Form []byte
 }
 
 // Write says who writes and how.
@@ -152,7 +155,11 @@ func (v *Vault) prepareNotes(notes []Note) ([]draft, error) {
 }
 
 func (d *draft) check() (err error) {
-	if err := checkText(d.Text); err != nil {
+	text := d.Text
+	if d.Form != nil {
+		text = string(d.Form)
+	}
+	if err := checkText(text); err != nil {
 		return fmt.Errorf("remember: %w", err)
 	}
 	if d.Importance != nil && !(*d.Importance >= 0 && *d.Importance <= 1) {
@@ -242,12 +249,10 @@ func (d draft) put(tx *Tx, names *namer) (Memory, error) {
 // render writes the file: front matter with the keys that are known, then the
 // text as it was given, ended with a newline.
 func (d draft) render() ([]byte, error) {
-	text := d.Text
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
+	doc, err := d.begin()
+	if err != nil {
+		return nil, err
 	}
-	// A text that begins like front matter must stay text.
-	doc := markdown.Parse([]byte("---\nid: " + d.id + "\n---\n" + text))
 	set := func(key string, v markdown.Value, when bool) error {
 		if !when {
 			return nil
@@ -262,7 +267,7 @@ func (d draft) render() ([]byte, error) {
 	if d.Importance != nil {
 		importance = markdown.Number(*d.Importance)
 	}
-	err := errors.Join(
+	err = errors.Join(
 		set("title", markdown.String(oneLine(d.Title)), d.Title != ""),
 		set("kind", markdown.String(oneLine(d.Kind)), d.Kind != ""),
 		set("categories", markdown.Strings(cleanList(d.Categories)), len(d.Categories) > 0),
@@ -275,6 +280,24 @@ func (d draft) render() ([]byte, error) {
 	return doc.Bytes(), err
 }
 
+// begin is the file with nothing but its id and its text, or its form.
+func (d draft) begin() (*markdown.Document, error) {
+	if d.Form == nil {
+		text := d.Text
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		// A text that begins like front matter must stay text.
+		return markdown.Parse([]byte("---\nid: " + d.id + "\n---\n" + text)), nil
+	}
+	doc := markdown.Parse(d.Form)
+	var errs []error
+	for _, key := range ownKeys() {
+		errs = append(errs, doc.RemoveMeta(key))
+	}
+	return doc, errors.Join(append(errs, doc.SetMeta("id", markdown.String(d.id)))...)
+}
+
 func cleanList(in []string) []string {
 	var out []string
 	for _, s := range in {
@@ -283,24 +306,6 @@ func cleanList(in []string) []string {
 		}
 	}
 	return out
-}
-
-// Replace stores data as the whole of the file at p, as an editor saved it.
-// was is the hash of the bytes that were edited, "" for a new file; it fails
-// with [ErrConflict] when the file has changed since. Equal bytes are no
-// commit.
-func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Write) (*Result, error) {
-	id := ReadMemory(p, data).ID
-	why := w.why(OpUpdate, string(p))
-	if id != "" {
-		why.Memories = []string{id}
-	}
-	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error { return tx.Put(p, was, data) })
-	if err != nil {
-		return nil, err
-	}
-	res.Memories = []Memory{ReadMemory(p, data)}
-	return res, nil
 }
 
 // Forget moves memories to the archive, a pure rename: it stays in history and

@@ -24,6 +24,11 @@ const (
 	OpConfig   Op = "config"
 )
 
+// Ops lists the operations in that order.
+func Ops() []Op {
+	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig}
+}
+
 // ActorUser is the actor of what a person did.
 const ActorUser = "user"
 

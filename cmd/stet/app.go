@@ -44,7 +44,8 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), memory.Commands(), history.Commands(), upkeep.IndexCommands(), bench.Commands(), otherCommands())
+	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand()}, memory.Commands(), history.Commands(),
+		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 
 // dispatch finds the command and lets urfave/cli read its flags. Help pages and
@@ -91,7 +92,11 @@ func adapt(e *console.Env, line console.Line) *cli.Command {
 			if err := checkCount(c, len(line.Words)); err != nil {
 				return err
 			}
-			return c.Run(ctx.Context, e, &console.Input{Context: ctx, Words: line.Words, Literal: line.Literal})
+			in := &console.Input{Context: ctx, Words: line.Words, Literal: line.Literal}
+			if err := console.CheckFlags(c, in); err != nil {
+				return err
+			}
+			return c.Run(ctx.Context, e, in)
 		},
 	}
 }
@@ -111,12 +116,10 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 }
 
 func help(e *console.Env, commands []*console.Command, c *console.Command) error {
-	return e.Plain(func(w io.Writer) error {
-		if c == nil {
-			return console.Overview(w, commands)
-		}
-		return console.Page(w, c)
-	})
+	if c == nil {
+		return e.Answer(console.ViewAll(commands), func(w io.Writer) error { return console.Overview(w, commands) })
+	}
+	return e.Answer(console.ViewCommand(c), func(w io.Writer) error { return console.Page(w, c) })
 }
 
 // bare answers "stet" alone: where things stand, or what there is.

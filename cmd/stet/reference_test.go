@@ -83,13 +83,13 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	// One line a package, so that two people can add to them.
 	writes := strings.Fields(`
 		init doctor config
-		remember update forget move
+		remember update forget move pin unpin new
 		profile core
 		adopt undo redo revert
 	`)
 	reads := strings.Fields(`
 		status reindex bench
-		search list show edit links
+		search list show edit links scopes
 		log history blame diff
 		help version completion
 	`)

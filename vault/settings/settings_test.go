@@ -83,7 +83,7 @@ func TestTheStricterWins(t *testing.T) {
 func TestAVaultCannotSetWhatIsThePersons(t *testing.T) {
 	t.Parallel()
 	for _, k := range Keys() {
-		text := string(k.Name) + ": " + map[bool]string{true: "true", false: k.Default}[k.Name == WatchCommit] + "\n"
+		text := string(k.Name) + ": " + k.Default + "\n"
 		if k.Default == "" {
 			text = string(k.Name) + ": /somewhere\n"
 		}

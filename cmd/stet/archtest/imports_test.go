@@ -36,7 +36,7 @@ func edges() []edge {
 		{"index", []string{"vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
 		{"cmd/stet/console", []string{"vault", "vault/durable", "vault/filelock", "vault/settings", "index"}, "what all commands share"},
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},
-		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "vault/links", "vault/notebook", "markdown", "index"}, "commands: flags, one call, print"},
+		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "vault/links", "vault/notebook", "markdown", "templates", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"cmd/stet/console", "vault", "vault/lineage"}, "commands: flags, one call, print"},
 		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "vault/settings", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/bench", []string{"cmd/stet/console", "vault", "vault/durable", "index", "markdown"}, "measuring: makes vaults of transcripts and asks them"},

@@ -55,6 +55,70 @@ type Input struct {
 	Literal int
 }
 
+// A CommandView is a command as JSON shows it.
+type CommandView struct {
+	Name     string        `json:"name"`
+	Aliases  []string      `json:"aliases"`
+	Group    Group         `json:"group"`
+	Summary  string        `json:"summary"`
+	Usage    string        `json:"usage"`
+	Details  string        `json:"details,omitempty"`
+	Examples []ExampleView `json:"examples"`
+	Flags    []FlagView    `json:"flags"`
+}
+
+// An ExampleView is an [Example] as JSON shows it.
+type ExampleView struct {
+	Line string `json:"line"`
+	Says string `json:"says"`
+}
+
+// A FlagView is a flag as JSON shows it.
+type FlagView struct {
+	Names   []string `json:"names"`
+	Value   string   `json:"value,omitempty"` // what the value is called; "" for none
+	Meaning string   `json:"meaning"`
+	Default string   `json:"default,omitempty"`
+}
+
+// ViewCommand renders c; the flags of every command are not repeated.
+func ViewCommand(c *Command) CommandView {
+	view := CommandView{Name: c.Name, Aliases: append([]string{}, c.Aliases...), Group: c.Group, Summary: c.Summary, Usage: Usage(c),
+		Details: c.Details, Examples: []ExampleView{}, Flags: viewFlags(c.Flags)}
+	for _, x := range c.Examples {
+		view.Examples = append(view.Examples, ExampleView(x))
+	}
+	return view
+}
+
+func viewFlags(flags []cli.Flag) []FlagView {
+	out := []FlagView{}
+	for _, f := range flags {
+		d := document(f)
+		view := FlagView{Meaning: d.text, Default: d.deflt, Value: d.value}
+		for _, n := range f.Names() {
+			view.Names = append(view.Names, dashed(n))
+		}
+		out = append(out, view)
+	}
+	return out
+}
+
+// An AllView is every command as JSON shows it, and the flags that all take.
+type AllView struct {
+	Commands []CommandView `json:"commands"`
+	Flags    []FlagView    `json:"flags"`
+}
+
+// ViewAll renders the overview.
+func ViewAll(commands []*Command) AllView {
+	view := AllView{Flags: viewFlags(GlobalFlags())}
+	for _, c := range commands {
+		view.Commands = append(view.Commands, ViewCommand(c))
+	}
+	return view
+}
+
 // Find returns the command of that name or alias, nil when there is none.
 func Find(commands []*Command, name string) *Command {
 	for _, c := range commands {

@@ -152,8 +152,8 @@ func (e *Env) Answer(result any, text func(w io.Writer) error) error {
 	return e.Plain(text)
 }
 
-// Plain prints text whatever form of answer was asked for: a help page has no
-// other form.
+// Plain prints text whatever form of answer was asked for: what another program
+// reads as it is has no other form.
 func (e *Env) Plain(text func(w io.Writer) error) error {
 	e.clearLine()
 	w := bufio.NewWriter(e.Out)

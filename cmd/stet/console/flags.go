@@ -46,9 +46,28 @@ func ActorFlags() []cli.Flag {
 	}
 }
 
+// CheckFlags refuses what no command can mean: a negative number, an agent or a
+// commit subject without a name. The error is an [ErrUsage].
+func CheckFlags(c *Command, in *Input) error {
+	for _, f := range c.Flags {
+		name := f.Names()[0]
+		_, number := f.(*cli.IntFlag)
+		switch blank := in.IsSet(name) && strings.TrimSpace(in.String(name)) == ""; {
+		case number && in.Int(name) < 0:
+			return Usagef("%s %d: a number cannot be negative here", dashed(name), in.Int(name)).Suggest("0 is no bound")
+		case blank && name == "as":
+			return Usagef("--as needs the name of an agent").Suggest("leave --as out when you act yourself")
+		case blank && name == "message":
+			return Usagef("--message needs text").Suggest("leave it out for a subject made from the content")
+		}
+	}
+	return nil
+}
+
 // flagDoc is a flag in the words of the help page.
 type flagDoc struct {
 	names string // "--limit N, -n N"
+	value string // "N"
 	text  string
 	deflt string
 }
@@ -63,7 +82,7 @@ func document(f cli.Flag) flagDoc {
 	for _, n := range f.Names() {
 		names = append(names, dashed(n)+value)
 	}
-	doc := flagDoc{names: strings.Join(names, ", "), text: text}
+	doc := flagDoc{names: strings.Join(names, ", "), value: strings.TrimSpace(value), text: text}
 	if _, repeats := f.(*cli.StringSliceFlag); repeats {
 		doc.text += " (may be repeated)"
 	}

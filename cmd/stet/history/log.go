@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -89,6 +90,9 @@ func logOptions(ctx context.Context, e *console.Env, in *console.Input, v *vault
 		Limit: in.Int("limit"), Op: vault.Op(in.String("op")), Actor: in.String("actor"), Session: in.String("session"),
 		Changes: in.Bool("changes") || e.JSON, Rev: in.String("rev"),
 	}
+	if o.Op != "" && !slices.Contains(vault.Ops(), o.Op) {
+		return o, console.Usagef("unknown operation %q", o.Op).Suggest("one of %s", opNames())
+	}
 	var errs [2]error
 	o.Since, errs[0] = e.Time(in.String("since"))
 	o.Until, errs[1] = e.Time(in.String("until"))
@@ -98,6 +102,14 @@ func logOptions(ctx context.Context, e *console.Env, in *console.Input, v *vault
 	p, err := pathOf(ctx, e, v, in.Words[0])
 	o.Path, o.Follow = p, true
 	return o, err
+}
+
+func opNames() string {
+	var names []string
+	for _, op := range vault.Ops() {
+		names = append(names, string(op))
+	}
+	return strings.Join(names, ", ")
 }
 
 // pathOf finds the path that a word means. History may know a path that is gone

@@ -1,14 +1,15 @@
 // Package memory holds the commands that keep and find memories: remember,
-// search, list, show, edit, update, forget, move, links, profile, core.
+// search, list, show, edit, update, forget, move, links, scopes, pin, unpin, new,
+// profile, core.
 package memory
 
 import "stet/cmd/stet/console"
 
 // Commands returns the definitions in listing order.
 func Commands() []*console.Command {
-	return []*console.Command{
+	return append([]*console.Command{
 		rememberCommand(), searchCommand(), listCommand(), showCommand(),
-		editCommand(), updateCommand(), forgetCommand(), moveCommand(), linksCommand(),
+		editCommand(), updateCommand(), forgetCommand(), moveCommand(), linksCommand(), scopesCommand(),
 		profileCommand(), coreCommand(),
-	}
+	}, pinCommands()...)
 }

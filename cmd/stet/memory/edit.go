@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -69,21 +67,35 @@ func editFile(ctx context.Context, e *console.Env, in *console.Input, find func(
 	if err != nil {
 		return err
 	}
-	draft, saved, err := editCopy(ctx, e, editor, p, before)
+	draft, err := e.NewDraft(ctx, v, p, before)
+	if err != nil {
+		return err
+	}
+	saved, err := editDraft(ctx, e, editor, draft, before)
 	if err != nil {
 		return err
 	}
 	if bytes.Equal(before, saved) {
-		return errors.Join(os.Remove(draft),
-			e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Unchanged: true}, "edited", false))
+		return errors.Join(draft.Remove(), e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Unchanged: true}, "edited", false))
 	}
 	w := e.WriteInSession(in)
 	w.Message = in.String("message")
 	res, err := v.Replace(ctx, p, was, saved, w)
 	if err != nil {
-		return console.WithHint(fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s", draft)
+		return keep(draft, fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s", draft.Path())
 	}
-	return errors.Join(os.Remove(draft), after(v), e.Wrote(ctx, v, res, "edited", false))
+	return errors.Join(draft.Remove(), after(v), e.Wrote(ctx, v, res, "edited", false))
+}
+
+// keep leaves the person's text in place and says where; the reason of err goes
+// before it.
+func keep(draft *console.Draft, err error, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) && hinter.Hint() != "" {
+		text = hinter.Hint() + "; " + text
+	}
+	return console.WithHint(errors.Join(err, draft.Keep()), "%s", text)
 }
 
 // readForEdit reads a file and its hash; one that does not exist is empty.
@@ -112,40 +124,24 @@ func editorOf(e *console.Env) ([]string, error) {
 	return nil, console.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano")
 }
 
-// editCopy lets the editor work on a copy outside the vault and returns the
-// copy's name and contents. The copy is left in place when the editor failed
-// after saving something, so that no typed word is lost.
-func editCopy(ctx context.Context, e *console.Env, editor []string, p vault.Path, data []byte) (draft string, after []byte, err error) {
-	draft, err = writeDraft(p, data)
-	if err != nil {
-		return "", nil, err
-	}
+// editDraft lets the editor work on the copy and returns what was saved. The copy
+// is left in place when the editor failed after saving something, so that no
+// typed word is lost.
+func editDraft(ctx context.Context, e *console.Env, editor []string, draft *console.Draft, data []byte) ([]byte, error) {
 	// Not CommandContext: Ctrl-C belongs to the editor while it runs.
-	cmd := exec.Command(editor[0], append(editor[1:], draft)...)
+	cmd := exec.Command(editor[0], append(editor[1:], draft.Path())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
 	ran := cmd.Run()
-	after, err = os.ReadFile(draft)
+	after, err := os.ReadFile(draft.Path())
 	if err != nil {
-		return draft, nil, errors.Join(ran, err)
+		return nil, errors.Join(ran, err, draft.Remove())
 	}
 	if ran == nil && ctx.Err() == nil {
-		return draft, after, nil
+		return after, nil
 	}
 	err = fmt.Errorf("editor %q: %w", editor[0], errors.Join(ran, ctx.Err()))
 	if bytes.Equal(data, after) {
-		return draft, nil, errors.Join(err, os.Remove(draft))
+		return nil, errors.Join(err, draft.Remove())
 	}
-	return draft, nil, console.WithHint(err, "nothing was committed; your text is kept in %s", draft)
-}
-
-// writeDraft makes the copy, named so that the editor sees Markdown and a person
-// sees which memory it is.
-func writeDraft(p vault.Path, data []byte) (name string, err error) {
-	f, err := os.CreateTemp("", "stet-*-"+path.Base(string(p)))
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = io.Copy(f, bytes.NewReader(data))
-	return f.Name(), err
+	return nil, keep(draft, err, "nothing was committed; your text is kept in %s", draft.Path())
 }

@@ -100,7 +100,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	}()
 	q := index.Query{
 		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"),
-		Scope: in.String("scope"), Kind: in.String("kind"), Category: in.String("category"),
+		Scope: scopeFlag(e, v, in.String("scope")), Kind: in.String("kind"), Category: in.String("category"),
 		Archived: in.Bool("archived"), Class: classes, Explain: in.Bool("explain"),
 	}
 	if q.Limit == 0 {
@@ -114,6 +114,16 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		e.Warn("search is degraded: %s; the hits are right all the same", res.Degraded)
 	}
 	return printHits(e, in, q, res)
+}
+
+// scopeFlag is the scope as it stands in the vault: a person's own folder as it
+// is, else the name that remember would have given it.
+func scopeFlag(e *console.Env, v *vault.Vault, scope string) string {
+	name := strings.Trim(scope, "/")
+	if name == "" || e.Exists(v, vault.Path("memories/"+name)) || e.Exists(v, vault.Path(name)) {
+		return scope
+	}
+	return vault.SlugScope(scope)
 }
 
 func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result) error {

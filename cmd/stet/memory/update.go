@@ -3,10 +3,12 @@ package memory
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/cmd/stet/console"
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -22,6 +24,7 @@ func updateCommand() *console.Command {
 			{Line: `stet update 01jd7q --append "Since 9 January."`, Says: "add a line"},
 			{Line: "stet update 01jd7q --scope /infra/db --add-category mysql", Says: "move and tag"},
 			{Line: "stet update 01jd7q --pin --importance 0.9", Says: "front matter"},
+			{Line: "stet update 01jd7q --set expires=2026-12-31 --unset source", Says: "any other key of it"},
 		},
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "text", Usage: "the new `TEXT`, \"-\" for standard input"},
@@ -32,6 +35,8 @@ func updateCommand() *console.Command {
 			&cli.StringSliceFlag{Name: "add-category", Usage: "a `WORD` to tag it with"},
 			&cli.StringSliceFlag{Name: "remove-category", Usage: "a `WORD` to untag it"},
 			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
+			&cli.StringSliceFlag{Name: "set", Usage: "set any other front matter key, `KEY=VALUE`; [a, b] is a list"},
+			&cli.StringSliceFlag{Name: "unset", Usage: "take out the front matter `KEY`"},
 			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant; --pin=false takes the mark away"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			console.AgainFlag(),
@@ -65,6 +70,11 @@ func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
 		AddCategories: in.StringSlice("add-category"), RemoveCategories: in.StringSlice("remove-category"),
 		Importance: number(in, "importance"),
 	}
+	var err error
+	if p.Set, err = keyValues(in.StringSlice("set")); err != nil {
+		return p, err
+	}
+	p.Unset = in.StringSlice("unset")
 	if in.IsSet("pin") {
 		pin := in.Bool("pin")
 		p.Pinned = &pin
@@ -82,10 +92,31 @@ func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
 		}
 		*field = &value
 	}
-	if !anySet(in, "text", "append", "title", "kind", "scope", "add-category", "remove-category", "importance", "pin") {
+	if !anySet(in, "text", "append", "title", "kind", "scope", "add-category", "remove-category", "importance", "pin", "set", "unset") {
 		return p, console.Usagef("nothing to change").Suggest(`say what, for example --text TEXT; "stet edit" opens your editor`)
 	}
 	return p, nil
+}
+
+// keyValues reads KEY=VALUE. A value in brackets is a list; what YAML reads as a
+// number, a truth value or a date is written as one.
+func keyValues(words []string) ([]vault.KeyValue, error) {
+	var out []vault.KeyValue
+	for _, word := range words {
+		key, text, ok := strings.Cut(word, "=")
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			return nil, console.Usagef("--set %q: it must be KEY=VALUE", word).Suggest("--set expires=2026-12-31")
+		}
+		text = strings.TrimSpace(text)
+		value := markdown.Plain(text)
+		if strings.HasPrefix(text, "[[") {
+			value = markdown.String(text) // a link to a note
+		} else if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+			value = markdown.Strings(markdown.Plain(strings.TrimSuffix(inner, "]")).List())
+		}
+		out = append(out, vault.KeyValue{Key: key, Value: value})
+	}
+	return out, nil
 }
 
 func anySet(in *console.Input, names ...string) bool { return slices.ContainsFunc(names, in.IsSet) }

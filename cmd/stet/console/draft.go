@@ -1,0 +1,105 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/filelock"
+)
+
+// A Draft is a copy of a file for an editor to work on. It lies in the vault's
+// local state, so that a killed process leaves nothing elsewhere, and what it
+// leaves is found: its name begins with the hash of what was to be edited, and
+// the lock beside it is free when nobody edits it any more.
+type Draft struct {
+	root *durable.Root
+	name string
+	lock *filelock.Lock
+}
+
+const draftLock = ".lock"
+
+// NewDraft makes the copy, named so that the editor sees Markdown and a person
+// sees which memory it is.
+func (e *Env) NewDraft(ctx context.Context, v *vault.Vault, p vault.Path, data []byte) (*Draft, error) {
+	dir := filepath.Join(v.StateDir(), "edits")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	root, err := durable.OpenRoot(dir, e.Hook)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.sweepDrafts(ctx, root); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	d := &Draft{root: root, name: fmt.Sprintf("%s-%d-%s", hashStart(p, data), e.PID, p.Base())}
+	if d.lock, err = filelock.Acquire(ctx, root, d.name+draftLock, filelock.Options{}); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if err := root.Create("draft", d.name, data, 0o600); err != nil {
+		return nil, errors.Join(err, d.Remove())
+	}
+	return d, nil
+}
+
+func hashStart(p vault.Path, data []byte) string { return string(vault.ReadMemory(p, data).Hash[:8]) }
+
+// Path is where the copy lies.
+func (d *Draft) Path() string { return d.root.Abs(d.name) }
+
+// Remove takes the copy away.
+func (d *Draft) Remove() error {
+	return errors.Join(d.root.Remove("draft", d.name), d.release())
+}
+
+// Keep leaves the copy for the person.
+func (d *Draft) Keep() error { return d.release() }
+
+func (d *Draft) release() error {
+	var err error
+	if d.lock != nil {
+		err = errors.Join(d.root.Remove("draft", d.name+draftLock), d.lock.Release())
+	}
+	return errors.Join(err, d.root.Close())
+}
+
+// sweepDrafts looks at what killed editors left: a copy that nobody changed is
+// taken away, one that somebody typed into is named.
+func (e *Env) sweepDrafts(ctx context.Context, root *durable.Root) error {
+	entries, err := root.ReadDir(".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name, isLock := strings.CutSuffix(entry.Name(), draftLock)
+		if isLock && root.Exists(name) {
+			continue // its copy is looked at by itself
+		}
+		lock, err := filelock.Acquire(ctx, root, name+draftLock, filelock.Options{})
+		if errors.Is(err, filelock.ErrBusy) {
+			continue // somebody edits it now
+		}
+		if err != nil {
+			return err
+		}
+		data, _, rerr := root.ReadFile(name, vault.MaxFileSize)
+		start, _, _ := strings.Cut(name, "-")
+		switch {
+		case rerr == nil && hashStart(vault.Path(name), data) != start:
+			e.Note("the text of an edit that was broken off is in %s; remove it when you need it no more", root.Abs(name))
+		case rerr == nil:
+			err = root.Remove("draft", name)
+		}
+		if err = errors.Join(err, root.Remove("draft", name+draftLock), lock.Release()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
