@@ -139,6 +139,9 @@ func attach(dir string, o Options) (*Vault, error) {
 	// that several vaults in one repository keep apart (docs/FORMAT.md, State).
 	sum := sha256.Sum256([]byte(strings.TrimSuffix(v.prefix, "/")))
 	v.state = v.repo.Own("stet/" + hex.EncodeToString(sum[:4]))
+	if err := v.checkState(); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
 	if v.tree, err = durable.OpenRoot(abs, o.Hook); err != nil {
 		return nil, errors.Join(err, v.Close())
 	}
@@ -147,6 +150,17 @@ func attach(dir string, o Options) (*Vault, error) {
 	}
 	v.oneDevice = sync.OnceValue(v.sameDevice)
 	return v, nil
+}
+
+// checkState refuses a state folder that is a symbolic link: what stet keeps
+// for itself would be written to a place that somebody else chose.
+func (v *Vault) checkState() error {
+	for _, p := range []string{"stet", v.state, path.Join(v.state, "index")} {
+		if info, err := v.repo.Root().Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return withHint(fmt.Errorf("%q: %w: it is a symbolic link", v.repo.Root().Abs(p), ErrDamaged), "remove the link; a new folder is made in its place")
+		}
+	}
+	return nil
 }
 
 // Close releases files and folders.
