@@ -161,5 +161,6 @@ func (n *Notebook) explain(op vault.Op, err error) error {
 	if errors.Is(err, markdown.ErrInvalidEntry) {
 		err = withHint(fmt.Errorf("%w: %w", vault.ErrInvalid, err), "say it in other words, or edit %s by hand", n.path)
 	}
-	return fmt.Errorf("%s %s: %w", op, n.path, err)
+	doing := map[vault.Op]string{vault.OpRemember: "add to", vault.OpUpdate: "replace in", vault.OpForget: "remove from"}[op]
+	return fmt.Errorf("%s %s: %w", doing, n.path, err)
 }

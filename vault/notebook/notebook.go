@@ -46,16 +46,19 @@ func DefaultLimits() Limits { return Limits{Core: 2200, Profile: 1375} }
 
 // A Notebook is one of the two files of a vault. It is safe for concurrent use.
 type Notebook struct {
-	v     *vault.Vault
-	path  vault.Path
-	limit int
+	v       *vault.Vault
+	path    vault.Path
+	limit   int
+	command string // that shows it
 }
 
 // Core is MEMORY.md of v, Profile is USER.md.
-func Core(v *vault.Vault, l Limits) *Notebook { return &Notebook{v, CorePath, l.Core} }
+func Core(v *vault.Vault, l Limits) *Notebook { return &Notebook{v, CorePath, l.Core, "core"} }
 
 // Profile is USER.md of v.
-func Profile(v *vault.Vault, l Limits) *Notebook { return &Notebook{v, ProfilePath, l.Profile} }
+func Profile(v *vault.Vault, l Limits) *Notebook {
+	return &Notebook{v, ProfilePath, l.Profile, "profile"}
+}
 
 // Path is the notebook's file.
 func (n *Notebook) Path() vault.Path { return n.path }
@@ -121,15 +124,14 @@ func (n *Notebook) Find(entries []markdown.Entry, ref string) (markdown.Entry, e
 			}
 		}
 	}
-	var found []markdown.Entry
-	text := markdown.EntryText(ref)
-	for _, e := range entries {
-		if e.Text == text || e.Body() == text && text != "" {
-			return e, nil
-		}
-		if text != "" && strings.Contains(e.Text, text) && !has(found, e.Text) {
-			found = append(found, e)
-		}
+	if e, ok := same(entries, markdown.EntryText(ref)); ok {
+		return e, nil
+	}
+	// Blanks at the ends of a part tell "room 7 " from "room 77", unless they
+	// came with the quoting.
+	found := containing(entries, lines(ref))
+	if len(found) == 0 {
+		found = containing(entries, markdown.EntryText(ref))
 	}
 	switch len(found) {
 	case 1:
@@ -142,6 +144,37 @@ func (n *Notebook) Find(entries []markdown.Entry, ref string) (markdown.Entry, e
 		many.Candidates = append(many.Candidates, vault.Memory{Path: vault.Path(n.Address(e)), Title: preview(e)})
 	}
 	return markdown.Entry{}, withHint(many, "use more of its text, or its address: %s", many.Candidates[0].Path)
+}
+
+// lines is text with "\n" between its lines.
+func lines(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+}
+
+// same finds the entry whose whole text it is, box and kind aside if need be.
+func same(entries []markdown.Entry, text string) (markdown.Entry, bool) {
+	for _, e := range entries {
+		if text != "" && e.Text == text {
+			return e, true
+		}
+	}
+	for _, e := range entries {
+		if text != "" && e.Body() == text {
+			return e, true
+		}
+	}
+	return markdown.Entry{}, false
+}
+
+// containing lists the entries that hold a part, those of one text once.
+func containing(entries []markdown.Entry, part string) []markdown.Entry {
+	var found []markdown.Entry
+	for _, e := range entries {
+		if strings.TrimSpace(part) != "" && strings.Contains(e.Text, part) && !has(found, e.Text) {
+			found = append(found, e)
+		}
+	}
+	return found
 }
 
 func has(entries []markdown.Entry, text string) bool {
@@ -162,10 +195,8 @@ func (n *Notebook) unknown(ref string, entries []markdown.Entry) error {
 	for _, e := range entries[:min(len(entries), maxNear)] {
 		none.Near = append(none.Near, n.Address(e)+" "+preview(e))
 	}
-	if len(entries) == 0 {
-		return withHint(none, "%s has no entries", n.path)
-	}
-	return withHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %s has %d entries", n.path, len(entries))
+	return withHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %q lists the %d entries of %s",
+		"stet "+n.command, len(entries), n.path)
 }
 
 // previewWidth is what fits beside an address on a line.

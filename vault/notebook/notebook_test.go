@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -130,7 +131,7 @@ func TestRemoveIsAForgetInHistory(t *testing.T) {
 
 func TestEntriesAreFoundByAddressOrUniquePart(t *testing.T) {
 	t.Parallel()
-	_, _, n := open(t, user, "- likes tea\n- likes tea with milk\n- [fact] Likes rain\n- twin\n- twin\n")
+	_, _, n := open(t, user, "- likes tea\n- likes tea with milk\n- [fact] Likes rain\n- twin\n- twin\n- room 7 and\n  room 77\n- room 78\n")
 	page, err := n.Read()
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +139,7 @@ func TestEntriesAreFoundByAddressOrUniquePart(t *testing.T) {
 	hash := page.Entries[1].Hash()
 	for ref, want := range map[string]int{
 		"likes tea": 0, "with": 1, hash: 1, "#" + hash: 1, "USER.md#" + hash: 1, "USER.md#e:" + hash: 1, "Likes": 2, "Likes rain": 2, "[fact]": 2, "twin": 3,
+		"room 7 ": 5, "room 7 and\r\nroom": 5, " room 78 ": 6,
 	} {
 		if e, err := n.Find(page.Entries, ref); err != nil || e.Start != page.Entries[want].Start {
 			t.Errorf("%q finds %q (%v), want %q", ref, e.Text, err, page.Entries[want].Text)
@@ -150,7 +152,7 @@ func TestEntriesAreFoundByAddressOrUniquePart(t *testing.T) {
 	}
 	var none *vault.NotFoundError
 	for _, ref := range []string{"LIKES", "", " ", "#00000000", "USER.md#"} {
-		if _, err := n.Find(page.Entries, ref); !errors.As(err, &none) || len(none.Near) != 5 {
+		if _, err := n.Find(page.Entries, ref); !errors.As(err, &none) || len(none.Near) != 7 {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}
@@ -199,6 +201,56 @@ func TestWhatCannotBeWrittenIsInvalid(t *testing.T) {
 	if _, err := n.Add(context.Background(), notebook.New{Text: big}, vault.Write{}); !errors.Is(err, vault.ErrTooLarge) {
 		t.Errorf("10 MiB: %v", err)
 	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	t.Parallel()
+	f, v, n := open(t)
+	const writers, each = 4, 8
+	var texts []string
+	errs := make(chan error, writers*each)
+	var wg sync.WaitGroup
+	for w := range writers {
+		own := notebook.Profile(f.Open(), small())
+		for i := range each {
+			texts = append(texts, fmt.Sprintf("writer %d says %d", w, i))
+		}
+		wg.Go(func() {
+			for i := range each {
+				_, err := own.Add(t.Context(), notebook.New{Text: fmt.Sprintf("writer %d says %d", w, i)}, vault.Write{})
+				errs <- err
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if inside, moved := kept(t, v, n, texts); inside > 6 || inside+moved != writers*each {
+		t.Errorf("%d in the notebook, %d moved", inside, moved)
+	}
+}
+
+// What a person committed with git stays theirs to judge: it must not stop the
+// notebook when it has to leave.
+func TestASecretThatIsCommittedAlreadyCanMove(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	f, v, n := open(t)
+	secret := "key AKIA" + "Q3EGRZ7LX5WJ2VNT " + strings.Repeat("x", 40)
+	if _, err := n.Add(t.Context(), notebook.New{Text: secret}, vault.Write{}); !errors.Is(err, vault.ErrRefused) {
+		t.Fatalf("a secret was added: %v", err)
+	}
+	f.Write(user, "- "+secret+"\n")
+	f.Git("add", user)
+	f.Git("commit", "-q", "-m", "by hand")
+	if res := add(t, n, sized("new", 60)); len(res.Moved) != 1 {
+		t.Errorf("%+v", res)
+	}
+	kept(t, v, n, []string{secret, sized("new", 60)})
 }
 
 // kept reports where every text is: in the notebook, or as the body of a memory.

@@ -229,3 +229,13 @@ func TestAgeIsFoundBehindAMerge(t *testing.T) {
 		t.Errorf("%s went, want what is older than the merge", got)
 	}
 }
+
+func TestWhatIsNotCommittedYetIsNewest(t *testing.T) {
+	t.Parallel()
+	f, v, n := open(t, user, "- "+sized("committed", 40)+"\n")
+	f.Write(user, "- "+sized("by hand", 40)+"\n- "+sized("committed", 40)+"\n")
+	if got := names(add(t, n, sized("new", 60)).Moved); got != "committed" {
+		t.Errorf("%s went", got)
+	}
+	kept(t, v, n, []string{sized("by hand", 40), sized("committed", 40), sized("new", 60)})
+}
