@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand()}, memory.Commands(), history.Commands(),
+	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(),
 		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 

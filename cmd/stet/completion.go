@@ -11,7 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/cmd/stet/console"
+	"stet/templates"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 //go:embed completion/stet.bash
@@ -84,7 +86,15 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 		all = []string{"bash", "zsh", "fish"}
 	case first && len(command.Verbs) > 0:
 		all = command.Verbs
-	case slices.Contains([]string{"show", "edit", "update", "forget", "log", "diff"}, command.Name):
+	case command.Name == "man":
+		all = commandNames(commands)
+	case command.Name == "config":
+		all = settings.Names()
+	case command.Name == "new":
+		all = templates.NoteKinds()
+	case strings.HasPrefix(last, "/") && slices.Contains([]string{"move", "scopes", "list", "export"}, command.Name):
+		all = scopeNames(ctx, e)
+	case takesMemory(command):
 		all = memoryNames(ctx, e, last)
 	}
 	found := []string{}
@@ -112,6 +122,22 @@ func flagNames(flags []cli.Flag) []string {
 			if len(n) > 1 {
 				out = append(out, "--"+n)
 			}
+		}
+	}
+	return out
+}
+
+// takesMemory reports whether the arguments of a command are memories.
+func takesMemory(c *console.Command) bool {
+	return strings.Contains(c.Args, "MEMORY") && c.Name != "remember"
+}
+
+// scopeNames lists the scopes that hold something.
+func scopeNames(ctx context.Context, e *console.Env) []string {
+	var out []string
+	for _, p := range memoryNames(ctx, e, "/") {
+		if scope := vault.ScopeOf(vault.Path(p)); vault.ClassOf(vault.Path(p)) == vault.ClassMemory {
+			out = append(out, scope)
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ func otherCommands() []*console.Command {
 			Examples: []console.Example{{Line: "stet version --json", Says: "for a bug report"}},
 			Run:      runVersion,
 		},
-		completionCommand(),
+		completionCommand(), manCommand(),
 	}
 }
 

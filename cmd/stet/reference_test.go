@@ -88,10 +88,10 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		adopt undo redo revert
 	`)
 	reads := strings.Fields(`
-		status reindex bench
+		status reindex bench export
 		search list show edit links scopes
 		log history blame diff
-		help version completion
+		help version completion man
 	`)
 	for _, c := range Commands() {
 		var names []string

@@ -36,11 +36,11 @@ func edges() []edge {
 		{"index", []string{"vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
 		{"cmd/stet/console", []string{"vault", "vault/durable", "vault/filelock", "vault/settings", "index"}, "what all commands share"},
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},
-		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "vault/links", "vault/notebook", "markdown", "templates", "index"}, "commands: flags, one call, print"},
+		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "vault/durable", "vault/links", "vault/notebook", "markdown", "templates", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"cmd/stet/console", "vault", "vault/lineage"}, "commands: flags, one call, print"},
 		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "vault/settings", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/bench", []string{"cmd/stet/console", "vault", "vault/durable", "index", "markdown"}, "measuring: makes vaults of transcripts and asks them"},
-		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep", "vault"}, "dispatch, and the names of memories for completion"},
+		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"}, "dispatch, manual pages, and the names that completion offers"},
 		{"cmd/stet/archtest", nil, "looks at source text only"},
 	}
 }

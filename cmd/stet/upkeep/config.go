@@ -21,6 +21,7 @@ func configCommand() *console.Command {
 		Name: "config", Group: console.Start,
 		Summary: "show or change settings, yours and the vault's",
 		Args:    "[get KEY | set KEY VALUE | unset KEY]", MaxArgs: 3,
+		Verbs: []string{"get", "set", "unset"},
 		Details: "A flag outweighs the environment, that the vault's .stet/config.yaml, that your own\n" +
 			"file, that the default. set and unset write to the vault's file, as a commit, when the\n" +
 			"key is one that a vault may set and there is a vault; else to your own. Only the bytes\n" +

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -142,11 +143,29 @@ func changes(b *strings.Builder, heading string, cs []vault.Change) {
 
 // next names the commands that make sense now.
 func next(st *vault.Status) string {
-	switch {
-	case len(st.Changed) > 0:
-		return "next: \"stet diff\" shows the edits, \"stet adopt\" commits them\n"
-	case st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0:
-		return "next: stet remember \"The first thing worth keeping.\"\n"
+	type step struct{ line, says string }
+	var steps []step
+	if len(st.Problems) > 0 {
+		steps = append(steps, step{"stet doctor", "look at what is left alone"})
 	}
-	return "next: stet search WORDS · stet remember TEXT · stet log\n"
+	if len(st.Changed) > 0 {
+		steps = append(steps, step{"stet diff", "see your edits"}, step{"stet adopt", "commit them as yours"})
+	}
+	switch {
+	case st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0:
+		steps = append(steps, step{`stet remember "The first thing worth keeping."`, "keep something"},
+			step{`stet new decision "What was decided"`, "begin from a form"})
+	default:
+		steps = append(steps, step{"stet search WORDS", "find something"}, step{"stet remember TEXT", "keep something"},
+			step{"stet log", "what was written, and by whom"})
+	}
+	var b strings.Builder
+	b.WriteString("next:\n")
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, s := range steps {
+		fmt.Fprintf(table, "  %s\t%s\n", s.line, s.says)
+	}
+	// A strings.Builder takes everything.
+	_ = table.Flush()
+	return b.String()
 }

@@ -1,0 +1,225 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/durable"
+)
+
+// ExportCommand returns the definition of "stet export".
+func ExportCommand() *console.Command {
+	return &console.Command{
+		Name: "export", Group: console.Start,
+		Summary: "write memories for other programs: JSON lines, or Hermes' files",
+		Args:    "[SCOPE]", MaxArgs: 1,
+		Details: "jsonl is one JSON object a line, with the keys of \"stet show --json\"; each entry of a\n" +
+			"notebook is a line of its own. hermes is a folder with MEMORY.md and USER.md as Hermes\n" +
+			"keeps them: the entries of the two notebooks with a line of \"§\" between them.\n" +
+			"What is marked private is left out unless --private is given.",
+		Examples: []console.Example{
+			{Line: "stet export > memories.jsonl", Says: "memories and notebooks"},
+			{Line: "stet export /infra --output infra.jsonl", Says: "one scope into a file"},
+			{Line: "stet export --all | jq -r .title", Says: "notes, skills and sessions as well"},
+			{Line: "stet export --format hermes --output ~/.hermes-new/memories", Says: "the notebooks for Hermes"},
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "jsonl", Usage: "`FORM` jsonl or hermes"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to the new `FILE`, for hermes the folder, instead of standard output"},
+			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "notes and all other Markdown files as well"},
+			&cli.BoolFlag{Name: "archived", Usage: "what was forgotten or replaced, instead"},
+			&cli.BoolFlag{Name: "private", Usage: "what is marked private too"},
+		},
+		Run: export,
+	}
+}
+
+func export(ctx context.Context, e *console.Env, in *console.Input) error {
+	classes, err := classesOf(in)
+	if err != nil {
+		return err
+	}
+	format, output := in.String("format"), in.String("output")
+	switch {
+	case format != "jsonl" && format != "hermes":
+		return console.Usagef("no format %q", format).Suggest("jsonl or hermes")
+	case format == "hermes" && output == "":
+		return console.Usagef("hermes is two files").Suggest("name a folder for them: --output DIR")
+	case format == "hermes" && (len(in.Words) > 0 || len(classes) > 0 || in.Bool("all") || in.Bool("archived")):
+		return console.Usagef("hermes takes the two notebooks and nothing else").Suggest("--format jsonl takes all there is")
+	}
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	f := vault.Filter{Classes: classes, Archived: in.Bool("archived")}
+	switch {
+	case format == "hermes":
+		f.Classes = []vault.Class{vault.ClassCore, vault.ClassProfile}
+	case len(in.Words) == 1:
+		f.Scope = in.Words[0]
+	case len(classes) == 0 && !in.Bool("all"):
+		f.Classes = []vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile}
+	}
+	if in.Bool("all") {
+		f.Classes = liveClasses()
+	}
+	found, err := exportable(ctx, e, v, f, in.Bool("private"))
+	if err != nil {
+		return err
+	}
+	if format == "hermes" {
+		return exportHermes(e, found, e.Abs(output))
+	}
+	return exportLines(e, found, output)
+}
+
+// exportable lists what may leave; private files are counted on standard error.
+func exportable(ctx context.Context, e *console.Env, v *vault.Vault, f vault.Filter, private bool) ([]vault.Memory, error) {
+	all, err := v.List(ctx, f)
+	if err != nil || private {
+		return all, err
+	}
+	var found []vault.Memory
+	for _, m := range all {
+		if !m.Private {
+			found = append(found, m)
+		}
+	}
+	if n := len(all) - len(found); n > 0 {
+		e.Note("%d marked private left out; --private takes them too", n)
+	}
+	return found, nil
+}
+
+func exportLines(e *console.Env, found []vault.Memory, output string) error {
+	var lines []console.MemoryView
+	for _, m := range found {
+		lines = append(lines, records(m)...)
+	}
+	write := func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for _, l := range lines {
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if output == "" {
+		return e.Plain(write)
+	}
+	var b strings.Builder
+	if err := write(&b); err != nil {
+		return err
+	}
+	file := e.Abs(output)
+	if err := writeNew(e, filepath.Dir(file), map[string]string{filepath.Base(file): b.String()}); err != nil {
+		return err
+	}
+	return exported(e, len(lines), []string{file})
+}
+
+// records are the lines of one file: one, or one for each entry of a notebook.
+func records(m vault.Memory) []console.MemoryView {
+	view := func(m vault.Memory, text string) console.MemoryView {
+		v := console.ViewMemory(m)
+		text = strings.ToValidUTF8(text, "\ufffd")
+		v.Body = &text
+		return v
+	}
+	if m.Class != vault.ClassCore && m.Class != vault.ClassProfile {
+		return []console.MemoryView{view(m, string(m.Body))}
+	}
+	var out []console.MemoryView
+	for _, entry := range markdown.Parse(m.Body).Entries() {
+		v := view(m, entry.Text)
+		v.Path, v.Kind, v.Title, v.Hash = vault.Path(string(m.Path)+"#"+entry.Hash()), entry.Kind, "", ""
+		out = append(out, v)
+	}
+	return out
+}
+
+// hermesLimits are the characters that Hermes itself lets its files hold.
+func hermesLimits() map[string]int { return map[string]int{"MEMORY.md": 2200, "USER.md": 1375} }
+
+func exportHermes(e *console.Env, found []vault.Memory, dir string) error {
+	files, paths, n := map[string]string{"MEMORY.md": "", "USER.md": ""}, []string{}, 0
+	for _, m := range found {
+		var entries []string
+		for _, entry := range markdown.Parse(m.Body).Entries() {
+			// A line of the delimiter alone would end the entry there.
+			text := strings.ReplaceAll("\n"+entry.Text+"\n", "\n§\n", "\n §\n")
+			if text = strings.TrimSpace(text); text != "" {
+				entries = append(entries, text)
+			}
+		}
+		n += len(entries)
+		text := strings.Join(entries, "\n§\n")
+		if limit := hermesLimits()[string(m.Path)]; utf8.RuneCountInString(text) > limit {
+			e.Warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", m.Path, utf8.RuneCountInString(text), limit)
+		}
+		files[string(m.Path)] = text
+	}
+	if err := writeNew(e, dir, files); err != nil {
+		return err
+	}
+	for name := range hermesLimits() {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return exported(e, n, paths)
+}
+
+// writeNew writes files that must not exist into a folder that is made.
+func writeNew(e *console.Env, dir string, files map[string]string) (err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	root, err := durable.OpenRoot(dir, e.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for name := range files {
+		if root.Exists(name) {
+			return console.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict), "name another place, or move it away first")
+		}
+	}
+	for name, text := range files {
+		err := root.CreateSync("export", name, []byte(text), 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return root.SyncDir("export", ".")
+}
+
+func exported(e *console.Env, n int, files []string) error {
+	result := struct {
+		Exported int      `json:"exported"`
+		Files    []string `json:"files"`
+	}{n, files}
+	return e.Answer(result, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "exported  %d  to %s\n", n, strings.Join(files, ", "))
+		return err
+	})
+}
