@@ -95,6 +95,8 @@ type Result struct {
 	// Degraded is "" or why the index could not be used. The hits are right
 	// all the same.
 	Degraded string
+	// Warnings name what looked like a filter and could not be read as one.
+	Warnings []string
 	// Rebuilt is "" or why the index was found unusable and made anew for this
 	// answer.
 	Rebuilt string
@@ -125,6 +127,9 @@ type Hit struct {
 	// Updated is when the document says it last changed, or the message was
 	// written, or else the file.
 	Updated time.Time
+	// SupersededBy is the id, or the path where there is none, of the memory
+	// that replaced this one; "" for what is still valid.
+	SupersededBy string
 	// Message is the number of the message of a transcript, 0 for other hits;
 	// Role, Speaker and Ref are what its heading says.
 	Message            int

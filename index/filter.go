@@ -72,6 +72,17 @@ func newFilter(key, value string, now time.Time) (filter, bool) {
 	return f, true
 }
 
+// meaning says what the values of a key are.
+func meaning(key string) string {
+	switch key {
+	case keyIs:
+		return "is: takes pinned, archived, superseded or private"
+	case keyIn:
+		return "in: takes memories, notes, skills, sessions, core, profile or archive"
+	}
+	return key + ": takes a day (2026-01-31), a month, a year, today, yesterday or an age (3d, 2w, 6m, 1y)"
+}
+
 // className maps the plural a person writes to the class of the files.
 func className(s string) (string, bool) {
 	switch s {

@@ -55,3 +55,18 @@ func TestFiltersByDateStateAndPlace(t *testing.T) {
 		}
 	}
 }
+
+func TestGarbageInAFilterIsSaidAndSearched(t *testing.T) {
+	t.Parallel()
+	x := open(t, newFolder(t, map[string]string{"a.md": "the since of nonsense\n"}))
+	for text, warnings := range map[string]int{
+		"since:nonsense": 1, "is:purple since:2026-99": 2, "in:trees": 1, "since:": 0, "https://example.com": 0, "note:this": 0, "since:2w": 0,
+	} {
+		if res := ask(t, x, Query{Text: text}); len(res.Warnings) != warnings {
+			t.Errorf("%q warned %q, want %d warnings", text, res.Warnings, warnings)
+		}
+	}
+	if got := paths(t, x, "since:nonsense"); !slices.Equal(got, []string{"a.md"}) {
+		t.Errorf("the words of a filter that is none found %v", got)
+	}
+}

@@ -180,7 +180,7 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 		}
 	}
 	q.Archived = q.Archived || parsed.wantsHidden()
-	return &searching{x: x, ctx: ctx, q: q, parsed: &parsed, texts: newTexts(x.src), res: &Result{}}
+	return &searching{x: x, ctx: ctx, q: q, parsed: &parsed, texts: newTexts(x.src), res: &Result{Warnings: parsed.warnings}}
 }
 
 // wants says which parts of the index the query is about.
@@ -291,7 +291,7 @@ func (s *searching) files(src source, hidden []bool) error {
 		if limit > 0 && len(s.res.Hits) == limit {
 			break
 		}
-		if hit, ok := s.hit(&recs[m.doc], hidden != nil && hidden[m.doc], m, lines); ok {
+		if hit, ok := s.hit(recs, &recs[m.doc], hidden != nil && hidden[m.doc], m, lines); ok {
 			s.res.Hits = append(s.res.Hits, hit)
 			s.res.Tier = hit.Tier // the loosest comes last
 		} else {
@@ -325,7 +325,7 @@ func (s *searching) visible(r *record, superseded bool) bool {
 
 // hit cuts a hit from its file as it is now. A file that changed since it was
 // compared must still match, one that vanished is no hit.
-func (s *searching) hit(r *record, hidden bool, m match, lines *liner) (Hit, bool) {
+func (s *searching) hit(recs []record, r *record, hidden bool, m match, lines *liner) (Hit, bool) {
 	data, info, err := s.x.src.ReadFile(r.path)
 	if err != nil {
 		return Hit{}, false
@@ -343,6 +343,9 @@ func (s *searching) hit(r *record, hidden bool, m match, lines *liner) (Hit, boo
 	}
 	if h.Updated.IsZero() {
 		h.Updated = info.ModTime
+	}
+	if hidden {
+		h.SupersededBy = cmp.Or(mem.SupersededBy, successor(recs, strings.ToLower(mem.ID)))
 	}
 	h.Snippet, h.Highlights = best.snippet()
 	return h, true

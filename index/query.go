@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,7 @@ type query struct {
 	filters  []filter
 	required []filter // given beside the text: each must hold
 	when     bool     // asks when something was
+	warnings []string // what was not read as it may have been meant
 }
 
 // parseQuery reads a query asked at time now. Bare words are alternatives, best first;
@@ -140,11 +142,15 @@ func (p *queryParser) next() bool {
 		if quoted, after, ok := cutQuoted(p.text[len(key)+1:]); ok {
 			value, rest = quoted, after
 		}
-		if f, ok := newFilter(filterKey(key), value, p.now); ok {
+		f, ok := newFilter(filterKey(key), value, p.now)
+		if ok {
 			p.text = rest
 			f.not = how == mustNot
 			p.out.filters = append(p.out.filters, f)
 			return true
+		}
+		if f.value != "" {
+			p.out.warnings = append(p.out.warnings, fmt.Sprintf("%q: %s; it was searched as words", clip(key+":"+value), meaning(f.key)))
 		}
 	}
 	p.text = p.text[end:]

@@ -83,6 +83,11 @@ func TestTheArchiveAndSupersededMemoriesAreAsked(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("with the archive: %v, want %v", got, want)
 	}
+	for _, h := range res.Hits {
+		if want := map[vault.Path]string{"memories/db/old.md": "01jd7q8r5t9v3x6y2z4a7c0e1f"}[h.Path]; h.SupersededBy != want {
+			t.Errorf("%s is superseded by %q, want %q", h.Path, h.SupersededBy, want)
+		}
+	}
 	res = ask(t, x, Query{Text: "postgresql", Class: []vault.Class{vault.ClassArchive}})
 	if got := hitPaths(res); !slices.Equal(got, []string{"archive/memories/gone.md"}) {
 		t.Errorf("only the archive: %v", got)

@@ -1,6 +1,9 @@
 package index
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/RoaringBitmap/roaring"
 	blugeindex "github.com/blugelabs/bluge/index"
 )
@@ -173,4 +176,18 @@ func superseded(recs []record) []bool {
 		out[i] = recs[i].flags&flagSuperseded != 0 || len(ids) > 0 && ids[decodeMeta(recs[i].meta).id]
 	}
 	return out
+}
+
+// successor is the id, or the path, of the record whose supersedes names id;
+// the last of several in path order.
+func successor(recs []record, id string) (by string) {
+	for i := range recs {
+		if recs[i].flags&flagSupersedes == 0 {
+			continue
+		}
+		if m := decodeMeta(recs[i].meta); slices.Contains(m.supersedes, id) {
+			by = cmp.Or(m.id, string(recs[i].path))
+		}
+	}
+	return by
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +137,45 @@ func TestInterruptedBeforeTheWriteIsExit130AndNothingWritten(t *testing.T) {
 	}
 	if out, _ := s.run(0, "", "log", "--no-pager"); strings.Contains(out, "never") {
 		t.Errorf("the commit was made: %s", out)
+	}
+}
+
+func TestSearchLetsAPersonChoose(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor and the picker of this test are shell scripts")
+	}
+	bin := t.TempDir()
+	script := func(name, text string) string {
+		file := filepath.Join(bin, name)
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	s := newSession(t)
+	s.env["EDITOR"] = script("editor", `printf 'more\n' >> "$1"`)
+	s.run(0, "", "remember", "the gate code is 4711", "--title", "Gate")
+	s.run(0, "", "remember", "the garden gate sticks", "--title", "Garden")
+	// Without fzf: a numbered list and a question.
+	t.Setenv("PATH", "/nowhere")
+	out, talk := s.run(0, "2\n", "search", "-i", "gate")
+	if !strings.Contains(out, " 1  ") || !strings.Contains(talk, "Open which? [1-2, Enter for none]") || !strings.Contains(out, "edited") {
+		t.Errorf("list: %q %q", out, talk)
+	}
+	if _, talk = s.run(2, "7\n", "search", "-i", "gate"); !strings.Contains(talk, "no number from 1 to 2") {
+		t.Errorf("a wrong number: %q", talk)
+	}
+	if out, _ = s.run(0, "\n", "search", "-i", "gate"); strings.Contains(out, "edited") {
+		t.Errorf("no choice edited something: %q", out)
+	}
+	// With it: what it answers is opened, and leaving it is no failure.
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	script("fzf", `grep garden`)
+	if out, talk = s.run(0, "", "search", "-i", "gate"); !strings.Contains(out, "edited") || !strings.Contains(out, "garden") {
+		t.Errorf("fzf: %q %q", out, talk)
+	}
+	script("fzf", `exit 130`)
+	if out, _ = s.run(0, "", "search", "-i", "gate"); strings.Contains(out, "edited") {
+		t.Errorf("leaving fzf edited something: %q", out)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,13 +26,17 @@ func searchCommand() *console.Command {
 			"sentence works. No hits is not a failure (exit 0). Operators, each of them optional:\n" +
 			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until:, on:, is:, in:\n" +
 			"with a value; a query that begins with \"-\" goes after \"--\". What was said in sessions\n" +
-			"stands apart, the best message of up to three of them; in:sessions searches nothing else.",
+			"stands apart, the best message of up to three of them; in:sessions searches nothing else.\n" +
+			"--format takes a Go template with the fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}}\n" +
+			"{{.Title}} {{.Snippet}} {{.Score}} {{.Message}} {{.Speaker}} and so on.",
 		Examples: []console.Example{
 			{Line: "stet search mysql port", Says: "words, best match first"},
 			{Line: `stet search "where does production run?"`, Says: "a question"},
 			{Line: `stet search '"side by side" +mysql since:2026-01'`, Says: "a phrase, a word it must have, a date"},
 			{Line: `stet search "what did we say about backups?" in:sessions`, Says: "messages of transcripts"},
 			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
+			{Line: "stet search mysql --format '{{.Path}}:{{.Line}} {{.Title}}'", Says: "your own columns"},
+			{Line: "stet search -i mysql", Says: "choose one and edit it"},
 		},
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits, 0 for all"},
@@ -40,8 +46,10 @@ func searchCommand() *console.Command {
 			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
 			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
 			&cli.BoolFlag{Name: "archived", Usage: "look in the archive as well"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "print each hit through the Go `TEMPLATE`, one a line"},
 			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
 			&cli.BoolFlag{Name: "null", Aliases: []string{"0"}, Usage: "end each path with NUL instead of a newline; implies --paths"},
+			&cli.BoolFlag{Name: "interactive", Aliases: []string{"i"}, Usage: "choose a hit and open it in the editor; with fzf where it is installed"},
 			&cli.BoolFlag{Name: "explain", Usage: "show why a hit is where it is"},
 		},
 		Run: search,
@@ -72,17 +80,26 @@ type hitView struct {
 	Tier       string      `json:"tier"`
 	Snippet    string      `json:"snippet"`
 	Updated    string      `json:"updated,omitempty"`
-	Message    int         `json:"message,omitempty"` // its number in a transcript
-	Role       string      `json:"role,omitempty"`
-	Speaker    string      `json:"speaker,omitempty"`
-	Ref        string      `json:"ref,omitempty"`
-	Explain    string      `json:"explain,omitempty"`
+	// The memory that replaced this one, "" for what is still valid.
+	SupersededBy string `json:"superseded_by,omitempty"`
+	Message      int    `json:"message,omitempty"` // its number in a transcript
+	Role         string `json:"role,omitempty"`
+	Speaker      string `json:"speaker,omitempty"`
+	Ref          string `json:"ref,omitempty"`
+	Explain      string `json:"explain,omitempty"`
 }
 
 func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	classes, err := classesOf(in)
 	if err != nil {
 		return err
+	}
+	layout, err := hitFormat(in.String("format"))
+	if err != nil {
+		return err
+	}
+	if in.Bool("interactive") && (e.JSON || layout != nil || in.Bool("paths") || in.Bool("null")) {
+		return console.Usagef("-i is for a person: it cannot be used with --json, --format or --paths")
 	}
 	v, err := e.Reader(ctx)
 	if err != nil {
@@ -113,7 +130,13 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if res.Degraded != "" {
 		e.Warn("search is degraded: %s; the hits are right all the same", res.Degraded)
 	}
-	return printHits(e, in, q, res)
+	for _, w := range res.Warnings {
+		e.Warn("%s", w)
+	}
+	if in.Bool("interactive") {
+		return pick(ctx, e, in, v, res)
+	}
+	return printHits(e, in, q, res, layout)
 }
 
 // scopeFlag is the scope as it stands in the vault: a person's own folder as it
@@ -126,7 +149,7 @@ func scopeFlag(e *console.Env, v *vault.Vault, scope string) string {
 	return vault.SlugScope(scope)
 }
 
-func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result) error {
+func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result, layout *template.Template) error {
 	answer := searchAnswer{Query: q.Text, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded,
 		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits)), Sessions: make([]hitView, 0, len(res.Sessions))}
 	for _, h := range res.Hits {
@@ -139,6 +162,9 @@ func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Resu
 		e.Note("no hits for %q", q.Text)
 	}
 	err := e.Answer(answer, func(w io.Writer) error {
+		if layout != nil {
+			return formatHits(w, layout, slices.Concat(answer.Hits, answer.Sessions))
+		}
 		for _, h := range res.Hits {
 			if err := printHit(w, e, in, h); err != nil {
 				return err
@@ -175,7 +201,7 @@ func printSessions(w io.Writer, e *console.Env, in *console.Input, res *index.Re
 func viewHit(h index.Hit) hitView {
 	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
 		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
-		Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
+		SupersededBy: h.SupersededBy, Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
 	if !h.Updated.IsZero() {
 		view.Updated = h.Updated.UTC().Format(time.RFC3339)
 	}

@@ -1,0 +1,129 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"stet/cmd/stet/console"
+	"stet/index"
+	"stet/vault"
+)
+
+// hitFormat is parseFormat for hits.
+func hitFormat(text string) (*template.Template, error) {
+	if text == "" {
+		return nil, nil
+	}
+	t, err := template.New("--format").Parse(text)
+	if err == nil {
+		err = t.Execute(io.Discard, hitView{})
+	}
+	if err != nil {
+		return nil, console.Usagef("%v", err).Suggest(`for example --format '{{.Path}}:{{.Line}} {{.Title}}'`)
+	}
+	return t, nil
+}
+
+func formatHits(w io.Writer, layout *template.Template, hits []hitView) error {
+	for _, h := range hits {
+		var b strings.Builder
+		if err := layout.Execute(&b, h); err != nil {
+			return console.Usagef("%v", err)
+		}
+		if _, err := fmt.Fprintln(w, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pick lets a person choose a hit and opens it in the editor. Where nobody can
+// be asked the numbered list is all there is.
+func pick(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, res *index.Result) error {
+	hits := slices.Concat(res.Hits, res.Sessions)
+	if len(hits) == 0 {
+		e.Note("no hits")
+		return nil
+	}
+	n := -1
+	var err error
+	if fzf, missing := exec.LookPath("fzf"); missing == nil && e.CanAsk() {
+		n, err = pickWithFzf(ctx, e, fzf, v, hits)
+	} else {
+		n, err = pickFromList(e, hits)
+	}
+	if err != nil || n < 0 {
+		return err
+	}
+	return editFile(ctx, e, in, func(context.Context, *vault.Vault) (vault.Path, error) { return hits[n].Path, nil },
+		func(*vault.Vault) error { return nil })
+}
+
+// pickFromList prints the hits with numbers and reads one; -1 is none.
+func pickFromList(e *console.Env, hits []index.Hit) (int, error) {
+	err := e.Plain(func(w io.Writer) error {
+		for i, h := range hits {
+			line := fmt.Sprintf("%s:%d", console.Line1(string(h.Path)), h.Line)
+			if _, err := fmt.Fprintf(w, "%2d  %s  %s\n", i+1, e.Paint(console.Cyan, line), highlight(e, h)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !e.CanAsk() {
+		return -1, err
+	}
+	if _, err := fmt.Fprintf(e.Err, "Open which? [1-%d, Enter for none] ", len(hits)); err != nil {
+		return -1, err
+	}
+	text, err := bufio.NewReader(e.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return -1, err
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(hits) {
+		return -1, console.Usagef("%q is no number from 1 to %d", text, len(hits))
+	}
+	return n - 1, nil
+}
+
+// pickWithFzf lets fzf choose, with the file beside the list; -1 is none. fzf
+// talks to the terminal itself; its answer is the chosen line.
+func pickWithFzf(ctx context.Context, e *console.Env, fzf string, v *vault.Vault, hits []index.Hit) (int, error) {
+	var lines bytes.Buffer
+	for i, h := range hits {
+		// The first three fields are for the preview and for us.
+		fmt.Fprintf(&lines, "%d\t%s\t%d\t%s  %s\n", i+1, filepath.Join(v.Root(), filepath.FromSlash(string(h.Path))), h.Line,
+			console.Line1(string(h.Path)), console.Line1(h.Snippet))
+	}
+	cmd := exec.CommandContext(ctx, fzf, "--delimiter", "\t", "--with-nth", "4..", "--no-sort",
+		"--preview", "cat -- {2}", "--preview-window", "wrap,+{3}-/3")
+	cmd.Stdin, cmd.Stderr = &lines, e.Err
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && (exit.ExitCode() == 1 || exit.ExitCode() == 130) {
+		return -1, nil // nothing chosen
+	}
+	if err != nil {
+		return -1, fmt.Errorf("fzf: %w", err)
+	}
+	number, _, _ := strings.Cut(string(out), "\t")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(hits) {
+		return -1, fmt.Errorf("fzf answered %q, which is no line it was given", out)
+	}
+	return n - 1, nil
+}
