@@ -88,7 +88,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
 	}
 	res, err := v.update(ctx, why, o.DryRun, func(tx *Tx) error {
-		r := reverter{tx: tx, moved: moved, action: o.action()}
+		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}}
 		for _, c := range commits {
 			if err := r.revert(ctx, c); err != nil {
 				return err
@@ -190,6 +190,7 @@ type reverter struct {
 	action    string
 	conflicts []FileConflict
 	stones    []tombstone.Stone
+	brought   map[Path]bool // deletions that are taken back
 }
 
 // taken notes that a change of commit c was really taken back.

@@ -116,6 +116,43 @@ func (t *Tx) Reject(stones []tombstone.Stone) error {
 	return t.Put(p, was, data)
 }
 
+// RejectPurged leaves a tombstone that knows nothing but ids, and takes whatever
+// else tombstones say of these memories away: a hash of a short text can be
+// guessed. within are paths of files without an id.
+func (t *Tx) RejectPurged(ids []string, within []Path) error {
+	r, err := t.rejections()
+	if err != nil {
+		return err
+	}
+	about := func(p tombstone.Part) bool {
+		return slices.Contains(ids, p.Within) || slices.Contains(within, Path(p.Within)) ||
+			slices.ContainsFunc(p.IDs, func(id string) bool { return slices.Contains(ids, id) })
+	}
+	for _, f := range r.files {
+		before := len(f.parts)
+		f.parts = slices.DeleteFunc(slices.Clone(f.parts), about)
+		if len(f.parts) == before || slices.ContainsFunc(r.plain, func(p plainRevert) bool { return p.file == f.path }) {
+			continue // what is in no file yet is written without them
+		}
+		_, was, err := t.Read(f.path)
+		if err != nil {
+			return err
+		}
+		if len(f.parts) == 0 {
+			err = t.Remove(f.path, was)
+		} else {
+			err = t.Put(f.path, was, tombstone.Join(f.parts))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return t.Reject([]tombstone.Stone{{Action: tombstone.Purge, IDs: ids}})
+}
+
 // stoneName is a ULID of a time and of what is rejected, so that two clones that
 // read the same history write the same file.
 func stoneName(at time.Time, what []byte) Path {

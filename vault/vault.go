@@ -201,6 +201,10 @@ func (v *Vault) Head() (Revision, error) {
 // git is p as git names it, relative to the working tree.
 func (v *Vault) git(p Path) string { return v.prefix + string(p) }
 
+// GitPath is the name that git has for a file of the vault: seen from the top of
+// the repository, which a vault in a sub-folder is not.
+func (v *Vault) GitPath(p Path) string { return v.git(p) }
+
 // own turns git's name of a path into the vault's; ok is false outside.
 func (v *Vault) own(name string) (Path, bool) {
 	rest, ok := strings.CutPrefix(name, v.prefix)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"stet/markdown"
@@ -137,6 +138,8 @@ func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
 	}
 	if id := frontID(theirs); id != "" {
 		found, err := r.withID(ctx, id)
+		// Two copies may have gone in one commit.
+		found = slices.DeleteFunc(found, func(p Path) bool { return r.brought[p] })
 		if err != nil || len(found) > 0 {
 			return err
 		}
@@ -145,20 +148,20 @@ func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
 	if err != nil || !free {
 		return err
 	}
+	r.brought[target] = true
 	return r.tx.Put(target, "", theirs)
 }
 
-// freePlace is p, or p with the end of the memory's id (else of its hash) when
-// something else stands there by now. When that is taken as well a person must
-// decide.
-func (r *reverter) freePlace(p Path, data []byte) (at Path, free bool, err error) {
+// FreePlace is p, or p with the end of the memory's id (else of its hash) when
+// something else stands there; free is false when that is taken as well.
+func (t *Tx) FreePlace(p Path, data []byte) (at Path, free bool, err error) {
 	mark := ReadMemory(p, data).ID
 	if len(mark) < minSuffix {
 		mark = string(hashOf(data))
 	}
 	ext := path.Ext(string(p))
 	for _, at := range []Path{p, Path(strings.TrimSuffix(string(p), ext) + "-" + mark[len(mark)-minSuffix:] + ext)} {
-		have, _, err := r.tx.Read(at)
+		have, _, err := t.Read(at)
 		switch {
 		case errors.Is(err, ErrNotRegular):
 		case err != nil:
@@ -167,8 +170,15 @@ func (r *reverter) freePlace(p Path, data []byte) (at Path, free bool, err error
 			return at, true, nil
 		}
 	}
-	r.conflict(p, "its place is taken, and so is the name with the end of its id")
 	return "", false, nil
+}
+
+// freePlace is [Tx.FreePlace] where a person must decide when there is none.
+func (r *reverter) freePlace(p Path, data []byte) (at Path, free bool, err error) {
+	if at, free, err = r.tx.FreePlace(p, data); err == nil && !free {
+		r.conflict(p, "its place is taken, and so is the name with the end of its id")
+	}
+	return at, free, err
 }
 
 func (r *reverter) conflict(p Path, reason string) {

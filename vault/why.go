@@ -21,6 +21,7 @@ const (
 	OpPin      Op = "pin"
 	OpAdopt    Op = "adopt"
 	OpRevert   Op = "revert"
+	OpRestore  Op = "restore"
 	OpConfig   Op = "config"
 )
 

@@ -1,0 +1,48 @@
+package history
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault/lineage"
+)
+
+func restoreCommand() *console.Command {
+	return &console.Command{
+		Name: "restore", Group: console.History,
+		Summary: "bring a memory back from the archive, or an older version of it",
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Details: "From the archive it goes to the place it had, or beside it when that is taken; a path\n" +
+			"that was deleted comes back as it last was. With --at the bytes of that revision\n" +
+			"replace those of now, in a new commit: what they leave out counts as rejected.",
+		Examples: []console.Example{
+			{Line: "stet restore gate-code", Says: "from the archive to its old place"},
+			{Line: "stet restore memories/gate-code.md", Says: "a file that was deleted"},
+			{Line: "stet restore gate-code --at HEAD~3 --dry-run", Says: "see what an older version would change"},
+		},
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "at", Usage: "the version of the revision `REV`"},
+			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+			console.AgainFlag(),
+		}, console.WriteFlags()),
+		Run: restore,
+	}
+}
+
+func restore(ctx context.Context, e *console.Env, in *console.Input) error {
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	w := e.WriteInSession(in)
+	w.Message = in.String("message")
+	res, err := lineage.Restore(ctx, v, e.Ref(v, in.Words[0]), in.String("at"), w)
+	if err != nil {
+		return err
+	}
+	return e.Wrote(ctx, v, res, "restored", in.String("at") != "")
+}

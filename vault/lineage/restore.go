@@ -1,0 +1,235 @@
+package lineage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"stet/vault"
+	"stet/vault/tombstone"
+)
+
+// archiveDir is the folder of cold storage.
+const archiveDir = "archive/"
+
+// Restore brings a memory back in a commit of its own: from the archive, or after
+// a deletion, to the place it had; or, with a revision, the bytes it had then,
+// wherever it is now. What an older version takes out is a rejection, as with a
+// revert. Restoring twice changes nothing. It fails with vault.ErrNotFound,
+// vault.ErrInvalid for what is in place and no revision was named, and
+// vault.ErrConflict when its place and the name beside it are taken.
+func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write) (*vault.Result, error) {
+	m, err := v.Resolve(ctx, ref)
+	gone := errors.Is(err, vault.ErrNotFound)
+	switch {
+	case err != nil && !gone:
+		return nil, err
+	case at != "":
+		return restoreVersion(ctx, v, m, ref, at, w)
+	case gone:
+		return restoreDeleted(ctx, v, ref, err, w)
+	case !m.Archived():
+		return nil, hint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
+			`"--at REV" brings an older version back; "stet history %s" lists them`, m.Path)
+	}
+	old, err := placeBefore(ctx, v, m.Path)
+	if err != nil {
+		return nil, err
+	}
+	var to vault.Path
+	return write(ctx, v, why(w, m, ""), w, func(tx *vault.Tx) (vault.Path, error) {
+		data, _, err := tx.Read(m.Path)
+		if err != nil {
+			return "", err
+		}
+		if to, err = free(tx, old, data); err != nil {
+			return "", err
+		}
+		return to, tx.Move(m.Path, to)
+	})
+}
+
+// placeBefore is where a file of the archive was before it went there.
+func placeBefore(ctx context.Context, v *vault.Vault, p vault.Path) (vault.Path, error) {
+	for version, err := range v.Versions(ctx, "", p) {
+		if err != nil {
+			return "", err
+		}
+		if version.From != "" && !strings.HasPrefix(string(version.From), archiveDir) {
+			return version.From, nil
+		}
+	}
+	return vault.Path(strings.TrimPrefix(string(p), archiveDir)), nil
+}
+
+// restoreDeleted brings back what stood at a path before it was deleted.
+func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown error, w vault.Write) (*vault.Result, error) {
+	p, err := vault.ParsePath(ref)
+	if err != nil {
+		return nil, unknown
+	}
+	for version, err := range v.Versions(ctx, "", p) {
+		if err != nil {
+			return nil, err
+		}
+		data, err := v.Ancestry().Read(version.Old)
+		if err != nil || version.Status != vault.Deleted {
+			return nil, errors.Join(unknown, err)
+		}
+		return putBack(ctx, v, p, data, "", w)
+	}
+	return nil, unknown
+}
+
+// putBack stores bytes of the past at a place where nothing stands now.
+func putBack(ctx context.Context, v *vault.Vault, p vault.Path, data []byte, at string, w vault.Write) (*vault.Result, error) {
+	return write(ctx, v, why(w, vault.ReadMemory(p, data), at), w, func(tx *vault.Tx) (vault.Path, error) {
+		to, err := free(tx, p, data)
+		if err != nil {
+			return "", err
+		}
+		return to, tx.Put(to, "", data)
+	})
+}
+
+// restoreVersion puts the bytes of a revision in place of those of now.
+func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at string, w vault.Write) (*vault.Result, error) {
+	if m.Path == "" {
+		was, data, err := v.ReadAt(ctx, at, ref)
+		if err != nil {
+			return nil, err
+		}
+		if was.ID != "" {
+			// Its name may be gone and it may not: the id says so.
+			if m, err = v.Resolve(ctx, was.ID); err != nil && !errors.Is(err, vault.ErrNotFound) {
+				return nil, err
+			}
+		}
+		if m.Path == "" {
+			return putBack(ctx, v, was.Path, data, at, w)
+		}
+	}
+	data, err := asOf(ctx, v, m, at)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, v, why(w, m, at), w, func(tx *vault.Tx) (vault.Path, error) {
+		now, hash, err := tx.Read(m.Path)
+		if err != nil || string(now) == string(data) {
+			return m.Path, err
+		}
+		if err := tx.Put(m.Path, hash, data); err != nil {
+			return "", err
+		}
+		return m.Path, tx.Reject(replaced(m, now, hash, data))
+	})
+}
+
+// asOf reads the file that m is now as it was in a revision, whatever its name
+// was then.
+func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byte, error) {
+	s, err := v.View(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	names := []vault.Path{m.Path}
+	for version, err := range v.Versions(ctx, "", m.Path) {
+		if err != nil {
+			return nil, err
+		}
+		if version.From != "" {
+			names = append(names, version.From)
+		}
+	}
+	for _, p := range names {
+		data, hash, err := s.Read(p)
+		if err != nil {
+			return nil, err
+		}
+		if id := vault.ReadMemory(p, data).ID; hash != "" && (id == "" || m.ID == "" || id == m.ID) {
+			return data, nil
+		}
+	}
+	if m.ID != "" {
+		_, data, err := v.ReadAt(ctx, at, m.ID)
+		return data, err
+	}
+	return nil, hint(fmt.Errorf("restore %q: %w in %s", m.Path, vault.ErrNotFound, at), `"stet history %s" lists its versions`, m.Path)
+}
+
+// replaced is the tombstone for what an older version takes out.
+func replaced(m vault.Memory, now []byte, hash vault.Hash, older []byte) []tombstone.Stone {
+	s := tombstone.Stone{Action: tombstone.Restore, TextHash: tombstone.Hash(tombstone.Added(older, now)),
+		Blob: string(hash), Was: string(vault.ReadMemory(m.Path, older).Hash), Within: m.ID}
+	if s.Within == "" {
+		s.Within = string(m.Path)
+	}
+	if s.TextHash == "" {
+		return nil
+	}
+	return []tombstone.Stone{s}
+}
+
+func why(w vault.Write, m vault.Memory, at string) vault.Why {
+	subject := m.Name()
+	if at != "" {
+		subject += " as of " + at
+	}
+	out := w.Why(vault.OpRestore, subject)
+	if m.ID != "" {
+		out.Memories = []string{m.ID}
+	}
+	return out
+}
+
+func free(tx *vault.Tx, p vault.Path, data []byte) (vault.Path, error) {
+	to, free, err := tx.FreePlace(p, data)
+	if err == nil && !free {
+		err = hint(fmt.Errorf("restore %q: %w: its place is taken, and so is the name with the end of its id", p, vault.ErrConflict),
+			"move one of the files that stand there")
+	}
+	return to, err
+}
+
+// write runs one write and names the file that it leaves.
+func write(ctx context.Context, v *vault.Vault, why vault.Why, w vault.Write, fn func(*vault.Tx) (vault.Path, error)) (*vault.Result, error) {
+	do := v.Update
+	if w.DryRun {
+		do = v.Preview
+	}
+	var left vault.Memory
+	res, err := do(ctx, why, func(tx *vault.Tx) error {
+		p, err := fn(tx)
+		if err != nil {
+			return err
+		}
+		data, hash, err := tx.Read(p)
+		if err == nil && hash == "" {
+			err = fs.ErrNotExist
+		}
+		left = vault.ReadMemory(p, data)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = []vault.Memory{left}
+	return res, nil
+}
+
+// hinted attaches the next step to an error without changing its identity.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Unwrap() error { return h.error }
+
+// Hint names the next step.
+func (h hinted) Hint() string { return h.hint }
+
+func hint(err error, format string, args ...any) error {
+	return hinted{err, fmt.Sprintf(format, args...)}
+}
