@@ -249,7 +249,7 @@ func (v *Vault) writeError(err error) error {
 	case errors.Is(err, gitstore.ErrLocked):
 		return withHint(fmt.Errorf("%w: %w", ErrBusy, err),
 			"a git command is running; if none is, a crashed one left the lock file and you may remove it")
-	case isReadOnly(err):
+	case isReadOnly(err) && !errors.Is(err, ErrReadOnly):
 		return withHint(fmt.Errorf("%w: %w", ErrReadOnly, err), "check the owner and permissions of %q", v.dir)
 	case errors.Is(err, gitstore.ErrMissing):
 		return withHint(fmt.Errorf("%w: %w", ErrDamaged, err), `"git fsck" lists what is missing; "stet doctor" checks the vault`)

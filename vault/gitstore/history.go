@@ -2,7 +2,9 @@ package gitstore
 
 import (
 	"container/heap"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/go-git/go-git/v5"
@@ -91,6 +93,9 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 		return ID{}, err
 	}
 	hash, err := repo.ResolveRevision(plumbing.Revision(rev))
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the history is not that long")
+	}
 	if err != nil {
 		return ID{}, fmt.Errorf("%q: %w: %w", rev, ErrNoRevision, err)
 	}
