@@ -21,6 +21,9 @@ var gitAttributes []byte
 //go:embed vault/gitignore
 var gitIgnore []byte
 
+//go:embed vault/unignore
+var unignore []byte
+
 // VaultConfig returns the first .stet/config.yaml of a vault: the marker that
 // makes a folder a vault, with the format version. The bytes are the caller's.
 func VaultConfig() []byte { return bytes.Clone(vaultConfig) }
@@ -59,3 +62,7 @@ func NoteForm(kind string) (form []byte, ok bool) {
 	form, err := noteForms.ReadFile("note/" + kind + ".md")
 	return form, err == nil
 }
+
+// Unignore returns the lines of .gitignore that bring back a vault's own files
+// from under earlier rules. The bytes are the caller's.
+func Unignore() []byte { return bytes.Clone(unignore) }

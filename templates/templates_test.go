@@ -16,6 +16,7 @@ func skeletons() map[string][]byte {
 		"config.yaml":   templates.VaultConfig(),
 		"gitattributes": templates.GitAttributes(),
 		"gitignore":     templates.GitIgnore(),
+		"unignore":      templates.Unignore(),
 	}
 }
 

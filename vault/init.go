@@ -19,6 +19,9 @@ import (
 // InitOptions tune [Init].
 type InitOptions struct {
 	DryRun bool
+	// Unignore adds rules to the vault's .gitignore that undo those which hide
+	// the vault's own files.
+	Unignore bool
 }
 
 // InitResult says what [Init] made.
@@ -146,7 +149,8 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	// A repository whose vault was never committed is one that Init, killed
 	// half-way, left: it is finished as its own.
 	own := res.CreatedRepository || v.bornHere()
-	if err := v.checkNotIgnored(); err != nil {
+	rules, err := v.unignore(in.Unignore)
+	if err != nil {
 		return err
 	}
 	if err := v.checkGitIndex(); err != nil {
@@ -154,7 +158,6 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	}
 	var found []Change
 	if own {
-		var err error
 		if found, err = v.adoptable(ctx, AdoptOptions{All: true}); err != nil {
 			return v.writeError(err)
 		}
@@ -168,7 +171,11 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 			return err
 		}
 		res.Adopted = len(tx.adopting)
-		for _, f := range skeleton(own) {
+		files := skeleton(own)
+		if len(rules) > 0 { // last, because the last rule that matches decides
+			files = append(files, skeletonFile{".gitignore", rules})
+		}
+		for _, f := range files {
 			if err := res.put(tx, f); err != nil {
 				return err
 			}
@@ -272,32 +279,56 @@ func (v *Vault) checkGitIndex() error {
 	return err
 }
 
-// checkNotIgnored refuses a vault whose own files git would not see.
-func (v *Vault) checkNotIgnored() error {
+// unignore returns the rules that make git see a vault's own files, none when it
+// does. Rules are refused where they are not wanted, and where they would not
+// help: git never looks into a folder that is ignored as a whole.
+func (v *Vault) unignore(wanted bool) ([]byte, error) {
 	ignore, err := v.repo.Ignore()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w := &walker{v: v}
 	if ignore, err = w.above(ignore, "."); err != nil {
-		return err
+		return nil, err
 	}
 	data, err := readSmall(v.tree, ".gitignore")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ignore = ignore.In(trimSlash(v.prefix), data)
-	for _, probe := range []struct {
-		path string
-		dir  bool
-	}{{trimSlash(v.prefix), true}, {v.prefix + ".stet", true}, {v.git(Marker), false}, {v.prefix + "memories", true}, {v.prefix + "memories/x.md", false}, {v.prefix + "MEMORY.md", false}} {
-		if probe.path == "" {
-			continue
+	at := trimSlash(v.prefix)
+	if rule, hidden := ignore.Match(at, true); hidden && at != "" {
+		return nil, v.ignoredBy(rule, "remove or narrow that rule, or choose another folder; nothing was written")
+	}
+	rule, hidden := v.hiddenBy(ignore.In(at, data))
+	if !hidden {
+		return nil, nil
+	}
+	if !wanted {
+		return nil, v.ignoredBy(rule, `remove or narrow that rule, or let "stet init --unignore" add rules that undo it (with --dry-run it shows them); nothing was written`)
+	}
+	rules := templates.Unignore()
+	if rule, hidden := v.hiddenBy(ignore.In(at, data).In(at, rules)); hidden {
+		return nil, v.ignoredBy(rule, "remove or narrow that rule; nothing was written")
+	}
+	return rules, nil
+}
+
+func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {
+	return withHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.dir, ErrIgnored, rule.File, rule.Line, rule.Text), "%s", hint)
+}
+
+// hiddenBy finds a rule that hides one of the vault's own files, by a sample of
+// each kind.
+func (v *Vault) hiddenBy(ignore *gitstore.Ignore) (gitstore.Rule, bool) {
+	for _, probe := range []Path{Marker, "memories/x.md", "memories/x/y.md", "MEMORY.md", "USER.md"} {
+		for dir := probe.Dir(); dir != "."; dir = Path(dir).Dir() {
+			if rule, hidden := ignore.Match(v.git(Path(dir)), true); hidden {
+				return rule, true
+			}
 		}
-		if rule, hidden := ignore.Match(probe.path, probe.dir); hidden {
-			return withHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.dir, ErrIgnored, rule.File, rule.Line, rule.Text),
-				"remove or narrow that rule; nothing was written")
+		if rule, hidden := ignore.Match(v.git(probe), false); hidden {
+			return rule, true
 		}
 	}
-	return nil
+	return gitstore.Rule{}, false
 }

@@ -24,9 +24,11 @@ func initCommand() *console.Command {
 			{Line: "stet init", Says: "the current folder"},
 			{Line: "stet init ~/notes", Says: "another one, made if needed"},
 			{Line: "stet init ~/notes --dry-run", Says: "see what would be written"},
+			{Line: "stet init --unignore", Says: "where a .gitignore hides what a vault needs"},
 		},
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
+			&cli.BoolFlag{Name: "unignore", Usage: "add rules to .gitignore that undo those which hide the vault's files; the change is shown"},
 		},
 		Run: runInit,
 	}
@@ -55,7 +57,7 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run")}, options)
+	res, err := vault.Init(ctx, dir, vault.InitOptions{DryRun: in.Bool("dry-run"), Unignore: in.Bool("unignore")}, options)
 	if err != nil {
 		return err
 	}
