@@ -85,6 +85,11 @@ func (r *powerRun) sabotage(t *testing.T, s durabletest.StepInfo) {
 	t.Helper()
 	name := strings.ReplaceAll(s.String(), r.dir, "")
 	damage := r.damage(s, r.dir)
+	if damage == "" && s.Label == "file" && s.Op == durable.OpSyncDir {
+		// A swap is durable with either of its folders, and a write that takes a
+		// file out syncs our own folder, too.
+		damage = r.damage(s, r.dir, filepath.Join(r.dir, filepath.FromSlash(ownTemp)))
+	}
 	if damage == "" && strings.Contains(filepath.ToSlash(s.Path), "/.git") {
 		for _, k := range r.afterKills(t) {
 			if damage = k.damage(s, r.dir); damage != "" {
@@ -99,11 +104,15 @@ func (r *powerRun) sabotage(t *testing.T, s durabletest.StepInfo) {
 	t.Logf("without %s: %s", name, cut(damage))
 }
 
-// damage leaves out the fsync s, recorded in folder dir, and describes the first
-// damaged image, "" when there is none.
-func (r *powerRun) damage(s durabletest.StepInfo, dir string) string {
-	same := strings.Replace(s.Path, dir, r.dir, 1)
-	r.disk.Sabotage(func(x durable.Step) bool { return x.Op == s.Op && x.Label == s.Label && x.Path == same })
+// ownTemp is the folder of unfinished files of a vault at the top of a
+// repository.
+const ownTemp = ".git/stet/e3b0c442/tmp"
+
+// damage leaves out the fsync s, recorded in folder dir, and those of the folders
+// also, and describes the first damaged image, "" when there is none.
+func (r *powerRun) damage(s durabletest.StepInfo, dir string, also ...string) string {
+	same := append(also, strings.Replace(s.Path, dir, r.dir, 1))
+	r.disk.Sabotage(func(x durable.Step) bool { return x.Op == s.Op && x.Label == s.Label && slices.Contains(same, x.Path) })
 	defer r.disk.Sabotage(nil)
 	for m := range r.disk.Images(powerRand(), durabletest.Modes()...) {
 		if m.N < r.start || r.good[m.Key()] {

@@ -266,13 +266,13 @@ type finisher struct {
 }
 
 func (f finisher) run() error {
-	dirs := map[string]bool{}
+	dirs := map[string]bool{} // to sync; true when a file was taken out
 	for _, pl := range f.files {
 		if err := pl.place(); err != nil {
 			return err
 		}
-		if !pl.inPlace || f.again {
-			dirs[pl.path.Dir()] = true
+		if dir := pl.path.Dir(); !pl.inPlace || f.again {
+			dirs[dir] = dirs[dir] || pl.want.remove
 		}
 	}
 	edits := make([]gitindex.Edit, 0, len(f.files))
@@ -291,38 +291,49 @@ func (f finisher) run() error {
 	if err != nil {
 		return fmt.Errorf("git index: %w", err)
 	}
-	return f.v.repo.PublishGitIndex(f.v.tmp("index"), data, func() error {
-		for _, dir := range sortedKeys(dirs) {
-			if err := f.v.syncOrPrune(dir); err != nil {
-				return err
-			}
+	return f.v.repo.PublishGitIndex(f.v.tmp("index"), data, func() error { return f.v.syncAll(dirs) })
+}
+
+// syncAll makes the names in folders durable. A file that was taken out went
+// through our own folder: where a file system keeps both names of a rename or
+// neither, its way out must be durable there as well.
+func (v *Vault) syncAll(dirs map[string]bool) error {
+	through := false
+	for _, dir := range sortedKeys(dirs) {
+		pruned, err := v.syncOrPrune(dir)
+		if err != nil {
+			return err
 		}
+		through = through || dirs[dir] && !pruned
+	}
+	if !through || !v.oneDevice() {
 		return nil
-	})
+	}
+	return v.repo.Root().SyncDir("file", path.Clean(v.tmp(".")))
 }
 
 // syncOrPrune makes the names in a folder durable, and removes the folder and
 // its parents when they became empty, as git does on a checkout.
-func (v *Vault) syncOrPrune(dir string) error {
+func (v *Vault) syncOrPrune(dir string) (pruned bool, err error) {
 	for {
-		entries, err := v.tree.ReadDir(dir)
+		names, err := v.tree.Names(dir)
 		if absent(err) && dir != "." {
-			dir = path.Dir(dir) // a killed process removed it and came no further
+			dir, pruned = path.Dir(dir), true // a killed process removed it and came no further
 			continue
 		}
 		if err != nil {
-			return err
+			return pruned, err
 		}
-		if len(entries) > 0 || dir == "." {
-			return v.tree.SyncDir("file", dir)
+		if len(names) > 0 || dir == "." {
+			return pruned, v.tree.SyncDir("file", dir)
 		}
 		err = v.tree.Remove("prune", dir)
 		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-			return v.tree.SyncDir("file", dir) // something appeared in it meanwhile
+			return pruned, v.tree.SyncDir("file", dir) // something appeared in it meanwhile
 		}
 		if err != nil {
-			return err
+			return pruned, err
 		}
-		dir = path.Dir(dir)
+		dir, pruned = path.Dir(dir), true
 	}
 }
