@@ -191,6 +191,7 @@ func TestRemoveTakesTheBlankLinesThatWouldBeLeftOver(t *testing.T) {
 		{"first below text", "text\n- a\n- b\n", 0, "text\n- b\n"},
 		{"with its lines", "- a\n\n  b\n\n      code\n- c\r\n", 0, "- c\r\n"},
 		{"other numbers stay", "1. a\n2. b\n3. c\n", 1, "1. a\n3. c\n"},
+		{"an indented paragraph is not taken either", "1. a\n  - ```\n    ```\n   para\n", 1, "1. a\n<!-- -->\n   para\n"},
 		{"a paragraph is not taken by its neighbour", "- a\n- ```\n  ```\npara\n", 1, "- a\n\npara\n"},
 	} {
 		d := Parse([]byte(c.in))

@@ -7,6 +7,10 @@ import (
 	"strings"
 )
 
+// divider is what stands between two blocks that would otherwise be one: an empty
+// comment, the way CommonMark itself recommends.
+const divider = "<!-- -->"
+
 // splice is one way to write an edit: text instead of the bytes at … end.
 type splice struct {
 	at, end int
@@ -136,7 +140,11 @@ func (d *Document) removals(e Entry) []splice {
 	default:
 		out = append(out, splice{at: e.Start, end: e.End}, before)
 	}
-	return append(out, splice{at: e.Start, end: e.End, text: d.eolAt(e.End)})
+	eol := d.eolAt(e.End)
+	return append(out,
+		splice{at: e.Start, end: e.End, text: eol},
+		splice{at: e.Start, end: e.End, text: divider + eol}, // an indented line behind would join the item above
+	)
 }
 
 // blanksAbove is the start of the blank lines that end at `at`, a line's start.

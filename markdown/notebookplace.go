@@ -42,7 +42,7 @@ func (p place) splices(d *Document, text string) []splice {
 		tail = eol
 	}
 	if p.divided {
-		tail = eol + "<!-- -->" + eol + eol
+		tail = eol + divider + eol + eol
 	}
 	out := []splice{{p.at, p.at, head + gap + block + tail}}
 	if follows && tail == "" {

@@ -140,10 +140,14 @@ func (n *Notebook) Find(entries []markdown.Entry, ref string) (markdown.Entry, e
 		return markdown.Entry{}, n.unknown(ref, entries)
 	}
 	many := &vault.AmbiguousError{Ref: ref}
-	for _, e := range found {
+	for _, e := range found[:min(len(found), maxNamed)] {
 		many.Candidates = append(many.Candidates, vault.Memory{Path: vault.Path(n.Address(e)), Title: preview(e)})
 	}
-	return markdown.Entry{}, withHint(many, "use more of its text, or its address: %s", many.Candidates[0].Path)
+	more := ""
+	if n := len(found) - len(many.Candidates); n > 0 {
+		more = fmt.Sprintf(" (%d more match)", n)
+	}
+	return markdown.Entry{}, withHint(many, "use more of its text, or its address: %s%s", many.Candidates[0].Path, more)
 }
 
 // lines is text with "\n" between its lines.
@@ -186,13 +190,13 @@ func has(entries []markdown.Entry, text string) bool {
 	return false
 }
 
-// maxNear bounds the entries that an error names: a person reads no more, and an
-// agent that lost the exact text finds it among them.
-const maxNear = 40
+// maxNamed bounds the entries that an error names: more than any notebook within
+// its limit has, so that an agent that lost the exact text finds it among them.
+const maxNamed = 100
 
 func (n *Notebook) unknown(ref string, entries []markdown.Entry) error {
 	none := &vault.NotFoundError{Ref: ref}
-	for _, e := range entries[:min(len(entries), maxNear)] {
+	for _, e := range entries[:min(len(entries), maxNamed)] {
 		none.Near = append(none.Near, n.Address(e)+" "+preview(e))
 	}
 	return withHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %q lists the %d entries of %s",

@@ -158,6 +158,21 @@ func TestEntriesAreFoundByAddressOrUniquePart(t *testing.T) {
 	}
 }
 
+func TestAnErrorNamesAHundredEntriesAtMost(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	for i := range 130 {
+		fmt.Fprintf(&page, "- number %d\n", i)
+	}
+	_, _, n := open(t, user, page.String())
+	_, err := n.Remove(t.Context(), "number", vault.Write{})
+	var many *vault.AmbiguousError
+	var hint interface{ Hint() string }
+	if !errors.As(err, &many) || len(many.Candidates) != 100 || !errors.As(err, &hint) || !strings.HasSuffix(hint.Hint(), "(30 more match)") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestHandEditsAreCommittedFirst(t *testing.T) {
 	t.Parallel()
 	f, v, n := open(t, user, "- a\n")
