@@ -95,7 +95,7 @@ func crashOps() []crashOp {
 		basic(f)
 		f.commit()
 	}
-	return []crashOp{
+	return append([]crashOp{
 		{name: "remember", prepare: plain, run: rememberOne},
 		{name: "update", prepare: plain, run: updateGate},
 		{
@@ -196,7 +196,7 @@ func crashOps() []crashOp {
 				must(os.RemoveAll(filepath.Join(f.dir, ".git/refs/heads/topic")))
 			},
 		},
-	}
+	}, lineageOps()...)
 }
 
 func packsIn(dir string) []string {
