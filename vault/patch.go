@@ -24,7 +24,7 @@ type Patch struct {
 	Append           *string // a paragraph added to the end
 	Title            *string // "" removes it
 	Kind             *string
-	Scope            *string // moves the file
+	Scope            *string // moves the file; links to it are left alone (vault/links moves them along)
 	AddCategories    []string
 	RemoveCategories []string
 	Importance       *float64
@@ -169,6 +169,15 @@ func pin(tx *Tx, p Path, pinned bool) (Memory, error) {
 		tx.Why().Memories = append(tx.Why().Memories, m.ID)
 	}
 	return m, nil
+}
+
+// Apply stages the patch to a memory inside a transaction and returns the memory
+// as it will be.
+func (p Patch) Apply(tx *Tx, m Memory) (Memory, error) {
+	if p.empty() {
+		return m, nil
+	}
+	return p.apply(tx, m)
 }
 
 func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {

@@ -50,12 +50,54 @@ func Move(ctx context.Context, v *vault.Vault, r Request, w vault.Write) (*Resul
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	out := &Result{}
-	publish := v.Update
-	if w.DryRun {
-		publish = v.Preview
+	return publish(ctx, v, w.Why(vault.OpMove, r.subject()), w.DryRun, r, func(*vault.Tx) error { return nil })
+}
+
+// Update is vault.UpdateMemory with the links taken along where the patch gives
+// the memory another scope. A memory that only moves keeps every byte of its
+// front matter.
+func Update(ctx context.Context, v *vault.Vault, ref string, patch vault.Patch, rewriteNotes bool, w vault.Write) (*Result, error) {
+	if patch.Scope == nil {
+		res, err := v.UpdateMemory(ctx, ref, patch, w)
+		return &Result{Result: res}, err
 	}
-	res, err := publish(ctx, w.Why(vault.OpMove, r.subject()), func(tx *vault.Tx) error {
+	m, err := v.Resolve(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if m.Class != vault.ClassMemory {
+		return nil, fmt.Errorf("update %q: %w: only memories have a scope to change, it is a %s file; move can make a memory of a note", m.Path, vault.ErrRefused, m.Class)
+	}
+	r := Request{From: []vault.Memory{m}, RewriteNotes: rewriteNotes}
+	if r.To, err = vault.ScopeFolder(*patch.Scope); err != nil {
+		return nil, err
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	patch.Scope = nil
+	after := m
+	out, err := publish(ctx, v, w.Why(vault.OpUpdate, m.Name()), w.DryRun, r, func(tx *vault.Tx) error {
+		after, err = patch.Apply(tx, m)
+		return err
+	})
+	if err == nil && len(out.Memories) == 0 {
+		out.Memories = []vault.Memory{after}
+	}
+	return out, err
+}
+
+// publish runs first and then the move in one transaction.
+func publish(ctx context.Context, v *vault.Vault, why vault.Why, dry bool, r Request, first func(*vault.Tx) error) (*Result, error) {
+	out := &Result{}
+	run := v.Update
+	if dry {
+		run = v.Preview
+	}
+	res, err := run(ctx, why, func(tx *vault.Tx) error {
+		if err := first(tx); err != nil {
+			return err
+		}
 		m := &mover{v: v, tx: tx, r: r, to: map[vault.Path]vault.Path{}}
 		if err := m.run(ctx); err != nil {
 			return err
@@ -226,7 +268,7 @@ func (m *mover) take(p, to vault.Path, changed []byte) error {
 	if p.IsMarkdown() {
 		m.out.memories = append(m.out.memories, vault.ReadMemory(to, changed))
 	}
-	if id := vault.ReadMemory(p, data).ID; id != "" {
+	if id := vault.ReadMemory(p, data).ID; id != "" && !slices.Contains(m.tx.Why().Memories, id) {
 		m.tx.Why().Memories = append(m.tx.Why().Memories, id)
 	}
 	if err := m.tx.Move(p, to); err != nil {

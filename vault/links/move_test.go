@@ -150,6 +150,37 @@ func tree(t testing.TB, dir string) map[string]string {
 	return vaulttest.Image(t, dir, ".git", ".stet")
 }
 
+// Text and scope change in one commit, and the links follow.
+func TestUpdateToAnotherScope(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/infra/gate.md", gate, "memories/l.md", "[g](infra/gate.md)\n", "n.md", "x\n")
+	v := f.Open()
+	scope, text := "/House Doors", "Ring twice.\n"
+	res, err := links.Update(context.Background(), v, "gate", vault.Patch{Scope: &scope, Append: &text}, false, vault.Write{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Read("memories/l.md"); got != "[g](house-doors/gate.md)\n" || len(res.Commits) != 1 || res.Commits[0].Op != vault.OpUpdate {
+		t.Errorf("%q, commits %+v", got, res.Commits)
+	}
+	if got := f.Read("memories/house-doors/gate.md"); !strings.Contains(got, "Ring twice.") || !strings.Contains(got, "[near](../infra/near.md)") {
+		t.Errorf("%q", got)
+	}
+	if ids := res.Commits[0].Trailers.All("Stet-Memory"); len(ids) != 1 {
+		t.Errorf("Stet-Memory %q", ids)
+	}
+	if len(res.Memories) != 1 || res.Memories[0].Path != "memories/house-doors/gate.md" {
+		t.Errorf("memories %+v", res.Memories)
+	}
+	res, err = links.Update(context.Background(), v, "gate", vault.Patch{Scope: &scope}, false, vault.Write{})
+	if err != nil || !res.Unchanged || len(res.Memories) != 1 {
+		t.Errorf("to where it is: %v, %+v", err, res)
+	}
+	if _, err := links.Update(context.Background(), v, "n.md", vault.Patch{Scope: &scope}, false, vault.Write{}); !errors.Is(err, vault.ErrRefused) {
+		t.Errorf("a note: %v", err)
+	}
+}
+
 func TestMoveIsRefused(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t, "memories/a/x.md", "x\n", "MEMORY.md", "- x\n", "skills/s/SKILL.md", "x\n", "archive/memories/o.md", "o\n")

@@ -10,6 +10,7 @@ import (
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/links"
 )
 
 func updateCommand() *console.Command {
@@ -17,8 +18,8 @@ func updateCommand() *console.Command {
 		Name: "update", Group: console.Memory,
 		Summary: "change a memory's text or front matter",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: "Only the lines that change are rewritten. --scope moves the file; its id and history\n" +
-			"go with it.",
+		Details: "Only the lines that change are rewritten. --scope moves the file; its id, its history\n" +
+			"and the links to it go with it.",
 		Examples: []console.Example{
 			{Line: `stet update gate-code --text "The gate code is 4712."`, Says: "replace the text"},
 			{Line: `stet update 01jd7q --append "Since 9 January."`, Says: "add a line"},
@@ -31,7 +32,8 @@ func updateCommand() *console.Command {
 			&cli.StringFlag{Name: "append", Usage: "add `TEXT` at the end, \"-\" for standard input"},
 			&cli.StringFlag{Name: "title", Aliases: []string{"t"}, Usage: "the new `TITLE`"},
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "the new kind `WORD`"},
-			&cli.StringFlag{Name: "scope", Usage: "move it to the `SCOPE`"},
+			&cli.StringFlag{Name: "scope", Usage: "move it to the `SCOPE`; links to it follow"},
+			&cli.BoolFlag{Name: "rewrite-notes", Usage: "with --scope: rewrite links in notes as well"},
 			&cli.StringSliceFlag{Name: "add-category", Usage: "a `WORD` to tag it with"},
 			&cli.StringSliceFlag{Name: "remove-category", Usage: "a `WORD` to untag it"},
 			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
@@ -50,6 +52,9 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
+	if in.Bool("rewrite-notes") && patch.Scope == nil {
+		return console.Usagef("--rewrite-notes goes with --scope")
+	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
 		return err
@@ -57,11 +62,15 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	defer e.Close(v)
 	w := e.WriteInSession(in)
 	w.Message = in.String("message")
-	res, err := v.UpdateMemory(ctx, e.Ref(v, in.Words[0]), patch, w)
+	res, err := links.Update(ctx, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
 	if err != nil {
 		return err
 	}
-	return e.Wrote(ctx, v, res, "updated", false)
+	more := console.More{Verb: "updated"}
+	if len(res.Moves) > 0 {
+		more.Lines, more.Links = moveLines(e, res), viewRewrites(res)
+	}
+	return e.WroteMore(ctx, v, res.Result, more)
 }
 
 func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
