@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"stet/vault/durable"
@@ -53,7 +54,14 @@ func openStore(dir string, hook durable.Hook, make bool) (*store, error) {
 	if err == nil {
 		return &store{root: root}, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	missing := errors.Is(err, fs.ErrNotExist)
+	if !missing && make {
+		cleared, cerr := clearWay(dir, hook)
+		if missing = cleared; cerr != nil {
+			return nil, fmt.Errorf("make search index: %w", cerr)
+		}
+	}
+	if !missing {
 		return nil, fmt.Errorf("open search index: %w", err)
 	}
 	if !make {
@@ -75,6 +83,27 @@ func openStore(dir string, hook durable.Hook, make bool) (*store, error) {
 		return nil, fmt.Errorf("make search index: %w", err)
 	}
 	return &store{root: root}, nil
+}
+
+// clearWay removes a file that stands where the index folder, or one above it
+// in the state folder, belongs. Nobody keeps anything there but stet.
+func clearWay(dir string, hook durable.Hook) (cleared bool, err error) {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil || !info.Mode().IsRegular() {
+			return false, err
+		}
+		above, err := durable.OpenRoot(filepath.Dir(at), hook)
+		if err != nil {
+			return false, err
+		}
+		err = errors.Join(above.Remove("index.clear", filepath.Base(at)), above.Close())
+		return err == nil, err
+	}
+	return false, nil
 }
 
 // nearest opens the nearest folder above dir that exists.

@@ -331,6 +331,16 @@ func (t *Tx) flag(p Path, found []guard.Finding) (rules []string) {
 	return rules
 }
 
+// Secrets lists what looks like a secret in a file's contents, without what the
+// person allowed; nothing where the configuration turns the guard off.
+func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
+	policy := v.policy()
+	if policy.Secrets == guard.Off {
+		return nil
+	}
+	return slices.DeleteFunc(secretsIn(data, p), policy.Allowed)
+}
+
 // heldBack lists the hand edits that adopting will leave uncommitted.
 func (v *Vault) heldBack(s *scan) ([]Problem, error) {
 	tx := &Tx{v: v, objects: s.objects, touched: map[Path]*touched{}}

@@ -283,23 +283,15 @@ func (v *Vault) checkGitIndex() error {
 // does. Rules are refused where they are not wanted, and where they would not
 // help: git never looks into a folder that is ignored as a whole.
 func (v *Vault) unignore(wanted bool) ([]byte, error) {
-	ignore, err := v.repo.Ignore()
-	if err != nil {
-		return nil, err
-	}
-	w := &walker{v: v}
-	if ignore, err = w.above(ignore, "."); err != nil {
-		return nil, err
-	}
-	data, err := readSmall(v.tree, ".gitignore")
+	above, here, err := v.ignoreRules()
 	if err != nil {
 		return nil, err
 	}
 	at := trimSlash(v.prefix)
-	if rule, hidden := ignore.Match(at, true); hidden && at != "" {
+	if rule, hidden := above.Match(at, true); hidden && at != "" {
 		return nil, v.ignoredBy(rule, "remove or narrow that rule, or choose another folder; nothing was written")
 	}
-	rule, hidden := v.hiddenBy(ignore.In(at, data))
+	rule, hidden := v.hiddenBy(here)
 	if !hidden {
 		return nil, nil
 	}
@@ -307,10 +299,39 @@ func (v *Vault) unignore(wanted bool) ([]byte, error) {
 		return nil, v.ignoredBy(rule, `remove or narrow that rule, or let "stet init --unignore" add rules that undo it (with --dry-run it shows them); nothing was written`)
 	}
 	rules := templates.Unignore()
-	if rule, hidden := v.hiddenBy(ignore.In(at, data).In(at, rules)); hidden {
+	if rule, hidden := v.hiddenBy(here.In(at, rules)); hidden {
 		return nil, v.ignoredBy(rule, "remove or narrow that rule; nothing was written")
 	}
 	return rules, nil
+}
+
+// ignoreRules are the rules that hold for the vault's folder, and those that
+// hold in it.
+func (v *Vault) ignoreRules() (above, here *gitstore.Ignore, err error) {
+	ignore, err := v.repo.Ignore()
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &walker{v: v}
+	if ignore, err = w.above(ignore, "."); err != nil {
+		return nil, nil, err
+	}
+	data, err := readSmall(v.tree, ".gitignore")
+	return ignore, ignore.In(trimSlash(v.prefix), data), err
+}
+
+// hidingRule finds a rule that hides the vault or one of its own files.
+func (v *Vault) hidingRule() (rule gitstore.Rule, hidden bool, err error) {
+	above, here, err := v.ignoreRules()
+	if err != nil {
+		return rule, false, err
+	}
+	at := trimSlash(v.prefix)
+	if rule, hidden = above.Match(at, true); hidden && at != "" {
+		return rule, true, nil
+	}
+	rule, hidden = v.hiddenBy(here)
+	return rule, hidden, nil
 }
 
 func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {

@@ -110,6 +110,26 @@ func (v *Vault) stoneFiles() ([]Path, error) {
 	return out, nil
 }
 
+// RejectedIDs are the ids that readable tombstones name: of memories that were
+// taken back or purged.
+func (v *Vault) RejectedIDs() (map[string]bool, error) {
+	files, err := v.stoneFiles()
+	out := map[string]bool{}
+	for _, p := range files {
+		data, _, rerr := v.ReadFile(p)
+		if rerr != nil {
+			continue // checkStones names it
+		}
+		parts, _ := tombstone.Decode(data) // the readable ones are returned all the same
+		for _, part := range parts {
+			for _, id := range part.IDs {
+				out[id] = true
+			}
+		}
+	}
+	return out, err
+}
+
 // checkStones lists tombstones that cannot be read and so reject nothing.
 func (v *Vault) checkStones() ([]Problem, error) {
 	files, err := v.stoneFiles()

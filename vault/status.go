@@ -3,10 +3,15 @@ package vault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"stet/vault/filelock"
+	"stet/vault/gitindex"
+	"stet/vault/gitstore"
 )
 
 // Status says where a vault stands.
@@ -87,51 +92,116 @@ func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) 
 }
 
 // Check looks for what recovery, adopting and plain use do not repair by
-// themselves. It writes nothing.
+// themselves in the repository and in stet's own state; package doctor looks
+// into the files as well. It writes nothing.
 func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
-	var out []Problem
-	add := func(id string, p Path, fixable bool, text, hint string) {
-		out = append(out, Problem{ID: id, Path: p, Text: text, Hint: hint, Fixable: fixable})
-	}
+	c := &checkup{v: v}
 	if op := v.repo.InProgress(); op != "" {
-		add("in-progress", "", false, "an unfinished git "+op, endOf(op))
+		c.add("in-progress", "", false, "an unfinished git "+op, endOf(op))
+	}
+	for _, p := range v.configProblems {
+		c.add("configuration", Marker, false, p.Error(), "it is passed over; mend or remove it by hand")
 	}
 	head, err := v.repo.Head()
+	if err == nil && !head.ID.IsZero() {
+		_, err = v.repo.Commit(head.ID)
+	}
 	if err != nil {
-		return nil, err
+		c.add("head", "", false, "HEAD leads to no commit that can be read: "+err.Error(), `"git fsck" and "git reflog" show what is left; a fetch from a clone brings commits back`)
+		return c.out, nil
 	}
-	if _, rebuilt, err := v.repo.ReadGitIndex(head.ID); err != nil {
+	if err := c.locks(ctx, head); err != nil {
 		return nil, v.writeError(err)
-	} else if rebuilt {
-		add("git-index-unreadable", "", true, "git's own index cannot be read", "stet doctor --fix builds it anew from HEAD; what was staged by hand is not in it")
 	}
-	for _, target := range []string{v.repo.GitIndexPath(), v.repo.RefPath("HEAD"), v.repo.RefPath(head.Ref)} {
-		info, err := v.repo.Root().Lstat(target + ".lock")
-		if err != nil || v.busy(ctx) {
-			continue
-		}
-		if age := v.o.Now().Sub(info.ModTime()); age > staleLock {
-			add("stray-lock", "", false, path.Base(target)+".lock is "+age.Round(time.Second).String()+" old",
-				"if no git command is running, remove "+v.repo.Root().Abs(target+".lock"))
-		}
+	if err := c.ignored(); err != nil {
+		return nil, v.writeError(err)
 	}
 	s, err := v.scan(ctx)
 	if err != nil {
 		return nil, v.writeError(err)
 	}
-	out = append(out, s.skipped...)
-	kept, err := v.checkKept()
-	if err != nil {
-		return nil, err
+	c.out = append(c.out, s.skipped...)
+	c.objects(s)
+	for _, p := range s.dropped(v) {
+		c.add("git-index", p, true, "it is committed and on disk, but not in git's index: the next git commit would take it out", `"git add" puts it back, or stet doctor --fix`)
 	}
-	out = append(out, kept...)
-	stones, err := v.checkStones()
-	if err != nil {
-		return nil, err
+	for _, more := range []func() ([]Problem, error){v.checkKept, v.checkStones} {
+		found, err := more()
+		if err != nil {
+			return nil, err
+		}
+		c.out = append(c.out, found...)
 	}
-	out = append(out, stones...)
-	bad, err := v.checkFiles(ctx)
-	return append(out, bad...), err
+	return c.out, nil
+}
+
+// checkup collects problems.
+type checkup struct {
+	v   *Vault
+	out []Problem
+}
+
+func (c *checkup) add(id string, p Path, fixable bool, text, hint string) {
+	c.out = append(c.out, Problem{ID: id, Path: p, Text: text, Hint: hint, Fixable: fixable})
+}
+
+// locks looks at git's index and at the lock files that git leaves when it is
+// killed.
+func (c *checkup) locks(ctx context.Context, head gitstore.Head) error {
+	repo := c.v.repo
+	if _, rebuilt, err := repo.ReadGitIndex(head.ID); err != nil {
+		return err
+	} else if rebuilt {
+		c.add("git-index-unreadable", "", true, "git's own index cannot be read", "stet doctor --fix builds it anew from HEAD; what was staged by hand is not in it")
+	}
+	for _, target := range []string{repo.GitIndexPath(), repo.RefPath("HEAD"), repo.RefPath(head.Ref)} {
+		info, err := repo.Root().Lstat(target + ".lock")
+		if err != nil || c.v.busy(ctx) {
+			continue
+		}
+		if age := c.v.o.Now().Sub(info.ModTime()); age > staleLock {
+			c.add("stray-lock", "", false, path.Base(target)+".lock is "+age.Round(time.Second).String()+" old",
+				"if no git command is running, remove "+repo.Root().Abs(target+".lock"))
+		}
+	}
+	return nil
+}
+
+// ignored looks for a rule that came later than init and hides the vault.
+func (c *checkup) ignored() error {
+	rule, hidden, err := c.v.hidingRule()
+	if err == nil && hidden {
+		c.add("ignored", "", false, fmt.Sprintf("the vault is %v: %s:%d: %s", ErrIgnored, rule.File, rule.Line, rule.Text), "remove or narrow that rule; what it hides is neither found nor committed")
+	}
+	return err
+}
+
+// objects looks for contents of HEAD that git has lost.
+func (c *checkup) objects(s *scan) {
+	for p, e := range s.tracked {
+		if _, err := s.objects.Blob(e.ID); err != nil {
+			hint := "a fetch from a clone brings it back"
+			if s.disk[p] == e.ID {
+				hint = `"git hash-object -w" of the file brings it back`
+			}
+			c.add("missing-object", p, false, "what HEAD holds of it cannot be read: "+err.Error(), hint)
+		}
+	}
+	slices.SortFunc(c.out, func(a, b Problem) int { return strings.Compare(string(a.Path), string(b.Path)) })
+}
+
+// dropped lists stet's own files that HEAD and the disk hold alike and git's
+// index does not hold at all. Nothing that a person staged is in question: only
+// a removal could be.
+func (s *scan) dropped(v *Vault) []Path {
+	var out []Path
+	for _, c := range s.staged {
+		if _, ok := s.index.Entry(v.git(c.Path)); !ok && ClassOf(c.Path) != ClassNote && s.disk[c.Path] == s.tracked[c.Path].ID {
+			out = append(out, c.Path)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // endOf says how an unfinished git operation ends.
@@ -146,51 +216,24 @@ func endOf(op string) string {
 // git command holds one for minutes in a vault.
 const staleLock = 2 * time.Minute
 
-// checkFiles reads every file for what makes a memory unusable.
-func (v *Vault) checkFiles(ctx context.Context) ([]Problem, error) {
-	files, err := v.Files(ctx, WalkOptions{Archive: true})
-	if err != nil {
-		return nil, v.writeError(err)
-	}
-	all, err := v.readAll(ctx, files, func([]byte) bool { return true })
-	if err != nil {
-		return nil, err
-	}
-	var out []Problem
-	ids := map[string]Path{}
-	for _, m := range all {
-		if m.Problem != "" {
-			out = append(out, Problem{ID: "front-matter", Path: m.Path, Text: m.Problem, Hint: "mend it by hand; the text is still found"})
-		}
-		if m.ID == "" {
-			continue
-		}
-		if first, ok := ids[m.ID]; ok {
-			out = append(out, Problem{ID: "duplicate-id", Path: m.Path, Text: "has the id of " + string(first), Hint: "remove the id line from the copy"})
-			continue
-		}
-		ids[m.ID] = m.Path
-	}
-	return out, nil
-}
-
 // Fix repairs what [Vault.Check] marked as fixable and returns what it
 // repaired. Files are never changed.
 func (v *Vault) Fix(ctx context.Context, problems []Problem) ([]Problem, error) {
-	var fixed []Problem
-	for _, p := range problems {
-		if !p.Fixable || p.ID != "git-index-unreadable" {
-			continue
-		}
-		if err := v.locked(ctx, v.rebuildGitIndex); err != nil {
-			return fixed, v.writeError(err)
-		}
-		fixed = append(fixed, p)
+	fixed := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool {
+		return p.ID != "git-index-unreadable" && p.ID != "git-index"
+	})
+	if len(fixed) == 0 {
+		return nil, nil
+	}
+	if err := v.locked(ctx, v.mendGitIndex); err != nil {
+		return nil, v.writeError(err)
 	}
 	return fixed, nil
 }
 
-func (v *Vault) rebuildGitIndex(ctx context.Context) error {
+// mendGitIndex builds an unreadable git index anew from HEAD, and adds what
+// fell out of a readable one.
+func (v *Vault) mendGitIndex(ctx context.Context) error {
 	if err := v.recoverLocked(ctx); err != nil {
 		return err
 	}
@@ -202,15 +245,22 @@ func (v *Vault) rebuildGitIndex(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	head, err := v.repo.Head()
-	if err == nil {
-		f, _, rerr := v.repo.ReadGitIndex(head.ID)
-		if err = rerr; err == nil {
-			var data []byte
-			if data, err = f.Apply(nil, nil); err == nil {
-				err = v.repo.PublishGitIndex(v.tmp("index"), data, func() error { return nil })
-			}
-		}
+	return errors.Join(v.publishMended(ctx), lock.Unlock())
+}
+
+func (v *Vault) publishMended(ctx context.Context) error {
+	s, err := v.scan(ctx)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, lock.Unlock())
+	var edits []gitindex.Edit
+	for _, p := range s.dropped(v) {
+		e := s.tracked[p]
+		edits = append(edits, gitindex.Edit{Path: v.git(p), Hash: e.ID, Mode: e.Mode})
+	}
+	data, err := s.index.Apply(edits, nil)
+	if err != nil {
+		return err
+	}
+	return v.repo.PublishGitIndex(v.tmp("index"), data, func() error { return nil })
 }

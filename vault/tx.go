@@ -164,6 +164,9 @@ func (t *Tx) checkOwn(p Path) error {
 // the function returns or [Tx.Split] is called.
 func (t *Tx) Why() *Why { return &t.why }
 
+// NewID makes an id for a memory, of the vault's clock.
+func (t *Tx) NewID() string { return newID(t.v.o.Now()) }
+
 // Read returns the bytes at p, which must not be changed, and their hash. A
 // file that does not exist has no bytes and the hash "".
 func (t *Tx) Read(p Path) ([]byte, Hash, error) {

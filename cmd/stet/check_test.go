@@ -14,6 +14,7 @@ import (
 
 	"stet/index"
 	"stet/vault"
+	"stet/vault/doctor"
 )
 
 // stetPaths are what stet itself writes; notes of the person's may be dirty.
@@ -207,24 +208,26 @@ func checkWithStet(root string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	problems, err := v.Check(ctx)
-	if err != nil {
-		return err
-	}
 	x, err := index.Open(v, index.Options{Now: time.Now, ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	more, err := x.Check(ctx)
+	report, err := doctor.Examine(ctx, v, doctor.Options{Index: unmended{x}})
 	if err != nil {
 		return err
 	}
-	for _, p := range append(problems, more...) {
-		if p.ID == "front-matter" {
-			continue // a person's own mistake, which stet leaves alone
+	for _, p := range report.Problems {
+		switch p.ID {
+		case "front-matter", "conflict-marker", "secret", "dangling-id", "dead-link", "notebook-size":
+			continue // a person's own mistakes, which stet leaves alone
 		}
 		err = errors.Join(err, fmt.Errorf("%s: %s: %s", p.ID, p.Path, p.Text))
 	}
 	return err
 }
+
+// unmended is an index that is only looked at.
+type unmended struct{ *index.Index }
+
+func (unmended) Mend(context.Context) error { return errors.ErrUnsupported }

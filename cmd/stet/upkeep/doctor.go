@@ -10,37 +10,46 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/cmd/stet/console"
+	"stet/index"
 	"stet/vault"
+	"stet/vault/doctor"
 )
 
 func doctorCommand() *console.Command {
 	return &console.Command{
 		Name: "doctor", Group: console.Start,
 		Summary: "look for damage and mend what can be mended",
-		Details: "Exit 0 when nothing is wrong, 6 when something is. --fix mends git's index and the\n" +
-			"search index; it never changes a file of yours.",
+		Details: "Exit 0 when nothing is wrong, 6 when something is. --list names every kind of finding\n" +
+			"and what --fix does about it: git's index and the search index are made anew, a copied\n" +
+			"id is replaced in a commit of its own. Everything else is for you to decide.",
 		Examples: []console.Example{
 			{Line: "stet doctor", Says: "look"},
 			{Line: "stet doctor --fix", Says: "mend"},
+			{Line: "stet doctor --list", Says: "what is looked for"},
 		},
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "mend what is marked as fixable"},
+			&cli.BoolFlag{Name: "list", Usage: "list the kinds of findings and look for none"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --fix: say what would be mended and write nothing"},
 		},
-		Run: doctor,
+		Run: runDoctor,
 	}
 }
 
 // A doctorView is what doctor prints under --json.
 type doctorView struct {
-	Problems []vault.Problem `json:"problems"` // what is left
-	Fixed    []vault.Problem `json:"fixed"`
-	DryRun   bool            `json:"dry_run,omitempty"`
+	Problems []vault.Problem      `json:"problems"` // what is left
+	Fixed    []vault.Problem      `json:"fixed"`
+	Commits  []console.CommitView `json:"commits"` // that mending made
+	DryRun   bool                 `json:"dry_run,omitempty"`
 }
 
-func doctor(ctx context.Context, e *console.Env, in *console.Input) error {
+func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	fix, dry := in.Bool("fix"), in.Bool("dry-run")
-	if dry && !fix {
+	switch {
+	case in.Bool("list"):
+		return listChecks(e)
+	case dry && !fix:
 		return console.Usagef("--dry-run goes with --fix: without it doctor changes nothing")
 	}
 	open := func() (*vault.Vault, error) { return e.Reader(ctx) }
@@ -52,10 +61,16 @@ func doctor(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
-	view, err := examine(ctx, e, v, fix && !dry)
+	x, err := e.Index(v, !fix || dry)
 	if err != nil {
 		return err
 	}
+	report, err := doctor.Examine(ctx, v, doctor.Options{Index: mendable{x}, Fix: fix && !dry, Door: console.Door})
+	if err = errors.Join(err, x.Close()); err != nil {
+		return err
+	}
+	e.Indexed(ctx, v, report.Changes)
+	view := doctorView{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...), Commits: console.ViewCommits(report.Commits)}
 	if dry {
 		view.DryRun, view.Fixed = true, slices.DeleteFunc(slices.Clone(view.Problems), func(p vault.Problem) bool { return !p.Fixable })
 	}
@@ -68,45 +83,41 @@ func doctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	return nil
 }
 
-// examine checks vault and search index and, with fix, mends and looks again.
-func examine(ctx context.Context, e *console.Env, v *vault.Vault, fix bool) (view doctorView, err error) {
-	view = doctorView{Problems: []vault.Problem{}, Fixed: []vault.Problem{}}
-	problems, err := v.Check(ctx)
-	if err != nil {
-		return view, err
-	}
-	if fix {
-		fixed, err := v.Fix(ctx, problems)
-		if err != nil {
-			return view, err
-		}
-		view.Fixed = append(view.Fixed, fixed...)
-	}
-	inIndex, fixed, err := examineIndex(ctx, e, v, fix)
-	if err != nil {
-		return view, err
-	}
-	view.Fixed = append(view.Fixed, fixed...)
-	problems = slices.DeleteFunc(problems, func(p vault.Problem) bool { return slices.Contains(view.Fixed, p) })
-	view.Problems = append(append(view.Problems, problems...), inIndex...)
-	return view, nil
+// mendable lets doctor build a search index anew.
+type mendable struct{ *index.Index }
+
+// Mend builds the index anew.
+func (m mendable) Mend(ctx context.Context) error {
+	_, err := m.Rebuild(ctx)
+	return err
 }
 
-func examineIndex(ctx context.Context, e *console.Env, v *vault.Vault, fix bool) (problems, fixed []vault.Problem, err error) {
-	x, err := e.Index(v, !fix)
-	if err != nil {
-		return nil, nil, err
+// A checkView is one row of "doctor --list" under --json.
+type checkView struct {
+	ID    string `json:"id"`
+	Finds string `json:"finds"`
+	Mends string `json:"mends"` // "" is nothing
+}
+
+func listChecks(e *console.Env) error {
+	view := struct {
+		Checks []checkView `json:"checks"`
+	}{[]checkView{}}
+	for _, c := range doctor.Checks() {
+		view.Checks = append(view.Checks, checkView{c.ID, c.Finds, c.Mends})
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	if problems, err = x.Check(ctx); err != nil || !fix || len(problems) == 0 {
-		return problems, nil, err
-	}
-	if _, err := x.Rebuild(ctx); err != nil {
-		return nil, nil, err
-	}
-	left, err := x.Check(ctx)
-	fixed = slices.DeleteFunc(problems, func(p vault.Problem) bool { return slices.Contains(left, p) })
-	return left, fixed, err
+	return e.Answer(view, func(w io.Writer) error {
+		for _, c := range view.Checks {
+			line := fmt.Sprintf("%-20s  %s", c.ID, c.Finds)
+			if c.Mends != "" {
+				line += "; --fix: " + c.Mends
+			}
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func printDoctor(w io.Writer, view doctorView) error {
@@ -116,6 +127,11 @@ func printDoctor(w io.Writer, view doctorView) error {
 	}
 	for _, p := range view.Fixed {
 		if _, err := fmt.Fprintf(w, "%s  %s\n", verb, console.ProblemLine(p)); err != nil {
+			return err
+		}
+	}
+	for _, c := range view.Commits {
+		if _, err := fmt.Fprintf(w, "committed  %s\n", console.Line1(c.Subject)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,147 @@
+// Package doctor knows what can be wrong with a vault: one row for each thing,
+// with what it finds and what it mends. Looking writes nothing. Mending is a
+// commit, or concerns git's index and the search index, which are made anew
+// from what stands in HEAD and in the files; a person's bytes are changed by
+// nothing but such a commit.
+//
+//	report, err := doctor.Examine(ctx, v, doctor.Options{Index: x, Fix: true})
+//	for _, p := range report.Problems { … } // what is left
+package doctor
+
+import (
+	"context"
+	"slices"
+
+	"stet/vault"
+)
+
+// A Check is one kind of finding.
+type Check struct {
+	ID    string // of the problems it finds
+	Finds string
+	Mends string // what fixing does; "" leaves it to the person
+	look  func(context.Context, *exam) error
+	mend  func(context.Context, *exam, []vault.Problem) error
+}
+
+// Checks lists every kind of finding. Those without a function of their own
+// are found by another: the repository and the files are gone through once.
+func Checks() []Check {
+	return []Check{
+		{ID: "head", Finds: "HEAD leads to no commit that can be read", look: repository},
+		{ID: "missing-object", Finds: "what HEAD holds of a file cannot be read"},
+		{ID: "git-index-unreadable", Finds: "git's own index cannot be read", Mends: "it is built anew from HEAD; what was staged by hand is not in it", mend: mendRepository},
+		{ID: "git-index", Finds: "a file that HEAD and the disk hold is missing in git's index, so that the next git commit would remove it", Mends: "it is added to git's index again", mend: mendRepository},
+		{ID: "in-progress", Finds: "a merge, rebase, cherry-pick, revert or bisect that was begun and not ended"},
+		{ID: "stray-lock", Finds: "a lock file of git's that is minutes old: git was killed"},
+		{ID: "kept-bytes", Finds: "an edit that met a write in the same instant, kept aside"},
+		{ID: "ignored", Finds: "an ignore rule that hides the vault or stet's own folders"},
+		{ID: "configuration", Finds: "a key of the vault's configuration that does not count"},
+		{ID: "attributes", Finds: "a changed file whose bytes git itself converts, so that stet leaves it alone"},
+		{ID: "unreadable", Finds: "a file or folder that cannot be read, or is too large"},
+		{ID: "tombstone", Finds: "a record of a rejection that cannot be read"},
+		{ID: "front-matter", Finds: "front matter that is no YAML", look: files},
+		{ID: "conflict-marker", Finds: "the marks of a merge that was never finished"},
+		{ID: "secret", Finds: "a password, key or token in a file"},
+		{ID: "duplicate-id", Finds: "two files with the same id", Mends: "the younger one gets an id of its own, in a commit", mend: mendIDs},
+		{ID: "dangling-id", Finds: "supersedes, superseded_by or conflicts_with names a memory that is not there"},
+		{ID: "notebook-size", Finds: "a notebook that holds more than its limit", look: notebooks},
+		{ID: "dead-link", Finds: "a link in a memory, notebook or skill that leads to nothing", look: deadLinks},
+		{ID: "search-index", Finds: "the search index does not agree with itself", Mends: "it is built anew from the files", look: searchIndex, mend: mendIndex},
+	}
+}
+
+// An Index is the search index, which a package above this one owns.
+type Index interface {
+	// Check reports problems with the ID "search-index".
+	Check(context.Context) ([]vault.Problem, error)
+	// Mend builds the index anew.
+	Mend(context.Context) error
+}
+
+// Options say how to examine.
+type Options struct {
+	Index Index // nil: not looked at
+	Fix   bool  // mend what can be mended
+	Door  string
+}
+
+// A Report is what was found, and with Fix what was mended.
+type Report struct {
+	Problems []vault.Problem // what is left
+	Fixed    []vault.Problem
+	Commits  []vault.Commit // that mending made
+	Changes  []vault.Change
+}
+
+// Examine runs every check and, with o.Fix, mends and looks again, so that
+// what it reports as mended is.
+func Examine(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
+	x := &exam{v: v, o: o}
+	if err := x.look(ctx); err != nil || !o.Fix {
+		return Report{Problems: x.found}, err
+	}
+	before := x.found
+	for _, c := range Checks() {
+		mine := slices.DeleteFunc(slices.Clone(before), func(p vault.Problem) bool { return p.ID != c.ID || !p.Fixable })
+		if len(mine) == 0 || c.mend == nil {
+			continue
+		}
+		if err := c.mend(ctx, x, mine); err != nil {
+			return Report{Problems: before}, err
+		}
+	}
+	again := &exam{v: v, o: o}
+	err := again.look(ctx)
+	r := Report{Problems: again.found, Commits: x.commits, Changes: x.changes}
+	r.Fixed = slices.DeleteFunc(before, func(p vault.Problem) bool { return slices.Contains(again.found, p) })
+	return r, err
+}
+
+// exam is one look at a vault.
+type exam struct {
+	v       *vault.Vault
+	o       Options
+	found   []vault.Problem
+	commits []vault.Commit
+	changes []vault.Change
+}
+
+func (x *exam) look(ctx context.Context) error {
+	for _, c := range Checks() {
+		if c.look == nil {
+			continue
+		}
+		if err := c.look(ctx, x); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(x.found, func(p vault.Problem) bool { return p.ID == "head" }) {
+			return nil // nothing else can be said without a commit to compare with
+		}
+	}
+	return nil
+}
+
+func (x *exam) add(p vault.Problem) { x.found = append(x.found, p) }
+
+func repository(ctx context.Context, x *exam) error {
+	found, err := x.v.Check(ctx)
+	x.found = append(x.found, found...)
+	return err
+}
+
+func mendRepository(ctx context.Context, x *exam, found []vault.Problem) error {
+	_, err := x.v.Fix(ctx, found)
+	return err
+}
+
+func searchIndex(ctx context.Context, x *exam) error {
+	if x.o.Index == nil {
+		return nil
+	}
+	found, err := x.o.Index.Check(ctx)
+	x.found = append(x.found, found...)
+	return err
+}
+
+func mendIndex(ctx context.Context, x *exam, _ []vault.Problem) error { return x.o.Index.Mend(ctx) }

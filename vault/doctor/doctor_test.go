@@ -1,0 +1,158 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/vault"
+	"stet/vault/doctor"
+	"stet/vault/vaulttest"
+)
+
+// Every kind of finding has a script that brings it about and reads its name,
+// and every name that the code gives a problem is in the table.
+func TestEveryCheckHasAScript(t *testing.T) {
+	t.Parallel()
+	scripts, err := filepath.Glob(filepath.Join("..", "..", "cmd", "stet", "testdata", "script", "doctor*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts (%v)", err)
+	}
+	var all strings.Builder
+	for _, s := range scripts {
+		data, err := os.ReadFile(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
+	}
+	var ids []string
+	for _, c := range doctor.Checks() {
+		if slices.Contains(ids, c.ID) || c.Finds == "" {
+			t.Errorf("%q stands twice in the table, or says nothing", c.ID)
+		}
+		ids = append(ids, c.ID)
+		if !strings.Contains(all.String(), "stdout '^"+c.ID+"  ") {
+			t.Errorf("no script makes doctor find %q", c.ID)
+		}
+		if c.Mends != "" && !strings.Contains(all.String(), "stdout '^mended  "+c.ID+"  ") && !strings.Contains(all.String(), "stdout 'mended'") {
+			t.Errorf("no script makes doctor mend %q", c.ID)
+		}
+	}
+	sources, err := filepath.Glob(filepath.Join("..", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`Problem\{\s*ID:\s+"([^"]+)"|c\.add\("([^"]+)"`)
+	found := 0
+	for _, file := range append(sources, more...) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range name.FindAllStringSubmatch(string(data), -1) {
+			found++
+			if id := m[1] + m[2]; id != "too-large" && !slices.Contains(ids, id) { // of adopting, not of doctor
+				t.Errorf("%s: %q is not in the table", file, id)
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d names found in the sources: the test looks at the wrong place", found)
+	}
+}
+
+func TestAVaultThatIsWellHasNoFindings(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/a.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\n---\n[b](b.md)\n", "memories/b.md", "---\nsupersedes: [01jd7q8r5t9v3x6y2z4a7c0e1f]\n---\nb\n", "note.md", "[[nothing]]\n")
+	r, err := doctor.Examine(t.Context(), f.Open(), doctor.Options{Fix: true})
+	if err != nil || len(r.Problems)+len(r.Fixed)+len(r.Commits) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Of files with one id the one that is there the longest keeps it, whatever
+// their names; each other gets its own, in a commit, and only that line changes.
+func TestTheYoungerCopiesGetIDsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	text := "---\n# mine\nid:   01jd7q8r5t9v3x6y2z4a7c0e1f\ntitle: x\n---\nBody.\r\n"
+	f := vaulttest.New(t, "memories/z.md", text)
+	v := f.Open()
+	for _, name := range []string{"memories/a.md", "memories/m.md"} {
+		f.Write(name, text)
+		if _, err := v.Adopt(t.Context(), vault.AdoptOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Write("memories/b.md", text) // not committed yet: the person's edit comes first
+	r, err := doctor.Examine(t.Context(), v, doctor.Options{Fix: true, Door: "cli"})
+	if err != nil || len(r.Problems) > 0 || len(r.Fixed) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if f.Read("memories/z.md") != text {
+		t.Error("the oldest lost its id")
+	}
+	seen := map[string]bool{"01jd7q8r5t9v3x6y2z4a7c0e1f": true}
+	for _, name := range []string{"memories/a.md", "memories/b.md", "memories/m.md"} {
+		now := f.Read(name)
+		m := vault.ReadMemory(vault.Path(name), []byte(now))
+		if seen[m.ID] || strings.Replace(text, "01jd7q8r5t9v3x6y2z4a7c0e1f", m.ID, 1) != now {
+			t.Errorf("%s became %q", name, now)
+		}
+		seen[m.ID] = true
+	}
+	if len(r.Commits) != 4 { // three ids and the person's own file
+		t.Errorf("%d commits: %+v", len(r.Commits), r.Commits)
+	}
+	if _, err := v.Undo(t.Context(), 3, vault.Write{}); err != nil {
+		t.Errorf("undo: %v", err)
+	}
+}
+
+// A broken index is no reason not to look at the rest.
+type brokenIndex struct{ mended bool }
+
+func (b *brokenIndex) Check(context.Context) ([]vault.Problem, error) {
+	if b.mended {
+		return nil, nil
+	}
+	return []vault.Problem{{ID: "search-index", Fixable: true}}, nil
+}
+
+func (b *brokenIndex) Mend(context.Context) error {
+	b.mended = true
+	return nil
+}
+
+type hopelessIndex struct{ brokenIndex }
+
+func (*hopelessIndex) Mend(context.Context) error { return errors.New("no") }
+
+func TestWhatIsReportedAsMendedIsMended(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	r, err := doctor.Examine(t.Context(), v, doctor.Options{Index: &brokenIndex{}})
+	if err != nil || len(r.Problems) != 1 || len(r.Fixed) != 0 {
+		t.Errorf("without fix: %+v, %v", r, err)
+	}
+	r, err = doctor.Examine(t.Context(), v, doctor.Options{Index: &brokenIndex{}, Fix: true})
+	if err != nil || len(r.Problems) != 0 || len(r.Fixed) != 1 {
+		t.Errorf("with fix: %+v, %v", r, err)
+	}
+	if _, err := doctor.Examine(t.Context(), v, doctor.Options{Index: &hopelessIndex{}, Fix: true}); err == nil {
+		t.Error("a repair that failed is not reported")
+	}
+}

@@ -1,0 +1,232 @@
+package doctor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/links"
+	"stet/vault/notebook"
+)
+
+// files reads every file once and looks at it from all sides.
+func files(ctx context.Context, x *exam) error {
+	list, err := x.v.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return err
+	}
+	ids, refs := map[string][]vault.Path{}, map[vault.Path][]string{}
+	for _, f := range list {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		data, _, err := x.v.ReadFile(f.Path)
+		if err != nil {
+			continue // gone since, or among the unreadable ones that are named already
+		}
+		m := vault.ReadMemory(f.Path, data)
+		if m.Problem != "" {
+			x.add(vault.Problem{ID: "front-matter", Path: f.Path, Text: m.Problem, Hint: "mend it by hand; the text is still found"})
+		}
+		if line := conflictAt(data); line > 0 {
+			x.add(vault.Problem{ID: "conflict-marker", Path: f.Path, Text: fmt.Sprintf("a merge was not finished at line %d", line), Hint: "choose one side in an editor"})
+		}
+		x.secrets(f.Path, data)
+		if m.ID != "" {
+			ids[m.ID] = append(ids[m.ID], f.Path)
+		}
+		refs[f.Path] = references(m, data)
+	}
+	x.duplicates(ctx, ids)
+	return x.dangling(ids, refs)
+}
+
+func (x *exam) secrets(p vault.Path, data []byte) {
+	for _, f := range x.v.Secrets(p, data) {
+		x.add(vault.Problem{ID: "secret", Path: p, Text: fmt.Sprintf("%s (%s)", f, f.Excerpt),
+			Hint: "take it out, and make a new one where it was committed: history keeps it; if it is harmless, add it to guard.allow in your own configuration: " + f.Fingerprint})
+	}
+}
+
+// conflictAt is the line of the first mark of an unfinished merge, 0 without
+// one. All three marks must stand in order and outside of code, where people
+// explain them.
+func conflictAt(data []byte) int {
+	want, first, fence := 0, 0, ""
+	marks := []string{"<<<<<<< ", "=======", ">>>>>>> "}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		text := strings.TrimRight(string(line), "\r\n")
+		if mark := fenceOf(text); mark != "" && want == 0 {
+			switch {
+			case fence == "":
+				fence = mark
+			case strings.HasPrefix(mark, fence):
+				fence = ""
+			}
+		}
+		if fence != "" {
+			continue
+		}
+		if strings.HasPrefix(text, marks[want]) && (want != 1 || text == marks[1]) {
+			if want == 0 {
+				first = n
+			}
+			if want++; want == len(marks) {
+				return first
+			}
+		}
+	}
+	return 0
+}
+
+// fenceOf is the run of marks that a line opens or closes a block of code with.
+func fenceOf(line string) string {
+	line = strings.TrimLeft(line, " ")
+	for _, c := range []string{"`", "~"} {
+		if run := line[:len(line)-len(strings.TrimLeft(line, c))]; len(run) >= 3 {
+			return run
+		}
+	}
+	return ""
+}
+
+// references are the ids that a memory names.
+func references(m vault.Memory, data []byte) []string {
+	out := slices.Clone(m.Supersedes)
+	if m.SupersededBy != "" {
+		out = append(out, m.SupersededBy)
+	}
+	d := markdown.Parse(data)
+	if v, ok := d.Meta("conflicts_with"); ok {
+		out = append(out, v.List()...)
+	}
+	return out
+}
+
+// duplicates reports, for each id that several files have, all but the oldest.
+func (x *exam) duplicates(ctx context.Context, ids map[string][]vault.Path) {
+	var twice []vault.Path
+	for _, paths := range ids {
+		if len(paths) > 1 {
+			twice = append(twice, paths...)
+		}
+	}
+	if len(twice) == 0 {
+		return
+	}
+	age := x.ages(ctx, twice)
+	for _, id := range sortedKeys(ids) {
+		paths := ids[id]
+		slices.SortFunc(paths, func(a, b vault.Path) int { return cmp.Or(cmp.Compare(age[b], age[a]), cmp.Compare(a, b)) })
+		for _, p := range paths[1:] {
+			x.add(vault.Problem{ID: "duplicate-id", Path: p, Text: fmt.Sprintf("has the id of %s", paths[0]), Hint: "stet doctor --fix gives it one of its own", Fixable: true})
+		}
+	}
+}
+
+// ages counts, for each path, the commits since it came to be where it is; 0
+// is a file that was never committed.
+func (x *exam) ages(ctx context.Context, paths []vault.Path) map[vault.Path]int {
+	out, n := map[vault.Path]int{}, 0
+	for c, err := range x.v.Log(ctx, vault.LogOptions{Changes: true}) {
+		if err != nil {
+			return out // the order is a courtesy: without it names decide
+		}
+		n++
+		for _, ch := range c.Changes {
+			if slices.Contains(paths, ch.Path) && (ch.Status == vault.Added || ch.Status == vault.Renamed) {
+				out[ch.Path] = max(out[ch.Path], n)
+			}
+		}
+	}
+	return out
+}
+
+// dangling reports ids that nothing has, what was purged excepted.
+func (x *exam) dangling(ids map[string][]vault.Path, refs map[vault.Path][]string) error {
+	purged, err := x.v.RejectedIDs()
+	if err != nil {
+		return err
+	}
+	for _, p := range sortedKeys(refs) {
+		for _, id := range refs[p] {
+			id = strings.ToLower(strings.TrimSpace(id))
+			if id == "" || len(ids[id]) > 0 || purged[id] {
+				continue
+			}
+			x.add(vault.Problem{ID: "dangling-id", Path: p, Text: fmt.Sprintf("names %q, which no memory has", id), Hint: "remove the id, or bring the memory back"})
+		}
+	}
+	return nil
+}
+
+// mendIDs gives each copy an id of its own.
+func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
+	for _, problem := range found {
+		why := vault.Why{Op: vault.OpUpdate, Subject: "an id of its own for " + string(problem.Path), Door: x.o.Door}
+		res, err := x.v.Update(ctx, why, func(tx *vault.Tx) error {
+			data, was, err := tx.Read(problem.Path)
+			if err != nil {
+				return err
+			}
+			id, d := tx.NewID(), markdown.Parse(data)
+			tx.Why().Memories = []string{id}
+			if err := d.SetMeta("id", markdown.String(id)); err != nil {
+				return fmt.Errorf("%q: %w", problem.Path, err)
+			}
+			return tx.Put(problem.Path, was, d.Bytes())
+		})
+		if err != nil {
+			return err
+		}
+		x.commits, x.changes = append(x.commits, res.Commits...), append(x.changes, res.Changes...)
+	}
+	return nil
+}
+
+func notebooks(_ context.Context, x *exam) error {
+	l := notebook.LimitsOf(x.v)
+	for _, n := range []*notebook.Notebook{notebook.Core(x.v, l), notebook.Profile(x.v, l)} {
+		page, err := n.Read()
+		if err != nil {
+			continue // an unreadable file is named by another check
+		}
+		if u := page.Usage; u.Characters > u.Limit {
+			x.add(vault.Problem{ID: "notebook-size", Path: n.Path(), Text: fmt.Sprintf("its entries hold %d characters, the limit is %d", u.Characters, u.Limit),
+				Hint: "nothing is cut: move what not every session needs to memories/"})
+		}
+	}
+	return nil
+}
+
+// deadLinks reports links in stet's own files. What a person's notes link to
+// is the person's affair: "stet links --dead" lists it.
+func deadLinks(ctx context.Context, x *exam) error {
+	g, err := links.Load(ctx, x.v)
+	if err != nil {
+		return err
+	}
+	for _, e := range g.Dead() {
+		if vault.ClassOf(e.From) == vault.ClassNote || vault.ClassOf(e.From) == vault.ClassSession {
+			continue
+		}
+		x.add(vault.Problem{ID: "dead-link", Path: e.From, Text: fmt.Sprintf("line %d links to %q, which is not there", e.Link.Line, e.Link.Target), Hint: `"stet search" finds where it went, "stet links --dead" lists all`})
+	}
+	return nil
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	out := make([]K, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
