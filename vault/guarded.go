@@ -76,7 +76,7 @@ func guardHint(advice string, found []guard.Finding) string {
 	for _, f := range found {
 		prints = append(prints, f.Fingerprint)
 	}
-	return fmt.Sprintf("%s; if it is harmless, add it to guard.allow in your own configuration: %s", advice, strings.Join(prints, ","))
+	return fmt.Sprintf("%s; if it is harmless: stet config add guard.allow %s", advice, strings.Join(prints, ","))
 }
 
 func describeFinding(f guard.Finding) string {

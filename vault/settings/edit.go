@@ -43,6 +43,56 @@ func Set(data []byte, k Key, value string) ([]byte, error) {
 	return next, e.verify(next, &value)
 }
 
+// Add appends an item to a key that is a list and leaves every other byte as it
+// is; an item that is there already is no change. The errors are those of [Set].
+func Add(data []byte, k Key, item string) ([]byte, error) {
+	e, err := open(data, string(k.Name))
+	if err != nil {
+		return nil, err
+	}
+	if e.value == nil || isNull(e.value) {
+		return Set(data, k, item)
+	}
+	have, list := itemsOf(e.value)
+	all := strings.Trim(have+","+item, ",")
+	switch {
+	case slices.Contains(strings.Split(have, ","), item):
+		return data, nil
+	case !list:
+		return Set(data, k, all)
+	}
+	next, ok := e.append(encodeList([]string{item}))
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", k.Name, ErrUneditable)
+	}
+	return next, e.verify(next, &all)
+}
+
+// append adds an item, given in brackets, to the list that stands there.
+func (e *editor) append(item string) ([]byte, bool) {
+	n := len(e.value.Content)
+	item = item[1 : len(item)-1]
+	if n == 0 {
+		at := e.position(e.value.Line, e.value.Column)
+		return splice(e.data, at+1, at+1, item), bytes.HasPrefix(e.data[at:], []byte("["))
+	}
+	last := &editor{data: e.data, value: e.value.Content[n-1]}
+	_, end, ok := last.extent()
+	if e.value.Style&yaml.FlowStyle != 0 {
+		return splice(e.data, end, end, ", "+item), ok
+	}
+	line := e.data[e.lineStart(last.value.Line):]
+	dash := bytes.IndexByte(line, '-')
+	if !ok || dash < 0 || strings.TrimSpace(string(line[:dash])) != "" {
+		return nil, false
+	}
+	at, before := e.lineStart(last.value.Line+1), ""
+	if at > 0 && e.data[at-1] != '\n' {
+		before = e.eol()
+	}
+	return splice(e.data, at, at, before+string(line[:dash])+"- "+item+e.eol()), true
+}
+
 // Unset takes a key out, and its section with it when nothing else stands
 // there. Comments stay. A key that is not there is no error. The errors are
 // those of [Set].
@@ -121,12 +171,17 @@ func (e *editor) descend(m *yaml.Node) *yaml.Node {
 	return nil
 }
 
+// eol is the line ending of the file.
+func (e *editor) eol() string {
+	if i := bytes.IndexByte(e.data, '\n'); i > 0 && e.data[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
 // insert adds the key below its section, or at the end of the file.
 func (e *editor) insert(written string) []byte {
-	eol := "\n"
-	if i := bytes.IndexByte(e.data, '\n'); i > 0 && e.data[i-1] == '\r' {
-		eol = "\r\n"
-	}
+	eol := e.eol()
 	at, indent := len(e.data), 0
 	if n := len(e.sections); n > 0 {
 		s := e.sections[n-1]

@@ -172,6 +172,32 @@ func TestSetChangesOneValueAndNoOtherByte(t *testing.T) {
 	}
 }
 
+func TestAddAppendsAnItemAndKeepsTheOthers(t *testing.T) {
+	t.Parallel()
+	allow := GuardAllow.key()
+	for _, c := range []struct{ before, after string }{
+		{"", "guard:\n  allow: [r:b]\n"},
+		{"guard:\n  allow:\n", "guard:\n  allow: [r:b]\n"},
+		{"guard:\n  allow: []\n", "guard:\n  allow: [r:b]\n"},
+		{"guard:\n  allow: [r:a] # why\n", "guard:\n  allow: [r:a, r:b] # why\n"},
+		{"guard:\n  allow: [ 'r:a' ]\n", "guard:\n  allow: [ 'r:a', r:b ]\n"},
+		{"guard:\n  allow:\n    - r:a # why\n    # more\nlock_wait: 1s\n", "guard:\n  allow:\n    - r:a # why\n    - r:b\n    # more\nlock_wait: 1s\n"},
+		{"guard:\n  allow:\n  - \"r:a\"", "guard:\n  allow:\n  - \"r:a\"\n  - r:b\n"},
+		{"guard.allow: r:a\r\n", "guard.allow: [r:a, r:b]\r\n"},
+		{"guard:\n  allow: [r:b, r:a]\n", "guard:\n  allow: [r:b, r:a]\n"},
+	} {
+		got, err := Add([]byte(c.before), allow, "r:b")
+		if err != nil || string(got) != c.after {
+			t.Errorf("%q: %q, %v; want %q", c.before, got, err, c.after)
+		}
+	}
+	for _, text := range []string{"guard:\n  allow: &x [r:a, *x]\n", "guard:\n  allow:\n  - |\n    r:a\n", "guard:\n  allow: [[r:a]]\n"} {
+		if got, err := Add([]byte(text), allow, "r:b"); err == nil {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestUnsetTakesOutTheKeyAndAnEmptySection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ before, key, after string }{

@@ -155,6 +155,9 @@ func (e *Env) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error
 	err = errors.Join(
 		root.Remove("config", temp), // of a process that was killed
 		root.CreateSync("config", temp, after, perm))
+	if err == nil && info != nil {
+		err = root.Chmod("config", temp, perm) // whatever the umask took away
+	}
 	if err == nil {
 		err = root.Rename("config", temp, name)
 	}

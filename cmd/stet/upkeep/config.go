@@ -20,8 +20,8 @@ func configCommand() *console.Command {
 	return &console.Command{
 		Name: "config", Group: console.Start,
 		Summary: "show or change settings, yours and the vault's",
-		Args:    "[get KEY | set KEY VALUE | unset KEY]", MaxArgs: 3,
-		Verbs: []string{"get", "set", "unset"},
+		Args:    "[get KEY | set KEY VALUE | add KEY ITEM | unset KEY]", MaxArgs: 3,
+		Verbs: []string{"get", "set", "add", "unset"},
 		Details: "A flag outweighs the environment, that the vault's .stet/config.yaml, that your own\n" +
 			"file, that the default. set and unset write to the vault's file, as a commit, when the\n" +
 			"key is one that a vault may set and there is a vault; else to your own. Only the bytes\n" +
@@ -33,6 +33,7 @@ func configCommand() *console.Command {
 			{Line: "stet config get lock_wait", Says: "one value"},
 			{Line: "stet config set default_vault ~/notes", Says: "in your own file"},
 			{Line: "stet config set watch.commit true --vault", Says: "for everyone who shares the vault"},
+			{Line: "stet config add guard.allow RULE:SHA256", Says: "one more item of a list; commas part several"},
 			{Line: "stet config unset display.color", Says: "back to what holds without it"},
 		},
 		Flags: append([]cli.Flag{
@@ -71,14 +72,16 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(words) > 0 {
 		verb, words = words[0], words[1:]
 	}
-	want, known := map[string]int{"": 0, "get": 1, "set": 2, "unset": 1}[verb]
+	want, known := map[string]int{"": 0, "get": 1, "set": 2, "add": 2, "unset": 1}[verb]
 	switch {
 	case !known:
-		return console.Usagef("config cannot %q", verb).Suggest("one of get, set, unset; \"stet config\" alone lists the keys")
+		return console.Usagef("config cannot %q", verb).Suggest("one of get, set, add, unset; \"stet config\" alone lists the keys")
 	case len(words) != want:
 		return console.Usagef("config %s takes %d arguments", verb, want).Suggest("%q has examples", "stet config --help")
 	case verb == "set":
 		return setConfig(ctx, e, in, words[0], &words[1])
+	case verb == "add":
+		return addConfig(ctx, e, in, words[0], words[1])
 	case verb == "unset":
 		return setConfig(ctx, e, in, words[0], nil)
 	}
@@ -177,6 +180,32 @@ func setConfig(ctx context.Context, e *console.Env, in *console.Input, key strin
 	return setForUser(ctx, e, in, key, value)
 }
 
+// addConfig appends items to a list. Every list belongs to the person.
+func addConfig(ctx context.Context, e *console.Env, in *console.Input, key, item string) error {
+	k, known := settings.Find(key)
+	switch {
+	case !known:
+		return console.UnknownKey(key)
+	case !k.Type.IsList():
+		return console.Usagef("%s is no list", key).Suggest("stet config set %s %s", key, item)
+	case in.Bool("vault"):
+		return console.Usagef("a vault may not set %q: whoever clones it must not get it", key)
+	}
+	canonical, err := k.Parse(item)
+	if err != nil || canonical == "" {
+		return console.Usagef("%q is no item", item)
+	}
+	return editUserFile(ctx, e, in, key, &canonical, func(data []byte) ([]byte, error) {
+		for item := range strings.SplitSeq(canonical, ",") {
+			var err error
+			if data, err = settings.Add(data, k, item); err != nil {
+				return nil, err
+			}
+		}
+		return data, nil
+	})
+}
+
 func unitHint(k settings.Key) string {
 	if k.Unit != "" {
 		return "give a " + k.Unit
@@ -214,10 +243,14 @@ type userConfigView struct {
 }
 
 func setForUser(ctx context.Context, e *console.Env, in *console.Input, key string, value *string) error {
+	return editUserFile(ctx, e, in, key, value, func(before []byte) ([]byte, error) { return editSetting(before, key, value) })
+}
+
+func editUserFile(ctx context.Context, e *console.Env, in *console.Input, key string, value *string, edit func([]byte) ([]byte, error)) error {
 	dry := in.Bool("dry-run")
 	differs := false
 	_, err := e.EditUserFile(ctx, func(before []byte) ([]byte, error) {
-		after, err := editSetting(before, key, value)
+		after, err := edit(before)
 		differs = err == nil && !slices.Equal(before, after)
 		if dry {
 			return before, err
