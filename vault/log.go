@@ -45,6 +45,7 @@ func subjectOf(message string) string {
 // vault.
 type LogOptions struct {
 	Rev     string // start here; "" is HEAD
+	Without string // leave out the history of this revision; one that is gone leaves out nothing
 	Path    Path   // only commits that change this file, or files below it
 	Follow  bool   // Path is a file, followed as by [Vault.Versions]
 	Limit   int    // 0 = all
@@ -133,7 +134,11 @@ func (l *logger) follows() bool { return l.o.Follow && l.o.Path != "" }
 // file wherever it was.
 func (l *logger) walk(from gitstore.ID) iter.Seq2[gitstore.Commit, error] {
 	if !l.follows() || from.IsZero() {
-		return l.v.repo.History(from)
+		without := gitstore.ID{}
+		if l.o.Without != "" {
+			without, _ = l.v.resolveID(l.o.Without) // rewritten away: nothing of it is left to leave out
+		}
+		return l.v.repo.HistoryWithout(from, without)
 	}
 	return func(yield func(gitstore.Commit, error) bool) {
 		a := l.v.Ancestry()

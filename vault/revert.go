@@ -377,6 +377,10 @@ var gitReverts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`This reverts commit ([0-9a-f]{40})`)
 })
 
+// RevertedBy lists the commits that a commit takes back, by its trailers or by
+// the message of a plain "git revert".
+func RevertedBy(c Commit) []Revision { return revertedBy(c) }
+
 func revertedBy(c Commit) []Revision {
 	var out []Revision
 	for _, rev := range c.Trailers.All("Reverts") {

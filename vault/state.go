@@ -18,7 +18,7 @@ import (
 )
 
 // State is the part of a vault that never travels: open sessions, queues of
-// work and counters. It is shared by the worktrees of a repository and lives in
+// work, counters and marks of what was seen. It is shared by the worktrees of a repository and lives in
 // its git folder, so a clone starts without it. Every method is safe for
 // concurrent use by any number of processes and durable when it returns.
 type State struct {
@@ -227,6 +227,36 @@ func (s *State) counter(ctx context.Context, name string, change func(int) int) 
 			return err
 		}
 		return s.publish("counter", path.Join(dir, name+".json"), data)
+	})
+}
+
+// Seen reads a mark of how far somebody has looked, nil when there is none.
+func (s *State) Seen(name string) ([]byte, error) {
+	if err := stateName("mark", name); err != nil {
+		return nil, err
+	}
+	data, _, err := s.v.repo.Root().ReadFile(path.Join(s.dir, "seen", name), 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// SetSeen sets a mark to what change makes of it.
+func (s *State) SetSeen(ctx context.Context, name string, change func(now []byte) ([]byte, error)) error {
+	if err := stateName("mark", name); err != nil {
+		return err
+	}
+	return s.locked(ctx, "seen", func(dir string) error {
+		now, err := s.Seen(name)
+		if err != nil {
+			return err
+		}
+		data, err := change(now)
+		if err != nil {
+			return err
+		}
+		return s.publish("seen", path.Join(dir, name), data)
 	})
 }
 

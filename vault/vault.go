@@ -201,6 +201,12 @@ func (v *Vault) Head() (Revision, error) {
 // git is p as git names it, relative to the working tree.
 func (v *Vault) git(p Path) string { return v.prefix + string(p) }
 
+// Person is the name and address that git knows the person by.
+func (v *Vault) Person() (name, email string) {
+	who := v.repo.Config().Identity("AUTHOR")
+	return who.Name, who.Email
+}
+
 // GitPath is the name that git has for a file of the vault: seen from the top of
 // the repository, which a vault in a sub-folder is not.
 func (v *Vault) GitPath(p Path) string { return v.git(p) }

@@ -85,7 +85,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		init doctor config
 		remember update forget move pin unpin new
 		profile core
-		adopt undo redo revert restore
+		adopt undo redo revert restore review
 	`)
 	reads := strings.Fields(`
 		status reindex bench export

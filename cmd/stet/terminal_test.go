@@ -179,3 +179,56 @@ func TestSearchLetsAPersonChoose(t *testing.T) {
 		t.Errorf("leaving fzf edited something: %q", out)
 	}
 }
+
+func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	for _, text := range []string{"One.", "Two.", "Three.", "Four."} {
+		s.run(0, "", "remember", text, "--as", "robo")
+	}
+	left := func() string {
+		out, _ := s.run(0, "", "review", "--stat", "--dry-run")
+		var names []string
+		for line := range strings.Lines(out) {
+			if name, ok := strings.CutPrefix(strings.TrimSpace(line), "added     memories/"); ok {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	if got := left(); got != "one.md two.md three.md four.md" {
+		t.Fatalf("to look at: %q", got)
+	}
+	// Keep one, take two back, put three off, leave with a question open.
+	out, talk := s.run(0, "what?\ny\nno\nl\nq\n", "review")
+	if !strings.Contains(out, "+Two.") || strings.Count(talk, "[1/4]") != 2 || !strings.Contains(talk, "1 kept, 1 taken back, 2 left for later") {
+		t.Errorf("review: %q %q", out, talk)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "memories", "two.md")); err == nil {
+		t.Error("two is still there")
+	}
+	if _, talk := s.run(8, "", "remember", "two", "--as", "robo"); !strings.Contains(talk, "rejected by Test Person") {
+		t.Errorf("said again by an agent: %q", talk)
+	}
+	if got := left(); got != "three.md four.md" {
+		t.Errorf("after the first round: %q", got)
+	}
+	s.run(0, "", "remember", "Five.", "--as", "robo")
+	if got := left(); got != "three.md four.md five.md" {
+		t.Errorf("with a new one: %q", got)
+	}
+	s.run(0, "l\na\n", "review") // end of input would leave them all
+	if got := left(); got != "three.md" {
+		t.Errorf("after all the rest: %q", got)
+	}
+	s.run(0, "", "review") // nobody answers
+	if got := left(); got != "three.md" {
+		t.Errorf("after end of input: %q", got)
+	}
+	// What cannot be taken back stays and says why.
+	s.run(0, "", "update", "three", "--text", "Mine now.")
+	_, talk = s.run(0, "n\n", "review")
+	if !strings.Contains(talk, "left for later: ") || left() != "three.md" {
+		t.Errorf("conflict: %q, left %q", talk, left())
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -81,6 +82,10 @@ func (h *byTime) Pop() any {
 // Resolve turns a revision as git writes it (branch, tag, short id, HEAD~2,
 // @{…} excepted) into a commit id. It fails with [ErrNoRevision].
 func (r *Repo) Resolve(rev string) (ID, error) {
+	rev, err := r.nameFirst(rev)
+	if err != nil {
+		return ID{}, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if id, err := ParseID(rev); err == nil && !id.IsZero() {
@@ -100,6 +105,28 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 		return ID{}, fmt.Errorf("%q: %w: %w", rev, ErrNoRevision, err)
 	}
 	return ID(*hash), nil
+}
+
+// nameFirst writes the id in place of a tag's or branch's name that could be
+// read as the beginning of an id: for git the name wins, for go-git it does not.
+func (r *Repo) nameFirst(rev string) (string, error) {
+	end := strings.IndexFunc(rev, func(c rune) bool { return !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') })
+	if end < 0 {
+		end = len(rev)
+	}
+	if suffix := rev[end:]; end == 0 || end == 2*len(ID{}) || suffix != "" && suffix[0] != '~' && suffix[0] != '^' {
+		return rev, nil
+	}
+	for _, folder := range []string{"refs/tags/", "refs/heads/", "refs/remotes/"} {
+		id, err := r.ReadRef(folder + rev[:end])
+		if err != nil {
+			return "", err
+		}
+		if !id.IsZero() {
+			return id.String() + rev[end:], nil
+		}
+	}
+	return rev, nil
 }
 
 // packsFirst is go-git's storage with packed objects read by us. r.mu is held.

@@ -1,5 +1,5 @@
 // Package history holds the commands that read and take back what was done:
-// log, history, blame, diff, adopt, undo, redo, revert, restore.
+// log, history, blame, diff, adopt, review, undo, redo, revert, restore.
 package history
 
 import "stet/cmd/stet/console"
@@ -7,6 +7,6 @@ import "stet/cmd/stet/console"
 // Commands returns the definitions in listing order.
 func Commands() []*console.Command {
 	return []*console.Command{
-		logCommand(), historyCommand(), blameCommand(), diffCommand(), adoptCommand(), undoCommand(), redoCommand(), revertCommand(), restoreCommand(),
+		logCommand(), historyCommand(), blameCommand(), diffCommand(), adoptCommand(), reviewCommand(), undoCommand(), redoCommand(), revertCommand(), restoreCommand(),
 	}
 }

@@ -1,0 +1,33 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Ask asks for one line. It takes no byte beyond it, so that the next question
+// finds its own answer. It fails with io.EOF when nobody answers. It may be
+// called only when [Env.CanAsk] says so.
+func (e *Env) Ask(question string) (string, error) {
+	e.clearLine()
+	if _, err := fmt.Fprintf(e.Err, "%s ", question); err != nil {
+		return "", err
+	}
+	var line []byte
+	for one := make([]byte, 1); ; {
+		n, err := e.In.Read(one)
+		if n > 0 && one[0] == '\n' {
+			break
+		}
+		line = append(line, one[:n]...)
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return strings.TrimSpace(string(line)), nil
+}

@@ -1,0 +1,263 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault"
+	"stet/vault/lineage"
+)
+
+func reviewCommand() *console.Command {
+	return &console.Command{
+		Name: "review", Group: console.History,
+		Summary: "look at what others changed since you last looked; keep or take back each",
+		Args:    "", MaxArgs: 0,
+		Details: "Lists the commits of agents and of other people, oldest first, with their diffs. On a\n" +
+			"terminal you are asked about each: what you take back is reverted, and agents do not\n" +
+			"write it again. Elsewhere it is only listed. How far you have looked is kept beside\n" +
+			"the repository and does not travel.",
+		Examples: []console.Example{
+			{Line: "stet review", Says: "go through what is new"},
+			{Line: "stet review --stat --since 7d", Says: "a week, without diffs"},
+			{Line: "stet review --accept-all", Says: "take it all as looked at"},
+		},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "accept-all", Usage: "mark everything listed as looked at, and ask nothing"},
+			&cli.StringFlag{Name: "since", Usage: "everything since `TIME`, looked at or not: 2026-01-31, or 7d, 12h ago"},
+			&cli.BoolFlag{Name: "stat", Usage: "the changed paths instead of the diffs"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "list only: mark nothing and ask nothing"},
+		},
+		Run: runReview,
+	}
+}
+
+// A reviewAnswer is what review prints under --json.
+type reviewAnswer struct {
+	Upto     vault.Revision   `json:"upto"`
+	Items    []reviewItemView `json:"items"`
+	Accepted bool             `json:"accepted"`
+	DryRun   bool             `json:"dry_run,omitempty"`
+}
+
+type reviewItemView struct {
+	originView
+	Changes  []vault.Change `json:"changes"`
+	Reverted bool           `json:"reverted"`
+	Left     bool           `json:"left"`
+	Diff     string         `json:"diff,omitempty"`
+}
+
+func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
+	since, err := e.Time(in.String("since"))
+	if err != nil {
+		return err
+	}
+	all, dry := in.Bool("accept-all"), in.Bool("dry-run")
+	if agent := e.Write(in); all && agent.Actor != vault.ActorUser {
+		return console.WithHint(fmt.Errorf("review: %w: %q is an agent, and what was looked at is for the person to say", vault.ErrRefused, agent.AgentName),
+			"unset STET_AGENT to answer as the person")
+	}
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	review, err := lineage.Pending(ctx, v, since)
+	if err != nil {
+		return err
+	}
+	if !all && !dry && e.CanAsk() && e.OutTerminal && len(review.Items) > 0 {
+		return goThrough(ctx, e, v, review, in.Bool("stat"))
+	}
+	answer := reviewAnswer{Upto: review.Upto, Items: []reviewItemView{}, Accepted: all && !dry, DryRun: dry}
+	for _, item := range review.Items {
+		view, err := viewItem(ctx, v, item, in.Bool("stat"))
+		if err != nil {
+			return err
+		}
+		answer.Items = append(answer.Items, view)
+	}
+	if answer.Accepted {
+		if err := review.Accept(ctx, v, revsOf(review.Items)); err != nil {
+			return err
+		}
+	}
+	return e.PagedAnswer(ctx, answer, func(w io.Writer) error { return printReview(w, e, answer, all) })
+}
+
+func viewItem(ctx context.Context, v *vault.Vault, item lineage.Item, stat bool) (reviewItemView, error) {
+	view := reviewItemView{originView: viewOrigin(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left}
+	for _, c := range item.Changes {
+		if !vault.IsTombstone(c.Path) {
+			view.Changes = append(view.Changes, c)
+		}
+	}
+	if stat {
+		return view, nil
+	}
+	var err error
+	view.Diff, err = item.Diff(ctx, v)
+	return view, err
+}
+
+func revsOf(items []lineage.Item) []vault.Revision {
+	var out []vault.Revision
+	for _, i := range items {
+		out = append(out, i.Rev)
+	}
+	return out
+}
+
+func printReview(w io.Writer, e *console.Env, answer reviewAnswer, all bool) error {
+	for _, view := range answer.Items {
+		if err := printItem(w, e, view); err != nil {
+			return err
+		}
+	}
+	n := len(answer.Items)
+	text := fmt.Sprintf("%d to look at; \"stet review\" on a terminal asks about each, --accept-all marks them as looked at", n)
+	switch {
+	case n == 0:
+		text = "nothing new from others"
+	case answer.Accepted:
+		text = fmt.Sprintf("%d marked as looked at", n)
+	case all:
+		text = fmt.Sprintf("%d would be marked as looked at", n)
+	}
+	_, err := fmt.Fprintln(w, text+e.Where())
+	return err
+}
+
+func printItem(w io.Writer, e *console.Env, view reviewItemView) error {
+	note := ""
+	switch {
+	case view.Reverted:
+		note = "  (taken back already)"
+	case view.Left:
+		note = "  (left for later)"
+	}
+	_, err := fmt.Fprintf(w, "%s  %s  %s%s\n    %s\n", e.Paint(console.Cyan, view.Rev.Short()), console.Day(view.at), console.Line1(view.Subject), note,
+		strings.Join(append([]string{view.who()}, view.reasons()...), "; "))
+	if err != nil {
+		return err
+	}
+	if view.Diff != "" {
+		if err := e.PrintDiff(w, view.Diff); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "\n")
+		return err
+	}
+	for _, c := range view.Changes {
+		path := console.Line1(string(c.Path))
+		if c.From != "" {
+			path = console.Line1(string(c.From)) + " -> " + path
+		}
+		if _, err := fmt.Fprintf(w, "    %-8s  %s\n", c.Status, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goThrough asks about each commit and marks those that were decided, whatever
+// ends it.
+func goThrough(ctx context.Context, e *console.Env, v *vault.Vault, review lineage.Review, stat bool) error {
+	r := reviewer{e: e, v: v}
+	err := r.run(ctx, review.Items, stat)
+	if len(r.decided) > 0 {
+		// Even after Ctrl-C: the answers were given.
+		err = errors.Join(err, review.Accept(context.WithoutCancel(ctx), v, r.decided))
+	}
+	if err == nil {
+		e.Note("%d kept, %d taken back, %d left for later", r.kept, r.back, len(review.Items)-r.kept-r.back)
+	}
+	return err
+}
+
+type reviewer struct {
+	e          *console.Env
+	v          *vault.Vault
+	decided    []vault.Revision
+	kept, back int
+}
+
+func (r *reviewer) run(ctx context.Context, items []lineage.Item, stat bool) error {
+	for n, item := range items {
+		view, err := viewItem(ctx, r.v, item, stat)
+		if err != nil {
+			return err
+		}
+		if err := printItem(r.e.Out, r.e, view); err != nil {
+			return err
+		}
+		rest, err := r.decide(ctx, item, fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1, len(items)))
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if rest {
+			for _, i := range items[n:] {
+				r.keep(i)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// decide asks until there is an answer. rest is true when all that follows is
+// to be kept; io.EOF ends the review.
+func (r *reviewer) decide(ctx context.Context, item lineage.Item, question string) (rest bool, err error) {
+	for {
+		answer, err := r.e.Ask(question)
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(answer) {
+		case "y", "yes":
+			r.keep(item)
+			return false, nil
+		case "n", "no":
+			return false, r.takeBack(ctx, item)
+		case "l", "later":
+			return false, nil
+		case "a", "all":
+			return true, nil
+		case "q", "quit":
+			return false, io.EOF
+		}
+	}
+}
+
+func (r *reviewer) keep(item lineage.Item) {
+	r.decided = append(r.decided, item.Rev)
+	r.kept++
+}
+
+// takeBack reverts a commit. One that cannot be is left for later, with the
+// reason: the others do not wait for it.
+func (r *reviewer) takeBack(ctx context.Context, item lineage.Item) error {
+	w := vault.Write{Actor: vault.ActorUser, Door: console.Door}
+	res, err := r.v.Revert(ctx, vault.RevertOptions{Revs: []string{string(item.Rev)}, Reject: true, Write: w})
+	if errors.Is(err, vault.ErrConflict) || errors.Is(err, vault.ErrRefused) {
+		r.e.Warn("left for later: %v", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.e.AfterWrite(ctx, r.v, res, "reverted")
+	r.decided = append(r.decided, item.Rev)
+	r.back++
+	return nil
+}

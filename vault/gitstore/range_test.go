@@ -1,0 +1,87 @@
+package gitstore_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/vault/gitstore"
+)
+
+// On random histories with branches and merges, even where clocks go backwards,
+// what is left is what git rev-list A ^B lists.
+func TestHistoryWithoutIsRevList(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("skip: needs git")
+	}
+	for seed := range 6 {
+		r := rand.New(rand.NewPCG(uint64(seed), 3))
+		dir := t.TempDir()
+		git := func(in string, args ...string) string {
+			t.Helper()
+			cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
+			cmd.Stdin = strings.NewReader(in)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %v: %v\n%s", args, err, out)
+			}
+			return string(out)
+		}
+		git("", "init", "-q", "-b", "main")
+		var s strings.Builder
+		const commits = 50
+		for n := 1; n <= commits; n++ {
+			at := 1_770_000_000 + 60*n
+			if seed%2 == 1 && r.IntN(5) == 0 {
+				at -= 60 * r.IntN(4) // a clock that is a little behind
+			}
+			fmt.Fprintf(&s, "commit refs/heads/b%d\nmark :%d\ncommitter A <a@example.org> %d +0000\ndata 1\nx\n", n, n, at)
+			if n > 1 {
+				parent := max(1, n-1-r.IntN(5))
+				fmt.Fprintf(&s, "from :%d\n", parent)
+				if other := max(1, n-1-r.IntN(8)); other != parent && r.IntN(3) == 0 {
+					fmt.Fprintf(&s, "merge :%d\n", other)
+				}
+			}
+			fmt.Fprintf(&s, "M 100644 inline f\ndata 2\n%02d\n", n)
+		}
+		git(s.String(), "fast-import", "--quiet")
+		loc, err := gitstore.Locate(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			// The names could be read as short ids: for git they are names first.
+			a, b := fmt.Sprintf("b%d", 1+r.IntN(commits)), fmt.Sprintf("b%d", 1+r.IntN(commits))
+			from, errA := repo.Resolve(a)
+			other, errB := repo.Resolve(b)
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			var got []string
+			for c, err := range repo.HistoryWithout(from, other) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, c.ID.String())
+			}
+			want := strings.Fields(git("", "rev-list", a, "^"+b))
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("seed %d: %s ^%s: %d commits, git lists %d", seed, a, b, len(got), len(want))
+			}
+		}
+		if err := repo.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
