@@ -133,7 +133,7 @@ func secretsIn(data []byte, p Path) []guard.Finding {
 
 // orders lists the new orders in a file. To a machine's write those that a
 // person left on disk are not new; to the commit of that edit they are.
-func (j *judge) orders(data []byte, byHand bool) ([]guard.Finding, error) {
+func (j *judge) orders(p Path, data []byte, byHand bool) ([]guard.Finding, error) {
 	if j.policy.Injection == guard.Off {
 		return nil, nil
 	}
@@ -141,7 +141,11 @@ func (j *judge) orders(data []byte, byHand bool) ([]guard.Finding, error) {
 	if byHand {
 		have = &j.heard
 	}
-	return j.fresh(guard.Injections(data), have, func(b []byte, _ Path) []guard.Finding { return guard.Injections(b) }, !byHand)
+	return j.fresh(ordersIn(data, p), have, ordersIn, !byHand)
+}
+
+func ordersIn(data []byte, p Path) []guard.Finding {
+	return append(guard.NameInjections(string(p)), guard.Injections(data)...)
 }
 
 // fresh drops what is allowed and what stands in the touched files already.
@@ -292,7 +296,7 @@ func (j *judge) judge(g *group, p Path, f pendingFile) ([]guard.Finding, error) 
 	if len(secrets) > 0 && j.policy.Secrets == guard.Block {
 		return nil, j.refusal(p, secrets, ErrSecret)
 	}
-	orders, err := j.orders(f.data, g.why.Op == OpAdopt)
+	orders, err := j.orders(p, f.data, g.why.Op == OpAdopt)
 	if err != nil {
 		return nil, err
 	}

@@ -300,6 +300,17 @@ func TestAHandEditWithOrdersIsAdoptedAndFlagged(t *testing.T) {
 	}
 }
 
+func TestNamesThatHideSomethingAreFlagged(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	f.Write("memories/\u202egnp.md", "An innocent picture.\n")
+	v := f.Open()
+	res, err := v.Adopt(t.Context(), vault.AdoptOptions{})
+	if err != nil || len(res.Warnings) != 1 || res.Commits[0].Trailers.Get("Stet-Flag") != "invisible_unicode_U+202E" {
+		t.Errorf("adopt: %+v, %v", res, err)
+	}
+}
+
 func TestTheSizeLimitOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)

@@ -104,7 +104,12 @@ func (h *trap) stet(in string, args ...string) (code int, out, talk string) {
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = h.notes, strings.NewReader(in), &stdout, &stderr
 	cmd.Env = []string{"PATH=" + filepath.Join(h.base, "bin"), "HOME=" + h.home, "EDITOR=" + filepath.Join(h.base, "editor"), "TERM=xterm", "TMPDIR=" + h.t.TempDir(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org"}
+	timer := time.AfterFunc(30*time.Second, func() {
+		h.t.Errorf("stet %q does not end", args)
+		_ = cmd.Process.Kill()
+	})
 	err = cmd.Run()
+	timer.Stop()
 	if strings.Contains(stderr.String(), "goroutine ") {
 		h.t.Errorf("stet %q: %s", args, stderr.String())
 	}
@@ -330,6 +335,28 @@ func TestAHostileVaultDoesNotSpeakToTheTerminal(t *testing.T) {
 		if code != 0 && line != "doctor" {
 			t.Errorf("stet %s: exit %d: %s", line, code, talk.String())
 		}
+	}
+}
+
+// A pipe that nobody writes to would keep whoever reads it waiting for ever.
+func TestPipesDoNotStopStet(t *testing.T) {
+	t.Parallel()
+	h := newTrap(t)
+	if code, _, talk := h.stet("", "init"); code != 0 {
+		t.Fatalf("init: %s", talk)
+	}
+	for _, name := range []string{"outside/pipe", "notes/memories/pipe.md", "notes/.gitattributes", "notes/memories/.gitignore", "notes/MEMORY.md", "notes/.git/info/attributes", "notes/.git/info/exclude", "notes/.stet/tombstones/x.yaml"} {
+		full := filepath.Join(h.base, filepath.FromSlash(name))
+		h.must(os.MkdirAll(filepath.Dir(full), 0o755))
+		h.must(os.RemoveAll(full))
+		if out, err := exec.Command("mkfifo", full).CombinedOutput(); err != nil {
+			t.Skipf("skip: no mkfifo here: %s", out)
+		}
+	}
+	pipe := filepath.Join(h.outside, "pipe")
+	h.put("notes/.git/config", "[core]\n\trepositoryformatversion = 0\n\texcludesFile = "+pipe+"\n\tattributesFile = "+pipe+"\n[include]\n\tpath = "+pipe+"\n")
+	for _, args := range [][]string{{"status"}, {"remember", "A memory."}, {"search", "memory"}, {"core"}, {"links"}, {"doctor"}, {"adopt"}, {"undo"}, {"log"}} {
+		h.stet("", args...)
 	}
 }
 

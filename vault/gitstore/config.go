@@ -67,7 +67,11 @@ func (c *Config) xdg() string {
 const includeDepth = 10
 
 func (c *Config) load(file string, depth int) error {
-	data, err := os.ReadFile(file)
+	read := os.ReadFile
+	if depth > 0 {
+		read = readPlain
+	}
+	data, err := read(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return nil
@@ -79,6 +83,15 @@ func (c *Config) load(file string, depth int) error {
 		return fmt.Errorf("git config %q: %w", file, err)
 	}
 	return c.add(layer, filepath.Dir(file), depth)
+}
+
+// readPlain reads a file that a repository's configuration names. A pipe or a
+// device, which could keep every command waiting for ever, is empty.
+func readPlain(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return nil, err
+	}
+	return os.ReadFile(file)
 }
 
 func (c *Config) add(layer *format.Config, dir string, depth int) error {

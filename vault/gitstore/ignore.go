@@ -3,7 +3,6 @@ package gitstore
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -41,7 +40,7 @@ func (r *Repo) Ignore() (*Ignore, error) {
 		global = filepath.Join(r.config.xdg(), "git", "ignore")
 	}
 	if filepath.IsAbs(global) {
-		if data, err := os.ReadFile(global); err == nil {
+		if data, err := readPlain(global); err == nil {
 			ig.patterns = appendRules(ig.patterns, global, nil, data)
 		}
 	}

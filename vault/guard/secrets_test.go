@@ -167,6 +167,20 @@ func TestNamesAreLookedAt(t *testing.T) {
 	}
 }
 
+func TestNamesThatHideSomethingAreFound(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]string{"memories/\u202egnp.md": "invisible_unicode_U+202E", "memories/pay\u200bpal.md": "invisible_unicode_U+200B"} {
+		if got := rulesOf(guard.NameInjections(name)); !slices.Equal(got, []string{rule}) {
+			t.Errorf("%q: %v, want %s", name, got, rule)
+		}
+	}
+	for _, name := range []string{"memories/ignore-files.md", "memories/日本語.md", "memories/naïve.md", "memories/می\u200cخواهم.md"} {
+		if got := guard.NameInjections(name); len(got) > 0 {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}
+
 // A mark in the text allows nothing: who writes the text could write it.
 func TestNoInlineMarkAllowsAnything(t *testing.T) {
 	t.Parallel()
