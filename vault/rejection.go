@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
+	"stet/markdown"
 	"stet/vault/gitstore"
 	"stet/vault/tombstone"
 )
@@ -217,11 +219,30 @@ func (r *rejections) candidate(g *group, p Path, data []byte, earlier []group) t
 	}
 	m := ReadMemory(p, data)
 	c := tombstone.Candidate{Text: tombstone.Added(before, data)}
+	if from, hash, ok := notebookSource(m.Source); ok && before == nil {
+		after := g.files[from].data
+		if _, changed := g.files[from]; changed && hasEntry(r.before(from, earlier), hash) && !hasEntry(after, hash) {
+			c.Text = "" // it has moved: nothing is said that was not said before
+		}
+	}
 	if (before == nil || moved) && m.ID != "" {
 		c.IDs = []string{m.ID}
 	}
 	c.Session, c.Turns = sourceTurns(m.Source)
 	return c
+}
+
+// notebookSource takes apart the source of a memory that holds what an entry of
+// a notebook said: "USER.md#1a2b3c4d".
+func notebookSource(source string) (file Path, hash string, ok bool) {
+	name, hash, ok := strings.Cut(source, "#")
+	file = Path(name)
+	class := ClassOf(file)
+	return file, hash, ok && (class == ClassCore || class == ClassProfile)
+}
+
+func hasEntry(data []byte, hash string) bool {
+	return slices.ContainsFunc(markdown.Parse(data).Entries(), func(e markdown.Entry) bool { return e.Hash() == hash })
 }
 
 func (r *rejections) before(p Path, earlier []group) []byte {

@@ -73,6 +73,11 @@ func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Ston
 			return nil, err
 		}
 		m := ReadMemory(ch.Path, after)
+		if moved, err := t.leftNotebook(ch, m, changes); err != nil {
+			return nil, err
+		} else if moved {
+			continue
+		}
 		s := tombstone.Stone{Action: action, TextHash: tombstone.Hash(tombstone.Added(before, after)), Blob: string(ch.New), Was: string(ch.Old), Reverts: string(c.Rev)}
 		s.Session, s.Turns = sourceTurns(m.Source)
 		switch {
@@ -86,6 +91,27 @@ func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Ston
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// leftNotebook reports whether a new memory holds an entry that the same changes
+// took out of a notebook, to make room: taking them back does not reject it.
+func (t *Tx) leftNotebook(added Change, m Memory, changes []Change) (bool, error) {
+	from, hash, ok := notebookSource(m.Source)
+	if !ok || added.Old != "" {
+		return false, nil
+	}
+	for _, ch := range changes {
+		if ch.Path != from {
+			continue
+		}
+		before, err := t.blob(ch.Old)
+		if err != nil {
+			return false, err
+		}
+		after, err := t.blob(ch.New)
+		return hasEntry(before, hash) && !hasEntry(after, hash), err
+	}
+	return false, nil
 }
 
 func (t *Tx) blob(h Hash) ([]byte, error) {

@@ -71,14 +71,15 @@ func (n *Notebook) Replace(ctx context.Context, old string, entry New, w vault.W
 	})
 }
 
-// Remove takes out the entry that old names; history keeps it.
+// Remove takes out the entry that old names; history keeps it, and a tombstone
+// keeps machines from writing it again.
 func (n *Notebook) Remove(ctx context.Context, old string, w vault.Write) (*Result, error) {
 	return n.edit(ctx, vault.OpForget, w, "", func(ctx context.Context, e *editor) error {
 		found, err := e.find(old)
 		if err != nil {
 			return err
 		}
-		e.res.Old = found
+		e.res.Old, e.reject = found, true
 		return e.remove(found)
 	})
 }
@@ -132,7 +133,7 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 		return nil, err
 	}
 	var e *editor
-	why := vault.Why{Op: op, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session}
+	why := vault.Why{Op: op, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again}
 	run := func(tx *vault.Tx) (err error) {
 		e = &editor{n: n, tx: tx, past: past, res: &Result{}}
 		if err = e.open(); err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/tombstone"
 )
 
 // An editor is one attempt at one edit, inside a transaction.
@@ -21,6 +22,7 @@ type editor struct {
 	before []markdown.Entry
 	res    *Result
 	gone   []candidate
+	reject bool // what was removed is not wanted again
 }
 
 func (e *editor) open() error {
@@ -191,9 +193,20 @@ func (e *editor) finish(message string) error {
 	}
 	e.describe(message)
 	if next := e.doc.Bytes(); e.was != "" || len(next) > 0 {
-		return e.tx.Put(e.n.path, e.was, next)
+		if err := e.tx.Put(e.n.path, e.was, next); err != nil {
+			return err
+		}
 	}
-	return nil
+	if !e.reject {
+		return nil
+	}
+	_, now, err := e.tx.Read(e.n.path)
+	if err != nil {
+		return err
+	}
+	return e.tx.Reject([]tombstone.Stone{{
+		Action: tombstone.Forget, Within: string(e.n.path), TextHash: tombstone.Hash(e.res.Old.Text), Blob: string(e.was), Was: string(now),
+	}})
 }
 
 // describe fills in the commit: which entries it is about, and where the moved

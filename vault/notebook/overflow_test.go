@@ -1,7 +1,9 @@
 package notebook_test
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -238,4 +240,72 @@ func TestWhatIsNotCommittedYetIsNewest(t *testing.T) {
 		t.Errorf("%s went", got)
 	}
 	kept(t, v, n, []string{sized("by hand", 40), sized("committed", 40), sized("new", 60)})
+}
+
+// A revert rejects what the commit said, not what only moved out of its way.
+func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for _, plain := range []bool{false, true} {
+		f, v, n := open(t, user, "- "+sized("a", 40)+"\n- [fact] "+sized("b", 40)+"\n")
+		agent := vault.Write{Actor: "agent", AgentName: "bot"}
+		if _, err := n.Add(t.Context(), notebook.New{Text: sized("c", 60)}, agent); err != nil {
+			t.Fatal(err)
+		}
+		if plain {
+			f.Git("revert", "--no-edit", "HEAD")
+		} else if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Add(t.Context(), notebook.New{Text: sized("c", 60)}, agent); !errors.Is(err, vault.ErrRejected) {
+			t.Errorf("plain %v: the agent says again what was taken back: %v", plain, err)
+		}
+		res, err := n.Add(t.Context(), notebook.New{Text: sized("d", 90)}, agent)
+		if err != nil || names(res.Moved) != "a b" {
+			t.Errorf("plain %v: the same entries cannot leave: %v", plain, err)
+		}
+		kept(t, v, n, []string{sized("a", 40), sized("b", 40), sized("d", 90)})
+	}
+}
+
+func TestWhatAPersonRemovedIsNotWrittenAgainByAMachine(t *testing.T) {
+	t.Parallel()
+	f, v, n := open(t, user, "- [fact] lives in Ulm\n- other\n")
+	agent := vault.Write{Actor: "agent"}
+	if _, err := n.Remove(t.Context(), "Ulm", vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"lives in Ulm", "[preference] Lives in Ulm."} {
+		if _, err := n.Add(t.Context(), notebook.New{Text: text}, agent); !errors.Is(err, vault.ErrRejected) {
+			t.Errorf("the agent adds %q: %v", text, err)
+		}
+		if _, err := n.Replace(t.Context(), "other", notebook.New{Text: text}, agent); !errors.Is(err, vault.ErrRejected) {
+			t.Errorf("the agent replaces by %q: %v", text, err)
+		}
+	}
+	// What a person writes by hand stands, and may leave when there is no room.
+	f.Write(user, "- [fact] lives in Ulm\n- other\n")
+	if res, err := n.Add(t.Context(), notebook.New{Text: sized("long", 90)}, agent); err != nil || names(res.Moved) != "lives in Ulm" {
+		t.Errorf("%v", err)
+	}
+	stones := func() int {
+		found, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	if stones() != 1 {
+		t.Errorf("%d tombstones: moving an entry lifted what a person rejected", stones())
+	}
+	// The person says it again: no longer rejected.
+	if add(t, n, "[fact] lives in Ulm"); stones() != 0 {
+		t.Errorf("%d tombstones are left", stones())
+	}
+	if _, err := n.Remove(t.Context(), "lives in Ulm", agent); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || !strings.Contains(f.Read(user), "lives in Ulm") || stones() != 0 {
+		t.Errorf("%v %s", err, f.Read(user))
+	}
 }

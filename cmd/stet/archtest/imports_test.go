@@ -32,7 +32,7 @@ func edges() []edge {
 		{"vault/tombstone", []string{"markdown"}, "a format and a rule of likeness"},
 		{"vault", []string{"markdown", "templates", "vault/tombstone", "vault/durable", "vault/filelock", "vault/gitindex", "vault/gitstore", "vault/guard", "vault/settings"}, "the only writer of a vault"},
 		{"vault/lineage", []string{"vault", "vault/tombstone", "markdown"}, "reads and writes through the vault's public API"},
-		{"vault/notebook", []string{"markdown", "vault", "vault/settings"}, "what a notebook holds and what must leave it, over the one writer"},
+		{"vault/notebook", []string{"markdown", "vault", "vault/settings", "vault/tombstone"}, "what a notebook holds and what must leave it, over the one writer"},
 		{"vault/doctor", []string{"vault", "vault/links", "vault/notebook", "markdown"}, "checks over the vault's public API; the search index comes in as an interface"},
 		{"index", []string{"vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
 		{"cmd/stet/console", []string{"vault", "vault/durable", "vault/filelock", "vault/settings", "index"}, "what all commands share"},

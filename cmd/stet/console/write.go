@@ -131,12 +131,9 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 	if res.DryRun {
 		verb = "would be " + verb
 	}
-	if (res.DryRun || m.Diff) && res.Diff != "" {
-		if err := e.PrintDiff(w, withoutTombstones(res.Diff)); err != nil {
-			return err
-		}
+	if err := e.PrintChange(w, res, m.Diff); err != nil {
+		return err
 	}
-	e.noteRejections(res)
 	if m.Lines != nil {
 		return m.Lines(w, verb)
 	}
@@ -145,6 +142,18 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// PrintChange prints the diff of a dry run, and with showDiff that of any write,
+// and notes what the write means for what agents may write.
+func (e *Env) PrintChange(w io.Writer, res *vault.Result, showDiff bool) error {
+	if (res.DryRun || showDiff) && res.Diff != "" {
+		if err := e.PrintDiff(w, withoutTombstones(res.Diff)); err != nil {
+			return err
+		}
+	}
+	e.noteRejections(res)
 	return nil
 }
 

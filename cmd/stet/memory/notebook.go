@@ -62,6 +62,7 @@ func (b book) command() *console.Command {
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "instruction, preference, fact, routine or any other `WORD`"},
 			&cli.StringFlag{Name: "under", Usage: "add below the `HEADING`, made when there is none"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: b.run,
 	}

@@ -130,10 +130,8 @@ func viewNotebook(n *notebook.Notebook, res *notebook.Result) notebookView {
 func wrote(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebook, res *notebook.Result) error {
 	e.AfterWrite(ctx, v, res.Result, "")
 	return e.Answer(viewNotebook(n, res), func(w io.Writer) error {
-		if res.DryRun && res.Diff != "" {
-			if err := e.PrintDiff(w, res.Diff); err != nil {
-				return err
-			}
+		if err := e.PrintChange(w, res.Result, false); err != nil {
+			return err
 		}
 		for _, line := range editLines(n, res) {
 			if _, err := fmt.Fprintln(w, line); err != nil {
