@@ -18,7 +18,8 @@ type Ignore struct {
 
 type sourcedPattern struct {
 	gitignore.Pattern
-	rule Rule
+	rule  Rule
+	guess guess
 }
 
 // A Rule is one line of an ignore file.
@@ -75,7 +76,7 @@ func appendRules(to []sourcedPattern, file string, domain []string, data []byte)
 		if strings.HasPrefix(text, "#") || strings.TrimSpace(text) == "" {
 			continue
 		}
-		to = append(to, sourcedPattern{gitignore.ParsePattern(text, domain), Rule{file, n, text}})
+		to = append(to, sourcedPattern{gitignore.ParsePattern(text, domain), Rule{file, n, text}, guessOf(text)})
 	}
 	return to
 }
@@ -83,11 +84,14 @@ func appendRules(to []sourcedPattern, file string, domain []string, data []byte)
 // Match reports whether path (slash-separated, below the top of the working
 // tree) is ignored, and by which rule. The last rule that matches decides.
 func (ig *Ignore) Match(path string, isDir bool) (Rule, bool) {
-	if len(ig.patterns) == 0 {
-		return Rule{}, false
-	}
-	parts := strings.Split(path, "/")
+	var parts []string
 	for i := len(ig.patterns) - 1; i >= 0; i-- {
+		if !ig.patterns[i].guess.possible(path) {
+			continue
+		}
+		if parts == nil {
+			parts = strings.Split(path, "/")
+		}
 		switch ig.patterns[i].Match(parts, isDir) {
 		case gitignore.Exclude:
 			return ig.patterns[i].rule, true
@@ -96,6 +100,43 @@ func (ig *Ignore) Match(path string, isDir bool) (Rule, bool) {
 		}
 	}
 	return Rule{}, false
+}
+
+// A guess is what any path that a pattern matches has: one of its names begins
+// with head and ends with tail. Looking is some twenty times quicker than
+// matching, and of all the files of a walk hardly any gets past it.
+type guess struct{ head, tail string }
+
+// guessOf reads a line of an ignore file as far as it must: the literal ends of
+// its last name.
+func guessOf(text string) guess {
+	text = strings.TrimPrefix(text, "!")
+	if !strings.HasSuffix(text, `\ `) {
+		text = strings.TrimRight(text, " ")
+	}
+	text = strings.TrimSuffix(text, "/")
+	name := text[strings.LastIndexByte(text, '/')+1:]
+	const special = `*?[]\`
+	first := strings.IndexAny(name, special)
+	if first < 0 {
+		return guess{name, name}
+	}
+	return guess{name[:first], name[strings.LastIndexAny(name, special)+1:]}
+}
+
+// possible reports whether a name of path has both ends.
+func (g guess) possible(path string) bool {
+	if g.head == "" && g.tail == "" {
+		return true
+	}
+	for len(path) > 0 {
+		name, rest, _ := strings.Cut(path, "/")
+		if strings.HasPrefix(name, g.head) && strings.HasSuffix(name, g.tail) {
+			return true
+		}
+		path = rest
+	}
+	return false
 }
 
 // Exclude adds one pattern to info/exclude unless it is there: for files that
