@@ -120,7 +120,7 @@ func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, 
 		return nil, nil, 0, err
 	}
 	recs := src.records()
-	top := topList{limit: limit}
+	top := topList{order: better, limit: limit}
 	e.each(q, func(m match) {
 		if recs[m.doc].docs > 0 && keep(m.doc) {
 			top.add(m)
@@ -307,6 +307,7 @@ func fieldLabel(f int) string {
 
 // topList keeps the best limit matches; limit 0 keeps all.
 type topList struct {
+	order func(a, b match) int
 	limit int
 	total int
 	list  []match
@@ -322,20 +323,20 @@ func better(a, b match) int {
 
 func (t *topList) add(m match) {
 	t.total++
-	if t.full && better(t.floor, m) < 0 {
+	if t.full && t.order(t.floor, m) < 0 {
 		return
 	}
 	t.list = append(t.list, m)
 	// Cutting at twice the size sorts rarely and keeps memory bounded.
 	if t.limit > 0 && len(t.list) >= 2*t.limit+64 {
-		slices.SortFunc(t.list, better)
+		slices.SortFunc(t.list, t.order)
 		t.list = t.list[:t.limit]
 		t.floor, t.full = t.list[t.limit-1], true
 	}
 }
 
 func (t *topList) sorted() []match {
-	slices.SortFunc(t.list, better)
+	slices.SortFunc(t.list, t.order)
 	if t.limit > 0 && len(t.list) > t.limit {
 		t.list = t.list[:t.limit]
 	}

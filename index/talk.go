@@ -142,7 +142,7 @@ func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bo
 	for i := range q.clauses {
 		r.order = r.order || q.clauses[i].needsOrder()
 	}
-	best, rest, total := r.candidates(keep)
+	best, rest, total := r.candidates(keep, limit)
 	r.rate(best)
 	n := min(talkTexts, len(best))
 	kept, err := r.read(best[:n])
@@ -189,32 +189,37 @@ func cutTo(list []match, limit int) []match {
 func byScore(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) }
 
 // candidates are the messages that can be among the best, with the messages
-// next to them, and the others that match in order of their own score.
-func (r *ranking) candidates(keep func(int32) bool) (best, rest []match, total int) {
-	var all []match
+// next to them, and, where limit asks for more than those, the others that
+// match in order of their own score.
+func (r *ranking) candidates(keep func(int32) bool, limit int) (best, rest []match, total int) {
+	top := topList{order: byScore, limit: max(limit, talkTop)}
+	if limit == 0 {
+		top.limit = 0
+	}
 	taken := make([]bool, len(r.scores))
 	r.each(r.q, func(m match) {
 		if keep(m.doc) {
 			m.score += r.talk.w.session * r.talk.priors[r.talk.lay.owner[m.doc]]
-			all = append(all, m)
+			top.add(m)
 			taken[m.doc] = true
 		}
 	})
-	slices.SortFunc(all, byScore)
+	all := top.sorted()
 	n := min(talkTop, len(all))
-	best, rest = slices.Clip(all[:n]), all[n:]
+	best, rest, total = slices.Clip(all[:n]), all[n:], top.total
 	if required, _ := r.q.count(); required > 0 || len(r.q.clauses) == 0 {
-		return best, rest, len(all)
+		return best, rest, total
 	}
 	for _, m := range all[:n] {
 		r.talk.near(m.doc, func(other int32, _ float64) {
 			if !taken[other] && !r.out[other] && keep(other) {
 				taken[other] = true
 				best = append(best, match{doc: other, tier: max(m.tier, relaxed)})
+				total++
 			}
 		})
 	}
-	return best, rest, len(best) + len(rest)
+	return best, rest, total
 }
 
 // own is the score of a message by itself.
