@@ -118,9 +118,17 @@ func (r Request) subject() string {
 	case r.Scope != "":
 		return r.Scope + " to " + vault.ScopeOf(r.To+"/x")
 	case len(r.From) == 1:
-		return r.From[0].Name() + " to " + string(r.To)
+		return r.From[0].Name() + " to " + r.place()
 	}
-	return fmt.Sprintf("%d files to %s", len(r.From), r.To)
+	return fmt.Sprintf("%d files to %s", len(r.From), r.place())
+}
+
+// place is To as a person calls it.
+func (r Request) place() string {
+	if !r.File && vault.ClassOf(r.To+"/x") == vault.ClassMemory {
+		return vault.ScopeOf(r.To + "/x")
+	}
+	return string(r.To)
 }
 
 // check refuses what is no place for a memory or a note.
@@ -129,7 +137,10 @@ func (r Request) check() error {
 		return fmt.Errorf("move to %q: %w: that folder is stet's own (%s)", r.To, vault.ErrRefused, c)
 	}
 	for _, m := range r.From {
-		if m.Class != vault.ClassMemory && m.Class != vault.ClassNote {
+		switch {
+		case m.Archived():
+			return fmt.Errorf("move %q: %w: it is in the archive; restore brings it back", m.Path, vault.ErrRefused)
+		case m.Class != vault.ClassMemory && m.Class != vault.ClassNote:
 			return fmt.Errorf("move %q: %w: its place is fixed, it is a %s file", m.Path, vault.ErrRefused, m.Class)
 		}
 	}
@@ -169,7 +180,9 @@ func (m *mover) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = m.rewrite(s, existing(root))
+	if err = m.free(s); err == nil {
+		err = m.rewrite(s, existing(root))
+	}
 	return errors.Join(err, root.Close())
 }
 
@@ -198,6 +211,22 @@ func (m *mover) name(s *surveyed) error {
 		case !m.r.File && f.Path.Dir() != string(m.r.To):
 			if err := m.place(f.Path, []string{f.ID}, string(m.r.To)); err != nil {
 				return err
+			}
+		}
+	}
+	return nil
+}
+
+// free refuses places below a file: one name cannot be a file and a folder.
+func (m *mover) free(s *surveyed) error {
+	files := map[string]bool{}
+	for _, p := range s.files {
+		files[string(m.moved(p))] = true
+	}
+	for from, to := range m.to {
+		for dir := to.Dir(); dir != "."; dir = path.Dir(dir) {
+			if files[dir] {
+				return fmt.Errorf("move %q to %q: %w: %q is a file", from, to, vault.ErrConflict, dir)
 			}
 		}
 	}

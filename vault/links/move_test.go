@@ -150,6 +150,22 @@ func tree(t testing.TB, dir string) map[string]string {
 	return vaulttest.Image(t, dir, ".git", ".stet")
 }
 
+// A name that a wiki link cannot hold is said so; all else is rewritten.
+func TestMoveToANameThatLinksCannotHold(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/gate.md", "x\n", "memories/l.md", "[[gate]] [[gate#h|s]] [g](gate.md) ![[gate]]\n", "memories/many.md", strings.Repeat("[[", 1<<16)+"\n")
+	res, err := move(t, f.Open(), links.Request{To: "memories/we[ird] #1 (ü).md", File: true}, "memories/gate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Read("memories/l.md"); got != "[[gate]] [[gate#h|s]] [g](we%5Bird%5D%20%231%20%28ü%29.md) ![[gate]]\n" {
+		t.Errorf("%q", got)
+	}
+	if len(res.Rewritten) != 1 || len(res.Listed) != 3 || res.Listed[0].New != "" || res.Listed[0].Why == "" {
+		t.Errorf("rewritten %+v, listed %+v", res.Rewritten, res.Listed)
+	}
+}
+
 // Text and scope change in one commit, and the links follow.
 func TestUpdateToAnotherScope(t *testing.T) {
 	t.Parallel()
@@ -183,7 +199,7 @@ func TestUpdateToAnotherScope(t *testing.T) {
 
 func TestMoveIsRefused(t *testing.T) {
 	t.Parallel()
-	f := vaulttest.New(t, "memories/a/x.md", "x\n", "MEMORY.md", "- x\n", "skills/s/SKILL.md", "x\n", "archive/memories/o.md", "o\n")
+	f := vaulttest.New(t, "memories/a/x.md", "x\n", "memories/y.md", "y\n", "MEMORY.md", "- x\n", "skills/s/SKILL.md", "x\n", "archive/memories/o.md", "o\n")
 	v := f.Open()
 	for _, c := range []struct {
 		r    links.Request
@@ -195,6 +211,8 @@ func TestMoveIsRefused(t *testing.T) {
 		{links.Request{To: "memories/a"}, "MEMORY.md", vault.ErrRefused},
 		{links.Request{To: "memories/a"}, "skills/s/SKILL.md", vault.ErrRefused},
 		{links.Request{To: "memories/a"}, "o", vault.ErrRefused},
+		{links.Request{To: "memories/y.md/z.md", File: true}, "x", vault.ErrConflict},
+		{links.Request{Scope: "/a", To: "memories/y.md"}, "", vault.ErrConflict},
 		{links.Request{Scope: "/a", To: "memories/a/b"}, "", vault.ErrInvalid},
 		{links.Request{Scope: "/a", To: "memories/a"}, "", vault.ErrInvalid},
 		{links.Request{Scope: "/", To: "memories/b"}, "", vault.ErrInvalid},

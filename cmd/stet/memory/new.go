@@ -104,6 +104,9 @@ func readForm(v *vault.Vault, kind string) ([]byte, error) {
 // fillForm fills the form in. The kind is the form's own when it names one.
 func fillForm(e *console.Env, form []byte, kind string, note vault.Note) (string, []byte, error) {
 	doc := markdown.Parse(form)
+	if err := doc.FrontMatterError(); err != nil {
+		return "", nil, console.WithHint(fmt.Errorf("form of %q: %w: %w", kind, vault.ErrInvalid, err), "mend %s/%s.md", formFolder, strings.ToLower(kind))
+	}
 	scope := vault.SlugScope("/" + strings.Trim(note.Scope, "/"))
 	now := e.Now().Local()
 	err := doc.Fill(map[string]string{
