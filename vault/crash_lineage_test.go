@@ -12,6 +12,7 @@ func lineageOps() []crashOp {
 	basic := func(f *crashFixture) {
 		f.write(gate, gateText)
 		f.write("memories/other.md", "other\n")
+		f.write("notes.md", "a note\n")
 		f.commit()
 	}
 	restore := func(ref, at string) func(*vault.Vault) error {

@@ -374,3 +374,42 @@ func TestTombstonesByHand(t *testing.T) {
 	mustSay(t, v, agent(), "one")
 	f.LeaveDirty()
 }
+
+// What was reverted before there was a vault is no business of stet's, and is
+// not even walked to.
+func TestRevertsFromBeforeTheVaultRejectNothing(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	f := vaulttest.Fixture{Dir: t.TempDir(), Clock: vaulttest.NewClock()}
+	git := func(args ...string) {
+		t.Helper()
+		if out, err := vaulttest.Git(f.Dir, args...); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(f.Dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		git("add", "-A")
+		git("commit", "-q", "-m", name)
+	}
+	git("init", "-q", "-b", "main")
+	put("a.md", "a\n")
+	put("b.md", "The roof leaks.\n")
+	git("revert", "--no-edit", "HEAD")
+	if _, err := vault.Init(t.Context(), f.Dir, vault.InitOptions{}, f.Options()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := vault.Open(t.Context(), f.Dir, f.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	res := mustSay(t, v, agent(), "The roof leaks.")
+	if len(res.Commits) != 1 {
+		t.Errorf("commits %+v, want one", res.Commits)
+	}
+	vaulttest.Check(t, f.Dir)
+}

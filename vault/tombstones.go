@@ -246,6 +246,16 @@ func (t *Tx) unread() ([]gitstore.Commit, error) {
 		if reads(c.Op) {
 			continue
 		}
+		if c.Op == OpConfig {
+			// What was taken back before there was a vault rejects nothing.
+			born, err := t.bornIn(gc)
+			if err != nil {
+				return nil, err
+			}
+			if born {
+				continue
+			}
+		}
 		queue = append(queue, gc.Parents...)
 		if c.Op == "" && len(revertedBy(c)) > 0 {
 			out = append(out, gc)
@@ -253,6 +263,19 @@ func (t *Tx) unread() ([]gitstore.Commit, error) {
 	}
 	slices.SortStableFunc(out, func(a, b gitstore.Commit) int { return b.Committed.Compare(a.Committed) })
 	return out, nil
+}
+
+// bornIn reports whether a commit made the vault.
+func (t *Tx) bornIn(gc gitstore.Commit) (bool, error) {
+	if len(gc.Parents) == 0 {
+		return true, nil
+	}
+	before, err := gitTree(t.objects, gc.Parents[0])
+	if err != nil {
+		return false, err
+	}
+	_, had, err := t.objects.Lookup(before, t.v.git(Marker))
+	return !had, err
 }
 
 // plainRevert says what one of them leaves. file is "" when that is nothing.

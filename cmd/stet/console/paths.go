@@ -57,3 +57,15 @@ func within(root, abs string) (string, bool) {
 	}
 	return rel, true
 }
+
+// CutAddress takes "USER.md#1a2b3c4d" apart; the form of search hits,
+// "USER.md#e:1a2b3c4d", is the same.
+func CutAddress(word string) (file, hash string, ok bool) {
+	i := strings.LastIndexByte(word, '#')
+	if i < 1 {
+		return "", "", false
+	}
+	hash = strings.TrimPrefix(word[i+1:], "e:")
+	const digits = 8
+	return word[:i], hash, len(hash) == digits && strings.Trim(hash, "0123456789abcdef") == ""
+}

@@ -25,6 +25,7 @@ func historyCommand() *console.Command {
 		Examples: []console.Example{
 			{Line: "stet history gate-code", Says: "every version of one memory"},
 			{Line: "stet history notes/plan.md -p -n 3", Says: "the last three with their diffs"},
+			{Line: "stet history USER.md#1a2b3c4d", Says: "one entry of a notebook, through its replacements"},
 			{Line: "stet history 01jd7q --json", Says: "for a program"},
 		},
 		Flags: []cli.Flag{
@@ -58,6 +59,9 @@ func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
+	if file, hash, ok := console.CutAddress(in.Words[0]); ok {
+		return entryHistory(ctx, e, in, v, file, hash)
+	}
 	p, err := pathOf(ctx, e, v, in.Words[0])
 	if err != nil {
 		return err

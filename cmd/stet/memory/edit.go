@@ -31,6 +31,7 @@ func editCommand() *console.Command {
 		},
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+			console.AgainFlag(),
 		}, console.ActorFlags()),
 		Run: edit,
 	}

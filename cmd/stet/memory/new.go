@@ -38,6 +38,7 @@ func NewCommand() *console.Command {
 			&cli.StringFlag{Name: "scope", Usage: "the `SCOPE` (folder below memories/), for example /infra/db"},
 			&cli.StringSliceFlag{Name: "category", Aliases: []string{"c"}, Usage: "a `WORD` to tag it with"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: runNew,
 	}

@@ -71,7 +71,7 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 
 // readEntry reads what a word names: a file, or with "FILE#HASH" one entry of it.
 func readEntry(ctx context.Context, e *console.Env, v *vault.Vault, word, rev string) (shown, error) {
-	file, hash, ok := cutAddress(word)
+	file, hash, ok := console.CutAddress(word)
 	if !ok {
 		return read(ctx, v, e.Ref(v, word), rev)
 	}
@@ -89,18 +89,6 @@ func readEntry(ctx context.Context, e *console.Env, v *vault.Vault, word, rev st
 		}
 	}
 	return s, console.WithHint(&vault.NotFoundError{Ref: word}, "%q has no such entry now; \"stet history %s\" lists its versions", file, file)
-}
-
-// cutAddress takes "USER.md#1a2b3c4d" apart; the form of search hits,
-// "USER.md#e:1a2b3c4d", is the same.
-func cutAddress(word string) (file, hash string, ok bool) {
-	i := strings.LastIndexByte(word, '#')
-	if i < 1 {
-		return "", "", false
-	}
-	hash = strings.TrimPrefix(word[i+1:], "e:")
-	const digits = 8
-	return word[:i], hash, len(hash) == digits && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
 func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
