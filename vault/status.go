@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/vault/durable"
 	"stet/vault/filelock"
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
@@ -178,16 +179,26 @@ func (c *checkup) ignored() error {
 
 // objects looks for contents of HEAD that git has lost.
 func (c *checkup) objects(s *scan) {
+	start := len(c.out)
 	for p, e := range s.tracked {
-		if _, err := s.objects.Blob(e.ID); err != nil {
-			hint := "a fetch from a clone brings it back"
-			if s.disk[p] == e.ID {
-				hint = `"git hash-object -w" of the file brings it back`
+		if err := s.lost(e); err != nil {
+			hint, onDisk := "a fetch from a clone brings it back", s.disk[p] == e.ID
+			if onDisk {
+				hint = "stet doctor --fix writes it again from the file"
 			}
-			c.add("missing-object", p, false, "what HEAD holds of it cannot be read: "+err.Error(), hint)
+			c.add("missing-object", p, onDisk, "what HEAD holds of it cannot be read: "+err.Error(), hint)
 		}
 	}
-	slices.SortFunc(c.out, func(a, b Problem) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(c.out[start:], func(a, b Problem) int { return strings.Compare(string(a.Path), string(b.Path)) })
+}
+
+// lost says why the contents of an entry cannot be had.
+func (s *scan) lost(e gitstore.TreeEntry) error {
+	data, err := s.objects.Blob(e.ID)
+	if err == nil && gitstore.HashBlob(data) != e.ID {
+		err = errors.New("it is damaged")
+	}
+	return err
 }
 
 // dropped lists stet's own files that HEAD and the disk hold alike and git's
@@ -219,16 +230,59 @@ const staleLock = 2 * time.Minute
 // Fix repairs what [Vault.Check] marked as fixable and returns what it
 // repaired. Files are never changed.
 func (v *Vault) Fix(ctx context.Context, problems []Problem) ([]Problem, error) {
-	fixed := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool {
-		return p.ID != "git-index-unreadable" && p.ID != "git-index"
-	})
-	if len(fixed) == 0 {
-		return nil, nil
-	}
-	if err := v.locked(ctx, v.mendGitIndex); err != nil {
-		return nil, v.writeError(err)
+	var fixed []Problem
+	for _, repair := range []struct {
+		ids []string
+		run func(context.Context) error
+	}{{[]string{"missing-object"}, v.mendObjects}, {[]string{"git-index-unreadable", "git-index"}, v.mendGitIndex}} {
+		mine := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return !p.Fixable || !slices.Contains(repair.ids, p.ID) })
+		if len(mine) == 0 {
+			continue
+		}
+		if err := v.locked(ctx, repair.run); err != nil {
+			return fixed, v.writeError(err)
+		}
+		fixed = append(fixed, mine...)
 	}
 	return fixed, nil
+}
+
+// mendObjects writes the contents that git has lost again, from files that
+// still have them.
+func (v *Vault) mendObjects(ctx context.Context) (err error) {
+	if err := v.recoverLocked(ctx); err != nil {
+		return err
+	}
+	if _, err := v.ensureState(); err != nil {
+		return err
+	}
+	s, err := v.scan(ctx)
+	if err != nil {
+		return err
+	}
+	again := v.repo.Stage()
+	for p, e := range s.tracked {
+		if s.lost(e) == nil {
+			continue
+		}
+		d, err := v.look(p)
+		if err != nil {
+			return err
+		}
+		if d.exists && d.id == e.ID {
+			again.PutBlob(d.data)
+		}
+	}
+	var batch durable.Batch
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	flush, err := again.Flush(v.tmp("."), &batch)
+	if err != nil {
+		return err
+	}
+	if err := batch.Sync(); err != nil {
+		return errors.Join(err, flush.Discard())
+	}
+	return flush.Publish()
 }
 
 // mendGitIndex builds an unreadable git index anew from HEAD, and adds what

@@ -175,7 +175,11 @@ func compactRule(b *bytes.Buffer, keys map[string][]string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(b, "expr %s\nspan %d\n", values[0], newlines(re))
+			expr := values[0]
+			if re.Op == syntax.OpLiteral {
+				expr = "[" + expr[:1] + "]" + expr[1:] // the rule must not match this file
+			}
+			fmt.Fprintf(b, "expr %s\nspan %d\n", expr, newlines(re))
 			if before, _, ok := strings.Cut(values[0], operator); ok && matchesAll(before, keys["keywords"]) {
 				b.WriteString("operator\n")
 			}

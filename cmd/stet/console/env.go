@@ -45,6 +45,16 @@ type FailureBody struct {
 	Message    string      `json:"message"`
 	Hint       string      `json:"hint"`
 	Candidates []Candidate `json:"candidates"`
+	Findings   []Finding   `json:"findings,omitempty"` // of the guard
+}
+
+// A Finding is one place that the guard refused a write for.
+type Finding struct {
+	Rule        string `json:"rule"`
+	Line        int    `json:"line,omitempty"` // 0: in a name or in the commit's message
+	Column      int    `json:"column,omitempty"`
+	Excerpt     string `json:"excerpt"` // without the secret
+	Fingerprint string `json:"fingerprint"`
 }
 
 // A Candidate is one thing that a name could mean.
@@ -196,7 +206,7 @@ func (e *Env) Finish(err error) int {
 	if e.JSON {
 		// A broken standard error leaves nobody to tell; the exit code remains.
 		_ = encode(e.Err, Failure{Schema: Schema, Error: FailureBody{
-			Code: cause.Name, Exit: exit, Message: err.Error(), Hint: hint, Candidates: found}})
+			Code: cause.Name, Exit: exit, Message: err.Error(), Hint: hint, Candidates: found, Findings: findings(err)}})
 		return exit
 	}
 	if exit == ExitInterrupted {
@@ -215,6 +225,18 @@ func (e *Env) Finish(err error) int {
 		e.talk("hint: " + hint)
 	}
 	return exit
+}
+
+func findings(err error) []Finding {
+	var refused *vault.GuardError
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	out := make([]Finding, 0, len(refused.Findings))
+	for _, f := range refused.Findings {
+		out = append(out, Finding{Rule: f.Rule, Line: f.Line, Column: f.Column, Excerpt: f.Excerpt, Fingerprint: f.Fingerprint})
+	}
+	return out
 }
 
 func candidates(err error) []Candidate {
