@@ -33,7 +33,7 @@ func (d *Document) AddEntry(text, under string) (Entry, error) {
 		return Entry{}, fmt.Errorf("add: %w: it is empty", ErrInvalidEntry)
 	}
 	p := placer{d: d, entries: d.Entries(), text: text, under: strings.Join(strings.Fields(under), " ")}
-	for _, place := range p.places() {
+	for place := range p.places {
 		for _, s := range place.splices(d, text) {
 			next := d.spliced(s)
 			if e, ok := p.added(next, s.at); ok {

@@ -62,52 +62,84 @@ type placer struct {
 	under   string
 }
 
-// places lists where the entry may go, best first. What only a strange file
-// needs comes last: behind any entry, at the end of any section, at the top.
-func (p *placer) places() []place {
-	var out []place
+// places yields where the entry may go, best first. What only a strange file
+// needs comes last: behind any entry, at the top.
+func (p *placer) places(yield func(place) bool) {
 	if p.under != "" {
+		list := p.makeHeading
 		if h, ok := p.findHeading(); ok {
-			return p.below(h)
+			list = func() []place { return p.below(h) }
 		}
-		return p.makeHeading()
+		for _, x := range list() {
+			if !yield(x) {
+				return
+			}
+		}
+		return
 	}
-	own := ReadEntry(p.text)
 	free := slices.DeleteFunc(slices.Clone(p.entries), Entry.Pinned)
-	general := slices.DeleteFunc(slices.Clone(free), func(e Entry) bool { return !p.general(e.Under) })
 	top := place{at: p.d.split.body, prefix: p.bullet(), closed: true}
-	if i := lastIndex(free, func(e Entry) bool { return own.Kind != "" && p.allOf(e.list, own.Kind, own.Task) }); i >= 0 {
-		out = append(out, p.behind(free[i]))
+	if !p.generalPlaces(free, yield) || !yield(top) {
+		return
+	}
+	for _, e := range slices.Backward(free) {
+		if !yield(p.behind(e)) {
+			return
+		}
+	}
+	for _, x := range twice(top) {
+		if !yield(x) {
+			return
+		}
+	}
+}
+
+// generalPlaces yields the places of which no heading says what the entry is not
+// about: a list of nothing but its kind, and what stands below the page's title.
+func (p *placer) generalPlaces(free []Entry, yield func(place) bool) bool {
+	own := ReadEntry(p.text)
+	general := slices.DeleteFunc(slices.Clone(free), func(e Entry) bool { return !p.general(e.Under) })
+	if own.Kind != "" {
+		mixed := p.mixed(own.Kind, own.Task)
+		if i := lastIndex(free, func(e Entry) bool { return !mixed[e.list] }); i >= 0 && !yield(p.behind(free[i])) {
+			return false
+		}
 	}
 	for _, fits := range []func(Entry) bool{
 		func(e Entry) bool { return e.bulleted() && e.Task == own.Task },
 		func(e Entry) bool { return e.Task == own.Task },
 		func(Entry) bool { return true },
 	} {
-		if i := lastIndex(general, fits); i >= 0 {
-			out = append(out, p.behind(general[i]))
+		if i := lastIndex(general, fits); i >= 0 && !yield(p.behind(general[i])) {
+			return false
 		}
 	}
 	for _, s := range slices.Backward(p.d.Sections()) {
-		if p.general(p.d.under(s.Start + 1)) {
-			out = append(out, p.endOf(s.Start, s.End))
-		}
-	}
-	out = append(out, top)
-	for _, e := range slices.Backward(free) {
-		out = append(out, p.behind(e))
-	}
-	return append(out, twice(top)...)
-}
-
-// allOf reports whether all entries of a list are of that kind.
-func (p *placer) allOf(list int, kind string, task bool) bool {
-	for _, e := range p.entries {
-		if e.list == list && (e.Kind != kind || e.Task != task) {
+		if p.general(p.d.under(s.Start+1)) && !yield(p.endOf(s.Start, s.End)) {
 			return false
 		}
 	}
 	return true
+}
+
+// mixed are the lists that hold entries of another kind.
+func (p *placer) mixed(kind string, task bool) map[int]bool {
+	out := map[int]bool{}
+	for _, e := range p.entries {
+		if e.Kind != kind || e.Task != task {
+			out[e.list] = true
+		}
+	}
+	return out
+}
+
+func lastIndex(entries []Entry, ok func(Entry) bool) int {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if ok(entries[i]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // general reports whether headings say nothing about what stands below them:
@@ -132,15 +164,6 @@ func twice(p place) []place {
 	q := p
 	q.divided = true
 	return []place{p, q}
-}
-
-func lastIndex(entries []Entry, ok func(Entry) bool) int {
-	for i := len(entries) - 1; i >= 0; i-- {
-		if ok(entries[i]) {
-			return i
-		}
-	}
-	return -1
 }
 
 // behind is the place after the last entry of e's list, as that list is written.

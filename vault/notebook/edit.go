@@ -86,7 +86,7 @@ func (n *Notebook) Remove(ctx context.Context, old string, w vault.Write) (*Resu
 
 // text is the entry as it is written, with its kind.
 func (x New) text() (string, error) {
-	text := markdown.EntryText(x.Text)
+	text := withoutMarker(markdown.EntryText(x.Text))
 	switch {
 	case text == "":
 		return "", fmt.Errorf("%w: the text is empty", vault.ErrInvalid)
@@ -110,6 +110,16 @@ func (x New) text() (string, error) {
 		return "", fmt.Errorf("%w: the text says it is of kind %q already", vault.ErrInvalid, head.Kind)
 	}
 	return head.Box() + "[" + x.Kind + "] " + head.Body(), nil
+}
+
+// withoutMarker takes the bullet from a text that is one list item already, as
+// whoever copies a line of the file gives it.
+func withoutMarker(text string) string {
+	entries := markdown.Parse([]byte(text)).Entries()
+	if len(entries) != 1 || entries[0].Start != 0 || entries[0].End != len(text) || !strings.ContainsAny(text[:1], "-*+") || entries[0].Text == "" {
+		return text
+	}
+	return entries[0].Text
 }
 
 // inherit gives a text the task box and the kind of what it replaces, each

@@ -102,7 +102,7 @@ func TestReplaceKeepsBoxAndKindAndNamesWhatItSupersedes(t *testing.T) {
 	if res, err = n.Replace(t.Context(), "backs", notebook.New{Text: "backs up"}, vault.Write{}); err != nil || !res.Unchanged {
 		t.Errorf("the same again: %+v %v", res, err)
 	}
-	if res, err = n.Replace(t.Context(), "backs up", notebook.New{Text: "[ ] [routine] other"}, vault.Write{}); err != nil {
+	if _, err = n.Replace(t.Context(), "backs up", notebook.New{Text: "[ ] [routine] other"}, vault.Write{}); err != nil {
 		t.Error(err)
 	}
 	if _, err = n.Add(t.Context(), notebook.New{Text: "third"}, vault.Write{}); err != nil {
@@ -113,6 +113,18 @@ func TestReplaceKeepsBoxAndKindAndNamesWhatItSupersedes(t *testing.T) {
 	}
 	if got := f.Read(user); got != "- [ ] [routine] other\n- other\n" {
 		t.Errorf("the file is %q", got)
+	}
+}
+
+func TestABulletThatWasCopiedWithTheTextIsNone(t *testing.T) {
+	t.Parallel()
+	f, _, n := open(t)
+	for _, text := range []string{"- one", "* [ ] two\n  lines\n", "- three\n- four", "1. five", "-six", "- - seven"} {
+		add(t, n, text)
+	}
+	want := "- one\n- [ ] two\n  lines\n- - three\n  - four\n- 1. five\n- -six\n- - seven\n"
+	if got := f.Read(user); got != want {
+		t.Errorf("the file is %q, want %q", got, want)
 	}
 }
 

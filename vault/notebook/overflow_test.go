@@ -185,7 +185,6 @@ func TestGitRevertOfAnOverflowBringsBackTheNotebook(t *testing.T) {
 	if len(res.Moved) != 1 {
 		t.Fatalf("%+v", res)
 	}
-	after := f.Read(user)
 	f.Git("revert", "--no-edit", "HEAD")
 	if f.Read(user) != before {
 		t.Errorf("git revert left %q, want %q", f.Read(user), before)
@@ -200,7 +199,7 @@ func TestGitRevertOfAnOverflowBringsBackTheNotebook(t *testing.T) {
 	if res = add(t, n, sized("c", 60)); names(res.Moved) != "b" {
 		t.Fatalf("%s went", names(res.Moved))
 	}
-	after = f.Read(user)
+	after := f.Read(user)
 	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || f.Read(user) != before {
 		t.Errorf("stet revert: %v, %q", err, f.Read(user))
 	}
