@@ -330,23 +330,17 @@ func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 	return to, err
 }
 
-// Replace stores data as the whole of the file at p, as an editor saved it.
-// was is the hash of the bytes that were edited, "" for a new file; it fails
-// with [ErrConflict] when the file has changed since, and with [ErrInvalid]
-// when data is not text any more or lost the id. Equal bytes are no commit.
+// Replace stores data as the whole of the file at p, whatever it holds. was is
+// the hash of the bytes that were edited, "" for a new file; it fails with
+// [ErrConflict] when the file has changed since. Equal bytes are no commit.
+// [CheckEdit] says whether a person should be asked first.
 func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Write) (*Result, error) {
 	after := ReadMemory(p, data)
 	why := w.why(OpUpdate, string(p))
 	if after.ID != "" {
 		why.Memories = []string{after.ID}
 	}
-	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
-		before, hash, err := tx.Read(p)
-		if err == nil && hash == was {
-			err = checkReplacement(ReadMemory(p, before), after, before, data)
-		}
-		return errors.Join(err, tx.Put(p, was, data))
-	})
+	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error { return tx.Put(p, was, data) })
 	if err != nil {
 		return nil, err
 	}
@@ -354,9 +348,11 @@ func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Wr
 	return res, nil
 }
 
-// checkReplacement refuses what an editor should not do to a file. What was no
-// text before may stay none.
-func checkReplacement(before, after Memory, was, now []byte) error {
+// CheckEdit refuses, with [ErrInvalid], what an editor does to a file by
+// mistake: it lost or changed the id, or is no text any more. What was no text
+// before may stay none.
+func CheckEdit(p Path, was, now []byte) error {
+	before, after := ReadMemory(p, was), ReadMemory(p, now)
 	switch {
 	case before.ID != "" && after.Problem == "" && after.ID == "":
 		return withHint(fmt.Errorf("%w: the id is gone", ErrInvalid), "keep the line \"id: %s\"", before.ID)

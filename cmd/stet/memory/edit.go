@@ -81,7 +81,10 @@ func editFile(ctx context.Context, e *console.Env, in *console.Input, find func(
 	}
 	w := e.WriteInSession(in)
 	w.Message = in.String("message")
-	res, err := v.Replace(ctx, p, was, saved, w)
+	var res *vault.Result
+	if err = vault.CheckEdit(p, before, saved); err == nil {
+		res, err = v.Replace(ctx, p, was, saved, w)
+	}
 	if err != nil {
 		return keep(draft, fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s", draft.Path())
 	}
