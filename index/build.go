@@ -72,7 +72,8 @@ type batch struct {
 type builder struct {
 	src     Source
 	now     func() time.Time
-	split   func(a *analyzer, data []byte, f vault.File) ([]*document, record)
+	split   splitFunc
+	lang    *language
 	nextSeg uint64
 	done    func(files int) // told after every batch; may be nil
 }
@@ -148,7 +149,7 @@ func (b *builder) read(files []vault.File) ([]*document, *batch) {
 	workers := min(runtime.GOMAXPROCS(0), 8, len(files))
 	for w := range workers {
 		wg.Go(func() {
-			a := newAnalyzer()
+			a := newAnalyzer(b.lang)
 			for i := w; i < len(files); i += workers {
 				at := b.now()
 				data, info, err := b.src.ReadFile(files[i].Path)

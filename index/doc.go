@@ -52,6 +52,9 @@ type Options struct {
 	Progress func(Event)
 	// Hook sees every mutating step; for tests.
 	Hook durable.Hook
+	// Language is what the vault is mostly written in, one of [Languages]; ""
+	// is English. A change makes the index anew at the next search.
+	Language string
 	// ReadOnly never writes: what changed is searched from memory.
 	ReadOnly bool
 }

@@ -102,7 +102,9 @@ type analyzer struct {
 	pos   int
 }
 
-func newAnalyzer() *analyzer { return &analyzer{stems: newStemmer(), known: map[string]string{}} }
+func newAnalyzer(lang *language) *analyzer {
+	return &analyzer{stems: newStemmer(lang), known: map[string]string{}}
+}
 
 // gap separates texts that are not neighbours, so that no phrase spans them.
 const gap = 64

@@ -84,6 +84,7 @@ func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy"}
 type evaluation struct {
 	src     source
 	ctx     context.Context
+	lang    *language
 	scores  []float64
 	hit     []uint16 // optional clauses matched
 	met     []uint16 // required clauses matched
@@ -96,13 +97,13 @@ type evaluation struct {
 	talk    *talk // set where documents are messages
 }
 
-func newEvaluation(ctx context.Context, src source) *evaluation {
+func newEvaluation(ctx context.Context, src source, lang *language) *evaluation {
 	n, lay := len(src.records()), src.layout()
 	if lay != nil {
 		n = len(lay.owner)
 	}
 	e := &evaluation{
-		src: src, ctx: ctx, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
+		src: src, ctx: ctx, lang: lang, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
 		near: make([]bool, n), out: make([]bool, n), weights: map[string]float64{}, similar: map[string][]string{},
 	}
 	if lay != nil {
@@ -115,7 +116,7 @@ func newEvaluation(ctx context.Context, src source) *evaluation {
 // evaluate finds the documents for q that keep lets pass: the best limit of
 // them in order of tier, score and path, and how many there are in all.
 func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, limit int) (*evaluation, []match, int, error) {
-	e := newEvaluation(ctx, src)
+	e := newEvaluation(ctx, src, q.lang)
 	if err := e.run(q); err != nil {
 		return nil, nil, 0, err
 	}
@@ -200,7 +201,7 @@ func (e *evaluation) run(q *query) error {
 // evaluateNotes writes down, for the documents that are keys of notes, every
 // part of their score.
 func evaluateNotes(ctx context.Context, src source, q *query, notes map[int32][]string) error {
-	e := newEvaluation(ctx, src)
+	e := newEvaluation(ctx, src, q.lang)
 	e.explain = notes
 	return e.run(q)
 }
@@ -247,7 +248,7 @@ func (e *evaluation) clause(c *clause) ([]bool, error) {
 
 func (e *evaluation) words(c *clause, found []bool) error {
 	for i, stem := range c.stems {
-		if slices.Contains(c.stems[:i], stem) || c.idle(i) {
+		if slices.Contains(c.stems[:i], stem) || c.idle(i, e.lang) {
 			continue
 		}
 		for _, f := range wordFields() {

@@ -173,7 +173,7 @@ func (x *part) use(make bool) (*store, error) {
 		}
 		x.store, x.st = nil, nil
 	}
-	s, err := openStore(x.dir, x.o.Hook, make)
+	s, err := openStore(x.dir, versionDir(x.lang), x.o.Hook, make)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (x *part) distrust(cause error) {
 	if s, err := x.use(false); err == nil {
 		if lock, err := s.lock(context.Background(), 0); err == nil {
 			// Without a current generation the next search makes a new one.
-			err := errors.Join(s.root.Remove("index.current", currentPath()), lock.Release())
+			err := errors.Join(s.root.Remove("index.current", s.currentPath()), lock.Release())
 			x.o.Logger.Warn("search index discarded", "reason", cause, "err", err)
 		}
 	}

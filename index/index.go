@@ -21,6 +21,7 @@ import (
 type Index struct {
 	src       Source
 	o         Options
+	lang      *language
 	mem, talk *part
 }
 
@@ -33,11 +34,15 @@ func Open(src Source, o Options) (*Index, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	lang, err := languageOf(o.Language)
+	if err != nil {
+		return nil, fmt.Errorf("open search index: %w", err)
+	}
 	dir := filepath.Join(src.StateDir(), "index")
 	return &Index{
-		src: src, o: o,
-		mem:  &part{src: src, o: o, dir: dir},
-		talk: &part{src: src, o: o, dir: filepath.Join(dir, "talk"), byMessage: true},
+		src: src, o: o, lang: lang,
+		mem:  &part{src: src, o: o, lang: lang, dir: dir},
+		talk: &part{src: src, o: o, lang: lang, dir: filepath.Join(dir, "talk"), byMessage: true},
 	}, nil
 }
 
@@ -173,7 +178,7 @@ type searching struct {
 }
 
 func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
-	parsed := parseQuery(q.Text, now)
+	parsed := parseQuery(q.Text, now, x.lang)
 	for _, f := range []struct{ key, value string }{{keyScope, q.Scope}, {keyKind, q.Kind}, {keyCategory, q.Category}} {
 		if f, ok := newFilter(f.key, f.value, now); ok {
 			parsed.required = append(parsed.required, f)

@@ -235,7 +235,7 @@ func TestSingleUpdatesDoNotPileUp(t *testing.T) {
 	for _, q := range []string{"database", "run* -alpha", `"the of"`, "number1*"} {
 		sameAnswer(t, q, ask(t, x, Query{Text: q, Limit: -1}), fromFiles(t, src, Query{Text: q, Limit: -1}))
 	}
-	entries, err := os.ReadDir(filepath.Join(src.state, "index", versionDir(), x.mem.st.stamp.gen))
+	entries, err := os.ReadDir(filepath.Join(src.state, "index", versionDir(englishLanguage()), x.mem.st.stamp.gen))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 type part struct {
 	src       Source
 	o         Options
+	lang      *language
 	dir       string
 	byMessage bool
 
@@ -24,7 +25,7 @@ type part struct {
 }
 
 func (x *part) builder(nextSeg uint64, done func(int)) *builder {
-	return &builder{src: x.src, now: x.o.Now, split: splitter(x.byMessage), nextSeg: nextSeg, done: done}
+	return &builder{src: x.src, now: x.o.Now, split: splitter(x.byMessage), lang: x.lang, nextSeg: nextSeg, done: done}
 }
 
 // A splitFunc takes a file apart into documents and the record for them.

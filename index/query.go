@@ -51,6 +51,7 @@ type query struct {
 	filters  []filter
 	required []filter // given beside the text: each must hold
 	when     bool     // asks when something was
+	lang     *language
 	warnings []string // what was not read as it may have been meant
 }
 
@@ -58,8 +59,8 @@ type query struct {
 // "…" is a phrase and required; +x is required; -x is excluded; x* is a
 // prefix; kind: and its like filter, see [filterKey]. A quotation mark without
 // a partner, a lone sign, an unknown key and an impossible value are text.
-func parseQuery(text string, now time.Time) query {
-	p := queryParser{text: clip(text), now: now}
+func parseQuery(text string, now time.Time, lang *language) query {
+	p := queryParser{text: clip(text), now: now, out: query{lang: lang}}
 	p.clipped = p.text
 	for p.next() {
 		if len(p.out.clauses) >= maxClauses {
@@ -226,16 +227,16 @@ func (q *query) finish() {
 			continue
 		}
 		words = words || c.occur != mustNot
-		if !c.isStop() && c.occur != mustNot {
+		if !c.isStop(q.lang) && c.occur != mustNot {
 			other = true
 		}
 	}
-	stems := newStemmer()
+	stems := newStemmer(q.lang)
 	seen := map[string]bool{}
 	kept := q.clauses[:0]
 	for _, c := range q.clauses {
 		key := string([]byte{byte(c.occur), byte(c.kind)}) + strings.ToLower(c.raw)
-		if seen[key] || c.kind == literal && words && c.occur == should || other && c.isStop() {
+		if seen[key] || c.kind == literal && words && c.occur == should || other && c.isStop(q.lang) {
 			continue
 		}
 		seen[key] = true
@@ -248,12 +249,12 @@ func (q *query) finish() {
 }
 
 // isStop reports a bare word that every text has.
-func (c *clause) isStop() bool {
+func (c *clause) isStop(lang *language) bool {
 	if c.kind != word || c.occur != should || c.name != "" {
 		return false
 	}
 	for _, t := range c.exact {
-		if !stopWords()[t.term] {
+		if !lang.isStop(t.term) {
 			return false
 		}
 	}
@@ -262,12 +263,12 @@ func (c *clause) isStop() bool {
 
 // idle reports that the word at i of a bare composite (the "of" of
 // state-of-the-art) is a stop word beside others: every text has it.
-func (c *clause) idle(i int) bool {
-	if !stopWords()[c.exact[i].term] {
+func (c *clause) idle(i int, lang *language) bool {
+	if !lang.isStop(c.exact[i].term) {
 		return false
 	}
 	for _, t := range c.exact {
-		if !stopWords()[t.term] {
+		if !lang.isStop(t.term) {
 			return true
 		}
 	}

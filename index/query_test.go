@@ -26,7 +26,7 @@ func TestStopWordsCountOnlyAlone(t *testing.T) {
 	for text, want := range map[string]int{
 		"what is the capital": 1, "what is the": 3, "+the capital": 2, "the the the": 1, "capital ?!": 1, "?!": 1,
 	} {
-		if q := parseQuery(text, time.Now()); len(q.clauses) != want {
+		if q := parseQuery(text, time.Now(), englishLanguage()); len(q.clauses) != want {
 			t.Errorf("%q has %d clauses, want %d: %+v", text, len(q.clauses), want, q.clauses)
 		}
 	}
@@ -43,7 +43,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Cleanup(func() { x.Close() })
 	f.Fuzz(func(t *testing.T, text string) {
-		q := parseQuery(text, time.Now())
+		q := parseQuery(text, time.Now(), englishLanguage())
 		if len(q.clauses) > maxClauses {
 			t.Fatalf("%d clauses", len(q.clauses))
 		}

@@ -93,7 +93,7 @@ func scan(ctx context.Context, src Source, files []vault.File, q *query, byMessa
 	next := 0
 	for range workers {
 		wg.Go(func() {
-			a := newAnalyzer()
+			a := newAnalyzer(q.lang)
 			for {
 				mu.Lock()
 				i := next

@@ -32,7 +32,7 @@ type linePhrase struct {
 // newLiner prepares a query with the weights that its terms had in e.
 func newLiner(q *query, e *evaluation) *liner {
 	weights := e.weights
-	l := &liner{stems: newStemmer(), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}, known: map[string]string{}}
+	l := &liner{stems: newStemmer(q.lang), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}, known: map[string]string{}}
 	for i := range q.clauses {
 		c := &q.clauses[i]
 		if c.occur == mustNot {

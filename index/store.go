@@ -33,7 +33,8 @@ import (
 // cost a disk flush. A segment that no manifest names is swept by the next
 // writer; a reader that loses that race loads again.
 type store struct {
-	root *durable.Root // the index folder
+	root    *durable.Root // the index folder
+	version string        // see versionDir
 }
 
 const (
@@ -44,15 +45,16 @@ const (
 	filePerm     = 0o600
 )
 
-func versionDir() string { return "v" + strconv.Itoa(schema) }
+// versionDir is the folder of this layout and, but for English, language.
+func versionDir(lang *language) string { return "v" + strconv.Itoa(schema) + lang.version() }
 
-func currentPath() string { return path.Join(versionDir(), "current") }
+func (s *store) currentPath() string { return path.Join(s.version, "current") }
 
 // openStore opens the index folder; with make set it makes a missing one.
-func openStore(dir string, hook durable.Hook, make bool) (*store, error) {
+func openStore(dir, version string, hook durable.Hook, make bool) (*store, error) {
 	root, err := durable.OpenRoot(dir, hook)
 	if err == nil {
-		return &store{root: root}, nil
+		return &store{root: root, version: version}, nil
 	}
 	missing := errors.Is(err, fs.ErrNotExist)
 	if !missing && make {
@@ -82,7 +84,7 @@ func openStore(dir string, hook durable.Hook, make bool) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make search index: %w", err)
 	}
-	return &store{root: root}, nil
+	return &store{root: root, version: version}, nil
 }
 
 // clearWay removes a file that stands where the index folder, or one above it
@@ -133,7 +135,7 @@ const rebuildWait = 10 * time.Second
 
 // current is the name of the published generation: [errNone] without one.
 func (s *store) current() (string, error) {
-	b, _, err := s.root.ReadFile(currentPath(), 256)
+	b, _, err := s.root.ReadFile(s.currentPath(), 256)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", errNone
@@ -157,11 +159,11 @@ func isGen(s string) bool {
 }
 
 func (s *store) segmentPath(gen string, id uint64) string {
-	return path.Join(versionDir(), gen, fmt.Sprintf("%08x%s", id, segmentExt))
+	return path.Join(s.version, gen, fmt.Sprintf("%08x%s", id, segmentExt))
 }
 
 func (s *store) manifestPath(gen string) string {
-	return path.Join(versionDir(), gen, manifestName)
+	return path.Join(s.version, gen, manifestName)
 }
 
 // stamp tells cheaply whether a manifest file is the one that was read.
@@ -211,10 +213,10 @@ func (s *store) loadTail(gen string) (*tail, error) {
 
 // newGeneration makes the folder of a generation that does not exist yet.
 func (s *store) newGeneration() (string, error) {
-	if err := s.root.MkdirAllLazy("index.mkdir", versionDir(), dirPerm); err != nil {
+	if err := s.root.MkdirAllLazy("index.mkdir", s.version, dirPerm); err != nil {
 		return "", err
 	}
-	entries, err := s.root.ReadDir(versionDir())
+	entries, err := s.root.ReadDir(s.version)
 	if err != nil {
 		return "", err
 	}
@@ -225,7 +227,7 @@ func (s *store) newGeneration() (string, error) {
 		}
 	}
 	gen := genName(last + 1)
-	return gen, s.root.MkdirAllLazy("index.mkdir", path.Join(versionDir(), gen), dirPerm)
+	return gen, s.root.MkdirAllLazy("index.mkdir", path.Join(s.version, gen), dirPerm)
 }
 
 // writeSegment writes a segment file that nothing names yet.
@@ -254,7 +256,7 @@ func (s *store) appendManifest(gen string, block []byte) error {
 
 // publish makes gen the current generation.
 func (s *store) publish(gen string) error {
-	return s.replace("index.current", currentPath(), []byte(gen+" "+genSum(gen)+"\n"))
+	return s.replace("index.current", s.currentPath(), []byte(gen+" "+genSum(gen)+"\n"))
 }
 
 func (s *store) replace(label, p string, data []byte) error {
@@ -276,10 +278,18 @@ func (s *store) sweep(gen string, m *manifest) error {
 	for _, seg := range m.segs {
 		keep[path.Base(s.segmentPath(gen, seg.id))] = true
 	}
-	return errors.Join(
-		s.removeExcept(path.Join(versionDir(), gen), keep),
-		s.removeExcept(versionDir(), map[string]bool{gen: true, "current": true}),
-	)
+	errs := []error{
+		s.removeExcept(path.Join(s.version, gen), keep),
+		s.removeExcept(s.version, map[string]bool{gen: true, "current": true}),
+	}
+	// What was made for another language serves nobody any more.
+	for _, name := range Languages() {
+		other := versionDir(&language{name: name})
+		if other != s.version && s.root.Exists(other) {
+			errs = append(errs, s.removeExcept(other, nil), s.root.Remove("index.sweep", other))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *store) removeExcept(dir string, keep map[string]bool) error {

@@ -149,7 +149,7 @@ func newLooker(q *query) *looker {
 
 func (l *looker) clone() *looker {
 	out := *l
-	out.stems, out.known, out.kinds = newStemmer(), map[string]string{}, map[string]int{}
+	out.stems, out.known, out.kinds = newStemmer(l.q.lang), map[string]string{}, map[string]int{}
 	return &out
 }
 
@@ -167,7 +167,7 @@ func (l *looker) possible(has uint64) bool {
 func (l *looker) kind(word string) int {
 	k, ok := l.kinds[word]
 	if !ok {
-		if k = -1; !stopWords()[word] {
+		if k = -1; !l.q.lang.isStop(word) {
 			k = l.ids[l.stems.stem(word)]
 		}
 		l.kinds[word] = k
@@ -239,7 +239,7 @@ func (q *query) pairs() [][2]string {
 			continue
 		}
 		for j, stem := range c.stems {
-			if c.exact[j].gram || stopWords()[c.exact[j].term] {
+			if c.exact[j].gram || q.lang.isStop(c.exact[j].term) {
 				continue
 			}
 			if pair := [2]string{last, stem}; last != "" && !slices.Contains(out, pair) {

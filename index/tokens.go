@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	porterstemmer "github.com/blevesearch/go-porterstemmer"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -247,16 +246,19 @@ func cut(s string) string {
 
 // A stemmer remembers the stems it has computed: the same few thousand words
 // make up nearly all of a vault. It is not safe for concurrent use.
-type stemmer struct{ seen map[string]string }
+type stemmer struct {
+	lang *language
+	seen map[string]string
+}
 
 // maxStems bounds the memory of a stemmer (some 6 MB).
 const maxStems = 1 << 16
 
-func newStemmer() *stemmer { return &stemmer{seen: make(map[string]string, 1024)} }
+func newStemmer(lang *language) *stemmer {
+	return &stemmer{lang: lang, seen: make(map[string]string, 1024)}
+}
 
-// stem is Porter's English stem of a folded word. Words with anything but
-// ASCII letters stand for themselves: digits are names, and other alphabets
-// are not English.
+// stem is the stem of a folded word in the language of the vault.
 func (s *stemmer) stem(w string) string {
 	if len(w) < 3 {
 		return w
@@ -264,10 +266,7 @@ func (s *stemmer) stem(w string) string {
 	if v, ok := s.seen[w]; ok {
 		return v
 	}
-	out := w
-	if isPlainASCII(w) {
-		out = string(porterstemmer.StemWithoutLowerCasing([]rune(w)))
-	}
+	out := s.lang.stem(w)
 	if len(s.seen) < maxStems {
 		s.seen[w] = out
 	}

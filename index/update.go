@@ -227,7 +227,7 @@ func (x *part) rebuild(ctx context.Context, s *store, files []vault.File) (_ *st
 	defer func() {
 		if err != nil && !published {
 			// Best effort: the next writer sweeps what is left.
-			s.removeExcept(versionDir()+"/"+gen, nil)
+			s.removeExcept(s.version+"/"+gen, nil)
 		}
 	}()
 	man := &manifest{}

@@ -22,6 +22,7 @@ const (
 	GuardSecrets   Name = "guard.secrets"
 	CoreLimit      Name = "memory.memory_char_limit"
 	ProfileLimit   Name = "memory.user_char_limit"
+	SearchLanguage Name = "search.language"
 	WatchCommit    Name = "watch.commit"
 )
 
@@ -62,6 +63,9 @@ func Keys() []Key {
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
 			Meaning: "the same for USER.md"},
+		{Name: SearchLanguage, Default: "english", Vault: true,
+			Type: oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
+			Meaning: "what the vault is mostly written in: search takes the forms of one word for one; `none` takes every word as it stands"},
 		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
 			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well; `stet init` sets it in a repository that it makes"},
 	}

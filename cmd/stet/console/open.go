@@ -123,7 +123,8 @@ func (e *Env) open(ctx context.Context, readOnly bool) (*vault.Vault, Place, err
 
 // Index opens the search index of v. It costs nothing until it is used.
 func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
-	return index.Open(v, index.Options{Now: e.Now, Hook: e.Hook, ReadOnly: readOnly, Progress: e.indexProgress()})
+	return index.Open(v, index.Options{Now: e.Now, Hook: e.Hook, ReadOnly: readOnly, Progress: e.indexProgress(),
+		Language: v.Settings().Text(settings.SearchLanguage)})
 }
 
 // Indexed brings the search index up to date with a write that has happened.
