@@ -19,7 +19,8 @@ import (
 // forgotten is the tombstone of a memory that went to the archive. A transcript
 // leaves none: it says what was said, not what is so.
 func forgotten(m Memory, blob Hash) []tombstone.Stone {
-	s := tombstone.Stone{Action: tombstone.Forget, TextHash: tombstone.Hash(string(m.Body)), Blob: string(blob)}
+	s := tombstone.Of(tombstone.Forget, string(m.Body))
+	s.Blob = string(blob)
 	s.Session, s.Turns = sourceTurns(m.Source)
 	switch {
 	case m.Class == ClassSession, m.ID == "" && s.TextHash == "":
@@ -73,12 +74,13 @@ func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Ston
 			return nil, err
 		}
 		m := ReadMemory(ch.Path, after)
-		if moved, err := t.leftNotebook(ch, m, changes); err != nil {
+		if moved, err := t.leftNotebook(ch, m, c.Changes); err != nil {
 			return nil, err
 		} else if moved {
 			continue
 		}
-		s := tombstone.Stone{Action: action, TextHash: tombstone.Hash(tombstone.Added(before, after)), Blob: string(ch.New), Was: string(ch.Old), Reverts: string(c.Rev)}
+		s := tombstone.Of(action, tombstone.Added(before, after))
+		s.Blob, s.Was, s.Reverts = string(ch.New), string(ch.Old), string(c.Rev)
 		s.Session, s.Turns = sourceTurns(m.Source)
 		switch {
 		case ch.Old == "" && m.ID != "":
@@ -308,6 +310,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 	if err != nil {
 		return plainRevert{}, err
 	}
+	c.Changes = changes
 	stones, err := t.stones(c, joinMoves(changes, c.Trailers.moves()), tombstone.Revert)
 	if err != nil || len(stones) == 0 {
 		return plainRevert{}, err

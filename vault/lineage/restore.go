@@ -161,8 +161,8 @@ func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byt
 
 // replaced is the tombstone for what an older version takes out.
 func replaced(m vault.Memory, now []byte, hash vault.Hash, older []byte) []tombstone.Stone {
-	s := tombstone.Stone{Action: tombstone.Restore, TextHash: tombstone.Hash(tombstone.Added(older, now)),
-		Blob: string(hash), Was: string(vault.ReadMemory(m.Path, older).Hash), Within: m.ID}
+	s := tombstone.Of(tombstone.Restore, tombstone.Added(older, now))
+	s.Blob, s.Was, s.Within = string(hash), string(vault.ReadMemory(m.Path, older).Hash), m.ID
 	if s.Within == "" {
 		s.Within = string(m.Path)
 	}

@@ -204,9 +204,9 @@ func (e *editor) finish(message string) error {
 	if err != nil {
 		return err
 	}
-	return e.tx.Reject([]tombstone.Stone{{
-		Action: tombstone.Forget, Within: string(e.n.path), TextHash: tombstone.Hash(e.res.Old.Text), Blob: string(e.was), Was: string(now),
-	}})
+	s := tombstone.Of(tombstone.Forget, e.res.Old.Text)
+	s.Within, s.Blob, s.Was = string(e.n.path), string(e.was), string(now)
+	return e.tx.Reject([]tombstone.Stone{s})
 }
 
 // describe fills in the commit: which entries it is about, and where the moved

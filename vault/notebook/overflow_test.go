@@ -3,6 +3,7 @@ package notebook_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -255,6 +256,15 @@ func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
 			f.Git("revert", "--no-edit", "HEAD")
 		} else if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
 			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if data, err := os.ReadFile(name); err != nil || strings.Count(string(data), "action:") != 1 {
+				t.Errorf("plain %v: more than what was said is rejected (%v):\n%s", plain, err, data)
+			}
 		}
 		if _, err := n.Add(t.Context(), notebook.New{Text: sized("c", 60)}, agent); !errors.Is(err, vault.ErrRejected) {
 			t.Errorf("plain %v: the agent says again what was taken back: %v", plain, err)

@@ -57,6 +57,15 @@ func Hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Of begins the stone of a rejected text.
+func Of(action, text string) Stone {
+	s := Stone{Action: action, TextHash: Hash(text)}
+	if s.TextHash != "" {
+		s.Words = len(words(text))
+	}
+	return s
+}
+
 // A Candidate is something about to be written.
 type Candidate struct {
 	IDs     []string
@@ -87,11 +96,16 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	if s.TextHash == Hash(c.Text) {
 		return "text"
 	}
+	b := words(c.Text)
+	related := s.Slot != "" && s.Slot == c.Slot || s.Session != "" && s.Session == c.Session
+	if s.Words > 0 && !related && float64(min(s.Words, len(b))) < near*float64(max(s.Words, len(b))) {
+		return "" // they cannot share as many words as it takes
+	}
 	rejected := text()
 	if rejected == "" {
 		return ""
 	}
-	a, b := words(rejected), words(c.Text)
+	a := words(rejected)
 	like := jaccard(a, b)
 	switch {
 	case !compatible(a, b):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,12 +37,15 @@ type Stone struct {
 	// TextHash is [Hash] of the rejected text: the lines that Blob has and Was
 	// has not. Both are git blobs, Was is "" for a whole file.
 	TextHash string `yaml:"text_hash,omitempty"`
-	Blob     string `yaml:"blob,omitempty"`
-	Was      string `yaml:"was,omitempty"`
-	Slot     string `yaml:"slot,omitempty"`
-	Session  string `yaml:"session,omitempty"` // where the text came from
-	Turns    []int  `yaml:"turns,omitempty,flow"`
-	Reverts  string `yaml:"reverts,omitempty"` // the commit that brought it
+	// Words is how many different words the text has, 0 = not counted: a text of
+	// another size need not be read to know that it is not this one.
+	Words   int    `yaml:"words,omitempty"`
+	Blob    string `yaml:"blob,omitempty"`
+	Was     string `yaml:"was,omitempty"`
+	Slot    string `yaml:"slot,omitempty"`
+	Session string `yaml:"session,omitempty"` // where the text came from
+	Turns   []int  `yaml:"turns,omitempty,flow"`
+	Reverts string `yaml:"reverts,omitempty"` // the commit that brought it
 }
 
 // Encode renders stones as one file.
@@ -74,6 +78,9 @@ func (s Stone) encode() []byte {
 	}
 	line("within", scalar(s.Within))
 	line("text_hash", quoted(s.TextHash))
+	if s.Words > 0 {
+		line("words", strconv.Itoa(s.Words))
+	}
 	line("blob", quoted(s.Blob))
 	line("was", quoted(s.Was))
 	line("slot", scalar(s.Slot))
@@ -130,13 +137,15 @@ func Decode(data []byte) ([]Part, error) {
 	var parts []Part
 	var errs []error
 	for _, doc := range documents(data) {
-		var s Stone
-		switch err := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&s); {
-		case errors.Is(err, io.EOF), err == nil && s.Action == "":
-			continue
-		case err != nil:
-			errs = append(errs, err)
-			continue
+		s, ok := readPlain(doc)
+		if !ok {
+			switch err := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&s); {
+			case errors.Is(err, io.EOF), err == nil && s.Action == "":
+				continue
+			case err != nil:
+				errs = append(errs, err)
+				continue
+			}
 		}
 		parts = append(parts, Part{s, doc})
 	}
