@@ -25,8 +25,8 @@ import (
 	"stet/vault/vaulttest"
 )
 
-// The sweeps kill the process before each step of an add that overflows, and
-// fail each step with each error: the notebook and the memories are as before or
+// The sweeps kill the process before each step of an edit, above all of an add
+// that overflows, and fail each step with each error: the notebook and the memories are as before or
 // as after, never between, and no text is lost.
 
 // A crashOp is one write that is made to fail.
@@ -53,6 +53,10 @@ func crashOps() []crashOp {
 	return []crashOp{
 		{name: "overflow", run: overflow},
 		{name: "overflow-by-hand", hand: byHand, run: overflow},
+		{name: "remove", run: func(v *vault.Vault) error {
+			_, err := notebook.Profile(v, small()).Remove(context.Background(), "two", vault.Write{})
+			return err
+		}},
 		{name: "too-long", run: func(v *vault.Vault) error {
 			_, err := notebook.Profile(v, small()).Replace(context.Background(), "one", notebook.New{Text: sized("long", 300)}, vault.Write{})
 			return err
@@ -159,7 +163,10 @@ func (p *template) copy(t testing.TB) string {
 func state(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	clean := func(data []byte) string {
-		return regexp.MustCompile(`(?m)^(id|created|updated): .*$`).ReplaceAllString(string(data), "$1: X")
+		return regexp.MustCompile(`(?m)^(id|created|updated|at): .*$`).ReplaceAllString(string(data), "$1: X")
+	}
+	name := func(p string) string {
+		return regexp.MustCompile(`tombstones/[0-9a-z]{26}\.yaml$`).ReplaceAllString(p, "tombstones/X")
 	}
 	out := map[string]string{}
 	must(filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -173,7 +180,7 @@ func state(t testing.TB, dir string) map[string]string {
 			return nil
 		}
 		data, err := os.ReadFile(p)
-		out["disk:"+strings.TrimPrefix(p, dir)] = clean(data)
+		out["disk:"+name(strings.TrimPrefix(p, dir))] = clean(data)
 		return err
 	}))
 	v, err := vault.Open(context.Background(), dir, crashOptions(nil))
@@ -185,7 +192,7 @@ func state(t testing.TB, dir string) map[string]string {
 		must(err)
 		data, _, err := s.Read(p)
 		must(err)
-		out["HEAD:"+string(p)] = clean(data)
+		out["HEAD:"+name(string(p))] = clean(data)
 	}
 	return out
 }
