@@ -13,13 +13,14 @@ import (
 
 	"stet/vault"
 	"stet/vault/gitstore"
+	"stet/vault/links"
 	"stet/vault/vaulttest"
 )
 
 // operations are stet's own.
 func (m *machine) operations() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"remember": m.remember, "update": m.update, "forget": m.forget, "replace": m.replace,
+		"remember": m.remember, "update": m.update, "forget": m.forget, "replace": m.replace, "move": m.move,
 		"undo": m.undo, "redo": m.redo, "revert": m.revert, "adopt": m.adopt, "reopen": m.reopen,
 	}
 }
@@ -105,6 +106,34 @@ func (m *machine) forget(rt *rapid.T) {
 	if !found {
 		rt.Fatalf("%s is not in the archive as it was", p)
 	}
+}
+
+// move changes nothing but names and the targets of links.
+func (m *machine) move(rt *rapid.T) {
+	p := pick(rt, m.paths(isMemory))
+	was := vault.ReadMemory(vault.Path(p), []byte(m.disk[p]))
+	to := vault.Path(rapid.SampledFrom([]string{"memories", "memories/a", "memories/c/d"}).Draw(rt, "to"))
+	res, err := links.Move(context.Background(), m.v, links.Request{From: []vault.Memory{was}, To: to}, vault.Write{})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	m.done(rt, res.Result, true)
+	for _, moved := range res.Moves {
+		if _, still := m.disk[string(moved[0])]; still || moved[0] != vault.Path(p) {
+			rt.Fatalf("%s is still there: %v", p, res.Moves)
+		}
+		if now, ok := m.disk[string(moved[1])]; !ok || len(res.Rewritten) == 0 && now != m.lastBefore(p) {
+			rt.Fatalf("%s became %q", p, now)
+		}
+	}
+}
+
+// lastBefore is what stood at p before the newest operation.
+func (m *machine) lastBefore(p string) string {
+	if m.last == nil {
+		return ""
+	}
+	return m.last.before[p]
 }
 
 func (m *machine) replace(rt *rapid.T) {
