@@ -8,6 +8,7 @@ import (
 	"stet/vault/durable"
 	"stet/vault/filelock"
 	"stet/vault/gitstore"
+	"stet/vault/guard"
 )
 
 // These can happen when a vault is opened or made.
@@ -127,6 +128,66 @@ func (e *MassDeletionError) Unwrap() error { return ErrMassDeletion }
 // Hint names the next step.
 func (e *MassDeletionError) Hint() string {
 	return `check that the folder is mounted and whole; "stet adopt --yes" commits the deletions`
+}
+
+// A GuardError is an [ErrRefused] with what the guard found in one file.
+type GuardError struct {
+	Path     Path // "" for the commit's message
+	Findings []guard.Finding
+	// ByHand is set for what a person wrote and did not commit.
+	ByHand bool
+	// New is set for a file that does not exist. Path is its folder then: stet
+	// makes names from texts, and this one could spell the secret.
+	New  bool
+	kind error
+}
+
+func (e *GuardError) Error() string {
+	where, what := fmt.Sprintf("%q", e.Path), make([]string, 0, len(e.Findings))
+	switch {
+	case e.New:
+		where = fmt.Sprintf("a new file in %q", e.Path)
+	case e.Path == "":
+		where = "the commit's message"
+	}
+	for _, f := range e.Findings {
+		what = append(what, describeFinding(f))
+	}
+	who := ""
+	if e.ByHand {
+		who = "an edit made by hand "
+	}
+	return fmt.Sprintf("%s: %v: %s%v: %s", where, ErrRefused, who, e.kind, strings.Join(what, "; "))
+}
+
+// Unwrap makes errors.Is true for ErrRefused and for [ErrSecret] or
+// [ErrInjection].
+func (e *GuardError) Unwrap() []error { return []error{e.kind, ErrRefused} }
+
+// Hint names the next step.
+func (e *GuardError) Hint() string {
+	switch {
+	case e.ByHand:
+		return guardHint("take it out of the file, then try again", e.Findings)
+	case errors.Is(e.kind, ErrInjection):
+		return guardHint("leave it out", e.Findings)
+	}
+	return guardHint("write down where it is kept instead", e.Findings)
+}
+
+func guardHint(advice string, found []guard.Finding) string {
+	var prints []string
+	for _, f := range found {
+		prints = append(prints, f.Fingerprint)
+	}
+	return fmt.Sprintf("%s; if it is harmless: stet config add guard.allow %s", advice, strings.Join(prints, ","))
+}
+
+func describeFinding(f guard.Finding) string {
+	if f.Excerpt == "" {
+		return f.String()
+	}
+	return fmt.Sprintf("%s (%s)", f, f.Excerpt)
 }
 
 // hinted attaches the next step to an error without changing its identity.

@@ -26,66 +26,6 @@ import (
 // archive. A revert or undo that would bring back what HEAD has no more is
 // refused like any write: someone took it out.
 
-// A GuardError is an [ErrRefused] with what the guard found in one file.
-type GuardError struct {
-	Path     Path // "" for the commit's message
-	Findings []guard.Finding
-	// ByHand is set for what a person wrote and did not commit.
-	ByHand bool
-	// New is set for a file that does not exist. Path is its folder then: stet
-	// makes names from texts, and this one could spell the secret.
-	New  bool
-	kind error
-}
-
-func (e *GuardError) Error() string {
-	where, what := fmt.Sprintf("%q", e.Path), make([]string, 0, len(e.Findings))
-	switch {
-	case e.New:
-		where = fmt.Sprintf("a new file in %q", e.Path)
-	case e.Path == "":
-		where = "the commit's message"
-	}
-	for _, f := range e.Findings {
-		what = append(what, describeFinding(f))
-	}
-	who := ""
-	if e.ByHand {
-		who = "an edit made by hand "
-	}
-	return fmt.Sprintf("%s: %v: %s%v: %s", where, ErrRefused, who, e.kind, strings.Join(what, "; "))
-}
-
-// Unwrap makes errors.Is true for ErrRefused and for [ErrSecret] or
-// [ErrInjection].
-func (e *GuardError) Unwrap() []error { return []error{e.kind, ErrRefused} }
-
-// Hint names the next step.
-func (e *GuardError) Hint() string {
-	switch {
-	case e.ByHand:
-		return guardHint("take it out of the file, then try again", e.Findings)
-	case errors.Is(e.kind, ErrInjection):
-		return guardHint("leave it out", e.Findings)
-	}
-	return guardHint("write down where it is kept instead", e.Findings)
-}
-
-func guardHint(advice string, found []guard.Finding) string {
-	var prints []string
-	for _, f := range found {
-		prints = append(prints, f.Fingerprint)
-	}
-	return fmt.Sprintf("%s; if it is harmless: stet config add guard.allow %s", advice, strings.Join(prints, ","))
-}
-
-func describeFinding(f guard.Finding) string {
-	if f.Excerpt == "" {
-		return f.String()
-	}
-	return fmt.Sprintf("%s (%s)", f, f.Excerpt)
-}
-
 func (v *Vault) policy() guard.Policy { return policyOf(v.settings) }
 
 func policyOf(s settings.Settings) guard.Policy {
@@ -314,15 +254,22 @@ func (j *judge) refusal(p Path, found []guard.Finding, kind error) error {
 	return &GuardError{Path: Path(p.Dir()), New: true, Findings: found, kind: kind}
 }
 
-// message refuses a secret in what the commit says about itself.
+// message refuses a secret in what the commit says about itself. One that HEAD
+// holds already, in the first words of a memory that is forgotten say, is left
+// out of the subject: the history need not hold it twice.
 func (j *judge) message(g *group) error {
 	if j.policy.Secrets != guard.Block {
 		return nil
 	}
-	found, err := j.fresh(guard.NameSecrets(g.why.message()+g.why.AgentName), &j.known, secretsIn, false)
-	if err == nil && len(found) > 0 {
-		err = &GuardError{Findings: found, kind: ErrSecret}
+	found := slices.DeleteFunc(guard.NameSecrets(g.why.message()+g.why.AgentName), j.policy.Allowed)
+	if len(found) == 0 {
+		return nil
 	}
+	fresh, err := j.fresh(slices.Clone(found), &j.known, secretsIn, false)
+	if err == nil && len(fresh) > 0 {
+		err = &GuardError{Findings: fresh, kind: ErrSecret}
+	}
+	g.why.Subject = "(left out: it looks like a secret)"
 	return err
 }
 

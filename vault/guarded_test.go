@@ -13,6 +13,22 @@ import (
 	"stet/vault/vaulttest"
 )
 
+// A secret that came in past the guard is not repeated in commit messages.
+func TestSubjectsDoNotRepeatASecret(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	if _, err := put(t, with(f, map[settings.Name]string{settings.GuardSecrets: "off"}), vault.Why{}, "memories/a.md", "# The token is "+pat(1)+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := f.Open().Forget(t.Context(), []string{"memories/a.md"}, vault.Write{})
+	if err != nil || res.Commits[0].Subject != "forget: (left out: it looks like a secret)" {
+		t.Errorf("forget: %+v, %v", res, err)
+	}
+	if res, err = f.Open().Undo(t.Context(), 1, vault.Write{}); err != nil || strings.Contains(res.Commits[0].Subject, pat(1)) {
+		t.Errorf("undo: %+v, %v", res, err)
+	}
+}
+
 // pat is a token as a forge gives them out, made here so that none stands in
 // the repository.
 func pat(n int) string {
