@@ -94,10 +94,11 @@ func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
 	return out, nil
 }
 
-// wrote reports whether a commit names the entry as its own work.
+// wrote reports whether a commit names the entry as its own work. One that took
+// something back brings the work of others.
 func (n *Notebook) wrote(c vault.Commit, text string) bool {
 	named := n.Address(markdown.Entry{Text: text})
-	return (c.Op == vault.OpRemember || c.Op == vault.OpUpdate) && slices.Contains(c.Trailers.All("Stet-Memory"), named)
+	return c.Op != "" && c.Op != vault.OpAdopt && c.Op != vault.OpRevert && slices.Contains(c.Trailers.All("Stet-Memory"), named)
 }
 
 // A reader reads each version of the notebook once, though it is what one commit
