@@ -19,6 +19,10 @@ type AdoptOptions struct {
 	DryRun  bool
 	Message string // subject instead of the list of paths
 	Door    string
+	// Leave picks changes that are left for later, a file that is being written
+	// for instance. It is asked again after the file was read, so that what it
+	// then lets pass is what is committed. nil leaves nothing.
+	Leave func(Change) bool
 }
 
 // massFloor and massShare bound how many files may vanish between two looks
@@ -53,7 +57,7 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	why := Why{Op: OpAdopt, Door: o.Door}
 	return v.update(ctx, why, o.DryRun, func(tx *Tx) error {
 		tx.named = o.Paths
-		return tx.adopt(changes, o.Message)
+		return tx.adopt(changes, o)
 	})
 }
 
@@ -94,15 +98,18 @@ func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, error)
 	notes := o.All || v.settings.Bool(settings.WatchCommit)
 	var out []Change
 	for _, c := range append(s.changed, stagedOnly(s)...) {
-		if covered(o.Paths, c.Path) && (notes || len(o.Paths) > 0 || ClassOf(c.Path) != ClassNote) {
+		if covered(o.Paths, c.Path) && (notes || len(o.Paths) > 0 || ClassOf(c.Path) != ClassNote) && !o.leaves(c) {
 			out = append(out, c)
 		}
 	}
-	if gone := countDeleted(out); !o.Yes && gone > max(massFloor, len(s.tracked)/massShare) {
+	// A file that stands elsewhere now has not vanished.
+	if gone := countDeleted(joinRenames(slices.Clone(out))); !o.Yes && gone > max(massFloor, len(s.tracked)/massShare) {
 		return nil, &MassDeletionError{Missing: gone, Total: len(s.tracked)}
 	}
 	return out, nil
 }
+
+func (o AdoptOptions) leaves(c Change) bool { return o.Leave != nil && o.Leave(c) }
 
 // stagedOnly lists files whose disk equals HEAD while other bytes are staged:
 // they would be lost to the next write as well.
@@ -158,8 +165,9 @@ func (v *Vault) lookAgain(ctx context.Context, o AdoptOptions, first []Change) (
 }
 
 // adopt stages hand edits as the person's.
-func (t *Tx) adopt(changes []Change, message string) error {
+func (t *Tx) adopt(changes []Change, o AdoptOptions) error {
 	t.adopting = nil
+	var kept []Change
 	for _, c := range changes {
 		_, err := t.touch(c.Path)
 		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrBadPath) || errors.Is(err, ErrUnsupportedRepository) {
@@ -168,12 +176,15 @@ func (t *Tx) adopt(changes []Change, message string) error {
 		if err != nil {
 			return err
 		}
-		t.adopting = append(t.adopting, c.Path)
+		if o.leaves(c) {
+			continue
+		}
+		kept, t.adopting = append(kept, c), append(t.adopting, c.Path)
 	}
 	slices.Sort(t.adopting)
 	t.adopting = slices.Compact(t.adopting)
-	t.adoptWhy = Why{Subject: oneLine(message)}
-	for _, c := range joinRenames(slices.Clone(changes)) {
+	t.adoptWhy = Why{Subject: oneLine(o.Message)}
+	for _, c := range joinRenames(kept) {
 		if c.Status == Renamed {
 			t.adoptWhy.Moved = append(t.adoptWhy.Moved, [2]Path{c.From, c.Path})
 		}

@@ -167,7 +167,7 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	// either nothing or a whole vault.
 	r, err := v.update(ctx, why, in.DryRun, func(tx *Tx) error {
 		res.Files, res.Diff = nil, ""
-		if err := tx.adopt(found, "the notes found here"); err != nil {
+		if err := tx.adopt(found, AdoptOptions{Message: "the notes found here"}); err != nil {
 			return err
 		}
 		res.Adopted = len(tx.adopting)

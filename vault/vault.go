@@ -198,6 +198,41 @@ func (v *Vault) Head() (Revision, error) {
 	return Revision(h.ID.String()), err
 }
 
+// GitState is what of git matters to somebody who follows the vault.
+type GitState struct {
+	Dir    string // of this working tree, absolute: HEAD and the git index
+	Common string // shared by all working trees, absolute: branches
+	// Operation is an unfinished merge or the like, "" normally.
+	Operation string
+	// Locked says that a git command, or a stet, is changing the git index.
+	Locked bool
+}
+
+// Git looks at git's folder. Cost: nine lstat calls.
+func (v *Vault) Git() GitState {
+	loc := v.repo.Location()
+	return GitState{Dir: loc.GitDir, Common: loc.Common, Operation: v.repo.InProgress(),
+		Locked: v.repo.Root().Exists(v.repo.GitIndexPath() + ".lock")}
+}
+
+// Claim takes a kernel lock of that name for this working tree's vault until
+// release is called or the process dies. It does not wait: another holder is an
+// [ErrBusy] that names it.
+func (v *Vault) Claim(ctx context.Context, name string) (release func() error, err error) {
+	if err := stateName("claim", name); err != nil {
+		return nil, err
+	}
+	root := v.repo.Root()
+	if err := root.MkdirAllLazy("state", v.state, 0o777); err != nil {
+		return nil, v.writeError(err)
+	}
+	lock, err := filelock.Acquire(ctx, root, path.Join(v.state, name+".claim"), filelock.Options{Holder: v.o.Holder})
+	if err != nil {
+		return nil, err
+	}
+	return lock.Release, nil
+}
+
 // git is p as git names it, relative to the working tree.
 func (v *Vault) git(p Path) string { return v.prefix + string(p) }
 

@@ -62,10 +62,113 @@ func (v *Vault) overlaid(files []File, o WalkOptions) []File {
 // trackable lists every file that stet looks after: Markdown anywhere, and
 // anything in stet's own folders, .stet included.
 func (v *Vault) trackable(ctx context.Context) ([]walked, []Problem, error) {
-	w := &walker{v: v, ctx: ctx, keep: inDomain,
-		enter: func(p Path) bool { return !strings.HasPrefix(p.Base(), ".") || p == ".stet" }}
+	w := v.follower(ctx)
+	w.keep = inDomain
 	files, err := w.run("")
 	return files, w.shut, err
+}
+
+// A Survey is what stands below a folder.
+type Survey struct {
+	Folders []Path // that hold, or may hold, files that stet looks after
+	Files   []File // those files: Markdown anywhere, anything in stet's own folders
+}
+
+// Survey lists the folder under, "" for the whole vault, for somebody who means
+// to follow it: in path order, under itself among the folders. Without files it
+// lists folders alone. A folder that is not there, or that stet does not enter,
+// has nothing in it. Cost: as [Vault.Files].
+func (v *Vault) Survey(ctx context.Context, under Path, files bool) (Survey, error) {
+	w := v.follower(ctx)
+	w.keep = func(p Path) bool { return files && inDomain(p) }
+	if under != "" {
+		if _, ok, err := w.admits(string(under)); err != nil || !ok {
+			return Survey{}, err
+		}
+	}
+	found, err := w.run(under)
+	if err != nil {
+		return Survey{}, err
+	}
+	out := Survey{Folders: w.dirs, Files: make([]File, len(found))}
+	slices.Sort(out.Folders)
+	for i, f := range found {
+		out.Files[i] = fileOf(f.path, f.info)
+	}
+	return out, nil
+}
+
+// follower walks everything that a person's edits can be committed from.
+func (v *Vault) follower(ctx context.Context) *walker {
+	return &walker{v: v, ctx: ctx, enter: func(p Path) bool { return !strings.HasPrefix(p.Base(), ".") || p == ".stet" }}
+}
+
+// Pick returns those of the paths, in their order, that [Vault.Files] with the
+// archive would list. Cost: a few calls a folder and one lstat a path, however
+// large the vault is.
+func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
+	type rules struct {
+		ignore *gitstore.Ignore
+		ok     bool
+	}
+	w, seen := v.follower(ctx), map[string]rules{}
+	var out []File
+	for _, p := range paths {
+		if class := ClassOf(p); !p.IsMarkdown() || strings.HasPrefix(p.Base(), ".") || class == ClassReport || class == ClassConfig {
+			continue
+		}
+		dir := p.Dir()
+		in, known := seen[dir]
+		if !known {
+			var err error
+			if in.ignore, in.ok, err = w.admits(dir); err != nil {
+				return nil, err
+			}
+			seen[dir] = in
+		}
+		if !in.ok || strings.HasPrefix(p.Base(), tempPrefix) {
+			continue
+		}
+		if _, hidden := in.ignore.Match(v.git(p), false); hidden {
+			continue
+		}
+		if info, err := v.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
+			out = append(out, fileOf(p, info))
+		}
+	}
+	return out, context.Cause(ctx)
+}
+
+// admits reports whether a walk from the vault's root would list dir, and the
+// ignore rules that hold in it.
+func (w *walker) admits(dir string) (*gitstore.Ignore, bool, error) {
+	ignore, err := w.v.repo.Ignore()
+	if err != nil {
+		return nil, false, err
+	}
+	if ignore, err = w.above(ignore, "."); err != nil {
+		return nil, false, err
+	}
+	at := ""
+	for part := range strings.SplitSeq(path.Join(".", dir)+"/", "/") {
+		data, err := readSmall(w.v.tree, path.Join(at, ".gitignore"))
+		if err != nil {
+			return nil, false, err
+		}
+		ignore = ignore.In(trimSlash(w.v.prefix+at), data)
+		if part == "" || dir == "." {
+			break
+		}
+		at = path.Join(at, part)
+		info, err := w.v.tree.Lstat(at)
+		if err != nil || !info.IsDir() || !w.enter(Path(at)) {
+			return nil, false, nil
+		}
+		if _, hidden := ignore.Match(w.v.git(Path(at)), true); hidden || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
+			return nil, false, nil
+		}
+	}
+	return ignore, true, nil
 }
 
 // inDomain reports whether stet looks after a path.
@@ -87,6 +190,7 @@ type walker struct {
 
 	mu    sync.Mutex
 	found []walked
+	dirs  []Path // the folders listed, without the one the walk began in
 	errs  []error
 	shut  []Problem // folders that may not be listed
 	slots chan struct{}
@@ -208,6 +312,9 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 	}
 	w.mu.Lock()
 	w.found = append(w.found, files...)
+	if dir != "." {
+		w.dirs = append(w.dirs, Path(dir))
+	}
 	w.mu.Unlock()
 }
 

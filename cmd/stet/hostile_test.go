@@ -108,6 +108,11 @@ func (h *trap) stet(in string, args ...string) (code int, out, talk string) {
 		h.t.Errorf("stet %q does not end", args)
 		_ = cmd.Process.Kill()
 	})
+	if args[0] == "watch" {
+		// Time for it to look, and to commit what has been quiet.
+		enough := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
+		defer enough.Stop()
+	}
 	err = cmd.Run()
 	timer.Stop()
 	if strings.Contains(stderr.String(), "goroutine ") {
@@ -248,7 +253,7 @@ links|links --json|links --dead|links --back MEMORY.md|links --orphans
 pin memories/moved.md|unpin memories/moved.md|new fact A title|new ../../outside/x A title
 profile|profile add The person likes tea.|core|core add The server is called Ada.|core --json
 log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|diff --json HEAD|why memories/moved.md|review|review --json
-adopt|adopt --all|adopt memories/linked.md|adopt root
+adopt|adopt --all|adopt memories/linked.md|adopt root|watch
 undo|redo|revert HEAD --yes|restore memories/moved.md|forget memories/config.md|forget memories/moved.md --purge
 config|config --show-origin|config --json|config set watch.commit false --vault|config get guard.secrets
 export|export --json|reindex|bench --help|completion bash|man|help|help exit-codes|version|init|init new|conflicts|context|encode`, "\n") {

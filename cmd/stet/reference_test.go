@@ -77,7 +77,8 @@ func checkFlags(t *testing.T, c *console.Command) {
 }
 
 // A command that writes can be asked what it would write; edit shows it in the
-// editor, and the search index and the vaults of bench are nobody's data.
+// editor, watch goes on and "adopt --dry-run" asks for it, and the search index
+// and the vaults of bench are nobody's data.
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
 	// One line a package, so that two people can add to them.
@@ -88,7 +89,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		adopt undo redo revert restore review
 	`)
 	reads := strings.Fields(`
-		status reindex bench export
+		status reindex watch bench export
 		search list show edit links scopes
 		log history blame diff
 		help version completion man

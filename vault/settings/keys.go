@@ -24,6 +24,9 @@ const (
 	ProfileLimit   Name = "memory.user_char_limit"
 	SearchLanguage Name = "search.language"
 	WatchCommit    Name = "watch.commit"
+	WatchDebounce  Name = "watch.debounce_ms"
+	WatchPoll      Name = "watch.poll_seconds"
+	WatchQuiet     Name = "watch.quiet_seconds"
 )
 
 // A Key is everything there is to know about one key.
@@ -67,7 +70,13 @@ func Keys() []Key {
 			Type: oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
 			Meaning: "what the vault is mostly written in: search takes the forms of one word for one; `none` takes every word as it stands"},
 		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
-			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well; `stet init` sets it in a repository that it makes"},
+			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well, and `stet watch` commits; `stet init` sets it in a repository that it makes"},
+		{Name: WatchDebounce, Type: number(1), Unit: "milliseconds", Default: "150", Vault: true,
+			Meaning: "how long `stet watch` waits after a change before it indexes the file"},
+		{Name: WatchPoll, Type: number(1), Unit: "seconds", Default: "2", Vault: true,
+			Meaning: "how often `stet watch` looks for changes where the system cannot report them"},
+		{Name: WatchQuiet, Type: number(1), Unit: "seconds", Default: "2", Vault: true,
+			Meaning: "how long a file must have been left alone before `stet watch` commits it"},
 	}
 }
 

@@ -81,6 +81,7 @@ type Env struct {
 	root     string           // of the opened vault
 	warnings []string
 	midLine  bool // a line of progress stands on standard error
+	status   bool // a line of status stands on standard output
 }
 
 // New returns the environment of one run on that host.
@@ -146,10 +147,15 @@ func (e *Env) Warn(format string, args ...any) {
 	}
 }
 
+// Again is [Env.Warn] for a command that goes on: it says everything every time
+// it is told and keeps nothing.
+func (e *Env) Again(format string, args ...any) { e.talk("warning: " + fmt.Sprintf(format, args...)) }
+
 // talk writes to standard error. When that stream is broken there is nobody
 // left to tell, so its errors are dropped.
 func (e *Env) talk(text string) {
 	e.clearLine()
+	_ = e.clearStatus() // a broken standard output is met by the answer
 	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text))
 }
 

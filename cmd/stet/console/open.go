@@ -111,6 +111,12 @@ func (e *Env) open(ctx context.Context, readOnly bool) (*vault.Vault, Place, err
 	if err != nil {
 		return nil, place, err
 	}
+	e.opened(v)
+	return v, place, nil
+}
+
+// opened takes up what opening the vault brought to light.
+func (e *Env) opened(v *vault.Vault) {
 	e.root, e.colour = v.Root(), v.Settings().Text(settings.DisplayColor)
 	for _, p := range v.ConfigProblems() {
 		e.Warn("%s", ConfigWarning(p))
@@ -118,7 +124,6 @@ func (e *Env) open(ctx context.Context, readOnly bool) (*vault.Vault, Place, err
 	if done := v.Recovered(); done != "" {
 		e.Note("%s", done)
 	}
-	return v, place, nil
 }
 
 // Index opens the search index of v. It costs nothing until it is used.
@@ -180,4 +185,32 @@ func sameFolder(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
+}
+
+// Follow opens the vault and its index for a command that goes on for long and
+// works in several goroutines: neither reports progress. root "" is the vault in
+// question.
+func (e *Env) Follow(ctx context.Context, root string) (*vault.Vault, *index.Index, error) {
+	if root == "" {
+		place, err := e.Locate()
+		if err != nil {
+			return nil, nil, err
+		}
+		root = place.Root
+	}
+	o, err := e.Options(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Progress = nil
+	v, err := vault.Open(ctx, root, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.opened(v)
+	x, err := index.Open(v, index.Options{Now: e.Now, Hook: e.Hook})
+	if err != nil {
+		return nil, nil, errors.Join(err, v.Close())
+	}
+	return v, x, nil
 }

@@ -1,5 +1,5 @@
 // Package upkeep holds the commands that make a vault and keep it well: init,
-// status, doctor, config, reindex.
+// status, doctor, config, reindex, watch.
 package upkeep
 
 import "stet/cmd/stet/console"
@@ -11,5 +11,5 @@ func StartCommands() []*console.Command {
 
 // IndexCommands returns the definitions that tend the search index.
 func IndexCommands() []*console.Command {
-	return []*console.Command{reindexCommand()}
+	return []*console.Command{reindexCommand(), watchCommand()}
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"stet/cmd/stet/console"
 )
 
@@ -15,9 +17,20 @@ func reindexCommand() *console.Command {
 		Name: "reindex", Group: console.Upkeep,
 		Summary: "build the search index anew from the files",
 		Details: "Hardly ever needed: every search first catches up with the files, and a damaged index\n" +
-			"rebuilds itself. Notes are not touched.",
-		Examples: []console.Example{{Line: "stet reindex", Says: "after copying a vault about, for example"}},
-		Run:      reindex,
+			"rebuilds itself. Notes are not touched. With --watch stet then follows the files until\n" +
+			"Ctrl-C, as \"stet watch --no-commit\" does; under --json the first line is the answer of\n" +
+			"the rebuild, every other one an event.",
+		Examples: []console.Example{
+			{Line: "stet reindex", Says: "after copying a vault about, for example"},
+			{Line: "stet reindex --watch", Says: "and keep it up to date from there on"},
+		},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on and index what changes; nothing is committed"}},
+		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
+			if err := reindex(ctx, e); err != nil || !in.Bool("watch") {
+				return err
+			}
+			return follow(ctx, e, false)
+		},
 	}
 }
 
@@ -27,7 +40,7 @@ type reindexView struct {
 	TookMS float64 `json:"took_ms"`
 }
 
-func reindex(ctx context.Context, e *console.Env, _ *console.Input) (err error) {
+func reindex(ctx context.Context, e *console.Env) (err error) {
 	v, err := e.Reader(ctx)
 	if err != nil {
 		return err

@@ -1,0 +1,67 @@
+package console
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// A stream of events is the answer of a command that goes on until it is ended:
+// one JSON object a line, or lines of text, or one line on a terminal that is
+// kept up to date.
+
+// StreamJSON prints one object as a line.
+func (e *Env) StreamJSON(v any) error { return encode(e.Out, v) }
+
+// StreamLine prints one line of text that stays.
+func (e *Env) StreamLine(text string) error {
+	e.clearLine()
+	if err := e.clearStatus(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(e.Out, Line1(text))
+	return err
+}
+
+// Rewrites says whether standard output can show [Env.StreamStatus].
+func (e *Env) Rewrites() bool {
+	return e.OutTerminal && !e.JSON && e.Getenv("TERM") != "dumb"
+}
+
+// StreamStatus replaces the line of status by text, cut to the terminal's width.
+// It may be called only where [Env.Rewrites] says so.
+func (e *Env) StreamStatus(text string) error {
+	e.clearLine()
+	if err := e.clearStatus(); err != nil {
+		return err
+	}
+	e.status = true
+	line := []rune(Line1(text))
+	if width := e.width(); width > 1 && len(line) >= width {
+		line = append(line[:width-2], '…')
+	}
+	_, err := io.WriteString(e.Out, string(line))
+	return err
+}
+
+// clearStatus takes the line of status away.
+func (e *Env) clearStatus() error {
+	if !e.status {
+		return nil
+	}
+	e.status = false
+	_, err := io.WriteString(e.Out, "\r\x1b[K")
+	return err
+}
+
+// width is that of standard output in columns, 80 where it cannot be had.
+func (e *Env) width() int {
+	if f, ok := e.Out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return w
+		}
+	}
+	return 80
+}

@@ -1,0 +1,204 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/index/watch"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+func watchCommand() *console.Command {
+	return &console.Command{
+		Name: "watch", Group: console.Upkeep,
+		Summary: "follow the files: index what changes, commit edits made by hand",
+		Details: "Runs until Ctrl-C. A file is indexed when it has been left alone for watch.debounce_ms.\n" +
+			"Where watch.commit is on, edits made by hand are committed as yours once they have been\n" +
+			"left alone for watch.quiet_seconds, and never while git is in the middle of something;\n" +
+			"editors' temporary files, and edits that hold a secret, stay out. When a large part of\n" +
+			"the vault vanishes at once its deletion is not committed: \"stet adopt --yes\" does that.\n\n" +
+			"Searches are right without it. One watcher a vault: a second one exits 5. Where the\n" +
+			"system cannot watch that many folders, stet says which limit to raise, and looks every\n" +
+			"watch.poll_seconds. With --json every event is one line: started, indexed, committed,\n" +
+			"left, warning, stopped.",
+		Examples: []console.Example{
+			{Line: "stet watch", Says: "until Ctrl-C"},
+			{Line: "stet watch --no-commit", Says: "keep the search index up to date and commit nothing"},
+			{Line: "stet watch -C ~/notes --json", Says: "for a program"},
+		},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "no-commit", Usage: "commit nothing, whatever watch.commit says"},
+		},
+		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
+			return follow(ctx, e, !in.Bool("no-commit"))
+		},
+	}
+}
+
+// follow watches until ctx ends.
+func follow(ctx context.Context, e *console.Env, commit bool) error {
+	out := &watchOutput{e: e}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	err := watch.Run(ctx, watch.Options{
+		Now: e.Now,
+		Open: func(ctx context.Context) (watch.Subject, error) {
+			s, err := subject(ctx, e, out.root, commit)
+			if err == nil {
+				out.root, out.quiet = s.Vault.Root(), s.Quiet
+			}
+			return s, err
+		},
+		Emit: func(ev watch.Event) {
+			if err := out.show(ev); err != nil {
+				end(err) // nobody is listening any more
+			}
+		},
+	})
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		err = cause
+	}
+	return err
+}
+
+// subject opens the vault as the watcher wants it: the one at root once that is
+// known, so that a vault which goes away is not mistaken for one above it.
+func subject(ctx context.Context, e *console.Env, root string, commit bool) (watch.Subject, error) {
+	v, x, err := e.Follow(ctx, root)
+	if err != nil {
+		return watch.Subject{}, err
+	}
+	s := v.Settings()
+	seconds := func(n settings.Name) time.Duration { return time.Duration(s.Int(n)) * time.Second }
+	return watch.Subject{
+		Vault: v, Index: x, Commit: commit && s.Bool(settings.WatchCommit),
+		Debounce: time.Duration(s.Int(settings.WatchDebounce)) * time.Millisecond,
+		Quiet:    seconds(settings.WatchQuiet), Poll: seconds(settings.WatchPoll),
+		Close: func() error { return errors.Join(x.Close(), v.Close()) },
+	}, nil
+}
+
+// A watchView is one event under --json. Fields that an event does not have are
+// left out.
+type watchView struct {
+	Schema  int                 `json:"schema"`
+	Vault   string              `json:"vault"`
+	Event   watch.Kind          `json:"event"`
+	Time    time.Time           `json:"time"`
+	Mode    string              `json:"mode,omitempty"`    // started: events or polling
+	Commits *bool               `json:"commits,omitempty"` // started: whether hand edits are committed
+	Folders int                 `json:"folders,omitempty"`
+	Files   int                 `json:"files,omitempty"`
+	Added   int                 `json:"added,omitempty"`
+	Changed int                 `json:"changed,omitempty"`
+	Removed int                 `json:"removed,omitempty"`
+	TookMS  float64             `json:"took_ms,omitempty"`
+	Commit  *console.CommitView `json:"commit,omitempty"`
+	Path    vault.Path          `json:"path,omitempty"`
+	Text    string              `json:"text,omitempty"`
+	Hint    string              `json:"hint,omitempty"`
+}
+
+// A watchOutput shows events in the form that was asked for.
+type watchOutput struct {
+	e     *console.Env
+	root  string
+	quiet time.Duration
+	base  string // the part of the status line that stays
+}
+
+func (o *watchOutput) show(ev watch.Event) error {
+	if o.e.JSON {
+		return o.e.StreamJSON(o.view(ev))
+	}
+	line := o.line(ev)
+	switch {
+	case ev.Kind == watch.Warning:
+		o.e.Again("%s", line)
+	case o.e.Quiet && ev.Kind != watch.Left:
+		return nil
+	case o.e.Rewrites() && (ev.Kind == watch.Started || ev.Kind == watch.Indexed || ev.Kind == watch.Committed):
+		if ev.Kind == watch.Started {
+			o.base = line
+			return o.e.StreamStatus(line)
+		}
+		return o.e.StreamStatus(o.base + "  ·  " + o.e.Now().Format(time.TimeOnly) + " " + line)
+	default:
+		if err := o.e.StreamLine(line); err != nil {
+			return err
+		}
+	}
+	if o.e.Rewrites() && o.base != "" && ev.Kind != watch.Stopped {
+		return o.e.StreamStatus(o.base)
+	}
+	return nil
+}
+
+func (o *watchOutput) view(ev watch.Event) watchView {
+	v := watchView{
+		Schema: console.Schema, Vault: o.root, Event: ev.Kind, Time: o.e.Now().UTC(), Mode: ev.Mode, Folders: ev.Folders, Files: ev.Files,
+		Added: ev.Added, Changed: ev.Changed, Removed: ev.Removed, TookMS: float64(ev.Took.Microseconds()) / 1000,
+		Path: ev.Path, Text: ev.Text, Hint: ev.Hint,
+	}
+	switch ev.Kind {
+	case watch.Started:
+		v.Commits = &ev.Commits
+	case watch.Committed:
+		c := console.ViewCommit(ev.Commit)
+		v.Commit = &c
+	}
+	return v
+}
+
+// line is an event in words.
+func (o *watchOutput) line(ev watch.Event) string {
+	switch ev.Kind {
+	case watch.Started:
+		text := fmt.Sprintf("watching  %s (%d files)", o.root, ev.Files)
+		if ev.Mode == "polling" {
+			text += ", by looking"
+		}
+		if ev.Commits {
+			return text + fmt.Sprintf("; edits are committed after %s", o.quiet)
+		}
+		return text + "; nothing is committed"
+	case watch.Indexed:
+		return fmt.Sprintf("indexed  %s in %s", indexedCounts(ev), ev.Took.Round(time.Millisecond))
+	case watch.Committed:
+		return fmt.Sprintf("committed  %s %s", ev.Commit.Rev.Short(), ev.Commit.Subject)
+	case watch.Left:
+		return "left alone  " + withHint(string(ev.Path)+": "+ev.Text, ev.Hint)
+	case watch.Stopped:
+		return "stopped"
+	}
+	return withHint(ev.Text, ev.Hint)
+}
+
+func indexedCounts(ev watch.Event) string {
+	text := ""
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{ev.Added, "added"}, {ev.Changed, "changed"}, {ev.Removed, "removed"}} {
+		if part.n > 0 {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%d %s", part.n, part.what)
+		}
+	}
+	return text
+}
+
+func withHint(text, hint string) string {
+	if hint == "" {
+		return text
+	}
+	return text + " (" + hint + ")"
+}
