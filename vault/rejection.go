@@ -2,6 +2,7 @@ package vault
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -73,6 +74,9 @@ func (t *Tx) rejections() (*rejections, error) {
 	}
 	for _, p := range files {
 		data, _, err := t.v.ReadFile(p)
+		if absent(err) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotRegular) {
+			continue // nothing that stet wrote
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +101,7 @@ func (t *Tx) rejections() (*rejections, error) {
 // lifts the rejection, committed or not.
 func (v *Vault) stoneFiles() ([]Path, error) {
 	if err := v.checkParents(stonesDir + "/x"); err != nil {
-		return nil, err
+		return nil, withHint(fmt.Errorf("read the tombstones: %w", err), "remove the link %s: what was rejected is kept in a folder of files", stonesDir)
 	}
 	entries, err := v.tree.ReadDir(stonesDir)
 	if err != nil && !absent(err) {
@@ -116,6 +120,9 @@ func (v *Vault) stoneFiles() ([]Path, error) {
 // taken back or purged.
 func (v *Vault) RejectedIDs() (map[string]bool, error) {
 	files, err := v.stoneFiles()
+	if errors.Is(err, ErrBadPath) {
+		err = nil // checkStones names it
+	}
 	out := map[string]bool{}
 	for _, p := range files {
 		data, _, rerr := v.ReadFile(p)
@@ -135,6 +142,9 @@ func (v *Vault) RejectedIDs() (map[string]bool, error) {
 // checkStones lists tombstones that cannot be read and so reject nothing.
 func (v *Vault) checkStones() ([]Problem, error) {
 	files, err := v.stoneFiles()
+	if errors.Is(err, ErrBadPath) {
+		return []Problem{{ID: "tombstone", Path: stonesDir, Text: err.Error(), Hint: "remove the link; nothing can be written until then"}}, nil
+	}
 	var out []Problem
 	for _, p := range files {
 		data, _, err := v.ReadFile(p)

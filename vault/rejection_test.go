@@ -375,6 +375,41 @@ func TestTombstonesByHand(t *testing.T) {
 	f.LeaveDirty()
 }
 
+// A cloned vault may hold anything where tombstones are kept: a link is not
+// followed, and what is no tombstone stops nobody.
+func TestHostileTombstones(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	out := t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "a.yaml"), tombstone.Encode([]tombstone.Stone{tombstone.Of(tombstone.Undo, "hello")}), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(out, filepath.Join(f.Dir, ".stet/tombstones")); err != nil {
+		t.Skipf("skip: no symbolic links here: %v", err)
+	}
+	if _, err := say(v, agent(), "hello"); !errors.Is(err, vault.ErrBadPath) {
+		t.Errorf("a linked folder: %v", err)
+	}
+	problems, err := v.Check(t.Context())
+	if err != nil || !slices.ContainsFunc(problems, func(p vault.Problem) bool { return p.ID == "tombstone" }) {
+		t.Errorf("doctor on a linked folder: %v, %v", problems, err)
+	}
+	if err := os.Remove(filepath.Join(f.Dir, ".stet/tombstones")); err != nil {
+		t.Fatal(err)
+	}
+	f.Write(".stet/tombstones/big.yaml", strings.Repeat("# nothing\n", vault.MaxFileSize/10+1))
+	f.Write(".stet/tombstones/bomb.yaml", "---\naction: &a [x, x]\nids: [*a, *a]\n")
+	f.Write(".stet/tombstones/folder.yaml/x", "no file\n")
+	if err := os.Symlink(filepath.Join(out, "a.yaml"), filepath.Join(f.Dir, ".stet/tombstones/link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := say(v, agent(), "hello"); err != nil {
+		t.Errorf("beside what is no tombstone: %v", err)
+	}
+	f.LeaveDirty()
+}
+
 // What was reverted before there was a vault is no business of stet's, and is
 // not even walked to.
 func TestRevertsFromBeforeTheVaultRejectNothing(t *testing.T) {

@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"stet/vault/gitstore"
+	"stet/vault/vaulttest"
 )
 
 // On random histories with branches and merges, even where clocks go backwards,
 // what is left is what git rev-list A ^B lists.
 func TestHistoryWithoutIsRevList(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("skip: needs git")
-	}
+	vaulttest.NeedGit(t)
 	for seed := range 6 {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		dir := t.TempDir()

@@ -77,7 +77,7 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 		return Review{}, err
 	}
 	out := Review{Upto: head}
-	o := vault.LogOptions{Changes: true, Without: string(seen.Upto)}
+	o := vault.LogOptions{Without: string(seen.Upto)}
 	if !since.IsZero() {
 		o.Without, o.Since = "", since
 	}
@@ -92,6 +92,9 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 			}
 		}
 		if byOthers(v, c) {
+			if c, err = v.CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
+				return Review{}, err
+			}
 			out.Items = append(out.Items, Item{Commit: c, Reverted: taken[c.Rev], Left: slices.Contains(seen.Left, c.Rev)})
 		}
 	}

@@ -57,6 +57,10 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
+	names, err := namesOf(ctx, v, in, o)
+	if err != nil {
+		return err
+	}
 	answer := logAnswer{Commits: []console.CommitView{}}
 	var commits []vault.Commit
 	for c, err := range v.Log(ctx, o) {
@@ -65,7 +69,7 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		view := console.ViewCommit(c)
 		if in.Bool("patch") {
-			if view.Diff, err = diffOf(ctx, v, c, o.Path); err != nil {
+			if view.Diff, err = diffOf(ctx, v, c, names[c.Rev]); err != nil {
 				return err
 			}
 		}
@@ -129,13 +133,32 @@ func pathOf(ctx context.Context, e *console.Env, v *vault.Vault, word string) (v
 	return p, nil
 }
 
-func diffOf(ctx context.Context, v *vault.Vault, c vault.Commit, p vault.Path) (string, error) {
+// namesOf is what a followed file was called in each commit, for their diffs; nil
+// where that does not matter.
+func namesOf(ctx context.Context, v *vault.Vault, in *console.Input, o vault.LogOptions) (map[vault.Revision][]vault.Path, error) {
+	if !in.Bool("patch") || o.Path == "" {
+		return nil, nil
+	}
+	names := map[vault.Revision][]vault.Path{}
+	for version, err := range v.Versions(ctx, o.Rev, o.Path) {
+		if err != nil {
+			return nil, err
+		}
+		paths := []vault.Path{version.Path}
+		if version.From != "" {
+			paths = append(paths, version.From)
+		}
+		names[version.Commit.Rev] = paths
+		if o.Limit > 0 && len(names) > o.Limit && o.Op == "" && o.Actor == "" && o.Session == "" {
+			break // nothing is left out, so no more can be shown
+		}
+	}
+	return names, nil
+}
+
+func diffOf(ctx context.Context, v *vault.Vault, c vault.Commit, paths []vault.Path) (string, error) {
 	if len(c.Parents) != 1 {
 		return "", nil // the first commit is all there is, a merge repeats its parents
-	}
-	var paths []vault.Path
-	if p != "" {
-		paths = []vault.Path{p}
 	}
 	diffs, err := v.Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
 	return diffText(diffs), err
