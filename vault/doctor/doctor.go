@@ -72,6 +72,7 @@ type Report struct {
 	Fixed    []vault.Problem
 	Commits  []vault.Commit // that mending made
 	Changes  []vault.Change
+	Warnings []string // of those commits: what the next command has to finish
 }
 
 // Examine runs every check and, with o.Fix, mends and looks again, so that
@@ -93,7 +94,7 @@ func Examine(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
 	}
 	again := &exam{v: v, o: o}
 	err := again.look(ctx)
-	r := Report{Problems: again.found, Commits: x.commits, Changes: x.changes}
+	r := Report{Problems: again.found, Commits: x.commits, Changes: x.changes, Warnings: x.warned}
 	r.Fixed = slices.DeleteFunc(before, func(p vault.Problem) bool { return slices.Contains(again.found, p) })
 	return r, err
 }
@@ -105,6 +106,7 @@ type exam struct {
 	found   []vault.Problem
 	commits []vault.Commit
 	changes []vault.Change
+	warned  []string
 }
 
 func (x *exam) look(ctx context.Context) error {

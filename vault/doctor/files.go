@@ -186,7 +186,7 @@ func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
 		if err != nil {
 			return err
 		}
-		x.commits, x.changes = append(x.commits, res.Commits...), append(x.changes, res.Changes...)
+		x.commits, x.changes, x.warned = append(x.commits, res.Commits...), append(x.changes, res.Changes...), append(x.warned, res.Warnings...)
 	}
 	return nil
 }

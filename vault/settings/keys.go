@@ -67,7 +67,7 @@ func Keys() []Key {
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
 			Meaning: "the same for USER.md"},
 		{Name: SearchLanguage, Default: "english", Vault: true,
-			Type: oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
+			Type:    oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
 			Meaning: "what the vault is mostly written in: search takes the forms of one word for one; `none` takes every word as it stands"},
 		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
 			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well, and `stet watch` commits; `stet init` sets it in a repository that it makes"},

@@ -161,12 +161,17 @@ func NeedGit(t testing.TB) {
 
 // Git runs the real git as Ada with no configuration but the repository's.
 func Git(dir string, args ...string) (string, error) {
+	out, err := Command(dir, args...).CombinedOutput()
+	return string(out), err
+}
+
+// Command is what [Git] runs.
+func Command(dir string, args ...string) *exec.Cmd {
 	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C",
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
 		"GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true")
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return cmd
 }
 
 // Check fails the test unless the vault at dir is whole: files, HEAD and git

@@ -69,6 +69,9 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err = errors.Join(err, x.Close()); err != nil {
 		return err
 	}
+	for _, w := range report.Warnings {
+		e.Warn("%s", w)
+	}
 	e.Indexed(ctx, v, report.Changes)
 	view := doctorView{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...), Commits: console.ViewCommits(report.Commits)}
 	if dry {
