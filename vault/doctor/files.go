@@ -49,7 +49,7 @@ func files(ctx context.Context, x *exam) error {
 func (x *exam) secrets(p vault.Path, data []byte) {
 	for _, f := range x.v.Secrets(p, data) {
 		x.add(vault.Problem{ID: "secret", Path: p, Text: fmt.Sprintf("%s (%s)", f, f.Excerpt),
-			Hint: "take it out, and make a new one where it was committed: history keeps it; if it is harmless, add it to guard.allow in your own configuration: " + f.Fingerprint})
+			Hint: "take it out, and make a new one where it was committed: history keeps it; if it is harmless: stet config add guard.allow " + f.Fingerprint})
 	}
 }
 
