@@ -14,6 +14,7 @@ import (
 
 	"stet/vault"
 	"stet/vault/gitstore"
+	"stet/vault/lineage"
 	"stet/vault/links"
 	"stet/vault/vaulttest"
 )
@@ -22,6 +23,7 @@ import (
 func (m *machine) operations() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"remember": m.remember, "update": m.update, "forget": m.forget, "replace": m.replace, "move": m.move,
+		"restore": m.restore, "restore a version": m.restoreVersion, "purge": m.purge,
 		"undo": m.undo, "redo": m.redo, "revert": m.revert, "adopt": m.adopt, "reopen": m.reopen,
 	}
 }
@@ -36,10 +38,12 @@ func (m *machine) remember(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	// What a person asks for again takes its tombstone away.
-	made := slices.DeleteFunc(slices.Clone(res.Changes), func(c vault.Change) bool { return strings.HasPrefix(string(c.Path), ".stet/tombstones/") })
-	if len(made) != len(notes) || each && len(res.Commits) != len(notes) {
-		rt.Fatalf("%d notes: %d commits, changes %+v", len(notes), len(res.Commits), res.Changes)
+	// What was rejected before is no longer: that is a change as well. A plain
+	// "git revert" that nobody has read yet is a commit of its own.
+	changes := slices.DeleteFunc(slices.Clone(res.Changes), func(c vault.Change) bool { return vault.IsTombstone(c.Path) })
+	commits := slices.DeleteFunc(slices.Clone(res.Commits), func(c vault.Commit) bool { return c.Op == vault.OpAdopt })
+	if len(changes) != len(notes) || each && len(commits) != len(notes) {
+		rt.Fatalf("%d notes: %d changes, %d commits", len(notes), len(changes), len(commits))
 	}
 	for i, mem := range res.Memories {
 		if _, there := m.disk[string(mem.Path)]; there {
@@ -82,14 +86,18 @@ func (m *machine) update(rt *rapid.T) {
 		old := string(vault.ReadMemory(vault.Path(p), []byte(was)).Body)
 		switch body := string(now.Body); {
 		case kind == "append" && !strings.HasPrefix(body, strings.TrimRight(old, "\r\n")),
-			kind == "append" && !strings.Contains(body, strings.TrimRight(added, "\r\n")),
+			kind == "append" && !strings.Contains(plainEnds(body), plainEnds(added)),
 			(kind == "kind" || kind == "scope") && body != old,
-			// The file's own line ending wins over that of the text.
-			kind == "text" && strings.TrimRight(strings.ReplaceAll(body, "\r\n", "\n"), "\r\n") != strings.TrimRight(strings.ReplaceAll(added, "\r\n", "\n"), "\r\n"):
+			kind == "text" && plainEnds(body) != plainEnds(added):
 			rt.Fatalf("%s %q: body %q became %q in %q", kind, added, old, body, data)
 		}
 	}
 	m.done(rt, res, true)
+}
+
+// plainEnds is a text but for its line endings, which become the file's own.
+func plainEnds(s string) string {
+	return strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 }
 
 func (m *machine) forget(rt *rapid.T) {
@@ -109,6 +117,57 @@ func (m *machine) forget(rt *rapid.T) {
 	}
 	if !found {
 		rt.Fatalf("%s is not in the archive as it was", p)
+	}
+}
+
+func isArchived(p vault.Path) bool { return vault.ClassOf(p) == vault.ClassArchive }
+
+// restore changes no byte and takes no place.
+func (m *machine) restore(rt *rapid.T) {
+	p := pick(rt, m.paths(isArchived))
+	was, others := m.disk[p], maps.Clone(m.disk)
+	res, err := lineage.Restore(context.Background(), m.v, p, "", vault.Write{})
+	if refused(rt, "restore", err, vault.ErrConflict) {
+		return
+	}
+	m.done(rt, res, true)
+	to := string(res.Memories[0].Path)
+	if _, still := m.disk[p]; still || m.disk[to] != was || isArchived(vault.Path(to)) {
+		rt.Fatalf("%s was restored to %s as %q, want %q", p, to, m.disk[to], was)
+	}
+	if _, taken := others[to]; taken {
+		rt.Fatalf("restore took the place of %s", to)
+	}
+}
+
+func (m *machine) restoreVersion(rt *rapid.T) {
+	p := pick(rt, m.paths(isMemory))
+	var revs []string
+	for version, err := range m.v.Versions(context.Background(), "", vault.Path(p)) {
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if version.New != "" {
+			revs = append(revs, string(version.Commit.Rev))
+		}
+	}
+	at := pick(rt, revs)
+	res, err := lineage.Restore(context.Background(), m.v, p, at, vault.Write{})
+	if refused(rt, "restore "+p+" at "+at, err, vault.ErrNotFound) {
+		return
+	}
+	m.done(rt, res, true)
+}
+
+func (m *machine) purge(rt *rapid.T) {
+	p := pick(rt, m.paths(isMemory))
+	res, erase, err := lineage.Purge(context.Background(), m.v, []string{p}, vault.Write{})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	m.done(rt, res, true)
+	if _, still := m.disk[p]; still || !slices.Contains(erase.Names, p) {
+		rt.Fatalf("%s is still there, or not in the plan %q", p, erase.Names)
 	}
 }
 

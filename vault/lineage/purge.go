@@ -59,7 +59,11 @@ func Purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*
 	}
 	// The subject must not say what is to be gone, whatever the caller wants.
 	w.Message = ""
-	why := w.Why(vault.OpForget, fmt.Sprintf("purge %d files", len(found)))
+	subject := "purge one file"
+	if len(found) > 1 {
+		subject = fmt.Sprintf("purge %d files", len(found))
+	}
+	why := w.Why(vault.OpForget, subject)
 	why.Memories = ids
 	why.Extra = append(why.Extra, vault.TrailerLine{Key: "Stet-Mode", Value: "purge"})
 	do := v.Update
