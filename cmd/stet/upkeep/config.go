@@ -72,6 +72,9 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(words) > 0 {
 		verb, words = words[0], words[1:]
 	}
+	if _, isKey := settings.Find(verb); isKey && len(words) == 0 {
+		verb, words = "get", in.Words // as git config does
+	}
 	want, known := map[string]int{"": 0, "get": 1, "set": 2, "add": 2, "unset": 1}[verb]
 	switch {
 	case !known:
