@@ -24,11 +24,16 @@ func Set(data []byte, k Key, value string) ([]byte, error) {
 		return nil, err
 	}
 	written := encode(value)
+	if e.flow && strings.ContainsAny(written, "[]{},") {
+		written = fmt.Sprintf("%q", value)
+	}
 	if k.Type.IsList() {
 		written = encodeList(strings.Split(value, ","))
 	}
 	var next []byte
 	switch {
+	case e.flow && (e.value == nil || isNull(e.value)):
+		return nil, fmt.Errorf("%s: %w", name, ErrUneditable)
 	case e.value == nil:
 		next = e.insert(written)
 	case isNull(e.value) && e.value.Value == "":
@@ -101,6 +106,9 @@ func Unset(data []byte, name string) ([]byte, error) {
 	if err != nil || e.value == nil {
 		return data, err
 	}
+	if e.flow {
+		return nil, fmt.Errorf("%s: %w", name, ErrUneditable)
+	}
 	next := data
 	nodes := []*yaml.Node{e.key}
 	for i := len(e.sections) - 1; i >= 0 && len(e.sections[i].value.Content) == 2; i-- {
@@ -127,6 +135,7 @@ type editor struct {
 	root       *yaml.Node
 	sections   []section // from the top to the key
 	key, value *yaml.Node
+	flow       bool // it stands between braces, where a value can only be replaced
 	before     []leaf
 }
 
@@ -140,9 +149,7 @@ func open(data []byte, name string) (*editor, error) {
 		return e, err
 	}
 	for m := e.root; m != nil; {
-		if m.Style&yaml.FlowStyle != 0 {
-			return nil, fmt.Errorf("%s: %w", name, ErrUneditable)
-		}
+		e.flow = e.flow || m.Style&yaml.FlowStyle != 0
 		m = e.descend(m)
 	}
 	return e, nil
