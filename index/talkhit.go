@@ -30,7 +30,10 @@ func (s *searching) conversations(src source, hidden []bool) error {
 		limit = defaultLimit
 	}
 	ask := 0
-	if limit > 0 && !s.apart {
+	switch {
+	case s.apart:
+		ask = talkTexts // of few conversations, or what follows is far from the best
+	case limit > 0:
 		ask = max(0, s.q.Offset) + limit + 8 // some may have changed meanwhile
 	}
 	r, list, total, err := evaluateTalk(s.ctx, src, s.parsed, keep, ask, s.texts)

@@ -57,7 +57,8 @@ func reindex(ctx context.Context, e *console.Env) (err error) {
 	}
 	view := reindexView{Total: stats.Total, TookMS: float64(stats.Took.Microseconds()) / 1000}
 	return e.Answer(view, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "indexed  %d files in %s%s\n", stats.Total, stats.Took.Round(time.Millisecond), e.Where())
+		rate := float64(stats.Total) / max(stats.Took, time.Millisecond).Seconds()
+		_, err := fmt.Fprintf(w, "indexed  %d files in %s (%.0f a second)%s\n", stats.Total, stats.Took.Round(time.Millisecond), rate, e.Where())
 		return err
 	})
 }
