@@ -279,20 +279,21 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 	if dir != "." {
 		at = dir + "/"
 	}
-	for _, info := range infos {
-		if info.Name() == ".gitignore" && info.Mode().IsRegular() {
-			data, err := readSmall(w.v.tree, at+".gitignore")
-			if err != nil {
-				w.fail(err)
-				return
-			}
-			ignore = ignore.In(trimSlash(w.v.prefix+at), data)
+	byName := func(info fs.FileInfo, name string) int { return strings.Compare(info.Name(), name) }
+	if i, ok := slices.BinarySearchFunc(infos, ".gitignore", byName); ok && infos[i].Mode().IsRegular() {
+		data, err := readSmall(w.v.tree, at+".gitignore")
+		if err != nil {
+			w.fail(err)
+			return
 		}
+		ignore = ignore.In(trimSlash(w.v.prefix+at), data)
 	}
 	var files []walked
 	for _, info := range infos {
 		p := Path(at + info.Name())
-		if _, err := ParsePath(string(p)); err != nil {
+		if simpleName(info.Name()) && len(p) <= 4096 {
+			// Below a folder that was parsed nothing is left to check.
+		} else if _, err := ParsePath(string(p)); err != nil {
 			if info.Name() != ".git" {
 				w.pass(p, err)
 			}
@@ -316,6 +317,22 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 		w.dirs = append(w.dirs, Path(dir))
 	}
 	w.mu.Unlock()
+}
+
+// simpleName reports a name that [ParsePath] has nothing against, whatever
+// stands before it: nearly all names are, and a walk meets thousands.
+func simpleName(name string) bool {
+	if name[0] == '.' || len(name) > 255 {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // descend lists a folder in a goroutine of its own while there is a free slot,
