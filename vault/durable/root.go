@@ -292,7 +292,7 @@ func (r *Root) ReadDirInfo(p string) (infos []fs.FileInfo, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	infos, err = d.Readdir(-1)
+	infos, err = describe(d)
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
 	return infos, err
 }

@@ -2,9 +2,11 @@ package durable_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -229,5 +231,54 @@ func TestStepsAreAnnouncedInOrder(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A folder is described as the standard library would, whether its entries are
+// looked at one after the other or side by side.
+func TestFoldersOfAnySizeAreDescribed(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 511, 512, 1500} {
+		dir := filepath.Join(t.TempDir(), "d")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			name := filepath.Join(dir, fmt.Sprintf("%05d", i*7919%100003))
+			var err error
+			switch i % 50 {
+			case 0:
+				err = os.Mkdir(name, 0o750|fs.ModeSticky)
+			case 1:
+				err = os.Symlink("nowhere", name)
+			default:
+				err = os.WriteFile(name, []byte(strings.Repeat("x", i%9)), 0o640)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := durable.OpenRoot(filepath.Dir(dir), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.ReadDirInfo("d")
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		want, err := os.ReadDir(dir)
+		if err != nil || len(got) != n || len(want) != n {
+			t.Fatalf("%d entries, %d there are, %v; want %d", len(got), len(want), err, n)
+		}
+		for i, info := range got {
+			is, err := os.Lstat(filepath.Join(dir, want[i].Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if info.Name() != is.Name() || info.Mode() != is.Mode() || info.IsDir() != is.IsDir() || info.Size() != is.Size() || !info.ModTime().Equal(is.ModTime()) ||
+				!reflect.DeepEqual(info.Sys(), is.Sys()) {
+				t.Fatalf("entry %d of %d is %+v, want %+v", i, n, info, is)
+			}
+		}
 	}
 }
