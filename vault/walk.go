@@ -279,14 +279,10 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 	if dir != "." {
 		at = dir + "/"
 	}
-	byName := func(info fs.FileInfo, name string) int { return strings.Compare(info.Name(), name) }
-	if i, ok := slices.BinarySearchFunc(infos, ".gitignore", byName); ok && infos[i].Mode().IsRegular() {
-		data, err := readSmall(w.v.tree, at+".gitignore")
-		if err != nil {
-			w.fail(err)
-			return
-		}
-		ignore = ignore.In(trimSlash(w.v.prefix+at), data)
+	ignore, err = w.rules(at, infos, ignore)
+	if err != nil {
+		w.fail(err)
+		return
 	}
 	var files []walked
 	for _, info := range infos {
@@ -317,6 +313,20 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 		w.dirs = append(w.dirs, Path(dir))
 	}
 	w.mu.Unlock()
+}
+
+// rules adds the ignore file of the folder with that prefix, if infos has one.
+func (w *walker) rules(at string, infos []fs.FileInfo, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
+	byName := func(info fs.FileInfo, name string) int { return strings.Compare(info.Name(), name) }
+	i, ok := slices.BinarySearchFunc(infos, ".gitignore", byName)
+	if !ok || !infos[i].Mode().IsRegular() {
+		return ignore, nil
+	}
+	data, err := readSmall(w.v.tree, at+".gitignore")
+	if err != nil {
+		return nil, err
+	}
+	return ignore.In(trimSlash(w.v.prefix+at), data), nil
 }
 
 // simpleName reports a name that [ParsePath] has nothing against, whatever
