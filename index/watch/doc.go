@@ -16,6 +16,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"stet/index"
 	"stet/vault"
 )
@@ -67,9 +69,10 @@ type Options struct {
 	// then once a minute. Its context ends with Run. nil is nothing.
 	Due func(context.Context)
 
-	// For tests: what takes the place of the system's events and of looking at
-	// the folder itself.
+	// For tests: what takes the place of the system's events, of adding one
+	// watch, and of looking at the folder itself.
 	source func(context.Context, Subject, *hints) (closer, error)
+	add    func(w *fsnotify.Watcher, name string) error
 	gone   func() bool
 }
 

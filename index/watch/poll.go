@@ -24,7 +24,10 @@ const lazy = 50
 func poll(ctx context.Context, v Vault, h *hints, every time.Duration) *poller {
 	p := &poller{v: v, h: h, every: every}
 	ctx, p.end = context.WithCancel(ctx)
-	p.ended.Go(func() { p.run(ctx) })
+	// Before anything else looks: what changes after that look must differ from
+	// this one.
+	before, ok := p.look(ctx)
+	p.ended.Go(func() { p.run(ctx, before, ok) })
 	return p
 }
 
@@ -35,35 +38,39 @@ func (p *poller) Close() error {
 	return nil
 }
 
-func (p *poller) run(ctx context.Context) {
-	var before []vault.File
-	first, failing := true, false
-	for {
-		began := p.h.now()
-		found, err := p.v.Survey(ctx, "", true)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !failing {
-			p.h.warn("look for changes: "+err.Error(), "")
-		}
-		if failing = err != nil; !failing {
-			if !first {
-				if changed := differences(before, found.Files); len(changed) > 0 {
-					p.h.changed(changed...)
-				}
-				p.h.atGit()
-			}
-			before, first = found.Files, false
-		}
-		pause := time.NewTimer(max(p.every, lazy*p.h.now().Sub(began)))
+func (p *poller) run(ctx context.Context, before []vault.File, known bool) {
+	for took := time.Duration(0); ; {
+		pause := time.NewTimer(max(p.every, lazy*took))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
 			return
 		case <-pause.C:
 		}
+		began := p.h.now()
+		now, ok := p.look(ctx)
+		took = p.h.now().Sub(began)
+		if !ok {
+			continue
+		}
+		switch changed := differences(before, now); {
+		case !known:
+			p.h.lost()
+		case len(changed) > 0:
+			p.h.changed(changed...)
+		}
+		p.h.atGit()
+		before, known = now, true
 	}
+}
+
+// look lists the files; ok is false where that fails.
+func (p *poller) look(ctx context.Context) (files []vault.File, ok bool) {
+	found, err := p.v.Survey(ctx, "", true)
+	if err != nil && ctx.Err() == nil {
+		p.h.warn("look for changes: "+err.Error(), "")
+	}
+	return found.Files, err == nil
 }
 
 // differences lists the paths whose files differ in two lists in path order.

@@ -115,7 +115,7 @@ func (s *session) listen(ctx context.Context) (err error) {
 		s.src, err = s.o.source(ctx, s.sub, s.h)
 		return err
 	}
-	t, err := follow(ctx, s.sub.Vault, s.h, nil)
+	t, err := follow(ctx, s.sub.Vault, s.h, s.o.add)
 	var limit *LimitError
 	if errors.As(err, &limit) {
 		s.look(ctx, limit)
