@@ -47,7 +47,7 @@ type LogOptions struct {
 	Rev     string // start here; "" is HEAD
 	Without string // leave out the history of this revision; one that is gone leaves out nothing
 	Path    Path   // only commits that change this file, or files below it
-	Follow  bool   // Path is a file, followed as by [Vault.Versions]
+	Follow  bool   // follow Path as by [Vault.Versions] when it is a file
 	Limit   int    // 0 = all
 	Op      Op
 	Actor   string
@@ -67,6 +67,10 @@ func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] 
 			return
 		}
 		l := logger{v: v, o: o, objects: v.repo.Stage()}
+		if l.o.Follow, err = l.isFile(from); err != nil {
+			yield(Commit{}, v.writeError(err))
+			return
+		}
 		found := 0
 		for gc, err := range l.walk(from) {
 			if err == nil {
@@ -129,6 +133,20 @@ func (l *logger) match(gc gitstore.Commit) (Commit, bool, error) {
 }
 
 func (l *logger) follows() bool { return l.o.Follow && l.o.Path != "" }
+
+// isFile reports whether Path is to be followed and can be: a folder has no
+// history of its own, only that of what is in it.
+func (l *logger) isFile(from gitstore.ID) (bool, error) {
+	if !l.follows() || from.IsZero() {
+		return false, nil
+	}
+	tree, err := gitTree(l.objects, from)
+	if err != nil {
+		return false, err
+	}
+	e, ok, err := l.objects.Lookup(tree, l.v.git(l.o.Path))
+	return ok && !e.IsDir() || !ok && l.o.Path.IsMarkdown(), err
+}
 
 // walk yields the commits to look at: all of them, or those that changed one
 // file wherever it was.

@@ -69,7 +69,7 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		view := console.ViewCommit(c)
 		if in.Bool("patch") {
-			if view.Diff, err = diffOf(ctx, v, c, names[c.Rev]); err != nil {
+			if view.Diff, err = diffOf(ctx, v, c, names.of(c.Rev, o.Path)); err != nil {
 				return err
 			}
 		}
@@ -133,13 +133,25 @@ func pathOf(ctx context.Context, e *console.Env, v *vault.Vault, word string) (v
 	return p, nil
 }
 
+// fileNames are the names that a followed file had in commits.
+type fileNames map[vault.Revision][]vault.Path
+
+// of is what to show of a commit: the file under its names then, or what was
+// asked for, a folder for instance; nil is everything.
+func (n fileNames) of(rev vault.Revision, asked vault.Path) []vault.Path {
+	if names, ok := n[rev]; ok || asked == "" {
+		return names
+	}
+	return []vault.Path{asked}
+}
+
 // namesOf is what a followed file was called in each commit, for their diffs; nil
 // where that does not matter.
-func namesOf(ctx context.Context, v *vault.Vault, in *console.Input, o vault.LogOptions) (map[vault.Revision][]vault.Path, error) {
+func namesOf(ctx context.Context, v *vault.Vault, in *console.Input, o vault.LogOptions) (fileNames, error) {
 	if !in.Bool("patch") || o.Path == "" {
 		return nil, nil
 	}
-	names := map[vault.Revision][]vault.Path{}
+	names := fileNames{}
 	for version, err := range v.Versions(ctx, o.Rev, o.Path) {
 		if err != nil {
 			return nil, err
