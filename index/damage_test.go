@@ -69,17 +69,20 @@ func searchDamaged(t *testing.T, src *folder, file string, spoil func([]byte) []
 	return res
 }
 
-// damageVault has several segments, dead documents and blocks behind the
-// manifest's first.
+// damageVault has, in both of its indexes, several segments, dead documents
+// and blocks behind the manifest's first.
 func damageVault(t testing.TB) *folder {
 	t.Helper()
 	src := newFolder(t, smallVault())
+	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	src.write(t, "sessions/first.md", talkFile(t, day, "", turn{"user", "Does MySQL run the database?"}, turn{"assistant", "It does, since January."}))
 	x := open(t, src)
 	ask(t, x, Query{Text: "x"})
 	for i := range 5 {
-		p := fmt.Sprintf("n/%d.md", i%3)
+		p, q := fmt.Sprintf("n/%d.md", i%3), fmt.Sprintf("sessions/%d.md", i%3)
 		src.write(t, p, fmt.Sprintf("database note %d about MySQL and running\n", i))
-		if _, err := x.Touch(t.Context(), []vault.Path{vault.Path(p)}); err != nil {
+		src.write(t, q, talkFile(t, day, "", turn{"user", fmt.Sprintf("database talk %d", i)}, turn{"user", "running MySQL"}))
+		if _, err := x.Touch(t.Context(), []vault.Path{vault.Path(p), vault.Path(q)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -53,17 +53,18 @@ func fromFiles(t testing.TB, src Source, q Query) *Result {
 // sameAnswer compares hits, order, scores and totals to the last bit.
 func sameAnswer(t testing.TB, what string, got, want *Result) {
 	t.Helper()
-	if got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, func(a, b Hit) bool {
-		return a.Path == b.Path && a.Score == b.Score && a.Line == b.Line && a.Snippet == b.Snippet && a.Tier == b.Tier
-	}) {
+	alike := func(a, b Hit) bool {
+		return a.Path == b.Path && a.Message == b.Message && a.Score == b.Score && a.Line == b.Line && a.Snippet == b.Snippet && a.Tier == b.Tier
+	}
+	if got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, alike) || !slices.EqualFunc(got.Sessions, want.Sessions, alike) {
 		t.Fatalf("%s:\ngot  %d %v\nwant %d %v", what, got.Total, brief(got), want.Total, brief(want))
 	}
 }
 
 func brief(r *Result) []string {
 	out := []string{}
-	for _, h := range r.Hits {
-		out = append(out, fmt.Sprintf("%s=%.17g", h.Path, h.Score))
+	for _, h := range slices.Concat(r.Hits, r.Sessions) {
+		out = append(out, fmt.Sprintf("%s#%d=%.17g", h.Path, h.Message, h.Score))
 	}
 	return out
 }

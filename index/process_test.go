@@ -120,9 +120,10 @@ func helper(t *testing.T, src *folder, role string) *exec.Cmd {
 func TestKilledWhileIndexing(t *testing.T) {
 	t.Parallel()
 	q := Query{Text: "database mysql running", Limit: -1}
-	for step := range 60 {
+	for step := range 120 {
 		src := damageVault(t)
 		src.write(t, "n/new.md", "one more database\n")
+		src.write(t, "sessions/new.md", "one more database, told\n")
 		out, err := helper(t, src, fmt.Sprintf("die:%d", step)).Output()
 		if strings.Contains(string(out), "survived") {
 			if err != nil {
@@ -143,7 +144,7 @@ func TestKilledWhileIndexing(t *testing.T) {
 			return
 		}
 	}
-	t.Error("indexing takes more than 60 steps")
+	t.Error("indexing takes more than 120 steps")
 }
 
 // Readers beside a writer that updates, merges and rebuilds all the time.
