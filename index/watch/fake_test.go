@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"testing"
@@ -32,6 +33,7 @@ type bubble struct {
 	head     vault.Revision
 	diff     []vault.Change
 	gone     bool
+	root     string // "" is nowhere
 	openErr  error
 	opened   int
 	due      func(context.Context)
@@ -147,7 +149,7 @@ type nothing struct{}
 
 func (nothing) Close() error { return nil }
 
-func (b *bubble) Root() string { return "/nowhere/at/all" }
+func (b *bubble) Root() string { return cmp.Or(b.root, "/nowhere/at/all") }
 
 func (b *bubble) Head() (vault.Revision, error) {
 	b.mu.Lock()

@@ -3,6 +3,8 @@ package watch
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -331,4 +333,41 @@ func TestDueWorkRunsOnceAtATimeAndEndsWithTheWatcher(t *testing.T) {
 	if running != 0 {
 		t.Error("due work outlives the watcher")
 	}
+}
+
+// Where no event says so, the file's own time does: it was saved a moment ago.
+func TestAFileThatWasJustWrittenIsNotCommittedThoughNoEventSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.md")
+	must(t, os.WriteFile(file, []byte("half"), 0o644))
+	inBubble(t, func(b *bubble) {
+		b.root, b.dirty["a.md"] = dir, vault.Modified
+		must(t, os.Chtimes(file, time.Time{}, b.began.Add(1500*ms)))
+	}, func(b *bubble) {
+		b.after(10 * time.Second)
+		if got := b.times("commit a.md"); !slices.Equal(got, []time.Duration{3500 * ms}) {
+			t.Errorf("written at 1.5s, committed at %v", got)
+		}
+		// A time in the future must not hold it back for ever.
+		must(t, os.Chtimes(file, time.Time{}, b.began.Add(24*time.Hour)))
+		b.edit("a.md")
+		b.after(10 * time.Second)
+		if got := b.times("commit a.md"); len(got) != 2 {
+			t.Errorf("committed at %v", got)
+		}
+	})
+}
+
+func TestEditorsTemporaryFilesAreNeverCommitted(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(b *bubble) {
+		b.edit("memories/.a.md.swp")
+		b.edit("memories/a.md___jb_tmp___")
+		b.edit("memories/a.md")
+		b.after(time.Minute)
+		if len(b.times("commit memories/a.md")) != 1 || len(b.dirty) != 2 {
+			t.Errorf("calls: %+v", b.calls)
+		}
+	})
 }

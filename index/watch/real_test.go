@@ -199,3 +199,26 @@ func TestWithoutCommitNothingIsCommitted(t *testing.T) {
 		t.Errorf("HEAD moved to %s, %v", now, err)
 	}
 }
+
+// A linked working tree, a vault in a folder of it, and an outside gc.
+func TestALinkedWorktreeAndAnOutsideGC(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	f := vaulttest.New(t, "memories/a.md", "one\n")
+	dir := filepath.Join(t.TempDir(), "linked")
+	f.Git("worktree", "add", "-q", "-b", "side", dir)
+	linked := vaulttest.At(t, dir)
+	main, side := start(t, f), start(t, linked)
+	for round := range 3 {
+		f.Write("memories/a.md", fmt.Sprintf("edit %d on main\n", round))
+		linked.Write("memories/a.md", fmt.Sprintf("edit %d on side\n", round))
+		main.settled()
+		side.settled()
+		f.Git("gc", "-q", "--prune=now")
+	}
+	linked.Git("merge", "-q", "-X", "theirs", "-m", "both", "main")
+	side.settled()
+	side.finds("main", "memories/a.md")
+	main.stop()
+	side.stop()
+}
