@@ -62,7 +62,7 @@ func (a *attributes) check(p Path, data []byte) error {
 		return err
 	}
 	if attribute := rules.Converts(name, data); attribute != "" {
-		return withHint(fmt.Errorf("%q: %w: git attribute %q changes its bytes", p, ErrUnsupportedRepository, attribute),
+		return WithHint(fmt.Errorf("%q: %w: git attribute %q changes its bytes", p, ErrUnsupportedRepository, attribute),
 			`stet leaves such files to git; a line "%s -text -filter" in .gitattributes would hand it over`, path.Base(string(p)))
 	}
 	return nil

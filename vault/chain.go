@@ -115,7 +115,7 @@ func (t *Tx) handEdits(paths []Path) (staged, disk group, err error) {
 		if at.inGit && inGit != at.inHead.ID && !(at.disk.exists && inGit == at.disk.id) {
 			data, err := t.objects.Blob(inGit)
 			if err != nil {
-				return staged, disk, withHint(pathErrorf("read what is staged for", p, err), `"git restore --staged %s" gives up the staged version`, p)
+				return staged, disk, WithHint(pathErrorf("read what is staged for", p, err), `"git restore --staged %s" gives up the staged version`, p)
 			}
 			staged.paths = append(staged.paths, p)
 			staged.files[p] = pendingFile{data: data, id: inGit, mode: at.staged.Mode}

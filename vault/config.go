@@ -24,7 +24,7 @@ func (v *Vault) ConfigProblems() []settings.Problem { return v.configProblems }
 func (v *Vault) loadConfig() error {
 	data, _, err := v.tree.ReadFile(string(Marker), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return withHint(fmt.Errorf("%q: %w", v.dir, ErrNotVault), `"stet init" makes this folder a vault`)
+		return WithHint(fmt.Errorf("%q: %w", v.dir, ErrNotVault), `"stet init" makes this folder a vault`)
 	}
 	if err != nil {
 		return err
@@ -38,13 +38,13 @@ func (v *Vault) useConfig(data []byte) error {
 	version, err := settings.Version(data)
 	switch {
 	case err != nil:
-		return withHint(fmt.Errorf("%s: %w: %w", Marker, ErrDamaged, err),
+		return WithHint(fmt.Errorf("%s: %w: %w", Marker, ErrDamaged, err),
 			`mend it by hand or restore it with "git checkout HEAD -- %s"`, Marker)
 	case version > FormatVersion:
-		return withHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, version, FormatVersion),
+		return WithHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, version, FormatVersion),
 			"use a newer stet; nothing was read or written")
 	case version < 1:
-		return withHint(fmt.Errorf("%s: %w: no version", Marker, ErrDamaged), `add the line "version: 1"`)
+		return WithHint(fmt.Errorf("%s: %w: no version", Marker, ErrDamaged), `add the line "version: 1"`)
 	}
 	own, problems, err := settings.Read(settings.Vault, string(Marker), data)
 	if err != nil {
@@ -87,7 +87,7 @@ func (v *Vault) Configure(ctx context.Context, key string, value *string, w Writ
 			next, err = settings.Set(data, k, *value)
 		}
 		if err != nil {
-			return withHint(fmt.Errorf("%s: %w: %w", Marker, ErrRefused, err), "edit the file by hand")
+			return WithHint(fmt.Errorf("%s: %w: %w", Marker, ErrRefused, err), "edit the file by hand")
 		}
 		return tx.Put(Marker, was, next)
 	})

@@ -42,7 +42,7 @@ func (v *Vault) look(p Path) (diskFile, error) {
 	case errors.Is(err, ErrNotRegular):
 		return diskFile{}, fmt.Errorf("%q: %w: %w", p, ErrBadPath, err)
 	case errors.Is(err, ErrTooLarge):
-		return diskFile{}, withHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, info.Size(), int64(MaxFileSize)),
+		return diskFile{}, WithHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, info.Size(), int64(MaxFileSize)),
 			"stet leaves it as it is; split it or keep it outside the vault")
 	case err != nil:
 		return diskFile{}, err

@@ -201,7 +201,10 @@ func (h hinted) Unwrap() error { return h.error }
 // Hint names the next step.
 func (h hinted) Hint() string { return h.hint }
 
-func withHint(err error, format string, args ...any) error {
+// WithHint attaches the next step to an error, for the person or the agent who
+// meets it, without changing its identity. Whoever prints it asks for an error
+// with a method Hint() string.
+func WithHint(err error, format string, args ...any) error {
 	return hinted{err, fmt.Sprintf(format, args...)}
 }
 

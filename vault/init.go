@@ -335,7 +335,7 @@ func (v *Vault) hidingRule() (rule gitstore.Rule, hidden bool, err error) {
 }
 
 func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {
-	return withHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.dir, ErrIgnored, rule.File, rule.Line, rule.Text), "%s", hint)
+	return WithHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.dir, ErrIgnored, rule.File, rule.Line, rule.Text), "%s", hint)
 }
 
 // hiddenBy finds a rule that hides one of the vault's own files, by a sample of

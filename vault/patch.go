@@ -53,7 +53,7 @@ func ownKeys() []string {
 
 func checkKey(key string) error {
 	if slices.Contains(ownKeys(), key) {
-		return withHint(fmt.Errorf("front matter key %q: %w: stet keeps it", key, ErrRefused), `"stet edit" lets you change anything by hand`)
+		return WithHint(fmt.Errorf("front matter key %q: %w: stet keeps it", key, ErrRefused), `"stet edit" lets you change anything by hand`)
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 		return m.Path, err
 	}
 	if m.Class != ClassMemory {
-		return "", withHint(fmt.Errorf("update %q: %w: only memories have a scope to change", m.Path, ErrRefused), "move the file by hand")
+		return "", WithHint(fmt.Errorf("update %q: %w: only memories have a scope to change", m.Path, ErrRefused), "move the file by hand")
 	}
 	names := namer{tx: tx, taken: map[string]map[string]bool{}}
 	id := m.ID
@@ -355,9 +355,9 @@ func CheckEdit(p Path, was, now []byte) error {
 	before, after := ReadMemory(p, was), ReadMemory(p, now)
 	switch {
 	case before.ID != "" && after.Problem == "" && after.ID == "":
-		return withHint(fmt.Errorf("%w: the id is gone", ErrInvalid), "keep the line \"id: %s\"", before.ID)
+		return WithHint(fmt.Errorf("%w: the id is gone", ErrInvalid), "keep the line \"id: %s\"", before.ID)
 	case before.ID != "" && after.Problem == "" && after.ID != before.ID:
-		return withHint(fmt.Errorf("%w: the id changed to %q", ErrInvalid, after.ID), "an id is for life; keep the line \"id: %s\"", before.ID)
+		return WithHint(fmt.Errorf("%w: the id changed to %q", ErrInvalid, after.ID), "an id is for life; keep the line \"id: %s\"", before.ID)
 	case utf8.Valid(was) && !utf8.Valid(now):
 		return fmt.Errorf("%w: the text is not valid UTF-8", ErrInvalid)
 	case bytes.IndexByte(was, 0) < 0 && bytes.IndexByte(now, 0) >= 0:

@@ -101,7 +101,7 @@ func (t *Tx) rejections() (*rejections, error) {
 // lifts the rejection, committed or not.
 func (v *Vault) stoneFiles() ([]Path, error) {
 	if err := v.checkParents(stonesDir + "/x"); err != nil {
-		return nil, withHint(fmt.Errorf("read the tombstones: %w", err), "remove the link %s: what was rejected is kept in a folder of files", stonesDir)
+		return nil, WithHint(fmt.Errorf("read the tombstones: %w", err), "remove the link %s: what was rejected is kept in a folder of files", stonesDir)
 	}
 	entries, err := v.tree.ReadDir(stonesDir)
 	if err != nil && !absent(err) {

@@ -205,7 +205,7 @@ func scopeFolder(scope string) (string, error) {
 		parts = append(parts, slug)
 	}
 	if len(parts) > maxScopeDepth {
-		return "", withHint(fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth),
+		return "", WithHint(fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth),
 			"use fewer levels and say the rest with --category; folders you make yourself may be deeper")
 	}
 	return path.Join(append([]string{"memories"}, parts...)...), nil
@@ -321,7 +321,7 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 			return nil, fmt.Errorf("forget %q: %w: it is in the archive already", m.Path, ErrInvalid)
 		}
 		if m.Class != ClassMemory && m.Class != ClassNote && m.Class != ClassSession {
-			return nil, withHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
+			return nil, WithHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
 		}
 		if !slices.ContainsFunc(found, func(f Memory) bool { return f.Path == m.Path }) {
 			found = append(found, m)

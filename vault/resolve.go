@@ -295,5 +295,5 @@ func (f Filter) order() (func(a, b Memory) int, error) {
 	case "importance":
 		return func(a, b Memory) int { return cmp.Or(cmp.Compare(value(b), value(a)), byPath(a, b)) }, nil
 	}
-	return nil, withHint(errInvalidSort(f.Sort), "path, updated, created or importance")
+	return nil, WithHint(errInvalidSort(f.Sort), "path, updated, created or importance")
 }

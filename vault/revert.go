@@ -163,21 +163,21 @@ func (v *Vault) toRevert(ctx context.Context, o RevertOptions) ([]Commit, error)
 		}
 	}
 	for rev := range wanted {
-		return nil, withHint(fmt.Errorf("revert %s: %w: it is no part of this branch's history of the vault", rev.Short(), ErrNotFound), `"stet log" lists what can be reverted`)
+		return nil, WithHint(fmt.Errorf("revert %s: %w: it is no part of this branch's history of the vault", rev.Short(), ErrNotFound), `"stet log" lists what can be reverted`)
 	}
 	if len(out) == 0 {
-		return nil, withHint(fmt.Errorf("revert: %w: no commit matches", ErrNotFound), `"stet log" lists what can be reverted`)
+		return nil, WithHint(fmt.Errorf("revert: %w: no commit matches", ErrNotFound), `"stet log" lists what can be reverted`)
 	}
 	return out, nil
 }
 
 func revertable(c Commit) error {
 	if len(c.Parents) > 1 {
-		return withHint(fmt.Errorf("revert %s: %w: it is a merge", c.Rev.Short(), ErrRefused), `"git revert -m 1 %s" does it with git`, c.Rev.Short())
+		return WithHint(fmt.Errorf("revert %s: %w: it is a merge", c.Rev.Short(), ErrRefused), `"git revert -m 1 %s" does it with git`, c.Rev.Short())
 	}
 	for _, ch := range c.Changes {
 		if ch.Path == Marker && ch.Status == Added {
-			return withHint(fmt.Errorf("revert %s: %w: it made the vault", c.Rev.Short(), ErrRefused), "remove the .stet folder by hand if that is what you want")
+			return WithHint(fmt.Errorf("revert %s: %w: it made the vault", c.Rev.Short(), ErrRefused), "remove the .stet folder by hand if that is what you want")
 		}
 	}
 	return nil
@@ -330,7 +330,7 @@ func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result,
 			return nil, err
 		}
 		if len(revs) < n {
-			return nil, withHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
+			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
 		}
 		res, err := v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 		if err != nil || !res.Unchanged {

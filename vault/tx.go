@@ -135,7 +135,7 @@ func (t *Tx) touch(p Path) (*touched, error) {
 	}
 	got.staged, got.inGit = t.index.Entry(name)
 	if got.inGit && got.staged.SkipWorktree {
-		return nil, withHint(fmt.Errorf("%q: %w: it is outside the sparse checkout", p, ErrUnsupportedRepository), `"git sparse-checkout add" brings it in`)
+		return nil, WithHint(fmt.Errorf("%q: %w: it is outside the sparse checkout", p, ErrUnsupportedRepository), `"git sparse-checkout add" brings it in`)
 	}
 	if got.inGit && got.staged.IntentToAdd {
 		got.inGit = false // announced only: there is no staged content to lose
@@ -154,7 +154,7 @@ func (t *Tx) checkOwn(p Path) error {
 			t.foreign[dir] = foreign
 		}
 		if foreign {
-			return withHint(fmt.Errorf("path %q: %w: %q is a repository or vault of its own", p, ErrBadPath, dir), "use -C %s", dir)
+			return WithHint(fmt.Errorf("path %q: %w: %q is a repository or vault of its own", p, ErrBadPath, dir), "use -C %s", dir)
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ func (v *Vault) update(ctx context.Context, why Why, dry bool, fn func(*Tx) erro
 				return err
 			}
 		}
-		return withHint(fmt.Errorf("%w: the branch kept moving", ErrBusy), "another program commits without pause; try again")
+		return WithHint(fmt.Errorf("%w: the branch kept moving", ErrBusy), "another program commits without pause; try again")
 	})
 	return res, v.writeError(err)
 }
@@ -125,9 +125,9 @@ func (v *Vault) checkWritable() error {
 	case "":
 		return nil
 	case "bisect":
-		return withHint(fmt.Errorf("%w: %s", ErrInProgress, op), `end it with "git bisect reset"`)
+		return WithHint(fmt.Errorf("%w: %s", ErrInProgress, op), `end it with "git bisect reset"`)
 	}
-	return withHint(fmt.Errorf("%w: %s", ErrInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
+	return WithHint(fmt.Errorf("%w: %s", ErrInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {

@@ -70,7 +70,7 @@ func Find(start string) (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", withHint(fmt.Errorf("%q: %w", start, ErrNotVault),
+			return "", WithHint(fmt.Errorf("%q: %w", start, ErrNotVault),
 				`"stet init" makes this folder a vault; -C DIR names another one`)
 		}
 	}
@@ -120,7 +120,7 @@ func attach(dir string, o Options) (*Vault, error) {
 	loc, err := gitstore.Locate(abs)
 	if err != nil {
 		if errors.Is(err, gitstore.ErrNoRepository) {
-			err = withHint(fmt.Errorf("%w: %w", ErrNotVault, err), `"stet init" makes a repository and a vault`)
+			err = WithHint(fmt.Errorf("%w: %w", ErrNotVault, err), `"stet init" makes a repository and a vault`)
 		}
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func attach(dir string, o Options) (*Vault, error) {
 func (v *Vault) checkState() error {
 	for _, p := range []string{"stet", v.state, path.Join(v.state, "index")} {
 		if info, err := v.repo.Root().Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return withHint(fmt.Errorf("%q: %w: it is a symbolic link", v.repo.Root().Abs(p), ErrDamaged), "remove the link; a new folder is made in its place")
+			return WithHint(fmt.Errorf("%q: %w: it is a symbolic link", v.repo.Root().Abs(p), ErrDamaged), "remove the link; a new folder is made in its place")
 		}
 	}
 	return nil
@@ -286,14 +286,14 @@ func (v *Vault) writeError(err error) error {
 	case errors.As(err, &known):
 		return err // whoever met it knows more
 	case errors.Is(err, ErrBusy):
-		return withHint(err, "another stet command is writing; try again")
+		return WithHint(err, "another stet command is writing; try again")
 	case errors.Is(err, gitstore.ErrLocked):
-		return withHint(fmt.Errorf("%w: %w", ErrBusy, err),
+		return WithHint(fmt.Errorf("%w: %w", ErrBusy, err),
 			"a git command is running; if none is, a crashed one left the lock file and you may remove it")
 	case isReadOnly(err) && !errors.Is(err, ErrReadOnly):
-		return withHint(fmt.Errorf("%w: %w", ErrReadOnly, err), "check the owner and permissions of %q", v.dir)
+		return WithHint(fmt.Errorf("%w: %w", ErrReadOnly, err), "check the owner and permissions of %q", v.dir)
 	case errors.Is(err, gitstore.ErrMissing):
-		return withHint(fmt.Errorf("%w: %w", ErrDamaged, err), `"git fsck" lists what is missing; "stet doctor" checks the vault`)
+		return WithHint(fmt.Errorf("%w: %w", ErrDamaged, err), `"git fsck" lists what is missing; "stet doctor" checks the vault`)
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func (v *Vault) resolveID(rev string) (gitstore.ID, error) {
 	}
 	id, err := v.repo.Resolve(rev)
 	if err != nil {
-		return id, withHint(err, `"stet log" lists the commits`)
+		return id, WithHint(err, `"stet log" lists the commits`)
 	}
 	return id, nil
 }

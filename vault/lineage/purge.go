@@ -119,13 +119,13 @@ func exactly(ctx context.Context, v *vault.Vault, ref string) ([]vault.Memory, e
 		}
 	}
 	if len(all) == 0 {
-		return nil, hint(&vault.NotFoundError{Ref: ref}, `a purge takes the whole id or the path, nothing shorter; "stet show NAME --json" has both`)
+		return nil, vault.WithHint(&vault.NotFoundError{Ref: ref}, `a purge takes the whole id or the path, nothing shorter; "stet show NAME --json" has both`)
 	}
 	for _, m := range all {
 		switch m.Class {
 		case vault.ClassMemory, vault.ClassNote, vault.ClassArchive, vault.ClassSession:
 		default:
-			return nil, hint(fmt.Errorf("purge %q: %w: it is a %s file", m.Path, vault.ErrRefused, m.Class), "edit it by hand")
+			return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it is a %s file", m.Path, vault.ErrRefused, m.Class), "edit it by hand")
 		}
 	}
 	return all, nil

@@ -31,7 +31,7 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 	case gone:
 		return restoreDeleted(ctx, v, ref, err, w)
 	case !m.Archived():
-		return nil, hint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
+		return nil, vault.WithHint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
 			`"--at REV" brings an older version back; "stet history %s" lists them`, m.Path)
 	}
 	old, err := placeBefore(ctx, v, m.Path)
@@ -156,7 +156,7 @@ func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byt
 		_, data, err := v.ReadAt(ctx, at, m.ID)
 		return data, err
 	}
-	return nil, hint(fmt.Errorf("restore %q: %w in %s", m.Path, vault.ErrNotFound, at), `"stet history %s" lists its versions`, m.Path)
+	return nil, vault.WithHint(fmt.Errorf("restore %q: %w in %s", m.Path, vault.ErrNotFound, at), `"stet history %s" lists its versions`, m.Path)
 }
 
 // replaced is the tombstone for what an older version takes out.
@@ -187,7 +187,7 @@ func why(w vault.Write, m vault.Memory, at string) vault.Why {
 func free(tx *vault.Tx, p vault.Path, data []byte) (vault.Path, error) {
 	to, free, err := tx.FreePlace(p, data)
 	if err == nil && !free {
-		err = hint(fmt.Errorf("restore %q: %w: its place is taken, and so is the name with the end of its id", p, vault.ErrConflict),
+		err = vault.WithHint(fmt.Errorf("restore %q: %w: its place is taken, and so is the name with the end of its id", p, vault.ErrConflict),
 			"move one of the files that stand there")
 	}
 	return to, err
@@ -217,19 +217,4 @@ func write(ctx context.Context, v *vault.Vault, why vault.Why, w vault.Write, fn
 	}
 	res.Memories = []vault.Memory{left}
 	return res, nil
-}
-
-// hinted attaches the next step to an error without changing its identity.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
-
-// Hint names the next step.
-func (h hinted) Hint() string { return h.hint }
-
-func hint(err error, format string, args ...any) error {
-	return hinted{err, fmt.Sprintf(format, args...)}
 }

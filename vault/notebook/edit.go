@@ -99,7 +99,7 @@ func (x New) text() (string, error) {
 	case x.Kind == "":
 		return text, nil
 	case !markdown.IsKind(x.Kind):
-		return "", withHint(fmt.Errorf("kind %q: %w: it is not one word of two or more letters", x.Kind, vault.ErrInvalid),
+		return "", vault.WithHint(fmt.Errorf("kind %q: %w: it is not one word of two or more letters", x.Kind, vault.ErrInvalid),
 			"for example fact, preference, instruction or routine")
 	}
 	head := markdown.ReadEntry(text)
@@ -170,7 +170,7 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 // markdown one that a command knows.
 func (n *Notebook) explain(op vault.Op, err error) error {
 	if errors.Is(err, markdown.ErrInvalidEntry) {
-		err = withHint(fmt.Errorf("%w: %w", vault.ErrInvalid, err), "say it in other words, or edit %s by hand", n.path)
+		err = vault.WithHint(fmt.Errorf("%w: %w", vault.ErrInvalid, err), "say it in other words, or edit %s by hand", n.path)
 	}
 	doing := map[vault.Op]string{vault.OpRemember: "add to", vault.OpUpdate: "replace in", vault.OpForget: "remove from"}[op]
 	return fmt.Errorf("%s %s: %w", doing, n.path, err)

@@ -147,7 +147,7 @@ func (n *Notebook) Find(entries []markdown.Entry, ref string) (markdown.Entry, e
 	if n := len(found) - len(many.Candidates); n > 0 {
 		more = fmt.Sprintf(" (%d more match)", n)
 	}
-	return markdown.Entry{}, withHint(many, "use more of its text, or its address: %s%s", many.Candidates[0].Path, more)
+	return markdown.Entry{}, vault.WithHint(many, "use more of its text, or its address: %s%s", many.Candidates[0].Path, more)
 }
 
 // lines is text with "\n" between its lines.
@@ -199,7 +199,7 @@ func (n *Notebook) unknown(ref string, entries []markdown.Entry) error {
 	for _, e := range entries[:min(len(entries), maxNamed)] {
 		none.Near = append(none.Near, n.Address(e)+" "+preview(e))
 	}
-	return withHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %q lists the %d entries of %s",
+	return vault.WithHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %q lists the %d entries of %s",
 		"stet "+n.command, len(entries), n.path)
 }
 
@@ -213,19 +213,4 @@ func preview(e markdown.Entry) string {
 		return strings.TrimRight(string(runes[:previewWidth-1]), " ") + "…"
 	}
 	return text
-}
-
-// hinted attaches the next step to an error without changing its identity.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
-
-// Hint names the next step.
-func (h hinted) Hint() string { return h.hint }
-
-func withHint(err error, format string, args ...any) error {
-	return hinted{err, fmt.Sprintf(format, args...)}
 }

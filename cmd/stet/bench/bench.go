@@ -88,7 +88,7 @@ type ranking struct {
 func run(ctx context.Context, e *console.Env, in *console.Input) (err error) {
 	sets, err := readSets(e.Abs(in.Words[0]))
 	if err != nil {
-		return console.WithHint(fmt.Errorf("read data set: %w", err), `the files are described in "stet bench --help"`)
+		return vault.WithHint(fmt.Errorf("read data set: %w", err), `the files are described in "stet bench --help"`)
 	}
 	dir := in.String("vaults")
 	if dir != "" {

@@ -34,16 +34,3 @@ func (u *UsageError) Unwrap() error { return ErrUsage }
 
 // Hint names the next step, "" when the message is enough.
 func (u *UsageError) Hint() string { return u.hint }
-
-// WithHint attaches the next step to an error without changing its identity.
-func WithHint(err error, format string, args ...any) error {
-	return hinted{err, fmt.Sprintf(format, args...)}
-}
-
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
-func (h hinted) Hint() string  { return h.hint }

@@ -141,7 +141,7 @@ func diffPath(ctx context.Context, e *console.Env, v *vault.Vault, word string, 
 	if historic || e.Exists(v, p) || strings.HasSuffix(word, ".md") {
 		return p, nil
 	}
-	return "", console.WithHint(fmt.Errorf("%q is neither a revision, a memory nor a path: %w", word, vault.ErrNotFound),
+	return "", vault.WithHint(fmt.Errorf("%q is neither a revision, a memory nor a path: %w", word, vault.ErrNotFound),
 		`"stet log" shows revisions, "stet list" memories`)
 }
 

@@ -42,7 +42,7 @@ func entryHistory(ctx context.Context, e *console.Env, in *console.Input, v *vau
 		}
 	}
 	if len(answer.Versions) == 0 {
-		return console.WithHint(&vault.NotFoundError{Ref: in.Words[0]}, "no commit has such an entry; \"stet show %s\" has those of now, \"stet adopt %s\" commits them", p, p)
+		return vault.WithHint(&vault.NotFoundError{Ref: in.Words[0]}, "no commit has such an entry; \"stet show %s\" has those of now, \"stet adopt %s\" commits them", p, p)
 	}
 	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
 		for _, view := range answer.Versions {

@@ -61,7 +61,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	all, dry := in.Bool("accept-all"), in.Bool("dry-run")
 	if agent := e.Write(in); all && agent.Actor != vault.ActorUser {
-		return console.WithHint(fmt.Errorf("review: %w: %q is an agent, and what was looked at is for the person to say", vault.ErrRefused, agent.AgentName),
+		return vault.WithHint(fmt.Errorf("review: %w: %q is an agent, and what was looked at is for the person to say", vault.ErrRefused, agent.AgentName),
 			"unset STET_AGENT to answer as the person")
 	}
 	v, _, err := e.Writer(ctx)

@@ -99,7 +99,7 @@ func keep(draft *console.Draft, err error, format string, args ...any) error {
 	if errors.As(err, &hinter) && hinter.Hint() != "" {
 		text = hinter.Hint() + "; " + text
 	}
-	return console.WithHint(errors.Join(err, draft.Keep()), "%s", text)
+	return vault.WithHint(errors.Join(err, draft.Keep()), "%s", text)
 }
 
 // readForEdit reads a file and its hash; one that does not exist is empty.

@@ -198,7 +198,7 @@ func writeNew(e *console.Env, dir string, files map[string]string) (err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	for name := range files {
 		if root.Exists(name) {
-			return console.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict), "name another place, or move it away first")
+			return vault.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict), "name another place, or move it away first")
 		}
 	}
 	for name, text := range files {

@@ -106,7 +106,7 @@ func readForm(v *vault.Vault, kind string) ([]byte, error) {
 func fillForm(e *console.Env, form []byte, kind string, note vault.Note) (string, []byte, error) {
 	doc := markdown.Parse(form)
 	if err := doc.FrontMatterError(); err != nil {
-		return "", nil, console.WithHint(fmt.Errorf("form of %q: %w: %w", kind, vault.ErrInvalid, err), "mend %s/%s.md", formFolder, strings.ToLower(kind))
+		return "", nil, vault.WithHint(fmt.Errorf("form of %q: %w: %w", kind, vault.ErrInvalid, err), "mend %s/%s.md", formFolder, strings.ToLower(kind))
 	}
 	scope := vault.SlugScope("/" + strings.Trim(note.Scope, "/"))
 	now := e.Now().Local()

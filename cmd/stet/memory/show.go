@@ -88,7 +88,7 @@ func readEntry(ctx context.Context, e *console.Env, v *vault.Vault, word, rev st
 			}, nil
 		}
 	}
-	return s, console.WithHint(&vault.NotFoundError{Ref: word}, "%q has no such entry now; \"stet history %s\" lists its versions", file, file)
+	return s, vault.WithHint(&vault.NotFoundError{Ref: word}, "%q has no such entry now; \"stet history %s\" lists its versions", file, file)
 }
 
 func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
