@@ -13,8 +13,14 @@ import (
 // next Pin. Folders that do not exist are left out. Pinned folders are given
 // back with the Root, or after the next Pin that finds another in its place.
 func (r *Root) Pin(dirs ...string) {
+	for old := r.pins.Load(); !r.pins.CompareAndSwap(old, r.pin(old, dirs)); old = r.pins.Load() {
+	}
+}
+
+// pin returns old with handles of dirs.
+func (r *Root) pin(old *map[string]*os.Root, dirs []string) *map[string]*os.Root {
 	next := map[string]*os.Root{}
-	if old := r.pins.Load(); old != nil {
+	if old != nil {
 		maps.Copy(next, *old)
 	}
 	for _, dir := range dirs {
@@ -35,7 +41,7 @@ func (r *Root) Pin(dirs ...string) {
 			delete(next, dir)
 		}
 	}
-	r.pins.Store(&next)
+	return &next
 }
 
 // at is the nearest folder that is open, and p in it.

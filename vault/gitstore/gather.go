@@ -1,7 +1,9 @@
 package gitstore
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -26,8 +28,7 @@ const (
 	maxGathered = 4 << 20
 )
 
-// Gather puts small packs together, those that hold no deltas: stet's, and few
-// of git's. Nothing is done once git keeps a list of its packs
+// Gather puts small packs together that hold no deltas: stet's own. Nothing is done once git keeps a list of its packs
 // (multi-pack-index). The
 // caller holds the vault lock and gives a folder in the repository's root for
 // unfinished files. Objects are durable in the new pack before an old one goes,
@@ -40,8 +41,22 @@ func (r *Repo) Gather(tmp string) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(packs, func(a, b smallPack) int { return int(a.size - b.size) })
-	n, from := 0, 0 // packs[:n] become one
+	slices.SortFunc(packs, func(a, b smallPack) int { return cmp.Compare(a.size, b.size) })
+	if due(packs) == 0 {
+		return nil
+	}
+	packs = slices.DeleteFunc(packs, func(p smallPack) bool { return !r.looksOurs(p) })
+	if n := due(packs); n > 0 {
+		if err := r.gather(tmp, packs[:n]); err != nil {
+			return fmt.Errorf("gather packs: %w", err)
+		}
+	}
+	return nil
+}
+
+// due says how many packs, sorted by size, are to become one.
+func due(packs []smallPack) int {
+	n, from := 0, 0
 	for tier := int64(smallest); tier <= maxGathered; tier *= gatherAt {
 		to := from
 		for to < len(packs) && packs[to].size < tier {
@@ -52,13 +67,29 @@ func (r *Repo) Gather(tmp string) error {
 		}
 		from = to
 	}
-	if n == 0 {
-		return nil
+	return n
+}
+
+// fastest is how a stream begins that zlib wrote at its highest speed, as all of
+// ours are; git's default level begins otherwise.
+const fastest = "\x78\x01"
+
+// looksOurs reads the first bytes of a pack, so that small packs of git's are
+// not read again and again only to be found full of deltas.
+func (r *Repo) looksOurs(p smallPack) bool {
+	f, _, err := r.root.OpenRegular(packDir + "/" + p.name + ".pack")
+	if err != nil {
+		return false
 	}
-	if err := r.gather(tmp, packs[:n]); err != nil {
-		return fmt.Errorf("gather packs: %w", err)
+	defer f.Close() // opened for reading: nothing to lose
+	var head [32]byte
+	n, _ := f.ReadAt(head[:], packHead)
+	in := bufio.NewReader(bytes.NewReader(head[:n]))
+	if h, err := readPackHeader(in, packHead); err != nil || h.isDelta() {
+		return false
 	}
-	return nil
+	begin, err := in.Peek(len(fastest))
+	return err == nil && string(begin) == fastest
 }
 
 type smallPack struct {

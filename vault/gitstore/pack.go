@@ -20,8 +20,12 @@ import (
 // packDir is where git looks for packs.
 const packDir = "objects/pack"
 
-// packTrailer is the length of the SHA-1 at the end of a pack.
-const packTrailer = sha1.Size
+const (
+	// packHead is the length of what stands before the first object.
+	packHead = 12
+	// packTrailer is the length of the SHA-1 at the end of a pack.
+	packTrailer = sha1.Size
+)
 
 // A packBuilder puts objects into one pack and its index, in memory.
 type packBuilder struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,6 +157,23 @@ func TestGatherLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 			}
 		},
 		"multi-pack-index": func(t *testing.T, dir string) { runGit(t, dir, "multi-pack-index", "write") },
+		"packs of git": func(t *testing.T, dir string) {
+			for i := range 2 * gatherAt {
+				id := strings.TrimSpace(runGit(t, dir, "hash-object", "-w", filepath.Join(dir, ".git/HEAD")))
+				must(t, os.WriteFile(filepath.Join(dir, "x"), fmt.Append(nil, "of git ", i), 0o644))
+				other := strings.TrimSpace(runGit(t, dir, "hash-object", "-w", filepath.Join(dir, "x")))
+				cmd := exec.Command("git", "-C", dir, "pack-objects", "-q", filepath.Join(dir, ".git/objects/pack/pack"))
+				cmd.Stdin = strings.NewReader(id + "\n" + other + "\n")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			for _, p := range packFiles(t, dir, ".pack") { // ours, which came first
+				if data, err := os.ReadFile(p); err == nil && bytes.Contains(data, []byte(fastest)) {
+					must(t, os.Remove(p), os.Remove(strings.TrimSuffix(p, ".pack")+".idx"))
+				}
+			}
+		},
 		"damaged packs": func(t *testing.T, dir string) {
 			for _, p := range packFiles(t, dir, ".pack") {
 				data, err := os.ReadFile(p)
