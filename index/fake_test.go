@@ -71,6 +71,9 @@ func (f *folder) Files(_ context.Context, o vault.WalkOptions) ([]vault.File, er
 			return err
 		}
 		path := vault.Path(filepath.ToSlash(rel))
+		if report := vault.ClassOf(path) == vault.ClassReport; report != o.Reports || report && !path.IsReport() {
+			return nil
+		}
 		if !o.Archive && vault.ClassOf(path) == vault.ClassArchive {
 			return nil
 		}

@@ -21,7 +21,7 @@ type filter struct {
 
 // The keys of filters.
 const (
-	keyKind     = "kind"     // kind:decision
+	keyKind     = "kind"     // kind:decision, kind:report
 	keyScope    = "scope"    // scope:/infra/db, by whole segments
 	keyCategory = "category" // category:mysql, tag:mysql
 	keySince    = "since"    // since:2026-01, since:2w
@@ -173,7 +173,7 @@ func (q *query) keeps(r *record, superseded bool, at int64) bool {
 func (f *filter) matches(r *record, m *meta, superseded bool) bool {
 	switch f.key {
 	case keyKind:
-		return m.kind == f.value
+		return m.kind == f.value || f.value == kindReport && r.path.IsReport()
 	case keyScope:
 		scope := strings.ToLower(vault.ScopeOf(r.path))
 		return f.value == "/" || scope == f.value || strings.HasPrefix(scope, f.value+"/")
@@ -217,4 +217,25 @@ func (q *query) classes() (out []string) {
 		}
 	}
 	return out
+}
+
+// visible applies what the query says about classes, archive and supersession.
+func (s *searching) visible(r *record, superseded bool) bool {
+	class := vault.ClassOf(r.path)
+	if len(s.q.Class) > 0 {
+		asked := false
+		for _, c := range s.q.Class {
+			asked = asked || c == class
+		}
+		return asked && (s.q.Archived || !superseded)
+	}
+	switch class {
+	case vault.ClassArchive:
+		return s.q.Archived
+	case vault.ClassReport:
+		return s.reporting
+	case vault.ClassConfig:
+		return false
+	}
+	return s.q.Archived || !superseded
 }

@@ -147,6 +147,21 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	s := newSearching(ctx, x, q, began)
+	if s.wantsReports() {
+		err = s.withReports(func() error { return s.indexed(files) })
+	} else {
+		err = s.indexed(files)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	s.res.Took = x.o.Now().Sub(began)
+	return s.res, nil
+}
+
+// indexed answers from the two indexes.
+func (s *searching) indexed(files []vault.File) (err error) {
+	x := s.x
 	mem, talk := divide(files)
 	if wantsMem, wantsTalk := s.wants(); wantsTalk {
 		s.apart = wantsMem
@@ -159,11 +174,7 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	} else {
 		err = s.run(x.mem, mem, s.answer)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
-	s.res.Took = x.o.Now().Sub(began)
-	return s.res, nil
+	return err
 }
 
 // A searching is one search under way.
@@ -174,7 +185,9 @@ type searching struct {
 	parsed *query
 	texts  *texts
 	apart  bool // sessions are shown beside the notes
-	res    *Result
+	// reporting is set while reports are answered with, see reports.
+	reporting bool
+	res       *Result
 }
 
 func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
@@ -309,25 +322,6 @@ func (s *searching) files(src source, hidden []bool) error {
 	return nil
 }
 
-// visible applies what the query says about classes, archive and supersession.
-func (s *searching) visible(r *record, superseded bool) bool {
-	class := vault.ClassOf(r.path)
-	if len(s.q.Class) > 0 {
-		asked := false
-		for _, c := range s.q.Class {
-			asked = asked || c == class
-		}
-		return asked && (s.q.Archived || !superseded)
-	}
-	switch class {
-	case vault.ClassArchive:
-		return s.q.Archived
-	case vault.ClassReport, vault.ClassConfig:
-		return false
-	}
-	return s.q.Archived || !superseded
-}
-
 // hit cuts a hit from its file as it is now. A file that changed since it was
 // compared must still match, one that vanished is no hit.
 func (s *searching) hit(recs []record, r *record, hidden bool, m match, lines *liner) (Hit, bool) {
@@ -348,6 +342,9 @@ func (s *searching) hit(recs []record, r *record, hidden bool, m match, lines *l
 	}
 	if h.Updated.IsZero() {
 		h.Updated = info.ModTime
+	}
+	if r.path.IsReport() {
+		h.Kind = kindReport
 	}
 	if hidden {
 		h.SupersededBy = cmp.Or(mem.SupersededBy, successor(recs, strings.ToLower(mem.ID)))

@@ -125,6 +125,15 @@ func ClassOf(p Path) Class {
 	return ClassNote
 }
 
+// reportsFolder is where the curator writes what it did, one folder a run.
+const reportsFolder = "logs/curator"
+
+// IsReport reports whether p is a report of the curator:
+// logs/curator/**/REPORT.md.
+func (p Path) IsReport() bool {
+	return strings.HasPrefix(string(p), reportsFolder+"/") && p.Base() == "REPORT.md"
+}
+
 // ScopeOf is the scope that p's folder stands for: "/" for memories/x.md,
 // "/infra/db" for memories/infra/db/x.md and for archive/memories/infra/db/x.md,
 // and the folder itself with a leading slash for any other file.
@@ -134,4 +143,20 @@ func ScopeOf(p Path) string {
 		return "/"
 	}
 	return "/" + strings.TrimPrefix(dir, "memories/")
+}
+
+// simpleName reports a name that [ParsePath] has nothing against, whatever
+// stands before it: nearly all names are, and a walk meets thousands.
+func simpleName(name string) bool {
+	if name[0] == '.' || len(name) > 255 {
+		return false
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
 }

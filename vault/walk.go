@@ -18,6 +18,7 @@ type WalkOptions struct {
 	Archive bool // archive/ as well
 	Under   Path // only this folder
 	All     bool // every file that stet looks after, not Markdown alone
+	Reports bool // the curator's reports and nothing else, wherever Under points
 }
 
 // Files lists the vault's Markdown files in path order as they are on disk:
@@ -26,10 +27,18 @@ type WalkOptions struct {
 // nested vaults are passed over. Cost: one listing per folder and one lstat
 // per file, spread over the processors.
 func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
+	if o.Reports {
+		o.Under = reportsFolder
+	}
 	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
 		enter: func(p Path) bool {
-			return !strings.HasPrefix(p.Base(), ".") && p != "logs" && (o.Archive || p != "archive")
+			return !strings.HasPrefix(p.Base(), ".") && (o.Reports || p != "logs") && (o.Archive || p != "archive")
 		}}
+	if o.Reports {
+		if _, ok, err := w.admits(string(o.Under)); err != nil || !ok {
+			return nil, err
+		}
+	}
 	files, err := w.run(o.Under)
 	if err != nil {
 		return nil, err
@@ -41,7 +50,12 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	return v.overlaid(out, o), nil
 }
 
-func (o WalkOptions) wants(p Path) bool { return p.IsMarkdown() || o.All && inDomain(p) }
+func (o WalkOptions) wants(p Path) bool {
+	if o.Reports {
+		return p.IsReport()
+	}
+	return p.IsMarkdown() || o.All && inDomain(p)
+}
 
 // overlaid adds and drops what a journal that this reader may not finish says.
 func (v *Vault) overlaid(files []File, o WalkOptions) []File {
@@ -50,7 +64,7 @@ func (v *Vault) overlaid(files []File, o WalkOptions) []File {
 	}
 	files = slices.DeleteFunc(files, func(f File) bool { _, ok := v.overlay[f.Path]; return ok })
 	for p, f := range v.overlay {
-		hidden := ClassOf(p) == ClassReport || ClassOf(p) == ClassConfig || ClassOf(p) == ClassArchive && !o.Archive
+		hidden := ClassOf(p) == ClassReport && !o.Reports || ClassOf(p) == ClassConfig || ClassOf(p) == ClassArchive && !o.Archive
 		if !f.remove && !hidden && o.wants(p) && (o.Under == "" || strings.HasPrefix(string(p), string(o.Under)+"/")) {
 			files = append(files, File{Path: p, Size: int64(len(f.data))})
 		}
@@ -327,22 +341,6 @@ func (w *walker) rules(at string, infos []fs.FileInfo, ignore *gitstore.Ignore) 
 		return nil, err
 	}
 	return ignore.In(trimSlash(w.v.prefix+at), data), nil
-}
-
-// simpleName reports a name that [ParsePath] has nothing against, whatever
-// stands before it: nearly all names are, and a walk meets thousands.
-func simpleName(name string) bool {
-	if name[0] == '.' || len(name) > 255 {
-		return false
-	}
-	for i := range len(name) {
-		switch c := name[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // descend lists a folder in a goroutine of its own while there is a free slot,

@@ -27,6 +27,7 @@ func searchCommand() *console.Command {
 			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until:, on:, is:, in:\n" +
 			"with a value; a query that begins with \"-\" goes after \"--\". What was said in sessions\n" +
 			"stands apart, the best message of up to three of them; in:sessions searches nothing else.\n" +
+			"kind:report finds the curator's reports as well, which are left out otherwise.\n" +
 			"--format takes a Go template with the fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}}\n" +
 			"{{.Title}} {{.Snippet}} {{.Score}} {{.Message}} {{.Speaker}} and so on.",
 		Examples: []console.Example{
@@ -44,7 +45,7 @@ func searchCommand() *console.Command {
 			&cli.StringFlag{Name: "scope", Usage: "only below the `SCOPE`"},
 			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only the kind `WORD`"},
 			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
-			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
+			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive, report or note"},
 			&cli.BoolFlag{Name: "archived", Usage: "look in the archive as well"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "print each hit through the Go `TEMPLATE`, one a line"},
 			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
