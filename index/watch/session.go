@@ -101,8 +101,8 @@ func (s *session) start(ctx context.Context) error {
 	if t, ok := s.src.(*tree); ok {
 		started.Folders = t.folders()
 	}
-	s.o.Emit(started)
 	s.indexed(stats, began)
+	s.o.Emit(started)
 	// What was edited while nobody watched.
 	s.h.with(func(now time.Time) { s.h.quiet.addAll(now) })
 	return nil

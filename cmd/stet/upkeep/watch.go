@@ -110,7 +110,7 @@ type watchOutput struct {
 	e     *console.Env
 	root  string
 	quiet time.Duration
-	base  string // the part of the status line that stays
+	files int // in the index
 }
 
 func (o *watchOutput) show(ev watch.Event) error {
@@ -125,20 +125,25 @@ func (o *watchOutput) show(ev watch.Event) error {
 		return nil
 	case o.e.Rewrites() && (ev.Kind == watch.Started || ev.Kind == watch.Indexed || ev.Kind == watch.Committed):
 		if ev.Kind == watch.Started {
-			o.base = line
+			o.files = ev.Files
 			return o.e.StreamStatus(line)
 		}
-		return o.e.StreamStatus(o.base + "  ·  " + o.e.Now().Format(time.TimeOnly) + " " + line)
+		o.files += ev.Added - ev.Removed
+		return o.e.StreamStatus(o.status() + "  ·  " + o.e.Now().Format(time.TimeOnly) + " " + line)
 	default:
 		if err := o.e.StreamLine(line); err != nil {
 			return err
 		}
 	}
-	if o.e.Rewrites() && o.base != "" && ev.Kind != watch.Stopped {
-		return o.e.StreamStatus(o.base)
+	if o.e.Rewrites() && ev.Kind != watch.Stopped && !o.e.Quiet {
+		return o.e.StreamStatus(o.status())
 	}
 	return nil
 }
+
+// status is the part of the status line that stays: short, so that the last
+// event fits beside it.
+func (o *watchOutput) status() string { return fmt.Sprintf("watching  %d files", o.files) }
 
 func (o *watchOutput) view(ev watch.Event) watchView {
 	v := watchView{
