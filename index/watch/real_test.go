@@ -222,3 +222,22 @@ func TestALinkedWorktreeAndAnOutsideGC(t *testing.T) {
 	main.stop()
 	side.stop()
 }
+
+// Without commits no moved branch tells of a file whose event was missed: what
+// is made while a new folder gets its watch must be found by listing it.
+func TestABurstIsFoundByItselfWhereNothingIsCommitted(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "a.md", "one\n")
+	f.LeaveDirty()
+	w := start(t, f, noCommit)
+	for i := range 100 {
+		write(t, f.Dir, fmt.Sprintf("memories/%d/%d/%d/m.md", i%10, i%20, i), fmt.Sprintf("burst edit %d\n", i))
+	}
+	deadline := time.Now().Add(patience)
+	for why := "no look yet"; why != ""; time.Sleep(20 * time.Millisecond) {
+		if why = w.unindexed(); why != "" && time.Now().After(deadline) {
+			t.Fatalf("not indexed: %s", why)
+		}
+	}
+	w.stop()
+}
