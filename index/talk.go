@@ -9,7 +9,7 @@ import (
 
 const (
 	talkTop   = 1000 // messages that neighbours and their session lend score to
-	talkTexts = 200  // messages whose text is read for pairs and phrases
+	talkTexts = 200  // messages whose text is read for pairs
 )
 
 // A talk is what an evaluation knows of conversations.
@@ -24,6 +24,7 @@ type talk struct {
 	sums   []int32                  // scratch, by record
 	bits   map[string]uint64        // stem → its bit in has
 	has    []uint64                 // by document: the words of the query in it
+	doubt  []bool                   // by document: has all the words of a clause that needs their order; nil for none
 }
 
 func newTalk(recs []record, lay *layout) *talk {
@@ -93,7 +94,7 @@ func (c *clause) needsOrder() bool {
 }
 
 // together finds the messages with all the words of a clause; whether they
-// stand side by side is looked up in the text of the best.
+// stand side by side is for [ranking.settle] to look up in their text.
 func (e *evaluation) together(c *clause, found []bool) error {
 	seen := make([]uint16, len(e.scores))
 	distinct := uint16(0)
@@ -113,8 +114,12 @@ func (e *evaluation) together(c *clause, found []bool) error {
 		}
 		distinct++
 	}
+	if e.talk.doubt == nil {
+		e.talk.doubt = make([]bool, len(e.scores))
+	}
 	for d := range found {
 		found[d] = distinct > 0 && seen[d] == distinct
+		e.talk.doubt[d] = e.talk.doubt[d] || found[d]
 	}
 	return nil
 }
@@ -124,7 +129,6 @@ type ranking struct {
 	*evaluation
 	q     *query
 	when  bool // the query asks when
-	order bool // the query has clauses that need the text
 	bonus map[int32]float64
 	texts *texts
 }
@@ -139,8 +143,8 @@ func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bo
 		return nil, nil, 0, err
 	}
 	r := &ranking{evaluation: e, q: q, bonus: map[int32]float64{}, texts: from, when: q.when}
-	for i := range q.clauses {
-		r.order = r.order || q.clauses[i].needsOrder()
+	if err := r.settle(keep); err != nil {
+		return nil, nil, 0, err
 	}
 	best, rest, total := r.candidates(keep, limit)
 	r.rate(best)
@@ -148,9 +152,6 @@ func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bo
 	kept, err := r.read(best[:n])
 	if err != nil {
 		return nil, nil, 0, err
-	}
-	if r.order {
-		return r, cutTo(kept, limit), len(kept), nil
 	}
 	return r, cutTo(slices.Concat(kept, best[n:], rest), limit), total, nil
 }

@@ -220,3 +220,76 @@ func TestADamagedTalkIndexIsMadeAnew(t *testing.T) {
 		sameAnswer(t, fmt.Sprintf("flip %d in %s", i, filepath.Base(file)), ask(t, open(t, src), q), want)
 	}
 }
+
+// Messages that have the words of a phrase in another order are no hits and
+// take none away, however many and however good they are. The scanner knows
+// words and spaces only and shares no code with the index.
+func TestPhrasesAreFoundBehindAnyNumberOfLookalikes(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	said := map[string]string{}
+	files := map[string]string{}
+	add := func(name string, texts ...string) {
+		var turns []turn
+		for i, text := range texts {
+			turns = append(turns, turn{"user", text})
+			said[fmt.Sprintf("%s#%d", name, i+1)] = text
+		}
+		files["sessions/"+name+".md"] = talkFile(t, start, "", turns...)
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for f := range 8 {
+		texts := make([]string, 150)
+		for i := range texts {
+			texts[i] = "violin with a zebra"
+			if i%10 == 0 {
+				texts[i] = strings.Repeat("flute violin drum ", rnd.IntN(3)) + "zebra crossing"
+			}
+		}
+		add(fmt.Sprint("talk", f), texts...)
+	}
+	filler := strings.Repeat("quite another matter of gardens and rain ", 60)
+	add("long", filler+"and then a zebra violin "+filler, filler+"a drum zebra violin with a zebra", filler)
+	x := open(t, newFolder(t, files))
+	for _, tc := range []struct {
+		query string
+		is    func(text string) bool
+	}{
+		{`"zebra violin"`, func(s string) bool { return strings.Contains(s, "zebra violin") }},
+		{`"violin drum" "zebra crossing"`, func(s string) bool {
+			return strings.Contains(s, "violin drum") && strings.Contains(s, "zebra crossing")
+		}},
+		{`+zebra -"violin with a zebra"`, func(s string) bool {
+			return strings.Contains(s, "zebra") && !strings.Contains(s, "violin with a zebra")
+		}},
+		{`+drum -"violin with" -"flute violin"`, func(s string) bool {
+			return strings.Contains(s, "drum") && !strings.Contains(s, "violin with") && !strings.Contains(s, "flute violin")
+		}},
+	} {
+		var want []string
+		for name, text := range said {
+			if tc.is(text) {
+				want = append(want, name)
+			}
+		}
+		slices.Sort(want)
+		got := messages(t, x, tc.query)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s found %d messages %.200v, want %d %.200v", tc.query, len(got), got, len(want), want)
+		}
+		if page := ask(t, x, Query{Text: tc.query + " in:sessions", Limit: 1}); page.Total != len(want) || len(page.Hits) != min(1, len(want)) {
+			t.Errorf("%s: a page shows %d of %d, want 1 of %d", tc.query, len(page.Hits), page.Total, len(want))
+		}
+	}
+	// Beside notes too, and no neighbour comes in that is excluded.
+	if res := ask(t, x, Query{Text: `"zebra violin"`}); !slices.Equal(briefly(res.Sessions), []string{"long#2"}) && !slices.Equal(briefly(res.Sessions), []string{"long#1"}) {
+		t.Errorf("beside notes: %v", briefly(res.Sessions))
+	}
+	for _, name := range messages(t, x, `crossing -"with a"`) {
+		if strings.Contains(said[name], "with a") {
+			t.Errorf("%s is excluded, and found", name)
+			break
+		}
+	}
+}

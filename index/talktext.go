@@ -9,7 +9,7 @@ import (
 	"stet/vault"
 )
 
-// texts reads transcripts, each at most once. It is safe for concurrent use.
+// texts reads transcripts and keeps them. It is safe for concurrent use.
 type texts struct {
 	src  Source
 	mu   sync.Mutex
@@ -36,17 +36,33 @@ func (t *texts) of(p vault.Path) *transcript {
 		t.have[p] = s
 	}
 	t.mu.Unlock()
-	s.once.Do(func() {
-		data, info, err := t.src.ReadFile(p)
-		if err != nil {
-			return
-		}
-		s.data, s.info = data, info
-		d := markdown.Parse(data)
-		s.messages = messagesOf(d)
-		s.memory = sync.OnceValue(func() vault.Memory { return conversation(p, d) })
-	})
+	s.once.Do(func() { s.load(t.src, p) })
 	return s
+}
+
+// passing is a transcript that is looked at once: it is not kept, so that a
+// look into all of them takes the memory of a few.
+func (t *texts) passing(p vault.Path) *transcript {
+	t.mu.Lock()
+	s := t.have[p]
+	t.mu.Unlock()
+	if s != nil {
+		return t.of(p)
+	}
+	s = &transcript{}
+	s.load(t.src, p)
+	return s
+}
+
+func (s *transcript) load(src Source, p vault.Path) {
+	data, info, err := src.ReadFile(p)
+	if err != nil {
+		return
+	}
+	s.data, s.info = data, info
+	d := markdown.Parse(data)
+	s.messages = messagesOf(d)
+	s.memory = sync.OnceValue(func() vault.Memory { return conversation(p, d) })
 }
 
 // message is the span with that number; nil when there is none.
@@ -62,14 +78,56 @@ func (s *transcript) message(number int) *markdown.MessageSpan {
 type talkText struct {
 	pairs  []int // how often it has each
 	length int   // words
-	lost   bool  // it is no hit by its text, or no longer there
+	lost   bool  // it is no longer there
 }
 
-// read looks into the texts of list: messages without a phrase that is
-// required go, words that stand side by side as in the query add to the score.
+// settle looks into the text of every message that has the words of a clause
+// which asks for their order, and puts out those that have them in another one.
+// It has to be every message: what no text was read of is neither a hit nor
+// none. Files are taken one at a time, since most of their messages may be
+// asked for.
+func (r *ranking) settle(keep func(int32) bool) error {
+	if r.talk.doubt == nil {
+		return nil
+	}
+	required, _ := r.q.count()
+	var files [][]int32 // documents, by record
+	numbers := map[int32]int{}
+	last := int32(-1)
+	each(r.talk.doubt, func(d int32) {
+		if r.out[d] || int(r.met[d]) < required || !keep(d) {
+			return
+		}
+		if rec := r.talk.lay.owner[d]; rec != last {
+			last = rec
+			files = append(files, nil)
+		}
+		files[len(files)-1] = append(files[len(files)-1], d)
+		numbers[d] = r.talk.of(d).number // not for goroutines
+	})
+	look := newLooker(r.q)
+	var wg sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), 4, len(files)))
+	for w := range workers {
+		wg.Go(func() {
+			own := look.clone()
+			for i := w; i < len(files) && r.ctx.Err() == nil; i += workers {
+				file := r.texts.passing(r.talk.recs[r.talk.lay.owner[files[i][0]]].path)
+				for _, d := range files[i] {
+					r.out[d] = own.refuses(file, numbers[d])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return r.ctx.Err()
+}
+
+// read looks into the texts of list: words that stand side by side as in the
+// query add to the score.
 func (r *ranking) read(list []match) ([]match, error) {
 	look := newLooker(r.q)
-	if len(look.pairs) == 0 && !r.order {
+	if len(look.pairs) == 0 {
 		return list, nil
 	}
 	numbers := make([]int, len(list))
@@ -83,7 +141,7 @@ func (r *ranking) read(list []match) ([]match, error) {
 		wg.Go(func() {
 			own := look.clone()
 			for i := w; i < len(list) && r.ctx.Err() == nil; i += workers {
-				if doc := list[i].doc; r.order || own.possible(r.talk.has[doc]) {
+				if doc := list[i].doc; own.possible(r.talk.has[doc]) {
 					found[i] = own.message(r.texts.of(r.talk.recs[r.talk.lay.owner[doc]].path), numbers[i])
 				}
 			}
@@ -175,23 +233,17 @@ func (l *looker) kind(word string) int {
 	return k
 }
 
-// message reads one message.
+// message looks for the pairs in one message.
 func (l *looker) message(file *transcript, number int) (out talkText) {
 	span := file.message(number)
 	if span == nil {
 		return talkText{lost: true}
 	}
 	out.pairs = make([]int, len(l.pairs))
-	var tokens []token
-	ordered := slices.ContainsFunc(l.q.clauses, func(c clause) bool { return c.needsOrder() })
-	last, at := 0, 0
+	last := 0
 	for _, text := range spoken(file.data, span) {
 		tokenizeKnown(text, l.known, func(t token) {
 			out.length++
-			if ordered {
-				t.pos += at
-				tokens = append(tokens, t)
-			}
 			k := l.kind(t.term)
 			if t.gram || k < 0 {
 				return
@@ -203,28 +255,55 @@ func (l *looker) message(file *transcript, number int) (out talkText) {
 			}
 			last = k
 		})
-		at += out.length + gap
-	}
-	for i := range l.q.clauses {
-		c := &l.q.clauses[i]
-		if !c.needsOrder() {
-			continue
-		}
-		if has := c.inOrder(tokens); has && c.occur == mustNot || !has && c.occur == must {
-			out.lost = true
-		}
 	}
 	return out
 }
 
-// inOrder reports whether the words of c stand side by side.
-func (c *clause) inOrder(toks []token) bool {
-	p := linePhrase{weight: 1}
-	for _, t := range c.exact {
-		p.terms = append(p.terms, t.term)
-		p.shift = append(p.shift, t.pos-c.exact[0].pos)
+// refuses reports that a message is no hit by the order of its words, or no
+// longer there.
+func (l *looker) refuses(file *transcript, number int) bool {
+	span := file.message(number)
+	if span == nil {
+		return true
 	}
-	return p.in(toks) > 0
+	var tokens []token
+	at := 0
+	for _, text := range spoken(file.data, span) {
+		tokenizeKnown(text, l.known, func(t token) {
+			t.pos += at
+			tokens = append(tokens, t)
+		})
+		at += len(tokens) + gap
+	}
+	return slices.ContainsFunc(l.q.clauses, func(c clause) bool {
+		return c.needsOrder() && c.occur != should && c.inOrder(tokens) != (c.occur == must)
+	})
+}
+
+// inOrder reports whether the words of c stand side by side in a text, whose
+// tokens come by ascending position.
+func (c *clause) inOrder(toks []token) bool {
+	first := c.exact[0]
+	for i := range toks {
+		rest, whole := toks[i:], toks[i].term == first.term
+		for _, t := range c.exact[1:] {
+			if !whole {
+				break
+			}
+			at := toks[i].pos + t.pos - first.pos
+			for len(rest) > 0 && rest[0].pos < at {
+				rest = rest[1:]
+			}
+			whole = false
+			for j := 0; j < len(rest) && rest[j].pos == at && !whole; j++ {
+				whole = rest[j].term == t.term
+			}
+		}
+		if whole {
+			return true
+		}
+	}
+	return false
 }
 
 // pairs are the words of the query that stand side by side in it, stop words
