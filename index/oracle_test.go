@@ -19,46 +19,56 @@ import (
 // fromFiles answers q from the files alone, with the same filters as Search.
 func fromFiles(t testing.TB, src Source, q Query) *Result {
 	t.Helper()
-	files, err := src.Files(context.Background(), vault.WalkOptions{Archive: true})
+	res, err := readFiles(t.Context(), src, q)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return res
+}
+
+func readFiles(ctx context.Context, src Source, q Query) (*Result, error) {
+	files, err := src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return nil, err
 	}
 	x, err := Open(src, Options{Now: time.Now})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer x.Close()
-	s := newSearching(t.Context(), x, q, time.Now())
+	s := newSearching(ctx, x, q, time.Now())
 	mem, talk := divide(files)
 	wantsMem, wantsTalk := s.wants()
 	s.apart = wantsMem && wantsTalk
-	answer := func(files []vault.File, byMessage bool, f func(source, []bool) error) {
+	answer := func(files []vault.File, byMessage bool, f func(source, []bool) error) error {
 		from, err := scan(s.ctx, src, files, s.parsed, byMessage)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if err := f(from, superseded(from.recs)); err != nil {
-			t.Fatal(err)
-		}
+		return f(from, superseded(from.recs))
 	}
 	if wantsTalk {
-		answer(talk, true, s.talkAnswer)
+		err = answer(talk, true, s.talkAnswer)
 	}
-	if wantsMem {
-		answer(mem, false, s.answer)
+	if wantsMem && err == nil {
+		err = answer(mem, false, s.answer)
 	}
-	return s.res
+	return s.res, err
 }
 
 // sameAnswer compares hits, order, scores and totals to the last bit.
 func sameAnswer(t testing.TB, what string, got, want *Result) {
 	t.Helper()
-	alike := func(a, b Hit) bool {
-		return a.Path == b.Path && a.Message == b.Message && a.Score == b.Score && a.Line == b.Line && a.Snippet == b.Snippet && a.Tier == b.Tier
-	}
-	if got.Total != want.Total || !slices.EqualFunc(got.Hits, want.Hits, alike) || !slices.EqualFunc(got.Sessions, want.Sessions, alike) {
+	if !alike(got, want) {
 		t.Fatalf("%s:\ngot  %d %v\nwant %d %v", what, got.Total, brief(got), want.Total, brief(want))
 	}
+}
+
+func alike(got, want *Result) bool {
+	same := func(a, b Hit) bool {
+		return a.Path == b.Path && a.Message == b.Message && a.Score == b.Score && a.Line == b.Line && a.Snippet == b.Snippet && a.Tier == b.Tier
+	}
+	return got.Total == want.Total && slices.EqualFunc(got.Hits, want.Hits, same) && slices.EqualFunc(got.Sessions, want.Sessions, same)
 }
 
 func brief(r *Result) []string {

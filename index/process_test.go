@@ -65,6 +65,10 @@ func play(role string, src *folder) error {
 	}
 	defer x.Close()
 	switch name {
+	case "churn":
+		return churn(ctx, x, src)
+	case "soak":
+		return soak(ctx, src, n)
 	case "write":
 		for i := range n {
 			p := fmt.Sprintf("w/%d.md", i%7)
