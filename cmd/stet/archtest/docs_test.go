@@ -125,12 +125,18 @@ func textFiles(t *testing.T, m *module) []string {
 	for _, s := range m.sources {
 		out = append(out, filepath.Join(m.root, filepath.FromSlash(s.name)))
 	}
-	for _, pattern := range []string{"*.md", "docs/*.md", ".ci/*", "go.mod", "cmd/stet/testdata/script/*", "templates/*/*"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", ".ci/*", ".ci/*/*", "go.mod", "cmd/stet/testdata/script/*", "templates/*/*"} {
 		found, err := filepath.Glob(filepath.Join(m.root, filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, found...)
+		for _, name := range found {
+			if info, err := os.Stat(name); err != nil {
+				t.Fatal(err)
+			} else if info.Mode().IsRegular() {
+				out = append(out, name)
+			}
+		}
 	}
 	return out
 }
