@@ -285,3 +285,36 @@ func TestRememberNeverListsOtherFolders(t *testing.T) {
 		}
 	}
 }
+
+// A commit may say of itself that it takes another back, at any date that fits
+// a number: no such date may keep the vault from being written.
+func TestACommitOfAnyDateCanTakeAnotherBack(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for date, year := range map[string]int{"-100": 1970, "-9223372036854775808": 1970, "0": 1970, "253402300799": 9999,
+		"253402300800": 9999, "400000000000": 9999, "9223372036854775807": 1970} {
+		t.Run(date, func(t *testing.T) {
+			t.Parallel()
+			f := vaulttest.New(t)
+			f.LeaveDirty() // git fsck complains of such dates
+			v := f.Open()
+			remember(t, v, "The gate code is 4711.")
+			head := strings.TrimSpace(f.Git("rev-parse", "HEAD"))
+			raw := fmt.Sprintf("tree %sparent %s\nauthor Ada <ada@example.org> %[3]s +0000\ncommitter Ada <ada@example.org> %[3]s +0000\n\n"+
+				"Revert \"the gate\"\n\nThis reverts commit %[2]s.\n", f.Git("rev-parse", "HEAD^{tree}"), head, date)
+			cmd := vaulttest.Command(f.Dir, "hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+			cmd.Stdin = strings.NewReader(raw)
+			id, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Git("update-ref", "refs/heads/main", strings.TrimSpace(string(id)))
+			remember(t, v, "Another matter.")
+			if s := stones(t, f); len(s) != 1 || s[0].At.Year() != year {
+				t.Errorf("tombstones %+v, want one of the year %d", s, year)
+			}
+			_, err = say(v, agent(), "the gate code is 4711")
+			wantRejected(t, "what was taken back", err, "text")
+		})
+	}
+}

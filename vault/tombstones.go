@@ -3,7 +3,7 @@ package vault
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -130,7 +130,7 @@ func (t *Tx) Reject(stones []tombstone.Stone) error {
 	if len(stones) == 0 {
 		return nil
 	}
-	now := t.v.o.Now().UTC().Truncate(time.Second)
+	now := keptTime(t.v.o.Now())
 	signed := slices.Clone(stones)
 	for i := range signed {
 		signed[i].At, signed[i].By, signed[i].Actor = now, t.why.author(t.v.repo.Config()).Name, t.why.actor()
@@ -185,12 +185,26 @@ func (t *Tx) RejectPurged(ids []string, within []Path) error {
 // read the same history write the same file.
 func stoneName(at time.Time, what []byte) Path {
 	var id ulid.ULID
+	const clock = 6 // bytes of milliseconds, which a time that can be kept fits
+	var millis [8]byte
+	binary.BigEndian.PutUint64(millis[:], uint64(keptTime(at).UnixMilli()))
 	sum := sha256.Sum256(what)
-	err := errors.Join(id.SetTime(ulid.Timestamp(at)), id.SetEntropy(sum[:10]))
-	if err != nil {
-		panic(fmt.Sprintf("ulid of %v: %v", at, err)) // a time after the year 10889
-	}
+	copy(id[copy(id[:], millis[len(millis)-clock:]):], sum[:])
 	return Path(stonesDir + "/" + strings.ToLower(id.String()) + ".yaml")
+}
+
+// keptTime is the nearest time that a tombstone can hold. A commit may claim any
+// date at all, and one that RFC 3339 or a ULID cannot say must not keep everybody
+// from writing.
+func keptTime(at time.Time) time.Time {
+	first, last := time.Unix(0, 0), time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	switch {
+	case at.Before(first):
+		at = first
+	case at.After(last):
+		at = last
+	}
+	return at.UTC().Truncate(time.Second)
 }
 
 // A plainRevert is a commit that a person made with "git revert" and that no
@@ -316,7 +330,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 		return plainRevert{}, err
 	}
 	for i := range stones {
-		stones[i].At, stones[i].By, stones[i].Actor = gc.Committed.UTC().Truncate(time.Second), gc.Author.Name, ActorUser
+		stones[i].At, stones[i].By, stones[i].Actor = keptTime(gc.Committed), gc.Author.Name, ActorUser
 	}
 	parts, err := tombstone.Decode(tombstone.Encode(stones))
 	return plainRevert{file: plainName(gc, rev), parts: parts, subject: c.Subject}, err
