@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -154,7 +155,11 @@ func (l *logger) walk(from gitstore.ID) iter.Seq2[gitstore.Commit, error] {
 	if !l.follows() || from.IsZero() {
 		without := gitstore.ID{}
 		if l.o.Without != "" {
-			without, _ = l.v.resolveID(l.o.Without) // rewritten away: nothing of it is left to leave out
+			var err error
+			// Rewritten away, nothing of it is left to leave out.
+			if without, err = l.v.resolveID(l.o.Without); err != nil && !errors.Is(err, ErrNoRevision) {
+				return func(yield func(gitstore.Commit, error) bool) { yield(gitstore.Commit{}, err) }
+			}
 		}
 		return l.v.repo.HistoryWithout(from, without)
 	}

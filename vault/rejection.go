@@ -279,7 +279,7 @@ type foundStone struct {
 func (r *rejections) find(c tombstone.Candidate, personal bool) (*foundStone, string) {
 	for _, f := range r.files {
 		for i, p := range f.parts {
-			if personal && p.Actor != ActorUser {
+			if p.Ignored || personal && p.Actor != ActorUser {
 				continue
 			}
 			if why := p.Matches(c, func() string { return r.text(p.Stone) }); why != "" {

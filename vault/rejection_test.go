@@ -33,7 +33,9 @@ func stones(t *testing.T, f *vaulttest.Fixture) []tombstone.Stone {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, p := range parts {
-			out = append(out, p.Stone)
+			if !p.Ignored {
+				out = append(out, p.Stone)
+			}
 		}
 	}
 	return out
@@ -447,4 +449,47 @@ func TestRevertsFromBeforeTheVaultRejectNothing(t *testing.T) {
 		t.Errorf("commits %+v, want one", res.Commits)
 	}
 	vaulttest.Check(t, f.Dir)
+}
+
+// A stone that is taken out leaves what else a person or a bad disk put into its
+// file: a comment, and a stone that cannot be read just now.
+func TestAStoneThatGoesLeavesTheRestOfItsFile(t *testing.T) {
+	t.Parallel()
+	const text, comment, broken = "The gate code is 4711.", "# asked Ada on Monday\n", "---\naction: [undo\n"
+	for name, takeOut := range map[string]func(v *vault.Vault, id string) error{
+		"said again": func(v *vault.Vault, _ string) error { _, err := say(v, vault.Write{}, text); return err },
+		"purged": func(v *vault.Vault, id string) error {
+			why := vault.Why{Op: vault.OpForget, Subject: "purge"}
+			_, err := v.Update(ctxb(), why, func(tx *vault.Tx) error { return tx.RejectPurged([]string{id}, nil) })
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := vaulttest.New(t)
+			v := f.Open()
+			id := mustSay(t, v, agent(), text).Memories[0].ID
+			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			p, err := filepath.Rel(f.Dir, files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Write(p, comment+f.Read(p)+broken)
+			if _, err := v.Adopt(t.Context(), vault.AdoptOptions{All: true}); err != nil {
+				t.Fatal(err)
+			}
+			if err := takeOut(v, id); err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Read(p); got != comment+broken {
+				t.Errorf("left %q, want %q", got, comment+broken)
+			}
+		})
+	}
 }

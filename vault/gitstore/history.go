@@ -89,8 +89,11 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if id, err := ParseID(rev); err == nil && !id.IsZero() {
-		if _, err := r.read(plumbing.CommitObject, id); err == nil {
+		switch _, err := r.read(plumbing.CommitObject, id); {
+		case err == nil:
 			return id, nil
+		case isMachines(err):
+			return ID{}, fmt.Errorf("read commit %s: %w", id, err)
 		}
 	}
 	repo, err := git.Open(packsFirst{r.storage, r}, nil)

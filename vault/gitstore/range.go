@@ -2,6 +2,7 @@ package gitstore
 
 import (
 	"container/heap"
+	"errors"
 	"iter"
 	"slices"
 )
@@ -15,8 +16,11 @@ func (r *Repo) HistoryWithout(from, other ID) iter.Seq2[Commit, error] {
 	if other.IsZero() {
 		return r.History(from)
 	}
-	if _, err := objects.Commit(other); err != nil {
+	switch _, err := objects.Commit(other); {
+	case errors.Is(err, ErrMissing):
 		return r.History(from)
+	case err != nil: // it may well be there, and everything would look new
+		return func(yield func(Commit, error) bool) { yield(Commit{}, err) }
 	}
 	return func(yield func(Commit, error) bool) {
 		p := painter{objects: objects, hidden: map[ID]bool{}, queue: &byTime{}}

@@ -3,7 +3,9 @@ package gitstore_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -82,5 +84,70 @@ func TestHistoryWithoutIsRevList(t *testing.T) {
 		if err := repo.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A commit that is gone leaves nothing out; one that the disk cannot give up just
+// now is not gone.
+func TestHistoryWithoutTellsGoneFromUnreadable(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := vaulttest.Git(dir, args...)
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "one")
+	old := git("commit-tree", "-m", "of another branch", "HEAD^{tree}")
+	count := func() (n int, err error) {
+		t.Helper()
+		loc, err := gitstore.Locate(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = repo.Close() }()
+		head, err := repo.Head()
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := gitstore.ParseID(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range repo.HistoryWithout(head.ID, other) {
+			if err != nil {
+				return n, err
+			}
+			n++
+		}
+		return n, nil
+	}
+	if n, err := count(); n != 1 || err != nil {
+		t.Fatalf("%d commits, %v; want 1", n, err)
+	}
+	object := filepath.Join(dir, ".git", "objects", old[:2], old[2:])
+	if err := os.Remove(object); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(object, object); err != nil { // a file that nobody can open, not even root
+		t.Skipf("skip: no symbolic links here: %v", err)
+	}
+	if n, err := count(); err == nil {
+		t.Errorf("unreadable: %d commits and no error", n)
+	}
+	if err := os.Remove(object); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := count(); n != 1 || err != nil {
+		t.Errorf("gone: %d commits, %v; want the one that there is", n, err)
 	}
 }

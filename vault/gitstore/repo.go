@@ -132,14 +132,20 @@ func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
 		r.newPacks()
 		data, err = r.read(kind, id)
 	}
-	var pathErr *fs.PathError
 	switch {
 	case err == nil:
 		return data, nil
-	case errors.As(err, &pathErr) && !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read %s %s: %w", kind, id, err) // the machine's fault, not the object's
+	case isMachines(err):
+		return nil, fmt.Errorf("read %s %s: %w", kind, id, err)
 	}
 	return nil, fmt.Errorf("%s %s: %w: %w", kind, id, ErrMissing, err)
+}
+
+// isMachines reports whether an object could not be read by the machine's fault:
+// it may well be there and whole.
+func isMachines(err error) bool {
+	var pathErr *fs.PathError
+	return errors.As(err, &pathErr) && !errors.Is(err, fs.ErrNotExist)
 }
 
 // newPacks makes the next read list the packs anew.

@@ -43,8 +43,11 @@ func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (B
 	text := committed
 	if rev == "" {
 		text, _, err = v.ReadFile(p)
-		if errors.Is(err, fs.ErrNotExist) && head.Hash != "" {
-			return Blame{}, fmt.Errorf("blame %q: it is gone from the disk: %w", p, vault.ErrNotFound)
+		switch missing := errors.Is(err, fs.ErrNotExist); {
+		case missing && head.Hash != "":
+			return Blame{}, vault.WithHint(fmt.Errorf("blame %q: it is gone from the disk: %w", p, vault.ErrNotFound), "--rev HEAD blames what was committed")
+		case missing:
+			return Blame{}, &vault.NotFoundError{Ref: string(p)}
 		}
 	}
 	if err == nil && rev != "" && head.Hash == "" {

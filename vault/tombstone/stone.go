@@ -123,10 +123,13 @@ func scalar(s string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(string(out), "\n"), "\n", " ")
 }
 
-// A Part is one stone with the bytes of the file that hold it.
+// A Part is one document of a file, with the bytes that hold it.
 type Part struct {
 	Stone
 	Bytes []byte
+	// Ignored is set for a document that is no stone, a comment for instance, or
+	// cannot be read. It rejects nothing, Stone is zero, and its bytes are kept.
+	Ignored bool
 }
 
 // Decode reads a file. The parts together are all its bytes, so that one can be
@@ -139,15 +142,15 @@ func Decode(data []byte) ([]Part, error) {
 	for _, doc := range documents(data) {
 		s, ok := readPlain(doc)
 		if !ok {
-			switch err := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&s); {
-			case errors.Is(err, io.EOF), err == nil && s.Action == "":
-				continue
-			case err != nil:
+			err := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&s)
+			if err != nil && !errors.Is(err, io.EOF) {
 				errs = append(errs, err)
-				continue
+			}
+			if ok = err == nil && s.Action != ""; !ok {
+				s = Stone{}
 			}
 		}
-		parts = append(parts, Part{s, doc})
+		parts = append(parts, Part{Stone: s, Bytes: doc, Ignored: !ok})
 	}
 	return parts, errors.Join(errs...)
 }

@@ -185,9 +185,27 @@ func TestOneBadPartLeavesTheOthers(t *testing.T) {
 	good := Encode([]Stone{{Action: Undo, IDs: []string{"a1"}}})
 	data := string(good) + "---\naction: [\n" + string(good)
 	parts, err := Decode([]byte(data))
-	if err == nil || len(parts) != 2 {
-		t.Errorf("%d parts, error %v; want 2 and an error", len(parts), err)
+	if err == nil || len(parts) != 3 || parts[0].Ignored || !parts[1].Ignored || parts[2].Ignored {
+		t.Errorf("%d parts, error %v; want 3 with the middle one passed over, and an error", len(parts), err)
 	}
+}
+
+// Whatever is in a file, its parts are all its bytes.
+func TestPartsAreTheWholeFile(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		docs := rapid.SliceOf(rapid.SampledFrom([]string{"---\n", "# a comment\n", "\n", "---\naction: [\n", "---\nnote: mine\n", "---\naction: undo\nids: [a1]\n", "no end"}))
+		data := strings.Join(docs.Draw(rt, "documents"), "")
+		parts, _ := Decode([]byte(data))
+		if got := string(Join(parts)); got != data {
+			rt.Fatalf("%q became %q", data, got)
+		}
+		for _, p := range parts {
+			if p.Ignored != (p.Action == "") {
+				rt.Fatalf("%q: ignored %v, action %q", p.Bytes, p.Ignored, p.Action)
+			}
+		}
+	})
 }
 
 func TestMergeTakesPartsInAndOut(t *testing.T) {
