@@ -55,7 +55,7 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 		}
 	}
 	why := Why{Op: OpAdopt, Door: o.Door}
-	return v.update(ctx, why, o.DryRun, func(tx *Tx) error {
+	return v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		tx.named = o.Paths
 		return tx.adopt(changes, o)
 	})

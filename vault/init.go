@@ -165,7 +165,7 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	why := Why{Op: OpConfig, Subject: "make this a stet vault"}
 	// Both commits are published together, so that an interrupted init leaves
 	// either nothing or a whole vault.
-	r, err := v.update(ctx, why, in.DryRun, func(tx *Tx) error {
+	r, err := v.Transact(ctx, why, in.DryRun, func(tx *Tx) error {
 		res.Files, res.Diff = nil, ""
 		if err := tx.adopt(found, AdoptOptions{Message: "the notes found here"}); err != nil {
 			return err

@@ -31,13 +31,13 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	for i := minSuffix; taken[foldName(base)]; i++ {
+	for i := minSuffix; taken[FoldName(base)]; i++ {
 		if i > len(mark) {
 			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)
 		}
 		base = stem + "-" + mark[len(mark)-i:] + ext
 	}
-	taken[foldName(base)] = true
+	taken[FoldName(base)] = true
 	return Path(path.Join(folder, base)), nil
 }
 
@@ -50,14 +50,14 @@ func (n *namer) free(folder, slug, id string) (Path, error) {
 	switch {
 	case slug == "":
 		slug = "memory-" + short
-	case taken[foldName(slug+".md")] || reservedName(slug):
+	case taken[FoldName(slug+".md")] || reservedName(slug):
 		slug += "-" + short
 	}
 	// Two ids of one batch may share their last four characters.
-	for i := 5; taken[foldName(slug+".md")] && i <= len(id); i++ {
+	for i := 5; taken[FoldName(slug+".md")] && i <= len(id); i++ {
 		slug = strings.TrimSuffix(slug, id[len(id)-i+1:]) + id[len(id)-i:]
 	}
-	taken[foldName(slug+".md")] = true
+	taken[FoldName(slug+".md")] = true
 	return Path(folder + "/" + slug + ".md"), nil
 }
 
@@ -76,7 +76,7 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			taken[foldName(e.Name())] = true
+			taken[FoldName(e.Name())] = true
 		}
 		at, ok, err := n.tx.objects.Lookup(n.tx.base, v.git(Path(dir)))
 		if err != nil {
@@ -90,13 +90,13 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 			return nil, err
 		}
 		for _, e := range tree {
-			taken[foldName(e.Name)] = true
+			taken[FoldName(e.Name)] = true
 		}
 	}
 	for _, staged := range []map[Path]pendingFile{n.tx.layer.kept, n.tx.layer.files} {
 		for p := range staged {
 			if p.Dir() == folder {
-				taken[foldName(p.Base())] = true
+				taken[FoldName(p.Base())] = true
 			}
 		}
 	}
@@ -104,9 +104,9 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 	return taken, nil
 }
 
-// foldName is the form in which two names that some file system cannot tell
+// FoldName is the form in which two names that some file system cannot tell
 // apart are equal.
-func foldName(s string) string {
+func FoldName(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return cases.Fold().String(norm.NFC.String(s))

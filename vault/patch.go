@@ -86,16 +86,13 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 	if patch.empty() {
 		return nil, fmt.Errorf("update: %w: nothing to change was given", ErrInvalid)
 	}
-	if f := patch.Importance; f != nil && !(*f >= 0 && *f <= 1) {
-		return nil, fmt.Errorf("update: %w: importance %v is not between 0 and 1", ErrInvalid, *f)
-	}
 	m, err := v.Resolve(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	var after Memory
 	why := w.why(OpUpdate, m.Name())
-	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *Tx) error {
 		after, err = patch.apply(tx, m)
 		return err
 	})
@@ -127,7 +124,7 @@ func (v *Vault) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*
 		subject = "no longer " + subject
 	}
 	var after []Memory
-	res, err := v.update(ctx, w.why(OpPin, subject), w.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, w.why(OpPin, subject), w.DryRun, func(tx *Tx) error {
 		after = nil
 		for _, m := range found {
 			pinned, err := pin(tx, m.Path, pinned)
@@ -238,8 +235,11 @@ func (p Patch) edit(doc *markdown.Document) error {
 		doc.SetBody([]byte(body + eol + eol + strings.TrimRight(*p.Append, "\r\n") + eol))
 	}
 	errs = append(errs, setText(doc, "title", p.Title), setText(doc, "kind", p.Kind))
-	if p.Importance != nil {
-		errs = append(errs, setValue(doc, "importance", markdown.Number(*p.Importance)))
+	if f := p.Importance; f != nil {
+		if !(*f >= 0 && *f <= 1) {
+			return fmt.Errorf("%w: importance %v is not between 0 and 1", ErrInvalid, *f)
+		}
+		errs = append(errs, setValue(doc, "importance", markdown.Number(*f)))
 	}
 	if p.Pinned != nil {
 		switch have := metaBool(doc, "pinned"); {
@@ -340,7 +340,7 @@ func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Wr
 	if after.ID != "" {
 		why.Memories = []string{after.ID}
 	}
-	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error { return tx.Put(p, was, data) })
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *Tx) error { return tx.Put(p, was, data) })
 	if err != nil {
 		return nil, err
 	}

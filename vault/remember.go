@@ -76,7 +76,7 @@ func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, e
 	}
 	var stored []Memory
 	var skipped []string
-	res, err := v.update(ctx, rememberWhy(w, prepared), w.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, rememberWhy(w, prepared), w.DryRun, func(tx *Tx) error {
 		var wanted []draft
 		stored = stored[:0]
 		if wanted, skipped, err = tx.leaveOutRejected(prepared); err != nil {
@@ -333,7 +333,7 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 			why.Memories = append(why.Memories, m.ID)
 		}
 	}
-	res, err := v.update(ctx, why, w.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *Tx) error {
 		var stones []tombstone.Stone
 		for _, m := range found {
 			to, err := tx.archivePath(m.Path)

@@ -42,9 +42,9 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 		return Memory{}, v.writeError(err)
 	}
 	var named []Memory
-	folded := foldName(ref)
+	folded := FoldName(ref)
 	for _, f := range files {
-		if foldName(slugOf(f.Path)) == folded || foldName(f.Path.Base()) == folded {
+		if FoldName(slugOf(f.Path)) == folded || FoldName(f.Path.Base()) == folded {
 			data, _, err := v.ReadFile(f.Path)
 			if err != nil {
 				return Memory{}, pathErrorf("read", f.Path, err)
@@ -64,7 +64,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	}
 	var titled []Memory
 	for _, m := range all {
-		if m.Title != "" && foldName(m.Title) == foldName(ref) {
+		if m.Title != "" && FoldName(m.Title) == FoldName(ref) {
 			titled = append(titled, m)
 		}
 	}
@@ -244,7 +244,7 @@ func (f Filter) matches(m Memory, modified time.Time) bool {
 	when := cmp.Or(m.Updated, m.Created, modified)
 	switch {
 	case f.Scope != "" && !InScope(m.Scope, f.Scope) && !InScope(m.Scope, slugScope(f.Scope)),
-		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return foldName(c) == foldName(f.Category) }),
+		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return FoldName(c) == FoldName(f.Category) }),
 		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
 		f.Pinned != nil && m.Pinned != *f.Pinned,
 		!f.Since.IsZero() && when.Before(f.Since),

@@ -87,7 +87,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	if o.mode != "" {
 		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
 	}
-	res, err := v.update(ctx, why, o.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}}
 		for _, c := range commits {
 			if err := r.revert(ctx, c); err != nil {

@@ -58,15 +58,16 @@ type Result struct {
 // are durable. It fails with [ErrBusy], [ErrConflict], [ErrInProgress],
 // [ErrReadOnly] or fn's own error and has then changed nothing.
 func (v *Vault) Update(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
-	return v.update(ctx, why, false, fn)
+	return v.Transact(ctx, why, false, fn)
 }
 
 // Preview is Update without publishing: it takes no lock and writes nothing.
 func (v *Vault) Preview(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
-	return v.update(ctx, why, true, fn)
+	return v.Transact(ctx, why, true, fn)
 }
 
-func (v *Vault) update(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (res *Result, err error) {
+// Transact is Update, or with dry Preview.
+func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (res *Result, err error) {
 	if dry {
 		res, err = v.preview(why, fn)
 		return res, v.writeError(err)

@@ -218,7 +218,7 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 		}
 	}
 	var all, named []Path
-	folded := foldName(ref)
+	folded := FoldName(ref)
 	for p, err := range s.Files() {
 		if err != nil {
 			return Memory{}, nil, err
@@ -227,7 +227,7 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 			continue
 		}
 		all = append(all, p)
-		if foldName(slugOf(p)) == folded {
+		if FoldName(slugOf(p)) == folded {
 			named = append(named, p)
 		}
 	}

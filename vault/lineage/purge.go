@@ -66,11 +66,7 @@ func Purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*
 	why := w.Why(vault.OpForget, subject)
 	why.Memories = ids
 	why.Extra = append(why.Extra, vault.TrailerLine{Key: "Stet-Mode", Value: "purge"})
-	do := v.Update
-	if w.DryRun {
-		do = v.Preview
-	}
-	res, err := do(ctx, why, func(tx *vault.Tx) error {
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
 		for _, m := range found {
 			_, hash, err := tx.Read(m.Path)
 			if err != nil {

@@ -195,12 +195,8 @@ func free(tx *vault.Tx, p vault.Path, data []byte) (vault.Path, error) {
 
 // write runs one write and names the file that it leaves.
 func write(ctx context.Context, v *vault.Vault, why vault.Why, w vault.Write, fn func(*vault.Tx) (vault.Path, error)) (*vault.Result, error) {
-	do := v.Update
-	if w.DryRun {
-		do = v.Preview
-	}
 	var left vault.Memory
-	res, err := do(ctx, why, func(tx *vault.Tx) error {
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
 		p, err := fn(tx)
 		if err != nil {
 			return err

@@ -47,6 +47,7 @@ type Result struct {
 // name that is taken gets the end of the memory's id, but a path that was named
 // outright is refused with vault.ErrConflict when something stands there.
 func Move(ctx context.Context, v *vault.Vault, r Request, w vault.Write) (*Result, error) {
+	r.From = once(r.From)
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -87,14 +88,21 @@ func Update(ctx context.Context, v *vault.Vault, ref string, patch vault.Patch, 
 	return out, err
 }
 
+// once drops all but the first of the same file: two names may mean one.
+func once(files []vault.Memory) []vault.Memory {
+	var out []vault.Memory
+	for _, m := range files {
+		if !slices.ContainsFunc(out, func(o vault.Memory) bool { return o.Path == m.Path }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // publish runs first and then the move in one transaction.
 func publish(ctx context.Context, v *vault.Vault, why vault.Why, dry bool, r Request, first func(*vault.Tx) error) (*Result, error) {
 	out := &Result{}
-	run := v.Update
-	if dry {
-		run = v.Preview
-	}
-	res, err := run(ctx, why, func(tx *vault.Tx) error {
+	res, err := v.Transact(ctx, why, dry, func(tx *vault.Tx) error {
 		if err := first(tx); err != nil {
 			return err
 		}
@@ -145,6 +153,9 @@ func (r Request) check() error {
 		}
 	}
 	switch {
+	case r.File && (r.Scope != "" || len(r.From) > 1):
+		return vault.WithHint(fmt.Errorf("move to %q: %w: it is a file, and more than one would go there", r.To, vault.ErrInvalid),
+			"name a scope (/infra) or a folder (memories/infra/)")
 	case r.Scope == "":
 		return nil
 	case strings.Trim(r.Scope, "/") == "":
@@ -204,7 +215,7 @@ func (m *mover) name(s *surveyed) error {
 		case m.r.File && m.r.To != f.Path:
 			m.to[f.Path] = m.r.To
 			for _, p := range s.files {
-				if p != f.Path && fold(string(p)) == fold(string(m.r.To)) {
+				if p != f.Path && vault.FoldName(string(p)) == vault.FoldName(string(m.r.To)) {
 					return fmt.Errorf("move %q to %q: %w: %q stands there", f.Path, m.r.To, vault.ErrConflict, p)
 				}
 			}

@@ -354,3 +354,30 @@ func compare(rt *rapid.T, before, after *links.Graph, res *links.Result) {
 		}
 	}
 }
+
+// Two names may mean one file.
+func TestMoveTakesAFileOnce(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/gate.md", gate)
+	v := f.Open()
+	res, err := move(t, v, links.Request{To: "memories/doors"}, "gate", "memories/gate.md")
+	if err != nil || len(res.Moves) != 1 || len(res.Memories) != 1 || res.Moves[0][1] != "memories/doors/gate.md" || !strings.HasSuffix(res.Commits[0].Subject, " to /doors") || strings.Contains(res.Commits[0].Subject, "2 files") {
+		t.Errorf("%+v %v", res, err)
+	}
+	_, err = move(t, v, links.Request{To: "memories/x.md", File: true}, "gate", "memories/doors/gate.md")
+	if err != nil {
+		t.Errorf("one file by two names to a path: %v", err)
+	}
+}
+
+func TestUpdateRefusesAnImportanceOutOfRange(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/gate.md", gate)
+	v := f.Open()
+	for _, scope := range []*string{nil, new("/doors")} {
+		_, err := links.Update(t.Context(), v, "gate", vault.Patch{Importance: new(7.0), Scope: scope}, false, vault.Write{})
+		if !errors.Is(err, vault.ErrInvalid) {
+			t.Errorf("%v", err)
+		}
+	}
+}

@@ -25,7 +25,36 @@ func (m *mover) relink(p vault.Path, before, after *table) ([]byte, error) {
 	if err != nil || data == nil {
 		return nil, err
 	}
-	var done, left []Rewrite
+	next, done, left, err := m.retarget(p, data, before, after)
+	if err != nil {
+		return nil, err
+	}
+	if _, moves := m.to[p]; !moves && len(done) > 0 {
+		now, why := m.leave(p)
+		if why != "" {
+			for i := range done {
+				done[i].Why = why
+			}
+			m.out.Listed = append(append(m.out.Listed, done...), left...)
+			return nil, nil
+		}
+		// What is written must come from the bytes that the transaction compares
+		// with: the file may have been saved since it was looked at.
+		if next, done, left, err = m.retarget(p, now, before, after); err != nil {
+			return nil, err
+		}
+	}
+	m.out.Rewritten = append(m.out.Rewritten, done...)
+	m.out.Listed = append(m.out.Listed, left...)
+	if len(done) == 0 {
+		return nil, nil
+	}
+	return next, nil
+}
+
+// retarget rewrites the links in the bytes of p that the move breaks, as far as
+// a link of their kind can name the file where it will be.
+func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next []byte, done, left []Rewrite, err error) {
 	doc := markdown.Parse(data)
 	at := m.moved(p)
 	err = doc.RewriteLinks(func(l markdown.Link) (string, bool) {
@@ -48,24 +77,9 @@ func (m *mover) relink(p vault.Path, before, after *table) ([]byte, error) {
 		return "", false
 	})
 	if err != nil {
-		return nil, fmt.Errorf("rewrite links of %q: %w", p, err)
+		return nil, nil, nil, fmt.Errorf("rewrite links of %q: %w", p, err)
 	}
-	_, moves := m.to[p]
-	if !moves && len(done) > 0 {
-		if why := m.leave(p); why != "" {
-			for i := range done {
-				done[i].Why = why
-			}
-			m.out.Listed = append(append(m.out.Listed, done...), left...)
-			return nil, nil
-		}
-	}
-	m.out.Rewritten = append(m.out.Rewritten, done...)
-	m.out.Listed = append(m.out.Listed, left...)
-	if len(done) == 0 {
-		return nil, nil
-	}
-	return doc.Bytes(), nil
+	return doc.Bytes(), done, left, nil
 }
 
 // read returns what the transaction would change for files that it will change;
@@ -85,22 +99,23 @@ func (m *mover) read(p vault.Path) ([]byte, error) {
 	return data, nil
 }
 
-// leave says why a file's links are listed and not rewritten, "" when they are
-// rewritten.
-func (m *mover) leave(p vault.Path) string {
+// leave says why a file's links are listed and not rewritten; where they are
+// rewritten why is "", and data is what the transaction has of the file.
+func (m *mover) leave(p vault.Path) (data []byte, why string) {
 	switch c := vault.ClassOf(p); c {
 	case vault.ClassCore, vault.ClassProfile, vault.ClassMemory, vault.ClassSkill:
 	case vault.ClassNote:
 		if !m.r.RewriteNotes {
-			return "it is a note of yours"
+			return nil, "it is a note of yours"
 		}
 	default:
-		return fmt.Sprintf("it is a %s file", c)
+		return nil, fmt.Sprintf("it is a %s file", c)
 	}
-	if _, _, err := m.tx.Read(p); err != nil {
-		return err.Error()
+	data, _, err := m.tx.Read(p)
+	if err != nil {
+		return nil, err.Error()
 	}
-	return ""
+	return data, ""
 }
 
 // broken reports whether a link would not lead where it does now, and where

@@ -16,10 +16,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
 	"stet/vault"
@@ -60,29 +56,19 @@ func newTable(files []vault.Path, called names, exists func(vault.Path) bool) *t
 	t := &table{paths: map[vault.Path]bool{}, bases: map[string][]vault.Path{}, titles: map[string][]vault.Path{}, exists: exists}
 	for _, p := range files {
 		t.paths[p] = true
-		base := fold(p.Base())
+		base := vault.FoldName(p.Base())
 		t.bases[base] = append(t.bases[base], p)
 		if p.IsMarkdown() {
 			stem := strings.TrimSuffix(base, path.Ext(base))
 			t.bases[stem] = append(t.bases[stem], p)
 		}
 		for _, name := range called[p] {
-			if key := fold(name); !slices.Contains(t.titles[key], p) {
+			if key := vault.FoldName(name); !slices.Contains(t.titles[key], p) {
 				t.titles[key] = append(t.titles[key], p)
 			}
 		}
 	}
 	return t
-}
-
-// fold is the form in which names are compared.
-func fold(s string) string {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return cases.Fold().String(norm.NFC.String(s))
-		}
-	}
-	return strings.ToLower(s)
 }
 
 // resolve finds where a link of the file from leads.
@@ -108,18 +94,18 @@ func (t *table) wiki(from vault.Path, target string) Target {
 		if p, ok := t.byPath(from, path.Clean(target)); ok {
 			return reached(p)
 		}
-		end := "/" + fold(path.Clean(target))
-		found := slices.DeleteFunc(slices.Clone(t.bases[fold(path.Base(target))]), func(p vault.Path) bool {
-			at := fold(string(p))
+		end := "/" + vault.FoldName(path.Clean(target))
+		found := slices.DeleteFunc(slices.Clone(t.bases[vault.FoldName(path.Base(target))]), func(p vault.Path) bool {
+			at := vault.FoldName(string(p))
 			return !strings.HasSuffix(at, end) && !strings.HasSuffix(strings.TrimSuffix(at, path.Ext(at)), end)
 		})
 		if len(found) > 0 {
 			return reached(choose(from, target, found))
 		}
-	} else if found := t.bases[fold(target)]; len(found) > 0 {
+	} else if found := t.bases[vault.FoldName(target)]; len(found) > 0 {
 		return reached(choose(from, target, found))
 	}
-	if found := t.titles[fold(target)]; len(found) > 0 {
+	if found := t.titles[vault.FoldName(target)]; len(found) > 0 {
 		return reached(choose(from, target, found))
 	}
 	return Target{State: Dead}
@@ -133,9 +119,9 @@ func (t *table) byPath(from vault.Path, p string) (vault.Path, bool) {
 			return q, true
 		}
 	}
-	want := fold(p)
-	found := slices.DeleteFunc(slices.Clone(t.bases[fold(path.Base(p))]), func(q vault.Path) bool {
-		at := fold(string(q))
+	want := vault.FoldName(p)
+	found := slices.DeleteFunc(slices.Clone(t.bases[vault.FoldName(path.Base(p))]), func(q vault.Path) bool {
+		at := vault.FoldName(string(q))
 		return at != want && (!q.IsMarkdown() || strings.TrimSuffix(at, path.Ext(at)) != want)
 	})
 	if len(found) == 0 {

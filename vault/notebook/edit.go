@@ -143,8 +143,7 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 		return nil, err
 	}
 	var e *editor
-	why := vault.Why{Op: op, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again}
-	run := func(tx *vault.Tx) (err error) {
+	done, err := n.v.Transact(ctx, w.Why(op, ""), w.DryRun, func(tx *vault.Tx) (err error) {
 		e = &editor{n: n, tx: tx, past: past, res: &Result{}}
 		if err = e.open(); err == nil {
 			err = change(ctx, e)
@@ -153,12 +152,7 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 			return n.explain(op, err)
 		}
 		return e.finish(w.Message)
-	}
-	update := n.v.Update
-	if w.DryRun {
-		update = n.v.Preview
-	}
-	done, err := update(ctx, why, run)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -80,9 +80,6 @@ func moveRequest(ctx context.Context, e *console.Env, v *vault.Vault, in *consol
 		}
 		r.From = append(r.From, m)
 	}
-	if r.File && (r.Scope != "" || len(r.From) > 1) {
-		return r, console.Usagef("%q is a file, and more than one would go there", to).Suggest("name a scope (/infra) or a folder (memories/infra/)")
-	}
 	return r, nil
 }
 
