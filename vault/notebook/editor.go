@@ -117,8 +117,14 @@ func (e *editor) store(ctx context.Context, text string, into put) error {
 	whole := markdown.ReadEntry(text)
 	note := e.n.note(whole, "", time.Time{})
 	have, err := e.stored(note.Text)
-	if err != nil || have {
+	if err != nil {
 		return err
+	}
+	if have {
+		if e.res.Old.End > 0 && e.res.Entry.Start != e.res.Old.Start {
+			return e.remove(e.res.Old)
+		}
+		return nil
 	}
 	stored, err := e.tx.Remember([]vault.Note{note})
 	if err != nil {

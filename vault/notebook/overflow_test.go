@@ -146,6 +146,27 @@ func TestAnEntryAboveTheWholeLimitLeavesALine(t *testing.T) {
 	}
 }
 
+// What a long text replaces goes, also when another line points to the text
+// already.
+func TestReplacingByATextThatIsStoredAlreadyRemovesTheOld(t *testing.T) {
+	t.Parallel()
+	f, _, n := open(t, user, "- x\n- y\n")
+	long := sized("Longer than all", 200)
+	line := "- " + add(t, n, long).Entry.Text + "\n"
+	if want := "- x\n- y\n" + line; f.Read(user) != want {
+		t.Fatalf("%q, want %q", f.Read(user), want)
+	}
+	for _, old := range []string{"x", "](memories/"} {
+		res, err := n.Replace(t.Context(), old, notebook.New{Text: long}, vault.Write{})
+		if err != nil || !res.Duplicate || res.Unchanged != (old != "x") {
+			t.Errorf("replace %s: %+v %v", old, res, err)
+		}
+		if want := "- y\n" + line; f.Read(user) != want {
+			t.Errorf("replace %s: %q, want %q", old, f.Read(user), want)
+		}
+	}
+}
+
 func TestANotebookThatAPersonMadeTooLargeIsNotTrimmed(t *testing.T) {
 	t.Parallel()
 	var hand strings.Builder
