@@ -254,23 +254,38 @@ func (j *judge) refusal(p Path, found []guard.Finding, kind error) error {
 	return &GuardError{Path: Path(p.Dir()), New: true, Findings: found, kind: kind}
 }
 
+// leftOut stands where a commit message would have repeated a secret.
+const leftOut = "(left out: it looks like a secret)"
+
 // message refuses a secret in what the commit says about itself. One that HEAD
 // holds already, in the first words of a memory that is forgotten say, is left
-// out of the subject: the history need not hold it twice.
+// out of the subject and the body that repeat it. The trailers keep it: they name
+// files, history follows them, and the trees hold the same names.
 func (j *judge) message(g *group) error {
 	if j.policy.Secrets != guard.Block {
 		return nil
 	}
-	found := slices.DeleteFunc(guard.NameSecrets(g.why.message()+g.why.AgentName), j.policy.Allowed)
+	secrets := func(text string) []guard.Finding {
+		return slices.DeleteFunc(guard.NameSecrets(text), j.policy.Allowed)
+	}
+	found := secrets(g.why.message() + g.why.AgentName)
 	if len(found) == 0 {
 		return nil
 	}
-	fresh, err := j.fresh(slices.Clone(found), &j.known, secretsIn, false)
-	if err == nil && len(fresh) > 0 {
-		err = &GuardError{Findings: fresh, kind: ErrSecret}
+	fresh, err := j.fresh(found, &j.known, secretsIn, false)
+	if err != nil {
+		return err
 	}
-	g.why.Subject = "(left out: it looks like a secret)"
-	return err
+	if len(fresh) > 0 {
+		return &GuardError{Findings: fresh, kind: ErrSecret}
+	}
+	if len(secrets(subjectLine(g.why.Op, g.why.Subject))) > 0 {
+		g.why.Subject = leftOut
+	}
+	if len(secrets(g.why.Body)) > 0 {
+		g.why.Body = leftOut
+	}
+	return nil
 }
 
 // flag warns of findings and returns their rules.

@@ -29,6 +29,33 @@ func TestSubjectsDoNotRepeatASecret(t *testing.T) {
 	}
 }
 
+// Each part of a message is looked at for itself: what only the path holds, which
+// the tree says anyway, costs the subject nothing.
+func TestOnlyThePartOfAMessageWithASecretIsLeftOut(t *testing.T) {
+	t.Parallel()
+	const out = "(left out: it looks like a secret)"
+	token := pat(1)
+	from, to := vault.Path("memories/"+token+".md"), vault.Path("memories/away/"+token+".md")
+	for _, c := range []struct{ subject, body, wantSubject, wantBody string }{
+		{"to /away", "because", "move: to /away", "because"},
+		{token + " to /away", "because", "move: " + out, "because"},
+		{"to /away", "the token " + token, "move: to /away", out},
+	} {
+		f := vaulttest.New(t)
+		if _, err := put(t, with(f, map[settings.Name]string{settings.GuardSecrets: "off"}), vault.Why{}, from, "hers\n"); err != nil {
+			t.Fatal(err)
+		}
+		res, err := f.Open().Update(t.Context(), vault.Why{Op: vault.OpMove, Subject: c.subject, Body: c.body},
+			func(tx *vault.Tx) error { return tx.Move(from, to) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Commits[0]; got.Subject != c.wantSubject || got.Body != c.wantBody || !strings.Contains(got.Trailers.Get("Stet-Moved"), token) {
+			t.Errorf("%q, %q: commit %+v", c.subject, c.body, got)
+		}
+	}
+}
+
 // pat is a token as a forge gives them out, made here so that none stands in
 // the repository.
 func pat(n int) string {
