@@ -38,7 +38,8 @@ func (v *Vault) useConfig(data []byte) error {
 	version, err := settings.Version(data)
 	switch {
 	case err != nil:
-		return WithHint(fmt.Errorf("%s: %w: %w", Marker, ErrDamaged, err),
+		// Not %w: a file of the person's own that is unreadable is another error.
+		return WithHint(fmt.Errorf("%s: %w: %v", Marker, ErrDamaged, err),
 			`mend it by hand or restore it with "git checkout HEAD -- %s"`, Marker)
 	case version > FormatVersion:
 		return WithHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, version, FormatVersion),
@@ -48,7 +49,7 @@ func (v *Vault) useConfig(data []byte) error {
 	}
 	own, problems, err := settings.Read(settings.Vault, string(Marker), data)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %v", ErrDamaged, err)
 	}
 	v.settings = settings.Resolve(append([]settings.Layer{own}, v.o.Settings...)...)
 	v.configProblems = problems
@@ -75,7 +76,7 @@ func (v *Vault) Configure(ctx context.Context, key string, value *string, w Writ
 	if key == settings.VersionKey {
 		return nil, fmt.Errorf("configure %q: %w: it is the vault's format, not a setting", key, ErrInvalid)
 	}
-	return v.update(ctx, w.why(OpConfig, subject), w.DryRun, func(tx *Tx) error {
+	return v.Transact(ctx, w.why(OpConfig, subject), w.DryRun, func(tx *Tx) error {
 		data, was, err := tx.Read(Marker)
 		if err != nil {
 			return err

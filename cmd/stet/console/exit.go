@@ -40,8 +40,8 @@ type Cause struct {
 	Hint string
 }
 
-// Table returns the exit codes in order. Every sentinel of vault and index
-// stands in it once.
+// Table returns the exit codes in order. Every sentinel of vault, its settings
+// and index stands in it once.
 func Table() []Verdict {
 	return []Verdict{
 		{ExitDone, "done; also nothing to do, no hits", []Cause{
@@ -55,6 +55,7 @@ func Table() []Verdict {
 		{ExitUsage, "usage: the command line or a value in it cannot be right", []Cause{
 			{"usage", ErrUsage, ""},
 			{"invalid", vault.ErrInvalid, ""},
+			{"unreadable-config", settings.ErrUnreadable, "mend the file in an editor"},
 		}},
 		{ExitConflict, "conflict: a person must decide; nothing was written", []Cause{
 			{"conflict", vault.ErrConflict, "look at the file, then try again"},
