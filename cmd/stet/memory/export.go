@@ -130,7 +130,7 @@ func exportLines(e *console.Env, found []vault.Memory, output string) error {
 		return err
 	}
 	file := e.Abs(output)
-	if err := writeNew(e, filepath.Dir(file), map[string]string{filepath.Base(file): b.String()}); err != nil {
+	if err := writeNew(e, filepath.Dir(file), []newFile{{filepath.Base(file), b.String()}}); err != nil {
 		return err
 	}
 	return exported(e, len(lines), []string{file})
@@ -156,11 +156,17 @@ func records(m vault.Memory) []console.MemoryView {
 	return out
 }
 
-// hermesLimits are the characters that Hermes itself lets its files hold.
-func hermesLimits() map[string]int { return map[string]int{"MEMORY.md": 2200, "USER.md": 1375} }
+// A hermesFile is a file that Hermes keeps, with the characters that Hermes
+// itself lets it hold.
+type hermesFile struct {
+	name  string
+	limit int
+}
+
+func hermesFiles() []hermesFile { return []hermesFile{{"MEMORY.md", 2200}, {"USER.md", 1375}} }
 
 func exportHermes(e *console.Env, found []vault.Memory, dir string) error {
-	files, paths, n := map[string]string{"MEMORY.md": "", "USER.md": ""}, []string{}, 0
+	texts, n := map[string]string{}, 0
 	for _, m := range found {
 		var entries []string
 		for _, entry := range markdown.Parse(m.Body).Entries() {
@@ -171,23 +177,29 @@ func exportHermes(e *console.Env, found []vault.Memory, dir string) error {
 			}
 		}
 		n += len(entries)
-		text := strings.Join(entries, "\n§\n")
-		if limit := hermesLimits()[string(m.Path)]; utf8.RuneCountInString(text) > limit {
-			e.Warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", m.Path, utf8.RuneCountInString(text), limit)
+		texts[string(m.Path)] = strings.Join(entries, "\n§\n")
+	}
+	var files []newFile
+	var paths []string
+	for _, h := range hermesFiles() {
+		text := texts[h.name]
+		if size := utf8.RuneCountInString(text); size > h.limit {
+			e.Warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", h.name, size, h.limit)
 		}
-		files[string(m.Path)] = text
+		files = append(files, newFile{h.name, text})
+		paths = append(paths, filepath.Join(dir, h.name))
 	}
 	if err := writeNew(e, dir, files); err != nil {
 		return err
 	}
-	for name := range hermesLimits() {
-		paths = append(paths, filepath.Join(dir, name))
-	}
 	return exported(e, n, paths)
 }
 
-// writeNew writes files that must not exist into a folder that is made.
-func writeNew(e *console.Env, dir string, files map[string]string) (err error) {
+type newFile struct{ name, text string }
+
+// writeNew writes files that must not exist into a folder that is made: all of
+// them or none.
+func writeNew(e *console.Env, dir string, files []newFile) (err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -195,20 +207,29 @@ func writeNew(e *console.Env, dir string, files map[string]string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	for name := range files {
-		if root.Exists(name) {
-			return vault.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict), "name another place, or move it away first")
+	var made []string
+	defer func() {
+		if err != nil {
+			for _, name := range made {
+				err = errors.Join(err, root.Remove("export", name))
+			}
+		}
+		err = errors.Join(err, root.Close())
+	}()
+	for _, f := range files {
+		if root.Exists(f.name) {
+			return vault.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(f.name), vault.ErrConflict), "name another place, or move it away first")
 		}
 	}
-	for name, text := range files {
-		err := root.CreateSync("export", name, []byte(text), 0o666)
+	for _, f := range files {
+		err := root.CreateSync("export", f.name, []byte(f.text), 0o666)
 		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict)
+			err = fmt.Errorf("export to %q: %w: it exists", root.Abs(f.name), vault.ErrConflict)
 		}
 		if err != nil {
 			return err
 		}
+		made = append(made, f.name)
 	}
 	return root.SyncDir("export", ".")
 }

@@ -1,0 +1,44 @@
+package memory
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"stet/cmd/stet/console"
+	"stet/vault/durable"
+)
+
+// At every step that can fail: all files or none.
+func TestAFailedExportLeavesNothing(t *testing.T) {
+	t.Parallel()
+	files := []newFile{{"b", "one"}, {"a", "two"}}
+	for fail := 0; ; fail++ {
+		dir, step := t.TempDir(), 0
+		e := &console.Env{}
+		e.Hook = func(s durable.Step) error {
+			if s.Op == durable.OpRemove {
+				return nil
+			}
+			if step++; step == fail+1 {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		err := writeNew(e, dir, files)
+		left, readErr := os.ReadDir(dir)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if step <= fail {
+			if err != nil || len(left) != 2 || fail < 7 {
+				t.Errorf("after %d steps: %v, %d files", fail, err, len(left))
+			}
+			return
+		}
+		if !errors.Is(err, syscall.ENOSPC) || len(left) != 0 {
+			t.Errorf("step %d failed: %v, left %v", fail, err, left)
+		}
+	}
+}
