@@ -139,14 +139,30 @@ func (b book) check(in *console.Input, verb string, words int) error {
 		return console.Usagef("%s %s takes other arguments", b.name, verb).
 			Suggest("usage: stet %s %s; quote text that has spaces", b.name, form.usage)
 	}
-	for flag, verbs := range map[string][]string{
-		"kind": {"add", "replace"}, "under": {"add"}, "dry-run": {"add", "replace", "remove"}, "message": {"add", "replace", "remove", "edit"},
-	} {
-		if in.IsSet(flag) && !slices.Contains(verbs, verb) {
-			return console.Usagef("--%s does not go with %s", flag, verb).Suggest("it goes with %s", strings.Join(verbs, ", "))
+	for _, f := range verbFlags() {
+		if in.IsSet(f.name) && !slices.Contains(f.verbs, verb) {
+			return console.Usagef("--%s does not go with %s", f.name, verb).Suggest("it goes with %s", strings.Join(f.verbs, ", "))
 		}
 	}
 	return nil
+}
+
+// A verbFlag is a flag of a notebook's command with the verbs that take it.
+type verbFlag struct {
+	name  string
+	verbs []string
+}
+
+func verbFlags() []verbFlag {
+	return []verbFlag{
+		{"kind", []string{"add", "replace"}},
+		{"under", []string{"add"}},
+		{"again", []string{"add", "replace", "edit"}},
+		{"dry-run", []string{"add", "replace", "remove"}},
+		{"message", []string{"add", "replace", "remove", "edit"}},
+		{"as", []string{"add", "replace", "remove", "edit"}},
+		{"session", []string{"add", "replace", "remove", "edit"}},
+	}
 }
 
 func (b book) show(ctx context.Context, e *console.Env) error {
