@@ -128,7 +128,13 @@ func (e *Env) opened(v *vault.Vault) {
 
 // Index opens the search index of v. It costs nothing until it is used.
 func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
-	return index.Open(v, index.Options{Now: e.Now, Hook: e.Hook, ReadOnly: readOnly, Progress: e.indexProgress(),
+	return e.openIndex(v, readOnly, e.indexProgress())
+}
+
+// openIndex is the one way to the index: opened with other options it would be
+// another index, and the two would be made anew in turns.
+func (e *Env) openIndex(v *vault.Vault, readOnly bool, progress func(index.Event)) (*index.Index, error) {
+	return index.Open(v, index.Options{Now: e.Now, Hook: e.Hook, ReadOnly: readOnly, Progress: progress,
 		Language: v.Settings().Text(settings.SearchLanguage)})
 }
 
@@ -208,7 +214,7 @@ func (e *Env) Follow(ctx context.Context, root string) (*vault.Vault, *index.Ind
 		return nil, nil, err
 	}
 	e.opened(v)
-	x, err := index.Open(v, index.Options{Now: e.Now, Hook: e.Hook})
+	x, err := e.openIndex(v, false, nil)
 	if err != nil {
 		return nil, nil, errors.Join(err, v.Close())
 	}
