@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -87,7 +88,7 @@ func TestStoredControlCharactersDoNotReachATerminal(t *testing.T) {
 	if err != nil || len(stored) != 1 {
 		t.Fatalf("stored files %q, %v", stored, err)
 	}
-	for _, args := range [][]string{{"list"}, {"show", stored[0]}, {"log", "-p"}, {"search", "evil"}, {"diff", "HEAD~1"}, {"status"}} {
+	for _, args := range [][]string{{"list"}, {"show", stored[0]}, {"log", "-p"}, {"search", "evil"}, {"search", "evil", "--format", "{{.Title}} {{.Snippet}}"}, {"list", "--format", "{{.Title}}"}, {"diff", "HEAD~1"}, {"status"}} {
 		out, talk := s.run(0, "", append(args, "--no-color", "--quiet")...)
 		if strings.ContainsAny(out+talk, "\x1b\x07") {
 			t.Errorf("stet %q printed a control character: %q %q", args, out, talk)
@@ -97,6 +98,34 @@ func TestStoredControlCharactersDoNotReachATerminal(t *testing.T) {
 	if !strings.Contains(out, console.Bold) || strings.Contains(out, "\x1b[2J") {
 		t.Errorf("search on a terminal: %q: want our colour and not theirs", out)
 	}
+}
+
+// What is typed behind an answer belongs to whoever asks next: another question,
+// or the editor that the answer opens.
+func TestAnAnswerIsOneLine(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("fzf"); err == nil {
+		t.Skip("skip: fzf asks here")
+	}
+	s := newSession(t)
+	editor := filepath.Join(s.env["HOME"], "ed.sh")
+	if err := os.WriteFile(editor, []byte("cat >>\"$1\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.env["EDITOR"] = "sh " + editor
+	s.run(0, "", "remember", "keep me", "--title", "Kept")
+	_, talk := s.run(0, "1\ntyped behind\n", "search", "-i", "keep")
+	if !strings.Contains(talk, "Open which? [1-1, Enter for none] ") {
+		t.Errorf("the question: %q", talk)
+	}
+	data, err := os.ReadFile(filepath.Join(s.dir, "memories", "kept.md"))
+	if err != nil || !strings.HasSuffix(string(data), "keep me\ntyped behind\n") {
+		t.Errorf("the editor got %q, %v", data, err)
+	}
+	for _, nobody := range []string{"", "\n"} {
+		s.run(0, nobody, "search", "-i", "keep")
+	}
+	s.run(2, "9\n", "search", "-i", "keep")
 }
 
 func TestAPagerIsUsedOnATerminalOnly(t *testing.T) {

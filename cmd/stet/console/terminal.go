@@ -75,18 +75,14 @@ func Line1(text string) string {
 	return strings.TrimRight(Clean(text), " ")
 }
 
-// Confirm asks a question and reports whether the answer was yes. It may be
-// called only when [Env.CanAsk] says so.
+// Confirm asks a question and reports whether the answer was yes; nobody's
+// answer is no. It may be called only when [Env.CanAsk] says so.
 func (e *Env) Confirm(question string) (bool, error) {
-	e.clearLine()
-	if _, err := fmt.Fprintf(e.Err, "%s [y/N] ", question); err != nil {
-		return false, err
-	}
-	line, err := bufio.NewReader(e.In).ReadString('\n')
+	line, err := e.Ask(question + " [y/N]")
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
+	switch strings.ToLower(line) {
 	case "y", "yes":
 		return true, nil
 	}

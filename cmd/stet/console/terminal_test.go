@@ -107,3 +107,23 @@ func TestTimeReadsWhatPeopleWrite(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryQuestionTakesItsOwnLine(t *testing.T) {
+	t.Parallel()
+	var talk bytes.Buffer
+	e := console.New(console.Host{Stdio: console.Stdio{In: strings.NewReader("y\nno\nYES \nlast\n"), Err: &talk}})
+	for i, want := range []bool{true, false, true} {
+		if got, err := e.Confirm("Sure?"); err != nil || got != want {
+			t.Errorf("answer %d: %v, %v; want %v", i+1, got, err, want)
+		}
+	}
+	if got, err := e.Ask("Who?"); err != nil || got != "last" {
+		t.Errorf("Ask = %q, %v", got, err)
+	}
+	if got, err := e.Confirm("Sure?"); err != nil || got {
+		t.Errorf("nobody's answer: %v, %v; want no", got, err)
+	}
+	if want := strings.Repeat("Sure? [y/N] ", 3) + "Who? Sure? [y/N] "; talk.String() != want {
+		t.Errorf("asked %q, want %q", talk.String(), want)
+	}
+}

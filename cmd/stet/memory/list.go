@@ -55,7 +55,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	layout, err := parseFormat(in.String("format"))
+	layout, err := listFormat(in.String("format"))
 	if err != nil {
 		return err
 	}
@@ -118,30 +118,45 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 }
 
 // parseFormat returns nil for no format. A template that cannot work is found
-// before anything is printed.
-func parseFormat(text string) (*template.Template, error) {
+// before anything is printed: it is tried on a sample whose every list has an
+// element and whose every pointer leads somewhere, since what a template may
+// take for granted is for the memories to say.
+func parseFormat(text, example string, sample any) (*template.Template, error) {
 	if text == "" {
 		return nil, nil
 	}
 	t, err := template.New("--format").Parse(text)
 	if err == nil {
-		err = t.Execute(io.Discard, console.MemoryView{})
+		err = t.Execute(io.Discard, sample)
 	}
 	if err != nil {
-		return nil, console.Usagef("%v", err).Suggest(`for example --format '{{.Path}} {{.Title}}'`)
+		return nil, console.Usagef("%v", err).Suggest("for example --format %s", example)
 	}
 	return t, nil
+}
+
+// listFormat reads --format of list.
+func listFormat(text string) (*template.Template, error) {
+	half, body := 0.5, "text"
+	return parseFormat(text, `'{{.Path}} {{.Title}}'`, console.MemoryView{
+		Categories: []string{"word"}, Supersedes: []string{"id"}, Importance: &half, Body: &body,
+	})
+}
+
+// formatOne prints one line of --format.
+func formatOne(w io.Writer, e *console.Env, layout *template.Template, view any) error {
+	var b strings.Builder
+	if err := layout.Execute(&b, view); err != nil {
+		return console.Usagef("%v", err).Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}")
+	}
+	_, err := fmt.Fprintln(w, e.Stored(b.String()))
+	return err
 }
 
 func printEntry(w io.Writer, e *console.Env, in *console.Input, layout *template.Template, m vault.Memory) error {
 	switch {
 	case layout != nil:
-		var b strings.Builder
-		if err := layout.Execute(&b, console.ViewMemory(m)); err != nil {
-			return console.Usagef("%v", err)
-		}
-		_, err := fmt.Fprintln(w, e.Stored(b.String()))
-		return err
+		return formatOne(w, e, layout, console.ViewMemory(m))
 	case in.Bool("paths") || in.Bool("null"):
 		return printPath(w, in, m.Path)
 	}

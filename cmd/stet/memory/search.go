@@ -164,7 +164,7 @@ func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Resu
 	}
 	err := e.Answer(answer, func(w io.Writer) error {
 		if layout != nil {
-			return formatHits(w, layout, slices.Concat(answer.Hits, answer.Sessions))
+			return formatHits(w, e, layout, slices.Concat(answer.Hits, answer.Sessions))
 		}
 		for _, h := range res.Hits {
 			if err := printHit(w, e, in, h); err != nil {

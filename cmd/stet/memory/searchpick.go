@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -19,28 +18,14 @@ import (
 	"stet/vault"
 )
 
-// hitFormat is parseFormat for hits.
+// hitFormat reads --format of search.
 func hitFormat(text string) (*template.Template, error) {
-	if text == "" {
-		return nil, nil
-	}
-	t, err := template.New("--format").Parse(text)
-	if err == nil {
-		err = t.Execute(io.Discard, hitView{})
-	}
-	if err != nil {
-		return nil, console.Usagef("%v", err).Suggest(`for example --format '{{.Path}}:{{.Line}} {{.Title}}'`)
-	}
-	return t, nil
+	return parseFormat(text, `'{{.Path}}:{{.Line}} {{.Title}}'`, hitView{Categories: []string{"word"}})
 }
 
-func formatHits(w io.Writer, layout *template.Template, hits []hitView) error {
+func formatHits(w io.Writer, e *console.Env, layout *template.Template, hits []hitView) error {
 	for _, h := range hits {
-		var b strings.Builder
-		if err := layout.Execute(&b, h); err != nil {
-			return console.Usagef("%v", err)
-		}
-		if _, err := fmt.Fprintln(w, b.String()); err != nil {
+		if err := formatOne(w, e, layout, h); err != nil {
 			return err
 		}
 	}
@@ -83,15 +68,12 @@ func pickFromList(e *console.Env, hits []index.Hit) (int, error) {
 	if err != nil || !e.CanAsk() {
 		return -1, err
 	}
-	if _, err := fmt.Fprintf(e.Err, "Open which? [1-%d, Enter for none] ", len(hits)); err != nil {
-		return -1, err
-	}
-	text, err := bufio.NewReader(e.In).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return -1, err
-	}
-	if text = strings.TrimSpace(text); text == "" {
+	text, err := e.Ask(fmt.Sprintf("Open which? [1-%d, Enter for none]", len(hits)))
+	if errors.Is(err, io.EOF) || err == nil && text == "" {
 		return -1, nil
+	}
+	if err != nil {
+		return -1, err
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > len(hits) {
