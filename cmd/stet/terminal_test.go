@@ -209,6 +209,29 @@ func TestSearchLetsAPersonChoose(t *testing.T) {
 	}
 }
 
+// What was taken back before is shown and not asked about, and what is gone by
+// hand is not counted as taken back.
+func TestReviewDoesNotAskAboutWhatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	for _, text := range []string{"One.", "Two.", "Three."} {
+		s.run(0, "", "remember", text, "--as", "robo")
+	}
+	s.run(0, "", "revert", "HEAD~2", "--yes")
+	if err := os.Remove(filepath.Join(s.dir, "memories", "two.md")); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "", "adopt", "--yes")
+	out, talk := s.run(0, "n\ny\n", "review")
+	if !strings.Contains(out, "(taken back already)") || strings.Contains(talk, "[1/3]") || !strings.Contains(talk, "[2/3]") ||
+		!strings.Contains(talk, "1 kept, 0 taken back, 2 taken back already, 0 left for later") {
+		t.Errorf("review: %q %q", out, talk)
+	}
+	if out, _ := s.run(0, "", "review"); !strings.Contains(out, "nothing new") {
+		t.Errorf("looked at all, and then %q", out)
+	}
+}
+
 func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)

@@ -3,6 +3,7 @@ package lineage
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,21 +82,17 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 	if !since.IsZero() {
 		o.Without, o.Since = "", since
 	}
-	taken := map[vault.Revision]bool{}
+	taken := reverts{}
 	for c, err := range v.Log(ctx, o) {
 		if err != nil {
 			return Review{}, err
 		}
-		if !taken[c.Rev] {
-			for _, rev := range vault.RevertedBy(c) {
-				taken[rev] = true
-			}
-		}
+		taken.note(c)
 		if byOthers(v, c) {
 			if c, err = v.CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
 				return Review{}, err
 			}
-			out.Items = append(out.Items, Item{Commit: c, Reverted: taken[c.Rev], Left: slices.Contains(seen.Left, c.Rev)})
+			out.Items = append(out.Items, Item{Commit: c, Left: slices.Contains(seen.Left, c.Rev)})
 		}
 	}
 	if since.IsZero() {
@@ -103,26 +100,60 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 			return Review{}, err
 		}
 	}
+	for n := range out.Items {
+		out.Items[n].Reverted = taken[out.Items[n].Rev]
+	}
 	slices.Reverse(out.Items)
 	return out, nil
 }
 
-// addLeft adds what was put off; what a rewriting of history took away is
-// forgotten.
-func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revision, taken map[vault.Revision]bool) error {
+// reverts are the commits that a later one took back.
+type reverts map[vault.Revision]bool
+
+// note looks at a commit, newest first. One that was taken back itself takes
+// nothing back.
+func (t reverts) note(c vault.Commit) {
+	if !t[c.Rev] {
+		for _, rev := range vault.RevertedBy(c) {
+			t[rev] = true
+		}
+	}
+}
+
+// addLeft adds what was put off, and what took it back since; what a rewriting
+// of history took away is passed over.
+func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revision, taken reverts) error {
 	var more []Item
 	for _, rev := range left {
 		if slices.ContainsFunc(r.Items, func(i Item) bool { return i.Rev == rev }) {
 			continue
 		}
 		c, err := v.CommitAt(ctx, string(rev))
-		if err != nil {
+		if errors.Is(err, vault.ErrNoRevision) {
 			continue
 		}
-		more = append(more, Item{Commit: c, Reverted: taken[rev], Left: true})
+		if err != nil {
+			return err
+		}
+		more = append(more, Item{Commit: c, Left: true})
 	}
 	slices.SortStableFunc(more, func(a, b Item) int { return b.When.Compare(a.When) })
 	r.Items = append(r.Items, more...)
+	// What takes a commit back comes after it, before the mark or behind it: the
+	// walk that meets one of them has met all that takes it back.
+	met := map[vault.Revision]bool{}
+	for _, item := range slices.Backward(more) {
+		if met[item.Rev] {
+			continue
+		}
+		for c, err := range v.Log(ctx, vault.LogOptions{Without: string(item.Rev)}) {
+			if err != nil {
+				return err
+			}
+			met[c.Rev] = true
+			taken.note(c)
+		}
+	}
 	return context.Cause(ctx)
 }
 
@@ -135,7 +166,7 @@ func byOthers(v *vault.Vault, c vault.Commit) bool {
 }
 
 // Accept notes that the person has looked at these commits of a review. Every
-// other one that was pending stays so.
+// other one that was pending stays so, unless history was rewritten without it.
 func (r Review) Accept(ctx context.Context, v *vault.Vault, looked []vault.Revision) error {
 	pending, err := Pending(ctx, v, time.Time{})
 	if err != nil {
@@ -151,8 +182,14 @@ func (r Review) Accept(ctx context.Context, v *vault.Vault, looked []vault.Revis
 		}
 		// What was put off in another terminal meanwhile stays put off.
 		for _, rev := range m.Left {
-			if !slices.Contains(looked, rev) && !slices.Contains(next.Left, rev) {
+			if slices.Contains(looked, rev) || slices.Contains(next.Left, rev) {
+				continue
+			}
+			switch _, err := v.ResolveRevision(string(rev)); {
+			case err == nil:
 				next.Left = append(next.Left, rev)
+			case !errors.Is(err, vault.ErrNoRevision):
+				return nil, err
 			}
 		}
 		data, err := json.Marshal(next)

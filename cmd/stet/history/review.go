@@ -177,16 +177,21 @@ func goThrough(ctx context.Context, e *console.Env, v *vault.Vault, review linea
 		err = errors.Join(err, review.Accept(context.WithoutCancel(ctx), v, r.decided))
 	}
 	if err == nil {
-		e.Note("%d kept, %d taken back, %d left for later", r.kept, r.back, len(review.Items)-r.kept-r.back)
+		already := ""
+		if r.already > 0 {
+			already = fmt.Sprintf("%d taken back already, ", r.already)
+		}
+		e.Note("%d kept, %d taken back, %s%d left for later", r.kept, r.back, already, len(review.Items)-len(r.decided))
 	}
 	return err
 }
 
 type reviewer struct {
-	e          *console.Env
-	v          *vault.Vault
-	decided    []vault.Revision
-	kept, back int
+	e       *console.Env
+	v       *vault.Vault
+	decided []vault.Revision
+	// already counts what was not there any more when its turn came.
+	kept, back, already int
 }
 
 func (r *reviewer) run(ctx context.Context, items []lineage.Item, stat bool) error {
@@ -197,6 +202,10 @@ func (r *reviewer) run(ctx context.Context, items []lineage.Item, stat bool) err
 		}
 		if err := printItem(r.e.Out, r.e, view); err != nil {
 			return err
+		}
+		if item.Reverted {
+			r.keep(item)
+			continue
 		}
 		rest, err := r.decide(ctx, item, fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1, len(items)))
 		if errors.Is(err, io.EOF) {
@@ -239,8 +248,13 @@ func (r *reviewer) decide(ctx context.Context, item lineage.Item, question strin
 	}
 }
 
+// keep leaves things as they are.
 func (r *reviewer) keep(item lineage.Item) {
 	r.decided = append(r.decided, item.Rev)
+	if item.Reverted {
+		r.already++
+		return
+	}
 	r.kept++
 }
 
@@ -258,6 +272,10 @@ func (r *reviewer) takeBack(ctx context.Context, item lineage.Item) error {
 	}
 	r.e.AfterWrite(ctx, r.v, res, "reverted")
 	r.decided = append(r.decided, item.Rev)
+	if res.Unchanged {
+		r.already++
+		return nil
+	}
 	r.back++
 	return nil
 }
