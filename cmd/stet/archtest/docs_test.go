@@ -187,3 +187,27 @@ func sentinels(f *ast.File) []string {
 	}
 	return out
 }
+
+// Every door through which stet writes is in the table of trailers.
+func TestFormatNamesEveryDoor(t *testing.T) {
+	t.Parallel()
+	m := load(t)
+	format, err := os.ReadFile(filepath.Join(m.root, "docs", "FORMAT.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| `Stet-Door` \\|.*$").FindString(string(format))
+	constant := regexp.MustCompile(`(?m)^const [dD]oor = "(\w+)"$`)
+	found := 0
+	for _, s := range m.sources {
+		for _, match := range constant.FindAllStringSubmatch(s.text, -1) {
+			found++
+			if !regexp.MustCompile(`\b` + match[1] + `\b`).MatchString(row) {
+				t.Errorf("%s: docs/FORMAT.md does not name the door %q: %s", s.name, match[1], row)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("only %d doors found: the test looks at the wrong place", found)
+	}
+}
