@@ -45,7 +45,7 @@ type Origin func(node, parent *FileNode) (path string, ok bool, err error)
 // WalkFile starts a walk. origin may be nil: paths are then taken as they are.
 func (r *Repo) WalkFile(origin Origin) *FileWalk {
 	objects := r.Stage()
-	return &FileWalk{objects: objects, origin: origin, raw: rawReader{objects: objects, dir: r.loc.Common}}
+	return &FileWalk{objects: objects, origin: origin, raw: rawReader{objects: objects}}
 }
 
 // At is the file at path in a commit.

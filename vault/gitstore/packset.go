@@ -32,6 +32,7 @@ type packSet struct {
 	open   int // packs whose files are open
 	zip    io.ReadCloser
 	in     *bufio.Reader
+	head   *bufio.Reader // on zip, for loose objects
 	bases  map[baseKey]packObject // of deltas
 	held   int                    // bytes in bases
 }
@@ -267,12 +268,7 @@ func (s *packSet) read(p *openPack, at int64, depth int) (packObject, error) {
 	if depth > maxDelta {
 		return packObject{}, errDamagedPack
 	}
-	section := io.NewSectionReader(p.data, at, 1<<62-at)
-	if s.in == nil {
-		s.in = bufio.NewReader(section)
-	} else {
-		s.in.Reset(section)
-	}
+	s.input(io.NewSectionReader(p.data, at, 1<<62-at))
 	h, err := readPackHeader(s.in, at)
 	if err != nil {
 		return packObject{}, err
@@ -320,7 +316,30 @@ func (s *packSet) keep(key baseKey, obj packObject) {
 }
 
 // inflate decompresses size bytes from where s.in stands.
-func (s *packSet) inflate(size int64) (data []byte, err error) {
+func (s *packSet) inflate(size int64) ([]byte, error) {
+	if err := s.unzip(); err != nil {
+		return nil, err
+	}
+	return exactly(s.zip, size)
+}
+
+// decompress makes s.zip read from.
+func (s *packSet) decompress(from io.Reader) error {
+	s.input(from)
+	return s.unzip()
+}
+
+// input makes s.in read from.
+func (s *packSet) input(from io.Reader) {
+	if s.in == nil {
+		s.in = bufio.NewReader(from)
+	} else {
+		s.in.Reset(from)
+	}
+}
+
+// unzip makes s.zip decompress what stands next in s.in.
+func (s *packSet) unzip() (err error) {
 	if s.zip == nil {
 		s.zip, err = zlib.NewReader(s.in)
 	} else {
@@ -328,18 +347,8 @@ func (s *packSet) inflate(size int64) (data []byte, err error) {
 	}
 	if err != nil {
 		s.zip = nil
-		return nil, err
 	}
-	// The size is what a damaged file says: believe it no further than it
-	// takes to be right in one allocation.
-	buf := bytes.NewBuffer(make([]byte, 0, min(size, 1<<20)+bytes.MinRead))
-	if _, err := io.Copy(buf, io.LimitReader(s.zip, size+1)); err != nil {
-		return nil, err
-	}
-	if int64(buf.Len()) != size {
-		return nil, errDamagedPack
-	}
-	return buf.Bytes(), nil
+	return err
 }
 
 // A packHeader stands before the compressed bytes of an object.

@@ -2,13 +2,8 @@ package gitstore
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -22,106 +17,13 @@ type rawCommit struct {
 }
 
 // A rawReader reads commits and single tree entries without decoding what is
-// not asked for. A walk over ten thousand commits reads two or three times as
-// many objects, so loose ones are read directly: zlib's checksum guards them
-// against torn and flipped bytes. Whatever cannot be read that way, packed
-// objects first of all, comes from the store.
+// not asked for.
 type rawReader struct {
 	objects *Objects
-	dir     string // of the repository
-	file    []byte // reused: a file as it is on disk
-	data    []byte // reused: the object in it
-	zlib    io.ReadCloser
-	source  bytes.Reader
-}
-
-// read returns an object's contents, which hold until the next call.
-func (r *rawReader) read(kind plumbing.ObjectType, id ID) ([]byte, error) {
-	if data, ok := r.loose(kind, id); ok {
-		return data, nil
-	}
-	return r.objects.get(kind, id)
-}
-
-// loose reads an object from a file of its own; ok is false when there is none,
-// or when it is not whole: the store then says what is wrong with it.
-func (r *rawReader) loose(kind plumbing.ObjectType, id ID) (data []byte, ok bool) {
-	name := id.String()
-	f, err := os.Open(filepath.Join(r.dir, "objects", name[:2], name[2:]))
-	if err != nil {
-		return nil, false
-	}
-	whole := r.slurp(f)
-	if err := f.Close(); err != nil || !whole {
-		return nil, false
-	}
-	return r.inflate(kind)
-}
-
-// maxLoose bounds what is read this way; a larger object is the store's.
-const maxLoose = 4 << 20
-
-func (r *rawReader) slurp(f *os.File) bool {
-	if r.file == nil {
-		r.file = make([]byte, 64<<10)
-	}
-	n := 0
-	for {
-		m, err := f.Read(r.file[n:])
-		n += m
-		switch {
-		case errors.Is(err, io.EOF):
-			r.source.Reset(r.file[:n])
-			return true
-		case err != nil, n > maxLoose:
-			return false
-		case n == len(r.file):
-			r.file = append(r.file, make([]byte, n)...)
-		}
-	}
-}
-
-// maxHeader is more than "commit 4194304" and its NUL take.
-const maxHeader = 32
-
-func (r *rawReader) inflate(kind plumbing.ObjectType) ([]byte, bool) {
-	var err error
-	if r.zlib == nil {
-		r.zlib, err = zlib.NewReader(&r.source)
-	} else {
-		err = r.zlib.(zlib.Resetter).Reset(&r.source, nil)
-	}
-	if err != nil {
-		return nil, false
-	}
-	if r.data == nil {
-		r.data = make([]byte, 64<<10)
-	}
-	n := 0
-	for {
-		m, err := r.zlib.Read(r.data[n:])
-		n += m
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || n > maxLoose {
-			return nil, false
-		}
-		if n == len(r.data) {
-			r.data = append(r.data, make([]byte, n)...)
-		}
-	}
-	head, _, found := bytes.Cut(r.data[:min(n, maxHeader)], []byte{0})
-	name, size, _ := bytes.Cut(head, []byte(" "))
-	length, err := strconv.Atoi(string(size))
-	if !found || err != nil || string(name) != kind.String() || length != n-len(head)-1 {
-		return nil, false
-	}
-	return r.data[len(head)+1 : n], true
 }
 
 func (r *rawReader) commit(id ID) (rawCommit, error) {
-	data, err := r.read(plumbing.CommitObject, id)
+	data, err := r.objects.get(plumbing.CommitObject, id)
 	if err != nil {
 		return rawCommit{}, err
 	}
@@ -180,7 +82,7 @@ func rawID(hexed []byte) (id ID, ok bool) {
 // entry is the id of one name in a tree, zero when it has none of that kind. A
 // link or submodule counts as absent: neither holds a person's text.
 func (r *rawReader) entry(tree ID, name string, dir bool) (ID, error) {
-	data, err := r.read(plumbing.TreeObject, tree)
+	data, err := r.objects.get(plumbing.TreeObject, tree)
 	if err != nil {
 		return ID{}, err
 	}

@@ -155,14 +155,18 @@ func (r *Repo) newPacks() {
 }
 
 func (r *Repo) read(kind plumbing.ObjectType, id ID) ([]byte, error) {
-	if obj, found := r.packs.object(id); found && obj.kind == kind && hashOf(kind, obj.data) == id {
-		return obj.data, nil
+	// Packs first: what stet writes is there, and a file that is not there costs
+	// as much as one that is.
+	for _, look := range [...]func(ID) (packObject, bool){r.packs.object, r.packs.loose} {
+		if obj, found := look(id); found && obj.kind == kind && hashOf(kind, obj.data) == id {
+			return obj.data, nil
+		}
 	}
 	return r.readElsewhere(kind, id)
 }
 
-// readElsewhere reads an object that is loose, in an alternate, or in a pack
-// that only go-git can make sense of.
+// readElsewhere reads an object that is large and loose, in an alternate, or in
+// a file that only go-git can make sense of.
 func (r *Repo) readElsewhere(kind plumbing.ObjectType, id ID) (data []byte, err error) {
 	obj, err := r.storage.EncodedObject(kind, plumbing.Hash(id))
 	if err != nil {
