@@ -47,8 +47,9 @@ type source interface {
 	layout() *layout
 	// stats are the statistics of a field.
 	stats(field int) similarity
-	// term lists the documents with a term, each once, by ascending number.
-	term(field int, term string) ([]posting, error)
+	// term lists the documents with a term, each once, by ascending number. It
+	// may use room for the list.
+	term(field int, term string, room []posting) ([]posting, error)
 	// places fills in the positions of an exact term in some of the documents
 	// that term listed.
 	places(term string, list []posting) error
@@ -86,10 +87,11 @@ type evaluation struct {
 	ctx     context.Context
 	lang    *language
 	scores  []float64
-	hit     []uint16 // optional clauses matched
-	met     []uint16 // required clauses matched
-	near    []bool   // matched by a word that only looks like one of the query
-	out     []bool   // excluded
+	hit     []uint16  // optional clauses matched
+	met     []uint16  // required clauses matched
+	near    []bool    // matched by a word that only looks like one of the query
+	out     []bool    // excluded
+	room    []posting // for lists that nobody keeps: those of common words are megabytes
 	explain map[int32][]string
 	weights map[string]float64  // term → weight, to choose the line that is shown
 	similar map[string][]string // unknown word → what it was taken for
@@ -265,10 +267,11 @@ func (e *evaluation) words(c *clause, found []bool) error {
 
 // leaf adds the postings of one term.
 func (e *evaluation) leaf(field int, term string, c *clause, found []bool) error {
-	list, err := e.src.term(field, term)
+	list, err := e.src.term(field, term, e.room)
 	if err != nil {
 		return err
 	}
+	e.room = list[:0]
 	e.add(leafKey{field, term}, e.boost(field), c, list, found)
 	return nil
 }

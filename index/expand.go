@@ -54,22 +54,24 @@ func (c *clause) guess(byMessage bool) string {
 
 // union is the postings of several terms as if they were one.
 func (e *evaluation) union(field int, terms []string) ([]posting, error) {
-	sum := map[int32]posting{}
+	var sum []posting
+	place := make([]int32, len(e.scores)) // document → its place in sum, from 1
 	for _, t := range terms {
-		list, err := e.src.term(field, t)
+		list, err := e.src.term(field, t, e.room)
 		if err != nil {
 			return nil, err
 		}
+		e.room = list[:0]
 		for _, x := range list {
-			x.freq += sum[x.doc].freq
-			sum[x.doc] = x
+			if at := place[x.doc]; at > 0 {
+				sum[at-1].freq += x.freq
+				continue
+			}
+			sum = append(sum, x)
+			place[x.doc] = int32(len(sum))
 		}
 	}
-	list := make([]posting, 0, len(sum))
-	for _, x := range sum {
-		list = append(list, x)
-	}
-	return list, nil
+	return sum, nil
 }
 
 // The bounds of what counts as a misspelling. Shorter words have too many

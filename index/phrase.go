@@ -11,7 +11,7 @@ func (e *evaluation) phrase(c *clause, found []bool) error {
 	lists := make([][]posting, len(c.exact))
 	seen := make([]uint16, len(e.scores))
 	for i, t := range c.exact {
-		list, err := e.src.term(fieldExact, t.term)
+		list, err := e.src.term(fieldExact, t.term, nil)
 		if err != nil {
 			return err
 		}

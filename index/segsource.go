@@ -25,7 +25,7 @@ func (s *segSource) stats(field int) similarity { return s.st.opened.stats[field
 
 func (s *segSource) literal(text string) ([]posting, error) { return s.files(text) }
 
-func (s *segSource) term(field int, term string) ([]posting, error) {
+func (s *segSource) term(field int, term string, room []posting) ([]posting, error) {
 	if len(s.st.opened.segs) == 0 {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func (s *segSource) term(field int, term string) ([]posting, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	out := make([]posting, 0, it.Count())
+	out := slices.Grow(room[:0], int(it.Count()))
 	for {
 		p, err := it.Next()
 		if err != nil {

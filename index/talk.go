@@ -102,10 +102,11 @@ func (e *evaluation) together(c *clause, found []bool) error {
 		if slices.Contains(c.stems[:i], stem) {
 			continue
 		}
-		list, err := e.src.term(fieldBody, stem)
+		list, err := e.src.term(fieldBody, stem, e.room)
 		if err != nil {
 			return err
 		}
+		e.room = list[:0]
 		e.add(leafKey{fieldBody, stem}, e.boost(fieldBody), c, list, make([]bool, len(found)))
 		for _, p := range list {
 			if seen[p.doc] == distinct {
