@@ -26,6 +26,7 @@ import (
 	"log/slog"
 	"time"
 
+	"stet/index/embed"
 	"stet/vault"
 	"stet/vault/durable"
 )
@@ -57,6 +58,13 @@ type Options struct {
 	Language string
 	// ReadOnly never writes: what changed is searched from memory.
 	ReadOnly bool
+	// Embedder ranks files by meaning as well; nil, the default, makes no
+	// vector. It is sent queries and the text of files, never that of private
+	// ones; where it fails the answer is that of the words, with a warning.
+	Embedder embed.Embedder
+	// EmbedWait bounds what one search waits for the Embedder; 0 means two
+	// seconds.
+	EmbedWait time.Duration
 }
 
 // An Event is one step of long work.
@@ -93,12 +101,14 @@ type Result struct {
 	Total int
 	// Tier names how strictly the query had to be read for the last of the
 	// hits: "strict" (every word), "relaxed" (any word, best first), "fuzzy"
-	// (words that look like those of the query); "" without hits.
+	// (words that look like those of the query), "semantic" (by meaning alone,
+	// where an embedder is configured); "" without hits.
 	Tier string
 	// Degraded is "" or why the index could not be used. The hits are right
 	// all the same.
 	Degraded string
-	// Warnings name what looked like a filter and could not be read as one.
+	// Warnings name what looked like a filter and could not be read as one, and
+	// why nothing was ranked by meaning.
 	Warnings []string
 	// Rebuilt is "" or why the index was found unusable and made anew for this
 	// answer.
@@ -151,4 +161,8 @@ type Stats struct {
 	Total   int
 	Took    time.Duration
 	Rebuilt bool
+	// Embedded counts the files that got a vector; Warnings say why others did
+	// not. Both are for Rebuild with an Embedder.
+	Embedded int
+	Warnings []string
 }

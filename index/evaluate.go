@@ -73,13 +73,14 @@ type match struct {
 type tier uint8
 
 const (
-	strict  tier = iota // every word
-	relaxed             // any word
-	fuzzy               // only words that look like those of the query
+	strict   tier = iota // every word
+	relaxed              // any word
+	fuzzy                // only words that look like those of the query
+	semantic             // none of them, but what it means
 )
 
 // String is the tier's name in answers.
-func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy"}[t] }
+func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy", "semantic"}[t] }
 
 // An evaluation adds up one query on one source.
 type evaluation struct {

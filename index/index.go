@@ -23,6 +23,7 @@ type Index struct {
 	o         Options
 	lang      *language
 	mem, talk *part
+	meaning   *semantics // nil unless an embedder is configured
 }
 
 // Open prepares the index of src. It is cheap and touches nothing: files are
@@ -41,13 +42,14 @@ func Open(src Source, o Options) (*Index, error) {
 	dir := filepath.Join(src.StateDir(), "index")
 	return &Index{
 		src: src, o: o, lang: lang,
-		mem:  &part{src: src, o: o, lang: lang, dir: dir},
-		talk: &part{src: src, o: o, lang: lang, dir: filepath.Join(dir, "talk"), byMessage: true},
+		mem:     &part{src: src, o: o, lang: lang, dir: dir},
+		talk:    &part{src: src, o: o, lang: lang, dir: filepath.Join(dir, "talk"), byMessage: true},
+		meaning: newMeaning(src, o, filepath.Join(dir, "vectors")),
 	}, nil
 }
 
 // Close lets go of the index folders. Searches that are running finish.
-func (x *Index) Close() error { return errors.Join(x.mem.close(), x.talk.close()) }
+func (x *Index) Close() error { return errors.Join(x.mem.close(), x.talk.close(), x.meaning.close()) }
 
 // CatchUp brings the index up to date with the files on disk. A writer in
 // another process is no error: it does the same work. Without one the errors
@@ -73,7 +75,11 @@ func (x *Index) Rebuild(ctx context.Context) (Stats, error) {
 	if x.o.ReadOnly {
 		return Stats{}, fmt.Errorf("rebuild: %w", errReadOnly)
 	}
-	return x.both(files, func(p *part, files []vault.File) (Stats, error) { return p.rebuildAll(ctx, files) })
+	stats, err := x.both(files, func(p *part, files []vault.File) (Stats, error) { return p.rebuildAll(ctx, files) })
+	if err == nil {
+		err = x.embedAll(ctx, files, &stats)
+	}
+	return stats, err
 }
 
 // Touch brings the given files up to date without looking at any other: for
@@ -187,6 +193,8 @@ type searching struct {
 	apart  bool // sessions are shown beside the notes
 	// reporting is set while reports are answered with, see reports.
 	reporting bool
+	asked     *asked           // what meant returned, nil before
+	fused     map[int32]string // by document: its places in the joined rankings
 	res       *Result
 }
 
@@ -289,6 +297,9 @@ func (s *searching) files(src source, hidden []bool) error {
 	if limit > 0 {
 		ask = max(0, s.q.Offset) + limit + 8 // some may have changed meanwhile
 	}
+	if s.x.meaning != nil && ask > 0 {
+		ask = max(ask, meaningPool)
+	}
 	recs := src.records()
 	keep := func(d int32) bool {
 		superseded := hidden != nil && hidden[d]
@@ -298,6 +309,7 @@ func (s *searching) files(src source, hidden []bool) error {
 	if err != nil {
 		return err
 	}
+	top, total = s.fuse(src, e, keep, top, total)
 	s.res.Total, s.res.Hits, s.res.Tier = total, nil, ""
 	lines := newLiner(s.parsed, e)
 	skip := max(0, s.q.Offset)
@@ -311,7 +323,9 @@ func (s *searching) files(src source, hidden []bool) error {
 		}
 		if hit, ok := s.hit(recs, &recs[m.doc], hidden != nil && hidden[m.doc], m, lines); ok {
 			s.res.Hits = append(s.res.Hits, hit)
-			s.res.Tier = hit.Tier // the loosest comes last
+			if s.res.Tier == "" || tierRank(hit.Tier) > tierRank(s.res.Tier) {
+				s.res.Tier = hit.Tier
+			}
 		} else {
 			s.res.Total--
 		}
@@ -353,17 +367,6 @@ func (s *searching) hit(recs []record, r *record, hidden bool, m match, lines *l
 	return h, true
 }
 
-// matches evaluates the query on one file alone.
-func (s *searching) matches(f vault.File, hidden bool) bool {
-	one, err := scan(s.ctx, s.x.src, []vault.File{f}, s.parsed, false)
-	if err != nil {
-		return false
-	}
-	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0], hidden, 0) }
-	_, top, _, err := evaluate(s.ctx, one, s.parsed, keep, 1)
-	return err == nil && len(top) == 1
-}
-
 // explain evaluates once more and writes down what each hit's score is made of.
 func (s *searching) explain(src source, top []match) error {
 	notes := make(map[int32][]string, len(top))
@@ -380,7 +383,12 @@ func (s *searching) explain(src source, top []match) error {
 	}
 	for i := range s.res.Hits {
 		h := &s.res.Hits[i]
-		h.Explain = fmt.Sprintf("%.4f score, %s\n%s", h.Score, h.Tier, strings.Join(notes[byPath[h.Path]], "\n"))
+		d := byPath[h.Path]
+		lines := notes[d]
+		if place, ok := s.fused[d]; ok {
+			lines = append([]string{place}, lines...)
+		}
+		h.Explain = fmt.Sprintf("%.4f score, %s\n%s", h.Score, h.Tier, strings.Join(lines, "\n"))
 	}
 	return nil
 }

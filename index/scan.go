@@ -291,3 +291,14 @@ func literalPostings(ctx context.Context, src Source, recs []record, lay *layout
 func unreadable(err error) bool {
 	return errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular)
 }
+
+// matches evaluates the query on one file alone.
+func (s *searching) matches(f vault.File, hidden bool) bool {
+	one, err := scan(s.ctx, s.x.src, []vault.File{f}, s.parsed, false)
+	if err != nil {
+		return false
+	}
+	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0], hidden, 0) }
+	_, top, _, err := evaluate(s.ctx, one, s.parsed, keep, 1)
+	return err == nil && len(top) == 1
+}

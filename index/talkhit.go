@@ -94,12 +94,12 @@ func (s *searching) pick(r *ranking, list []match, limit int) (hits []Hit, lost 
 }
 
 func tierRank(name string) tier {
-	for t := strict; t < fuzzy; t++ {
+	for t := strict; t < semantic; t++ {
 		if t.String() == name {
 			return t
 		}
 	}
-	return fuzzy
+	return semantic
 }
 
 // timeOf is when a message was written, 0 when it does not matter or is not

@@ -22,6 +22,9 @@ const (
 	GuardSecrets   Name = "guard.secrets"
 	CoreLimit      Name = "memory.memory_char_limit"
 	ProfileLimit   Name = "memory.user_char_limit"
+	EmbedderURL    Name = "search.embedder.base_url"
+	EmbedderModel  Name = "search.embedder.model"
+	EmbedderKeyEnv Name = "search.embedder.key_env"
 	SearchLanguage Name = "search.language"
 	WatchCommit    Name = "watch.commit"
 	WatchDebounce  Name = "watch.debounce_ms"
@@ -66,6 +69,12 @@ func Keys() []Key {
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
 			Meaning: "the same for USER.md"},
+		{Name: EmbedderURL, Type: text(),
+			Meaning: "an endpoint for embeddings that speaks OpenAI's protocol, as `http://localhost:11434/v1` for Ollama; with it and a model, search ranks files by meaning as well and sends the endpoint queries and the text of files, never of those that are `private: true`; without it nothing is sent"},
+		{Name: EmbedderModel, Type: text(),
+			Meaning: "the model that the endpoint is asked for, as `nomic-embed-text`"},
+		{Name: EmbedderKeyEnv, Type: text(),
+			Meaning: "the environment variable that holds the endpoint's key; without it none is sent"},
 		{Name: SearchLanguage, Default: "english", Vault: true,
 			Type:    oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
 			Meaning: "what the vault is mostly written in: search takes the forms of one word for one; `none` takes every word as it stands"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stet/index"
+	"stet/index/embed"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -128,14 +129,35 @@ func (e *Env) opened(v *vault.Vault) {
 
 // Index opens the search index of v. It costs nothing until it is used.
 func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
-	return e.openIndex(v, readOnly, e.indexProgress())
+	return e.openIndex(v, readOnly, e.indexProgress(), e.embedder(v.Settings()))
 }
 
-// openIndex is the one way to the index: opened with other options it would be
-// another index, and the two would be made anew in turns.
-func (e *Env) openIndex(v *vault.Vault, readOnly bool, progress func(index.Event)) (*index.Index, error) {
+// openIndex is the one way to the index: opened with another language it would
+// be another index, and the two would be made anew in turns.
+func (e *Env) openIndex(v *vault.Vault, readOnly bool, progress func(index.Event), by embed.Embedder) (*index.Index, error) {
 	return index.Open(v, index.Options{Now: e.Now, Hook: e.Hook, ReadOnly: readOnly, Progress: progress,
-		Language: v.Settings().Text(settings.SearchLanguage)})
+		Language: v.Settings().Text(settings.SearchLanguage), Embedder: by})
+}
+
+// embedder is the endpoint of the person's configuration, nil without one. One
+// that is not usable is a warning: search must not depend on it.
+func (e *Env) embedder(s settings.Settings) embed.Embedder {
+	o := embed.Options{BaseURL: s.Text(settings.EmbedderURL), Model: s.Text(settings.EmbedderModel)}
+	if o.BaseURL == "" && o.Model == "" {
+		return nil
+	}
+	if name := s.Text(settings.EmbedderKeyEnv); name != "" {
+		if o.Key = e.Getenv(name); o.Key == "" {
+			e.Warn("no ranking by meaning: %s names a variable that is not set: %s", settings.EmbedderKeyEnv, name)
+			return nil
+		}
+	}
+	c, err := embed.NewClient(o)
+	if err != nil {
+		e.Warn("no ranking by meaning: %v; see %s and %s", err, settings.EmbedderURL, settings.EmbedderModel)
+		return nil
+	}
+	return c
 }
 
 // Indexed brings the search index up to date with a write that has happened.
@@ -152,7 +174,7 @@ func (e *Env) Indexed(ctx context.Context, v *vault.Vault, changes []vault.Chang
 	if len(paths) == 0 {
 		return
 	}
-	x, err := e.Index(v, false)
+	x, err := e.openIndex(v, false, e.indexProgress(), nil)
 	if err == nil {
 		_, err = x.Touch(ctx, paths)
 		err = errors.Join(err, x.Close())
@@ -214,7 +236,7 @@ func (e *Env) Follow(ctx context.Context, root string) (*vault.Vault, *index.Ind
 		return nil, nil, err
 	}
 	e.opened(v)
-	x, err := e.openIndex(v, false, nil)
+	x, err := e.openIndex(v, false, nil, nil)
 	if err != nil {
 		return nil, nil, errors.Join(err, v.Close())
 	}

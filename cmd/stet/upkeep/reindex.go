@@ -36,8 +36,9 @@ func reindexCommand() *console.Command {
 
 // A reindexView is what reindex prints under --json.
 type reindexView struct {
-	Total  int     `json:"total"`
-	TookMS float64 `json:"took_ms"`
+	Total    int     `json:"total"`
+	Embedded int     `json:"embedded,omitempty"` // files that got a vector
+	TookMS   float64 `json:"took_ms"`
 }
 
 func reindex(ctx context.Context, e *console.Env) (err error) {
@@ -55,7 +56,10 @@ func reindex(ctx context.Context, e *console.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	view := reindexView{Total: stats.Total, TookMS: float64(stats.Took.Microseconds()) / 1000}
+	for _, w := range stats.Warnings {
+		e.Warn("%s", w)
+	}
+	view := reindexView{Total: stats.Total, Embedded: stats.Embedded, TookMS: float64(stats.Took.Microseconds()) / 1000}
 	return e.Answer(view, func(w io.Writer) error {
 		rate := float64(stats.Total) / max(stats.Took, time.Millisecond).Seconds()
 		_, err := fmt.Fprintf(w, "indexed  %d files in %s (%.0f a second)%s\n", stats.Total, stats.Took.Round(time.Millisecond), rate, e.Where())
