@@ -51,7 +51,13 @@ func (pl *placement) temp() (*durable.Root, string) {
 // commit point, so that a full disk shows itself while nothing has happened.
 // The batch is synced before [placement.ready].
 func (pl *placement) stage(batch *durable.Batch) error {
-	if pl.inPlace || pl.want.remove {
+	if pl.inPlace {
+		return nil
+	}
+	if err := pl.v.tree.CheckWritable(pl.path.Dir()); err != nil {
+		return fmt.Errorf("place %q: %w", pl.path, err)
+	}
+	if pl.want.remove {
 		return nil
 	}
 	root, temp := pl.temp()

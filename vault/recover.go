@@ -66,7 +66,7 @@ func (v *Vault) recoverLocked(ctx context.Context) error {
 		text := fmt.Sprintf("finished commit %s that an interrupted command had published", Revision(t.next.String()).Short())
 		v.recovered.Store(&text)
 	}
-	if err := v.dropDeadLocks(mark, t); err != nil {
+	if err := errors.Join(v.dropDeadLocks(mark, t), v.repo.DropKeeps(mark)); err != nil {
 		return err
 	}
 	if err := v.sweepTemp(); err != nil {

@@ -253,7 +253,8 @@ func (v *Vault) mendObjects(ctx context.Context) (err error) {
 	if err := v.recoverLocked(ctx); err != nil {
 		return err
 	}
-	if _, err := v.ensureState(); err != nil {
+	mark, err := v.ensureState()
+	if err != nil {
 		return err
 	}
 	s, err := v.scan(ctx)
@@ -282,7 +283,7 @@ func (v *Vault) mendObjects(ctx context.Context) (err error) {
 	if err := batch.Sync(); err != nil {
 		return errors.Join(err, flush.Discard())
 	}
-	return flush.Publish()
+	return errors.Join(flush.Publish(mark), flush.Release())
 }
 
 // mendGitIndex builds an unreadable git index anew from HEAD, and adds what

@@ -196,7 +196,7 @@ func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res
 		res.Warnings = append(res.Warnings, fmt.Sprintf("committed, but the working tree is not up to date: %v; the next stet command finishes", err))
 		return res, nil
 	}
-	if err := p.v.repo.Gather(p.v.tmp(".")); err != nil {
+	if err := p.v.repo.Gather(p.v.tmp("."), p.mark); err != nil {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("committed, but git's packs could not be tidied: %v; the next write tries again", err))
 	}
 	return res, nil
@@ -240,7 +240,7 @@ func (p *publication) stage() (err error) {
 		return err
 	}
 	// Objects first: recovery reads the journal's trees to find the folders.
-	if err := p.flush.Publish(); err != nil {
+	if err := p.flush.Publish(p.mark); err != nil {
 		return err
 	}
 	for _, pl := range p.files {
@@ -328,7 +328,7 @@ func (p *publication) unmoved() error {
 func (p *publication) finish() error {
 	ref := p.ref
 	p.ref = nil
-	if err := ref.Unlock(); err != nil {
+	if err := errors.Join(ref.Unlock(), p.flush.Release()); err != nil {
 		return err
 	}
 	f := finisher{v: p.v, files: p.files, index: p.tx.index, trees: p.chain.trees}

@@ -31,13 +31,13 @@ const (
 // Gather puts small packs together that hold no deltas: stet's own. Nothing is done once git keeps a list of its packs
 // (multi-pack-index). The
 // caller holds the vault lock and gives a folder in the repository's root for
-// unfinished files. Objects are durable in the new pack before an old one goes,
+// unfinished files, and the lock mark. Objects are durable in the new pack before an old one goes,
 // and the order of removal leaves no moment at which one can be read from
 // neither. Cost: nothing but a look at the folder in all but one call in eight.
-func (r *Repo) Gather(tmp string) error {
+func (r *Repo) Gather(tmp string, mark Mark) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	packs, err := r.smallPacks()
+	packs, err := r.smallPacks(mark)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ type smallPack struct {
 
 // smallPacks lists the packs that may be gathered. An index without its pack,
 // which a killed process leaves, is removed: git publishes the pack first.
-func (r *Repo) smallPacks() ([]smallPack, error) {
+func (r *Repo) smallPacks(mark Mark) ([]smallPack, error) {
 	names, err := r.root.Names(packDir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -118,6 +118,13 @@ func (r *Repo) smallPacks() ([]smallPack, error) {
 	var packs []smallPack
 	for _, name := range sortedKeys(parts) {
 		exts := parts[name]
+		if at := slices.Index(exts, "keep"); at >= 0 && r.isOurs(mark, packDir+"/"+name+".keep") {
+			// A power cut brought it back.
+			if err := r.root.Remove("keep", packDir+"/"+name+".keep"); err != nil {
+				return nil, err
+			}
+			exts = slices.Delete(exts, at, at+1)
+		}
 		slices.Sort(exts)
 		switch {
 		case slices.Equal(exts, []string{"idx"}):

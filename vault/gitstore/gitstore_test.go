@@ -76,7 +76,11 @@ func flush(t *testing.T, o *Objects) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(batch.Sync(), f.Publish()); err != nil {
+	mark, err := o.repo.EnsureMark("stet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(batch.Sync(), f.Publish(mark), f.Release()); err != nil {
 		t.Fatal(err)
 	}
 }

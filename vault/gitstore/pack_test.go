@@ -123,7 +123,7 @@ func TestGatherKeepsEveryObjectInFewPacks(t *testing.T) {
 			objects.PutBlob([]byte("the same again")) // in many packs
 		}
 		flush(t, objects)
-		must(t, r.Gather("stet/tmp"))
+		must(t, r.Gather("stet/tmp", "stet/lockmark"))
 		most = max(most, len(packFiles(t, dir, ".pack")))
 		for _, id := range []ID{ids[i], ids[rng.IntN(len(ids))]} {
 			if _, err := reader.Blob(id); err != nil {
@@ -193,7 +193,7 @@ func TestGatherLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 			}
 			prepare(t, dir)
 			before := packFiles(t, dir, "")
-			must(t, r.Gather("stet/tmp"))
+			must(t, r.Gather("stet/tmp", "stet/lockmark"))
 			if after := packFiles(t, dir, ""); strings.Join(after, " ") != strings.Join(before, " ") {
 				t.Errorf("before %d files, after %d", len(before), len(after))
 			}
@@ -217,7 +217,7 @@ func TestHalvesOfAPackGo(t *testing.T) {
 	}
 	// Killed between the two removals.
 	must(t, os.Rename(temp, idx))
-	must(t, r.Gather("stet/tmp"))
+	must(t, r.Gather("stet/tmp", "stet/lockmark"))
 	if left := packFiles(t, dir, ""); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -253,7 +253,7 @@ func TestGatherFailsSafe(t *testing.T) {
 			}
 			return nil
 		}
-		err = r.Gather("stet/tmp")
+		err = r.Gather("stet/tmp", "stet/lockmark")
 		hook = func(durable.Step) error { return nil }
 		if steps < fail {
 			must(t, err, r.Close())

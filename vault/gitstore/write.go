@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"sort"
+	"strings"
 
 	"stet/vault/durable"
 )
@@ -22,6 +24,7 @@ import (
 type Flush struct {
 	objects *Objects
 	temps   [][2]string // temporary file, final place
+	keep    string      // the file that holds git off the pack
 }
 
 // Flush writes every staged object aside, into the batch. tmp is a folder in
@@ -109,14 +112,24 @@ func (r *Repo) discard(temps [][2]string) error {
 }
 
 // Publish gives the objects their names and makes these durable: afterwards a
-// ref may point to them. The batch has been synced.
-func (f *Flush) Publish() (err error) {
-	f.objects.repo.mu.Lock()
-	defer f.objects.repo.mu.Unlock()
+// ref may point to them. The batch has been synced. Until [Flush.Release] a
+// .keep file, made of the lock mark, holds git off the pack: "git repack -ad"
+// takes a pack whose objects no ref leads to yet for garbage.
+func (f *Flush) Publish(mark Mark) (err error) {
+	r := f.objects.repo
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(f.temps) == 0 {
 		return nil
 	}
-	if f.temps, err = f.objects.repo.publishPack(f.temps); err != nil {
+	keep := strings.TrimSuffix(f.temps[0][1], ".pack") + ".keep"
+	switch err := r.root.Link("keep", string(mark), keep); {
+	case err == nil, exists(err) && r.isOurs(mark, keep):
+		f.keep = keep
+	case !exists(err): // else somebody else wants the pack kept
+		return fmt.Errorf("write git objects: %w", err)
+	}
+	if f.temps, err = r.publishPack(f.temps); err != nil {
 		return fmt.Errorf("write git objects: %w", err)
 	}
 	clear(f.objects.staged)
@@ -124,11 +137,38 @@ func (f *Flush) Publish() (err error) {
 	return nil
 }
 
+// Release leaves the pack to git: a ref leads to its objects, or none will.
+func (f *Flush) Release() error {
+	if f.keep == "" {
+		return nil
+	}
+	err := f.objects.repo.root.Remove("keep", f.keep)
+	f.keep = ""
+	return err
+}
+
 // Discard removes what was not published.
 func (f *Flush) Discard() error {
-	err := f.objects.repo.discard(f.temps)
+	err := errors.Join(f.objects.repo.discard(f.temps), f.Release())
 	f.temps = nil
 	return err
+}
+
+// DropKeeps removes the .keep files of dead processes of ours. The caller holds
+// the vault lock, so no living one has any.
+func (r *Repo) DropKeeps(mark Mark) error {
+	names, err := r.root.Names(packDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range names {
+		if keep := packDir + "/" + name; strings.HasSuffix(name, ".keep") && r.isOurs(mark, keep) {
+			if err := r.root.Remove("keep", keep); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {
