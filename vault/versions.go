@@ -279,7 +279,7 @@ func frontID(data []byte) string {
 			return ""
 		}
 		first = false
-		if value, ok := strings.CutPrefix(text, "id: "); ok && isULID(value) {
+		if value, ok := strings.CutPrefix(text, "id: "); ok && IsID(value) {
 			return strings.ToLower(value)
 		} else if ok || strings.HasPrefix(text, "\"id\"") || strings.HasPrefix(text, "'id'") {
 			return ReadMemory("", data).ID
@@ -288,8 +288,9 @@ func frontID(data []byte) string {
 	return ""
 }
 
-// isULID reports whether s is nothing but the 26 letters and digits of an id.
-func isULID(s string) bool {
+// IsID reports whether s is nothing but the 26 letters and digits of an id, in
+// either case.
+func IsID(s string) bool {
 	const length = 26
 	ok := len(s) == length
 	for _, r := range s {

@@ -9,6 +9,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/tombstone"
 )
 
 // An EntryVersion is one state in the history of a notebook's entry: Old and New
@@ -132,15 +133,5 @@ func shared(a, b string) float64 {
 		}
 		return out
 	}
-	x, y := words(a), words(b)
-	both := 0
-	for w := range x {
-		if y[w] {
-			both++
-		}
-	}
-	if len(x)+len(y) == both {
-		return 0
-	}
-	return float64(both) / float64(len(x)+len(y)-both)
+	return tombstone.Jaccard(words(a), words(b))
 }

@@ -1,8 +1,11 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -26,26 +29,63 @@ type Step struct {
 	Command []string `json:"command,omitempty"` // lines for a POSIX shell
 }
 
-// Purge removes memories from tree and archive in one commit that names nothing
-// but their ids, and leaves tombstones of ids only. Each ref must be a whole id or
-// a path, so that nothing else is met by a slip. History keeps the text until
-// the person takes the steps that are returned.
+// A Purging is a purge that is ready to be carried out.
+type Purging struct {
+	Memories []vault.Memory // to be removed
+	Erasure  Erasure
+	warnings []string
+}
+
+// Purge is [PlanPurge] carried out at once.
 func Purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*vault.Result, Erasure, error) {
-	var found []vault.Memory
-	for _, ref := range refs {
-		more, err := exactly(ctx, v, ref)
-		if err != nil {
-			return nil, Erasure{}, err
+	p, err := PlanPurge(ctx, v, refs)
+	if err != nil {
+		return nil, Erasure{}, err
+	}
+	res, err := p.Run(ctx, v, w)
+	if err != nil {
+		return nil, Erasure{}, err
+	}
+	return res, p.Erasure, nil
+}
+
+// PlanPurge finds what a purge is to remove. Each ref must be a whole id or a
+// path, so that nothing else is met by a slip; a memory may lie in the tree and in
+// the archive at once. Cost: every file is read.
+func PlanPurge(ctx context.Context, v *vault.Vault, refs []string) (*Purging, error) {
+	f, err := look(ctx, v, refs)
+	if err != nil {
+		return nil, err
+	}
+	p := &Purging{warnings: f.unread}
+	for n, ref := range refs {
+		met := f.met[f.keys[n]]
+		if len(met) == 0 {
+			return nil, vault.WithHint(&vault.NotFoundError{Ref: ref}, `a purge takes the whole id or the path, nothing shorter; "stet show NAME --json" has both`)
 		}
-		for _, m := range more {
-			if !slices.ContainsFunc(found, func(f vault.Memory) bool { return f.Path == m.Path }) {
-				found = append(found, m)
+		for _, m := range met {
+			switch m.Class {
+			case vault.ClassMemory, vault.ClassNote, vault.ClassArchive, vault.ClassSession:
+			default:
+				return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it is a %s file", m.Path, vault.ErrRefused, m.Class), "edit it by hand")
+			}
+			if !slices.ContainsFunc(p.Memories, func(o vault.Memory) bool { return o.Path == m.Path }) {
+				p.Memories = append(p.Memories, m)
 			}
 		}
 	}
+	p.Erasure, err = erasure(ctx, v, p.Memories)
+	return p, err
+}
+
+// Run removes the memories from tree and archive in one commit that names nothing
+// but their ids, and leaves tombstones of ids only. History keeps the text until
+// the person takes the steps of Erasure. A file that changed since it was looked
+// at is vault.ErrConflict.
+func (p *Purging) Run(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
 	var ids []string
 	var nameless []vault.Path
-	for _, m := range found {
+	for _, m := range p.Memories {
 		switch {
 		case m.ID == "":
 			nameless = append(nameless, m.Path)
@@ -53,88 +93,92 @@ func Purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*
 			ids = append(ids, m.ID)
 		}
 	}
-	plan, err := erasure(ctx, v, found)
-	if err != nil {
-		return nil, Erasure{}, err
-	}
 	// The subject must not say what is to be gone, whatever the caller wants.
 	w.Message = ""
 	subject := "purge one file"
-	if len(found) > 1 {
-		subject = fmt.Sprintf("purge %d files", len(found))
+	if len(p.Memories) > 1 {
+		subject = fmt.Sprintf("purge %d files", len(p.Memories))
 	}
 	why := w.Why(vault.OpForget, subject)
 	why.Memories = ids
 	why.Extra = append(why.Extra, vault.TrailerLine{Key: "Stet-Mode", Value: "purge"})
-	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
-		for _, m := range found {
-			_, hash, err := tx.Read(m.Path)
-			if err != nil {
-				return err
-			}
-			if err := tx.Remove(m.Path, hash); err != nil {
+	do := v.Update
+	if w.DryRun {
+		do = v.Preview
+	}
+	res, err := do(ctx, why, func(tx *vault.Tx) error {
+		for _, m := range p.Memories {
+			if err := tx.Remove(m.Path, m.Hash); err != nil {
 				return err
 			}
 		}
 		return tx.RejectPurged(ids, nameless)
 	})
 	if err != nil {
-		return nil, Erasure{}, err
-	}
-	res.Memories = found
-	return res, plan, nil
-}
-
-// exactly finds the files that a whole id or a path names: a memory may lie in
-// the tree and in the archive at once.
-func exactly(ctx context.Context, v *vault.Vault, ref string) ([]vault.Memory, error) {
-	files, err := v.Files(ctx, vault.WalkOptions{Archive: true})
-	if err != nil {
 		return nil, err
 	}
-	var all []vault.Memory
-	id := ""
-	if isID(ref) {
-		id = strings.ToLower(ref)
-	}
-	for _, f := range files {
-		data, _, err := v.ReadFile(f.Path)
-		if err != nil {
-			return nil, fmt.Errorf("purge: look for %q: %w", ref, err)
-		}
-		m := vault.ReadMemory(f.Path, data)
-		if string(m.Path) == ref && id == "" {
-			if m.ID == "" {
-				all = []vault.Memory{m}
-				break
-			}
-			return exactly(ctx, v, m.ID)
-		}
-		if id != "" && m.ID == id {
-			all = append(all, m)
-		}
-	}
-	if len(all) == 0 {
-		return nil, vault.WithHint(&vault.NotFoundError{Ref: ref}, `a purge takes the whole id or the path, nothing shorter; "stet show NAME --json" has both`)
-	}
-	for _, m := range all {
-		switch m.Class {
-		case vault.ClassMemory, vault.ClassNote, vault.ClassArchive, vault.ClassSession:
-		default:
-			return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it is a %s file", m.Path, vault.ErrRefused, m.Class), "edit it by hand")
-		}
-	}
-	return all, nil
+	res.Memories, res.Warnings = p.Memories, append(res.Warnings, p.warnings...)
+	return res, nil
 }
 
-// isID reports whether a word is a whole ULID.
-func isID(s string) bool {
-	const length = 26
-	ok := len(s) == length
-	for _, r := range s {
-		ok = ok && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+// A lookup is what one pass over the files found.
+type lookup struct {
+	keys   []string // for each ref the id, or the path of a file without one
+	met    map[string][]vault.Memory
+	unread []string // what nobody could look into
+}
+
+func look(ctx context.Context, v *vault.Vault, refs []string) (lookup, error) {
+	files, err := v.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return lookup{}, err
 	}
-	return ok
+	out := lookup{met: map[string][]vault.Memory{}}
+	wanted := map[string]bool{}
+	for _, ref := range refs {
+		key := strings.ToLower(ref)
+		if !vault.IsID(ref) {
+			if key, err = keyOf(v, files, ref); err != nil {
+				return lookup{}, err
+			}
+		}
+		out.keys = append(out.keys, key)
+		wanted[key] = true
+	}
+	for _, f := range files {
+		if err := context.Cause(ctx); err != nil {
+			return lookup{}, err
+		}
+		data, _, err := v.ReadFile(f.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // since it was listed
+		}
+		if err != nil {
+			out.unread = append(out.unread, fmt.Sprintf("%q was not looked into and may hold it too: %v", f.Path, err))
+			continue
+		}
+		m := vault.ReadMemory(f.Path, data)
+		if key := cmp.Or(m.ID, string(m.Path)); wanted[key] {
+			out.met[key] = append(out.met[key], m)
+		}
+	}
+	return out, nil
+}
+
+// keyOf is the id of the file at a path, or the path when it has none. A file that
+// is to be purged must be readable.
+func keyOf(v *vault.Vault, files []vault.File, ref string) (string, error) {
+	if !slices.ContainsFunc(files, func(f vault.File) bool { return string(f.Path) == ref }) {
+		return ref, nil
+	}
+	data, _, err := v.ReadFile(vault.Path(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ref, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("purge %q: %w", ref, err)
+	}
+	return cmp.Or(vault.ReadMemory(vault.Path(ref), data).ID, ref), nil
 }
 
 // erasure makes the plan from what history knows of the files.

@@ -106,7 +106,7 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 		return ""
 	}
 	a := words(rejected)
-	like := jaccard(a, b)
+	like := Jaccard(a, b)
 	switch {
 	case !compatible(a, b):
 		return ""
@@ -186,7 +186,9 @@ func isValue(w string, start bool) bool {
 	return false
 }
 
-func jaccard(a, b map[string]bool) float64 {
+// Jaccard is the part of all words of two texts that both have, 0 when there are
+// none. The values of the maps do not count.
+func Jaccard(a, b map[string]bool) float64 {
 	both := 0
 	for w := range a {
 		if _, ok := b[w]; ok {

@@ -18,14 +18,17 @@ type purgeAnswer struct {
 }
 
 func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, w vault.Write) error {
-	refs := e.Refs(v, in.Words)
+	plan, err := lineage.PlanPurge(ctx, v, e.Refs(v, in.Words))
+	if err != nil {
+		return err
+	}
 	if !w.DryRun && !in.Bool("yes") && e.CanAsk() {
-		yes, err := askToPurge(ctx, e, v, refs, w)
+		yes, err := askToPurge(e, plan)
 		if err != nil || !yes {
 			return err
 		}
 	}
-	res, erase, err := lineage.Purge(ctx, v, refs, w)
+	res, err := plan.Run(ctx, v, w)
 	if err != nil {
 		return err
 	}
@@ -36,17 +39,12 @@ func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vaul
 		}
 	}
 	res.Diff = "" // what is to be gone is not shown once more
-	answer := purgeAnswer{console.ViewWrite(res), erase}
-	return e.Answer(answer, func(out io.Writer) error { return printPurge(out, e, res, erase) })
+	answer := purgeAnswer{console.ViewWrite(res), plan.Erasure}
+	return e.Answer(answer, func(out io.Writer) error { return printPurge(out, e, res, plan.Erasure) })
 }
 
-func askToPurge(ctx context.Context, e *console.Env, v *vault.Vault, refs []string, w vault.Write) (bool, error) {
-	w.DryRun = true
-	res, _, err := lineage.Purge(ctx, v, refs, w)
-	if err != nil {
-		return false, err
-	}
-	for _, m := range res.Memories {
+func askToPurge(e *console.Env, plan *lineage.Purging) (bool, error) {
+	for _, m := range plan.Memories {
 		e.Note("%s  %s", m.Path, m.Name())
 	}
 	yes, err := e.Confirm("Purge this?")
