@@ -32,7 +32,7 @@ type packSet struct {
 	open   int // packs whose files are open
 	zip    io.ReadCloser
 	in     *bufio.Reader
-	head   *bufio.Reader // on zip, for loose objects
+	head   *bufio.Reader          // on zip, for loose objects
 	bases  map[baseKey]packObject // of deltas
 	held   int                    // bytes in bases
 }
