@@ -89,11 +89,11 @@ func TestClientFailsInWordsWithoutSecrets(t *testing.T) {
 		requests int32
 	}{
 		"refused": {func(w http.ResponseWriter, r *http.Request, _ []string) {
-			http.Error(w, r.Header.Get("Authorization"), 401)
+			http.Error(w, r.Header.Get("Authorization"), http.StatusUnauthorized)
 		}, embed.ErrEndpoint, 1},
-		"redirect": {func(w http.ResponseWriter, r *http.Request, _ []string) { http.Redirect(w, r, "/elsewhere", 307) }, embed.ErrEndpoint, 1},
+		"redirect": {func(w http.ResponseWriter, r *http.Request, _ []string) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) }, embed.ErrEndpoint, 1},
 		"broken": {func(w http.ResponseWriter, r *http.Request, _ []string) {
-			http.Error(w, r.Header.Get("Authorization"), 500)
+			http.Error(w, r.Header.Get("Authorization"), http.StatusInternalServerError)
 		}, embed.ErrEndpoint, 3},
 		"no JSON": {func(w http.ResponseWriter, _ *http.Request, _ []string) { _, _ = io.WriteString(w, "<html>") }, embed.ErrAbsurd, 1},
 		"NaN": {func(w http.ResponseWriter, _ *http.Request, _ []string) {
