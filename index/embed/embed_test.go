@@ -91,7 +91,9 @@ func TestClientFailsInWordsWithoutSecrets(t *testing.T) {
 		"refused": {func(w http.ResponseWriter, r *http.Request, _ []string) {
 			http.Error(w, r.Header.Get("Authorization"), http.StatusUnauthorized)
 		}, embed.ErrEndpoint, 1},
-		"redirect": {func(w http.ResponseWriter, r *http.Request, _ []string) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) }, embed.ErrEndpoint, 1},
+		"redirect": {func(w http.ResponseWriter, r *http.Request, _ []string) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, embed.ErrEndpoint, 1},
 		"broken": {func(w http.ResponseWriter, r *http.Request, _ []string) {
 			http.Error(w, r.Header.Get("Authorization"), http.StatusInternalServerError)
 		}, embed.ErrEndpoint, 3},
