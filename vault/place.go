@@ -74,10 +74,13 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if err := batch.Create(root, "file", temp+unfinished, pl.want.data, perm); err != nil {
 		return err
 	}
-	if pl.exists {
-		return root.Chmod("file", temp+unfinished, pl.perm)
+	if !pl.exists {
+		return nil
 	}
-	return nil
+	if info, err := root.Lstat(temp + unfinished); err == nil && info.Mode().Perm() == pl.perm {
+		return nil
+	}
+	return root.Chmod("file", temp+unfinished, pl.perm)
 }
 
 // ready marks the staged bytes as whole and makes the folders they need. The

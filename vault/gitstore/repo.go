@@ -31,6 +31,9 @@ type Repo struct {
 	storage *filesystem.Storage
 	packs   packSet
 	deflate *zlib.Writer // kept: a new one takes longer than a small object
+	// recent are the objects of the newest commit that was published here: the
+	// next one builds on them.
+	recent map[ID]stagedObject
 }
 
 // objectCache bounds the decoded objects kept in memory: a vault's trees and
@@ -155,6 +158,9 @@ func (r *Repo) newPacks() {
 }
 
 func (r *Repo) read(kind plumbing.ObjectType, id ID) ([]byte, error) {
+	if obj, ok := r.recent[id]; ok && obj.kind == kind {
+		return obj.data, nil
+	}
 	// Packs first: what stet writes is there, and a file that is not there costs
 	// as much as one that is.
 	for _, look := range [...]func(ID) (packObject, bool){r.packs.object, r.packs.loose} {

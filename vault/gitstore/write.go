@@ -132,9 +132,22 @@ func (f *Flush) Publish(mark Mark) (err error) {
 	if f.temps, err = r.publishPack(f.temps); err != nil {
 		return fmt.Errorf("write git objects: %w", err)
 	}
-	clear(f.objects.staged)
-	f.objects.order = nil
+	r.remember(f.objects.staged)
+	f.objects.staged, f.objects.order = map[ID]stagedObject{}, nil
 	return nil
+}
+
+// maxRecent bounds the bytes kept of the newest commit.
+const maxRecent = 1 << 20
+
+func (r *Repo) remember(objects map[ID]stagedObject) {
+	size := 0
+	for _, obj := range objects {
+		size += len(obj.data)
+	}
+	if r.recent = nil; size <= maxRecent {
+		r.recent = objects
+	}
 }
 
 // Release leaves the pack to git: a ref leads to its objects, or none will.
