@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -99,4 +100,26 @@ func TestAFolderThatCannotBeWrittenIsFoundOutBeforeTheCommit(t *testing.T) {
 		}
 	}
 	update(t, v, "memories/b.md", "still works\n")
+}
+
+// TestDoctorDoesNotAdviseToRemoveOurOwnLock: it is what keeps a person's commit
+// from taking an unfinished one out again.
+func TestDoctorDoesNotAdviseToRemoveOurOwnLock(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/a.md", "a\n")
+	f.LeaveDirty()
+	v := f.Open()
+	update(t, v, "memories/a.md", "b\n") // makes the lock mark
+	must(os.Link(filepath.Join(f.Dir, ".git/stet/lockmark"), filepath.Join(f.Dir, ".git/index.lock")))
+	problems, err := v.Check(t.Context())
+	must(err)
+	found := false
+	for _, p := range problems {
+		if p.ID == "stray-lock" {
+			found = strings.Contains(p.Hint, "leave the lock")
+		}
+	}
+	if !found {
+		t.Errorf("problems: %+v", problems)
+	}
 }

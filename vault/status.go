@@ -160,6 +160,11 @@ func (c *checkup) locks(ctx context.Context, head gitstore.Head) error {
 		if err != nil || c.v.busy(ctx) {
 			continue
 		}
+		if repo.IsOurLock("stet", target) {
+			c.add("stray-lock", "", false, path.Base(target)+".lock is stet's own: a published commit is not finished yet",
+				"leave the lock where it is; see to it that the folders of the vault can be written, and the next stet command finishes the commit")
+			continue
+		}
 		if age := c.v.o.Now().Sub(info.ModTime()); age > staleLock {
 			c.add("stray-lock", "", false, path.Base(target)+".lock is "+age.Round(time.Second).String()+" old",
 				"if no git command is running, remove "+repo.Root().Abs(target+".lock"))

@@ -25,7 +25,7 @@ const markText = "stet holds this lock; if no stet is running, the next stet com
 // EnsureMark makes the lock mark in folder dir durable; it exists already in
 // all but the first run. What is in it may be lost: it is known by its inode.
 func (r *Repo) EnsureMark(dir string) (Mark, error) {
-	mark := path.Join(dir, "lockmark")
+	mark := markIn(dir)
 	if r.root.Exists(mark) {
 		return Mark(mark), nil
 	}
@@ -40,6 +40,14 @@ func (r *Repo) EnsureMark(dir string) (Mark, error) {
 		return "", err
 	}
 	return Mark(mark), r.root.SyncDir("lockmark", dir)
+}
+
+func markIn(dir string) string { return path.Join(dir, "lockmark") }
+
+// IsOurLock reports whether target+".lock" was made from the lock mark in folder
+// dir.
+func (r *Repo) IsOurLock(dir, target string) bool {
+	return r.isOurs(Mark(markIn(dir)), target+".lock")
 }
 
 // A FileLock is one held <name>.lock.
