@@ -332,6 +332,7 @@ func isUnderline(line []byte) bool {
 // blockParser reads blocks only: what stands inside a line cannot swallow the
 // next heading, and reading it can take time that grows with its square.
 var blockParser = sync.OnceValue(func() parser.Parser {
+	markdownEngine() // goldmark counts context keys unguarded: all are made before the first context
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
@@ -343,8 +344,8 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 func selfContained(content []byte) bool {
 	const probe = "\n\n## 1 · end\n"
 	body := concat(content, []byte(probe))
-	pc := parser.NewContext()
-	root := blockParser().Parse(text.NewReader(body), parser.WithContext(pc))
+	blocks, pc := blockParser(), parser.NewContext()
+	root := blocks.Parse(text.NewReader(body), parser.WithContext(pc))
 	last, ok := root.LastChild().(*ast.Heading)
 	if !ok || len(pc.References()) > 0 || last.Lines().Len() != 1 {
 		return false
