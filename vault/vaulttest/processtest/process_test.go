@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +39,7 @@ type field struct {
 	dir     string
 	mu      sync.Mutex
 	lines   []line // per writer in order
+	acked   int    // how many of them are finished
 	running map[string]*exec.Cmd
 	kills   int
 	seen    map[string]bool // the editor's contents that somebody built on
@@ -135,24 +138,28 @@ func (f *field) note(name, text string) {
 		f.t.Errorf("writer %s said %q", name, text)
 		return
 	}
+	f.acked++
 	f.lines = append(f.lines, line{writer: name, acked: true, step: step, rev: words[2], path: words[3], hash: words[4]})
 }
 
-// kill ends a random writer the hard way, again and again.
+// kill ends a random writer the hard way, again and again. Where nobody got
+// anything done since the last kill it leaves twice the time: on a busy machine a
+// writer may need longer to start than the pace allows.
 func (f *field) kill(ctx context.Context, every time.Duration) {
 	random := rand.New(rand.NewPCG(7, 7))
-	for tick := time.NewTicker(every); ; {
+	pause, done := every, 0
+	for {
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 		f.mu.Lock()
-		names := make([]string, 0, len(f.running))
-		for name := range f.running {
-			names = append(names, name)
+		names := slices.Sorted(maps.Keys(f.running))
+		if pause *= 2; f.acked > done {
+			pause = every
 		}
+		done = f.acked
 		if len(names) > 0 {
 			if err := f.running[names[random.IntN(len(names))]].Process.Kill(); err == nil {
 				f.kills++
