@@ -20,6 +20,7 @@ type scan struct {
 	index   *gitindex.File
 	stamp   time.Time                   // when the git index was written
 	tracked map[Path]gitstore.TreeEntry // of HEAD, in stet's domain
+	rules   map[Path]gitstore.TreeEntry // of HEAD: the two files for git that init writes
 	disk    map[Path]gitstore.ID
 	changed []Change // hand edits: HEAD to disk
 	staged  []Change // HEAD to git index
@@ -27,7 +28,7 @@ type scan struct {
 }
 
 func (v *Vault) scan(ctx context.Context) (*scan, error) {
-	s := &scan{objects: v.repo.Stage(), tracked: map[Path]gitstore.TreeEntry{}, disk: map[Path]gitstore.ID{}}
+	s := &scan{objects: v.repo.Stage(), tracked: map[Path]gitstore.TreeEntry{}, rules: map[Path]gitstore.TreeEntry{}, disk: map[Path]gitstore.ID{}}
 	var err error
 	if s.head, err = v.repo.Head(); err != nil {
 		return nil, err
@@ -99,8 +100,13 @@ func (s *scan) readTree(v *Vault) error {
 		if err != nil {
 			return err
 		}
-		if p := Path(e.Name); inDomain(p) && (e.Mode == gitstore.ModeFile || e.Mode == gitstore.ModeExecutable) {
+		p := Path(e.Name)
+		switch {
+		case e.Mode != gitstore.ModeFile && e.Mode != gitstore.ModeExecutable:
+		case inDomain(p):
 			s.tracked[p] = e
+		case p == ".gitattributes" || p == ".gitignore":
+			s.rules[p] = e
 		}
 	}
 	return nil

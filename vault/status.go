@@ -123,7 +123,8 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	}
 	c.out = append(c.out, s.skipped...)
 	c.objects(s)
-	for _, p := range s.dropped(v) {
+	for _, e := range s.dropped(v) {
+		p, _ := v.own(e.Path)
 		c.add("git-index", p, true, "it is committed and on disk, but not in git's index: the next git commit would take it out", `"git add" puts it back, or stet doctor --fix`)
 	}
 	for _, more := range []func() ([]Problem, error){v.checkKept, v.checkStones} {
@@ -206,18 +207,23 @@ func (s *scan) lost(e gitstore.TreeEntry) error {
 	return err
 }
 
-// dropped lists stet's own files that HEAD and the disk hold alike and git's
-// index does not hold at all. Nothing that a person staged is in question: only
-// a removal could be.
-func (s *scan) dropped(v *Vault) []Path {
-	var out []Path
-	for _, c := range s.staged {
-		if _, ok := s.index.Entry(v.git(c.Path)); !ok && ClassOf(c.Path) != ClassNote && s.disk[c.Path] == s.tracked[c.Path].ID {
-			out = append(out, c.Path)
+// dropped lists stet's own files that HEAD and the disk hold and git's index does
+// not hold at all, in path order. What a person edited counts as well: it comes
+// back as HEAD has it, so the edit shows as one. Notes are the person's to leave
+// out of git.
+func (s *scan) dropped(v *Vault) []gitindex.Edit {
+	var out []gitindex.Edit
+	for _, files := range []map[Path]gitstore.TreeEntry{s.tracked, s.rules} {
+		for p, e := range files {
+			_, indexed := s.index.Entry(v.git(p))
+			if _, own := s.rules[p]; indexed || !own && ClassOf(p) == ClassNote || !v.tree.Exists(string(p)) {
+				continue
+			}
+			out = append(out, gitindex.Edit{Path: v.git(p), Hash: e.ID, Mode: e.Mode})
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.SortFunc(out, func(a, b gitindex.Edit) int { return strings.Compare(a.Path, b.Path) })
+	return out
 }
 
 // endOf says how an unfinished git operation ends.
@@ -313,12 +319,7 @@ func (v *Vault) publishMended(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var edits []gitindex.Edit
-	for _, p := range s.dropped(v) {
-		e := s.tracked[p]
-		edits = append(edits, gitindex.Edit{Path: v.git(p), Hash: e.ID, Mode: e.Mode})
-	}
-	data, err := s.index.Apply(edits, nil)
+	data, err := s.index.Apply(s.dropped(v), nil)
 	if err != nil {
 		return err
 	}
