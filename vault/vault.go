@@ -273,7 +273,7 @@ func (v *Vault) locked(ctx context.Context, fn func(context.Context) error) erro
 	// Whatever Release says, the kernel drops the lock with the descriptor; a
 	// durable write must not be reported as failed for it.
 	defer func() { _ = lock.Release() }()
-	root.Pin("stet", v.state, v.tmp("."), "objects/pack")
+	root.Pin("stet", v.state, v.tmp("."), "objects/pack", "refs/heads", "logs", "logs/refs/heads")
 	return fn(ctx)
 }
 

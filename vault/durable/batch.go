@@ -33,7 +33,7 @@ func (b *Batch) Create(r *Root, label, p string, data []byte, perm fs.FileMode) 
 		if done, err := r.ask(step); done {
 			return nil, err
 		}
-		return root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
+		return root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openNonblock, perm.Perm())
 	}
 	f, err := open()
 	if errors.Is(err, fs.ErrExist) {

@@ -59,10 +59,10 @@ func (r *Root) at(p string) (root *os.Root, name string) {
 // openFolder opens folder p itself, links not followed.
 func (r *Root) openFolder(p string) (*os.File, error) {
 	if pinned := r.pinned(p); pinned != nil {
-		return pinned.Open(".")
+		return pinned.OpenFile(".", os.O_RDONLY|openNonblock, 0)
 	}
 	root, name := r.at(p)
-	return root.Open(name)
+	return root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 }
 
 func (r *Root) pinned(dir string) *os.Root {

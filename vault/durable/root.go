@@ -101,7 +101,7 @@ func (r *Root) create(label, p string, data []byte, perm fs.FileMode, sync bool)
 		return err
 	}
 	root, name := r.at(p)
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm.Perm())
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|openNonblock, perm.Perm())
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (r *Root) Mkdir(label, p string, perm fs.FileMode) (made bool, err error) {
 // a symbolic link in the middle.
 func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
 	p = path.Clean(p)
-	if p == "." {
+	if p == "." || r.pinned(p) != nil {
 		return nil
 	}
 	if !filepath.IsLocal(filepath.FromSlash(p)) {

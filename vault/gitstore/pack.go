@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -32,12 +33,12 @@ type packBuilder struct {
 	buf   bytes.Buffer
 	index idxfile.Writer
 	known map[ID]bool
-	zip   *zlib.Writer
+	zip   *compressor
 }
 
 // newPackBuilder begins a pack of exactly count objects. zip may be shared by
 // builders that do not overlap.
-func newPackBuilder(count int, zip *zlib.Writer) *packBuilder {
+func newPackBuilder(count int, zip *compressor) *packBuilder {
 	b := &packBuilder{known: make(map[ID]bool, count), zip: zip}
 	b.buf.WriteString("PACK")
 	b.buf.Write(binary.BigEndian.AppendUint32(nil, 2)) // the version
@@ -56,15 +57,37 @@ func (b *packBuilder) add(kind plumbing.ObjectType, id ID, data []byte) error {
 		head = byte(size & 0x7f)
 	}
 	b.buf.WriteByte(head)
-	b.zip.Reset(&b.buf)
-	if _, err := b.zip.Write(data); err != nil {
-		return err
-	}
-	if err := b.zip.Close(); err != nil {
+	if err := b.zip.append(&b.buf, data); err != nil {
 		return err
 	}
 	b.note(id, at)
 	return nil
+}
+
+// A compressor writes objects as zlib streams. Speed counts more than size here:
+// git compresses anew when it collects.
+type compressor struct{ fast, stored *zlib.Writer }
+
+// tiny is the size in bytes below which an object is stored as it is: a code
+// table costs more time than the writing of such a pack, and saves some 50 bytes.
+const tiny = 512
+
+func newCompressor() *compressor {
+	fast, _ := zlib.NewWriterLevel(io.Discard, zlib.BestSpeed)       // both levels
+	stored, _ := zlib.NewWriterLevel(io.Discard, zlib.NoCompression) // are valid
+	return &compressor{fast: fast, stored: stored}
+}
+
+func (c *compressor) append(buf *bytes.Buffer, data []byte) error {
+	zip := c.fast
+	if len(data) < tiny {
+		zip = c.stored
+	}
+	zip.Reset(buf)
+	if _, err := zip.Write(data); err != nil {
+		return err
+	}
+	return zip.Close()
 }
 
 // addRaw copies one object as it stands in another pack.

@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +29,7 @@ type Repo struct {
 	mu      sync.Mutex
 	storage *filesystem.Storage
 	packs   packSet
-	deflate *zlib.Writer // kept: a new one takes longer than a small object
+	deflate *compressor // kept: a new one takes longer than a small object
 	// recent are the objects of the newest commit that was published here: the
 	// next one builds on them.
 	recent map[ID]stagedObject

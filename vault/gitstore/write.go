@@ -1,10 +1,8 @@
 package gitstore
 
 import (
-	"compress/zlib"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"sort"
@@ -57,11 +55,10 @@ func (o *Objects) encode() (packImage, error) {
 	return b.finish()
 }
 
-// compressor is the one writer of compressed bytes; r.mu is held. Speed counts
-// more than size here: git compresses anew when it collects.
-func (r *Repo) compressor() *zlib.Writer {
+// compressor is the one writer of compressed bytes; r.mu is held.
+func (r *Repo) compressor() *compressor {
 	if r.deflate == nil {
-		r.deflate, _ = zlib.NewWriterLevel(io.Discard, zlib.BestSpeed) // the level is valid
+		r.deflate = newCompressor()
 	}
 	return r.deflate
 }
