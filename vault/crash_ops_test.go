@@ -196,7 +196,7 @@ func crashOps() []crashOp {
 				must(os.RemoveAll(filepath.Join(f.dir, ".git/refs/heads/topic")))
 			},
 		},
-	}, lineageOps()...)
+	}, slices.Concat(lineageOps(), notebookOps())...)
 }
 
 func packsIn(dir string) []string {
