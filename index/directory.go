@@ -26,13 +26,17 @@ type directory struct {
 
 var _ blugeindex.Directory = (*directory)(nil)
 
+// snapshotEpoch is the number of the one snapshot: the one that a reader takes
+// for current. Iterators over any other are not used again once they are closed.
+const snapshotEpoch = 0
+
 // Setup has nothing to do.
 func (d *directory) Setup(bool) error { return nil }
 
 // List names the one snapshot, or the segments.
 func (d *directory) List(kind string) ([]uint64, error) {
 	if kind == blugeindex.ItemKindSnapshot {
-		return []uint64{1}, nil
+		return []uint64{snapshotEpoch}, nil
 	}
 	ids := make([]uint64, 0, len(d.segments))
 	for id := range d.segments {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"unicode"
 	"unicode/utf8"
 )
@@ -57,6 +58,9 @@ func (e *evaluation) union(field int, terms []string) ([]posting, error) {
 	var sum []posting
 	place := make([]int32, len(e.scores)) // document → its place in sum, from 1
 	for _, t := range terms {
+		if err := context.Cause(e.ctx); err != nil {
+			return nil, err // a short prefix stands for thousands of words
+		}
 		list, err := e.src.term(field, t, e.room)
 		if err != nil {
 			return nil, err

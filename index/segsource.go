@@ -40,7 +40,7 @@ func (s *segSource) term(field int, term string, room []posting) ([]posting, err
 			return nil, damaged(err)
 		}
 		if p == nil {
-			return out, nil
+			return out, putBack(it)
 		}
 		if doc := s.st.opened.docOf[p.Number()]; doc >= 0 {
 			out = append(out, posting{
@@ -67,6 +67,16 @@ func (s *segSource) places(term string, list []posting) error {
 			return fmt.Errorf("positions of %q: %w", term, ErrDamaged)
 		}
 		list[i].positions = positionsOf(p)
+	}
+	return putBack(it)
+}
+
+// putBack hands an iterator that was read without trouble to the next lookup in
+// its field: its dictionaries, bitmaps and buffers, for every segment, were half
+// of what a query allocates. One that failed is left to the garbage collector.
+func putBack(it segment.PostingsIterator) error {
+	if err := it.Close(); err != nil {
+		return damaged(err)
 	}
 	return nil
 }
