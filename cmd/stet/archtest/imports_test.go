@@ -36,6 +36,7 @@ func edges() []edge {
 		{"vault/doctor", []string{"vault", "vault/links", "vault/notebook", "markdown"}, "checks over the vault's public API; the search index comes in as an interface"},
 		{"index/embed", []string{"vault/durable", "vault/filelock"}, "texts in, vectors out, and a cache of them: it knows no vault"},
 		{"index", []string{"index/embed", "vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
+		{"agent/encode", nil, "texts in, verdicts out: pure functions, no vault, no model, no clock"},
 		{"index/watch", []string{"vault", "index"}, "hints to the index and to adopt, through their public API"},
 		{"cmd/stet/console", []string{"vault", "vault/durable", "vault/filelock", "vault/settings", "index", "index/embed"}, "what all commands share"},
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},

@@ -1,0 +1,130 @@
+package encode
+
+import "slices"
+
+// contradiction judges two clauses without a slot: one denies what the other says,
+// says its opposite, or says the same of another number. None of it is sure.
+func contradiction(n, o *clause) *Verdict {
+	nat, nneg := n.negated()
+	oat, oneg := o.negated()
+	switch {
+	case nneg && !oneg:
+		return denial(n, nat, o)
+	case oneg && !nneg:
+		return denial(o, oat, n)
+	}
+	if v := antonym(n, o); v != nil {
+		return v
+	}
+	return otherValue(n, o)
+}
+
+// denial compares what a negated clause denies with what another one says.
+func denial(no *clause, at int, yes *clause) *Verdict {
+	denied := upToBreak(no.words[at+1:])
+	if againsts()[no.words[at].fold] {
+		denied = no.words[at:]
+		if len(denied) > 1 {
+			denied = denied[1:]
+		}
+	}
+	q, s := stems(denied), stems(yes.words)
+	if len(q) == 0 {
+		return nil
+	}
+	shared := 0
+	for _, w := range q {
+		if slices.Contains(s, w) {
+			shared++
+		}
+	}
+	a, b := ownerOf(no.subject), ownerOf(yes.subject)
+	part := float64(shared) / float64(len(q))
+	vq, vs := values(denied), values(yes.rest())
+	switch {
+	case len(vq) > 0 && len(vs) > 0 && !slices.ContainsFunc(vq, func(v string) bool { return slices.Contains(vs, v) }):
+		return nil // of another thing
+	case a == b && part == 1 && (shared >= 2 || len(stems(yes.rest())) <= 2):
+		return conflict(ruleNegation, 0.75)
+	case shared >= 2 && part > 0.6 && sameOwner(a, b):
+		return conflict(ruleNegation, 0.75)
+	case shared >= 2 && part >= 0.5 && sameOwner(a, b):
+		return conflict(ruleNegation, 0.6)
+	}
+	return nil
+}
+
+// antonym compares two clauses that differ in a pair of opposites and in nothing
+// else that matters.
+func antonym(n, o *clause) *Verdict {
+	a, b := sequence(n), sequence(o)
+	onlyA, onlyB := except(a, b), except(b, a)
+	if len(onlyA) == 0 || len(onlyA) > 2 || len(onlyB) == 0 || len(onlyB) > 2 || ownerOf(n.subject) != ownerOf(o.subject) || len(a) == len(onlyA) && ownerOf(n.subject) == "" {
+		return nil
+	}
+	found := slices.ContainsFunc(onlyA, func(x string) bool {
+		return slices.ContainsFunc(onlyB, func(y string) bool { return opposite(x, y) })
+	})
+	if !found || len(onlyA)+len(onlyB) > 3 {
+		return nil
+	}
+	return conflict(ruleAntonym, 0.75)
+}
+
+// otherValue compares two clauses that say the same but for one number, date or day
+// behind the verb.
+func otherValue(n, o *clause) *Verdict {
+	if n.verb < 0 || o.verb < 0 || ownerOf(n.subject) != ownerOf(o.subject) || len(stems(n.subject)) == 0 && !loose(ownerOf(n.subject)) {
+		return nil
+	}
+	if !slices.Equal(values(n.subject), values(o.subject)) {
+		return nil
+	}
+	va, vb := values(n.rest()), values(o.rest())
+	if len(va) != len(vb) || len(va) == 0 {
+		return nil
+	}
+	differ := 0
+	for i := range va {
+		if va[i] == vb[i] {
+			continue
+		}
+		if k := kindOf(va[i]); k == "name" || k != kindOf(vb[i]) {
+			return nil
+		}
+		differ++
+	}
+	if differ != 1 {
+		return nil
+	}
+	a, b := plain(n), plain(o)
+	shared := len(a) - len(except(a, b))
+	if shared < 2 || len(except(a, b))+len(except(b, a)) > 1 {
+		return nil
+	}
+	if n.corrects() {
+		return supersede(ruleValue, 0.88)
+	}
+	return conflict(ruleValue, 0.7)
+}
+
+// plain is what a clause says without its values.
+func plain(c *clause) []string {
+	var out []string
+	for _, w := range c.words {
+		if w.content() && !w.value() && months()[w.fold] == 0 && !weekdays()[w.fold] {
+			out = append(out, w.stem)
+		}
+	}
+	return out
+}
+
+func except(a, b []string) []string {
+	var out []string
+	for _, w := range a {
+		if !slices.Contains(b, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package encode
+
+import "time"
+
+// Version is the version of the rules as a whole, for "classified_by: rules@N".
+const Version = 1
+
+// Authority says how far a memory's word can be trusted. A lower one never
+// supersedes a higher one.
+type Authority int
+
+// From the weakest to the strongest.
+const (
+	Inference  Authority = iota // an agent's own conclusion
+	Evidence                    // read from a file, a tool or another program
+	Statement                   // a person said so
+	Correction                  // a person said that something was wrong or has changed
+)
+
+// A Memory is what the rules need to know of one.
+type Memory struct {
+	ID        string // unique among the stored ones
+	Text      string
+	Authority Authority
+	When      time.Time // when it was true from, else when it was written; zero = unknown
+}
+
+// A Kind is what a new memory is to a stored one.
+type Kind string
+
+// The kinds of verdicts, see docs/FORMAT.md, section Rules.
+const (
+	Duplicate Kind = "duplicate" // it is said already
+	Supersede Kind = "supersede" // the stored one is no longer true
+	Conflict  Kind = "conflict"  // both cannot be true, and a person must say which is
+)
+
+// Sure is the confidence from which on a verdict is acted on. Specified in
+// cognitive.md 6.3: whatever lies below is never applied destructively.
+const Sure = 0.85
+
+// A Verdict is what the rules say of one stored memory.
+type Verdict struct {
+	Kind       Kind
+	Old        string  // id of the stored memory
+	Rule       string  // name and version of the rule: "change-cue@1"
+	Confidence float64 // 0 to 1
+	// Rest is the stored text without the clause that is no longer true; "" when
+	// nothing of it would be left, or for other kinds than Supersede.
+	Rest string
+	// Said and Was are the two clauses, for people to compare.
+	Said, Was string
+}
+
+// A Plan is what shall become of a new memory. With a Duplicate there are no
+// Verdicts and nothing is to be written.
+type Plan struct {
+	Duplicate *Verdict
+	Verdicts  []Verdict // at most one for each stored memory, by id
+}
+
+// The rules.
+const (
+	ruleSame      = "same-text@1"
+	ruleNear      = "near-text@1"
+	ruleContained = "contained-text@1"
+	ruleChange    = "change-cue@1"
+	ruleEnded     = "ended@1"
+	ruleSlot      = "exclusive-slot@1"
+	ruleClass     = "one-of-a-kind@1"
+	ruleDefinite  = "definite-value@1"
+	ruleNegation  = "negation@1"
+	ruleAntonym   = "antonym@1"
+	ruleValue     = "other-value@1"
+)
