@@ -186,7 +186,7 @@ func reads(op Op) bool { return op != "" && op != OpAdopt && op != OpConfig }
 // bring a rejected one.
 func states(op Op) bool {
 	switch op {
-	case OpAdopt, OpConfig, OpForget, OpMove, OpPin, "archive", "seal", "report":
+	case OpAdopt, OpConfig, OpForget, OpMove, OpPin, OpSeal, "archive", "report":
 		return false
 	}
 	return true

@@ -146,7 +146,7 @@ func (v *Vault) toRevert(ctx context.Context, o RevertOptions) ([]Commit, error)
 		if err != nil {
 			return nil, err
 		}
-		bySession := o.Session != "" && len(o.Revs) == 0 && o.Run == ""
+		bySession := o.Session != "" && len(o.Revs) == 0 && o.Run == "" && c.Op != OpSeal // what was said stays
 		if !wanted[c.Rev] && !bySession && (o.Run == "" || c.Trailers.Get("Stet-Run") != o.Run) {
 			continue
 		}
@@ -358,7 +358,7 @@ func (v *Vault) candidates(ctx context.Context, n int, mode string, spent map[Re
 			cancelled[rev] = true
 		}
 		switch step := c.Trailers.Get("Stet-Mode"); {
-		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, step == "redo":
+		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, c.Op == OpSeal, step == "redo":
 			continue
 		case mode == "redo" && step != "undo":
 			return found, nil // something was done since: there is nothing to redo

@@ -111,6 +111,51 @@ func (s *State) CloseSession(ctx context.Context, id string) error {
 	return s.remove(ctx, "sessions", id, ".jsonl")
 }
 
+// RewriteSession replaces the lines of an open session by what change makes of
+// them, all at once; without any left the session is closed. Nobody appends
+// meanwhile.
+func (s *State) RewriteSession(ctx context.Context, id string, change func(lines [][]byte) [][]byte) error {
+	if err := stateName("session", id); err != nil {
+		return err
+	}
+	return s.locked(ctx, "sessions", func(dir string) error {
+		lines, err := s.Session(id)
+		if err != nil {
+			return err
+		}
+		file := path.Join(dir, id+".jsonl")
+		if lines = change(lines); len(lines) > 0 {
+			return s.publish("session", file, append(bytes.Join(lines, []byte{'\n'}), '\n'))
+		}
+		if err := s.v.repo.Root().Remove("session", file); err != nil {
+			return err
+		}
+		return s.v.repo.Root().SyncDir("session", dir)
+	})
+}
+
+// Alone runs fn while no other process runs anything under that name. Without
+// wait another one is an [ErrBusy] at once. fn may take the vault's lock.
+func (s *State) Alone(ctx context.Context, name string, wait bool, fn func() error) (err error) {
+	if err := stateName("name", name); err != nil {
+		return err
+	}
+	root := s.v.repo.Root()
+	if err := root.MkdirAllLazy("state", s.dir, 0o777); err != nil {
+		return s.v.writeError(err)
+	}
+	o := filelock.Options{Holder: s.v.o.Holder}
+	if wait {
+		o.Wait = s.v.o.LockWait
+	}
+	lock, err := filelock.Acquire(ctx, root, path.Join(s.dir, name+".lock"), o)
+	if err != nil {
+		return s.v.writeError(err)
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	return fn()
+}
+
 // Enqueue stores a job durably and returns its id. Jobs come out in the order
 // they went in.
 func (s *State) Enqueue(ctx context.Context, queue string, job []byte) (id string, err error) {

@@ -30,7 +30,7 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	w := &walker{v: v, ctx: ctx, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
+	w := &walker{v: v, ctx: ctx, shown: v.showsIgnored(), keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
 		enter: func(p Path) bool {
 			return !strings.HasPrefix(p.Base(), ".") && (o.Reports || p != "logs") && (o.Archive || p != "archive")
 		}}
@@ -126,6 +126,7 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 		ok     bool
 	}
 	w, seen := v.follower(ctx), map[string]rules{}
+	w.shown = v.showsIgnored()
 	var out []File
 	for _, p := range paths {
 		if class := ClassOf(p); !p.IsMarkdown() || strings.HasPrefix(p.Base(), ".") || class == ClassReport || class == ClassConfig {
@@ -143,7 +144,7 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 		if !in.ok || strings.HasPrefix(p.Base(), tempPrefix) {
 			continue
 		}
-		if _, hidden := in.ignore.Match(v.git(p), false); hidden {
+		if w.hides(in.ignore, p, false) {
 			continue
 		}
 		if info, err := v.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
@@ -178,7 +179,7 @@ func (w *walker) admits(dir string) (*gitstore.Ignore, bool, error) {
 		if err != nil || !info.IsDir() || !w.enter(Path(at)) {
 			return nil, false, nil
 		}
-		if _, hidden := ignore.Match(w.v.git(Path(at)), true); hidden || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
+		if w.hides(ignore, Path(at), true) || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
 			return nil, false, nil
 		}
 	}
@@ -201,6 +202,7 @@ type walker struct {
 	ctx   context.Context
 	keep  func(Path) bool
 	enter func(Path) bool
+	shown bool // transcripts that git ignores are not hidden
 
 	mu    sync.Mutex
 	found []walked
@@ -310,13 +312,13 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 			continue
 		}
 		if info.IsDir() {
-			if _, hidden := ignore.Match(w.v.git(p), true); w.enter(p) && !hidden {
+			if w.enter(p) && !w.hides(ignore, p, true) {
 				w.descend(string(p), ignore)
 			}
 			continue
 		}
 		if info.Mode().IsRegular() && w.keep(p) && !strings.HasPrefix(info.Name(), tempPrefix) {
-			if _, hidden := ignore.Match(w.v.git(p), false); !hidden {
+			if !w.hides(ignore, p, false) {
 				files = append(files, walked{p, info})
 			}
 		}
@@ -327,6 +329,12 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 		w.dirs = append(w.dirs, Path(dir))
 	}
 	w.mu.Unlock()
+}
+
+// hides reports that ignore rules keep a path out of sight.
+func (w *walker) hides(ignore *gitstore.Ignore, p Path, dir bool) bool {
+	_, hidden := ignore.Match(w.v.git(p), dir)
+	return hidden && !(w.shown && (p == sessionsFolder || ClassOf(p) == ClassSession))
 }
 
 // rules adds the ignore file of the folder with that prefix, if infos has one.

@@ -23,11 +23,12 @@ const (
 	OpRevert   Op = "revert"
 	OpRestore  Op = "restore"
 	OpConfig   Op = "config"
+	OpSeal     Op = "seal"
 )
 
 // Ops lists the operations in that order.
 func Ops() []Op {
-	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig}
+	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal}
 }
 
 // ActorUser is the actor of what a person did.

@@ -15,6 +15,7 @@ import (
 	"stet/cmd/stet/console"
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
+	conversation "stet/cmd/stet/session"
 	"stet/cmd/stet/upkeep"
 	"stet/vault"
 )
@@ -44,7 +45,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(),
+	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(),
 		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 

@@ -45,6 +45,11 @@ type match struct {
 }
 
 func (s *ruleSet) scan(name, text string) []Finding {
+	return distinct(s.matches(name, text))
+}
+
+// matches lists every match of every rule.
+func (s *ruleSet) matches(name, text string) []match {
 	w := windows{rules: s.rules, text: text, of: map[int][]window{}}
 	s.index.find(text, w.add)
 	var found []match
@@ -63,7 +68,7 @@ func (s *ruleSet) scan(name, text string) []Finding {
 			found = s.run(r, text, in, found)
 		}
 	}
-	return distinct(found)
+	return found
 }
 
 // about reports whether a rule holds for a file. Markdown quotes files of every
@@ -116,10 +121,19 @@ func (s *ruleSet) allowed(r *rule, secret, whole, line string) bool {
 	return slices.ContainsFunc(s.global, covers) || slices.ContainsFunc(r.allow, covers)
 }
 
-// distinct drops what is found twice, and what the rule for any key found
-// where a rule that knows the kind of key found the same.
 func distinct(found []match) []Finding {
 	var out []Finding
+	for _, m := range unique(found) {
+		out = append(out, m.Finding)
+	}
+	sortFindings(out)
+	return out
+}
+
+// unique drops what is found twice, and what the rule for any key found
+// where a rule that knows the kind of key found the same.
+func unique(found []match) []match {
+	var out []match
 	seen := map[string]bool{}
 	for _, m := range found {
 		better := func(o match) bool { return !o.generic && o.Line == m.Line && strings.Contains(o.secret, m.secret) }
@@ -127,9 +141,8 @@ func distinct(found []match) []Finding {
 			continue
 		}
 		seen[m.Fingerprint] = true
-		out = append(out, m.Finding)
+		out = append(out, m)
 	}
-	sortFindings(out)
 	return out
 }
 

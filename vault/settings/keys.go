@@ -26,6 +26,9 @@ const (
 	EmbedderModel  Name = "search.embedder.model"
 	EmbedderKeyEnv Name = "search.embedder.key_env"
 	SearchLanguage Name = "search.language"
+	SessionIdle    Name = "session.idle_minutes"
+	SessionsAttach Name = "sessions.attach_above"
+	SessionsTrack  Name = "sessions.track"
 	WatchCommit    Name = "watch.commit"
 	WatchDebounce  Name = "watch.debounce_ms"
 	WatchPoll      Name = "watch.poll_seconds"
@@ -78,6 +81,12 @@ func Keys() []Key {
 		{Name: SearchLanguage, Default: "english", Vault: true,
 			Type:    oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
 			Meaning: "what the vault is mostly written in: search takes the forms of one word for one; `none` takes every word as it stands"},
+		{Name: SessionIdle, Type: number(1), Unit: "minutes", Default: "30", Vault: true,
+			Meaning: "after how long without a turn an open session counts as ended; the next command that writes seals it"},
+		{Name: SessionsAttach, Type: size(), Unit: "bytes, or as 16KiB, 1MiB", Default: "64KiB", Vault: true,
+			Meaning: "a turn longer than this stands in a file of its own beside the transcript"},
+		{Name: SessionsTrack, Type: boolean(), Default: "true", Vault: true,
+			Meaning: "sealed transcripts are committed; `false` keeps them out of git, in `sessions/` all the same and found by search"},
 		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
 			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well, and `stet watch` commits; `stet init` sets it in a repository that it makes"},
 		{Name: WatchDebounce, Type: number(1), Unit: "milliseconds", Default: "150", Vault: true,

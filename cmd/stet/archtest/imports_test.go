@@ -38,13 +38,15 @@ func edges() []edge {
 		{"index", []string{"index/embed", "vault", "vault/durable", "vault/filelock", "markdown"}, "derived from the vault; knows no model and no command"},
 		{"agent/encode", nil, "texts in, verdicts out: pure functions, no vault, no model, no clock"},
 		{"index/watch", []string{"vault", "index"}, "hints to the index and to adopt, through their public API"},
-		{"cmd/stet/console", []string{"vault", "vault/durable", "vault/filelock", "vault/settings", "index", "index/embed"}, "what all commands share"},
+		{"vault/session", []string{"markdown", "vault", "vault/guard", "vault/settings"}, "open and sealed conversations, over the one writer"},
+		{"cmd/stet/session", []string{"cmd/stet/console", "vault", "vault/session", "vault/settings"}, "commands: flags, one call, print"},
+		{"cmd/stet/console", []string{"vault/session", "vault", "vault/durable", "vault/filelock", "vault/settings", "index", "index/embed"}, "what all commands share"},
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},
 		{"cmd/stet/memory", []string{"cmd/stet/console", "vault", "vault/lineage", "vault/durable", "vault/links", "vault/notebook", "markdown", "templates", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"cmd/stet/console", "vault", "vault/lineage"}, "commands: flags, one call, print"},
 		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "vault/doctor", "vault/settings", "index", "index/watch"}, "commands: flags, one call, print"},
 		{"cmd/stet/bench", []string{"cmd/stet/console", "vault", "vault/durable", "index", "markdown"}, "measuring: makes vaults of transcripts and asks them"},
-		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"}, "dispatch, manual pages, and the names that completion offers"},
+		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/session", "cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"}, "dispatch, manual pages, and the names that completion offers"},
 		{"cmd/stet/archtest", nil, "looks at source text only"},
 	}
 }

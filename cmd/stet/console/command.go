@@ -15,12 +15,13 @@ const (
 	Start   Group = "start"
 	Memory  Group = "memory"
 	History Group = "history"
+	Session Group = "sessions"
 	Upkeep  Group = "index"
 	Other   Group = "other"
 )
 
 // Groups returns every group in listing order.
-func Groups() []Group { return []Group{Start, Memory, History, Upkeep, Other} }
+func Groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Other} }
 
 // An Example is one line a person can type, and what it does.
 type Example struct{ Line, Says string }

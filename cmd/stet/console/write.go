@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stet/vault"
+	"stet/vault/session"
 )
 
 // A Plan is what a dry run would have done.
@@ -97,12 +98,27 @@ func (e *Env) AfterWrite(ctx context.Context, v *vault.Vault, res *vault.Result,
 	if res.DryRun {
 		return
 	}
-	e.Indexed(ctx, v, res.Changes)
+	e.Indexed(ctx, v, append(res.Changes[:len(res.Changes):len(res.Changes)], e.SealEnded(ctx, v)...))
 	for _, c := range res.Commits {
 		if c.Op == vault.OpAdopt && verb != "adopted" {
 			e.Note("committed your own edit first: %s", c.Subject)
 		}
 	}
+}
+
+// SealEnded seals the sessions that have ended since anybody wrote, and returns
+// what that changed. It is no part of the write before it: a failure is a warning.
+func (e *Env) SealEnded(ctx context.Context, v *vault.Vault) []vault.Change {
+	sealed, err := session.SealEnded(ctx, v, e.Now(), session.Options{Door: Door})
+	if err != nil && ctx.Err() == nil {
+		e.Warn("seal sessions that have ended: %v; the next command that writes tries again", err)
+	}
+	var changes []vault.Change
+	for _, s := range sealed {
+		changes = append(changes, vault.Change{Status: vault.Modified, Path: s.Path})
+		e.Note("sealed a session that had ended: %s", s.Path)
+	}
+	return changes
 }
 
 // ViewWrite renders the outcome of a write.

@@ -1,0 +1,10 @@
+// Package session holds the commands about conversations: observe, session.
+// Each reads its flags, makes one call and prints.
+package session
+
+import "stet/cmd/stet/console"
+
+// Commands returns the definitions of this package's commands, in listing order.
+func Commands() []*console.Command {
+	return []*console.Command{observeCommand(), sessionCommand()}
+}

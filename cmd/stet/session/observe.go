@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+	"stet/vault/session"
+)
+
+func observeCommand() *console.Command {
+	return &console.Command{
+		Name: "observe", Group: console.Session,
+		Summary: "add one turn to a conversation, and return at once",
+		Args:    "TEXT... | -", MaxArgs: -1,
+		Details: "The turn is on disk when the command returns, in local state that never travels: nothing\n" +
+			"is committed, no index is opened and no writer is waited for. The conversation begins with\n" +
+			"its first turn. It is sealed, as a transcript below sessions/, by \"stet session end\", or by\n" +
+			"the next command that writes once it has been idle for session.idle_minutes. An id that is\n" +
+			"not stet's own is that of one agent: give --as with every turn, or with none.",
+		Examples: []console.Example{
+			{Line: `stet observe --session 4711 --role user "Which port does the gate use?"`, Says: "one turn"},
+			{Line: "stet observe --session 4711 --role assistant --model small-1 - < reply.txt", Says: "from standard input"},
+			{Line: `stet observe --session 4711 --role tool --name grep --call c1 "3 lines"`, Says: "what a tool answered"},
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "session", Usage: "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)"},
+			&cli.StringFlag{Name: "role", Usage: "who speaks: `ROLE` user, assistant, tool or system"},
+			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` whose conversation it is (also: STET_AGENT)"},
+			&cli.StringFlag{Name: "name", Usage: "the `NAME` of the speaker or the tool"},
+			&cli.StringFlag{Name: "model", Usage: "the `MODEL` that answered"},
+			&cli.StringFlag{Name: "project", Usage: "the `NAME` of the project that the conversation is about"},
+			&cli.StringFlag{Name: "title", Usage: "what the conversation is called, instead of its first words: `TEXT`"},
+			&cli.StringFlag{Name: "parent", Usage: "the session `ID` that this one goes on from or works for"},
+			&cli.StringFlag{Name: "source", Value: console.Door, Usage: "how it was held: `WORD` cli, voice, sms, hook, ..."},
+			&cli.StringFlag{Name: "call", Usage: "of a tool's answer, the `ID` of the call"},
+			&cli.StringFlag{Name: "ref", Usage: "the `ID` that the message has elsewhere"},
+			&cli.StringFlag{Name: "time", Usage: "when it was said, if not now: `TIME` as RFC 3339"},
+			&cli.IntFlag{Name: "tokens", Usage: "the message has `N` tokens"},
+		},
+		Run: observe,
+	}
+}
+
+// An observed is what observe prints under --json.
+type observed struct {
+	Session string `json:"session"`
+	Key     string `json:"key"` // of its file in local state
+	Role    string `json:"role"`
+	Time    string `json:"time"`
+}
+
+// roles are the words that --role takes.
+func roles() []string { return []string{"user", "assistant", "tool", "system"} }
+
+func observe(ctx context.Context, e *console.Env, in *console.Input) error {
+	t, err := turnOf(e, in)
+	if err != nil {
+		return err
+	}
+	// A reader waits for nobody; what is added is no part of the vault's tree.
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	if err := session.Append(ctx, v, t); err != nil {
+		return err
+	}
+	answer := observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time.Format(time.RFC3339Nano)}
+	return e.Answer(answer, func(io.Writer) error { return nil })
+}
+
+func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
+	t := session.Turn{
+		Session: in.String("session"), Agent: in.String("as"), Source: in.String("source"), Project: in.String("project"), Parent: in.String("parent"),
+		Title: in.String("title"), Model: in.String("model"), Role: strings.ToLower(in.String("role")), Name: in.String("name"), Time: e.Now().UTC(),
+		Ref: in.String("ref"), Call: in.String("call"), Tokens: in.Int("tokens"),
+	}
+	if t.Session == "" {
+		t.Session = e.Getenv("STET_SESSION")
+	}
+	if t.Agent == "" {
+		t.Agent = e.Getenv("STET_AGENT")
+	}
+	switch {
+	case t.Session == "":
+		return t, console.Usagef("observe needs --session ID").Suggest("any word that names the conversation; STET_SESSION says it once for all turns")
+	case t.Role == "":
+		return t, console.Usagef("observe needs --role").Suggest("one of %s", strings.Join(roles(), ", "))
+	case !slices.Contains(roles(), t.Role):
+		return t, console.Usagef("unknown role %q", t.Role).Suggest("one of %s; --name says who exactly", strings.Join(roles(), ", "))
+	case len(in.Words) == 0:
+		return t, console.Usagef("nothing was said").Suggest(`give the text as an argument, or "-" to read standard input`)
+	}
+	if said := in.String("time"); said != "" {
+		at, err := e.Time(said)
+		if err != nil {
+			return t, err
+		}
+		t.Time = at.UTC()
+	}
+	text := strings.Join(in.Words, " ")
+	if text == "-" && in.Literal > 0 {
+		data, err := io.ReadAll(io.LimitReader(e.In, session.MaxTurn+1))
+		if err != nil {
+			return t, fmt.Errorf("read standard input: %w", err)
+		}
+		t.Text = data
+		return t, nil
+	}
+	t.Text = []byte(text)
+	return t, nil
+}

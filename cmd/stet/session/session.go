@@ -1,0 +1,101 @@
+package session
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/cmd/stet/console"
+)
+
+// A verb is one of the things that "stet session" does.
+type verb struct {
+	name  string
+	least int // arguments
+	most  int // negative = any number
+	flags []string
+	run   func(ctx context.Context, e *console.Env, in *console.Input, words []string) error
+}
+
+func verbs() []verb {
+	return []verb{
+		{"list", 0, 0, []string{"limit", "open", "agent", "project", "since", "until"}, list},
+		{"end", 0, -1, []string{"idle", "all", "dry-run", "reason"}, end},
+	}
+}
+
+func sessionCommand() *console.Command {
+	c := &console.Command{
+		Name: "session", Group: console.Session,
+		Summary: "list conversations, or end them",
+		MinArgs: 1, MaxArgs: -1,
+		Details: "An open session is what \"stet observe\" wrote and nobody has sealed yet; a sealed one is a\n" +
+			"transcript below sessions/. A session is named by its id, a part of it (the first six or\n" +
+			"the last four characters, or more), its path, or the id that its agent gave it.",
+		Examples: []console.Example{
+			{Line: "stet session list --agent codex --since 7d", Says: "the newest first, open ones included"},
+			{Line: "stet session end 4711", Says: "seal it: a transcript, and a commit"},
+			{Line: "stet session end --idle --dry-run", Says: "which sessions have ended"},
+		},
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "at most `N`, 0 for all"},
+			&cli.BoolFlag{Name: "open", Usage: "list open sessions alone"},
+			&cli.StringFlag{Name: "agent", Usage: "only those of the agent `NAME`"},
+			&cli.StringFlag{Name: "project", Usage: "only those about the project `NAME`"},
+			&cli.StringFlag{Name: "since", Usage: "only at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
+			&cli.StringFlag{Name: "until", Usage: "only before `TIME`"},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "end every open session"},
+			&cli.BoolFlag{Name: "idle", Usage: "end the sessions that session.idle_minutes says have ended"},
+			&cli.StringFlag{Name: "reason", Value: "ended", Usage: "why it ended: `WORD`"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
+		},
+		Run: runSession,
+	}
+	for _, v := range verbs() {
+		c.Verbs = append(c.Verbs, v.name)
+	}
+	c.Args = "list | end [ID...]"
+	return c
+}
+
+func runSession(ctx context.Context, e *console.Env, in *console.Input) error {
+	name, words := in.Words[0], in.Words[1:]
+	var names []string
+	for _, v := range verbs() {
+		names = append(names, v.name)
+		if v.name != name {
+			continue
+		}
+		if err := v.check(in, words); err != nil {
+			return err
+		}
+		e.Command = "session " + name
+		return v.run(ctx, e, in, words)
+	}
+	err := console.Usagef("stet session has no %q", name)
+	if near := console.Nearest(name, names); near != "" {
+		return err.Suggest("did you mean \"stet session %s\"?", near)
+	}
+	return err.Suggest(`"stet session --help" shows what there is`)
+}
+
+// check refuses a flag that means nothing to the verb: it would be a filter that
+// does not filter.
+func (v verb) check(in *console.Input, words []string) error {
+	switch {
+	case len(words) < v.least:
+		return console.Usagef("session %s needs the name of a session", v.name).Suggest(`"stet session list" shows them`)
+	case v.most >= 0 && len(words) > v.most:
+		return console.Usagef("session %s takes fewer arguments", v.name).Suggest(`"stet session --help" has examples`)
+	}
+	for _, f := range sessionCommand().Flags {
+		name, mine := f.Names()[0], false
+		for _, known := range v.flags {
+			mine = mine || known == name
+		}
+		if in.IsSet(name) && !mine {
+			return console.Usagef("session %s has no flag --%s", v.name, name).Suggest(`"stet session --help" shows which flag goes with what`)
+		}
+	}
+	return nil
+}

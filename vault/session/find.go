@@ -1,0 +1,216 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Known is what the front matter of a transcript says, without its messages.
+type Known struct {
+	Path                  vault.Path
+	ID, Title             string
+	Agent, Source, Origin string
+	Project, Parent       string
+	Model, EndReason      string
+	Started, Ended        time.Time
+	Messages              int
+	Private               bool
+}
+
+// Read reads the front matter of a transcript.
+func Read(p vault.Path, data []byte) Known {
+	d := markdown.Parse(data)
+	k := Known{Path: p}
+	for key, into := range map[string]*string{"id": &k.ID, "title": &k.Title, "agent": &k.Agent, "source": &k.Source, "origin": &k.Origin,
+		"project": &k.Project, "parent": &k.Parent, "model": &k.Model, "end_reason": &k.EndReason} {
+		v, _ := d.Meta(key)
+		*into = v.Text()
+	}
+	for key, into := range map[string]*time.Time{"started": &k.Started, "ended": &k.Ended} {
+		v, _ := d.Meta(key)
+		at, _ := v.Time()
+		*into = at.UTC()
+	}
+	v, _ := d.Meta("messages")
+	n, _ := v.Float()
+	k.Messages = int(n)
+	v, _ = d.Meta("private")
+	k.Private, _ = v.Bool()
+	if k.Title == "" {
+		k.Title = strings.TrimSuffix(p.Base(), ".md")
+	}
+	return k
+}
+
+// Transcripts lists the files whose names say that they may be the transcript of
+// a session, of which there is one at most unless a person copied it. Cost: a
+// listing of the folders of transcripts.
+func Transcripts(ctx context.Context, v *vault.Vault, id string) ([]vault.Path, error) {
+	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	if err != nil {
+		return nil, err
+	}
+	tail := id[max(0, len(id)-idTail):] + ".md"
+	var out []vault.Path
+	for _, f := range files {
+		if base := f.Path.Base(); base == tail || strings.HasSuffix(base, "-"+tail) {
+			out = append(out, f.Path)
+		}
+	}
+	return out, nil
+}
+
+// All reads the front matter of every transcript, the newest first. Files
+// without an id are none. Cost: every file is read.
+func All(ctx context.Context, v *vault.Vault) ([]Known, error) {
+	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Known, len(files))
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(files) && ctx.Err() == nil; i += workers {
+				if data, _, err := v.ReadFile(files[i].Path); err == nil {
+					out[i] = Read(files[i].Path, data)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	out = slices.DeleteFunc(out, func(k Known) bool { return k.Path == "" || k.ID == "" && k.Messages == 0 })
+	slices.SortStableFunc(out, func(a, b Known) int {
+		return cmp.Or(cmp.Or(b.Ended, b.Started).Compare(cmp.Or(a.Ended, a.Started)), cmp.Compare(a.Path, b.Path))
+	})
+	return out, context.Cause(ctx)
+}
+
+// The shortest parts of an id that name a session, as of any other file.
+const (
+	minPrefix = 6
+	minSuffix = 4
+)
+
+// names reports whether ref means the session with that id: 2 as a whole, 1 by a
+// part of it, 0 not at all.
+func names(ref, id string) int {
+	folded := strings.ToLower(ref)
+	switch {
+	case id == "":
+		return 0
+	case id == folded:
+		return 2
+	case len(ref) >= minPrefix && strings.HasPrefix(id, folded), len(ref) >= minSuffix && strings.HasSuffix(id, folded):
+		return 1
+	}
+	return 0
+}
+
+// Find finds the transcript that ref names: a path, an id or a unique part of
+// one, or the id that its agent gave it. It fails with [ErrUnknownSession] or a
+// [vault.AmbiguousError].
+func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error) {
+	if p, err := vault.ParsePath(ref); err == nil && vault.ClassOf(p) == vault.ClassSession {
+		if data, _, err := v.ReadFile(p); err == nil {
+			return Read(p, data), data, nil
+		}
+	}
+	found, err := candidates(ctx, v, ref)
+	if err != nil {
+		return Known{}, nil, err
+	}
+	switch len(found) {
+	case 0:
+		return Known{}, nil, unknown(ref)
+	case 1:
+		data, _, err := v.ReadFile(found[0].Path)
+		return found[0], data, err
+	}
+	many := &vault.AmbiguousError{Ref: ref}
+	for _, k := range found {
+		many.Candidates = append(many.Candidates, vault.Memory{ID: k.ID, Path: k.Path, Title: k.Title})
+	}
+	return Known{}, nil, many
+}
+
+func unknown(ref string) error {
+	return vault.WithHint(fmt.Errorf("session %q: %w: %w", ref, ErrUnknownSession, vault.ErrNotFound), `"stet session list" shows the sessions`)
+}
+
+// candidates looks at the files whose names end as a whole id does; only when
+// none of them is meant is every transcript read.
+func candidates(ctx context.Context, v *vault.Vault, ref string) ([]Known, error) {
+	if own(ref) {
+		paths, err := Transcripts(ctx, v, strings.ToLower(ref))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range paths {
+			if data, _, err := v.ReadFile(p); err == nil {
+				if k := Read(p, data); names(ref, k.ID) == 2 {
+					return []Known{k}, nil
+				}
+			}
+		}
+	}
+	all, err := All(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	var whole, parts []Known
+	for _, k := range all {
+		switch n := names(ref, k.ID); {
+		case n == 2, k.Origin != "" && k.Origin == ref:
+			whole = append(whole, k)
+		case n == 1:
+			parts = append(parts, k)
+		}
+	}
+	if len(whole) > 0 {
+		return whole, nil
+	}
+	return parts, nil
+}
+
+// FindOpen finds the open session that ref names: its key, an id or a unique
+// part of one, or the id that its agent gave it. It fails with
+// [ErrUnknownSession] or a [vault.AmbiguousError].
+func FindOpen(v *vault.Vault, ref string) (*Open, error) {
+	all, err := AllOpen(v)
+	var whole, parts []*Open
+	for _, o := range all {
+		switch n := names(ref, o.Facts.ID); {
+		case n == 2, o.Key == ref, o.Name == ref:
+			whole = append(whole, o)
+		case n == 1:
+			parts = append(parts, o)
+		}
+	}
+	if len(whole) == 0 {
+		whole = parts
+	}
+	switch {
+	case len(whole) == 1:
+		return whole[0], nil
+	case len(whole) == 0 && err != nil:
+		return nil, err
+	case len(whole) == 0:
+		return nil, unknown(ref)
+	}
+	many := &vault.AmbiguousError{Ref: ref}
+	for _, o := range whole {
+		many.Candidates = append(many.Candidates, vault.Memory{ID: o.Facts.ID, Title: o.Facts.Title})
+	}
+	return nil, many
+}

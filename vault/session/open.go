@@ -1,0 +1,182 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+// mark says what a writer was about to seal: the first Turns turns of the file
+// become the messages behind Base of the transcript at Path. Whoever finds it
+// can tell whether that happened.
+type mark struct {
+	Path  vault.Path `json:"path"`
+	Base  int        `json:"base"`
+	Turns int        `json:"turns"`
+}
+
+// An Open is a session that is not sealed yet, or not all of it.
+type Open struct {
+	Key    string
+	Name   string // as its agent calls it; the id when it is ours
+	Agent  string
+	Facts  *markdown.Transcript // what its turns say of it, and they themselves
+	Last   time.Time            // of its newest turn
+	marked *mark
+	size   int // lines of the file, marks and all
+}
+
+// unreadable is the role of a line that nobody can read any more: its bytes stay.
+const unreadable = "unreadable"
+
+// Opened reads an open session. It fails with [vault.ErrNotFound], or with
+// [vault.ErrNewerFormat] for one that a later stet wrote.
+func Opened(v *vault.Vault, key string) (*Open, error) {
+	lines, err := v.State().Session(key)
+	if err != nil {
+		return nil, err
+	}
+	o := &Open{Key: key, Facts: &markdown.Transcript{}, size: len(lines)}
+	for _, line := range lines {
+		var r record
+		switch err := json.Unmarshal(line, &r); {
+		case err == nil && r.V > lineVersion:
+			return nil, vault.WithHint(fmt.Errorf("open session %q: %w: line version %d, this stet knows %d", key, vault.ErrNewerFormat, r.V, lineVersion),
+				"use a newer stet; nothing was changed")
+		case err != nil || r.Seal == nil && r.Role == "":
+			o.Facts.Messages = append(o.Facts.Messages, markdown.Message{Role: unreadable, Time: o.Last, Content: slices.Clone(line)})
+		case r.Seal != nil:
+			o.marked = r.Seal
+		default:
+			o.add(&r)
+		}
+	}
+	o.finish()
+	return o, nil
+}
+
+func (o *Open) add(r *record) {
+	t := o.Facts
+	for into, value := range map[*string]string{&o.Name: r.Session, &o.Agent: r.Agent, &t.Agent: r.Agent, &t.Source: r.Source, &t.Project: r.Project,
+		&t.Parent: r.Parent, &t.Title: r.Title, &t.Model: r.Model} {
+		if value != "" {
+			*into = value
+		}
+	}
+	if t.Started.IsZero() {
+		t.Started = r.Time
+	}
+	o.Last = r.Time
+	t.Messages = append(t.Messages, r.message())
+}
+
+// finish fills in what needs all turns.
+func (o *Open) finish() {
+	t := o.Facts
+	if o.Name == "" {
+		o.Name = o.Key // no line of it can be read
+	}
+	t.Ended = o.Last
+	t.ID = ID(o.Agent, o.Name, t.Started)
+	if len(o.Key) == 26 {
+		t.ID = o.Key
+	} else {
+		t.Origin = o.Name
+	}
+	if t.Title == "" {
+		t.Title = titleOf(t)
+	}
+	for i := range t.Messages {
+		t.Messages[i].Number = i + 1
+	}
+}
+
+const titleWidth = 72
+
+// titleOf is the first line that a user said, else that anybody said.
+func titleOf(t *markdown.Transcript) string {
+	for _, user := range []bool{true, false} {
+		for _, m := range t.Messages {
+			if user != (m.Role == "user") || m.Role == unreadable {
+				continue
+			}
+			for line := range strings.Lines(string(markdown.StripInjected(m.Content))) {
+				if line = strings.Join(strings.Fields(strings.ToValidUTF8(line, " ")), " "); line != "" {
+					return cut(line, titleWidth)
+				}
+			}
+		}
+	}
+	return "conversation"
+}
+
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return strings.TrimRight(string(r[:n-1]), " ") + "…"
+	}
+	return s
+}
+
+// AllOpen lists the open sessions, the one that was last active first. One that
+// cannot be read is an error beside the others.
+func AllOpen(v *vault.Vault) ([]*Open, error) {
+	keys, err := v.State().Sessions()
+	if err != nil {
+		return nil, err
+	}
+	var out []*Open
+	var errs []error
+	for _, key := range keys {
+		o, err := Opened(v, key)
+		switch {
+		case errors.Is(err, vault.ErrNotFound): // sealed meanwhile
+		case err != nil:
+			errs = append(errs, err)
+		case o.size > 0:
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Open) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Key, b.Key)) })
+	return out, errors.Join(errs...)
+}
+
+// SealEnded seals the sessions that have ended: whose newest turn is older than
+// session.idle_minutes. That covers those of killed processes, since nothing but
+// time tells one from a process that waits for its user. It does not wait for
+// another process that seals, and one session that cannot be sealed does not
+// keep the others.
+func SealEnded(ctx context.Context, v *vault.Vault, now time.Time, o Options) ([]*Sealed, error) {
+	all, failed := AllOpen(v)
+	idle := time.Duration(v.Settings().Int(settings.SessionIdle)) * time.Minute
+	o.Wait = false
+	if o.Reason == "" {
+		o.Reason = "idle"
+	}
+	var out []*Sealed
+	errs := []error{failed}
+	for _, s := range all {
+		if now.Sub(s.Last) < idle {
+			continue
+		}
+		sealed, err := Seal(ctx, v, s.Key, o)
+		switch {
+		case errors.Is(err, vault.ErrBusy):
+			return out, errors.Join(errs...) // whoever holds the lock does this
+		case errors.Is(err, vault.ErrNotFound):
+		case err != nil:
+			errs = append(errs, fmt.Errorf("session %s: %w", s.Key, err))
+		default:
+			out = append(out, sealed)
+		}
+	}
+	return out, errors.Join(errs...)
+}

@@ -1,0 +1,105 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"strconv"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/guard"
+	"stet/vault/settings"
+)
+
+// smallest is the size of a message below which another file for it saves
+// nothing.
+const smallest = 512
+
+// render is the transcript with the session's turns on its end. What stands
+// there keeps its bytes, but for the keys that count and date it.
+func (s *sealer) render(t *markdown.Transcript, at *target) ([]byte, []besides, error) {
+	most := s.v.Settings().Bytes(settings.GuardMaxBytes)
+	above := int(s.v.Settings().Bytes(settings.SessionsAttach))
+	looked := s.v.Settings().Text(settings.GuardSecrets) != guard.Block
+	for {
+		data, beside, err := assemble(t, at, above)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case !looked && blank(t, data, s.v.Secrets(at.path, data), at.have):
+			looked = true
+		case int64(len(data)) > most && above >= smallest:
+			above /= 8
+		default:
+			return data, beside, nil // one that is too large still is for the guard to refuse
+		}
+	}
+}
+
+func assemble(t *markdown.Transcript, at *target, above int) ([]byte, []besides, error) {
+	whole, before := *t, 0
+	if at.data != nil {
+		// The new messages are rendered behind as many as there are, for their numbers.
+		if list := markdown.Parse(at.data).Messages(); len(list) > 0 {
+			before = list[len(list)-1].Number
+		}
+		whole.Messages = nil
+		for range before {
+			whole.Messages = append(whole.Messages, markdown.Message{Role: "-"})
+		}
+		whole.Messages = append(whole.Messages, t.Messages...)
+	}
+	data, attached, err := markdown.RenderTranscript(&whole, markdown.TranscriptOptions{Name: at.path.Base(), AttachAbove: above})
+	if err != nil {
+		return nil, nil, err
+	}
+	var beside []besides
+	for _, a := range attached {
+		beside = append(beside, besides{vault.Path(at.path.Dir() + "/" + markdown.AttachmentDir(at.path.Base()) + "/" + a.Name), a.Data})
+	}
+	if at.data != nil {
+		data, err = grown(at, data[markdown.Parse(data).Messages()[before].Start:], t)
+	}
+	return data, beside, err
+}
+
+// grown is the transcript that there is with more at its end.
+func grown(at *target, tail []byte, t *markdown.Transcript) ([]byte, error) {
+	data := bytes.Clone(at.data)
+	if !bytes.HasSuffix(data, []byte{'\n'}) {
+		data = append(data, '\n')
+	}
+	data = append(append(data, '\n'), tail...)
+	d := markdown.Parse(data)
+	count := len(d.Messages())
+	if count != at.have+len(t.Messages) {
+		// Something above is never closed, by hand: it would swallow what comes.
+		return nil, vault.WithHint(&openEnd{at.path}, "close the fence or comment at the end of the transcript, then seal again")
+	}
+	err := d.SetMeta("messages", markdown.Plain(strconv.Itoa(count)))
+	if err == nil && !t.Ended.IsZero() {
+		err = d.SetMeta("ended", markdown.Time(t.Ended))
+	}
+	if err == nil && t.EndReason != "" {
+		err = d.SetMeta("end_reason", markdown.String(t.EndReason))
+	}
+	if err != nil {
+		return data, nil // front matter that only its author can edit stays as it is
+	}
+	return d.Bytes(), nil
+}
+
+// openEnd is a transcript that nothing can be put on the end of.
+type openEnd struct{ path vault.Path }
+
+func (e *openEnd) Error() string {
+	return strconv.Quote(string(e.path)) + ": " + vault.ErrConflict.Error() + ": its last message is not closed"
+}
+
+func (e *openEnd) Unwrap() error { return vault.ErrConflict }
+
+func missing(err error) bool {
+	return errors.Is(err, vault.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,306 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path"
+	"strconv"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+// Sealing moves turns from local state into the tree without ever having them in
+// both or in neither for whoever comes next:
+//
+//	lock "seal"                       one sealer at a time; appends go on
+//	  append a mark to the open file  path, messages there now, turns to come
+//	  commit the transcript           ← the turns are in it, all of them
+//	  drop these turns and the mark   under the lock of appends
+//
+// A process that finds a mark looks into the transcript: with the turns in it
+// they are dropped, without them they are sealed again.
+
+// Options say how a session is sealed.
+type Options struct {
+	Reason string // why it ended: ended, idle…
+	Door   string // see vault.Why
+	Wait   bool   // for another process that seals, else it is a vault.ErrBusy
+	DryRun bool
+}
+
+// Sealed says what Seal did, or with DryRun would do.
+type Sealed struct {
+	ID    string
+	Title string
+	Path  vault.Path
+	Turns int // that were sealed now
+	// Redacted are the rules that found what was taken out.
+	Redacted []string
+	// Result is that of the commit, nil where the transcript is kept out of git
+	// or an earlier process had sealed it.
+	Result *vault.Result
+}
+
+// Seal ends an open session: its turns become its transcript, or go on the end
+// of it, and the open session is gone. Turns that are appended meanwhile stay
+// open. It fails with [vault.ErrNotFound], [vault.ErrBusy], or what
+// [vault.Vault.Update] fails with, and then the session is still open.
+func Seal(ctx context.Context, v *vault.Vault, key string, o Options) (*Sealed, error) {
+	if o.DryRun {
+		return (&sealer{v: v, o: o}).preview(ctx, key)
+	}
+	var out *Sealed
+	err := v.State().Alone(ctx, "seal", o.Wait, func() (err error) {
+		out, err = (&sealer{v: v, o: o}).seal(ctx, key)
+		return err
+	})
+	return out, err
+}
+
+type sealer struct {
+	v *vault.Vault
+	o Options
+}
+
+// target is the transcript that an open session goes into.
+type target struct {
+	path vault.Path
+	data []byte // nil: it is new
+	was  vault.Hash
+	id   string
+	have int  // messages in it
+	git  bool // git keeps it
+}
+
+func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
+	open, err := Opened(s.v, key)
+	if err != nil {
+		return nil, err
+	}
+	if open.marked != nil && s.settled(open) {
+		n := open.marked.Turns
+		if err := s.drop(ctx, key, n); err != nil {
+			return nil, err
+		}
+		if len(open.Facts.Messages) <= n {
+			return &Sealed{ID: open.Facts.ID, Title: open.Facts.Title, Path: open.marked.Path}, nil
+		}
+		if open, err = Opened(s.v, key); err != nil {
+			return nil, err
+		}
+	}
+	if len(open.Facts.Messages) == 0 {
+		return &Sealed{ID: open.Facts.ID, Title: open.Facts.Title}, s.drop(ctx, key, 0)
+	}
+	out, at, err := s.prepare(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(record{V: lineVersion, Seal: &mark{Path: at.path, Base: at.have, Turns: out.Turns}})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.v.State().AppendSession(ctx, key, line); err != nil {
+		return nil, err
+	}
+	if err := s.publish(ctx, open, at, out); err != nil {
+		return nil, err
+	}
+	return out, s.drop(ctx, key, out.Turns)
+}
+
+func (s *sealer) preview(ctx context.Context, key string) (*Sealed, error) {
+	open, err := Opened(s.v, key)
+	if err != nil {
+		return nil, err
+	}
+	if open.marked != nil && s.settled(open) {
+		open.Facts.Messages = open.Facts.Messages[min(open.marked.Turns, len(open.Facts.Messages)):]
+	}
+	out, at, err := s.prepare(ctx, open)
+	if err != nil {
+		return nil, err
+	}
+	return out, s.publish(ctx, open, at, out)
+}
+
+// settled reports that the turns which the mark speaks of are in the transcript.
+// Their places, roles and times are compared: a person may have changed words.
+func (s *sealer) settled(open *Open) bool {
+	m := open.marked
+	data, _, err := s.v.ReadFile(m.Path)
+	if err != nil {
+		return false
+	}
+	have := markdown.Parse(data).Messages()
+	if m.Turns < 1 || len(have) < m.Base+m.Turns || len(open.Facts.Messages) < m.Turns {
+		return false
+	}
+	for i, want := range open.Facts.Messages[:m.Turns] {
+		got := have[m.Base+i]
+		if !got.Time.Equal(want.Time) || got.Role != want.Role {
+			return false
+		}
+	}
+	return true
+}
+
+// drop takes the first n turns and every mark out of an open session.
+func (s *sealer) drop(ctx context.Context, key string, n int) error {
+	return s.v.State().RewriteSession(ctx, key, func(lines [][]byte) [][]byte {
+		var left [][]byte
+		for _, line := range lines {
+			var r record
+			switch {
+			case json.Unmarshal(line, &r) == nil && r.Seal != nil:
+			case n > 0:
+				n--
+			default:
+				left = append(left, line)
+			}
+		}
+		return left
+	})
+}
+
+// prepare takes secrets out of the session and finds its transcript.
+func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, error) {
+	t := open.Facts
+	out := &Sealed{Turns: len(t.Messages), Redacted: redact(s.v, t)}
+	t.EndReason = s.o.Reason
+	at, err := s.find(ctx, open)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.ID, out.Title, out.Path = t.ID, t.Title, at.path
+	return out, at, nil
+}
+
+// find looks for the transcript of a session that was sealed before, else makes
+// up its path, which it keeps.
+func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
+	t := open.Facts
+	files, err := Transcripts(ctx, s.v, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	track := s.v.Settings().Bool(settings.SessionsTrack)
+	for _, p := range files {
+		data, _, err := s.v.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		id, _ := markdown.Parse(data).Meta("id")
+		if same(id.Text(), open.Key) {
+			t.ID = id.Text()
+			git, err := s.inHead(ctx, p)
+			return &target{path: p, data: data, was: hashOf(data, p), id: t.ID, have: lastNumber(data), git: git || track}, err
+		}
+	}
+	name := t.Started.UTC().Format("2006-01-02")
+	if slug := markdown.Slug(t.Title, slugWidth); slug != "" {
+		name += "-" + slug
+	}
+	p := vault.Path(path.Join("sessions", t.Started.UTC().Format("2006/01"), name+"-"+t.ID[26-idTail:]+".md"))
+	return &target{path: p, id: t.ID, git: track}, nil
+}
+
+// slugWidth bounds the words of a title in a file name, idTail is how much of
+// the id ends it.
+const (
+	slugWidth = 48
+	idTail    = 6
+)
+
+func hashOf(data []byte, p vault.Path) vault.Hash { return vault.ReadMemory(p, data).Hash }
+
+// lastNumber is the number of messages of a transcript.
+func lastNumber(data []byte) int { return len(markdown.Parse(data).Messages()) }
+
+func (s *sealer) inHead(ctx context.Context, p vault.Path) (bool, error) {
+	head, err := s.v.Head()
+	if err != nil || head == "" {
+		return false, err
+	}
+	view, err := s.v.View(ctx, "HEAD")
+	if err != nil {
+		return false, err
+	}
+	_, hash, err := view.Read(p)
+	if errors.Is(err, vault.ErrNotFound) {
+		return false, nil
+	}
+	return hash != "", err
+}
+
+// publish commits the transcript, or writes it where git does not look.
+func (s *sealer) publish(ctx context.Context, open *Open, at *target, out *Sealed) error {
+	data, beside, err := s.render(open.Facts, at)
+	if err != nil {
+		return err
+	}
+	if !at.git {
+		if s.o.DryRun {
+			return nil
+		}
+		for _, a := range beside {
+			was, err := s.hashAt(a.path)
+			if err == nil {
+				err = s.v.PutIgnored(ctx, a.path, was, a.data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return s.v.PutIgnored(ctx, at.path, at.was, data)
+	}
+	if !s.o.DryRun {
+		if err := s.v.ShowSessions(ctx); err != nil {
+			return err
+		}
+	}
+	out.Result, err = s.v.Transact(ctx, s.why(open, out), s.o.DryRun, func(tx *vault.Tx) error {
+		for _, a := range beside {
+			_, was, err := tx.Read(a.path)
+			if err == nil {
+				err = tx.Put(a.path, was, a.data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return tx.Put(at.path, at.was, data)
+	})
+	return err
+}
+
+func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
+	data, _, err := s.v.ReadFile(p)
+	switch {
+	case missing(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return hashOf(data, p), nil
+}
+
+func (s *sealer) why(open *Open, out *Sealed) vault.Why {
+	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Session: out.ID, Door: s.o.Door, Body: strconv.Itoa(out.Turns) + " turns"}
+	if open.Facts.Agent != "" {
+		w.Actor, w.AgentName = "agent", open.Facts.Agent
+	}
+	for _, rule := range out.Redacted {
+		w.Extra = append(w.Extra, vault.TrailerLine{Key: "Stet-Redacted", Value: rule})
+	}
+	return w
+}
+
+// besides is a file beside the transcript.
+type besides struct {
+	path vault.Path
+	data []byte
+}

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Turn is one message of a conversation and what is known of the conversation
+// with it; each may add to that. Session, Role and Time are required.
+type Turn struct {
+	Session string // an id of ours, or whatever the agent calls it
+	Agent   string
+	Source  string // cli, hook, mcp…
+	Project string
+	Parent  string // the session that this one is a part of
+	Title   string
+	Model   string
+	Role    string // user, assistant, tool…
+	Name    string // of the speaker or the tool
+	Time    time.Time
+	Ref     string // the message's foreign id
+	Call    string // of a tool's result: the call it answers
+	Tokens  int
+	Text    []byte
+	Calls   []markdown.ToolCall
+}
+
+// record is a line of an open session: a turn, or the mark that Seal leaves.
+type record struct {
+	V       int        `json:"v"`
+	Session string     `json:"session,omitempty"`
+	Agent   string     `json:"agent,omitempty"`
+	Source  string     `json:"source,omitempty"`
+	Project string     `json:"project,omitempty"`
+	Parent  string     `json:"parent,omitempty"`
+	Title   string     `json:"title,omitempty"`
+	Model   string     `json:"model,omitempty"`
+	Role    string     `json:"role,omitempty"`
+	Name    string     `json:"name,omitempty"`
+	Time    time.Time  `json:"time,omitzero"`
+	Ref     string     `json:"ref,omitempty"`
+	Call    string     `json:"call,omitempty"`
+	Tokens  int        `json:"tokens,omitempty"`
+	Text    string     `json:"text,omitempty"`
+	Bytes   []byte     `json:"bytes,omitempty"` // what no JSON string can hold
+	Calls   []callLine `json:"calls,omitempty"`
+	Seal    *mark      `json:"seal,omitempty"`
+}
+
+type callLine struct {
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Args  string `json:"args,omitempty"`
+	Bytes []byte `json:"bytes,omitempty"`
+}
+
+// lineVersion is the version of these lines.
+const lineVersion = 1
+
+// MaxTurn is the largest text of one turn: what could not be sealed must not be
+// acknowledged.
+const MaxTurn = 8 << 20
+
+// maxField bounds what stands in headings and front matter.
+const maxField = 1000
+
+// Append adds a turn to its open session, which begins with its first turn, and
+// returns when the turn is durable. It waits for no writer of the vault, reads
+// nothing of git and opens no index. It fails with [vault.ErrInvalid],
+// [vault.ErrTooLarge], or with what the disk says, and has then added nothing.
+func Append(ctx context.Context, v *vault.Vault, t Turn) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	r := record{V: lineVersion, Session: t.Session, Agent: t.Agent, Source: t.Source, Project: t.Project, Parent: t.Parent, Title: t.Title,
+		Model: t.Model, Role: t.Role, Name: t.Name, Time: t.Time.UTC(), Ref: t.Ref, Call: t.Call, Tokens: t.Tokens}
+	r.Text, r.Bytes = split(t.Text)
+	for _, c := range t.Calls {
+		line := callLine{ID: c.ID, Name: c.Name}
+		line.Args, line.Bytes = split(c.Arguments)
+		r.Calls = append(r.Calls, line)
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return v.State().AppendSession(ctx, Key(t.Agent, t.Session), data)
+}
+
+// split puts bytes where JSON keeps them as they are.
+func split(b []byte) (string, []byte) {
+	if utf8.Valid(b) {
+		return string(b), nil
+	}
+	return "", b
+}
+
+func (t *Turn) check() error {
+	if strings.TrimSpace(t.Session) == "" {
+		return fmt.Errorf("session: %w: it needs an id", vault.ErrInvalid)
+	}
+	if strings.TrimSpace(t.Role) == "" {
+		return fmt.Errorf("session %q: %w: a turn needs a role", t.Session, vault.ErrInvalid)
+	}
+	if len(t.Text) == 0 && len(t.Calls) == 0 {
+		return fmt.Errorf("session %q: %w: the turn says nothing", t.Session, vault.ErrInvalid)
+	}
+	size := len(t.Text)
+	fields := []string{t.Session, t.Agent, t.Source, t.Project, t.Parent, t.Title, t.Model, t.Role, t.Name, t.Ref, t.Call}
+	for _, c := range t.Calls {
+		size += len(c.Arguments)
+		fields = append(fields, c.ID, c.Name)
+	}
+	for _, f := range fields {
+		if !utf8.ValidString(f) || len(f) > maxField || strings.ContainsFunc(f, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("session %q: %w: %.40q must be one line of text of at most %d bytes", t.Session, vault.ErrInvalid, f, maxField)
+		}
+	}
+	if size > MaxTurn {
+		return fmt.Errorf("session %q: %w: a turn of %d bytes, at most %d", t.Session, vault.ErrTooLarge, size, MaxTurn)
+	}
+	if y := t.Time.UTC().Year(); t.Time.IsZero() || y < 0 || y > 9999 {
+		return fmt.Errorf("session %q: %w: time %v", t.Session, vault.ErrInvalid, t.Time)
+	}
+	return nil
+}
+
+// message is the turn as a transcript has it.
+func (r *record) message() markdown.Message {
+	m := markdown.Message{Role: r.Role, Name: r.Name, Time: r.Time, Ref: r.Ref, Call: r.Call, Tokens: r.Tokens, Content: join(r.Text, r.Bytes)}
+	for _, c := range r.Calls {
+		m.Calls = append(m.Calls, markdown.ToolCall{ID: c.ID, Name: c.Name, Arguments: join(c.Args, c.Bytes)})
+	}
+	return m
+}
+
+func join(text string, raw []byte) []byte {
+	if len(raw) > 0 {
+		return raw
+	}
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
+}
