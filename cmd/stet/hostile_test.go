@@ -255,6 +255,8 @@ profile|profile add The person likes tea.|core|core add The server is called Ada
 log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|diff --json HEAD|why memories/moved.md|review|review --json
 adopt|adopt --all|adopt memories/linked.md|adopt root|watch
 undo|redo|revert HEAD --yes|restore memories/moved.md|forget memories/config.md|forget memories/moved.md --purge
+observe --session ../../outside --role user Hello.|observe --session s --role user $(trip)|observe --session s --role tool - < from standard input
+session list|session list --json|session end ../../outside|session end s --dry-run|session end --all
 config|config --show-origin|config --json|config set watch.commit false --vault|config get guard.secrets
 export|export --json|reindex|bench --help|completion bash|man|help|help exit-codes|version|init|init new|conflicts|context|encode`, "\n") {
 		for _, c := range strings.Split(line, "|") {

@@ -77,7 +77,7 @@ func checkFlags(t *testing.T, c *console.Command) {
 }
 
 // A command that writes can be asked what it would write; edit shows it in the
-// editor, watch goes on and "adopt --dry-run" asks for it, and the search index
+// editor, observe writes local state alone, watch goes on and "adopt --dry-run" asks for it, and the search index
 // and the vaults of bench are nobody's data.
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
@@ -86,12 +86,14 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		init doctor config
 		remember update forget move pin unpin new
 		profile core
+		session
 		adopt undo redo revert restore review
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export
 		search list show edit links scopes
 		log history blame diff
+		observe
 		help version completion man
 	`)
 	for _, c := range Commands() {
