@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"stet/index/segfile"
 	"stet/vault"
 )
 
@@ -76,6 +77,7 @@ type builder struct {
 	lang    *language
 	nextSeg uint64
 	done    func(files int) // told after every batch; may be nil
+	out     *segfile.Writer
 }
 
 // build reads files in batches and hands each finished one to sink, in order.
@@ -201,7 +203,7 @@ func (b *builder) finish(docs []*document, out *batch) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	data, err := segmentBytes(docs)
+	data, err := segmentBytes(b.out, docs)
 	if err != nil {
 		return err
 	}

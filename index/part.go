@@ -3,6 +3,7 @@ package index
 import (
 	"sync"
 
+	"stet/index/segfile"
 	"stet/vault"
 )
 
@@ -25,7 +26,7 @@ type part struct {
 }
 
 func (x *part) builder(nextSeg uint64, done func(int)) *builder {
-	return &builder{src: x.src, now: x.o.Now, split: splitter(x.byMessage), lang: x.lang, nextSeg: nextSeg, done: done}
+	return &builder{src: x.src, now: x.o.Now, split: splitter(x.byMessage), lang: x.lang, nextSeg: nextSeg, done: done, out: segfile.NewWriter()}
 }
 
 // A splitFunc takes a file apart into documents and the record for them.

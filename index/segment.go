@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +10,12 @@ import (
 	"github.com/RoaringBitmap/roaring"
 	segment "github.com/blugelabs/bluge_segment_api"
 	"github.com/blugelabs/ice"
+
+	"stet/index/segfile"
 )
 
-// This file turns documents into Bluge segments in the calling goroutine.
-// Bluge's own writer does it in background goroutines, where a panic (it has
+// This file makes, merges and opens Bluge segments in the calling goroutine.
+// Bluge's own writer works in background goroutines, where a panic (it has
 // some, and bad data finds them) ends the process; here it is an error.
 
 // guard runs f, which calls into Bluge or touches mapped files, and turns a
@@ -31,24 +32,24 @@ func guard(what string, f func() error) (err error) {
 }
 
 // segmentBytes builds a segment of docs, numbered in order.
-func segmentBytes(docs []*document) (out []byte, err error) {
-	err = guard("build segment", func() error {
-		list := make([]segment.Document, len(docs))
-		for i, d := range docs {
-			list[i] = blugeDoc{d}
+func segmentBytes(w *segfile.Writer, docs []*document) (out []byte, err error) {
+	for _, d := range docs {
+		w.Begin(d.name)
+		for f := range fieldCount {
+			if len(d.bags[f].terms) == 0 {
+				continue
+			}
+			w.Field(fieldName(f), d.bags[f].length)
+			for i := range d.bags[f].terms {
+				t := &d.bags[f].terms[i]
+				w.Term(t.term, t.freq, t.positions)
+			}
 		}
-		seg, _, err := ice.New(list, func(_ string, n int) float32 { return similarity{}.ComputeNorm(n) })
-		if err != nil {
-			return err
-		}
-		var buf bytes.Buffer
-		if _, err := seg.WriteTo(&buf, nil); err != nil {
-			return err
-		}
-		out = buf.Bytes()
-		return nil
-	})
-	return out, err
+	}
+	if out, err = w.Finish(); err != nil {
+		return nil, fmt.Errorf("build segment: %w", err)
+	}
+	return out, nil
 }
 
 // mergeSegments writes one segment out of several, without the documents in
@@ -69,83 +70,8 @@ func mergeSegments(w io.Writer, parts []*segmentFile, drops []*roaring.Bitmap) e
 	})
 }
 
-// blugeDoc shows a document to Bluge as its segment.Document.
-type blugeDoc struct{ *document }
-
-// Analyze has nothing left to do.
-func (blugeDoc) Analyze() {}
-
-// EachField visits the fields that have terms.
-func (d blugeDoc) EachField(visit segment.VisitField) {
-	visit(idField(d.name))
-	for f := range fieldCount {
-		if len(d.bags[f].terms) > 0 {
-			visit(bagField{name: fieldName(f), bag: &d.bags[f]})
-		}
-	}
-}
-
-// idField stores the name, so that a document can be told from its copy. It is
-// not indexed: nothing looks documents up by it.
-type idField string
-
-// idName is what the segment format calls the field that comes first.
+// idName is what the segment format calls the field with the stored names.
 const idName = "_id"
-
-func (f idField) Name() string               { return idName }
-func (f idField) Length() int                { return 1 }
-func (f idField) Value() []byte              { return []byte(f) }
-func (f idField) Index() bool                { return false }
-func (f idField) Store() bool                { return true }
-func (f idField) IndexDocValues() bool       { return false }
-func (f idField) EachTerm(segment.VisitTerm) {}
-
-// bagField shows a termBag as Bluge's segment.Field.
-type bagField struct {
-	name string
-	bag  *termBag
-}
-
-func (f bagField) Name() string         { return f.name }
-func (f bagField) Length() int          { return f.bag.length }
-func (f bagField) Value() []byte        { return nil }
-func (f bagField) Index() bool          { return true }
-func (f bagField) Store() bool          { return false }
-func (f bagField) IndexDocValues() bool { return false }
-
-func (f bagField) EachTerm(visit segment.VisitTerm) {
-	for i := range f.bag.terms {
-		visit(bagTerm{f.name, &f.bag.terms[i]})
-	}
-}
-
-// bagTerm shows a termFreq as Bluge's segment.FieldTerm.
-type bagTerm struct {
-	field string
-	*termFreq
-}
-
-func (t bagTerm) Term() []byte   { return []byte(t.term) }
-func (t bagTerm) Frequency() int { return t.freq }
-
-func (t bagTerm) EachLocation(visit segment.VisitLocation) {
-	for _, p := range t.positions {
-		visit(place{t.field, int(p)})
-	}
-}
-
-// place is a position in a field. Byte offsets are not stored: snippets are
-// cut from the file.
-type place struct {
-	field string
-	pos   int
-}
-
-func (l place) Field() string { return l.field }
-func (l place) Start() int    { return 0 }
-func (l place) End() int      { return 0 }
-func (l place) Pos() int      { return l.pos }
-func (l place) Size() int     { return 8 }
 
 // A segmentFile is a segment in memory or mapped into it, verified.
 type segmentFile struct {
