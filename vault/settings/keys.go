@@ -53,6 +53,10 @@ type Key struct {
 
 // Keys lists every key in the order in which they are shown.
 func Keys() []Key {
+	return slices.Concat(generalKeys(), modelKeys(), searchKeys())
+}
+
+func generalKeys() []Key {
 	return []Key{
 		{Name: DefaultVault, Type: text(), env: "STET_VAULT",
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
@@ -72,6 +76,11 @@ func Keys() []Key {
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
 			Meaning: "the same for USER.md"},
+	}
+}
+
+func searchKeys() []Key {
+	return []Key{
 		{Name: EmbedderURL, Type: text(),
 			Meaning: "an endpoint for embeddings that speaks OpenAI's protocol, as `http://localhost:11434/v1` for Ollama; with it and a model, search ranks files by meaning as well and sends the endpoint queries and the text of files, never of those that are `private: true`; without it nothing is sent"},
 		{Name: EmbedderModel, Type: text(),
