@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func generalKeys() []Key {
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
 		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",
 			Meaning: "colour in answers; `auto` is on a terminal only, and `NO_COLOR` or `TERM=dumb` turn it off"},
-		{Name: GuardAllow, Type: list(),
+		{Name: GuardAllow, Type: fingerprints(),
 			Meaning: "fingerprints (`rule:sha256`) of findings that you know to be harmless"},
 		{Name: GuardInjection, Type: oneOf("block", "flag", "off"), Default: "flag", Vault: true, Stricter: true,
 			Meaning: "what becomes of text that reads like orders to a model: `block` refuses it to agents, `flag` says so in the reply and the commit; what you write yourself is never refused for it"},
@@ -228,6 +229,33 @@ func list() Type {
 		}
 		return text().parse(strings.Join(items, ","))
 	}}
+}
+
+// fingerprints is a list of what the guard prints of its findings: the name of a
+// rule and a SHA-256. Any other text would look as if it allowed something.
+func fingerprints() Type {
+	t := list()
+	items := t.parse
+	t.name = "list of fingerprints (RULE:SHA256, as a refusal names it)"
+	t.parse = func(s string) (string, error) {
+		s, err := items(s)
+		if err != nil || s == "" {
+			return s, err
+		}
+		for item := range strings.SplitSeq(s, ",") {
+			if !isFingerprint(item) {
+				return "", strconv.ErrSyntax
+			}
+		}
+		return s, nil
+	}
+	return t
+}
+
+func isFingerprint(s string) bool {
+	rule, sum, _ := strings.Cut(s, ":")
+	return rule != "" && strings.Trim(rule, "abcdefghijklmnopqrstuvwxyz0123456789-_") == "" &&
+		len(sum) == sha256.Size*2 && strings.Trim(sum, "0123456789abcdef") == ""
 }
 
 // size is a number of bytes, plain or in KiB or MiB; less is stricter.

@@ -176,7 +176,7 @@ func TestSetChangesOneValueAndNoOtherByte(t *testing.T) {
 
 func TestAddAppendsAnItemAndKeepsTheOthers(t *testing.T) {
 	t.Parallel()
-	allow := GuardAllow.key()
+	items := Key{Name: GuardAllow, Type: list()}
 	for _, c := range []struct{ before, after string }{
 		{"", "guard:\n  allow: [r:b]\n"},
 		{"guard:\n  allow:\n", "guard:\n  allow: [r:b]\n"},
@@ -188,13 +188,13 @@ func TestAddAppendsAnItemAndKeepsTheOthers(t *testing.T) {
 		{"guard.allow: r:a\r\n", "guard.allow: [r:a, r:b]\r\n"},
 		{"guard:\n  allow: [r:b, r:a]\n", "guard:\n  allow: [r:b, r:a]\n"},
 	} {
-		got, err := Add([]byte(c.before), allow, "r:b")
+		got, err := Add([]byte(c.before), items, "r:b")
 		if err != nil || string(got) != c.after {
 			t.Errorf("%q: %q, %v; want %q", c.before, got, err, c.after)
 		}
 	}
 	for _, text := range []string{"guard:\n  allow: &x [r:a, *x]\n", "guard:\n  allow:\n  - |\n    r:a\n", "guard:\n  allow: [[r:a]]\n"} {
-		if got, err := Add([]byte(text), allow, "r:b"); err == nil {
+		if got, err := Add([]byte(text), items, "r:b"); err == nil {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -330,6 +330,25 @@ func TestSizesAndListsHaveOneForm(t *testing.T) {
 	}
 	if got, err := list().parse(" a, b ,a,,"); err != nil || got != "a,b" {
 		t.Errorf("list: %q, %v", got, err)
+	}
+}
+
+func TestOnlyFingerprintsAreAllowed(t *testing.T) {
+	t.Parallel()
+	sum := strings.Repeat("0123456789abcdef", 4)
+	allow := GuardAllow.key()
+	good := "github-pat:" + sum + ",sys_prompt_override:" + sum
+	if got, err := allow.Parse(good); err != nil || got != good {
+		t.Errorf("%q: %q, %v", good, got, err)
+	}
+	if got, err := allow.Parse(""); err != nil || got != "" {
+		t.Errorf("nothing: %q, %v", got, err)
+	}
+	for _, in := range []string{"github-pat", "github-pat:", ":" + sum, "github-pat:" + sum[1:], "github-pat:" + sum + "0", "github-pat:" + sum + ",x",
+		"a b:" + sum, "github-pat:" + strings.ToUpper(sum), sum} {
+		if got, err := allow.Parse(in); err == nil {
+			t.Errorf("%q is taken for %q", in, got)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,9 +119,9 @@ func (e *Env) Settings() (settings.Settings, error) {
 // it, durably; a file that is a symbolic link stays one. It reports whether
 // anything changed.
 func (e *Env) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error)) (changed bool, err error) {
-	file := e.UserFile()
-	if file == "" {
-		return false, Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
+	file, err := e.ownFile()
+	if err != nil {
+		return false, err
 	}
 	if real, rerr := filepath.EvalSymlinks(file); rerr == nil {
 		file = real
@@ -165,6 +166,29 @@ func (e *Env) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error
 		return false, errors.Join(err, root.Remove("config", temp))
 	}
 	return true, root.SyncDir("config", ".")
+}
+
+// TryUserFile says whether [Env.EditUserFile] would change anything. It makes no
+// folder and takes no lock.
+func (e *Env) TryUserFile(edit func([]byte) ([]byte, error)) (changes bool, err error) {
+	file, err := e.ownFile()
+	if err != nil {
+		return false, err
+	}
+	before, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	after, err := edit(before)
+	return err == nil && !bytes.Equal(before, after), err
+}
+
+func (e *Env) ownFile() (string, error) {
+	file := e.UserFile()
+	if file == "" {
+		return "", Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
+	}
+	return file, nil
 }
 
 // makeFolder makes a folder and what is missing above it, each durable in its

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -195,8 +194,11 @@ func addConfig(ctx context.Context, e *console.Env, in *console.Input, key, item
 		return console.Usagef("a vault may not set %q: whoever clones it must not get it", key)
 	}
 	canonical, err := k.Parse(item)
-	if err != nil || canonical == "" {
-		return console.Usagef("%q is no item", item)
+	switch {
+	case err != nil:
+		return console.Usagef("%s: %v", key, err).Suggest("%s", unitHint(k))
+	case canonical == "":
+		return console.Usagef("%q is no item", item).Suggest("%s", unitHint(k))
 	}
 	return editUserFile(ctx, e, in, key, &canonical, func(data []byte) ([]byte, error) {
 		for item := range strings.SplitSeq(canonical, ",") {
@@ -251,15 +253,11 @@ func setForUser(ctx context.Context, e *console.Env, in *console.Input, key stri
 
 func editUserFile(ctx context.Context, e *console.Env, in *console.Input, key string, value *string, edit func([]byte) ([]byte, error)) error {
 	dry := in.Bool("dry-run")
-	differs := false
-	_, err := e.EditUserFile(ctx, func(before []byte) ([]byte, error) {
-		after, err := edit(before)
-		differs = err == nil && !slices.Equal(before, after)
-		if dry {
-			return before, err
-		}
-		return after, err
-	})
+	change := func() (bool, error) { return e.EditUserFile(ctx, edit) }
+	if dry {
+		change = func() (bool, error) { return e.TryUserFile(edit) }
+	}
+	differs, err := change()
 	if err != nil {
 		return fmt.Errorf("%s: %w", e.UserFile(), err)
 	}
