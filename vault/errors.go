@@ -138,8 +138,10 @@ type GuardError struct {
 	ByHand bool
 	// New is set for a file that does not exist. Path is its folder then: stet
 	// makes names from texts, and this one could spell the secret.
-	New  bool
-	kind error
+	New bool
+	// Given is set for words of the request from which a name was to be made.
+	Given bool
+	kind  error
 }
 
 func (e *GuardError) Error() string {
@@ -147,6 +149,8 @@ func (e *GuardError) Error() string {
 	switch {
 	case e.New:
 		where = fmt.Sprintf("a new file in %q", e.Path)
+	case e.Given:
+		where = "an argument"
 	case e.Path == "":
 		where = "the commit's message"
 	}

@@ -206,11 +206,16 @@ func (t *Tx) guardGroups(groups ...*group) error {
 			if err != nil {
 				return err
 			}
-			rules = append(rules, t.flag(p, found)...)
+			rules = append(rules, t.flag(string(p), found)...)
 		}
 		if err := j.message(g); err != nil {
 			return err
 		}
+		given, err := j.given(g.why)
+		if err != nil {
+			return err
+		}
+		rules = append(rules, t.flag("an argument", given)...)
 		slices.Sort(rules)
 		g.why.Extra = slices.Clone(g.why.Extra)
 		for _, r := range slices.Compact(rules) {
@@ -289,10 +294,27 @@ func (j *judge) message(g *group) error {
 	return nil
 }
 
+// given refuses a secret in the words that names are made of, or returns it where
+// it is only flagged.
+func (j *judge) given(w Why) ([]guard.Finding, error) {
+	if j.policy.Secrets == guard.Off {
+		return nil, nil
+	}
+	var found []guard.Finding
+	for _, word := range w.Given {
+		found = append(found, guard.NameSecrets(word)...)
+	}
+	found, err := j.fresh(found, &j.known, secretsIn, false)
+	if err != nil || len(found) == 0 || j.policy.Secrets != guard.Block {
+		return found, err
+	}
+	return nil, &GuardError{Given: true, Findings: found, kind: ErrSecret}
+}
+
 // flag warns of findings and returns their rules.
-func (t *Tx) flag(p Path, found []guard.Finding) (rules []string) {
+func (t *Tx) flag(where string, found []guard.Finding) (rules []string) {
 	for _, f := range found {
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: flagged %s", p, describeFinding(f)))
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: flagged %s", where, describeFinding(f)))
 		rules = append(rules, f.Rule)
 	}
 	return rules

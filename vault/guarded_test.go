@@ -117,6 +117,28 @@ func TestNoWriteBringsASecretIntoHistory(t *testing.T) {
 		"title": func() (*vault.Result, error) {
 			return v.Remember(t.Context(), []vault.Note{{Title: pat(2), Text: "x"}}, vault.Write{})
 		},
+		"scope": func() (*vault.Result, error) {
+			return v.Remember(t.Context(), []vault.Note{{Scope: "/keys/" + pat(2), Text: "x"}}, vault.Write{})
+		},
+		"scope of several": func() (*vault.Result, error) {
+			return v.Remember(t.Context(), []vault.Note{{Text: "x"}, {Scope: "/" + pat(2), Text: "y"}}, vault.Write{Each: true})
+		},
+		"scope with a character that nobody sees": func() (*vault.Result, error) {
+			return v.Remember(t.Context(), []vault.Note{{Scope: pat(2)[:12] + "\u200b" + pat(2)[12:], Text: "x"}}, vault.Write{})
+		},
+		"category": func() (*vault.Result, error) {
+			return v.Remember(t.Context(), []vault.Note{{Categories: []string{"a", pat(2)}, Text: "x"}}, vault.Write{})
+		},
+		"new scope": func() (*vault.Result, error) {
+			scope := pat(2)
+			return v.UpdateMemory(t.Context(), "memories/a.md", vault.Patch{Scope: &scope}, vault.Write{})
+		},
+		"in a transaction": func() (*vault.Result, error) {
+			return v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, func(tx *vault.Tx) error {
+				_, err := tx.Remember([]vault.Note{{Scope: pat(2), Text: "x"}})
+				return err
+			})
+		},
 		"replace": func() (*vault.Result, error) {
 			return v.Replace(t.Context(), "memories/b.md", "", []byte(text), vault.Write{})
 		},

@@ -191,6 +191,7 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 	}
 	to := m.Path
 	if p.Scope != nil {
+		tx.why.Given = append(slices.Clip(tx.why.Given), *p.Scope)
 		if to, err = p.target(tx, m); err != nil {
 			return m, err
 		}

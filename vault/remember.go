@@ -45,14 +45,15 @@ type Write struct {
 	// Again writes what was rejected before although a machine does: a person
 	// asked for it.
 	Again   bool
-	Message string // subject instead of one made from the content
+	Message string   // subject instead of one made from the content
+	Given   []string // see [Why]
 }
 
 func (w Write) why(op Op, subject string) Why {
 	if w.Message != "" {
 		subject = w.Message
 	}
-	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again}
+	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again, Given: w.Given}
 }
 
 // Why describes a commit by this writer.
@@ -119,6 +120,7 @@ func (t *Tx) Remember(notes []Note) ([]Memory, error) {
 		}
 		stored = append(stored, m)
 		t.why.Memories = append(slices.Clip(t.why.Memories), m.ID)
+		t.why.Given = append(slices.Clip(t.why.Given), n.words()...)
 	}
 	return stored, nil
 }
@@ -152,6 +154,11 @@ func (v *Vault) prepareNotes(notes []Note) ([]draft, error) {
 		out = append(out, d)
 	}
 	return out, nil
+}
+
+// words are what the guard must see as it was given.
+func (d draft) words() []string {
+	return append([]string{d.Title, d.Scope, d.Kind, d.Source}, d.Categories...)
 }
 
 func (d *draft) check() (err error) {
@@ -220,8 +227,10 @@ func rememberWhy(w Write, drafts []draft) Why {
 		}
 	}
 	why := w.why(OpRemember, subject)
+	why.Given = slices.Clip(why.Given)
 	for _, d := range drafts {
 		why.Memories = append(why.Memories, d.id)
+		why.Given = append(why.Given, d.words()...)
 	}
 	return why
 }

@@ -53,6 +53,10 @@ type Why struct {
 	Extra     []TrailerLine // anything else, in order
 	// Again lets a machine write what was rejected before: a person asked for it.
 	Again bool
+	// Given are words as they were given from which names of files and folders are
+	// made: a slug no longer looks like the secret that it spells. The guard judges
+	// them, the message does not hold them.
+	Given []string
 }
 
 // A TrailerLine is one "Key: value" line.

@@ -13,7 +13,10 @@ import (
 // order of lines, one finding for each secret of each rule. name is the path
 // of the file: some rules are about certain files, one about names alone.
 func Secrets(name string, data []byte) []Finding {
-	text := string(data)
+	return scanText(name, string(data))
+}
+
+func scanText(name, text string) []Finding {
 	found := secretRules().scan(name, text)
 	if plain := plainText(text); plain != text {
 		// A secret with an invisible character in it is still a secret.
@@ -30,7 +33,7 @@ func Secrets(name string, data []byte) []Finding {
 // NameSecrets is Secrets for a text of one line that is no file: a path, a
 // commit's subject.
 func NameSecrets(name string) []Finding {
-	found := secretRules().scan("", name)
+	found := scanText("", name)
 	for i := range found {
 		found[i].Line, found[i].Column = 0, 0
 	}

@@ -76,6 +76,7 @@ func Update(ctx context.Context, v *vault.Vault, ref string, patch vault.Patch, 
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	w.Given = append(slices.Clip(w.Given), *patch.Scope)
 	patch.Scope = nil
 	after := m
 	out, err := publish(ctx, v, w.Why(vault.OpUpdate, m.Name()), w.DryRun, r, func(tx *vault.Tx) error {

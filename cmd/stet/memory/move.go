@@ -50,7 +50,7 @@ func move(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	w := e.WriteInSession(in)
-	w.Message = in.String("message")
+	w.Message, w.Given = in.String("message"), in.Words[len(in.Words)-1:]
 	res, err := links.Move(ctx, v, r, w)
 	if err != nil {
 		return err
