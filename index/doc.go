@@ -107,6 +107,9 @@ type Result struct {
 	// Degraded is "" or why the index could not be used. The hits are right
 	// all the same.
 	Degraded string
+	// Skipped are the files and folders that the query would have looked at and
+	// that cannot be read now, in path order.
+	Skipped []vault.Path
 	// Warnings name what looked like a filter and could not be read as one, and
 	// why nothing was ranked by meaning.
 	Warnings []string

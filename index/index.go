@@ -147,12 +147,14 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	var wg sync.WaitGroup
 	wg.Go(x.mem.warm) // beside the walk, which mostly waits for the system
 	wg.Go(x.talk.warm)
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	var denied []vault.Path
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true, Denied: func(p vault.Path, _ error) { denied = append(denied, p) }})
 	wg.Wait()
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	s := newSearching(ctx, x, q, began)
+	s.passOver(denied)
 	if s.wantsReports() {
 		err = s.withReports(func() error { return s.indexed(files) })
 	} else {
@@ -235,6 +237,7 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 		err = guard("search", func() error { return answer(src, st.opened.hidden) })
 		runtime.KeepAlive(st)
 		if err == nil {
+			s.passed(st.man.recs)
 			return nil
 		}
 		if s.ctx.Err() == nil {
@@ -250,6 +253,7 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 	if err != nil {
 		return err
 	}
+	s.passed(src.recs)
 	return answer(src, superseded(src.recs))
 }
 

@@ -117,7 +117,7 @@ func scan(ctx context.Context, src Source, files []vault.File, q *query, byMessa
 func scanFile(a *analyzer, src Source, f vault.File, w *wanted, byMessage bool) scanned {
 	data, info, err := src.ReadFile(f.Path)
 	if err != nil {
-		return scanned{rec: record{path: f.Path}}
+		return scanned{rec: textless(f, err)}
 	}
 	info.Path = f.Path
 	docs, rec := splitter(byMessage)(a, data, info)
@@ -290,6 +290,30 @@ func literalPostings(ctx context.Context, src Source, recs []record, lay *layout
 // unreadable reports errors that say something about one file only.
 func unreadable(err error) bool {
 	return errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular)
+}
+
+// passed notes which files have no text because they could not be read. What is
+// too large or no file is left alone by rule and not told of here.
+func (s *searching) passed(recs []record) {
+	var out []vault.Path
+	for i := range recs {
+		if r := &recs[i]; r.flags&flagRacy != 0 && r.hash == [hashSize]byte{} && s.visible(r, false) {
+			out = append(out, r.path)
+		}
+	}
+	s.passOver(out)
+}
+
+func (s *searching) passOver(paths []vault.Path) {
+	for _, p := range paths {
+		class := vault.ClassOf(p + "/x.md")
+		if scope := vault.ScopeOf(p + "/x.md"); s.q.Scope != "" && !vault.InScope(scope, s.q.Scope) && !vault.InScope(s.q.Scope, scope) ||
+			class == vault.ClassArchive && !s.q.Archived || slices.Contains(s.res.Skipped, p) {
+			continue
+		}
+		s.res.Skipped = append(s.res.Skipped, p)
+	}
+	slices.Sort(s.res.Skipped)
 }
 
 // matches evaluates the query on one file alone.

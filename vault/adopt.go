@@ -45,7 +45,7 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	if err := v.checkNamed(ctx, o.Paths); err != nil {
 		return nil, err
 	}
-	changes, err := v.adoptable(ctx, o)
+	changes, skipped, err := v.adoptable(ctx, o)
 	if err != nil {
 		return nil, v.writeError(err)
 	}
@@ -55,10 +55,14 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 		}
 	}
 	why := Why{Op: OpAdopt, Door: o.Door}
-	return v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		tx.named = o.Paths
 		return tx.adopt(changes, o)
 	})
+	if err == nil {
+		res.Skipped = skipped
+	}
+	return res, err
 }
 
 // checkNamed fails for a path that a person named and that cannot be adopted:
@@ -90,10 +94,12 @@ func (v *Vault) checkNamed(ctx context.Context, paths []Path) error {
 	return nil
 }
 
-func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, error) {
+// adoptable lists what is to be committed, and what stet would have to look at
+// for that and cannot.
+func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, []Problem, error) {
 	s, err := v.scan(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	notes := o.All || v.settings.Bool(settings.WatchCommit)
 	var out []Change
@@ -104,9 +110,10 @@ func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, error)
 	}
 	// A file that stands elsewhere now has not vanished.
 	if gone := countDeleted(joinRenames(slices.Clone(out))); !o.Yes && gone > max(massFloor, len(s.tracked)/massShare) {
-		return nil, &MassDeletionError{Missing: gone, Total: len(s.tracked)}
+		return nil, nil, &MassDeletionError{Missing: gone, Total: len(s.tracked)}
 	}
-	return out, nil
+	skipped := slices.DeleteFunc(s.skipped, func(p Problem) bool { return !covered(o.Paths, p.Path) })
+	return out, skipped, nil
 }
 
 func (o AdoptOptions) leaves(c Change) bool { return o.Leave != nil && o.Leave(c) }
@@ -153,7 +160,7 @@ func (v *Vault) lookAgain(ctx context.Context, o AdoptOptions, first []Change) (
 		return nil, context.Cause(ctx)
 	case <-timer.C:
 	}
-	second, err := v.adoptable(ctx, o)
+	second, _, err := v.adoptable(ctx, o)
 	if err != nil {
 		return nil, err
 	}

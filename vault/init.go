@@ -158,7 +158,7 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	}
 	var found []Change
 	if own {
-		if found, err = v.adoptable(ctx, AdoptOptions{All: true}); err != nil {
+		if found, _, err = v.adoptable(ctx, AdoptOptions{All: true}); err != nil {
 			return v.writeError(err)
 		}
 	}

@@ -55,7 +55,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	if len(named) > 0 {
 		return pick(ref, preferLive(named))
 	}
-	all, err := v.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) })
+	all, err := v.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) }, nil)
 	if err != nil {
 		return Memory{}, err
 	}
@@ -122,22 +122,28 @@ func containsFold(data []byte, ref string) bool {
 }
 
 // readAll reads and parses files on all processors, in the order given. Files
-// that vanish, cannot be read or are refused by want are left out.
-func (v *Vault) readAll(ctx context.Context, files []File, want func([]byte) bool) ([]Memory, error) {
-	out := make([]Memory, len(files))
+// that vanish, cannot be read or are refused by want are left out; of those that
+// cannot be read skipped is told, unless it is nil.
+func (v *Vault) readAll(ctx context.Context, files []File, want func([]byte) bool, skipped func(Path, error)) ([]Memory, error) {
+	out, errs := make([]Memory, len(files)), make([]error, len(files))
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(files) && ctx.Err() == nil; i += workers {
 				data, _, err := v.ReadFile(files[i].Path)
-				if err == nil && want(data) {
+				if errs[i] = err; err == nil && want(data) {
 					out[i] = ReadMemory(files[i].Path, data)
 				}
 			}
 		})
 	}
 	wg.Wait()
+	for i, err := range errs {
+		if err != nil && skipped != nil && !absent(err) {
+			skipped(files[i].Path, err)
+		}
+	}
 	return slices.DeleteFunc(out, func(m Memory) bool { return m.Path == "" }), context.Cause(ctx)
 }
 
@@ -197,6 +203,9 @@ type Filter struct {
 	Sort     string // path (default), updated, created, importance
 	Reverse  bool
 	Limit    int // 0 = all
+	// Skipped is told, before List returns, of files of these classes and of
+	// folders that cannot be read; nil: they are passed over in silence.
+	Skipped func(Path, error)
 }
 
 // List reads the memories that match. Superseded ones are included: they are
@@ -206,7 +215,7 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := v.Files(ctx, WalkOptions{Archive: f.Archived})
+	files, err := v.Files(ctx, WalkOptions{Archive: f.Archived, Denied: f.skipped()})
 	if err != nil {
 		return nil, v.writeError(err)
 	}
@@ -215,7 +224,7 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 		modified[file.Path] = file.ModTime
 		return !f.wantsClass(ClassOf(file.Path))
 	})
-	all, err := v.readAll(ctx, files, func([]byte) bool { return true })
+	all, err := v.readAll(ctx, files, func([]byte) bool { return true }, f.skipped())
 	if err != nil {
 		return nil, err
 	}
@@ -228,6 +237,18 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 		all = all[:f.Limit]
 	}
 	return all, nil
+}
+
+// skipped is Skipped for what lies in the scope that is asked for.
+func (f Filter) skipped() func(Path, error) {
+	if f.Skipped == nil || f.Scope == "" {
+		return f.Skipped
+	}
+	return func(p Path, err error) {
+		if scope := ScopeOf(p + "/x.md"); InScope(scope, f.Scope) || InScope(scope, slugScope(f.Scope)) || InScope(f.Scope, scope) {
+			f.Skipped(p, err)
+		}
+	}
 }
 
 func (f Filter) wantsClass(c Class) bool {

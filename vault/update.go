@@ -43,6 +43,7 @@ type Result struct {
 	Adopted  []Path    // hand edits that were committed first
 	Memories []Memory  // the memories written, in the order asked for
 	Held     []Problem // hand edits that the guard left uncommitted
+	Skipped  []Problem // of adopt: what could not be looked at
 	Diff     string    // unified; filled for dry runs and for reverts
 	DryRun   bool
 	// Unchanged reports that there was nothing to do.

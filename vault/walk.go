@@ -19,6 +19,9 @@ type WalkOptions struct {
 	Under   Path // only this folder
 	All     bool // every file that stet looks after, not Markdown alone
 	Reports bool // the curator's reports and nothing else, wherever Under points
+	// Denied is told of each folder that this user may not list, one at a time;
+	// nil: they are passed over in silence.
+	Denied func(Path, error)
 }
 
 // Files lists the vault's Markdown files in path order as they are on disk:
@@ -30,7 +33,7 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	w := &walker{v: v, ctx: ctx, shown: v.showsIgnored(), keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
+	w := &walker{v: v, ctx: ctx, shown: v.showsIgnored(), told: o.Denied, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
 		enter: func(p Path) bool {
 			return !strings.HasPrefix(p.Base(), ".") && (o.Reports || p != "logs") && (o.Archive || p != "archive")
 		}}
@@ -210,6 +213,7 @@ type walker struct {
 	errs  []error
 	shut  []Problem // folders that may not be listed
 	slots chan struct{}
+	told  func(Path, error) // of folders that may not be listed; may be nil
 	wg    sync.WaitGroup
 }
 
@@ -376,6 +380,9 @@ func (w *walker) fail(err error) {
 func (w *walker) pass(dir Path, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.told != nil && errors.Is(err, fs.ErrPermission) {
+		w.told(dir, err)
+	}
 	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")), Text: err.Error(), Hint: "its files are left as they are and not searched"})
 }
 

@@ -23,7 +23,8 @@ type WriteView struct {
 	Commits   []CommitView    `json:"commits"`
 	Changes   []vault.Change  `json:"changes"`
 	Memories  []MemoryView    `json:"memories"`
-	Held      []vault.Problem `json:"held,omitempty"` // hand edits that the guard left uncommitted
+	Held      []vault.Problem `json:"held,omitempty"`    // hand edits that the guard left uncommitted
+	Skipped   []vault.Problem `json:"skipped,omitempty"` // by adopt: what could not be looked at
 	Unchanged bool            `json:"unchanged"`
 	Diff      string          `json:"diff,omitempty"`
 	Links     any             `json:"links,omitempty"` // of a move
@@ -95,6 +96,9 @@ func (e *Env) AfterWrite(ctx context.Context, v *vault.Vault, res *vault.Result,
 	for _, w := range res.Warnings {
 		e.Warn("%s", w)
 	}
+	for _, p := range res.Skipped {
+		e.Note("left alone: %s", ProblemLine(p))
+	}
 	if res.DryRun {
 		return
 	}
@@ -125,7 +129,7 @@ func (e *Env) SealEnded(ctx context.Context, v *vault.Vault) []vault.Change {
 func ViewWrite(res *vault.Result) WriteView {
 	view := WriteView{
 		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
-		Memories: ViewMemories(res.Memories), Held: res.Held, Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
+		Memories: ViewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
 		view.Plan = &Plan{Base: res.Base, Ops: view.Changes}

@@ -27,7 +27,7 @@ func ExportCommand() *console.Command {
 		Summary: "write memories for other programs: JSON lines, or Hermes' files",
 		Args:    "[SCOPE]", MaxArgs: 1,
 		Details: "jsonl is one JSON object a line, with the keys of \"stet show --json\"; each entry of a\n" +
-			"notebook is a line of its own. hermes is a folder with MEMORY.md and USER.md as Hermes\n" +
+			"notebook is a line of its own; --json answers with all of them as one list of items. hermes is a folder with MEMORY.md and USER.md as Hermes\n" +
 			"keeps them: the entries of the two notebooks with a line of \"§\" between them.\n" +
 			"What is marked private is left out unless --private is given.",
 		Examples: []console.Example{
@@ -79,37 +79,45 @@ func export(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("all") {
 		f.Classes = liveClasses()
 	}
-	found, err := exportable(ctx, e, v, f, in.Bool("private"))
+	out, err := exportable(ctx, e, v, f, in.Bool("private"))
 	if err != nil {
 		return err
 	}
 	if format == "hermes" {
-		return exportHermes(e, found, e.Abs(output))
+		return exportHermes(e, out, e.Abs(output))
 	}
-	return exportLines(e, found, output)
+	return exportLines(e, out, output)
+}
+
+// An exporting is what leaves, and what would and cannot be read.
+type exporting struct {
+	found   []vault.Memory
+	skipped []vault.Path
 }
 
 // exportable lists what may leave; private files are counted on standard error.
-func exportable(ctx context.Context, e *console.Env, v *vault.Vault, f vault.Filter, private bool) ([]vault.Memory, error) {
+func exportable(ctx context.Context, e *console.Env, v *vault.Vault, f vault.Filter, private bool) (exporting, error) {
+	var out exporting
+	f.Skipped = func(p vault.Path, _ error) { out.skipped = append(out.skipped, p) }
 	all, err := v.List(ctx, f)
-	if err != nil || private {
-		return all, err
+	if err != nil {
+		return out, err
 	}
-	var found []vault.Memory
+	warnSkipped(e, "exported", out.skipped)
 	for _, m := range all {
-		if !m.Private {
-			found = append(found, m)
+		if private || !m.Private {
+			out.found = append(out.found, m)
 		}
 	}
-	if n := len(all) - len(found); n > 0 {
+	if n := len(all) - len(out.found); n > 0 {
 		e.Note("%d marked private left out; --private takes them too", n)
 	}
-	return found, nil
+	return out, nil
 }
 
-func exportLines(e *console.Env, found []vault.Memory, output string) error {
-	var lines []console.MemoryView
-	for _, m := range found {
+func exportLines(e *console.Env, out exporting, output string) error {
+	lines := []console.MemoryView{}
+	for _, m := range out.found {
 		lines = append(lines, records(m)...)
 	}
 	write := func(w io.Writer) error {
@@ -123,7 +131,11 @@ func exportLines(e *console.Env, found []vault.Memory, output string) error {
 		return nil
 	}
 	if output == "" {
-		return e.Plain(write)
+		result := struct {
+			Items   []console.MemoryView `json:"items"`
+			Skipped []vault.Path         `json:"skipped,omitempty"` // cannot be read
+		}{lines, out.skipped}
+		return e.Answer(result, write)
 	}
 	var b strings.Builder
 	if err := write(&b); err != nil {
@@ -133,7 +145,7 @@ func exportLines(e *console.Env, found []vault.Memory, output string) error {
 	if err := writeNew(e, filepath.Dir(file), []newFile{{filepath.Base(file), b.String()}}); err != nil {
 		return err
 	}
-	return exported(e, len(lines), []string{file})
+	return exported(e, len(lines), []string{file}, out.skipped)
 }
 
 // records are the lines of one file: one, or one for each entry of a notebook.
@@ -165,9 +177,9 @@ type hermesFile struct {
 
 func hermesFiles() []hermesFile { return []hermesFile{{"MEMORY.md", 2200}, {"USER.md", 1375}} }
 
-func exportHermes(e *console.Env, found []vault.Memory, dir string) error {
+func exportHermes(e *console.Env, out exporting, dir string) error {
 	texts, n := map[string]string{}, 0
-	for _, m := range found {
+	for _, m := range out.found {
 		var entries []string
 		for _, entry := range markdown.Parse(m.Body).Entries() {
 			// A line of the delimiter alone would end the entry there.
@@ -192,7 +204,7 @@ func exportHermes(e *console.Env, found []vault.Memory, dir string) error {
 	if err := writeNew(e, dir, files); err != nil {
 		return err
 	}
-	return exported(e, n, paths)
+	return exported(e, n, paths, out.skipped)
 }
 
 type newFile struct{ name, text string }
@@ -234,11 +246,12 @@ func writeNew(e *console.Env, dir string, files []newFile) (err error) {
 	return root.SyncDir("export", ".")
 }
 
-func exported(e *console.Env, n int, files []string) error {
+func exported(e *console.Env, n int, files []string, skipped []vault.Path) error {
 	result := struct {
-		Exported int      `json:"exported"`
-		Files    []string `json:"files"`
-	}{n, files}
+		Exported int          `json:"exported"`
+		Files    []string     `json:"files"`
+		Skipped  []vault.Path `json:"skipped,omitempty"` // cannot be read
+	}{n, files, skipped}
 	return e.Answer(result, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "exported  %d  to %s\n", n, strings.Join(files, ", "))
 		return err

@@ -64,10 +64,13 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
+	var skipped []vault.Path
+	filter.Skipped = func(p vault.Path, _ error) { skipped = append(skipped, p) }
 	memories, err := v.List(ctx, filter)
 	if err != nil {
 		return err
 	}
+	warnSkipped(e, "listed", skipped)
 	for _, m := range memories {
 		if m.Problem != "" {
 			e.Warn("%s: %s", m.Path, m.Problem)
@@ -75,7 +78,8 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	result := struct {
 		Memories []console.MemoryView `json:"memories"`
-	}{console.ViewMemories(memories)}
+		Skipped  []vault.Path         `json:"skipped,omitempty"` // cannot be read
+	}{console.ViewMemories(memories), skipped}
 	return e.Answer(result, func(w io.Writer) error {
 		for _, m := range memories {
 			if err := printEntry(w, e, in, layout, m); err != nil {

@@ -59,13 +59,14 @@ func searchCommand() *console.Command {
 
 // A searchAnswer is what search prints under --json.
 type searchAnswer struct {
-	Query    string    `json:"query"`
-	Tier     string    `json:"tier"`
-	Total    int       `json:"total"`
-	Degraded string    `json:"degraded,omitempty"`
-	TookMS   float64   `json:"took_ms"`
-	Hits     []hitView `json:"hits"`
-	Sessions []hitView `json:"sessions"` // the best of a few conversations, beside the hits
+	Query    string       `json:"query"`
+	Tier     string       `json:"tier"`
+	Total    int          `json:"total"`
+	Degraded string       `json:"degraded,omitempty"`
+	TookMS   float64      `json:"took_ms"`
+	Skipped  []vault.Path `json:"skipped,omitempty"` // cannot be read
+	Hits     []hitView    `json:"hits"`
+	Sessions []hitView    `json:"sessions"` // the best of a few conversations, beside the hits
 }
 
 type hitView struct {
@@ -131,6 +132,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if res.Degraded != "" {
 		e.Warn("search is degraded: %s; the hits are right all the same", res.Degraded)
 	}
+	warnSkipped(e, "searched", res.Skipped)
 	for _, w := range res.Warnings {
 		e.Warn("%s", w)
 	}
@@ -139,6 +141,25 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	return printHits(e, in, q, res, layout)
 }
+
+// warnSkipped tells of files and folders that cannot be read; the answer is
+// right for all the others.
+func warnSkipped(e *console.Env, verb string, paths []vault.Path) {
+	var names []string
+	for i, p := range paths {
+		if i == maxSkipped {
+			names = append(names, fmt.Sprintf("and %d more", len(paths)-i))
+			break
+		}
+		names = append(names, string(p))
+	}
+	if len(names) > 0 {
+		e.Warn("not %s, because you may not read it: %s", verb, strings.Join(names, ", "))
+	}
+}
+
+// maxSkipped bounds the names in a sentence.
+const maxSkipped = 5
 
 // scopeFlag is the scope as it stands in the vault: a person's own folder as it
 // is, else the name that remember would have given it.
@@ -151,7 +172,7 @@ func scopeFlag(e *console.Env, v *vault.Vault, scope string) string {
 }
 
 func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result, layout *template.Template) error {
-	answer := searchAnswer{Query: q.Text, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded,
+	answer := searchAnswer{Query: q.Text, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
 		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits)), Sessions: make([]hitView, 0, len(res.Sessions))}
 	for _, h := range res.Hits {
 		answer.Hits = append(answer.Hits, viewHit(h))
