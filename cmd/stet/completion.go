@@ -44,7 +44,10 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
 	if in.Words[0] == "words" {
 		found := complete(ctx, e, Commands(), in.Words[1:])
-		return e.Answer(found, func(w io.Writer) error {
+		result := struct {
+			Words []string `json:"words"`
+		}{append([]string{}, found...)}
+		return e.Answer(result, func(w io.Writer) error {
 			_, err := io.WriteString(w, strings.Join(append(found, ""), "\n"))
 			return err
 		})
@@ -53,7 +56,11 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 	if !ok || len(in.Words) > 1 {
 		return console.Usagef("no completion for %q", strings.Join(in.Words, " ")).Suggest("one of bash, zsh, fish")
 	}
-	return e.Plain(func(w io.Writer) error { _, err := io.WriteString(w, script); return err })
+	result := struct {
+		Shell  string `json:"shell"`
+		Script string `json:"script"`
+	}{in.Words[0], script}
+	return e.Answer(result, func(w io.Writer) error { _, err := io.WriteString(w, script); return err })
 }
 
 // complete lists what the last of the words could become.

@@ -38,14 +38,21 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 		}
 		return writeManual(e, commands, e.Abs(dir))
 	}
-	if len(in.Words) == 0 {
-		return e.Plain(func(w io.Writer) error { return console.Manual(w, commands, nil) })
+	var c *console.Command // nil: stet itself
+	if len(in.Words) > 0 {
+		if c = console.Find(commands, in.Words[0]); c == nil {
+			return console.Usagef("no command %q", in.Words[0]).Suggest(`"stet help" lists the commands`)
+		}
 	}
-	c := console.Find(commands, in.Words[0])
-	if c == nil {
-		return console.Usagef("no command %q", in.Words[0]).Suggest(`"stet help" lists the commands`)
+	var page strings.Builder
+	if err := console.Manual(&page, commands, c); err != nil {
+		return err
 	}
-	return e.Plain(func(w io.Writer) error { return console.Manual(w, commands, c) })
+	result := struct {
+		Name string `json:"name"`
+		Page string `json:"page"` // roff
+	}{console.ManualName(c), page.String()}
+	return e.Answer(result, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err })
 }
 
 func writeManual(e *console.Env, commands []*console.Command, dir string) (err error) {
