@@ -162,7 +162,8 @@ type Warning struct {
 }
 
 // Warnings lists what looks unintended: an opening fence that is never closed or
-// has blanks behind it, bytes that are not UTF-8, NUL bytes.
+// has blanks behind it, bytes that are not UTF-8, NUL bytes, lists that are nested
+// so deeply that they are read as text.
 func (d *Document) Warnings() []Warning {
 	var out []Warning
 	if d.split.warning != "" {
@@ -173,6 +174,9 @@ func (d *Document) Warnings() []Warning {
 	}
 	if i := bytes.IndexByte(d.src, 0); i >= 0 {
 		out = append(out, Warning{d.lineOf(i), "NUL byte"})
+	}
+	if at := d.outline().tooDeep; at >= 0 {
+		out = append(out, Warning{d.lineOf(at), fmt.Sprintf("lists and quotations more than %d deep are read as text from here", maxDepth)})
 	}
 	return out
 }

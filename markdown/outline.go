@@ -38,6 +38,7 @@ type outline struct {
 	items    []listItem
 	links    []Link
 	tags     []span
+	tooDeep  int // -1: none, see findings
 }
 
 type span struct {
@@ -56,12 +57,15 @@ type engine struct {
 type findings struct {
 	links []Link
 	tags  []span
+	// tooDeep is where the first list or quotation stands that is not read as one
+	// for its depth; -1: there is none.
+	tooDeep int
 }
 
 var markdownEngine = sync.OnceValue(func() *engine {
 	e := &engine{found: parser.NewContextKey()}
 	e.parser = parser.NewParser(
-		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithBlockParsers(blockParsers(e.found)...),
 		parser.WithInlineParsers(
 			util.Prioritized(parser.NewCodeSpanParser(), 100),
 			util.Prioritized(wikiParser{e.found}, 150),
@@ -85,7 +89,7 @@ var markdownEngine = sync.OnceValue(func() *engine {
 
 func (e *engine) parse(body []byte) (ast.Node, *findings) {
 	pc := parser.NewContext()
-	f := &findings{}
+	f := &findings{tooDeep: -1}
 	pc.Set(e.found, f)
 	return e.parser.Parse(text.NewReader(body), parser.WithContext(pc)), f
 }
@@ -97,7 +101,10 @@ func (d *Document) outline() *outline {
 	}
 	body, base := d.Body(), d.split.body
 	root, found := markdownEngine().parse(body)
-	o := &outline{}
+	o := &outline{tooDeep: -1}
+	if found.tooDeep >= 0 {
+		o.tooDeep = found.tooDeep + base
+	}
 	lists := 0
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {

@@ -332,9 +332,9 @@ func isUnderline(line []byte) bool {
 // blockParser reads blocks only: what stands inside a line cannot swallow the
 // next heading, and reading it can take time that grows with its square.
 var blockParser = sync.OnceValue(func() parser.Parser {
-	markdownEngine() // goldmark counts context keys unguarded: all are made before the first context
+	found := markdownEngine().found // goldmark counts context keys unguarded: all are made before the first context
 	return parser.NewParser(
-		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithBlockParsers(blockParsers(found)...),
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 	)
 })
