@@ -1,0 +1,83 @@
+// Package recall finds conversations again: which of them a question is about,
+// what was said there, and more of it page by page. No answer is longer than its
+// budget, however long the conversations are, and a question that nothing
+// answers gets an empty answer, never an error.
+//
+//	found, err := recall.Sessions(ctx, v, x, recall.Query{Text: "how did we fix the gate?"})
+package recall
+
+import (
+	"context"
+	"time"
+
+	"stet/index"
+	"stet/vault/session"
+)
+
+// Budget is how many characters an answer holds unless the query says otherwise.
+const Budget = 12_000
+
+// mostMatches is how many messages an answer is made of.
+const mostMatches = 50
+
+// A Searcher answers queries; an *index.Index is one.
+type Searcher interface {
+	Search(ctx context.Context, q index.Query) (*index.Result, error)
+}
+
+// A Query asks for what was said. The fields beside Text restrict the answer.
+type Query struct {
+	Text    string
+	Session string // a name that session.Find knows: only there
+	Agent   string
+	Project string
+	Role    string // user, assistant, tool, system
+	Since   time.Time
+	Until   time.Time
+	Limit   int // conversations, for Matches messages; 0 means 5 and 50
+	Budget  int // characters; 0 means Budget
+}
+
+// A Match is a message that answers a query.
+type Match struct {
+	index.Hit
+	In session.Known
+}
+
+// A Matches is the flat answer: messages, best first.
+type Matches struct {
+	List []Match
+	// Total counts the messages that match, shown or not, before the filters
+	// that the index does not know.
+	Total    int
+	Tier     string
+	Degraded string
+	Warnings []string
+}
+
+// A Found is one conversation of an answer with what of it matters. A
+// conversation that went on in another one, or had one work for it, is one with
+// it: Root is the first of them.
+type Found struct {
+	Root     session.Known
+	Score    float64
+	Segments []Segment
+	Matches  []Match // those that Segments show, and more
+}
+
+// A Segment is a run of messages of one transcript.
+type Segment struct {
+	In    session.Known
+	Lines []Line
+}
+
+// A Line is one message as it is shown.
+type Line struct {
+	Number     int
+	Role, Name string
+	Time       time.Time
+	Text       string
+	Cut        bool // Text is a part of the message
+	Hit        bool
+	Calls      []string // names of the tools that it called
+}

@@ -1,0 +1,130 @@
+package recall
+
+import (
+	"context"
+	"strings"
+
+	"stet/index"
+	"stet/vault"
+	"stet/vault/session"
+)
+
+// searching is one query on one vault.
+type searching struct {
+	v     *vault.Vault
+	x     Searcher
+	q     Query
+	known map[vault.Path]session.Known
+	byID  map[string]session.Known // with a zero value for what is not there
+	only  vault.Path
+}
+
+func (q Query) on(ctx context.Context, v *vault.Vault, x Searcher) (*searching, error) {
+	s := &searching{v: v, x: x, q: q, known: map[vault.Path]session.Known{}, byID: map[string]session.Known{}}
+	if q.Session != "" {
+		k, _, err := session.Find(ctx, v, q.Session)
+		if err != nil {
+			return nil, err
+		}
+		s.only = k.Path
+	}
+	return s, nil
+}
+
+// FindMatches answers with messages, best first.
+func FindMatches(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Matches, error) {
+	s, err := q.on(ctx, v, x)
+	if err != nil {
+		return nil, err
+	}
+	if q.Limit == 0 {
+		q.Limit = mostMatches
+	}
+	return s.matches(ctx, q.Limit)
+}
+
+// matches asks for more until enough pass the filters or there is no more.
+func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
+	ask := index.Query{Text: s.q.Text, Class: []vault.Class{vault.ClassSession}, Limit: want}
+	if s.only != "" {
+		ask.Scope = vault.ScopeOf(s.only)
+	}
+	for {
+		res, err := s.x.Search(ctx, ask)
+		if err != nil {
+			return nil, err
+		}
+		out := &Matches{Total: res.Total, Tier: res.Tier, Degraded: res.Degraded, Warnings: res.Warnings}
+		for _, h := range res.Hits {
+			k := s.of(h.Path)
+			if s.keeps(h, k) {
+				out.List = append(out.List, Match{h, k})
+			}
+		}
+		if len(out.List) >= want || len(res.Hits) >= res.Total || len(res.Hits) < ask.Limit {
+			out.List = out.List[:min(want, len(out.List))]
+			return out, nil
+		}
+		ask.Limit *= 8
+	}
+}
+
+// of reads what is known about the transcript at p, once.
+func (s *searching) of(p vault.Path) session.Known {
+	k, ok := s.known[p]
+	if !ok {
+		data, _, err := s.v.ReadFile(p)
+		if k = (session.Known{Path: p}); err == nil {
+			k = session.Read(p, data)
+		}
+		s.known[p] = k
+	}
+	return k
+}
+
+func (s *searching) keeps(h index.Hit, k session.Known) bool {
+	q := &s.q
+	return (s.only == "" || h.Path == s.only) &&
+		(q.Agent == "" || strings.EqualFold(k.Agent, q.Agent)) &&
+		(q.Project == "" || strings.EqualFold(k.Project, q.Project)) &&
+		(q.Role == "" || strings.EqualFold(h.Role, q.Role)) &&
+		(q.Since.IsZero() || !h.Updated.Before(q.Since)) &&
+		(q.Until.IsZero() || h.Updated.Before(q.Until))
+}
+
+// root walks to the conversation that k is a part of. A parent that is not there
+// ends the walk, and so does one that was met before.
+func (s *searching) root(ctx context.Context, k session.Known) (session.Known, error) {
+	met := map[string]bool{k.ID: true}
+	for k.Parent != "" && !met[k.Parent] {
+		met[k.Parent] = true
+		up, err := s.session(ctx, k.Parent)
+		if err != nil {
+			return k, err
+		}
+		if up.Path == "" {
+			return k, nil
+		}
+		k = up
+	}
+	return k, nil
+}
+
+// session is the transcript with that id, one without a path when there is none.
+func (s *searching) session(ctx context.Context, id string) (session.Known, error) {
+	if k, ok := s.byID[id]; ok {
+		return k, nil
+	}
+	paths, err := session.Transcripts(ctx, s.v, id)
+	if err != nil {
+		return session.Known{}, err
+	}
+	for _, p := range paths {
+		if k := s.of(p); k.ID == id {
+			s.byID[id] = k
+			return k, nil
+		}
+	}
+	s.byID[id] = session.Known{}
+	return session.Known{}, nil
+}

@@ -1,0 +1,190 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/session"
+)
+
+// mostOfOne is how many characters of one message an answer shows: a pasted file
+// must not be all of it.
+const mostOfOne = 2_000
+
+// headSize is what the heading of a message counts for in a budget.
+const headSize = 40
+
+// A Talk is one conversation, sealed or open, to be read page by page.
+type Talk struct {
+	Known session.Known
+	Open  bool
+	list  []markdown.Message
+	v     *vault.Vault
+}
+
+// Read finds the conversation that ref names, open or sealed. Of one that is
+// both, the sealed part comes first. It fails with [session.ErrUnknownSession]
+// or a [vault.AmbiguousError].
+func Read(ctx context.Context, v *vault.Vault, ref string) (*Talk, error) {
+	k, data, err := session.Find(ctx, v, ref)
+	if err != nil && !errors.Is(err, session.ErrUnknownSession) {
+		return nil, err
+	}
+	t := &Talk{Known: k, v: v}
+	if err == nil {
+		t.list = markdown.ParseTranscript(data).Messages
+	}
+	open, oerr := session.FindOpen(v, ref)
+	if oerr != nil {
+		return t, err // that of Find: nothing, or there is no such session at all
+	}
+	t.Open = true
+	if err != nil {
+		f := open.Facts
+		t.Known = session.Known{ID: f.ID, Title: f.Title, Agent: f.Agent, Source: f.Source, Origin: f.Origin, Project: f.Project, Parent: f.Parent,
+			Model: f.Model, Started: f.Started, Ended: open.Last}
+	}
+	last := 0
+	if n := len(t.list); n > 0 {
+		last = t.list[n-1].Number
+	}
+	for i, m := range open.Facts.Messages {
+		m.Number = last + i + 1
+		t.list = append(t.list, m)
+	}
+	t.Known.Messages = len(t.list)
+	return t, nil
+}
+
+// load reads a transcript; one that is gone has no messages.
+func load(v *vault.Vault, k session.Known) *Talk {
+	t := &Talk{Known: k, v: v}
+	if data, _, err := v.ReadFile(k.Path); err == nil {
+		t.list = markdown.ParseTranscript(data).Messages
+	}
+	return t
+}
+
+// at is the place of the message with that number, or of the next one.
+func (t *Talk) at(number int) int {
+	i := 0
+	for i < len(t.list) && t.list[i].Number < number {
+		i++
+	}
+	return i
+}
+
+func (t *Talk) line(number, room int) (Line, bool) {
+	i := t.at(number)
+	if i == len(t.list) || t.list[i].Number != number || room <= headSize {
+		return Line{}, false
+	}
+	return t.show(&t.list[i], room), true
+}
+
+// show is a message within that many characters.
+func (t *Talk) show(m *markdown.Message, room int) Line {
+	l := Line{Number: m.Number, Role: m.Role, Name: m.Name, Time: m.Time}
+	room -= headSize
+	for _, c := range m.Calls {
+		if name := cmp.Or(c.Name, "tool"); utf8.RuneCountInString(name) < room {
+			l.Calls = append(l.Calls, name)
+			room -= utf8.RuneCountInString(name)
+		}
+	}
+	content := m.Content
+	if m.Attached != "" {
+		file := vault.Path(t.Known.Path.Dir() + "/" + markdown.AttachmentDir(t.Known.Path.Base()) + "/" + m.Attached)
+		data, _, err := t.v.ReadFile(file)
+		if content = data; err != nil || !utf8.Valid(data) {
+			content = fmt.Appendf(nil, "[%d bytes in %s]", len(data), file)
+		}
+	}
+	text := []rune(strings.TrimSpace(strings.ToValidUTF8(string(markdown.StripInjected(content)), "\ufffd")))
+	if room = max(0, room); len(text) > room {
+		text, l.Cut = text[:room], true
+	}
+	l.Text = string(text)
+	return l
+}
+
+// size is what a line takes of a budget.
+func (l *Line) size() int {
+	n := headSize + utf8.RuneCountInString(l.Text)
+	for _, c := range l.Calls {
+		n += utf8.RuneCountInString(c)
+	}
+	return n
+}
+
+// A Page is a part of a conversation.
+type Page struct {
+	Lines []Line
+	Next  int // the number of the message after it, 0 at the end
+	Total int // messages of the conversation
+}
+
+// Page returns the messages from one number to another, 0 for the last, as far
+// as the budget goes. One that is longer than what is left is cut when it is the
+// first, else it is for the next page. A negative budget is none.
+func (t *Talk) Page(from, to, budget int) Page {
+	p := Page{Total: len(t.list)}
+	for i := t.at(from); i < len(t.list) && (to == 0 || t.list[i].Number <= to); i++ {
+		room := budget
+		if budget < 0 {
+			room = 1 << 40
+		}
+		l := t.show(&t.list[i], room)
+		if l.Cut && len(p.Lines) > 0 || room <= headSize {
+			p.Next = t.list[i].Number
+			return p
+		}
+		p.Lines = append(p.Lines, l)
+		if budget > 0 {
+			budget = max(0, budget-l.size())
+		}
+	}
+	return p
+}
+
+// Around returns a message and those next to it, as many on either side as the
+// budget allows, beside at most.
+func (t *Talk) Around(number, beside, budget int) Page {
+	p := Page{Total: len(t.list)}
+	middle := t.at(number)
+	if middle == len(t.list) {
+		return p
+	}
+	l := t.show(&t.list[middle], budget)
+	l.Hit = true
+	p.Lines = []Line{l}
+	budget -= l.size()
+	low, high := middle, middle
+	for d := 1; d <= beside; d++ {
+		for _, i := range [...]int{middle - d, middle + d} {
+			if i < 0 || i >= len(t.list) || i != low-1 && i != high+1 {
+				continue
+			}
+			next := t.show(&t.list[i], budget)
+			if next.Cut || budget <= headSize {
+				continue
+			}
+			budget -= next.size()
+			if i < middle {
+				p.Lines, low = append([]Line{next}, p.Lines...), i
+			} else {
+				p.Lines, high = append(p.Lines, next), i
+			}
+		}
+	}
+	if high+1 < len(t.list) {
+		p.Next = t.list[high+1].Number
+	}
+	return p
+}

@@ -1,0 +1,167 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"stet/agent/recall"
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+// A matchView is a message that answers a query, as JSON shows it.
+type matchView struct {
+	Session string     `json:"session"`
+	Path    vault.Path `json:"path"`
+	Message int        `json:"message"`
+	Line    int        `json:"line"`
+	Role    string     `json:"role"`
+	Speaker string     `json:"speaker,omitempty"`
+	Ref     string     `json:"ref,omitempty"`
+	Time    string     `json:"time,omitempty"`
+	Score   float64    `json:"score"`
+	Tier    string     `json:"tier"`
+	Snippet string     `json:"snippet"`
+}
+
+type segmentView struct {
+	Session  string     `json:"session"`
+	Path     vault.Path `json:"path"`
+	Messages []lineView `json:"messages"`
+}
+
+type foundView struct {
+	Session  sessionView   `json:"session"`
+	Score    float64       `json:"score"`
+	Segments []segmentView `json:"segments"`
+}
+
+// A searchAnswer is what session search prints under --json.
+type searchAnswer struct {
+	Query    string      `json:"query"`
+	Tier     string      `json:"tier"`
+	Total    int         `json:"total"` // messages that match
+	Degraded string      `json:"degraded,omitempty"`
+	Sessions []foundView `json:"sessions"`
+	Matches  []matchView `json:"matches,omitempty"` // with --matches
+}
+
+func search(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	text := strings.TrimSpace(strings.Join(words, " "))
+	if text == "" && !in.IsSet("in") && !in.IsSet("role") && !in.Bool("matches") {
+		return list(ctx, e, in, nil) // nothing is asked: the newest ones
+	}
+	if text == "" {
+		return console.Usagef("nothing to search for").Suggest(`without a query "stet session search" lists the newest sessions; "stet session show" reads one`)
+	}
+	q := recall.Query{Text: text, Session: in.String("in"), Agent: in.String("agent"), Project: in.String("project"), Role: in.String("role"), Budget: in.Int("budget")}
+	if in.IsSet("limit") {
+		q.Limit = cmp.Or(in.Int("limit"), 1<<20)
+	}
+	var err1, err2 error
+	q.Since, err1 = e.Time(in.String("since"))
+	q.Until, err2 = e.Time(in.String("until"))
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	v, err := e.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	x, err := e.Index(v, false)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := x.Close(); err != nil {
+			e.Warn("close search index: %v", err)
+		}
+	}()
+	if in.Bool("matches") {
+		m, err := recall.FindMatches(ctx, v, x, q)
+		if err != nil {
+			return err
+		}
+		return printMatches(e, q, m)
+	}
+	a, err := recall.Sessions(ctx, v, x, q)
+	if err != nil {
+		return err
+	}
+	return printFound(ctx, e, q, a)
+}
+
+// said tells what is to be known about an answer beside the answer.
+func said(e *console.Env, degraded string, warnings []string) {
+	if degraded != "" {
+		e.Warn("search is degraded: %s; the hits are right all the same", degraded)
+	}
+	for _, w := range warnings {
+		e.Warn("%s", w)
+	}
+}
+
+func printMatches(e *console.Env, q recall.Query, m *recall.Matches) error {
+	said(e, m.Degraded, m.Warnings)
+	answer := searchAnswer{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Sessions: []foundView{}, Matches: []matchView{}}
+	for _, h := range m.List {
+		answer.Matches = append(answer.Matches, matchView{Session: h.In.ID, Path: h.Path, Message: h.Message, Line: h.Line, Role: h.Role,
+			Speaker: h.Speaker, Ref: h.Ref, Time: stamp(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet})
+	}
+	if len(m.List) == 0 {
+		e.Note("no hits for %q", q.Text)
+	}
+	return e.Answer(answer, func(w io.Writer) error {
+		for _, h := range m.List {
+			_, err := fmt.Fprintf(w, "%s  %s: %s\n", e.Paint(console.Cyan, fmt.Sprintf("%s#%d", cmp.Or(h.In.ID, string(h.Path)), h.Message)),
+				console.Line1(cmp.Or(h.Speaker, h.Role)), console.Line1(h.Snippet))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func printFound(ctx context.Context, e *console.Env, q recall.Query, a *recall.Answer) error {
+	said(e, a.Degraded, a.Warnings)
+	answer := searchAnswer{Query: q.Text, Tier: a.Tier, Total: a.Total, Degraded: a.Degraded, Sessions: []foundView{}}
+	for _, f := range a.Found {
+		view := foundView{Session: viewKnown(f.Root), Score: f.Score, Segments: []segmentView{}}
+		for _, s := range f.Segments {
+			view.Segments = append(view.Segments, segmentView{Session: s.In.ID, Path: s.In.Path, Messages: viewLines(s.Lines)})
+		}
+		answer.Sessions = append(answer.Sessions, view)
+	}
+	if len(a.Found) == 0 {
+		e.Note("no hits for %q", q.Text)
+	}
+	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
+		for i, f := range a.Found {
+			if i > 0 {
+				if _, err := io.WriteString(w, "\n"); err != nil {
+					return err
+				}
+			}
+			if err := printSession(w, e, viewKnown(f.Root)); err != nil {
+				return err
+			}
+			for _, s := range f.Segments {
+				if s.In.Path != f.Root.Path {
+					if _, err := fmt.Fprintf(w, "\n  in its part %s\n", console.Line1(s.In.ID)); err != nil {
+						return err
+					}
+				}
+				if err := printLines(w, e, s.Lines); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
