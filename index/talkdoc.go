@@ -106,7 +106,7 @@ func (a *analyzer) message(data []byte, s *markdown.MessageSpan) *document {
 	}
 	names := map[string]bool{}
 	if s.Attached == "" {
-		identifiers(data[s.TextStart:s.TextEnd], func(name string, _, _ int) {
+		identifiers(markdown.StripInjected(data[s.TextStart:s.TextEnd]), func(name string, _, _ int) {
 			if len(names) < toolNames || names[name] {
 				names[name] = true
 				d.bags[fieldIdent].add(name, 1)
@@ -125,11 +125,12 @@ func (a *analyzer) message(data []byte, s *markdown.MessageSpan) *document {
 	return d
 }
 
-// spoken are the parts of a message whose words are indexed.
+// spoken are the parts of a message whose words are indexed. What stet itself put
+// before a model was not said by anybody.
 func spoken(data []byte, s *markdown.MessageSpan) [][]byte {
 	var out [][]byte
 	if s.Attached == "" {
-		text := data[s.TextStart:s.TextEnd]
+		text := markdown.StripInjected(data[s.TextStart:s.TextEnd])
 		if sideOf(s.Role) == sideTool {
 			out = append(out, ends(text)...)
 		} else {

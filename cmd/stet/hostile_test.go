@@ -256,7 +256,7 @@ log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|dif
 adopt|adopt --all|adopt memories/linked.md|adopt root|watch
 undo|redo|revert HEAD --yes|restore memories/moved.md|forget memories/config.md|forget memories/moved.md --purge
 observe --session ../../outside --role user Hello.|observe --session s --role user $(trip)|observe --session s --role tool - < from standard input
-session list|session list --json|session end ../../outside|session end s --dry-run|session end --all
+session list|session list --json|session search hostile|session search --matches $(trip)|session show ../../outside|session show s|session export --format jsonl|session end ../../outside|session end s --dry-run|session end --all
 config|config --show-origin|config --json|config set watch.commit false --vault|config get guard.secrets
 export|export --json|reindex|bench --help|completion bash|man|help|help exit-codes|version|init|init new|conflicts|context|encode`, "\n") {
 		for _, c := range strings.Split(line, "|") {

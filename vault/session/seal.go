@@ -289,7 +289,7 @@ func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
 }
 
 func (s *sealer) why(open *Open, out *Sealed) vault.Why {
-	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Session: out.ID, Door: s.o.Door, Body: strconv.Itoa(out.Turns) + " turns"}
+	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Session: out.ID, Door: s.o.Door, Body: strconv.Itoa(out.Turns) + " turn(s)"}
 	if open.Facts.Agent != "" {
 		w.Actor, w.AgentName = "agent", open.Facts.Agent
 	}

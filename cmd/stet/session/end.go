@@ -129,7 +129,7 @@ func (a *endAnswer) print(ctx context.Context, e *console.Env, v *vault.Vault, c
 			if len(s.Redacted) > 0 {
 				redacted = "  redacted: " + strings.Join(s.Redacted, ", ")
 			}
-			if _, err := fmt.Fprintf(w, "%s  %s  (%d turns, %s)%s%s\n", done, console.Line1(string(s.Path)), s.Turns, s.ID, redacted, e.Where()); err != nil {
+			if _, err := fmt.Fprintf(w, "%s  %s  (%d turn(s), %s)%s%s\n", done, console.Line1(string(s.Path)), s.Turns, s.ID, redacted, e.Where()); err != nil {
 				return err
 			}
 		}
