@@ -321,8 +321,11 @@ func TestAPlainGitRevertOfARevertRejectsNothing(t *testing.T) {
 			wantStones(t, f, "read", tombstone.Revert)
 		}
 		f.Git("revert", "--no-edit", sha)
-		mustSay(t, v, agent(), "and more")
+		res := mustSay(t, v, agent(), "and more")
 		wantStones(t, f, "reverted revert")
+		if first := res.Commits[0]; read && (first.Op != vault.OpAdopt || first.Subject != `adopt: brought back with git revert: "remember: The gate code is 4711."`) {
+			t.Errorf("the person's commit is %s %q", first.Op, first.Subject)
+		}
 		if f.Read(string(m.Path)) == "" {
 			t.Error("the memory is not back")
 		}

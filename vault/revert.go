@@ -88,7 +88,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
 	}
 	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
-		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}}
+		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again}
 		for _, c := range commits {
 			if err := r.revert(ctx, c); err != nil {
 				return err
@@ -191,6 +191,7 @@ type reverter struct {
 	conflicts []FileConflict
 	stones    []tombstone.Stone
 	brought   map[Path]bool // deletions that are taken back
+	again     bool          // a person asked for what was purged
 }
 
 // taken notes that a change of commit c was really taken back.
@@ -238,6 +239,9 @@ func (r *reverter) change(ctx context.Context, c Commit, ch Change, before, afte
 		return err
 	}
 	if ch.Status == Deleted {
+		if err := r.checkPurged(c, old, theirs); err != nil {
+			return err
+		}
 		return r.bringBack(ctx, old, theirs)
 	}
 	at, err := r.where(ctx, c, ch.Path, base)

@@ -213,7 +213,8 @@ func keptTime(at time.Time) time.Time {
 type plainRevert struct {
 	file    Path
 	parts   []tombstone.Part
-	subject string
+	subject string // of the commit that was taken back, or brought back
+	back    bool   // a revert of a revert
 }
 
 // plainReverts reads what people took back with plain git since stet last
@@ -309,7 +310,13 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 		if c.Op != "" || len(again) > 1 {
 			return plainRevert{}, nil // git took the tombstone out itself
 		}
-		return plainRevert{file: plainName(taken, again[0])}, nil
+		back := plainRevert{file: plainName(taken, again[0]), subject: c.Subject, back: true}
+		if id, err := gitstore.ParseID(string(again[0])); err == nil {
+			if first, err := t.objects.Commit(id); err == nil { // not in every clone
+				back.subject = commitOf(first).Subject
+			}
+		}
+		return back, nil
 	}
 	if len(c.Parents) > 1 {
 		return plainRevert{}, nil // which side was meant is in no message
@@ -363,7 +370,11 @@ func (r *rejections) writePlain() error {
 		if err := r.t.stageInto(&g, p.file, data); err != nil {
 			return err
 		}
-		g.why.Subject = fmt.Sprintf("taken back with git revert: %q", p.subject)
+		did := "taken"
+		if p.back {
+			did = "brought"
+		}
+		g.why.Subject = fmt.Sprintf("%s back with git revert: %q", did, p.subject)
 	}
 	if len(g.paths) == 0 {
 		return nil

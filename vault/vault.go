@@ -227,8 +227,11 @@ func (v *Vault) Claim(ctx context.Context, name string) (release func() error, e
 		return nil, v.writeError(err)
 	}
 	lock, err := filelock.Acquire(ctx, root, path.Join(v.state, name+".claim"), filelock.Options{Holder: v.o.Holder})
-	if err != nil {
-		return nil, err
+	switch {
+	case isReadOnly(err):
+		return nil, v.writeError(err)
+	case err != nil:
+		return nil, err // who holds it is for the caller to say
 	}
 	return lock.Release, nil
 }

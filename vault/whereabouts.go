@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/vault/tombstone"
 )
 
 // where is the present place of a file that commit c left at p with the bytes
@@ -150,6 +151,31 @@ func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
 	}
 	r.brought[target] = true
 	return r.tx.Put(target, "", theirs)
+}
+
+// checkPurged refuses to bring back what a person purged: an undo that counts one
+// step too far must not. c took the file away, by the purge itself or before it.
+func (r *reverter) checkPurged(c Commit, p Path, theirs []byte) error {
+	if r.again || IsTombstone(p) {
+		return nil
+	}
+	purged := c.Trailers.Get("Stet-Mode") == "purge"
+	if id := frontID(theirs); !purged && id != "" {
+		rejected, err := r.tx.rejections()
+		if err != nil {
+			return err
+		}
+		purged = slices.ContainsFunc(rejected.files, func(f *stoneFile) bool {
+			return slices.ContainsFunc(f.parts, func(s tombstone.Part) bool {
+				return s.Action == tombstone.Purge && slices.Contains(s.IDs, id)
+			})
+		})
+	}
+	if !purged {
+		return nil
+	}
+	return WithHint(fmt.Errorf("revert %s: %w: it would bring back what was purged", c.Rev.Short(), ErrRefused),
+		`"stet revert REV" takes an older commit back by name; --again brings back what was purged, as far as history still holds it`)
 }
 
 // FreePlace is p, or p with the end of the memory's id (else of its hash) when

@@ -172,10 +172,14 @@ type busyError struct {
 }
 
 func busy(root string, err error) error {
-	if !errors.Is(err, vault.ErrBusy) {
-		return err
+	switch {
+	case errors.Is(err, vault.ErrReadOnly):
+		return vault.WithHint(fmt.Errorf("watch %q: %w", root, err),
+			"a watcher keeps its lock and the search index inside the vault; searches are right without one")
+	case errors.Is(err, vault.ErrBusy):
+		return &busyError{root, err}
 	}
-	return &busyError{root, err}
+	return err
 }
 
 func (e *busyError) Error() string {

@@ -208,6 +208,7 @@ func erasure(ctx context.Context, v *vault.Vault, found []vault.Memory) (Erasure
 	}
 	plan.Steps = []Step{
 		{What: "Look whether anything else repeats it, transcripts and other notes first.", Command: []string{"git grep -n 'WORDS'", "git log --all --oneline -S 'WORDS'"}},
+		{What: "End every other process of stet that has this vault open (stet watch, an agent's server) until all is done: its index and its view of the files would go on with the old ones."},
 		{What: "Make a copy of the repository, then take every version out of all branches and tags (needs git-filter-repo; every commit after the first touched one gets a new id).", Command: []string{filter}},
 		{What: fmt.Sprintf("Take the words out of commit messages as well: %d commits changed these files, and stet makes subjects from first words. Put lines of the form WORDS==>*** into a file.", len(plan.Commits)),
 			Command: []string{"git filter-repo --force --replace-message FILE"}},

@@ -19,12 +19,12 @@ func blameCommand() *console.Command {
 		Name: "blame", Group: console.History,
 		Summary: "show for each line of a file who wrote it, and in which commit",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: "Each line names the person or the agent, followed through renames and merges.\n" +
-			"Lines that are not committed are marked so.",
+		Details: "Each line names the person or the agent, and the session where the commit has one,\n" +
+			"followed through renames and merges. Lines that are not committed are marked so.",
 		Examples: []console.Example{
 			{Line: "stet blame USER.md", Says: "who wrote which line of the profile"},
 			{Line: "stet blame gate-code --rev HEAD~5", Says: "as the file was five commits ago"},
-			{Line: "stet blame gate-code --json", Says: "with sessions, for a program"},
+			{Line: "stet blame gate-code --json", Says: "for a program"},
 		},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "rev", Usage: "the file as it was in the revision `REV` instead of on disk"},
@@ -85,7 +85,7 @@ func printBlame(w io.Writer, e *console.Env, lines []lineView) error {
 	for i, l := range lines {
 		names[i] = "(not committed)"
 		if l.Origin != nil {
-			names[i] = l.Origin.who()
+			names[i] = l.Origin.writer()
 		}
 		width = max(width, utf8.RuneCountInString(names[i]))
 	}

@@ -52,6 +52,18 @@ func (o originView) who() string {
 	return console.Line1(o.By)
 }
 
+// writer is who with whether that is a person or an agent, and in which session.
+func (o originView) writer() string {
+	kind := o.Kind
+	if o.Kind == "agent" && o.Actor != "" {
+		kind = console.Line1(o.Actor)
+	}
+	if o.Session != "" {
+		kind += ", session " + console.Line1(o.Session)
+	}
+	return console.Line1(o.By) + " (" + kind + ")"
+}
+
 // reasons are what led to the commit, as far as it says.
 func (o originView) reasons() []string {
 	var out []string

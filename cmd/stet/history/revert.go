@@ -132,10 +132,15 @@ func step(ctx context.Context, e *console.Env, in *console.Input, verb string,
 		return err
 	}
 	defer e.Close(v)
-	res, err := do(v, ctx, n, e.WriteInSession(in))
+	w := e.WriteInSession(in)
+	res, err := do(v, ctx, n, w)
 	if errors.Is(err, vault.ErrNothingToUndo) {
 		e.Note("%v", err)
-		return e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Unchanged: true}, verb, false)
+		head, err := v.Head()
+		if err != nil {
+			return err
+		}
+		return e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Base: head, Unchanged: true, DryRun: w.DryRun}, verb, false)
 	}
 	if err != nil {
 		return err
