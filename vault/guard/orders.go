@@ -13,7 +13,14 @@ import (
 // nobody sees do not get words past the rules. Letters of one script that look
 // like another's are not resolved.
 func Injections(data []byte) []Finding {
-	text := string(data)
+	found := injections(string(data))
+	if text, ok := utf16Text(data); ok {
+		found = join(found, injections(text))
+	}
+	return found
+}
+
+func injections(text string) []Finding {
 	found := hidden(text)
 	plain := plainText(text)
 	set := orderRules()

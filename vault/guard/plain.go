@@ -1,7 +1,10 @@
 package guard
 
 import (
+	"encoding/binary"
+	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -20,6 +23,40 @@ func plainText(text string) string {
 		}
 		return r
 	}, norm.NFKC.String(text))
+}
+
+// utf16Text is the text of a file that begins with the byte order mark of UTF-16,
+// as editors on Windows save; ok is false for any other. Bytes behind a mark may be
+// UTF-8 all the same, so they are looked at as they are as well.
+func utf16Text(data []byte) (text string, ok bool) {
+	if len(data) < 2 {
+		return "", false
+	}
+	var order binary.ByteOrder
+	switch {
+	case data[0] == 0xff && data[1] == 0xfe:
+		order = binary.LittleEndian
+	case data[0] == 0xfe && data[1] == 0xff:
+		order = binary.BigEndian
+	default:
+		return "", false
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for rest := data[2:]; len(rest) > 1; rest = rest[2:] {
+		units = append(units, order.Uint16(rest))
+	}
+	return string(utf16.Decode(units)), true
+}
+
+// join adds to found what more knows beyond it, in the order of lines.
+func join(found, more []Finding) []Finding {
+	for _, f := range more {
+		if !slices.ContainsFunc(found, func(g Finding) bool { return g.Fingerprint == f.Fingerprint }) {
+			found = append(found, f)
+		}
+	}
+	sortFindings(found)
+	return found
 }
 
 func unseen(r rune) bool { return r == softHyphen || invisible(r) }

@@ -13,19 +13,18 @@ import (
 // order of lines, one finding for each secret of each rule. name is the path
 // of the file: some rules are about certain files, one about names alone.
 func Secrets(name string, data []byte) []Finding {
-	return scanText(name, string(data))
+	found := scanText(name, string(data))
+	if text, ok := utf16Text(data); ok {
+		found = join(found, scanText(name, text))
+	}
+	return found
 }
 
 func scanText(name, text string) []Finding {
 	found := secretRules().scan(name, text)
 	if plain := plainText(text); plain != text {
 		// A secret with an invisible character in it is still a secret.
-		for _, f := range secretRules().scan(name, plain) {
-			if !slices.ContainsFunc(found, func(g Finding) bool { return g.Fingerprint == f.Fingerprint }) {
-				found = append(found, f)
-			}
-		}
-		sortFindings(found)
+		found = join(found, secretRules().scan(name, plain))
 	}
 	return found
 }
