@@ -294,7 +294,7 @@ func definitions(n ast.Node, body []byte) []Link {
 		start, end := lines.At(0).Start, lines.At(lines.Len()-1).Stop
 		start += len(body[start:end]) - len(bytes.TrimLeft(body[start:end], " \t"))
 		label := bytes.Index(body[start:end], []byte("]:"))
-		if label < 0 {
+		if label < 0 || bytes.HasPrefix(def.Label, []byte(footnoteMark)) {
 			continue
 		}
 		l := Link{Kind: LinkDefinition, Start: start, End: end, Text: strings.TrimSpace(string(def.Label))}

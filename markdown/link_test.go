@@ -35,6 +35,10 @@ func TestLinks(t *testing.T) {
 		{"code in text", "[[d|`e]]`]]", []string{"wiki|d||`e]]`|d|[[d|`e]]`]]"}},
 		{"no links", "`[[a]]` <!-- [[b]] --> \\[[c]] https://e.org/[[d]] <https://e.org/[[e]]> [[]] [[ ]] [x](https://e.org) [x](mailto:a@b) [x](//h/p) [x]()", nil},
 		{"no links in blocks", "```\n[[a]] [x](y.md)\n```\n\n    [[b]]\n\n<div>\n[[c]]\n</div>\n\n<!--\n[[d]]\n-->\n", nil},
+		{"no links in footnotes", "a[^1] b[^n2] c[^3]\n\n[^1]: word\n\n[^n2]: several words.md\n\n[^3]:\n    word.md\n", nil},
+		{"no link in a footnote behind a definition", "a[^1] [d]\n\n[d]: x.md\n[^1]: word\n", []string{"definition|x.md||d|x.md|[d]: x.md"}},
+		{"links in footnotes", "a[^1]\n\n[^1]: [[note]]\n\n[^2]: [t](b.md)\n\n> [^3]: see ![[i.png]]\n", []string{"wiki|note|||note|[[note]]", "link|b.md||t|b.md|[t](b.md)", "embed|i.png|||i.png|![[i.png]]"}},
+		{"link called like a footnote", "[^1](c.md)", []string{"link|c.md||^1|c.md|[^1](c.md)"}},
 		{"code span wins", "[[a `b]] c`", nil},
 		{"not over lines", "[[a\nb]]", nil},
 	} {

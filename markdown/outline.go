@@ -79,7 +79,7 @@ var markdownEngine = sync.OnceValue(func() *engine {
 			util.Prioritized(tagParser{e.found}, 1000),
 		),
 		parser.WithParagraphTransformers(
-			append(parser.DefaultParagraphTransformers(),
+			append(paragraphTransformers(),
 				util.Prioritized(extension.NewTableParagraphTransformer(), 200))...,
 		),
 		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
