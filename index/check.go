@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 
 	"stet/vault"
@@ -13,8 +14,8 @@ func (x *part) check() ([]vault.Problem, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	s, err := x.use(false)
-	if errors.Is(err, errNone) {
-		return nil, nil
+	if errors.Is(err, errNone) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil // none, or that of somebody else: there is nothing to mend
 	}
 	problem := func(err error) []vault.Problem {
 		return []vault.Problem{{

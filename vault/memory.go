@@ -26,6 +26,7 @@ type Memory struct {
 	Source       string
 	Supersedes   []string
 	SupersededBy string
+	Conflicts    []string // ids of what cannot be true as well
 	Encoding     string
 	Class        Class
 	Hash         Hash
@@ -70,6 +71,7 @@ func ReadMemory(p Path, data []byte) Memory {
 	m.Pinned = metaBool(d, "pinned")
 	m.Private = metaBool(d, "private")
 	m.Supersedes = metaList(d, "supersedes")
+	m.Conflicts = metaList(d, "conflicts_with")
 	m.Categories = append(metaList(d, "categories"), metaList(d, "tags")...)
 	if v, ok := d.Meta("importance"); ok {
 		if f, ok := v.Float(); ok && f >= 0 && f <= 1 {

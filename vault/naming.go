@@ -3,11 +3,14 @@ package vault
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"stet/markdown"
 )
 
 // namer finds free file names. A name is taken when the folder has it on disk,
@@ -122,4 +125,56 @@ func reservedName(slug string) bool {
 		return true
 	}
 	return len(slug) == 4 && (strings.HasPrefix(slug, "com") || strings.HasPrefix(slug, "lpt")) && slug[3] >= '0' && slug[3] <= '9'
+}
+
+// Link adds ids to, or with gone takes them out of, a list of ids that stet keeps in
+// the front matter of m: "supersedes" or "conflicts_with". A file without an id
+// gets one; "updated" stays, for what the memory says does not change.
+func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error) {
+	data, was, err := t.Read(m.Path)
+	if err != nil {
+		return m, err
+	}
+	doc := markdown.Parse(data)
+	have := metaList(doc, key)
+	var want []string
+	if gone {
+		want = slices.DeleteFunc(slices.Clone(have), func(id string) bool { return slices.Contains(ids, id) })
+	} else {
+		want = cleanList(slices.Concat(have, ids))
+	}
+	if err := identify(doc, t.v.o.Now()); err != nil {
+		return m, err
+	}
+	switch {
+	case slices.Equal(have, want):
+	case len(want) == 0:
+		err = doc.RemoveMeta(key)
+	default:
+		err = doc.SetMeta(key, markdown.Strings(want))
+	}
+	if err != nil {
+		return m, pathErrorf("link", m.Path, err)
+	}
+	if string(doc.Bytes()) != string(data) {
+		err = t.Put(m.Path, was, doc.Bytes())
+	}
+	return ReadMemory(m.Path, doc.Bytes()), err
+}
+
+// Archive moves m to cold storage. With rejected it also leaves a tombstone, as
+// [Vault.Forget] does.
+func (t *Tx) Archive(m Memory, rejected bool) error {
+	to, err := t.archivePath(m.Path)
+	if err != nil {
+		return err
+	}
+	data, hash, err := t.Read(m.Path)
+	if err != nil {
+		return err
+	}
+	if err := t.Move(m.Path, to); err != nil || !rejected {
+		return err
+	}
+	return t.Reject(forgotten(ReadMemory(m.Path, data), hash))
 }

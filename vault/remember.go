@@ -32,6 +32,10 @@ type Note struct {
 	// Form is a whole file to begin with, front matter and all, in place of
 	// Text. Its keys that say who a memory is are not taken over.
 	Form []byte
+	// Meta are further keys of the front matter, those that stet keeps among them.
+	Meta []KeyValue
+	// Also stages what belongs into the commit of the note; it may run several times.
+	Also func(tx *Tx, stored Memory) error
 }
 
 // Write says who writes and how.
@@ -93,7 +97,12 @@ func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, e
 			if err != nil {
 				return err
 			}
-			stored = append(stored, m)
+			if stored = append(stored, m); n.Also == nil {
+				continue
+			}
+			if err := n.Also(tx, m); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -286,6 +295,9 @@ func (d draft) render() ([]byte, error) {
 		set("updated", stamp, true),
 		set("source", markdown.String(oneLine(d.Source)), d.Source != ""),
 	)
+	for _, kv := range d.Meta {
+		err = errors.Join(err, doc.SetMeta(kv.Key, kv.Value))
+	}
 	return doc.Bytes(), err
 }
 

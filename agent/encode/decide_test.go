@@ -49,6 +49,7 @@ func TestWhatChangedSupersedes(t *testing.T) {
 		{"I live in Bern.", "I moved to Lisbon."},
 		{"I live in Bern.", "I moved from Bern to Lisbon last week."},
 		{"Mara lives in Turin.", "Mara lives in Genoa."},
+		{"Mara lives in Turin.", "Mara moved to Genoa."},
 		{"Mara works at Nordlicht.", "Mara now works at Halyard Labs."},
 		{"My phone number is 555 0134.", "My phone number is 555 0177."},
 		{"The user's timezone is Europe/Zurich.", "My timezone is America/Toronto."},

@@ -154,21 +154,26 @@ func (c *clause) becomes(ch *change) *slot {
 		}
 		return &slot{owner: about, attribute: a, value: ch.to, how: exclusive}
 	}
+	if s := c.moved(owner, ch.to); s != nil {
+		return s
+	}
 	if len(stems(ch.what)) > 0 {
 		return &slot{owner: ownerOf(ch.what), attribute: "is", value: ch.to, how: definite}
 	}
-	verb := ""
-	if c.verb >= 0 {
-		verb = c.words[c.verb].fold
-	}
+	return nil
+}
+
+// moved is the home of a person who moved to a place, nil for anything else that
+// did.
+func (c *clause) moved(owner string, to []word) *slot {
 	moves := slices.ContainsFunc(c.words, func(w word) bool {
 		return slices.Contains([]string{"moved", "relocated", "umgezogen", "gezogen", "déménagé", "mudé", "mudó", "trasferito"}, w.fold)
 	})
-	person := owner == "user" || len(c.subject) > 0 && c.subject[0].raw != c.subject[0].fold
-	if (moves || verb == "moved") && person && ch.to[0].raw != ch.to[0].fold {
-		return &slot{owner: owner, attribute: "city", value: ch.to, how: exclusive}
+	person := owner == "user" || len(c.subject) == 1 && c.subject[0].raw != c.subject[0].fold && !isStop(c.subject[0].fold)
+	if !moves || !person || to[0].raw == to[0].fold || isWhen(to[0]) {
+		return nil
 	}
-	return nil
+	return &slot{owner: owner, attribute: "city", value: to, how: exclusive}
 }
 
 // slots judges two clauses that give a value to the same attribute of the same.

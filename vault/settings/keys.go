@@ -21,6 +21,7 @@ const (
 	GuardInjection Name = "guard.injection"
 	GuardMaxBytes  Name = "guard.max_bytes"
 	GuardSecrets   Name = "guard.secrets"
+	Cognitive      Name = "memory.cognitive"
 	CoreLimit      Name = "memory.memory_char_limit"
 	ProfileLimit   Name = "memory.user_char_limit"
 	EmbedderURL    Name = "search.embedder.base_url"
@@ -73,6 +74,8 @@ func generalKeys() []Key {
 			Meaning: "what becomes of passwords, keys and tokens: `block` keeps them out of every commit, `warn` says so in the reply and the commit"},
 		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
 			Meaning: "how long a command waits for another writer before it exits 5"},
+		{Name: Cognitive, Type: boolean(), Default: "true", Vault: true,
+			Meaning: "whether what is remembered is compared with what is there: said already, no longer true, in conflict; `false` stores it as it is"},
 		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,

@@ -132,6 +132,12 @@ func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
 	return e.openIndex(v, readOnly, e.indexProgress(), e.embedder(v.Settings()))
 }
 
+// Lexicon opens the search index of v without ranking by meaning, for a writer:
+// storing a memory sends nothing anywhere.
+func (e *Env) Lexicon(v *vault.Vault) (*index.Index, error) {
+	return e.openIndex(v, false, e.indexProgress(), nil)
+}
+
 // openIndex is the one way to the index: opened with another language it would
 // be another index, and the two would be made anew in turns.
 func (e *Env) openIndex(v *vault.Vault, readOnly bool, progress func(index.Event), by embed.Embedder) (*index.Index, error) {

@@ -27,7 +27,8 @@ type WriteView struct {
 	Skipped   []vault.Problem `json:"skipped,omitempty"` // by adopt: what could not be looked at
 	Unchanged bool            `json:"unchanged"`
 	Diff      string          `json:"diff,omitempty"`
-	Links     any             `json:"links,omitempty"` // of a move
+	Links     any             `json:"links,omitempty"`     // of a move
+	Decisions any             `json:"decisions,omitempty"` // of the rules
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Plan      *Plan           `json:"plan,omitempty"`
 }
@@ -65,6 +66,9 @@ type More struct {
 	Diff  bool
 	Lines func(w io.Writer, verb string) error
 	Links any
+	// Decisions joins the JSON answer, and After prints it behind the lines.
+	Decisions any
+	After     func(w io.Writer, dry bool) error
 }
 
 // Wrote is [Env.WroteMore] without anything special to tell.
@@ -86,8 +90,13 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 		}
 	}
 	view := ViewWrite(res)
-	view.Links = m.Links
-	return e.Answer(view, func(w io.Writer) error { return e.printWrite(w, res, m) })
+	view.Links, view.Decisions = m.Links, m.Decisions
+	return e.Answer(view, func(w io.Writer) error {
+		if err := e.printWrite(w, res, m); err != nil || m.After == nil {
+			return err
+		}
+		return m.After(w, res.DryRun)
+	})
 }
 
 // AfterWrite is the part of [Env.WroteMore] that is not the answer: warnings, the

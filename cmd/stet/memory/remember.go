@@ -12,6 +12,7 @@ import (
 
 	"stet/cmd/stet/console"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 func rememberCommand() *console.Command {
@@ -22,7 +23,11 @@ func rememberCommand() *console.Command {
 		Details: "Several words are joined by spaces; \"-\" reads the text from standard input.\n" +
 			"A batch file holds one JSON object per line with the keys text (required), title,\n" +
 			"scope, categories, importance, kind, pinned and source. It is stored whole or, when\n" +
-			"a line is malformed, not at all: the error names the line.",
+			"a line is malformed, not at all: the error names the line.\n\n" +
+			"The text is compared with what is stored. What is said already is not stored again;\n" +
+			"what is no longer true (\"we switched from A to B\") goes to the archive in the same\n" +
+			"commit, or loses the clause that changed; what contradicts without being certain is\n" +
+			"stored as well and waits in \"stet conflicts\". One \"stet undo\" takes all of it back.",
 		Examples: []console.Example{
 			{Line: `stet remember "Production runs on MySQL 8.4."`, Says: "one memory, one commit"},
 			{Line: `stet remember --scope /infra/db -c mysql "Port 3307."`, Says: "the scope is the folder"},
@@ -40,6 +45,7 @@ func rememberCommand() *console.Command {
 			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
 			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
+			&cli.BoolFlag{Name: "plain", Usage: "store it as it is, without comparing it with what is there"},
 			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: remember,
@@ -65,11 +71,14 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 			}
 		}
 	}
-	res, err := v.Remember(ctx, notes, w)
-	if err != nil {
-		return err
+	if in.Bool("plain") || !v.Settings().Bool(settings.Cognitive) {
+		res, err := v.Remember(ctx, notes, w)
+		if err != nil {
+			return err
+		}
+		return e.Wrote(ctx, v, res, "remembered", false)
 	}
-	return e.Wrote(ctx, v, res, "remembered", false)
+	return compared(ctx, e, v, notes, w)
 }
 
 // notesToRemember reads the notes from where the person says they are.

@@ -1,0 +1,76 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"stet/agent/encode"
+	"stet/index"
+	"stet/vault"
+)
+
+// near is how many memories each probe brings. The research took 8 by words; what
+// shares no word comes by the names of an attribute, of which there can be more.
+const near = 16
+
+// candidates are the stored memories that a note could have to do with: those of
+// its scope, of the scopes above and below it; without a scope, those of all but
+// single projects. Another machine must not learn of private ones.
+func (d *desk) candidates(n *vault.Note, text string) ([]encode.Memory, error) {
+	var out []encode.Memory
+	seen := map[vault.Path]bool{}
+	for _, probe := range encode.Probes(text) {
+		res, err := d.find.Search(d.ctx, index.Query{Text: probe, Limit: near, Class: []vault.Class{vault.ClassMemory}})
+		if err != nil {
+			if cause := context.Cause(d.ctx); cause != nil {
+				return nil, cause
+			}
+			d.warnings = append(d.warnings, fmt.Sprintf("not compared with what is stored: %v", err))
+			return nil, nil
+		}
+		for _, hit := range res.Hits {
+			if seen[hit.Path] || !concerns(n.Scope, hit.Scope) || hit.SupersededBy != "" {
+				continue
+			}
+			seen[hit.Path] = true
+			m, ok, err := d.read(hit.Path)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				key := string(m.Path)
+				d.stored[key] = m
+				out = append(out, encode.Memory{ID: key, Text: string(m.Body), When: m.Created})
+			}
+		}
+	}
+	return out, nil
+}
+
+// read reads a memory as it stands on disk now.
+func (d *desk) read(p vault.Path) (vault.Memory, bool, error) {
+	data, _, err := d.v.ReadFile(p)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular) {
+		return vault.Memory{}, false, nil // gone meanwhile, or nothing to compare
+	}
+	if err != nil {
+		return vault.Memory{}, false, err
+	}
+	m := vault.ReadMemory(p, data)
+	mine := !m.Private || d.authority() > encode.Inference
+	return m, m.Problem == "" && m.SupersededBy == "" && mine, nil
+}
+
+// projects holds the scopes of single projects: what one of them uses says nothing
+// about another.
+const projects = "/projects"
+
+func concerns(scope, other string) bool {
+	if scope == "" {
+		return !vault.InScope(other, projects)
+	}
+	scope = vault.SlugScope(scope)
+	return vault.InScope(other, scope) || vault.InScope(scope, other)
+}

@@ -1,0 +1,208 @@
+// Package intake is the door that stores: it looks for what the vault already says
+// about a new memory, lets the rules of agent/encode judge, and writes the outcome as
+// one commit. What is said already is not written again; what is no longer true goes
+// to the archive, or loses the clause that changed; what contradicts without being
+// sure is written as well, linked with conflicts_with, and waits in [Inbox] for a
+// person.
+//
+// Nothing is locked while it looks. What it found is checked again inside the
+// transaction; if somebody changed it meanwhile, everything is looked at anew.
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/agent/encode"
+	"stet/index"
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Searcher finds memories by words. [index.Index] is one.
+type Searcher interface {
+	Search(context.Context, index.Query) (*index.Result, error)
+}
+
+// A Decision is one verdict that was acted on.
+type Decision struct {
+	Kind       encode.Kind `json:"kind"`
+	Rule       string      `json:"rule"`
+	Confidence float64     `json:"confidence"`
+	Path       vault.Path  `json:"path"` // of the stored memory, before
+	ID         string      `json:"id,omitempty"`
+	Said       string      `json:"said,omitempty"`
+	Was        string      `json:"was,omitempty"`
+	// Kept is what is left of a memory that lost a clause.
+	Kept string `json:"kept,omitempty"`
+}
+
+// A Result is what a write did and why.
+type Result struct {
+	*vault.Result
+	Decisions []Decision
+}
+
+// maxAttempts bounds how often notes are looked at anew because what they were
+// compared with has changed.
+const maxAttempts = 3
+
+// Remember is [vault.Vault.Remember] with the rules in front. When the search fails
+// the notes are stored as they are, and a warning says so: a memory is never lost
+// to a missing index.
+func Remember(ctx context.Context, v *vault.Vault, find Searcher, notes []vault.Note, w vault.Write) (*Result, error) {
+	for attempt := 1; ; attempt++ {
+		d := &desk{ctx: ctx, v: v, find: find, w: w}
+		res, err := d.remember(notes)
+		if attempt < maxAttempts && errors.Is(err, errMoved) {
+			continue
+		}
+		return res, err
+	}
+}
+
+// errMoved reports that a memory changed after it was judged.
+var errMoved = fmt.Errorf("%w: what the new memory was compared with has changed", vault.ErrConflict)
+
+// A desk is one attempt at storing notes.
+type desk struct {
+	ctx      context.Context
+	v        *vault.Vault
+	find     Searcher
+	w        vault.Write
+	earlier  []encode.Memory // notes of the same call
+	stored   map[string]vault.Memory
+	warnings []string
+	done     []Decision
+	same     []vault.Memory // what duplicates are duplicates of
+	touched  map[string]bool
+}
+
+func (d *desk) remember(notes []vault.Note) (*Result, error) {
+	d.stored, d.touched = map[string]vault.Memory{}, map[string]bool{}
+	var wanted []vault.Note
+	for i, n := range notes {
+		keep, err := d.judge(i, &n)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			wanted = append(wanted, n)
+		}
+	}
+	if len(wanted) == 0 && len(notes) > 0 {
+		return d.unchanged()
+	}
+	res, err := d.v.Remember(d.ctx, wanted, d.w)
+	if err != nil {
+		return nil, err
+	}
+	res.Warnings = append(res.Warnings, d.warnings...)
+	return &Result{Result: res, Decisions: d.done}, nil
+}
+
+// unchanged is the answer when everything is there already.
+func (d *desk) unchanged() (*Result, error) {
+	base, err := d.v.Head()
+	if err != nil {
+		return nil, err
+	}
+	res := &vault.Result{Root: d.v.Root(), Base: base, Memories: d.same, Unchanged: true, DryRun: d.w.DryRun, Warnings: d.warnings}
+	return &Result{Result: res, Decisions: d.done}, nil
+}
+
+// judge decides about one note, and reports whether it is to be written.
+func (d *desk) judge(i int, n *vault.Note) (bool, error) {
+	text := n.Text
+	if n.Form != nil {
+		text = string(markdown.Parse(n.Form).Body())
+	}
+	m := encode.Memory{ID: fmt.Sprintf("note %d", i+1), Text: text, Authority: d.authority(), When: n.Created}
+	near, err := d.candidates(n, text)
+	if err != nil {
+		return false, err
+	}
+	plan := encode.Decide(m, slices.Concat(near, d.earlier))
+	if slices.ContainsFunc(plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede }) && m.Authority < encode.Statement {
+		for k := range near {
+			if near[k].Authority, err = d.authorityOf(near[k].ID); err != nil {
+				return false, err
+			}
+		}
+		plan = encode.Decide(m, slices.Concat(near, d.earlier))
+	}
+	d.earlier = append(d.earlier, m)
+	if plan.Duplicate != nil {
+		d.duplicate(i, *plan.Duplicate)
+		return false, nil
+	}
+	d.act(n, plan.Verdicts)
+	return true, nil
+}
+
+func (d *desk) duplicate(i int, v encode.Verdict) {
+	old, stored := d.stored[v.Old]
+	if !stored {
+		d.warnings = append(d.warnings, fmt.Sprintf("note %d was left out: %s says the same", i+1, v.Old))
+		return
+	}
+	d.same = append(d.same, old)
+	d.done = append(d.done, Decision{Kind: v.Kind, Rule: v.Rule, Confidence: v.Confidence, Path: old.Path, ID: old.ID})
+}
+
+// authority is that of whoever writes.
+func (d *desk) authority() encode.Authority {
+	if d.w.Actor == "" || d.w.Actor == vault.ActorUser {
+		return encode.Correction
+	}
+	return encode.Inference
+}
+
+// authorityOf is that of a stored memory: what a person wrote or edited is a
+// person's word. History is read only when a machine is about to change something.
+func (d *desk) authorityOf(key string) (encode.Authority, error) {
+	for version, err := range d.v.Versions(d.ctx, "", d.stored[key].Path) {
+		if err != nil {
+			return 0, err
+		}
+		switch actor := version.Commit.Trailers.Get("Stet-Actor"); actor {
+		case "", vault.ActorUser:
+			return encode.Statement, nil
+		}
+	}
+	if m, _, err := d.v.ReadAt(d.ctx, "HEAD", string(d.stored[key].Path)); err == nil && m.Hash == d.stored[key].Hash {
+		return encode.Inference, nil
+	}
+	return encode.Statement, nil // not committed yet: a person's own edit
+}
+
+// act gives a note what makes its verdicts come true.
+func (d *desk) act(n *vault.Note, verdicts []encode.Verdict) {
+	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v encode.Verdict) bool {
+		_, stored := d.stored[v.Old]
+		return !stored || d.touched[v.Old] // the first verdict on a memory wins
+	})
+	if len(verdicts) == 0 {
+		return
+	}
+	var rules []string
+	for _, v := range verdicts {
+		old := d.stored[v.Old]
+		d.touched[v.Old] = true
+		d.done = append(d.done, Decision{Kind: v.Kind, Rule: v.Rule, Confidence: v.Confidence, Path: old.Path, ID: old.ID, Said: v.Said, Was: v.Was, Kept: v.Rest})
+		if !slices.Contains(rules, v.Rule) {
+			rules = append(rules, v.Rule)
+		}
+		if v.Kind == encode.Supersede && v.Rest == "" {
+			n.Pinned = n.Pinned || old.Pinned
+		}
+		if old.Private {
+			n.Meta = append(n.Meta, vault.KeyValue{Key: "private", Value: markdown.Bool(true)})
+		}
+	}
+	n.Meta = append(n.Meta, vault.KeyValue{Key: "classified_by", Value: markdown.String(strings.Join(rules, ", "))})
+	n.Also = func(tx *vault.Tx, stored vault.Memory) error { return d.apply(tx, stored, verdicts) }
+}
