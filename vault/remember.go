@@ -386,20 +386,5 @@ func forgetSubject(found []Memory) string {
 	return fmt.Sprintf("%d memories", len(found))
 }
 
-// archivePath is a free place for p in cold storage; a taken name gets the UTC
-// time appended.
-func (t *Tx) archivePath(p Path) (Path, error) {
-	to := "archive/" + p
-	_, have, err := t.Read(to)
-	if err != nil {
-		return "", err
-	}
-	if have != "" {
-		ext := path.Ext(string(to))
-		to = Path(strings.TrimSuffix(string(to), ext) + t.v.o.Now().UTC().Format("-20060102-150405") + ext)
-	}
-	return to, nil
-}
-
 // hashOf is the hash that bytes have as a file.
 func hashOf(data []byte) Hash { return Hash(gitstore.HashBlob(data).String()) }
