@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"stet/markdown"
@@ -187,4 +188,23 @@ func (t *Talk) Around(number, beside, budget int) Page {
 		p.Next = t.list[high+1].Number
 	}
 	return p
+}
+
+// Before returns what was spoken last at a moment: the newest message of the user
+// up to then, and what follows it up to the user's next one.
+func (t *Talk) Before(at time.Time, budget int) Page {
+	first := -1
+	for i, m := range t.list {
+		if m.Role == "user" && !m.Time.After(at) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return Page{Total: len(t.list)}
+	}
+	last := first
+	for last+1 < len(t.list) && t.list[last+1].Role != "user" {
+		last++
+	}
+	return t.Page(t.list[first].Number, t.list[last].Number, budget)
 }

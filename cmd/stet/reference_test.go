@@ -93,7 +93,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		status reindex watch bench export
 		search list show edit links scopes
 		log history blame diff
-		observe
+		observe why
 		help version completion man
 	`)
 	for _, c := range Commands() {

@@ -1,4 +1,4 @@
-// Package session holds the commands about conversations: observe, session.
+// Package session holds the commands about conversations: observe, session, why.
 // Each reads its flags, makes one call and prints.
 package session
 
@@ -6,5 +6,5 @@ import "stet/cmd/stet/console"
 
 // Commands returns the definitions of this package's commands, in listing order.
 func Commands() []*console.Command {
-	return []*console.Command{observeCommand(), sessionCommand()}
+	return []*console.Command{whyCommand(), observeCommand(), sessionCommand()}
 }
