@@ -198,3 +198,23 @@ func TestWhatStetPutBeforeAModelIsNotFoundAsSaid(t *testing.T) {
 		t.Errorf("found %+v", a.Found)
 	}
 }
+
+func TestWhatWasSaidLastAtAMoment(t *testing.T) {
+	t.Parallel()
+	v, _ := open(t, file(id(1)), talk(t, id(1), "", "", "", "one", "two", "three", "four"))
+	whole, err := recall.Read(t.Context(), v, id(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]string{
+		day(1).Add(-time.Second): "", day(1): "one two", day(2).Add(time.Hour): "one two", day(3): "three four", day(30): "three four",
+	} {
+		var said []string
+		for _, l := range whole.Before(at, recall.Budget).Lines {
+			said = append(said, l.Text)
+		}
+		if got := strings.Join(said, " "); got != want {
+			t.Errorf("at %v it was %q, want %q", at, got, want)
+		}
+	}
+}
