@@ -284,3 +284,25 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 		t.Errorf("conflict: %q, left %q", talk, left())
 	}
 }
+
+func TestInitAsksOnceWhetherTranscriptsAreCommitted(t *testing.T) {
+	t.Parallel()
+	s := newSession(t) // no answer is yes
+	if out, _ := s.run(0, "", "config", "get", "sessions.track"); out != "true\n" {
+		t.Errorf("without an answer sessions.track is %q", out)
+	}
+	if _, talk := s.run(0, "n\n", "init"); strings.Contains(talk, "[Y/n]") {
+		t.Errorf("asked again: %q", talk)
+	}
+	other := filepath.Join(filepath.Dir(s.dir), "other")
+	_, talk := s.run(0, "no\n", "init", other)
+	if !strings.Contains(talk, "transcripts of conversations be committed") || !strings.Contains(talk, "stay out of git") {
+		t.Errorf("init says %q", talk)
+	}
+	if out, _ := s.run(0, "", "-C", other, "config", "get", "sessions.track"); out != "false\n" {
+		t.Errorf("after no sessions.track is %q", out)
+	}
+	if _, talk := s.run(0, "n\n", "init", other+"2", "--no-input"); strings.Contains(talk, "[Y/n]") {
+		t.Errorf("asked although it must not: %q", talk)
+	}
+}

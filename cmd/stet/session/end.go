@@ -40,7 +40,7 @@ func end(ctx context.Context, e *console.Env, in *console.Input, words []string)
 		return err
 	}
 	defer e.Close(v)
-	picked, err := toEnd(e, in, v, words)
+	picked, err := toEnd(ctx, e, in, v, words)
 	if err != nil {
 		return err
 	}
@@ -48,6 +48,9 @@ func end(ctx context.Context, e *console.Env, in *console.Input, words []string)
 	answer := endAnswer{Sealed: []sealedView{}, Commits: []console.CommitView{}, DryRun: o.DryRun}
 	if o.DryRun {
 		answer.Plan = &console.Plan{Ops: []vault.Change{}}
+	}
+	if len(picked) == 0 && len(words) == 0 {
+		e.Note("no session has ended")
 	}
 	var changes []vault.Change
 	for _, s := range picked {
@@ -65,10 +68,18 @@ func end(ctx context.Context, e *console.Env, in *console.Input, words []string)
 }
 
 // toEnd are the open sessions that the command line means.
-func toEnd(e *console.Env, in *console.Input, v *vault.Vault, words []string) ([]*session.Open, error) {
+func toEnd(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, words []string) ([]*session.Open, error) {
 	var picked []*session.Open
 	for _, word := range words {
 		o, err := session.FindOpen(v, word)
+		if errors.Is(err, session.ErrUnknownSession) {
+			k, _, known := session.Find(ctx, v, word)
+			if known != nil {
+				return nil, err
+			}
+			e.Note("it is sealed already: %s", k.Path)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -115,9 +126,6 @@ func (a *endAnswer) add(e *console.Env, s *session.Sealed) []vault.Change {
 func (a *endAnswer) print(ctx context.Context, e *console.Env, v *vault.Vault, changes []vault.Change) error {
 	if !a.DryRun {
 		e.Indexed(ctx, v, changes)
-	}
-	if len(a.Sealed) == 0 {
-		e.Note("no session has ended")
 	}
 	return e.Answer(a, func(w io.Writer) error {
 		done := "sealed"

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"stet/cmd/stet/console"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 func initCommand() *console.Command {
@@ -76,7 +78,34 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 			view.Plan.Ops = append(view.Plan.Ops, vault.Change{Status: vault.Added, Path: p})
 		}
 	}
-	return e.Answer(view, func(w io.Writer) error { return printInit(w, e, res) })
+	err = e.Answer(view, func(w io.Writer) error { return printInit(w, e, res) })
+	if err != nil || res.AlreadyVault || res.DryRun || !e.CanAsk() {
+		return err
+	}
+	return askTracking(ctx, e, res.Root, options)
+}
+
+// askTracking asks a person once whether git is to have what is said in
+// conversations. No answer is yes, which is the default of sessions.track.
+func askTracking(ctx context.Context, e *console.Env, root string, o vault.Options) (err error) {
+	answer, err := e.Ask("Shall transcripts of conversations be committed, and go where you push? [Y/n]")
+	if errors.Is(err, io.EOF) || err == nil && !strings.HasPrefix(strings.ToLower(answer), "n") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v, err := vault.Open(ctx, root, o)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	value := "false"
+	if _, err := v.Configure(ctx, string(settings.SessionsTrack), &value, vault.Write{Door: console.Door}); err != nil {
+		return err
+	}
+	e.Note("transcripts stay out of git and in search; \"stet config set sessions.track true\" changes that")
+	return nil
 }
 
 func printInit(w io.Writer, e *console.Env, res *vault.InitResult) error {
