@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"slices"
 
 	"stet/vault"
 )
@@ -49,7 +50,7 @@ type termFreq struct {
 
 // A termBag gathers the terms of one field.
 type termBag struct {
-	index  map[string]int
+	index  map[string]int // borrowed from the analyzer; nil once the bag is full
 	terms  []termFreq
 	length int
 }
@@ -57,9 +58,6 @@ type termBag struct {
 func (b *termBag) add(term string, n int) *termFreq {
 	i, ok := b.index[term]
 	if !ok {
-		if b.index == nil {
-			b.index = make(map[string]int)
-		}
 		i = len(b.terms)
 		b.index[term] = i
 		b.terms = append(b.terms, termFreq{term: term})
@@ -70,8 +68,10 @@ func (b *termBag) add(term string, n int) *termFreq {
 }
 
 func (b *termBag) find(term string) *termFreq {
-	if i, ok := b.index[term]; ok {
-		return &b.terms[i]
+	for i := range b.terms {
+		if b.terms[i].term == term {
+			return &b.terms[i]
+		}
 	}
 	return nil
 }
@@ -100,10 +100,62 @@ type analyzer struct {
 	stems *stemmer
 	known map[string]string
 	pos   int
+	// places are of terms yet to come: most have one, and room for each by
+	// itself costs more than the place.
+	places []int32
+	// indexes and lists are lent to the document at hand, so that they grow once
+	// and not for every file.
+	indexes [fieldCount]map[string]int
+	lists   [fieldCount][]termFreq
 }
 
 func newAnalyzer(lang *language) *analyzer {
-	return &analyzer{stems: newStemmer(lang), known: map[string]string{}}
+	a := &analyzer{stems: newStemmer(lang), known: map[string]string{}}
+	for f := range a.indexes {
+		a.indexes[f] = map[string]int{}
+	}
+	return a
+}
+
+// begin starts a document; no other may be under way.
+func (a *analyzer) begin(name string) *document {
+	d := &document{name: name}
+	for f := range d.bags {
+		d.bags[f].index, d.bags[f].terms = a.indexes[f], a.lists[f]
+	}
+	return d
+}
+
+// maxLent bounds the terms of what is kept to be lent again: emptying a map
+// takes as long as its room is large.
+const maxLent = 1 << 12
+
+// end takes back what begin lent.
+func (a *analyzer) end(d *document) {
+	for f := range d.bags {
+		b := &d.bags[f]
+		lent := b.terms
+		b.index, b.terms = nil, slices.Clone(lent)
+		switch {
+		case len(lent) > maxLent:
+			a.indexes[f], a.lists[f] = map[string]int{}, nil
+		case len(lent) > 0:
+			clear(a.indexes[f])
+			clear(lent)
+			a.lists[f] = lent[:0]
+		}
+	}
+}
+
+// place adds a place to a term.
+func (a *analyzer) place(t *termFreq, at int) {
+	if t.positions == nil {
+		if len(a.places) == 0 {
+			a.places = make([]int32, 512)
+		}
+		t.positions, a.places = a.places[:0:1], a.places[1:]
+	}
+	t.positions = append(t.positions, int32(at))
 }
 
 // gap separates texts that are not neighbours, so that no phrase spans them.
@@ -113,7 +165,8 @@ const gap = 64
 // bytes that are no text simply yield no words.
 func (a *analyzer) file(data []byte, f vault.File) ([]*document, record) {
 	m := vault.ReadMemory(f.Path, data)
-	d := &document{name: string(f.Path)}
+	d := a.begin(string(f.Path))
+	defer a.end(d)
 	a.pos = 0
 	front, body := splitFront(data, m.Body)
 	for line := range bytes.Lines(front) {
@@ -136,8 +189,7 @@ func (a *analyzer) text(d *document, text []byte) {
 	last := a.pos
 	tokenizeKnown(text, a.known, func(t token) {
 		body.add(a.stems.stem(t.term), 1)
-		x := exact.add(t.term, 1)
-		x.positions = append(x.positions, int32(a.pos+t.pos))
+		a.place(exact.add(t.term, 1), a.pos+t.pos)
 		last = a.pos + t.pos + 1
 		camelParts(text[t.start:t.end], func(part []byte) {
 			body.add(a.stems.stem(string(bytes.ToLower(part))), 1)

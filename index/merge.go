@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -28,13 +29,13 @@ const (
 
 // maintain merges segments where that pays and sweeps what nobody names. The
 // lock is held and st is the published state; quick allows only the small
-// merges that keep single writes from piling up. A merge that fails is left
-// out: the state is as right without it.
-func (x *part) maintain(s *store, st *state, quick bool) *state {
+// merges that keep single writes from piling up. A merge that fails, or that ctx
+// has no time for, is left out: the state is as right without it.
+func (x *part) maintain(ctx context.Context, s *store, st *state, quick bool) *state {
 	merged := false
 	for range maxMerges {
 		group := chooseMerge(st.man, quick)
-		if len(group) == 0 {
+		if len(group) == 0 || ctx.Err() != nil {
 			break
 		}
 		up, err := x.merge(s, st, group)

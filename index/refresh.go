@@ -83,6 +83,6 @@ func (x *part) refresh(ctx context.Context, paths []vault.Path, files []vault.Fi
 	if err != nil {
 		return stats, err
 	}
-	x.st = x.maintain(s, up, true)
+	x.st = x.maintain(ctx, s, up, true)
 	return x.finish(stats, began, "refresh", nil)
 }

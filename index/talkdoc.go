@@ -59,6 +59,7 @@ func (a *analyzer) transcript(data []byte, f vault.File) ([]*document, record) {
 		if i == 0 {
 			a.words(&doc.bags[fieldTitle], []byte(m.Title))
 		}
+		a.end(doc)
 		docs = append(docs, doc)
 		lens[lengthSlot(fieldBody)] += uint32(doc.bags[fieldBody].length)
 		t.messages = append(t.messages, factsOf(data, &s, doc.dated))
@@ -98,9 +99,9 @@ func messagesOf(d *markdown.Document) []markdown.MessageSpan {
 }
 
 // message indexes one message: its words, its names, who said it and on which
-// day.
+// day. The document is still under way.
 func (a *analyzer) message(data []byte, s *markdown.MessageSpan) *document {
-	d := &document{name: messageName(s.Number)}
+	d := a.begin(messageName(s.Number))
 	for _, part := range spoken(data, s) {
 		a.speech(d, part)
 	}

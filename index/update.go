@@ -22,7 +22,7 @@ func (x *part) catchUp(ctx context.Context, files []vault.File) (Stats, error) {
 	_, stats, err := x.underLock(ctx, 0, func(s *store) (*state, Stats, error) {
 		st, stats, err := x.updateOrRebuild(ctx, s, files)
 		if err == nil && !stats.Rebuilt {
-			st = x.maintain(s, st, false)
+			st = x.maintain(ctx, s, st, false)
 		}
 		return st, stats, err
 	})
@@ -66,7 +66,7 @@ func (x *part) touch(ctx context.Context, s *store, files []vault.File) (Stats, 
 	if err != nil {
 		return stats, err
 	}
-	x.st = x.maintain(s, up, true)
+	x.st = x.maintain(ctx, s, up, true)
 	return stats, nil
 }
 
@@ -256,5 +256,5 @@ func (x *part) rebuild(ctx context.Context, s *store, files []vault.File) (_ *st
 	if st.stamp, err = s.stamp(); err != nil {
 		return nil, Stats{}, err
 	}
-	return x.maintain(s, st, false), Stats{Added: len(man.recs), Rebuilt: true}, nil
+	return x.maintain(ctx, s, st, false), Stats{Added: len(man.recs), Rebuilt: true}, nil
 }
