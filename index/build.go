@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"runtime"
 	"sync"
@@ -13,12 +14,17 @@ import (
 	"stet/vault"
 )
 
-// The bounds of one segment. Bluge's memory while it builds one is some ten
-// times the text: 400 transcripts of 50 KB took 2.6 GB.
+// The bounds of what is read at a time. A batch taken apart takes some ten
+// times its text, and three are under way at once.
 const (
 	batchBytes = 3 << 20
 	batchFiles = 2000
 )
+
+// segmentText is how much text makes a segment full. What the writer keeps of
+// it takes some eight times as much; smaller segments would only be merged
+// again, which takes longer than to make them.
+const segmentText = 16 << 20
 
 // The windows in which a change can escape a look at size and time. A local
 // file system stamps from a clock that ticks every few milliseconds; one whose
@@ -67,6 +73,20 @@ type batch struct {
 	info segmentInfo
 	recs []record
 	gone []vault.Path // vanished while they were to be read
+	text int64        // bytes of the files
+}
+
+// add appends the files of another batch, whose documents are numbered behind
+// docs others.
+func (t *batch) add(more *batch, docs int) {
+	for _, r := range more.recs {
+		if r.docs > 0 {
+			r.doc += uint32(docs)
+		}
+		t.recs = append(t.recs, r)
+	}
+	t.gone = append(t.gone, more.gone...)
+	t.text += more.text
 }
 
 // A builder reads files and makes segments of them.
@@ -80,8 +100,8 @@ type builder struct {
 	out     *segfile.Writer
 }
 
-// build reads files in batches and hands each finished one to sink, in order.
-// While one batch becomes a segment the files of the next are read.
+// build reads files in batches and hands the segments made of them to sink, in
+// order. While one batch goes into a segment the files of the next are read.
 func (b *builder) build(ctx context.Context, files []vault.File, sink func(*batch) error) error {
 	type read struct {
 		docs []*document
@@ -104,16 +124,18 @@ func (b *builder) build(ctx context.Context, files []vault.File, sink func(*batc
 		}
 	})
 	var err error
-	count := 0
+	count, full := 0, &batch{}
 	for r := range ready {
 		if err != nil {
 			continue // drain, so that the reader can end
 		}
-		if err = b.finish(r.docs, r.batch); err == nil {
-			err = sink(r.batch)
-		}
-		if err != nil {
-			stop(err)
+		full.add(r.batch, b.out.Len())
+		writeDocuments(b.out, r.docs)
+		if full.text >= segmentText {
+			if err = b.finish(full, sink); err != nil {
+				stop(err)
+			}
+			full = &batch{}
 		}
 		count += len(r.recs) + len(r.gone)
 		if b.done != nil && err == nil {
@@ -123,6 +145,9 @@ func (b *builder) build(ctx context.Context, files []vault.File, sink func(*batc
 	wg.Wait()
 	if err == nil {
 		err = context.Cause(ctx)
+	}
+	if err == nil && len(full.recs)+len(full.gone) > 0 {
+		err = b.finish(full, sink)
 	}
 	return err
 }
@@ -174,6 +199,7 @@ func (b *builder) read(files []vault.File) ([]*document, *batch) {
 	out := &batch{}
 	var docs []*document
 	for i := range items {
+		out.text += items[i].rec.size
 		switch {
 		case items[i].gone:
 			out.gone = append(out.gone, files[i].Path)
@@ -198,20 +224,19 @@ func textless(f vault.File, err error) record {
 	return r
 }
 
-// finish makes the segment.
-func (b *builder) finish(docs []*document, out *batch) error {
-	if len(docs) == 0 {
-		return nil
+// finish makes the segment of what was written since the last and hands it on.
+func (b *builder) finish(out *batch, sink func(*batch) error) error {
+	if docs := b.out.Len(); docs > 0 {
+		data, err := b.out.Finish()
+		if err != nil {
+			return fmt.Errorf("build segment: %w", err)
+		}
+		out.data = data
+		out.info = segmentInfo{id: b.nextSeg, bytes: uint64(len(data)), docs: uint32(docs), crc: checksum(0, data)}
+		b.nextSeg++
+		for i := range out.recs {
+			out.recs[i].seg = out.info.id
+		}
 	}
-	data, err := segmentBytes(b.out, docs)
-	if err != nil {
-		return err
-	}
-	out.data = data
-	out.info = segmentInfo{id: b.nextSeg, bytes: uint64(len(data)), docs: uint32(len(docs)), crc: checksum(0, data)}
-	b.nextSeg++
-	for i := range out.recs {
-		out.recs[i].seg = out.info.id
-	}
-	return nil
+	return sink(out)
 }

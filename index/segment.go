@@ -31,8 +31,8 @@ func guard(what string, f func() error) (err error) {
 	return f()
 }
 
-// segmentBytes builds a segment of docs, numbered in order.
-func segmentBytes(w *segfile.Writer, docs []*document) (out []byte, err error) {
+// writeDocuments adds documents to a segment, in order.
+func writeDocuments(w *segfile.Writer, docs []*document) {
 	for _, d := range docs {
 		w.Begin(d.name)
 		for f := range fieldCount {
@@ -46,10 +46,6 @@ func segmentBytes(w *segfile.Writer, docs []*document) (out []byte, err error) {
 			}
 		}
 	}
-	if out, err = w.Finish(); err != nil {
-		return nil, fmt.Errorf("build segment: %w", err)
-	}
-	return out, nil
 }
 
 // mergeSegments writes one segment out of several, without the documents in

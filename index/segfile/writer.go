@@ -45,6 +45,9 @@ func (w *Writer) Begin(name string) {
 	w.at = nil
 }
 
+// Len is the number of documents begun since the last Finish.
+func (w *Writer) Len() int { return len(w.names) }
+
 // Field starts a field of the document, once for each document. Fields without
 // terms need not be named. length is how many words it has, which is stored as
 // the norm of its postings.
