@@ -11,7 +11,7 @@ func (e *evaluation) prefix(c *clause, found []bool) error {
 	field, p := wordsField(e.talk != nil), ""
 	switch {
 	case len(c.exact) == 1:
-		p = c.prefixTerm(e.talk != nil)
+		p = c.first(e.talk != nil)
 	default:
 		field, p = fieldIdent, c.name
 	}
@@ -37,16 +37,9 @@ func wordsField(byMessage bool) int {
 	return fieldExact
 }
 
-// prefixTerm is the prefix in the form of that field.
-func (c *clause) prefixTerm(byMessage bool) string {
-	if byMessage && len(c.stems) > 0 {
-		return c.stems[0]
-	}
-	return c.exact[0].term
-}
-
-// guess is the word that may be misspelt, in the form of that field.
-func (c *clause) guess(byMessage bool) string {
+// first is the first word, a prefix or one that may be misspelt, in the form of
+// that field.
+func (c *clause) first(byMessage bool) string {
 	if byMessage && len(c.stems) > 0 {
 		return c.stems[0]
 	}
@@ -108,7 +101,7 @@ func guessable(t token) bool {
 
 // misspelt adds, for a word that no document has, the words it may stand for.
 func (e *evaluation) misspelt(c *clause) error {
-	field, w := wordsField(e.talk != nil), c.guess(e.talk != nil)
+	field, w := wordsField(e.talk != nil), c.first(e.talk != nil)
 	terms, err := e.src.similar(w)
 	if err != nil || len(terms) == 0 {
 		return err

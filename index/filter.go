@@ -223,11 +223,7 @@ func (q *query) classes() (out []string) {
 func (s *searching) visible(r *record, superseded bool) bool {
 	class := vault.ClassOf(r.path)
 	if len(s.q.Class) > 0 {
-		asked := false
-		for _, c := range s.q.Class {
-			asked = asked || c == class
-		}
-		return asked && (s.q.Archived || !superseded)
+		return slices.Contains(s.q.Class, class) && (s.q.Archived || !superseded)
 	}
 	switch class {
 	case vault.ClassArchive:

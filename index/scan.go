@@ -60,10 +60,10 @@ func (q *query) wants(byMessage bool) *wanted {
 			w.terms[leafKey{fieldIdent, c.name}] = true
 		}
 		if c.mayBeMisspelt() {
-			w.guesses = append(w.guesses, c.guess(byMessage))
+			w.guesses = append(w.guesses, c.first(byMessage))
 		}
 		if c.kind == prefix && len(c.exact) == 1 {
-			w.prefixes = append(w.prefixes, leafKey{w.words, c.prefixTerm(byMessage)})
+			w.prefixes = append(w.prefixes, leafKey{w.words, c.first(byMessage)})
 		} else if c.kind == prefix {
 			w.prefixes = append(w.prefixes, leafKey{fieldIdent, c.name})
 		}
