@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stet/templates"
+	"stet/vault/durable"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
 	"stet/vault/settings"
@@ -59,7 +60,7 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 		return previewNew(abs, res, policyOf(settings.Resolve(o.Settings...)))
 	}
 	if !in.DryRun {
-		if err := os.MkdirAll(abs, 0o777); err != nil {
+		if err := durable.MakeFolder("init", abs, 0o777, o.Hook); err != nil {
 			return nil, (&Vault{dir: abs}).writeError(err)
 		}
 		if res.CreatedRepository {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 }
 
 func writeManual(e *console.Env, commands []*console.Command, dir string) (err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := durable.MakeFolder("man", dir, 0o777, e.Hook); err != nil {
 		return err
 	}
 	root, err := durable.OpenRoot(dir, e.Hook)

@@ -2,7 +2,6 @@ package gitstore
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -24,7 +23,7 @@ func Create(dir string, hook durable.Hook) (err error) {
 	}
 	defer func() { err = joinClose(err, root) }()
 	const temp = ".stet-tmp-git"
-	if err := os.RemoveAll(filepath.Join(dir, temp)); err != nil {
+	if err := root.RemoveAll("init", temp); err != nil {
 		return err
 	}
 	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags", "info"} {

@@ -59,7 +59,7 @@ func open(ctx context.Context, e *console.Env, dir, name string, turns []turn) (
 
 // seal writes the transcripts of the conversations in turns.
 func seal(e *console.Env, root string, turns []turn) (err error) {
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := durable.MakeFolder("bench", root, 0o755, e.Hook); err != nil {
 		return err
 	}
 	r, err := durable.OpenRoot(root, e.Hook)

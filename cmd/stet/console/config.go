@@ -126,7 +126,7 @@ func (e *Env) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error
 	if real, rerr := filepath.EvalSymlinks(file); rerr == nil {
 		file = real
 	}
-	if err := e.makeFolder(filepath.Dir(file)); err != nil {
+	if err := durable.MakeFolder("config", filepath.Dir(file), 0o777, e.Hook); err != nil {
 		return false, err
 	}
 	root, err := durable.OpenRoot(filepath.Dir(file), e.Hook)
@@ -189,26 +189,4 @@ func (e *Env) ownFile() (string, error) {
 		return "", Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
 	}
 	return file, nil
-}
-
-// makeFolder makes a folder and what is missing above it, each durable in its
-// parent.
-func (e *Env) makeFolder(dir string) (err error) {
-	top := dir
-	for {
-		if info, err := os.Stat(top); err == nil && info.IsDir() || top == filepath.Dir(top) {
-			break
-		}
-		top = filepath.Dir(top)
-	}
-	rel, err := filepath.Rel(top, dir)
-	if err != nil || rel == "." {
-		return err
-	}
-	root, err := durable.OpenRoot(top, e.Hook)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	return root.MkdirAll("config", filepath.ToSlash(rel), 0o777)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,7 +28,7 @@ const draftLock = ".lock"
 // sees which memory it is.
 func (e *Env) NewDraft(ctx context.Context, v *vault.Vault, p vault.Path, data []byte) (*Draft, error) {
 	dir := filepath.Join(v.StateDir(), "edits")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := durable.MakeFolder("draft", dir, 0o777, e.Hook); err != nil {
 		return nil, err
 	}
 	root, err := durable.OpenRoot(dir, e.Hook)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -212,7 +211,7 @@ type newFile struct{ name, text string }
 // writeNew writes files that must not exist into a folder that is made: all of
 // them or none.
 func writeNew(e *console.Env, dir string, files []newFile) (err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := durable.MakeFolder("export", dir, 0o777, e.Hook); err != nil {
 		return err
 	}
 	root, err := durable.OpenRoot(dir, e.Hook)

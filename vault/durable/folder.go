@@ -1,0 +1,59 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// MakeFolder makes a folder anywhere and what is missing above it, each durable in
+// its parent. One that exists is left as it is; a symbolic link to a folder is one.
+func MakeFolder(label, dir string, perm fs.FileMode, hook Hook) (err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	top := dir
+	for {
+		if info, err := os.Stat(top); err == nil && info.IsDir() || top == filepath.Dir(top) {
+			break
+		}
+		top = filepath.Dir(top)
+	}
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || rel == "." {
+		return err
+	}
+	root, err := OpenRoot(top, hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	return root.MkdirAll(label, filepath.ToSlash(rel), perm)
+}
+
+// RemoveAll removes what stands at p, a folder with all that is in it; nothing is
+// no error. Nothing is followed out of the folder. A crash leaves a part of it.
+func (r *Root) RemoveAll(label, p string) error {
+	info, err := r.Lstat(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		names, err := r.Names(p)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := r.RemoveAll(label, path.Join(p, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return r.Remove(label, p)
+}
