@@ -115,7 +115,10 @@ func (b *builder) build(ctx context.Context, files []vault.File, sink func(*batc
 		defer close(ready)
 		for len(files) > 0 && ctx.Err() == nil {
 			n := batchLen(files)
-			docs, out := b.read(files[:n])
+			docs, out := b.read(ctx, files[:n])
+			if ctx.Err() != nil {
+				return // part of it was not read
+			}
 			files = files[n:]
 			select {
 			case ready <- read{docs, out}:
@@ -164,8 +167,9 @@ func batchLen(files []vault.File) int {
 	return len(files)
 }
 
-// read reads and analyses the files of one batch side by side.
-func (b *builder) read(files []vault.File) ([]*document, *batch) {
+// read reads and analyses the files of one batch side by side, not all of them once
+// ctx has ended.
+func (b *builder) read(ctx context.Context, files []vault.File) ([]*document, *batch) {
 	type item struct {
 		docs []*document
 		rec  record
@@ -177,7 +181,7 @@ func (b *builder) read(files []vault.File) ([]*document, *batch) {
 	for w := range workers {
 		wg.Go(func() {
 			a := newAnalyzer(b.lang)
-			for i := w; i < len(files); i += workers {
+			for i := w; i < len(files) && ctx.Err() == nil; i += workers {
 				at := b.now()
 				data, info, err := b.src.ReadFile(files[i].Path)
 				switch {

@@ -35,12 +35,13 @@ func (c *changes) bytes() (n int64) {
 }
 
 // compare finds what changed. Files that only look changed, or that could have
-// changed unseen, are read and told apart by their hash.
-func compare(src Source, now func() time.Time, m *manifest, files []vault.File) *changes {
+// changed unseen, are read and told apart by their hash. It fails with what ended
+// ctx and with nothing else.
+func compare(ctx context.Context, src Source, now func() time.Time, m *manifest, files []vault.File) (*changes, error) {
 	out := &changes{}
 	recs := m.recs
 	known := func(f vault.File) {
-		if r := &recs[0]; !r.sameFile(f) || r.flags&flagRacy != 0 {
+		if r := &recs[0]; (!r.sameFile(f) || r.flags&flagRacy != 0) && ctx.Err() == nil {
 			out.look(src, now, r, f)
 		}
 		recs = recs[1:]
@@ -66,7 +67,7 @@ func compare(src Source, now func() time.Time, m *manifest, files []vault.File) 
 	for i := range recs {
 		out.removed = append(out.removed, recs[i].path)
 	}
-	return out
+	return out, context.Cause(ctx)
 }
 
 // inOrder sorts files where the Source did not keep its promise to.

@@ -92,7 +92,10 @@ func (x *part) freshOnce(ctx context.Context, files []vault.File) (*state, int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	ch := compare(x.src, x.o.Now, st.man, files)
+	ch, err := compare(ctx, x.src, x.o.Now, st.man, files)
+	if err != nil {
+		return nil, 0, err
+	}
 	if ch.empty() {
 		return st, 0, st.open(x.store, x.st)
 	}

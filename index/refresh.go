@@ -75,7 +75,10 @@ func (x *part) refresh(ctx context.Context, paths []vault.Path, files []vault.Fi
 			known.recs = append(known.recs, *r)
 		}
 	}
-	ch := compare(x.src, x.o.Now, known, files)
+	ch, err := compare(ctx, x.src, x.o.Now, known, files)
+	if err != nil {
+		return Stats{}, err
+	}
 	if ch.empty() {
 		return Stats{}, nil
 	}

@@ -139,7 +139,10 @@ func (x *part) updateOrRebuild(ctx context.Context, s *store, files []vault.File
 	if err != nil {
 		return nil, Stats{}, err
 	}
-	ch := compare(x.src, x.o.Now, st.man, files)
+	ch, err := compare(ctx, x.src, x.o.Now, st.man, files)
+	if err != nil {
+		return nil, Stats{}, err
+	}
 	if len(ch.read) > batchFiles && len(ch.read) > len(files)/2 {
 		return x.rebuild(ctx, s, files)
 	}

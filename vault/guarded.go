@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -331,7 +332,7 @@ func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
 }
 
 // heldBack lists the hand edits that adopting will leave uncommitted.
-func (v *Vault) heldBack(s *scan) ([]Problem, error) {
+func (v *Vault) heldBack(ctx context.Context, s *scan) ([]Problem, error) {
 	tx := &Tx{v: v, objects: s.objects, touched: map[Path]*touched{}}
 	for _, c := range s.changed {
 		tx.touched[c.Path] = &touched{inHead: s.tracked[c.Path]}
@@ -339,6 +340,9 @@ func (v *Vault) heldBack(s *scan) ([]Problem, error) {
 	j := newJudge(tx)
 	var out []Problem
 	for _, c := range s.changed {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
 		if c.Status == Deleted {
 			continue
 		}

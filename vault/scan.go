@@ -62,15 +62,18 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 		v.progress("reading", i+1, len(files))
 	}
 	s.compare(v)
-	return s, s.leaveToGit(v)
+	return s, s.leaveToGit(ctx, v)
 }
 
 // leaveToGit takes files whose bytes git itself converts out of the changes:
 // on disk they differ from their blobs without any edit.
-func (s *scan) leaveToGit(v *Vault) error {
+func (s *scan) leaveToGit(ctx context.Context, v *Vault) error {
 	rules := v.attributes()
 	kept := s.changed[:0]
 	for _, c := range s.changed {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		if c.Status != Deleted {
 			d, err := v.look(c.Path)
 			if err != nil {

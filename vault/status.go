@@ -52,7 +52,7 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		c := commitOf(gc)
 		st.Last = &c
 	}
-	held, err := v.heldBack(s)
+	held, err := v.heldBack(ctx, s)
 	if err != nil {
 		return nil, v.writeError(err)
 	}
