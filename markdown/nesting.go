@@ -53,3 +53,13 @@ func blockParsers(found parser.ContextKey) []util.PrioritizedValue {
 	}
 	return all
 }
+
+// TooDeep is the line, from 1, of the first list or quotation that is nested so
+// deeply that it is read as text; 0: there is none.
+func (d *Document) TooDeep() int {
+	at := d.outline().tooDeep
+	if at < 0 {
+		return 0
+	}
+	return d.lineOf(at)
+}
