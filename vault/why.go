@@ -24,11 +24,12 @@ const (
 	OpRestore  Op = "restore"
 	OpConfig   Op = "config"
 	OpSeal     Op = "seal"
+	OpImport   Op = "import"
 )
 
 // Ops lists the operations in that order.
 func Ops() []Op {
-	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal}
+	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal, OpImport}
 }
 
 // ActorUser is the actor of what a person did.

@@ -13,6 +13,7 @@ import (
 
 	"stet/cmd/stet/bench"
 	"stet/cmd/stet/console"
+	"stet/cmd/stet/door"
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
 	conversation "stet/cmd/stet/session"
@@ -45,7 +46,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(),
+	return slices.Concat(upkeep.StartCommands(), door.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(),
 		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 

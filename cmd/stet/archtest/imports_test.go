@@ -45,12 +45,14 @@ func edges() []edge {
 		{"agent/recall", []string{"index", "markdown", "vault", "vault/session"}, "what was said, found again: over the index and the transcripts"},
 		{"cmd/stet/session", []string{"agent/recall", "cmd/stet/console", "markdown", "vault", "vault/durable", "vault/session", "vault/settings"}, "commands: flags, one call, print"},
 		{"cmd/stet/console", []string{"vault/session", "vault", "vault/durable", "vault/filelock", "vault/settings", "index", "index/embed"}, "what all commands share"},
+		{"agent/imports", []string{"markdown", "vault", "vault/guard", "vault/settings"}, "what other programs keep, turned into transcripts and memories through the vault's public API"},
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},
 		{"cmd/stet/memory", []string{"cmd/stet/console", "agent/encode", "agent/intake", "vault/settings", "vault", "vault/lineage", "vault/durable", "vault/links", "vault/notebook", "markdown", "templates", "index"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"cmd/stet/console", "vault", "vault/lineage"}, "commands: flags, one call, print"},
 		{"cmd/stet/upkeep", []string{"cmd/stet/console", "vault", "vault/doctor", "vault/settings", "index", "index/watch"}, "commands: flags, one call, print"},
 		{"cmd/stet/bench", []string{"cmd/stet/console", "vault", "vault/durable", "index", "markdown"}, "measuring: makes vaults of transcripts and asks them"},
-		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/session", "cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"}, "dispatch, manual pages, and the names that completion offers"},
+		{"cmd/stet/door", []string{"cmd/stet/console", "agent/imports", "vault"}, "commands: flags, one call, print"},
+		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/door", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/session", "cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"}, "dispatch, manual pages, and the names that completion offers"},
 		{"cmd/stet/archtest", nil, "looks at source text only"},
 	}
 }

@@ -29,10 +29,35 @@ func (e *Env) indexProgress() func(index.Event) {
 	return func(ev index.Event) { show(ev.Phase, ev.Done, ev.Total) }
 }
 
+// ProgressLine returns a function that keeps one line of the caller's own words on
+// standard error up to date, nil when nobody is looking; the words are asked for
+// only when they are shown.
+func (e *Env) ProgressLine() func(text func() string) {
+	if !e.looking() {
+		return nil
+	}
+	next := e.Now().Add(progressAfter)
+	return func(text func() string) {
+		now := e.Now()
+		if now.Before(next) {
+			return
+		}
+		next = now.Add(progressAfter)
+		e.clearLine()
+		e.midLine = true
+		_, _ = io.WriteString(e.Err, Line1(text()))
+	}
+}
+
+// looking says whether somebody sees a line that is rewritten on standard error.
+func (e *Env) looking() bool {
+	return e.ErrTerminal && !e.Quiet && !e.JSON && e.Getenv("TERM") != "dumb"
+}
+
 // progress returns a function that keeps one line on standard error up to date,
 // nil when nobody is looking or the terminal cannot rewrite a line.
 func (e *Env) progress() func(phase string, done, total int) {
-	if !e.ErrTerminal || e.Quiet || e.JSON || e.Getenv("TERM") == "dumb" {
+	if !e.looking() {
 		return nil
 	}
 	next := e.Now().Add(progressAfter)

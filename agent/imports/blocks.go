@@ -1,0 +1,87 @@
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"stet/markdown"
+)
+
+// A block is one piece of a message in the form of Anthropic's and OpenAI's
+// programming interfaces, which most programs store as it is.
+type block struct {
+	Type      string          `json:"type"`
+	Text      json.RawMessage `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+}
+
+// A result is what a tool answered.
+type result struct {
+	call, name string
+	text       []byte
+}
+
+// spoken is the content of one message taken apart. What a model only thought was
+// not said, and is left out.
+type spoken struct {
+	text    []string
+	calls   []markdown.ToolCall
+	results []result
+}
+
+func (s *spoken) said() string { return strings.Join(s.text, "\n\n") }
+
+// parseContent reads content that is a string, one block or a list of blocks.
+func parseContent(raw json.RawMessage) spoken {
+	var out spoken
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return out
+	}
+	switch raw[0] {
+	case '"':
+		out.add(text(raw))
+	case '[':
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) == nil {
+			for _, b := range list {
+				out.block(b)
+			}
+		}
+	case '{':
+		out.block(raw)
+	}
+	return out
+}
+
+func (s *spoken) add(text string) {
+	if strings.TrimSpace(text) != "" {
+		s.text = append(s.text, strings.Trim(text, "\n"))
+	}
+}
+
+func (s *spoken) block(raw json.RawMessage) {
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' {
+		s.add(text(raw))
+		return
+	}
+	var b block
+	_ = json.Unmarshal(raw, &b) // a field of another type than expected leaves the others
+	switch b.Type {
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		s.calls = append(s.calls, markdown.ToolCall{ID: b.ID, Name: b.Name, Arguments: compactJSON(b.Input)})
+	case "tool_result", "mcp_tool_result", "web_search_tool_result":
+		inner := parseContent(b.Content)
+		s.results = append(s.results, result{call: b.ToolUseID, name: b.Name, text: []byte(inner.said())})
+	case "thinking", "redacted_thinking", "reasoning":
+	case "image", "image_url", "input_image", "document", "file", "input_file", "input_audio", "audio":
+		s.add("[" + strings.TrimSuffix(strings.TrimPrefix(b.Type, "input_"), "_url") + "]")
+	default:
+		s.add(text(b.Text))
+	}
+}

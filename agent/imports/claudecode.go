@@ -1,0 +1,350 @@
+package imports
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stet/markdown"
+)
+
+// Claude Code keeps a conversation as <projects>/<folder>/<session>.jsonl, one JSON
+// object a line, appended to while it goes on, and deletes it after 30 days. The
+// form is internal to it and changes: what is not known here is passed over, and
+// the name of the folder, which cannot be turned back into a path, is not used.
+//
+// Lines form a tree by parentUuid. The answers of tools called at once hang beside
+// the chain that leads to the last line and belong to it all the same; a prompt
+// beside it was taken back, and what follows from it is a conversation of its own,
+// whose parent this one is. So is what a sub-agent did.
+
+func claudeCode() Source {
+	return Source{
+		Name: "claude-code", Title: "Claude Code, conversations",
+		places: func(h Host) []string {
+			return []string{join(h.under("CLAUDE_CONFIG_DIR", ".claude"), "projects")}
+		},
+		keep: hasExt(".jsonl"),
+		read: func(r *reading, f file) error {
+			return r.open(f, hasExt(".jsonl"), func(name string, in io.Reader) error { return r.claudeCode(name, in) })
+		},
+	}
+}
+
+// join is filepath.Join that leaves nothing as nothing.
+func join(dir string, parts ...string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{dir}, parts...)...)
+}
+
+type claudeLine struct {
+	Type             string          `json:"type"`
+	UUID             string          `json:"uuid"`
+	ParentUUID       string          `json:"parentUuid"`
+	LogicalParent    string          `json:"logicalParentUuid"`
+	SessionID        string          `json:"sessionId"`
+	AgentID          string          `json:"agentId"`
+	Timestamp        json.RawMessage `json:"timestamp"`
+	CWD              string          `json:"cwd"`
+	IsMeta           bool            `json:"isMeta"`
+	IsSidechain      bool            `json:"isSidechain"`
+	IsCompactSummary bool            `json:"isCompactSummary"`
+	Summary          string          `json:"summary"`
+	LeafUUID         string          `json:"leafUuid"`
+	CustomTitle      string          `json:"customTitle"`
+	AITitle          string          `json:"aiTitle"`
+	Attachment       struct {
+		Type   string          `json:"type"`
+		Prompt json.RawMessage `json:"prompt"`
+	} `json:"attachment"`
+	Message struct {
+		ID      string          `json:"id"`
+		Role    string          `json:"role"`
+		Model   string          `json:"model"`
+		Content json.RawMessage `json:"content"`
+		Usage   struct {
+			Input      int `json:"input_tokens"`
+			Output     int `json:"output_tokens"`
+			CacheRead  int `json:"cache_read_input_tokens"`
+			CacheWrite int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// claudeFile is one file as it is read.
+type claudeFile struct {
+	session string // its own id
+	agent   bool   // a sub-agent's
+	parent  string // of a sub-agent
+	cwd     string
+	title   string // the best there is: a person's, a model's, a summary's
+	rank    int
+	started time.Time
+	nodes   []claudeNode
+	chain   map[string]string // uuid to parent
+	names   map[string]string // call to tool
+	summary map[string]string // uuid of a leaf to a title
+}
+
+type claudeNode struct {
+	claudeLine
+	prompt bool // a person's words, not the answer of a tool
+	what   spoken
+}
+
+func (r *reading) claudeCode(name string, in io.Reader) error {
+	c := claudeFile{session: strings.TrimSuffix(filepath.Base(name), ".jsonl"), chain: map[string]string{},
+		names: map[string]string{}, summary: map[string]string{}}
+	c.agent = strings.HasPrefix(c.session, "agent-")
+	err := r.lines(name, in, func(_ int, line []byte) error {
+		var l claudeLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			var kind *json.UnmarshalTypeError
+			if !errors.As(err, &kind) || l.Type == "" {
+				return badLine{plainJSON(err)}
+			}
+		}
+		c.line(&l)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.agent && c.parent != "" {
+		started, ok := r.started[c.parent]
+		if !ok {
+			started = c.peekParent(r, name)
+		}
+		return r.claudeAgent(&c, started)
+	}
+	r.remember(c.session, c.started)
+	return r.claudeSession(&c)
+}
+
+// line takes up one line.
+func (c *claudeFile) line(l *claudeLine) {
+	if l.UUID != "" {
+		c.chain[l.UUID] = cmp.Or(l.ParentUUID, l.LogicalParent)
+	}
+	if l.CWD != "" && c.cwd == "" {
+		c.cwd = l.CWD
+	}
+	c.titled(3, l.CustomTitle)
+	c.titled(2, l.AITitle)
+	if l.Type == "summary" && l.Summary != "" {
+		c.summary[l.LeafUUID] = l.Summary // of this conversation only if the leaf is
+	}
+	n := claudeNode{claudeLine: *l}
+	switch {
+	case l.Type == "attachment" && l.Attachment.Type == "queued_command":
+		// What a person typed while the model was at work.
+		n.what = parseContent(l.Attachment.Prompt)
+		n.Message.Role = "user"
+	case l.Type == "user" || l.Type == "assistant":
+		n.what = parseContent(l.Message.Content)
+		if n.Message.Role == "" {
+			n.Message.Role = l.Type
+		}
+	default:
+		return
+	}
+	at := timeOf(l.Timestamp)
+	if c.started.IsZero() && (!l.IsSidechain || c.agent) {
+		c.started = at
+	}
+	if c.agent && c.parent == "" {
+		c.parent = l.SessionID
+	}
+	if l.IsMeta || l.IsCompactSummary {
+		return
+	}
+	n.Message.Content, n.Attachment.Prompt = nil, nil
+	n.prompt = n.Message.Role == "user" && len(n.what.results) == 0
+	if n.Message.Role == "user" {
+		n.what.text = claudeWords(n.what.text)
+	}
+	for _, call := range n.what.calls {
+		c.names[call.ID] = call.Name
+	}
+	if len(n.what.text)+len(n.what.calls)+len(n.what.results) > 0 {
+		c.nodes = append(c.nodes, n)
+	}
+}
+
+func (c *claudeFile) titled(rank int, title string) {
+	if title != "" && rank >= c.rank {
+		c.rank, c.title = rank, title
+	}
+}
+
+// claudeWords is what a person typed, without what the program put around it.
+func claudeWords(texts []string) []string {
+	var out []string
+	for _, t := range texts {
+		t = strings.TrimSpace(withoutInjected(t))
+		switch {
+		case t == "", strings.HasPrefix(t, "<local-command-stdout>"), strings.HasPrefix(t, "<local-command-stderr>"):
+			continue
+		case strings.HasPrefix(t, "<command-name>"), strings.HasPrefix(t, "<command-message>"):
+			t = strings.TrimSpace(between(t, "command-name") + " " + between(t, "command-args"))
+		}
+		if t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// between is the text of the first element of that name.
+func between(s, tag string) string {
+	_, after, ok := strings.Cut(s, "<"+tag+">")
+	if !ok {
+		return ""
+	}
+	inner, _, _ := strings.Cut(after, "</"+tag+">")
+	return strings.TrimSpace(inner)
+}
+
+// peekParent reads when the conversation began that called this sub-agent.
+func (c *claudeFile) peekParent(r *reading, name string) time.Time {
+	dir := filepath.Dir(name)
+	quiet := &reading{ctx: r.ctx}
+	for _, p := range []string{filepath.Join(dir, c.parent+".jsonl"), filepath.Join(filepath.Dir(filepath.Dir(dir)), c.parent+".jsonl")} {
+		main := claudeFile{session: c.parent, chain: map[string]string{}, names: map[string]string{}, summary: map[string]string{}}
+		err := quiet.open(file{path: p}, nil, func(name string, in io.Reader) error {
+			return quiet.lines(name, in, func(_ int, line []byte) error {
+				var l claudeLine
+				_ = json.Unmarshal(line, &l) // read for real, and complained about, in its turn
+				if main.line(&l); !main.started.IsZero() {
+					return errStop
+				}
+				return nil
+			})
+		})
+		if err == nil && !main.started.IsZero() {
+			r.remember(c.parent, main.started)
+			return main.started
+		}
+	}
+	return time.Time{}
+}
+
+func (r *reading) claudeAgent(c *claudeFile, parentStarted time.Time) error {
+	s := c.begin(c.parent + "/" + c.session)
+	s.ParentOrigin, s.ParentStarted = c.parent, parentStarted
+	s.fill(c, c.nodes)
+	return r.session(s)
+}
+
+// claudeSession hands on a file: its main conversation, what was taken back, and
+// sub-agents that older versions kept in the same file.
+func (r *reading) claudeSession(c *claudeFile) error {
+	groups := map[string][]claudeNode{}
+	order := []string{""}
+	branch, tops := c.branches(), map[string]string{}
+	top := func(at string) (string, bool) {
+		_, ok := c.chain[c.chain[at]]
+		return at, !ok
+	}
+	for _, n := range c.nodes {
+		key := branch[n.UUID]
+		if n.IsSidechain {
+			key = "agent-" + cmp.Or(n.AgentID, c.climb(n.UUID, tops, top))
+		}
+		if groups[key] == nil && key != "" {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], n)
+	}
+	for _, key := range order {
+		foreign := c.session
+		if key != "" {
+			foreign += "/" + key
+		}
+		s := c.begin(foreign)
+		if key != "" {
+			s.Title, s.Started = "", time.Time{}
+			s.ParentOrigin, s.ParentStarted = c.session, c.started
+		}
+		s.fill(c, groups[key])
+		if err := r.session(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// branches names, for every line of a prompt that was taken back and what follows
+// it, the uuid of that prompt.
+func (c *claudeFile) branches() map[string]string {
+	main, children := map[string]bool{}, map[string]bool{}
+	for i := len(c.nodes) - 1; i >= 0; i-- {
+		if c.nodes[i].IsSidechain {
+			continue
+		}
+		for at := c.nodes[i].UUID; at != "" && !main[at]; at = c.chain[at] {
+			main[at] = true
+			children[c.chain[at]] = true
+		}
+		break
+	}
+	out := map[string]string{}
+	for at := range main {
+		out[at] = ""
+	}
+	prompt := map[string]bool{}
+	for _, n := range c.nodes {
+		if parent := c.chain[n.UUID]; n.prompt && !n.IsSidechain && main[parent] && children[parent] && !main[n.UUID] {
+			prompt[n.UUID] = true
+		}
+	}
+	for _, n := range c.nodes {
+		c.climb(n.UUID, out, func(at string) (string, bool) { return at, prompt[at] })
+	}
+	return out
+}
+
+// climb finds for a line, and notes in known for every line on the way, what
+// ends says of the first ancestor, itself included, of which it knows something;
+// "" when there is none.
+func (c *claudeFile) climb(uuid string, known map[string]string, ends func(string) (string, bool)) string {
+	var way []string
+	found := ""
+	for at := uuid; at != ""; at = c.chain[at] {
+		have, ok := known[at]
+		if ok {
+			found = have
+			break
+		}
+		if name, ok := ends(at); ok {
+			found = name
+			way = append(way, at)
+			break
+		}
+		known[at] = "" // a circle ends here
+		way = append(way, at)
+	}
+	for _, at := range way {
+		known[at] = found
+	}
+	return found
+}
+
+func (c *claudeFile) begin(foreign string) *Session {
+	s := &Session{Transcript: markdown.Transcript{Agent: "claude-code", Provider: "anthropic", Origin: foreign, Project: c.cwd,
+		Title: c.title, Started: c.started}}
+	if s.Title == "" {
+		for leaf, summary := range c.summary {
+			if _, ok := c.chain[leaf]; ok && (s.Title == "" || summary < s.Title) {
+				s.Title = summary
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package imports
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"stet/markdown"
+	"stet/vault/guard"
+)
+
+// A growth is what a conversation has more than its transcript.
+type growth struct {
+	from    int // messages that the transcript holds for good
+	cut     int // where in the file the new ones begin
+	changed int // number of the first message that is another one now; 0 for none
+}
+
+// more reports whether there is anything to append.
+func (g growth) more(s *Session) bool { return g.changed == 0 && g.from < len(s.Messages) }
+
+// compare says what s has more than the transcript in have. A message is the same
+// when it has the same foreign id, or without one the same role and text; one that
+// a person edited or took out stays as the person left it.
+func compare(have []byte, s *Session, c *censor) growth {
+	d := markdown.Parse(have)
+	spans := d.Messages()
+	secrets := sync.OnceValue(func() *guard.Redactor { return c.about(s) })
+	g := growth{cut: len(have)}
+	if v, ok := d.Meta("messages"); ok {
+		g.from, _ = strconv.Atoi(v.Text()) // what is no number counts as none
+	}
+	for _, at := range spans {
+		g.from = max(g.from, at.Number)
+		if at.Number <= len(s.Messages) && !sameMessage(have, at, &s.Messages[at.Number-1], secrets) {
+			g.changed = at.Number
+			return g
+		}
+	}
+	// The last message may have been imported while it was still being written.
+	if n := len(spans); n > 0 && spans[n-1].Number == g.from && g.from <= len(s.Messages) {
+		if at := spans[n-1]; extends(have, at, &s.Messages[g.from-1], secrets) {
+			g.from, g.cut = g.from-1, at.Start
+		}
+	}
+	return g
+}
+
+func sameMessage(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() *guard.Redactor) bool {
+	if at.Ref != "" || m.Ref != "" {
+		return at.Ref == m.Ref
+	}
+	if at.Role != m.Role {
+		return false
+	}
+	if sameText(have, at, m.Content) {
+		return true
+	}
+	redacted, some := take(secrets(), m.Content)
+	return some && sameText(have, at, redacted)
+}
+
+func sameText(have []byte, at markdown.MessageSpan, content []byte) bool {
+	if at.Attached == "" {
+		return bytes.Equal(have[at.TextStart:at.TextEnd], content)
+	}
+	sum := sha256.Sum256(content)
+	return strings.HasSuffix(at.Attached, "-"+hex.EncodeToString(sum[:4])+".bin")
+}
+
+// extends reports whether m is the message at at with more behind it.
+func extends(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() *guard.Redactor) bool {
+	if at.Ref == "" || at.Attached != "" || at.Role != m.Role || len(at.Calls) > len(m.Calls) {
+		return false
+	}
+	for i, call := range at.Calls {
+		if call.ID != m.Calls[i].ID || call.Name != m.Calls[i].Name {
+			return false
+		}
+	}
+	old := have[at.TextStart:at.TextEnd]
+	redacted, _ := take(secrets(), m.Content)
+	if !bytes.HasPrefix(redacted, old) {
+		return false
+	}
+	return len(redacted) > len(old) || len(m.Calls) > len(at.Calls)
+}
+
+// grow appends what is new to the transcript in have, whose other bytes stay but
+// for the keys that count. r is the whole of s rendered.
+func (g growth) grow(have []byte, s *Session, r *rendered) ([]byte, error) {
+	spans := markdown.Parse(r.text).Messages()
+	if g.from >= len(spans) {
+		return nil, fmt.Errorf("message %d of %d is not in its own rendering", g.from+1, len(spans))
+	}
+	out := bytes.Clone(have[:g.cut])
+	for !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")) {
+		out = append(out, '\n')
+	}
+	out = append(out, r.text[spans[g.from].Start:]...)
+	d := markdown.Parse(out)
+	if !d.HasFrontMatter() || d.FrontMatterError() != nil {
+		return out, nil // a person's; the messages themselves are there
+	}
+	if err := d.SetMeta("messages", markdown.Plain(itoa(len(s.Messages)))); err != nil {
+		return nil, err
+	}
+	if !s.Ended.IsZero() {
+		if err := d.SetMeta("ended", markdown.Time(s.Ended)); err != nil {
+			return nil, err
+		}
+	}
+	if s.EndReason != "" {
+		if err := d.SetMeta("end_reason", markdown.String(s.EndReason)); err != nil {
+			return nil, err
+		}
+	}
+	return retoken(d.Bytes(), d.BodyLine(), r.text), nil
+}
+
+var tokenLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^tokens: \{input: \d+, output: \d+, cache_read: \d+, cache_write: \d+\}$`)
+})
+
+// retoken replaces the line of tokens as stet writes it by that of the new
+// rendering; another form is a person's.
+func retoken(data []byte, bodyLine int, fresh []byte) []byte {
+	end := 0
+	for range bodyLine - 1 {
+		i := bytes.IndexByte(data[end:], '\n')
+		if i < 0 {
+			break
+		}
+		end += i + 1
+	}
+	head := fresh
+	if i := bytes.Index(fresh, []byte("\n---\n")); i >= 0 {
+		head = fresh[:i]
+	}
+	now, at := tokenLine().Find(head), tokenLine().FindIndex(data[:end])
+	if now == nil || at == nil {
+		return data
+	}
+	return append(append(bytes.Clone(data[:at[0]]), now...), data[at[1]:]...)
+}
+
+// variant is s as a conversation of its own, since message n is not what it was:
+// it supersedes the one called old.
+func (s *Session) variant(n int, old string) *Session {
+	m := s.Messages[n-1]
+	sum := sha256.Sum256([]byte(m.Ref + "\x00" + m.Role + "\x00" + string(m.Content)))
+	v := *s
+	v.Origin = s.Origin + "~" + hex.EncodeToString(sum[:4])
+	v.Supersedes = append(append([]string{}, s.Supersedes...), old)
+	v.ID = SessionID(s.Agent, v.Origin, s.Started)
+	return &v
+}

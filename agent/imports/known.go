@@ -1,0 +1,106 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// known finds the transcripts that a vault has, by the part of their id that does
+// not depend on a time.
+type known struct {
+	v     *vault.Vault
+	named map[string][]vault.Path // by the last six characters, which end a name
+	// odd are those whose name a person changed, by the part of their id.
+	odd      map[string]vault.Path
+	rejected map[string]bool
+}
+
+func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
+	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{}}
+	ids, err := v.RejectedIDs()
+	if err != nil {
+		return nil, err
+	}
+	for id := range ids {
+		if len(id) >= 16 {
+			k.rejected[hashPart(id)] = true
+		}
+	}
+	for _, o := range []vault.WalkOptions{{Under: "sessions"}, {Under: "archive/sessions", Archive: true}} {
+		files, err := v.Files(ctx, o)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, f := range files {
+			if err := k.see(f.Path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return k, nil
+}
+
+// see takes up a transcript by its name or, where that says nothing, by reading
+// it.
+func (k *known) see(p vault.Path) error {
+	if six := lastSix(p); six != "" {
+		k.named[six] = append(k.named[six], p)
+		return nil
+	}
+	id, err := k.id(p)
+	if err != nil {
+		return err
+	}
+	if len(id) >= 16 {
+		k.odd[hashPart(id)] = p
+	}
+	return nil
+}
+
+// lastSix is the end of an id in the name that stet gives to a transcript.
+func lastSix(p vault.Path) string {
+	stem := strings.TrimSuffix(strings.ToLower(p.Base()), path.Ext(p.Base()))
+	six := stem[strings.LastIndexByte(stem, '-')+1:]
+	if len(six) != 6 {
+		return ""
+	}
+	return six
+}
+
+// id reads the id of a transcript; "" when there is none.
+func (k *known) id(p vault.Path) (string, error) {
+	data, _, err := k.v.ReadFile(p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, vault.ErrTooLarge), errors.Is(err, vault.ErrNotRegular):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	v, _ := markdown.Parse(data).Meta("id")
+	return v.Text(), nil
+}
+
+// find is where the transcript of that id stands, "" when there is none.
+func (k *known) find(id string) (vault.Path, error) {
+	for _, p := range k.named[id[len(id)-6:]] {
+		have, err := k.id(p)
+		if err != nil {
+			return "", err
+		}
+		if len(have) >= 16 && hashPart(have) == hashPart(id) {
+			return p, nil
+		}
+	}
+	return k.odd[hashPart(id)], nil
+}
+
+// gone reports a conversation that a person took back or put away.
+func (k *known) gone(id string, p vault.Path) bool {
+	return strings.HasPrefix(string(p), "archive/") || p == "" && k.rejected[hashPart(id)]
+}

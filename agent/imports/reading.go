@@ -1,0 +1,175 @@
+package imports
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// A Problem is something of a source that could not be read.
+type Problem struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"` // 0: the file itself
+	Text string `json:"text"`
+}
+
+// mostProblems is how many problems are kept to be listed; all are counted.
+const mostProblems = 1000
+
+// maxLine bounds one line. Claude Code and Codex write images into lines, which
+// reach some ten megabytes.
+const maxLine = 64 << 20
+
+// A reading is one pass over a source.
+type reading struct {
+	ctx      context.Context
+	emit     func(*Session) error
+	wants    func(*Session) bool
+	progress Progress
+	tell     func(Progress)
+	problems []Problem
+	count    int
+	// started holds when a conversation began, for those that came out of it.
+	started map[string]time.Time
+}
+
+func (r *reading) remember(foreign string, started time.Time) {
+	if r.started == nil {
+		r.started = map[string]time.Time{}
+	}
+	r.started[foreign] = started
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Bytes, Total int64 // of the files of the source
+	Sessions     int
+	Written      int
+}
+
+func (r *reading) problem(name string, line int, text string) {
+	r.count++
+	if len(r.problems) < mostProblems {
+		r.problems = append(r.problems, Problem{File: name, Line: line, Text: text})
+	}
+}
+
+// session hands on what was read.
+func (r *reading) session(s *Session) error {
+	if err := context.Cause(r.ctx); err != nil {
+		return err
+	}
+	if r.tell != nil {
+		r.tell(r.progress)
+	}
+	if len(s.Messages) == 0 {
+		return nil
+	}
+	r.progress.Sessions++
+	if r.wants != nil && !r.wants(s) {
+		return nil
+	}
+	return r.emit(s)
+}
+
+// errStop ends a pass over lines early.
+var errStop = errors.New("stop")
+
+// A badLine is the error of a line that is skipped.
+type badLine struct{ text string }
+
+func (e badLine) Error() string { return e.text }
+
+func bad(format string, args ...any) error { return badLine{fmt.Sprintf(format, args...)} }
+
+// lines calls fn with every line that is not blank. A line for which it returns
+// a badLine is a problem; a last line without its newline is one that is still
+// being written, and fn's badLine for it is nothing: it will be there next time.
+func (r *reading) lines(name string, in io.Reader, fn func(n int, line []byte) error) error {
+	buf := bufio.NewReaderSize(in, 64<<10)
+	var line []byte
+	for n := 1; ; n++ {
+		var whole bool
+		var err error
+		line, whole, err = readLine(buf, line[:0])
+		if err != nil && !errors.Is(err, io.EOF) {
+			if ctx := context.Cause(r.ctx); ctx != nil {
+				return ctx
+			}
+			r.problem(name, n, "cannot be read on: "+err.Error())
+			return nil
+		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		text := bytes.TrimSpace(line)
+		torn := err != nil
+		switch {
+		case !whole:
+			r.problem(name, n, fmt.Sprintf("longer than %d MiB", maxLine>>20))
+		case len(text) > 0:
+			if ferr := r.line(name, n, text, torn, fn); ferr != nil {
+				if errors.Is(ferr, errStop) {
+					return nil
+				}
+				return ferr
+			}
+		}
+		if torn {
+			return nil
+		}
+	}
+}
+
+func (r *reading) line(name string, n int, text []byte, torn bool, fn func(int, []byte) error) error {
+	err := fn(n, text)
+	var b badLine
+	if !errors.As(err, &b) {
+		return err
+	}
+	if !torn {
+		r.problem(name, n, b.text)
+	}
+	return nil
+}
+
+// readLine reads up to a newline, which it leaves out. Of a line that is too long
+// it keeps nothing: whole is false.
+func readLine(in *bufio.Reader, line []byte) (_ []byte, whole bool, err error) {
+	whole = true
+	for {
+		part, err := in.ReadSlice('\n')
+		if whole && len(line)+len(part) > maxLine {
+			whole, line = false, line[:0]
+		}
+		if whole {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSuffix(line, []byte{'\n'}), whole, err
+		}
+	}
+}
+
+// decode reads one JSON value that must be the whole of data.
+func decode(data []byte, v any) error {
+	if err := json.Unmarshal(data, v); err != nil {
+		return badLine{plainJSON(err)}
+	}
+	return nil
+}
+
+// plainJSON says what is wrong with JSON without the names of our types.
+func plainJSON(err error) string {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fmt.Sprintf("%q is a %s, which it cannot be", kind.Field, kind.Value)
+	}
+	return "not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
+}

@@ -1,0 +1,391 @@
+package imports
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+// Options say what is wanted of a source, and who is told.
+type Options struct {
+	Write vault.Write
+	// Since leaves out conversations that ended before; zero takes all.
+	Since time.Time
+	// Project keeps those of one project: its path, a folder above it, or its
+	// name alone.
+	Project string
+	// CommitBytes bounds what one commit brings; 0 means 16 MiB.
+	CommitBytes int
+	// Progress is told after every conversation; nil is silence.
+	Progress func(Progress)
+	// Committed is told of every commit, as soon as it is durable.
+	Committed func(*vault.Result) error
+}
+
+// The ways in which a conversation or memory can come in.
+const (
+	StateAdded      = "added"
+	StateGrown      = "grown"
+	StateSuperseded = "superseded" // stored anew, since earlier messages changed
+	StateUpdated    = "updated"    // a memory whose source changed
+)
+
+// A Written is one file of the vault that a run wrote.
+type Written struct {
+	State string     `json:"state"`
+	Path  vault.Path `json:"path"`
+	ID    string     `json:"id"`
+	Title string     `json:"title"`
+}
+
+// A Report is what a run did, or with DryRun would do.
+type Report struct {
+	Source    string    `json:"source"`
+	Files     int       `json:"files"`
+	Bytes     int64     `json:"bytes"`
+	Read      int       `json:"read"` // conversations or memories in the source
+	Added     int       `json:"added"`
+	Grown     int       `json:"grown"`
+	Changed   int       `json:"changed"` // superseded or updated
+	Unchanged int       `json:"unchanged"`
+	Skipped   int       `json:"skipped"`  // left out by Since or Project
+	Rejected  int       `json:"rejected"` // forgotten here, or edited here since
+	Messages  int       `json:"messages"` // written
+	Redacted  int       `json:"redacted"` // texts that a secret was taken out of
+	Written   []Written `json:"written"`
+	// Malformed counts what could not be read; Problems lists the first of it.
+	Malformed int              `json:"malformed"`
+	Problems  []Problem        `json:"problems"`
+	Commits   []vault.Revision `json:"commits"`
+	DryRun    bool             `json:"dry_run,omitempty"`
+}
+
+// A batch is one commit. All that a commit holds is in memory until it is
+// published, so a run of any size makes one of every 16 MiB of transcripts, and
+// every one is a place from which an interrupted run goes on.
+const (
+	batchBytes = 16 << 20
+	batchFiles = 1000
+)
+
+// Run imports what stands in places. When ctx ends, what was committed stays, and
+// the same run started again does the rest.
+func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Options) (*Report, error) {
+	report := &Report{Source: s.Name, Written: []Written{}, Problems: []Problem{}, Commits: []vault.Revision{}, DryRun: o.Write.DryRun}
+	files, err := s.files(places)
+	if err != nil {
+		return report, err
+	}
+	r := &reading{ctx: ctx, tell: o.Progress}
+	for _, f := range files {
+		r.progress.Total += f.size
+	}
+	report.Files, report.Bytes = len(files), r.progress.Total
+	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v)}
+	if w.known, err = newKnown(ctx, v); err != nil {
+		return report, err
+	}
+	w.most = min(maxContent, int(s.limit(v)/2))
+	r.wants, r.emit = w.wants, w.take
+	err = w.run(files)
+	report.Read, report.Malformed = r.progress.Sessions, r.count
+	report.Problems = append(report.Problems, r.problems...)
+	return report, err
+}
+
+// limit is the size that no file of the vault may pass.
+func (s Source) limit(v *vault.Vault) int64 {
+	return min(v.Settings().Bytes(settings.GuardMaxBytes), vault.MaxFileSize)
+}
+
+func (w *writer) run(files []file) error {
+	for _, f := range files {
+		if err := context.Cause(w.ctx); err != nil {
+			return err
+		}
+		if err := w.source.read(w.r, f); err != nil {
+			return fmt.Errorf("import %s: %q: %w", w.source.Name, f.path, err)
+		}
+	}
+	return w.flush()
+}
+
+// A writer turns conversations into commits.
+type writer struct {
+	ctx    context.Context
+	v      *vault.Vault
+	o      Options
+	source Source
+	report *Report
+	r      *reading
+	known  *known
+	censor *censor
+	most   int // bytes of one message
+	batch  []*item
+	size   int
+	id     string // of the run, in every commit of it
+}
+
+// An item is one transcript of a batch.
+type item struct {
+	s     *Session
+	path  vault.Path // where it stands; "" for a new one
+	state string
+	made  *rendered
+	from  int // messages that stand there already
+}
+
+// wants is what Since and Project leave.
+func (w *writer) wants(s *Session) bool {
+	s.settle()
+	if w.o.Since.IsZero() && w.o.Project == "" {
+		return true
+	}
+	ok := w.o.Since.IsZero() || !s.Ended.Before(w.o.Since)
+	if p := w.o.Project; p != "" {
+		p = filepath.ToSlash(strings.TrimRight(p, `/\`))
+		have := filepath.ToSlash(s.Project)
+		ok = ok && (have == p || strings.HasPrefix(have, p+"/") || strings.EqualFold(have[strings.LastIndexByte(have, '/')+1:], p))
+	}
+	if !ok {
+		w.report.Skipped++
+	}
+	return ok
+}
+
+// take puts a conversation into the batch unless there is nothing to write.
+func (w *writer) take(s *Session) error {
+	for _, p := range s.bound(w.most) {
+		w.r.problem(cmp.Or(s.Origin, s.ID), 0, p)
+	}
+	for _, part := range s.parts() {
+		if err := w.part(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) part(s *Session) error {
+	for _, it := range w.batch {
+		if hashPart(it.s.ID) == hashPart(s.ID) {
+			if err := w.flush(); err != nil { // the same conversation once more
+				return err
+			}
+			break
+		}
+	}
+	it, err := w.decide(s)
+	if err != nil || it == nil {
+		return err
+	}
+	_, base := it.place()
+	if it.made, err = w.censor.render(it.s, base); err != nil {
+		var b badLine
+		if errors.As(err, &b) {
+			w.r.problem(cmp.Or(s.Origin, s.ID), 0, b.text)
+			return nil
+		}
+		return err
+	}
+	w.report.Redacted += it.made.redacted
+	w.batch = append(w.batch, it)
+	w.size += len(it.made.text)
+	for _, a := range it.made.attached {
+		w.size += len(a.Data)
+	}
+	if w.size >= cmp.Or(w.o.CommitBytes, batchBytes) || len(w.batch) >= batchFiles {
+		return w.flush()
+	}
+	return nil
+}
+
+// place is the folder and name of the item's file.
+func (it *item) place() (folder, base string) {
+	if it.path != "" {
+		return it.path.Dir(), it.path.Base()
+	}
+	return it.s.place()
+}
+
+// decide says what is to be done with a conversation; nil when nothing is.
+func (w *writer) decide(s *Session) (*item, error) {
+	w.censor.title(s)
+	state := StateAdded
+	// Every round is another variant of it; a person edits only so often.
+	for range 100 {
+		p, err := w.known.find(s.ID)
+		if err != nil {
+			return nil, err
+		}
+		if w.known.gone(s.ID, p) {
+			w.report.Rejected++
+			return nil, nil
+		}
+		if p == "" {
+			return &item{s: s, state: state}, nil
+		}
+		have, _, err := w.v.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		g := compare(have, s, w.censor)
+		switch {
+		case g.changed > 0:
+			s, state = s.variant(g.changed, s.ID), StateSuperseded
+			continue
+		case !g.more(s):
+			w.report.Unchanged++
+			return nil, nil
+		}
+		return &item{s: s, path: p, state: StateGrown, from: g.from}, nil
+	}
+	w.r.problem(s.Origin, 0, "left out: it has changed in more ways than can be told apart")
+	return nil, nil
+}
+
+// flush commits the batch.
+func (w *writer) flush() error {
+	batch := w.batch
+	w.batch, w.size = nil, 0
+	if len(batch) == 0 {
+		return nil
+	}
+	if err := context.Cause(w.ctx); err != nil {
+		return err
+	}
+	if w.o.Write.DryRun {
+		for _, it := range batch {
+			folder, base := it.place()
+			w.count(it, vault.Path(folder+"/"+base))
+		}
+		return nil
+	}
+	why := w.o.Write.Why(vault.OpImport, subject(batch, w.source.Name))
+	var paths []vault.Path
+	res, err := w.v.Update(w.ctx, why, func(tx *vault.Tx) error {
+		paths = paths[:0]
+		if w.id == "" {
+			w.id = tx.NewID()
+		}
+		tx.Why().Run = w.id
+		for _, it := range batch {
+			p, err := w.stage(tx, it)
+			if err != nil {
+				return err
+			}
+			paths = append(paths, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, it := range batch {
+		if paths[i] == "" {
+			w.report.Unchanged++
+			continue
+		}
+		w.count(it, paths[i])
+		if it.path == "" {
+			if err := w.known.see(paths[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range res.Commits {
+		w.report.Commits = append(w.report.Commits, c.Rev)
+	}
+	if w.o.Committed != nil {
+		return w.o.Committed(res)
+	}
+	return nil
+}
+
+func subject(batch []*item, source string) string {
+	if len(batch) == 1 {
+		return fmt.Sprintf("%s, from %s", cmp.Or(batch[0].s.Title, batch[0].s.Origin), source)
+	}
+	return fmt.Sprintf("%d conversations from %s", len(batch), source)
+}
+
+func (w *writer) count(it *item, p vault.Path) {
+	switch it.state {
+	case StateAdded:
+		w.report.Added++
+	case StateGrown:
+		w.report.Grown++
+	default:
+		w.report.Changed++
+	}
+	w.report.Messages += len(it.s.Messages) - it.from
+	w.r.progress.Written++
+	w.report.Written = append(w.report.Written, Written{State: it.state, Path: p, ID: it.s.ID, Title: it.s.Title})
+}
+
+// stage puts one transcript into the transaction and says where; "" when there
+// was nothing left to do.
+func (w *writer) stage(tx *vault.Tx, it *item) (vault.Path, error) {
+	p, was, data := it.path, vault.Hash(""), it.made.text
+	if p == "" {
+		folder, base := it.s.place()
+		free, err := tx.FreeName(folder, base, it.s.ID)
+		if err != nil {
+			return "", err
+		}
+		p = free
+	}
+	if p.Base() != it.made.base {
+		made, err := render(it.s, p.Base())
+		if err != nil {
+			return "", err
+		}
+		it.made, data = made, made.text
+	}
+	from := 0
+	if it.path != "" {
+		have, hash, err := tx.Read(p)
+		if err != nil {
+			return "", err
+		}
+		g := compare(have, it.s, w.censor)
+		if hash == "" || !g.more(it.s) {
+			return "", nil // a person was faster; the next import looks again
+		}
+		if data, err = g.grow(have, it.s, it.made); err != nil {
+			return "", err
+		}
+		from, was = g.from, hash
+	}
+	for _, a := range it.made.attached {
+		var n int
+		if _, err := fmt.Sscanf(a.Name, "%d-", &n); err != nil || n <= from {
+			continue
+		}
+		if err := put(tx, vault.Path(attachmentPath(p, a.Name)), a.Data); err != nil {
+			return "", err
+		}
+	}
+	return p, tx.Put(p, was, data)
+}
+
+func attachmentPath(p vault.Path, name string) string {
+	return p.Dir() + "/" + markdown.AttachmentDir(p.Base()) + "/" + name
+}
+
+// put writes a file whatever stands there: its name is the hash of its bytes.
+func put(tx *vault.Tx, p vault.Path, data []byte) error {
+	_, was, err := tx.Read(p)
+	if err != nil {
+		return err
+	}
+	return tx.Put(p, was, data)
+}

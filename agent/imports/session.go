@@ -1,0 +1,189 @@
+package imports
+
+import (
+	"crypto/sha256"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"stet/markdown"
+)
+
+// A Session is one conversation of a source, or a part of one. Its id is made of
+// Agent, Origin and Started unless it has one.
+type Session struct {
+	markdown.Transcript
+	// ParentOrigin and ParentStarted are those of the conversation it came out
+	// of, a sub-agent's caller or the branch it left.
+	ParentOrigin  string
+	ParentStarted time.Time
+	// exact leaves control characters in: they are what was exported.
+	exact bool
+}
+
+// SessionID is the id that a conversation gets wherever it is imported: a ULID of
+// its start and the first 80 bits of sha256(source \0 foreign id).
+func SessionID(source, foreign string, started time.Time) string {
+	sum := sha256.Sum256([]byte(source + "\x00" + foreign))
+	var id ulid.ULID
+	if !started.IsZero() && started.Unix() > 0 {
+		// It fails for times after the year 10889, which no source can hold.
+		_ = id.SetTime(ulid.Timestamp(started))
+	}
+	copy(id[6:], sum[:10])
+	return strings.ToLower(id.String())
+}
+
+// hashPart is the part of an id that does not depend on a time.
+func hashPart(id string) string { return id[len(id)-16:] }
+
+// settle fills in what follows from what was read.
+func (s *Session) settle() {
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		if m.Role == "" {
+			m.Role = "other"
+		}
+		m.Time = m.Time.UTC()
+		if s.exact {
+			continue
+		}
+		m.Role, m.Name, m.Ref, m.Call = oneLine(m.Role), oneLine(m.Name), valid(m.Ref), valid(m.Call)
+		m.Content = clean(m.Content)
+		for j := range m.Calls {
+			c := &m.Calls[j]
+			c.ID, c.Name = valid(c.ID), valid(c.Name)
+		}
+		if m.Time.IsZero() {
+			continue
+		}
+		if s.Started.IsZero() {
+			s.Started = m.Time
+		}
+		if m.Time.After(s.Ended) {
+			s.Ended = m.Time
+		}
+	}
+	s.Started, s.Ended = s.Started.UTC(), s.Ended.UTC()
+	if s.exact {
+		return
+	}
+	if s.Title == "" {
+		s.Title = firstWords(s.Messages)
+	}
+	if s.Source == "" {
+		s.Source = "import"
+	}
+	s.Title, s.Origin, s.Project = oneLine(s.Title), valid(s.Origin), valid(s.Project)
+	s.Model, s.Provider = oneLine(s.Model), oneLine(s.Provider)
+	if s.ID == "" {
+		s.ID = SessionID(s.Agent, s.Origin, s.Started)
+	}
+	if s.Parent == "" && s.ParentOrigin != "" {
+		s.Parent = SessionID(s.Agent, s.ParentOrigin, s.ParentStarted)
+	}
+}
+
+// titleWords is how many words of the first thing a person said name it.
+const titleWords = 10
+
+func firstWords(messages []markdown.Message) string {
+	for _, m := range messages {
+		if m.Role != "user" {
+			continue
+		}
+		if title := markdown.FirstWords(m.Content, titleWords); title != "" {
+			return title
+		}
+	}
+	return ""
+}
+
+// place is the folder and the name of a transcript that is stored for the first
+// time.
+func (s *Session) place() (folder, name string) {
+	slug := markdown.Slug(s.Title, 40)
+	if slug == "" {
+		slug = markdown.Slug(path.Base(s.Origin), 40)
+	}
+	if slug != "" {
+		slug += "-"
+	}
+	slug += s.ID[len(s.ID)-6:] + ".md"
+	if s.Started.IsZero() {
+		return "sessions/undated", slug
+	}
+	return path.Join("sessions", s.Started.Format("2006/01")), s.Started.Format("2006-01-02-") + slug
+}
+
+// Sizes that bound one transcript: a file of a vault has at most 10 MiB.
+const (
+	attachAbove = 64 << 10 // contents above stand in files of their own
+	maxPart     = 4 << 20  // of one transcript; a longer conversation is several
+	maxContent  = 4 << 20  // of one message
+)
+
+// parts cuts a conversation that is too long for one file. The first part keeps
+// its identity, each other one follows from the one before; a conversation that
+// grows is cut at the same messages.
+func (s *Session) parts() []*Session {
+	cuts, size, most := []int{0}, 0, maxPart
+	if s.exact {
+		most = 2 * maxPart // it was one file before
+	}
+	for i, m := range s.Messages {
+		n := 200
+		if len(m.Content) <= attachAbove {
+			n += len(m.Content)
+		}
+		for _, c := range m.Calls {
+			n += len(c.Arguments) + 100
+		}
+		if size += n; size > most && i > cuts[len(cuts)-1] {
+			cuts, size = append(cuts, i), n
+		}
+	}
+	if len(cuts) == 1 {
+		return []*Session{s}
+	}
+	out := make([]*Session, 0, len(cuts))
+	for i, from := range cuts {
+		to := len(s.Messages)
+		if i+1 < len(cuts) {
+			to = cuts[i+1]
+		}
+		out = append(out, s.part(i, from, to, out))
+	}
+	return out
+}
+
+func (s *Session) part(i, from, to int, before []*Session) *Session {
+	p := *s
+	p.Messages = s.Messages[from:to]
+	p.Ended = time.Time{}
+	for _, m := range p.Messages {
+		if m.Time.After(p.Ended) {
+			p.Ended = m.Time
+		}
+	}
+	if i == 0 {
+		return &p
+	}
+	p.Tokens, p.Cost, p.Context, p.Supersedes = nil, nil, nil, nil // those of the whole stand in the first part
+	p.Origin = s.Origin + "#" + itoa(i+1)
+	p.Parent = before[i-1].ID
+	p.Started = p.Messages[0].Time
+	if p.Started.IsZero() {
+		p.Started = s.Started
+	}
+	p.ID = SessionID(s.Agent, p.Origin, p.Started)
+	return &p
+}
+
+// isID reports a ULID.
+func isID(s string) bool {
+	_, err := ulid.ParseStrict(strings.ToUpper(s))
+	return err == nil
+}

@@ -1,0 +1,236 @@
+package imports
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"strings"
+	"time"
+
+	"stet/markdown"
+)
+
+// stet's own lines: one message a line, as docs/FORMAT.md says, and optionally a
+// line before the messages of a conversation that says what is known about it.
+// The lines of one conversation need not stand together, but one whose lines do
+// is never held in memory with another.
+
+func stetLines() Source {
+	return Source{
+		Name: "jsonl", Title: "stet's own JSON lines",
+		keep: hasExt(".jsonl", ".ndjson"),
+		read: func(r *reading, f file) error {
+			// Which conversations are interrupted by others has to be known first.
+			runs, quiet := map[string]int{}, &reading{ctx: r.ctx}
+			err := quiet.open(f, hasExt(".jsonl", ".ndjson"), func(name string, in io.Reader) error { return quiet.stetRuns(name, in, runs) })
+			if err != nil {
+				return err
+			}
+			return r.open(f, hasExt(".jsonl", ".ndjson"), func(name string, in io.Reader) error { return r.stetLines(name, in, runs) })
+		},
+	}
+}
+
+type stetLine struct {
+	Kind    string `json:"stet"` // "session" for a line about one
+	Session string `json:"session"`
+
+	Role      string          `json:"role"`
+	Speaker   string          `json:"speaker"`
+	ID        string          `json:"id"` // of the message; of a session, stet's own
+	Date      json.RawMessage `json:"date"`
+	Text      string          `json:"text"`
+	Bytes     []byte          `json:"bytes"` // instead of text, what is no text
+	Caption   string          `json:"caption"`
+	Call      string          `json:"call"`
+	Calls     []stetCall      `json:"calls"`
+	Tokens    json.RawMessage `json:"tokens"` // a number; of a session an object
+	Project   string          `json:"project"`
+	Coll      string          `json:"coll"`
+	Agent     string          `json:"agent"`
+	Title     string          `json:"title"`
+	Source    string          `json:"source"`
+	Origin    string          `json:"origin"`
+	Provider  string          `json:"provider"`
+	Model     string          `json:"model"`
+	Config    string          `json:"model_config"`
+	Parent    string          `json:"parent"`
+	Older     []string        `json:"supersedes"`
+	Started   json.RawMessage `json:"started"`
+	Ended     json.RawMessage `json:"ended"`
+	EndReason string          `json:"end_reason"`
+	CostUSD   *float64        `json:"cost_usd"`
+	CostState string          `json:"cost_status"`
+	Context   *stetContext    `json:"context"`
+}
+
+type stetCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Bytes     []byte `json:"bytes"`
+}
+
+type stetContext struct {
+	Commit string `json:"commit"`
+	Budget int    `json:"budget"`
+	Query  string `json:"query"`
+	SHA256 string `json:"sha256"`
+}
+
+type stetTokens struct {
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	CacheRead  int `json:"cache_read"`
+	CacheWrite int `json:"cache_write"`
+}
+
+// stetRuns counts for every conversation how often its lines begin.
+func (r *reading) stetRuns(name string, in io.Reader, runs map[string]int) error {
+	last := ""
+	return r.lines(name, in, func(_ int, line []byte) error {
+		var l struct {
+			Session string `json:"session"`
+		}
+		if json.Unmarshal(line, &l) != nil || l.Session == "" {
+			return nil // counted when it is read for real
+		}
+		if l.Session != last {
+			runs[l.Session]++
+			last = l.Session
+		}
+		return nil
+	})
+}
+
+func (r *reading) stetLines(name string, in io.Reader, runs map[string]int) error {
+	var now *Session
+	key := ""
+	held, order := map[string]*Session{}, []string{}
+	end := func() error {
+		if now == nil || held[key] == now {
+			return nil
+		}
+		return r.session(now)
+	}
+	err := r.lines(name, in, func(_ int, line []byte) error {
+		var l stetLine
+		if err := decode(line, &l); err != nil {
+			return err
+		}
+		if l.Session == "" {
+			return bad(`it has no "session"`)
+		}
+		if l.Session != key || now == nil {
+			if err := end(); err != nil {
+				return err
+			}
+			if key, now = l.Session, held[l.Session]; now == nil {
+				now = &Session{Transcript: markdown.Transcript{Agent: "jsonl", Origin: l.Session}}
+				if runs[key] > 1 {
+					held[key], order = now, append(order, key)
+				}
+			}
+		}
+		return now.stetLine(&l)
+	})
+	if err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	for _, k := range order {
+		if err := r.session(held[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) stetLine(l *stetLine) error {
+	s.Project = cmp.Or(s.Project, l.Project, l.Coll)
+	switch l.Kind {
+	case "session":
+		return s.stetHead(l)
+	case "":
+	default:
+		return bad("%q is no kind of line", l.Kind)
+	}
+	if l.Agent != "" {
+		s.Agent = l.Agent
+	}
+	m := markdown.Message{Role: l.Role, Name: l.Speaker, Time: timeOf(l.Date), Ref: l.ID, Call: l.Call, Content: []byte(l.Text)}
+	if l.Bytes != nil {
+		m.Content = l.Bytes
+	}
+	if m.Role == "" {
+		switch m.Role = strings.ToLower(l.Speaker); m.Role {
+		case "user", "assistant", "system", "tool":
+			m.Name = ""
+		default:
+			m.Role = "user" // people have names
+		}
+	}
+	if l.Caption != "" {
+		m.Content = append(m.Content, "\n\n[image: "+l.Caption+"]"...)
+	}
+	if len(l.Tokens) > 0 && json.Unmarshal(l.Tokens, &m.Tokens) != nil {
+		return bad(`"tokens" of a message is a number`)
+	}
+	for _, c := range l.Calls {
+		args := []byte(c.Arguments)
+		if c.Bytes != nil {
+			args = c.Bytes
+		}
+		m.Calls = append(m.Calls, markdown.ToolCall{ID: c.ID, Name: c.Name, Arguments: args})
+	}
+	s.Messages = append(s.Messages, m)
+	return nil
+}
+
+// stetHead reads what is known about a conversation. One that names its id was
+// exported from a vault and keeps all that it had there.
+func (s *Session) stetHead(l *stetLine) error {
+	for _, at := range []struct {
+		raw  json.RawMessage
+		into *time.Time
+	}{{l.Started, &s.Started}, {l.Ended, &s.Ended}} {
+		if t := timeOf(at.raw); !t.IsZero() {
+			*at.into = t
+		}
+	}
+	if l.ID != "" {
+		if !isID(l.ID) {
+			return bad("%q is no id of stet's", l.ID)
+		}
+		s.ID, s.exact, s.Origin = strings.ToLower(l.ID), true, ""
+		s.Agent = ""
+	}
+	for _, f := range []struct {
+		from string
+		into *string
+	}{{l.Title, &s.Title}, {l.Agent, &s.Agent}, {l.Source, &s.Source}, {l.Origin, &s.Origin}, {l.Provider, &s.Provider}, {l.Model, &s.Model},
+		{l.Config, &s.ModelConfig}, {l.Parent, &s.Parent}, {l.EndReason, &s.EndReason}} {
+		if f.from != "" {
+			*f.into = f.from
+		}
+	}
+	s.Supersedes = l.Older
+	if len(l.Tokens) > 0 {
+		var t stetTokens
+		if json.Unmarshal(l.Tokens, &t) != nil {
+			return bad(`"tokens" of a session is an object`)
+		}
+		use := markdown.TokenUse(t)
+		s.Tokens = &use
+	}
+	if l.CostUSD != nil {
+		s.Cost = &markdown.Cost{USD: *l.CostUSD, Status: l.CostState}
+	}
+	if l.Context != nil {
+		c := markdown.FrozenContext(*l.Context)
+		s.Context = &c
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/agent/imports"
+	"stet/cmd/stet/console"
+	"stet/vault"
+)
+
+func importCommand() *console.Command {
+	return &console.Command{
+		Name: "import", Group: console.Start,
+		Summary: "bring in conversations and memories of other programs",
+		Args:    "[SOURCE [PATH...]]", MaxArgs: -1,
+		Verbs: sourceNames(),
+		Details: "Alone it lists the sources: what stands on this machine and how much it is. With a\n" +
+			"SOURCE everything of it comes in: each conversation as a transcript in sessions/, each\n" +
+			"memory below a scope of its own. PATH is a file or folder to read instead.\n\n" +
+			"A second import appends what has grown and writes nothing for what has not; what was\n" +
+			"forgotten here stays away. Secrets are replaced by \"[redacted: RULE]\". What cannot be\n" +
+			"read is counted and listed, and everything else comes in. A run is one commit, or one\n" +
+			"for every 16 MiB of transcripts; Ctrl-C keeps those, and the next run does the rest.",
+		Examples: []console.Example{
+			{Line: "stet import", Says: "what there is to bring in"},
+			{Line: "stet import claude-code --since 30d --dry-run", Says: "look first"},
+			{Line: "stet import claude-code --project website", Says: "one project's conversations"},
+			{Line: "stet import jsonl talks.jsonl", Says: "stet's own lines, described in docs/FORMAT.md"},
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "since", Usage: "only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
+			&cli.StringFlag{Name: "project", Usage: "only those of `PROJECT`: a folder or its name"},
+			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` is acting, not a person (also: STET_AGENT)"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
+		},
+		Run: runImport,
+	}
+}
+
+func sourceNames() []string {
+	var out []string
+	for _, s := range imports.Sources() {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
+	host := imports.Host{Getenv: e.Getenv, Home: e.Getenv("HOME")}
+	if len(in.Words) == 0 {
+		for _, flag := range []string{"since", "project"} {
+			if in.IsSet(flag) {
+				return console.Usagef("--%s needs a SOURCE", flag).Suggest("one of %s", strings.Join(sourceNames(), ", "))
+			}
+		}
+		return listSources(e, host)
+	}
+	source, places, err := whatToImport(e, host, in.Words)
+	if err != nil {
+		return err
+	}
+	o := imports.Options{Write: e.Write(in), Project: in.String("project")}
+	if o.Since, err = e.Time(in.String("since")); err != nil {
+		return err
+	}
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	o.Progress = progress(e, source)
+	o.Committed = func(res *vault.Result) error {
+		for _, w := range res.Warnings {
+			e.Warn("%s", w)
+		}
+		e.Indexed(ctx, v, res.Changes)
+		return nil
+	}
+	report, err := imports.Run(ctx, v, source, places, o)
+	if err != nil {
+		if n := len(report.Commits); n > 0 && errors.Is(err, context.Canceled) {
+			e.Note("%d conversations are imported, in %d commits; the same command does the rest", len(report.Written), n)
+		}
+		return err
+	}
+	return answer(e, v, report)
+}
+
+// whatToImport finds the source of the first word and the places of the others.
+func whatToImport(e *console.Env, host imports.Host, words []string) (imports.Source, []string, error) {
+	source, ok := imports.Find(words[0])
+	if !ok {
+		err := console.Usagef("no source %q", words[0])
+		if near := console.Nearest(words[0], sourceNames()); near != "" {
+			return source, nil, err.Suggest("did you mean %q?", near)
+		}
+		return source, nil, err.Suggest("one of %s", strings.Join(sourceNames(), ", "))
+	}
+	var places []string
+	for _, w := range words[1:] {
+		places = append(places, e.Abs(w))
+	}
+	if len(places) > 0 {
+		return source, places, nil
+	}
+	if source.Named() {
+		return source, nil, console.Usagef("%s has no place of its own", source.Name).Suggest("name the file: stet import %s FILE", source.Name)
+	}
+	if places = source.Find(host); len(places) == 0 {
+		return source, nil, vault.WithHint(fmt.Errorf("import %s: %w: it is not on this machine", source.Name, vault.ErrNotFound),
+			"name the file or folder: stet import %s PATH", source.Name)
+	}
+	return source, places, nil
+}
+
+// A sourceView is one source of the list.
+type sourceView struct {
+	Source   string   `json:"source"`
+	Title    string   `json:"title"`
+	Memories bool     `json:"memories"`
+	Places   []string `json:"places"`
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"`
+}
+
+func listSources(e *console.Env, host imports.Host) error {
+	views := []sourceView{}
+	for _, s := range imports.Sources() {
+		v := sourceView{Source: s.Name, Title: s.Title, Memories: s.Memories, Places: append([]string{}, s.Find(host)...)}
+		var err error
+		if v.Files, v.Bytes, err = s.Count(v.Places); err != nil {
+			e.Warn("%v", err)
+		}
+		views = append(views, v)
+	}
+	return e.Answer(views, func(w io.Writer) error {
+		for _, v := range views {
+			line := fmt.Sprintf("%-14s %s", v.Source, v.Title)
+			switch {
+			case v.Files > 0:
+				line += fmt.Sprintf(": %d files, %s in %s", v.Files, size(v.Bytes), strings.Join(v.Places, ", "))
+			case len(v.Places) > 0:
+				line += ": nothing in " + strings.Join(v.Places, ", ")
+			}
+			if _, err := fmt.Fprintln(w, console.Line1(line)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// progress shows on a terminal how far a run has come.
+func progress(e *console.Env, s imports.Source) func(imports.Progress) {
+	show := e.ProgressLine()
+	if show == nil {
+		return nil
+	}
+	began := e.Now()
+	return func(p imports.Progress) {
+		show(func() string {
+			took := e.Now().Sub(began).Seconds()
+			text := fmt.Sprintf("%s: %d read, %d written, %s of %s", s.Name, p.Sessions, p.Written, size(p.Bytes), size(p.Total))
+			if rate := float64(p.Bytes) / max(took, 0.001); p.Bytes > 0 && took > 1 {
+				left := time.Duration(float64(max(p.Total-p.Bytes, 0)) / rate * float64(time.Second))
+				text += fmt.Sprintf(", %s/s, %s left", size(int64(rate)), left.Round(time.Second))
+			}
+			return text
+		})
+	}
+}
+
+// An importView is what import prints under --json.
+type importView struct {
+	*imports.Report
+	Plan *console.Plan `json:"plan,omitempty"`
+}
+
+// listed is how many files and problems are named to a person; all are counted,
+// and --json has them.
+const listed = 10
+
+func answer(e *console.Env, v *vault.Vault, r *imports.Report) error {
+	view := importView{Report: r}
+	if r.DryRun {
+		head, err := v.Head()
+		if err != nil {
+			return err
+		}
+		view.Plan = &console.Plan{Base: head, Ops: []vault.Change{}}
+		for _, w := range r.Written {
+			op := vault.Change{Status: vault.Added, Path: w.Path}
+			if w.State == imports.StateGrown || w.State == imports.StateUpdated {
+				op.Status = vault.Modified
+			}
+			view.Plan.Ops = append(view.Plan.Ops, op)
+		}
+	}
+	return e.Answer(view, func(w io.Writer) error {
+		for _, line := range lines(e, r) {
+			if _, err := fmt.Fprintln(w, console.Line1(line)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func lines(e *console.Env, r *imports.Report) []string {
+	would := ""
+	if r.DryRun {
+		would = "would be "
+	}
+	var out []string
+	for i, f := range r.Written {
+		if i == listed {
+			out = append(out, fmt.Sprintf("… and %d more", len(r.Written)-listed))
+			break
+		}
+		out = append(out, fmt.Sprintf("%s%s  %s  (%s)", would, f.State, f.Path, f.ID))
+	}
+	if len(r.Written) == 0 {
+		out = append(out, "unchanged"+e.Where())
+	}
+	sum := fmt.Sprintf("%s: %d read, %d new, %d grown, %d changed, %d as before", r.Source, r.Read, r.Added, r.Grown, r.Changed, r.Unchanged)
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Redacted, "redacted"}, {r.Malformed, "malformed"}, {len(r.Commits), "commits"}} {
+		if more.n > 0 {
+			sum += fmt.Sprintf(", %d %s", more.n, more.what)
+		}
+	}
+	out = append(out, sum)
+	for i, p := range r.Problems {
+		if i == listed {
+			out = append(out, fmt.Sprintf("… and %d more; --json lists them", r.Malformed-listed))
+			break
+		}
+		place := p.File
+		if p.Line > 0 {
+			place += fmt.Sprintf(":%d", p.Line)
+		}
+		out = append(out, "malformed  "+place+"  "+p.Text)
+	}
+	return out
+}
