@@ -34,7 +34,7 @@ type spoken struct {
 	results []result
 }
 
-func (s *spoken) said() string { return strings.Join(s.text, "\n\n") }
+func (s spoken) said() string { return strings.Join(s.text, "\n\n") }
 
 // parseContent reads content that is a string, one block or a list of blocks.
 func parseContent(raw json.RawMessage) spoken {

@@ -37,6 +37,16 @@ type reading struct {
 	count    int
 	// started holds when a conversation began, for those that came out of it.
 	started map[string]time.Time
+
+	keep     func(memory) error // of a source of memories
+	notes    []string           // what is worth saying and no problem
+	projects map[string]string  // names of projects by folder
+}
+
+func (r *reading) note(text string) {
+	if len(r.notes) < mostProblems {
+		r.notes = append(r.notes, text)
+	}
 }
 
 func (r *reading) remember(foreign string, started time.Time) {
@@ -168,6 +178,9 @@ func decode(data []byte, v any) error {
 // plainJSON says what is wrong with JSON without the names of our types.
 func plainJSON(err error) string {
 	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && kind.Field == "" {
+		return "not an object: " + kind.Value
+	}
 	if errors.As(err, &kind) {
 		return fmt.Sprintf("%q is a %s, which it cannot be", kind.Field, kind.Value)
 	}

@@ -64,6 +64,7 @@ type Report struct {
 	// Malformed counts what could not be read; Problems lists the first of it.
 	Malformed int              `json:"malformed"`
 	Problems  []Problem        `json:"problems"`
+	Notes     []string         `json:"notes,omitempty"`
 	Commits   []vault.Revision `json:"commits"`
 	DryRun    bool             `json:"dry_run,omitempty"`
 }
@@ -93,11 +94,19 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
+	if s.Memories {
+		if w.keeper, err = newKeeper(w); err != nil {
+			return report, err
+		}
+		r.keep = w.keeper.keep
+	}
 	w.most = min(maxContent, int(s.limit(v)/2))
 	r.wants, r.emit = w.wants, w.take
-	err = w.run(files)
+	if err = w.run(files); s.Memories && err == nil {
+		err = w.keeper.flushMemories()
+	}
 	report.Read, report.Malformed = r.progress.Sessions, r.count
-	report.Problems = append(report.Problems, r.problems...)
+	report.Problems, report.Notes = append(report.Problems, r.problems...), r.notes
 	return report, err
 }
 
@@ -128,7 +137,8 @@ type writer struct {
 	r      *reading
 	known  *known
 	censor *censor
-	most   int // bytes of one message
+	keeper *keeper // of a source of memories
+	most   int     // bytes of one message
 	batch  []*item
 	size   int
 	id     string // of the run, in every commit of it

@@ -49,7 +49,8 @@ type Source struct {
 
 // Sources lists what can be imported, in the order of a list for people.
 func Sources() []Source {
-	return []Source{claudeCode(), stetLines()}
+	return []Source{claudeCode(), codex(), hermesSessions(), chatGPT(), claudeAI(), stetLines(), openAI(), shareGPT(),
+		claudeMemory(), hermesMemory(), openClaw(), basicMemory(), mcpMemory()}
 }
 
 // Find returns the source of that name.

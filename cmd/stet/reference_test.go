@@ -87,6 +87,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		remember update forget conflicts move pin unpin new
 		profile core
 		session
+		import
 		adopt undo redo revert restore review
 	`)
 	reads := strings.Fields(`

@@ -32,6 +32,7 @@ func importCommand() *console.Command {
 			{Line: "stet import", Says: "what there is to bring in"},
 			{Line: "stet import claude-code --since 30d --dry-run", Says: "look first"},
 			{Line: "stet import claude-code --project website", Says: "one project's conversations"},
+			{Line: "stet import chatgpt ~/Downloads/export.zip", Says: "an export, as it was downloaded"},
 			{Line: "stet import jsonl talks.jsonl", Says: "stet's own lines, described in docs/FORMAT.md"},
 		},
 		Flags: []cli.Flag{
@@ -70,6 +71,9 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 	if o.Since, err = e.Time(in.String("since")); err != nil {
 		return err
 	}
+	if source.Memories && (in.IsSet("since") || in.IsSet("project")) {
+		return console.Usagef("--since and --project are for conversations; %s holds memories", source.Name)
+	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
 		return err
@@ -84,6 +88,9 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 		return nil
 	}
 	report, err := imports.Run(ctx, v, source, places, o)
+	for _, n := range report.Notes {
+		e.Note("%s", n)
+	}
 	if err != nil {
 		if n := len(report.Commits); n > 0 && errors.Is(err, context.Canceled) {
 			e.Note("%d conversations are imported, in %d commits; the same command does the rest", len(report.Written), n)

@@ -1,0 +1,180 @@
+package imports
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"stet/markdown"
+)
+
+// The export of ChatGPT is a zip archive, or the folder it was unpacked to, with
+// conversations.json, or conversations-000.json and on in newer ones: an array of
+// conversations, each a tree of messages of which current_node is the end that is
+// shown. Times and titles may be missing; a message of weight 0 was never seen.
+
+func chatGPT() Source {
+	isExport := func(p string) bool {
+		base := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
+		return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
+	}
+	return Source{
+		Name: "chatgpt", Title: "ChatGPT, an export (zip, folder or conversations.json)",
+		keep: isExport,
+		read: func(r *reading, f file) error {
+			return r.open(f, isExport, func(name string, in io.Reader) error {
+				return r.records(name, in, func(_ int, record []byte) error { return r.chatGPT(record) })
+			})
+		},
+	}
+}
+
+type gptChat struct {
+	ID          string             `json:"id"`
+	Conv        string             `json:"conversation_id"`
+	Title       json.RawMessage    `json:"title"`
+	Create      json.RawMessage    `json:"create_time"`
+	CurrentNode string             `json:"current_node"`
+	Model       string             `json:"default_model_slug"`
+	Project     string             `json:"gizmo_id"`
+	Mapping     map[string]gptNode `json:"mapping"`
+}
+
+type gptNode struct {
+	Parent  string      `json:"parent"`
+	Message *gptMessage `json:"message"`
+}
+
+type gptMessage struct {
+	ID     string `json:"id"`
+	Author struct {
+		Role string `json:"role"`
+		Name string `json:"name"`
+	} `json:"author"`
+	Create    json.RawMessage `json:"create_time"`
+	Weight    *float64        `json:"weight"`
+	Recipient string          `json:"recipient"`
+	Content   struct {
+		Type  string            `json:"content_type"`
+		Parts []json.RawMessage `json:"parts"`
+		Text  json.RawMessage   `json:"text"`
+	} `json:"content"`
+	Metadata struct {
+		Hidden bool   `json:"is_visually_hidden_from_conversation"`
+		Model  string `json:"model_slug"`
+	} `json:"metadata"`
+}
+
+// tolerant reads a record of which single fields may have another type than
+// expected.
+func tolerant(record []byte, v any) error {
+	err := json.Unmarshal(record, v)
+	var kind *json.UnmarshalTypeError
+	if err == nil || errors.As(err, &kind) && kind.Field != "" {
+		return nil
+	}
+	return badLine{plainJSON(err)}
+}
+
+func (r *reading) chatGPT(record []byte) error {
+	var c gptChat
+	if err := tolerant(record, &c); err != nil {
+		return err
+	}
+	if c.Conv != "" {
+		c.ID = c.Conv
+	}
+	if c.ID == "" || c.Mapping == nil {
+		return bad("it is no conversation of ChatGPT's: it has no id or no mapping")
+	}
+	t := &tree{nodes: map[string]*treeNode{}, main: c.CurrentNode}
+	// A map has no order: times decide, and then the ids.
+	order := gptOrder(c.Mapping)
+	for id, n := range c.Mapping {
+		t.nodes[id] = &treeNode{id: id, parent: n.Parent, order: order[id], messages: n.Message.message(id)}
+	}
+	if t.nodes[t.main] == nil {
+		t.main = t.newest()
+	}
+	model := c.Model
+	for _, n := range t.path(t.main) {
+		if m := c.Mapping[n.id].Message; m != nil && m.Metadata.Model != "" {
+			model = m.Metadata.Model
+		}
+	}
+	return r.tree(t, func() *Session {
+		return &Session{Transcript: markdown.Transcript{Agent: "chatgpt", Provider: "openai", Origin: c.ID, Title: text(c.Title),
+			Model: model, Project: c.Project, Started: timeOf(c.Create)}}
+	})
+}
+
+// message is what a node holds for the transcript; nothing for what nobody saw.
+func (m *gptMessage) message(id string) []markdown.Message {
+	if m == nil || m.Weight != nil && *m.Weight == 0 || m.Metadata.Hidden {
+		return nil
+	}
+	var said spoken
+	switch m.Content.Type {
+	case "thoughts", "reasoning_recap", "model_editable_context", "user_editable_context":
+		return nil
+	}
+	for _, p := range m.Content.Parts {
+		if len(p) > 0 && p[0] == '"' {
+			said.add(text(p))
+			continue
+		}
+		var part struct {
+			Type string          `json:"content_type"`
+			Text json.RawMessage `json:"text"`
+		}
+		_ = json.Unmarshal(p, &part) // a part of another form has nothing to say
+		switch {
+		case text(part.Text) != "":
+			said.add(text(part.Text))
+		case strings.HasSuffix(part.Type, "asset_pointer"):
+			said.add("[" + strings.TrimSuffix(part.Type, "_asset_pointer") + "]")
+		}
+	}
+	said.add(text(m.Content.Text))
+	out := markdown.Message{Role: m.Author.Role, Time: timeOf(m.Create), Ref: id, Content: []byte(withoutInjected(said.said()))}
+	if out.Role == "tool" {
+		out.Name = m.Author.Name
+	}
+	if m.Recipient != "" && m.Recipient != "all" && out.Role == "assistant" {
+		out.Calls = []markdown.ToolCall{{Name: m.Recipient, Arguments: out.Content}}
+		out.Content = nil
+	}
+	if len(out.Content) == 0 && len(out.Calls) == 0 {
+		return nil
+	}
+	return []markdown.Message{out}
+}
+
+// gptOrder numbers the nodes of a mapping by time, and by id where there is none:
+// the same for the same export however its keys stand.
+func gptOrder(mapping map[string]gptNode) map[string]int {
+	type key struct {
+		id string
+		at int64
+	}
+	keys := make([]key, 0, len(mapping))
+	for id, n := range mapping {
+		k := key{id: id}
+		if n.Message != nil {
+			if t := timeOf(n.Message.Create); !t.IsZero() {
+				k.at = t.UnixNano()
+			}
+		}
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+	out := make(map[string]int, len(keys))
+	for i, k := range keys {
+		out[k.id] = i
+	}
+	return out
+}

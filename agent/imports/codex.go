@@ -1,0 +1,241 @@
+package imports
+
+import (
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"stet/markdown"
+)
+
+// Codex keeps a conversation as sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl.
+// Everything that is said stands in it twice, as an item of the model's interface
+// and as an event for the screen: the items are read, and the events only where
+// there are no items. Instructions that the program puts in front are dropped.
+// Before the form {timestamp, type, payload} lines were the payload alone.
+
+func codex() Source {
+	isRollout := func(p string) bool {
+		base := filepath.Base(p)
+		return strings.HasPrefix(base, "rollout-") && strings.HasSuffix(base, ".jsonl")
+	}
+	return Source{
+		Name: "codex", Title: "Codex, conversations",
+		places: func(h Host) []string {
+			home := h.under("CODEX_HOME", ".codex")
+			return []string{join(home, "sessions"), join(home, "archived_sessions")}
+		},
+		keep: isRollout,
+		read: func(r *reading, f file) error {
+			return r.open(f, hasExt(".jsonl"), func(name string, in io.Reader) error { return r.codex(name, in) })
+		},
+	}
+}
+
+type codexLine struct {
+	Timestamp json.RawMessage `json:"timestamp"`
+	Type      string          `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+type codexItem struct {
+	Type      string          `json:"type"`
+	Role      string          `json:"role"`
+	ID        string          `json:"id"`
+	Timestamp json.RawMessage `json:"timestamp"`
+	CWD       string          `json:"cwd"`
+	Provider  string          `json:"model_provider"`
+	Model     string          `json:"model"`
+	Forked    string          `json:"forked_from_id"`
+	Content   json.RawMessage `json:"content"`
+	Message   json.RawMessage `json:"message"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Input     json.RawMessage `json:"input"`
+	Action    json.RawMessage `json:"action"`
+	Output    json.RawMessage `json:"output"`
+	Info      struct {
+		Total struct {
+			Input  int `json:"input_tokens"`
+			Cached int `json:"cached_input_tokens"`
+			Output int `json:"output_tokens"`
+		} `json:"total_token_usage"`
+	} `json:"info"`
+}
+
+// A codexFile is one file as it is read; items and events are the two streams.
+type codexFile struct {
+	s      *Session
+	items  []markdown.Message
+	events []markdown.Message
+	spoke  bool // an item said something, so events would repeat it
+	names  map[string]string
+}
+
+func (r *reading) codex(name string, in io.Reader) error {
+	c := &codexFile{names: map[string]string{}, s: &Session{Transcript: markdown.Transcript{Agent: "codex", Provider: "openai"}}}
+	err := r.lines(name, in, func(n int, line []byte) error {
+		var l codexLine
+		if err := tolerant(line, &l); err != nil {
+			return err
+		}
+		if l.Payload == nil {
+			l.Payload = line
+			if l.Type != "" {
+				l.Type = "response_item"
+			} else {
+				l.Type = "session_meta" // the first line of older files has no type
+			}
+		}
+		var it codexItem
+		if err := tolerant(l.Payload, &it); err != nil {
+			return err
+		}
+		c.line(n, &l, &it)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if c.s.Origin == "" {
+		c.s.Origin = strings.TrimSuffix(filepath.Base(name), ".jsonl")
+	}
+	c.s.Messages = c.events
+	if c.spoke || len(c.events) == 0 {
+		c.s.Messages = c.items
+	}
+	return r.session(c.s)
+}
+
+func (c *codexFile) line(n int, l *codexLine, it *codexItem) {
+	at := timeOf(l.Timestamp)
+	m := markdown.Message{Time: at, Ref: itoa(n)}
+	switch l.Type {
+	case "session_meta":
+		if c.s.Origin == "" { // a fork repeats that of the conversation it left
+			c.s.Origin, c.s.Project = it.ID, it.CWD
+			if c.s.Started = timeOf(it.Timestamp); c.s.Started.IsZero() {
+				c.s.Started = at
+			}
+			if it.Provider != "" {
+				c.s.Provider = it.Provider
+			}
+		}
+	case "turn_context":
+		if it.Model != "" {
+			c.s.Model = it.Model
+		}
+		if c.s.Project == "" {
+			c.s.Project = it.CWD
+		}
+	case "compacted":
+		m.Role, m.Content = "system", []byte(text(it.Message))
+		if len(m.Content) > 0 {
+			c.items, c.events = append(c.items, m), append(c.events, m)
+		}
+	case "event_msg":
+		c.event(m, it)
+	case "response_item":
+		c.item(m, it)
+	}
+}
+
+func (c *codexFile) event(m markdown.Message, it *codexItem) {
+	switch it.Type {
+	case "user_message":
+		m.Role = "user"
+	case "agent_message":
+		m.Role = "assistant"
+	case "token_count":
+		if t := it.Info.Total; t.Input+t.Output > 0 {
+			c.s.Tokens = &markdown.TokenUse{Input: t.Input - min(t.Cached, t.Input), Output: t.Output, CacheRead: t.Cached}
+		}
+		return
+	default:
+		return
+	}
+	if words := codexWords(m.Role, []string{text(it.Message)}); words != "" {
+		m.Content = []byte(words)
+		c.events = append(c.events, m)
+	}
+}
+
+func (c *codexFile) item(m markdown.Message, it *codexItem) {
+	switch it.Type {
+	case "message":
+		if it.Role == "developer" || it.Role == "system" {
+			return
+		}
+		m.Role = it.Role
+		words := codexWords(m.Role, parseContent(it.Content).text)
+		if words == "" {
+			return
+		}
+		m.Content, c.spoke = []byte(words), true
+	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call":
+		m.Role = "assistant"
+		args := it.Arguments
+		for _, other := range []json.RawMessage{it.Input, it.Action} {
+			if len(args) == 0 {
+				args = other
+			}
+		}
+		if it.Name == "" {
+			it.Name = strings.TrimSuffix(it.Type, "_call")
+		}
+		m.Calls = []markdown.ToolCall{{ID: it.CallID, Name: it.Name, Arguments: compactJSON(args)}}
+		c.names[it.CallID] = it.Name
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
+		m.Role, m.Call, m.Name = "tool", it.CallID, c.names[it.CallID]
+		m.Content = codexOutput(it.Output)
+	default:
+		return
+	}
+	c.items = append(c.items, m)
+}
+
+// codexOutput is the answer of a tool: a text, a list of blocks, or an object or
+// a JSON text that holds it as "output" or "content".
+func codexOutput(raw json.RawMessage) []byte {
+	inner := raw
+	if s := text(raw); strings.HasPrefix(strings.TrimSpace(s), "{") {
+		inner = json.RawMessage(s)
+	}
+	var o struct {
+		Output  json.RawMessage `json:"output"`
+		Content json.RawMessage `json:"content"`
+	}
+	if len(inner) > 0 && inner[0] == '{' && json.Unmarshal(inner, &o) == nil {
+		for _, r := range []json.RawMessage{o.Output, o.Content} {
+			if said := parseContent(r).said(); said != "" {
+				return []byte(said)
+			}
+		}
+	}
+	if said := parseContent(raw).said(); said != "" {
+		return []byte(said)
+	}
+	return compactJSON(raw)
+}
+
+// codexWords drops what the program says in a person's name.
+func codexWords(role string, texts []string) string {
+	var out []string
+	for _, t := range texts {
+		if role == "user" {
+			t = strings.TrimSpace(withoutInjected(t))
+			for _, head := range []string{"# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>",
+				"<permissions instructions>", "<turn_aborted>", "<collaboration_mode>", "<skills_instructions>"} {
+				if strings.HasPrefix(t, head) {
+					t = ""
+				}
+			}
+		}
+		if strings.TrimSpace(t) != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}

@@ -1,0 +1,145 @@
+package imports
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"stet/markdown"
+)
+
+// Data sets and logs keep one conversation a line, or as an element of an array,
+// in one of two forms: "messages" with role and content, as OpenAI's interface
+// takes them, or "conversations" with from and value, as ShareGPT has them. Most
+// have no ids: then the file's name, the place in it and the first words are one.
+
+func openAI() Source {
+	return chatLines("openai", "OpenAI messages, one conversation a line")
+}
+
+func shareGPT() Source {
+	return chatLines("sharegpt", "ShareGPT conversations, one a line or in an array")
+}
+
+func chatLines(agent, title string) Source {
+	keep := hasExt(".jsonl", ".json", ".ndjson")
+	return Source{
+		Name: agent, Title: title, keep: keep,
+		read: func(r *reading, f file) error {
+			return r.open(f, keep, func(name string, in io.Reader) error {
+				return r.records(name, in, func(n int, record []byte) error { return r.chatLine(agent, name, n, record) })
+			})
+		},
+	}
+}
+
+type chatLine struct {
+	ID       json.RawMessage `json:"id"`
+	Conv     json.RawMessage `json:"conversation_id"`
+	Custom   json.RawMessage `json:"custom_id"`
+	Title    json.RawMessage `json:"title"`
+	Model    json.RawMessage `json:"model"`
+	Created  json.RawMessage `json:"created"`
+	Messages []chatTurn      `json:"messages"`
+	Share    []chatTurn      `json:"conversations"`
+	Share2   []chatTurn      `json:"conversation"`
+}
+
+type chatTurn struct {
+	ID      json.RawMessage `json:"id"`
+	Role    string          `json:"role"`
+	From    string          `json:"from"`
+	Name    string          `json:"name"`
+	Content json.RawMessage `json:"content"`
+	Value   json.RawMessage `json:"value"`
+	Time    json.RawMessage `json:"timestamp"`
+	Call    string          `json:"tool_call_id"`
+	Calls   json.RawMessage `json:"tool_calls"`
+	OneCall json.RawMessage `json:"function_call"`
+}
+
+func (r *reading) chatLine(agent, name string, n int, record []byte) error {
+	var c chatLine
+	if err := tolerant(record, &c); err != nil {
+		return err
+	}
+	turns := c.Messages
+	for _, other := range [][]chatTurn{c.Share, c.Share2} {
+		if turns == nil {
+			turns = other
+		}
+	}
+	if turns == nil {
+		return bad(`it has neither "messages" nor "conversations"`)
+	}
+	s := &Session{Transcript: markdown.Transcript{Agent: agent, Title: text(c.Title), Model: text(c.Model), Started: timeOf(c.Created)}}
+	for _, t := range turns {
+		if m := t.message(); m.Role != "" && len(m.Content)+len(m.Calls) > 0 {
+			s.Messages = append(s.Messages, m)
+		}
+	}
+	for _, id := range []json.RawMessage{c.Conv, c.ID, c.Custom} {
+		s.Origin = cmp.Or(s.Origin, string(compactJSON(id)))
+	}
+	if s.Origin == "" && len(s.Messages) > 0 {
+		sum := sha256.Sum256(s.Messages[0].Content)
+		s.Origin = filepath.Base(name) + ":" + itoa(n) + ":" + hex.EncodeToString(sum[:4])
+	}
+	return r.session(s)
+}
+
+func (t *chatTurn) message() markdown.Message {
+	said := parseContent(t.Content)
+	if len(said.text) == 0 {
+		said.add(text(t.Value))
+	}
+	role := cmp.Or(t.Role, t.From)
+	switch strings.ToLower(role) {
+	case "human", "prompter":
+		role = "user"
+	case "gpt", "bot", "chatgpt", "model", "bing", "bard":
+		role = "assistant"
+	case "function", "observation", "function_response", "tool_response":
+		role = "tool"
+	case "":
+		return markdown.Message{}
+	}
+	m := markdown.Message{Role: role, Name: t.Name, Call: t.Call, Time: timeOf(t.Time), Content: []byte(said.said())}
+	if id := compactJSON(t.ID); id != nil {
+		m.Ref = string(id)
+	}
+	m.Calls = append(said.calls, openAICalls(t.Calls)...)
+	if len(t.OneCall) > 0 {
+		m.Calls = append(m.Calls, openAICalls(json.RawMessage(`[{"function":`+string(t.OneCall)+`}]`))...)
+	}
+	return m
+}
+
+// openAICalls reads tool_calls, which some programs store as a JSON text.
+func openAICalls(raw json.RawMessage) []markdown.ToolCall {
+	if s := text(raw); s != "" {
+		raw = json.RawMessage(s)
+	}
+	var list []struct {
+		ID       string `json:"id"`
+		CallID   string `json:"call_id"`
+		Function struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	var out []markdown.ToolCall
+	for _, c := range list {
+		if c.Function.Name != "" {
+			out = append(out, markdown.ToolCall{ID: cmp.Or(c.ID, c.CallID), Name: c.Function.Name, Arguments: compactJSON(c.Function.Arguments)})
+		}
+	}
+	return out
+}
