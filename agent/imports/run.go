@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"stet/markdown"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -279,23 +278,7 @@ func (w *writer) flush() error {
 		}
 		return nil
 	}
-	why := w.o.Write.Why(vault.OpImport, subject(batch, w.source.Name))
-	var paths []vault.Path
-	res, err := w.v.Update(w.ctx, why, func(tx *vault.Tx) error {
-		paths = paths[:0]
-		if w.id == "" {
-			w.id = tx.NewID()
-		}
-		tx.Why().Run = w.id
-		for _, it := range batch {
-			p, err := w.stage(tx, it)
-			if err != nil {
-				return err
-			}
-			paths = append(paths, p)
-		}
-		return nil
-	})
+	paths, res, err := w.write(batch)
 	if err != nil {
 		return err
 	}
@@ -339,63 +322,4 @@ func (w *writer) count(it *item, p vault.Path) {
 	w.report.Messages += len(it.s.Messages) - it.from
 	w.r.progress.Written++
 	w.report.Written = append(w.report.Written, Written{State: it.state, Path: p, ID: it.s.ID, Title: it.s.Title})
-}
-
-// stage puts one transcript into the transaction and says where; "" when there
-// was nothing left to do.
-func (w *writer) stage(tx *vault.Tx, it *item) (vault.Path, error) {
-	p, was, data := it.path, vault.Hash(""), it.made.text
-	if p == "" {
-		folder, base := it.s.place()
-		free, err := tx.FreeName(folder, base, it.s.ID)
-		if err != nil {
-			return "", err
-		}
-		p = free
-	}
-	if p.Base() != it.made.base {
-		made, err := render(it.s, p.Base())
-		if err != nil {
-			return "", err
-		}
-		it.made, data = made, made.text
-	}
-	from := 0
-	if it.path != "" {
-		have, hash, err := tx.Read(p)
-		if err != nil {
-			return "", err
-		}
-		g := compare(have, it.s, w.censor)
-		if hash == "" || !g.more(it.s) {
-			return "", nil // a person was faster; the next import looks again
-		}
-		if data, err = g.grow(have, it.s, it.made); err != nil {
-			return "", err
-		}
-		from, was = g.from, hash
-	}
-	for _, a := range it.made.attached {
-		var n int
-		if _, err := fmt.Sscanf(a.Name, "%d-", &n); err != nil || n <= from {
-			continue
-		}
-		if err := put(tx, vault.Path(attachmentPath(p, a.Name)), a.Data); err != nil {
-			return "", err
-		}
-	}
-	return p, tx.Put(p, was, data)
-}
-
-func attachmentPath(p vault.Path, name string) string {
-	return p.Dir() + "/" + markdown.AttachmentDir(p.Base()) + "/" + name
-}
-
-// put writes a file whatever stands there: its name is the hash of its bytes.
-func put(tx *vault.Tx, p vault.Path, data []byte) error {
-	_, was, err := tx.Read(p)
-	if err != nil {
-		return err
-	}
-	return tx.Put(p, was, data)
 }
