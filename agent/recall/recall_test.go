@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"stet/index"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/session"
 	"stet/vault/vaulttest"
 )
 
@@ -216,5 +218,76 @@ func TestWhatWasSaidLastAtAMoment(t *testing.T) {
 		if got := strings.Join(said, " "); got != want {
 			t.Errorf("at %v it was %q, want %q", at, got, want)
 		}
+	}
+}
+
+// say appends a turn of the agent's own session name to the open sessions.
+func say(t *testing.T, v *vault.Vault, name, text string, at time.Time) {
+	t.Helper()
+	turn := session.Turn{Session: name, Agent: "scribe", Role: "user", Time: at, Text: []byte(text)}
+	if err := session.Append(t.Context(), v, turn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func said(t *testing.T, v *vault.Vault, ref string) string {
+	t.Helper()
+	whole, err := recall.Read(t.Context(), v, ref)
+	if err != nil {
+		t.Fatalf("%q: %v", ref, err)
+	}
+	var out []string
+	for _, l := range whole.Page(0, 0, -1).Lines {
+		out = append(out, l.Text)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestASealedConversationGoesOn(t *testing.T) {
+	t.Parallel()
+	v, _ := open(t)
+	say(t, v, "mine", "one", day(1))
+	say(t, v, "mine", "two", day(2))
+	key := session.Key("scribe", "mine")
+	lines, err := v.State().Session(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := session.Seal(t.Context(), v, key, session.Options{Wait: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refs := []string{sealed.ID, "mine", string(sealed.Path)}
+	for _, ref := range refs {
+		if got := said(t, v, ref); got != "one two" {
+			t.Errorf("sealed, %q is %q", ref, got)
+		}
+	}
+	// What a sealer leaves that dies behind its commit: the turns and its mark.
+	lines = append(lines, fmt.Appendf(nil, `{"v":1,"seal":{"path":%q,"base":0,"turns":2}}`, sealed.Path))
+	for _, line := range lines {
+		if err := v.State().AppendSession(t.Context(), key, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ref := range refs {
+		if got := said(t, v, ref); got != "one two" {
+			t.Errorf("behind a dead sealer, %q is %q", ref, got)
+		}
+	}
+	say(t, v, "mine", "three", day(3))
+	// Begun at the same moment, another has the same first letters.
+	say(t, v, "other", "four", day(1))
+	for _, ref := range append(refs, sealed.ID[:10]) {
+		if got := said(t, v, ref); got != "one two three" {
+			t.Errorf("gone on, %q is %q", ref, got)
+		}
+	}
+	say(t, v, "third", "five", day(20))
+	say(t, v, "fourth", "six", day(20))
+	name := session.ID("scribe", "third", day(20))[:10]
+	var many *vault.AmbiguousError
+	if _, err := recall.Read(t.Context(), v, name); !errors.As(err, &many) || len(many.Candidates) != 2 {
+		t.Errorf("%q names two: %v", name, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,27 +31,44 @@ type Talk struct {
 }
 
 // Read finds the conversation that ref names, open or sealed. Of one that is
-// both, the sealed part comes first. It fails with [session.ErrUnknownSession]
-// or a [vault.AmbiguousError].
+// both, the sealed part comes first; a ref that names a sealed one means no other.
+// It fails with [session.ErrUnknownSession] or a [vault.AmbiguousError].
 func Read(ctx context.Context, v *vault.Vault, ref string) (*Talk, error) {
 	k, data, err := session.Find(ctx, v, ref)
-	if err != nil && !errors.Is(err, session.ErrUnknownSession) {
+	if errors.Is(err, session.ErrUnknownSession) {
+		return readOpen(v, ref)
+	}
+	if err != nil {
 		return nil, err
 	}
-	t := &Talk{Known: k, v: v}
-	if err == nil {
-		t.list = markdown.ParseTranscript(data).Messages
+	t := &Talk{Known: k, v: v, list: markdown.ParseTranscript(data).Messages}
+	rest, err := session.Rest(v, k.ID)
+	switch {
+	case errors.Is(err, vault.ErrNotFound):
+		return t, nil
+	case err != nil:
+		return nil, err
 	}
-	open, oerr := session.FindOpen(v, ref)
-	if oerr != nil {
-		return t, err // that of Find: nothing, or there is no such session at all
-	}
-	t.Open = true
+	t.goOn(rest)
+	return t, nil
+}
+
+// readOpen reads a conversation of which nothing is sealed.
+func readOpen(v *vault.Vault, ref string) (*Talk, error) {
+	open, err := session.FindOpen(v, ref)
 	if err != nil {
-		f := open.Facts
-		t.Known = session.Known{ID: f.ID, Title: f.Title, Agent: f.Agent, Source: f.Source, Origin: f.Origin, Project: f.Project, Parent: f.Parent,
-			Model: f.Model, Started: f.Started, Ended: open.Last}
+		return nil, err
 	}
+	f := open.Facts
+	t := &Talk{v: v, Known: session.Known{ID: f.ID, Title: f.Title, Agent: f.Agent, Source: f.Source, Origin: f.Origin, Project: f.Project,
+		Parent: f.Parent, Model: f.Model, Started: f.Started, Ended: open.Last}}
+	t.goOn(open)
+	return t, nil
+}
+
+// goOn puts open turns on the end.
+func (t *Talk) goOn(open *session.Open) {
+	t.Open = true
 	last := 0
 	if n := len(t.list); n > 0 {
 		last = t.list[n-1].Number
@@ -60,7 +78,6 @@ func Read(ctx context.Context, v *vault.Vault, ref string) (*Talk, error) {
 		t.list = append(t.list, m)
 	}
 	t.Known.Messages = len(t.list)
-	return t, nil
 }
 
 // load reads a transcript; one that is gone has no messages.
@@ -139,7 +156,7 @@ func (t *Talk) Page(from, to, budget int) Page {
 	for i := t.at(from); i < len(t.list) && (to == 0 || t.list[i].Number <= to); i++ {
 		room := budget
 		if budget < 0 {
-			room = 1 << 40
+			room = math.MaxInt
 		}
 		l := t.show(&t.list[i], room)
 		if l.Cut && len(p.Lines) > 0 || room <= headSize {

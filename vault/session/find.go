@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -181,6 +182,28 @@ func candidates(ctx context.Context, v *vault.Vault, ref string) ([]Known, error
 		return whole, nil
 	}
 	return parts, nil
+}
+
+// Rest is what was said in a sealed session since it was sealed. It fails with
+// [vault.ErrNotFound] when nothing was. Turns that a killed process has sealed
+// and not dropped are not in it.
+func Rest(v *vault.Vault, id string) (*Open, error) {
+	id = strings.ToLower(id)
+	if own(id) {
+		for _, key := range []string{id, id[len(id)-foreignPart:]} {
+			o, err := Opened(v, key)
+			if errors.Is(err, vault.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if o.forget(settled(v, o)); len(o.Facts.Messages) > 0 {
+				return o, nil
+			}
+		}
+	}
+	return nil, unknown(id)
 }
 
 // FindOpen finds the open session that ref names: its key, an id or a unique

@@ -100,6 +100,9 @@ func (o *Open) finish() {
 	}
 }
 
+// forget leaves out the first n turns.
+func (o *Open) forget(n int) { o.Facts.Messages = o.Facts.Messages[n:] }
+
 const titleWidth = 72
 
 // titleOf is the first line that a user said, else that anybody said.

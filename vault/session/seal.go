@@ -80,8 +80,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open.marked != nil && s.settled(open) {
-		n := open.marked.Turns
+	if n := settled(s.v, open); n > 0 {
 		if err := s.drop(ctx, key, n); err != nil {
 			return nil, err
 		}
@@ -117,9 +116,7 @@ func (s *sealer) preview(ctx context.Context, key string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open.marked != nil && s.settled(open) {
-		open.Facts.Messages = open.Facts.Messages[min(open.marked.Turns, len(open.Facts.Messages)):]
-	}
+	open.forget(settled(s.v, open))
 	out, at, err := s.prepare(ctx, open)
 	if err != nil {
 		return nil, err
@@ -127,25 +124,29 @@ func (s *sealer) preview(ctx context.Context, key string) (*Sealed, error) {
 	return out, s.publish(ctx, open, at, out)
 }
 
-// settled reports that the turns which the mark speaks of are in the transcript.
-// Their places, roles and times are compared: a person may have changed words.
-func (s *sealer) settled(open *Open) bool {
+// settled is the number of turns that the mark speaks of, if they are in the
+// transcript, else 0. Their places, roles and times are compared: a person may
+// have changed words.
+func settled(v *vault.Vault, open *Open) int {
 	m := open.marked
-	data, _, err := s.v.ReadFile(m.Path)
+	if m == nil {
+		return 0
+	}
+	data, _, err := v.ReadFile(m.Path)
 	if err != nil {
-		return false
+		return 0
 	}
 	have := markdown.Parse(data).Messages()
 	if m.Turns < 1 || len(have) < m.Base+m.Turns || len(open.Facts.Messages) < m.Turns {
-		return false
+		return 0
 	}
 	for i, want := range open.Facts.Messages[:m.Turns] {
 		got := have[m.Base+i]
 		if !got.Time.Equal(want.Time) || got.Role != want.Role {
-			return false
+			return 0
 		}
 	}
-	return true
+	return m.Turns
 }
 
 // drop takes the first n turns and every mark out of an open session.
