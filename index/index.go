@@ -153,18 +153,7 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	s := newSearching(ctx, x, q, began)
-	s.passOver(denied)
-	if s.wantsReports() {
-		err = s.withReports(func() error { return s.indexed(files) })
-	} else {
-		err = s.indexed(files)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
-	s.res.Took = x.o.Now().Sub(began)
-	return s.res, nil
+	return x.search(ctx, q, files, denied, began)
 }
 
 // indexed answers from the two indexes.

@@ -31,6 +31,7 @@ func (c *clause) asserted() bool {
 var hedges = sync.OnceValue(func() map[string]bool {
 	return set(`if unless whether would could might maybe perhaps possibly probably suppose supposing imagine hypothetically wish wishes
 		considering consider considers evaluating wonder wondering thinks planning intend intends hopefully
+		trying sure unsure understand interested struggling trouble stuck wondered confused
 		wenn falls würde würden könnte vielleicht si peut-être pourrait quizás quizá tal_vez podría se forse potrebbe 如果 もし`)
 })
 

@@ -130,6 +130,7 @@ func TestWhatCanBothBeTrueIsLeftAlone(t *testing.T) {
 		{"Paul has a cat.", "Paul has a dog."},
 		{"Eva plays the cello.", "Eva does not play the piano."},
 		{"We want to use MySQL.", "We use PostgreSQL."},
+		{"I'm trying to apply the conditional probability formula.", "I'm not sure how to apply the conditional probability formula."},
 		{"The password policy requires 12 characters.", "The username policy requires 3 characters."},
 		{"I worked at Nordlicht.", "I work at Halyard Labs."},
 		{"Wir benutzen PostgreSQL.", "Vielleicht wechseln wir zu MySQL."},
