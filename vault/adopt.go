@@ -103,32 +103,20 @@ func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, []Prob
 	}
 	notes := o.All || v.settings.Bool(settings.WatchCommit)
 	var out []Change
-	for _, c := range append(s.changed, stagedOnly(s)...) {
+	for _, c := range slices.Concat(s.changed, s.covered) {
 		if covered(o.Paths, c.Path) && (notes || len(o.Paths) > 0 || ClassOf(c.Path) != ClassNote) && !o.leaves(c) {
 			out = append(out, c)
 		}
 	}
 	// A file that stands elsewhere now has not vanished.
-	if gone := countDeleted(joinRenames(slices.Clone(out))); !o.Yes && gone > max(massFloor, len(s.tracked)/massShare) {
-		return nil, nil, &MassDeletionError{Missing: gone, Total: len(s.tracked)}
+	if gone := countDeleted(joinRenames(slices.Clone(out))); !o.Yes && gone > max(massFloor, s.total/massShare) {
+		return nil, nil, &MassDeletionError{Missing: gone, Total: s.total}
 	}
 	skipped := slices.DeleteFunc(s.skipped, func(p Problem) bool { return !covered(o.Paths, p.Path) })
 	return out, skipped, nil
 }
 
 func (o AdoptOptions) leaves(c Change) bool { return o.Leave != nil && o.Leave(c) }
-
-// stagedOnly lists files whose disk equals HEAD while other bytes are staged:
-// they would be lost to the next write as well.
-func stagedOnly(s *scan) []Change {
-	var out []Change
-	for _, c := range s.staged {
-		if e, ok := s.tracked[c.Path]; ok && s.disk[c.Path] == e.ID && c.New != "" {
-			out = append(out, c)
-		}
-	}
-	return out
-}
 
 func covered(paths []Path, p Path) bool {
 	return len(paths) == 0 || slices.ContainsFunc(paths, func(q Path) bool {

@@ -92,18 +92,11 @@ func (v *Vault) changesToDisk(ctx context.Context, objects *gitstore.Objects, a 
 		return nil, err
 	}
 	old := map[Path]Hash{} // what tree a has where it differs from HEAD
+	now := map[Path]Hash{} // what HEAD has there, and so the disk unless it was changed
 	for _, c := range before {
-		switch c.Status {
-		case Renamed:
+		old[c.Path], now[c.Path] = c.Old, c.New
+		if c.Status == Renamed {
 			old[c.From], old[c.Path] = c.Old, ""
-		default:
-			old[c.Path] = c.Old
-		}
-	}
-	now := map[Path]Hash{}
-	for p := range old {
-		if id, ok := s.disk[p]; ok {
-			now[p] = Hash(id.String())
 		}
 	}
 	for _, c := range s.changed {

@@ -335,7 +335,7 @@ func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
 func (v *Vault) heldBack(ctx context.Context, s *scan) ([]Problem, error) {
 	tx := &Tx{v: v, objects: s.objects, touched: map[Path]*touched{}}
 	for _, c := range s.changed {
-		tx.touched[c.Path] = &touched{inHead: s.tracked[c.Path]}
+		tx.touched[c.Path] = &touched{inHead: s.before[c.Path]}
 	}
 	j := newJudge(tx)
 	var out []Problem

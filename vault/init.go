@@ -313,8 +313,7 @@ func (v *Vault) ignoreRules() (above, here *gitstore.Ignore, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &walker{v: v}
-	if ignore, err = w.above(ignore, "."); err != nil {
+	if ignore, err = v.above(ignore, "."); err != nil {
 		return nil, nil, err
 	}
 	data, err := readSmall(v.tree, ".gitignore")

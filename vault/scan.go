@@ -3,32 +3,40 @@ package vault
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
+	"stet/vault/listing"
 )
 
 // A scan compares the working tree with HEAD. The git index serves as a cache
-// of hashes: a file whose stat is the one it holds is not read, as in git.
+// of hashes: a file whose stat is the one it holds is not read, as in git. HEAD
+// is the git index but for where they differ, so that nothing of either is held
+// for a file that did not change.
 type scan struct {
+	v       *Vault
 	head    gitstore.Head
 	objects *gitstore.Objects
 	tree    gitstore.ID
 	index   *gitindex.File
-	stamp   time.Time                   // when the git index was written
-	tracked map[Path]gitstore.TreeEntry // of HEAD, in stet's domain
-	rules   map[Path]gitstore.TreeEntry // of HEAD: the two files for git that init writes
-	disk    map[Path]gitstore.ID
-	changed []Change // hand edits: HEAD to disk
-	staged  []Change // HEAD to git index
+	stamp   time.Time             // when the git index was written
+	apart   []gitindex.Difference // between HEAD and git index, in path order
+
+	total   int                         // files of HEAD that stet looks after
+	counts  map[Class]int               // Markdown files on disk
+	changed []Change                    // hand edits: HEAD to disk
+	before  map[Path]gitstore.TreeEntry // what HEAD has of them
+	staged  []Change                    // HEAD to git index
+	covered []Change                    // those of staged whose disk is HEAD's: the next write would lose them
 	skipped []Problem
 }
 
 func (v *Vault) scan(ctx context.Context) (*scan, error) {
-	s := &scan{objects: v.repo.Stage(), tracked: map[Path]gitstore.TreeEntry{}, rules: map[Path]gitstore.TreeEntry{}, disk: map[Path]gitstore.ID{}}
+	s := &scan{v: v, objects: v.repo.Stage(), counts: map[Class]int{}, before: map[Path]gitstore.TreeEntry{}}
 	var err error
 	if s.head, err = v.repo.Head(); err != nil {
 		return nil, err
@@ -44,7 +52,7 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 	if s.index, _, err = v.repo.ReadGitIndex(s.head.ID); err != nil {
 		return nil, err
 	}
-	if err := s.readTree(v); err != nil {
+	if err := s.readTree(); err != nil {
 		return nil, err
 	}
 	files, shut, err := v.trackable(ctx)
@@ -52,16 +60,9 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 		return nil, err
 	}
 	s.skipped = shut
-	for i, f := range files {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		if err := s.hash(v, f); err != nil {
-			return nil, err
-		}
-		v.progress("reading", i+1, len(files))
+	if err := s.compare(ctx, files); err != nil {
+		return nil, err
 	}
-	s.compare(v)
 	return s, s.leaveToGit(ctx, v)
 }
 
@@ -94,83 +95,212 @@ func (s *scan) leaveToGit(ctx context.Context, v *Vault) error {
 	return nil
 }
 
-func (s *scan) readTree(v *Vault) error {
-	top, ok, err := s.objects.Lookup(s.tree, trimSlash(v.prefix))
-	if err != nil || !ok {
+// readTree finds where HEAD and git index differ, and what is staged.
+func (s *scan) readTree() error {
+	dir := trimSlash(s.v.prefix)
+	top, _, err := s.objects.Lookup(s.tree, dir)
+	if err != nil {
 		return err
 	}
-	for e, err := range s.objects.Walk(top.ID) {
+	if !top.IsDir() {
+		top.ID = gitstore.ID{}
+	}
+	for d, err := range s.objects.IndexDiff(s.index, dir, top.ID) {
 		if err != nil {
 			return err
 		}
-		p := Path(e.Name)
-		switch {
-		case e.Mode != gitstore.ModeFile && e.Mode != gitstore.ModeExecutable:
-		case inDomain(p):
-			s.tracked[p] = e
-		case p == ".gitattributes" || p == ".gitignore":
-			s.rules[p] = e
+		p, ok := s.v.own(d.Path)
+		if !ok {
+			continue
+		}
+		s.apart = append(s.apart, d)
+		if !inDomain(p) || d.Entry.IntentToAdd || d.Entry.Hash == d.Tree.Hash {
+			continue
+		}
+		if d.Entry.Mode != 0 || regular(d.Tree.Mode) {
+			s.staged = append(s.staged, s.stagedChange(p, d))
 		}
 	}
 	return nil
+}
+
+func (s *scan) stagedChange(p Path, d gitindex.Difference) Change {
+	var was gitstore.ID
+	if regular(d.Tree.Mode) {
+		was = d.Tree.Hash
+	}
+	c := Change{Status: statusOf(was, d.Entry.Hash), Path: p}
+	if !was.IsZero() {
+		c.Old = Hash(was.String())
+	}
+	if d.Entry.Mode != 0 {
+		c.New = Hash(gitstore.ID(d.Entry.Hash).String())
+	}
+	return c
+}
+
+func regular(mode uint32) bool {
+	return mode == gitstore.ModeFile || mode == gitstore.ModeExecutable
+}
+
+// A pair is what HEAD and the git index hold under one name. Mode 0 is nothing.
+type pair struct {
+	name []byte // below the vault; valid until the next one
+	head gitindex.TreeItem
+	git  gitindex.Entry
+}
+
+// pairs yields every name in HEAD or, merged, in the git index, in path order.
+func (s *scan) pairs() iter.Seq[pair] {
+	return func(yield func(pair) bool) {
+		at, cut := 0, len(s.v.prefix)
+		// Differences that the git index has no entry for stand between its rows.
+		upTo := func(name []byte) bool {
+			for ; at < len(s.apart) && (name == nil || s.apart[at].Path < string(name)); at++ {
+				if d := &s.apart[at]; d.Entry.Mode == 0 && !yield(pair{[]byte(d.Path[cut:]), d.Tree, d.Entry}) {
+					return false
+				}
+			}
+			return true
+		}
+		for row := range s.index.Rows(s.v.prefix) {
+			e, name := row.Bare(), row.Name()
+			if e.Stage != 0 {
+				continue
+			}
+			if !upTo(name) {
+				return
+			}
+			head := gitindex.TreeItem{Mode: e.Mode, Hash: e.Hash}
+			if at < len(s.apart) && s.apart[at].Path == string(name) {
+				head = s.apart[at].Tree
+				at++
+			}
+			if !yield(pair{name[cut:], head, e}) {
+				return
+			}
+		}
+		upTo(nil)
+	}
+}
+
+// tracked yields the files of HEAD that stet looks after, in path order.
+func (s *scan) tracked() iter.Seq2[Path, gitstore.TreeEntry] {
+	return func(yield func(Path, gitstore.TreeEntry) bool) {
+		for x := range s.pairs() {
+			if p := Path(x.name); regular(x.head.Mode) && inDomain(p) && !yield(p, gitstore.TreeEntry{Name: string(p), Mode: x.head.Mode, ID: x.head.Hash}) {
+				return
+			}
+		}
+	}
+}
+
+// compare goes through HEAD, git index and disk side by side.
+func (s *scan) compare(ctx context.Context, files *listing.Of[walked]) error {
+	disk, done, total := files.Cursor(), 0, files.Len()
+	f, more := disk.Next()
+	take := func(x pair) error {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		err := s.present(f, x)
+		f, more = disk.Next()
+		done++
+		s.v.progress("reading", done, total)
+		return err
+	}
+	for x := range s.pairs() {
+		for more && string(f.path) < string(x.name) {
+			if err := take(pair{}); err != nil {
+				return err
+			}
+		}
+		if !more || string(f.path) != string(x.name) {
+			s.absent(x)
+		} else if err := take(x); err != nil {
+			return err
+		}
+	}
+	for more {
+		if err := take(pair{}); err != nil {
+			return err
+		}
+	}
+	sortChanges(s.changed)
+	return nil
+}
+
+// absent takes up a name that no file on disk has.
+func (s *scan) absent(x pair) {
+	p := Path(x.name)
+	if !regular(x.head.Mode) || !inDomain(p) {
+		return
+	}
+	s.total++
+	if !s.hidden(s.v, p) {
+		s.change(Deleted, p, x.head, gitstore.ID{})
+	}
+}
+
+// present takes up a file on disk.
+func (s *scan) present(f walked, x pair) error {
+	if !regular(x.head.Mode) {
+		x.head = gitindex.TreeItem{}
+	}
+	if x.head.Mode != 0 {
+		s.total++
+	}
+	id, known, err := s.hash(f, x)
+	if err != nil {
+		return err
+	}
+	if !known {
+		if x.head.Mode != 0 && !s.hidden(s.v, f.path) {
+			s.change(Deleted, f.path, x.head, gitstore.ID{}) // gone since it was listed
+		}
+		return nil
+	}
+	if f.path.IsMarkdown() {
+		s.counts[ClassOf(f.path)]++
+	}
+	switch {
+	case x.head.Mode == 0:
+		s.change(Added, f.path, x.head, id)
+	case x.head.Hash != id:
+		s.change(Modified, f.path, x.head, id)
+	case x.git.Mode != 0 && !x.git.IntentToAdd && x.git.Hash != x.head.Hash:
+		s.covered = append(s.covered, s.stagedChange(f.path, gitindex.Difference{Tree: x.head, Entry: x.git}))
+	}
+	return nil
+}
+
+func (s *scan) change(status string, p Path, head gitindex.TreeItem, id gitstore.ID) {
+	c := Change{Status: status, Path: p}
+	if head.Mode != 0 {
+		c.Old = Hash(gitstore.ID(head.Hash).String())
+		s.before[p] = gitstore.TreeEntry{Name: string(p), Mode: head.Mode, ID: head.Hash}
+	}
+	if !id.IsZero() {
+		c.New = Hash(id.String())
+	}
+	s.changed = append(s.changed, c)
 }
 
 // hash finds the blob id of a file. One that cannot be read counts as
 // unchanged: what stet cannot see it must not commit away.
-func (s *scan) hash(v *Vault, f walked) error {
-	if e, ok := s.index.Entry(v.git(f.path)); ok && !e.IntentToAdd {
-		if e.Stat.Matches(statOf(f.info)) && !s.index.Racy(e, uint32(s.stamp.Unix()), uint32(s.stamp.Nanosecond())) {
-			s.disk[f.path] = e.Hash
-			return nil
-		}
+func (s *scan) hash(f walked, x pair) (id gitstore.ID, known bool, err error) {
+	if e := x.git; e.Mode != 0 && !e.IntentToAdd && e.Stat.Matches(f.stat) && !s.index.Racy(e, uint32(s.stamp.Unix()), uint32(s.stamp.Nanosecond())) {
+		return e.Hash, true, nil
 	}
-	d, err := v.look(f.path)
+	d, err := s.v.look(f.path)
 	if err == nil {
-		if d.exists {
-			s.disk[f.path] = d.id
-		}
-		return nil
+		return d.id, d.exists, nil
 	}
 	if !errors.Is(err, ErrTooLarge) && !isReadOnly(err) && !errors.Is(err, ErrBadPath) {
-		return err
+		return id, false, err
 	}
 	s.skipped = append(s.skipped, Problem{ID: "unreadable", Path: f.path, Text: err.Error(), Hint: "it is left as it is and not searched"})
-	if e, ok := s.tracked[f.path]; ok {
-		s.disk[f.path] = e.ID
-	}
-	return nil
-}
-
-func (s *scan) compare(v *Vault) {
-	for p, id := range s.disk {
-		switch e, ok := s.tracked[p]; {
-		case !ok:
-			s.changed = append(s.changed, Change{Status: Added, Path: p, New: Hash(id.String())})
-		case e.ID != id:
-			s.changed = append(s.changed, Change{Status: Modified, Path: p, Old: Hash(e.ID.String()), New: Hash(id.String())})
-		}
-	}
-	for p, e := range s.tracked {
-		if _, ok := s.disk[p]; !ok && !s.hidden(v, p) {
-			s.changed = append(s.changed, Change{Status: Deleted, Path: p, Old: Hash(e.ID.String())})
-		}
-	}
-	for e := range s.index.Under(v.prefix) {
-		p, ok := v.own(e.Path)
-		if !ok || !inDomain(p) || e.Stage != 0 || e.IntentToAdd {
-			continue
-		}
-		if have := s.tracked[p]; have.ID != e.Hash {
-			s.staged = append(s.staged, Change{Status: statusOf(have.ID, e.Hash), Path: p, Old: Hash(have.ID.String()), New: Hash(gitstore.ID(e.Hash).String())})
-		}
-	}
-	for p, e := range s.tracked {
-		if _, ok := s.index.Entry(v.git(p)); !ok {
-			s.staged = append(s.staged, Change{Status: Deleted, Path: p, Old: Hash(e.ID.String())})
-		}
-	}
-	sortChanges(s.changed)
-	sortChanges(s.staged)
+	return x.head.Hash, x.head.Mode != 0, nil
 }
 
 // hidden reports a tracked file that was not walked but is not gone either: it

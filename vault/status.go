@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"stet/vault/durable"
@@ -38,12 +37,7 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		return nil, v.writeError(err)
 	}
 	st := &Status{Root: v.dir, Branch: s.head.Branch(), Detached: s.head.Detached, Head: Revision(s.head.ID.String()),
-		Changed: joinRenames(s.changed), Staged: s.staged, Problems: s.skipped, Counts: map[Class]int{}, State: v.repo.InProgress()}
-	for p := range s.disk {
-		if p.IsMarkdown() {
-			st.Counts[ClassOf(p)]++
-		}
-	}
+		Changed: joinRenames(s.changed), Staged: s.staged, Problems: s.skipped, Counts: s.counts, State: v.repo.InProgress()}
 	if !s.head.ID.IsZero() {
 		gc, err := s.objects.Commit(s.head.ID)
 		if err != nil {
@@ -185,17 +179,17 @@ func (c *checkup) ignored() error {
 
 // objects looks for contents of HEAD that git has lost.
 func (c *checkup) objects(s *scan) {
-	start := len(c.out)
-	for p, e := range s.tracked {
+	for p, e := range s.tracked() {
 		if err := s.lost(e); err != nil {
-			hint, onDisk := "a fetch from a clone brings it back", s.disk[p] == e.ID
+			hint := "a fetch from a clone brings it back"
+			d, derr := c.v.look(p)
+			onDisk := derr == nil && d.exists && d.id == e.ID
 			if onDisk {
 				hint = "stet doctor --fix writes it again from the file"
 			}
 			c.add("missing-object", p, onDisk, "what HEAD holds of it cannot be read: "+err.Error(), hint)
 		}
 	}
-	slices.SortFunc(c.out[start:], func(a, b Problem) int { return strings.Compare(string(a.Path), string(b.Path)) })
 }
 
 // lost says why the contents of an entry cannot be had.
@@ -213,16 +207,14 @@ func (s *scan) lost(e gitstore.TreeEntry) error {
 // out of git.
 func (s *scan) dropped(v *Vault) []gitindex.Edit {
 	var out []gitindex.Edit
-	for _, files := range []map[Path]gitstore.TreeEntry{s.tracked, s.rules} {
-		for p, e := range files {
-			_, indexed := s.index.Entry(v.git(p))
-			if _, own := s.rules[p]; indexed || !own && ClassOf(p) == ClassNote || !v.tree.Exists(string(p)) {
-				continue
-			}
-			out = append(out, gitindex.Edit{Path: v.git(p), Hash: e.ID, Mode: e.Mode})
+	for _, d := range s.apart {
+		p, _ := v.own(d.Path)
+		rules := p == ".gitattributes" || p == ".gitignore"
+		if d.Entry.Mode != 0 || !regular(d.Tree.Mode) || !rules && (!inDomain(p) || ClassOf(p) == ClassNote) || !v.tree.Exists(string(p)) {
+			continue
 		}
+		out = append(out, gitindex.Edit{Path: d.Path, Hash: d.Tree.Hash, Mode: d.Tree.Mode})
 	}
-	slices.SortFunc(out, func(a, b gitindex.Edit) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
@@ -273,7 +265,7 @@ func (v *Vault) mendObjects(ctx context.Context) (err error) {
 		return err
 	}
 	again := v.repo.Stage()
-	for p, e := range s.tracked {
+	for p, e := range s.tracked() {
 		if s.lost(e) == nil {
 			continue
 		}

@@ -10,7 +10,9 @@ import (
 	"sync"
 
 	"stet/vault/durable"
+	"stet/vault/gitindex"
 	"stet/vault/gitstore"
+	"stet/vault/listing"
 )
 
 // WalkOptions choose what [Vault.Files] lists.
@@ -33,7 +35,7 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	w := &walker{v: v, ctx: ctx, shown: v.showsIgnored(), told: o.Denied, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
+	w := &walker[File]{v: v, ctx: ctx, take: fileOf, shown: v.showsIgnored(), told: o.Denied, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
 		enter: func(p Path) bool {
 			return !strings.HasPrefix(p.Base(), ".") && (o.Reports || p != "logs") && (o.Archive || p != "archive")
 		}}
@@ -46,11 +48,7 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]File, len(files))
-	for i, f := range files {
-		out[i] = fileOf(f.path, f.info)
-	}
-	return v.overlaid(out, o), nil
+	return v.overlaid(files.Flat(), o), nil
 }
 
 func (o WalkOptions) wants(p Path) bool {
@@ -76,11 +74,17 @@ func (v *Vault) overlaid(files []File, o WalkOptions) []File {
 	return files
 }
 
+// walked is what of a file's description is compared with the git index.
+type walked struct {
+	path Path
+	stat gitindex.Stat
+}
+
 // trackable lists every file that stet looks after: Markdown anywhere, and
 // anything in stet's own folders, .stet included.
-func (v *Vault) trackable(ctx context.Context) ([]walked, []Problem, error) {
-	w := v.follower(ctx)
-	w.keep = inDomain
+func (v *Vault) trackable(ctx context.Context) (*listing.Of[walked], []Problem, error) {
+	w := &walker[walked]{v: v, ctx: ctx, keep: inDomain, enter: followed,
+		take: func(p Path, info fs.FileInfo) walked { return walked{p, statOf(info)} }}
 	files, err := w.run("")
 	return files, w.shut, err
 }
@@ -107,18 +111,17 @@ func (v *Vault) Survey(ctx context.Context, under Path, files bool) (Survey, err
 	if err != nil {
 		return Survey{}, err
 	}
-	out := Survey{Folders: w.dirs, Files: make([]File, len(found))}
+	out := Survey{Folders: w.dirs, Files: found.Flat()}
 	slices.Sort(out.Folders)
-	for i, f := range found {
-		out.Files[i] = fileOf(f.path, f.info)
-	}
 	return out, nil
 }
 
 // follower walks everything that a person's edits can be committed from.
-func (v *Vault) follower(ctx context.Context) *walker {
-	return &walker{v: v, ctx: ctx, enter: func(p Path) bool { return !strings.HasPrefix(p.Base(), ".") || p == ".stet" }}
+func (v *Vault) follower(ctx context.Context) *walker[File] {
+	return &walker[File]{v: v, ctx: ctx, take: fileOf, enter: followed}
 }
+
+func followed(dir Path) bool { return !strings.HasPrefix(dir.Base(), ".") || dir == ".stet" }
 
 // Pick returns those of the paths, in their order, that [Vault.Files] with the
 // archive would list. Cost: a few calls a folder and one lstat a path, however
@@ -159,12 +162,12 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 
 // admits reports whether a walk from the vault's root would list dir, and the
 // ignore rules that hold in it.
-func (w *walker) admits(dir string) (*gitstore.Ignore, bool, error) {
+func (w *walker[T]) admits(dir string) (*gitstore.Ignore, bool, error) {
 	ignore, err := w.v.repo.Ignore()
 	if err != nil {
 		return nil, false, err
 	}
-	if ignore, err = w.above(ignore, "."); err != nil {
+	if ignore, err = w.v.above(ignore, "."); err != nil {
 		return nil, false, err
 	}
 	at := ""
@@ -194,21 +197,17 @@ func inDomain(p Path) bool {
 	return ClassOf(p) != ClassNote || p.IsMarkdown() && !strings.HasPrefix(p.Base(), ".")
 }
 
-type walked struct {
-	path Path
-	info fs.FileInfo
-}
-
-// walker lists a tree with a few goroutines, one folder at a time each.
-type walker struct {
+// walker lists a tree with a few goroutines, one folder at a time each. It keeps
+// of each file what take makes of it, which is less than the system says.
+type walker[T any] struct {
 	v     *Vault
 	ctx   context.Context
 	keep  func(Path) bool
 	enter func(Path) bool
 	shown bool // transcripts that git ignores are not hidden
+	take  func(Path, fs.FileInfo) T
 
 	mu    sync.Mutex
-	found []walked
 	dirs  []Path // the folders listed, without the one the walk began in
 	errs  []error
 	shut  []Problem // folders that may not be listed
@@ -221,7 +220,7 @@ type walker struct {
 // a few more than the usual two to eight processors pay.
 const walkers = 8
 
-func (w *walker) run(under Path) ([]walked, error) {
+func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
 	ignore, err := w.v.repo.Ignore()
 	if err != nil {
 		return nil, err
@@ -230,11 +229,12 @@ func (w *walker) run(under Path) ([]walked, error) {
 	if under != "" {
 		dir = string(under)
 	}
-	if ignore, err = w.above(ignore, dir); err != nil {
+	if ignore, err = w.v.above(ignore, dir); err != nil {
 		return nil, err
 	}
 	w.slots = make(chan struct{}, walkers)
-	w.list(dir, ignore)
+	found := &listing.Of[T]{}
+	w.list(dir, ignore, found)
 	w.wg.Wait()
 	if err := errors.Join(w.errs...); err != nil {
 		return nil, err
@@ -242,14 +242,13 @@ func (w *walker) run(under Path) ([]walked, error) {
 	if err := context.Cause(w.ctx); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(w.found, func(a, b walked) int { return strings.Compare(string(a.path), string(b.path)) })
-	return w.found, nil
+	return found, nil
 }
 
 // above loads the ignore files between the working tree's top and dir, which
 // itself is read by list.
-func (w *walker) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
-	full := trimSlash(w.v.prefix)
+func (v *Vault) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
+	full := trimSlash(v.prefix)
 	if dir != "." {
 		full = path.Join(full, dir)
 	}
@@ -258,7 +257,7 @@ func (w *walker) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, e
 		if full == "" {
 			break
 		}
-		data, err := readSmall(w.v.top, path.Join(at, ".gitignore"))
+		data, err := readSmall(v.top, path.Join(at, ".gitignore"))
 		if err != nil {
 			return nil, err
 		}
@@ -277,7 +276,7 @@ func readSmall(root *durable.Root, p string) ([]byte, error) {
 	return data, err
 }
 
-func (w *walker) list(dir string, ignore *gitstore.Ignore) {
+func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
 	if w.ctx.Err() != nil {
 		return
 	}
@@ -304,7 +303,7 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 		w.fail(err)
 		return
 	}
-	var files []walked
+	slices.SortFunc(infos, listing.ByPath)
 	for _, info := range infos {
 		p := Path(at + info.Name())
 		if simpleName(info.Name()) && len(p) <= 4096 {
@@ -317,32 +316,31 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore) {
 		}
 		if info.IsDir() {
 			if w.enter(p) && !w.hides(ignore, p, true) {
-				w.descend(string(p), ignore)
+				w.descend(string(p), ignore, into.Folder())
 			}
 			continue
 		}
 		if info.Mode().IsRegular() && w.keep(p) && !strings.HasPrefix(info.Name(), tempPrefix) {
 			if !w.hides(ignore, p, false) {
-				files = append(files, walked{p, info})
+				into.Add(w.take(p, info))
 			}
 		}
 	}
-	w.mu.Lock()
-	w.found = append(w.found, files...)
 	if dir != "." {
+		w.mu.Lock()
 		w.dirs = append(w.dirs, Path(dir))
+		w.mu.Unlock()
 	}
-	w.mu.Unlock()
 }
 
 // hides reports that ignore rules keep a path out of sight.
-func (w *walker) hides(ignore *gitstore.Ignore, p Path, dir bool) bool {
+func (w *walker[T]) hides(ignore *gitstore.Ignore, p Path, dir bool) bool {
 	_, hidden := ignore.Match(w.v.git(p), dir)
 	return hidden && !(w.shown && (p == sessionsFolder || ClassOf(p) == ClassSession))
 }
 
 // rules adds the ignore file of the folder with that prefix, if infos has one.
-func (w *walker) rules(at string, infos []fs.FileInfo, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
+func (w *walker[T]) rules(at string, infos []fs.FileInfo, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
 	byName := func(info fs.FileInfo, name string) int { return strings.Compare(info.Name(), name) }
 	i, ok := slices.BinarySearchFunc(infos, ".gitignore", byName)
 	if !ok || !infos[i].Mode().IsRegular() {
@@ -357,19 +355,19 @@ func (w *walker) rules(at string, infos []fs.FileInfo, ignore *gitstore.Ignore) 
 
 // descend lists a folder in a goroutine of its own while there is a free slot,
 // else at once.
-func (w *walker) descend(dir string, ignore *gitstore.Ignore) {
+func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
 	select {
 	case w.slots <- struct{}{}:
 		w.wg.Go(func() {
 			defer func() { <-w.slots }()
-			w.list(dir, ignore)
+			w.list(dir, ignore, into)
 		})
 	default:
-		w.list(dir, ignore)
+		w.list(dir, ignore, into)
 	}
 }
 
-func (w *walker) fail(err error) {
+func (w *walker[T]) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.errs = append(w.errs, err)
@@ -377,7 +375,7 @@ func (w *walker) fail(err error) {
 
 // pass notes a folder that this user may not read: what is in it is neither
 // found nor taken for gone.
-func (w *walker) pass(dir Path, err error) {
+func (w *walker[T]) pass(dir Path, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.told != nil && errors.Is(err, fs.ErrPermission) {

@@ -124,9 +124,15 @@ func (f *File) hash(i int) (h [20]byte) {
 func (f *File) mode(i int) uint32 { return binary.BigEndian.Uint32(f.b[f.off[i]+24:]) }
 
 func (f *File) entry(i int) Entry {
+	e := f.bare(i)
+	e.Path = string(f.name(i))
+	return e
+}
+
+// bare is the entry without its path.
+func (f *File) bare(i int) Entry {
 	ext := f.extended(i)
 	return Entry{
-		Path:         string(f.name(i)),
 		Hash:         f.hash(i),
 		Mode:         f.mode(i),
 		Stage:        f.stage(i),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"time"
 
@@ -140,4 +141,17 @@ func (r *Repo) PublishGitIndex(temp string, data []byte, also func() error) erro
 		return err
 	}
 	return errors.Join(also(), r.root.SyncDir("index", r.Own(".")))
+}
+
+// IndexDiff yields where the tree root of the folder dir and the git index differ,
+// see [gitindex.File.Diff].
+func (o *Objects) IndexDiff(f *gitindex.File, dir string, root ID) iter.Seq2[gitindex.Difference, error] {
+	return f.Diff(dir, root, func(id [20]byte) ([]gitindex.TreeItem, error) {
+		tree, err := o.decodeTree(id)
+		items := make([]gitindex.TreeItem, len(tree))
+		for i, e := range tree {
+			items[i] = gitindex.TreeItem{Name: e.Name, Mode: e.Mode, Hash: e.ID}
+		}
+		return items, err
+	})
 }

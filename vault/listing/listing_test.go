@@ -1,0 +1,56 @@
+package listing_test
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"stet/vault/listing"
+)
+
+// walk lists a folder of a file system as a listing.
+func walk(t *testing.T, files fs.FS, dir string, into *listing.Of[string]) {
+	entries, err := fs.ReadDir(files, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	infos := make([]fs.FileInfo, len(entries))
+	for i, e := range entries {
+		if infos[i], err = e.Info(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortFunc(infos, listing.ByPath)
+	for _, info := range infos {
+		if p := path.Join(dir, info.Name()); info.IsDir() {
+			walk(t, files, p, into.Folder())
+		} else {
+			into.Add(p)
+		}
+	}
+}
+
+func TestAListingIsInPathOrderThoughFoldersAreListedAlone(t *testing.T) {
+	t.Parallel()
+	for _, paths := range [][]string{
+		nil,
+		{"a"},
+		{"a-b", "a/b", "a/c-c", "a/c/c", "a0", "b"},
+		{"a.md", "a/x.md", "ab/x.md", "a b/x.md", "é/x.md", "z", "a/é.md"},
+		{"x/y/z/1", "x/y/2", "x/3", "4", "x/y.z/5", "x.y/6"},
+	} {
+		files := fstest.MapFS{}
+		for _, p := range paths {
+			files[p] = &fstest.MapFile{}
+		}
+		var l listing.Of[string]
+		walk(t, files, ".", &l)
+		slices.SortFunc(paths, strings.Compare)
+		if got := l.Flat(); !slices.Equal(got, paths) || l.Len() != len(paths) {
+			t.Errorf("%d files, in this order: %q, want %q", l.Len(), got, paths)
+		}
+	}
+}
