@@ -304,6 +304,7 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 		return
 	}
 	slices.SortFunc(infos, listing.ByPath)
+	into.Grow(len(infos))
 	for _, info := range infos {
 		p := Path(at + info.Name())
 		if simpleName(info.Name()) && len(p) <= 4096 {

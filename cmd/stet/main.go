@@ -7,8 +7,24 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
+	"runtime/debug"
 
 	"stet/cmd/stet/console"
 )
 
-func main() { os.Exit(Main(context.Background(), os.Args, console.Standard())) }
+func main() {
+	if os.Getenv("GOGC") == "" {
+		collectLater()
+	}
+	os.Exit(Main(context.Background(), os.Args, console.Standard()))
+}
+
+// collectLater puts the first garbage collection off until there are 16 MB in
+// place of 4, and leaves all others as they are: most commands end before that,
+// and a collection costs them more than what they would hold otherwise.
+func collectLater() {
+	usual := debug.SetGCPercent(400)
+	first := new([16]byte)
+	runtime.AddCleanup(first, func(percent int) { debug.SetGCPercent(percent) }, usual)
+}

@@ -129,6 +129,9 @@ func (g guess) possible(path string) bool {
 	if g.head == "" && g.tail == "" {
 		return true
 	}
+	if !strings.Contains(path, g.head) || !strings.Contains(path, g.tail) {
+		return false
+	}
 	for len(path) > 0 {
 		name, rest, _ := strings.Cut(path, "/")
 		if strings.HasPrefix(name, g.head) && strings.HasSuffix(name, g.tail) {

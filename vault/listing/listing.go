@@ -10,6 +10,7 @@ package listing
 import (
 	"cmp"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,9 @@ type folder[T any] struct {
 
 // Add adds a file.
 func (l *Of[T]) Add(f T) { l.files = append(l.files, f) }
+
+// Grow makes room for n more files.
+func (l *Of[T]) Grow(n int) { l.files = slices.Grow(l.files, n) }
 
 // Folder adds a folder.
 func (l *Of[T]) Folder() *Of[T] {
