@@ -64,12 +64,44 @@ func TestKilledWritersLoseNothingBesideGitAnEditorAndAReader(t *testing.T) {
 	for i := range writers {
 		working.Go(func() { f.write(fmt.Sprintf("w%d", i), count) })
 	}
+	working.Go(func() { f.write(adopter, count/2) })
+	beside := f.linked()
+	if beside != nil {
+		disturbers.Go(func() { beside.kill(ctx, every) })
+		working.Go(func() { beside.write("s0", count/2) })
+	}
 	working.Wait()
 	stop()
 	disturbers.Wait()
 	f.settle()
 	f.verify()
+	if beside != nil {
+		beside.settle()
+		beside.verify()
+		t.Logf("in the linked worktree %d kills, %d lines", beside.kills, len(beside.lines))
+	}
 	t.Logf("%d writers × %d operations, %d kills, %d lines, %d editor contents built upon", writers, count, f.kills, len(f.lines), len(f.seen))
+}
+
+// linked is a second worktree of the vault's repository, on a branch of its own:
+// its writers share the lock, the refs and the objects with the first. It is nil
+// where there is no git to make one.
+func (f *field) linked() *field {
+	if !vaulttest.HaveGit() {
+		return nil
+	}
+	side := vaulttest.At(f.t, filepath.Join(f.t.TempDir(), "side"))
+	const tries = 50 // somebody is at work in the first one already
+	for n := range tries {
+		out, err := vaulttest.Git(f.dir, "worktree", "add", "-q", "-b", "side", side.Dir)
+		if err == nil {
+			break
+		}
+		if n == tries-1 {
+			f.t.Fatalf("git worktree add: %v\n%s", err, out)
+		}
+	}
+	return &field{t: f.t, dir: side.Dir, running: map[string]*exec.Cmd{}, seen: map[string]bool{}}
 }
 
 // write runs one writer until its operations are done, again after each kill.

@@ -27,6 +27,9 @@ const (
 	diaryFile     = "notes/diary.md"        // the editor's alone
 )
 
+// adopter is the writer that commits what the editor saved, as a watcher does.
+const adopter = "watcher"
+
 func TestMain(m *testing.M) {
 	if args := os.Getenv(childEnv); args != "" {
 		if err := runWriter(strings.Split(args, "\n")); err != nil {
@@ -95,6 +98,9 @@ func (w *writer) step(ctx context.Context) error {
 func (w *writer) operate(ctx context.Context) (*vault.Result, error) {
 	block := block(fmt.Sprintf("%s-%d", w.name, w.n))
 	how := vault.Write{Actor: "agent", AgentName: w.name}
+	if w.name == adopter {
+		return w.v.Adopt(ctx, vault.AdoptOptions{All: true, Door: "watch", Leave: func(c vault.Change) bool { return c.Status == vault.Deleted }})
+	}
 	switch w.n % 10 {
 	case 4:
 		how.Each = w.n%20 == 4
