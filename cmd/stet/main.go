@@ -13,11 +13,13 @@ import (
 	"stet/cmd/stet/console"
 )
 
-func main() {
+func main() { os.Exit(begin()) }
+
+func begin() int {
 	if os.Getenv("GOGC") == "" {
 		collectLater()
 	}
-	os.Exit(Main(context.Background(), os.Args, console.Standard()))
+	return Main(context.Background(), os.Args, console.Standard())
 }
 
 // collectLater puts the first garbage collection off until there are 16 MB in

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"runtime/debug"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -44,6 +46,7 @@ func watchCommand() *console.Command {
 // follow watches until ctx ends.
 func follow(ctx context.Context, e *console.Env, commit bool) error {
 	out := &watchOutput{e: e}
+	holdLittle(0)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	err := watch.Run(ctx, watch.Options{
@@ -56,6 +59,9 @@ func follow(ctx context.Context, e *console.Env, commit bool) error {
 			return s, err
 		},
 		Emit: func(ev watch.Event) {
+			if ev.Kind == watch.Started {
+				holdLittle(ev.Files)
+			}
 			if err := out.show(ev); err != nil {
 				end(err) // nobody is listening any more
 			}
@@ -65,6 +71,16 @@ func follow(ctx context.Context, e *console.Env, commit bool) error {
 		err = cause
 	}
 	return err
+}
+
+// holdLittle lets memory be collected before there is more of it than a program
+// in the background may hold: beyond that much as a rule, with the number of
+// files above the usual. A limit that the person gave (GOMEMLIMIT) stays.
+func holdLittle(files int) {
+	const enough, usual = 44 << 20, 100_000
+	if limit := debug.SetMemoryLimit(-1); limit == math.MaxInt64 || limit == enough {
+		debug.SetMemoryLimit(enough * int64(max(files, usual)) / usual)
+	}
 }
 
 // subject opens the vault as the watcher wants it: the one at root once that is
