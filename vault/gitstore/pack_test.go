@@ -148,6 +148,34 @@ func TestGatherKeepsEveryObjectInFewPacks(t *testing.T) {
 	}
 }
 
+// TestAPackThatGoesBehindTheListIsNoticed: whoever lists packs while another
+// process puts them together may list none that is still there when it looks.
+func TestAPackThatGoesBehindTheListIsNoticed(t *testing.T) {
+	t.Parallel()
+	r, dir := newRepo(t)
+	var ids []ID
+	for i := range gatherAt {
+		objects := r.Stage()
+		ids = append(ids, objects.PutBlob(fmt.Append(nil, "text ", i)))
+		flush(t, objects)
+	}
+	reader := openRepo(t, dir)
+	reader.packs.list()
+	must(t, r.Gather("stet/tmp", "stet/lockmark"))
+	if _, found := reader.packs.object(ids[0]); found || !reader.packs.gone {
+		t.Errorf("found %v, gone %v", found, reader.packs.gone)
+	}
+	reader.newPacks()
+	if _, found := reader.packs.object(ids[0]); !found || reader.packs.gone {
+		t.Errorf("in a fresh list: found %v, gone %v", found, reader.packs.gone)
+	}
+	var none ID
+	none[0] = 1
+	if _, err := reader.Blob(none); !errors.Is(err, ErrMissing) || reader.packs.gone {
+		t.Errorf("an object that nobody has: %v", err)
+	}
+}
+
 func TestGatherLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, dir string){

@@ -29,6 +29,7 @@ type packSet struct {
 	root   *durable.Root
 	packs  []*openPack // the one that answered last comes first
 	listed bool
+	gone   bool // a pack that was listed had gone when it was to be read
 	open   int // packs whose files are open
 	zip    io.ReadCloser
 	in     *bufio.Reader
@@ -73,7 +74,7 @@ const (
 var errDamagedPack = errors.New("damaged pack")
 
 // forget makes the next look list the packs anew.
-func (s *packSet) forget() { s.listed = false }
+func (s *packSet) forget() { s.listed, s.gone = false, false }
 
 // object looks for an object in every pack; found is false when none has it,
 // or none that can be read.
@@ -88,10 +89,12 @@ func (s *packSet) find(id ID, depth int) (packObject, bool) {
 	for _, p := range slices.Clone(s.packs) { // find puts packs to the front, also below read
 		at, ok, err := s.offset(p, id)
 		if err != nil || !ok {
+			s.gone = s.gone || errors.Is(err, fs.ErrNotExist)
 			continue // an unreadable pack counts as one without the object
 		}
 		obj, err := s.read(p, at, depth)
 		if err != nil {
+			s.gone = s.gone || errors.Is(err, fs.ErrNotExist)
 			continue
 		}
 		s.front(p)

@@ -124,13 +124,17 @@ func (r *Repo) InProgress() string {
 	return ""
 }
 
-// object reads one object. A pack list gone stale through an outside gc is
-// read again once.
+// maxLists bounds how often packs are listed for one object.
+const maxLists = 8
+
+// object reads one object. A list of packs gone stale is read again, and as long
+// as packs go while they are looked at: another process that puts packs together
+// has a new one before the old go, which may be right behind the list.
 func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	data, err := r.read(kind, id)
-	if err != nil {
+	for n := 0; err != nil && (n == 0 || r.packs.gone && n < 1); n++ {
 		r.newPacks()
 		data, err = r.read(kind, id)
 	}
