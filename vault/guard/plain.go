@@ -12,9 +12,13 @@ import (
 
 // plainText is text as a reader takes it: compatibility forms of letters as
 // the letters (NFKC), and without the characters that nobody sees. Lines stay
-// lines.
+// lines. NUL is one of those: without it UTF-16 that no mark announces reads as
+// the letters it spells.
 func plainText(text string) string {
-	if ascii(text) || norm.NFKC.IsNormalString(text) && !strings.ContainsFunc(text, unseen) {
+	if ascii(text) && strings.IndexByte(text, 0) < 0 {
+		return text
+	}
+	if norm.NFKC.IsNormalString(text) && !strings.ContainsFunc(text, unseen) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
@@ -59,7 +63,7 @@ func join(found, more []Finding) []Finding {
 	return found
 }
 
-func unseen(r rune) bool { return r == softHyphen || invisible(r) }
+func unseen(r rune) bool { return r == 0 || r == softHyphen || invisible(r) }
 
 func ascii(s string) bool {
 	for i := range len(s) {

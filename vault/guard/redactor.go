@@ -33,7 +33,11 @@ const shortSecret = 8
 
 // Learn looks for secrets in one of the texts.
 func (r *Redactor) Learn(text string) {
-	for _, m := range r.find(text) {
+	found := r.find(text)
+	if plain := plainText(text); plain != text {
+		found = append(found, r.find(plain)...)
+	}
+	for _, m := range found {
 		if len(m.secret) >= shortSecret {
 			r.known[m.secret] = m.Rule
 		}
@@ -54,8 +58,18 @@ func Marker(rule string) string { return "[redacted: " + rule + "]" }
 const redactRounds = 8
 
 // Clean returns text without secrets. One that no number of looks makes clean
-// goes as a whole.
+// goes as a whole, and UTF-16 with a secret in it comes back as UTF-8.
 func (r *Redactor) Clean(text string) string {
+	text = r.clean(text)
+	if decoded, ok := utf16Text([]byte(text)); ok {
+		if without := r.clean(decoded); without != decoded {
+			return without
+		}
+	}
+	return text
+}
+
+func (r *Redactor) clean(text string) string {
 	text = r.replace(text, r.known)
 	for range redactRounds {
 		found := r.find(text)

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -43,5 +44,37 @@ func TestARedactorTakesASecretOutOfAllTexts(t *testing.T) {
 	all.Learn(texts[0])
 	if got := all.Clean(texts[0]); got != texts[0] {
 		t.Errorf("what a person allowed became %q", got)
+	}
+}
+
+func TestARedactorTakesSecretsOutOfUTF16(t *testing.T) {
+	t.Parallel()
+	secret := "ghp" + "_" + token(2, 36, mixed)
+	wide := strings.Map(func(r rune) rune { return r - '!' + '\uff01' }, secret) // as East Asian keyboards write it
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		for _, text := range []string{"Grüße: " + secret + " 🙂", "Grüße: " + wide + " 🙂"} {
+			marked := inUTF16(order, text)
+			for name, said := range map[string][]byte{"marked": marked, "half a character": append(slices.Clone(marked), 'x'), "unmarked": marked[2:]} {
+				if name == "unmarked" && strings.Contains(text, wide) {
+					continue // that could be anything
+				}
+				if len(guard.Secrets("a.md", said)) == 0 {
+					t.Errorf("%v, %s: nothing is found in %q", order, name, said)
+				}
+				r := guard.NewRedactor(func(guard.Finding) bool { return false })
+				r.Learn(string(said))
+				got := r.Clean(string(said))
+				if left := guard.Secrets("a.md", []byte(got)); len(left) > 0 || !strings.Contains(got, "[redacted: github-pat]") {
+					t.Errorf("%v, %s: %q became %q with %v", order, name, said, got, left)
+				}
+				if without := r.Clean(secret); without != "[redacted: github-pat]" {
+					t.Errorf("%v, %s: the other message became %q", order, name, without)
+				}
+			}
+			harmless := string(inUTF16(order, "Grüße 🙂"))
+			if got := guard.NewRedactor(func(guard.Finding) bool { return false }).Clean(harmless); got != harmless {
+				t.Errorf("%v: a harmless text became %q", order, got)
+			}
+		}
 	}
 }
