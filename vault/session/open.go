@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"stet/markdown"
 	"stet/vault"
@@ -32,7 +33,8 @@ type Open struct {
 	Facts  *markdown.Transcript // what its turns say of it, and they themselves
 	Last   time.Time            // of its newest turn
 	marked *mark
-	size   int // lines of the file, marks and all
+	size   int  // lines of the file, marks and all
+	called bool // a turn says what it is called
 }
 
 // unreadable is the role of a line that nobody can read any more: its bytes stay.
@@ -92,7 +94,7 @@ func (o *Open) finish() {
 	} else {
 		t.Origin = o.Name
 	}
-	if t.Title == "" {
+	if o.called = t.Title != ""; !o.called {
 		t.Title = titleOf(t)
 	}
 	for i := range t.Messages {
@@ -113,13 +115,23 @@ func titleOf(t *markdown.Transcript) string {
 				continue
 			}
 			for line := range strings.Lines(string(markdown.StripInjected(m.Content))) {
-				if line = strings.Join(strings.Fields(strings.ToValidUTF8(line, " ")), " "); line != "" {
+				if line = strings.Join(strings.Fields(printable(line)), " "); line != "" {
 					return cut(line, titleWidth)
 				}
 			}
 		}
 	}
 	return "conversation"
+}
+
+// printable is a line without the bytes that are no text.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(line, " "))
 }
 
 func cut(s string, n int) string {

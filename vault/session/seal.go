@@ -171,6 +171,9 @@ func (s *sealer) drop(ctx context.Context, key string, n int) error {
 func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, error) {
 	t := open.Facts
 	out := &Sealed{Turns: len(t.Messages), Redacted: redact(s.v, t)}
+	if !open.called {
+		t.Title = titleOf(t) // of what is left: half a secret, cut short, looks like none
+	}
 	t.EndReason = s.o.Reason
 	at, err := s.find(ctx, open)
 	if err != nil {

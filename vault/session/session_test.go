@@ -145,6 +145,37 @@ func TestSecretsAreTakenOutAndOrdersFlagged(t *testing.T) {
 	}
 }
 
+// What names a transcript is cut short, and what is cut short no rule knows.
+func TestATitleHoldsNoPartOfASecret(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	token := secretToken()
+	var wide []byte
+	for _, c := range []byte(token) {
+		wide = append(wide, c, 0)
+	}
+	for name, text := range map[string]string{
+		"cut":    "The machine in the cellar takes this one and no other: " + token,
+		"UTF-16": string(wide),
+		"marked": "\xff\xfe" + string(wide),
+	} {
+		say(t, v, name, "user", text, 0)
+		sealed := seal(t, v, name)
+		said := sealed.Title + string(sealed.Path) + f.Read(string(sealed.Path))
+		for c, err := range v.Log(t.Context(), vault.LogOptions{Limit: 1}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said += c.Subject
+		}
+		said = strings.ToLower(strings.NewReplacer(" ", "", "-", "", `\0`, "", "\x00", "").Replace(said))
+		if strings.Contains(said, strings.ToLower(token[4:16])) || !strings.Contains(said, "[redacted:githubpat]") || len(sealed.Redacted) == 0 {
+			t.Errorf("%s: %q at %s (%v) tells\n%s", name, sealed.Title, sealed.Path, sealed.Redacted, said)
+		}
+	}
+}
+
 func TestIdleSessionsAreSealedAndOthersStayOpen(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)
