@@ -30,7 +30,7 @@ type packSet struct {
 	packs  []*openPack // the one that answered last comes first
 	listed bool
 	gone   bool // a pack that was listed had gone when it was to be read
-	open   int // packs whose files are open
+	open   int  // packs whose files are open
 	zip    io.ReadCloser
 	in     *bufio.Reader
 	head   *bufio.Reader          // on zip, for loose objects

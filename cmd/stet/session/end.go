@@ -53,18 +53,23 @@ func end(ctx context.Context, e *console.Env, in *console.Input, words []string)
 		e.Note("no session has ended")
 	}
 	var changes []vault.Change
+	var failed []error
 	for _, s := range picked {
 		sealed, err := session.Seal(ctx, v, s.Key, o)
 		if errors.Is(err, vault.ErrNotFound) {
 			continue // another process was faster
 		}
 		if err != nil {
-			// What was sealed before it is done; say so before the error.
-			return errors.Join(answer.print(ctx, e, v, changes), fmt.Errorf("end session %s: %w", s.Name, err))
+			failed = append(failed, fmt.Errorf("end session %s: %w", console.Line1(s.Name), err))
+			if ctx.Err() != nil {
+				break
+			}
+			continue // one that cannot be sealed does not keep the others
 		}
 		changes = append(changes, answer.add(e, sealed)...)
 	}
-	return answer.print(ctx, e, v, changes)
+	// What was sealed is done; say so before the errors.
+	return errors.Join(append([]error{answer.print(ctx, e, v, changes)}, failed...)...)
 }
 
 // toEnd are the open sessions that the command line means.
