@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), door.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(),
+	return slices.Concat(upkeep.StartCommands(), door.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
 		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 

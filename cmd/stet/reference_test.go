@@ -95,6 +95,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		search list show edit links scopes
 		log history blame diff
 		observe why
+		usage
 		help version completion man
 	`)
 	for _, c := range Commands() {

@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"as-nobody":       cmdAsNobody,
 			"mksock":          cmdSocket,
 			"fill":            cmdFill,
+			"model":           cmdModel,
 		},
 	})
 }

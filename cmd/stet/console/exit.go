@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"stet/agent/llm"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/settings"
@@ -40,8 +41,8 @@ type Cause struct {
 	Hint string
 }
 
-// Table returns the exit codes in order. Every sentinel of vault, its settings
-// and index stands in it once.
+// Table returns the exit codes in order. Every sentinel of vault, its settings,
+// index and models stands in it once.
 func Table() []Verdict {
 	return []Verdict{
 		{ExitDone, "done; also nothing to do, no hits", []Cause{
@@ -55,6 +56,7 @@ func Table() []Verdict {
 		{ExitUsage, "usage: the command line or a value in it cannot be right", []Cause{
 			{"usage", ErrUsage, ""},
 			{"invalid", vault.ErrInvalid, ""},
+			{"model-setup", llm.ErrSetup, "\"stet config\" shows what is set for models"},
 			{"unreadable-config", settings.ErrUnreadable, "mend the file in an editor"},
 		}},
 		{ExitConflict, "conflict: a person must decide; nothing was written", []Cause{
@@ -78,7 +80,7 @@ func Table() []Verdict {
 			{"index-damaged", index.ErrDamaged, `"stet reindex" builds the search index anew; your notes are not affected`},
 			{"problems", ErrProblems, ""},
 		}},
-		{ExitModel, "a model was required and is not available", nil},
+		{ExitModel, "a model was required and is not available", modelCauses()},
 		{ExitRefused, "refused: a rule forbids it (path, size, format, secret)", []Cause{
 			{"bad-path", vault.ErrBadPath, "name a path inside the vault, relative to its root"},
 			{"too-large", vault.ErrTooLarge, "keep large files beside the vault and link to them"},
@@ -95,6 +97,20 @@ func Table() []Verdict {
 		{ExitInterrupted, "interrupted; the vault is in its old or its new state", []Cause{
 			{"interrupted", context.Canceled, ""},
 		}},
+	}
+}
+
+// modelCauses are the ways for a model to be unavailable.
+func modelCauses() []Cause {
+	return []Cause{
+		{"no-model", llm.ErrNoModel, ""},
+		{"model-limit", llm.ErrLimit, ""},
+		{"model-key", llm.ErrKey, ""},
+		{"model-rejected", llm.ErrRejected, "check models.*.model and models.*.base_url"},
+		{"model-too-long", llm.ErrTooLong, "ask for less at once, or use a model with a larger window"},
+		{"model-refused", llm.ErrRefused, ""},
+		{"model-absurd", llm.ErrAbsurd, "try again; a model that does this often is too small for the task"},
+		{"model-unavailable", llm.ErrUnavailable, "try again later"},
 	}
 }
 

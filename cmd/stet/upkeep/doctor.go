@@ -26,10 +26,12 @@ func doctorCommand() *console.Command {
 			{Line: "stet doctor", Says: "look"},
 			{Line: "stet doctor --fix", Says: "mend"},
 			{Line: "stet doctor --list", Says: "what is looked for"},
+			{Line: "stet doctor --model", Says: "ask each configured model once"},
 		},
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "mend what is marked as fixable"},
 			&cli.BoolFlag{Name: "list", Usage: "list the kinds of findings and look for none"},
+			&cli.BoolFlag{Name: "model", Usage: "make one real call to each configured model, and nothing else; exit 7 when one fails"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --fix: say what would be mended and write nothing"},
 		},
 		Run: runDoctor,
@@ -47,6 +49,10 @@ type doctorView struct {
 func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	fix, dry := in.Bool("fix"), in.Bool("dry-run")
 	switch {
+	case in.Bool("model") && (fix || dry || in.Bool("list")):
+		return console.Usagef("--model goes alone: it looks at no vault")
+	case in.Bool("model"):
+		return doctorModel(ctx, e)
 	case in.Bool("list"):
 		return listChecks(e)
 	case dry && !fix:

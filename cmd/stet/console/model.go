@@ -1,0 +1,149 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"stet/agent/llm"
+	"stet/vault/durable"
+	"stet/vault/settings"
+)
+
+// ledgerDir is the folder of the ledger of model calls. It is the person's and
+// no vault's: a limit for a day that began anew in every vault would be none.
+func (e *Env) ledgerDir() (string, error) {
+	dir := e.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home := e.Getenv("HOME")
+		if home == "" {
+			return "", Usagef("there is no place to write down what models cost").Suggest("set HOME or XDG_STATE_HOME")
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "stet", "models"), nil
+}
+
+// Ledger opens the ledger of model calls for use, which it may be made for.
+func (e *Env) Ledger(use func(*llm.Ledger) error) (err error) {
+	dir, err := e.ledgerDir()
+	if err == nil {
+		err = durable.MakeFolder("ledger", dir, 0o700, e.Hook)
+	}
+	if err != nil {
+		return err
+	}
+	return e.withLedger(dir, use)
+}
+
+// Spent reads the ledger of model calls; use is not called where there is none.
+func (e *Env) Spent(use func(*llm.Ledger) error) error {
+	dir, err := e.ledgerDir()
+	if err != nil {
+		return err
+	}
+	if err = e.withLedger(dir, use); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (e *Env) withLedger(dir string, use func(*llm.Ledger) error) (err error) {
+	root, err := durable.OpenRoot(dir, e.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	return use(llm.NewLedger(root, e.Now, e.lockWait()))
+}
+
+// Model makes the model that o describes, with every call written into l and
+// within the daily limit.
+func (e *Env) Model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
+	c, err := llm.New(o)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return llm.Metered(c, l, s.Float(settings.ModelsLimit)), nil
+}
+
+// A ModelCheck is one configured model and how its one call went.
+type ModelCheck struct {
+	Slots   []llm.Slot // that it serves
+	Options llm.Options
+	Model   llm.Model
+	Reply   llm.Reply
+	TookMS  int64
+	Err     error
+}
+
+// CheckModels makes one call to each model that is configured, of which two
+// slots may share one. It fails with llm.ErrNoModel where there is none.
+func (e *Env) CheckModels(ctx context.Context) ([]ModelCheck, error) {
+	checks, err := e.models()
+	if err != nil {
+		return nil, err
+	}
+	err = e.Ledger(func(l *llm.Ledger) error {
+		for i := range checks {
+			if checks[i].Err == nil {
+				checks[i].Err = e.checkModel(ctx, l, &checks[i])
+			}
+		}
+		return ctx.Err()
+	})
+	return checks, err
+}
+
+// models lists what is configured, with what is wrong about it.
+func (e *Env) models() ([]ModelCheck, error) {
+	s, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	slots := llm.Configured(s)
+	if len(slots) == 0 {
+		slots = []llm.Slot{llm.Chat}
+	}
+	var checks []ModelCheck
+	for _, slot := range slots {
+		o, _, err := llm.FromSettings(s, slot, e.Getenv)
+		if errors.Is(err, llm.ErrNoModel) {
+			return nil, err
+		}
+		shared := false
+		for i := range checks {
+			if checks[i].Options == o && err == nil {
+				checks[i].Slots, shared = append(checks[i].Slots, slot), true
+			}
+		}
+		if !shared {
+			checks = append(checks, ModelCheck{Slots: []llm.Slot{slot}, Options: o, Model: llm.Model{Provider: o.Provider, Name: o.Model}, Err: err})
+		}
+	}
+	return checks, nil
+}
+
+func (e *Env) checkModel(ctx context.Context, l *llm.Ledger, c *ModelCheck) error {
+	client, err := e.Model(c.Options, l)
+	if err != nil {
+		return err
+	}
+	c.Model = client.Model()
+	e.Note("asking %s at %s", c.Model.Name, c.Model.Host)
+	began := e.Now()
+	c.Reply, err = client.Generate(ctx, llm.Request{
+		Task: "doctor", System: "You are asked whether you can be reached.", MaxTokens: checkTokens,
+		Messages: []llm.Message{{Role: llm.User, Text: `Answer with the one word "ready" and nothing else.`}},
+	})
+	c.TookMS = e.Now().Sub(began).Milliseconds()
+	return err
+}
+
+// checkTokens leaves a model that thinks before it speaks enough for both.
+const checkTokens = 1024
