@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -166,6 +167,7 @@ func (m *machine) purge(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	m.done(rt, res, true)
+	m.last.purge = true
 	if _, still := m.disk[p]; still || !slices.Contains(erase.Names, p) {
 		rt.Fatalf("%s is still there, or not in the plan %q", p, erase.Names)
 	}
@@ -223,10 +225,13 @@ func (m *machine) undo(rt *rapid.T) {
 	}
 	res, err := m.v.Undo(context.Background(), 1, vault.Write{})
 	if refused(rt, "undo", err, vault.ErrNothingToUndo, vault.ErrConflict, vault.ErrRefused) {
-		if last != nil {
+		if last != nil && !(last.purge && errors.Is(err, vault.ErrRefused)) {
 			rt.Fatalf("undo of the newest operation: %v", err)
 		}
 		return
+	}
+	if last != nil && last.purge {
+		rt.Fatal("undo brought back what was purged")
 	}
 	m.done(rt, res, false)
 	if last != nil {

@@ -52,6 +52,7 @@ type machine struct {
 // An operation is what undo has to take back.
 type operation struct {
 	before map[string]string // HEAD's files at its paths before its own commit
+	purge  bool              // what it took out is never brought back by an undo
 }
 
 func TestEveryOperationBesidePeopleAgainstAModel(t *testing.T) {

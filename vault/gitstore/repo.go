@@ -134,7 +134,7 @@ func (r *Repo) object(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	data, err := r.read(kind, id)
-	for n := 0; err != nil && (n == 0 || r.packs.gone && n < 1); n++ {
+	for n := 0; err != nil && (n == 0 || r.packs.gone && n < maxLists); n++ {
 		r.newPacks()
 		data, err = r.read(kind, id)
 	}
