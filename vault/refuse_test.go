@@ -152,7 +152,7 @@ func TestRepositoryThatBecameUnsupportedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"split index":   {"update-index", "--split-index"},
-		"sparse index":  {"sparse-checkout", "set", "--cone", "--sparse-index", "notes"},
+		"sparse index":  {"sparse-checkout", "set", "--cone", "--sparse-index", "notes", ".stet"},
 		"partial clone": {"config", "extensions.partialClone", "origin"},
 	} {
 		t.Run(name, func(t *testing.T) {

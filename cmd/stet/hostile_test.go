@@ -259,7 +259,7 @@ observe --session ../../outside --role user Hello.|observe --session s --role us
 session list|session list --json|session search hostile|session search --matches $(trip)|session show ../../outside|session show s|session export --format jsonl|session end ../../outside|session end s --dry-run|session end --all
 config|config --show-origin|config --json|config set watch.commit false --vault|config get guard.secrets
 import|import --json|import jsonl MEMORY.md|import jsonl sessions|import basic-memory memories|import chatgpt linked|import codex $(trip)
-export|export --json|reindex|bench --help|completion bash|man|help|help exit-codes|version|init|init new|conflicts|context|encode`, "\n") {
+export|export --json|reindex|bench --help|completion bash|man|help|help exit-codes|version|init|init new|conflicts|usage|usage --json|doctor --model`, "\n") {
 		for _, c := range strings.Split(line, "|") {
 			if c != "" {
 				out = append(out, strings.Fields(c))
