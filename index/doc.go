@@ -38,6 +38,8 @@ type Source interface {
 	// ReadFile reads a whole file and describes it from the same open handle.
 	// It must be safe for concurrent use.
 	ReadFile(p vault.Path) ([]byte, vault.File, error)
+	// FolderTime is when a file last came to, left or was replaced in a folder.
+	FolderTime(p vault.Path) (time.Time, error)
 	// StateDir is where the index may live, absolute. It need not exist.
 	StateDir() string
 }

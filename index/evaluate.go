@@ -192,7 +192,7 @@ func (e *evaluation) run(q *query) error {
 				e.hit[d]++
 			}
 		})
-		if none && c.mayBeMisspelt() {
+		if none && !q.asSpelt && c.mayBeMisspelt() {
 			if err := e.misspelt(c); err != nil {
 				return err
 			}

@@ -74,6 +74,9 @@ func (f *folder) Files(_ context.Context, o vault.WalkOptions) ([]vault.File, er
 		if report := vault.ClassOf(path) == vault.ClassReport; report != o.Reports || report && !path.IsReport() {
 			return nil
 		}
+		if o.Under != "" && !strings.HasPrefix(string(path), string(o.Under)+"/") {
+			return nil
+		}
 		if !o.Archive && vault.ClassOf(path) == vault.ClassArchive {
 			return nil
 		}
@@ -103,6 +106,14 @@ func (f *folder) ReadFile(p vault.Path) ([]byte, vault.File, error) {
 		return nil, vault.File{}, err
 	}
 	return data, fileOf(p, info), nil
+}
+
+func (f *folder) FolderTime(p vault.Path) (time.Time, error) {
+	info, err := os.Lstat(filepath.Join(f.dir, filepath.FromSlash(string(p))))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 func open(t testing.TB, src Source, change ...func(*Options)) *Index {

@@ -153,7 +153,18 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return x.search(ctx, q, files, denied, began)
+	s := newSearching(ctx, x, q, began)
+	s.passOver(denied)
+	if s.wantsReports() {
+		err = s.withReports(func() error { return s.indexed(files) })
+	} else {
+		err = s.indexed(files)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	s.res.Took = x.o.Now().Sub(began)
+	return s.res, nil
 }
 
 // indexed answers from the two indexes.

@@ -51,6 +51,7 @@ type query struct {
 	filters  []filter
 	required []filter // given beside the text: each must hold
 	when     bool     // asks when something was
+	asSpelt  bool     // words are not guessed at
 	lang     *language
 	warnings []string // what was not read as it may have been meant
 }

@@ -16,6 +16,7 @@ type state struct {
 	man       *manifest
 	tail      tail
 	mem       map[uint64]*segmentFile // segments that are in memory only
+	doubted   bool                    // every byte is to be verified, whatever was found before
 	opened    *opened
 }
 
@@ -41,7 +42,10 @@ func (st *state) open(s *store, reuse *state) error {
 			have[f.info.id] = f
 		}
 	}
-	o := &opened{}
+	o, known := &opened{}, &verified{}
+	if !st.doubted {
+		known = s.loadVerified()
+	}
 	if st.byMessage {
 		o.layout = newLayout(st.man.recs)
 	}
@@ -54,7 +58,7 @@ func (st *state) open(s *store, reuse *state) error {
 		}
 		if f == nil {
 			var err error
-			if f, err = s.openSegment(st.stamp.gen, info); err != nil {
+			if f, err = s.openSegment(st.stamp.gen, info, known); err != nil {
 				return err
 			}
 		}
@@ -64,6 +68,9 @@ func (st *state) open(s *store, reuse *state) error {
 	snap, err := openBluge(o.segs, deleted)
 	if err != nil {
 		return err
+	}
+	if reuse == nil { // or the list would lack the segments that are shared
+		s.saveVerified(known)
 	}
 	o.snap = snap
 	o.stats = fieldStats(st.man.recs)

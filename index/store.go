@@ -21,6 +21,7 @@ import (
 //
 //	<state dir>/index/lock                   kernel lock of the writer, never unlinked
 //	<state dir>/index/v1/current             name of the generation and its checksum
+//	<state dir>/index/v1/verified            see verified.go
 //	<state dir>/index/v1/gen-0001/manifest   see codec.go
 //	<state dir>/index/v1/gen-0001/0000002a.seg
 //
@@ -35,6 +36,7 @@ import (
 type store struct {
 	root    *durable.Root // the index folder
 	version string        // see versionDir
+	fixed   bool          // nothing is written, not even what spares others work
 }
 
 const (
@@ -280,7 +282,7 @@ func (s *store) sweep(gen string, m *manifest) error {
 	}
 	errs := []error{
 		s.removeExcept(path.Join(s.version, gen), keep),
-		s.removeExcept(s.version, map[string]bool{gen: true, "current": true}),
+		s.removeExcept(s.version, map[string]bool{gen: true, "current": true, verifiedName: true}),
 	}
 	// What was made for another language serves nobody any more.
 	for _, name := range Languages() {

@@ -7,9 +7,9 @@ import (
 	"stet/vault/gitindex"
 )
 
-// identity mixes the inode with the time of the last change, which no program
+// Identity mixes the inode with the time of the last change, which no program
 // can set. The factor spreads the inode over the bits that times differ in.
-func identity(info fs.FileInfo) uint64 {
+func Identity(info fs.FileInfo) uint64 {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0

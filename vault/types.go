@@ -68,7 +68,7 @@ type File struct {
 }
 
 func fileOf(p Path, info fs.FileInfo) File {
-	return File{Path: p, Size: info.Size(), ModTime: info.ModTime(), Identity: identity(info)}
+	return File{Path: p, Size: info.Size(), ModTime: info.ModTime(), Identity: Identity(info)}
 }
 
 // A Problem is one finding of a look at the vault. ID is stable and can be

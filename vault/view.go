@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/vault/gitstore"
 )
@@ -164,6 +165,19 @@ func (v *Vault) ReadFile(p Path) ([]byte, File, error) {
 		return nil, File{}, err
 	}
 	return data, fileOf(p, info), nil
+}
+
+// FolderTime is when a file last came to, left or was replaced in a folder: its
+// own time of modification.
+func (v *Vault) FolderTime(p Path) (time.Time, error) {
+	if err := v.checkParents(p); err != nil {
+		return time.Time{}, err
+	}
+	info, err := v.tree.Lstat(string(p))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // unchanged reports whether the file at p is still the one seen before.

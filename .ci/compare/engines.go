@@ -61,6 +61,15 @@ func (n *notes) ReadFile(p vault.Path) ([]byte, vault.File, error) {
 	return data, vault.File{Path: p, Size: info.Size(), ModTime: info.ModTime()}, nil
 }
 
+// FolderTime implements index.Source.
+func (n *notes) FolderTime(p vault.Path) (time.Time, error) {
+	info, err := os.Stat(filepath.Join(n.dir, filepath.FromSlash(string(p))))
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
+}
+
 func (n *notes) add(p vault.Path, text string) error {
 	full := filepath.Join(n.dir, filepath.FromSlash(string(p)))
 	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {

@@ -47,7 +47,12 @@ func number(fold string) string {
 	if m == nil {
 		return ""
 	}
-	digits := strings.NewReplacer(",", "", "_", "", "'", "").Replace(m[1])
+	digits := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(",_'", r) {
+			return -1
+		}
+		return r
+	}, m[1])
 	f, err := strconv.ParseFloat(digits+m[2], 64)
 	if err != nil {
 		return ""

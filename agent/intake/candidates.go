@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"stet/agent/encode"
-	"stet/index"
 	"stet/vault"
 )
 
@@ -22,7 +21,7 @@ func (d *desk) candidates(n *vault.Note, text string) ([]encode.Memory, error) {
 	var out []encode.Memory
 	seen := map[vault.Path]bool{}
 	for _, probe := range encode.Probes(text) {
-		res, err := d.find.Search(d.ctx, index.Query{Text: probe, Limit: near, Class: []vault.Class{vault.ClassMemory}})
+		found, err := d.find.Nearby(d.ctx, probe, near)
 		if err != nil {
 			if cause := context.Cause(d.ctx); cause != nil {
 				return nil, cause
@@ -30,12 +29,12 @@ func (d *desk) candidates(n *vault.Note, text string) ([]encode.Memory, error) {
 			d.warnings = append(d.warnings, fmt.Sprintf("not compared with what is stored: %v", err))
 			return nil, nil
 		}
-		for _, hit := range res.Hits {
-			if seen[hit.Path] || !concerns(n.Scope, hit.Scope) || hit.SupersededBy != "" {
+		for _, p := range found {
+			if seen[p] || !concerns(n.Scope, vault.ScopeOf(p)) {
 				continue
 			}
-			seen[hit.Path] = true
-			m, ok, err := d.read(hit.Path)
+			seen[p] = true
+			m, ok, err := d.read(p)
 			if err != nil {
 				return nil, err
 			}

@@ -17,36 +17,15 @@ import (
 	"strings"
 
 	"stet/agent/encode"
-	"stet/index"
 	"stet/markdown"
 	"stet/vault"
 )
 
-// A Searcher finds memories by words. [index.Frozen] is one.
+// A Searcher finds memories by words. An [index.Index] is one.
 type Searcher interface {
-	Search(context.Context, index.Query) (*index.Result, error)
+	// Nearby lists up to limit memories that share words with text, best first.
+	Nearby(ctx context.Context, text string, limit int) ([]vault.Path, error)
 }
-
-// Frozen is a Searcher for one attempt: x as it stands when it is first asked, so
-// that a batch walks the vault once.
-func Frozen(x *index.Index) Searcher { return &frozen{x: x} }
-
-type frozen struct {
-	x  *index.Index
-	at *index.Frozen
-}
-
-func (f *frozen) Search(ctx context.Context, q index.Query) (_ *index.Result, err error) {
-	if f.at == nil {
-		if f.at, err = f.x.Freeze(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return f.at.Search(ctx, q)
-}
-
-// thaw makes the next search look at the vault as it is then.
-func (f *frozen) thaw() { f.at = nil }
 
 // A Decision is one verdict that was acted on.
 type Decision struct {
@@ -79,9 +58,6 @@ func Remember(ctx context.Context, v *vault.Vault, find Searcher, notes []vault.
 		d := &desk{ctx: ctx, v: v, find: find, w: w}
 		res, err := d.remember(notes)
 		if attempt < maxAttempts && errors.Is(err, errMoved) {
-			if f, ok := find.(*frozen); ok {
-				f.thaw()
-			}
 			continue
 		}
 		return res, err

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"stet/agent/intake"
-	"stet/index"
 	"stet/vault"
 	"stet/vault/vaulttest"
 )
@@ -20,19 +19,18 @@ type lister struct {
 	after func()
 }
 
-func (l *lister) Search(ctx context.Context, _ index.Query) (*index.Result, error) {
+func (l *lister) Nearby(ctx context.Context, _ string, _ int) (out []vault.Path, err error) {
 	if l.fail != nil {
 		return nil, l.fail
 	}
 	all, err := l.v.List(ctx, vault.Filter{})
-	res := &index.Result{}
 	for _, m := range all {
-		res.Hits = append(res.Hits, index.Hit{Path: m.Path, Scope: m.Scope})
+		out = append(out, m.Path)
 	}
 	if l.after != nil {
 		defer l.after()
 	}
-	return res, err
+	return out, err
 }
 
 func store(t *testing.T, v *vault.Vault, find intake.Searcher, w vault.Write, texts ...string) *intake.Result {

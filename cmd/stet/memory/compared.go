@@ -18,7 +18,7 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 	if err != nil {
 		return err
 	}
-	res, err := intake.Remember(ctx, v, intake.Frozen(x), notes, w)
+	res, err := intake.Remember(ctx, v, x, notes, w)
 	if err = errors.Join(err, x.Close()); err != nil {
 		return err
 	}

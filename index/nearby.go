@@ -1,0 +1,134 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"stet/vault"
+)
+
+// Nearby lists up to limit memories that share words with text, best first, for
+// whoever is about to write one: neither replaced ones nor the archive. Unlike
+// [Index.Search] it does not look at every file. It answers from the index as it
+// was last written, after a look at those folders of memories where files came,
+// went or were replaced since. What was changed inside a file is found as it was,
+// or not at all, until the next search: read what is listed. Without a usable
+// index it searches.
+func (x *Index) Nearby(ctx context.Context, text string, limit int) ([]vault.Path, error) {
+	q := Query{Text: text, Limit: limit, Class: []vault.Class{vault.ClassMemory}}
+	if err := x.glance(ctx); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	s := newSearching(ctx, x, q, x.o.Now())
+	s.parsed.asSpelt = true
+	if out, err := s.stored(limit); err == nil || ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	res, err := x.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var out []vault.Path
+	for _, h := range res.Hits {
+		out = append(out, h.Path)
+	}
+	return out, nil
+}
+
+// stored answers from the index as it was last written.
+func (s *searching) stored(limit int) (out []vault.Path, err error) {
+	st, err := s.x.mem.written()
+	if err != nil {
+		return nil, err
+	}
+	err = guard("search", func() error {
+		recs, hidden := st.man.recs, st.opened.hidden
+		src := &segSource{st: st, files: func(string) ([]posting, error) { return nil, nil }}
+		_, top, _, err := evaluate(s.ctx, src, s.parsed, func(d int32) bool {
+			return s.visible(&recs[d], hidden != nil && hidden[d])
+		}, limit)
+		for _, m := range top {
+			out = append(out, recs[m.doc].path)
+		}
+		return err
+	})
+	runtime.KeepAlive(st)
+	if err != nil && s.ctx.Err() == nil {
+		s.x.mem.distrust(err)
+	}
+	return out, err
+}
+
+// written is the published state, opened.
+func (x *part) written() (*state, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	st, err := x.load()
+	if err != nil {
+		return nil, err
+	}
+	return st, st.open(x.store, nil)
+}
+
+// Warm loads what [Index.Nearby] needs, for a caller that has other work to do
+// meanwhile. It reports nothing: what goes wrong goes wrong again when it matters.
+func (x *Index) Warm() { x.mem.warm() }
+
+// glance indexes the memories in folders that changed after the index was written.
+// A folder's time tells of files that came, went or were replaced, as most editors
+// save; it costs one lstat a folder.
+func (x *Index) glance(ctx context.Context) error {
+	if x.o.ReadOnly {
+		return nil
+	}
+	x.mem.mu.Lock()
+	st, err := x.mem.load()
+	x.mem.mu.Unlock()
+	if err != nil {
+		return nil // there is no index yet, or none to be used: a search makes one
+	}
+	var changed []vault.Path
+	for _, dir := range memoryFolders(st.man.recs) {
+		at, err := x.src.FolderTime(dir)
+		if err != nil || at.Before(time.Unix(0, st.stamp.mtime)) {
+			continue
+		}
+		files, err := x.src.Files(ctx, vault.WalkOptions{Under: dir})
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if r, known := st.man.find(f.Path); !known || !r.sameFile(f) {
+				changed = append(changed, f.Path)
+			}
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	_, err = x.Touch(ctx, changed)
+	return err
+}
+
+// memoryFolders lists the folders that hold memories, that of all first.
+func memoryFolders(recs []record) []vault.Path {
+	out, last := []vault.Path{"memories"}, "memories"
+	seen := map[string]bool{last: true}
+	for i := range recs {
+		if vault.ClassOf(recs[i].path) != vault.ClassMemory {
+			continue
+		}
+		p := string(recs[i].path)
+		if dir := p[:strings.LastIndexByte(p, '/')]; dir != last {
+			last = dir
+			if !seen[dir] {
+				seen[dir] = true
+				out = append(out, vault.Path(dir))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/vault"
+)
+
+// A counter counts how often the whole of a vault and parts of it were walked.
+type counter struct {
+	*folder
+	whole, parts int
+}
+
+func (c *counter) Files(ctx context.Context, o vault.WalkOptions) ([]vault.File, error) {
+	if o.Under == "" {
+		c.whole++
+	} else {
+		c.parts++
+	}
+	return c.folder.Files(ctx, o)
+}
+
+// settle makes every folder's time older than the index, so that no tick of the
+// clock is shared.
+func (c *counter) settle(t *testing.T) {
+	t.Helper()
+	past := time.Now().Add(-time.Minute)
+	for _, dir := range []string{"memories", "memories/a"} {
+		if err := os.Chtimes(filepath.Join(c.dir, dir), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func nearby(t *testing.T, x *Index, text string) []vault.Path {
+	t.Helper()
+	out, err := x.Nearby(t.Context(), text, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestNearbyKnowsWhatCameWithoutWalkingTheVault(t *testing.T) {
+	t.Parallel()
+	src := &counter{folder: newFolder(t, map[string]string{
+		"memories/a/one.md": "We use alpha.\n", "memories/two.md": "We use beta.\n", "notes/alpha.md": "alpha in a note\n",
+		"memories/old.md": "---\nsuperseded_by: x\n---\nalpha as it was\n",
+	})}
+	x := open(t, src)
+	if got := nearby(t, x, "alpha"); !slices.Equal(got, []vault.Path{"memories/a/one.md"}) {
+		t.Errorf("without an index: %v", got)
+	}
+	src.settle(t)
+	src.whole, src.parts = 0, 0
+	if got := nearby(t, x, "alpha and beta"); len(got) != 2 || src.whole+src.parts > 0 {
+		t.Errorf("%v after %d walks of the vault and %d of folders", got, src.whole, src.parts)
+	}
+	// Somebody's editor saves: the file is replaced, and another one is new.
+	src.write(t, "memories/a/saved", "We use gamma.\n")
+	if err := os.Rename(filepath.Join(src.dir, "memories/a/saved"), filepath.Join(src.dir, "memories/a/one.md")); err != nil {
+		t.Fatal(err)
+	}
+	src.write(t, "memories/a/three.md", "We use gamma, too.\n")
+	if got := nearby(t, x, "gamma"); len(got) != 2 || src.whole > 0 {
+		t.Errorf("after an edit: %v after %d walks of the vault", got, src.whole)
+	}
+	src.settle(t)
+	src.parts = 0
+	if got := nearby(t, open(t, src), "gamma"); len(got) != 2 || src.whole+src.parts > 0 {
+		t.Errorf("afterwards: %v after %d walks of the vault and %d of folders", got, src.whole, src.parts)
+	}
+}
+
+func TestNearbyTakesWordsAsTheyAreSpelt(t *testing.T) {
+	t.Parallel()
+	x := open(t, newFolder(t, map[string]string{"memories/one.md": "alphabet\n"}))
+	paths(t, x, "alphabet")
+	if got := nearby(t, x, "alphabte"); len(got) != 0 {
+		t.Errorf("a misspelt word finds %v", got)
+	}
+}
+
+// A large segment is verified once, and again after somebody wrote it.
+func TestALargeSegmentThatWasWrittenIsVerifiedAgain(t *testing.T) {
+	t.Parallel()
+	if bootID() == "" {
+		t.Skip("skip: nothing tells when this system started")
+	}
+	files := map[string]string{}
+	for i := range 2000 {
+		var words strings.Builder
+		for j := range 80 {
+			fmt.Fprintf(&words, "w%x ", (i*80+j)*2654435761%99991)
+		}
+		files[fmt.Sprintf("n%04d.md", i)] = words.String() + fmt.Sprintf("needle%d\n", i)
+	}
+	src := newFolder(t, files)
+	x := open(t, src)
+	paths(t, x, "needle7")
+	large := func() string {
+		return slices.MaxFunc(indexFiles(t, src), func(a, b string) int { return int(size(t, a) - size(t, b)) })
+	}
+	if size(t, large()) < mapAbove {
+		t.Fatalf("the largest segment has %d bytes, %d are wanted", size(t, large()), mapAbove)
+	}
+	seen := func() *verified {
+		s, err := open(t, src).mem.use(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.loadVerified()
+	}
+	known := func() bool {
+		v, file := seen(), large()
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seg := range x.mem.st.man.segs {
+			if int64(seg.bytes) == info.Size() {
+				return v.has(info, seg)
+			}
+		}
+		t.Fatalf("no segment has the size of %s", file)
+		return false
+	}
+	if known() {
+		t.Error("verified within a tick of being written")
+	}
+	// The verification is a minute younger than the segment.
+	later := time.Now().Add(time.Minute)
+	s, err := x.mem.use(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(s.root.Abs(s.verifiedPath()), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if !known() {
+		t.Error("not known as verified")
+	}
+	spoiled := large()
+	data, err := os.ReadFile(spoiled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(spoiled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	f, err := os.OpenFile(spoiled, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(spoiled, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if known() {
+		t.Error("a file with a flipped bit counts as verified")
+	}
+	res := ask(t, open(t, src), Query{Text: "needle7"})
+	if got := hitPaths(res); !slices.Equal(got, []string{"n0007.md"}) || res.Rebuilt == "" {
+		t.Errorf("after a flipped bit: %v, rebuilt %q", got, res.Rebuilt)
+	}
+}
+
+func size(t *testing.T, file string) int64 {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
