@@ -100,17 +100,31 @@ func (x *Index) glance(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range files {
-			if r, known := st.man.find(f.Path); !known || !r.sameFile(f) {
-				changed = append(changed, f.Path)
-			}
-		}
+		changed = append(changed, st.man.unlike(dir, files)...)
 	}
 	if len(changed) == 0 {
 		return nil
 	}
 	_, err = x.Touch(ctx, changed)
 	return err
+}
+
+// unlike lists what is not as files, all there is below dir, describe it: what came
+// or was replaced, and what went, for a memory that is gone replaces none.
+func (m *manifest) unlike(dir vault.Path, files []vault.File) (out []vault.Path) {
+	there := make(map[vault.Path]bool, len(files))
+	for _, f := range files {
+		there[f.Path] = true
+		if r, known := m.find(f.Path); !known || !r.sameFile(f) {
+			out = append(out, f.Path)
+		}
+	}
+	for i := range m.recs {
+		if p := m.recs[i].path; strings.HasPrefix(string(p), string(dir)+"/") && !there[p] {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // memoryFolders lists the folders that hold memories, that of all first.

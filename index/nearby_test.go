@@ -73,6 +73,16 @@ func TestNearbyKnowsWhatCameWithoutWalkingTheVault(t *testing.T) {
 	if got := nearby(t, x, "gamma"); len(got) != 2 || src.whole > 0 {
 		t.Errorf("after an edit: %v after %d walks of the vault", got, src.whole)
 	}
+	// What replaced another one is gone again.
+	src.write(t, "memories/four.md", "---\nid: 01kehh1ah8kbjhtjnrnx3kch7b\n---\nWe use delta.\n")
+	src.write(t, "memories/five.md", "---\nsupersedes: 01kehh1ah8kbjhtjnrnx3kch7b\n---\nWe use epsilon.\n")
+	if got := nearby(t, x, "delta"); len(got) != 0 {
+		t.Errorf("replaced: %v", got)
+	}
+	src.remove(t, "memories/five.md")
+	if got := nearby(t, x, "delta epsilon"); !slices.Equal(got, []vault.Path{"memories/four.md"}) {
+		t.Errorf("no longer replaced: %v", got)
+	}
 	src.settle(t)
 	src.parts = 0
 	if got := nearby(t, open(t, src), "gamma"); len(got) != 2 || src.whole+src.parts > 0 {
