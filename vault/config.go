@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"stet/vault/gitstore"
 	"stet/vault/settings"
 )
 
@@ -93,3 +94,9 @@ func (v *Vault) Configure(ctx context.Context, key string, value *string, w Writ
 		return tx.Put(Marker, was, next)
 	})
 }
+
+// A Remote is a remote of the repository, as [gitstore.Remote].
+type Remote = gitstore.Remote
+
+// Remotes lists the remotes that git's configuration names. It contacts nobody.
+func (v *Vault) Remotes() []Remote { return v.repo.Config().Remotes() }

@@ -72,13 +72,15 @@ func fileOf(p Path, info fs.FileInfo) File {
 }
 
 // A Problem is one finding of a look at the vault. ID is stable and can be
-// branched on; Text says what is wrong, Hint what to do.
+// branched on; Text says what is wrong, Hint what to do. Advice is what may well
+// be as the person wants it: it alone leaves a vault in order.
 type Problem struct {
 	ID      string `json:"id"`
 	Path    Path   `json:"path,omitempty"`
 	Text    string `json:"text"`
 	Hint    string `json:"hint,omitempty"`
 	Fixable bool   `json:"fixable"`
+	Advice  bool   `json:"advice,omitempty"`
 }
 
 // The ways a path can change between two states.

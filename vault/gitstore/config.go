@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	format "github.com/go-git/go-git/v5/plumbing/format/config"
@@ -134,6 +135,62 @@ func (c *Config) Bool(section, key string, otherwise bool) bool {
 		return false
 	}
 	return otherwise
+}
+
+// A Remote is another repository that this one knows by a name.
+type Remote struct {
+	Name string
+	URLs []string // to fetch from and to push to, as git would use them
+}
+
+// Remotes lists the remotes of all configuration files, in the order of their
+// names' first mention.
+func (c *Config) Remotes() []Remote {
+	var out []Remote
+	for _, layer := range c.layers {
+		for _, sub := range subsections(layer, "remote") {
+			i := slices.IndexFunc(out, func(r Remote) bool { return r.Name == sub.Name })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Remote{Name: sub.Name})
+			}
+			for _, key := range [...]string{"url", "pushurl"} {
+				for _, url := range sub.OptionAll(key) {
+					// A place that is only pushed to has a short form of its own.
+					for _, form := range [...]string{"insteadOf", "pushInsteadOf"} {
+						if full := c.instead(form, url); !slices.Contains(out[i].URLs, full) {
+							out[i].URLs = append(out[i].URLs, full)
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// subsections only reads: Section would make what is not there.
+func subsections(layer *format.Config, section string) format.Subsections {
+	if !layer.HasSection(section) {
+		return nil
+	}
+	return layer.Section(section).Subsections
+}
+
+// instead writes out a URL that begins with a short form that the person chose;
+// the longest one counts.
+func (c *Config) instead(form, url string) string {
+	full, longest := url, ""
+	for _, layer := range c.layers {
+		for _, sub := range subsections(layer, "url") {
+			for _, short := range sub.OptionAll(form) {
+				if strings.HasPrefix(url, short) && len(short) > len(longest) {
+					full, longest = sub.Name+url[len(short):], short
+				}
+			}
+		}
+	}
+	return full
 }
 
 // checkFormat refuses what the rest of this package would read or write

@@ -19,9 +19,10 @@ func doctorCommand() *console.Command {
 	return &console.Command{
 		Name: "doctor", Group: console.Start,
 		Summary: "look for damage and mend what can be mended",
-		Details: "Exit 0 when nothing is wrong, 6 when something is. --list names every kind of finding\n" +
-			"and what --fix does about it: git's index and the search index are made anew, a copied\n" +
-			"id is replaced in a commit of its own. Everything else is for you to decide.",
+		Details: "Exit 0 when nothing is wrong or there is only advice, 6 when something is. --list names\n" +
+			"every kind of finding and what --fix does about it: git's index and the search index are\n" +
+			"made anew, a copied id is replaced in a commit of its own. Everything else is for you to\n" +
+			"decide.",
 		Examples: []console.Example{
 			{Line: "stet doctor", Says: "look"},
 			{Line: "stet doctor --fix", Says: "mend"},
@@ -86,7 +87,7 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err := e.Answer(view, func(w io.Writer) error { return printDoctor(w, view) }); err != nil {
 		return err
 	}
-	if len(view.Problems) > 0 {
+	if slices.ContainsFunc(view.Problems, func(p vault.Problem) bool { return !p.Advice }) {
 		return console.ErrProblems
 	}
 	return nil
