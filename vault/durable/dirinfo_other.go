@@ -3,10 +3,26 @@
 package durable
 
 import (
+	"errors"
 	"io/fs"
-	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// describe returns a description of every entry of the folder d, links not
-// followed, in no order. What vanishes meanwhile is left out.
-func describe(d *os.File) ([]fs.FileInfo, error) { return d.Readdir(-1) }
+type lister struct{}
+
+func (*lister) close() error { return nil }
+
+// list returns a description of every entry of folder p, links not followed, by
+// file name. What vanishes meanwhile is left out.
+func (r *Root) list(p string) (infos []fs.FileInfo, err error) {
+	d, err := r.root.Open(filepath.FromSlash(p))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	infos, err = d.Readdir(-1)
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	return infos, err
+}

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 )
@@ -16,10 +14,11 @@ import (
 // included. Paths are slash-separated and relative to it. It is safe for
 // concurrent use.
 type Root struct {
-	root *os.Root
-	dir  string
-	hook Hook
-	pins atomic.Pointer[map[string]*os.Root]
+	root   *os.Root
+	dir    string
+	hook   Hook
+	pins   atomic.Pointer[map[string]*os.Root]
+	lister lister
 }
 
 // OpenRoot opens dir, which must exist. hook may be nil.
@@ -43,7 +42,7 @@ func (r *Root) Close() error {
 			errs = append(errs, pinned.Close())
 		}
 	}
-	return errors.Join(append(errs, r.root.Close())...)
+	return errors.Join(append(errs, r.lister.close(), r.root.Close())...)
 }
 
 // Dir is the absolute path of the folder.
@@ -286,13 +285,4 @@ func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
 
 // ReadDirInfo lists a folder in file-name order with a description of each
 // entry itself, links not followed. Entries that vanish meanwhile are left out.
-func (r *Root) ReadDirInfo(p string) (infos []fs.FileInfo, err error) {
-	d, err := r.root.Open(filepath.FromSlash(p))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	infos, err = describe(d)
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
-	return infos, err
-}
+func (r *Root) ReadDirInfo(p string) ([]fs.FileInfo, error) { return r.list(p) }
