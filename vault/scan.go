@@ -1,11 +1,13 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/vault/gitindex"
@@ -35,7 +37,28 @@ type scan struct {
 	skipped []Problem
 }
 
+// scan walks the working tree while it reads git's side: neither waits for the
+// other's processor.
 func (v *Vault) scan(ctx context.Context) (*scan, error) {
+	var files *listing.Of[walked]
+	var shut []Problem
+	var failed error
+	var walk sync.WaitGroup
+	walk.Go(func() { files, shut, failed = v.trackable(ctx) })
+	s, err := v.readGit()
+	walk.Wait()
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
+	}
+	s.skipped = shut
+	if err := s.compare(ctx, files); err != nil {
+		return nil, err
+	}
+	return s, s.leaveToGit(ctx, v)
+}
+
+// readGit takes up HEAD, the git index and where they differ.
+func (v *Vault) readGit() (*scan, error) {
 	s := &scan{v: v, objects: v.repo.Stage(), counts: map[Class]int{}, before: map[Path]gitstore.TreeEntry{}}
 	var err error
 	if s.head, err = v.repo.Head(); err != nil {
@@ -52,18 +75,7 @@ func (v *Vault) scan(ctx context.Context) (*scan, error) {
 	if s.index, _, err = v.repo.ReadGitIndex(s.head.ID); err != nil {
 		return nil, err
 	}
-	if err := s.readTree(); err != nil {
-		return nil, err
-	}
-	files, shut, err := v.trackable(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.skipped = shut
-	if err := s.compare(ctx, files); err != nil {
-		return nil, err
-	}
-	return s, s.leaveToGit(ctx, v)
+	return s, s.readTree()
 }
 
 // leaveToGit takes files whose bytes git itself converts out of the changes:

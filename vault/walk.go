@@ -128,8 +128,8 @@ func followed(dir Path) bool { return !strings.HasPrefix(dir.Base(), ".") || dir
 // large the vault is.
 func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 	type rules struct {
-		ignore *gitstore.Ignore
-		ok     bool
+		below gitstore.Below
+		ok    bool
 	}
 	w, seen := v.follower(ctx), map[string]rules{}
 	w.shown = v.showsIgnored()
@@ -142,15 +142,12 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 		in, known := seen[dir]
 		if !known {
 			var err error
-			if in.ignore, in.ok, err = w.admits(dir); err != nil {
+			if in.below, in.ok, err = w.admits(dir); err != nil {
 				return nil, err
 			}
 			seen[dir] = in
 		}
-		if !in.ok || strings.HasPrefix(p.Base(), tempPrefix) {
-			continue
-		}
-		if w.hides(in.ignore, p, false) {
+		if !in.ok || strings.HasPrefix(p.Base(), tempPrefix) || w.hides(in.below, p, false) {
 			continue
 		}
 		if info, err := v.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
@@ -162,34 +159,36 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 
 // admits reports whether a walk from the vault's root would list dir, and the
 // ignore rules that hold in it.
-func (w *walker[T]) admits(dir string) (*gitstore.Ignore, bool, error) {
+func (w *walker[T]) admits(dir string) (gitstore.Below, bool, error) {
 	ignore, err := w.v.repo.Ignore()
 	if err != nil {
-		return nil, false, err
+		return gitstore.Below{}, false, err
 	}
 	if ignore, err = w.v.above(ignore, "."); err != nil {
-		return nil, false, err
+		return gitstore.Below{}, false, err
 	}
-	at := ""
+	at, rules := "", gitstore.Below{}
 	for part := range strings.SplitSeq(path.Join(".", dir)+"/", "/") {
 		data, err := readSmall(w.v.tree, path.Join(at, ".gitignore"))
 		if err != nil {
-			return nil, false, err
+			return gitstore.Below{}, false, err
 		}
-		ignore = ignore.In(trimSlash(w.v.prefix+at), data)
+		in := trimSlash(w.v.prefix + at)
+		ignore = ignore.In(in, data)
+		rules = ignore.Below(in)
 		if part == "" || dir == "." {
 			break
 		}
 		at = path.Join(at, part)
 		info, err := w.v.tree.Lstat(at)
 		if err != nil || !info.IsDir() || !w.enter(Path(at)) {
-			return nil, false, nil
+			return gitstore.Below{}, false, nil
 		}
-		if w.hides(ignore, Path(at), true) || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
-			return nil, false, nil
+		if w.hides(rules, Path(at), true) || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
+			return gitstore.Below{}, false, nil
 		}
 	}
-	return ignore, true, nil
+	return rules, true, nil
 }
 
 // inDomain reports whether stet looks after a path.
@@ -305,6 +304,7 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 	}
 	slices.SortFunc(infos, listing.ByPath)
 	into.Grow(len(infos))
+	below := ignore.Below(trimSlash(w.v.prefix + at))
 	for _, info := range infos {
 		p := Path(at + info.Name())
 		if simpleName(info.Name()) && len(p) <= 4096 {
@@ -316,13 +316,13 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 			continue
 		}
 		if info.IsDir() {
-			if w.enter(p) && !w.hides(ignore, p, true) {
+			if w.enter(p) && !w.hides(below, p, true) {
 				w.descend(string(p), ignore, into.Folder())
 			}
 			continue
 		}
 		if info.Mode().IsRegular() && w.keep(p) && !strings.HasPrefix(info.Name(), tempPrefix) {
-			if !w.hides(ignore, p, false) {
+			if !w.hides(below, p, false) {
 				into.Add(w.take(p, info))
 			}
 		}
@@ -334,9 +334,9 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 	}
 }
 
-// hides reports that ignore rules keep a path out of sight.
-func (w *walker[T]) hides(ignore *gitstore.Ignore, p Path, dir bool) bool {
-	_, hidden := ignore.Match(w.v.git(p), dir)
+// hides reports that the ignore rules of p's folder keep p out of sight.
+func (w *walker[T]) hides(rules gitstore.Below, p Path, dir bool) bool {
+	_, hidden := rules.Match(string(p[strings.LastIndexByte(string(p), '/')+1:]), dir)
 	return hidden && !(w.shown && (p == sessionsFolder || ClassOf(p) == ClassSession))
 }
 

@@ -84,17 +84,46 @@ func appendRules(to []sourcedPattern, file string, domain []string, data []byte)
 // Match reports whether path (slash-separated, below the top of the working
 // tree) is ignored, and by which rule. The last rule that matches decides.
 func (ig *Ignore) Match(path string, isDir bool) (Rule, bool) {
+	dir, name := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		dir, name = path[:i], path[i+1:]
+	}
+	return ig.Below(dir).Match(name, isDir)
+}
+
+// A Below answers for the names in one folder.
+type Below struct {
+	ig    *Ignore
+	dir   string // with its slash; "" is the top
+	above []bool // of each pattern: the folder's own path has what it asks for
+}
+
+// Below prepares the rules for folder dir, "" for the top of the working tree.
+func (ig *Ignore) Below(dir string) Below {
+	b := Below{ig: ig, above: make([]bool, len(ig.patterns))}
+	if dir != "" {
+		b.dir = dir + "/"
+	}
+	for i := range ig.patterns {
+		b.above[i] = ig.patterns[i].guess.possible(dir)
+	}
+	return b
+}
+
+// Match is [Ignore.Match] of the folder's file or folder with that name.
+func (b Below) Match(name string, isDir bool) (Rule, bool) {
 	var parts []string
-	for i := len(ig.patterns) - 1; i >= 0; i-- {
-		if !ig.patterns[i].guess.possible(path) {
+	for i := len(b.ig.patterns) - 1; i >= 0; i-- {
+		p := &b.ig.patterns[i]
+		if !b.above[i] && !p.guess.fits(name) {
 			continue
 		}
 		if parts == nil {
-			parts = strings.Split(path, "/")
+			parts = strings.Split(b.dir+name, "/")
 		}
-		switch ig.patterns[i].Match(parts, isDir) {
+		switch p.Match(parts, isDir) {
 		case gitignore.Exclude:
-			return ig.patterns[i].rule, true
+			return p.rule, true
 		case gitignore.Include:
 			return Rule{}, false
 		}
@@ -126,20 +155,16 @@ func guessOf(text string) guess {
 
 // possible reports whether a name of path has both ends.
 func (g guess) possible(path string) bool {
-	if g.head == "" && g.tail == "" {
-		return true
-	}
-	if !strings.Contains(path, g.head) || !strings.Contains(path, g.tail) {
-		return false
-	}
-	for len(path) > 0 {
-		name, rest, _ := strings.Cut(path, "/")
-		if strings.HasPrefix(name, g.head) && strings.HasSuffix(name, g.tail) {
+	for name := range strings.SplitSeq(path, "/") {
+		if g.fits(name) {
 			return true
 		}
-		path = rest
 	}
 	return false
+}
+
+func (g guess) fits(name string) bool {
+	return strings.HasPrefix(name, g.head) && strings.HasSuffix(name, g.tail)
 }
 
 // Exclude adds one pattern to info/exclude unless it is there: for files that
