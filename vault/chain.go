@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (c *chain) tip() gitstore.ID { return c.commits[len(c.commits)-1].ID }
 // build turns the staged groups into commits. A path with hand edits gets the
 // person's own commits first: what is staged in the git index, then what is on
 // disk, so that neither can be lost to what follows.
-func (t *Tx) build() (*chain, error) {
+func (t *Tx) build(ctx context.Context) (*chain, error) {
 	t.flush()
 	if err := t.settle(); err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (t *Tx) build() (*chain, error) {
 		return c, nil
 	}
 	now := t.v.o.Now()
-	staged, disk, err := t.handEdits(paths)
+	staged, disk, err := t.handEdits(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (t *Tx) build() (*chain, error) {
 	for i := range t.groups {
 		groups = append(groups, &t.groups[i])
 	}
-	if err := t.guardGroups(groups...); err != nil {
+	if err := t.guardGroups(ctx, groups...); err != nil {
 		return nil, err
 	}
 	c.held, c.warned = t.held, t.warnings
@@ -107,7 +108,7 @@ func (t *Tx) commit(c *chain, g group, now time.Time) error {
 // handEdits finds what a person changed at the paths about to be written: the
 // staged bytes that differ from HEAD and from the disk, and the bytes on disk
 // that differ from HEAD.
-func (t *Tx) handEdits(paths []Path) (staged, disk group, err error) {
+func (t *Tx) handEdits(ctx context.Context, paths []Path) (staged, disk group, err error) {
 	staged.files, disk.files = map[Path]pendingFile{}, map[Path]pendingFile{}
 	for _, p := range paths {
 		at := t.touched[p]
@@ -125,7 +126,7 @@ func (t *Tx) handEdits(paths []Path) (staged, disk group, err error) {
 			disk.files[p] = pendingFile{remove: !at.disk.exists, data: at.disk.data, id: at.disk.id, mode: at.disk.mode()}
 		}
 	}
-	if err := t.guardEdits(&staged, &disk); err != nil {
+	if err := t.guardEdits(ctx, &staged, &disk); err != nil {
 		return staged, disk, err
 	}
 	t.describe(&staged, "staged ")

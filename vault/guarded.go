@@ -122,7 +122,7 @@ func (j *judge) fresh(found []guard.Finding, have *map[string]bool, scan func([]
 
 // guardEdits takes hand edits with secrets, or too large ones, out of what is
 // about to be committed. A file that is to be written as well is refused.
-func (t *Tx) guardEdits(edits ...*group) error {
+func (t *Tx) guardEdits(ctx context.Context, edits ...*group) error {
 	t.judge = newJudge(t)
 	asked := map[Path]bool{}
 	for _, p := range t.named {
@@ -139,6 +139,9 @@ func (t *Tx) guardEdits(edits ...*group) error {
 			f := g.files[p]
 			if f.remove || hold[p] {
 				continue
+			}
+			if err := context.Cause(ctx); err != nil {
+				return err // a first adopt can be a hundred thousand files
 			}
 			problem, err := t.judge.hold(p, f)
 			if err != nil && (asked[p] || !errors.Is(err, ErrRefused) && !errors.Is(err, ErrTooLarge)) {
@@ -188,7 +191,7 @@ func tooLarge(p Path, size, most int64) error {
 
 // guardGroups judges the commits that are to be made. What is only flagged is
 // said in the commit's trailers and in the reply.
-func (t *Tx) guardGroups(groups ...*group) error {
+func (t *Tx) guardGroups(ctx context.Context, groups ...*group) error {
 	j := t.judge
 	for _, g := range groups {
 		if len(g.paths) == 0 {
@@ -199,6 +202,9 @@ func (t *Tx) guardGroups(groups ...*group) error {
 			f := g.files[p]
 			if f.remove {
 				continue
+			}
+			if err := context.Cause(ctx); err != nil {
+				return err
 			}
 			if int64(len(f.data)) > j.policy.MaxBytes {
 				return tooLarge(p, int64(len(f.data)), j.policy.MaxBytes)

@@ -70,7 +70,7 @@ func (v *Vault) Preview(ctx context.Context, why Why, fn func(*Tx) error) (*Resu
 // Transact is Update, or with dry Preview.
 func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (res *Result, err error) {
 	if dry {
-		res, err = v.preview(why, fn)
+		res, err = v.preview(ctx, why, fn)
 		return res, v.writeError(err)
 	}
 	err = v.locked(ctx, func(ctx context.Context) error {
@@ -89,8 +89,8 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 	return res, v.writeError(err)
 }
 
-func (v *Vault) preview(why Why, fn func(*Tx) error) (*Result, error) {
-	tx, c, err := v.plan(why, fn)
+func (v *Vault) preview(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
+	tx, c, err := v.plan(ctx, why, fn)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (v *Vault) preview(why Why, fn func(*Tx) error) (*Result, error) {
 }
 
 // plan runs fn and turns what it staged into commits, all in memory.
-func (v *Vault) plan(why Why, fn func(*Tx) error) (*Tx, *chain, error) {
+func (v *Vault) plan(ctx context.Context, why Why, fn func(*Tx) error) (*Tx, *chain, error) {
 	if err := v.checkWritable(); err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +115,7 @@ func (v *Vault) plan(why Why, fn func(*Tx) error) (*Tx, *chain, error) {
 	if err := fn(tx); err != nil {
 		return nil, nil, err
 	}
-	c, err := tx.build()
+	c, err := tx.build(ctx)
 	return tx, c, err
 }
 
@@ -174,7 +174,7 @@ func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res
 			return nil, err
 		}
 	}
-	if p.tx, p.chain, err = p.v.plan(why, fn); err != nil {
+	if p.tx, p.chain, err = p.v.plan(ctx, why, fn); err != nil {
 		return nil, err
 	}
 	if res, err = p.tx.result(p.chain); err != nil || res.Unchanged {

@@ -76,7 +76,8 @@ func launch(t *testing.T, f *vaulttest.Fixture, tunes ...tune) *watching {
 	return w
 }
 
-// stop ends the watcher as Ctrl-C does; it must end without an error.
+// stop ends the watcher as Ctrl-C does; it must end without an error. All that it
+// said has been seen then.
 func (w *watching) stop() {
 	w.t.Helper()
 	if w.end == nil {
@@ -91,6 +92,9 @@ func (w *watching) stop() {
 		}
 	case <-time.After(patience):
 		w.t.Error("the watcher does not end")
+	}
+	for len(w.events) > 0 {
+		w.seen = append(w.seen, <-w.events)
 	}
 }
 
@@ -203,7 +207,8 @@ func (w *watching) finds(word string, want ...string) {
 	}
 }
 
-// subjects lists what was committed, oldest first, as far as it was seen.
+// subjects lists what was committed, oldest first: all of it once the watcher has
+// been stopped.
 func (w *watching) subjects() []string {
 	var out []string
 	for _, e := range w.seen {

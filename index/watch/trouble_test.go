@@ -102,10 +102,10 @@ func TestAVaultThatIsMovedAwayAndBack(t *testing.T) {
 	f.Write("memories/a.md", "an edit\n")
 	w.settled()
 	w.finds("edit", "memories/a.md")
+	w.stop()
 	if got := w.subjects(); len(got) != 1 || got[0] != "adopt: memories/a.md" {
 		t.Errorf("committed %q since %s", got, head)
 	}
-	w.stop()
 }
 
 // Many gone at once leave the index, not the history; the rest goes on.

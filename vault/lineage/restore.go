@@ -78,7 +78,11 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 		if err != nil || version.Status != vault.Deleted {
 			return nil, errors.Join(unknown, err)
 		}
-		return putBack(ctx, v, p, data, "", w)
+		res, err := putBack(ctx, v, p, data, "", w)
+		if err == nil && version.Commit.Trailers.Get("Stet-Mode") == "purge" {
+			res.Warnings = append(res.Warnings, fmt.Sprintf("it was purged by %s; \"stet forget --purge\" does so again", version.Commit.Rev.Short()))
+		}
+		return res, err
 	}
 	return nil, unknown
 }

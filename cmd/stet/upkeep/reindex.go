@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 func reindexCommand() *console.Command {
@@ -53,6 +56,9 @@ func reindex(ctx context.Context, e *console.Env) (err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	stats, err := x.Rebuild(ctx)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return vault.WithHint(fmt.Errorf("rebuild search index: %w: %w", vault.ErrReadOnly, err), "searches are right without an index; make the folder writable for this user to keep one")
+	}
 	if err != nil {
 		return err
 	}
