@@ -2,7 +2,9 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"maps"
@@ -165,6 +167,29 @@ func (v *Vault) ReadFile(p Path) ([]byte, File, error) {
 		return nil, File{}, err
 	}
 	return data, fileOf(p, info), nil
+}
+
+// ReadHead reads the first n bytes of a file of the working tree, or all of a
+// shorter one, and fails as [Vault.ReadFile] does but for the size.
+func (v *Vault) ReadHead(p Path, n int) ([]byte, error) {
+	if err := v.checkParents(p); err != nil {
+		return nil, err
+	}
+	if _, ok := v.overlay[p]; ok {
+		data, _, err := v.ReadFile(p)
+		return data[:min(n, len(data))], err
+	}
+	f, _, err := v.tree.OpenRegular(string(p))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading: nothing to lose
+	head := make([]byte, n)
+	n, err = io.ReadFull(f, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], err
 }
 
 // FolderTime is when a file last came to, left or was replaced in a folder: its

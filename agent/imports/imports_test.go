@@ -101,6 +101,34 @@ func chat(n, m int) string {
 	return b.String()
 }
 
+// A transcript goes on wherever a person put it, also under a name whose last
+// word is as long as the end of an id.
+func TestARenamedTranscriptGrows(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	first := run(t, v, "jsonl", place(t, "talk.jsonl", chat(3, 2)))
+	names := []string{"sessions/gate.md", "sessions/2026/our-garden.md", "sessions/2026/03/2026-03-04-our-garden.md"}
+	for i, w := range first.Written {
+		f.Write(names[i], f.Read(string(w.Path)))
+		if err := os.Remove(filepath.Join(f.Dir, string(w.Path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := v.Adopt(t.Context(), vault.AdoptOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, v, "jsonl", place(t, "talk.jsonl", chat(4, 4)))
+	if r.Grown != 3 || r.Added != 1 {
+		t.Errorf("%+v", r)
+	}
+	for i, name := range names {
+		if got := markdown.ParseTranscript([]byte(f.Read(name))); len(got.Messages) != 4 || got.ID != first.Written[i].ID {
+			t.Errorf("%s has %d messages", name, len(got.Messages))
+		}
+	}
+}
+
 func TestSecondImportWritesNothing(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)

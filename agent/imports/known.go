@@ -5,10 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
-	"stet/markdown"
 	"stet/vault"
+	"stet/vault/session"
 )
 
 // known finds the transcripts that a vault has, by the part of their id that does
@@ -19,6 +20,7 @@ type known struct {
 	// odd are those whose name a person changed, by the part of their id.
 	odd      map[string]vault.Path
 	rejected map[string]bool
+	whole    bool // odd has those too whose new name looks like one of stet's
 }
 
 func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
@@ -75,19 +77,15 @@ func lastSix(p vault.Path) string {
 
 // id reads the id of a transcript; "" when there is none.
 func (k *known) id(p vault.Path) (string, error) {
-	data, _, err := k.v.ReadFile(p)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, vault.ErrTooLarge), errors.Is(err, vault.ErrNotRegular):
+	id, err := session.IDOf(k.v, p)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular) {
 		return "", nil
-	case err != nil:
-		return "", err
 	}
-	v, _ := markdown.Parse(data).Meta("id")
-	return v.Text(), nil
+	return id, err
 }
 
 // find is where the transcript of that id stands, "" when there is none.
-func (k *known) find(id string) (vault.Path, error) {
+func (k *known) find(ctx context.Context, id string) (vault.Path, error) {
 	for _, p := range k.named[id[len(id)-6:]] {
 		have, err := k.id(p)
 		if err != nil {
@@ -97,7 +95,31 @@ func (k *known) find(id string) (vault.Path, error) {
 			return p, nil
 		}
 	}
+	if p := k.odd[hashPart(id)]; p != "" || k.whole {
+		return p, nil
+	}
+	if err := k.lookIn(ctx); err != nil {
+		return "", err
+	}
+	k.whole = true
 	return k.odd[hashPart(id)], nil
+}
+
+// lookIn reads the ids of all transcripts: a person may have called one by words
+// of which the last is as long as the end of an id.
+func (k *known) lookIn(ctx context.Context) error {
+	var paths []vault.Path
+	for _, named := range k.named {
+		paths = append(paths, named...)
+	}
+	slices.Sort(paths)
+	ids, err := session.IDs(ctx, k.v, paths)
+	for i, id := range ids {
+		if len(id) >= 16 && !strings.HasSuffix(id, lastSix(paths[i])) {
+			k.odd[hashPart(id)] = paths[i]
+		}
+	}
+	return err
 }
 
 // gone reports a conversation that a person took back or put away.

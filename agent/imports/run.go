@@ -231,7 +231,7 @@ func (w *writer) decide(s *Session) (*item, error) {
 	state := StateAdded
 	// Every round is another variant of it; a person edits only so often.
 	for range 100 {
-		p, err := w.known.find(s.ID)
+		p, err := w.known.find(w.ctx, s.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -68,6 +69,67 @@ func Transcripts(ctx context.Context, v *vault.Vault, id string) ([]vault.Path, 
 		}
 	}
 	return out, nil
+}
+
+// headSize is more than front matter ever is that nobody wrote a book into.
+const headSize = 4 << 10
+
+// IDOf reads the id of a transcript, and of the file no more than it takes; ""
+// where there is none.
+func IDOf(v *vault.Vault, p vault.Path) (string, error) {
+	head, err := v.ReadHead(p, headSize)
+	if err != nil {
+		return "", err
+	}
+	if end := bytes.Index(head, []byte("\n---")); end >= 0 {
+		head = head[:end+len("\n---")]
+	} else if len(head) == headSize {
+		if head, _, err = v.ReadFile(p); err != nil {
+			return "", err
+		}
+	}
+	id, _ := markdown.Parse(head).Meta("id")
+	return id.Text(), nil
+}
+
+// IDs reads the ids of transcripts, each with "" that has none or cannot be
+// read.
+func IDs(ctx context.Context, v *vault.Vault, paths []vault.Path) ([]string, error) {
+	out := make([]string, len(paths))
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(paths) && ctx.Err() == nil; i += workers {
+				if id, err := IDOf(v, paths[i]); err == nil {
+					out[i] = id
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out, context.Cause(ctx)
+}
+
+// renamed lists the transcripts of a session that are called otherwise than by
+// its id, as a person may call them. Cost: the beginning of every file is read.
+func renamed(ctx context.Context, v *vault.Vault, key string) ([]vault.Path, error) {
+	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]vault.Path, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	ids, err := IDs(ctx, v, paths)
+	var out []vault.Path
+	for i, id := range ids {
+		if same(id, key) {
+			out = append(out, paths[i])
+		}
+	}
+	return out, err
 }
 
 // All reads the front matter of every transcript, the newest first. Files

@@ -165,8 +165,10 @@ func AllOpen(v *vault.Vault) ([]*Open, error) {
 }
 
 // SealEnded seals the sessions that have ended: whose newest turn is older than
-// session.idle_minutes. That covers those of killed processes, since nothing but
-// time tells one from a process that waits for its user. It does not wait for
+// session.idle_minutes. That covers those of killed processes. No lock or claim
+// could tell them sooner: whoever appends a turn ends with it, so that between
+// two turns of a living conversation no process has it open either, and nothing
+// but time tells it from one whose agent was killed. It does not wait for
 // another process that seals, and one session that cannot be sealed does not
 // keep the others.
 func SealEnded(ctx context.Context, v *vault.Vault, now time.Time, o Options) ([]*Sealed, error) {

@@ -192,17 +192,15 @@ func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 		return nil, err
 	}
 	track := s.v.Settings().Bool(settings.SessionsTrack)
-	for _, p := range files {
-		data, _, err := s.v.ReadFile(p)
-		if err != nil {
-			return nil, err
-		}
-		id, _ := markdown.Parse(data).Meta("id")
-		if same(id.Text(), open.Key) {
-			t.ID = id.Text()
-			git, err := s.inHead(ctx, p)
-			return &target{path: p, data: data, was: hashOf(data, p), id: t.ID, have: lastNumber(data), git: git || track}, err
-		}
+	at, err := s.standing(ctx, open, files, track)
+	if at != nil || err != nil {
+		return at, err
+	}
+	if files, err = renamed(ctx, s.v, open.Key); err != nil {
+		return nil, err
+	}
+	if at, err = s.standing(ctx, open, files, track); at != nil || err != nil {
+		return at, err
 	}
 	name := t.Started.UTC().Format("2006-01-02")
 	if slug := markdown.Slug(t.Title, slugWidth); slug != "" {
@@ -210,6 +208,24 @@ func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 	}
 	p := vault.Path(path.Join("sessions", t.Started.UTC().Format("2006/01"), name+"-"+t.ID[26-idTail:]+".md"))
 	return &target{path: p, id: t.ID, git: track}, nil
+}
+
+// standing is the one of these files that is the transcript of the session; nil
+// when none is.
+func (s *sealer) standing(ctx context.Context, open *Open, paths []vault.Path, track bool) (*target, error) {
+	for _, p := range paths {
+		data, _, err := s.v.ReadFile(p)
+		if err != nil {
+			return nil, err
+		}
+		id, _ := markdown.Parse(data).Meta("id")
+		if same(id.Text(), open.Key) {
+			open.Facts.ID = id.Text()
+			git, err := s.inHead(ctx, p)
+			return &target{path: p, data: data, was: hashOf(data, p), id: open.Facts.ID, have: lastNumber(data), git: git || track}, err
+		}
+	}
+	return nil, nil
 }
 
 // slugWidth bounds the words of a title in a file name, idTail is how much of

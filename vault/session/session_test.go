@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +78,35 @@ func TestASessionBecomesATranscriptAndGrows(t *testing.T) {
 	got = markdown.ParseTranscript([]byte(grown))
 	if len(got.Messages) != 3 || got.Messages[2].Number != 3 || !got.Ended.Equal(moment(9)) || !strings.Contains(grown, "Port 4712.") || !strings.Contains(grown, "messages: 3\n") {
 		t.Errorf("it grew to\n%s", grown)
+	}
+}
+
+// A person may call a transcript anything, also by words of which the last is as
+// long as the end of an id, with front matter of any length.
+func TestASessionGoesOnInARenamedTranscript(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"sessions/gate.md", "sessions/2026/our-garden.md"} {
+		f := vaulttest.New(t)
+		v := f.Open()
+		say(t, v, "chat/7", "user", "Which port does the gate use?", 0)
+		sealed := seal(t, v, "chat/7")
+		text := strings.Replace(f.Read(string(sealed.Path)), "---\n", "---\nnote: "+strings.Repeat("long ", 2000)+"\n", 1)
+		if err := os.Remove(filepath.Join(f.Dir, string(sealed.Path))); err != nil {
+			t.Fatal(err)
+		}
+		f.Write(name, text)
+		f.Write("sessions/other.md", strings.Replace(text, sealed.ID, "01k0000000000000000000chat", 1))
+		if _, err := v.Adopt(t.Context(), vault.AdoptOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		say(t, v, "chat/7", "assistant", "Port 4711.", 1)
+		again := seal(t, v, "chat/7")
+		if string(again.Path) != name || again.ID != sealed.ID {
+			t.Errorf("it went on at %s as %s", again.Path, again.ID)
+		}
+		if got := markdown.ParseTranscript([]byte(f.Read(name))); len(got.Messages) != 2 || got.ID != sealed.ID {
+			t.Errorf("it grew to %d messages", len(got.Messages))
+		}
 	}
 }
 
