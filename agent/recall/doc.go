@@ -36,6 +36,9 @@ type Query struct {
 	Until   time.Time
 	Limit   int // conversations, for Matches messages; 0 means 5 and 50
 	Budget  int // characters; 0 means Budget
+	// Live is what the Searcher was opened on, where open sessions are searched
+	// too; nil where they are not.
+	Live *Live
 }
 
 // A Match is a message that answers a query.

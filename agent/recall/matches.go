@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"stet/index"
@@ -23,6 +24,9 @@ func (q Query) on(ctx context.Context, v *vault.Vault, x Searcher) (*searching, 
 	s := &searching{v: v, x: x, q: q, known: map[vault.Path]session.Known{}, byID: map[string]session.Known{}}
 	if q.Session != "" {
 		k, _, err := session.Find(ctx, v, q.Session)
+		if errors.Is(err, session.ErrUnknownSession) && q.Live != nil && q.Live.Any() {
+			k, err = q.Live.find(q.Session)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -73,13 +77,24 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 func (s *searching) of(p vault.Path) session.Known {
 	k, ok := s.known[p]
 	if !ok {
-		data, _, err := s.v.ReadFile(p)
+		data, err := s.read(p)
 		if k = (session.Known{Path: p}); err == nil {
 			k = session.Read(p, data)
+			k.Open = s.q.Live != nil && s.q.Live.text[p] != nil
 		}
 		s.known[p] = k
 	}
 	return k
+}
+
+// read reads a transcript, of an open session all of it.
+func (s *searching) read(p vault.Path) ([]byte, error) {
+	if s.q.Live != nil {
+		data, _, err := s.q.Live.ReadFile(p)
+		return data, err
+	}
+	data, _, err := s.v.ReadFile(p)
+	return data, err
 }
 
 func (s *searching) keeps(h index.Hit, k session.Known) bool {
@@ -118,6 +133,11 @@ func (s *searching) session(ctx context.Context, id string) (session.Known, erro
 	paths, err := session.Transcripts(ctx, s.v, id)
 	if err != nil {
 		return session.Known{}, err
+	}
+	if s.q.Live != nil {
+		for p := range s.q.Live.text {
+			paths = append(paths, p)
+		}
 	}
 	for _, p := range paths {
 		if k := s.of(p); k.ID == id {

@@ -92,7 +92,7 @@ func (s *searching) quote(f *Found, budget int) int {
 	take := func(p place, in session.Known) {
 		t := talks[p.path]
 		if t == nil {
-			t = load(s.v, in)
+			t = s.load(in)
 			talks[p.path] = t
 		}
 		if shown[p] != nil || used >= budget {

@@ -81,9 +81,9 @@ func (t *Talk) goOn(open *session.Open) {
 }
 
 // load reads a transcript; one that is gone has no messages.
-func load(v *vault.Vault, k session.Known) *Talk {
-	t := &Talk{Known: k, v: v}
-	if data, _, err := v.ReadFile(k.Path); err == nil {
+func (s *searching) load(k session.Known) *Talk {
+	t := &Talk{Known: k, v: s.v, Open: k.Open}
+	if data, err := s.read(k.Path); err == nil {
 		t.list = markdown.ParseTranscript(data).Messages
 	}
 	return t

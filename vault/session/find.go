@@ -26,6 +26,7 @@ type Known struct {
 	Started, Ended        time.Time
 	Messages              int
 	Private               bool
+	Open                  bool // not sealed, or not all of it
 }
 
 // Read reads the front matter of a transcript.
@@ -61,14 +62,22 @@ func Transcripts(ctx context.Context, v *vault.Vault, id string) ([]vault.Path, 
 	if err != nil {
 		return nil, err
 	}
+	paths := make([]vault.Path, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return named(paths, id), nil
+}
+
+// named are those of the files whose names end as an id does.
+func named(paths []vault.Path, id string) (out []vault.Path) {
 	tail := id[max(0, len(id)-idTail):] + ".md"
-	var out []vault.Path
-	for _, f := range files {
-		if base := f.Path.Base(); base == tail || strings.HasSuffix(base, "-"+tail) {
-			out = append(out, f.Path)
+	for _, p := range paths {
+		if base := p.Base(); base == tail || strings.HasSuffix(base, "-"+tail) {
+			out = append(out, p)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // headSize is more than front matter ever is that nobody wrote a book into.

@@ -202,12 +202,17 @@ func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 	if at, err = s.standing(ctx, open, files, track); at != nil || err != nil {
 		return at, err
 	}
+	return fresh(t, track), nil
+}
+
+// fresh is where a session goes that was never sealed.
+func fresh(t *markdown.Transcript, track bool) *target {
 	name := t.Started.UTC().Format("2006-01-02")
 	if slug := markdown.Slug(t.Title, slugWidth); slug != "" {
 		name += "-" + slug
 	}
 	p := vault.Path(path.Join("sessions", t.Started.UTC().Format("2006/01"), name+"-"+t.ID[26-idTail:]+".md"))
-	return &target{path: p, id: t.ID, git: track}, nil
+	return &target{path: p, id: t.ID, git: track}
 }
 
 // standing is the one of these files that is the transcript of the session; nil

@@ -44,7 +44,7 @@ func edges() []edge {
 		{"index/watch", []string{"vault", "index"}, "hints to the index and to adopt, through their public API"},
 		{"vault/session", []string{"markdown", "vault", "vault/guard", "vault/settings"}, "open and sealed conversations, over the one writer"},
 		{"agent/recall", []string{"index", "markdown", "vault", "vault/session"}, "what was said, found again: over the index and the transcripts"},
-		{"cmd/stet/session", []string{"agent/recall", "cmd/stet/console", "markdown", "vault", "vault/durable", "vault/session", "vault/settings"}, "commands: flags, one call, print"},
+		{"cmd/stet/session", []string{"agent/recall", "cmd/stet/console", "index", "markdown", "vault", "vault/durable", "vault/session", "vault/settings"}, "commands: flags, one call, print"},
 		{"cmd/stet/console", []string{"agent/llm", "vault/session", "vault", "vault/durable", "vault/filelock", "vault/settings", "index", "index/embed"}, "what all commands share"},
 		{"agent/imports", []string{"markdown", "vault", "vault/guard", "vault/session", "vault/settings"}, "what other programs keep, turned into transcripts and memories through the vault's public API"},
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},

@@ -132,6 +132,12 @@ func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
 	return e.openIndex(v, readOnly, e.indexProgress(), e.embedder(v.Settings()))
 }
 
+// LiveIndex opens the search index of v over another source of its files, which
+// it never writes down.
+func (e *Env) LiveIndex(v *vault.Vault, src index.Source) (*index.Index, error) {
+	return index.Open(src, index.Options{Now: e.Now, ReadOnly: true, Language: v.Settings().Text(settings.SearchLanguage)})
+}
+
 // Lexicon opens the search index of v without ranking by meaning, for a writer:
 // storing a memory sends nothing anywhere.
 func (e *Env) Lexicon(v *vault.Vault) (*index.Index, error) {

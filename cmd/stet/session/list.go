@@ -41,7 +41,10 @@ func stamp(t time.Time) string {
 }
 
 func viewKnown(k session.Known) sessionView {
-	return sessionView{ID: k.ID, Path: k.Path, Title: k.Title, Agent: k.Agent, Source: k.Source, Origin: k.Origin, Project: k.Project,
+	if k.Open {
+		k.Path = "" // what stands there, if anything, is not all of it
+	}
+	return sessionView{ID: k.ID, Path: k.Path, Open: k.Open, Title: k.Title, Agent: k.Agent, Source: k.Source, Origin: k.Origin, Project: k.Project,
 		Parent: k.Parent, Model: k.Model, Started: stamp(k.Started), Ended: stamp(k.Ended), Messages: k.Messages, last: cmp.Or(k.Ended, k.Started)}
 }
 

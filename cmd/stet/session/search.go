@@ -10,13 +10,15 @@ import (
 
 	"stet/agent/recall"
 	"stet/cmd/stet/console"
+	"stet/index"
 	"stet/vault"
 )
 
 // A matchView is a message that answers a query, as JSON shows it.
 type matchView struct {
 	Session string     `json:"session"`
-	Path    vault.Path `json:"path"`
+	Path    vault.Path `json:"path,omitempty"` // "" while it is open
+	Open    bool       `json:"open,omitempty"` // the session is not sealed, or not all of it
 	Message int        `json:"message"`
 	Line    int        `json:"line"`
 	Role    string     `json:"role"`
@@ -30,7 +32,8 @@ type matchView struct {
 
 type segmentView struct {
 	Session  string     `json:"session"`
-	Path     vault.Path `json:"path"`
+	Path     vault.Path `json:"path,omitempty"` // "" while it is open
+	Open     bool       `json:"open,omitempty"`
 	Messages []lineView `json:"messages"`
 }
 
@@ -73,10 +76,11 @@ func search(ctx context.Context, e *console.Env, in *console.Input, words []stri
 		return err
 	}
 	defer e.Close(v)
-	x, err := e.Index(v, false)
+	x, live, err := searcher(ctx, e, v)
 	if err != nil {
 		return err
 	}
+	q.Live = live
 	defer func() {
 		if err := x.Close(); err != nil {
 			e.Warn("close search index: %v", err)
@@ -96,6 +100,37 @@ func search(ctx context.Context, e *console.Env, in *console.Input, words []stri
 	return printFound(ctx, e, q, a)
 }
 
+// searcher is the search index, brought up to date, and with the open sessions
+// where there are any.
+func searcher(ctx context.Context, e *console.Env, v *vault.Vault) (*index.Index, *recall.Live, error) {
+	x, err := e.Index(v, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := recall.Open(ctx, v)
+	if err != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	for _, w := range live.Warnings {
+		e.Warn("%s", w)
+	}
+	if !live.Any() {
+		return x, nil, nil
+	}
+	// What is in files goes into the index now, so that only open sessions are
+	// left to be read for this one query. Where that fails the search itself says
+	// what it does without.
+	_, err = x.CatchUp(ctx)
+	if ctx.Err() != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	if err := x.Close(); err != nil {
+		return nil, nil, err
+	}
+	x, err = e.LiveIndex(v, live)
+	return x, live, err
+}
+
 // said tells what is to be known about an answer beside the answer.
 func said(e *console.Env, degraded string, warnings []string) {
 	if degraded != "" {
@@ -110,7 +145,7 @@ func printMatches(e *console.Env, q recall.Query, m *recall.Matches) error {
 	said(e, m.Degraded, m.Warnings)
 	answer := searchAnswer{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Sessions: []foundView{}, Matches: []matchView{}}
 	for _, h := range m.List {
-		answer.Matches = append(answer.Matches, matchView{Session: h.In.ID, Path: h.Path, Message: h.Message, Line: h.Line, Role: h.Role,
+		answer.Matches = append(answer.Matches, matchView{Session: h.In.ID, Path: viewKnown(h.In).Path, Open: h.In.Open, Message: h.Message, Line: h.Line, Role: h.Role,
 			Speaker: h.Speaker, Ref: h.Ref, Time: stamp(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet})
 	}
 	if len(m.List) == 0 {
@@ -134,7 +169,7 @@ func printFound(ctx context.Context, e *console.Env, q recall.Query, a *recall.A
 	for _, f := range a.Found {
 		view := foundView{Session: viewKnown(f.Root), Score: f.Score, Segments: []segmentView{}}
 		for _, s := range f.Segments {
-			view.Segments = append(view.Segments, segmentView{Session: s.In.ID, Path: s.In.Path, Messages: viewLines(s.Lines)})
+			view.Segments = append(view.Segments, segmentView{Session: s.In.ID, Path: viewKnown(s.In).Path, Open: s.In.Open, Messages: viewLines(s.Lines)})
 		}
 		answer.Sessions = append(answer.Sessions, view)
 	}

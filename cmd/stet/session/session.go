@@ -36,7 +36,7 @@ func sessionCommand() *console.Command {
 			"transcript below sessions/. A session is named by its id, a part of it (the first six or\n" +
 			"the last four characters, or more), its path, or the id that its agent gave it. show\n" +
 			"prints at most --budget characters and says where it goes on. search answers with the\n" +
-			"sealed conversations that a question is about and what was said there, within --budget\n" +
+			"conversations, open ones too, that a question is about and what was said there, within --budget\n" +
 			"characters; without a question with the newest ones. Parts of one conversation, as those\n" +
 			"of an agent and the agents that it called, are one.",
 		Examples: []console.Example{

@@ -1,0 +1,35 @@
+package session
+
+import (
+	"context"
+	"math"
+
+	"stet/vault"
+)
+
+// AsSealed is the transcript that sealing an open session now would leave, with
+// secrets taken out and every turn in it, and where it would stand; nil bytes when
+// all its turns are sealed. It writes nothing. A transcript that a person called
+// otherwise than by its id is not looked for: the turns stand alone then.
+// candidates are files of which one may be its transcript.
+func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vault.Path) (vault.Path, []byte, error) {
+	open.forget(settled(v, open))
+	t := open.Facts
+	if len(t.Messages) == 0 {
+		return "", nil, nil
+	}
+	redact(v, t)
+	if !open.called {
+		t.Title = titleOf(t)
+	}
+	s := &sealer{v: v}
+	at, err := s.standing(ctx, open, named(candidates, t.ID), true)
+	if err != nil {
+		return "", nil, err
+	}
+	if at == nil {
+		at = fresh(t, true)
+	}
+	data, _, err := assemble(t, at, math.MaxInt)
+	return at.path, data, err
+}
