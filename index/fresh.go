@@ -17,6 +17,13 @@ var errReadOnly = errors.New("search index may not be written")
 // search: some two seconds of work. Beyond it reading the files is quicker.
 const overlayBytes = 6 << 20
 
+func bytesOf(files []vault.File) (n int64) {
+	for i := range files {
+		n += files[i].Size
+	}
+	return n
+}
+
 // loadTries is how often a reader starts over when a writer swept away what it
 // was about to open.
 const loadTries = 3

@@ -260,13 +260,6 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 	return answer(src, superseded(src.recs))
 }
 
-func bytesOf(files []vault.File) (n int64) {
-	for i := range files {
-		n += files[i].Size
-	}
-	return n
-}
-
 // reason says in a few words why the index was not used.
 func reason(err error) string {
 	switch {
