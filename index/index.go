@@ -247,8 +247,7 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 	if err := context.Cause(s.ctx); err != nil {
 		return err
 	}
-	// A few files without an index yet are read as quickly as one.
-	if small := bytesOf(files) <= overlayBytes; !small || !x.o.ReadOnly || !errors.Is(err, errNone) {
+	if !x.o.ReadOnly || !errors.Is(err, errNone) || bytesOf(files) > overlayBytes { // few files are read as quickly
 		s.res.Degraded = reason(err)
 		x.o.Logger.Warn("search index not used", "reason", err)
 	}
