@@ -51,6 +51,9 @@ type Write struct {
 	Again   bool
 	Message string   // subject instead of one made from the content
 	Given   []string // see [Why]
+	// Also stages what belongs into the commit of [Vault.Remember] beside its
+	// notes, the last of them with Each; it may run several times.
+	Also func(tx *Tx) error
 }
 
 func (w Write) why(op Op, subject string) Why {
@@ -103,6 +106,9 @@ func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, e
 			if err := n.Also(tx, m); err != nil {
 				return err
 			}
+		}
+		if w.Also != nil {
+			return w.Also(tx)
 		}
 		return nil
 	})

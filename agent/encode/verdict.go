@@ -33,6 +33,8 @@ const (
 	Duplicate Kind = "duplicate" // it is said already
 	Supersede Kind = "supersede" // the stored one is no longer true
 	Conflict  Kind = "conflict"  // both cannot be true, and a person must say which is
+	// Update is never said by the rules: the stored one says both from now on.
+	Update Kind = "update"
 )
 
 // Sure is the confidence from which on a verdict is acted on. Specified in
@@ -46,7 +48,8 @@ type Verdict struct {
 	Rule       string  // name and version of the rule: "change-cue@1"
 	Confidence float64 // 0 to 1
 	// Rest is the stored text without the clause that is no longer true; "" when
-	// nothing of it would be left, or for other kinds than Supersede.
+	// nothing of it would be left, or for other kinds than Supersede. Of an Update
+	// it is what the stored one says from now on.
 	Rest string
 	// Said and Was are the two clauses, for people to compare.
 	Said, Was string

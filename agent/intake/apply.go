@@ -16,12 +16,8 @@ func (d *desk) apply(tx *vault.Tx, stored vault.Memory, verdicts []encode.Verdic
 	var body []string
 	for _, v := range verdicts {
 		old := d.stored[v.Old]
-		_, hash, err := tx.Read(old.Path)
-		if err != nil {
+		if err := unmoved(tx, old); err != nil {
 			return err
-		}
-		if hash != old.Hash {
-			return errMoved
 		}
 		about := slices.Clone(tx.Why().Memories)
 		line, err := settle(tx, stored, old, v)
@@ -35,14 +31,61 @@ func (d *desk) apply(tx *vault.Tx, stored vault.Memory, verdicts []encode.Verdic
 				why.Memories = append(why.Memories, id)
 			}
 		}
-		why.Extra = append(slices.Clip(why.Extra),
-			vault.TrailerLine{Key: "Stet-Rule", Value: v.Rule},
-			vault.TrailerLine{Key: "Stet-Confidence", Value: strconv.FormatFloat(v.Confidence, 'f', 2, 64)})
+		ruled(why, v)
 		body = append(body, line)
 	}
 	why := tx.Why()
 	why.Body = strings.TrimSpace(why.Body + "\n" + strings.Join(body, "\n"))
 	return nil
+}
+
+// unmoved fails with errMoved when a memory is no longer what was judged.
+func unmoved(tx *vault.Tx, old vault.Memory) error {
+	_, hash, err := tx.Read(old.Path)
+	if err == nil && hash != old.Hash {
+		err = errMoved
+	}
+	return err
+}
+
+// ruled says in the commit what decided.
+func ruled(why *vault.Why, v encode.Verdict) {
+	why.Extra = append(slices.Clip(why.Extra),
+		vault.TrailerLine{Key: "Stet-Rule", Value: v.Rule},
+		vault.TrailerLine{Key: "Stet-Confidence", Value: strconv.FormatFloat(v.Confidence, 'f', 2, 64)})
+}
+
+// A merge is a note that a stored memory says from now on.
+type merge struct {
+	note    vault.Note
+	old     vault.Memory
+	verdict encode.Verdict
+}
+
+// merge stages the merges. A memory keeps all that its front matter says but when it
+// was updated; what was given with the note is added.
+func (d *desk) merge(tx *vault.Tx) ([]vault.Memory, error) {
+	var out []vault.Memory
+	for _, m := range d.merges {
+		if err := unmoved(tx, m.old); err != nil {
+			return nil, err
+		}
+		p := vault.Patch{Text: &m.verdict.Rest, AddCategories: m.note.Categories, Importance: m.note.Importance}
+		if m.note.Pinned {
+			p.Pinned = &m.note.Pinned
+		}
+		about := slices.Clone(tx.Why().Memories)
+		after, err := p.Apply(tx, m.old)
+		if err != nil {
+			return nil, err
+		}
+		why := tx.Why()
+		why.Memories = append(about, after.ID)
+		ruled(why, m.verdict)
+		why.Body = strings.TrimSpace(why.Body + fmt.Sprintf("\nSaid in %s from now on as well: %q.", m.old.Path, m.verdict.Said))
+		out = append(out, after)
+	}
+	return out, nil
 }
 
 // settle stages one verdict and says in a line what it did.

@@ -5,7 +5,13 @@
 // sure is written as well, linked with conflicts_with, and waits in [Inbox] for a
 // person.
 //
-// Nothing is locked while it looks. What it found is checked again inside the
+// With a model ([Think]) the rules still speak first: what they find said already is
+// asked nobody. What the model then wants is carried out only as far as they allow:
+// whatever it answers, it can touch no memory that it was not shown, it makes nothing
+// go that a higher authority said, and nothing is left unwritten unless the words
+// bear out that it stands there. When it fails, the rules decide alone.
+//
+// Nothing is locked while it looks or asks. What it found is checked again inside the
 // transaction; if somebody changed it meanwhile, everything is looked at anew.
 package intake
 
@@ -54,8 +60,14 @@ const maxAttempts = 3
 // the notes are stored as they are, and a warning says so: a memory is never lost
 // to a missing index.
 func Remember(ctx context.Context, v *vault.Vault, find Searcher, notes []vault.Note, w vault.Write) (*Result, error) {
+	return Think(ctx, v, find, nil, notes, w)
+}
+
+// Think is [Remember] with a model behind the rules, none where mind is nil.
+func Think(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, notes []vault.Note, w vault.Write) (*Result, error) {
+	thoughts := map[int]thought{}
 	for attempt := 1; ; attempt++ {
-		d := &desk{ctx: ctx, v: v, find: find, w: w}
+		d := &desk{ctx: ctx, v: v, find: find, mind: mind, thoughts: thoughts, w: w}
 		res, err := d.remember(notes)
 		if attempt < maxAttempts && errors.Is(err, errMoved) {
 			continue
@@ -72,6 +84,8 @@ type desk struct {
 	ctx      context.Context
 	v        *vault.Vault
 	find     Searcher
+	mind     *Mind           // nil without a model
+	thoughts map[int]thought // of earlier attempts as well, by note
 	w        vault.Write
 	earlier  []encode.Memory // notes of the same call
 	stored   map[string]vault.Memory
@@ -79,29 +93,67 @@ type desk struct {
 	done     []Decision
 	same     []vault.Memory // what duplicates are duplicates of
 	touched  map[string]bool
+	merges   []merge
+}
+
+// A draft is a note on the desk.
+type draft struct {
+	i       int
+	note    vault.Note
+	memory  encode.Memory
+	near    []encode.Memory
+	plan    encode.Plan
+	decided []string // what said so, for "classified_by"
 }
 
 func (d *desk) remember(notes []vault.Note) (*Result, error) {
 	d.stored, d.touched = map[string]vault.Memory{}, map[string]bool{}
-	var wanted []vault.Note
+	drafts := make([]draft, len(notes))
 	for i, n := range notes {
-		keep, err := d.judge(i, &n)
-		if err != nil {
+		drafts[i] = draft{i: i, note: n}
+		if err := d.judge(&drafts[i]); err != nil {
 			return nil, err
 		}
-		if keep {
-			wanted = append(wanted, n)
+	}
+	if err := d.think(drafts); err != nil {
+		return nil, err
+	}
+	var wanted []vault.Note
+	for i := range drafts {
+		if dr := &drafts[i]; dr.plan.Duplicate != nil {
+			d.duplicate(dr.i, *dr.plan.Duplicate)
+		} else if d.act(dr) {
+			wanted = append(wanted, dr.note)
 		}
 	}
-	if len(wanted) == 0 && len(notes) > 0 {
+	return d.write(wanted, len(notes))
+}
+
+// write is the one commit.
+func (d *desk) write(wanted []vault.Note, asked int) (res *Result, err error) {
+	var out *vault.Result
+	var merged []vault.Memory
+	w := d.w
+	if len(d.merges) > 0 {
+		w.Also = func(tx *vault.Tx) (err error) {
+			merged, err = d.merge(tx)
+			return err
+		}
+	}
+	switch {
+	case len(wanted) > 0 || asked == 0:
+		out, err = d.v.Remember(d.ctx, wanted, w)
+	case len(d.merges) > 0:
+		out, err = d.v.Transact(d.ctx, w.Why(vault.OpUpdate, d.merges[0].old.Name()), w.DryRun, w.Also)
+	default:
 		return d.unchanged()
 	}
-	res, err := d.v.Remember(d.ctx, wanted, d.w)
 	if err != nil {
 		return nil, err
 	}
-	res.Warnings = append(res.Warnings, d.warnings...)
-	return &Result{Result: res, Decisions: d.done}, nil
+	out.Memories = append(out.Memories, merged...)
+	out.Warnings = append(out.Warnings, d.warnings...)
+	return &Result{Result: out, Decisions: d.done}, nil
 }
 
 // unchanged is the answer when everything is there already.
@@ -114,33 +166,30 @@ func (d *desk) unchanged() (*Result, error) {
 	return &Result{Result: res, Decisions: d.done}, nil
 }
 
-// judge decides about one note, and reports whether it is to be written.
-func (d *desk) judge(i int, n *vault.Note) (bool, error) {
+// judge lets the rules decide about one note.
+func (d *desk) judge(dr *draft) error {
+	n := &dr.note
 	text := n.Text
 	if n.Form != nil {
 		text = string(markdown.Parse(n.Form).Body())
 	}
-	m := encode.Memory{ID: fmt.Sprintf("note %d", i+1), Text: text, Authority: d.authority(), When: n.Created}
+	m := encode.Memory{ID: fmt.Sprintf("note %d", dr.i+1), Text: text, Authority: d.authority(), When: n.Created}
 	near, err := d.candidates(n, text)
 	if err != nil {
-		return false, err
+		return err
 	}
 	plan := encode.Decide(m, slices.Concat(near, d.earlier))
 	if slices.ContainsFunc(plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede }) && m.Authority < encode.Statement {
 		for k := range near {
 			if near[k].Authority, err = d.authorityOf(near[k].ID); err != nil {
-				return false, err
+				return err
 			}
 		}
 		plan = encode.Decide(m, slices.Concat(near, d.earlier))
 	}
 	d.earlier = append(d.earlier, m)
-	if plan.Duplicate != nil {
-		d.duplicate(i, *plan.Duplicate)
-		return false, nil
-	}
-	d.act(n, plan.Verdicts)
-	return true, nil
+	dr.memory, dr.near, dr.plan = m, near, plan
+	return nil
 }
 
 func (d *desk) duplicate(i int, v encode.Verdict) {
@@ -179,22 +228,24 @@ func (d *desk) authorityOf(key string) (encode.Authority, error) {
 	return encode.Statement, nil // not committed yet: a person's own edit
 }
 
-// act gives a note what makes its verdicts come true.
-func (d *desk) act(n *vault.Note, verdicts []encode.Verdict) {
-	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v encode.Verdict) bool {
+// act gives a note what makes its verdicts come true, and reports whether it is to
+// be written: what an update says from now on is not written a second time.
+func (d *desk) act(dr *draft) bool {
+	n := &dr.note
+	verdicts := slices.DeleteFunc(slices.Clone(dr.plan.Verdicts), func(v encode.Verdict) bool {
 		_, stored := d.stored[v.Old]
 		return !stored || d.touched[v.Old] // the first verdict on a memory wins
 	})
-	if len(verdicts) == 0 {
-		return
-	}
-	var rules []string
 	for _, v := range verdicts {
 		old := d.stored[v.Old]
 		d.touched[v.Old] = true
 		d.done = append(d.done, Decision{Kind: v.Kind, Rule: v.Rule, Confidence: v.Confidence, Path: old.Path, ID: old.ID, Said: v.Said, Was: v.Was, Kept: v.Rest})
-		if !slices.Contains(rules, v.Rule) {
-			rules = append(rules, v.Rule)
+		if v.Kind == encode.Update {
+			d.merges = append(d.merges, merge{*n, old, v})
+			return false // it is the only one
+		}
+		if !slices.Contains(dr.decided, v.Rule) {
+			dr.decided = append(dr.decided, v.Rule)
 		}
 		if v.Kind == encode.Supersede && v.Rest == "" {
 			n.Pinned = n.Pinned || old.Pinned
@@ -203,6 +254,11 @@ func (d *desk) act(n *vault.Note, verdicts []encode.Verdict) {
 			n.Meta = append(n.Meta, vault.KeyValue{Key: "private", Value: markdown.Bool(true)})
 		}
 	}
-	n.Meta = append(n.Meta, vault.KeyValue{Key: "classified_by", Value: markdown.String(strings.Join(rules, ", "))})
-	n.Also = func(tx *vault.Tx, stored vault.Memory) error { return d.apply(tx, stored, verdicts) }
+	if len(dr.decided) > 0 {
+		n.Meta = append(n.Meta, vault.KeyValue{Key: "classified_by", Value: markdown.String(strings.Join(dr.decided, ", "))})
+	}
+	if len(verdicts) > 0 {
+		n.Also = func(tx *vault.Tx, stored vault.Memory) error { return d.apply(tx, stored, verdicts) }
+	}
+	return true
 }

@@ -234,6 +234,22 @@ func Ask[T any](ctx context.Context, c Client, name string, req Request) (T, Rep
 	}
 }
 
+// AskOnce is [Ask] with exactly one call: an answer in another form is an
+// [ErrAbsurd] at once. It is for whoever promised how many calls are made.
+func AskOnce[T any](ctx context.Context, c Client, name string, req Request) (T, Reply, error) {
+	req.Answer = SchemaOf[T](name)
+	var none T
+	reply, err := c.Generate(ctx, req)
+	switch {
+	case err != nil:
+		return none, reply, err
+	case reply.Stop == StopLength:
+		return none, reply, fmt.Errorf("%w: the answer was cut off at %d tokens", ErrTooLong, req.maxTokens())
+	}
+	out, err := Decode[T](reply.Text)
+	return out, reply, err
+}
+
 // plus adds up; the cost of the sum is as certain as that of its worse part.
 func (u Usage) plus(v Usage) Usage {
 	order := []CostStatus{"", CostFree, CostActual, CostEstimated, CostAssumed}

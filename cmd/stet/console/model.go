@@ -72,6 +72,45 @@ func (e *Env) Model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
 	return llm.Metered(c, l, s.Float(settings.ModelsLimit)), nil
 }
 
+// Auxiliary gives use the model for small tasks, nil where none is configured. One
+// that cannot be had is a model whose every call fails and says why: who asks it has
+// a way to do without.
+func (e *Env) Auxiliary(s settings.Settings, use func(llm.Client) error) error {
+	o, _, err := llm.FromSettings(s, llm.Auxiliary, e.Getenv)
+	switch {
+	case errors.Is(err, llm.ErrNoModel):
+		return use(nil)
+	case err != nil:
+		return use(noModel{o, err})
+	}
+	o.Retry.Max = 1 // somebody waits
+	used := false
+	err = e.Ledger(func(l *llm.Ledger) error {
+		c, err := e.Model(o, l)
+		if err != nil {
+			return err
+		}
+		used = true
+		return use(c)
+	})
+	if !used {
+		return use(noModel{o, err})
+	}
+	return err
+}
+
+// noModel is a model that cannot be had.
+type noModel struct {
+	o   llm.Options
+	err error
+}
+
+// Generate implements [llm.Client].
+func (n noModel) Generate(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, n.err }
+
+// Model implements [llm.Client].
+func (n noModel) Model() llm.Model { return llm.Model{Provider: n.o.Provider, Name: n.o.Model} }
+
 // A ModelCheck is one configured model and how its one call went.
 type ModelCheck struct {
 	Slots   []llm.Slot // that it serves

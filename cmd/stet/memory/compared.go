@@ -8,25 +8,44 @@ import (
 
 	"stet/agent/encode"
 	"stet/agent/intake"
+	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
 
-// compared stores notes with the rules in front, and says what those decided.
-func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault.Note, w vault.Write) (err error) {
-	x, err := e.Lexicon(v)
-	if err != nil {
-		return err
+// compared stores notes with the rules in front, and a model where one is
+// configured, and says what was decided.
+func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault.Note, w vault.Write) error {
+	return e.Auxiliary(v.Settings(), func(model llm.Client) (err error) {
+		var mind *intake.Mind
+		if model != nil {
+			mind = &intake.Mind{Model: model, Progress: asking(e)}
+		}
+		x, err := e.Lexicon(v)
+		if err != nil {
+			return err
+		}
+		res, err := intake.Think(ctx, v, x, mind, notes, w)
+		if err = errors.Join(err, x.Close()); err != nil {
+			return err
+		}
+		more := console.More{Verb: "remembered", After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
+		if len(res.Decisions) > 0 {
+			more.Decisions = res.Decisions
+		}
+		return e.WroteMore(ctx, v, res.Result, more)
+	})
+}
+
+// asking shows how far the model is with many notes, to whoever looks.
+func asking(e *console.Env) func(done, total int) {
+	line := e.ProgressLine()
+	if line == nil {
+		return nil
 	}
-	res, err := intake.Remember(ctx, v, x, notes, w)
-	if err = errors.Join(err, x.Close()); err != nil {
-		return err
+	return func(done, total int) {
+		line(func() string { return fmt.Sprintf("asking the model %d of %d", done, total) })
 	}
-	more := console.More{Verb: "remembered", After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
-	if len(res.Decisions) > 0 {
-		more.Decisions = res.Decisions
-	}
-	return e.WroteMore(ctx, v, res.Result, more)
 }
 
 func printDecisions(w io.Writer, decisions []intake.Decision, dry bool) error {
@@ -38,6 +57,8 @@ func printDecisions(w io.Writer, decisions []intake.Decision, dry bool) error {
 			line = fmt.Sprintf("in conflict with  %s: %s", path, was)
 		case d.Kind == encode.Supersede && d.Kept != "":
 			line = fmt.Sprintf("no longer true in  %s: %s", path, was)
+		case d.Kind == encode.Update:
+			line = fmt.Sprintf("said as well in  %s: %s", path, console.Line1(d.Kept))
 		case d.Kind == encode.Supersede:
 			line = fmt.Sprintf("takes the place of  %s: %s", path, was)
 		}

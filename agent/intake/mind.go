@@ -1,0 +1,265 @@
+package intake
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/agent/encode"
+	"stet/agent/llm"
+	"stet/agent/pipeline"
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Mind is a model that helps the rules.
+type Mind struct {
+	Model    llm.Client
+	Progress func(done, total int)
+}
+
+const (
+	// shown is how many stored memories a note is judged beside. Specified in
+	// DESIGN.md 5.2.
+	shown = 5
+	// offered bounds the scopes, and the categories, that a model is told of.
+	offered = 60
+)
+
+// A thought is what the model made of a note, and beside which memories.
+type thought struct {
+	pipeline.Thought
+	near []vault.Memory
+}
+
+// think asks the model about the notes that the rules leave to be written, each
+// once, however often the desk is set up anew, and weighs what it says.
+func (d *desk) think(drafts []draft) error {
+	if d.mind == nil {
+		return nil
+	}
+	p := &pipeline.Pipeline{Model: d.mind.Model, Progress: d.mind.Progress}
+	var notes []pipeline.Note
+	var of []int
+	place := false
+	for i := range drafts {
+		dr := &drafts[i]
+		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil {
+			continue
+		}
+		n, near := d.question(dr)
+		d.thoughts[i] = thought{near: near}
+		notes, of, place = append(notes, n), append(of, i), place || n.Place
+	}
+	if place {
+		var err error
+		if p.Scopes, p.Categories, err = d.vocabulary(); err != nil {
+			return err
+		}
+	}
+	got, err := p.Think(d.ctx, notes)
+	if err != nil {
+		return err
+	}
+	for k, i := range of {
+		d.thoughts[i] = thought{got[k], d.thoughts[i].near}
+	}
+	return d.weighAll(drafts)
+}
+
+// question is what the model is asked about a note, and beside which memories. What
+// looks like a secret is shown to nobody.
+func (d *desk) question(dr *draft) (pipeline.Note, []vault.Memory) {
+	n, text := dr.note, dr.memory.Text
+	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Place: n.Scope == "" || n.Importance == nil}
+	if d.secret("memories/note.md", text+"\n"+n.Title) {
+		d.warnings = append(d.warnings, fmt.Sprintf("note %d was not shown to the model: it looks like a secret", dr.i+1))
+		return pipeline.Note{}, nil
+	}
+	if !pipeline.Judgeable(text) {
+		return q, nil
+	}
+	var near []vault.Memory
+	for _, o := range d.resembling(dr) {
+		near = append(near, o)
+		q.Near = append(q.Near, pipeline.Stored{Text: strings.TrimSpace(string(o.Body)), Scope: o.Scope, When: o.Created})
+	}
+	return q, near
+}
+
+func (d *desk) secret(p vault.Path, text string) bool { return len(d.v.Secrets(p, []byte(text))) > 0 }
+
+// resembling are the stored memories that a note is judged beside: none unless one
+// of them is related to it; those first, then what shares words with it.
+func (d *desk) resembling(dr *draft) []vault.Memory {
+	type ranked struct {
+		vault.Memory
+		rank int
+	}
+	var all []ranked
+	for _, o := range dr.near {
+		m := d.stored[o.ID]
+		if m.Private || !pipeline.Judgeable(o.Text) || d.secret(m.Path, o.Text) {
+			continue
+		}
+		rank := 2
+		switch {
+		case slices.ContainsFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Old == o.ID }):
+			rank = 0
+		case encode.Related(dr.memory.Text, o.Text):
+			rank = 1
+		}
+		all = append(all, ranked{m, rank})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	if len(all) == 0 || all[0].rank == 2 {
+		return nil
+	}
+	var out []vault.Memory
+	for _, m := range all[:min(shown, len(all))] {
+		out = append(out, m.Memory)
+	}
+	return out
+}
+
+// vocabulary lists the scopes and categories in use, the most used first. Those of
+// private memories alone are nobody's business, and neither is a scope that stet
+// would not make.
+func (d *desk) vocabulary() (scopes, categories []string, err error) {
+	all, err := d.v.List(d.ctx, vault.Filter{})
+	if err != nil {
+		return nil, nil, err
+	}
+	inScope, inCategory := map[string]int{}, map[string]int{}
+	for _, m := range all {
+		if m.Private {
+			continue
+		}
+		if folder, err := vault.ScopeFolder(m.Scope); err == nil && string(folder) == "memories"+m.Scope {
+			inScope[m.Scope]++
+		}
+		for _, c := range m.Categories {
+			inCategory[c]++
+		}
+	}
+	return mostUsed(inScope), mostUsed(inCategory), nil
+}
+
+func mostUsed(counts map[string]int) []string {
+	out := make([]string, 0, len(counts))
+	for s := range counts {
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	return out[:min(offered, len(out))]
+}
+
+// weighAll gives every note what came of its thought. A note that the model failed
+// is marked, so that it can be finished later.
+func (d *desk) weighAll(drafts []draft) error {
+	failed, first := 0, error(nil)
+	for i := range drafts {
+		dr := &drafts[i]
+		t, asked := d.thoughts[i]
+		if !asked || dr.plan.Duplicate != nil {
+			continue
+		}
+		d.place(dr, &t)
+		if err := d.weigh(dr, &t); err != nil {
+			return err
+		}
+		if err := t.Err(); err != nil && dr.plan.Duplicate == nil {
+			dr.note.Meta = append(slices.Clip(dr.note.Meta), vault.KeyValue{Key: "encoding", Value: markdown.String(Pending)})
+			if failed++; first == nil {
+				first = err
+			}
+		}
+	}
+	if failed > 0 {
+		d.warnings = append(d.warnings, fmt.Sprintf("the model could not help with %d of %d notes, which are stored by the rules alone and marked \"encoding: pending\": %v", failed, len(drafts), first))
+	}
+	return nil
+}
+
+// Pending marks a memory that a model was to understand and did not.
+const Pending = "pending"
+
+// place gives a note the place that was asked for, but nothing that was given.
+func (d *desk) place(dr *draft, t *thought) {
+	n, p := &dr.note, t.Placed
+	if p == nil {
+		return
+	}
+	if _, err := vault.ScopeFolder(p.Scope); err != nil {
+		t.PlaceErr = fmt.Errorf("%w: %w", llm.ErrAbsurd, err)
+		return
+	}
+	if n.Scope == "" {
+		n.Scope = p.Scope
+	}
+	if len(n.Categories) == 0 {
+		n.Categories = p.Categories
+	}
+	if n.Importance == nil {
+		n.Importance = &p.Importance
+	}
+	dr.decided = append(dr.decided, d.rule())
+}
+
+// rule is the name under which commits say that the model decided.
+func (d *desk) rule() string {
+	return "model/" + strings.Join(strings.Fields(d.mind.Model.Model().Name), "-")
+}
+
+// weigh joins what the model wants with what the rules found.
+func (d *desk) weigh(dr *draft, t *thought) error {
+	if t.Actions == nil {
+		return nil
+	}
+	for _, o := range t.near {
+		if now, ok := d.stored[string(o.Path)]; !ok || now.Hash != o.Hash {
+			t.JudgeErr = errors.New("what it compared the note with has changed meanwhile")
+			return nil
+		}
+	}
+	ruled := map[string]*encode.Verdict{}
+	for i, v := range dr.plan.Verdicts {
+		ruled[v.Old] = &dr.plan.Verdicts[i]
+	}
+	var verdicts []encode.Verdict
+	var instead *encode.Verdict // of writing the note
+	for i, a := range t.Actions {
+		key := string(t.near[i].Path)
+		v, err := d.weighOne(dr, t.near[i], ruled[key], a)
+		if err != nil {
+			return err
+		}
+		delete(ruled, key)
+		switch {
+		case v == nil:
+		case v.Kind == encode.Duplicate || v.Kind == encode.Update:
+			if instead == nil {
+				instead = v
+			}
+		default:
+			verdicts = append(verdicts, *v)
+		}
+	}
+	for _, v := range ruled {
+		verdicts = append(verdicts, *v)
+	}
+	slices.SortFunc(verdicts, func(a, b encode.Verdict) int { return cmp.Compare(a.Old, b.Old) })
+	switch {
+	case instead == nil || len(verdicts) > 0: // what others make way for is written
+	case instead.Kind == encode.Duplicate:
+		dr.plan.Duplicate = instead
+	default:
+		verdicts = []encode.Verdict{*instead}
+	}
+	dr.plan.Verdicts = verdicts
+	return nil
+}

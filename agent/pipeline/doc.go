@@ -1,0 +1,113 @@
+// Package pipeline understands new memories with a model: where each belongs, and
+// what it does to stored ones that resemble it. It knows texts and no vault: it can
+// touch nothing, and stored memories have numbers here and no names.
+//
+// It promises how many calls are made. A memory whose place is known and that
+// resembles nothing costs none, one of the two costs one, both cost two, which run
+// at the same time; an answer that makes no sense is not asked for again. It
+// promises that what comes out is well formed, whatever the model wrote: a place
+// that can be a folder, and for each stored memory that was shown exactly one
+// action, or an error. Whether an action may be carried out is for the caller to
+// judge, who knows whose word counts.
+//
+//	thoughts, err := (&pipeline.Pipeline{Model: client, Scopes: scopes}).Think(ctx, notes)
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"stet/agent/llm"
+)
+
+// A Note is a new memory. What is given is not asked for.
+type Note struct {
+	Text  string
+	Title string
+	Kind  string
+	Scope string // "" = not known
+	// Place asks where it belongs.
+	Place bool
+	// Near are the stored memories to judge, none for nothing to judge.
+	Near []Stored
+}
+
+// A Stored is a stored memory.
+type Stored struct {
+	Text  string
+	Scope string
+	When  time.Time
+}
+
+// A Thought is what the model made of one note.
+type Thought struct {
+	Placed   *Placed  // nil when it was not asked, or failed
+	PlaceErr error    // why there is no place although it was asked for
+	Actions  []Action // one for each of Near in order; nil when it was not asked, or failed
+	JudgeErr error
+}
+
+// Err is the first thing that went wrong, nil for nothing.
+func (t Thought) Err() error {
+	if t.JudgeErr != nil {
+		return t.JudgeErr
+	}
+	return t.PlaceErr
+}
+
+// A Placed says where a note belongs.
+type Placed struct {
+	Scope      string // "/" is the top
+	Categories []string
+	Importance float64
+}
+
+// A Kind is what becomes of a stored memory.
+type Kind string
+
+// The kinds of actions.
+const (
+	Keep      Kind = "keep"
+	Supersede Kind = "supersede"
+	Conflict  Kind = "conflict"
+	Duplicate Kind = "duplicate"
+	Update    Kind = "update"
+)
+
+// An Action is what the model wants of one stored memory. Text is what remains of it
+// after a Supersede, or what it says after an Update.
+type Action struct {
+	Kind       Kind
+	Text       string
+	Confidence float64
+}
+
+// A Pipeline asks one model. Its zero Workers and Progress are usable.
+type Pipeline struct {
+	Model      llm.Client
+	Scopes     []string // in use, offered in this order
+	Categories []string // in use, offered in this order
+	Workers    int      // notes thought about at a time; 0 is 4
+	Progress   func(done, total int)
+}
+
+const (
+	defaultWorkers = 4
+	// maxText bounds how much of a note is sent, in bytes: a place shows at the
+	// beginning, and more than this is not judged (see [Judgeable]).
+	maxText = 8 << 10
+	answer  = 2048 // tokens; models that think aloud need most of them
+)
+
+// Judgeable reports whether a text is short enough to be judged: of half a memory
+// nobody can say what it makes untrue.
+func Judgeable(text string) bool { return len(text) <= maxText }
+
+// Think thinks about notes, some of them at a time, and returns a thought for each
+// in their order. It fails only with the cause of ctx: what a model does wrong
+// stands in the thoughts. When the model cannot be had, the rest is not asked.
+func (p *Pipeline) Think(ctx context.Context, notes []Note) ([]Thought, error) {
+	r := &run{Pipeline: p, out: make([]Thought, len(notes))}
+	r.all(ctx, notes)
+	return r.out, context.Cause(ctx)
+}

@@ -1,0 +1,101 @@
+// Package prompts holds what stet says to models, and the form in which they must
+// answer. A prompt is a Go type: what it needs are its fields, so that a prompt with
+// a part missing does not compile. What people wrote goes to a model as JSON in the
+// user's turn, never into the system prompt: a note cannot pose as an instruction by
+// closing a quote.
+//
+// The package is a leaf: it imports nothing of stet and asks nobody.
+package prompts
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+)
+
+//go:embed place.md
+var place string
+
+//go:embed judge.md
+var judge string
+
+// Place asks where a note belongs.
+type Place struct {
+	Note       string   `json:"note"`
+	Title      string   `json:"title,omitempty"`
+	Kind       string   `json:"kind,omitempty"`
+	Scopes     []string `json:"scopes_in_use"`
+	Categories []string `json:"categories_in_use"`
+}
+
+// System is the system prompt.
+func (Place) System() string { return place }
+
+// User is the user's turn.
+func (p Place) User() string {
+	p.Scopes, p.Categories = some(p.Scopes), some(p.Categories)
+	return text(p)
+}
+
+// Placed is the answer to [Place].
+type Placed struct {
+	Scope      string   `json:"suggested_scope" desc:"a path like /infra/db, or /"`
+	Categories []string `json:"categories" desc:"one to three single words"`
+	Importance float64  `json:"importance" desc:"from 0 to 1"`
+}
+
+// Judge asks what a new note does to stored ones.
+type Judge struct {
+	Note   string   `json:"new_note"`
+	Scope  string   `json:"scope,omitempty"`
+	Stored []Stored `json:"stored"`
+}
+
+// A Stored note is named by its number alone: a model that knew no path and no id
+// can name no other file.
+type Stored struct {
+	Number int    `json:"number"`
+	Note   string `json:"note"`
+	Scope  string `json:"scope,omitempty"`
+	Date   string `json:"date,omitempty"`
+}
+
+// System is the system prompt.
+func (Judge) System() string { return judge }
+
+// User is the user's turn.
+func (j Judge) User() string { return text(j) }
+
+// Judged is the answer to [Judge].
+type Judged struct {
+	Actions []Action `json:"actions" desc:"one for each stored note"`
+}
+
+// An Action is what becomes of one stored note.
+type Action struct {
+	Number     int     `json:"number" desc:"of the stored note"`
+	Action     string  `json:"action" enum:"keep,supersede,conflict,duplicate,update"`
+	Text       string  `json:"text" desc:"what remains of it, or what it says from now on; else empty"`
+	Confidence float64 `json:"confidence" desc:"from 0 to 1"`
+}
+
+// text is JSON that people can read: one value a line, no letter escaped that need
+// not be.
+func text(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		panic("prompts: " + err.Error()) // structs of strings and numbers
+	}
+	return b.String()
+}
+
+// some makes an empty list one that JSON shows.
+func some(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
