@@ -3,6 +3,7 @@ package encode
 import (
 	"slices"
 	"unicode"
+	"unicode/utf8"
 )
 
 // These compare what somebody else, a model, says of two texts with the texts
@@ -54,7 +55,8 @@ func SaysSame(stored, text string) bool {
 	if n.hasCode() || o.hasCode() {
 		return n.norm == o.norm
 	}
-	return holds(o.clauses, n.clauses) && denials(o.clauses) == denials(n.clauses) && !qualified(n, o) && asked(o.clauses) == asked(n.clauses)
+	named := names(n.clauses, o.clauses)
+	return holds(o.clauses, n.clauses) && subsequence(fixed(n.clauses, named), fixed(o.clauses, named)) && denials(o.clauses) == denials(n.clauses) && !qualified(n, o) && asked(o.clauses) == asked(n.clauses)
 }
 
 // SaysBoth reports whether a text says what two others say and nothing else, so that
@@ -65,7 +67,8 @@ func SaysBoth(merged, a, b string) bool {
 		return false
 	}
 	both := slices.Concat(x.clauses, y.clauses)
-	return holds(m.clauses, x.clauses) && holds(m.clauses, y.clauses) && holds(both, m.clauses) &&
+	return holds(m.clauses, x.clauses) && holds(m.clauses, y.clauses) &&
+		subset(fixed(m.clauses, names(m.clauses)), fixed(both, names(m.clauses))) && 4*missing(contents(m.clauses), contents(both)) < len(contents(m.clauses)) &&
 		(denials(m.clauses) > 0) == (denials(both) > 0) && (asked(m.clauses) > 0) == (asked(both) > 0)
 }
 
@@ -76,42 +79,49 @@ func IsRest(text, rest string) bool {
 	return len(contents(clausesOf(rest))) >= 2 && len(x) < len(y) && subsequence(x, y)
 }
 
-// holds reports whether in has every value and name of what, and nearly all of its
-// words: less than a quarter may be said otherwise.
+// holds reports whether in has every word of what that says something, and every
+// value.
 func holds(in, what []*clause) bool {
-	have, want := contents(in), contents(what)
-	if 4*missing(want, have) >= len(want) {
-		return false
-	}
-	var values1, values2 []string
-	for _, c := range in {
-		values1 = append(values1, values(c.words)...)
-		for _, w := range c.words {
-			// What begins a sentence here may stand within one there.
-			values1 = append(values1, w.fold)
-		}
-	}
-	for _, c := range what {
-		values2 = append(values2, values(c.words)...)
-	}
-	return subset(values2, values1) && subset(capitals(what), have)
+	want := contents(what)
+	return len(want) > 0 && subset(want, contents(in)) && subset(fixed(what, nil), fixed(in, nil))
 }
 
-// capitals are the stems of words with a capital letter, which may be names even
-// where they begin a sentence.
-func capitals(clauses []*clause) []string {
+// fixed are the words of some clauses that cannot be said otherwise, in order:
+// numbers, addresses and names.
+func fixed(clauses []*clause, names map[string]bool) []string {
 	var out []string
 	for _, c := range clauses {
 		for _, w := range c.words {
-			for _, r := range w.raw {
-				if unicode.IsUpper(r) && w.content() {
-					out = append(out, w.stem)
-				}
-				break
+			switch n := number(w.fold); {
+			case n != "":
+				out = append(out, n)
+			case names[w.stem], w.value() && !capital(w):
+				out = append(out, w.stem)
 			}
 		}
 	}
 	return out
+}
+
+// names are the stems that somewhere begin with a capital letter although they do
+// not begin a sentence.
+func names(texts ...[]*clause) map[string]bool {
+	out := map[string]bool{}
+	for _, clauses := range texts {
+		for _, c := range clauses {
+			for _, w := range c.words {
+				if capital(w) && w.value() && w.content() {
+					out[w.stem] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+func capital(w word) bool {
+	r, _ := utf8.DecodeRuneInString(w.raw)
+	return unicode.IsUpper(r)
 }
 
 // contents are the different stems of what clauses say.

@@ -38,6 +38,8 @@ func TestSaysSame(t *testing.T) {
 		{"Alice likes strong black tea with cold milk.", "Bob likes strong black tea with cold milk.", false},
 		{"Alice likes tea with milk.", "Alice likes tea with lemon.", false},
 		{"The staging server sends emails to customers.", "The staging server never sends emails to customers.", false},
+		{"The database backup of the shop runs at 3.", "The database backup of the shop runs on weekends.", false},
+		{"Alice manages Bob.", "Bob manages Alice.", false},
 		{"The gate opens on weekdays.", "The gate opens only on weekdays.", false},
 		{"Does the gate open at 7?", "The gate opens at 7.", false},
 		{"Run ```make all``` first.", "Run ```make none``` first.", false},
