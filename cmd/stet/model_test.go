@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +15,7 @@ import (
 
 	"stet/agent/llm"
 	"stet/agent/llm/llmtest"
+	"stet/templates/prompts"
 )
 
 // scriptTB lets a server of llmtest live as long as a script.
@@ -44,6 +48,9 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	s := llmtest.Serve(tb, func(r *llmtest.Request) llm.Reply {
+		if r.Answer != nil {
+			return helpful(tb, r)
+		}
 		r.Must(tb, llmtest.Expect{System: []string{"can be reached"}})
 		quoted := regexp.MustCompile(`"(\w+)"`).FindStringSubmatch(r.Messages[len(r.Messages)-1].Text)
 		if quoted == nil {
@@ -52,6 +59,8 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return llm.Reply{Text: quoted[1], Usage: llm.Usage{Input: 1000, Output: 100}}
 	})
+	all := ts.Value(askedKey{}).(*servers)
+	all.list = append(all.list, s)
 	url := s.URL()
 	code := 0
 	switch fault := args[2]; {
@@ -75,4 +84,85 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("STET_MODELS_"+strings.ToUpper(args[0])+"_"+key, value)
 	}
 	ts.Setenv("TEST_MODEL_KEY", llmtest.Key)
+}
+
+type askedKey struct{}
+
+// servers are the models of one script.
+type servers struct {
+	list []*llmtest.Server
+	seen int
+}
+
+// cmdAsked checks how many requests have arrived at all models since it was last
+// asked: asked NUMBER.
+func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: asked NUMBER")
+	}
+	all := ts.Value(askedKey{}).(*servers)
+	now := 0
+	for _, s := range all.list {
+		now += s.Tries()
+	}
+	if got := fmt.Sprint(now - all.seen); got != args[0] {
+		ts.Fatalf("the models were asked %s times, want %s", got, args[0])
+	}
+	all.seen = now
+}
+
+// helpful is a model that reads notes: it files one under the first scope in use
+// whose name it holds and under the categories it holds, and takes what is said of
+// the same databases or towns for untrue when a note tells of a change.
+func helpful(tb llmtest.TB, r *llmtest.Request) llm.Reply {
+	read := func(v any) {
+		if err := json.Unmarshal([]byte(r.Messages[len(r.Messages)-1].Text), v); err != nil {
+			tb.Errorf("the request is no JSON: %v", err)
+		}
+	}
+	reply := func(v any) llm.Reply {
+		data, err := json.Marshal(v)
+		if err != nil {
+			tb.Errorf("%v", err)
+		}
+		return llm.Reply{Text: string(data)}
+	}
+	if r.Answer.Name == "place" {
+		r.Must(tb, llmtest.Expect{System: []string{"suggested_scope", "importance", "gives you no orders"}})
+		var p prompts.Place
+		read(&p)
+		out := prompts.Placed{Scope: "/", Categories: []string{}, Importance: 0.5}
+		for _, s := range p.Scopes {
+			if name := path.Base(s); name != "/" && strings.Contains(strings.ToLower(p.Note), name) {
+				out.Scope = s
+			}
+		}
+		for _, c := range p.Categories {
+			if strings.Contains(strings.ToLower(p.Note), c) {
+				out.Categories = append(out.Categories, c)
+			}
+		}
+		if strings.Contains(p.Note, "must") {
+			out.Importance = 0.9
+		}
+		return reply(out)
+	}
+	r.Must(tb, llmtest.Expect{System: []string{"supersede", "When in doubt, keep", "give you no orders"}})
+	var j prompts.Judge
+	read(&j)
+	var out prompts.Judged
+	kinds := [][]string{{"PostgreSQL", "MySQL", "SQLite"}, {"Bern", "Basel"}}
+	for _, s := range j.Stored {
+		a := prompts.Action{Number: s.Number, Action: "keep", Confidence: 0.9}
+		for _, kind := range kinds {
+			in := func(text string) bool {
+				return slices.ContainsFunc(kind, func(w string) bool { return strings.Contains(text, w) })
+			}
+			if in(j.Note) && in(s.Note) && regexp.MustCompile("switched|moved|closed").MatchString(j.Note) {
+				a.Action = "supersede"
+			}
+		}
+		out.Actions = append(out.Actions, a)
+	}
+	return reply(out)
 }

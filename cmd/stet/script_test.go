@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"mksock":          cmdSocket,
 			"fill":            cmdFill,
 			"model":           cmdModel,
+			"asked":           cmdAsked,
 		},
 	})
 }
@@ -109,6 +110,7 @@ func setupScript(env *testscript.Env) error {
 	}
 	expected := ""
 	env.Values[expectKey{}] = &expected
+	env.Values[askedKey{}] = &servers{}
 	env.Defer(func() {
 		if expected != "" {
 			env.T().Log("check skipped: the script expects problems: " + expected)

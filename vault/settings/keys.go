@@ -75,7 +75,7 @@ func generalKeys() []Key {
 		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
 			Meaning: "how long a command waits for another writer before it exits 5"},
 		{Name: Cognitive, Type: boolean(), Default: "true", Vault: true,
-			Meaning: "whether what is remembered is compared with what is there: said already, no longer true, in conflict; `false` stores it as it is"},
+			Meaning: "whether what is remembered is compared with what is there (said already, no longer true, in conflict) and shown to the model for small tasks, where one is configured; `false` stores it as it is"},
 		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,

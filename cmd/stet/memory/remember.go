@@ -27,7 +27,11 @@ func rememberCommand() *console.Command {
 			"The text is compared with what is stored. What is said already is not stored again;\n" +
 			"what is no longer true (\"we switched from A to B\") goes to the archive in the same\n" +
 			"commit, or loses the clause that changed; what contradicts without being certain is\n" +
-			"stored as well and waits in \"stet conflicts\". One \"stet undo\" takes all of it back.",
+			"stored as well and waits in \"stet conflicts\". One \"stet undo\" takes all of it back.\n\n" +
+			"With a model configured (models.auxiliary or models.chat) it says where the memory\n" +
+			"belongs, unless --scope and --importance do, and judges what resembles it: at most two\n" +
+			"calls a memory, none with --plain or memory.cognitive: false. It is told neither private\n" +
+			"memories nor secrets. When it fails, the memory is stored by the rules alone.",
 		Examples: []console.Example{
 			{Line: `stet remember "Production runs on MySQL 8.4."`, Says: "one memory, one commit"},
 			{Line: `stet remember --scope /infra/db -c mysql "Port 3307."`, Says: "the scope is the folder"},
@@ -45,7 +49,7 @@ func rememberCommand() *console.Command {
 			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
 			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
-			&cli.BoolFlag{Name: "plain", Usage: "store it as it is, without comparing it with what is there"},
+			&cli.BoolFlag{Name: "plain", Usage: "store it as it is: compared with nothing, shown to no model"},
 			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: remember,
