@@ -29,6 +29,13 @@ func claudeCode() Source {
 			return []string{join(h.under("CLAUDE_CONFIG_DIR", ".claude"), "projects")}
 		},
 		keep: hasExt(".jsonl"),
+		foreign: func(p string) string {
+			base := strings.TrimSuffix(filepath.Base(p), ".jsonl")
+			if folder := filepath.Dir(p); strings.HasPrefix(base, "agent-") && filepath.Base(folder) == "subagents" {
+				return filepath.Base(filepath.Dir(folder)) + "/" + base
+			}
+			return base
+		},
 		read: func(r *reading, f file) error {
 			return r.open(f, hasExt(".jsonl"), func(name string, in io.Reader) error { return r.claudeCode(name, in) })
 		},

@@ -27,6 +27,10 @@ func codex() Source {
 			return []string{join(home, "sessions"), join(home, "archived_sessions")}
 		},
 		keep: isRollout,
+		foreign: func(p string) string {
+			base := strings.TrimSuffix(filepath.Base(p), ".jsonl")
+			return base[max(0, len(base)-len("00000000-0000-0000-0000-000000000000")):]
+		},
 		read: func(r *reading, f file) error {
 			return r.open(f, hasExt(".jsonl"), func(name string, in io.Reader) error { return r.codex(name, in) })
 		},

@@ -20,11 +20,12 @@ type known struct {
 	// odd are those whose name a person changed, by the part of their id.
 	odd      map[string]vault.Path
 	rejected map[string]bool
-	whole    bool // odd has those too whose new name looks like one of stet's
+	size     map[vault.Path]int64 // of those that were there at first
+	whole    bool                 // odd has those too whose new name looks like one of stet's
 }
 
 func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
-	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{}}
+	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{}, size: map[vault.Path]int64{}}
 	ids, err := v.RejectedIDs()
 	if err != nil {
 		return nil, err
@@ -40,6 +41,7 @@ func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
 			return nil, err
 		}
 		for _, f := range files {
+			k.size[f.Path] = f.Size
 			if err := k.see(f.Path); err != nil {
 				return nil, err
 			}
@@ -77,11 +79,11 @@ func lastSix(p vault.Path) string {
 
 // id reads the id of a transcript; "" when there is none.
 func (k *known) id(p vault.Path) (string, error) {
-	id, err := session.IDOf(k.v, p)
+	head, err := session.Head(k.v, p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular) {
 		return "", nil
 	}
-	return id, err
+	return head.ID, err
 }
 
 // find is where the transcript of that id stands, "" when there is none.

@@ -37,6 +37,8 @@ type reading struct {
 	count    int
 	// started holds when a conversation began, for those that came out of it.
 	started map[string]time.Time
+	began   map[string]time.Time // those of them that the present file said
+	broken  bool                 // the present file could not be read to its end
 
 	keep     func(memory) error // of a source of memories
 	notes    []string           // what is worth saying and no problem
@@ -54,6 +56,10 @@ func (r *reading) remember(foreign string, started time.Time) {
 		r.started = map[string]time.Time{}
 	}
 	r.started[foreign] = started
+	if r.began == nil {
+		r.began = map[string]time.Time{}
+	}
+	r.began[foreign] = started
 }
 
 // Progress is how far a run has come.
@@ -112,6 +118,7 @@ func (r *reading) lines(name string, in io.Reader, fn func(n int, line []byte) e
 			if ctx := context.Cause(r.ctx); ctx != nil {
 				return ctx
 			}
+			r.broken = true
 			r.problem(name, n, "cannot be read on: "+err.Error())
 			return nil
 		}

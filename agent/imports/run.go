@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,11 @@ type Options struct {
 	// Project keeps those of one project: its path, a folder above it, or its
 	// name alone.
 	Project string
+	// Now is when the run begins. With it the run remembers which files it has
+	// read, and passes over those that have not changed since; without it none.
+	Now time.Time
+	// Reread reads them all the same.
+	Reread bool
 	// CommitBytes bounds what one commit brings; 0 means 16 MiB.
 	CommitBytes int
 	// Progress is told after every conversation; nil is silence.
@@ -50,7 +56,8 @@ type Report struct {
 	Source    string    `json:"source"`
 	Files     int       `json:"files"`
 	Bytes     int64     `json:"bytes"`
-	Read      int       `json:"read"` // conversations or memories in the source
+	Unread    int       `json:"unread"` // files that have not changed since an earlier run, and were not opened
+	Read      int       `json:"read"`   // conversations or memories in the source
 	Added     int       `json:"added"`
 	Grown     int       `json:"grown"`
 	Changed   int       `json:"changed"` // superseded or updated
@@ -99,10 +106,19 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 		}
 		r.keep = w.keeper.keep
 	}
+	if !s.Memories && !o.Now.IsZero() {
+		if w.done, err = openDone(v, s); err != nil {
+			return report, err
+		}
+	}
 	w.most = min(maxContent, int(s.limit(v)/2))
 	r.wants, r.emit = w.wants, w.take
 	if err = w.run(files); s.Memories && err == nil {
 		err = w.keeper.flushMemories()
+	}
+	if w.done != nil && !o.Write.DryRun {
+		// Also when the person has ended the run: what is committed is done.
+		err = errors.Join(err, w.done.save(context.WithoutCancel(ctx)))
 	}
 	report.Read, report.Malformed = r.progress.Sessions, r.count
 	report.Problems, report.Notes = append(report.Problems, r.problems...), r.notes
@@ -119,7 +135,11 @@ func (w *writer) run(files []file) error {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
-		if err := w.source.read(w.r, f); err != nil {
+		unread, err := w.unread(f)
+		if err == nil && !unread {
+			err = w.read(f)
+		}
+		if err != nil {
 			return fmt.Errorf("import %s: %q: %w", w.source.Name, f.path, err)
 		}
 	}
@@ -140,7 +160,9 @@ type writer struct {
 	most   int     // bytes of one message
 	batch  []*item
 	size   int
-	id     string // of the run, in every commit of it
+	id     string     // of the run, in every commit of it
+	done   *done      // nil where nothing is remembered
+	talks  []doneTalk // of the file that is being read
 }
 
 // An item is one transcript of a batch.
@@ -155,17 +177,19 @@ type item struct {
 // wants is what Since and Project leave.
 func (w *writer) wants(s *Session) bool {
 	s.settle()
-	if w.o.Since.IsZero() && w.o.Project == "" {
-		return true
-	}
-	ok := w.o.Since.IsZero() || !s.Ended.Before(w.o.Since)
-	if p := w.o.Project; p != "" {
-		p = filepath.ToSlash(strings.TrimRight(p, `/\`))
-		have := filepath.ToSlash(s.Project)
-		ok = ok && (have == p || strings.HasPrefix(have, p+"/") || strings.EqualFold(have[strings.LastIndexByte(have, '/')+1:], p))
-	}
+	ok := w.within(s.Ended, s.Project)
 	if !ok {
 		w.report.Skipped++
+	}
+	return ok
+}
+
+func (w *writer) within(ended time.Time, project string) bool {
+	ok := w.o.Since.IsZero() || !ended.Before(w.o.Since)
+	if p := w.o.Project; p != "" {
+		p = filepath.ToSlash(strings.TrimRight(p, `/\`))
+		have := filepath.ToSlash(project)
+		ok = ok && (have == p || strings.HasPrefix(have, p+"/") || strings.EqualFold(have[strings.LastIndexByte(have, '/')+1:], p))
 	}
 	return ok
 }
@@ -236,10 +260,12 @@ func (w *writer) decide(s *Session) (*item, error) {
 			return nil, err
 		}
 		if w.known.gone(s.ID, p) {
+			w.saw(s)
 			w.report.Rejected++
 			return nil, nil
 		}
 		if p == "" {
+			w.saw(s)
 			return &item{s: s, state: state}, nil
 		}
 		have, _, err := w.v.ReadFile(p)
@@ -252,13 +278,21 @@ func (w *writer) decide(s *Session) (*item, error) {
 			s, state = s.variant(g.changed, s.ID), StateSuperseded
 			continue
 		case !g.more(s):
+			w.saw(s)
 			w.report.Unchanged++
 			return nil, nil
 		}
+		w.saw(s)
 		return &item{s: s, path: p, state: StateGrown, from: g.from}, nil
 	}
 	w.r.problem(s.Origin, 0, "left out: it has changed in more ways than can be told apart")
 	return nil, nil
+}
+
+// saw takes down that the present file holds a conversation, once it is known
+// which transcript that is.
+func (w *writer) saw(s *Session) {
+	w.talks = append(w.talks, doneTalk{ID: hashPart(s.ID), Messages: len(s.Messages), Ended: s.Ended, Project: s.Project})
 }
 
 // flush commits the batch.
@@ -266,6 +300,7 @@ func (w *writer) flush() error {
 	batch := w.batch
 	w.batch, w.size = nil, 0
 	if len(batch) == 0 {
+		w.settled(true)
 		return nil
 	}
 	if err := context.Cause(w.ctx); err != nil {
@@ -282,6 +317,7 @@ func (w *writer) flush() error {
 	if err != nil {
 		return err
 	}
+	w.settled(!slices.Contains(paths, ""))
 	for i, it := range batch {
 		if paths[i] == "" {
 			w.report.Unchanged++
@@ -301,6 +337,19 @@ func (w *writer) flush() error {
 		return w.o.Committed(res)
 	}
 	return nil
+}
+
+// settled is told that nothing of the files read so far is left to be written. Is
+// it not all written, since somebody changed a transcript meanwhile, they are read
+// again the next time.
+func (w *writer) settled(all bool) {
+	if w.done == nil {
+		return
+	}
+	if !all {
+		clear(w.done.wait)
+	}
+	w.done.committed()
 }
 
 func subject(batch []*item, source string) string {

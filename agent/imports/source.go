@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/vault"
 )
@@ -45,6 +46,9 @@ type Source struct {
 	places func(Host) []string    // where it stands by itself; nil: it has to be named
 	keep   func(path string) bool // which files of a folder belong to it
 	read   func(*reading, file) error
+	// foreign is the id that the conversation of a file has by its name alone, ""
+	// for none; nil where names say nothing.
+	foreign func(path string) string
 }
 
 // Sources lists what can be imported, in the order of a list for people.
@@ -86,6 +90,9 @@ type file struct {
 	path string
 	root string // the place it was found in
 	size int64
+
+	time     time.Time // of its last change
+	identity uint64    // see vault.Identity
 }
 
 // Count says how many files of a source stand in places, and their bytes.
@@ -111,7 +118,9 @@ func (s Source) files(places []string) ([]file, error) {
 			if !info.Mode().IsRegular() {
 				return nil, vault.WithHint(fmt.Errorf("import %s: %q: %w", s.Name, place, vault.ErrNotRegular), "save it as a file first")
 			}
-			out = append(out, file{path: place, root: filepath.Dir(place), size: info.Size()})
+			f := file{path: place, root: filepath.Dir(place)}
+			f.stat(info)
+			out = append(out, f)
 			continue
 		}
 		err = filepath.WalkDir(place, func(p string, d fs.DirEntry, err error) error {
@@ -126,7 +135,9 @@ func (s Source) files(places []string) ([]file, error) {
 			}
 			info, err := d.Info()
 			if err == nil {
-				out = append(out, file{path: p, root: place, size: info.Size()})
+				f := file{path: p, root: place}
+				f.stat(info)
+				out = append(out, f)
 			}
 			return nil
 		})
@@ -150,6 +161,7 @@ func (r *reading) open(f file, keep func(name string) bool, fn func(name string,
 	}
 	in, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		r.broken = true
 		r.problem(f.path, 0, err.Error())
 		return nil
 	}
@@ -163,6 +175,7 @@ func (r *reading) open(f file, keep func(name string) bool, fn func(name string,
 func (r *reading) unzip(f file, keep func(name string) bool, fn func(name string, in io.Reader) error) error {
 	z, err := zip.OpenReader(f.path)
 	if err != nil {
+		r.broken = true
 		r.problem(f.path, 0, "not a zip archive: "+err.Error())
 		return nil
 	}
@@ -174,6 +187,7 @@ func (r *reading) unzip(f file, keep func(name string) bool, fn func(name string
 		}
 		in, merr := m.Open()
 		if merr != nil {
+			r.broken = true
 			r.problem(f.path, 0, m.Name+": "+merr.Error())
 			continue
 		}

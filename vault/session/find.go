@@ -83,22 +83,21 @@ func named(paths []vault.Path, id string) (out []vault.Path) {
 // headSize is more than front matter ever is that nobody wrote a book into.
 const headSize = 4 << 10
 
-// IDOf reads the id of a transcript, and of the file no more than it takes; ""
-// where there is none.
-func IDOf(v *vault.Vault, p vault.Path) (string, error) {
+// Head reads what a transcript's front matter says, and of the file no more than
+// that takes.
+func Head(v *vault.Vault, p vault.Path) (Known, error) {
 	head, err := v.ReadHead(p, headSize)
 	if err != nil {
-		return "", err
+		return Known{}, err
 	}
 	if end := bytes.Index(head, []byte("\n---")); end >= 0 {
 		head = head[:end+len("\n---")]
 	} else if len(head) == headSize {
 		if head, _, err = v.ReadFile(p); err != nil {
-			return "", err
+			return Known{}, err
 		}
 	}
-	id, _ := markdown.Parse(head).Meta("id")
-	return id.Text(), nil
+	return Read(p, head), nil
 }
 
 // IDs reads the ids of transcripts, each with "" that has none or cannot be
@@ -110,8 +109,8 @@ func IDs(ctx context.Context, v *vault.Vault, paths []vault.Path) ([]string, err
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(paths) && ctx.Err() == nil; i += workers {
-				if id, err := IDOf(v, paths[i]); err == nil {
-					out[i] = id
+				if k, err := Head(v, paths[i]); err == nil {
+					out[i] = k.ID
 				}
 			}
 		})

@@ -21,10 +21,12 @@ func importCommand() *console.Command {
 		Summary: "bring in conversations and memories of other programs",
 		Args:    "[SOURCE [PATH...]]", MaxArgs: -1,
 		Verbs: sourceNames(),
-		Details: "Alone it lists the sources: what stands on this machine and how much it is. With a\n" +
+		Details: "Alone it lists the sources: what stands on this machine, how much it is, and how many of\n" +
+			"its conversations are new, grown or as before, by the names and times of the files. With a\n" +
 			"SOURCE everything of it comes in: each conversation as a transcript in sessions/, each\n" +
 			"memory below a scope of its own. PATH is a file or folder to read instead.\n\n" +
-			"A second import appends what has grown and writes nothing for what has not; what was\n" +
+			"A second import appends what has grown and writes nothing for what has not; files of\n" +
+			"conversations that have not changed are not opened (--force reads them). What was\n" +
 			"forgotten here stays away. Secrets are replaced by \"[redacted: RULE]\". What cannot be\n" +
 			"read is counted and listed, and everything else comes in. A run is one commit, or one\n" +
 			"for every 16 MiB of transcripts; Ctrl-C keeps those, and the next run does the rest.",
@@ -38,6 +40,7 @@ func importCommand() *console.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
 			&cli.StringFlag{Name: "project", Usage: "only those of `PROJECT`: a folder or its name"},
+			&cli.BoolFlag{Name: "force", Usage: "read files again that have not changed since they were read"},
 			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` is acting, not a person (also: STET_AGENT)"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
 		},
@@ -56,18 +59,18 @@ func sourceNames() []string {
 func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 	host := imports.Host{Getenv: e.Getenv, Home: e.Getenv("HOME")}
 	if len(in.Words) == 0 {
-		for _, flag := range []string{"since", "project"} {
+		for _, flag := range []string{"since", "project", "force"} {
 			if in.IsSet(flag) {
 				return console.Usagef("--%s needs a SOURCE", flag).Suggest("one of %s", strings.Join(sourceNames(), ", "))
 			}
 		}
-		return listSources(e, host)
+		return listSources(ctx, e, host)
 	}
 	source, places, err := whatToImport(e, host, in.Words)
 	if err != nil {
 		return err
 	}
-	o := imports.Options{Write: e.Write(in), Project: in.String("project")}
+	o := imports.Options{Write: e.Write(in), Project: in.String("project"), Now: e.Now(), Reread: in.Bool("force")}
 	if o.Since, err = e.Time(in.String("since")); err != nil {
 		return err
 	}
@@ -135,17 +138,49 @@ type sourceView struct {
 	Places   []string `json:"places"`
 	Files    int      `json:"files"`
 	Bytes    int64    `json:"bytes"`
+	// Of conversations, against the vault here; absent without one.
+	Brings *bringsView `json:"brings,omitempty"`
 }
 
-func listSources(e *console.Env, host imports.Host) error {
+// A bringsView counts conversations; docs/FORMAT.md says how they are told apart.
+type bringsView struct {
+	New       int `json:"new"`
+	Grown     int `json:"grown"`
+	Unchanged int `json:"unchanged"`
+	Unread    int `json:"unread"`
+}
+
+// String is the counts as the list shows them.
+func (b *bringsView) String() string {
+	text := fmt.Sprintf("%d new, %d grown, %d as before", b.New, b.Grown, b.Unchanged)
+	if b.Unread > 0 {
+		text += fmt.Sprintf(", %d here that may have grown", b.Unread)
+	}
+	return text
+}
+
+func listSources(ctx context.Context, e *console.Env, host imports.Host) error {
 	views := []sourceView{}
+	v, err := e.Reader(ctx)
+	if err == nil {
+		defer e.Close(v)
+	} else if v = nil; !errors.Is(err, vault.ErrNotVault) {
+		e.Warn("%v", err) // what there is to bring in is worth knowing all the same
+	}
 	for _, s := range imports.Sources() {
-		v := sourceView{Source: s.Name, Title: s.Title, Memories: s.Memories, Places: append([]string{}, s.Find(host)...)}
+		view := sourceView{Source: s.Name, Title: s.Title, Memories: s.Memories, Places: append([]string{}, s.Find(host)...)}
 		var err error
-		if v.Files, v.Bytes, err = s.Count(v.Places); err != nil {
+		if v == nil || s.Memories || len(view.Places) == 0 {
+			view.Files, view.Bytes, err = s.Count(view.Places)
+		} else {
+			var l imports.Survey
+			l, err = imports.Look(ctx, v, s, view.Places)
+			view.Files, view.Bytes, view.Brings = l.Files, l.Bytes, &bringsView{l.New, l.Grown, l.Unchanged, l.Unread}
+		}
+		if err != nil {
 			e.Warn("%v", err)
 		}
-		views = append(views, v)
+		views = append(views, view)
 	}
 	return e.Answer(views, func(w io.Writer) error {
 		for _, v := range views {
@@ -153,6 +188,9 @@ func listSources(e *console.Env, host imports.Host) error {
 			switch {
 			case v.Files > 0:
 				line += fmt.Sprintf(": %d files, %s in %s", v.Files, size(v.Bytes), strings.Join(v.Places, ", "))
+				if v.Brings != nil {
+					line += ": " + v.Brings.String()
+				}
 			case len(v.Places) > 0:
 				line += ": nothing in " + strings.Join(v.Places, ", ")
 			}
@@ -250,7 +288,7 @@ func lines(e *console.Env, r *imports.Report) []string {
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Redacted, "redacted"}, {r.Malformed, "malformed"}, {len(r.Commits), "commits"}} {
+	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "files not opened"}, {r.Redacted, "redacted"}, {r.Malformed, "malformed"}, {len(r.Commits), "commits"}} {
 		if more.n > 0 {
 			sum += fmt.Sprintf(", %d %s", more.n, more.what)
 		}
