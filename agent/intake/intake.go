@@ -178,18 +178,24 @@ func (d *desk) judge(dr *draft) error {
 	if err != nil {
 		return err
 	}
-	plan := encode.Decide(m, slices.Concat(near, d.earlier))
-	if slices.ContainsFunc(plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede }) && m.Authority < encode.Statement {
-		for k := range near {
-			if near[k].Authority, err = d.authorityOf(near[k].ID); err != nil {
-				return err
-			}
-		}
-		plan = encode.Decide(m, slices.Concat(near, d.earlier))
-	}
+	dr.memory, dr.near = m, near
+	dr.plan, err = d.decide(m, near, d.earlier)
 	d.earlier = append(d.earlier, m)
-	dr.memory, dr.near, dr.plan = m, near, plan
-	return nil
+	return err
+}
+
+// decide is what the rules say of a note beside stored memories and earlier notes.
+func (d *desk) decide(m encode.Memory, near, earlier []encode.Memory) (plan encode.Plan, err error) {
+	plan = encode.Decide(m, slices.Concat(near, earlier))
+	if m.Authority >= encode.Statement || !slices.ContainsFunc(plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede }) {
+		return plan, nil
+	}
+	for k := range near {
+		if near[k].Authority, err = d.authorityOf(near[k].ID); err != nil {
+			return plan, err
+		}
+	}
+	return encode.Decide(m, slices.Concat(near, earlier)), nil
 }
 
 func (d *desk) duplicate(i int, v encode.Verdict) {

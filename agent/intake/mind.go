@@ -168,7 +168,12 @@ func (d *desk) weighAll(drafts []draft) error {
 		if !asked || dr.plan.Duplicate != nil {
 			continue
 		}
-		d.place(dr, &t)
+		if err := d.place(dr, &t); err != nil {
+			return err
+		}
+		if dr.plan.Duplicate != nil {
+			continue
+		}
 		if err := d.weigh(dr, &t); err != nil {
 			return err
 		}
@@ -189,17 +194,20 @@ func (d *desk) weighAll(drafts []draft) error {
 const Pending = "pending"
 
 // place gives a note the place that was asked for, but nothing that was given.
-func (d *desk) place(dr *draft, t *thought) {
+func (d *desk) place(dr *draft, t *thought) (err error) {
 	n, p := &dr.note, t.Placed
 	if p == nil {
-		return
+		return nil
 	}
 	if _, err := vault.ScopeFolder(p.Scope); err != nil {
 		t.PlaceErr = fmt.Errorf("%w: %w", llm.ErrAbsurd, err)
-		return
+		return nil
 	}
 	if n.Scope == "" {
 		n.Scope = p.Scope
+		if vault.InScope(p.Scope, projects) {
+			err = d.compareIn(dr)
+		}
 	}
 	if len(n.Categories) == 0 {
 		n.Categories = p.Categories
@@ -208,6 +216,23 @@ func (d *desk) place(dr *draft, t *thought) {
 		n.Importance = &p.Importance
 	}
 	dr.decided = append(dr.decided, d.rule())
+	return err
+}
+
+// compareIn lets the rules compare a note with what a project says, which was not
+// looked at before it was known to concern the project.
+func (d *desk) compareIn(dr *draft) error {
+	more, err := d.candidates(&dr.note, dr.memory.Text)
+	if err != nil {
+		return err
+	}
+	for _, m := range more {
+		if !slices.ContainsFunc(dr.near, func(o encode.Memory) bool { return o.ID == m.ID }) {
+			dr.near = append(dr.near, m)
+		}
+	}
+	dr.plan, err = d.decide(dr.memory, dr.near, nil)
+	return err
 }
 
 // rule is the name under which commits say that the model decided.

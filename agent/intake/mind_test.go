@@ -205,6 +205,23 @@ func TestWhatAModelIsTold(t *testing.T) {
 	}
 }
 
+// What the model files under a project is compared with what the project says.
+func TestAProjectIsComparedWithOnceItIsKnown(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/projects/shop/db.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\n---\nWe use PostgreSQL.\n")
+	v := f.Open()
+	find := &lister{v: v}
+	model := &puppet{place: `{"suggested_scope":"/projects/shop","categories":[],"importance":0.7}`, judge: all("keep", "", 1)}
+	res := consider(t, v, find, model, vault.Write{}, vault.Note{Text: "We use PostgreSQL!"})
+	if !res.Unchanged || len(res.Decisions) != 1 {
+		t.Fatalf("decided %+v", res.Decisions)
+	}
+	res = consider(t, v, find, model, vault.Write{}, vault.Note{Text: "We switched from PostgreSQL to MySQL."})
+	if len(res.Decisions) != 1 || res.Decisions[0].Kind != encode.Supersede || res.Memories[0].Scope != "/projects/shop" || len(model.told) != 2 {
+		t.Errorf("asked %q, decided %+v", model.told, res.Decisions)
+	}
+}
+
 // The first action on a record wins, in the order of the notes, in one commit.
 func TestABatchIsOneCommit(t *testing.T) {
 	t.Parallel()
