@@ -306,3 +306,26 @@ func TestInitAsksOnceWhetherTranscriptsAreCommitted(t *testing.T) {
 		t.Errorf("asked although it must not: %q", talk)
 	}
 }
+
+func TestAMatchOnATerminalIsShownAndAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "--plain", "The gate code is 4711-9.", "--title", "Gate")
+	file := filepath.Join(s.dir, "memories", "gate.md")
+	_, talk := s.run(0, "n\n", "forget", "--match", "gate code")
+	if !strings.Contains(talk, "memories/gate.md  The gate code is 4711-9.") || !strings.Contains(talk, "Forget this? [y/N]") || !strings.Contains(talk, "nothing was changed") {
+		t.Errorf("forget says:\n%s", talk)
+	}
+	out, talk := s.run(0, "n\n", "update", "--match", "gate code", "--text", "It is 4712-9.")
+	if !strings.Contains(out, "+It is 4712-9.") || !strings.Contains(talk, "Update this? [y/N]") {
+		t.Errorf("update says:\n%s%s", out, talk)
+	}
+	if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), "4711-9") {
+		t.Errorf("refused twice, and yet: %q, %v", data, err)
+	}
+	s.run(0, "y\n", "update", "--match", "gate code", "--text", "The gate code is 4712-9.")
+	s.run(0, "", "forget", "--match", "4712-9", "--yes")
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("forgotten, and yet it stands there: %v", err)
+	}
+}

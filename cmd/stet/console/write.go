@@ -29,6 +29,7 @@ type WriteView struct {
 	Diff      string          `json:"diff,omitempty"`
 	Links     any             `json:"links,omitempty"`     // of a move
 	Decisions any             `json:"decisions,omitempty"` // of the rules
+	Matched   any             `json:"matched,omitempty"`   // what --match met, best first
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Plan      *Plan           `json:"plan,omitempty"`
 }
@@ -66,6 +67,8 @@ type More struct {
 	Diff  bool
 	Lines func(w io.Writer, verb string) error
 	Links any
+	// Matched joins the JSON answer as well.
+	Matched any
 	// Decisions joins the JSON answer, and After prints it behind the lines.
 	Decisions any
 	After     func(w io.Writer, dry bool) error
@@ -90,7 +93,7 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 		}
 	}
 	view := ViewWrite(res)
-	view.Links, view.Decisions = m.Links, m.Decisions
+	view.Links, view.Decisions, view.Matched = m.Links, m.Decisions, m.Matched
 	return e.Answer(view, func(w io.Writer) error {
 		if err := e.printWrite(w, res, m); err != nil || m.After == nil {
 			return err

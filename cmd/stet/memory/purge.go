@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"stet/agent/match"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/lineage"
@@ -17,9 +18,13 @@ type purgeAnswer struct {
 	Erase lineage.Erasure `json:"erase"`
 }
 
-func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, w vault.Write) error {
-	plan, err := lineage.PlanPurge(ctx, v, e.Refs(v, in.Words))
+// purge removes what refs name; found, if there is any, is what they were found by.
+func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, w vault.Write, refs []string, found []match.Found) error {
+	plan, err := lineage.PlanPurge(ctx, v, refs)
 	if err != nil {
+		return err
+	}
+	if err := stillFound(plan.Memories, found); err != nil {
 		return err
 	}
 	if !w.DryRun && !in.Bool("yes") && e.CanAsk() {
@@ -40,6 +45,9 @@ func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vaul
 	}
 	res.Diff = "" // what is to be gone is not shown once more
 	answer := purgeAnswer{console.ViewWrite(res), plan.Erasure}
+	if len(found) > 0 {
+		answer.Matched = viewFound(found)
+	}
 	return e.Answer(answer, func(out io.Writer) error { return printPurge(out, e, res, plan.Erasure) })
 }
 

@@ -17,13 +17,18 @@ func updateCommand() *console.Command {
 	return &console.Command{
 		Name: "update", Group: console.Memory,
 		Summary: "change a memory's text or front matter",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Args:    "MEMORY | --match QUERY", MaxArgs: 1,
 		Details: "Only the lines that change are rewritten. --scope moves the file; its id, its history\n" +
-			"and the links to it go with it.",
+			"and the links to it go with it.\n\n" +
+			"--match takes the one memory that QUERY means instead of a name, as \"stet forget --match\"\n" +
+			"does; several change nothing (exit 4, all listed). Of a memory with two facts --text then\n" +
+			"takes the place of the one that is meant, and the other stays; --whole replaces both.\n" +
+			"On a terminal the difference is shown first.",
 		Examples: []console.Example{
 			{Line: `stet update gate-code --text "The gate code is 4712."`, Says: "replace the text"},
 			{Line: `stet update 01jd7q --append "Since 9 January."`, Says: "add a line"},
 			{Line: "stet update 01jd7q --scope /infra/db --add-category mysql", Says: "move and tag"},
+			{Line: `stet update --match "my employer" --text "I work at Globex."`, Says: "by what it says"},
 			{Line: "stet update 01jd7q --pin --importance 0.9", Says: "front matter"},
 			{Line: "stet update 01jd7q --set expires=2026-12-31 --unset source", Says: "any other key of it"},
 		},
@@ -40,6 +45,9 @@ func updateCommand() *console.Command {
 			&cli.StringSliceFlag{Name: "set", Usage: "set any other front matter key, `KEY=VALUE`; [a, b] is a list"},
 			&cli.StringSliceFlag{Name: "unset", Usage: "take out the front matter `KEY`"},
 			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant; --pin=false takes the mark away"},
+			&cli.StringFlag{Name: "match", Usage: "the memory that `QUERY` means"},
+			&cli.BoolFlag{Name: "whole", Usage: "with --match: --text replaces everything the memory says"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "with --match: do not ask"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			console.AgainFlag(),
 		}, console.WriteFlags()),
@@ -55,6 +63,9 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("rewrite-notes") && patch.Scope == nil {
 		return console.Usagef("--rewrite-notes goes with --scope")
 	}
+	if err := checkMatch(in, "whole", "yes"); err != nil {
+		return err
+	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
 		return err
@@ -62,6 +73,9 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	defer e.Close(v)
 	w := e.WriteInSession(in)
 	w.Message = in.String("message")
+	if in.IsSet("match") {
+		return updateMatch(ctx, e, in, v, patch, w)
+	}
 	res, err := links.Update(ctx, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
 	if err != nil {
 		return err

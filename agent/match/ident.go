@@ -1,0 +1,133 @@
+package match
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// plainID is an identifier in the form in which the ways to write it are one: no
+// case, no separators, no scheme in front of an address of a page, and of an e-mail
+// address neither quotes nor a "+tag".
+func plainID(fold string) string {
+	if local, domain, ok := strings.Cut(fold, "@"); ok && local != "" && strings.Contains(domain, ".") {
+		local, _, _ = strings.Cut(strings.Trim(local, `"'`), "+")
+		if domain == "gmail.com" || domain == "googlemail.com" {
+			local, domain = strings.ReplaceAll(local, ".", ""), "gmail.com" // its dots mean nothing
+		}
+		return local + "@" + domain
+	}
+	if _, rest, ok := strings.Cut(fold, "://"); ok {
+		fold = strings.TrimSuffix(rest, "/")
+	}
+	fold = strings.TrimPrefix(fold, "www.")
+	if ip, err := netip.ParseAddr(unpadded(fold)); err == nil {
+		return ip.String()
+	}
+	if strings.Contains(fold, ".") && !strings.ContainsFunc(fold, unicode.IsDigit) {
+		return fold // a host name: its dots divide it
+	}
+	id := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			return r
+		}
+		return -1
+	}, fold)
+	if short, ok := strings.CutSuffix(id, "xxx"); ok && len(short) == 8 && !strings.ContainsFunc(short[:6], unicode.IsDigit) {
+		return short // a bank's BIC: XXX is its head office (ISO 9362)
+	}
+	return id
+}
+
+// unpadded takes the zeros in front of the numbers of an IPv4 address away.
+func unpadded(s string) string {
+	if strings.Count(s, ".") != 3 || strings.Trim(s, "0123456789.") != "" {
+		return s
+	}
+	var out []string
+	for n := range strings.SplitSeq(s, ".") {
+		out = append(out, cmp.Or(strings.TrimLeft(n, "0"), "0"))
+	}
+	return strings.Join(out, ".")
+}
+
+// isIdentifier reports whether a word stands for exactly one thing: it would never
+// be said in other words.
+func isIdentifier(t token) bool {
+	inner := strings.ContainsAny(t.fold, "_.:") || strings.Contains(t.fold, "/") && t.digits()
+	switch {
+	case strings.Contains(t.fold, "@"):
+		return true
+	case inner && len(t.id) >= minID:
+		return true
+	case !t.digits():
+		return strings.Count(t.fold, "-") > 0 && strings.ToUpper(t.raw) == t.raw && len(t.id) >= longID || shouted(t)
+	case strings.ContainsAny(t.fold, "-"):
+		return len(t.id) >= minID+1 || strings.Count(t.fold, "-") > 1
+	}
+	return len(t.id) > minID || len(t.id) == minID && strings.ContainsFunc(t.id, unicode.IsLetter)
+}
+
+// shouted reports whether a word is a code in capital letters: DEUTDEFF.
+func shouted(t token) bool {
+	return len(t.raw) >= longID && t.raw == strings.ToUpper(t.raw) && t.raw != t.fold
+}
+
+// minID is the shortest identifier: four digits may be a year or a count. longID is
+// the shortest one of letters alone, and the shortest beginning of one that will do.
+const (
+	minID  = 5
+	longID = 8
+)
+
+// identifiers are the identifiers that words can be read as: each alone, and those
+// that are written in groups, "4111 1111 1111 1111".
+func identifiers(words []token) map[string]bool {
+	out := map[string]bool{}
+	for i := range words {
+		joined, digits := "", false
+		for j := i; j < min(len(words), i+maxGroups); j++ {
+			joined += words[j].id
+			digits = digits || words[j].digits()
+			if j == i || digits && len(joined) >= minID {
+				out[joined] = true
+			}
+			if words[j].breaks && !words[j].closes {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// maxGroups is how many groups an identifier is written in: an IBAN in nine.
+const maxGroups = 9
+
+// cutIdentifiers takes the identifiers out of a description: a word that is one, or
+// words in which it is written in groups.
+func cutIdentifiers(words []token) (ids []string, rest []token) {
+	for i := 0; i < len(words); i++ {
+		j, joined := i, ""
+		for j < len(words) && group(words[j]) {
+			joined += words[j].id
+			j++
+		}
+		switch {
+		case j > i+1 && len(joined) >= longID:
+			ids = append(ids, joined)
+			i = j - 1
+		case isIdentifier(words[i]):
+			ids = append(ids, words[i].id)
+		default:
+			rest = append(rest, words[i])
+		}
+	}
+	return slices.Compact(ids), rest
+}
+
+// group reports whether a word can be one group of an identifier.
+func group(t token) bool {
+	return t.digits() && len(t.id) >= 2 && !strings.ContainsAny(t.fold, "@")
+}

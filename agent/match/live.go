@@ -1,0 +1,167 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Found is a live memory that a description means.
+type Found struct {
+	vault.Memory
+	Hit
+}
+
+// A Mention is an entry of a notebook that a description means as well.
+type Mention struct {
+	File vault.Path
+	Hash string // of the entry: 1a2b3c4d of USER.md#1a2b3c4d
+	Text string
+}
+
+// Live looks for what a description means among the memories that are neither archived
+// nor superseded, best first. Where there is none it fails with a
+// [vault.NotFoundError] that names what comes nearest. A machine does not learn of
+// private ones. Cost: every memory is read.
+func Live(ctx context.Context, v *vault.Vault, description string, w vault.Write) ([]Found, error) {
+	q := Parse(description)
+	if q.Empty() {
+		return nil, vault.WithHint(fmt.Errorf("match %q: %w: it names nothing", description, vault.ErrInvalid), "say what it is about: a name, a number, an attribute")
+	}
+	all, err := v.List(ctx, vault.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	byPath, texts := map[string]vault.Memory{}, []Text{}
+	for _, m := range all {
+		if m.SupersededBy != "" || m.Private && w.Actor != "" && w.Actor != vault.ActorUser {
+			continue
+		}
+		byPath[string(m.Path)] = m
+		texts = append(texts, Text{Key: string(m.Path), Text: textOf(m)})
+	}
+	var out []Found
+	for _, h := range q.Find(texts) {
+		out = append(out, Found{byPath[h.Key], h})
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	none := &vault.NotFoundError{Ref: description}
+	for _, h := range q.Near(texts, nearest) {
+		none.Near = append(none.Near, h.Key)
+	}
+	return nil, none
+}
+
+// nearest is how many memories are named when none is meant.
+const nearest = 3
+
+// textOf is what a memory says, its title included where that says more.
+func textOf(m vault.Memory) string {
+	body := string(m.Body)
+	if m.Title == "" || strings.Contains(body, m.Title) {
+		return body
+	}
+	return body + "\n\n" + m.Title
+}
+
+// Mentions looks for what a description means in the notebooks, which are edited
+// entry by entry.
+func Mentions(v *vault.Vault, description string) ([]Mention, error) {
+	q := Parse(description)
+	var out []Mention
+	for _, p := range []vault.Path{"USER.md", "MEMORY.md"} {
+		data, _, err := v.ReadFile(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var texts []Text
+		for _, e := range markdown.Parse(data).Entries() {
+			texts = append(texts, Text{Key: e.Hash(), Text: e.Text})
+		}
+		for _, h := range q.Find(texts) {
+			out = append(out, Mention{File: p, Hash: h.Key, Text: h.Line})
+		}
+	}
+	return out, nil
+}
+
+// Forget moves memories to the archive in one commit, as [vault.Vault.Forget] does,
+// but only as they were found: one that changed since is a [vault.ErrConflict].
+func Forget(ctx context.Context, v *vault.Vault, found []Found, w vault.Write) (*vault.Result, error) {
+	subject := fmt.Sprintf("%d memories", len(found))
+	if len(found) == 1 {
+		subject = found[0].Name()
+	}
+	why := w.Why(vault.OpForget, subject)
+	var memories []vault.Memory
+	for _, f := range found {
+		memories = append(memories, f.Memory)
+		if f.ID != "" {
+			why.Memories = append(why.Memories, f.ID)
+		}
+	}
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
+		for _, f := range found {
+			if err := unchanged(tx, "forget", f); err != nil {
+				return err
+			}
+			if err := tx.Archive(f.Memory, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = memories
+	return res, nil
+}
+
+// Update applies a patch to a memory as it was found; one that changed since is a
+// [vault.ErrConflict]. Of a memory with several facts the patch's text takes the place
+// of the one that is meant, unless whole is set. kept reports that something stayed.
+func Update(ctx context.Context, v *vault.Vault, f Found, description string, patch vault.Patch, whole bool, w vault.Write) (res *vault.Result, kept bool, err error) {
+	if patch.Text != nil && !whole {
+		body := string(f.Body)
+		text, more := Parse(description).Replace(body, strings.TrimRight(*patch.Text, "\r\n"))
+		if more {
+			text = strings.Trim(text, "\r\n")
+			patch.Text, kept = &text, true
+		}
+	}
+	var after vault.Memory
+	res, err = v.Transact(ctx, w.Why(vault.OpUpdate, f.Name()), w.DryRun, func(tx *vault.Tx) error {
+		if err := unchanged(tx, "update", f); err != nil {
+			return err
+		}
+		after, err = patch.Apply(tx, f.Memory)
+		return err
+	})
+	if err != nil {
+		return nil, kept, err
+	}
+	res.Memories = []vault.Memory{after}
+	return res, kept, nil
+}
+
+func unchanged(tx *vault.Tx, verb string, f Found) error {
+	_, hash, err := tx.Read(f.Path)
+	if err != nil {
+		return err
+	}
+	if hash != f.Hash {
+		return vault.WithHint(fmt.Errorf("%s %q: %w: it changed after it was found", verb, f.Path, vault.ErrConflict), "look at it and try again")
+	}
+	return nil
+}
