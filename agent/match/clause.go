@@ -36,12 +36,11 @@ func read(text string) *reading {
 		if i+1 < len(r.words) && !endsSentence(text, w, r.words[i+1]) {
 			continue
 		}
-		end := w.to
-		if i+1 == len(r.words) {
-			end = w.to + len(mark(text[w.to:]))
-		} else {
-			end = w.to + len(mark(text[w.to:r.words[i+1].from]))
+		gap := text[w.to:]
+		if i+1 < len(r.words) {
+			gap = text[w.to:r.words[i+1].from]
 		}
+		end := w.to + len(mark(gap))
 		s := sentence{piece: piece{text, r.words[start].from, end, r.words[start : i+1]}}
 		s.clauses = clauses(text, s.words)
 		r.sentences = append(r.sentences, s)
