@@ -1,0 +1,3 @@
+module stet/forgeteval
+
+go 1.26.0
