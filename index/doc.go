@@ -64,6 +64,8 @@ type Options struct {
 	// vector. It is sent queries and the text of files, never that of private
 	// ones; where it fails the answer is that of the words, with a warning.
 	Embedder embed.Embedder
+	// AsOf is the time that a search takes for now; zero is the clock's.
+	AsOf time.Time
 	// EmbedWait bounds what one search waits for the Embedder; 0 means two
 	// seconds.
 	EmbedWait time.Duration
@@ -83,7 +85,8 @@ type Query struct {
 	Scope    string
 	Kind     string
 	Category string
-	// Archived includes the archive and superseded memories.
+	// Archived includes the archive, and memories that are superseded, not valid
+	// yet or no longer.
 	Archived bool
 	// Class restricts the answer to these classes; empty means all but the
 	// archive and curator reports. Hits are messages when only sessions are
@@ -148,6 +151,8 @@ type Hit struct {
 	// SupersededBy is the id, or the path where there is none, of the memory
 	// that replaced this one; "" for what is still valid.
 	SupersededBy string
+	// ValidFrom and ValidUntil are what the document says of itself; zero is open.
+	ValidFrom, ValidUntil time.Time
 	// Message is the number of the message of a transcript, 0 for other hits;
 	// Role, Speaker and Ref are what its heading says.
 	Message            int

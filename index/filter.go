@@ -235,3 +235,12 @@ func (s *searching) visible(r *record, superseded bool) bool {
 	}
 	return s.q.Archived || !superseded
 }
+
+// untimely reports a document that is not valid yet, or no longer.
+func (s *searching) untimely(r *record) bool {
+	if r.flags&flagTimed == 0 {
+		return false
+	}
+	data, _, err := s.x.src.ReadFile(r.path)
+	return err == nil && !vault.ReadMemory(r.path, data).Valid(s.now)
+}

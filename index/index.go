@@ -198,9 +198,13 @@ type searching struct {
 	asked     *asked           // what meant returned, nil before
 	fused     map[int32]string // by document: its places in the joined rankings
 	res       *Result
+	now       time.Time // what has to be valid then
 }
 
 func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
+	if !x.o.AsOf.IsZero() {
+		now = x.o.AsOf
+	}
 	parsed := parseQuery(q.Text, now, x.lang)
 	for _, f := range []struct{ key, value string }{{keyScope, q.Scope}, {keyKind, q.Kind}, {keyCategory, q.Category}} {
 		if f, ok := newFilter(f.key, f.value, now); ok {
@@ -208,7 +212,7 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 		}
 	}
 	q.Archived = q.Archived || parsed.wantsHidden()
-	return &searching{x: x, ctx: ctx, q: q, parsed: &parsed, texts: newTexts(x.src), res: &Result{Warnings: parsed.warnings}}
+	return &searching{x: x, ctx: ctx, q: q, parsed: &parsed, texts: newTexts(x.src), res: &Result{Warnings: parsed.warnings}, now: now}
 }
 
 // wants says which parts of the index the query is about.
@@ -259,20 +263,6 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 	return answer(src, superseded(src.recs))
 }
 
-// reason says in a few words why the index was not used.
-func reason(err error) string {
-	switch {
-	case errors.Is(err, vault.ErrBusy):
-		return "another process is indexing; the files were searched instead"
-	case errors.Is(err, errReadOnly), errors.Is(err, errNone):
-		return "there is no usable index and it may not be written; the files were searched instead"
-	}
-	return fmt.Sprintf("the index could not be used (%s); the files were searched instead", oneLine(err))
-}
-
-// oneLine is the text of an error that may be several joined ones.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
-
 // answer evaluates the query on src and fills in the result. Where phrases
 // leave nothing of a sentence, their words are looked for.
 func (s *searching) answer(src source, hidden []bool) error {
@@ -308,7 +298,7 @@ func (s *searching) files(src source, hidden []bool) error {
 	}
 	recs := src.records()
 	keep := func(d int32) bool {
-		superseded := hidden != nil && hidden[d]
+		superseded := hidden != nil && hidden[d] || s.untimely(&recs[d])
 		return s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded, 0)
 	}
 	e, top, total, err := evaluate(s.ctx, src, s.parsed, keep, ask)
@@ -358,7 +348,7 @@ func (s *searching) hit(recs []record, r *record, hidden bool, m match, lines *l
 	h := Hit{
 		Path: r.path, ID: mem.ID, Title: mem.Name(), Kind: mem.Kind, Scope: vault.ScopeOf(r.path),
 		Categories: mem.Categories, Line: max(1, best.number), Score: m.score, Tier: m.tier.String(), Class: vault.ClassOf(r.path),
-		Private: mem.Private, Updated: mem.Updated,
+		Private: mem.Private, Updated: mem.Updated, ValidFrom: mem.ValidFrom, ValidUntil: mem.ValidUntil,
 	}
 	if h.Updated.IsZero() {
 		h.Updated = info.ModTime

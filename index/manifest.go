@@ -61,6 +61,8 @@ const (
 	flagPrivate
 	// flagPinned marks pinned: true.
 	flagPinned
+	// flagTimed marks a file with valid_from or valid_until.
+	flagTimed
 )
 
 // sameFile reports whether f is, as far as the system tells, the file that r

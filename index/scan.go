@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -326,3 +327,17 @@ func (s *searching) matches(f vault.File, hidden bool) bool {
 	_, top, _, err := evaluate(s.ctx, one, s.parsed, keep, 1)
 	return err == nil && len(top) == 1
 }
+
+// reason says in a few words why the index was not used.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, vault.ErrBusy):
+		return "another process is indexing; the files were searched instead"
+	case errors.Is(err, errReadOnly), errors.Is(err, errNone):
+		return "there is no usable index and it may not be written; the files were searched instead"
+	}
+	return fmt.Sprintf("the index could not be used (%s); the files were searched instead", oneLine(err))
+}
+
+// oneLine is the text of an error that may be several joined ones.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

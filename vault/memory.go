@@ -24,6 +24,8 @@ type Memory struct {
 	Pinned       bool
 	Private      bool
 	Source       string
+	ValidFrom    time.Time // what it says is true from then, zero = always was
+	ValidUntil   time.Time // and until then; midnight UTC stands for the whole day
 	Supersedes   []string
 	SupersededBy string
 	Conflicts    []string // ids of what cannot be true as well
@@ -39,6 +41,16 @@ type Memory struct {
 
 // Archived reports whether the memory lies in cold storage.
 func (m Memory) Archived() bool { return m.Class == ClassArchive }
+
+// Valid reports whether what the memory says is true at a time, as far as valid_from
+// and valid_until tell.
+func (m Memory) Valid(at time.Time) bool {
+	end := m.ValidUntil
+	if y, mon, day := end.UTC().Date(); end.Equal(time.Date(y, mon, day, 0, 0, 0, 0, time.UTC)) {
+		end = end.AddDate(0, 0, 1)
+	}
+	return !at.Before(m.ValidFrom) && (m.ValidUntil.IsZero() || at.Before(end))
+}
 
 // Name is what a person calls the memory: its title, else its file name
 // without the extension.
@@ -68,6 +80,8 @@ func ReadMemory(p Path, data []byte) Memory {
 	m.Encoding = metaText(d, "encoding")
 	m.Created = metaTime(d, "created")
 	m.Updated = metaTime(d, "updated")
+	m.ValidFrom = metaTime(d, "valid_from")
+	m.ValidUntil = metaTime(d, "valid_until")
 	m.Pinned = metaBool(d, "pinned")
 	m.Private = metaBool(d, "private")
 	m.Supersedes = metaList(d, "supersedes")

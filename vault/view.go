@@ -36,6 +36,38 @@ func (v *Vault) View(_ context.Context, rev string) (*Snapshot, error) {
 	return s, v.writeError(err)
 }
 
+// HeadAt is the commit that HEAD was at a time, as far as history tells: the newest
+// made by then on the line of first parents, with the time it was made as When. It fails with [ErrNoRevision] when
+// history begins later.
+func (v *Vault) HeadAt(ctx context.Context, at time.Time) (Commit, error) {
+	id, err := v.resolveID("")
+	objects := v.repo.Stage()
+	began := ""
+	for err == nil && !id.IsZero() {
+		var gc gitstore.Commit
+		if gc, err = objects.Commit(id); err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			break
+		}
+		if !gc.Committed.After(at) {
+			c := commitOf(gc)
+			c.When = gc.Committed
+			return c, nil
+		}
+		began, id = gc.Committed.UTC().Format(time.RFC3339), gitstore.ID{}
+		if len(gc.Parents) > 0 {
+			id = gc.Parents[0]
+		}
+	}
+	if err != nil && began == "" {
+		return Commit{}, v.writeError(err)
+	}
+	// The end of a shallow clone is the end of history as well.
+	return Commit{}, WithHint(fmt.Errorf("as of %s: %w", at.UTC().Format(time.RFC3339), ErrNoRevision), "the history of this vault begins at %s", began)
+}
+
 // Read returns the bytes at p and their hash; nil and "" when the commit has
 // no such file.
 func (s *Snapshot) Read(p Path) ([]byte, Hash, error) {

@@ -1,10 +1,12 @@
 package vault_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stet/vault"
 	"stet/vault/vaulttest"
@@ -182,5 +184,45 @@ func TestPreviewWritesNothing(t *testing.T) {
 	}
 	if st, err := v.Status(t.Context()); err != nil || len(st.Changed) != 0 {
 		t.Errorf("status after a dry run: %+v, %v", st, err)
+	}
+}
+
+func TestHeadAtATime(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	ctx := context.Background()
+	first, err := v.Remember(ctx, []vault.Note{{Text: "one", Title: "One"}}, vault.Write{Actor: vault.ActorUser})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Remember(ctx, []vault.Note{{Text: "two", Title: "Two"}}, vault.Write{Actor: vault.ActorUser}); err != nil {
+		t.Fatal(err)
+	}
+	made := first.Commits[0]
+	if c, err := v.HeadAt(ctx, made.When); err != nil || c.Rev != made.Rev {
+		t.Errorf("at %s HEAD was %s, want %s (%v)", made.When, c.Rev, made.Rev, err)
+	}
+	if _, err := v.HeadAt(ctx, made.When.AddDate(-1, 0, 0)); !errors.Is(err, vault.ErrNoRevision) {
+		t.Errorf("before history began: %v", err)
+	}
+}
+
+func TestValid(t *testing.T) {
+	t.Parallel()
+	m := vault.ReadMemory("memories/a.md", []byte("---\nvalid_from: 2026-02-01\nvalid_until: 2026-02-28\n---\ntext\n"))
+	for at, want := range map[string]bool{
+		"2026-01-31T23:59:59Z": false, "2026-02-01T00:00:00Z": true, "2026-02-28T23:59:59Z": true, "2026-03-01T00:00:00Z": false,
+	} {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Valid(when) != want {
+			t.Errorf("valid at %s: %t", at, !want)
+		}
+	}
+	if !(vault.Memory{}).Valid(time.Time{}) {
+		t.Error("what says nothing of time is always valid")
 	}
 }

@@ -138,6 +138,12 @@ func (e *Env) LiveIndex(v *vault.Vault, src index.Source) (*index.Index, error) 
 	return index.Open(src, index.Options{Now: e.Now, ReadOnly: true, Language: v.Settings().Text(settings.SearchLanguage)})
 }
 
+// PastIndex searches v as it was at a time, over the files of a commit: nothing is
+// written down, and every file is read.
+func (e *Env) PastIndex(v *vault.Vault, src index.Source, at time.Time) (*index.Index, error) {
+	return index.Open(src, index.Options{Now: e.Now, ReadOnly: true, AsOf: at, Language: v.Settings().Text(settings.SearchLanguage)})
+}
+
 // Lexicon opens the search index of v without ranking by meaning, for a writer:
 // storing a memory sends nothing anywhere.
 func (e *Env) Lexicon(v *vault.Vault) (*index.Index, error) {

@@ -23,6 +23,8 @@ type MemoryView struct {
 	Private      bool        `json:"private,omitempty"`
 	Archived     bool        `json:"archived,omitempty"`
 	Source       string      `json:"source,omitempty"`
+	ValidFrom    string      `json:"valid_from,omitempty"`
+	ValidUntil   string      `json:"valid_until,omitempty"`
 	Supersedes   []string    `json:"supersedes,omitempty"`
 	SupersededBy string      `json:"superseded_by,omitempty"`
 	Encoding     string      `json:"encoding,omitempty"`
@@ -36,7 +38,7 @@ func ViewMemory(m vault.Memory) MemoryView {
 	return MemoryView{
 		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
 		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
-		Created: stamp(m.Created), Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
+		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created), Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
 		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy,
 		Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem,
 	}

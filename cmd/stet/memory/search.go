@@ -27,6 +27,8 @@ func searchCommand() *console.Command {
 			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until:, on:, is:, in:\n" +
 			"with a value; a query that begins with \"-\" goes after \"--\". What was said in sessions\n" +
 			"stands apart, the best message of up to three of them; in:sessions searches nothing else.\n" +
+			"A memory outside of its valid_from and valid_until is left out as a superseded one is: --archived\n" +
+			"shows both, is:superseded nothing else.\n" +
 			"kind:report finds the curator's reports as well, which are left out otherwise.\n" +
 			"--format takes a Go template with the fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}}\n" +
 			"{{.Title}} {{.Snippet}} {{.Score}} {{.Message}} {{.Speaker}} and so on.",
@@ -37,6 +39,7 @@ func searchCommand() *console.Command {
 			{Line: `stet search "what did we say about backups?" in:sessions`, Says: "messages of transcripts"},
 			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
 			{Line: "stet search mysql --format '{{.Path}}:{{.Line}} {{.Title}}'", Says: "your own columns"},
+			{Line: "stet search --as-of 2026-03-31 port", Says: "what the vault said on that day"},
 			{Line: "stet search -i mysql", Says: "choose one and edit it"},
 		},
 		Flags: []cli.Flag{
@@ -47,6 +50,7 @@ func searchCommand() *console.Command {
 			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
 			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive, report or note"},
 			&cli.BoolFlag{Name: "archived", Usage: "look in the archive as well"},
+			&cli.StringFlag{Name: "as-of", Usage: "as the vault was at the `TIME`: a date, or an age as 2w; reads that revision's files"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "print each hit through the Go `TEMPLATE`, one a line"},
 			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
 			&cli.BoolFlag{Name: "null", Aliases: []string{"0"}, Usage: "end each path with NUL instead of a newline; implies --paths"},
@@ -60,6 +64,7 @@ func searchCommand() *console.Command {
 // A searchAnswer is what search prints under --json.
 type searchAnswer struct {
 	Query    string       `json:"query"`
+	AsOf     *asOfView    `json:"as_of,omitempty"`
 	Tier     string       `json:"tier"`
 	Total    int          `json:"total"`
 	Degraded string       `json:"degraded,omitempty"`
@@ -84,6 +89,8 @@ type hitView struct {
 	Updated    string      `json:"updated,omitempty"`
 	// The memory that replaced this one, "" for what is still valid.
 	SupersededBy string `json:"superseded_by,omitempty"`
+	ValidFrom    string `json:"valid_from,omitempty"`
+	ValidUntil   string `json:"valid_until,omitempty"`
 	Message      int    `json:"message,omitempty"` // its number in a transcript
 	Role         string `json:"role,omitempty"`
 	Speaker      string `json:"speaker,omitempty"`
@@ -100,6 +107,9 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
+	if in.Bool("interactive") && in.IsSet("as-of") {
+		return console.Usagef("-i opens the file as it is now, which --as-of does not show")
+	}
 	if in.Bool("interactive") && (e.JSON || layout != nil || in.Bool("paths") || in.Bool("null")) {
 		return console.Usagef("-i is for a person: it cannot be used with --json, --format or --paths")
 	}
@@ -108,7 +118,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
-	x, err := e.Index(v, false)
+	x, past, err := openSearch(ctx, e, in, v)
 	if err != nil {
 		return err
 	}
@@ -129,6 +139,9 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
+	if past != nil {
+		res.Degraded = "" // that there is no index of the past was said
+	}
 	if res.Degraded != "" {
 		e.Warn("search is degraded: %s; the hits are right all the same", res.Degraded)
 	}
@@ -139,7 +152,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("interactive") {
 		return pick(ctx, e, in, v, res)
 	}
-	return printHits(e, in, q, res, layout)
+	return printHits(e, in, q, res, layout, past)
 }
 
 // warnSkipped tells of files and folders that cannot be read; the answer is
@@ -171,8 +184,8 @@ func scopeFlag(e *console.Env, v *vault.Vault, scope string) string {
 	return vault.SlugScope(scope)
 }
 
-func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result, layout *template.Template) error {
-	answer := searchAnswer{Query: q.Text, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
+func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result, layout *template.Template, past *asOfView) error {
+	answer := searchAnswer{Query: q.Text, AsOf: past, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
 		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits)), Sessions: make([]hitView, 0, len(res.Sessions))}
 	for _, h := range res.Hits {
 		answer.Hits = append(answer.Hits, viewHit(h))
@@ -224,8 +237,13 @@ func viewHit(h index.Hit) hitView {
 	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
 		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
 		SupersededBy: h.SupersededBy, Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
-	if !h.Updated.IsZero() {
-		view.Updated = h.Updated.UTC().Format(time.RFC3339)
+	for _, t := range []struct {
+		from time.Time
+		to   *string
+	}{{h.Updated, &view.Updated}, {h.ValidFrom, &view.ValidFrom}, {h.ValidUntil, &view.ValidUntil}} {
+		if !t.from.IsZero() {
+			*t.to = t.from.UTC().Format(time.RFC3339)
+		}
 	}
 	return view
 }

@@ -25,11 +25,13 @@ func showCommand() *console.Command {
 			{Line: "stet show memories/infra/db.md", Says: "by path"},
 			{Line: "stet show 01jd7q", Says: "by id, six characters or more"},
 			{Line: "stet show gate-code --at HEAD~3", Says: "as it was three commits ago"},
+			{Line: "stet show gate-code --as-of 2w", Says: "as it was two weeks ago"},
 			{Line: "stet show USER.md#1a2b3c4d", Says: "one entry of a notebook"},
 			{Line: "stet show gate-code --body", Says: "the text without front matter"},
 		},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "at", Usage: "as it was in the revision `REV`"},
+			&cli.StringFlag{Name: "as-of", Usage: "as it was at the `TIME`: a date, or an age as 2w"},
 			&cli.BoolFlag{Name: "body", Usage: "leave out the front matter"},
 		},
 		Run: show,
@@ -48,9 +50,20 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
+	rev := in.String("at")
+	if in.IsSet("as-of") {
+		if in.IsSet("at") {
+			return console.Usagef("--at and --as-of exclude each other")
+		}
+		c, _, err := asOf(ctx, e, v, in.String("as-of"))
+		if err != nil {
+			return err
+		}
+		rev = string(c.Rev)
+	}
 	var all []shown
 	for _, word := range in.Words {
-		s, err := readEntry(ctx, e, v, word, in.String("at"))
+		s, err := readEntry(ctx, e, v, word, rev)
 		if err != nil {
 			return err
 		}
