@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"stet/markdown"
@@ -28,15 +29,45 @@ const diffContext = 3
 // revision ("" is the working tree), or from [EmptyTree]. paths keep only these files or what lies
 // below them. Binary and oversized files are named without their text.
 func (v *Vault) Diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
-	out, err := v.diff(ctx, from, to, paths)
-	return out, v.writeError(err)
+	return gatherDiffs(v.Diffs(ctx, from, to, paths))
 }
 
-func (v *Vault) diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
+// Diffs is [Vault.Diff] one file after the other: nothing of a file is held when
+// the next one is read. It ends with the first error.
+func (v *Vault) Diffs(ctx context.Context, from, to string, paths []Path) iter.Seq2[FileDiff, error] {
+	return func(yield func(FileDiff, error) bool) {
+		changes, before, after, err := v.diff(ctx, from, to)
+		if err != nil {
+			yield(FileDiff{}, v.writeError(err))
+			return
+		}
+		for f, err := range diffFiles(changes, paths, before, after) {
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			if !yield(f, v.writeError(err)) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func gatherDiffs(files iter.Seq2[FileDiff, error]) (out []FileDiff, _ error) {
+	for f, err := range files {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// diff lists what differs, and how either side is read.
+func (v *Vault) diff(ctx context.Context, from, to string) (_ []Change, before, after reader, _ error) {
 	objects := v.repo.Stage()
 	a, err := v.treeOf(objects, from)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	read := func(h Hash, _ Path) ([]byte, error) {
 		id, err := gitstore.ParseID(string(h))
@@ -48,23 +79,17 @@ func (v *Vault) diff(ctx context.Context, from, to string, paths []Path) ([]File
 	if to != "" {
 		b, err := v.treeOf(objects, to)
 		if err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
 		changes, err := v.treeChanges(objects, a, b)
-		if err != nil {
-			return nil, err
-		}
-		return diffFiles(changes, paths, read, read)
+		return changes, read, read, err
 	}
 	changes, err := v.changesToDisk(ctx, objects, a)
-	if err != nil {
-		return nil, err
-	}
 	onDisk := func(_ Hash, p Path) ([]byte, error) {
 		d, err := v.look(p)
 		return d.data, err
 	}
-	return diffFiles(changes, paths, read, onDisk)
+	return changes, read, onDisk, err
 }
 
 func (v *Vault) treeOf(objects *gitstore.Objects, rev string) (gitstore.ID, error) {
@@ -127,27 +152,29 @@ func statusOfHash(before, after Hash) string {
 
 type reader func(Hash, Path) ([]byte, error)
 
-func diffFiles(changes []Change, paths []Path, before, after reader) ([]FileDiff, error) {
-	var out []FileDiff
-	for _, c := range changes {
-		if !covered(paths, c.Path) && (c.From == "" || !covered(paths, c.From)) {
-			continue
-		}
-		var a, b []byte
-		var err error
-		if c.Old != "" {
-			if a, err = before(c.Old, c.Path); err != nil {
-				return nil, err
+func diffFiles(changes []Change, paths []Path, before, after reader) iter.Seq2[FileDiff, error] {
+	return func(yield func(FileDiff, error) bool) {
+		for _, c := range changes {
+			if !covered(paths, c.Path) && (c.From == "" || !covered(paths, c.From)) {
+				continue
+			}
+			var a, b []byte
+			var err error
+			if c.Old != "" {
+				a, err = before(c.Old, c.Path)
+			}
+			if c.New != "" && err == nil {
+				b, err = after(c.New, c.Path)
+			}
+			if err != nil {
+				yield(FileDiff{}, err)
+				return
+			}
+			if !yield(fileDiff(c, a, b), nil) {
+				return
 			}
 		}
-		if c.New != "" {
-			if b, err = after(c.New, c.Path); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, fileDiff(c, a, b))
 	}
-	return out, nil
 }
 
 func fileDiff(c Change, a, b []byte) FileDiff {
@@ -208,12 +235,11 @@ func (v *Vault) diffText(objects *gitstore.Objects, a, b gitstore.ID) (string, e
 		}
 		return objects.Blob(id)
 	}
-	files, err := diffFiles(changes, nil, read, read)
-	if err != nil {
-		return "", err
-	}
 	var text strings.Builder
-	for _, f := range files {
+	for f, err := range diffFiles(changes, nil, read, read) {
+		if err != nil {
+			return "", err
+		}
 		text.WriteString(f.Text)
 	}
 	return text.String(), nil

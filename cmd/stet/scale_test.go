@@ -87,7 +87,7 @@ func TestWhatLargeVaultsTake(t *testing.T) {
 			corpus(t, dir, files)
 			timed(t, home, home, bin, "init", dir)
 			timed(t, home, dir, bin, "reindex")
-			for _, args := range [][]string{{"status"}, {"search", "w10"}, {"list"}, {"remember", "the gate code is 4711"}, {"adopt"}, {"diff"}, {"undo"}} {
+			for _, args := range [][]string{{"status"}, {"search", "w10"}, {"list"}, {"review"}, {"remember", "the gate code is 4711"}, {"adopt"}, {"diff"}, {"undo"}} {
 				cmd := exec.Command(bin, args...)
 				cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 				if err := cmd.Start(); err != nil {

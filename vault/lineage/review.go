@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -48,20 +49,20 @@ type Item struct {
 	Left bool
 }
 
-// Diff is what the commit changed, tombstones left out.
-func (i Item) Diff(ctx context.Context, v *vault.Vault) (string, error) {
+// Diffs are the files that the commit changed, tombstones left out, one after the
+// other: a commit may have brought a whole vault. They end with the first error.
+func (i Item) Diffs(ctx context.Context, v *vault.Vault) iter.Seq2[vault.FileDiff, error] {
 	from := vault.EmptyTree
 	if len(i.Parents) > 0 {
 		from = string(i.Parents[0])
 	}
-	files, err := v.Diff(ctx, from, string(i.Rev), nil)
-	var b strings.Builder
-	for _, f := range files {
-		if !vault.IsTombstone(f.Path) {
-			b.WriteString(f.Text)
+	return func(yield func(vault.FileDiff, error) bool) {
+		for f, err := range v.Diffs(ctx, from, string(i.Rev), nil) {
+			if (err != nil || !vault.IsTombstone(f.Path)) && !yield(f, err) {
+				return
+			}
 		}
 	}
-	return b.String(), err
 }
 
 // Pending lists the commits by anybody but the person since the person last

@@ -78,9 +78,13 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	answer := reviewAnswer{Upto: review.Upto, Items: []reviewItemView{}, Accepted: all && !dry, DryRun: dry}
 	for _, item := range review.Items {
-		view, err := viewItem(ctx, v, item, in.Bool("stat"))
-		if err != nil {
-			return err
+		view := viewItem(item)
+		// A text is printed as it is read; nothing is taken as looked at that cannot
+		// be.
+		if !in.Bool("stat") && (e.JSON || answer.Accepted) {
+			if view.Diff, err = wholeDiff(ctx, v, item, e.JSON); err != nil {
+				return err
+			}
 		}
 		answer.Items = append(answer.Items, view)
 	}
@@ -89,22 +93,38 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 	}
-	return e.PagedAnswer(ctx, answer, func(w io.Writer) error { return printReview(w, e, answer, all) })
+	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
+		for i, item := range review.Items {
+			if err := printItem(ctx, w, e, v, item, answer.Items[i], in.Bool("stat")); err != nil {
+				return err
+			}
+		}
+		return printVerdict(w, e, answer, all)
+	})
 }
 
-func viewItem(ctx context.Context, v *vault.Vault, item lineage.Item, stat bool) (reviewItemView, error) {
+func viewItem(item lineage.Item) reviewItemView {
 	view := reviewItemView{originView: viewOrigin(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left}
 	for _, c := range item.Changes {
 		if !vault.IsTombstone(c.Path) {
 			view.Changes = append(view.Changes, c)
 		}
 	}
-	if stat {
-		return view, nil
+	return view
+}
+
+// wholeDiff reads the diff of a commit, and keeps it when it is asked for.
+func wholeDiff(ctx context.Context, v *vault.Vault, item lineage.Item, keep bool) (string, error) {
+	var b strings.Builder
+	for f, err := range item.Diffs(ctx, v) {
+		if err != nil {
+			return "", err
+		}
+		if keep {
+			b.WriteString(f.Text)
+		}
 	}
-	var err error
-	view.Diff, err = item.Diff(ctx, v)
-	return view, err
+	return b.String(), nil
 }
 
 func revsOf(items []lineage.Item) []vault.Revision {
@@ -115,12 +135,7 @@ func revsOf(items []lineage.Item) []vault.Revision {
 	return out
 }
 
-func printReview(w io.Writer, e *console.Env, answer reviewAnswer, all bool) error {
-	for _, view := range answer.Items {
-		if err := printItem(w, e, view); err != nil {
-			return err
-		}
-	}
+func printVerdict(w io.Writer, e *console.Env, answer reviewAnswer, all bool) error {
 	n := len(answer.Items)
 	text := fmt.Sprintf("%d to look at; \"stet review\" on a terminal asks about each, --accept-all marks them as looked at", n)
 	switch {
@@ -135,7 +150,9 @@ func printReview(w io.Writer, e *console.Env, answer reviewAnswer, all bool) err
 	return err
 }
 
-func printItem(w io.Writer, e *console.Env, view reviewItemView) error {
+// printItem prints a commit with its diff, one file after the other, or with what
+// it changed.
+func printItem(ctx context.Context, w io.Writer, e *console.Env, v *vault.Vault, item lineage.Item, view reviewItemView, stat bool) error {
 	note := ""
 	switch {
 	case view.Reverted:
@@ -148,12 +165,21 @@ func printItem(w io.Writer, e *console.Env, view reviewItemView) error {
 	if err != nil {
 		return err
 	}
-	if view.Diff != "" {
-		if err := e.PrintDiff(w, view.Diff); err != nil {
+	if !stat {
+		printed := false
+		for f, err := range item.Diffs(ctx, v) {
+			if err == nil {
+				err = e.PrintDiff(w, f.Text)
+			}
+			if err != nil {
+				return err
+			}
+			printed = true
+		}
+		if printed {
+			_, err := io.WriteString(w, "\n")
 			return err
 		}
-		_, err := io.WriteString(w, "\n")
-		return err
 	}
 	for _, c := range view.Changes {
 		path := console.Line1(string(c.Path))
@@ -196,11 +222,7 @@ type reviewer struct {
 
 func (r *reviewer) run(ctx context.Context, items []lineage.Item, stat bool) error {
 	for n, item := range items {
-		view, err := viewItem(ctx, r.v, item, stat)
-		if err != nil {
-			return err
-		}
-		if err := printItem(r.e.Out, r.e, view); err != nil {
+		if err := printItem(ctx, r.e.Out, r.e, r.v, item, viewItem(item), stat); err != nil {
 			return err
 		}
 		if item.Reverted {
