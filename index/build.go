@@ -17,7 +17,7 @@ import (
 // The bounds of what is read at a time. A batch taken apart takes some ten
 // times its text, and three are under way at once.
 const (
-	batchBytes = 3 << 20
+	batchBytes = 1 << 20
 	batchFiles = 2000
 )
 
@@ -135,6 +135,7 @@ func (b *builder) build(ctx context.Context, files []vault.File, sink func(*batc
 		}
 		full.add(r.batch, b.out.Len())
 		writeDocuments(b.out, r.docs)
+		r.docs = nil // a segment that is put together takes room enough
 		if full.text >= segmentText {
 			if err = b.finish(full, sink); err != nil {
 				stop(err)

@@ -24,9 +24,15 @@ func begin() int {
 
 // collectLater puts the first garbage collection off until there are 16 MB in
 // place of 4, and leaves all others as they are: most commands end before that,
-// and a collection costs them more than what they would hold otherwise.
+// and a collection costs them more than what they would hold otherwise. What a
+// command set meanwhile stays.
 func collectLater() {
-	usual := debug.SetGCPercent(400)
+	const later = 400
+	usual := debug.SetGCPercent(later)
 	first := new([16]byte)
-	runtime.AddCleanup(first, func(percent int) { debug.SetGCPercent(percent) }, usual)
+	runtime.AddCleanup(first, func(percent int) {
+		if set := debug.SetGCPercent(percent); set != later {
+			debug.SetGCPercent(set)
+		}
+	}, usual)
 }

@@ -40,12 +40,17 @@ type encoder struct {
 	data   []byte
 	dict   *vellum.Builder
 	dictTo appender
-	order  []keyed      // the terms of a field, sorted
-	first  []uint32     // term → its first place in sorted
-	sorted []occurrence // in order of term, then of document
-	froms  []uint32     // occurrence → where its places begin
+	order  []keyed    // the terms of a field, sorted
+	first  []uint32   // term → its first place in sorted
+	sorted []standing // in order of term, then of document
 	chunks chunks
 	bits   *roaring.Bitmap
+}
+
+// A standing is a term in a document.
+type standing struct {
+	run, freq    uint32
+	from, places uint32 // of its places: where they begin, and how many
 }
 
 // An appender is a slice that vellum writes to.
@@ -62,10 +67,10 @@ func (w *Writer) Finish() ([]byte, error) {
 	e := &w.out
 	e.data = e.data[:0]
 	storedIndex := e.stored(w.names)
-	names := &field{name: nameField, docs: uint64(len(w.names)), tokens: uint64(len(w.names))}
+	names := &field{name: nameField, runs: make([]run, len(w.names)), tokens: uint64(len(w.names))}
 	fields := []*field{names}
 	for _, f := range w.fields {
-		if f.docs > 0 {
+		if len(f.runs) > 0 {
 			fields = append(fields, f)
 		}
 	}
@@ -88,7 +93,7 @@ func (w *Writer) Finish() ([]byte, error) {
 		e.number(uint64(dicts[i]))
 		e.number(uint64(len(f.name)))
 		e.data = append(e.data, f.name...)
-		e.number(f.docs)
+		e.number(uint64(len(f.runs)))
 		e.number(f.tokens)
 	}
 	fieldIndex := e.offsets(at)
@@ -156,7 +161,7 @@ func (e *encoder) field(f *field, id, docs int) (dict int, err error) {
 	for _, k := range e.order {
 		t := f.terms[k.number]
 		from := e.first[k.number]
-		at := e.postings(f, e.sorted[from:from+t.docs], e.froms[from:from+t.docs], id, docs)
+		at := e.postings(f, e.sorted[from:from+t.docs], id, docs)
 		if err := e.dict.Insert([]byte(t.text), uint64(at)); err != nil {
 			return 0, err
 		}
@@ -188,13 +193,17 @@ func (e *encoder) sort(f *field) {
 		return strings.Compare(f.terms[a.number].text, f.terms[b.number].text)
 	})
 	e.sorted = slices.Grow(e.sorted[:0], len(f.found))[:len(f.found)]
-	e.froms = slices.Grow(e.froms[:0], len(f.found))[:len(f.found)]
 	place := uint32(0)
-	for _, o := range f.found {
-		to := e.first[o.term]
-		e.sorted[to], e.froms[to] = o, place
-		e.first[o.term]++
-		place += o.places
+	for n := range f.runs {
+		end := len(f.found)
+		if n+1 < len(f.runs) {
+			end = int(f.runs[n+1].found)
+		}
+		for _, o := range f.found[f.runs[n].found:end] {
+			e.sorted[e.first[o.term]] = standing{run: uint32(n), freq: o.freq, from: place, places: o.places}
+			e.first[o.term]++
+			place += o.places
+		}
 	}
 	for n := range f.terms {
 		e.first[n] -= f.terms[n].docs
@@ -204,27 +213,27 @@ func (e *encoder) sort(f *field) {
 // postings appends where a term stands, and returns the offset that the
 // dictionary has for it: that of the offset of its frequencies, the offset of
 // its places, or 0, and the documents as a roaring bitmap.
-func (e *encoder) postings(f *field, list []occurrence, froms []uint32, id, docs int) int {
+func (e *encoder) postings(f *field, list []standing, id, docs int) int {
 	c := &e.chunks
 	c.begin(len(list), docs)
 	places := false
 	for _, o := range list {
-		c.in(o.doc)
+		c.in(f.runs[o.run].doc)
 		bit := uint64(0)
 		if o.places > 0 {
 			bit, places = 1, true
 		}
 		c.number(uint64(o.freq)<<1 | bit)
-		c.number(uint64(o.length))
+		c.number(uint64(f.runs[o.run].length))
 	}
 	freqAt := e.chunked()
 	placeAt := 0
 	if places {
 		c.begin(len(list), docs)
-		for i, o := range list {
+		for _, o := range list {
 			if o.places > 0 {
-				c.in(o.doc)
-				e.places(f.places[froms[i]:froms[i]+o.places], uint64(id))
+				c.in(f.runs[o.run].doc)
+				e.places(f.places[o.from:o.from+o.places], uint64(id))
 			}
 		}
 		placeAt = e.chunked()
@@ -232,7 +241,7 @@ func (e *encoder) postings(f *field, list []occurrence, froms []uint32, id, docs
 	at := len(e.data)
 	e.number(uint64(freqAt))
 	e.number(uint64(placeAt))
-	e.bitmap(list)
+	e.bitmap(f, list)
 	return at
 }
 
@@ -282,14 +291,14 @@ const (
 
 // bitmap appends the documents of list with the length of that. Most terms are
 // in few documents; those the library need not see.
-func (e *encoder) bitmap(list []occurrence) {
-	if len(list) <= roaringArray && list[len(list)-1].doc < 1<<16 {
+func (e *encoder) bitmap(f *field, list []standing) {
+	if len(list) <= roaringArray && f.runs[list[len(list)-1].run].doc < 1<<16 {
 		e.number(uint64(roaringHeader + 2*len(list)))
 		for _, n := range []uint32{roaringCookie, 1, uint32(len(list)-1) << 16, roaringHeader} {
 			e.data = binary.LittleEndian.AppendUint32(e.data, n)
 		}
 		for _, o := range list {
-			e.data = binary.LittleEndian.AppendUint16(e.data, uint16(o.doc))
+			e.data = binary.LittleEndian.AppendUint16(e.data, uint16(f.runs[o.run].doc))
 		}
 		return
 	}
@@ -298,7 +307,7 @@ func (e *encoder) bitmap(list []occurrence) {
 	}
 	e.bits.Clear()
 	for _, o := range list {
-		e.bits.Add(o.doc)
+		e.bits.Add(f.runs[o.run].doc)
 	}
 	e.number(e.bits.GetSerializedSizeInBytes())
 	e.bits.WriteTo((*appender)(&e.data)) // fails only where writing does

@@ -18,10 +18,15 @@ type field struct {
 	numbers map[string]uint32 // term → its place in terms
 	terms   []term
 	found   []occurrence // in order of documents
+	runs    []run        // the documents that have the field, in order
 	places  []int32      // of all occurrences, one after the other
-	docs    uint64       // documents that have the field
 	tokens  uint64
-	length  uint32 // of the field in the document at hand
+}
+
+// A run is where the occurrences of a document begin in found.
+type run struct {
+	doc, length uint32 // the number of the document, and how long its field is
+	found       uint32
 }
 
 type term struct {
@@ -30,10 +35,10 @@ type term struct {
 	places bool // has any
 }
 
-// An occurrence is a term in a document.
+// An occurrence is a term in the document of a run. There are millions of them.
 type occurrence struct {
-	term, doc, freq, length uint32
-	places                  uint32 // how many
+	term, freq uint32
+	places     uint32 // how many
 }
 
 // NewWriter returns an empty Writer.
@@ -58,8 +63,7 @@ func (w *Writer) Field(name string, length int) {
 		w.fields = append(w.fields, &field{name: name, numbers: map[string]uint32{}})
 	}
 	w.at = w.fields[i]
-	w.at.length = uint32(length)
-	w.at.docs++
+	w.at.runs = append(w.at.runs, run{doc: uint32(len(w.names) - 1), length: uint32(length), found: uint32(len(w.at.found))})
 	w.at.tokens += uint64(length)
 }
 
@@ -76,9 +80,7 @@ func (w *Writer) Term(text string, freq int, places []int32) {
 	t := &f.terms[n]
 	t.docs++
 	t.places = t.places || len(places) > 0
-	f.found = append(f.found, occurrence{
-		term: n, doc: uint32(len(w.names) - 1), freq: uint32(freq), length: f.length, places: uint32(len(places)),
-	})
+	f.found = append(f.found, occurrence{term: n, freq: uint32(freq), places: uint32(len(places))})
 	f.places = append(f.places, places...)
 }
 
@@ -89,8 +91,8 @@ func (w *Writer) reset() {
 	for _, f := range w.fields {
 		clear(f.numbers)
 		clear(f.terms) // let go of their texts
-		f.terms, f.found, f.places = f.terms[:0], f.found[:0], f.places[:0]
-		f.docs, f.tokens = 0, 0
+		f.terms, f.found, f.runs, f.places = f.terms[:0], f.found[:0], f.runs[:0], f.places[:0]
+		f.tokens = 0
 	}
 	w.fields = slices.DeleteFunc(w.fields, func(f *field) bool { return cap(f.found) == 0 })
 }
