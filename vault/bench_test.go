@@ -21,9 +21,14 @@ import (
 // -m x". It reports the ratio of the medians: against git as it comes, which
 // fsyncs nothing here (x-git), and against git that syncs what we sync
 // (x-git-fsync). The aim is 0.35 x-git; TMPDIR on a RAM disk shows the part that
-// is not the disk's. The fsyncs of one commit are counted as well.
+// is not the disk's. The fsyncs of one commit are counted as well. STET_FULL=1
+// takes 100,000 files as well.
 func BenchmarkUpdate(b *testing.B) {
-	for _, files := range []int{1000, 10000} {
+	sizes := []int{1000, 10_000}
+	if full() {
+		sizes = append(sizes, 100_000)
+	}
+	for _, files := range sizes {
 		b.Run(fmt.Sprint(files), func(b *testing.B) {
 			vaulttest.NeedGit(b)
 			f := vaulttest.New(b, corpus(files)...)

@@ -63,7 +63,7 @@ func (p *prepared) judge(t *testing.T, where, repo string, acked bool) string {
 		return "torn"
 	}
 	defer v.Close()
-	now, err := trySnapshot(repo)
+	now, err := trySnapshot(p.treeIn(repo))
 	if err != nil {
 		t.Errorf("%s: %v", where, err)
 		return "torn"
@@ -82,7 +82,7 @@ func (p *prepared) judge(t *testing.T, where, repo string, acked bool) string {
 		}
 	}
 	for _, content := range p.op.byHand {
-		if !isKept(repo, content) {
+		if !isKept(p.treeIn(repo), content) {
 			t.Errorf("%s: a person's bytes are lost: %q", where, content)
 		}
 	}
@@ -90,7 +90,7 @@ func (p *prepared) judge(t *testing.T, where, repo string, acked bool) string {
 		if err := p.op.run(v); err != nil {
 			t.Errorf("%s: the same write again: %v", where, err)
 		}
-		now = snapshot(t, repo)
+		now = snapshot(t, p.treeIn(repo))
 		if again, diff := p.which(now); again != "new" {
 			t.Errorf("%s: after the same write again: %s", where, diff)
 		}
@@ -171,13 +171,13 @@ func (p *prepared) gitAfterKill(t *testing.T, n int) (committed bool) {
 	dir := p.vaultIn(repo)
 	acked, _ := child(t, p.op.name, dir, n)
 	where := fmt.Sprintf("killed before step %d (%v), then git commit", n, p.steps[n])
-	tip, err := vaulttest.Git(repo, "rev-list", "--count", "HEAD")
+	tip, err := vaulttest.Git(p.treeIn(repo), "rev-list", "--count", "HEAD")
 	published := err == nil && strings.TrimSpace(tip) == p.after["commits"]
 	if acked && !published {
 		t.Errorf("%s: acknowledged and not in HEAD", where)
 	}
 	must(os.WriteFile(filepath.Join(dir, "notes.md"), []byte("edited by hand\n"), 0o644))
-	_, err = vaulttest.Git(repo, "commit", "-q", "-a", "-m", "x")
+	_, err = vaulttest.Git(p.treeIn(repo), "commit", "-q", "-a", "-m", "x")
 	committed = err == nil
 	v, err := vault.Open(ctxb(), dir, crashOptions(nil))
 	if err != nil {
@@ -185,7 +185,7 @@ func (p *prepared) gitAfterKill(t *testing.T, n int) (committed bool) {
 		return committed
 	}
 	defer v.Close()
-	now := snapshot(t, repo)
+	now := snapshot(t, p.treeIn(repo))
 	if published {
 		for k, want := range p.after {
 			if strings.HasSuffix(k, "notes.md") || k == "commits" || strings.HasPrefix(k, "empty:") {
@@ -198,13 +198,12 @@ func (p *prepared) gitAfterKill(t *testing.T, n int) (committed bool) {
 	}
 	for _, content := range p.op.byHand {
 		// What is only staged is replaced by the person's own "commit -a".
-		if content != gateIdx && !isKept(repo, content) {
+		if content != gateIdx && !isKept(p.treeIn(repo), content) {
 			t.Errorf("%s: a person's bytes are lost: %q", where, content)
 		}
 	}
-	note := filepath.ToSlash(filepath.Join(p.op.sub, "notes.md"))
-	if now["disk:"+note] != "edited by hand\n" {
-		t.Errorf("%s: the hand edit of another file is gone: %q", where, now["disk:"+note])
+	if kept, err := os.ReadFile(filepath.Join(dir, "notes.md")); string(kept) != "edited by hand\n" {
+		t.Errorf("%s: the hand edit of another file is gone: %q, %v", where, kept, err)
 	}
 	return committed
 }

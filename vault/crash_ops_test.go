@@ -29,6 +29,7 @@ import (
 type crashOp struct {
 	name    string
 	sub     string              // the vault's place in the repository, "" = its root
+	linked  bool                // sub is a working tree of its own, linked to the repository
 	prepare func(*crashFixture) // makes the vault before the write
 	run     func(*vault.Vault) error
 	byHand  []string // whole contents a person wrote and that must not be lost
@@ -184,6 +185,15 @@ func crashOps() []crashOp {
 			prepare: plain,
 		},
 		{
+			// An edit by hand and a write beside it in a linked working tree, whose
+			// HEAD, git index and state lie apart from the repository's.
+			name: "linked", sub: "linked", linked: true, needGit: true, byHand: []string{gateHand}, run: updateGate,
+			prepare: func(f *crashFixture) {
+				plain(f)
+				f.write("memories/infra/gate.md", gateHand)
+			},
+		},
+		{
 			// The first write after the state folder was deleted, into a branch
 			// whose ref exists packed only.
 			name: "first-use", needGit: true, run: rememberOne,
@@ -246,6 +256,23 @@ type prepared struct {
 // vaultIn is the vault's folder in a copy of the repository.
 func (p *prepared) vaultIn(repo string) string { return filepath.Join(repo, p.op.sub) }
 
+// treeIn is the working tree that the vault is in.
+func (p *prepared) treeIn(repo string) string {
+	if p.op.linked {
+		return p.vaultIn(repo)
+	}
+	return repo
+}
+
+// link makes dir a working tree of the repository above it. It names the way
+// there from where it stands, so that a copy of the whole leads to the copy.
+func (f *crashFixture) link() {
+	top := &crashFixture{repo: f.repo, dir: f.repo}
+	top.write(".git/info/exclude", "/linked/\n")
+	top.git("worktree", "add", "-q", "-b", "side", f.dir)
+	f.write(".git", "gitdir: ../.git/worktrees/linked\n")
+}
+
 // prepareOp builds the template and runs the operation once on a copy.
 func prepareOp(t *testing.T, op crashOp) *prepared {
 	t.Helper()
@@ -262,12 +289,15 @@ func prepareOp(t *testing.T, op crashOp) *prepared {
 		top.write("README.md", "the whole project\n")
 		top.git("add", "-A")
 		top.git("commit", "-q", "-m", "start")
+		if op.linked {
+			f.link()
+		}
 	}
 	if _, err := vault.Init(ctxb(), f.dir, vault.InitOptions{}, crashOptions(nil)); err != nil {
 		t.Fatal(err)
 	}
 	op.prepare(f)
-	p.before = snapshot(t, p.repo)
+	p.before = snapshot(t, p.treeIn(p.repo))
 	done := p.copyTo(t, filepath.Join(base, "done"))
 	var count durabletest.Counter
 	v, err := vault.Open(ctxb(), p.vaultIn(done), crashOptions(count.Hook))
@@ -279,7 +309,7 @@ func prepareOp(t *testing.T, op crashOp) *prepared {
 	}
 	must(v.Close())
 	p.steps = count.Steps()
-	p.after = snapshot(t, done)
+	p.after = snapshot(t, p.treeIn(done))
 	vaulttest.Check(t, p.vaultIn(done))
 	if maps.Equal(p.before, p.after) {
 		t.Fatalf("%s changed nothing", op.name)
@@ -414,6 +444,9 @@ func addDisk(dir string, out map[string]string) error {
 		rel := filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(p, dir), string(filepath.Separator)))
 		if d.IsDir() && d.Name() == ".git" {
 			return fs.SkipDir
+		}
+		if d.Name() == ".git" {
+			return nil // of a linked working tree: the way to the repository
 		}
 		if d.IsDir() {
 			list, err := os.ReadDir(p)

@@ -94,7 +94,7 @@ func (r *powerRun) inspect(m *durabletest.Image, withGit bool) (state string, er
 		return "", fmt.Errorf("open: %w", err)
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	now, err := trySnapshot(r.into)
+	now, err := trySnapshot(r.treeIn(r.into))
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (r *powerRun) inspect(m *durabletest.Image, withGit bool) (state string, er
 		return state, errors.New("the write had been acknowledged and is gone")
 	}
 	for _, content := range r.op.byHand {
-		if !isKept(r.into, content) {
+		if !isKept(r.treeIn(r.into), content) {
 			return state, fmt.Errorf("a person's bytes are lost: %q", content)
 		}
 	}
@@ -129,7 +129,7 @@ func (r *powerRun) inspect(m *durabletest.Image, withGit bool) (state string, er
 // following demands that everything of a state is there beside one new memory,
 // and that nothing of ours is left lying about.
 func (r *powerRun) following(want map[string]string) error {
-	now, err := trySnapshot(r.into)
+	now, err := trySnapshot(r.treeIn(r.into))
 	if err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (p *prepared) afterKill(t *testing.T, n int) *powerRun {
 		t.Fatalf("killed before step %d (%v): %v", n, p.steps[n], err)
 	}
 	defer v.Close()
-	if state, _ := p.which(snapshot(t, r.dir)); state == "old" {
+	if state, _ := p.which(snapshot(t, r.treeIn(r.dir))); state == "old" {
 		if err := p.op.run(v); err != nil {
 			t.Fatalf("killed before step %d (%v), then again: %v", n, p.steps[n], err)
 		}
