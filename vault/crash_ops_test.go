@@ -185,15 +185,6 @@ func crashOps() []crashOp {
 			prepare: plain,
 		},
 		{
-			// An edit by hand and a write beside it in a linked working tree, whose
-			// HEAD, git index and state lie apart from the repository's.
-			name: "linked", sub: "linked", linked: true, needGit: true, byHand: []string{gateHand}, run: updateGate,
-			prepare: func(f *crashFixture) {
-				plain(f)
-				f.write("memories/infra/gate.md", gateHand)
-			},
-		},
-		{
 			// The first write after the state folder was deleted, into a branch
 			// whose ref exists packed only.
 			name: "first-use", needGit: true, run: rememberOne,
@@ -206,7 +197,7 @@ func crashOps() []crashOp {
 				must(os.RemoveAll(filepath.Join(f.dir, ".git/refs/heads/topic")))
 			},
 		},
-	}, slices.Concat(lineageOps(), notebookOps())...)
+	}, slices.Concat(lineageOps(), notebookOps(), linkedOps())...)
 }
 
 func packsIn(dir string) []string {
@@ -256,23 +247,6 @@ type prepared struct {
 // vaultIn is the vault's folder in a copy of the repository.
 func (p *prepared) vaultIn(repo string) string { return filepath.Join(repo, p.op.sub) }
 
-// treeIn is the working tree that the vault is in.
-func (p *prepared) treeIn(repo string) string {
-	if p.op.linked {
-		return p.vaultIn(repo)
-	}
-	return repo
-}
-
-// link makes dir a working tree of the repository above it. It names the way
-// there from where it stands, so that a copy of the whole leads to the copy.
-func (f *crashFixture) link() {
-	top := &crashFixture{repo: f.repo, dir: f.repo}
-	top.write(".git/info/exclude", "/linked/\n")
-	top.git("worktree", "add", "-q", "-b", "side", f.dir)
-	f.write(".git", "gitdir: ../.git/worktrees/linked\n")
-}
-
 // prepareOp builds the template and runs the operation once on a copy.
 func prepareOp(t *testing.T, op crashOp) *prepared {
 	t.Helper()
@@ -315,15 +289,6 @@ func prepareOp(t *testing.T, op crashOp) *prepared {
 		t.Fatalf("%s changed nothing", op.name)
 	}
 	return p
-}
-
-// commit adopts everything.
-func (f *crashFixture) commit() {
-	v, err := vault.Open(ctxb(), f.dir, crashOptions(nil))
-	must(err)
-	_, err = v.Adopt(ctxb(), vault.AdoptOptions{All: true, Yes: true})
-	must(err)
-	must(v.Close())
 }
 
 func (p *prepared) copyTo(t testing.TB, to string) string {
