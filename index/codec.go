@@ -24,7 +24,7 @@ import (
 // meets segments of two versions in one.
 const schema = 3
 
-const magic = "stet search index 2\n"
+const magic = "stet search index 3\n"
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 

@@ -68,6 +68,35 @@ func briefly(hits []Hit) []string {
 	return out
 }
 
+// A title that is what somebody said first counts once, whoever made it of how
+// many words; one that a person chose is found.
+func TestATitleMadeOfTheFirstWordsAddsNothing(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	score := func(title string) float64 {
+		t.Helper()
+		x := open(t, newFolder(t, map[string]string{
+			"sessions/a.md": talkFile(t, day, title, turn{"assistant", "Hello!"}, turn{"user", "**Which** port, please, does the billing service use?"}, turn{"assistant", "Port 4711."}),
+			"sessions/b.md": talkFile(t, day, "", turn{"user", "Nothing to do with it."}),
+		}))
+		res := ask(t, x, Query{Text: "hello billing port in:sessions"})
+		sum := 0.0
+		for _, h := range res.Hits {
+			sum += h.Score
+		}
+		return sum
+	}
+	none := score("")
+	for _, title := range []string{"Which port, please, does the billing service use?", "Which port please", "Which port, please, does the billing serv…"} {
+		if got := score(title); got != none {
+			t.Errorf("titled %q the messages score %v, untitled %v", title, got, none)
+		}
+	}
+	if got := score("Billing port"); got <= none {
+		t.Errorf("a title of a person's scores %v, none scores %v", got, none)
+	}
+}
+
 func TestMessagesAreFound(t *testing.T) {
 	t.Parallel()
 	x := open(t, talkVault(t))

@@ -3,6 +3,7 @@ package index
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,9 +55,10 @@ func (a *analyzer) transcript(data []byte, f vault.File) ([]*document, record) {
 	var docs []*document
 	var lens [lengthFields]uint32
 	t := talkMeta{}
-	for i, s := range messagesOf(d) {
+	spans := messagesOf(d)
+	for i, s := range spans {
 		doc := a.message(data, &s)
-		if i == 0 {
+		if i == 0 && !echoes(m.Title, data, spans) {
 			a.words(&doc.bags[fieldTitle], []byte(m.Title))
 		}
 		a.end(doc)
@@ -67,6 +69,33 @@ func (a *analyzer) transcript(data []byte, f vault.File) ([]*document, record) {
 	r := newRecord(m, data, f, lens)
 	r.meta += encodeMessages(t.messages)
 	return docs, r
+}
+
+// echoes reports a title that is the first words of what was said, as an importer
+// or the sealing makes one where nobody gave any. It says nothing that its message
+// does not, and would count that twice.
+func echoes(title string, data []byte, spans []markdown.MessageSpan) bool {
+	said := spans[0]
+	for _, s := range spans {
+		if sideOf(s.Role) == sideUser {
+			said = s
+			break
+		}
+	}
+	if said.Attached != "" {
+		return false
+	}
+	// As many words as the title has, with room for marks between them.
+	text := markdown.StripInjected(data[said.TextStart:said.TextEnd])
+	text = text[:min(len(text), 4*len(title)+256)]
+	whole, cut := strings.CutSuffix(title, "…")
+	var words, first []string
+	tokenize([]byte(whole), func(t token) { words = append(words, t.term) })
+	tokenize(text, func(t token) { first = append(first, t.term) })
+	if cut && len(words) > 1 {
+		words = words[:len(words)-1] // half a word, it may be
+	}
+	return len(words) <= len(first) && slices.Equal(words, first[:len(words)])
 }
 
 // conversation reads the front matter of a transcript. Its title is never
