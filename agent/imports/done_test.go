@@ -2,14 +2,17 @@ package imports_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
+	"syscall"
 	"testing"
 	"time"
 
 	"stet/agent/imports"
 	"stet/vault"
+	"stet/vault/durable"
 	"stet/vault/vaulttest"
 )
 
@@ -161,6 +164,54 @@ func TestAnInterruptedRunRemembersOnlyWhatIsCommitted(t *testing.T) {
 			t.Errorf("stopped after %d, at last: %+v", stop, r)
 		}
 		cancel()
+	}
+}
+
+// A run of which any step fails, with two files to commit at once and its memory to
+// write down, leaves a vault that the next run completes: no file counts as read of which
+// something is missing.
+func TestAFileIsRememberedOnlyOnceItIsCommitted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.jsonl", "b.jsonl"} {
+		line := `{"session":"` + name + `","date":"2026-03-02","speaker":"user","text":"The ferry leaves."}` + "\n"
+		rewrite(t, filepath.Join(dir, name), line, time.Now().Add(-time.Minute))
+	}
+	clean := vaulttest.New(t)
+	runLater(t, clean.Open(), dir, imports.Options{CommitBytes: 1})
+	want := tree(t, clean.Dir)
+	stride := 4
+	if testing.Short() {
+		stride = 11
+	}
+	remembered := 0
+	for n := 1; ; n += stride {
+		f, step := vaulttest.New(t), 0
+		o := f.Options()
+		o.Hook = func(durable.Step) error {
+			if step++; step == n { // one alone: what comes after it can still write its memory down
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		v, err := vault.Open(t.Context(), f.Dir, o)
+		if err == nil {
+			_, err = imports.Run(t.Context(), v, source(t, "jsonl"), []string{dir}, imports.Options{Now: later()})
+			err = errors.Join(err, v.Close())
+		}
+		v = f.Open()
+		r := runLater(t, v, dir, imports.Options{})
+		sameTree(t, tree(t, f.Dir), want)
+		if r.Unread > 0 {
+			remembered++
+		}
+		if r = runLater(t, v, dir, imports.Options{}); r.Unread != 2 || r.Unchanged != 2 || len(r.Commits) != 0 {
+			t.Errorf("step %d (%v), at last: %+v", n, err, r)
+		}
+		if step < n {
+			t.Logf("%d steps, %d runs remembered something", step, remembered)
+			return
+		}
 	}
 }
 
