@@ -22,9 +22,9 @@ import (
 // schema names the layout, the analysis and the segment format. A change to
 // any of them is a new number, and with it a new folder: Bluge panics when it
 // meets segments of two versions in one.
-const schema = 3
+const schema = 4
 
-const magic = "stet search index 3\n"
+const magic = "stet search index 2\n"
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
