@@ -127,7 +127,7 @@ func set(words string) map[string]bool {
 var stops = sync.OnceValue(func() map[string]bool {
 	return set(`a an the this that these those some any of in on at to for with from by as into onto about over under and or but is are was were be been being
 		do does did has have had will would can could should may might must it its there here who which what when where how why whose than then so if
-		current currently now latest recent former previous old new already just also very still anymore status information info details detail data facts fact
+		current currently now new already just also very still anymore status information info details detail data facts fact
 		everything anything all every each memories memory notes note entries entry records record things thing stuff known regarding concerning related mention mentions mentioning says saying said without
 		der die das ein eine von im in am mit über und oder alles ist le la les un une de du des sur et tout el los las una del sobre y todo il lo gli di su e tutto`)
 })
@@ -142,7 +142,7 @@ var roles = sync.OnceValue(func() map[string]bool {
 
 // qualifiers only say more closely what is asked for.
 var qualifiers = sync.OnceValue(func() map[string]bool {
-	return set(`habit habits history highest lowest primary main level state style situation background achievement achievements practice practices pattern patterns
+	return set(`old former previous latest recent earlier habit habits history highest lowest primary main level state style situation background achievement achievements practice practices pattern patterns
 		preference preferences activity activities choice choices type kind sort category official personal professional usual regular daily weekly long-term skill skills ability experience attendance participation
 		plan plans goal goals size count amount total value default specific general private public original final next first last`)
 })
@@ -150,6 +150,14 @@ var qualifiers = sync.OnceValue(func() map[string]bool {
 // selves are the person whom the vault is about.
 var selves = sync.OnceValue(func() map[string]bool {
 	return set(`user users i my me mine myself we our us ich mein meine mir wir unser je mon ma mes moi yo mi mio io 我 私`)
+})
+
+// relatives belong to somebody without being that person: what "my sister" does is not
+// about me.
+var relatives = sync.OnceValue(func() map[string]bool {
+	return set(`sister brother sibling mother father mum mom dad parent parents wife husband partner spouse girlfriend boyfriend son daughter child children kid kids
+		aunt uncle cousin nephew niece grandmother grandfather grandma grandpa friend neighbour neighbor colleague boss manager flatmate roommate
+		schwester bruder mutter vater frau mann sohn tochter freund freundin`)
 })
 
 // wholes begin a description of everything there is of something.

@@ -313,7 +313,7 @@ func (p *part) score(words []token, loose bool) (score float64, said bool) {
 	}
 	if p.self {
 		of += weightSelf
-		if slices.ContainsFunc(words, func(w token) bool { return selves()[w.fold] }) {
+		if ofSelf(words) {
 			got += weightSelf
 		}
 	}
@@ -330,6 +330,16 @@ func (p *part) score(words []token, loose bool) (score float64, said bool) {
 		return 1, len(p.names)+len(p.ids) > 0 && !loose
 	}
 	return got / of, said
+}
+
+// ofSelf reports whether words are about the person whom the vault is about.
+func ofSelf(words []token) bool {
+	for i, w := range words {
+		if selves()[w.fold] && !(i+1 < len(words) && relatives()[words[i+1].fold]) {
+			return true
+		}
+	}
+	return false
 }
 
 // match says how well the best of words is what the term says.

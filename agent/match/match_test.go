@@ -31,6 +31,8 @@ func TestFind(t *testing.T) {
 		no    []string
 	}{
 		{"my old address", []string{"I live at 4 Mill Lane in Hull."}, []string{"The boiler is serviced in May.", "Mill Lane Dairy delivers milk on Fridays to Otto."}},
+		{"everything about my old address", []string{"My old address was 12 Elm Street, York."}, []string{"I live at 4 Mill Lane in Hull.", "My sister Ida lives in Leeds."}},
+		{"where I live", []string{"I live at 4 Mill Lane in Hull."}, []string{"My sister Ida lives in Leeds."}},
 		{"everything about Rosa the gardener", []string{"Rosa plants beans in May.", "Rosa's van is green."}, []string{"The walls are painted rosa.", "Rosalind runs the shop."}},
 		{"Ada Byron", []string{"Ada Byron rents the attic."}, []string{"Ada rents the cellar.", "Lord Byron wrote poems.", "Ada Byronson likes tea."}},
 		{"invoice INV-2041-7", []string{"Paid: INV-2041-7.", "inv20417 was late."}, []string{"Paid: INV-2041-71.", "Paid: INV-2041."}},
