@@ -3,8 +3,10 @@ package index
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/vault"
@@ -71,13 +73,20 @@ func (s *searching) pick(r *ranking, list []match, limit int) (hits []Hit, lost 
 		limit = apartLimit
 	}
 	taken := map[int32]bool{}
-	for _, m := range list {
+	for i, m := range list {
 		if limit > 0 && len(hits) == limit {
 			break
 		}
 		rec := r.talk.lay.owner[m.doc]
 		if s.apart && taken[rec] {
 			continue
+		}
+		if i%pickAhead == 0 && !s.apart {
+			n := min(pickAhead, len(list)-i)
+			if limit > 0 {
+				n = min(n, skip+limit-len(hits))
+			}
+			s.ahead(r, list[i:i+n])
 		}
 		hit, ok := s.message(r, m, lines)
 		switch {
@@ -91,6 +100,32 @@ func (s *searching) pick(r *ranking, list []match, limit int) (hits []Hit, lost 
 		}
 	}
 	return hits, lost
+}
+
+// pickAhead is how many matches have their transcripts read at a time: enough for
+// all processors, and few enough that an answer without a limit stays small.
+const pickAhead = 64
+
+// ahead reads the transcripts of some matches on all processors.
+func (s *searching) ahead(r *ranking, list []match) {
+	recs := make([]int32, len(list))
+	for i, m := range list {
+		recs[i] = r.talk.lay.owner[m.doc]
+	}
+	slices.Sort(recs)
+	recs = slices.Compact(recs)
+	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), 4, len(recs))
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(recs) && s.ctx.Err() == nil; i += workers {
+				file := s.texts.of(r.talk.recs[recs[i]].path)
+				file.hash()
+				file.memory()
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func tierRank(name string) tier {
@@ -116,7 +151,7 @@ func (s *searching) message(r *ranking, m match, lines *liner) (Hit, bool) {
 	rec := &r.talk.recs[r.talk.lay.owner[m.doc]]
 	file := s.texts.of(rec.path)
 	span := file.message(r.talk.of(m.doc).number)
-	if span == nil || hashOf(file.data) != rec.hash && !s.stillThere(rec, m.doc-r.talk.lay.base[r.talk.lay.owner[m.doc]], file) {
+	if span == nil || file.hash() != rec.hash && !s.stillThere(rec, m.doc-r.talk.lay.base[r.talk.lay.owner[m.doc]], file) {
 		return Hit{}, false
 	}
 	mem := file.memory()

@@ -24,6 +24,7 @@ type transcript struct {
 	info     vault.File
 	messages []markdown.MessageSpan
 	memory   func() vault.Memory // reads the front matter
+	hash     func() [hashSize]byte
 }
 
 func newTexts(src Source) *texts { return &texts{src: src, have: map[vault.Path]*transcript{}} }
@@ -55,6 +56,7 @@ func (t *texts) passing(p vault.Path) *transcript {
 }
 
 func (s *transcript) load(src Source, p vault.Path) {
+	s.memory, s.hash = func() vault.Memory { return vault.Memory{} }, func() (none [hashSize]byte) { return none }
 	data, info, err := src.ReadFile(p)
 	if err != nil {
 		return
@@ -63,6 +65,7 @@ func (s *transcript) load(src Source, p vault.Path) {
 	d := markdown.Parse(data)
 	s.messages = messagesOf(d)
 	s.memory = sync.OnceValue(func() vault.Memory { return conversation(p, d) })
+	s.hash = sync.OnceValue(func() [hashSize]byte { return hashOf(data) })
 }
 
 // message is the span with that number; nil when there is none.

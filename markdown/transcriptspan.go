@@ -205,8 +205,11 @@ func fenceInfo(line []byte) (string, bool) {
 	for n < len(line) && line[n] == '`' {
 		n++
 	}
+	if n < 3 {
+		return "", false
+	}
 	info := string(trimEOL(line[n:]))
-	return info, n >= 3 && !strings.Contains(info, "`")
+	return info, !strings.Contains(info, "`")
 }
 
 // stetFence reads the fenced block with the given info string that begins at

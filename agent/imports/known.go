@@ -115,9 +115,9 @@ func (k *known) lookIn(ctx context.Context) error {
 		paths = append(paths, named...)
 	}
 	slices.Sort(paths)
-	ids, err := session.IDs(ctx, k.v, paths)
-	for i, id := range ids {
-		if len(id) >= 16 && !strings.HasSuffix(id, lastSix(paths[i])) {
+	heads, err := session.Heads(ctx, k.v, paths)
+	for i, head := range heads {
+		if id := head.ID; len(id) >= 16 && !strings.HasSuffix(id, lastSix(paths[i])) {
 			k.odd[hashPart(id)] = paths[i]
 		}
 	}

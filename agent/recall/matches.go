@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"stet/index"
@@ -58,6 +59,9 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.meet(ctx, res.Hits); err != nil {
+			return nil, err
+		}
 		out := &Matches{Total: res.Total, Tier: res.Tier, Degraded: res.Degraded, Warnings: res.Warnings}
 		for _, h := range res.Hits {
 			k := s.of(h.Path)
@@ -73,17 +77,38 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 	}
 }
 
+// meet reads what is known about the transcripts of hits, many at a time.
+func (s *searching) meet(ctx context.Context, hits []index.Hit) error {
+	var paths []vault.Path
+	for _, h := range hits {
+		if _, ok := s.known[h.Path]; !ok && !s.live(h.Path) && !slices.Contains(paths, h.Path) {
+			paths = append(paths, h.Path)
+		}
+	}
+	heads, err := session.Heads(ctx, s.v, paths)
+	for _, k := range heads {
+		s.known[k.Path] = k
+	}
+	return err
+}
+
+// live reports a session that is open.
+func (s *searching) live(p vault.Path) bool { return s.q.Live != nil && s.q.Live.text[p] != nil }
+
 // of reads what is known about the transcript at p, once.
 func (s *searching) of(p vault.Path) session.Known {
 	k, ok := s.known[p]
-	if !ok {
-		data, err := s.read(p)
-		if k = (session.Known{Path: p}); err == nil {
-			k = session.Read(p, data)
-			k.Open = s.q.Live != nil && s.q.Live.text[p] != nil
-		}
-		s.known[p] = k
+	if ok {
+		return k
 	}
+	k = session.Known{Path: p}
+	if s.live(p) {
+		k = session.Read(p, s.q.Live.text[p])
+		k.Open = true
+	} else if head, err := session.Head(s.v, p); err == nil {
+		k = head
+	}
+	s.known[p] = k
 	return k
 }
 

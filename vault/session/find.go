@@ -54,17 +54,23 @@ func Read(p vault.Path, data []byte) Known {
 	return k
 }
 
+// transcripts lists the files of sessions.
+func transcripts(ctx context.Context, v *vault.Vault) ([]vault.Path, error) {
+	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	paths := make([]vault.Path, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return paths, err
+}
+
 // Transcripts lists the files whose names say that they may be the transcript of
 // a session, of which there is one at most unless a person copied it. Cost: a
 // listing of the folders of transcripts.
 func Transcripts(ctx context.Context, v *vault.Vault, id string) ([]vault.Path, error) {
-	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	paths, err := transcripts(ctx, v)
 	if err != nil {
 		return nil, err
-	}
-	paths := make([]vault.Path, len(files))
-	for i, f := range files {
-		paths[i] = f.Path
 	}
 	return named(paths, id), nil
 }
@@ -100,18 +106,20 @@ func Head(v *vault.Vault, p vault.Path) (Known, error) {
 	return Read(p, head), nil
 }
 
-// IDs reads the ids of transcripts, each with "" that has none or cannot be
-// read.
-func IDs(ctx context.Context, v *vault.Vault, paths []vault.Path) ([]string, error) {
-	out := make([]string, len(paths))
+// Heads is [Head] of many files, in their order. What cannot be read is known by
+// its path alone.
+func Heads(ctx context.Context, v *vault.Vault, paths []vault.Path) ([]Known, error) {
+	out := make([]Known, len(paths))
 	var wg sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(paths) && ctx.Err() == nil; i += workers {
-				if k, err := Head(v, paths[i]); err == nil {
-					out[i] = k.ID
+				k, err := Head(v, paths[i])
+				if err != nil {
+					k = Known{Path: paths[i]}
 				}
+				out[i] = k
 			}
 		})
 	}
@@ -122,18 +130,14 @@ func IDs(ctx context.Context, v *vault.Vault, paths []vault.Path) ([]string, err
 // renamed lists the transcripts of a session that are called otherwise than by
 // its id, as a person may call them. Cost: the beginning of every file is read.
 func renamed(ctx context.Context, v *vault.Vault, key string) ([]vault.Path, error) {
-	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	paths, err := transcripts(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]vault.Path, len(files))
-	for i, f := range files {
-		paths[i] = f.Path
-	}
-	ids, err := IDs(ctx, v, paths)
+	heads, err := Heads(ctx, v, paths)
 	var out []vault.Path
-	for i, id := range ids {
-		if same(id, key) {
+	for i, k := range heads {
+		if same(k.ID, key) {
 			out = append(out, paths[i])
 		}
 	}
@@ -141,30 +145,18 @@ func renamed(ctx context.Context, v *vault.Vault, key string) ([]vault.Path, err
 }
 
 // All reads the front matter of every transcript, the newest first. Files
-// without an id are none. Cost: every file is read.
+// without an id are none. Cost: the beginning of every file is read.
 func All(ctx context.Context, v *vault.Vault) ([]Known, error) {
-	files, err := v.Files(ctx, vault.WalkOptions{Under: "sessions"})
+	paths, err := transcripts(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Known, len(files))
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < len(files) && ctx.Err() == nil; i += workers {
-				if data, _, err := v.ReadFile(files[i].Path); err == nil {
-					out[i] = Read(files[i].Path, data)
-				}
-			}
-		})
-	}
-	wg.Wait()
+	out, err := Heads(ctx, v, paths)
 	out = slices.DeleteFunc(out, func(k Known) bool { return k.Path == "" || k.ID == "" && k.Messages == 0 })
 	slices.SortStableFunc(out, func(a, b Known) int {
 		return cmp.Or(cmp.Or(b.Ended, b.Started).Compare(cmp.Or(a.Ended, a.Started)), cmp.Compare(a.Path, b.Path))
 	})
-	return out, context.Cause(ctx)
+	return out, err
 }
 
 // The shortest parts of an id that name a session, as of any other file.
