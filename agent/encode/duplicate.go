@@ -23,6 +23,9 @@ func duplicate(n, o *reading) *Verdict {
 	if v := oneSaysMore(n, o); v != nil {
 		return v
 	}
+	if paraphrased(n, o) {
+		return &Verdict{Kind: Duplicate, Rule: ruleParaphrase, Confidence: 0.87}
+	}
 	for _, c := range n.clauses {
 		if !c.asserted() || c.lent || c.place > 0 || bare(c) || !slices.ContainsFunc(o.clauses, func(d *clause) bool { return d.asserted() && sameSpot(c, d) && alike(c, d) }) {
 			return nil
@@ -176,9 +179,21 @@ func sequence(c *clause) []string {
 			out = append(out, w.stem)
 		case places(w.fold):
 			out = append(out, w.fold)
+		case owning(c.words, i):
+			out = append(out, "have")
 		}
 	}
 	return out
+}
+
+// owning reports whether words[i] says that somebody has something: "has a doctor"
+// is not "is a doctor". In "has called" and "had been" it only makes a form.
+func owning(words []word, i int) bool {
+	switch words[i].fold {
+	case "has", "have", "had":
+		return i+1 < len(words) && !slices.ContainsFunc(words[i+1:min(i+4, len(words))], func(w word) bool { return participleOf(w) != "" || w.fold == "been" })
+	}
+	return false
 }
 
 // places knows the little words that cannot be exchanged for each other.

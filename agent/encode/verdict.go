@@ -64,15 +64,16 @@ type Plan struct {
 
 // The rules.
 const (
-	ruleSame      = "same-text@1"
-	ruleNear      = "near-text@1"
-	ruleContained = "contained-text@1"
-	ruleChange    = "change-cue@1"
-	ruleEnded     = "ended@1"
-	ruleSlot      = "exclusive-slot@1"
-	ruleClass     = "one-of-a-kind@1"
-	ruleDefinite  = "definite-value@1"
-	ruleNegation  = "negation@1"
-	ruleAntonym   = "antonym@1"
-	ruleValue     = "other-value@1"
+	ruleSame       = "same-text@1"
+	ruleNear       = "near-text@1"
+	ruleContained  = "contained-text@1"
+	ruleParaphrase = "paraphrase@1"
+	ruleChange     = "change-cue@1"
+	ruleEnded      = "ended@1"
+	ruleSlot       = "exclusive-slot@1"
+	ruleClass      = "one-of-a-kind@1"
+	ruleDefinite   = "definite-value@1"
+	ruleNegation   = "negation@1"
+	ruleAntonym    = "antonym@1"
+	ruleValue      = "other-value@1"
 )
