@@ -1,11 +1,14 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"stet/agent/encode"
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -47,61 +50,115 @@ func Inbox(ctx context.Context, v *vault.Vault) ([]Dispute, error) {
 	return out, nil
 }
 
-// Keep settles the disputes of the memory that ref names in its favour: what it is
-// in conflict with goes to the archive, and machines do not write it again. It is
-// one commit.
-func Keep(ctx context.Context, v *vault.Vault, ref string, w vault.Write) (*vault.Result, error) {
-	return settleFor(ctx, v, ref, w, "keep ", func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		if err := tx.Archive(other, true); err != nil {
-			return m, err
+// A Case is a memory with everything that it is in conflict with, as they stood when
+// they were looked up.
+type Case struct {
+	Memory vault.Memory
+	Others []vault.Memory
+	links  []string // what else its conflicts_with names is not there any more
+}
+
+// Cases are the two ways to look at a dispute.
+func (d Dispute) Cases() (a, b Case) {
+	return Case{Memory: d.A, Others: []vault.Memory{d.B}}, Case{Memory: d.B, Others: []vault.Memory{d.A}}
+}
+
+// Find is the case of the memory that ref names. It fails with [vault.ErrInvalid] when
+// that is in conflict with nothing.
+func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
+	m, err := v.Resolve(ctx, ref)
+	if err != nil {
+		return Case{}, err
+	}
+	disputes, err := Inbox(ctx, v)
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Memory: m}
+	for _, d := range disputes {
+		switch m.ID {
+		case d.A.ID:
+			c.Memory, c.Others = d.A, append(c.Others, d.B)
+		case d.B.ID:
+			c.Memory, c.Others = d.B, append(c.Others, d.A)
 		}
-		return tx.Link(m, supersedes, false, other.ID)
+	}
+	if len(c.Others) == 0 {
+		return c, vault.WithHint(fmt.Errorf("settle %q: %w: it is in conflict with nothing", m.Path, vault.ErrInvalid), `"stet conflicts" lists what is`)
+	}
+	c.links = c.Memory.Conflicts
+	return c, nil
+}
+
+// Keep settles a case in favour of its memory: what that is in conflict with goes to
+// the archive, and machines do not write it again. It is one commit. Like the others
+// it fails with [vault.ErrConflict] when a side changed since it was looked up.
+func (c Case) Keep(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
+	return c.settle(ctx, v, w, "keep ", vault.Patch{}, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
+		return replace(tx, m, other, true)
 	})
 }
 
-// Both settles the disputes of the memory that ref names: it and the others are all
-// true. It is one commit.
-func Both(ctx context.Context, v *vault.Vault, ref string, w vault.Write) (*vault.Result, error) {
-	return settleFor(ctx, v, ref, w, "keep both: ", func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
+// Both settles a case: all sides are true. It is one commit.
+func (c Case) Both(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
+	return c.settle(ctx, v, w, "keep both: ", vault.Patch{}, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
 		_, err := tx.Link(other, conflicts, true, m.ID)
 		return m, err
 	})
 }
 
-func settleFor(ctx context.Context, v *vault.Vault, ref string, w vault.Write, subject string, settle func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error)) (*vault.Result, error) {
-	m, err := v.Resolve(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	disputes, err := Inbox(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	var others []vault.Memory
-	for _, d := range disputes {
-		switch m.ID {
-		case d.A.ID:
-			others = append(others, d.B)
-		case d.B.ID:
-			others = append(others, d.A)
+// Merge settles a case with a text that says what is true: its memory says that from
+// now on, pinned or private if one of them was, and what it was in conflict with goes
+// to the archive. Machines write what the text leaves out of it no more. It is one
+// commit.
+func (c Case) Merge(ctx context.Context, v *vault.Vault, text string, w vault.Write) (*vault.Result, error) {
+	p := vault.Patch{Text: &text}
+	yes := true
+	for _, o := range c.Others {
+		p.AddCategories = append(p.AddCategories, o.Categories...)
+		if o.Pinned {
+			p.Pinned = &yes
+		}
+		if o.Private && !c.Memory.Private {
+			p.Set = []vault.KeyValue{{Key: "private", Value: markdown.Bool(true)}}
 		}
 	}
-	if len(others) == 0 {
-		return nil, vault.WithHint(fmt.Errorf("settle %q: %w: it is in conflict with nothing", m.Path, vault.ErrInvalid), `"stet conflicts" lists what is`)
+	return c.settle(ctx, v, w, "merge ", p, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
+		return replace(tx, m, other, !encode.SaysSame(text, string(other.Body)))
+	})
+}
+
+// replace archives other in favour of m.
+func replace(tx *vault.Tx, m, other vault.Memory, rejected bool) (vault.Memory, error) {
+	if err := tx.Archive(other, rejected); err != nil {
+		return m, err
 	}
-	why := w.Why(vault.OpUpdate, subject+m.Name())
+	why := tx.Why()
+	why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: "Supersedes", Value: other.ID})
+	return tx.Link(m, supersedes, false, other.ID)
+}
+
+// settle edits the memory of a case and then deals with each of the others.
+func (c Case) settle(ctx context.Context, v *vault.Vault, w vault.Write, subject string, edit vault.Patch, one func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error)) (*vault.Result, error) {
 	var after vault.Memory
-	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
-		after = m
-		about, ids := []string{m.ID}, []string{}
-		for _, o := range others {
-			if after, err = settle(tx, after, o); err != nil {
+	res, err := v.Transact(ctx, w.Why(vault.OpUpdate, subject+c.Memory.Name()), w.DryRun, func(tx *vault.Tx) (err error) {
+		for _, m := range slices.Concat([]vault.Memory{c.Memory}, c.Others) {
+			if _, hash, err := tx.Read(m.Path); err != nil || hash != m.Hash {
+				return cmp.Or(err, fmt.Errorf("settle %q: %w: it changed meanwhile", m.Path, vault.ErrConflict))
+			}
+		}
+		if after, err = edit.Apply(tx, c.Memory); err != nil {
+			return err
+		}
+		about, ids := []string{after.ID}, []string{}
+		for _, o := range c.Others {
+			if after, err = one(tx, after, o); err != nil {
 				return err
 			}
 			about, ids = append(about, o.ID), append(ids, o.ID)
 		}
 		// The last link of all: ids that name nothing any more go as well.
-		if after, err = tx.Link(after, conflicts, true, slices.Concat(ids, m.Conflicts)...); err != nil {
+		if after, err = tx.Link(after, conflicts, true, slices.Concat(ids, c.links)...); err != nil {
 			return err
 		}
 		tx.Why().Memories = about

@@ -329,3 +329,51 @@ func TestAMatchOnATerminalIsShownAndAskedAbout(t *testing.T) {
 		t.Errorf("forgotten, and yet it stands there: %v", err)
 	}
 }
+
+func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor of this test is a shell script")
+	}
+	s := newSession(t)
+	write := func(name, id, text, conflicts string) {
+		data := "---\nid: " + id + "\ncreated: 2026-01-0" + id[len(id)-1:] + "T00:00:00Z\nconflicts_with: [" + conflicts + "]\n---\n" + text + "\n"
+		if err := os.MkdirAll(filepath.Join(s.dir, "memories"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.dir, "memories", name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const a, b, c = "01jd7q8r5t9v3x6y2z4a7c0e11", "01jd7q8r5t9v3x6y2z4a7c0e12", "01jd7q8r5t9v3x6y2z4a7c0e13"
+	write("a.md", a, "Port 8080.", b+", "+c)
+	write("b.md", b, "Port 8443.", a)
+	write("c.md", c, "No port.", a)
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(s.dir, "memories", name))
+		return err == nil
+	}
+	s.run(2, "", "conflicts", "--settle", "--no-input")
+	out, talk := s.run(0, "what?\nl\nq\n", "conflicts", "--settle")
+	if !strings.Contains(out, "Port 8443.") || strings.Count(talk, "which is true?") != 3 || !strings.Contains(talk, "0 settled, 2 left") {
+		t.Errorf("later and quit: %q %q", out, talk)
+	}
+	if _, talk = s.run(0, "", "conflicts", "--settle"); !strings.Contains(talk, "0 settled, 2 left") {
+		t.Errorf("nobody answers: %q", talk)
+	}
+	// The first of the pair is kept: the third, which was not asked about, stays.
+	_, talk = s.run(0, "1\nq\n", "conflicts", "--settle")
+	if !strings.Contains(talk, "1 settled, 1 left") || there("b.md") || !there("c.md") {
+		t.Errorf("keep the first: %q, b %v, c %v", talk, there("b.md"), there("c.md"))
+	}
+	editor := filepath.Join(s.env["HOME"], "ed.sh")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho 'Port 8080 outside.' > \"$1\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s.env["EDITOR"] = editor
+	_, talk = s.run(0, "m\n", "conflicts", "--settle")
+	data, err := os.ReadFile(filepath.Join(s.dir, "memories", "c.md"))
+	if err != nil || !strings.Contains(string(data), "Port 8080 outside.") || strings.Contains(string(data), "conflicts_with") || there("a.md") || !strings.Contains(talk, "1 settled, 0 left") {
+		t.Errorf("merge: %q %v %q", data, err, talk)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"stet/agent/intake"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 func conflictsCommand() *console.Command {
@@ -20,15 +21,24 @@ func conflictsCommand() *console.Command {
 		MaxArgs: 0,
 		Details: "What \"stet remember\" finds contradictory without being certain is stored and linked\n" +
 			"with conflicts_with in both files. --keep archives the other side, so that agents do\n" +
-			"not write it again; --both keeps the two and takes the link away. Each is one commit.",
+			"not write it again; --both keeps the two and takes the link away; --merge opens both\n" +
+			"texts in your editor, and what you save is what the memory says from now on, the other\n" +
+			"side goes to the archive. Saved empty or unchanged, nothing happens. Each is one commit.\n" +
+			"On a terminal --settle asks about one after the other.",
 		Examples: []console.Example{
 			{Line: "stet conflicts", Says: "both sides of each, with their sources"},
+			{Line: "stet conflicts --settle", Says: "go through them on a terminal"},
 			{Line: "stet conflicts --keep 01jd7q", Says: "this one is right, the other goes to the archive"},
+			{Line: "stet conflicts --merge 01jd7q", Says: "write what is true in your editor"},
+			{Line: `stet conflicts --merge 01jd7q --text "Port 8080, 8443 with TLS."`, Says: "without an editor"},
 			{Line: "stet conflicts --both 01jd7q --dry-run", Says: "see what keeping both would change"},
 		},
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "keep", Usage: "the `MEMORY` that is right"},
 			&cli.StringFlag{Name: "both", Usage: "a `MEMORY` that is true beside what it is in conflict with"},
+			&cli.StringFlag{Name: "merge", Usage: "the `MEMORY` that is to say what is true of both"},
+			&cli.StringFlag{Name: "text", Usage: "with --merge: the `TEXT`, \"-\" for standard input, instead of an editor"},
+			&cli.BoolFlag{Name: "settle", Usage: "ask about each"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 		}, console.WriteFlags()),
 		Run: disputes,
@@ -36,10 +46,13 @@ func conflictsCommand() *console.Command {
 }
 
 func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
-	if in.IsSet("keep") && in.IsSet("both") {
-		return console.Usagef("--keep and --both exclude each other")
-	}
-	if !in.IsSet("keep") && !in.IsSet("both") {
+	given := slices.DeleteFunc([]string{"keep", "both", "merge", "settle"}, func(name string) bool { return !in.IsSet(name) })
+	switch {
+	case len(given) > 1:
+		return console.Usagef("--%s and --%s exclude each other", given[0], given[1])
+	case in.IsSet("text") && !in.IsSet("merge"):
+		return console.Usagef("--text goes with --merge")
+	case len(given) == 0:
 		return listDisputes(ctx, e)
 	}
 	v, _, err := e.Writer(ctx)
@@ -49,11 +62,18 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 	defer e.Close(v)
 	w := e.WriteInSession(in)
 	w.Message = in.String("message")
-	settle, ref := intake.Keep, in.String("keep")
-	if in.IsSet("both") {
-		settle, ref = intake.Both, in.String("both")
+	if given[0] == "settle" {
+		return settleEach(ctx, e, v, w)
 	}
-	res, err := settle(ctx, v, e.Ref(v, ref), w)
+	c, err := intake.Find(ctx, v, e.Ref(v, in.String(given[0])))
+	if err != nil {
+		return err
+	}
+	settle := map[string]func(context.Context, *vault.Vault, vault.Write) (*vault.Result, error){"keep": c.Keep, "both": c.Both,
+		"merge": func(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
+			return merge(ctx, e, in, v, c, w)
+		}}
+	res, err := settle[given[0]](ctx, v, w)
 	if err != nil {
 		return err
 	}
@@ -78,15 +98,19 @@ func listDisputes(ctx context.Context, e *console.Env) error {
 	}
 	views := make([]disputeView, 0, len(found))
 	for _, d := range found {
-		pair := disputeView{A: console.ViewMemory(d.A), B: console.ViewMemory(d.B)}
-		a, b := string(d.A.Body), string(d.B.Body)
-		pair.A.Body, pair.B.Body = &a, &b
-		views = append(views, pair)
+		views = append(views, viewDispute(d))
 	}
 	result := struct {
 		Conflicts []disputeView `json:"conflicts"`
 	}{views}
 	return e.Answer(result, func(w io.Writer) error { return printDisputes(w, e, views) })
+}
+
+func viewDispute(d intake.Dispute) disputeView {
+	pair := disputeView{A: console.ViewMemory(d.A), B: console.ViewMemory(d.B)}
+	a, b := string(d.A.Body), string(d.B.Body)
+	pair.A.Body, pair.B.Body = &a, &b
+	return pair
 }
 
 func printDisputes(w io.Writer, e *console.Env, views []disputeView) error {
@@ -100,7 +124,7 @@ func printDisputes(w io.Writer, e *console.Env, views []disputeView) error {
 		}
 	}
 	if len(views) > 0 {
-		e.Note(`"stet conflicts --keep MEMORY" settles one, "--both MEMORY" keeps the two`)
+		e.Note(`"stet conflicts --keep MEMORY" settles one, "--both MEMORY" keeps the two, "--merge MEMORY" opens them in your editor; --settle asks about each`)
 	}
 	return nil
 }
