@@ -25,11 +25,12 @@ const (
 	OpConfig   Op = "config"
 	OpSeal     Op = "seal"
 	OpImport   Op = "import"
+	OpEncode   Op = "encode"
 )
 
 // Ops lists the operations in that order.
 func Ops() []Op {
-	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal, OpImport}
+	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal, OpImport, OpEncode}
 }
 
 // ActorUser is the actor of what a person did.

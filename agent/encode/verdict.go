@@ -77,3 +77,8 @@ const (
 	ruleAntonym    = "antonym@1"
 	ruleValue      = "other-value@1"
 )
+
+// Rules lists the rules by name and version.
+func Rules() []string {
+	return []string{ruleSame, ruleNear, ruleContained, ruleParaphrase, ruleChange, ruleEnded, ruleSlot, ruleClass, ruleDefinite, ruleNegation, ruleAntonym, ruleValue}
+}

@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ const near = 16
 // candidates are the stored memories that a note could have to do with: those of
 // its scope, of the scopes above and below it; without a scope, those of all but
 // single projects. Another machine must not learn of private ones.
-func (d *desk) candidates(n *vault.Note, text string) ([]encode.Memory, error) {
+func (d *desk) candidates(dr *draft, text string) ([]encode.Memory, error) {
 	var out []encode.Memory
 	seen := map[vault.Path]bool{}
 	for _, probe := range encode.Probes(text) {
@@ -30,7 +31,7 @@ func (d *desk) candidates(n *vault.Note, text string) ([]encode.Memory, error) {
 			return nil, nil
 		}
 		for _, p := range found {
-			if seen[p] || !concerns(n.Scope, vault.ScopeOf(p)) {
+			if seen[p] || !concerns(dr.note.Scope, vault.ScopeOf(p)) {
 				continue
 			}
 			seen[p] = true
@@ -38,7 +39,7 @@ func (d *desk) candidates(n *vault.Note, text string) ([]encode.Memory, error) {
 			if err != nil {
 				return nil, err
 			}
-			if ok {
+			if ok && dr.follows(m) {
 				key := string(m.Path)
 				d.stored[key] = m
 				out = append(out, encode.Memory{ID: key, Text: string(m.Body), When: m.Created})
@@ -60,6 +61,18 @@ func (d *desk) read(p vault.Path) (vault.Memory, bool, error) {
 	m := vault.ReadMemory(p, data)
 	mine := !m.Private || d.authority() > encode.Inference
 	return m, m.Problem == "" && m.SupersededBy == "" && mine, nil
+}
+
+// follows reports whether a draft came after a stored memory. One that is stored
+// itself is compared with those before it alone: those after it were, or will be,
+// compared with it.
+func (dr *draft) follows(m vault.Memory) bool {
+	return dr.self == nil || order(m, *dr.self) < 0
+}
+
+// order is the order in which memories were stored, as far as they tell.
+func order(a, b vault.Memory) int {
+	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Path, b.Path))
 }
 
 // projects holds the scopes of single projects: what one of them uses says nothing

@@ -104,6 +104,11 @@ type draft struct {
 	near    []encode.Memory
 	plan    encode.Plan
 	decided []string // what said so, for "classified_by"
+	failed  error    // why the model was no help
+	// Of a memory that is stored already.
+	self     *vault.Memory
+	placed   bool // where it belongs is not asked
+	keepMark bool // "encoding" stays as it is
 }
 
 func (d *desk) remember(notes []vault.Note) (*Result, error) {
@@ -118,6 +123,7 @@ func (d *desk) remember(notes []vault.Note) (*Result, error) {
 	if err := d.think(drafts); err != nil {
 		return nil, err
 	}
+	d.mark(drafts)
 	var wanted []vault.Note
 	for i := range drafts {
 		if dr := &drafts[i]; dr.plan.Duplicate != nil {
@@ -174,11 +180,13 @@ func (d *desk) judge(dr *draft) error {
 		text = string(markdown.Parse(n.Form).Body())
 	}
 	m := encode.Memory{ID: fmt.Sprintf("note %d", dr.i+1), Text: text, Authority: d.authority(), When: n.Created}
-	near, err := d.candidates(n, text)
+	near, err := d.candidates(dr, text)
 	if err != nil {
 		return err
 	}
-	dr.memory, dr.near = m, near
+	if dr.memory, dr.near = m, near; dr.self != nil {
+		return d.reconsider(dr)
+	}
 	dr.plan, err = d.decide(m, near, d.earlier)
 	d.earlier = append(d.earlier, m)
 	return err
@@ -219,16 +227,20 @@ func (d *desk) authority() encode.Authority {
 // authorityOf is that of a stored memory: what a person wrote or edited is a
 // person's word. History is read only when a machine is about to change something.
 func (d *desk) authorityOf(key string) (encode.Authority, error) {
-	for version, err := range d.v.Versions(d.ctx, "", d.stored[key].Path) {
+	return d.wordOf(d.stored[key])
+}
+
+func (d *desk) wordOf(m vault.Memory) (encode.Authority, error) {
+	for version, err := range d.v.Versions(d.ctx, "", m.Path) {
 		if err != nil {
 			return 0, err
 		}
-		switch actor := version.Commit.Trailers.Get("Stet-Actor"); actor {
-		case "", vault.ActorUser:
-			return encode.Statement, nil
+		actor := version.Commit.Trailers.Get("Stet-Actor")
+		if (actor == "" || actor == vault.ActorUser) && version.Commit.Op != vault.OpEncode {
+			return encode.Statement, nil // who lets stet look at a memory again says nothing
 		}
 	}
-	if m, _, err := d.v.ReadAt(d.ctx, "HEAD", string(d.stored[key].Path)); err == nil && m.Hash == d.stored[key].Hash {
+	if head, _, err := d.v.ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
 		return encode.Inference, nil
 	}
 	return encode.Statement, nil // not committed yet: a person's own edit

@@ -73,7 +73,10 @@ func (d *desk) think(drafts []draft) error {
 // looks like a secret is shown to nobody.
 func (d *desk) question(dr *draft) (pipeline.Note, []vault.Memory) {
 	n, text := dr.note, dr.memory.Text
-	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Place: n.Scope == "" || n.Importance == nil}
+	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Place: !dr.placed && (n.Scope == "" || n.Importance == nil)}
+	if dr.self != nil && dr.self.Private {
+		return pipeline.Note{}, nil
+	}
 	if d.secret("memories/note.md", text+"\n"+n.Title) {
 		d.warnings = append(d.warnings, fmt.Sprintf("note %d was not shown to the model: it looks like a secret", dr.i+1))
 		return pipeline.Note{}, nil
@@ -158,10 +161,8 @@ func mostUsed(counts map[string]int) []string {
 	return out[:min(offered, len(out))]
 }
 
-// weighAll gives every note what came of its thought. A note that the model failed
-// is marked, so that it can be finished later.
+// weighAll gives every note what came of its thought.
 func (d *desk) weighAll(drafts []draft) error {
-	failed, first := 0, error(nil)
 	for i := range drafts {
 		dr := &drafts[i]
 		t, asked := d.thoughts[i]
@@ -171,23 +172,30 @@ func (d *desk) weighAll(drafts []draft) error {
 		if err := d.place(dr, &t); err != nil {
 			return err
 		}
-		if dr.plan.Duplicate != nil {
-			continue
-		}
-		if err := d.weigh(dr, &t); err != nil {
-			return err
-		}
-		if err := t.Err(); err != nil && dr.plan.Duplicate == nil {
-			dr.note.Meta = append(slices.Clip(dr.note.Meta), vault.KeyValue{Key: "encoding", Value: markdown.String(Pending)})
-			if failed++; first == nil {
-				first = err
+		if dr.plan.Duplicate == nil {
+			if err := d.weigh(dr, &t); err != nil {
+				return err
 			}
+		}
+		if dr.plan.Duplicate == nil {
+			dr.failed = t.Err()
+		}
+	}
+	return nil
+}
+
+// mark says of every note that the model failed that it is to be finished later.
+func (d *desk) mark(drafts []draft) {
+	failed, first := 0, error(nil)
+	for i := range drafts {
+		if dr := &drafts[i]; dr.failed != nil {
+			dr.note.Meta = append(slices.Clip(dr.note.Meta), vault.KeyValue{Key: "encoding", Value: markdown.String(Pending)})
+			failed, first = failed+1, cmp.Or(first, dr.failed)
 		}
 	}
 	if failed > 0 {
-		d.warnings = append(d.warnings, fmt.Sprintf("the model could not help with %d of %d notes, which are stored by the rules alone and marked \"encoding: pending\": %v", failed, len(drafts), first))
+		d.warnings = append(d.warnings, fmt.Sprintf("the model could not help with %d of %d notes, which are stored by the rules alone and marked \"encoding: pending\"; \"stet encode\" finishes them: %v", failed, len(drafts), first))
 	}
-	return nil
 }
 
 // Pending marks a memory that a model was to understand and did not.
@@ -222,7 +230,7 @@ func (d *desk) place(dr *draft, t *thought) (err error) {
 // compareIn lets the rules compare a note with what a project says, which was not
 // looked at before it was known to concern the project.
 func (d *desk) compareIn(dr *draft) error {
-	more, err := d.candidates(&dr.note, dr.memory.Text)
+	more, err := d.candidates(dr, dr.memory.Text)
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,20 @@ func publish(ctx context.Context, v *vault.Vault, why vault.Why, dry bool, r Req
 	return out, nil
 }
 
+// Stage is [Move] as a part of a transaction. What the transaction staged before may
+// concern the text of what moves, but neither where files stand nor their links.
+func (r Request) Stage(ctx context.Context, v *vault.Vault, tx *vault.Tx) (*Result, error) {
+	r.From = once(r.From)
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	m := &mover{v: v, tx: tx, r: r, to: map[vault.Path]vault.Path{}}
+	if err := m.run(ctx); err != nil {
+		return nil, err
+	}
+	return &m.out, nil
+}
+
 func (r Request) subject() string {
 	switch {
 	case r.Scope != "":

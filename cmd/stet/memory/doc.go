@@ -1,5 +1,5 @@
 // Package memory holds the commands that keep and find memories: remember,
-// search, list, show, edit, update, forget, conflicts, move, links, scopes, pin, unpin, new,
+// search, list, show, edit, update, forget, conflicts, encode, move, links, scopes, pin, unpin, new,
 // profile, core.
 package memory
 
@@ -9,7 +9,7 @@ import "stet/cmd/stet/console"
 func Commands() []*console.Command {
 	return append([]*console.Command{
 		rememberCommand(), searchCommand(), listCommand(), showCommand(),
-		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), moveCommand(), linksCommand(), scopesCommand(),
+		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(), linksCommand(), scopesCommand(),
 		profileCommand(), coreCommand(),
 	}, pinCommands()...)
 }

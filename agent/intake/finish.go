@@ -1,0 +1,265 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"stet/agent/encode"
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Choice says which stored memories [Finish] looks at again.
+type Choice struct {
+	// All takes every memory; without it those that a model was to understand and
+	// did not.
+	All bool
+	// Rule is the one rule whose verdicts are acted on, by name ("change-cue") or
+	// name and version; "" is every rule. A model has no say then.
+	Rule     string
+	Limit    int // at most so many; 0 takes all
+	Progress func(done, total int)
+}
+
+// A Finished is what looking at stored memories again did.
+type Finished struct {
+	*vault.Result
+	Decisions []Decision
+	Examined  int // memories that were looked at
+	Finished  int // of the pending ones, that are no longer
+	// Left are pending ones that the model failed, and Failed is how.
+	Left   int
+	Failed error
+	// Declined were finished or decided before, and somebody took that back.
+	Declined []vault.Path
+}
+
+// Finish looks at stored memories as [Think] does at new ones: each beside those
+// that were stored before it, in the order in which they were stored. A memory that
+// changes is one commit, published before the next one is looked at, so that a run
+// that ends early loses nothing. One that the model fails stays as it is. What
+// somebody took back is not done again unless w.Again asks for it.
+//
+// A memory that is pending is filed by the model, unless it has a place. No other
+// one is moved: where a person put a memory is their business.
+func Finish(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, c Choice, w vault.Write) (*Finished, error) {
+	if c.Rule != "" {
+		mind = nil
+		if !slices.ContainsFunc(encode.Rules(), func(id string) bool { return isRule(id, c.Rule) }) {
+			return nil, vault.WithHint(fmt.Errorf("rule %q: %w: there is none", c.Rule, vault.ErrInvalid), "the rules are %s", strings.Join(encode.Rules(), ", "))
+		}
+	}
+	f := &finisher{ctx: ctx, v: v, find: find, mind: mind, Choice: c, w: w, touched: map[vault.Path]bool{}, tries: map[vault.Path]int{}}
+	base, err := v.Head()
+	if err != nil {
+		return nil, err
+	}
+	f.out = &Finished{Result: &vault.Result{Root: v.Root(), Base: base, DryRun: w.DryRun}}
+	err = f.run()
+	f.out.Unchanged = len(f.out.Changes) == 0
+	return f.out, err
+}
+
+// isRule reports whether a rule, "name@version", is meant by a name.
+func isRule(rule, name string) bool {
+	bare, _, _ := strings.Cut(rule, "@")
+	return rule == name || bare == name
+}
+
+// A finisher is one [Finish].
+type finisher struct {
+	Choice
+	ctx  context.Context
+	v    *vault.Vault
+	find Searcher
+	mind *Mind
+	w    vault.Write
+	out  *Finished
+	past *past
+	// What a dry run would have changed: it is not looked at twice.
+	touched map[vault.Path]bool
+	gone    bool               // the model failed all of them: it is not asked about the rest
+	tries   map[vault.Path]int // of those that changed while they were looked at
+}
+
+// together is how many memories the model is asked about before what it says of
+// them is carried out.
+const together = 16
+
+func (f *finisher) run() error {
+	todo, err := f.choose()
+	if err != nil {
+		return err
+	}
+	total := len(todo)
+	for len(todo) > 0 {
+		if err := context.Cause(f.ctx); err != nil {
+			return err
+		}
+		d := &desk{ctx: f.ctx, v: f.v, find: f.find, w: f.w, thoughts: map[int]thought{}, stored: map[string]vault.Memory{}, touched: map[string]bool{}}
+		if f.mind != nil && !f.gone {
+			d.mind = &Mind{Model: f.mind.Model}
+		}
+		drafts, rest, err := f.take(d, todo)
+		if err != nil {
+			return err
+		}
+		if err := d.think(drafts); err != nil {
+			return err
+		}
+		var again []vault.Memory
+		for i := range drafts {
+			moved, err := f.one(d, &drafts[i])
+			if err != nil {
+				return err
+			}
+			if moved {
+				again = append(again, *drafts[i].self)
+			}
+		}
+		f.gone = f.gone || f.hopeless(d, drafts)
+		f.out.Warnings = append(f.out.Warnings, d.warnings...)
+		todo = slices.Concat(again, rest)
+		if f.Progress != nil {
+			f.Progress(total-len(todo), total)
+		}
+	}
+	return nil
+}
+
+// choose lists what is to be looked at, in the order in which it was stored.
+func (f *finisher) choose() ([]vault.Memory, error) {
+	all, err := f.v.List(f.ctx, vault.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(m vault.Memory) bool {
+		return m.Problem != "" || m.SupersededBy != "" || !f.All && f.Rule == "" && m.Encoding != Pending
+	})
+	slices.SortFunc(all, order)
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	for i := range all {
+		all[i].Body = nil // each is read again when its turn comes
+	}
+	return all, nil
+}
+
+// take puts memories onto the desk as long as none has to do with one that lies
+// there: what becomes of that one comes first.
+func (f *finisher) take(d *desk, todo []vault.Memory) (drafts []draft, rest []vault.Memory, err error) {
+	size := 1
+	if d.mind != nil {
+		size = together
+	}
+	busy := map[vault.Path]bool{}
+	for len(todo) > 0 && len(drafts) < size {
+		dr, err := f.draft(len(drafts), todo[0].Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if dr == nil {
+			todo = todo[1:]
+			continue
+		}
+		if err := d.judge(dr); err != nil {
+			return nil, nil, err
+		}
+		concerned := d.concerned(dr)
+		if slices.ContainsFunc(concerned, func(p vault.Path) bool { return busy[p] }) {
+			break
+		}
+		for _, p := range concerned {
+			busy[p] = true
+		}
+		drafts, todo = append(drafts, *dr), todo[1:]
+	}
+	f.out.Examined += len(drafts)
+	return drafts, todo, nil
+}
+
+// hopeless reports whether the model failed everything that it was asked.
+func (f *finisher) hopeless(d *desk, drafts []draft) bool {
+	failed := 0
+	for i := range drafts {
+		switch t, asked := d.thoughts[i]; {
+		case asked && t.Err() != nil:
+			failed++
+		case asked && (t.Placed != nil || t.Actions != nil):
+			return false
+		}
+	}
+	return failed > 0
+}
+
+// draft reads a memory as it is now; nil when there is nothing to be done with it.
+func (f *finisher) draft(i int, p vault.Path) (*draft, error) {
+	data, _, err := f.v.ReadFile(p)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
+		return nil, nil // it went to the archive, or somebody moved it
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := vault.ReadMemory(p, data)
+	if m.Problem != "" || f.touched[p] || !f.All && f.Rule == "" && m.Encoding != Pending || strings.TrimSpace(string(m.Body)) == "" {
+		return nil, nil
+	}
+	if f.gone && m.Encoding == Pending {
+		f.out.Left++
+		return nil, nil
+	}
+	if m.Encoding == Pending && f.Rule == "" {
+		if declined, err := f.declined(m); declined || err != nil {
+			f.out.Declined = append(f.out.Declined, p)
+			return nil, err
+		}
+	}
+	n := vault.Note{Text: string(m.Body), Title: m.Title, Kind: m.Kind, Scope: m.Scope, Categories: m.Categories, Importance: m.Importance, Pinned: m.Pinned, Created: m.Created}
+	if n.Scope == "/" {
+		n.Scope = ""
+	}
+	by, _ := markdown.Parse(data).Meta(classifiedBy)
+	return &draft{i: i, note: n, self: &m, placed: m.Encoding != Pending || strings.Contains(by.Text(), "model/"),
+		keepMark: m.Encoding != Pending || f.Rule != ""}, nil
+}
+
+// concerned are the memories that could change with a draft, itself among them.
+func (d *desk) concerned(dr *draft) []vault.Path {
+	out := []vault.Path{dr.self.Path}
+	if dup := dr.plan.Duplicate; dup != nil {
+		return append(out, d.stored[dup.Old].Path)
+	}
+	for _, v := range dr.plan.Verdicts {
+		out = append(out, d.stored[v.Old].Path)
+	}
+	if d.mind != nil {
+		for _, m := range d.resembling(dr) {
+			out = append(out, m.Path)
+		}
+	}
+	return out
+}
+
+// reconsider lets the rules decide about a memory that is stored: its word counts
+// as much as that of whoever wrote it, which is looked up where that matters.
+func (d *desk) reconsider(dr *draft) (err error) {
+	dr.memory.Authority = encode.Correction
+	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err != nil {
+		return err
+	}
+	changes := slices.ContainsFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede })
+	if !changes && d.mind == nil {
+		return nil
+	}
+	if dr.memory.Authority, err = d.wordOf(*dr.self); err != nil || dr.memory.Authority >= encode.Statement {
+		return err
+	}
+	dr.plan, err = d.decide(dr.memory, dr.near, nil)
+	return err
+}

@@ -1,0 +1,122 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/agent/intake"
+	"stet/agent/llm"
+	"stet/cmd/stet/console"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+func encodeCommand() *console.Command {
+	return &console.Command{
+		Name: "encode", Group: console.Memory,
+		Summary: "finish memories that the model failed, or look at stored ones again",
+		MaxArgs: 0,
+		Details: "A memory that was stored while the model did not answer is marked \"encoding: pending\".\n" +
+			"encode asks the model where it belongs and what it makes untrue, as when it was stored,\n" +
+			"at most two calls a memory, and takes the mark away. Without a model the rules do it.\n\n" +
+			"--all looks at every memory again, in the order in which they were stored, each beside\n" +
+			"those before it. None that has a place is moved. --rule acts on what one rule says alone\n" +
+			"and asks no model. Every memory that changes is one commit, so that \"stet undo\" and git\n" +
+			"revert take back one of them; Ctrl-C keeps what was done. What was taken back before is\n" +
+			"left alone unless --again is given.",
+		Examples: []console.Example{
+			{Line: "stet encode", Says: "finish what is pending"},
+			{Line: "stet encode --all --dry-run", Says: "what today's rules and model would change"},
+			{Line: "stet encode --rule same-text", Says: "only what is stored twice"},
+			{Line: "stet encode --limit 20", Says: "the twenty that have waited longest"},
+		},
+		Flags: slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "pending", Usage: "memories that are marked \"encoding: pending\"; the default"},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "every memory"},
+			&cli.StringFlag{Name: "rule", Usage: "every memory, but act only on what the rule `ID` says, as change-cue"},
+			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N`, the oldest first"},
+			console.AgainFlag(),
+		}, console.WriteFlags()),
+		Run: encodeStored,
+	}
+}
+
+func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error {
+	given := 0
+	for _, name := range []string{"pending", "all", "rule"} {
+		if in.IsSet(name) {
+			given++
+		}
+	}
+	if given > 1 {
+		return console.Usagef("--pending, --all and --rule exclude each other")
+	}
+	if in.Int("limit") < 0 {
+		return console.Usagef("--limit cannot be negative")
+	}
+	v, _, err := e.Writer(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.Close(v)
+	if !v.Settings().Bool(settings.Cognitive) {
+		return vault.WithHint(fmt.Errorf("encode: %w: %s is false, so memories are stored as they are", vault.ErrRefused, settings.Cognitive), "stet config set %s true", settings.Cognitive)
+	}
+	c := intake.Choice{All: in.Bool("all"), Rule: in.String("rule"), Limit: in.Int("limit"), Progress: encoding(e)}
+	w := e.WriteInSession(in)
+	if c.Rule != "" {
+		return finish(ctx, e, v, nil, c, w)
+	}
+	return e.Auxiliary(v.Settings(), func(model llm.Client) error {
+		if model == nil {
+			e.Note("no model is configured: the rules alone decide")
+		}
+		return finish(ctx, e, v, model, c, w)
+	})
+}
+
+func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Client, c intake.Choice, w vault.Write) error {
+	var mind *intake.Mind
+	if model != nil {
+		mind = &intake.Mind{Model: model}
+	}
+	x, err := e.Lexicon(v)
+	if err != nil {
+		return err
+	}
+	res, err := intake.Finish(ctx, v, x, mind, c, w)
+	err = errors.Join(err, x.Close())
+	if err != nil && (res == nil || len(res.Commits) == 0) {
+		return err
+	}
+	if res.Failed != nil && res.Finished == 0 && len(res.Changes) == 0 {
+		return vault.WithHint(fmt.Errorf("encode: %d pending memories are left as they are: %w", res.Left, res.Failed), "try again when the model answers")
+	}
+	if res.Failed != nil {
+		e.Warn("the model could not help with %d memories, which stay pending: %v", res.Left, res.Failed)
+	}
+	for _, p := range res.Declined {
+		e.Note("left alone: what would change in %s was taken back before; --again does it all the same", console.Line1(string(p)))
+	}
+	more := console.More{Verb: "encoded", After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
+	if len(res.Decisions) > 0 {
+		more.Decisions = res.Decisions
+	}
+	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, more))
+}
+
+// encoding shows how far a run is, to whoever looks.
+func encoding(e *console.Env) func(done, total int) {
+	line := e.ProgressLine()
+	if line == nil {
+		return nil
+	}
+	return func(done, total int) {
+		line(func() string { return fmt.Sprintf("looked at %d of %d memories", done, total) })
+	}
+}
