@@ -250,6 +250,7 @@ show MEMORY.md|show memories/-rf.md|show ../outside/secret.md|show memories/link
 edit memories/a-new-memory.md|update memories/a-new-memory.md --append x|update memories/-rf.md --title t
 move memories/a-new-memory.md ../outside/x.md|move memories/a-new-memory.md memories/linked/x.md|move memories/a-new-memory.md memories/moved.md
 links|links --json|links --dead|links --back MEMORY.md|links --orphans
+encode|encode --all|encode --rule same-text --json
 pin memories/moved.md|unpin memories/moved.md|new fact A title|new ../../outside/x A title
 profile|profile add The person likes tea.|core|core add The server is called Ada.|core --json
 log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|diff --json HEAD|why memories/moved.md|review|review --json

@@ -84,7 +84,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	// One line a package, so that two people can add to them.
 	writes := strings.Fields(`
 		init doctor config
-		remember update forget conflicts move pin unpin new
+		remember update forget conflicts encode move pin unpin new
 		profile core
 		session
 		import
