@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,5 +230,49 @@ func TestVectorsOfAnotherLength(t *testing.T) {
 	}
 	if res := ask(t, x, Query{Text: "car"}); len(res.Warnings) != 0 || len(res.Hits) != 3 {
 		t.Errorf("hits %v, warnings %q", hitPaths(res), res.Warnings)
+	}
+}
+
+// What is about to be written, and what has no vector yet, go out in one request;
+// private memories never do, and the archive is not worth it.
+func TestAlikeAsksOnce(t *testing.T) {
+	t.Parallel()
+	src, e := newFolder(t, meaningVault()), newEndpoint(t)
+	x := open(t, src, e.with(t))
+	ask(t, open(t, src), Query{Text: "car"}) // there is an index, without vectors
+	var requests atomic.Int32
+	e.spoilWith(func(http.ResponseWriter, *http.Request) bool { requests.Add(1); return false })
+	got, err := x.Alike(t.Context(), []string{"A vehicle.", "A loaf."}, 3)
+	if err != nil || requests.Load() != 1 || len(got) != 2 {
+		t.Fatalf("%d requests, %v, %v", requests.Load(), got, err)
+	}
+	if len(got[0]) != 2 || got[0][0].Path != "memories/car-papers.md" && got[0][0].Path != "memories/garage.md" || got[0][0].Cosine < 0.99 {
+		t.Errorf("like a vehicle: %v", got[0])
+	}
+	for _, l := range got[1] {
+		if l.Cosine > 0.99 && !strings.Contains(string(l.Path), "shopping") {
+			t.Errorf("like a loaf: %v", l)
+		}
+	}
+	for _, text := range e.sent() {
+		for _, word := range []string{"hidden", "unreadable", "archived", "session"} {
+			if strings.Contains(text, word) {
+				t.Errorf("sent %q", text)
+			}
+		}
+	}
+	before := len(e.sent())
+	if got, err = x.Alike(t.Context(), []string{"A boat."}, 1); err != nil || len(got) != 1 || len(got[0]) > 1 || len(e.sent())-before > 1 {
+		t.Errorf("%v, %v; sent %q", got, err, e.sent()[before:])
+	}
+	e.spoilWith(func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "no", http.StatusBadRequest)
+		return true
+	})
+	if _, err := x.Alike(t.Context(), []string{"A car."}, 1); err == nil {
+		t.Error("an endpoint that fails is not told of")
+	}
+	if got, err := open(t, src).Alike(t.Context(), []string{"A car."}, 1); got != nil || err != nil {
+		t.Errorf("without an embedder: %v, %v", got, err)
 	}
 }

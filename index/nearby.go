@@ -1,12 +1,15 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	"stet/index/embed"
 	"stet/vault"
 )
 
@@ -36,6 +39,99 @@ func (x *Index) Nearby(ctx context.Context, text string, limit int) ([]vault.Pat
 		out = append(out, h.Path)
 	}
 	return out, nil
+}
+
+// A Likeness is a memory and the cosine of what it says with a text.
+type Likeness struct {
+	Path   vault.Path
+	Cosine float64
+}
+
+const (
+	// alikeWait bounds what a writer waits for the endpoint, alikeEach more for each
+	// text: a model on the person's own machine takes that long.
+	alikeWait = 5 * time.Second
+	alikeEach = 50 * time.Millisecond
+)
+
+// Alike lists, for each of texts, up to limit memories that are nearest to it in
+// meaning, nearest first, for whoever is about to write them. The texts go to the
+// endpoint in one request, together with memories that have no vector yet, the
+// newest first, as far as they fit; the others are not found this time. It finds
+// what [Index.Nearby] could find but for private memories, and nothing without an
+// embedder.
+func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Likeness, error) {
+	m := x.meaning
+	if m == nil || len(texts) == 0 {
+		return nil, nil
+	}
+	if err := x.glance(ctx); err != nil {
+		return nil, err
+	}
+	st, err := x.mem.written()
+	if err != nil {
+		return nil, nil // nothing is indexed yet
+	}
+	s := newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now())
+	var recs []*record
+	for d := range st.man.recs {
+		r := &st.man.recs[d]
+		if sendable(r) && s.visible(r, st.opened.hidden != nil && st.opened.hidden[d]) {
+			recs = append(recs, r)
+		}
+	}
+	cache, err := m.vectors()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, alikeWait+time.Duration(len(texts))*alikeEach)
+	defer cancel()
+	vectors, err := m.vectorsOf(ctx, cache, texts, recs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Likeness, len(texts))
+	for i, v := range vectors {
+		for _, r := range recs {
+			if c := embed.Dot(v, cache.Get(r.hash)); c > 0 {
+				out[i] = append(out[i], Likeness{r.path, c})
+			}
+		}
+		slices.SortStableFunc(out[i], func(a, b Likeness) int { return cmp.Compare(b.Cosine, a.Cosine) })
+		out[i] = out[i][:min(limit, len(out[i]))]
+	}
+	return out, nil
+}
+
+// vectorsOf asks for the vectors of texts and, in the same request, for missing ones
+// of files.
+func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []string, recs []*record) ([][]float32, error) {
+	all := make([]string, 0, len(texts)+rebuildBatch)
+	for _, t := range texts {
+		if len(t) > meaningBytes {
+			t = t[:meaningBytes]
+		}
+		all = append(all, strings.ToValidUTF8(t, " "))
+	}
+	missing := slices.DeleteFunc(slices.Clone(recs), func(r *record) bool { return cache.Get(r.hash) != nil })
+	slices.SortStableFunc(missing, func(a, b *record) int { return cmp.Compare(b.mtime, a.mtime) })
+	var keys []embed.Key
+	for _, r := range missing {
+		if len(keys) == rebuildBatch {
+			break
+		}
+		if text := m.text(r); text != "" {
+			keys, all = append(keys, r.hash), append(all, text)
+		}
+	}
+	vectors, err := embed.Vectors(ctx, m.o.Embedder, all)
+	if err != nil {
+		return nil, err
+	}
+	if have := cache.Dims(); have > 0 && have != len(vectors[0]) {
+		return nil, fmt.Errorf(`vectors of %d numbers where those that are kept have %d, which "stet reindex" makes anew: %w`, len(vectors[0]), have, embed.ErrAbsurd)
+	}
+	return vectors[:len(texts)], cache.Add(ctx, keys, vectors[len(texts):])
 }
 
 // stored answers from the index as it was last written.

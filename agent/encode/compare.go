@@ -14,12 +14,8 @@ import (
 // says, or they share half of the words of the shorter one.
 func Related(text, stored string) bool {
 	n, o := clausesOf(text), clausesOf(stored)
-	for _, a := range n {
-		for _, b := range o {
-			if sharesSlot(a, b) || changes(a, b) || changes(b, a) {
-				return true
-			}
-		}
+	if keyed(n, o) {
+		return true
 	}
 	x, y := contents(n), contents(o)
 	if len(x) > len(y) {
@@ -27,6 +23,20 @@ func Related(text, stored string) bool {
 	}
 	both := len(x) - missing(x, y)
 	return both >= 2 && 2*both >= len(x)
+}
+
+// Keyed is [Related] without the words: it is what no measure of likeness sees.
+func Keyed(text, stored string) bool { return keyed(clausesOf(text), clausesOf(stored)) }
+
+func keyed(n, o []*clause) bool {
+	for _, a := range n {
+		for _, b := range o {
+			if sharesSlot(a, b) || changes(a, b) || changes(b, a) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func sharesSlot(a, b *clause) bool {

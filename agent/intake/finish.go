@@ -102,7 +102,7 @@ func (f *finisher) run() error {
 		}
 		d := &desk{ctx: f.ctx, v: f.v, find: f.find, w: f.w, thoughts: map[int]thought{}, stored: map[string]vault.Memory{}, touched: map[string]bool{}}
 		if f.mind != nil && !f.gone {
-			d.mind = &Mind{Model: f.mind.Model}
+			d.mind = &Mind{Model: f.mind.Model, Meaning: f.mind.Meaning, Similar: f.mind.Similar}
 		}
 		drafts, rest, err := f.take(d, todo)
 		if err != nil {

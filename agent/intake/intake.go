@@ -105,6 +105,8 @@ type draft struct {
 	plan    encode.Plan
 	decided []string // what said so, for "classified_by"
 	failed  error    // why the model was no help
+	// cosine tells how near stored memories are in meaning, nil where nobody knows.
+	cosine map[string]float64
 	// Of a memory that is stored already.
 	self     *vault.Memory
 	placed   bool // where it belongs is not asked

@@ -18,6 +18,10 @@ import (
 type Mind struct {
 	Model    llm.Client
 	Progress func(done, total int)
+	// Meaning finds what resembles a note; without it shared words do.
+	Meaning Meaner
+	// Similar is the cosine from which on two texts resemble each other.
+	Similar float64
 }
 
 const (
@@ -39,6 +43,9 @@ type thought struct {
 func (d *desk) think(drafts []draft) error {
 	if d.mind == nil {
 		return nil
+	}
+	if err := d.liken(drafts); err != nil {
+		return err
 	}
 	p := &pipeline.Pipeline{Model: d.mind.Model, Progress: d.mind.Progress}
 	var notes []pipeline.Note
@@ -74,11 +81,7 @@ func (d *desk) think(drafts []draft) error {
 func (d *desk) question(dr *draft) (pipeline.Note, []vault.Memory) {
 	n, text := dr.note, dr.memory.Text
 	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Place: !dr.placed && (n.Scope == "" || n.Importance == nil)}
-	if dr.self != nil && dr.self.Private {
-		return pipeline.Note{}, nil
-	}
-	if d.secret("memories/note.md", text+"\n"+n.Title) {
-		d.warnings = append(d.warnings, fmt.Sprintf("note %d was not shown to the model: it looks like a secret", dr.i+1))
+	if d.unspoken(dr) {
 		return pipeline.Note{}, nil
 	}
 	if !pipeline.Judgeable(text) {
@@ -90,41 +93,6 @@ func (d *desk) question(dr *draft) (pipeline.Note, []vault.Memory) {
 		q.Near = append(q.Near, pipeline.Stored{Text: strings.TrimSpace(string(o.Body)), Scope: o.Scope, When: o.Created})
 	}
 	return q, near
-}
-
-func (d *desk) secret(p vault.Path, text string) bool { return len(d.v.Secrets(p, []byte(text))) > 0 }
-
-// resembling are the stored memories that a note is judged beside: none unless one
-// of them is related to it; those first, then what shares words with it.
-func (d *desk) resembling(dr *draft) []vault.Memory {
-	type ranked struct {
-		vault.Memory
-		rank int
-	}
-	var all []ranked
-	for _, o := range dr.near {
-		m := d.stored[o.ID]
-		if m.Private || !pipeline.Judgeable(o.Text) || d.secret(m.Path, o.Text) {
-			continue
-		}
-		rank := 2
-		switch {
-		case slices.ContainsFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Old == o.ID }):
-			rank = 0
-		case encode.Related(dr.memory.Text, o.Text):
-			rank = 1
-		}
-		all = append(all, ranked{m, rank})
-	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
-	if len(all) == 0 || all[0].rank == 2 {
-		return nil
-	}
-	var out []vault.Memory
-	for _, m := range all[:min(shown, len(all))] {
-		out = append(out, m.Memory)
-	}
-	return out
 }
 
 // vocabulary lists the scopes and categories in use, the most used first. Those of

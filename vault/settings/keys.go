@@ -22,6 +22,7 @@ const (
 	GuardMaxBytes  Name = "guard.max_bytes"
 	GuardSecrets   Name = "guard.secrets"
 	Cognitive      Name = "memory.cognitive"
+	SimilarFrom    Name = "memory.consolidation_threshold"
 	CoreLimit      Name = "memory.memory_char_limit"
 	ProfileLimit   Name = "memory.user_char_limit"
 	EmbedderURL    Name = "search.embedder.base_url"
@@ -76,6 +77,8 @@ func generalKeys() []Key {
 			Meaning: "how long a command waits for another writer before it exits 5"},
 		{Name: Cognitive, Type: boolean(), Default: "true", Vault: true,
 			Meaning: "whether what is remembered is compared with what is there (said already, no longer true, in conflict) and shown to the model for small tasks, where one is configured; `false` stores it as it is"},
+		{Name: SimilarFrom, Type: share(), Unit: "cosine", Default: "0.85", Vault: true,
+			Meaning: "how alike two memories must be in meaning for the model to be asked what the new one does to the other, where embeddings are configured; what changes or gives a value to the same thing counts as alike regardless"},
 		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
@@ -86,7 +89,7 @@ func generalKeys() []Key {
 func searchKeys() []Key {
 	return []Key{
 		{Name: EmbedderURL, Type: text(),
-			Meaning: "an endpoint for embeddings that speaks OpenAI's protocol, as `http://localhost:11434/v1` for Ollama; with it and a model, search ranks files by meaning as well and sends the endpoint queries and the text of files, never of those that are `private: true`; without it nothing is sent"},
+			Meaning: "an endpoint for embeddings that speaks OpenAI's protocol, as `http://localhost:11434/v1` for Ollama; with it and a model, search ranks files by meaning as well, a model is shown what resembles a new memory in meaning, and the endpoint is sent queries, new memories and the text of files, never of those that are `private: true`; without it nothing is sent"},
 		{Name: EmbedderModel, Type: text(),
 			Meaning: "the model that the endpoint is asked for, as `nomic-embed-text`"},
 		{Name: EmbedderKeyEnv, Type: text(),

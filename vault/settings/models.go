@@ -46,7 +46,7 @@ func modelKeys() []Key {
 		Meaning: "what all models together may cost a day (UTC); a call that could exceed it is not made"})
 }
 
-// Float is the value of a key of type amount.
+// Float is the value of a key of type amount or share.
 func (s Settings) Float(name Name) float64 {
 	f, _ := strconv.ParseFloat(s.Text(name), 64) // checked when it was read
 	return f
@@ -56,6 +56,17 @@ func amount() Type {
 	return Type{name: "amount (at least 0)", parse: func(s string) (string, error) {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(f >= 0 && f < 1e6) {
+			return "", strconv.ErrSyntax
+		}
+		return strconv.FormatFloat(f, 'f', -1, 64), nil
+	}}
+}
+
+// share is a part of a whole.
+func share() Type {
+	return Type{name: "number from 0 to 1", parse: func(s string) (string, error) {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(f >= 0 && f <= 1) {
 			return "", strconv.ErrSyntax
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64), nil

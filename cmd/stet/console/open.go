@@ -144,10 +144,14 @@ func (e *Env) PastIndex(v *vault.Vault, src index.Source, at time.Time) (*index.
 	return index.Open(src, index.Options{Now: e.Now, ReadOnly: true, AsOf: at, Language: v.Settings().Text(settings.SearchLanguage)})
 }
 
-// Lexicon opens the search index of v without ranking by meaning, for a writer:
-// storing a memory sends nothing anywhere.
-func (e *Env) Lexicon(v *vault.Vault) (*index.Index, error) {
-	return e.openIndex(v, false, e.indexProgress(), nil)
+// Lexicon opens the search index of v for a writer. Only one that asks a model looks
+// for what resembles a memory in meaning: without one, storing a memory sends nothing
+// anywhere.
+func (e *Env) Lexicon(v *vault.Vault, model bool) (*index.Index, error) {
+	if !model {
+		return e.openIndex(v, false, e.indexProgress(), nil)
+	}
+	return e.Index(v, false)
 }
 
 // openIndex is the one way to the index: opened with another language it would

@@ -10,20 +10,22 @@ import (
 	"stet/agent/intake"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
+	"stet/index"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 // compared stores notes with the rules in front, and a model where one is
 // configured, and says what was decided.
 func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault.Note, w vault.Write) error {
 	return e.Auxiliary(v.Settings(), func(model llm.Client) (err error) {
-		var mind *intake.Mind
-		if model != nil {
-			mind = &intake.Mind{Model: model, Progress: asking(e)}
-		}
-		x, err := e.Lexicon(v)
+		x, err := e.Lexicon(v, model != nil)
 		if err != nil {
 			return err
+		}
+		mind := mindOf(v, x, model)
+		if mind != nil {
+			mind.Progress = asking(e)
 		}
 		res, err := intake.Think(ctx, v, x, mind, notes, w)
 		if err = errors.Join(err, x.Close()); err != nil {
@@ -35,6 +37,14 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 		}
 		return e.WroteMore(ctx, v, res.Result, more)
 	})
+}
+
+// mindOf is a model with what it needs to know, nil without one.
+func mindOf(v *vault.Vault, x *index.Index, model llm.Client) *intake.Mind {
+	if model == nil {
+		return nil
+	}
+	return &intake.Mind{Model: model, Meaning: x, Similar: v.Settings().Float(settings.SimilarFrom)}
 }
 
 // asking shows how far the model is with many notes, to whoever looks.

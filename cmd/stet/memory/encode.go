@@ -81,15 +81,11 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 }
 
 func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Client, c intake.Choice, w vault.Write) error {
-	var mind *intake.Mind
-	if model != nil {
-		mind = &intake.Mind{Model: model}
-	}
-	x, err := e.Lexicon(v)
+	x, err := e.Lexicon(v, model != nil)
 	if err != nil {
 		return err
 	}
-	res, err := intake.Finish(ctx, v, x, mind, c, w)
+	res, err := intake.Finish(ctx, v, x, mindOf(v, x, model), c, w)
 	err = errors.Join(err, x.Close())
 	if err != nil && (res == nil || len(res.Commits) == 0) {
 		return err
