@@ -94,6 +94,8 @@ type Query struct {
 	Class []vault.Class
 	// Explain fills Hit.Explain.
 	Explain bool
+
+	words bool // alone: nothing is ranked by meaning
 }
 
 // A Result is the answer to a query.

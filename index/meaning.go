@@ -203,7 +203,7 @@ type asked struct {
 func (s *searching) meant(recs []record) *asked {
 	m := s.x.meaning
 	text := s.parsed.text()
-	if m == nil || text == "" || s.wantsReports() {
+	if m == nil || text == "" || s.q.words || s.wantsReports() {
 		return nil
 	}
 	if s.asked != nil {

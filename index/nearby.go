@@ -21,7 +21,7 @@ import (
 // or not at all, until the next search: read what is listed. Without a usable
 // index it searches.
 func (x *Index) Nearby(ctx context.Context, text string, limit int) ([]vault.Path, error) {
-	q := Query{Text: text, Limit: limit, Class: []vault.Class{vault.ClassMemory}}
+	q := Query{Text: text, Limit: limit, Class: []vault.Class{vault.ClassMemory}, words: true}
 	if err := x.glance(ctx); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -79,6 +79,9 @@ func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Liken
 		if sendable(r) && s.visible(r, st.opened.hidden != nil && st.opened.hidden[d]) {
 			recs = append(recs, r)
 		}
+	}
+	if len(recs) == 0 {
+		return make([][]Likeness, len(texts)), nil
 	}
 	cache, err := m.vectors()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -50,6 +51,8 @@ func TestScripts(t *testing.T) {
 			"fill":            cmdFill,
 			"model":           cmdModel,
 			"asked":           cmdAsked,
+			"embedder":        cmdEmbedder,
+			"embedded":        cmdEmbedded,
 		},
 	})
 }
@@ -111,6 +114,7 @@ func setupScript(env *testscript.Env) error {
 	expected := ""
 	env.Values[expectKey{}] = &expected
 	env.Values[askedKey{}] = &servers{}
+	env.Values[embeddedKey{}] = &atomic.Int64{}
 	env.Defer(func() {
 		if expected != "" {
 			env.T().Log("check skipped: the script expects problems: " + expected)
