@@ -77,7 +77,7 @@ func (t *Tx) commit(c *chain, g group, now time.Time) error {
 	edits := make([]gitstore.TreeEdit, 0, len(g.paths))
 	for _, p := range g.paths {
 		f := g.files[p]
-		if !f.remove {
+		if !f.remove && !f.deposited {
 			t.objects.PutBlob(f.data)
 		}
 		edits = append(edits, gitstore.TreeEdit{Path: t.v.git(p), Mode: f.mode, ID: f.id, Remove: f.remove})

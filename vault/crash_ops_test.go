@@ -162,6 +162,7 @@ func crashOps() []crashOp {
 			_, err := v.Remember(ctxb(), manyNotes(100), vault.Write{})
 			return err
 		}},
+		{name: "deposit", prepare: plain, run: depositTalks},
 		{
 			// The write after which eight packs become one.
 			name: "gather", run: rememberOne,

@@ -198,12 +198,17 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*group) error {
 			continue
 		}
 		var rules []string
-		for _, p := range g.paths {
+		for i, p := range g.paths {
+			t.v.progress("checking", i, len(g.paths))
 			f := g.files[p]
 			if f.remove {
 				continue
 			}
 			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			f, err := t.withContent(p, f)
+			if err != nil {
 				return err
 			}
 			if int64(len(f.data)) > j.policy.MaxBytes {
@@ -215,6 +220,7 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*group) error {
 			}
 			rules = append(rules, t.flag(string(p), found)...)
 		}
+		t.v.progress("checking", len(g.paths), len(g.paths))
 		if err := j.message(g); err != nil {
 			return err
 		}

@@ -70,8 +70,12 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if pl.want.mode == gitstore.ModeExecutable {
 		perm = 0o777
 	}
+	data, err := pl.want.content(pl.path, pl.v.repo.Stage().Blob)
+	if err != nil {
+		return err
+	}
 	pl.staged = true
-	if err := batch.Create(root, "file", temp+unfinished, pl.want.data, perm); err != nil {
+	if err := batch.Create(root, "file", temp+unfinished, data, perm); err != nil {
 		return err
 	}
 	if !pl.exists {

@@ -61,6 +61,9 @@ type pendingFile struct {
 	data   []byte
 	id     gitstore.ID
 	mode   uint32
+	// deposited says that the repository has the content already, and data is
+	// nil.
+	deposited bool
 }
 
 func (f pendingFile) same(d diskFile) bool {
@@ -97,6 +100,7 @@ func (v *Vault) begin(why Why) (*Tx, error) {
 		}
 		return t.disk.data, nil
 	})
+	tx.layer.blob = objects.Blob
 	return tx, nil
 }
 

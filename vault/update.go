@@ -216,7 +216,9 @@ func (p *publication) stage() (err error) {
 	if p.flush, err = p.tx.objects.Flush(p.v.tmp("."), &batch); err != nil {
 		return err
 	}
-	for _, path := range p.tx.written() {
+	written := p.tx.written()
+	for i, path := range written {
+		p.v.progress("writing", i, len(written))
 		final, changed := p.chain.final[path]
 		if !changed {
 			continue
@@ -229,6 +231,7 @@ func (p *publication) stage() (err error) {
 			return err
 		}
 	}
+	p.v.progress("writing", len(written), len(written))
 	p.refStaged = true
 	if err := p.v.repo.PrepareRef(p.v.tmp("ref"), p.chain.tip(), &batch); err != nil {
 		return err

@@ -275,6 +275,40 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	sameTree(t, tree(t, got.Dir), tree(t, want.Dir))
 }
 
+// Ended in the middle of its reading, a run commits what it has read, once.
+func TestAnEndedImportCommitsWhatItHasRead(t *testing.T) {
+	t.Parallel()
+	at := place(t, "a.jsonl", chat(12, 2))
+	want := vaulttest.New(t)
+	run(t, want.Open(), "jsonl", at)
+	got := vaulttest.New(t)
+	v := got.Open()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := imports.Run(ctx, v, source(t, "jsonl"), []string{at}, imports.Options{Progress: func(p imports.Progress) {
+		if p.Sessions == 7 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || r.Added < 6 || r.Added > 8 || len(r.Commits) != 1 {
+		t.Fatalf("%v: %d new, %d commits", err, r.Added, len(r.Commits))
+	}
+	if rest := run(t, v, "jsonl", at); rest.Unchanged != r.Added || rest.Added != 12-r.Added || len(rest.Commits) != 1 {
+		t.Errorf("then %+v", rest)
+	}
+	sameTree(t, tree(t, got.Dir), tree(t, want.Dir))
+}
+
+// A large run makes one commit, whose parts do not have to be in memory together.
+func TestARunIsOneCommit(t *testing.T) {
+	t.Parallel()
+	at := place(t, "a.jsonl", chat(2300, 1))
+	f := vaulttest.New(t)
+	r, err := imports.Run(t.Context(), f.Open(), source(t, "jsonl"), []string{at}, imports.Options{})
+	if err != nil || r.Added != 2300 || len(r.Commits) != 1 {
+		t.Errorf("%v: %d new, %d commits", err, r.Added, len(r.Commits))
+	}
+}
+
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	t.Parallel()
 	mkfifo, err := exec.LookPath("mkfifo")

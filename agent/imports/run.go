@@ -27,7 +27,7 @@ type Options struct {
 	Now time.Time
 	// Reread reads them all the same.
 	Reread bool
-	// CommitBytes bounds what one commit brings; 0 means 16 MiB.
+	// CommitBytes bounds what one commit brings; 0 makes one commit of the run.
 	CommitBytes int
 	// Progress is told after every conversation; nil is silence.
 	Progress func(Progress)
@@ -75,16 +75,17 @@ type Report struct {
 	DryRun    bool             `json:"dry_run,omitempty"`
 }
 
-// A batch is one commit. All that a commit holds is in memory until it is
-// published, so a run of any size makes one of every 16 MiB of transcripts, and
-// every one is a place from which an interrupted run goes on.
+// A batch is what is in memory at a time. When it is full its transcripts are
+// written into the repository and wait there for the commit of the run, of which
+// there is one however large it is.
 const (
 	batchBytes = 16 << 20
 	batchFiles = 1000
 )
 
-// Run imports what stands in places. When ctx ends, what was committed stays, and
-// the same run started again does the rest.
+// Run imports what stands in places, and commits it once. When ctx ends, or a file
+// cannot be read, what came before is committed, and the same run started again
+// does the rest.
 func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Options) (*Report, error) {
 	report := &Report{Source: s.Name, Written: []Written{}, Problems: []Problem{}, Commits: []vault.Revision{}, DryRun: o.Write.DryRun}
 	files, err := s.files(places)
@@ -96,7 +97,7 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 		r.progress.Total += f.size
 	}
 	report.Files, report.Bytes = len(files), r.progress.Total
-	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v)}
+	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{}}
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
@@ -113,7 +114,10 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	}
 	w.most = min(maxContent, int(s.limit(v)/2))
 	r.wants, r.emit = w.wants, w.take
-	if err = w.run(files); s.Memories && err == nil {
+	switch err = w.run(files); {
+	case !s.Memories:
+		err = w.end(err)
+	case err == nil:
 		err = w.keeper.flushMemories()
 	}
 	if w.done != nil && !o.Write.DryRun {
@@ -146,6 +150,15 @@ func (w *writer) run(files []file) error {
 	return w.flush()
 }
 
+// end commits what waits, also when the run was ended: it has been read and written.
+func (w *writer) end(err error) error {
+	if w.o.Write.DryRun {
+		return err
+	}
+	w.ctx = context.WithoutCancel(w.ctx)
+	return errors.Join(err, w.flush(), w.publish())
+}
+
 // A writer turns conversations into commits.
 type writer struct {
 	ctx    context.Context
@@ -160,9 +173,14 @@ type writer struct {
 	most   int     // bytes of one message
 	batch  []*item
 	size   int
-	id     string     // of the run, in every commit of it
-	done   *done      // nil where nothing is remembered
-	talks  []doneTalk // of the file that is being read
+	// What waits for its commit, the conversations and paths in it, and its size.
+	queue   []*waiting
+	waiting map[string]bool
+	paths   map[string]bool
+	queued  int
+	id      string     // of the run, in every commit of it
+	done    *done      // nil where nothing is remembered
+	talks   []doneTalk // of the file that is being read
 }
 
 // An item is one transcript of a batch.
@@ -208,12 +226,13 @@ func (w *writer) take(s *Session) error {
 }
 
 func (w *writer) part(s *Session) error {
-	for _, it := range w.batch {
-		if hashPart(it.s.ID) == hashPart(s.ID) {
-			if err := w.flush(); err != nil { // the same conversation once more
-				return err
-			}
-			break
+	again := func(it *item) bool { return hashPart(it.s.ID) == hashPart(s.ID) }
+	if w.waiting[hashPart(s.ID)] || slices.ContainsFunc(w.batch, again) {
+		if err := w.flush(); err != nil { // the same conversation once more
+			return err
+		}
+		if err := w.publish(); err != nil {
+			return err
 		}
 	}
 	it, err := w.decide(s)
@@ -231,11 +250,12 @@ func (w *writer) part(s *Session) error {
 	}
 	w.report.Redacted += it.made.redacted
 	w.batch = append(w.batch, it)
+	w.r.progress.Written++
 	w.size += len(it.made.text)
 	for _, a := range it.made.attached {
 		w.size += len(a.Data)
 	}
-	if w.size >= cmp.Or(w.o.CommitBytes, batchBytes) || len(w.batch) >= batchFiles {
+	if w.size >= min(cmp.Or(w.o.CommitBytes, batchBytes), batchBytes) || len(w.batch) >= batchFiles {
 		return w.flush()
 	}
 	return nil
@@ -295,46 +315,33 @@ func (w *writer) saw(s *Session) {
 	w.talks = append(w.talks, doneTalk{ID: hashPart(s.ID), Messages: len(s.Messages), Ended: s.Ended, Project: s.Project})
 }
 
-// flush commits the batch.
+// flush writes the batch out of memory.
 func (w *writer) flush() error {
-	batch := w.batch
-	w.batch, w.size = nil, 0
-	if len(batch) == 0 {
-		w.settled(true)
+	if len(w.batch) == 0 {
 		return nil
 	}
 	if err := context.Cause(w.ctx); err != nil {
 		return err
 	}
-	if w.o.Write.DryRun {
+	batch := w.batch
+	w.queued += w.size
+	w.batch, w.size = nil, 0
+	switch {
+	case w.o.Write.DryRun:
 		for _, it := range batch {
 			folder, base := it.place()
-			w.count(it, vault.Path(folder+"/"+base))
+			w.count(it.waits(), vault.Path(folder+"/"+base))
 		}
 		return nil
+	case !w.v.Settings().Bool(settings.SessionsTrack):
+		return w.writeIgnored(batch)
 	}
-	paths, res, err := w.write(batch)
-	if err != nil {
+	if err := w.deposit(batch); err != nil {
+		w.settled(false)
 		return err
 	}
-	w.settled(!slices.Contains(paths, ""))
-	for i, it := range batch {
-		if paths[i] == "" {
-			w.report.Unchanged++
-			continue
-		}
-		w.count(it, paths[i])
-		if it.path == "" {
-			if err := w.known.see(paths[i]); err != nil {
-				return err
-			}
-		}
-	}
-	for _, c := range res.Commits {
-		w.report.Commits = append(w.report.Commits, c.Rev)
-	}
-	if w.o.Committed != nil {
-		return w.o.Committed(res)
+	if w.o.CommitBytes > 0 && w.queued >= w.o.CommitBytes {
+		return w.publish()
 	}
 	return nil
 }
@@ -350,25 +357,4 @@ func (w *writer) settled(all bool) {
 		clear(w.done.wait)
 	}
 	w.done.committed()
-}
-
-func subject(batch []*item, source string) string {
-	if len(batch) == 1 {
-		return fmt.Sprintf("%s, from %s", cmp.Or(batch[0].s.Title, batch[0].s.Origin), source)
-	}
-	return fmt.Sprintf("%d conversations from %s", len(batch), source)
-}
-
-func (w *writer) count(it *item, p vault.Path) {
-	switch it.state {
-	case StateAdded:
-		w.report.Added++
-	case StateGrown:
-		w.report.Grown++
-	default:
-		w.report.Changed++
-	}
-	w.report.Messages += len(it.s.Messages) - it.from
-	w.r.progress.Written++
-	w.report.Written = append(w.report.Written, Written{State: it.state, Path: p, ID: it.s.ID, Title: it.s.Title})
 }

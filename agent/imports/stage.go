@@ -1,64 +1,200 @@
 package imports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"stet/markdown"
 	"stet/vault"
-	"stet/vault/settings"
 )
 
-// write makes one commit of a batch, and says where each conversation stands; ""
-// where there was nothing left to do. In a vault that keeps transcripts out of git
-// (sessions.track is false) they are written one by one, and there is no commit.
-func (w *writer) write(batch []*item) (paths []vault.Path, res *vault.Result, err error) {
-	if !w.v.Settings().Bool(settings.SessionsTrack) {
-		return w.writeIgnored(batch)
+// deposit writes the transcripts of a batch into the repository, where they wait
+// for the run's commit, out of memory.
+func (w *writer) deposit(batch []*item) error {
+	err := w.depositOnce(batch)
+	if errors.Is(err, errNameWaits) {
+		if err := w.publish(); err != nil {
+			return err
+		}
+		err = w.depositOnce(batch)
 	}
+	return err
+}
+
+// errNameWaits reports a new transcript with the name of one that waits.
+var errNameWaits = errors.New("the name waits for its commit")
+
+func (w *writer) depositOnce(batch []*item) error {
+	var list []*waiting
+	var contents [][]byte
+	// The transaction writes nothing: it finds names and what stands there now.
+	_, err := w.v.Update(w.ctx, vault.Why{Op: vault.OpImport}, func(tx *vault.Tx) error {
+		list, contents = nil, nil
+		for _, it := range batch {
+			one, data, err := w.stage(tx, it)
+			if err != nil {
+				return err
+			}
+			list, contents = append(list, one), append(contents, data...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	hashes, err := w.v.Deposit(w.ctx, contents)
+	if err != nil {
+		return err
+	}
+	for _, one := range list {
+		for i := range one.puts {
+			one.puts[i].hash, hashes = hashes[0], hashes[1:]
+		}
+		w.waiting[hashPart(one.id)] = true
+		if len(one.puts) > 0 {
+			w.paths[vault.FoldName(string(one.puts[0].path))] = true
+		}
+	}
+	w.queue = append(w.queue, list...)
+	return nil
+}
+
+// publish makes one commit of what waits. A transcript that somebody changed
+// meanwhile is left for the next run.
+func (w *writer) publish() error {
+	list := w.queue
+	w.queue, w.queued = nil, 0
+	clear(w.waiting)
+	clear(w.paths)
+	if len(list) == 0 {
+		w.settled(true)
+		return nil
+	}
+	left, res, err := w.commit(list)
+	if err != nil {
+		w.settled(false)
+		return err
+	}
+	return w.wrote(list, left, res)
+}
+
+func (w *writer) commit(list []*waiting) (left []bool, res *vault.Result, err error) {
 	if err := w.v.ShowSessions(w.ctx); err != nil {
 		return nil, nil, err
 	}
-	why := w.o.Write.Why(vault.OpImport, subject(batch, w.source.Name))
+	why := w.o.Write.Why(vault.OpImport, subject(list, w.source.Name))
 	res, err = w.v.Update(w.ctx, why, func(tx *vault.Tx) error {
-		paths = paths[:0]
 		if w.id == "" {
 			w.id = tx.NewID()
 		}
 		tx.Why().Run = w.id
-		for _, it := range batch {
-			p, err := w.stage(tx, it)
+		left = make([]bool, len(list))
+		for i, one := range list {
+			if left[i] = len(one.puts) == 0; left[i] {
+				continue
+			}
+			_, now, err := tx.Read(one.puts[0].path)
 			if err != nil {
 				return err
 			}
-			paths = append(paths, p)
+			if left[i] = now != one.puts[0].was; left[i] {
+				continue
+			}
+			for _, p := range one.puts {
+				if err := tx.PutDeposited(p.path, p.was, p.hash); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
-	return paths, res, err
+	return left, res, err
 }
 
-func (w *writer) writeIgnored(batch []*item) ([]vault.Path, *vault.Result, error) {
+// wrote takes down what stands in the vault now; left are those that do not.
+func (w *writer) wrote(list []*waiting, left []bool, res *vault.Result) error {
+	w.settled(!slices.Contains(left, true))
+	for i, one := range list {
+		if left[i] {
+			w.report.Unchanged++
+			continue
+		}
+		w.count(one, one.puts[0].path)
+		if one.puts[0].was == "" {
+			if err := w.known.see(one.puts[0].path); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range res.Commits {
+		w.report.Commits = append(w.report.Commits, c.Rev)
+	}
+	if w.o.Committed != nil {
+		return w.o.Committed(res)
+	}
+	return nil
+}
+
+func subject(list []*waiting, source string) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("%s, from %s", cmp.Or(list[0].title, list[0].origin), source)
+	}
+	return fmt.Sprintf("%d conversations from %s", len(list), source)
+}
+
+func (w *writer) count(one *waiting, p vault.Path) {
+	switch one.state {
+	case StateAdded:
+		w.report.Added++
+	case StateGrown:
+		w.report.Grown++
+	default:
+		w.report.Changed++
+	}
+	w.report.Messages += one.messages
+	w.report.Written = append(w.report.Written, Written{State: one.state, Path: p, ID: one.id, Title: one.title})
+}
+
+// A waiting is a transcript that is in the repository and in no commit yet.
+type waiting struct {
+	id, title, origin string
+	state             string
+	messages          int // that are new
+	puts              []put
+}
+
+// A put is one file of it, the transcript first.
+type put struct {
+	path      vault.Path
+	was, hash vault.Hash
+}
+
+// writeIgnored writes the transcripts of a vault that keeps them out of git
+// (sessions.track is false) one by one; there is no commit.
+func (w *writer) writeIgnored(batch []*item) error {
 	res := &vault.Result{}
-	paths := make([]vault.Path, len(batch))
+	list, left := make([]*waiting, len(batch)), make([]bool, len(batch))
 	for i, it := range batch {
+		list[i], left[i] = it.waits(), true
 		folder, base := it.place()
 		p := vault.Path(folder + "/" + base)
 		have, was, err := w.standing(p)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if it.path == "" && was != "" { // another one's, with the same name
 			p = vault.Path(folder + "/" + strings.TrimSuffix(base, ".md") + "-" + it.s.ID + ".md")
 			if have, was, err = w.standing(p); err != nil {
-				return nil, nil, err
+				return err
 			}
 		}
 		data, beside, err := w.files(it, p, have, was)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if data == nil {
 			continue
@@ -69,16 +205,16 @@ func (w *writer) writeIgnored(batch []*item) ([]vault.Path, *vault.Result, error
 				err = w.v.PutIgnored(w.ctx, a.path, old, a.data)
 			}
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 		}
 		if err := w.v.PutIgnored(w.ctx, p, was, data); err != nil {
-			return nil, nil, err
+			return err
 		}
-		paths[i] = p
+		left[i], list[i].puts = false, []put{{path: p, was: was}}
 		res.Changes = append(res.Changes, vault.Change{Status: vault.Added, Path: p})
 	}
-	return paths, res, nil
+	return w.wrote(list, left, res)
 }
 
 // standing is what stands at a path now.
@@ -132,34 +268,41 @@ func (w *writer) files(it *item, p vault.Path, have []byte, was vault.Hash) ([]b
 	return data, beside, nil
 }
 
-// stage puts one transcript into the transaction and says where; "" when there
-// was nothing left to do.
-func (w *writer) stage(tx *vault.Tx, it *item) (vault.Path, error) {
+// stage says which files a conversation becomes, and with which contents; none
+// when there is nothing left to do.
+func (w *writer) stage(tx *vault.Tx, it *item) (*waiting, [][]byte, error) {
+	one := it.waits()
 	p := it.path
 	if p == "" {
 		folder, base := it.s.place()
 		free, err := tx.FreeName(folder, base, it.s.ID)
 		if err != nil {
-			return "", err
+			return nil, nil, err
 		}
-		p = free
+		if p = free; w.paths[vault.FoldName(string(p))] {
+			return nil, nil, errNameWaits
+		}
 	}
 	have, was, err := tx.Read(p)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	data, beside, err := w.files(it, p, have, was)
 	if err != nil || data == nil {
-		return "", err
+		return one, nil, err
 	}
+	one.puts = []put{{path: p, was: was}}
+	contents := [][]byte{data}
 	for _, a := range beside {
 		_, old, err := tx.Read(a.path)
-		if err == nil {
-			err = tx.Put(a.path, old, a.data)
-		}
 		if err != nil {
-			return "", err
+			return nil, nil, err
 		}
+		one.puts, contents = append(one.puts, put{path: a.path, was: old}), append(contents, a.data)
 	}
-	return p, tx.Put(p, was, data)
+	return one, contents, nil
+}
+
+func (it *item) waits() *waiting {
+	return &waiting{id: it.s.ID, title: it.s.Title, origin: it.s.Origin, state: it.state, messages: len(it.s.Messages) - it.from}
 }

@@ -28,8 +28,8 @@ func importCommand() *console.Command {
 			"A second import appends what has grown and writes nothing for what has not; files of\n" +
 			"conversations that have not changed are not opened (--force reads them). What was\n" +
 			"forgotten here stays away. Secrets are replaced by \"[redacted: RULE]\". What cannot be\n" +
-			"read is counted and listed, and everything else comes in. A run is one commit, or one\n" +
-			"for every 16 MiB of transcripts; Ctrl-C keeps those, and the next run does the rest.",
+			"read is counted and listed, and everything else comes in. A run is one commit; Ctrl-C\n" +
+			"makes it of what has been read, and the next run does the rest.",
 		Examples: []console.Example{
 			{Line: "stet import", Says: "what there is to bring in"},
 			{Line: "stet import claude-code --since 30d --dry-run", Says: "look first"},
@@ -95,8 +95,8 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 		e.Note("%s", n)
 	}
 	if err != nil {
-		if n := len(report.Commits); n > 0 && errors.Is(err, context.Canceled) {
-			e.Note("%d conversations are imported, in %d commits; the same command does the rest", len(report.Written), n)
+		if len(report.Commits) > 0 && errors.Is(err, context.Canceled) {
+			e.Note("%d conversations are imported; the same command does the rest", len(report.Written))
 		}
 		return err
 	}
@@ -288,10 +288,13 @@ func lines(e *console.Env, r *imports.Report) []string {
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "files not opened"}, {r.Redacted, "redacted"}, {r.Malformed, "malformed"}, {len(r.Commits), "commits"}} {
+	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "files not opened"}, {r.Redacted, "redacted"}, {r.Malformed, "malformed"}} {
 		if more.n > 0 {
 			sum += fmt.Sprintf(", %d %s", more.n, more.what)
 		}
+	}
+	for _, c := range r.Commits {
+		sum += fmt.Sprintf(", commit %.10s", c)
 	}
 	out = append(out, sum)
 	for i, p := range r.Problems {
