@@ -238,7 +238,7 @@ func (r *rejections) candidate(g *group, p Path, data []byte, earlier []group) t
 	if (before == nil || moved) && m.ID != "" {
 		c.IDs = []string{m.ID}
 	}
-	c.Session, c.Turns = sourceTurns(m.Source)
+	c.Session, c.Turns = SourceTurns(m.Source)
 	return c
 }
 
@@ -351,7 +351,7 @@ func (t *Tx) leaveOutRejected(notes []draft) (wanted []draft, skipped []string, 
 	}
 	var last error
 	for i, n := range notes {
-		session, turns := sourceTurns(n.Source)
+		session, turns := SourceTurns(n.Source)
 		found, why := r.find(tombstone.Candidate{Text: n.Text, Session: session, Turns: turns}, false)
 		if found == nil {
 			wanted = append(wanted, n)

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,6 +30,7 @@ type Note struct {
 	Importance *float64 // 0 to 1
 	Pinned     bool
 	Created    time.Time // when it became known; zero = now
+	ID         string    // that it is to have; "" is a new one
 	// Form is a whole file to begin with, front matter and all, in place of
 	// Text. Its keys that say who a memory is are not taken over.
 	Form []byte
@@ -48,11 +50,12 @@ type Write struct {
 	Each      bool // one commit per note, published together
 	// Again writes what was rejected before although a machine does: a person
 	// asked for it.
-	Again   bool
-	Message string   // subject instead of one made from the content
-	Given   []string // see [Why]
+	Again    bool
+	Approver string   // see [Why]
+	Message  string   // subject instead of one made from the content
+	Given    []string // see [Why]
 	// Also stages what belongs into the commit of [Vault.Remember] beside its
-	// notes, the last of them with Each; it may run several times.
+	// notes, the last of them with Each, or of a notebook's; it may run several times.
 	Also func(tx *Tx) error
 }
 
@@ -60,7 +63,7 @@ func (w Write) why(op Op, subject string) Why {
 	if w.Message != "" {
 		subject = w.Message
 	}
-	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again, Given: w.Given}
+	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again, Approver: w.Approver, Given: w.Given}
 }
 
 // Why describes a commit by this writer.
@@ -159,7 +162,7 @@ func (v *Vault) prepareNotes(notes []Note) ([]draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := draft{Note: n, id: strings.ToLower(id.String()), now: now.UTC().Truncate(time.Second)}
+		d := draft{Note: n, id: cmp.Or(n.ID, strings.ToLower(id.String())), now: now.UTC().Truncate(time.Second)}
 		if err := d.check(); err != nil {
 			if len(notes) > 1 {
 				err = fmt.Errorf("note %d: %w", i+1, err)
@@ -256,10 +259,7 @@ func (d draft) put(tx *Tx, names *namer) (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
-	title := d.Title
-	if title == "" {
-		title = markdown.FirstWords([]byte(d.Text), 10)
-	}
+	title := cmp.Or(d.Title, markdown.FirstWords([]byte(d.Text), 10))
 	p, err := names.free(d.folder, markdown.Slug(title, slugWidth), d.id)
 	if err != nil {
 		return Memory{}, err
@@ -320,7 +320,9 @@ func (d draft) begin() (*markdown.Document, error) {
 	doc := markdown.Parse(d.Form)
 	var errs []error
 	for _, key := range ownKeys() {
-		errs = append(errs, doc.RemoveMeta(key))
+		if key != "id" || d.ID == "" { // one that is to be had stays where it stands
+			errs = append(errs, doc.RemoveMeta(key))
+		}
 	}
 	return doc, errors.Join(append(errs, doc.SetMeta("id", markdown.String(d.id)))...)
 }

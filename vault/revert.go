@@ -337,7 +337,7 @@ func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result,
 			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
 		}
 		res, err := v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
-		if err != nil || !res.Unchanged {
+		if err != nil || !res.Unchanged || len(res.Proposed) > 0 {
 			return res, err
 		}
 		for _, rev := range revs {
@@ -362,7 +362,7 @@ func (v *Vault) candidates(ctx context.Context, n int, mode string, spent map[Re
 			cancelled[rev] = true
 		}
 		switch step := c.Trailers.Get("Stet-Mode"); {
-		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, c.Op == OpSeal, step == "redo":
+		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, c.Op == OpPropose, c.Op == OpSeal, step == "redo":
 			continue
 		case mode == "redo" && step != "undo":
 			return found, nil // something was done since: there is nothing to redo

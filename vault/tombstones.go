@@ -21,7 +21,7 @@ import (
 func forgotten(m Memory, blob Hash) []tombstone.Stone {
 	s := tombstone.Of(tombstone.Forget, string(m.Body))
 	s.Blob = string(blob)
-	s.Session, s.Turns = sourceTurns(m.Source)
+	s.Session, s.Turns = SourceTurns(m.Source)
 	switch {
 	case m.Class == ClassSession, m.ID == "" && s.TextHash == "":
 		return nil
@@ -33,8 +33,9 @@ func forgotten(m Memory, blob Hash) []tombstone.Stone {
 	return []tombstone.Stone{s}
 }
 
-// sourceTurns reads "session:ID#14" and "session:ID#14-17".
-func sourceTurns(source string) (session string, turns []int) {
+// SourceTurns reads the source of a memory that says which turns of which session it
+// came from: "session:ID#14", "session:ID#14-17".
+func SourceTurns(source string) (session string, turns []int) {
 	rest, ok := strings.CutPrefix(source, "session:")
 	if !ok {
 		return "", nil
@@ -81,7 +82,7 @@ func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Ston
 		}
 		s := tombstone.Of(action, tombstone.Added(before, after))
 		s.Blob, s.Was, s.Reverts = string(ch.New), string(ch.Old), string(c.Rev)
-		s.Session, s.Turns = sourceTurns(m.Source)
+		s.Session, s.Turns = SourceTurns(m.Source)
 		switch {
 		case ch.Old == "" && m.ID != "":
 			s.IDs = []string{m.ID}

@@ -46,6 +46,9 @@ type Result struct {
 	Skipped  []Problem // of adopt: what could not be looked at
 	Diff     string    // unified; filled for dry runs and for reverts
 	DryRun   bool
+	// Proposed is what waits for a person instead of having been written: the
+	// commits hold the proposals, and Memories would be as they say.
+	Proposed []Proposed
 	// Unchanged reports that there was nothing to do.
 	Unchanged bool
 	// Warnings tell of what was left for the next command to finish; the
@@ -69,6 +72,10 @@ func (v *Vault) Preview(ctx context.Context, why Why, fn func(*Tx) error) (*Resu
 
 // Transact is Update, or with dry Preview.
 func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (res *Result, err error) {
+	if v.waits(why) {
+		res, err = v.propose(ctx, why, dry, fn)
+		return res, v.writeError(err)
+	}
 	if dry {
 		res, err = v.preview(ctx, why, fn)
 		return res, v.writeError(err)

@@ -93,7 +93,7 @@ func (r *reverter) withID(ctx context.Context, id string) ([]Path, error) {
 			return nil, err
 		}
 		switch {
-		case data == nil || frontID(data) != id:
+		case data == nil || frontID(data) != id || ClassOf(name) == ClassConfig:
 		case ClassOf(name) == ClassArchive:
 			cold = append(cold, name)
 		default:
@@ -123,7 +123,7 @@ func sameButStamp(x, y []byte) bool {
 // bringBack undoes a deletion. A memory that is there again under its id needs
 // nothing, wherever it is and whatever it says by now.
 func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
-	if IsTombstone(p) {
+	if IsTombstone(p) || IsProposal(p) { // neither is a memory that could be somewhere else
 		ours, was, err := r.tx.Read(p)
 		if err != nil || ours != nil {
 			return err

@@ -26,11 +26,13 @@ const (
 	OpSeal     Op = "seal"
 	OpImport   Op = "import"
 	OpEncode   Op = "encode"
+	OpPropose  Op = "propose" // a write by a machine that waits for a person
+	OpReject   Op = "reject"  // a person said no to it
 )
 
 // Ops lists the operations in that order.
 func Ops() []Op {
-	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal, OpImport, OpEncode}
+	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal, OpImport, OpEncode, OpPropose, OpReject}
 }
 
 // ActorUser is the actor of what a person did.
@@ -55,6 +57,9 @@ type Why struct {
 	Extra     []TrailerLine // anything else, in order
 	// Again lets a machine write what was rejected before: a person asked for it.
 	Again bool
+	// Approver is the person who let a machine write, as "Name <address>"; "" is
+	// nobody, and where machines have to be approved their write waits.
+	Approver string
 	// Given are words as they were given from which names of files and folders are
 	// made: a slug no longer looks like the secret that it spells. The guard judges
 	// them, the message does not hold them.
@@ -128,6 +133,7 @@ func (w Why) trailers() Trailers {
 	}
 	add("Stet-Session", w.Session)
 	add("Stet-Run", w.Run)
+	add("Stet-Approved-By", w.Approver)
 	for _, l := range w.Extra {
 		add(l.Key, l.Value)
 	}

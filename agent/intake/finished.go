@@ -276,6 +276,7 @@ func (d *desk) fold(tx *vault.Tx, dr *draft, v encode.Verdict) (vault.Memory, er
 func (f *finisher) add(res *vault.Result) {
 	out := f.out.Result
 	out.Commits = append(out.Commits, res.Commits...)
+	out.Proposed = append(out.Proposed, res.Proposed...)
 	out.Changes = append(out.Changes, res.Changes...)
 	out.Memories = append(out.Memories, res.Memories...)
 	out.Warnings = append(out.Warnings, res.Warnings...)

@@ -122,7 +122,11 @@ func (d *desk) remember(notes []vault.Note) (*Result, error) {
 			return nil, err
 		}
 	}
-	if err := d.think(drafts); err != nil {
+	if d.v.Waits(d.w) { // nothing happens to what is stored before a person agrees
+		for i := range drafts {
+			drafts[i].plan.Verdicts = nil
+		}
+	} else if err := d.think(drafts); err != nil {
 		return nil, err
 	}
 	d.mark(drafts)
@@ -144,7 +148,9 @@ func (d *desk) write(wanted []vault.Note, asked int) (res *Result, err error) {
 	w := d.w
 	if len(d.merges) > 0 {
 		w.Also = func(tx *vault.Tx) (err error) {
-			merged, err = d.merge(tx)
+			if merged, err = d.merge(tx); err == nil && d.w.Also != nil {
+				err = d.w.Also(tx)
+			}
 			return err
 		}
 	}
@@ -223,6 +229,9 @@ func (d *desk) authority() encode.Authority {
 	if d.w.Actor == "" || d.w.Actor == vault.ActorUser {
 		return encode.Correction
 	}
+	if d.w.Approver != "" {
+		return encode.Statement
+	}
 	return encode.Inference
 }
 
@@ -237,8 +246,10 @@ func (d *desk) wordOf(m vault.Memory) (encode.Authority, error) {
 		if err != nil {
 			return 0, err
 		}
-		actor := version.Commit.Trailers.Get("Stet-Actor")
-		if (actor == "" || actor == vault.ActorUser) && version.Commit.Op != vault.OpEncode {
+		said := version.Commit.Trailers
+		actor := said.Get("Stet-Actor")
+		person := actor == "" || actor == vault.ActorUser || said.Get("Stet-Approved-By") != ""
+		if person && version.Commit.Op != vault.OpEncode {
 			return encode.Statement, nil // who lets stet look at a memory again says nothing
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,23 @@ func victims() []victim {
 		}
 	}
 	both := func(a, b func(string) bool) func(string) bool { return func(d string) bool { return a(d) && b(d) } }
+	// One that is there in part is none.
+	waiting := func(n int) func(string) bool {
+		return func(dir string) bool {
+			found, err := filepath.Glob(filepath.Join(dir, ".stet", "proposals", "*.md"))
+			return err == nil && len(found) == n && !slices.ContainsFunc(found, func(name string) bool {
+				data, err := os.ReadFile(name)
+				return err != nil || !strings.HasSuffix(string(data), "\nproposed text\n")
+			})
+		}
+	}
+	stones := func(dir string) bool {
+		found, err := filepath.Glob(filepath.Join(dir, ".stet", "tombstones", "*.yaml"))
+		return err == nil && len(found) == 1
+	}
 	first := []string{"remember", "first text", "--title", "First"}
+	stage := []string{"config", "set", "memory.write_approval", "stage"}
+	propose := []string{"remember", "proposed text", "--title", "Third", "--as", "robo"}
 	return []victim{
 		{
 			name: "remember", prepare: [][]string{first}, args: []string{"remember", "second text", "--title", "Second", "--scope", "/deep/down"},
@@ -53,6 +70,18 @@ func victims() []victim {
 		{
 			name: "revert", prepare: [][]string{first, {"update", "first", "--text", "changed text"}}, args: []string{"revert", "HEAD"},
 			done: "diff", before: has("memories/first.md", "changed text"), after: has("memories/first.md", "first text"),
+		},
+		{
+			name: "propose", prepare: [][]string{first, stage}, args: propose,
+			done: "proposed", before: waiting(0), after: both(waiting(1), none("memories/third.md")),
+		},
+		{
+			name: "accept", prepare: [][]string{first, stage, propose}, args: []string{"review", "--proposed", "--accept-all"},
+			done: "accepted", before: both(waiting(1), none("memories/third.md")), after: both(waiting(0), has("memories/third.md", "proposed text")),
+		},
+		{
+			name: "reject", prepare: [][]string{first, stage, propose}, args: []string{"review", "--proposed", "--reject-all"},
+			done: "rejected", before: both(waiting(1), func(dir string) bool { return !stones(dir) }), after: both(waiting(0), stones),
 		},
 	}
 }

@@ -377,3 +377,28 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 		t.Errorf("merge: %q %v %q", data, err, talk)
 	}
 }
+
+func TestProposalsOnATerminalAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "config", "set", "memory.write_approval", "stage")
+	for _, text := range []string{"Tea is in the left cupboard.", "The bins go out on Tuesday.", "The lift is slow."} {
+		s.run(0, "", "remember", text, "--as", "robo")
+	}
+	out, talk := s.run(0, "what?\ny\nn\nq\n", "review", "--proposed")
+	if !strings.Contains(out, "+The bins go out on Tuesday.") || strings.Count(talk, "[1/3]") != 2 || !strings.Contains(talk, "1 accepted, 1 rejected, 1 left for later") {
+		t.Errorf("review: %q %q", out, talk)
+	}
+	for name, want := range map[string]bool{"tea-is-in-the-left-cupboard.md": true, "the-bins-go-out-on-tuesday.md": false, "the-lift-is-slow.md": false} {
+		if _, err := os.Stat(filepath.Join(s.dir, "memories", name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	s.run(8, "", "remember", "The bins go out on Tuesday", "--as", "robo")
+	if _, talk = s.run(0, "", "review", "--proposed"); !strings.Contains(talk, "0 accepted, 0 rejected, 1 left for later") {
+		t.Errorf("nobody answers: %q", talk)
+	}
+	if _, talk = s.run(0, "", "review"); strings.Contains(talk, "keep it?") {
+		t.Errorf("what was accepted was looked at: %q", talk)
+	}
+}

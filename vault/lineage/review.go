@@ -159,10 +159,13 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 }
 
 func byOthers(v *vault.Vault, c vault.Commit) bool {
+	_, email := v.Person()
+	if c.Op == vault.OpPropose || strings.HasSuffix(c.Trailers.Get("Stet-Approved-By"), "<"+email+">") {
+		return false // it waits for the person, or the person agreed to it
+	}
 	if actor := c.Trailers.Get("Stet-Actor"); actor != "" && actor != vault.ActorUser {
 		return true
 	}
-	_, email := v.Person()
 	return !strings.EqualFold(c.AuthorEmail, email)
 }
 

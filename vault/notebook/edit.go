@@ -151,7 +151,10 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 		if err != nil {
 			return n.explain(op, err)
 		}
-		return e.finish(w.Message)
+		if err = e.finish(w.Message); err != nil || w.Also == nil || e.res.Duplicate {
+			return err
+		}
+		return w.Also(tx)
 	})
 	if err != nil {
 		return nil, err

@@ -19,19 +19,20 @@ type Plan struct {
 
 // A WriteView is the answer of every command that writes.
 type WriteView struct {
-	Base      vault.Revision  `json:"base"`
-	Commits   []CommitView    `json:"commits"`
-	Changes   []vault.Change  `json:"changes"`
-	Memories  []MemoryView    `json:"memories"`
-	Held      []vault.Problem `json:"held,omitempty"`    // hand edits that the guard left uncommitted
-	Skipped   []vault.Problem `json:"skipped,omitempty"` // by adopt: what could not be looked at
-	Unchanged bool            `json:"unchanged"`
-	Diff      string          `json:"diff,omitempty"`
-	Links     any             `json:"links,omitempty"`     // of a move
-	Decisions any             `json:"decisions,omitempty"` // of the rules
-	Matched   any             `json:"matched,omitempty"`   // what --match met, best first
-	DryRun    bool            `json:"dry_run,omitempty"`
-	Plan      *Plan           `json:"plan,omitempty"`
+	Base      vault.Revision   `json:"base"`
+	Commits   []CommitView     `json:"commits"`
+	Changes   []vault.Change   `json:"changes"`
+	Memories  []MemoryView     `json:"memories"`
+	Held      []vault.Problem  `json:"held,omitempty"`    // hand edits that the guard left uncommitted
+	Skipped   []vault.Problem  `json:"skipped,omitempty"` // by adopt: what could not be looked at
+	Unchanged bool             `json:"unchanged"`
+	Diff      string           `json:"diff,omitempty"`
+	Links     any              `json:"links,omitempty"`     // of a move
+	Decisions any              `json:"decisions,omitempty"` // of the rules
+	Matched   any              `json:"matched,omitempty"`   // what --match met, best first
+	Proposed  []vault.Proposed `json:"proposed,omitempty"`  // what waits for a person instead
+	DryRun    bool             `json:"dry_run,omitempty"`
+	Plan      *Plan            `json:"plan,omitempty"`
 }
 
 // Door is the name under which commits say that they came through this command
@@ -94,6 +95,9 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 	}
 	view := ViewWrite(res)
 	view.Links, view.Decisions, view.Matched = m.Links, m.Decisions, m.Matched
+	if len(res.Proposed) > 0 {
+		return e.Answer(view, func(w io.Writer) error { return e.printProposed(w, res) })
+	}
 	return e.Answer(view, func(w io.Writer) error {
 		if err := e.printWrite(w, res, m); err != nil || m.After == nil {
 			return err
@@ -143,10 +147,34 @@ func ViewWrite(res *vault.Result) WriteView {
 		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
 		Memories: ViewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
 	}
+	if view.Proposed = res.Proposed; len(res.Proposed) > 0 {
+		view.Memories = []MemoryView{} // there are none yet
+	}
 	if res.DryRun {
 		view.Plan = &Plan{Base: res.Base, Ops: view.Changes}
 	}
 	return view
+}
+
+// printProposed tells of what was not written yet.
+func (e *Env) printProposed(w io.Writer, res *vault.Result) error {
+	verb := "proposed"
+	switch {
+	case res.DryRun:
+		verb = "would be proposed"
+		if err := e.PrintDiff(w, res.Diff); err != nil {
+			return err
+		}
+	case res.Unchanged:
+		verb = "proposed already"
+	}
+	for _, p := range res.Proposed {
+		if _, err := fmt.Fprintf(w, "%s  %s  %s  (%s)%s\n", verb, p.Op, Line1(string(p.About)), p.ID, e.Where()); err != nil {
+			return err
+		}
+	}
+	e.Note(`nothing is written before the person agrees: "stet review --proposed"`)
+	return nil
 }
 
 func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
@@ -181,7 +209,7 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 // and notes what the write means for what agents may write.
 func (e *Env) PrintChange(w io.Writer, res *vault.Result, showDiff bool) error {
 	if (res.DryRun || showDiff) && res.Diff != "" {
-		if err := e.PrintDiff(w, withoutTombstones(res.Diff)); err != nil {
+		if err := e.PrintDiff(w, WithoutRecords(res.Diff)); err != nil {
 			return err
 		}
 	}
@@ -220,14 +248,14 @@ func (e *Env) noteRejections(res *vault.Result) {
 	}
 }
 
-// withoutTombstones leaves the files of tombstones out of a diff for people: what
-// they say is said in a sentence.
-func withoutTombstones(diff string) string {
+// WithoutRecords leaves the files of tombstones and proposals out of a diff for
+// people: what they say is said in a sentence.
+func WithoutRecords(diff string) string {
 	var out strings.Builder
 	skip := false
 	for line := range strings.Lines(diff) {
 		if strings.HasPrefix(line, "diff --git ") {
-			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/")
+			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/") || strings.HasPrefix(line, "diff --git a/.stet/proposals/")
 		}
 		if !skip {
 			out.WriteString(line)

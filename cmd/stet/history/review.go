@@ -22,17 +22,27 @@ func reviewCommand() *console.Command {
 		Details: "Lists the commits of agents and of other people, oldest first, with their diffs. On a\n" +
 			"terminal you are asked about each: what you take back is reverted, and agents do not\n" +
 			"write it again. Elsewhere it is only listed. How far you have looked is kept beside\n" +
-			"the repository and does not travel.",
+			"the repository and does not travel.\n\n" +
+			"With memory.write_approval: stage nothing that agents write is done before you agree:\n" +
+			"--proposed shows what waits, each with the difference it would make now, and on a\n" +
+			"terminal asks. What you accept is committed with the agent as its author and you as\n" +
+			"approver; what you reject no agent proposes again.",
 		Examples: []console.Example{
 			{Line: "stet review", Says: "go through what is new"},
 			{Line: "stet review --stat --since 7d", Says: "a week, without diffs"},
 			{Line: "stet review --accept-all", Says: "take it all as looked at"},
+			{Line: "stet review --proposed", Says: "what agents want to write"},
+			{Line: "stet review --proposed --accept 01jd7q --reject 01jd7r", Says: "answer without a terminal"},
 		},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "accept-all", Usage: "mark everything listed as looked at, and ask nothing"},
+			&cli.BoolFlag{Name: "accept-all", Usage: "mark everything listed as looked at, and ask nothing; with --proposed: accept it"},
+			&cli.BoolFlag{Name: "proposed", Usage: "what waits for you because of memory.write_approval"},
+			&cli.StringSliceFlag{Name: "accept", Usage: "with --proposed: write the `PROPOSAL`"},
+			&cli.StringSliceFlag{Name: "reject", Usage: "with --proposed: refuse the `PROPOSAL` for good"},
+			&cli.BoolFlag{Name: "reject-all", Usage: "with --proposed: refuse everything listed"},
 			&cli.StringFlag{Name: "since", Usage: "everything since `TIME`, looked at or not: 2026-01-31, or 7d, 12h ago"},
 			&cli.BoolFlag{Name: "stat", Usage: "the changed paths instead of the diffs"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "list only: mark nothing and ask nothing"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "list only: mark nothing, write nothing and ask nothing"},
 		},
 		Run: runReview,
 	}
@@ -55,6 +65,14 @@ type reviewItemView struct {
 }
 
 func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
+	if in.Bool("proposed") {
+		return runProposed(ctx, e, in)
+	}
+	for _, name := range []string{"accept", "reject", "reject-all"} {
+		if in.IsSet(name) {
+			return console.Usagef("--%s goes with --proposed", name)
+		}
+	}
 	since, err := e.Time(in.String("since"))
 	if err != nil {
 		return err

@@ -128,6 +128,9 @@ func viewNotebook(n *notebook.Notebook, res *notebook.Result) notebookView {
 
 // wrote finishes an edit: the answer says what stands where.
 func wrote(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebook, res *notebook.Result) error {
+	if len(res.Proposed) > 0 {
+		return e.Wrote(ctx, v, res.Result, "", false)
+	}
 	e.AfterWrite(ctx, v, res.Result, "")
 	return e.Answer(viewNotebook(n, res), func(w io.Writer) error {
 		if err := e.PrintChange(w, res.Result, false); err != nil {

@@ -37,6 +37,9 @@ func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vaul
 	if err != nil {
 		return err
 	}
+	if len(res.Proposed) > 0 {
+		return e.Wrote(ctx, v, res, "purged", false)
+	}
 	e.AfterWrite(ctx, v, res, "purged")
 	if !w.DryRun {
 		if err := rebuild(ctx, e, v); err != nil {

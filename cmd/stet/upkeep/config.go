@@ -161,6 +161,8 @@ func setConfig(ctx context.Context, e *console.Env, in *console.Input, key strin
 	switch {
 	case !known && value != nil:
 		return console.UnknownKey(key)
+	case known && k.Name == settings.WriteApproval && e.Write(in).Actor != vault.ActorUser:
+		return vault.WithHint(fmt.Errorf("set %s: %w: whether agents have to be approved is for the person to say", key, vault.ErrRefused), "unset STET_AGENT to answer as the person")
 	case value != nil:
 		canonical, err := k.Parse(*value)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"stet/agent/approval"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -35,6 +36,7 @@ type statusView struct {
 	Changed  []vault.Change      `json:"changed"`
 	Staged   []vault.Change      `json:"staged"`
 	Problems []vault.Problem     `json:"problems"`
+	Proposed int                 `json:"proposed"` // writes of agents that wait
 	Last     *console.CommitView `json:"last,omitempty"`
 }
 
@@ -54,22 +56,30 @@ func Status(ctx context.Context, e *console.Env) error {
 		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
 		Staged: append([]vault.Change{}, st.Staged...), Problems: append([]vault.Problem{}, st.Problems...),
 	}
+	waiting, _, err := approval.List(ctx, v)
+	if err != nil {
+		return err
+	}
+	view.Proposed = len(waiting)
 	if st.Last != nil {
 		last := console.ViewCommit(*st.Last)
 		view.Last = &last
 	}
 	return e.Answer(view, func(w io.Writer) error {
-		_, err := io.WriteString(w, statusText(st))
+		_, err := io.WriteString(w, statusText(st, len(waiting)))
 		return err
 	})
 }
 
-func statusText(st *vault.Status) string {
+func statusText(st *vault.Status, waiting int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "vault   %s  (%s)\n", st.Root, where(st))
 	fmt.Fprintf(&b, "holds   %s\n", counts(st.Counts))
 	if st.Last != nil {
 		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.When), console.Line1(st.Last.Subject))
+	}
+	if waiting > 0 {
+		fmt.Fprintf(&b, "waits   %d proposed by agents\n", waiting)
 	}
 	if st.State != "" {
 		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
@@ -85,7 +95,7 @@ func statusText(st *vault.Status) string {
 			b.WriteString("  " + console.ProblemLine(p) + "\n")
 		}
 	}
-	b.WriteString("\n" + next(st))
+	b.WriteString("\n" + next(st, waiting))
 	return b.String()
 }
 
@@ -142,11 +152,14 @@ func changes(b *strings.Builder, heading string, cs []vault.Change) {
 }
 
 // next names the commands that make sense now.
-func next(st *vault.Status) string {
+func next(st *vault.Status, waiting int) string {
 	type step struct{ line, says string }
 	var steps []step
 	if len(st.Problems) > 0 {
 		steps = append(steps, step{"stet doctor", "look at what is left alone"})
+	}
+	if waiting > 0 {
+		steps = append(steps, step{"stet review --proposed", "let agents write, or not"})
 	}
 	if len(st.Changed) > 0 {
 		steps = append(steps, step{"stet diff", "see your edits"}, step{"stet adopt", "commit them as yours"})

@@ -1,0 +1,359 @@
+// Package approval is what a person does with the writes of machines that wait: see
+// what each would change, accept it, reject it.
+//
+// What is accepted is written as if the machine had written it now: a new memory is
+// compared with what is stored by then, and changes of files keep newer edits that do
+// not overlap. The commit has the machine as its author and names the person. What is
+// rejected leaves a tombstone, so that no machine proposes it again.
+package approval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"stet/agent/intake"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/notebook"
+	"stet/vault/proposal"
+	"stet/vault/settings"
+	"stet/vault/tombstone"
+)
+
+// A Waiting is one proposal.
+type Waiting struct {
+	ID       string
+	Path     vault.Path
+	Proposal proposal.Proposal
+	main     []byte // what the first of its files is to hold
+	hash     vault.Hash
+}
+
+// List lists what waits, the oldest first, and the files among it that are no
+// proposals.
+func List(ctx context.Context, v *vault.Vault) ([]Waiting, []vault.Problem, error) {
+	survey, err := v.Survey(ctx, proposal.Dir, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []Waiting
+	var problems []vault.Problem
+	for _, f := range survey.Files {
+		data, _, err := v.ReadFile(f.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // decided meanwhile
+		}
+		w := Waiting{ID: proposal.ID(string(f.Path)), Path: f.Path}
+		if err == nil {
+			w.hash = vault.ReadMemory(f.Path, data).Hash
+			w.Proposal, w.main, err = proposal.Decode(data)
+		}
+		if err != nil {
+			problems = append(problems, vault.Problem{ID: "proposal", Path: f.Path, Text: err.Error(), Hint: "mend it, or remove it: nothing was written of it"})
+			continue
+		}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(a, b Waiting) int {
+		return cmp.Or(a.Proposal.At.Compare(b.Proposal.At), cmp.Compare(a.ID, b.ID))
+	})
+	return out, problems, nil
+}
+
+// The shortest beginning and end of an id that name it, as for memories.
+const (
+	shortestPrefix = 6
+	shortestSuffix = 4
+)
+
+// Find is the one that ref names: by its id, a beginning or an end of it, or its path.
+func Find(all []Waiting, ref string) (Waiting, error) {
+	var found []Waiting
+	name := strings.ToLower(ref)
+	for _, w := range all {
+		switch {
+		case w.ID == name || string(w.Path) == ref:
+			return w, nil
+		case len(name) >= shortestPrefix && strings.HasPrefix(w.ID, name), len(name) >= shortestSuffix && strings.HasSuffix(w.ID, name):
+			found = append(found, w)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Waiting{}, vault.WithHint(&vault.NotFoundError{Ref: ref}, `"stet review --proposed" lists what waits`)
+	case 1:
+		return found[0], nil
+	}
+	several := &vault.AmbiguousError{Ref: ref}
+	for _, w := range found {
+		several.Candidates = append(several.Candidates, vault.Memory{ID: w.ID, Path: w.Path, Title: w.Proposal.Subject})
+	}
+	return Waiting{}, several
+}
+
+// A Desk is what new memories are compared with.
+type Desk struct {
+	Find intake.Searcher
+	Mind *intake.Mind // nil without a model
+}
+
+// Accept writes what a proposal says, in one commit that takes it away. Of who only
+// DryRun, Message and Door count. It fails with [vault.ErrConflict] when the proposal
+// was decided or edited since it was listed, or when newer edits overlap.
+func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Write) (*intake.Result, error) {
+	p := w.Proposal
+	name, email := v.Person()
+	write := vault.Write{Actor: p.Actor, AgentName: p.By, Door: p.Door, Session: p.Session, Again: true, Approver: fmt.Sprintf("%s <%s>", name, email),
+		DryRun: who.DryRun, Message: who.Message, Also: w.remove}
+	if write.Actor == "" || write.Actor == vault.ActorUser {
+		write.Actor = "agent" // a file that somebody made up does not speak for the person
+	}
+	res, err := w.accept(ctx, v, d, write)
+	if err != nil || !res.Unchanged {
+		return res, err
+	}
+	said := res.Memories
+	res.Result, err = v.Transact(ctx, vault.Why{Op: vault.OpReject, Subject: "said already: " + p.Subject, Door: who.Door}, who.DryRun, w.remove)
+	if err == nil {
+		res.Memories = said
+	}
+	return res, err
+}
+
+// accept writes a new memory or entry as if it were written now, anything else as it
+// was proposed.
+func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault.Write) (*intake.Result, error) {
+	if book, entry, ok := w.entry(v); ok {
+		res, err := book.Add(ctx, entry, write)
+		if err != nil {
+			return nil, err
+		}
+		return &intake.Result{Result: res.Result}, nil
+	}
+	if !w.Proposal.Replays() {
+		res, err := w.replace(ctx, v, write)
+		return &intake.Result{Result: res}, err
+	}
+	note, err := w.note()
+	if err != nil {
+		return nil, err
+	}
+	if !v.Settings().Bool(settings.Cognitive) {
+		res, err := v.Remember(ctx, []vault.Note{note}, write)
+		return &intake.Result{Result: res}, err
+	}
+	return intake.Think(ctx, v, d.Find, d.Mind, []vault.Note{note}, write)
+}
+
+// entry is the entry of a notebook that a proposal adds and does nothing else. Two of
+// them want the same place, which is no reason for a person to decide.
+func (w Waiting) entry(v *vault.Vault) (*notebook.Notebook, notebook.New, bool) {
+	f := w.Proposal.Files[0]
+	books := map[vault.Path]func(*vault.Vault, notebook.Limits) *notebook.Notebook{notebook.CorePath: notebook.Core, notebook.ProfilePath: notebook.Profile}
+	open, is := books[vault.Path(f.Path)]
+	before, err := v.Ancestry().Read(vault.Hash(f.Was))
+	if !is || w.Proposal.Op != string(vault.OpRemember) || len(w.Proposal.Files) > 1 || f.Gone || f.Was != "" && err != nil {
+		return nil, notebook.New{}, false
+	}
+	had := map[string]bool{}
+	for _, e := range markdown.Parse(before).Entries() {
+		had[e.Hash()] = true
+	}
+	entries := markdown.Parse(w.main).Entries()
+	kept := len(entries)
+	entries = slices.DeleteFunc(entries, func(e markdown.Entry) bool { return had[e.Hash()] })
+	if len(entries) != 1 || kept != len(had)+1 {
+		return nil, notebook.New{}, false
+	}
+	entry := notebook.New{Text: entries[0].Text}
+	if under := entries[0].Under; len(under) > 1 { // the first is the page's title
+		entry.Under = under[len(under)-1]
+	}
+	return open(v, notebook.LimitsOf(v)), entry, true
+}
+
+// remove takes a proposal away that is as it was listed.
+func (w Waiting) remove(tx *vault.Tx) error {
+	_, was, err := tx.Read(w.Path)
+	if err != nil {
+		return err
+	}
+	if was != w.hash {
+		return vault.WithHint(fmt.Errorf("proposal %s: %w: it was decided or edited meanwhile", w.ID, vault.ErrConflict), `"stet review --proposed" shows what waits now`)
+	}
+	return tx.Remove(w.Path, was)
+}
+
+// note is the memory that a proposal of one wants.
+func (w Waiting) note() (vault.Note, error) {
+	m := vault.ReadMemory(vault.Path(w.Proposal.Files[0].Path), w.main)
+	if m.Problem != "" {
+		return vault.Note{}, vault.WithHint(fmt.Errorf("proposal %s: %w: %s", w.ID, vault.ErrInvalid, m.Problem), "mend %s, or reject it", w.Path)
+	}
+	n := vault.Note{Text: string(m.Body), Form: w.main, ID: w.ID, Created: m.Created, Scope: strings.TrimSuffix(m.Scope, "/"), Categories: m.Categories, Importance: m.Importance}
+	if t, ok := markdown.Parse(w.main).Meta("title"); ok {
+		n.Title = t.Text()
+	}
+	if !vault.IsID(n.ID) {
+		n.ID = "" // the file was renamed
+	}
+	return n, nil
+}
+
+// trailers are those that a proposal may bring along; the others are made anew.
+func trailers(p proposal.Proposal) (out []vault.TrailerLine) {
+	for _, l := range p.Extra {
+		switch l[0] {
+		case "Stet-Rule", "Stet-Confidence", "Stet-Mode", "Supersedes", "Conflicts-With":
+			out = append(out, vault.TrailerLine{Key: l[0], Value: l[1]})
+		}
+	}
+	return out
+}
+
+// replace does to files what a proposal says.
+func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write) (*vault.Result, error) {
+	p := w.Proposal
+	if !slices.Contains([]vault.Op{vault.OpRemember, vault.OpUpdate, vault.OpForget, vault.OpMove, vault.OpPin, vault.OpRevert, vault.OpRestore, vault.OpEncode}, vault.Op(p.Op)) {
+		return nil, fmt.Errorf("proposal %s: %w: nobody can propose to %q", w.ID, vault.ErrRefused, p.Op)
+	}
+	why := write.Why(vault.Op(p.Op), p.Subject)
+	why.Body, why.Memories, why.Extra = p.Body, p.Memories, trailers(p)
+	for _, r := range p.Reverts {
+		why.Reverts = append(why.Reverts, vault.Revision(r))
+	}
+	var memories []vault.Memory
+	res, err := v.Transact(ctx, why, write.DryRun, func(tx *vault.Tx) error {
+		memories = nil
+		for i, f := range p.Files {
+			data := f.Data()
+			if i == 0 {
+				data = w.main
+			}
+			m, err := apply(tx, v, f, data)
+			if err != nil {
+				return fmt.Errorf("proposal %s: change %q: %w", w.ID, f.Path, err)
+			}
+			if m.Class == vault.ClassMemory || m.Class == vault.ClassArchive || m.Class == vault.ClassNote {
+				memories = append(memories, m)
+			}
+		}
+		return w.remove(tx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = memories
+	return res, nil
+}
+
+// apply does to one file what a proposal says, on what stands there now.
+func apply(tx *vault.Tx, v *vault.Vault, f proposal.File, data []byte) (vault.Memory, error) {
+	to, err := ownPath(f.Path)
+	if err != nil {
+		return vault.Memory{}, err
+	}
+	at := to
+	if f.From != "" {
+		if at, err = ownPath(f.From); err != nil {
+			return vault.Memory{}, err
+		}
+	}
+	now, was, err := tx.Read(at)
+	after := func(data []byte, err error) (vault.Memory, error) { return vault.ReadMemory(to, data), err }
+	switch {
+	case err != nil:
+		return after(nil, err)
+	case f.Was == "" && was == "":
+		return after(data, tx.Put(to, "", data))
+	case f.Was == "":
+		return after(nil, fmt.Errorf("%w: another file stands there by now", vault.ErrConflict))
+	case was == "":
+		return after(nil, fmt.Errorf("%w: it is gone by now", vault.ErrConflict))
+	case f.Gone && string(was) != f.Was:
+		return after(nil, fmt.Errorf("%w: it was edited since", vault.ErrConflict))
+	case f.Gone:
+		return vault.Memory{}, tx.Remove(at, was)
+	}
+	if string(was) != f.Was {
+		if data, err = merged(v, vault.Hash(f.Was), now, data); err != nil {
+			return after(nil, err)
+		}
+	}
+	if at != to {
+		if err := tx.Move(at, to); err != nil {
+			return after(nil, err)
+		}
+	}
+	return after(data, tx.Put(to, was, data))
+}
+
+// ownPath is the path of a file that a proposal may change: any but those that say
+// what the vault is and what else waits.
+func ownPath(s string) (vault.Path, error) {
+	p, err := vault.ParsePath(s)
+	if err == nil && vault.ClassOf(p) == vault.ClassConfig && !vault.IsTombstone(p) {
+		err = fmt.Errorf("%w: no proposal may change it", vault.ErrRefused)
+	}
+	return p, err
+}
+
+// merged joins newer edits with what was proposed of the bytes that hash to base.
+func merged(v *vault.Vault, base vault.Hash, now, proposed []byte) ([]byte, error) {
+	was, err := v.Ancestry().Read(base)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it was edited since, and what it was then is not in history", vault.ErrConflict)
+	}
+	out, conflicts := markdown.Merge(was, now, proposed)
+	if len(conflicts) > 0 {
+		return nil, fmt.Errorf("%w: newer edits overlap at %s", vault.ErrConflict, conflicts[0].Where)
+	}
+	return out, nil
+}
+
+// Reject takes proposals away, in one commit, and leaves tombstones. It fails with
+// [vault.ErrConflict] when one was decided or edited since it was listed.
+func Reject(ctx context.Context, v *vault.Vault, all []Waiting, who vault.Write) (*vault.Result, error) {
+	subject := fmt.Sprintf("%d proposals", len(all))
+	if len(all) == 1 {
+		subject = all[0].Proposal.Op + " " + all[0].Proposal.Subject
+	}
+	return v.Transact(ctx, who.Why(vault.OpReject, subject), who.DryRun, func(tx *vault.Tx) error {
+		var stones []tombstone.Stone
+		for _, w := range all {
+			if err := w.remove(tx); err != nil {
+				return err
+			}
+			stones = append(stones, w.stone(v))
+		}
+		return tx.Reject(stones)
+	})
+}
+
+// stone is what a rejected proposal leaves: what it wanted to say, and what it wanted
+// to do to which bytes. The text is that of the proposal's own file in history.
+func (w Waiting) stone(v *vault.Vault) tombstone.Stone {
+	f := w.Proposal.Files[0]
+	m := vault.ReadMemory(vault.Path(f.Path), w.main)
+	if w.Proposal.Replays() {
+		s := tombstone.Of(tombstone.Reject, string(m.Body))
+		s.IDs, s.Blob = []string{w.ID}, string(w.hash)
+		s.Session, s.Turns = vault.SourceTurns(m.Source)
+		return s
+	}
+	text := ""
+	if was, err := v.Ancestry().Read(vault.Hash(f.Was)); err == nil && !f.Gone {
+		text = tombstone.Added(was, w.main)
+	}
+	s := tombstone.Of(tombstone.Reject, text)
+	s.Within, s.Slot = cmp.Or(m.ID, f.Path), vault.ProposalSlot(w.Proposal, w.main)
+	if s.TextHash != "" {
+		s.Blob, s.Was = string(w.hash), f.Was
+	}
+	return s
+}

@@ -1,0 +1,271 @@
+package vault
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"stet/vault/gitstore"
+	"stet/vault/proposal"
+	"stet/vault/settings"
+	"stet/vault/tombstone"
+)
+
+// Where memory.write_approval is "stage", what a machine writes waits for a person.
+// Every write passes here, whatever command or door it comes from:
+//
+//	the change is built in memory, judged and compared with what was rejected
+//	  → its commits become proposals, one file each, and nothing else is touched
+//	  → they are published as any write is: killed, they are there or they are not
+//
+// Accepting and rejecting is for a person's command, which names the approver.
+
+// A Proposed is one write that waits.
+type Proposed struct {
+	ID      string `json:"id"`
+	Path    Path   `json:"path"`
+	Op      Op     `json:"op"`
+	Subject string `json:"subject"`
+	About   Path   `json:"about"` // the file it writes
+}
+
+// IsProposal reports whether a path is a proposal.
+func IsProposal(p Path) bool { return p.Dir() == proposal.Dir }
+
+// waits reports whether a write has to be approved. What is said in a session, what
+// people import, and what keeps the vault itself in order does not.
+func (v *Vault) waits(why Why) bool {
+	switch why.Op {
+	case OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpRevert, OpRestore, OpEncode:
+		return why.actor() != ActorUser && why.Approver == "" && v.settings.Text(settings.WriteApproval) == "stage"
+	}
+	return false
+}
+
+// Waits reports whether what w writes has to be approved.
+func (v *Vault) Waits(w Write) bool { return v.waits(w.why(OpRemember, "")) }
+
+func (v *Vault) propose(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
+	tx, c, err := v.plan(ctx, why, fn)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.commits) == 0 {
+		return tx.result(c)
+	}
+	drafts, err := tx.proposals()
+	if err != nil {
+		return nil, err
+	}
+	first := drafts[0]
+	staged := Why{Op: OpPropose, Subject: string(first.Op) + " " + first.Subject, Actor: why.Actor, AgentName: why.AgentName, Door: why.Door, Session: why.Session, Run: why.Run, Given: why.Given}
+	if len(drafts) > 1 {
+		staged.Subject = fmt.Sprintf("%d memories", len(drafts))
+	}
+	var proposed []Proposed
+	res, err := v.Transact(ctx, staged, dry, func(tx *Tx) error {
+		proposed = nil
+		pending, err := tx.v.pendingKeys()
+		if err != nil {
+			return err
+		}
+		for _, d := range drafts {
+			if have, ok := pending[d.key]; ok {
+				d.Path, d.ID = have, proposal.ID(string(have))
+			} else if err := tx.Put(d.Path, "", d.data); err != nil {
+				return err
+			}
+			proposed = append(proposed, d.Proposed)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Proposed, res.Warnings = proposed, append(res.Warnings, c.warned...)
+	return res, nil
+}
+
+// pendingKeys are the proposals that wait already, by what they come to.
+func (v *Vault) pendingKeys() (map[string]Path, error) {
+	out := map[string]Path{}
+	entries, err := v.tree.ReadDir(proposal.Dir)
+	if err != nil && !absent(err) {
+		return nil, err
+	}
+	for _, e := range entries {
+		p := Path(proposal.Dir + "/" + e.Name())
+		data, _, err := v.ReadFile(p)
+		if err != nil || !p.IsMarkdown() {
+			continue // nothing that stet wrote
+		}
+		if got, main, err := proposal.Decode(data); err == nil {
+			out[proposal.Key(got, main)] = p
+		}
+	}
+	return out, nil
+}
+
+// A proposalDraft is a proposal that is about to be stored.
+type proposalDraft struct {
+	Proposed
+	data []byte
+	key  string
+}
+
+// proposals turns the commits of a machine that were built into proposals. It fails
+// with a [RejectedError] for one that a person said no to before.
+func (t *Tx) proposals() ([]proposalDraft, error) {
+	var out []proposalDraft
+	for i, g := range t.groups {
+		if g.why.Op == OpAdopt {
+			continue // what people took back with plain git, for the next write to note
+		}
+		if slices.ContainsFunc(g.paths, IsProposal) {
+			return nil, fmt.Errorf("%w: what waits is for the person to say", ErrRefused)
+		}
+		files, contents := t.proposedFiles(g, t.groups[:i])
+		p := proposal.Proposal{Op: string(g.why.Op), Subject: oneLine(g.why.Subject), Body: g.why.Body, At: t.v.o.Now().UTC().Truncate(time.Second), Actor: g.why.actor(), By: g.why.AgentName,
+			Door: g.why.Door, Session: g.why.Session, Memories: g.why.Memories}
+		for _, l := range g.why.Extra {
+			p.Extra = append(p.Extra, [2]string{l.Key, l.Value})
+		}
+		for _, r := range g.why.Reverts {
+			p.Reverts = append(p.Reverts, string(r))
+		}
+		if each := t.newMemories(g, p, files, contents); each != nil {
+			out = append(out, each...)
+			continue
+		}
+		for n := 1; n < len(files); n++ {
+			if !files[n].Gone {
+				files[n].SetData(contents[n])
+			}
+		}
+		p.Files = files
+		d, err := draftProposal(p, contents[0], t.NewID())
+		if err != nil {
+			return nil, err
+		}
+		if err := t.checkRejected(d); err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	for _, d := range out {
+		if len(d.data) > MaxFileSize {
+			return nil, fmt.Errorf("propose %q: %w (%d bytes, at most %d)", d.About, ErrTooLarge, len(d.data), int64(MaxFileSize))
+		}
+	}
+	return out, nil
+}
+
+// newMemories are the proposals of a commit that does nothing but add memories: one
+// for each, nil for any other commit.
+func (t *Tx) newMemories(g group, p proposal.Proposal, files []proposal.File, contents [][]byte) []proposalDraft {
+	var out []proposalDraft
+	for i, f := range files {
+		one := p
+		one.Files = []proposal.File{f}
+		m := ReadMemory(Path(f.Path), contents[i])
+		if !one.Replays() || !IsID(m.ID) {
+			return nil
+		}
+		one.Subject, one.Memories = oneLine(g.why.Subject), []string{m.ID}
+		if len(files) > 1 {
+			one.Subject = m.Name()
+		}
+		d, err := draftProposal(one, contents[i], m.ID)
+		if err != nil {
+			return nil
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func draftProposal(p proposal.Proposal, main []byte, id string) (proposalDraft, error) {
+	data, err := proposal.Encode(p, main)
+	return proposalDraft{data: data, key: proposal.Key(p, main), Proposed: Proposed{
+		ID: id, Path: Path(proposal.Dir + "/" + id + ".md"), Op: Op(p.Op), Subject: p.Subject, About: Path(p.Files[0].Path)}}, err
+}
+
+// proposedFiles lists what a commit does to files, what it is about first, and what
+// each is to hold, or of one that goes, held.
+func (t *Tx) proposedFiles(g group, earlier []group) (files []proposal.File, contents [][]byte) {
+	before := func(p Path) []byte { return (&rejections{t: t}).before(p, earlier) }
+	hash := func(p Path) string {
+		if data := before(p); data != nil {
+			return gitstore.HashBlob(data).String()
+		}
+		return ""
+	}
+	from, moved := map[Path]Path{}, map[Path]bool{}
+	for _, m := range g.why.Moved {
+		if _, staged := g.files[m[1]]; staged && g.files[m[0]].remove {
+			from[m[1]], moved[m[0]] = m[0], true
+		}
+	}
+	paths := slices.Clone(g.paths)
+	slices.SortStableFunc(paths, func(a, b Path) int { return boolOrder(ClassOf(a) == ClassConfig, ClassOf(b) == ClassConfig) })
+	for _, p := range paths {
+		f := g.files[p]
+		if moved[p] {
+			continue
+		}
+		out, data := proposal.File{Path: string(p), From: string(from[p]), Was: hash(p), Gone: f.remove}, f.data
+		if out.From != "" {
+			out.Was = hash(from[p])
+		}
+		if f.remove {
+			data = before(p)
+		}
+		files, contents = append(files, out), append(contents, data)
+	}
+	return files, contents
+}
+
+func boolOrder(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// ProposalSlot is how a tombstone names a proposal that was rejected and is no text:
+// what was to be done to which bytes.
+func ProposalSlot(p proposal.Proposal, main []byte) string {
+	sum := sha256.Sum256([]byte(proposal.Key(p, main)))
+	return "proposal:" + p.Op + ":" + hex.EncodeToString(sum[:8])
+}
+
+// checkRejected refuses what a person rejected as a proposal before. New texts are
+// compared as any write is.
+func (t *Tx) checkRejected(d proposalDraft) error {
+	if t.why.Again {
+		return nil
+	}
+	p, main, err := proposal.Decode(d.data)
+	if err != nil {
+		return err
+	}
+	r, err := t.rejections()
+	if err != nil {
+		return err
+	}
+	slot := ProposalSlot(p, main)
+	for _, f := range r.files {
+		for _, s := range f.parts {
+			if s.Action == tombstone.Reject && s.Slot == slot {
+				return &RejectedError{Path: d.About, Match: "slot", Stone: s.Stone, File: f.path}
+			}
+		}
+	}
+	return nil
+}
