@@ -137,7 +137,7 @@ func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, 
 func (e *evaluation) each(q *query, f func(match)) {
 	required, optional := q.count()
 	for d := range e.scores {
-		if e.out[d] || int(e.met[d]) < required {
+		if e.out[d] || int(e.met[d]) < required || required == 0 && e.hit[d] == 0 && !e.near[d] && optional > 0 {
 			continue
 		}
 		m := match{doc: int32(d), score: e.scores[d]}
@@ -323,7 +323,10 @@ type topList struct {
 // better orders by tier, then by score, then by path, which is the order of
 // documents.
 func better(a, b match) int {
-	return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
+	if a.tier != b.tier {
+		return cmp.Compare(a.tier, b.tier)
+	}
+	return byScore(a, b)
 }
 
 func (t *topList) add(m match) {

@@ -241,7 +241,7 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 		err = guard("search", func() error { return answer(src, st.opened.hidden) })
 		runtime.KeepAlive(st)
 		if err == nil {
-			s.passed(st.man.recs)
+			s.passed(st.opened.unread)
 			return nil
 		}
 		if s.ctx.Err() == nil {
@@ -259,7 +259,7 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 	if err != nil {
 		return err
 	}
-	s.passed(src.recs)
+	s.passed(unread(src.recs))
 	return answer(src, superseded(src.recs))
 }
 

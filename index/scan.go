@@ -295,14 +295,24 @@ func unreadable(err error) bool {
 
 // passed notes which files have no text because they could not be read. What is
 // too large or no file is left alone by rule and not told of here.
-func (s *searching) passed(recs []record) {
+func (s *searching) passed(unread []*record) {
 	var out []vault.Path
-	for i := range recs {
-		if r := &recs[i]; r.flags&flagRacy != 0 && r.hash == [hashSize]byte{} && s.visible(r, false) {
+	for _, r := range unread {
+		if s.visible(r, false) {
 			out = append(out, r.path)
 		}
 	}
 	s.passOver(out)
+}
+
+// unread are the records of files that could not be read.
+func unread(recs []record) (out []*record) {
+	for i := range recs {
+		if r := &recs[i]; r.flags&flagRacy != 0 && r.hash == [hashSize]byte{} {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func (s *searching) passOver(paths []vault.Path) {

@@ -28,6 +28,7 @@ type opened struct {
 	layout *layout // nil where a document is a file
 	stats  [fieldCount]similarity
 	hidden []bool // superseded records; nil when there are none
+	unread []*record
 }
 
 // open loads what a search needs. reuse is an earlier state whose segments may
@@ -75,6 +76,7 @@ func (st *state) open(s *store, reuse *state) error {
 	o.snap = snap
 	o.stats = fieldStats(st.man.recs)
 	o.hidden = superseded(st.man.recs)
+	o.unread = unread(st.man.recs)
 	st.opened = o
 	return nil
 }

@@ -188,7 +188,15 @@ func cutTo(list []match, limit int) []match {
 
 // byScore orders messages: how strictly the query was read says less here than
 // the conversation around them.
-func byScore(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) }
+func byScore(a, b match) int {
+	switch {
+	case a.score > b.score:
+		return -1
+	case a.score < b.score:
+		return 1
+	}
+	return cmp.Compare(a.doc, b.doc)
+}
 
 // candidates are the messages that can be among the best, with the messages
 // next to them, and, where limit asks for more than those, the others that

@@ -96,13 +96,13 @@ const (
 	ClassNote    Class = "note"    // any other file
 )
 
-// ClassOf classifies p. A search asks it of every file, so it compares prefixes
-// of constant length, which is cheaper than looking for the slash.
+// ClassOf classifies p. A search asks it of every file, so the folders that hold
+// nearly all of them are compared as two words each.
 func ClassOf(p Path) Class {
 	switch s := string(p); {
-	case strings.HasPrefix(s, "memories/"):
+	case len(s) >= 9 && s[:9] == "memories/":
 		return ClassMemory
-	case strings.HasPrefix(s, "sessions/"):
+	case len(s) >= 9 && s[:9] == "sessions/":
 		return ClassSession
 	case strings.HasPrefix(s, "archive/"):
 		return ClassArchive
