@@ -56,7 +56,7 @@ func edges() []edge {
 		{"vault/links", []string{"vault", "markdown"}, "built on the vault's public API: what links mean, and moves that keep them"},
 		{"cmd/stet/memory", []string{"cmd/stet/console", "agent/encode", "agent/intake", "agent/llm", "agent/match", "vault/settings", "vault", "vault/lineage", "vault/durable", "vault/links", "vault/notebook", "markdown", "templates", "index", "index/past"}, "commands: flags, one call, print"},
 		{"cmd/stet/history", []string{"agent/approval", "agent/intake", "agent/llm", "cmd/stet/console", "vault", "vault/lineage", "vault/settings"}, "commands: flags, one call, print"},
-		{"cmd/stet/upkeep", []string{"agent/approval", "cmd/stet/console", "agent/llm", "vault", "vault/doctor", "vault/settings", "index", "index/watch"}, "commands: flags, one call, print"},
+		{"cmd/stet/upkeep", []string{"agent/approval", "agent/intake", "cmd/stet/console", "agent/llm", "vault", "vault/doctor", "vault/session", "vault/settings", "index", "index/watch"}, "commands: flags, one call, print"},
 		{"cmd/stet/bench", []string{"cmd/stet/console", "vault", "vault/durable", "index", "markdown"}, "measuring: makes vaults of transcripts and asks them"},
 		{"cmd/stet/door", []string{"cmd/stet/console", "agent/imports", "vault"}, "commands: flags, one call, print"},
 		{"cmd/stet", []string{"cmd/stet/bench", "cmd/stet/console", "cmd/stet/door", "cmd/stet/memory", "cmd/stet/history", "cmd/stet/session", "cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"}, "dispatch, manual pages, and the names that completion offers"},

@@ -127,6 +127,25 @@ func (e *Env) opened(v *vault.Vault) {
 	}
 }
 
+// Beside opens the vault at root and its search index for a goroutine of its own:
+// nothing of e changes, and nothing is said.
+func (e *Env) Beside(ctx context.Context, root string) (*vault.Vault, *index.Index, error) {
+	o, err := e.Options(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Progress = nil
+	v, err := vault.Open(ctx, root, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := e.openIndex(v, false, nil, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, v.Close())
+	}
+	return v, x, nil
+}
+
 // Index opens the search index of v. It costs nothing until it is used.
 func (e *Env) Index(v *vault.Vault, readOnly bool) (*index.Index, error) {
 	return e.openIndex(v, readOnly, e.indexProgress(), e.embedder(v.Settings()))
@@ -248,19 +267,9 @@ func (e *Env) Follow(ctx context.Context, root string) (*vault.Vault, *index.Ind
 		}
 		root = place.Root
 	}
-	o, err := e.Options(false)
-	if err != nil {
-		return nil, nil, err
+	v, x, err := e.Beside(ctx, root)
+	if err == nil {
+		e.opened(v)
 	}
-	o.Progress = nil
-	v, err := vault.Open(ctx, root, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	e.opened(v)
-	x, err := e.openIndex(v, false, nil, nil)
-	if err != nil {
-		return nil, nil, errors.Join(err, v.Close())
-	}
-	return v, x, nil
+	return v, x, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -25,6 +26,8 @@ func watchCommand() *console.Command {
 			"left alone for watch.quiet_seconds, and never while git is in the middle of something;\n" +
 			"editors' temporary files, and edits that hold a secret, stay out. When a large part of\n" +
 			"the vault vanishes at once its deletion is not committed: \"stet adopt --yes\" does that.\n\n" +
+			"It also seals the sessions that have ended, and finishes memories that a model failed when\n" +
+			"they were stored (see \"stet encode\"); --no-commit leaves that to others.\n\n" +
 			"Searches are right without it. One watcher a vault: a second one exits 5. Where the\n" +
 			"system cannot watch that many folders, stet says which limit to raise, and looks every\n" +
 			"watch.poll_seconds. With --json every event is one line: started, indexed, committed,\n" +
@@ -47,17 +50,22 @@ func watchCommand() *console.Command {
 func follow(ctx context.Context, e *console.Env, commit bool) error {
 	out := &watchOutput{e: e}
 	holdLittle(0)
+	var due func(context.Context)
+	if commit {
+		due = (&duties{e: e, out: out}).do
+	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	err := watch.Run(ctx, watch.Options{
 		Now: e.Now,
 		Open: func(ctx context.Context) (watch.Subject, error) {
-			s, err := subject(ctx, e, out.root, commit)
+			s, err := subject(ctx, e, out.where(), commit)
 			if err == nil {
-				out.root, out.quiet = s.Vault.Root(), s.Quiet
+				out.at(s.Vault.Root(), s.Quiet)
 			}
 			return s, err
 		},
+		Due: due,
 		Emit: func(ev watch.Event) {
 			if ev.Kind == watch.Started {
 				holdLittle(ev.Files)
@@ -121,15 +129,32 @@ type watchView struct {
 	Hint    string              `json:"hint,omitempty"`
 }
 
-// A watchOutput shows events in the form that was asked for.
+// A watchOutput shows events in the form that was asked for. It is safe for
+// concurrent use: the watcher and its duties both have something to tell.
 type watchOutput struct {
 	e     *console.Env
+	mu    sync.Mutex
 	root  string
 	quiet time.Duration
 	files int // in the index
 }
 
+// at takes down where the vault is, and after how long an edit is quiet.
+func (o *watchOutput) at(root string, quiet time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.root, o.quiet = root, quiet
+}
+
+func (o *watchOutput) where() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.root
+}
+
 func (o *watchOutput) show(ev watch.Event) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.e.JSON {
 		return o.e.StreamJSON(o.view(ev))
 	}
