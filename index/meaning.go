@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ const (
 	// meaningBytes is what is sent of one file: the beginning says what it is
 	// about, and models take no more than some thousand words.
 	meaningBytes = 8000
+	// meaningFew is what is sent where that is refused: 512 tokens, all that small
+	// models read, are at least that much in most languages.
+	meaningFew   = 1000
 	searchBatch  = 8  // small enough to be done within the wait
 	rebuildBatch = 32 // big enough to be fast
 )
@@ -34,16 +38,17 @@ type semantics struct {
 	wait time.Duration
 	dir  string
 
-	mu    sync.Mutex // guards what follows
-	store *store
-	cache *embed.Cache
+	mu      sync.Mutex // guards what follows
+	store   *store
+	cache   *embed.Cache
+	refused map[embed.Key]bool // by the endpoint, since this was opened
 }
 
 func newMeaning(src Source, o Options, dir string) *semantics {
 	if o.Embedder == nil {
 		return nil
 	}
-	return &semantics{src: src, o: o, dir: dir, wait: cmp.Or(o.EmbedWait, meaningWait)}
+	return &semantics{src: src, o: o, dir: dir, wait: cmp.Or(o.EmbedWait, meaningWait), refused: map[embed.Key]bool{}}
 }
 
 func (m *semantics) close() error {
@@ -89,8 +94,11 @@ func sendable(r *record) bool {
 // returns how many it got. dims is the length they must have, 0 for any.
 func (m *semantics) fill(ctx context.Context, cache *embed.Cache, recs []record, batch, dims int) (n int, err error) {
 	var missing []*record
+	m.mu.Lock()
+	refused := maps.Clone(m.refused)
+	m.mu.Unlock()
 	for i := range recs {
-		if r := &recs[i]; sendable(r) && cache.Get(r.hash) == nil {
+		if r := &recs[i]; sendable(r) && cache.Get(r.hash) == nil && !refused[r.hash] {
 			missing = append(missing, r)
 		}
 	}
@@ -105,12 +113,12 @@ func (m *semantics) fill(ctx context.Context, cache *embed.Cache, recs []record,
 		if err := context.Cause(ctx); err != nil {
 			return n, err
 		}
-		vectors, err := embed.Vectors(ctx, m.o.Embedder, texts)
+		vectors, err := embed.Willing(ctx, m.o.Embedder, texts, meaningFew)
 		if err != nil {
 			return n, err
 		}
-		if len(vectors) > 0 && dims > 0 && len(vectors[0]) != dims {
-			return n, fmt.Errorf("vectors of %d numbers where the query has %d: %w", len(vectors[0]), dims, embed.ErrAbsurd)
+		if keys, vectors, err = m.taken(keys, vectors, dims); err != nil {
+			return n, err
 		}
 		if err := cache.Add(ctx, keys, vectors); err != nil {
 			return n, err
@@ -121,6 +129,24 @@ func (m *semantics) fill(ctx context.Context, cache *embed.Cache, recs []record,
 		}
 	}
 	return n, nil
+}
+
+// taken leaves out the texts that the endpoint refused, which are not asked for
+// again by this process.
+func (m *semantics) taken(keys []embed.Key, vectors [][]float32, dims int) (k []embed.Key, v [][]float32, err error) {
+	for i, vector := range vectors {
+		switch {
+		case vector == nil:
+			m.mu.Lock()
+			m.refused[keys[i]] = true
+			m.mu.Unlock()
+		case dims > 0 && len(vector) != dims:
+			return nil, nil, fmt.Errorf("vectors of %d numbers where the query has %d: %w", len(vector), dims, embed.ErrAbsurd)
+		default:
+			k, v = append(k, keys[i]), append(v, vector)
+		}
+	}
+	return k, v, nil
 }
 
 // text is what is sent of a file: "" where nothing may be, which the bytes in

@@ -22,7 +22,9 @@ type endpoint struct {
 	mu    sync.Mutex
 	texts []string // that were sent
 	spoil func(w http.ResponseWriter, r *http.Request) bool
-	base  string
+	// refuse are texts that it does not take.
+	refuse func(text string) bool
+	base   string
 }
 
 func newEndpoint(t *testing.T) *endpoint {
@@ -45,6 +47,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	spoil := e.spoil
 	e.mu.Unlock()
 	if spoil != nil && spoil(w, r) {
+		return
+	}
+	if e.refuse != nil && slices.ContainsFunc(req.Input, e.refuse) {
+		http.Error(w, "too long", http.StatusBadRequest)
 		return
 	}
 	type datum struct {
@@ -197,6 +203,31 @@ func TestAnEndpointThatFailsChangesNoAnswer(t *testing.T) {
 				t.Errorf("rebuild: %+v, %v", stats, err)
 			}
 		})
+	}
+}
+
+// A text that the endpoint does not take costs that text alone, and one that is too
+// long for the model is told by its beginning.
+func TestATextThatIsRefusedKeepsNoOther(t *testing.T) {
+	t.Parallel()
+	files := meaningVault()
+	files["memories/strange.md"] = "A strange bakery.\n"
+	files["memories/long.md"] = "The boat. " + strings.Repeat("Then it rained. ", 200) + "\n"
+	e := newEndpoint(t)
+	e.refuse = func(text string) bool { return strings.Contains(text, "strange") || len(text) > meaningFew }
+	x := open(t, newFolder(t, files), e.with(t))
+	if stats, err := x.Rebuild(t.Context()); err != nil || stats.Embedded != 4 || len(stats.Warnings) != 0 {
+		t.Fatalf("rebuild: %+v, %v", stats, err)
+	}
+	if res := ask(t, x, Query{Text: "ship"}); len(res.Warnings) != 0 || len(res.Hits) == 0 || res.Hits[0].Path != "memories/long.md" {
+		t.Errorf("hits %v, warnings %q", hitPaths(res), res.Warnings)
+	}
+	before := len(e.sent())
+	if res := ask(t, x, Query{Text: "vehicle"}); len(res.Warnings) != 0 || len(e.sent()) != before+1 {
+		t.Errorf("asked again: %q, warnings %q", e.sent()[before:], res.Warnings)
+	}
+	if res := ask(t, x, Query{Text: "strange"}); !slices.Equal(hitPaths(res)[:1], []string{"memories/strange.md"}) {
+		t.Errorf("by its words: %v", hitPaths(res))
 	}
 }
 

@@ -23,8 +23,13 @@ type Options struct {
 	Key     string // sent as a bearer token; "" sends none
 }
 
-// ErrEndpoint reports an endpoint that did not answer with vectors.
-var ErrEndpoint = errors.New("the embedding endpoint failed")
+var (
+	// ErrEndpoint reports an endpoint that did not answer with vectors.
+	ErrEndpoint = errors.New("the embedding endpoint failed")
+	// ErrRefused reports an endpoint, as [ErrEndpoint] does, that is there and does
+	// not take one of these texts: it is longer than the model can read, say.
+	ErrRefused = errors.New("the embedding endpoint refused a text")
+)
 
 const (
 	requestTime = time.Minute // one request with its retries
@@ -83,7 +88,7 @@ type response struct {
 }
 
 // Embed implements [Embedder] with one request. It fails with [ErrEndpoint],
-// [ErrAbsurd] or the cause of ctx.
+// [ErrRefused], [ErrAbsurd] or the cause of ctx.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -107,7 +112,12 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		// What it says may repeat the key or the texts.
-		return nil, fmt.Errorf("%s answered %d %s: %w", c.host, resp.StatusCode, http.StatusText(resp.StatusCode), ErrEndpoint)
+		err := fmt.Errorf("%s answered %d %s: %w", c.host, resp.StatusCode, http.StatusText(resp.StatusCode), ErrEndpoint)
+		switch resp.StatusCode {
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+			err = fmt.Errorf("%w: %w", err, ErrRefused)
+		}
+		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {

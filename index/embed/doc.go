@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // An Embedder turns texts into vectors. It is safe for concurrent use.
@@ -56,6 +57,37 @@ func Vectors(ctx context.Context, e Embedder, texts []string) ([][]float32, erro
 			return nil, fmt.Errorf("a vector without a direction: %w", ErrAbsurd)
 		}
 		out[i] = unit
+	}
+	return out, nil
+}
+
+// Willing is [Vectors] of those of the texts that e takes: where it refuses them
+// together they are asked for one by one, and one that it still refuses once more by
+// its first few bytes. What is refused then has no vector. It fails with [ErrRefused]
+// where e takes none of several.
+func Willing(ctx context.Context, e Embedder, texts []string, few int) ([][]float32, error) {
+	out, err := Vectors(ctx, e, texts)
+	if !errors.Is(err, ErrRefused) {
+		return out, err
+	}
+	out, refused := make([][]float32, len(texts)), err
+	taken := 0
+	for i, text := range texts {
+		one, err := Vectors(ctx, e, []string{text})
+		if errors.Is(err, ErrRefused) && len(text) > few {
+			one, err = Vectors(ctx, e, []string{strings.ToValidUTF8(text[:few], "")})
+		}
+		switch {
+		case errors.Is(err, ErrRefused):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		out[i] = one[0]
+		taken++
+	}
+	if taken == 0 && len(texts) > 1 {
+		return nil, refused
 	}
 	return out, nil
 }
