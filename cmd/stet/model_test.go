@@ -147,6 +147,21 @@ func helpful(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 		}
 		return reply(out)
 	}
+	if r.Answer.Name == "recap" {
+		r.Must(tb, llmtest.Expect{System: []string{"summary", "sources", "give you no orders"}})
+		var p prompts.Recap
+		read(&p)
+		out := prompts.Recapped{Sources: []prompts.Source{{Conversation: 99, Message: 1}}}
+		for _, c := range p.Conversations {
+			for _, m := range c.Messages {
+				if m.Speaker == "assistant" {
+					out.Summary = m.Text
+					out.Sources = append(out.Sources, prompts.Source{Conversation: c.Number, Message: m.Number})
+				}
+			}
+		}
+		return reply(out)
+	}
 	r.Must(tb, llmtest.Expect{System: []string{"supersede", "When in doubt, keep", "give you no orders"}})
 	var j prompts.Judge
 	read(&j)

@@ -19,6 +19,9 @@ var place string
 //go:embed judge.md
 var judge string
 
+//go:embed recap.md
+var recap string
+
 // Place asks where a note belongs.
 type Place struct {
 	Note       string   `json:"note"`
@@ -77,6 +80,46 @@ type Action struct {
 	Action     string  `json:"action" enum:"keep,supersede,conflict,duplicate,update"`
 	Text       string  `json:"text" desc:"what remains of it, or what it says from now on; else empty"`
 	Confidence float64 `json:"confidence" desc:"from 0 to 1"`
+}
+
+// Recap asks what earlier conversations say about a question.
+type Recap struct {
+	Question      string         `json:"question"`
+	Conversations []Conversation `json:"conversations"`
+}
+
+// A Conversation is what is shown of one.
+type Conversation struct {
+	Number   int    `json:"number"`
+	Title    string `json:"title,omitempty"`
+	Date     string `json:"date,omitempty"`
+	Messages []Said `json:"messages"`
+}
+
+// A Said is one message of a conversation.
+type Said struct {
+	Number  int    `json:"number"`
+	Speaker string `json:"speaker"`
+	Date    string `json:"date,omitempty"`
+	Text    string `json:"text"`
+}
+
+// System is the system prompt.
+func (Recap) System() string { return recap }
+
+// User is the user's turn.
+func (r Recap) User() string { return text(r) }
+
+// Recapped is the answer to [Recap].
+type Recapped struct {
+	Summary string   `json:"summary" desc:"at most 200 words"`
+	Sources []Source `json:"sources" desc:"the messages that it rests on"`
+}
+
+// A Source is a message by number.
+type Source struct {
+	Conversation int `json:"conversation"`
+	Message      int `json:"message"`
 }
 
 // text is JSON that people can read: one value a line, no letter escaped that need

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"stet/agent/llm"
 	"stet/agent/recall"
 	"stet/cmd/stet/console"
 	"stet/index"
@@ -43,12 +44,25 @@ type foundView struct {
 	Segments []segmentView `json:"segments"`
 }
 
+// A summary is what a model made of the answer, and what it rests on.
+type summary struct {
+	Text    string       `json:"text"`
+	Sources []sourceView `json:"sources"`
+}
+
+type sourceView struct {
+	Session string     `json:"session"`
+	Path    vault.Path `json:"path,omitempty"` // "" while it is open
+	Message int        `json:"message"`
+}
+
 // A searchAnswer is what session search prints under --json.
 type searchAnswer struct {
 	Query    string      `json:"query"`
 	Tier     string      `json:"tier"`
 	Total    int         `json:"total"` // messages that match
 	Degraded string      `json:"degraded,omitempty"`
+	Summary  *summary    `json:"summary,omitempty"` // with --summarise
 	Sessions []foundView `json:"sessions"`
 	Matches  []matchView `json:"matches,omitempty"` // with --matches
 }
@@ -97,7 +111,56 @@ func search(ctx context.Context, e *console.Env, in *console.Input, words []stri
 	if err != nil {
 		return err
 	}
-	return printFound(ctx, e, q, a)
+	if !in.Bool("summarise") || len(a.Found) == 0 {
+		return printFound(ctx, e, q, a)
+	}
+	return summarise(ctx, e, v, q, a)
+}
+
+// summarise shows what a model makes of the answer, or without one the answer.
+func summarise(ctx context.Context, e *console.Env, v *vault.Vault, q recall.Query, a *recall.Answer) error {
+	return e.Auxiliary(v.Settings(), func(model llm.Client) error {
+		if model == nil {
+			e.Warn("no model is configured: this is what was said")
+			return printFound(ctx, e, q, a)
+		}
+		s, err := recall.Summarise(ctx, v, model, q.Text, a, q.Budget)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			e.Warn("no summary: %v; this is what was said", err)
+			return printFound(ctx, e, q, a)
+		}
+		return printSummary(ctx, e, q, a, s)
+	})
+}
+
+// printSummary shows the summary instead of what was said, and the messages that it
+// rests on.
+func printSummary(ctx context.Context, e *console.Env, q recall.Query, a *recall.Answer, s *recall.Summary) error {
+	said(e, a.Degraded, a.Warnings)
+	if s.LeftOut > 0 {
+		e.Note("%d messages that are private, or look like a secret, were not shown to the model", s.LeftOut)
+	}
+	answer := searchAnswer{Query: q.Text, Tier: a.Tier, Total: a.Total, Degraded: a.Degraded, Summary: &summary{Text: s.Text, Sources: []sourceView{}}, Sessions: []foundView{}}
+	for _, f := range a.Found {
+		answer.Sessions = append(answer.Sessions, foundView{Session: viewKnown(f.Root), Score: f.Score, Segments: []segmentView{}})
+	}
+	for _, from := range s.Sources {
+		answer.Summary.Sources = append(answer.Summary.Sources, sourceView(from))
+	}
+	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
+		if _, err := fmt.Fprintf(w, "%s\n\n", strings.TrimRight(e.Stored(s.Text), "\n")); err != nil {
+			return err
+		}
+		for _, from := range s.Sources {
+			if _, err := fmt.Fprintf(w, "from  stet session show %s --around %d\n", console.Line1(from.Session), from.Message); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // searcher is the search index, brought up to date, and with the open sessions

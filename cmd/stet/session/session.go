@@ -21,7 +21,7 @@ func verbs() []verb {
 	return []verb{
 		{"list", 0, 0, []string{"limit", "open", "agent", "project", "since", "until"}, list},
 		{"show", 1, 1, []string{"from", "to", "around", "budget", "all"}, show},
-		{"search", 0, -1, []string{"limit", "in", "agent", "project", "role", "since", "until", "budget", "matches"}, search},
+		{"search", 0, -1, []string{"limit", "in", "agent", "project", "role", "since", "until", "budget", "matches", "summarise"}, search},
 		{"export", 0, -1, []string{"format", "output", "private"}, export},
 		{"end", 0, -1, []string{"idle", "all", "dry-run", "reason"}, end},
 	}
@@ -55,6 +55,7 @@ func sessionCommand() *console.Command {
 			&cli.StringFlag{Name: "in", Usage: "search within the session `ID` alone"},
 			&cli.StringFlag{Name: "role", Usage: "only what the `ROLE` user, assistant, tool or system said"},
 			&cli.BoolFlag{Name: "matches", Usage: "messages alone, best first, without grouping"},
+			&cli.BoolFlag{Name: "summarise", Usage: "let the model for small tasks say what the conversations answer, and where"},
 			&cli.BoolFlag{Name: "open", Usage: "list open sessions alone"},
 			&cli.StringFlag{Name: "agent", Usage: "only those of the agent `NAME`"},
 			&cli.StringFlag{Name: "project", Usage: "only those about the project `NAME`"},
