@@ -25,6 +25,9 @@ type victim struct {
 	before, after func(dir string) bool
 }
 
+// talkFile holds two conversations, beside every vault of a sweep.
+const talkFile = "talks.jsonl"
+
 func victims() []victim {
 	has := func(name, text string) func(string) bool {
 		return func(dir string) bool {
@@ -53,6 +56,15 @@ func victims() []victim {
 		found, err := filepath.Glob(filepath.Join(dir, ".stet", "tombstones", "*.yaml"))
 		return err == nil && len(found) == 1
 	}
+	talks := func(n int) func(string) bool {
+		return func(dir string) bool {
+			found, err := filepath.Glob(filepath.Join(dir, "sessions", "2026", "03", "*.md"))
+			return err == nil && len(found) == n && !slices.ContainsFunc(found, func(name string) bool {
+				data, err := os.ReadFile(name)
+				return err != nil || !strings.HasSuffix(string(data), "\nThe ferry leaves.\n")
+			})
+		}
+	}
 	first := []string{"remember", "first text", "--title", "First"}
 	stage := []string{"config", "set", "memory.write_approval", "stage"}
 	propose := []string{"remember", "proposed text", "--title", "Third", "--as", "robo"}
@@ -70,6 +82,10 @@ func victims() []victim {
 		{
 			name: "revert", prepare: [][]string{first, {"update", "first", "--text", "changed text"}}, args: []string{"revert", "HEAD"},
 			done: "diff", before: has("memories/first.md", "changed text"), after: has("memories/first.md", "first text"),
+		},
+		{ // its transcripts are in the repository before the commit is begun
+			name: "import", args: []string{"import", "jsonl", filepath.Join("..", talkFile)},
+			done: "added", before: talks(0), after: talks(2),
 		},
 		{
 			name: "propose", prepare: [][]string{first, stage}, args: propose,
@@ -147,6 +163,13 @@ func TestInterruptSweepOfTheCommand(t *testing.T) {
 func (v victim) model(t *testing.T) (home, model string) {
 	home = t.TempDir()
 	model = filepath.Join(home, "model")
+	lines := ""
+	for _, s := range []string{"a", "b"} {
+		lines += `{"session":"` + s + `","date":"2026-03-02","speaker":"user","text":"The ferry leaves."}` + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(home, talkFile), []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range append([][]string{{"init", model}}, v.prepare...) {
 		if out, code := child(t, home, model, "", args...); code != 0 {
 			t.Fatalf("prepare %q: exit %d\n%s", args, code, out)
