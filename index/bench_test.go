@@ -154,3 +154,32 @@ func BenchmarkScan(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkVocabulary is what a new memory costs beside the search for what
+// resembles it: two topics of forty words each.
+func BenchmarkVocabulary(b *testing.B) {
+	src := newFolder(b, nil)
+	r := rand.New(rand.NewPCG(9, 10))
+	z := rand.NewZipf(r, 1.1, 2, 50000)
+	for i := range benchFiles {
+		text := fmt.Sprintf("---\nid: 01jd7q8r5t9v3x6y2z4a%06d\ncategories: [c%d, c%d]\nimportance: 0.6\n---\n%s\n", i, r.IntN(80), r.IntN(80), syntheticNote(r, z)[:300])
+		src.write(b, fmt.Sprintf("memories/a%d/b%d/%05d.md", i%20, i%200, i), text)
+	}
+	x, err := Open(src, Options{Now: time.Now})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { x.Close() })
+	if _, err := x.Rebuild(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	words := strings.Fields(strings.ReplaceAll(syntheticNote(r, z), "\n", " "))
+	text, groups := strings.Join(words[:20], " "), []string{strings.Join(words[20:60], " "), strings.Join(words[60:100], " ")}
+	b.ResetTimer()
+	for range b.N {
+		v, err := x.Vocabulary(b.Context(), []string{text}, groups, true)
+		if err != nil || v.All.Memories != benchFiles {
+			b.Fatalf("%+v, %v", v.All, err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -197,4 +198,61 @@ func size(t *testing.T, file string) int64 {
 		t.Fatal(err)
 	}
 	return info.Size()
+}
+
+func TestVocabularyCountsWhereWordsStand(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"memories/a/one.md":       "---\ncategories: [Red, red, blue]\n---\nThe boiler leaks.\n",
+		"memories/a/two.md":       "---\ncategories: [blue]\n---\nBoilers and pumps.\n",
+		"memories/b/c/pit.md":     "A pump in a pit.\n",
+		"memories/top.md":         "the boiler at the top\n",
+		"memories/mine.md":        "---\nprivate: true\n---\nMy boiler.\n",
+		"memories/gone.md":        "---\nsuperseded_by: x\n---\nA boiler that was.\n",
+		"archive/memories/old.md": "An old boiler.\n", "notes/boiler.md": "A boiler in a note.\n",
+	}
+	x := open(t, newFolder(t, files))
+	if _, err := x.Vocabulary(t.Context(), []string{"boiler"}, nil, false); err == nil {
+		t.Error("without an index there is an answer")
+	}
+	if _, err := x.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := x.Vocabulary(t.Context(), []string{"A boiler, the boilers; unheard-of -pump", ""}, []string{"pumps leak", "unheard"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boiler := Usage{3, map[string]int{"/": 1, "/a": 2}, map[string]int{"red": 1, "blue": 2}}
+	pump := Usage{2, map[string]int{"/a": 1, "/b/c": 1}, map[string]int{"blue": 1}}
+	none := Usage{0, map[string]int{}, map[string]int{}}
+	want := &Vocabulary{
+		All:    Usage{4, map[string]int{"/": 1, "/a": 2, "/b/c": 1}, map[string]int{"red": 1, "blue": 2}},
+		Tagged: map[string]map[string]int{"/": {}, "/a": {"red": 1, "blue": 2}, "/b/c": {}},
+		Words:  [][]Word{{{"boiler", boiler}, {"unheard", none}, {"pump", pump}}, nil},
+		Groups: []Usage{{3, map[string]int{"/a": 2, "/b/c": 1}, map[string]int{"red": 1, "blue": 2}}, none},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got, err = x.Vocabulary(t.Context(), []string{"boiler"}, nil, true); err != nil || got.All.Memories != 5 || got.Words[0][0].Scopes["/"] != 2 {
+		t.Errorf("with private ones: %+v, %v", got, err)
+	}
+}
+
+// What very many memories have costs no time, and tells nothing.
+func TestVocabularyPassesOverWhatVeryManyHave(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range commonLeast + 1 {
+		files[fmt.Sprintf("memories/a/%03d.md", i)] = "common\n"
+	}
+	files["memories/b/rare.md"] = "rare and common\n"
+	x := open(t, newFolder(t, files))
+	if _, err := x.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := x.Vocabulary(t.Context(), []string{"common rare"}, nil, false)
+	if err != nil || got.Words[0][0].Memories != 0 || got.Words[0][1].Memories != 1 || got.All.Memories != commonLeast+2 {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }

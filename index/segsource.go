@@ -50,6 +50,33 @@ func (s *segSource) term(field int, term string, room []posting) ([]posting, err
 	}
 }
 
+// members lists the documents with a term, none where there are more than most.
+func (s *segSource) members(field int, term string, most int, room []int32) ([]int32, error) {
+	out := room[:0]
+	if len(s.st.opened.segs) == 0 {
+		return out, nil
+	}
+	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(field), false, false, false)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if it.Count() > uint64(most) {
+		return out, putBack(it)
+	}
+	for {
+		p, err := it.Next()
+		if err != nil {
+			return nil, damaged(err)
+		}
+		if p == nil {
+			return out, putBack(it)
+		}
+		if doc := s.st.opened.docOf[p.Number()]; doc >= 0 {
+			out = append(out, doc)
+		}
+	}
+}
+
 func (s *segSource) places(term string, list []posting) error {
 	if len(list) == 0 {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stet/agent/approval"
+	"stet/index"
 	"stet/vault"
 	"stet/vault/settings"
 	"stet/vault/vaulttest"
@@ -21,6 +22,10 @@ func (l lister) Nearby(ctx context.Context, _ string, _ int) (out []vault.Path, 
 		out = append(out, m.Path)
 	}
 	return out, err
+}
+
+func (l lister) Vocabulary(_ context.Context, texts, groups []string, _ bool) (*index.Vocabulary, error) {
+	return &index.Vocabulary{Words: make([][]index.Word, len(texts)), Groups: make([]index.Usage, len(groups))}, nil
 }
 
 func robo() vault.Write { return vault.Write{Actor: "agent", AgentName: "robo", Door: "cli"} }

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"stet/agent/encode"
+	"stet/index"
 	"stet/markdown"
 	"stet/vault"
 )
@@ -31,6 +32,8 @@ import (
 type Searcher interface {
 	// Nearby lists up to limit memories that share words with text, best first.
 	Nearby(ctx context.Context, text string, limit int) ([]vault.Path, error)
+	// Vocabulary counts which memories have the words of texts, and any of a group.
+	Vocabulary(ctx context.Context, texts, groups []string, private bool) (*index.Vocabulary, error)
 }
 
 // A Decision is one verdict that was acted on.
@@ -50,6 +53,7 @@ type Decision struct {
 type Result struct {
 	*vault.Result
 	Decisions []Decision
+	Placed    []Placing
 }
 
 // maxAttempts bounds how often notes are looked at anew because what they were
@@ -94,6 +98,7 @@ type desk struct {
 	same     []vault.Memory // what duplicates are duplicates of
 	touched  map[string]bool
 	merges   []merge
+	placed   []Placing
 }
 
 // A draft is a note on the desk.
@@ -121,6 +126,9 @@ func (d *desk) remember(notes []vault.Note) (*Result, error) {
 		if err := d.judge(&drafts[i]); err != nil {
 			return nil, err
 		}
+	}
+	if err := d.file(drafts); err != nil {
+		return nil, err
 	}
 	if d.v.Waits(d.w) { // nothing happens to what is stored before a person agrees
 		for i := range drafts {
@@ -154,6 +162,7 @@ func (d *desk) write(wanted []vault.Note, asked int) (res *Result, err error) {
 			return err
 		}
 	}
+	w.Also = d.sayPlace(w.Also)
 	switch {
 	case len(wanted) > 0 || asked == 0:
 		out, err = d.v.Remember(d.ctx, wanted, w)
@@ -167,7 +176,7 @@ func (d *desk) write(wanted []vault.Note, asked int) (res *Result, err error) {
 	}
 	out.Memories = append(out.Memories, merged...)
 	out.Warnings = append(out.Warnings, d.warnings...)
-	return &Result{Result: out, Decisions: d.done}, nil
+	return &Result{Result: out, Decisions: d.done, Placed: d.placed}, nil
 }
 
 // unchanged is the answer when everything is there already.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stet/agent/intake"
+	"stet/index"
 	"stet/vault"
 	"stet/vault/vaulttest"
 )
@@ -31,6 +32,10 @@ func (l *lister) Nearby(ctx context.Context, _ string, _ int) (out []vault.Path,
 		defer l.after()
 	}
 	return out, err
+}
+
+func (l *lister) Vocabulary(_ context.Context, texts, groups []string, _ bool) (*index.Vocabulary, error) {
+	return &index.Vocabulary{Words: make([][]index.Word, len(texts)), Groups: make([]index.Usage, len(groups))}, l.fail
 }
 
 func store(t *testing.T, v *vault.Vault, find intake.Searcher, w vault.Write, texts ...string) *intake.Result {

@@ -29,6 +29,7 @@ type WriteView struct {
 	Diff      string           `json:"diff,omitempty"`
 	Links     any              `json:"links,omitempty"`     // of a move
 	Decisions any              `json:"decisions,omitempty"` // of the rules
+	Placed    any              `json:"placed,omitempty"`    // where the rules say notes belong
 	Matched   any              `json:"matched,omitempty"`   // what --match met, best first
 	Proposed  []vault.Proposed `json:"proposed,omitempty"`  // what waits for a person instead
 	DryRun    bool             `json:"dry_run,omitempty"`
@@ -72,7 +73,9 @@ type More struct {
 	Matched any
 	// Decisions joins the JSON answer, and After prints it behind the lines.
 	Decisions any
-	After     func(w io.Writer, dry bool) error
+	// Placed joins the JSON answer as well.
+	Placed any
+	After  func(w io.Writer, dry bool) error
 }
 
 // Wrote is [Env.WroteMore] without anything special to tell.
@@ -94,7 +97,7 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 		}
 	}
 	view := ViewWrite(res)
-	view.Links, view.Decisions, view.Matched = m.Links, m.Decisions, m.Matched
+	view.Links, view.Decisions, view.Placed, view.Matched = m.Links, m.Decisions, m.Placed, m.Matched
 	if len(res.Proposed) > 0 {
 		return e.Answer(view, func(w io.Writer) error { return e.printProposed(w, res) })
 	}

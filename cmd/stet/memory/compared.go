@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"stet/agent/encode"
 	"stet/agent/intake"
@@ -35,8 +36,36 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 		if len(res.Decisions) > 0 {
 			more.Decisions = res.Decisions
 		}
+		if len(res.Placed) > 0 {
+			more.Placed = res.Placed
+		}
+		tellPlaces(e, res.Placed)
 		return e.WroteMore(ctx, v, res.Result, more)
 	})
+}
+
+// toldPlaces is how many notes are told one by one where they went.
+const toldPlaces = 3
+
+// tellPlaces says where the rules filed notes, and why.
+func tellPlaces(e *console.Env, placed []intake.Placing) {
+	if len(placed) > toldPlaces {
+		e.Note("the rules say where %d of the notes belong; --json says why", len(placed))
+		return
+	}
+	for _, p := range placed {
+		var says []string
+		if f := p.Scope; f != nil {
+			says = append(says, fmt.Sprintf("scope %s (%s, %.2f)", f.Value, f.Rule, f.Confidence))
+		}
+		if f := p.Categories; f != nil {
+			says = append(says, fmt.Sprintf("categories %s (%s, %.2f)", strings.Join(f.Value, ", "), f.Rule, f.Confidence))
+		}
+		if f := p.Importance; f != nil {
+			says = append(says, fmt.Sprintf("importance %.2f (%s)", f.Value, f.Rule))
+		}
+		e.Note("filed by the rules: %s", strings.Join(says, ", "))
+	}
 }
 
 // mindOf is a model with what it needs to know, nil without one.

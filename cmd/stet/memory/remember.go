@@ -28,6 +28,9 @@ func rememberCommand() *console.Command {
 			"what is no longer true (\"we switched from A to B\") goes to the archive in the same\n" +
 			"commit, or loses the clause that changed; what contradicts without being certain is\n" +
 			"stored as well and waits in \"stet conflicts\". One \"stet undo\" takes all of it back.\n\n" +
+			"What is not given the rules fill in from the vault's own words: a scope where they are\n" +
+			"sure, else the one above or none, categories in use, how much it matters. They say so,\n" +
+			"and need a dozen memories with a scope to learn from.\n\n" +
 			"With a model configured (models.auxiliary or models.chat) it says where the memory\n" +
 			"belongs, unless --scope and --importance do, and judges what resembles it: at most two\n" +
 			"calls a memory, none with --plain or memory.cognitive: false. It is told neither private\n" +

@@ -1,0 +1,170 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/agent/encode"
+	"stet/agent/place"
+	"stet/index"
+	"stet/vault"
+)
+
+// A Placing is what the rules say about where a note belongs, nil for what was given
+// or is not known.
+type Placing struct {
+	Note       int                      `json:"note"` // its number in the call, from 1
+	Scope      *place.Finding[string]   `json:"scope,omitempty"`
+	Categories *place.Finding[[]string] `json:"categories,omitempty"`
+	Importance *place.Finding[float64]  `json:"importance,omitempty"`
+}
+
+// file gives the notes that no model is asked about a place, but nothing that was
+// given.
+func (d *desk) file(drafts []draft) error {
+	var open []*draft
+	var texts, groups []string
+	group := map[string]int{} // of a topic
+	for i := range drafts {
+		dr := &drafts[i]
+		if dr.plan.Duplicate != nil || !d.unplaced(&dr.note) {
+			continue
+		}
+		open = append(open, dr)
+		texts = append(texts, dr.note.Title+"\n"+dr.memory.Text)
+		for _, t := range place.Topics(dr.note.Title, dr.memory.Text) {
+			if _, known := group[t.Name]; !known {
+				group[t.Name] = len(groups)
+				groups = append(groups, t.Words)
+			}
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	voc, err := d.find.Vocabulary(d.ctx, texts, groups, d.authority() > encode.Inference)
+	if err != nil {
+		if cause := context.Cause(d.ctx); cause != nil {
+			return cause
+		}
+		if len(d.warnings) == 0 { // else the search said so before
+			d.warnings = append(d.warnings, fmt.Sprintf("not filed by the rules: %v", err))
+		}
+		return nil
+	}
+	known := place.Learn(usable(place.Usage(voc.All)), voc.Tagged)
+	for i, dr := range open {
+		q := d.asked(dr, voc.Words[i])
+		for _, t := range place.Topics(q.Title, q.Text) {
+			q.Topics = append(q.Topics, place.Word{Text: t.Name, Usage: place.Usage(voc.Groups[group[t.Name]])})
+		}
+		if err := d.fileOne(dr, known.Place(q)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unplaced reports a note that lacks something the rules may say. A form says
+// itself what belongs into it.
+func (d *desk) unplaced(n *vault.Note) bool {
+	if n.Form != nil || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
+		return false
+	}
+	return d.mind == nil || n.Scope != "" && n.Importance != nil
+}
+
+// usable leaves out the scopes that stet would not make.
+func usable(u place.Usage) place.Usage {
+	scopes := map[string]int{}
+	for scope, n := range u.Scopes {
+		if folder, err := vault.ScopeFolder(scope); err == nil && string(folder) == strings.TrimSuffix("memories"+scope, "/") {
+			scopes[scope] = n
+		}
+	}
+	u.Scopes = scopes
+	return u
+}
+
+// asked is a note as the rules see it.
+func (d *desk) asked(dr *draft, words []index.Word) place.Note {
+	n := &dr.note
+	q := place.Note{Text: dr.memory.Text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Categories: n.Categories, Importance: n.Importance}
+	if q.Scope != "" {
+		q.Scope = vault.SlugScope(q.Scope)
+	}
+	for _, v := range dr.plan.Verdicts {
+		if old, ok := d.stored[v.Old]; ok && v.Kind == encode.Supersede && v.Rest == "" {
+			q.Replaces = old.Scope
+		}
+	}
+	for _, w := range words {
+		q.Words = append(q.Words, place.Word{Text: w.Text, Usage: place.Usage(w.Usage)})
+	}
+	for _, o := range dr.near {
+		q.Near = append(q.Near, place.Neighbour{Text: o.Text, Importance: d.stored[o.ID].Importance})
+	}
+	return q
+}
+
+// fileOne gives a note what the rules found.
+func (d *desk) fileOne(dr *draft, p place.Placing) (err error) {
+	n, told := &dr.note, Placing{Note: dr.i + 1}
+	if f := p.Scope; f.Rule != "" {
+		n.Scope, told.Scope = f.Value, &f
+		dr.decided = append(dr.decided, f.Rule)
+		if vault.InScope(n.Scope, projects) {
+			err = d.compareIn(dr)
+		}
+	}
+	if f := p.Categories; f.Rule != "" {
+		d.spell(dr, f.Value)
+		n.Categories, told.Categories = f.Value, &f
+		dr.decided = append(dr.decided, f.Rule)
+	}
+	if f := p.Importance; f.Rule != "" {
+		n.Importance, told.Importance = &f.Value, &f
+		dr.decided = append(dr.decided, f.Rule)
+	}
+	if told != (Placing{Note: told.Note}) && dr.plan.Duplicate == nil {
+		d.placed = append(d.placed, told)
+	}
+	return err
+}
+
+// spell writes categories as the memories that resemble the note do: the index has
+// them in lower case.
+func (d *desk) spell(dr *draft, categories []string) {
+	for i, c := range categories {
+		for _, o := range dr.near {
+			have := d.stored[o.ID].Categories
+			if at := slices.IndexFunc(have, func(s string) bool { return strings.EqualFold(s, c) }); at >= 0 {
+				categories[i] = have[at]
+				break
+			}
+		}
+	}
+}
+
+// sayPlace adds to a commit of one note why it was filed where it was; of many, their
+// front matter says so.
+func (d *desk) sayPlace(also func(*vault.Tx) error) func(*vault.Tx) error {
+	if len(d.placed) != 1 {
+		return also
+	}
+	return func(tx *vault.Tx) error {
+		why := tx.Why()
+		if f := d.placed[0].Scope; f != nil {
+			ruled(why, encode.Verdict{Rule: f.Rule, Confidence: f.Confidence})
+		}
+		if f := d.placed[0].Categories; f != nil {
+			ruled(why, encode.Verdict{Rule: f.Rule, Confidence: f.Confidence})
+		}
+		if also == nil {
+			return nil
+		}
+		return also(tx)
+	}
+}
