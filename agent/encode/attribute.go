@@ -158,7 +158,7 @@ func fits(attribute string, value []word) bool {
 	}
 	has := func(ok func(word) bool) bool { return slices.ContainsFunc(value, ok) }
 	switch attribute {
-	case "price", "age", "port", "budget", "weight", "height", "timeout", "phone":
+	case "price", "age", "port", "code", "budget", "weight", "height", "timeout", "phone":
 		return has(func(w word) bool { return strings.ContainsAny(w.fold, "0123456789") || number(w.fold) != "" })
 	case "e-mail":
 		return has(func(w word) bool { return strings.Contains(w.fold, "@") })

@@ -246,5 +246,5 @@ func ends(line string, i, n int, r rune) bool {
 	before := line[:i]
 	last := before[strings.LastIndexAny(before, " \t(")+1:]
 	// An initial or an abbreviation: "J. Smith", "e.g. this".
-	return !(r == '.' && (utf8.RuneCountInString(last) == 1 && strings.TrimSpace(after) != "" && unicode.IsUpper([]rune(last)[0]) || strings.Contains(last, ".") && len(last) <= 4 || abbreviations()[strings.ToLower(last)]))
+	return !(r == '.' && (utf8.RuneCountInString(last) == 1 && strings.TrimSpace(after) != "" && unicode.IsUpper([]rune(last)[0]) || strings.Contains(last, ".") && len(last) <= 4 && number(last) == "" || abbreviations()[strings.ToLower(last)]))
 }

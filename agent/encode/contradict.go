@@ -9,9 +9,9 @@ func contradiction(n, o *clause) *Verdict {
 	oat, oneg := o.negated()
 	switch {
 	case nneg && !oneg:
-		return denial(n, nat, o)
+		return denies(n, nat, o)
 	case oneg && !nneg:
-		return denial(o, oat, n)
+		return denies(o, oat, n)
 	}
 	if v := antonym(n, o); v != nil {
 		return v
@@ -19,8 +19,11 @@ func contradiction(n, o *clause) *Verdict {
 	return otherValue(n, o)
 }
 
-// denial compares what a negated clause denies with what another one says.
-func denial(no *clause, at int, yes *clause) *Verdict {
+// denies compares what a negated clause denies with what another one says.
+func denies(no *clause, at int, yes *clause) *Verdict {
+	if k, who := neverAt(no.words); k >= 0 && who != "" {
+		return undone(no, yes)
+	}
 	denied := upToBreak(no.words[at+1:])
 	if againsts()[no.words[at].fold] {
 		denied = no.words[at:]
@@ -44,12 +47,32 @@ func denial(no *clause, at int, yes *clause) *Verdict {
 	switch {
 	case len(vq) > 0 && len(vs) > 0 && !slices.ContainsFunc(vq, func(v string) bool { return slices.Contains(vs, v) }):
 		return nil // of another thing
+	case shared == 1 && phrasal(no.words[at].fold), bare(yes) && bare(no):
+		return nil // "passes without issues" says nothing about other issues
 	case a == b && part == 1 && (shared >= 2 || len(stems(yes.rest())) <= 2):
 		return conflict(ruleNegation, 0.75)
 	case shared >= 2 && part > 0.6 && sameOwner(a, b):
 		return conflict(ruleNegation, 0.75)
 	case shared >= 2 && part >= 0.5 && sameOwner(a, b):
 		return conflict(ruleNegation, 0.6)
+	}
+	return nil
+}
+
+// phrasal negations deny a phrase, not what the clause says.
+func phrasal(w string) bool {
+	return w == "without" || w == "no" || w == "ohne" || w == "sans" || w == "sin" || w == "senza"
+}
+
+// undone compares "have never done it" with the very deed. Whatever else somebody
+// did [rebuttals] looks for.
+func undone(no, yes *clause) *Verdict {
+	for _, d := range denied(no.words, nil) {
+		for _, e := range done(yes.words, "") {
+			if slices.Contains(d.verbs, e.verb) && belied(d, e) == 1 {
+				return conflict(ruleNegation, 0.75)
+			}
+		}
 	}
 	return nil
 }

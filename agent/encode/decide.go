@@ -41,11 +41,13 @@ func Decide(m Memory, stored []Memory) Plan {
 	n := read(m)
 	var plan Plan
 	var found []Verdict
+	var olds []*reading
 	for _, s := range stored {
 		if s.ID == m.ID && m.ID != "" {
 			continue
 		}
 		o := read(s)
+		olds = append(olds, o)
 		if d := duplicateOf(n, o); d != nil && d.Kind == Supersede {
 			d.Old, d.Said, d.Was = s.ID, strings.TrimSpace(m.Text), strings.TrimSpace(s.Text)
 			if m.Authority >= s.Authority && !older(n, o) {
@@ -66,6 +68,11 @@ func Decide(m Memory, stored []Memory) Plan {
 	}
 	if plan.Duplicate != nil {
 		return plan
+	}
+	for _, v := range rebuttals(n, olds) {
+		if !slices.ContainsFunc(found, func(f Verdict) bool { return f.Old == v.Old || f.Said == v.Said }) {
+			found = append(found, v)
+		}
 	}
 	slices.SortFunc(found, func(a, b Verdict) int { return cmp.Compare(a.Old, b.Old) })
 	plan.Verdicts = found

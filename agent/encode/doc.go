@@ -4,10 +4,13 @@
 // the stored memories does not matter.
 //
 // It promises to be careful rather than clever. Two texts whose values, negations or
-// names differ are never called the same. What [Decide] calls [Supersede] is said
+// names differ are never called the same, and one is the other in other words only
+// where voice, an adjectival clause or a table of synonyms accounts for every word
+// (paraphrase.go). What [Decide] calls [Supersede] is said
 // by a change cue ("switched from A to B") or by an attribute that has one value at
 // a time ("my phone number is …"); what merely looks like a contradiction is a
-// [Conflict], for a person to settle. A memory never supersedes one of higher
+// [Conflict], for a person to settle: so is what somebody has never done and yet did
+// (never.go). A memory never supersedes one of higher
 // [Authority].
 //
 //	plan := encode.Decide(memory, stored)

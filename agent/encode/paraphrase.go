@@ -231,11 +231,14 @@ func participleOf(w word) string {
 	if base := irregular().done[w.fold]; base != "" {
 		return base
 	}
-	if endsIn(w, "ed") && w.stem != w.fold {
+	if regular(w) {
 		return w.stem
 	}
 	return ""
 }
+
+// regular reports whether a word is a verb in -ed.
+func regular(w word) bool { return strings.HasSuffix(w.fold, "ed") && w.stem != w.fold }
 
 // tokens is what a sentence says, as a row.
 func tokens(words []word) []string {
@@ -267,10 +270,10 @@ func tokens(words []word) []string {
 		case modals()[w.fold], negator(w.fold), places(w.fold):
 			out = append(out, w.fold)
 		case done:
-			out = append(out, stem(participleOf(w)))
+			out = append(out, verbStem(w))
 		case irregular().past[w.fold] != "":
 			out, tense = append(out, stem(irregular().past[w.fold])), append(tense, "w")
-		case endsIn(w, "ed") && w.stem != w.fold && isVerb(w):
+		case regular(w) && isVerb(w):
 			out, tense = append(out, w.stem), append(tense, "w")
 		case w.content():
 			out = append(out, w.stem)

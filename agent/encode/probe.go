@@ -34,12 +34,23 @@ func Probes(text string) []string {
 		kin = append(kin, named(attributes(), s.attribute)...)
 		kin = append(kin, named(products(), s.attribute)...)
 	}
-	out := []string{query(words)}
-	if more := query(kin); more != "" && more != out[0] {
-		out = append(out, more)
+	var out []string
+	for _, d := range denialsIn(text) {
+		if q := query(d.named()); len(out) < deniedProbes && !slices.Contains(out, q) {
+			out = append(out, q)
+		}
+	}
+	for _, q := range []string{query(words), query(kin)} {
+		if !slices.Contains(out, q) {
+			out = append(out, q)
+		}
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
+
+// deniedProbes bounds the probes for what a text says was never done, each of which
+// is a search of its own.
+const deniedProbes = 2
 
 // probeWords bounds a probe; more adds nothing to a ranking.
 const probeWords = 60

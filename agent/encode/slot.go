@@ -270,13 +270,18 @@ func differ(a, b *slot) bool {
 	}
 	va, vb := values(a.value), values(b.value)
 	sa, sb := stems(a.value), stems(b.value)
-	if len(sa) == 0 || len(sb) == 0 {
+	if len(sa) == 0 || len(sb) == 0 || choice(a.value) && choice(b.value) && missing(sa, sb) < len(sa) {
 		return false
 	}
 	if len(va) > 0 && len(vb) > 0 && kindOf(va[0]) == kindOf(vb[0]) && kindOf(va[0]) != "name" {
 		return !subset(va, vb) && !subset(vb, va)
 	}
 	return !subset(sa, sb) && !subset(sb, sa)
+}
+
+// choice reports whether a value is one of several: "1/2 or 0.5".
+func choice(words []word) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.fold == "or" || w.fold == "oder" || w.fold == "ou" })
 }
 
 // kindOf tells numbers and dates from names.

@@ -74,6 +74,7 @@ const (
 	ruleClass      = "one-of-a-kind@1"
 	ruleDefinite   = "definite-value@1"
 	ruleNegation   = "negation@1"
+	ruleNever      = "never@1"
 	ruleAntonym    = "antonym@1"
 	ruleValue      = "other-value@1"
 )
