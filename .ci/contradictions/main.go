@@ -10,7 +10,9 @@
 // is a vault of its own in a temporary folder. It also counts how often the older of
 // two labelled statements (contradiction or change) is among the first ten candidates
 // of the newer one. What a label names lies in one message now and then: stored as
-// one memory it has nothing to be found beside, and is counted apart.
+// one memory it has nothing to be found beside, and is counted apart. Whether a flag
+// is right, and whether one with another message ("~") is about what the label says,
+// is for whoever reads it.
 package main
 
 import (
@@ -117,9 +119,9 @@ func lines[T any](file string) (out []T, err error) {
 
 // A tally is what is counted over the histories of a set.
 type tally struct {
-	messages, flags, same     int
-	found, touched, all, lone map[string]bool // labels, by id
-	near, pairs               int
+	messages, flags, same    int
+	all, found, own, touched map[string]bool // labelled contradictions, by id
+	near, pairs, whole       int
 }
 
 func measure(dir string, quiet bool) error {
@@ -132,7 +134,7 @@ func measure(dir string, quiet bool) error {
 		return err
 	}
 	gold = slices.DeleteFunc(gold, func(l label) bool { return l.Type != contradiction && l.Type != update })
-	t := &tally{found: map[string]bool{}, touched: map[string]bool{}, all: map[string]bool{}, lone: map[string]bool{}}
+	t := &tally{all: map[string]bool{}, found: map[string]bool{}, own: map[string]bool{}, touched: map[string]bool{}}
 	byColl := map[string][]message{}
 	var colls []string
 	for _, m := range messages {
@@ -157,8 +159,9 @@ func measure(dir string, quiet bool) error {
 
 func (t *tally) print(name string) {
 	fmt.Printf("%s: %d messages, %d flags, %d said already\n", name, t.messages, t.flags, t.same)
-	fmt.Printf("  labelled contradictions found: %d of %d (%d of them in one message; %d more with one of the two messages flagged)\n", len(t.found), len(t.all), len(t.lone), len(t.touched))
-	fmt.Printf("  older statement among the first ten: %d of %d (%d with both in one message left out)\n", t.near, t.pairs+len(t.lone), len(t.lone))
+	fmt.Printf("  labelled contradictions: %d, of which flagged between the two messages %d, in one message that is flagged with another %d, with another message that may say the same %d\n",
+		len(t.all), len(t.found), len(t.own), len(t.touched))
+	fmt.Printf("  older statement among the first ten: %d of %d (%d with both in one message left out)\n", t.near, t.pairs+t.whole, t.whole)
 }
 
 // A history is the messages of one conversation on their way into a vault.
@@ -200,7 +203,7 @@ func (h *history) play() (err error) {
 	defer func() { err = errors.Join(err, x.Close()) }()
 	for _, l := range h.labels {
 		if l.whole() {
-			h.t.lone[l.ID] = true
+			h.t.whole++
 		}
 		if l.Type == contradiction {
 			h.t.all[l.ID] = true
@@ -305,12 +308,17 @@ func (h *history) flag(m message, d intake.Decision) {
 	mark := " "
 	for _, l := range h.labels {
 		switch {
-		case l.Type != contradiction:
+		case l.Type != contradiction || !l.names(m.ID) && !l.names(other):
+			continue
 		case l.joins(m.ID, other):
 			h.t.found[l.ID], mark = true, "+"
-			delete(h.t.touched, l.ID)
-		case !h.t.found[l.ID] && (l.names(m.ID) || l.names(other)):
+		case l.whole():
+			h.t.own[l.ID], mark = true, "="
+		default:
 			h.t.touched[l.ID], mark = true, "~"
+		}
+		if h.t.found[l.ID] {
+			delete(h.t.touched, l.ID)
 		}
 	}
 	h.t.flags++

@@ -12,11 +12,14 @@ func (c *clause) asserted() bool {
 	if c.question || len(c.words) < 2 {
 		return false
 	}
+	if owner := ownerOf(c.subject); c.verb >= 0 && c.words[c.verb].fold == "will" && (owner == "user" || owner == "we") {
+		return false
+	}
 	for i, w := range c.words {
 		if hedges()[w.fold] {
 			return false
 		}
-		if intends()[w.fold] && i+1 < len(c.words) && slices.Contains([]string{"to", "of", "on", "about"}, c.words[i+1].fold) {
+		if intends()[w.fold] && i+1 < len(c.words) && slices.Contains([]string{"to", "of", "on", "about", "for"}, c.words[i+1].fold) {
 			return false
 		}
 		if w.fold == "going" && i+1 < len(c.words) && c.words[i+1].fold == "to" {
@@ -36,7 +39,7 @@ var hedges = sync.OnceValue(func() map[string]bool {
 })
 
 var intends = sync.OnceValue(func() map[string]bool {
-	return set(`want wants plan plans hope hopes intend intends like thinking thought tempted looking`)
+	return set(`want wants plan plans hope hopes intend intends like thinking thought tempted looking aim aims aiming`)
 })
 
 // past reports whether a clause tells of an event or of something that is over:

@@ -26,8 +26,16 @@ var changeVerbs = sync.OnceValue(func() map[string]bool {
 var fromWords = sync.OnceValue(func() map[string]bool { return set(`from von vom de desde da dal`) })
 var toWords = sync.OnceValue(func() map[string]bool { return set(`to auf zu nach à vers a hacia into with by durch par por con`) })
 
-// change reads the change that a clause tells of, nil for none.
+// change is the change that a clause tells of, nil for none. It is read once: a new
+// clause is compared with those of many stored texts.
 func (c *clause) change() *change {
+	if !c.changeRead {
+		c.changeRead, c.changed = true, c.readChange()
+	}
+	return c.changed
+}
+
+func (c *clause) readChange() *change {
 	if ch := c.endedChange(); ch != nil {
 		return ch
 	}
@@ -158,7 +166,7 @@ func (c *clause) endedChange() *change {
 func (c *clause) insteadOf() *change {
 	for i := range c.words {
 		for _, cue := range [][]string{{"instead", "of"}, {"rather", "than"}, {"statt"}, {"anstelle", "von"}, {"au", "lieu", "de"}, {"en", "lugar", "de"}, {"en", "vez", "de"}, {"invece", "di"}} {
-			if i+len(cue) >= len(c.words) || folds(c.words[i:i+len(cue)]) != strings.Join(cue, " ") {
+			if c.words[i].fold != cue[0] || i+len(cue) >= len(c.words) || folds(c.words[i:i+len(cue)]) != strings.Join(cue, " ") {
 				continue
 			}
 			from := upToBreak(c.words[i+len(cue):])

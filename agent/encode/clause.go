@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ type clause struct {
 	sentence span
 	place    int // among the clauses of its sentence
 	question bool
+
+	changed    *change
+	changeRead bool
 }
 
 type span struct{ from, to int }
@@ -110,6 +114,9 @@ func mainVerb(words []word, lead int) int {
 		if isVerb(words[i]) && (i == lead || !beforeNoun(words[i-1])) {
 			return i
 		}
+	}
+	if i := slices.IndexFunc(words[min(lead, len(words)):], func(w word) bool { return strings.HasSuffix(w.fold, "n't") }); i >= 0 {
+		return lead + i // "doesn't swim"
 	}
 	// "Alice smokes."
 	if len(words) > lead+1 && words[lead].raw != words[lead].fold && !words[lead].owns && !isStop(words[lead].fold) {

@@ -1,6 +1,10 @@
 package encode
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
 // contradiction judges two clauses without a slot: one denies what the other says,
 // says its opposite, or says the same of another number. None of it is sure.
@@ -8,6 +12,10 @@ func contradiction(n, o *clause) *Verdict {
 	nat, nneg := n.negated()
 	oat, oneg := o.negated()
 	switch {
+	case nneg != oneg && negations(n)+negations(o) > 1:
+		return nil // two that seem to cancel each other
+	case nneg && !oneg && !n.outright(nat), oneg && !nneg && !o.outright(oat):
+		return nil
 	case nneg && !oneg:
 		return denies(n, nat, o)
 	case oneg && !nneg:
@@ -32,7 +40,7 @@ func denies(no *clause, at int, yes *clause) *Verdict {
 		}
 	}
 	q, s := stems(denied), stems(yes.words)
-	if len(q) == 0 {
+	if len(q) == 0 || momentary(no) || momentary(yes) || verbal(no.words[at].fold) && !slices.Contains(s, what(denied)) {
 		return nil
 	}
 	shared := 0
@@ -47,7 +55,7 @@ func denies(no *clause, at int, yes *clause) *Verdict {
 	switch {
 	case len(vq) > 0 && len(vs) > 0 && !slices.ContainsFunc(vq, func(v string) bool { return slices.Contains(vs, v) }):
 		return nil // of another thing
-	case shared == 1 && phrasal(no.words[at].fold), bare(yes) && bare(no):
+	case shared == 1 && (a == "" || phrasal(no.words[at].fold)), bare(yes) && bare(no):
 		return nil // "passes without issues" says nothing about other issues
 	case a == b && part == 1 && (shared >= 2 || len(stems(yes.rest())) <= 2):
 		return conflict(ruleNegation, 0.75)
@@ -58,6 +66,67 @@ func denies(no *clause, at int, yes *clause) *Verdict {
 	}
 	return nil
 }
+
+// outright reports whether the negation at words[at] denies what the clause as a
+// whole says, and not what it only mentions: "an error that says it is not there",
+// "worried about not sleeping", "set up to avoid noise".
+func (c *clause) outright(at int) bool {
+	if at < 0 || c.verb < 0 || at <= c.verb+1 {
+		return true
+	}
+	between := c.words[c.verb+1 : at]
+	if !english(c.words[at].fold) {
+		return true
+	}
+	for _, w := range between {
+		if conjunctions()[w.fold] || mentions()[w.fold] || w.comma {
+			return false
+		}
+	}
+	last := between[len(between)-1]
+	return !againsts()[c.words[at].fold] && !(c.words[at].fold == "not" && !auxiliary(last) && !endsIn(last, "ly"))
+}
+
+// english reports whether a negation stands in front of what it denies.
+func english(w string) bool {
+	return w == "not" || w == "never" || w == "cannot" || strings.HasSuffix(w, "n't") || againsts()[w]
+}
+
+// mentions begin what a clause only mentions.
+var mentions = sync.OnceValue(func() map[string]bool {
+	return set(`that who which when where why how because since if whether case about i he she it we they says say said`)
+})
+
+// verbal negations deny the verb behind them, which must then be what the other
+// clause says: to know nothing of a thing denies nothing of it.
+func verbal(w string) bool {
+	return w == "not" || w == "never" || w == "cannot" || strings.HasSuffix(w, "n't")
+}
+
+// what is the stem of the first word that says something.
+func what(denied []word) string {
+	for _, w := range denied {
+		if w.content() && !endsIn(w, "ly") && !adverbs()[w.fold] {
+			return w.stem
+		}
+	}
+	return ""
+}
+
+// momentary reports whether a clause tells of what somebody meets at the moment of
+// speaking: "I'm still seeing errors".
+func momentary(c *clause) bool {
+	for i, w := range c.words {
+		if i > 0 && endsIn(w, "ing") && moments()[w.fold] && slices.ContainsFunc(c.words[:i], func(w word) bool { return beings()[w.fold] }) {
+			return true
+		}
+	}
+	return false
+}
+
+var moments = sync.OnceValue(func() map[string]bool {
+	return set(`seeing getting having encountering experiencing noticing facing hitting running feeling dealing`)
+})
 
 // phrasal negations deny a phrase, not what the clause says.
 func phrasal(w string) bool {
@@ -100,7 +169,7 @@ func otherValue(n, o *clause) *Verdict {
 	if n.verb < 0 || o.verb < 0 || ownerOf(n.subject) != ownerOf(o.subject) || len(stems(n.subject)) == 0 && !loose(ownerOf(n.subject)) {
 		return nil
 	}
-	if !slices.Equal(values(n.subject), values(o.subject)) {
+	if !slices.Equal(values(n.subject), values(o.subject)) || slices.ContainsFunc(slices.Concat(n.rest(), o.rest()), stands) {
 		return nil
 	}
 	va, vb := values(n.rest()), values(o.rest())
@@ -129,6 +198,11 @@ func otherValue(n, o *clause) *Verdict {
 		return supersede(ruleValue, 0.88)
 	}
 	return conflict(ruleValue, 0.7)
+}
+
+// stands reports whether a word stands for a thing that another clause names.
+func stands(w word) bool {
+	return slices.Contains([]string{"it", "them", "this", "these", "those"}, w.fold)
 }
 
 // plain is what a clause says without its values.

@@ -94,6 +94,31 @@ func TestWhatWasSaidStandsInTheText(t *testing.T) {
 	})
 }
 
+// What a clause only mentions, meets at the moment or does not know of, it does not
+// deny.
+func TestANegationBesideThePointIsNone(t *testing.T) {
+	t.Parallel()
+	check(t, "", []pair{
+		{"I set a short token expiry for the shop.", "I don't know how to set the token expiry."},
+		{"The export reads the invoices from the scanner.", "I'm getting a message that says the export is not able to read the invoices."},
+		{"The lock handles wet weather correctly.", "I'm worried about the lock freezing and not handling wet weather."},
+		{"I'm aiming for 85 points in the quiz.", "I'm aiming for 95 points in the quiz."},
+		{"I managed to get it down to 180 grams.", "I managed to get it down to 125 grams."},
+		{"We moved the pump to avoid noise in the bedroom.", "The pump makes noise in the bedroom."},
+		{"I'm still seeing paint errors on the door.", "I'm not seeing any paint errors on the door."},
+		{"I'll check the torch batteries on Friday.", "I can't wait to check the torch batteries."},
+		{"Now the title is: The Long Rain", "Now the title is: The Short Snow"},
+		{"The glue does not hold plates that are not dry.", "The glue holds plates."},
+	})
+	check(t, encode.Conflict, []pair{
+		{"The export reads the invoices from the scanner.", "The export does not read the invoices from the scanner."},
+		{"The lock cannot handle wet weather.", "The lock handles wet weather."},
+		{"The pump makes noise in the bedroom.", "The pump never makes any noise in the bedroom."},
+		{"Jonas swims in the lake.", "Jonas doesn't swim in the lake."},
+		{"The ferry to Lindau takes bicycles.", "The ferry to Lindau doesn't take any bicycles."},
+	})
+}
+
 func TestAValueIsNoOtherKindOfThing(t *testing.T) {
 	t.Parallel()
 	check(t, "", []pair{

@@ -81,5 +81,5 @@ const (
 
 // Rules lists the rules by name and version.
 func Rules() []string {
-	return []string{ruleSame, ruleNear, ruleContained, ruleParaphrase, ruleChange, ruleEnded, ruleSlot, ruleClass, ruleDefinite, ruleNegation, ruleAntonym, ruleValue}
+	return []string{ruleSame, ruleNear, ruleContained, ruleParaphrase, ruleChange, ruleEnded, ruleSlot, ruleClass, ruleDefinite, ruleNegation, ruleNever, ruleAntonym, ruleValue}
 }
