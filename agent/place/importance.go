@@ -99,7 +99,7 @@ func (t *text) neighbours(near []Neighbour) (mean, worth float64) {
 		if n.Importance == nil {
 			continue
 		}
-		if c := cosine(mine, content(stemsOf(n.Text))); c >= alike {
+		if c := cosine(mine, content(stemsOf(head(n.Text)))); c >= alike {
 			all = append(all, pair{c, *n.Importance})
 		}
 	}

@@ -270,6 +270,20 @@ func check(t *rapid.T, vault []memory, n place.Note, p place.Placing) {
 	}
 }
 
+// Of a book only the beginning is read: whatever follows changes nothing.
+func TestABookIsReadAtItsBeginning(t *testing.T) {
+	t.Parallel()
+	vault := household()
+	n := ask(vault, "", "the boiler and the radiators")
+	n.Text += strings.Repeat(" and so on", 2000)
+	want := learn(vault).Place(n)
+	n.Text += strings.Repeat(" never tomatoes", 100000)
+	n.Near[0].Text += strings.Repeat(" boiler", 100000)
+	if got := learn(vault).Place(n); !reflect.DeepEqual(got, want) || got.Scope.Value != "/home/heating" {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func BenchmarkPlace(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
 	all := place.Usage{Memories: 10000, Scopes: map[string]int{}, Categories: map[string]int{}}

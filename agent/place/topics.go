@@ -92,7 +92,7 @@ type Topic struct {
 // Topics are the subjects that a text touches.
 func Topics(title, body string) []Topic {
 	var out []Topic
-	for _, s := range touched(stemsOf(title + "\n" + body)) {
+	for _, s := range touched(stemsOf(title + "\n" + head(body))) {
 		out = append(out, Topic{s.name, s.words})
 	}
 	return out

@@ -21,8 +21,14 @@ type text struct {
 	asks     bool // it is a question
 }
 
+// maxText bounds what is read of a text, in bytes: what it is about shows at its
+// beginning.
+const maxText = 16 << 10
+
+func head(s string) string { return s[:min(len(s), maxText)] }
+
 func newText(n Note) *text {
-	t := &text{note: n, folds: wordsOf(n.Title + "\n" + n.Text)}
+	t := &text{note: n, folds: wordsOf(n.Title + "\n" + head(n.Text))}
 	for _, w := range t.folds {
 		t.stems = append(t.stems, stem(w))
 	}
