@@ -228,7 +228,12 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(m Memory) bool { return !f.matches(m, modified[m.Path]) })
+	return f.choose(all, less, func(p Path) time.Time { return modified[p] }), nil
+}
+
+// choose leaves those that match, in order.
+func (f Filter) choose(all []Memory, less func(a, b Memory) int, modified func(Path) time.Time) []Memory {
+	all = slices.DeleteFunc(all, func(m Memory) bool { return !f.matches(m, modified(m.Path)) })
 	slices.SortStableFunc(all, less)
 	if f.Reverse {
 		slices.Reverse(all)
@@ -236,7 +241,7 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit > 0 && len(all) > f.Limit {
 		all = all[:f.Limit]
 	}
-	return all, nil
+	return all
 }
 
 // skipped is Skipped for what lies in the scope that is asked for.

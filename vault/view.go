@@ -294,7 +294,7 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 		if err != nil {
 			return Memory{}, nil, err
 		}
-		if !p.IsMarkdown() {
+		if !p.IsMarkdown() || ClassOf(p) == ClassConfig { // a proposal has the id of what it is about
 			continue
 		}
 		all = append(all, p)
@@ -319,6 +319,30 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 	}
 	data, _, err := s.Read(m.Path)
 	return m, data, v.writeError(err)
+}
+
+// List is [Vault.List] of the commit; when is its time, for memories that do not say
+// when they were updated. Cost: every file of the classes asked for is read.
+func (s *Snapshot) List(ctx context.Context, f Filter, when time.Time) ([]Memory, error) {
+	less, err := f.order()
+	if err != nil {
+		return nil, err
+	}
+	var paths []Path
+	for p, err := range s.Files() {
+		if err != nil {
+			return nil, err
+		}
+		hidden := strings.Contains("/"+string(p), "/.")
+		if p.IsMarkdown() && !hidden && f.wantsClass(ClassOf(p)) {
+			paths = append(paths, p)
+		}
+	}
+	all, err := s.memories(ctx, paths, func([]byte) bool { return true })
+	if err != nil {
+		return nil, s.v.writeError(err)
+	}
+	return f.choose(all, less, func(Path) time.Time { return when }), nil
 }
 
 // memories reads those of the files that want accepts.

@@ -39,6 +39,7 @@ func listCommand() *console.Command {
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "notes and all other Markdown files as well"},
 			&cli.StringFlag{Name: "since", Usage: "only updated at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
 			&cli.StringFlag{Name: "until", Usage: "only updated before `TIME`"},
+			&cli.StringFlag{Name: "as-of", Usage: "what there was at the `TIME`: a date, or an age as 2w"},
 			&cli.StringFlag{Name: "sort", Value: "path", Usage: "by `KEY` path, or newest or highest first: updated, created, importance"},
 			&cli.BoolFlag{Name: "reverse", Aliases: []string{"r"}, Usage: "the other way round"},
 			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N`"},
@@ -66,7 +67,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	defer e.Close(v)
 	var skipped []vault.Path
 	filter.Skipped = func(p vault.Path, _ error) { skipped = append(skipped, p) }
-	memories, err := v.List(ctx, filter)
+	memories, past, err := listed(ctx, e, in, v, filter)
 	if err != nil {
 		return err
 	}
@@ -77,9 +78,10 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 	}
 	result := struct {
+		AsOf     *asOfView            `json:"as_of,omitempty"`
 		Memories []console.MemoryView `json:"memories"`
 		Skipped  []vault.Path         `json:"skipped,omitempty"` // cannot be read
-	}{console.ViewMemories(memories), skipped}
+	}{past, console.ViewMemories(memories), skipped}
 	return e.Answer(result, func(w io.Writer) error {
 		for _, m := range memories {
 			if err := printEntry(w, e, in, layout, m); err != nil {
@@ -88,6 +90,24 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return nil
 	})
+}
+
+// listed reads what matches, as it is or as it was.
+func listed(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, f vault.Filter) ([]vault.Memory, *asOfView, error) {
+	if !in.IsSet("as-of") {
+		memories, err := v.List(ctx, f)
+		return memories, nil, err
+	}
+	c, view, err := asOf(ctx, e, v, in.String("as-of"))
+	if err != nil {
+		return nil, nil, err
+	}
+	snap, err := v.View(ctx, string(c.Rev))
+	if err != nil {
+		return nil, nil, err
+	}
+	memories, err := snap.List(ctx, f, c.When)
+	return memories, view, err
 }
 
 func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {

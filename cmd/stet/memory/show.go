@@ -50,16 +50,22 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(v)
-	rev := in.String("at")
+	rev, past := in.String("at"), pastView{}
 	if in.IsSet("as-of") {
 		if in.IsSet("at") {
 			return console.Usagef("--at and --as-of exclude each other")
 		}
-		c, _, err := asOf(ctx, e, v, in.String("as-of"))
-		if err != nil {
+		var err error
+		if _, past.AsOf, err = asOf(ctx, e, v, in.String("as-of")); err != nil {
 			return err
 		}
-		rev = string(c.Rev)
+		rev = string(past.AsOf.Rev)
+	}
+	if rev != "" {
+		var err error
+		if past.Rev, err = v.ResolveRevision(rev); err != nil {
+			return err
+		}
 	}
 	var all []shown
 	for _, word := range in.Words {
@@ -72,7 +78,7 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		all = append(all, s)
 	}
-	return e.PagedAnswer(ctx, showAnswer(all), func(w io.Writer) error {
+	return e.PagedAnswer(ctx, showAnswer(all, past), func(w io.Writer) error {
 		for i, s := range all {
 			if err := printMemory(w, e, s, in.Bool("body"), len(all) > 1, i); err != nil {
 				return err
@@ -141,8 +147,14 @@ func readPath(v *vault.Vault, ref string, unknown error) (shown, error) {
 	return shown{vault.ReadMemory(p, data), data}, nil
 }
 
+// A pastView says of an answer that it is not about what is there now.
+type pastView struct {
+	Rev  vault.Revision `json:"rev,omitempty"`
+	AsOf *asOfView      `json:"as_of,omitempty"`
+}
+
 // showAnswer is one memory, or a list of them when more were asked for.
-func showAnswer(all []shown) any {
+func showAnswer(all []shown, past pastView) any {
 	views := make([]console.MemoryView, 0, len(all))
 	for _, s := range all {
 		view := console.ViewMemory(s.memory)
@@ -151,11 +163,15 @@ func showAnswer(all []shown) any {
 		views = append(views, view)
 	}
 	if len(views) == 1 {
-		return views[0]
+		return struct {
+			console.MemoryView
+			pastView
+		}{views[0], past}
 	}
 	return struct {
 		Memories []console.MemoryView `json:"memories"`
-	}{views}
+		pastView
+	}{views, past}
 }
 
 func printMemory(w io.Writer, e *console.Env, s shown, bodyOnly, named bool, i int) error {
