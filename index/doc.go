@@ -124,6 +124,9 @@ type Result struct {
 	// answer.
 	Rebuilt string
 	Took    time.Duration
+	// Outdated are the turns of conversations that superseded memories came from,
+	// nil when there are none or no conversation was asked for.
+	Outdated *Outdated
 	// Indexed counts the files that had to be read because they had changed.
 	Indexed int
 }
@@ -151,7 +154,8 @@ type Hit struct {
 	// written, or else the file.
 	Updated time.Time
 	// SupersededBy is the id, or the path where there is none, of the memory
-	// that replaced this one; "" for what is still valid.
+	// that replaced this one, or of a message the one that it led to; "" for what
+	// is still valid.
 	SupersededBy string
 	// ValidFrom and ValidUntil are what the document says of itself; zero is open.
 	ValidFrom, ValidUntil time.Time

@@ -173,6 +173,9 @@ func (s *searching) indexed(files []vault.File) (err error) {
 	mem, talk := divide(files)
 	if wantsMem, wantsTalk := s.wants(); wantsTalk {
 		s.apart = wantsMem
+		if err := s.outdated(mem, talk); err != nil {
+			return err
+		}
 		if len(talk) > 0 || x.talk.exists() {
 			err = s.run(x.talk, talk, s.talkAnswer)
 		}
@@ -198,6 +201,7 @@ type searching struct {
 	asked     *asked           // what meant returned, nil before
 	fused     map[int32]string // by document: its places in the joined rankings
 	res       *Result
+	memory    *caughtUp // the index of files, nil before it was looked at
 	now       time.Time // what has to be valid then
 }
 
@@ -231,9 +235,7 @@ func (s *searching) wants() (mem, talk bool) {
 
 // run tries the index and then the files.
 func (s *searching) run(x *part, files []vault.File, answer func(source, []bool) error) error {
-	st, n, rebuilt, err := x.fresh(s.ctx, files)
-	s.res.Indexed += n
-	s.res.Rebuilt = cmp.Or(s.res.Rebuilt, rebuilt)
+	st, err := s.fresh(x, files)
 	if err == nil {
 		src := &segSource{st: st, files: func(text string) ([]posting, error) {
 			return literalPostings(s.ctx, x.src, st.man.recs, st.opened.layout, text)

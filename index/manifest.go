@@ -193,6 +193,9 @@ type meta struct {
 	updated    int64 // seconds since 1970; 0 when the file does not say
 	categories []string
 	supersedes []string
+	// source is what of a conversation a memory came from ("session:ID#14"), of a
+	// transcript its foreign id; "" for anything else.
+	source string
 }
 
 func encodeMeta(m vault.Memory) string {
@@ -205,8 +208,14 @@ func encodeMeta(m vault.Memory) string {
 			b = appendString(b, strings.ToLower(s))
 		}
 	}
-	return string(b)
+	if m.Class != vault.ClassSession && !strings.HasPrefix(m.Source, sessionSource) {
+		m.Source = ""
+	}
+	return string(appendString(b, strings.ToLower(m.Source)))
 }
+
+// sessionSource is how the source of a memory that came from a conversation begins.
+const sessionSource = "session:"
 
 // updatedOf is when the memory says it last changed, or was made.
 func updatedOf(m vault.Memory) int64 {
@@ -231,5 +240,6 @@ func (r *reader) meta() meta {
 			*list = append(*list, r.string())
 		}
 	}
+	m.source = r.string()
 	return m
 }

@@ -132,18 +132,19 @@ type ranking struct {
 	when  bool // the query asks when
 	bonus map[int32]float64
 	texts *texts
+	old   *Outdated
 }
 
 // evaluateTalk finds the messages for q that keep lets pass, best first, like
 // [evaluate]. Beside those that match are those next to them, unless the query
 // requires something.
-func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bool, limit int, from *texts) (*ranking, []match, int, error) {
+func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bool, limit int, from *texts, old *Outdated) (*ranking, []match, int, error) {
 	e := newEvaluation(ctx, src, q.lang)
 	e.talk.bits = q.bits()
 	if err := e.run(q); err != nil {
 		return nil, nil, 0, err
 	}
-	r := &ranking{evaluation: e, q: q, bonus: map[int32]float64{}, texts: from, when: q.when}
+	r := &ranking{evaluation: e, q: q, bonus: map[int32]float64{}, texts: from, when: q.when, old: old}
 	if err := r.settle(keep); err != nil {
 		return nil, nil, 0, err
 	}
@@ -252,7 +253,19 @@ func (r *ranking) score(doc int32) float64 {
 		v -= r.talk.w.asking * own
 	}
 	r.talk.near(doc, func(other int32, weight float64) { v += weight * r.own(other) })
+	if r.successor(doc) != "" {
+		v *= r.talk.w.outdated
+	}
 	return v * r.talk.w.side[f.side]
+}
+
+// successor is the memory that took the place of one that a message led to.
+func (r *ranking) successor(doc int32) string {
+	if r.old == nil {
+		return ""
+	}
+	rec := r.talk.lay.owner[doc]
+	return r.old.in(r.talk.recs[rec].path, r.talk.recs[rec].meta).by(r.talk.of(doc).number)
 }
 
 // explain says what the score of a message is made of.
@@ -274,6 +287,9 @@ func (r *ranking) explain(doc int32) []string {
 		}
 	})
 	out = append(out, fmt.Sprintf("%.4f from the conversation (%g of its score)", r.talk.w.session*r.talk.priors[r.talk.lay.owner[doc]], r.talk.w.session))
+	if by := r.successor(doc); by != "" {
+		out = append(out, fmt.Sprintf("×%g what it led to is superseded by %s", r.talk.w.outdated, by))
+	}
 	if w := r.talk.w.side[f.side]; w != 1 {
 		out = append(out, fmt.Sprintf("×%g for this side of the conversation", w))
 	}
@@ -295,6 +311,7 @@ type talkWeights struct {
 	dated                          float64 // more for a text that says when, if the query asks
 	asking                         float64 // less for a message that only asks
 	lent                           float64 // of a neighbour's score at most, for a message without a word of the query
+	outdated                       float64 // what a message counts that led to a superseded memory
 	// side is what one side of a conversation counts: people say what is so,
 	// assistants mostly repeat it at length.
 	side [4]float64
@@ -304,12 +321,13 @@ type talkWeights struct {
 // of what was best for LoCoMo, LongMemEval and BEAM together when one
 // collection at a time was left out; on the collections left out the choice
 // lost less than .02 of recall and rank against hindsight. What tools and systems
-// count is a guess, since none of these has any.
+// count is a guess, since none of these has any, and so is what is outdated: half keeps
+// it in front of what only resembles the question.
 func weighTalk() talkWeights {
 	return talkWeights{
 		head: 2, title: 0.5, name: 1,
 		before: 0.15, before2: 0.05, after: 0.2, after2: 0.1,
-		session: 0.6, pairs: 0.6, dated: 0.2, asking: 0.2, lent: 0.99,
+		session: 0.6, pairs: 0.6, dated: 0.2, asking: 0.2, lent: 0.99, outdated: 0.5,
 		side: [4]float64{sideUser: 1, sideAssistant: 0.55, sideTool: 0.4, sideSystem: 0.3},
 	}
 }

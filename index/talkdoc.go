@@ -102,7 +102,7 @@ func echoes(title string, data []byte, spans []markdown.MessageSpan) bool {
 // looked for in the text: that would mean reading all of it as Markdown.
 func conversation(p vault.Path, d *markdown.Document) vault.Memory {
 	m := vault.Memory{Path: p, Class: vault.ClassSession, Scope: vault.ScopeOf(p), Body: d.Body()}
-	for key, into := range map[string]*string{"id": &m.ID, "title": &m.Title, "superseded_by": &m.SupersededBy} {
+	for key, into := range map[string]*string{"id": &m.ID, "title": &m.Title, "superseded_by": &m.SupersededBy, "origin": &m.Source} {
 		v, _ := d.Meta(key)
 		*into = strings.TrimSpace(v.Text())
 	}

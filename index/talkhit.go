@@ -38,7 +38,7 @@ func (s *searching) conversations(src source, hidden []bool) error {
 	case limit > 0:
 		ask = max(0, s.q.Offset) + limit + 8 // some may have changed meanwhile
 	}
-	r, list, total, err := evaluateTalk(s.ctx, src, s.parsed, keep, ask, s.texts)
+	r, list, total, err := evaluateTalk(s.ctx, src, s.parsed, keep, ask, s.texts, s.res.Outdated)
 	if err != nil {
 		return err
 	}
@@ -160,6 +160,7 @@ func (s *searching) message(r *ranking, m match, lines *liner) (Hit, bool) {
 		Path: rec.path, ID: mem.ID, Title: mem.Name(), Scope: mem.Scope, Categories: mem.Categories,
 		Line: max(1, best.number), Score: m.score, Tier: m.tier.String(), Class: vault.ClassSession, Private: mem.Private,
 		Message: span.Number, Role: span.Role, Speaker: span.Name, Ref: span.Ref, Updated: span.Time,
+		SupersededBy: r.successor(m.doc),
 	}
 	if h.Updated.IsZero() {
 		h.Updated = mem.Created
@@ -178,7 +179,7 @@ func (s *searching) stillThere(rec *record, n int32, file *transcript) bool {
 	if err != nil {
 		return false
 	}
-	_, list, _, err := evaluateTalk(s.ctx, one, s.parsed, func(int32) bool { return true }, 0, s.texts)
+	_, list, _, err := evaluateTalk(s.ctx, one, s.parsed, func(int32) bool { return true }, 0, s.texts, nil)
 	for _, m := range list {
 		if m.doc == n {
 			return err == nil

@@ -83,4 +83,7 @@ type Line struct {
 	Cut        bool // Text is a part of the message
 	Hit        bool
 	Calls      []string // names of the tools that it called
+	// SupersededBy is the memory that took the place of one that the message led
+	// to, "" while that holds.
+	SupersededBy string
 }

@@ -19,6 +19,7 @@ type searching struct {
 	known map[vault.Path]session.Known
 	byID  map[string]session.Known // with a zero value for what is not there
 	only  vault.Path
+	old   *index.Outdated // what does not hold any more, nil for nothing
 }
 
 func (q Query) on(ctx context.Context, v *vault.Vault, x Searcher) (*searching, error) {
@@ -59,6 +60,7 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.old = res.Outdated
 		if err := s.meet(ctx, res.Hits); err != nil {
 			return nil, err
 		}

@@ -99,7 +99,7 @@ func (s *searching) quote(f *Found, budget int) int {
 			return
 		}
 		if l, ok := t.line(p.number, min(budget-used, mostOfOne)); ok {
-			l.Hit = hits[p]
+			l.Hit, l.SupersededBy = hits[p], s.old.By(in.ID, in.Origin, p.number)
 			shown[p] = &l
 			used += l.size()
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"stet/index"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/session"
@@ -146,6 +147,13 @@ type Page struct {
 	Lines []Line
 	Next  int // the number of the message after it, 0 at the end
 	Total int // messages of the conversation
+}
+
+// Outdate says of lines which of them led to a memory that does not hold any more.
+func (t *Talk) Outdate(lines []Line, old *index.Outdated) {
+	for i := range lines {
+		lines[i].SupersededBy = old.By(t.Known.ID, t.Known.Origin, lines[i].Number)
+	}
 }
 
 // Page returns the messages from one number to another, 0 for the last, as far

@@ -257,7 +257,11 @@ func printHit(w io.Writer, e *console.Env, in *console.Input, h index.Hit) error
 	if h.Message > 0 {
 		who = console.Line1(cmp.Or(h.Speaker, h.Role)) + ": "
 	}
-	if _, err := fmt.Fprintf(w, "%s  %s%s\n", e.Paint(console.Cyan, line), who, highlight(e, h)); err != nil {
+	note := ""
+	if h.Message > 0 && h.SupersededBy != "" {
+		note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
+	}
+	if _, err := fmt.Fprintf(w, "%s  %s%s%s\n", e.Paint(console.Cyan, line), who, highlight(e, h), note); err != nil {
 		return err
 	}
 	if h.Explain != "" {

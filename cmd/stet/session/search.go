@@ -29,6 +29,8 @@ type matchView struct {
 	Score   float64    `json:"score"`
 	Tier    string     `json:"tier"`
 	Snippet string     `json:"snippet"`
+	// The memory that took the place of one that this led to.
+	SupersededBy string `json:"superseded_by,omitempty"`
 }
 
 type segmentView struct {
@@ -209,15 +211,19 @@ func printMatches(e *console.Env, q recall.Query, m *recall.Matches) error {
 	answer := searchAnswer{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Sessions: []foundView{}, Matches: []matchView{}}
 	for _, h := range m.List {
 		answer.Matches = append(answer.Matches, matchView{Session: h.In.ID, Path: viewKnown(h.In).Path, Open: h.In.Open, Message: h.Message, Line: h.Line, Role: h.Role,
-			Speaker: h.Speaker, Ref: h.Ref, Time: stamp(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet})
+			Speaker: h.Speaker, Ref: h.Ref, Time: stamp(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet, SupersededBy: h.SupersededBy})
 	}
 	if len(m.List) == 0 {
 		e.Note("no hits for %q", q.Text)
 	}
 	return e.Answer(answer, func(w io.Writer) error {
 		for _, h := range m.List {
-			_, err := fmt.Fprintf(w, "%s  %s: %s\n", e.Paint(console.Cyan, fmt.Sprintf("%s#%d", cmp.Or(h.In.ID, string(h.Path)), h.Message)),
-				console.Line1(cmp.Or(h.Speaker, h.Role)), console.Line1(h.Snippet))
+			note := ""
+			if h.SupersededBy != "" {
+				note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
+			}
+			_, err := fmt.Fprintf(w, "%s  %s: %s%s\n", e.Paint(console.Cyan, fmt.Sprintf("%s#%d", cmp.Or(h.In.ID, string(h.Path)), h.Message)),
+				console.Line1(cmp.Or(h.Speaker, h.Role)), console.Line1(h.Snippet), note)
 			if err != nil {
 				return err
 			}

@@ -3,12 +3,14 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"stet/agent/recall"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 // A lineView is one message as JSON shows it.
@@ -21,12 +23,14 @@ type lineView struct {
 	Cut    bool     `json:"cut,omitempty"` // text is the beginning of the message
 	Hit    bool     `json:"hit,omitempty"`
 	Calls  []string `json:"calls,omitempty"` // tools
+	// The memory that took the place of one that this led to.
+	SupersededBy string `json:"superseded_by,omitempty"`
 }
 
 func viewLines(lines []recall.Line) []lineView {
 	out := make([]lineView, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, lineView{Number: l.Number, Role: l.Role, Name: l.Name, Time: stamp(l.Time), Text: l.Text, Cut: l.Cut, Hit: l.Hit, Calls: l.Calls})
+		out = append(out, lineView{Number: l.Number, Role: l.Role, Name: l.Name, Time: stamp(l.Time), Text: l.Text, Cut: l.Cut, Hit: l.Hit, Calls: l.Calls, SupersededBy: l.SupersededBy})
 	}
 	return out
 }
@@ -66,6 +70,12 @@ func show(ctx context.Context, e *console.Env, in *console.Input, words []string
 	} else {
 		page = talk.Page(in.Int("from"), in.Int("to"), budget)
 	}
+	if err := outdate(ctx, e, v, talk, page.Lines); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		e.Warn("what does not hold any more is not marked: %v", err)
+	}
 	view := viewKnown(talk.Known)
 	view.Open = talk.Open
 	answer := showAnswer{Session: view, Messages: viewLines(page.Lines), Next: page.Next, Total: page.Total}
@@ -84,11 +94,31 @@ func show(ctx context.Context, e *console.Env, in *console.Input, words []string
 	return err
 }
 
+// outdate says of lines what does not hold any more. Without a memory to tell, nothing
+// is looked at.
+func outdate(ctx context.Context, e *console.Env, v *vault.Vault, talk *recall.Talk, lines []recall.Line) error {
+	if !e.Exists(v, "archive") && !e.Exists(v, "memories") {
+		return nil
+	}
+	x, err := e.Index(v, false)
+	if err != nil {
+		return err
+	}
+	old, err := x.Outdated(ctx)
+	if err == nil {
+		talk.Outdate(lines, old)
+	}
+	return errors.Join(err, x.Close())
+}
+
 func printLines(w io.Writer, e *console.Env, lines []recall.Line) error {
 	for _, l := range lines {
 		who := console.Line1(cmp.Or(l.Name, l.Role))
 		for _, c := range l.Calls {
 			who += "  -> " + console.Line1(c)
+		}
+		if l.SupersededBy != "" {
+			who += "  [superseded by " + console.Line1(l.SupersededBy) + "]"
 		}
 		mark := " "
 		if l.Hit {

@@ -1,0 +1,201 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"stet/vault"
+)
+
+// Outdated are the turns of conversations that memories came from (source:
+// "session:ID#14") which others have taken the place of since. Nothing is written into
+// the transcripts: it follows from the memories as they are now. It is not safe for
+// concurrent use.
+type Outdated struct {
+	bySession map[string]stretches // what the sources call the conversation, in lower case
+	parts     []string             // of them, in order, those that may be the beginning of an id
+	known     map[vault.Path]stretches
+}
+
+// A stretch is a run of turns and the memory that took the place of the one they led to.
+type stretch struct {
+	from, to  int
+	successor string
+}
+
+type stretches []stretch
+
+// by is the successor of what a turn led to, of several the one that the last
+// memory in path order names; "" for a turn that still holds.
+func (t stretches) by(number int) (successor string) {
+	for _, r := range t {
+		if r.from <= number && number <= r.to {
+			successor = r.successor
+		}
+	}
+	return successor
+}
+
+// By is the id, or the path where there is none, of the memory that took the place of
+// the one that a turn led to, "" for a turn that still holds. A conversation is known by
+// its id and by its foreign id.
+func (o *Outdated) By(id, origin string, number int) string {
+	if o == nil {
+		return ""
+	}
+	return o.of(strings.ToLower(id), strings.ToLower(origin)).by(number)
+}
+
+// shortestID is how much of an id names a conversation, as for memories.
+const shortestID = 6
+
+func (o *Outdated) of(id, origin string) stretches {
+	out := o.bySession[id]
+	if origin != "" && origin != id {
+		out = slices.Concat(out, o.bySession[origin])
+	}
+	for _, part := range o.parts {
+		if part != id && part != origin && strings.HasPrefix(id, part) {
+			out = slices.Concat(out, o.bySession[part])
+		}
+	}
+	return out
+}
+
+// in are those of the transcript with that path and meta.
+func (o *Outdated) in(p vault.Path, data string) stretches {
+	found, known := o.known[p]
+	if !known {
+		m := decodeMeta(data)
+		found = o.of(m.id, m.source)
+		o.known[p] = found
+	}
+	return found
+}
+
+// Outdated looks at the memories as they are now. It is nil where no conversation led to
+// a memory that is superseded.
+func (x *Index) Outdated(ctx context.Context) (*Outdated, error) {
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return nil, fmt.Errorf("outdated turns: %w", err)
+	}
+	s := newSearching(ctx, x, Query{}, x.o.Now())
+	mem, talk := divide(files)
+	err = s.outdated(mem, talk)
+	return s.res.Outdated, err
+}
+
+// A caughtUp is what a part had to say when it was brought up to date.
+type caughtUp struct {
+	st  *state
+	err error
+}
+
+// fresh brings a part up to date, once for each search.
+func (s *searching) fresh(x *part, files []vault.File) (*state, error) {
+	if x == s.x.mem && s.memory != nil {
+		return s.memory.st, s.memory.err
+	}
+	st, n, rebuilt, err := x.fresh(s.ctx, files)
+	s.res.Indexed += n
+	s.res.Rebuilt = cmp.Or(s.res.Rebuilt, rebuilt)
+	if x == s.x.mem {
+		s.memory = &caughtUp{st, err}
+	}
+	return st, err
+}
+
+// outdated fills in what is outdated of the conversations in talk. Without memories, or
+// without conversations, it costs nothing.
+func (s *searching) outdated(mem, talk []vault.File) error {
+	memory := func(f vault.File) bool {
+		class := vault.ClassOf(f.Path)
+		return class == vault.ClassMemory || class == vault.ClassArchive
+	}
+	if len(talk) == 0 || !slices.ContainsFunc(mem, memory) {
+		return nil
+	}
+	st, err := s.fresh(s.x.mem, mem)
+	if err == nil {
+		s.res.Outdated = outdatedBy(st.man.recs, st.opened.hidden, s.named)
+		runtime.KeepAlive(st)
+		return nil
+	}
+	if err := context.Cause(s.ctx); err != nil {
+		return err
+	}
+	src, err := scan(s.ctx, s.x.src, mem, s.parsed, false)
+	if err != nil {
+		return err
+	}
+	s.res.Outdated = outdatedBy(src.recs, superseded(src.recs), s.named)
+	return nil
+}
+
+// named is the successor that a file names, "" for one that is gone.
+func (s *searching) named(p vault.Path) string {
+	data, _, err := s.x.src.ReadFile(p)
+	if err != nil {
+		return ""
+	}
+	return vault.ReadMemory(p, data).SupersededBy
+}
+
+// outdatedBy is what the records say, hidden being those that are superseded. One that
+// names its successor itself does so in its file, which named reads.
+func outdatedBy(recs []record, hidden []bool, named func(vault.Path) string) *Outdated {
+	if hidden == nil {
+		return nil
+	}
+	o := &Outdated{bySession: map[string]stretches{}, known: map[vault.Path]stretches{}}
+	var next map[string]string // the successor of an id
+	for i := range recs {
+		if !hidden[i] {
+			continue
+		}
+		m := decodeMeta(recs[i].meta)
+		session, numbers := vault.SourceTurns(m.source)
+		if session == "" || len(numbers) == 0 {
+			continue
+		}
+		if next == nil {
+			next = successors(recs)
+		}
+		by := next[m.id]
+		if by == "" {
+			by = named(recs[i].path)
+		}
+		o.bySession[session] = append(o.bySession[session], stretch{numbers[0], numbers[len(numbers)-1], by})
+	}
+	if len(o.bySession) == 0 {
+		return nil
+	}
+	for session := range o.bySession {
+		if len(session) >= shortestID && len(session) < len("01jd7q8r5t9v3x6y2z4a7c0e1f") {
+			o.parts = append(o.parts, session)
+		}
+	}
+	slices.Sort(o.parts)
+	return o
+}
+
+// successors are the ids, or the paths, of the records whose supersedes name ids; the
+// last of several in path order.
+func successors(recs []record) map[string]string {
+	out := map[string]string{}
+	for i := range recs {
+		if recs[i].flags&flagSupersedes == 0 {
+			continue
+		}
+		m := decodeMeta(recs[i].meta)
+		for _, id := range m.supersedes {
+			out[id] = cmp.Or(m.id, string(recs[i].path))
+		}
+	}
+	return out
+}
