@@ -91,7 +91,7 @@ type desk struct {
 	mind     *Mind           // nil without a model
 	thoughts map[int]thought // of earlier attempts as well, by note
 	w        vault.Write
-	earlier  []encode.Memory // notes of the same call
+	earlier  batch // notes of the same call
 	stored   map[string]vault.Memory
 	warnings []string
 	done     []Decision
@@ -204,8 +204,8 @@ func (d *desk) judge(dr *draft) error {
 	if dr.memory, dr.near = m, near; dr.self != nil {
 		return d.reconsider(dr)
 	}
-	dr.plan, err = d.decide(m, near, d.earlier)
-	d.earlier = append(d.earlier, m)
+	dr.plan, err = d.decide(m, near, d.earlier.near(text))
+	d.earlier.add(m)
 	return err
 }
 

@@ -393,3 +393,25 @@ func TestNoModelDoesHarm(t *testing.T) {
 		}
 	})
 }
+
+// A big batch is one commit, costs at most two calls a note, and what it says twice,
+// wherever, is stored once.
+func TestABigBatch(t *testing.T) {
+	t.Parallel()
+	n := 400
+	if testing.Short() {
+		n = 60
+	}
+	f := vaulttest.New(t)
+	v := f.Open()
+	var notes []vault.Note
+	for i := range n {
+		notes = append(notes, vault.Note{Text: fmt.Sprintf("Crate %d of the barn holds %d apples.", i, 3*i)})
+	}
+	notes = append(notes, vault.Note{Text: "Is it?"}, vault.Note{Text: "crate 0 of the barn  holds 0 apples!"}, vault.Note{Text: "Is it?"}, vault.Note{Text: "Holds 0 apples, crate 0 of the barn."})
+	model := &puppet{place: placed, judge: all("keep", "", 1)}
+	res := consider(t, v, &lister{v: v}, model, vault.Write{}, notes...)
+	if len(res.Commits) != 1 || len(res.Memories) < n+1 || len(res.Memories) > n+2 || len(model.told) > 2*len(notes) {
+		t.Errorf("%d commits, %d memories of %d notes, %d calls", len(res.Commits), len(res.Memories), len(notes), len(model.told))
+	}
+}
