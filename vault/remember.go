@@ -51,9 +51,10 @@ type Write struct {
 	// Again writes what was rejected before although a machine does: a person
 	// asked for it.
 	Again    bool
-	Approver string   // see [Why]
-	Message  string   // subject instead of one made from the content
-	Given    []string // see [Why]
+	Approver string        // see [Why]
+	Message  string        // subject instead of one made from the content
+	Given    []string      // see [Why]
+	Extra    []TrailerLine // see [Why]
 	// Also stages what belongs into the commit of [Vault.Remember] beside its
 	// notes, the last of them with Each, or of a notebook's; it may run several times.
 	Also func(tx *Tx) error
@@ -63,7 +64,7 @@ func (w Write) why(op Op, subject string) Why {
 	if w.Message != "" {
 		subject = w.Message
 	}
-	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again, Approver: w.Approver, Given: w.Given}
+	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again, Approver: w.Approver, Given: w.Given, Extra: w.Extra}
 }
 
 // Why describes a commit by this writer.

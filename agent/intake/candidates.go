@@ -67,7 +67,7 @@ func (d *desk) read(p vault.Path) (vault.Memory, bool, error) {
 // itself is compared with those before it alone: those after it were, or will be,
 // compared with it.
 func (dr *draft) follows(m vault.Memory) bool {
-	return dr.self == nil || order(m, *dr.self) < 0
+	return dr.self == nil || dr.reworded && m.Path != dr.self.Path || !dr.reworded && order(m, *dr.self) < 0
 }
 
 // order is the order in which memories were stored, as far as they tell.

@@ -249,6 +249,10 @@ func (d *desk) concerned(dr *draft) []vault.Path {
 // reconsider lets the rules decide about a memory that is stored: its word counts
 // as much as that of whoever wrote it, which is looked up where that matters.
 func (d *desk) reconsider(dr *draft) (err error) {
+	if dr.reworded { // by whoever writes now
+		dr.plan, err = d.decide(dr.memory, dr.near, nil)
+		return err
+	}
 	dr.memory.Authority = encode.Correction
 	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err != nil {
 		return err

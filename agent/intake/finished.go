@@ -10,7 +10,6 @@ import (
 	"stet/agent/encode"
 	"stet/markdown"
 	"stet/vault"
-	"stet/vault/links"
 )
 
 // classifiedBy is the front matter key that names who decided.
@@ -161,19 +160,12 @@ func (d *desk) finished(tx *vault.Tx, dr *draft) (vault.Memory, error) {
 		}
 		return doc.SetMeta(key, v)
 	}
-	by, _ := doc.Meta(classifiedBy)
 	err = errors.Join(
 		set("categories", markdown.Strings(n.Categories), len(m.Categories) == 0 && len(n.Categories) > 0),
-		set("pinned", markdown.Bool(true), n.Pinned && !m.Pinned),
+		sign(doc, dr),
 	)
 	if n.Importance != nil && m.Importance == nil {
 		err = errors.Join(err, doc.SetMeta("importance", markdown.Number(*n.Importance)))
-	}
-	for _, kv := range n.Meta {
-		if kv.Key == classifiedBy {
-			kv.Value = markdown.String(joined(by.Text(), kv.Value.Text()))
-		}
-		err = errors.Join(err, doc.SetMeta(kv.Key, kv.Value))
 	}
 	if !dr.keepMark {
 		err = errors.Join(err, doc.RemoveMeta("encoding"))
@@ -196,6 +188,22 @@ func (d *desk) finished(tx *vault.Tx, dr *draft) (vault.Memory, error) {
 // errStays reports a memory that a person's note names by its path: it is not moved.
 var errStays = errors.New("a note links to it")
 
+// sign writes what verdicts leave in the front matter of a memory: who decided, and
+// what it takes over from those whose place it takes.
+func sign(doc *markdown.Document, dr *draft) (err error) {
+	by, _ := doc.Meta(classifiedBy)
+	if dr.note.Pinned && !dr.self.Pinned {
+		err = doc.SetMeta("pinned", markdown.Bool(true))
+	}
+	for _, kv := range dr.note.Meta {
+		if kv.Key == classifiedBy {
+			kv.Value = markdown.String(joined(by.Text(), kv.Value.Text()))
+		}
+		err = errors.Join(err, doc.SetMeta(kv.Key, kv.Value))
+	}
+	return err
+}
+
 // moved stages the move of a memory to the scope it was found to belong to. Links
 // to it follow, but for those in notes, which are a person's own.
 func (d *desk) moved(tx *vault.Tx, m vault.Memory, scope string) (vault.Memory, error) {
@@ -203,21 +211,11 @@ func (d *desk) moved(tx *vault.Tx, m vault.Memory, scope string) (vault.Memory, 
 	if err != nil || scope == "" || vault.ScopeOf(folder+"/x.md") == m.Scope {
 		return m, err
 	}
-	tx.Why().Given = append(slices.Clip(tx.Why().Given), scope)
-	res, err := links.Request{From: []vault.Memory{m}, To: folder}.Stage(d.ctx, d.v, tx)
-	if err != nil {
-		return m, err
+	res, after, err := d.rescope(tx, m, scope, false)
+	if err == nil && len(res.Listed) > 0 {
+		err = errStays
 	}
-	if len(res.Listed) > 0 {
-		return m, errStays
-	}
-	for _, move := range res.Moves {
-		if move[0] == m.Path {
-			data, _, err := tx.Read(move[1])
-			return vault.ReadMemory(move[1], data), err
-		}
-	}
-	return m, nil
+	return after, err
 }
 
 // joined is a list of who decided, each once.

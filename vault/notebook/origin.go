@@ -17,6 +17,7 @@ type origin struct {
 	// written reports that stet wrote the entry, by name; false for what a
 	// person typed into the file, committed or not yet.
 	written bool
+	machine bool // stet wrote it for an agent
 }
 
 // past looks at history at most once, however often an edit starts again: what
@@ -82,7 +83,8 @@ func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
 			if !pending[text] || before[text] {
 				continue
 			}
-			out[text] = origin{c.When, n.wrote(c, text)}
+			written, actor := n.wrote(c, text), c.Trailers.Get("Stet-Actor")
+			out[text] = origin{c.When, written, written && actor != "" && actor != vault.ActorUser}
 			if len(c.Parents) < 2 {
 				delete(pending, text) // a merge has it from a branch, which comes later
 			}
@@ -92,6 +94,17 @@ func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
 		}
 	}
 	return out, nil
+}
+
+// ByAgents reports the texts of entries that agents wrote; the others are a person's
+// own words. Cost: as long as the notebook's history.
+func (n *Notebook) ByAgents(ctx context.Context) (map[string]bool, error) {
+	found, err := n.origins(ctx)
+	out := map[string]bool{}
+	for text, o := range found {
+		out[text] = o.machine
+	}
+	return out, err
 }
 
 // wrote reports whether a commit names the entry as its own work. One that took

@@ -17,8 +17,16 @@ import (
 )
 
 // compared stores notes with the rules in front, and a model where one is
-// configured, and says what was decided.
-func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault.Note, w vault.Write) error {
+// configured, and says what was decided. With plain, or where the vault says so, it
+// stores them as they are.
+func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault.Note, w vault.Write, verb string, plain bool) error {
+	if plain || !v.Settings().Bool(settings.Cognitive) {
+		res, err := v.Remember(ctx, notes, w)
+		if err != nil {
+			return err
+		}
+		return e.Wrote(ctx, v, res, verb, false)
+	}
 	return e.Auxiliary(v.Settings(), func(model llm.Client) (err error) {
 		x, err := e.Lexicon(v, model != nil)
 		if err != nil {
@@ -32,7 +40,7 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 		if err = errors.Join(err, x.Close()); err != nil {
 			return err
 		}
-		more := console.More{Verb: "remembered", After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
+		more := console.More{Verb: verb, After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
 		if len(res.Decisions) > 0 {
 			more.Decisions = res.Decisions
 		}

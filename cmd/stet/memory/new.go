@@ -28,7 +28,8 @@ func NewCommand() *console.Command {
 		Args:    "[KIND TITLE...]", MaxArgs: -1,
 		Details: "A form is a Markdown file. Your vault's own stand in .stet/templates/KIND.md and go\n" +
 			"before the built-in ones. {{title}}, {{kind}}, {{scope}}, {{date}} and {{time}} are\n" +
-			"filled in; a form runs nothing and reads no file. Without arguments the forms are listed.",
+			"filled in; a form runs nothing and reads no file. Without arguments the forms are listed.\n" +
+			"What it begins is compared with what is stored, and filed, as \"stet remember\" does it.",
 		Examples: []console.Example{
 			{Line: `stet new decision "Use MySQL 8.4" --scope /infra/db`, Says: "a file with headings to fill in"},
 			{Line: "stet new", Says: "which forms there are"},
@@ -38,6 +39,7 @@ func NewCommand() *console.Command {
 			&cli.StringFlag{Name: "scope", Usage: "the `SCOPE` (folder below memories/), for example /infra/db"},
 			&cli.StringSliceFlag{Name: "category", Aliases: []string{"c"}, Usage: "a `WORD` to tag it with"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+			&cli.BoolFlag{Name: "plain", Usage: "store it as it is: compared with nothing, shown to no model"},
 			console.AgainFlag(),
 		}, console.WriteFlags()),
 		Run: runNew,
@@ -71,11 +73,7 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 	if note.Kind, note.Form, err = fillForm(e, form, in.Words[0], note); err != nil {
 		return err
 	}
-	res, err := v.Remember(ctx, []vault.Note{note}, w)
-	if err != nil {
-		return err
-	}
-	return e.Wrote(ctx, v, res, "began", false)
+	return compared(ctx, e, v, []vault.Note{note}, w, "began", in.Bool("plain"))
 }
 
 // readForm finds the form of a kind: the vault's own, else a built-in one.

@@ -8,9 +8,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent/encode"
+	"stet/agent/intake"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/notebook"
+	"stet/vault/settings"
 )
 
 // A book is one of the two notebooks as a command.
@@ -47,7 +50,7 @@ func (b book) command() *console.Command {
 		Details: "A notebook is a Markdown file of list items, bounded in characters. OLD is a part of an\n" +
 			"entry's text that no other entry has, upper and lower case told apart, or the address\n" +
 			"that show prints. TEXT \"-\" reads standard input. An entry that is there already is not\n" +
-			"written twice. A full notebook takes new entries all the same: the least valuable ones\n" +
+			"written twice, and one that a rule is sure makes another untrue takes its place. A full notebook takes new entries all the same: the least valuable ones\n" +
 			"(by kind, then by age, never below a heading \"Pinned\") become memories in the same\n" +
 			"commit, and the answer says which went where.",
 		Examples: []console.Example{
@@ -106,7 +109,7 @@ func (b book) run(ctx context.Context, e *console.Env, in *console.Input) error 
 	var res *notebook.Result
 	switch verb {
 	case "add":
-		res, err = n.Add(ctx, entry, w)
+		res, err = jot(ctx, e, v, n, entry, w)
 	case "replace":
 		res, err = n.Replace(ctx, words[0], entry, w)
 	case "remove":
@@ -116,6 +119,23 @@ func (b book) run(ctx context.Context, e *console.Env, in *console.Input) error 
 		return err
 	}
 	return wrote(ctx, e, v, n, res)
+}
+
+// jot adds an entry, with the rules in front unless the vault says otherwise.
+func jot(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebook, entry notebook.New, w vault.Write) (*notebook.Result, error) {
+	if !v.Settings().Bool(settings.Cognitive) {
+		return n.Add(ctx, entry, w)
+	}
+	res, decisions, err := intake.Jot(ctx, n, entry, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range decisions {
+		if d.Kind == encode.Conflict {
+			e.Note("in conflict with %s: %s (%s)", d.Path, console.Line1(d.Was), d.Rule)
+		}
+	}
+	return res, nil
 }
 
 // check refuses what cannot be meant, before anything is opened.

@@ -12,7 +12,6 @@ import (
 
 	"stet/cmd/stet/console"
 	"stet/vault"
-	"stet/vault/settings"
 )
 
 func rememberCommand() *console.Command {
@@ -78,14 +77,7 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 			}
 		}
 	}
-	if in.Bool("plain") || !v.Settings().Bool(settings.Cognitive) {
-		res, err := v.Remember(ctx, notes, w)
-		if err != nil {
-			return err
-		}
-		return e.Wrote(ctx, v, res, "remembered", false)
-	}
-	return compared(ctx, e, v, notes, w)
+	return compared(ctx, e, v, notes, w, "remembered", in.Bool("plain"))
 }
 
 // notesToRemember reads the notes from where the person says they are.

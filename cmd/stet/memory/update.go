@@ -2,15 +2,19 @@ package memory
 
 import (
 	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent/intake"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/links"
+	"stet/vault/settings"
 )
 
 func updateCommand() *console.Command {
@@ -19,7 +23,8 @@ func updateCommand() *console.Command {
 		Summary: "change a memory's text or front matter",
 		Args:    "MEMORY | --match QUERY", MaxArgs: 1,
 		Details: "Only the lines that change are rewritten. --scope moves the file; its id, its history\n" +
-			"and the links to it go with it.\n\n" +
+			"and the links to it go with it. A new text is compared with what is stored as that of\n" +
+			"\"stet remember\" is, by the rules: what it makes untrue goes in the same commit.\n\n" +
 			"--match takes the one memory that QUERY means instead of a name, as \"stet forget --match\"\n" +
 			"does; several change nothing (exit 4, all listed). Of a memory with two facts --text then\n" +
 			"takes the place of the one that is meant, and the other stays; --whole replaces both.\n" +
@@ -76,15 +81,33 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.IsSet("match") {
 		return updateMatch(ctx, e, in, v, patch, w)
 	}
-	res, err := links.Update(ctx, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
+	res, decisions, err := reworded(ctx, e, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
 	if err != nil {
 		return err
 	}
-	more := console.More{Verb: "updated"}
+	more := console.More{Verb: "updated", After: func(w io.Writer, dry bool) error { return printDecisions(w, decisions, dry) }}
 	if len(res.Moves) > 0 {
 		more.Lines, more.Links = moveLines(e, res), viewRewrites(res)
 	}
+	if len(decisions) > 0 {
+		more.Decisions = decisions
+	}
 	return e.WroteMore(ctx, v, res.Result, more)
+}
+
+// reworded carries out a patch, with the rules in front of a new text unless the vault
+// says otherwise.
+func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, patch vault.Patch, notes bool, w vault.Write) (*links.Result, []intake.Decision, error) {
+	if patch.Text == nil || !v.Settings().Bool(settings.Cognitive) {
+		res, err := links.Update(ctx, v, ref, patch, notes, w)
+		return res, nil, err
+	}
+	x, err := e.Lexicon(v, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, decisions, err := intake.Update(ctx, v, x, ref, patch, notes, w)
+	return res, decisions, errors.Join(err, x.Close())
 }
 
 func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {

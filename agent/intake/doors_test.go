@@ -1,0 +1,120 @@
+package intake_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"stet/agent/encode"
+	"stet/agent/intake"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/notebook"
+	"stet/vault/vaulttest"
+)
+
+func doorTexts() []string {
+	return []string{"My phone number is 555 0134.", "My phone number is 555 0177.", "my phone  number is 555 0134!", "We use PostgreSQL.", "We switched to MySQL.",
+		"The staging server sends emails.", "The staging server never sends emails.", "Ann lives in Bern and works at Nordlicht.", "Ann moved to Basel.", "Prefers tea."}
+}
+
+// Whatever is jotted down by whomever: an entry goes only when the new one takes its
+// place, a machine takes no person's place, it is one commit at most, and undo gives
+// back the bytes.
+func TestJotLosesNoEntry(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "USER.md", "# Me\n\n- My phone number is 555 0100.\n- [fact] We use PostgreSQL.\n- Ann lives in Bern and works at Nordlicht.\n\nMine.\n")
+	v := f.Open()
+	n := notebook.Profile(v, notebook.DefaultLimits())
+	if _, err := n.Add(t.Context(), notebook.New{Text: "The staging server sends emails."}, vault.Write{Actor: "agent", AgentName: "robo"}); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
+		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
+		was := f.Read("USER.md")
+		res, done, err := intake.Jot(t.Context(), n, notebook.New{Text: text}, vault.Write{Actor: actor, Again: true})
+		if err != nil {
+			r.Fatal(err)
+		}
+		now := f.Read("USER.md")
+		before, after := markdown.Parse([]byte(was)).Entries(), markdown.Parse([]byte(now)).Entries()
+		replaced := slices.ContainsFunc(done, func(d intake.Decision) bool { return d.Kind == encode.Supersede })
+		want := len(before) + 1
+		if replaced || res.Duplicate {
+			want = len(before)
+		}
+		if len(after) != want || res.Duplicate != (was == now) || len(res.Commits) > 1 || !strings.HasSuffix(now, "Mine.\n") && !strings.Contains(now, "Mine.\n") {
+			r.Fatalf("%+v\n%s", done, now)
+		}
+		if actor != "" && (strings.Contains(now, "555 0100") != strings.Contains(was, "555 0100") || !strings.Contains(now, "PostgreSQL")) {
+			r.Fatalf("a machine overruled a person: %s", now)
+		}
+		if len(res.Commits) > 0 {
+			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		if got := f.Read("USER.md"); got != was {
+			r.Fatalf("undone to %q", got)
+		}
+	})
+}
+
+// A new text is one commit with what it makes untrue, and undo gives back the bytes.
+func TestANewTextLosesNoMemory(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	for _, s := range doorTexts() {
+		if _, err := v.Remember(t.Context(), []vault.Note{{Text: s, Scope: "/a"}}, vault.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := v.List(t.Context(), vault.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		m := rapid.SampledFrom(all).Draw(r, "memory")
+		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
+		p := vault.Patch{Text: &text}
+		if rapid.Bool().Draw(r, "moves") {
+			scope := "/b"
+			p.Scope = &scope
+		}
+		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
+		before := filesOf(t, f)
+		res, done, err := intake.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Actor: actor, Again: true})
+		if err != nil {
+			r.Fatal(err)
+		}
+		after := filesOf(t, f)
+		if len(after) != len(before) || len(res.Commits) > 1 {
+			r.Fatalf("%d files, had %d; %d commits", len(after), len(before), len(res.Commits))
+		}
+		everything := ""
+		for _, data := range after {
+			everything += data
+		}
+		for _, o := range all {
+			if !strings.Contains(everything, "id: "+o.ID) {
+				r.Fatalf("%s is gone", o.Path)
+			}
+		}
+		if !strings.Contains(everything, "---\n"+text+"\n") {
+			r.Fatalf("the new text is not there: %+v", done)
+		}
+		if actor != "" && slices.ContainsFunc(done, func(d intake.Decision) bool { return d.Kind == encode.Supersede }) {
+			r.Fatalf("a machine overruled a person: %+v", done)
+		}
+		if len(res.Commits) > 0 {
+			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		vaulttest.SameImage(t, before, filesOf(t, f))
+	})
+}
