@@ -194,10 +194,11 @@ func (d *desk) unchanged() (*Result, error) {
 func (d *desk) judge(dr *draft) error {
 	n := &dr.note
 	text := n.Text
-	if n.Form != nil { // it is not filled in yet: all that it says is its title
-		if text = n.Title; text == "" {
-			text = string(markdown.Parse(n.Form).Body())
-		}
+	switch {
+	case n.Blank:
+		text = n.Title
+	case n.Form != nil:
+		text = string(markdown.Parse(n.Form).Body())
 	}
 	m := encode.Memory{ID: fmt.Sprintf("note %d", dr.i+1), Text: text, Authority: d.authority(), When: n.Created}
 	near, err := d.candidates(dr, text)
@@ -209,7 +210,7 @@ func (d *desk) judge(dr *draft) error {
 	}
 	dr.plan, err = d.decide(m, near, d.earlier.near(text))
 	d.earlier.add(m)
-	if dup := dr.plan.Duplicate; dup != nil && n.Form != nil {
+	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
 		if old := d.stored[dup.Old]; old.Kind != n.Kind || vault.FoldName(old.Name()) != vault.FoldName(n.Title) {
 			dr.plan.Duplicate = nil // who begins a page has more to say
 		}

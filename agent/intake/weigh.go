@@ -68,7 +68,7 @@ func superseded(v, rule *encode.Verdict, a pipeline.Action, may bool, conflict f
 func (d *desk) instead(dr *draft, old vault.Memory, v *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
 	if a.Kind == pipeline.Duplicate {
 		v.Kind = encode.Duplicate
-		if dr.note.Form != nil || !encode.SaysSame(v.Was, v.Said) {
+		if dr.note.Blank || !encode.SaysSame(v.Was, v.Said) {
 			return nil, nil
 		}
 		return v, nil

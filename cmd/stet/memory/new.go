@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,6 +73,9 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	if note.Kind, note.Form, err = fillForm(e, form, in.Words[0], note); err != nil {
 		return err
+	}
+	if note.Blank = true; note.Scope == "" && bytes.Contains(form, []byte("{{scope}}")) {
+		note.Scope = "/" // as it says
 	}
 	return compared(ctx, e, v, []vault.Note{note}, w, "began", in.Bool("plain"))
 }
