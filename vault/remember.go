@@ -34,8 +34,7 @@ type Note struct {
 	// Form is a whole file to begin with, front matter and all, in place of
 	// Text. Its keys that say who a memory is are not taken over.
 	Form []byte
-	// Blank says that Form is yet to be filled in: all that it says is its title.
-	Blank bool
+	Blank bool // Form is yet to be filled in: all that it says is its title
 	// Meta are further keys of the front matter, those that stet keeps among them.
 	Meta []KeyValue
 	// Also stages what belongs into the commit of the note; it may run several times.
