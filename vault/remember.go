@@ -33,7 +33,7 @@ type Note struct {
 	ID         string    // that it is to have; "" is a new one
 	// Form is a whole file to begin with, front matter and all, in place of
 	// Text. Its keys that say who a memory is are not taken over.
-	Form []byte
+	Form  []byte
 	Blank bool // Form is yet to be filled in: all that it says is its title
 	// Meta are further keys of the front matter, those that stet keeps among them.
 	Meta []KeyValue
