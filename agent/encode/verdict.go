@@ -79,6 +79,15 @@ const (
 	ruleValue      = "other-value@1"
 )
 
+// SameText is the rule for texts that are the same word for word.
+const SameText = ruleSame
+
+// WasSure reports a conflict that a sure rule found, and that is one only because of
+// whose word the stored memory is or because it is the later one.
+func WasSure(v Verdict) bool {
+	return v.Kind == Conflict && (v.Rule == ruleChange || v.Rule == ruleEnded || v.Rule == ruleSlot)
+}
+
 // Rules lists the rules by name and version.
 func Rules() []string {
 	return []string{ruleSame, ruleNear, ruleContained, ruleParaphrase, ruleChange, ruleEnded, ruleSlot, ruleClass, ruleDefinite, ruleNegation, ruleNever, ruleAntonym, ruleValue}

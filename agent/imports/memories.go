@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent/encode"
+	"stet/agent/intake"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
@@ -184,12 +186,17 @@ func (k *keeper) flushMemories() error {
 	k.items = nil
 	w := k.o.Write
 	w.Actor, w.AgentName = "agent", k.source.Name
+	tries := 0
 	for len(items) > 0 {
+		brought, err := k.bring(items, w)
+		if err != nil {
+			return err
+		}
 		paths := make([]vault.Path, len(items))
 		why := w.Why(vault.OpImport, fmt.Sprintf("%d memories from %s", len(items), k.source.Name))
 		res, err := k.v.Transact(k.ctx, why, w.DryRun, func(tx *vault.Tx) error {
 			for i, it := range items {
-				p, err := k.stage(tx, it)
+				p, err := k.stage(tx, it, brought, i)
 				if err != nil {
 					return err
 				}
@@ -197,6 +204,9 @@ func (k *keeper) flushMemories() error {
 			}
 			return nil
 		})
+		if tries++; brought != nil && errors.Is(err, vault.ErrConflict) && tries < 3 {
+			continue // what they were compared with changed meanwhile
+		}
 		var rejected *vault.RejectedError
 		if errors.As(err, &rejected) {
 			if i := slices.Index(paths, rejected.Path); i >= 0 {
@@ -209,9 +219,49 @@ func (k *keeper) flushMemories() error {
 		if err != nil {
 			return err
 		}
+		k.tell(items, brought)
 		return k.done(items, paths, res)
 	}
 	return nil
+}
+
+// bring lets the rules judge new memories where the run has something to search with,
+// nil where it has not.
+func (k *keeper) bring(items []*memoryItem, w vault.Write) (*intake.Brought, error) {
+	if k.o.Find == nil {
+		return nil, nil
+	}
+	var notes []vault.Note
+	for _, it := range items {
+		n := vault.Note{Text: it.text, Title: it.title, Kind: it.kind, Created: it.created}
+		if it.path != "" {
+			n.Text = "" // a text that follows its source is not compared
+		}
+		notes = append(notes, n)
+	}
+	return intake.Bring(k.ctx, k.v, k.o.Find, notes, w)
+}
+
+// tell says what was decided.
+func (k *keeper) tell(items []*memoryItem, b *intake.Brought) {
+	if b == nil {
+		return
+	}
+	for i, it := range items {
+		if at := b.Said(i); at != "" {
+			k.r.note(fmt.Sprintf("left out: %s says what stands in %s already", it.foreign, at))
+		}
+	}
+	for _, d := range b.Decisions() {
+		verb := "takes the place of"
+		if d.Kind == encode.Conflict {
+			verb = "in conflict with"
+		}
+		k.r.note(fmt.Sprintf("%s %s: %q (%s)", verb, d.Path, oneLine(d.Was), d.Rule))
+	}
+	for _, text := range b.Warnings() {
+		k.r.note(text)
+	}
 }
 
 func (k *keeper) done(items []*memoryItem, paths []vault.Path, res *vault.Result) error {
@@ -242,7 +292,7 @@ func (k *keeper) done(items []*memoryItem, paths []vault.Path, res *vault.Result
 }
 
 // stage puts one memory into the transaction.
-func (k *keeper) stage(tx *vault.Tx, it *memoryItem) (vault.Path, error) {
+func (k *keeper) stage(tx *vault.Tx, it *memoryItem, b *intake.Brought, i int) (vault.Path, error) {
 	if it.path != "" {
 		data, was, err := tx.Read(it.path)
 		if err != nil || was == "" {
@@ -253,6 +303,9 @@ func (k *keeper) stage(tx *vault.Tx, it *memoryItem) (vault.Path, error) {
 			return "", nil
 		}
 		return it.path, tx.Put(it.path, was, d.Bytes())
+	}
+	if b != nil && b.Said(i) != "" {
+		return "", nil
 	}
 	data, err := it.render(k.source.Name)
 	if err != nil {
@@ -266,7 +319,10 @@ func (k *keeper) stage(tx *vault.Tx, it *memoryItem) (vault.Path, error) {
 	if err != nil {
 		return "", err
 	}
-	return p, tx.Put(p, "", data)
+	if err := tx.Put(p, "", data); err != nil || b == nil {
+		return p, err
+	}
+	return p, b.Stage(tx, i, vault.ReadMemory(p, data))
 }
 
 // base is a file's name without its ending.

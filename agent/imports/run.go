@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent/intake"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -29,6 +30,9 @@ type Options struct {
 	Reread bool
 	// CommitBytes bounds what one commit brings; 0 makes one commit of the run.
 	CommitBytes int
+	// Find finds what stands in the vault already of memories that come in; nil
+	// compares them with nothing.
+	Find intake.Searcher
 	// Progress is told after every conversation; nil is silence.
 	Progress func(Progress)
 	// Committed is told of every commit, as soon as it is durable.

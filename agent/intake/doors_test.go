@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -117,4 +118,55 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 		}
 		vaulttest.SameImage(t, before, filesOf(t, f))
 	})
+}
+
+// What another program kept overrules no person, is left out only where its very
+// text stands, and is judged anew when something changed meanwhile.
+func TestWhatAnotherProgramKept(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	for _, s := range []string{"My phone number is 555 0134.", "Prefers tea.", "Bern has a bear pit by the river."} {
+		if _, err := v.Remember(t.Context(), []vault.Note{{Text: s}}, vault.Write{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	notes := []vault.Note{{Text: "My phone number is 555 0177."}, {Text: "prefers tea"}, {Text: "By the river, Bern has a bear pit."}, {Text: "Prefers tea!"}, {Text: ""}}
+	find := &lister{v: v}
+	w := vault.Write{Actor: "agent", AgentName: "robo"}
+	b, err := intake.Bring(t.Context(), v, find, notes, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{false, true, false, true, false} {
+		if (b.Said(i) != "") != want {
+			t.Errorf("note %d: said in %q", i, b.Said(i))
+		}
+	}
+	done := b.Decisions()
+	if len(done) != 1 || done[0].Kind != encode.Conflict || done[0].Path != "memories/my-phone-number-is-555-0134.md" {
+		t.Fatalf("decided %+v", done)
+	}
+	stage := func() error {
+		_, err := v.Transact(t.Context(), w.Why(vault.OpImport, "one"), false, func(tx *vault.Tx) error {
+			stored, err := tx.Remember(notes[:1])
+			if err != nil {
+				return err
+			}
+			return b.Stage(tx, 0, stored[0])
+		})
+		return err
+	}
+	was := f.Read(string(done[0].Path))
+	f.Write(string(done[0].Path), was+"More.\n")
+	if err := stage(); !errors.Is(err, vault.ErrConflict) {
+		t.Errorf("staged beside what changed: %v", err)
+	}
+	f.Write(string(done[0].Path), was)
+	if err := stage(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Read(string(done[0].Path)); !strings.Contains(got, "conflicts_with: [") || !strings.Contains(got, "555 0134") {
+		t.Errorf("got %q", got)
+	}
 }

@@ -74,6 +74,13 @@ func victims() []victim {
 			done: "remembered", before: none("memories/deep/down/second.md"), after: has("memories/deep/down/second.md", "second text"),
 		},
 		{
+			name: "supersede", prepare: [][]string{{"remember", "We use PostgreSQL"}}, args: []string{"remember", "We switched to MySQL"},
+			done:   "remembered",
+			before: both(has("memories/we-use-postgresql.md", "We use"), none("memories/we-switched-to-mysql.md")),
+			after: both(has("memories/we-switched-to-mysql.md", "supersedes: ["),
+				both(none("memories/we-use-postgresql.md"), has("archive/memories/we-use-postgresql.md", "We use"))),
+		},
+		{
 			name: "move", prepare: [][]string{first}, args: []string{"update", "first", "--scope", "/moved", "--append", "more"},
 			done:   "updated",
 			before: both(has("memories/first.md", "first text"), none("memories/moved/first.md")),
@@ -124,7 +131,7 @@ func TestInterruptSweepOfTheCommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skip: the sweep sends SIGINT")
 	}
-	v := victims()[1]
+	v := victims()[slices.IndexFunc(victims(), func(v victim) bool { return v.name == "move" })]
 	home, model := v.model(t)
 	stride := 1
 	if testing.Short() {

@@ -13,6 +13,7 @@ import (
 	"stet/agent/imports"
 	"stet/cmd/stet/console"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 func importCommand() *console.Command {
@@ -27,7 +28,8 @@ func importCommand() *console.Command {
 			"memory below a scope of its own. PATH is a file or folder to read instead.\n\n" +
 			"A second import appends what has grown and writes nothing for what has not; files of\n" +
 			"conversations that have not changed are not opened (--force reads them). What was\n" +
-			"forgotten here stays away. Secrets are replaced by \"[redacted: RULE]\". What cannot be\n" +
+			"forgotten here stays away. A memory whose very text stands here is left out, and one that a\n" +
+			"rule is sure contradicts another is linked with it; no model is asked. Secrets are replaced by \"[redacted: RULE]\". What cannot be\n" +
 			"read is counted and listed, and everything else comes in. A run is one commit; Ctrl-C\n" +
 			"makes it of what has been read, and the next run does the rest.",
 		Examples: []console.Example{
@@ -89,6 +91,14 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		e.Indexed(ctx, v, res.Changes)
 		return nil
+	}
+	if source.Memories && v.Settings().Bool(settings.Cognitive) {
+		x, err := e.Lexicon(v, false)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = x.Close() }() // it was only read
+		o.Find = x
 	}
 	report, err := imports.Run(ctx, v, source, places, o)
 	for _, n := range report.Notes {
