@@ -108,6 +108,11 @@ func (f *finisher) run() error {
 		if err != nil {
 			return err
 		}
+		if d.mind == nil && len(drafts) == 1 && !drafts[0].placed { // else the model files it
+			if err := d.file(drafts); err != nil {
+				return err
+			}
+		}
 		if err := d.think(drafts); err != nil {
 			return err
 		}

@@ -128,6 +128,11 @@ func (f *finisher) commit(d *desk, dr *draft, fold *encode.Verdict) (*vault.Resu
 			after, err = d.fold(tx, dr, *fold)
 			return err
 		}
+		if say := d.sayPlace(nil); say != nil {
+			if err := say(tx); err != nil {
+				return err
+			}
+		}
 		if after, err = d.finished(tx, dr); err != nil || dr.note.Also == nil {
 			return err
 		}
