@@ -96,6 +96,29 @@ func TestPlacing(t *testing.T) {
 	}
 }
 
+// Notes that belong to none of the scopes mostly stay at the top: the first half was
+// looked at, the second was not.
+func TestStrangersStayAtTheTop(t *testing.T) {
+	t.Parallel()
+	v, x := seeded(t, readLabelled(t, "seeds"))
+	for _, name := range []string{"strange", "strange_kept"} {
+		items, filed := readLabelled(t, name), 0.0
+		for _, l := range items {
+			res, err := intake.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if res.Memories[len(res.Memories)-1].Scope != "/" {
+				filed += 1 / float64(len(items))
+			}
+		}
+		t.Logf("%s: %.2f of the strangers were filed", name, filed)
+		if filed > 0.40 {
+			t.Errorf("%s: %.2f of the strangers were filed, at most 0.40 may be", name, filed)
+		}
+	}
+}
+
 type placingScore struct{ scope, exact, wrong, category, precise, order float64 }
 
 func (s placingScore) String() string {

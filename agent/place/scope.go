@@ -19,8 +19,12 @@ const (
 	kindred = 8.0
 	// topicWeight is what a topic counts beside a word.
 	topicWeight = 2.0
-	// evidence is what must speak for a scope beside its being in use.
-	evidence = 0.7
+	// A word or topic speaks for a scope when it makes that one so many times as likely.
+	// Several words must, or this part of those that tell something: a single one may
+	// have another meaning.
+	speaksFor = 5.0
+	several   = 2
+	part      = 0.3
 	// sureScope is the confidence that a scope needs.
 	sureScope = 0.9
 	// sureProject is that of a single project that the text does not name: what is in
@@ -74,6 +78,7 @@ type sign struct {
 	sub    map[string]int // of each scope with those below
 	weight float64
 	topic  bool
+	text   string // the word, or the name of the topic
 }
 
 func (k *Known) signs(t *text) []sign {
@@ -82,7 +87,7 @@ func (k *Known) signs(t *text) []sign {
 		if w.Memories == 0 || w.Memories > k.all.Memories {
 			return
 		}
-		s := sign{Usage: w.Usage, sub: map[string]int{}, weight: weight, topic: topic}
+		s := sign{Usage: w.Usage, sub: map[string]int{}, weight: weight, topic: topic, text: w.Text}
 		for scope, n := range w.Scopes {
 			for at := k.nodes[scope]; at != nil; at = at.parent {
 				s.sub[at.scope] += n
@@ -128,14 +133,50 @@ func (k *Known) base(s sign) float64 {
 	return (float64(s.Memories) + 0.5) / (float64(k.all.Memories) + 1)
 }
 
-// evident reports whether there is more to it than chance: words that the scope has
-// more often than others, or its name.
+// odds is how much more likely a memory with a word is in a scope than any memory.
+func (k *Known) odds(n *node, s sign) float64 {
+	with, all := float64(s.sub[n.scope]), float64(s.Memories)
+	in, out := float64(n.sub), float64(k.all.Memories-n.sub)
+	return (with + 0.5) / (all - with + 0.5) * (out + 0.5) / (in + 0.5)
+}
+
+// evident reports whether there is more to it than chance: the name of the scope, or
+// several words that speak for it.
 func (k *Known) evident(t *text, n *node, signs []sign) bool {
-	gain := t.called(n.names)
-	for _, s := range signs {
-		if s.sub[n.scope] > 0 {
-			gain += s.weight * max(0, math.Log(k.chance(n, s)/k.base(s)))
+	if !slices.ContainsFunc(n.names, func(s string) bool { return weight(s) < 1 || !slices.Contains(t.stems, s) }) {
+		return true
+	}
+	speak, all := 0, 0
+	for i, s := range t.stems {
+		if weight(s) < 1 || slices.Contains(t.stems[:i], s) {
+			continue
+		}
+		all++
+		if k.speaks(t, n, signs, i) {
+			speak++
 		}
 	}
-	return gain >= evidence
+	return speak >= several || speak > 0 && float64(speak) >= part*float64(all)
+}
+
+// speaks reports whether a word of the text speaks for a scope: by itself, or as one
+// of a topic that does or that the scope is named after.
+func (k *Known) speaks(t *text, n *node, signs []sign, word int) bool {
+	has := func(s subject, stem string) bool {
+		_, ok := slices.BinarySearch(s.stems, stem)
+		return ok
+	}
+	of := map[string]bool{} // the topics of the word
+	for _, s := range t.subjects {
+		if has(s, t.stems[word]) {
+			of[s.name] = true
+			if slices.ContainsFunc(n.names, func(name string) bool { return has(s, name) }) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(signs, func(s sign) bool {
+		mine := s.topic && of[s.text] || !s.topic && s.text == t.folds[word]
+		return mine && s.sub[n.scope] > 0 && k.odds(n, s) >= speaksFor
+	})
 }
