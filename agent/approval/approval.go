@@ -96,10 +96,12 @@ func Find(all []Waiting, ref string) (Waiting, error) {
 	return Waiting{}, several
 }
 
-// A Desk is what new memories are compared with.
+// A Desk is what new memories are compared with. No model is asked when one is
+// accepted: what the person saw is what is written.
 type Desk struct {
 	Find intake.Searcher
-	Mind *intake.Mind // nil without a model
+	// Later marks what is written as pending, for a model to understand.
+	Later bool
 }
 
 // Accept writes what a proposal says, in one commit that takes it away. Of who only
@@ -147,7 +149,10 @@ func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault
 		res, err := v.Remember(ctx, []vault.Note{note}, write)
 		return &intake.Result{Result: res}, err
 	}
-	return intake.Think(ctx, v, d.Find, d.Mind, []vault.Note{note}, write)
+	if d.Later {
+		note.Meta = []vault.KeyValue{{Key: "encoding", Value: markdown.String(intake.Pending)}}
+	}
+	return intake.Remember(ctx, v, d.Find, []vault.Note{note}, write)
 }
 
 // entry is the entry of a notebook that a proposal adds and does nothing else. Two of

@@ -131,6 +131,21 @@ func image(t *testing.T, f *vaulttest.Fixture) map[string]string {
 	return out
 }
 
+// Where a model is configured it looks at what was accepted later: the person saw what
+// the rules make of it.
+func TestAModelLooksAtWhatWasAcceptedLater(t *testing.T) {
+	t.Parallel()
+	f, v := staging(t)
+	remember(t, v, robo(), "Tea is in the cupboard.")
+	w := list(t, v, 1)[0]
+	if _, err := approval.Accept(t.Context(), v, approval.Desk{Find: lister{v}, Later: true}, w, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Read("memories/tea-is-in-the-cupboard.md"); !strings.Contains(got, "\nencoding: pending\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Undoing an accepted change gives back every byte, and it waits again.
 func TestUndoOfAnAcceptedChangeGivesBackTheBytes(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,7 @@ func Checks() []Check {
 		{ID: "attributes", Finds: "a changed file whose bytes git itself converts, so that stet leaves it alone"},
 		{ID: "unreadable", Finds: "a file or folder that cannot be read, or is too large"},
 		{ID: "tombstone", Finds: "a record of a rejection that cannot be read"},
+		{ID: "proposal", Finds: "what waits for the person and cannot be read", look: proposals},
 		{ID: "front-matter", Finds: "front matter that is no YAML", look: files},
 		{ID: "conflict-marker", Finds: "the marks of a merge that was never finished"},
 		{ID: "deep-nesting", Finds: "lists or quotations nested so deeply that they are read as text"},

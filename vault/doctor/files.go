@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 	"stet/vault"
 	"stet/vault/links"
 	"stet/vault/notebook"
+	"stet/vault/proposal"
 )
 
 // files reads every file once and looks at it from all sides.
@@ -190,6 +193,24 @@ func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
 			return err
 		}
 		x.commits, x.changes, x.warned = append(x.commits, res.Commits...), append(x.changes, res.Changes...), append(x.warned, res.Warnings...)
+	}
+	return nil
+}
+
+// proposals reports what waits for the person and cannot be read.
+func proposals(ctx context.Context, x *exam) error {
+	survey, err := x.v.Survey(ctx, proposal.Dir, true)
+	if err != nil {
+		return err
+	}
+	for _, f := range survey.Files {
+		data, _, err := x.v.ReadFile(f.Path)
+		if err == nil {
+			_, _, err = proposal.Decode(data)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			x.add(vault.Problem{ID: "proposal", Path: f.Path, Text: "cannot be read: " + err.Error(), Hint: "mend it, or remove it: nothing was written of it"})
+		}
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/vault"
-	"stet/vault/settings"
 )
 
 // A proposedView is one write that waits, as JSON shows it.
@@ -172,22 +171,16 @@ func (a *approver) print(w io.Writer, view proposedView) error {
 }
 
 // accept writes one proposal, compared with what is stored by now as any new memory
-// is, with the model where one is configured.
+// is. Where a model is configured it is left to "stet encode" to ask it.
 func (a *approver) accept(ctx context.Context, w approval.Waiting, who vault.Write) (res *intake.Result, err error) {
-	err = a.e.Auxiliary(a.v.Settings(), func(model llm.Client) (err error) {
-		asks := model != nil && !who.DryRun
-		x, err := a.e.Lexicon(a.v, asks)
-		if err != nil {
-			return err
-		}
-		d := approval.Desk{Find: x}
-		if asks {
-			d.Mind = &intake.Mind{Model: model, Meaning: x, Similar: a.v.Settings().Float(settings.SimilarFrom)}
-		}
-		res, err = approval.Accept(ctx, a.v, d, w, who)
-		return errors.Join(err, x.Close())
-	})
-	return res, err
+	_, _, err = llm.FromSettings(a.v.Settings(), llm.Auxiliary, a.e.Getenv)
+	later := !errors.Is(err, llm.ErrNoModel)
+	x, err := a.e.Lexicon(a.v, false)
+	if err != nil {
+		return nil, err
+	}
+	res, err = approval.Accept(ctx, a.v, approval.Desk{Find: x, Later: later}, w, who)
+	return res, errors.Join(err, x.Close())
 }
 
 // decide answers one proposal and says what became of it.
