@@ -1,7 +1,7 @@
 // Command contradictions stores what the person said in conversations, one message
 // after the other, through the door that compares it with what is stored, without a
-// model, and prints every flag that the rules raise, so that a person can read and
-// judge it, and how many of the labelled contradictions are among them. From the
+// model, and prints every flag that the rules raise and every message that they take for said
+// already, so that a person can read and judge them, and how many of the labelled contradictions are among them. From the
 // repository:
 //
 //	go run .ci/contradictions/main.go data/retrieval/beam100k data/retrieval/beam500k
@@ -147,7 +147,7 @@ func measure(dir string, quiet bool) error {
 		byColl[m.Coll] = append(byColl[m.Coll], m)
 	}
 	for _, coll := range colls {
-		h := &history{messages: byColl[coll], quiet: quiet, t: t, ids: map[vault.Path]string{}}
+		h := &history{messages: byColl[coll], quiet: quiet, t: t, ids: map[vault.Path]string{}, texts: map[string]string{}}
 		h.labels = slices.DeleteFunc(slices.Clone(gold), func(l label) bool { return l.Coll != coll })
 		if err := h.play(); err != nil {
 			return fmt.Errorf("%s: %w", coll, err)
@@ -171,6 +171,7 @@ type history struct {
 	quiet    bool
 	t        *tally
 	ids      map[vault.Path]string
+	texts    map[string]string // by id
 	now      time.Time
 }
 
@@ -233,6 +234,7 @@ func (h *history) store(ctx context.Context, v *vault.Vault, x *index.Index, m m
 		return err
 	}
 	h.t.messages++
+	h.texts[m.ID] = m.Text
 	for _, stored := range res.Memories {
 		if h.ids[stored.Path] == "" {
 			h.ids[stored.Path] = m.ID
@@ -241,6 +243,9 @@ func (h *history) store(ctx context.Context, v *vault.Vault, x *index.Index, m m
 	for _, d := range res.Decisions {
 		if d.Kind == encode.Duplicate {
 			h.t.same++
+			if !h.quiet {
+				fmt.Printf("  said already by %s\n    %s: %q\n    %s: %q\n", d.Rule, h.ids[d.Path], h.texts[h.ids[d.Path]], m.ID, m.Text)
+			}
 			continue
 		}
 		h.flag(m, d)

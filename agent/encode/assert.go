@@ -27,14 +27,20 @@ func (c *clause) asserted() bool {
 		}
 	}
 	first := c.words[0].fold
-	return !(first == "let's" || first == "let" || first == "should" || first == "do" && !c.words[0].owns && len(c.words) > 1 && c.words[1].fold != "not")
+	return !(first == "let's" || first == "let" || first == "should" || orders()[first] || first == "do" && !c.words[0].owns && len(c.words) > 1 && c.words[1].fold != "not")
 }
+
+// orders ask for a change when they begin a clause; none has happened.
+var orders = sync.OnceValue(func() map[string]bool {
+	return set(`change switch move migrate convert upgrade downgrade rename replace swap please`)
+})
 
 // hedges make a clause a condition, a wish or a guess.
 var hedges = sync.OnceValue(func() map[string]bool {
 	return set(`if unless whether would could might maybe perhaps possibly probably suppose supposing imagine hypothetically wish wishes
 		considering consider considers evaluating wonder wondering thinks planning intend intends hopefully
 		trying sure unsure understand interested struggling trouble stuck wondered confused
+		gonna wanna
 		wenn falls würde würden könnte vielleicht si peut-être pourrait quizás quizá tal_vez podría se forse potrebbe 如果 もし`)
 })
 

@@ -11,7 +11,10 @@ import (
 // friends, skills, allergies) there can be several.
 var attributes = sync.OnceValue(func() map[string]string {
 	return table(`
-		name: name, full_name, first_name, last_name, surname, nickname, vorname, nachname, nom, prénom, nombre, apellido, nome, cognome, 名字, 名前
+		name: name, full_name, nombre, nome, 名字, 名前
+		first name: first_name, given_name, vorname, prénom
+		last name: last_name, surname, family_name, nachname, nom, apellido, cognome
+		nickname: nickname, spitzname, surnom, apodo, soprannome
 		e-mail: email, e-mail, mail, email_address, e-mail_address, mail_address, e-mail-adresse, adresse_e-mail, adresse_mail, correo, correo_electrónico, indirizzo_email
 		phone: phone, phone_number, telephone, telephone_number, mobile, mobile_number, cell, extension, telefon, telefonnummer, handynummer, numéro_de_téléphone, téléphone, teléfono, número_de_teléfono, telefono, 电话
 		time zone: timezone, time_zone, zeitzone, fuseau_horaire, zona_horaria, fuso_orario
@@ -166,7 +169,7 @@ func fits(attribute string, value []word) bool {
 		return has(func(w word) bool {
 			return number(w.fold) != "" || w.value() || weekdays()[w.fold] || months()[w.fold] > 0
 		})
-	case "manager", "doctor", "owner", "leader", "employer", "insurer", "bank", "school", "city", "name", "language", "gym":
+	case "manager", "doctor", "owner", "leader", "employer", "insurer", "bank", "school", "city", "name", "first name", "last name", "nickname", "language", "gym":
 		return has(func(w word) bool { return w.value() || strings.ContainsFunc(w.fold, unspaced) })
 	}
 	first := value[0].fold

@@ -108,6 +108,8 @@ func TestANegationBesideThePointIsNone(t *testing.T) {
 		{"I'm still seeing paint errors on the door.", "I'm not seeing any paint errors on the door."},
 		{"I'll check the torch batteries on Friday.", "I can't wait to check the torch batteries."},
 		{"Now the title is: The Long Rain", "Now the title is: The Short Snow"},
+		{"My name for the boat is Selma.", "Change the name to Petra."},
+		{"I'm gonna keep the orchard.", "I'm not gonna keep bees in the orchard."},
 		{"The glue does not hold plates that are not dry.", "The glue holds plates."},
 	})
 	check(t, encode.Conflict, []pair{
@@ -121,7 +123,14 @@ func TestANegationBesideThePointIsNone(t *testing.T) {
 
 func TestAValueIsNoOtherKindOfThing(t *testing.T) {
 	t.Parallel()
+	check(t, encode.Supersede, []pair{
+		{"My last name is Ferrer.", "My last name is now Ortega."},
+		{"My first name is Lena.", "I changed my first name to Lara."},
+	})
 	check(t, "", []pair{
+		{"My last name is Ferrer.", "I changed my first name to Lara."},
+		{"My first name is Lena.", "My surname is Ortega."},
+		{"My son's first name is Tom.", "My son's first name is Ben."},
 		{"I checked that my code is ready for production.", "I checked that my code is efficient."},
 		{"I am still seeing some issues.", "The tests pass without any issues."},
 		{"The share of the rent is 1:3 or 1/3.", "The share of the rent is 1/3 or 0.33."},

@@ -55,7 +55,7 @@ func (c *clause) copula() *slot {
 	if a, _, from, to := find(attributes(), subject); a != "" && heads(subject, from, to) {
 		around := slices.Concat(subject[:from], subject[to:])
 		s := &slot{owner: ownerOf(around), attribute: a, value: upToBreak(rest), how: exclusive}
-		if a == "name" && plural(around) || a == "job" && s.owner == "" || !fits(a, s.value) {
+		if strings.HasSuffix(a, "name") && plural(around) || a == "job" && s.owner == "" || !fits(a, s.value) {
 			return nil
 		}
 		_, s.product, _, _ = find(products(), s.value)
