@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"stet/agent/encode"
 	"stet/vault"
@@ -47,6 +49,69 @@ func (d *desk) candidates(dr *draft, text string) ([]encode.Memory, error) {
 		}
 	}
 	return out, nil
+}
+
+// thin is with how few words to search for a text may be missed by a search.
+const thin = 3
+
+// thinBytes bounds such a text: what is longer has words.
+const thinBytes = 1 << 10
+
+// verbatim finds the very text of a note where the rules see nothing in it, for it
+// has no word that they know. One with hardly a word to search for is looked for
+// among all memories.
+func (d *desk) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict, error) {
+	text := strings.TrimSpace(dr.memory.Text)
+	same := func(id string) *encode.Verdict {
+		return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
+	}
+	for _, o := range slices.Concat(dr.near, earlier) {
+		if strings.TrimSpace(o.Text) == text {
+			return same(o.ID), nil
+		}
+	}
+	words := 0
+	for _, probe := range encode.Probes(text) {
+		words = max(words, len(strings.Fields(probe)))
+	}
+	if words >= thin || text == "" || len(dr.near) > 0 {
+		return nil, nil
+	}
+	if err := d.listTexts(); err != nil {
+		return nil, err
+	}
+	for _, p := range d.texts[text] {
+		if !concerns(dr.note.Scope, vault.ScopeOf(p)) {
+			continue
+		}
+		m, ok, err := d.read(p)
+		if err != nil {
+			return nil, err
+		}
+		if ok && strings.TrimSpace(string(m.Body)) == text {
+			d.stored[string(m.Path)] = m
+			return same(string(m.Path)), nil
+		}
+	}
+	return nil, nil
+}
+
+// listTexts reads all memories, once.
+func (d *desk) listTexts() error {
+	if d.texts != nil {
+		return nil
+	}
+	all, err := d.v.List(d.ctx, vault.Filter{})
+	if err != nil {
+		return err
+	}
+	d.texts = map[string][]vault.Path{}
+	for _, m := range all {
+		if text := strings.TrimSpace(string(m.Body)); len(text) <= thinBytes {
+			d.texts[text] = append(d.texts[text], m.Path)
+		}
+	}
+	return nil
 }
 
 // read reads a memory as it stands on disk now.

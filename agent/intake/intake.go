@@ -91,7 +91,8 @@ type desk struct {
 	mind     *Mind           // nil without a model
 	thoughts map[int]thought // of earlier attempts as well, by note
 	w        vault.Write
-	earlier  batch // notes of the same call
+	earlier  batch                   // notes of the same call
+	texts    map[string][]vault.Path // of short memories, by text, when they were needed
 	stored   map[string]vault.Memory
 	warnings []string
 	done     []Decision
@@ -208,7 +209,10 @@ func (d *desk) judge(dr *draft) error {
 	if dr.memory, dr.near = m, near; dr.self != nil {
 		return d.reconsider(dr)
 	}
-	dr.plan, err = d.decide(m, near, d.earlier.near(text))
+	earlier := d.earlier.near(text)
+	if dr.plan, err = d.decide(m, near, earlier); err == nil && dr.plan.Duplicate == nil {
+		dr.plan.Duplicate, err = d.verbatim(dr, earlier)
+	}
 	d.earlier.add(m)
 	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
 		if old := d.stored[dup.Old]; old.Kind != n.Kind || vault.FoldName(old.Name()) != vault.FoldName(n.Title) {
