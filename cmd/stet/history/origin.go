@@ -22,15 +22,17 @@ type originView struct {
 	Run     string   `json:"run,omitempty"`
 	Rule    string   `json:"rule,omitempty"`
 	Model   string   `json:"model,omitempty"`
-	Subject string   `json:"subject"`
-	Why     string   `json:"why,omitempty"`
+	// Approved is the person who let an agent write it.
+	Approved string `json:"approved_by,omitempty"`
+	Subject  string `json:"subject"`
+	Why      string `json:"why,omitempty"`
 }
 
 func viewOrigin(c vault.Commit) originView {
 	return originView{
 		Rev: c.Rev, When: console.ViewCommit(c).When, at: c.When, By: c.Author, Email: c.AuthorEmail, Kind: kindOf(c), Op: c.Op,
 		Actor: c.Trailers.Get("Stet-Actor"), Door: c.Trailers.Get("Stet-Door"), Session: c.Trailers.Get("Stet-Session"),
-		Run: c.Trailers.Get("Stet-Run"), Rule: c.Trailers.Get("Stet-Rule"), Model: c.Trailers.Get("Stet-Model"),
+		Run: c.Trailers.Get("Stet-Run"), Rule: c.Trailers.Get("Stet-Rule"), Model: c.Trailers.Get("Stet-Model"), Approved: c.Trailers.Get("Stet-Approved-By"),
 		Subject: c.Subject, Why: c.Body,
 	}
 }
@@ -68,7 +70,7 @@ func (o originView) writer() string {
 func (o originView) reasons() []string {
 	var out []string
 	for _, r := range [...]struct{ name, value string }{
-		{"through", o.Door}, {"session", o.Session}, {"run", o.Run}, {"rule", o.Rule}, {"model", o.Model}, {"why:", o.Why},
+		{"through", o.Door}, {"session", o.Session}, {"run", o.Run}, {"rule", o.Rule}, {"model", o.Model}, {"approved by", o.Approved}, {"why:", o.Why},
 	} {
 		if r.value != "" {
 			out = append(out, r.name+" "+console.Line1(r.value))
