@@ -42,11 +42,15 @@ type Finished struct {
 // that were stored before it, in the order in which they were stored. A memory that
 // changes is one commit, published before the next one is looked at, so that a run
 // that ends early loses nothing. One that the model fails stays as it is. What
-// somebody took back is not done again unless w.Again asks for it.
+// somebody took back is not done again unless w.Again asks for it. It fails with
+// [vault.ErrRefused] for a writer whose words wait for approval.
 //
 // A memory that is pending is filed by the model, unless it has a place. No other
 // one is moved: where a person put a memory is their business.
 func Finish(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, c Choice, w vault.Write) (*Finished, error) {
+	if v.Waits(w) {
+		return nil, vault.WithHint(fmt.Errorf("look at stored memories again: %w: what agents write waits for the person, and this changes what is stored", vault.ErrRefused), `the person runs "stet encode"`)
+	}
 	if c.Rule != "" {
 		mind = nil
 		if !slices.ContainsFunc(encode.Rules(), func(id string) bool { return isRule(id, c.Rule) }) {

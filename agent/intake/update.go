@@ -15,14 +15,15 @@ import (
 // rules in front, and no model: what a rule is sure the new text makes untrue goes in
 // the same commit, what it contradicts is linked. That the text stands elsewhere
 // already keeps nobody from writing it; the result's decisions say so. A patch without
-// a text is carried out as it is. It fails as [links.Update] does.
+// a text, or one that waits for approval, is carried out as it is. It fails as [links.Update] does.
 func Update(ctx context.Context, v *vault.Vault, find Searcher, ref string, patch vault.Patch, rewriteNotes bool, w vault.Write) (*links.Result, []Decision, error) {
 	for attempt := 1; ; attempt++ {
 		m, err := v.Resolve(ctx, ref)
 		if err != nil {
 			return nil, nil, err
 		}
-		if patch.Text == nil || m.Class != vault.ClassMemory || m.Problem != "" || strings.TrimSpace(*patch.Text) == strings.TrimSpace(string(m.Body)) {
+		// Nothing happens to other memories before a person agrees.
+		if v.Waits(w) || patch.Text == nil || m.Class != vault.ClassMemory || m.Problem != "" || strings.TrimSpace(*patch.Text) == strings.TrimSpace(string(m.Body)) {
 			res, err := links.Update(ctx, v, ref, patch, rewriteNotes, w)
 			return res, nil, err
 		}
