@@ -21,8 +21,10 @@ type clause struct {
 	place    int // among the clauses of its sentence
 	question bool
 
+	// What is read once, since a new clause is compared with those of many texts.
 	changed    *change
 	changeRead bool
+	row        []string
 }
 
 type span struct{ from, to int }

@@ -11,14 +11,23 @@ type reading struct {
 	Memory
 	clauses []*clause
 	norm    string // its words, folded, without punctuation
+	said    []sentence
+}
+
+// A sentence is one with all its words.
+type sentence struct {
+	words    []word
+	question bool
 }
 
 func read(m Memory) *reading {
 	r := &reading{Memory: m, clauses: clausesOf(m.Text)}
 	var b strings.Builder
 	for _, s := range sentences(m.Text) {
-		b.WriteString(folds(wordsOf(m.Text, s.from, s.to)))
-		if strings.ContainsAny(m.Text[s.from:s.to], "?？") {
+		words, question := wordsOf(m.Text, s.from, s.to), strings.ContainsAny(m.Text[s.from:s.to], "?？")
+		r.said = append(r.said, sentence{words, question})
+		b.WriteString(folds(words))
+		if question {
 			b.WriteByte('?')
 		}
 		b.WriteByte('\n')

@@ -18,9 +18,9 @@ type deed struct {
 // deedsIn reads what a text says that somebody has done.
 func deedsIn(r *reading) []deed {
 	var out []deed
-	for _, s := range sentences(r.Text) {
+	for _, s := range r.said {
 		who := ""
-		for _, part := range segments(wordsOf(r.Text, s.from, s.to)) {
+		for _, part := range segments(s.words) {
 			found := done(part, who)
 			for _, d := range found {
 				d.said = span{part[0].from, part[len(part)-1].to}

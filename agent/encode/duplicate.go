@@ -165,7 +165,14 @@ func sameValues(a, b *clause) bool {
 // sequence is what a clause says, word by word. The little words that place one
 // thing to another count: "before" is not "after", "from" is not "to".
 func sequence(c *clause) []string {
-	var out []string
+	if c.row == nil {
+		c.row = c.readRow()
+	}
+	return c.row
+}
+
+func (c *clause) readRow() []string {
+	out := []string{}
 	for i := 0; i < len(c.words); i++ {
 		w := c.words[i]
 		if d, n := date(c.words[i:]); n > 0 {

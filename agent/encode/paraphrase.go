@@ -12,28 +12,18 @@ import (
 // else does: numbers, names, negations, tense, modal verbs, little words of place
 // and who does what to whom all stand in it.
 func paraphrased(n, o *reading) bool {
-	a, b := sentences(n.Text), sentences(o.Text)
-	if len(a) != len(b) || len(n.clauses) == 0 || len(o.clauses) == 0 {
-		return false
-	}
-	for i := range a {
-		if !sameSentence(n.Text, a[i], o.Text, b[i]) {
-			return false
-		}
-	}
-	return true
+	return len(n.clauses) > 0 && len(o.clauses) > 0 && slices.EqualFunc(n.said, o.said, sameSentence)
 }
 
 // wordier is by how many words two sentences that say the same may differ: "which
 // is", "is being … by".
 const wordier = 6
 
-func sameSentence(text string, s span, other string, t span) bool {
-	a, b := wordsOf(text, s.from, s.to), wordsOf(other, t.from, t.to)
-	if len(a)-len(b) > wordier || len(b)-len(a) > wordier || strings.ContainsAny(text[s.from:s.to], "?？") != strings.ContainsAny(other[t.from:t.to], "?？") {
+func sameSentence(a, b sentence) bool {
+	if n := len(a.words) - len(b.words); n > wordier || -n > wordier || a.question != b.question {
 		return false
 	}
-	x, y := plainly(a), plainly(b)
+	x, y := plainly(a.words), plainly(b.words)
 	if named := fixedIn(x, y); !slices.Equal(fixedOf(x, named), fixedOf(y, named)) {
 		return false
 	}

@@ -146,8 +146,11 @@ func signs(s string) []string {
 	return out
 }
 
+// firstUnspaced is the first letter of the scripts that are written without spaces.
+const firstUnspaced = 'ก'
+
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
+	return r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 }
 
 // stem is the English stem of a folded word; a word with other letters or digits
