@@ -60,6 +60,10 @@ func (v *Vault) propose(ctx context.Context, why Why, dry bool, fn func(*Tx) err
 	if err != nil {
 		return nil, err
 	}
+	if len(drafts) == 0 { // the machine's own part changes nothing
+		c.commits = nil
+		return tx.result(c)
+	}
 	first := drafts[0]
 	staged := Why{Op: OpPropose, Subject: string(first.Op) + " " + first.Subject, Actor: why.Actor, AgentName: why.AgentName, Door: why.Door, Session: why.Session, Run: why.Run, Given: why.Given}
 	if len(drafts) > 1 {
