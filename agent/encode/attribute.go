@@ -69,6 +69,8 @@ var attributes = sync.OnceValue(func() map[string]string {
 		timeout: timeout, ttl, retention, retention_period
 		start: start_date, start_time
 		code: code, gate_code, door_code, pin_code
+		password: password, wifi_password, wi-fi_password, passwort, mot_de_passe, contraseña
+		favourite colour: favourite_colour, favorite_color, favourite_color, favorite_colour, lieblingsfarbe, couleur_préférée, color_favorito
 		weight: weight, gewicht
 		height: height, grösse, größe
 		frequency: frequency, interval, schedule, cadence`)
