@@ -26,7 +26,9 @@ func roundTrip(t interface{ Fatalf(string, ...any) }, main []byte) {
 	if _, has := doc.Meta("proposal"); doc.FrontMatterError() == nil && !has {
 		t.Fatalf("%q: the line is no key of %q", main, data)
 	}
-	if markdown.Parse(main).FrontMatterError() == nil && !bytes.Equal(bytes.TrimPrefix(doc.Body(), []byte("\ufeff")), bytes.TrimPrefix(markdown.Parse(main).Body(), []byte("\ufeff"))) {
+	// A mark in front of the whole file is none of its text, behind our line it is.
+	text := func(d *markdown.Document) []byte { return bytes.TrimLeft(d.Body(), "\ufeff") }
+	if markdown.Parse(main).FrontMatterError() == nil && !bytes.Equal(text(doc), text(markdown.Parse(main))) {
 		t.Fatalf("the text of %q is not that of %q", data, main)
 	}
 }
