@@ -123,10 +123,9 @@ func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, 
 	if err := e.run(q); err != nil {
 		return nil, nil, 0, err
 	}
-	recs := src.records()
 	top := topList{order: better, limit: limit}
 	e.each(q, func(m match) {
-		if recs[m.doc].docs > 0 && keep(m.doc) {
+		if keep(m.doc) {
 			top.add(m)
 		}
 	})

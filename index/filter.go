@@ -236,6 +236,27 @@ func (s *searching) visible(r *record, superseded bool) bool {
 	return s.q.Archived || !superseded
 }
 
+// usual reports a query without anything that restricts or widens it.
+func (s *searching) usual() bool {
+	return len(s.q.Class) == 0 && !s.q.Archived && !s.reporting && len(s.parsed.filters) == 0 && len(s.parsed.required) == 0
+}
+
+// plain marks the documents that every usual query may answer with, whatever the time.
+// Most are, and a look at one byte says so.
+func (o *opened) plain(recs []record) []bool {
+	o.plainOnce.Do(func() {
+		o.plainDocs = make([]bool, len(recs))
+		for i := range recs {
+			switch vault.ClassOf(recs[i].path) {
+			case vault.ClassArchive, vault.ClassReport, vault.ClassConfig:
+			default:
+				o.plainDocs[i] = recs[i].docs > 0 && recs[i].flags&flagTimed == 0 && (o.hidden == nil || !o.hidden[i])
+			}
+		}
+	})
+	return o.plainDocs
+}
+
 // untimely reports a document that is not valid yet, or no longer.
 func (s *searching) untimely(r *record) bool {
 	if r.flags&flagTimed == 0 {

@@ -301,7 +301,11 @@ func (s *searching) files(src source, hidden []bool) error {
 	recs := src.records()
 	keep := func(d int32) bool {
 		superseded := hidden != nil && hidden[d] || s.untimely(&recs[d])
-		return s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded, 0)
+		return recs[d].docs > 0 && s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded, 0)
+	}
+	if seg, ok := src.(*segSource); ok && s.usual() {
+		plain, slowly := seg.st.opened.plain(recs), keep
+		keep = func(d int32) bool { return plain[d] || slowly(d) }
 	}
 	e, top, total, err := evaluate(s.ctx, src, s.parsed, keep, ask)
 	if err != nil {

@@ -147,7 +147,7 @@ func (s *searching) stored(limit int) (out []vault.Path, err error) {
 		recs, hidden := st.man.recs, st.opened.hidden
 		src := &segSource{st: st, files: func(string) ([]posting, error) { return nil, nil }}
 		_, top, _, err := evaluate(s.ctx, src, s.parsed, func(d int32) bool {
-			return s.visible(&recs[d], hidden != nil && hidden[d])
+			return recs[d].docs > 0 && s.visible(&recs[d], hidden != nil && hidden[d])
 		}, limit)
 		for _, m := range top {
 			out = append(out, recs[m.doc].path)

@@ -333,7 +333,7 @@ func (s *searching) matches(f vault.File, hidden bool) bool {
 	if err != nil {
 		return false
 	}
-	keep := func(int32) bool { return s.parsed.keeps(&one.recs[0], hidden, 0) }
+	keep := func(int32) bool { return one.recs[0].docs > 0 && s.parsed.keeps(&one.recs[0], hidden, 0) }
 	_, top, _, err := evaluate(s.ctx, one, s.parsed, keep, 1)
 	return err == nil && len(top) == 1
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/RoaringBitmap/roaring"
 	blugeindex "github.com/blugelabs/bluge/index"
@@ -29,6 +30,9 @@ type opened struct {
 	stats  [fieldCount]similarity
 	hidden []bool // superseded records; nil when there are none
 	unread []*record
+
+	plainOnce sync.Once
+	plainDocs []bool // see plain
 }
 
 // open loads what a search needs. reuse is an earlier state whose segments may
