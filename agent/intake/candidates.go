@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"stet/agent/encode"
 	"stet/vault"
@@ -32,6 +34,7 @@ func (d *desk) candidates(dr *draft, text string) ([]encode.Memory, error) {
 			d.warnings = append(d.warnings, fmt.Sprintf("not compared with what is stored: %v", err))
 			return nil, nil
 		}
+		dr.more = dr.more || len(found) == near
 		for _, p := range found {
 			if seen[p] || !concerns(dr.note.Scope, vault.ScopeOf(p)) {
 				continue
@@ -72,9 +75,9 @@ func (d *desk) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict, er
 	}
 	words := 0
 	for _, probe := range encode.Probes(text) {
-		words = max(words, len(strings.Fields(probe)))
+		words = max(words, searchable(probe))
 	}
-	if words >= thin || text == "" || len(dr.near) > 0 {
+	if words >= thin || text == "" || words > 0 && len(dr.near) > 0 && !dr.more {
 		return nil, nil
 	}
 	if err := d.listTexts(); err != nil {
@@ -94,6 +97,18 @@ func (d *desk) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict, er
 		}
 	}
 	return nil, nil
+}
+
+// searchable counts the words of a probe that a search surely finds: longer ones of
+// letters and digits alone, which every rule of cutting words leaves whole.
+func searchable(probe string) (n int) {
+	for word := range strings.FieldsSeq(probe) {
+		odd := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+		if utf8.RuneCountInString(word) >= thin && !strings.ContainsFunc(word, odd) {
+			n++
+		}
+	}
+	return n
 }
 
 // listTexts reads all memories, once.

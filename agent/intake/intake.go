@@ -113,6 +113,7 @@ type draft struct {
 	failed  error    // why the model was no help
 	// cosine tells how near stored memories are in meaning, nil where nobody knows.
 	cosine map[string]float64
+	more   bool // there may be more that shares a word with it than near has
 	// Of a memory that is stored already.
 	self     *vault.Memory
 	placed   bool // where it belongs is not asked

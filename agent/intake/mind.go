@@ -207,7 +207,9 @@ func (d *desk) compareIn(dr *draft) error {
 			dr.near = append(dr.near, m)
 		}
 	}
-	dr.plan, err = d.decide(dr.memory, dr.near, nil)
+	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err == nil && dr.plan.Duplicate == nil {
+		dr.plan.Duplicate, err = d.verbatim(dr, nil)
+	}
 	return err
 }
 
