@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"stet/index"
@@ -82,9 +81,10 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 // meet reads what is known about the transcripts of hits, many at a time.
 func (s *searching) meet(ctx context.Context, hits []index.Hit) error {
 	var paths []vault.Path
+	taken := map[vault.Path]bool{} // an answer without a limit has a million hits
 	for _, h := range hits {
-		if _, ok := s.known[h.Path]; !ok && !s.live(h.Path) && !slices.Contains(paths, h.Path) {
-			paths = append(paths, h.Path)
+		if _, ok := s.known[h.Path]; !ok && !taken[h.Path] && !s.live(h.Path) {
+			taken[h.Path], paths = true, append(paths, h.Path)
 		}
 	}
 	heads, err := session.Heads(ctx, s.v, paths)
