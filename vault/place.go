@@ -70,7 +70,7 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if pl.want.mode == gitstore.ModeExecutable {
 		perm = 0o777
 	}
-	data, err := pl.want.content(pl.path, pl.v.repo.Stage().Blob)
+	data, err := pl.want.content(pl.path, func(id gitstore.ID) ([]byte, error) { return pl.v.repo.Stage().Blob(id) })
 	if err != nil {
 		return err
 	}

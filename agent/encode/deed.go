@@ -95,7 +95,7 @@ func pastForm(w word) bool {
 func verbStem(w word) string {
 	for _, forms := range []map[string]string{irregular().done, irregular().past} {
 		if base := forms[w.fold]; base != "" {
-			return stem(base)
+			return Stem(base)
 		}
 	}
 	return w.stem
@@ -157,7 +157,7 @@ var deeds = sync.OnceValue(func() [][]string {
 	`) {
 		var class []string
 		for v := range strings.FieldsSeq(row) {
-			class = append(class, stem(v), stem(past(v)))
+			class = append(class, Stem(v), Stem(past(v)))
 		}
 		if len(class) > 0 {
 			out = append(out, class)

@@ -57,8 +57,8 @@ var antonyms = sync.OnceValue(func() map[string][]string {
 		an/aus erlaubt/verboten offen/geschlossen hell/dunkel mag/hasst activé/désactivé ouvert/fermé permis/interdit
 		abierto/cerrado activado/desactivado permitido/prohibido aperto/chiuso`) {
 		a, b, _ := strings.Cut(pair, "/")
-		out[stem(a)] = append(out[stem(a)], stem(b))
-		out[stem(b)] = append(out[stem(b)], stem(a))
+		out[Stem(a)] = append(out[Stem(a)], Stem(b))
+		out[Stem(b)] = append(out[Stem(b)], Stem(a))
 	}
 	return out
 })

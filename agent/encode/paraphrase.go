@@ -86,7 +86,7 @@ func plainly(words []word) []word {
 }
 
 func rename(w word, fold string) word {
-	w.fold, w.stem = fold, stem(fold)
+	w.fold, w.stem = fold, Stem(fold)
 	return w
 }
 
@@ -262,7 +262,7 @@ func tokens(words []word) []string {
 		case done:
 			out = append(out, verbStem(w))
 		case irregular().past[w.fold] != "":
-			out, tense = append(out, stem(irregular().past[w.fold])), append(tense, "w")
+			out, tense = append(out, Stem(irregular().past[w.fold])), append(tense, "w")
 		case regular(w) && isVerb(w):
 			out, tense = append(out, w.stem), append(tense, "w")
 		case w.content():

@@ -80,7 +80,7 @@ func appendWord(out []word, caser cases.Caser, text string, from, to int) []word
 		} else if short, ok := strings.CutSuffix(w.fold, "s'"); ok {
 			w.fold, w.owns = short+"s", true
 		}
-		w.stem = stem(w.fold)
+		w.stem = Stem(w.fold)
 		out = append(out, w)
 	}
 	if strings.ContainsAny(tail, ",;:)") {
@@ -100,7 +100,7 @@ func expandContraction(out []word) []word {
 	if more == "" {
 		return out
 	}
-	w.fold, w.stem = head, stem(head)
+	w.fold, w.stem = head, Stem(head)
 	return append(out, word{from: w.to, to: w.to, raw: more, fold: more, stem: more, comma: w.comma})
 }
 
@@ -153,9 +153,9 @@ func unspaced(r rune) bool {
 	return r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
 }
 
-// stem is the English stem of a folded word; a word with other letters or digits
+// Stem is the English stem of a folded word; a word with other letters or digits
 // is its own.
-func stem(w string) string {
+func Stem(w string) string {
 	for i := range len(w) {
 		if w[i] < 'a' || w[i] > 'z' {
 			return w

@@ -95,12 +95,12 @@ type finisher struct {
 const together = 16
 
 func (f *finisher) run() error {
-	todo, err := f.choose()
+	waiting, err := f.choose()
 	if err != nil {
 		return err
 	}
-	total := len(todo)
-	for len(todo) > 0 {
+	total := len(waiting)
+	for len(waiting) > 0 {
 		if err := context.Cause(f.ctx); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (f *finisher) run() error {
 		if f.mind != nil && !f.gone {
 			d.mind = &Mind{Model: f.mind.Model, Meaning: f.mind.Meaning, Similar: f.mind.Similar}
 		}
-		drafts, rest, err := f.take(d, todo)
+		drafts, rest, err := f.take(d, waiting)
 		if err != nil {
 			return err
 		}
@@ -132,9 +132,9 @@ func (f *finisher) run() error {
 		}
 		f.gone = f.gone || f.hopeless(d, drafts)
 		f.out.Warnings = append(f.out.Warnings, d.warnings...)
-		todo = slices.Concat(again, rest)
+		waiting = slices.Concat(again, rest)
 		if f.Progress != nil {
-			f.Progress(total-len(todo), total)
+			f.Progress(total-len(waiting), total)
 		}
 	}
 	return nil
@@ -161,19 +161,19 @@ func (f *finisher) choose() ([]vault.Memory, error) {
 
 // take puts memories onto the desk as long as none has to do with one that lies
 // there: what becomes of that one comes first.
-func (f *finisher) take(d *desk, todo []vault.Memory) (drafts []draft, rest []vault.Memory, err error) {
+func (f *finisher) take(d *desk, waiting []vault.Memory) (drafts []draft, rest []vault.Memory, err error) {
 	size := 1
 	if d.mind != nil {
 		size = together
 	}
 	busy := map[vault.Path]bool{}
-	for len(todo) > 0 && len(drafts) < size {
-		dr, err := f.draft(len(drafts), todo[0].Path)
+	for len(waiting) > 0 && len(drafts) < size {
+		dr, err := f.draft(len(drafts), waiting[0].Path)
 		if err != nil {
 			return nil, nil, err
 		}
 		if dr == nil {
-			todo = todo[1:]
+			waiting = waiting[1:]
 			continue
 		}
 		if err := d.judge(dr); err != nil {
@@ -186,10 +186,10 @@ func (f *finisher) take(d *desk, todo []vault.Memory) (drafts []draft, rest []va
 		for _, p := range concerned {
 			busy[p] = true
 		}
-		drafts, todo = append(drafts, *dr), todo[1:]
+		drafts, waiting = append(drafts, *dr), waiting[1:]
 	}
 	f.out.Examined += len(drafts)
-	return drafts, todo, nil
+	return drafts, waiting, nil
 }
 
 // hopeless reports whether the model failed everything that it was asked.

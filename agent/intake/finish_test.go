@@ -111,6 +111,28 @@ func drawWishes(r *rapid.T) []wish {
 	return out
 }
 
+// granting answers with what was wished of each stored memory, or with raw where that
+// is not empty. heard is told of every memory that was shown.
+func granting(wishes []wish, raw string, heard func(note string)) func(prompts.Judge) string {
+	return func(j prompts.Judge) string {
+		var out prompts.Judged
+		for i, s := range j.Stored {
+			heard(s.Note)
+			w := wishes[i]
+			said := []string{w.own, s.Note, j.Note, s.Note + " " + j.Note, strings.TrimSuffix(s.Note, ".") + " and " + j.Note}[w.text]
+			out.Actions = append(out.Actions, prompts.Action{Number: s.Number, Action: w.action, Text: said, Confidence: w.confidence})
+		}
+		data, err := json.Marshal(out)
+		if err != nil {
+			panic(err)
+		}
+		if raw != "" {
+			return raw
+		}
+		return string(data)
+	}
+}
+
 // Whatever a model says of pending memories: every text is in the vault afterwards,
 // notes are left alone, each memory is a commit, and undo gives back the bytes.
 func TestFinishingDoesNoHarm(t *testing.T) {
@@ -131,22 +153,7 @@ func TestFinishingDoesNoHarm(t *testing.T) {
 		wishes := drawWishes(r)
 		raw := rapid.SampledFrom([]string{"", "", "", "{}", rapid.String().Draw(r, "any answer")}).Draw(r, "raw")
 		model := &puppet{place: rapid.SampledFrom([]string{placed, "", `{"suggested_scope":"/../../x","categories":[],"importance":1}`, `{"suggested_scope":"/a/b","categories":["x"],"importance":1}`}).Draw(r, "place")}
-		model.judge = func(j prompts.Judge) string {
-			var out prompts.Judged
-			for i, s := range j.Stored {
-				w := wishes[i]
-				said := []string{w.own, s.Note, j.Note, s.Note + " " + j.Note, strings.TrimSuffix(s.Note, ".") + " and " + j.Note}[w.text]
-				out.Actions = append(out.Actions, prompts.Action{Number: s.Number, Action: w.action, Text: said, Confidence: w.confidence})
-			}
-			data, err := json.Marshal(out)
-			if err != nil {
-				panic(err)
-			}
-			if raw != "" {
-				return raw
-			}
-			return string(data)
-		}
+		model.judge = granting(wishes, raw, func(string) {})
 		before := filesOf(t, f)
 		c := intake.Choice{All: rapid.Bool().Draw(r, "all")}
 		res, err := intake.Finish(t.Context(), v, &lister{v: v}, &intake.Mind{Model: model}, c, vault.Write{Again: true})

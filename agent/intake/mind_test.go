@@ -302,11 +302,6 @@ func TestNoModelDoesHarm(t *testing.T) {
 		model := &puppet{place: rapid.SampledFrom([]string{placed, "", `{"suggested_scope":"/../../x","categories":["a/b"],"importance":9}`, `{"suggested_scope":"/notes/own.md","categories":["a\nid: x"],"importance":1}`}).Draw(r, "place")}
 		// Drawn before: the model is asked in another goroutine.
 		raw := rapid.SampledFrom([]string{"", "", "", "", "", "{}", rapid.String().Draw(r, "any answer")}).Draw(r, "raw")
-		type wish struct {
-			action, own string
-			text        int
-			confidence  float64
-		}
 		var wishes []wish
 		for range 5 {
 			wishes = append(wishes, wish{
@@ -315,23 +310,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 				rapid.IntRange(0, 4).Draw(r, "text"), rapid.SampledFrom([]float64{0, 0.8, 0.9, 1}).Draw(r, "confidence"),
 			})
 		}
-		model.judge = func(j prompts.Judge) string {
-			var out prompts.Judged
-			for i, s := range j.Stored {
-				told[s.Note] = true
-				w := wishes[i]
-				said := []string{w.own, s.Note, j.Note, s.Note + " " + j.Note, strings.TrimSuffix(s.Note, ".") + " and " + j.Note}[w.text]
-				out.Actions = append(out.Actions, prompts.Action{Number: s.Number, Action: w.action, Text: said, Confidence: w.confidence})
-			}
-			data, err := json.Marshal(out)
-			if err != nil {
-				panic(err)
-			}
-			if raw != "" {
-				return raw
-			}
-			return string(data)
-		}
+		model.judge = granting(wishes, raw, func(note string) { told[note] = true })
 		before := filesOf(t, f)
 		res, err := intake.Think(t.Context(), v, find, &intake.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Actor: actor, Again: true})
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"stet/agent/encode"
 )
 
 // A reading is a text with its sentences and what each of them says.
@@ -251,7 +253,7 @@ var verbs = sync.OnceValue(func() map[string]bool {
 		reports helps tutors mentors mines edits publishes performs acts represents operates handles processes stores sends receives returns
 		connects deploys hosts offers provides features specializes specialises majors graduates suffers takes treats cares fosters breeds
 		rides rows sails surfs skis knits sews codes programs freelances consults chairs heads directs advises`) {
-		out[stem(w)] = true
+		out[encode.Stem(w)] = true
 	}
 	return out
 })

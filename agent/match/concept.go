@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"stet/agent/encode"
 )
 
 // A concept is an attribute by the words that ask for it and the words that give it a
@@ -77,10 +79,10 @@ var table = sync.OnceValue(func() concepts {
 		ask, say, _ := strings.Cut(line, "|")
 		for w := range strings.FieldsSeq(ask) {
 			for part := range strings.SplitSeq(w, "_") {
-				c.asks[stem(part)] = append(c.asks[stem(part)], n)
+				c.asks[encode.Stem(part)] = append(c.asks[encode.Stem(part)], n)
 			}
 			if !strings.Contains(w, "_") {
-				c.says[stem(w)] = append(c.says[stem(w)], n)
+				c.says[encode.Stem(w)] = append(c.says[encode.Stem(w)], n)
 			}
 		}
 		for w := range strings.FieldsSeq(say) {
@@ -88,7 +90,7 @@ var table = sync.OnceValue(func() concepts {
 				c.heads, c.of[head] = append(c.heads, head), append(c.of[head], n)
 				continue
 			}
-			c.says[stem(w)] = append(c.says[stem(w)], n)
+			c.says[encode.Stem(w)] = append(c.says[encode.Stem(w)], n)
 		}
 		n++
 	}

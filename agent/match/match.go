@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"stet/agent/encode"
 )
 
 // A Text is what is looked through: one memory.
@@ -353,7 +355,7 @@ func (t term) match(words []token) float64 {
 			best = max(best, family)
 		case len(t.attributes) > 0 && says(w, t.attributes):
 			best = max(best, attribute)
-		case strings.Contains(w.fold, "-") && slices.ContainsFunc(strings.Split(w.fold, "-"), func(s string) bool { return stem(s) == t.stem }):
+		case strings.Contains(w.fold, "-") && slices.ContainsFunc(strings.Split(w.fold, "-"), func(s string) bool { return encode.Stem(s) == t.stem }):
 			best = max(best, piecewise)
 		}
 	}

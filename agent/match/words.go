@@ -5,9 +5,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/blevesearch/go-porterstemmer"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"stet/agent/encode"
 )
 
 // A token is what stands between two spaces, without the punctuation around it.
@@ -84,7 +85,7 @@ func newToken(caser cases.Caser, text string, from, to int) (token, bool) {
 			t.raw = t.raw[:min(len(t.raw), len(t.fold))]
 		}
 	}
-	t.stem, t.id = stem(t.fold), plainID(t.fold)
+	t.stem, t.id = encode.Stem(t.fold), plainID(t.fold)
 	return t, t.fold != ""
 }
 
@@ -94,20 +95,6 @@ func visible(r rune) rune {
 		return -1
 	}
 	return r
-}
-
-// stem is the English stem of a folded word; a word with other letters or digits
-// is its own.
-func stem(w string) string {
-	for i := range len(w) {
-		if w[i] < 'a' || w[i] > 'z' {
-			return w
-		}
-	}
-	if len(w) < 4 {
-		return w
-	}
-	return string(porterstemmer.StemWithoutLowerCasing([]rune(w)))
 }
 
 // related reports whether two stems are of one family, of which the stemmer knows

@@ -333,7 +333,7 @@ func TestAMatchOnATerminalIsShownAndAskedAbout(t *testing.T) {
 func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the editor of this test is a shell script")
+		t.Skip("skip: the editor of this test is a shell script")
 	}
 	s := newSession(t)
 	write := func(name, id, text, conflicts string) {

@@ -47,7 +47,7 @@ func edges() []edge {
 		{"agent/pipeline", []string{"agent/llm", "templates/prompts"}, "texts in, thoughts of a model out: it knows no vault and so can touch nothing"},
 		{"agent/intake", []string{"agent/encode", "agent/llm", "agent/pipeline", "agent/place", "index", "vault", "vault/links", "vault/notebook", "markdown"}, "the one door that stores: searches, lets rules and model judge, writes through the vault"},
 		{"agent/approval", []string{"agent/intake", "markdown", "vault", "vault/notebook", "vault/proposal", "vault/settings", "vault/tombstone"}, "what a person does with proposals, through the vault's public API and the door that stores"},
-		{"agent/match", []string{"markdown", "vault"}, "a description in, the memories it means out; writes through the vault"},
+		{"agent/match", []string{"agent/encode", "markdown", "vault"}, "a description in, the memories it means out; writes through the vault"},
 		{"index/watch", []string{"vault", "index"}, "hints to the index and to adopt, through their public API"},
 		{"vault/session", []string{"markdown", "vault", "vault/guard", "vault/settings"}, "open and sealed conversations, over the one writer"},
 		{"agent/recall", []string{"agent/llm", "index", "markdown", "templates/prompts", "vault", "vault/session"}, "what was said, found again: over the index and the transcripts"},

@@ -39,6 +39,16 @@ func asOf(ctx context.Context, e *console.Env, v *vault.Vault, text string) (vau
 	return c, view, nil
 }
 
+// snapshotAt is [asOf] with the files of the commit.
+func snapshotAt(ctx context.Context, e *console.Env, v *vault.Vault, text string) (vault.Commit, *asOfView, *vault.Snapshot, error) {
+	c, view, err := asOf(ctx, e, v, text)
+	if err != nil {
+		return c, nil, nil, err
+	}
+	snap, err := v.View(ctx, string(c.Rev))
+	return c, view, snap, err
+}
+
 // openSearch opens what is to be searched: the index of the files as they are, or
 // with --as-of the files of a commit.
 func openSearch(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault) (*index.Index, *asOfView, error) {
@@ -46,11 +56,7 @@ func openSearch(ctx context.Context, e *console.Env, in *console.Input, v *vault
 		x, err := e.Index(v, false)
 		return x, nil, err
 	}
-	c, view, err := asOf(ctx, e, v, in.String("as-of"))
-	if err != nil {
-		return nil, nil, err
-	}
-	snap, err := v.View(ctx, string(c.Rev))
+	c, view, snap, err := snapshotAt(ctx, e, v, in.String("as-of"))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -98,11 +98,7 @@ func listed(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vau
 		memories, err := v.List(ctx, f)
 		return memories, nil, err
 	}
-	c, view, err := asOf(ctx, e, v, in.String("as-of"))
-	if err != nil {
-		return nil, nil, err
-	}
-	snap, err := v.View(ctx, string(c.Rev))
+	c, view, snap, err := snapshotAt(ctx, e, v, in.String("as-of"))
 	if err != nil {
 		return nil, nil, err
 	}
