@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"stet/vault/durable"
+	"stet/vault/gitindex"
 	"stet/vault/settings"
 )
 
@@ -67,8 +68,41 @@ type File struct {
 	Identity uint64
 }
 
-func fileOf(p Path, info fs.FileInfo) File {
-	return File{Path: p, Size: info.Size(), ModTime: info.ModTime(), Identity: Identity(info)}
+// Identity is the [File.Identity] of what info describes.
+func Identity(info fs.FileInfo) uint64 {
+	e := durable.EntryOf(info)
+	return identityOf(&e)
+}
+
+// identityOf mixes the inode with the time of the last change. The factor spreads
+// the inode over the bits that times differ in.
+func identityOf(e *durable.Entry) uint64 {
+	return e.Ino*0x9e3779b97f4a7c15 ^ uint64(e.CtimeSec*1e9+int64(e.CtimeNsec))
+}
+
+// statOf is what git stores of a file's description.
+func statOf(info fs.FileInfo) gitindex.Stat {
+	e := durable.EntryOf(info)
+	return gitStat(&e)
+}
+
+// gitStat leaves 0 what the system does not tell: git finds it different, looks at
+// the content once and fills it in.
+func gitStat(e *durable.Entry) gitindex.Stat {
+	return gitindex.Stat{
+		CtimeSec: uint32(e.CtimeSec), CtimeNsec: e.CtimeNsec, MtimeSec: uint32(e.MtimeSec), MtimeNsec: e.MtimeNsec,
+		Dev: uint32(e.Dev), Ino: uint32(e.Ino), UID: e.UID, GID: e.GID, Size: uint32(e.Size),
+	}
+}
+
+func fileOf(p Path, e *durable.Entry) File {
+	return File{Path: p, Size: e.Size, ModTime: e.ModTime(), Identity: identityOf(e)}
+}
+
+// fileAt is fileOf what a system call said.
+func fileAt(p Path, info fs.FileInfo) File {
+	e := durable.EntryOf(info)
+	return fileOf(p, &e)
 }
 
 // A Problem is one finding of a look at the vault. ID is stable and can be

@@ -198,7 +198,7 @@ func (v *Vault) ReadFile(p Path) ([]byte, File, error) {
 	if err != nil {
 		return nil, File{}, err
 	}
-	return data, fileOf(p, info), nil
+	return data, fileAt(p, info), nil
 }
 
 // ReadHead reads the first n bytes of a file of the working tree, or all of a

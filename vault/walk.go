@@ -2,12 +2,8 @@ package vault
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"stet/vault/durable"
 	"stet/vault/gitindex"
@@ -35,10 +31,8 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	w := &walker[File]{v: v, ctx: ctx, take: fileOf, shown: v.showsIgnored(), told: o.Denied, keep: func(p Path) bool { return o.wants(p) && !strings.HasPrefix(p.Base(), ".") },
-		enter: func(p Path) bool {
-			return !strings.HasPrefix(p.Base(), ".") && (o.Reports || p != "logs") && (o.Archive || p != "archive")
-		}}
+	w := &walker[File]{v: v, ctx: ctx, take: fileOf, shown: v.showsIgnored(), told: o.Denied, keep: func(p Path) bool { return o.wants(p) && !dotted(p) },
+		enter: func(p Path) bool { return !dotted(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive") }}
 	if o.Reports {
 		if _, ok, err := w.admits(string(o.Under)); err != nil || !ok {
 			return nil, err
@@ -84,7 +78,7 @@ type walked struct {
 // anything in stet's own folders, .stet included.
 func (v *Vault) trackable(ctx context.Context) (*listing.Of[walked], []Problem, error) {
 	w := &walker[walked]{v: v, ctx: ctx, keep: inDomain, enter: followed,
-		take: func(p Path, info fs.FileInfo) walked { return walked{p, statOf(info)} }}
+		take: func(p Path, e *durable.Entry) walked { return walked{p, gitStat(e)} }}
 	files, err := w.run("")
 	return files, w.shut, err
 }
@@ -121,7 +115,12 @@ func (v *Vault) follower(ctx context.Context) *walker[File] {
 	return &walker[File]{v: v, ctx: ctx, take: fileOf, enter: followed}
 }
 
-func followed(dir Path) bool { return !strings.HasPrefix(dir.Base(), ".") || dir == ".stet" }
+func followed(dir Path) bool { return !dotted(dir) || dir == ".stet" }
+
+// dotted reports a name that systems hide.
+func dotted(p Path) bool {
+	return strings.HasPrefix(string(p[strings.LastIndexByte(string(p), '/')+1:]), ".")
+}
 
 // Pick returns those of the paths, in their order, that [Vault.Files] with the
 // archive would list. Cost: a few calls a folder and one lstat a path, however
@@ -135,7 +134,7 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 	w.shown = v.showsIgnored()
 	var out []File
 	for _, p := range paths {
-		if class := ClassOf(p); !p.IsMarkdown() || strings.HasPrefix(p.Base(), ".") || class == ClassReport || class == ClassConfig {
+		if class := ClassOf(p); !p.IsMarkdown() || dotted(p) || class == ClassReport || class == ClassConfig {
 			continue
 		}
 		dir := p.Dir()
@@ -151,249 +150,13 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 			continue
 		}
 		if info, err := v.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
-			out = append(out, fileOf(p, info))
+			out = append(out, fileAt(p, info))
 		}
 	}
 	return out, context.Cause(ctx)
 }
 
-// admits reports whether a walk from the vault's root would list dir, and the
-// ignore rules that hold in it.
-func (w *walker[T]) admits(dir string) (gitstore.Below, bool, error) {
-	ignore, err := w.v.repo.Ignore()
-	if err != nil {
-		return gitstore.Below{}, false, err
-	}
-	if ignore, err = w.v.above(ignore, "."); err != nil {
-		return gitstore.Below{}, false, err
-	}
-	at, rules := "", gitstore.Below{}
-	for part := range strings.SplitSeq(path.Join(".", dir)+"/", "/") {
-		data, err := readSmall(w.v.tree, path.Join(at, ".gitignore"))
-		if err != nil {
-			return gitstore.Below{}, false, err
-		}
-		in := trimSlash(w.v.prefix + at)
-		ignore = ignore.In(in, data)
-		rules = ignore.Below(in)
-		if part == "" || dir == "." {
-			break
-		}
-		at = path.Join(at, part)
-		info, err := w.v.tree.Lstat(at)
-		if err != nil || !info.IsDir() || !w.enter(Path(at)) {
-			return gitstore.Below{}, false, nil
-		}
-		if w.hides(rules, Path(at), true) || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
-			return gitstore.Below{}, false, nil
-		}
-	}
-	return rules, true, nil
-}
-
 // inDomain reports whether stet looks after a path.
 func inDomain(p Path) bool {
-	return ClassOf(p) != ClassNote || p.IsMarkdown() && !strings.HasPrefix(p.Base(), ".")
-}
-
-// walker lists a tree with a few goroutines, one folder at a time each. It keeps
-// of each file what take makes of it, which is less than the system says.
-type walker[T any] struct {
-	v     *Vault
-	ctx   context.Context
-	keep  func(Path) bool
-	enter func(Path) bool
-	shown bool // transcripts that git ignores are not hidden
-	take  func(Path, fs.FileInfo) T
-
-	mu    sync.Mutex
-	dirs  []Path // the folders listed, without the one the walk began in
-	errs  []error
-	shut  []Problem // folders that may not be listed
-	slots chan struct{}
-	told  func(Path, error) // of folders that may not be listed; may be nil
-	wg    sync.WaitGroup
-}
-
-// walkers bounds the folders listed at once: listing waits for the kernel, so
-// a few more than the usual two to eight processors pay.
-const walkers = 8
-
-func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
-	ignore, err := w.v.repo.Ignore()
-	if err != nil {
-		return nil, err
-	}
-	dir := "."
-	if under != "" {
-		dir = string(under)
-	}
-	if ignore, err = w.v.above(ignore, dir); err != nil {
-		return nil, err
-	}
-	w.slots = make(chan struct{}, walkers)
-	found := &listing.Of[T]{}
-	w.list(dir, ignore, found)
-	w.wg.Wait()
-	if err := errors.Join(w.errs...); err != nil {
-		return nil, err
-	}
-	if err := context.Cause(w.ctx); err != nil {
-		return nil, err
-	}
-	return found, nil
-}
-
-// above loads the ignore files between the working tree's top and dir, which
-// itself is read by list.
-func (v *Vault) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
-	full := trimSlash(v.prefix)
-	if dir != "." {
-		full = path.Join(full, dir)
-	}
-	at := ""
-	for part := range strings.SplitSeq(full, "/") {
-		if full == "" {
-			break
-		}
-		data, err := readSmall(v.top, path.Join(at, ".gitignore"))
-		if err != nil {
-			return nil, err
-		}
-		ignore = ignore.In(at, data)
-		at = path.Join(at, part)
-	}
-	return ignore, nil
-}
-
-// readSmall reads an ignore file; what is absent or not a file has no rules.
-func readSmall(root *durable.Root, p string) ([]byte, error) {
-	data, _, err := root.ReadFile(p, 1<<20)
-	if absent(err) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
-		return nil, nil
-	}
-	return data, err
-}
-
-func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
-	if w.ctx.Err() != nil {
-		return
-	}
-	infos, err := w.v.tree.ReadDirInfo(dir)
-	if err != nil {
-		switch {
-		case absent(err): // gone since its parent was listed
-		case errors.Is(err, fs.ErrPermission) && dir != ".":
-			w.pass(Path(dir), err)
-		default:
-			w.fail(err)
-		}
-		return
-	}
-	if dir != "." && nested(infos, w.v, dir) {
-		return
-	}
-	at := ""
-	if dir != "." {
-		at = dir + "/"
-	}
-	ignore, err = w.rules(at, infos, ignore)
-	if err != nil {
-		w.fail(err)
-		return
-	}
-	slices.SortFunc(infos, listing.ByPath)
-	into.Grow(len(infos))
-	below := ignore.Below(trimSlash(w.v.prefix + at))
-	for _, info := range infos {
-		p := Path(at + info.Name())
-		if simpleName(info.Name()) && len(p) <= 4096 {
-			// Below a folder that was parsed nothing is left to check.
-		} else if _, err := ParsePath(string(p)); err != nil {
-			if info.Name() != ".git" {
-				w.pass(p, err)
-			}
-			continue
-		}
-		if info.IsDir() {
-			if w.enter(p) && !w.hides(below, p, true) {
-				w.descend(string(p), ignore, into.Folder())
-			}
-			continue
-		}
-		if info.Mode().IsRegular() && w.keep(p) && !strings.HasPrefix(info.Name(), tempPrefix) {
-			if !w.hides(below, p, false) {
-				into.Add(w.take(p, info))
-			}
-		}
-	}
-	if dir != "." {
-		w.mu.Lock()
-		w.dirs = append(w.dirs, Path(dir))
-		w.mu.Unlock()
-	}
-}
-
-// hides reports that the ignore rules of p's folder keep p out of sight.
-func (w *walker[T]) hides(rules gitstore.Below, p Path, dir bool) bool {
-	_, hidden := rules.Match(string(p[strings.LastIndexByte(string(p), '/')+1:]), dir)
-	return hidden && !(w.shown && (p == sessionsFolder || ClassOf(p) == ClassSession))
-}
-
-// rules adds the ignore file of the folder with that prefix, if infos has one.
-func (w *walker[T]) rules(at string, infos []fs.FileInfo, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
-	byName := func(info fs.FileInfo, name string) int { return strings.Compare(info.Name(), name) }
-	i, ok := slices.BinarySearchFunc(infos, ".gitignore", byName)
-	if !ok || !infos[i].Mode().IsRegular() {
-		return ignore, nil
-	}
-	data, err := readSmall(w.v.tree, at+".gitignore")
-	if err != nil {
-		return nil, err
-	}
-	return ignore.In(trimSlash(w.v.prefix+at), data), nil
-}
-
-// descend lists a folder in a goroutine of its own while there is a free slot,
-// else at once.
-func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
-	select {
-	case w.slots <- struct{}{}:
-		w.wg.Go(func() {
-			defer func() { <-w.slots }()
-			w.list(dir, ignore, into)
-		})
-	default:
-		w.list(dir, ignore, into)
-	}
-}
-
-func (w *walker[T]) fail(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.errs = append(w.errs, err)
-}
-
-// pass notes a folder that this user may not read: what is in it is neither
-// found nor taken for gone.
-func (w *walker[T]) pass(dir Path, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.told != nil && errors.Is(err, fs.ErrPermission) {
-		w.told(dir, err)
-	}
-	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")), Text: err.Error(), Hint: "its files are left as they are and not searched"})
-}
-
-// nested reports whether a folder is a repository or a vault of its own.
-func nested(infos []fs.FileInfo, v *Vault, dir string) bool {
-	for _, info := range infos {
-		switch {
-		case info.Name() == ".git":
-			return true
-		case info.Name() == ".stet" && info.IsDir() && v.tree.Exists(path.Join(dir, string(Marker))):
-			return true
-		}
-	}
-	return false
+	return ClassOf(p) != ClassNote || p.IsMarkdown() && !dotted(p)
 }

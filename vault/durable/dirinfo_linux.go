@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,9 +20,17 @@ const describeSplit = 512
 
 // A lister is what listing folders needs again and again.
 type lister struct {
-	once sync.Once
-	top  *os.File // the root itself, for openat2; nil when it cannot be had
-	bufs sync.Pool
+	once  sync.Once
+	top   *os.File  // the root itself, for openat2; nil when it cannot be had
+	bufs  sync.Pool // of *dirBuffer
+	known knownFolders
+}
+
+// A dirBuffer is the memory that one folder is listed into.
+type dirBuffer struct {
+	dents   []byte
+	names   []string
+	entries []Entry
 }
 
 func (l *lister) close() error {
@@ -34,24 +40,47 @@ func (l *lister) close() error {
 	return l.top.Close()
 }
 
-// list returns a description of every entry of folder p, links not followed, by
-// file name. What vanishes meanwhile is left out. A walk lists every folder of a
+// dentsSize is how much of a folder is read in one call. The Go scheduler gives the
+// processor of a call that takes long (20 us) to another thread; with 32 KB a walk of
+// large folders spent a tenth of its time on that.
+const dentsSize = 2 << 10
+
+// list calls use with a description of every entry of folder p, links not followed,
+// by file name. What vanishes meanwhile is left out. A walk lists every folder of a
 // vault, and what it asks of the kernel besides one look at each entry is most of
 // what can be saved: openat2 opens a path of any depth in one call and keeps it
 // below the root as os.Root does in one call a segment. Where it fails, os.Root
 // says why.
-func (r *Root) list(p string) ([]fs.FileInfo, error) {
+func (r *Root) list(p string, use func([]Entry)) error {
+	buf, ok := r.lister.bufs.Get().(*dirBuffer)
+	if !ok {
+		buf = &dirBuffer{dents: make([]byte, dentsSize)}
+	}
+	defer r.lister.bufs.Put(buf)
+	err := r.open(p, func(fd int) error {
+		names, err := r.lister.known.names(p, fd, buf.readNames)
+		if err != nil {
+			return &fs.PathError{Op: "readdir", Path: r.Abs(p), Err: err}
+		}
+		return buf.describe(fd, names)
+	})
+	if err == nil {
+		use(buf.entries)
+	}
+	return err
+}
+
+// open calls f with a handle of folder p.
+func (r *Root) open(p string, f func(fd int) error) error {
 	fd, err := r.openBeneath(p)
 	if err == nil {
-		infos, err := r.describe(fd)
-		return infos, errors.Join(err, unix.Close(fd))
+		return errors.Join(f(fd), unix.Close(fd))
 	}
 	d, err := r.root.Open(filepath.FromSlash(p))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	infos, err := r.describe(int(d.Fd()))
-	return infos, errors.Join(err, d.Close())
+	return errors.Join(f(int(d.Fd())), d.Close())
 }
 
 func (r *Root) openBeneath(p string) (int, error) {
@@ -76,13 +105,8 @@ func (r *Root) openBeneath(p string) (int, error) {
 }
 
 // describe looks at every entry of an open folder.
-func (r *Root) describe(fd int) ([]fs.FileInfo, error) {
-	names, err := r.names(fd)
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	infos := make([]entryInfo, len(names))
+func (b *dirBuffer) describe(fd int, names []string) error {
+	b.entries = slices.Grow(b.entries[:0], len(names))[:len(names)]
 	workers := 1
 	if len(names) >= describeSplit {
 		workers = runtime.GOMAXPROCS(0)
@@ -91,7 +115,7 @@ func (r *Root) describe(fd int) ([]fs.FileInfo, error) {
 	var wg sync.WaitGroup
 	for w := range workers {
 		from, to := len(names)*w/workers, len(names)*(w+1)/workers
-		look := func() { errs[w] = describeAll(fd, names[from:to], infos[from:to]) }
+		look := func() { errs[w] = describeAll(fd, names[from:to], b.entries[from:to]) }
 		if workers == 1 {
 			look()
 			continue
@@ -99,37 +123,30 @@ func (r *Root) describe(fd int) ([]fs.FileInfo, error) {
 		wg.Go(look)
 	}
 	wg.Wait()
-	out := make([]fs.FileInfo, 0, len(infos))
-	for i := range infos {
-		if infos[i].name != "" {
-			out = append(out, &infos[i])
-		}
+	gone := func(e Entry) bool { return e.Name == "" }
+	if slices.ContainsFunc(b.entries, gone) {
+		b.entries = slices.DeleteFunc(b.entries, gone)
 	}
-	return out, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// names reads the names in an open folder, in the order of the file system. They
-// share the memory they were read into.
-func (r *Root) names(fd int) ([]string, error) {
-	buf, ok := r.lister.bufs.Get().(*[]byte)
-	if !ok {
-		b := make([]byte, 32<<10)
-		buf = &b
-	}
-	defer r.lister.bufs.Put(buf)
-	var names []string
+// readNames reads the names in an open folder, in order. They share the memory they
+// were read into; the slice is good until the next folder.
+func (b *dirBuffer) readNames(fd int) ([]string, error) {
+	b.names = b.names[:0]
 	for {
-		n, err := unix.Getdents(fd, *buf)
+		n, err := unix.Getdents(fd, b.dents)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err != nil {
-			return nil, &fs.PathError{Op: "readdir", Path: r.dir, Err: err}
+			return nil, err
 		}
 		if n == 0 {
-			return names, nil
+			slices.Sort(b.names)
+			return b.names, nil
 		}
-		names = appendNames(names, string((*buf)[:n]))
+		b.names = appendNames(b.names, string(b.dents[:n]))
 	}
 }
 
@@ -153,65 +170,22 @@ func appendNames(names []string, dents string) []string {
 	return names
 }
 
-// describeAll fills in infos; an entry that is gone keeps an empty name.
-func describeAll(fd int, names []string, infos []entryInfo) error {
+// describeAll fills in entries; one that is gone keeps an empty name.
+func describeAll(fd int, names []string, entries []Entry) error {
+	var st unix.Stat_t
 	for i, name := range names {
-		var st unix.Stat_t
 		err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		for errors.Is(err, unix.EINTR) {
 			err = unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		}
 		switch {
+		case err == nil:
+			entries[i].set(name, &st)
 		case errors.Is(err, unix.ENOENT):
-			continue
-		case err != nil:
+			entries[i].Name = ""
+		default:
 			return &fs.PathError{Op: "lstat", Path: name, Err: err}
 		}
-		infos[i] = entryInfo{name, syscall.Stat_t{
-			Dev: st.Dev, Ino: st.Ino, Nlink: st.Nlink, Mode: st.Mode, Uid: st.Uid, Gid: st.Gid, Rdev: st.Rdev, Size: st.Size,
-			Blksize: st.Blksize, Blocks: st.Blocks, Atim: syscall.Timespec(st.Atim), Mtim: syscall.Timespec(st.Mtim), Ctim: syscall.Timespec(st.Ctim),
-		}}
 	}
 	return nil
-}
-
-// An entryInfo is what os.Lstat would say, made without memory of its own.
-type entryInfo struct {
-	name string
-	st   syscall.Stat_t
-}
-
-func (e *entryInfo) Name() string       { return e.name }
-func (e *entryInfo) Size() int64        { return e.st.Size }
-func (e *entryInfo) ModTime() time.Time { return time.Unix(e.st.Mtim.Unix()) }
-func (e *entryInfo) IsDir() bool        { return e.st.Mode&unix.S_IFMT == unix.S_IFDIR }
-func (e *entryInfo) Sys() any           { return &e.st }
-
-// Mode translates the bits as the standard library does.
-func (e *entryInfo) Mode() fs.FileMode {
-	mode := fs.FileMode(e.st.Mode & 0o777)
-	switch e.st.Mode & unix.S_IFMT {
-	case unix.S_IFBLK:
-		mode |= fs.ModeDevice
-	case unix.S_IFCHR:
-		mode |= fs.ModeDevice | fs.ModeCharDevice
-	case unix.S_IFDIR:
-		mode |= fs.ModeDir
-	case unix.S_IFIFO:
-		mode |= fs.ModeNamedPipe
-	case unix.S_IFLNK:
-		mode |= fs.ModeSymlink
-	case unix.S_IFSOCK:
-		mode |= fs.ModeSocket
-	}
-	if e.st.Mode&unix.S_ISUID != 0 {
-		mode |= fs.ModeSetuid
-	}
-	if e.st.Mode&unix.S_ISGID != 0 {
-		mode |= fs.ModeSetgid
-	}
-	if e.st.Mode&unix.S_ISVTX != 0 {
-		mode |= fs.ModeSticky
-	}
-	return mode
 }

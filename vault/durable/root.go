@@ -283,6 +283,8 @@ func (r *Root) mkdirAll(label, p string, perm fs.FileMode, sync bool) error {
 	return r.SyncDir(label, path.Dir(p))
 }
 
-// ReadDirInfo lists a folder in file-name order with a description of each
-// entry itself, links not followed. Entries that vanish meanwhile are left out.
-func (r *Root) ReadDirInfo(p string) ([]fs.FileInfo, error) { return r.list(p) }
+// Entries lists a folder and calls use with what stands in it, in the order of the
+// names, links not followed. What vanishes meanwhile is left out. The slice is good
+// until use returns, the names are for good. Cost: one lstat an entry, and the reading
+// of the names unless they are known from earlier calls.
+func (r *Root) Entries(p string, use func([]Entry)) error { return r.list(p, use) }

@@ -9,7 +9,6 @@ package listing
 
 import (
 	"cmp"
-	"io/fs"
 	"slices"
 	"strings"
 )
@@ -80,33 +79,32 @@ func (l *Of[T]) Len() int {
 }
 
 // Flat is every file in path order.
-func (l *Of[T]) Flat() []T {
-	out := make([]T, 0, l.Len())
-	for c := l.Cursor(); ; {
-		f, ok := c.Next()
-		if !ok {
-			return out
-		}
-		out = append(out, f)
+func (l *Of[T]) Flat() []T { return l.appendTo(make([]T, 0, l.Len())) }
+
+func (l *Of[T]) appendTo(out []T) []T {
+	at := 0
+	for _, sub := range l.below {
+		out = append(out, l.files[at:sub.at]...)
+		out, at = sub.in.appendTo(out), sub.at
 	}
+	return append(out, l.files[at:]...)
 }
 
 // ByPath orders the entries of a folder as the paths of what they are or hold,
 // which is git's order as well: a folder as if its name ended in a slash.
-func ByPath(a, b fs.FileInfo) int {
-	x, y := a.Name(), b.Name()
-	n := min(len(x), len(y))
-	if c := strings.Compare(x[:n], y[:n]); c != 0 {
+func ByPath(a string, aFolder bool, b string, bFolder bool) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 {
 		return c
 	}
-	next := func(name string, info fs.FileInfo) byte {
+	next := func(name string, folder bool) byte {
 		switch {
 		case len(name) > n:
 			return name[n]
-		case info.IsDir():
+		case folder:
 			return '/'
 		}
 		return 0
 	}
-	return cmp.Compare(next(x, a), next(y, b))
+	return cmp.Compare(next(a, aFolder), next(b, bFolder))
 }

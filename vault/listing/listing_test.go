@@ -23,7 +23,7 @@ func walk(t *testing.T, files fs.FS, dir string, into *listing.Of[string]) {
 			t.Fatal(err)
 		}
 	}
-	slices.SortFunc(infos, listing.ByPath)
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return listing.ByPath(a.Name(), a.IsDir(), b.Name(), b.IsDir()) })
 	for _, info := range infos {
 		if p := path.Join(dir, info.Name()); info.IsDir() {
 			walk(t, files, p, into.Folder())

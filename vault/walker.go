@@ -1,0 +1,276 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"stet/vault/durable"
+	"stet/vault/gitstore"
+	"stet/vault/listing"
+)
+
+// walker lists a tree with a few goroutines, one folder at a time each. It keeps
+// of each file what take makes of it, which is less than the system says.
+type walker[T any] struct {
+	v     *Vault
+	ctx   context.Context
+	keep  func(Path) bool
+	enter func(Path) bool
+	shown bool // transcripts that git ignores are not hidden
+	take  func(Path, *durable.Entry) T
+
+	mu    sync.Mutex
+	dirs  []Path // the folders listed, without the one the walk began in
+	errs  []error
+	shut  []Problem // folders that may not be listed
+	slots chan struct{}
+	told  func(Path, error) // of folders that may not be listed; may be nil
+	wg    sync.WaitGroup
+}
+
+// walkers bounds the folders listed at once: listing waits for the kernel, so
+// a few more than the usual two to eight processors pay.
+const walkers = 8
+
+func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
+	ignore, err := w.v.repo.Ignore()
+	if err != nil {
+		return nil, err
+	}
+	dir := "."
+	if under != "" {
+		dir = string(under)
+	}
+	if ignore, err = w.v.above(ignore, dir); err != nil {
+		return nil, err
+	}
+	w.slots = make(chan struct{}, walkers)
+	found := &listing.Of[T]{}
+	w.list(dir, ignore, found)
+	w.wg.Wait()
+	if err := errors.Join(w.errs...); err != nil {
+		return nil, err
+	}
+	if err := context.Cause(w.ctx); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// above loads the ignore files between the working tree's top and dir, which
+// itself is read by list.
+func (v *Vault) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
+	full := trimSlash(v.prefix)
+	if dir != "." {
+		full = path.Join(full, dir)
+	}
+	at := ""
+	for part := range strings.SplitSeq(full, "/") {
+		if full == "" {
+			break
+		}
+		data, err := readSmall(v.top, path.Join(at, ".gitignore"))
+		if err != nil {
+			return nil, err
+		}
+		ignore = ignore.In(at, data)
+		at = path.Join(at, part)
+	}
+	return ignore, nil
+}
+
+// readSmall reads an ignore file; what is absent or not a file has no rules.
+func readSmall(root *durable.Root, p string) ([]byte, error) {
+	data, _, err := root.ReadFile(p, 1<<20)
+	if absent(err) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	return data, err
+}
+
+func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	var below []func()
+	err := w.v.tree.Entries(dir, func(in []durable.Entry) { below = w.sift(dir, in, ignore, into) })
+	switch {
+	case err == nil:
+		for _, descend := range below {
+			descend()
+		}
+	case absent(err): // gone since its parent was listed
+	case errors.Is(err, fs.ErrPermission) && dir != ".":
+		w.pass(Path(dir), err)
+	default:
+		w.fail(err)
+	}
+}
+
+// sift takes up the files of folder dir and returns how to go on to its folders.
+func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing.Of[T]) (below []func()) {
+	if dir != "." && nested(in, w.v, dir) {
+		return nil
+	}
+	at := ""
+	if dir != "." {
+		at = dir + "/"
+	}
+	ignore, err := w.rules(at, in, ignore)
+	if err != nil {
+		w.fail(err)
+		return nil
+	}
+	if slices.ContainsFunc(in, func(e durable.Entry) bool { return e.IsDir() }) {
+		slices.SortFunc(in, func(a, b durable.Entry) int { return listing.ByPath(a.Name, a.IsDir(), b.Name, b.IsDir()) })
+	}
+	into.Grow(len(in))
+	rules, paths := ignore.Below(trimSlash(w.v.prefix+at)), joined(at, in)
+	for i := range in {
+		e := &in[i]
+		p := Path(paths[:len(at)+len(e.Name)])
+		paths = paths[len(p):]
+		if simpleName(e.Name) && len(p) <= 4096 {
+			// Below a folder that was parsed nothing is left to check.
+		} else if _, err := ParsePath(string(p)); err != nil {
+			if e.Name != ".git" {
+				w.pass(p, err)
+			}
+			continue
+		}
+		if e.IsDir() {
+			if w.enter(p) && !w.hides(rules, p, true) {
+				sub := into.Folder()
+				below = append(below, func() { w.descend(string(p), ignore, sub) })
+			}
+			continue
+		}
+		if e.Regular() && w.keep(p) && !strings.HasPrefix(e.Name, tempPrefix) && !w.hides(rules, p, false) {
+			into.Add(w.take(p, e))
+		}
+	}
+	if dir != "." {
+		w.mu.Lock()
+		w.dirs = append(w.dirs, Path(dir))
+		w.mu.Unlock()
+	}
+	return below
+}
+
+// joined is at and a name, for every name: the paths share one piece of memory.
+func joined(at string, in []durable.Entry) string {
+	size := 0
+	for i := range in {
+		size += len(at) + len(in[i].Name)
+	}
+	var out strings.Builder
+	out.Grow(size)
+	for i := range in {
+		out.WriteString(at)
+		out.WriteString(in[i].Name)
+	}
+	return out.String()
+}
+
+// hides reports that the ignore rules of p's folder keep p out of sight.
+func (w *walker[T]) hides(rules gitstore.Below, p Path, dir bool) bool {
+	_, hidden := rules.Match(string(p[strings.LastIndexByte(string(p), '/')+1:]), dir)
+	return hidden && !(w.shown && (p == sessionsFolder || ClassOf(p) == ClassSession))
+}
+
+// rules adds the ignore file of the folder with that prefix, if there is one in it.
+func (w *walker[T]) rules(at string, in []durable.Entry, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
+	byName := func(e durable.Entry, name string) int { return strings.Compare(e.Name, name) }
+	i, ok := slices.BinarySearchFunc(in, ".gitignore", byName)
+	if !ok || !in[i].Regular() {
+		return ignore, nil
+	}
+	data, err := readSmall(w.v.tree, at+".gitignore")
+	if err != nil {
+		return nil, err
+	}
+	return ignore.In(trimSlash(w.v.prefix+at), data), nil
+}
+
+// descend lists a folder in a goroutine of its own while there is a free slot,
+// else at once.
+func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
+	select {
+	case w.slots <- struct{}{}:
+		w.wg.Go(func() {
+			defer func() { <-w.slots }()
+			w.list(dir, ignore, into)
+		})
+	default:
+		w.list(dir, ignore, into)
+	}
+}
+
+func (w *walker[T]) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.errs = append(w.errs, err)
+}
+
+// pass notes a folder that this user may not read: what is in it is neither
+// found nor taken for gone.
+func (w *walker[T]) pass(dir Path, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.told != nil && errors.Is(err, fs.ErrPermission) {
+		w.told(dir, err)
+	}
+	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")), Text: err.Error(), Hint: "its files are left as they are and not searched"})
+}
+
+// nested reports whether a folder is a repository or a vault of its own.
+func nested(in []durable.Entry, v *Vault, dir string) bool {
+	for i := range in {
+		switch e := &in[i]; {
+		case e.Name == ".git":
+			return true
+		case e.Name == ".stet" && e.IsDir() && v.tree.Exists(path.Join(dir, string(Marker))):
+			return true
+		}
+	}
+	return false
+}
+
+// admits reports whether a walk from the vault's root would list dir, and the
+// ignore rules that hold in it.
+func (w *walker[T]) admits(dir string) (gitstore.Below, bool, error) {
+	ignore, err := w.v.repo.Ignore()
+	if err != nil {
+		return gitstore.Below{}, false, err
+	}
+	if ignore, err = w.v.above(ignore, "."); err != nil {
+		return gitstore.Below{}, false, err
+	}
+	at, rules := "", gitstore.Below{}
+	for part := range strings.SplitSeq(path.Join(".", dir)+"/", "/") {
+		data, err := readSmall(w.v.tree, path.Join(at, ".gitignore"))
+		if err != nil {
+			return gitstore.Below{}, false, err
+		}
+		in := trimSlash(w.v.prefix + at)
+		ignore = ignore.In(in, data)
+		rules = ignore.Below(in)
+		if part == "" || dir == "." {
+			break
+		}
+		at = path.Join(at, part)
+		info, err := w.v.tree.Lstat(at)
+		if err != nil || !info.IsDir() || !w.enter(Path(at)) {
+			return gitstore.Below{}, false, nil
+		}
+		if w.hides(rules, Path(at), true) || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
+			return gitstore.Below{}, false, nil
+		}
+	}
+	return rules, true, nil
+}
