@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
@@ -25,7 +24,8 @@ type scan struct {
 	objects *gitstore.Objects
 	tree    gitstore.ID
 	index   *gitindex.File
-	stamp   time.Time             // when the git index was written
+	sec     uint32 // when the git index was written
+	nsec    uint32
 	apart   []gitindex.Difference // between HEAD and git index, in path order
 
 	total   int                         // files of HEAD that stet looks after
@@ -71,7 +71,7 @@ func (v *Vault) readGit() (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.stamp = stamp.Time()
+	s.sec, s.nsec = uint32(stamp.Time().Unix()), uint32(stamp.Time().Nanosecond())
 	if s.index, _, err = v.repo.ReadGitIndex(s.head.ID); err != nil {
 		return nil, err
 	}
@@ -155,26 +155,28 @@ func regular(mode uint32) bool {
 	return mode == gitstore.ModeFile || mode == gitstore.ModeExecutable
 }
 
-// A pair is what HEAD and the git index hold under one name. Mode 0 is nothing.
+// A pair is what HEAD and the git index hold under one name. Mode 0 is nothing. It is
+// good until the next one.
 type pair struct {
-	name []byte // below the vault; valid until the next one
+	name []byte // below the vault
 	head gitindex.TreeItem
 	git  gitindex.Entry
 }
 
 // pairs yields every name in HEAD or, merged, in the git index, in path order.
-func (s *scan) pairs() iter.Seq[pair] {
-	return func(yield func(pair) bool) {
+func (s *scan) pairs() iter.Seq[*pair] {
+	return func(yield func(*pair) bool) {
 		at, cut := 0, len(s.v.prefix)
 		// Differences that the git index has no entry for stand between its rows.
 		upTo := func(name []byte) bool {
 			for ; at < len(s.apart) && (name == nil || s.apart[at].Path < string(name)); at++ {
-				if d := &s.apart[at]; d.Entry.Mode == 0 && !yield(pair{[]byte(d.Path[cut:]), d.Tree, d.Entry}) {
+				if d := &s.apart[at]; d.Entry.Mode == 0 && !yield(&pair{[]byte(d.Path[cut:]), d.Tree, d.Entry}) {
 					return false
 				}
 			}
 			return true
 		}
+		var x pair
 		for row := range s.index.Rows(s.v.prefix) {
 			e, name := row.Bare(), row.Name()
 			if e.Stage != 0 {
@@ -183,12 +185,12 @@ func (s *scan) pairs() iter.Seq[pair] {
 			if !upTo(name) {
 				return
 			}
-			head := gitindex.TreeItem{Mode: e.Mode, Hash: e.Hash}
+			x = pair{name[cut:], gitindex.TreeItem{Mode: e.Mode, Hash: e.Hash}, e}
 			if at < len(s.apart) && s.apart[at].Path == string(name) {
-				head = s.apart[at].Tree
+				x.head = s.apart[at].Tree
 				at++
 			}
-			if !yield(pair{name[cut:], head, e}) {
+			if !yield(&x) {
 				return
 			}
 		}
@@ -211,9 +213,9 @@ func (s *scan) tracked() iter.Seq2[Path, gitstore.TreeEntry] {
 func (s *scan) compare(ctx context.Context, files *listing.Of[walked]) error {
 	disk, done, total := files.Cursor(), 0, files.Len()
 	f, more := disk.Next()
-	take := func(x pair) error {
-		if err := context.Cause(ctx); err != nil {
-			return err
+	take := func(x *pair) error {
+		if done%progressEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		err := s.present(f, x)
 		f, more = disk.Next()
@@ -223,7 +225,7 @@ func (s *scan) compare(ctx context.Context, files *listing.Of[walked]) error {
 	}
 	for x := range s.pairs() {
 		for more && string(f.path) < string(x.name) {
-			if err := take(pair{}); err != nil {
+			if err := take(&pair{}); err != nil {
 				return err
 			}
 		}
@@ -234,7 +236,7 @@ func (s *scan) compare(ctx context.Context, files *listing.Of[walked]) error {
 		}
 	}
 	for more {
-		if err := take(pair{}); err != nil {
+		if err := take(&pair{}); err != nil {
 			return err
 		}
 	}
@@ -243,7 +245,7 @@ func (s *scan) compare(ctx context.Context, files *listing.Of[walked]) error {
 }
 
 // absent takes up a name that no file on disk has.
-func (s *scan) absent(x pair) {
+func (s *scan) absent(x *pair) {
 	p := Path(x.name)
 	if !regular(x.head.Mode) || !inDomain(p) {
 		return
@@ -255,14 +257,14 @@ func (s *scan) absent(x pair) {
 }
 
 // present takes up a file on disk.
-func (s *scan) present(f walked, x pair) error {
+func (s *scan) present(f walked, x *pair) error {
 	if !regular(x.head.Mode) {
 		x.head = gitindex.TreeItem{}
 	}
 	if x.head.Mode != 0 {
 		s.total++
 	}
-	id, known, err := s.hash(f, x)
+	id, known, err := s.hash(&f, x)
 	if err != nil {
 		return err
 	}
@@ -300,8 +302,8 @@ func (s *scan) change(status string, p Path, head gitindex.TreeItem, id gitstore
 
 // hash finds the blob id of a file. One that cannot be read counts as
 // unchanged: what stet cannot see it must not commit away.
-func (s *scan) hash(f walked, x pair) (id gitstore.ID, known bool, err error) {
-	if e := x.git; e.Mode != 0 && !e.IntentToAdd && e.Stat.Matches(f.stat) && !s.index.Racy(e, uint32(s.stamp.Unix()), uint32(s.stamp.Nanosecond())) {
+func (s *scan) hash(f *walked, x *pair) (id gitstore.ID, known bool, err error) {
+	if e := &x.git; e.Mode != 0 && !e.IntentToAdd && e.Stat.Matches(f.stat) && !s.index.Racy(*e, s.sec, s.nsec) {
 		return e.Hash, true, nil
 	}
 	d, err := s.v.look(f.path)
