@@ -214,10 +214,7 @@ func (s *scan) compare(ctx context.Context, files *listing.Of[walked]) error {
 	disk, done, total := files.Cursor(), 0, files.Len()
 	f, more := disk.Next()
 	take := func(x *pair) error {
-		if done%progressEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		err := s.present(f, x)
+		err := s.present(ctx, f, x)
 		f, more = disk.Next()
 		done++
 		s.v.progress("reading", done, total)
@@ -257,14 +254,14 @@ func (s *scan) absent(x *pair) {
 }
 
 // present takes up a file on disk.
-func (s *scan) present(f walked, x *pair) error {
+func (s *scan) present(ctx context.Context, f walked, x *pair) error {
 	if !regular(x.head.Mode) {
 		x.head = gitindex.TreeItem{}
 	}
 	if x.head.Mode != 0 {
 		s.total++
 	}
-	id, known, err := s.hash(&f, x)
+	id, known, err := s.hash(ctx, &f, x)
 	if err != nil {
 		return err
 	}
@@ -302,9 +299,12 @@ func (s *scan) change(status string, p Path, head gitindex.TreeItem, id gitstore
 
 // hash finds the blob id of a file. One that cannot be read counts as
 // unchanged: what stet cannot see it must not commit away.
-func (s *scan) hash(f *walked, x *pair) (id gitstore.ID, known bool, err error) {
+func (s *scan) hash(ctx context.Context, f *walked, x *pair) (id gitstore.ID, known bool, err error) {
 	if e := &x.git; e.Mode != 0 && !e.IntentToAdd && e.Stat.Matches(f.stat) && !s.index.Racy(*e, s.sec, s.nsec) {
 		return e.Hash, true, nil
+	}
+	if err := context.Cause(ctx); err != nil {
+		return id, false, err // asked where it costs nothing beside the reading
 	}
 	d, err := s.v.look(f.path)
 	if err == nil {

@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -13,8 +14,13 @@ import (
 // is what git's cache of untracked files relies on. The entries themselves are looked
 // at each time.
 type knownFolders struct {
-	mu sync.Mutex
-	at map[string]*knownFolder // by path below the root
+	// now and stamps are the system's, others in tests.
+	now    func() (unix.Timespec, error)
+	stamps func(fd int) bool
+
+	mu     sync.Mutex
+	at     map[string]*knownFolder // by path below the root
+	device map[uint64]bool         // what stamps said
 }
 
 // A knownFolder is a folder as it was when its names were read.
@@ -28,9 +34,13 @@ const (
 	// knownFrom is how often a folder must be seen unchanged before its names are
 	// kept: a process that looks once or twice keeps none.
 	knownFrom = 3
-	// knownAge is how many seconds ago a folder must have changed: within one tick
-	// of the kernel's clock, ten milliseconds at most, two changes look like one.
+	// knownAge is how many whole seconds ago a folder must have changed. Within one
+	// step of the clock that its times are taken from, two changes look like one:
+	// ten milliseconds, and a second where inodes have no room for more.
 	knownAge = 1
+	// knownMost bounds the folders remembered. When there are more all are
+	// forgotten: those that are gone are never asked for again.
+	knownMost = 1 << 16
 )
 
 // names returns the names in folder p, open as fd, in order: those it knows, or what
@@ -40,12 +50,14 @@ func (k *knownFolders) names(p string, fd int, read func(fd int) ([]string, erro
 	if err != nil {
 		return read(fd)
 	}
+	// Asked before the names are read: a change behind that must get another time.
+	calm := k.settled(own) && k.trusts(own.Dev, fd)
 	if names, ok := k.have(p, own); ok {
 		return names, nil
 	}
 	names, err := read(fd)
 	if err == nil {
-		k.keep(p, own, fd, names)
+		k.keep(p, own, calm, names)
 	}
 	return names, err
 }
@@ -60,24 +72,78 @@ func (k *knownFolders) have(p string, own Entry) ([]string, bool) {
 	return f.names, true
 }
 
+// forget lets go of a folder that is not there any more.
+func (k *knownFolders) forget(p string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.at, p)
+}
+
 // keep takes note of a folder that was like own before its names were read.
-func (k *knownFolders) keep(p string, own Entry, fd int, names []string) {
+func (k *knownFolders) keep(p string, own Entry, calm bool, names []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f := k.at[p]
 	if f == nil || f.own != own {
-		if k.at == nil {
+		if k.at == nil || len(k.at) >= knownMost {
 			k.at = map[string]*knownFolder{}
 		}
-		k.at[p] = &knownFolder{own: own, seen: 1}
+		// A clone, since p is cut from the paths of all its neighbours.
+		k.at[strings.Clone(p)] = &knownFolder{own: own, seen: 1}
 		return
 	}
-	if f.seen++; f.seen >= knownFrom && settled(own) && tellsChanges(fd) {
-		f.names = slices.Clone(names)
-		if f.names == nil {
-			f.names = []string{}
-		}
+	if f.seen++; f.seen >= knownFrom && calm {
+		f.names = append([]string{}, names...)
 	}
+}
+
+// settled reports that another change of the folder would get another time. It asks
+// the clock that the kernel takes the times of files from.
+func (k *knownFolders) settled(own Entry) bool {
+	clock := k.now
+	if clock == nil {
+		clock = fileClock
+	}
+	now, err := clock()
+	return err == nil && int64(now.Sec) > own.CtimeSec+knownAge && int64(now.Sec) > own.MtimeSec+knownAge
+}
+
+func fileClock() (now unix.Timespec, err error) {
+	err = unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now)
+	return now, err
+}
+
+// trusts asks once for each device.
+func (k *knownFolders) trusts(device uint64, fd int) bool {
+	k.mu.Lock()
+	yes, asked := k.device[device]
+	k.mu.Unlock()
+	if asked {
+		return yes
+	}
+	if k.stamps == nil {
+		yes = stampsFolders(fd)
+	} else {
+		yes = k.stamps(fd)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.device == nil {
+		k.device = map[uint64]bool{}
+	}
+	k.device[device] = yes
+	return yes
+}
+
+// stampsFolders reports that a file system on this machine stamps a folder whenever
+// a name in it comes, goes or changes. Of others, those over a network or made by a
+// program, that is not known.
+func stampsFolders(fd int) bool {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(fd, &st); err != nil {
+		return false
+	}
+	return slices.Contains([]uint32{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC}, uint32(st.Type))
 }
 
 // ownEntry describes an open folder by what changes with its names.
@@ -90,29 +156,4 @@ func ownEntry(fd int) (e Entry, err error) {
 	}
 	e.set("", &st)
 	return e, err
-}
-
-// settled reports that another change of the folder would get another time. It asks
-// the clock that the kernel takes the times of files from.
-func settled(e Entry) bool {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now); err != nil {
-		return false
-	}
-	return int64(now.Sec) > e.CtimeSec+knownAge && int64(now.Sec) > e.MtimeSec+knownAge
-}
-
-// tellsChanges reports that a file system on this machine stamps a folder whenever a
-// name in it comes, goes or changes. Of others, those over a network or made by a
-// program, that is not known.
-func tellsChanges(fd int) bool {
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(fd, &st); err != nil {
-		return false
-	}
-	switch uint32(st.Type) {
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC:
-		return true
-	}
-	return false
 }

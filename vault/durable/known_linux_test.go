@@ -5,36 +5,60 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// asked lists a folder through known names as [Root.Entries] does and counts how
-// often the names were read.
+// asked lists folders through known names as [Root.Entries] does, with the memory of
+// the last listing, and counts how often the names were read.
 type asked struct {
 	t     *testing.T
-	dir   string
 	known knownFolders
+	buf   dirBuffer
 	reads int
+	read  func() // called between the reading of names and what follows
 }
 
-// same checks that the names are those that the system lists.
-func (a *asked) same() {
+// ask is a file system whose clock is ahead of the files' by that many seconds.
+func ask(t *testing.T, ahead int64) *asked {
+	a := &asked{t: t, buf: dirBuffer{dents: make([]byte, dentsSize)}, read: func() {}}
+	a.known.stamps = func(int) bool { return true }
+	a.known.now = func() (unix.Timespec, error) {
+		now, err := fileClock()
+		return unix.NsecToTimespec(now.Nano() + ahead*1e9), err
+	}
+	return a
+}
+
+// list returns the names in dir.
+func (a *asked) list(dir string) []string {
 	a.t.Helper()
-	d, err := os.Open(a.dir)
+	d, err := os.Open(dir)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	buf := &dirBuffer{dents: make([]byte, dentsSize)}
-	got, err := a.known.names("d", int(d.Fd()), func(fd int) ([]string, error) {
+	got, err := a.known.names(dir, int(d.Fd()), func(fd int) ([]string, error) {
 		a.reads++
-		return buf.readNames(fd)
+		names, err := a.buf.readNames(fd)
+		a.read()
+		return names, err
 	})
 	if err := errors.Join(err, d.Close()); err != nil {
 		a.t.Fatal(err)
 	}
-	entries, err := os.ReadDir(a.dir)
+	return got
+}
+
+// same checks that the names are those that the system lists, and how often they
+// were read for it.
+func (a *asked) same(dir string, reads int) {
+	a.t.Helper()
+	before := a.reads
+	got := a.list(dir)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -42,67 +66,107 @@ func (a *asked) same() {
 	for _, e := range entries {
 		want = append(want, e.Name())
 	}
-	if !slices.Equal(got, want) {
-		a.t.Fatalf("the names are %q, want %q", got, want)
+	if !slices.Equal(got, want) || a.reads-before != reads {
+		a.t.Fatalf("the names are %q, read %d times; want %q, %d times", got, a.reads-before, want, reads)
+	}
+}
+
+// tick waits for the next step of the clock that the times of files come from.
+func tick(t *testing.T) {
+	before, err := fileClock()
+	for now := before; now == before && err == nil; now, err = fileClock() {
+		runtime.Gosched()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
 func TestNamesAreReadAgainWhenTheirFolderChanged(t *testing.T) {
 	t.Parallel()
-	a := &asked{t: t, dir: t.TempDir()}
-	at := func(name string) string { return filepath.Join(a.dir, name) }
-	write := func(name string) error { return os.WriteFile(at(name), []byte(name), 0o600) }
-	changes := []func() error{
+	a, dir, other := ask(t, knownAge+2), t.TempDir(), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name string) error { return os.WriteFile(at(name), nil, 0o600) }
+	if err := os.WriteFile(filepath.Join(other, "other.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []func() error{
 		func() error { return errors.Join(write("b.md"), write("a.md"), write("c.md")) },
 		func() error { return os.Rename(at("b.md"), at("B.md")) },
-		func() error { return errors.Join(os.Remove(at("a.md")), os.Remove(at("B.md")), os.Remove(at("c.md"))) },
-	}
-	for i, change := range changes {
+		func() error { return os.Remove(at("a.md")) },
+		func() error { return os.Mkdir(at("folder"), 0o700) },
+		func() error {
+			return errors.Join(os.Remove(at("B.md")), os.Remove(at("c.md")), os.Remove(at("folder")))
+		},
+	} {
+		tick(t)
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		for range knownFrom + 2 {
-			a.same() // too young to be known
+		for range knownFrom {
+			a.same(dir, 1)
 		}
-		before := a.reads
-		a.same()
-		if a.reads == before {
-			t.Fatalf("after change %d the names were known within the second", i)
-		}
-		time.Sleep((knownAge + 1) * time.Second)
-		a.same()
-		before = a.reads
+		a.list(other) // into the same memory
 		for range 3 {
-			a.same()
+			a.same(dir, 0)
 		}
-		if a.reads != before && tellsChangesIn(t, a.dir) {
-			t.Fatalf("after change %d the names were read again though the folder is still the same", i)
-		}
-		// What stands under a name is not what is known of it.
-		if i == 0 {
-			if err := os.WriteFile(at("a.md"), []byte("changed in place"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			a.same()
-		}
+	}
+	a.known.forget(dir)
+	a.same(dir, 1)
+	if len(a.known.at) != 2 {
+		t.Errorf("%d folders are known, want 2", len(a.known.at))
 	}
 }
 
-func tellsChangesIn(t *testing.T, dir string) bool {
-	d, err := os.Open(dir)
-	if err != nil {
+// Where a change could leave the times as they are, nothing is known.
+func TestNamesAreNotKeptWhereTimesSayNothing(t *testing.T) {
+	t.Parallel()
+	young, foreign, dir := ask(t, 0), ask(t, knownAge+2), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.md"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
-	return tellsChanges(int(d.Fd()))
+	asks := 0
+	foreign.known.stamps = func(int) bool {
+		asks++
+		return false
+	}
+	for range knownFrom + 2 {
+		young.same(dir, 1)
+		foreign.same(dir, 1)
+	}
+	if asks != 1 {
+		t.Errorf("the device was asked for %d times, want once", asks)
+	}
 }
 
-// Changes follow on one another within a tick of the clock.
+// A process that was stopped while it listed a young folder finds it old afterwards,
+// but what it read may be what stood there before a change of the same moment.
+func TestNamesReadInAYoungFolderAreNotKeptWhenItIsOld(t *testing.T) {
+	t.Parallel()
+	a, dir, ahead := ask(t, 0), t.TempDir(), false
+	late := ask(t, knownAge+2).known.now
+	a.known.now = func() (unix.Timespec, error) {
+		if ahead {
+			return late()
+		}
+		return fileClock()
+	}
+	for range knownFrom - 1 {
+		a.same(dir, 1)
+	}
+	a.read = func() { ahead = true }
+	a.same(dir, 1)
+	a.read = func() {}
+	a.same(dir, 1)
+	a.same(dir, 0)
+}
+
+// Changes follow on one another within a step of the clock.
 func TestNamesAreNeverThoseOfAMomentAgo(t *testing.T) {
 	t.Parallel()
-	a := &asked{t: t, dir: t.TempDir()}
+	a, dir := ask(t, 0), t.TempDir()
 	for i := range 500 {
-		name := filepath.Join(a.dir, fmt.Sprintf("%d.md", i%7))
+		name := filepath.Join(dir, fmt.Sprintf("%d.md", i%7))
 		err := os.WriteFile(name, nil, 0o600)
 		if i%3 == 0 {
 			err = os.Remove(name)
@@ -110,6 +174,6 @@ func TestNamesAreNeverThoseOfAMomentAgo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.same()
+		a.same(dir, 1)
 	}
 }

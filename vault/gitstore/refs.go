@@ -85,11 +85,16 @@ func (r *Repo) reference(name plumbing.ReferenceName) (*plumbing.Reference, erro
 // maxRef bounds a ref's file: a path's length and some more.
 const maxRef = 8 << 10
 
-// RefPath is the file of a ref relative to the repository's root: HEAD belongs
-// to the worktree, branches to all.
+// RefPath is the file of a ref relative to the repository's root: HEAD and its like
+// belong to the worktree, and so do three folders (git-worktree(1), "REFS");
+// branches belong to all.
 func (r *Repo) RefPath(name string) string {
-	if name == "HEAD" {
-		return r.Own("HEAD")
+	own := !strings.HasPrefix(name, "refs/")
+	for _, folder := range [...]string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		own = own || strings.HasPrefix(name, folder)
+	}
+	if own {
+		return r.Own(name)
 	}
 	return name
 }

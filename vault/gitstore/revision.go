@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,9 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 	id, err := r.base(base)
 	for i := 0; err == nil && i < len(steps); i++ {
 		id, err = r.step(id, steps[i])
+	}
+	if err == nil {
+		_, err = r.Commit(id) // the parent of a commit may not be here
 	}
 	switch {
 	case err == nil:
@@ -51,20 +55,24 @@ func splitRevision(rev string) (base string, steps []parentStep, err error) {
 	if base == "@" {
 		base = "HEAD"
 	}
-	if base == "" || strings.ContainsAny(base, ":{ \t\n") || strings.Contains(base, "..") {
+	if base == "" || strings.ContainsAny(base, ": \t\n") || strings.Contains(base, "..") || strings.Contains(base, "@{") {
 		return "", nil, errors.New("a branch, a tag or an id is understood, with ~N and ^N behind it")
 	}
 	for rest := rev[end:]; rest != ""; {
 		s := parentStep{nth: rest[0] == '^', n: 1}
 		rest = rest[1:]
-		if peeled, ok := cutAny(rest, "{commit}", "{}"); ok && s.nth {
-			rest = peeled // a commit is what stands here anyway
+		if s.nth && strings.HasPrefix(rest, "{") { // a commit is what stands here anyway
+			what, more, closed := strings.Cut(rest[1:], "}")
+			if !closed || what != "" && what != "commit" {
+				return "", nil, fmt.Errorf("\"^{%s\" is not understood behind a revision", what)
+			}
+			rest = more
 			continue
 		}
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 		if digits > 0 {
 			if s.n, err = strconv.Atoi(rest[:digits]); err != nil {
-				return "", nil, errors.New("the history is not that long")
+				return "", nil, fmt.Errorf("no history goes back %s commits", rest[:digits])
 			}
 		}
 		if rest = rest[digits:]; rest != "" && rest[0] != '~' && rest[0] != '^' {
@@ -73,15 +81,6 @@ func splitRevision(rev string) (base string, steps []parentStep, err error) {
 		steps = append(steps, s)
 	}
 	return base, steps, nil
-}
-
-func cutAny(s string, prefixes ...string) (string, bool) {
-	for _, p := range prefixes {
-		if rest, ok := strings.CutPrefix(s, p); ok {
-			return rest, true
-		}
-	}
-	return s, false
 }
 
 func (r *Repo) step(id ID, s parentStep) (ID, error) {
@@ -95,7 +94,7 @@ func (r *Repo) step(id ID, s parentStep) (ID, error) {
 			return ID{}, err
 		}
 		if len(c.Parents) < nth {
-			return ID{}, errors.New("the history is not that long")
+			return ID{}, fmt.Errorf("commit %s has no parent %d", id, nth)
 		}
 		id = c.Parents[nth-1]
 	}
@@ -115,8 +114,8 @@ func (r *Repo) base(name string) (ID, error) {
 		}
 		return h.ID, err
 	}
-	// The order of gitrevisions(7), "<refname>". What is no ref's name cannot be one.
-	if plumbing.ReferenceName("refs/heads/"+name).Validate() == nil {
+	// The order of gitrevisions(7), "<refname>".
+	if isPath(name) {
 		for _, ref := range []string{name, "refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD"} {
 			id, err := r.follow(ref)
 			if err != nil {
@@ -128,6 +127,11 @@ func (r *Repo) base(name string) (ID, error) {
 		}
 	}
 	return r.abbreviated(name)
+}
+
+// isPath reports that name stays below the folder that it is looked for in.
+func isPath(name string) bool {
+	return !strings.ContainsAny(name, "\\\x00") && path.Clean("/"+name) == "/"+name && len(name) < 256
 }
 
 // follow reads a ref and the refs that it names; zero where there is none.
@@ -155,14 +159,15 @@ func (r *Repo) follow(ref string) (ID, error) {
 
 // peel is the commit that an id is of, or that the tag which it is of points at.
 func (r *Repo) peel(id ID) (ID, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for range symrefDepth {
-		_, err := r.read(plumbing.CommitObject, id)
+		_, err := r.object(plumbing.CommitObject, id)
 		if err == nil || isMachines(err) {
 			return id, err
 		}
-		tag, err := r.read(plumbing.TagObject, id)
+		tag, err := r.object(plumbing.TagObject, id)
+		if isMachines(err) {
+			return id, err
+		}
 		if err != nil {
 			return ID{}, fmt.Errorf("%s is no commit that is here", id)
 		}
@@ -171,7 +176,7 @@ func (r *Repo) peel(id ID) (ID, error) {
 			return ID{}, err
 		}
 	}
-	return ID{}, errors.New("a tag of tags goes too deep")
+	return ID{}, fmt.Errorf("%s is a tag of too many tags", id)
 }
 
 // minAbbreviation is how many digits of an id git wants at least.
@@ -217,5 +222,5 @@ func (r *Repo) abbreviated(digits string) (ID, error) {
 	case 1:
 		return found[0], nil
 	}
-	return ID{}, fmt.Errorf("%d commits begin like that; give more digits", len(found))
+	return ID{}, fmt.Errorf("%d commits begin like that, %s and %s among them; give more digits", len(found), found[0], found[1])
 }

@@ -46,6 +46,8 @@ func TestRevisionsMeanWhatTheyMeanToGit(t *testing.T) {
 	git("tag", "-a", "-m", "of a tag", "v3", "v2")
 	git("update-ref", "refs/remotes/origin/main", "HEAD~9")
 	git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+	git("update-ref", "refs/heads/-dash", "HEAD~12")
+	git("update-ref", "refs/heads/b{r", "HEAD~13")
 	git("update-ref", "refs/stash", "HEAD~10")
 	git("update-ref", "ORIG_HEAD", "HEAD~11")
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("a blob"), 0o600); err != nil {
@@ -68,7 +70,7 @@ func TestRevisionsMeanWhatTheyMeanToGit(t *testing.T) {
 	}
 	defer repo.Close()
 	bases := []string{
-		"HEAD", "@", "main", "side4", "a/b", "v1", "v2", "v3", "heads/v1", "tags/v1", "refs/heads/main", "refs/tags/v2", "origin", "origin/main", "stash", "ORIG_HEAD", "loose", "blob",
+		"-dash", "b{r", "HEAD", "@", "main", "side4", "a/b", "v1", "v2", "v3", "heads/v1", "tags/v1", "refs/heads/main", "refs/tags/v2", "origin", "origin/main", "stash", "ORIG_HEAD", "loose", "blob",
 		short, short[:4], strings.ToUpper(short), git("rev-parse", "v3"), git("rev-parse", "v2")[:8], blob, blob[:7], "config", "main/x", "nosuch", "0000", "abc", "a", "a//b", "a/../main", "-", "é",
 		strings.Repeat("x", 300), strings.Repeat("0", 40), strings.Repeat("f", 40), "index", "description", "refs",
 	}
@@ -103,4 +105,115 @@ func TestRevisionsMeanWhatTheyMeanToGit(t *testing.T) {
 			t.Errorf("%q: %v, %v", rev, got, err)
 		}
 	}
+}
+
+// askBesideGit opens a repository and resolves revisions in it as git does.
+func askBesideGit(t *testing.T, dir string, revs ...string) {
+	t.Helper()
+	loc, err := gitstore.Locate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	for _, rev := range revs {
+		want, err := vaulttest.Git(dir, "rev-parse", "--verify", "-q", "--end-of-options", rev+"^{commit}")
+		got, gotErr := repo.Resolve(rev)
+		if err != nil && !errors.Is(gotErr, gitstore.ErrNoRevision) || err == nil && (gotErr != nil || got.String() != strings.TrimSpace(want)) {
+			t.Errorf("%s: %q is %v, %v; for git %s (%v)", filepath.Base(dir), rev, got, gotErr, want, err)
+		}
+	}
+}
+
+func TestRevisionsOfALinkedWorktree(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	dir := t.TempDir()
+	main, linked := filepath.Join(dir, "main"), filepath.Join(dir, "linked")
+	git := func(at string, args ...string) {
+		t.Helper()
+		if out, err := vaulttest.Git(at, args...); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git(dir, "init", "-q", "-b", "main", main)
+	for range 5 {
+		git(main, "commit", "-q", "--allow-empty", "-m", "x")
+	}
+	git(main, "worktree", "add", "-q", "-b", "other", linked)
+	for at, commit := range map[string]string{main: "HEAD~1", linked: "HEAD~2"} {
+		for _, ref := range []string{"ORIG_HEAD", "refs/bisect/bad", "refs/worktree/here", "refs/rewritten/x"} {
+			git(at, "update-ref", ref, commit)
+		}
+	}
+	git(linked, "commit", "-q", "--allow-empty", "-m", "of the other branch")
+	git(main, "update-ref", "MERGE_HEAD", "HEAD~3") // not in the other one
+	for _, at := range []string{main, linked} {
+		askBesideGit(t, at, "HEAD", "main", "other", "ORIG_HEAD", "bisect/bad", "refs/bisect/bad", "refs/worktree/here", "refs/rewritten/x", "MERGE_HEAD")
+	}
+}
+
+// Another process packs and prunes while this one has the repository open, and
+// commits go missing.
+func TestRevisionsBesideOthers(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := vaulttest.Git(dir, args...)
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	git("init", "-q", "-b", "main")
+	for range 5 {
+		git("commit", "-q", "--allow-empty", "-m", "x")
+	}
+	git("gc", "-q", "--prune=now")
+	for _, ask := range []func(id string) string{
+		func(id string) string { return id },
+		func(id string) string { return id[:8] },
+		func(string) string { return "main" },
+		func(string) string { return "t" },
+	} {
+		loc, err := gitstore.Locate(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := repo.Resolve("main"); err != nil {
+			t.Fatal(err)
+		}
+		git("commit", "-q", "--allow-empty", "-m", "y")
+		git("tag", "-f", "-a", "-m", "z", "t")
+		git("gc", "-q", "--prune=now")
+		id := git("rev-parse", "HEAD")
+		if got, err := repo.Resolve(ask(id)); err != nil || got.String() != id {
+			t.Errorf("after another process's gc %q is %v, %v; want %s", ask(id), got, err, id)
+		}
+		if err := repo.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	parent := git("rev-parse", "HEAD")
+	git("checkout", "-q", "--orphan", "gone")
+	git("commit", "-q", "--allow-empty", "-m", "alone")
+	orphan := "tree " + git("rev-parse", "HEAD^{tree}") + "\nparent 1234567890123456789012345678901234567890\nauthor A <a@example.org> 1 +0000\ncommitter A <a@example.org> 1 +0000\n\nx\n"
+	if err := os.WriteFile(filepath.Join(dir, "commit"), []byte(orphan), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	child := git("hash-object", "-t", "commit", "-w", "commit")
+	if err := os.WriteFile(filepath.Join(dir, ".git/refs/heads/lost"), []byte("1234567890123456789012345678901234567890\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git("symbolic-ref", "HEAD", "refs/heads/lost")
+	askBesideGit(t, dir, "HEAD", "@", "HEAD^0", "HEAD^{}", "lost", child, child+"~1", child+"^", parent)
 }
