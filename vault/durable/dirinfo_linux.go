@@ -59,10 +59,11 @@ func (r *Root) list(p string, use func([]Entry)) error {
 	}
 	defer r.lister.bufs.Put(buf)
 	err := r.open(p, func(fd int) error {
-		names, err := r.lister.known.names(p, fd, buf.readNames)
+		names, err := r.lister.known.names(p, fd, buf.names, buf.readNames)
 		if err != nil {
 			return &fs.PathError{Op: "readdir", Path: r.Abs(p), Err: err}
 		}
+		buf.names = names
 		return buf.describe(fd, names, r.Abs(p))
 	})
 	switch {

@@ -40,7 +40,7 @@ func (a *asked) list(dir string) []string {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	got, err := a.known.names(dir, int(d.Fd()), func(fd int) ([]string, error) {
+	got, err := a.known.names(dir, int(d.Fd()), a.buf.names, func(fd int) ([]string, error) {
 		a.reads++
 		names, err := a.buf.readNames(fd)
 		a.read()
@@ -49,6 +49,7 @@ func (a *asked) list(dir string) []string {
 	if err := errors.Join(err, d.Close()); err != nil {
 		a.t.Fatal(err)
 	}
+	a.buf.names = got
 	return got
 }
 
