@@ -51,8 +51,6 @@ func (k *knownFolders) names(p string, fd int, scratch []string, read func(fd in
 	if err != nil {
 		return read(fd)
 	}
-	// Asked before the names are read: a change behind that must get another time.
-	calm := k.settled(own) && k.trusts(own.Dev, fd)
 	if text, ok := k.have(p, own); ok {
 		names := scratch[:0]
 		for text != "" {
@@ -61,6 +59,8 @@ func (k *knownFolders) names(p string, fd int, scratch []string, read func(fd in
 		}
 		return names, nil
 	}
+	// Asked before the names are read: a change behind that must get another time.
+	calm := k.settled(own) && k.trusts(own.Dev, fd)
 	names, err := read(fd)
 	if err == nil {
 		k.keep(p, own, calm, names)

@@ -51,14 +51,7 @@ func TestHistoryWithoutIsRevList(t *testing.T) {
 			fmt.Fprintf(&s, "M 100644 inline f\ndata 2\n%02d\n", n)
 		}
 		git(s.String(), "fast-import", "--quiet")
-		loc, err := gitstore.Locate(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := opened(t, dir)
 		for range 20 {
 			// The names could be read as short ids: for git they are names first.
 			a, b := fmt.Sprintf("b%d", 1+r.IntN(commits)), fmt.Sprintf("b%d", 1+r.IntN(commits))
@@ -81,9 +74,6 @@ func TestHistoryWithoutIsRevList(t *testing.T) {
 				t.Errorf("seed %d: %s ^%s: %d commits, git lists %d", seed, a, b, len(got), len(want))
 			}
 		}
-		if err := repo.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -93,28 +83,13 @@ func TestHistoryWithoutTellsGoneFromUnreadable(t *testing.T) {
 	t.Parallel()
 	vaulttest.NeedGit(t)
 	dir := t.TempDir()
-	git := func(args ...string) string {
-		t.Helper()
-		out, err := vaulttest.Git(dir, args...)
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(out)
-	}
+	git := gitIn(t, dir)
 	git("init", "-q", "-b", "main")
 	git("commit", "-q", "--allow-empty", "-m", "one")
 	old := git("commit-tree", "-m", "of another branch", "HEAD^{tree}")
 	count := func() (n int, err error) {
 		t.Helper()
-		loc, err := gitstore.Locate(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = repo.Close() }()
+		repo := opened(t, dir)
 		head, err := repo.Head()
 		if err != nil {
 			t.Fatal(err)
@@ -150,4 +125,35 @@ func TestHistoryWithoutTellsGoneFromUnreadable(t *testing.T) {
 	if n, err := count(); n != 1 || err != nil {
 		t.Errorf("gone: %d commits, %v; want the one that there is", n, err)
 	}
+}
+
+// gitIn runs the real git in dir.
+func gitIn(t *testing.T, dir string) func(args ...string) string {
+	return func(args ...string) string {
+		t.Helper()
+		out, err := vaulttest.Git(dir, args...)
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(out)
+	}
+}
+
+// opened opens the repository in dir and closes it when the test ends.
+func opened(t *testing.T, dir string) *gitstore.Repo {
+	t.Helper()
+	loc, err := gitstore.Locate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := repo.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return repo
 }

@@ -19,14 +19,7 @@ func TestRevisionsMeanWhatTheyMeanToGit(t *testing.T) {
 	t.Parallel()
 	vaulttest.NeedGit(t)
 	dir := t.TempDir()
-	git := func(args ...string) string {
-		t.Helper()
-		out, err := vaulttest.Git(dir, args...)
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(out)
-	}
+	git := gitIn(t, dir)
 	git("init", "-q", "-b", "main")
 	for i := range 40 {
 		git("commit", "-q", "--allow-empty", "-m", strconv.Itoa(i))
@@ -60,15 +53,7 @@ func TestRevisionsMeanWhatTheyMeanToGit(t *testing.T) {
 	git("repack", "-q")
 	git("commit", "-q", "--allow-empty", "-m", "loose")
 
-	loc, err := gitstore.Locate(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	repo := opened(t, dir)
 	bases := []string{
 		"-dash", "b{r", "HEAD", "@", "main", "side4", "a/b", "v1", "v2", "v3", "heads/v1", "tags/v1", "refs/heads/main", "refs/tags/v2", "origin", "origin/main", "stash", "ORIG_HEAD", "loose", "blob",
 		short, short[:4], strings.ToUpper(short), git("rev-parse", "v3"), git("rev-parse", "v2")[:8], blob, blob[:7], "config", "main/x", "nosuch", "0000", "abc", "a", "a//b", "a/../main", "-", "é",
@@ -110,15 +95,7 @@ func TestRevisionsMeanWhatTheyMeanToGit(t *testing.T) {
 // askBesideGit opens a repository and resolves revisions in it as git does.
 func askBesideGit(t *testing.T, dir string, revs ...string) {
 	t.Helper()
-	loc, err := gitstore.Locate(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer repo.Close()
+	repo := opened(t, dir)
 	for _, rev := range revs {
 		want, err := vaulttest.Git(dir, "rev-parse", "--verify", "-q", "--end-of-options", rev+"^{commit}")
 		got, gotErr := repo.Resolve(rev)
@@ -162,14 +139,7 @@ func TestRevisionsBesideOthers(t *testing.T) {
 	t.Parallel()
 	vaulttest.NeedGit(t)
 	dir := t.TempDir()
-	git := func(args ...string) string {
-		t.Helper()
-		out, err := vaulttest.Git(dir, args...)
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(out)
-	}
+	git := gitIn(t, dir)
 	git("init", "-q", "-b", "main")
 	for range 5 {
 		git("commit", "-q", "--allow-empty", "-m", "x")
@@ -181,14 +151,7 @@ func TestRevisionsBesideOthers(t *testing.T) {
 		func(string) string { return "main" },
 		func(string) string { return "t" },
 	} {
-		loc, err := gitstore.Locate(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		repo, err := gitstore.Open(loc, func(string) string { return "" }, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		repo := opened(t, dir)
 		if _, err := repo.Resolve("main"); err != nil {
 			t.Fatal(err)
 		}
@@ -198,9 +161,6 @@ func TestRevisionsBesideOthers(t *testing.T) {
 		id := git("rev-parse", "HEAD")
 		if got, err := repo.Resolve(ask(id)); err != nil || got.String() != id {
 			t.Errorf("after another process's gc %q is %v, %v; want %s", ask(id), got, err, id)
-		}
-		if err := repo.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 	parent := git("rev-parse", "HEAD")

@@ -52,5 +52,16 @@ func TestAListingIsInPathOrderThoughFoldersAreListedAlone(t *testing.T) {
 		if got := l.Flat(); !slices.Equal(got, paths) || l.Len() != len(paths) {
 			t.Errorf("%d files, in this order: %q, want %q", l.Len(), got, paths)
 		}
+		var one []string
+		for c := l.Cursor(); ; {
+			p, ok := c.Next()
+			if !ok {
+				break
+			}
+			one = append(one, p)
+		}
+		if !slices.Equal(one, paths) {
+			t.Errorf("one by one: %q, want %q", one, paths)
+		}
 	}
 }
