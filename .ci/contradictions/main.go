@@ -30,7 +30,7 @@ import (
 	"time"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/settings"
@@ -229,7 +229,7 @@ func (h *history) store(ctx context.Context, v *vault.Vault, x *index.Index, m m
 		return err
 	}
 	created = created.Add(time.Duration(m.N) * time.Second) // the data knows the day alone
-	res, err := intake.Remember(ctx, v, x, []vault.Note{{Text: m.Text, Created: created}}, vault.Write{Actor: vault.ActorUser})
+	res, err := ingest.Remember(ctx, v, x, []vault.Note{{Text: m.Text, Created: created}}, vault.Write{Actor: vault.ActorUser})
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (h *history) olderOf(l label, m message) []string {
 	return a
 }
 
-func (h *history) flag(m message, d intake.Decision) {
+func (h *history) flag(m message, d ingest.Decision) {
 	other := h.ids[d.Path]
 	mark := " "
 	for _, l := range h.labels {

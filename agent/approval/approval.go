@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
@@ -99,7 +99,7 @@ func Find(all []Waiting, ref string) (Waiting, error) {
 // A Desk is what new memories are compared with. No model is asked when one is
 // accepted: what the person saw is what is written.
 type Desk struct {
-	Find intake.Searcher
+	Find ingest.Searcher
 	// Later marks what is written as pending, for a model to understand.
 	Later bool
 }
@@ -107,7 +107,7 @@ type Desk struct {
 // Accept writes what a proposal says, in one commit that takes it away. Of who only
 // DryRun, Message and Door count. It fails with [vault.ErrConflict] when the proposal
 // was decided or edited since it was listed, or when newer edits overlap.
-func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Write) (*intake.Result, error) {
+func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Write) (*ingest.Result, error) {
 	p := w.Proposal
 	name, email := v.Person()
 	write := vault.Write{Actor: p.Actor, AgentName: p.By, Door: p.Door, Session: p.Session, Again: true, Approver: fmt.Sprintf("%s <%s>", name, email),
@@ -129,17 +129,17 @@ func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Wr
 
 // accept writes a new memory or entry as if it were written now, anything else as it
 // was proposed.
-func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault.Write) (*intake.Result, error) {
+func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault.Write) (*ingest.Result, error) {
 	if book, entry, ok := w.entry(v); ok {
 		res, err := book.Add(ctx, entry, write)
 		if err != nil {
 			return nil, err
 		}
-		return &intake.Result{Result: res.Result}, nil
+		return &ingest.Result{Result: res.Result}, nil
 	}
 	if !w.Proposal.Replays() {
 		res, err := w.replace(ctx, v, write)
-		return &intake.Result{Result: res}, err
+		return &ingest.Result{Result: res}, err
 	}
 	note, err := w.note()
 	if err != nil {
@@ -147,12 +147,12 @@ func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault
 	}
 	if !v.Settings().Bool(settings.Cognitive) {
 		res, err := v.Remember(ctx, []vault.Note{note}, write)
-		return &intake.Result{Result: res}, err
+		return &ingest.Result{Result: res}, err
 	}
 	if d.Later {
-		note.Meta = []vault.KeyValue{{Key: "encoding", Value: markdown.String(intake.Pending)}}
+		note.Meta = []vault.KeyValue{{Key: "encoding", Value: markdown.String(ingest.Pending)}}
 	}
-	return intake.Remember(ctx, v, d.Find, []vault.Note{note}, write)
+	return ingest.Remember(ctx, v, d.Find, []vault.Note{note}, write)
 }
 
 // entry is the entry of a notebook that a proposal adds and does nothing else. Two of

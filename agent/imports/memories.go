@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
@@ -227,7 +227,7 @@ func (k *keeper) flushMemories() error {
 
 // bring lets the rules judge new memories where the run has something to search with,
 // nil where it has not.
-func (k *keeper) bring(items []*memoryItem, w vault.Write) (*intake.Brought, error) {
+func (k *keeper) bring(items []*memoryItem, w vault.Write) (*ingest.Brought, error) {
 	if k.o.Find == nil {
 		return nil, nil
 	}
@@ -239,11 +239,11 @@ func (k *keeper) bring(items []*memoryItem, w vault.Write) (*intake.Brought, err
 		}
 		notes = append(notes, n)
 	}
-	return intake.Bring(k.ctx, k.v, k.o.Find, notes, w)
+	return ingest.Bring(k.ctx, k.v, k.o.Find, notes, w)
 }
 
 // tell says what was decided.
-func (k *keeper) tell(items []*memoryItem, b *intake.Brought) {
+func (k *keeper) tell(items []*memoryItem, b *ingest.Brought) {
 	if b == nil {
 		return
 	}
@@ -292,7 +292,7 @@ func (k *keeper) done(items []*memoryItem, paths []vault.Path, res *vault.Result
 }
 
 // stage puts one memory into the transaction.
-func (k *keeper) stage(tx *vault.Tx, it *memoryItem, b *intake.Brought, i int) (vault.Path, error) {
+func (k *keeper) stage(tx *vault.Tx, it *memoryItem, b *ingest.Brought, i int) (vault.Path, error) {
 	if it.path != "" {
 		data, was, err := tx.Read(it.path)
 		if err != nil || was == "" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -32,7 +32,7 @@ type Options struct {
 	CommitBytes int
 	// Find finds what stands in the vault already of memories that come in; nil
 	// compares them with nothing.
-	Find intake.Searcher
+	Find ingest.Searcher
 	// Progress is told after every conversation; nil is silence.
 	Progress func(Progress)
 	// Committed is told of every commit, as soon as it is durable.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"stet/agent/approval"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -172,7 +172,7 @@ func (a *approver) print(w io.Writer, view proposedView) error {
 
 // accept writes one proposal, compared with what is stored by now as any new memory
 // is. Where a model is configured it is left to "stet encode" to ask it.
-func (a *approver) accept(ctx context.Context, w approval.Waiting, who vault.Write) (res *intake.Result, err error) {
+func (a *approver) accept(ctx context.Context, w approval.Waiting, who vault.Write) (res *ingest.Result, err error) {
 	_, _, err = llm.FromSettings(a.v.Settings(), llm.Auxiliary, a.e.Getenv)
 	later := !errors.Is(err, llm.ErrNoModel)
 	x, err := a.e.Lexicon(a.v, false)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/index"
@@ -36,7 +36,7 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 		if mind != nil {
 			mind.Progress = asking(e)
 		}
-		res, err := intake.Think(ctx, v, x, mind, notes, w)
+		res, err := ingest.Think(ctx, v, x, mind, notes, w)
 		if err = errors.Join(err, x.Close()); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 const toldPlaces = 3
 
 // tellPlaces says where the rules filed notes, and why.
-func tellPlaces(e *console.Env, placed []intake.Placing) {
+func tellPlaces(e *console.Env, placed []ingest.Placing) {
 	if len(placed) > toldPlaces {
 		e.Note("the rules say where %d of the notes belong; --json says why", len(placed))
 		return
@@ -77,11 +77,11 @@ func tellPlaces(e *console.Env, placed []intake.Placing) {
 }
 
 // mindOf is a model with what it needs to know, nil without one.
-func mindOf(v *vault.Vault, x *index.Index, model llm.Client) *intake.Mind {
+func mindOf(v *vault.Vault, x *index.Index, model llm.Client) *ingest.Mind {
 	if model == nil {
 		return nil
 	}
-	return &intake.Mind{Model: model, Meaning: x, Similar: v.Settings().Float(settings.SimilarFrom)}
+	return &ingest.Mind{Model: model, Meaning: x, Similar: v.Settings().Float(settings.SimilarFrom)}
 }
 
 // asking shows how far the model is with many notes, to whoever looks.
@@ -95,7 +95,7 @@ func asking(e *console.Env) func(done, total int) {
 	}
 }
 
-func printDecisions(w io.Writer, decisions []intake.Decision, dry bool) error {
+func printDecisions(w io.Writer, decisions []ingest.Decision, dry bool) error {
 	for _, d := range decisions {
 		path, was := console.Line1(string(d.Path)), console.Line1(d.Was)
 		line := fmt.Sprintf("said already  %s", path)

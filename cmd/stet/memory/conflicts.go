@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -65,7 +65,7 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 	if given[0] == "settle" {
 		return settleEach(ctx, e, v, w)
 	}
-	c, err := intake.Find(ctx, v, e.Ref(v, in.String(given[0])))
+	c, err := ingest.Find(ctx, v, e.Ref(v, in.String(given[0])))
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func listDisputes(ctx context.Context, e *console.Env) error {
 		return err
 	}
 	defer e.Close(v)
-	found, err := intake.Inbox(ctx, v)
+	found, err := ingest.Inbox(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func listDisputes(ctx context.Context, e *console.Env) error {
 	return e.Answer(result, func(w io.Writer) error { return printDisputes(w, e, views) })
 }
 
-func viewDispute(d intake.Dispute) disputeView {
+func viewDispute(d ingest.Dispute) disputeView {
 	pair := disputeView{A: console.ViewMemory(d.A), B: console.ViewMemory(d.B)}
 	a, b := string(d.A.Body), string(d.B.Body)
 	pair.A.Body, pair.B.Body = &a, &b

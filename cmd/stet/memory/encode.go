@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -67,7 +67,7 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 	if !v.Settings().Bool(settings.Cognitive) {
 		return vault.WithHint(fmt.Errorf("encode: %w: %s is false, so memories are stored as they are", vault.ErrRefused, settings.Cognitive), "stet config set %s true", settings.Cognitive)
 	}
-	c := intake.Choice{All: in.Bool("all"), Rule: in.String("rule"), Limit: in.Int("limit"), Progress: encoding(e)}
+	c := ingest.Choice{All: in.Bool("all"), Rule: in.String("rule"), Limit: in.Int("limit"), Progress: encoding(e)}
 	w := e.WriteInSession(in)
 	if c.Rule != "" {
 		return finish(ctx, e, v, nil, c, w)
@@ -80,12 +80,12 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 	})
 }
 
-func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Client, c intake.Choice, w vault.Write) error {
+func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Client, c ingest.Choice, w vault.Write) error {
 	x, err := e.Lexicon(v, model != nil)
 	if err != nil {
 		return err
 	}
-	res, err := intake.Finish(ctx, v, x, mindOf(v, x, model), c, w)
+	res, err := ingest.Finish(ctx, v, x, mindOf(v, x, model), c, w)
 	err = errors.Join(err, x.Close())
 	if err != nil && (res == nil || len(res.Commits) == 0) {
 		return err

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
 
 // merge settles a dispute with a text: of a flag, or of the editor.
-func merge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, c intake.Case, w vault.Write) (*vault.Result, error) {
+func merge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, c ingest.Case, w vault.Write) (*vault.Result, error) {
 	switch {
 	case !in.IsSet("text") && w.DryRun:
 		return nil, console.Usagef("--merge with --dry-run needs --text").Suggest("an editor shows both texts, and saving them unchanged changes nothing")
@@ -30,7 +30,7 @@ func merge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vaul
 
 // mergeInEditor lets the person write what is true. What was typed is committed, or
 // kept in the draft, which the error names.
-func mergeInEditor(ctx context.Context, e *console.Env, v *vault.Vault, c intake.Case, w vault.Write) (*vault.Result, error) {
+func mergeInEditor(ctx context.Context, e *console.Env, v *vault.Vault, c ingest.Case, w vault.Write) (*vault.Result, error) {
 	if e.NoInput {
 		return nil, console.Usagef("--merge starts an editor, which --no-input forbids").Suggest("--text TEXT gives the text without one")
 	}
@@ -60,7 +60,7 @@ func mergeInEditor(ctx context.Context, e *console.Env, v *vault.Vault, c intake
 
 // mergeDraft is what the editor shows of a case: each text below a line that says
 // where it comes from. The lines go when the text is saved.
-func mergeDraft(c intake.Case) (text string, guides []string) {
+func mergeDraft(c ingest.Case) (text string, guides []string) {
 	guides = []string{"<!-- stet: write the one text that is true, and save it. Lines like this one are left out. -->"}
 	var b strings.Builder
 	b.WriteString(guides[0] + "\n")
@@ -122,8 +122,8 @@ type settler struct {
 }
 
 // next is the first dispute that was not put off, nil when there is none.
-func (s *settler) next(ctx context.Context) (*intake.Dispute, error) {
-	found, err := intake.Inbox(ctx, s.v)
+func (s *settler) next(ctx context.Context) (*ingest.Dispute, error) {
+	found, err := ingest.Inbox(ctx, s.v)
 	s.left = len(found)
 	for i, d := range found {
 		if !s.later[[2]string{d.A.ID, d.B.ID}] {
@@ -134,7 +134,7 @@ func (s *settler) next(ctx context.Context) (*intake.Dispute, error) {
 }
 
 // ask asks until there is an answer; io.EOF ends the walk.
-func (s *settler) ask(ctx context.Context, d intake.Dispute) error {
+func (s *settler) ask(ctx context.Context, d ingest.Dispute) error {
 	pair := viewDispute(d)
 	if _, err := fmt.Fprintf(s.e.Out, "1  %s2  %s", side(s.e, pair.A), side(s.e, pair.B)); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *settler) ask(ctx context.Context, d intake.Dispute) error {
 
 // settle does what was answered. What cannot be done is put off, with the reason:
 // the others do not wait for it.
-func (s *settler) settle(ctx context.Context, d intake.Dispute, how func(context.Context, *vault.Vault, vault.Write) (*vault.Result, error)) error {
+func (s *settler) settle(ctx context.Context, d ingest.Dispute, how func(context.Context, *vault.Vault, vault.Write) (*vault.Result, error)) error {
 	res, err := how(ctx, s.v, s.w)
 	switch {
 	case err != nil && ctx.Err() != nil:

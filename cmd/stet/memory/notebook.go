@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/notebook"
@@ -126,7 +126,7 @@ func jot(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebo
 	if !v.Settings().Bool(settings.Cognitive) {
 		return n.Add(ctx, entry, w)
 	}
-	res, decisions, err := intake.Jot(ctx, n, entry, w)
+	res, decisions, err := ingest.Jot(ctx, n, entry, w)
 	if err != nil {
 		return nil, err
 	}

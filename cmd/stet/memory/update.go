@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
@@ -97,7 +97,7 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 
 // reworded carries out a patch, with the rules in front of a new text unless the vault
 // says otherwise.
-func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, patch vault.Patch, notes bool, w vault.Write) (*links.Result, []intake.Decision, error) {
+func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, patch vault.Patch, notes bool, w vault.Write) (*links.Result, []ingest.Decision, error) {
 	if patch.Text == nil || !v.Settings().Bool(settings.Cognitive) {
 		res, err := links.Update(ctx, v, ref, patch, notes, w)
 		return res, nil, err
@@ -106,7 +106,7 @@ func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, p
 	if err != nil {
 		return nil, nil, err
 	}
-	res, decisions, err := intake.Update(ctx, v, x, ref, patch, notes, w)
+	res, decisions, err := ingest.Update(ctx, v, x, ref, patch, notes, w)
 	return res, decisions, errors.Join(err, x.Close())
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/index/watch"
@@ -57,7 +57,7 @@ func (d *duties) try(ctx context.Context) (err error) {
 			return nil
 		}
 		// A model that fails says so when somebody asks it.
-		res, err := intake.Finish(ctx, v, x, &intake.Mind{Model: model}, intake.Choice{Limit: finishAtOnce}, vault.Write{Door: "watch"})
+		res, err := ingest.Finish(ctx, v, x, &ingest.Mind{Model: model}, ingest.Choice{Limit: finishAtOnce}, vault.Write{Door: "watch"})
 		if res != nil {
 			d.told(res.Commits)
 		}

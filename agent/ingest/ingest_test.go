@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/vaulttest"
@@ -38,13 +38,13 @@ func (l *lister) Vocabulary(_ context.Context, texts, groups []string, _ bool) (
 	return &index.Vocabulary{Words: make([][]index.Word, len(texts)), Groups: make([]index.Usage, len(groups))}, l.fail
 }
 
-func store(t *testing.T, v *vault.Vault, find intake.Searcher, w vault.Write, texts ...string) *intake.Result {
+func store(t *testing.T, v *vault.Vault, find ingest.Searcher, w vault.Write, texts ...string) *ingest.Result {
 	t.Helper()
 	var notes []vault.Note
 	for _, s := range texts {
 		notes = append(notes, vault.Note{Text: s})
 	}
-	res, err := intake.Remember(t.Context(), v, find, notes, w)
+	res, err := ingest.Remember(t.Context(), v, find, notes, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/vaulttest"
@@ -95,7 +95,7 @@ func pairVault(t *testing.T) (*vaulttest.Fixture, *vault.Vault, *index.Index) {
 }
 
 // say stores a text as the command does, with the index brought up to date after it.
-func say(t *testing.T, v *vault.Vault, x *index.Index, text string) *intake.Result {
+func say(t *testing.T, v *vault.Vault, x *index.Index, text string) *ingest.Result {
 	t.Helper()
 	res := store(t, v, x, vault.Write{}, text)
 	if _, err := x.CatchUp(t.Context()); err != nil {
@@ -130,7 +130,7 @@ func TestWhatChangedNeverStandsBesideWhatItChanges(t *testing.T) {
 			if _, err := x.CatchUp(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			_, err = intake.Remember(t.Context(), v, x, []vault.Note{{Text: pair[1]}}, vault.Write{Actor: "agent", AgentName: "robo"})
+			_, err = ingest.Remember(t.Context(), v, x, []vault.Note{{Text: pair[1]}}, vault.Write{Actor: "agent", AgentName: "robo"})
 			if !errors.Is(err, vault.ErrRejected) {
 				t.Errorf("a machine says it again: %v", err)
 			}

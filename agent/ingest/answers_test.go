@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/templates/prompts"
 	"stet/vault"
 	"stet/vault/vaulttest"
@@ -48,7 +48,7 @@ func TestAnyAnswerDoesNoHarm(t *testing.T) {
 		judge := answer(r, "judge", judges)
 		model := &puppet{place: answer(r, "place", places), judge: func(prompts.Judge) string { return judge }}
 		before := filesOf(t, fix)
-		res, err := intake.Think(t.Context(), v, &lister{v: v}, &intake.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Again: true})
+		res, err := ingest.Think(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}

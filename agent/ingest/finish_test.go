@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"encoding/json"
@@ -10,20 +10,20 @@ import (
 	"pgregory.net/rapid"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/templates/prompts"
 	"stet/vault"
 	"stet/vault/vaulttest"
 )
 
-func finish(t *testing.T, v *vault.Vault, model llm.Client, c intake.Choice, w vault.Write) *intake.Finished {
+func finish(t *testing.T, v *vault.Vault, model llm.Client, c ingest.Choice, w vault.Write) *ingest.Finished {
 	t.Helper()
-	var mind *intake.Mind
+	var mind *ingest.Mind
 	if model != nil {
-		mind = &intake.Mind{Model: model}
+		mind = &ingest.Mind{Model: model}
 	}
-	res, err := intake.Finish(t.Context(), v, &lister{v: v}, mind, c, w)
+	res, err := ingest.Finish(t.Context(), v, &lister{v: v}, mind, c, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestPendingMemoriesAreFinishedInTheirOrder(t *testing.T) {
 		}
 		return all("keep", "", 1)(j)
 	}}
-	res := finish(t, v, model, intake.Choice{}, vault.Write{})
+	res := finish(t, v, model, ingest.Choice{}, vault.Write{})
 	live, err := v.List(t.Context(), vault.Filter{})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestPendingMemoriesAreFinishedInTheirOrder(t *testing.T) {
 	if n := len(res.Commits); n != res.Finished {
 		t.Errorf("%d commits for %d memories", n, res.Finished)
 	}
-	if res := finish(t, v, model, intake.Choice{}, vault.Write{}); !res.Unchanged || res.Examined != 0 {
+	if res := finish(t, v, model, ingest.Choice{}, vault.Write{}); !res.Unchanged || res.Examined != 0 {
 		t.Errorf("once more: %+v", res)
 	}
 }
@@ -79,7 +79,7 @@ func TestWhoseWordAPendingMemoryIs(t *testing.T) {
 	if _, err := v.Remember(t.Context(), []vault.Note{{Text: "We switched to MySQL."}}, vault.Write{Actor: "agent", AgentName: "robo"}); err != nil {
 		t.Fatal(err)
 	}
-	res := finish(t, v, nil, intake.Choice{All: true}, vault.Write{})
+	res := finish(t, v, nil, ingest.Choice{All: true}, vault.Write{})
 	if len(res.Decisions) != 1 || res.Decisions[0].Kind != encode.Conflict {
 		t.Fatalf("decided %+v", res.Decisions)
 	}
@@ -87,7 +87,7 @@ func TestWhoseWordAPendingMemoryIs(t *testing.T) {
 	f.Git("add", "-A")
 	f.Git("commit", "-qm", "a diary")
 	model := &puppet{place: placed, judge: all("supersede", "", 1)}
-	if res = finish(t, v, model, intake.Choice{}, vault.Write{}); len(model.told) > 0 || res.Finished != 1 {
+	if res = finish(t, v, model, ingest.Choice{}, vault.Write{}); len(model.told) > 0 || res.Finished != 1 {
 		t.Errorf("told %q; %+v", model.told, res)
 	}
 }
@@ -155,8 +155,8 @@ func TestFinishingDoesNoHarm(t *testing.T) {
 		model := &puppet{place: rapid.SampledFrom([]string{placed, "", `{"suggested_scope":"/../../x","categories":[],"importance":1}`, `{"suggested_scope":"/a/b","categories":["x"],"importance":1}`}).Draw(r, "place")}
 		model.judge = granting(wishes, raw, func(string) {})
 		before := filesOf(t, f)
-		c := intake.Choice{All: rapid.Bool().Draw(r, "all")}
-		res, err := intake.Finish(t.Context(), v, &lister{v: v}, &intake.Mind{Model: model}, c, vault.Write{Again: true})
+		c := ingest.Choice{All: rapid.Bool().Draw(r, "all")}
+		res, err := ingest.Finish(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, c, vault.Write{Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -205,10 +205,10 @@ func TestWhatWasTakenBackIsNotDoneAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if res := finish(t, v, nil, intake.Choice{Rule: "negation"}, vault.Write{}); !res.Unchanged {
+	if res := finish(t, v, nil, ingest.Choice{Rule: "negation"}, vault.Write{}); !res.Unchanged {
 		t.Errorf("another rule: %+v", res.Decisions)
 	}
-	c := intake.Choice{All: true}
+	c := ingest.Choice{All: true}
 	for _, back := range []func(){
 		func() { f.Git("revert", "--no-edit", "HEAD") },
 		func() {

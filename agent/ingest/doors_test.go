@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
@@ -36,13 +36,13 @@ func TestJotLosesNoEntry(t *testing.T) {
 		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		was := f.Read("USER.md")
-		res, done, err := intake.Jot(t.Context(), n, notebook.New{Text: text}, vault.Write{Actor: actor, Again: true})
+		res, done, err := ingest.Jot(t.Context(), n, notebook.New{Text: text}, vault.Write{Actor: actor, Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}
 		now := f.Read("USER.md")
 		before, after := markdown.Parse([]byte(was)).Entries(), markdown.Parse([]byte(now)).Entries()
-		replaced := slices.ContainsFunc(done, func(d intake.Decision) bool { return d.Kind == encode.Supersede })
+		replaced := slices.ContainsFunc(done, func(d ingest.Decision) bool { return d.Kind == encode.Supersede })
 		want := len(before) + 1
 		if replaced || res.Duplicate {
 			want = len(before)
@@ -88,7 +88,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 		}
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		before := filesOf(t, f)
-		res, done, err := intake.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Actor: actor, Again: true})
+		res, done, err := ingest.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Actor: actor, Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 		if !strings.Contains(everything, "---\n"+text+"\n") {
 			r.Fatalf("the new text is not there: %+v", done)
 		}
-		if actor != "" && slices.ContainsFunc(done, func(d intake.Decision) bool { return d.Kind == encode.Supersede }) {
+		if actor != "" && slices.ContainsFunc(done, func(d ingest.Decision) bool { return d.Kind == encode.Supersede }) {
 			r.Fatalf("a machine overruled a person: %+v", done)
 		}
 		if len(res.Commits) > 0 {
@@ -134,7 +134,7 @@ func TestWhatAnotherProgramKept(t *testing.T) {
 	notes := []vault.Note{{Text: "My phone number is 555 0177."}, {Text: "prefers tea"}, {Text: "By the river, Bern has a bear pit."}, {Text: "Prefers tea!"}, {Text: ""}}
 	find := &lister{v: v}
 	w := vault.Write{Actor: "agent", AgentName: "robo"}
-	b, err := intake.Bring(t.Context(), v, find, notes, w)
+	b, err := ingest.Bring(t.Context(), v, find, notes, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package intake is the door that stores: it looks for what the vault already says
+// Package ingest is the door that stores: it looks for what the vault already says
 // about a new memory, lets the rules of agent/encode judge, and writes the outcome as
 // one commit. What is said already is not written again; what is no longer true goes
 // to the archive, or loses the clause that changed; what contradicts without being
@@ -13,7 +13,7 @@
 //
 // Nothing is locked while it looks or asks. What it found is checked again inside the
 // transaction; if somebody changed it meanwhile, everything is looked at anew.
-package intake
+package ingest
 
 import (
 	"context"

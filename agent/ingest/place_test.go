@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/index"
 	"stet/templates/prompts"
 	"stet/vault"
@@ -82,7 +82,7 @@ func TestPlacing(t *testing.T) {
 		items := readLabelled(t, name)
 		got := make([]vault.Memory, len(items))
 		for i, l := range items {
-			res, err := intake.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
+			res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestStrangersStayAtTheTop(t *testing.T) {
 	for _, name := range []string{"strange", "strange_kept"} {
 		items, filed := readLabelled(t, name), 0.0
 		for _, l := range items {
-			res, err := intake.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
+			res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,10 +181,10 @@ func TestWhatIsGivenIsNotFiled(t *testing.T) {
 	t.Parallel()
 	v, x := seeded(t, readLabelled(t, "seeds"))
 	const text = "The plumber replaced the leaking valve of the boiler."
-	remember := func(mind *intake.Mind, n vault.Note, w vault.Write) (*intake.Result, vault.Memory) {
+	remember := func(mind *ingest.Mind, n vault.Note, w vault.Write) (*ingest.Result, vault.Memory) {
 		t.Helper()
 		n.Text, w.DryRun = text, true
-		res, err := intake.Think(t.Context(), v, x, mind, []vault.Note{n}, w)
+		res, err := ingest.Think(t.Context(), v, x, mind, []vault.Note{n}, w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,12 +208,12 @@ func TestWhatIsGivenIsNotFiled(t *testing.T) {
 	}
 	// With a model the rules keep silent, also when it fails, unless it is asked nothing.
 	deaf := &puppet{judge: func(prompts.Judge) string { return "" }}
-	res, m = remember(&intake.Mind{Model: deaf}, vault.Note{}, vault.Write{})
+	res, m = remember(&ingest.Mind{Model: deaf}, vault.Note{}, vault.Write{})
 	if m.Scope != "/" || m.Categories != nil || m.Importance != nil || res.Placed != nil || !strings.Contains(res.Diff, "encoding: pending") {
 		t.Errorf("got %+v, %+v", m, res.Placed)
 	}
 	silent := &puppet{judge: all("keep", "", 1)}
-	_, m = remember(&intake.Mind{Model: silent}, vault.Note{Scope: "/home/repairs", Importance: &quarter}, vault.Write{})
+	_, m = remember(&ingest.Mind{Model: silent}, vault.Note{Scope: "/home/repairs", Importance: &quarter}, vault.Write{})
 	if len(m.Categories) == 0 || slices.ContainsFunc(silent.told, func(s string) bool { return strings.HasPrefix(s, "classify") }) {
 		t.Errorf("got %+v after %q", m, silent.told)
 	}
@@ -230,7 +230,7 @@ func TestAMachineLearnsNothingFromPrivateMemories(t *testing.T) {
 	v := f.Open()
 	x := indexOf(t, v)
 	for actor, want := range map[string]string{"": "/diary", "agent": "/"} {
-		res, err := intake.Remember(t.Context(), v, x, []vault.Note{{Text: "Over which hill the zeppelin flies is a riddle."}}, vault.Write{Actor: actor, DryRun: true})
+		res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: "Over which hill the zeppelin flies is a riddle."}}, vault.Write{Actor: actor, DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/vaulttest"
@@ -23,8 +23,8 @@ func TestSavingTheSameAgainIsNoCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = x.Close() })
-	once := func(r *rapid.T, text, scope, actor string) *intake.Result {
-		res, err := intake.Remember(t.Context(), v, x, []vault.Note{{Text: text, Scope: scope}}, vault.Write{Actor: actor})
+	once := func(r *rapid.T, text, scope, actor string) *ingest.Result {
+		res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: text, Scope: scope}}, vault.Write{Actor: actor})
 		if err != nil {
 			r.Fatalf("%q: %v", text, err)
 		}

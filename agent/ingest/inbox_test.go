@@ -1,11 +1,11 @@
-package intake_test
+package ingest_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/vault"
 	"stet/vault/vaulttest"
 )
@@ -26,7 +26,7 @@ func TestAPairIsSettledAlone(t *testing.T) {
 	memory(f, "2", "Port 8443.", first)
 	memory(f, "3", "No port.", first)
 	v := f.Open()
-	found, err := intake.Inbox(t.Context(), v)
+	found, err := ingest.Inbox(t.Context(), v)
 	if err != nil || len(found) != 2 || found[0].B.Path != "memories/m2.md" {
 		t.Fatalf("got %+v, %v", found, err)
 	}
@@ -34,11 +34,11 @@ func TestAPairIsSettledAlone(t *testing.T) {
 	if _, err := one.Both(t.Context(), v, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	found, err = intake.Inbox(t.Context(), v)
+	found, err = ingest.Inbox(t.Context(), v)
 	if err != nil || len(found) != 1 || found[0].B.Path != "memories/m3.md" {
 		t.Fatalf("after the first pair: %+v, %v", found, err)
 	}
-	all, err := intake.Find(t.Context(), v, "m1")
+	all, err := ingest.Find(t.Context(), v, "m1")
 	if err != nil || len(all.Others) != 1 {
 		t.Fatalf("got %+v, %v", all, err)
 	}
@@ -61,7 +61,7 @@ func TestASideThatChangedIsNotSettled(t *testing.T) {
 	memory(f, "1", "Port 8080.", "01jd7q8r5t9v3x6y2z4a7c0e12")
 	memory(f, "2", "Port 8443.", first)
 	v := f.Open()
-	c, err := intake.Find(t.Context(), v, "m2")
+	c, err := ingest.Find(t.Context(), v, "m2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package intake_test
+package ingest_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"stet/agent/encode"
-	"stet/agent/intake"
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/templates/prompts"
 	"stet/vault"
@@ -68,9 +68,9 @@ func all(action, text string, confidence float64) func(prompts.Judge) string {
 
 const placed = `{"suggested_scope":"/infra","categories":["db"],"importance":0.7}`
 
-func consider(t *testing.T, v *vault.Vault, find intake.Searcher, p *puppet, w vault.Write, notes ...vault.Note) *intake.Result {
+func consider(t *testing.T, v *vault.Vault, find ingest.Searcher, p *puppet, w vault.Write, notes ...vault.Note) *ingest.Result {
 	t.Helper()
-	res, err := intake.Think(t.Context(), v, find, &intake.Mind{Model: p}, notes, w)
+	res, err := ingest.Think(t.Context(), v, find, &ingest.Mind{Model: p}, notes, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestWhatAModelIsTold(t *testing.T) {
 		}
 	}
 	model.told = nil
-	_, err := intake.Think(t.Context(), v, find, &intake.Mind{Model: model}, []vault.Note{{Text: "The key is " + secret}}, vault.Write{})
+	_, err := ingest.Think(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: "The key is " + secret}}, vault.Write{})
 	if err == nil || len(model.told) > 0 {
 		t.Errorf("told %q, %v", model.told, err)
 	}
@@ -312,7 +312,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		}
 		model.judge = granting(wishes, raw, func(note string) { told[note] = true })
 		before := filesOf(t, f)
-		res, err := intake.Think(t.Context(), v, find, &intake.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Actor: actor, Again: true})
+		res, err := ingest.Think(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Actor: actor, Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 			if _, body, ok := strings.Cut(data, "\n---\n"); ok {
 				old = body
 			}
-			byRule := slices.ContainsFunc(res.Decisions, func(d intake.Decision) bool {
+			byRule := slices.ContainsFunc(res.Decisions, func(d ingest.Decision) bool {
 				return string(d.Path) == p && !strings.HasPrefix(d.Rule, "model/")
 			})
 			if !told[strings.TrimSpace(old)] && !byRule {
