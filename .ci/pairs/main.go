@@ -81,7 +81,7 @@ func read(file string) ([]pair, error) {
 // merged is the rule that makes one text of two, and the one that says something
 // else of them.
 func merged(old, text string) (rule, other string) {
-	plan := encode.Decide(encode.Memory{ID: "new", Text: text, Authority: encode.Statement}, []encode.Memory{{ID: "old", Text: old, Authority: encode.Statement}})
+	plan := encode.Decide(encode.Memory{ID: "new", Text: text, Authority: encode.Statement}, []encode.Memory{{ID: "old", Text: old, Authority: encode.Statement}}, encode.Corpus{})
 	if plan.Duplicate != nil {
 		return plan.Duplicate.Rule, ""
 	}

@@ -29,6 +29,19 @@ type clause struct {
 
 type span struct{ from, to int }
 
+// A Span is a part of a text: the bytes from From up to To.
+type Span struct{ From, To int }
+
+// Clauses are the parts of a text that each say one thing, in their order, without the
+// punctuation and the conjunctions between them. Code blocks hold none.
+func Clauses(text string) []Span {
+	var out []Span
+	for _, c := range clausesOf(text) {
+		out = append(out, Span{c.from, c.to})
+	}
+	return out
+}
+
 func (c *clause) String() string { return strings.TrimSpace(c.text[c.from:c.to]) }
 
 // rest is what follows the verb.

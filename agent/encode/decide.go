@@ -45,8 +45,9 @@ func (r *reading) hasCode() bool {
 }
 
 // Decide says what becomes of m beside the stored memories. Their order does not
-// matter. A stored memory with the id of m is not looked at.
-func Decide(m Memory, stored []Memory) Plan {
+// matter. A stored memory with the id of m is not looked at. The corpus says how rare
+// the words are that two memories share.
+func Decide(m Memory, stored []Memory, _ Corpus) Plan {
 	n := read(m)
 	var plan Plan
 	var found []Verdict
@@ -144,6 +145,9 @@ func judge(n, o *reading) *Verdict {
 		return best
 	}
 	best.Rest = rest
+	for _, c := range dead {
+		best.Gone = append(best.Gone, c.String())
+	}
 	return best
 }
 

@@ -44,7 +44,7 @@ func TestNoVerdictBreaksThePromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stored := memories(t)
 		m := encode.Memory{ID: "new", Text: sentence().Draw(t, "new"), Authority: encode.Authority(rapid.IntRange(0, 3).Draw(t, "new authority"))}
-		plan := encode.Decide(m, stored)
+		plan := encode.Decide(m, stored, encode.Corpus{})
 		if plan.Duplicate != nil && len(plan.Verdicts) > 0 {
 			t.Fatalf("a duplicate has verdicts: %+v", plan)
 		}
@@ -74,7 +74,7 @@ func TestTheOrderOfTheStoredDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stored := memories(t)
 		m := encode.Memory{ID: "new", Text: sentence().Draw(t, "new"), Authority: encode.Statement}
-		if a, b := encode.Decide(m, stored), encode.Decide(m, rapid.Permutation(stored).Draw(t, "order")); !reflect.DeepEqual(a, b) {
+		if a, b := encode.Decide(m, stored, encode.Corpus{}), encode.Decide(m, rapid.Permutation(stored).Draw(t, "order"), encode.Corpus{}); !reflect.DeepEqual(a, b) {
 			t.Fatalf("got %+v, in another order %+v", a, b)
 		}
 	})
@@ -92,7 +92,7 @@ func TestWhatIsStoredTwiceIsADuplicate(t *testing.T) {
 			return // signs alone say nothing
 		}
 		again.ID = "new"
-		if plan := encode.Decide(again, stored); plan.Duplicate == nil || plan.Duplicate.Confidence < encode.Sure {
+		if plan := encode.Decide(again, stored, encode.Corpus{}); plan.Duplicate == nil || plan.Duplicate.Confidence < encode.Sure {
 			t.Fatalf("%q was stored again: %+v", again.Text, plan)
 		}
 	})

@@ -11,7 +11,7 @@ type pair struct{ old, now string }
 
 // verdict is what the rules say of a pair, "" for nothing.
 func verdict(p pair) (encode.Kind, encode.Verdict) {
-	plan := encode.Decide(encode.Memory{ID: "new", Text: p.now, Authority: encode.Statement}, []encode.Memory{{ID: "old", Text: p.old, Authority: encode.Statement}})
+	plan := encode.Decide(encode.Memory{ID: "new", Text: p.now, Authority: encode.Statement}, []encode.Memory{{ID: "old", Text: p.old, Authority: encode.Statement}}, encode.Corpus{})
 	switch {
 	case plan.Duplicate != nil:
 		return encode.Duplicate, *plan.Duplicate
@@ -222,7 +222,7 @@ func TestOnlyTheClauseThatChangedGoes(t *testing.T) {
 func TestLowerAuthorityNeverSupersedes(t *testing.T) {
 	t.Parallel()
 	old := encode.Memory{ID: "old", Text: "We use PostgreSQL.", Authority: encode.Statement}
-	plan := encode.Decide(encode.Memory{Text: "We switched to MySQL.", Authority: encode.Inference}, []encode.Memory{old})
+	plan := encode.Decide(encode.Memory{Text: "We switched to MySQL.", Authority: encode.Inference}, []encode.Memory{old}, encode.Corpus{})
 	if len(plan.Verdicts) != 1 || plan.Verdicts[0].Kind != encode.Conflict || plan.Verdicts[0].Confidence >= encode.Sure {
 		t.Errorf("got %+v, want one conflict", plan.Verdicts)
 	}

@@ -72,7 +72,7 @@ func TestOneContradictionIsRaisedOnce(t *testing.T) {
 		{"I completed six more cipher puzzles on Sunday.", []encode.Memory{deed, denial}, 0},
 		{"I completed six more cipher puzzles on Sunday.", []encode.Memory{denial}, 1},
 	} {
-		plan := encode.Decide(encode.Memory{ID: "new", Text: c.now, Authority: encode.Statement}, c.stored)
+		plan := encode.Decide(encode.Memory{ID: "new", Text: c.now, Authority: encode.Statement}, c.stored, encode.Corpus{})
 		if len(plan.Verdicts) != c.want || plan.Duplicate != nil {
 			t.Errorf("%q beside %d: got %+v, want %d verdicts", c.now, len(c.stored), plan, c.want)
 		}

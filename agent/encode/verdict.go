@@ -21,6 +21,9 @@ const (
 type Memory struct {
 	ID        string // unique among the stored ones
 	Text      string
+	Title     string // of the note, "" for none: what its pronouns may mean
+	Scope     string // where it is filed, "" or "/" for everywhere
+	Author    string // who says "I" in it: "" for the person of the vault, else an agent's name
 	Authority Authority
 	When      time.Time // when it was true from, else when it was written; zero = unknown
 }
@@ -33,6 +36,9 @@ const (
 	Duplicate Kind = "duplicate" // it is said already
 	Supersede Kind = "supersede" // the stored one is no longer true
 	Conflict  Kind = "conflict"  // both cannot be true, and a person must say which is
+	// Flag is likely, not certain: the stored one may no longer be true. Nothing stored
+	// changes; Confidence is the probability.
+	Flag Kind = "may_outdate"
 	// Update is never said by the rules: the stored one says both from now on.
 	Update Kind = "update"
 )
@@ -46,13 +52,32 @@ type Verdict struct {
 	Kind       Kind
 	Old        string  // id of the stored memory
 	Rule       string  // name and version of the rule: "change-cue@1"
-	Confidence float64 // 0 to 1
+	Confidence float64 // 0 to 1; of a Flag a calibrated probability
 	// Rest is the stored text without the clause that is no longer true; "" when
 	// nothing of it would be left, or for other kinds than Supersede. Of an Update
 	// it is what the stored one says from now on.
 	Rest string
 	// Said and Was are the two clauses, for people to compare.
 	Said, Was string
+	// Gone are the clauses of the stored text that Rest leaves out, in their order, each
+	// byte for byte as it stands there. Set for Supersede alone.
+	Gone []string
+	// Why are the features that decided, the heaviest first.
+	Why []Reason
+}
+
+// A Reason is one feature that counted in a verdict.
+type Reason struct {
+	Feature string  // its name
+	Weight  float64 // what it added to the logarithm of the odds; 0 for a rule of proof
+	Words   string  // the words it was seen in, "" where it is about the whole
+}
+
+// A Corpus tells how common a word is among the memories of a vault. The zero value
+// knows nothing.
+type Corpus struct {
+	Total int                   // memories
+	Count func(stem string) int // those that hold a word of this stem, see [Stem]
 }
 
 // A Plan is what shall become of a new memory. With a Duplicate there are no

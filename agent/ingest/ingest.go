@@ -225,7 +225,7 @@ func (d *desk) judge(dr *draft) error {
 
 // decide is what the rules say of a note beside stored memories and earlier notes.
 func (d *desk) decide(m encode.Memory, near, earlier []encode.Memory) (plan encode.Plan, err error) {
-	plan = encode.Decide(m, slices.Concat(near, earlier))
+	plan = encode.Decide(m, slices.Concat(near, earlier), encode.Corpus{})
 	if m.Authority >= encode.Statement || !slices.ContainsFunc(plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede }) {
 		return plan, nil
 	}
@@ -234,7 +234,7 @@ func (d *desk) decide(m encode.Memory, near, earlier []encode.Memory) (plan enco
 			return plan, err
 		}
 	}
-	return encode.Decide(m, slices.Concat(near, earlier)), nil
+	return encode.Decide(m, slices.Concat(near, earlier), encode.Corpus{}), nil
 }
 
 func (d *desk) duplicate(i int, v encode.Verdict) {

@@ -76,7 +76,7 @@ func jotted(ctx context.Context, n *notebook.Notebook, entries []markdown.Entry,
 		by[id] = e
 		stored = append(stored, encode.Memory{ID: id, Text: e.Body()})
 	}
-	plan := encode.Decide(m, stored)
+	plan := encode.Decide(m, stored, encode.Corpus{})
 	if m.Authority >= encode.Statement || len(plan.Verdicts) == 0 {
 		return plan, by, nil
 	}
@@ -89,5 +89,5 @@ func jotted(ctx context.Context, n *notebook.Notebook, entries []markdown.Entry,
 			stored[i].Authority = encode.Statement
 		}
 	}
-	return encode.Decide(m, stored), by, nil
+	return encode.Decide(m, stored, encode.Corpus{}), by, nil
 }

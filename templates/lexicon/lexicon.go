@@ -1,0 +1,96 @@
+// Package lexicon holds the word lists by which rules read texts, one file a list,
+// one section a language: stop words, months, words of negation, of change, of kin.
+//
+// A file is lines of words separated by white space. "_" stands for a space inside a
+// word, "[en]" begins the words of a language, "#" a comment. A line "head: words" of a
+// list of groups gives the words one meaning.
+//
+//	var stops = sync.OnceValue(func() map[string]bool { return lexicon.Words("stop") })
+//
+// Nothing is read before it is asked for; whoever asks keeps the answer.
+package lexicon
+
+import (
+	"embed"
+	"slices"
+	"strings"
+)
+
+//go:embed *.txt
+var files embed.FS
+
+// Words are the words of a list in the given languages, in all of them when none is
+// given, in lower case. A list that does not exist is a mistake of the programmer and
+// panics.
+func Words(list string, languages ...string) map[string]bool {
+	out := map[string]bool{}
+	each(list, languages, func(line string) {
+		for w := range strings.FieldsSeq(line) {
+			out[plain(w)] = true
+		}
+	})
+	return out
+}
+
+// Groups maps each word of a list of groups to the heads of its groups, in the order
+// of the file, with languages as for [Words].
+func Groups(list string, languages ...string) map[string][]string {
+	out := map[string][]string{}
+	each(list, languages, func(line string) {
+		head, words, ok := strings.Cut(line, ": ")
+		if !ok {
+			panic("lexicon: " + list + ": no head in " + line)
+		}
+		head = plain(head)
+		for w := range strings.FieldsSeq(words) {
+			if w = plain(w); !slices.Contains(out[w], head) {
+				out[w] = append(out[w], head)
+			}
+		}
+	})
+	return out
+}
+
+// Languages lists the sections of a list in the order of the file.
+func Languages(list string) []string {
+	var out []string
+	for line := range strings.Lines(text(list)) {
+		if l, ok := section(line); ok && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// each calls f with the lines of the given languages.
+func each(list string, languages []string, f func(line string)) {
+	in := ""
+	for line := range strings.Lines(text(list)) {
+		line = strings.TrimSpace(line)
+		if l, ok := section(line); ok {
+			in = l
+			continue
+		}
+		if line != "" && line[0] != '#' && (len(languages) == 0 || slices.Contains(languages, in)) {
+			f(line)
+		}
+	}
+}
+
+func section(line string) (language string, ok bool) {
+	line = strings.TrimSpace(line)
+	if len(line) > 2 && line[0] == '[' && line[len(line)-1] == ']' {
+		return line[1 : len(line)-1], true
+	}
+	return "", false
+}
+
+func plain(w string) string { return strings.ReplaceAll(w, "_", " ") }
+
+func text(list string) string {
+	data, err := files.ReadFile(list + ".txt")
+	if err != nil {
+		panic("lexicon: " + err.Error())
+	}
+	return string(data)
+}
