@@ -229,7 +229,7 @@ func (h *history) store(ctx context.Context, v *vault.Vault, x *index.Index, m m
 		return err
 	}
 	created = created.Add(time.Duration(m.N) * time.Second) // the data knows the day alone
-	res, err := ingest.Remember(ctx, v, x, []vault.Note{{Text: m.Text, Created: created}}, vault.Write{Actor: vault.ActorUser})
+	res, err := ingest.Remember(ctx, v, x, nil, []vault.Note{{Text: m.Text, Created: created}}, vault.Write{Actor: vault.ActorUser})
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (h *history) store(ctx context.Context, v *vault.Vault, x *index.Index, m m
 			h.ids[stored.Path] = m.ID
 		}
 	}
-	for _, d := range res.Decisions {
+	for _, d := range res.Plan.Decisions() {
 		if d.Kind == encode.Duplicate {
 			h.t.same++
 			if !h.quiet {

@@ -135,11 +135,11 @@ func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault
 		if err != nil {
 			return nil, err
 		}
-		return &ingest.Result{Result: res.Result}, nil
+		return &ingest.Result{Result: res.Result, Plan: &ingest.Plan{}}, nil
 	}
 	if !w.Proposal.Replays() {
 		res, err := w.replace(ctx, v, write)
-		return &ingest.Result{Result: res}, err
+		return &ingest.Result{Result: res, Plan: &ingest.Plan{}}, err
 	}
 	note, err := w.note()
 	if err != nil {
@@ -147,12 +147,12 @@ func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault
 	}
 	if !v.Settings().Bool(settings.Cognitive) {
 		res, err := v.Remember(ctx, []vault.Note{note}, write)
-		return &ingest.Result{Result: res}, err
+		return &ingest.Result{Result: res, Plan: &ingest.Plan{}}, err
 	}
 	if d.Later {
 		note.Meta = []vault.KeyValue{{Key: "encoding", Value: markdown.String(ingest.Pending)}}
 	}
-	return ingest.Remember(ctx, v, d.Find, []vault.Note{note}, write)
+	return ingest.Remember(ctx, v, d.Find, nil, []vault.Note{note}, write)
 }
 
 // entry is the entry of a notebook that a proposal adds and does nothing else. Two of

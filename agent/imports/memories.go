@@ -188,15 +188,19 @@ func (k *keeper) flushMemories() error {
 	w.Actor, w.AgentName = "agent", k.source.Name
 	tries := 0
 	for len(items) > 0 {
-		brought, err := k.bring(items, w)
+		plan, err := k.plan(items, w)
 		if err != nil {
 			return err
 		}
 		paths := make([]vault.Path, len(items))
 		why := w.Why(vault.OpImport, fmt.Sprintf("%d memories from %s", len(items), k.source.Name))
 		res, err := k.v.Transact(k.ctx, why, w.DryRun, func(tx *vault.Tx) error {
+			var staging *ingest.Staging
+			if plan != nil {
+				staging = plan.Begin()
+			}
 			for i, it := range items {
-				p, err := k.stage(tx, it, brought, i)
+				p, err := k.stage(tx, it, staging, i)
 				if err != nil {
 					return err
 				}
@@ -204,7 +208,7 @@ func (k *keeper) flushMemories() error {
 			}
 			return nil
 		})
-		if tries++; brought != nil && errors.Is(err, vault.ErrConflict) && tries < 3 {
+		if tries++; plan != nil && errors.Is(err, vault.ErrConflict) && tries < 3 {
 			continue // what they were compared with changed meanwhile
 		}
 		var rejected *vault.RejectedError
@@ -219,15 +223,14 @@ func (k *keeper) flushMemories() error {
 		if err != nil {
 			return err
 		}
-		k.tell(items, brought)
+		k.tell(items, plan)
 		return k.done(items, paths, res)
 	}
 	return nil
 }
 
-// bring lets the rules judge new memories where the run has something to search with,
-// nil where it has not.
-func (k *keeper) bring(items []*memoryItem, w vault.Write) (*ingest.Brought, error) {
+// plan is what becomes of new memories; nil where the run has nothing to search with.
+func (k *keeper) plan(items []*memoryItem, w vault.Write) (*ingest.Plan, error) {
 	if k.o.Find == nil {
 		return nil, nil
 	}
@@ -239,27 +242,28 @@ func (k *keeper) bring(items []*memoryItem, w vault.Write) (*ingest.Brought, err
 		}
 		notes = append(notes, n)
 	}
-	return ingest.Bring(k.ctx, k.v, k.o.Find, notes, w)
+	return ingest.Import(k.ctx, k.v, k.o.Find, notes, w)
 }
 
 // tell says what was decided.
-func (k *keeper) tell(items []*memoryItem, b *ingest.Brought) {
-	if b == nil {
+func (k *keeper) tell(items []*memoryItem, p *ingest.Plan) {
+	if p == nil {
 		return
 	}
 	for i, it := range items {
-		if at := b.Said(i); at != "" {
+		if at := p.Duplicate(i); at != "" {
 			k.r.note(fmt.Sprintf("left out: %s says what stands in %s already", it.foreign, at))
+			continue
+		}
+		for _, d := range p.Items[i].Decisions {
+			verb := "takes the place of"
+			if d.Kind == encode.Conflict {
+				verb = "in conflict with"
+			}
+			k.r.note(fmt.Sprintf("%s %s: %q (%s)", verb, d.Place(), oneLine(d.Was), d.Rule))
 		}
 	}
-	for _, d := range b.Decisions() {
-		verb := "takes the place of"
-		if d.Kind == encode.Conflict {
-			verb = "in conflict with"
-		}
-		k.r.note(fmt.Sprintf("%s %s: %q (%s)", verb, d.Path, oneLine(d.Was), d.Rule))
-	}
-	for _, text := range b.Warnings() {
+	for _, text := range p.Warnings {
 		k.r.note(text)
 	}
 }
@@ -292,7 +296,7 @@ func (k *keeper) done(items []*memoryItem, paths []vault.Path, res *vault.Result
 }
 
 // stage puts one memory into the transaction.
-func (k *keeper) stage(tx *vault.Tx, it *memoryItem, b *ingest.Brought, i int) (vault.Path, error) {
+func (k *keeper) stage(tx *vault.Tx, it *memoryItem, plan *ingest.Staging, i int) (vault.Path, error) {
 	if it.path != "" {
 		data, was, err := tx.Read(it.path)
 		if err != nil || was == "" {
@@ -304,7 +308,7 @@ func (k *keeper) stage(tx *vault.Tx, it *memoryItem, b *ingest.Brought, i int) (
 		}
 		return it.path, tx.Put(it.path, was, d.Bytes())
 	}
-	if b != nil && b.Said(i) != "" {
+	if plan != nil && plan.Duplicate(i) != "" {
 		return "", nil
 	}
 	data, err := it.render(k.source.Name)
@@ -319,10 +323,11 @@ func (k *keeper) stage(tx *vault.Tx, it *memoryItem, b *ingest.Brought, i int) (
 	if err != nil {
 		return "", err
 	}
-	if err := tx.Put(p, "", data); err != nil || b == nil {
+	if err := tx.Put(p, "", data); err != nil || plan == nil {
 		return p, err
 	}
-	return p, b.Stage(tx, i, vault.ReadMemory(p, data))
+	_, err = plan.Stage(tx, i, vault.ReadMemory(p, data))
+	return p, err
 }
 
 // base is a file's name without its ending.

@@ -23,25 +23,27 @@ type Meaner interface {
 
 // unspoken reports whether a draft is shown to nobody outside: it is private, or looks
 // like a secret.
-func (d *desk) unspoken(dr *draft) bool {
+func (d *gatherer) unspoken(dr *draft) bool {
 	if dr.self != nil {
 		return dr.self.Private || d.secret(dr.self.Path, dr.memory.Text)
 	}
 	return d.secret("memories/note.md", dr.memory.Text+"\n"+dr.note.Title)
 }
 
-func (d *desk) secret(p vault.Path, text string) bool { return len(d.v.Secrets(p, []byte(text))) > 0 }
+func (d *gatherer) secret(p vault.Path, text string) bool {
+	return len(d.v.Secrets(p, []byte(text))) > 0
+}
 
 // liken looks for what resembles the drafts in meaning, in one call for all of them.
 // Where that fails, words decide what resembles them.
-func (d *desk) liken(drafts []draft) error {
+func (d *gatherer) liken(drafts []*draft) error {
 	if d.mind.Meaning == nil {
 		return nil
 	}
 	var texts []string
 	var of []*draft
 	for i := range drafts {
-		dr := &drafts[i]
+		dr := drafts[i]
 		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil || !pipeline.Judgeable(dr.memory.Text) || d.unspoken(dr) {
 			continue
 		}
@@ -70,7 +72,7 @@ func (d *desk) liken(drafts []draft) error {
 
 // resembles takes up what was found by meaning. The rules judge what the words did
 // not find.
-func (d *desk) resembles(dr *draft, list []index.Likeness) error {
+func (d *gatherer) resembles(dr *draft, list []index.Likeness) error {
 	dr.cosine = map[string]float64{}
 	more := false
 	for _, l := range list {
@@ -90,7 +92,7 @@ func (d *desk) resembles(dr *draft, list []index.Likeness) error {
 			continue
 		}
 		d.stored[key] = m
-		dr.near, more = append(dr.near, encode.Memory{ID: key, Text: string(m.Body), When: m.Created}), true
+		dr.near, more = append(dr.near, storedMemory(m)), true
 	}
 	if !more {
 		return nil
@@ -106,7 +108,7 @@ func (d *desk) resembles(dr *draft, list []index.Likeness) error {
 // resembling are the stored memories that a note is judged beside: none unless one
 // of them resembles it; those that a rule or a change is about first, then those that
 // are nearest.
-func (d *desk) resembling(dr *draft) []vault.Memory {
+func (d *gatherer) resembling(dr *draft) []vault.Memory {
 	type ranked struct {
 		vault.Memory
 		rank   int

@@ -1,41 +1,180 @@
 package ingest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"stet/agent/encode"
+	"stet/markdown"
 	"stet/vault"
 )
 
-// apply stages what the verdicts on a new memory mean for the stored ones. It fails
-// with errMoved when one of them is no longer what was judged.
-func (d *desk) apply(tx *vault.Tx, stored vault.Memory, verdicts []encode.Verdict) error {
-	var body []string
-	for _, v := range verdicts {
-		old := d.stored[v.Old]
-		if err := unmoved(tx, old); err != nil {
+// The front matter keys that link memories, and the one that names who decided.
+const (
+	conflicts    = "conflicts_with"
+	mayOutdate   = "may_outdate"
+	superseding  = "supersedes"
+	classifiedBy = "classified_by"
+)
+
+// A Staging carries out a plan inside one transaction, item by item in their order.
+type Staging struct {
+	*Plan
+	each   bool                 // one commit for each item
+	stored map[int]vault.Memory // by item: what was staged
+}
+
+// Begin starts carrying out a plan; it is called anew each time that the transaction
+// runs.
+func (p *Plan) Begin() *Staging { return &Staging{Plan: p, stored: map[int]vault.Memory{}} }
+
+// remember stores the notes of a plan: one commit, or with w.Each one for each note.
+func (p *Plan) remember(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
+	s := p.Begin()
+	s.each = w.Each
+	byID := map[string]int{}
+	var notes []vault.Note
+	var merges []int
+	for i := range p.Items {
+		switch it := &p.Items[i]; it.Outcome {
+		case Insert:
+			n := it.note
+			n.Also = func(tx *vault.Tx, stored vault.Memory) error {
+				byID[stored.ID] = i
+				return s.effects(tx, i, stored)
+			}
+			notes = append(notes, n)
+		case Merge:
+			merges = append(merges, i)
+		}
+	}
+	var merged []vault.Memory
+	also := w.Also
+	w.Also = func(tx *vault.Tx) (err error) {
+		p.sayPlace(tx.Why())
+		if merged, err = s.merge(tx, merges); err != nil || also == nil {
 			return err
 		}
-		about := slices.Clone(tx.Why().Memories)
-		line, err := settle(tx, stored, old, v)
+		return also(tx)
+	}
+	var res *vault.Result
+	var err error
+	switch {
+	case len(notes) > 0 || len(p.Items) == 0:
+		res, err = v.Remember(ctx, notes, w)
+	case len(merges) > 0:
+		old := p.Items[merges[0]].Decisions[0].old
+		res, err = v.Transact(ctx, w.Why(vault.OpUpdate, old.Name()), w.DryRun, w.Also)
+	default:
+		return p.unchanged(v, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for k, m := range res.Memories {
+		if i, ok := byID[m.ID]; ok {
+			res.Memories[k].Path = s.stored[i].Path // a later note may have archived it
+		}
+	}
+	res.Memories = append(res.Memories, merged...)
+	return res, nil
+}
+
+// unchanged is the answer when everything is stored already.
+func (p *Plan) unchanged(v *vault.Vault, w vault.Write) (*vault.Result, error) {
+	base, err := v.Head()
+	res := &vault.Result{Root: v.Root(), Base: base, Unchanged: true, DryRun: w.DryRun}
+	for _, d := range p.Decisions() {
+		if d.Note == 0 {
+			res.Memories = append(res.Memories, d.old)
+		}
+	}
+	return res, err
+}
+
+// Stage stages what item i does to stored memories, and what it adds to the front
+// matter of m, the memory that the caller staged for it. It fails with
+// [vault.ErrConflict] when one of them has changed since the plan was made: then a new
+// plan is to be made.
+func (s *Staging) Stage(tx *vault.Tx, i int, m vault.Memory) (vault.Memory, error) {
+	it := &s.Items[i]
+	if len(it.Decisions) == 0 {
+		return m, nil
+	}
+	data, was, err := tx.Read(m.Path)
+	if err != nil {
+		return m, err
+	}
+	doc := markdown.Parse(data)
+	if err := it.sign(doc, m); err != nil {
+		return m, fmt.Errorf("store %q: %w", m.Path, err)
+	}
+	if string(doc.Bytes()) != string(data) {
+		m = vault.ReadMemory(m.Path, doc.Bytes())
+		if err := tx.Put(m.Path, was, doc.Bytes()); err != nil {
+			return m, err
+		}
+	}
+	if len(tx.Why().Memories) == 0 && m.ID != "" {
+		tx.Why().Memories = []string{m.ID}
+	}
+	return m, s.effects(tx, i, m)
+}
+
+// sign writes what a plan says of a stored memory into its front matter: who decided,
+// and what it takes over from those that it supersedes.
+func (it *Item) sign(doc *markdown.Document, m vault.Memory) (err error) {
+	by, _ := doc.Meta(classifiedBy)
+	if it.note.Pinned && !m.Pinned {
+		err = doc.SetMeta("pinned", markdown.Bool(true))
+	}
+	for _, kv := range it.note.Meta {
+		if kv.Key == classifiedBy {
+			kv.Value = markdown.String(joined(by.Text(), kv.Value.Text()))
+		}
+		err = errors.Join(err, doc.SetMeta(kv.Key, kv.Value))
+	}
+	return err
+}
+
+// effects stages what item i, staged as the memory m, does to stored memories.
+func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
+	s.stored[i] = m
+	why := tx.Why()
+	for _, d := range s.Items[i].Decisions {
+		old := d.old
+		if d.Note > 0 {
+			var staged bool
+			if old, staged = s.stored[d.Note-1]; !staged {
+				continue // it was left out
+			}
+		} else if err := unmoved(tx, old); err != nil {
+			return err
+		}
+		about, moved := slices.Clone(why.Memories), len(why.Moved)
+		line, err := d.settle(tx, m, old)
 		if err != nil {
 			return err
 		}
-		why := tx.Why()
+		if d.Note > 0 && len(why.Moved) > moved {
+			old.Path = why.Moved[moved][1]
+			s.stored[d.Note-1] = old
+			if !s.each {
+				why.Moved = why.Moved[:moved] // this very commit brings it
+			}
+		}
 		why.Memories = about
-		if after, _, err := tx.Read(old.Path); err == nil && len(after) > 0 {
+		if after, _, err := tx.Read(old.Path); err == nil && len(after) > 0 && d.Kind != encode.Flag {
 			if id := vault.ReadMemory(old.Path, after).ID; id != "" {
 				why.Memories = append(why.Memories, id)
 			}
 		}
-		ruled(why, v)
-		body = append(body, line)
+		why.Body = strings.TrimSpace(why.Body + "\n" + line)
 	}
-	why := tx.Why()
-	why.Body = strings.TrimSpace(why.Body + "\n" + strings.Join(body, "\n"))
 	return nil
 }
 
@@ -49,85 +188,121 @@ func unmoved(tx *vault.Tx, old vault.Memory) error {
 }
 
 // ruled says in the commit what decided.
-func ruled(why *vault.Why, v encode.Verdict) {
-	why.Extra = append(slices.Clip(why.Extra),
-		vault.TrailerLine{Key: "Stet-Rule", Value: v.Rule},
-		vault.TrailerLine{Key: "Stet-Confidence", Value: strconv.FormatFloat(v.Confidence, 'f', 2, 64)})
+func ruled(why *vault.Why, rule string, confidence float64) {
+	trailer(why, "Stet-Rule", rule)
+	trailer(why, "Stet-Confidence", strconv.FormatFloat(confidence, 'f', 2, 64))
 }
 
-// A merge is a note that a stored memory says from now on.
-type merge struct {
-	note    vault.Note
-	old     vault.Memory
-	verdict encode.Verdict
+func trailer(why *vault.Why, key, value string) {
+	why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: key, Value: value})
 }
 
-// merge stages the merges. A memory keeps all that its front matter says but when it
-// was updated; what was given with the note is added.
-func (d *desk) merge(tx *vault.Tx) ([]vault.Memory, error) {
+// settle stages one decision of the memory m about the memory old and says in a line
+// what it did.
+func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
+	why := tx.Why()
+	if d.Kind != encode.Flag {
+		ruled(why, d.Rule, d.Confidence)
+	}
+	named := old
+	var err error
+	if d.Kind == encode.Supersede && d.Kept != "" {
+		_, err = (vault.Patch{Text: &d.Kept}).Apply(tx, old)
+		return fmt.Sprintf("No longer true in %s: %s.", old.Path, quoted(d.gone())), err
+	}
+	if d.Kind == encode.Conflict {
+		named, err = tx.Link(old, conflicts, false, m.ID)
+	} else if old.ID == "" {
+		named, err = tx.Link(old, superseding, false) // it gets an id
+	}
+	if err != nil {
+		return "", err
+	}
+	switch d.Kind {
+	case encode.Conflict:
+		trailer(why, "Conflicts-With", named.ID)
+		_, err = tx.Link(m, conflicts, false, named.ID)
+		return fmt.Sprintf("In conflict with %s, which says %q.", old.Path, d.Was), err
+	case encode.Flag:
+		trailer(why, "May-Outdate", named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64))
+		_, err = tx.Link(m, mayOutdate, false, named.ID)
+		return fmt.Sprintf("May outdate %s, which says %q.", old.Path, d.Was), err
+	}
+	if err = tx.Archive(named, false); err != nil {
+		return "", err
+	}
+	trailer(why, "Supersedes", named.ID)
+	_, err = tx.Link(m, superseding, false, named.ID)
+	return fmt.Sprintf("Takes the place of %s, which says %q.", old.Path, d.Was), err
+}
+
+// gone are the clauses that leave a memory.
+func (d Decision) gone() []string {
+	if len(d.Gone) == 0 {
+		return []string{d.Was}
+	}
+	return d.Gone
+}
+
+func quoted(clauses []string) string {
+	out := make([]string, len(clauses))
+	for i, c := range clauses {
+		out[i] = strconv.Quote(strings.TrimSpace(c))
+	}
+	return strings.Join(out, ", ")
+}
+
+// merge stages the notes that stored memories say from now on. A memory keeps all that
+// its front matter says but when it was updated; what was given with the note is added.
+func (s *Staging) merge(tx *vault.Tx, items []int) ([]vault.Memory, error) {
 	var out []vault.Memory
-	for _, m := range d.merges {
-		if err := unmoved(tx, m.old); err != nil {
+	why := tx.Why()
+	for _, i := range items {
+		n, d := s.Items[i].note, s.Items[i].Decisions[0]
+		if err := unmoved(tx, d.old); err != nil {
 			return nil, err
 		}
-		p := vault.Patch{Text: &m.verdict.Rest, AddCategories: m.note.Categories, Importance: m.note.Importance}
-		if m.note.Pinned {
-			p.Pinned = &m.note.Pinned
+		p := vault.Patch{Text: &d.Kept, AddCategories: n.Categories, Importance: n.Importance}
+		if n.Pinned {
+			p.Pinned = &n.Pinned
 		}
-		about := slices.Clone(tx.Why().Memories)
-		after, err := p.Apply(tx, m.old)
+		about := slices.Clone(why.Memories)
+		after, err := p.Apply(tx, d.old)
 		if err != nil {
 			return nil, err
 		}
-		why := tx.Why()
 		why.Memories = append(about, after.ID)
-		ruled(why, m.verdict)
-		why.Body = strings.TrimSpace(why.Body + fmt.Sprintf("\nSaid in %s from now on as well: %q.", m.old.Path, m.verdict.Said))
+		ruled(why, d.Rule, d.Confidence)
+		why.Body = strings.TrimSpace(why.Body + fmt.Sprintf("\nSaid in %s from now on as well: %q.", d.Path, d.Said))
 		out = append(out, after)
 	}
 	return out, nil
 }
 
-// settle stages one verdict and says in a line what it did.
-func settle(tx *vault.Tx, stored, old vault.Memory, v encode.Verdict) (string, error) {
-	why := tx.Why()
-	switch {
-	case v.Kind == encode.Conflict:
-		linked, err := tx.Link(old, conflicts, false, stored.ID)
-		if err != nil {
-			return "", err
-		}
-		if _, err := tx.Link(stored, conflicts, false, linked.ID); err != nil {
-			return "", err
-		}
-		why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: "Conflicts-With", Value: linked.ID})
-		return fmt.Sprintf("In conflict with %s, which says %q.", old.Path, v.Was), nil
-	case v.Rest != "":
-		if _, err := (vault.Patch{Text: &v.Rest}).Apply(tx, old); err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("No longer true in %s: %q.", old.Path, v.Was), nil
+// sayPlace says in a commit of one note why it was filed where it was; of many, their
+// front matter says so.
+func (p *Plan) sayPlace(why *vault.Why) {
+	placed := p.Placed()
+	if len(placed) != 1 {
+		return
 	}
-	named := old
-	if old.ID == "" {
-		var err error
-		if named, err = tx.Link(old, supersedes, false); err != nil {
-			return "", err
-		}
+	if f := placed[0].Scope; f != nil {
+		ruled(why, f.Rule, f.Confidence)
 	}
-	if err := tx.Archive(named, false); err != nil {
-		return "", err
+	if f := placed[0].Categories; f != nil {
+		ruled(why, f.Rule, f.Confidence)
 	}
-	if _, err := tx.Link(stored, supersedes, false, named.ID); err != nil {
-		return "", err
-	}
-	why = tx.Why()
-	why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: "Supersedes", Value: named.ID})
-	return fmt.Sprintf("Takes the place of %s, which says %q.", old.Path, v.Was), nil
 }
 
-// The front matter keys that link memories.
-const (
-	conflicts  = "conflicts_with"
-	supersedes = "supersedes"
-)
+// joined is a list of who decided, each once.
+func joined(lists ...string) string {
+	var out []string
+	for _, list := range lists {
+		for s := range strings.SplitSeq(list, ",") {
+			if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}

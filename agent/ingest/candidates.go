@@ -22,7 +22,7 @@ const near = 16
 // candidates are the stored memories that a note could have to do with: those of
 // its scope, of the scopes above and below it; without a scope, those of all but
 // single projects. Another machine must not learn of private ones.
-func (d *desk) candidates(dr *draft, text string) ([]encode.Memory, error) {
+func (d *gatherer) candidates(dr *draft, text string) ([]encode.Memory, error) {
 	var out []encode.Memory
 	seen := map[vault.Path]bool{}
 	for _, probe := range encode.Probes(text) {
@@ -47,7 +47,7 @@ func (d *desk) candidates(dr *draft, text string) ([]encode.Memory, error) {
 			if ok && dr.follows(m) {
 				key := string(m.Path)
 				d.stored[key] = m
-				out = append(out, encode.Memory{ID: key, Text: string(m.Body), When: m.Created})
+				out = append(out, storedMemory(m))
 			}
 		}
 	}
@@ -63,7 +63,7 @@ const thinBytes = 1 << 10
 // verbatim finds the very text of a note where the rules see nothing in it, for it
 // has no word that they know. One with hardly a word to search for is looked for
 // among all memories.
-func (d *desk) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict, error) {
+func (d *gatherer) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict, error) {
 	text := strings.TrimSpace(dr.memory.Text)
 	same := func(id string) *encode.Verdict {
 		return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
@@ -112,7 +112,7 @@ func searchable(probe string) (n int) {
 }
 
 // listTexts reads all memories, once.
-func (d *desk) listTexts() error {
+func (d *gatherer) listTexts() error {
 	if d.texts != nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (d *desk) listTexts() error {
 }
 
 // read reads a memory as it stands on disk now.
-func (d *desk) read(p vault.Path) (vault.Memory, bool, error) {
+func (d *gatherer) read(p vault.Path) (vault.Memory, bool, error) {
 	data, _, err := d.v.ReadFile(p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular) {
 		return vault.Memory{}, false, nil // gone meanwhile, or nothing to compare

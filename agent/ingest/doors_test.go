@@ -36,13 +36,13 @@ func TestJotLosesNoEntry(t *testing.T) {
 		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		was := f.Read("USER.md")
-		res, done, err := ingest.Jot(t.Context(), n, notebook.New{Text: text}, vault.Write{Actor: actor, Again: true})
+		res, done, err := ingest.AddEntry(t.Context(), n, notebook.New{Text: text}, vault.Write{Actor: actor, Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}
 		now := f.Read("USER.md")
 		before, after := markdown.Parse([]byte(was)).Entries(), markdown.Parse([]byte(now)).Entries()
-		replaced := slices.ContainsFunc(done, func(d ingest.Decision) bool { return d.Kind == encode.Supersede })
+		replaced := slices.ContainsFunc(done.Decisions(), func(d ingest.Decision) bool { return d.Kind == encode.Supersede })
 		want := len(before) + 1
 		if replaced || res.Duplicate {
 			want = len(before)
@@ -108,7 +108,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 		if !strings.Contains(everything, "---\n"+text+"\n") {
 			r.Fatalf("the new text is not there: %+v", done)
 		}
-		if actor != "" && slices.ContainsFunc(done, func(d ingest.Decision) bool { return d.Kind == encode.Supersede }) {
+		if actor != "" && slices.ContainsFunc(done.Decisions(), func(d ingest.Decision) bool { return d.Kind == encode.Supersede }) {
 			r.Fatalf("a machine overruled a person: %+v", done)
 		}
 		if len(res.Commits) > 0 {
@@ -134,16 +134,19 @@ func TestWhatAnotherProgramKept(t *testing.T) {
 	notes := []vault.Note{{Text: "My phone number is 555 0177."}, {Text: "prefers tea"}, {Text: "By the river, Bern has a bear pit."}, {Text: "Prefers tea!"}, {Text: ""}}
 	find := &lister{v: v}
 	w := vault.Write{Actor: "agent", AgentName: "robo"}
-	b, err := ingest.Bring(t.Context(), v, find, notes, w)
+	b, err := ingest.Import(t.Context(), v, find, notes, w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{false, true, false, true, false} {
-		if (b.Said(i) != "") != want {
-			t.Errorf("note %d: said in %q", i, b.Said(i))
+		if (b.Duplicate(i) != "") != want {
+			t.Errorf("note %d: said in %q", i, b.Duplicate(i))
 		}
 	}
-	done := b.Decisions()
+	if n := len(b.Decisions()); n != 3 { // two of them duplicates
+		t.Errorf("%d decisions", n)
+	}
+	done := b.Items[0].Decisions
 	if len(done) != 1 || done[0].Kind != encode.Conflict || done[0].Path != "memories/my-phone-number-is-555-0134.md" {
 		t.Fatalf("decided %+v", done)
 	}
@@ -153,7 +156,8 @@ func TestWhatAnotherProgramKept(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return b.Stage(tx, 0, stored[0])
+			_, err = b.Begin().Stage(tx, 0, stored[0])
+			return err
 		})
 		return err
 	}

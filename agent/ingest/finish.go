@@ -28,9 +28,9 @@ type Choice struct {
 // A Finished is what looking at stored memories again did.
 type Finished struct {
 	*vault.Result
-	Decisions []Decision
-	Examined  int // memories that were looked at
-	Finished  int // of the pending ones, that are no longer
+	Plan     *Plan // of the memories that changed
+	Examined int   // memories that were looked at
+	Finished int   // of the pending ones, that are no longer
 	// Left are pending ones that the model failed, and Failed is how.
 	Left   int
 	Failed error
@@ -38,7 +38,7 @@ type Finished struct {
 	Declined []vault.Path
 }
 
-// Finish looks at stored memories as [Think] does at new ones: each beside those
+// Finish looks at stored memories as [Remember] does at new ones: each beside those
 // that were stored before it, in the order in which they were stored. A memory that
 // changes is one commit, published before the next one is looked at, so that a run
 // that ends early loses nothing. One that the model fails stays as it is. What
@@ -62,7 +62,7 @@ func Finish(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, c Ch
 	if err != nil {
 		return nil, err
 	}
-	f.out = &Finished{Result: &vault.Result{Root: v.Root(), Base: base, DryRun: w.DryRun}}
+	f.out = &Finished{Plan: &Plan{}, Result: &vault.Result{Root: v.Root(), Base: base, DryRun: w.DryRun}}
 	err = f.run()
 	f.out.Unchanged = len(f.out.Changes) == 0
 	return f.out, err
@@ -104,7 +104,7 @@ func (f *finisher) run() error {
 		if err := context.Cause(f.ctx); err != nil {
 			return err
 		}
-		d := &desk{ctx: f.ctx, v: f.v, find: f.find, w: f.w, thoughts: map[int]thought{}, stored: map[string]vault.Memory{}, touched: map[string]bool{}}
+		d := newGatherer(f.ctx, f.v, f.find, nil, f.w)
 		if f.mind != nil && !f.gone {
 			d.mind = &Mind{Model: f.mind.Model, Meaning: f.mind.Meaning, Similar: f.mind.Similar}
 		}
@@ -121,13 +121,13 @@ func (f *finisher) run() error {
 			return err
 		}
 		var again []vault.Memory
-		for i := range drafts {
-			moved, err := f.one(d, &drafts[i])
+		for _, dr := range drafts {
+			moved, err := f.one(d, dr)
 			if err != nil {
 				return err
 			}
 			if moved {
-				again = append(again, *drafts[i].self)
+				again = append(again, *dr.self)
 			}
 		}
 		f.gone = f.gone || f.hopeless(d, drafts)
@@ -159,9 +159,9 @@ func (f *finisher) choose() ([]vault.Memory, error) {
 	return all, nil
 }
 
-// take puts memories onto the desk as long as none has to do with one that lies
-// there: what becomes of that one comes first.
-func (f *finisher) take(d *desk, waiting []vault.Memory) (drafts []draft, rest []vault.Memory, err error) {
+// take picks memories to judge together, as long as none has to do with another of
+// them: what becomes of that one comes first.
+func (f *finisher) take(d *gatherer, waiting []vault.Memory) (drafts []*draft, rest []vault.Memory, err error) {
 	size := 1
 	if d.mind != nil {
 		size = together
@@ -186,14 +186,14 @@ func (f *finisher) take(d *desk, waiting []vault.Memory) (drafts []draft, rest [
 		for _, p := range concerned {
 			busy[p] = true
 		}
-		drafts, waiting = append(drafts, *dr), waiting[1:]
+		drafts, waiting = append(drafts, dr), waiting[1:]
 	}
 	f.out.Examined += len(drafts)
 	return drafts, waiting, nil
 }
 
 // hopeless reports whether the model failed everything that it was asked.
-func (f *finisher) hopeless(d *desk, drafts []draft) bool {
+func (f *finisher) hopeless(d *gatherer, drafts []*draft) bool {
 	failed := 0
 	for i := range drafts {
 		switch t, asked := d.thoughts[i]; {
@@ -239,7 +239,7 @@ func (f *finisher) draft(i int, p vault.Path) (*draft, error) {
 }
 
 // concerned are the memories that could change with a draft, itself among them.
-func (d *desk) concerned(dr *draft) []vault.Path {
+func (d *gatherer) concerned(dr *draft) []vault.Path {
 	out := []vault.Path{dr.self.Path}
 	if dup := dr.plan.Duplicate; dup != nil {
 		return append(out, d.stored[dup.Old].Path)
@@ -253,26 +253,4 @@ func (d *desk) concerned(dr *draft) []vault.Path {
 		}
 	}
 	return out
-}
-
-// reconsider lets the rules decide about a memory that is stored: its word counts
-// as much as that of whoever wrote it, which is looked up where that matters.
-func (d *desk) reconsider(dr *draft) (err error) {
-	if dr.reworded { // by whoever writes now
-		dr.plan, err = d.decide(dr.memory, dr.near, nil)
-		return err
-	}
-	dr.memory.Authority = encode.Correction
-	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err != nil {
-		return err
-	}
-	changes := slices.ContainsFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede })
-	if !changes && d.mind == nil {
-		return nil
-	}
-	if dr.memory.Authority, err = d.wordOf(*dr.self); err != nil || dr.memory.Authority >= encode.Statement {
-		return err
-	}
-	dr.plan, err = d.decide(dr.memory, dr.near, nil)
-	return err
 }

@@ -80,8 +80,8 @@ func TestWhoseWordAPendingMemoryIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	res := finish(t, v, nil, ingest.Choice{All: true}, vault.Write{})
-	if len(res.Decisions) != 1 || res.Decisions[0].Kind != encode.Conflict {
-		t.Fatalf("decided %+v", res.Decisions)
+	if len(res.Plan.Decisions()) != 1 || res.Plan.Decisions()[0].Kind != encode.Conflict {
+		t.Fatalf("decided %+v", res.Plan.Decisions())
 	}
 	f.Write("memories/diary.md", "---\nprivate: true\nencoding: pending\n---\nThe safe opens with 4711.\n")
 	f.Git("add", "-A")
@@ -206,7 +206,7 @@ func TestWhatWasTakenBackIsNotDoneAgain(t *testing.T) {
 		}
 	}
 	if res := finish(t, v, nil, ingest.Choice{Rule: "negation"}, vault.Write{}); !res.Unchanged {
-		t.Errorf("another rule: %+v", res.Decisions)
+		t.Errorf("another rule: %+v", res.Plan.Decisions())
 	}
 	c := ingest.Choice{All: true}
 	for _, back := range []func(){
@@ -218,7 +218,7 @@ func TestWhatWasTakenBackIsNotDoneAgain(t *testing.T) {
 		},
 	} {
 		before := filesOf(t, f)
-		if res := finish(t, v, nil, c, vault.Write{Again: true}); len(res.Commits) != 1 || len(res.Decisions) != 1 {
+		if res := finish(t, v, nil, c, vault.Write{Again: true}); len(res.Commits) != 1 || len(res.Plan.Decisions()) != 1 {
 			t.Fatalf("got %+v", res)
 		}
 		back()

@@ -135,7 +135,7 @@ func replace(tx *vault.Tx, m, other vault.Memory, rejected bool) (vault.Memory, 
 	}
 	why := tx.Why()
 	why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: "Supersedes", Value: other.ID})
-	return tx.Link(m, supersedes, false, other.ID)
+	return tx.Link(m, superseding, false, other.ID)
 }
 
 // settle edits the memory of a case and then deals with each of the others.

@@ -44,7 +44,7 @@ func store(t *testing.T, v *vault.Vault, find ingest.Searcher, w vault.Write, te
 	for _, s := range texts {
 		notes = append(notes, vault.Note{Text: s})
 	}
-	res, err := ingest.Remember(t.Context(), v, find, notes, w)
+	res, err := ingest.Remember(t.Context(), v, find, nil, notes, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func TestWhatChangedSinceItWasJudgedIsJudgedAgain(t *testing.T) {
 		}
 	}
 	res := store(t, v, find, vault.Write{}, "We switched to MySQL.")
-	if len(res.Decisions) != 1 || res.Decisions[0].Kept != "The office is in Bern." {
-		t.Fatalf("got %+v", res.Decisions)
+	if len(res.Plan.Decisions()) != 1 || res.Plan.Decisions()[0].Kept != "The office is in Bern." {
+		t.Fatalf("got %+v", res.Plan.Decisions())
 	}
 	if got := f.Read("memories/we-use-postgresql.md"); !strings.Contains(got, "---\nThe office is in Bern.\n") {
 		t.Errorf("got %q", got)
@@ -88,12 +88,12 @@ func TestMachinesDoNotLearnOfPrivateMemories(t *testing.T) {
 	f := vaulttest.New(t, "memories/a.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nprivate: true\n---\nMy phone number is 555 0134.\n")
 	v := f.Open()
 	find := &lister{v: v}
-	if res := store(t, v, find, vault.Write{Actor: "agent"}, "My phone number is 555 0134."); res.Unchanged || len(res.Decisions) > 0 {
-		t.Errorf("an agent was told: %+v", res.Decisions)
+	if res := store(t, v, find, vault.Write{Actor: "agent"}, "My phone number is 555 0134."); res.Unchanged || len(res.Plan.Decisions()) > 0 {
+		t.Errorf("an agent was told: %+v", res.Plan.Decisions())
 	}
 	res := store(t, v, find, vault.Write{}, "My phone number is 555 0199.")
-	if len(res.Decisions) != 2 {
-		t.Fatalf("got %+v", res.Decisions)
+	if len(res.Plan.Decisions()) != 2 {
+		t.Fatalf("got %+v", res.Plan.Decisions())
 	}
 	if got := f.Read(string(res.Memories[0].Path)); !strings.Contains(got, "private: true") {
 		t.Errorf("what takes the place of something private is not private: %q", got)
@@ -110,8 +110,8 @@ func TestRevertGivesBackTheBytes(t *testing.T) {
 	for _, text := range []string{"Ann moved to Basel.", "The staging server never sends emails.", "Ann no longer lives in Bern."} {
 		before := vaulttest.Image(t, f.Dir, ".git", ".stet")
 		res := store(t, v, find, vault.Write{}, text)
-		if len(res.Decisions) == 0 || len(res.Commits) != 1 {
-			t.Fatalf("%q: %d decisions, %d commits", text, len(res.Decisions), len(res.Commits))
+		if len(res.Plan.Decisions()) == 0 || len(res.Commits) != 1 {
+			t.Fatalf("%q: %d decisions, %d commits", text, len(res.Plan.Decisions()), len(res.Commits))
 		}
 		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"stet/agent/encode"
 	"stet/agent/llm"
 	"stet/agent/pipeline"
-	"stet/markdown"
 	"stet/vault"
 )
 
@@ -39,8 +38,8 @@ type thought struct {
 }
 
 // think asks the model about the notes that the rules leave to be written, each
-// once, however often the desk is set up anew, and weighs what it says.
-func (d *desk) think(drafts []draft) error {
+// once, however often the plan is made again, and weighs what it says.
+func (d *gatherer) think(drafts []*draft) error {
 	if d.mind == nil {
 		return nil
 	}
@@ -52,7 +51,7 @@ func (d *desk) think(drafts []draft) error {
 	var of []int
 	place := false
 	for i := range drafts {
-		dr := &drafts[i]
+		dr := drafts[i]
 		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil {
 			continue
 		}
@@ -78,7 +77,7 @@ func (d *desk) think(drafts []draft) error {
 
 // question is what the model is asked about a note, and beside which memories. What
 // looks like a secret is shown to nobody.
-func (d *desk) question(dr *draft) (pipeline.Note, []vault.Memory) {
+func (d *gatherer) question(dr *draft) (pipeline.Note, []vault.Memory) {
 	n, text := dr.note, dr.memory.Text
 	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Place: !dr.placed && (n.Scope == "" || n.Importance == nil)}
 	if d.unspoken(dr) {
@@ -98,7 +97,7 @@ func (d *desk) question(dr *draft) (pipeline.Note, []vault.Memory) {
 // vocabulary lists the scopes and categories in use, the most used first. Those of
 // private memories alone are nobody's business, and neither is a scope that stet
 // would not make.
-func (d *desk) vocabulary() (scopes, categories []string, err error) {
+func (d *gatherer) vocabulary() (scopes, categories []string, err error) {
 	all, err := d.v.List(d.ctx, vault.Filter{})
 	if err != nil {
 		return nil, nil, err
@@ -130,9 +129,9 @@ func mostUsed(counts map[string]int) []string {
 }
 
 // weighAll gives every note what came of its thought.
-func (d *desk) weighAll(drafts []draft) error {
+func (d *gatherer) weighAll(drafts []*draft) error {
 	for i := range drafts {
-		dr := &drafts[i]
+		dr := drafts[i]
 		t, asked := d.thoughts[i]
 		if !asked || dr.plan.Duplicate != nil {
 			continue
@@ -152,25 +151,11 @@ func (d *desk) weighAll(drafts []draft) error {
 	return nil
 }
 
-// mark says of every note that the model failed that it is to be finished later.
-func (d *desk) mark(drafts []draft) {
-	failed, first := 0, error(nil)
-	for i := range drafts {
-		if dr := &drafts[i]; dr.failed != nil {
-			dr.note.Meta = append(slices.Clip(dr.note.Meta), vault.KeyValue{Key: "encoding", Value: markdown.String(Pending)})
-			failed, first = failed+1, cmp.Or(first, dr.failed)
-		}
-	}
-	if failed > 0 {
-		d.warnings = append(d.warnings, fmt.Sprintf("the model could not help with %d of %d notes, which are stored by the rules alone and marked \"encoding: pending\"; \"stet encode\" finishes them: %v", failed, len(drafts), first))
-	}
-}
-
 // Pending marks a memory that a model was to understand and did not.
 const Pending = "pending"
 
 // place gives a note the place that was asked for, but nothing that was given.
-func (d *desk) place(dr *draft, t *thought) (err error) {
+func (d *gatherer) place(dr *draft, t *thought) (err error) {
 	n, p := &dr.note, t.Placed
 	if p == nil {
 		return nil
@@ -197,7 +182,7 @@ func (d *desk) place(dr *draft, t *thought) (err error) {
 
 // compareIn lets the rules compare a note with what a project says, which was not
 // looked at before it was known to concern the project.
-func (d *desk) compareIn(dr *draft) error {
+func (d *gatherer) compareIn(dr *draft) error {
 	more, err := d.candidates(dr, dr.memory.Text)
 	if err != nil {
 		return err
@@ -214,12 +199,12 @@ func (d *desk) compareIn(dr *draft) error {
 }
 
 // rule is the name under which commits say that the model decided.
-func (d *desk) rule() string {
+func (d *gatherer) rule() string {
 	return "model/" + strings.Join(strings.Fields(d.mind.Model.Model().Name), "-")
 }
 
 // weigh joins what the model wants with what the rules found.
-func (d *desk) weigh(dr *draft, t *thought) error {
+func (d *gatherer) weigh(dr *draft, t *thought) error {
 	if t.Actions == nil {
 		return nil
 	}

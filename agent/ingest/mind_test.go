@@ -70,7 +70,7 @@ const placed = `{"suggested_scope":"/infra","categories":["db"],"importance":0.7
 
 func consider(t *testing.T, v *vault.Vault, find ingest.Searcher, p *puppet, w vault.Write, notes ...vault.Note) *ingest.Result {
 	t.Helper()
-	res, err := ingest.Think(t.Context(), v, find, &ingest.Mind{Model: p}, notes, w)
+	res, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: p}, notes, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +117,11 @@ func TestWhatBecomesOfWhatAModelWants(t *testing.T) {
 				t.Errorf("asked %q", model.told)
 			}
 			got := ""
-			for _, d := range res.Decisions {
+			for _, d := range res.Plan.Decisions() {
 				got += string(d.Kind)
 			}
 			if got != c.want {
-				t.Errorf("decided %+v, want %q", res.Decisions, c.want)
+				t.Errorf("decided %+v, want %q", res.Plan.Decisions(), c.want)
 			}
 			if c.want == "duplicate" != res.Unchanged {
 				t.Errorf("unchanged %v", res.Unchanged)
@@ -156,7 +156,7 @@ func TestAFailedModelLosesNoMemory(t *testing.T) {
 	find := &lister{v: v}
 	deaf := &puppet{judge: func(prompts.Judge) string { return "" }}
 	res := consider(t, v, find, deaf, vault.Write{}, vault.Note{Text: "We switched to MySQL."}, vault.Note{Text: "The lift is slow on Mondays."})
-	if len(res.Memories) != 2 || len(res.Decisions) != 1 || res.Decisions[0].Rule != "change-cue@1" || len(res.Commits) != 1 {
+	if len(res.Memories) != 2 || len(res.Plan.Decisions()) != 1 || res.Plan.Decisions()[0].Rule != "change-cue@1" || len(res.Commits) != 1 {
 		t.Fatalf("got %+v", res)
 	}
 	for _, m := range res.Memories {
@@ -195,7 +195,7 @@ func TestWhatAModelIsTold(t *testing.T) {
 		}
 	}
 	model.told = nil
-	_, err := ingest.Think(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: "The key is " + secret}}, vault.Write{})
+	_, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: "The key is " + secret}}, vault.Write{})
 	if err == nil || len(model.told) > 0 {
 		t.Errorf("told %q, %v", model.told, err)
 	}
@@ -213,12 +213,12 @@ func TestAProjectIsComparedWithOnceItIsKnown(t *testing.T) {
 	find := &lister{v: v}
 	model := &puppet{place: `{"suggested_scope":"/projects/shop","categories":[],"importance":0.7}`, judge: all("keep", "", 1)}
 	res := consider(t, v, find, model, vault.Write{}, vault.Note{Text: "We use PostgreSQL!"})
-	if !res.Unchanged || len(res.Decisions) != 1 {
-		t.Fatalf("decided %+v", res.Decisions)
+	if !res.Unchanged || len(res.Plan.Decisions()) != 1 {
+		t.Fatalf("decided %+v", res.Plan.Decisions())
 	}
 	res = consider(t, v, find, model, vault.Write{}, vault.Note{Text: "We switched from PostgreSQL to MySQL."})
-	if len(res.Decisions) != 1 || res.Decisions[0].Kind != encode.Supersede || res.Memories[0].Scope != "/projects/shop" || len(model.told) != 2 {
-		t.Errorf("asked %q, decided %+v", model.told, res.Decisions)
+	if len(res.Plan.Decisions()) != 1 || res.Plan.Decisions()[0].Kind != encode.Supersede || res.Memories[0].Scope != "/projects/shop" || len(model.told) != 2 {
+		t.Errorf("asked %q, decided %+v", model.told, res.Plan.Decisions())
 	}
 }
 
@@ -259,8 +259,8 @@ func TestWhatChangedWhileTheModelThought(t *testing.T) {
 		return all("supersede", "", 1)(j)
 	}}
 	res := consider(t, v, &lister{v: v}, model, vault.Write{}, vault.Note{Text: "The office in Zurich closed in May.", Scope: "/x", Importance: half()})
-	if len(model.told) != 1 || len(res.Decisions) != 0 || f.Read("memories/old.md") != "I take the bus to the office in Zurich.\n" {
-		t.Fatalf("asked %d times, decided %+v", len(model.told), res.Decisions)
+	if len(model.told) != 1 || len(res.Plan.Decisions()) != 0 || f.Read("memories/old.md") != "I take the bus to the office in Zurich.\n" {
+		t.Fatalf("asked %d times, decided %+v", len(model.told), res.Plan.Decisions())
 	}
 	if text := f.Read(string(res.Memories[0].Path)); !strings.Contains(text, "encoding: pending") {
 		t.Errorf("got %q", text)
@@ -312,7 +312,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		}
 		model.judge = granting(wishes, raw, func(note string) { told[note] = true })
 		before := filesOf(t, f)
-		res, err := ingest.Think(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Actor: actor, Again: true})
+		res, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Actor: actor, Again: true})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 			if _, body, ok := strings.Cut(data, "\n---\n"); ok {
 				old = body
 			}
-			byRule := slices.ContainsFunc(res.Decisions, func(d ingest.Decision) bool {
+			byRule := slices.ContainsFunc(res.Plan.Decisions(), func(d ingest.Decision) bool {
 				return string(d.Path) == p && !strings.HasPrefix(d.Rule, "model/")
 			})
 			if !told[strings.TrimSpace(old)] && !byRule {
@@ -361,11 +361,11 @@ func TestNoModelDoesHarm(t *testing.T) {
 		if !strings.Contains(everything, text) {
 			for _, n := range append(numbers.FindAllString(text, -1), strings.Fields(text)[0]) {
 				if !strings.Contains(everything, n) {
-					r.Fatalf("the note is lost: %+v", res.Decisions)
+					r.Fatalf("the note is lost: %+v", res.Plan.Decisions())
 				}
 			}
 		}
-		for _, d := range res.Decisions {
+		for _, d := range res.Plan.Decisions() {
 			if actor == "agent" && d.Kind == encode.Supersede {
 				r.Fatalf("a machine overruled a person: %+v", d)
 			}

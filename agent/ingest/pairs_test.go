@@ -130,7 +130,7 @@ func TestWhatChangedNeverStandsBesideWhatItChanges(t *testing.T) {
 			if _, err := x.CatchUp(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			_, err = ingest.Remember(t.Context(), v, x, []vault.Note{{Text: pair[1]}}, vault.Write{Actor: "agent", AgentName: "robo"})
+			_, err = ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: pair[1]}}, vault.Write{Actor: "agent", AgentName: "robo"})
 			if !errors.Is(err, vault.ErrRejected) {
 				t.Errorf("a machine says it again: %v", err)
 			}
@@ -147,8 +147,8 @@ func TestWhatIsBothTrueStaysBoth(t *testing.T) {
 			say(t, v, x, pair[0])
 			res := say(t, v, x, pair[1])
 			live, err := v.List(t.Context(), vault.Filter{})
-			if err != nil || len(live) != 2 || len(res.Decisions) != 0 {
-				t.Errorf("%d live memories, %+v, %v", len(live), res.Decisions, err)
+			if err != nil || len(live) != 2 || len(res.Plan.Decisions()) != 0 {
+				t.Errorf("%d live memories, %+v, %v", len(live), res.Plan.Decisions(), err)
 			}
 		})
 	}

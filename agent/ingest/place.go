@@ -23,12 +23,11 @@ type Placing struct {
 
 // file gives the notes that no model is asked about a place, but nothing that was
 // given.
-func (d *desk) file(drafts []draft) error {
+func (d *gatherer) file(drafts []*draft) error {
 	var open []*draft
 	var texts, groups []string
 	group := map[string]int{} // of a topic
-	for i := range drafts {
-		dr := &drafts[i]
+	for _, dr := range drafts {
 		if dr.plan.Duplicate != nil || !d.unplaced(&dr.note) {
 			continue
 		}
@@ -69,7 +68,7 @@ func (d *desk) file(drafts []draft) error {
 
 // unplaced reports a note that lacks something the rules may say. A form says
 // itself what belongs into it.
-func (d *desk) unplaced(n *vault.Note) bool {
+func (d *gatherer) unplaced(n *vault.Note) bool {
 	if n.Form != nil || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
 		return false
 	}
@@ -89,7 +88,7 @@ func usable(u place.Usage) place.Usage {
 }
 
 // asked is a note as the rules see it.
-func (d *desk) asked(dr *draft, words []index.Word) place.Note {
+func (d *gatherer) asked(dr *draft, words []index.Word) place.Note {
 	n := &dr.note
 	q := place.Note{Text: dr.memory.Text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Categories: n.Categories, Importance: n.Importance}
 	if q.Scope != "" {
@@ -110,7 +109,7 @@ func (d *desk) asked(dr *draft, words []index.Word) place.Note {
 }
 
 // fileOne gives a note what the rules found.
-func (d *desk) fileOne(dr *draft, p place.Placing) (err error) {
+func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 	n, told := &dr.note, Placing{Note: dr.i + 1}
 	if f := p.Scope; f.Rule != "" {
 		n.Scope, told.Scope = f.Value, &f
@@ -128,15 +127,15 @@ func (d *desk) fileOne(dr *draft, p place.Placing) (err error) {
 		n.Importance, told.Importance = &f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)
 	}
-	if told != (Placing{Note: told.Note}) && dr.plan.Duplicate == nil {
-		d.placed = append(d.placed, told)
+	if told != (Placing{Note: told.Note}) {
+		dr.filed = &told
 	}
 	return err
 }
 
 // spell writes categories as the memories that resemble the note do: the index has
 // them in lower case.
-func (d *desk) spell(dr *draft, categories []string) {
+func (d *gatherer) spell(dr *draft, categories []string) {
 	for i, c := range categories {
 		for _, o := range dr.near {
 			have := d.stored[o.ID].Categories
@@ -145,26 +144,5 @@ func (d *desk) spell(dr *draft, categories []string) {
 				break
 			}
 		}
-	}
-}
-
-// sayPlace adds to a commit of one note why it was filed where it was; of many, their
-// front matter says so.
-func (d *desk) sayPlace(also func(*vault.Tx) error) func(*vault.Tx) error {
-	if len(d.placed) != 1 {
-		return also
-	}
-	return func(tx *vault.Tx) error {
-		why := tx.Why()
-		if f := d.placed[0].Scope; f != nil {
-			ruled(why, encode.Verdict{Rule: f.Rule, Confidence: f.Confidence})
-		}
-		if f := d.placed[0].Categories; f != nil {
-			ruled(why, encode.Verdict{Rule: f.Rule, Confidence: f.Confidence})
-		}
-		if also == nil {
-			return nil
-		}
-		return also(tx)
 	}
 }

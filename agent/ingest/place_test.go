@@ -82,7 +82,7 @@ func TestPlacing(t *testing.T) {
 		items := readLabelled(t, name)
 		got := make([]vault.Memory, len(items))
 		for i, l := range items {
-			res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
+			res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestStrangersStayAtTheTop(t *testing.T) {
 	for _, name := range []string{"strange", "strange_kept"} {
 		items, filed := readLabelled(t, name), 0.0
 		for _, l := range items {
-			res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
+			res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: l.Text}}, vault.Write{DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,14 +184,14 @@ func TestWhatIsGivenIsNotFiled(t *testing.T) {
 	remember := func(mind *ingest.Mind, n vault.Note, w vault.Write) (*ingest.Result, vault.Memory) {
 		t.Helper()
 		n.Text, w.DryRun = text, true
-		res, err := ingest.Think(t.Context(), v, x, mind, []vault.Note{n}, w)
+		res, err := ingest.Remember(t.Context(), v, x, mind, []vault.Note{n}, w)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return res, res.Memories[len(res.Memories)-1]
 	}
 	res, m := remember(nil, vault.Note{}, vault.Write{})
-	if m.Scope != "/home/repairs" || len(m.Categories) == 0 || len(res.Placed) != 1 || !strings.Contains(res.Diff, "classified_by: scope-words@1, category-words@1") {
+	if m.Scope != "/home/repairs" || len(m.Categories) == 0 || len(res.Plan.Placed()) != 1 || !strings.Contains(res.Diff, "classified_by: scope-words@1, category-words@1") {
 		t.Fatalf("not filed: %s %v\n%s", m.Scope, m.Categories, res.Diff)
 	}
 	if !slices.Equal(res.Commits[0].Trailers.All("Stet-Rule"), []string{"scope-words@1", "category-words@1"}) {
@@ -199,18 +199,18 @@ func TestWhatIsGivenIsNotFiled(t *testing.T) {
 	}
 	quarter := 0.25
 	res, m = remember(nil, vault.Note{Scope: "/", Categories: []string{"own"}, Importance: &quarter}, vault.Write{})
-	if m.Scope != "/" || !slices.Equal(m.Categories, []string{"own"}) || importance(m) != 0.25 || res.Placed != nil {
-		t.Errorf("got %+v, %+v", m, res.Placed)
+	if m.Scope != "/" || !slices.Equal(m.Categories, []string{"own"}) || importance(m) != 0.25 || res.Plan.Placed() != nil {
+		t.Errorf("got %+v, %+v", m, res.Plan.Placed())
 	}
 	res, m = remember(nil, vault.Note{Scope: "/Home/Garden"}, vault.Write{})
-	if m.Scope != "/home/garden" || res.Placed[0].Scope != nil || res.Placed[0].Categories == nil {
-		t.Errorf("got %+v, %+v", m, res.Placed)
+	if m.Scope != "/home/garden" || res.Plan.Placed()[0].Scope != nil || res.Plan.Placed()[0].Categories == nil {
+		t.Errorf("got %+v, %+v", m, res.Plan.Placed())
 	}
 	// With a model the rules keep silent, also when it fails, unless it is asked nothing.
 	deaf := &puppet{judge: func(prompts.Judge) string { return "" }}
 	res, m = remember(&ingest.Mind{Model: deaf}, vault.Note{}, vault.Write{})
-	if m.Scope != "/" || m.Categories != nil || m.Importance != nil || res.Placed != nil || !strings.Contains(res.Diff, "encoding: pending") {
-		t.Errorf("got %+v, %+v", m, res.Placed)
+	if m.Scope != "/" || m.Categories != nil || m.Importance != nil || res.Plan.Placed() != nil || !strings.Contains(res.Diff, "encoding: pending") {
+		t.Errorf("got %+v, %+v", m, res.Plan.Placed())
 	}
 	silent := &puppet{judge: all("keep", "", 1)}
 	_, m = remember(&ingest.Mind{Model: silent}, vault.Note{Scope: "/home/repairs", Importance: &quarter}, vault.Write{})
@@ -230,7 +230,7 @@ func TestAMachineLearnsNothingFromPrivateMemories(t *testing.T) {
 	v := f.Open()
 	x := indexOf(t, v)
 	for actor, want := range map[string]string{"": "/diary", "agent": "/"} {
-		res, err := ingest.Remember(t.Context(), v, x, []vault.Note{{Text: "Over which hill the zeppelin flies is a riddle."}}, vault.Write{Actor: actor, DryRun: true})
+		res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: "Over which hill the zeppelin flies is a riddle."}}, vault.Write{Actor: actor, DryRun: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,17 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"stet/markdown"
 	"stet/vault"
 	"stet/vault/links"
 )
 
-// Update gives a stored memory a new text, and whatever else a patch says, with the
-// rules in front, and no model: what a rule is sure the new text makes untrue goes in
-// the same commit, what it contradicts is linked. That the text stands elsewhere
-// already keeps nobody from writing it; the result's decisions say so. A patch without
-// a text, or one that waits for approval, is carried out as it is. It fails as [links.Update] does.
-func Update(ctx context.Context, v *vault.Vault, find Searcher, ref string, patch vault.Patch, rewriteNotes bool, w vault.Write) (*links.Result, []Decision, error) {
+// Update gives a stored memory a new text, and whatever else a patch says, compared with
+// what is stored by the rules, and no model: what the new text supersedes goes in the
+// same commit, what it contradicts is linked. A text that is stored elsewhere already is
+// written all the same; the plan says so. A patch without a text, or one that waits for
+// approval, is carried out as it is, without a plan. It fails as [links.Update] does.
+func Update(ctx context.Context, v *vault.Vault, find Searcher, ref string, patch vault.Patch, rewriteNotes bool, w vault.Write) (*links.Result, *Plan, error) {
 	for attempt := 1; ; attempt++ {
 		m, err := v.Resolve(ctx, ref)
 		if err != nil {
@@ -25,29 +24,34 @@ func Update(ctx context.Context, v *vault.Vault, find Searcher, ref string, patc
 		// Nothing happens to other memories before a person agrees.
 		if v.Waits(w) || patch.Text == nil || m.Class != vault.ClassMemory || m.Problem != "" || strings.TrimSpace(*patch.Text) == strings.TrimSpace(string(m.Body)) {
 			res, err := links.Update(ctx, v, ref, patch, rewriteNotes, w)
-			return res, nil, err
+			return res, &Plan{}, err
 		}
-		res, done, err := reword(ctx, v, find, m, patch, rewriteNotes, w)
+		p, err := planUpdate(ctx, v, find, m, patch, w)
+		if err != nil {
+			return nil, nil, err
+		}
+		res, err := p.update(ctx, v, m, patch, rewriteNotes, w)
 		if attempt < maxAttempts && errors.Is(err, errMoved) {
 			continue
 		}
-		return res, done, err
+		return res, p, err
 	}
 }
 
-func reword(ctx context.Context, v *vault.Vault, find Searcher, m vault.Memory, patch vault.Patch, rewriteNotes bool, w vault.Write) (*links.Result, []Decision, error) {
-	d := &desk{ctx: ctx, v: v, find: find, w: w, stored: map[string]vault.Memory{}, touched: map[string]bool{}}
-	dr := draft{note: vault.Note{Text: *patch.Text, Scope: m.Scope, Pinned: m.Pinned}, self: &m, reworded: true}
+func planUpdate(ctx context.Context, v *vault.Vault, find Searcher, m vault.Memory, patch vault.Patch, w vault.Write) (*Plan, error) {
+	d := newGatherer(ctx, v, find, nil, w)
+	dr := &draft{note: vault.Note{Text: *patch.Text, Title: m.Title, Scope: m.Scope, Pinned: m.Pinned}, self: &m, reworded: true}
 	if patch.Scope != nil {
 		dr.note.Scope = *patch.Scope
 	}
-	if err := d.judge(&dr); err != nil {
-		return nil, nil, err
+	if err := d.judge(dr); err != nil {
+		return nil, err
 	}
-	if dup := dr.plan.Duplicate; dup != nil {
-		d.duplicate(0, *dup)
-	}
-	d.act(&dr)
+	return d.compile([]*draft{dr}), nil
+}
+
+// update is the one commit of a new text.
+func (p *Plan) update(ctx context.Context, v *vault.Vault, m vault.Memory, patch vault.Patch, rewriteNotes bool, w vault.Write) (*links.Result, error) {
 	out := &links.Result{}
 	var after vault.Memory
 	res, err := v.Transact(ctx, w.Why(vault.OpUpdate, m.Name()), w.DryRun, func(tx *vault.Tx) (err error) {
@@ -60,49 +64,31 @@ func reword(ctx context.Context, v *vault.Vault, find Searcher, m vault.Memory, 
 			return err
 		}
 		if patch.Scope != nil {
-			if out, after, err = d.rescope(tx, after, *patch.Scope, rewriteNotes); err != nil {
+			if out, after, err = rescope(ctx, v, tx, after, *patch.Scope, rewriteNotes); err != nil {
 				return err
 			}
 		}
-		if dr.note.Also == nil {
-			return nil
+		if p.Items[0].Outcome == Insert {
+			after, err = p.Begin().Stage(tx, 0, after)
 		}
-		if after, err = signed(tx, after, &dr); err != nil {
-			return err
-		}
-		if len(tx.Why().Memories) == 0 && after.ID != "" {
-			tx.Why().Memories = []string{after.ID}
-		}
-		return dr.note.Also(tx, after)
+		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	res.Memories, res.Warnings = []vault.Memory{after}, append(res.Warnings, d.warnings...)
+	res.Memories, res.Warnings = []vault.Memory{after}, append(res.Warnings, p.Warnings...)
 	out.Result = res
-	return out, d.done, nil
-}
-
-func signed(tx *vault.Tx, m vault.Memory, dr *draft) (vault.Memory, error) {
-	data, was, err := tx.Read(m.Path)
-	if err != nil {
-		return m, err
-	}
-	doc := markdown.Parse(data)
-	if err := sign(doc, dr); err != nil || string(doc.Bytes()) == string(data) {
-		return m, err
-	}
-	return vault.ReadMemory(m.Path, doc.Bytes()), tx.Put(m.Path, was, doc.Bytes())
+	return out, nil
 }
 
 // rescope stages the move of a memory to another scope, its links with it.
-func (d *desk) rescope(tx *vault.Tx, m vault.Memory, scope string, notes bool) (*links.Result, vault.Memory, error) {
+func rescope(ctx context.Context, v *vault.Vault, tx *vault.Tx, m vault.Memory, scope string, notes bool) (*links.Result, vault.Memory, error) {
 	folder, err := vault.ScopeFolder(scope)
 	if err != nil {
 		return nil, m, err
 	}
 	tx.Why().Given = append(slices.Clip(tx.Why().Given), scope)
-	res, err := links.Request{From: []vault.Memory{m}, To: folder, RewriteNotes: notes}.Stage(d.ctx, d.v, tx)
+	res, err := links.Request{From: []vault.Memory{m}, To: folder, RewriteNotes: notes}.Stage(ctx, v, tx)
 	if err != nil {
 		return nil, m, err
 	}

@@ -14,7 +14,7 @@ const unsure = 0.7
 // weighOne is what becomes of one stored memory, nil for nothing. Between the rules
 // and the model the less destructive one wins, and where one of them is sure of a
 // contradiction it never goes unsaid.
-func (d *desk) weighOne(dr *draft, old vault.Memory, rule *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
+func (d *gatherer) weighOne(dr *draft, old vault.Memory, rule *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
 	v := &encode.Verdict{Old: string(old.Path), Rule: d.rule(), Confidence: a.Confidence, Said: strings.TrimSpace(dr.memory.Text), Was: strings.TrimSpace(string(old.Body))}
 	conflict := func() *encode.Verdict {
 		v.Kind, v.Confidence, v.Rest = encode.Conflict, min(v.Confidence, unsure), ""
@@ -65,7 +65,7 @@ func superseded(v, rule *encode.Verdict, a pipeline.Action, may bool, conflict f
 
 // instead is a stored memory that makes writing the note needless, nil unless the
 // words bear that out.
-func (d *desk) instead(dr *draft, old vault.Memory, v *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
+func (d *gatherer) instead(dr *draft, old vault.Memory, v *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
 	if a.Kind == pipeline.Duplicate {
 		v.Kind = encode.Duplicate
 		if dr.note.Blank || !encode.SaysSame(v.Was, v.Said) {
@@ -87,7 +87,7 @@ func (d *desk) instead(dr *draft, old vault.Memory, v *encode.Verdict, a pipelin
 
 // mayChange reports whether the word of whoever writes counts as much as that of the
 // stored memory, and whether it is the later one.
-func (d *desk) mayChange(dr *draft, old vault.Memory) (bool, error) {
+func (d *gatherer) mayChange(dr *draft, old vault.Memory) (bool, error) {
 	if when := dr.note.Created; !when.IsZero() && !old.Created.IsZero() && when.Before(old.Created) {
 		return false, nil
 	}

@@ -136,7 +136,7 @@ func (a *approver) look(ctx context.Context, w approval.Waiting) (proposedView, 
 		return view, err
 	case err != nil:
 		view.Problem = err.Error()
-	case len(res.Decisions) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
+	case len(res.Plan.Decisions()) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
 		view.Problem = fmt.Sprintf("said already in %s", res.Memories[0].Path)
 	default:
 		view.Diff = console.WithoutRecords(res.Diff)

@@ -36,20 +36,30 @@ func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault
 		if mind != nil {
 			mind.Progress = asking(e)
 		}
-		res, err := ingest.Think(ctx, v, x, mind, notes, w)
+		res, err := ingest.Remember(ctx, v, x, mind, notes, w)
 		if err = errors.Join(err, x.Close()); err != nil {
 			return err
 		}
-		more := console.More{Verb: verb, After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
-		if len(res.Decisions) > 0 {
-			more.Decisions = res.Decisions
-		}
-		if len(res.Placed) > 0 {
-			more.Placed = res.Placed
-		}
-		tellPlaces(e, res.Placed)
-		return e.WroteMore(ctx, v, res.Result, more)
+		return e.WroteMore(ctx, v, res.Result, told(e, verb, res.Plan))
 	})
+}
+
+// told is how a command that writes tells of a plan.
+func told(e *console.Env, verb string, p *ingest.Plan) console.More {
+	more := console.More{Verb: verb}
+	if p == nil {
+		return more
+	}
+	placed, decisions := p.Placed(), p.Decisions()
+	more.After = func(w io.Writer, dry bool) error { return printDecisions(w, decisions, dry) }
+	if len(decisions) > 0 {
+		more.Decisions = decisions
+	}
+	if len(placed) > 0 {
+		more.Placed = placed
+	}
+	tellPlaces(e, placed)
+	return more
 }
 
 // toldPlaces is how many notes are told one by one where they went.
@@ -97,7 +107,7 @@ func asking(e *console.Env) func(done, total int) {
 
 func printDecisions(w io.Writer, decisions []ingest.Decision, dry bool) error {
 	for _, d := range decisions {
-		path, was := console.Line1(string(d.Path)), console.Line1(d.Was)
+		path, was := console.Line1(d.Place()), console.Line1(d.Was)
 		line := fmt.Sprintf("said already  %s", path)
 		switch {
 		case d.Kind == encode.Conflict:

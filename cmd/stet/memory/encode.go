@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -99,11 +98,7 @@ func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Clien
 	for _, p := range res.Declined {
 		e.Note("left alone: what would change in %s was taken back before; --again does it all the same", console.Line1(string(p)))
 	}
-	more := console.More{Verb: "encoded", After: func(w io.Writer, dry bool) error { return printDecisions(w, res.Decisions, dry) }}
-	if len(res.Decisions) > 0 {
-		more.Decisions = res.Decisions
-	}
-	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, more))
+	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, told(e, "encoded", res.Plan)))
 }
 
 // encoding shows how far a run is, to whoever looks.

@@ -126,11 +126,11 @@ func jot(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebo
 	if !v.Settings().Bool(settings.Cognitive) {
 		return n.Add(ctx, entry, w)
 	}
-	res, decisions, err := ingest.Jot(ctx, n, entry, w)
+	res, plan, err := ingest.AddEntry(ctx, n, entry, w)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range decisions {
+	for _, d := range plan.Decisions() {
 		if d.Kind == encode.Conflict {
 			e.Note("in conflict with %s: %s (%s)", d.Path, console.Line1(d.Was), d.Rule)
 		}

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -81,23 +80,20 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.IsSet("match") {
 		return updateMatch(ctx, e, in, v, patch, w)
 	}
-	res, decisions, err := reworded(ctx, e, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
+	res, plan, err := reworded(ctx, e, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
 	if err != nil {
 		return err
 	}
-	more := console.More{Verb: "updated", After: func(w io.Writer, dry bool) error { return printDecisions(w, decisions, dry) }}
+	more := told(e, "updated", plan)
 	if len(res.Moves) > 0 {
 		more.Lines, more.Links = moveLines(e, res), viewRewrites(res)
-	}
-	if len(decisions) > 0 {
-		more.Decisions = decisions
 	}
 	return e.WroteMore(ctx, v, res.Result, more)
 }
 
 // reworded carries out a patch, with the rules in front of a new text unless the vault
 // says otherwise.
-func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, patch vault.Patch, notes bool, w vault.Write) (*links.Result, []ingest.Decision, error) {
+func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, patch vault.Patch, notes bool, w vault.Write) (*links.Result, *ingest.Plan, error) {
 	if patch.Text == nil || !v.Settings().Bool(settings.Cognitive) {
 		res, err := links.Update(ctx, v, ref, patch, notes, w)
 		return res, nil, err
@@ -106,8 +102,8 @@ func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, p
 	if err != nil {
 		return nil, nil, err
 	}
-	res, decisions, err := ingest.Update(ctx, v, x, ref, patch, notes, w)
-	return res, decisions, errors.Join(err, x.Close())
+	res, plan, err := ingest.Update(ctx, v, x, ref, patch, notes, w)
+	return res, plan, errors.Join(err, x.Close())
 }
 
 func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {

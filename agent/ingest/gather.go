@@ -1,0 +1,167 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+
+	"stet/agent/encode"
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A gatherer looks up what a plan is made from. It changes nothing.
+type gatherer struct {
+	ctx      context.Context
+	v        *vault.Vault
+	find     Searcher
+	mind     *Mind // nil without a model
+	w        vault.Write
+	thoughts map[int]thought         // what the model said, by note
+	stored   map[string]vault.Memory // what was read, by path
+	texts    map[string][]vault.Path // of short memories, by text, once they were needed
+	earlier  batch                   // notes of the same call
+	warnings []string
+}
+
+func newGatherer(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, w vault.Write) *gatherer {
+	return &gatherer{ctx: ctx, v: v, find: find, mind: mind, w: w, thoughts: map[int]thought{}, stored: map[string]vault.Memory{}}
+}
+
+// A draft is a note that is being judged.
+type draft struct {
+	i       int
+	note    vault.Note
+	memory  encode.Memory
+	near    []encode.Memory
+	plan    encode.Plan
+	filed   *Placing
+	decided []string // what said so, for "classified_by"
+	failed  error    // why the model was no help
+	// cosine tells how near stored memories are in meaning, nil where nobody knows.
+	cosine map[string]float64
+	more   bool // there may be more that shares a word with it than near has
+	// Of a memory that is stored already.
+	self     *vault.Memory
+	placed   bool // where it belongs is not asked
+	keepMark bool // "encoding" stays as it is
+	reworded bool // its text is new, whenever it was stored
+}
+
+// judge lets the rules decide about one note.
+func (d *gatherer) judge(dr *draft) error {
+	n := &dr.note
+	text := n.Text
+	switch {
+	case n.Blank:
+		text = n.Title
+	case n.Form != nil:
+		text = string(markdown.Parse(n.Form).Body())
+	}
+	dr.memory = d.memory(noteID(dr.i), text, n.Title, n.Scope)
+	dr.memory.Authority, dr.memory.When = d.authority(), n.Created
+	near, err := d.candidates(dr, text)
+	if err != nil {
+		return err
+	}
+	if dr.near = near; dr.self != nil {
+		return d.reconsider(dr)
+	}
+	earlier := d.earlier.near(text)
+	if dr.plan, err = d.decide(dr.memory, near, earlier); err == nil && dr.plan.Duplicate == nil {
+		dr.plan.Duplicate, err = d.verbatim(dr, earlier)
+	}
+	d.earlier.add(dr.memory)
+	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
+		if old := d.stored[dup.Old]; old.Kind != n.Kind || vault.FoldName(old.Name()) != vault.FoldName(n.Title) {
+			dr.plan.Duplicate = nil // who begins a page has more to say
+		}
+	}
+	return err
+}
+
+// memory is a text of whoever writes, as the rules see it.
+func (d *gatherer) memory(id, text, title, scope string) encode.Memory {
+	m := encode.Memory{ID: id, Text: text, Title: title, Scope: scope}
+	if d.authority() == encode.Inference {
+		m.Author = d.w.AgentName
+	}
+	return m
+}
+
+// storedMemory is a stored memory as the rules see it.
+func storedMemory(m vault.Memory) encode.Memory {
+	return encode.Memory{ID: string(m.Path), Text: string(m.Body), Title: m.Title, Scope: m.Scope, When: m.Created}
+}
+
+// decide is what the rules say of a note beside stored memories and earlier notes.
+func (d *gatherer) decide(m encode.Memory, near, earlier []encode.Memory) (plan encode.Plan, err error) {
+	plan = encode.Decide(m, slices.Concat(near, earlier), encode.Corpus{})
+	if m.Authority >= encode.Statement || !supersedes(plan) {
+		return plan, nil
+	}
+	for k := range near {
+		if near[k].Authority, err = d.authorityOf(near[k].ID); err != nil {
+			return plan, err
+		}
+	}
+	return encode.Decide(m, slices.Concat(near, earlier), encode.Corpus{}), nil
+}
+
+func supersedes(plan encode.Plan) bool {
+	return slices.ContainsFunc(plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Supersede })
+}
+
+// authority is that of whoever writes.
+func (d *gatherer) authority() encode.Authority { return authority(d.w) }
+
+func authority(w vault.Write) encode.Authority {
+	switch {
+	case w.Actor == "" || w.Actor == vault.ActorUser:
+		return encode.Correction
+	case w.Approver != "":
+		return encode.Statement
+	}
+	return encode.Inference
+}
+
+// authorityOf is that of a stored memory: what a person wrote or edited is a
+// person's word. History is read only when a machine is about to change something.
+func (d *gatherer) authorityOf(key string) (encode.Authority, error) {
+	return d.wordOf(d.stored[key])
+}
+
+func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
+	for version, err := range d.v.Versions(d.ctx, "", m.Path) {
+		if err != nil {
+			return 0, err
+		}
+		said := version.Commit.Trailers
+		actor := said.Get("Stet-Actor")
+		person := actor == "" || actor == vault.ActorUser || said.Get("Stet-Approved-By") != ""
+		if person && version.Commit.Op != vault.OpEncode {
+			return encode.Statement, nil // who lets stet look at a memory again says nothing
+		}
+	}
+	if head, _, err := d.v.ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
+		return encode.Inference, nil
+	}
+	return encode.Statement, nil // not committed yet: a person's own edit
+}
+
+// reconsider lets the rules decide about a memory that is stored: its word counts
+// as much as that of whoever wrote it, which is looked up where that matters.
+func (d *gatherer) reconsider(dr *draft) (err error) {
+	if dr.reworded { // by whoever writes now
+		dr.plan, err = d.decide(dr.memory, dr.near, nil)
+		return err
+	}
+	dr.memory.Authority = encode.Correction
+	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err != nil || !supersedes(dr.plan) && d.mind == nil {
+		return err
+	}
+	if dr.memory.Authority, err = d.wordOf(*dr.self); err != nil || dr.memory.Authority >= encode.Statement {
+		return err
+	}
+	dr.plan, err = d.decide(dr.memory, dr.near, nil)
+	return err
+}
