@@ -63,6 +63,9 @@ type Decision struct {
 
 // Decisions lists what the plan does about stored memories, note by note.
 func (p *Plan) Decisions() (out []Decision) {
+	if p == nil {
+		return nil
+	}
 	for _, it := range p.Items {
 		out = append(out, it.Decisions...)
 	}
@@ -71,6 +74,9 @@ func (p *Plan) Decisions() (out []Decision) {
 
 // Placed lists what rules say of the places of notes that are stored.
 func (p *Plan) Placed() (out []Placing) {
+	if p == nil {
+		return nil
+	}
 	for _, it := range p.Items {
 		if it.Filed != nil && it.Outcome != Skip {
 			out = append(out, *it.Filed)

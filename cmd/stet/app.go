@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/bench"
 	"stet/cmd/stet/console"
 	"stet/cmd/stet/door"
@@ -106,15 +107,15 @@ func adapt(e *console.Env, line console.Line) *cli.Command {
 func checkCount(c *console.Command, n int) error {
 	switch {
 	case n < c.MinArgs:
-		return console.Usagef("%s needs %s", c.Name, c.Args).Suggest("usage: %s; \"stet %s --help\" has examples", console.Usage(c), c.Name)
+		return agent.Usagef("%s needs %s", c.Name, c.Args).Suggest("usage: %s; \"stet %s --help\" has examples", console.Usage(c), c.Name)
 	case c.MaxArgs >= 0 && n > c.MaxArgs:
-		return console.Usagef("%s takes fewer arguments", c.Name).Suggest("usage: %s; quote text that has spaces", console.Usage(c))
+		return agent.Usagef("%s takes fewer arguments", c.Name).Suggest("usage: %s; quote text that has spaces", console.Usage(c))
 	}
 	return nil
 }
 
 func usageError(_ *cli.Context, err error, _ bool) error {
-	return console.Usagef("%v", err)
+	return agent.Usagef("%v", err)
 }
 
 func help(e *console.Env, commands []*console.Command, c *console.Command) error {

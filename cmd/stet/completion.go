@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/templates"
 	"stet/vault"
@@ -54,7 +55,7 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	script, ok := scripts[in.Words[0]]
 	if !ok || len(in.Words) > 1 {
-		return console.Usagef("no completion for %q", strings.Join(in.Words, " ")).Suggest("one of bash, zsh, fish")
+		return agent.Usagef("no completion for %q", strings.Join(in.Words, " ")).Suggest("one of bash, zsh, fish")
 	}
 	result := struct {
 		Shell  string `json:"shell"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault/durable"
 )
@@ -33,14 +34,14 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 	commands := Commands()
 	if dir := in.String("output"); dir != "" {
 		if len(in.Words) > 0 {
-			return console.Usagef("--output writes the pages of all commands")
+			return agent.Usagef("--output writes the pages of all commands")
 		}
 		return writeManual(e, commands, e.Abs(dir))
 	}
 	var c *console.Command // nil: stet itself
 	if len(in.Words) > 0 {
 		if c = console.Find(commands, in.Words[0]); c == nil {
-			return console.Usagef("no command %q", in.Words[0]).Suggest(`"stet help" lists the commands`)
+			return agent.Usagef("no command %q", in.Words[0]).Suggest(`"stet help" lists the commands`)
 		}
 	}
 	var page strings.Builder

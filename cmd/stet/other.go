@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 )
 
@@ -47,8 +48,8 @@ func runHelp(_ context.Context, e *console.Env, in *console.Input) error {
 	for _, c := range commands {
 		names = append(names, c.Names()...)
 	}
-	err := console.Usagef("no help for %q", topic)
-	if near := console.Nearest(topic, names); near != "" {
+	err := agent.Usagef("no help for %q", topic)
+	if near := agent.Nearest(topic, names); near != "" {
 		return err.Suggest("did you mean \"stet help %s\"?", near)
 	}
 	return err.Suggest(`"stet help" lists the commands`)

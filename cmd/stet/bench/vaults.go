@@ -33,7 +33,7 @@ func (c *collection) close() error { return errors.Join(c.index.Close(), c.vault
 // below dir.
 func open(ctx context.Context, e *console.Env, dir, name string, turns []turn) (*collection, error) {
 	root := filepath.Join(dir, name)
-	o, err := e.Options(false)
+	o, err := e.VaultOptions(false)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"stet/agent"
 )
 
 // A Line is a command line taken apart: which command, and its arguments in the
@@ -21,7 +23,7 @@ type Line struct {
 }
 
 // Parse takes args (the program name first) apart. Flags may stand anywhere
-// before "--". The error is an [ErrUsage]; Line.JSON is right even then.
+// before "--". The error is an [agent.ErrUsage]; Line.JSON is right even then.
 func Parse(commands []*Command, args []string) (Line, error) {
 	p := parser{commands: commands, global: GlobalFlags()}
 	p.line.JSON = wantsJSON(args)
@@ -144,7 +146,7 @@ func (p *parser) flag(args []string) (int, error) {
 		return 1, nil
 	}
 	if len(args) < 2 {
-		return 0, Usagef("flag %s needs a value", dashed(name))
+		return 0, agent.Usagef("flag %s needs a value", dashed(name))
 	}
 	*target = append(*target, arg, args[1])
 	return 2, nil
@@ -199,8 +201,8 @@ func (p *parser) unknownCommand(word string) error {
 	for _, c := range p.commands {
 		names = append(names, c.Names()...)
 	}
-	err := Usagef("unknown command %q", word)
-	if near := Nearest(word, names); near != "" {
+	err := agent.Usagef("unknown command %q", word)
+	if near := agent.Nearest(word, names); near != "" {
 		return err.Suggest("did you mean \"stet %s\"?", near)
 	}
 	return err.Suggest(`"stet help" lists the commands`)
@@ -217,8 +219,8 @@ func (p *parser) unknownFlag(arg, name string) error {
 	for _, f := range flags {
 		names = append(names, f.Names()...)
 	}
-	err := Usagef("%s has no flag %q", where, arg)
-	if near := Nearest(name, names); near != "" && len(name) > 1 {
+	err := agent.Usagef("%s has no flag %q", where, arg)
+	if near := agent.Nearest(name, names); near != "" && len(name) > 1 {
 		return err.Suggest("did you mean %s?", dashed(near))
 	}
 	return err.Suggest(`text that begins with "-" goes after "--"; %q lists the flags`, ask)

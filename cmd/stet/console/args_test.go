@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 )
 
@@ -66,12 +67,12 @@ func TestParseErrorsAreUsageErrorsWithANextStep(t *testing.T) {
 	} {
 		_, err := console.Parse(someCommands(), append([]string{"stet"}, strings.Fields(c.in)...))
 		if c.text == "" {
-			if err != nil && !errors.Is(err, console.ErrUsage) {
+			if err != nil && !errors.Is(err, agent.ErrUsage) {
 				t.Errorf("Parse(%q): %v", c.in, err)
 			}
 			continue
 		}
-		var usage *console.UsageError
+		var usage *agent.UsageError
 		if !errors.As(err, &usage) {
 			t.Errorf("Parse(%q) = %v, want a usage error", c.in, err)
 			continue
@@ -111,7 +112,7 @@ func FuzzParse(f *testing.F) {
 		args := append([]string{"stet"}, strings.Split(in, " ")...)
 		line, err := console.Parse(someCommands(), args)
 		if err != nil {
-			if !errors.Is(err, console.ErrUsage) {
+			if !errors.Is(err, agent.ErrUsage) {
 				t.Fatalf("Parse(%q) = %v, want a usage error", in, err)
 			}
 			return

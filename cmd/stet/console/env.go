@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -69,6 +69,7 @@ type Candidate struct {
 // been said so far. It is used by one goroutine.
 type Env struct {
 	Host
+	*agent.Environment
 	JSON, Quiet, NoColor, NoInput, NoPager bool
 
 	// Command is the name of the running command, "" before it is known.
@@ -76,18 +77,22 @@ type Env struct {
 
 	at       string // -C
 	flags    settings.Layer
-	mine     []settings.Layer // what the person says; nil until it is read
-	colour   string           // display.color, "" until a vault is open
-	root     string           // of the opened vault
+	app      *agent.App
+	colour   string // display.color, "" until a vault is open
+	root     string // of the opened vault
 	warnings []string
 	midLine  bool // a line of progress stands on standard error
 	status   bool // a line of status stands on standard output
 }
 
 // New returns the environment of one run on that host.
-func New(h Host) *Env { return &Env{Host: h} }
+func New(h Host) *Env {
+	e := &Env{Host: h}
+	e.Environment = agent.NewEnvironment(e.options(e.flags))
+	return e
+}
 
-// Configure takes over the global flags. The error is an [ErrUsage].
+// Configure takes over the global flags. The error is an [agent.ErrUsage].
 func (e *Env) Configure(c *cli.Context) error {
 	e.at = c.String("C")
 	e.JSON = c.Bool("json")
@@ -97,24 +102,15 @@ func (e *Env) Configure(c *cli.Context) error {
 	e.NoPager = c.Bool("no-pager")
 	e.flags = settings.Layer{Source: settings.Flag}
 	if wait := c.Duration("lock-wait"); wait < 0 {
-		return Usagef("--lock-wait %s: a wait cannot be negative", wait).Suggest("0s does not wait at all")
+		return agent.Usagef("--lock-wait %s: a wait cannot be negative", wait).Suggest("0s does not wait at all")
 	} else if c.IsSet("lock-wait") {
 		e.flags = e.flags.With(settings.LockWait, wait.String(), "--lock-wait")
 	}
 	if e.NoColor {
 		e.flags = e.flags.With(settings.DisplayColor, "never", "--no-color")
 	}
+	e.Environment = agent.NewEnvironment(e.options(e.flags))
 	return nil
-}
-
-// lockWait is how long to wait for another writer. An error in the
-// configuration has been reported before anything is locked.
-func (e *Env) lockWait() time.Duration {
-	s, err := e.Settings()
-	if err != nil {
-		s = settings.Resolve(e.flags)
-	}
-	return s.Duration(settings.LockWait)
 }
 
 // Abs returns the path of a file that the person named, seen from the folder

@@ -6,11 +6,15 @@ import (
 	"io/fs"
 	"syscall"
 
+	"stet/agent"
 	"stet/agent/llm"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/settings"
 )
+
+// ErrProblems reports that a check found something; the answer lists it.
+var ErrProblems = errors.New("problems found")
 
 // The exit codes. They are promised: a number never changes its meaning.
 const (
@@ -54,7 +58,7 @@ func Table() []Verdict {
 			{"disk-full", syscall.ENOSPC, `free some space; "stet log -n 1" shows whether anything was committed`},
 		}},
 		{ExitUsage, "usage: the command line or a value in it cannot be right", []Cause{
-			{"usage", ErrUsage, ""},
+			{"usage", agent.ErrUsage, ""},
 			{"invalid", vault.ErrInvalid, ""},
 			{"model-setup", llm.ErrSetup, "\"stet config\" shows what is set for models"},
 			{"unreadable-config", settings.ErrUnreadable, "mend the file in an editor"},

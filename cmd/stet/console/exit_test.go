@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -21,7 +22,7 @@ func TestExitCodesArePromised(t *testing.T) {
 	}{
 		{errors.New("anything"), 1, "failed"},
 		{fmt.Errorf("write: %w", vault.ErrReadOnly), 1, "read-only"},
-		{console.Usagef("x"), 2, "usage"},
+		{agent.Usagef("x"), 2, "usage"},
 		{fmt.Errorf("x: %w", vault.ErrConflict), 3, "conflict"},
 		{vault.ErrInProgress, 3, "in-progress"},
 		{&vault.MassDeletionError{Missing: 60, Total: 100}, 3, "mass-deletion"},

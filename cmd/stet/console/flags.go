@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"stet/agent"
 )
 
 // GlobalFlags returns new values of the flags every command takes. They may
@@ -47,18 +49,18 @@ func ActorFlags() []cli.Flag {
 }
 
 // CheckFlags refuses what no command can mean: a negative number, an agent or a
-// commit subject without a name. The error is an [ErrUsage].
+// commit subject without a name. The error is an [agent.ErrUsage].
 func CheckFlags(c *Command, in *Input) error {
 	for _, f := range c.Flags {
 		name := f.Names()[0]
 		_, number := f.(*cli.IntFlag)
 		switch blank := in.IsSet(name) && strings.TrimSpace(in.String(name)) == ""; {
 		case number && in.Int(name) < 0:
-			return Usagef("%s %d: a number cannot be negative here", dashed(name), in.Int(name)).Suggest("0 is no bound")
+			return agent.Usagef("%s %d: a number cannot be negative here", dashed(name), in.Int(name)).Suggest("0 is no bound")
 		case blank && name == "as":
-			return Usagef("--as needs the name of an agent").Suggest("leave --as out when you act yourself")
+			return agent.Usagef("--as needs the name of an agent").Suggest("leave --as out when you act yourself")
 		case blank && name == "message":
-			return Usagef("--message needs text").Suggest("leave it out for a subject made from the content")
+			return agent.Usagef("--message needs text").Suggest("leave it out for a subject made from the content")
 		}
 	}
 	return nil

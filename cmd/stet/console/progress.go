@@ -4,30 +4,11 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"stet/index"
-	"stet/vault"
 )
 
 // progressAfter is how long work may take before it is talked about, and how
 // often it is after that: a tenth of a second is felt as immediate.
 const progressAfter = 100 * time.Millisecond
-
-func (e *Env) vaultProgress() func(vault.Event) {
-	show := e.progress()
-	if show == nil {
-		return nil
-	}
-	return func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }
-}
-
-func (e *Env) indexProgress() func(index.Event) {
-	show := e.progress()
-	if show == nil {
-		return nil
-	}
-	return func(ev index.Event) { show(ev.Phase, ev.Done, ev.Total) }
-}
 
 // ProgressLine returns a function that keeps one line of the caller's own words on
 // standard error up to date, nil when nobody is looking; the words are asked for
@@ -60,14 +41,18 @@ func (e *Env) progress() func(phase string, done, total int) {
 	if !e.looking() {
 		return nil
 	}
-	next := e.Now().Add(progressAfter)
+	var next time.Time
 	return func(phase string, done, total int) {
-		if total > 0 && done >= total {
-			e.clearLine()
-			return
-		}
 		now := e.Now()
-		if now.Before(next) {
+		switch {
+		case total > 0 && done >= total:
+			e.clearLine()
+			next = time.Time{}
+			return
+		case next.IsZero():
+			next = now.Add(progressAfter)
+			return
+		case now.Before(next):
 			return
 		}
 		next = now.Add(progressAfter)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"unicode"
 	"unicode/utf8"
+
+	"stet/agent"
 )
 
 // Colour says whether standard output may carry colour.
@@ -167,7 +169,7 @@ func SplitWords(line string) ([]string, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, Usagef("%q has an open quote", line)
+		return nil, agent.Usagef("%q has an open quote", line)
 	}
 	if open {
 		words = append(words, word.String())

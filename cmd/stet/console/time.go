@@ -4,11 +4,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stet/agent"
 )
 
 // Time reads a point in time as people give it: a date (its first moment, in
 // their own zone), RFC 3339, or how long ago as 90m, 12h, 7d, 4w. "" is no time.
-// The error is an [ErrUsage].
+// The error is an [agent.ErrUsage].
 func (e *Env) Time(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -24,7 +26,7 @@ func (e *Env) Time(text string) (time.Time, error) {
 	if ago, ok := ago(strings.TrimSuffix(text, " ago")); ok {
 		return e.Now().Add(-ago), nil
 	}
-	return time.Time{}, Usagef("%q is not a time", text).Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 90m, 12h, 7d, 4w")
+	return time.Time{}, agent.Usagef("%q is not a time", text).Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 90m, 12h, 7d, 4w")
 }
 
 func ago(text string) (time.Duration, bool) {

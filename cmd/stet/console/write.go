@@ -7,51 +7,37 @@ import (
 	"slices"
 	"strings"
 
+	"stet/agent"
+	"stet/agent/ingest"
 	"stet/vault"
-	"stet/vault/session"
 )
-
-// A Plan is what a dry run would have done.
-type Plan struct {
-	Base vault.Revision `json:"base"`
-	Ops  []vault.Change `json:"ops"`
-}
-
-// A WriteView is the answer of every command that writes.
-type WriteView struct {
-	Base      vault.Revision   `json:"base"`
-	Commits   []CommitView     `json:"commits"`
-	Changes   []vault.Change   `json:"changes"`
-	Memories  []MemoryView     `json:"memories"`
-	Held      []vault.Problem  `json:"held,omitempty"`    // hand edits that the guard left uncommitted
-	Skipped   []vault.Problem  `json:"skipped,omitempty"` // by adopt: what could not be looked at
-	Unchanged bool             `json:"unchanged"`
-	Diff      string           `json:"diff,omitempty"`
-	Links     any              `json:"links,omitempty"`     // of a move
-	Decisions any              `json:"decisions,omitempty"` // of the rules
-	Placed    any              `json:"placed,omitempty"`    // where the rules say notes belong
-	Matched   any              `json:"matched,omitempty"`   // what --match met, best first
-	Proposed  []vault.Proposed `json:"proposed,omitempty"`  // what waits for a person instead
-	DryRun    bool             `json:"dry_run,omitempty"`
-	Plan      *Plan            `json:"plan,omitempty"`
-}
 
 // Door is the name under which commits say that they came through this command
 // line.
 const Door = "cli"
 
-// Write says who writes, from the flags of [WriteFlags]. It does not look at
-// --session, which revert gives another meaning.
-func (e *Env) Write(in *Input) vault.Write {
-	w := vault.Write{Actor: vault.ActorUser, Door: Door, DryRun: in.Bool("dry-run"), Again: in.Bool("again")}
-	name := in.String("as")
-	if name == "" {
-		name = e.Getenv("STET_AGENT")
-	}
-	if name != "" {
-		w.Actor, w.AgentName = "agent", name
+// By says who writes and how, from the flags of [WriteFlags] and --message. It does not look
+// at --session, which revert gives another meaning.
+func (e *Env) By(in *Input) agent.Write {
+	w := agent.Write{Agent: in.String("as"), Message: in.String("message"), DryRun: in.Bool("dry-run"), Again: in.Bool("again")}
+	if w.Agent == "" {
+		w.Agent = e.Getenv("STET_AGENT")
 	}
 	return w
+}
+
+// ByInSession is [Env.By] with the session that --session names.
+func (e *Env) ByInSession(in *Input) agent.Write {
+	w := e.By(in)
+	w.Session = in.String("session")
+	return w
+}
+
+// Write is [Env.By] as the vault takes it, without the message.
+func (e *Env) Write(in *Input) vault.Write {
+	w := e.By(in)
+	w.Message = ""
+	return w.Vault(Door)
 }
 
 // WriteInSession is [Env.Write] with the session that --session names.
@@ -63,19 +49,17 @@ func (e *Env) WriteInSession(in *Input) vault.Write {
 
 // More is how a command that writes tells what it did. Verb is the past form
 // ("remembered"), Diff prints the diff even when it was no dry run, Lines
-// replaces the lines that name what was written, Links joins the JSON answer.
+// replaces the lines that name what was written, After follows them.
 type More struct {
 	Verb  string
 	Diff  bool
 	Lines func(w io.Writer, verb string) error
-	Links any
-	// Matched joins the JSON answer as well.
-	Matched any
-	// Decisions joins the JSON answer, and After prints it behind the lines.
-	Decisions any
-	// Placed joins the JSON answer as well.
-	Placed any
-	After  func(w io.Writer, dry bool) error
+	After func(w io.Writer, dry bool) error
+	// Links, Matched and Decisions join the JSON answer.
+	Links     any
+	Matched   any
+	Decisions []ingest.Decision
+	Placed    []ingest.Placing
 }
 
 // Wrote is [Env.WroteMore] without anything special to tell.
@@ -83,10 +67,9 @@ func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb
 	return e.WroteMore(ctx, v, res, More{Verb: verb, Diff: showDiff})
 }
 
-// WroteMore finishes a command that writes: the search index, the answer, what
-// happened to edits made by hand.
+// WroteMore settles and prints a write.
 func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, m More) error {
-	e.AfterWrite(ctx, v, res, m.Verb)
+	e.app.Settle(ctx, res)
 	if m.Diff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
 		diffs, err := v.Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
 		if err != nil {
@@ -96,12 +79,18 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 			res.Diff += d.Text
 		}
 	}
-	view := ViewWrite(res)
-	view.Links, view.Decisions, view.Placed, view.Matched = m.Links, m.Decisions, m.Placed, m.Matched
+	out := agent.NewWritten(res)
+	out.Links, out.Decisions, out.Placed, out.Matched = m.Links, m.Decisions, m.Placed, m.Matched
+	return e.Print(out, m)
+}
+
+// Print shows the result of a write.
+func (e *Env) Print(res *agent.Written, m More) error {
+	e.adopted(res.Commits, m.Verb)
 	if len(res.Proposed) > 0 {
-		return e.Answer(view, func(w io.Writer) error { return e.printProposed(w, res) })
+		return e.Answer(res, func(w io.Writer) error { return e.printProposed(w, res) })
 	}
-	return e.Answer(view, func(w io.Writer) error {
+	return e.Answer(res, func(w io.Writer) error {
 		if err := e.printWrite(w, res, m); err != nil || m.After == nil {
 			return err
 		}
@@ -109,58 +98,25 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 	})
 }
 
-// AfterWrite is the part of [Env.WroteMore] that is not the answer: warnings, the
-// search index, and what happened to edits made by hand.
-func (e *Env) AfterWrite(ctx context.Context, v *vault.Vault, res *vault.Result, verb string) {
-	for _, w := range res.Warnings {
-		e.Warn("%s", w)
-	}
-	for _, p := range res.Skipped {
-		e.Note("left alone: %s", ProblemLine(p))
-	}
-	if res.DryRun {
-		return
-	}
-	e.Indexed(ctx, v, append(res.Changes[:len(res.Changes):len(res.Changes)], e.SealEnded(ctx, v)...))
-	for _, c := range res.Commits {
+// adopted tells of edits by hand that were committed first.
+func (e *Env) adopted(commits []agent.Commit, verb string) {
+	for _, c := range commits {
 		if c.Op == vault.OpAdopt && verb != "adopted" {
 			e.Note("committed your own edit first: %s", c.Subject)
 		}
 	}
 }
 
-// SealEnded seals the sessions that have ended since anybody wrote, and returns
-// what that changed. It is no part of the write before it: a failure is a warning.
-func (e *Env) SealEnded(ctx context.Context, v *vault.Vault) []vault.Change {
-	sealed, err := session.SealEnded(ctx, v, e.Now(), session.Options{Door: Door})
-	if err != nil && ctx.Err() == nil {
-		e.Warn("seal sessions that have ended: %v; the next command that writes tries again", err)
+// AfterWrite settles a write, and tells of edits by hand.
+func (e *Env) AfterWrite(ctx context.Context, _ *vault.Vault, res *vault.Result, verb string) {
+	e.app.Settle(ctx, res)
+	if !res.DryRun {
+		e.adopted(agent.ViewCommits(res.Commits), verb)
 	}
-	var changes []vault.Change
-	for _, s := range sealed {
-		changes = append(changes, vault.Change{Status: vault.Modified, Path: s.Path})
-		e.Note("sealed a session that had ended: %s", s.Path)
-	}
-	return changes
-}
-
-// ViewWrite renders the outcome of a write.
-func ViewWrite(res *vault.Result) WriteView {
-	view := WriteView{
-		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
-		Memories: ViewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged, Diff: res.Diff, DryRun: res.DryRun,
-	}
-	if view.Proposed = res.Proposed; len(res.Proposed) > 0 {
-		view.Memories = []MemoryView{} // there are none yet
-	}
-	if res.DryRun {
-		view.Plan = &Plan{Base: res.Base, Ops: view.Changes}
-	}
-	return view
 }
 
 // printProposed tells of what was not written yet.
-func (e *Env) printProposed(w io.Writer, res *vault.Result) error {
+func (e *Env) printProposed(w io.Writer, res *agent.Written) error {
 	verb := "proposed"
 	switch {
 	case res.DryRun:
@@ -180,7 +136,7 @@ func (e *Env) printProposed(w io.Writer, res *vault.Result) error {
 	return nil
 }
 
-func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
+func (e *Env) printWrite(w io.Writer, res *agent.Written, m More) error {
 	for _, p := range res.Held {
 		if _, err := fmt.Fprintln(w, "left alone  "+ProblemLine(p)); err != nil {
 			return err
@@ -210,7 +166,7 @@ func (e *Env) printWrite(w io.Writer, res *vault.Result, m More) error {
 
 // PrintChange prints the diff of a dry run, and with showDiff that of any write,
 // and notes what the write means for what agents may write.
-func (e *Env) PrintChange(w io.Writer, res *vault.Result, showDiff bool) error {
+func (e *Env) PrintChange(w io.Writer, res *agent.Written, showDiff bool) error {
 	if (res.DryRun || showDiff) && res.Diff != "" {
 		if err := e.PrintDiff(w, WithoutRecords(res.Diff)); err != nil {
 			return err
@@ -220,23 +176,8 @@ func (e *Env) PrintChange(w io.Writer, res *vault.Result, showDiff bool) error {
 	return nil
 }
 
-// tombstonesLast puts what was written for the record behind what was asked for.
-func tombstonesLast(changes []vault.Change) []vault.Change {
-	out := append([]vault.Change{}, changes...)
-	slices.SortStableFunc(out, func(a, b vault.Change) int {
-		switch x, y := vault.IsTombstone(a.Path), vault.IsTombstone(b.Path); {
-		case x == y:
-			return 0
-		case x:
-			return 1
-		}
-		return -1
-	})
-	return out
-}
-
 // noteRejections says what a write means for what agents may write.
-func (e *Env) noteRejections(res *vault.Result) {
+func (e *Env) noteRejections(res *agent.Written) {
 	noted, lifted := false, false
 	for _, c := range res.Changes {
 		if vault.IsTombstone(c.Path) {
@@ -269,7 +210,7 @@ func WithoutRecords(diff string) string {
 
 // writeLines names what was written: the memories when the result knows them,
 // else the changed paths.
-func writeLines(res *vault.Result, verb string) []string {
+func writeLines(res *agent.Written, verb string) []string {
 	var lines []string
 	moved := map[vault.Path]vault.Path{}
 	for _, c := range res.Changes {
@@ -348,15 +289,5 @@ func diffColour(line string) string {
 	return ""
 }
 
-// ProblemLine is one problem on one line: what, where, what to do.
-func ProblemLine(p vault.Problem) string {
-	line := p.ID + "  "
-	if p.Path != "" {
-		line += string(p.Path) + ": "
-	}
-	line += p.Text
-	if p.Hint != "" {
-		line += " (" + p.Hint + ")"
-	}
-	return Line1(line)
-}
+// ProblemLine is one problem on one clean line.
+func ProblemLine(p vault.Problem) string { return Line1(agent.ProblemLine(p)) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/agent/imports"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -63,7 +64,7 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(in.Words) == 0 {
 		for _, flag := range []string{"since", "project", "force"} {
 			if in.IsSet(flag) {
-				return console.Usagef("--%s needs a SOURCE", flag).Suggest("one of %s", strings.Join(sourceNames(), ", "))
+				return agent.Usagef("--%s needs a SOURCE", flag).Suggest("one of %s", strings.Join(sourceNames(), ", "))
 			}
 		}
 		return listSources(ctx, e, host)
@@ -77,7 +78,7 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	if source.Memories && (in.IsSet("since") || in.IsSet("project")) {
-		return console.Usagef("--since and --project are for conversations; %s holds memories", source.Name)
+		return agent.Usagef("--since and --project are for conversations; %s holds memories", source.Name)
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
@@ -117,8 +118,8 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 func whatToImport(e *console.Env, host imports.Host, words []string) (imports.Source, []string, error) {
 	source, ok := imports.Find(words[0])
 	if !ok {
-		err := console.Usagef("no source %q", words[0])
-		if near := console.Nearest(words[0], sourceNames()); near != "" {
+		err := agent.Usagef("no source %q", words[0])
+		if near := agent.Nearest(words[0], sourceNames()); near != "" {
 			return source, nil, err.Suggest("did you mean %q?", near)
 		}
 		return source, nil, err.Suggest("one of %s", strings.Join(sourceNames(), ", "))
@@ -131,7 +132,7 @@ func whatToImport(e *console.Env, host imports.Host, words []string) (imports.So
 		return source, places, nil
 	}
 	if source.Named() {
-		return source, nil, console.Usagef("%s has no place of its own", source.Name).Suggest("name the file: stet import %s FILE", source.Name)
+		return source, nil, agent.Usagef("%s has no place of its own", source.Name).Suggest("name the file: stet import %s FILE", source.Name)
 	}
 	if places = source.Find(host); len(places) == 0 {
 		return source, nil, vault.WithHint(fmt.Errorf("import %s: %w: it is not on this machine", source.Name, vault.ErrNotFound),
@@ -245,7 +246,7 @@ func progress(e *console.Env, s imports.Source) func(imports.Progress) {
 // An importView is what import prints under --json.
 type importView struct {
 	*imports.Report
-	Plan *console.Plan `json:"plan,omitempty"`
+	Plan *agent.Plan `json:"plan,omitempty"`
 }
 
 // listed is how many files and problems are named to a person; all are counted,
@@ -259,7 +260,7 @@ func answer(e *console.Env, v *vault.Vault, r *imports.Report) error {
 		if err != nil {
 			return err
 		}
-		view.Plan = &console.Plan{Base: head, Ops: []vault.Change{}}
+		view.Plan = &agent.Plan{Base: head, Ops: []vault.Change{}}
 		for _, w := range r.Written {
 			op := vault.Change{Status: vault.Added, Path: w.Path}
 			if w.State == imports.StateGrown || w.State == imports.StateUpdated {

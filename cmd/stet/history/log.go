@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -44,7 +45,7 @@ func logCommand() *console.Command {
 
 // A logAnswer is what log prints under --json.
 type logAnswer struct {
-	Commits []console.CommitView `json:"commits"`
+	Commits []agent.Commit `json:"commits"`
 }
 
 func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -61,13 +62,13 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	answer := logAnswer{Commits: []console.CommitView{}}
+	answer := logAnswer{Commits: []agent.Commit{}}
 	var commits []vault.Commit
 	for c, err := range v.Log(ctx, o) {
 		if err != nil {
 			return err
 		}
-		view := console.ViewCommit(c)
+		view := agent.ViewCommit(c)
 		if in.Bool("patch") {
 			if view.Diff, err = diffOf(ctx, v, c, names.of(c.Rev, o.Path)); err != nil {
 				return err
@@ -95,7 +96,7 @@ func logOptions(ctx context.Context, e *console.Env, in *console.Input, v *vault
 		Changes: in.Bool("changes") || e.JSON, Rev: in.String("rev"),
 	}
 	if o.Op != "" && !slices.Contains(vault.Ops(), o.Op) {
-		return o, console.Usagef("unknown operation %q", o.Op).Suggest("one of %s", opNames())
+		return o, agent.Usagef("unknown operation %q", o.Op).Suggest("one of %s", opNames())
 	}
 	var errs [2]error
 	o.Since, errs[0] = e.Time(in.String("since"))

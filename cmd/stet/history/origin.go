@@ -3,6 +3,7 @@ package history
 import (
 	"time"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -30,7 +31,7 @@ type originView struct {
 
 func viewOrigin(c vault.Commit) originView {
 	return originView{
-		Rev: c.Rev, When: console.ViewCommit(c).When, at: c.When, By: c.Author, Email: c.AuthorEmail, Kind: kindOf(c), Op: c.Op,
+		Rev: c.Rev, When: agent.ViewCommit(c).When, at: c.When, By: c.Author, Email: c.AuthorEmail, Kind: kindOf(c), Op: c.Op,
 		Actor: c.Trailers.Get("Stet-Actor"), Door: c.Trailers.Get("Stet-Door"), Session: c.Trailers.Get("Stet-Session"),
 		Run: c.Trailers.Get("Stet-Run"), Rule: c.Trailers.Get("Stet-Rule"), Model: c.Trailers.Get("Stet-Model"), Approved: c.Trailers.Get("Stet-Approved-By"),
 		Subject: c.Subject, Why: c.Body,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent"
 	"stet/agent/approval"
 	"stet/agent/ingest"
 	"stet/agent/llm"
@@ -34,9 +35,9 @@ type proposedView struct {
 // A decidedView is one proposal that was accepted or rejected.
 type decidedView struct {
 	proposedView
-	Verdict   string            `json:"verdict"` // accepted, rejected
-	Unchanged bool              `json:"unchanged,omitempty"`
-	Write     console.WriteView `json:"write"`
+	Verdict   string        `json:"verdict"` // accepted, rejected
+	Unchanged bool          `json:"unchanged,omitempty"`
+	Write     agent.Written `json:"write"`
 }
 
 // A proposedAnswer is what review --proposed prints under --json.
@@ -67,17 +68,18 @@ type approver struct {
 func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 	for _, name := range []string{"since", "stat"} {
 		if in.IsSet(name) {
-			return console.Usagef("--%s and --proposed exclude each other", name)
+			return agent.Usagef("--%s and --proposed exclude each other", name)
 		}
 	}
 	if in.Bool("accept-all") && in.Bool("reject-all") {
-		return console.Usagef("--accept-all and --reject-all exclude each other")
+		return agent.Usagef("--accept-all and --reject-all exclude each other")
 	}
 	w := e.Write(in)
 	answers := in.Bool("accept-all") || in.Bool("reject-all") || in.IsSet("accept") || in.IsSet("reject")
-	if answers && w.Actor != vault.ActorUser {
-		return vault.WithHint(fmt.Errorf("review: %w: %q is an agent, and what agents may write is for the person to say", vault.ErrRefused, w.AgentName),
-			"unset STET_AGENT to answer as the person")
+	if answers {
+		if err := e.Check(e.By(in), "review", "proposals"); err != nil {
+			return err
+		}
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
@@ -202,7 +204,7 @@ func (a *approver) decide(ctx context.Context, w approval.Waiting, yes bool) err
 		}
 	}
 	a.e.AfterWrite(ctx, a.v, res, view.Verdict)
-	view.Write = console.ViewWrite(res)
+	view.Write = *agent.NewWritten(res)
 	view.Diff = console.WithoutRecords(res.Diff)
 	a.answer.Decided = append(a.answer.Decided, view)
 	return nil
@@ -219,7 +221,7 @@ func (a *approver) decideAll(ctx context.Context, all []approval.Waiting, in *co
 				return err
 			}
 			if was, again := verdicts[w.ID]; again && was != yes {
-				return console.Usagef("%s is to be accepted and rejected", w.ID)
+				return agent.Usagef("%s is to be accepted and rejected", w.ID)
 			}
 			verdicts[w.ID] = yes
 		}

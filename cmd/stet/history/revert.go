@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -41,7 +42,7 @@ func revert(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := vault.RevertOptions{Revs: in.Words, Session: in.String("session"), Run: in.String("run"), Write: e.Write(in)}
 	o.Write.Message = in.String("message")
 	if len(o.Revs) == 0 && o.Session == "" && o.Run == "" {
-		return console.Usagef("nothing to revert").Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
+		return agent.Usagef("nothing to revert").Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func step(ctx context.Context, e *console.Env, in *console.Input, verb string,
 	if len(in.Words) == 1 {
 		var err error
 		if n, err = strconv.Atoi(in.Words[0]); err != nil || n < 1 {
-			return console.Usagef("%q is not a number of operations", in.Words[0])
+			return agent.Usagef("%q is not a number of operations", in.Words[0])
 		}
 	}
 	v, _, err := e.Writer(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/lineage"
@@ -70,7 +71,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	for _, name := range []string{"accept", "reject", "reject-all"} {
 		if in.IsSet(name) {
-			return console.Usagef("--%s goes with --proposed", name)
+			return agent.Usagef("--%s goes with --proposed", name)
 		}
 	}
 	since, err := e.Time(in.String("since"))
@@ -78,9 +79,10 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	all, dry := in.Bool("accept-all"), in.Bool("dry-run")
-	if agent := e.Write(in); all && agent.Actor != vault.ActorUser {
-		return vault.WithHint(fmt.Errorf("review: %w: %q is an agent, and what was looked at is for the person to say", vault.ErrRefused, agent.AgentName),
-			"unset STET_AGENT to answer as the person")
+	if all {
+		if err := e.Check(e.By(in), "review", "commits"); err != nil {
+			return err
+		}
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -44,13 +45,13 @@ func batch(e *console.Env, in *console.Input, name string) (notes []vault.Note, 
 		}
 		note, err := decodeNote(line, noteFromFlags(in))
 		if err != nil {
-			return nil, console.Usagef("%s: line %d: %v", name, number, err).
+			return nil, agent.Usagef("%s: line %d: %v", name, number, err).
 				Suggest(`one JSON object per line, for example {"text":"…","scope":"/infra"}; nothing was written`)
 		}
 		notes = append(notes, note)
 	}
 	if len(notes) == 0 {
-		return nil, console.Usagef("%s: no memories in it", name)
+		return nil, agent.Usagef("%s: no memories in it", name)
 	}
 	return notes, nil
 }

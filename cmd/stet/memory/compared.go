@@ -2,64 +2,31 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"stet/agent"
 	"stet/agent/encode"
 	"stet/agent/ingest"
-	"stet/agent/llm"
 	"stet/cmd/stet/console"
-	"stet/index"
-	"stet/vault"
-	"stet/vault/settings"
 )
 
-// compared stores notes with the rules in front, and a model where one is
-// configured, and says what was decided. With plain, or where the vault says so, it
-// stores them as they are.
-func compared(ctx context.Context, e *console.Env, v *vault.Vault, notes []vault.Note, w vault.Write, verb string, plain bool) error {
-	if plain || !v.Settings().Bool(settings.Cognitive) {
-		res, err := v.Remember(ctx, notes, w)
-		if err != nil {
-			return err
-		}
-		return e.Wrote(ctx, v, res, verb, false)
+// store stores notes and says what was decided.
+func store(ctx context.Context, e *console.Env, a *agent.App, o agent.RememberOptions, verb string) error {
+	o.Progress = asking(e)
+	res, err := a.Memories().Remember(ctx, o)
+	if err != nil {
+		return err
 	}
-	return e.Auxiliary(v.Settings(), func(model llm.Client) (err error) {
-		x, err := e.Lexicon(v, model != nil)
-		if err != nil {
-			return err
-		}
-		mind := mindOf(v, x, model)
-		if mind != nil {
-			mind.Progress = asking(e)
-		}
-		res, err := ingest.Remember(ctx, v, x, mind, notes, w)
-		if err = errors.Join(err, x.Close()); err != nil {
-			return err
-		}
-		return e.WroteMore(ctx, v, res.Result, told(e, verb, res.Plan))
-	})
+	return e.Print(res, told(e, verb, res.Decisions, res.Placed))
 }
 
-// told is how a command that writes tells of a plan.
-func told(e *console.Env, verb string, p *ingest.Plan) console.More {
-	more := console.More{Verb: verb}
-	if p == nil {
-		return more
-	}
-	placed, decisions := p.Placed(), p.Decisions()
-	more.After = func(w io.Writer, dry bool) error { return printDecisions(w, decisions, dry) }
-	if len(decisions) > 0 {
-		more.Decisions = decisions
-	}
-	if len(placed) > 0 {
-		more.Placed = placed
-	}
+// told is how a command that writes tells of the decisions of a plan.
+func told(e *console.Env, verb string, decisions []ingest.Decision, placed []ingest.Placing) console.More {
 	tellPlaces(e, placed)
-	return more
+	return console.More{Verb: verb, Decisions: decisions, Placed: placed,
+		After: func(w io.Writer, dry bool) error { return printDecisions(w, decisions, dry) }}
 }
 
 // toldPlaces is how many notes are told one by one where they went.
@@ -84,14 +51,6 @@ func tellPlaces(e *console.Env, placed []ingest.Placing) {
 		}
 		e.Note("filed by the rules: %s", strings.Join(says, ", "))
 	}
-}
-
-// mindOf is a model with what it needs to know, nil without one.
-func mindOf(v *vault.Vault, x *index.Index, model llm.Client) *ingest.Mind {
-	if model == nil {
-		return nil
-	}
-	return &ingest.Mind{Model: model, Meaning: x, Similar: v.Settings().Float(settings.SimilarFrom)}
 }
 
 // asking shows how far the model is with many notes, to whoever looks.

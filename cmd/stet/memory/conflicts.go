@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -49,9 +50,9 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 	given := slices.DeleteFunc([]string{"keep", "both", "merge", "settle"}, func(name string) bool { return !in.IsSet(name) })
 	switch {
 	case len(given) > 1:
-		return console.Usagef("--%s and --%s exclude each other", given[0], given[1])
+		return agent.Usagef("--%s and --%s exclude each other", given[0], given[1])
 	case in.IsSet("text") && !in.IsSet("merge"):
-		return console.Usagef("--text goes with --merge")
+		return agent.Usagef("--text goes with --merge")
 	case len(given) == 0:
 		return listDisputes(ctx, e)
 	}
@@ -82,8 +83,8 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 
 // A disputeView is one pair under --json.
 type disputeView struct {
-	A console.MemoryView `json:"a"`
-	B console.MemoryView `json:"b"`
+	A agent.Memory `json:"a"`
+	B agent.Memory `json:"b"`
 }
 
 func listDisputes(ctx context.Context, e *console.Env) error {
@@ -107,7 +108,7 @@ func listDisputes(ctx context.Context, e *console.Env) error {
 }
 
 func viewDispute(d ingest.Dispute) disputeView {
-	pair := disputeView{A: console.ViewMemory(d.A), B: console.ViewMemory(d.B)}
+	pair := disputeView{A: agent.ViewMemory(d.A), B: agent.ViewMemory(d.B)}
 	a, b := string(d.A.Body), string(d.B.Body)
 	pair.A.Body, pair.B.Body = &a, &b
 	return pair
@@ -130,7 +131,7 @@ func printDisputes(w io.Writer, e *console.Env, views []disputeView) error {
 }
 
 // side is one memory of a pair: where, since when and from where, and what it says.
-func side(e *console.Env, m console.MemoryView) string {
+func side(e *console.Env, m agent.Memory) string {
 	head := e.Paint(console.Cyan, console.Line1(string(m.Path))) + "  (" + m.ID + ")"
 	if m.Created != "" {
 		head += "  " + m.Created[:min(10, len(m.Created))]

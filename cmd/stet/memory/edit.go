@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -48,7 +49,7 @@ func edit(ctx context.Context, e *console.Env, in *console.Input) error {
 // what was saved; after may say something about it.
 func editFile(ctx context.Context, e *console.Env, in *console.Input, find func(context.Context, *vault.Vault) (vault.Path, error), after func(*vault.Vault) error) error {
 	if e.NoInput {
-		return console.Usagef("edit starts an editor, which --no-input forbids").
+		return agent.Usagef("edit starts an editor, which --no-input forbids").
 			Suggest(`"stet update MEMORY --text TEXT" changes a memory without one`)
 	}
 	editor, err := editorOf(e)
@@ -125,7 +126,7 @@ func editorOf(e *console.Env) ([]string, error) {
 	if program, err := exec.LookPath("vi"); err == nil && e.InTerminal {
 		return []string{program}, nil
 	}
-	return nil, console.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano")
+	return nil, agent.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano")
 }
 
 // editDraft lets the editor work on the copy and returns what was saved. The copy

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
@@ -53,10 +54,10 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 		}
 	}
 	if given > 1 {
-		return console.Usagef("--pending, --all and --rule exclude each other")
+		return agent.Usagef("--pending, --all and --rule exclude each other")
 	}
 	if in.Int("limit") < 0 {
-		return console.Usagef("--limit cannot be negative")
+		return agent.Usagef("--limit cannot be negative")
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
@@ -84,7 +85,11 @@ func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Clien
 	if err != nil {
 		return err
 	}
-	res, err := ingest.Finish(ctx, v, x, mindOf(v, x, model), c, w)
+	var mind *ingest.Mind
+	if model != nil {
+		mind = &ingest.Mind{Model: model, Meaning: x, Similar: v.Settings().Float(settings.SimilarFrom)}
+	}
+	res, err := ingest.Finish(ctx, v, x, mind, c, w)
 	err = errors.Join(err, x.Close())
 	if err != nil && (res == nil || len(res.Commits) == 0) {
 		return err
@@ -98,7 +103,7 @@ func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Clien
 	for _, p := range res.Declined {
 		e.Note("left alone: what would change in %s was taken back before; --again does it all the same", console.Line1(string(p)))
 	}
-	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, told(e, "encoded", res.Plan)))
+	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, told(e, "encoded", res.Plan.Decisions(), res.Plan.Placed())))
 }
 
 // encoding shows how far a run is, to whoever looks.

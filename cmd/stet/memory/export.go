@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
@@ -55,11 +56,11 @@ func export(ctx context.Context, e *console.Env, in *console.Input) error {
 	format, output := in.String("format"), in.String("output")
 	switch {
 	case format != "jsonl" && format != "hermes":
-		return console.Usagef("no format %q", format).Suggest("jsonl or hermes")
+		return agent.Usagef("no format %q", format).Suggest("jsonl or hermes")
 	case format == "hermes" && output == "":
-		return console.Usagef("hermes is two files").Suggest("name a folder for them: --output DIR")
+		return agent.Usagef("hermes is two files").Suggest("name a folder for them: --output DIR")
 	case format == "hermes" && (len(in.Words) > 0 || len(classes) > 0 || in.Bool("all") || in.Bool("archived")):
-		return console.Usagef("hermes takes the two notebooks and nothing else").Suggest("--format jsonl takes all there is")
+		return agent.Usagef("hermes takes the two notebooks and nothing else").Suggest("--format jsonl takes all there is")
 	}
 	v, err := e.Reader(ctx)
 	if err != nil {
@@ -115,7 +116,7 @@ func exportable(ctx context.Context, e *console.Env, v *vault.Vault, f vault.Fil
 }
 
 func exportLines(e *console.Env, out exporting, output string) error {
-	lines := []console.MemoryView{}
+	lines := []agent.Memory{}
 	for _, m := range out.found {
 		lines = append(lines, records(m)...)
 	}
@@ -131,8 +132,8 @@ func exportLines(e *console.Env, out exporting, output string) error {
 	}
 	if output == "" {
 		result := struct {
-			Items   []console.MemoryView `json:"items"`
-			Skipped []vault.Path         `json:"skipped,omitempty"` // cannot be read
+			Items   []agent.Memory `json:"items"`
+			Skipped []vault.Path   `json:"skipped,omitempty"` // cannot be read
 		}{lines, out.skipped}
 		return e.Answer(result, write)
 	}
@@ -148,17 +149,17 @@ func exportLines(e *console.Env, out exporting, output string) error {
 }
 
 // records are the lines of one file: one, or one for each entry of a notebook.
-func records(m vault.Memory) []console.MemoryView {
-	view := func(m vault.Memory, text string) console.MemoryView {
-		v := console.ViewMemory(m)
+func records(m vault.Memory) []agent.Memory {
+	view := func(m vault.Memory, text string) agent.Memory {
+		v := agent.ViewMemory(m)
 		text = strings.ToValidUTF8(text, "\ufffd")
 		v.Body = &text
 		return v
 	}
 	if m.Class != vault.ClassCore && m.Class != vault.ClassProfile {
-		return []console.MemoryView{view(m, string(m.Body))}
+		return []agent.Memory{view(m, string(m.Body))}
 	}
-	var out []console.MemoryView
+	var out []agent.Memory
 	for _, entry := range markdown.Parse(m.Body).Entries() {
 		v := view(m, entry.Text)
 		v.Path, v.Kind, v.Title, v.Hash = vault.Path(string(m.Path)+"#"+entry.Hash()), entry.Kind, "", ""

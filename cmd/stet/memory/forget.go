@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 )
 
@@ -45,7 +46,7 @@ func forgetCommand() *console.Command {
 
 func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("purge") && in.IsSet("message") {
-		return console.Usagef("--purge and --message exclude each other").Suggest("the subject of a purge says nothing of what is gone")
+		return agent.Usagef("--purge and --message exclude each other").Suggest("the subject of a purge says nothing of what is gone")
 	}
 	if err := checkMatch(in, "all"); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/links"
@@ -57,11 +58,11 @@ func viewLink(edge links.Edge) linkView {
 func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 	switch named, back, dead, orphans := len(in.Words) == 1, in.Bool("back"), in.Bool("dead"), in.Bool("orphans"); {
 	case back && !named:
-		return console.Usagef("--back needs a memory").Suggest("stet links MEMORY --back")
+		return agent.Usagef("--back needs a memory").Suggest("stet links MEMORY --back")
 	case orphans && (named || dead):
-		return console.Usagef("--orphans stands alone")
+		return agent.Usagef("--orphans stands alone")
 	case back && dead:
-		return console.Usagef("--back and --dead exclude each other: a dead link leads to no memory")
+		return agent.Usagef("--back and --dead exclude each other: a dead link leads to no memory")
 	}
 	v, err := e.Reader(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -78,10 +79,10 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 	}
 	result := struct {
-		AsOf     *asOfView            `json:"as_of,omitempty"`
-		Memories []console.MemoryView `json:"memories"`
-		Skipped  []vault.Path         `json:"skipped,omitempty"` // cannot be read
-	}{past, console.ViewMemories(memories), skipped}
+		AsOf     *asOfView      `json:"as_of,omitempty"`
+		Memories []agent.Memory `json:"memories"`
+		Skipped  []vault.Path   `json:"skipped,omitempty"` // cannot be read
+	}{past, agent.ViewMemories(memories), skipped}
 	return e.Answer(result, func(w io.Writer) error {
 		for _, m := range memories {
 			if err := printEntry(w, e, in, layout, m); err != nil {
@@ -114,7 +115,7 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 	}
 	if len(in.Words) == 1 {
 		if f.Scope != "" {
-			return f, console.Usagef("the scope is given twice: %q and --scope %q", in.Words[0], f.Scope)
+			return f, agent.Usagef("the scope is given twice: %q and --scope %q", in.Words[0], f.Scope)
 		}
 		f.Scope = in.Words[0]
 	}
@@ -125,7 +126,7 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 	switch f.Sort {
 	case "path", "updated", "created", "importance":
 	default:
-		return f, console.Usagef("cannot sort by %q", f.Sort).Suggest("one of path, updated, created, importance")
+		return f, agent.Usagef("cannot sort by %q", f.Sort).Suggest("one of path, updated, created, importance")
 	}
 	var errs [3]error
 	f.Classes, errs[0] = classesOf(in)
@@ -150,7 +151,7 @@ func parseFormat(text, example string, sample any) (*template.Template, error) {
 		err = t.Execute(io.Discard, sample)
 	}
 	if err != nil {
-		return nil, console.Usagef("%v", err).Suggest("for example --format %s", example)
+		return nil, agent.Usagef("%v", err).Suggest("for example --format %s", example)
 	}
 	return t, nil
 }
@@ -158,7 +159,7 @@ func parseFormat(text, example string, sample any) (*template.Template, error) {
 // listFormat reads --format of list.
 func listFormat(text string) (*template.Template, error) {
 	half, body := 0.5, "text"
-	return parseFormat(text, `'{{.Path}} {{.Title}}'`, console.MemoryView{
+	return parseFormat(text, `'{{.Path}} {{.Title}}'`, agent.Memory{
 		Categories: []string{"word"}, Supersedes: []string{"id"}, Importance: &half, Body: &body,
 	})
 }
@@ -167,7 +168,7 @@ func listFormat(text string) (*template.Template, error) {
 func formatOne(w io.Writer, e *console.Env, layout *template.Template, view any) error {
 	var b strings.Builder
 	if err := layout.Execute(&b, view); err != nil {
-		return console.Usagef("%v", err).Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}")
+		return agent.Usagef("%v", err).Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}")
 	}
 	_, err := fmt.Fprintln(w, e.Stored(b.String()))
 	return err
@@ -176,7 +177,7 @@ func formatOne(w io.Writer, e *console.Env, layout *template.Template, view any)
 func printEntry(w io.Writer, e *console.Env, in *console.Input, layout *template.Template, m vault.Memory) error {
 	switch {
 	case layout != nil:
-		return formatOne(w, e, layout, console.ViewMemory(m))
+		return formatOne(w, e, layout, agent.ViewMemory(m))
 	case in.Bool("paths") || in.Bool("null"):
 		return printPath(w, in, m.Path)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stet/agent"
 	"stet/agent/match"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -18,13 +19,13 @@ func checkMatch(in *console.Input, only ...string) error {
 	name := in.Command.Name
 	switch {
 	case !in.IsSet("match") && len(in.Words) == 0:
-		return console.Usagef("%s needs a MEMORY or --match QUERY", name).Suggest("\"stet %s --help\" has examples", name)
+		return agent.Usagef("%s needs a MEMORY or --match QUERY", name).Suggest("\"stet %s --help\" has examples", name)
 	case in.IsSet("match") && len(in.Words) > 0:
-		return console.Usagef("--match and %q exclude each other", in.Words[0]).Suggest("quote a QUERY that has spaces: --match %q", in.String("match")+" "+in.Words[0])
+		return agent.Usagef("--match and %q exclude each other", in.Words[0]).Suggest("quote a QUERY that has spaces: --match %q", in.String("match")+" "+in.Words[0])
 	}
 	for _, flag := range only {
 		if in.IsSet(flag) && !in.IsSet("match") {
-			return console.Usagef("--%s goes with --match", flag)
+			return agent.Usagef("--%s goes with --match", flag)
 		}
 	}
 	return nil
@@ -143,7 +144,7 @@ func updateMatch(ctx context.Context, e *console.Env, in *console.Input, v *vaul
 	}
 	if patch.Scope != nil {
 		if patch.Text != nil {
-			return console.Usagef("--match with --text and --scope: do one after the other")
+			return agent.Usagef("--match with --text and --scope: do one after the other")
 		}
 		res, err := links.Update(ctx, v, string(found[0].Path), patch, in.Bool("rewrite-notes"), w)
 		if err != nil {

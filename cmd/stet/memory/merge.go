@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/agent"
 	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -17,7 +18,7 @@ import (
 func merge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, c ingest.Case, w vault.Write) (*vault.Result, error) {
 	switch {
 	case !in.IsSet("text") && w.DryRun:
-		return nil, console.Usagef("--merge with --dry-run needs --text").Suggest("an editor shows both texts, and saving them unchanged changes nothing")
+		return nil, agent.Usagef("--merge with --dry-run needs --text").Suggest("an editor shows both texts, and saving them unchanged changes nothing")
 	case !in.IsSet("text"):
 		return mergeInEditor(ctx, e, v, c, w)
 	}
@@ -32,7 +33,7 @@ func merge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vaul
 // kept in the draft, which the error names.
 func mergeInEditor(ctx context.Context, e *console.Env, v *vault.Vault, c ingest.Case, w vault.Write) (*vault.Result, error) {
 	if e.NoInput {
-		return nil, console.Usagef("--merge starts an editor, which --no-input forbids").Suggest("--text TEXT gives the text without one")
+		return nil, agent.Usagef("--merge starts an editor, which --no-input forbids").Suggest("--text TEXT gives the text without one")
 	}
 	editor, err := editorOf(e)
 	if err != nil {
@@ -94,7 +95,7 @@ func withoutGuides(text string, guides []string) string {
 // put off. Every answer is a commit of its own, made at once.
 func settleEach(ctx context.Context, e *console.Env, v *vault.Vault, w vault.Write) error {
 	if w.DryRun || !e.CanAsk() {
-		return console.Usagef("--settle asks on a terminal").Suggest("--keep, --both and --merge answer without one, with --dry-run as well")
+		return agent.Usagef("--settle asks on a terminal").Suggest("--keep, --both and --merge answer without one, with --dry-run as well")
 	}
 	s := settler{e: e, v: v, w: w, later: map[[2]string]bool{}}
 	for {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/links"
@@ -69,7 +70,7 @@ func moveRequest(ctx context.Context, e *console.Env, v *vault.Vault, in *consol
 	for _, word := range words {
 		if strings.HasPrefix(word, "/") && e.Ref(v, word) == word {
 			if len(words) > 1 {
-				return r, console.Usagef("a scope moves alone: %q is one of %d", word, len(words))
+				return r, agent.Usagef("a scope moves alone: %q is one of %d", word, len(words))
 			}
 			r.Scope = path.Clean(word)
 			continue
@@ -102,7 +103,7 @@ func destination(e *console.Env, v *vault.Vault, word string) (to vault.Path, fi
 	case folder:
 		return to, false, nil
 	}
-	return to, false, console.Usagef("%q is neither a scope, a folder nor a Markdown file", word).
+	return to, false, agent.Usagef("%q is neither a scope, a folder nor a Markdown file", word).
 		Suggest("a scope begins with \"/\": /%s", strings.TrimPrefix(word, "/"))
 }
 

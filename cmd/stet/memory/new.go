@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/templates"
@@ -54,20 +55,19 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 		return listForms(ctx, e)
 	}
 	if len(in.Words) == 1 {
-		return console.Usagef("new %s needs a title", in.Words[0]).Suggest(`stet new %s "What it is about"`, in.Words[0])
+		return agent.Usagef("new %s needs a title", in.Words[0]).Suggest(`stet new %s "What it is about"`, in.Words[0])
 	}
-	v, place, err := e.Writer(ctx)
+	a, err := e.App(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
+	defer e.Close(a)
+	w := e.ByInSession(in)
 	note := vault.Note{Title: strings.Join(in.Words[1:], " "), Scope: in.String("scope"), Categories: in.StringSlice("category")}
 	if note.Scope == "" {
-		note.Scope = projectScope(e, place, w)
+		note.Scope = a.ProjectScope(w)
 	}
-	form, err := readForm(v, in.Words[0])
+	form, err := readForm(a.Store(), in.Words[0])
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 	if note.Blank = true; note.Scope == "" && bytes.Contains(form, []byte("{{scope}}")) {
 		note.Scope = "/" // as it says
 	}
-	return compared(ctx, e, v, []vault.Note{note}, w, "began", in.Bool("plain"))
+	return store(ctx, e, a, agent.RememberOptions{Write: w, Notes: []vault.Note{note}, Plain: in.Bool("plain")}, "began")
 }
 
 // readForm finds the form of a kind: the vault's own, else a built-in one.
@@ -95,9 +95,9 @@ func readForm(v *vault.Vault, kind string) ([]byte, error) {
 	if form, ok := templates.NoteForm(name); ok {
 		return form, nil
 	}
-	usage := console.Usagef("no form for the kind %q", kind)
+	usage := agent.Usagef("no form for the kind %q", kind)
 	known := templates.NoteKinds()
-	if near := console.Nearest(name, known); near != "" {
+	if near := agent.Nearest(name, known); near != "" {
 		return nil, usage.Suggest("did you mean %q?", near)
 	}
 	return nil, usage.Suggest("forms: %s; write one of your own at %s/%s.md, or use \"stet remember --kind %s\"",

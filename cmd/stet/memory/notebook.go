@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/agent/encode"
 	"stet/agent/ingest"
 	"stet/cmd/stet/console"
@@ -149,19 +150,19 @@ func (b book) check(in *console.Input, verb string, words int) error {
 	}
 	form, known := forms[verb]
 	if !known {
-		err := console.Usagef("%s cannot %q", b.name, verb)
-		if near := console.Nearest(verb, []string{"show", "add", "replace", "remove", "edit"}); near != "" {
+		err := agent.Usagef("%s cannot %q", b.name, verb)
+		if near := agent.Nearest(verb, []string{"show", "add", "replace", "remove", "edit"}); near != "" {
 			return err.Suggest("did you mean \"stet %s %s\"?", b.name, near)
 		}
 		return err.Suggest("one of show, add, replace, remove, edit; to add this text: stet %s add TEXT", b.name)
 	}
 	if words < form.least || form.most >= 0 && words > form.most {
-		return console.Usagef("%s %s takes other arguments", b.name, verb).
+		return agent.Usagef("%s %s takes other arguments", b.name, verb).
 			Suggest("usage: stet %s %s; quote text that has spaces", b.name, form.usage)
 	}
 	for _, f := range verbFlags() {
 		if in.IsSet(f.name) && !slices.Contains(f.verbs, verb) {
-			return console.Usagef("--%s does not go with %s", f.name, verb).Suggest("it goes with %s", strings.Join(f.verbs, ", "))
+			return agent.Usagef("--%s does not go with %s", f.name, verb).Suggest("it goes with %s", strings.Join(f.verbs, ", "))
 		}
 	}
 	return nil
@@ -201,7 +202,7 @@ func (b book) show(ctx context.Context, e *console.Env) error {
 
 func (b book) edit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if e.NoInput {
-		return console.Usagef("edit starts an editor, which --no-input forbids").
+		return agent.Usagef("edit starts an editor, which --no-input forbids").
 			Suggest(`"stet %s replace OLD TEXT" changes an entry without one`, b.name)
 	}
 	return editFile(ctx, e, in, func(context.Context, *vault.Vault) (vault.Path, error) { return b.path, nil }, func(v *vault.Vault) error {

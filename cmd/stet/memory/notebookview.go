@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
@@ -95,18 +96,18 @@ type movedView struct {
 
 // A notebookView is the answer of an edit.
 type notebookView struct {
-	console.WriteView
-	Notebook  vault.Path          `json:"notebook"`
-	Entry     *entryView          `json:"entry"`
-	Old       *entryView          `json:"old,omitempty"`
-	Moved     []movedView         `json:"moved"`
-	Stored    *console.MemoryView `json:"stored,omitempty"`
-	Duplicate bool                `json:"duplicate"`
-	Usage     usageView           `json:"usage"`
+	agent.Written
+	Notebook  vault.Path    `json:"notebook"`
+	Entry     *entryView    `json:"entry"`
+	Old       *entryView    `json:"old,omitempty"`
+	Moved     []movedView   `json:"moved"`
+	Stored    *agent.Memory `json:"stored,omitempty"`
+	Duplicate bool          `json:"duplicate"`
+	Usage     usageView     `json:"usage"`
 }
 
 func viewNotebook(n *notebook.Notebook, res *notebook.Result) notebookView {
-	view := notebookView{WriteView: console.ViewWrite(res.Result), Notebook: n.Path(), Moved: []movedView{},
+	view := notebookView{Written: *agent.NewWritten(res.Result), Notebook: n.Path(), Moved: []movedView{},
 		Duplicate: res.Duplicate, Usage: viewUsage(res.Usage)}
 	if res.Entry.Text != "" {
 		entry := viewEntry(n, res.Entry)
@@ -120,7 +121,7 @@ func viewNotebook(n *notebook.Notebook, res *notebook.Result) notebookView {
 		view.Moved = append(view.Moved, movedView{viewEntry(n, m.Entry), m.Memory.Path, m.Memory.ID})
 	}
 	if res.Stored != nil {
-		stored := console.ViewMemory(*res.Stored)
+		stored := agent.ViewMemory(*res.Stored)
 		view.Stored = &stored
 	}
 	return view
@@ -133,7 +134,7 @@ func wrote(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Note
 	}
 	e.AfterWrite(ctx, v, res.Result, "")
 	return e.Answer(viewNotebook(n, res), func(w io.Writer) error {
-		if err := e.PrintChange(w, res.Result, false); err != nil {
+		if err := e.PrintChange(w, agent.NewWritten(res.Result), false); err != nil {
 			return err
 		}
 		for _, line := range editLines(n, res) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"stet/agent"
 	"stet/agent/match"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -14,7 +15,7 @@ import (
 
 // A purgeAnswer is what forget --purge prints under --json.
 type purgeAnswer struct {
-	console.WriteView
+	agent.Written
 	Erase lineage.Erasure `json:"erase"`
 }
 
@@ -47,7 +48,7 @@ func purge(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vaul
 		}
 	}
 	res.Diff = "" // what is to be gone is not shown once more
-	answer := purgeAnswer{console.ViewWrite(res), plan.Erasure}
+	answer := purgeAnswer{*agent.NewWritten(res), plan.Erasure}
 	if len(found) > 0 {
 		answer.Matched = viewFound(found)
 	}

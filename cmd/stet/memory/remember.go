@@ -3,13 +3,12 @@ package memory
 import (
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -63,21 +62,12 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	v, place, err := e.Writer(ctx)
+	a, err := e.App(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	w.Each, w.Message = in.Bool("each"), in.String("message")
-	if scope := projectScope(e, place, w); scope != "" {
-		for i := range notes {
-			if notes[i].Scope == "" {
-				notes[i].Scope = scope
-			}
-		}
-	}
-	return compared(ctx, e, v, notes, w, "remembered", in.Bool("plain"))
+	defer e.Close(a)
+	return store(ctx, e, a, agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain")}, "remembered")
 }
 
 // notesToRemember reads the notes from where the person says they are.
@@ -85,13 +75,13 @@ func notesToRemember(e *console.Env, in *console.Input) ([]vault.Note, error) {
 	file := in.String("batch")
 	switch {
 	case file != "" && len(in.Words) > 0:
-		return nil, console.Usagef("--batch and TEXT exclude each other")
+		return nil, agent.Usagef("--batch and TEXT exclude each other")
 	case file != "":
 		return batch(e, in, file)
 	case in.Bool("each"):
-		return nil, console.Usagef("--each goes with --batch")
+		return nil, agent.Usagef("--each goes with --batch")
 	case len(in.Words) == 0:
-		return nil, console.Usagef("nothing to remember").
+		return nil, agent.Usagef("nothing to remember").
 			Suggest(`give the text as an argument, or "-" to read standard input: stet remember -`)
 	}
 	note := noteFromFlags(in)
@@ -130,20 +120,4 @@ func number(in *console.Input, name string) *float64 {
 	}
 	f := in.Float64(name)
 	return &f
-}
-
-// projectScope is /projects/NAME for an agent that works in a project which is
-// no vault and so writes to the person's default vault; else "".
-func projectScope(e *console.Env, place console.Place, w vault.Write) string {
-	if !place.Fallback || w.Actor == vault.ActorUser {
-		return ""
-	}
-	for dir := e.Dir; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return "/projects/" + filepath.Base(dir)
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
 }

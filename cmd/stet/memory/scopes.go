@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -109,7 +110,7 @@ func nearScopes(found map[string]*scopeView, word string) []string {
 		names = append(names, scope)
 	}
 	slices.Sort(names)
-	if near := console.Nearest(word, names); near != "" {
+	if near := agent.Nearest(word, names); near != "" {
 		return []string{near}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/vault"
@@ -108,10 +109,10 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	if in.Bool("interactive") && in.IsSet("as-of") {
-		return console.Usagef("-i opens the file as it is now, which --as-of does not show")
+		return agent.Usagef("-i opens the file as it is now, which --as-of does not show")
 	}
 	if in.Bool("interactive") && (e.JSON || layout != nil || in.Bool("paths") || in.Bool("null")) {
-		return console.Usagef("-i is for a person: it cannot be used with --json, --format or --paths")
+		return agent.Usagef("-i is for a person: it cannot be used with --json, --format or --paths")
 	}
 	v, err := e.Reader(ctx)
 	if err != nil {
@@ -320,7 +321,7 @@ func classesOf(in *console.Input) ([]vault.Class, error) {
 			}
 		}
 		if !found {
-			return nil, console.Usagef("unknown class %q", name).Suggest("one of %s", strings.Join(names, ", "))
+			return nil, agent.Usagef("unknown class %q", name).Suggest("one of %s", strings.Join(names, ", "))
 		}
 	}
 	return out, nil

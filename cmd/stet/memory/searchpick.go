@@ -13,6 +13,7 @@ import (
 	"strings"
 	"text/template"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/vault"
@@ -77,7 +78,7 @@ func pickFromList(e *console.Env, hits []index.Hit) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > len(hits) {
-		return -1, console.Usagef("%q is no number from 1 to %d", text, len(hits))
+		return -1, agent.Usagef("%q is no number from 1 to %d", text, len(hits))
 	}
 	return n - 1, nil
 }

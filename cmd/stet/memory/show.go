@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
@@ -53,7 +54,7 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 	rev, past := in.String("at"), pastView{}
 	if in.IsSet("as-of") {
 		if in.IsSet("at") {
-			return console.Usagef("--at and --as-of exclude each other")
+			return agent.Usagef("--at and --as-of exclude each other")
 		}
 		var err error
 		if _, past.AsOf, err = asOf(ctx, e, v, in.String("as-of")); err != nil {
@@ -155,21 +156,21 @@ type pastView struct {
 
 // showAnswer is one memory, or a list of them when more were asked for.
 func showAnswer(all []shown, past pastView) any {
-	views := make([]console.MemoryView, 0, len(all))
+	views := make([]agent.Memory, 0, len(all))
 	for _, s := range all {
-		view := console.ViewMemory(s.memory)
+		view := agent.ViewMemory(s.memory)
 		body := strings.ToValidUTF8(string(s.memory.Body), "\ufffd")
 		view.Body = &body
 		views = append(views, view)
 	}
 	if len(views) == 1 {
 		return struct {
-			console.MemoryView
+			agent.Memory
 			pastView
 		}{views[0], past}
 	}
 	return struct {
-		Memories []console.MemoryView `json:"memories"`
+		Memories []agent.Memory `json:"memories"`
 		pastView
 	}{views, past}
 }

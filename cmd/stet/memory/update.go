@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/markdown"
@@ -65,7 +66,7 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	if in.Bool("rewrite-notes") && patch.Scope == nil {
-		return console.Usagef("--rewrite-notes goes with --scope")
+		return agent.Usagef("--rewrite-notes goes with --scope")
 	}
 	if err := checkMatch(in, "whole", "yes"); err != nil {
 		return err
@@ -84,7 +85,7 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	more := told(e, "updated", plan)
+	more := told(e, "updated", plan.Decisions(), plan.Placed())
 	if len(res.Moves) > 0 {
 		more.Lines, more.Links = moveLines(e, res), viewRewrites(res)
 	}
@@ -122,7 +123,7 @@ func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
 		p.Pinned = &pin
 	}
 	if in.IsSet("text") && in.IsSet("append") {
-		return p, console.Usagef("--text and --append exclude each other")
+		return p, agent.Usagef("--text and --append exclude each other")
 	}
 	for name, field := range map[string]**string{"text": &p.Text, "append": &p.Append} {
 		if !in.IsSet(name) {
@@ -135,7 +136,7 @@ func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
 		*field = &value
 	}
 	if !anySet(in, "text", "append", "title", "kind", "scope", "add-category", "remove-category", "importance", "pin", "set", "unset") {
-		return p, console.Usagef("nothing to change").Suggest(`say what, for example --text TEXT; "stet edit" opens your editor`)
+		return p, agent.Usagef("nothing to change").Suggest(`say what, for example --text TEXT; "stet edit" opens your editor`)
 	}
 	return p, nil
 }
@@ -147,7 +148,7 @@ func keyValues(words []string) ([]vault.KeyValue, error) {
 	for _, word := range words {
 		key, text, ok := strings.Cut(word, "=")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, console.Usagef("--set %q: it must be KEY=VALUE", word).Suggest("--set expires=2026-12-31")
+			return nil, agent.Usagef("--set %q: it must be KEY=VALUE", word).Suggest("--set expires=2026-12-31")
 		}
 		text = strings.TrimSpace(text)
 		value := markdown.Plain(text)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/session"
@@ -25,15 +26,15 @@ type sealedView struct {
 
 // An endAnswer is what session end prints under --json.
 type endAnswer struct {
-	Sealed  []sealedView         `json:"sealed"`
-	Commits []console.CommitView `json:"commits"`
-	DryRun  bool                 `json:"dry_run,omitempty"`
-	Plan    *console.Plan        `json:"plan,omitempty"`
+	Sealed  []sealedView   `json:"sealed"`
+	Commits []agent.Commit `json:"commits"`
+	DryRun  bool           `json:"dry_run,omitempty"`
+	Plan    *agent.Plan    `json:"plan,omitempty"`
 }
 
 func end(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
 	if n := len(words); n > 0 == (in.Bool("idle") || in.Bool("all")) {
-		return console.Usagef("session end needs the name of an open session, or --idle, or --all").Suggest(`"stet session list --open" shows them`)
+		return agent.Usagef("session end needs the name of an open session, or --idle, or --all").Suggest(`"stet session list --open" shows them`)
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
@@ -45,9 +46,9 @@ func end(ctx context.Context, e *console.Env, in *console.Input, words []string)
 		return err
 	}
 	o := session.Options{Reason: in.String("reason"), Door: console.Door, Wait: true, DryRun: in.Bool("dry-run")}
-	answer := endAnswer{Sealed: []sealedView{}, Commits: []console.CommitView{}, DryRun: o.DryRun}
+	answer := endAnswer{Sealed: []sealedView{}, Commits: []agent.Commit{}, DryRun: o.DryRun}
 	if o.DryRun {
-		answer.Plan = &console.Plan{Ops: []vault.Change{}}
+		answer.Plan = &agent.Plan{Ops: []vault.Change{}}
 	}
 	if len(picked) == 0 && len(words) == 0 {
 		e.Note("no session has ended")
@@ -124,7 +125,7 @@ func (a *endAnswer) add(e *console.Env, s *session.Sealed) []vault.Change {
 		a.Plan.Ops = append(a.Plan.Ops, s.Result.Changes...)
 		return nil
 	}
-	a.Commits = append(a.Commits, console.ViewCommits(s.Result.Commits)...)
+	a.Commits = append(a.Commits, agent.ViewCommits(s.Result.Commits)...)
 	return s.Result.Changes
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
@@ -22,11 +23,11 @@ func export(ctx context.Context, e *console.Env, in *console.Input, words []stri
 	format := in.String("format")
 	switch {
 	case format != "markdown" && format != "jsonl":
-		return console.Usagef("no format %q", format).Suggest("markdown or jsonl")
+		return agent.Usagef("no format %q", format).Suggest("markdown or jsonl")
 	case format == "markdown" && len(words) != 1:
-		return console.Usagef("markdown is one transcript").Suggest("name one session, or --format jsonl for many")
+		return agent.Usagef("markdown is one transcript").Suggest("name one session, or --format jsonl for many")
 	case e.JSON:
-		return console.Usagef("an export has a form of its own").Suggest("--format jsonl, without --json")
+		return agent.Usagef("an export has a form of its own").Suggest("--format jsonl, without --json")
 	}
 	v, err := e.Reader(ctx)
 	if err != nil {
@@ -83,7 +84,7 @@ func toExport(ctx context.Context, e *console.Env, in *console.Input, v *vault.V
 			return nil, err
 		}
 		if k.Private && !in.Bool("private") {
-			return nil, console.Usagef("%s is marked private", k.Path).Suggest("--private exports it all the same")
+			return nil, agent.Usagef("%s is marked private", k.Path).Suggest("--private exports it all the same")
 		}
 		out = append(out, k)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault/session"
 )
@@ -91,13 +92,13 @@ func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 	}
 	switch {
 	case t.Session == "":
-		return t, console.Usagef("observe needs --session ID").Suggest("any word that names the conversation; STET_SESSION says it once for all turns")
+		return t, agent.Usagef("observe needs --session ID").Suggest("any word that names the conversation; STET_SESSION says it once for all turns")
 	case t.Role == "":
-		return t, console.Usagef("observe needs --role").Suggest("one of %s", strings.Join(roles(), ", "))
+		return t, agent.Usagef("observe needs --role").Suggest("one of %s", strings.Join(roles(), ", "))
 	case !slices.Contains(roles(), t.Role):
-		return t, console.Usagef("unknown role %q", t.Role).Suggest("one of %s; --name says who exactly", strings.Join(roles(), ", "))
+		return t, agent.Usagef("unknown role %q", t.Role).Suggest("one of %s; --name says who exactly", strings.Join(roles(), ", "))
 	case len(in.Words) == 0:
-		return t, console.Usagef("nothing was said").Suggest(`give the text as an argument, or "-" to read standard input`)
+		return t, agent.Usagef("nothing was said").Suggest(`give the text as an argument, or "-" to read standard input`)
 	}
 	if said := in.String("time"); said != "" {
 		at, err := e.Time(said)

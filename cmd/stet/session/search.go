@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"stet/agent"
 	"stet/agent/llm"
 	"stet/agent/recall"
 	"stet/cmd/stet/console"
@@ -75,7 +76,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input, words []stri
 		return list(ctx, e, in, nil) // nothing is asked: the newest ones
 	}
 	if text == "" {
-		return console.Usagef("nothing to search for").Suggest(`without a query "stet session search" lists the newest sessions; "stet session show" reads one`)
+		return agent.Usagef("nothing to search for").Suggest(`without a query "stet session search" lists the newest sessions; "stet session show" reads one`)
 	}
 	q := recall.Query{Text: text, Session: in.String("in"), Agent: in.String("agent"), Project: in.String("project"), Role: in.String("role"), Budget: in.Int("budget")}
 	if in.IsSet("limit") {

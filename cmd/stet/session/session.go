@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 )
 
@@ -96,8 +97,8 @@ func runSession(ctx context.Context, e *console.Env, in *console.Input) error {
 		e.Command = "session " + name
 		return v.run(ctx, e, in, words)
 	}
-	err := console.Usagef("stet session has no %q", name)
-	if near := console.Nearest(name, names); near != "" {
+	err := agent.Usagef("stet session has no %q", name)
+	if near := agent.Nearest(name, names); near != "" {
 		return err.Suggest("did you mean \"stet session %s\"?", near)
 	}
 	return err.Suggest(`"stet session --help" shows what there is`)
@@ -108,9 +109,9 @@ func runSession(ctx context.Context, e *console.Env, in *console.Input) error {
 func (v verb) check(in *console.Input, words []string) error {
 	switch {
 	case len(words) < v.least:
-		return console.Usagef("session %s needs the name of a session", v.name).Suggest(`"stet session list" shows them`)
+		return agent.Usagef("session %s needs the name of a session", v.name).Suggest(`"stet session list" shows them`)
 	case v.most >= 0 && len(words) > v.most:
-		return console.Usagef("session %s takes fewer arguments", v.name).Suggest(`"stet session --help" has examples`)
+		return agent.Usagef("session %s takes fewer arguments", v.name).Suggest(`"stet session --help" has examples`)
 	}
 	for _, f := range sessionCommand().Flags {
 		name, mine := f.Names()[0], false
@@ -118,7 +119,7 @@ func (v verb) check(in *console.Input, words []string) error {
 			mine = mine || known == name
 		}
 		if in.IsSet(name) && !mine {
-			return console.Usagef("session %s has no flag --%s", v.name, name).Suggest(`"stet session --help" shows which flag goes with what`)
+			return agent.Usagef("session %s has no flag --%s", v.name, name).Suggest(`"stet session --help" shows which flag goes with what`)
 		}
 	}
 	return nil

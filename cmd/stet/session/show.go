@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"stet/agent"
 	"stet/agent/recall"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -49,7 +50,7 @@ const besideAround = 5
 func show(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
 	around := in.Int("around")
 	if around > 0 && (in.IsSet("from") || in.IsSet("to") || in.Bool("all")) {
-		return console.Usagef("--around goes without --from, --to and --all")
+		return agent.Usagef("--around goes without --from, --to and --all")
 	}
 	v, err := e.Reader(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent"
 	"stet/agent/recall"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -50,8 +51,8 @@ type reasonView struct {
 
 // A whyAnswer is what why prints under --json.
 type whyAnswer struct {
-	Memory  console.MemoryView `json:"memory"`
-	Reasons []reasonView       `json:"reasons"`
+	Memory  agent.Memory `json:"memory"`
+	Reasons []reasonView `json:"reasons"`
 }
 
 func why(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -79,7 +80,7 @@ func why(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(reasons) == 0 {
 		e.Note("no session is known to have led to %s", cmp.Or(address, string(m.Path)))
 	}
-	return e.PagedAnswer(ctx, whyAnswer{Memory: console.ViewMemory(m), Reasons: reasons}, func(w io.Writer) error {
+	return e.PagedAnswer(ctx, whyAnswer{Memory: agent.ViewMemory(m), Reasons: reasons}, func(w io.Writer) error {
 		for _, r := range reasons {
 			if err := printReason(w, e, r); err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/settings"
@@ -65,7 +66,7 @@ func viewSetting(e settings.Entry) settingView {
 
 func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("user") && in.Bool("vault") {
-		return console.Usagef("--user and --vault exclude each other")
+		return agent.Usagef("--user and --vault exclude each other")
 	}
 	verb, words := "", in.Words
 	if len(words) > 0 {
@@ -77,9 +78,9 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	want, known := map[string]int{"": 0, "get": 1, "set": 2, "add": 2, "unset": 1}[verb]
 	switch {
 	case !known:
-		return console.Usagef("config cannot %q", verb).Suggest("one of get, set, add, unset; \"stet config\" alone lists the keys")
+		return agent.Usagef("config cannot %q", verb).Suggest("one of get, set, add, unset; \"stet config\" alone lists the keys")
 	case len(words) != want:
-		return console.Usagef("config %s takes %d arguments", verb, want).Suggest("%q has examples", "stet config --help")
+		return agent.Usagef("config %s takes %d arguments", verb, want).Suggest("%q has examples", "stet config --help")
 	case verb == "set":
 		return setConfig(ctx, e, in, words[0], &words[1])
 	case verb == "add":
@@ -88,7 +89,7 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 		return setConfig(ctx, e, in, words[0], nil)
 	}
 	if in.IsSet("user") || in.IsSet("vault") || in.Bool("dry-run") {
-		return console.Usagef("--user, --vault and --dry-run go with set and unset")
+		return agent.Usagef("--user, --vault and --dry-run go with set and unset")
 	}
 	return showConfig(ctx, e, in, words)
 }
@@ -101,7 +102,7 @@ func showConfig(ctx context.Context, e *console.Env, in *console.Input, words []
 	if len(words) == 1 {
 		k, ok := settings.Find(words[0])
 		if !ok {
-			return console.UnknownKey(words[0])
+			return agent.UnknownKey(words[0])
 		}
 		entry := all.Entry(k)
 		return e.Answer(viewSetting(entry), func(w io.Writer) error {
@@ -157,16 +158,17 @@ func origin(e settings.Entry) string {
 // setConfig sets a key, or with nil takes it out. A key that stet does not know
 // can be taken out only: it may stand in the way of every other command.
 func setConfig(ctx context.Context, e *console.Env, in *console.Input, key string, value *string) error {
+	if err := e.Check(e.By(in), "config", key); err != nil {
+		return err
+	}
 	k, known := settings.Find(key)
 	switch {
 	case !known && value != nil:
-		return console.UnknownKey(key)
-	case known && k.Name == settings.WriteApproval && e.Write(in).Actor != vault.ActorUser:
-		return vault.WithHint(fmt.Errorf("set %s: %w: whether agents have to be approved is for the person to say", key, vault.ErrRefused), "unset STET_AGENT to answer as the person")
+		return agent.UnknownKey(key)
 	case value != nil:
 		canonical, err := k.Parse(*value)
 		if err != nil {
-			return console.Usagef("%s: %v", key, err).Suggest("%s", unitHint(k))
+			return agent.Usagef("%s: %v", key, err).Suggest("%s", unitHint(k))
 		}
 		value = &canonical
 	}
@@ -177,7 +179,7 @@ func setConfig(ctx context.Context, e *console.Env, in *console.Input, key strin
 	}
 	switch {
 	case toVault && known && !k.Vault && value != nil:
-		return console.Usagef("a vault may not set %q: whoever clones it must not get it", key).Suggest("--user writes it to your own file")
+		return agent.Usagef("a vault may not set %q: whoever clones it must not get it", key).Suggest("--user writes it to your own file")
 	case toVault:
 		return setInVault(ctx, e, in, key, value)
 	}
@@ -189,18 +191,18 @@ func addConfig(ctx context.Context, e *console.Env, in *console.Input, key, item
 	k, known := settings.Find(key)
 	switch {
 	case !known:
-		return console.UnknownKey(key)
+		return agent.UnknownKey(key)
 	case !k.Type.IsList():
-		return console.Usagef("%s is no list", key).Suggest("stet config set %s %s", key, item)
+		return agent.Usagef("%s is no list", key).Suggest("stet config set %s %s", key, item)
 	case in.Bool("vault"):
-		return console.Usagef("a vault may not set %q: whoever clones it must not get it", key)
+		return agent.Usagef("a vault may not set %q: whoever clones it must not get it", key)
 	}
 	canonical, err := k.Parse(item)
 	switch {
 	case err != nil:
-		return console.Usagef("%s: %v", key, err).Suggest("%s", unitHint(k))
+		return agent.Usagef("%s: %v", key, err).Suggest("%s", unitHint(k))
 	case canonical == "":
-		return console.Usagef("%q is no item", item).Suggest("%s", unitHint(k))
+		return agent.Usagef("%q is no item", item).Suggest("%s", unitHint(k))
 	}
 	return editUserFile(ctx, e, in, key, &canonical, func(data []byte) ([]byte, error) {
 		for item := range strings.SplitSeq(canonical, ",") {

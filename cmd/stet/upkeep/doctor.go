@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/vault"
@@ -41,23 +42,23 @@ func doctorCommand() *console.Command {
 
 // A doctorView is what doctor prints under --json.
 type doctorView struct {
-	Problems []vault.Problem      `json:"problems"` // what is left
-	Fixed    []vault.Problem      `json:"fixed"`
-	Commits  []console.CommitView `json:"commits"` // that mending made
-	DryRun   bool                 `json:"dry_run,omitempty"`
+	Problems []vault.Problem `json:"problems"` // what is left
+	Fixed    []vault.Problem `json:"fixed"`
+	Commits  []agent.Commit  `json:"commits"` // that mending made
+	DryRun   bool            `json:"dry_run,omitempty"`
 }
 
 func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	fix, dry := in.Bool("fix"), in.Bool("dry-run")
 	switch {
 	case in.Bool("model") && (fix || dry || in.Bool("list")):
-		return console.Usagef("--model goes alone: it looks at no vault")
+		return agent.Usagef("--model goes alone: it looks at no vault")
 	case in.Bool("model"):
 		return doctorModel(ctx, e)
 	case in.Bool("list"):
 		return listChecks(e)
 	case dry && !fix:
-		return console.Usagef("--dry-run goes with --fix: without it doctor changes nothing")
+		return agent.Usagef("--dry-run goes with --fix: without it doctor changes nothing")
 	}
 	open := func() (*vault.Vault, error) { return e.Reader(ctx) }
 	if fix && !dry {
@@ -80,7 +81,7 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 		e.Warn("%s", w)
 	}
 	e.Indexed(ctx, v, report.Changes)
-	view := doctorView{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...), Commits: console.ViewCommits(report.Commits)}
+	view := doctorView{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...), Commits: agent.ViewCommits(report.Commits)}
 	if dry {
 		view.DryRun, view.Fixed = true, slices.DeleteFunc(slices.Clone(view.Problems), func(p vault.Problem) bool { return !p.Fixable })
 	}

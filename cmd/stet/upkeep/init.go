@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
 	"stet/vault/settings"
@@ -38,16 +39,16 @@ func initCommand() *console.Command {
 
 // An initView is what init prints under --json.
 type initView struct {
-	Root              string               `json:"root"`
-	CreatedRepository bool                 `json:"created_repository"`
-	AlreadyVault      bool                 `json:"already_vault"`
-	Files             []vault.Path         `json:"files"`          // written by stet
-	Adopted           int                  `json:"adopted"`        // the person's files, committed as they are
-	Held              []vault.Problem      `json:"held,omitempty"` // those the guard left uncommitted
-	Commits           []console.CommitView `json:"commits"`
-	Diff              string               `json:"diff,omitempty"`
-	DryRun            bool                 `json:"dry_run,omitempty"`
-	Plan              *console.Plan        `json:"plan,omitempty"`
+	Root              string          `json:"root"`
+	CreatedRepository bool            `json:"created_repository"`
+	AlreadyVault      bool            `json:"already_vault"`
+	Files             []vault.Path    `json:"files"`          // written by stet
+	Adopted           int             `json:"adopted"`        // the person's files, committed as they are
+	Held              []vault.Problem `json:"held,omitempty"` // those the guard left uncommitted
+	Commits           []agent.Commit  `json:"commits"`
+	Diff              string          `json:"diff,omitempty"`
+	DryRun            bool            `json:"dry_run,omitempty"`
+	Plan              *agent.Plan     `json:"plan,omitempty"`
 }
 
 func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -55,7 +56,7 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(in.Words) == 1 {
 		dir = e.Abs(in.Words[0])
 	}
-	options, err := e.Options(false)
+	options, err := e.VaultOptions(false)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,11 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	view := initView{
 		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
-		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: console.ViewCommits(res.Commits),
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: agent.ViewCommits(res.Commits),
 		Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
-		view.Plan = &console.Plan{Ops: []vault.Change{}}
+		view.Plan = &agent.Plan{Ops: []vault.Change{}}
 		for _, p := range res.Files {
 			view.Plan.Ops = append(view.Plan.Ops, vault.Change{Status: vault.Added, Path: p})
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"stet/agent"
 	"stet/agent/approval"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -37,7 +38,7 @@ type statusView struct {
 	Staged   []vault.Change      `json:"staged"`
 	Problems []vault.Problem     `json:"problems"`
 	Proposed int                 `json:"proposed"` // writes of agents that wait
-	Last     *console.CommitView `json:"last,omitempty"`
+	Last     *agent.Commit       `json:"last,omitempty"`
 }
 
 // Status prints where the vault stands and what can be done next.
@@ -62,7 +63,7 @@ func Status(ctx context.Context, e *console.Env) error {
 	}
 	view.Proposed = len(waiting)
 	if st.Last != nil {
-		last := console.ViewCommit(*st.Last)
+		last := agent.ViewCommit(*st.Last)
 		view.Last = &last
 	}
 	return e.Answer(view, func(w io.Writer) error {

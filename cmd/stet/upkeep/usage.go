@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
 	"stet/vault/settings"
@@ -68,7 +69,7 @@ func viewTotal(t llm.Total) totalView {
 func runUsage(_ context.Context, e *console.Env, in *console.Input) error {
 	by := in.String("by")
 	if !slices.Contains([]string{llm.ByTask, llm.ByModel, llm.ByDay}, by) {
-		return console.Usagef("--by %q: it is task, model or day", by)
+		return agent.Usagef("--by %q: it is task, model or day", by)
 	}
 	since, err := e.Time(in.String("since"))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index/watch"
 	"stet/vault"
@@ -94,39 +95,39 @@ func holdLittle(files int) {
 // subject opens the vault as the watcher wants it: the one at root once that is
 // known, so that a vault which goes away is not mistaken for one above it.
 func subject(ctx context.Context, e *console.Env, root string, commit bool) (watch.Subject, error) {
-	v, x, err := e.Follow(ctx, root)
+	a, x, err := e.Follow(ctx, root)
 	if err != nil {
 		return watch.Subject{}, err
 	}
-	s := v.Settings()
+	s := a.Settings()
 	seconds := func(n settings.Name) time.Duration { return time.Duration(s.Int(n)) * time.Second }
 	return watch.Subject{
-		Vault: v, Index: x, Commit: commit && s.Bool(settings.WatchCommit),
+		Vault: a.Store(), Index: x, Commit: commit && s.Bool(settings.WatchCommit),
 		Debounce: time.Duration(s.Int(settings.WatchDebounce)) * time.Millisecond,
 		Quiet:    seconds(settings.WatchQuiet), Poll: seconds(settings.WatchPoll),
-		Close: func() error { return errors.Join(x.Close(), v.Close()) },
+		Close: func() error { return errors.Join(x.Close(), a.Close()) },
 	}, nil
 }
 
 // A watchView is one event under --json. Fields that an event does not have are
 // left out.
 type watchView struct {
-	Schema  int                 `json:"schema"`
-	Vault   string              `json:"vault"`
-	Event   watch.Kind          `json:"event"`
-	Time    time.Time           `json:"time"`
-	Mode    string              `json:"mode,omitempty"`    // started: events or polling
-	Commits *bool               `json:"commits,omitempty"` // started: whether hand edits are committed
-	Folders int                 `json:"folders,omitempty"`
-	Files   int                 `json:"files,omitempty"`
-	Added   int                 `json:"added,omitempty"`
-	Changed int                 `json:"changed,omitempty"`
-	Removed int                 `json:"removed,omitempty"`
-	TookMS  float64             `json:"took_ms,omitempty"`
-	Commit  *console.CommitView `json:"commit,omitempty"`
-	Path    vault.Path          `json:"path,omitempty"`
-	Text    string              `json:"text,omitempty"`
-	Hint    string              `json:"hint,omitempty"`
+	Schema  int           `json:"schema"`
+	Vault   string        `json:"vault"`
+	Event   watch.Kind    `json:"event"`
+	Time    time.Time     `json:"time"`
+	Mode    string        `json:"mode,omitempty"`    // started: events or polling
+	Commits *bool         `json:"commits,omitempty"` // started: whether hand edits are committed
+	Folders int           `json:"folders,omitempty"`
+	Files   int           `json:"files,omitempty"`
+	Added   int           `json:"added,omitempty"`
+	Changed int           `json:"changed,omitempty"`
+	Removed int           `json:"removed,omitempty"`
+	TookMS  float64       `json:"took_ms,omitempty"`
+	Commit  *agent.Commit `json:"commit,omitempty"`
+	Path    vault.Path    `json:"path,omitempty"`
+	Text    string        `json:"text,omitempty"`
+	Hint    string        `json:"hint,omitempty"`
 }
 
 // A watchOutput shows events in the form that was asked for. It is safe for
@@ -196,7 +197,7 @@ func (o *watchOutput) view(ev watch.Event) watchView {
 	case watch.Started:
 		v.Commits = &ev.Commits
 	case watch.Committed:
-		c := console.ViewCommit(ev.Commit)
+		c := agent.ViewCommit(ev.Commit)
 		v.Commit = &c
 	}
 	return v

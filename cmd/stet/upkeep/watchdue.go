@@ -37,11 +37,12 @@ func (d *duties) do(ctx context.Context) {
 }
 
 func (d *duties) try(ctx context.Context) (err error) {
-	v, x, err := d.e.Beside(ctx, d.out.where())
+	a, x, err := d.e.Beside(ctx, d.out.where())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.Close(), v.Close()) }()
+	v := a.Store()
+	defer func() { err = errors.Join(err, x.Close(), a.Close()) }()
 	sealed, err := session.SealEnded(ctx, v, d.e.Now(), session.Options{Door: "watch"})
 	for _, s := range sealed {
 		if s.Result != nil {
@@ -52,7 +53,7 @@ func (d *duties) try(ctx context.Context) (err error) {
 		return err
 	}
 	d.next = d.e.Now().Add(finishEvery)
-	return d.e.Auxiliary(v.Settings(), func(model llm.Client) error {
+	return a.WithModel(func(model llm.Client) error {
 		if model == nil {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package console
+package agent
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 
 // ledgerDir is the folder of the ledger of model calls. It is the person's and
 // no vault's: a limit for a day that began anew in every vault would be none.
-func (e *Env) ledgerDir() (string, error) {
-	dir := e.Getenv("XDG_STATE_HOME")
+func (e *Environment) ledgerDir() (string, error) {
+	dir := e.o.Getenv("XDG_STATE_HOME")
 	if dir == "" {
-		home := e.Getenv("HOME")
+		home := e.o.Getenv("HOME")
 		if home == "" {
 			return "", Usagef("there is no place to write down what models cost").Suggest("set HOME or XDG_STATE_HOME")
 		}
@@ -25,11 +25,11 @@ func (e *Env) ledgerDir() (string, error) {
 	return filepath.Join(dir, "stet", "models"), nil
 }
 
-// Ledger opens the ledger of model calls for use, which it may be made for.
-func (e *Env) Ledger(use func(*llm.Ledger) error) (err error) {
+// ledger opens the ledger of model calls for use, which it may be made for.
+func (e *Environment) ledger(use func(*llm.Ledger) error) (err error) {
 	dir, err := e.ledgerDir()
 	if err == nil {
-		err = durable.MakeFolder("ledger", dir, 0o700, e.Hook)
+		err = durable.MakeFolder("ledger", dir, 0o700, e.o.Hook)
 	}
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (e *Env) Ledger(use func(*llm.Ledger) error) (err error) {
 }
 
 // Spent reads the ledger of model calls; use is not called where there is none.
-func (e *Env) Spent(use func(*llm.Ledger) error) error {
+func (e *Environment) Spent(use func(*llm.Ledger) error) error {
 	dir, err := e.ledgerDir()
 	if err != nil {
 		return err
@@ -49,19 +49,22 @@ func (e *Env) Spent(use func(*llm.Ledger) error) error {
 	return err
 }
 
-func (e *Env) withLedger(dir string, use func(*llm.Ledger) error) (err error) {
-	root, err := durable.OpenRoot(dir, e.Hook)
+func (e *Environment) withLedger(dir string, use func(*llm.Ledger) error) (err error) {
+	root, err := durable.OpenRoot(dir, e.o.Hook)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	return use(llm.NewLedger(root, e.Now, e.lockWait()))
+	return use(llm.NewLedger(root, e.o.Now, e.lockWait()))
 }
 
-// Model makes the model that o describes, with every call written into l and
+// model makes the model that o describes, with every call written into l and
 // within the daily limit.
-func (e *Env) Model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
-	c, err := llm.New(o)
+func (e *Environment) model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
+	if e.o.Model == nil {
+		e.o.Model = llm.New
+	}
+	c, err := e.o.Model(o)
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +75,21 @@ func (e *Env) Model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
 	return llm.Metered(c, l, s.Float(settings.ModelsLimit)), nil
 }
 
-// Auxiliary gives use the model for small tasks, nil where none is configured. One
+// auxiliary gives use the model for small tasks, nil where none is configured. One
 // that cannot be had is a model whose every call fails and says why: who asks it has
 // a way to do without.
-func (e *Env) Auxiliary(s settings.Settings, use func(llm.Client) error) error {
-	o, _, err := llm.FromSettings(s, llm.Auxiliary, e.Getenv)
+func (e *Environment) auxiliary(s settings.Settings, use func(llm.Client) error) error {
+	o, _, err := llm.FromSettings(s, llm.Auxiliary, e.o.Getenv)
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		return use(nil)
 	case err != nil:
 		return use(noModel{o, err})
 	}
-	o.Retry.Max = 1 // somebody waits
+	o.Retry.Max = 1 // the user waits
 	used := false
-	err = e.Ledger(func(l *llm.Ledger) error {
-		c, err := e.Model(o, l)
+	err = e.ledger(func(l *llm.Ledger) error {
+		c, err := e.model(o, l)
 		if err != nil {
 			return err
 		}
@@ -123,12 +126,12 @@ type ModelCheck struct {
 
 // CheckModels makes one call to each model that is configured, of which two
 // slots may share one. It fails with llm.ErrNoModel where there is none.
-func (e *Env) CheckModels(ctx context.Context) ([]ModelCheck, error) {
+func (e *Environment) CheckModels(ctx context.Context) ([]ModelCheck, error) {
 	checks, err := e.models()
 	if err != nil {
 		return nil, err
 	}
-	err = e.Ledger(func(l *llm.Ledger) error {
+	err = e.ledger(func(l *llm.Ledger) error {
 		for i := range checks {
 			if checks[i].Err == nil {
 				checks[i].Err = e.checkModel(ctx, l, &checks[i])
@@ -140,7 +143,7 @@ func (e *Env) CheckModels(ctx context.Context) ([]ModelCheck, error) {
 }
 
 // models lists what is configured, with what is wrong about it.
-func (e *Env) models() ([]ModelCheck, error) {
+func (e *Environment) models() ([]ModelCheck, error) {
 	s, err := e.Settings()
 	if err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (e *Env) models() ([]ModelCheck, error) {
 	}
 	var checks []ModelCheck
 	for _, slot := range slots {
-		o, _, err := llm.FromSettings(s, slot, e.Getenv)
+		o, _, err := llm.FromSettings(s, slot, e.o.Getenv)
 		if errors.Is(err, llm.ErrNoModel) {
 			return nil, err
 		}
@@ -168,19 +171,19 @@ func (e *Env) models() ([]ModelCheck, error) {
 	return checks, nil
 }
 
-func (e *Env) checkModel(ctx context.Context, l *llm.Ledger, c *ModelCheck) error {
-	client, err := e.Model(c.Options, l)
+func (e *Environment) checkModel(ctx context.Context, l *llm.Ledger, c *ModelCheck) error {
+	client, err := e.model(c.Options, l)
 	if err != nil {
 		return err
 	}
 	c.Model = client.Model()
-	e.Note("asking %s at %s", c.Model.Name, c.Model.Host)
-	began := e.Now()
+	e.note("asking %s at %s", c.Model.Name, c.Model.Host)
+	began := e.o.Now()
 	c.Reply, err = client.Generate(ctx, llm.Request{
 		Task: "doctor", System: "You are asked whether you can be reached.", MaxTokens: checkTokens,
 		Messages: []llm.Message{{Role: llm.User, Text: `Answer with the one word "ready" and nothing else.`}},
 	})
-	c.TookMS = e.Now().Sub(began).Milliseconds()
+	c.TookMS = e.o.Now().Sub(began).Milliseconds()
 	return err
 }
 

@@ -1,17 +1,12 @@
-package console
+package agent
 
 import (
 	"errors"
 	"fmt"
 )
 
-// These are the errors of the command line itself.
-var (
-	// ErrUsage reports a command line that cannot be carried out as written.
-	ErrUsage = errors.New("usage")
-	// ErrProblems reports that a check found something; the answer lists it.
-	ErrProblems = errors.New("problems found")
-)
+// ErrUsage reports a request that cannot be carried out as it was made.
+var ErrUsage = errors.New("usage")
 
 // A UsageError is an [ErrUsage] with a message and the next step.
 type UsageError struct{ text, hint string }

@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stet/agent/llm"
+	"stet/index"
+	"stet/index/embed"
+	"stet/vault"
+	"stet/vault/session"
+	"stet/vault/settings"
+)
+
+// An App is one opened vault with everything that its use cases need. It is used by one
+// goroutine, and closed.
+type App struct {
+	*Environment
+	v     *vault.Vault
+	place Place
+}
+
+// Open finds the vault that o means and opens it for reading and writing: no lock is held until
+// something is written. It fails with [vault.ErrNotVault] where there is none, with [ErrUsage]
+// when the configuration says something impossible, and as [vault.Open] does.
+func Open(ctx context.Context, o Options) (*App, error) {
+	return NewEnvironment(o).Open(ctx, false)
+}
+
+// Open is [Open]. Opened read-only, the vault never waits for a writer, and nothing is written.
+func (e *Environment) Open(ctx context.Context, readOnly bool) (*App, error) {
+	place, err := e.Locate()
+	if err != nil {
+		return nil, err
+	}
+	return e.OpenAt(ctx, place, readOnly)
+}
+
+// OpenAt is [Environment.Open] for a vault that was located before.
+func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*App, error) {
+	options, err := e.VaultOptions(readOnly)
+	if err != nil {
+		return nil, err
+	}
+	v, err := vault.Open(ctx, place.Root, options)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{e, v, place}
+	if e.o.Notify != nil {
+		a.Greet(e.o.Notify)
+	}
+	return a, nil
+}
+
+// Greet tells what opening the vault brought to light.
+func (a *App) Greet(notify func(Notice)) {
+	for _, p := range a.v.ConfigProblems() {
+		notify(Notice{true, configWarning(p)})
+	}
+	if done := a.v.Recovered(); done != "" {
+		notify(Notice{false, done})
+	}
+}
+
+// VaultOptions connects a vault to this environment. It fails as [Environment.Settings] does.
+func (e *Environment) VaultOptions(readOnly bool) (vault.Options, error) {
+	layers, err := e.readLayers()
+	if err != nil {
+		return vault.Options{}, err
+	}
+	o := vault.Options{
+		// Zero would mean the default there; here it is "do not wait".
+		Now: e.o.Now, Env: e.o.Getenv, Hook: e.o.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly, Settings: layers,
+		Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
+	}
+	if show := e.o.Progress; show != nil {
+		o.Progress = func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }
+	}
+	return o, nil
+}
+
+// configWarning is a problem of a vault's configuration file in words for a warning.
+func configWarning(p settings.Problem) string {
+	text := p.Error() + "; it is ignored"
+	if near := Nearest(p.Key, settings.Names()); near != "" && p.Kind == settings.UnknownKey {
+		text += " (did you mean \"" + near + "\"?)"
+	}
+	return text
+}
+
+// Close closes the vault.
+func (a *App) Close() error { return a.v.Close() }
+
+// Store is the vault below the App, for what is no use case of its own.
+func (a *App) Store() *vault.Vault { return a.v }
+
+// Place is where the vault is and how it was found.
+func (a *App) Place() Place { return a.place }
+
+// Root is the vault's top folder, absolute.
+func (a *App) Root() string { return a.v.Root() }
+
+// Settings is the configuration with the vault's own file.
+func (a *App) Settings() settings.Settings { return a.v.Settings() }
+
+// Memories holds the use cases of memories.
+func (a *App) Memories() Memories { return Memories{a} }
+
+// Index opens the search index. It costs nothing until it is used.
+func (a *App) Index(readOnly bool) (*index.Index, error) {
+	return a.openIndex(readOnly, a.embedder())
+}
+
+// WriterIndex opens the search index for a writer. Only one that asks a model looks for memories
+// of a similar meaning: without a model, storing a memory sends nothing anywhere.
+func (a *App) WriterIndex(model bool) (*index.Index, error) {
+	if !model {
+		return a.openIndex(false, nil)
+	}
+	return a.Index(false)
+}
+
+// openIndex is the one way to the index: opened with another language it would
+// be another index, and the two would be rebuilt in turns.
+func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) {
+	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: a.Settings().Text(settings.SearchLanguage), Embedder: by}
+	if show := a.o.Progress; show != nil {
+		o.Progress = func(ev index.Event) { show(ev.Phase, ev.Done, ev.Total) }
+	}
+	return index.Open(a.v, o)
+}
+
+// SourceIndex searches the files of another source in place of the vault's, as they stood at a
+// time (zero is now). Nothing is written down, and every file is read.
+func (a *App) SourceIndex(src index.Source, at time.Time) (*index.Index, error) {
+	return index.Open(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at, Language: a.Settings().Text(settings.SearchLanguage)})
+}
+
+// embedder is the endpoint of the user's configuration, nil without one. One that is not usable
+// is a warning: search must not depend on it.
+func (a *App) embedder() embed.Embedder {
+	s := a.Settings()
+	o := embed.Options{BaseURL: s.Text(settings.EmbedderURL), Model: s.Text(settings.EmbedderModel)}
+	if o.BaseURL == "" && o.Model == "" {
+		return nil
+	}
+	if name := s.Text(settings.EmbedderKeyEnv); name != "" {
+		if o.Key = a.o.Getenv(name); o.Key == "" {
+			a.warn("no ranking by meaning: %s names a variable that is not set: %s", settings.EmbedderKeyEnv, name)
+			return nil
+		}
+	}
+	c, err := embed.NewClient(o)
+	if err != nil {
+		a.warn("no ranking by meaning: %v; see %s and %s", err, settings.EmbedderURL, settings.EmbedderModel)
+		return nil
+	}
+	return c
+}
+
+// Settle finishes a write: it updates the search index, seals the sessions that have ended
+// meanwhile, and notifies of the write's warnings.
+func (a *App) Settle(ctx context.Context, res *vault.Result) {
+	for _, w := range res.Warnings {
+		a.warn("%s", w)
+	}
+	for _, p := range res.Skipped {
+		a.note("left alone: %s", ProblemLine(p))
+	}
+	if res.DryRun {
+		return
+	}
+	a.Reindex(ctx, append(res.Changes[:len(res.Changes):len(res.Changes)], a.sealEnded(ctx)...))
+}
+
+// sealEnded seals the sessions that have ended since anybody wrote, and returns what that
+// changed. It is no part of the write before it: a failure is a warning.
+func (a *App) sealEnded(ctx context.Context) []vault.Change {
+	sealed, err := session.SealEnded(ctx, a.v, a.o.Now(), session.Options{Door: a.o.Door})
+	if err != nil && ctx.Err() == nil {
+		a.warn("seal sessions that have ended: %v; the next command that writes tries again", err)
+	}
+	var changes []vault.Change
+	for _, s := range sealed {
+		changes = append(changes, vault.Change{Status: vault.Modified, Path: s.Path})
+		a.note("sealed a session that had ended: %s", s.Path)
+	}
+	return changes
+}
+
+// Reindex updates the search index after a write. The index is a cache: when it cannot be
+// written the next search catches up, so a failure is a warning.
+func (a *App) Reindex(ctx context.Context, changes []vault.Change) {
+	var paths []vault.Path
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+		if c.From != "" {
+			paths = append(paths, c.From)
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	x, err := a.openIndex(false, nil)
+	if err == nil {
+		_, err = x.Touch(ctx, paths)
+		err = errors.Join(err, x.Close())
+	}
+	if err != nil && ctx.Err() == nil {
+		a.warn("search index not updated: %v; the next search will do it", err)
+	}
+}
+
+// WithModel gives use the model for small tasks, nil where none is configured.
+func (a *App) WithModel(use func(llm.Client) error) error { return a.auxiliary(a.Settings(), use) }

@@ -1,0 +1,296 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stet/agent/llm"
+	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/filelock"
+	"stet/vault/settings"
+)
+
+// Options is everything an [App] may learn from outside.
+type Options struct {
+	// Dir is the current folder, absolute.
+	Dir string
+	// At is the folder that the user named, absolute. "" searches for a vault from Dir up, then
+	// takes the one of the setting default_vault.
+	At string
+	// Door is the front end that commits name, "cli" for the command line.
+	Door string
+	// Process describes this process to others that wait for the vault's lock.
+	Process string
+	Now     func() time.Time
+	Getenv  func(string) string
+	// Flags are settings that outweigh all others.
+	Flags settings.Layer
+	// Hook sees every step that changes the file system; nil for none.
+	Hook durable.Hook
+	// Model makes the client of a configured model; nil is [llm.New].
+	Model func(llm.Options) (llm.Client, error)
+	// Progress reports long work; nil for nobody. total is 0 while it is unknown.
+	Progress func(phase string, done, total int)
+	// Notify receives what happens beside the use case itself; nil for nobody.
+	Notify func(Notice)
+}
+
+// A Notice is something to know that is no part of a result: an edit that was committed first, a
+// session that was sealed, or, as a Warning, that something failed which the use case can do
+// without.
+type Notice struct {
+	Warning bool
+	Text    string
+}
+
+// An Environment is the user's side of stet, with or without a vault: configuration, the ledger
+// of model calls, and where the vault is. It is used by one goroutine.
+type Environment struct {
+	o      Options
+	layers []settings.Layer // read once
+}
+
+// NewEnvironment returns the environment that o describes. Nothing is read yet.
+func NewEnvironment(o Options) *Environment { return &Environment{o: o} }
+
+func (e *Environment) warn(format string, args ...any) { e.notify(true, format, args) }
+func (e *Environment) note(format string, args ...any) { e.notify(false, format, args) }
+
+func (e *Environment) notify(warning bool, format string, args []any) {
+	if e.o.Notify != nil {
+		e.o.Notify(Notice{warning, fmt.Sprintf(format, args...)})
+	}
+}
+
+// A Place is a vault and how it was found.
+type Place struct {
+	Root string
+	// Fallback is set when neither At nor the current folder led to the vault
+	// but STET_VAULT or the user's configuration did.
+	Fallback bool
+}
+
+// Locate finds the vault in question: at [Options].At, else the nearest one at or above the
+// current folder, else the one that STET_VAULT or default_vault of the user's configuration
+// names. It fails with [vault.ErrNotVault].
+func (e *Environment) Locate() (Place, error) {
+	if e.o.At != "" {
+		// A misspelt folder below a vault would otherwise lead up to that vault.
+		if info, err := os.Stat(e.o.At); err != nil || !info.IsDir() {
+			return Place{}, fmt.Errorf("%q: no such folder: %w", e.o.At, vault.ErrNotVault)
+		}
+		root, err := vault.Find(e.o.At)
+		return Place{Root: root}, err
+	}
+	root, err := vault.Find(e.o.Dir)
+	if err == nil || !errors.Is(err, vault.ErrNotVault) {
+		return Place{Root: root}, err
+	}
+	s, serr := e.Settings()
+	if serr != nil {
+		return Place{}, serr
+	}
+	key, _ := settings.Find(string(settings.DefaultVault))
+	named := s.Entry(key)
+	if named.Value == "" {
+		return Place{}, err
+	}
+	root, err = vault.Find(e.expand(named.Value))
+	if err != nil {
+		return Place{}, fmt.Errorf("vault named by %s: %w", named.Origin, err)
+	}
+	return Place{Root: root, Fallback: true}, nil
+}
+
+// expand makes a path from the environment or the configuration absolute: "~/"
+// is the home folder, anything else relative is seen from the current one.
+func (e *Environment) expand(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(e.o.Getenv("HOME"), rest)
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(e.o.Dir, name)
+}
+
+// Settings is the configuration without a vault's file: flags, environment variables, the user's
+// file. It fails with [ErrUsage] when one of them says something impossible.
+func (e *Environment) Settings() (settings.Settings, error) {
+	layers, err := e.readLayers()
+	return settings.Resolve(layers...), err
+}
+
+func (e *Environment) readLayers() ([]settings.Layer, error) {
+	if e.layers != nil {
+		return e.layers, nil
+	}
+	env, err := settings.FromEnvironment(e.o.Getenv)
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	user, problems, err := e.userLayer()
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, asUsage(problems[0])
+	}
+	flags := e.o.Flags
+	flags.Source = settings.Flag
+	e.layers = []settings.Layer{flags, env, user}
+	return e.layers, nil
+}
+
+// lockWait is how long to wait for another writer. An error in the configuration has been
+// reported before anything is locked.
+func (e *Environment) lockWait() time.Duration {
+	s, err := e.Settings()
+	if err != nil {
+		s = settings.Resolve(e.o.Flags)
+	}
+	return s.Duration(settings.LockWait)
+}
+
+// UserFile is the user's own configuration file, "" when the environment names no home.
+func (e *Environment) UserFile() string {
+	dir := e.o.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home := e.o.Getenv("HOME")
+		if home == "" {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "stet", "config.yaml")
+}
+
+// userLayer reads the user's file; a missing one is empty. Its problems are errors, because a
+// misspelt setting that is silently ignored does the opposite of what was wished.
+func (e *Environment) userLayer() (settings.Layer, []settings.Problem, error) {
+	empty := settings.Layer{Source: settings.User}
+	file := e.UserFile()
+	if file == "" {
+		return empty, nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return empty, nil, nil
+	}
+	if err != nil {
+		return empty, nil, err
+	}
+	l, problems, err := settings.Read(settings.User, file, data)
+	if err != nil {
+		return l, nil, Usagef("%v", err).Suggest("fix the file in an editor")
+	}
+	return l, problems, nil
+}
+
+// asUsage turns a [settings.Problem] into a usage error that names the nearest key.
+func asUsage(err error) error {
+	var p settings.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	usage := Usagef("%v", err)
+	if p.Kind != settings.UnknownKey {
+		return usage.Suggest("%q says what each key may be", "stet config --json")
+	}
+	return usage.Suggest("%s", nearestKey(p.Key))
+}
+
+func nearestKey(key string) string {
+	if near := Nearest(key, settings.Names()); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return `"stet config" lists the keys`
+}
+
+// UnknownKey is the error for a setting that does not exist.
+func UnknownKey(key string) error {
+	return Usagef("unknown key %q", key).Suggest("%s", nearestKey(key))
+}
+
+// EditUserFile replaces the user's configuration file by what edit makes of it, durably; a file
+// that is a symbolic link stays one. It reports whether anything changed.
+func (e *Environment) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error)) (changed bool, err error) {
+	file, err := e.ownFile()
+	if err != nil {
+		return false, err
+	}
+	if real, rerr := filepath.EvalSymlinks(file); rerr == nil {
+		file = real
+	}
+	if err := durable.MakeFolder("config", filepath.Dir(file), 0o777, e.o.Hook); err != nil {
+		return false, err
+	}
+	root, err := durable.OpenRoot(filepath.Dir(file), e.o.Hook)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	lock, err := filelock.Acquire(ctx, root, filepath.Base(file)+".lock", filelock.Options{Wait: e.lockWait()})
+	if err != nil {
+		return false, err
+	}
+	// The kernel drops the lock with the process at the latest.
+	defer func() { _ = lock.Release() }()
+	name, perm := filepath.Base(file), fs.FileMode(0o666)
+	before, info, err := root.ReadFile(name, 1<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if info != nil {
+		perm = info.Mode().Perm()
+	}
+	after, err := edit(before)
+	if err != nil || string(after) == string(before) {
+		return false, err
+	}
+	temp := name + ".tmp"
+	err = errors.Join(
+		root.Remove("config", temp), // of a process that was killed
+		root.CreateSync("config", temp, after, perm))
+	if err == nil && info != nil {
+		err = root.Chmod("config", temp, perm) // whatever the umask took away
+	}
+	if err == nil {
+		err = root.Rename("config", temp, name)
+	}
+	if err != nil {
+		return false, errors.Join(err, root.Remove("config", temp))
+	}
+	return true, root.SyncDir("config", ".")
+}
+
+// TryUserFile reports whether [Environment.EditUserFile] would change anything. It makes no
+// folder and takes no lock.
+func (e *Environment) TryUserFile(edit func([]byte) ([]byte, error)) (changes bool, err error) {
+	file, err := e.ownFile()
+	if err != nil {
+		return false, err
+	}
+	before, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	after, err := edit(before)
+	return err == nil && !bytes.Equal(before, after), err
+}
+
+func (e *Environment) ownFile() (string, error) {
+	file := e.UserFile()
+	if file == "" {
+		return "", Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
+	}
+	return file, nil
+}

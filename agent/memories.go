@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"stet/agent/ingest"
+	"stet/agent/llm"
+	"stet/index"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+// Memories holds the use cases of memories.
+type Memories struct{ a *App }
+
+// RememberOptions are notes to store, as one commit.
+type RememberOptions struct {
+	Write
+	Notes []vault.Note
+	// Each makes one commit for each note, published together.
+	Each bool
+	// Plain stores the notes as they are: compared with nothing, shown to no model.
+	Plain bool
+	// Progress reports how many notes the model has judged; nil for nobody.
+	Progress func(done, total int)
+}
+
+// Remember stores notes. A note of an agent without a scope gets that of its project where the
+// agent works outside of any vault. Unless Plain is given or the setting memory.cognitive is
+// false, the rules, and a model where one is configured, compare each with what is stored:
+// duplicates are not stored again, what a note outdates is archived or cut, contradictions are
+// linked. It fails as [vault.Vault.Remember] does.
+func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, error) {
+	a, w := m.a, o.Write.Vault(m.a.o.Door)
+	w.Each = o.Each
+	if scope := a.ProjectScope(o.Write); scope != "" {
+		for i := range o.Notes {
+			if o.Notes[i].Scope == "" {
+				o.Notes[i].Scope = scope
+			}
+		}
+	}
+	if o.Plain || !a.Settings().Bool(settings.Cognitive) {
+		res, err := a.v.Remember(ctx, o.Notes, w)
+		if err != nil {
+			return nil, err
+		}
+		return a.finish(ctx, res), nil
+	}
+	var res *ingest.Result
+	err := a.compare(func(x *index.Index, mind *ingest.Mind) (err error) {
+		if mind != nil {
+			mind.Progress = o.Progress
+		}
+		res, err = ingest.Remember(ctx, a.v, x, mind, o.Notes, w)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := a.finish(ctx, res.Result)
+	out.Decisions, out.Placed = res.Plan.Decisions(), res.Plan.Placed()
+	return out, nil
+}
+
+// compare gives use what a memory is compared with: the search index, and the model for small
+// tasks, nil where none is configured.
+func (a *App) compare(use func(*index.Index, *ingest.Mind) error) error {
+	return a.WithModel(func(model llm.Client) error {
+		x, err := a.WriterIndex(model != nil)
+		if err != nil {
+			return err
+		}
+		var mind *ingest.Mind
+		if model != nil {
+			mind = &ingest.Mind{Model: model, Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom)}
+		}
+		return errors.Join(use(x, mind), x.Close())
+	})
+}
+
+// ProjectScope is /projects/NAME for an agent that works in a project which is no vault and so
+// writes to the user's default vault; else "".
+func (a *App) ProjectScope(w Write) string {
+	if !a.place.Fallback || w.Agent == "" {
+		return ""
+	}
+	for dir := a.o.Dir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return "/projects/" + filepath.Base(dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"time"
+
+	"stet/vault"
+)
+
+// A Memory is a memory as JSON shows it. Times are UTC, RFC 3339; a key
+// that the file does not set is absent.
+type Memory struct {
+	ID           string      `json:"id,omitempty"`
+	Path         vault.Path  `json:"path"`
+	Class        vault.Class `json:"class"`
+	Title        string      `json:"title"`
+	Scope        string      `json:"scope"`
+	Kind         string      `json:"kind,omitempty"`
+	Categories   []string    `json:"categories"`
+	Importance   *float64    `json:"importance,omitempty"`
+	Created      string      `json:"created,omitempty"`
+	Updated      string      `json:"updated,omitempty"`
+	Pinned       bool        `json:"pinned,omitempty"`
+	Private      bool        `json:"private,omitempty"`
+	Archived     bool        `json:"archived,omitempty"`
+	Source       string      `json:"source,omitempty"`
+	ValidFrom    string      `json:"valid_from,omitempty"`
+	ValidUntil   string      `json:"valid_until,omitempty"`
+	Supersedes   []string    `json:"supersedes,omitempty"`
+	SupersededBy string      `json:"superseded_by,omitempty"`
+	Encoding     string      `json:"encoding,omitempty"`
+	Hash         vault.Hash  `json:"hash,omitempty"`
+	Problem      string      `json:"problem,omitempty"`
+	Body         *string     `json:"body,omitempty"`
+}
+
+// ViewMemory renders m without its body.
+func ViewMemory(m vault.Memory) Memory {
+	return Memory{
+		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
+		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
+		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created), Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
+		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy,
+		Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem,
+	}
+}
+
+// ViewMemories renders many, never nil.
+func ViewMemories(ms []vault.Memory) []Memory {
+	out := make([]Memory, 0, len(ms))
+	for _, m := range ms {
+		out = append(out, ViewMemory(m))
+	}
+	return out
+}
+
+// A Commit is a commit as JSON shows it.
+type Commit struct {
+	Rev      vault.Revision    `json:"rev"`
+	Parents  []vault.Revision  `json:"parents"`
+	Op       vault.Op          `json:"op,omitempty"`
+	Subject  string            `json:"subject"`
+	Body     string            `json:"body,omitempty"`
+	Author   string            `json:"author"`
+	Email    string            `json:"email"`
+	When     string            `json:"when"`
+	Trailers map[string]string `json:"trailers,omitempty"`
+	Changes  []vault.Change    `json:"changes,omitempty"`
+	Diff     string            `json:"diff,omitempty"`
+}
+
+// ViewCommit renders c. A trailer that stands more than once has its values
+// joined by newlines.
+func ViewCommit(c vault.Commit) Commit {
+	view := Commit{
+		Rev: c.Rev, Parents: append([]vault.Revision{}, c.Parents...), Op: c.Op, Subject: c.Subject, Body: c.Body,
+		Author: c.Author, Email: c.AuthorEmail, When: stamp(c.When), Changes: c.Changes,
+	}
+	for _, t := range c.Trailers {
+		if view.Trailers == nil {
+			view.Trailers = map[string]string{}
+		}
+		if old, ok := view.Trailers[t.Key]; ok {
+			view.Trailers[t.Key] = old + "\n" + t.Value
+			continue
+		}
+		view.Trailers[t.Key] = t.Value
+	}
+	return view
+}
+
+// ViewCommits renders many, never nil.
+func ViewCommits(cs []vault.Commit) []Commit {
+	out := make([]Commit, 0, len(cs))
+	for _, c := range cs {
+		out = append(out, ViewCommit(c))
+	}
+	return out
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

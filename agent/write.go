@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"stet/agent/ingest"
+	"stet/vault"
+)
+
+// Write says who writes, and how. The zero value is the user.
+type Write struct {
+	Agent   string // the name of the agent that writes; "" is the user
+	Session string // noted in the commit
+	Message string // the commit's subject; "" makes one from the content
+	Again   bool   // write what was rejected before: the user asked for it
+	DryRun  bool   // compute the result, and write nothing
+}
+
+func (w Write) actor() string {
+	if w.Agent != "" {
+		return "agent"
+	}
+	return vault.ActorUser
+}
+
+// Vault is w as the vault takes it, through a door.
+func (w Write) Vault(door string) vault.Write {
+	return vault.Write{Actor: w.actor(), AgentName: w.Agent, Door: door, Session: w.Session, Message: w.Message, Again: w.Again, DryRun: w.DryRun}
+}
+
+// A Plan is what a dry run would have done.
+type Plan struct {
+	Base vault.Revision `json:"base"`
+	Ops  []vault.Change `json:"ops"`
+}
+
+// Written is the result of a use case that writes.
+type Written struct {
+	Base      vault.Revision    `json:"base"` // HEAD before
+	Commits   []Commit          `json:"commits"`
+	Changes   []vault.Change    `json:"changes"`
+	Memories  []Memory          `json:"memories"`
+	Held      []vault.Problem   `json:"held,omitempty"`    // edits by hand that the guard left uncommitted
+	Skipped   []vault.Problem   `json:"skipped,omitempty"` // by adopt: what could not be read
+	Unchanged bool              `json:"unchanged"`
+	Diff      string            `json:"diff,omitempty"`
+	Links     any               `json:"links,omitempty"` // of a move
+	Decisions []ingest.Decision `json:"decisions,omitempty"`
+	Placed    []ingest.Placing  `json:"placed,omitempty"`   // where the rules filed notes
+	Matched   any               `json:"matched,omitempty"`  // what a description matched, best first
+	Proposed  []vault.Proposed  `json:"proposed,omitempty"` // what waits for the user's approval instead
+	DryRun    bool              `json:"dry_run,omitempty"`
+	Plan      *Plan             `json:"plan,omitempty"`
+}
+
+// NewWritten is what a write of the vault did.
+func NewWritten(res *vault.Result) *Written {
+	out := &Written{
+		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
+		Memories: ViewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged,
+		Diff: res.Diff, DryRun: res.DryRun, Proposed: res.Proposed,
+	}
+	if len(res.Proposed) > 0 {
+		out.Memories = []Memory{} // there are none yet
+	}
+	if res.DryRun {
+		out.Plan = &Plan{Base: res.Base, Ops: out.Changes}
+	}
+	return out
+}
+
+// finish settles a write and turns it into its result.
+func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
+	a.Settle(ctx, res)
+	return NewWritten(res)
+}
+
+// tombstonesLast puts the records of rejections behind what was asked for.
+func tombstonesLast(changes []vault.Change) []vault.Change {
+	out := append([]vault.Change{}, changes...)
+	slices.SortStableFunc(out, func(a, b vault.Change) int {
+		switch x, y := vault.IsTombstone(a.Path), vault.IsTombstone(b.Path); {
+		case x == y:
+			return 0
+		case x:
+			return 1
+		}
+		return -1
+	})
+	return out
+}
+
+// ProblemLine is one problem in one line: what, where, what to do.
+func ProblemLine(p vault.Problem) string {
+	line := p.ID + "  "
+	if p.Path != "" {
+		line += string(p.Path) + ": "
+	}
+	line += p.Text
+	if p.Hint != "" {
+		line += fmt.Sprintf(" (%s)", p.Hint)
+	}
+	return line
+}
