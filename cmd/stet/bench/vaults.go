@@ -12,6 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/markdown"
@@ -23,11 +24,11 @@ import (
 // each with the ids of its turns.
 type collection struct {
 	name  string
-	vault *vault.Vault
+	app   *agent.App
 	index *index.Index
 }
 
-func (c *collection) close() error { return errors.Join(c.index.Close(), c.vault.Close()) }
+func (c *collection) close() error { return errors.Join(c.index.Close(), c.app.Close()) }
 
 // open makes, or opens if it is there from before, the vault of a collection
 // below dir.
@@ -45,16 +46,15 @@ func open(ctx context.Context, e *console.Env, dir, name string, turns []turn) (
 			return nil, fmt.Errorf("vault of %s: %w", name, err)
 		}
 	}
-	o.ReadOnly = true
-	v, err := vault.Open(ctx, root, o)
+	a, err := e.OpenAt(ctx, agent.Place{Root: root}, true)
 	if err != nil {
 		return nil, fmt.Errorf("vault of %s: %w", name, err)
 	}
-	x, err := e.Index(v, false)
+	x, err := a.Index(false)
 	if err != nil {
-		return nil, errors.Join(err, v.Close())
+		return nil, errors.Join(err, a.Close())
 	}
-	return &collection{name: name, vault: v, index: x}, nil
+	return &collection{name: name, app: a, index: x}, nil
 }
 
 // seal writes the transcripts of the conversations in turns.
