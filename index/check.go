@@ -34,7 +34,7 @@ func (x *part) check() ([]vault.Problem, error) {
 		return problem(err), nil
 	}
 	// Opened anew, sharing nothing, so that every byte on disk is verified.
-	st := &state{stamp: at, man: dec.man, byMessage: x.byMessage, doubted: true}
+	st := &state{stamp: at, man: dec.man, byMessage: x.byMessage}
 	if err := st.open(s, nil); err != nil {
 		return problem(err), nil
 	}

@@ -195,7 +195,6 @@ func (x *part) use(make bool) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.fixed = x.o.ReadOnly
 	x.store = s
 	return s, nil
 }
@@ -236,7 +235,7 @@ func (x *part) distrust(cause error) {
 	if s, err := x.use(false); err == nil {
 		if lock, err := s.lock(context.Background(), 0); err == nil {
 			// Without a current generation the next search makes a new one.
-			err := errors.Join(s.root.Remove("index.current", s.currentPath()), s.root.Remove("index.current", s.verifiedPath()), lock.Release())
+			err := errors.Join(s.root.Remove("index.current", s.currentPath()), lock.Release())
 			x.o.Logger.Warn("search index discarded", "reason", cause, "err", err)
 		}
 	}

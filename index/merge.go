@@ -154,7 +154,7 @@ func (st *state) segment(s *store, info segmentInfo) (*segmentFile, error) {
 			}
 		}
 	}
-	return s.openSegment(st.stamp.gen, info, &verified{})
+	return s.openSegment(st.stamp.gen, info)
 }
 
 // renumber returns m without the segments of group and with their living

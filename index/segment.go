@@ -79,9 +79,8 @@ type segmentFile struct {
 // read: mapping costs page faults, reading costs memory that is ours alone.
 const mapAbove = 1 << 20
 
-// openSegment reads or maps a segment and verifies its checksum, unless v says
-// that it need not: Bluge computes garbage, or panics, from a single flipped bit.
-func (s *store) openSegment(gen string, info segmentInfo, v *verified) (*segmentFile, error) {
+// openSegment reads or maps a segment and verifies its checksum: Bluge computes garbage, or panics, from a single flipped bit.
+func (s *store) openSegment(gen string, info segmentInfo) (*segmentFile, error) {
 	f, fi, err := s.root.OpenRegular(s.segmentPath(gen, info.id))
 	if err != nil {
 		return nil, fmt.Errorf("segment %d: %w: %w", info.id, ErrDamaged, err)
@@ -106,9 +105,6 @@ func (s *store) openSegment(gen string, info segmentInfo, v *verified) (*segment
 	}
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("segment %d: %w", info.id, err)
-	}
-	if info.bytes >= mapAbove && v.has(fi, info) {
-		return out, nil
 	}
 	return out, guard("verify segment", func() error {
 		if checksum(0, out.data) != info.crc {

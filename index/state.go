@@ -17,7 +17,6 @@ type state struct {
 	man       *manifest
 	tail      tail
 	mem       map[uint64]*segmentFile // segments that are in memory only
-	doubted   bool                    // every byte is to be verified, whatever was found before
 	opened    *opened
 }
 
@@ -47,10 +46,7 @@ func (st *state) open(s *store, reuse *state) error {
 			have[f.info.id] = f
 		}
 	}
-	o, known := &opened{}, &verified{}
-	if !st.doubted {
-		known = s.loadVerified()
-	}
+	o := &opened{}
 	if st.byMessage {
 		o.layout = newLayout(st.man.recs)
 	}
@@ -63,7 +59,7 @@ func (st *state) open(s *store, reuse *state) error {
 		}
 		if f == nil {
 			var err error
-			if f, err = s.openSegment(st.stamp.gen, info, known); err != nil {
+			if f, err = s.openSegment(st.stamp.gen, info); err != nil {
 				return err
 			}
 		}
@@ -73,9 +69,6 @@ func (st *state) open(s *store, reuse *state) error {
 	snap, err := openBluge(o.segs, deleted)
 	if err != nil {
 		return err
-	}
-	if reuse == nil { // or the list would lack the segments that are shared
-		s.saveVerified(known)
 	}
 	o.snap = snap
 	o.stats = fieldStats(st.man.recs)

