@@ -27,6 +27,7 @@ type Memory struct {
 	ValidUntil   string      `json:"valid_until,omitempty"`
 	Supersedes   []string    `json:"supersedes,omitempty"`
 	SupersededBy string      `json:"superseded_by,omitempty"`
+	MayOutdate   []string    `json:"may_outdate,omitempty"`
 	Encoding     string      `json:"encoding,omitempty"`
 	Hash         vault.Hash  `json:"hash,omitempty"`
 	Problem      string      `json:"problem,omitempty"`
@@ -39,7 +40,7 @@ func ViewMemory(m vault.Memory) Memory {
 		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
 		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
 		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created), Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
-		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy,
+		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy, MayOutdate: m.MayOutdate,
 		Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem,
 	}
 }

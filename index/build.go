@@ -58,7 +58,7 @@ func newRecord(m vault.Memory, data []byte, f vault.File, lens [lengthFields]uin
 	}
 	for flag, on := range map[uint8]bool{
 		flagSupersedes: len(m.Supersedes) > 0, flagSuperseded: m.SupersededBy != "",
-		flagPrivate: m.Private, flagPinned: m.Pinned,
+		flagDoubts: len(m.MayOutdate) > 0, flagPrivate: m.Private, flagPinned: m.Pinned,
 		flagTimed: !m.ValidFrom.IsZero() || !m.ValidUntil.IsZero(),
 	} {
 		if on {

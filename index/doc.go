@@ -157,6 +157,8 @@ type Hit struct {
 	// that replaced this one, or of a message the one that it led to; "" for what
 	// is still valid.
 	SupersededBy string
+	// DoubtedBy is the memory that may outdate this one, nil for none.
+	DoubtedBy *Doubt
 	// ValidFrom and ValidUntil are what the document says of itself; zero is open.
 	ValidFrom, ValidUntil time.Time
 	// Message is the number of the message of a transcript, 0 for other hits;

@@ -63,6 +63,8 @@ const (
 	flagPinned
 	// flagTimed marks a file with valid_from or valid_until.
 	flagTimed
+	// flagDoubts marks a meta with mayOutdate.
+	flagDoubts
 )
 
 // sameFile reports whether f is, as far as the system tells, the file that r
@@ -193,6 +195,7 @@ type meta struct {
 	updated    int64 // seconds since 1970; 0 when the file does not say
 	categories []string
 	supersedes []string
+	mayOutdate []string
 	// source is what of a conversation a memory came from ("session:ID#14"), of a
 	// transcript its foreign id; "" for anything else.
 	source string
@@ -202,7 +205,7 @@ func encodeMeta(m vault.Memory) string {
 	b := appendString(nil, strings.ToLower(m.ID))
 	b = appendString(b, strings.ToLower(m.Kind))
 	b = binary.AppendVarint(b, updatedOf(m))
-	for _, list := range [][]string{m.Categories, m.Supersedes} {
+	for _, list := range [][]string{m.Categories, m.Supersedes, m.MayOutdate} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, s := range list {
 			b = appendString(b, strings.ToLower(s))
@@ -235,7 +238,7 @@ func decodeMeta(s string) meta {
 // meta reads what encodeMeta wrote; a transcript has more behind it.
 func (r *reader) meta() meta {
 	m := meta{id: r.string(), kind: r.string(), updated: r.varint()}
-	for _, list := range []*[]string{&m.categories, &m.supersedes} {
+	for _, list := range []*[]string{&m.categories, &m.supersedes, &m.mayOutdate} {
 		for n := r.count(1); n > 0; n-- {
 			*list = append(*list, r.string())
 		}

@@ -28,6 +28,8 @@ type opened struct {
 	layout *layout // nil where a document is a file
 	stats  [fieldCount]similarity
 	hidden []bool // superseded records; nil when there are none
+	// doubts are the memories that others may outdate, by id.
+	doubts map[string]Doubt
 	unread []*record
 
 	plainOnce sync.Once
@@ -73,6 +75,7 @@ func (st *state) open(s *store, reuse *state) error {
 	o.snap = snap
 	o.stats = fieldStats(st.man.recs)
 	o.hidden = superseded(st.man.recs)
+	o.doubts = doubted(st.man.recs, o.hidden)
 	o.unread = unread(st.man.recs)
 	st.opened = o
 	return nil

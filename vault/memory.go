@@ -29,6 +29,7 @@ type Memory struct {
 	Supersedes   []string
 	SupersededBy string
 	Conflicts    []string // ids of what cannot be true as well
+	MayOutdate   []string // ids of what may no longer be true because of it
 	Encoding     string
 	Class        Class
 	Hash         Hash
@@ -86,6 +87,7 @@ func ReadMemory(p Path, data []byte) Memory {
 	m.Private = metaBool(d, "private")
 	m.Supersedes = metaList(d, "supersedes")
 	m.Conflicts = metaList(d, "conflicts_with")
+	m.MayOutdate = metaList(d, "may_outdate")
 	m.Categories = append(metaList(d, "categories"), metaList(d, "tags")...)
 	if v, ok := d.Meta("importance"); ok {
 		if f, ok := v.Float(); ok && f >= 0 && f <= 1 {

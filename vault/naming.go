@@ -128,7 +128,7 @@ func reservedName(slug string) bool {
 }
 
 // Link adds ids to, or with gone takes them out of, a list of ids that stet keeps in
-// the front matter of m: "supersedes" or "conflicts_with". A file without an id
+// the front matter of m: "supersedes", "conflicts_with" or "may_outdate". A file without an id
 // gets one; "updated" stays, for what the memory says does not change.
 func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error) {
 	data, was, err := t.Read(m.Path)

@@ -48,7 +48,7 @@ func (p Patch) empty() bool {
 // ownKeys are the front matter keys that say who a memory is and how it came
 // about; commands of their own keep them.
 func ownKeys() []string {
-	return []string{"id", "created", "updated", "supersedes", "superseded_by", "conflicts_with", "encoding", "classified_by"}
+	return []string{"id", "created", "updated", "supersedes", "superseded_by", "conflicts_with", "may_outdate", "encoding", "classified_by"}
 }
 
 func checkKey(key string) error {

@@ -68,9 +68,9 @@ type Verdict struct {
 
 // A Reason is one feature that counted in a verdict.
 type Reason struct {
-	Feature string  // its name
-	Weight  float64 // what it added to the logarithm of the odds; 0 for a rule of proof
-	Words   string  // the words it was seen in, "" where it is about the whole
+	Feature string  `json:"feature"`          // its name
+	Weight  float64 `json:"weight,omitempty"` // what it added to the logarithm of the odds; 0 for a rule of proof
+	Words   string  `json:"words,omitempty"`  // the words it was seen in, "" where it is about the whole
 }
 
 // A Corpus tells how common a word is among the memories of a vault. The zero value

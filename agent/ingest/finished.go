@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"stet/agent/encode"
@@ -62,7 +61,7 @@ func (f *finisher) settle(d *gatherer, dr *draft) (idle bool, err error) {
 			return false, nil
 		case v.Kind == encode.Duplicate && m.Private != old.Private:
 			return false, nil // one of them may be shown, the other may not
-		case v.Kind == encode.Conflict && (slices.Contains(m.Conflicts, old.ID) || slices.Contains(old.Conflicts, m.ID)):
+		case (v.Kind == encode.Conflict || v.Kind == encode.Flag) && linked(m, old):
 			return false, nil // it is known, and waits for a person
 		}
 		declined, err := f.declinedPair(m, old)

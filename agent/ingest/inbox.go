@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stet/agent/encode"
@@ -12,11 +13,17 @@ import (
 	"stet/vault"
 )
 
-// A Dispute is two memories that cannot both be true, the older first.
-type Dispute struct{ A, B vault.Memory }
+// A Dispute is two memories of which a person must say which is true, the older first.
+type Dispute struct {
+	A, B vault.Memory
+	// Likely is how likely it is that one of them is no longer true: 1 for a
+	// contradiction, of a flag its probability, 0 where the history does not tell.
+	Likely float64
+}
 
-// Inbox lists what waits for a person: the live memories that conflicts_with joins,
-// each pair once, in path order of the older one.
+// Inbox lists what waits for a person: the live memories that conflicts_with or
+// may_outdate joins, each pair once, the likeliest first, then in path order of the
+// older one.
 func Inbox(ctx context.Context, v *vault.Vault) ([]Dispute, error) {
 	all, err := v.List(ctx, vault.Filter{})
 	if err != nil {
@@ -29,25 +36,90 @@ func Inbox(ctx context.Context, v *vault.Vault) ([]Dispute, error) {
 		}
 	}
 	var out []Dispute
-	seen := map[[2]string]bool{}
+	seen := map[[2]string]int{}
+	flags := 0
 	for _, m := range all {
-		for _, id := range m.Conflicts {
+		for i, id := range slices.Concat(m.Conflicts, m.MayOutdate) {
 			o, live := byID[strings.ToLower(id)]
 			if !live || o.ID == m.ID || m.ID == "" {
 				continue // the other side went: there is nothing left to decide
 			}
-			d := Dispute{A: m, B: o}
+			d := Dispute{A: m, B: o, Likely: 1}
 			if o.Created.Before(m.Created) || o.Created.Equal(m.Created) && o.ID < m.ID {
-				d = Dispute{A: o, B: m}
+				d.A, d.B = o, m
 			}
-			if key := [2]string{d.A.ID, d.B.ID}; !seen[key] {
-				seen[key] = true
-				out = append(out, d)
+			if i >= len(m.Conflicts) {
+				d.Likely, flags = 0, flags+1
+			}
+			if at, known := seen[pair(m.ID, o.ID)]; known {
+				out[at].Likely = max(out[at].Likely, d.Likely)
+				continue
+			}
+			seen[pair(m.ID, o.ID)] = len(out)
+			out = append(out, d)
+		}
+	}
+	if flags > 0 {
+		if err := estimate(ctx, v, out); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Dispute) int {
+		return cmp.Or(cmp.Compare(b.Likely, a.Likely), strings.Compare(string(a.A.Path), string(b.A.Path)))
+	})
+	return out, nil
+}
+
+// Explain is what the rules say of the newer memory beside the older one today, the
+// zero verdict for nothing.
+func (d Dispute) Explain() encode.Verdict {
+	for _, v := range encode.Decide(storedMemory(d.B), []encode.Memory{storedMemory(d.A)}, encode.Corpus{}).Verdicts {
+		return v
+	}
+	return encode.Verdict{}
+}
+
+// estimate looks up how likely flags are, in the commits that set them.
+func estimate(ctx context.Context, v *vault.Vault, disputes []Dispute) error {
+	open := map[[2]string]*Dispute{}
+	for i := range disputes {
+		if d := &disputes[i]; d.Likely == 0 {
+			open[pair(d.A.ID, d.B.ID)] = d
+		}
+	}
+	for c, err := range v.Log(ctx, vault.LogOptions{}) {
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		for _, line := range c.Trailers.All(flagTrailer) {
+			f := readFlag(line)
+			if d := open[f.pair]; d != nil {
+				d.Likely = f.likely
+				delete(open, f.pair)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Dispute) int { return strings.Compare(string(a.A.Path), string(b.A.Path)) })
-	return out, nil
+	return nil
+}
+
+// flagTrailer says in a commit what a memory may outdate: "NEW OLD 0.62", by ids.
+const flagTrailer = "May-Outdate"
+
+type flag struct {
+	pair   [2]string
+	likely float64
+}
+
+func readFlag(line string) flag {
+	words := strings.Fields(line)
+	if len(words) != 3 {
+		return flag{}
+	}
+	likely, err := strconv.ParseFloat(words[2], 64)
+	if err != nil {
+		return flag{}
+	}
+	return flag{pair(words[0], words[1]), likely}
 }
 
 // A Case is a memory with everything that it is in conflict with, as they stood when
@@ -55,7 +127,7 @@ func Inbox(ctx context.Context, v *vault.Vault) ([]Dispute, error) {
 type Case struct {
 	Memory vault.Memory
 	Others []vault.Memory
-	links  []string // what else its conflicts_with names is not there any more
+	links  []string // all that its conflicts_with and may_outdate name
 }
 
 // Cases are the two ways to look at a dispute.
@@ -86,7 +158,7 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 	if len(c.Others) == 0 {
 		return c, vault.WithHint(fmt.Errorf("settle %q: %w: it is in conflict with nothing", m.Path, vault.ErrInvalid), `"stet conflicts" lists what is`)
 	}
-	c.links = c.Memory.Conflicts
+	c.links = slices.Concat(c.Memory.Conflicts, c.Memory.MayOutdate)
 	return c, nil
 }
 
@@ -102,7 +174,7 @@ func (c Case) Keep(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.R
 // Both settles a case: all sides are true. It is one commit.
 func (c Case) Both(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
 	return c.settle(ctx, v, w, "keep both: ", vault.Patch{}, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		_, err := tx.Link(other, conflicts, true, m.ID)
+		_, err := unlink(tx, other, m.ID)
 		return m, err
 	})
 }
@@ -126,6 +198,16 @@ func (c Case) Merge(ctx context.Context, v *vault.Vault, text string, w vault.Wr
 	return c.settle(ctx, v, w, "merge ", p, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
 		return replace(tx, m, other, !encode.SaysSame(text, string(other.Body)))
 	})
+}
+
+// unlink takes ids out of everything that waits for a decision about m.
+func unlink(tx *vault.Tx, m vault.Memory, ids ...string) (after vault.Memory, err error) {
+	for _, key := range []string{conflicts, mayOutdate} {
+		if after, err = tx.Link(m, key, true, ids...); err != nil {
+			return m, err
+		}
+	}
+	return after, nil
 }
 
 // replace archives other in favour of m.
@@ -158,7 +240,7 @@ func (c Case) settle(ctx context.Context, v *vault.Vault, w vault.Write, subject
 			about, ids = append(about, o.ID), append(ids, o.ID)
 		}
 		// The last link of all: ids that name nothing any more go as well.
-		if after, err = tx.Link(after, conflicts, true, slices.Concat(ids, c.links)...); err != nil {
+		if after, err = unlink(tx, after, slices.Concat(ids, c.links)...); err != nil {
 			return err
 		}
 		tx.Why().Memories = about

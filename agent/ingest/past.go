@@ -33,6 +33,9 @@ func (f *finisher) history() (*past, error) {
 		case c.Op == vault.OpUpdate:
 			named = append(named, about...)
 		}
+		for _, line := range c.Trailers.All(flagTrailer) {
+			p.pairs[readFlag(line).pair] = true
+		}
 		for _, a := range about {
 			for _, b := range named {
 				p.pairs[pair(a, b)] = true
@@ -54,10 +57,16 @@ func (f *finisher) declined(m vault.Memory) (bool, error) {
 	return err == nil && p.finished[m.ID], err
 }
 
+// linked reports whether a decision about two memories waits for a person.
+func linked(m, old vault.Memory) bool {
+	return slices.Contains(m.Conflicts, old.ID) || slices.Contains(old.Conflicts, m.ID) ||
+		slices.Contains(m.MayOutdate, old.ID) || slices.Contains(old.MayOutdate, m.ID)
+}
+
 // declinedPair reports whether something was decided of two memories before that
 // neither of them says any more.
 func (f *finisher) declinedPair(m, old vault.Memory) (bool, error) {
-	if f.w.Again || m.ID == "" || old.ID == "" || slices.Contains(m.Conflicts, old.ID) || slices.Contains(old.Conflicts, m.ID) {
+	if f.w.Again || m.ID == "" || old.ID == "" || linked(m, old) {
 		return false, nil
 	}
 	p, err := f.history()

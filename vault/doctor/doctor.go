@@ -46,7 +46,7 @@ func Checks() []Check {
 		{ID: "deep-nesting", Finds: "lists or quotations nested so deeply that they are read as text"},
 		{ID: "secret", Finds: "a password, key or token in a file"},
 		{ID: "duplicate-id", Finds: "two files with the same id", Mends: "the younger one gets an id of its own, in a commit", mend: mendIDs},
-		{ID: "dangling-id", Finds: "supersedes, superseded_by or conflicts_with names a memory that is not there"},
+		{ID: "dangling-id", Finds: "supersedes, superseded_by, conflicts_with or may_outdate names a memory that is not there"},
 		{ID: "notebook-size", Finds: "a notebook that holds more than its limit", look: notebooks},
 		{ID: "dead-link", Finds: "a link in a memory, notebook or skill that leads to nothing", look: deadLinks},
 		{ID: "public-remote", Finds: "transcripts are committed, and a remote leads to a host of public repositories; advice, no damage", look: publicRemotes},

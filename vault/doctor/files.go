@@ -46,7 +46,7 @@ func files(ctx context.Context, x *exam) error {
 		if m.ID != "" {
 			ids[m.ID] = append(ids[m.ID], f.Path)
 		}
-		refs[f.Path] = references(m, data)
+		refs[f.Path] = references(m)
 	}
 	x.duplicates(ctx, ids)
 	return x.dangling(ids, refs)
@@ -104,16 +104,12 @@ func fenceOf(line string) string {
 }
 
 // references are the ids that a memory names.
-func references(m vault.Memory, data []byte) []string {
+func references(m vault.Memory) []string {
 	out := slices.Clone(m.Supersedes)
 	if m.SupersededBy != "" {
 		out = append(out, m.SupersededBy)
 	}
-	d := markdown.Parse(data)
-	if v, ok := d.Meta("conflicts_with"); ok {
-		out = append(out, v.List()...)
-	}
-	return out
+	return slices.Concat(out, m.Conflicts, m.MayOutdate)
 }
 
 // duplicates reports, for each id that several files have, all but the oldest.

@@ -64,6 +64,20 @@ func asking(e *console.Env) func(done, total int) {
 	}
 }
 
+// printReasons lists the features that decided.
+func printReasons(w io.Writer, why []encode.Reason) error {
+	for _, r := range why {
+		line := fmt.Sprintf("    %+.2f  %s", r.Weight, r.Feature)
+		if r.Words != "" {
+			line += ": " + console.Line1(r.Words)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func printDecisions(w io.Writer, decisions []ingest.Decision, dry bool) error {
 	for _, d := range decisions {
 		path, was := console.Line1(d.Place()), console.Line1(d.Was)

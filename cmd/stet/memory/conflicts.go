@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
+	"stet/agent/encode"
 	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -20,8 +21,9 @@ func conflictsCommand() *console.Command {
 		Name: "conflicts", Group: console.Memory,
 		Summary: "show memories that cannot both be true, and settle which is",
 		MaxArgs: 0,
-		Details: "What \"stet remember\" finds contradictory without being certain is stored and linked\n" +
-			"with conflicts_with in both files. --keep archives the other side, so that agents do\n" +
+		Details: "Contradictions come first: both memories name each other in conflicts_with. Then come\n" +
+			"memories that a newer one may outdate, the likeliest first: the newer one names the older\n" +
+			"one in may_outdate, and search and show say so. --keep archives the other side, so that agents do\n" +
 			"not write it again; --both keeps the two and takes the link away; --merge opens both\n" +
 			"texts in your editor, and what you save is what the memory says from now on, the other\n" +
 			"side goes to the archive. Saved empty or unchanged, nothing happens. Each is one commit.\n" +
@@ -40,6 +42,7 @@ func conflictsCommand() *console.Command {
 			&cli.StringFlag{Name: "merge", Usage: "the `MEMORY` that is to say what is true of both"},
 			&cli.StringFlag{Name: "text", Usage: "with --merge: the `TEXT`, \"-\" for standard input, instead of an editor"},
 			&cli.BoolFlag{Name: "settle", Usage: "ask about each"},
+			&cli.BoolFlag{Name: "explain", Usage: "list the features that decided"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 		}, console.WriteFlags()),
 		Run: disputes,
@@ -51,10 +54,12 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 	switch {
 	case len(given) > 1:
 		return agent.Usagef("--%s and --%s exclude each other", given[0], given[1])
+	case in.IsSet("explain") && len(given) > 0:
+		return agent.Usagef("--explain goes with the list")
 	case in.IsSet("text") && !in.IsSet("merge"):
 		return agent.Usagef("--text goes with --merge")
 	case len(given) == 0:
-		return listDisputes(ctx, e)
+		return listDisputes(ctx, e, in.Bool("explain"))
 	}
 	v, _, err := e.Writer(ctx)
 	if err != nil {
@@ -83,11 +88,13 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 
 // A disputeView is one pair under --json.
 type disputeView struct {
-	A agent.Memory `json:"a"`
-	B agent.Memory `json:"b"`
+	A      agent.Memory    `json:"a"`
+	B      agent.Memory    `json:"b"`
+	Likely float64         `json:"likely"` // 1 for a contradiction, else that B may outdate A
+	Why    []encode.Reason `json:"why,omitempty"`
 }
 
-func listDisputes(ctx context.Context, e *console.Env) error {
+func listDisputes(ctx context.Context, e *console.Env, explain bool) error {
 	v, err := e.Reader(ctx)
 	if err != nil {
 		return err
@@ -99,7 +106,11 @@ func listDisputes(ctx context.Context, e *console.Env) error {
 	}
 	views := make([]disputeView, 0, len(found))
 	for _, d := range found {
-		views = append(views, viewDispute(d))
+		view := viewDispute(d)
+		if explain {
+			view.Why = d.Explain().Why
+		}
+		views = append(views, view)
 	}
 	result := struct {
 		Conflicts []disputeView `json:"conflicts"`
@@ -108,7 +119,7 @@ func listDisputes(ctx context.Context, e *console.Env) error {
 }
 
 func viewDispute(d ingest.Dispute) disputeView {
-	pair := disputeView{A: agent.ViewMemory(d.A), B: agent.ViewMemory(d.B)}
+	pair := disputeView{A: agent.ViewMemory(d.A), B: agent.ViewMemory(d.B), Likely: d.Likely}
 	a, b := string(d.A.Body), string(d.B.Body)
 	pair.A.Body, pair.B.Body = &a, &b
 	return pair
@@ -120,7 +131,10 @@ func printDisputes(w io.Writer, e *console.Env, views []disputeView) error {
 		if i > 0 {
 			gap = "\n"
 		}
-		if _, err := fmt.Fprintf(w, "%s%s%s", gap, side(e, d.A), side(e, d.B)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s%s%s", gap, side(e, d.A), side(e, d.B), likely(d)); err != nil {
+			return err
+		}
+		if err := printReasons(w, d.Why); err != nil {
 			return err
 		}
 	}
@@ -128,6 +142,14 @@ func printDisputes(w io.Writer, e *console.Env, views []disputeView) error {
 		e.Note(`"stet conflicts --keep MEMORY" settles one, "--both MEMORY" keeps the two, "--merge MEMORY" opens them in your editor; --settle asks about each`)
 	}
 	return nil
+}
+
+// likely says of a flag how sure it is.
+func likely(d disputeView) string {
+	if d.Likely == 1 {
+		return ""
+	}
+	return fmt.Sprintf("the second may outdate the first (%.0f %% likely)\n", 100*d.Likely)
 }
 
 // side is one memory of a pair: where, since when and from where, and what it says.

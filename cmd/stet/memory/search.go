@@ -90,13 +90,15 @@ type hitView struct {
 	Updated    string      `json:"updated,omitempty"`
 	// The memory that replaced this one, "" for what is still valid.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	ValidFrom    string `json:"valid_from,omitempty"`
-	ValidUntil   string `json:"valid_until,omitempty"`
-	Message      int    `json:"message,omitempty"` // its number in a transcript
-	Role         string `json:"role,omitempty"`
-	Speaker      string `json:"speaker,omitempty"`
-	Ref          string `json:"ref,omitempty"`
-	Explain      string `json:"explain,omitempty"`
+	// The memory that may outdate this one.
+	MayBeOutdatedBy *doubtView `json:"may_be_outdated_by,omitempty"`
+	ValidFrom       string     `json:"valid_from,omitempty"`
+	ValidUntil      string     `json:"valid_until,omitempty"`
+	Message         int        `json:"message,omitempty"` // its number in a transcript
+	Role            string     `json:"role,omitempty"`
+	Speaker         string     `json:"speaker,omitempty"`
+	Ref             string     `json:"ref,omitempty"`
+	Explain         string     `json:"explain,omitempty"`
 }
 
 func search(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -234,10 +236,37 @@ func printSessions(w io.Writer, e *console.Env, in *console.Input, res *index.Re
 	return nil
 }
 
+// A doubtView is a memory that may outdate the one it is told with.
+type doubtView struct {
+	Path vault.Path `json:"path"`
+	ID   string     `json:"id,omitempty"`
+	Date string     `json:"date,omitempty"` // YYYY-MM-DD, UTC
+}
+
+func viewDoubt(d *index.Doubt) *doubtView {
+	if d == nil {
+		return nil
+	}
+	view := &doubtView{Path: d.Path, ID: d.ID}
+	if !d.Updated.IsZero() {
+		view.Date = d.Updated.UTC().Format(time.DateOnly)
+	}
+	return view
+}
+
+// String names the memory and its date: "may be outdated by memories/new.md (2026-03-01)".
+func (d *doubtView) String() string {
+	text := "may be outdated by " + console.Line1(string(d.Path))
+	if d.Date != "" {
+		text += " (" + d.Date + ")"
+	}
+	return text
+}
+
 func viewHit(h index.Hit) hitView {
 	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
 		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
-		SupersededBy: h.SupersededBy, Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
+		SupersededBy: h.SupersededBy, MayBeOutdatedBy: viewDoubt(h.DoubtedBy), Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
 	for _, t := range []struct {
 		from time.Time
 		to   *string
@@ -261,6 +290,9 @@ func printHit(w io.Writer, e *console.Env, in *console.Input, h index.Hit) error
 	note := ""
 	if h.Message > 0 && h.SupersededBy != "" {
 		note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
+	}
+	if d := viewDoubt(h.DoubtedBy); d != nil {
+		note = "  [" + d.String() + "]"
 	}
 	if _, err := fmt.Fprintf(w, "%s  %s%s%s\n", e.Paint(console.Cyan, line), who, highlight(e, h), note); err != nil {
 		return err

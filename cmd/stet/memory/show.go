@@ -43,6 +43,7 @@ func showCommand() *console.Command {
 type shown struct {
 	memory vault.Memory
 	data   []byte
+	doubt  *doubtView // the memory that may outdate it
 }
 
 func show(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -79,6 +80,9 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		all = append(all, s)
 	}
+	if rev == "" {
+		doubt(ctx, e, v, all)
+	}
 	return e.PagedAnswer(ctx, showAnswer(all, past), func(w io.Writer) error {
 		for i, s := range all {
 			if err := printMemory(w, e, s, in.Bool("body"), len(all) > 1, i); err != nil {
@@ -87,6 +91,27 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return nil
 	})
+}
+
+// doubt looks up in the search index which memories may outdate those that are shown.
+// Without an index nothing is known of it.
+func doubt(ctx context.Context, e *console.Env, v *vault.Vault, all []shown) {
+	x, err := e.Index(v, true)
+	if err != nil {
+		return
+	}
+	for i := range all {
+		m := &all[i].memory
+		if m.ID == "" || m.Class != vault.ClassMemory {
+			continue
+		}
+		if all[i].doubt = viewDoubt(x.Doubted(ctx, m.ID)); all[i].doubt != nil && !e.JSON {
+			e.Note("%s %s", console.Line1(string(m.Path)), all[i].doubt)
+		}
+	}
+	if err := x.Close(); err != nil {
+		e.Warn("close search index: %v", err)
+	}
 }
 
 // readEntry reads what a word names: a file, or with "FILE#HASH" one entry of it.
@@ -114,7 +139,7 @@ func readEntry(ctx context.Context, e *console.Env, v *vault.Vault, word, rev st
 func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
 	if rev != "" {
 		m, data, err := v.ReadAt(ctx, rev, ref)
-		return shown{m, data}, err
+		return shown{memory: m, data: data}, err
 	}
 	m, err := v.Resolve(ctx, ref)
 	if errors.Is(err, vault.ErrNotFound) {
@@ -127,7 +152,7 @@ func read(ctx context.Context, v *vault.Vault, ref, rev string) (shown, error) {
 	if err != nil {
 		return shown{}, err
 	}
-	return shown{vault.ReadMemory(m.Path, data), data}, nil
+	return shown{memory: vault.ReadMemory(m.Path, data), data: data}, nil
 }
 
 // readPath reads a file that is no memory. What stands there but cannot be read
@@ -145,7 +170,7 @@ func readPath(v *vault.Vault, ref string, unknown error) (shown, error) {
 	case err != nil:
 		return shown{}, err
 	}
-	return shown{vault.ReadMemory(p, data), data}, nil
+	return shown{memory: vault.ReadMemory(p, data), data: data}, nil
 }
 
 // A pastView says of an answer that it is not about what is there now.
@@ -156,21 +181,25 @@ type pastView struct {
 
 // showAnswer is one memory, or a list of them when more were asked for.
 func showAnswer(all []shown, past pastView) any {
-	views := make([]agent.Memory, 0, len(all))
+	type shownView struct {
+		agent.Memory
+		MayBeOutdatedBy *doubtView `json:"may_be_outdated_by,omitempty"`
+	}
+	views := make([]shownView, 0, len(all))
 	for _, s := range all {
-		view := agent.ViewMemory(s.memory)
+		view := shownView{agent.ViewMemory(s.memory), s.doubt}
 		body := strings.ToValidUTF8(string(s.memory.Body), "\ufffd")
 		view.Body = &body
 		views = append(views, view)
 	}
 	if len(views) == 1 {
 		return struct {
-			agent.Memory
+			shownView
 			pastView
 		}{views[0], past}
 	}
 	return struct {
-		Memories []agent.Memory `json:"memories"`
+		Memories []shownView `json:"memories"`
 		pastView
 	}{views, past}
 }
