@@ -40,6 +40,20 @@ func doubted(recs []record, hidden []bool) map[string]Doubt {
 	return out
 }
 
+// doubtsIn is doubted of a source, which an opened index has at hand.
+func doubtsIn(src source, hidden []bool) map[string]Doubt {
+	if seg, ok := src.(*segSource); ok {
+		return seg.st.opened.doubts
+	}
+	return doubted(src.records(), hidden)
+}
+
+func (h *Hit) doubt(doubts map[string]Doubt) {
+	if d, ok := doubts[h.ID]; ok && h.ID != "" && h.SupersededBy == "" {
+		h.DoubtedBy = &d
+	}
+}
+
 // Doubted tells which memory may outdate the one with an id, as the index was last
 // written; nil for none, and where there is no index.
 func (x *Index) Doubted(ctx context.Context, id string) *Doubt {

@@ -314,12 +314,7 @@ func (s *searching) files(src source, hidden []bool) error {
 	top, total = s.fuse(src, e, keep, top, total)
 	s.res.Total, s.res.Hits, s.res.Tier = total, nil, ""
 	lines := newLiner(s.parsed, e)
-	var doubts map[string]Doubt
-	if seg, ok := src.(*segSource); ok {
-		doubts = seg.st.opened.doubts
-	} else {
-		doubts = doubted(recs, hidden)
-	}
+	doubts := doubtsIn(src, hidden)
 	skip := max(0, s.q.Offset)
 	for _, m := range top {
 		if skip > 0 {
@@ -330,9 +325,7 @@ func (s *searching) files(src source, hidden []bool) error {
 			break
 		}
 		if hit, ok := s.hit(recs, &recs[m.doc], hidden != nil && hidden[m.doc], m, lines); ok {
-			if d, ok := doubts[strings.ToLower(hit.ID)]; ok && hit.SupersededBy == "" {
-				hit.DoubtedBy = &d
-			}
+			hit.doubt(doubts)
 			s.res.Hits = append(s.res.Hits, hit)
 			if s.res.Tier == "" || tierRank(hit.Tier) > tierRank(s.res.Tier) {
 				s.res.Tier = hit.Tier
