@@ -120,6 +120,7 @@ type ModelCheck struct {
 	Options llm.Options
 	Model   llm.Model
 	Reply   llm.Reply
+	Answer  string // read from the form that every task asks for
 	TookMS  int64
 	Err     error
 }
@@ -179,11 +180,15 @@ func (e *Environment) checkModel(ctx context.Context, l *llm.Ledger, c *ModelChe
 	c.Model = client.Model()
 	e.note("asking %s at %s", c.Model.Name, c.Model.Host)
 	began := e.o.Now()
-	c.Reply, err = client.Generate(ctx, llm.Request{
-		Task: "doctor", System: "You are asked whether you can be reached.", MaxTokens: checkTokens,
-		Messages: []llm.Message{{Role: llm.User, Text: `Answer with the one word "ready" and nothing else.`}},
+	type ready struct {
+		Answer string `json:"answer"`
+	}
+	var said ready
+	said, c.Reply, err = llm.Ask[ready](ctx, client, "ready", llm.Request{
+		Task: "doctor", System: "You are asked whether you can be reached, and whether you can answer in JSON.", MaxTokens: checkTokens,
+		Messages: []llm.Message{{Role: llm.User, Text: `Answer with this JSON and nothing else: {"answer": "ready"}`}},
 	})
-	c.TookMS = e.o.Now().Sub(began).Milliseconds()
+	c.Answer, c.TookMS = said.Answer, e.o.Now().Sub(began).Milliseconds()
 	return err
 }
 

@@ -10,13 +10,15 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 )
 
 // An anthropicClient speaks Anthropic's messages, written here: the official
 // library would double the size of stet's binary.
 type anthropicClient struct {
 	call
-	url string
+	url           string
+	noTemperature atomic.Bool // the model has refused one
 }
 
 const anthropicVersion = "2023-06-01" // of the protocol; the newest there is
@@ -29,6 +31,8 @@ type anthropicRequest struct {
 	Tools     []anthropicTool    `json:"tools,omitempty"`
 	Choice    *anthropicChoice   `json:"tool_choice,omitempty"`
 	Stream    bool               `json:"stream"`
+	// Temperature is 0 for an answer in a given form; nil leaves it to the server.
+	Temperature *float64 `json:"temperature,omitempty"`
 }
 
 type anthropicMessage struct {
@@ -81,6 +85,9 @@ func (c *anthropicClient) request(req Request) anthropicRequest {
 	if a := req.Answer; a != nil {
 		out.Tools = append(out.Tools, anthropicTool{a.Name, "Give the answer.", a.JSON})
 		out.Choice = &anthropicChoice{"tool", a.Name}
+		if !c.noTemperature.Load() {
+			out.Temperature = new(float64)
+		}
 	}
 	return out
 }
@@ -107,6 +114,14 @@ func anthropicBlocks(m Message) []anthropicBlock {
 func (c *anthropicClient) Generate(ctx context.Context, req Request) (Reply, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
+	reply, err := c.try(ctx, req)
+	if learn(err)&noTemperature != 0 && !c.noTemperature.Swap(true) {
+		return c.try(ctx, req) // the server has done nothing yet
+	}
+	return reply, err
+}
+
+func (c *anthropicClient) try(ctx context.Context, req Request) (Reply, error) {
 	body, err := json.Marshal(c.request(req))
 	if err != nil {
 		return Reply{}, err

@@ -9,7 +9,7 @@
 // go to the host that was named and to no other. A key stands in one request
 // header and nowhere else: not in an error, a log or a file. An answer that was
 // cut off, is empty or is no answer is an error and never half a reply; what
-// [Ask] returns has exactly the fields that were asked for.
+// [Ask] returns has the fields that were asked for.
 //
 // Every call is written into a [Ledger] before it is made and again when it is
 // over, so that the daily limit holds for all processes together and a killed
@@ -68,7 +68,7 @@ type Tool struct {
 }
 
 // A Call is the model's wish to use a tool. Name and Arguments are what it
-// wrote: the tool may not exist and the arguments may be no JSON; see [Decode].
+// wrote: the tool may not exist and the arguments may be no JSON.
 type Call struct {
 	ID        string
 	Name      string

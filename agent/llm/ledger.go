@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -26,6 +27,10 @@ type Ledger struct {
 	root *durable.Root
 	now  func() time.Time
 	wait time.Duration
+
+	mu   sync.Mutex
+	open map[string]float64 // calls of this ledger that are not over, by id
+	over chan struct{}      // closed and replaced when one of them is
 }
 
 const (
@@ -38,7 +43,7 @@ const (
 // NewLedger is the ledger in root, which stays the caller's. wait bounds how
 // long it waits for another process.
 func NewLedger(root *durable.Root, now func() time.Time, wait time.Duration) *Ledger {
-	return &Ledger{root, now, wait}
+	return &Ledger{root: root, now: now, wait: wait, open: map[string]float64{}, over: make(chan struct{})}
 }
 
 // An Entry is one call as it is kept.
@@ -73,10 +78,42 @@ func (e *Entry) take(u Usage) {
 	e.USD, e.Status = u.USD, u.Status
 }
 
-// Begin writes down a call that is about to be made, unless with it the day
-// could cost more than limit dollars: then it fails with [ErrLimit]. Calls that
-// cost nothing are always begun.
+// Begin writes down a call that is about to be made, unless with it the day could cost
+// more than limit dollars: then it fails with [ErrLimit]. Where only the most that other
+// calls of this ledger may cost stands in the way, it waits until one of them is over.
+// Calls that cost nothing are always begun.
 func (l *Ledger) Begin(ctx context.Context, e Entry, limit float64) (Entry, error) {
+	for {
+		over, _ := l.reserved()
+		begun, err := l.begin(ctx, e, limit)
+		var full *limitError
+		if !errors.As(err, &full) {
+			return begun, err
+		}
+		now, usd := l.reserved()
+		if now == over && (usd == 0 || full.spent-usd+e.USD > limit) {
+			return begun, err
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return e, context.Cause(ctx)
+		}
+	}
+}
+
+// reserved is the most that the open calls of this ledger may cost, and what is closed
+// when one of them is over.
+func (l *Ledger) reserved() (over chan struct{}, usd float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, most := range l.open {
+		usd += most
+	}
+	return l.over, usd
+}
+
+func (l *Ledger) begin(ctx context.Context, e Entry, limit float64) (Entry, error) {
 	lock, err := filelock.Acquire(ctx, l.root, ledgerLock, filelock.Options{Wait: l.wait})
 	if err != nil {
 		return e, fmt.Errorf("ledger of model calls: %w", err)
@@ -98,7 +135,13 @@ func (l *Ledger) Begin(ctx context.Context, e Entry, limit float64) (Entry, erro
 			return e, &limitError{spent, e.USD, limit, e.Status}
 		}
 	}
-	return e, l.write(e)
+	if err := l.write(e); err != nil {
+		return e, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[e.ID] = e.USD
+	return e, nil
 }
 
 type limitError struct {
@@ -130,6 +173,7 @@ func Dollars(usd float64) string {
 
 // End writes down how a call went.
 func (l *Ledger) End(ctx context.Context, e Entry) error {
+	defer l.ended(e.ID)
 	// A call that has happened is written down even when nobody waits any more.
 	lock, err := filelock.Acquire(context.WithoutCancel(ctx), l.root, ledgerLock, filelock.Options{Wait: l.wait})
 	if err != nil {
@@ -138,6 +182,15 @@ func (l *Ledger) End(ctx context.Context, e Entry) error {
 	// The kernel drops the lock with the process at the latest.
 	defer func() { _ = lock.Release() }()
 	return l.write(e)
+}
+
+// ended wakes those that wait for a call to be over.
+func (l *Ledger) ended(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, id)
+	close(l.over)
+	l.over = make(chan struct{})
 }
 
 func (l *Ledger) write(e Entry) error {

@@ -129,15 +129,42 @@ func TestWhatACallIsCountedAs(t *testing.T) {
 // that its call can have cost.
 func TestAKilledCallCounts(t *testing.T) {
 	t.Parallel()
-	l := ledgerAt(t, t.TempDir(), noon)
-	if _, err := l.Begin(t.Context(), llm.Entry{Task: "killed", USD: 0.9, Status: llm.CostEstimated}, 1); err != nil {
+	dir := t.TempDir()
+	killed := ledgerAt(t, dir, noon)
+	if _, err := killed.Begin(t.Context(), llm.Entry{Task: "killed", USD: 0.9, Status: llm.CostEstimated}, 1); err != nil {
 		t.Fatal(err)
 	}
+	l := ledgerAt(t, dir, noon) // of the next process
 	if _, err := l.Begin(t.Context(), llm.Entry{USD: 0.2}, 1); !errors.Is(err, llm.ErrLimit) || !strings.Contains(err.Error(), "$0.90 spent today") {
 		t.Errorf("%v", err)
 	}
 	if _, err := l.Begin(t.Context(), llm.Entry{Task: "free"}, 0); err != nil {
 		t.Errorf("what costs nothing is refused: %v", err)
+	}
+}
+
+// What the calls of one process may cost at most is waited for: four at a time, where
+// the limit has room for one alone, are all made.
+func TestOwnReservationsAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Serve(t, func(*llmtest.Request) llm.Reply {
+		return llm.Reply{Text: "yes", Usage: llm.Usage{Input: 1, Output: 1}}
+	})
+	o := model.Options(llm.ModeOpenAI)
+	o.Price = "1/1000" // a tenth of a cent for a token
+	c := llm.Metered(dial(t, o), ledgerAt(t, t.TempDir(), noon), 0.15)
+	var wg sync.WaitGroup
+	errs := make([]error, 12)
+	for i := range errs {
+		wg.Go(func() {
+			req := user("?")
+			req.MaxTokens = 100 // ten cents at most, a tenth of a cent in the end
+			_, errs[i] = c.Generate(t.Context(), req)
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil || model.Tries() != len(errs) {
+		t.Errorf("%d answers: %v", model.Tries(), err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -74,9 +75,7 @@ func TestTextComesWholeAndInPieces(t *testing.T) {
 // want it.
 func TestToolsRoundTrip(t *testing.T) {
 	t.Parallel()
-	save := llm.Tool{Name: "memory_save", Description: "Keep a fact.", Schema: llm.SchemaOf[struct {
-		Text string `json:"text"`
-	}]("x").JSON}
+	save := llm.Tool{Name: "memory_save", Description: "Keep a fact.", Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)}
 	both(t, func(t *testing.T, mode string) {
 		model := llmtest.Serve(t, func(r *llmtest.Request) llm.Reply {
 			r.Must(t, llmtest.Expect{Tools: []string{"memory_save"}, Fields: []string{"text"}})
@@ -94,9 +93,8 @@ func TestToolsRoundTrip(t *testing.T) {
 		if err != nil || reply.Stop != llm.StopTools || len(reply.Calls) != 2 || reply.Text != "Let me." {
 			t.Fatalf("reply %+v, %v", reply, err)
 		}
-		args, err := llm.Decode[struct {
-			Text string `json:"text"`
-		}](reply.Calls[0].Arguments)
+		var args struct{ Text string }
+		err = json.Unmarshal([]byte(reply.Calls[0].Arguments), &args)
 		if err != nil || args.Text != req.Messages[0].Text || reply.Calls[0].ID == reply.Calls[1].ID {
 			t.Fatalf("arguments %+v, %v", args, err)
 		}
@@ -121,35 +119,39 @@ type verdict struct {
 func TestAnswersComeInTheFormAskedFor(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, mode string) {
-		tries := 0
 		model := llmtest.Serve(t, func(r *llmtest.Request) llm.Reply {
 			r.Must(t, llmtest.Expect{Fields: []string{"scope", "importance", "kinds", "action", "note", "keep", "where it belongs"}})
-			if tries++; tries == 1 {
-				return llm.Reply{Text: `{"scope":"/a","importance":0.5,"kinds":[],"action":"burn","note":null}`}
-			}
-			r.Must(t, llmtest.Expect{Messages: []string{`must be one of keep, drop`}})
 			return llm.Reply{Text: `{"scope":"/a","importance":1,"kinds":["x"],"action":"keep","note":null}`}
 		})
-		got, reply, err := llm.Ask[verdict](t.Context(), dial(t, model.Options(mode)), "verdict", user("Where does it belong?"))
+		got, _, err := llm.Ask[verdict](t.Context(), dial(t, model.Options(mode)), "verdict", user("Where does it belong?"))
 		if err != nil || got.Action != "keep" || got.Scope != "/a" || got.Note != nil || len(got.Kinds) != 1 {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		asked := model.Asked()
-		if len(asked) != 2 || reply.Usage.Output <= llm.Tokens(reply.Text) {
-			t.Errorf("asked %d times, usage %+v", len(asked), reply.Usage)
+		if len(asked) != 1 || asked[0].Answer == nil || asked[0].Answer.Name != "verdict" {
+			t.Fatalf("asked %d times, the first in no form", len(asked))
 		}
-		if asked[0].Answer == nil || asked[0].Answer.Name != "verdict" {
-			t.Errorf("the first request asks for no form: %s", asked[0].Body)
+		order := -1
+		for _, field := range []string{`"scope"`, `"importance"`, `"kinds"`, `"action"`, `"note"`} {
+			at := bytes.Index(asked[0].Answer.JSON, []byte(field))
+			if at <= order {
+				t.Errorf("%s stands out of its order in %s", field, asked[0].Answer.JSON)
+			}
+			order = at
+		}
+		var sent struct{ Temperature *float64 }
+		if err := json.Unmarshal(asked[0].Body, &sent); err != nil || sent.Temperature == nil || *sent.Temperature > 1e-9 {
+			t.Errorf("the temperature is not 0: %s", asked[0].Body)
 		}
 	})
 }
 
-func TestASecondWrongAnswerIsAnError(t *testing.T) {
+func TestAWrongAnswerIsAnError(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, mode string) {
-		model := llmtest.Serve(t, func(*llmtest.Request) llm.Reply { return llm.Reply{Text: `{"scope":"/a"}`} })
+		model := llmtest.Serve(t, func(*llmtest.Request) llm.Reply { return llm.Reply{Text: `{"colour":"/a"}`} })
 		_, _, err := llm.Ask[verdict](t.Context(), dial(t, model.Options(mode)), "verdict", user("?"))
-		if !errors.Is(err, llm.ErrAbsurd) || model.Tries() != 2 {
+		if !errors.Is(err, llm.ErrAbsurd) || model.Tries() != 1 {
 			t.Errorf("%v after %d tries", err, model.Tries())
 		}
 		model = llmtest.Serve(t, func(*llmtest.Request) llm.Reply { return llm.Reply{Text: `{"scope":"/a`, Stop: llm.StopLength} })
@@ -158,6 +160,46 @@ func TestASecondWrongAnswerIsAnError(t *testing.T) {
 			t.Errorf("%v after %d tries", err, model.Tries())
 		}
 	})
+}
+
+// A model that wants no temperature says so; it is asked without from then on.
+func TestModelsThatRefuseATemperature(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, mode string) {
+		model := llmtest.Serve(t, func(r *llmtest.Request) llm.Reply {
+			return llm.Reply{Text: `{"scope":"/a","importance":1,"kinds":[],"action":"keep","note":null}`}
+		}).Fail(llmtest.Status(400, "Unsupported value: 'temperature' does not support 0 with this model."))
+		c := dial(t, model.Options(mode))
+		for range 2 {
+			if _, _, err := llm.Ask[verdict](t.Context(), c, "verdict", user("?")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if model.Tries() != 3 {
+			t.Errorf("%d requests, want one that is refused and two that are answered", model.Tries())
+		}
+		for _, r := range model.Asked() {
+			if strings.Contains(string(r.Body), "temperature") {
+				t.Errorf("a temperature is sent: %s", r.Body)
+			}
+		}
+	})
+}
+
+// A refusal that names no field is met once, with nothing optional.
+func TestAVagueRefusal(t *testing.T) {
+	t.Parallel()
+	model := llmtest.Serve(t, func(r *llmtest.Request) llm.Reply {
+		return llm.Reply{Text: `{"scope":"/a","importance":1,"kinds":[],"action":"keep","note":null}`}
+	}).Fail(llmtest.Status(400, "Invalid request: unknown parameter"))
+	c := dial(t, model.Options(llm.ModeOpenAI))
+	if _, _, err := llm.Ask[verdict](t.Context(), c, "verdict", user("?")); err != nil || model.Tries() != 2 {
+		t.Errorf("%v after %d tries", err, model.Tries())
+	}
+	model.Fail(llmtest.Status(400, "no"), llmtest.Status(400, "no"))
+	if _, _, err := llm.Ask[verdict](t.Context(), c, "verdict", user("?")); !errors.Is(err, llm.ErrRejected) || model.Tries() != 3 {
+		t.Errorf("%v after %d tries", err, model.Tries())
+	}
 }
 
 // Servers that do not know a newer field say so; they are asked without it, and

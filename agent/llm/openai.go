@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +29,7 @@ const (
 	noFormat uint32 = 1 << iota
 	noStreamOptions
 	noOldMax
+	noTemperature
 )
 
 func refusals() map[uint32][]string {
@@ -35,6 +37,7 @@ func refusals() map[uint32][]string {
 		noFormat:        {"response_format", "json_schema", "structured output", "grammar"},
 		noStreamOptions: {"stream_options"},
 		noOldMax:        {"max_completion_tokens"},
+		noTemperature:   {"temperature"},
 	}
 }
 
@@ -53,6 +56,9 @@ func (c *openaiClient) Generate(ctx context.Context, req Request) (Reply, error)
 		without := c.without.Load()
 		reply, err := c.try(ctx, req, without)
 		learnt := learn(err) &^ without
+		if learnt == 0 && req.Answer != nil && vague(err) {
+			learnt = (noFormat | noStreamOptions | noTemperature) &^ without
+		}
 		if learnt == 0 {
 			return reply, err
 		}
@@ -76,6 +82,14 @@ func learn(err error) uint32 {
 		}
 	}
 	return fields
+}
+
+// vague reports a refusal that names no field we know: the server is asked once more
+// without any optional field.
+func vague(err error) bool {
+	var e *CallError
+	return errors.As(err, &e) && errors.Is(err, ErrRejected) && learn(err) == 0 &&
+		(e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }
 
 func (c *openaiClient) try(ctx context.Context, req Request, without uint32) (Reply, error) {
@@ -166,6 +180,9 @@ func (c *openaiClient) request(req Request, without uint32) openai.ChatCompletio
 		out.Tools = append(out.Tools, openai.Tool{Type: openai.ToolTypeFunction,
 			Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
 	}
+	if req.Answer != nil && without&noTemperature == 0 && !newNames(c.model.Name) {
+		out.Temperature = math.SmallestNonzeroFloat32 // the library sends no zero
+	}
 	if req.Answer != nil && without&noFormat == 0 {
 		out.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: req.Answer.Name, Schema: req.Answer.JSON, Strict: true}}
@@ -173,8 +190,8 @@ func (c *openaiClient) request(req Request, without uint32) openai.ChatCompletio
 	return out
 }
 
-// newNames are the models that refuse max_tokens; the library refuses to send
-// it for them.
+// newNames are the models that refuse max_tokens and a temperature; the library
+// refuses to send them.
 func newNames(model string) bool {
 	for _, p := range []string{"o1", "o3", "o4", "gpt-5"} {
 		if strings.HasPrefix(model, p) {

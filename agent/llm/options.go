@@ -247,12 +247,13 @@ func (c *call) lost(req Request, reply Reply) Reply {
 // withoutThinking drops the thoughts that some local models write in front of
 // their answer.
 func withoutThinking(text string) string {
-	rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "<think>")
-	if !ok {
-		return text
-	}
-	if _, answer, ok := strings.Cut(rest, "</think>"); ok {
-		return strings.TrimLeft(answer, " \t\r\n")
+	text = strings.TrimPrefix(text, "\ufeff")
+	for _, tag := range []string{"think>", "thinking>"} {
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \t\r\n"), "<"+tag); ok {
+			if _, answer, ok := strings.Cut(rest, "</"+tag); ok {
+				return strings.TrimLeft(answer, " \t\r\n")
+			}
+		}
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -34,86 +35,80 @@ func absurd(format string, args ...any) error {
 
 func (r *run) place(ctx context.Context, n Note) (*Placed, error) {
 	req := request(taskPlace, prompts.Place{Note: cut(n.Text, maxText), Title: n.Title, Kind: n.Kind, Scopes: r.Scopes, Categories: r.Categories})
-	said, _, err := llm.AskOnce[prompts.Placed](ctx, r.Model, "place", req)
+	said, _, err := llm.Ask[prompts.Placed](ctx, r.Model, "place", req)
 	if err != nil {
 		return nil, err
 	}
-	return r.placed(said)
+	return r.placed(said), nil
 }
 
 const (
-	maxDepth      = 3 // of a scope that a model makes
+	maxNew        = 3 // parts of a scope that a model adds to one in use
 	maxPart       = 40
 	maxCategories = 5
-	maxCategory   = 40
 )
 
-// placed checks an answer. A scope or category that is in use is taken as it is
-// written there.
-func (r *run) placed(said prompts.Placed) (*Placed, error) {
-	if !(said.Importance >= 0 && said.Importance <= 1) {
-		return nil, absurd("importance is %v", said.Importance)
-	}
-	out := &Placed{Importance: math.Round(said.Importance*100) / 100, Scope: inUse(r.Scopes, said.Scope)}
-	if out.Scope == "" {
-		scope, err := newScope(said.Scope)
-		if err != nil {
-			return nil, err
-		}
-		if out.Scope = inUse(r.Scopes, scope); out.Scope == "" {
-			out.Scope = scope
-		}
-	}
-	if len(said.Categories) > maxCategories {
-		return nil, absurd("%d categories", len(said.Categories))
+// placed brings an answer into bounds. A scope or category that is in use is taken as
+// it is written there.
+func (r *run) placed(said prompts.Placed) *Placed {
+	out := &Placed{Scope: r.scope(said.Scope), Importance: 0.5}
+	if f := said.Importance; f != nil {
+		out.Importance = math.Round(max(min(*f, 1), 0)*100) / 100
 	}
 	for _, c := range said.Categories {
 		if known := inUse(r.Categories, c); known != "" {
-			out.Categories = append(out.Categories, known)
+			c = known
+		} else if c = plain(c); c == "" {
 			continue
 		}
-		c = strings.ToLower(strings.TrimSpace(c))
-		if c == "" {
-			continue
+		if !slices.Contains(out.Categories, c) && len(out.Categories) < maxCategories {
+			out.Categories = append(out.Categories, c)
 		}
-		if !plain(c, maxCategory) {
-			return nil, absurd("a category is %q", cut(c, maxCategory))
-		}
-		out.Categories = append(out.Categories, c)
 	}
-	return out, nil
+	return out
 }
 
-// newScope is a scope that nobody used before, in its one form.
-func newScope(said string) (string, error) {
+// scope is the scope that a model means. Nothing makes a new project.
+func (r *run) scope(said string) string {
+	if known := inUse(r.Scopes, said); known != "" {
+		return known
+	}
 	var parts []string
 	for part := range strings.SplitSeq(said, "/") {
-		part = strings.ToLower(strings.TrimSpace(part))
-		if part == "" {
-			continue
+		if part = plain(part); part != "" {
+			parts = append(parts, part)
 		}
-		if !plain(part, maxPart) {
-			return "", absurd("a part of the scope is %q", cut(part, maxPart))
+	}
+	if len(parts) > 0 && parts[0] == "memories" { // the folder that the scopes are in
+		parts = parts[1:]
+	}
+	for n := len(parts); n > 0; n-- {
+		if known := inUse(r.Scopes, "/"+strings.Join(parts[:n], "/")); known != "" {
+			return strings.Join(append([]string{known}, parts[n:min(n+maxNew, len(parts))]...), "/")
 		}
-		parts = append(parts, part)
 	}
-	switch {
-	case len(parts) > maxDepth:
-		return "", absurd("the scope has %d parts", len(parts))
-	case len(parts) > 0 && parts[0] == "projects":
-		return "", absurd("it makes a project")
+	if len(parts) > 0 && parts[0] == "projects" {
+		parts = parts[1:]
 	}
-	return "/" + strings.Join(parts, "/"), nil
+	return "/" + strings.Join(parts[:min(maxNew, len(parts))], "/")
 }
 
-// plain reports whether s is a word or a few, with a letter or digit in it.
-func plain(s string, longest int) bool {
-	if utf8.RuneCountInString(s) > longest || !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-		return false
+// plain is s as a part of a scope or a category: letters, digits and few signs in lower
+// case, "" when there is no letter or digit in it.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r), strings.ContainsRune("-_.+#&'", r):
+			return unicode.ToLower(r)
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return -1
+	}, s)
+	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return ""
 	}
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !strings.ContainsRune(" -_.+#&'", r)
-	})
+	return strings.TrimSpace(string([]rune(s)[:min(maxPart, utf8.RuneCountInString(s))]))
 }
 
 func inUse(list []string, said string) string {
@@ -134,7 +129,7 @@ func (r *run) judge(ctx context.Context, n Note) ([]Action, error) {
 		}
 		j.Stored = append(j.Stored, prompts.Stored{Number: i + 1, Note: s.Text, Scope: s.Scope, Date: date})
 	}
-	said, _, err := llm.AskOnce[prompts.Judged](ctx, r.Model, "judge", request(taskJudge, j))
+	said, _, err := llm.Ask[prompts.Judged](ctx, r.Model, "judge", request(taskJudge, j))
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func reader(t llmtest.TB) llmtest.Answer {
 			if err := json.Unmarshal([]byte(user), &p); err != nil {
 				t.Errorf("the request is no JSON: %v", err)
 			}
-			placed := prompts.Placed{Scope: "/", Categories: []string{}, Importance: 0.5}
+			placed := prompts.Placed{Scope: "/", Categories: []string{}}
 			for _, s := range p.Scopes {
 				if strings.Contains(p.Note, strings.TrimPrefix(s, "/")) && s != "/" {
 					placed.Scope = s
@@ -182,8 +182,6 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 		"too sure":   action(`{"number":1,"action":"keep","text":"","confidence":2}`),
 		"nothing":    action(`{"number":1,"action":"update","text":" ","confidence":1}`),
 		"NUL":        action(`{"number":1,"action":"update","text":"a\u0000b","confidence":1}`),
-		"more":       action(keep) + action(keep),
-		"fields":     `{"actions":[` + keep + `],"also_delete":["memories/x.md"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,16 +201,20 @@ func TestPlaces(t *testing.T) {
 		`{"suggested_scope":"infra/DB/","categories":["C++","Database"],"importance":0.876}`: "/infra/db [c++ database] 0.88",
 		`{"suggested_scope":"/PEOPLE/Family","categories":[" MySQL "],"importance":0}`:       "/People/family [mysql] 0",
 		`{"suggested_scope":"","categories":[""],"importance":1}`:                            "/ [] 1",
-		`{"suggested_scope":"/a/b/c/d","categories":[],"importance":1}`:                      "absurd",
-		`{"suggested_scope":"/../../etc","categories":[],"importance":1}`:                    "absurd",
-		`{"suggested_scope":"/projects/mine","categories":[],"importance":1}`:                "absurd",
+		`{"suggested_scope":"/a/b/c/d","categories":[],"importance":1}`:                      "/a/b/c [] 1",
+		`{"suggested_scope":"/People/Family/a/b/c/d","categories":[],"importance":1}`:        "/People/family/a/b/c [] 1",
+		`{"suggested_scope":"memories/home","categories":[],"importance":1}`:                 "/home [] 1",
+		`{"suggested_scope":"/../../etc","categories":[],"importance":1}`:                    "/etc [] 1",
+		`{"suggested_scope":"/projects/mine/db","categories":[],"importance":1}`:             "/mine/db [] 1",
 		`{"suggested_scope":"/projects/known","categories":[],"importance":1}`:               "/projects/known [] 1",
-		`{"suggested_scope":"/` + long + `","categories":[],"importance":1}`:                 "absurd",
-		`{"suggested_scope":"/a\nb","categories":[],"importance":1}`:                         "absurd",
-		`{"suggested_scope":"/a","categories":["` + long + `"],"importance":1}`:              "absurd",
-		`{"suggested_scope":"/a","categories":["a","b","c","d","e","f"],"importance":1}`:     "absurd",
-		`{"suggested_scope":"/a","categories":[],"importance":1.5}`:                          "absurd",
-		`{"suggested_scope":"/a","categories":[],"importance":"high"}`:                       "absurd",
+		`{"suggested_scope":"/projects/known/db","categories":[],"importance":1}`:            "/projects/known/db [] 1",
+		`{"suggested_scope":"/` + long + `","categories":[],"importance":1}`:                 "/" + long[:40] + " [] 1",
+		`{"suggested_scope":"/a\nb:c","categories":[],"importance":1}`:                       "/a bc [] 1",
+		`{"suggested_scope":"/a","categories":["a","?","b","B","c","d","e","f"]}`:            "/a [a b c d e] 0.5",
+		`{"suggested_scope":"/a","categories":null,"importance":8}`:                          "/a [] 1",
+		`{"suggested_scope":"/a","categories":"x","importance":"-0.5"}`:                      "/a [x] 0",
+		`{"suggested_scope":"/a","categories":[],"importance":"high"}`:                       "/a [] 0.5",
+		`{"file_it":"nowhere"}`: "absurd",
 	} {
 		s := llmtest.Serve(t, func(*llmtest.Request) llm.Reply { return llm.Reply{Text: answer} }).Free()
 		th := think(t, s, pipeline.Pipeline{Scopes: []string{"/People/family", "/projects/known"}, Categories: []string{"mysql"}}, pipeline.Note{Text: "A note.", Place: true})[0]

@@ -45,7 +45,7 @@ func Summarise(ctx context.Context, v *vault.Vault, model llm.Client, question s
 	if len(ask.Conversations) == 0 || len(v.Secrets("sessions/question.md", []byte(question))) > 0 {
 		return nil, fmt.Errorf("summarise: %w: there is nothing that a model may be shown", vault.ErrRefused)
 	}
-	said, _, err := llm.AskOnce[prompts.Recapped](ctx, model, "recap", llm.Request{Task: taskSummary, System: ask.System(), MaxTokens: summaryTokens,
+	said, _, err := llm.Ask[prompts.Recapped](ctx, model, "recap", llm.Request{Task: taskSummary, System: ask.System(), MaxTokens: summaryTokens,
 		Messages: []llm.Message{{Role: llm.User, Text: ask.User()}}})
 	if err != nil {
 		return nil, err

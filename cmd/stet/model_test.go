@@ -48,16 +48,16 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	s := llmtest.Serve(tb, func(r *llmtest.Request) llm.Reply {
-		if r.Answer != nil {
+		if r.Answer == nil || r.Answer.Name != "ready" {
 			return helpful(tb, r)
 		}
-		r.Must(tb, llmtest.Expect{System: []string{"can be reached"}})
-		quoted := regexp.MustCompile(`"(\w+)"`).FindStringSubmatch(r.Messages[len(r.Messages)-1].Text)
+		r.Must(tb, llmtest.Expect{System: []string{"can be reached"}, Fields: []string{"answer"}})
+		quoted := regexp.MustCompile(`\{"answer": "\w+"\}`).FindStringSubmatch(r.Messages[len(r.Messages)-1].Text)
 		if quoted == nil {
-			tb.Errorf("the request quotes no word: %q", r.Text())
+			tb.Errorf("the request shows no answer: %q", r.Text())
 			return llm.Reply{Text: "?"}
 		}
-		return llm.Reply{Text: quoted[1], Usage: llm.Usage{Input: 1000, Output: 100}}
+		return llm.Reply{Text: quoted[0], Usage: llm.Usage{Input: 1000, Output: 100}}
 	})
 	all := ts.Value(askedKey{}).(*servers)
 	all.list = append(all.list, s)
@@ -131,7 +131,8 @@ func helpful(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 		r.Must(tb, llmtest.Expect{System: []string{"suggested_scope", "importance", "gives you no orders"}})
 		var p prompts.Place
 		read(&p)
-		out := prompts.Placed{Scope: "/", Categories: []string{}, Importance: 0.5}
+		importance := 0.5
+		out := prompts.Placed{Scope: "/", Categories: []string{}, Importance: &importance}
 		for _, s := range p.Scopes {
 			if name := path.Base(s); name != "/" && strings.Contains(strings.ToLower(p.Note), name) {
 				out.Scope = s
@@ -143,7 +144,7 @@ func helpful(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 			}
 		}
 		if strings.Contains(p.Note, "must") {
-			out.Importance = 0.9
+			importance = 0.9
 		}
 		return reply(out)
 	}

@@ -44,7 +44,7 @@ func (p Place) User() string {
 type Placed struct {
 	Scope      string   `json:"suggested_scope" desc:"a path like /infra/db, or /"`
 	Categories []string `json:"categories" desc:"one to three single words"`
-	Importance float64  `json:"importance" desc:"from 0 to 1"`
+	Importance *float64 `json:"importance" desc:"from 0 to 1"`
 }
 
 // Judge asks what a new note does to stored ones.

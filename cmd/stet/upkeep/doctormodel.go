@@ -27,7 +27,8 @@ type modelView struct {
 	Error      string         `json:"error,omitempty"`
 }
 
-// doctorModel asks every configured model once. It needs no vault.
+// doctorModel asks every configured model once, for JSON in a given form as every task of
+// stet does. It needs no vault.
 func doctorModel(ctx context.Context, e *console.Env) error {
 	checks, err := e.CheckModels(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func doctorModel(ctx context.Context, e *console.Env) error {
 	var failed []error
 	for _, c := range checks {
 		v := modelView{Slots: c.Slots, Provider: c.Model.Provider, Model: c.Model.Name, Host: c.Model.Host, OK: c.Err == nil,
-			Answer: console.Line1(strings.TrimSpace(c.Reply.Text)), TookMS: c.TookMS,
+			Answer: console.Line1(strings.TrimSpace(c.Answer)), TookMS: c.TookMS,
 			Input: c.Reply.Usage.Input, Output: c.Reply.Usage.Output, USD: c.Reply.Usage.USD, CostStatus: c.Reply.Usage.Status}
 		if c.Err != nil {
 			v.Error, failed = c.Err.Error(), append(failed, fmt.Errorf("models.%s: %w", c.Slots[0], c.Err))
