@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,6 +100,7 @@ type builder struct {
 	nextSeg uint64
 	done    func(files int) // told after every batch; may be nil
 	out     *segfile.Writer
+	keep    func(field int, term string) bool // the terms that are indexed; nil is all
 }
 
 // build reads files in batches and hands the segments made of them to sink, in
@@ -194,6 +196,7 @@ func (b *builder) read(ctx context.Context, files []vault.File) ([]*document, *b
 				default:
 					info.Path = files[i].Path
 					items[i].docs, items[i].rec = b.split(a, data, info)
+					b.trim(items[i].docs)
 					if racy(info, at) {
 						items[i].rec.flags |= flagRacy
 					}
@@ -217,6 +220,18 @@ func (b *builder) read(ctx context.Context, files []vault.File) ([]*document, *b
 		out.recs = append(out.recs, items[i].rec)
 	}
 	return docs, out
+}
+
+// trim leaves out the terms that are not indexed. Lengths stay as they are.
+func (b *builder) trim(docs []*document) {
+	if b.keep == nil {
+		return
+	}
+	for _, d := range docs {
+		for f := range d.bags {
+			d.bags[f].terms = slices.DeleteFunc(d.bags[f].terms, func(t termFreq) bool { return !b.keep(f, t.term) })
+		}
+	}
 }
 
 // textless is the record of a file that cannot be read. Unless the reason lies

@@ -72,7 +72,7 @@ func (x *Index) Vocabulary(ctx context.Context, texts, groups []string, private 
 // A census knows of every record where it stands.
 type census struct {
 	*searching
-	src        *segSource
+	src        *state
 	stems      *stemmer
 	known      map[string]Usage // by stem
 	scopes     []string
@@ -87,7 +87,7 @@ type census struct {
 
 func newCensus(s *searching, st *state, private bool) *census {
 	recs, hidden := st.man.recs, st.opened.hidden
-	c := &census{searching: s, src: &segSource{st: st}, stems: newStemmer(s.x.lang), known: map[string]Usage{}, common: max(commonLeast, len(recs)/commonPart),
+	c := &census{searching: s, src: st, stems: newStemmer(s.x.lang), known: map[string]Usage{}, common: max(commonLeast, len(recs)/commonPart),
 		scope: make([]int32, len(recs)), tags: make([][]int32, len(recs))}
 	scopes, categories := map[string]int32{}, map[string]int32{}
 	folder, at := "", int32(-1)

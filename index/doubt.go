@@ -42,8 +42,8 @@ func doubted(recs []record, hidden []bool) map[string]Doubt {
 
 // doubtsIn is doubted of a source, which an opened index has at hand.
 func doubtsIn(src source, hidden []bool) map[string]Doubt {
-	if seg, ok := src.(*segSource); ok {
-		return seg.st.opened.doubts
+	if st, ok := src.(*state); ok {
+		return st.opened.doubts
 	}
 	return doubted(src.records(), hidden)
 }

@@ -37,14 +37,16 @@ type posting struct {
 	positions    []int32 // ascending; filled in by places
 }
 
-// A source is what a query is evaluated on: Bluge's segments, or the files
-// themselves. Both give the same postings, so both give the same answer.
+// A source is what a query is evaluated on. Every source of the same files gives the
+// same postings, and so the same answer.
 type source interface {
 	// records are the files, in path order.
 	records() []record
 	// layout says which documents belong to which record; nil where each record
 	// is one document, of the same number.
 	layout() *layout
+	// superseded marks the records that are superseded; nil when there are none.
+	superseded() []bool
 	// stats are the statistics of a field.
 	stats(field int) similarity
 	// term lists the documents with a term, each once, by ascending number. It
@@ -57,8 +59,6 @@ type source interface {
 	expand(field int, prefix string) ([]string, error)
 	// similar lists the exact terms that word may be a misspelling of, sorted.
 	similar(word string) ([]string, error)
-	// literal lists the documents whose text holds s, ignoring case.
-	literal(s string) ([]posting, error)
 }
 
 // A match is one document of the answer.
@@ -85,6 +85,7 @@ func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy",
 // An evaluation adds up one query on one source.
 type evaluation struct {
 	src     source
+	files   Source
 	ctx     context.Context
 	lang    *language
 	scores  []float64
@@ -100,13 +101,13 @@ type evaluation struct {
 	talk    *talk // set where documents are messages
 }
 
-func newEvaluation(ctx context.Context, src source, lang *language) *evaluation {
+func newEvaluation(ctx context.Context, src source, files Source, lang *language) *evaluation {
 	n, lay := len(src.records()), src.layout()
 	if lay != nil {
 		n = len(lay.owner)
 	}
 	e := &evaluation{
-		src: src, ctx: ctx, lang: lang, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
+		src: src, files: files, ctx: ctx, lang: lang, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
 		near: make([]bool, n), out: make([]bool, n), weights: map[string]float64{}, similar: map[string][]string{},
 	}
 	if lay != nil {
@@ -118,8 +119,8 @@ func newEvaluation(ctx context.Context, src source, lang *language) *evaluation 
 
 // evaluate finds the documents for q that keep lets pass: the best limit of
 // them in order of tier, score and path, and how many there are in all.
-func evaluate(ctx context.Context, src source, q *query, keep func(int32) bool, limit int) (*evaluation, []match, int, error) {
-	e := newEvaluation(ctx, src, q.lang)
+func evaluate(ctx context.Context, src source, files Source, q *query, keep func(int32) bool, limit int) (*evaluation, []match, int, error) {
+	e := newEvaluation(ctx, src, files, q.lang)
 	if err := e.run(q); err != nil {
 		return nil, nil, 0, err
 	}
@@ -202,8 +203,8 @@ func (e *evaluation) run(q *query) error {
 
 // evaluateNotes writes down, for the documents that are keys of notes, every
 // part of their score.
-func evaluateNotes(ctx context.Context, src source, q *query, notes map[int32][]string) error {
-	e := newEvaluation(ctx, src, q.lang)
+func evaluateNotes(ctx context.Context, src source, files Source, q *query, notes map[int32][]string) error {
+	e := newEvaluation(ctx, src, files, q.lang)
 	e.explain = notes
 	return e.run(q)
 }
@@ -222,11 +223,7 @@ func (e *evaluation) clause(c *clause) ([]bool, error) {
 	found := make([]bool, len(e.scores))
 	switch c.kind {
 	case literal:
-		list, err := e.src.literal(c.raw)
-		for _, p := range list {
-			found[p.doc] = true
-		}
-		return found, err
+		return found, e.literal(c.raw, found)
 	case phrase:
 		if e.talk != nil {
 			return found, e.together(c, found)

@@ -234,16 +234,10 @@ func (s *searching) wants() (mem, talk bool) {
 }
 
 // run tries the index and then the files.
-func (s *searching) run(x *part, files []vault.File, answer func(source, []bool) error) error {
+func (s *searching) run(x *part, files []vault.File, answer func(source) error) error {
 	st, err := s.fresh(x, files)
 	if err == nil {
-		src := &segSource{st: st, files: func(text string) ([]posting, error) {
-			return literalPostings(s.ctx, x.src, st.man.recs, st.opened.layout, text)
-		}}
-		err = guard("search", func() error { return answer(src, st.opened.hidden) })
-		runtime.KeepAlive(st)
-		if err == nil {
-			s.passed(st.opened.unread)
+		if err = s.on(st, answer); err == nil {
 			return nil
 		}
 		if s.ctx.Err() == nil {
@@ -257,18 +251,26 @@ func (s *searching) run(x *part, files []vault.File, answer func(source, []bool)
 		s.res.Degraded = reason(err)
 		x.o.Logger.Warn("search index not used", "reason", err)
 	}
-	src, err := scan(s.ctx, s.x.src, files, s.parsed, x.byMessage)
-	if err != nil {
+	if st, err = s.scan(files, x.byMessage); err != nil {
 		return err
 	}
-	s.passed(unread(src.recs))
-	return answer(src, superseded(src.recs))
+	return s.on(st, answer)
+}
+
+// on answers from an open state.
+func (s *searching) on(st *state, answer func(source) error) error {
+	err := guard("search", func() error { return answer(st) })
+	runtime.KeepAlive(st)
+	if err == nil {
+		s.passed(st.opened.unread)
+	}
+	return err
 }
 
 // answer evaluates the query on src and fills in the result. Where phrases
 // leave nothing of a sentence, their words are looked for.
-func (s *searching) answer(src source, hidden []bool) error {
-	return s.orLoosened(func() error { return s.files(src, hidden) }, func() int { return len(s.res.Hits) })
+func (s *searching) answer(src source) error {
+	return s.orLoosened(func() error { return s.files(src) }, func() int { return len(s.res.Hits) })
 }
 
 // orLoosened asks again, more loosely, when an answer is empty.
@@ -286,7 +288,7 @@ func (s *searching) orLoosened(ask func() error, found func() int) error {
 }
 
 // files answers with files.
-func (s *searching) files(src source, hidden []bool) error {
+func (s *searching) files(src source) error {
 	limit := s.q.Limit
 	if limit == 0 {
 		limit = defaultLimit
@@ -298,16 +300,16 @@ func (s *searching) files(src source, hidden []bool) error {
 	if s.x.meaning != nil && ask > 0 {
 		ask = max(ask, meaningPool)
 	}
-	recs := src.records()
+	recs, hidden := src.records(), src.superseded()
 	keep := func(d int32) bool {
 		superseded := hidden != nil && hidden[d] || s.untimely(&recs[d])
 		return recs[d].docs > 0 && s.visible(&recs[d], superseded) && s.parsed.keeps(&recs[d], superseded, 0)
 	}
-	if seg, ok := src.(*segSource); ok && s.usual() {
-		plain, slowly := seg.st.opened.plain(recs), keep
+	if st, ok := src.(*state); ok && s.usual() {
+		plain, slowly := st.opened.plain(recs), keep
 		keep = func(d int32) bool { return plain[d] || slowly(d) }
 	}
-	e, top, total, err := evaluate(s.ctx, src, s.parsed, keep, ask)
+	e, top, total, err := evaluate(s.ctx, src, s.x.src, s.parsed, keep, ask)
 	if err != nil {
 		return err
 	}
@@ -377,7 +379,7 @@ func (s *searching) explain(src source, top []match) error {
 	for _, m := range top {
 		notes[m.doc] = nil
 	}
-	if err := evaluateNotes(s.ctx, src, s.parsed, notes); err != nil {
+	if err := evaluateNotes(s.ctx, src, s.x.src, s.parsed, notes); err != nil {
 		return err
 	}
 	byPath := map[vault.Path]int32{}

@@ -145,8 +145,7 @@ func (s *searching) stored(limit int) (out []vault.Path, err error) {
 	}
 	err = guard("search", func() error {
 		recs, hidden := st.man.recs, st.opened.hidden
-		src := &segSource{st: st, files: func(string) ([]posting, error) { return nil, nil }}
-		_, top, _, err := evaluate(s.ctx, src, s.parsed, func(d int32) bool {
+		_, top, _, err := evaluate(s.ctx, st, s.x.src, s.parsed, func(d int32) bool {
 			return recs[d].docs > 0 && s.visible(&recs[d], hidden != nil && hidden[d])
 		}, limit)
 		for _, m := range top {

@@ -40,12 +40,12 @@ func readFiles(ctx context.Context, src Source, q Query) (*Result, error) {
 	mem, talk := divide(files)
 	wantsMem, wantsTalk := s.wants()
 	s.apart = wantsMem && wantsTalk
-	answer := func(files []vault.File, byMessage bool, f func(source, []bool) error) error {
-		from, err := scan(s.ctx, src, files, s.parsed, byMessage)
+	answer := func(files []vault.File, byMessage bool, f func(source) error) error {
+		from, err := newMapSource(s.ctx, src, files, s.parsed, byMessage)
 		if err != nil {
 			return err
 		}
-		return f(from, superseded(from.recs))
+		return f(from)
 	}
 	if wantsTalk {
 		err = answer(talk, true, s.talkAnswer)

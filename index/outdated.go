@@ -129,11 +129,10 @@ func (s *searching) outdated(mem, talk []vault.File) error {
 	if err := context.Cause(s.ctx); err != nil {
 		return err
 	}
-	src, err := scan(s.ctx, s.x.src, mem, s.parsed, false)
-	if err != nil {
+	if st, err = s.scan(mem, false); err != nil {
 		return err
 	}
-	s.res.Outdated = outdatedBy(src.recs, superseded(src.recs), s.named)
+	s.res.Outdated = outdatedBy(st.man.recs, st.opened.hidden, s.named)
 	return nil
 }
 

@@ -64,10 +64,10 @@ func (s *searching) reports() error {
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	src, err := scan(s.ctx, s.x.src, files, s.parsed, false)
+	st, err := s.scan(files, false)
 	if err != nil {
 		return err
 	}
 	s.reporting, s.q.Limit = true, -1
-	return s.answer(src, nil)
+	return s.on(st, s.answer)
 }

@@ -10,26 +10,22 @@ import (
 	"github.com/blugelabs/ice"
 )
 
-// segSource evaluates on Bluge's reader.
-type segSource struct {
-	st *state
-	// files reads the vault for literal text, which no index holds.
-	files func(s string) ([]posting, error)
-}
+// A state is a source once it is open.
+var _ source = (*state)(nil)
 
-func (s *segSource) records() []record { return s.st.man.recs }
+func (st *state) records() []record { return st.man.recs }
 
-func (s *segSource) layout() *layout { return s.st.opened.layout }
+func (st *state) layout() *layout { return st.opened.layout }
 
-func (s *segSource) stats(field int) similarity { return s.st.opened.stats[field] }
+func (st *state) superseded() []bool { return st.opened.hidden }
 
-func (s *segSource) literal(text string) ([]posting, error) { return s.files(text) }
+func (st *state) stats(field int) similarity { return st.opened.stats[field] }
 
-func (s *segSource) term(field int, term string, room []posting) ([]posting, error) {
-	if len(s.st.opened.segs) == 0 {
+func (st *state) term(field int, term string, room []posting) ([]posting, error) {
+	if len(st.opened.segs) == 0 {
 		return nil, nil
 	}
-	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(field), true, true, false)
+	it, err := st.opened.snap.PostingsIterator([]byte(term), fieldName(field), true, true, false)
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -42,7 +38,7 @@ func (s *segSource) term(field int, term string, room []posting) ([]posting, err
 		if p == nil {
 			return out, putBack(it)
 		}
-		if doc := s.st.opened.docOf[p.Number()]; doc >= 0 {
+		if doc := st.opened.docOf[p.Number()]; doc >= 0 {
 			out = append(out, posting{
 				doc: doc, freq: int32(p.Frequency()), length: int32(normLength(p.Norm())), number: uint32(p.Number()),
 			})
@@ -51,12 +47,12 @@ func (s *segSource) term(field int, term string, room []posting) ([]posting, err
 }
 
 // members lists the documents with a term, none where there are more than most.
-func (s *segSource) members(field int, term string, most int, room []int32) ([]int32, error) {
+func (st *state) members(field int, term string, most int, room []int32) ([]int32, error) {
 	out := room[:0]
-	if len(s.st.opened.segs) == 0 {
+	if len(st.opened.segs) == 0 {
 		return out, nil
 	}
-	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(field), false, false, false)
+	it, err := st.opened.snap.PostingsIterator([]byte(term), fieldName(field), false, false, false)
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -71,17 +67,17 @@ func (s *segSource) members(field int, term string, most int, room []int32) ([]i
 		if p == nil {
 			return out, putBack(it)
 		}
-		if doc := s.st.opened.docOf[p.Number()]; doc >= 0 {
+		if doc := st.opened.docOf[p.Number()]; doc >= 0 {
 			out = append(out, doc)
 		}
 	}
 }
 
-func (s *segSource) places(term string, list []posting) error {
+func (st *state) places(term string, list []posting) error {
 	if len(list) == 0 {
 		return nil
 	}
-	it, err := s.st.opened.snap.PostingsIterator([]byte(term), fieldName(fieldExact), true, true, true)
+	it, err := st.opened.snap.PostingsIterator([]byte(term), fieldName(fieldExact), true, true, true)
 	if err != nil {
 		return damaged(err)
 	}
@@ -122,13 +118,13 @@ func positionsOf(p segment.Posting) []int32 {
 	return out
 }
 
-func (s *segSource) expand(field int, prefix string) ([]string, error) {
-	return s.dictionary(field, prefix, nil, func(string) bool { return true })
+func (st *state) expand(field int, prefix string) ([]string, error) {
+	return st.dictionary(field, prefix, nil, func(string) bool { return true })
 }
 
-func (s *segSource) similar(word string) ([]string, error) {
+func (st *state) similar(word string) ([]string, error) {
 	_, first := utf8.DecodeRuneInString(word)
-	return s.dictionary(wordsField(s.st.byMessage), word[:first], similarAutomaton(word), func(term string) bool { return isSimilar(word, term) })
+	return st.dictionary(wordsField(st.byMessage), word[:first], similarAutomaton(word), func(term string) bool { return isSimilar(word, term) })
 }
 
 // similarAutomaton steers the walk through a dictionary past what cannot be
@@ -150,11 +146,11 @@ func similarAutomaton(word string) segment.Automaton {
 // any) and keep let pass. It asks segment by segment: Bluge's own iterator over all of them
 // reads in goroutines, where a fault in a mapped file that somebody cut short
 // would end the process.
-func (s *segSource) dictionary(field int, prefix string, a segment.Automaton, keep func(string) bool) ([]string, error) {
+func (st *state) dictionary(field int, prefix string, a segment.Automaton, keep func(string) bool) ([]string, error) {
 	start := []byte(prefix)
 	end := append([]byte(prefix), 0xff) // above any UTF-8 continuation of prefix
 	var out []string
-	for _, f := range s.st.opened.segs {
+	for _, f := range st.opened.segs {
 		seg, err := ice.Load(segment.NewDataBytes(f.data))
 		if err != nil {
 			return nil, damaged(err)

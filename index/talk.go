@@ -139,7 +139,7 @@ type ranking struct {
 // [evaluate]. Beside those that match are those next to them, unless the query
 // requires something.
 func evaluateTalk(ctx context.Context, src source, q *query, keep func(int32) bool, limit int, from *texts, old *Outdated) (*ranking, []match, int, error) {
-	e := newEvaluation(ctx, src, q.lang)
+	e := newEvaluation(ctx, src, from.src, q.lang)
 	e.talk.bits = q.bits()
 	if err := e.run(q); err != nil {
 		return nil, nil, 0, err

@@ -14,13 +14,13 @@ import (
 
 // talkAnswer evaluates the query on messages and fills in the result: all of
 // it when the query asks for sessions only, else the best of a few sessions.
-func (s *searching) talkAnswer(src source, hidden []bool) error {
-	return s.orLoosened(func() error { return s.conversations(src, hidden) }, func() int { return len(s.res.Hits) + len(s.res.Sessions) })
+func (s *searching) talkAnswer(src source) error {
+	return s.orLoosened(func() error { return s.conversations(src) }, func() int { return len(s.res.Hits) + len(s.res.Sessions) })
 }
 
 // conversations answers with messages.
-func (s *searching) conversations(src source, hidden []bool) error {
-	recs, lay := src.records(), src.layout()
+func (s *searching) conversations(src source) error {
+	recs, lay, hidden := src.records(), src.layout(), src.superseded()
 	facts := newTalk(recs, lay)
 	keep := func(d int32) bool {
 		rec := lay.owner[d]
@@ -175,17 +175,17 @@ func (s *searching) message(r *ranking, m match, lines *liner) (Hit, bool) {
 // stillThere evaluates the query on a transcript that has changed since it was
 // compared.
 func (s *searching) stillThere(rec *record, n int32, file *transcript) bool {
-	one, err := scan(s.ctx, s.x.src, []vault.File{{Path: rec.path, Size: file.info.Size, ModTime: file.info.ModTime}}, s.parsed, true)
+	one, err := s.scan([]vault.File{{Path: rec.path, Size: file.info.Size, ModTime: file.info.ModTime}}, true)
 	if err != nil {
 		return false
 	}
-	_, list, _, err := evaluateTalk(s.ctx, one, s.parsed, func(int32) bool { return true }, 0, s.texts, nil)
-	for _, m := range list {
-		if m.doc == n {
-			return err == nil
-		}
-	}
-	return false
+	found := false
+	err = guard("search", func() error {
+		_, list, _, err := evaluateTalk(s.ctx, one, s.parsed, func(int32) bool { return true }, 0, s.texts, nil)
+		found = slices.ContainsFunc(list, func(m match) bool { return m.doc == n })
+		return err
+	})
+	return err == nil && found
 }
 
 // explainTalk says what the scores of hits are made of.
@@ -199,7 +199,7 @@ func (s *searching) explainTalk(src source, r *ranking, hits []Hit) error {
 		}
 		notes[docs[i]] = nil
 	}
-	if err := evaluateNotes(s.ctx, src, s.parsed, notes); err != nil {
+	if err := evaluateNotes(s.ctx, src, s.x.src, s.parsed, notes); err != nil {
 		return err
 	}
 	for i := range hits {
