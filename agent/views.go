@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"strings"
 	"time"
 
 	"stet/vault"
@@ -32,7 +33,17 @@ type Memory struct {
 	Hash         vault.Hash  `json:"hash,omitempty"`
 	Problem      string      `json:"problem,omitempty"`
 	Body         *string     `json:"body,omitempty"`
+	// The memory that may outdate this one; [Memories.Show] alone says so.
+	MayBeOutdatedBy *Doubt `json:"may_be_outdated_by,omitempty"`
+	stored          vault.Memory
+	data            []byte
 }
+
+// Stored is the memory as the vault holds it.
+func (m Memory) Stored() vault.Memory { return m.stored }
+
+// Data is the bytes of the file that [Memories.Show] has read.
+func (m Memory) Data() []byte { return m.data }
 
 // ViewMemory renders m without its body.
 func ViewMemory(m vault.Memory) Memory {
@@ -41,8 +52,16 @@ func ViewMemory(m vault.Memory) Memory {
 		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
 		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created), Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
 		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy, MayOutdate: m.MayOutdate,
-		Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem,
+		Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem, stored: m,
 	}
+}
+
+// viewWithBody renders m with a text of it, made valid UTF-8.
+func viewWithBody(m vault.Memory, body string, data []byte) Memory {
+	out := ViewMemory(m)
+	body = strings.ToValidUTF8(body, "\ufffd")
+	out.Body, out.data = &body, data
+	return out
 }
 
 // ViewMemories renders many, never nil.
@@ -67,14 +86,18 @@ type Commit struct {
 	Trailers map[string]string `json:"trailers,omitempty"`
 	Changes  []vault.Change    `json:"changes,omitempty"`
 	Diff     string            `json:"diff,omitempty"`
+	at       time.Time
 }
+
+// At is when the commit was made.
+func (c Commit) At() time.Time { return c.at }
 
 // ViewCommit renders c. A trailer that stands more than once has its values
 // joined by newlines.
 func ViewCommit(c vault.Commit) Commit {
 	view := Commit{
 		Rev: c.Rev, Parents: append([]vault.Revision{}, c.Parents...), Op: c.Op, Subject: c.Subject, Body: c.Body,
-		Author: c.Author, Email: c.AuthorEmail, When: stamp(c.When), Changes: c.Changes,
+		Author: c.Author, Email: c.AuthorEmail, When: stamp(c.When), Changes: c.Changes, at: c.When,
 	}
 	for _, t := range c.Trailers {
 		if view.Trailers == nil {

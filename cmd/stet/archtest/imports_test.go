@@ -48,7 +48,7 @@ func edges() []edge {
 		{"agent/pipeline", []string{"agent/llm", "templates/prompts"}, "texts in, thoughts of a model out: it knows no vault and so can touch nothing"},
 		{"agent/ingest", []string{"agent/encode", "agent/llm", "agent/pipeline", "agent/place", "index", "vault", "vault/links", "vault/notebook", "markdown"}, "the one door that stores: searches, lets rules and model judge, writes through the vault"},
 		{"agent/approval", []string{"agent/ingest", "markdown", "vault", "vault/notebook", "vault/proposal", "vault/settings", "vault/tombstone"}, "what a person does with proposals, through the vault's public API and the door that stores"},
-		{"agent", []string{"agent/ingest", "agent/llm", "index", "index/embed", "vault", "vault/durable", "vault/filelock", "vault/session", "vault/settings"}, "the use cases: what front ends call, and nothing below it may import"},
+		{"agent", []string{"agent/ingest", "agent/llm", "index", "index/embed", "index/past", "markdown", "vault", "vault/durable", "vault/filelock", "vault/links", "vault/session", "vault/settings"}, "the use cases: what front ends call, and nothing below it may import"},
 		{"agent/match", []string{"agent/encode", "markdown", "templates/lexicon", "vault"}, "a description in, the memories it means out; writes through the vault"},
 		{"index/watch", []string{"vault", "index"}, "hints to the index and to adopt, through their public API"},
 		{"vault/session", []string{"markdown", "vault", "vault/guard", "vault/settings"}, "open and sealed conversations, over the one writer"},

@@ -3,8 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,107 +35,64 @@ func linksCommand() *console.Command {
 	}
 }
 
-// A linkView is one link under --json.
-type linkView struct {
-	From     vault.Path  `json:"from"`
-	Line     int         `json:"line"`
-	Kind     string      `json:"kind"`
-	Target   string      `json:"target"` // as written, decoded
-	Fragment string      `json:"fragment,omitempty"`
-	Text     string      `json:"text,omitempty"`
-	To       vault.Path  `json:"to,omitempty"`
-	State    links.State `json:"state"`
-}
-
-func viewLink(edge links.Edge) linkView {
-	l := edge.Link
-	return linkView{From: edge.From, Line: l.Line, Kind: string(l.Kind), Target: l.Target, Fragment: l.Fragment, Text: l.Text,
-		To: edge.Target.Path, State: edge.Target.State}
-}
-
 func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
-	switch named, back, dead, orphans := len(in.Words) == 1, in.Bool("back"), in.Bool("dead"), in.Bool("orphans"); {
-	case back && !named:
+	named, orphans := len(in.Words) == 1, in.Bool("orphans")
+	o := agent.LinksOptions{Back: in.Bool("back"), Dead: in.Bool("dead")}
+	switch {
+	case o.Back && !named:
 		return agent.Usagef("--back needs a memory").Suggest("stet links MEMORY --back")
-	case orphans && (named || dead):
+	case orphans && (named || o.Dead):
 		return agent.Usagef("--orphans stands alone")
-	case back && dead:
+	case o.Back && o.Dead:
 		return agent.Usagef("--back and --dead exclude each other: a dead link leads to no memory")
+	case named:
+		o.Ref = in.Words[0]
 	}
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	var p vault.Path
-	if len(in.Words) == 1 {
-		m, err := v.Resolve(ctx, e.Ref(v, in.Words[0]))
+	return e.With(ctx, true, func(a *agent.App) error {
+		if orphans {
+			return showOrphans(ctx, e, a)
+		}
+		found, err := a.Memories().Links(ctx, o)
 		if err != nil {
 			return err
 		}
-		p = m.Path
-	}
-	g, err := links.Load(ctx, v)
-	if err != nil {
-		return err
-	}
-	if in.Bool("orphans") {
-		return printOrphans(e, g.Orphans())
-	}
-	edges := g.All()
-	switch {
-	case in.Bool("back"):
-		edges = g.Back(p)
-	case p != "":
-		edges = g.Of(p)
-	}
-	if in.Bool("dead") {
-		edges = slices.DeleteFunc(edges, func(x links.Edge) bool { return x.Target.State != links.Dead })
-	}
-	return printLinks(e, edges)
-}
-
-func printLinks(e *console.Env, edges []links.Edge) error {
-	views := make([]linkView, 0, len(edges))
-	for _, edge := range edges {
-		views = append(views, viewLink(edge))
-	}
-	if len(edges) == 0 {
-		e.Note("no links")
-	}
-	result := struct {
-		Links []linkView `json:"links"`
-	}{views}
-	return e.Answer(result, func(w io.Writer) error {
-		for _, x := range views {
-			to := string(x.To)
-			switch x.State {
-			case links.Dead:
-				to = "nothing"
-			case links.Outside:
-				to = "outside the vault"
-			case links.Archived:
-				to += "  [archived]"
-			}
-			at := e.Paint(console.Cyan, console.Line1(fmt.Sprintf("%s:%d", x.From, x.Line)))
-			if _, err := fmt.Fprintf(w, "%s  %s -> %s\n", at, console.Line1(x.Target), console.Line1(to)); err != nil {
-				return err
-			}
+		if len(found) == 0 {
+			e.Note("no links")
 		}
-		return nil
+		result := struct {
+			Links []agent.Link `json:"links"`
+		}{found}
+		return e.Show(result, func(p *console.Printer) { printLinks(p, found) })
 	})
 }
 
-func printOrphans(e *console.Env, found []vault.Path) error {
+func printLinks(p *console.Printer, found []agent.Link) {
+	for _, x := range found {
+		to := string(x.To)
+		switch x.State {
+		case links.Dead:
+			to = "nothing"
+		case links.Outside:
+			to = "outside the vault"
+		case links.Archived:
+			to += "  [archived]"
+		}
+		at := p.Paint(console.Cyan, console.Line1(fmt.Sprintf("%s:%d", x.From, x.Line)))
+		p.Printf("%s  %s -> %s\n", at, console.Line1(x.Target), console.Line1(to))
+	}
+}
+
+func showOrphans(ctx context.Context, e *console.Env, a *agent.App) error {
+	found, err := a.Memories().Orphans(ctx)
+	if err != nil {
+		return err
+	}
 	result := struct {
 		Orphans []vault.Path `json:"orphans"`
-	}{append([]vault.Path{}, found...)}
-	return e.Answer(result, func(w io.Writer) error {
-		for _, p := range found {
-			if _, err := fmt.Fprintln(w, console.Line1(string(p))); err != nil {
-				return err
-			}
+	}{found}
+	return e.Show(result, func(p *console.Printer) {
+		for _, file := range found {
+			p.Printf("%s\n", console.Line1(string(file)))
 		}
-		return nil
 	})
 }

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"text/template"
@@ -61,50 +60,24 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	v, err := e.Reader(ctx)
+	at, err := asOf(e, in)
 	if err != nil {
 		return err
 	}
-	defer e.Close(v)
-	var skipped []vault.Path
-	filter.Skipped = func(p vault.Path, _ error) { skipped = append(skipped, p) }
-	memories, past, err := listed(ctx, e, in, v, filter)
-	if err != nil {
-		return err
-	}
-	warnSkipped(e, "listed", skipped)
-	for _, m := range memories {
-		if m.Problem != "" {
-			e.Warn("%s: %s", m.Path, m.Problem)
+	return e.With(ctx, true, func(a *agent.App) error {
+		found, err := a.Memories().List(ctx, agent.ListOptions{Filter: filter, AsOf: at})
+		if err != nil {
+			return err
 		}
-	}
-	result := struct {
-		AsOf     *asOfView      `json:"as_of,omitempty"`
-		Memories []agent.Memory `json:"memories"`
-		Skipped  []vault.Path   `json:"skipped,omitempty"` // cannot be read
-	}{past, agent.ViewMemories(memories), skipped}
-	return e.Answer(result, func(w io.Writer) error {
-		for _, m := range memories {
-			if err := printEntry(w, e, in, layout, m); err != nil {
-				return err
+		tellMoment(e, found.AsOf)
+		warnSkipped(e, "listed", found.Skipped)
+		tellProblems(e, found.Memories)
+		return e.Show(found, func(p *console.Printer) {
+			for _, m := range found.Memories {
+				printEntry(p, in, layout, m)
 			}
-		}
-		return nil
+		})
 	})
-}
-
-// listed reads what matches, as it is or as it was.
-func listed(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, f vault.Filter) ([]vault.Memory, *asOfView, error) {
-	if !in.IsSet("as-of") {
-		memories, err := v.List(ctx, f)
-		return memories, nil, err
-	}
-	c, view, snap, err := snapshotAt(ctx, e, v, in.String("as-of"))
-	if err != nil {
-		return nil, nil, err
-	}
-	memories, err := snap.List(ctx, f, c.When)
-	return memories, view, err
 }
 
 func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
@@ -133,7 +106,7 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 	f.Since, errs[1] = e.Time(in.String("since"))
 	f.Until, errs[2] = e.Time(in.String("until"))
 	if in.Bool("all") && len(f.Classes) == 0 {
-		f.Classes = liveClasses()
+		f.Classes = agent.LiveClasses()
 	}
 	return f, errors.Join(errs[:]...)
 }
@@ -165,31 +138,32 @@ func listFormat(text string) (*template.Template, error) {
 }
 
 // formatOne prints one line of --format.
-func formatOne(w io.Writer, e *console.Env, layout *template.Template, view any) error {
+func formatOne(p *console.Printer, layout *template.Template, view any) {
 	var b strings.Builder
 	if err := layout.Execute(&b, view); err != nil {
-		return agent.Usagef("%v", err).Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}")
+		p.Fail(agent.Usagef("%v", err).Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}"))
+		return
 	}
-	_, err := fmt.Fprintln(w, e.Stored(b.String()))
-	return err
+	p.Printf("%s\n", p.Stored(b.String()))
 }
 
-func printEntry(w io.Writer, e *console.Env, in *console.Input, layout *template.Template, m vault.Memory) error {
+func printEntry(p *console.Printer, in *console.Input, layout *template.Template, m agent.Memory) {
 	switch {
 	case layout != nil:
-		return formatOne(w, e, layout, agent.ViewMemory(m))
+		formatOne(p, layout, m)
+		return
 	case in.Bool("paths") || in.Bool("null"):
-		return printPath(w, in, m.Path)
+		printPath(p, in, m.Path)
+		return
 	}
-	line := e.Paint(console.Cyan, console.Line1(string(m.Path)))
-	if title := headline(m); title != "" {
+	line := p.Paint(console.Cyan, console.Line1(string(m.Path)))
+	if title := headline(m.Stored()); title != "" {
 		line += "  " + title
 	}
-	if extra := marks(m); extra != "" {
+	if extra := marks(m.Stored()); extra != "" {
 		line += "  [" + extra + "]"
 	}
-	_, err := fmt.Fprintln(w, line)
-	return err
+	p.Printf("%s\n", line)
 }
 
 // headlineWidth leaves room for a path and the marks on a usual screen line.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"text/template"
@@ -62,45 +61,6 @@ func searchCommand() *console.Command {
 	}
 }
 
-// A searchAnswer is what search prints under --json.
-type searchAnswer struct {
-	Query    string       `json:"query"`
-	AsOf     *asOfView    `json:"as_of,omitempty"`
-	Tier     string       `json:"tier"`
-	Total    int          `json:"total"`
-	Degraded string       `json:"degraded,omitempty"`
-	TookMS   float64      `json:"took_ms"`
-	Skipped  []vault.Path `json:"skipped,omitempty"` // cannot be read
-	Hits     []hitView    `json:"hits"`
-	Sessions []hitView    `json:"sessions"` // the best of a few conversations, beside the hits
-}
-
-type hitView struct {
-	Path       vault.Path  `json:"path"`
-	Line       int         `json:"line"`
-	ID         string      `json:"id,omitempty"`
-	Title      string      `json:"title"`
-	Kind       string      `json:"kind,omitempty"`
-	Scope      string      `json:"scope"`
-	Categories []string    `json:"categories"`
-	Class      vault.Class `json:"class"`
-	Score      float64     `json:"score"`
-	Tier       string      `json:"tier"`
-	Snippet    string      `json:"snippet"`
-	Updated    string      `json:"updated,omitempty"`
-	// The memory that replaced this one, "" for what is still valid.
-	SupersededBy string `json:"superseded_by,omitempty"`
-	// The memory that may outdate this one.
-	MayBeOutdatedBy *doubtView `json:"may_be_outdated_by,omitempty"`
-	ValidFrom       string     `json:"valid_from,omitempty"`
-	ValidUntil      string     `json:"valid_until,omitempty"`
-	Message         int        `json:"message,omitempty"` // its number in a transcript
-	Role            string     `json:"role,omitempty"`
-	Speaker         string     `json:"speaker,omitempty"`
-	Ref             string     `json:"ref,omitempty"`
-	Explain         string     `json:"explain,omitempty"`
-}
-
 func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	classes, err := classesOf(in)
 	if err != nil {
@@ -110,52 +70,38 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	if in.Bool("interactive") && in.IsSet("as-of") {
+	pick := in.Bool("interactive")
+	if pick && in.IsSet("as-of") {
 		return agent.Usagef("-i opens the file as it is now, which --as-of does not show")
 	}
-	if in.Bool("interactive") && (e.JSON || layout != nil || in.Bool("paths") || in.Bool("null")) {
+	if pick && (e.JSON || layout != nil || in.Bool("paths") || in.Bool("null")) {
 		return agent.Usagef("-i is for a person: it cannot be used with --json, --format or --paths")
 	}
-	v, err := e.Reader(ctx)
-	if err != nil {
+	o := agent.SearchOptions{Query: index.Query{
+		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"), Scope: in.String("scope"),
+		Kind: in.String("kind"), Category: in.String("category"), Archived: in.Bool("archived"), Class: classes, Explain: in.Bool("explain"),
+	}}
+	if o.AsOf, err = asOf(e, in); err != nil {
 		return err
 	}
-	defer e.Close(v)
-	x, past, err := openSearch(ctx, e, in, v)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err := x.Close(); err != nil {
-			e.Warn("close search index: %v", err)
+	return e.With(ctx, pick, func(a *agent.App) error {
+		found, err := a.Memories().Search(ctx, o)
+		if err != nil {
+			return err
 		}
-	}()
-	q := index.Query{
-		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"),
-		Scope: scopeFlag(e, v, in.String("scope")), Kind: in.String("kind"), Category: in.String("category"),
-		Archived: in.Bool("archived"), Class: classes, Explain: in.Bool("explain"),
-	}
-	if q.Limit == 0 {
-		q.Limit = -1 // the index takes 0 for its default
-	}
-	res, err := x.Search(ctx, q)
-	if err != nil {
-		return err
-	}
-	if past != nil {
-		res.Degraded = "" // that there is no index of the past was said
-	}
-	if res.Degraded != "" {
-		e.Warn("search is degraded: %s; the hits are right all the same", res.Degraded)
-	}
-	warnSkipped(e, "searched", res.Skipped)
-	for _, w := range res.Warnings {
-		e.Warn("%s", w)
-	}
-	if in.Bool("interactive") {
-		return pick(ctx, e, in, v, res)
-	}
-	return printHits(e, in, q, res, layout, past)
+		tellMoment(e, found.AsOf)
+		if found.Degraded != "" {
+			e.Warn("index unavailable (%s); searched files directly", found.Degraded)
+		}
+		warnSkipped(e, "searched", found.Skipped)
+		for _, w := range found.Warnings {
+			e.Warn("%s", w)
+		}
+		if pick {
+			return pickHit(ctx, e, in, a, slices.Concat(found.Hits, found.Sessions))
+		}
+		return showFound(e, in, found, layout)
+	})
 }
 
 // warnSkipped tells of files and folders that cannot be read; the answer is
@@ -177,139 +123,63 @@ func warnSkipped(e *console.Env, verb string, paths []vault.Path) {
 // maxSkipped bounds the names in a sentence.
 const maxSkipped = 5
 
-// scopeFlag is the scope as it stands in the vault: a person's own folder as it
-// is, else the name that remember would have given it.
-func scopeFlag(e *console.Env, v *vault.Vault, scope string) string {
-	name := strings.Trim(scope, "/")
-	if name == "" || e.Exists(v, vault.Path("memories/"+name)) || e.Exists(v, vault.Path(name)) {
-		return scope
+func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *template.Template) error {
+	if len(found.Hits)+len(found.Sessions) == 0 {
+		e.Note("no hits for %q", found.Query)
 	}
-	return vault.SlugScope(scope)
-}
-
-func printHits(e *console.Env, in *console.Input, q index.Query, res *index.Result, layout *template.Template, past *asOfView) error {
-	answer := searchAnswer{Query: q.Text, AsOf: past, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
-		TookMS: float64(res.Took.Microseconds()) / 1000, Hits: make([]hitView, 0, len(res.Hits)), Sessions: make([]hitView, 0, len(res.Sessions))}
-	for _, h := range res.Hits {
-		answer.Hits = append(answer.Hits, viewHit(h))
-	}
-	for _, h := range res.Sessions {
-		answer.Sessions = append(answer.Sessions, viewHit(h))
-	}
-	if len(res.Hits)+len(res.Sessions) == 0 {
-		e.Note("no hits for %q", q.Text)
-	}
-	err := e.Answer(answer, func(w io.Writer) error {
+	err := e.Show(found, func(p *console.Printer) {
 		if layout != nil {
-			return formatHits(w, e, layout, slices.Concat(answer.Hits, answer.Sessions))
-		}
-		for _, h := range res.Hits {
-			if err := printHit(w, e, in, h); err != nil {
-				return err
+			for _, h := range slices.Concat(found.Hits, found.Sessions) {
+				formatOne(p, layout, h)
 			}
+			return
 		}
-		return printSessions(w, e, in, res)
+		for _, h := range found.Hits {
+			printHit(p, in, h)
+		}
+		if len(found.Sessions) == 0 || in.Bool("null") || in.Bool("paths") {
+			return
+		}
+		if len(found.Hits) > 0 {
+			p.Printf("\n")
+		}
+		p.Printf("in sessions:\n") // apart from what is noted
+		for _, h := range found.Sessions {
+			printHit(p, in, h)
+		}
 	})
-	if err == nil && e.ErrTerminal && len(res.Hits) > 0 {
-		e.Note("%d of %d hits, %s, %s", len(res.Hits), res.Total, res.Tier, res.Took.Round(time.Millisecond))
+	if err == nil && e.ErrTerminal && len(found.Hits) > 0 {
+		e.Note("%d of %d hits, %s, %s", len(found.Hits), found.Total, found.Tier, found.Took.Round(time.Millisecond))
 	}
 	return err
 }
 
-// printSessions shows what was said in conversations, apart from what is noted.
-func printSessions(w io.Writer, e *console.Env, in *console.Input, res *index.Result) error {
-	if len(res.Sessions) == 0 || in.Bool("null") || in.Bool("paths") {
-		return nil
-	}
-	title := "in sessions:\n"
-	if len(res.Hits) > 0 {
-		title = "\n" + title
-	}
-	if _, err := io.WriteString(w, title); err != nil {
-		return err
-	}
-	for _, h := range res.Sessions {
-		if err := printHit(w, e, in, h); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A doubtView is a memory that may outdate the one it is told with.
-type doubtView struct {
-	Path vault.Path `json:"path"`
-	ID   string     `json:"id,omitempty"`
-	Date string     `json:"date,omitempty"` // YYYY-MM-DD, UTC
-}
-
-func viewDoubt(d *index.Doubt) *doubtView {
-	if d == nil {
-		return nil
-	}
-	view := &doubtView{Path: d.Path, ID: d.ID}
-	if !d.Updated.IsZero() {
-		view.Date = d.Updated.UTC().Format(time.DateOnly)
-	}
-	return view
-}
-
-// String names the memory and its date: "may be outdated by memories/new.md (2026-03-01)".
-func (d *doubtView) String() string {
-	text := "may be outdated by " + console.Line1(string(d.Path))
-	if d.Date != "" {
-		text += " (" + d.Date + ")"
-	}
-	return text
-}
-
-func viewHit(h index.Hit) hitView {
-	view := hitView{Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
-		Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
-		SupersededBy: h.SupersededBy, MayBeOutdatedBy: viewDoubt(h.DoubtedBy), Message: h.Message, Role: h.Role, Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain}
-	for _, t := range []struct {
-		from time.Time
-		to   *string
-	}{{h.Updated, &view.Updated}, {h.ValidFrom, &view.ValidFrom}, {h.ValidUntil, &view.ValidUntil}} {
-		if !t.from.IsZero() {
-			*t.to = t.from.UTC().Format(time.RFC3339)
-		}
-	}
-	return view
-}
-
-func printHit(w io.Writer, e *console.Env, in *console.Input, h index.Hit) error {
+func printHit(p *console.Printer, in *console.Input, h agent.Hit) {
 	if in.Bool("null") || in.Bool("paths") {
-		return printPath(w, in, h.Path)
+		printPath(p, in, h.Path)
+		return
 	}
-	line := fmt.Sprintf("%s:%d", console.Line1(string(h.Path)), h.Line)
-	who := ""
+	who, note := "", ""
 	if h.Message > 0 {
 		who = console.Line1(cmp.Or(h.Speaker, h.Role)) + ": "
-	}
-	note := ""
-	if h.Message > 0 && h.SupersededBy != "" {
-		note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
-	}
-	if d := viewDoubt(h.DoubtedBy); d != nil {
-		note = "  [" + d.String() + "]"
-	}
-	if _, err := fmt.Fprintf(w, "%s  %s%s%s\n", e.Paint(console.Cyan, line), who, highlight(e, h), note); err != nil {
-		return err
-	}
-	if h.Explain != "" {
-		for l := range strings.Lines(h.Explain) {
-			if _, err := fmt.Fprintf(w, "    %s\n", console.Line1(l)); err != nil {
-				return err
-			}
+		if h.SupersededBy != "" {
+			note = "  [superseded by " + console.Line1(h.SupersededBy) + "]"
 		}
 	}
-	return nil
+	if h.MayBeOutdatedBy != nil {
+		note = "  [" + console.Line1(h.MayBeOutdatedBy.String()) + "]"
+	}
+	p.Printf("%s  %s%s%s\n", hitPlace(p.Env, h), who, highlight(p.Env, h), note)
+	p.Lines("    ", h.Explain)
+}
+
+func hitPlace(e *console.Env, h agent.Hit) string {
+	return e.Paint(console.Cyan, fmt.Sprintf("%s:%d", console.Line1(string(h.Path)), h.Line))
 }
 
 // highlight makes the matched words of a snippet bold. The ranges are byte
 // offsets in order; one that does not fit is left out.
-func highlight(e *console.Env, h index.Hit) string {
+func highlight(e *console.Env, h agent.Hit) string {
 	var b strings.Builder
 	at := 0
 	for _, r := range h.Highlights {
@@ -331,17 +201,16 @@ func snippetText(s string) string {
 
 // printPath prints a path as it is: a program reads it, and -0 keeps any name
 // whole.
-func printPath(w io.Writer, in *console.Input, p vault.Path) error {
+func printPath(p *console.Printer, in *console.Input, file vault.Path) {
 	end := "\n"
 	if in.Bool("null") {
 		end = "\x00"
 	}
-	_, err := io.WriteString(w, string(p)+end)
-	return err
+	p.Printf("%s%s", file, end)
 }
 
 func classesOf(in *console.Input) ([]vault.Class, error) {
-	known := append(liveClasses(), vault.ClassArchive, vault.ClassReport)
+	known := append(agent.LiveClasses(), vault.ClassArchive, vault.ClassReport)
 	var out []vault.Class
 	for _, name := range in.StringSlice("class") {
 		found := false
@@ -357,9 +226,4 @@ func classesOf(in *console.Input) ([]vault.Class, error) {
 		}
 	}
 	return out, nil
-}
-
-// liveClasses is everything that is neither archived nor a report of stet's own.
-func liveClasses() []vault.Class {
-	return []vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill, vault.ClassSession, vault.ClassNote}
 }

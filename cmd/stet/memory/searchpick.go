@@ -8,35 +8,23 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/index"
 	"stet/vault"
 )
 
 // hitFormat reads --format of search.
 func hitFormat(text string) (*template.Template, error) {
-	return parseFormat(text, `'{{.Path}}:{{.Line}} {{.Title}}'`, hitView{Categories: []string{"word"}})
+	return parseFormat(text, `'{{.Path}}:{{.Line}} {{.Title}}'`, agent.Hit{Categories: []string{"word"}})
 }
 
-func formatHits(w io.Writer, e *console.Env, layout *template.Template, hits []hitView) error {
-	for _, h := range hits {
-		if err := formatOne(w, e, layout, h); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pick lets a person choose a hit and opens it in the editor. Where nobody can
+// pickHit lets a person choose a hit and opens it in the editor. Where nobody can
 // be asked the numbered list is all there is.
-func pick(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault, res *index.Result) error {
-	hits := slices.Concat(res.Hits, res.Sessions)
+func pickHit(ctx context.Context, e *console.Env, in *console.Input, a *agent.App, hits []agent.Hit) error {
 	if len(hits) == 0 {
 		e.Note("no hits")
 		return nil
@@ -44,7 +32,7 @@ func pick(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault
 	n := -1
 	var err error
 	if fzf, missing := exec.LookPath("fzf"); missing == nil && e.CanAsk() {
-		n, err = pickWithFzf(ctx, e, fzf, v, hits)
+		n, err = pickWithFzf(ctx, e, fzf, a.Root(), hits)
 	} else {
 		n, err = pickFromList(e, hits)
 	}
@@ -56,15 +44,11 @@ func pick(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault
 }
 
 // pickFromList prints the hits with numbers and reads one; -1 is none.
-func pickFromList(e *console.Env, hits []index.Hit) (int, error) {
-	err := e.Plain(func(w io.Writer) error {
+func pickFromList(e *console.Env, hits []agent.Hit) (int, error) {
+	err := e.Show(nil, func(p *console.Printer) {
 		for i, h := range hits {
-			line := fmt.Sprintf("%s:%d", console.Line1(string(h.Path)), h.Line)
-			if _, err := fmt.Fprintf(w, "%2d  %s  %s\n", i+1, e.Paint(console.Cyan, line), highlight(e, h)); err != nil {
-				return err
-			}
+			p.Printf("%2d  %s  %s\n", i+1, hitPlace(e, h), highlight(e, h))
 		}
-		return nil
 	})
 	if err != nil || !e.CanAsk() {
 		return -1, err
@@ -85,11 +69,11 @@ func pickFromList(e *console.Env, hits []index.Hit) (int, error) {
 
 // pickWithFzf lets fzf choose, with the file beside the list; -1 is none. fzf
 // talks to the terminal itself; its answer is the chosen line.
-func pickWithFzf(ctx context.Context, e *console.Env, fzf string, v *vault.Vault, hits []index.Hit) (int, error) {
+func pickWithFzf(ctx context.Context, e *console.Env, fzf string, root string, hits []agent.Hit) (int, error) {
 	var lines bytes.Buffer
 	for i, h := range hits {
 		// The first three fields are for the preview and for us.
-		fmt.Fprintf(&lines, "%d\t%s\t%d\t%s  %s\n", i+1, filepath.Join(v.Root(), filepath.FromSlash(string(h.Path))), h.Line,
+		fmt.Fprintf(&lines, "%d\t%s\t%d\t%s  %s\n", i+1, filepath.Join(root, filepath.FromSlash(string(h.Path))), h.Line,
 			console.Line1(string(h.Path)), console.Line1(h.Snippet))
 	}
 	cmd := exec.CommandContext(ctx, fzf, "--delimiter", "\t", "--with-nth", "4..", "--no-sort",

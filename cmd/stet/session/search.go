@@ -200,7 +200,7 @@ func searcher(ctx context.Context, e *console.Env, v *vault.Vault) (*index.Index
 // said tells what is to be known about an answer beside the answer.
 func said(e *console.Env, degraded string, warnings []string) {
 	if degraded != "" {
-		e.Warn("search is degraded: %s; the hits are right all the same", degraded)
+		e.Warn("index unavailable (%s); searched files directly", degraded)
 	}
 	for _, w := range warnings {
 		e.Warn("%s", w)

@@ -1,4 +1,4 @@
-package memory
+package agent
 
 import (
 	"errors"
@@ -6,18 +6,17 @@ import (
 	"syscall"
 	"testing"
 
-	"stet/cmd/stet/console"
 	"stet/vault/durable"
 )
 
 // At every step that can fail: all files or none.
 func TestAFailedExportLeavesNothing(t *testing.T) {
 	t.Parallel()
-	files := []newFile{{"b", "one"}, {"a", "two"}}
+	files := []newFile{{"b", []byte("one")}, {"a", []byte("two")}}
 	for fail := 0; ; fail++ {
 		dir, step := t.TempDir(), 0
-		e := &console.Env{}
-		e.Hook = func(s durable.Step) error {
+		e := &Environment{}
+		e.o.Hook = func(s durable.Step) error {
 			if s.Op == durable.OpRemove {
 				return nil
 			}
@@ -26,7 +25,7 @@ func TestAFailedExportLeavesNothing(t *testing.T) {
 			}
 			return nil
 		}
-		err := writeNew(e, dir, files)
+		err := e.writeNew(dir, files)
 		left, readErr := os.ReadDir(dir)
 		if readErr != nil {
 			t.Fatal(readErr)

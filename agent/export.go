@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/durable"
+)
+
+// ExportOptions choose what leaves the vault.
+type ExportOptions struct {
+	vault.Filter
+	Private bool // what is marked private too
+}
+
+// Exported is what an export holds.
+type Exported struct {
+	Items   []Memory     `json:"items"`             // with bodies; each entry of a notebook is an item
+	Skipped []vault.Path `json:"skipped,omitempty"` // not readable
+}
+
+// Export lists memories with their texts. Private ones are left out, and counted in a notice,
+// unless o.Private is set.
+func (m Memories) Export(ctx context.Context, o ExportOptions) (*Exported, error) {
+	out := &Exported{Items: []Memory{}}
+	found, err := m.a.exportable(ctx, o, out)
+	for _, file := range found {
+		out.Items = append(out.Items, records(file)...)
+	}
+	return out, err
+}
+
+func (a *App) exportable(ctx context.Context, o ExportOptions, out *Exported) ([]vault.Memory, error) {
+	o.Skipped = func(p vault.Path, _ error) { out.Skipped = append(out.Skipped, p) }
+	all, err := a.v.List(ctx, o.Filter)
+	var found []vault.Memory
+	for _, m := range all {
+		if o.Private || !m.Private {
+			found = append(found, m)
+		}
+	}
+	if n := len(all) - len(found); n > 0 {
+		a.note("%d marked private left out; --private takes them too", n)
+	}
+	return found, err
+}
+
+// records are the items of one file: one, or one for each entry of a notebook.
+func records(m vault.Memory) []Memory {
+	if m.Class != vault.ClassCore && m.Class != vault.ClassProfile {
+		return []Memory{viewWithBody(m, string(m.Body), nil)}
+	}
+	var out []Memory
+	for _, entry := range markdown.Parse(m.Body).Entries() {
+		v := viewWithBody(m, entry.Text, nil)
+		v.Path, v.Kind, v.Title, v.Hash = vault.Path(string(m.Path)+"#"+entry.Hash()), entry.Kind, "", ""
+		out = append(out, v)
+	}
+	return out
+}
+
+// ExportedFiles says which files an export wrote.
+type ExportedFiles struct {
+	Exported int          `json:"exported"` // memories or entries
+	Files    []string     `json:"files"`
+	Skipped  []vault.Path `json:"skipped,omitempty"` // not readable
+}
+
+// ExportHermes writes the entries of the two notebooks as the files MEMORY.md and USER.md that
+// Hermes keeps, into a folder that is made. Files that exist are a [vault.ErrConflict].
+func (m Memories) ExportHermes(ctx context.Context, dir string, private bool) (*ExportedFiles, error) {
+	o := ExportOptions{Filter: vault.Filter{Classes: []vault.Class{vault.ClassCore, vault.ClassProfile}}, Private: private}
+	var seen Exported
+	found, err := m.a.exportable(ctx, o, &seen)
+	if err != nil {
+		return nil, err
+	}
+	out := &ExportedFiles{Skipped: seen.Skipped}
+	texts := map[string]string{}
+	for _, file := range found {
+		var entries []string
+		for _, entry := range markdown.Parse(file.Body).Entries() {
+			// A line of the delimiter alone would end the entry there.
+			text := strings.ReplaceAll("\n"+entry.Text+"\n", "\n§\n", "\n §\n")
+			if text = strings.TrimSpace(text); text != "" {
+				entries = append(entries, text)
+			}
+		}
+		out.Exported += len(entries)
+		texts[string(file.Path)] = strings.Join(entries, "\n§\n")
+	}
+	var files []newFile
+	for _, h := range []struct {
+		name  string
+		limit int // characters that Hermes itself lets the file hold
+	}{{"MEMORY.md", 2200}, {"USER.md", 1375}} {
+		text := texts[h.name]
+		if size := utf8.RuneCountInString(text); size > h.limit {
+			m.a.warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", h.name, size, h.limit)
+		}
+		files = append(files, newFile{h.name, []byte(text)})
+		out.Files = append(out.Files, filepath.Join(dir, h.name))
+	}
+	return out, m.a.writeNew(dir, files)
+}
+
+// WriteFile writes a file outside the vault, which must not exist; its folder is made. It fails
+// with [vault.ErrConflict] when it exists.
+func (e *Environment) WriteFile(name string, data []byte) error {
+	name = e.expand(name)
+	return e.writeNew(filepath.Dir(name), []newFile{{filepath.Base(name), data}})
+}
+
+type newFile struct {
+	name string
+	data []byte
+}
+
+// writeNew writes files that must not exist into a folder that is made: all of them or none.
+func (e *Environment) writeNew(dir string, files []newFile) (err error) {
+	if err := durable.MakeFolder("export", dir, 0o777, e.o.Hook); err != nil {
+		return err
+	}
+	root, err := durable.OpenRoot(dir, e.o.Hook)
+	if err != nil {
+		return err
+	}
+	var made []string
+	defer func() {
+		if err != nil {
+			for _, name := range made {
+				err = errors.Join(err, root.Remove("export", name))
+			}
+		}
+		err = errors.Join(err, root.Close())
+	}()
+	exists := func(name string) error {
+		return vault.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict), "name another place, or move it away first")
+	}
+	for _, f := range files {
+		if root.Exists(f.name) {
+			return exists(f.name)
+		}
+	}
+	for _, f := range files {
+		err := root.CreateSync("export", f.name, f.data, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			err = exists(f.name)
+		}
+		if err != nil {
+			return err
+		}
+		made = append(made, f.name)
+	}
+	return root.SyncDir("export", ".")
+}

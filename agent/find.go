@@ -1,0 +1,329 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"stet/index"
+	"stet/index/past"
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Moment is the revision that was current at a time.
+type Moment struct {
+	Rev  vault.Revision `json:"rev"`
+	When string         `json:"when"` // of the commit
+	At   string         `json:"at"`   // what was asked for
+	at   time.Time
+	made time.Time
+}
+
+// moment finds the commit that was HEAD at a time, nil for the zero time.
+func (a *App) moment(ctx context.Context, at time.Time) (*Moment, error) {
+	if at.IsZero() {
+		return nil, nil
+	}
+	if now := a.o.Now(); at.After(now) {
+		at = now
+	}
+	c, err := a.v.HeadAt(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Moment{c.Rev, stamp(c.When), stamp(at), at.UTC().Truncate(time.Second), c.When}, nil
+}
+
+// SearchOptions are a query, and the time whose files are searched; zero is now.
+type SearchOptions struct {
+	index.Query
+	AsOf time.Time
+}
+
+// Found is the result of a search.
+type Found struct {
+	Query    string        `json:"query"`
+	AsOf     *Moment       `json:"as_of,omitempty"`
+	Tier     string        `json:"tier"`
+	Total    int           `json:"total"`
+	Degraded string        `json:"degraded,omitempty"` // why files were searched in place of the index
+	TookMS   float64       `json:"took_ms"`
+	Skipped  []vault.Path  `json:"skipped,omitempty"` // not readable
+	Hits     []Hit         `json:"hits"`
+	Sessions []Hit         `json:"sessions"` // the best message of a few conversations
+	Warnings []string      `json:"-"`
+	Took     time.Duration `json:"-"`
+}
+
+// A Hit is one match of a search. Times are UTC, RFC 3339.
+type Hit struct {
+	Path            vault.Path    `json:"path"`
+	Line            int           `json:"line"`
+	ID              string        `json:"id,omitempty"`
+	Title           string        `json:"title"`
+	Kind            string        `json:"kind,omitempty"`
+	Scope           string        `json:"scope"`
+	Categories      []string      `json:"categories"`
+	Class           vault.Class   `json:"class"`
+	Score           float64       `json:"score"`
+	Tier            string        `json:"tier"`
+	Snippet         string        `json:"snippet"`
+	Updated         string        `json:"updated,omitempty"`
+	SupersededBy    string        `json:"superseded_by,omitempty"` // the memory that replaced this one
+	MayBeOutdatedBy *Doubt        `json:"may_be_outdated_by,omitempty"`
+	ValidFrom       string        `json:"valid_from,omitempty"`
+	ValidUntil      string        `json:"valid_until,omitempty"`
+	Message         int           `json:"message,omitempty"` // its number in a transcript
+	Role            string        `json:"role,omitempty"`
+	Speaker         string        `json:"speaker,omitempty"`
+	Ref             string        `json:"ref,omitempty"`
+	Explain         string        `json:"explain,omitempty"`
+	Highlights      []index.Range `json:"-"` // byte ranges of Snippet, in order
+}
+
+// A Doubt is a newer memory that may outdate another one.
+type Doubt struct {
+	Path vault.Path `json:"path"`
+	ID   string     `json:"id,omitempty"`
+	Date string     `json:"date,omitempty"` // YYYY-MM-DD, UTC
+}
+
+func viewDoubt(d *index.Doubt) *Doubt {
+	if d == nil {
+		return nil
+	}
+	out := &Doubt{Path: d.Path, ID: d.ID}
+	if !d.Updated.IsZero() {
+		out.Date = d.Updated.UTC().Format(time.DateOnly)
+	}
+	return out
+}
+
+// String names the memory and its date: "may be outdated by memories/new.md (2026-03-01)".
+func (d *Doubt) String() string {
+	text := "may be outdated by " + string(d.Path)
+	if d.Date != "" {
+		text += " (" + d.Date + ")"
+	}
+	return text
+}
+
+func viewHits(hits []index.Hit) []Hit {
+	out := make([]Hit, 0, len(hits))
+	for _, h := range hits {
+		out = append(out, Hit{
+			Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
+			Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier,
+			Snippet: h.Snippet, Updated: stamp(h.Updated), SupersededBy: h.SupersededBy,
+			MayBeOutdatedBy: viewDoubt(h.DoubtedBy), ValidFrom: stamp(h.ValidFrom), ValidUntil: stamp(h.ValidUntil), Message: h.Message, Role: h.Role,
+			Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain, Highlights: h.Highlights,
+		})
+	}
+	return out
+}
+
+// Search finds memories, notes and messages, best match first, in the files as they are now,
+// committed or not, or as they were at o.AsOf. A Limit of 0 is no limit. A scope is also found by
+// the name that storing a memory would have given it.
+func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
+	a := m.a
+	if o.Limit == 0 {
+		o.Limit = -1 // the index takes 0 for its default
+	}
+	o.Scope = a.scope(o.Scope)
+	then, err := a.moment(ctx, o.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	x, err := a.indexOf(ctx, then)
+	if err != nil {
+		return nil, err
+	}
+	res, err := x.Search(ctx, o.Query)
+	if err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	if err := x.Close(); err != nil {
+		a.warn("close search index: %v", err)
+	}
+	if then != nil {
+		res.Degraded = "" // there is no index of the past
+	}
+	return &Found{
+		Query: o.Text, AsOf: then, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
+		TookMS: milliseconds(res.Took), Hits: viewHits(res.Hits), Sessions: viewHits(res.Sessions),
+		Warnings: res.Warnings, Took: res.Took,
+	}, nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// indexOf opens the index of the files as they are, or searches those of a commit.
+func (a *App) indexOf(ctx context.Context, then *Moment) (*index.Index, error) {
+	if then == nil {
+		return a.Index(false)
+	}
+	snap, err := a.v.View(ctx, string(then.Rev))
+	if err != nil {
+		return nil, err
+	}
+	return a.SourceIndex(past.New(snap, then.made), then.at)
+}
+
+// scope is a scope as it stands in the vault: the user's own folder as it is named, else the
+// name that storing a memory would have given it.
+func (a *App) scope(scope string) string {
+	name := strings.Trim(scope, "/")
+	if name == "" || a.exists(vault.Path("memories/"+name)) || a.exists(vault.Path(name)) {
+		return scope
+	}
+	return vault.SlugScope(scope)
+}
+
+// ListOptions choose memories, and the time at which they are listed; zero is now.
+type ListOptions struct {
+	vault.Filter
+	AsOf time.Time
+}
+
+// A Listing is the result of listing memories.
+type Listing struct {
+	AsOf     *Moment      `json:"as_of,omitempty"`
+	Memories []Memory     `json:"memories"`
+	Skipped  []vault.Path `json:"skipped,omitempty"` // not readable
+}
+
+// List lists memories.
+func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
+	then, err := m.a.moment(ctx, o.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	out := &Listing{AsOf: then}
+	o.Skipped = func(p vault.Path, _ error) { out.Skipped = append(out.Skipped, p) }
+	var found []vault.Memory
+	if then == nil {
+		found, err = m.a.v.List(ctx, o.Filter)
+	} else {
+		var snap *vault.Snapshot
+		if snap, err = m.a.v.View(ctx, string(then.Rev)); err == nil {
+			found, err = snap.List(ctx, o.Filter, then.made)
+		}
+	}
+	out.Memories = ViewMemories(found)
+	return out, err
+}
+
+// ShowOptions name memories, or entries of notebooks as FILE#HASH, and the revision or the time
+// whose version is meant; without either, now.
+type ShowOptions struct {
+	Refs []string
+	Rev  string
+	AsOf time.Time
+}
+
+// Shown is the result of [Memories.Show].
+type Shown struct {
+	Memories []Memory       // with their bodies
+	Rev      vault.Revision // "" is now
+	AsOf     *Moment
+}
+
+// Show reads memories, or any other file of the vault that a path names.
+func (m Memories) Show(ctx context.Context, o ShowOptions) (*Shown, error) {
+	out := &Shown{}
+	var err error
+	if out.AsOf, err = m.a.moment(ctx, o.AsOf); err != nil {
+		return nil, err
+	}
+	if out.AsOf != nil {
+		o.Rev = string(out.AsOf.Rev)
+	}
+	if o.Rev != "" {
+		if out.Rev, err = m.a.v.ResolveRevision(o.Rev); err != nil {
+			return nil, err
+		}
+	}
+	for _, ref := range o.Refs {
+		stored, data, err := m.a.readEntry(ctx, ref, o.Rev)
+		if err != nil {
+			return nil, err
+		}
+		out.Memories = append(out.Memories, viewWithBody(stored, string(stored.Body), data))
+	}
+	if o.Rev == "" {
+		m.a.doubt(ctx, out.Memories)
+	}
+	return out, nil
+}
+
+// doubt looks up in the search index which memories may outdate those that are shown.
+// Without an index nothing is known of it.
+func (a *App) doubt(ctx context.Context, shown []Memory) {
+	x, err := a.Index(true)
+	if err != nil {
+		return
+	}
+	for i, m := range shown {
+		if m.ID != "" && m.Class == vault.ClassMemory {
+			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID))
+		}
+	}
+	if err := x.Close(); err != nil {
+		a.warn("close search index: %v", err)
+	}
+}
+
+// readEntry reads what a word names: a file, or with "FILE#HASH" one entry of it.
+func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []byte, error) {
+	file, hash, ok := cutAddress(word)
+	if !ok {
+		return a.read(ctx, a.Ref(word), rev)
+	}
+	m, data, err := a.read(ctx, a.Ref(file), rev)
+	if err != nil {
+		return m, nil, err
+	}
+	for _, entry := range markdown.Parse(data).Entries() {
+		if entry.Hash() == hash {
+			address := vault.Path(string(m.Path) + "#" + hash)
+			return vault.Memory{Path: address, Class: m.Class, Kind: entry.Kind, Body: []byte(entry.Text), BodyLine: entry.Line}, []byte(entry.Text + "\n"), nil
+		}
+	}
+	return m, nil, vault.WithHint(&vault.NotFoundError{Ref: word}, "%q has no such entry now; \"stet history %s\" lists its versions", file, file)
+}
+
+func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
+	if rev != "" {
+		return a.v.ReadAt(ctx, rev, ref)
+	}
+	m, err := a.v.Resolve(ctx, ref)
+	if errors.Is(err, vault.ErrNotFound) {
+		return a.readPath(ref, err)
+	}
+	if err != nil {
+		return m, nil, err
+	}
+	data, _, err := a.v.ReadFile(m.Path)
+	return vault.ReadMemory(m.Path, data), data, err
+}
+
+// readPath reads a file that is no memory. What stands there but cannot be read (a FIFO, a link,
+// another user's file) is named for what it is; unknown is the error for a word that is no path.
+func (a *App) readPath(ref string, unknown error) (vault.Memory, []byte, error) {
+	p, err := vault.ParsePath(ref)
+	if err != nil {
+		return vault.Memory{}, nil, unknown
+	}
+	data, _, err := a.v.ReadFile(p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, vault.ErrNotFound):
+		return vault.Memory{}, nil, unknown
+	case err != nil:
+		return vault.Memory{}, nil, err
+	}
+	return vault.ReadMemory(p, data), data, nil
+}

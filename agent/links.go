@@ -1,0 +1,156 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"stet/vault"
+	"stet/vault/links"
+)
+
+// ScopesOptions choose scopes.
+type ScopesOptions struct {
+	Scope    string // this one and those below it; "" is all
+	Depth    int    // at most so many levels below it; 0 is all
+	Archived bool   // count archived memories instead
+}
+
+// A Scope counts the memories of a scope.
+type Scope struct {
+	Scope string `json:"scope"`
+	Here  int    `json:"here"`  // in the scope itself
+	Below int    `json:"total"` // and in those below it
+}
+
+// Depth is the number of a scope's levels, 0 for "/".
+func (s Scope) Depth() int { return strings.Count(strings.TrimSuffix(s.Scope, "/"), "/") }
+
+// Scopes lists scopes in order, the one that was asked for first. It fails with
+// [vault.ErrNotFound] for one that has no memories.
+func (m Memories) Scopes(ctx context.Context, o ScopesOptions) ([]Scope, error) {
+	found, err := m.a.countScopes(ctx, o.Archived)
+	if err != nil {
+		return nil, err
+	}
+	top := "/" + strings.Trim(o.Scope, "/")
+	if found[top] == nil {
+		slug := vault.SlugScope(top)
+		if found[slug] == nil {
+			none := &vault.NotFoundError{Ref: top}
+			var names []string
+			for scope := range found {
+				names = append(names, scope)
+			}
+			slices.Sort(names)
+			if near := Nearest(top, names); near != "" {
+				none.Near = []string{near}
+			}
+			return nil, none
+		}
+		top = slug
+	}
+	out := []Scope{}
+	for scope, s := range found {
+		if vault.InScope(scope, top) && (o.Depth == 0 || s.Depth()-found[top].Depth() <= o.Depth) {
+			out = append(out, *s)
+		}
+	}
+	slices.SortFunc(out, func(a, b Scope) int { return cmp.Compare(a.Scope, b.Scope) })
+	return out, nil
+}
+
+// countScopes counts memories by folder; "/" is always there.
+func (a *App) countScopes(ctx context.Context, archived bool) (map[string]*Scope, error) {
+	under := vault.Path("memories")
+	if archived {
+		under = "archive/memories"
+	}
+	files, err := a.v.Files(ctx, vault.WalkOptions{Archive: archived, Under: under})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*Scope{"/": {Scope: "/"}}
+	for _, f := range files {
+		for scope := vault.ScopeOf(f.Path); ; scope = path.Dir(scope) {
+			s := found[scope]
+			if s == nil {
+				s = &Scope{Scope: scope}
+				found[scope] = s
+			}
+			if s.Below++; scope == vault.ScopeOf(f.Path) {
+				s.Here++
+			}
+			if scope == "/" {
+				break
+			}
+		}
+	}
+	return found, nil
+}
+
+// LinksOptions choose links.
+type LinksOptions struct {
+	Ref  string // those of one memory; "" is all
+	Back bool   // those that lead to it
+	Dead bool   // those that lead to nothing
+}
+
+// A Link is one link of a file.
+type Link struct {
+	From     vault.Path  `json:"from"`
+	Line     int         `json:"line"`
+	Kind     string      `json:"kind"`
+	Target   string      `json:"target"` // as written, decoded
+	Fragment string      `json:"fragment,omitempty"`
+	Text     string      `json:"text,omitempty"`
+	To       vault.Path  `json:"to,omitempty"`
+	State    links.State `json:"state"`
+}
+
+// Links lists links between files as they are on disk.
+func (m Memories) Links(ctx context.Context, o LinksOptions) ([]Link, error) {
+	var p vault.Path
+	if o.Ref != "" {
+		named, err := m.a.v.Resolve(ctx, m.a.Ref(o.Ref))
+		if err != nil {
+			return nil, err
+		}
+		p = named.Path
+	}
+	g, err := links.Load(ctx, m.a.v)
+	if err != nil {
+		return nil, err
+	}
+	edges := g.All()
+	switch {
+	case o.Back:
+		edges = g.Back(p)
+	case p != "":
+		edges = g.Of(p)
+	}
+	out := []Link{}
+	for _, e := range edges {
+		if l := e.Link; !o.Dead || e.Target.State == links.Dead {
+			out = append(out, Link{From: e.From, Line: l.Line, Kind: string(l.Kind), Target: l.Target, Fragment: l.Fragment, Text: l.Text,
+				To: e.Target.Path, State: e.Target.State})
+		}
+	}
+	return out, nil
+}
+
+// Orphans lists memories and notes that no other file links to.
+func (m Memories) Orphans(ctx context.Context) ([]vault.Path, error) {
+	g, err := links.Load(ctx, m.a.v)
+	if err != nil {
+		return nil, err
+	}
+	return append([]vault.Path{}, g.Orphans()...), nil
+}
+
+// LiveClasses is everything that is neither archived nor a report of stet's own.
+func LiveClasses() []vault.Class {
+	return []vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill, vault.ClassSession, vault.ClassNote}
+}

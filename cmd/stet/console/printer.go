@@ -1,0 +1,73 @@
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"stet/agent"
+)
+
+// A Printer prints an answer as text. Its first error ends all output, and is that of the
+// command: what prints need not look at it.
+type Printer struct {
+	*Env
+	out *bufio.Writer
+	err error
+}
+
+// Printf prints a formatted text.
+func (p *Printer) Printf(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format, args...) }
+
+// Write implements [io.Writer].
+func (p *Printer) Write(b []byte) (int, error) { return p.out.Write(b) }
+
+// Fail ends the answer with an error.
+func (p *Printer) Fail(err error) { p.err = errors.Join(p.err, err) }
+
+// Broken reports whether the reader has left, so that the rest need not be computed.
+func (p *Printer) Broken() bool {
+	_, err := p.out.Write(nil)
+	return err != nil || p.err != nil
+}
+
+// Diff prints a unified diff, coloured on a terminal.
+func (p *Printer) Diff(diff string) { p.Fail(p.PrintDiff(p.out, diff)) }
+
+// Lines prints text with every line indented.
+func (p *Printer) Lines(indent, text string) {
+	for line := range strings.Lines(text) {
+		p.Printf("%s%s\n", indent, Line1(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// Show prints a result: as JSON, or as text.
+func (e *Env) Show(result any, text func(p *Printer)) error {
+	return e.Answer(result, e.printed(text))
+}
+
+// ShowPaged is [Env.Show] through the user's pager when standard output is a terminal.
+func (e *Env) ShowPaged(ctx context.Context, result any, text func(p *Printer)) error {
+	return e.PagedAnswer(ctx, result, e.printed(text))
+}
+
+func (e *Env) printed(text func(p *Printer)) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		p := &Printer{Env: e, out: bufio.NewWriter(w)}
+		text(p)
+		return errors.Join(p.err, p.out.Flush())
+	}
+}
+
+// With opens the vault in question for one command. Read-only, it never waits for a writer.
+func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) error) error {
+	a, err := e.App(ctx, readOnly)
+	if err != nil {
+		return err
+	}
+	defer e.Close(a)
+	return use(a)
+}
