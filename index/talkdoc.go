@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"stet/markdown"
+	"stet/templates/lexicon"
 	"stet/vault"
 )
 
@@ -287,17 +287,4 @@ func tellsTime(term string) bool {
 	return timeWords()[term] || len(term) == 4 && (term[:2] == "19" || term[:2] == "20") && strings.Trim(term, "0123456789") == ""
 }
 
-var timeWords = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`yesterday today tonight tomorrow ago recently week weeks weekend month months year years
-morning spring summer autumn fall winter last next`) {
-		m[w] = true
-	}
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		m[strings.ToLower(d.String())] = true
-	}
-	for d := time.January; d <= time.December; d++ {
-		m[strings.ToLower(d.String())] = true
-	}
-	return m
-})
+var timeWords = sync.OnceValue(func() map[string]bool { return lexicon.Words("time", "en") })

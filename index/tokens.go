@@ -2,7 +2,6 @@ package index
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -281,19 +280,3 @@ func isPlainASCII(w string) bool {
 	}
 	return true
 }
-
-// stopWords are indexed but left out of a query that has other words. Question
-// words are among them: a question is about what follows them.
-var stopWords = sync.OnceValue(func() map[string]bool {
-	const list = `a about after again all am an and any are as at be because been before being but by can could
-d did do does doing don down during each few for from further had has have having he her here hers herself him
-himself his how i if in into is it its itself just ll m me more most my myself no nor not now of off on once only
-or other our ours ourselves out over own re s same shall she should so some such t than that the their theirs them
-themselves then there these they this those through to too under until up ve very was we were what when where
-which while who whom whose why will with would you your yours yourself yourselves`
-	m := make(map[string]bool, 160)
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
-})
