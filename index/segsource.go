@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -40,11 +41,14 @@ func (st *state) term(field int, term string, room []posting) ([]posting, error)
 		}
 		if doc := st.opened.docOf[p.Number()]; doc >= 0 {
 			out = append(out, posting{
-				doc: doc, freq: int32(p.Frequency()), length: int32(normLength(p.Norm())), number: uint32(p.Number()),
+				doc: doc, freq: int32(p.Frequency()), length: lengthOf(p), number: uint32(p.Number()),
 			})
 		}
 	}
 }
+
+// lengthOf is the length of the field, which the segment stores as the bits of the norm.
+func lengthOf(p segment.Posting) int32 { return int32(math.Float32bits(float32(p.Norm()))) }
 
 // members lists the documents with a term, none where there are more than most.
 func (st *state) members(field int, term string, most int, room []int32) ([]int32, error) {

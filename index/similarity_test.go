@@ -3,11 +3,7 @@ package index
 import (
 	"math"
 	"testing"
-
-	"github.com/blugelabs/bluge/search"
 )
-
-var _ search.Similarity = similarity{}
 
 // Scores computed by hand from the formula, to six digits.
 func TestSimilarityIsOkapiBM25(t *testing.T) {
@@ -20,22 +16,15 @@ func TestSimilarityIsOkapiBM25(t *testing.T) {
 		want         float64
 	}{
 		// idf = ln(1 + 9.5/1.5) = 1.992430; 1/(1+1.2) = 0.454545
-		{"rare, mean length", similarity{docs: 10, avgLen: 20, b: 0.6}, 1, 1, 20, 0.905650},
+		{"rare, mean length", similarity{docs: 10, avgLen: 20}, 1, 1, 20, 0.905650},
 		// idf = ln(1 + 0.5/10.5) = 0.046520; tf part 3/(3+1.2·(0.4+0.6·40/20)) = 3/4.92
-		{"in every document, long", similarity{docs: 10, avgLen: 20, b: 0.6}, 10, 3, 40, 0.028366},
+		{"in every document, long", similarity{docs: 10, avgLen: 20}, 10, 3, 40, 0.028366},
 		// idf = ln(1 + 7.5/3.5) = 1.145132; 2/(2+1.2) = 0.625
 		{"no length", similarity{docs: 10}, 3, 2, 7, 0.715708},
 	} {
 		got := tc.s.scorer(1, tc.n).score(tc.freq, tc.length)
 		if math.Abs(got-tc.want) > 1e-6 {
 			t.Errorf("%s: %.7f, want %.6f", tc.name, got, tc.want)
-		}
-		norm := tc.s.ComputeNorm(tc.length)
-		if viaBluge := tc.s.scorer(1, tc.n).Score(tc.freq, float64(norm)); viaBluge != got {
-			t.Errorf("%s: through Bluge's norm %.7f, want %.7f", tc.name, viaBluge, got)
-		}
-		if e := tc.s.scorer(1, tc.n).Explain(tc.freq, float64(norm)); e.Value != got {
-			t.Errorf("%s: explained as %.7f", tc.name, e.Value)
 		}
 	}
 }
@@ -47,10 +36,5 @@ func TestRareWordsOutweighCommonOnes(t *testing.T) {
 	s := similarity{docs: 1000}
 	if rare, common := s.idf(1), s.idf(500); rare < 9*common {
 		t.Errorf("idf of 1 in 1000 is %.3f, of 500 in 1000 %.3f", rare, common)
-	}
-	for _, n := range []int{0, 1, 127, 1 << 20, 10 << 20} {
-		if got := normLength(float64(s.ComputeNorm(n))); got != n {
-			t.Errorf("length %d comes back as %d", n, got)
-		}
 	}
 }

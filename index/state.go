@@ -157,7 +157,6 @@ func fieldStats(recs []record) (out [fieldCount]similarity) {
 	for f := range fieldCount {
 		out[f].docs = docs
 		if s := lengthSlot(f); s >= 0 && having[s] > 0 {
-			out[f].b = bm25B
 			out[f].avgLen = float64(total[s]) / float64(having[s])
 		}
 	}
