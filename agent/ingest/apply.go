@@ -208,7 +208,7 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 	var err error
 	if d.Kind == encode.Supersede && d.Kept != "" {
 		_, err = (vault.Patch{Text: &d.Kept}).Apply(tx, old)
-		return fmt.Sprintf("No longer true in %s: %s.", old.Path, quoted(d.gone())), err
+		return fmt.Sprintf("No longer true in %s: %s.", old.Path, quoted(d.Removed())), err
 	}
 	if d.Kind == encode.Conflict {
 		named, err = tx.Link(old, conflicts, false, m.ID)
@@ -236,8 +236,8 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 	return fmt.Sprintf("Takes the place of %s, which says %q.", old.Path, d.Was), err
 }
 
-// gone are the clauses that leave a memory.
-func (d Decision) gone() []string {
+// Removed are the clauses that leave a memory, each as it stands there.
+func (d Decision) Removed() []string {
 	if len(d.Gone) == 0 {
 		return []string{d.Was}
 	}

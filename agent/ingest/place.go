@@ -108,6 +108,9 @@ func (d *gatherer) asked(dr *draft, words []index.Word) place.Note {
 	return q
 }
 
+// leastCategory is the confidence from which on categories that the rules found are given.
+const leastCategory = 0.6
+
 // fileOne gives a note what the rules found.
 func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 	n, told := &dr.note, Placing{Note: dr.i + 1}
@@ -118,7 +121,7 @@ func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 			err = d.compareIn(dr)
 		}
 	}
-	if f := p.Categories; f.Rule != "" {
+	if f := p.Categories; f.Rule != "" && f.Confidence >= leastCategory {
 		d.spell(dr, f.Value)
 		n.Categories, told.Categories = f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)

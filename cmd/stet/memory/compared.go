@@ -13,41 +13,57 @@ import (
 )
 
 // store stores notes and says what was decided.
-func store(ctx context.Context, e *console.Env, a *agent.App, o agent.RememberOptions, verb string) error {
+func store(ctx context.Context, e *console.Env, in *console.Input, a *agent.App, o agent.RememberOptions, verb string) error {
 	o.Progress = asking(e)
 	res, err := a.Memories().Remember(ctx, o)
 	if err != nil {
 		return err
 	}
-	return e.Print(res, told(e, verb, res.Decisions, res.Placed))
+	r := reply{byUser: o.Write.Agent == "", explain: in.Bool("explain")}
+	return e.Print(res, r.more(e, verb, res.Decisions, res.Placed))
 }
 
-// told is how a command that writes tells of the decisions of a plan.
-func told(e *console.Env, verb string, decisions []ingest.Decision, placed []ingest.Placing) console.More {
-	tellPlaces(e, placed)
+// A reply tells of the decisions of a plan.
+type reply struct {
+	byUser  bool // the user wrote, not an agent
+	explain bool // name rules, confidences and features
+}
+
+// more is how a command that writes tells of them.
+func (r reply) more(e *console.Env, verb string, decisions []ingest.Decision, placed []ingest.Placing) console.More {
+	r.tellPlaces(e, placed)
 	return console.More{Verb: verb, Decisions: decisions, Placed: placed,
-		After: func(w io.Writer, dry bool) error { return printDecisions(w, decisions, dry) }}
+		After: func(w io.Writer, dry bool) error { return r.print(w, decisions, dry) }}
 }
 
 // toldPlaces is how many notes are told one by one where they went.
 const toldPlaces = 3
 
-// tellPlaces says where the rules filed notes, and why.
-func tellPlaces(e *console.Env, placed []ingest.Placing) {
+// tellPlaces says where the rules filed notes.
+func (r reply) tellPlaces(e *console.Env, placed []ingest.Placing) {
 	if len(placed) > toldPlaces {
-		e.Note("the rules say where %d of the notes belong; --json says why", len(placed))
+		e.Note("the rules filed %d of the notes; --json says where and why", len(placed))
 		return
+	}
+	by := func(rule string, confidence float64) string {
+		if !r.explain {
+			return ""
+		}
+		if confidence == 0 { // the rule tells none
+			return fmt.Sprintf(" (%s)", rule)
+		}
+		return fmt.Sprintf(" (%s, %.2f)", rule, confidence)
 	}
 	for _, p := range placed {
 		var says []string
 		if f := p.Scope; f != nil {
-			says = append(says, fmt.Sprintf("scope %s (%s, %.2f)", f.Value, f.Rule, f.Confidence))
+			says = append(says, "scope "+f.Value+by(f.Rule, f.Confidence))
 		}
 		if f := p.Categories; f != nil {
-			says = append(says, fmt.Sprintf("categories %s (%s, %.2f)", strings.Join(f.Value, ", "), f.Rule, f.Confidence))
+			says = append(says, "categories "+strings.Join(f.Value, ", ")+by(f.Rule, f.Confidence))
 		}
 		if f := p.Importance; f != nil {
-			says = append(says, fmt.Sprintf("importance %.2f (%s)", f.Value, f.Rule))
+			says = append(says, fmt.Sprintf("importance %.2f%s", f.Value, by(f.Rule, f.Confidence)))
 		}
 		e.Note("filed by the rules: %s", strings.Join(says, ", "))
 	}
@@ -78,23 +94,58 @@ func printReasons(w io.Writer, why []encode.Reason) error {
 	return nil
 }
 
-func printDecisions(w io.Writer, decisions []ingest.Decision, dry bool) error {
+// print names what was decided about each stored memory.
+func (r reply) print(w io.Writer, decisions []ingest.Decision, dry bool) error {
+	removes := false
 	for _, d := range decisions {
-		path, was := console.Line1(d.Place()), console.Line1(d.Was)
-		line := fmt.Sprintf("said already  %s", path)
-		switch {
-		case d.Kind == encode.Conflict:
-			line = fmt.Sprintf("in conflict with  %s: %s", path, was)
-		case d.Kind == encode.Supersede && d.Kept != "":
-			line = fmt.Sprintf("no longer true in  %s: %s", path, was)
-		case d.Kind == encode.Update:
-			line = fmt.Sprintf("said as well in  %s: %s", path, console.Line1(d.Kept))
-		case d.Kind == encode.Supersede:
-			line = fmt.Sprintf("takes the place of  %s: %s", path, was)
+		line := r.line(d)
+		removes = removes || d.Kind == encode.Supersede || d.Kind == encode.Update
+		if r.explain {
+			line += fmt.Sprintf("  (%s, %.2f)", d.Rule, d.Confidence)
 		}
-		if _, err := fmt.Fprintf(w, "%s  (%s, %.2f)\n", line, d.Rule, d.Confidence); err != nil {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+		if !r.explain {
+			continue
+		}
+		if err := printReasons(w, d.Why); err != nil {
 			return err
 		}
 	}
-	return nil
+	if !removes || dry {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, "Wrong? stet undo")
+	return err
 }
+
+// line is one decision: what happened to which memory, and which words say so.
+func (r reply) line(d ingest.Decision) string {
+	at := console.Line1(d.Place())
+	said := "it says"
+	if r.byUser {
+		said = "you said"
+	}
+	because := fmt.Sprintf(": %s %s", said, quote(d.Said))
+	switch {
+	case d.Kind == encode.Duplicate:
+		return "already stored  " + at
+	case d.Kind == encode.Update:
+		return fmt.Sprintf("added to %s, which says now %s", at, quote(d.Kept))
+	case d.Kind == encode.Conflict:
+		return fmt.Sprintf("contradicts %s (%s)%s", quote(d.Was), at, because)
+	case d.Kind == encode.Flag:
+		return fmt.Sprintf("may outdate %s (%s)%s", quote(d.Was), at, because)
+	case d.Kept == "":
+		return fmt.Sprintf("replaced %s (%s)%s", quote(d.Was), at, because)
+	}
+	var gone []string
+	for _, clause := range d.Removed() {
+		gone = append(gone, quote(clause))
+	}
+	return fmt.Sprintf("removed %s from %s%s", strings.Join(gone, " and "), at, because)
+}
+
+// quote is a text in quotation marks, on one line.
+func quote(text string) string { return "\"" + console.Line1(strings.TrimSpace(text)) + "\"" }

@@ -103,7 +103,7 @@ func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Clien
 	for _, p := range res.Declined {
 		e.Note("left alone: what would change in %s was taken back before; --again does it all the same", console.Line1(string(p)))
 	}
-	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, told(e, "encoded", res.Plan.Decisions(), res.Plan.Placed())))
+	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, reply{}.more(e, "encoded", res.Plan.Decisions(), res.Plan.Placed())))
 }
 
 // encoding shows how far a run is, to whoever looks.

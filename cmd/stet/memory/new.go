@@ -77,7 +77,7 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 	if note.Blank = true; note.Scope == "" && bytes.Contains(form, []byte("{{scope}}")) {
 		note.Scope = "/" // as it says
 	}
-	return store(ctx, e, a, agent.RememberOptions{Write: w, Notes: []vault.Note{note}, Plain: in.Bool("plain")}, "began")
+	return store(ctx, e, in, a, agent.RememberOptions{Write: w, Notes: []vault.Note{note}, Plain: in.Bool("plain")}, "began")
 }
 
 // readForm finds the form of a kind: the vault's own, else a built-in one.

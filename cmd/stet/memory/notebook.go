@@ -133,7 +133,7 @@ func jot(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebo
 	}
 	for _, d := range plan.Decisions() {
 		if d.Kind == encode.Conflict {
-			e.Note("in conflict with %s: %s (%s)", d.Path, console.Line1(d.Was), d.Rule)
+			e.Note("%s", reply{byUser: w.Actor == vault.ActorUser}.line(d))
 		}
 	}
 	return res, nil

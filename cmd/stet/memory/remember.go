@@ -50,6 +50,7 @@ func rememberCommand() *console.Command {
 			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
 			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
+			&cli.BoolFlag{Name: "explain", Usage: "name the rules, confidences and features that decided"},
 			&cli.BoolFlag{Name: "plain", Usage: "store it as it is: compared with nothing, shown to no model"},
 			console.AgainFlag(),
 		}, console.WriteFlags()),
@@ -67,7 +68,7 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	defer e.Close(a)
-	return store(ctx, e, a, agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain")}, "remembered")
+	return store(ctx, e, in, a, agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain")}, "remembered")
 }
 
 // notesToRemember reads the notes from where the person says they are.

@@ -85,7 +85,7 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	more := told(e, "updated", plan.Decisions(), plan.Placed())
+	more := reply{byUser: w.Actor == vault.ActorUser}.more(e, "updated", plan.Decisions(), plan.Placed())
 	if len(res.Moves) > 0 {
 		more.Lines, more.Links = moveLines(e, res), viewRewrites(res)
 	}
