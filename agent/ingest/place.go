@@ -108,9 +108,6 @@ func (d *gatherer) asked(dr *draft, words []index.Word) place.Note {
 	return q
 }
 
-// leastCategory is the confidence from which on categories that the rules found are given.
-const leastCategory = 0.6
-
 // fileOne gives a note what the rules found.
 func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 	n, told := &dr.note, Placing{Note: dr.i + 1}
@@ -121,7 +118,7 @@ func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 			err = d.compareIn(dr)
 		}
 	}
-	if f := p.Categories; f.Rule != "" && f.Confidence >= leastCategory {
+	if f := p.Categories; f.Rule != "" {
 		d.spell(dr, f.Value)
 		n.Categories, told.Categories = f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)

@@ -90,8 +90,8 @@ func TestPlacing(t *testing.T) {
 		}
 		s := scored(items, got)
 		t.Logf("%s: %s", name, s)
-		if s.scope < 0.70 || s.category < 0.70 || s.order < 0.75 {
-			t.Errorf("%s: below the floors of 0.70, 0.70 and 0.75: %s", name, s)
+		if s.scope < 0.70 || s.category < 0.45 || s.precise < 0.70 || s.order < 0.75 {
+			t.Errorf("%s: below the floors of 0.70, 0.45, 0.70 and 0.75: %s", name, s)
 		}
 	}
 }

@@ -8,11 +8,9 @@ import (
 
 const (
 	mostTags = 3
-	// sureTag is the confidence that a category needs: that one of several is wrong
-	// costs less than that a memory has none.
-	sureTag = 0.15
-	// tagRatio is what it needs beside the likeliest one.
-	tagRatio = 0.4
+	// sureTag is the confidence that a category needs: in a small vault, where much is
+	// about as likely, wrong ones are worse than none.
+	sureTag = 0.6
 	// tagSmoothing is how many memories the whole vault counts for beside a scope.
 	tagSmoothing = 8.0
 	// wordHeat and topicHeat are less than one, as words that belong together count
@@ -45,9 +43,7 @@ func (k *Known) tags(t *text, signs []sign, scope string) Finding[[]string] {
 	slices.SortFunc(all, func(a, b likely) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.name, b.name)) })
 	f := Finding[[]string]{Rule: "category-words@1", Confidence: hundredths(all[0].p)}
 	for _, c := range all[:min(mostTags, len(all))] {
-		if c.p >= tagRatio*all[0].p {
-			f.Value = append(f.Value, c.name)
-		}
+		f.Value = append(f.Value, c.name)
 	}
 	return f
 }
