@@ -108,6 +108,9 @@ func (a *App) Settings() settings.Settings { return a.v.Settings() }
 // Memories holds the use cases of memories.
 func (a *App) Memories() Memories { return Memories{a} }
 
+// History holds the use cases of what was done to the vault.
+func (a *App) History() History { return History{a} }
+
 // Index opens the search index. It costs nothing until it is used.
 func (a *App) Index(readOnly bool) (*index.Index, error) {
 	return a.openIndex(readOnly, a.embedder())

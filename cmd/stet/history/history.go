@@ -2,16 +2,12 @@ package history
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 func historyCommand() *console.Command {
@@ -37,104 +33,75 @@ func historyCommand() *console.Command {
 	}
 }
 
-// A historyAnswer is what history prints under --json.
-type historyAnswer struct {
-	Path        vault.Path    `json:"path"`
-	Uncommitted bool          `json:"uncommitted"`
-	Versions    []versionView `json:"versions"`
-}
-
-// A versionView is one version as JSON shows it.
-type versionView struct {
-	originView
-	vault.Change
-	Added   int    `json:"added"`
-	Removed int    `json:"removed"`
-	Diff    string `json:"diff,omitempty"`
-}
-
 func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
+	o := agent.VersionsOptions{
+		Ref: in.Words[0], Rev: in.String("rev"), Limit: in.Int("limit"), Patch: in.Bool("patch"),
 	}
-	defer e.Close(v)
-	if file, hash, ok := console.CutAddress(in.Words[0]); ok {
-		return entryHistory(ctx, e, in, v, file, hash)
-	}
-	p, err := pathOf(ctx, e, v, in.Words[0])
-	if err != nil {
-		return err
-	}
-	answer := historyAnswer{Path: p, Versions: []versionView{}}
-	a := v.Ancestry()
-	if answer.Uncommitted, err = uncommitted(v, a, p); err != nil {
-		return err
-	}
-	for version, err := range v.Versions(ctx, in.String("rev"), p) {
+	return e.With(ctx, true, func(a *agent.App) error {
+		h := a.History()
+		if h.IsEntry(o.Ref) {
+			return entryHistory(ctx, e, h, o)
+		}
+		all, err := h.Versions(ctx, o)
 		if err != nil {
 			return err
 		}
-		d, err := a.Diff(version)
-		if err != nil {
-			return err
+		switch {
+		case len(all.Versions) == 0:
+			e.Note("%s is not committed yet", all.Path)
+		case all.Uncommitted:
+			e.Note("%s has edits that are not committed", all.Path)
 		}
-		view := versionView{originView: viewOrigin(version.Commit), Change: version.Change, Added: d.Added, Removed: d.Removed}
-		if in.Bool("patch") {
-			view.Diff = d.Text
-		}
-		answer.Versions = append(answer.Versions, view)
-		if len(answer.Versions) == in.Int("limit") {
-			break
-		}
-	}
-	switch {
-	case len(answer.Versions) == 0 && !answer.Uncommitted:
-		return &vault.NotFoundError{Ref: in.Words[0]}
-	case len(answer.Versions) == 0:
-		e.Note("%s is not committed yet", p)
-	case answer.Uncommitted:
-		e.Note("%s has edits that are not committed", p)
-	}
-	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
-		for _, view := range answer.Versions {
-			if err := printVersion(w, e, view); err != nil {
-				return err
+		return e.ShowPaged(ctx, all, func(p *console.Printer) {
+			for _, v := range all.Versions {
+				p.Printf("%s  %s  +%d -%d  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), v.Added, v.Removed,
+					console.Line1(v.Subject))
+				printOrigin(p, v.Origin, v.Status+" "+pathsOf(v.Change))
+				printDiff(p, v.Diff)
 			}
-		}
-		return nil
+		})
 	})
 }
 
-// uncommitted reports whether the file on disk differs from HEAD's.
-func uncommitted(v *vault.Vault, a *vault.Ancestry, p vault.Path) (bool, error) {
-	head, err := a.At("", p)
+// entryHistory shows the versions of one entry of a notebook.
+func entryHistory(ctx context.Context, e *console.Env, h agent.History, o agent.VersionsOptions) error {
+	all, err := h.EntryVersions(ctx, o)
 	if err != nil {
-		return false, err
+		return err
 	}
-	data, _, err := v.ReadFile(p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return head.Hash != "", nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return vault.ReadMemory(p, data).Hash != head.Hash, nil
+	return e.ShowPaged(ctx, all, func(p *console.Printer) {
+		for _, v := range all.Versions {
+			p.Printf("%s  %s  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), console.Line1(v.Subject))
+			printOrigin(p, v.Origin, v.Status+" in "+console.Line1(string(v.Path)))
+			printSide(p, "-", console.Red, v.Old)
+			printSide(p, "+", console.Green, v.New)
+		}
+	})
 }
 
-func printVersion(w io.Writer, e *console.Env, v versionView) error {
-	path := console.Line1(string(v.Path))
-	if v.From != "" {
-		path = console.Line1(string(v.From)) + " -> " + path
+func printSide(p *console.Printer, mark, colour, text string) {
+	if text == "" {
+		return
 	}
-	_, err := fmt.Fprintf(w, "%s  %s  +%d -%d  %s\n    %s\n", e.Paint(console.Cyan, v.Rev.Short()), console.Day(v.at), v.Added, v.Removed,
-		console.Line1(v.Subject), strings.Join(append([]string{v.who(), v.Status + " " + path}, v.reasons()...), "; "))
-	if err != nil || v.Diff == "" {
-		return err
+	for line := range strings.SplitSeq(text, "\n") {
+		p.Printf("%s\n", p.Paint(colour, mark+p.Stored(line)))
 	}
-	if err := e.PrintDiff(w, v.Diff); err != nil {
-		return err
+}
+
+// printOrigin prints who made a commit, what it did, and what led to it as far as it says.
+func printOrigin(p *console.Printer, o agent.Origin, did ...string) {
+	who := console.Line1(o.By)
+	if o.Kind == "agent" {
+		who += " (" + console.Line1(o.Actor) + ")"
 	}
-	_, err = io.WriteString(w, "\n")
-	return err
+	parts := append([]string{who}, did...)
+	for _, r := range [...]struct{ name, value string }{
+		{"through", o.Door}, {"session", o.Session}, {"run", o.Run}, {"rule", o.Rule}, {"model", o.Model},
+		{"approved by", o.Approved}, {"why:", o.Why},
+	} {
+		if r.value != "" {
+			parts = append(parts, r.name+" "+console.Line1(r.value))
+		}
+	}
+	p.Printf("    %s\n", strings.Join(parts, "; "))
 }

@@ -3,10 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -43,169 +39,58 @@ func logCommand() *console.Command {
 	}
 }
 
-// A logAnswer is what log prints under --json.
-type logAnswer struct {
-	Commits []agent.Commit `json:"commits"`
-}
-
 func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	o, err := logOptions(ctx, e, in, v)
-	if err != nil {
-		return err
-	}
-	names, err := namesOf(ctx, v, in, o)
-	if err != nil {
-		return err
-	}
-	answer := logAnswer{Commits: []agent.Commit{}}
-	var commits []vault.Commit
-	for c, err := range v.Log(ctx, o) {
-		if err != nil {
-			return err
-		}
-		view := agent.ViewCommit(c)
-		if in.Bool("patch") {
-			if view.Diff, err = diffOf(ctx, v, c, names.of(c.Rev, o.Path)); err != nil {
-				return err
-			}
-		}
-		commits = append(commits, c)
-		answer.Commits = append(answer.Commits, view)
-	}
-	if len(commits) == 0 {
-		e.Note("no commits")
-	}
-	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
-		for i, c := range commits {
-			if err := printCommit(w, e, c, answer.Commits[i].Diff); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func logOptions(ctx context.Context, e *console.Env, in *console.Input, v *vault.Vault) (vault.LogOptions, error) {
-	o := vault.LogOptions{
+	o := agent.LogOptions{Patch: in.Bool("patch"), LogOptions: vault.LogOptions{
 		Limit: in.Int("limit"), Op: vault.Op(in.String("op")), Actor: in.String("actor"), Session: in.String("session"),
 		Changes: in.Bool("changes") || e.JSON, Rev: in.String("rev"),
-	}
-	if o.Op != "" && !slices.Contains(vault.Ops(), o.Op) {
-		return o, agent.Usagef("unknown operation %q", o.Op).Suggest("one of %s", opNames())
+	}}
+	if len(in.Words) > 0 {
+		o.Ref = in.Words[0]
 	}
 	var errs [2]error
 	o.Since, errs[0] = e.Time(in.String("since"))
 	o.Until, errs[1] = e.Time(in.String("until"))
-	if err := errors.Join(errs[:]...); err != nil || len(in.Words) == 0 {
-		return o, err
-	}
-	p, err := pathOf(ctx, e, v, in.Words[0])
-	o.Path, o.Follow = p, true
-	return o, err
-}
-
-func opNames() string {
-	var names []string
-	for _, op := range vault.Ops() {
-		names = append(names, string(op))
-	}
-	return strings.Join(names, ", ")
-}
-
-// pathOf finds the path that a word means. History may know a path that is gone
-// from the disk, so a word that names nothing now is taken as a path.
-func pathOf(ctx context.Context, e *console.Env, v *vault.Vault, word string) (vault.Path, error) {
-	m, err := v.Resolve(ctx, e.Ref(v, word))
-	if err == nil {
-		return m.Path, nil
-	}
-	if !errors.Is(err, vault.ErrNotFound) {
-		return "", err
-	}
-	p, bad := e.Path(v, word)
-	if bad != nil || !strings.ContainsAny(word, "./") {
-		return "", err
-	}
-	return p, nil
-}
-
-// fileNames are the names that a followed file had in commits.
-type fileNames map[vault.Revision][]vault.Path
-
-// of is what to show of a commit: the file under its names then, or what was
-// asked for, a folder for instance; nil is everything.
-func (n fileNames) of(rev vault.Revision, asked vault.Path) []vault.Path {
-	if names, ok := n[rev]; ok || asked == "" {
-		return names
-	}
-	return []vault.Path{asked}
-}
-
-// namesOf is what a followed file was called in each commit, for their diffs; nil
-// where that does not matter.
-func namesOf(ctx context.Context, v *vault.Vault, in *console.Input, o vault.LogOptions) (fileNames, error) {
-	if !in.Bool("patch") || o.Path == "" {
-		return nil, nil
-	}
-	names := fileNames{}
-	for version, err := range v.Versions(ctx, o.Rev, o.Path) {
-		if err != nil {
-			return nil, err
-		}
-		paths := []vault.Path{version.Path}
-		if version.From != "" {
-			paths = append(paths, version.From)
-		}
-		names[version.Commit.Rev] = paths
-		if o.Limit > 0 && len(names) > o.Limit && o.Op == "" && o.Actor == "" && o.Session == "" {
-			break // nothing is left out, so no more can be shown
-		}
-	}
-	return names, nil
-}
-
-func diffOf(ctx context.Context, v *vault.Vault, c vault.Commit, paths []vault.Path) (string, error) {
-	if len(c.Parents) != 1 {
-		return "", nil // the first commit is all there is, a merge repeats its parents
-	}
-	diffs, err := v.Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
-	return diffText(diffs), err
-}
-
-func diffText(diffs []vault.FileDiff) string {
-	var b strings.Builder
-	for _, d := range diffs {
-		b.WriteString(d.Text)
-	}
-	return b.String()
-}
-
-func printCommit(w io.Writer, e *console.Env, c vault.Commit, diff string) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s  (%s)\n", e.Paint(console.Cyan, c.Rev.Short()), console.Day(c.When),
-		console.Line1(c.Subject), console.Line1(c.Author))
-	if err != nil {
+	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	for _, change := range c.Changes {
-		path := console.Line1(string(change.Path))
-		if change.From != "" {
-			path = console.Line1(string(change.From)) + " -> " + path
-		}
-		if _, err := fmt.Fprintf(w, "    %-8s  %s\n", change.Status, path); err != nil {
+	return e.With(ctx, true, func(a *agent.App) error {
+		log, err := a.History().Log(ctx, o)
+		if err != nil {
 			return err
 		}
+		if len(log.Commits) == 0 {
+			e.Note("no commits")
+		}
+		return e.ShowPaged(ctx, log, func(p *console.Printer) {
+			for _, c := range log.Commits {
+				p.Printf("%s  %s  %s  (%s)\n", p.Paint(console.Cyan, c.Rev.Short()), console.Day(c.At()),
+					console.Line1(c.Subject), console.Line1(c.Author))
+				printChanges(p, c.Changes)
+				printDiff(p, c.Diff)
+			}
+		})
+	})
+}
+
+func printChanges(p *console.Printer, changes []vault.Change) {
+	for _, c := range changes {
+		p.Printf("    %-8s  %s\n", c.Status, pathsOf(c))
 	}
-	if diff == "" {
-		return nil
+}
+
+// pathsOf is the path of a change, "FROM -> TO" for a move.
+func pathsOf(c vault.Change) string {
+	path := console.Line1(string(c.Path))
+	if c.From != "" {
+		path = console.Line1(string(c.From)) + " -> " + path
 	}
-	if err := e.PrintDiff(w, diff); err != nil {
-		return err
+	return path
+}
+
+// printDiff prints a diff and an empty line; nothing without one.
+func printDiff(p *console.Printer, diff string) {
+	if diff != "" {
+		p.Diff(diff)
+		p.Printf("\n")
 	}
-	_, err = io.WriteString(w, "\n")
-	return err
 }

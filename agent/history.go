@@ -1,0 +1,306 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/vault"
+	"stet/vault/lineage"
+)
+
+// History holds the use cases of what was done to the vault: look at it, take it back, review it.
+type History struct{ a *App }
+
+// LogOptions selects commits.
+type LogOptions struct {
+	vault.LogOptions
+	// Ref is a memory, file or folder: only the commits that changed it, a file followed through
+	// moves. "" is all.
+	Ref   string
+	Patch bool // with the diff of each commit that has one parent
+}
+
+// A Log is commits, newest first.
+type Log struct {
+	Commits []Commit `json:"commits"`
+}
+
+// Log lists commits. It fails with [ErrUsage] for an unknown operation, and with
+// [vault.ErrNotFound] or [vault.ErrNoRevision] for a name that stands for nothing.
+func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
+	if o.Op != "" && !slices.Contains(vault.Ops(), o.Op) {
+		var names []string
+		for _, op := range vault.Ops() {
+			names = append(names, string(op))
+		}
+		return nil, Usagef("unknown operation %q", o.Op).Suggest("one of %s", strings.Join(names, ", "))
+	}
+	if o.Ref != "" {
+		var err error
+		if o.Path, err = h.path(ctx, o.Ref); err != nil {
+			return nil, err
+		}
+		o.Follow = true
+	}
+	names, err := h.namesOf(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &Log{Commits: []Commit{}}
+	for c, err := range h.a.v.Log(ctx, o.LogOptions) {
+		if err != nil {
+			return nil, err
+		}
+		view := ViewCommit(c)
+		if o.Patch && len(c.Parents) == 1 { // the first commit is all there is, a merge repeats its parents
+			paths, followed := names[c.Rev]
+			if !followed && o.Path != "" {
+				paths = []vault.Path{o.Path} // a folder for instance
+			}
+			diffs, err := h.a.v.Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range diffs {
+				view.Diff += d.Text
+			}
+		}
+		out.Commits = append(out.Commits, view)
+	}
+	return out, nil
+}
+
+// namesOf is what a followed file was called in each commit, for their diffs.
+func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision][]vault.Path, error) {
+	names := map[vault.Revision][]vault.Path{}
+	if !o.Patch || o.Path == "" {
+		return names, nil
+	}
+	for version, err := range h.a.v.Versions(ctx, o.Rev, o.Path) {
+		if err != nil {
+			return nil, err
+		}
+		paths := []vault.Path{version.Path}
+		if version.From != "" {
+			paths = append(paths, version.From)
+		}
+		names[version.Commit.Rev] = paths
+		if o.Limit > 0 && len(names) > o.Limit && o.Op == "" && o.Actor == "" && o.Session == "" {
+			break // nothing is left out, so no more can be shown
+		}
+	}
+	return names, nil
+}
+
+// path is that of a memory or, where the word names none, the path that the word is: history
+// knows files that are gone from the disk.
+func (h History) path(ctx context.Context, word string) (vault.Path, error) {
+	m, err := h.a.v.Resolve(ctx, h.a.Ref(word))
+	if err == nil {
+		return m.Path, nil
+	}
+	p, bad := h.a.Path(word)
+	if !errors.Is(err, vault.ErrNotFound) || bad != nil || !strings.ContainsAny(word, "./") {
+		return "", err
+	}
+	return p, nil
+}
+
+// An Origin is the commit that a version, a line or a change comes from.
+type Origin struct {
+	Rev      vault.Revision `json:"rev"`
+	When     time.Time      `json:"when"` // UTC
+	By       string         `json:"by"`
+	Email    string         `json:"email"`
+	Kind     string         `json:"kind"` // "person", for commits of plain git too, or "agent"
+	Op       vault.Op       `json:"op,omitempty"`
+	Actor    string         `json:"actor,omitempty"`
+	Door     string         `json:"door,omitempty"`
+	Session  string         `json:"session,omitempty"`
+	Run      string         `json:"run,omitempty"`
+	Rule     string         `json:"rule,omitempty"`
+	Model    string         `json:"model,omitempty"`
+	Approved string         `json:"approved_by,omitempty"` // the person who let an agent write it
+	Subject  string         `json:"subject"`
+	Why      string         `json:"why,omitempty"`
+}
+
+func originOf(c vault.Commit) Origin {
+	t := c.Trailers
+	o := Origin{
+		Rev: c.Rev, When: utc(c.When), By: c.Author, Email: c.AuthorEmail, Kind: "person", Op: c.Op,
+		Actor: t.Get("Stet-Actor"), Door: t.Get("Stet-Door"), Session: t.Get("Stet-Session"), Run: t.Get("Stet-Run"),
+		Rule: t.Get("Stet-Rule"), Model: t.Get("Stet-Model"), Approved: t.Get("Stet-Approved-By"),
+		Subject: c.Subject, Why: c.Body,
+	}
+	if o.Actor != "" && o.Actor != vault.ActorUser {
+		o.Kind = "agent"
+	}
+	return o
+}
+
+// utc is a time as JSON shows it: UTC, whole seconds.
+func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+
+// VersionsOptions selects versions of one file.
+type VersionsOptions struct {
+	Ref   string // a memory or file; an entry of a notebook as FILE#HASH
+	Rev   string // start here; "" is HEAD
+	Limit int    // 0 is all
+	Patch bool   // with the diff of each version
+}
+
+// Versions are those of one file, newest first.
+type Versions struct {
+	Path        vault.Path `json:"path"`
+	Uncommitted bool       `json:"uncommitted"` // the file on disk differs from HEAD's
+	Versions    []Version  `json:"versions"`
+}
+
+// A Version is one state of a file. Added and Removed are lines.
+type Version struct {
+	Origin
+	vault.Change
+	Added   int    `json:"added"`
+	Removed int    `json:"removed"`
+	Diff    string `json:"diff,omitempty"`
+}
+
+// Versions lists the versions of a file, followed through renames, the archive and merges. It
+// fails with [vault.ErrNotFound] for a name that stands for no file, now or ever.
+func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, error) {
+	p, err := h.path(ctx, o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	out := &Versions{Path: p, Versions: []Version{}}
+	ancestry := h.a.v.Ancestry()
+	if out.Uncommitted, err = h.uncommitted(ancestry, p); err != nil {
+		return nil, err
+	}
+	for version, err := range h.a.v.Versions(ctx, o.Rev, p) {
+		if err != nil {
+			return nil, err
+		}
+		d, err := ancestry.Diff(version)
+		if err != nil {
+			return nil, err
+		}
+		view := Version{Origin: originOf(version.Commit), Change: version.Change, Added: d.Added, Removed: d.Removed}
+		if o.Patch {
+			view.Diff = d.Text
+		}
+		if out.Versions = append(out.Versions, view); len(out.Versions) == o.Limit {
+			break
+		}
+	}
+	if len(out.Versions) == 0 && !out.Uncommitted {
+		return nil, &vault.NotFoundError{Ref: o.Ref}
+	}
+	return out, nil
+}
+
+func (h History) uncommitted(a *vault.Ancestry, p vault.Path) (bool, error) {
+	head, err := a.At("", p)
+	if err != nil {
+		return false, err
+	}
+	data, _, err := h.a.v.ReadFile(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return head.Hash != "", nil
+	}
+	return err == nil && vault.ReadMemory(p, data).Hash != head.Hash, err
+}
+
+// EntryVersions are those of one entry of a notebook, newest first.
+type EntryVersions struct {
+	Path     string         `json:"path"` // FILE#HASH
+	Versions []EntryVersion `json:"versions"`
+}
+
+// An EntryVersion is one state of an entry: its texts before and after, "" where there is none.
+type EntryVersion struct {
+	Origin
+	Status string     `json:"status"`
+	Path   vault.Path `json:"path"`
+	Old    string     `json:"old,omitempty"`
+	New    string     `json:"new,omitempty"`
+}
+
+// IsEntry reports whether a word has the form FILE#HASH of an entry of a notebook.
+func (h History) IsEntry(word string) bool {
+	_, _, ok := cutAddress(word)
+	return ok
+}
+
+// EntryVersions lists the versions of the entry FILE#HASH, followed through its replacements. It
+// fails with [vault.ErrNotFound] when no commit has such an entry.
+func (h History) EntryVersions(ctx context.Context, o VersionsOptions) (*EntryVersions, error) {
+	file, hash, _ := cutAddress(o.Ref)
+	p, err := h.path(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	out := &EntryVersions{Path: string(p) + "#" + hash}
+	for v, err := range lineage.EntryVersions(ctx, h.a.v, o.Rev, p, hash) {
+		if err != nil {
+			return nil, err
+		}
+		out.Versions = append(out.Versions, EntryVersion{originOf(v.Commit), v.Status, v.Path, v.Old, v.New})
+		if len(out.Versions) == o.Limit {
+			break
+		}
+	}
+	if len(out.Versions) == 0 {
+		return nil, vault.WithHint(&vault.NotFoundError{Ref: o.Ref},
+			"no commit has such an entry; \"stet show %s\" has those of now, \"stet adopt %s\" commits them", p, p)
+	}
+	return out, nil
+}
+
+// A Blame is a file line by line.
+type Blame struct {
+	Path  vault.Path  `json:"path"`
+	Lines []BlameLine `json:"lines"`
+}
+
+// A BlameLine is one line of a file. Origin is nil for one that is not committed.
+type BlameLine struct {
+	Number int        `json:"number"` // from 1
+	Text   string     `json:"text"`   // without its line break
+	From   vault.Path `json:"from,omitempty"`
+	Was    int        `json:"was,omitempty"` // its number in the file From of the commit
+	Origin *Origin    `json:"origin,omitempty"`
+}
+
+// Blame finds for each line of a file the commit that it comes from, through renames and merges.
+// rev "" is the file on disk. It fails with [vault.ErrNotFound].
+func (h History) Blame(ctx context.Context, ref, rev string) (*Blame, error) {
+	p, err := h.path(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	b, err := lineage.BlameFile(ctx, h.a.v, rev, p)
+	if err != nil {
+		return nil, err
+	}
+	origins := map[vault.Revision]*Origin{}
+	for rev, c := range b.Commits {
+		o := originOf(c)
+		origins[rev] = &o
+	}
+	out := &Blame{Path: p, Lines: []BlameLine{}}
+	for _, l := range b.Lines {
+		text := strings.ToValidUTF8(strings.TrimRight(l.Text, "\r\n"), "\ufffd")
+		line := BlameLine{Number: l.Number, Text: text, Origin: origins[l.Rev]}
+		if line.Origin != nil {
+			line.From, line.Was = l.Path, l.Was
+		}
+		out.Lines = append(out.Lines, line)
+	}
+	return out, nil
+}
