@@ -71,7 +71,7 @@ func (f *folder) Files(_ context.Context, o vault.WalkOptions) ([]vault.File, er
 			return err
 		}
 		path := vault.Path(filepath.ToSlash(rel))
-		if report := vault.ClassOf(path) == vault.ClassReport; report != o.Reports || report && !path.IsReport() {
+		if report := vault.ClassOf(path) == vault.ClassReport; report != o.Reports || report && !vault.IsReport(path) {
 			return nil
 		}
 		if o.Under != "" && !strings.HasPrefix(string(path), string(o.Under)+"/") {

@@ -173,7 +173,7 @@ func (q *query) keeps(r *record, superseded bool, at int64) bool {
 func (f *filter) matches(r *record, m *meta, superseded bool) bool {
 	switch f.key {
 	case keyKind:
-		return m.kind == f.value || f.value == kindReport && r.path.IsReport()
+		return m.kind == f.value || f.value == kindReport && vault.IsReport(r.path)
 	case keyScope:
 		scope := strings.ToLower(vault.ScopeOf(r.path))
 		return f.value == "/" || scope == f.value || strings.HasPrefix(scope, f.value+"/")

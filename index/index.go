@@ -363,7 +363,7 @@ func (s *searching) hit(recs []record, r *record, hidden bool, m match, lines *l
 	if h.Updated.IsZero() {
 		h.Updated = info.ModTime
 	}
-	if r.path.IsReport() {
+	if vault.IsReport(r.path) {
 		h.Kind = kindReport
 	}
 	if hidden {

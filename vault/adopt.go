@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"stet/vault/store"
 	"strings"
 	"time"
 
@@ -47,17 +48,18 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	}
 	changes, skipped, err := v.adoptable(ctx, o)
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
 	if countDeleted(changes) > 0 && !o.DryRun {
 		if changes, err = v.lookAgain(ctx, o, changes); err != nil {
-			return nil, v.writeError(err)
+			return nil, v.store.Explain(err)
 		}
 	}
 	why := Why{Op: OpAdopt, Door: o.Door}
 	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		tx.named = o.Paths
-		return tx.adopt(changes, o)
+		_, err := tx.adopt(changes, o)
+		return err
 	})
 	if err == nil {
 		res.Skipped = skipped
@@ -71,23 +73,22 @@ func (v *Vault) checkNamed(ctx context.Context, paths []Path) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	s, err := v.View(ctx, "")
+	s, err := v.store.View(ctx, "")
 	if err != nil {
 		return err
 	}
-	tx := &Tx{v: v, foreign: map[string]bool{}}
 	for _, p := range paths {
-		if err := errors.Join(tx.checkOwn(p+"/x"), v.checkParents(p+"/x")); err != nil {
+		if err := v.store.CheckOwn(p + "/x"); err != nil {
 			return err
 		}
-		info, err := v.tree.Lstat(string(p))
+		info, err := v.store.Tree().Lstat(string(p))
 		if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return fmt.Errorf("adopt %q: %w: %w", p, ErrBadPath, ErrNotRegular)
 		}
 		if err == nil {
 			continue
 		}
-		if _, ok, herr := s.objects.Lookup(s.tree, v.git(p)); herr != nil || !ok {
+		if known, herr := s.Has(p); herr != nil || !known {
 			return errors.Join(herr, notFound(string(p)))
 		}
 	}
@@ -97,22 +98,22 @@ func (v *Vault) checkNamed(ctx context.Context, paths []Path) error {
 // adoptable lists what is to be committed, and what stet would have to look at
 // for that and cannot.
 func (v *Vault) adoptable(ctx context.Context, o AdoptOptions) ([]Change, []Problem, error) {
-	s, err := v.scan(ctx)
+	s, err := v.scan(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	notes := o.All || v.settings.Bool(settings.WatchCommit)
 	var out []Change
-	for _, c := range slices.Concat(s.changed, s.covered) {
+	for _, c := range slices.Concat(s.Changed, s.Covered) {
 		if covered(o.Paths, c.Path) && (notes || len(o.Paths) > 0 || ClassOf(c.Path) != ClassNote) && !o.leaves(c) {
 			out = append(out, c)
 		}
 	}
 	// A file that stands elsewhere now has not vanished.
-	if gone := countDeleted(joinRenames(slices.Clone(out))); !o.Yes && gone > max(massFloor, s.total/massShare) {
-		return nil, nil, &MassDeletionError{Missing: gone, Total: s.total}
+	if gone := countDeleted(store.JoinRenames(slices.Clone(out))); !o.Yes && gone > max(massFloor, s.Total/massShare) {
+		return nil, nil, &MassDeletionError{Missing: gone, Total: s.Total}
 	}
-	skipped := slices.DeleteFunc(s.skipped, func(p Problem) bool { return !covered(o.Paths, p.Path) })
+	skipped := slices.DeleteFunc(s.Skipped, func(p Problem) bool { return !covered(o.Paths, p.Path) })
 	return out, skipped, nil
 }
 
@@ -159,49 +160,52 @@ func (v *Vault) lookAgain(ctx context.Context, o AdoptOptions, first []Change) (
 	return slices.DeleteFunc(second, func(c Change) bool { return c.Status == Deleted && !gone[c.Path] }), nil
 }
 
-// adopt stages hand edits as the person's.
-func (t *Tx) adopt(changes []Change, o AdoptOptions) error {
-	t.adopting = nil
+// adopt stages hand edits as the person's and returns their paths.
+func (t *Tx) adopt(changes []Change, o AdoptOptions) ([]Path, error) {
 	var kept []Change
+	var paths []Path
 	for _, c := range changes {
-		_, err := t.touch(c.Path)
+		_, err := t.tx.Touch(c.Path)
 		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrBadPath) || errors.Is(err, ErrUnsupportedRepository) {
 			continue // something stet leaves alone; status says so
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if o.leaves(c) {
 			continue
 		}
-		kept, t.adopting = append(kept, c), append(t.adopting, c.Path)
+		kept, paths = append(kept, c), append(paths, c.Path)
 	}
-	slices.Sort(t.adopting)
-	t.adopting = slices.Compact(t.adopting)
-	t.adoptWhy = Why{Subject: oneLine(o.Message)}
-	for _, c := range joinRenames(kept) {
+	t.tx.Adopt(paths)
+	t.adopted = Why{Subject: oneLine(o.Message)}
+	for _, c := range store.JoinRenames(kept) {
 		if c.Status == Renamed {
-			t.adoptWhy.Moved = append(t.adoptWhy.Moved, [2]Path{c.From, c.Path})
+			t.adopted.Moved = append(t.adopted.Moved, [2]Path{c.From, c.Path})
 		}
 	}
-	return nil
-}
-
-// progressEvery is the number of files between two reports: often enough to
-// see it move, rarely enough to cost nothing.
-const progressEvery = 500
-
-// progress reports long work.
-func (v *Vault) progress(phase string, done, total int) {
-	if v.o.Progress != nil && (done%progressEvery == 0 || done == total) {
-		v.o.Progress(Event{Phase: phase, Done: done, Total: total})
-	}
+	return paths, nil
 }
 
 // describe names the adopted paths in a subject unless the person gave one.
-func (t *Tx) describe(g *group, prefix string) {
-	g.why = Why{Op: OpAdopt, Door: t.why.Door, Subject: prefix + adoptSubject(g.paths), Moved: t.adoptWhy.Moved}
-	if t.adoptWhy.Subject != "" {
-		g.why.Subject = prefix + t.adoptWhy.Subject
+func (t *Tx) describe(g *store.Group, prefix string) {
+	why := &Why{Op: OpAdopt, Door: t.why.Door, Subject: prefix + adoptSubject(g.Paths), Moved: t.adopted.Moved}
+	if t.adopted.Subject != "" {
+		why.Subject = prefix + t.adopted.Subject
 	}
+	g.Why = why
+}
+
+// adoptSubject names the first paths and counts the rest.
+func adoptSubject(paths []Path) string {
+	const named = 3
+	names := make([]string, 0, named)
+	for _, p := range paths[:min(named, len(paths))] {
+		names = append(names, string(p))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(paths) - named; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"stet/vault/store"
 	"time"
 
 	"stet/vault/gitstore"
@@ -48,21 +49,21 @@ func (v *Vault) waits(why Why) bool {
 // Waits reports whether what w writes has to be approved.
 func (v *Vault) Waits(w Write) bool { return v.waits(w.why(OpRemember, "")) }
 
-func (v *Vault) propose(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
-	tx, c, err := v.plan(ctx, why, fn)
+func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) {
+	_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.commits) == 0 {
-		return tx.result(c)
+	plan, why := r.result(done), r.why
+	if plan.Unchanged {
+		return plan, nil
 	}
-	drafts, err := tx.proposals()
+	drafts, err := r.tx.proposals()
 	if err != nil {
 		return nil, err
 	}
 	if len(drafts) == 0 { // the machine's own part changes nothing
-		c.commits = nil
-		return tx.result(c)
+		return &Result{Root: plan.Root, Base: plan.Base, Adopted: plan.Adopted, Held: plan.Held, Unchanged: true}, nil
 	}
 	first := drafts[0]
 	staged := Why{Op: OpPropose, Subject: string(first.Op) + " " + first.Subject, Actor: why.Actor, AgentName: why.AgentName, Door: why.Door, Session: why.Session, Run: why.Run, Given: why.Given}
@@ -89,15 +90,15 @@ func (v *Vault) propose(ctx context.Context, why Why, dry bool, fn func(*Tx) err
 	if err != nil {
 		return nil, err
 	}
-	res.Proposed, res.Warnings = proposed, append(res.Warnings, c.warned...)
+	res.Proposed, res.Warnings = proposed, append(res.Warnings, plan.Warnings...)
 	return res, nil
 }
 
 // pendingKeys are the proposals that wait already, by what they come to.
 func (v *Vault) pendingKeys() (map[string]Path, error) {
 	out := map[string]Path{}
-	entries, err := v.tree.ReadDir(proposal.Dir)
-	if err != nil && !absent(err) {
+	entries, err := v.store.ReadDir(proposal.Dir)
+	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
@@ -124,20 +125,20 @@ type proposalDraft struct {
 // with a [RejectedError] for one that a person said no to before.
 func (t *Tx) proposals() ([]proposalDraft, error) {
 	var out []proposalDraft
-	for i, g := range t.groups {
-		if g.why.Op == OpAdopt {
+	for i, g := range t.tx.Groups {
+		if whyOf(g.Why).Op == OpAdopt {
 			continue // what people took back with plain git, for the next write to note
 		}
-		if slices.ContainsFunc(g.paths, IsProposal) {
+		if slices.ContainsFunc(g.Paths, IsProposal) {
 			return nil, fmt.Errorf("%w: what waits is for the person to say", ErrRefused)
 		}
-		files, contents := t.proposedFiles(g, t.groups[:i])
-		p := proposal.Proposal{Op: string(g.why.Op), Subject: oneLine(g.why.Subject), Body: g.why.Body, At: t.v.o.Now().UTC().Truncate(time.Second), Actor: g.why.actor(), By: g.why.AgentName,
-			Door: g.why.Door, Session: g.why.Session, Memories: g.why.Memories}
-		for _, l := range g.why.Extra {
+		files, contents := t.proposedFiles(g, t.tx.Groups[:i])
+		p := proposal.Proposal{Op: string(whyOf(g.Why).Op), Subject: oneLine(whyOf(g.Why).Subject), Body: whyOf(g.Why).Body, At: t.v.o.Now().UTC().Truncate(time.Second), Actor: whyOf(g.Why).actor(), By: whyOf(g.Why).AgentName,
+			Door: whyOf(g.Why).Door, Session: whyOf(g.Why).Session, Memories: whyOf(g.Why).Memories}
+		for _, l := range whyOf(g.Why).Extra {
 			p.Extra = append(p.Extra, [2]string{l.Key, l.Value})
 		}
-		for _, r := range g.why.Reverts {
+		for _, r := range whyOf(g.Why).Reverts {
 			p.Reverts = append(p.Reverts, string(r))
 		}
 		if each := t.newMemories(g, p, files, contents); each != nil {
@@ -169,7 +170,7 @@ func (t *Tx) proposals() ([]proposalDraft, error) {
 
 // newMemories are the proposals of a commit that does nothing but add memories: one
 // for each, nil for any other commit.
-func (t *Tx) newMemories(g group, p proposal.Proposal, files []proposal.File, contents [][]byte) []proposalDraft {
+func (t *Tx) newMemories(g store.Group, p proposal.Proposal, files []proposal.File, contents [][]byte) []proposalDraft {
 	var out []proposalDraft
 	for i, f := range files {
 		one := p
@@ -178,7 +179,7 @@ func (t *Tx) newMemories(g group, p proposal.Proposal, files []proposal.File, co
 		if !one.Replays() || !IsID(m.ID) {
 			return nil
 		}
-		one.Subject, one.Memories = oneLine(g.why.Subject), []string{m.ID}
+		one.Subject, one.Memories = oneLine(whyOf(g.Why).Subject), []string{m.ID}
 		if len(files) > 1 {
 			one.Subject = m.Name()
 		}
@@ -199,7 +200,7 @@ func draftProposal(p proposal.Proposal, main []byte, id string) (proposalDraft, 
 
 // proposedFiles lists what a commit does to files, what it is about first, and what
 // each is to hold, or of one that goes, held.
-func (t *Tx) proposedFiles(g group, earlier []group) (files []proposal.File, contents [][]byte) {
+func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []proposal.File, contents [][]byte) {
 	before := func(p Path) []byte { return (&rejections{t: t}).before(p, earlier) }
 	hash := func(p Path) string {
 		if data := before(p); data != nil {
@@ -208,23 +209,23 @@ func (t *Tx) proposedFiles(g group, earlier []group) (files []proposal.File, con
 		return ""
 	}
 	from, moved := map[Path]Path{}, map[Path]bool{}
-	for _, m := range g.why.Moved {
-		if _, staged := g.files[m[1]]; staged && g.files[m[0]].remove {
+	for _, m := range whyOf(g.Why).Moved {
+		if _, staged := g.Files[m[1]]; staged && g.Files[m[0]].Remove {
 			from[m[1]], moved[m[0]] = m[0], true
 		}
 	}
-	paths := slices.Clone(g.paths)
+	paths := slices.Clone(g.Paths)
 	slices.SortStableFunc(paths, func(a, b Path) int { return boolOrder(ClassOf(a) == ClassConfig, ClassOf(b) == ClassConfig) })
 	for _, p := range paths {
-		f := g.files[p]
+		f := g.Files[p]
 		if moved[p] {
 			continue
 		}
-		out, data := proposal.File{Path: string(p), From: string(from[p]), Was: hash(p), Gone: f.remove}, f.data
+		out, data := proposal.File{Path: string(p), From: string(from[p]), Was: hash(p), Gone: f.Remove}, f.Data
 		if out.From != "" {
 			out.Was = hash(from[p])
 		}
-		if f.remove {
+		if f.Remove {
 			data = before(p)
 		}
 		files, contents = append(files, out), append(contents, data)

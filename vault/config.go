@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"stet/vault/gitstore"
 	"stet/vault/settings"
 )
 
@@ -23,9 +22,9 @@ func (v *Vault) Settings() settings.Settings { return v.settings }
 func (v *Vault) ConfigProblems() []settings.Problem { return v.configProblems }
 
 func (v *Vault) loadConfig() error {
-	data, _, err := v.tree.ReadFile(string(Marker), 1<<20)
+	data, _, err := v.store.Tree().ReadFile(string(Marker), 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
-		return WithHint(fmt.Errorf("%q: %w", v.dir, ErrNotVault), `"stet init" makes this folder a vault`)
+		return WithHint(fmt.Errorf("%q: %w", v.Root(), ErrNotVault), `"stet init" makes this folder a vault`)
 	}
 	if err != nil {
 		return err
@@ -94,9 +93,3 @@ func (v *Vault) Configure(ctx context.Context, key string, value *string, w Writ
 		return tx.Put(Marker, was, next)
 	})
 }
-
-// A Remote is a remote of the repository, as [gitstore.Remote].
-type Remote = gitstore.Remote
-
-// Remotes lists the remotes that git's configuration names. It contacts nobody.
-func (v *Vault) Remotes() []Remote { return v.repo.Config().Remotes() }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"stet/vault/store"
 	"strings"
 
 	"stet/markdown"
@@ -19,8 +20,8 @@ type FileDiff struct {
 	Removed int
 }
 
-// EmptyTree stands for the state before the first commit in [Vault.Diff].
-const EmptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+// EmptyTree stands for the state before the first commit.
+const EmptyTree = store.EmptyTree
 
 // diffContext is the number of unchanged lines around a change, as in git.
 const diffContext = 3
@@ -38,14 +39,14 @@ func (v *Vault) Diffs(ctx context.Context, from, to string, paths []Path) iter.S
 	return func(yield func(FileDiff, error) bool) {
 		changes, before, after, err := v.diff(ctx, from, to)
 		if err != nil {
-			yield(FileDiff{}, v.writeError(err))
+			yield(FileDiff{}, v.store.Explain(err))
 			return
 		}
 		for f, err := range diffFiles(changes, paths, before, after) {
 			if err == nil {
 				err = context.Cause(ctx)
 			}
-			if !yield(f, v.writeError(err)) || err != nil {
+			if !yield(f, v.store.Explain(err)) || err != nil {
 				return
 			}
 		}
@@ -64,8 +65,8 @@ func gatherDiffs(files iter.Seq2[FileDiff, error]) (out []FileDiff, _ error) {
 
 // diff lists what differs, and how either side is read.
 func (v *Vault) diff(ctx context.Context, from, to string) (_ []Change, before, after reader, _ error) {
-	objects := v.repo.Stage()
-	a, err := v.treeOf(objects, from)
+	objects := v.store.Repo().Stage()
+	a, err := v.store.TreeOf(objects, from)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -77,42 +78,31 @@ func (v *Vault) diff(ctx context.Context, from, to string) (_ []Change, before, 
 		return objects.Blob(id)
 	}
 	if to != "" {
-		b, err := v.treeOf(objects, to)
+		b, err := v.store.TreeOf(objects, to)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		changes, err := v.treeChanges(objects, a, b)
+		changes, err := v.store.TreeChanges(objects, a, b)
 		return changes, read, read, err
 	}
 	changes, err := v.changesToDisk(ctx, objects, a)
 	onDisk := func(_ Hash, p Path) ([]byte, error) {
-		d, err := v.look(p)
-		return d.data, err
+		d, err := v.store.Look(p)
+		return d.Data, err
 	}
 	return changes, read, onDisk, err
 }
 
-func (v *Vault) treeOf(objects *gitstore.Objects, rev string) (gitstore.ID, error) {
-	if rev == EmptyTree {
-		return gitstore.ID{}, nil
-	}
-	id, err := v.resolveID(rev)
-	if err != nil {
-		return id, err
-	}
-	return gitTree(objects, id)
-}
-
 // changesToDisk lists what differs between a tree and the working tree.
 func (v *Vault) changesToDisk(ctx context.Context, objects *gitstore.Objects, a gitstore.ID) ([]Change, error) {
-	s, err := v.scan(ctx)
+	s, err := v.scan(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	if a == s.tree {
-		return joinRenames(s.changed), nil
+	if a == s.Tree {
+		return store.JoinRenames(s.Changed), nil
 	}
-	before, err := v.treeChanges(objects, a, s.tree)
+	before, err := v.store.TreeChanges(objects, a, s.Tree)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +114,7 @@ func (v *Vault) changesToDisk(ctx context.Context, objects *gitstore.Objects, a 
 			old[c.From], old[c.Path] = c.Old, ""
 		}
 	}
-	for _, c := range s.changed {
+	for _, c := range s.Changed {
 		if _, ok := old[c.Path]; !ok {
 			old[c.Path] = c.Old
 		}
@@ -136,8 +126,8 @@ func (v *Vault) changesToDisk(ctx context.Context, objects *gitstore.Objects, a 
 			out = append(out, Change{Status: statusOfHash(was, is), Path: p, Old: was, New: is})
 		}
 	}
-	sortChanges(out)
-	return joinRenames(out), nil
+	store.SortChanges(out)
+	return store.JoinRenames(out), nil
 }
 
 func statusOfHash(before, after Hash) string {
@@ -224,7 +214,7 @@ func fileDiff(c Change, a, b []byte) FileDiff {
 
 // diffText is the unified diff between two trees, new objects included.
 func (v *Vault) diffText(objects *gitstore.Objects, a, b gitstore.ID) (string, error) {
-	changes, err := v.treeChanges(objects, a, b)
+	changes, err := v.store.TreeChanges(objects, a, b)
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"stet/vault/filelock"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
+	"stet/vault/store"
 )
 
 // These can happen when a vault is opened or made.
@@ -27,15 +28,15 @@ var (
 	// ErrIgnored reports ignore rules of the repository that hide the vault.
 	ErrIgnored = errors.New("hidden by an ignore rule")
 	// ErrReadOnly reports a vault that cannot be written by this user.
-	ErrReadOnly = errors.New("vault is read-only")
+	ErrReadOnly = store.ErrReadOnly
 	// ErrDamaged reports state that stet will not guess about; run doctor.
-	ErrDamaged = errors.New("vault is damaged")
+	ErrDamaged = store.ErrDamaged
 )
 
 // These can happen when something is looked up.
 var (
 	// ErrNotFound reports that no memory, path or id matches.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = store.ErrNotFound
 	// ErrAmbiguous reports that more than one thing matches.
 	ErrAmbiguous = errors.New("matches more than one")
 	// ErrNoRevision reports a revision that git does not know.
@@ -54,10 +55,10 @@ var (
 	ErrBusy = filelock.ErrBusy
 	// ErrConflict reports that a file changed meanwhile, or that a merge needs
 	// a person's decision. Nothing was written.
-	ErrConflict = errors.New("a person must decide")
+	ErrConflict = store.ErrConflict
 	// ErrBadPath reports a path that is absolute, leaves the vault, passes
 	// through a symbolic link, or names git's or stet's own state.
-	ErrBadPath = errors.New("path is not allowed")
+	ErrBadPath = store.ErrBadPath
 	// ErrInvalid reports a value that cannot be stored as asked, an empty text
 	// or an importance outside 0 to 1 for instance.
 	ErrInvalid = errors.New("invalid value")
@@ -192,24 +193,6 @@ func describeFinding(f guard.Finding) string {
 		return f.String()
 	}
 	return fmt.Sprintf("%s (%s)", f, f.Excerpt)
-}
-
-// hinted attaches the next step to an error without changing its identity.
-type hinted struct {
-	error
-	hint string
-}
-
-func (h hinted) Unwrap() error { return h.error }
-
-// Hint names the next step.
-func (h hinted) Hint() string { return h.hint }
-
-// WithHint attaches the next step to an error, for the person or the agent who
-// meets it, without changing its identity. Whoever prints it asks for an error
-// with a method Hint() string.
-func WithHint(err error, format string, args ...any) error {
-	return hinted{err, fmt.Sprintf(format, args...)}
 }
 
 func errInvalidSort(s string) error { return fmt.Errorf("sort by %q: %w", s, ErrInvalid) }

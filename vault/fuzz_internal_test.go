@@ -53,8 +53,8 @@ func messageSeeds(add func(op, subject, body, actor, session, memory, from, to, 
 	add("pin", "# hash", "(cherry picked from commit x)\n # indented\n\n  K: v", "", "", "", "", "", "", "")
 }
 
-func messageOf(op, subject, body, actor, session, memory, from, to, key, value string) Why {
-	w := Why{Op: Op(op), Subject: subject, Body: body, Actor: actor, Session: session}
+func messageOf(op, subject, body, actor, session, memory, from, to, key, value string) *Why {
+	w := &Why{Op: Op(op), Subject: subject, Body: body, Actor: actor, Session: session}
 	if memory != "" {
 		w.Memories = []string{memory, memory}
 	}
@@ -89,7 +89,7 @@ func FuzzMessage(f *testing.F) {
 			t.Skip("not a word of stet's own")
 		}
 		w := messageOf(op, subject, body, actor, session, memory, from, to, key, value)
-		msg := w.message()
+		msg := w.Message()
 		line, _, got := parseMessage(msg)
 		if want := w.trailers(); !slices.Equal(got, want) {
 			t.Errorf("message %q reads as %q, want %q", msg, got, want)
@@ -114,7 +114,7 @@ func TestGitReadsTheSameTrailers(t *testing.T) {
 	}
 	dir := t.TempDir()
 	messageSeeds(func(op, subject, body, actor, session, memory, from, to, key, value string) {
-		msg := messageOf(op, subject, body, actor, session, memory, from, to, key, value).message()
+		msg := messageOf(op, subject, body, actor, session, memory, from, to, key, value).Message()
 		cmd := exec.Command("git", "interpret-trailers", "--parse", "--no-divider")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(msg)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)

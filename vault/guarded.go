@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"stet/vault/store"
 	"strings"
 
 	"stet/vault/gitstore"
@@ -36,11 +37,12 @@ func policyOf(s settings.Settings) guard.Policy {
 
 // judge looks at one transaction.
 type judge struct {
-	tx     *Tx
-	policy guard.Policy
-	known  map[string]bool // secrets that HEAD holds in the touched files
-	heard  map[string]bool // orders that HEAD holds in them
-	read   map[string]bool // orders that HEAD or the disk holds in them
+	policy  guard.Policy
+	objects *gitstore.Objects
+	touched map[Path]*store.Touched
+	known   map[string]bool // secrets that HEAD holds in the touched files
+	heard   map[string]bool // orders that HEAD holds in them
+	read    map[string]bool // orders that HEAD or the disk holds in them
 	// An adopted edit is looked at twice, before and in its commit.
 	seen map[seenKey][]guard.Finding
 }
@@ -51,18 +53,18 @@ type seenKey struct {
 }
 
 func newJudge(t *Tx) *judge {
-	return &judge{tx: t, policy: t.v.policy(), seen: map[seenKey][]guard.Finding{}}
+	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), seen: map[seenKey][]guard.Finding{}}
 }
 
 // secrets lists the new secrets in a file, name included.
-func (j *judge) secrets(p Path, f pendingFile) ([]guard.Finding, error) {
+func (j *judge) secrets(p Path, f store.Content) ([]guard.Finding, error) {
 	if j.policy.Secrets == guard.Off {
 		return nil, nil
 	}
-	key := seenKey{p, f.id}
+	key := seenKey{p, f.ID}
 	found, known := j.seen[key]
 	if !known {
-		found = secretsIn(f.data, p)
+		found = secretsIn(f.Data, p)
 		j.seen[key] = found
 	}
 	return j.fresh(slices.Clone(found), &j.known, secretsIn, false)
@@ -98,17 +100,17 @@ func (j *judge) fresh(found []guard.Finding, have *map[string]bool, scan func([]
 	}
 	if *have == nil {
 		*have = map[string]bool{}
-		for p, at := range j.tx.touched {
+		for p, at := range j.touched {
 			var texts [][]byte
-			if !at.inHead.ID.IsZero() {
-				data, err := j.tx.objects.Blob(at.inHead.ID)
+			if !at.InHead.ID.IsZero() {
+				data, err := j.objects.Blob(at.InHead.ID)
 				if err != nil {
 					return nil, err
 				}
 				texts = append(texts, data)
 			}
-			if disk && at.disk.exists {
-				texts = append(texts, at.disk.data)
+			if disk && at.Disk.Exists {
+				texts = append(texts, at.Disk.Data)
 			}
 			for _, data := range texts {
 				for _, f := range scan(data, p) {
@@ -122,22 +124,22 @@ func (j *judge) fresh(found []guard.Finding, have *map[string]bool, scan func([]
 
 // guardEdits takes hand edits with secrets, or too large ones, out of what is
 // about to be committed. A file that is to be written as well is refused.
-func (t *Tx) guardEdits(ctx context.Context, edits ...*group) error {
+func (t *Tx) guardEdits(ctx context.Context, edits ...*store.Group) error {
 	t.judge = newJudge(t)
 	asked := map[Path]bool{}
 	for _, p := range t.named {
 		asked[p] = true
 	}
-	for _, g := range t.groups {
-		for _, p := range g.paths {
+	for _, g := range t.tx.Groups {
+		for _, p := range g.Paths {
 			asked[p] = true
 		}
 	}
 	hold := map[Path]bool{}
 	for _, g := range edits {
-		for _, p := range g.paths {
-			f := g.files[p]
-			if f.remove || hold[p] {
+		for _, p := range g.Paths {
+			f := g.Files[p]
+			if f.Remove || hold[p] {
 				continue
 			}
 			if err := context.Cause(ctx); err != nil {
@@ -154,9 +156,9 @@ func (t *Tx) guardEdits(ctx context.Context, edits ...*group) error {
 		}
 	}
 	for _, g := range edits {
-		g.paths = slices.DeleteFunc(g.paths, func(p Path) bool { return hold[p] })
+		g.Paths = slices.DeleteFunc(g.Paths, func(p Path) bool { return hold[p] })
 		for p := range hold {
-			delete(g.files, p)
+			delete(g.Files, p)
 		}
 	}
 	return nil
@@ -164,10 +166,10 @@ func (t *Tx) guardEdits(ctx context.Context, edits ...*group) error {
 
 // hold says why a hand edit must not be committed: as an error, and as the
 // problem that replies and status show.
-func (j *judge) hold(p Path, f pendingFile) (Problem, error) {
-	if int64(len(f.data)) > j.policy.MaxBytes {
-		err := tooLarge(p, int64(len(f.data)), j.policy.MaxBytes)
-		return Problem{ID: "too-large", Path: p, Text: fmt.Sprintf("%d bytes, guard.max_bytes is %d", len(f.data), j.policy.MaxBytes), Hint: "it is left uncommitted"}, err
+func (j *judge) hold(p Path, f store.Content) (Problem, error) {
+	if int64(len(f.Data)) > j.policy.MaxBytes {
+		err := tooLarge(p, int64(len(f.Data)), j.policy.MaxBytes)
+		return Problem{ID: "too-large", Path: p, Text: fmt.Sprintf("%d bytes, guard.max_bytes is %d", len(f.Data), j.policy.MaxBytes), Hint: "it is left uncommitted"}, err
 	}
 	found, err := j.secrets(p, f)
 	if err != nil || len(found) == 0 || j.policy.Secrets != guard.Block {
@@ -191,28 +193,28 @@ func tooLarge(p Path, size, most int64) error {
 
 // guardGroups judges the commits that are to be made. What is only flagged is
 // said in the commit's trailers and in the reply.
-func (t *Tx) guardGroups(ctx context.Context, groups ...*group) error {
+func (t *Tx) guardGroups(ctx context.Context, groups ...*store.Group) error {
 	j := t.judge
 	for _, g := range groups {
-		if len(g.paths) == 0 {
+		if len(g.Paths) == 0 {
 			continue
 		}
 		var rules []string
-		for i, p := range g.paths {
-			t.v.progress("checking", i, len(g.paths))
-			f := g.files[p]
-			if f.remove {
+		for i, p := range g.Paths {
+			t.v.store.Progress("checking", i, len(g.Paths))
+			f := g.Files[p]
+			if f.Remove {
 				continue
 			}
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			f, err := t.withContent(p, f)
+			f, err := t.tx.Load(p, f)
 			if err != nil {
 				return err
 			}
-			if int64(len(f.data)) > j.policy.MaxBytes {
-				return tooLarge(p, int64(len(f.data)), j.policy.MaxBytes)
+			if int64(len(f.Data)) > j.policy.MaxBytes {
+				return tooLarge(p, int64(len(f.Data)), j.policy.MaxBytes)
 			}
 			found, err := j.judge(g, p, f)
 			if err != nil {
@@ -220,19 +222,19 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*group) error {
 			}
 			rules = append(rules, t.flag(string(p), found)...)
 		}
-		t.v.progress("checking", len(g.paths), len(g.paths))
+		t.v.store.Progress("checking", len(g.Paths), len(g.Paths))
 		if err := j.message(g); err != nil {
 			return err
 		}
-		given, err := j.given(g.why)
+		given, err := j.given(whyOf(g.Why))
 		if err != nil {
 			return err
 		}
 		rules = append(rules, t.flag("an argument", given)...)
 		slices.Sort(rules)
-		g.why.Extra = slices.Clone(g.why.Extra)
+		whyOf(g.Why).Extra = slices.Clone(whyOf(g.Why).Extra)
 		for _, r := range slices.Compact(rules) {
-			g.why.Extra = append(g.why.Extra, TrailerLine{"Stet-Flag", r})
+			whyOf(g.Why).Extra = append(whyOf(g.Why).Extra, TrailerLine{"Stet-Flag", r})
 		}
 	}
 	if more := len(t.warnings) - mostWarnings; more > 0 {
@@ -246,7 +248,7 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*group) error {
 const mostWarnings = 20
 
 // judge refuses what the policy blocks and returns what it flags.
-func (j *judge) judge(g *group, p Path, f pendingFile) ([]guard.Finding, error) {
+func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding, error) {
 	secrets, err := j.secrets(p, f)
 	if err != nil {
 		return nil, err
@@ -254,20 +256,20 @@ func (j *judge) judge(g *group, p Path, f pendingFile) ([]guard.Finding, error) 
 	if len(secrets) > 0 && j.policy.Secrets == guard.Block {
 		return nil, j.refusal(p, secrets, ErrSecret)
 	}
-	orders, err := j.orders(p, f.data, g.why.Op == OpAdopt)
+	orders, err := j.orders(p, f.Data, whyOf(g.Why).Op == OpAdopt)
 	if err != nil {
 		return nil, err
 	}
 	// A person may write what they like; who acts for them may not. A transcript
 	// says what was said: it is flagged and never refused.
-	if len(orders) > 0 && ClassOf(p) != ClassSession && j.policy.Injection == guard.Block && g.why.actor() != ActorUser {
+	if len(orders) > 0 && ClassOf(p) != ClassSession && j.policy.Injection == guard.Block && whyOf(g.Why).actor() != ActorUser {
 		return nil, j.refusal(p, orders, ErrInjection)
 	}
 	return append(secrets, orders...), nil
 }
 
 func (j *judge) refusal(p Path, found []guard.Finding, kind error) error {
-	if at := j.tx.touched[p]; at.disk.exists || !at.inHead.ID.IsZero() {
+	if at := j.touched[p]; at.Disk.Exists || !at.InHead.ID.IsZero() {
 		return &GuardError{Path: p, Findings: found, kind: kind}
 	}
 	return &GuardError{Path: Path(p.Dir()), New: true, Findings: found, kind: kind}
@@ -280,14 +282,14 @@ const leftOut = "(left out: it looks like a secret)"
 // holds already, in the first words of a memory that is forgotten say, is left
 // out of the subject and the body that repeat it. The trailers keep it: they name
 // files, history follows them, and the trees hold the same names.
-func (j *judge) message(g *group) error {
+func (j *judge) message(g *store.Group) error {
 	if j.policy.Secrets != guard.Block {
 		return nil
 	}
 	secrets := func(text string) []guard.Finding {
 		return slices.DeleteFunc(guard.NameSecrets(text), j.policy.Allowed)
 	}
-	found := secrets(g.why.message() + g.why.AgentName)
+	found := secrets(whyOf(g.Why).Message() + whyOf(g.Why).AgentName)
 	if len(found) == 0 {
 		return nil
 	}
@@ -298,18 +300,18 @@ func (j *judge) message(g *group) error {
 	if len(fresh) > 0 {
 		return &GuardError{Findings: fresh, kind: ErrSecret}
 	}
-	if len(secrets(subjectLine(g.why.Op, g.why.Subject))) > 0 {
-		g.why.Subject = leftOut
+	if len(secrets(subjectLine(whyOf(g.Why).Op, whyOf(g.Why).Subject))) > 0 {
+		whyOf(g.Why).Subject = leftOut
 	}
-	if len(secrets(g.why.Body)) > 0 {
-		g.why.Body = leftOut
+	if len(secrets(whyOf(g.Why).Body)) > 0 {
+		whyOf(g.Why).Body = leftOut
 	}
 	return nil
 }
 
 // given refuses a secret in the words that names are made of, or returns it where
 // it is only flagged.
-func (j *judge) given(w Why) ([]guard.Finding, error) {
+func (j *judge) given(w *Why) ([]guard.Finding, error) {
 	if j.policy.Secrets == guard.Off {
 		return nil, nil
 	}
@@ -344,25 +346,24 @@ func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
 }
 
 // heldBack lists the hand edits that adopting will leave uncommitted.
-func (v *Vault) heldBack(ctx context.Context, s *scan) ([]Problem, error) {
-	tx := &Tx{v: v, objects: s.objects, touched: map[Path]*touched{}}
-	for _, c := range s.changed {
-		tx.touched[c.Path] = &touched{inHead: s.before[c.Path]}
+func (v *Vault) heldBack(ctx context.Context, s *store.Scan) ([]Problem, error) {
+	j := &judge{policy: v.policy(), objects: s.Objects, touched: map[Path]*store.Touched{}, seen: map[seenKey][]guard.Finding{}}
+	for _, c := range s.Changed {
+		j.touched[c.Path] = &store.Touched{InHead: s.Before[c.Path]}
 	}
-	j := newJudge(tx)
 	var out []Problem
-	for _, c := range s.changed {
+	for _, c := range s.Changed {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
 		if c.Status == Deleted {
 			continue
 		}
-		d, err := v.look(c.Path)
+		d, err := v.store.Look(c.Path)
 		if err != nil {
 			return nil, err
 		}
-		problem, err := j.hold(c.Path, pendingFile{data: d.data, id: d.id})
+		problem, err := j.hold(c.Path, store.Content{Data: d.Data, ID: d.ID})
 		switch {
 		case problem.ID != "":
 			out = append(out, problem)
@@ -388,7 +389,7 @@ func (j *judge) preview(dir, file string) (Problem, error) {
 	if err != nil {
 		return Problem{}, nil
 	}
-	problem, err := j.hold(Path(filepath.ToSlash(rel)), pendingFile{data: data, id: gitstore.HashBlob(data)})
+	problem, err := j.hold(Path(filepath.ToSlash(rel)), store.Content{Data: data, ID: gitstore.HashBlob(data)})
 	if problem.ID != "" {
 		return problem, nil
 	}

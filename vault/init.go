@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"stet/vault/store"
 	"strings"
 
 	"stet/templates"
@@ -61,11 +62,11 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 	}
 	if !in.DryRun {
 		if err := durable.MakeFolder("init", abs, 0o777, o.Hook); err != nil {
-			return nil, (&Vault{dir: abs}).writeError(err)
+			return nil, store.Explain(abs, err)
 		}
 		if res.CreatedRepository {
 			if err := gitstore.Create(abs, o.Hook); err != nil {
-				return nil, (&Vault{dir: abs}).writeError(fmt.Errorf("make repository %q: %w", abs, err))
+				return nil, store.Explain(abs, fmt.Errorf("make repository %q: %w", abs, err))
 			}
 		}
 	}
@@ -89,7 +90,7 @@ func existing(dir string) string {
 
 // previewNew says what Init would do in a folder without a repository.
 func previewNew(dir string, res *InitResult, policy guard.Policy) (*InitResult, error) {
-	j := &judge{tx: &Tx{}, policy: policy, seen: map[seenKey][]guard.Finding{}}
+	j := &judge{policy: policy, seen: map[seenKey][]guard.Finding{}}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -139,7 +140,7 @@ func skeleton(own bool) []skeletonFile {
 }
 
 func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error {
-	res.Root = v.dir
+	res.Root = v.Root()
 	switch err := v.prepare(ctx); {
 	case err == nil:
 		res.AlreadyVault = true
@@ -160,7 +161,7 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	var found []Change
 	if own {
 		if found, _, err = v.adoptable(ctx, AdoptOptions{All: true}); err != nil {
-			return v.writeError(err)
+			return v.store.Explain(err)
 		}
 	}
 	why := Why{Op: OpConfig, Subject: "make this a stet vault"}
@@ -168,10 +169,11 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 	// either nothing or a whole vault.
 	r, err := v.Transact(ctx, why, in.DryRun, func(tx *Tx) error {
 		res.Files, res.Diff = nil, ""
-		if err := tx.adopt(found, AdoptOptions{Message: "the notes found here"}); err != nil {
+		adopted, err := tx.adopt(found, AdoptOptions{Message: "the notes found here"})
+		if err != nil {
 			return err
 		}
-		res.Adopted = len(tx.adopting)
+		res.Adopted = len(adopted)
 		files := skeleton(own)
 		if len(rules) > 0 { // last, because the last rule that matches decides
 			files = append(files, skeletonFile{".gitignore", rules})
@@ -215,8 +217,8 @@ func (v *Vault) head(ctx context.Context, p Path) ([]byte, Hash, error) {
 // bornHere reports a repository at the vault's own folder without any commit
 // or git index: nobody but Init can have work in it.
 func (v *Vault) bornHere() bool {
-	h, err := v.repo.Head()
-	return err == nil && h.ID.IsZero() && v.prefix == "" && !v.repo.Root().Exists(v.repo.GitIndexPath())
+	h, err := v.store.Repo().Head()
+	return err == nil && h.ID.IsZero() && v.GitPath("") == "" && !v.store.Repo().Root().Exists(v.store.Repo().GitIndexPath())
 }
 
 func (res *InitResult) add(r *Result) {
@@ -273,9 +275,9 @@ func appendMissing(have, add []byte) []byte {
 // checkGitIndex refuses a git index that cannot be written, before there is
 // even a state folder.
 func (v *Vault) checkGitIndex() error {
-	h, err := v.repo.Head()
+	h, err := v.store.Repo().Head()
 	if err == nil {
-		_, _, err = v.repo.ReadGitIndex(h.ID)
+		_, _, err = v.store.Repo().ReadGitIndex(h.ID)
 	}
 	return err
 }
@@ -284,11 +286,11 @@ func (v *Vault) checkGitIndex() error {
 // does. Rules are refused where they are not wanted, and where they would not
 // help: git never looks into a folder that is ignored as a whole.
 func (v *Vault) unignore(wanted bool) ([]byte, error) {
-	above, here, err := v.ignoreRules()
+	above, here, err := v.store.IgnoreRules()
 	if err != nil {
 		return nil, err
 	}
-	at := trimSlash(v.prefix)
+	at := strings.TrimSuffix(v.GitPath(""), "/")
 	if rule, hidden := above.Match(at, true); hidden && at != "" {
 		return nil, v.ignoredBy(rule, "remove or narrow that rule, or choose another folder; nothing was written")
 	}
@@ -306,27 +308,13 @@ func (v *Vault) unignore(wanted bool) ([]byte, error) {
 	return rules, nil
 }
 
-// ignoreRules are the rules that hold for the vault's folder, and those that
-// hold in it.
-func (v *Vault) ignoreRules() (above, here *gitstore.Ignore, err error) {
-	ignore, err := v.repo.Ignore()
-	if err != nil {
-		return nil, nil, err
-	}
-	if ignore, err = v.above(ignore, "."); err != nil {
-		return nil, nil, err
-	}
-	data, err := readSmall(v.tree, ".gitignore")
-	return ignore, ignore.In(trimSlash(v.prefix), data), err
-}
-
 // hidingRule finds a rule that hides the vault or one of its own files.
 func (v *Vault) hidingRule() (rule gitstore.Rule, hidden bool, err error) {
-	above, here, err := v.ignoreRules()
+	above, here, err := v.store.IgnoreRules()
 	if err != nil {
 		return rule, false, err
 	}
-	at := trimSlash(v.prefix)
+	at := strings.TrimSuffix(v.GitPath(""), "/")
 	if rule, hidden = above.Match(at, true); hidden && at != "" {
 		return rule, true, nil
 	}
@@ -335,7 +323,7 @@ func (v *Vault) hidingRule() (rule gitstore.Rule, hidden bool, err error) {
 }
 
 func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {
-	return WithHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.dir, ErrIgnored, rule.File, rule.Line, rule.Text), "%s", hint)
+	return WithHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.Root(), ErrIgnored, rule.File, rule.Line, rule.Text), "%s", hint)
 }
 
 // hiddenBy finds a rule that hides one of the vault's own files, by a sample of
@@ -343,11 +331,11 @@ func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {
 func (v *Vault) hiddenBy(ignore *gitstore.Ignore) (gitstore.Rule, bool) {
 	for _, probe := range []Path{Marker, "memories/x.md", "memories/x/y.md", "MEMORY.md", "USER.md"} {
 		for dir := probe.Dir(); dir != "."; dir = Path(dir).Dir() {
-			if rule, hidden := ignore.Match(v.git(Path(dir)), true); hidden {
+			if rule, hidden := ignore.Match(v.store.GitPath(Path(dir)), true); hidden {
 				return rule, true
 			}
 		}
-		if rule, hidden := ignore.Match(v.git(probe), false); hidden {
+		if rule, hidden := ignore.Match(v.store.GitPath(probe), false); hidden {
 			return rule, true
 		}
 	}

@@ -62,14 +62,14 @@ type LogOptions struct {
 // parent. Cost: one tree comparison per commit walked.
 func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
-		from, err := v.resolveID(o.Rev)
+		from, err := v.store.Resolve(o.Rev)
 		if err != nil {
 			yield(Commit{}, err)
 			return
 		}
-		l := logger{v: v, o: o, objects: v.repo.Stage()}
+		l := logger{v: v, o: o, objects: v.store.Repo().Stage()}
 		if l.o.Follow, err = l.isFile(from); err != nil {
-			yield(Commit{}, v.writeError(err))
+			yield(Commit{}, v.store.Explain(err))
 			return
 		}
 		found := 0
@@ -78,7 +78,7 @@ func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] 
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(Commit{}, v.writeError(err))
+				yield(Commit{}, v.store.Explain(err))
 				return
 			}
 			if !o.Since.IsZero() && gc.Committed.Before(o.Since) {
@@ -86,7 +86,7 @@ func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] 
 			}
 			c, ok, err := l.match(gc)
 			if err != nil {
-				yield(Commit{}, v.writeError(err))
+				yield(Commit{}, v.store.Explain(err))
 				return
 			}
 			if !ok {
@@ -129,7 +129,7 @@ func (l *logger) match(gc gitstore.Commit) (Commit, bool, error) {
 	if !l.o.Changes {
 		return c, true, nil
 	}
-	c.Changes, err = l.v.treeChanges(l.objects, before, gc.Tree)
+	c.Changes, err = l.v.store.TreeChanges(l.objects, before, gc.Tree)
 	return c, err == nil, err
 }
 
@@ -141,11 +141,11 @@ func (l *logger) isFile(from gitstore.ID) (bool, error) {
 	if !l.follows() || from.IsZero() {
 		return false, nil
 	}
-	tree, err := gitTree(l.objects, from)
+	tree, err := l.objects.TreeOf(from)
 	if err != nil {
 		return false, err
 	}
-	e, ok, err := l.objects.Lookup(tree, l.v.git(l.o.Path))
+	e, ok, err := l.objects.Lookup(tree, l.v.store.GitPath(l.o.Path))
 	return ok && !e.IsDir() || !ok && l.o.Path.IsMarkdown(), err
 }
 
@@ -157,15 +157,15 @@ func (l *logger) walk(from gitstore.ID) iter.Seq2[gitstore.Commit, error] {
 		if l.o.Without != "" {
 			var err error
 			// Rewritten away, nothing of it is left to leave out.
-			if without, err = l.v.resolveID(l.o.Without); err != nil && !errors.Is(err, ErrNoRevision) {
+			if without, err = l.v.store.Resolve(l.o.Without); err != nil && !errors.Is(err, ErrNoRevision) {
 				return func(yield func(gitstore.Commit, error) bool) { yield(gitstore.Commit{}, err) }
 			}
 		}
-		return l.v.repo.HistoryWithout(from, without)
+		return l.v.store.Repo().HistoryWithout(from, without)
 	}
 	return func(yield func(gitstore.Commit, error) bool) {
 		a := l.v.Ancestry()
-		start, err := a.walk.At(from, l.v.git(l.o.Path))
+		start, err := a.walk.At(from, l.v.store.GitPath(l.o.Path))
 		if err != nil {
 			yield(gitstore.Commit{}, err)
 			return
@@ -186,12 +186,12 @@ func (l *logger) parentTree(gc gitstore.Commit) (gitstore.ID, error) {
 	if len(gc.Parents) == 0 {
 		return gitstore.ID{}, nil
 	}
-	return gitTree(l.objects, gc.Parents[0])
+	return l.objects.TreeOf(gc.Parents[0])
 }
 
 // touches compares only the ids along the path.
 func (l *logger) touches(a, b gitstore.ID) (bool, error) {
-	at := strings.TrimSuffix(l.v.git(l.o.Path), "/")
+	at := strings.TrimSuffix(l.v.store.GitPath(l.o.Path), "/")
 	x, _, err := l.objects.Lookup(a, at)
 	if err != nil {
 		return false, err
@@ -202,25 +202,25 @@ func (l *logger) touches(a, b gitstore.ID) (bool, error) {
 
 // CommitAt reads one commit with its changes.
 func (v *Vault) CommitAt(_ context.Context, rev string) (Commit, error) {
-	id, err := v.resolveID(rev)
+	id, err := v.store.Resolve(rev)
 	if err != nil {
 		return Commit{}, err
 	}
 	if id.IsZero() {
 		return Commit{}, fmt.Errorf("%q: %w: nothing is committed yet", rev, ErrNoRevision)
 	}
-	l := logger{v: v, objects: v.repo.Stage()}
+	l := logger{v: v, objects: v.store.Repo().Stage()}
 	gc, err := l.objects.Commit(id)
 	if err != nil {
-		return Commit{}, v.writeError(err)
+		return Commit{}, v.store.Explain(err)
 	}
 	before, err := l.parentTree(gc)
 	if err != nil {
-		return Commit{}, v.writeError(err)
+		return Commit{}, v.store.Explain(err)
 	}
 	c := commitOf(gc)
-	c.Changes, err = v.treeChanges(l.objects, before, gc.Tree)
-	return c, v.writeError(err)
+	c.Changes, err = v.store.TreeChanges(l.objects, before, gc.Tree)
+	return c, v.store.Explain(err)
 }
 
 // movedSince maps the paths that the oldest of the commits knew to where the

@@ -71,36 +71,24 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 	taken := map[string]bool{}
 	v := n.tx.v
 	for _, dir := range []string{folder, "archive/" + folder} {
-		if err := v.checkParents(Path(dir + "/x")); err != nil {
-			return nil, err
-		}
-		entries, err := v.tree.ReadDir(dir)
-		if err != nil && !absent(err) {
+		entries, err := v.store.ReadDir(dir)
+		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
 			taken[FoldName(e.Name())] = true
 		}
-		at, ok, err := n.tx.objects.Lookup(n.tx.base, v.git(Path(dir)))
+		committed, err := n.tx.tx.NamesIn(dir)
 		if err != nil {
 			return nil, err
 		}
-		if !ok || !at.IsDir() {
-			continue
-		}
-		tree, err := n.tx.objects.Tree(at.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range tree {
-			taken[FoldName(e.Name)] = true
+		for _, name := range committed {
+			taken[FoldName(name)] = true
 		}
 	}
-	for _, staged := range []map[Path]pendingFile{n.tx.layer.kept, n.tx.layer.files} {
-		for p := range staged {
-			if p.Dir() == folder {
-				taken[FoldName(p.Base())] = true
-			}
+	for p := range n.tx.tx.Staged() {
+		if p.Dir() == folder {
+			taken[FoldName(p.Base())] = true
 		}
 	}
 	n.taken[folder] = taken

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"stet/vault/store"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ func (t *Tx) rejections() (*rejections, error) {
 	}
 	for _, p := range files {
 		data, _, err := t.v.ReadFile(p)
-		if absent(err) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotRegular) {
+		if store.Absent(err) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotRegular) {
 			continue // nothing that stet wrote
 		}
 		if err != nil {
@@ -100,11 +101,11 @@ func (t *Tx) rejections() (*rejections, error) {
 // stoneFiles lists the files of tombstones on disk: a person who removes one
 // lifts the rejection, committed or not.
 func (v *Vault) stoneFiles() ([]Path, error) {
-	if err := v.checkParents(stonesDir + "/x"); err != nil {
-		return nil, WithHint(fmt.Errorf("read the tombstones: %w", err), "remove the link %s: what was rejected is kept in a folder of files", stonesDir)
+	entries, err := v.store.ReadDir(stonesDir)
+	if errors.Is(err, ErrBadPath) {
+		err = WithHint(fmt.Errorf("read the tombstones: %w", err), "remove the link %s: what was rejected is kept in a folder of files", stonesDir)
 	}
-	entries, err := v.tree.ReadDir(stonesDir)
-	if err != nil && !absent(err) {
+	if err != nil {
 		return nil, err
 	}
 	var out []Path
@@ -163,15 +164,15 @@ func (v *Vault) checkStones() ([]Problem, error) {
 // machine is refused, what a person says again is no longer rejected. It also
 // writes down what people took back with plain git.
 func (t *Tx) settle() error {
-	if !slices.ContainsFunc(t.groups, func(g group) bool { return reads(g.why.Op) }) {
+	if !slices.ContainsFunc(t.tx.Groups, func(g store.Group) bool { return reads(whyOf(g.Why).Op) }) {
 		return nil
 	}
 	r, err := t.rejections()
 	if err != nil {
 		return err
 	}
-	for i := range t.groups {
-		if err := r.settle(&t.groups[i], t.groups[:i]); err != nil {
+	for i := range t.tx.Groups {
+		if err := r.settle(&t.tx.Groups[i], t.tx.Groups[:i]); err != nil {
 			return err
 		}
 	}
@@ -192,19 +193,19 @@ func states(op Op) bool {
 	return true
 }
 
-func (r *rejections) settle(g *group, earlier []group) error {
-	machine := g.why.actor() != ActorUser && !g.why.Again
-	if !states(g.why.Op) || len(r.files) == 0 || g.why.Op == OpRevert && !machine {
+func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
+	machine := whyOf(g.Why).actor() != ActorUser && !whyOf(g.Why).Again
+	if !states(whyOf(g.Why).Op) || len(r.files) == 0 || whyOf(g.Why).Op == OpRevert && !machine {
 		return nil
 	}
-	for _, p := range slices.Clone(g.paths) {
-		f := g.files[p]
-		if class := ClassOf(p); f.remove || class == ClassConfig || class == ClassReport || class == ClassSession {
+	for _, p := range slices.Clone(g.Paths) {
+		f := g.Files[p]
+		if class := ClassOf(p); f.Remove || class == ClassConfig || class == ClassReport || class == ClassSession {
 			continue
 		}
-		c := r.candidate(g, p, f.data, earlier)
+		c := r.candidate(g, p, f.Data, earlier)
 		for {
-			found, why := r.find(c, g.why.Op == OpRevert)
+			found, why := r.find(c, whyOf(g.Why).Op == OpRevert)
 			if found == nil {
 				break
 			}
@@ -220,9 +221,9 @@ func (r *rejections) settle(g *group, earlier []group) error {
 }
 
 // candidate is what a group says at a path that was not said there before.
-func (r *rejections) candidate(g *group, p Path, data []byte, earlier []group) tombstone.Candidate {
+func (r *rejections) candidate(g *store.Group, p Path, data []byte, earlier []store.Group) tombstone.Candidate {
 	before, moved := r.before(p, earlier), false
-	for _, m := range g.why.Moved {
+	for _, m := range whyOf(g.Why).Moved {
 		if m[1] == p {
 			before, moved = r.before(m[0], earlier), ClassOf(m[0]) == ClassArchive && ClassOf(p) != ClassArchive
 		}
@@ -230,8 +231,8 @@ func (r *rejections) candidate(g *group, p Path, data []byte, earlier []group) t
 	m := ReadMemory(p, data)
 	c := tombstone.Candidate{Text: tombstone.Added(before, data)}
 	if from, hash, ok := notebookSource(m.Source); ok && before == nil {
-		after := g.files[from].data
-		if _, changed := g.files[from]; changed && hasEntry(r.before(from, earlier), hash) && !hasEntry(after, hash) {
+		after := g.Files[from].Data
+		if _, changed := g.Files[from]; changed && hasEntry(r.before(from, earlier), hash) && !hasEntry(after, hash) {
 			c.Text = "" // it has moved: nothing is said that was not said before
 		}
 	}
@@ -255,14 +256,14 @@ func hasEntry(data []byte, hash string) bool {
 	return slices.ContainsFunc(markdown.Parse(data).Entries(), func(e markdown.Entry) bool { return e.Hash() == hash })
 }
 
-func (r *rejections) before(p Path, earlier []group) []byte {
+func (r *rejections) before(p Path, earlier []store.Group) []byte {
 	for _, g := range slices.Backward(earlier) {
-		if f, ok := g.files[p]; ok {
-			return f.data
+		if f, ok := g.Files[p]; ok {
+			return f.Data
 		}
 	}
-	if at, ok := r.t.touched[p]; ok && at.disk.exists {
-		return at.disk.data
+	if at, ok := r.t.tx.Touched()[p]; ok && at.Disk.Exists {
+		return at.Disk.Data
 	}
 	return nil
 }
@@ -298,7 +299,7 @@ func (r *rejections) text(s tombstone.Stone) string {
 		if err != nil || id.IsZero() {
 			return nil, err == nil
 		}
-		data, err := r.t.objects.Blob(id)
+		data, err := r.t.tx.Objects.Blob(id)
 		return data, err == nil
 	}
 	now, ok := read(s.Blob)
@@ -310,33 +311,16 @@ func (r *rejections) text(s tombstone.Stone) string {
 }
 
 // lift takes a tombstone out of its file, in the commit of g.
-func (r *rejections) lift(g *group, found *foundStone) error {
+func (r *rejections) lift(g *store.Group, found *foundStone) error {
 	f := found.file
 	f.parts = slices.Delete(slices.Clone(f.parts), found.at, found.at+1)
 	if slices.ContainsFunc(r.plain, func(p plainRevert) bool { return p.file == f.path }) {
 		return nil // not written yet: writePlain writes what is left
 	}
 	if len(f.parts) == 0 {
-		return r.t.stageInto(g, f.path, nil)
+		return r.t.tx.StageInto(g, f.path, nil)
 	}
-	return r.t.stageInto(g, f.path, tombstone.Join(f.parts))
-}
-
-// stageInto adds a file to a group that is closed already; nil removes it.
-func (t *Tx) stageInto(g *group, p Path, data []byte) error {
-	if _, err := t.touch(p); err != nil {
-		return err
-	}
-	if _, ok := g.files[p]; !ok {
-		g.paths = append(g.paths, p)
-		slices.Sort(g.paths)
-	}
-	if data == nil {
-		g.files[p] = pendingFile{remove: true}
-		return nil
-	}
-	g.files[p] = pendingFile{data: data, id: gitstore.HashBlob(data), mode: gitstore.ModeFile}
-	return nil
+	return r.t.tx.StageInto(g, f.path, tombstone.Join(f.parts))
 }
 
 // leaveOutRejected drops what a machine may not say again from a batch, as long

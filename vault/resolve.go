@@ -7,6 +7,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"stet/vault/store"
 	"strings"
 	"sync"
 	"time"
@@ -32,14 +33,14 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 			if err == nil {
 				return ReadMemory(p, data), nil
 			}
-			if !absent(err) && !errors.Is(err, ErrNotRegular) {
+			if !store.Absent(err) && !errors.Is(err, ErrNotRegular) {
 				return Memory{}, pathErrorf("read", p, err)
 			}
 		}
 	}
 	files, err := v.Files(ctx, WalkOptions{Archive: true})
 	if err != nil {
-		return Memory{}, v.writeError(err)
+		return Memory{}, v.store.Explain(err)
 	}
 	var named []Memory
 	folded := FoldName(ref)
@@ -140,7 +141,7 @@ func (v *Vault) readAll(ctx context.Context, files []File, want func([]byte) boo
 	}
 	wg.Wait()
 	for i, err := range errs {
-		if err != nil && skipped != nil && !absent(err) {
+		if err != nil && skipped != nil && !store.Absent(err) {
 			skipped(files[i].Path, err)
 		}
 	}
@@ -217,7 +218,7 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 	}
 	files, err := v.Files(ctx, WalkOptions{Archive: f.Archived, Denied: f.skipped()})
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
 	modified := map[Path]time.Time{}
 	files = slices.DeleteFunc(files, func(file File) bool {

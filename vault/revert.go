@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"stet/markdown"
-	"stet/vault/gitstore"
 	"stet/vault/tombstone"
 )
 
@@ -109,16 +108,18 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 
 // commitDiff is what one published commit changed, as text.
 func (v *Vault) commitDiff(c Commit) (string, error) {
-	objects := v.repo.Stage()
-	to, err := v.treeOf(objects, string(c.Rev))
+	objects := v.store.Repo().Stage()
+	to, err := v.store.TreeOf(objects, string(c.Rev))
 	if err != nil {
 		return "", err
 	}
-	from := gitstore.ID{}
+	parent := EmptyTree
 	if len(c.Parents) > 0 {
-		if from, err = v.treeOf(objects, string(c.Parents[0])); err != nil {
-			return "", err
-		}
+		parent = string(c.Parents[0])
+	}
+	from, err := v.store.TreeOf(objects, parent)
+	if err != nil {
+		return "", err
 	}
 	return v.diffText(objects, from, to)
 }
@@ -202,7 +203,7 @@ func (r *reverter) taken(c Commit, ch Change) error {
 }
 
 func (r *reverter) revert(ctx context.Context, c Commit) error {
-	parent := ""
+	parent := EmptyTree
 	if len(c.Parents) > 0 {
 		parent = string(c.Parents[0])
 	}
@@ -210,11 +211,9 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 	if err != nil {
 		return err
 	}
-	before := &Snapshot{v: r.tx.v, objects: after.objects}
-	if parent != "" {
-		if before, err = r.tx.v.View(ctx, parent); err != nil {
-			return err
-		}
+	before, err := r.tx.v.View(ctx, parent)
+	if err != nil {
+		return err
 	}
 	for _, ch := range joinMoves(c.Changes, c.Trailers.moves()) {
 		if err := r.change(ctx, c, ch, before, after); err != nil {

@@ -28,7 +28,7 @@ type State struct {
 
 // State gives access to the vault's local state.
 func (v *Vault) State() *State {
-	own := strings.TrimPrefix(v.state, v.repo.Own("")) // the vault's own key
+	own := strings.TrimPrefix(v.store.State(), v.store.Repo().Own("")) // the vault's own key
 	return &State{v: v, dir: "stet/" + path.Base(own)}
 }
 
@@ -48,22 +48,22 @@ func stateName(kind, name string) error {
 // together with another.
 func (s *State) locked(ctx context.Context, kind string, fn func(dir string) error) (err error) {
 	dir := path.Join(s.dir, kind)
-	root := s.v.repo.Root()
+	root := s.v.store.Repo().Root()
 	if !root.Exists(dir) {
 		// A write that had nothing to do leaves the folders above it unsynced.
-		if err := errors.Join(root.MkdirAll("state", s.dir, 0o777), s.v.repo.SyncFolders("state", s.dir)); err != nil {
-			return s.v.writeError(err)
+		if err := errors.Join(root.MkdirAll("state", s.dir, 0o777), s.v.store.Repo().SyncFolders("state", s.dir)); err != nil {
+			return s.v.store.Explain(err)
 		}
 	}
 	if err := root.MkdirAll("state", dir, 0o700); err != nil {
-		return s.v.writeError(err)
+		return s.v.store.Explain(err)
 	}
 	lock, err := filelock.Acquire(ctx, root, path.Join(s.dir, kind+".lock"), filelock.Options{Wait: s.v.o.LockWait})
 	if err != nil {
-		return s.v.writeError(err)
+		return s.v.store.Explain(err)
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	return s.v.writeError(fn(dir))
+	return s.v.store.Explain(fn(dir))
 }
 
 // AppendSession adds one line to an open session, making it when needed. The
@@ -76,7 +76,7 @@ func (s *State) AppendSession(ctx context.Context, id string, line []byte) error
 		return fmt.Errorf("session %q: %w: a line cannot hold a newline", id, ErrInvalid)
 	}
 	return s.locked(ctx, "sessions", func(dir string) error {
-		return s.v.repo.Root().Append("session", path.Join(dir, id+".jsonl"), append(bytes.Clone(line), '\n'), 0o600, true)
+		return s.v.store.Repo().Root().Append("session", path.Join(dir, id+".jsonl"), append(bytes.Clone(line), '\n'), 0o600, true)
 	})
 }
 
@@ -87,7 +87,7 @@ func (s *State) Session(id string) ([][]byte, error) {
 	if err := stateName("session", id); err != nil {
 		return nil, err
 	}
-	data, _, err := s.v.repo.Root().ReadFile(path.Join(s.dir, "sessions", id+".jsonl"), 0)
+	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "sessions", id+".jsonl"), 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("session %q: %w", id, ErrNotFound)
 	}
@@ -127,10 +127,10 @@ func (s *State) RewriteSession(ctx context.Context, id string, change func(lines
 		if lines = change(lines); len(lines) > 0 {
 			return s.publish("session", file, append(bytes.Join(lines, []byte{'\n'}), '\n'))
 		}
-		if err := s.v.repo.Root().Remove("session", file); err != nil {
+		if err := s.v.store.Repo().Root().Remove("session", file); err != nil {
 			return err
 		}
-		return s.v.repo.Root().SyncDir("session", dir)
+		return s.v.store.Repo().Root().SyncDir("session", dir)
 	})
 }
 
@@ -140,9 +140,9 @@ func (s *State) Alone(ctx context.Context, name string, wait bool, fn func() err
 	if err := stateName("name", name); err != nil {
 		return err
 	}
-	root := s.v.repo.Root()
+	root := s.v.store.Repo().Root()
 	if err := root.MkdirAllLazy("state", s.dir, 0o777); err != nil {
-		return s.v.writeError(err)
+		return s.v.store.Explain(err)
 	}
 	o := filelock.Options{Holder: s.v.o.Holder}
 	if wait {
@@ -150,7 +150,7 @@ func (s *State) Alone(ctx context.Context, name string, wait bool, fn func() err
 	}
 	lock, err := filelock.Acquire(ctx, root, path.Join(s.dir, name+".lock"), o)
 	if err != nil {
-		return s.v.writeError(err)
+		return s.v.store.Explain(err)
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	return fn()
@@ -210,7 +210,7 @@ func (s *State) Jobs(queue string) ([]Job, error) {
 	}
 	var jobs []Job
 	for _, id := range names {
-		data, _, err := s.v.repo.Root().ReadFile(path.Join(s.dir, "queue", id+"."+queue), 0)
+		data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "queue", id+"."+queue), 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // done by somebody else meanwhile
 		}
@@ -244,7 +244,7 @@ func (s *State) Counter(name string) (int, error) {
 	if err := stateName("counter", name); err != nil {
 		return 0, err
 	}
-	data, _, err := s.v.repo.Root().ReadFile(path.Join(s.dir, "counters", name+".json"), 64)
+	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "counters", name+".json"), 64)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -280,7 +280,7 @@ func (s *State) Seen(name string) ([]byte, error) {
 	if err := stateName("mark", name); err != nil {
 		return nil, err
 	}
-	data, _, err := s.v.repo.Root().ReadFile(path.Join(s.dir, "seen", name), 0)
+	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "seen", name), 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -307,7 +307,7 @@ func (s *State) SetSeen(ctx context.Context, name string, change func(now []byte
 
 // publish writes a whole file in place of an older one.
 func (s *State) publish(label, file string, data []byte) error {
-	root, temp := s.v.repo.Root(), file+".unfinished"
+	root, temp := s.v.store.Repo().Root(), file+".unfinished"
 	if err := root.Remove(label, temp); err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (s *State) publish(label, file string, data []byte) error {
 }
 
 func (s *State) names(kind, ext string) ([]string, error) {
-	entries, err := s.v.repo.Root().ReadDir(path.Join(s.dir, kind))
+	entries, err := s.v.store.Repo().Root().ReadDir(path.Join(s.dir, kind))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -343,9 +343,9 @@ func (s *State) remove(ctx context.Context, kind, name, ext string) error {
 		return err
 	}
 	return s.locked(ctx, kind, func(dir string) error {
-		if err := s.v.repo.Root().Remove(kind, path.Join(dir, name+ext)); err != nil {
+		if err := s.v.store.Repo().Root().Remove(kind, path.Join(dir, name+ext)); err != nil {
 			return err
 		}
-		return s.v.repo.Root().SyncDir(kind, dir)
+		return s.v.store.Repo().Root().SyncDir(kind, dir)
 	})
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"stet/vault/store"
 	"time"
 
-	"stet/vault/durable"
-	"stet/vault/filelock"
-	"stet/vault/gitindex"
 	"stet/vault/gitstore"
 )
 
@@ -32,58 +30,52 @@ type Status struct {
 // Status compares the working tree with HEAD. It writes nothing and takes no
 // lock. Cost: one lstat per file, and a read of those whose stat says nothing.
 func (v *Vault) Status(ctx context.Context) (*Status, error) {
-	s, err := v.scan(ctx)
+	counts := map[Class]int{}
+	s, err := v.scan(ctx, func(p Path) {
+		if p.IsMarkdown() {
+			counts[ClassOf(p)]++
+		}
+	})
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
-	st := &Status{Root: v.dir, Branch: s.head.Branch(), Detached: s.head.Detached, Head: Revision(s.head.ID.String()),
-		Changed: joinRenames(s.changed), Staged: s.staged, Problems: s.skipped, Counts: s.counts, State: v.repo.InProgress()}
-	if !s.head.ID.IsZero() {
-		gc, err := s.objects.Commit(s.head.ID)
+	st := &Status{Root: v.Root(), Branch: s.Head.Branch(), Detached: s.Head.Detached, Head: Revision(s.Head.ID.String()),
+		Changed: store.JoinRenames(s.Changed), Staged: s.Staged, Problems: s.Skipped, Counts: counts, State: v.store.Repo().InProgress()}
+	if !s.Head.ID.IsZero() {
+		gc, err := s.Objects.Commit(s.Head.ID)
 		if err != nil {
-			return nil, v.writeError(err)
+			return nil, v.store.Explain(err)
 		}
 		c := commitOf(gc)
 		st.Last = &c
 	}
 	held, err := v.heldBack(ctx, s)
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
 	st.Problems = append(st.Problems, held...)
-	st.Busy = v.busy(ctx)
+	st.Busy = v.store.Busy(ctx)
 	return st, nil
-}
-
-func (v *Vault) busy(ctx context.Context) bool {
-	if !v.repo.Root().Exists(lockFile) {
-		return false
-	}
-	lock, err := filelock.Acquire(ctx, v.repo.Root(), lockFile, filelock.Options{})
-	if err != nil {
-		return errors.Is(err, ErrBusy)
-	}
-	return lock.Release() != nil
 }
 
 // Changes lists what differs between two commits of the vault, in path order.
 // from "" is the empty tree, to "" is HEAD.
 func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) {
-	objects := v.repo.Stage()
-	b, err := v.treeOf(objects, string(to))
+	objects := v.store.Repo().Stage()
+	b, err := v.store.TreeOf(objects, string(to))
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
 	if from == "" {
-		out, err := v.treeChanges(objects, [20]byte{}, b)
-		return out, v.writeError(err)
+		out, err := v.store.TreeChanges(objects, [20]byte{}, b)
+		return out, v.store.Explain(err)
 	}
-	a, err := v.treeOf(objects, string(from))
+	a, err := v.store.TreeOf(objects, string(from))
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
-	out, err := v.treeChanges(objects, a, b)
-	return out, v.writeError(err)
+	out, err := v.store.TreeChanges(objects, a, b)
+	return out, v.store.Explain(err)
 }
 
 // Check looks for what recovery, adopting and plain use do not repair by
@@ -91,34 +83,33 @@ func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) 
 // into the files as well. It writes nothing.
 func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	c := &checkup{v: v}
-	if op := v.repo.InProgress(); op != "" {
+	if op := v.store.Repo().InProgress(); op != "" {
 		c.add("in-progress", "", false, "an unfinished git "+op, endOf(op))
 	}
 	for _, p := range v.configProblems {
 		c.add("configuration", Marker, false, p.Error(), "it is passed over; mend or remove it by hand")
 	}
-	head, err := v.repo.Head()
+	head, err := v.store.Repo().Head()
 	if err == nil && !head.ID.IsZero() {
-		_, err = v.repo.Commit(head.ID)
+		_, err = v.store.Repo().Commit(head.ID)
 	}
 	if err != nil {
 		c.add("head", "", false, "HEAD leads to no commit that can be read: "+err.Error(), `"git fsck" and "git reflog" show what is left; a fetch from a clone brings commits back`)
 		return c.out, nil
 	}
 	if err := c.locks(ctx, head); err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
 	if err := c.ignored(); err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
-	s, err := v.scan(ctx)
+	s, err := v.scan(ctx, nil)
 	if err != nil {
-		return nil, v.writeError(err)
+		return nil, v.store.Explain(err)
 	}
-	c.out = append(c.out, s.skipped...)
+	c.out = append(c.out, s.Skipped...)
 	c.objects(s)
-	for _, e := range s.dropped(v) {
-		p, _ := v.own(e.Path)
+	for _, p := range s.Dropped(ownFile) {
 		c.add("git-index", p, true, "it is committed and on disk, but not in git's index: the next git commit would take it out", `"git add" puts it back, or stet doctor --fix`)
 	}
 	for _, more := range []func() ([]Problem, error){v.checkKept, v.checkStones} {
@@ -144,7 +135,7 @@ func (c *checkup) add(id string, p Path, fixable bool, text, hint string) {
 // locks looks at git's index and at the lock files that git leaves when it is
 // killed.
 func (c *checkup) locks(ctx context.Context, head gitstore.Head) error {
-	repo := c.v.repo
+	repo := c.v.store.Repo()
 	if _, rebuilt, err := repo.ReadGitIndex(head.ID); err != nil {
 		return err
 	} else if rebuilt {
@@ -152,7 +143,7 @@ func (c *checkup) locks(ctx context.Context, head gitstore.Head) error {
 	}
 	for _, target := range []string{repo.GitIndexPath(), repo.RefPath("HEAD"), repo.RefPath(head.Ref)} {
 		info, err := repo.Root().Lstat(target + ".lock")
-		if err != nil || c.v.busy(ctx) {
+		if err != nil || c.v.store.Busy(ctx) {
 			continue
 		}
 		if repo.IsOurLock("stet", target) {
@@ -178,12 +169,12 @@ func (c *checkup) ignored() error {
 }
 
 // objects looks for contents of HEAD that git has lost.
-func (c *checkup) objects(s *scan) {
-	for p, e := range s.tracked() {
-		if err := s.lost(e); err != nil {
+func (c *checkup) objects(s *store.Scan) {
+	for p, e := range s.Tracked() {
+		if err := lost(s, e); err != nil {
 			hint := "a fetch from a clone brings it back"
-			d, derr := c.v.look(p)
-			onDisk := derr == nil && d.exists && d.id == e.ID
+			d, derr := c.v.store.Look(p)
+			onDisk := derr == nil && d.Exists && d.ID == e.ID
 			if onDisk {
 				hint = "stet doctor --fix writes it again from the file"
 			}
@@ -193,29 +184,19 @@ func (c *checkup) objects(s *scan) {
 }
 
 // lost says why the contents of an entry cannot be had.
-func (s *scan) lost(e gitstore.TreeEntry) error {
-	data, err := s.objects.Blob(e.ID)
+func lost(s *store.Scan, e gitstore.TreeEntry) error {
+	data, err := s.Objects.Blob(e.ID)
 	if err == nil && gitstore.HashBlob(data) != e.ID {
 		err = errors.New("it is damaged")
 	}
 	return err
 }
 
-// dropped lists stet's own files that HEAD and the disk hold and git's index does
-// not hold at all, in path order. What a person edited counts as well: it comes
-// back as HEAD has it, so the edit shows as one. Notes are the person's to leave
-// out of git.
-func (s *scan) dropped(v *Vault) []gitindex.Edit {
-	var out []gitindex.Edit
-	for _, d := range s.apart {
-		p, _ := v.own(d.Path)
-		rules := p == ".gitattributes" || p == ".gitignore"
-		if d.Entry.Mode != 0 || !regular(d.Tree.Mode) || !rules && (!inDomain(p) || ClassOf(p) == ClassNote) || !v.tree.Exists(string(p)) {
-			continue
-		}
-		out = append(out, gitindex.Edit{Path: d.Path, Hash: d.Tree.Hash, Mode: d.Tree.Mode})
-	}
-	return out
+// ownFile reports a file that git's index must hold as HEAD does. What a person edited
+// counts as well: it comes back as HEAD has it, so the edit shows as one. Notes are
+// the person's to leave out of git.
+func ownFile(p Path) bool {
+	return p == ".gitattributes" || p == ".gitignore" || inDomain(p) && ClassOf(p) != ClassNote
 }
 
 // endOf says how an unfinished git operation ends.
@@ -237,83 +218,55 @@ func (v *Vault) Fix(ctx context.Context, problems []Problem) ([]Problem, error) 
 	for _, repair := range []struct {
 		ids []string
 		run func(context.Context) error
-	}{{[]string{"missing-object"}, v.mendObjects}, {[]string{"git-index-unreadable", "git-index"}, v.mendGitIndex}} {
+	}{{[]string{"missing-object"}, v.rewriteObjects}, {[]string{"git-index-unreadable", "git-index"}, v.repairIndex}} {
 		mine := slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return !p.Fixable || !slices.Contains(repair.ids, p.ID) })
 		if len(mine) == 0 {
 			continue
 		}
-		if err := v.locked(ctx, repair.run); err != nil {
-			return fixed, v.writeError(err)
+		if err := repair.run(ctx); err != nil {
+			return fixed, v.store.Explain(err)
 		}
 		fixed = append(fixed, mine...)
 	}
 	return fixed, nil
 }
 
-// mendObjects writes the contents that git has lost again, from files that
-// still have them.
-func (v *Vault) mendObjects(ctx context.Context) (err error) {
-	if err := v.recoverLocked(ctx); err != nil {
-		return err
-	}
-	mark, err := v.ensureState()
+// rewriteObjects writes the contents that git has lost again, from files that still
+// have them.
+func (v *Vault) rewriteObjects(ctx context.Context) error {
+	s, err := v.scan(ctx, nil)
 	if err != nil {
 		return err
 	}
-	s, err := v.scan(ctx)
-	if err != nil {
-		return err
-	}
-	again := v.repo.Stage()
-	for p, e := range s.tracked() {
-		if s.lost(e) == nil {
+	var contents [][]byte
+	for p, e := range s.Tracked() {
+		if lost(s, e) == nil {
 			continue
 		}
-		d, err := v.look(p)
+		d, err := v.store.Look(p)
 		if err != nil {
 			return err
 		}
-		if d.exists && d.id == e.ID {
-			again.PutBlob(d.data)
+		if d.Exists && d.ID == e.ID {
+			contents = append(contents, d.Data)
 		}
 	}
-	var batch durable.Batch
-	defer func() { err = errors.Join(err, batch.Close()) }()
-	flush, err := again.Flush(v.tmp("."), &batch)
-	if err != nil {
-		return err
-	}
-	if err := batch.Sync(); err != nil {
-		return errors.Join(err, flush.Discard())
-	}
-	return errors.Join(flush.Publish(mark), flush.Release())
+	_, err = v.store.WriteBlobs(ctx, contents)
+	return err
 }
 
-// mendGitIndex builds an unreadable git index anew from HEAD, and adds what
-// fell out of a readable one.
-func (v *Vault) mendGitIndex(ctx context.Context) error {
-	if err := v.recoverLocked(ctx); err != nil {
-		return err
-	}
-	mark, err := v.ensureState()
-	if err != nil {
-		return err
-	}
-	lock, err := v.repo.LockFile(ctx, mark, v.repo.GitIndexPath(), v.o.LockWait)
-	if err != nil {
-		return err
-	}
-	return errors.Join(v.publishMended(ctx), lock.Unlock())
+// repairIndex is [store.Store.RepairIndex] for stet's own files.
+func (v *Vault) repairIndex(ctx context.Context) error {
+	return v.store.RepairIndex(ctx, domain(), ownFile)
 }
 
-func (v *Vault) publishMended(ctx context.Context) error {
-	s, err := v.scan(ctx)
-	if err != nil {
-		return err
+// checkKept lists bytes that stood nowhere else.
+func (v *Vault) checkKept() ([]Problem, error) {
+	files, err := v.store.Kept()
+	var out []Problem
+	for _, file := range files {
+		out = append(out, Problem{ID: "kept-bytes", Text: "an edit that met a write in the same instant was kept in " + file,
+			Hint: "copy what you need from it, then remove it"})
 	}
-	data, err := s.index.Apply(s.dropped(v), nil)
-	if err != nil {
-		return err
-	}
-	return v.repo.PublishGitIndex(v.tmp("index"), data, func() error { return nil })
+	return out, err
 }

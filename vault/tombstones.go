@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"stet/vault/store"
 	"strconv"
 	"strings"
 	"time"
@@ -122,7 +123,7 @@ func (t *Tx) blob(h Hash) ([]byte, error) {
 	if err != nil || id.IsZero() {
 		return nil, err
 	}
-	return t.objects.Blob(id)
+	return t.tx.Objects.Blob(id)
 }
 
 // Reject leaves tombstones in the commit being staged. By, Actor and At are
@@ -134,7 +135,7 @@ func (t *Tx) Reject(stones []tombstone.Stone) error {
 	now := keptTime(t.v.o.Now())
 	signed := slices.Clone(stones)
 	for i := range signed {
-		signed[i].At, signed[i].By, signed[i].Actor = now, t.why.author(t.v.repo.Config()).Name, t.why.actor()
+		signed[i].At, signed[i].By, signed[i].Actor = now, t.why.Author(t.v.store.Repo().Config()).Name, t.why.actor()
 	}
 	data := tombstone.Encode(signed)
 	p := stoneName(now, data)
@@ -248,7 +249,7 @@ func (t *Tx) plainReverts() ([]plainRevert, error) {
 // newest first.
 func (t *Tx) unread() ([]gitstore.Commit, error) {
 	var out []gitstore.Commit
-	seen, queue := map[gitstore.ID]bool{}, []gitstore.ID{t.head.ID}
+	seen, queue := map[gitstore.ID]bool{}, []gitstore.ID{t.tx.Head().ID}
 	for len(queue) > 0 {
 		id := queue[0]
 		queue = queue[1:]
@@ -256,7 +257,7 @@ func (t *Tx) unread() ([]gitstore.Commit, error) {
 			continue
 		}
 		seen[id] = true
-		gc, err := t.objects.Commit(id)
+		gc, err := t.tx.Objects.Commit(id)
 		if err != nil {
 			return nil, err
 		}
@@ -288,11 +289,11 @@ func (t *Tx) bornIn(gc gitstore.Commit) (bool, error) {
 	if len(gc.Parents) == 0 {
 		return true, nil
 	}
-	before, err := gitTree(t.objects, gc.Parents[0])
+	before, err := t.tx.Objects.TreeOf(gc.Parents[0])
 	if err != nil {
 		return false, err
 	}
-	_, had, err := t.objects.Lookup(before, t.v.git(Marker))
+	_, had, err := t.tx.Objects.Lookup(before, t.v.store.GitPath(Marker))
 	return !had, err
 }
 
@@ -302,7 +303,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 	if err != nil {
 		return plainRevert{}, nil // a message that a person made up
 	}
-	taken, err := t.objects.Commit(id)
+	taken, err := t.tx.Objects.Commit(id)
 	if err != nil {
 		return plainRevert{}, nil // not in this clone: nothing is known of it
 	}
@@ -313,7 +314,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 		}
 		back := plainRevert{file: plainName(taken, again[0]), subject: c.Subject, back: true}
 		if id, err := gitstore.ParseID(string(again[0])); err == nil {
-			if first, err := t.objects.Commit(id); err == nil { // not in every clone
+			if first, err := t.tx.Objects.Commit(id); err == nil { // not in every clone
 				back.subject = commitOf(first).Subject
 			}
 		}
@@ -324,11 +325,11 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 	}
 	before := gitstore.ID{}
 	if len(taken.Parents) > 0 {
-		if before, err = gitTree(t.objects, taken.Parents[0]); err != nil {
+		if before, err = t.tx.Objects.TreeOf(taken.Parents[0]); err != nil {
 			return plainRevert{}, nil // the end of a shallow clone
 		}
 	}
-	changes, err := t.v.treeChanges(t.objects, before, taken.Tree)
+	changes, err := t.v.store.TreeChanges(t.tx.Objects, before, taken.Tree)
 	if err != nil {
 		return plainRevert{}, err
 	}
@@ -353,7 +354,7 @@ func plainName(gc gitstore.Commit, rev Revision) Path {
 // is a person's, and taking back the write that found it must not take it back.
 func (r *rejections) writePlain() error {
 	why := Why{Op: OpAdopt, Door: r.t.why.Door}
-	g := group{why: why, files: map[Path]pendingFile{}}
+	g := store.Group{Why: &why, Files: map[Path]store.Content{}}
 	for _, p := range r.plain {
 		var data []byte
 		for _, f := range r.files {
@@ -361,28 +362,28 @@ func (r *rejections) writePlain() error {
 				data = tombstone.Join(f.parts)
 			}
 		}
-		at, err := r.t.touch(p.file)
+		at, err := r.t.tx.Touch(p.file)
 		if err != nil {
 			return err
 		}
-		if len(data) == 0 && !at.disk.exists {
+		if len(data) == 0 && !at.Disk.Exists {
 			continue
 		}
-		if err := r.t.stageInto(&g, p.file, data); err != nil {
+		if err := r.t.tx.StageInto(&g, p.file, data); err != nil {
 			return err
 		}
 		did := "taken"
 		if p.back {
 			did = "brought"
 		}
-		g.why.Subject = fmt.Sprintf("%s back with git revert: %q", did, p.subject)
+		whyOf(g.Why).Subject = fmt.Sprintf("%s back with git revert: %q", did, p.subject)
 	}
-	if len(g.paths) == 0 {
+	if len(g.Paths) == 0 {
 		return nil
 	}
-	if len(g.paths) > 1 {
-		g.why.Subject = fmt.Sprintf("%d commits taken back with git revert", len(g.paths))
+	if len(g.Paths) > 1 {
+		whyOf(g.Why).Subject = fmt.Sprintf("%d commits taken back with git revert", len(g.Paths))
 	}
-	r.t.groups = slices.Insert(r.t.groups, 0, g)
+	r.t.tx.Groups = slices.Insert(r.t.tx.Groups, 0, g)
 	return nil
 }

@@ -5,18 +5,54 @@ import (
 	"time"
 
 	"stet/vault/durable"
-	"stet/vault/gitindex"
 	"stet/vault/settings"
+	"stet/vault/store"
 )
 
-// A Revision is a commit id, 40 hex digits; "" before the first commit.
-type Revision string
+// These are the files and states of a vault as package store has them.
+type (
+	// A Path names a file of the vault.
+	Path = store.Path
+	// A Revision is a commit id, 40 hex digits; "" before the first commit.
+	Revision = store.Revision
+	// A Hash is a git blob id, 40 hex digits; "" means that there is no file.
+	Hash = store.Hash
+	// A File is one Markdown file of the working tree as the last look at it saw.
+	File = store.File
+	// A Change is one path that differs between two states of the vault.
+	Change = store.Change
+	// A Problem is one finding of a look at the vault.
+	Problem = store.Problem
+	// An Event is one step of long work. Total is 0 while it is unknown.
+	Event = store.Event
+	// GitState is what of git matters to somebody who follows the vault.
+	GitState = store.GitState
+)
 
-// Short is the first ten digits, enough to be unique in any vault.
-func (r Revision) Short() string { return string(r[:min(10, len(r))]) }
+// The ways a path can change between two states.
+const (
+	Added    = store.Added
+	Modified = store.Modified
+	Deleted  = store.Deleted
+	Renamed  = store.Renamed
+)
 
-// A Hash is a git blob id, 40 hex digits; "" means that there is no file.
-type Hash string
+// MaxFileSize bounds what stet reads and stores as one Markdown file. Larger files
+// stay on disk untouched.
+const MaxFileSize = store.MaxFileSize
+
+// ParsePath checks s and makes it clean. It fails with [ErrBadPath].
+func ParsePath(s string) (Path, error) { return store.ParsePath(s) }
+
+// Identity is the [File.Identity] of what info describes.
+func Identity(info fs.FileInfo) uint64 { return store.Identity(info) }
+
+// WithHint attaches the next step to an error, for the person or the agent who
+// meets it, without changing its identity. Whoever prints it asks for an error
+// with a method Hint() string.
+func WithHint(err error, format string, args ...any) error {
+	return store.WithHint(err, format, args...)
+}
 
 // Options wire a vault to its surroundings. Now and Env are required.
 type Options struct {
@@ -49,87 +85,3 @@ type Options struct {
 // does not say: eight writers make 800 commits in a few seconds, so ten
 // seconds without a turn means a hang, not a queue.
 const lockWait = 10 * time.Second
-
-// An Event is one step of long work. Total is 0 while it is unknown.
-type Event struct {
-	Phase string
-	Done  int
-	Total int
-}
-
-// A File is one Markdown file of the working tree as the last look at it saw.
-type File struct {
-	Path    Path
-	Size    int64
-	ModTime time.Time
-	// Identity differs when another file stands at the path or this one was
-	// written since, even where size and ModTime were set back: on Linux it is
-	// made of inode and change time. 0 where the system has neither.
-	Identity uint64
-}
-
-// Identity is the [File.Identity] of what info describes.
-func Identity(info fs.FileInfo) uint64 {
-	e := durable.EntryOf(info)
-	return identityOf(&e)
-}
-
-// identityOf mixes the inode with the time of the last change. The factor spreads
-// the inode over the bits that times differ in.
-func identityOf(e *durable.Entry) uint64 {
-	return e.Ino*0x9e3779b97f4a7c15 ^ uint64(e.CtimeSec*1e9+int64(e.CtimeNsec))
-}
-
-// statOf is what git stores of a file's description.
-func statOf(info fs.FileInfo) gitindex.Stat {
-	e := durable.EntryOf(info)
-	return gitStat(&e)
-}
-
-// gitStat leaves 0 what the system does not tell: git finds it different, looks at
-// the content once and fills it in.
-func gitStat(e *durable.Entry) gitindex.Stat {
-	return gitindex.Stat{
-		CtimeSec: uint32(e.CtimeSec), CtimeNsec: e.CtimeNsec, MtimeSec: uint32(e.MtimeSec), MtimeNsec: e.MtimeNsec,
-		Dev: uint32(e.Dev), Ino: uint32(e.Ino), UID: e.UID, GID: e.GID, Size: uint32(e.Size),
-	}
-}
-
-func fileOf(p Path, e *durable.Entry) File {
-	return File{Path: p, Size: e.Size, ModTime: e.ModTime(), Identity: identityOf(e)}
-}
-
-// fileAt is fileOf what a system call said.
-func fileAt(p Path, info fs.FileInfo) File {
-	e := durable.EntryOf(info)
-	return fileOf(p, &e)
-}
-
-// A Problem is one finding of a look at the vault. ID is stable and can be
-// branched on; Text says what is wrong, Hint what to do. Advice is what may well
-// be as the person wants it: it alone leaves a vault in order.
-type Problem struct {
-	ID      string `json:"id"`
-	Path    Path   `json:"path,omitempty"`
-	Text    string `json:"text"`
-	Hint    string `json:"hint,omitempty"`
-	Fixable bool   `json:"fixable"`
-	Advice  bool   `json:"advice,omitempty"`
-}
-
-// The ways a path can change between two states.
-const (
-	Added    = "added"
-	Modified = "modified"
-	Deleted  = "deleted"
-	Renamed  = "renamed"
-)
-
-// A Change is one path that differs between two states of the vault.
-type Change struct {
-	Status string `json:"status"`
-	Path   Path   `json:"path"`
-	From   Path   `json:"from,omitempty"` // set for Renamed only
-	Old    Hash   `json:"old,omitempty"`  // "" for Added
-	New    Hash   `json:"new,omitempty"`  // "" for Deleted
-}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"iter"
+	"stet/vault/store"
 	"strings"
 	"time"
 
@@ -39,12 +40,12 @@ func (v *Vault) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Vers
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(Version{}, v.writeError(err))
+				yield(Version{}, v.store.Explain(err))
 				return
 			}
 			version, ok, err := a.version(step)
 			if err != nil {
-				yield(Version{}, v.writeError(err))
+				yield(Version{}, v.store.Explain(err))
 				return
 			}
 			if ok && !yield(version, nil) {
@@ -56,7 +57,7 @@ func (v *Vault) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Vers
 
 // version describes one step; ok is false for a path outside the vault.
 func (a *Ancestry) version(s gitstore.FileStep) (Version, bool, error) {
-	p, ok := a.v.own(s.Path)
+	p, ok := a.v.store.Own(s.Path)
 	if !ok {
 		return Version{}, false, nil
 	}
@@ -70,7 +71,7 @@ func (a *Ancestry) version(s gitstore.FileStep) (Version, bool, error) {
 			continue
 		}
 		out.Old = Hash(parent.Blob.String())
-		if from, ok := a.v.own(parent.Path); ok && from != p {
+		if from, ok := a.v.store.Own(parent.Path); ok && from != p {
 			out.From = from
 		}
 		break
@@ -104,27 +105,27 @@ type Ancestry struct {
 
 // Ancestry starts one.
 func (v *Vault) Ancestry() *Ancestry {
-	a := &Ancestry{v: v, objects: v.repo.Stage(), ids: map[gitstore.ID]string{}}
-	a.walk = v.repo.WalkFile(a.origin)
+	a := &Ancestry{v: v, objects: v.store.Repo().Stage(), ids: map[gitstore.ID]string{}}
+	a.walk = v.store.Repo().WalkFile(a.origin)
 	return a
 }
 
 // At is the file p in a revision ("" is HEAD); before the first commit it is
 // the zero point.
 func (a *Ancestry) At(rev string, p Path) (Point, error) {
-	id, err := a.v.resolveID(rev)
+	id, err := a.v.store.Resolve(rev)
 	if err != nil || id.IsZero() {
 		return Point{}, err
 	}
-	n, err := a.walk.At(id, a.v.git(p))
+	n, err := a.walk.At(id, a.v.store.GitPath(p))
 	if err != nil {
-		return Point{}, a.v.writeError(err)
+		return Point{}, a.v.store.Explain(err)
 	}
 	return a.point(n), nil
 }
 
 func (a *Ancestry) point(n *gitstore.FileNode) Point {
-	p, _ := a.v.own(n.Path) // a path outside the vault stays "": it is none of ours
+	p, _ := a.v.store.Own(n.Path) // a path outside the vault stays "": it is none of ours
 	return Point{Rev: Revision(n.Commit.String()), Path: p, Hash: Hash(n.Blob.String()), node: n}
 }
 
@@ -136,7 +137,7 @@ func (a *Ancestry) Before(p Point) (parents []Point, changed bool, err error) {
 	for _, n := range nodes {
 		parents = append(parents, a.point(n))
 	}
-	return parents, changed, a.v.writeError(err)
+	return parents, changed, a.v.store.Explain(err)
 }
 
 // Read is the content that stood at a point.
@@ -146,7 +147,7 @@ func (a *Ancestry) Read(h Hash) ([]byte, error) {
 		return nil, err
 	}
 	data, err := a.objects.Blob(id)
-	return data, a.v.writeError(err)
+	return data, a.v.store.Explain(err)
 }
 
 // Commit reads a commit without its changes.
@@ -156,7 +157,7 @@ func (a *Ancestry) Commit(rev Revision) (Commit, error) {
 		return Commit{}, err
 	}
 	gc, err := a.objects.Commit(id)
-	return commitOf(gc), a.v.writeError(err)
+	return commitOf(gc), a.v.store.Explain(err)
 }
 
 // origin says where a file was before a commit that changed it.
@@ -191,10 +192,10 @@ func (a *Ancestry) trailerOrigin(node, parent *gitstore.FileNode) (string, bool,
 		return "", false, err
 	}
 	for _, m := range commitOf(gc).Trailers.moves() {
-		if a.v.git(m[1]) != node.Path {
+		if a.v.store.GitPath(m[1]) != node.Path {
 			continue
 		}
-		from := a.v.git(m[0])
+		from := a.v.store.GitPath(m[0])
 		e, ok, err := a.objects.Lookup(parent.Root(), from)
 		if err != nil || ok && !e.IsDir() {
 			return from, err == nil, err
@@ -215,7 +216,7 @@ func (a *Ancestry) treeOrigin(node, parent *gitstore.FileNode) (string, bool, er
 		if err != nil {
 			return "", false, err
 		}
-		if d.OldID.IsZero() || d.Path == node.Path || !isFile(d.OldMode) || !Path(d.Path).IsMarkdown() {
+		if d.OldID.IsZero() || d.Path == node.Path || !store.IsFile(d.OldMode) || !Path(d.Path).IsMarkdown() {
 			continue
 		}
 		if d.NewID.IsZero() && d.OldID == node.Blob && (exact == "" || Path(d.Path).Base() == Path(node.Path).Base()) {

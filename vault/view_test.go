@@ -46,40 +46,6 @@ func TestViewShowsOneCommitForEver(t *testing.T) {
 	}
 }
 
-func TestOverlayChangesNothingButItself(t *testing.T) {
-	t.Parallel()
-	f := vaulttest.New(t, "a.md", "one\n")
-	v := f.Open()
-	head, err := v.Head()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := v.Overlay(t.Context(), head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Write("a.md", "edited by hand\n")
-	if data, _, err := o.Read("a.md"); err != nil || string(data) != "one\n" {
-		t.Errorf("overlay reads %q (%v), want the commit's bytes, not the disk's", data, err)
-	}
-	o.Put("a.md", []byte("two\n"))
-	o.Put("b.md", nil)
-	o.Remove("a.md")
-	if data, hash, err := o.Read("a.md"); err != nil || data != nil || hash != "" {
-		t.Errorf("removed: %q %q %v", data, hash, err)
-	}
-	if data, hash, err := o.Read("b.md"); err != nil || data == nil || hash == "" {
-		t.Errorf("an empty file is a file: %v %q %v", data, hash, err)
-	}
-	if len(o.Paths()) != 2 {
-		t.Errorf("paths %v", o.Paths())
-	}
-	if got := f.Read("a.md"); got != "edited by hand\n" {
-		t.Errorf("the disk holds %q", got)
-	}
-	f.Write("a.md", "one\n")
-}
-
 func TestDiffAgainstDiskAndBetweenCommits(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t, "a.md", "one\ntwo\n", "gone.md", "gone\n")

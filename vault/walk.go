@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"stet/vault/durable"
-	"stet/vault/gitindex"
-	"stet/vault/gitstore"
-	"stet/vault/listing"
+	"stet/vault/settings"
+	"stet/vault/store"
 )
 
 // WalkOptions choose what [Vault.Files] lists.
@@ -31,56 +29,41 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	w := &walker[File]{v: v, ctx: ctx, take: fileOf, shown: v.showsIgnored(), told: o.Denied, keep: func(p Path) bool { return o.wants(p) && !dotted(p) },
-		enter: func(p Path) bool { return !dotted(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive") }}
+	f := store.Filter{Keep: func(p Path) bool { return o.wants(p) && !dotted(p) }, Shown: v.shown(),
+		Enter: func(p Path) bool { return !dotted(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive") }}
 	if o.Reports {
-		if _, ok, err := w.admits(string(o.Under)); err != nil || !ok {
+		if ok, err := v.store.Admits(f, o.Under); err != nil || !ok {
 			return nil, err
 		}
 	}
-	files, err := w.run(o.Under)
-	if err != nil {
-		return nil, err
-	}
-	return v.overlaid(files.Flat(), o), nil
+	files, _, err := v.store.Walk(ctx, f, o.Under, o.Denied)
+	return v.unfinished(files, o), err
 }
 
 func (o WalkOptions) wants(p Path) bool {
 	if o.Reports {
-		return p.IsReport()
+		return IsReport(p)
 	}
 	return p.IsMarkdown() || o.All && inDomain(p)
 }
 
-// overlaid adds and drops what a journal that this reader may not finish says.
-func (v *Vault) overlaid(files []File, o WalkOptions) []File {
-	if len(v.overlay) == 0 {
+// unfinished adds and drops what a published commit says that this reader may not
+// finish.
+func (v *Vault) unfinished(files []File, o WalkOptions) []File {
+	changed := v.store.Unfinished()
+	if len(changed) == 0 {
 		return files
 	}
-	files = slices.DeleteFunc(files, func(f File) bool { _, ok := v.overlay[f.Path]; return ok })
-	for p, f := range v.overlay {
-		hidden := ClassOf(p) == ClassReport && !o.Reports || ClassOf(p) == ClassConfig || ClassOf(p) == ClassArchive && !o.Archive
-		if !f.remove && !hidden && o.wants(p) && (o.Under == "" || strings.HasPrefix(string(p), string(o.Under)+"/")) {
-			files = append(files, File{Path: p, Size: int64(len(f.data))})
+	files = slices.DeleteFunc(files, func(f File) bool { _, ok := changed[f.Path]; return ok })
+	for p, data := range changed {
+		class := ClassOf(p)
+		hidden := class == ClassReport && !o.Reports || class == ClassConfig || class == ClassArchive && !o.Archive
+		if data != nil && !hidden && o.wants(p) && (o.Under == "" || strings.HasPrefix(string(p), string(o.Under)+"/")) {
+			files = append(files, File{Path: p, Size: int64(len(data))})
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return files
-}
-
-// walked is what of a file's description is compared with the git index.
-type walked struct {
-	path Path
-	stat gitindex.Stat
-}
-
-// trackable lists every file that stet looks after: Markdown anywhere, and
-// anything in stet's own folders, .stet included.
-func (v *Vault) trackable(ctx context.Context) (*listing.Of[walked], []Problem, error) {
-	w := &walker[walked]{v: v, ctx: ctx, keep: inDomain, enter: followed,
-		take: func(p Path, e *durable.Entry) walked { return walked{p, gitStat(e)} }}
-	files, err := w.run("")
-	return files, w.shut, err
 }
 
 // A Survey is what stands below a folder.
@@ -93,26 +76,45 @@ type Survey struct {
 // to follow it: in path order, under itself among the folders. Without files it
 // lists folders alone. A folder that is not there, or that stet does not enter,
 // has nothing in it. Cost: as [Vault.Files].
-func (v *Vault) Survey(ctx context.Context, under Path, files bool) (Survey, error) {
-	w := v.follower(ctx)
-	w.keep = func(p Path) bool { return files && inDomain(p) }
+func (v *Vault) Survey(ctx context.Context, under Path, files bool) (out Survey, err error) {
+	f := domain()
+	if !files {
+		f.Keep = func(Path) bool { return false }
+	}
 	if under != "" {
-		if _, ok, err := w.admits(string(under)); err != nil || !ok {
-			return Survey{}, err
+		if ok, err := v.store.Admits(f, under); err != nil || !ok {
+			return out, err
 		}
 	}
-	found, err := w.run(under)
-	if err != nil {
-		return Survey{}, err
-	}
-	out := Survey{Folders: w.dirs, Files: found.Flat()}
+	out.Files, out.Folders, err = v.store.Walk(ctx, f, under, nil)
 	slices.Sort(out.Folders)
-	return out, nil
+	return out, err
 }
 
-// follower walks everything that a person's edits can be committed from.
-func (v *Vault) follower(ctx context.Context) *walker[File] {
-	return &walker[File]{v: v, ctx: ctx, take: fileOf, enter: followed}
+// Pick returns those of the paths, in their order, that [Vault.Files] with the
+// archive would list. Cost: a few calls a folder and one lstat a path, however
+// large the vault is.
+func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
+	f := store.Filter{Enter: followed, Shown: v.shown(), Keep: func(p Path) bool {
+		class := ClassOf(p)
+		return p.IsMarkdown() && !dotted(p) && class != ClassReport && class != ClassConfig
+	}}
+	return v.store.Pick(ctx, f, paths)
+}
+
+// scan compares the working tree with HEAD; seen, unless it is nil, is told of each
+// file on disk.
+func (v *Vault) scan(ctx context.Context, seen func(Path)) (*store.Scan, error) {
+	return v.store.Scan(ctx, domain(), seen)
+}
+
+// domain is everything that a person's edits can be committed from.
+func domain() store.Filter { return store.Filter{Keep: inDomain, Enter: followed} }
+
+// inDomain reports whether stet looks after a path: Markdown anywhere, and anything
+// in stet's own folders, .stet included.
+func inDomain(p Path) bool {
+	return ClassOf(p) != ClassNote || p.IsMarkdown() && !dotted(p)
 }
 
 func followed(dir Path) bool { return !dotted(dir) || dir == ".stet" }
@@ -122,41 +124,10 @@ func dotted(p Path) bool {
 	return strings.HasPrefix(string(p[strings.LastIndexByte(string(p), '/')+1:]), ".")
 }
 
-// Pick returns those of the paths, in their order, that [Vault.Files] with the
-// archive would list. Cost: a few calls a folder and one lstat a path, however
-// large the vault is.
-func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
-	type rules struct {
-		below gitstore.Below
-		ok    bool
+// shown lists transcripts although git ignores them, where they are not tracked.
+func (v *Vault) shown() func(Path) bool {
+	if v.settings.Bool(settings.SessionsTrack) {
+		return nil
 	}
-	w, seen := v.follower(ctx), map[string]rules{}
-	w.shown = v.showsIgnored()
-	var out []File
-	for _, p := range paths {
-		if class := ClassOf(p); !p.IsMarkdown() || dotted(p) || class == ClassReport || class == ClassConfig {
-			continue
-		}
-		dir := p.Dir()
-		in, known := seen[dir]
-		if !known {
-			var err error
-			if in.below, in.ok, err = w.admits(dir); err != nil {
-				return nil, err
-			}
-			seen[dir] = in
-		}
-		if !in.ok || strings.HasPrefix(p.Base(), tempPrefix) || w.hides(in.below, p, false) {
-			continue
-		}
-		if info, err := v.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
-			out = append(out, fileAt(p, info))
-		}
-	}
-	return out, context.Cause(ctx)
-}
-
-// inDomain reports whether stet looks after a path.
-func inDomain(p Path) bool {
-	return ClassOf(p) != ClassNote || p.IsMarkdown() && !dotted(p)
+	return func(p Path) bool { return p == sessionsFolder || ClassOf(p) == ClassSession }
 }

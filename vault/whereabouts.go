@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -81,13 +82,11 @@ func (r *reverter) withID(ctx context.Context, id string) ([]Path, error) {
 			candidates[f.Path] = true
 		}
 	}
-	for _, layer := range []map[Path]pendingFile{r.tx.layer.files, r.tx.layer.kept} {
-		for p := range layer {
-			candidates[p] = true
-		}
+	for p := range r.tx.tx.Staged() {
+		candidates[p] = true
 	}
 	var live, cold []Path
-	for _, name := range sortedKeys(candidates) {
+	for _, name := range slices.Sorted(maps.Keys(candidates)) {
 		data, _, err := r.tx.Read(name)
 		if err != nil {
 			return nil, err

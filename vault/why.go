@@ -97,8 +97,8 @@ func (t Trailers) All(key string) []string {
 // subjectWidth is the width git's own tools are made for.
 const subjectWidth = 72
 
-// message renders the commit message.
-func (w Why) message() string {
+// Message renders the commit message.
+func (w *Why) Message() string {
 	var b strings.Builder
 	b.WriteString(subjectLine(w.Op, w.Subject))
 	b.WriteString("\n\n")
@@ -115,7 +115,7 @@ func subjectLine(op Op, subject string) string {
 	return cutRunes(fmt.Sprintf("%s: %s", op, oneLine(subject)), subjectWidth)
 }
 
-func (w Why) trailers() Trailers {
+func (w *Why) trailers() Trailers {
 	var t Trailers
 	add := func(key string, values ...string) {
 		for _, v := range values {
@@ -143,15 +143,15 @@ func (w Why) trailers() Trailers {
 	return t
 }
 
-func (w Why) actor() string {
+func (w *Why) actor() string {
 	if w.Actor == "" {
 		return ActorUser
 	}
 	return w.Actor
 }
 
-// author is the person for what a person did, else the agent.
-func (w Why) author(c *gitstore.Config) gitstore.Signature {
+// Author is the person for what a person did, else the agent.
+func (w *Why) Author(c *gitstore.Config) gitstore.Signature {
 	if w.actor() == ActorUser {
 		return c.Identity("AUTHOR")
 	}

@@ -46,7 +46,7 @@ func (w *writer) depositOnce(batch []*item) error {
 	if err != nil {
 		return err
 	}
-	hashes, err := w.v.Deposit(w.ctx, contents)
+	hashes, err := w.v.WriteBlobs(w.ctx, contents)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (w *writer) commit(list []*waiting) (left []bool, res *vault.Result, err er
 				continue
 			}
 			for _, p := range one.puts {
-				if err := tx.PutDeposited(p.path, p.was, p.hash); err != nil {
+				if err := tx.PutStored(p.path, p.was, p.hash); err != nil {
 					return err
 				}
 			}

@@ -41,7 +41,7 @@ func (p *Source) Files(ctx context.Context, o vault.WalkOptions) ([]vault.File, 
 		}
 		class := vault.ClassOf(path)
 		hidden := strings.HasPrefix(path.Base(), ".") || strings.Contains("/"+string(path), "/.")
-		if !path.IsMarkdown() || hidden || class == vault.ClassConfig || path.IsReport() != o.Reports || class == vault.ClassArchive && !o.Archive {
+		if !path.IsMarkdown() || hidden || class == vault.ClassConfig || vault.IsReport(path) != o.Reports || class == vault.ClassArchive && !o.Archive {
 			continue
 		}
 		out = append(out, vault.File{Path: path, ModTime: p.when})

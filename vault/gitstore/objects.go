@@ -230,6 +230,15 @@ func (o *Objects) Commit(id ID) (Commit, error) {
 	return c, nil
 }
 
+// TreeOf is the tree of a commit; the zero id has the zero tree.
+func (o *Objects) TreeOf(commit ID) (ID, error) {
+	if commit.IsZero() {
+		return commit, nil
+	}
+	c, err := o.Commit(commit)
+	return c.Tree, err
+}
+
 // endsAt reports whether a shallow clone's history ends at a commit.
 func (o *Objects) endsAt(id ID) (bool, error) {
 	if o.shallow != nil {

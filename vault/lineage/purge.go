@@ -102,11 +102,7 @@ func (p *Purging) Run(ctx context.Context, v *vault.Vault, w vault.Write) (*vaul
 	why := w.Why(vault.OpForget, subject)
 	why.Memories = ids
 	why.Extra = append(why.Extra, vault.TrailerLine{Key: "Stet-Mode", Value: "purge"})
-	do := v.Update
-	if w.DryRun {
-		do = v.Preview
-	}
-	res, err := do(ctx, why, func(tx *vault.Tx) error {
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
 		for _, m := range p.Memories {
 			if err := tx.Remove(m.Path, m.Hash); err != nil {
 				return err

@@ -1,4 +1,4 @@
-package vault
+package store
 
 import (
 	"crypto/sha256"
@@ -19,9 +19,9 @@ import (
 // swaps names instead of overwriting, looks at the bytes it displaced, and
 // puts them back when they are newer than what the commit was built on.
 type placement struct {
-	v       *Vault
+	store   *Store
 	path    Path
-	want    pendingFile
+	want    Content
 	exists  bool // something stood there when the commit was built
 	perm    fs.FileMode
 	inPlace bool                 // the working tree already holds the content
@@ -32,19 +32,19 @@ type placement struct {
 	left    bool          // newer bytes of a person stand there and stay
 }
 
-// tempPrefix begins the temporary files beside their targets, where the git
+// TempPrefix begins the temporary files beside their targets, where the git
 // folder is on another device.
-const tempPrefix = ".stet-tmp-"
+const TempPrefix = ".stet-tmp-"
 
 // temp is where the new bytes wait. The name is derived from the path, so that
 // recovery knows whose displaced bytes a leftover holds.
 func (pl *placement) temp() (*durable.Root, string) {
 	sum := sha256.Sum256([]byte(pl.path))
 	name := "w-" + hex.EncodeToString(sum[:8])
-	if pl.v.oneDevice() {
-		return pl.v.repo.Root(), pl.v.tmp(name)
+	if pl.store.oneDevice() {
+		return pl.store.repo.Root(), pl.store.tmp(name)
 	}
-	return pl.v.tree, path.Join(pl.path.Dir(), tempPrefix+name)
+	return pl.store.tree, path.Join(pl.path.Dir(), TempPrefix+name)
 }
 
 // stage writes the new bytes aside and makes the folders they need, before the
@@ -54,23 +54,23 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if pl.inPlace {
 		return nil
 	}
-	if err := pl.v.tree.CheckWritable(pl.path.Dir()); err != nil {
+	if err := pl.store.tree.CheckWritable(pl.path.Dir()); err != nil {
 		return fmt.Errorf("place %q: %w", pl.path, err)
 	}
-	if pl.want.remove {
+	if pl.want.Remove {
 		return nil
 	}
 	root, temp := pl.temp()
-	if root == pl.v.tree {
-		if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
+	if root == pl.store.tree {
+		if err := pl.store.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
 			return err
 		}
 	}
 	perm := fs.FileMode(0o666)
-	if pl.want.mode == gitstore.ModeExecutable {
+	if pl.want.Mode == gitstore.ModeExecutable {
 		perm = 0o777
 	}
-	data, err := pl.want.content(pl.path, func(id gitstore.ID) ([]byte, error) { return pl.v.repo.Stage().Blob(id) })
+	data, err := pl.want.bytes(pl.path, func(id gitstore.ID) ([]byte, error) { return pl.store.repo.Stage().Blob(id) })
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (pl *placement) ready() error {
 	if !pl.staged {
 		return nil
 	}
-	if err := pl.v.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
+	if err := pl.store.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
 		return err
 	}
 	root, temp := pl.temp()
@@ -122,7 +122,7 @@ func (pl *placement) discard() error {
 // move is the swap of the waiting bytes with the target.
 func (pl *placement) move() durable.Move {
 	root, temp := pl.temp()
-	return durable.Move{Label: "file", Temp: root, TempPath: temp, Target: pl.v.tree, Path: string(pl.path)}
+	return durable.Move{Label: "file", Temp: root, TempPath: temp, Target: pl.store.tree, Path: string(pl.path)}
 }
 
 // place makes the change visible.
@@ -132,7 +132,7 @@ func (pl *placement) place() (err error) {
 	}
 	m := pl.move()
 	switch {
-	case pl.want.remove:
+	case pl.want.Remove:
 		err = pl.take(m)
 	case pl.exists:
 		err = pl.swap(m)
@@ -158,7 +158,7 @@ func (pl *placement) dispose(m durable.Move) error {
 	case err != nil:
 		return err
 	case !ours:
-		return pl.v.keep(m.Temp, m.TempPath, pl.path.Base())
+		return pl.store.keep(m.Temp, m.TempPath, pl.path.Base())
 	}
 	return m.Temp.Remove("file", m.TempPath)
 }
@@ -224,17 +224,17 @@ func (pl *placement) tempKnown(m durable.Move) (bool, error) {
 		return false, err
 	}
 	id := gitstore.HashBlob(data)
-	return pl.known[id] || !pl.want.remove && id == pl.want.id, nil
+	return pl.known[id] || !pl.want.Remove && id == pl.want.ID, nil
 }
 
 // compareAndReplace is the best there is on systems that cannot swap names:
 // the window between the look and the rename is a few microseconds.
 func (pl *placement) compareAndReplace(m durable.Move) error {
-	now, err := pl.v.look(pl.path)
+	now, err := pl.store.Look(pl.path)
 	if err != nil {
 		return err
 	}
-	if !now.exists || !pl.known[now.id] {
+	if !now.Exists || !pl.known[now.ID] {
 		pl.left = true
 		return nil
 	}
@@ -243,11 +243,11 @@ func (pl *placement) compareAndReplace(m durable.Move) error {
 
 // edit is what the git index must say about the file now.
 func (pl *placement) edit() (gitindex.Edit, error) {
-	e := gitindex.Edit{Path: pl.v.git(pl.path), Remove: pl.want.remove, Hash: pl.want.id, Mode: pl.want.mode}
-	if pl.left || pl.want.remove {
+	e := gitindex.Edit{Path: pl.store.GitPath(pl.path), Remove: pl.want.Remove, Hash: pl.want.ID, Mode: pl.want.Mode}
+	if pl.left || pl.want.Remove {
 		return e, nil // without stat data git looks at the content
 	}
-	info, err := pl.v.tree.Lstat(string(pl.path))
+	info, err := pl.store.tree.Lstat(string(pl.path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -259,7 +259,8 @@ func (pl *placement) edit() (gitindex.Edit, error) {
 	switch now := statOf(info); {
 	case pl.inPlace && pl.stat.Matches(now):
 		e.Stat = now
-	case !pl.inPlace && pl.fresh != nil && os.SameFile(info, pl.fresh) && info.Size() == pl.fresh.Size() && info.ModTime().Equal(pl.fresh.ModTime()):
+	case !pl.inPlace && pl.fresh != nil && os.SameFile(info, pl.fresh) &&
+		info.Size() == pl.fresh.Size() && info.ModTime().Equal(pl.fresh.ModTime()):
 		e.Stat = now // the rename changed the inode's ctime alone
 	}
 	return e, nil
@@ -269,7 +270,7 @@ func (pl *placement) edit() (gitindex.Edit, error) {
 // for the process that published it and for the one that recovers. index.lock
 // is held.
 type finisher struct {
-	v     *Vault
+	store *Store
 	files []*placement
 	index *gitindex.File
 	trees map[string]gitstore.TreeChange
@@ -285,7 +286,7 @@ func (f finisher) run() error {
 			return err
 		}
 		if dir := pl.path.Dir(); !pl.inPlace || f.again {
-			dirs[dir] = dirs[dir] || pl.want.remove
+			dirs[dir] = dirs[dir] || pl.want.Remove
 		}
 	}
 	edits := make([]gitindex.Edit, 0, len(f.files))
@@ -304,33 +305,33 @@ func (f finisher) run() error {
 	if err != nil {
 		return fmt.Errorf("git index: %w", err)
 	}
-	return f.v.repo.PublishGitIndex(f.v.tmp("index"), data, func() error { return f.v.syncAll(dirs) })
+	return f.store.repo.PublishGitIndex(f.store.tmp("index"), data, func() error { return f.store.syncAll(dirs) })
 }
 
 // syncAll makes the names in folders durable. A file that was taken out went
 // through our own folder: where a file system keeps both names of a rename or
 // neither, its way out must be durable there as well.
-func (v *Vault) syncAll(dirs map[string]bool) error {
+func (s *Store) syncAll(dirs map[string]bool) error {
 	through := false
 	for _, dir := range sortedKeys(dirs) {
-		pruned, err := v.syncOrPrune(dir)
+		pruned, err := s.syncOrPrune(dir)
 		if err != nil {
 			return err
 		}
 		through = through || dirs[dir] && !pruned
 	}
-	if !through || !v.oneDevice() {
+	if !through || !s.oneDevice() {
 		return nil
 	}
-	return v.repo.Root().SyncDir("file", path.Clean(v.tmp(".")))
+	return s.repo.Root().SyncDir("file", path.Clean(s.tmp(".")))
 }
 
 // syncOrPrune makes the names in a folder durable, and removes the folder and
 // its parents when they became empty, as git does on a checkout.
-func (v *Vault) syncOrPrune(dir string) (pruned bool, err error) {
+func (s *Store) syncOrPrune(dir string) (pruned bool, err error) {
 	for {
-		names, err := v.tree.Names(dir)
-		if absent(err) && dir != "." {
+		names, err := s.tree.Names(dir)
+		if Absent(err) && dir != "." {
 			dir, pruned = path.Dir(dir), true // a killed process removed it and came no further
 			continue
 		}
@@ -338,11 +339,11 @@ func (v *Vault) syncOrPrune(dir string) (pruned bool, err error) {
 			return pruned, err
 		}
 		if len(names) > 0 || dir == "." {
-			return pruned, v.tree.SyncDir("file", dir)
+			return pruned, s.tree.SyncDir("file", dir)
 		}
-		err = v.tree.Remove("prune", dir)
+		err = s.tree.Remove("prune", dir)
 		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-			return pruned, v.tree.SyncDir("file", dir) // something appeared in it meanwhile
+			return pruned, s.tree.SyncDir("file", dir) // something appeared in it meanwhile
 		}
 		if err != nil {
 			return pruned, err

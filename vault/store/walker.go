@@ -1,4 +1,4 @@
-package vault
+package store
 
 import (
 	"context"
@@ -17,12 +17,10 @@ import (
 // walker lists a tree with a few goroutines, one folder at a time each. It keeps
 // of each file what take makes of it, which is less than the system says.
 type walker[T any] struct {
-	v     *Vault
-	ctx   context.Context
-	keep  func(Path) bool
-	enter func(Path) bool
-	shown bool // transcripts that git ignores are not hidden
-	take  func(Path, *durable.Entry) T
+	store  *Store
+	ctx    context.Context
+	filter Filter
+	take   func(Path, *durable.Entry) T
 
 	mu    sync.Mutex
 	dirs  []Path // the folders listed, without the one the walk began in
@@ -38,7 +36,7 @@ type walker[T any] struct {
 const walkers = 8
 
 func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
-	ignore, err := w.v.repo.Ignore()
+	ignore, err := w.store.repo.Ignore()
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +44,7 @@ func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
 	if under != "" {
 		dir = string(under)
 	}
-	if ignore, err = w.v.above(ignore, dir); err != nil {
+	if ignore, err = w.store.above(ignore, dir); err != nil {
 		return nil, err
 	}
 	w.slots = make(chan struct{}, walkers)
@@ -64,8 +62,8 @@ func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
 
 // above loads the ignore files between the working tree's top and dir, which
 // itself is read by list.
-func (v *Vault) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
-	full := trimSlash(v.prefix)
+func (s *Store) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, error) {
+	full := trimSlash(s.prefix)
 	if dir != "." {
 		full = path.Join(full, dir)
 	}
@@ -74,7 +72,7 @@ func (v *Vault) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, er
 		if full == "" {
 			break
 		}
-		data, err := readSmall(v.top, path.Join(at, ".gitignore"))
+		data, err := readSmall(s.top, path.Join(at, ".gitignore"))
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +85,7 @@ func (v *Vault) above(ignore *gitstore.Ignore, dir string) (*gitstore.Ignore, er
 // readSmall reads an ignore file; what is absent or not a file has no rules.
 func readSmall(root *durable.Root, p string) ([]byte, error) {
 	data, _, err := root.ReadFile(p, 1<<20)
-	if absent(err) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
+	if Absent(err) || errors.Is(err, durable.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
 		return nil, nil
 	}
 	return data, err
@@ -98,13 +96,13 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 		return
 	}
 	var below []func()
-	err := w.v.tree.Entries(dir, func(in []durable.Entry) { below = w.sift(dir, in, ignore, into) })
+	err := w.store.tree.Entries(dir, func(in []durable.Entry) { below = w.sift(dir, in, ignore, into) })
 	switch {
 	case err == nil:
 		for _, descend := range below {
 			descend()
 		}
-	case absent(err): // gone since its parent was listed
+	case Absent(err): // gone since its parent was listed
 	case errors.Is(err, fs.ErrPermission) && dir != ".":
 		w.pass(Path(dir), err)
 	default:
@@ -113,8 +111,9 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 }
 
 // sift takes up the files of folder dir and returns how to go on to its folders.
-func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing.Of[T]) (below []func()) {
-	if dir != "." && nested(in, w.v, dir) {
+func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing.Of[T],
+) (below []func()) {
+	if dir != "." && w.store.nested(in, dir) {
 		return nil
 	}
 	at := ""
@@ -130,7 +129,7 @@ func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore
 		slices.SortFunc(in, func(a, b durable.Entry) int { return listing.ByPath(a.Name, a.IsDir(), b.Name, b.IsDir()) })
 	}
 	into.Grow(len(in))
-	rules, paths := ignore.Below(trimSlash(w.v.prefix+at)), joined(at, in)
+	rules, paths := ignore.Below(trimSlash(w.store.prefix+at)), joined(at, in)
 	for i := range in {
 		e := &in[i]
 		p := Path(paths[:len(at)+len(e.Name)])
@@ -144,13 +143,13 @@ func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore
 			continue
 		}
 		if e.IsDir() {
-			if w.enter(p) && !w.hides(rules, p, true) {
+			if w.filter.Enter(p) && !w.hides(rules, p, true) {
 				sub := into.Folder()
 				below = append(below, func() { w.descend(string(p), ignore, sub) })
 			}
 			continue
 		}
-		if e.Regular() && w.keep(p) && !strings.HasPrefix(e.Name, tempPrefix) && !w.hides(rules, p, false) {
+		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && !w.hides(rules, p, false) {
 			into.Add(w.take(p, e))
 		}
 	}
@@ -180,7 +179,7 @@ func joined(at string, in []durable.Entry) string {
 // hides reports that the ignore rules of p's folder keep p out of sight.
 func (w *walker[T]) hides(rules gitstore.Below, p Path, dir bool) bool {
 	_, hidden := rules.Match(string(p[strings.LastIndexByte(string(p), '/')+1:]), dir)
-	return hidden && !(w.shown && (p == sessionsFolder || ClassOf(p) == ClassSession))
+	return hidden && (w.filter.Shown == nil || !w.filter.Shown(p))
 }
 
 // rules adds the ignore file of the folder with that prefix, if there is one in it.
@@ -190,11 +189,11 @@ func (w *walker[T]) rules(at string, in []durable.Entry, ignore *gitstore.Ignore
 	if !ok || !in[i].Regular() {
 		return ignore, nil
 	}
-	data, err := readSmall(w.v.tree, at+".gitignore")
+	data, err := readSmall(w.store.tree, at+".gitignore")
 	if err != nil {
 		return nil, err
 	}
-	return ignore.In(trimSlash(w.v.prefix+at), data), nil
+	return ignore.In(trimSlash(w.store.prefix+at), data), nil
 }
 
 // descend lists a folder in a goroutine of its own while there is a free slot,
@@ -225,16 +224,17 @@ func (w *walker[T]) pass(dir Path, err error) {
 	if w.told != nil && errors.Is(err, fs.ErrPermission) {
 		w.told(dir, err)
 	}
-	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")), Text: err.Error(), Hint: "its files are left as they are and not searched"})
+	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")),
+		Text: err.Error(), Hint: "its files are left as they are and not searched"})
 }
 
 // nested reports whether a folder is a repository or a vault of its own.
-func nested(in []durable.Entry, v *Vault, dir string) bool {
+func (s *Store) nested(in []durable.Entry, dir string) bool {
 	for i := range in {
 		switch e := &in[i]; {
 		case e.Name == ".git":
 			return true
-		case e.Name == ".stet" && e.IsDir() && v.tree.Exists(path.Join(dir, string(Marker))):
+		case e.IsDir() && e.Name == s.o.Marker.Dir() && s.tree.Exists(path.Join(dir, string(s.o.Marker))):
 			return true
 		}
 	}
@@ -244,31 +244,31 @@ func nested(in []durable.Entry, v *Vault, dir string) bool {
 // admits reports whether a walk from the vault's root would list dir, and the
 // ignore rules that hold in it.
 func (w *walker[T]) admits(dir string) (gitstore.Below, bool, error) {
-	ignore, err := w.v.repo.Ignore()
+	ignore, err := w.store.repo.Ignore()
 	if err != nil {
 		return gitstore.Below{}, false, err
 	}
-	if ignore, err = w.v.above(ignore, "."); err != nil {
+	if ignore, err = w.store.above(ignore, "."); err != nil {
 		return gitstore.Below{}, false, err
 	}
 	at, rules := "", gitstore.Below{}
 	for part := range strings.SplitSeq(path.Join(".", dir)+"/", "/") {
-		data, err := readSmall(w.v.tree, path.Join(at, ".gitignore"))
+		data, err := readSmall(w.store.tree, path.Join(at, ".gitignore"))
 		if err != nil {
 			return gitstore.Below{}, false, err
 		}
-		in := trimSlash(w.v.prefix + at)
+		in := trimSlash(w.store.prefix + at)
 		ignore = ignore.In(in, data)
 		rules = ignore.Below(in)
 		if part == "" || dir == "." {
 			break
 		}
 		at = path.Join(at, part)
-		info, err := w.v.tree.Lstat(at)
-		if err != nil || !info.IsDir() || !w.enter(Path(at)) {
+		info, err := w.store.tree.Lstat(at)
+		if err != nil || !info.IsDir() || !w.filter.Enter(Path(at)) {
 			return gitstore.Below{}, false, nil
 		}
-		if w.hides(rules, Path(at), true) || w.v.tree.Exists(at+"/.git") || w.v.tree.Exists(at+"/"+string(Marker)) {
+		if w.hides(rules, Path(at), true) || w.store.isForeign(at) {
 			return gitstore.Below{}, false, nil
 		}
 	}

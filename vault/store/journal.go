@@ -1,4 +1,4 @@
-package vault
+package store
 
 import (
 	"encoding/json"
@@ -60,20 +60,21 @@ type transition struct {
 	wasPresent bool // a whole journal was found
 }
 
-func (v *Vault) journalPath() string { return path.Join(v.state, "journal") }
+func (s *Store) journalPath() string { return path.Join(s.state, "journal") }
 
-func (v *Vault) writeJournal(head gitstore.Head, next gitstore.ID, batch *durable.Batch) error {
-	line, err := journal{Version: 1, Head: head.Detached, Ref: head.Ref, Base: head.ID.String(), Next: next.String()}.encode()
+func (s *Store) writeJournal(head gitstore.Head, next gitstore.ID, batch *durable.Batch) error {
+	j := journal{Version: 1, Head: head.Detached, Ref: head.Ref, Base: head.ID.String(), Next: next.String()}
+	line, err := j.encode()
 	if err != nil {
 		return err
 	}
-	root, file := v.repo.Root(), v.journalPath()
+	root, file := s.repo.Root(), s.journalPath()
 	if root.Exists(file) {
 		return batch.Overwrite(root, "journal", file, line, 0o666)
 	}
 	// The first time the file gets its name whole, and every folder it stands in
 	// is synced: a kill in between leaves text in it, and recovery syncs again.
-	temp := v.tmp("journal")
+	temp := s.tmp("journal")
 	if err := root.Remove("journal", temp); err != nil {
 		return err
 	}
@@ -83,22 +84,22 @@ func (v *Vault) writeJournal(head gitstore.Head, next gitstore.ID, batch *durabl
 	if err := root.Rename("journal", temp, file); err != nil {
 		return errors.Join(err, root.Remove("journal", temp))
 	}
-	return v.syncState()
+	return s.syncState()
 }
 
 // syncState makes the folders of local state durable.
-func (v *Vault) syncState() error {
-	return errors.Join(v.repo.SyncFolders("journal", v.state), v.repo.SyncFolders("journal", "stet"))
+func (s *Store) syncState() error {
+	return errors.Join(s.repo.SyncFolders("journal", s.state), s.repo.SyncFolders("journal", "stet"))
 }
 
 // clearJournal needs no fsync: finishing the same commit twice changes nothing.
-func (v *Vault) clearJournal() error {
-	return v.repo.Root().Overwrite("journal.clear", v.journalPath(), nil, 0o666, false)
+func (s *Store) clearJournal() error {
+	return s.repo.Root().Overwrite("journal.clear", s.journalPath(), nil, 0o666, false)
 }
 
-func (v *Vault) readJournal() (transition, error) {
-	data, _, err := v.repo.Root().ReadFile(v.journalPath(), maxJournal)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
+func (s *Store) readJournal() (transition, error) {
+	data, _, err := s.repo.Root().ReadFile(s.journalPath(), maxJournal)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errTooLarge) {
 		return transition{}, nil // none, or nothing that we wrote
 	}
 	if err != nil {

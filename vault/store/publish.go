@@ -1,9 +1,10 @@
-package vault
+package store
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"stet/vault/durable"
 	"stet/vault/gitstore"
@@ -14,7 +15,7 @@ import (
 //
 //	vault lock
 //	  recover what an earlier process left
-//	  ┌ read HEAD, git index; run fn; build commits        in memory
+//	  ┌ read HEAD, git index; stage; build commits        in memory
 //	  │ fsync objects, new files (aside), journal          on disk, unreachable
 //	  │ index.lock → <ref>.lock
 //	  │ HEAD, git index, files still as they were?  no: again, index.lock first
@@ -34,131 +35,95 @@ const maxAttempts = 5
 // errRetry reports that what the attempt was based on has changed.
 var errRetry = errors.New("vault changed meanwhile")
 
-// A Result is what a write did, or with DryRun would do.
+// A Result is what a transaction did, or in a preview would do.
 type Result struct {
-	Root     string
-	Base     Revision  // HEAD before
-	Commits  []Commit  // oldest first, a person's adopted edits included
-	Changes  []Change  // of all commits together
-	Adopted  []Path    // hand edits that were committed first
-	Memories []Memory  // the memories written, in the order asked for
-	Held     []Problem // hand edits that the guard left uncommitted
-	Skipped  []Problem // of adopt: what could not be looked at
-	Diff     string    // unified; filled for dry runs and for reverts
-	DryRun   bool
-	// Proposed is what waits for a person instead of having been written: the
-	// commits hold the proposals, and Memories would be as they say.
-	Proposed []Proposed
-	// Unchanged reports that there was nothing to do.
-	Unchanged bool
-	// Warnings tell of what was left for the next command to finish; the
-	// commits themselves are durable.
-	Warnings []string
+	Base     Revision          // HEAD before
+	Commits  []gitstore.Commit // oldest first, adopted edits included; none when nothing changed
+	Whys     []Description     // of the commits
+	Changes  []Change          // of all commits together
+	Adopted  []Path            // uncommitted edits that were committed first
+	Warnings []string          // what was left for the next command to finish
+	Objects  *gitstore.Objects // reads From and To, published or not
+	From, To gitstore.ID       // the trees before and after
 }
 
-// Update runs fn on a transaction and publishes what it staged as one commit,
-// or a chain of them, with one move of the branch. fn may run several times
-// and must not have effects of its own. When Update returns nil the commits
-// are durable. It fails with [ErrBusy], [ErrConflict], [ErrInProgress],
-// [ErrReadOnly] or fn's own error and has then changed nothing.
-func (v *Vault) Update(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
-	return v.Transact(ctx, why, false, fn)
-}
+// Stage stages the changes of a transaction and returns what checks them. It may run
+// several times and must not have effects of its own.
+type Stage func(*Tx) (BeforeCommit, error)
 
-// Preview is Update without publishing: it takes no lock and writes nothing.
-func (v *Vault) Preview(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
-	return v.Transact(ctx, why, true, fn)
-}
-
-// Transact is Update, or with dry Preview.
-func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (res *Result, err error) {
-	if v.waits(why) {
-		res, err = v.propose(ctx, why, dry, fn)
-		return res, v.writeError(err)
-	}
-	if dry {
-		res, err = v.preview(ctx, why, fn)
-		return res, v.writeError(err)
-	}
-	err = v.locked(ctx, func(ctx context.Context) error {
-		if err := v.recoverLocked(ctx); err != nil {
-			return err
-		}
+// Update publishes what stage stages as one commit, or a chain of them, with one move
+// of the branch. When it returns without an error the commits are durable. It fails
+// with an error of the lock, of the working tree or of stage, and has then changed
+// nothing.
+func (s *Store) Update(ctx context.Context, why func() Description, stage Stage) (res *Result, err error) {
+	err = s.Locked(ctx, func(ctx context.Context) error {
 		for attempt := range maxAttempts {
-			p := &publication{v: v, lockFirst: attempt > 0}
-			res, err = p.run(ctx, why, fn)
+			p := &publication{store: s, lockFirst: attempt > 0}
+			res, err = p.run(ctx, why(), stage)
 			if !errors.Is(err, errRetry) {
 				return err
 			}
 		}
-		return WithHint(fmt.Errorf("%w: the branch kept moving", ErrBusy), "another program commits without pause; try again")
+		return WithHint(fmt.Errorf("%w: the branch kept moving", errBusy), "another program commits without pause; try again")
 	})
-	return res, v.writeError(err)
-}
-
-func (v *Vault) preview(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
-	tx, c, err := v.plan(ctx, why, fn)
-	if err != nil {
-		return nil, err
-	}
-	res, err := tx.result(c)
-	if err != nil {
-		return nil, err
-	}
-	res.DryRun = true
-	res.Diff, err = tx.v.diffText(tx.objects, tx.base, c.tree)
 	return res, err
 }
 
-// plan runs fn and turns what it staged into commits, all in memory.
-func (v *Vault) plan(ctx context.Context, why Why, fn func(*Tx) error) (*Tx, *chain, error) {
-	if err := v.checkWritable(); err != nil {
-		return nil, nil, err
-	}
-	tx, err := v.begin(why)
+// Preview is Update without publishing: it takes no lock and writes nothing. Its
+// transaction can be read afterwards.
+func (s *Store) Preview(ctx context.Context, why Description, stage Stage) (*Tx, *Result, error) {
+	tx, c, err := s.plan(ctx, why, stage)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := fn(tx); err != nil {
+	res, err := tx.result(c)
+	return tx, res, err
+}
+
+// plan stages and builds the commits, all in memory.
+func (s *Store) plan(ctx context.Context, why Description, stage Stage) (*Tx, *chain, error) {
+	if err := s.checkWritable(); err != nil {
 		return nil, nil, err
 	}
-	c, err := tx.build(ctx)
+	tx, err := s.begin(why)
+	if err != nil {
+		return nil, nil, err
+	}
+	check, err := stage(tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := tx.build(ctx, check)
 	return tx, c, err
 }
 
 // checkWritable refuses while the person is in the middle of a git operation:
 // a commit now would become part of it.
-func (v *Vault) checkWritable() error {
-	op := v.repo.InProgress()
+func (s *Store) checkWritable() error {
+	op := s.repo.InProgress()
 	switch op {
 	case "":
 		return nil
 	case "bisect":
-		return WithHint(fmt.Errorf("%w: %s", ErrInProgress, op), `end it with "git bisect reset"`)
+		return WithHint(fmt.Errorf("%w: %s", errInProgress, op), `end it with "git bisect reset"`)
 	}
-	return WithHint(fmt.Errorf("%w: %s", ErrInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
+	return WithHint(fmt.Errorf("%w: %s", errInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {
-	res := &Result{Root: t.v.dir, Base: Revision(t.head.ID.String()), Adopted: c.adopted, Held: c.held, Warnings: c.warned}
+	res := &Result{Base: Revision(t.head.ID.String()), Adopted: c.adopted, Objects: t.Objects, From: t.base, To: t.base}
 	if len(c.commits) == 0 {
-		res.Unchanged = true
-		c.tree = t.base
 		return res, nil
 	}
-	for i, gc := range c.commits {
-		commit := commitOf(gc)
-		commit.Op = c.whys[i].Op
-		res.Commits = append(res.Commits, commit)
-	}
-	changes, err := t.v.treeChanges(t.objects, t.base, c.tree)
-	res.Changes = changes
+	res.Commits, res.Whys, res.To = c.commits, c.whys, c.tree
+	var err error
+	res.Changes, err = t.store.TreeChanges(t.Objects, t.base, c.tree)
 	return res, err
 }
 
 // A publication is one attempt to publish.
 type publication struct {
-	v         *Vault
+	store     *Store
 	lockFirst bool
 	tx        *Tx
 	chain     *chain
@@ -171,9 +136,9 @@ type publication struct {
 	journaled bool
 }
 
-func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res *Result, err error) {
+func (p *publication) run(ctx context.Context, why Description, stage Stage) (res *Result, err error) {
 	defer func() { err = errors.Join(err, p.abandon()) }()
-	if p.mark, err = p.v.ensureState(); err != nil {
+	if p.mark, err = p.store.ensureState(); err != nil {
 		return nil, err
 	}
 	if p.lockFirst {
@@ -181,10 +146,10 @@ func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res
 			return nil, err
 		}
 	}
-	if p.tx, p.chain, err = p.v.plan(ctx, why, fn); err != nil {
+	if p.tx, p.chain, err = p.store.plan(ctx, why, stage); err != nil {
 		return nil, err
 	}
-	if res, err = p.tx.result(p.chain); err != nil || res.Unchanged {
+	if res, err = p.tx.result(p.chain); err != nil || len(res.Commits) == 0 {
 		return res, err
 	}
 	if err := p.stage(); err != nil {
@@ -201,17 +166,19 @@ func (p *publication) run(ctx context.Context, why Why, fn func(*Tx) error) (res
 		// place, so no git command can act on the old git index, and the next
 		// stet command finishes.
 		p.index, p.ref, p.files = nil, nil, nil
-		res.Warnings = append(res.Warnings, fmt.Sprintf("committed, but the working tree is not up to date: %v; the next stet command finishes", err))
+		res.Warnings = append(res.Warnings,
+			fmt.Sprintf("committed, but the working tree is not up to date: %v; the next stet command finishes", err))
 		return res, nil
 	}
-	if err := p.v.repo.Gather(p.v.tmp("."), p.mark); err != nil {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("committed, but git's packs could not be tidied: %v; the next write tries again", err))
+	if err := p.store.repo.Gather(p.store.tmp("."), p.mark); err != nil {
+		res.Warnings = append(res.Warnings,
+			fmt.Sprintf("committed, but git's packs could not be merged: %v; the next write tries again", err))
 	}
 	return res, nil
 }
 
 func (p *publication) lockIndex(ctx context.Context) (err error) {
-	p.index, err = p.v.repo.LockFile(ctx, p.mark, p.v.repo.GitIndexPath(), p.v.o.LockWait)
+	p.index, err = p.store.repo.LockFile(ctx, p.mark, p.store.repo.GitIndexPath(), p.store.o.LockWait)
 	return err
 }
 
@@ -220,31 +187,31 @@ func (p *publication) lockIndex(ctx context.Context) (err error) {
 func (p *publication) stage() (err error) {
 	var batch durable.Batch
 	defer func() { err = errors.Join(err, batch.Close()) }()
-	if p.flush, err = p.tx.objects.Flush(p.v.tmp("."), &batch); err != nil {
+	if p.flush, err = p.tx.Objects.Flush(p.store.tmp("."), &batch); err != nil {
 		return err
 	}
 	written := p.tx.written()
 	for i, path := range written {
-		p.v.progress("writing", i, len(written))
+		p.store.Progress("writing", i, len(written))
 		final, changed := p.chain.final[path]
 		if !changed {
 			continue
 		}
-		before := p.tx.touched[path].disk
-		pl := &placement{v: p.v, path: path, want: final, exists: before.exists, perm: before.perm, inPlace: final.same(before),
-			stat: before.stat, known: map[gitstore.ID]bool{before.id: true}}
+		before := p.tx.touched[path].Disk
+		pl := &placement{store: p.store, path: path, want: final, exists: before.Exists, perm: before.perm,
+			inPlace: final.same(before), stat: before.stat, known: map[gitstore.ID]bool{before.ID: true}}
 		p.files = append(p.files, pl)
 		if err := pl.stage(&batch); err != nil {
 			return err
 		}
 	}
-	p.v.progress("writing", len(written), len(written))
+	p.store.Progress("writing", len(written), len(written))
 	p.refStaged = true
-	if err := p.v.repo.PrepareRef(p.v.tmp("ref"), p.chain.tip(), &batch); err != nil {
+	if err := p.store.repo.PrepareRef(p.store.tmp("ref"), p.chain.tip(), &batch); err != nil {
 		return err
 	}
 	p.journaled = true
-	if err := p.v.writeJournal(p.tx.head, p.chain.tip(), &batch); err != nil {
+	if err := p.store.writeJournal(p.tx.head, p.chain.tip(), &batch); err != nil {
 		return err
 	}
 	if err := batch.Sync(); err != nil {
@@ -274,19 +241,20 @@ func (p *publication) commit(ctx context.Context) error {
 		}
 	}
 	for _, pl := range p.files {
-		if same, err := p.v.unchanged(pl.path, p.tx.touched[pl.path].disk); err != nil || !same {
+		if same, err := p.store.unchanged(pl.path, p.tx.touched[pl.path].Disk); err != nil || !same {
 			return errors.Join(err, errRetry)
 		}
 	}
 	head := p.tx.head
+	subject, _, _ := strings.Cut(p.chain.commits[len(p.chain.commits)-1].Message, "\n")
 	var err error
-	if p.ref, err = p.v.repo.LockFile(ctx, p.mark, p.v.repo.RefPath(head.Ref), p.v.o.LockWait); err != nil {
+	if p.ref, err = p.store.repo.LockFile(ctx, p.mark, p.store.repo.RefPath(head.Ref), p.store.o.LockWait); err != nil {
 		return err
 	}
-	err = p.v.repo.PublishRef(gitstore.RefUpdate{
-		Head: head, New: p.chain.tip(), TempPath: p.v.tmp("ref"),
-		By: p.v.repo.Config().Identity("COMMITTER"), When: p.v.o.Now(),
-		Message: "stet: " + subjectOf(p.chain.commits[len(p.chain.commits)-1].Message),
+	err = p.store.repo.PublishRef(gitstore.RefUpdate{
+		Head: head, New: p.chain.tip(), TempPath: p.store.tmp("ref"),
+		By: p.store.repo.Config().Identity("COMMITTER"), When: p.store.o.Now(),
+		Message: "stet: " + subject,
 	})
 	if errors.Is(err, gitstore.ErrMoved) {
 		return errors.Join(errRetry, err)
@@ -295,7 +263,7 @@ func (p *publication) commit(ctx context.Context) error {
 		return err
 	}
 	p.refStaged, p.journaled = false, false
-	if err := p.v.repo.SyncRef(head.Ref); err != nil {
+	if err := p.store.repo.SyncRef(head.Ref); err != nil {
 		p.index, p.ref, p.files = nil, nil, nil // published: the next command finishes
 		return fmt.Errorf("commit %s is published but may not survive a power cut: %w", p.chain.tip(), err)
 	}
@@ -305,26 +273,26 @@ func (p *publication) commit(ctx context.Context) error {
 // unmoved compares HEAD and the touched entries of the git index with what the
 // commits were built from. index.lock is held.
 func (p *publication) unmoved() error {
-	head, err := p.v.repo.Head()
+	head, err := p.store.repo.Head()
 	if err != nil {
 		return err
 	}
 	if head != p.tx.head {
 		return errRetry
 	}
-	if err := p.v.checkWritable(); err != nil {
+	if err := p.store.checkWritable(); err != nil {
 		return err
 	}
-	stamp, err := p.v.repo.GitIndexStamp()
+	stamp, err := p.store.repo.GitIndexStamp()
 	if err != nil || stamp.Same(p.tx.stamp) {
 		return err
 	}
-	index, _, err := p.v.repo.ReadGitIndex(head.ID)
+	index, _, err := p.store.repo.ReadGitIndex(head.ID)
 	if err != nil {
 		return err
 	}
 	for path, t := range p.tx.touched {
-		name := p.v.git(path)
+		name := p.store.GitPath(path)
 		entry, ok := index.Entry(name)
 		ok = ok && !entry.IntentToAdd
 		if ok != t.inGit || ok && entry.Hash != t.staged.Hash || index.Conflicted(name) {
@@ -342,7 +310,7 @@ func (p *publication) finish() error {
 	if err := errors.Join(ref.Unlock(), p.flush.Release()); err != nil {
 		return err
 	}
-	f := finisher{v: p.v, files: p.files, index: p.tx.index, trees: p.chain.trees}
+	f := finisher{store: p.store, files: p.files, index: p.tx.index, trees: p.chain.trees}
 	if err := f.run(); err != nil {
 		return err
 	}
@@ -352,7 +320,7 @@ func (p *publication) finish() error {
 	if err := index.Unlock(); err != nil {
 		return err
 	}
-	return p.v.clearJournal()
+	return p.store.clearJournal()
 }
 
 // abandon gives back what an attempt that did not publish holds.
@@ -365,10 +333,10 @@ func (p *publication) abandon() error {
 		errs = append(errs, pl.discard())
 	}
 	if p.journaled {
-		errs = append(errs, p.v.clearJournal())
+		errs = append(errs, p.store.clearJournal())
 	}
 	if p.refStaged {
-		errs = append(errs, p.v.repo.Root().Remove("ref", p.v.tmp("ref")))
+		errs = append(errs, p.store.repo.Root().Remove("ref", p.store.tmp("ref")))
 	}
 	for _, l := range []*gitstore.FileLock{p.ref, p.index} {
 		if l != nil {

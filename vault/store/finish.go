@@ -1,4 +1,4 @@
-package vault
+package store
 
 import (
 	"errors"
@@ -10,26 +10,26 @@ import (
 	"stet/vault/gitstore"
 )
 
-// leftovers works out from the trees of the journal what is still to be done.
-func (v *Vault) leftovers(t transition, head gitstore.Head) (finisher, error) {
-	objects := v.repo.Stage()
-	base, err := gitTree(objects, t.head.ID)
+// unfinished works out from the trees of the journal what is still to be done.
+func (s *Store) unfinished(t transition, head gitstore.Head) (finisher, error) {
+	objects := s.repo.Stage()
+	base, err := objects.TreeOf(t.head.ID)
 	if err != nil {
 		return finisher{}, err
 	}
-	next, err := gitTree(objects, t.next)
+	next, err := objects.TreeOf(t.next)
 	if err != nil {
 		return finisher{}, err
 	}
-	now, err := gitTree(objects, head.ID)
+	now, err := objects.TreeOf(head.ID)
 	if err != nil {
 		return finisher{}, err
 	}
-	f := finisher{v: v, again: true}
-	if f.index, _, err = v.repo.ReadGitIndex(head.ID); err != nil {
+	f := finisher{store: s, again: true}
+	if f.index, _, err = s.repo.ReadGitIndex(head.ID); err != nil {
 		return f, err
 	}
-	between, err := v.between(objects, t)
+	between, err := s.between(objects, t)
 	if err != nil {
 		return f, err
 	}
@@ -38,12 +38,12 @@ func (v *Vault) leftovers(t transition, head gitstore.Head) (finisher, error) {
 		if err != nil {
 			return f, err
 		}
-		p, ok := v.own(d.Path)
+		p, ok := s.Own(d.Path)
 		if !ok {
 			continue
 		}
 		names = append(names, d.Path)
-		pl, err := v.leftover(objects, d, p, now, between, f.index)
+		pl, err := s.unplaced(objects, d, p, now, between, f.index)
 		if err != nil {
 			return f, err
 		}
@@ -57,7 +57,7 @@ func (v *Vault) leftovers(t transition, head gitstore.Head) (finisher, error) {
 
 // between lists the trees of the chain before its last commit: the base, and
 // the person's own adopted edits, which are what the disk may still hold.
-func (v *Vault) between(objects *gitstore.Objects, t transition) ([]gitstore.ID, error) {
+func (s *Store) between(objects *gitstore.Objects, t transition) ([]gitstore.ID, error) {
 	var trees []gitstore.ID
 	for id := t.next; id != t.head.ID && !id.IsZero(); {
 		c, err := objects.Commit(id)
@@ -72,18 +72,19 @@ func (v *Vault) between(objects *gitstore.Objects, t transition) ([]gitstore.ID,
 			id = c.Parents[0]
 		}
 	}
-	base, err := gitTree(objects, t.head.ID)
+	base, err := objects.TreeOf(t.head.ID)
 	return append(trees, base), err
 }
 
-// leftover is the placement that one path still needs, nil when HEAD has moved
+// unplaced is the placement that one path still needs, nil when HEAD has moved
 // on from it or the person staged something else.
-func (v *Vault) leftover(objects *gitstore.Objects, d gitstore.Delta, p Path, now gitstore.ID, between []gitstore.ID, index *gitindex.File) (*placement, error) {
+func (s *Store) unplaced(objects *gitstore.Objects, d gitstore.Delta, p Path, now gitstore.ID,
+	between []gitstore.ID, index *gitindex.File) (*placement, error) {
 	if at, _, err := objects.Lookup(now, d.Path); err != nil || at.ID != d.NewID {
 		return nil, err
 	}
-	pl := &placement{v: v, path: p, known: map[gitstore.ID]bool{}}
-	pl.want = pendingFile{remove: d.NewID.IsZero(), id: d.NewID, mode: d.NewMode}
+	pl := &placement{store: s, path: p, known: map[gitstore.ID]bool{}}
+	pl.want = Content{Remove: d.NewID.IsZero(), ID: d.NewID, Mode: d.NewMode}
 	var absentBefore bool
 	for _, tree := range between {
 		at, ok, err := objects.Lookup(tree, d.Path)
@@ -93,16 +94,16 @@ func (v *Vault) leftover(objects *gitstore.Objects, d gitstore.Delta, p Path, no
 		pl.known[at.ID] = true
 		absentBefore = absentBefore || !ok
 	}
-	if !pl.want.remove {
+	if !pl.want.Remove {
 		data, err := objects.Blob(d.NewID)
 		if err != nil {
 			return nil, err
 		}
-		pl.want.data = data
+		pl.want.Data = data
 	}
 	entry, ok := index.Entry(d.Path)
 	switch {
-	case ok && (entry.Hash == d.NewID || pl.known[entry.Hash]), !ok && (absentBefore || pl.want.remove):
+	case ok && (entry.Hash == d.NewID || pl.known[entry.Hash]), !ok && (absentBefore || pl.want.Remove):
 		return pl, nil
 	}
 	return nil, nil // staged by the person since
@@ -120,23 +121,23 @@ func (pl *placement) restoreDisplaced() error {
 		return err
 	}
 	id := gitstore.HashBlob(data)
-	disk, err := pl.v.look(pl.path)
+	disk, err := pl.store.Look(pl.path)
 	if err != nil {
 		return err
 	}
-	ours := id == pl.want.id || pl.known[id]
+	ours := id == pl.want.ID || pl.known[id]
 	if !ours {
 		// Bytes that were ever committed are no edit of a person's that only
 		// stands here: a power cut can bring back what an earlier write displaced.
-		_, err := pl.v.repo.Blob(id)
+		_, err := pl.store.repo.Blob(id)
 		ours = err == nil
 	}
 	switch {
 	case ours:
 		return root.Remove("file", temp)
-	case disk.exists && disk.id != pl.want.id: // the person has saved again since
-		return pl.v.keep(root, temp, pl.path.Base())
-	case disk.exists:
+	case disk.Exists && disk.ID != pl.want.ID: // the person has saved again since
+		return pl.store.keep(root, temp, pl.path.Base())
+	case disk.Exists:
 		return pl.move().Exchange()
 	}
 	return pl.move().Place()
@@ -168,15 +169,15 @@ func (f finisher) settle() (err error) {
 // settle decides from what is on disk now whether the file is done, still to
 // be placed, or a person's.
 func (pl *placement) settle(batch *durable.Batch) error {
-	disk, err := pl.v.look(pl.path)
+	disk, err := pl.store.Look(pl.path)
 	if err != nil {
 		return err
 	}
-	pl.exists, pl.perm, pl.stat = disk.exists, disk.perm, disk.stat
+	pl.exists, pl.perm, pl.stat = disk.Exists, disk.perm, disk.stat
 	switch {
-	case pl.want.remove && !disk.exists, disk.exists && disk.id == pl.want.id:
+	case pl.want.Remove && !disk.Exists, disk.Exists && disk.ID == pl.want.ID:
 		pl.inPlace = true
-	case pl.known[disk.id]:
+	case pl.known[disk.ID]:
 		return pl.stage(batch)
 	default:
 		pl.inPlace, pl.left = true, true
@@ -185,7 +186,8 @@ func (pl *placement) settle(batch *durable.Batch) error {
 }
 
 // treeChangesAt finds how the folders that hold the paths changed.
-func treeChangesAt(objects *gitstore.Objects, base, next gitstore.ID, names []string) (map[string]gitstore.TreeChange, error) {
+func treeChangesAt(objects *gitstore.Objects, base, next gitstore.ID,
+	names []string) (map[string]gitstore.TreeChange, error) {
 	out := map[string]gitstore.TreeChange{}
 	for dir := range spine(names) {
 		a, _, err := objects.Lookup(base, dir)
@@ -204,16 +206,16 @@ func treeChangesAt(objects *gitstore.Objects, base, next gitstore.ID, names []st
 }
 
 // lostDir is the folder of kept bytes in this worktree's state.
-func (v *Vault) lostDir() string { return path.Join(v.state, "lost") }
+func (s *Store) lostDir() string { return path.Join(s.state, "lost") }
 
 // keep moves a temporary file to where "stet doctor" shows it. It holds bytes
 // of a person's that stand nowhere else.
-func (v *Vault) keep(root *durable.Root, temp, name string) error {
+func (s *Store) keep(root *durable.Root, temp, name string) error {
 	data, _, err := root.ReadFile(temp, 0)
 	if err != nil {
 		return err
 	}
-	state, dir := v.repo.Root(), v.lostDir()
+	state, dir := s.repo.Root(), s.lostDir()
 	if err := state.MkdirAll("lost", dir, 0o777); err != nil {
 		return err
 	}
@@ -228,20 +230,15 @@ func (v *Vault) keep(root *durable.Root, temp, name string) error {
 	return root.Remove("lost", temp)
 }
 
-// checkKept lists kept bytes.
-func (v *Vault) checkKept() ([]Problem, error) {
-	entries, err := v.repo.Root().ReadDir(v.lostDir())
+// Kept lists the files, absolute, in which recovery kept bytes that stood nowhere else.
+func (s *Store) Kept() ([]string, error) {
+	entries, err := s.repo.Root().ReadDir(s.lostDir())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var out []Problem
+	var out []string
 	for _, e := range entries {
-		out = append(out, Problem{ID: "kept-bytes",
-			Text: "an edit that met a write in the same instant was kept in " + v.repo.Root().Abs(path.Join(v.lostDir(), e.Name())),
-			Hint: "copy what you need from it, then remove it"})
+		out = append(out, s.repo.Root().Abs(path.Join(s.lostDir(), e.Name())))
 	}
-	return out, nil
+	return out, err
 }

@@ -1,0 +1,307 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"stet/vault/gitindex"
+	"stet/vault/gitstore"
+)
+
+// A Tx stages changes in memory. Reads see the working tree as it is on disk,
+// uncommitted edits included, with the staged changes on top. A Tx lives only during
+// the function it is passed to and is not safe for concurrent use.
+type Tx struct {
+	// Objects reads the repository and the objects of this transaction.
+	Objects *gitstore.Objects
+	// Groups are the changes of the commits that are closed, in order.
+	Groups []Group
+
+	store   *Store
+	head    gitstore.Head
+	base    gitstore.ID // HEAD's tree
+	index   *gitindex.File
+	stamp   gitstore.GitIndexStamp
+	touched map[Path]*Touched
+	rules   *attributes
+	foreign map[string]bool // folders looked at: a repository or vault of its own
+	layer   overlay
+	why     Description // of the group that is open
+	// adopting lists paths whose uncommitted edits are committed for their own sake.
+	adopting []Path
+}
+
+// Touched is what stood at a path when the transaction first used it.
+type Touched struct {
+	Disk   DiskFile
+	InHead gitstore.TreeEntry // zero when absent
+	staged gitindex.Entry
+	inGit  bool // the git index has an entry
+}
+
+// A Description is what a commit says about itself. It is asked for the last time
+// after [BeforeCommit].
+type Description interface {
+	Author(*gitstore.Config) gitstore.Signature
+	Message() string
+}
+
+// A Group is the changes of one commit.
+type Group struct {
+	Why   Description
+	Paths []Path // sorted
+	Files map[Path]Content
+}
+
+// Content is what a file is to hold.
+type Content struct {
+	Remove bool
+	Data   []byte // nil while Stored
+	ID     gitstore.ID
+	Mode   uint32
+	// Stored says that the repository has the bytes already.
+	Stored bool
+}
+
+func (f Content) same(d DiskFile) bool {
+	if f.Remove {
+		return !d.Exists
+	}
+	return d.Exists && d.ID == f.ID && d.mode() == f.Mode
+}
+
+// begin reads what the transaction is based on.
+func (s *Store) begin(why Description) (*Tx, error) {
+	head, err := s.repo.Head()
+	if err != nil {
+		return nil, err
+	}
+	objects := s.repo.Stage()
+	base, err := objects.TreeOf(head.ID)
+	if err != nil {
+		return nil, err
+	}
+	stamp, err := s.repo.GitIndexStamp()
+	if err != nil {
+		return nil, err
+	}
+	index, _, err := s.repo.ReadGitIndex(head.ID)
+	if err != nil {
+		return nil, err
+	}
+	tx := &Tx{store: s, head: head, base: base, Objects: objects, index: index, stamp: stamp, why: why,
+		touched: map[Path]*Touched{}, rules: s.attributes(), foreign: map[string]bool{}}
+	tx.layer = newOverlay(func(p Path) ([]byte, error) {
+		t, err := tx.Touch(p)
+		if err != nil || !t.Disk.Exists {
+			return nil, err
+		}
+		return t.Disk.Data, nil
+	})
+	tx.layer.blob = objects.Blob
+	return tx, nil
+}
+
+// Touch records what stands at p, once.
+func (t *Tx) Touch(p Path) (*Touched, error) {
+	if have, ok := t.touched[p]; ok {
+		return have, nil
+	}
+	if clean, err := ParsePath(string(p)); err != nil || clean != p {
+		return nil, errors.Join(err, fmt.Errorf("path %q: %w", p, ErrBadPath))
+	}
+	if err := t.store.checkOwn(p, t.foreign); err != nil {
+		return nil, err
+	}
+	disk, err := t.store.Look(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.rules.check(p, disk.Data); err != nil {
+		return nil, err
+	}
+	got := &Touched{Disk: disk}
+	name := t.store.GitPath(p)
+	entry, ok, err := t.Objects.Lookup(t.base, name)
+	if err != nil {
+		return nil, err
+	}
+	if ok && (entry.Mode == gitstore.ModeSymlink || entry.Mode == gitstore.ModeSubmodule) {
+		return nil, fmt.Errorf("path %q: %w: git keeps a link or submodule there", p, ErrBadPath)
+	}
+	if ok && !entry.IsDir() {
+		got.InHead = entry
+	}
+	if t.index.Conflicted(name) {
+		return nil, fmt.Errorf("%q: %w: it has unresolved conflicts", p, errInProgress)
+	}
+	got.staged, got.inGit = t.index.Entry(name)
+	if got.inGit && got.staged.SkipWorktree {
+		err := fmt.Errorf("%q: %w: it is outside the sparse checkout", p, errUnsupported)
+		return nil, WithHint(err, `"git sparse-checkout add" brings it in`)
+	}
+	if got.inGit && got.staged.IntentToAdd {
+		got.inGit = false // announced only: there is no staged content to lose
+	}
+	t.touched[p] = got
+	return got, nil
+}
+
+// Read returns the bytes at p, which must not be changed, and their hash. A
+// file that does not exist has no bytes and the hash "".
+func (t *Tx) Read(p Path) ([]byte, Hash, error) {
+	if _, err := t.Touch(p); err != nil {
+		return nil, "", err
+	}
+	return t.layer.read(p)
+}
+
+// Put stages data at p. was is the hash of the bytes the caller saw, "" for a
+// new file; it fails with [ErrConflict] when something else stands there.
+func (t *Tx) Put(p Path, was Hash, data []byte) error {
+	if _, err := t.expect(p, was); err != nil {
+		return err
+	}
+	if len(data) > MaxFileSize {
+		return fmt.Errorf("%q: %w (%d bytes, at most %d)", p, errTooLarge, len(data), int64(MaxFileSize))
+	}
+	if err := t.rules.check(p, data); err != nil {
+		return err
+	}
+	t.layer.put(p, data)
+	return nil
+}
+
+// Remove stages the removal of p, whose bytes hash to was.
+func (t *Tx) Remove(p Path, was Hash) error {
+	if _, err := t.expect(p, was); err != nil {
+		return err
+	}
+	t.layer.remove(p)
+	return nil
+}
+
+// Move stages a rename of from to to, which must not exist. Links are not
+// rewritten.
+func (t *Tx) Move(from, to Path) error {
+	data, was, err := t.Read(from)
+	if err != nil {
+		return err
+	}
+	if was == "" {
+		return fmt.Errorf("move %q: %w", from, ErrNotFound)
+	}
+	if err := t.Put(to, "", data); err != nil {
+		return fmt.Errorf("move %q to %q: %w", from, to, err)
+	}
+	return t.Remove(from, was)
+}
+
+func (t *Tx) expect(p Path, was Hash) ([]byte, error) {
+	data, have, err := t.Read(p)
+	if err != nil {
+		return nil, err
+	}
+	if have == was {
+		return data, nil
+	}
+	switch {
+	case was == "":
+		err = fmt.Errorf("%q: %w: it exists already", p, ErrConflict)
+	case have == "":
+		err = fmt.Errorf("%q: %w: it is gone", p, ErrConflict)
+	default:
+		err = fmt.Errorf("%q: %w: it changed meanwhile", p, ErrConflict)
+	}
+	return nil, err
+}
+
+// Split ends the commit being staged: what follows goes into the next one of
+// the chain, described by why. All commits are published together.
+func (t *Tx) Split(why Description) {
+	t.Flush()
+	t.why = why
+}
+
+// Flush closes the commit being staged.
+func (t *Tx) Flush() {
+	files := t.layer.take()
+	if len(files) == 0 {
+		return
+	}
+	g := Group{Why: t.why, Files: files}
+	for p, f := range files {
+		// A file keeps the permissions it has; a new one is plain.
+		f.Mode = gitstore.ModeFile
+		switch at := t.touched[p]; {
+		case t.store.repo.Config().Bool("core", "filemode", true) && at.Disk.Exists:
+			f.Mode = at.Disk.mode()
+		case at.InHead.Mode == gitstore.ModeExecutable:
+			f.Mode = at.InHead.Mode // the disk's permissions mean nothing here
+		}
+		files[p] = f
+		g.Paths = append(g.Paths, p)
+	}
+	slices.Sort(g.Paths)
+	t.Groups = append(t.Groups, g)
+}
+
+// StageInto adds a file to a group that is closed; nil removes it.
+func (t *Tx) StageInto(g *Group, p Path, data []byte) error {
+	if _, err := t.Touch(p); err != nil {
+		return err
+	}
+	if _, ok := g.Files[p]; !ok {
+		g.Paths = append(g.Paths, p)
+		slices.Sort(g.Paths)
+	}
+	if data == nil {
+		g.Files[p] = Content{Remove: true}
+		return nil
+	}
+	g.Files[p] = Content{Data: data, ID: gitstore.HashBlob(data), Mode: gitstore.ModeFile}
+	return nil
+}
+
+// Adopt has the uncommitted edits of these paths committed, whether or not the
+// transaction writes there.
+func (t *Tx) Adopt(paths []Path) {
+	t.adopting = slices.Clone(paths)
+	slices.Sort(t.adopting)
+	t.adopting = slices.Compact(t.adopting)
+}
+
+// Head is what the transaction is based on.
+func (t *Tx) Head() gitstore.Head { return t.head }
+
+// Touched is everything that was used so far.
+func (t *Tx) Touched() map[Path]*Touched { return t.touched }
+
+// Staged yields the paths that are staged, in closed groups and the open one.
+func (t *Tx) Staged() iter.Seq[Path] {
+	return func(yield func(Path) bool) {
+		for _, layer := range []map[Path]Content{t.layer.kept, t.layer.files} {
+			for p := range layer {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// NamesIn lists the names that a folder has in HEAD.
+func (t *Tx) NamesIn(folder string) ([]string, error) {
+	at, ok, err := t.Objects.Lookup(t.base, t.store.GitPath(Path(folder)))
+	if err != nil || !ok || !at.IsDir() {
+		return nil, err
+	}
+	tree, err := t.Objects.Tree(at.ID)
+	names := make([]string, len(tree))
+	for i, e := range tree {
+		names[i] = e.Name
+	}
+	return names, err
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"stet/vault/durable"
+	"stet/vault/gitindex"
+	"stet/vault/gitstore"
+	"stet/vault/listing"
+)
+
+// A Filter says which files a walk lists.
+type Filter struct {
+	Keep  func(Path) bool // a file
+	Enter func(Path) bool // a folder; what is below it is listed only then
+	Shown func(Path) bool // a path that is listed although git ignores it; nil is none
+}
+
+// Walk lists the files that the filter keeps, in path order, from the folder under
+// on, "" for the whole vault, and the folders that it entered below that. Passed over
+// are git-ignored paths, links, nested repositories and vaults. Folders that this user
+// may not list are told to denied, unless it is nil. Cost: one listing per folder and
+// one lstat per file, spread over the processors.
+func (s *Store) Walk(ctx context.Context, f Filter, under Path, denied func(Path, error)) ([]File, []Path, error) {
+	w := &walker[File]{store: s, ctx: ctx, filter: f, take: fileOf, told: denied}
+	found, err := w.run(under)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.Flat(), w.dirs, nil
+}
+
+// Unfinished are the files that a published commit changed and that this reader sees
+// in place of those on disk: nil data is a removed file.
+func (s *Store) Unfinished() map[Path][]byte {
+	out := map[Path][]byte{}
+	for p, f := range s.overlay {
+		if f.Remove {
+			out[p] = nil
+		} else {
+			out[p] = append([]byte{}, f.Data...)
+		}
+	}
+	return out
+}
+
+// walked is what of a file's description is compared with the git index.
+type walked struct {
+	path Path
+	stat gitindex.Stat
+}
+
+func (s *Store) trackable(ctx context.Context, f Filter) (*listing.Of[walked], []Problem, error) {
+	w := &walker[walked]{store: s, ctx: ctx, filter: f,
+		take: func(p Path, e *durable.Entry) walked { return walked{p, gitStat(e)} }}
+	files, err := w.run("")
+	return files, w.shut, err
+}
+
+// Pick returns those of the paths, in their order, that [Store.Walk] would list. Cost:
+// a few calls a folder and one lstat a path, however large the vault is.
+func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error) {
+	type rules struct {
+		below gitstore.Below
+		ok    bool
+	}
+	w, seen := &walker[File]{store: s, ctx: ctx, filter: f}, map[string]rules{}
+	var out []File
+	for _, p := range paths {
+		if !f.Keep(p) {
+			continue
+		}
+		dir := p.Dir()
+		in, known := seen[dir]
+		if !known {
+			var err error
+			if in.below, in.ok, err = w.admits(dir); err != nil {
+				return nil, err
+			}
+			seen[dir] = in
+		}
+		if !in.ok || strings.HasPrefix(p.Base(), TempPrefix) || w.hides(in.below, p, false) {
+			continue
+		}
+		if info, err := s.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
+			out = append(out, fileAt(p, info))
+		}
+	}
+	return out, context.Cause(ctx)
+}
+
+// Admits reports whether a walk from the root would list a folder.
+func (s *Store) Admits(f Filter, dir Path) (bool, error) {
+	_, ok, err := (&walker[File]{store: s, filter: f}).admits(string(dir))
+	return ok, err
+}
+
+// IgnoreRules are git's rules that hold for the root folder, and those that hold in it.
+func (s *Store) IgnoreRules() (above, here *gitstore.Ignore, err error) {
+	ignore, err := s.repo.Ignore()
+	if err != nil {
+		return nil, nil, err
+	}
+	if ignore, err = s.above(ignore, "."); err != nil {
+		return nil, nil, err
+	}
+	data, err := readSmall(s.tree, ".gitignore")
+	return ignore, ignore.In(trimSlash(s.prefix), data), err
+}

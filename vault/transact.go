@@ -1,0 +1,189 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+
+	"stet/vault/store"
+)
+
+// A Tx stages changes to the vault in memory. Reads see the working tree as it
+// is on disk, uncommitted edits included, with the staged changes on top. A Tx
+// lives only during the function it is passed to and is not safe for
+// concurrent use.
+type Tx struct {
+	v   *Vault
+	tx  *store.Tx
+	why *Why // of the commit being staged
+
+	names    *namer // of FreeName
+	adopted  Why    // subject and moves of adopted edits
+	rejected *rejections
+	judge    *judge
+	// What the guard leaves uncommitted, and what it only flags.
+	held     []Problem
+	warnings []string
+	named    []Path // edits that were asked for by name: refused, not held
+}
+
+// Why is the description of the commit being staged; it may be changed until
+// the function returns or [Tx.Split] is called.
+func (t *Tx) Why() *Why { return t.why }
+
+// NewID makes an id for a memory, of the vault's clock.
+func (t *Tx) NewID() string { return newID(t.v.o.Now()) }
+
+// Read returns the bytes at p, which must not be changed, and their hash. A
+// file that does not exist has no bytes and the hash "".
+func (t *Tx) Read(p Path) ([]byte, Hash, error) { return t.tx.Read(p) }
+
+// Put stages data at p. was is the hash of the bytes the caller saw, "" for a
+// new file; it fails with [ErrConflict] when something else stands there.
+func (t *Tx) Put(p Path, was Hash, data []byte) error { return t.tx.Put(p, was, data) }
+
+// Remove stages the removal of p, whose bytes hash to was.
+func (t *Tx) Remove(p Path, was Hash) error { return t.tx.Remove(p, was) }
+
+// Move stages a rename of from to to, which must not exist. Links are not
+// rewritten.
+func (t *Tx) Move(from, to Path) error {
+	err := t.tx.Move(from, to)
+	if err == nil {
+		t.why.Moved = append(t.why.Moved, [2]Path{from, to})
+	}
+	return err
+}
+
+// Split ends the commit being staged: what follows goes into the next one of
+// the chain, described by why. All commits are published together.
+func (t *Tx) Split(why Why) {
+	t.why = &why
+	t.tx.Split(t.why)
+}
+
+// PutStored is [Tx.Put] of a transcript, or of what stands beside one, with the hash
+// h that [Vault.WriteBlobs] returned for it.
+func (t *Tx) PutStored(p Path, was, h Hash) error {
+	if ClassOf(p) != ClassSession {
+		return fmt.Errorf("%q: %w: only transcripts are stored before their commit", p, ErrInvalid)
+	}
+	return t.tx.PutStored(p, was, h)
+}
+
+// A Result is what a write did, or with DryRun would do.
+type Result struct {
+	Root     string
+	Base     Revision  // HEAD before
+	Commits  []Commit  // oldest first, a person's adopted edits included
+	Changes  []Change  // of all commits together
+	Adopted  []Path    // hand edits that were committed first
+	Memories []Memory  // the memories written, in the order asked for
+	Held     []Problem // hand edits that the guard left uncommitted
+	Skipped  []Problem // of adopt: what could not be looked at
+	Diff     string    // unified; filled for dry runs and for reverts
+	DryRun   bool
+	// Proposed is what waits for a person instead of having been written: the
+	// commits hold the proposals, and Memories would be as they say.
+	Proposed []Proposed
+	// Unchanged reports that there was nothing to do.
+	Unchanged bool
+	// Warnings tell of what was left for the next command to finish; the
+	// commits themselves are durable.
+	Warnings []string
+}
+
+// Update is [Vault.Transact] that writes.
+func (v *Vault) Update(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
+	return v.Transact(ctx, why, false, fn)
+}
+
+// Transact runs fn on a transaction and publishes what it staged as one commit, or a
+// chain of them, with one move of the branch. With dry it takes no lock and writes
+// nothing. fn may run several times and must not have effects of its own. When
+// Transact returns nil the commits are durable. It fails with [ErrBusy],
+// [ErrConflict], [ErrInProgress], [ErrReadOnly] or fn's own error and has then changed
+// nothing.
+func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
+	res, err := v.transact(ctx, why, dry, fn)
+	return res, v.store.Explain(err)
+}
+
+func (v *Vault) transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
+	r := &run{v: v, why: why, fn: fn}
+	switch {
+	case v.waits(why):
+		return v.propose(ctx, r, dry)
+	case dry:
+		_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
+		if err != nil {
+			return nil, err
+		}
+		res := r.result(done)
+		res.DryRun = true
+		res.Diff, err = v.diffText(done.Objects, done.From, done.To)
+		return res, err
+	}
+	done, err := v.store.Update(ctx, r.describe, r.stage)
+	if err != nil {
+		return nil, err
+	}
+	return r.result(done), nil
+}
+
+// A run is one transaction of the vault's on the store.
+type run struct {
+	v   *Vault
+	why Why
+	fn  func(*Tx) error
+	now *Why // of the attempt that is running
+	tx  *Tx
+}
+
+// describe begins an attempt.
+func (r *run) describe() store.Description {
+	why := r.why
+	r.now = &why
+	return r.now
+}
+
+// stage stages what fn wants and compares it with what was rejected.
+func (r *run) stage(low *store.Tx) (store.BeforeCommit, error) {
+	r.tx = &Tx{v: r.v, tx: low, why: r.now}
+	if err := r.fn(r.tx); err != nil {
+		return nil, err
+	}
+	low.Flush()
+	return r.tx.check, r.tx.settle()
+}
+
+// check passes what is about to be committed through the guard, and describes the
+// edits of the person's that are committed first.
+func (t *Tx) check(ctx context.Context, staged, disk *store.Group) error {
+	if err := t.guardEdits(ctx, staged, disk); err != nil {
+		return err
+	}
+	t.describe(staged, "staged ")
+	t.describe(disk, "")
+	groups := []*store.Group{staged, disk}
+	for i := range t.tx.Groups {
+		groups = append(groups, &t.tx.Groups[i])
+	}
+	return t.guardGroups(ctx, groups...)
+}
+
+func (r *run) result(done *store.Result) *Result {
+	res := &Result{Root: r.v.Root(), Base: done.Base, Changes: done.Changes, Adopted: done.Adopted, Held: r.tx.held,
+		Unchanged: len(done.Commits) == 0}
+	if !res.Unchanged {
+		res.Warnings = append(r.tx.warnings, done.Warnings...)
+	}
+	for i, gc := range done.Commits {
+		c := commitOf(gc)
+		c.Op = whyOf(done.Whys[i]).Op
+		res.Commits = append(res.Commits, c)
+	}
+	return res
+}
+
+// whyOf is the description of a commit of ours.
+func whyOf(d store.Description) *Why { return d.(*Why) }

@@ -1,0 +1,106 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/vault/store"
+)
+
+// sessionsFolder is where transcripts are.
+const sessionsFolder = "sessions"
+
+// sessionsIgnore is the ignore file of a vault that keeps its transcripts out of
+// git. It hides itself as well, so that it is no change of the person's.
+const (
+	sessionsIgnore     = sessionsFolder + "/.gitignore"
+	sessionsIgnoreText = "# Written by stet: sessions.track is false.\n*\n"
+)
+
+// PutIgnored writes a transcript, or a file beside one, that git is told to
+// ignore: it is in no commit. was is the hash of what stands there, "" for
+// nothing. A process that dies leaves the old file or the new one.
+func (v *Vault) PutIgnored(ctx context.Context, p Path, was Hash, data []byte) error {
+	if _, err := ParsePath(string(p)); err != nil || ClassOf(p) != ClassSession {
+		return fmt.Errorf("%q: %w: only transcripts can stand outside git", p, errors.Join(ErrInvalid, err))
+	}
+	return v.store.Explain(v.store.Locked(ctx, func(context.Context) error {
+		now, err := v.store.Look(p)
+		if err != nil {
+			return err
+		}
+		if have := Hash(now.ID.String()); now.Exists && have != was || !now.Exists && was != "" {
+			return fmt.Errorf("%q: %w: it changed meanwhile", p, ErrConflict)
+		}
+		if err := v.store.Tree().MkdirAll("session", p.Dir(), 0o777); err != nil {
+			return err
+		}
+		if err := v.hideSessions(); err != nil {
+			return err
+		}
+		return v.putWhole(p, data)
+	}))
+}
+
+// hideSessions has git ignore the folder of transcripts. An ignore file that a
+// person wrote there is never changed.
+func (v *Vault) hideSessions() error {
+	rules, err := v.store.Look(sessionsIgnore)
+	switch {
+	case err != nil:
+		return err
+	case !rules.Exists:
+		return v.putWhole(sessionsIgnore, []byte(sessionsIgnoreText))
+	case !slices.Contains(strings.Fields(string(rules.Data)), "*"):
+		return WithHint(fmt.Errorf("%q: %w: it is yours and does not ignore everything, but sessions.track is false", sessionsIgnore, ErrConflict),
+			`add a line "*" to it, or "stet config set sessions.track true"`)
+	}
+	return nil
+}
+
+// putWhole puts a file in the place of another through a temporary one, of which
+// a dead process leaves at most one.
+func (v *Vault) putWhole(p Path, data []byte) error {
+	temp := sessionsFolder + "/" + store.TempPrefix + "session"
+	if err := v.store.Tree().Remove("session", temp); err != nil {
+		return err
+	}
+	if err := v.store.Tree().CreateSync("session", temp, data, 0o666); err != nil {
+		return err
+	}
+	if err := v.store.Tree().Rename("session", temp, string(p)); err != nil {
+		return err
+	}
+	return v.store.Tree().SyncDir("session", p.Dir())
+}
+
+// ShowSessions takes back what [Vault.PutIgnored] told git, for a vault whose
+// transcripts are committed again: those that were not are for adopt.
+func (v *Vault) ShowSessions(ctx context.Context) error {
+	if now, err := v.store.Look(sessionsIgnore); err != nil || string(now.Data) != sessionsIgnoreText {
+		return err
+	}
+	return v.store.Explain(v.store.Locked(ctx, func(context.Context) error {
+		if err := v.store.Tree().Remove("session", sessionsIgnore); err != nil {
+			return err
+		}
+		return v.store.Tree().SyncDir("session", sessionsFolder)
+	}))
+}
+
+// WriteBlobs writes contents into the repository, durable and with nothing that
+// leads to them, and returns their hashes in the same order. What [Tx.PutStored] puts
+// into a commit need not be in memory, so that one commit can bring more than fits
+// there. git removes a blob that no commit takes up after two weeks, unless somebody
+// asks it to hurry.
+func (v *Vault) WriteBlobs(ctx context.Context, contents [][]byte) ([]Hash, error) {
+	for _, data := range contents {
+		if len(data) > MaxFileSize {
+			return nil, fmt.Errorf("write blobs: %w (%d bytes, at most %d)", ErrTooLarge, len(data), int64(MaxFileSize))
+		}
+	}
+	return v.store.WriteBlobs(ctx, contents)
+}
