@@ -106,3 +106,11 @@ func (h History) compared(ctx context.Context, word string, historic bool) (vaul
 	return "", vault.WithHint(fmt.Errorf("%q is neither a revision, a memory nor a path: %w", word, vault.ErrNotFound),
 		`"stet log" shows revisions, "stet list" memories`)
 }
+
+func textOf(diffs []vault.FileDiff) string {
+	var b strings.Builder
+	for _, d := range diffs {
+		b.WriteString(d.Text)
+	}
+	return b.String()
+}

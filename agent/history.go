@@ -65,9 +65,7 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, d := range diffs {
-				view.Diff += d.Text
-			}
+			view.Diff = textOf(diffs)
 		}
 		out.Commits = append(out.Commits, view)
 	}

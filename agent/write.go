@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stet/agent/ingest"
 	"stet/vault"
@@ -90,6 +91,22 @@ func tombstonesLast(changes []vault.Change) []vault.Change {
 		return -1
 	})
 	return out
+}
+
+// WithoutRecords leaves the files of tombstones and proposals out of a diff for people: a front end
+// says in a sentence what they mean.
+func WithoutRecords(diff string) string {
+	var out strings.Builder
+	skip := false
+	for line := range strings.Lines(diff) {
+		if strings.HasPrefix(line, "diff --git ") {
+			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/") || strings.HasPrefix(line, "diff --git a/.stet/proposals/")
+		}
+		if !skip {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }
 
 // ProblemLine is one problem in one line: what, where, what to do.

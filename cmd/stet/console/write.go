@@ -86,7 +86,7 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 
 // Print shows the result of a write.
 func (e *Env) Print(res *agent.Written, m More) error {
-	e.adopted(res.Commits, m.Verb)
+	e.Adopted(res.Commits, m.Verb)
 	if len(res.Proposed) > 0 {
 		return e.Answer(res, func(w io.Writer) error { return e.printProposed(w, res) })
 	}
@@ -98,8 +98,8 @@ func (e *Env) Print(res *agent.Written, m More) error {
 	})
 }
 
-// adopted tells of edits by hand that were committed first.
-func (e *Env) adopted(commits []agent.Commit, verb string) {
+// Adopted tells of edits by hand that were committed first.
+func (e *Env) Adopted(commits []agent.Commit, verb string) {
 	for _, c := range commits {
 		if c.Op == vault.OpAdopt && verb != "adopted" {
 			e.Note("committed your own edit first: %s", c.Subject)
@@ -111,7 +111,7 @@ func (e *Env) adopted(commits []agent.Commit, verb string) {
 func (e *Env) AfterWrite(ctx context.Context, _ *vault.Vault, res *vault.Result, verb string) {
 	e.app.Settle(ctx, res)
 	if !res.DryRun {
-		e.adopted(agent.ViewCommits(res.Commits), verb)
+		e.Adopted(agent.ViewCommits(res.Commits), verb)
 	}
 }
 
@@ -168,7 +168,7 @@ func (e *Env) printWrite(w io.Writer, res *agent.Written, m More) error {
 // and notes what the write means for what agents may write.
 func (e *Env) PrintChange(w io.Writer, res *agent.Written, showDiff bool) error {
 	if (res.DryRun || showDiff) && res.Diff != "" {
-		if err := e.PrintDiff(w, WithoutRecords(res.Diff)); err != nil {
+		if err := e.PrintDiff(w, agent.WithoutRecords(res.Diff)); err != nil {
 			return err
 		}
 	}
@@ -190,22 +190,6 @@ func (e *Env) noteRejections(res *agent.Written) {
 	case lifted:
 		e.Note("this is no longer rejected: agents may write it again")
 	}
-}
-
-// WithoutRecords leaves the files of tombstones and proposals out of a diff for
-// people: what they say is said in a sentence.
-func WithoutRecords(diff string) string {
-	var out strings.Builder
-	skip := false
-	for line := range strings.Lines(diff) {
-		if strings.HasPrefix(line, "diff --git ") {
-			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/") || strings.HasPrefix(line, "diff --git a/.stet/proposals/")
-		}
-		if !skip {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
 }
 
 // writeLines names what was written: the memories when the result knows them,

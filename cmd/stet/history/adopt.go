@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 func adoptCommand() *console.Command {
@@ -28,27 +28,17 @@ func adoptCommand() *console.Command {
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be committed and write nothing"},
 		},
-		Run: adopt,
+		Run: runAdopt,
 	}
 }
 
-func adopt(ctx context.Context, e *console.Env, in *console.Input) error {
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	o := vault.AdoptOptions{All: in.Bool("all"), Yes: in.Bool("yes"), DryRun: in.Bool("dry-run"), Message: in.String("message"), Door: console.Door}
-	for _, word := range in.Words {
-		p, err := e.Path(v, word)
+func runAdopt(ctx context.Context, e *console.Env, in *console.Input) error {
+	o := agent.AdoptOptions{Write: e.By(in), Paths: in.Words, All: in.Bool("all"), Yes: in.Bool("yes")}
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.History().Adopt(ctx, o)
 		if err != nil {
 			return err
 		}
-		o.Paths = append(o.Paths, p)
-	}
-	res, err := v.Adopt(ctx, o)
-	if err != nil {
-		return err
-	}
-	return e.Wrote(ctx, v, res, "adopted", false)
+		return e.Print(res, console.More{Verb: "adopted"})
+	})
 }

@@ -7,6 +7,7 @@ import "stet/cmd/stet/console"
 // Commands returns the definitions in listing order.
 func Commands() []*console.Command {
 	return []*console.Command{
-		logCommand(), historyCommand(), blameCommand(), diffCommand(), adoptCommand(), reviewCommand(), undoCommand(), redoCommand(), revertCommand(), restoreCommand(),
+		logCommand(), historyCommand(), blameCommand(), diffCommand(), adoptCommand(), reviewCommand(),
+		undoCommand(), redoCommand(), revertCommand(), restoreCommand(),
 	}
 }

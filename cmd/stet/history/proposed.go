@@ -4,66 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"stet/agent"
-	"stet/agent/approval"
-	"stet/agent/ingest"
-	"stet/agent/llm"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
-
-// A proposedView is one write that waits, as JSON shows it.
-type proposedView struct {
-	ID      string     `json:"id"`
-	Path    vault.Path `json:"path"`
-	Op      string     `json:"op"`
-	Subject string     `json:"subject"`
-	By      string     `json:"by"`
-	At      string     `json:"at"`
-	Session string     `json:"session,omitempty"`
-	About   string     `json:"about"`
-	Diff    string     `json:"diff,omitempty"`
-	// Problem says why it cannot be accepted as things are.
-	Problem string `json:"problem,omitempty"`
-}
-
-// A decidedView is one proposal that was accepted or rejected.
-type decidedView struct {
-	proposedView
-	Verdict   string        `json:"verdict"` // accepted, rejected
-	Unchanged bool          `json:"unchanged,omitempty"`
-	Write     agent.Written `json:"write"`
-}
-
-// A proposedAnswer is what review --proposed prints under --json.
-type proposedAnswer struct {
-	Proposed []proposedView  `json:"proposed"` // what waits now
-	Decided  []decidedView   `json:"decided"`
-	Problems []vault.Problem `json:"problems,omitempty"`
-	DryRun   bool            `json:"dry_run,omitempty"`
-}
-
-func viewProposed(w approval.Waiting) proposedView {
-	p := w.Proposal
-	by := p.By
-	if by == "" {
-		by = p.Actor
-	}
-	return proposedView{ID: w.ID, Path: w.Path, Op: p.Op, Subject: p.Subject, By: by, At: p.At.UTC().Format(time.RFC3339), Session: p.Session, About: p.Files[0].Path}
-}
-
-// An approver answers proposals.
-type approver struct {
-	e      *console.Env
-	v      *vault.Vault
-	w      vault.Write
-	answer proposedAnswer
-}
 
 func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 	for _, name := range []string{"since", "stat"} {
@@ -71,265 +15,139 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 			return agent.Usagef("--%s and --proposed exclude each other", name)
 		}
 	}
-	if in.Bool("accept-all") && in.Bool("reject-all") {
+	o := agent.DecideOptions{
+		Write: e.By(in), Accept: in.StringSlice("accept"), Reject: in.StringSlice("reject"),
+		AcceptAll: in.Bool("accept-all"), RejectAll: in.Bool("reject-all"),
+	}
+	if o.AcceptAll && o.RejectAll {
 		return agent.Usagef("--accept-all and --reject-all exclude each other")
 	}
-	w := e.Write(in)
-	answers := in.Bool("accept-all") || in.Bool("reject-all") || in.IsSet("accept") || in.IsSet("reject")
-	if answers {
-		if err := e.Check(e.By(in), "review", "proposals"); err != nil {
-			return err
+	return e.With(ctx, false, func(a *agent.App) error {
+		if o.AcceptAll || o.RejectAll || len(o.Accept)+len(o.Reject) > 0 {
+			return decide(ctx, e, a.History(), o)
 		}
-	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	all, problems, err := approval.List(ctx, v)
-	if err != nil {
-		return err
-	}
-	for _, p := range problems {
-		e.Warn("%s", console.ProblemLine(p))
-	}
-	a := &approver{e: e, v: v, w: w, answer: proposedAnswer{Proposed: []proposedView{}, Decided: []decidedView{}, Problems: problems, DryRun: w.DryRun}}
-	switch {
-	case answers:
-		return a.decideAll(ctx, all, in)
-	case !w.DryRun && w.Actor == vault.ActorUser && e.CanAsk() && e.OutTerminal && len(all) > 0:
-		return a.goThrough(ctx, all)
-	}
-	return a.list(ctx, all)
-}
-
-// list shows what waits, each with the difference that it would make now.
-func (a *approver) list(ctx context.Context, all []approval.Waiting) error {
-	for _, w := range all {
-		view, err := a.look(ctx, w)
+		all, err := a.History().Proposals(ctx)
 		if err != nil {
 			return err
 		}
-		a.answer.Proposed = append(a.answer.Proposed, view)
-	}
-	return a.e.PagedAnswer(ctx, a.answer, func(w io.Writer) error {
-		for _, view := range a.answer.Proposed {
-			if err := a.print(w, view); err != nil {
-				return err
-			}
+		if !o.DryRun && o.Agent == "" && e.CanAsk() && e.OutTerminal && len(all.Proposed) > 0 {
+			return askProposals(ctx, e, a.History(), all.Proposed)
 		}
-		text := "nothing waits for you"
-		if n := len(all); n > 0 {
-			text = fmt.Sprintf("%d waiting; \"stet review --proposed\" on a terminal asks about each, --accept and --reject answer", n)
-		}
-		_, err := fmt.Fprintln(w, text+a.e.Where())
-		return err
+		all.DryRun = o.DryRun
+		return listProposals(ctx, e, a.History(), all)
 	})
 }
 
-// look is a proposal with what accepting it would change.
-func (a *approver) look(ctx context.Context, w approval.Waiting) (proposedView, error) {
-	dry := a.w
-	dry.DryRun = true
-	view := viewProposed(w)
-	res, err := a.accept(ctx, w, dry)
-	switch {
-	case ctx.Err() != nil:
-		return view, err
-	case err != nil:
-		view.Problem = err.Error()
-	case len(res.Plan.Decisions()) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
-		view.Problem = fmt.Sprintf("said already in %s", res.Memories[0].Path)
-	default:
-		view.Diff = console.WithoutRecords(res.Diff)
-	}
-	return view, nil
-}
-
-func onlyProposals(changes []vault.Change) bool {
-	return !slices.ContainsFunc(changes, func(c vault.Change) bool { return !vault.IsProposal(c.Path) })
-}
-
-func (a *approver) print(w io.Writer, view proposedView) error {
-	at, err := time.Parse(time.RFC3339, view.At)
-	if err != nil {
-		return err
-	}
-	line := fmt.Sprintf("%s  %s  %s: %s\n    %s", a.e.Paint(console.Cyan, view.ID), console.Day(at), view.Op, console.Line1(view.Subject), console.Line1(view.By))
-	if view.Session != "" {
-		line += "; session " + console.Line1(view.Session)
-	}
-	if view.Problem != "" {
-		line += "\n    " + console.Line1(view.Problem)
-	}
-	if _, err := fmt.Fprintln(w, line); err != nil {
-		return err
-	}
-	if err := a.e.PrintDiff(w, view.Diff); err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, "\n")
-	return err
-}
-
-// accept writes one proposal, compared with what is stored by now as any new memory
-// is. Where a model is configured it is left to "stet encode" to ask it.
-func (a *approver) accept(ctx context.Context, w approval.Waiting, who vault.Write) (res *ingest.Result, err error) {
-	_, _, err = llm.FromSettings(a.v.Settings(), llm.Auxiliary, a.e.Getenv)
-	later := !errors.Is(err, llm.ErrNoModel)
-	x, err := a.e.Lexicon(a.v, false)
-	if err != nil {
-		return nil, err
-	}
-	res, err = approval.Accept(ctx, a.v, approval.Desk{Find: x, Later: later}, w, who)
-	return res, errors.Join(err, x.Close())
-}
-
-// decide answers one proposal and says what became of it.
-func (a *approver) decide(ctx context.Context, w approval.Waiting, yes bool) error {
-	view := decidedView{proposedView: viewProposed(w), Verdict: "rejected"}
-	var res *vault.Result
-	if yes {
-		view.Verdict = "accepted"
-		done, err := a.accept(ctx, w, a.w)
-		if err != nil {
-			return err
-		}
-		res = done.Result
-		view.Unchanged = onlyProposals(res.Changes)
-	} else {
-		var err error
-		if res, err = approval.Reject(ctx, a.v, []approval.Waiting{w}, a.w); err != nil {
+// listProposals shows what waits, each with the difference that it would make now.
+func listProposals(ctx context.Context, e *console.Env, h agent.History, all *agent.Proposals) error {
+	for i := range all.Proposed {
+		if err := h.Preview(ctx, &all.Proposed[i]); err != nil {
 			return err
 		}
 	}
-	a.e.AfterWrite(ctx, a.v, res, view.Verdict)
-	view.Write = *agent.NewWritten(res)
-	view.Diff = console.WithoutRecords(res.Diff)
-	a.answer.Decided = append(a.answer.Decided, view)
-	return nil
-}
-
-// decideAll does what the flags say. What cannot be done is left waiting, and the
-// others do not wait for it.
-func (a *approver) decideAll(ctx context.Context, all []approval.Waiting, in *console.Input) error {
-	verdicts := map[string]bool{}
-	for flag, yes := range map[string]bool{"accept": true, "reject": false} {
-		for _, ref := range in.StringSlice(flag) {
-			w, err := approval.Find(all, ref)
-			if err != nil {
-				return err
-			}
-			if was, again := verdicts[w.ID]; again && was != yes {
-				return agent.Usagef("%s is to be accepted and rejected", w.ID)
-			}
-			verdicts[w.ID] = yes
+	return e.ShowPaged(ctx, all, func(p *console.Printer) {
+		for _, w := range all.Proposed {
+			printProposal(p, w)
 		}
-	}
-	var failed []error
-	for _, w := range all {
-		yes, named := verdicts[w.ID]
-		if !named {
-			if yes = in.Bool("accept-all"); !yes && !in.Bool("reject-all") {
-				a.answer.Proposed = append(a.answer.Proposed, viewProposed(w))
-				continue
-			}
+		text := nothingWaits
+		if n := len(all.Proposed); n > 0 {
+			text = fmt.Sprintf(
+				"%d waiting; \"stet review --proposed\" on a terminal asks about each, --accept and --reject answer", n)
 		}
-		if err := a.decide(ctx, w, yes); err != nil {
-			failed = append(failed, err)
-			a.answer.Proposed = append(a.answer.Proposed, viewProposed(w))
-		}
-	}
-	if len(a.answer.Decided) == 0 && len(failed) > 0 {
-		return errors.Join(failed...)
-	}
-	err := a.e.Answer(a.answer, func(w io.Writer) error {
-		for _, d := range a.answer.Decided {
-			if err := a.printDecided(w, d); err != nil {
-				return err
-			}
-		}
-		if len(a.answer.Decided) == 0 {
-			_, err := fmt.Fprintln(w, "nothing waits for you"+a.e.Where())
-			return err
-		}
-		return nil
+		p.Printf("%s%s\n", text, e.Where())
 	})
-	return errors.Join(append(failed, err)...)
 }
 
-func (a *approver) printDecided(w io.Writer, d decidedView) error {
-	verb := d.Verdict
-	if a.w.DryRun {
+const nothingWaits = "nothing waits for you"
+
+func printProposal(p *console.Printer, w agent.Proposal) {
+	p.Printf("%s  %s  %s: %s\n    %s", p.Paint(console.Cyan, w.ID), console.Day(w.At), w.Op,
+		console.Line1(w.Subject), console.Line1(w.By))
+	if w.Session != "" {
+		p.Printf("; session %s", console.Line1(w.Session))
+	}
+	if w.Problem != "" {
+		p.Printf("\n    %s", console.Line1(w.Problem))
+	}
+	p.Printf("\n")
+	p.Diff(w.Diff)
+	p.Printf("\n")
+}
+
+// decide answers the proposals that the flags name.
+func decide(ctx context.Context, e *console.Env, h agent.History, o agent.DecideOptions) error {
+	all, err := h.Decide(ctx, o)
+	if all == nil {
+		return err
+	}
+	for _, d := range all.Decided {
+		e.Adopted(d.Write.Commits, d.Verdict)
+	}
+	return errors.Join(err, e.Show(all, func(p *console.Printer) {
+		for _, d := range all.Decided {
+			printDecided(p, d, o.DryRun)
+		}
+		if len(all.Decided) == 0 {
+			p.Printf("%s%s\n", nothingWaits, e.Where())
+		}
+	}))
+}
+
+func printDecided(p *console.Printer, d agent.DecidedProposal, dry bool) {
+	verb, what := d.Verdict, d.About
+	if dry {
 		verb = "would be " + verb
-		if err := a.e.PrintDiff(w, d.Diff); err != nil {
-			return err
-		}
+		p.Diff(d.Diff)
 	}
-	what := d.About
 	if len(d.Write.Memories) > 0 {
 		what = string(d.Write.Memories[0].Path)
 	}
 	if d.Unchanged {
-		verb += ", said already"
+		verb += ", already stored"
 	}
-	_, err := fmt.Fprintf(w, "%s  %s  %s%s\n", verb, d.Op, console.Line1(what), a.e.Where())
-	return err
+	p.Printf("%s  %s  %s%s\n", verb, d.Op, console.Line1(what), p.Where())
 }
 
-// goThrough asks about each proposal on a terminal.
-func (a *approver) goThrough(ctx context.Context, all []approval.Waiting) error {
+// askProposals asks about each proposal on a terminal.
+func askProposals(ctx context.Context, e *console.Env, h agent.History, all []agent.Proposal) error {
 	accepted, rejected := 0, 0
 	for n, w := range all {
-		view, err := a.look(ctx, w)
+		if err := h.Preview(ctx, &w); err != nil {
+			return err
+		}
+		if err := e.Show(nil, func(p *console.Printer) { printProposal(p, w) }); err != nil {
+			return err
+		}
+		answer, err := choose(e, "ynlq",
+			fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)))
 		if err != nil {
 			return err
 		}
-		if err := a.print(a.e.Out, view); err != nil {
-			return err
-		}
-		verdict, err := a.ask(fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)))
-		if errors.Is(err, io.EOF) {
+		if answer == 'q' {
 			break
 		}
-		if err != nil {
+		if answer == 'l' {
+			continue
+		}
+		o := agent.DecideOptions{Accept: []string{w.ID}}
+		if answer == 'n' {
+			o = agent.DecideOptions{Reject: []string{w.ID}}
+		}
+		done, err := h.Decide(ctx, o)
+		if ctx.Err() != nil {
 			return err
 		}
-		if verdict == "later" {
+		if err != nil {
+			e.Warn("left for later: %v", err)
 			continue
 		}
-		if err := a.decide(ctx, w, verdict == "yes"); err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			a.e.Warn("left for later: %v", err)
-			continue
-		}
-		if verdict == "yes" {
+		e.Adopted(done.Decided[0].Write.Commits, "")
+		if answer == 'y' {
 			accepted++
 		} else {
 			rejected++
 		}
 	}
-	a.e.Note("%d accepted, %d rejected, %d left for later", accepted, rejected, len(all)-accepted-rejected)
+	e.Note("%d accepted, %d rejected, %d left for later", accepted, rejected, len(all)-accepted-rejected)
 	return nil
-}
-
-func (a *approver) ask(question string) (string, error) {
-	for {
-		answer, err := a.e.Ask(question)
-		if err != nil {
-			return "", err
-		}
-		switch strings.ToLower(answer) {
-		case "y", "yes":
-			return "yes", nil
-		case "n", "no":
-			return "no", nil
-		case "l", "later":
-			return "later", nil
-		case "q", "quit":
-			return "", io.EOF
-		}
-	}
 }

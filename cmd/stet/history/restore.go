@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault/lineage"
 )
 
 func restoreCommand() *console.Command {
@@ -28,21 +28,17 @@ func restoreCommand() *console.Command {
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 			console.AgainFlag(),
 		}, console.WriteFlags()),
-		Run: restore,
+		Run: runRestore,
 	}
 }
 
-func restore(ctx context.Context, e *console.Env, in *console.Input) error {
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
-	res, err := lineage.Restore(ctx, v, e.Ref(v, in.Words[0]), in.String("at"), w)
-	if err != nil {
-		return err
-	}
-	return e.Wrote(ctx, v, res, "restored", in.String("at") != "")
+func runRestore(ctx context.Context, e *console.Env, in *console.Input) error {
+	o := agent.RestoreOptions{Write: e.ByInSession(in), Ref: in.Words[0], At: in.String("at")}
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.History().Restore(ctx, o)
+		if err != nil {
+			return err
+		}
+		return e.Print(res, console.More{Verb: "restored", Diff: o.At != ""})
+	})
 }

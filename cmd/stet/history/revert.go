@@ -2,14 +2,12 @@ package history
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 func revertCommand() *console.Command {
@@ -34,46 +32,33 @@ func revertCommand() *console.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "show the diff and write nothing"},
 			console.AgainFlag(),
 		},
-		Run: revert,
+		Run: runRevert,
 	}
 }
 
-func revert(ctx context.Context, e *console.Env, in *console.Input) error {
-	o := vault.RevertOptions{Revs: in.Words, Session: in.String("session"), Run: in.String("run"), Write: e.Write(in)}
-	o.Write.Message = in.String("message")
-	if len(o.Revs) == 0 && o.Session == "" && o.Run == "" {
-		return agent.Usagef("nothing to revert").Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
-	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	shown := false
-	if !o.Write.DryRun && !in.Bool("yes") && e.CanAsk() {
-		if shown, err = preview(ctx, e, v, o); err != nil {
+func runRevert(ctx context.Context, e *console.Env, in *console.Input) error {
+	o := agent.RevertOptions{Write: e.By(in), Revs: in.Words, OfSession: in.String("session"), OfRun: in.String("run")}
+	return e.With(ctx, false, func(a *agent.App) error {
+		ask := !o.DryRun && !in.Bool("yes") && e.CanAsk()
+		if ask {
+			if yes, err := confirmRevert(ctx, e, a, o); err != nil || !yes {
+				return err
+			}
+		}
+		res, err := a.History().Revert(ctx, o)
+		if err != nil {
 			return err
 		}
-		if !shown {
-			return nil
-		}
-	}
-	res, err := v.Revert(ctx, o)
-	if err != nil {
-		return err
-	}
-	return e.Wrote(ctx, v, res, "reverted", !shown)
+		return e.Print(res, console.More{Verb: "reverted", Diff: !ask})
+	})
 }
 
-// preview shows what the revert would do and asks; false is "do not do it".
-func preview(ctx context.Context, e *console.Env, v *vault.Vault, o vault.RevertOptions) (bool, error) {
-	o.Write.DryRun = true
-	res, err := v.Revert(ctx, o)
-	if err != nil {
-		return false, err
-	}
-	if res.Unchanged {
-		return true, nil
+// confirmRevert shows what a revert would change, if anything, and asks.
+func confirmRevert(ctx context.Context, e *console.Env, a *agent.App, o agent.RevertOptions) (bool, error) {
+	o.DryRun = true
+	res, err := a.History().Revert(ctx, o)
+	if err != nil || res.Unchanged {
+		return err == nil, err
 	}
 	if err := e.PrintDiff(e.Out, res.Diff); err != nil {
 		return false, err
@@ -99,7 +84,7 @@ func undoCommand() *console.Command {
 		},
 		Flags: append(console.WriteFlags(), console.AgainFlag()),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
-			return step(ctx, e, in, "undone", (*vault.Vault).Undo)
+			return runStep(ctx, e, in, "undone", agent.History.Undo)
 		},
 	}
 }
@@ -114,13 +99,13 @@ func redoCommand() *console.Command {
 		},
 		Flags: append(console.WriteFlags(), console.AgainFlag()),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
-			return step(ctx, e, in, "redone", (*vault.Vault).Redo)
+			return runStep(ctx, e, in, "redone", agent.History.Redo)
 		},
 	}
 }
 
-func step(ctx context.Context, e *console.Env, in *console.Input, verb string,
-	do func(*vault.Vault, context.Context, int, vault.Write) (*vault.Result, error)) error {
+func runStep(ctx context.Context, e *console.Env, in *console.Input, verb string,
+	do func(agent.History, context.Context, int, agent.Write) (*agent.Written, error)) error {
 	n := 1
 	if len(in.Words) == 1 {
 		var err error
@@ -128,23 +113,11 @@ func step(ctx context.Context, e *console.Env, in *console.Input, verb string,
 			return agent.Usagef("%q is not a number of operations", in.Words[0])
 		}
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	res, err := do(v, ctx, n, w)
-	if errors.Is(err, vault.ErrNothingToUndo) {
-		e.Note("%v", err)
-		head, err := v.Head()
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := do(a.History(), ctx, n, e.ByInSession(in))
 		if err != nil {
 			return err
 		}
-		return e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Base: head, Unchanged: true, DryRun: w.DryRun}, verb, false)
-	}
-	if err != nil {
-		return err
-	}
-	return e.Wrote(ctx, v, res, verb, true)
+		return e.Print(res, console.More{Verb: verb, Diff: true})
+	})
 }

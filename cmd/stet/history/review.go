@@ -12,7 +12,6 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
-	"stet/vault/lineage"
 )
 
 func reviewCommand() *console.Command {
@@ -36,7 +35,9 @@ func reviewCommand() *console.Command {
 			{Line: "stet review --proposed --accept 01jd7q --reject 01jd7r", Says: "answer without a terminal"},
 		},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "accept-all", Usage: "mark everything listed as looked at, and ask nothing; with --proposed: accept it"},
+			&cli.BoolFlag{
+				Name: "accept-all", Usage: "mark everything listed as looked at, and ask nothing; with --proposed: accept it",
+			},
 			&cli.BoolFlag{Name: "proposed", Usage: "what waits for you because of memory.write_approval"},
 			&cli.StringSliceFlag{Name: "accept", Usage: "with --proposed: write the `PROPOSAL`"},
 			&cli.StringSliceFlag{Name: "reject", Usage: "with --proposed: refuse the `PROPOSAL` for good"},
@@ -47,22 +48,6 @@ func reviewCommand() *console.Command {
 		},
 		Run: runReview,
 	}
-}
-
-// A reviewAnswer is what review prints under --json.
-type reviewAnswer struct {
-	Upto     vault.Revision   `json:"upto"`
-	Items    []reviewItemView `json:"items"`
-	Accepted bool             `json:"accepted"`
-	DryRun   bool             `json:"dry_run,omitempty"`
-}
-
-type reviewItemView struct {
-	originView
-	Changes  []vault.Change `json:"changes"`
-	Reverted bool           `json:"reverted"`
-	Left     bool           `json:"left"`
-	Diff     string         `json:"diff,omitempty"`
 }
 
 func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -78,233 +63,168 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	all, dry := in.Bool("accept-all"), in.Bool("dry-run")
-	if all {
-		if err := e.Check(e.By(in), "review", "commits"); err != nil {
+	stat := in.Bool("stat")
+	o := agent.ReviewOptions{Write: e.By(in), Since: since, Diffs: e.JSON && !stat, AcceptAll: in.Bool("accept-all")}
+	return e.With(ctx, false, func(a *agent.App) error {
+		h := a.History()
+		review, err := h.Review(ctx, o)
+		if err != nil {
 			return err
 		}
-	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	review, err := lineage.Pending(ctx, v, since)
-	if err != nil {
-		return err
-	}
-	if !all && !dry && e.CanAsk() && e.OutTerminal && len(review.Items) > 0 {
-		return goThrough(ctx, e, v, review, in.Bool("stat"))
-	}
-	answer := reviewAnswer{Upto: review.Upto, Items: []reviewItemView{}, Accepted: all && !dry, DryRun: dry}
-	for _, item := range review.Items {
-		view := viewItem(item)
-		// A text is printed as it is read; nothing is taken as looked at that cannot
-		// be.
-		if !in.Bool("stat") && (e.JSON || answer.Accepted) {
-			if view.Diff, err = wholeDiff(ctx, v, item, e.JSON); err != nil {
-				return err
+		if !o.AcceptAll && !o.DryRun && e.CanAsk() && e.OutTerminal && len(review.Items) > 0 {
+			r := reviewer{e: e, h: h, stat: stat}
+			return r.all(ctx, review)
+		}
+		return e.ShowPaged(ctx, review, func(p *console.Printer) {
+			for _, item := range review.Items {
+				printItem(ctx, p, h, item, stat)
 			}
-		}
-		answer.Items = append(answer.Items, view)
-	}
-	if answer.Accepted {
-		if err := review.Accept(ctx, v, revsOf(review.Items)); err != nil {
-			return err
-		}
-	}
-	return e.PagedAnswer(ctx, answer, func(w io.Writer) error {
-		for i, item := range review.Items {
-			if err := printItem(ctx, w, e, v, item, answer.Items[i], in.Bool("stat")); err != nil {
-				return err
-			}
-		}
-		return printVerdict(w, e, answer, all)
+			p.Printf("%s%s\n", summary(review, o.AcceptAll), e.Where())
+		})
 	})
 }
 
-func viewItem(item lineage.Item) reviewItemView {
-	view := reviewItemView{originView: viewOrigin(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left}
-	for _, c := range item.Changes {
-		if !vault.IsTombstone(c.Path) {
-			view.Changes = append(view.Changes, c)
-		}
-	}
-	return view
-}
-
-// wholeDiff reads the diff of a commit, and keeps it when it is asked for.
-func wholeDiff(ctx context.Context, v *vault.Vault, item lineage.Item, keep bool) (string, error) {
-	var b strings.Builder
-	for f, err := range item.Diffs(ctx, v) {
-		if err != nil {
-			return "", err
-		}
-		if keep {
-			b.WriteString(f.Text)
-		}
-	}
-	return b.String(), nil
-}
-
-func revsOf(items []lineage.Item) []vault.Revision {
-	var out []vault.Revision
-	for _, i := range items {
-		out = append(out, i.Rev)
-	}
-	return out
-}
-
-func printVerdict(w io.Writer, e *console.Env, answer reviewAnswer, all bool) error {
-	n := len(answer.Items)
-	text := fmt.Sprintf("%d to look at; \"stet review\" on a terminal asks about each, --accept-all marks them as looked at", n)
+func summary(r *agent.Review, accept bool) string {
+	n := len(r.Items)
 	switch {
 	case n == 0:
-		text = "nothing new from others"
-	case answer.Accepted:
-		text = fmt.Sprintf("%d marked as looked at", n)
-	case all:
-		text = fmt.Sprintf("%d would be marked as looked at", n)
+		return "nothing new from others"
+	case r.Accepted:
+		return fmt.Sprintf("%d marked as looked at", n)
+	case accept:
+		return fmt.Sprintf("%d would be marked as looked at", n)
 	}
-	_, err := fmt.Fprintln(w, text+e.Where())
-	return err
+	return fmt.Sprintf(
+		"%d to look at; \"stet review\" on a terminal asks about each, --accept-all marks them as looked at", n)
 }
 
-// printItem prints a commit with its diff, one file after the other, or with what
-// it changed.
-func printItem(ctx context.Context, w io.Writer, e *console.Env, v *vault.Vault, item lineage.Item, view reviewItemView, stat bool) error {
+// printItem prints a commit with its diff, file by file, or with the paths that it changed.
+func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent.ReviewItem, stat bool) {
 	note := ""
 	switch {
-	case view.Reverted:
+	case i.Reverted:
 		note = "  (taken back already)"
-	case view.Left:
+	case i.Left:
 		note = "  (left for later)"
 	}
-	_, err := fmt.Fprintf(w, "%s  %s  %s%s\n    %s\n", e.Paint(console.Cyan, view.Rev.Short()), console.Day(view.at), console.Line1(view.Subject), note,
-		strings.Join(append([]string{view.who()}, view.reasons()...), "; "))
-	if err != nil {
-		return err
-	}
+	p.Printf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When), console.Line1(i.Subject), note)
+	printOrigin(p, i.Origin)
+	printed := false
 	if !stat {
-		printed := false
-		for f, err := range item.Diffs(ctx, v) {
-			if err == nil {
-				err = e.PrintDiff(w, f.Text)
-			}
+		for text, err := range h.ReviewDiffs(ctx, i) {
 			if err != nil {
-				return err
+				p.Fail(err)
+				return
+			}
+			if p.Diff(text); p.Broken() {
+				return
 			}
 			printed = true
 		}
-		if printed {
-			_, err := io.WriteString(w, "\n")
-			return err
-		}
 	}
-	for _, c := range view.Changes {
-		path := console.Line1(string(c.Path))
-		if c.From != "" {
-			path = console.Line1(string(c.From)) + " -> " + path
-		}
-		if _, err := fmt.Fprintf(w, "    %-8s  %s\n", c.Status, path); err != nil {
-			return err
-		}
+	if printed {
+		p.Printf("\n")
+	} else {
+		printChanges(p, i.Changes)
 	}
-	return nil
 }
 
-// goThrough asks about each commit and marks those that were decided, whatever
-// ends it.
-func goThrough(ctx context.Context, e *console.Env, v *vault.Vault, review lineage.Review, stat bool) error {
-	r := reviewer{e: e, v: v}
-	err := r.run(ctx, review.Items, stat)
+// A reviewer asks the user about commits on a terminal.
+type reviewer struct {
+	e       *console.Env
+	h       agent.History
+	stat    bool
+	decided []vault.Revision
+	// already counts commits that a later one took back.
+	kept, back, already int
+}
+
+// all asks about each commit and marks those that were decided, also after an error or Ctrl-C.
+func (r *reviewer) all(ctx context.Context, review *agent.Review) error {
+	err := r.ask(ctx, review.Items)
 	if len(r.decided) > 0 {
-		// Even after Ctrl-C: the answers were given.
-		err = errors.Join(err, review.Accept(context.WithoutCancel(ctx), v, r.decided))
+		mark := context.WithoutCancel(ctx)
+		err = errors.Join(err, r.h.MarkReviewed(mark, agent.Write{}, review, r.decided))
 	}
 	if err == nil {
 		already := ""
 		if r.already > 0 {
 			already = fmt.Sprintf("%d taken back already, ", r.already)
 		}
-		e.Note("%d kept, %d taken back, %s%d left for later", r.kept, r.back, already, len(review.Items)-len(r.decided))
+		r.e.Note("%d kept, %d taken back, %s%d left for later", r.kept, r.back, already, len(review.Items)-len(r.decided))
 	}
 	return err
 }
 
-type reviewer struct {
-	e       *console.Env
-	v       *vault.Vault
-	decided []vault.Revision
-	// already counts what was not there any more when its turn came.
-	kept, back, already int
-}
-
-func (r *reviewer) run(ctx context.Context, items []lineage.Item, stat bool) error {
+func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
+	keep := false // all that follow
 	for n, item := range items {
-		if err := printItem(ctx, r.e.Out, r.e, r.v, item, viewItem(item), stat); err != nil {
+		if keep {
+			r.keep(item)
+			continue
+		}
+		err := r.e.Show(nil, func(p *console.Printer) { printItem(ctx, p, r.h, item, r.stat) })
+		if err != nil {
 			return err
 		}
 		if item.Reverted {
 			r.keep(item)
 			continue
 		}
-		rest, err := r.decide(ctx, item, fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1, len(items)))
-		if errors.Is(err, io.EOF) {
-			return nil
+		answer, err := choose(r.e, "ynlaq",
+			fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1, len(items)))
+		switch answer {
+		case 'y':
+			r.keep(item)
+		case 'a':
+			keep = true
+			r.keep(item)
+		case 'n':
+			err = r.takeBack(ctx, item)
+		case 'q':
+			return err
 		}
 		if err != nil {
 			return err
-		}
-		if rest {
-			for _, i := range items[n:] {
-				r.keep(i)
-			}
-			return nil
 		}
 	}
 	return nil
 }
 
-// decide asks until there is an answer. rest is true when all that follows is
-// to be kept; io.EOF ends the review.
-func (r *reviewer) decide(ctx context.Context, item lineage.Item, question string) (rest bool, err error) {
+// choose asks until the answer is a word that begins with one of the letters, or the letter alone, and
+// returns the letter: q when nobody answers.
+func choose(e *console.Env, letters, question string) (byte, error) {
 	for {
-		answer, err := r.e.Ask(question)
+		answer, err := e.Ask(question)
+		if errors.Is(err, io.EOF) {
+			return 'q', nil
+		}
 		if err != nil {
-			return false, err
+			return 'q', err
 		}
-		switch strings.ToLower(answer) {
-		case "y", "yes":
-			r.keep(item)
-			return false, nil
-		case "n", "no":
-			return false, r.takeBack(ctx, item)
-		case "l", "later":
-			return false, nil
-		case "a", "all":
-			return true, nil
-		case "q", "quit":
-			return false, io.EOF
+		answer = strings.ToLower(answer)
+		for _, word := range []string{"yes", "no", "later", "all", "quit"} {
+			if (answer == word || answer == word[:1]) && strings.Contains(letters, word[:1]) {
+				return word[0], nil
+			}
 		}
 	}
 }
 
-// keep leaves things as they are.
-func (r *reviewer) keep(item lineage.Item) {
-	r.decided = append(r.decided, item.Rev)
-	if item.Reverted {
+// keep leaves a commit as it is.
+func (r *reviewer) keep(i agent.ReviewItem) {
+	r.decided = append(r.decided, i.Rev)
+	if i.Reverted {
 		r.already++
-		return
+	} else {
+		r.kept++
 	}
-	r.kept++
 }
 
-// takeBack reverts a commit. One that cannot be is left for later, with the
-// reason: the others do not wait for it.
-func (r *reviewer) takeBack(ctx context.Context, item lineage.Item) error {
-	w := vault.Write{Actor: vault.ActorUser, Door: console.Door}
-	res, err := r.v.Revert(ctx, vault.RevertOptions{Revs: []string{string(item.Rev)}, Reject: true, Write: w})
+// takeBack reverts a commit. One that cannot be reverted is left for later, with the reason: the
+// others do not wait for it.
+func (r *reviewer) takeBack(ctx context.Context, i agent.ReviewItem) error {
+	res, err := r.h.Revert(ctx, agent.RevertOptions{Revs: []string{string(i.Rev)}, Reject: true})
 	if errors.Is(err, vault.ErrConflict) || errors.Is(err, vault.ErrRefused) {
 		r.e.Warn("left for later: %v", err)
 		return nil
@@ -312,12 +232,12 @@ func (r *reviewer) takeBack(ctx context.Context, item lineage.Item) error {
 	if err != nil {
 		return err
 	}
-	r.e.AfterWrite(ctx, r.v, res, "reverted")
-	r.decided = append(r.decided, item.Rev)
+	r.e.Adopted(res.Commits, "reverted")
+	r.decided = append(r.decided, i.Rev)
 	if res.Unchanged {
 		r.already++
-		return nil
+	} else {
+		r.back++
 	}
-	r.back++
 	return nil
 }

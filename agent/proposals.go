@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"stet/agent/approval"
+	"stet/agent/ingest"
+	"stet/agent/llm"
+	"stet/vault"
+)
+
+// A Proposal is a write of an agent that waits for the user's approval.
+type Proposal struct {
+	ID      string     `json:"id"`
+	Path    vault.Path `json:"path"`
+	Op      string     `json:"op"`
+	Subject string     `json:"subject"`
+	By      string     `json:"by"`
+	At      time.Time  `json:"at"` // UTC
+	Session string     `json:"session,omitempty"`
+	About   string     `json:"about"` // the first file that it would change
+	// Diff is what accepting it would change now, Problem why it cannot be accepted;
+	// [History.Preview] fills them.
+	Diff    string `json:"diff,omitempty"`
+	Problem string `json:"problem,omitempty"`
+	waiting approval.Waiting
+}
+
+// A DecidedProposal is one that was accepted or rejected.
+type DecidedProposal struct {
+	Proposal
+	Verdict   string  `json:"verdict"`             // "accepted" or "rejected"
+	Unchanged bool    `json:"unchanged,omitempty"` // the text is stored already
+	Write     Written `json:"write"`
+}
+
+// Proposals are the writes that wait, oldest first, and those just decided.
+type Proposals struct {
+	Proposed []Proposal        `json:"proposed"`
+	Decided  []DecidedProposal `json:"decided"`
+	Problems []vault.Problem   `json:"problems,omitempty"` // files that are no proposals
+	DryRun   bool              `json:"dry_run,omitempty"`
+}
+
+// Proposals lists what waits, without previews.
+func (h History) Proposals(ctx context.Context) (*Proposals, error) {
+	all, problems, err := approval.List(ctx, h.a.v)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range problems {
+		h.a.warn("%s", ProblemLine(p))
+	}
+	out := &Proposals{Proposed: []Proposal{}, Decided: []DecidedProposal{}, Problems: problems}
+	for _, w := range all {
+		p := w.Proposal
+		out.Proposed = append(out.Proposed, Proposal{
+			ID: w.ID, Path: w.Path, Op: p.Op, Subject: p.Subject, By: cmp.Or(p.By, p.Actor), At: utc(p.At),
+			Session: p.Session, About: p.Files[0].Path, waiting: w,
+		})
+	}
+	return out, nil
+}
+
+// Preview fills what accepting a proposal would change now.
+func (h History) Preview(ctx context.Context, p *Proposal) error {
+	res, err := h.accept(ctx, *p, Write{DryRun: true})
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
+		p.Problem = err.Error()
+	case len(res.Plan.Decisions()) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
+		p.Problem = fmt.Sprintf("already stored in %s", res.Memories[0].Path)
+	default:
+		p.Diff = WithoutRecords(res.Diff)
+	}
+	return nil
+}
+
+func onlyProposals(changes []vault.Change) bool {
+	return !slices.ContainsFunc(changes, func(c vault.Change) bool { return !vault.IsProposal(c.Path) })
+}
+
+// accept writes one proposal, compared with what is stored by now as any new memory is. Where a
+// model is configured the memory is marked for it to compare later.
+func (h History) accept(ctx context.Context, p Proposal, w Write) (res *ingest.Result, err error) {
+	_, _, err = llm.FromSettings(h.a.Settings(), llm.Auxiliary, h.a.o.Getenv)
+	later := !errors.Is(err, llm.ErrNoModel)
+	x, err := h.a.WriterIndex(false)
+	if err != nil {
+		return nil, err
+	}
+	res, err = approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.Vault(h.a.o.Door))
+	return res, errors.Join(err, x.Close())
+}
+
+// DecideOptions answer proposals. Accept and Reject are ids, their beginnings or ends, or paths.
+type DecideOptions struct {
+	Write
+	Accept, Reject       []string
+	AcceptAll, RejectAll bool // those that Accept and Reject do not name
+}
+
+// Decide accepts and rejects proposals, each in one commit. One that cannot be accepted stays,
+// and the others do not wait for it: then both the result and the error are set, unless nothing
+// was decided. It fails with [vault.ErrRefused] where the policy leaves it to the user, with
+// [vault.ErrNotFound] or [vault.ErrAmbiguous] for a name.
+func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error) {
+	if err := h.a.Check(o.Write, "review", "proposals"); err != nil {
+		return nil, err
+	}
+	out, err := h.Proposals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	verdicts, err := o.verdicts(out.Proposed)
+	if err != nil {
+		return nil, err
+	}
+	out.DryRun = o.DryRun
+	var failed []error
+	all := out.Proposed
+	out.Proposed = []Proposal{}
+	for _, p := range all {
+		yes, named := verdicts[p.ID]
+		if !named && !o.AcceptAll && !o.RejectAll {
+			out.Proposed = append(out.Proposed, p)
+			continue
+		}
+		done, err := h.decide(ctx, p, yes || !named && o.AcceptAll, o.Write)
+		if err != nil {
+			failed = append(failed, err)
+			out.Proposed = append(out.Proposed, p)
+			continue
+		}
+		out.Decided = append(out.Decided, *done)
+	}
+	if err = errors.Join(failed...); err != nil && len(out.Decided) == 0 {
+		return nil, err
+	}
+	return out, err
+}
+
+// verdicts are the proposals that o names, true for accept, by id.
+func (o DecideOptions) verdicts(all []Proposal) (map[string]bool, error) {
+	var waiting []approval.Waiting
+	for _, p := range all {
+		waiting = append(waiting, p.waiting)
+	}
+	verdicts := map[string]bool{}
+	for i, ref := range slices.Concat(o.Accept, o.Reject) {
+		w, err := approval.Find(waiting, ref)
+		if err != nil {
+			return nil, err
+		}
+		yes := i < len(o.Accept)
+		if was, again := verdicts[w.ID]; again && was != yes {
+			return nil, Usagef("%s is to be accepted and rejected", w.ID)
+		}
+		verdicts[w.ID] = yes
+	}
+	return verdicts, nil
+}
+
+func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*DecidedProposal, error) {
+	out := &DecidedProposal{Proposal: p, Verdict: "rejected"}
+	var res *vault.Result
+	var err error
+	if yes {
+		out.Verdict = "accepted"
+		var done *ingest.Result
+		if done, err = h.accept(ctx, p, w); err == nil {
+			res, out.Unchanged = done.Result, onlyProposals(done.Changes)
+		}
+	} else {
+		res, err = approval.Reject(ctx, h.a.v, []approval.Waiting{p.waiting}, w.Vault(h.a.o.Door))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Write = *h.a.finish(ctx, res)
+	out.Diff = WithoutRecords(res.Diff)
+	return out, nil
+}

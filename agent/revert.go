@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"stet/vault"
+	"stet/vault/lineage"
+)
+
+// AdoptOptions selects edits made by hand. Of Write, Message and DryRun count: the commit is the
+// user's.
+type AdoptOptions struct {
+	Write
+	Paths []string // files or folders; none is all of stet's own folders
+	All   bool     // notes outside stet's own folders too
+	Yes   bool     // commit the deletion of many files
+}
+
+// Adopt commits edits made by hand as they are. It fails as [vault.Vault.Adopt] does.
+func (h History) Adopt(ctx context.Context, o AdoptOptions) (*Written, error) {
+	to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door}
+	for _, word := range o.Paths {
+		p, err := h.a.Path(word)
+		if err != nil {
+			return nil, err
+		}
+		to.Paths = append(to.Paths, p)
+	}
+	res, err := h.a.v.Adopt(ctx, to)
+	return h.a.finished(ctx, res, err)
+}
+
+// RevertOptions selects commits: Revs, and all that a session or a curator run wrote.
+type RevertOptions struct {
+	Write
+	Revs             []string
+	OfSession, OfRun string
+	Reject           bool // the user looked at the commits and rejects them
+}
+
+// Revert takes commits back in one commit and keeps what changed since. The result has the diff.
+// It fails with [ErrUsage] when nothing is selected, and as [vault.Vault.Revert] does.
+func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) {
+	if len(o.Revs) == 0 && o.OfSession == "" && o.OfRun == "" {
+		return nil, Usagef("nothing to revert").
+			Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
+	}
+	res, err := h.a.v.Revert(ctx, vault.RevertOptions{
+		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: o.Write.Vault(h.a.o.Door),
+	})
+	return h.a.finished(ctx, res, err)
+}
+
+// Undo takes back the newest n operations; edits that were adopted are passed over. Where fewer
+// are left nothing is changed, and a notice says so.
+func (h History) Undo(ctx context.Context, n int, w Write) (*Written, error) {
+	return h.step(ctx, h.a.v.Undo, n, w)
+}
+
+// Redo takes back the newest n undos, as [History.Undo].
+func (h History) Redo(ctx context.Context, n int, w Write) (*Written, error) {
+	return h.step(ctx, h.a.v.Redo, n, w)
+}
+
+func (h History) step(
+	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), n int, w Write,
+) (*Written, error) {
+	res, err := do(ctx, n, w.Vault(h.a.o.Door))
+	if errors.Is(err, vault.ErrNothingToUndo) {
+		h.a.note("%v", err)
+		res = &vault.Result{Unchanged: true, DryRun: w.DryRun}
+		res.Base, err = h.a.v.Head()
+	}
+	return h.a.finished(ctx, res, err)
+}
+
+// RestoreOptions name a memory to bring back.
+type RestoreOptions struct {
+	Write
+	Ref string
+	At  string // the version of this revision; "" is from the archive, or as it last was
+}
+
+// Restore brings a memory back from the archive, a deleted file as it last was, or an older
+// version of a file; then the result has the diff. It fails with [vault.ErrNotFound].
+func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error) {
+	res, err := lineage.Restore(ctx, h.a.v, h.a.Ref(o.Ref), o.At, o.Write.Vault(h.a.o.Door))
+	out, err := h.a.finished(ctx, res, err)
+	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
+		return out, err
+	}
+	diffs, err := h.a.v.Diff(ctx, string(out.Base), string(out.Commits[len(out.Commits)-1].Rev), nil)
+	if err != nil {
+		h.a.warn("show the difference: %v", err) // the write itself is done
+	}
+	out.Diff = textOf(diffs)
+	return out, nil
+}
+
+// finished is [App.finish] for a write that may have failed.
+func (a *App) finished(ctx context.Context, res *vault.Result, err error) (*Written, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a.finish(ctx, res), nil
+}
