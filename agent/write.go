@@ -28,7 +28,7 @@ func (w Write) actor() string {
 
 // Vault is w as the vault takes it, through a door.
 func (w Write) Vault(door string) vault.Write {
-	return vault.Write{Actor: w.actor(), AgentName: w.Agent, Door: door, Session: w.Session, Message: w.Message, Again: w.Again, DryRun: w.DryRun}
+	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{Actor: w.actor(), AgentName: w.Agent, Door: door, Session: w.Session, Again: w.Again}}
 }
 
 // A Plan is what a dry run would have done.

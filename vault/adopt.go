@@ -55,7 +55,7 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 			return nil, v.store.Explain(err)
 		}
 	}
-	why := Why{Op: OpAdopt, Door: o.Door}
+	why := Why{Op: OpAdopt, Writer: Writer{Door: o.Door}}
 	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		tx.named = o.Paths
 		_, err := tx.adopt(changes, o)
@@ -189,7 +189,7 @@ func (t *Tx) adopt(changes []Change, o AdoptOptions) ([]Path, error) {
 
 // describe names the adopted paths in a subject unless the person gave one.
 func (t *Tx) describe(g *store.Group, prefix string) {
-	why := &Why{Op: OpAdopt, Door: t.why.Door, Subject: prefix + adoptSubject(g.Paths), Moved: t.adopted.Moved}
+	why := &Why{Op: OpAdopt, Subject: prefix + adoptSubject(g.Paths), Moved: t.adopted.Moved, Writer: Writer{Door: t.why.Door}}
 	if t.adopted.Subject != "" {
 		why.Subject = prefix + t.adopted.Subject
 	}

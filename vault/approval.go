@@ -39,15 +39,11 @@ func IsProposal(p Path) bool { return p.Dir() == proposal.Dir }
 // waits reports whether a write has to be approved. What is said in a session, what
 // people import, and what keeps the vault itself in order does not.
 func (v *Vault) waits(why Why) bool {
-	switch why.Op {
-	case OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpRevert, OpRestore, OpEncode:
-		return why.actor() != ActorUser && why.Approver == "" && v.settings.Text(settings.WriteApproval) == "stage"
-	}
-	return false
+	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" && v.settings.Text(settings.WriteApproval) == "stage"
 }
 
 // Waits reports whether what w writes has to be approved.
-func (v *Vault) Waits(w Write) bool { return v.waits(w.why(OpRemember, "")) }
+func (v *Vault) Waits(w Write) bool { return v.waits(w.Why(OpRemember, "")) }
 
 func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) {
 	_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
@@ -66,7 +62,7 @@ func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) 
 		return &Result{Root: plan.Root, Base: plan.Base, Adopted: plan.Adopted, Held: plan.Held, Unchanged: true}, nil
 	}
 	first := drafts[0]
-	staged := Why{Op: OpPropose, Subject: string(first.Op) + " " + first.Subject, Actor: why.Actor, AgentName: why.AgentName, Door: why.Door, Session: why.Session, Run: why.Run, Given: why.Given}
+	staged := Why{Op: OpPropose, Subject: string(first.Op) + " " + first.Subject, Run: why.Run, Writer: Writer{Actor: why.Actor, AgentName: why.AgentName, Door: why.Door, Session: why.Session, Given: why.Given}}
 	if len(drafts) > 1 {
 		staged.Subject = fmt.Sprintf("%d memories", len(drafts))
 	}

@@ -59,7 +59,7 @@ func TestHandEditIsCommittedBeforeAMachineWrite(t *testing.T) {
 	byHand := strings.Replace(f.Read(string(m.Path)), "4711", "0815", 1)
 	f.Write(string(m.Path), byHand)
 	add := "Ring twice."
-	res, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, vault.Write{Actor: "agent", AgentName: "Robo"})
+	res, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Robo"}})
 	if err != nil {
 		t.Fatal(err)
 	}

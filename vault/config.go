@@ -76,7 +76,7 @@ func (v *Vault) Configure(ctx context.Context, key string, value *string, w Writ
 	if key == settings.VersionKey {
 		return nil, fmt.Errorf("configure %q: %w: it is the vault's format, not a setting", key, ErrInvalid)
 	}
-	return v.Transact(ctx, w.why(OpConfig, subject), w.DryRun, func(tx *Tx) error {
+	return v.Transact(ctx, w.Why(OpConfig, subject), w.DryRun, func(tx *Tx) error {
 		data, was, err := tx.Read(Marker)
 		if err != nil {
 			return err

@@ -65,7 +65,7 @@ func lineageOps() []crashOp {
 				f.git("revert", "--no-edit", "HEAD")
 			},
 			run: func(v *vault.Vault) error {
-				_, err := v.Remember(ctxb(), []vault.Note{{Text: "Production runs on MySQL 8.4."}}, vault.Write{Actor: "agent", AgentName: "Robo"})
+				_, err := v.Remember(ctxb(), []vault.Note{{Text: "Production runs on MySQL 8.4."}}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Robo"}})
 				return err
 			},
 		},

@@ -54,7 +54,7 @@ func messageSeeds(add func(op, subject, body, actor, session, memory, from, to, 
 }
 
 func messageOf(op, subject, body, actor, session, memory, from, to, key, value string) *Why {
-	w := &Why{Op: Op(op), Subject: subject, Body: body, Actor: actor, Session: session}
+	w := &Why{Op: Op(op), Subject: subject, Body: body, Writer: Writer{Actor: actor, Session: session}}
 	if memory != "" {
 		w.Memories = []string{memory, memory}
 	}

@@ -74,61 +74,12 @@ func ReadMemory(p Path, data []byte) Memory {
 		m.Problem = err.Error()
 		return m
 	}
-	m.ID = strings.ToLower(metaText(d, "id"))
-	m.Kind = metaText(d, "kind")
-	m.Source = metaText(d, "source")
-	m.SupersededBy = metaText(d, "superseded_by")
-	m.Encoding = metaText(d, "encoding")
-	m.Created = metaTime(d, "created")
-	m.Updated = metaTime(d, "updated")
-	m.ValidFrom = metaTime(d, "valid_from")
-	m.ValidUntil = metaTime(d, "valid_until")
-	m.Pinned = metaBool(d, "pinned")
-	m.Private = metaBool(d, "private")
-	m.Supersedes = metaList(d, "supersedes")
-	m.Conflicts = metaList(d, "conflicts_with")
-	m.MayOutdate = metaList(d, "may_outdate")
-	m.Categories = append(metaList(d, "categories"), metaList(d, "tags")...)
-	if v, ok := d.Meta("importance"); ok {
-		if f, ok := v.Float(); ok && f >= 0 && f <= 1 {
-			m.Importance = &f
+	for _, f := range fields() {
+		if v, ok := d.Meta(f.key); ok && f.read != nil {
+			f.read(&m, v)
 		}
 	}
 	return m
-}
-
-func metaText(d *markdown.Document, key string) string {
-	v, ok := d.Meta(key)
-	if !ok {
-		return ""
-	}
-	return strings.TrimSpace(v.Text())
-}
-
-func metaList(d *markdown.Document, key string) []string {
-	v, ok := d.Meta(key)
-	if !ok {
-		return nil
-	}
-	return v.List()
-}
-
-func metaTime(d *markdown.Document, key string) time.Time {
-	v, ok := d.Meta(key)
-	if !ok {
-		return time.Time{}
-	}
-	t, _ := v.Time() // zero when it is none
-	return t
-}
-
-func metaBool(d *markdown.Document, key string) bool {
-	v, ok := d.Meta(key)
-	if !ok {
-		return false
-	}
-	b, _ := v.Bool() // false when it is none
-	return b
 }
 
 // slugOf is the file name without its extension.

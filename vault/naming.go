@@ -13,28 +13,20 @@ import (
 	"stet/markdown"
 )
 
-// namer finds free file names. A name is taken when the folder has it on disk,
-// in HEAD, in the archive or staged, compared without case and Unicode form, because
-// the vault may be cloned to a file system that does not tell them apart.
-type namer struct {
-	tx    *Tx
-	taken map[string]map[string]bool
-}
-
-// FreeName is a path in folder for a file called base, free on disk, in HEAD,
-// in the archive and among the names this transaction gave before; when base is
-// taken the last characters of mark, an id of four or more, go behind it.
+// FreeName is a path in folder for a file called base. A name is taken when the
+// folder has it on disk, in HEAD, in the archive, staged, or given by this transaction
+// before, compared without case and Unicode form, because the vault may be cloned to a
+// file system that does not tell them apart; so is one that Windows gives to no file.
+// Of a taken name the last characters of mark, an id of four or more, go behind the
+// stem, as few as are free.
 func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
-	if t.names == nil {
-		t.names = &namer{tx: t, taken: map[string]map[string]bool{}}
-	}
-	taken, err := t.names.names(folder)
+	taken, err := t.takenNames(folder)
 	if err != nil {
 		return "", err
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	for i := minSuffix; taken[FoldName(base)]; i++ {
+	for i := minSuffix; taken[FoldName(base)] || reservedName(strings.TrimSuffix(base, ext)); i++ {
 		if i > len(mark) {
 			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)
 		}
@@ -44,41 +36,21 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	return Path(path.Join(folder, base)), nil
 }
 
-func (n *namer) free(folder, slug, id string) (Path, error) {
-	taken, err := n.names(folder)
-	if err != nil {
-		return "", err
-	}
-	short := id[len(id)-4:]
-	switch {
-	case slug == "":
-		slug = "memory-" + short
-	case taken[FoldName(slug+".md")] || reservedName(slug):
-		slug += "-" + short
-	}
-	// Two ids of one batch may share their last four characters.
-	for i := 5; taken[FoldName(slug+".md")] && i <= len(id); i++ {
-		slug = strings.TrimSuffix(slug, id[len(id)-i+1:]) + id[len(id)-i:]
-	}
-	taken[FoldName(slug+".md")] = true
-	return Path(folder + "/" + slug + ".md"), nil
-}
-
-func (n *namer) names(folder string) (map[string]bool, error) {
-	if have, ok := n.taken[folder]; ok {
+// takenNames are the names that files in folder may not have, folded.
+func (t *Tx) takenNames(folder string) (map[string]bool, error) {
+	if have, ok := t.taken[folder]; ok {
 		return have, nil
 	}
 	taken := map[string]bool{}
-	v := n.tx.v
 	for _, dir := range []string{folder, "archive/" + folder} {
-		entries, err := v.store.ReadDir(dir)
+		entries, err := t.v.store.ReadDir(dir)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
 			taken[FoldName(e.Name())] = true
 		}
-		committed, err := n.tx.tx.NamesIn(dir)
+		committed, err := t.tx.NamesIn(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -86,12 +58,12 @@ func (n *namer) names(folder string) (map[string]bool, error) {
 			taken[FoldName(name)] = true
 		}
 	}
-	for p := range n.tx.tx.Staged() {
+	for p := range t.tx.Staged() {
 		if p.Dir() == folder {
 			taken[FoldName(p.Base())] = true
 		}
 	}
-	n.taken[folder] = taken
+	t.taken[folder] = taken
 	return taken, nil
 }
 

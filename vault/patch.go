@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -45,36 +44,18 @@ func (p Patch) empty() bool {
 		len(p.Set) == 0 && len(p.Unset) == 0
 }
 
-// ownKeys are the front matter keys that say who a memory is and how it came
-// about; commands of their own keep them.
-func ownKeys() []string {
-	return []string{"id", "created", "updated", "supersedes", "superseded_by", "conflicts_with", "may_outdate", "encoding", "classified_by"}
-}
-
-func checkKey(key string) error {
-	if slices.Contains(ownKeys(), key) {
-		return WithHint(fmt.Errorf("front matter key %q: %w: stet keeps it", key, ErrRefused), `"stet edit" lets you change anything by hand`)
-	}
-	return nil
-}
-
 // setKeys edits any other keys; equal values change no byte.
 func (p Patch) setKeys(doc *markdown.Document) error {
 	var errs []error
 	for _, kv := range p.Set {
-		if err := checkKey(kv.Key); err != nil {
+		f := fieldOf(kv.Key)
+		if err := errors.Join(f.editable(), f.check(kv.Value)); err != nil {
 			return err
-		}
-		if f, ok := kv.Value.Float(); kv.Key == "importance" && !(ok && f >= 0 && f <= 1) {
-			return fmt.Errorf("%w: importance %q is not a number between 0 and 1", ErrInvalid, kv.Value.Text())
-		}
-		if _, ok := kv.Value.Bool(); (kv.Key == "pinned" || kv.Key == "private") && !ok {
-			return fmt.Errorf("%w: %s %q is neither true nor false", ErrInvalid, kv.Key, kv.Value.Text())
 		}
 		errs = append(errs, doc.SetMeta(kv.Key, kv.Value))
 	}
 	for _, key := range p.Unset {
-		errs = append(errs, checkKey(key), doc.RemoveMeta(key))
+		errs = append(errs, fieldOf(key).editable(), doc.RemoveMeta(key))
 	}
 	return errors.Join(errs...)
 }
@@ -91,7 +72,7 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 		return nil, err
 	}
 	var after Memory
-	why := w.why(OpUpdate, m.Name())
+	why := w.Why(OpUpdate, m.Name())
 	res, err := v.Transact(ctx, why, w.DryRun, func(tx *Tx) error {
 		after, err = patch.apply(tx, m)
 		return err
@@ -124,7 +105,7 @@ func (v *Vault) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*
 		subject = "no longer " + subject
 	}
 	var after []Memory
-	res, err := v.Transact(ctx, w.why(OpPin, subject), w.DryRun, func(tx *Tx) error {
+	res, err := v.Transact(ctx, w.Why(OpPin, subject), w.DryRun, func(tx *Tx) error {
 		after = nil
 		for _, m := range found {
 			pinned, err := pin(tx, m.Path, pinned)
@@ -312,23 +293,18 @@ func (p Patch) categories(doc *markdown.Document) error {
 
 // target is where the file goes when its scope changes.
 func (p Patch) target(tx *Tx, m Memory) (Path, error) {
-	folder, err := scopeFolder(*p.Scope)
-	if err != nil || folder == m.Path.Dir() {
+	folder, err := ScopeFolder(*p.Scope)
+	if err != nil || string(folder) == m.Path.Dir() {
 		return m.Path, err
 	}
 	if m.Class != ClassMemory {
 		return "", WithHint(fmt.Errorf("update %q: %w: only memories have a scope to change", m.Path, ErrRefused), "move the file by hand")
 	}
-	names := namer{tx: tx, taken: map[string]map[string]bool{}}
 	id := m.ID
-	if len(id) < 4 {
+	if len(id) < minSuffix {
 		id = newID(tx.v.o.Now())
 	}
-	to, err := names.free(folder, slugOf(m.Path), id)
-	if ext := path.Ext(string(m.Path)); ext != ".md" && err == nil {
-		to = Path(strings.TrimSuffix(string(to), ".md") + ext)
-	}
-	return to, err
+	return tx.FreeName(string(folder), m.Path.Base(), id)
 }
 
 // Replace stores data as the whole of the file at p, whatever it holds. was is
@@ -337,7 +313,7 @@ func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 // [CheckEdit] says whether a person should be asked first.
 func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Write) (*Result, error) {
 	after := ReadMemory(p, data)
-	why := w.why(OpUpdate, string(p))
+	why := w.Why(OpUpdate, string(p))
 	if after.ID != "" {
 		why.Memories = []string{after.ID}
 	}

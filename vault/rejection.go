@@ -164,7 +164,7 @@ func (v *Vault) checkStones() ([]Problem, error) {
 // machine is refused, what a person says again is no longer rejected. It also
 // writes down what people took back with plain git.
 func (t *Tx) settle() error {
-	if !slices.ContainsFunc(t.tx.Groups, func(g store.Group) bool { return reads(whyOf(g.Why).Op) }) {
+	if !slices.ContainsFunc(t.tx.Groups, func(g store.Group) bool { return whyOf(g.Why).Op.known().settled }) {
 		return nil
 	}
 	r, err := t.rejections()
@@ -179,23 +179,10 @@ func (t *Tx) settle() error {
 	return r.writePlain()
 }
 
-// reads says whether a commit of this kind has looked at the tombstones. What a
-// person adopts, and settings, have not.
-func reads(op Op) bool { return op != "" && op != OpAdopt && op != OpConfig }
-
-// states says whether a commit of this kind brings texts forward, and so may
-// bring a rejected one.
-func states(op Op) bool {
-	switch op {
-	case OpAdopt, OpConfig, OpForget, OpMove, OpPin, OpSeal, "archive", "report":
-		return false
-	}
-	return true
-}
-
 func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
-	machine := whyOf(g.Why).actor() != ActorUser && !whyOf(g.Why).Again
-	if !states(whyOf(g.Why).Op) || len(r.files) == 0 || whyOf(g.Why).Op == OpRevert && !machine {
+	why := whyOf(g.Why)
+	machine := why.actor() != ActorUser && !why.Again
+	if !why.Op.known().states || len(r.files) == 0 || why.Op == OpRevert && !machine {
 		return nil
 	}
 	for _, p := range slices.Clone(g.Paths) {
@@ -205,12 +192,12 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 		}
 		c := r.candidate(g, p, f.Data, earlier)
 		for {
-			found, why := r.find(c, whyOf(g.Why).Op == OpRevert)
+			found, match := r.find(c, why.Op == OpRevert)
 			if found == nil {
 				break
 			}
 			if machine {
-				return &RejectedError{Path: p, Match: why, Stone: found.stone, File: found.file.path}
+				return &RejectedError{Path: p, Match: match, Stone: found.stone, File: found.file.path}
 			}
 			if err := r.lift(g, found); err != nil {
 				return err

@@ -13,7 +13,7 @@ import (
 	"stet/vault/vaulttest"
 )
 
-func agent() vault.Write { return vault.Write{Actor: "agent", AgentName: "Robo"} }
+func agent() vault.Write { return vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Robo"}} }
 
 // stones reads the tombstones as they stand on disk.
 func stones(t *testing.T, f *vaulttest.Fixture) []tombstone.Stone {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -43,33 +42,22 @@ type Note struct {
 
 // Write says who writes and how.
 type Write struct {
-	Actor     string // "" = user
-	AgentName string
-	Door      string
-	Session   string
-	DryRun    bool
-	Each      bool // one commit per note, published together
-	// Again writes what was rejected before although a machine does: a person
-	// asked for it.
-	Again    bool
-	Approver string        // see [Why]
-	Message  string        // subject instead of one made from the content
-	Given    []string      // see [Why]
-	Extra    []TrailerLine // see [Why]
+	Writer
+	DryRun  bool
+	Each    bool   // one commit per note, published together
+	Message string // subject instead of one made from the content
 	// Also stages what belongs into the commit of [Vault.Remember] beside its
 	// notes, the last of them with Each, or of a notebook's; it may run several times.
 	Also func(tx *Tx) error
 }
 
-func (w Write) why(op Op, subject string) Why {
+// Why describes a commit by this writer.
+func (w Write) Why(op Op, subject string) Why {
 	if w.Message != "" {
 		subject = w.Message
 	}
-	return Why{Op: op, Subject: subject, Actor: w.Actor, AgentName: w.AgentName, Door: w.Door, Session: w.Session, Again: w.Again, Approver: w.Approver, Given: w.Given, Extra: w.Extra}
+	return Why{Op: op, Subject: subject, Writer: w.Writer}
 }
-
-// Why describes a commit by this writer.
-func (w Write) Why(op Op, subject string) Why { return w.why(op, subject) }
 
 // slugWidth bounds a file name made from a text, in code points.
 const slugWidth = 60
@@ -96,12 +84,11 @@ func (v *Vault) Remember(ctx context.Context, notes []Note, w Write) (*Result, e
 			return err
 		}
 		*tx.Why() = rememberWhy(w, wanted)
-		names := namer{tx: tx, taken: map[string]map[string]bool{}}
 		for i, n := range wanted {
 			if w.Each {
 				tx.Split(rememberWhy(w, wanted[i:i+1]))
 			}
-			m, err := n.put(tx, &names)
+			m, err := n.put(tx)
 			if err != nil {
 				return err
 			}
@@ -131,10 +118,9 @@ func (t *Tx) Remember(notes []Note) ([]Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := namer{tx: t, taken: map[string]map[string]bool{}}
 	stored := make([]Memory, 0, len(prepared))
 	for _, n := range prepared {
-		m, err := n.put(t, &names)
+		m, err := n.put(t)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +135,7 @@ func (t *Tx) Remember(notes []Note) ([]Memory, error) {
 type draft struct {
 	Note
 	id     string
-	folder string
+	folder Path
 	now    time.Time
 }
 
@@ -192,7 +178,7 @@ func (d *draft) check() (err error) {
 	if d.Importance != nil && !(*d.Importance >= 0 && *d.Importance <= 1) {
 		return fmt.Errorf("remember: %w: importance %v is not between 0 and 1", ErrInvalid, *d.Importance)
 	}
-	d.folder, err = scopeFolder(d.Scope)
+	d.folder, err = ScopeFolder(d.Scope)
 	return err
 }
 
@@ -214,13 +200,7 @@ func checkText(s string) error {
 // ScopeFolder is the folder of a scope below memories/. Segments are slugged. It
 // fails with [ErrInvalid] for a scope that stet would not make.
 func ScopeFolder(scope string) (Path, error) {
-	folder, err := scopeFolder(scope)
-	return Path(folder), err
-}
-
-// scopeFolder is the folder of a scope below memories/. Segments are slugged.
-func scopeFolder(scope string) (string, error) {
-	var parts []string
+	parts := []string{"memories"}
 	for part := range strings.SplitSeq(scope, "/") {
 		if part == "" {
 			continue
@@ -231,11 +211,11 @@ func scopeFolder(scope string) (string, error) {
 		}
 		parts = append(parts, slug)
 	}
-	if len(parts) > maxScopeDepth {
+	if len(parts)-1 > maxScopeDepth {
 		return "", WithHint(fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth),
 			"use fewer levels and say the rest with --category; folders you make yourself may be deeper")
 	}
-	return path.Join(append([]string{"memories"}, parts...)...), nil
+	return Path(strings.Join(parts, "/")), nil
 }
 
 func rememberWhy(w Write, drafts []draft) Why {
@@ -246,7 +226,7 @@ func rememberWhy(w Write, drafts []draft) Why {
 			subject = markdown.FirstWords([]byte(drafts[0].Text), 12)
 		}
 	}
-	why := w.why(OpRemember, subject)
+	why := w.Why(OpRemember, subject)
 	why.Given = slices.Clip(why.Given)
 	for _, d := range drafts {
 		why.Memories = append(why.Memories, d.id)
@@ -256,13 +236,14 @@ func rememberWhy(w Write, drafts []draft) Why {
 }
 
 // put stages the memory's file.
-func (d draft) put(tx *Tx, names *namer) (Memory, error) {
+func (d draft) put(tx *Tx) (Memory, error) {
 	data, err := d.render()
 	if err != nil {
 		return Memory{}, err
 	}
 	title := cmp.Or(d.Title, markdown.FirstWords([]byte(d.Text), 10))
-	p, err := names.free(d.folder, markdown.Slug(title, slugWidth), d.id)
+	slug := cmp.Or(markdown.Slug(title, slugWidth), "memory-"+d.id[len(d.id)-minSuffix:])
+	p, err := tx.FreeName(string(d.folder), slug+".md", d.id)
 	if err != nil {
 		return Memory{}, err
 	}
@@ -321,9 +302,9 @@ func (d draft) begin() (*markdown.Document, error) {
 	}
 	doc := markdown.Parse(d.Form)
 	var errs []error
-	for _, key := range ownKeys() {
-		if key != "id" || d.ID == "" { // one that is to be had stays where it stands
-			errs = append(errs, doc.RemoveMeta(key))
+	for _, f := range fields() {
+		if f.own && (f.key != "id" || d.ID == "") { // one that is to be had stays where it stands
+			errs = append(errs, doc.RemoveMeta(f.key))
 		}
 	}
 	return doc, errors.Join(append(errs, doc.SetMeta("id", markdown.String(d.id)))...)
@@ -358,7 +339,7 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 			found = append(found, m)
 		}
 	}
-	why := w.why(OpForget, forgetSubject(found))
+	why := w.Why(OpForget, forgetSubject(found))
 	for _, m := range found {
 		if m.ID != "" {
 			why.Memories = append(why.Memories, m.ID)

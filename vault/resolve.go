@@ -251,7 +251,7 @@ func (f Filter) skipped() func(Path, error) {
 		return f.Skipped
 	}
 	return func(p Path, err error) {
-		if scope := ScopeOf(p + "/x.md"); InScope(scope, f.Scope) || InScope(scope, slugScope(f.Scope)) || InScope(f.Scope, scope) {
+		if scope := ScopeOf(p + "/x.md"); InScope(scope, f.Scope) || InScope(scope, SlugScope(f.Scope)) || InScope(f.Scope, scope) {
 			f.Skipped(p, err)
 		}
 	}
@@ -270,7 +270,7 @@ func (f Filter) wantsClass(c Class) bool {
 func (f Filter) matches(m Memory, modified time.Time) bool {
 	when := cmp.Or(m.Updated, m.Created, modified)
 	switch {
-	case f.Scope != "" && !InScope(m.Scope, f.Scope) && !InScope(m.Scope, slugScope(f.Scope)),
+	case f.Scope != "" && !InScope(m.Scope, f.Scope) && !InScope(m.Scope, SlugScope(f.Scope)),
 		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return FoldName(c) == FoldName(f.Category) }),
 		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
 		f.Pinned != nil && m.Pinned != *f.Pinned,
@@ -289,17 +289,13 @@ func InScope(scope, parent string) bool {
 }
 
 // SlugScope is the scope that stet would store a memory under when this one is
-// given; one that cannot be a scope is returned as it is.
-func SlugScope(scope string) string { return slugScope(scope) }
-
-// slugScope is the scope that stet would store a memory under: what was given
-// to remember finds it again.
-func slugScope(scope string) string {
-	folder, err := scopeFolder(scope)
+// given, so that it finds it again; one that cannot be a scope is returned as it is.
+func SlugScope(scope string) string {
+	folder, err := ScopeFolder(scope)
 	if err != nil {
 		return scope
 	}
-	return ScopeOf(Path(folder + "/x.md"))
+	return ScopeOf(folder + "/x.md")
 }
 
 func (f Filter) order() (func(a, b Memory) int, error) {

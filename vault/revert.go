@@ -78,7 +78,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	why := o.why(OpRevert, revertSubject(commits))
+	why := o.Why(OpRevert, revertSubject(commits))
 	for _, c := range commits {
 		why.Reverts = append(why.Reverts, c.Rev)
 		why.Memories = append(why.Memories, c.Trailers.All("Stet-Memory")...)
@@ -357,11 +357,11 @@ func (v *Vault) candidates(ctx context.Context, n int, mode string, spent map[Re
 		if cancelled[c.Rev] {
 			continue
 		}
-		for _, rev := range revertedBy(c) {
+		for _, rev := range RevertedBy(c) {
 			cancelled[rev] = true
 		}
 		switch step := c.Trailers.Get("Stet-Mode"); {
-		case spent[c.Rev], c.Op == "", c.Op == OpAdopt, c.Op == OpConfig, c.Op == OpPropose, c.Op == OpSeal, step == "redo":
+		case spent[c.Rev], !c.Op.known().undone, step == "redo":
 			continue
 		case mode == "redo" && step != "undo":
 			return found, nil // something was done since: there is nothing to redo
@@ -382,9 +382,7 @@ var gitReverts = sync.OnceValue(func() *regexp.Regexp {
 
 // RevertedBy lists the commits that a commit takes back, by its trailers or by
 // the message of a plain "git revert".
-func RevertedBy(c Commit) []Revision { return revertedBy(c) }
-
-func revertedBy(c Commit) []Revision {
+func RevertedBy(c Commit) []Revision {
 	var out []Revision
 	for _, rev := range c.Trailers.All("Reverts") {
 		out = append(out, Revision(rev))

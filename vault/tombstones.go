@@ -59,7 +59,7 @@ func SourceTurns(source string) (session string, turns []int) {
 // whose text it added to. Taking back a commit that itself took something back
 // rejects nothing.
 func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Stone, error) {
-	if len(revertedBy(c)) > 0 {
+	if len(RevertedBy(c)) > 0 {
 		return nil, nil
 	}
 	var out []tombstone.Stone
@@ -230,7 +230,7 @@ func (t *Tx) plainReverts() ([]plainRevert, error) {
 	}
 	var out []plainRevert
 	for _, gc := range slices.Backward(commits) {
-		for _, rev := range revertedBy(commitOf(gc)) {
+		for _, rev := range RevertedBy(commitOf(gc)) {
 			next, err := t.plainRevert(gc, rev)
 			if err != nil {
 				return nil, err
@@ -262,7 +262,7 @@ func (t *Tx) unread() ([]gitstore.Commit, error) {
 			return nil, err
 		}
 		c := commitOf(gc)
-		if reads(c.Op) {
+		if c.Op.known().settled {
 			continue
 		}
 		if c.Op == OpConfig {
@@ -276,7 +276,7 @@ func (t *Tx) unread() ([]gitstore.Commit, error) {
 			}
 		}
 		queue = append(queue, gc.Parents...)
-		if c.Op == "" && len(revertedBy(c)) > 0 {
+		if c.Op == "" && len(RevertedBy(c)) > 0 {
 			out = append(out, gc)
 		}
 	}
@@ -308,7 +308,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 		return plainRevert{}, nil // not in this clone: nothing is known of it
 	}
 	c := commitOf(taken)
-	if again := revertedBy(c); len(again) > 0 {
+	if again := RevertedBy(c); len(again) > 0 {
 		if c.Op != "" || len(again) > 1 {
 			return plainRevert{}, nil // git took the tombstone out itself
 		}
@@ -353,7 +353,7 @@ func plainName(gc gitstore.Commit, rev Revision) Path {
 // writePlain puts what was read into a commit of its own before the others: it
 // is a person's, and taking back the write that found it must not take it back.
 func (r *rejections) writePlain() error {
-	why := Why{Op: OpAdopt, Door: r.t.why.Door}
+	why := Why{Op: OpAdopt, Writer: Writer{Door: r.t.why.Door}}
 	g := store.Group{Why: &why, Files: map[Path]store.Content{}}
 	for _, p := range r.plain {
 		var data []byte

@@ -16,8 +16,8 @@ type Tx struct {
 	tx  *store.Tx
 	why *Why // of the commit being staged
 
-	names    *namer // of FreeName
-	adopted  Why    // subject and moves of adopted edits
+	taken    map[string]map[string]bool // names by folder, for FreeName
+	adopted  Why                        // subject and moves of adopted edits
 	rejected *rejections
 	judge    *judge
 	// What the guard leaves uncommitted, and what it only flags.
@@ -109,6 +109,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 }
 
 func (v *Vault) transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
+	if err := why.checkActor(); err != nil {
+		return nil, err
+	}
 	r := &run{v: v, why: why, fn: fn}
 	switch {
 	case v.waits(why):
@@ -148,7 +151,7 @@ func (r *run) describe() store.Description {
 
 // stage stages what fn wants and compares it with what was rejected.
 func (r *run) stage(low *store.Tx) (store.BeforeCommit, error) {
-	r.tx = &Tx{v: r.v, tx: low, why: r.now}
+	r.tx = &Tx{v: r.v, tx: low, why: r.now, taken: map[string]map[string]bool{}}
 	if err := r.fn(r.tx); err != nil {
 		return nil, err
 	}

@@ -158,11 +158,11 @@ func TestHeadAtATime(t *testing.T) {
 	f := vaulttest.New(t)
 	v := f.Open()
 	ctx := context.Background()
-	first, err := v.Remember(ctx, []vault.Note{{Text: "one", Title: "One"}}, vault.Write{Actor: vault.ActorUser})
+	first, err := v.Remember(ctx, []vault.Note{{Text: "one", Title: "One"}}, vault.Write{Writer: vault.Writer{Actor: vault.ActorUser}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Remember(ctx, []vault.Note{{Text: "two", Title: "Two"}}, vault.Write{Actor: vault.ActorUser}); err != nil {
+	if _, err := v.Remember(ctx, []vault.Note{{Text: "two", Title: "Two"}}, vault.Write{Writer: vault.Writer{Actor: vault.ActorUser}}); err != nil {
 		t.Fatal(err)
 	}
 	made := first.Commits[0]

@@ -9,61 +9,40 @@ import (
 	"stet/vault/gitstore"
 )
 
-// An Op is what a commit did, the value of its Stet-Op trailer.
-type Op string
-
-// The operations of docs/FORMAT.md, section Trailers.
-const (
-	OpRemember Op = "remember"
-	OpUpdate   Op = "update"
-	OpForget   Op = "forget"
-	OpMove     Op = "move"
-	OpPin      Op = "pin"
-	OpAdopt    Op = "adopt"
-	OpRevert   Op = "revert"
-	OpRestore  Op = "restore"
-	OpConfig   Op = "config"
-	OpSeal     Op = "seal"
-	OpImport   Op = "import"
-	OpEncode   Op = "encode"
-	OpPropose  Op = "propose" // a write by a machine that waits for a person
-	OpReject   Op = "reject"  // a person said no to it
-)
-
-// Ops lists the operations in that order.
-func Ops() []Op {
-	return []Op{OpRemember, OpUpdate, OpForget, OpMove, OpPin, OpAdopt, OpRevert, OpConfig, OpSeal, OpImport, OpEncode, OpPropose, OpReject}
-}
-
 // ActorUser is the actor of what a person did.
 const ActorUser = "user"
 
-// A Why says who writes, through which door and what for: the commit's subject,
-// author and trailers. Op and Subject are required.
-type Why struct {
-	Op      Op
-	Subject string // without the "op: " in front; cut to fit
+// A Writer says who writes and on whose word.
+type Writer struct {
 	// Actor is user, agent, curator…; "" is user. For any other actor the
 	// author is AgentName, else Actor, with an address under agent.invalid.
 	Actor     string
 	AgentName string
 	Door      string // cli, mcp…; "" leaves the trailer out
 	Session   string
-	Run       string
-	Body      string        // free text between subject and trailers
-	Memories  []string      // ids, or path#hash of entries
-	Moved     [][2]Path     // renames that history should follow
-	Reverts   []Revision    // commits this one takes back
-	Extra     []TrailerLine // anything else, in order
 	// Again lets a machine write what was rejected before: a person asked for it.
 	Again bool
 	// Approver is the person who let a machine write, as "Name <address>"; "" is
 	// nobody, and where machines have to be approved their write waits.
 	Approver string
 	// Given are words as they were given from which names of files and folders are
-	// made: a slug no longer looks like the secret that it spells. The guard judges
+	// made: a slug no longer looks like the secret that it spells. The guard checks
 	// them, the message does not hold them.
 	Given []string
+	Extra []TrailerLine // further trailers, in order
+}
+
+// A Why describes a commit: its subject, author and trailers. Op and Subject are
+// required.
+type Why struct {
+	Writer
+	Op       Op
+	Subject  string // without the "op: " in front; cut to fit
+	Run      string
+	Body     string     // free text between subject and trailers
+	Memories []string   // ids, or path#hash of entries
+	Moved    [][2]Path  // renames that history should follow
+	Reverts  []Revision // commits this one takes back
 }
 
 // A TrailerLine is one "Key: value" line.
@@ -143,7 +122,7 @@ func (w *Why) trailers() Trailers {
 	return t
 }
 
-func (w *Why) actor() string {
+func (w Writer) actor() string {
 	if w.Actor == "" {
 		return ActorUser
 	}

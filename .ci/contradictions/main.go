@@ -229,7 +229,7 @@ func (h *history) store(ctx context.Context, v *vault.Vault, x *index.Index, m m
 		return err
 	}
 	created = created.Add(time.Duration(m.N) * time.Second) // the data knows the day alone
-	res, err := ingest.Remember(ctx, v, x, nil, []vault.Note{{Text: m.Text, Created: created}}, vault.Write{Actor: vault.ActorUser})
+	res, err := ingest.Remember(ctx, v, x, nil, []vault.Note{{Text: m.Text, Created: created}}, vault.Write{Writer: vault.Writer{Actor: vault.ActorUser}})
 	if err != nil {
 		return err
 	}

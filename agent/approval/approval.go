@@ -110,8 +110,7 @@ type Desk struct {
 func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Write) (*ingest.Result, error) {
 	p := w.Proposal
 	name, email := v.Person()
-	write := vault.Write{Actor: p.Actor, AgentName: p.By, Door: p.Door, Session: p.Session, Again: true, Approver: fmt.Sprintf("%s <%s>", name, email),
-		DryRun: who.DryRun, Message: who.Message, Also: w.remove}
+	write := vault.Write{DryRun: who.DryRun, Message: who.Message, Also: w.remove, Writer: vault.Writer{Actor: p.Actor, AgentName: p.By, Door: p.Door, Session: p.Session, Again: true, Approver: fmt.Sprintf("%s <%s>", name, email)}}
 	if write.Actor == "" || write.Actor == vault.ActorUser {
 		write.Actor = "agent" // a file that somebody made up does not speak for the person
 	}
@@ -120,7 +119,7 @@ func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Wr
 		return res, err
 	}
 	said := res.Memories
-	res.Result, err = v.Transact(ctx, vault.Why{Op: vault.OpReject, Subject: "said already: " + p.Subject, Door: who.Door}, who.DryRun, w.remove)
+	res.Result, err = v.Transact(ctx, vault.Why{Op: vault.OpReject, Subject: "said already: " + p.Subject, Writer: vault.Writer{Door: who.Door}}, who.DryRun, w.remove)
 	if err == nil {
 		res.Memories = said
 	}
@@ -224,7 +223,7 @@ func trailers(p proposal.Proposal) (out []vault.TrailerLine) {
 // replace does to files what a proposal says.
 func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write) (*vault.Result, error) {
 	p := w.Proposal
-	if !slices.Contains([]vault.Op{vault.OpRemember, vault.OpUpdate, vault.OpForget, vault.OpMove, vault.OpPin, vault.OpRevert, vault.OpRestore, vault.OpEncode}, vault.Op(p.Op)) {
+	if !vault.Op(p.Op).Staged() {
 		return nil, fmt.Errorf("proposal %s: %w: nobody can propose to %q", w.ID, vault.ErrRefused, p.Op)
 	}
 	why := write.Why(vault.Op(p.Op), p.Subject)

@@ -28,7 +28,9 @@ func (l lister) Vocabulary(_ context.Context, texts, groups []string, _ bool) (*
 	return &index.Vocabulary{Words: make([][]index.Word, len(texts)), Groups: make([]index.Usage, len(groups))}, nil
 }
 
-func robo() vault.Write { return vault.Write{Actor: "agent", AgentName: "robo", Door: "cli"} }
+func robo() vault.Write {
+	return vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo", Door: "cli"}}
+}
 
 // staging opens a vault in which agents have to be approved.
 func staging(t *testing.T) (*vaulttest.Fixture, *vault.Vault) {
@@ -187,7 +189,7 @@ func TestOnlyMachinesWait(t *testing.T) {
 	for _, o := range []struct {
 		w    vault.Write
 		want bool
-	}{{robo(), true}, {vault.Write{Actor: "nudge"}, true}, {vault.Write{}, false}, {vault.Write{Actor: vault.ActorUser}, false}, {vault.Write{Actor: "agent", Approver: "Ada <a@example.com>"}, false}} {
+	}{{robo(), true}, {vault.Write{Writer: vault.Writer{Actor: "nudge"}}, true}, {vault.Write{}, false}, {vault.Write{Writer: vault.Writer{Actor: vault.ActorUser}}, false}, {vault.Write{Writer: vault.Writer{Actor: "agent", Approver: "Ada <a@example.com>"}}, false}} {
 		if got := v.Waits(o.w); got != o.want {
 			t.Errorf("%+v waits: %v", o.w, got)
 		}

@@ -48,7 +48,7 @@ func TestAnyAnswerDoesNoHarm(t *testing.T) {
 		judge := answer(r, "judge", judges)
 		model := &puppet{place: answer(r, "place", places), judge: func(prompts.Judge) string { return judge }}
 		before := filesOf(t, fix)
-		res, err := ingest.Remember(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Again: true})
+		res, err := ingest.Remember(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Writer: vault.Writer{Again: true}})
 		if err != nil {
 			r.Fatal(err)
 		}

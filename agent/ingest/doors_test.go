@@ -29,14 +29,14 @@ func TestJotLosesNoEntry(t *testing.T) {
 	f := vaulttest.New(t, "USER.md", "# Me\n\n- My phone number is 555 0100.\n- [fact] We use PostgreSQL.\n- Ann lives in Bern and works at Nordlicht.\n\nMine.\n")
 	v := f.Open()
 	n := notebook.Profile(v, notebook.DefaultLimits())
-	if _, err := n.Add(t.Context(), notebook.New{Text: "The staging server sends emails."}, vault.Write{Actor: "agent", AgentName: "robo"}); err != nil {
+	if _, err := n.Add(t.Context(), notebook.New{Text: "The staging server sends emails."}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}}); err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		was := f.Read("USER.md")
-		res, done, err := ingest.AddEntry(t.Context(), n, notebook.New{Text: text}, vault.Write{Actor: actor, Again: true})
+		res, done, err := ingest.AddEntry(t.Context(), n, notebook.New{Text: text}, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 		}
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		before := filesOf(t, f)
-		res, done, err := ingest.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Actor: actor, Again: true})
+		res, done, err := ingest.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestWhatAnotherProgramKept(t *testing.T) {
 	}
 	notes := []vault.Note{{Text: "My phone number is 555 0177."}, {Text: "prefers tea"}, {Text: "By the river, Bern has a bear pit."}, {Text: "Prefers tea!"}, {Text: ""}}
 	find := &lister{v: v}
-	w := vault.Write{Actor: "agent", AgentName: "robo"}
+	w := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}}
 	b, err := ingest.Import(t.Context(), v, find, notes, w)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func TestWhoseWordAPendingMemoryIs(t *testing.T) {
 	v := f.Open()
 	find := &lister{v: v}
 	store(t, v, find, vault.Write{}, "We use PostgreSQL.")
-	if _, err := v.Remember(t.Context(), []vault.Note{{Text: "We switched to MySQL."}}, vault.Write{Actor: "agent", AgentName: "robo"}); err != nil {
+	if _, err := v.Remember(t.Context(), []vault.Note{{Text: "We switched to MySQL."}}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}}); err != nil {
 		t.Fatal(err)
 	}
 	res := finish(t, v, nil, ingest.Choice{All: true}, vault.Write{})
@@ -156,7 +156,7 @@ func TestFinishingDoesNoHarm(t *testing.T) {
 		model.judge = granting(wishes, raw, func(string) {})
 		before := filesOf(t, f)
 		c := ingest.Choice{All: rapid.Bool().Draw(r, "all")}
-		res, err := ingest.Finish(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, c, vault.Write{Again: true})
+		res, err := ingest.Finish(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, c, vault.Write{Writer: vault.Writer{Again: true}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestWhatWasTakenBackIsNotDoneAgain(t *testing.T) {
 		},
 	} {
 		before := filesOf(t, f)
-		if res := finish(t, v, nil, c, vault.Write{Again: true}); len(res.Commits) != 1 || len(res.Plan.Decisions()) != 1 {
+		if res := finish(t, v, nil, c, vault.Write{Writer: vault.Writer{Again: true}}); len(res.Commits) != 1 || len(res.Plan.Decisions()) != 1 {
 			t.Fatalf("got %+v", res)
 		}
 		back()

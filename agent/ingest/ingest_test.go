@@ -88,7 +88,7 @@ func TestMachinesDoNotLearnOfPrivateMemories(t *testing.T) {
 	f := vaulttest.New(t, "memories/a.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nprivate: true\n---\nMy phone number is 555 0134.\n")
 	v := f.Open()
 	find := &lister{v: v}
-	if res := store(t, v, find, vault.Write{Actor: "agent"}, "My phone number is 555 0134."); res.Unchanged || len(res.Plan.Decisions()) > 0 {
+	if res := store(t, v, find, vault.Write{Writer: vault.Writer{Actor: "agent"}}, "My phone number is 555 0134."); res.Unchanged || len(res.Plan.Decisions()) > 0 {
 		t.Errorf("an agent was told: %+v", res.Plan.Decisions())
 	}
 	res := store(t, v, find, vault.Write{}, "My phone number is 555 0199.")

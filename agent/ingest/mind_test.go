@@ -112,7 +112,7 @@ func TestWhatBecomesOfWhatAModelWants(t *testing.T) {
 			v := f.Open()
 			before := f.Git("rev-parse", "HEAD")
 			model := &puppet{place: placed, judge: all(c.action, c.said, c.confidence)}
-			res := consider(t, v, &lister{v: v}, model, vault.Write{Actor: c.actor}, vault.Note{Text: c.text, Scope: "/x", Importance: half()})
+			res := consider(t, v, &lister{v: v}, model, vault.Write{Writer: vault.Writer{Actor: c.actor}}, vault.Note{Text: c.text, Scope: "/x", Importance: half()})
 			if len(model.told) != 1 {
 				t.Errorf("asked %q", model.told)
 			}
@@ -312,7 +312,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		}
 		model.judge = granting(wishes, raw, func(note string) { told[note] = true })
 		before := filesOf(t, f)
-		res, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Actor: actor, Again: true})
+		res, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -230,7 +230,7 @@ func TestAMachineLearnsNothingFromPrivateMemories(t *testing.T) {
 	v := f.Open()
 	x := indexOf(t, v)
 	for actor, want := range map[string]string{"": "/diary", "agent": "/"} {
-		res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: "Over which hill the zeppelin flies is a riddle."}}, vault.Write{Actor: actor, DryRun: true})
+		res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: "Over which hill the zeppelin flies is a riddle."}}, vault.Write{DryRun: true, Writer: vault.Writer{Actor: actor}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func TestSavingTheSameAgainIsNoCommit(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = x.Close() })
 	once := func(r *rapid.T, text, scope, actor string) *ingest.Result {
-		res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: text, Scope: scope}}, vault.Write{Actor: actor})
+		res, err := ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: text, Scope: scope}}, vault.Write{Writer: vault.Writer{Actor: actor}})
 		if err != nil {
 			r.Fatalf("%q: %v", text, err)
 		}

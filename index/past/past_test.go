@@ -17,7 +17,7 @@ func TestSearchOfThePast(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	v := vaulttest.New(t).Open()
-	w := vault.Write{Actor: vault.ActorUser}
+	w := vault.Write{Writer: vault.Writer{Actor: vault.ActorUser}}
 	first, err := v.Remember(ctx, []vault.Note{{Text: "The gate code is 4711.", Title: "Gate"}}, w)
 	if err != nil {
 		t.Fatal(err)

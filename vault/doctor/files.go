@@ -172,7 +172,7 @@ func (x *exam) dangling(ids map[string][]vault.Path, refs map[vault.Path][]strin
 // mendIDs gives each copy an id of its own.
 func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
 	for _, problem := range found {
-		why := vault.Why{Op: vault.OpUpdate, Subject: "an id of its own for " + string(problem.Path), Door: x.o.Door}
+		why := vault.Why{Op: vault.OpUpdate, Subject: "an id of its own for " + string(problem.Path), Writer: vault.Writer{Door: x.o.Door}}
 		res, err := x.v.Update(ctx, why, func(tx *vault.Tx) error {
 			data, was, err := tx.Read(problem.Path)
 			if err != nil {

@@ -30,7 +30,7 @@ func TestEntryVersionsFollowReplacements(t *testing.T) {
 	f := vaulttest.New(t)
 	v := f.Open()
 	n := notebook.Profile(v, notebook.DefaultLimits())
-	agent := vault.Write{Actor: "agent", AgentName: "Robo"}
+	agent := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Robo"}}
 	if _, err := n.Add(t.Context(), notebook.New{Text: "Likes tea in the morning"}, agent); err != nil {
 		t.Fatal(err)
 	}

@@ -276,7 +276,7 @@ func TestBlameTellsPersonAgentAndWhatIsNotCommitted(t *testing.T) {
 	v := f.Open()
 	m := remember(t, v, "Gate", "The gate code is 4711.")
 	_, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: ptr("Ring twice.")},
-		vault.Write{Actor: "agent", AgentName: "Robo", Session: "01jd7q8r5t9v3x6y2z4a7c0e1f"})
+		vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Robo", Session: "01jd7q8r5t9v3x6y2z4a7c0e1f"}})
 	if err != nil {
 		t.Fatal(err)
 	}

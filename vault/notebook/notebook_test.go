@@ -40,7 +40,7 @@ func TestAddMakesOneCommitThatNamesTheEntry(t *testing.T) {
 	t.Parallel()
 	f, v, n := open(t, user, "# Me\r\n\r\n* one\r\n* two")
 	res, err := n.Add(t.Context(), notebook.New{Text: "drinks tea", Kind: "preference"},
-		vault.Write{Actor: "agent", AgentName: "Hermes", Door: "cli", Session: "s1"})
+		vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Hermes", Door: "cli", Session: "s1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestTwoHundredAddsToAFullNotebookLoseNothing(t *testing.T) {
 			x.Under = "Work"
 		}
 		texts = append(texts, markdown.EntryText(x.Text))
-		res, err := n.Add(t.Context(), x, vault.Write{Actor: "agent"})
+		res, err := n.Add(t.Context(), x, vault.Write{Writer: vault.Writer{Actor: "agent"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -269,7 +269,7 @@ func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
 	vaulttest.NeedGit(t)
 	for _, plain := range []bool{false, true} {
 		f, v, n := open(t, user, "- "+sized("a", 40)+"\n- [fact] "+sized("b", 40)+"\n")
-		agent := vault.Write{Actor: "agent", AgentName: "bot"}
+		agent := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "bot"}}
 		if _, err := n.Add(t.Context(), notebook.New{Text: sized("c", 60)}, agent); err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
 func TestWhatAPersonRemovedIsNotWrittenAgainByAMachine(t *testing.T) {
 	t.Parallel()
 	f, v, n := open(t, user, "- [fact] lives in Ulm\n- other\n")
-	agent := vault.Write{Actor: "agent"}
+	agent := vault.Write{Writer: vault.Writer{Actor: "agent"}}
 	if _, err := n.Remove(t.Context(), "Ulm", vault.Write{}); err != nil {
 		t.Fatal(err)
 	}

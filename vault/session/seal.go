@@ -314,7 +314,7 @@ func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
 }
 
 func (s *sealer) why(open *Open, out *Sealed) vault.Why {
-	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Session: out.ID, Door: s.o.Door, Body: strconv.Itoa(out.Turns) + " turn(s)"}
+	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Body: strconv.Itoa(out.Turns) + " turn(s)", Writer: vault.Writer{Session: out.ID, Door: s.o.Door}}
 	if open.Facts.Agent != "" {
 		w.Actor, w.AgentName = "agent", open.Facts.Agent
 	}

@@ -102,7 +102,7 @@ func askTracking(ctx context.Context, e *console.Env, root string, o vault.Optio
 	}
 	defer e.Close(v)
 	value := "false"
-	if _, err := v.Configure(ctx, string(settings.SessionsTrack), &value, vault.Write{Door: console.Door}); err != nil {
+	if _, err := v.Configure(ctx, string(settings.SessionsTrack), &value, vault.Write{Writer: vault.Writer{Door: console.Door}}); err != nil {
 		return err
 	}
 	e.Note("transcripts stay out of git and in search; \"stet config set sessions.track true\" changes that")

@@ -78,7 +78,7 @@ func (d *desk) step(n int) {
 	switch k := d.random.IntN(10); {
 	case k < 5 || n == 0:
 		d.stet(func() error {
-			_, err := d.v.Remember(d.t.Context(), []vault.Note{{Text: text}}, vault.Write{Actor: "agent", AgentName: "bot"})
+			_, err := d.v.Remember(d.t.Context(), []vault.Note{{Text: text}}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "bot"}})
 			return err
 		})
 		d.said = append(d.said, text)

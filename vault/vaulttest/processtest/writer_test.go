@@ -97,7 +97,7 @@ func (w *writer) step(ctx context.Context) error {
 
 func (w *writer) operate(ctx context.Context) (*vault.Result, error) {
 	block := block(fmt.Sprintf("%s-%d", w.name, w.n))
-	how := vault.Write{Actor: "agent", AgentName: w.name}
+	how := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: w.name}}
 	if w.name == adopter {
 		return w.v.Adopt(ctx, vault.AdoptOptions{All: true, Door: "watch", Leave: func(c vault.Change) bool { return c.Status == vault.Deleted }})
 	}

@@ -1,0 +1,107 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"stet/markdown"
+)
+
+// A field is a key of the front matter that means something to stet.
+type field struct {
+	key  string
+	own  bool                          // says who a memory is or how it came about: never set by name
+	read func(*Memory, markdown.Value) // nil: nothing of a [Memory]
+	// want says what values the key takes, and takes says whether it takes one; nil
+	// takes any.
+	want  string
+	takes func(markdown.Value) bool
+}
+
+// fields lists the keys in the order of docs/FORMAT.md. A value that a key cannot
+// hold is read as none.
+var fields = sync.OnceValue(func() []field {
+	return []field{
+		{key: "id", own: true, read: func(m *Memory, v markdown.Value) { m.ID = strings.ToLower(textOf(v)) }},
+		{key: "kind", read: func(m *Memory, v markdown.Value) { m.Kind = textOf(v) }},
+		{key: "categories", read: addCategories},
+		{key: "tags", read: addCategories},
+		{key: "importance", want: "a number between 0 and 1", takes: isShare, read: func(m *Memory, v markdown.Value) {
+			if f, _ := v.Float(); isShare(v) {
+				m.Importance = &f
+			}
+		}},
+		{key: "pinned", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) { m.Pinned, _ = v.Bool() }},
+		{key: "private", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) { m.Private, _ = v.Bool() }},
+		{key: "created", own: true, read: func(m *Memory, v markdown.Value) { m.Created = timeOf(v) }},
+		{key: "updated", own: true, read: func(m *Memory, v markdown.Value) { m.Updated = timeOf(v) }},
+		{key: "valid_from", read: func(m *Memory, v markdown.Value) { m.ValidFrom = timeOf(v) }},
+		{key: "valid_until", read: func(m *Memory, v markdown.Value) { m.ValidUntil = timeOf(v) }},
+		{key: "source", read: func(m *Memory, v markdown.Value) { m.Source = textOf(v) }},
+		{key: "supersedes", own: true, read: func(m *Memory, v markdown.Value) { m.Supersedes = v.List() }},
+		{key: "superseded_by", own: true, read: func(m *Memory, v markdown.Value) { m.SupersededBy = textOf(v) }},
+		{key: "conflicts_with", own: true, read: func(m *Memory, v markdown.Value) { m.Conflicts = v.List() }},
+		{key: "may_outdate", own: true, read: func(m *Memory, v markdown.Value) { m.MayOutdate = v.List() }},
+		{key: "encoding", own: true, read: func(m *Memory, v markdown.Value) { m.Encoding = textOf(v) }},
+		{key: "classified_by", own: true},
+	}
+})
+
+// fieldOf is the field of a key, or one that takes anything.
+func fieldOf(key string) field {
+	for _, f := range fields() {
+		if f.key == key {
+			return f
+		}
+	}
+	return field{key: key}
+}
+
+// editable refuses a key that stet keeps.
+func (f field) editable() error {
+	if !f.own {
+		return nil
+	}
+	err := fmt.Errorf("front matter key %q: %w: stet keeps it", f.key, ErrRefused)
+	return WithHint(err, `"stet edit" lets you change anything by hand`)
+}
+
+// check refuses a value that the key cannot hold.
+func (f field) check(v markdown.Value) error {
+	if f.takes == nil || f.takes(v) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s %q is not %s", ErrInvalid, f.key, v.Text(), f.want)
+}
+
+func addCategories(m *Memory, v markdown.Value) { m.Categories = append(m.Categories, v.List()...) }
+
+func textOf(v markdown.Value) string { return strings.TrimSpace(v.Text()) }
+
+func timeOf(v markdown.Value) time.Time {
+	t, _ := v.Time() // zero when it is none
+	return t
+}
+
+func isBool(v markdown.Value) bool {
+	_, ok := v.Bool()
+	return ok
+}
+
+func isShare(v markdown.Value) bool {
+	f, ok := v.Float()
+	return ok && f >= 0 && f <= 1
+}
+
+func metaList(d *markdown.Document, key string) []string {
+	v, _ := d.Meta(key)
+	return v.List()
+}
+
+func metaBool(d *markdown.Document, key string) bool {
+	v, _ := d.Meta(key)
+	b, _ := v.Bool() // false when it is none
+	return b
+}

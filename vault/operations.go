@@ -1,0 +1,91 @@
+package vault
+
+import (
+	"fmt"
+	"slices"
+)
+
+// An Op is what a commit did, the value of its Stet-Op trailer.
+type Op string
+
+// The operations of docs/FORMAT.md, section Trailers.
+const (
+	OpRemember Op = "remember"
+	OpUpdate   Op = "update"
+	OpForget   Op = "forget"
+	OpMove     Op = "move"
+	OpPin      Op = "pin"
+	OpAdopt    Op = "adopt"
+	OpRevert   Op = "revert"
+	OpRestore  Op = "restore"
+	OpConfig   Op = "config"
+	OpSeal     Op = "seal"
+	OpImport   Op = "import"
+	OpEncode   Op = "encode"
+	OpPropose  Op = "propose" // a write by a machine that waits for approval
+	OpReject   Op = "reject"  // a proposal that a person rejected
+)
+
+// An operation is how commits of one kind are treated.
+type operation struct {
+	op     Op
+	person bool // only a person may do it
+	staged bool // a machine's waits for approval where memory.write_approval is "stage"
+	undone bool // "stet undo" takes it back; any operation can be reverted by name
+	// settled says that such a commit was compared with the tombstones, and that git
+	// reverts before it were taken into account.
+	settled bool
+	// states says that it may bring a text that was rejected before.
+	states bool
+}
+
+// operations lists every operation in the order in which help names them.
+func operations() []operation {
+	return []operation{
+		{op: OpRemember, staged: true, undone: true, settled: true, states: true},
+		{op: OpUpdate, staged: true, undone: true, settled: true, states: true},
+		{op: OpForget, staged: true, undone: true, settled: true},
+		{op: OpMove, staged: true, undone: true, settled: true},
+		{op: OpPin, staged: true, undone: true, settled: true},
+		{op: OpAdopt, person: true},
+		{op: OpRevert, staged: true, undone: true, settled: true, states: true},
+		{op: OpRestore, staged: true, undone: true, settled: true, states: true},
+		{op: OpConfig},
+		{op: OpSeal, settled: true},
+		{op: OpImport, undone: true, settled: true, states: true},
+		{op: OpEncode, staged: true, undone: true, settled: true, states: true},
+		{op: OpPropose, settled: true, states: true},
+		{op: OpReject, person: true, undone: true, settled: true, states: true},
+	}
+}
+
+// known is how an operation is treated. One of a later stet counts as a write of
+// texts; "", a commit made with git, as none.
+func (o Op) known() operation {
+	all := operations()
+	if i := slices.IndexFunc(all, func(k operation) bool { return k.op == o }); i >= 0 {
+		return all[i]
+	}
+	later := o != ""
+	return operation{op: o, undone: later, settled: later, states: later}
+}
+
+// Ops lists the operations.
+func Ops() []Op {
+	var out []Op
+	for _, k := range operations() {
+		out = append(out, k.op)
+	}
+	return out
+}
+
+// Staged reports whether a machine's write of this kind can wait for approval.
+func (o Op) Staged() bool { return o.known().staged }
+
+// checkActor refuses a machine what only a person may do.
+func (w *Why) checkActor() error {
+	if w.Op.known().person && w.actor() != ActorUser {
+		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
+	}
+	return nil
+}
