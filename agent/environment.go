@@ -29,6 +29,7 @@ type Options struct {
 	Door string
 	// Process describes this process to others that wait for the vault's lock.
 	Process string
+	PID     int
 	Now     func() time.Time
 	Getenv  func(string) string
 	// Flags are settings that outweigh all others.

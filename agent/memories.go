@@ -8,7 +8,6 @@ import (
 
 	"stet/agent/ingest"
 	"stet/agent/llm"
-	"stet/index"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -36,7 +35,7 @@ type RememberOptions struct {
 func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, error) {
 	a, w := m.a, o.Write.Vault(m.a.o.Door)
 	w.Each = o.Each
-	if scope := a.ProjectScope(o.Write); scope != "" {
+	if scope := a.projectScope(o.Write); scope != "" {
 		for i := range o.Notes {
 			if o.Notes[i].Scope == "" {
 				o.Notes[i].Scope = scope
@@ -51,11 +50,11 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return a.finish(ctx, res), nil
 	}
 	var res *ingest.Result
-	err := a.compare(func(x *index.Index, mind *ingest.Mind) (err error) {
+	err := a.compare(true, func(find ingest.Searcher, mind *ingest.Mind) (err error) {
 		if mind != nil {
 			mind.Progress = o.Progress
 		}
-		res, err = ingest.Remember(ctx, a.v, x, mind, o.Notes, w)
+		res, err = ingest.Remember(ctx, a.v, find, mind, o.Notes, w)
 		return err
 	})
 	if err != nil {
@@ -67,9 +66,9 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 }
 
 // compare gives use what a memory is compared with: the search index, and the model for small
-// tasks, nil where none is configured.
-func (a *App) compare(use func(*index.Index, *ingest.Mind) error) error {
-	return a.WithModel(func(model llm.Client) error {
+// tasks, nil where none is configured or asked is false.
+func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error) error {
+	with := func(model llm.Client) error {
 		x, err := a.WriterIndex(model != nil)
 		if err != nil {
 			return err
@@ -79,12 +78,16 @@ func (a *App) compare(use func(*index.Index, *ingest.Mind) error) error {
 			mind = &ingest.Mind{Model: model, Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom)}
 		}
 		return errors.Join(use(x, mind), x.Close())
-	})
+	}
+	if !asked {
+		return with(nil)
+	}
+	return a.WithModel(with)
 }
 
-// ProjectScope is /projects/NAME for an agent that works in a project which is no vault and so
+// projectScope is /projects/NAME for an agent that works in a project which is no vault and so
 // writes to the user's default vault; else "".
-func (a *App) ProjectScope(w Write) string {
+func (a *App) projectScope(w Write) string {
 	if !a.place.Fallback || w.Agent == "" {
 		return ""
 	}

@@ -26,6 +26,8 @@ func (w Write) actor() string {
 	return vault.ActorUser
 }
 
+func (w Write) vault(a *App) vault.Write { return w.Vault(a.o.Door) }
+
 // Vault is w as the vault takes it, through a door.
 func (w Write) Vault(door string) vault.Write {
 	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{Actor: w.actor(), AgentName: w.Agent, Door: door, Session: w.Session, Again: w.Again}}
@@ -47,10 +49,10 @@ type Written struct {
 	Skipped   []vault.Problem   `json:"skipped,omitempty"` // by adopt: what could not be read
 	Unchanged bool              `json:"unchanged"`
 	Diff      string            `json:"diff,omitempty"`
-	Links     any               `json:"links,omitempty"` // of a move
+	Links     *Moves            `json:"links,omitempty"` // of a move
 	Decisions []ingest.Decision `json:"decisions,omitempty"`
 	Placed    []ingest.Placing  `json:"placed,omitempty"`   // where the rules filed notes
-	Matched   any               `json:"matched,omitempty"`  // what a description matched, best first
+	Matched   []Match           `json:"matched,omitempty"`  // what a description matched, best first
 	Proposed  []vault.Proposed  `json:"proposed,omitempty"` // what waits for the user's approval instead
 	DryRun    bool              `json:"dry_run,omitempty"`
 	Plan      *Plan             `json:"plan,omitempty"`

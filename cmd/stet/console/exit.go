@@ -50,6 +50,7 @@ type Cause struct {
 func Table() []Verdict {
 	return []Verdict{
 		{ExitDone, "done; also nothing to do, no hits", []Cause{
+			{"declined", agent.ErrDeclined, ""},
 			{"nothing-to-undo", vault.ErrNothingToUndo, `"stet log" shows what was done`},
 		}},
 		{ExitFailed, "failed; the message says what and why", []Cause{

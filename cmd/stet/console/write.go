@@ -53,11 +53,9 @@ func (e *Env) WriteInSession(in *Input) vault.Write {
 type More struct {
 	Verb  string
 	Diff  bool
-	Lines func(w io.Writer, verb string) error
-	After func(w io.Writer, dry bool) error
+	Lines func(p *Printer, verb string)
+	After func(p *Printer)
 	// Links, Matched and Decisions join the JSON answer.
-	Links     any
-	Matched   any
 	Decisions []ingest.Decision
 	Placed    []ingest.Placing
 }
@@ -80,22 +78,37 @@ func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, 
 		}
 	}
 	out := agent.NewWritten(res)
-	out.Links, out.Decisions, out.Placed, out.Matched = m.Links, m.Decisions, m.Placed, m.Matched
+	out.Decisions, out.Placed = m.Decisions, m.Placed
 	return e.Print(out, m)
 }
 
 // Print shows the result of a write.
 func (e *Env) Print(res *agent.Written, m More) error {
 	e.Adopted(res.Commits, m.Verb)
-	if len(res.Proposed) > 0 {
-		return e.Answer(res, func(w io.Writer) error { return e.printProposed(w, res) })
-	}
-	return e.Answer(res, func(w io.Writer) error {
-		if err := e.printWrite(w, res, m); err != nil || m.After == nil {
-			return err
+	return e.Show(res, func(p *Printer) {
+		switch {
+		case len(res.Proposed) > 0:
+			p.proposed(res)
+			return
+		case !p.written(res, m):
+		case m.Lines != nil:
+			m.Lines(p, verbOf(res, m.Verb))
+		default:
+			for _, line := range writeLines(res, verbOf(res, m.Verb)) {
+				p.Printf("%s%s\n", line, p.Where())
+			}
 		}
-		return m.After(w, res.DryRun)
+		if m.After != nil {
+			m.After(p)
+		}
 	})
+}
+
+func verbOf(res *agent.Written, verb string) string {
+	if res.DryRun {
+		return "would be " + verb
+	}
+	return verb
 }
 
 // Adopted tells of edits by hand that were committed first.
@@ -115,65 +128,43 @@ func (e *Env) AfterWrite(ctx context.Context, _ *vault.Vault, res *vault.Result,
 	}
 }
 
-// printProposed tells of what was not written yet.
-func (e *Env) printProposed(w io.Writer, res *agent.Written) error {
+// proposed tells of what was not written yet.
+func (p *Printer) proposed(res *agent.Written) {
 	verb := "proposed"
 	switch {
 	case res.DryRun:
 		verb = "would be proposed"
-		if err := e.PrintDiff(w, res.Diff); err != nil {
-			return err
-		}
+		p.Diff(res.Diff)
 	case res.Unchanged:
-		verb = "proposed already"
+		verb = "already proposed"
 	}
-	for _, p := range res.Proposed {
-		if _, err := fmt.Fprintf(w, "%s  %s  %s  (%s)%s\n", verb, p.Op, Line1(string(p.About)), p.ID, e.Where()); err != nil {
-			return err
-		}
+	for _, w := range res.Proposed {
+		p.Printf("%s  %s  %s  (%s)%s\n", verb, w.Op, Line1(string(w.About)), w.ID, p.Where())
 	}
-	e.Note(`nothing is written before the person agrees: "stet review --proposed"`)
-	return nil
+	p.Note(`nothing is written before the user agrees: "stet review --proposed"`)
 }
 
-func (e *Env) printWrite(w io.Writer, res *agent.Written, m More) error {
-	for _, p := range res.Held {
-		if _, err := fmt.Fprintln(w, "left alone  "+ProblemLine(p)); err != nil {
-			return err
-		}
+// written prints what a write has in common with all others, and reports whether it changed
+// anything.
+func (p *Printer) written(res *agent.Written, m More) bool {
+	for _, h := range res.Held {
+		p.Printf("left alone  %s\n", ProblemLine(h))
 	}
 	if res.Unchanged {
-		_, err := fmt.Fprintf(w, "unchanged%s\n", e.Where())
-		return err
+		p.Printf("unchanged%s\n", p.Where())
+		return false
 	}
-	verb := m.Verb
-	if res.DryRun {
-		verb = "would be " + verb
-	}
-	if err := e.PrintChange(w, res, m.Diff); err != nil {
-		return err
-	}
-	if m.Lines != nil {
-		return m.Lines(w, verb)
-	}
-	for _, line := range writeLines(res, verb) {
-		if _, err := fmt.Fprintln(w, line+e.Where()); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.Change(res, m.Diff)
+	return true
 }
 
-// PrintChange prints the diff of a dry run, and with showDiff that of any write,
+// Change prints the diff of a dry run, and with showDiff that of any write,
 // and notes what the write means for what agents may write.
-func (e *Env) PrintChange(w io.Writer, res *agent.Written, showDiff bool) error {
-	if (res.DryRun || showDiff) && res.Diff != "" {
-		if err := e.PrintDiff(w, agent.WithoutRecords(res.Diff)); err != nil {
-			return err
-		}
+func (p *Printer) Change(res *agent.Written, showDiff bool) {
+	if res.DryRun || showDiff {
+		p.Diff(agent.WithoutRecords(res.Diff))
 	}
-	e.noteRejections(res)
-	return nil
+	p.noteRejections(res)
 }
 
 // noteRejections says what a write means for what agents may write.

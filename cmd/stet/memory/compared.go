@@ -1,9 +1,7 @@
 package memory
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"stet/agent"
@@ -12,28 +10,20 @@ import (
 	"stet/cmd/stet/console"
 )
 
-// store stores notes and says what was decided.
-func store(ctx context.Context, e *console.Env, in *console.Input, a *agent.App, o agent.RememberOptions, verb string) error {
-	o.Progress = asking(e)
-	res, err := a.Memories().Remember(ctx, o)
-	if err != nil {
-		return err
+// printWritten prints a write with what was decided and what moved.
+func printWritten(e *console.Env, res *agent.Written, verb string, r reply) error {
+	r.tellPlaces(e, res.Placed)
+	more := console.More{Verb: verb, After: func(p *console.Printer) { r.print(p, res) }}
+	if res.Links != nil {
+		more.Lines = func(p *console.Printer, verb string) { printMoves(p, verb, res.Links) }
 	}
-	r := reply{byUser: o.Write.Agent == "", explain: in.Bool("explain")}
-	return e.Print(res, r.more(e, verb, res.Decisions, res.Placed))
+	return e.Print(res, more)
 }
 
 // A reply tells of the decisions of a plan.
 type reply struct {
 	byUser  bool // the user wrote, not an agent
 	explain bool // name rules, confidences and features
-}
-
-// more is how a command that writes tells of them.
-func (r reply) more(e *console.Env, verb string, decisions []ingest.Decision, placed []ingest.Placing) console.More {
-	r.tellPlaces(e, placed)
-	return console.More{Verb: verb, Decisions: decisions, Placed: placed,
-		After: func(w io.Writer, dry bool) error { return r.print(w, decisions, dry) }}
 }
 
 // toldPlaces is how many notes are told one by one where they went.
@@ -81,43 +71,33 @@ func asking(e *console.Env) func(done, total int) {
 }
 
 // printReasons lists the features that decided.
-func printReasons(w io.Writer, why []encode.Reason) error {
+func printReasons(p *console.Printer, why []encode.Reason) {
 	for _, r := range why {
 		line := fmt.Sprintf("    %+.2f  %s", r.Weight, r.Feature)
 		if r.Words != "" {
 			line += ": " + console.Line1(r.Words)
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
+		p.Printf("%s\n", line)
 	}
-	return nil
 }
 
 // print names what was decided about each stored memory.
-func (r reply) print(w io.Writer, decisions []ingest.Decision, dry bool) error {
+func (r reply) print(p *console.Printer, res *agent.Written) {
 	removes := false
-	for _, d := range decisions {
-		line := r.line(d)
+	for _, d := range res.Decisions {
 		removes = removes || d.Kind == encode.Supersede || d.Kind == encode.Update
+		p.Printf("%s", r.line(d))
 		if r.explain {
-			line += fmt.Sprintf("  (%s, %.2f)", d.Rule, d.Confidence)
+			p.Printf("  (%s, %.2f)", d.Rule, d.Confidence)
 		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-		if !r.explain {
-			continue
-		}
-		if err := printReasons(w, d.Why); err != nil {
-			return err
+		p.Printf("\n")
+		if r.explain {
+			printReasons(p, d.Why)
 		}
 	}
-	if !removes || dry {
-		return nil
+	if removes && !res.DryRun {
+		p.Printf("Wrong? stet undo\n")
 	}
-	_, err := fmt.Fprintln(w, "Wrong? stet undo")
-	return err
 }
 
 // line is one decision: what happened to which memory, and which words say so.

@@ -3,17 +3,13 @@ package memory
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
-	"stet/agent/encode"
-	"stet/agent/ingest"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 func conflictsCommand() *console.Command {
@@ -45,11 +41,11 @@ func conflictsCommand() *console.Command {
 			&cli.BoolFlag{Name: "explain", Usage: "list the features that decided"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
 		}, console.WriteFlags()),
-		Run: disputes,
+		Run: conflicts,
 	}
 }
 
-func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
+func conflicts(ctx context.Context, e *console.Env, in *console.Input) error {
 	given := slices.DeleteFunc([]string{"keep", "both", "merge", "settle"}, func(name string) bool { return !in.IsSet(name) })
 	switch {
 	case len(given) > 1:
@@ -59,93 +55,68 @@ func disputes(ctx context.Context, e *console.Env, in *console.Input) error {
 	case in.IsSet("text") && !in.IsSet("merge"):
 		return agent.Usagef("--text goes with --merge")
 	case len(given) == 0:
-		return listDisputes(ctx, e, in.Bool("explain"))
+		return e.With(ctx, true, func(a *agent.App) error { return listConflicts(ctx, e, a, in.Bool("explain")) })
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
 	if given[0] == "settle" {
-		return settleEach(ctx, e, v, w)
+		return e.With(ctx, false, func(a *agent.App) error { return settleEach(ctx, e, a, e.ByInSession(in)) })
 	}
-	c, err := ingest.Find(ctx, v, e.Ref(v, in.String(given[0])))
-	if err != nil {
+	o := agent.SettleOptions{Write: e.ByInSession(in), Ref: in.String(given[0]), How: agent.Resolution(given[0])}
+	if err := mergeOptions(e, in, &o); err != nil {
 		return err
 	}
-	settle := map[string]func(context.Context, *vault.Vault, vault.Write) (*vault.Result, error){"keep": c.Keep, "both": c.Both,
-		"merge": func(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
-			return merge(ctx, e, in, v, c, w)
-		}}
-	res, err := settle[given[0]](ctx, v, w)
-	if err != nil {
-		return err
-	}
-	return e.Wrote(ctx, v, res, "settled", false)
-}
-
-// A disputeView is one pair under --json.
-type disputeView struct {
-	A      agent.Memory    `json:"a"`
-	B      agent.Memory    `json:"b"`
-	Likely float64         `json:"likely"` // 1 for a contradiction, else that B may outdate A
-	Why    []encode.Reason `json:"why,omitempty"`
-}
-
-func listDisputes(ctx context.Context, e *console.Env, explain bool) error {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	found, err := ingest.Inbox(ctx, v)
-	if err != nil {
-		return err
-	}
-	views := make([]disputeView, 0, len(found))
-	for _, d := range found {
-		view := viewDispute(d)
-		if explain {
-			view.Why = d.Explain().Why
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Memories().Settle(ctx, o)
+		if err != nil {
+			return err
 		}
-		views = append(views, view)
+		return e.Print(res, console.More{Verb: "settled"})
+	})
+}
+
+// mergeOptions says where the text of a merge comes from.
+func mergeOptions(e *console.Env, in *console.Input, o *agent.SettleOptions) (err error) {
+	switch {
+	case o.How != agent.Merge:
+		return nil
+	case in.IsSet("text"):
+		text, err := textArgument(e, in.String("text"), true)
+		o.Text = &text
+		return err
+	case o.DryRun:
+		return agent.Usagef("--merge with --dry-run needs --text").Suggest("an editor shows both texts, and saving them unchanged changes nothing")
+	}
+	o.Editor, err = mergeEditor(e)
+	return err
+}
+
+func mergeEditor(e *console.Env) (agent.Editor, error) {
+	return editorOf(e, "--merge", "--text TEXT gives the text without one")
+}
+
+func listConflicts(ctx context.Context, e *console.Env, a *agent.App, explain bool) error {
+	found, err := a.Memories().Conflicts(ctx, explain)
+	if err != nil {
+		return err
 	}
 	result := struct {
-		Conflicts []disputeView `json:"conflicts"`
-	}{views}
-	return e.Answer(result, func(w io.Writer) error { return printDisputes(w, e, views) })
-}
-
-func viewDispute(d ingest.Dispute) disputeView {
-	pair := disputeView{A: agent.ViewMemory(d.A), B: agent.ViewMemory(d.B), Likely: d.Likely}
-	a, b := string(d.A.Body), string(d.B.Body)
-	pair.A.Body, pair.B.Body = &a, &b
-	return pair
-}
-
-func printDisputes(w io.Writer, e *console.Env, views []disputeView) error {
-	for i, d := range views {
-		gap := ""
-		if i > 0 {
-			gap = "\n"
+		Conflicts []agent.Conflict `json:"conflicts"`
+	}{found}
+	return e.Show(result, func(p *console.Printer) {
+		for i, d := range found {
+			if i > 0 {
+				p.Printf("\n")
+			}
+			p.Printf("%s%s%s", side(e, d.A), side(e, d.B), likely(d))
+			printReasons(p, d.Why)
 		}
-		if _, err := fmt.Fprintf(w, "%s%s%s%s", gap, side(e, d.A), side(e, d.B), likely(d)); err != nil {
-			return err
+		if len(found) > 0 {
+			e.Note(`"stet conflicts --keep MEMORY" settles one, "--both MEMORY" keeps the two, "--merge MEMORY" opens them in your editor; --settle asks about each`)
 		}
-		if err := printReasons(w, d.Why); err != nil {
-			return err
-		}
-	}
-	if len(views) > 0 {
-		e.Note(`"stet conflicts --keep MEMORY" settles one, "--both MEMORY" keeps the two, "--merge MEMORY" opens them in your editor; --settle asks about each`)
-	}
-	return nil
+	})
 }
 
 // likely says of a flag how sure it is.
-func likely(d disputeView) string {
+func likely(d agent.Conflict) string {
 	if d.Likely == 1 {
 		return ""
 	}

@@ -1,12 +1,8 @@
 package memory
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
 	"slices"
 
@@ -14,7 +10,6 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 func editCommand() *console.Command {
@@ -39,81 +34,42 @@ func editCommand() *console.Command {
 }
 
 func edit(ctx context.Context, e *console.Env, in *console.Input) error {
-	return editFile(ctx, e, in, func(ctx context.Context, v *vault.Vault) (vault.Path, error) {
-		m, err := v.Resolve(ctx, e.Ref(v, in.Words[0]))
-		return m.Path, err
-	}, func(*vault.Vault) error { return nil })
+	editor, err := editorOf(e, "edit", `"stet update MEMORY --text TEXT" changes a memory without one`)
+	if err != nil {
+		return err
+	}
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Memories().Edit(ctx, in.Words[0], e.ByInSession(in), editor)
+		if err != nil {
+			return err
+		}
+		return e.Print(res, console.More{Verb: "edited"})
+	})
 }
 
-// editFile opens the file that find names, which need not exist, and commits
-// what was saved; after may say something about it.
-func editFile(ctx context.Context, e *console.Env, in *console.Input, find func(context.Context, *vault.Vault) (vault.Path, error), after func(*vault.Vault) error) error {
+// editorOf is the user's editor, for a command that may not run without one; instead is the
+// next step where --no-input forbids it.
+func editorOf(e *console.Env, command, instead string) (agent.Editor, error) {
 	if e.NoInput {
-		return agent.Usagef("edit starts an editor, which --no-input forbids").
-			Suggest(`"stet update MEMORY --text TEXT" changes a memory without one`)
+		return nil, agent.Usagef("%s starts an editor, which --no-input forbids", command).Suggest("%s", instead)
 	}
-	editor, err := editorOf(e)
+	words, err := editorCommand(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	p, err := find(ctx, v)
-	if err != nil {
-		return err
-	}
-	before, was, err := readForEdit(v, p)
-	if err != nil {
-		return err
-	}
-	draft, err := e.NewDraft(ctx, v, p, before)
-	if err != nil {
-		return err
-	}
-	saved, err := editDraft(ctx, e, editor, draft, before)
-	if err != nil {
-		return err
-	}
-	if bytes.Equal(before, saved) {
-		return errors.Join(draft.Remove(), e.Wrote(ctx, v, &vault.Result{Root: v.Root(), Unchanged: true}, "edited", false))
-	}
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
-	var res *vault.Result
-	if err = vault.CheckEdit(p, before, saved); err == nil {
-		res, err = v.Replace(ctx, p, was, saved, w)
-	}
-	if err != nil {
-		return keep(draft, fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s", draft.Path())
-	}
-	return errors.Join(draft.Remove(), after(v), e.Wrote(ctx, v, res, "edited", false))
+	return func(_ context.Context, file string) error {
+		// Not CommandContext: Ctrl-C belongs to the editor while it runs.
+		cmd := exec.Command(words[0], append(words[1:len(words):len(words)], file)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%q: %w", words[0], err)
+		}
+		return nil
+	}, nil
 }
 
-// keep leaves the person's text in place and says where; the reason of err goes
-// before it.
-func keep(draft *console.Draft, err error, format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
-	var hinter interface{ Hint() string }
-	if errors.As(err, &hinter) && hinter.Hint() != "" {
-		text = hinter.Hint() + "; " + text
-	}
-	return vault.WithHint(errors.Join(err, draft.Keep()), "%s", text)
-}
-
-// readForEdit reads a file and its hash; one that does not exist is empty.
-func readForEdit(v *vault.Vault, p vault.Path) ([]byte, vault.Hash, error) {
-	data, _, err := v.ReadFile(p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
-	}
-	return data, vault.ReadMemory(p, data).Hash, err
-}
-
-// editorOf is the editor's command line, cut into words.
-func editorOf(e *console.Env) ([]string, error) {
+// editorCommand is the editor's command line, cut into words.
+func editorCommand(e *console.Env) ([]string, error) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		words, err := console.SplitWords(e.Getenv(name))
 		if err != nil {
@@ -127,26 +83,4 @@ func editorOf(e *console.Env) ([]string, error) {
 		return []string{program}, nil
 	}
 	return nil, agent.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano")
-}
-
-// editDraft lets the editor work on the copy and returns what was saved. The copy
-// is left in place when the editor failed after saving something, so that no
-// typed word is lost.
-func editDraft(ctx context.Context, e *console.Env, editor []string, draft *console.Draft, data []byte) ([]byte, error) {
-	// Not CommandContext: Ctrl-C belongs to the editor while it runs.
-	cmd := exec.Command(editor[0], append(editor[1:], draft.Path())...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
-	ran := cmd.Run()
-	after, err := os.ReadFile(draft.Path())
-	if err != nil {
-		return nil, errors.Join(ran, err, draft.Remove())
-	}
-	if ran == nil && ctx.Err() == nil {
-		return after, nil
-	}
-	err = fmt.Errorf("editor %q: %w", editor[0], errors.Join(ran, ctx.Err()))
-	if bytes.Equal(data, after) {
-		return nil, errors.Join(err, draft.Remove())
-	}
-	return nil, keep(draft, err, "nothing was committed; your text is kept in %s", draft.Path())
 }

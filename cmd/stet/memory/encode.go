@@ -9,11 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
-	"stet/agent/ingest"
-	"stet/agent/llm"
 	"stet/cmd/stet/console"
-	"stet/vault"
-	"stet/vault/settings"
 )
 
 func encodeCommand() *console.Command {
@@ -59,51 +55,14 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 	if in.Int("limit") < 0 {
 		return agent.Usagef("--limit cannot be negative")
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	if !v.Settings().Bool(settings.Cognitive) {
-		return vault.WithHint(fmt.Errorf("encode: %w: %s is false, so memories are stored as they are", vault.ErrRefused, settings.Cognitive), "stet config set %s true", settings.Cognitive)
-	}
-	c := ingest.Choice{All: in.Bool("all"), Rule: in.String("rule"), Limit: in.Int("limit"), Progress: encoding(e)}
-	w := e.WriteInSession(in)
-	if c.Rule != "" {
-		return finish(ctx, e, v, nil, c, w)
-	}
-	return e.Auxiliary(v.Settings(), func(model llm.Client) error {
-		if model == nil {
-			e.Note("no model is configured: the rules alone decide")
+	o := agent.EncodeOptions{Write: e.ByInSession(in), All: in.Bool("all"), Rule: in.String("rule"), Limit: in.Int("limit"), Progress: encoding(e)}
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Memories().Encode(ctx, o)
+		if res == nil {
+			return err
 		}
-		return finish(ctx, e, v, model, c, w)
+		return errors.Join(err, printWritten(e, res, "encoded", reply{}))
 	})
-}
-
-func finish(ctx context.Context, e *console.Env, v *vault.Vault, model llm.Client, c ingest.Choice, w vault.Write) error {
-	x, err := e.Lexicon(v, model != nil)
-	if err != nil {
-		return err
-	}
-	var mind *ingest.Mind
-	if model != nil {
-		mind = &ingest.Mind{Model: model, Meaning: x, Similar: v.Settings().Float(settings.SimilarFrom)}
-	}
-	res, err := ingest.Finish(ctx, v, x, mind, c, w)
-	err = errors.Join(err, x.Close())
-	if err != nil && (res == nil || len(res.Commits) == 0) {
-		return err
-	}
-	if res.Failed != nil && res.Finished == 0 && len(res.Changes) == 0 {
-		return vault.WithHint(fmt.Errorf("encode: %d pending memories are left as they are: %w", res.Left, res.Failed), "try again when the model answers")
-	}
-	if res.Failed != nil {
-		e.Warn("the model could not help with %d memories, which stay pending: %v", res.Left, res.Failed)
-	}
-	for _, p := range res.Declined {
-		e.Note("left alone: what would change in %s was taken back before; --again does it all the same", console.Line1(string(p)))
-	}
-	return errors.Join(err, e.WroteMore(context.WithoutCancel(ctx), v, res.Result, reply{}.more(e, "encoded", res.Plan.Decisions(), res.Plan.Placed())))
 }
 
 // encoding shows how far a run is, to whoever looks.

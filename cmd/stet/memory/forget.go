@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -45,29 +46,81 @@ func forgetCommand() *console.Command {
 }
 
 func forget(ctx context.Context, e *console.Env, in *console.Input) error {
-	if in.Bool("purge") && in.IsSet("message") {
+	purge := in.Bool("purge")
+	if purge && in.IsSet("message") {
 		return agent.Usagef("--purge and --message exclude each other").Suggest("the subject of a purge says nothing of what is gone")
 	}
 	if err := checkMatch(in, "all"); err != nil {
 		return err
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
+	o := agent.ForgetOptions{Write: e.ByInSession(in), Refs: in.Words, Match: in.String("match"), All: in.Bool("all"), Purge: purge}
+	if !in.Bool("yes") && e.CanAsk() {
+		o.Confirm = func(found []agent.Match) (bool, error) { return askToForget(e, found, purge) }
+	}
+	return e.With(ctx, false, func(a *agent.App) error { return runForget(ctx, e, a, o) })
+}
+
+func runForget(ctx context.Context, e *console.Env, a *agent.App, o agent.ForgetOptions) error {
+	done, err := a.Memories().Forget(ctx, o)
+	switch {
+	case err != nil:
 		return err
+	case done.Erase != nil:
+		return e.Show(done, func(p *console.Printer) { printPurge(p, done) })
+	case o.Purge:
+		return e.Print(done.Written, console.More{Verb: "purged"})
 	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	if in.IsSet("match") {
-		w.Message = in.String("message")
-		return forgetMatch(ctx, e, in, v, w)
+	return e.Print(done.Written, console.More{Verb: "forgotten"})
+}
+
+func askToForget(e *console.Env, found []agent.Match, purge bool) (bool, error) {
+	for _, f := range found {
+		e.Note("%s  %s", f.Path, f.Text)
 	}
-	if in.Bool("purge") {
-		return purge(ctx, e, in, v, w, e.Refs(v, in.Words), nil)
+	verb, what := "Forget", "this"
+	if purge {
+		verb = "Purge"
 	}
-	w.Message = in.String("message")
-	res, err := v.Forget(ctx, e.Refs(v, in.Words), w)
-	if err != nil {
-		return err
+	if len(found) > 1 {
+		what = fmt.Sprintf("these %d", len(found))
 	}
-	return e.Wrote(ctx, v, res, "forgot", false)
+	return e.Confirm(verb + " " + what + "?")
+}
+
+func printPurge(p *console.Printer, done *agent.Forgotten) {
+	p.Adopted(done.Commits, "purged")
+	verb, state := "purged", "It is gone from the files and the search. "
+	if done.DryRun {
+		verb, state = "would be purged", ""
+	}
+	for _, m := range done.Memories {
+		p.Printf("%s  %s%s\n", verb, console.Line1(string(m.Path)), p.Where())
+	}
+	p.Printf("\n%sHistory, clones and backups hold it still: stet does not rewrite history.\n"+
+		"To erase it there, in this order, from the top of the repository:\n", state)
+	for i, s := range done.Erase.Steps {
+		p.Printf("\n%d. %s\n", i+1, s.What)
+		for _, line := range s.Command {
+			p.Printf("     %s\n", line)
+		}
+	}
+}
+
+// checkMatch looks at the words of a command that takes a MEMORY or --match QUERY;
+// only names the flags that go with --match alone.
+func checkMatch(in *console.Input, only ...string) error {
+	name := in.Command.Name
+	switch {
+	case !in.IsSet("match") && len(in.Words) == 0:
+		return agent.Usagef("%s needs a MEMORY or --match QUERY", name).Suggest("\"stet %s --help\" has examples", name)
+	case in.IsSet("match") && len(in.Words) > 0:
+		return agent.Usagef("--match and %q exclude each other", in.Words[0]).
+			Suggest("quote a QUERY that has spaces: --match %q", in.String("match")+" "+in.Words[0])
+	}
+	for _, flag := range only {
+		if in.IsSet(flag) && !in.IsSet("match") {
+			return agent.Usagef("--%s goes with --match", flag)
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,11 +11,8 @@ import (
 
 	"stet/agent"
 	"stet/agent/encode"
-	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/vault"
-	"stet/vault/notebook"
-	"stet/vault/settings"
 )
 
 // A book is one of the two notebooks as a command.
@@ -23,21 +21,20 @@ type book struct {
 	about string
 	like  string // an entry that a person might add
 	kind  string
-	path  vault.Path
-	of    func(*vault.Vault, notebook.Limits) *notebook.Notebook
+	class vault.Class
 }
 
 func profileCommand() *console.Command {
 	return book{
 		name: "profile", about: "who the user is (USER.md)",
-		like: "Prefers short answers.", kind: "preference", path: notebook.ProfilePath, of: notebook.Profile,
+		like: "Prefers short answers.", kind: "preference", class: vault.ClassProfile,
 	}.command()
 }
 
 func coreCommand() *console.Command {
 	return book{
 		name: "core", about: "what every session must know (MEMORY.md)",
-		like: "Deploys go through the bastion host.", kind: "instruction", path: notebook.CorePath, of: notebook.Core,
+		like: "Deploys go through the bastion host.", kind: "instruction", class: vault.ClassCore,
 	}.command()
 }
 
@@ -82,61 +79,42 @@ func (b book) run(ctx context.Context, e *console.Env, in *console.Input) error 
 	}
 	switch verb {
 	case "show":
-		return b.show(ctx, e)
+		return e.With(ctx, true, func(a *agent.App) error { return showPage(ctx, e, a.Notebook(b.class)) })
 	case "edit":
 		return b.edit(ctx, e, in)
 	}
+	o := agent.EntryOptions{Write: e.ByInSession(in), Kind: in.String("kind"), Under: in.String("under")}
 	literal := func(i int) bool { return in.Literal > i } // the verb is word 0
-	text := ""
 	var err error
 	switch verb {
 	case "add":
-		text, err = textArgument(e, strings.Join(words, " "), literal(1))
+		o.Text, err = textArgument(e, strings.Join(words, " "), literal(1))
 	case "replace":
-		text, err = textArgument(e, words[1], literal(2))
+		o.Text, err = textArgument(e, words[1], literal(2))
 	}
 	if err != nil {
 		return err
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	n := b.of(v, notebook.LimitsOf(v))
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
-	entry := notebook.New{Text: text, Kind: in.String("kind"), Under: in.String("under")}
-	var res *notebook.Result
-	switch verb {
-	case "add":
-		res, err = jot(ctx, e, v, n, entry, w)
-	case "replace":
-		res, err = n.Replace(ctx, words[0], entry, w)
-	case "remove":
-		res, err = n.Remove(ctx, words[0], w)
-	}
-	if err != nil {
-		return err
-	}
-	return wrote(ctx, e, v, n, res)
-}
-
-// jot adds an entry, with the rules in front unless the vault says otherwise.
-func jot(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebook, entry notebook.New, w vault.Write) (*notebook.Result, error) {
-	if !v.Settings().Bool(settings.Cognitive) {
-		return n.Add(ctx, entry, w)
-	}
-	res, plan, err := ingest.AddEntry(ctx, n, entry, w)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range plan.Decisions() {
-		if d.Kind == encode.Conflict {
-			e.Note("%s", reply{byUser: w.Actor == vault.ActorUser}.line(d))
+	return e.With(ctx, false, func(a *agent.App) error {
+		n := a.Notebook(b.class)
+		change := n.Add
+		if verb != "add" {
+			o.Old, change = words[0], n.Replace
 		}
-	}
-	return res, nil
+		if verb == "remove" {
+			change = n.Remove
+		}
+		res, err := change(ctx, o)
+		if err != nil {
+			return err
+		}
+		for _, d := range res.Decisions {
+			if d.Kind == encode.Conflict {
+				e.Note("%s", reply{byUser: o.Agent == ""}.line(d))
+			}
+		}
+		return printNoted(e, res)
+	})
 }
 
 // check refuses what cannot be meant, before anything is opened.
@@ -186,30 +164,21 @@ func verbFlags() []verbFlag {
 	}
 }
 
-func (b book) show(ctx context.Context, e *console.Env) error {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	n := b.of(v, notebook.LimitsOf(v))
-	page, err := n.Read()
-	if err != nil {
-		return err
-	}
-	return showPage(ctx, e, n, page)
-}
-
 func (b book) edit(ctx context.Context, e *console.Env, in *console.Input) error {
-	if e.NoInput {
-		return agent.Usagef("edit starts an editor, which --no-input forbids").
-			Suggest(`"stet %s replace OLD TEXT" changes an entry without one`, b.name)
-	}
-	return editFile(ctx, e, in, func(context.Context, *vault.Vault) (vault.Path, error) { return b.path, nil }, func(v *vault.Vault) error {
-		page, err := b.of(v, notebook.LimitsOf(v)).Read()
-		if err == nil && page.Usage.Characters > page.Usage.Limit {
-			e.Note("%s; stet never shortens what you wrote, but what it adds will take the place of what it added before", usageText(page.Usage))
-		}
+	editor, err := editorOf(e, "edit", fmt.Sprintf(`"stet %s replace OLD TEXT" changes an entry without one`, b.name))
+	if err != nil {
 		return err
+	}
+	return e.With(ctx, false, func(a *agent.App) error {
+		n := a.Notebook(b.class)
+		res, err := n.Edit(ctx, e.ByInSession(in), editor)
+		if err != nil {
+			return err
+		}
+		page, err := n.Show()
+		if err == nil && !res.Unchanged && page.Usage.Characters > page.Usage.Limit {
+			e.Note("%s; stet never shortens what you wrote, but what it adds replaces what it added before", usageText(page.Usage))
+		}
+		return errors.Join(err, e.Print(res, console.More{Verb: "edited"}))
 	})
 }

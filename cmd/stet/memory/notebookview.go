@@ -3,49 +3,16 @@ package memory
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/markdown"
-	"stet/vault"
-	"stet/vault/notebook"
 )
 
-// An entryView is an entry of a notebook as JSON shows it.
-type entryView struct {
-	Address    string   `json:"address"`
-	Text       string   `json:"text"`
-	Kind       string   `json:"kind,omitempty"`
-	Task       bool     `json:"task,omitempty"`
-	Pinned     bool     `json:"pinned,omitempty"`
-	Under      []string `json:"under"`
-	Characters int      `json:"characters"`
-	Line       int      `json:"line,omitempty"`
-}
-
-func viewEntry(n *notebook.Notebook, e markdown.Entry) entryView {
-	return entryView{Address: n.Address(e), Text: e.Text, Kind: e.Kind, Task: e.Task, Pinned: e.Pinned(),
-		Under: append([]string{}, e.Under...), Characters: e.Characters(), Line: e.Line}
-}
-
-// A usageView says how full a notebook is.
-type usageView struct {
-	Characters int `json:"characters"`
-	Limit      int `json:"limit"`
-	Percent    int `json:"percent"`
-	Entries    int `json:"entries"`
-}
-
-func viewUsage(u notebook.Usage) usageView {
-	return usageView{u.Characters, u.Limit, u.Percent(), u.Entries}
-}
-
-func usageText(u notebook.Usage) string {
-	return fmt.Sprintf("%s/%s characters (%d %%)", thousands(u.Characters), thousands(u.Limit), u.Percent())
+func usageText(u agent.Usage) string {
+	return fmt.Sprintf("%s/%s characters (%d %%)", thousands(u.Characters), thousands(u.Limit), u.Percent)
 }
 
 // thousands writes 1375 as 1,375.
@@ -57,127 +24,73 @@ func thousands(n int) string {
 	return s
 }
 
-func showPage(ctx context.Context, e *console.Env, n *notebook.Notebook, page notebook.Page) error {
-	view := struct {
-		Path    vault.Path  `json:"path"`
-		Usage   usageView   `json:"usage"`
-		Entries []entryView `json:"entries"`
-	}{n.Path(), viewUsage(page.Usage), []entryView{}}
-	for _, entry := range page.Entries {
-		view.Entries = append(view.Entries, viewEntry(n, entry))
+func showPage(ctx context.Context, e *console.Env, n agent.Notebook) error {
+	page, err := n.Show()
+	if err != nil {
+		return err
 	}
-	return e.PagedAnswer(ctx, view, func(w io.Writer) error {
-		var b strings.Builder
-		fmt.Fprintf(&b, "%s  %s\n", n.Path(), usageText(page.Usage))
+	return e.ShowPaged(ctx, page, func(p *console.Printer) {
+		p.Printf("%s  %s\n", page.Path, usageText(page.Usage))
 		var under []string
 		for i, entry := range page.Entries {
 			if i == 0 || !slices.Equal(under, entry.Under) {
 				under = entry.Under
-				b.WriteString("\n")
+				p.Printf("\n")
 				if len(under) > 0 {
-					b.WriteString(e.Paint(console.Bold, console.Line1(strings.Join(under, " / "))) + "\n")
+					p.Printf("%s\n", e.Paint(console.Bold, console.Line1(strings.Join(under, " / "))))
 				}
 			}
 			indent := strings.Repeat(" ", len(entry.Hash())+2)
 			text := strings.ReplaceAll(e.Stored(entry.Text), "\n", "\n"+indent)
-			fmt.Fprintf(&b, "%s  %s\n", e.Paint(console.Cyan, entry.Hash()), strings.ReplaceAll(text, indent+"\n", "\n"))
+			p.Printf("%s  %s\n", e.Paint(console.Cyan, entry.Hash()), strings.ReplaceAll(text, indent+"\n", "\n"))
 		}
-		_, err := io.WriteString(w, b.String())
-		return err
 	})
 }
 
-// A movedView is an entry that became a memory.
-type movedView struct {
-	Entry entryView  `json:"entry"`
-	Path  vault.Path `json:"path"`
-	ID    string     `json:"id"`
-}
-
-// A notebookView is the answer of an edit.
-type notebookView struct {
-	agent.Written
-	Notebook  vault.Path    `json:"notebook"`
-	Entry     *entryView    `json:"entry"`
-	Old       *entryView    `json:"old,omitempty"`
-	Moved     []movedView   `json:"moved"`
-	Stored    *agent.Memory `json:"stored,omitempty"`
-	Duplicate bool          `json:"duplicate"`
-	Usage     usageView     `json:"usage"`
-}
-
-func viewNotebook(n *notebook.Notebook, res *notebook.Result) notebookView {
-	view := notebookView{Written: *agent.NewWritten(res.Result), Notebook: n.Path(), Moved: []movedView{},
-		Duplicate: res.Duplicate, Usage: viewUsage(res.Usage)}
-	if res.Entry.Text != "" {
-		entry := viewEntry(n, res.Entry)
-		view.Entry = &entry
-	}
-	if res.Old.End > 0 {
-		old := viewEntry(n, res.Old)
-		view.Old = &old
-	}
-	for _, m := range res.Moved {
-		view.Moved = append(view.Moved, movedView{viewEntry(n, m.Entry), m.Memory.Path, m.Memory.ID})
-	}
-	if res.Stored != nil {
-		stored := agent.ViewMemory(*res.Stored)
-		view.Stored = &stored
-	}
-	return view
-}
-
-// wrote finishes an edit: the answer says what stands where.
-func wrote(ctx context.Context, e *console.Env, v *vault.Vault, n *notebook.Notebook, res *notebook.Result) error {
+// printNoted prints what an edit left where.
+func printNoted(e *console.Env, res *agent.Noted) error {
 	if len(res.Proposed) > 0 {
-		return e.Wrote(ctx, v, res.Result, "", false)
+		return e.Print(res.Written, console.More{})
 	}
-	e.AfterWrite(ctx, v, res.Result, "")
-	return e.Answer(viewNotebook(n, res), func(w io.Writer) error {
-		if err := e.PrintChange(w, agent.NewWritten(res.Result), false); err != nil {
-			return err
-		}
-		for _, line := range editLines(n, res) {
-			if _, err := fmt.Fprintln(w, line); err != nil {
-				return err
-			}
-		}
-		_, err := fmt.Fprintf(w, "%s  %s%s\n", n.Path(), usageText(res.Usage), e.Where())
-		return err
+	e.Adopted(res.Commits, "")
+	return e.Show(res, func(p *console.Printer) {
+		p.Change(res.Written, false)
+		printEdit(p, res)
+		p.Printf("%s  %s%s\n", res.Notebook, usageText(res.Usage), p.Where())
 	})
 }
 
-func editLines(n *notebook.Notebook, res *notebook.Result) []string {
+func printEdit(p *console.Printer, res *agent.Noted) {
 	would := ""
 	if res.DryRun {
 		would = "would be "
 	}
-	var lines []string
 	switch {
 	case res.Unchanged && res.Duplicate:
-		return []string{"unchanged  " + n.Address(res.Entry) + " says so already"}
+		p.Printf("unchanged  %s is already stored\n", res.Entry.Address)
+		return
 	case res.Unchanged:
-		return []string{"unchanged"}
+		p.Printf("unchanged\n")
+		return
 	case res.Duplicate:
-		lines = append(lines, fmt.Sprintf("%sremoved  %s; %s says so already", would, n.Address(res.Old), n.Address(res.Entry)))
-	case res.Entry.Text == "" && res.Old.End > 0:
-		lines = append(lines, fmt.Sprintf("%sremoved  %s", would, n.Address(res.Old)))
-	case res.Old.End > 0:
-		lines = append(lines, fmt.Sprintf("%sreplaced  %s -> %s", would, n.Address(res.Old), n.Address(res.Entry)))
-	case res.Entry.Text != "":
-		lines = append(lines, fmt.Sprintf("%sadded  %s", would, n.Address(res.Entry)))
+		p.Printf("%sremoved  %s; %s is already stored\n", would, res.Old.Address, res.Entry.Address)
+	case res.Entry == nil && res.Old != nil:
+		p.Printf("%sremoved  %s\n", would, res.Old.Address)
+	case res.Old != nil:
+		p.Printf("%sreplaced  %s -> %s\n", would, res.Old.Address, res.Entry.Address)
+	case res.Entry != nil:
+		p.Printf("%sadded  %s\n", would, res.Entry.Address)
 	}
 	if s := res.Stored; s != nil {
-		why := "too long for " + string(n.Path())
+		why := fmt.Sprintf("too long for %s", res.Notebook)
 		if !res.Pointed {
 			why += ", which has no room for a line that points to it"
 		}
-		lines = append(lines, fmt.Sprintf("%sstored  %s  (%s): %s", would, console.Line1(string(s.Path)), s.ID, why))
+		p.Printf("%sstored  %s  (%s): %s\n", would, console.Line1(string(s.Path)), s.ID, why)
 	}
 	for _, m := range res.Moved {
-		lines = append(lines, fmt.Sprintf("%smoved  %s -> %s  (%s)  %s", would, n.Address(m.Entry), console.Line1(string(m.Memory.Path)), m.Memory.ID, console.Line1(cutTo(m.Entry.Text, 60))))
+		p.Printf("%smoved  %s -> %s  (%s)  %s\n", would, m.Entry.Address, console.Line1(string(m.Path)), m.ID, console.Line1(cutTo(m.Entry.Text, 60)))
 	}
-	return lines
 }
 
 // cutTo is at most n code points of a text on one line.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 )
 
@@ -48,20 +49,15 @@ func pinCommands() []*console.Command {
 }
 
 func pin(ctx context.Context, e *console.Env, in *console.Input, pinned bool) error {
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
-	res, err := v.Pin(ctx, e.Refs(v, in.Words), pinned, w)
-	if err != nil {
-		return err
-	}
 	verb := "pinned"
 	if !pinned {
 		verb = "unpinned"
 	}
-	return e.Wrote(ctx, v, res, verb, false)
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Memories().Pin(ctx, in.Words, pinned, e.ByInSession(in))
+		if err != nil {
+			return err
+		}
+		return e.Print(res, console.More{Verb: verb})
+	})
 }

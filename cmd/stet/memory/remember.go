@@ -63,12 +63,14 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	a, err := e.App(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer e.Close(a)
-	return store(ctx, e, in, a, agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain")}, "remembered")
+	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"), Progress: asking(e)}
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Memories().Remember(ctx, o)
+		if err != nil {
+			return err
+		}
+		return printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")})
+	})
 }
 
 // notesToRemember reads the notes from where the person says they are.

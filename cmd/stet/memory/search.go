@@ -84,7 +84,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	if o.AsOf, err = asOf(e, in); err != nil {
 		return err
 	}
-	return e.With(ctx, pick, func(a *agent.App) error {
+	return e.With(ctx, !pick, func(a *agent.App) error {
 		found, err := a.Memories().Search(ctx, o)
 		if err != nil {
 			return err

@@ -14,7 +14,6 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 // hitFormat reads --format of search.
@@ -39,8 +38,15 @@ func pickHit(ctx context.Context, e *console.Env, in *console.Input, a *agent.Ap
 	if err != nil || n < 0 {
 		return err
 	}
-	return editFile(ctx, e, in, func(context.Context, *vault.Vault) (vault.Path, error) { return hits[n].Path, nil },
-		func(*vault.Vault) error { return nil })
+	editor, err := editorOf(e, "search -i", "leave -i out to list the hits")
+	if err != nil {
+		return err
+	}
+	res, err := a.Memories().Edit(ctx, string(hits[n].Path), e.ByInSession(in), editor)
+	if err != nil {
+		return err
+	}
+	return e.Print(res, console.More{Verb: "edited"})
 }
 
 // pickFromList prints the hits with numbers and reads one; -1 is none.

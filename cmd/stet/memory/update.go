@@ -2,19 +2,15 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
-	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
-	"stet/vault/links"
-	"stet/vault/settings"
 )
 
 func updateCommand() *console.Command {
@@ -71,40 +67,25 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err := checkMatch(in, "whole", "yes"); err != nil {
 		return err
 	}
-	v, _, err := e.Writer(ctx)
-	if err != nil {
-		return err
+	o := agent.UpdateOptions{Write: e.ByInSession(in), Match: in.String("match"), Whole: in.Bool("whole"), Patch: patch, RewriteNotes: in.Bool("rewrite-notes")}
+	if len(in.Words) == 1 {
+		o.Ref = in.Words[0]
 	}
-	defer e.Close(v)
-	w := e.WriteInSession(in)
-	w.Message = in.String("message")
-	if in.IsSet("match") {
-		return updateMatch(ctx, e, in, v, patch, w)
+	if !in.Bool("yes") && e.CanAsk() {
+		o.Confirm = func(diff string) (bool, error) {
+			if err := e.PrintDiff(e.Out, diff); err != nil {
+				return false, err
+			}
+			return e.Confirm("Update this?")
+		}
 	}
-	res, plan, err := reworded(ctx, e, v, e.Ref(v, in.Words[0]), patch, in.Bool("rewrite-notes"), w)
-	if err != nil {
-		return err
-	}
-	more := reply{byUser: w.Actor == vault.ActorUser}.more(e, "updated", plan.Decisions(), plan.Placed())
-	if len(res.Moves) > 0 {
-		more.Lines, more.Links = moveLines(e, res), viewRewrites(res)
-	}
-	return e.WroteMore(ctx, v, res.Result, more)
-}
-
-// reworded carries out a patch, with the rules in front of a new text unless the vault
-// says otherwise.
-func reworded(ctx context.Context, e *console.Env, v *vault.Vault, ref string, patch vault.Patch, notes bool, w vault.Write) (*links.Result, *ingest.Plan, error) {
-	if patch.Text == nil || !v.Settings().Bool(settings.Cognitive) {
-		res, err := links.Update(ctx, v, ref, patch, notes, w)
-		return res, nil, err
-	}
-	x, err := e.Lexicon(v, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	res, plan, err := ingest.Update(ctx, v, x, ref, patch, notes, w)
-	return res, plan, errors.Join(err, x.Close())
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Memories().Update(ctx, o)
+		if err != nil {
+			return err
+		}
+		return printWritten(e, res, "updated", reply{byUser: o.Agent == ""})
+	})
 }
 
 func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {

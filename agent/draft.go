@@ -1,4 +1,4 @@
-package console
+package agent
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"stet/vault/filelock"
 )
 
-// A Draft is a copy of a file for an editor to work on. It lies in the vault's
+// A draft is a copy of a file for an editor to work on. It lies in the vault's
 // local state, so that a killed process leaves nothing elsewhere, and what it
 // leaves is found: its name begins with the hash of what was to be edited, and
 // the lock beside it is free when nobody edits it any more.
-type Draft struct {
+type draft struct {
 	root *durable.Root
 	name string
 	lock *filelock.Lock
@@ -24,44 +24,42 @@ type Draft struct {
 
 const draftLock = ".lock"
 
-// NewDraft makes the copy, named so that the editor sees Markdown and a person
+// newDraft makes the copy, named so that the editor sees Markdown and a person
 // sees which memory it is.
-func (e *Env) NewDraft(ctx context.Context, v *vault.Vault, p vault.Path, data []byte) (*Draft, error) {
-	dir := filepath.Join(v.StateDir(), "edits")
-	if err := durable.MakeFolder("draft", dir, 0o777, e.Hook); err != nil {
+func (a *App) newDraft(ctx context.Context, p vault.Path, data []byte) (*draft, error) {
+	dir := filepath.Join(a.v.StateDir(), "edits")
+	if err := durable.MakeFolder("draft", dir, 0o777, a.o.Hook); err != nil {
 		return nil, err
 	}
-	root, err := durable.OpenRoot(dir, e.Hook)
+	root, err := durable.OpenRoot(dir, a.o.Hook)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sweepDrafts(ctx, root); err != nil {
+	if err := a.sweepDrafts(ctx, root); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	d := &Draft{root: root, name: fmt.Sprintf("%s-%d-%s", hashStart(p, data), e.PID, p.Base())}
+	d := &draft{root: root, name: fmt.Sprintf("%s-%d-%s", hashStart(p, data), a.o.PID, p.Base())}
 	if d.lock, err = filelock.Acquire(ctx, root, d.name+draftLock, filelock.Options{}); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	if err := root.Create("draft", d.name, data, 0o600); err != nil {
-		return nil, errors.Join(err, d.Remove())
+		return nil, errors.Join(err, d.remove())
 	}
 	return d, nil
 }
 
 func hashStart(p vault.Path, data []byte) string { return string(vault.ReadMemory(p, data).Hash[:8]) }
 
-// Path is where the copy lies.
-func (d *Draft) Path() string { return d.root.Abs(d.name) }
+// path is where the copy lies.
+func (d *draft) path() string { return d.root.Abs(d.name) }
 
-// Remove takes the copy away.
-func (d *Draft) Remove() error {
+// remove takes the copy away.
+func (d *draft) remove() error {
 	return errors.Join(d.root.Remove("draft", d.name), d.release())
 }
 
-// Keep leaves the copy for the person.
-func (d *Draft) Keep() error { return d.release() }
-
-func (d *Draft) release() error {
+// release leaves the copy for the user.
+func (d *draft) release() error {
 	var err error
 	if d.lock != nil {
 		err = errors.Join(d.root.Remove("draft", d.name+draftLock), d.lock.Release())
@@ -71,7 +69,7 @@ func (d *Draft) release() error {
 
 // sweepDrafts looks at what killed editors left: a copy that nobody changed is
 // taken away, one that somebody typed into is named.
-func (e *Env) sweepDrafts(ctx context.Context, root *durable.Root) error {
+func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 	entries, err := root.ReadDir(".")
 	if err != nil {
 		return err
@@ -92,7 +90,7 @@ func (e *Env) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		start, _, _ := strings.Cut(name, "-")
 		switch {
 		case rerr == nil && hashStart(vault.Path(name), data) != start:
-			e.Note("the text of an edit that was broken off is in %s; remove it when you need it no more", root.Abs(name))
+			a.note("the text of an edit that was broken off is in %s; remove it when you need it no more", root.Abs(name))
 		case rerr == nil:
 			err = root.Remove("draft", name)
 		}

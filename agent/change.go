@@ -1,0 +1,357 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"stet/agent/ingest"
+	"stet/agent/match"
+	"stet/index"
+	"stet/vault"
+	"stet/vault/lineage"
+	"stet/vault/links"
+	"stet/vault/settings"
+)
+
+// ErrDeclined reports that the user was asked and said no: nothing was changed.
+var ErrDeclined = errors.New("nothing was changed")
+
+// A Match is a memory that a description means.
+type Match struct {
+	Path  vault.Path `json:"path"`
+	ID    string     `json:"id,omitempty"`
+	Score float64    `json:"score"`
+	Text  string     `json:"text"` // the sentence that says it
+}
+
+func viewMatches(found []match.Found) []Match {
+	out := make([]Match, 0, len(found))
+	for _, f := range found {
+		out = append(out, Match{f.Path, f.ID, f.Score, f.Line})
+	}
+	return out
+}
+
+// meant finds the memories that a description means. Entries of notebooks that it means as well
+// are named in notices: they are no files of their own, so nothing happens to them.
+func (a *App) meant(ctx context.Context, description, hint string, several bool, w vault.Write) ([]match.Found, error) {
+	found, err := match.Live(ctx, a.v, description, w)
+	if err != nil && !errors.Is(err, vault.ErrNotFound) {
+		return nil, err
+	}
+	if len(found) > 1 && !several {
+		// What each of them says, which their names do not.
+		ambiguous := &vault.AmbiguousError{Ref: description}
+		for _, f := range found {
+			m := f.Memory
+			m.Title = f.Line
+			ambiguous.Candidates = append(ambiguous.Candidates, m)
+		}
+		return nil, vault.WithHint(ambiguous, "%s", hint)
+	}
+	mentions, failed := match.Mentions(a.v, description)
+	for _, m := range mentions {
+		command := "core"
+		if vault.ClassOf(m.File) == vault.ClassProfile {
+			command = "profile"
+		}
+		a.note("left alone: %s says %q; \"stet %s remove %s\" takes it out", m.File, m.Text, command, m.Hash)
+	}
+	return found, errors.Join(err, failed)
+}
+
+// ForgetOptions name memories to archive.
+type ForgetOptions struct {
+	Write
+	Refs []string
+	// Match describes the memories in place of Refs; without All it must mean one, unless its
+	// words say "everything".
+	Match string
+	All   bool
+	// Purge removes them from the tree, the archive and the search index instead.
+	Purge bool
+	// Confirm asks the user about what Match or Purge found; nil asks nobody. An answer of no is
+	// [ErrDeclined].
+	Confirm func([]Match) (bool, error)
+}
+
+// Forgotten is the result of [Memories.Forget].
+type Forgotten struct {
+	*Written
+	// Erase says how to erase what was purged from git's history and all copies.
+	Erase *lineage.Erasure `json:"erase,omitempty"`
+}
+
+// Forget moves memories to the archive, as one commit; agents do not write them again. It fails
+// with [vault.ErrNotFound], and with [vault.ErrAmbiguous] when a ref or a description means
+// several.
+func (m Memories) Forget(ctx context.Context, o ForgetOptions) (*Forgotten, error) {
+	a, w := m.a, o.vault(m.a)
+	refs := a.refs(o.Refs)
+	var found []match.Found
+	if o.Match != "" {
+		var err error
+		if found, err = a.meant(ctx, o.Match, "say more in QUERY, name one by its path, or take them all with --all",
+			o.All || match.Parse(o.Match).All(), w); err != nil {
+			return nil, err
+		}
+	}
+	if o.Purge {
+		return a.purge(ctx, o, refs, found, w)
+	}
+	if o.Match == "" {
+		res, err := a.v.Forget(ctx, refs, w)
+		return a.forgotten(ctx, res, nil, err)
+	}
+	if err := confirm(o.Confirm, viewMatches(found), w); err != nil {
+		return nil, err
+	}
+	res, err := match.Forget(ctx, a.v, found, w)
+	return a.forgotten(ctx, res, found, err)
+}
+
+func (a *App) forgotten(ctx context.Context, res *vault.Result, found []match.Found, err error) (*Forgotten, error) {
+	if err != nil {
+		return nil, err
+	}
+	out := &Forgotten{Written: a.finish(ctx, res)}
+	if len(found) > 0 {
+		out.Matched = viewMatches(found)
+	}
+	return out, nil
+}
+
+func confirm(ask func([]Match) (bool, error), what []Match, w vault.Write) error {
+	if ask == nil || w.DryRun {
+		return nil
+	}
+	yes, err := ask(what)
+	if err == nil && !yes {
+		err = ErrDeclined
+	}
+	return err
+}
+
+// purge removes what refs name, or what a description found.
+func (a *App) purge(ctx context.Context, o ForgetOptions, refs []string, found []match.Found, w vault.Write) (*Forgotten, error) {
+	for _, f := range found {
+		refs = append(refs, string(f.Path))
+	}
+	plan, err := lineage.PlanPurge(ctx, a.v, refs)
+	if err != nil {
+		return nil, err
+	}
+	var what []Match
+	for _, m := range plan.Memories {
+		i := slices.IndexFunc(found, func(f match.Found) bool { return f.Path == m.Path })
+		if i >= 0 && found[i].Hash != m.Hash {
+			return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it changed after it was found", m.Path, vault.ErrConflict), "look at it and try again")
+		}
+		what = append(what, Match{Path: m.Path, ID: m.ID, Text: m.Name()})
+	}
+	if err := confirm(o.Confirm, what, w); err != nil {
+		return nil, err
+	}
+	res, err := plan.Run(ctx, a.v, w)
+	out, err := a.forgotten(ctx, res, found, err)
+	if err != nil || len(res.Proposed) > 0 {
+		return out, err
+	}
+	out.Erase, out.Diff = &plan.Erasure, "" // what is to be gone is not shown once more
+	if !w.DryRun {
+		// The old index keeps the words of what was removed until its files are merged some day.
+		if _, err := a.rebuild(ctx); err != nil {
+			a.warn("the search index still holds its words: %v; \"stet reindex\" rebuilds it", err)
+		}
+	}
+	return out, nil
+}
+
+func (a *App) rebuild(ctx context.Context) (stats index.Stats, err error) {
+	x, err := a.Index(false)
+	if err != nil {
+		return stats, err
+	}
+	stats, err = x.Rebuild(ctx)
+	return stats, errors.Join(err, x.Close())
+}
+
+// UpdateOptions change one memory.
+type UpdateOptions struct {
+	Write
+	Ref string
+	// Match describes the memory in place of Ref. Of a memory with two facts Patch.Text then
+	// replaces the one that is meant, unless Whole is set.
+	Match string
+	Whole bool
+	Patch vault.Patch
+	// RewriteNotes also rewrites links in notes when Patch.Scope moves the memory.
+	RewriteNotes bool
+	// Confirm shows the user the difference that Match makes, and asks; nil asks nobody. An
+	// answer of no is [ErrDeclined].
+	Confirm func(diff string) (bool, error)
+}
+
+// Update changes a memory. A new text is compared with what is stored, by the rules, as a new
+// memory's is: what it outdates goes in the same commit.
+func (m Memories) Update(ctx context.Context, o UpdateOptions) (*Written, error) {
+	a, w := m.a, o.vault(m.a)
+	if o.Match != "" {
+		return a.updateMatch(ctx, o, w)
+	}
+	res, plan, err := a.reword(ctx, a.Ref(o.Ref), o, w)
+	if err != nil {
+		return nil, err
+	}
+	out := a.moved(ctx, res)
+	out.Decisions, out.Placed = plan.Decisions(), plan.Placed()
+	return out, nil
+}
+
+// reword carries out a patch, with the rules in front of a new text unless the vault's settings
+// say otherwise.
+func (a *App) reword(ctx context.Context, ref string, o UpdateOptions, w vault.Write) (*links.Result, *ingest.Plan, error) {
+	if o.Patch.Text == nil || !a.Settings().Bool(settings.Cognitive) {
+		res, err := links.Update(ctx, a.v, ref, o.Patch, o.RewriteNotes, w)
+		return res, nil, err
+	}
+	x, err := a.WriterIndex(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, plan, err := ingest.Update(ctx, a.v, x, ref, o.Patch, o.RewriteNotes, w)
+	return res, plan, errors.Join(err, x.Close())
+}
+
+func (a *App) updateMatch(ctx context.Context, o UpdateOptions, w vault.Write) (*Written, error) {
+	found, err := a.meant(ctx, o.Match, "say more in QUERY, or name one by its path", false, w)
+	if err != nil {
+		return nil, err
+	}
+	if o.Patch.Scope != nil {
+		if o.Patch.Text != nil {
+			return nil, Usagef("--match with --text and --scope: do one after the other")
+		}
+		res, err := links.Update(ctx, a.v, string(found[0].Path), o.Patch, o.RewriteNotes, w)
+		if err != nil {
+			return nil, err
+		}
+		out := a.moved(ctx, res)
+		out.Matched = viewMatches(found)
+		return out, nil
+	}
+	if o.Confirm != nil && !w.DryRun {
+		dry := w
+		dry.DryRun = true
+		res, _, err := match.Update(ctx, a.v, found[0], o.Match, o.Patch, o.Whole, dry)
+		if err != nil {
+			return nil, err
+		}
+		if yes, err := o.Confirm(res.Diff); err != nil || !yes {
+			return nil, errors.Join(err, ErrDeclined)
+		}
+	}
+	res, kept, err := match.Update(ctx, a.v, found[0], o.Match, o.Patch, o.Whole, w)
+	if err != nil {
+		return nil, err
+	}
+	if kept {
+		a.note("the rest of what it says stays; --whole replaces that too")
+	}
+	out := a.finish(ctx, res)
+	out.Matched = viewMatches(found)
+	return out, nil
+}
+
+// Moves is what a move did to files and links.
+type Moves struct {
+	Moves     [][2]vault.Path `json:"moves"`     // old path, new path
+	Rewritten []links.Rewrite `json:"rewritten"` // in the same commit
+	Listed    []links.Rewrite `json:"listed"`    // left to the user
+}
+
+// moved is finish for what may have moved files.
+func (a *App) moved(ctx context.Context, res *links.Result) *Written {
+	out := a.finish(ctx, res.Result)
+	if len(res.Moves) > 0 {
+		out.Links = &Moves{append([][2]vault.Path{}, res.Moves...), append([]links.Rewrite{}, res.Rewritten...), append([]links.Rewrite{}, res.Listed...)}
+	}
+	return out
+}
+
+// MoveOptions name what moves, and where to.
+type MoveOptions struct {
+	Write
+	// Refs are memories or notes, or alone a scope that begins with "/".
+	Refs []string
+	// To is a scope, a folder, or for one file its new path.
+	To           string
+	RewriteNotes bool
+}
+
+// Move moves or renames memories and notes, and rewrites the links that would lead elsewhere
+// afterwards, as one commit. It fails as [links.Move] does.
+func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
+	a, w := m.a, o.vault(m.a)
+	w.Given = []string{o.To}
+	r := links.Request{RewriteNotes: o.RewriteNotes}
+	var err error
+	if r.To, r.File, err = a.destination(o.To); err != nil {
+		return nil, err
+	}
+	for _, word := range o.Refs {
+		if strings.HasPrefix(word, "/") && a.Ref(word) == word {
+			if len(o.Refs) > 1 {
+				return nil, Usagef("a scope moves alone: %q is one of %d", word, len(o.Refs))
+			}
+			r.Scope = path.Clean(word)
+			continue
+		}
+		named, err := a.v.Resolve(ctx, a.Ref(word))
+		if err != nil {
+			return nil, err
+		}
+		r.From = append(r.From, named)
+	}
+	res, err := links.Move(ctx, a.v, r, w)
+	if err != nil {
+		return nil, err
+	}
+	return a.moved(ctx, res), nil
+}
+
+// destination reads where something moves to: a scope, a folder, a Markdown file.
+func (a *App) destination(word string) (to vault.Path, file bool, err error) {
+	inside := a.Ref(word) != word // an absolute path that leads into the vault
+	if strings.HasPrefix(word, "/") && !inside {
+		if to = vault.Path(path.Join("memories", word)); a.exists(to) {
+			return to, false, nil // the user's own folder keeps its name
+		}
+		to, err = vault.ScopeFolder(word)
+		return to, false, err
+	}
+	if to, err = a.Path(word); err != nil {
+		return to, false, err
+	}
+	switch folder := strings.HasSuffix(word, "/") || strings.HasPrefix(string(to)+"/", "memories/"); {
+	case to.IsMarkdown():
+		return to, true, nil
+	case folder:
+		return to, false, nil
+	}
+	return to, false, Usagef("%q is neither a scope, a folder nor a Markdown file", word).
+		Suggest("a scope begins with \"/\": /%s", strings.TrimPrefix(word, "/"))
+}
+
+// Pin marks memories as always relevant, or with pinned false takes the mark away.
+func (m Memories) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*Written, error) {
+	res, err := m.a.v.Pin(ctx, m.a.refs(refs), pinned, w.vault(m.a))
+	if err != nil {
+		return nil, err
+	}
+	return m.a.finish(ctx, res), nil
+}

@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/markdown"
+	"stet/templates"
+	"stet/vault"
+)
+
+const formFolder = ".stet/templates"
+
+// NewOptions begin a memory from a form.
+type NewOptions struct {
+	Write
+	Kind       string // names the form
+	Title      string
+	Scope      string
+	Categories []string
+	Plain      bool // see [RememberOptions]
+	Progress   func(done, total int)
+}
+
+// New stores a memory that a form begins: a Markdown file with {{title}}, {{kind}}, {{scope}},
+// {{date}} and {{time}} filled in. The vault's own forms go before the built-in ones.
+func (m Memories) New(ctx context.Context, o NewOptions) (*Written, error) {
+	note := vault.Note{Title: o.Title, Scope: o.Scope, Categories: o.Categories, Blank: true}
+	if note.Scope == "" {
+		note.Scope = m.a.projectScope(o.Write)
+	}
+	form, err := m.a.readForm(o.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if note.Kind, note.Form, err = m.a.fillForm(form, o.Kind, note); err != nil {
+		return nil, err
+	}
+	if note.Scope == "" && bytes.Contains(form, []byte("{{scope}}")) {
+		note.Scope = "/" // as it says
+	}
+	return m.Remember(ctx, RememberOptions{Write: o.Write, Notes: []vault.Note{note}, Plain: o.Plain, Progress: o.Progress})
+}
+
+// readForm finds the form of a kind: the vault's own, else a built-in one.
+func (a *App) readForm(kind string) ([]byte, error) {
+	name := strings.ToLower(kind)
+	if p, err := vault.ParsePath(path.Join(formFolder, name+".md")); err == nil && p.Dir() == formFolder {
+		data, _, err := a.v.ReadFile(p)
+		if err == nil {
+			return data, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read form %q: %w", p, err)
+		}
+	}
+	if form, ok := templates.NoteForm(name); ok {
+		return form, nil
+	}
+	usage := Usagef("no form for the kind %q", kind)
+	known := templates.NoteKinds()
+	if near := Nearest(name, known); near != "" {
+		return nil, usage.Suggest("did you mean %q?", near)
+	}
+	return nil, usage.Suggest("forms: %s; write one of your own at %s/%s.md, or use \"stet remember --kind %s\"",
+		strings.Join(known, ", "), formFolder, name, name)
+}
+
+// fillForm fills a form. The kind is the form's own when it names one.
+func (a *App) fillForm(form []byte, kind string, note vault.Note) (string, []byte, error) {
+	doc := markdown.Parse(form)
+	if err := doc.FrontMatterError(); err != nil {
+		return "", nil, vault.WithHint(fmt.Errorf("form of %q: %w: %w", kind, vault.ErrInvalid, err), "fix %s/%s.md", formFolder, strings.ToLower(kind))
+	}
+	now := a.o.Now().Local()
+	err := doc.Fill(map[string]string{
+		"title": strings.Join(strings.Fields(note.Title), " "), "kind": strings.ToLower(kind),
+		"scope": vault.SlugScope("/" + strings.Trim(note.Scope, "/")), "date": now.Format(time.DateOnly), "time": now.Format("15:04"),
+	})
+	if err != nil {
+		return "", nil, fmt.Errorf("form of %q: %w", kind, err)
+	}
+	if value, ok := doc.Meta("kind"); ok && value.Text() != "" {
+		kind = value.Text()
+	}
+	return kind, doc.Bytes(), nil
+}
+
+// A Form begins memories of a kind.
+type Form struct {
+	Kind  string `json:"kind"`
+	Where string `json:"where"` // its path, "" for a built-in one
+}
+
+// Forms lists the forms of the vault in question, where there is one, and the built-in ones.
+func (e *Environment) Forms() ([]Form, error) {
+	var forms []Form
+	switch place, err := e.Locate(); {
+	case errors.Is(err, vault.ErrNotVault):
+	case err != nil:
+		return nil, err
+	default:
+		found, err := formsIn(place.Root)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			forms = append(forms, Form{strings.TrimSuffix(path.Base(p), ".md"), p})
+		}
+	}
+	for _, kind := range templates.NoteKinds() {
+		if !slices.ContainsFunc(forms, func(f Form) bool { return f.Kind == kind }) {
+			forms = append(forms, Form{Kind: kind})
+		}
+	}
+	slices.SortFunc(forms, func(a, b Form) int { return strings.Compare(a.Kind, b.Kind) })
+	return forms, nil
+}
+
+// formsIn lists the vault's own forms, not looking through links that leave it.
+func formsIn(dir string) (found []string, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	return fs.Glob(root.FS(), formFolder+"/*.md")
+}
