@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/index"
 	"stet/index/embed"
@@ -51,7 +52,45 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 	if e.o.Notify != nil {
 		a.Greet(e.o.Notify)
 	}
+	if ingest.Kept(v) {
+		a.recoverNotes(ctx, readOnly)
+	}
 	return a, nil
+}
+
+// recoverNotes stores the notes of processes that ended while they asked a model. It is no
+// part of the command that does it: a failure is a warning.
+func (a *App) recoverNotes(ctx context.Context, readOnly bool) {
+	if readOnly { // by a writer that waits for nobody
+		options, err := a.VaultOptions(false)
+		if err != nil {
+			return
+		}
+		options.LockWait = 1
+		v, err := vault.Open(ctx, a.place.Root, options)
+		if err != nil {
+			return // the next command that writes tells
+		}
+		writer := &App{a.Environment, v, a.place}
+		writer.recoverNotes(ctx, false)
+		_ = v.Close() // nothing is written after this
+		return
+	}
+	x, err := a.openIndex(false, nil)
+	if err != nil {
+		a.warn("store a kept note: %v", err)
+		return
+	}
+	done, err := ingest.Recover(ctx, a.v, x)
+	if err = errors.Join(err, x.Close()); err != nil && ctx.Err() == nil {
+		a.warn("%v; the next command tries again", err)
+	}
+	for _, res := range done {
+		a.Settle(ctx, res.Result)
+		for _, m := range res.Memories {
+			a.note("stored a note whose command was interrupted: %s", m.Path)
+		}
+	}
 }
 
 // Greet tells what opening the vault brought to light.

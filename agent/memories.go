@@ -58,6 +58,9 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return err
 	})
 	if err != nil {
+		if ctx.Err() != nil && ingest.Kept(a.v) {
+			a.note("the note is kept: the next stet command stores it, marked as pending")
+		}
 		return nil, err
 	}
 	out := a.finish(ctx, res.Result)
@@ -75,7 +78,8 @@ func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error)
 		}
 		var mind *ingest.Mind
 		if model != nil {
-			mind = &ingest.Mind{Model: model, Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom)}
+			mind = &ingest.Mind{Model: model, Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
+				Wait: a.Settings().Duration(settings.ForegroundWait)}
 		}
 		return errors.Join(use(x, mind), x.Close())
 	}

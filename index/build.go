@@ -59,7 +59,7 @@ func newRecord(m vault.Memory, data []byte, f vault.File, lens [lengthFields]uin
 	}
 	for flag, on := range map[uint8]bool{
 		flagSupersedes: len(m.Supersedes) > 0, flagSuperseded: m.SupersededBy != "",
-		flagDoubts: len(m.MayOutdate) > 0, flagPrivate: m.Private, flagPinned: m.Pinned,
+		flagDoubts: len(m.MayOutdate) > 0, flagPending: m.Encoding == "pending", flagPrivate: m.Private, flagPinned: m.Pinned,
 		flagTimed: !m.ValidFrom.IsZero() || !m.ValidUntil.IsZero(),
 	} {
 		if on {

@@ -22,7 +22,7 @@ import (
 // schema names the layout, the analysis and the segment format. A change to
 // any of them is a new number, and with it a new folder: Bluge panics when it
 // meets segments of two versions in one.
-const schema = 6
+const schema = 7
 
 const magic = "stet search index 2\n"
 

@@ -54,6 +54,23 @@ func (h *Hit) doubt(doubts map[string]Doubt) {
 	}
 }
 
+// Pending counts the live memories that a model is still to finish, as the index was last
+// written; 0 where there is no index.
+func (x *Index) Pending() (n int) {
+	st, err := x.mem.written()
+	if err != nil {
+		return 0
+	}
+	defer runtime.KeepAlive(st)
+	for i := range st.man.recs {
+		r := &st.man.recs[i]
+		if r.flags&flagPending != 0 && vault.ClassOf(r.path) == vault.ClassMemory && (st.opened.hidden == nil || !st.opened.hidden[i]) {
+			n++
+		}
+	}
+	return n
+}
+
 // Doubted tells which memory may outdate the one with an id, as the index was last
 // written; nil for none, and where there is no index.
 func (x *Index) Doubted(ctx context.Context, id string) *Doubt {

@@ -65,6 +65,8 @@ const (
 	flagTimed
 	// flagDoubts marks a meta with mayOutdate.
 	flagDoubts
+	// flagPending marks encoding: pending.
+	flagPending
 )
 
 // sameFile reports whether f is, as far as the system tells, the file that r

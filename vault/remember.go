@@ -28,16 +28,16 @@ type Note struct {
 	Categories []string
 	Importance *float64 // 0 to 1
 	Pinned     bool
+	Private    bool
 	Created    time.Time // when it became known; zero = now
 	ID         string    // that it is to have; "" is a new one
 	// Form is a whole file to begin with, front matter and all, in place of
 	// Text. Its keys that say who a memory is are not taken over.
 	Form  []byte
-	Blank bool // Form is yet to be filled in: all that it says is its title
-	// Meta are further keys of the front matter, those that stet keeps among them.
-	Meta []KeyValue
+	Blank bool       // Form is yet to be filled in: all that it says is its title
+	Meta  []KeyValue `json:"-"` // further front matter keys, those that stet keeps among them
 	// Also stages what belongs into the commit of the note; it may run several times.
-	Also func(tx *Tx, stored Memory) error
+	Also func(tx *Tx, stored Memory) error `json:"-"`
 }
 
 // Write says who writes and how.
@@ -48,7 +48,7 @@ type Write struct {
 	Message string // subject instead of one made from the content
 	// Also stages what belongs into the commit of [Vault.Remember] beside its
 	// notes, the last of them with Each, or of a notebook's; it may run several times.
-	Also func(tx *Tx) error
+	Also func(tx *Tx) error `json:"-"`
 }
 
 // Why describes a commit by this writer.
@@ -66,7 +66,7 @@ const slugWidth = 60
 const maxScopeDepth = 3
 
 // Remember stores notes as memories, one file each, in one commit or, with
-// w.Each, in one commit each. It fails with [ErrInvalid] when a note cannot be
+// w.Each, in one each. It fails with [ErrInvalid] when a note cannot be
 // stored as asked, and then stores none. Of several notes by a machine, those that
 // were rejected before are left out and named in the result's warnings; one alone,
 // or all of them, is a [RejectedError].
@@ -197,11 +197,11 @@ func checkText(s string) error {
 	return nil
 }
 
-// ScopeFolder is the folder of a scope below memories/. Segments are slugged. It
-// fails with [ErrInvalid] for a scope that stet would not make.
+// ScopeFolder is the folder of a scope below memories/, which the scope itself need not
+// name. Segments are slugged. It fails with [ErrInvalid] for a scope that stet would not make.
 func ScopeFolder(scope string) (Path, error) {
 	parts := []string{"memories"}
-	for part := range strings.SplitSeq(scope, "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(scope, "/"), "memories/"), "/") {
 		if part == "" {
 			continue
 		}
@@ -280,6 +280,7 @@ func (d draft) render() ([]byte, error) {
 		set("categories", markdown.Strings(cleanList(d.Categories)), len(d.Categories) > 0),
 		set("importance", importance, d.Importance != nil),
 		set("pinned", markdown.Bool(true), d.Pinned),
+		set("private", markdown.Bool(true), d.Private),
 		set("created", created, true),
 		set("updated", stamp, true),
 		set("source", markdown.String(oneLine(d.Source)), d.Source != ""),

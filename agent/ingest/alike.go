@@ -27,7 +27,7 @@ func (d *gatherer) unspoken(dr *draft) bool {
 	if dr.self != nil {
 		return dr.self.Private || d.secret(dr.self.Path, dr.memory.Text)
 	}
-	return d.secret("memories/note.md", dr.memory.Text+"\n"+dr.note.Title)
+	return dr.note.Private || d.secret("memories/note.md", dr.memory.Text+"\n"+dr.note.Title)
 }
 
 func (d *gatherer) secret(p vault.Path, text string) bool {

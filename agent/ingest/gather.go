@@ -20,6 +20,7 @@ type gatherer struct {
 	stored   map[string]vault.Memory // what was read, by path
 	texts    map[string][]vault.Path // of short memories, by text, once they were needed
 	earlier  batch                   // notes of the same call
+	kept     *keeping                // holds new notes while the model is asked; nil for none
 	warnings []string
 }
 

@@ -48,16 +48,26 @@ var errMoved = fmt.Errorf("%w: what the new memory was compared with has changed
 
 // Remember stores notes as [vault.Vault.Remember] does, compared with what is stored and
 // with each other, by the rules and by mind, which may be nil. When the search fails
-// the notes are stored as they are, with a warning.
+// the notes are stored as they are, with a warning. While a model is asked, local state holds
+// the notes: when the process ends, [Recover] stores them.
 func Remember(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, notes []vault.Note, w vault.Write) (*Result, error) {
+	if mind == nil || w.DryRun || v.Waits(w) {
+		return remember(ctx, v, find, mind, notes, w, nil)
+	}
+	return keep(ctx, v, notes, w, func(k *keeping) (*Result, error) { return remember(ctx, v, find, mind, notes, w, k) })
+}
+
+// remember is [Remember] of notes that k, unless nil, keeps while a model is asked.
+func remember(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, notes []vault.Note, w vault.Write, k *keeping) (*Result, error) {
 	thoughts := map[int]thought{}
 	for attempt := 1; ; attempt++ {
 		d := newGatherer(ctx, v, find, mind, w)
-		d.thoughts = thoughts // nothing is asked twice
+		d.thoughts, d.kept = thoughts, k // nothing is asked twice
 		p, err := d.plan(notes)
 		if err != nil {
 			return nil, err
 		}
+		k.name(p)
 		res, err := p.remember(ctx, v, w)
 		if attempt < maxAttempts && errors.Is(err, errMoved) {
 			continue

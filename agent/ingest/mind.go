@@ -2,10 +2,12 @@ package ingest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/agent/encode"
 	"stet/agent/llm"
@@ -21,6 +23,9 @@ type Mind struct {
 	Meaning Meaner
 	// Similar is the cosine from which on two texts resemble each other.
 	Similar float64
+	// Wait bounds how long notes wait for all answers; 0 is no bound. What is not answered
+	// by then is stored by the rules and marked as pending.
+	Wait time.Duration
 }
 
 const (
@@ -65,14 +70,44 @@ func (d *gatherer) think(drafts []*draft) error {
 			return err
 		}
 	}
-	got, err := p.Think(d.ctx, notes)
+	got, err := d.ask(p, notes)
 	if err != nil {
 		return err
 	}
 	for k, i := range of {
 		d.thoughts[i] = thought{got[k], d.thoughts[i].near}
 	}
-	return d.weighAll(drafts)
+	if err := d.weighAll(drafts); err != nil {
+		return err
+	}
+	var failed []*draft
+	for _, dr := range drafts {
+		if dr.failed != nil && dr.self == nil {
+			failed = append(failed, dr)
+		}
+	}
+	return d.file(failed)
+}
+
+// ask asks the model, within the time that there is. It fails only with the cause of the
+// gatherer's context, or when the notes cannot be kept.
+func (d *gatherer) ask(p *pipeline.Pipeline, notes []pipeline.Note) ([]pipeline.Thought, error) {
+	if slices.ContainsFunc(notes, func(n pipeline.Note) bool { return n.Place || len(n.Near) > 0 }) {
+		if err := d.kept.hold(d.ctx); err != nil {
+			return nil, err
+		}
+	}
+	ctx := d.ctx
+	if wait := d.mind.Wait; wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, wait, fmt.Errorf("no answer within %s", wait))
+		defer cancel()
+	}
+	got, err := p.Think(ctx, notes)
+	if err != nil && d.ctx.Err() == nil {
+		err = nil // the time is over, and the thoughts say so
+	}
+	return got, err
 }
 
 // question is what the model is asked about a note, and beside which memories. What

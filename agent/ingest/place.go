@@ -21,14 +21,13 @@ type Placing struct {
 	Importance *place.Finding[float64]  `json:"importance,omitempty"`
 }
 
-// file gives the notes that no model is asked about a place, but nothing that was
-// given.
+// file gives places to the notes that no model places, but nothing that was given.
 func (d *gatherer) file(drafts []*draft) error {
 	var open []*draft
 	var texts, groups []string
 	group := map[string]int{} // of a topic
 	for _, dr := range drafts {
-		if dr.plan.Duplicate != nil || !d.unplaced(&dr.note) {
+		if dr.plan.Duplicate != nil || !d.unplaced(dr) {
 			continue
 		}
 		open = append(open, dr)
@@ -68,11 +67,12 @@ func (d *gatherer) file(drafts []*draft) error {
 
 // unplaced reports a note that lacks something the rules may say. A form says
 // itself what belongs into it.
-func (d *gatherer) unplaced(n *vault.Note) bool {
+func (d *gatherer) unplaced(dr *draft) bool {
+	n := &dr.note
 	if n.Form != nil || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
 		return false
 	}
-	return d.mind == nil || n.Scope != "" && n.Importance != nil
+	return d.mind == nil || n.Scope != "" && n.Importance != nil || dr.failed != nil || d.unspoken(dr)
 }
 
 // usable leaves out the scopes that stet would not make.
@@ -111,7 +111,7 @@ func (d *gatherer) asked(dr *draft, words []index.Word) place.Note {
 // fileOne gives a note what the rules found.
 func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 	n, told := &dr.note, Placing{Note: dr.i + 1}
-	if f := p.Scope; f.Rule != "" {
+	if f := p.Scope; f.Rule != "" && d.mayFile(dr, f) {
 		n.Scope, told.Scope = f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)
 		if vault.InScope(n.Scope, projects) {
@@ -123,7 +123,7 @@ func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 		n.Categories, told.Categories = f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)
 	}
-	if f := p.Importance; f.Rule != "" {
+	if f := p.Importance; f.Rule != "" && dr.failed == nil {
 		n.Importance, told.Importance = &f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)
 	}
@@ -131,6 +131,16 @@ func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 		dr.filed = &told
 	}
 	return err
+}
+
+// sureScope is the confidence from which on the rules' scope stays when the model failed.
+// Specified in DESIGN.md 5.2.
+const sureScope = 0.9
+
+// mayFile reports whether a scope that the rules found is given. Where a model failed they
+// must be sure, and what it said of stored memories was not said of those of a project.
+func (d *gatherer) mayFile(dr *draft, f place.Finding[string]) bool {
+	return dr.failed == nil || f.Confidence >= sureScope && (d.thoughts[dr.i].Actions == nil || !vault.InScope(f.Value, projects))
 }
 
 // spell writes categories as the memories that resemble the note do: the index has

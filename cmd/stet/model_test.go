@@ -70,6 +70,8 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 	case fault == "silent":
 		s.Always(llmtest.Silent())
 		ts.Setenv("STET_MODELS_"+strings.ToUpper(args[0])+"_TIMEOUT", (50 * time.Millisecond).String())
+	case fault == "hangs":
+		s.Always(llmtest.Silent())
 	case fault == "torn":
 		s.Always(llmtest.Torn(150))
 	case fault == "chatter":

@@ -24,6 +24,7 @@ func files(ctx context.Context, x *exam) error {
 		return err
 	}
 	ids, refs := map[string][]vault.Path{}, map[vault.Path][]string{}
+	pending := 0
 	for _, f := range list {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -47,6 +48,12 @@ func files(ctx context.Context, x *exam) error {
 			ids[m.ID] = append(ids[m.ID], f.Path)
 		}
 		refs[f.Path] = references(m)
+		if m.Encoding == "pending" && !m.Archived() {
+			pending++
+		}
+	}
+	if pending > 0 {
+		x.add(vault.Problem{ID: "pending", Text: fmt.Sprintf("%d memories wait for a model", pending), Hint: "stet encode finishes them", Advice: true})
 	}
 	x.duplicates(ctx, ids)
 	return x.dangling(ids, refs)

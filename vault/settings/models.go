@@ -8,6 +8,9 @@ import (
 // ModelsLimit is what models may cost a day.
 const ModelsLimit Name = "models.daily_limit_usd"
 
+// ForegroundWait bounds how long a command waits for a model.
+const ForegroundWait Name = "models.foreground_wait"
+
 // ModelKeys are the keys of one model.
 type ModelKeys struct{ Provider, Model, BaseURL, Mode, KeyEnv, Timeout, Price Name }
 
@@ -42,6 +45,8 @@ func modelKeys() []Key {
 				Meaning: "its price, where stet does not know it or knows it wrong; a server of your own network is free"},
 		)
 	}
+	out = append(out, Key{Name: ForegroundWait, Type: duration(), Unit: "time, as 15s or 1m", Default: "15s",
+		Meaning: "how long storing a memory waits for the model; what is not answered by then is stored by the rules and finished later"})
 	return append(out, Key{Name: ModelsLimit, Type: amount(), Unit: "dollars", Default: "1",
 		Meaning: "what all models together may cost a day (UTC); a call that could exceed it is not made"})
 }

@@ -25,6 +25,7 @@ type batchLine struct {
 	Importance *float64 `json:"importance"`
 	Kind       string   `json:"kind"`
 	Pinned     *bool    `json:"pinned"`
+	Private    *bool    `json:"private"`
 	Source     string   `json:"source"`
 }
 
@@ -92,6 +93,9 @@ func decodeNote(line []byte, note vault.Note) (vault.Note, error) {
 	}
 	if l.Pinned != nil {
 		note.Pinned = *l.Pinned
+	}
+	if l.Private != nil {
+		note.Private = *l.Private
 	}
 	return note, nil
 }

@@ -20,7 +20,7 @@ func rememberCommand() *console.Command {
 		Args:    "TEXT... | -", MaxArgs: -1,
 		Details: "Several words are joined by spaces; \"-\" reads the text from standard input.\n" +
 			"A batch file holds one JSON object per line with the keys text (required), title,\n" +
-			"scope, categories, importance, kind, pinned and source. It is stored whole or, when\n" +
+			"scope, categories, importance, kind, pinned, private and source. It is stored whole or, when\n" +
 			"a line is malformed, not at all: the error names the line.\n\n" +
 			"The text is compared with what is stored. What is said already is not stored again;\n" +
 			"what is no longer true (\"we switched from A to B\") goes to the archive in the same\n" +
@@ -47,6 +47,7 @@ func rememberCommand() *console.Command {
 			&cli.StringFlag{Name: "title", Aliases: []string{"t"}, Usage: "the `TITLE`; without one the first words name the file"},
 			&cli.StringFlag{Name: "source", Usage: "where it comes from, any `TEXT`"},
 			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant"},
+			&cli.BoolFlag{Name: "private", Usage: "show it to no model and to no agent"},
 			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
 			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
 			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
@@ -112,7 +113,7 @@ func noteFromFlags(in *console.Input) vault.Note {
 	return vault.Note{
 		Title: in.String("title"), Scope: in.String("scope"), Kind: in.String("kind"),
 		Source:     in.String("source"),
-		Categories: in.StringSlice("category"), Importance: number(in, "importance"), Pinned: in.Bool("pin"),
+		Categories: in.StringSlice("category"), Importance: number(in, "importance"), Pinned: in.Bool("pin"), Private: in.Bool("private"),
 	}
 }
 

@@ -38,6 +38,7 @@ type statusView struct {
 	Staged   []vault.Change      `json:"staged"`
 	Problems []vault.Problem     `json:"problems"`
 	Proposed int                 `json:"proposed"` // writes of agents that wait
+	Pending  int                 `json:"pending"`  // memories that a model is to finish
 	Last     *agent.Commit       `json:"last,omitempty"`
 }
 
@@ -62,17 +63,23 @@ func Status(ctx context.Context, e *console.Env) error {
 		return err
 	}
 	view.Proposed = len(waiting)
+	if x, err := e.Index(v, true); err == nil {
+		view.Pending = x.Pending()
+		if err := x.Close(); err != nil {
+			return err
+		}
+	}
 	if st.Last != nil {
 		last := agent.ViewCommit(*st.Last)
 		view.Last = &last
 	}
 	return e.Answer(view, func(w io.Writer) error {
-		_, err := io.WriteString(w, statusText(st, len(waiting)))
+		_, err := io.WriteString(w, statusText(st, len(waiting), view.Pending))
 		return err
 	})
 }
 
-func statusText(st *vault.Status, waiting int) string {
+func statusText(st *vault.Status, waiting, pending int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "vault   %s  (%s)\n", st.Root, where(st))
 	fmt.Fprintf(&b, "holds   %s\n", counts(st.Counts))
@@ -81,6 +88,9 @@ func statusText(st *vault.Status, waiting int) string {
 	}
 	if waiting > 0 {
 		fmt.Fprintf(&b, "waits   %d proposed by agents\n", waiting)
+	}
+	if pending > 0 {
+		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", pending)
 	}
 	if st.State != "" {
 		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
