@@ -78,7 +78,7 @@ func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error)
 		}
 		var mind *ingest.Mind
 		if model != nil {
-			mind = &ingest.Mind{Model: model, Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
+			mind = &ingest.Mind{Model: model, Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
 				Wait: a.Settings().Duration(settings.ForegroundWait)}
 		}
 		return errors.Join(use(x, mind), x.Close())

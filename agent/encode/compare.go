@@ -28,6 +28,20 @@ func Related(text, stored string) bool {
 // Keyed is [Related] without the words: it is what no measure of likeness sees.
 func Keyed(text, stored string) bool { return keyed(clausesOf(text), clausesOf(stored)) }
 
+// SameKind reports whether two texts name things of one kind, as two databases.
+func SameKind(a, b string) bool {
+	kind := func(text string) string {
+		for _, c := range clausesOf(text) {
+			if class, _, _, _ := find(products(), c.words); class != "" {
+				return class
+			}
+		}
+		return ""
+	}
+	k := kind(a)
+	return k != "" && k == kind(b)
+}
+
 func keyed(n, o []*clause) bool {
 	for _, a := range n {
 		for _, b := range o {
@@ -67,26 +81,6 @@ func SaysSame(stored, text string) bool {
 	}
 	named := names(n.clauses, o.clauses)
 	return holds(o.clauses, n.clauses) && subsequence(fixed(n.clauses, named), fixed(o.clauses, named)) && denials(o.clauses) == denials(n.clauses) && !qualified(n, o) && asked(o.clauses) == asked(n.clauses)
-}
-
-// SaysBoth reports whether a text says what two others say and nothing else, so that
-// it can stand in their place.
-func SaysBoth(merged, a, b string) bool {
-	x, y, m := read(Memory{Text: a}), read(Memory{Text: b}), read(Memory{Text: merged})
-	if x.hasCode() || y.hasCode() || m.hasCode() {
-		return false
-	}
-	both := slices.Concat(x.clauses, y.clauses)
-	return holds(m.clauses, x.clauses) && holds(m.clauses, y.clauses) &&
-		subset(fixed(m.clauses, names(m.clauses)), fixed(both, names(m.clauses))) && 4*missing(contents(m.clauses), contents(both)) < len(contents(m.clauses)) &&
-		(denials(m.clauses) > 0) == (denials(both) > 0) && (asked(m.clauses) > 0) == (asked(both) > 0)
-}
-
-// IsRest reports whether rest is what remains of a text from which something was
-// taken out: its own words in their order, fewer of them.
-func IsRest(text, rest string) bool {
-	x, y := folded(clausesOf(rest)), folded(clausesOf(text))
-	return len(contents(clausesOf(rest))) >= 2 && len(x) < len(y) && subsequence(x, y)
 }
 
 // holds reports whether in has every word of what that says something, and every

@@ -50,33 +50,3 @@ func TestSaysSame(t *testing.T) {
 		}
 	}
 }
-
-func TestSaysBothAndIsRest(t *testing.T) {
-	t.Parallel()
-	old, text := "The server Atlas runs backups at 3.", "The server Atlas stores backups in Zurich."
-	for merged, want := range map[string]bool{
-		"The server Atlas runs backups at 3 and stores them in Zurich.":             true,
-		"The server Atlas runs backups at 3. The server Atlas stores them in Bern.": false,
-		"The server Atlas runs backups and stores them in Zurich.":                  false,
-		"The server Atlas runs backups at 3, stores them in Zurich, costs $40.":     false,
-		"The server Atlas never runs backups at 3 and stores them in Zurich.":       false,
-		"Archive everything.": false,
-		"":                    false,
-	} {
-		if got := encode.SaysBoth(merged, old, text); got != want {
-			t.Errorf("SaysBoth(%q) = %v", merged, got)
-		}
-	}
-	whole := "Ann lives in Bern and works at Nordlicht."
-	for rest, want := range map[string]bool{
-		"Ann works at Nordlicht.": true,
-		"Ann works at Acme.":      false,
-		whole:                     false,
-		"":                        false,
-		"Ann.":                    false,
-	} {
-		if got := encode.IsRest(whole, rest); got != want {
-			t.Errorf("IsRest(%q) = %v", rest, got)
-		}
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func (d *gatherer) resembles(dr *draft, list []index.Likeness) error {
 		}
 		key := string(m.Path)
 		dr.cosine[key] = l.Cosine
-		if slices.ContainsFunc(dr.near, func(o encode.Memory) bool { return o.ID == key }) {
+		if d.near(dr, key) {
 			continue
 		}
 		d.stored[key] = m
@@ -105,40 +106,105 @@ func (d *gatherer) resembles(dr *draft, list []index.Likeness) error {
 	return err
 }
 
-// resembling are the stored memories that a note is judged beside: none unless one
-// of them resembles it; those that a rule or a change is about first, then those that
-// are nearest.
+// shown and shownBytes bound what a note is judged beside: how many stored memories, and
+// how much of them together. The first one is shown whatever its length.
+const (
+	shown      = 8
+	shownBytes = 2400
+)
+
+// resembling are the stored memories that a note is judged beside, the likeliest first.
+// What makes one likely adds up: words that both use, the rarer the heavier, an attribute
+// that both give a value to, a verdict of the rules, the same scope, and likeness in
+// meaning.
 func (d *gatherer) resembling(dr *draft) []vault.Memory {
-	type ranked struct {
+	type candidate struct {
 		vault.Memory
-		rank   int
-		cosine float64
+		stems []string
+		score float64
 	}
-	var all []ranked
+	var all []candidate
+	have := map[string]int{}
 	for _, o := range dr.near {
 		m := d.stored[o.ID]
 		if m.Private || !pipeline.Judgeable(o.Text) || d.secret(m.Path, o.Text) {
 			continue
 		}
-		r := ranked{m, 2, dr.cosine[o.ID]}
-		switch {
-		case slices.ContainsFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Old == o.ID }),
-			dr.cosine != nil && encode.Keyed(dr.memory.Text, o.Text):
-			r.rank = 0
-		case dr.cosine == nil && encode.Related(dr.memory.Text, o.Text), dr.cosine != nil && r.cosine >= d.mind.Similar:
-			r.rank = 1
+		c := candidate{Memory: m, stems: pipeline.Stems(o.Text + "\n" + m.Title)}
+		for _, s := range c.stems {
+			have[s]++
 		}
-		all = append(all, r)
+		all = append(all, c)
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.cosine, a.cosine))
-	})
-	if len(all) == 0 || all[0].rank == 2 {
-		return nil
+	mine := pipeline.Stems(dr.memory.Text + "\n" + dr.note.Title)
+	for i := range all {
+		c := &all[i]
+		key := string(c.Path)
+		for _, s := range c.stems {
+			if slices.Contains(mine, s) {
+				c.score += math.Log(1 + float64(len(all))/float64(have[s]))
+			}
+		}
+		if slices.ContainsFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Old == key }) {
+			c.score += certain
+		}
+		if body := string(c.Body); encode.Keyed(dr.memory.Text, body) || encode.SameKind(dr.memory.Text, body) {
+			c.score += sameAttribute
+		}
+		if dr.note.Scope != "" && vault.SlugScope(dr.note.Scope) == c.Scope {
+			c.score += sameScope
+		}
+		if cosine := dr.cosine[key]; cosine >= d.mind.Similar {
+			c.score += cosine * sameAttribute
+		}
 	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	var out []vault.Memory
-	for _, m := range all[:min(shown, len(all))] {
-		out = append(out, m.Memory)
+	size := 0
+	for _, c := range all {
+		if size += len(c.Body) + len(c.Title); c.score == 0 || len(out) == shown || len(out) > 0 && size > shownBytes {
+			break
+		}
+		out = append(out, c.Memory)
 	}
 	return out
+}
+
+// What the reasons to show a memory weigh; a word that it alone shares weighs about 3.
+const (
+	certain       = 8
+	sameAttribute = 3
+	sameScope     = 0.5
+)
+
+// neighbours are the memories of a note's scope, where they are few: what shares no word
+// with the note may still be what it changes.
+func (d *gatherer) neighbours(dr *draft) error {
+	if dr.note.Scope == "" {
+		return nil
+	}
+	scope := vault.SlugScope(dr.note.Scope)
+	if d.voc == nil || d.voc.All.Scopes[scope] > fewNeighbours {
+		return nil
+	}
+	all, err := d.v.List(d.ctx, vault.Filter{Scope: scope})
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		key := string(m.Path)
+		if m.Scope != scope || m.Problem != "" || m.SupersededBy != "" || m.Private || !dr.follows(m) || d.near(dr, key) {
+			continue
+		}
+		d.stored[key] = m
+		dr.near = append(dr.near, storedMemory(m))
+	}
+	return nil
+}
+
+// fewNeighbours bounds a scope that is read as a whole.
+const fewNeighbours = 48
+
+func (d *gatherer) near(dr *draft, key string) bool {
+	return slices.ContainsFunc(dr.near, func(o encode.Memory) bool { return o.ID == key })
 }

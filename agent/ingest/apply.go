@@ -145,6 +145,7 @@ func (it *Item) sign(doc *markdown.Document, m vault.Memory) (err error) {
 func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
 	s.stored[i] = m
 	why := tx.Why()
+	why.Body = strings.TrimSpace(why.Body + "\n" + strings.Join(s.Items[i].Refused, "\n"))
 	for _, d := range s.Items[i].Decisions {
 		old := d.old
 		if d.Note > 0 {

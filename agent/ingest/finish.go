@@ -106,7 +106,7 @@ func (f *finisher) run() error {
 		}
 		d := newGatherer(f.ctx, f.v, f.find, nil, f.w)
 		if f.mind != nil && !f.gone {
-			d.mind = &Mind{Model: f.mind.Model, Meaning: f.mind.Meaning, Similar: f.mind.Similar}
+			d.mind = &Mind{Model: f.mind.Model, Now: f.mind.Now, Meaning: f.mind.Meaning, Similar: f.mind.Similar}
 		}
 		drafts, rest, err := f.take(d, waiting)
 		if err != nil {

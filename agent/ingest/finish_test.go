@@ -103,7 +103,7 @@ func drawWishes(r *rapid.T) []wish {
 	var out []wish
 	for range 5 {
 		out = append(out, wish{
-			rapid.SampledFrom([]string{"keep", "supersede", "conflict", "duplicate", "update", "delete"}).Draw(r, "action"),
+			rapid.SampledFrom([]string{"keep", "supersede", "conflict", "duplicate", "update", "correct", "delete"}).Draw(r, "action"),
 			rapid.SampledFrom([]string{"", "---\nid: x\n---\n", rapid.String().Draw(r, "any text")}).Draw(r, "own"),
 			rapid.IntRange(0, 4).Draw(r, "text"), rapid.SampledFrom([]float64{0, 0.8, 0.9, 1, 7}).Draw(r, "confidence"),
 		})
@@ -118,9 +118,10 @@ func granting(wishes []wish, raw string, heard func(note string)) func(prompts.J
 		var out prompts.Judged
 		for i, s := range j.Stored {
 			heard(s.Note)
-			w := wishes[i]
+			w := wishes[i%len(wishes)]
 			said := []string{w.own, s.Note, j.Note, s.Note + " " + j.Note, strings.TrimSuffix(s.Note, ".") + " and " + j.Note}[w.text]
-			out.Actions = append(out.Actions, prompts.Action{Number: s.Number, Action: w.action, Text: said, Confidence: w.confidence})
+			quote := []string{s.Note, "", s.Note[:strings.LastIndex(s.Note, " ")], s.Note[strings.Index(s.Note, " ")+1:], w.own}[w.text]
+			out.Actions = append(out.Actions, prompts.Action{Number: s.Number, Quote: quote, Action: w.action, Text: said, Confidence: w.confidence})
 		}
 		data, err := json.Marshal(out)
 		if err != nil {

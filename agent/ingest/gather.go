@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/agent/encode"
+	"stet/index"
 	"stet/markdown"
 	"stet/vault"
 )
@@ -19,6 +20,7 @@ type gatherer struct {
 	thoughts map[int]thought         // what the model said, by note
 	stored   map[string]vault.Memory // what was read, by path
 	texts    map[string][]vault.Path // of short memories, by text, once they were needed
+	voc      *index.Vocabulary       // of what is stored, nil before it is needed
 	earlier  batch                   // notes of the same call
 	kept     *keeping                // holds new notes while the model is asked; nil for none
 	warnings []string
@@ -38,6 +40,7 @@ type draft struct {
 	filed   *Placing
 	decided []string // what said so, for "classified_by"
 	failed  error    // why the model was no help
+	refused []string // what the model wanted and did not get, as a sentence each
 	// cosine tells how near stored memories are in meaning, nil where nobody knows.
 	cosine map[string]float64
 	more   bool // there may be more that shares a word with it than near has

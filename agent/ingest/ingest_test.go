@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -34,8 +35,23 @@ func (l *lister) Nearby(ctx context.Context, _ string, _ int) (out []vault.Path,
 	return out, err
 }
 
-func (l *lister) Vocabulary(_ context.Context, texts, groups []string, _ bool) (*index.Vocabulary, error) {
-	return &index.Vocabulary{Words: make([][]index.Word, len(texts)), Groups: make([]index.Usage, len(groups))}, l.fail
+func (l *lister) Vocabulary(ctx context.Context, texts, groups []string, _ bool) (*index.Vocabulary, error) {
+	v := &index.Vocabulary{Words: make([][]index.Word, len(texts)), Groups: make([]index.Usage, len(groups))}
+	if texts != nil { // for the rules that file: no word is known
+		return v, l.fail
+	}
+	v.All = index.Usage{Scopes: map[string]int{}, Categories: map[string]int{}}
+	all, err := l.v.List(ctx, vault.Filter{})
+	for _, m := range all {
+		if m.Private {
+			continue
+		}
+		v.All.Scopes[m.Scope]++
+		for _, c := range m.Categories {
+			v.All.Categories[c]++
+		}
+	}
+	return v, cmp.Or(l.fail, err)
 }
 
 func store(t *testing.T, v *vault.Vault, find ingest.Searcher, w vault.Write, texts ...string) *ingest.Result {

@@ -12,12 +12,15 @@ import (
 	"stet/agent/encode"
 	"stet/agent/llm"
 	"stet/agent/pipeline"
+	"stet/agent/place"
+	"stet/markdown"
 	"stet/vault"
 )
 
 // A Mind is a model that helps the rules.
 type Mind struct {
 	Model    llm.Client
+	Now      time.Time // as models are told; zero tells them nothing
 	Progress func(done, total int)
 	// Meaning finds what resembles a note; without it shared words do.
 	Meaning Meaner
@@ -28,12 +31,11 @@ type Mind struct {
 	Wait time.Duration
 }
 
+// offered bounds the scopes, and the categories, that a model is told of; told how many
+// categories say what a scope holds.
 const (
-	// shown is how many stored memories a note is judged beside. Specified in
-	// DESIGN.md 5.2.
-	shown = 5
-	// offered bounds the scopes, and the categories, that a model is told of.
-	offered = 60
+	offered = 24
+	told    = 3
 )
 
 // A thought is what the model made of a note, and beside which memories.
@@ -51,25 +53,25 @@ func (d *gatherer) think(drafts []*draft) error {
 	if err := d.liken(drafts); err != nil {
 		return err
 	}
-	p := &pipeline.Pipeline{Model: d.mind.Model, Progress: d.mind.Progress}
+	p := &pipeline.Pipeline{Model: d.mind.Model, Now: d.mind.Now, Progress: d.mind.Progress}
 	var notes []pipeline.Note
 	var of []int
-	place := false
+	if err := d.count(); err != nil {
+		return err
+	}
 	for i := range drafts {
 		dr := drafts[i]
 		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil {
 			continue
 		}
-		n, near := d.question(dr)
-		d.thoughts[i] = thought{near: near}
-		notes, of, place = append(notes, n), append(of, i), place || n.Place
-	}
-	if place {
-		var err error
-		if p.Scopes, p.Categories, err = d.vocabulary(); err != nil {
+		n, near, err := d.question(dr)
+		if err != nil {
 			return err
 		}
+		d.thoughts[i] = thought{near: near}
+		notes, of = append(notes, n), append(of, i)
 	}
+	p.Scopes, p.Categories = d.vocabulary()
 	got, err := d.ask(p, notes)
 	if err != nil {
 		return err
@@ -112,44 +114,64 @@ func (d *gatherer) ask(p *pipeline.Pipeline, notes []pipeline.Note) ([]pipeline.
 
 // question is what the model is asked about a note, and beside which memories. What
 // looks like a secret is shown to nobody.
-func (d *gatherer) question(dr *draft) (pipeline.Note, []vault.Memory) {
+func (d *gatherer) question(dr *draft) (pipeline.Note, []vault.Memory, error) {
 	n, text := dr.note, dr.memory.Text
-	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Place: !dr.placed && (n.Scope == "" || n.Importance == nil)}
+	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Author: author(dr.memory.Authority), When: n.Created,
+		Place: d.voc != nil && !dr.placed && (n.Scope == "" || n.Importance == nil)}
 	if d.unspoken(dr) {
-		return pipeline.Note{}, nil
+		return pipeline.Note{}, nil, nil
 	}
 	if !pipeline.Judgeable(text) {
-		return q, nil
+		return q, nil, nil
 	}
-	var near []vault.Memory
-	for _, o := range d.resembling(dr) {
-		near = append(near, o)
-		q.Near = append(q.Near, pipeline.Stored{Text: strings.TrimSpace(string(o.Body)), Scope: o.Scope, When: o.Created})
+	if err := d.neighbours(dr); err != nil {
+		return q, nil, err
 	}
-	return q, near
+	near := d.resembling(dr)
+	for _, o := range near {
+		word, err := d.wordOf(o)
+		if err != nil {
+			return q, nil, err
+		}
+		q.Near = append(q.Near, stored(o, word))
+	}
+	return q, near, nil
 }
 
-// vocabulary lists the scopes and categories in use, the most used first. Those of
-// private memories alone are nobody's business, and neither is a scope that stet
-// would not make.
-func (d *gatherer) vocabulary() (scopes, categories []string, err error) {
-	all, err := d.v.List(d.ctx, vault.Filter{})
-	if err != nil {
-		return nil, nil, err
+// stored is a memory as the pipeline sees it.
+func stored(m vault.Memory, word encode.Authority) pipeline.Stored {
+	return pipeline.Stored{Text: strings.TrimSpace(string(m.Body)), Title: m.Title, Scope: m.Scope, Author: author(word), When: m.Created}
+}
+
+// author is who says something, as a model is told.
+func author(word encode.Authority) string {
+	if word >= encode.Statement {
+		return "user"
 	}
-	inScope, inCategory := map[string]int{}, map[string]int{}
-	for _, m := range all {
-		if m.Private {
-			continue
-		}
-		if folder, err := vault.ScopeFolder(m.Scope); err == nil && string(folder) == "memories"+m.Scope {
-			inScope[m.Scope]++
-		}
-		for _, c := range m.Categories {
-			inCategory[c]++
-		}
+	return "agent"
+}
+
+// count looks up which scopes and categories are in use. Where that fails, nothing is
+// filed and no scope is read as a whole.
+func (d *gatherer) count() (err error) {
+	if d.voc, err = d.find.Vocabulary(d.ctx, nil, nil, false); err != nil {
+		d.voc = nil
+		d.warnings = append(d.warnings, fmt.Sprintf("not filed by the model: %v", err))
 	}
-	return mostUsed(inScope), mostUsed(inCategory), nil
+	return context.Cause(d.ctx)
+}
+
+// vocabulary lists the scopes and categories in use, the most used first, but no scope
+// that stet would not make. Private memories do not count.
+func (d *gatherer) vocabulary() (scopes []pipeline.Scope, categories []string) {
+	if d.voc == nil {
+		return nil, nil
+	}
+	for _, s := range mostUsed(usable(place.Usage(d.voc.All)).Scopes) {
+		holds := mostUsed(d.voc.Tagged[s])
+		scopes = append(scopes, pipeline.Scope{Path: s, Holds: strings.Join(holds[:min(told, len(holds))], ", ")})
+	}
+	return scopes, mostUsed(d.voc.All.Categories)
 }
 
 func mostUsed(counts map[string]int) []string {
@@ -206,10 +228,17 @@ func (d *gatherer) place(dr *draft, t *thought) (err error) {
 		}
 	}
 	if len(n.Categories) == 0 {
+		d.spell(dr, p.Categories) // the index has them in lower case
 		n.Categories = p.Categories
 	}
 	if n.Importance == nil {
 		n.Importance = &p.Importance
+	}
+	for key, date := range map[string]string{"valid_from": p.ValidFrom, "valid_until": p.ValidUntil, "when": p.When} {
+		given := slices.ContainsFunc(n.Meta, func(kv vault.KeyValue) bool { return kv.Key == key })
+		if date != "" && !given && dr.self == nil {
+			n.Meta = append(slices.Clip(n.Meta), vault.KeyValue{Key: key, Value: markdown.String(date)})
+		}
 	}
 	dr.decided = append(dr.decided, d.rule())
 	return err
@@ -253,13 +282,21 @@ func (d *gatherer) weigh(dr *draft, t *thought) error {
 	for i, v := range dr.plan.Verdicts {
 		ruled[v.Old] = &dr.plan.Verdicts[i]
 	}
+	q := pipeline.Note{Text: strings.TrimSpace(dr.memory.Text), Title: dr.note.Title, Scope: dr.note.Scope}
+	for _, o := range t.near {
+		q.Near = append(q.Near, stored(o, encode.Inference))
+	}
+	rulings := pipeline.Weigh(q, t.Actions)
 	var verdicts []encode.Verdict
 	var instead *encode.Verdict // of writing the note
 	for i, a := range t.Actions {
 		key := string(t.near[i].Path)
-		v, err := d.weighOne(dr, t.near[i], ruled[key], a)
+		v, err := d.weighOne(dr, t.near[i], ruled[key], a, rulings[i])
 		if err != nil {
 			return err
+		}
+		if why := rulings[i].Refused; why != "" && (v == nil || v.Rule == d.rule()) {
+			dr.refuse(t.near[i], a, why)
 		}
 		delete(ruled, key)
 		switch {

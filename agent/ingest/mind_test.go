@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -51,12 +52,19 @@ func (p *puppet) Generate(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: text, Stop: llm.StopEnd}, nil
 }
 
-// all is one action for every stored note.
+// all is one action for every stored note, a removal of the words that text holds or, when
+// it is empty, of the note whole.
 func all(action, text string, confidence float64) func(prompts.Judge) string {
 	return func(j prompts.Judge) string {
 		var out prompts.Judged
 		for _, s := range j.Stored {
-			out.Actions = append(out.Actions, prompts.Action{Number: s.Number, Action: action, Text: text, Confidence: confidence})
+			a := prompts.Action{Number: s.Number, Action: action, Confidence: confidence}
+			if action == "supersede" {
+				a.Quote = cmp.Or(text, s.Note)
+			} else {
+				a.Text = text
+			}
+			out.Actions = append(out.Actions, a)
 		}
 		data, err := json.Marshal(out)
 		if err != nil {
@@ -91,8 +99,8 @@ func TestWhatBecomesOfWhatAModelWants(t *testing.T) {
 	}{
 		{name: "sure", stored: "I take the tram to the office in Zurich.", text: "The office in Zurich closed in May.", action: "supersede", confidence: 0.9, want: "supersede"},
 		{name: "unsure", stored: "I take the tram to the office in Zurich.", text: "The office in Zurich closed in May.", action: "supersede", confidence: 0.6, want: "conflict", body: "I take the tram to the office in Zurich."},
-		{name: "a part", stored: "I take the tram to the office and eat in the canteen.", text: "From May on the office has no canteen.", action: "supersede", said: "I take the tram to the office.", confidence: 0.9, want: "supersede", body: "I take the tram to the office."},
-		{name: "a part that it made up", stored: "I take the tram to the office and eat in the canteen.", text: "From May on the office has no canteen.", action: "supersede", said: "I walk to the office.", confidence: 0.9, want: "conflict", body: "I take the tram to the office and eat in the canteen."},
+		{name: "a part", stored: "I take the tram to the office and eat in the canteen.", text: "From May on the office has no canteen.", action: "supersede", said: "eat in the canteen", confidence: 0.9, want: "supersede", body: "I take the tram to the office."},
+		{name: "a part that it made up", stored: "I take the tram to the office and eat in the canteen.", text: "From May on the office has no canteen.", action: "supersede", said: "I eat at home", confidence: 0.9, want: "conflict", body: "I take the tram to the office and eat in the canteen."},
 		{name: "the rules are sure", stored: "We use PostgreSQL.", text: "We switched from PostgreSQL to MySQL.", action: "keep", confidence: 1, want: "conflict", body: "We use PostgreSQL."},
 		{name: "both are sure", stored: "We use PostgreSQL.", text: "We switched from PostgreSQL to MySQL.", action: "supersede", said: "no rest of it", confidence: 0.5, want: "supersede"},
 		{name: "the rules are not sure, the model is", stored: "The staging server sends emails.", text: "The staging server never sends emails.", action: "keep", confidence: 0.9, body: "The staging server sends emails."},
@@ -305,7 +313,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		var wishes []wish
 		for range 5 {
 			wishes = append(wishes, wish{
-				rapid.SampledFrom([]string{"keep", "supersede", "conflict", "duplicate", "update"}).Draw(r, "action"),
+				rapid.SampledFrom([]string{"keep", "supersede", "conflict", "duplicate", "update", "correct"}).Draw(r, "action"),
 				rapid.SampledFrom([]string{"", "---\nid: x\n---\n", rapid.String().Draw(r, "any text")}).Draw(r, "own"),
 				rapid.IntRange(0, 4).Draw(r, "text"), rapid.SampledFrom([]float64{0, 0.8, 0.9, 1}).Draw(r, "confidence"),
 			})

@@ -35,6 +35,8 @@ type Item struct {
 	Decisions []Decision `json:"decisions,omitempty"` // at most one for each stored memory
 	Filed     *Placing   `json:"filed,omitempty"`     // what rules say of its place
 	Pending   string     `json:"pending,omitempty"`   // why the model could not help
+	// Refused says what the model wanted and did not get, a sentence each.
+	Refused []string `json:"refused,omitempty"`
 
 	note vault.Note // as it is to be written
 	self *vault.Memory
@@ -115,6 +117,7 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 		if it.Outcome == Skip && it.Decisions[0].Note > 0 {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("note %d was left out: %s says the same", dr.i+1, it.Decisions[0].Place()))
 		}
+		p.Warnings = append(p.Warnings, it.Refused...)
 		p.Items = append(p.Items, it)
 	}
 	p.mark()
@@ -122,7 +125,7 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 }
 
 func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item {
-	it := Item{Outcome: Insert, Filed: dr.filed, note: dr.note, self: dr.self}
+	it := Item{Outcome: Insert, Filed: dr.filed, Refused: dr.refused, note: dr.note, self: dr.self}
 	if dr.failed != nil {
 		it.Pending = dr.failed.Error()
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"strings"
 
 	"stet/agent/encode"
@@ -11,78 +12,76 @@ import (
 // unsure is the confidence of what was taken back because somebody disagrees.
 const unsure = 0.7
 
-// weighOne is what becomes of one stored memory, nil for nothing. Between the rules
-// and the model the less destructive one wins, and where one of them is sure of a
-// contradiction it never goes unsaid.
-func (d *gatherer) weighOne(dr *draft, old vault.Memory, rule *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
-	v := &encode.Verdict{Old: string(old.Path), Rule: d.rule(), Confidence: a.Confidence, Said: strings.TrimSpace(dr.memory.Text), Was: strings.TrimSpace(string(old.Body))}
-	conflict := func() *encode.Verdict {
-		v.Kind, v.Confidence, v.Rest = encode.Conflict, min(v.Confidence, unsure), ""
-		return v
-	}
-	switch a.Kind {
-	case pipeline.Supersede:
+// weighOne is what becomes of one stored memory, nil for nothing: what the words allow of
+// an action, and whose word counts more. Between the rules and the model the less
+// destructive one wins, and where one of them is sure of a contradiction it never goes
+// unsaid.
+func (d *gatherer) weighOne(dr *draft, old vault.Memory, rule *encode.Verdict, a pipeline.Action, r pipeline.Ruling) (*encode.Verdict, error) {
+	v := &encode.Verdict{Kind: encode.Kind(r.Kind), Old: string(old.Path), Rule: d.rule(), Confidence: a.Confidence, Rest: r.Text, Gone: r.Gone,
+		Said: strings.TrimSpace(dr.memory.Text), Was: strings.TrimSpace(string(old.Body))}
+	changes := r.Kind == pipeline.Supersede || r.Kind == pipeline.Update
+	if changes {
 		may, err := d.mayChange(dr, old)
-		return superseded(v, rule, a, may, conflict), err
+		if err != nil {
+			return nil, err
+		}
+		if !may {
+			dr.refuse(old, a, "it is a person's word, or the later one")
+			r.Kind = pipeline.Conflict
+			if a.Kind == pipeline.Update {
+				r.Kind = pipeline.Keep
+			}
+		}
+	}
+	proven := rule != nil && rule.Kind == encode.Supersede
+	switch r.Kind {
+	case pipeline.Supersede:
+		if proven && (rule.Rest != "" || r.Text == "") {
+			return rule, nil // they agree
+		}
+		return v, nil
 	case pipeline.Conflict:
-		return conflict(), nil
-	case pipeline.Duplicate, pipeline.Update:
-		if rule != nil {
+		if proven && a.Kind == pipeline.Supersede {
 			return rule, nil
 		}
-		return d.instead(dr, old, v, a)
+		v.Kind, v.Confidence, v.Rest, v.Gone = encode.Conflict, min(v.Confidence, unsure), "", nil
+		return v, nil
+	case pipeline.Duplicate, pipeline.Update:
+		if rule != nil && rule.Kind != encode.Flag {
+			return rule, nil
+		}
+		if dr.note.Blank || dr.note.Form != nil {
+			return nil, nil
+		}
+		return v, nil
 	}
 	switch {
 	case rule == nil:
 		return nil, nil
+	case a.Kind == pipeline.Duplicate, a.Kind == pipeline.Update, a.Kind == pipeline.Correct:
+		return rule, nil
+	case rule.Kind == encode.Flag && a.Kind == pipeline.Keep && a.Confidence >= encode.Sure:
+		return nil, nil // the rules guess, and the model is sure
+	case rule.Kind == encode.Flag:
+		return rule, nil
 	case rule.Kind == encode.Supersede, dr.memory.Authority < encode.Statement, a.Confidence < encode.Sure:
 		taken := *rule
-		taken.Kind, taken.Confidence, taken.Rest = encode.Conflict, min(rule.Confidence, unsure), ""
+		taken.Kind, taken.Confidence, taken.Rest, taken.Gone = encode.Conflict, min(rule.Confidence, unsure), "", nil
 		return &taken, nil
 	}
 	return nil, nil // the rules were not sure, and the model is
 }
 
-// superseded is what becomes of a memory that the model takes for untrue.
-func superseded(v, rule *encode.Verdict, a pipeline.Action, may bool, conflict func() *encode.Verdict) *encode.Verdict {
-	rest := a.Text
-	if rest != "" && !encode.IsRest(v.Was, rest) {
-		rest = "" // it is not what remains of the memory
+// refuse keeps what a model wanted and does not get, to be told.
+func (dr *draft) refuse(old vault.Memory, a pipeline.Action, why string) {
+	wanted := strings.TrimSpace(fmt.Sprintf("%s %s", a.Kind, old.Path))
+	if a.Quote != "" {
+		wanted += fmt.Sprintf(" where it says %q", a.Quote)
 	}
-	switch {
-	case rule != nil && rule.Kind == encode.Supersede: // they agree
-		agreed := *rule
-		if agreed.Rest == "" {
-			agreed.Rest = rest
-		}
-		return &agreed
-	case !may, a.Confidence < encode.Sure, a.Text != rest:
-		return conflict()
+	if a.Text != "" {
+		wanted += fmt.Sprintf(" with %q", a.Text)
 	}
-	v.Kind, v.Rest = encode.Supersede, rest
-	return v
-}
-
-// instead is a stored memory that makes writing the note needless, nil unless the
-// words bear that out.
-func (d *gatherer) instead(dr *draft, old vault.Memory, v *encode.Verdict, a pipeline.Action) (*encode.Verdict, error) {
-	if a.Kind == pipeline.Duplicate {
-		v.Kind = encode.Duplicate
-		if dr.note.Blank || !encode.SaysSame(v.Was, v.Said) {
-			return nil, nil
-		}
-		return v, nil
-	}
-	v.Kind, v.Rest = encode.Update, a.Text
-	// A memory of several lines has a form of its own, which no model rewrites.
-	if strings.Contains(v.Was, "\n") || strings.Contains(v.Rest, "\n") || dr.note.Form != nil || !encode.SaysBoth(v.Rest, v.Was, v.Said) {
-		return nil, nil
-	}
-	may, err := d.mayChange(dr, old)
-	if !may {
-		return nil, err
-	}
-	return v, err
+	dr.refused = append(dr.refused, fmt.Sprintf("The model wanted to %s: refused, %s.", wanted, why))
 }
 
 // mayChange reports whether the word of whoever writes counts as much as that of the

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -29,17 +28,23 @@ func request(task string, p prompt) llm.Request {
 	return llm.Request{Task: task, System: p.System(), MaxTokens: answer, Messages: []llm.Message{{Role: llm.User, Text: p.User()}}}
 }
 
-func absurd(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", llm.ErrAbsurd, fmt.Sprintf(format, args...))
+func day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
 }
 
 func (r *run) place(ctx context.Context, n Note) (*Placed, error) {
-	req := request(taskPlace, prompts.Place{Note: cut(n.Text, maxText), Title: n.Title, Kind: n.Kind, Scopes: r.Scopes, Categories: r.Categories})
-	said, _, err := llm.Ask[prompts.Placed](ctx, r.Model, "place", req)
+	p := prompts.Place{Today: day(r.Now), Note: cut(n.Text, maxText), Title: n.Title, Kind: n.Kind, Date: day(n.When), Categories: r.Categories}
+	for _, s := range r.Scopes {
+		p.Scopes = append(p.Scopes, prompts.Scope(s))
+	}
+	said, _, err := llm.Ask[prompts.Placed](ctx, r.Model, "place", request(taskPlace, p))
 	if err != nil {
 		return nil, err
 	}
-	return r.placed(said), nil
+	return r.placed(n, said), nil
 }
 
 const (
@@ -50,8 +55,9 @@ const (
 
 // placed brings an answer into bounds. A scope or category that is in use is taken as
 // it is written there.
-func (r *run) placed(said prompts.Placed) *Placed {
+func (r *run) placed(n Note, said prompts.Placed) *Placed {
 	out := &Placed{Scope: r.scope(said.Scope), Importance: 0.5}
+	out.ValidFrom, out.ValidUntil, out.When = r.dates(n, said)
 	if f := said.Importance; f != nil {
 		out.Importance = math.Round(max(min(*f, 1), 0)*100) / 100
 	}
@@ -70,7 +76,11 @@ func (r *run) placed(said prompts.Placed) *Placed {
 
 // scope is the scope that a model means. Nothing makes a new project.
 func (r *run) scope(said string) string {
-	if known := inUse(r.Scopes, said); known != "" {
+	scopes := make([]string, len(r.Scopes))
+	for i, s := range r.Scopes {
+		scopes[i] = s.Path
+	}
+	if known := inUse(scopes, said); known != "" {
 		return known
 	}
 	var parts []string
@@ -83,7 +93,7 @@ func (r *run) scope(said string) string {
 		parts = parts[1:]
 	}
 	for n := len(parts); n > 0; n-- {
-		if known := inUse(r.Scopes, "/"+strings.Join(parts[:n], "/")); known != "" {
+		if known := inUse(scopes, "/"+strings.Join(parts[:n], "/")); known != "" {
 			return strings.Join(append([]string{known}, parts[n:min(n+maxNew, len(parts))]...), "/")
 		}
 	}
@@ -92,6 +102,40 @@ func (r *run) scope(said string) string {
 	}
 	return "/" + strings.Join(parts[:min(maxNew, len(parts))], "/")
 }
+
+// dates are those of an answer that can be right: days, none of them centuries away. A
+// memory is not found outside of its dates, so that none begins after it was written, and
+// one ends only where its words say that it does.
+func (r *run) dates(n Note, said prompts.Placed) (from, until, when string) {
+	written := n.When
+	if written.IsZero() {
+		written = r.Now
+	}
+	words := wordsOf(n.Text)
+	if !has(words, timed()) && !slices.ContainsFunc(words, number) {
+		return "", "", ""
+	}
+	read := func(s string) (time.Time, string) {
+		s, _, _ = strings.Cut(strings.TrimSpace(s), "T")
+		t, err := time.Parse(time.DateOnly, s)
+		if err != nil || t.Before(written.AddDate(-maxYears, 0, 0)) || t.After(written.AddDate(maxYears, 0, 0)) {
+			return time.Time{}, ""
+		}
+		return t, s
+	}
+	begin, from := read(said.ValidFrom)
+	end, until := read(said.ValidUntil)
+	if begin.After(written) {
+		from = ""
+	}
+	if end.Before(begin) || end.Before(written.UTC().Truncate(24*time.Hour)) || !has(words, hedging()) {
+		until = ""
+	}
+	_, when = read(said.When)
+	return from, until, when
+}
+
+const maxYears = 120 // between a note and a date it names
 
 // plain is s as a part of a scope or a category: letters, digits and few signs in lower
 // case, "" when there is no letter or digit in it.
@@ -121,55 +165,39 @@ func inUse(list []string, said string) string {
 }
 
 func (r *run) judge(ctx context.Context, n Note) ([]Action, error) {
-	j := prompts.Judge{Note: n.Text, Scope: n.Scope}
+	j := prompts.Judge{Today: day(r.Now), Note: n.Text, Title: n.Title, Date: day(n.When), Author: n.Author, Scope: n.Scope}
 	for i, s := range n.Near {
-		date := ""
-		if !s.When.IsZero() {
-			date = s.When.UTC().Format(time.DateOnly)
-		}
-		j.Stored = append(j.Stored, prompts.Stored{Number: i + 1, Note: s.Text, Scope: s.Scope, Date: date})
+		j.Stored = append(j.Stored, prompts.Stored{Number: i + 1, Note: s.Text, Title: s.Title, Scope: s.Scope, Date: day(s.When), Author: s.Author})
 	}
 	said, _, err := llm.Ask[prompts.Judged](ctx, r.Model, "judge", request(taskJudge, j))
 	if err != nil {
 		return nil, err
 	}
-	return actions(said, len(n.Near))
+	return actions(said, len(n.Near)), nil
 }
 
-// actions checks an answer about so many memories: each stands in it once, and no
-// other one.
-func actions(said prompts.Judged, shown int) ([]Action, error) {
+// actions are those of an answer about so many memories, one for each. A memory that the
+// answer leaves out is kept, and so is one that it names twice with different actions.
+func actions(said prompts.Judged, shown int) []Action {
 	out := make([]Action, shown)
+	for i := range out {
+		out[i].Kind = Keep
+	}
+	seen := map[int]Action{}
 	for _, a := range said.Actions {
-		switch {
-		case a.Number < 1 || a.Number > shown:
-			return nil, absurd("it names note %d of %d", a.Number, shown)
-		case out[a.Number-1].Kind != "":
-			return nil, absurd("it names note %d twice", a.Number)
-		case !(a.Confidence >= 0 && a.Confidence <= 1):
-			return nil, absurd("confidence is %v", a.Confidence)
-		case len(a.Text) > 2*maxText || strings.ContainsRune(a.Text, 0):
-			return nil, absurd("the text for note %d cannot be one", a.Number)
+		if a.Number < 1 || a.Number > shown {
+			continue
 		}
-		got := Action{Kind: Kind(a.Action), Confidence: a.Confidence}
-		switch got.Kind {
-		case Supersede, Update:
-			got.Text = strings.TrimSpace(a.Text)
-		case Keep, Conflict, Duplicate:
-		default:
-			return nil, absurd("there is no action %q", cut(a.Action, maxPart))
+		got := Action{Kind: Kind(a.Action), Quote: strings.TrimSpace(a.Quote), Text: strings.TrimSpace(a.Text), Confidence: max(min(a.Confidence, 1), 0)}
+		if got.Kind == "" || len(got.Text) > 2*maxText || strings.ContainsRune(got.Text+got.Quote, 0) {
+			got = Action{Kind: Keep}
 		}
-		if got.Kind == Update && got.Text == "" {
-			return nil, absurd("note %d is to say nothing", a.Number)
+		if before, twice := seen[a.Number]; twice && before != got {
+			got = Action{Kind: Keep}
 		}
-		out[a.Number-1] = got
+		seen[a.Number], out[a.Number-1] = got, got
 	}
-	for i, a := range out {
-		if a.Kind == "" {
-			return nil, absurd("it leaves note %d out", i+1)
-		}
-	}
-	return out, nil
+	return out
 }
 
 // cut shortens a text to so many bytes, between two characters.

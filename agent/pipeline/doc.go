@@ -1,14 +1,13 @@
-// Package pipeline understands new memories with a model: where each belongs, and
-// what it does to stored ones that resemble it. It knows texts and no vault: it can
-// touch nothing, and stored memories have numbers here and no names.
+// Package pipeline understands new memories with a model: where each belongs, and what
+// it does to stored ones that resemble it. It knows texts and no vault: it can touch
+// nothing, and stored memories have numbers here and no names.
 //
-// It promises how many calls are made. A memory whose place is known and that
-// resembles nothing costs none, one of the two costs one, both cost two, which run
-// at the same time; an answer that makes no sense is not asked for again. It
-// promises that what comes out is well formed, whatever the model wrote: a place
-// that can be a folder, and for each stored memory that was shown exactly one
-// action, or an error. Whether an action may be carried out is for the caller to
-// judge, who knows whose word counts.
+// It promises how many calls are made. A memory whose place is known and that resembles
+// nothing costs none, one of the two costs one, both cost two, which run at the same
+// time; an absurd answer is not asked for again. Answers are brought into bounds: a
+// place is one that can be a folder, and each stored memory that was shown has one
+// action. What an action may do is decided by [Weigh], from the words alone; whose word
+// counts is for the caller to judge.
 //
 //	thoughts, err := (&pipeline.Pipeline{Model: client, Scopes: scopes}).Think(ctx, notes)
 package pipeline
@@ -26,6 +25,10 @@ type Note struct {
 	Title string
 	Kind  string
 	Scope string // "" = not known
+	// Author is who wrote it, "user" or an agent's name, and When it was written; the zero
+	// time is today.
+	Author string
+	When   time.Time
 	// Place asks where it belongs.
 	Place bool
 	// Near are the stored memories to judge, none for nothing to judge.
@@ -34,9 +37,11 @@ type Note struct {
 
 // A Stored is a stored memory.
 type Stored struct {
-	Text  string
-	Scope string
-	When  time.Time
+	Text   string
+	Title  string
+	Scope  string
+	Author string
+	When   time.Time
 }
 
 // A Thought is what the model made of one note.
@@ -60,6 +65,9 @@ type Placed struct {
 	Scope      string // "/" is the top
 	Categories []string
 	Importance float64
+	// Dates that the note names, as "2026-11-22", "" for none: what it says holds from
+	// ValidFrom until ValidUntil, or happened When.
+	ValidFrom, ValidUntil, When string
 }
 
 // A Kind is what becomes of a stored memory.
@@ -71,21 +79,28 @@ const (
 	Supersede Kind = "supersede"
 	Conflict  Kind = "conflict"
 	Duplicate Kind = "duplicate"
-	Update    Kind = "update"
+	Update    Kind = "update"  // it says both from now on
+	Correct   Kind = "correct" // it had a slip, which is mended in place
 )
 
-// An Action is what the model wants of one stored memory. Text is what remains of it
-// after a Supersede, or what it says after an Update.
+// An Action is what the model wants of one stored memory. Quote are its words that are no
+// longer true; Text is what it says after an Update, or what stands in the place of the
+// quote after a Correct.
 type Action struct {
 	Kind       Kind
+	Quote      string
 	Text       string
 	Confidence float64
 }
 
+// A Scope is a folder in use with a few words about what it holds.
+type Scope struct{ Path, Holds string }
+
 // A Pipeline asks one model. Its zero Workers and Progress are usable.
 type Pipeline struct {
 	Model      llm.Client
-	Scopes     []string // in use, offered in this order
+	Now        time.Time
+	Scopes     []Scope  // in use, offered in this order
 	Categories []string // in use, offered in this order
 	Workers    int      // notes thought about at a time; 0 is 4
 	Progress   func(done, total int)

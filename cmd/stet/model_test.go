@@ -136,14 +136,17 @@ func helpful(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 		importance := 0.5
 		out := prompts.Placed{Scope: "/", Categories: []string{}, Importance: &importance}
 		for _, s := range p.Scopes {
-			if name := path.Base(s); name != "/" && strings.Contains(strings.ToLower(p.Note), name) {
-				out.Scope = s
+			if name := path.Base(s.Path); name != "/" && strings.Contains(strings.ToLower(p.Note), name) {
+				out.Scope = s.Path
 			}
 		}
 		for _, c := range p.Categories {
 			if strings.Contains(strings.ToLower(p.Note), c) {
 				out.Categories = append(out.Categories, c)
 			}
+		}
+		if p.Today == "" {
+			tb.Errorf("the request names no date")
 		}
 		if strings.Contains(p.Note, "must") {
 			importance = 0.9
@@ -177,10 +180,20 @@ func helpful(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 				return slices.ContainsFunc(kind, func(w string) bool { return strings.Contains(text, w) })
 			}
 			if in(j.Note) && in(s.Note) && regexp.MustCompile("switched|moved|closed").MatchString(j.Note) {
-				a.Action = "supersede"
+				a.Action, a.Quote = "supersede", quoted(s.Note, in)
 			}
 		}
 		out.Actions = append(out.Actions, a)
 	}
 	return reply(out)
+}
+
+// quoted is the first statement of a note for which in holds.
+func quoted(note string, in func(string) bool) string {
+	for part := range strings.SplitSeq(strings.TrimSuffix(note, "."), " and ") {
+		if in(part) {
+			return part
+		}
+	}
+	return note
 }

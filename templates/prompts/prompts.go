@@ -11,6 +11,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"strings"
 )
 
 //go:embed place.md
@@ -22,13 +23,21 @@ var judge string
 //go:embed recap.md
 var recap string
 
-// Place asks where a note belongs.
+// Place asks where a note belongs and when it is true. Dates are written 2026-11-22.
 type Place struct {
+	Today      string   `json:"today"`
 	Note       string   `json:"note"`
 	Title      string   `json:"title,omitempty"`
 	Kind       string   `json:"kind,omitempty"`
-	Scopes     []string `json:"scopes_in_use"`
+	Date       string   `json:"date,omitempty"` // of the note; "" is today
+	Scopes     []Scope  `json:"scopes_in_use"`
 	Categories []string `json:"categories_in_use"`
+}
+
+// A Scope is a folder in use.
+type Scope struct {
+	Path  string `json:"scope"`
+	Holds string `json:"holds,omitempty"` // a few words
 }
 
 // System is the system prompt.
@@ -42,14 +51,21 @@ func (p Place) User() string {
 
 // Placed is the answer to [Place].
 type Placed struct {
-	Scope      string   `json:"suggested_scope" desc:"a path like /infra/db, or /"`
-	Categories []string `json:"categories" desc:"one to three single words"`
-	Importance *float64 `json:"importance" desc:"from 0 to 1"`
+	Scope      string   `json:"suggested_scope"`
+	Categories []string `json:"categories"`
+	Importance *float64 `json:"importance"`
+	ValidFrom  string   `json:"valid_from"`
+	ValidUntil string   `json:"valid_until"`
+	When       string   `json:"when"`
 }
 
 // Judge asks what a new note does to stored ones.
 type Judge struct {
+	Today  string   `json:"today"`
 	Note   string   `json:"new_note"`
+	Title  string   `json:"title,omitempty"`
+	Date   string   `json:"date,omitempty"` // of the note; "" is today
+	Author string   `json:"author,omitempty"`
 	Scope  string   `json:"scope,omitempty"`
 	Stored []Stored `json:"stored"`
 }
@@ -59,8 +75,10 @@ type Judge struct {
 type Stored struct {
 	Number int    `json:"number"`
 	Note   string `json:"note"`
+	Title  string `json:"title,omitempty"`
 	Scope  string `json:"scope,omitempty"`
 	Date   string `json:"date,omitempty"`
+	Author string `json:"author,omitempty"`
 }
 
 // System is the system prompt.
@@ -71,15 +89,17 @@ func (j Judge) User() string { return text(j) }
 
 // Judged is the answer to [Judge].
 type Judged struct {
-	Actions []Action `json:"actions" desc:"one for each stored note"`
+	Actions []Action `json:"actions"`
 }
 
-// An Action is what becomes of one stored note.
+// An Action is what becomes of one stored note. Its fields are in the order in which they
+// help: which note, which words of it, and only then what to do.
 type Action struct {
-	Number     int     `json:"number" desc:"of the stored note"`
-	Action     string  `json:"action" enum:"keep,supersede,conflict,duplicate,update"`
-	Text       string  `json:"text" desc:"what remains of it, or what it says from now on; else empty"`
-	Confidence float64 `json:"confidence" desc:"from 0 to 1"`
+	Number     int     `json:"number"`
+	Quote      string  `json:"quote" desc:"words of the stored note"`
+	Action     string  `json:"action" enum:"keep,supersede,conflict,correct,duplicate,update"`
+	Text       string  `json:"text"`
+	Confidence float64 `json:"confidence"`
 }
 
 // Recap asks what earlier conversations say about a question.
@@ -122,23 +142,22 @@ type Source struct {
 	Message      int `json:"message"`
 }
 
-// text is JSON that people can read: one value a line, no letter escaped that need
+// text is JSON with one note, scope or message a line; no letter is escaped that need
 // not be.
 func text(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
 		panic("prompts: " + err.Error()) // structs of strings and numbers
 	}
-	return b.String()
+	return strings.NewReplacer("[{\"", "[\n{\"", "},{\"", "},\n{\"").Replace(b.String()) // a quote in a string is escaped
 }
 
 // some makes an empty list one that JSON shows.
-func some(list []string) []string {
+func some[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }

@@ -20,9 +20,10 @@ func TestPromptsAreAsReviewed(t *testing.T) {
 		System() string
 		User() string
 	}{
-		"place": prompts.Place{Note: hostile, Title: "A title", Kind: "fact", Scopes: []string{"/infra/db", "/people"}, Categories: []string{"database"}},
+		"place": prompts.Place{Today: "2026-01-09", Note: hostile, Title: "A title", Kind: "fact", Date: "2026-01-07", Scopes: []prompts.Scope{{Path: "/infra/db", Holds: "database, backup"}, {Path: "/people"}}, Categories: []string{"database"}},
 		"first": prompts.Place{Note: "The first note of all."},
-		"judge": prompts.Judge{Note: hostile, Scope: "/infra", Stored: []prompts.Stored{{Number: 1, Note: "We use PostgreSQL.", Scope: "/infra/db", Date: "2026-01-05"}, {Number: 2, Note: "& <b>"}}},
+		"judge": prompts.Judge{Today: "2026-01-09", Note: hostile, Title: "A title", Date: "2026-01-07", Author: "agent", Scope: "/infra",
+			Stored: []prompts.Stored{{Number: 1, Note: "We use PostgreSQL.", Title: "Databases", Scope: "/infra/db", Date: "2026-01-05", Author: "user"}, {Number: 2, Note: "& <b>"}}},
 		"recap": prompts.Recap{Question: "How did we mend the gate?", Conversations: []prompts.Conversation{{Number: 1, Title: "Gate", Date: "2026-01-05",
 			Messages: []prompts.Said{{Number: 3, Speaker: "user", Date: "2026-01-05", Text: hostile}}}}},
 	} {

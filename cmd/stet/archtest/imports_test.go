@@ -46,7 +46,7 @@ func edges() []edge {
 		{"agent/place", []string{"templates/lexicon"}, "texts and counts in, places out: pure functions, no vault, no index, no clock"},
 		{"agent/llm", []string{"vault/durable", "vault/filelock", "vault/settings"}, "requests to models and a ledger of them: it knows no vault"},
 		{"templates/prompts", nil, "embedded text and nothing else"},
-		{"agent/pipeline", []string{"agent/llm", "templates/prompts"}, "texts in, thoughts of a model out: it knows no vault and so can touch nothing"},
+		{"agent/pipeline", []string{"agent/encode", "agent/llm", "templates/lexicon", "templates/prompts"}, "texts in, thoughts of a model out: it knows no vault and so can touch nothing"},
 		{"agent/ingest", []string{"agent/encode", "agent/llm", "agent/pipeline", "agent/place", "index", "vault", "vault/links", "vault/notebook", "markdown"}, "the one door that stores: searches, lets rules and model judge, writes through the vault"},
 		{"agent/approval", []string{"agent/ingest", "markdown", "vault", "vault/notebook", "vault/proposal", "vault/settings", "vault/tombstone"}, "what a person does with proposals, through the vault's public API and the door that stores"},
 		{"agent", []string{"agent/approval", "agent/encode", "agent/ingest", "agent/llm", "agent/match", "index", "index/embed", "index/past", "markdown", "templates", "vault", "vault/durable", "vault/filelock", "vault/lineage", "vault/links", "vault/notebook", "vault/session", "vault/settings"},

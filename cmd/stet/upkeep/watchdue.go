@@ -58,7 +58,7 @@ func (d *duties) try(ctx context.Context) (err error) {
 			return nil
 		}
 		// A model that fails says so when somebody asks it.
-		res, err := ingest.Finish(ctx, v, x, &ingest.Mind{Model: model}, ingest.Choice{Limit: finishAtOnce}, vault.Write{Writer: vault.Writer{Door: "watch"}})
+		res, err := ingest.Finish(ctx, v, x, &ingest.Mind{Model: model, Now: d.e.Now()}, ingest.Choice{Limit: finishAtOnce}, vault.Write{Writer: vault.Writer{Door: "watch"}})
 		if res != nil {
 			d.told(res.Commits)
 		}

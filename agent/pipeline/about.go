@@ -1,0 +1,164 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"stet/agent/encode"
+)
+
+// grounded reports whether the words of a note bear out that a statement of a stored
+// memory is no longer true.
+func grounded(n Note, s Stored, gone string) bool {
+	units := []string{n.Text}
+	for _, c := range encode.Clauses(n.Text) {
+		units = append(units, n.Text[c.From:c.To])
+	}
+	return slices.ContainsFunc(units, func(unit string) bool {
+		words := wordsOf(unit)
+		if has(words, hedging()) || strings.ContainsAny(unit, "?？") || differs(n, s, unit, gone) {
+			return false
+		}
+		if (has(words, changing()) || dated(words)) && (shares(n, s, unit, gone) || encode.Keyed(unit, gone) || encode.SameKind(unit, gone)) {
+			return true
+		}
+		return restates(words, wordsOf(gone))
+	})
+}
+
+// shares reports whether two statements name the same thing: a word of their own that is
+// no everyday verb, in the text or the title.
+func shares(n Note, s Stored, unit, gone string) bool {
+	there := telling(gone + ". " + s.Title)
+	return slices.ContainsFunc(telling(unit+". "+n.Title), func(w word) bool { return holds(there, w.stem) })
+}
+
+// telling are the words of a text that say what it is about.
+func telling(text string) []word {
+	return slices.DeleteFunc(content(wordsOf(text)), func(w word) bool {
+		return turning()[w.fold] || changing()[w.fold] || timed()[w.fold] || everyday(w.stem)
+	})
+}
+
+// Stems are the different stems of the words of a text that say what it is about.
+func Stems(text string) []string {
+	var out []string
+	for _, w := range telling(text) {
+		if !slices.Contains(out, w.stem) {
+			out = append(out, w.stem)
+		}
+	}
+	return out
+}
+
+func everyday(stem string) bool {
+	return slices.Contains([]string{"use", "us", "run", "get", "make", "go", "come", "take", "keep", "day", "week", "month", "year", "time", "new", "old",
+		"thing", "last", "next", "live", "everi"}, stem)
+}
+
+// restates reports whether a statement is another one with other values: all its other
+// words stand there, and the new one has none beside them.
+func restates(n, o []word) bool {
+	kept := 0
+	other := func(a, b []word) (values int, only bool) {
+		for _, w := range content(a) {
+			switch {
+			case holds(b, w.stem):
+				kept++
+			case w.value:
+				values++
+			case !changing()[w.fold]:
+				return 0, false
+			}
+		}
+		return values, true
+	}
+	newer, ok := other(n, o)
+	older, also := other(o, n)
+	return ok && also && newer > 0 && older > 0 && kept > 0
+}
+
+// differs reports whether two statements are about different things: before the first
+// word that both name, or in their titles, each has a word that the other memory nowhere
+// has, or later a name or a word behind a preposition.
+func differs(n Note, s Stored, unit, gone string) bool {
+	inN, inS := wordsOf(n.Text+". "+n.Title), wordsOf(s.Text+". "+s.Title)
+	a, b := telling(unit), telling(gone)
+	own := func(words, there []word, values bool) bool {
+		return slices.ContainsFunc(words, func(w word) bool { return !holds(there, w.stem) && (values || !number(w)) })
+	}
+	if own(telling(n.Title), inS, true) && own(telling(s.Title), inN, true) {
+		return true
+	}
+	if x, y := numbered(unit), numbered(gone); x != "" && y != "" && x != y {
+		return true
+	}
+	i, j := 0, 0
+	for {
+		x, y := common(a[i:], b[j:])
+		if x < 0 {
+			x, y := subject(unit), subject(gone)
+			return i == 0 && x != "" && y != "" && !holds(inS, x) && !holds(inN, y)
+		}
+		left, right := a[i:i+x], b[j:j+y]
+		if i == 0 {
+			left, right = slices.Concat(left, telling(n.Title)), slices.Concat(right, telling(s.Title))
+			if own(left, inS, true) && (own(right, inN, true) || speaks(gone) && !speaks(unit)) {
+				return true
+			}
+		} else if own(bound(left), inS, false) && own(bound(right), inN, false) {
+			return true
+		}
+		i, j = i+x+1, j+y+1
+	}
+}
+
+func bound(words []word) []word {
+	return slices.DeleteFunc(slices.Clone(words), func(w word) bool { return !w.bound && !w.value })
+}
+
+// speaks reports whether a statement is about whoever makes it.
+func speaks(text string) bool {
+	return slices.ContainsFunc(wordsOf(text), func(w word) bool {
+		return slices.Contains([]string{"i", "i'm", "i've", "ich", "je", "j'ai", "yo", "io"}, w.fold)
+	})
+}
+
+// subject is the stem of the word that a statement begins with, "" where that is a pronoun.
+func subject(text string) string {
+	for _, w := range wordsOf(text) {
+		if !w.stop {
+			return w.stem
+		}
+		if slices.Contains([]string{"i", "we", "he", "she", "it", "they", "you", "ich", "wir", "er", "sie", "es", "je", "nous", "il", "elle", "yo", "io"}, w.fold) {
+			return ""
+		}
+	}
+	return ""
+}
+
+// numbered is the thing with a number that a statement begins with, as "bug 4711", ""
+// for none.
+func numbered(text string) string {
+	words := wordsOf(text)
+	if len(words) > 0 && words[0].stop {
+		words = words[1:]
+	}
+	if len(words) < 2 || !number(words[1]) || words[0].stop {
+		return ""
+	}
+	return words[0].stem + " " + words[1].fold
+}
+
+// common is where the next word stands that two lists have, (-1, -1) for none.
+func common(a, b []word) (int, int) {
+	for i, w := range a {
+		if j := slices.IndexFunc(b, func(o word) bool { return o.stem == w.stem }); j >= 0 {
+			return i, j
+		}
+	}
+	return -1, -1
+}
+
+func number(w word) bool { return strings.ContainsFunc(w.fold, unicode.IsDigit) }
