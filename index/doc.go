@@ -1,20 +1,15 @@
-// Package index is the search index of a vault: a cache that may be deleted,
-// torn or corrupt at any time. Every search first compares the index with the
-// files as they are on disk now, brings it up to date, and answers from it;
-// where that is impossible (another process is writing, the disk is full or
-// read-only, the index is damaged) it answers from memory or from the files,
-// with the same words, the same scores and the same order. It never fails
-// where the files can be read.
+// Package index is the search index of a vault: a cache that may be deleted, torn or
+// corrupt at any time. Every search compares it with the files as they are on disk,
+// brings it up to date and answers from it. Where that is impossible (another process is
+// writing, the disk is full or read-only, the index is damaged) it indexes the files in
+// memory for that one answer, with the same scores and order, and says so. It fails only
+// where the files cannot be read.
 //
-// Bluge stores the terms: its segment format, its reader and its dictionaries.
-// Building and merging segments, the list of what is alive, statistics,
-// scoring and publication are this package's own, in the calling goroutine,
-// so that a panic over there is an error here.
-//
-// There are two indexes, each with statistics of its own: of files, and of the
-// messages of transcripts, which are ranked by what stands around them as well.
-//
-// The package owns the folder <state dir>/index and writes nothing else.
+// There are two indexes with statistics of their own: of files, and of the messages of
+// transcripts. [stet/index/document] analyses files, [stet/index/store] keeps the
+// indexes on disk, [stet/index/query] parses and ranks; this package joins them and
+// makes hits of what they find. It owns the folder <state dir>/index and writes nothing
+// else.
 //
 //	x, err := index.Open(v, index.Options{Now: time.Now})
 //	defer x.Close()
@@ -26,7 +21,10 @@ import (
 	"log/slog"
 	"time"
 
+	"stet/index/document"
 	"stet/index/embed"
+	"stet/index/query"
+	"stet/index/store"
 	"stet/vault"
 	"stet/vault/durable"
 )
@@ -144,7 +142,7 @@ type Hit struct {
 	// Snippet is that line, cut around the best part when it is long.
 	Snippet string
 	// Highlights are the words of the query in Snippet, ascending.
-	Highlights []Range
+	Highlights []query.Range
 	// Score orders the hits of one tier and means nothing across answers.
 	Score   float64
 	Tier    string // see Result.Tier
@@ -169,18 +167,19 @@ type Hit struct {
 	Explain string
 }
 
-// A Range is a half-open range of bytes.
-type Range struct{ Start, End int }
-
 // Stats say what an update did.
-type Stats struct {
-	Added, Changed, Removed int
-	// Total counts the files in the index.
-	Total   int
-	Took    time.Duration
-	Rebuilt bool
-	// Embedded counts the files that got a vector; Warnings say why others did
-	// not. Both are for Rebuild with an Embedder.
-	Embedded int
-	Warnings []string
-}
+type Stats = store.Stats
+
+// A Range is a half-open range of bytes.
+type Range = query.Range
+
+var (
+	// ErrDamaged reports index files that are torn, corrupt, of another version or not
+	// what they claim to be. Search never returns it.
+	ErrDamaged = store.ErrDamaged
+	// ErrBusy reports that another process is writing the index. Search never returns it.
+	ErrBusy = store.ErrBusy
+)
+
+// Languages lists the names that Options.Language may have.
+func Languages() []string { return document.Languages() }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/index/document"
 	"stet/vault"
 )
 
@@ -18,34 +19,26 @@ type Doubt struct {
 
 // doubted lists by id the memories that others may outdate, with the last of those in
 // path order; nil when there are none.
-func doubted(recs []record, hidden []bool) map[string]Doubt {
+func doubted(recs []document.Record, hidden []bool) map[string]Doubt {
 	var out map[string]Doubt
 	for i := range recs {
 		r := &recs[i]
-		if r.flags&flagDoubts == 0 || hidden != nil && hidden[i] || vault.ClassOf(r.path) != vault.ClassMemory {
+		if r.Flags&document.FlagDoubts == 0 || hidden != nil && hidden[i] || vault.ClassOf(r.Path) != vault.ClassMemory {
 			continue
 		}
-		m := decodeMeta(r.meta)
-		d := Doubt{Path: r.path, ID: m.id}
-		if m.updated != 0 {
-			d.Updated = time.Unix(m.updated, 0).UTC()
+		m := document.DecodeMeta(r.Meta)
+		d := Doubt{Path: r.Path, ID: m.ID}
+		if m.Updated != 0 {
+			d.Updated = time.Unix(m.Updated, 0).UTC()
 		}
 		if out == nil {
 			out = map[string]Doubt{}
 		}
-		for _, id := range m.mayOutdate {
+		for _, id := range m.MayOutdate {
 			out[id] = d
 		}
 	}
 	return out
-}
-
-// doubtsIn is doubted of a source, which an opened index has at hand.
-func doubtsIn(src source, hidden []bool) map[string]Doubt {
-	if st, ok := src.(*state); ok {
-		return st.opened.doubts
-	}
-	return doubted(src.records(), hidden)
 }
 
 func (h *Hit) doubt(doubts map[string]Doubt) {
@@ -57,14 +50,16 @@ func (h *Hit) doubt(doubts map[string]Doubt) {
 // Pending counts the live memories that a model is still to finish, as the index was last
 // written; 0 where there is no index.
 func (x *Index) Pending() (n int) {
-	st, err := x.mem.written()
+	st, err := x.mem.Written()
 	if err != nil {
 		return 0
 	}
 	defer runtime.KeepAlive(st)
-	for i := range st.man.recs {
-		r := &st.man.recs[i]
-		if r.flags&flagPending != 0 && vault.ClassOf(r.path) == vault.ClassMemory && (st.opened.hidden == nil || !st.opened.hidden[i]) {
+	recs, superseded := st.Records(), st.Superseded()
+	for i := range recs {
+		r := &recs[i]
+		if r.Flags&document.FlagPending != 0 && vault.ClassOf(r.Path) == vault.ClassMemory &&
+			(superseded == nil || !superseded[i]) {
 			n++
 		}
 	}
@@ -77,12 +72,12 @@ func (x *Index) Doubted(ctx context.Context, id string) *Doubt {
 	if x.glance(ctx) != nil {
 		return nil
 	}
-	st, err := x.mem.written()
+	st, err := x.mem.Written()
 	if err != nil {
 		return nil
 	}
 	defer runtime.KeepAlive(st)
-	if d, ok := st.opened.doubts[strings.ToLower(id)]; ok {
+	if d, ok := doubted(st.Records(), st.Superseded())[strings.ToLower(id)]; ok {
 		return &d
 	}
 	return nil

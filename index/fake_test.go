@@ -15,6 +15,13 @@ import (
 	"stet/vault"
 )
 
+// The files of the index folder that tests look at.
+const (
+	lockName   = "lock"
+	segmentExt = ".seg"
+	mapAbove   = 1 << 20 // bytes from which a segment is mapped
+)
+
 // A folder is a Source over a temporary folder, without git.
 type folder struct {
 	dir   string

@@ -4,22 +4,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"stet/index/document"
 )
 
 func TestEveryLanguageFindsFormsOfAWord(t *testing.T) {
 	t.Parallel()
 	// Two forms of one word, and a question of stop words around the second.
 	words := map[string][3]string{
-		English: {"migrations", "migration", "what about the migration?"}, "danish": {"bøgerne", "bøger", "hvad er bøger?"},
+		document.English: {"migrations", "migration", "what about the migration?"}, "danish": {"bøgerne", "bøger", "hvad er bøger?"},
 		"dutch": {"huizen", "huize", "wat is huize?"}, "finnish": {"taloissa", "talossa", "mikä on talossa?"},
 		"french": {"chevaux", "cheval", "où est le cheval?"}, "german": {"Häuser", "Häusern", "was ist mit den Häusern?"},
 		"italian": {"abbandonata", "abbandonati", "chi sono gli abbandonati?"}, "norwegian": {"husene", "huset", "hva er huset?"},
 		"portuguese": {"meninos", "menino", "quem é o menino?"}, "russian": {"книгами", "книги", "где книги?"},
 		"spanish": {"caballos", "caballo", "dónde está el caballo?"}, "swedish": {"flickorna", "flickor", "vem är flickor?"},
-		None: {"houses", "houses", "houses"},
+		document.None: {"houses", "houses", "houses"},
 	}
-	for _, name := range Languages() {
+	for _, name := range document.Languages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, ok := words[name]
@@ -63,7 +66,7 @@ func TestAnotherLanguageMakesTheIndexAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.Name() == versionDir(englishLanguage()) {
+		if strings.HasPrefix(e.Name(), "v") && !strings.Contains(e.Name(), "-") {
 			t.Error("the index of the other language is still there")
 		}
 	}

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"stet/index/document"
 	"stet/index/embed"
+	"stet/index/query"
+	"stet/index/store"
 	"stet/vault"
 )
 
@@ -39,7 +43,7 @@ type semantics struct {
 	dir  string
 
 	mu      sync.Mutex // guards what follows
-	store   *store
+	store   *store.Folder
 	cache   *embed.Cache
 	refused map[embed.Key]bool // by the endpoint, since this was opened
 }
@@ -60,7 +64,7 @@ func (m *semantics) close() error {
 	if m.store == nil {
 		return nil
 	}
-	err := m.store.close()
+	err := m.store.Close()
 	m.store, m.cache = nil, nil
 	return err
 }
@@ -70,35 +74,35 @@ func (m *semantics) close() error {
 func (m *semantics) vectors() (*embed.Cache, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.store != nil && !m.store.alive() {
-		_ = m.store.close() // of a folder that was deleted
+	if m.store != nil && !m.store.Alive() {
+		_ = m.store.Close() // of a folder that was deleted
 		m.store = nil
 	}
 	if m.store == nil {
-		s, err := openStore(m.dir, "", m.o.Hook, !m.o.ReadOnly)
+		s, err := store.OpenFolder(m.dir, "", m.o.Hook, !m.o.ReadOnly)
 		if err != nil {
 			return nil, err
 		}
-		m.store, m.cache = s, embed.NewCache(s.root, m.o.Embedder.Model())
+		m.store, m.cache = s, embed.NewCache(s.Root, m.o.Embedder.Model())
 	}
 	return m.cache, m.cache.Load()
 }
 
 // sendable reports a file whose text may be sent to the endpoint. What is
 // archived is not worth it.
-func sendable(r *record) bool {
-	return r.docs > 0 && r.flags&flagPrivate == 0 && vault.ClassOf(r.path) != vault.ClassArchive
+func sendable(r *document.Record) bool {
+	return r.Docs > 0 && r.Flags&document.FlagPrivate == 0 && vault.ClassOf(r.Path) != vault.ClassArchive
 }
 
 // fill asks for the vectors that are missing, batch by batch until ctx ends. It
 // returns how many it got. dims is the length they must have, 0 for any.
-func (m *semantics) fill(ctx context.Context, cache *embed.Cache, recs []record, batch, dims int) (n int, err error) {
-	var missing []*record
+func (m *semantics) fill(ctx context.Context, cache *embed.Cache, recs []document.Record, batch, dims int) (n int, err error) {
+	var missing []*document.Record
 	m.mu.Lock()
 	refused := maps.Clone(m.refused)
 	m.mu.Unlock()
 	for i := range recs {
-		if r := &recs[i]; sendable(r) && cache.Get(r.hash) == nil && !refused[r.hash] {
+		if r := &recs[i]; sendable(r) && cache.Get(r.Hash) == nil && !refused[r.Hash] {
 			missing = append(missing, r)
 		}
 	}
@@ -107,7 +111,7 @@ func (m *semantics) fill(ctx context.Context, cache *embed.Cache, recs []record,
 		var texts []string
 		for _, r := range missing[done:min(done+batch, len(missing))] {
 			if text := m.text(r); text != "" {
-				keys, texts = append(keys, r.hash), append(texts, text)
+				keys, texts = append(keys, r.Hash), append(texts, text)
 			}
 		}
 		if err := context.Cause(ctx); err != nil {
@@ -151,12 +155,12 @@ func (m *semantics) taken(keys []embed.Key, vectors [][]float32, dims int) (k []
 
 // text is what is sent of a file: "" where nothing may be, which the bytes in
 // hand decide, or where they are no longer those of r.
-func (m *semantics) text(r *record) string {
-	data, _, err := m.src.ReadFile(r.path)
-	if err != nil || hashOf(data) != r.hash {
+func (m *semantics) text(r *document.Record) string {
+	data, _, err := m.src.ReadFile(r.Path)
+	if err != nil || document.HashOf(data) != r.Hash {
 		return ""
 	}
-	mem := vault.ReadMemory(r.path, data)
+	mem := vault.ReadMemory(r.Path, data)
 	body := strings.TrimSpace(strings.ToValidUTF8(string(mem.Body), " "))
 	if mem.Private || mem.Problem != "" || body == "" {
 		return ""
@@ -171,14 +175,14 @@ func (m *semantics) text(r *record) string {
 // rebuild makes every vector that is missing and forgets those of contents that
 // are gone. All of them are made anew when the endpoint's have another length
 // now than those that are kept.
-func (m *semantics) rebuild(ctx context.Context, recs []record) (n int, err error) {
+func (m *semantics) rebuild(ctx context.Context, recs []document.Record) (n int, err error) {
 	cache, err := m.vectors()
 	if err != nil {
 		return 0, err
 	}
 	live := make(map[embed.Key]bool, len(recs))
 	for i := range recs {
-		live[recs[i].hash] = sendable(&recs[i])
+		live[recs[i].Hash] = sendable(&recs[i])
 	}
 	probe, err := embed.Vectors(ctx, m.o.Embedder, []string{"stet"})
 	if err != nil {
@@ -195,24 +199,24 @@ func (m *semantics) rebuild(ctx context.Context, recs []record) (n int, err erro
 
 // embedAll is the part of [Index.Rebuild] that is about meaning. What goes
 // wrong is a warning: words find everything all the same.
-func (x *Index) embedAll(ctx context.Context, files []vault.File, stats *Stats) error {
+func (x *Index) embedAll(ctx context.Context, files []vault.File, stats *store.Stats) error {
 	if x.meaning == nil {
 		return nil
 	}
 	mem, _ := divide(files)
-	st, _, _, err := x.mem.fresh(ctx, mem)
+	st, _, _, err := x.mem.Fresh(ctx, mem)
 	if err != nil {
 		return err
 	}
 	began := x.o.Now()
-	n, err := x.meaning.rebuild(ctx, st.man.recs)
+	n, err := x.meaning.rebuild(ctx, st.Records())
 	stats.Embedded = n
 	stats.Took += x.o.Now().Sub(began)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		stats.Warnings = append(stats.Warnings, fmt.Sprintf("not every vector could be made: %s; search ranks those files by words alone", oneLine(err)))
+		stats.Warnings = append(stats.Warnings, fmt.Sprintf("not every vector could be made: %s; search ranks those files by words alone", store.OneLine(err)))
 	}
 	return nil
 }
@@ -226,9 +230,9 @@ type asked struct {
 
 // meant asks for the vector of the query, and then for vectors of files as long
 // as the wait allows. It returns nil, and warns once, where there is none.
-func (s *searching) meant(recs []record) *asked {
+func (s *searching) meant(recs []document.Record) *asked {
 	m := s.x.meaning
-	text := s.parsed.text()
+	text := s.parsed.Text()
 	if m == nil || text == "" || s.q.words || s.wantsReports() {
 		return nil
 	}
@@ -237,7 +241,7 @@ func (s *searching) meant(recs []record) *asked {
 	}
 	s.asked = &asked{}
 	cache, err := m.vectors()
-	if errors.Is(err, errNone) && m.o.ReadOnly {
+	if errors.Is(err, store.ErrNone) && m.o.ReadOnly {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, m.wait)
@@ -279,49 +283,39 @@ func cacheDims(c *embed.Cache) int {
 
 func (s *searching) warnWords(err error) {
 	if s.ctx.Err() == nil {
-		s.res.Warnings = append(s.res.Warnings, fmt.Sprintf("no ranking by meaning: %s; ranked by words alone", oneLine(err)))
+		s.res.Warnings = append(s.res.Warnings, fmt.Sprintf("no ranking by meaning: %s; ranked by words alone", store.OneLine(err)))
 	}
-}
-
-// text is what of the query may have a meaning: no filter and nothing excluded.
-func (q *query) text() string {
-	var parts []string
-	for i := range q.clauses {
-		if c := &q.clauses[i]; c.occur != mustNot && c.kind != literal {
-			parts = append(parts, c.raw)
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 // fuse joins the ranking by words with one by meaning. Filters, what must be
 // there and what must not bind both. total counts documents of either.
-func (s *searching) fuse(src source, e *evaluation, keep func(int32) bool, words []match, total int) ([]match, int) {
-	recs := src.records()
+func (s *searching) fuse(src query.Source, e *query.Evaluation, keep func(int32) bool, words []query.Match, total int) ([]query.Match, int) {
+	recs := src.Records()
 	a := s.meant(recs)
 	if a == nil {
 		return words, total
 	}
-	required, _ := s.parsed.count()
-	near := topList{order: better, limit: meaningPool}
+	required, _ := s.parsed.Count()
+	var meanings []query.Match
 	for d := range recs {
 		r := &recs[d]
-		if !sendable(r) || e.out[d] || int(e.met[d]) < required || !keep(int32(d)) {
+		if !sendable(r) || !e.Admits(int32(d), required) || !keep(int32(d)) {
 			continue
 		}
 		// Opposite or at right angles says that it is about something else.
-		if c := embed.Dot(a.vector, a.cache.Get(r.hash)); c > 0 {
-			near.add(match{doc: int32(d), tier: semantic, score: c})
+		if c := embed.Dot(a.vector, a.cache.Get(r.Hash)); c > 0 {
+			meanings = append(meanings, query.Match{Doc: int32(d), Tier: query.Semantic, Score: c})
 		}
 	}
-	meanings := near.sorted()
-	by := make(map[int32]match, len(words)+len(meanings))
+	slices.SortStableFunc(meanings, func(a, b query.Match) int { return cmp.Compare(b.Score, a.Score) })
+	meanings = meanings[:min(len(meanings), meaningPool)]
+	by := make(map[int32]query.Match, len(words)+len(meanings))
 	cosine := make(map[int32]float64, len(meanings))
-	ranking := func(list []match) (docs []int32) {
+	ranking := func(list []query.Match) (docs []int32) {
 		for _, m := range list {
-			docs = append(docs, m.doc)
-			if _, ok := by[m.doc]; !ok {
-				by[m.doc] = m
+			docs = append(docs, m.Doc)
+			if _, ok := by[m.Doc]; !ok {
+				by[m.Doc] = m
 			}
 		}
 		return docs
@@ -329,16 +323,16 @@ func (s *searching) fuse(src source, e *evaluation, keep func(int32) bool, words
 	wordDocs := ranking(words)
 	more := 0
 	for _, m := range meanings {
-		cosine[m.doc] = m.score
-		if e.hit[m.doc] == 0 && !e.near[m.doc] {
+		cosine[m.Doc] = m.Score
+		if !e.Matched(m.Doc) {
 			more++
 		}
 	}
 	s.fused = map[int32]string{}
-	var out []match
+	var out []query.Match
 	for _, f := range embed.Fuse(wordDocs, ranking(meanings)) {
 		m := by[f.Doc]
-		m.score = f.Score
+		m.Score = f.Score
 		out = append(out, m)
 		s.fused[f.Doc] = fmt.Sprintf("%.4f place %d by words, %d by meaning (0 is none), cosine %.4f", f.Score, f.Ranks[0], f.Ranks[1], cosine[f.Doc])
 	}

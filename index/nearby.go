@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"stet/index/document"
 	"stet/index/embed"
+	"stet/index/query"
+	"stet/index/store"
 	"stet/vault"
 )
 
@@ -26,7 +29,7 @@ func (x *Index) Nearby(ctx context.Context, text string, limit int) ([]vault.Pat
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	s := newSearching(ctx, x, q, x.o.Now())
-	s.parsed.asSpelt = true
+	s.parsed.AsSpelt = true
 	if out, err := s.stored(limit); err == nil || ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
@@ -68,15 +71,15 @@ func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Liken
 	if err := x.glance(ctx); err != nil {
 		return nil, err
 	}
-	st, err := x.mem.written()
+	st, err := x.mem.Written()
 	if err != nil {
 		return nil, nil // nothing is indexed yet
 	}
 	s := newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now())
-	var recs []*record
-	for d := range st.man.recs {
-		r := &st.man.recs[d]
-		if sendable(r) && s.visible(r, st.opened.hidden != nil && st.opened.hidden[d]) {
+	var recs []*document.Record
+	for d := range st.Records() {
+		r := &st.Records()[d]
+		if sendable(r) && s.visible(r, st.Superseded() != nil && st.Superseded()[d]) {
 			recs = append(recs, r)
 		}
 	}
@@ -96,8 +99,8 @@ func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Liken
 	out := make([][]Likeness, len(texts))
 	for i, v := range vectors {
 		for _, r := range recs {
-			if c := embed.Dot(v, cache.Get(r.hash)); c > 0 {
-				out[i] = append(out[i], Likeness{r.path, c})
+			if c := embed.Dot(v, cache.Get(r.Hash)); c > 0 {
+				out[i] = append(out[i], Likeness{r.Path, c})
 			}
 		}
 		slices.SortStableFunc(out[i], func(a, b Likeness) int { return cmp.Compare(b.Cosine, a.Cosine) })
@@ -108,7 +111,7 @@ func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Liken
 
 // vectorsOf asks for the vectors of texts and, in the same request, for missing ones
 // of files.
-func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []string, recs []*record) ([][]float32, error) {
+func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []string, recs []*document.Record) ([][]float32, error) {
 	all := make([]string, 0, len(texts)+rebuildBatch)
 	for _, t := range texts {
 		if len(t) > meaningBytes {
@@ -116,15 +119,15 @@ func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []s
 		}
 		all = append(all, strings.ToValidUTF8(t, " "))
 	}
-	missing := slices.DeleteFunc(slices.Clone(recs), func(r *record) bool { return cache.Get(r.hash) != nil })
-	slices.SortStableFunc(missing, func(a, b *record) int { return cmp.Compare(b.mtime, a.mtime) })
+	missing := slices.DeleteFunc(slices.Clone(recs), func(r *document.Record) bool { return cache.Get(r.Hash) != nil })
+	slices.SortStableFunc(missing, func(a, b *document.Record) int { return cmp.Compare(b.MTime, a.MTime) })
 	var keys []embed.Key
 	for _, r := range missing {
 		if len(keys) == rebuildBatch {
 			break
 		}
 		if text := m.text(r); text != "" {
-			keys, all = append(keys, r.hash), append(all, text)
+			keys, all = append(keys, r.Hash), append(all, text)
 		}
 	}
 	vectors, err := embed.Vectors(ctx, m.o.Embedder, all)
@@ -139,41 +142,30 @@ func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []s
 
 // stored answers from the index as it was last written.
 func (s *searching) stored(limit int) (out []vault.Path, err error) {
-	st, err := s.x.mem.written()
+	st, err := s.x.mem.Written()
 	if err != nil {
 		return nil, err
 	}
-	err = guard("search", func() error {
-		recs, hidden := st.man.recs, st.opened.hidden
-		_, top, _, err := evaluate(s.ctx, st, s.x.src, s.parsed, func(d int32) bool {
-			return recs[d].docs > 0 && s.visible(&recs[d], hidden != nil && hidden[d])
+	err = store.Guard("search", func() error {
+		recs, hidden := st.Records(), st.Superseded()
+		_, top, _, err := query.Evaluate(s.ctx, st, s.x.src, s.parsed, func(d int32) bool {
+			return recs[d].Docs > 0 && s.visible(&recs[d], hidden != nil && hidden[d])
 		}, limit)
 		for _, m := range top {
-			out = append(out, recs[m.doc].path)
+			out = append(out, recs[m.Doc].Path)
 		}
 		return err
 	})
 	runtime.KeepAlive(st)
 	if err != nil && s.ctx.Err() == nil {
-		s.x.mem.distrust(err)
+		s.x.mem.Distrust(err)
 	}
 	return out, err
 }
 
-// written is the published state, opened.
-func (x *part) written() (*state, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	st, err := x.load()
-	if err != nil {
-		return nil, err
-	}
-	return st, st.open(x.store, nil)
-}
-
 // Warm loads what [Index.Nearby] needs, for a caller that has other work to do
 // meanwhile. It reports nothing: what goes wrong goes wrong again when it matters.
-func (x *Index) Warm() { x.mem.warm() }
+func (x *Index) Warm() { x.mem.Warm() }
 
 // glance indexes the memories in folders that changed after the index was written.
 // A folder's time tells of files that came, went or were replaced, as most editors
@@ -182,23 +174,21 @@ func (x *Index) glance(ctx context.Context) error {
 	if x.o.ReadOnly {
 		return nil
 	}
-	x.mem.mu.Lock()
-	st, err := x.mem.load()
-	x.mem.mu.Unlock()
+	st, err := x.mem.Written()
 	if err != nil {
 		return nil // there is no index yet, or none to be used: a search makes one
 	}
 	var changed []vault.Path
-	for _, dir := range memoryFolders(st.man.recs) {
+	for _, dir := range memoryFolders(st.Records()) {
 		at, err := x.src.FolderTime(dir)
-		if err != nil || at.Before(time.Unix(0, st.stamp.mtime)) {
+		if err != nil || at.Before(st.WrittenAt()) {
 			continue
 		}
 		files, err := x.src.Files(ctx, vault.WalkOptions{Under: dir})
 		if err != nil {
 			return err
 		}
-		changed = append(changed, st.man.unlike(dir, files)...)
+		changed = append(changed, st.Unlike(dir, files)...)
 	}
 	if len(changed) == 0 {
 		return nil
@@ -207,33 +197,15 @@ func (x *Index) glance(ctx context.Context) error {
 	return err
 }
 
-// unlike lists what is not as files, all there is below dir, describe it: what came
-// or was replaced, and what went, for a memory that is gone replaces none.
-func (m *manifest) unlike(dir vault.Path, files []vault.File) (out []vault.Path) {
-	there := make(map[vault.Path]bool, len(files))
-	for _, f := range files {
-		there[f.Path] = true
-		if r, known := m.find(f.Path); !known || !r.sameFile(f) {
-			out = append(out, f.Path)
-		}
-	}
-	for i := range m.recs {
-		if p := m.recs[i].path; strings.HasPrefix(string(p), string(dir)+"/") && !there[p] {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // memoryFolders lists the folders that hold memories, that of all first.
-func memoryFolders(recs []record) []vault.Path {
+func memoryFolders(recs []document.Record) []vault.Path {
 	out, last := []vault.Path{"memories"}, "memories"
 	seen := map[string]bool{last: true}
 	for i := range recs {
-		if vault.ClassOf(recs[i].path) != vault.ClassMemory {
+		if vault.ClassOf(recs[i].Path) != vault.ClassMemory {
 			continue
 		}
-		p := string(recs[i].path)
+		p := string(recs[i].Path)
 		if dir := p[:strings.LastIndexByte(p, '/')]; dir != last {
 			last = dir
 			if !seen[dir] {

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"stet/index/document"
+	"stet/index/query"
+	"stet/index/store"
 	"stet/vault"
 )
 
@@ -70,8 +73,8 @@ func (o *Outdated) of(id, origin string) stretches {
 func (o *Outdated) in(p vault.Path, data string) stretches {
 	found, known := o.known[p]
 	if !known {
-		m := decodeMeta(data)
-		found = o.of(m.id, m.source)
+		m := document.DecodeMeta(data)
+		found = o.of(m.ID, m.Source)
 		o.known[p] = found
 	}
 	return found
@@ -92,16 +95,16 @@ func (x *Index) Outdated(ctx context.Context) (*Outdated, error) {
 
 // A caughtUp is what a part had to say when it was brought up to date.
 type caughtUp struct {
-	st  *state
+	st  *store.State
 	err error
 }
 
 // fresh brings a part up to date, once for each search.
-func (s *searching) fresh(x *part, files []vault.File) (*state, error) {
+func (s *searching) fresh(x *store.Index, files []vault.File) (*store.State, error) {
 	if x == s.x.mem && s.memory != nil {
 		return s.memory.st, s.memory.err
 	}
-	st, n, rebuilt, err := x.fresh(s.ctx, files)
+	st, n, rebuilt, err := x.Fresh(s.ctx, files)
 	s.res.Indexed += n
 	s.res.Rebuilt = cmp.Or(s.res.Rebuilt, rebuilt)
 	if x == s.x.mem {
@@ -122,7 +125,7 @@ func (s *searching) outdated(mem, talk []vault.File) error {
 	}
 	st, err := s.fresh(s.x.mem, mem)
 	if err == nil {
-		s.res.Outdated = outdatedBy(st.man.recs, st.opened.hidden, s.named)
+		s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.named)
 		runtime.KeepAlive(st)
 		return nil
 	}
@@ -132,7 +135,7 @@ func (s *searching) outdated(mem, talk []vault.File) error {
 	if st, err = s.scan(mem, false); err != nil {
 		return err
 	}
-	s.res.Outdated = outdatedBy(st.man.recs, st.opened.hidden, s.named)
+	s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.named)
 	return nil
 }
 
@@ -147,7 +150,7 @@ func (s *searching) named(p vault.Path) string {
 
 // outdatedBy is what the records say, hidden being those that are superseded. One that
 // names its successor itself does so in its file, which named reads.
-func outdatedBy(recs []record, hidden []bool, named func(vault.Path) string) *Outdated {
+func outdatedBy(recs []document.Record, hidden []bool, named func(vault.Path) string) *Outdated {
 	if hidden == nil {
 		return nil
 	}
@@ -157,17 +160,17 @@ func outdatedBy(recs []record, hidden []bool, named func(vault.Path) string) *Ou
 		if !hidden[i] {
 			continue
 		}
-		m := decodeMeta(recs[i].meta)
-		session, numbers := vault.SourceTurns(m.source)
+		m := document.DecodeMeta(recs[i].Meta)
+		session, numbers := vault.SourceTurns(m.Source)
 		if session == "" || len(numbers) == 0 {
 			continue
 		}
 		if next == nil {
-			next = successors(recs)
+			next = successorsOf(recs)
 		}
-		by := next[m.id]
+		by := next[m.ID]
 		if by == "" {
-			by = named(recs[i].path)
+			by = named(recs[i].Path)
 		}
 		o.bySession[session] = append(o.bySession[session], stretch{numbers[0], numbers[len(numbers)-1], by})
 	}
@@ -183,18 +186,40 @@ func outdatedBy(recs []record, hidden []bool, named func(vault.Path) string) *Ou
 	return o
 }
 
-// successors are the ids, or the paths, of the records whose supersedes name ids; the
+// successorsOf are the ids, or the paths, of the records whose supersedes name ids; the
 // last of several in path order.
-func successors(recs []record) map[string]string {
+func successorsOf(recs []document.Record) map[string]string {
 	out := map[string]string{}
 	for i := range recs {
-		if recs[i].flags&flagSupersedes == 0 {
+		if recs[i].Flags&document.FlagSupersedes == 0 {
 			continue
 		}
-		m := decodeMeta(recs[i].meta)
-		for _, id := range m.supersedes {
-			out[id] = cmp.Or(m.id, string(recs[i].path))
+		m := document.DecodeMeta(recs[i].Meta)
+		for _, id := range m.Supersedes {
+			out[id] = cmp.Or(m.ID, string(recs[i].Path))
 		}
 	}
 	return out
+}
+
+// successors is what the ranking of messages asks; nil where nothing is outdated.
+func (o *Outdated) successors() query.Successors {
+	if o == nil {
+		return nil
+	}
+	return func(r *document.Record, number int) string { return o.in(r.Path, r.Meta).by(number) }
+}
+
+// successor is the id, or the path, of the record whose supersedes names id;
+// the last of several in path order.
+func successor(recs []document.Record, id string) (by string) {
+	for i := range recs {
+		if recs[i].Flags&document.FlagSupersedes == 0 {
+			continue
+		}
+		if m := document.DecodeMeta(recs[i].Meta); slices.Contains(m.Supersedes, id) {
+			by = cmp.Or(m.ID, string(recs[i].Path))
+		}
+	}
+	return by
 }

@@ -21,17 +21,6 @@ func TestEveryTextIsAQuery(t *testing.T) {
 	}
 }
 
-func TestStopWordsCountOnlyAlone(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{
-		"what is the capital": 1, "what is the": 3, "+the capital": 2, "the the the": 1, "capital ?!": 1, "?!": 1,
-	} {
-		if q := parseQuery(text, time.Now(), englishLanguage()); len(q.clauses) != want {
-			t.Errorf("%q has %d clauses, want %d: %+v", text, len(q.clauses), want, q.clauses)
-		}
-	}
-}
-
 func FuzzQuery(f *testing.F) {
 	for _, s := range []string{"which database?", `"a b" +c -d e*`, "kind:fact scope:/a/b tag:x", "数据库", "\xff", `-"`, "C++ foo_bar.baz"} {
 		f.Add(s)
@@ -43,10 +32,6 @@ func FuzzQuery(f *testing.F) {
 	}
 	f.Cleanup(func() { x.Close() })
 	f.Fuzz(func(t *testing.T, text string) {
-		q := parseQuery(text, time.Now(), englishLanguage())
-		if len(q.clauses) > maxClauses {
-			t.Fatalf("%d clauses", len(q.clauses))
-		}
 		got := ask(t, x, Query{Text: text, Limit: -1})
 		if got.Degraded != "" {
 			t.Fatalf("degraded: %s", got.Degraded)

@@ -3,10 +3,13 @@ package index
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"stet/index/store"
 	"stet/vault"
+	"stet/vault/durable"
 	"stet/vault/filelock"
 )
 
@@ -88,12 +91,17 @@ func TestRefreshSaysWhenAnotherProcessIsWriting(t *testing.T) {
 	if _, err := x.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := filelock.Acquire(t.Context(), x.mem.store.root, lockName, filelock.Options{})
+	root, err := durable.OpenRoot(filepath.Join(f.state, "index"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	lock, err := filelock.Acquire(t.Context(), root, lockName, filelock.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.write(t, "a.md", "word two\n")
-	if _, err := x.Refresh(t.Context(), []vault.Path{"a.md"}, f.at(t, []vault.Path{"a.md"})); !errors.Is(err, ErrBusy) {
+	if _, err := x.Refresh(t.Context(), []vault.Path{"a.md"}, f.at(t, []vault.Path{"a.md"})); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("got %v, want busy", err)
 	}
 	if err := lock.Release(); err != nil {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"stet/index/query"
 	"stet/vault"
 )
-
-// kindReport is the kind that the curator's reports have without saying so.
-const kindReport = "report"
 
 // wantsReports reports that the query asks for reports by name and for no
 // other class of files.
@@ -16,9 +14,7 @@ func (s *searching) wantsReports() bool {
 	if len(s.q.Class) > 0 {
 		return slices.Contains(s.q.Class, vault.ClassReport)
 	}
-	asks := func(f filter) bool { return f.key == keyKind && f.value == kindReport && !f.not }
-	return len(s.parsed.classes()) == 0 &&
-		(slices.ContainsFunc(s.parsed.filters, asks) || slices.ContainsFunc(s.parsed.required, asks))
+	return len(s.parsed.Classes()) == 0 && s.parsed.AsksForReports()
 }
 
 // withReports answers with the curator's reports beside what ask finds. They
@@ -44,7 +40,7 @@ func (s *searching) withReports(ask func() error) error {
 	hits = append(s.res.Hits, hits...)
 	// The path of a report begins with the time of its run: the newest first.
 	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(tierRank(a.Tier), tierRank(b.Tier)), cmp.Compare(b.Score, a.Score), cmp.Compare(b.Path, a.Path))
+		return cmp.Or(cmp.Compare(query.TierRank(a.Tier), query.TierRank(b.Tier)), cmp.Compare(b.Score, a.Score), cmp.Compare(b.Path, a.Path))
 	})
 	hits = hits[min(offset, len(hits)):]
 	if limit > 0 {

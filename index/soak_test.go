@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"stet/index/store"
 	"stet/vault"
 )
 
@@ -114,7 +115,7 @@ func churn(ctx context.Context, x *Index, src *folder) error {
 			_, err = x.Touch(ctx, touched)
 		}
 		// A reader that has to rebuild holds the lock for a moment.
-		if err != nil && !errors.Is(err, ErrBusy) {
+		if err != nil && !errors.Is(err, store.ErrBusy) {
 			return fmt.Errorf("round %d: %w", n, err)
 		}
 		pause := r.IntN(30)

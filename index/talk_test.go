@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"stet/markdown"
-
 	"pgregory.net/rapid"
+
+	"stet/markdown"
 )
 
 // A turn is one message of a test: role or "role · name", then its text.

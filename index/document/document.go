@@ -1,0 +1,276 @@
+package document
+
+import (
+	"bytes"
+	"slices"
+
+	"stet/vault"
+)
+
+// The fields of a document. Each is a Bluge field of its own.
+const (
+	FieldBody  = iota // stemmed words of front matter values and body, camel parts
+	FieldTitle        // stemmed words of the title, or of the file's name
+	FieldHead         // stemmed words of the headings
+	FieldPath         // stemmed words of the folder, the categories and the kind
+	FieldIdent        // composite names, untokenised
+	FieldExact        // unstemmed words with positions, for phrases and prefixes
+	FieldCount
+)
+
+// fieldNames are the names on disk: short, since every segment repeats them.
+func FieldName(f int) string { return "bthpix"[f : f+1] }
+
+// lengthFields lists the fields whose length the score looks at; their totals
+// are kept in the manifest.
+const lengthFields = 4
+
+// lengthSlot maps a field to its slot in [Record], or -1 where length
+// says nothing about relevance (a long path is not a worse path).
+func lengthSlot(f int) int {
+	switch f {
+	case FieldBody:
+		return 0
+	case FieldTitle:
+		return 1
+	case FieldHead:
+		return 2
+	case FieldExact:
+		return 3
+	}
+	return -1
+}
+
+// A TermFreq is one term of one field of one document.
+type TermFreq struct {
+	Term      string
+	Freq      int
+	Positions []int32 // fieldExact only
+}
+
+// A termBag gathers the terms of one field.
+type termBag struct {
+	index  map[string]int // borrowed from the analyzer; nil once the bag is full
+	Terms  []TermFreq
+	Length int
+}
+
+func (b *termBag) add(term string, n int) *TermFreq {
+	i, ok := b.index[term]
+	if !ok {
+		i = len(b.Terms)
+		b.index[term] = i
+		b.Terms = append(b.Terms, TermFreq{Term: term})
+	}
+	b.Terms[i].Freq += n
+	b.Length += n
+	return &b.Terms[i]
+}
+
+func (b *termBag) find(term string) *TermFreq {
+	for i := range b.Terms {
+		if b.Terms[i].Term == term {
+			return &b.Terms[i]
+		}
+	}
+	return nil
+}
+
+// A FileReader reads the files of a vault.
+type FileReader interface {
+	// ReadFile reads a whole file and describes it from the same open handle.
+	// It must be safe for concurrent use.
+	ReadFile(p vault.Path) ([]byte, vault.File, error)
+}
+
+// A Document is a file, or a message of a transcript, taken apart for the
+// index.
+type Document struct {
+	Name  string // stored with it, see state.nameOf
+	Bags  [FieldCount]termBag
+	dated bool // see messageFacts
+}
+
+// lens are the lengths that go into the manifest.
+func (d *Document) lens() (out [lengthFields]uint32) {
+	for f := range FieldCount {
+		if s := lengthSlot(f); s >= 0 {
+			out[s] = uint32(d.Bags[f].Length)
+		}
+	}
+	return out
+}
+
+// An Analyzer takes files apart. It is not safe for concurrent use; several
+// may run side by side.
+type Analyzer struct {
+	stems *Stemmer
+	known map[string]string
+	pos   int
+	// places are of terms yet to come: most have one, and room for each by
+	// itself costs more than the place.
+	places []int32
+	// indexes and lists are lent to the document at hand, so that they grow once
+	// and not for every file.
+	indexes [FieldCount]map[string]int
+	lists   [FieldCount][]TermFreq
+}
+
+// NewAnalyzer returns an analyzer for texts of a language.
+func NewAnalyzer(lang *Language) *Analyzer {
+	a := &Analyzer{stems: NewStemmer(lang), known: map[string]string{}}
+	for f := range a.indexes {
+		a.indexes[f] = map[string]int{}
+	}
+	return a
+}
+
+// begin starts a document; no other may be under way.
+func (a *Analyzer) begin(name string) *Document {
+	d := &Document{Name: name}
+	for f := range d.Bags {
+		d.Bags[f].index, d.Bags[f].Terms = a.indexes[f], a.lists[f]
+	}
+	return d
+}
+
+// maxLent bounds the terms of what is kept to be lent again: emptying a map
+// takes as long as its room is large.
+const maxLent = 1 << 12
+
+// end takes back what begin lent.
+func (a *Analyzer) end(d *Document) {
+	for f := range d.Bags {
+		b := &d.Bags[f]
+		lent := b.Terms
+		b.index, b.Terms = nil, slices.Clone(lent)
+		switch {
+		case len(lent) > maxLent:
+			a.indexes[f], a.lists[f] = map[string]int{}, nil
+		case len(lent) > 0:
+			clear(a.indexes[f])
+			clear(lent)
+			a.lists[f] = lent[:0]
+		}
+	}
+}
+
+// place adds a place to a term.
+func (a *Analyzer) place(t *TermFreq, at int) {
+	if t.Positions == nil {
+		if len(a.places) == 0 {
+			a.places = make([]int32, 512)
+		}
+		t.Positions, a.places = a.places[:0:1], a.places[1:]
+	}
+	t.Positions = append(t.Positions, int32(at))
+}
+
+// gap separates texts that are not neighbours, so that no phrase spans them.
+const Gap = 64
+
+// File makes one document of a file, and the record for it. It never fails:
+// bytes that are no text simply yield no words.
+func (a *Analyzer) File(data []byte, f vault.File) ([]*Document, Record) {
+	m := vault.ReadMemory(f.Path, data)
+	d := a.begin(string(f.Path))
+	defer a.end(d)
+	a.pos = 0
+	front, body := SplitFront(data, m.Body)
+	for line := range bytes.Lines(front) {
+		a.text(d, frontValue(line))
+	}
+	a.text(d, body)
+	a.words(&d.Bags[FieldTitle], []byte(m.Name()))
+	headings(body, func(h []byte) { a.words(&d.Bags[FieldHead], h) })
+	a.words(&d.Bags[FieldPath], []byte(f.Path.Dir()))
+	for _, c := range m.Categories {
+		a.words(&d.Bags[FieldPath], []byte(c))
+	}
+	a.words(&d.Bags[FieldPath], []byte(m.Kind))
+	return []*Document{d}, newRecord(m, data, f, d.lens())
+}
+
+// text indexes running text into the body, exact and identifier fields.
+func (a *Analyzer) text(d *Document, text []byte) {
+	body, exact := &d.Bags[FieldBody], &d.Bags[FieldExact]
+	last := a.pos
+	TokenizeKnown(text, a.known, func(t Token) {
+		body.add(a.stems.Stem(t.Term), 1)
+		a.place(exact.add(t.Term, 1), a.pos+t.Pos)
+		last = a.pos + t.Pos + 1
+		CamelParts(text[t.Start:t.End], func(part []byte) {
+			body.add(a.stems.Stem(string(bytes.ToLower(part))), 1)
+		})
+	})
+	a.pos = last + Gap
+	Identifiers(text, func(name string, _, _ int) { d.Bags[FieldIdent].add(name, 1) })
+}
+
+// words indexes stemmed words only.
+func (a *Analyzer) words(b *termBag, text []byte) {
+	Tokenize(text, func(t Token) { b.add(a.stems.Stem(t.Term), 1) })
+}
+
+// SplitFront returns what stands before body and body itself. A body that is
+// no suffix of data was converted by the reader; then there is no front.
+func SplitFront(data, body []byte) (front, rest []byte) {
+	if len(body) <= len(data) && bytes.HasSuffix(data, body) {
+		return data[:len(data)-len(body)], body
+	}
+	return nil, data
+}
+
+// frontValue is a line of front matter without its key, so that a search for
+// "title" does not find every file.
+func frontValue(line []byte) []byte {
+	key, value, ok := bytes.Cut(line, []byte(":"))
+	if ok && len(key) > 0 && !bytes.ContainsAny(key, " \t\"'") {
+		return value
+	}
+	return line
+}
+
+// headings calls f with the text of every ATX heading outside code fences.
+func headings(body []byte, f func([]byte)) {
+	var fence []byte
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimRight(line, "\r\n")
+		trimmed := bytes.TrimLeft(line, " ")
+		if len(line)-len(trimmed) > 3 {
+			continue
+		}
+		if mark := fenceMark(trimmed); mark != nil {
+			switch {
+			case fence == nil:
+				fence = mark
+			case mark[0] == fence[0] && len(mark) >= len(fence) && len(bytes.TrimSpace(trimmed[len(mark):])) == 0:
+				fence = nil
+			}
+			continue
+		}
+		if fence != nil || len(trimmed) == 0 || trimmed[0] != '#' {
+			continue
+		}
+		text := bytes.TrimLeft(trimmed, "#")
+		if level := len(trimmed) - len(text); level <= 6 && (len(text) == 0 || text[0] == ' ' || text[0] == '\t') {
+			f(bytes.TrimSpace(bytes.TrimRight(bytes.TrimSpace(text), "#")))
+		}
+	}
+}
+
+// fenceMark is the run of backticks or tildes that opens or closes a fence, or
+// nil.
+func fenceMark(line []byte) []byte {
+	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
+		return nil
+	}
+	n := 0
+	for n < len(line) && line[n] == line[0] {
+		n++
+	}
+	if n < 3 {
+		return nil
+	}
+	return line[:n]
+}

@@ -1,0 +1,303 @@
+package document
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"stet/markdown"
+	"stet/templates/lexicon"
+	"stet/vault"
+)
+
+// TextsOf are the texts of the documents of a file.
+func TextsOf(data []byte, byMessage bool) [][]byte {
+	if !byMessage {
+		return [][]byte{data}
+	}
+	var out [][]byte
+	for _, s := range MessagesOf(markdown.Parse(data)) {
+		out = append(out, data[s.Start:s.End])
+	}
+	return out
+}
+
+// toolBytes is how much of either end of a tool's result is indexed as words:
+// what a person remembers of it stands there, and results are most of the bytes
+// of an agent's transcripts. Its names are indexed wherever they stand, up to
+// toolNames of them.
+const (
+	toolBytes = 1 << 10
+	toolNames = 256
+)
+
+// The sides of a conversation.
+const (
+	SideUser = iota
+	SideAssistant
+	SideTool
+	SideSystem
+)
+
+// sideOf reads a role. Whoever is none of the machine's roles is a person.
+func sideOf(role string) uint8 {
+	switch strings.ToLower(role) {
+	case "assistant", "model", "agent", "ai":
+		return SideAssistant
+	case "tool", "function", "tool_result":
+		return SideTool
+	case "system", "developer":
+		return SideSystem
+	}
+	return SideUser
+}
+
+// MessageName is the name a message is stored under.
+func MessageName(number int) string { return "m:" + strconv.Itoa(number) }
+
+// Transcript makes one document of each message. A file without message
+// headings is one message, number 0.
+func (a *Analyzer) Transcript(data []byte, f vault.File) ([]*Document, Record) {
+	d := markdown.Parse(data)
+	m := Conversation(f.Path, d)
+	var docs []*Document
+	var lens [lengthFields]uint32
+	t := TranscriptMeta{}
+	spans := MessagesOf(d)
+	for i, s := range spans {
+		doc := a.message(data, &s)
+		if i == 0 && !echoes(m.Title, data, spans) {
+			a.words(&doc.Bags[FieldTitle], []byte(m.Title))
+		}
+		a.end(doc)
+		docs = append(docs, doc)
+		lens[lengthSlot(FieldBody)] += uint32(doc.Bags[FieldBody].Length)
+		t.Messages = append(t.Messages, factsOf(data, &s, doc.dated))
+	}
+	r := newRecord(m, data, f, lens)
+	r.Meta += encodeMessages(t.Messages)
+	return docs, r
+}
+
+// echoes reports a title that is the first words of what was said, as an importer
+// or the sealing makes one where nobody gave any. It says nothing that its message
+// does not, and would count that twice.
+func echoes(title string, data []byte, spans []markdown.MessageSpan) bool {
+	said := spans[0]
+	for _, s := range spans {
+		if sideOf(s.Role) == SideUser {
+			said = s
+			break
+		}
+	}
+	if said.Attached != "" {
+		return false
+	}
+	// As many words as the title has, with room for marks between them.
+	text := markdown.StripInjected(data[said.TextStart:said.TextEnd])
+	text = text[:min(len(text), 4*len(title)+256)]
+	whole, cut := strings.CutSuffix(title, "…")
+	var words, first []string
+	Tokenize([]byte(whole), func(t Token) { words = append(words, t.Term) })
+	Tokenize(text, func(t Token) { first = append(first, t.Term) })
+	if cut && len(words) > 1 {
+		words = words[:len(words)-1] // half a word, it may be
+	}
+	return len(words) <= len(first) && slices.Equal(words, first[:len(words)])
+}
+
+// Conversation reads the front matter of a transcript. Its title is never
+// looked for in the text: that would mean reading all of it as Markdown.
+func Conversation(p vault.Path, d *markdown.Document) vault.Memory {
+	m := vault.Memory{Path: p, Class: vault.ClassSession, Scope: vault.ScopeOf(p), Body: d.Body()}
+	for key, into := range map[string]*string{"id": &m.ID, "title": &m.Title, "superseded_by": &m.SupersededBy, "origin": &m.Source} {
+		v, _ := d.Meta(key)
+		*into = strings.TrimSpace(v.Text())
+	}
+	for key, into := range map[string]*bool{"private": &m.Private, "pinned": &m.Pinned} {
+		v, _ := d.Meta(key)
+		*into, _ = v.Bool()
+	}
+	v, _ := d.Meta("supersedes")
+	m.Supersedes = v.List()
+	v, _ = d.Meta("started")
+	m.Created, _ = v.Time()
+	return m
+}
+
+// MessagesOf are the messages of a transcript, or the whole body as one.
+func MessagesOf(d *markdown.Document) []markdown.MessageSpan {
+	if list := d.Messages(); len(list) > 0 {
+		return list
+	}
+	end := len(d.Bytes())
+	start := end - len(d.Body())
+	return []markdown.MessageSpan{{Start: start, End: end, TextStart: start, TextEnd: end}}
+}
+
+// message indexes one message: its words, its names, who said it and on which
+// day. The document is still under way.
+func (a *Analyzer) message(data []byte, s *markdown.MessageSpan) *Document {
+	d := a.begin(MessageName(s.Number))
+	for _, part := range Spoken(data, s) {
+		a.speech(d, part)
+	}
+	names := map[string]bool{}
+	if s.Attached == "" {
+		Identifiers(markdown.StripInjected(data[s.TextStart:s.TextEnd]), func(name string, _, _ int) {
+			if len(names) < toolNames || names[name] {
+				names[name] = true
+				d.Bags[FieldIdent].add(name, 1)
+			}
+		})
+	}
+	head := s.Name
+	if !s.Time.IsZero() {
+		head += s.Time.Format(" 2 January 2006")
+	}
+	Tokenize([]byte(head), func(t Token) {
+		if w := a.stems.Stem(t.Term); d.Bags[FieldHead].find(w) == nil {
+			d.Bags[FieldHead].add(w, 1)
+		}
+	})
+	return d
+}
+
+// Spoken are the parts of a message whose words are indexed. What stet itself put
+// before a model was not said by anybody.
+func Spoken(data []byte, s *markdown.MessageSpan) [][]byte {
+	var out [][]byte
+	if s.Attached == "" {
+		text := markdown.StripInjected(data[s.TextStart:s.TextEnd])
+		if sideOf(s.Role) == SideTool {
+			out = append(out, ends(text)...)
+		} else {
+			out = append(out, text)
+		}
+	}
+	for _, c := range s.Calls {
+		out = append(out, []byte(c.Name))
+		out = append(out, ends(data[c.Start:c.End])...)
+	}
+	return out
+}
+
+// ends are the head and the tail of a text too long to index whole.
+func ends(text []byte) [][]byte {
+	if len(text) <= 2*toolBytes {
+		return [][]byte{text}
+	}
+	head, tail := toolBytes, len(text)-toolBytes
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return [][]byte{text[:head], text[tail:]}
+}
+
+// speech indexes stemmed words and the parts of camel case. No positions:
+// phrases are looked up in the text of the best.
+func (a *Analyzer) speech(d *Document, text []byte) {
+	body := &d.Bags[FieldBody]
+	TokenizeKnown(text, a.known, func(t Token) {
+		body.add(a.stems.Stem(t.Term), 1)
+		d.dated = d.dated || tellsTime(t.Term)
+		CamelParts(text[t.Start:t.End], func(part []byte) {
+			body.add(a.stems.Stem(string(bytes.ToLower(part))), 1)
+		})
+	})
+}
+
+// Message is what ranking and filters must know of a message without
+// reading it.
+type Message struct {
+	Number int
+	At     int64 // seconds since 1970, when hasTime
+	Side   uint8
+	Asks   bool // ends with a question mark
+	Dated  bool // its text says when something was: "yesterday", "in May"
+	hasAt  bool
+}
+
+func factsOf(data []byte, s *markdown.MessageSpan, dated bool) Message {
+	f := Message{Number: s.Number, Side: sideOf(s.Role), Dated: dated}
+	if !s.Time.IsZero() {
+		f.At, f.hasAt = s.Time.Unix(), true
+	}
+	if s.Attached == "" {
+		text := bytes.TrimSpace(data[s.TextStart:s.TextEnd])
+		f.Asks = bytes.HasSuffix(text, []byte("?")) || bytes.HasSuffix(text, []byte("？"))
+	}
+	return f
+}
+
+// The bits in which the facts of a message are stored, above the side.
+const (
+	bitAsks = 4 << iota
+	bitDated
+	bitTime
+)
+
+// encodeMessages is what the record of a transcript has behind its meta.
+func encodeMessages(list []Message) string {
+	b := binary.AppendUvarint(nil, uint64(len(list)))
+	number, at := 0, int64(0)
+	for _, f := range list {
+		bits := f.Side
+		for bit, on := range map[uint8]bool{bitAsks: f.Asks, bitDated: f.Dated, bitTime: f.hasAt} {
+			if on {
+				bits |= bit
+			}
+		}
+		b = append(b, bits)
+		b = binary.AppendVarint(b, int64(f.Number-number))
+		number = f.Number
+		if f.hasAt {
+			b = binary.AppendVarint(b, f.At-at)
+			at = f.At
+		}
+	}
+	return string(b)
+}
+
+// A TranscriptMeta is the meta of a transcript.
+type TranscriptMeta struct {
+	Meta
+	Messages []Message
+}
+
+// DecodeTranscript reads the meta of a transcript; what cannot be read is zero.
+func DecodeTranscript(s string) TranscriptMeta {
+	r := Reader{s: s}
+	t := TranscriptMeta{Meta: r.meta()}
+	t.Messages = make([]Message, r.Count(2))
+	number, at := int64(0), int64(0)
+	for i := range t.Messages {
+		f := &t.Messages[i]
+		bits := uint8(0)
+		if b := r.Take(1); b != "" {
+			bits = b[0]
+		}
+		f.Side, f.Asks, f.Dated, f.hasAt = bits&3, bits&bitAsks != 0, bits&bitDated != 0, bits&bitTime != 0
+		number += r.Varint()
+		f.Number = int(number)
+		if f.hasAt {
+			at += r.Varint()
+			f.At = at
+		}
+	}
+	return t
+}
+
+// tellsTime reports a word that says when something was or will be.
+func tellsTime(term string) bool {
+	return timeWords()[term] || len(term) == 4 && (term[:2] == "19" || term[:2] == "20") && strings.Trim(term, "0123456789") == ""
+}
+
+var timeWords = sync.OnceValue(func() map[string]bool { return lexicon.Words("time", "en") })

@@ -1,0 +1,225 @@
+package document
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/vault"
+)
+
+// The windows in which a change can escape a look at size and time. A local
+// file system stamps from a clock that ticks every few milliseconds; one whose
+// stamps are whole seconds ticks every one or two.
+const (
+	racyFine   = 20 * time.Millisecond
+	racyCoarse = 2 * time.Second
+)
+
+// Racy reports whether a file read at time read may change later without its
+// time changing.
+func Racy(f vault.File, read time.Time) bool {
+	window := racyFine
+	if f.ModTime.Nanosecond() == 0 {
+		window = racyCoarse
+	}
+	return f.ModTime.Add(window).After(read)
+}
+
+// HashOf is the stored prefix of the SHA-256 of data.
+func HashOf(data []byte) (h [HashSize]byte) {
+	sum := sha256.Sum256(data)
+	copy(h[:], sum[:])
+	return h
+}
+
+// newRecord describes a file without the place of its documents in a segment.
+func newRecord(m vault.Memory, data []byte, f vault.File, lens [lengthFields]uint32) Record {
+	r := Record{
+		Path: m.Path, Size: f.Size, MTime: f.ModTime.UnixNano(), Identity: f.Identity,
+		Hash: HashOf(data), Lens: lens, Meta: encodeMeta(m),
+	}
+	for flag, on := range map[uint8]bool{
+		FlagSupersedes: len(m.Supersedes) > 0, flagSuperseded: m.SupersededBy != "",
+		FlagDoubts: len(m.MayOutdate) > 0, FlagPending: m.Encoding == "pending",
+		FlagPrivate: m.Private, FlagPinned: m.Pinned,
+		FlagTimed: !m.ValidFrom.IsZero() || !m.ValidUntil.IsZero(),
+	} {
+		if on {
+			r.Flags |= flag
+		}
+	}
+	return r
+}
+
+// Textless is the record of a file that cannot be read. Unless the reason lies
+// in its size or nature it is tried again every time: permissions change
+// without a trace in what is compared.
+func Textless(f vault.File, err error) Record {
+	r := Record{Path: f.Path, Size: f.Size, MTime: f.ModTime.UnixNano(), Identity: f.Identity, Meta: encodeMeta(vault.Memory{})}
+	if !unreadable(err) {
+		r.Flags = FlagRacy
+	}
+	return r
+}
+
+// A Record describes one file of the vault.
+type Record struct {
+	Path     vault.Path
+	Size     int64
+	MTime    int64 // nanoseconds since 1970
+	Identity uint64
+	Hash     [HashSize]byte
+	Flags    uint8
+	Seg      uint64 // segment id of its documents
+	Doc      uint32 // number of the first of them
+	Docs     uint32 // how many there are; 0 for a file whose text cannot be had
+	Lens     [lengthFields]uint32
+	Meta     string // see encodeMeta
+}
+
+// hashSize is the length of the stored prefix of a file's SHA-256: 128 bits
+// tell any two files apart that nobody forged.
+const HashSize = 16
+
+// The flags of a record.
+const (
+	// FlagRacy marks a file changed so shortly before it was read that a later
+	// change could have left size and time alike. It is read again next time.
+	FlagRacy = 1 << iota
+	// FlagSupersedes marks a meta with supersedes.
+	FlagSupersedes
+	// flagSuperseded marks a file that names its successor itself.
+	flagSuperseded
+	// FlagPrivate marks private: true.
+	FlagPrivate
+	// FlagPinned marks pinned: true.
+	FlagPinned
+	// FlagTimed marks a file with valid_from or valid_until.
+	FlagTimed
+	// FlagDoubts marks a meta with mayOutdate.
+	FlagDoubts
+	// FlagPending marks encoding: pending.
+	FlagPending
+)
+
+// SameFile reports whether f is, as far as the system tells, the file that r
+// describes.
+func (r *Record) SameFile(f vault.File) bool {
+	return r.Size == f.Size && r.MTime == f.ModTime.UnixNano() && r.Identity == f.Identity
+}
+
+// SortRecords orders records by path and keeps the last of equal paths.
+func SortRecords(recs []Record) []Record {
+	slices.SortStableFunc(recs, func(a, b Record) int { return cmp.Compare(a.Path, b.Path) })
+	out := recs[:0]
+	for i := range recs {
+		if i+1 < len(recs) && recs[i+1].Path == recs[i].Path {
+			continue
+		}
+		out = append(out, recs[i])
+	}
+	return out
+}
+
+// The meta of a record holds what filters and supersession need, so that no
+// file has to be read to decide that it is no hit. Texts are in lower case.
+type Meta struct {
+	ID, Kind   string
+	Updated    int64 // seconds since 1970; 0 when the file does not say
+	Categories []string
+	Supersedes []string
+	MayOutdate []string
+	// Source is what of a conversation a memory came from ("session:ID#14"), of a
+	// transcript its foreign id; "" for anything else.
+	Source string
+}
+
+func encodeMeta(m vault.Memory) string {
+	b := AppendString(nil, strings.ToLower(m.ID))
+	b = AppendString(b, strings.ToLower(m.Kind))
+	b = binary.AppendVarint(b, updatedOf(m))
+	for _, list := range [][]string{m.Categories, m.Supersedes, m.MayOutdate} {
+		b = binary.AppendUvarint(b, uint64(len(list)))
+		for _, s := range list {
+			b = AppendString(b, strings.ToLower(s))
+		}
+	}
+	if m.Class != vault.ClassSession && !strings.HasPrefix(m.Source, sessionSource) {
+		m.Source = ""
+	}
+	return string(AppendString(b, strings.ToLower(m.Source)))
+}
+
+// sessionSource is how the source of a memory that came from a conversation begins.
+const sessionSource = "session:"
+
+// updatedOf is when the memory says it last changed, or was made.
+func updatedOf(m vault.Memory) int64 {
+	for _, t := range []time.Time{m.Updated, m.Created} {
+		if !t.IsZero() {
+			return t.Unix()
+		}
+	}
+	return 0
+}
+
+// DecodeMeta reads the meta of a record; what cannot be read is zero.
+func DecodeMeta(s string) Meta {
+	r := Reader{s: s}
+	return r.meta()
+}
+
+// meta reads what encodeMeta wrote; a transcript has more behind it.
+func (r *Reader) meta() Meta {
+	m := Meta{ID: r.String(), Kind: r.String(), Updated: r.Varint()}
+	for _, list := range []*[]string{&m.Categories, &m.Supersedes, &m.MayOutdate} {
+		for n := r.Count(1); n > 0; n-- {
+			*list = append(*list, r.String())
+		}
+	}
+	m.Source = r.String()
+	return m
+}
+
+// unreadable reports errors that say something about one file only.
+func unreadable(err error) bool {
+	return errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular)
+}
+
+// Unread are the records of files that could not be read.
+func Unread(recs []Record) (out []*Record) {
+	for i := range recs {
+		if r := &recs[i]; r.Flags&FlagRacy != 0 && r.Hash == [HashSize]byte{} {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Superseded marks the records that another record's supersedes names, and
+// those that name their successor themselves.
+func Superseded(recs []Record) []bool {
+	ids := map[string]bool{}
+	marked := false
+	for i := range recs {
+		if recs[i].Flags&FlagSupersedes != 0 {
+			for _, id := range DecodeMeta(recs[i].Meta).Supersedes {
+				ids[id] = true
+			}
+		}
+		marked = marked || recs[i].Flags&flagSuperseded != 0
+	}
+	if len(ids) == 0 && !marked {
+		return nil
+	}
+	out := make([]bool, len(recs))
+	for i := range recs {
+		out[i] = recs[i].Flags&flagSuperseded != 0 || len(ids) > 0 && ids[DecodeMeta(recs[i].Meta).ID]
+	}
+	return out
+}

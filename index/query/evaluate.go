@@ -1,0 +1,364 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	segment "github.com/blugelabs/bluge_segment_api"
+
+	"stet/index/document"
+)
+
+// The weights of the fields. The body says what a note is about; a word in the
+// title or a heading counts again, a composite name found whole counts like a
+// rare word, and the place of a file is a hint only.
+func fieldBoost(f int) float64 {
+	switch f {
+	case document.FieldTitle:
+		return 0.8
+	case document.FieldHead:
+		return 0.3
+	case document.FieldPath:
+		return 0.3
+	case document.FieldIdent:
+		return 1.5
+	}
+	return 1
+}
+
+// wordFields are the fields a bare word is looked up in, in the order in which
+// their scores are added: both sources must add in one order, or their sums
+// differ in the last bit.
+func wordFields() [4]int {
+	return [4]int{document.FieldBody, document.FieldTitle, document.FieldHead, document.FieldPath}
+}
+
+// A Source is what a query is evaluated on. Every source of the same files gives the
+// same postings, and so the same answer.
+type Source interface {
+	// Records are the files, in path order.
+	Records() []document.Record
+	// Layout says which documents belong to which record; nil where each record
+	// is one document, of the same number.
+	Layout() *document.Layout
+	// Superseded marks the records that are superseded; nil when there are none.
+	Superseded() []bool
+	// Stats are the statistics of a field.
+	Stats(field int) document.FieldStat
+	// Term lists the documents with a term, each once, by ascending number. It
+	// may use room for the list.
+	Term(field int, term string, room []document.Posting) ([]document.Posting, error)
+	// Places fills in the positions of an exact term in some of the documents
+	// that term listed.
+	Places(term string, list []document.Posting) error
+	// Terms lists the terms of a field that begin with prefix and that keep accepts,
+	// sorted; nil accepts all. The automaton, if any, accepts all of those too: it
+	// steers the walk through the dictionary.
+	Terms(field int, prefix string, a segment.Automaton, keep func(string) bool) ([]string, error)
+}
+
+// A Match is one document of the answer.
+type Match struct {
+	Doc   int32
+	Tier  tier
+	Score float64
+}
+
+// A tier says how strictly the query was read to find a document. Stricter
+// ones come first; each fills up behind the one before.
+type tier uint8
+
+const (
+	strict   tier = iota // every word
+	relaxed              // any word
+	fuzzy                // only words that look like those of the query
+	Semantic             // none of them, but what it means
+)
+
+// String is the tier's name in answers.
+func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy", "semantic"}[t] }
+
+// An Evaluation adds up one query on one source.
+type Evaluation struct {
+	src           Source
+	files         document.FileReader
+	ctx           context.Context
+	lang          *document.Language
+	scores        []float64
+	hit           []uint16           // optional clauses matched
+	met           []uint16           // required clauses matched
+	near          []bool             // matched by a word that only looks like one of the query
+	out           []bool             // excluded
+	room          []document.Posting // for lists that nobody keeps: those of common words are megabytes
+	explain       map[int32][]string
+	weights       map[string]float64  // term → weight, to choose the line that is shown
+	similar       map[string][]string // unknown word → what it was taken for
+	boost         func(field int) float64
+	Conversations *Conversations // set where documents are messages
+}
+
+func newEvaluation(ctx context.Context, src Source, files document.FileReader, lang *document.Language) *Evaluation {
+	n, lay := len(src.Records()), src.Layout()
+	if lay != nil {
+		n = len(lay.Owner)
+	}
+	e := &Evaluation{
+		src: src, files: files, ctx: ctx, lang: lang, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
+		near: make([]bool, n), out: make([]bool, n), weights: map[string]float64{}, similar: map[string][]string{},
+	}
+	if lay != nil {
+		e.Conversations = NewConversations(src.Records(), lay)
+		e.boost = e.Conversations.w.boost
+	}
+	return e
+}
+
+// Evaluate finds the documents for q that keep lets pass: the best limit of
+// them in order of tier, score and path, and how many there are in all.
+func Evaluate(ctx context.Context, src Source, files document.FileReader, q *Query, keep func(int32) bool, limit int) (*Evaluation, []Match, int, error) {
+	e := newEvaluation(ctx, src, files, q.lang)
+	if err := e.run(q); err != nil {
+		return nil, nil, 0, err
+	}
+	top := topList{order: better, limit: limit}
+	e.each(q, func(m Match) {
+		if keep(m.Doc) {
+			top.add(m)
+		}
+	})
+	return e, top.sorted(), top.total, nil
+}
+
+// each calls f for every document that matches q.
+func (e *Evaluation) each(q *Query, f func(Match)) {
+	required, optional := q.Count()
+	for d := range e.scores {
+		if e.out[d] || int(e.met[d]) < required || required == 0 && e.hit[d] == 0 && !e.near[d] && optional > 0 {
+			continue
+		}
+		m := Match{Doc: int32(d), Score: e.scores[d]}
+		switch {
+		case int(e.hit[d]) == optional:
+			m.Tier = strict
+		case e.hit[d] > 0 || required > 0:
+			m.Tier = relaxed
+		case e.near[d]:
+			m.Tier = fuzzy
+		default:
+			continue
+		}
+		f(m)
+	}
+}
+
+// Count is the number of required and of optional clauses.
+func (q *Query) Count() (required, optional int) {
+	for i := range q.clauses {
+		switch q.clauses[i].occur {
+		case must:
+			required++
+		case should:
+			optional++
+		}
+	}
+	return required, optional
+}
+
+// run adds up every clause.
+func (e *Evaluation) run(q *Query) error {
+	for i := range q.clauses {
+		if err := context.Cause(e.ctx); err != nil {
+			return err
+		}
+		c := &q.clauses[i]
+		found, err := e.clause(c)
+		if err != nil {
+			return err
+		}
+		none := true
+		each(found, func(d int32) {
+			none = false
+			switch c.occur {
+			case must:
+				e.met[d]++
+			case mustNot:
+				// Words side by side are looked up in the text of messages.
+				e.out[d] = e.out[d] || e.Conversations == nil || !c.needsOrder()
+			default:
+				e.hit[d]++
+			}
+		})
+		if none && !q.AsSpelt && c.mayBeMisspelt() {
+			if err := e.misspelt(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ExplainScores writes down, for the documents that are keys of notes, every
+// part of their score.
+func ExplainScores(ctx context.Context, src Source, files document.FileReader, q *Query, notes map[int32][]string) error {
+	e := newEvaluation(ctx, src, files, q.lang)
+	e.explain = notes
+	return e.run(q)
+}
+
+// each calls f once for every marked document.
+func each(marked []bool, f func(int32)) {
+	for d, ok := range marked {
+		if ok {
+			f(int32(d))
+		}
+	}
+}
+
+// clause marks the documents that match c and adds their scores.
+func (e *Evaluation) clause(c *clause) ([]bool, error) {
+	found := make([]bool, len(e.scores))
+	switch c.kind {
+	case literal:
+		return found, e.literal(c.raw, found)
+	case phrase:
+		if e.Conversations != nil {
+			return found, e.together(c, found)
+		}
+		return found, e.phrase(c, found)
+	case prefix:
+		return found, e.prefix(c, found)
+	}
+	if c.occur == should || len(c.exact) == 1 {
+		return found, e.words(c, found)
+	}
+	if e.Conversations != nil {
+		return found, e.together(c, found)
+	}
+	// Several words in one, and required: side by side, or as the name.
+	if err := e.phrase(c, found); err != nil || c.name == "" {
+		return found, err
+	}
+	return found, e.leaf(document.FieldIdent, c.name, c, found)
+}
+
+func (e *Evaluation) words(c *clause, found []bool) error {
+	for i, stem := range c.stems {
+		if slices.Contains(c.stems[:i], stem) || c.idle(i, e.lang) {
+			continue
+		}
+		for _, f := range wordFields() {
+			if err := e.leaf(f, stem, c, found); err != nil {
+				return err
+			}
+		}
+	}
+	if c.name == "" {
+		return nil
+	}
+	return e.leaf(document.FieldIdent, c.name, c, found)
+}
+
+// leaf adds the postings of one term.
+func (e *Evaluation) leaf(field int, term string, c *clause, found []bool) error {
+	list, err := e.src.Term(field, term, e.room)
+	if err != nil {
+		return err
+	}
+	e.room = list[:0]
+	e.add(leafKey{field, term}, e.boost(field), c, list, found)
+	return nil
+}
+
+// add scores postings that all stand for one term.
+func (e *Evaluation) add(k leafKey, boost float64, c *clause, list []document.Posting, found []bool) {
+	s := similarity(e.src.Stats(k.field)).scorer(boost, uint64(len(list)))
+	if k.field == document.FieldBody || k.field == document.FieldExact || k.field == document.FieldIdent {
+		e.weights[k.term] = s.weight
+	}
+	if e.Conversations != nil && k.field == document.FieldBody && c.occur != mustNot {
+		e.Conversations.note(k.term, list)
+	}
+	for _, p := range list {
+		found[p.Doc] = true
+		if c.occur == mustNot {
+			continue
+		}
+		v := s.score(int(p.Freq), int(p.Length))
+		e.scores[p.Doc] += v
+		if e.explain != nil {
+			e.note(p, k, s, v)
+		}
+	}
+}
+
+func (e *Evaluation) note(p document.Posting, k leafKey, s scorer, v float64) {
+	if lines, ok := e.explain[p.Doc]; ok {
+		e.explain[p.Doc] = append(lines, fmt.Sprintf("%.4f %s:%s (tf %d, n %d of %d, length %d, mean %.1f, boost %g)",
+			v, fieldLabel(k.field), k.term, p.Freq, s.n, s.Docs, p.Length, s.AvgLen, s.boost))
+	}
+}
+
+func fieldLabel(f int) string {
+	return [...]string{"body", "title", "heading", "path", "name", "exact"}[f]
+}
+
+// topList keeps the best limit matches; limit 0 keeps all.
+type topList struct {
+	order func(a, b Match) int
+	limit int
+	total int
+	list  []Match
+	floor Match // the worst that was kept, once full
+	full  bool
+}
+
+// better orders by tier, then by score, then by path, which is the order of
+// documents.
+func better(a, b Match) int {
+	if a.Tier != b.Tier {
+		return cmp.Compare(a.Tier, b.Tier)
+	}
+	return byScore(a, b)
+}
+
+func (t *topList) add(m Match) {
+	t.total++
+	if t.full && t.order(t.floor, m) < 0 {
+		return
+	}
+	t.list = append(t.list, m)
+	// Cutting at twice the size sorts rarely and keeps memory bounded.
+	if t.limit > 0 && len(t.list) >= 2*t.limit+64 {
+		slices.SortFunc(t.list, t.order)
+		t.list = t.list[:t.limit]
+		t.floor, t.full = t.list[t.limit-1], true
+	}
+}
+
+func (t *topList) sorted() []Match {
+	slices.SortFunc(t.list, t.order)
+	if t.limit > 0 && len(t.list) > t.limit {
+		t.list = t.list[:t.limit]
+	}
+	return t.list
+}
+
+// Admits reports that nothing excludes a document and that it has what is required.
+func (e *Evaluation) Admits(d int32, required int) bool {
+	return !e.out[d] && int(e.met[d]) >= required
+}
+
+// Matched reports that a document has a word of the query, or one like it.
+func (e *Evaluation) Matched(d int32) bool { return e.hit[d] > 0 || e.near[d] }
+
+// TierRank is the tier of a name in an answer, the loosest for an unknown one.
+func TierRank(name string) tier {
+	for t := strict; t < Semantic; t++ {
+		if t.String() == name {
+			return t
+		}
+	}
+	return Semantic
+}

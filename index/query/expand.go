@@ -1,0 +1,190 @@
+package query
+
+import (
+	"context"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/vellum/levenshtein"
+	segment "github.com/blugelabs/bluge_segment_api"
+
+	"stet/index/document"
+)
+
+// prefix treats all words that begin alike as one word.
+func (e *Evaluation) prefix(c *clause, found []bool) error {
+	field, p := wordsField(e.Conversations != nil), ""
+	switch {
+	case len(c.exact) == 1:
+		p = c.first(e.Conversations != nil)
+	default:
+		field, p = document.FieldIdent, c.name
+	}
+	terms, err := e.src.Terms(field, p, nil, nil)
+	if err != nil {
+		return err
+	}
+	list, err := e.union(field, terms)
+	if err != nil {
+		return err
+	}
+	e.add(leafKey{field, p + "*"}, e.boost(field), c, list, found)
+	return nil
+}
+
+// wordsField is the field whose dictionary is asked for words that begin or
+// look alike: the words as they were written, or, where only their stems are
+// kept, those.
+func wordsField(byMessage bool) int {
+	if byMessage {
+		return document.FieldBody
+	}
+	return document.FieldExact
+}
+
+// first is the first word, a prefix or one that may be misspelt, in the form of
+// that field.
+func (c *clause) first(byMessage bool) string {
+	if byMessage && len(c.stems) > 0 {
+		return c.stems[0]
+	}
+	return c.exact[0].Term
+}
+
+// union is the postings of several terms as if they were one.
+func (e *Evaluation) union(field int, terms []string) ([]document.Posting, error) {
+	var sum []document.Posting
+	place := make([]int32, len(e.scores)) // document → its place in sum, from 1
+	for _, t := range terms {
+		if err := context.Cause(e.ctx); err != nil {
+			return nil, err // a short prefix stands for thousands of words
+		}
+		list, err := e.src.Term(field, t, e.room)
+		if err != nil {
+			return nil, err
+		}
+		e.room = list[:0]
+		for _, x := range list {
+			if at := place[x.Doc]; at > 0 {
+				sum[at-1].Freq += x.Freq
+				continue
+			}
+			sum = append(sum, x)
+			place[x.Doc] = int32(len(sum))
+		}
+	}
+	return sum, nil
+}
+
+// The bounds of what counts as a misspelling. Shorter words have too many
+// neighbours, and two edits in a word of less than eight letters make another
+// word more often than the same one.
+const (
+	fuzzyMinLetters = 4
+	fuzzyTwoLetters = 8
+	// fuzzyBoost keeps a guess below a word that was really typed.
+	fuzzyBoost = 0.6
+)
+
+// mayBeMisspelt reports a bare word of letters, long enough to guess at. What
+// a person requires, excludes or quotes is meant as it stands.
+func (c *clause) mayBeMisspelt() bool {
+	return c.kind == word && c.occur == should && len(c.exact) == 1 && guessable(c.exact[0])
+}
+
+func guessable(t document.Token) bool {
+	if t.Gram || utf8.RuneCountInString(t.Term) < fuzzyMinLetters {
+		return false
+	}
+	for _, r := range t.Term {
+		if !unicode.IsLetter(r) || document.IsUnspaced(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// misspelt adds, for a word that no document has, the words it may stand for.
+func (e *Evaluation) misspelt(c *clause) error {
+	field, w := wordsField(e.Conversations != nil), c.first(e.Conversations != nil)
+	_, first := utf8.DecodeRuneInString(w)
+	terms, err := e.src.Terms(field, w[:first], similarAutomaton(w), func(term string) bool { return isSimilar(w, term) })
+	if err != nil || len(terms) == 0 {
+		return err
+	}
+	list, err := e.union(field, terms)
+	if err != nil {
+		return err
+	}
+	found := make([]bool, len(e.scores))
+	e.add(leafKey{field, w + "~"}, fuzzyBoost, c, list, found)
+	e.similar[w] = terms
+	each(found, func(d int32) { e.near[d] = true })
+	return nil
+}
+
+// similarAutomaton accepts all that is similar to word and more; nil accepts all.
+func similarAutomaton(word string) segment.Automaton {
+	most := uint8(maxEdits(utf8.RuneCountInString(word)))
+	b, err := levenshtein.NewLevenshteinAutomatonBuilder(most, true)
+	if err != nil {
+		return nil
+	}
+	dfa, err := b.BuildDfa(word, most)
+	if err != nil {
+		return nil
+	}
+	return dfa
+}
+
+// isSimilar reports whether term may be what was meant by word: it begins with
+// the same letter, as nearly all misspellings do, and is at most one edit away,
+// two in long words. An edit puts in, leaves out or replaces a letter, or swaps
+// two neighbours.
+func isSimilar(word, term string) bool {
+	n, m := utf8.RuneCountInString(word), utf8.RuneCountInString(term)
+	most := maxEdits(n)
+	if m < fuzzyMinLetters-1 || n-m > most || m-n > most {
+		return false
+	}
+	return distance([]rune(word), []rune(term), most) <= most
+}
+
+// maxEdits is how many edits a word of n letters may be away.
+func maxEdits(n int) int {
+	if n >= fuzzyTwoLetters {
+		return 2
+	}
+	return 1
+}
+
+// distance is the optimal string alignment distance, or more than most.
+func distance(a, b []rune, most int) int {
+	if a[0] != b[0] {
+		return most + 1
+	}
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+			least = min(least, cur[j])
+		}
+		if least > most {
+			return least
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}

@@ -1,0 +1,224 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stet/index/document"
+	"stet/vault"
+)
+
+// A filter restricts the answer without adding to the score. Several filters
+// of one key are alternatives, several keys must all hold, and one with a
+// minus before it must not.
+type filter struct {
+	key      string
+	value    string
+	from, to int64 // for dates: seconds since 1970, half open
+	not      bool
+}
+
+// The keys of filters.
+const (
+	keyKind     = "kind"     // kind:decision, kind:report
+	keyScope    = "scope"    // scope:/infra/db, by whole segments
+	keyCategory = "category" // category:mysql, tag:mysql
+	keySince    = "since"    // since:2026-01, since:2w
+	keyUntil    = "until"    // until:2026-01-31, until:3d
+	keyOn       = "on"       // on:2026-01-09, on:2026-01
+	keyIs       = "is"       // is:pinned, is:archived, is:superseded, is:private
+	keyIn       = "in"       // in:sessions, in:memories, in:notes, in:skills, in:archive
+)
+
+// filterKey maps what a person may write to the key, "" for anything else.
+func filterKey(s string) string {
+	switch s = strings.ToLower(s); s {
+	case keyKind, keyScope, keyCategory, keySince, keyUntil, keyOn, keyIs, keyIn:
+		return s
+	case "tag":
+		return keyCategory
+	}
+	return ""
+}
+
+// newFilter reads a value. It reports false for one that makes no sense for
+// the key; the text is then searched as it stands.
+func newFilter(key, value string, now time.Time) (filter, bool) {
+	f := filter{key: key, value: strings.ToLower(strings.TrimSpace(value))}
+	if f.value == "" {
+		return f, false
+	}
+	switch key {
+	case keyScope:
+		f.value = "/" + strings.Trim(f.value, "/")
+	case keyIs:
+		return f, slices.Contains([]string{"pinned", "archived", "superseded", "private"}, f.value)
+	case keyIn:
+		var ok bool
+		f.value, ok = className(f.value)
+		return f, ok
+	case keySince, keyUntil, keyOn:
+		from, to, ok := period(f.value, now)
+		f.from, f.to = from.Unix(), to.Unix()
+		if key == keySince {
+			f.to = 1<<63 - 1
+		}
+		if key == keyUntil {
+			f.from = -1 << 63
+		}
+		return f, ok
+	}
+	return f, true
+}
+
+// meaning says what the values of a key are.
+func meaning(key string) string {
+	switch key {
+	case keyIs:
+		return "is: takes pinned, archived, superseded or private"
+	case keyIn:
+		return "in: takes memories, notes, skills, sessions, core, profile or archive"
+	}
+	return key + ": takes a day (2026-01-31), a month, a year, today, yesterday or an age (3d, 2w, 6m, 1y)"
+}
+
+// className maps the plural a person writes to the class of the files.
+func className(s string) (string, bool) {
+	switch s {
+	case "memories":
+		s = "memory"
+	case "core", "profile", "archive":
+	default:
+		s = strings.TrimSuffix(s, "s")
+	}
+	c := vault.Class(s)
+	return s, slices.Contains([]vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill,
+		vault.ClassSession, vault.ClassArchive, vault.ClassNote}, c)
+}
+
+// period reads a day (2026-01-09), a month, a year, "today", "yesterday" or an
+// age (3d, 2w, 6m, 1y: from then until now), in now's time zone.
+func period(s string, now time.Time) (from, to time.Time, ok bool) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch s {
+	case "today":
+		return day, day.AddDate(0, 0, 1), true
+	case "yesterday":
+		return day.AddDate(0, 0, -1), day, true
+	}
+	for _, form := range []struct {
+		layout  string
+		y, m, d int
+	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
+		if t, err := time.ParseInLocation(form.layout, s, now.Location()); err == nil {
+			return t, t.AddDate(form.y, form.m, form.d), true
+		}
+	}
+	n, err := strconv.Atoi(s[:len(s)-1])
+	if err != nil || n < 0 || n > 10000 {
+		return from, to, false
+	}
+	switch s[len(s)-1] {
+	case 'd':
+		from = day.AddDate(0, 0, -n)
+	case 'w':
+		from = day.AddDate(0, 0, -7*n)
+	case 'm':
+		from = day.AddDate(0, -n, 0)
+	case 'y':
+		from = day.AddDate(-n, 0, 0)
+	default:
+		return from, to, false
+	}
+	// "until 2w" ends two weeks ago; "since" ignores the end.
+	return from, from.AddDate(0, 0, 1), true
+}
+
+// Keeps reports whether the filters let a record pass; at is the time of the
+// message in it that is asked about, 0 when the record's own time counts.
+func (q *Query) Keeps(r *document.Record, superseded bool, at int64) bool {
+	if !q.Filtered() {
+		return true
+	}
+	m := document.DecodeMeta(r.Meta)
+	if at != 0 {
+		m.Updated = at
+	}
+	for i := range q.required {
+		if !q.required[i].matches(r, &m, superseded) {
+			return false
+		}
+	}
+	asked, held := map[string]bool{}, map[string]bool{}
+	for _, f := range q.filters {
+		ok := f.matches(r, &m, superseded)
+		if f.not {
+			if ok {
+				return false
+			}
+			continue
+		}
+		asked[f.key] = true
+		held[f.key] = held[f.key] || ok
+	}
+	for key := range asked {
+		if !held[key] {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *filter) matches(r *document.Record, m *document.Meta, superseded bool) bool {
+	switch f.key {
+	case keyKind:
+		return m.Kind == f.value || f.value == KindReport && vault.IsReport(r.Path)
+	case keyScope:
+		scope := strings.ToLower(vault.ScopeOf(r.Path))
+		return f.value == "/" || scope == f.value || strings.HasPrefix(scope, f.value+"/")
+	case keyCategory:
+		return slices.Contains(m.Categories, f.value)
+	case keyIn:
+		return string(vault.ClassOf(r.Path)) == f.value
+	case keyIs:
+		switch f.value {
+		case "pinned":
+			return r.Flags&document.FlagPinned != 0
+		case "private":
+			return r.Flags&document.FlagPrivate != 0
+		case "superseded":
+			return superseded
+		}
+		return vault.ClassOf(r.Path) == vault.ClassArchive
+	}
+	at := m.Updated
+	if at == 0 {
+		at = time.Unix(0, r.MTime).Unix()
+	}
+	return f.from <= at && at < f.to
+}
+
+// WantsHidden reports that the filters ask for what is otherwise left out.
+func (q *Query) WantsHidden() bool {
+	for _, f := range q.filters {
+		if !f.not && (f.key == keyIs && (f.value == "archived" || f.value == "superseded") || f.key == keyIn && f.value == "archive") {
+			return true
+		}
+	}
+	return false
+}
+
+// Classes are the classes of files that in: asks for; none means all.
+func (q *Query) Classes() (out []string) {
+	for _, f := range q.filters {
+		if f.key == keyIn && !f.not {
+			out = append(out, f.value)
+		}
+	}
+	return out
+}
+
+// kindReport is the kind that the curator's reports have without saying so.
+const KindReport = "report"

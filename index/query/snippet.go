@@ -1,0 +1,260 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stet/index/document"
+)
+
+// A Range is a half-open range of bytes.
+type Range struct{ Start, End int }
+
+// snippetBytes bounds a snippet: two or three lines of a terminal.
+const snippetBytes = 240
+
+// A Liner finds the line of a text that earned its rank.
+type Liner struct {
+	stems    *document.Stemmer
+	byStem   map[string]float64
+	prefixes map[string]float64
+	names    map[string]float64
+	phrases  []linePhrase
+	literals []string
+	known    map[string]string
+	toks     []document.Token // scratch
+}
+
+type linePhrase struct {
+	terms  []string
+	shift  []int
+	weight float64
+}
+
+// NewLiner prepares a query with the weights that its terms had in e.
+func NewLiner(q *Query, e *Evaluation) *Liner {
+	weights := e.weights
+	l := &Liner{stems: document.NewStemmer(q.lang), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}, known: map[string]string{}}
+	for i := range q.clauses {
+		c := &q.clauses[i]
+		if c.occur == mustNot {
+			continue
+		}
+		switch c.kind {
+		case literal:
+			l.literals = append(l.literals, strings.ToLower(c.raw))
+		case prefix:
+			if len(c.exact) == 1 {
+				l.prefixes[c.exact[0].Term] = 1 + weights[c.exact[0].Term+"*"]
+				continue
+			}
+			l.names[c.name] = 1
+		default:
+			l.words(c, weights)
+		}
+	}
+	for w, terms := range e.similar {
+		for _, t := range terms {
+			l.byStem[l.stems.Stem(t)] = 0.01 + weights[w+"~"]
+		}
+	}
+	return l
+}
+
+func (l *Liner) words(c *clause, weights map[string]float64) {
+	for _, s := range c.stems {
+		l.byStem[s] = max(l.byStem[s], 0.01+weights[s])
+	}
+	if c.name != "" {
+		l.names[c.name] = 0.01 + weights[c.name]
+	}
+	if c.kind == phrase || len(c.exact) > 1 {
+		p := linePhrase{weight: 1 + weights[strings.ToLower(c.raw)]}
+		for _, t := range c.exact {
+			p.terms = append(p.terms, t.Term)
+			p.shift = append(p.shift, t.Pos-c.exact[0].Pos)
+		}
+		l.phrases = append(l.phrases, p)
+	}
+}
+
+// A line is one line of a file with what the query finds in it.
+type line struct {
+	Number int // from 1
+	text   []byte
+	ranges []Range
+	weight float64
+}
+
+// frontWeight makes a line of front matter lose against the text itself.
+const frontWeight = 0.25
+
+// Best is the line with the most weight, the first of equals; front is the
+// length of the front matter. A file that matches by its path alone shows its
+// first line of text.
+func (l *Liner) Best(data []byte, front int) line { return l.BestIn(data, 0, len(data), front) }
+
+// BestIn is best for data[start:end]; what stands before text is worth less.
+func (l *Liner) BestIn(data []byte, start, end, text int) line {
+	var out, first line
+	at, number := start, bytes.Count(data[:start], []byte("\n"))
+	for raw := range bytes.Lines(data[start:end]) {
+		number++
+		cur := line{Number: number, text: bytes.TrimRight(raw, "\r\n")}
+		l.look(&cur)
+		if at < text {
+			cur.weight *= frontWeight
+		} else if first.Number == 0 && len(bytes.TrimSpace(cur.text)) > 0 {
+			first = cur
+		}
+		if cur.weight > out.weight {
+			out = cur
+		}
+		at += len(raw)
+	}
+	if out.Number == 0 {
+		out = first
+	}
+	return out
+}
+
+// look fills in weight and ranges.
+func (l *Liner) look(cur *line) {
+	toks := l.toks[:0]
+	seen := map[string]bool{}
+	document.TokenizeKnown(cur.text, l.known, func(t document.Token) { toks = append(toks, t) })
+	l.toks = toks
+	for _, t := range toks {
+		stem := l.stems.Stem(t.Term)
+		w, ok := l.byStem[stem]
+		if !ok {
+			document.CamelParts(cur.text[t.Start:t.End], func(part []byte) {
+				s := l.stems.Stem(string(bytes.ToLower(part)))
+				if v, is := l.byStem[s]; is {
+					w, ok, stem = max(w, v), true, s
+				}
+			})
+		}
+		for p, v := range l.prefixes {
+			if strings.HasPrefix(t.Term, p) {
+				w, ok = max(w, v), true
+			}
+		}
+		if !ok {
+			continue
+		}
+		cur.ranges = append(cur.ranges, Range{t.Start, t.End})
+		if !seen[stem] {
+			seen[stem] = true
+			cur.weight += w
+		}
+	}
+	if len(l.names) > 0 {
+		document.Identifiers(cur.text, func(name string, start, end int) {
+			if w, ok := l.names[name]; ok {
+				cur.weight += w
+				cur.ranges = append(cur.ranges, Range{start, end})
+			}
+		})
+	}
+	for i := range l.phrases {
+		cur.weight += l.phrases[i].in(toks)
+	}
+	for _, s := range l.literals {
+		if at := bytes.Index(bytes.ToLower(cur.text), []byte(s)); at >= 0 && at+len(s) <= len(cur.text) {
+			cur.weight++
+			cur.ranges = append(cur.ranges, Range{at, at + len(s)})
+		}
+	}
+	cur.ranges = joinRanges(cur.ranges)
+}
+
+// in is the phrase's weight when its words stand side by side.
+func (p *linePhrase) in(toks []document.Token) float64 {
+	at := map[int][]string{}
+	for _, t := range toks {
+		at[t.Pos] = append(at[t.Pos], t.Term)
+	}
+	for _, t := range toks {
+		whole := t.Term == p.terms[0]
+		for i := 1; whole && i < len(p.terms); i++ {
+			whole = slices.Contains(at[t.Pos+p.shift[i]], p.terms[i])
+		}
+		if whole {
+			return p.weight
+		}
+	}
+	return 0
+}
+
+// joinRanges sorts ranges and joins those that overlap or touch.
+func joinRanges(in []Range) []Range {
+	slices.SortFunc(in, func(a, b Range) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
+	out := in[:0]
+	for _, r := range in {
+		if n := len(out); n > 0 && r.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, r.End)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Snippet cuts the line down to what can be shown, with the highlights in it.
+// Cuts fall between characters and, where one is near, at a space.
+func (cur *line) Snippet() (string, []Range) {
+	start := len(cur.text) - len(bytes.TrimLeft(cur.text, " \t"))
+	end := len(bytes.TrimRight(cur.text, " \t"))
+	end = max(start, end)
+	if end-start > snippetBytes {
+		start, end = cur.window(start, end)
+	}
+	var out []Range
+	for _, r := range cur.ranges {
+		if r.Start >= start && r.End <= end {
+			out = append(out, Range{r.Start - start, r.End - start})
+		}
+	}
+	return strings.ToValidUTF8(string(cur.text[start:end]), "\uFFFD"), validRanges(cur.text[start:end], out)
+}
+
+// window chooses the part of a long line that shows the most highlights.
+func (cur *line) window(start, end int) (int, int) {
+	from, most := start, 0
+	for i, r := range cur.ranges {
+		n := 0
+		for _, s := range cur.ranges[i:] {
+			if s.End-r.Start <= snippetBytes-40 {
+				n++
+			}
+		}
+		if n > most {
+			from, most = max(start, r.Start-40), n
+		}
+	}
+	to := min(end, from+snippetBytes)
+	from = max(start, min(from, to-snippetBytes))
+	for from > start && !utf8.RuneStart(cur.text[from]) {
+		from--
+	}
+	if i := bytes.IndexByte(cur.text[from:min(from+20, to)], ' '); from > start && i >= 0 {
+		from += i + 1
+	}
+	for to < end && to > from && !utf8.RuneStart(cur.text[to]) {
+		to--
+	}
+	return from, to
+}
+
+// validRanges drops highlights when the text had to be repaired: its bytes
+// have moved.
+func validRanges(text []byte, r []Range) []Range {
+	if !utf8.Valid(text) {
+		return nil
+	}
+	return r
+}

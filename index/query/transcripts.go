@@ -1,0 +1,352 @@
+package query
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"stet/index/document"
+	"stet/markdown"
+	"stet/vault"
+)
+
+// TranscriptCache reads transcripts and keeps them. It is safe for concurrent use.
+type TranscriptCache struct {
+	src  document.FileReader
+	mu   sync.Mutex
+	have map[vault.Path]*Transcript
+}
+
+// A Transcript is one file as it is now; nil data is a file that cannot be
+// read.
+type Transcript struct {
+	once     sync.Once
+	Data     []byte
+	Info     vault.File
+	messages []markdown.MessageSpan
+	Memory   func() vault.Memory // reads the front matter
+	Hash     func() [document.HashSize]byte
+}
+
+// NewTranscriptCache returns an empty cache of the files of src.
+func NewTranscriptCache(src document.FileReader) *TranscriptCache {
+	return &TranscriptCache{src: src, have: map[vault.Path]*Transcript{}}
+}
+
+// Transcript reads a transcript once and keeps it.
+func (t *TranscriptCache) Transcript(p vault.Path) *Transcript {
+	t.mu.Lock()
+	s := t.have[p]
+	if s == nil {
+		s = &Transcript{}
+		t.have[p] = s
+	}
+	t.mu.Unlock()
+	s.once.Do(func() { s.load(t.src, p) })
+	return s
+}
+
+// passing is a transcript that is looked at once: it is not kept, so that a
+// look into all of them takes the memory of a few.
+func (t *TranscriptCache) passing(p vault.Path) *Transcript {
+	t.mu.Lock()
+	s := t.have[p]
+	t.mu.Unlock()
+	if s != nil {
+		return t.Transcript(p)
+	}
+	s = &Transcript{}
+	s.load(t.src, p)
+	return s
+}
+
+func (s *Transcript) load(src document.FileReader, p vault.Path) {
+	s.Memory, s.Hash = func() vault.Memory { return vault.Memory{} }, func() (none [document.HashSize]byte) { return none }
+	data, info, err := src.ReadFile(p)
+	if err != nil {
+		return
+	}
+	s.Data, s.Info = data, info
+	d := markdown.Parse(data)
+	s.messages = document.MessagesOf(d)
+	s.Memory = sync.OnceValue(func() vault.Memory { return document.Conversation(p, d) })
+	s.Hash = sync.OnceValue(func() [document.HashSize]byte { return document.HashOf(data) })
+}
+
+// Message is the span with that number; nil when there is none.
+func (s *Transcript) Message(number int) *markdown.MessageSpan {
+	i, ok := slices.BinarySearchFunc(s.messages, number, func(m markdown.MessageSpan, n int) int { return m.Number - n })
+	if !ok {
+		return nil
+	}
+	return &s.messages[i]
+}
+
+// A messageText is what a message has of the pairs of the query.
+type messageText struct {
+	pairs  []int // how often it has each
+	length int   // words
+	lost   bool  // it is no longer there
+}
+
+// settle looks into the text of every message that has the words of a clause
+// which asks for their order, and puts out those that have them in another one.
+// It has to be every message: what no text was read of is neither a hit nor
+// none. Files are taken one at a time, since most of their messages may be
+// asked for.
+func (r *Ranking) settle(keep func(int32) bool) error {
+	if r.Conversations.doubt == nil {
+		return nil
+	}
+	required, _ := r.q.Count()
+	var files [][]int32 // documents, by record
+	numbers := map[int32]int{}
+	last := int32(-1)
+	each(r.Conversations.doubt, func(d int32) {
+		if r.out[d] || int(r.met[d]) < required || !keep(d) {
+			return
+		}
+		if rec := r.Conversations.Layout.Owner[d]; rec != last {
+			last = rec
+			files = append(files, nil)
+		}
+		files[len(files)-1] = append(files[len(files)-1], d)
+		numbers[d] = r.Conversations.Message(d).Number // not for goroutines
+	})
+	look := newLooker(r.q)
+	var wg sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), 4, len(files)))
+	for w := range workers {
+		wg.Go(func() {
+			own := look.clone()
+			for i := w; i < len(files) && r.ctx.Err() == nil; i += workers {
+				file := r.texts.passing(r.Conversations.Records[r.Conversations.Layout.Owner[files[i][0]]].Path)
+				for _, d := range files[i] {
+					r.out[d] = own.refuses(file, numbers[d])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return r.ctx.Err()
+}
+
+// read looks into the texts of list: words that stand side by side as in the
+// query add to the score.
+func (r *Ranking) read(list []Match) ([]Match, error) {
+	look := newLooker(r.q)
+	if len(look.pairs) == 0 {
+		return list, nil
+	}
+	numbers := make([]int, len(list))
+	for i := range list {
+		numbers[i] = r.Conversations.Message(list[i].Doc).Number // not for goroutines
+	}
+	found := make([]messageText, len(list))
+	var wg sync.WaitGroup
+	workers := max(1, min(runtime.GOMAXPROCS(0), 4, len(list)))
+	for w := range workers {
+		wg.Go(func() {
+			own := look.clone()
+			for i := w; i < len(list) && r.ctx.Err() == nil; i += workers {
+				if doc := list[i].Doc; own.possible(r.Conversations.has[doc]) {
+					found[i] = own.message(r.texts.Transcript(r.Conversations.Records[r.Conversations.Layout.Owner[doc]].Path), numbers[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	with := make([]int, len(look.pairs)) // messages with the pair
+	for i := range found {
+		for p, n := range found[i].pairs {
+			if n > 0 {
+				with[p]++
+			}
+		}
+	}
+	s := similarity(r.src.Stats(document.FieldBody))
+	kept := list[:0:0]
+	for i, m := range list {
+		if found[i].lost {
+			continue
+		}
+		for p, n := range found[i].pairs {
+			if n > 0 {
+				r.bonus[m.Doc] += r.Conversations.w.pairs * s.scorer(1, uint64(with[p])).score(n, found[i].length)
+			}
+		}
+		kept = append(kept, m)
+	}
+	r.rate(kept)
+	return kept, nil
+}
+
+// A looker finds pairs and phrases of a query in texts. It is not safe for
+// concurrent use; its clones are.
+type looker struct {
+	q     *Query
+	stems *document.Stemmer
+	ids   map[string]int // stem of the query → number, from 1
+	pairs [][2]int
+	masks []uint64 // the bits of a message that may have the pair
+	known map[string]string
+	kinds map[string]int // word → number of its stem, 0 for others, -1 for stop words
+}
+
+func newLooker(q *Query) *looker {
+	l := &looker{q: q, ids: map[string]int{}}
+	bits := q.bits()
+	for _, p := range q.pairs() {
+		var pair [2]int
+		for i, stem := range p {
+			if l.ids[stem] == 0 {
+				l.ids[stem] = len(l.ids) + 1
+			}
+			pair[i] = l.ids[stem]
+		}
+		l.pairs = append(l.pairs, pair)
+		l.masks = append(l.masks, bits[p[0]]|bits[p[1]])
+	}
+	return l.clone()
+}
+
+func (l *looker) clone() *looker {
+	out := *l
+	out.stems, out.known, out.kinds = document.NewStemmer(l.q.lang), map[string]string{}, map[string]int{}
+	return &out
+}
+
+// possible reports whether a message with these words can have a pair.
+func (l *looker) possible(has uint64) bool {
+	for _, m := range l.masks {
+		if has&m == m {
+			return true
+		}
+	}
+	return false
+}
+
+// kind is what a word is to the query.
+func (l *looker) kind(word string) int {
+	k, ok := l.kinds[word]
+	if !ok {
+		if k = -1; !l.q.lang.IsStop(word) {
+			k = l.ids[l.stems.Stem(word)]
+		}
+		l.kinds[word] = k
+	}
+	return k
+}
+
+// message looks for the pairs in one message.
+func (l *looker) message(file *Transcript, number int) (out messageText) {
+	span := file.Message(number)
+	if span == nil {
+		return messageText{lost: true}
+	}
+	out.pairs = make([]int, len(l.pairs))
+	last := 0
+	for _, text := range document.Spoken(file.Data, span) {
+		document.TokenizeKnown(text, l.known, func(t document.Token) {
+			out.length++
+			k := l.kind(t.Term)
+			if t.Gram || k < 0 {
+				return
+			}
+			for p, pair := range l.pairs {
+				if k > 0 && pair[0] == last && pair[1] == k {
+					out.pairs[p]++
+				}
+			}
+			last = k
+		})
+	}
+	return out
+}
+
+// refuses reports that a message is no hit by the order of its words, or no
+// longer there.
+func (l *looker) refuses(file *Transcript, number int) bool {
+	span := file.Message(number)
+	if span == nil {
+		return true
+	}
+	var tokens []document.Token
+	at := 0
+	for _, text := range document.Spoken(file.Data, span) {
+		document.TokenizeKnown(text, l.known, func(t document.Token) {
+			t.Pos += at
+			tokens = append(tokens, t)
+		})
+		at += len(tokens) + document.Gap
+	}
+	return slices.ContainsFunc(l.q.clauses, func(c clause) bool {
+		return c.needsOrder() && c.occur != should && c.inOrder(tokens) != (c.occur == must)
+	})
+}
+
+// inOrder reports whether the words of c stand side by side in a text, whose
+// tokens come by ascending position.
+func (c *clause) inOrder(toks []document.Token) bool {
+	first := c.exact[0]
+	for i := range toks {
+		rest, whole := toks[i:], toks[i].Term == first.Term
+		for _, t := range c.exact[1:] {
+			if !whole {
+				break
+			}
+			at := toks[i].Pos + t.Pos - first.Pos
+			for len(rest) > 0 && rest[0].Pos < at {
+				rest = rest[1:]
+			}
+			whole = false
+			for j := 0; j < len(rest) && rest[j].Pos == at && !whole; j++ {
+				whole = rest[j].Term == t.Term
+			}
+		}
+		if whole {
+			return true
+		}
+	}
+	return false
+}
+
+// pairs are the words of the query that stand side by side in it, stop words
+// left out.
+func (q *Query) pairs() [][2]string {
+	var out [][2]string
+	last := ""
+	for i := range q.clauses {
+		c := &q.clauses[i]
+		if c.kind != word && c.kind != phrase || c.occur == mustNot {
+			last = ""
+			continue
+		}
+		for j, stem := range c.stems {
+			if c.exact[j].Gram || q.lang.IsStop(c.exact[j].Term) {
+				continue
+			}
+			if pair := [2]string{last, stem}; last != "" && !slices.Contains(out, pair) {
+				out = append(out, pair)
+			}
+			last = stem
+		}
+	}
+	return out
+}
+
+// bits gives each stem of the query a bit; beyond 64 they share the last.
+func (q *Query) bits() map[string]uint64 {
+	out := map[string]uint64{}
+	for i := range q.clauses {
+		for _, stem := range q.clauses[i].stems {
+			if out[stem] == 0 {
+				out[stem] = 1 << min(len(out), 63)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/index/document"
+	"stet/vault"
+)
+
+// A manifest is what the index knows of the vault: for every file its state on
+// disk when it was read and where its documents are. A document that no record
+// points at is deleted, so that there is no second account of deletions that
+// could disagree.
+type manifest struct {
+	nextSeg uint64 // id of the next segment file
+	segs    []segmentInfo
+	recs    []document.Record // in path order, every path once
+}
+
+// A segmentInfo describes a segment file.
+type segmentInfo struct {
+	id    uint64
+	bytes uint64
+	docs  uint32
+	crc   uint32 // CRC-32C of the file
+}
+
+// A delta is one step from a manifest to the next.
+type delta struct {
+	segs    []segmentInfo
+	recs    []document.Record // new or changed, in path order
+	removed []vault.Path
+}
+
+func (d *delta) empty() bool { return len(d.segs) == 0 && len(d.recs) == 0 && len(d.removed) == 0 }
+
+// apply returns the manifest after d. m is left alone: searches may be using
+// it.
+func (m *manifest) apply(d *delta) *manifest {
+	out := &manifest{nextSeg: m.nextSeg, segs: slices.Concat(m.segs, d.segs)}
+	for _, s := range d.segs {
+		out.nextSeg = max(out.nextSeg, s.id+1)
+	}
+	gone := make(map[vault.Path]bool, len(d.removed))
+	for _, p := range d.removed {
+		gone[p] = true
+	}
+	out.recs = make([]document.Record, 0, len(m.recs)+len(d.recs))
+	old := m.recs
+	for _, r := range d.recs {
+		for len(old) > 0 && old[0].Path < r.Path {
+			if !gone[old[0].Path] {
+				out.recs = append(out.recs, old[0])
+			}
+			old = old[1:]
+		}
+		if len(old) > 0 && old[0].Path == r.Path {
+			old = old[1:]
+		}
+		out.recs = append(out.recs, r)
+	}
+	if len(gone) == 0 {
+		out.recs = append(out.recs, old...)
+		return out
+	}
+	for i := range old {
+		if !gone[old[i].Path] {
+			out.recs = append(out.recs, old[i])
+		}
+	}
+	return out
+}
+
+// find looks a path up.
+func (m *manifest) find(p vault.Path) (*document.Record, bool) {
+	i, ok := slices.BinarySearchFunc(m.recs, p, func(r document.Record, p vault.Path) int {
+		return strings.Compare(string(r.Path), string(p))
+	})
+	if !ok {
+		return nil, false
+	}
+	return &m.recs[i], true
+}
+
+// check verifies what decoding alone does not: order, and that every record
+// points into a segment, no two at the same document.
+func (m *manifest) check() error {
+	seen := make(map[uint64][]bool, len(m.segs))
+	total := uint64(0)
+	for _, s := range m.segs {
+		total += uint64(s.docs)
+		if _, twice := seen[s.id]; twice || s.id >= m.nextSeg || total > maxDocs {
+			return fmt.Errorf("manifest: segment %d: %w", s.id, ErrDamaged)
+		}
+		seen[s.id] = make([]bool, s.docs)
+	}
+	for i := range m.recs {
+		r := &m.recs[i]
+		if i > 0 && m.recs[i-1].Path >= r.Path {
+			return fmt.Errorf("manifest: order at %q: %w", r.Path, ErrDamaged)
+		}
+		docs := seen[r.Seg]
+		if r.Docs > 0 && uint64(r.Doc)+uint64(r.Docs) > uint64(len(docs)) {
+			return fmt.Errorf("manifest: documents of %q: %w", r.Path, ErrDamaged)
+		}
+		for d := r.Doc; d < r.Doc+r.Docs; d++ {
+			if docs[d] {
+				return fmt.Errorf("manifest: documents of %q: %w", r.Path, ErrDamaged)
+			}
+			docs[d] = true
+		}
+	}
+	return nil
+}
+
+// maxDocs bounds the documents of an index, deleted ones included: far above
+// any vault, and small enough that a nonsensical manifest cannot ask for
+// gigabytes.
+const maxDocs = 1 << 25
+
+// live counts the documents of each segment that a record points at.
+func (m *manifest) live() map[uint64]uint32 {
+	out := make(map[uint64]uint32, len(m.segs))
+	for i := range m.recs {
+		out[m.recs[i].Seg] += m.recs[i].Docs
+	}
+	return out
+}

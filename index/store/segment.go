@@ -1,0 +1,116 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/RoaringBitmap/roaring"
+	segment "github.com/blugelabs/bluge_segment_api"
+	"github.com/blugelabs/ice"
+
+	"stet/index/document"
+	"stet/index/segfile"
+)
+
+// This file makes, merges and opens Bluge segments in the calling goroutine.
+// Bluge's own writer works in background goroutines, where a panic (it has
+// some, and bad data finds them) ends the process; here it is an error.
+
+// Guard runs f, which calls into Bluge or touches mapped files, and turns a
+// panic into [ErrDamaged]. A mapped file that another process cuts short
+// faults when it is touched; that is a panic here as well.
+func Guard(what string, f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s: %w: %v", what, ErrDamaged, r)
+		}
+	}()
+	return f()
+}
+
+// writeDocuments adds documents to a segment, in order.
+func writeDocuments(w *segfile.Writer, docs []*document.Document) {
+	for _, d := range docs {
+		w.Begin(d.Name)
+		for f := range document.FieldCount {
+			if len(d.Bags[f].Terms) == 0 {
+				continue
+			}
+			w.Field(document.FieldName(f), d.Bags[f].Length)
+			for i := range d.Bags[f].Terms {
+				t := &d.Bags[f].Terms[i]
+				w.Term(t.Term, t.Freq, t.Positions)
+			}
+		}
+	}
+}
+
+// mergeSegments writes one segment out of several, without the documents in
+// drops. It keeps the order of segments and documents.
+func mergeSegments(w io.Writer, parts []*segmentFile, drops []*roaring.Bitmap) error {
+	return Guard("merge segments", func() error {
+		segs := make([]segment.Segment, len(parts))
+		for i, p := range parts {
+			s, err := ice.Load(segment.NewDataBytes(p.data))
+			if err != nil {
+				return err
+			}
+			segs[i] = s
+		}
+		_, err := ice.Merge(segs, drops, 1<<20).WriteTo(w, make(chan struct{}))
+		runtime.KeepAlive(parts) // their mappings go when they do
+		return err
+	})
+}
+
+// idName is what the segment format calls the field with the stored names.
+const idName = "_id"
+
+// A segmentFile is a segment in memory or mapped into it, verified.
+type segmentFile struct {
+	info segmentInfo
+	data []byte
+}
+
+// mapAbove is the size in bytes from which a segment is mapped rather than
+// read: mapping costs page faults, reading costs memory that is ours alone.
+const mapAbove = 1 << 20
+
+// openSegment reads or maps a segment and verifies its checksum: Bluge computes garbage, or panics, from a single flipped bit.
+func (s *Folder) openSegment(gen string, info segmentInfo) (*segmentFile, error) {
+	f, fi, err := s.Root.OpenRegular(s.segmentPath(gen, info.id))
+	if err != nil {
+		return nil, fmt.Errorf("segment %d: %w: %w", info.id, ErrDamaged, err)
+	}
+	if fi.Size() != int64(info.bytes) {
+		return nil, errors.Join(fmt.Errorf("segment %d: size: %w", info.id, ErrDamaged), f.Close())
+	}
+	out := &segmentFile{info: info}
+	if info.bytes >= mapAbove {
+		data, unmap, err := mapFile(f, int(info.bytes))
+		if err == nil {
+			out.data = data
+			// Searches keep the segmentFile alive for as long as they use data.
+			runtime.AddCleanup(out, func(u func()) { u() }, unmap)
+		}
+	}
+	if out.data == nil {
+		out.data = make([]byte, info.bytes)
+		if _, err := f.ReadAt(out.data, 0); err != nil {
+			return nil, errors.Join(fmt.Errorf("segment %d: %w: %w", info.id, ErrDamaged, err), f.Close())
+		}
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("segment %d: %w", info.id, err)
+	}
+	return out, Guard("verify segment", func() error {
+		if checksum(0, out.data) != info.crc {
+			return fmt.Errorf("segment %d: checksum: %w", info.id, ErrDamaged)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,39 @@
+package index
+
+import (
+	"slices"
+
+	"stet/index/document"
+	"stet/vault"
+)
+
+// visible applies what the query says about classes, archive and supersession.
+func (s *searching) visible(r *document.Record, superseded bool) bool {
+	class := vault.ClassOf(r.Path)
+	if len(s.q.Class) > 0 {
+		return slices.Contains(s.q.Class, class) && (s.q.Archived || !superseded)
+	}
+	switch class {
+	case vault.ClassArchive:
+		return s.q.Archived
+	case vault.ClassReport:
+		return s.reporting
+	case vault.ClassConfig:
+		return false
+	}
+	return s.q.Archived || !superseded
+}
+
+// usual reports a query without anything that restricts or widens it.
+func (s *searching) usual() bool {
+	return len(s.q.Class) == 0 && !s.q.Archived && !s.reporting && !s.parsed.Filtered()
+}
+
+// untimely reports a document that is not valid yet, or no longer.
+func (s *searching) untimely(r *document.Record) bool {
+	if r.Flags&document.FlagTimed == 0 {
+		return false
+	}
+	data, _, err := s.x.src.ReadFile(r.Path)
+	return err == nil && !vault.ReadMemory(r.Path, data).Valid(s.now)
+}
