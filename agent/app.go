@@ -150,6 +150,9 @@ func (a *App) Memories() Memories { return Memories{a} }
 // History holds the use cases of what was done to the vault.
 func (a *App) History() History { return History{a} }
 
+// Sessions holds the use cases of conversations.
+func (a *App) Sessions() Sessions { return Sessions{a} }
+
 // Index opens the search index. It costs nothing until it is used.
 func (a *App) Index(readOnly bool) (*index.Index, error) {
 	return a.openIndex(readOnly, a.embedder())

@@ -3,7 +3,7 @@
 // options struct, calls one method, and shows the result struct.
 //
 // [Open] gives an [App] on a vault. Its handles hold the use cases of one area each:
-// [App.Memories], [App.History], and later sessions and the vault itself. What a use case needs
+// [App.Memories], [App.History], [App.Sessions], and later the vault itself. What a use case needs
 // from outside (clock, environment variables, the file-system hook, model clients) comes in
 // through [Options]; nothing here prints or reads flags.
 //

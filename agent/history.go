@@ -141,8 +141,14 @@ func originOf(c vault.Commit) Origin {
 	return o
 }
 
-// utc is a time as JSON shows it: UTC, whole seconds.
-func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+// utc is a time as JSON shows it: UTC, whole seconds; the zero time where JSON cannot hold it.
+func utc(t time.Time) time.Time {
+	t = t.UTC().Truncate(time.Second)
+	if t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}
 
 // VersionsOptions selects versions of one file.
 type VersionsOptions struct {

@@ -76,14 +76,14 @@ type Segment struct {
 
 // A Line is one message as it is shown.
 type Line struct {
-	Number     int
-	Role, Name string
-	Time       time.Time
-	Text       string
-	Cut        bool // Text is a part of the message
-	Hit        bool
-	Calls      []string // names of the tools that it called
-	// SupersededBy is the memory that took the place of one that the message led
-	// to, "" while that holds.
-	SupersededBy string
+	Number int       `json:"number"`
+	Role   string    `json:"role"`
+	Name   string    `json:"name,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+	Text   string    `json:"text"`
+	Cut    bool      `json:"cut,omitempty"` // Text is a part of the message
+	Hit    bool      `json:"hit,omitempty"`
+	Calls  []string  `json:"calls,omitempty"` // names of the tools that it called
+	// SupersededBy is the memory that superseded one that the message led to, "" where none did.
+	SupersededBy string `json:"superseded_by,omitempty"`
 }

@@ -22,18 +22,18 @@ const summaryTokens = 4096
 
 // A Source is a message that a summary rests on.
 type Source struct {
-	Session string     // id
-	Path    vault.Path // "" while it is open
-	Message int
+	Session string     `json:"session"`        // id
+	Path    vault.Path `json:"path,omitempty"` // "" while it is open
+	Message int        `json:"message"`
 }
 
 // A Summary is what a model makes of an [Answer].
 type Summary struct {
-	Text    string
-	Sources []Source
+	Text    string   `json:"text"`
+	Sources []Source `json:"sources"`
 	// LeftOut counts messages that were not shown to the model: those of private
 	// conversations, and what looks like a secret.
-	LeftOut int
+	LeftOut int `json:"-"`
 }
 
 // Summarise asks a model what the segments of an answer say about the question: one
@@ -50,7 +50,7 @@ func Summarise(ctx context.Context, v *vault.Vault, model llm.Client, question s
 	if err != nil {
 		return nil, err
 	}
-	out := &Summary{Text: strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(said.Summary, ""))), LeftOut: leftOut}
+	out := &Summary{Text: strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(said.Summary, ""))), LeftOut: leftOut, Sources: []Source{}}
 	if out.Text == "" {
 		return nil, fmt.Errorf("summarise: %w: it says nothing", llm.ErrAbsurd)
 	}

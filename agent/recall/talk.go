@@ -60,9 +60,7 @@ func readOpen(v *vault.Vault, ref string) (*Talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := open.Facts
-	t := &Talk{v: v, Known: session.Known{ID: f.ID, Title: f.Title, Agent: f.Agent, Source: f.Source, Origin: f.Origin, Project: f.Project,
-		Parent: f.Parent, Model: f.Model, Started: f.Started, Ended: open.Last}}
+	t := &Talk{v: v, Known: open.Known()}
 	t.goOn(open)
 	return t, nil
 }

@@ -37,6 +37,15 @@ type Open struct {
 	called bool // a turn says what it is called
 }
 
+// Known is what o says of itself; it has no path.
+func (o *Open) Known() Known {
+	f := o.Facts
+	return Known{
+		ID: f.ID, Title: f.Title, Agent: f.Agent, Source: f.Source, Origin: f.Origin, Project: f.Project,
+		Parent: f.Parent, Model: f.Model, Started: f.Started, Ended: o.Last, Messages: len(f.Messages), Open: true,
+	}
+}
+
 // unreadable is the role of a line that nobody can read any more: its bytes stay.
 const unreadable = "unreadable"
 

@@ -1,12 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,7 +30,9 @@ func observeCommand() *console.Command {
 			{Line: `stet observe --session 4711 --role tool --name grep --call c1 "3 lines"`, Says: "what a tool answered"},
 		},
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "session", Usage: "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)"},
+			&cli.StringFlag{
+				Name: "session", Usage: "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)",
+			},
 			&cli.StringFlag{Name: "role", Usage: "who speaks: `ROLE` user, assistant, tool or system"},
 			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` whose conversation it is (also: STET_AGENT)"},
 			&cli.StringFlag{Name: "name", Usage: "the `NAME` of the speaker or the tool"},
@@ -45,77 +46,52 @@ func observeCommand() *console.Command {
 			&cli.StringFlag{Name: "time", Usage: "when it was said, if not now: `TIME` as RFC 3339"},
 			&cli.IntFlag{Name: "tokens", Usage: "the message has `N` tokens"},
 		},
-		Run: observe,
+		Run: runObserve,
 	}
 }
 
-// An observed is what observe prints under --json.
-type observed struct {
-	Session string `json:"session"`
-	Key     string `json:"key"` // of its file in local state
-	Role    string `json:"role"`
-	Time    string `json:"time"`
-}
-
-// roles are the words that --role takes.
-func roles() []string { return []string{"user", "assistant", "tool", "system"} }
-
-func observe(ctx context.Context, e *console.Env, in *console.Input) error {
+func runObserve(ctx context.Context, e *console.Env, in *console.Input) error {
 	t, err := turnOf(e, in)
 	if err != nil {
 		return err
 	}
-	// A reader waits for nobody; what is added is no part of the vault's tree.
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	if err := session.Append(ctx, v, t); err != nil {
-		return err
-	}
-	answer := observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time.Format(time.RFC3339Nano)}
-	return e.Answer(answer, func(io.Writer) error { return nil })
+	// Read-only waits for no writer: a turn is no part of the vault's tree.
+	return e.With(ctx, true, func(a *agent.App) error {
+		done, err := a.Sessions().Observe(ctx, t)
+		if err != nil {
+			return err
+		}
+		return e.Show(done, func(*console.Printer) {})
+	})
 }
 
 func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 	t := session.Turn{
-		Session: in.String("session"), Agent: in.String("as"), Source: in.String("source"), Project: in.String("project"), Parent: in.String("parent"),
-		Title: in.String("title"), Model: in.String("model"), Role: strings.ToLower(in.String("role")), Name: in.String("name"), Time: e.Now().UTC(),
-		Ref: in.String("ref"), Call: in.String("call"), Tokens: in.Int("tokens"),
-	}
-	if t.Session == "" {
-		t.Session = e.Getenv("STET_SESSION")
-	}
-	if t.Agent == "" {
-		t.Agent = e.Getenv("STET_AGENT")
+		Session: cmp.Or(in.String("session"), e.Getenv("STET_SESSION")),
+		Agent:   cmp.Or(in.String("as"), e.Getenv("STET_AGENT")),
+		Source:  in.String("source"), Project: in.String("project"), Parent: in.String("parent"), Title: in.String("title"),
+		Model: in.String("model"), Role: in.String("role"), Name: in.String("name"), Ref: in.String("ref"),
+		Call: in.String("call"), Tokens: in.Int("tokens"),
 	}
 	switch {
 	case t.Session == "":
-		return t, agent.Usagef("observe needs --session ID").Suggest("any word that names the conversation; STET_SESSION says it once for all turns")
+		return t, agent.Usagef("observe needs --session ID").
+			Suggest("any word that names the conversation; STET_SESSION says it once for all turns")
 	case t.Role == "":
-		return t, agent.Usagef("observe needs --role").Suggest("one of %s", strings.Join(roles(), ", "))
-	case !slices.Contains(roles(), t.Role):
-		return t, agent.Usagef("unknown role %q", t.Role).Suggest("one of %s; --name says who exactly", strings.Join(roles(), ", "))
+		return t, agent.Usagef("observe needs --role").Suggest("one of %s", strings.Join(agent.Roles(), ", "))
 	case len(in.Words) == 0:
-		return t, agent.Usagef("nothing was said").Suggest(`give the text as an argument, or "-" to read standard input`)
+		return t, agent.Usagef("nothing was said").
+			Suggest(`give the text as an argument, or "-" to read standard input`)
 	}
-	if said := in.String("time"); said != "" {
-		at, err := e.Time(said)
-		if err != nil {
-			return t, err
-		}
-		t.Time = at.UTC()
+	var err error
+	if t.Time, err = e.Time(in.String("time")); err != nil {
+		return t, err
 	}
 	text := strings.Join(in.Words, " ")
-	if text == "-" && in.Literal > 0 {
-		data, err := io.ReadAll(io.LimitReader(e.In, session.MaxTurn+1))
-		if err != nil {
+	if t.Text = []byte(text); text == "-" && in.Literal > 0 {
+		if t.Text, err = io.ReadAll(io.LimitReader(e.In, session.MaxTurn+1)); err != nil {
 			return t, fmt.Errorf("read standard input: %w", err)
 		}
-		t.Text = data
-		return t, nil
 	}
-	t.Text = []byte(text)
 	return t, nil
 }

@@ -20,11 +20,13 @@ type verb struct {
 
 func verbs() []verb {
 	return []verb{
-		{"list", 0, 0, []string{"limit", "open", "agent", "project", "since", "until"}, list},
-		{"show", 1, 1, []string{"from", "to", "around", "budget", "all"}, show},
-		{"search", 0, -1, []string{"limit", "in", "agent", "project", "role", "since", "until", "budget", "matches", "summarise"}, search},
-		{"export", 0, -1, []string{"format", "output", "private"}, export},
-		{"end", 0, -1, []string{"idle", "all", "dry-run", "reason"}, end},
+		{"list", 0, 0, []string{"limit", "open", "agent", "project", "since", "until"}, runList},
+		{"show", 1, 1, []string{"from", "to", "around", "budget", "all"}, runShow},
+		{"search", 0, -1, []string{
+			"limit", "in", "agent", "project", "role", "since", "until", "budget", "matches", "summarise",
+		}, runSearch},
+		{"export", 0, -1, []string{"format", "output", "private"}, runExport},
+		{"end", 0, -1, []string{"idle", "all", "dry-run", "reason"}, runEnd},
 	}
 }
 
@@ -52,11 +54,16 @@ func sessionCommand() *console.Command {
 			{Line: "stet session export --format jsonl --output talks.jsonl", Says: "all sealed sessions, one a line"},
 		},
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 20, Usage: "at most `N`, 0 for all; search shows 5 conversations or 50 matches unless told"},
+			&cli.IntFlag{
+				Name: "limit", Aliases: []string{"n"}, Value: 20,
+				Usage: "at most `N`, 0 for all; search shows 5 conversations or 50 matches unless told",
+			},
 			&cli.StringFlag{Name: "in", Usage: "search within the session `ID` alone"},
 			&cli.StringFlag{Name: "role", Usage: "only what the `ROLE` user, assistant, tool or system said"},
 			&cli.BoolFlag{Name: "matches", Usage: "messages alone, best first, without grouping"},
-			&cli.BoolFlag{Name: "summarise", Usage: "let the model for small tasks say what the conversations answer, and where"},
+			&cli.BoolFlag{
+				Name: "summarise", Usage: "let the model for small tasks say what the conversations answer, and where",
+			},
 			&cli.BoolFlag{Name: "open", Usage: "list open sessions alone"},
 			&cli.StringFlag{Name: "agent", Usage: "only those of the agent `NAME`"},
 			&cli.StringFlag{Name: "project", Usage: "only those about the project `NAME`"},
@@ -67,7 +74,7 @@ func sessionCommand() *console.Command {
 			&cli.IntFlag{Name: "around", Usage: "show message `N` and those next to it"},
 			&cli.IntFlag{Name: "budget", Value: 12000, Usage: "show at most `N` characters"},
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "show the whole transcript; end every open session"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "markdown", Usage: "export as `FORM` markdown or jsonl"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "markdown", Usage: "as `FORM` markdown or jsonl"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "export into the new `FILE`, not to standard output"},
 			&cli.BoolFlag{Name: "private", Usage: "export what is marked private too"},
 			&cli.BoolFlag{Name: "idle", Usage: "end the sessions that session.idle_minutes says have ended"},
@@ -119,7 +126,8 @@ func (v verb) check(in *console.Input, words []string) error {
 			mine = mine || known == name
 		}
 		if in.IsSet(name) && !mine {
-			return agent.Usagef("session %s has no flag --%s", v.name, name).Suggest(`"stet session --help" shows which flag goes with what`)
+			return agent.Usagef("session %s has no flag --%s", v.name, name).
+				Suggest(`"stet session --help" shows which flag goes with what`)
 		}
 	}
 	return nil

@@ -1,0 +1,310 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/agent/recall"
+	"stet/vault"
+	"stet/vault/session"
+	"stet/vault/settings"
+)
+
+// Sessions holds the use cases of conversations, open and sealed.
+type Sessions struct{ a *App }
+
+// Roles are the roles that a turn may have.
+func Roles() []string { return []string{"user", "assistant", "tool", "system"} }
+
+// An Observed is a turn that is on disk.
+type Observed struct {
+	Session string    `json:"session"`
+	Key     string    `json:"key"` // of its file in local state
+	Role    string    `json:"role"`
+	Time    time.Time `json:"time"` // UTC
+}
+
+// Observe adds a turn to its session, which begins with its first turn; Time zero is now. Nothing
+// is committed and no writer is waited for, so the App may be read-only. It fails with [ErrUsage]
+// for an unknown role, and as [session.Append] does.
+func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error) {
+	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {
+		return nil, Usagef("unknown role %q", t.Role).Suggest("one of %s", strings.Join(Roles(), ", "))
+	}
+	if t.Time.IsZero() {
+		t.Time = s.a.o.Now()
+	}
+	t.Time = t.Time.UTC()
+	if err := session.Append(ctx, s.a.v, t); err != nil {
+		return nil, err
+	}
+	return &Observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time}, nil
+}
+
+// A Session is what is known about a conversation. Times are UTC.
+type Session struct {
+	ID       string     `json:"id"`
+	Path     vault.Path `json:"path,omitempty"` // "" while it is open
+	Open     bool       `json:"open,omitempty"` // not sealed, or not all of it
+	Title    string     `json:"title"`
+	Agent    string     `json:"agent,omitempty"`
+	Source   string     `json:"source,omitempty"`
+	Origin   string     `json:"origin,omitempty"`
+	Project  string     `json:"project,omitempty"`
+	Parent   string     `json:"parent,omitempty"`
+	Model    string     `json:"model,omitempty"`
+	Started  time.Time  `json:"started,omitzero"`
+	Ended    time.Time  `json:"ended,omitzero"`
+	Messages int        `json:"messages"`
+}
+
+func viewSession(k session.Known) Session {
+	if k.Open {
+		k.Path = "" // the file, if there is one, is not all of it
+	}
+	return Session{
+		ID: k.ID, Path: k.Path, Open: k.Open, Title: k.Title, Agent: k.Agent, Source: k.Source, Origin: k.Origin,
+		Project: k.Project, Parent: k.Parent, Model: k.Model, Started: utc(k.Started), Ended: utc(k.Ended),
+		Messages: k.Messages,
+	}
+}
+
+// SessionFilter selects sessions; an empty field selects all.
+type SessionFilter struct {
+	Agent, Project string
+	Since, Until   time.Time // of the last message
+	OpenOnly       bool
+	Limit          int // 0 is all
+}
+
+// A SessionList is sessions, the one last spoken in first.
+type SessionList struct {
+	Total    int       `json:"total"` // without the limit
+	Sessions []Session `json:"sessions"`
+}
+
+// List lists sessions. An open one that cannot be read is a notice.
+func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, error) {
+	open, err := session.AllOpen(s.a.v)
+	if err != nil {
+		s.a.warn("%v", err)
+	}
+	var all []session.Known
+	if !f.OpenOnly {
+		if all, err = session.All(ctx, s.a.v); err != nil {
+			return nil, err
+		}
+	}
+	for i, o := range open {
+		all = slices.Insert(all, i, o.Known())
+	}
+	last := func(k session.Known) time.Time { return cmp.Or(k.Ended, k.Started) }
+	all = slices.DeleteFunc(all, func(k session.Known) bool {
+		return f.Agent != "" && !strings.EqualFold(k.Agent, f.Agent) ||
+			f.Project != "" && !strings.EqualFold(k.Project, f.Project) ||
+			!f.Since.IsZero() && last(k).Before(f.Since) || !f.Until.IsZero() && !last(k).Before(f.Until)
+	})
+	slices.SortStableFunc(all, func(a, b session.Known) int { return last(b).Compare(last(a)) })
+	out := &SessionList{Total: len(all), Sessions: []Session{}}
+	for i, k := range all {
+		if f.Limit > 0 && i == f.Limit {
+			break
+		}
+		out.Sessions = append(out.Sessions, viewSession(k))
+	}
+	return out, nil
+}
+
+// SessionPart names a part of a session.
+type SessionPart struct {
+	Ref      string // id, a unique part of it, path, or the id that the agent gave it
+	From, To int    // message numbers; 0 is the first and the last
+	Around   int    // this message and a few next to it; 0 is From and To
+	Budget   int    // characters; 0 is [recall.Budget], negative is no limit
+}
+
+// around is how many messages [SessionPart].Around shows on either side.
+const around = 5
+
+// A SessionPage is a part of a session.
+type SessionPage struct {
+	Session  Session       `json:"session"`
+	Messages []recall.Line `json:"messages"`
+	Next     int           `json:"next,omitempty"` // the first message that did not fit
+	Total    int           `json:"total"`
+}
+
+// Show reads a part of a session, and names the memories that superseded what it led to. It fails
+// with [session.ErrUnknownSession] or [vault.ErrAmbiguous].
+func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error) {
+	talk, err := recall.Read(ctx, s.a.v, o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	page := talk.Page(o.From, o.To, o.Budget)
+	if o.Around > 0 {
+		page = talk.Around(o.Around, around, o.Budget)
+	}
+	if err := s.outdate(ctx, talk, page.Lines); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		s.a.warn("superseded memories are not marked: %v", err)
+	}
+	out := &SessionPage{
+		Session: viewSession(talk.Known), Messages: viewLines(page.Lines), Next: page.Next, Total: page.Total,
+	}
+	out.Session.Open = talk.Open
+	return out, nil
+}
+
+// outdate marks lines that led to memories which were superseded. A vault without memories is not
+// indexed for that.
+func (s Sessions) outdate(ctx context.Context, talk *recall.Talk, lines []recall.Line) error {
+	if !s.a.exists("archive") && !s.a.exists("memories") {
+		return nil
+	}
+	x, err := s.a.Index(false)
+	if err != nil {
+		return err
+	}
+	old, err := x.Outdated(ctx)
+	if err == nil {
+		talk.Outdate(lines, old)
+	}
+	return errors.Join(err, x.Close())
+}
+
+func viewLines(lines []recall.Line) []recall.Line {
+	out := append([]recall.Line{}, lines...)
+	for i := range out {
+		out[i].Time = utc(out[i].Time)
+	}
+	return out
+}
+
+// EndOptions select open sessions.
+type EndOptions struct {
+	Refs   []string
+	Idle   bool // those that have ended by session.idle_minutes
+	All    bool
+	Reason string // why they ended, a word
+	DryRun bool
+}
+
+// Ended is what [Sessions.End] did.
+type Ended struct {
+	Sealed  []SealedSession `json:"sealed"`
+	Commits []Commit        `json:"commits"`
+	DryRun  bool            `json:"dry_run,omitempty"`
+	Plan    *Plan           `json:"plan,omitempty"`
+}
+
+// A SealedSession is a session that became a transcript.
+type SealedSession struct {
+	ID       string     `json:"id"`
+	Title    string     `json:"title"`
+	Path     vault.Path `json:"path"`
+	Turns    int        `json:"turns"`              // sealed now
+	Redacted []string   `json:"redacted,omitempty"` // rules that found a secret
+}
+
+// End seals sessions. One that cannot be sealed does not keep the others: then both the result
+// and the error are set. It fails with [ErrUsage] when nothing is selected, or two things.
+func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
+	if len(o.Refs) > 0 == (o.Idle || o.All) {
+		return nil, Usagef("session end needs the name of an open session, or --idle, or --all").
+			Suggest(`"stet session list --open" shows them`)
+	}
+	picked, err := s.toEnd(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(picked) == 0 && len(o.Refs) == 0 {
+		s.a.note("no session has ended")
+	}
+	out := &Ended{Sealed: []SealedSession{}, Commits: []Commit{}, DryRun: o.DryRun}
+	if o.DryRun {
+		out.Plan = &Plan{Ops: []vault.Change{}}
+	}
+	var changes []vault.Change
+	var failed []error
+	for _, open := range picked {
+		sealed, err := session.Seal(ctx, s.a.v, open.Key,
+			session.Options{Reason: o.Reason, Door: s.a.o.Door, Wait: true, DryRun: o.DryRun})
+		switch {
+		case errors.Is(err, vault.ErrNotFound): // another process was faster
+		case err != nil:
+			failed = append(failed, fmt.Errorf("end session %s: %w", open.Name, err))
+		default:
+			changes = append(changes, s.add(out, sealed)...)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if !o.DryRun {
+		s.a.Reindex(ctx, changes)
+	}
+	return out, errors.Join(failed...)
+}
+
+// toEnd are the open sessions that o means.
+func (s Sessions) toEnd(ctx context.Context, o EndOptions) ([]*session.Open, error) {
+	var picked []*session.Open
+	for _, ref := range o.Refs {
+		open, err := session.FindOpen(s.a.v, ref)
+		if errors.Is(err, session.ErrUnknownSession) {
+			k, _, known := session.Find(ctx, s.a.v, ref)
+			if known != nil {
+				return nil, err
+			}
+			s.a.note("already sealed: %s", k.Path)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		picked = append(picked, open)
+	}
+	if len(o.Refs) > 0 {
+		return picked, nil
+	}
+	all, err := session.AllOpen(s.a.v)
+	if err != nil {
+		s.a.warn("%v", err)
+	}
+	idle := time.Duration(s.a.Settings().Int(settings.SessionIdle)) * time.Minute
+	for _, open := range all {
+		if o.All || s.a.o.Now().Sub(open.Last) >= idle {
+			picked = append(picked, open)
+		}
+	}
+	return picked, nil
+}
+
+// add takes down one sealed session and returns what it changed.
+func (s Sessions) add(out *Ended, sealed *session.Sealed) []vault.Change {
+	out.Sealed = append(out.Sealed, SealedSession{sealed.ID, sealed.Title, sealed.Path, sealed.Turns, sealed.Redacted})
+	changes := []vault.Change{{Status: vault.Modified, Path: sealed.Path}}
+	if res := sealed.Result; res != nil {
+		for _, w := range res.Warnings {
+			s.a.warn("%s", w)
+		}
+		changes = res.Changes
+		if out.Plan == nil {
+			out.Commits = append(out.Commits, ViewCommits(res.Commits)...)
+		} else {
+			out.Plan.Base = res.Base
+		}
+	}
+	if out.Plan != nil {
+		out.Plan.Ops = append(out.Plan.Ops, changes...)
+	}
+	return changes
+}

@@ -1,0 +1,183 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stet/agent/llm"
+	"stet/agent/recall"
+	"stet/index"
+	"stet/vault"
+)
+
+// SessionQuery asks what was said.
+type SessionQuery struct {
+	recall.Query
+	Matches   bool // messages alone, best first
+	Summarise bool // let the model for small tasks say what the conversations answer
+}
+
+// SessionsFound is the answer to a [SessionQuery], best first.
+type SessionsFound struct {
+	Query    string          `json:"query"`
+	Tier     string          `json:"tier"`
+	Total    int             `json:"total"`              // messages that match
+	Degraded string          `json:"degraded,omitempty"` // why files were searched in place of the index
+	Summary  *recall.Summary `json:"summary,omitempty"`
+	Sessions []FoundSession  `json:"sessions"`
+	Matches  []SessionMatch  `json:"matches,omitempty"`
+}
+
+// A FoundSession is a conversation and what of it answers; parts that went on in other sessions,
+// or worked for it, are segments of their own.
+type FoundSession struct {
+	Session  Session          `json:"session"`
+	Score    float64          `json:"score"`
+	Segments []SessionSegment `json:"segments"`
+}
+
+// A SessionSegment is a run of messages of one session.
+type SessionSegment struct {
+	Session  string        `json:"session"`
+	Path     vault.Path    `json:"path,omitempty"` // "" while it is open
+	Open     bool          `json:"open,omitempty"`
+	Messages []recall.Line `json:"messages"`
+}
+
+// A SessionMatch is a message that answers.
+type SessionMatch struct {
+	Session      string     `json:"session"`
+	Path         vault.Path `json:"path,omitempty"` // "" while it is open
+	Open         bool       `json:"open,omitempty"` // not sealed, or not all of it
+	Message      int        `json:"message"`
+	Line         int        `json:"line"`
+	Role         string     `json:"role"`
+	Speaker      string     `json:"speaker,omitempty"`
+	Ref          string     `json:"ref,omitempty"`
+	Time         time.Time  `json:"time,omitzero"` // UTC
+	Score        float64    `json:"score"`
+	Tier         string     `json:"tier"`
+	Snippet      string     `json:"snippet"`
+	SupersededBy string     `json:"superseded_by,omitempty"` // the memory that superseded one of this message
+}
+
+// Search finds conversations and messages, open sessions included. A summary that cannot be had is
+// a notice, and the result is that without one.
+func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFound, err error) {
+	x, live, err := s.searcher(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := x.Close(); err != nil {
+			s.a.warn("close search index: %v", err)
+		}
+	}()
+	q.Live = live
+	if q.Matches {
+		return s.matches(ctx, x, q)
+	}
+	answer, err := recall.Sessions(ctx, s.a.v, x, q.Query)
+	if err != nil {
+		return nil, err
+	}
+	s.notice(answer.Degraded, answer.Warnings)
+	out = &SessionsFound{
+		Query: q.Text, Tier: answer.Tier, Total: answer.Total, Degraded: answer.Degraded, Sessions: []FoundSession{},
+	}
+	if q.Summarise && len(answer.Found) > 0 {
+		if out.Summary, err = s.summarise(ctx, q, answer); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range answer.Found {
+		found := FoundSession{Session: viewSession(f.Root), Score: f.Score, Segments: []SessionSegment{}}
+		if out.Summary != nil {
+			f.Segments = nil // the summary stands for them
+		}
+		for _, seg := range f.Segments {
+			in := viewSession(seg.In)
+			found.Segments = append(found.Segments, SessionSegment{in.ID, in.Path, in.Open, viewLines(seg.Lines)})
+		}
+		out.Sessions = append(out.Sessions, found)
+	}
+	return out, nil
+}
+
+func (s Sessions) matches(ctx context.Context, x *index.Index, q SessionQuery) (*SessionsFound, error) {
+	m, err := recall.FindMatches(ctx, s.a.v, x, q.Query)
+	if err != nil {
+		return nil, err
+	}
+	s.notice(m.Degraded, m.Warnings)
+	out := &SessionsFound{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Sessions: []FoundSession{}}
+	for _, h := range m.List {
+		in := viewSession(h.In)
+		out.Matches = append(out.Matches, SessionMatch{
+			Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role, Speaker: h.Speaker,
+			Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet, SupersededBy: h.SupersededBy,
+		})
+	}
+	return out, nil
+}
+
+func (s Sessions) notice(degraded string, warnings []string) {
+	if degraded != "" {
+		s.a.warn("index unavailable (%s); searched files directly", degraded)
+	}
+	for _, w := range warnings {
+		s.a.warn("%s", w)
+	}
+}
+
+// summarise asks the model for a summary of an answer, nil where there is none to be had.
+func (s Sessions) summarise(ctx context.Context, q SessionQuery, a *recall.Answer) (sum *recall.Summary, err error) {
+	err = s.a.WithModel(func(model llm.Client) error {
+		if model == nil {
+			s.a.warn("no model is configured: this is what was said")
+			return nil
+		}
+		sum, err = recall.Summarise(ctx, s.a.v, model, q.Text, a, q.Budget)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			s.a.warn("no summary: %v; this is what was said", err)
+			sum = nil
+		case sum.LeftOut > 0:
+			s.a.note("%d messages that are private, or look like a secret, were not shown to the model", sum.LeftOut)
+		}
+		return nil
+	})
+	return sum, err
+}
+
+// searcher opens the search index, with the open sessions where there are any.
+func (s Sessions) searcher(ctx context.Context) (*index.Index, *recall.Live, error) {
+	x, err := s.a.Index(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := recall.Open(ctx, s.a.v)
+	if err != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	for _, w := range live.Warnings {
+		s.a.warn("%s", w)
+	}
+	if !live.Any() {
+		return x, nil, nil
+	}
+	// What is in files goes into the index now, so that only open sessions are left to be read for
+	// this query. Where that fails the search says what it does without.
+	_, err = x.CatchUp(ctx)
+	if ctx.Err() != nil {
+		return nil, nil, errors.Join(err, x.Close())
+	}
+	if err := x.Close(); err != nil {
+		return nil, nil, err
+	}
+	x, err = s.a.SourceIndex(live, time.Time{})
+	return x, live, err
+}
