@@ -1,6 +1,8 @@
 package vault
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -120,6 +122,39 @@ func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error
 		err = t.Put(m.Path, was, doc.Bytes())
 	}
 	return ReadMemory(m.Path, doc.Bytes()), err
+}
+
+// Disputing lists the live memories that m names in conflicts_with. Cost: nothing for a
+// memory without any, else as [Vault.Resolve].
+func (v *Vault) Disputing(ctx context.Context, m Memory) (out []Memory, err error) {
+	for _, id := range m.Conflicts {
+		o, err := v.Resolve(ctx, id)
+		var unknown *NotFoundError
+		switch {
+		case errors.As(err, &unknown), err == nil && o.Archived():
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// Detach takes the id of m, which goes to the archive, out of conflicts_with of the memories
+// that [Vault.Disputing] listed.
+func (t *Tx) Detach(m Memory, from []Memory) error {
+	for _, o := range from {
+		if _, have, err := t.Read(o.Path); err != nil {
+			return err
+		} else if have == "" {
+			continue // it went as well
+		}
+		if _, err := t.Link(o, "conflicts_with", true, m.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Archive moves m to cold storage. With rejected it also leaves a tombstone, as

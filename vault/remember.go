@@ -341,7 +341,12 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 		}
 	}
 	why := w.Why(OpForget, forgetSubject(found))
+	disputing := map[Path][]Memory{}
 	for _, m := range found {
+		var err error
+		if disputing[m.Path], err = v.Disputing(ctx, m); err != nil {
+			return nil, err
+		}
 		if m.ID != "" {
 			why.Memories = append(why.Memories, m.ID)
 		}
@@ -358,7 +363,7 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 				return err
 			}
 			stones = append(stones, forgotten(ReadMemory(m.Path, data), hash)...)
-			if err := tx.Move(m.Path, to); err != nil {
+			if err := errors.Join(tx.Detach(m, disputing[m.Path]), tx.Move(m.Path, to)); err != nil {
 				return err
 			}
 		}

@@ -229,7 +229,7 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 		_, err = tx.Link(m, mayOutdate, false, named.ID)
 		return fmt.Sprintf("May outdate %s, which says %q.", old.Path, d.Was), err
 	}
-	if err = tx.Archive(named, false); err != nil {
+	if err = errors.Join(tx.Detach(named, d.disputing), tx.Archive(named, false)); err != nil {
 		return "", err
 	}
 	trailer(why, "Supersedes", named.ID)

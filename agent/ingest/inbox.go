@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -128,11 +129,16 @@ type Case struct {
 	Memory vault.Memory
 	Others []vault.Memory
 	links  []string // all that its conflicts_with and may_outdate name
+	// disputing lists what each of Others is in conflict with.
+	disputing map[vault.Path][]vault.Memory
 }
 
 // Cases are the two ways to look at a dispute.
 func (d Dispute) Cases() (a, b Case) {
-	return Case{Memory: d.A, Others: []vault.Memory{d.B}}, Case{Memory: d.B, Others: []vault.Memory{d.A}}
+	of := func(m, other vault.Memory) Case {
+		return Case{Memory: m, Others: []vault.Memory{other}, disputing: map[vault.Path][]vault.Memory{}}
+	}
+	return of(d.A, d.B), of(d.B, d.A)
 }
 
 // Find is the case of the memory that ref names. It fails with [vault.ErrInvalid] when
@@ -146,7 +152,7 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Memory: m}
+	c := Case{Memory: m, disputing: map[vault.Path][]vault.Memory{}}
 	for _, d := range disputes {
 		switch m.ID {
 		case d.A.ID:
@@ -167,7 +173,7 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 // it fails with [vault.ErrConflict] when a side changed since it was looked up.
 func (c Case) Keep(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
 	return c.settle(ctx, v, w, "keep ", vault.Patch{}, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		return replace(tx, m, other, true)
+		return c.replace(tx, m, other, true)
 	})
 }
 
@@ -196,7 +202,7 @@ func (c Case) Merge(ctx context.Context, v *vault.Vault, text string, w vault.Wr
 		}
 	}
 	return c.settle(ctx, v, w, "merge ", p, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		return replace(tx, m, other, !encode.SaysSame(text, string(other.Body)))
+		return c.replace(tx, m, other, !encode.SaysSame(text, string(other.Body)))
 	})
 }
 
@@ -211,8 +217,8 @@ func unlink(tx *vault.Tx, m vault.Memory, ids ...string) (after vault.Memory, er
 }
 
 // replace archives other in favour of m.
-func replace(tx *vault.Tx, m, other vault.Memory, rejected bool) (vault.Memory, error) {
-	if err := tx.Archive(other, rejected); err != nil {
+func (c Case) replace(tx *vault.Tx, m, other vault.Memory, rejected bool) (vault.Memory, error) {
+	if err := errors.Join(tx.Detach(other, c.disputing[other.Path]), tx.Archive(other, rejected)); err != nil {
 		return m, err
 	}
 	why := tx.Why()
@@ -222,6 +228,12 @@ func replace(tx *vault.Tx, m, other vault.Memory, rejected bool) (vault.Memory, 
 
 // settle edits the memory of a case and then deals with each of the others.
 func (c Case) settle(ctx context.Context, v *vault.Vault, w vault.Write, subject string, edit vault.Patch, one func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error)) (*vault.Result, error) {
+	for _, o := range c.Others {
+		var err error
+		if c.disputing[o.Path], err = v.Disputing(ctx, o); err != nil {
+			return nil, err
+		}
+	}
 	var after vault.Memory
 	res, err := v.Transact(ctx, w.Why(vault.OpUpdate, subject+c.Memory.Name()), w.DryRun, func(tx *vault.Tx) (err error) {
 		for _, m := range slices.Concat([]vault.Memory{c.Memory}, c.Others) {

@@ -60,7 +60,8 @@ type Decision struct {
 	// Why are the features that decided, the heaviest first.
 	Why []encode.Reason `json:"why,omitempty"`
 
-	old vault.Memory // as it was judged
+	old       vault.Memory   // as it was judged
+	disputing []vault.Memory // what is in conflict with it, when it goes to the archive
 }
 
 // Decisions lists what the plan does about stored memories, note by note.
@@ -110,7 +111,7 @@ func noteID(i int) string { return fmt.Sprintf("note %d", i+1) }
 // compile turns what was gathered into a plan. Of several verdicts on one memory the
 // first one counts; a flag changes nothing and never stands in another one's way.
 func (d *gatherer) compile(drafts []*draft) *Plan {
-	p := &Plan{Warnings: d.warnings}
+	p := &Plan{}
 	changed := map[string]bool{}
 	for _, dr := range drafts {
 		it := d.item(dr, changed, p.Items)
@@ -120,6 +121,7 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 		p.Warnings = append(p.Warnings, it.Refused...)
 		p.Items = append(p.Items, it)
 	}
+	p.Warnings = append(d.warnings, p.Warnings...)
 	p.mark()
 	return p
 }
@@ -137,6 +139,9 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 	by := dr.decided
 	for _, v := range dr.plan.Verdicts {
 		dec := d.decision(v)
+		if v.Kind == encode.Supersede && v.Rest == "" {
+			dec.disputing = d.disputing(dec.old)
+		}
 		if n := dec.Note; n > 0 && earlier[n-1].Outcome != Insert || v.Kind != encode.Flag && changed[v.Old] {
 			continue
 		}
@@ -162,6 +167,16 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 		it.set(classifiedBy, markdown.String(strings.Join(by, ", ")))
 	}
 	return it
+}
+
+// disputing lists what is in conflict with a memory; where it cannot be looked up a warning
+// says so, and the links stay.
+func (d *gatherer) disputing(m vault.Memory) []vault.Memory {
+	out, err := d.v.Disputing(d.ctx, m)
+	if err != nil {
+		d.warnings = append(d.warnings, fmt.Sprintf("what was in conflict with %s still names it: %v", m.Path, err))
+	}
+	return out
 }
 
 func (it *Item) set(key string, value markdown.Value) {
