@@ -60,7 +60,7 @@ func (h History) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	}
 	revs = append(revs, "", "")
 	out := &Diff{From: revs[0], To: revs[1], Files: []DiffFile{}}
-	diffs, err := h.a.v.Diff(ctx, out.From, out.To, paths)
+	diffs, err := h.a.v.History().Diff(ctx, out.From, out.To, paths)
 	for _, d := range diffs {
 		f := DiffFile{Change: d.Change, Added: d.Added, Removed: d.Removed}
 		if !o.Stat {
@@ -79,7 +79,7 @@ func (h History) revisions(word string, first bool) ([]string, error) {
 		candidates = []string{a, cmp.Or(b, "HEAD")}
 	}
 	for _, c := range candidates {
-		switch _, err := h.a.v.ResolveRevision(c); {
+		switch _, err := h.a.v.History().ResolveRevision(c); {
 		case errors.Is(err, vault.ErrNoRevision):
 			return nil, nil
 		case err != nil:

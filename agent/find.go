@@ -30,7 +30,7 @@ func (a *App) moment(ctx context.Context, at time.Time) (*Moment, error) {
 	if now := a.o.Now(); at.After(now) {
 		at = now
 	}
-	c, err := a.v.HeadAt(ctx, at)
+	c, err := a.v.History().HeadAt(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (a *App) indexOf(ctx context.Context, then *Moment) (*index.Index, error) {
 	if then == nil {
 		return a.Index(false)
 	}
-	snap, err := a.v.View(ctx, string(then.Rev))
+	snap, err := a.v.History().View(ctx, string(then.Rev))
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		found, err = m.a.v.List(ctx, o.Filter)
 	} else {
 		var snap *vault.Snapshot
-		if snap, err = m.a.v.View(ctx, string(then.Rev)); err == nil {
+		if snap, err = m.a.v.History().View(ctx, string(then.Rev)); err == nil {
 			found, err = snap.List(ctx, o.Filter, then.made)
 		}
 	}
@@ -243,7 +243,7 @@ func (m Memories) Show(ctx context.Context, o ShowOptions) (*Shown, error) {
 		o.Rev = string(out.AsOf.Rev)
 	}
 	if o.Rev != "" {
-		if out.Rev, err = m.a.v.ResolveRevision(o.Rev); err != nil {
+		if out.Rev, err = m.a.v.History().ResolveRevision(o.Rev); err != nil {
 			return nil, err
 		}
 	}
@@ -298,7 +298,7 @@ func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []
 
 func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
 	if rev != "" {
-		return a.v.ReadAt(ctx, rev, ref)
+		return a.v.History().ReadAt(ctx, rev, ref)
 	}
 	m, err := a.v.Resolve(ctx, ref)
 	if errors.Is(err, vault.ErrNotFound) {

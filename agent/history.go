@@ -51,7 +51,7 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 		return nil, err
 	}
 	out := &Log{Commits: []Commit{}}
-	for c, err := range h.a.v.Log(ctx, o.LogOptions) {
+	for c, err := range h.a.v.History().Log(ctx, o.LogOptions) {
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 			if !followed && o.Path != "" {
 				paths = []vault.Path{o.Path} // a folder for instance
 			}
-			diffs, err := h.a.v.Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
+			diffs, err := h.a.v.History().Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +78,7 @@ func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision]
 	if !o.Patch || o.Path == "" {
 		return names, nil
 	}
-	for version, err := range h.a.v.Versions(ctx, o.Rev, o.Path) {
+	for version, err := range h.a.v.History().Versions(ctx, o.Rev, o.Path) {
 		if err != nil {
 			return nil, err
 		}
@@ -182,11 +182,11 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 		return nil, err
 	}
 	out := &Versions{Path: p, Versions: []Version{}}
-	ancestry := h.a.v.Ancestry()
+	ancestry := h.a.v.History().Ancestry()
 	if out.Uncommitted, err = h.uncommitted(ancestry, p); err != nil {
 		return nil, err
 	}
-	for version, err := range h.a.v.Versions(ctx, o.Rev, p) {
+	for version, err := range h.a.v.History().Versions(ctx, o.Rev, p) {
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 		return nil, Usagef("nothing to revert").
 			Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
 	}
-	res, err := h.a.v.Revert(ctx, vault.RevertOptions{
+	res, err := h.a.v.History().Revert(ctx, vault.RevertOptions{
 		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: o.Write.Vault(h.a.o.Door),
 	})
 	return h.a.finished(ctx, res, err)
@@ -55,12 +55,12 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 // Undo takes back the newest n operations; edits that were adopted are passed over. Where fewer
 // are left nothing is changed, and a notice says so.
 func (h History) Undo(ctx context.Context, n int, w Write) (*Written, error) {
-	return h.step(ctx, h.a.v.Undo, n, w)
+	return h.step(ctx, h.a.v.History().Undo, n, w)
 }
 
 // Redo takes back the newest n undos, as [History.Undo].
 func (h History) Redo(ctx context.Context, n int, w Write) (*Written, error) {
-	return h.step(ctx, h.a.v.Redo, n, w)
+	return h.step(ctx, h.a.v.History().Redo, n, w)
 }
 
 func (h History) step(
@@ -90,7 +90,7 @@ func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error
 	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
 		return out, err
 	}
-	diffs, err := h.a.v.Diff(ctx, string(out.Base), string(out.Commits[len(out.Commits)-1].Rev), nil)
+	diffs, err := h.a.v.History().Diff(ctx, string(out.Base), string(out.Commits[len(out.Commits)-1].Rev), nil)
 	if err != nil {
 		h.a.warn("show the difference: %v", err) // the write itself is done
 	}

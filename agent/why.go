@@ -58,7 +58,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 		}
 		out.Reasons = append(out.Reasons, r)
 	}
-	for c, err := range s.a.v.Log(ctx, vault.LogOptions{Path: m.Path, Follow: true}) {
+	for c, err := range s.a.v.History().Log(ctx, vault.LogOptions{Path: m.Path, Follow: true}) {
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func TestInitCommitsNotesAsThePersonsOwnAndTwiceChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := v.CommitAt(t.Context(), "HEAD~1")
+	c, err := v.History().CommitAt(t.Context(), "HEAD~1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestHandEditIsCommittedBeforeAMachineWrite(t *testing.T) {
 	if len(res.Commits) != 2 || res.Commits[0].Op != vault.OpAdopt || res.Commits[0].Author != "Ada" || res.Commits[1].Author != "Robo" {
 		t.Fatalf("commits %+v, want Ada's adopt, then Robo's update", res.Commits)
 	}
-	_, data, err := v.ReadAt(t.Context(), string(res.Commits[0].Rev), m.ID)
+	_, data, err := v.History().ReadAt(t.Context(), string(res.Commits[0].Rev), m.ID)
 	if err != nil || string(data) != byHand {
 		t.Errorf("adopted %q (%v), want %q", data, err, byHand)
 	}
@@ -96,7 +96,7 @@ func TestStagedBytesAreCommittedBeforeTheDisk(t *testing.T) {
 		t.Fatalf("%d commits, want staged, disk, update", len(res.Commits))
 	}
 	for i, want := range []string{"staged\n", "on disk\n"} {
-		if _, data, err := v.ReadAt(t.Context(), string(res.Commits[i].Rev), string(m.Path)); err != nil || string(data) != want {
+		if _, data, err := v.History().ReadAt(t.Context(), string(res.Commits[i].Rev), string(m.Path)); err != nil || string(data) != want {
 			t.Errorf("commit %d holds %q (%v), want %q", i, data, err, want)
 		}
 	}
@@ -130,26 +130,26 @@ func TestUndoAndRedoGiveTheSameBytes(t *testing.T) {
 		t.Errorf("empty folder memories was left: %v", err)
 	}
 	for _, want := range []string{after, before} {
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.Read(string(m.Path)); got != want {
 			t.Errorf("after undo %q, want %q", got, want)
 		}
 	}
-	if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Redo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Read(string(m.Path)); got != after {
 		t.Errorf("after redo %q, want %q", got, after)
 	}
-	if _, err := v.Undo(t.Context(), 2, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 2, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); !errors.Is(err, vault.ErrNothingToUndo) {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); !errors.Is(err, vault.ErrNothingToUndo) {
 		t.Errorf("undo with nothing left: %v", err)
 	}
-	if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Redo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Read(string(m.Path)); got != after {
@@ -176,11 +176,11 @@ func TestRevertKeepsNewerEditsAndFollowsMoves(t *testing.T) {
 	}
 	moved := "memories/elsewhere/list.md"
 	f.Write(moved, strings.Replace(f.Read(moved), "seven", "SEVEN", 1))
-	preview, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}, Write: vault.Write{DryRun: true}})
+	preview, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}, Write: vault.Write{DryRun: true}})
 	if err != nil || !strings.Contains(preview.Diff, "-ONE\n+one\n") {
 		t.Fatalf("preview %q, %v", preview.Diff, err)
 	}
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}}); err != nil {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Read(moved); !strings.Contains(got, "one\ntwo") || !strings.Contains(got, "SEVEN") {
@@ -206,7 +206,7 @@ func TestRevertOfOverlappingEditIsAConflictAndWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}})
+	_, err = v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}})
 	if !errors.Is(err, vault.ErrConflict) {
 		t.Errorf("revert: %v, want a conflict", err)
 	}

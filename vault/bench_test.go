@@ -84,7 +84,7 @@ func settle(b *testing.B, dir string) {
 func update(b testing.TB, v *vault.Vault, p vault.Path, text string) {
 	b.Helper()
 	why := vault.Why{Op: vault.OpUpdate, Subject: string(p)}
-	_, err := v.Update(b.Context(), why, func(tx *vault.Tx) error {
+	_, err := v.Transact(b.Context(), why, false, func(tx *vault.Tx) error {
 		_, was, err := tx.Read(p)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func FuzzJournal(f *testing.F) {
 	fix.commit()
 	var revs []string
 	fix.do(func(v *vault.Vault) error {
-		for c, err := range v.Log(ctxb(), vault.LogOptions{}) {
+		for c, err := range v.History().Log(ctxb(), vault.LogOptions{}) {
 			must(err)
 			revs = append(revs, string(c.Rev))
 		}
@@ -100,7 +100,7 @@ func TestJournalOfAPublishedCommitIsCompleted(t *testing.T) {
 	(&crashFixture{repo: repo, dir: repo}).do(op.run)
 	var revs []string
 	(&crashFixture{repo: repo, dir: repo}).do(func(v *vault.Vault) error {
-		for c, err := range v.Log(ctxb(), vault.LogOptions{}) {
+		for c, err := range v.History().Log(ctxb(), vault.LogOptions{}) {
 			must(err)
 			revs = append(revs, string(c.Rev))
 		}

@@ -46,7 +46,7 @@ func lineageOps() []crashOp {
 				basic(f)
 				f.do(updateGate)
 				f.do(func(v *vault.Vault) error {
-					_, err := v.Undo(ctxb(), 1, vault.Write{})
+					_, err := v.History().Undo(ctxb(), 1, vault.Write{})
 					return err
 				})
 				f.write("archive/"+gate, gateText)

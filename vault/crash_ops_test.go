@@ -122,7 +122,7 @@ func crashOps() []crashOp {
 				f.do(updateGate)
 			},
 			run: func(v *vault.Vault) error {
-				_, err := v.Revert(ctxb(), vault.RevertOptions{Revs: []string{"HEAD"}})
+				_, err := v.History().Revert(ctxb(), vault.RevertOptions{Revs: []string{"HEAD"}})
 				return err
 			},
 		},

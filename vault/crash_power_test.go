@@ -290,7 +290,7 @@ func TestPowerLossAfterEnqueue(t *testing.T) {
 	r := p.powerRun(t)
 	v, err := vault.Open(ctxb(), r.dir, crashOptions(r.disk.Wrap(nil)))
 	must(err)
-	_, err = v.Update(ctxb(), vault.Why{}, func(*vault.Tx) error { return nil })
+	_, err = v.Transact(ctxb(), vault.Why{}, false, func(*vault.Tx) error { return nil })
 	must(err)
 	must(v.State().AppendSession(ctxb(), "s", []byte("line")))
 	_, err = v.State().Enqueue(ctxb(), "jobs", []byte("job"))

@@ -88,7 +88,7 @@ func TestARealVaultOfThousandsOfFiles(t *testing.T) {
 	})
 	timed("log", func() error {
 		count := 0
-		for _, err := range v.Log(t.Context(), vault.LogOptions{Changes: true}) {
+		for _, err := range v.History().Log(t.Context(), vault.LogOptions{Changes: true}) {
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func TestARealVaultOfThousandsOfFiles(t *testing.T) {
 		return err
 	})
 	timed("revert", func() error {
-		_, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}})
+		_, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}})
 		return err
 	})
 	if _, _, err := v.ReadFile(m.Path); !errors.Is(err, os.ErrNotExist) {
@@ -120,7 +120,7 @@ func TestARealVaultOfThousandsOfFiles(t *testing.T) {
 		}
 	}
 	committed := 0
-	s, err := v.View(t.Context(), "")
+	s, err := v.History().View(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

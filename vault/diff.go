@@ -29,24 +29,24 @@ const diffContext = 3
 // Diff compares two states of the vault: from a revision ("" is HEAD) to a
 // revision ("" is the working tree), or from [EmptyTree]. paths keep only these files or what lies
 // below them. Binary and oversized files are named without their text.
-func (v *Vault) Diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
-	return gatherDiffs(v.Diffs(ctx, from, to, paths))
+func (h *History) Diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
+	return gatherDiffs(h.Diffs(ctx, from, to, paths))
 }
 
-// Diffs is [Vault.Diff] one file after the other: nothing of a file is held when
+// Diffs is [History.Diff] one file after the other: nothing of a file is held when
 // the next one is read. It ends with the first error.
-func (v *Vault) Diffs(ctx context.Context, from, to string, paths []Path) iter.Seq2[FileDiff, error] {
+func (h *History) Diffs(ctx context.Context, from, to string, paths []Path) iter.Seq2[FileDiff, error] {
 	return func(yield func(FileDiff, error) bool) {
-		changes, before, after, err := v.diff(ctx, from, to)
+		changes, before, after, err := h.diff(ctx, from, to)
 		if err != nil {
-			yield(FileDiff{}, v.store.Explain(err))
+			yield(FileDiff{}, h.v.store.Explain(err))
 			return
 		}
 		for f, err := range diffFiles(changes, paths, before, after) {
 			if err == nil {
 				err = context.Cause(ctx)
 			}
-			if !yield(f, v.store.Explain(err)) || err != nil {
+			if !yield(f, h.v.store.Explain(err)) || err != nil {
 				return
 			}
 		}
@@ -64,9 +64,9 @@ func gatherDiffs(files iter.Seq2[FileDiff, error]) (out []FileDiff, _ error) {
 }
 
 // diff lists what differs, and how either side is read.
-func (v *Vault) diff(ctx context.Context, from, to string) (_ []Change, before, after reader, _ error) {
-	objects := v.store.Repo().Stage()
-	a, err := v.store.TreeOf(objects, from)
+func (h *History) diff(ctx context.Context, from, to string) (_ []Change, before, after reader, _ error) {
+	objects := h.v.store.Repo().Stage()
+	a, err := h.v.store.TreeOf(objects, from)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -78,31 +78,31 @@ func (v *Vault) diff(ctx context.Context, from, to string) (_ []Change, before, 
 		return objects.Blob(id)
 	}
 	if to != "" {
-		b, err := v.store.TreeOf(objects, to)
+		b, err := h.v.store.TreeOf(objects, to)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		changes, err := v.store.TreeChanges(objects, a, b)
+		changes, err := h.v.store.TreeChanges(objects, a, b)
 		return changes, read, read, err
 	}
-	changes, err := v.changesToDisk(ctx, objects, a)
+	changes, err := h.changesToDisk(ctx, objects, a)
 	onDisk := func(_ Hash, p Path) ([]byte, error) {
-		d, err := v.store.Look(p)
+		d, err := h.v.store.Look(p)
 		return d.Data, err
 	}
 	return changes, read, onDisk, err
 }
 
 // changesToDisk lists what differs between a tree and the working tree.
-func (v *Vault) changesToDisk(ctx context.Context, objects *gitstore.Objects, a gitstore.ID) ([]Change, error) {
-	s, err := v.scan(ctx, nil)
+func (h *History) changesToDisk(ctx context.Context, objects *gitstore.Objects, a gitstore.ID) ([]Change, error) {
+	s, err := h.v.scan(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	if a == s.Tree {
 		return store.JoinRenames(s.Changed), nil
 	}
-	before, err := v.store.TreeChanges(objects, a, s.Tree)
+	before, err := h.v.store.TreeChanges(objects, a, s.Tree)
 	if err != nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func TestRevertFollowsAFileMovedTwiceByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}}); err != nil {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Read("memories/c.md"); !strings.HasPrefix(got, "one\n") {

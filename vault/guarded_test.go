@@ -24,7 +24,7 @@ func TestSubjectsDoNotRepeatASecret(t *testing.T) {
 	if err != nil || res.Commits[0].Subject != "forget: (left out: it looks like a secret)" {
 		t.Errorf("forget: %+v, %v", res, err)
 	}
-	if res, err = f.Open().Undo(t.Context(), 1, vault.Write{}); err != nil || strings.Contains(res.Commits[0].Subject, pat(1)) {
+	if res, err = f.Open().History().Undo(t.Context(), 1, vault.Write{}); err != nil || strings.Contains(res.Commits[0].Subject, pat(1)) {
 		t.Errorf("undo: %+v, %v", res, err)
 	}
 }
@@ -45,7 +45,7 @@ func TestOnlyThePartOfAMessageWithASecretIsLeftOut(t *testing.T) {
 		if _, err := put(t, with(f, map[settings.Name]string{settings.GuardSecrets: "off"}), vault.Why{}, from, "hers\n"); err != nil {
 			t.Fatal(err)
 		}
-		res, err := f.Open().Update(t.Context(), vault.Why{Op: vault.OpMove, Subject: c.subject, Body: c.body},
+		res, err := f.Open().Transact(t.Context(), vault.Why{Op: vault.OpMove, Subject: c.subject, Body: c.body}, false,
 			func(tx *vault.Tx) error { return tx.Move(from, to) })
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func put(t *testing.T, v *vault.Vault, w vault.Why, p vault.Path, text string) (
 	if w.Op == "" {
 		w.Op, w.Subject = vault.OpUpdate, "a change"
 	}
-	return v.Update(t.Context(), w, func(tx *vault.Tx) error {
+	return v.Transact(t.Context(), w, false, func(tx *vault.Tx) error {
 		_, was, err := tx.Read(p)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func TestNoWriteBringsASecretIntoHistory(t *testing.T) {
 			return v.UpdateMemory(t.Context(), "memories/a.md", vault.Patch{Scope: &scope}, vault.Write{})
 		},
 		"in a transaction": func() (*vault.Result, error) {
-			return v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, func(tx *vault.Tx) error {
+			return v.Transact(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, false, func(tx *vault.Tx) error {
 				_, err := tx.Remember([]vault.Note{{Scope: pat(2), Text: "x"}})
 				return err
 			})
@@ -210,7 +210,7 @@ func TestOnlyWhatIsNewIsJudged(t *testing.T) {
 	if _, err := v.Forget(t.Context(), []string{"memories/old.md"}, vault.Write{}); err != nil {
 		t.Errorf("forget: %v", err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Errorf("undo of forget: %v", err)
 	}
 	// Taken out, it does not come back by itself.
@@ -218,7 +218,7 @@ func TestOnlyWhatIsNewIsJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}})
+	_, err = v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(res.Commits[0].Rev)}})
 	wantRefused(t, err, "memories/old.md")
 }
 

@@ -55,11 +55,11 @@ func TestSymbolicLinksAreNeitherWrittenThroughNorFollowed(t *testing.T) {
 			before, disk := vaulttest.Image(t, away), vaulttest.Image(t, f.Dir, ".git")
 			v := f.Open()
 			p := vault.Path(c.path)
-			_, err := v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, func(tx *vault.Tx) error { return tx.Put(p, "", []byte("mine\n")) })
+			_, err := v.Transact(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, false, func(tx *vault.Tx) error { return tx.Put(p, "", []byte("mine\n")) })
 			if !errors.Is(err, vault.ErrBadPath) {
 				t.Errorf("put: %v, want ErrBadPath", err)
 			}
-			_, err = v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, func(tx *vault.Tx) error {
+			_, err = v.Transact(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, false, func(tx *vault.Tx) error {
 				return tx.Remove(p, vault.ReadMemory(p, []byte("secret\n")).Hash)
 			})
 			if !errors.Is(err, vault.ErrBadPath) {
@@ -106,7 +106,7 @@ func TestALinkPutInTheWayDuringAWriteLeadsNowhere(t *testing.T) {
 		return nil
 	}
 	v := f.OpenWith(o)
-	_, err := v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, func(tx *vault.Tx) error { return tx.Put("memories/deep/secret.md", "", []byte("mine\n")) })
+	_, err := v.Transact(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, false, func(tx *vault.Tx) error { return tx.Put("memories/deep/secret.md", "", []byte("mine\n")) })
 	if err != nil { // the commit stands; its file is left to the next command
 		t.Logf("the write ended with %v", err)
 	}
@@ -146,7 +146,7 @@ func TestSpecialFilesAndOddNamesArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range good {
-		_, data, err := v.ReadAt(t.Context(), "", "memories/"+name)
+		_, data, err := v.History().ReadAt(t.Context(), "", "memories/"+name)
 		if err != nil || string(data) != name {
 			t.Errorf("%q: committed %q, %v", name, data, err)
 		}
@@ -167,7 +167,7 @@ func TestSpecialFilesAndOddNamesArePassedOver(t *testing.T) {
 	if _, err := v.Forget(t.Context(), []string{"memories/back\\slash.md"}, vault.Write{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Error(err)
 	}
 	if got := f.Read("memories/back\\slash.md"); got != "back\\slash.md" {
@@ -182,7 +182,7 @@ func TestPathsThatLeaveTheVaultAreRefused(t *testing.T) {
 	disk := vaulttest.Image(t, filepath.Dir(f.Dir), "notes/.git/stet")
 	for _, p := range []vault.Path{"", ".", "..", "../x.md", "a/../../x.md", "/etc/x.md", ".git/config", ".GIT/config", "a/.git/x", ".git /x", ".git./x", "GIT~1/config",
 		".git::$INDEX_ALLOCATION/x", "memories/.g\u200cit/x", "a\x00b.md", "a\nb.md", "bad\xff.md", "memories//x.md", "memories/./x.md", vault.Path(strings.Repeat("n", 256) + ".md")} {
-		_, err := v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, func(tx *vault.Tx) error { return tx.Put(p, "", []byte("x\n")) })
+		_, err := v.Transact(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, false, func(tx *vault.Tx) error { return tx.Put(p, "", []byte("x\n")) })
 		if !errors.Is(err, vault.ErrBadPath) {
 			t.Errorf("%q: %v, want ErrBadPath", p, err)
 		}

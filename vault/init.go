@@ -207,7 +207,7 @@ func (v *Vault) initAgain(ctx context.Context, in InitOptions, res *InitResult) 
 }
 
 func (v *Vault) head(ctx context.Context, p Path) ([]byte, Hash, error) {
-	s, err := v.View(ctx, "")
+	s, err := v.History().View(ctx, "")
 	if err != nil {
 		return nil, "", err
 	}

@@ -48,7 +48,7 @@ type LogOptions struct {
 	Rev     string // start here; "" is HEAD
 	Without string // leave out the history of this revision; one that is gone leaves out nothing
 	Path    Path   // only commits that change this file, or files below it
-	Follow  bool   // follow Path as by [Vault.Versions] when it is a file
+	Follow  bool   // follow Path as by [History.Versions] when it is a file
 	Limit   int    // 0 = all
 	Op      Op
 	Actor   string
@@ -60,16 +60,16 @@ type LogOptions struct {
 
 // Log yields commits newest first. Merge commits are compared with their first
 // parent. Cost: one tree comparison per commit walked.
-func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] {
+func (h *History) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
-		from, err := v.store.Resolve(o.Rev)
+		from, err := h.v.store.Resolve(o.Rev)
 		if err != nil {
 			yield(Commit{}, err)
 			return
 		}
-		l := logger{v: v, o: o, objects: v.store.Repo().Stage()}
+		l := logger{v: h.v, o: o, objects: h.v.store.Repo().Stage()}
 		if l.o.Follow, err = l.isFile(from); err != nil {
-			yield(Commit{}, v.store.Explain(err))
+			yield(Commit{}, h.v.store.Explain(err))
 			return
 		}
 		found := 0
@@ -78,7 +78,7 @@ func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] 
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(Commit{}, v.store.Explain(err))
+				yield(Commit{}, h.v.store.Explain(err))
 				return
 			}
 			if !o.Since.IsZero() && gc.Committed.Before(o.Since) {
@@ -86,7 +86,7 @@ func (v *Vault) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] 
 			}
 			c, ok, err := l.match(gc)
 			if err != nil {
-				yield(Commit{}, v.store.Explain(err))
+				yield(Commit{}, h.v.store.Explain(err))
 				return
 			}
 			if !ok {
@@ -164,7 +164,7 @@ func (l *logger) walk(from gitstore.ID) iter.Seq2[gitstore.Commit, error] {
 		return l.v.store.Repo().HistoryWithout(from, without)
 	}
 	return func(yield func(gitstore.Commit, error) bool) {
-		a := l.v.Ancestry()
+		a := l.v.History().Ancestry()
 		start, err := a.walk.At(from, l.v.store.GitPath(l.o.Path))
 		if err != nil {
 			yield(gitstore.Commit{}, err)
@@ -201,37 +201,37 @@ func (l *logger) touches(a, b gitstore.ID) (bool, error) {
 }
 
 // CommitAt reads one commit with its changes.
-func (v *Vault) CommitAt(_ context.Context, rev string) (Commit, error) {
-	id, err := v.store.Resolve(rev)
+func (h *History) CommitAt(_ context.Context, rev string) (Commit, error) {
+	id, err := h.v.store.Resolve(rev)
 	if err != nil {
 		return Commit{}, err
 	}
 	if id.IsZero() {
 		return Commit{}, fmt.Errorf("%q: %w: nothing is committed yet", rev, ErrNoRevision)
 	}
-	l := logger{v: v, objects: v.store.Repo().Stage()}
+	l := logger{v: h.v, objects: h.v.store.Repo().Stage()}
 	gc, err := l.objects.Commit(id)
 	if err != nil {
-		return Commit{}, v.store.Explain(err)
+		return Commit{}, h.v.store.Explain(err)
 	}
 	before, err := l.parentTree(gc)
 	if err != nil {
-		return Commit{}, v.store.Explain(err)
+		return Commit{}, h.v.store.Explain(err)
 	}
 	c := commitOf(gc)
-	c.Changes, err = v.store.TreeChanges(l.objects, before, gc.Tree)
-	return c, v.store.Explain(err)
+	c.Changes, err = h.v.store.TreeChanges(l.objects, before, gc.Tree)
+	return c, h.v.store.Explain(err)
 }
 
 // movedSince maps the paths that the oldest of the commits knew to where the
 // same files are now.
-func (v *Vault) movedSince(ctx context.Context, commits []Commit) (map[Revision]map[Path]Path, error) {
+func (h *History) movedSince(ctx context.Context, commits []Commit) (map[Revision]map[Path]Path, error) {
 	pending := map[Revision]bool{}
 	for _, c := range commits {
 		pending[c.Rev] = true
 	}
 	out, later := map[Revision]map[Path]Path{}, map[Path]Path{}
-	for c, err := range v.Log(ctx, LogOptions{Changes: true}) {
+	for c, err := range h.Log(ctx, LogOptions{Changes: true}) {
 		if err != nil {
 			return nil, err
 		}

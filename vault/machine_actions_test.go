@@ -144,7 +144,7 @@ func (m *machine) restore(rt *rapid.T) {
 func (m *machine) restoreVersion(rt *rapid.T) {
 	p := pick(rt, m.paths(isMemory))
 	var revs []string
-	for version, err := range m.v.Versions(context.Background(), "", vault.Path(p)) {
+	for version, err := range m.v.History().Versions(context.Background(), "", vault.Path(p)) {
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func (m *machine) undo(rt *rapid.T) {
 	if last != nil && !m.untouched(last) {
 		last = nil // newer edits are kept, so there is no saying what comes out
 	}
-	res, err := m.v.Undo(context.Background(), 1, vault.Write{})
+	res, err := m.v.History().Undo(context.Background(), 1, vault.Write{})
 	if refused(rt, "undo", err, vault.ErrNothingToUndo, vault.ErrConflict, vault.ErrRefused) {
 		if last != nil && !(last.purge && errors.Is(err, vault.ErrRefused)) {
 			rt.Fatalf("undo of the newest operation: %v", err)
@@ -250,7 +250,7 @@ func (m *machine) untouched(op *operation) bool {
 }
 
 func (m *machine) redo(rt *rapid.T) {
-	res, err := m.v.Redo(context.Background(), 1, vault.Write{})
+	res, err := m.v.History().Redo(context.Background(), 1, vault.Write{})
 	if refused(rt, "redo", err, vault.ErrNothingToUndo, vault.ErrConflict, vault.ErrRefused) {
 		return
 	}
@@ -259,14 +259,14 @@ func (m *machine) redo(rt *rapid.T) {
 
 func (m *machine) revert(rt *rapid.T) {
 	var commits []vault.Commit
-	for c, err := range m.v.Log(context.Background(), vault.LogOptions{Changes: true}) {
+	for c, err := range m.v.History().Log(context.Background(), vault.LogOptions{Changes: true}) {
 		if err != nil {
 			rt.Fatal(err)
 		}
 		commits = append(commits, c)
 	}
 	c := commits[rapid.IntRange(0, len(commits)-1).Draw(rt, "commit")]
-	res, err := m.v.Revert(context.Background(), vault.RevertOptions{Revs: []string{string(c.Rev)}})
+	res, err := m.v.History().Revert(context.Background(), vault.RevertOptions{Revs: []string{string(c.Rev)}})
 	if refused(rt, "revert of "+c.Subject, err, vault.ErrConflict, vault.ErrRefused) {
 		return
 	}

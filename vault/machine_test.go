@@ -158,7 +158,7 @@ func (m *machine) readDisk(rt *rapid.T) map[string]string {
 
 func (m *machine) readHead(rt *rapid.T) map[string]string {
 	out := map[string]string{}
-	s, err := m.v.View(context.Background(), "")
+	s, err := m.v.History().View(context.Background(), "")
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -235,11 +235,11 @@ func text(rt *rapid.T) string {
 func (m *machine) done(rt *rapid.T, res *vault.Result, undoable bool) {
 	before, real := map[string]string{}, m.readHead(rt)
 	for i, own := range res.Commits {
-		s, err := m.v.View(context.Background(), string(own.Parents[0]))
+		s, err := m.v.History().View(context.Background(), string(own.Parents[0]))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		full, err := m.v.CommitAt(context.Background(), string(own.Rev))
+		full, err := m.v.History().CommitAt(context.Background(), string(own.Rev))
 		if err != nil {
 			rt.Fatal(err)
 		}

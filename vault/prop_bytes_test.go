@@ -53,7 +53,7 @@ func TestAnyBytesSurviveReplaceUndoRedoAndAdopt(t *testing.T) {
 			for _, step := range []struct {
 				do   func(context.Context, int, vault.Write) (*vault.Result, error)
 				want []byte
-			}{{v.Undo, a}, {v.Redo, b}, {v.Undo, a}} {
+			}{{v.History().Undo, a}, {v.History().Redo, b}, {v.History().Undo, a}} {
 				if _, err := step.do(ctx, 1, vault.Write{}); err != nil || !bytes.Equal(now(rt), step.want) {
 					rt.Fatalf("have %q, want %q (%v)", now(rt), step.want, err)
 				}
@@ -65,7 +65,7 @@ func TestAnyBytesSurviveReplaceUndoRedoAndAdopt(t *testing.T) {
 		if _, err := v.Adopt(ctx, vault.AdoptOptions{}); err != nil {
 			rt.Fatal(err)
 		}
-		_, data, err := v.ReadAt(ctx, "", "memories/raw.md")
+		_, data, err := v.History().ReadAt(ctx, "", "memories/raw.md")
 		if err != nil || !bytes.Equal(data, c) || !bytes.Equal(now(rt), c) {
 			rt.Fatalf("adopted %q, disk %q, want %q (%v)", data, now(rt), c, err)
 		}
@@ -85,13 +85,13 @@ func TestUndoPassesOverWhatIsGoneAlready(t *testing.T) {
 	if _, err := v.Adopt(t.Context(), vault.AdoptOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if res, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil || res.Unchanged {
+	if res, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil || res.Unchanged {
 		t.Fatalf("undo: %+v, %v", res, err)
 	}
 	if _, _, err := v.ReadFile(first.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the first memory: %v, want it taken back", err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); !errors.Is(err, vault.ErrNothingToUndo) {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); !errors.Is(err, vault.ErrNothingToUndo) {
 		t.Errorf("undo with nothing left: %v", err)
 	}
 }
@@ -125,13 +125,13 @@ func TestUntouchedFilesAreNeverRewritten(t *testing.T) {
 		{"move", func() (*vault.Result, error) {
 			return v.UpdateMemory(t.Context(), target.ID, vault.Patch{Scope: &scope}, vault.Write{})
 		}},
-		{"undo", func() (*vault.Result, error) { return v.Undo(t.Context(), 1, vault.Write{}) }},
-		{"redo", func() (*vault.Result, error) { return v.Redo(t.Context(), 1, vault.Write{}) }},
+		{"undo", func() (*vault.Result, error) { return v.History().Undo(t.Context(), 1, vault.Write{}) }},
+		{"redo", func() (*vault.Result, error) { return v.History().Redo(t.Context(), 1, vault.Write{}) }},
 		{"forget", func() (*vault.Result, error) {
 			return v.Forget(t.Context(), []string{target.ID}, vault.Write{})
 		}},
 		{"revert", func() (*vault.Result, error) {
-			return v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}})
+			return v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}})
 		}},
 		{"adopt", func() (*vault.Result, error) {
 			f.Write("notes/new.md", "by hand\n")

@@ -78,7 +78,7 @@ func TestNoWriteInTheMiddleOfAGitOperation(t *testing.T) {
 					return err
 				}
 				writes["forget"] = func() error { _, err := v.Forget(t.Context(), []string{m.ID}, vault.Write{}); return err }
-				writes["undo"] = func() error { _, err := v.Undo(t.Context(), 1, vault.Write{}); return err }
+				writes["undo"] = func() error { _, err := v.History().Undo(t.Context(), 1, vault.Write{}); return err }
 			}
 			for op, write := range writes {
 				if err := write(); !errors.Is(err, vault.ErrInProgress) {

@@ -119,14 +119,14 @@ func (v *Vault) stoneFiles() ([]Path, error) {
 
 // RejectedIDs are the ids that readable tombstones name: of memories that were
 // taken back or purged.
-func (v *Vault) RejectedIDs() (map[string]bool, error) {
-	files, err := v.stoneFiles()
+func (h *History) RejectedIDs() (map[string]bool, error) {
+	files, err := h.v.stoneFiles()
 	if errors.Is(err, ErrBadPath) {
 		err = nil // checkStones names it
 	}
 	out := map[string]bool{}
 	for _, p := range files {
-		data, _, rerr := v.ReadFile(p)
+		data, _, rerr := h.v.ReadFile(p)
 		if rerr != nil {
 			continue // checkStones names it
 		}

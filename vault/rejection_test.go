@@ -90,7 +90,7 @@ func TestWhatWasUndoneAMachineDoesNotSayAgain(t *testing.T) {
 	v := f.Open()
 	const text = "The gate code is 4711."
 	m := mustSay(t, v, agent(), text).Memories[0]
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	s := wantStones(t, f, "after undo", tombstone.Undo)[0]
@@ -116,16 +116,16 @@ func TestAPersonWhoSaysItAgainLiftsTheRejection(t *testing.T) {
 	v := f.Open()
 	const text = "The gate code is 4711."
 	mustSay(t, v, agent(), text)
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	mustSay(t, v, vault.Write{}, text)
 	wantStones(t, f, "after the person's own")
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil { // takes back text and lifting
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil { // takes back text and lifting
 		t.Fatal(err)
 	}
 	wantStones(t, f, "undo of the lifting", tombstone.Undo, tombstone.Undo)
-	if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Redo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	wantStones(t, f, "redo")
@@ -138,13 +138,13 @@ func TestRedoTakesTheTombstoneOfItsUndoAway(t *testing.T) {
 	mustSay(t, v, agent(), "one", "two", "three")
 	before := headTree(t, v)
 	for range 3 {
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := stones(t, f); len(got) != 3 {
 			t.Fatalf("%d tombstones, want 3 in one file", len(got))
 		}
-		if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Redo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		wantStones(t, f, "redo")
@@ -156,7 +156,7 @@ func TestRedoTakesTheTombstoneOfItsUndoAway(t *testing.T) {
 
 func headTree(t *testing.T, v *vault.Vault) string {
 	t.Helper()
-	s, err := v.View(t.Context(), "")
+	s, err := v.History().View(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestARevertedUpdateRejectsTheLinesItAdded(t *testing.T) {
 	if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, agent()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
 		t.Fatal(err)
 	}
 	s := wantStones(t, f, "revert", tombstone.Revert)[0]
@@ -216,9 +216,9 @@ func TestForgottenStaysForgottenUntilAPersonSaysOtherwise(t *testing.T) {
 	wantStones(t, f, "forget", tombstone.Forget)
 	_, err := say(v, agent(), text)
 	wantRejected(t, "remember", err, "text")
-	_, err = v.Undo(t.Context(), 1, agent())
+	_, err = v.History().Undo(t.Context(), 1, agent())
 	wantRejected(t, "a machine undoes the person's forget", err, "id")
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	wantStones(t, f, "undo of forget")
@@ -232,16 +232,16 @@ func TestAMachineMayTakeBackItsOwnUndo(t *testing.T) {
 	f := vaulttest.New(t)
 	v := f.Open()
 	mustSay(t, v, agent(), "one")
-	if _, err := v.Undo(t.Context(), 1, agent()); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, agent()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Redo(t.Context(), 1, agent()); err != nil {
+	if _, err := v.History().Redo(t.Context(), 1, agent()); err != nil {
 		t.Errorf("redo of its own undo: %v", err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := v.Redo(t.Context(), 1, agent())
+	_, err := v.History().Redo(t.Context(), 1, agent())
 	wantRejected(t, "redo of a person's undo", err, "id")
 }
 
@@ -250,7 +250,7 @@ func TestOfABatchOnlyTheRejectedIsLeftOut(t *testing.T) {
 	f := vaulttest.New(t)
 	v := f.Open()
 	mustSay(t, v, agent(), "one of them")
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, each := range []bool{false, true} {
@@ -264,10 +264,10 @@ func TestOfABatchOnlyTheRejectedIsLeftOut(t *testing.T) {
 		if got := len(last.Trailers.All("Stet-Memory")); got != map[bool]int{false: 2, true: 1}[each] {
 			t.Errorf("each=%v: the commit names %d memories", each, got)
 		}
-		if _, err := v.Undo(t.Context(), 1, agent()); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, agent()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.Redo(t.Context(), 1, agent()); err != nil {
+		if _, err := v.History().Redo(t.Context(), 1, agent()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -296,7 +296,7 @@ func TestAPlainGitRevertRejectsAsWell(t *testing.T) {
 	}
 	_, err = say(v, agent(), text)
 	wantRejected(t, "after it was written down", err, "text")
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil { // of "something else"
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil { // of "something else"
 		t.Fatal(err)
 	}
 	wantStones(t, f, "undo of the writer that read it", tombstone.Revert, tombstone.Undo)
@@ -340,7 +340,7 @@ func TestAPlainGitRevertOfAnUndoTakesItsTombstoneAway(t *testing.T) {
 	f := vaulttest.New(t)
 	v := f.Open()
 	mustSay(t, v, agent(), "one")
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	f.Git("revert", "--no-edit", "HEAD")
@@ -356,7 +356,7 @@ func TestTombstonesByHand(t *testing.T) {
 	f := vaulttest.New(t)
 	v := f.Open()
 	mustSay(t, v, agent(), "one")
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	f.Write(".stet/tombstones/bad.yaml", "---\naction: [\n")
@@ -463,7 +463,7 @@ func TestAStoneThatGoesLeavesTheRestOfItsFile(t *testing.T) {
 		"said again": func(v *vault.Vault, _ string) error { _, err := say(v, vault.Write{}, text); return err },
 		"purged": func(v *vault.Vault, id string) error {
 			why := vault.Why{Op: vault.OpForget, Subject: "purge"}
-			_, err := v.Update(ctxb(), why, func(tx *vault.Tx) error { return tx.RejectPurged([]string{id}, nil) })
+			_, err := v.Transact(ctxb(), why, false, func(tx *vault.Tx) error { return tx.RejectPurged([]string{id}, nil) })
 			return err
 		},
 	} {
@@ -472,7 +472,7 @@ func TestAStoneThatGoesLeavesTheRestOfItsFile(t *testing.T) {
 			f := vaulttest.New(t)
 			v := f.Open()
 			id := mustSay(t, v, agent(), text).Memories[0].ID
-			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+			if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 				t.Fatal(err)
 			}
 			files, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))

@@ -56,7 +56,7 @@ func TestRepackBesideWrites(t *testing.T) {
 		t.Errorf("only %d repacks: the test shows nothing", repacks)
 	}
 	commits := 0
-	for _, err := range v.Log(t.Context(), vault.LogOptions{}) {
+	for _, err := range v.History().Log(t.Context(), vault.LogOptions{}) {
 		must(err)
 		commits++
 	}
@@ -92,7 +92,7 @@ func TestAFolderThatCannotBeWrittenIsFoundOutBeforeTheCommit(t *testing.T) {
 		},
 		"move out": func(tx *vault.Tx) error { return tx.Move("memories/locked/a.md", "memories/a.md") },
 	} {
-		if _, err := v.Update(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, write); err == nil {
+		if _, err := v.Transact(t.Context(), vault.Why{Op: vault.OpUpdate, Subject: "x"}, false, write); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if now, err := v.Head(); err != nil || now != head {

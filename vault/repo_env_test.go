@@ -53,7 +53,7 @@ func TestNoIdentityConfigured(t *testing.T) {
 	}
 	v := f.OpenWith(o)
 	work(t, v)
-	c, err := v.CommitAt(t.Context(), "HEAD")
+	c, err := v.History().CommitAt(t.Context(), "HEAD")
 	if err != nil || c.Author != gitstore.Fallback().Name || c.AuthorEmail != gitstore.Fallback().Email {
 		t.Errorf("author %q <%s> (%v), want the fallback", c.Author, c.AuthorEmail, err)
 	}

@@ -51,11 +51,11 @@ func work(t *testing.T, v *vault.Vault) vault.Memory {
 		t.Fatal(err)
 	}
 	for range 2 { // the forgetting, then the second paragraph
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := v.Redo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Redo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	data, _, err := v.ReadFile(kept.Path)
@@ -179,11 +179,11 @@ func TestPackedRefsAndObjects(t *testing.T) {
 		if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &more}, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, data, err := v.ReadAt(t.Context(), "HEAD~2", string(m.Path)); err != nil || len(data) == 0 {
+		if _, data, err := v.History().ReadAt(t.Context(), "HEAD~2", string(m.Path)); err != nil || len(data) == 0 {
 			t.Errorf("read from the pack: %q, %v", data, err)
 		}
 	}
-	if _, err := v.Undo(t.Context(), 3, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 3, vault.Write{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -199,7 +199,7 @@ func TestShallowClone(t *testing.T) {
 	v := f.Open()
 	work(t, v)
 	subjects := ""
-	for c, err := range v.Log(t.Context(), vault.LogOptions{}) {
+	for c, err := range v.History().Log(t.Context(), vault.LogOptions{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestUndoStopsWhereAShallowCloneEnds(t *testing.T) {
 	origin.Git("clone", "-q", "--depth", "1", "file://"+origin.Dir, f.Dir)
 	before := vaulttest.Image(t, f.Dir, ".git")
 	v := f.Open()
-	if res, err := v.Undo(t.Context(), 1, vault.Write{}); !errors.Is(err, vault.ErrRefused) {
+	if res, err := v.History().Undo(t.Context(), 1, vault.Write{}); !errors.Is(err, vault.ErrRefused) {
 		t.Errorf("undo: %+v, %v, want a refusal", res, err)
 	}
 	vaulttest.SameImage(t, before, vaulttest.Image(t, f.Dir, ".git"))
@@ -298,7 +298,7 @@ func TestVaultInASubFolderTouchesOnlyItself(t *testing.T) {
 	if got := f.Git("status", "--porcelain"); got != " M code.go\nM  docs/other.md\n" {
 		t.Errorf("status %q", got)
 	}
-	c, err := v.CommitAt(t.Context(), "HEAD")
+	c, err := v.History().CommitAt(t.Context(), "HEAD")
 	if err != nil || len(c.Changes) != 2 || c.Changes[0].Path != m.Path {
 		t.Errorf("the last commit changed %+v (%v), want paths relative to the vault", c.Changes, err)
 	}

@@ -69,12 +69,12 @@ func (e *RevertConflictError) Hint() string {
 // reverting a revert restores the bytes. What is taken back leaves tombstones, so
 // that no machine writes it again. Everything is one commit. With DryRun the
 // result holds the diff. It fails with a [RevertConflictError].
-func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
-	commits, err := v.toRevert(ctx, o)
+func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
+	commits, err := h.toRevert(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := v.movedSince(ctx, commits)
+	moved, err := h.movedSince(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	if o.mode != "" {
 		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
 	}
-	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
+	res, err := h.v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again}
 		for _, c := range commits {
 			if err := r.revert(ctx, c); err != nil {
@@ -102,14 +102,14 @@ func (v *Vault) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 		return res, err
 	}
 	last := res.Commits[len(res.Commits)-1]
-	res.Diff, err = v.commitDiff(last)
+	res.Diff, err = h.commitDiff(last)
 	return res, err
 }
 
 // commitDiff is what one published commit changed, as text.
-func (v *Vault) commitDiff(c Commit) (string, error) {
-	objects := v.store.Repo().Stage()
-	to, err := v.store.TreeOf(objects, string(c.Rev))
+func (h *History) commitDiff(c Commit) (string, error) {
+	objects := h.v.store.Repo().Stage()
+	to, err := h.v.store.TreeOf(objects, string(c.Rev))
 	if err != nil {
 		return "", err
 	}
@@ -117,11 +117,11 @@ func (v *Vault) commitDiff(c Commit) (string, error) {
 	if len(c.Parents) > 0 {
 		parent = string(c.Parents[0])
 	}
-	from, err := v.store.TreeOf(objects, parent)
+	from, err := h.v.store.TreeOf(objects, parent)
 	if err != nil {
 		return "", err
 	}
-	return v.diffText(objects, from, to)
+	return h.v.diffText(objects, from, to)
 }
 
 func revertSubject(commits []Commit) string {
@@ -133,17 +133,17 @@ func revertSubject(commits []Commit) string {
 
 // toRevert reads the commits, newest first, and refuses those that have no
 // single meaning.
-func (v *Vault) toRevert(ctx context.Context, o RevertOptions) ([]Commit, error) {
+func (h *History) toRevert(ctx context.Context, o RevertOptions) ([]Commit, error) {
 	wanted := map[Revision]bool{}
 	for _, rev := range o.Revs {
-		c, err := v.CommitAt(ctx, rev)
+		c, err := h.CommitAt(ctx, rev)
 		if err != nil {
 			return nil, err
 		}
 		wanted[c.Rev] = true
 	}
 	var out []Commit
-	for c, err := range v.Log(ctx, LogOptions{Session: o.Session}) {
+	for c, err := range h.Log(ctx, LogOptions{Session: o.Session}) {
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,7 @@ func (v *Vault) toRevert(ctx context.Context, o RevertOptions) ([]Commit, error)
 		if !wanted[c.Rev] && !bySession && (o.Run == "" || c.Trailers.Get("Stet-Run") != o.Run) {
 			continue
 		}
-		full, err := v.CommitAt(ctx, string(c.Rev))
+		full, err := h.CommitAt(ctx, string(c.Rev))
 		if err != nil {
 			return nil, err
 		}
@@ -207,11 +207,11 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 	if len(c.Parents) > 0 {
 		parent = string(c.Parents[0])
 	}
-	after, err := r.tx.v.View(ctx, string(c.Rev))
+	after, err := r.tx.v.History().View(ctx, string(c.Rev))
 	if err != nil {
 		return err
 	}
-	before, err := r.tx.v.View(ctx, parent)
+	before, err := r.tx.v.History().View(ctx, parent)
 	if err != nil {
 		return err
 	}
@@ -311,16 +311,16 @@ func (r *reverter) stone(p Path, merged []byte, was Hash) error {
 // Undo takes back the newest n operations that are not taken back already.
 // Adopted hand edits are a person's and are passed over; "revert" takes them
 // back by name. It fails with [ErrNothingToUndo] or a [RevertConflictError].
-func (v *Vault) Undo(ctx context.Context, n int, w Write) (*Result, error) {
-	return v.step(ctx, n, "undo", w)
+func (h *History) Undo(ctx context.Context, n int, w Write) (*Result, error) {
+	return h.step(ctx, n, "undo", w)
 }
 
 // Redo takes back the newest n undos, as long as nothing else was done since.
-func (v *Vault) Redo(ctx context.Context, n int, w Write) (*Result, error) {
-	return v.step(ctx, n, "redo", w)
+func (h *History) Redo(ctx context.Context, n int, w Write) (*Result, error) {
+	return h.step(ctx, n, "redo", w)
 }
 
-func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result, error) {
+func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Result, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%s: %w: the count must be at least 1", mode, ErrInvalid)
 	}
@@ -328,14 +328,14 @@ func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result,
 	// instance, is as good as taken back: it must not stand in the way for ever.
 	spent := map[Revision]bool{}
 	for {
-		revs, err := v.candidates(ctx, n, mode, spent)
+		revs, err := h.candidates(ctx, n, mode, spent)
 		if err != nil {
 			return nil, err
 		}
 		if len(revs) < n {
 			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
 		}
-		res, err := v.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
+		res, err := h.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 		if err != nil || !res.Unchanged || len(res.Proposed) > 0 {
 			return res, err
 		}
@@ -347,10 +347,10 @@ func (v *Vault) step(ctx context.Context, n int, mode string, w Write) (*Result,
 
 // candidates walks back from HEAD. A revert cancels what it names, unless a
 // later one has cancelled the revert itself. Those in spent are passed over.
-func (v *Vault) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) ([]string, error) {
+func (h *History) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) ([]string, error) {
 	cancelled := map[Revision]bool{}
 	var found []string
-	for c, err := range v.Log(ctx, LogOptions{}) {
+	for c, err := range h.Log(ctx, LogOptions{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ func (t *Tx) Split(why Why) {
 }
 
 // PutStored is [Tx.Put] of a transcript, or of what stands beside one, with the hash
-// h that [Vault.WriteBlobs] returned for it.
+// h that [State.WriteBlobs] returned for it.
 func (t *Tx) PutStored(p Path, was, h Hash) error {
 	if ClassOf(p) != ClassSession {
 		return fmt.Errorf("%q: %w: only transcripts are stored before their commit", p, ErrInvalid)
@@ -90,11 +90,6 @@ type Result struct {
 	// Warnings tell of what was left for the next command to finish; the
 	// commits themselves are durable.
 	Warnings []string
-}
-
-// Update is [Vault.Transact] that writes.
-func (v *Vault) Update(ctx context.Context, why Why, fn func(*Tx) error) (*Result, error) {
-	return v.Transact(ctx, why, false, fn)
 }
 
 // Transact runs fn on a transaction and publishes what it staged as one commit, or a

@@ -23,25 +23,25 @@ const (
 // PutIgnored writes a transcript, or a file beside one, that git is told to
 // ignore: it is in no commit. was is the hash of what stands there, "" for
 // nothing. A process that dies leaves the old file or the new one.
-func (v *Vault) PutIgnored(ctx context.Context, p Path, was Hash, data []byte) error {
+func (s *State) PutIgnored(ctx context.Context, p Path, was Hash, data []byte) error {
 	if _, err := ParsePath(string(p)); err != nil || ClassOf(p) != ClassSession {
 		return fmt.Errorf("%q: %w: only transcripts can stand outside git", p, errors.Join(ErrInvalid, err))
 	}
-	return v.store.Explain(v.store.Locked(ctx, func(context.Context) error {
-		now, err := v.store.Look(p)
+	return s.v.store.Explain(s.v.store.Locked(ctx, func(context.Context) error {
+		now, err := s.v.store.Look(p)
 		if err != nil {
 			return err
 		}
 		if have := Hash(now.ID.String()); now.Exists && have != was || !now.Exists && was != "" {
 			return fmt.Errorf("%q: %w: it changed meanwhile", p, ErrConflict)
 		}
-		if err := v.store.Tree().MkdirAll("session", p.Dir(), 0o777); err != nil {
+		if err := s.v.store.Tree().MkdirAll("session", p.Dir(), 0o777); err != nil {
 			return err
 		}
-		if err := v.hideSessions(); err != nil {
+		if err := s.v.hideSessions(); err != nil {
 			return err
 		}
-		return v.putWhole(p, data)
+		return s.v.putWhole(p, data)
 	}))
 }
 
@@ -77,17 +77,17 @@ func (v *Vault) putWhole(p Path, data []byte) error {
 	return v.store.Tree().SyncDir("session", p.Dir())
 }
 
-// ShowSessions takes back what [Vault.PutIgnored] told git, for a vault whose
+// ShowSessions takes back what [State.PutIgnored] told git, for a vault whose
 // transcripts are committed again: those that were not are for adopt.
-func (v *Vault) ShowSessions(ctx context.Context) error {
-	if now, err := v.store.Look(sessionsIgnore); err != nil || string(now.Data) != sessionsIgnoreText {
+func (s *State) ShowSessions(ctx context.Context) error {
+	if now, err := s.v.store.Look(sessionsIgnore); err != nil || string(now.Data) != sessionsIgnoreText {
 		return err
 	}
-	return v.store.Explain(v.store.Locked(ctx, func(context.Context) error {
-		if err := v.store.Tree().Remove("session", sessionsIgnore); err != nil {
+	return s.v.store.Explain(s.v.store.Locked(ctx, func(context.Context) error {
+		if err := s.v.store.Tree().Remove("session", sessionsIgnore); err != nil {
 			return err
 		}
-		return v.store.Tree().SyncDir("session", sessionsFolder)
+		return s.v.store.Tree().SyncDir("session", sessionsFolder)
 	}))
 }
 
@@ -96,11 +96,11 @@ func (v *Vault) ShowSessions(ctx context.Context) error {
 // into a commit need not be in memory, so that one commit can bring more than fits
 // there. git removes a blob that no commit takes up after two weeks, unless somebody
 // asks it to hurry.
-func (v *Vault) WriteBlobs(ctx context.Context, contents [][]byte) ([]Hash, error) {
+func (s *State) WriteBlobs(ctx context.Context, contents [][]byte) ([]Hash, error) {
 	for _, data := range contents {
 		if len(data) > MaxFileSize {
 			return nil, fmt.Errorf("write blobs: %w (%d bytes, at most %d)", ErrTooLarge, len(data), int64(MaxFileSize))
 		}
 	}
-	return v.store.WriteBlobs(ctx, contents)
+	return s.v.store.WriteBlobs(ctx, contents)
 }

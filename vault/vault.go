@@ -10,7 +10,7 @@
 // symbolic links. Its own state lies in <git dir>/stet and never travels.
 //
 //	v, err := vault.Open(ctx, dir, vault.Options{Now: time.Now, Env: os.Getenv})
-//	res, err := v.Update(ctx, why, func(tx *vault.Tx) error {
+//	res, err := v.Transact(ctx, why, false, func(tx *vault.Tx) error {
 //		return tx.Put("memories/a.md", "", []byte("The gate code is 4711.\n"))
 //	})
 //
@@ -103,9 +103,6 @@ func attach(dir string, o Options) (*Vault, error) {
 
 // Close releases files and folders.
 func (v *Vault) Close() error { return v.store.Close() }
-
-// Recovered says in one line what Open repaired, "" when nothing was to do.
-func (v *Vault) Recovered() string { return v.store.Recovered() }
 
 // Claim takes a kernel lock of that name for this working tree's vault until
 // release is called or the process dies. It does not wait: another holder is an

@@ -25,9 +25,9 @@ type Version struct {
 // was deleted, as long as it came back as the same memory; and through merges,
 // where a branch that did not change it is passed over, as git log does. Cost:
 // one commit and the changed trees along its path for each commit walked.
-func (v *Vault) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Version, error] {
+func (h *History) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Version, error] {
 	return func(yield func(Version, error) bool) {
-		a := v.Ancestry()
+		a := h.Ancestry()
 		from, err := a.At(rev, p)
 		if err != nil || from.node == nil {
 			if err != nil {
@@ -40,12 +40,12 @@ func (v *Vault) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Vers
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(Version{}, v.store.Explain(err))
+				yield(Version{}, h.v.store.Explain(err))
 				return
 			}
 			version, ok, err := a.version(step)
 			if err != nil {
-				yield(Version{}, v.store.Explain(err))
+				yield(Version{}, h.v.store.Explain(err))
 				return
 			}
 			if ok && !yield(version, nil) {
@@ -104,9 +104,9 @@ type Ancestry struct {
 }
 
 // Ancestry starts one.
-func (v *Vault) Ancestry() *Ancestry {
-	a := &Ancestry{v: v, objects: v.store.Repo().Stage(), ids: map[gitstore.ID]string{}}
-	a.walk = v.store.Repo().WalkFile(a.origin)
+func (h *History) Ancestry() *Ancestry {
+	a := &Ancestry{v: h.v, objects: h.v.store.Repo().Stage(), ids: map[gitstore.ID]string{}}
+	a.walk = h.v.store.Repo().WalkFile(a.origin)
 	return a
 }
 

@@ -19,20 +19,20 @@ type Snapshot struct {
 
 // View opens the vault as commit rev has it; "" is HEAD. Any revision that git
 // understands will do; it fails with [ErrNoRevision].
-func (v *Vault) View(ctx context.Context, rev string) (*Snapshot, error) {
-	s, err := v.store.View(ctx, rev)
+func (h *History) View(ctx context.Context, rev string) (*Snapshot, error) {
+	s, err := h.v.store.View(ctx, rev)
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{s, v}, nil
+	return &Snapshot{s, h.v}, nil
 }
 
 // HeadAt is the commit that HEAD was at a time, as far as history tells: the newest
 // made by then on the line of first parents, with the time it was made as When. It fails with [ErrNoRevision] when
 // history begins later.
-func (v *Vault) HeadAt(ctx context.Context, at time.Time) (Commit, error) {
-	id, err := v.store.Resolve("")
-	objects := v.store.Repo().Stage()
+func (h *History) HeadAt(ctx context.Context, at time.Time) (Commit, error) {
+	id, err := h.v.store.Resolve("")
+	objects := h.v.store.Repo().Stage()
 	began := ""
 	for err == nil && !id.IsZero() {
 		var gc gitstore.Commit
@@ -53,15 +53,15 @@ func (v *Vault) HeadAt(ctx context.Context, at time.Time) (Commit, error) {
 		}
 	}
 	if err != nil && began == "" {
-		return Commit{}, v.store.Explain(err)
+		return Commit{}, h.v.store.Explain(err)
 	}
 	// The end of a shallow clone is the end of history as well.
 	return Commit{}, WithHint(fmt.Errorf("as of %s: %w", at.UTC().Format(time.RFC3339), ErrNoRevision), "the history of this vault begins at %s", began)
 }
 
 // ResolveRevision turns a revision as git writes it into a full id.
-func (v *Vault) ResolveRevision(rev string) (Revision, error) {
-	id, err := v.store.Resolve(rev)
+func (h *History) ResolveRevision(rev string) (Revision, error) {
+	id, err := h.v.store.Resolve(rev)
 	return Revision(id.String()), err
 }
 
@@ -76,8 +76,8 @@ func pathErrorf(op string, p Path, err error) error { return fmt.Errorf("%s %q: 
 // ReadAt finds what ref names as the vault was at a revision, and returns its
 // bytes: a path, an id or part of one, or a unique slug. Cost: an id that is
 // neither path nor slug needs every Markdown file of the revision.
-func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, error) {
-	s, err := v.View(ctx, rev)
+func (h *History) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, error) {
+	s, err := h.View(ctx, rev)
 	if err != nil {
 		return Memory{}, nil, err
 	}
@@ -85,7 +85,7 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 		for _, p := range []Path{p, p + ".md"} {
 			data, hash, err := s.Read(p)
 			if err != nil {
-				return Memory{}, nil, v.store.Explain(err)
+				return Memory{}, nil, h.v.store.Explain(err)
 			}
 			if hash != "" {
 				return ReadMemory(p, data), data, nil
@@ -113,7 +113,7 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 	}
 	switch {
 	case err != nil:
-		return Memory{}, nil, v.store.Explain(err)
+		return Memory{}, nil, h.v.store.Explain(err)
 	case len(found) == 0:
 		return Memory{}, nil, notFound(ref)
 	}
@@ -122,7 +122,7 @@ func (v *Vault) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, er
 		return Memory{}, nil, err
 	}
 	data, _, err := s.Read(m.Path)
-	return m, data, v.store.Explain(err)
+	return m, data, h.v.store.Explain(err)
 }
 
 // List is [Vault.List] of the commit; when is its time, for memories that do not say

@@ -20,7 +20,7 @@ func TestViewShowsOneCommitForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := v.View(t.Context(), "")
+	s, err := v.History().View(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +36,12 @@ func TestViewShowsOneCommitForEver(t *testing.T) {
 		t.Errorf("files of the view: %s", got)
 	}
 	for _, rev := range []string{string(was), was.Short(), "HEAD~1", "main~1"} {
-		again, err := v.View(t.Context(), rev)
+		again, err := v.History().View(t.Context(), rev)
 		if err != nil || again.Commit != was {
 			t.Errorf("view of %s: %v, want %s", rev, err, was)
 		}
 	}
-	if _, err := v.View(t.Context(), "nosuch"); !errors.Is(err, vault.ErrNoRevision) {
+	if _, err := v.History().View(t.Context(), "nosuch"); !errors.Is(err, vault.ErrNoRevision) {
 		t.Errorf("view of an unknown revision: %v", err)
 	}
 }
@@ -55,7 +55,7 @@ func TestDiffAgainstDiskAndBetweenCommits(t *testing.T) {
 	f.Write("new.md", "new\n")
 	check := func(from, to, want string) {
 		t.Helper()
-		files, err := v.Diff(t.Context(), from, to, nil)
+		files, err := v.History().Diff(t.Context(), from, to, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestDiffAgainstDiskAndBetweenCommits(t *testing.T) {
 	check("HEAD~1", "HEAD", "added "+string(m.Path))
 	check("HEAD~1", "", "modified a.md, added "+string(m.Path)+", added new.md")
 	check(vault.EmptyTree, "HEAD~2", "added a.md, added gone.md")
-	files, err := v.Diff(t.Context(), "", "", []vault.Path{"a.md"})
+	files, err := v.History().Diff(t.Context(), "", "", []vault.Path{"a.md"})
 	if err != nil || len(files) != 1 || !strings.Contains(files[0].Text, "-two\n+TWO\n") || files[0].Added != 1 || files[0].Removed != 1 {
 		t.Errorf("diff of one path: %+v, %v", files, err)
 	}
@@ -99,7 +99,7 @@ func TestLogFollowsAFileThroughForgetAndScope(t *testing.T) {
 		t.Fatalf("%+v, %v, want it in the archive", now, err)
 	}
 	var ops []string
-	for c, err := range v.Log(t.Context(), vault.LogOptions{Path: now.Path, Follow: true}) {
+	for c, err := range v.History().Log(t.Context(), vault.LogOptions{Path: now.Path, Follow: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestLogFollowsAFileThroughForgetAndScope(t *testing.T) {
 	if got := strings.Join(ops, " "); got != "forget update remember" {
 		t.Errorf("history of the file: %s (moved to %s)", got, res.Memories[0].Path)
 	}
-	old, data, err := v.ReadAt(t.Context(), "HEAD~1", m.ID)
+	old, data, err := v.History().ReadAt(t.Context(), "HEAD~1", m.ID)
 	if err != nil || old.Path != res.Memories[0].Path || !strings.Contains(string(data), "follow me") {
 		t.Errorf("as it was: %s %q %v", old.Path, data, err)
 	}
@@ -166,10 +166,10 @@ func TestHeadAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := first.Commits[0]
-	if c, err := v.HeadAt(ctx, made.When); err != nil || c.Rev != made.Rev {
+	if c, err := v.History().HeadAt(ctx, made.When); err != nil || c.Rev != made.Rev {
 		t.Errorf("at %s HEAD was %s, want %s (%v)", made.When, c.Rev, made.Rev, err)
 	}
-	if _, err := v.HeadAt(ctx, made.When.AddDate(-1, 0, 0)); !errors.Is(err, vault.ErrNoRevision) {
+	if _, err := v.History().HeadAt(ctx, made.When.AddDate(-1, 0, 0)); !errors.Is(err, vault.ErrNoRevision) {
 		t.Errorf("before history began: %v", err)
 	}
 }

@@ -169,7 +169,7 @@ func TestRevertFindsAFileThatMoved(t *testing.T) {
 			}
 			c.then(t, f, v)
 			before, head := tree(t, f, v), headOf(t, v)
-			_, err = v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(rev)}})
+			_, err = v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(rev)}})
 			if c.conflict != "" {
 				if !errors.Is(err, vault.ErrConflict) || !strings.Contains(err.Error(), c.conflict) {
 					t.Fatalf("revert: %v, want a conflict that says %q", err, c.conflict)
@@ -191,7 +191,7 @@ func TestRevertFindsAFileThatMoved(t *testing.T) {
 			if headOf(t, v) == head {
 				return // nothing to do, nothing to take back
 			}
-			if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
+			if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
 				t.Fatalf("revert of the revert: %v", err)
 			}
 			again := tree(t, f, v)
@@ -229,13 +229,13 @@ func TestRevertOfRememberAfterAChangeOfScope(t *testing.T) {
 	if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Scope: &scope}, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{string(rev)}}); err != nil {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{string(rev)}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := tree(t, f, v); len(got) != 0 {
 		t.Errorf("left: %v", got)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -160,7 +160,7 @@ func (w Waiting) entry(v *vault.Vault) (*notebook.Notebook, notebook.New, bool) 
 	f := w.Proposal.Files[0]
 	books := map[vault.Path]func(*vault.Vault, notebook.Limits) *notebook.Notebook{notebook.CorePath: notebook.Core, notebook.ProfilePath: notebook.Profile}
 	open, is := books[vault.Path(f.Path)]
-	before, err := v.Ancestry().Read(vault.Hash(f.Was))
+	before, err := v.History().Ancestry().Read(vault.Hash(f.Was))
 	if !is || w.Proposal.Op != string(vault.OpRemember) || len(w.Proposal.Files) > 1 || f.Gone || f.Was != "" && err != nil {
 		return nil, notebook.New{}, false
 	}
@@ -309,7 +309,7 @@ func ownPath(s string) (vault.Path, error) {
 
 // merged joins newer edits with what was proposed of the bytes that hash to base.
 func merged(v *vault.Vault, base vault.Hash, now, proposed []byte) ([]byte, error) {
-	was, err := v.Ancestry().Read(base)
+	was, err := v.History().Ancestry().Read(base)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it was edited since, and what it was then is not in history", vault.ErrConflict)
 	}
@@ -351,7 +351,7 @@ func (w Waiting) stone(v *vault.Vault) tombstone.Stone {
 		return s
 	}
 	text := ""
-	if was, err := v.Ancestry().Read(vault.Hash(f.Was)); err == nil && !f.Gone {
+	if was, err := v.History().Ancestry().Read(vault.Hash(f.Was)); err == nil && !f.Gone {
 		text = tombstone.Added(was, w.main)
 	}
 	s := tombstone.Of(tombstone.Reject, text)

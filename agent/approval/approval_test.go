@@ -165,7 +165,7 @@ func TestUndoOfAnAcceptedChangeGivesBackTheBytes(t *testing.T) {
 		if _, err := approval.Accept(t.Context(), v, approval.Desk{Find: lister{v}}, w, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		vaulttest.SameImage(t, staged, image(t, f))

@@ -32,7 +32,7 @@ func (w *writer) depositOnce(batch []*item) error {
 	var list []*waiting
 	var contents [][]byte
 	// The transaction writes nothing: it finds names and what stands there now.
-	_, err := w.v.Update(w.ctx, vault.Why{Op: vault.OpImport}, func(tx *vault.Tx) error {
+	_, err := w.v.Transact(w.ctx, vault.Why{Op: vault.OpImport}, false, func(tx *vault.Tx) error {
 		list, contents = nil, nil
 		for _, it := range batch {
 			one, data, err := w.stage(tx, it)
@@ -46,7 +46,7 @@ func (w *writer) depositOnce(batch []*item) error {
 	if err != nil {
 		return err
 	}
-	hashes, err := w.v.WriteBlobs(w.ctx, contents)
+	hashes, err := w.v.State().WriteBlobs(w.ctx, contents)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,11 @@ func (w *writer) publish() error {
 }
 
 func (w *writer) commit(list []*waiting) (left []bool, res *vault.Result, err error) {
-	if err := w.v.ShowSessions(w.ctx); err != nil {
+	if err := w.v.State().ShowSessions(w.ctx); err != nil {
 		return nil, nil, err
 	}
 	why := w.o.Write.Why(vault.OpImport, subject(list, w.source.Name))
-	res, err = w.v.Update(w.ctx, why, func(tx *vault.Tx) error {
+	res, err = w.v.Transact(w.ctx, why, false, func(tx *vault.Tx) error {
 		if w.id == "" {
 			w.id = tx.NewID()
 		}
@@ -202,13 +202,13 @@ func (w *writer) writeIgnored(batch []*item) error {
 		for _, a := range beside {
 			_, old, err := w.standing(a.path)
 			if err == nil {
-				err = w.v.PutIgnored(w.ctx, a.path, old, a.data)
+				err = w.v.State().PutIgnored(w.ctx, a.path, old, a.data)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if err := w.v.PutIgnored(w.ctx, p, was, data); err != nil {
+		if err := w.v.State().PutIgnored(w.ctx, p, was, data); err != nil {
 			return err
 		}
 		left[i], list[i].puts = false, []put{{path: p, was: was}}

@@ -68,7 +68,7 @@ func TestAnyAnswerDoesNoHarm(t *testing.T) {
 		if len(after) < len(before) || len(res.Commits) != 1 || len(model.told) > 2 {
 			r.Errorf("%d files, had %d; %d commits, %d calls", len(after), len(before), len(res.Commits), len(model.told))
 		}
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		vaulttest.SameImage(t, before, filesOf(t, fix))

@@ -54,7 +54,7 @@ func TestJotLosesNoEntry(t *testing.T) {
 			r.Fatalf("a machine overruled a person: %s", now)
 		}
 		if len(res.Commits) > 0 {
-			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+			if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 				r.Fatal(err)
 			}
 		}
@@ -112,7 +112,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 			r.Fatalf("a machine overruled a person: %+v", done)
 		}
 		if len(res.Commits) > 0 {
-			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+			if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 				r.Fatal(err)
 			}
 		}

@@ -163,7 +163,7 @@ func TestFinishingDoesNoHarm(t *testing.T) {
 		}
 		defer func() {
 			if n := len(res.Commits); n > 0 {
-				if _, err := v.Undo(t.Context(), n, vault.Write{}); err != nil {
+				if _, err := v.History().Undo(t.Context(), n, vault.Write{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -213,7 +213,7 @@ func TestWhatWasTakenBackIsNotDoneAgain(t *testing.T) {
 	for _, back := range []func(){
 		func() { f.Git("revert", "--no-edit", "HEAD") },
 		func() {
-			if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+			if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 				t.Fatal(err)
 			}
 		},

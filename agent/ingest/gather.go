@@ -135,7 +135,7 @@ func (d *gatherer) authorityOf(key string) (encode.Authority, error) {
 }
 
 func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
-	for version, err := range d.v.Versions(d.ctx, "", m.Path) {
+	for version, err := range d.v.History().Versions(d.ctx, "", m.Path) {
 		if err != nil {
 			return 0, err
 		}
@@ -146,7 +146,7 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 			return encode.Statement, nil // who lets stet look at a memory again says nothing
 		}
 	}
-	if head, _, err := d.v.ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
+	if head, _, err := d.v.History().ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
 		return encode.Inference, nil
 	}
 	return encode.Statement, nil // not committed yet: a person's own edit

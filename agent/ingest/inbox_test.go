@@ -49,7 +49,7 @@ func TestAPairIsSettledAlone(t *testing.T) {
 	if got := f.Read("memories/m1.md"); !strings.Contains(got, "none outside") || strings.Contains(got, "conflicts_with") || !strings.Contains(got, "supersedes: [01jd7q8r5t9v3x6y2z4a7c0e13]") {
 		t.Errorf("got %q", got)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	vaulttest.SameImage(t, before, vaulttest.Image(t, f.Dir, ".git", ".stet"))

@@ -129,7 +129,7 @@ func TestRevertGivesBackTheBytes(t *testing.T) {
 		if len(res.Plan.Decisions()) == 0 || len(res.Commits) != 1 {
 			t.Fatalf("%q: %d decisions, %d commits", text, len(res.Plan.Decisions()), len(res.Commits))
 		}
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 		vaulttest.SameImage(t, before, vaulttest.Image(t, f.Dir, ".git", ".stet"))

@@ -326,7 +326,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		}
 		defer func() {
 			if len(res.Commits) > 0 {
-				if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+				if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -26,7 +26,7 @@ func TestSearchOfThePast(t *testing.T) {
 		t.Fatal(err)
 	}
 	rev := first.Commits[len(first.Commits)-1]
-	snap, err := v.View(ctx, string(rev.Rev))
+	snap, err := v.History().View(ctx, string(rev.Rev))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func TestTheYoungerCopiesGetIDsOfTheirOwn(t *testing.T) {
 	if len(r.Commits) != 4 { // three ids and the person's own file
 		t.Errorf("%d commits: %+v", len(r.Commits), r.Commits)
 	}
-	if _, err := v.Undo(t.Context(), 3, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 3, vault.Write{}); err != nil {
 		t.Errorf("undo: %v", err)
 	}
 }

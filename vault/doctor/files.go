@@ -144,7 +144,7 @@ func (x *exam) duplicates(ctx context.Context, ids map[string][]vault.Path) {
 // is a file that was never committed.
 func (x *exam) ages(ctx context.Context, paths []vault.Path) map[vault.Path]int {
 	out, n := map[vault.Path]int{}, 0
-	for c, err := range x.v.Log(ctx, vault.LogOptions{Changes: true}) {
+	for c, err := range x.v.History().Log(ctx, vault.LogOptions{Changes: true}) {
 		if err != nil {
 			return out // the order is a courtesy: without it names decide
 		}
@@ -160,7 +160,7 @@ func (x *exam) ages(ctx context.Context, paths []vault.Path) map[vault.Path]int 
 
 // dangling reports ids that nothing has, what was purged excepted.
 func (x *exam) dangling(ids map[string][]vault.Path, refs map[vault.Path][]string) error {
-	purged, err := x.v.RejectedIDs()
+	purged, err := x.v.History().RejectedIDs()
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (x *exam) dangling(ids map[string][]vault.Path, refs map[vault.Path][]strin
 func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
 	for _, problem := range found {
 		why := vault.Why{Op: vault.OpUpdate, Subject: "an id of its own for " + string(problem.Path), Writer: vault.Writer{Door: x.o.Door}}
-		res, err := x.v.Update(ctx, why, func(tx *vault.Tx) error {
+		res, err := x.v.Transact(ctx, why, false, func(tx *vault.Tx) error {
 			data, was, err := tx.Read(problem.Path)
 			if err != nil {
 				return err

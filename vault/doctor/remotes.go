@@ -63,7 +63,7 @@ func publicHost(remote string) string {
 
 // committedTranscripts counts those that HEAD holds, the archive's included.
 func committedTranscripts(ctx context.Context, v *vault.Vault) (n int, err error) {
-	view, err := v.View(ctx, "")
+	view, err := v.History().View(ctx, "")
 	if err != nil {
 		return 0, err
 	}

@@ -55,7 +55,7 @@ func BenchmarkHistory(b *testing.B) {
 		b.StartTimer()
 		from = time.Now()
 		got := 0
-		for _, err := range v.Versions(b.Context(), "", "notes/d111/n4711.md") {
+		for _, err := range v.History().Versions(b.Context(), "", "notes/d111/n4711.md") {
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -31,7 +31,7 @@ type Blame struct {
 // renames and merges, as git blame does. rev "" is the file on disk; its lines
 // that are not committed have no commit. It fails with vault.ErrNotFound.
 func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (Blame, error) {
-	b := blamer{a: v.Ancestry(), points: map[place]*suspect{}}
+	b := blamer{a: v.History().Ancestry(), points: map[place]*suspect{}}
 	head, err := b.a.At(rev, p)
 	if err != nil {
 		return Blame{}, err

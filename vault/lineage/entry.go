@@ -27,9 +27,9 @@ type EntryVersion struct {
 // least half of its words. It yields nothing for an address that never was.
 func EntryVersions(ctx context.Context, v *vault.Vault, rev string, p vault.Path, hash string) iter.Seq2[EntryVersion, error] {
 	return func(yield func(EntryVersion, error) bool) {
-		a := v.Ancestry()
+		a := v.History().Ancestry()
 		started := false
-		for version, err := range v.Versions(ctx, rev, p) {
+		for version, err := range v.History().Versions(ctx, rev, p) {
 			if err != nil {
 				yield(EntryVersion{}, err)
 				return

@@ -60,7 +60,7 @@ func TestEntryVersionsFollowReplacements(t *testing.T) {
 	if _, err := n.Remove(t.Context(), "Berlin", vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := entryHistory(t, v, "Works from Berlin"), "added Ada:  > Works from Berlin\ndeleted Ada: Works from Berlin > \nadded Ada:  > Works from Berlin"; got != want {

@@ -17,7 +17,7 @@ import (
 // versions lists a file's history as "status path subject", newest first.
 func versions(t testing.TB, v *vault.Vault, p vault.Path) (lines, revs []string) {
 	t.Helper()
-	for version, err := range v.Versions(t.Context(), "", p) {
+	for version, err := range v.History().Versions(t.Context(), "", p) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestHistoryGoesThroughScopeArchiveUndoAndRevert(t *testing.T) {
 	update(t, v, m.ID, vault.Patch{Append: ptr("Ring twice.")})
 	remember(t, v, "Other", "not about it")
 	update(t, v, m.ID, vault.Patch{Scope: ptr("/infra")})
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD~2"}}); err != nil {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD~2"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.Forget(t.Context(), []string{m.ID}, vault.Write{}); err != nil {

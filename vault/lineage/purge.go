@@ -187,7 +187,7 @@ func erasure(ctx context.Context, v *vault.Vault, found []vault.Memory) (Erasure
 	}
 	for _, m := range found {
 		name(m.Path)
-		for version, err := range v.Versions(ctx, "", m.Path) {
+		for version, err := range v.History().Versions(ctx, "", m.Path) {
 			if err != nil {
 				return plan, err
 			}

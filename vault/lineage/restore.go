@@ -53,7 +53,7 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 
 // placeBefore is where a file of the archive was before it went there.
 func placeBefore(ctx context.Context, v *vault.Vault, p vault.Path) (vault.Path, error) {
-	for version, err := range v.Versions(ctx, "", p) {
+	for version, err := range v.History().Versions(ctx, "", p) {
 		if err != nil {
 			return "", err
 		}
@@ -70,11 +70,11 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 	if err != nil {
 		return nil, unknown
 	}
-	for version, err := range v.Versions(ctx, "", p) {
+	for version, err := range v.History().Versions(ctx, "", p) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := v.Ancestry().Read(version.Old)
+		data, err := v.History().Ancestry().Read(version.Old)
 		if err != nil || version.Status != vault.Deleted {
 			return nil, errors.Join(unknown, err)
 		}
@@ -101,7 +101,7 @@ func putBack(ctx context.Context, v *vault.Vault, p vault.Path, data []byte, at 
 // restoreVersion puts the bytes of a revision in place of those of now.
 func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at string, w vault.Write) (*vault.Result, error) {
 	if m.Path == "" {
-		was, data, err := v.ReadAt(ctx, at, ref)
+		was, data, err := v.History().ReadAt(ctx, at, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -134,12 +134,12 @@ func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at
 // asOf reads the file that m is now as it was in a revision, whatever its name
 // was then.
 func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byte, error) {
-	s, err := v.View(ctx, at)
+	s, err := v.History().View(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	names := []vault.Path{m.Path}
-	for version, err := range v.Versions(ctx, "", m.Path) {
+	for version, err := range v.History().Versions(ctx, "", m.Path) {
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byt
 		}
 	}
 	if m.ID != "" {
-		_, data, err := v.ReadAt(ctx, at, m.ID)
+		_, data, err := v.History().ReadAt(ctx, at, m.ID)
 		return data, err
 	}
 	return nil, vault.WithHint(fmt.Errorf("restore %q: %w in %s", m.Path, vault.ErrNotFound, at), `"stet history %s" lists its versions`, m.Path)

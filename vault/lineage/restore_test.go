@@ -63,10 +63,10 @@ func TestRestoreOfAVersionFromBeforeAMove(t *testing.T) {
 	if got := f.Read("memories/infra/gate.md"); got != first {
 		t.Errorf("restored %q, want %q", got, first)
 	}
-	if _, data, err := v.ReadAt(t.Context(), string(res.Commits[0].Rev), m.ID); err != nil || string(data) != byHand {
+	if _, data, err := v.History().ReadAt(t.Context(), string(res.Commits[0].Rev), m.ID); err != nil || string(data) != byHand {
 		t.Errorf("the edit by hand was not committed first: %q, %v", data, err)
 	}
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Read("memories/infra/gate.md"); got != byHand {
@@ -96,7 +96,7 @@ func TestRestoreOfAVersionOfWhatWasDeleted(t *testing.T) {
 		if got := f.Read("memories/gate.md"); got != first {
 			t.Errorf("%s: restored %q", ref, got)
 		}
-		if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestPurgeNamesEveryNameAndKeepsNothingButTheID(t *testing.T) {
 	v := f.Open()
 	m := remember(t, v, "Gate", "The gate code is 4711.")
 	update(t, v, m.ID, vault.Patch{Append: ptr("Ring twice.")})
-	if _, err := v.Undo(t.Context(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	update(t, v, m.ID, vault.Patch{Scope: ptr("/it's infra")})
@@ -137,7 +137,7 @@ func TestPurgeNamesEveryNameAndKeepsNothingButTheID(t *testing.T) {
 	if c := res.Commits[0]; strings.Contains(strings.ToLower(c.Subject+c.Body), "gate") {
 		t.Errorf("the commit says %q", c.Subject)
 	}
-	s, err := v.View(t.Context(), "")
+	s, err := v.History().View(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (i Item) Diffs(ctx context.Context, v *vault.Vault) iter.Seq2[vault.FileDif
 		from = string(i.Parents[0])
 	}
 	return func(yield func(vault.FileDiff, error) bool) {
-		for f, err := range v.Diffs(ctx, from, string(i.Rev), nil) {
+		for f, err := range v.History().Diffs(ctx, from, string(i.Rev), nil) {
 			if (err != nil || !vault.IsTombstone(f.Path)) && !yield(f, err) {
 				return
 			}
@@ -84,13 +84,13 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 		o.Without, o.Since = "", since
 	}
 	taken := reverts{}
-	for c, err := range v.Log(ctx, o) {
+	for c, err := range v.History().Log(ctx, o) {
 		if err != nil {
 			return Review{}, err
 		}
 		taken.note(c)
 		if byOthers(v, c) {
-			if c, err = v.CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
+			if c, err = v.History().CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
 				return Review{}, err
 			}
 			out.Items = append(out.Items, Item{Commit: c, Left: slices.Contains(seen.Left, c.Rev)})
@@ -129,7 +129,7 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 		if slices.ContainsFunc(r.Items, func(i Item) bool { return i.Rev == rev }) {
 			continue
 		}
-		c, err := v.CommitAt(ctx, string(rev))
+		c, err := v.History().CommitAt(ctx, string(rev))
 		if errors.Is(err, vault.ErrNoRevision) {
 			continue
 		}
@@ -147,7 +147,7 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 		if met[item.Rev] {
 			continue
 		}
-		for c, err := range v.Log(ctx, vault.LogOptions{Without: string(item.Rev)}) {
+		for c, err := range v.History().Log(ctx, vault.LogOptions{Without: string(item.Rev)}) {
 			if err != nil {
 				return err
 			}
@@ -189,7 +189,7 @@ func (r Review) Accept(ctx context.Context, v *vault.Vault, looked []vault.Revis
 			if slices.Contains(looked, rev) || slices.Contains(next.Left, rev) {
 				continue
 			}
-			switch _, err := v.ResolveRevision(string(rev)); {
+			switch _, err := v.History().ResolveRevision(string(rev)); {
 			case err == nil:
 				next.Left = append(next.Left, rev)
 			case !errors.Is(err, vault.ErrNoRevision):

@@ -139,7 +139,7 @@ func TestMoveAScope(t *testing.T) {
 	if len(res.Moves) != 3 || len(res.Memories) != 2 {
 		t.Errorf("moves %v, memories %d", res.Moves, len(res.Memories))
 	}
-	if _, err := v.Undo(context.Background(), 1, vault.Write{}); err != nil {
+	if _, err := v.History().Undo(context.Background(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
 	vaulttest.SameImage(t, before, tree(t, f.Dir))
@@ -272,7 +272,7 @@ func TestLinksLeadWhereTheyLedAfterAnyMove(t *testing.T) {
 		if res.Unchanged {
 			return
 		}
-		if _, err := v.Undo(context.Background(), 1, vault.Write{}); err != nil {
+		if _, err := v.History().Undo(context.Background(), 1, vault.Write{}); err != nil {
 			rt.Fatal(err)
 		}
 		for p, want := range image {

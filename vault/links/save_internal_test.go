@@ -33,7 +33,7 @@ func TestASaveDuringAMoveIsKept(t *testing.T) {
 			}
 			return false
 		}
-		_, err = v.Update(t.Context(), vault.Why{Op: vault.OpMove, Subject: "a"}, func(tx *vault.Tx) error {
+		_, err = v.Transact(t.Context(), vault.Why{Op: vault.OpMove, Subject: "a"}, false, func(tx *vault.Tx) error {
 			m := &mover{v: v, tx: tx, r: Request{From: []vault.Memory{m}, To: "memories/far"}, to: map[vault.Path]vault.Path{}}
 			s, err := survey(t.Context(), v)
 			if err == nil {

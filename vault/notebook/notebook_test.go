@@ -47,7 +47,7 @@ func TestAddMakesOneCommitThatNamesTheEntry(t *testing.T) {
 	if got, want := f.Read(user), "# Me\r\n\r\n* one\r\n* two\r\n* [preference] drinks tea"; got != want {
 		t.Errorf("the file is %q, want %q", got, want)
 	}
-	c, err := v.CommitAt(t.Context(), "HEAD")
+	c, err := v.History().CommitAt(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestReplaceKeepsBoxAndKindAndNamesWhatItSupersedes(t *testing.T) {
 	if got := f.Read(user); got != "- [x] [fact] runs MySQL\n- other\n" {
 		t.Errorf("the file is %q", got)
 	}
-	c, err := v.CommitAt(t.Context(), "HEAD")
+	c, err := v.History().CommitAt(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRemoveIsAForgetInHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := v.CommitAt(t.Context(), "HEAD")
+	c, err := v.History().CommitAt(t.Context(), "HEAD")
 	if err != nil || f.Read(user) != "- a one\n\ntext\n" || c.Op != vault.OpForget || c.Trailers.Get("Stet-Memory") != n.Address(res.Old) || c.Subject != "forget: b two" {
 		t.Errorf("%q, commit %+v, %v", f.Read(user), c, err)
 	}
@@ -193,7 +193,7 @@ func TestHandEditsAreCommittedFirst(t *testing.T) {
 	if len(res.Adopted) != 1 || len(res.Commits) != 2 || f.Read(user) != "- a\n- by hand\n- by stet\n" {
 		t.Errorf("%+v %q", res.Result, f.Read(user))
 	}
-	if c, err := v.CommitAt(t.Context(), "HEAD~1"); err != nil || c.Op != vault.OpAdopt {
+	if c, err := v.History().CommitAt(t.Context(), "HEAD~1"); err != nil || c.Op != vault.OpAdopt {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -291,7 +291,7 @@ func kept(t *testing.T, v *vault.Vault, n *notebook.Notebook, texts []string) (i
 	for _, e := range page.Entries {
 		where[e.Body()] = "notebook"
 	}
-	s, err := v.View(t.Context(), "HEAD")
+	s, err := v.History().View(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}

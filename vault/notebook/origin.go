@@ -55,7 +55,7 @@ func (p *past) origins(ctx context.Context) (map[string]origin, error) {
 // that HEAD does not have are left out: they are newer than any commit. Cost:
 // the history of one file, back to the oldest entry's commit.
 func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
-	r := reader{a: n.v.Ancestry(), texts: map[vault.Hash]map[string]bool{}}
+	r := reader{a: n.v.History().Ancestry(), texts: map[vault.Hash]map[string]bool{}}
 	head, err := r.a.At("", n.path)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
 	}
 	pending := maps.Clone(now)
 	out := make(map[string]origin, len(pending))
-	for version, err := range n.v.Versions(ctx, "", n.path) {
+	for version, err := range n.v.History().Versions(ctx, "", n.path) {
 		if err != nil {
 			return nil, err
 		}

@@ -81,7 +81,7 @@ func TestMovedEntryIsAMemoryThatSaysWhereItCameFrom(t *testing.T) {
 		strings.Join(got.Categories, ",") != "home-garden" || !got.Created.Equal(res.Moved[0].Since) || !got.Updated.After(got.Created) {
 		t.Errorf("%+v\n%s", got, f.Read(string(m.Path)))
 	}
-	c, err := v.CommitAt(t.Context(), "HEAD")
+	c, err := v.History().CommitAt(t.Context(), "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAnEntryAboveTheWholeLimitLeavesALine(t *testing.T) {
 	if m := vault.ReadMemory(res.Stored.Path, []byte(f.Read(string(res.Stored.Path)))); m.Kind != "routine" || !strings.HasPrefix(string(m.Body), "Water `the` [roses]") {
 		t.Errorf("%+v", m)
 	}
-	if c, err := v.CommitAt(t.Context(), "HEAD"); err != nil || !strings.Contains(c.Body, "too long for USER.md, stored in "+string(res.Stored.Path)) {
+	if c, err := v.History().CommitAt(t.Context(), "HEAD"); err != nil || !strings.Contains(c.Body, "too long for USER.md, stored in "+string(res.Stored.Path)) {
 		t.Errorf("commit %+v %v", c, err)
 	}
 	if again := add(t, n, long); !again.Duplicate || !again.Unchanged || again.Stored.Path != res.Stored.Path {
@@ -211,7 +211,7 @@ func TestGitRevertOfAnOverflowBringsBackTheNotebook(t *testing.T) {
 	if f.Read(user) != before {
 		t.Errorf("git revert left %q, want %q", f.Read(user), before)
 	}
-	if s, err := v.View(t.Context(), "HEAD"); err != nil {
+	if s, err := v.History().View(t.Context(), "HEAD"); err != nil {
 		t.Error(err)
 	} else if _, hash, _ := s.Read(res.Moved[0].Memory.Path); hash != "" {
 		t.Error("the moved memory is still there")
@@ -222,10 +222,10 @@ func TestGitRevertOfAnOverflowBringsBackTheNotebook(t *testing.T) {
 		t.Fatalf("%s went", names(res.Moved))
 	}
 	after := f.Read(user)
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || f.Read(user) != before {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || f.Read(user) != before {
 		t.Errorf("stet revert: %v, %q", err, f.Read(user))
 	}
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || f.Read(user) != after {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || f.Read(user) != after {
 		t.Errorf("and back: %v, %q", err, f.Read(user))
 	}
 	kept(t, v, n, []string{sized("a", 40), sized("b", 40), sized("c", 60)})
@@ -275,7 +275,7 @@ func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
 		}
 		if plain {
 			f.Git("revert", "--no-edit", "HEAD")
-		} else if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
+		} else if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
 			t.Fatal(err)
 		}
 		files, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))
@@ -335,7 +335,7 @@ func TestWhatAPersonRemovedIsNotWrittenAgainByAMachine(t *testing.T) {
 	if _, err := n.Remove(t.Context(), "lives in Ulm", agent); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || !strings.Contains(f.Read(user), "lives in Ulm") || stones() != 0 {
+	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || !strings.Contains(f.Read(user), "lives in Ulm") || stones() != 0 {
 		t.Errorf("%v %s", err, f.Read(user))
 	}
 }

@@ -250,7 +250,7 @@ func (s *sealer) inHead(ctx context.Context, p vault.Path) (bool, error) {
 	if err != nil || head == "" {
 		return false, err
 	}
-	view, err := s.v.View(ctx, "HEAD")
+	view, err := s.v.History().View(ctx, "HEAD")
 	if err != nil {
 		return false, err
 	}
@@ -274,16 +274,16 @@ func (s *sealer) publish(ctx context.Context, open *Open, at *target, out *Seale
 		for _, a := range beside {
 			was, err := s.hashAt(a.path)
 			if err == nil {
-				err = s.v.PutIgnored(ctx, a.path, was, a.data)
+				err = s.v.State().PutIgnored(ctx, a.path, was, a.data)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return s.v.PutIgnored(ctx, at.path, at.was, data)
+		return s.v.State().PutIgnored(ctx, at.path, at.was, data)
 	}
 	if !s.o.DryRun {
-		if err := s.v.ShowSessions(ctx); err != nil {
+		if err := s.v.State().ShowSessions(ctx); err != nil {
 			return err
 		}
 	}

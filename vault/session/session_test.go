@@ -58,7 +58,7 @@ func TestASessionBecomesATranscriptAndGrows(t *testing.T) {
 		!got.Ended.Equal(moment(1)) || len(got.Messages) != 2 || string(got.Messages[1].Content) != "Port 4711." {
 		t.Errorf("the transcript says %+v", got)
 	}
-	for c, err := range v.Log(t.Context(), vault.LogOptions{Session: sealed.ID, Limit: 1}) {
+	for c, err := range v.History().Log(t.Context(), vault.LogOptions{Session: sealed.ID, Limit: 1}) {
 		if err != nil || c.Op != vault.OpSeal || c.Author != "scribe" {
 			t.Errorf("the commit is %+v, %v", c, err)
 		}
@@ -162,7 +162,7 @@ func TestSecretsAreTakenOutAndOrdersFlagged(t *testing.T) {
 		t.Errorf("redacted: %v", sealed.Redacted)
 	}
 	flagged := false
-	for c, err := range v.Log(t.Context(), vault.LogOptions{Op: vault.OpSeal}) {
+	for c, err := range v.History().Log(t.Context(), vault.LogOptions{Op: vault.OpSeal}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestATitleHoldsNoPartOfASecret(t *testing.T) {
 		say(t, v, name, "user", text, 0)
 		sealed := seal(t, v, name)
 		said := sealed.Title + string(sealed.Path) + f.Read(string(sealed.Path))
-		for c, err := range v.Log(t.Context(), vault.LogOptions{Limit: 1}) {
+		for c, err := range v.History().Log(t.Context(), vault.LogOptions{Limit: 1}) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,6 @@ import (
 // writers queue, readers never wait.
 type Store struct {
 	*Worktree
-	recovered atomic.Pointer[string]
 	oneDevice func() bool // whether the state folder can rename into the tree
 }
 
@@ -36,7 +35,8 @@ type Worktree struct {
 	state  string // this worktree's state folder, relative to the git dir
 	o      Options
 	// overlay are the files of a published commit that this process may not finish.
-	overlay map[Path]Content
+	overlay   map[Path]Content
+	recovered atomic.Pointer[string]
 }
 
 // Open opens dir and the repository that holds it. It repairs nothing: see
@@ -132,7 +132,7 @@ func (s *Store) Tree() *durable.Root { return s.tree }
 func (s *Store) State() string { return s.state }
 
 // Recovered says in one line what recovery finished, "" when nothing was to do.
-func (s *Store) Recovered() string {
+func (s *Worktree) Recovered() string {
 	if text := s.recovered.Load(); text != nil {
 		return *text
 	}

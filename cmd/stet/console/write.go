@@ -69,7 +69,7 @@ func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb
 func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, m More) error {
 	e.app.Settle(ctx, res)
 	if m.Diff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
-		diffs, err := v.Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
+		diffs, err := v.History().Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
 		if err != nil {
 			e.Warn("show the difference: %v", err) // the write itself is done
 		}

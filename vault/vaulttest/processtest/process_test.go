@@ -308,7 +308,7 @@ func (f *field) readAll(v *vault.Vault, round int) {
 	if round%4 != 0 {
 		return
 	}
-	head, err := v.View(context.Background(), "")
+	head, err := v.History().View(context.Background(), "")
 	if err != nil {
 		f.t.Errorf("reader: HEAD: %v", err)
 		return

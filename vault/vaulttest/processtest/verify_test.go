@@ -22,7 +22,7 @@ func (f *field) verify() {
 			f.t.Errorf("the editor's save %s was replaced and stands nowhere in the history", id)
 		}
 	}
-	head, err := v.View(f.t.Context(), "")
+	head, err := v.History().View(f.t.Context(), "")
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func (f *field) verify() {
 // contested file ever had in them.
 func (f *field) history(v *vault.Vault) (revs, contents map[string]bool) {
 	revs, contents = map[string]bool{}, map[string]bool{}
-	for c, err := range v.Log(f.t.Context(), vault.LogOptions{Changes: true}) {
+	for c, err := range v.History().Log(f.t.Context(), vault.LogOptions{Changes: true}) {
 		if err != nil {
 			f.t.Fatal(err)
 		}

@@ -163,7 +163,7 @@ func (d *desk) check() {
 
 // find wants everything that stet was told in HEAD.
 func (d *desk) find() {
-	s, err := d.v.View(d.t.Context(), "")
+	s, err := d.v.History().View(d.t.Context(), "")
 	if err != nil {
 		d.t.Fatal(err)
 	}
