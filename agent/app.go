@@ -50,7 +50,7 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 	}
 	a := &App{e, v, place}
 	if e.o.Notify != nil {
-		a.Greet(e.o.Notify)
+		a.greet(e.o.Notify)
 	}
 	if ingest.Kept(v) {
 		a.recoverNotes(ctx, readOnly)
@@ -93,8 +93,8 @@ func (a *App) recoverNotes(ctx context.Context, readOnly bool) {
 	}
 }
 
-// Greet tells what opening the vault brought to light.
-func (a *App) Greet(notify func(Notice)) {
+// greet tells what opening the vault brought to light.
+func (a *App) greet(notify func(Notice)) {
 	for _, p := range a.v.ConfigProblems() {
 		notify(Notice{true, configWarning(p)})
 	}

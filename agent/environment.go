@@ -216,17 +216,26 @@ func nearestKey(key string) string {
 	return `"stet config" lists the keys`
 }
 
-// UnknownKey is the error for a setting that does not exist.
-func UnknownKey(key string) error {
+// unknownKey is the error for a setting that does not exist.
+func unknownKey(key string) error {
 	return Usagef("unknown key %q", key).Suggest("%s", nearestKey(key))
 }
 
-// EditUserFile replaces the user's configuration file by what edit makes of it, durably; a file
-// that is a symbolic link stays one. It reports whether anything changed.
-func (e *Environment) EditUserFile(ctx context.Context, edit func([]byte) ([]byte, error)) (changed bool, err error) {
-	file, err := e.ownFile()
-	if err != nil {
-		return false, err
+// editUserFile replaces the user's configuration file by what edit makes of it, durably; a file
+// that is a symbolic link stays one. It reports whether anything changes; dry, it makes no folder,
+// takes no lock and writes nothing.
+func (e *Environment) editUserFile(ctx context.Context, edit func([]byte) ([]byte, error), dry bool) (changed bool, err error) {
+	file := e.UserFile()
+	if file == "" {
+		return false, Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
+	}
+	if dry {
+		before, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		after, err := edit(before)
+		return err == nil && !bytes.Equal(before, after), err
 	}
 	if real, rerr := filepath.EvalSymlinks(file); rerr == nil {
 		file = real
@@ -271,27 +280,4 @@ func (e *Environment) EditUserFile(ctx context.Context, edit func([]byte) ([]byt
 		return false, errors.Join(err, root.Remove("config", temp))
 	}
 	return true, root.SyncDir("config", ".")
-}
-
-// TryUserFile reports whether [Environment.EditUserFile] would change anything. It makes no
-// folder and takes no lock.
-func (e *Environment) TryUserFile(edit func([]byte) ([]byte, error)) (changes bool, err error) {
-	file, err := e.ownFile()
-	if err != nil {
-		return false, err
-	}
-	before, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	after, err := edit(before)
-	return err == nil && !bytes.Equal(before, after), err
-}
-
-func (e *Environment) ownFile() (string, error) {
-	file := e.UserFile()
-	if file == "" {
-		return "", Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")
-	}
-	return file, nil
 }

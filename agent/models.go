@@ -37,8 +37,8 @@ func (e *Environment) ledger(use func(*llm.Ledger) error) (err error) {
 	return e.withLedger(dir, use)
 }
 
-// Spent reads the ledger of model calls; use is not called where there is none.
-func (e *Environment) Spent(use func(*llm.Ledger) error) error {
+// spent reads the ledger of model calls; use is not called where there is none.
+func (e *Environment) spent(use func(*llm.Ledger) error) error {
 	dir, err := e.ledgerDir()
 	if err != nil {
 		return err

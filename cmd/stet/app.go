@@ -14,7 +14,6 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/bench"
 	"stet/cmd/stet/console"
-	"stet/cmd/stet/door"
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
 	conversation "stet/cmd/stet/session"
@@ -47,7 +46,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), door.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
+	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
 		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 
@@ -76,7 +75,7 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 		// The library would otherwise print on standard output and exit by itself.
 		OnUsageError:   usageError,
 		ExitErrHandler: func(*cli.Context, error) {},
-		Before:         func(c *cli.Context) error { return e.Configure(c) },
+		Before:         func(c *cli.Context) error { return e.ReadFlags(c) },
 		Action:         func(c *cli.Context) error { return bare(c.Context, e, commands) },
 	}
 	if line.Command != nil {

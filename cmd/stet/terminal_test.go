@@ -285,25 +285,27 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	}
 }
 
-func TestInitAsksOnceWhetherTranscriptsAreCommitted(t *testing.T) {
+func TestInitAsksNothingAndKeepsTranscriptsOutOfGit(t *testing.T) {
 	t.Parallel()
-	s := newSession(t) // no answer is yes
-	if out, _ := s.run(0, "", "config", "get", "sessions.track"); out != "true\n" {
-		t.Errorf("without an answer sessions.track is %q", out)
+	s := newSession(t)
+	if out, _ := s.run(0, "", "config", "get", "sessions.track"); out != "false\n" {
+		t.Errorf("sessions.track is %q", out)
 	}
-	if _, talk := s.run(0, "n\n", "init"); strings.Contains(talk, "[Y/n]") {
-		t.Errorf("asked again: %q", talk)
+	if _, talk := s.run(0, "y\n", "init"); strings.Contains(talk, "transcripts") {
+		t.Errorf("a vault that was there: %q", talk)
 	}
 	other := filepath.Join(filepath.Dir(s.dir), "other")
-	_, talk := s.run(0, "no\n", "init", other)
-	if !strings.Contains(talk, "transcripts of conversations be committed") || !strings.Contains(talk, "stay out of git") {
+	_, talk := s.run(0, "y\n", "init", other)
+	const set = "config set sessions.track true"
+	if strings.Contains(talk, "?") || !strings.Contains(talk, "stay out of git") || !strings.Contains(talk, set) {
 		t.Errorf("init says %q", talk)
 	}
-	if out, _ := s.run(0, "", "-C", other, "config", "get", "sessions.track"); out != "false\n" {
-		t.Errorf("after no sessions.track is %q", out)
+	s.run(0, "", append([]string{"-C", other}, strings.Fields(set)...)...)
+	if out, _ := s.run(0, "", "-C", other, "config", "get", "sessions.track"); out != "true\n" {
+		t.Errorf("after what init says sessions.track is %q", out)
 	}
-	if _, talk := s.run(0, "n\n", "init", other+"2", "--no-input"); strings.Contains(talk, "[Y/n]") {
-		t.Errorf("asked although it must not: %q", talk)
+	if _, talk := s.run(0, "", "init", other+"2", "--dry-run"); strings.Contains(talk, "transcripts") {
+		t.Errorf("nothing was written: %q", talk)
 	}
 }
 

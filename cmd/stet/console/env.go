@@ -92,8 +92,8 @@ func New(h Host) *Env {
 	return e
 }
 
-// Configure takes over the global flags. The error is an [agent.ErrUsage].
-func (e *Env) Configure(c *cli.Context) error {
+// ReadFlags takes over the global flags. The error is an [agent.ErrUsage].
+func (e *Env) ReadFlags(c *cli.Context) error {
 	e.at = c.String("C")
 	e.JSON = c.Bool("json")
 	e.Quiet = c.Bool("quiet")

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -70,41 +69,6 @@ func (e *Env) Writer(ctx context.Context) (*vault.Vault, agent.Place, error) {
 	return a.Store(), a.Place(), nil
 }
 
-// Beside opens the vault at root and its search index for a goroutine of its own:
-// nothing of e changes, and nothing is said.
-func (e *Env) Beside(ctx context.Context, root string) (*agent.App, *index.Index, error) {
-	o := e.options(e.flags)
-	o.Progress, o.Notify = nil, nil
-	a, err := agent.NewEnvironment(o).OpenAt(ctx, agent.Place{Root: root}, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	x, err := a.WriterIndex(false)
-	if err != nil {
-		return nil, nil, errors.Join(err, a.Close())
-	}
-	return a, x, nil
-}
-
-// Follow opens the vault and its index for a command that goes on for long and
-// works in several goroutines: neither reports progress. root "" is the vault in
-// question.
-func (e *Env) Follow(ctx context.Context, root string) (*agent.App, *index.Index, error) {
-	if root == "" {
-		place, err := e.Locate()
-		if err != nil {
-			return nil, nil, err
-		}
-		root = place.Root
-	}
-	a, x, err := e.Beside(ctx, root)
-	if err == nil {
-		e.root = root
-		a.Greet(e.notify)
-	}
-	return a, x, err
-}
-
 // Index opens the search index of the vault. It costs nothing until it is used.
 func (e *Env) Index(_ *vault.Vault, readOnly bool) (*index.Index, error) {
 	return e.app.Index(readOnly)
@@ -114,17 +78,6 @@ func (e *Env) Index(_ *vault.Vault, readOnly bool) (*index.Index, error) {
 // it never writes down.
 func (e *Env) LiveIndex(_ *vault.Vault, src index.Source) (*index.Index, error) {
 	return e.app.SourceIndex(src, time.Time{})
-}
-
-// PastIndex searches v as it was at a time, over the files of a commit: nothing is
-// written down, and every file is read.
-func (e *Env) PastIndex(_ *vault.Vault, src index.Source, at time.Time) (*index.Index, error) {
-	return e.app.SourceIndex(src, at)
-}
-
-// Lexicon opens the search index of v for a writer.
-func (e *Env) Lexicon(_ *vault.Vault, model bool) (*index.Index, error) {
-	return e.app.WriterIndex(model)
 }
 
 // Auxiliary gives use the model for small tasks, nil where none is configured.

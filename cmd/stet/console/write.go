@@ -1,14 +1,12 @@
 package console
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"stet/agent"
-	"stet/agent/ingest"
 	"stet/vault"
 )
 
@@ -33,20 +31,6 @@ func (e *Env) ByInSession(in *Input) agent.Write {
 	return w
 }
 
-// Write is [Env.By] as the vault takes it, without the message.
-func (e *Env) Write(in *Input) vault.Write {
-	w := e.By(in)
-	w.Message = ""
-	return w.Vault(Door)
-}
-
-// WriteInSession is [Env.Write] with the session that --session names.
-func (e *Env) WriteInSession(in *Input) vault.Write {
-	w := e.Write(in)
-	w.Session = in.String("session")
-	return w
-}
-
 // More is how a command that writes tells what it did. Verb is the past form
 // ("remembered"), Diff prints the diff even when it was no dry run, Lines
 // replaces the lines that name what was written, After follows them.
@@ -55,31 +39,6 @@ type More struct {
 	Diff  bool
 	Lines func(p *Printer, verb string)
 	After func(p *Printer)
-	// Links, Matched and Decisions join the JSON answer.
-	Decisions []ingest.Decision
-	Placed    []ingest.Placing
-}
-
-// Wrote is [Env.WroteMore] without anything special to tell.
-func (e *Env) Wrote(ctx context.Context, v *vault.Vault, res *vault.Result, verb string, showDiff bool) error {
-	return e.WroteMore(ctx, v, res, More{Verb: verb, Diff: showDiff})
-}
-
-// WroteMore settles and prints a write.
-func (e *Env) WroteMore(ctx context.Context, v *vault.Vault, res *vault.Result, m More) error {
-	e.app.Settle(ctx, res)
-	if m.Diff && res.Diff == "" && !res.DryRun && len(res.Commits) > 0 {
-		diffs, err := v.History().Diff(ctx, string(res.Base), string(res.Commits[len(res.Commits)-1].Rev), nil)
-		if err != nil {
-			e.Warn("show the difference: %v", err) // the write itself is done
-		}
-		for _, d := range diffs {
-			res.Diff += d.Text
-		}
-	}
-	out := agent.NewWritten(res)
-	out.Decisions, out.Placed = m.Decisions, m.Placed
-	return e.Print(out, m)
 }
 
 // Print shows the result of a write.
@@ -117,14 +76,6 @@ func (e *Env) Adopted(commits []agent.Commit, verb string) {
 		if c.Op == vault.OpAdopt && verb != "adopted" {
 			e.Note("committed your own edit first: %s", c.Subject)
 		}
-	}
-}
-
-// AfterWrite settles a write, and tells of edits by hand.
-func (e *Env) AfterWrite(ctx context.Context, _ *vault.Vault, res *vault.Result, verb string) {
-	e.app.Settle(ctx, res)
-	if !res.DryRun {
-		e.Adopted(agent.ViewCommits(res.Commits), verb)
 	}
 }
 

@@ -1,12 +1,12 @@
 // Package upkeep holds the commands that make a vault and keep it well: init,
-// status, doctor, config, reindex, watch.
+// status, doctor, config, import, reindex, watch, usage.
 package upkeep
 
 import "stet/cmd/stet/console"
 
 // StartCommands returns the definitions that a new user meets first.
 func StartCommands() []*console.Command {
-	return []*console.Command{initCommand(), statusCommand(), doctorCommand(), configCommand()}
+	return []*console.Command{initCommand(), statusCommand(), doctorCommand(), configCommand(), importCommand()}
 }
 
 // IndexCommands returns the definitions that tend the search index.

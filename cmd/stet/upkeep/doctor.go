@@ -2,17 +2,12 @@ package upkeep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/index"
-	"stet/vault"
 	"stet/vault/doctor"
 )
 
@@ -40,14 +35,6 @@ func doctorCommand() *console.Command {
 	}
 }
 
-// A doctorView is what doctor prints under --json.
-type doctorView struct {
-	Problems []vault.Problem `json:"problems"` // what is left
-	Fixed    []vault.Problem `json:"fixed"`
-	Commits  []agent.Commit  `json:"commits"` // that mending made
-	DryRun   bool            `json:"dry_run,omitempty"`
-}
-
 func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	fix, dry := in.Bool("fix"), in.Bool("dry-run")
 	switch {
@@ -60,47 +47,16 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	case dry && !fix:
 		return agent.Usagef("--dry-run goes with --fix: without it doctor changes nothing")
 	}
-	open := func() (*vault.Vault, error) { return e.Reader(ctx) }
-	if fix && !dry {
-		open = func() (*vault.Vault, error) { v, _, err := e.Writer(ctx); return v, err }
-	}
-	v, err := open()
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	x, err := e.Index(v, !fix || dry)
-	if err != nil {
-		return err
-	}
-	report, err := doctor.Examine(ctx, v, doctor.Options{Index: mendable{x}, Fix: fix && !dry, Door: console.Door})
-	if err = errors.Join(err, x.Close()); err != nil {
-		return err
-	}
-	for _, w := range report.Warnings {
-		e.Warn("%s", w)
-	}
-	e.Indexed(ctx, v, report.Changes)
-	view := doctorView{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...), Commits: agent.ViewCommits(report.Commits)}
-	if dry {
-		view.DryRun, view.Fixed = true, slices.DeleteFunc(slices.Clone(view.Problems), func(p vault.Problem) bool { return !p.Fixable })
-	}
-	if err := e.Answer(view, func(w io.Writer) error { return printDoctor(w, view) }); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(view.Problems, func(p vault.Problem) bool { return !p.Advice }) {
+	return e.With(ctx, !fix || dry, func(a *agent.App) error {
+		found, err := a.Vault().Examine(ctx, fix, dry)
+		if err != nil {
+			return err
+		}
+		if err := e.Show(found, func(p *console.Printer) { printDoctor(p, found) }); err != nil || found.Sound() {
+			return err
+		}
 		return console.ErrProblems
-	}
-	return nil
-}
-
-// mendable lets doctor build a search index anew.
-type mendable struct{ *index.Index }
-
-// Mend builds the index anew.
-func (m mendable) Mend(ctx context.Context) error {
-	_, err := m.Rebuild(ctx)
-	return err
+	})
 }
 
 // A checkView is one row of "doctor --list" under --json.
@@ -117,43 +73,32 @@ func listChecks(e *console.Env) error {
 	for _, c := range doctor.Checks() {
 		view.Checks = append(view.Checks, checkView{c.ID, c.Finds, c.Mends})
 	}
-	return e.Answer(view, func(w io.Writer) error {
+	return e.Show(view, func(p *console.Printer) {
 		for _, c := range view.Checks {
 			line := fmt.Sprintf("%-20s  %s", c.ID, c.Finds)
 			if c.Mends != "" {
 				line += "; --fix: " + c.Mends
 			}
-			if _, err := fmt.Fprintln(w, line); err != nil {
-				return err
-			}
+			p.Printf("%s\n", line)
 		}
-		return nil
 	})
 }
 
-func printDoctor(w io.Writer, view doctorView) error {
-	verb := "mended"
-	if view.DryRun {
-		verb = "would mend"
+func printDoctor(p *console.Printer, found *agent.Diagnosis) {
+	verb := "fixed"
+	if found.DryRun {
+		verb = "would fix"
 	}
-	for _, p := range view.Fixed {
-		if _, err := fmt.Fprintf(w, "%s  %s\n", verb, console.ProblemLine(p)); err != nil {
-			return err
-		}
+	for _, x := range found.Fixed {
+		p.Printf("%s  %s\n", verb, console.ProblemLine(x))
 	}
-	for _, c := range view.Commits {
-		if _, err := fmt.Fprintf(w, "committed  %s\n", console.Line1(c.Subject)); err != nil {
-			return err
-		}
+	for _, c := range found.Commits {
+		p.Printf("committed  %s\n", console.Line1(c.Subject))
 	}
-	for _, p := range view.Problems {
-		if _, err := fmt.Fprintln(w, console.ProblemLine(p)); err != nil {
-			return err
-		}
+	for _, x := range found.Problems {
+		p.Printf("%s\n", console.ProblemLine(x))
 	}
-	if len(view.Problems) == 0 {
-		_, err := fmt.Fprintln(w, "nothing is wrong")
-		return err
+	if len(found.Problems) == 0 {
+		p.Printf("nothing is wrong\n")
 	}
-	return nil
 }

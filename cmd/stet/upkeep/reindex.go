@@ -2,18 +2,13 @@ package upkeep
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault"
 )
 
 func reindexCommand() *console.Command {
@@ -38,43 +33,20 @@ func reindexCommand() *console.Command {
 	}
 }
 
-// A reindexView is what reindex prints under --json.
-type reindexView struct {
-	Total    int     `json:"total"`
-	Embedded int     `json:"embedded,omitempty"` // files that got a vector
-	TookMS   float64 `json:"took_ms"`
-}
-
-func reindex(ctx context.Context, e *console.Env) (err error) {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
+func reindex(ctx context.Context, e *console.Env) error {
 	if e.Getenv("GOGC") == "" {
 		// A large build holds much for long, most of it without a pointer: looking
 		// through it twice as often is cheap, and it grows half as far beyond.
 		debug.SetGCPercent(50)
 	}
-	x, err := e.Index(v, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	stats, err := x.Rebuild(ctx)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return vault.WithHint(fmt.Errorf("rebuild search index: %w: %w", vault.ErrReadOnly, err), "searches are right without an index; make the folder writable for this user to keep one")
-	}
-	if err != nil {
-		return err
-	}
-	for _, w := range stats.Warnings {
-		e.Warn("%s", w)
-	}
-	view := reindexView{Total: stats.Total, Embedded: stats.Embedded, TookMS: float64(stats.Took.Microseconds()) / 1000}
-	return e.Answer(view, func(w io.Writer) error {
-		rate := float64(stats.Total) / max(stats.Took, time.Millisecond).Seconds()
-		_, err := fmt.Fprintf(w, "indexed  %d files in %s (%.0f a second)%s\n", stats.Total, stats.Took.Round(time.Millisecond), rate, e.Where())
-		return err
+	return e.With(ctx, true, func(a *agent.App) error {
+		res, err := a.Vault().Reindex(ctx)
+		if err != nil {
+			return err
+		}
+		return e.Show(res, func(p *console.Printer) {
+			rate := float64(res.Total) / max(res.Took, time.Millisecond).Seconds()
+			p.Printf("indexed  %d files in %s (%.0f a second)%s\n", res.Total, res.Took.Round(time.Millisecond), rate, p.Where())
+		})
 	})
 }

@@ -3,12 +3,10 @@ package upkeep
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
 	"stet/agent"
-	"stet/agent/approval"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -25,72 +23,29 @@ func statusCommand() *console.Command {
 	}
 }
 
-// A statusView is what status prints under --json.
-type statusView struct {
-	Root     string              `json:"root"`
-	Branch   string              `json:"branch"`
-	Detached bool                `json:"detached"`
-	Head     vault.Revision      `json:"head"`
-	State    string              `json:"state"` // an unfinished git operation
-	Busy     bool                `json:"busy"`
-	Counts   map[vault.Class]int `json:"counts"`
-	Changed  []vault.Change      `json:"changed"`
-	Staged   []vault.Change      `json:"staged"`
-	Problems []vault.Problem     `json:"problems"`
-	Proposed int                 `json:"proposed"` // writes of agents that wait
-	Pending  int                 `json:"pending"`  // memories that a model is to finish
-	Last     *agent.Commit       `json:"last,omitempty"`
-}
-
 // Status prints where the vault stands and what can be done next.
 func Status(ctx context.Context, e *console.Env) error {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close(v)
-	st, err := v.Status(ctx)
-	if err != nil {
-		return err
-	}
-	view := statusView{
-		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State, Busy: st.Busy,
-		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
-		Staged: append([]vault.Change{}, st.Staged...), Problems: append([]vault.Problem{}, st.Problems...),
-	}
-	waiting, _, err := approval.List(ctx, v)
-	if err != nil {
-		return err
-	}
-	view.Proposed = len(waiting)
-	if x, err := e.Index(v, true); err == nil {
-		view.Pending = x.Pending()
-		if err := x.Close(); err != nil {
+	return e.With(ctx, true, func(a *agent.App) error {
+		st, err := a.Vault().Status(ctx)
+		if err != nil {
 			return err
 		}
-	}
-	if st.Last != nil {
-		last := agent.ViewCommit(*st.Last)
-		view.Last = &last
-	}
-	return e.Answer(view, func(w io.Writer) error {
-		_, err := io.WriteString(w, statusText(st, len(waiting), view.Pending))
-		return err
+		return e.Show(st, func(p *console.Printer) { p.Printf("%s", statusText(st)) })
 	})
 }
 
-func statusText(st *vault.Status, waiting, pending int) string {
+func statusText(st *agent.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "vault   %s  (%s)\n", st.Root, where(st))
 	fmt.Fprintf(&b, "holds   %s\n", counts(st.Counts))
 	if st.Last != nil {
-		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.When), console.Line1(st.Last.Subject))
+		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.At()), console.Line1(st.Last.Subject))
 	}
-	if waiting > 0 {
-		fmt.Fprintf(&b, "waits   %d proposed by agents\n", waiting)
+	if st.Proposed > 0 {
+		fmt.Fprintf(&b, "waits   %d proposed by agents\n", st.Proposed)
 	}
-	if pending > 0 {
-		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", pending)
+	if st.Pending > 0 {
+		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", st.Pending)
 	}
 	if st.State != "" {
 		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
@@ -106,11 +61,11 @@ func statusText(st *vault.Status, waiting, pending int) string {
 			b.WriteString("  " + console.ProblemLine(p) + "\n")
 		}
 	}
-	b.WriteString("\n" + next(st, waiting))
+	b.WriteString("\n" + next(st))
 	return b.String()
 }
 
-func where(st *vault.Status) string {
+func where(st *agent.Status) string {
 	switch {
 	case st.Head == "":
 		return "branch " + st.Branch + ", no commit yet"
@@ -163,13 +118,13 @@ func changes(b *strings.Builder, heading string, cs []vault.Change) {
 }
 
 // next names the commands that make sense now.
-func next(st *vault.Status, waiting int) string {
+func next(st *agent.Status) string {
 	type step struct{ line, says string }
 	var steps []step
 	if len(st.Problems) > 0 {
 		steps = append(steps, step{"stet doctor", "look at what is left alone"})
 	}
-	if waiting > 0 {
+	if st.Proposed > 0 {
 		steps = append(steps, step{"stet review --proposed", "let agents write, or not"})
 	}
 	if len(st.Changed) > 0 {

@@ -2,17 +2,13 @@ package upkeep
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
-	"stet/vault/settings"
 )
 
 // UsageCommand shows what models have cost.
@@ -37,88 +33,34 @@ func UsageCommand() *console.Command {
 	}
 }
 
-// A usageView is what usage prints under --json.
-type usageView struct {
-	By      string      `json:"by"`
-	Since   string      `json:"since"` // a day, UTC
-	Groups  []totalView `json:"groups"`
-	Total   totalView   `json:"total"`
-	Today   float64     `json:"today_usd"`
-	Limit   float64     `json:"daily_limit_usd"`
-	Damaged int         `json:"damaged"` // lines that cannot be read
-}
-
-type totalView struct {
-	Name       string         `json:"name"`
-	Calls      int            `json:"calls"`
-	Failed     int            `json:"failed"`
-	Unfinished int            `json:"unfinished"`
-	Input      int            `json:"input"`
-	Output     int            `json:"output"`
-	CacheRead  int            `json:"cache_read"`
-	CacheWrite int            `json:"cache_write"`
-	USD        float64        `json:"usd"`
-	CostStatus llm.CostStatus `json:"cost_status,omitempty"`
-}
-
-func viewTotal(t llm.Total) totalView {
-	u := t.Usage
-	return totalView{t.Name, t.Calls, t.Failed, t.Unfinished, u.Input, u.Output, u.CacheRead, u.CacheWrite, u.USD, u.Status}
-}
-
 func runUsage(_ context.Context, e *console.Env, in *console.Input) error {
-	by := in.String("by")
-	if !slices.Contains([]string{llm.ByTask, llm.ByModel, llm.ByDay}, by) {
-		return agent.Usagef("--by %q: it is task, model or day", by)
-	}
 	since, err := e.Time(in.String("since"))
 	if err != nil {
 		return err
 	}
-	s, err := e.Settings()
+	costs, err := e.Costs(in.String("by"), since)
 	if err != nil {
 		return err
 	}
-	view := usageView{By: by, Since: since.UTC().Format(time.DateOnly), Groups: []totalView{}, Limit: s.Float(settings.ModelsLimit)}
-	var calls []llm.Entry
-	err = e.Spent(func(l *llm.Ledger) (err error) {
-		if calls, view.Damaged, err = l.Read(since, e.Now()); err != nil {
-			return err
-		}
-		today, _, err := l.Read(e.Now(), e.Now())
-		view.Today = llm.SumAll(today).Usage.USD
-		return err
-	})
-	if err != nil {
-		return err
+	if costs.Damaged > 0 {
+		e.Warn("%d lines of the ledger cannot be read; their calls are not counted", costs.Damaged)
 	}
-	for _, t := range llm.Sum(calls, by) {
-		view.Groups = append(view.Groups, viewTotal(t))
-	}
-	view.Total = viewTotal(llm.SumAll(calls))
-	if view.Damaged > 0 {
-		e.Warn("%d lines of the ledger cannot be read; their calls are not counted", view.Damaged)
-	}
-	return e.Answer(view, func(w io.Writer) error { return printUsage(e, w, view) })
+	return e.Show(costs, func(p *console.Printer) { printCosts(p, costs) })
 }
 
-func printUsage(e *console.Env, w io.Writer, view usageView) error {
-	if len(view.Groups) == 0 {
-		_, err := fmt.Fprintf(w, "no model was asked since %s\n", view.Since)
-		return err
+func printCosts(p *console.Printer, costs *agent.Costs) {
+	if len(costs.Groups) == 0 {
+		p.Printf("no model was asked since %s\n", costs.Since)
+		return
 	}
 	width := len("total")
-	for _, t := range view.Groups {
+	for _, t := range costs.Groups {
 		width = max(width, len(t.Name))
 	}
-	if _, err := fmt.Fprintf(w, "%-*s  %6s  %6s  %9s  %9s  %s\n", width, view.By, "calls", "failed", "in", "out", "cost"); err != nil {
-		return err
+	p.Printf("%-*s  %6s  %6s  %9s  %9s  %s\n", width, costs.By, "calls", "failed", "in", "out", "cost")
+	for _, t := range append(slices.Clone(costs.Groups), costs.Total) {
+		p.Printf("%-*s  %6d  %6d  %9d  %9d  %s %s\n", width, p.Stored(t.Name), t.Calls, t.Failed, t.Input, t.Output,
+			llm.Dollars(t.USD), t.CostStatus)
 	}
-	for _, t := range append(slices.Clone(view.Groups), view.Total) {
-		if _, err := fmt.Fprintf(w, "%-*s  %6d  %6d  %9d  %9d  %s %s\n", width, e.Stored(t.Name), t.Calls, t.Failed, t.Input, t.Output, llm.Dollars(t.USD), t.CostStatus); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(w, "today %s of %s\n", llm.Dollars(view.Today), llm.Dollars(view.Limit))
-	return err
+	p.Printf("today %s of %s\n", llm.Dollars(costs.Today), llm.Dollars(costs.Limit))
 }

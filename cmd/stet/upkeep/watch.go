@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -15,7 +14,6 @@ import (
 	"stet/cmd/stet/console"
 	"stet/index/watch"
 	"stet/vault"
-	"stet/vault/settings"
 )
 
 func watchCommand() *console.Command {
@@ -51,35 +49,12 @@ func watchCommand() *console.Command {
 func follow(ctx context.Context, e *console.Env, commit bool) error {
 	out := &watchOutput{e: e}
 	holdLittle(0)
-	var due func(context.Context)
-	if commit {
-		due = (&duties{e: e, out: out}).do
-	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	err := watch.Run(ctx, watch.Options{
-		Now: e.Now,
-		Open: func(ctx context.Context) (watch.Subject, error) {
-			s, err := subject(ctx, e, out.where(), commit)
-			if err == nil {
-				out.at(s.Vault.Root(), s.Quiet)
-			}
-			return s, err
-		},
-		Due: due,
-		Emit: func(ev watch.Event) {
-			if ev.Kind == watch.Started {
-				holdLittle(ev.Files)
-			}
-			if err := out.show(ev); err != nil {
-				end(err) // nobody is listening any more
-			}
-		},
-	})
-	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
-		err = cause
-	}
-	return err
+	return e.Watch(ctx, agent.WatchOptions{NoCommit: !commit, Opened: out.at, Emit: func(ev watch.Event) error {
+		if ev.Kind == watch.Started {
+			holdLittle(ev.Files)
+		}
+		return out.show(ev)
+	}})
 }
 
 // holdLittle lets memory be collected before there is more of it than a program
@@ -90,23 +65,6 @@ func holdLittle(files int) {
 	if limit := debug.SetMemoryLimit(-1); limit == math.MaxInt64 || limit == enough {
 		debug.SetMemoryLimit(enough * int64(max(files, usual)) / usual)
 	}
-}
-
-// subject opens the vault as the watcher wants it: the one at root once that is
-// known, so that a vault which goes away is not mistaken for one above it.
-func subject(ctx context.Context, e *console.Env, root string, commit bool) (watch.Subject, error) {
-	a, x, err := e.Follow(ctx, root)
-	if err != nil {
-		return watch.Subject{}, err
-	}
-	s := a.Settings()
-	seconds := func(n settings.Name) time.Duration { return time.Duration(s.Int(n)) * time.Second }
-	return watch.Subject{
-		Vault: a.Store(), Index: x, Commit: commit && s.Bool(settings.WatchCommit),
-		Debounce: time.Duration(s.Int(settings.WatchDebounce)) * time.Millisecond,
-		Quiet:    seconds(settings.WatchQuiet), Poll: seconds(settings.WatchPoll),
-		Close: func() error { return errors.Join(x.Close(), a.Close()) },
-	}, nil
 }
 
 // A watchView is one event under --json. Fields that an event does not have are
@@ -145,12 +103,7 @@ func (o *watchOutput) at(root string, quiet time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.root, o.quiet = root, quiet
-}
-
-func (o *watchOutput) where() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.root
+	o.e.SetRoot(root)
 }
 
 func (o *watchOutput) show(ev watch.Event) error {

@@ -1,4 +1,4 @@
-package console_test
+package agent_test
 
 import (
 	"context"
@@ -9,24 +9,23 @@ import (
 	"syscall"
 	"testing"
 
-	"stet/cmd/stet/console"
+	"stet/agent"
 	"stet/vault/durable"
 	"stet/vault/durable/durabletest"
-	"stet/vault/settings"
 )
 
 const mine = "# mine\nlock_wait: 3s # patience\n"
 
 // host is a machine whose person has that home, seen through a hook.
-func host(home string, hook durable.Hook) *console.Env {
+func host(home string, hook durable.Hook) *agent.Environment {
 	env := map[string]string{"HOME": home}
-	return console.New(console.Host{Getenv: func(k string) string { return env[k] }, Dir: home, Hook: hook})
+	return agent.NewEnvironment(agent.Options{Getenv: func(k string) string { return env[k] }, Dir: home, Hook: hook})
 }
 
 func setWait(t *testing.T, home string, hook durable.Hook) error {
 	t.Helper()
-	k, _ := settings.Find("lock_wait")
-	_, err := host(home, hook).EditUserFile(context.Background(), func(data []byte) ([]byte, error) { return settings.Set(data, k, "9s") })
+	wait := "9s"
+	_, _, err := host(home, hook).Configure(context.Background(), agent.ConfigureOptions{Key: "lock_wait", Value: &wait, User: true})
 	return err
 }
 
@@ -146,8 +145,7 @@ func TestUserFileIsEditedByOneAtATime(t *testing.T) {
 	done := make(chan error)
 	for _, c := range []struct{ key, value string }{{"lock_wait", "8s"}, {"display.color", "never"}, {"default_vault", "~/n"}, {"guard.secrets", "warn"}} {
 		go func() {
-			k, _ := settings.Find(c.key)
-			_, err := host(home, nil).EditUserFile(context.Background(), func(data []byte) ([]byte, error) { return settings.Set(data, k, c.value) })
+			_, _, err := host(home, nil).Configure(context.Background(), agent.ConfigureOptions{Key: c.key, Value: &c.value, User: true})
 			done <- err
 		}()
 	}

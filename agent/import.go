@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"stet/agent/imports"
+	"stet/vault"
+	"stet/vault/settings"
+)
+
+// ImportOptions say what comes in.
+type ImportOptions struct {
+	Write
+	Source   string   // the name of one of [imports.Sources]
+	Places   []string // files and folders to read, absolute; none takes those where the source keeps its own
+	Since    time.Time
+	Project  string
+	Reread   bool // read files again that have not changed since they were read
+	Progress func(imports.Progress)
+}
+
+// Imported is the result of an import.
+type Imported struct {
+	*imports.Report
+	Plan *Plan `json:"plan,omitempty"`
+}
+
+// SourceNames lists the sources of imports.
+func SourceNames() []string {
+	var names []string
+	for _, s := range imports.Sources() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (e *Environment) importHost() imports.Host {
+	return imports.Host{Getenv: e.o.Getenv, Home: e.o.Getenv("HOME")}
+}
+
+// Import brings in conversations or memories of another program, as one commit. What is here
+// already in the same words is left out. When it is interrupted the error comes after a commit of
+// what was read, and the next run does the rest.
+func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
+	a := v.a
+	source, places, err := a.importSource(o)
+	if err != nil {
+		return nil, err
+	}
+	run := imports.Options{Write: o.vault(a), Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since, Progress: o.Progress,
+		Committed: func(res *vault.Result) error {
+			for _, w := range res.Warnings {
+				a.warn("%s", w)
+			}
+			a.Reindex(ctx, res.Changes)
+			return nil
+		}}
+	if source.Memories && a.Settings().Bool(settings.Cognitive) {
+		x, err := a.WriterIndex(false)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = x.Close() }() // it was only read
+		run.Find = x
+	}
+	report, err := imports.Run(ctx, a.v, source, places, run)
+	for _, n := range report.Notes {
+		a.note("%s", n)
+	}
+	if err != nil {
+		if len(report.Commits) > 0 && errors.Is(err, context.Canceled) {
+			a.note("%d conversations are imported; the same command does the rest", len(report.Written))
+		}
+		return nil, err
+	}
+	out := &Imported{Report: report}
+	if report.DryRun {
+		out.Plan = &Plan{Ops: []vault.Change{}}
+		for _, w := range report.Written {
+			op := vault.Change{Status: vault.Added, Path: w.Path}
+			if w.State == imports.StateGrown || w.State == imports.StateUpdated {
+				op.Status = vault.Modified
+			}
+			out.Plan.Ops = append(out.Plan.Ops, op)
+		}
+		out.Plan.Base, err = a.v.Head()
+	}
+	return out, err
+}
+
+// importSource finds the source by its name, and where it is read.
+func (a *App) importSource(o ImportOptions) (imports.Source, []string, error) {
+	source, err := FindSource(o.Source)
+	switch {
+	case err != nil:
+		return source, nil, err
+	case source.Memories && (!o.Since.IsZero() || o.Project != ""):
+		return source, nil, Usagef("--since and --project are for conversations; %s holds memories", source.Name)
+	case len(o.Places) > 0:
+		return source, o.Places, nil
+	case source.Named():
+		return source, nil, Usagef("%s has no place of its own", source.Name).Suggest("name the file: stet import %s FILE", source.Name)
+	}
+	places := source.Find(a.importHost())
+	if len(places) == 0 {
+		return source, nil, vault.WithHint(fmt.Errorf("import %s: %w: it is not on this machine", source.Name, vault.ErrNotFound),
+			"name the file or folder: stet import %s PATH", source.Name)
+	}
+	return source, places, nil
+}
+
+// FindSource is the source of that name. It fails with [ErrUsage].
+func FindSource(name string) (imports.Source, error) {
+	source, ok := imports.Find(name)
+	if ok {
+		return source, nil
+	}
+	err := Usagef("no source %q", name)
+	if near := Nearest(name, SourceNames()); near != "" {
+		return source, err.Suggest("did you mean %q?", near)
+	}
+	return source, err.Suggest("one of %s", strings.Join(SourceNames(), ", "))
+}
+
+// A Source is a program whose conversations or memories can be imported.
+type Source struct {
+	Source   string   `json:"source"`
+	Title    string   `json:"title"`
+	Memories bool     `json:"memories"`
+	Places   []string `json:"places"` // where it keeps them on this machine
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"`
+	// Of conversations, compared with the vault in question; nil without one.
+	Brings *Brings `json:"brings,omitempty"`
+}
+
+// Brings counts the conversations of a source; docs/FORMAT.md says how they are told apart.
+type Brings struct {
+	New       int `json:"new"`
+	Grown     int `json:"grown"`
+	Unchanged int `json:"unchanged"`
+	Unread    int `json:"unread"` // here, and may have grown
+}
+
+// Sources lists what can be imported on this machine.
+func (e *Environment) Sources(ctx context.Context) []Source {
+	var v *vault.Vault
+	a, err := e.Open(ctx, true)
+	if err == nil {
+		v = a.v
+		defer func() { _ = a.Close() }() // it was only read
+	} else if !errors.Is(err, vault.ErrNotVault) {
+		e.warn("%v", err) // what there is to import is worth knowing all the same
+	}
+	out := []Source{}
+	for _, s := range imports.Sources() {
+		view := Source{Source: s.Name, Title: s.Title, Memories: s.Memories, Places: append([]string{}, s.Find(e.importHost())...)}
+		var err error
+		if v == nil || s.Memories || len(view.Places) == 0 {
+			view.Files, view.Bytes, err = s.Count(view.Places)
+		} else {
+			var l imports.Survey
+			l, err = imports.Look(ctx, v, s, view.Places)
+			view.Files, view.Bytes, view.Brings = l.Files, l.Bytes, &Brings{l.New, l.Grown, l.Unchanged, l.Unread}
+		}
+		if err != nil {
+			e.warn("%v", err)
+		}
+		out = append(out, view)
+	}
+	return out
+}

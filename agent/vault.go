@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+	"time"
+
+	"stet/agent/approval"
+	"stet/index"
+	"stet/vault"
+	"stet/vault/doctor"
+	"stet/vault/settings"
+)
+
+// Vault holds the use cases of the vault as a whole.
+type Vault struct{ a *App }
+
+// Vault holds the use cases of the vault as a whole.
+func (a *App) Vault() Vault { return Vault{a} }
+
+// InitOptions say which folder becomes a vault.
+type InitOptions struct {
+	Dir      string // absolute; made if needed
+	DryRun   bool
+	Unignore bool // add rules to .gitignore that undo those which hide the vault's files
+	// Private keeps transcripts of conversations out of git.
+	Private bool
+}
+
+// Initialised is the result of [Environment.Init].
+type Initialised struct {
+	Root              string          `json:"root"`
+	CreatedRepository bool            `json:"created_repository"`
+	AlreadyVault      bool            `json:"already_vault"`
+	Files             []vault.Path    `json:"files"`          // written by stet
+	Adopted           int             `json:"adopted"`        // the user's files, committed as they are
+	Held              []vault.Problem `json:"held,omitempty"` // those the guard left uncommitted
+	Commits           []Commit        `json:"commits"`
+	Diff              string          `json:"diff,omitempty"`
+	DryRun            bool            `json:"dry_run,omitempty"`
+	Plan              *Plan           `json:"plan,omitempty"`
+}
+
+// Init makes a vault of a folder. Done again it changes nothing.
+func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, error) {
+	options, err := e.VaultOptions(false)
+	if err != nil {
+		return nil, err
+	}
+	res, err := vault.Init(ctx, o.Dir, vault.InitOptions{DryRun: o.DryRun, Unignore: o.Unignore}, options)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range res.Warnings {
+		e.warn("%s", w)
+	}
+	out := &Initialised{
+		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: ViewCommits(res.Commits),
+		Diff: res.Diff, DryRun: res.DryRun,
+	}
+	if res.DryRun {
+		out.Plan = &Plan{Ops: []vault.Change{}}
+		for _, p := range res.Files {
+			out.Plan.Ops = append(out.Plan.Ops, vault.Change{Status: vault.Added, Path: p})
+		}
+	}
+	if !o.Private || res.AlreadyVault || res.DryRun {
+		return out, nil
+	}
+	a, err := e.OpenAt(ctx, Place{Root: res.Root}, false)
+	if err != nil {
+		return nil, err
+	}
+	value := "false"
+	done, err := a.v.Configure(ctx, string(settings.SessionsTrack), &value, Write{}.vault(a))
+	if err = errors.Join(err, a.Close()); err == nil {
+		out.Commits = append(out.Commits, ViewCommits(done.Commits)...)
+	}
+	return out, err
+}
+
+// Status is where a vault stands.
+type Status struct {
+	Root     string              `json:"root"`
+	Branch   string              `json:"branch"` // "" when detached
+	Detached bool                `json:"detached"`
+	Head     vault.Revision      `json:"head"`
+	State    string              `json:"state"` // an unfinished git operation
+	Busy     bool                `json:"busy"`  // another stet process is writing
+	Counts   map[vault.Class]int `json:"counts"`
+	Changed  []vault.Change      `json:"changed"` // by hand, not committed
+	Staged   []vault.Change      `json:"staged"`
+	Problems []vault.Problem     `json:"problems"` // files that stet leaves alone
+	Proposed int                 `json:"proposed"` // writes of agents that wait for approval
+	Pending  int                 `json:"pending"`  // memories that a model is to finish
+	Last     *Commit             `json:"last,omitempty"`
+}
+
+// Status compares the files with HEAD and counts what waits for the user.
+func (v Vault) Status(ctx context.Context) (*Status, error) {
+	st, err := v.a.v.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting, _, err := approval.List(ctx, v.a.v)
+	out := &Status{
+		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State, Busy: st.Busy,
+		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...), Staged: append([]vault.Change{}, st.Staged...),
+		Problems: append([]vault.Problem{}, st.Problems...), Proposed: len(waiting),
+	}
+	if st.Last != nil {
+		last := ViewCommit(*st.Last)
+		out.Last = &last
+	}
+	if x, xerr := v.a.Index(true); xerr == nil {
+		out.Pending = x.Pending()
+		err = errors.Join(err, x.Close())
+	}
+	return out, err
+}
+
+// Diagnosis is the result of [Vault.Examine].
+type Diagnosis struct {
+	Problems []vault.Problem `json:"problems"` // what is left
+	Fixed    []vault.Problem `json:"fixed"`    // with DryRun, what would be
+	Commits  []Commit        `json:"commits"`  // that fixing made
+	DryRun   bool            `json:"dry_run,omitempty"`
+}
+
+// Sound reports whether nothing is wrong: what is left is advice at most.
+func (d *Diagnosis) Sound() bool {
+	return !slices.ContainsFunc(d.Problems, func(p vault.Problem) bool { return !p.Advice })
+}
+
+// Examine looks for damage, and with fix repairs what can be. With dry it says what would be.
+func (v Vault) Examine(ctx context.Context, fix, dry bool) (*Diagnosis, error) {
+	a := v.a
+	x, err := a.Index(!fix || dry)
+	if err != nil {
+		return nil, err
+	}
+	report, err := doctor.Examine(ctx, a.v, doctor.Options{Index: rebuildable{x}, Fix: fix && !dry, Door: a.o.Door})
+	if err = errors.Join(err, x.Close()); err != nil {
+		return nil, err
+	}
+	for _, w := range report.Warnings {
+		a.warn("%s", w)
+	}
+	a.Reindex(ctx, report.Changes)
+	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...),
+		Commits: ViewCommits(report.Commits), DryRun: dry}
+	if dry {
+		out.Fixed = slices.DeleteFunc(slices.Clone(out.Problems), func(p vault.Problem) bool { return !p.Fixable })
+	}
+	return out, nil
+}
+
+// rebuildable lets doctor rebuild a search index.
+type rebuildable struct{ *index.Index }
+
+// Mend rebuilds the index.
+func (m rebuildable) Mend(ctx context.Context) error {
+	_, err := m.Rebuild(ctx)
+	return err
+}
+
+// Reindexed is the result of [Vault.Reindex].
+type Reindexed struct {
+	Total    int           `json:"total"`              // files
+	Embedded int           `json:"embedded,omitempty"` // files that got a vector
+	TookMS   float64       `json:"took_ms"`
+	Took     time.Duration `json:"-"`
+}
+
+// Reindex rebuilds the search index from the files. It fails with [vault.ErrReadOnly] where it
+// cannot be written.
+func (v Vault) Reindex(ctx context.Context) (*Reindexed, error) {
+	stats, err := v.a.rebuild(ctx)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return nil, vault.WithHint(fmt.Errorf("rebuild search index: %w: %w", vault.ErrReadOnly, err),
+			"searches are right without an index; make the folder writable for this user to keep one")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range stats.Warnings {
+		v.a.warn("%s", w)
+	}
+	return &Reindexed{Total: stats.Total, Embedded: stats.Embedded, TookMS: milliseconds(stats.Took), Took: stats.Took}, nil
+}
