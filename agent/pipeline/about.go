@@ -20,18 +20,35 @@ func grounded(n Note, s Stored, gone string) bool {
 		if has(words, hedging()) || strings.ContainsAny(unit, "?？") || differs(n, s, unit, gone) {
 			return false
 		}
-		if (has(words, changing()) || dated(words)) && (shares(n, s, unit, gone) || encode.Keyed(unit, gone) || encode.SameKind(unit, gone)) {
-			return true
+		if !has(words, changing()) && !dated(words) {
+			return restates(words, wordsOf(gone))
 		}
-		return restates(words, wordsOf(gone))
+		return encode.SameKind(unit, gone) || covers(n, s, unit, gone)
 	})
 }
 
-// shares reports whether two statements name the same thing: a word of their own that is
-// no everyday verb, in the text or the title.
-func shares(n Note, s Stored, unit, gone string) bool {
-	there := telling(gone + ". " + s.Title)
-	return slices.ContainsFunc(telling(unit+". "+n.Title), func(w word) bool { return holds(there, w.stem) })
+// covers reports whether what a note says changed is what a statement says: the note names
+// more than half of what that is about, and has a value for each one that it does not name.
+func covers(n Note, s Stored, unit, gone string) bool {
+	here, there := wordsOf(unit+". "+n.Title), wordsOf(gone+". "+s.Title)
+	shared, missing, values := 0, 0, 0
+	for _, w := range content(wordsOf(gone)) {
+		switch {
+		case everyday(w.stem) || timed()[w.fold] || number(w) && holds(here, w.stem):
+		case holds(here, w.stem):
+			shared++
+		case w.value:
+			values++
+		case !changing()[w.fold]:
+			missing++
+		}
+	}
+	for _, w := range telling(unit) {
+		if w.value && !holds(there, w.stem) {
+			values--
+		}
+	}
+	return shared > missing && values <= 0
 }
 
 // telling are the words of a text that say what it is about.
@@ -76,7 +93,7 @@ func restates(n, o []word) bool {
 	}
 	newer, ok := other(n, o)
 	older, also := other(o, n)
-	return ok && also && newer > 0 && older > 0 && kept > 0
+	return ok && also && newer >= older && older > 0 && kept > 0
 }
 
 // differs reports whether two statements are about different things: before the first

@@ -83,8 +83,10 @@ func supersede(n Note, s Stored, a Action, sure bool) Ruling {
 	if why != "" {
 		return refuse(why)
 	}
-	if !grounded(n, s, strings.Join(gone, " ")) {
-		return refuse("the new words do not show that it changed")
+	for _, clause := range gone {
+		if !grounded(n, s, clause) {
+			return refuse("the new words do not show that it changed")
+		}
 	}
 	return Ruling{Kind: Supersede, Text: rest, Gone: gone}
 }
@@ -110,7 +112,7 @@ func laid(words []word, parts [][]word, before []word) bool {
 	}
 	for i, p := range parts {
 		rest := slices.Delete(slices.Clone(parts), i, i+1)
-		for skip := range len(p) + 1 {
+		for skip := range p {
 			if skip > 0 && (p[skip-1].value && number(p[skip-1]) || turning()[p[skip-1].fold] || !holds(before, p[skip-1].stem)) {
 				break
 			}
@@ -123,28 +125,35 @@ func laid(words []word, parts [][]word, before []word) bool {
 }
 
 // corrected is a stored memory with the words that a model quoted put right, "" unless
-// the note says that they are wrong and nothing else that the memory would not say.
+// the note says that they are wrong and says nothing else that the memory does not.
 func corrected(n Note, s Stored, a Action) string {
 	at, ok := find(s.Text, a.Quote)
 	put := strings.Trim(a.Text, " \t\r\n.\"")
-	if !ok || put == "" || strings.Contains(put, "\n") || has(wordsOf(a.Quote+" "+put), turning()) || differs(n, s, n.Text, s.Text) {
+	from, said := find(n.Text, put)
+	if !ok || !said || strings.Contains(put, "\n") || has(wordsOf(a.Quote+" "+put), turning()) || differs(n, s, n.Text, s.Text) {
 		return ""
-	}
-	if _, said := find(n.Text, put); !said || has(wordsOf(n.Text), hedging()) || !has(wordsOf(n.Text), changing()) {
-		return ""
-	}
-	text := s.Text[:at.From] + put + s.Text[at.To:]
-	there := wordsOf(text + " " + a.Quote)
-	for _, w := range telling(n.Text) {
-		if !holds(there, w.stem) {
-			return ""
-		}
 	}
 	was, now := content(wordsOf(a.Quote)), content(wordsOf(put))
 	if len(was) == 0 || len(was) > maxSlip || len(now) == 0 || len(now) > maxSlip {
 		return ""
 	}
-	return text
+	words := wordsOf(n.Text)
+	if has(words, hedging()) || !has(words, changing()) {
+		return ""
+	}
+	there, kept := wordsOf(s.Text), 0
+	for _, w := range telling(n.Text[:from.From] + " " + n.Text[from.To:]) {
+		if !holds(there, w.stem) {
+			return ""
+		}
+		if !holds(was, w.stem) {
+			kept++
+		}
+	}
+	if kept == 0 {
+		return ""
+	}
+	return s.Text[:at.From] + put + s.Text[at.To:]
 }
 
 const maxSlip = 4 // words of a slip
