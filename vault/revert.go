@@ -328,12 +328,12 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 	// instance, is as good as taken back: it must not stand in the way for ever.
 	spent := map[Revision]bool{}
 	for {
-		revs, err := h.candidates(ctx, n, mode, spent)
+		revs, steps, err := h.candidates(ctx, n, mode, spent)
 		if err != nil {
 			return nil, err
 		}
-		if len(revs) < n {
-			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, len(revs)), `"stet log" shows what was done`)
+		if steps < n {
+			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, steps), `"stet log" shows what was done`)
 		}
 		res, err := h.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 		if err != nil || !res.Unchanged || len(res.Proposed) > 0 {
@@ -346,13 +346,13 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 }
 
 // candidates walks back from HEAD. A revert cancels what it names, unless a
-// later one has cancelled the revert itself. Those in spent are passed over.
-func (h *History) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) ([]string, error) {
+// later one has cancelled the revert itself. Those in spent are passed over. A commit
+// that finishes an earlier one is one step with it.
+func (h *History) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) (found []string, steps int, err error) {
 	cancelled := map[Revision]bool{}
-	var found []string
 	for c, err := range h.Log(ctx, LogOptions{}) {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if cancelled[c.Rev] {
 			continue
@@ -364,15 +364,19 @@ func (h *History) candidates(ctx context.Context, n int, mode string, spent map[
 		case spent[c.Rev], !c.Op.known().undone, step == "redo":
 			continue
 		case mode == "redo" && step != "undo":
-			return found, nil // something was done since: there is nothing to redo
+			return found, steps, nil // something was done since: there is nothing to redo
 		case mode == "undo" && step == "undo":
 			continue
 		}
-		if found = append(found, string(c.Rev)); len(found) == n {
-			return found, nil
+		found = append(found, string(c.Rev))
+		if first := Revision(c.Trailers.Get("Stet-Finishes")); first != "" && !cancelled[first] && !spent[first] {
+			found, cancelled[first] = append(found, string(first)), true
+		}
+		if steps++; steps == n {
+			break
 		}
 	}
-	return found, nil
+	return found, steps, nil
 }
 
 // gitReverts finds what plain "git revert" writes into its message.

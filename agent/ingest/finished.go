@@ -101,6 +101,15 @@ func (f *finisher) commit(p *Plan, dr *draft) (*vault.Result, error) {
 	var after vault.Memory
 	it := &p.Items[0]
 	why := f.w.Why(vault.OpEncode, dr.self.Name())
+	if !dr.keepMark {
+		first, err := f.remembered(*dr.self)
+		if err != nil {
+			return nil, err
+		}
+		if first != "" {
+			trailer(&why, "Stet-Finishes", string(first))
+		}
+	}
 	res, err := f.v.Transact(f.ctx, why, f.w.DryRun, func(tx *vault.Tx) (err error) {
 		if err := unmoved(tx, *dr.self); err != nil {
 			return err
@@ -165,6 +174,20 @@ func (f *finisher) finished(tx *vault.Tx, it *Item, keepMark bool) (vault.Memory
 	}
 	tx.Why().Memories = []string{m.ID}
 	return f.moved(tx, m, n.Scope)
+}
+
+// remembered is the commit that stored a memory and no other one, which undo takes back
+// together with what finishes it; "" for none.
+func (f *finisher) remembered(m vault.Memory) (rev vault.Revision, err error) {
+	for version, err := range f.v.History().Versions(f.ctx, "", m.Path) {
+		if err != nil {
+			return "", err
+		}
+		if c := version.Commit; c.Op == vault.OpRemember && len(c.Trailers.All("Stet-Memory")) == 1 {
+			rev = c.Rev
+		}
+	}
+	return rev, nil
 }
 
 // errStays reports a memory that a person's note names by its path: it is not moved.

@@ -22,8 +22,8 @@ func encodeCommand() *console.Command {
 			"at most two calls a memory, and takes the mark away. Without a model the rules do it.\n\n" +
 			"--all looks at every memory again, in the order in which they were stored, each beside\n" +
 			"those before it. None that has a place is moved. --rule acts on what one rule says alone\n" +
-			"and asks no model. Every memory that changes is one commit, so that \"stet undo\" and git\n" +
-			"revert take back one of them; Ctrl-C keeps what was done. What was taken back before is\n" +
+			"and asks no model. Every memory that changes is one commit, which git revert takes back alone;\n" +
+			"\"stet undo\" takes back a pending memory together with what finished it. Ctrl-C keeps what was done. What was taken back before is\n" +
 			"left alone unless --again is given.",
 		Examples: []console.Example{
 			{Line: "stet encode", Says: "finish what is pending"},

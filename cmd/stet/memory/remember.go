@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
+	"stet/agent/encode"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -70,8 +72,43 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		return printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")})
+		if err := printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")}); err != nil {
+			return err
+		}
+		if o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
+			return nil
+		}
+		return askFlags(ctx, e, a, res)
 	})
+}
+
+// askFrom is the probability from which on the user is asked about a flag.
+const askFrom = 0.5
+
+// askFlags asks the user on a terminal which of the memories that a new one may outdate are
+// no longer true. A yes archives one, in a commit of its own.
+func askFlags(ctx context.Context, e *console.Env, a *agent.App, res *agent.Written) error {
+	for _, d := range res.Decisions {
+		if d.Kind != encode.Flag || d.Confidence < askFrom || d.ID == "" || !e.CanAsk() {
+			continue
+		}
+		yes, err := e.Confirm(fmt.Sprintf("is %s no longer true?", quote(d.Was)))
+		if err != nil {
+			return err
+		}
+		if !yes {
+			continue
+		}
+		o := agent.SettleOptions{Ref: res.Memories[0].ID, Against: d.ID, How: agent.Keep}
+		settled, err := a.Memories().Settle(ctx, o)
+		if err != nil {
+			return err
+		}
+		if err := e.Print(settled, console.More{Verb: "settled"}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // notesToRemember reads the notes from where the person says they are.
