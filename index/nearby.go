@@ -163,10 +163,6 @@ func (s *searching) stored(limit int) (out []vault.Path, err error) {
 	return out, err
 }
 
-// Warm loads what [Index.Nearby] needs, for a caller that has other work to do
-// meanwhile. It reports nothing: what goes wrong goes wrong again when it matters.
-func (x *Index) Warm() { x.mem.Warm() }
-
 // glance indexes the memories in folders that changed after the index was written.
 // A folder's time tells of files that came, went or were replaced, as most editors
 // save; it costs one lstat a folder.

@@ -57,7 +57,7 @@ func (x *Index) Vocabulary(ctx context.Context, texts, groups []string, private 
 	st, err := x.mem.Written()
 	if err == nil {
 		err = store.Guard("count words", func() (err error) {
-			c := newCensus(newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now()), st, private)
+			c := newWordCounter(newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now()), st, private)
 			v, err = c.vocabulary(texts, groups)
 			return err
 		})
@@ -72,31 +72,34 @@ func (x *Index) Vocabulary(ctx context.Context, texts, groups []string, private 
 	return v, nil
 }
 
-// A census knows of every record where it stands.
-type census struct {
+// A wordCounter counts memories by scope and category.
+type wordCounter struct {
 	*searching
 	src        *store.State
 	stems      *document.Stemmer
 	known      map[string]Usage // by stem
 	scopes     []string
 	categories []string
-	scope      []int32   // of each record, in scopes; -1 for what is not counted
-	tags       [][]int32 // of each record, in categories
-	inScope    []int     // room to count
+	scope      []int32 // of each record, in scopes; -1 for what is not counted
+	tags       []int32 // of all records one after the other, in categories
+	tagsEnd    []int32 // of each record, where its tags end; one more at the beginning
+	inScope    []int   // room to count
 	inCategory []int
 	room       []int32
 	common     int // words of more memories tell nothing
 }
 
-func newCensus(s *searching, st *store.State, private bool) *census {
+func newWordCounter(s *searching, st *store.State, private bool) *wordCounter {
 	recs, hidden := st.Records(), st.Superseded()
-	c := &census{searching: s, src: st, stems: document.NewStemmer(s.x.lang), known: map[string]Usage{}, common: max(commonLeast, len(recs)/commonPart),
-		scope: make([]int32, len(recs)), tags: make([][]int32, len(recs))}
+	c := &wordCounter{
+		searching: s, src: st, stems: document.NewStemmer(s.x.lang), known: map[string]Usage{},
+		common: max(commonLeast, len(recs)/commonPart), scope: make([]int32, len(recs)), tagsEnd: make([]int32, len(recs)+1),
+	}
 	scopes, categories := map[string]int32{}, map[string]int32{}
 	folder, at := "", int32(-1)
 	for d := range recs {
 		r := &recs[d]
-		c.scope[d] = -1
+		c.scope[d], c.tagsEnd[d+1] = -1, int32(len(c.tags))
 		if r.Docs == 0 || !s.visible(r, hidden != nil && hidden[d]) || r.Flags&document.FlagPrivate != 0 && !private {
 			continue
 		}
@@ -105,11 +108,12 @@ func newCensus(s *searching, st *store.State, private bool) *census {
 			folder, at = dir, number(scopes, &c.scopes, vault.ScopeOf(r.Path))
 		}
 		c.scope[d] = at
-		for _, tag := range document.DecodeMeta(r.Meta).Categories {
-			if n := number(categories, &c.categories, tag); !slices.Contains(c.tags[d], n) {
-				c.tags[d] = append(c.tags[d], n)
+		document.EachCategory(r.Meta, func(tag string) {
+			if n := number(categories, &c.categories, tag); !slices.Contains(c.tagsOf(int32(d)), n) {
+				c.tags = append(c.tags, n)
+				c.tagsEnd[d+1]++
 			}
-		}
+		})
 	}
 	c.inScope, c.inCategory = make([]int, len(c.scopes)), make([]int, len(c.categories))
 	return c
@@ -126,23 +130,9 @@ func number(known map[string]int32, list *[]string, name string) int32 {
 	return n
 }
 
-func (c *census) vocabulary(texts, groups []string) (*Vocabulary, error) {
-	v := &Vocabulary{All: c.all(), Tagged: map[string]map[string]int{}, Words: make([][]Word, len(texts)), Groups: make([]Usage, len(groups))}
-	counts := make([]map[int32]int, len(c.scopes))
-	for d, tags := range c.tags {
-		for _, tag := range tags {
-			if counts[c.scope[d]] == nil {
-				counts[c.scope[d]] = map[int32]int{}
-			}
-			counts[c.scope[d]][tag]++
-		}
-	}
-	for at, tags := range counts {
-		named := make(map[string]int, len(tags))
-		for tag, n := range tags {
-			named[c.categories[tag]] = n
-		}
-		v.Tagged[c.scopes[at]] = named
+func (c *wordCounter) vocabulary(texts, groups []string) (*Vocabulary, error) {
+	v := &Vocabulary{
+		All: c.all(), Tagged: c.tagged(), Words: make([][]Word, len(texts)), Groups: make([]Usage, len(groups)),
 	}
 	var err error
 	for i, text := range texts {
@@ -158,8 +148,36 @@ func (c *census) vocabulary(texts, groups []string) (*Vocabulary, error) {
 	return v, nil
 }
 
+// tagged counts the memories of each scope by category.
+func (c *wordCounter) tagged() map[string]map[string]int {
+	out := make(map[string]map[string]int, len(c.scopes))
+	for _, name := range c.scopes {
+		out[name] = map[string]int{}
+	}
+	for d, at := range c.scope {
+		if at < 0 {
+			continue
+		}
+		for _, tag := range c.tagsOf(int32(d)) {
+			c.inCategory[tag]++
+		}
+		if d+1 < len(c.scope) && c.scope[d+1] == at {
+			continue // nearly always: a scope is a folder
+		}
+		for tag, n := range c.inCategory {
+			if n > 0 {
+				out[c.scopes[at]][c.categories[tag]] += n
+			}
+		}
+		clear(c.inCategory)
+	}
+	return out
+}
+
+func (c *wordCounter) tagsOf(doc int32) []int32 { return c.tags[c.tagsEnd[doc]:c.tagsEnd[doc+1]] }
+
 // words counts the words of one text.
-func (c *census) words(text string) (out []Word, err error) {
+func (c *wordCounter) words(text string) (out []Word, err error) {
 	err = c.each(text, func(word, stem string) error {
 		u, ok := c.known[stem]
 		if !ok {
@@ -179,7 +197,7 @@ func (c *census) words(text string) (out []Word, err error) {
 }
 
 // group counts the memories with any word of a text.
-func (c *census) group(text string) (Usage, error) {
+func (c *wordCounter) group(text string) (Usage, error) {
 	met := make([]bool, len(c.scope))
 	err := c.each(text, func(_, stem string) error {
 		if err := c.look(stem); err != nil {
@@ -197,14 +215,14 @@ func (c *census) group(text string) (Usage, error) {
 }
 
 // look brings the memories with a stem into the room.
-func (c *census) look(stem string) (err error) {
+func (c *wordCounter) look(stem string) (err error) {
 	c.room, err = c.src.Members(document.FieldBody, stem, c.common, c.room)
 	return err
 }
 
 // each calls f for the words of a text that not every text has, and their stems,
 // each stem once.
-func (c *census) each(text string, f func(word, stem string) error) (err error) {
+func (c *wordCounter) each(text string, f func(word, stem string) error) (err error) {
 	if err := context.Cause(c.ctx); err != nil {
 		return err
 	}
@@ -220,25 +238,25 @@ func (c *census) each(text string, f func(word, stem string) error) (err error) 
 	return err
 }
 
-func (c *census) all() Usage {
+func (c *wordCounter) all() Usage {
 	for d := range c.scope {
 		c.add(int32(d))
 	}
 	return c.sum()
 }
 
-func (c *census) add(doc int32) {
+func (c *wordCounter) add(doc int32) {
 	if c.scope[doc] < 0 {
 		return
 	}
 	c.inScope[c.scope[doc]]++
-	for _, tag := range c.tags[doc] {
+	for _, tag := range c.tagsOf(doc) {
 		c.inCategory[tag]++
 	}
 }
 
 // sum is what was added since it was last called.
-func (c *census) sum() Usage {
+func (c *wordCounter) sum() Usage {
 	out := Usage{Scopes: map[string]int{}, Categories: map[string]int{}}
 	for i, n := range c.inScope {
 		if n > 0 {

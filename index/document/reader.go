@@ -63,8 +63,8 @@ func (r *Reader) Take(n uint64) string {
 	return out
 }
 
-// String reads a string with its length in front.
-func (r *Reader) String() string { return r.Take(r.Uvarint()) }
+// Text reads a string with its length in front.
+func (r *Reader) Text() string { return r.Take(r.Uvarint()) }
 
 // Count reads a number of items of at least size bytes each, so that a wrong
 // one cannot ask for more memory than the file could describe.

@@ -168,6 +168,17 @@ func updatedOf(m vault.Memory) int64 {
 	return 0
 }
 
+// EachCategory calls f with the categories in a meta, in lower case.
+func EachCategory(s string, f func(string)) {
+	r := Reader{s: s}
+	r.Text()   // id
+	r.Text()   // kind
+	r.Varint() // updated
+	for n := r.Count(1); n > 0; n-- {
+		f(r.Text())
+	}
+}
+
 // DecodeMeta reads the meta of a record; what cannot be read is zero.
 func DecodeMeta(s string) Meta {
 	r := Reader{s: s}
@@ -176,13 +187,13 @@ func DecodeMeta(s string) Meta {
 
 // meta reads what encodeMeta wrote; a transcript has more behind it.
 func (r *Reader) meta() Meta {
-	m := Meta{ID: r.String(), Kind: r.String(), Updated: r.Varint()}
+	m := Meta{ID: r.Text(), Kind: r.Text(), Updated: r.Varint()}
 	for _, list := range []*[]string{&m.Categories, &m.Supersedes, &m.MayOutdate} {
 		for n := r.Count(1); n > 0; n-- {
-			*list = append(*list, r.String())
+			*list = append(*list, r.Text())
 		}
 	}
-	m.Source = r.String()
+	m.Source = r.Text()
 	return m
 }
 

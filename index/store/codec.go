@@ -188,7 +188,7 @@ func decodeManifest(file []byte) (*decoded, error) {
 			all.recs = append(all.recs, rec)
 		}
 		for n := r.Count(1); n > 0; n-- {
-			last[vault.Path(r.String())] = -1
+			last[vault.Path(r.Text())] = -1
 		}
 		if !r.Whole() {
 			return nil, errContents
@@ -250,7 +250,7 @@ func readRecords(r *document.Reader) []document.Record {
 	out := make([]document.Record, r.Count(document.HashSize+12))
 	for i := range out {
 		rec := &out[i]
-		rec.Path = vault.Path(r.String())
+		rec.Path = vault.Path(r.Text())
 		rec.Size, rec.MTime, rec.Identity = int64(r.Uvarint()), r.Varint(), r.Uvarint()
 		copy(rec.Hash[:], r.Take(document.HashSize))
 		if f := r.Take(1); f != "" {
@@ -260,7 +260,7 @@ func readRecords(r *document.Reader) []document.Record {
 		for j := range rec.Lens {
 			rec.Lens[j] = r.Uint32()
 		}
-		rec.Meta = r.String()
+		rec.Meta = r.Text()
 	}
 	return out
 }

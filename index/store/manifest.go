@@ -96,12 +96,15 @@ func (m *manifest) check() error {
 		}
 		seen[s.id] = make([]bool, s.docs)
 	}
+	var docs []bool // of the segment at hand
 	for i := range m.recs {
 		r := &m.recs[i]
 		if i > 0 && m.recs[i-1].Path >= r.Path {
 			return fmt.Errorf("manifest: order at %q: %w", r.Path, ErrDamaged)
 		}
-		docs := seen[r.Seg]
+		if i == 0 || m.recs[i-1].Seg != r.Seg {
+			docs = seen[r.Seg]
+		}
 		if r.Docs > 0 && uint64(r.Doc)+uint64(r.Docs) > uint64(len(docs)) {
 			return fmt.Errorf("manifest: documents of %q: %w", r.Path, ErrDamaged)
 		}

@@ -154,7 +154,11 @@ func (st *State) segment(s *Folder, info segmentInfo) (*segmentFile, error) {
 			}
 		}
 	}
-	return s.openSegment(st.stamp.gen, info)
+	f, err := s.openSegment(st.stamp.gen, info)
+	if err != nil {
+		return nil, err
+	}
+	return f, verify(f)
 }
 
 // renumber returns m without the segments of group and with their living

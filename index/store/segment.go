@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/RoaringBitmap/roaring"
 	segment "github.com/blugelabs/bluge_segment_api"
@@ -80,7 +81,7 @@ type segmentFile struct {
 // read: mapping costs page faults, reading costs memory that is ours alone.
 const mapAbove = 1 << 20
 
-// openSegment reads or maps a segment and verifies its checksum: Bluge computes garbage, or panics, from a single flipped bit.
+// openSegment reads or maps a segment, which is still to be verified.
 func (s *Folder) openSegment(gen string, info segmentInfo) (*segmentFile, error) {
 	f, fi, err := s.Root.OpenRegular(s.segmentPath(gen, info.id))
 	if err != nil {
@@ -107,10 +108,24 @@ func (s *Folder) openSegment(gen string, info segmentInfo) (*segmentFile, error)
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("segment %d: %w", info.id, err)
 	}
-	return out, Guard("verify segment", func() error {
-		if checksum(0, out.data) != info.crc {
-			return fmt.Errorf("segment %d: checksum: %w", info.id, ErrDamaged)
-		}
-		return nil
-	})
+	return out, nil
+}
+
+// verify checks the checksums of segments on all processors: Bluge computes garbage, or
+// panics, from a single flipped bit.
+func verify(list ...*segmentFile) error {
+	errs := make([]error, len(list))
+	var wg sync.WaitGroup
+	for i, f := range list {
+		wg.Go(func() {
+			errs[i] = Guard("verify segment", func() error {
+				if checksum(0, f.data) != f.info.crc {
+					return fmt.Errorf("segment %d: checksum: %w", f.info.id, ErrDamaged)
+				}
+				return nil
+			})
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }

@@ -67,6 +67,7 @@ func (st *State) open(s *Folder, reuse *State) error {
 	if st.byMessage {
 		o.layout = document.NewLayout(st.man.recs)
 	}
+	var unverified []*segmentFile
 	for _, info := range st.man.segs {
 		f := st.mem[info.id]
 		if f == nil {
@@ -79,8 +80,12 @@ func (st *State) open(s *Folder, reuse *State) error {
 			if f, err = s.openSegment(st.stamp.gen, info); err != nil {
 				return err
 			}
+			unverified = append(unverified, f)
 		}
 		o.segs = append(o.segs, f)
+	}
+	if err := verify(unverified...); err != nil {
+		return err
 	}
 	deleted := o.number(st.man)
 	snap, err := openBluge(o.segs, deleted)
