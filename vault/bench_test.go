@@ -56,7 +56,7 @@ func BenchmarkUpdate(b *testing.B) {
 			}
 			o.Hook = syncs.Hook
 			counted := f.OpenWith(o)
-			var each []float64 // some few commits gather packs as well
+			var each []float64 // some few commits merge packs as well
 			for i := range 9 {
 				was := syncs.Syncs()
 				update(b, counted, "notes/d000/n0.md", fmt.Sprintf("counted %d\n", i))

@@ -165,7 +165,7 @@ func crashOps() []crashOp {
 		{name: "deposit", prepare: plain, run: depositTalks},
 		{
 			// The write after which eight packs become one.
-			name: "gather", run: rememberOne,
+			name: "merge packs", run: rememberOne,
 			prepare: func(f *crashFixture) {
 				plain(f)
 				for len(packsIn(f.dir)) < 7 {

@@ -35,7 +35,7 @@ func TestRepackBesideWrites(t *testing.T) {
 			if repacks%4 == 3 {
 				args = []string{"gc", "-q", "--prune=now"}
 			}
-			// It may fail: a pack that it is about to read may have been gathered.
+			// It may fail: a pack that it is about to read may have been merged.
 			_, _ = vaulttest.Git(f.Dir, args...)
 			repacks++
 		}

@@ -9,6 +9,22 @@
 // and the git index are published under git's own <name>.lock files by rename,
 // and reflog lines are written.
 //
+// Four parts are here for speed alone, each measured in pairs on one busy
+// machine with two processors:
+//
+//   - packset.go: go-git reads the whole of every pack index, 4 ms and 0.7 MB for
+//     10,000 objects. Without it "stet log -n 1" takes 27 ms instead of 15 at 30,000
+//     objects, and "stet status" 1.7 instead of 1.5 times the processor time of
+//     "git status" at 10,000 files.
+//   - loose.go: the history of a file in a repository of 50,000 loose objects takes
+//     1.75 instead of 1.4 times "git log --follow".
+//   - raw.go: the same history takes 1.8 instead of 1.4 times, and 1.6 times as long in
+//     a packed repository.
+//   - mergepacks.go: "stet log" of 400 writes takes 16 s instead of 0.07 when each has
+//     left its pack.
+//
+// revision.go replaces go-git's Repository, which brings 3 MB of transports with it.
+//
 // A Repo is safe for concurrent use: go-git's storage is not, so one mutex
 // guards it.
 package gitstore

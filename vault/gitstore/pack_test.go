@@ -105,7 +105,7 @@ func TestDamagedPackIsNeverBelieved(t *testing.T) {
 	}
 }
 
-func TestGatherKeepsEveryObjectInFewPacks(t *testing.T) {
+func TestMergedPacksKeepEveryObjectInFewPacks(t *testing.T) {
 	t.Parallel()
 	r, dir := newRepo(t)
 	reader := openRepo(t, dir) // another process, with its own idea of the packs
@@ -123,7 +123,7 @@ func TestGatherKeepsEveryObjectInFewPacks(t *testing.T) {
 			objects.PutBlob([]byte("the same again")) // in many packs
 		}
 		flush(t, objects)
-		must(t, r.Gather("stet/tmp", "stet/lockmark"))
+		must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
 		most = max(most, len(packFiles(t, dir, ".pack")))
 		for _, id := range []ID{ids[i], ids[rng.IntN(len(ids))]} {
 			if _, err := reader.Blob(id); err != nil {
@@ -131,7 +131,7 @@ func TestGatherKeepsEveryObjectInFewPacks(t *testing.T) {
 			}
 		}
 	}
-	if most > 3*gatherAt {
+	if most > 3*mergeAt {
 		t.Errorf("up to %d packs at once", most)
 	}
 	again := openRepo(t, dir)
@@ -154,14 +154,14 @@ func TestAPackThatGoesBehindTheListIsNoticed(t *testing.T) {
 	t.Parallel()
 	r, dir := newRepo(t)
 	var ids []ID
-	for i := range gatherAt {
+	for i := range mergeAt {
 		objects := r.Stage()
 		ids = append(ids, objects.PutBlob(fmt.Append(nil, "text ", i)))
 		flush(t, objects)
 	}
 	reader := openRepo(t, dir)
 	reader.packs.list()
-	must(t, r.Gather("stet/tmp", "stet/lockmark"))
+	must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
 	if _, found := reader.packs.object(ids[0]); found || !reader.packs.gone {
 		t.Errorf("found %v, gone %v", found, reader.packs.gone)
 	}
@@ -176,7 +176,7 @@ func TestAPackThatGoesBehindTheListIsNoticed(t *testing.T) {
 	}
 }
 
-func TestGatherLeavesAloneWhatIsNotItsOwn(t *testing.T) {
+func TestMergePacksLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, dir string){
 		"kept packs": func(t *testing.T, dir string) {
@@ -186,7 +186,7 @@ func TestGatherLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 		},
 		"multi-pack-index": func(t *testing.T, dir string) { runGit(t, dir, "multi-pack-index", "write") },
 		"packs of git": func(t *testing.T, dir string) {
-			for i := range 2 * gatherAt {
+			for i := range 2 * mergeAt {
 				id := strings.TrimSpace(runGit(t, dir, "hash-object", "-w", filepath.Join(dir, ".git/HEAD")))
 				must(t, os.WriteFile(filepath.Join(dir, "x"), fmt.Append(nil, "of git ", i), 0o644))
 				other := strings.TrimSpace(runGit(t, dir, "hash-object", "-w", filepath.Join(dir, "x")))
@@ -214,14 +214,14 @@ func TestGatherLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, dir := newRepo(t)
-			for i := range 2 * gatherAt {
+			for i := range 2 * mergeAt {
 				objects := r.Stage()
 				objects.PutBlob(fmt.Append(nil, strings.Repeat("x", 100), i))
 				flush(t, objects)
 			}
 			prepare(t, dir)
 			before := packFiles(t, dir, "")
-			must(t, r.Gather("stet/tmp", "stet/lockmark"))
+			must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
 			if after := packFiles(t, dir, ""); strings.Join(after, " ") != strings.Join(before, " ") {
 				t.Errorf("before %d files, after %d", len(before), len(after))
 			}
@@ -245,7 +245,7 @@ func TestHalvesOfAPackGo(t *testing.T) {
 	}
 	// Killed between the two removals.
 	must(t, os.Rename(temp, idx))
-	must(t, r.Gather("stet/tmp", "stet/lockmark"))
+	must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
 	if left := packFiles(t, dir, ""); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -259,8 +259,8 @@ func TestHalvesOfAPackGo(t *testing.T) {
 	}
 }
 
-// TestGatherFailsSafe lets each step fail in turn: no object is ever missing.
-func TestGatherFailsSafe(t *testing.T) {
+// TestMergePacksFailsSafe lets each step fail in turn: no object is ever missing.
+func TestMergePacksFailsSafe(t *testing.T) {
 	t.Parallel()
 	for fail := 1; ; fail++ {
 		_, dir := newRepo(t)
@@ -270,7 +270,7 @@ func TestGatherFailsSafe(t *testing.T) {
 		r, err := Open(loc, noEnv, func(s durable.Step) error { return hook(s) })
 		must(t, err)
 		var ids []ID
-		for i := range gatherAt {
+		for i := range mergeAt {
 			objects := r.Stage()
 			ids = append(ids, objects.PutBlob(fmt.Append(nil, "text ", i)))
 			flush(t, objects)
@@ -281,12 +281,12 @@ func TestGatherFailsSafe(t *testing.T) {
 			}
 			return nil
 		}
-		err = r.Gather("stet/tmp", "stet/lockmark")
+		err = r.MergePacks("stet/tmp", "stet/lockmark")
 		hook = func(durable.Step) error { return nil }
 		if steps < fail {
 			must(t, err, r.Close())
 			if fail < 8 {
-				t.Fatalf("only %d steps: nothing was gathered", steps)
+				t.Fatalf("only %d steps: nothing was merged", steps)
 			}
 			return
 		}

@@ -61,7 +61,7 @@ const (
 	// the strictest systems give a process.
 	maxOpenPacks = 48
 	// smallIndex is up to where an index is kept in memory: the packs of single
-	// commits and what was gathered of them.
+	// commits and what was merged of them.
 	smallIndex = 256 << 10
 	// maxBases bounds the bytes of objects kept because deltas build on them.
 	maxBases = 8 << 20

@@ -193,7 +193,7 @@ func (r *Repo) abbreviated(digits string) (ID, error) {
 	for again := range 2 {
 		r.mu.Lock()
 		if again > 0 {
-			r.newPacks() // another process may have gathered them since
+			r.newPacks() // another process may have merged them since
 		}
 		hashes, err := r.storage.HashesWithPrefix(prefix)
 		r.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 //
 // All objects of a commit go into one pack. Loose files would cost a file, two
 // fsyncs and maybe a folder each, and git itself starts to mind at some
-// thousands of them; [Repo.Gather] keeps the packs few. An object that the
+// thousands of them; [Repo.MergePacks] keeps the packs few. An object that the
 // repository has already is written again: C git does not fsync what it
 // writes, and a power cut may leave it empty.
 type Flush struct {

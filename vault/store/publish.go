@@ -170,7 +170,7 @@ func (p *publication) run(ctx context.Context, why Description, stage Stage) (re
 			fmt.Sprintf("committed, but the working tree is not up to date: %v; the next stet command finishes", err))
 		return res, nil
 	}
-	if err := p.store.repo.Gather(p.store.tmp("."), p.mark); err != nil {
+	if err := p.store.repo.MergePacks(p.store.tmp("."), p.mark); err != nil {
 		res.Warnings = append(res.Warnings,
 			fmt.Sprintf("committed, but git's packs could not be merged: %v; the next write tries again", err))
 	}

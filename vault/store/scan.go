@@ -11,7 +11,6 @@ import (
 
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
-	"stet/vault/listing"
 )
 
 // A Scan compares the working tree with HEAD. The git index serves as a cache
@@ -40,7 +39,7 @@ type Scan struct {
 // Scan walks the working tree while it reads git's side: neither waits for the
 // other's processor. Of a file on disk seen is told, unless it is nil.
 func (s *Store) Scan(ctx context.Context, filter Filter, seen func(Path)) (*Scan, error) {
-	var files *listing.Of[walked]
+	var files *listing[walked]
 	var shut []Problem
 	var failed error
 	var walk sync.WaitGroup
@@ -215,12 +214,12 @@ func (sc *Scan) Tracked() iter.Seq2[Path, gitstore.TreeEntry] {
 }
 
 // compare goes through HEAD, git index and disk side by side.
-func (sc *Scan) compare(ctx context.Context, files *listing.Of[walked], seen func(Path)) error {
-	disk, done, total := files.Cursor(), 0, files.Len()
-	f, more := disk.Next()
+func (sc *Scan) compare(ctx context.Context, files *listing[walked], seen func(Path)) error {
+	disk, done, total := files.cursor(), 0, files.len()
+	f, more := disk.next()
 	take := func(x *pair) error {
 		err := sc.present(ctx, f, x, seen)
-		f, more = disk.Next()
+		f, more = disk.next()
 		done++
 		sc.store.Progress("reading", done, total)
 		return err

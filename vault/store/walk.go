@@ -7,7 +7,6 @@ import (
 	"stet/vault/durable"
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
-	"stet/vault/listing"
 )
 
 // A Filter says which files a walk lists.
@@ -28,7 +27,7 @@ func (s *Store) Walk(ctx context.Context, f Filter, under Path, denied func(Path
 	if err != nil {
 		return nil, nil, err
 	}
-	return found.Flat(), w.dirs, nil
+	return found.flat(), w.dirs, nil
 }
 
 // Unfinished are the files that a published commit changed and that this reader sees
@@ -51,7 +50,7 @@ type walked struct {
 	stat gitindex.Stat
 }
 
-func (s *Store) trackable(ctx context.Context, f Filter) (*listing.Of[walked], []Problem, error) {
+func (s *Store) trackable(ctx context.Context, f Filter) (*listing[walked], []Problem, error) {
 	w := &walker[walked]{store: s, ctx: ctx, filter: f,
 		take: func(p Path, e *durable.Entry) walked { return walked{p, gitStat(e)} }}
 	files, err := w.run("")

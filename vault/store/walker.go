@@ -11,7 +11,6 @@ import (
 
 	"stet/vault/durable"
 	"stet/vault/gitstore"
-	"stet/vault/listing"
 )
 
 // walker lists a tree with a few goroutines, one folder at a time each. It keeps
@@ -35,7 +34,7 @@ type walker[T any] struct {
 // a few more than the usual two to eight processors pay.
 const walkers = 8
 
-func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
+func (w *walker[T]) run(under Path) (*listing[T], error) {
 	ignore, err := w.store.repo.Ignore()
 	if err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func (w *walker[T]) run(under Path) (*listing.Of[T], error) {
 		return nil, err
 	}
 	w.slots = make(chan struct{}, walkers)
-	found := &listing.Of[T]{}
+	found := &listing[T]{}
 	w.list(dir, ignore, found)
 	w.wg.Wait()
 	if err := errors.Join(w.errs...); err != nil {
@@ -91,7 +90,7 @@ func readSmall(root *durable.Root, p string) ([]byte, error) {
 	return data, err
 }
 
-func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
+func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing[T]) {
 	if w.ctx.Err() != nil {
 		return
 	}
@@ -111,7 +110,7 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing.Of[T
 }
 
 // sift takes up the files of folder dir and returns how to go on to its folders.
-func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing.Of[T],
+func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing[T],
 ) (below []func()) {
 	if dir != "." && w.store.nested(in, dir) {
 		return nil
@@ -126,9 +125,9 @@ func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore
 		return nil
 	}
 	if slices.ContainsFunc(in, func(e durable.Entry) bool { return e.IsDir() }) {
-		slices.SortFunc(in, func(a, b durable.Entry) int { return listing.ByPath(a.Name, a.IsDir(), b.Name, b.IsDir()) })
+		slices.SortFunc(in, func(a, b durable.Entry) int { return byPath(a.Name, a.IsDir(), b.Name, b.IsDir()) })
 	}
-	into.Grow(len(in))
+	into.grow(len(in))
 	rules, paths := ignore.Below(trimSlash(w.store.prefix+at)), joined(at, in)
 	for i := range in {
 		e := &in[i]
@@ -144,13 +143,13 @@ func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore
 		}
 		if e.IsDir() {
 			if w.filter.Enter(p) && !w.hides(rules, p, true) {
-				sub := into.Folder()
+				sub := into.folder()
 				below = append(below, func() { w.descend(string(p), ignore, sub) })
 			}
 			continue
 		}
 		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && !w.hides(rules, p, false) {
-			into.Add(w.take(p, e))
+			into.add(w.take(p, e))
 		}
 	}
 	if dir != "." {
@@ -198,7 +197,7 @@ func (w *walker[T]) rules(at string, in []durable.Entry, ignore *gitstore.Ignore
 
 // descend lists a folder in a goroutine of its own while there is a free slot,
 // else at once.
-func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing.Of[T]) {
+func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing[T]) {
 	select {
 	case w.slots <- struct{}{}:
 		w.wg.Go(func() {

@@ -1,4 +1,4 @@
-package listing_test
+package store
 
 import (
 	"io/fs"
@@ -7,12 +7,10 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"stet/vault/listing"
 )
 
-// walk lists a folder of a file system as a listing.
-func walk(t *testing.T, files fs.FS, dir string, into *listing.Of[string]) {
+// listFolder lists a folder of a file system as a listing.
+func listFolder(t *testing.T, files fs.FS, dir string, into *listing[string]) {
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -23,12 +21,12 @@ func walk(t *testing.T, files fs.FS, dir string, into *listing.Of[string]) {
 			t.Fatal(err)
 		}
 	}
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return listing.ByPath(a.Name(), a.IsDir(), b.Name(), b.IsDir()) })
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return byPath(a.Name(), a.IsDir(), b.Name(), b.IsDir()) })
 	for _, info := range infos {
 		if p := path.Join(dir, info.Name()); info.IsDir() {
-			walk(t, files, p, into.Folder())
+			listFolder(t, files, p, into.folder())
 		} else {
-			into.Add(p)
+			into.add(p)
 		}
 	}
 }
@@ -46,15 +44,15 @@ func TestAListingIsInPathOrderThoughFoldersAreListedAlone(t *testing.T) {
 		for _, p := range paths {
 			files[p] = &fstest.MapFile{}
 		}
-		var l listing.Of[string]
-		walk(t, files, ".", &l)
+		var l listing[string]
+		listFolder(t, files, ".", &l)
 		slices.SortFunc(paths, strings.Compare)
-		if got := l.Flat(); !slices.Equal(got, paths) || l.Len() != len(paths) {
-			t.Errorf("%d files, in this order: %q, want %q", l.Len(), got, paths)
+		if got := l.flat(); !slices.Equal(got, paths) || l.len() != len(paths) {
+			t.Errorf("%d files, in this order: %q, want %q", l.len(), got, paths)
 		}
 		var one []string
-		for c := l.Cursor(); ; {
-			p, ok := c.Next()
+		for c := l.cursor(); ; {
+			p, ok := c.next()
 			if !ok {
 				break
 			}

@@ -17,24 +17,24 @@ import (
 	"stet/vault/durable"
 )
 
-// Every commit brings a small pack. As soon as gatherAt of them have about the
-// same size they become one, so that n commits leave some gatherAt·log(n) packs
+// Every commit brings a small pack. As soon as mergeAt of them have about the
+// same size they become one, so that n commits leave some mergeAt·log(n) packs
 // and each object is copied log(n) times: tiered compaction, as in a
-// log-structured merge tree (O'Neil et al., 1996). At maxGathered a pack is left
+// log-structured merge tree (O'Neil et al., 1996). At maxMerged a pack is left
 // for "git gc", which starts by itself at gc.autoPackLimit (50) of them.
 const (
-	gatherAt    = 8
-	smallest    = 64 << 10 // bytes; each tier is gatherAt times the one below
-	maxGathered = 4 << 20
+	mergeAt   = 8
+	smallest  = 64 << 10 // bytes; each tier is mergeAt times the one below
+	maxMerged = 4 << 20
 )
 
-// Gather puts small packs together that hold no deltas: stet's own. Nothing is done once git keeps a list of its packs
+// MergePacks puts small packs together that hold no deltas: stet's own. Nothing is done once git keeps a list of its packs
 // (multi-pack-index). The
 // caller holds the vault lock and gives a folder in the repository's root for
 // unfinished files, and the lock mark. Objects are durable in the new pack before an old one goes,
 // and the order of removal leaves no moment at which one can be read from
 // neither. Cost: nothing but a look at the folder in all but one call in eight.
-func (r *Repo) Gather(tmp string, mark Mark) error {
+func (r *Repo) MergePacks(tmp string, mark Mark) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	packs, err := r.smallPacks(mark)
@@ -47,8 +47,8 @@ func (r *Repo) Gather(tmp string, mark Mark) error {
 	}
 	packs = slices.DeleteFunc(packs, func(p smallPack) bool { return !r.looksOurs(p) })
 	if n := due(packs); n > 0 {
-		if err := r.gather(tmp, packs[:n]); err != nil {
-			return fmt.Errorf("gather packs: %w", err)
+		if err := r.merge(tmp, packs[:n]); err != nil {
+			return fmt.Errorf("merge packs: %w", err)
 		}
 	}
 	return nil
@@ -57,12 +57,12 @@ func (r *Repo) Gather(tmp string, mark Mark) error {
 // due says how many packs, sorted by size, are to become one.
 func due(packs []smallPack) int {
 	n, from := 0, 0
-	for tier := int64(smallest); tier <= maxGathered; tier *= gatherAt {
+	for tier := int64(smallest); tier <= maxMerged; tier *= mergeAt {
 		to := from
 		for to < len(packs) && packs[to].size < tier {
 			to++
 		}
-		if to-from >= gatherAt || n > 0 && to-from == gatherAt-1 { // the one from below is the eighth
+		if to-from >= mergeAt || n > 0 && to-from == mergeAt-1 { // the one from below is the eighth
 			n = to
 		}
 		from = to
@@ -97,7 +97,7 @@ type smallPack struct {
 	size int64
 }
 
-// smallPacks lists the packs that may be gathered. An index without its pack,
+// smallPacks lists the packs that may be merged. An index without its pack,
 // which a killed process leaves, is removed: git publishes the pack first.
 func (r *Repo) smallPacks(mark Mark) ([]smallPack, error) {
 	names, err := r.root.Names(packDir)
@@ -131,9 +131,9 @@ func (r *Repo) smallPacks(mark Mark) ([]smallPack, error) {
 			if err := r.root.Remove("object", packDir+"/"+name+".idx"); err != nil {
 				return nil, err
 			}
-		case len(parts) >= gatherAt && slices.Equal(exts, []string{"idx", "pack"}): // neither kept nor promised
+		case len(parts) >= mergeAt && slices.Equal(exts, []string{"idx", "pack"}): // neither kept nor promised
 			info, err := r.root.Lstat(packDir + "/" + name + ".pack")
-			if err == nil && info.Size() < maxGathered {
+			if err == nil && info.Size() < maxMerged {
 				packs = append(packs, smallPack{name, info.Size()})
 			}
 		}
@@ -152,8 +152,8 @@ func (r *Repo) DropHalf(temp string) error {
 	return r.root.Remove("object", packDir+"/"+name+".pack")
 }
 
-// gather writes the objects of old packs into a new one and removes the old.
-func (r *Repo) gather(tmp string, old []smallPack) (err error) {
+// merge writes the objects of old packs into a new one and removes the old.
+func (r *Repo) merge(tmp string, old []smallPack) (err error) {
 	image, old, err := r.join(old)
 	if err != nil || len(old) < 2 {
 		return err
@@ -197,11 +197,11 @@ func (r *Repo) join(old []smallPack) (packImage, []smallPack, error) {
 	var taken []smallPack
 	count, seen := 0, map[ID]bool{}
 	for _, p := range old {
-		data, _, err := r.root.ReadFile(packDir+"/"+p.name+".pack", maxGathered)
+		data, _, err := r.root.ReadFile(packDir+"/"+p.name+".pack", maxMerged)
 		if err != nil {
 			return packImage{}, nil, err
 		}
-		index, _, err := r.root.ReadFile(packDir+"/"+p.name+".idx", maxGathered)
+		index, _, err := r.root.ReadFile(packDir+"/"+p.name+".idx", maxMerged)
 		if err != nil {
 			return packImage{}, nil, err
 		}
