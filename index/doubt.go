@@ -50,7 +50,7 @@ func (h *Hit) doubt(doubts map[string]Doubt) {
 // Pending counts the live memories that a model is still to finish, as the index was last
 // written; 0 where there is no index.
 func (x *Index) Pending() (n int) {
-	st, err := x.mem.Written()
+	st, err := x.notes.Written()
 	if err != nil {
 		return 0
 	}
@@ -72,7 +72,7 @@ func (x *Index) Doubted(ctx context.Context, id string) *Doubt {
 	if x.glance(ctx) != nil {
 		return nil
 	}
-	st, err := x.mem.Written()
+	st, err := x.notes.Written()
 	if err != nil {
 		return nil
 	}

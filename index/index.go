@@ -17,11 +17,13 @@ import (
 // An Index answers searches over one vault. It is safe for concurrent use, by
 // any number of goroutines and processes.
 type Index struct {
-	src       Source
-	o         Options
-	lang      *document.Language
-	mem, talk *store.Index
-	meaning   *semantics // nil unless an embedder is configured
+	src  Source
+	o    Options
+	lang *document.Language
+	// notes has one document for each file, messages one for each message of a transcript.
+	// Messages are many and short: among notes they would bend the weight of every word.
+	notes, messages *store.Index
+	meaning         *semantics // nil unless an embedder is configured
 }
 
 // Open prepares the index of src. It is cheap and touches nothing: files are
@@ -41,14 +43,16 @@ func Open(src Source, o Options) (*Index, error) {
 	po := store.Options{Now: o.Now, Logger: o.Logger, Progress: o.Progress, Hook: o.Hook, ReadOnly: o.ReadOnly}
 	return &Index{
 		src: src, o: o, lang: lang,
-		mem:     store.New(src, po, lang, dir, false),
-		talk:    store.New(src, po, lang, filepath.Join(dir, "talk"), true),
-		meaning: newMeaning(src, o, filepath.Join(dir, "vectors")),
+		notes:    store.New(src, po, lang, dir, false),
+		messages: store.New(src, po, lang, filepath.Join(dir, "talk"), true),
+		meaning:  newMeaning(src, o, filepath.Join(dir, "vectors")),
 	}, nil
 }
 
 // Close lets go of the index folders. Searches that are running finish.
-func (x *Index) Close() error { return errors.Join(x.mem.Close(), x.talk.Close(), x.meaning.close()) }
+func (x *Index) Close() error {
+	return errors.Join(x.notes.Close(), x.messages.Close(), x.meaning.close())
+}
 
 // CatchUp brings the index up to date with the files on disk. A writer in
 // another process is no error: it does the same work. Without one the errors
@@ -111,9 +115,9 @@ func (x *Index) Check(ctx context.Context) ([]vault.Problem, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	mem, err := x.mem.Check()
-	talk, terr := x.talk.Check()
-	return append(mem, talk...), errors.Join(err, terr)
+	problems, err := x.notes.Check()
+	more, merr := x.messages.Check()
+	return append(problems, more...), errors.Join(err, merr)
 }
 
 // Refresh brings the named paths up to date and looks at no other: files are
@@ -125,20 +129,20 @@ func (x *Index) Refresh(ctx context.Context, paths []vault.Path, files []vault.F
 	if x.o.ReadOnly {
 		return store.Stats{}, nil
 	}
-	mem, talk := divide(store.InOrder(files))
-	notes, sessions := make([]vault.Path, 0, len(paths)), []vault.Path(nil)
+	notes, sessions := divide(store.InOrder(files))
+	var notePaths, sessionPaths []vault.Path
 	for _, p := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		if vault.ClassOf(p) == vault.ClassSession {
-			sessions = append(sessions, p)
+			sessionPaths = append(sessionPaths, p)
 		} else {
-			notes = append(notes, p)
+			notePaths = append(notePaths, p)
 		}
 	}
 	for _, r := range []struct {
 		part  *store.Index
 		paths []vault.Path
 		files []vault.File
-	}{{x.mem, notes, mem}, {x.talk, sessions, talk}} {
+	}{{x.notes, notePaths, notes}, {x.messages, sessionPaths, sessions}} {
 		if len(r.paths) == 0 || len(r.files) == 0 && !r.part.Exists() {
 			continue
 		}
@@ -161,12 +165,12 @@ func (x *Index) Refresh(ctx context.Context, paths []vault.Path, files []vault.F
 // both does one thing to each part and adds up what it did. Where there are
 // no transcripts and never were, there is no index of them.
 func (x *Index) both(files []vault.File, f func(*store.Index, []vault.File) (store.Stats, error)) (store.Stats, error) {
-	mem, talk := divide(files)
-	sum, err := f(x.mem, mem)
-	if err != nil || len(talk) == 0 && !x.talk.Exists() {
+	notes, sessions := divide(files)
+	sum, err := f(x.notes, notes)
+	if err != nil || len(sessions) == 0 && !x.messages.Exists() {
 		return sum, err
 	}
-	more, err := f(x.talk, talk)
+	more, err := f(x.messages, sessions)
 	sum.Added += more.Added
 	sum.Changed += more.Changed
 	sum.Removed += more.Removed
@@ -177,7 +181,7 @@ func (x *Index) both(files []vault.File, f func(*store.Index, []vault.File) (sto
 }
 
 // divide sorts files, which are in path order, into those of the two parts.
-func divide(files []vault.File) (mem, talk []vault.File) {
+func divide(files []vault.File) (notes, sessions []vault.File) {
 	first, last := -1, 0
 	for i := range files {
 		if vault.ClassOf(files[i].Path) == vault.ClassSession {
@@ -190,13 +194,13 @@ func divide(files []vault.File) (mem, talk []vault.File) {
 	if first < 0 {
 		return files, nil
 	}
-	mem = append(make([]vault.File, 0, len(files)-1), files[:first]...)
+	notes = append(make([]vault.File, 0, len(files)-1), files[:first]...)
 	for _, f := range files[first:last] {
 		if vault.ClassOf(f.Path) == vault.ClassSession {
-			talk = append(talk, f)
+			sessions = append(sessions, f)
 		} else {
-			mem = append(mem, f)
+			notes = append(notes, f)
 		}
 	}
-	return append(mem, files[last:]...), talk
+	return append(notes, files[last:]...), sessions
 }

@@ -203,8 +203,8 @@ func (x *Index) embedAll(ctx context.Context, files []vault.File, stats *store.S
 	if x.meaning == nil {
 		return nil
 	}
-	mem, _ := divide(files)
-	st, _, _, err := x.mem.Fresh(ctx, mem)
+	notes, _ := divide(files)
+	st, _, _, err := x.notes.Fresh(ctx, notes)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Liken
 	if err := x.glance(ctx); err != nil {
 		return nil, err
 	}
-	st, err := x.mem.Written()
+	st, err := x.notes.Written()
 	if err != nil {
 		return nil, nil // nothing is indexed yet
 	}
@@ -142,7 +142,7 @@ func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []s
 
 // stored answers from the index as it was last written.
 func (s *searching) stored(limit int) (out []vault.Path, err error) {
-	st, err := s.x.mem.Written()
+	st, err := s.x.notes.Written()
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (s *searching) stored(limit int) (out []vault.Path, err error) {
 	})
 	runtime.KeepAlive(st)
 	if err != nil && s.ctx.Err() == nil {
-		s.x.mem.Distrust(err)
+		s.x.notes.Distrust(err)
 	}
 	return out, err
 }
@@ -170,7 +170,7 @@ func (x *Index) glance(ctx context.Context) error {
 	if x.o.ReadOnly {
 		return nil
 	}
-	st, err := x.mem.Written()
+	st, err := x.notes.Written()
 	if err != nil {
 		return nil // there is no index yet, or none to be used: a search makes one
 	}

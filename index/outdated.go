@@ -88,8 +88,8 @@ func (x *Index) Outdated(ctx context.Context) (*Outdated, error) {
 		return nil, fmt.Errorf("outdated turns: %w", err)
 	}
 	s := newSearching(ctx, x, Query{}, x.o.Now())
-	mem, talk := divide(files)
-	err = s.outdated(mem, talk)
+	notes, sessions := divide(files)
+	err = s.outdated(notes, sessions)
 	return s.res.Outdated, err
 }
 
@@ -101,29 +101,29 @@ type caughtUp struct {
 
 // fresh brings a part up to date, once for each search.
 func (s *searching) fresh(x *store.Index, files []vault.File) (*store.State, error) {
-	if x == s.x.mem && s.memory != nil {
+	if x == s.x.notes && s.memory != nil {
 		return s.memory.st, s.memory.err
 	}
 	st, n, rebuilt, err := x.Fresh(s.ctx, files)
 	s.res.Indexed += n
 	s.res.Rebuilt = cmp.Or(s.res.Rebuilt, rebuilt)
-	if x == s.x.mem {
+	if x == s.x.notes {
 		s.memory = &caughtUp{st, err}
 	}
 	return st, err
 }
 
-// outdated fills in what is outdated of the conversations in talk. Without memories, or
+// outdated fills in what is outdated of the conversations in sessions. Without memories, or
 // without conversations, it costs nothing.
-func (s *searching) outdated(mem, talk []vault.File) error {
+func (s *searching) outdated(notes, sessions []vault.File) error {
 	memory := func(f vault.File) bool {
 		class := vault.ClassOf(f.Path)
 		return class == vault.ClassMemory || class == vault.ClassArchive
 	}
-	if len(talk) == 0 || !slices.ContainsFunc(mem, memory) {
+	if len(sessions) == 0 || !slices.ContainsFunc(notes, memory) {
 		return nil
 	}
-	st, err := s.fresh(s.x.mem, mem)
+	st, err := s.fresh(s.x.notes, notes)
 	if err == nil {
 		s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.named)
 		runtime.KeepAlive(st)
@@ -132,7 +132,7 @@ func (s *searching) outdated(mem, talk []vault.File) error {
 	if err := context.Cause(s.ctx); err != nil {
 		return err
 	}
-	if st, err = s.scan(mem, false); err != nil {
+	if st, err = s.scan(notes, false); err != nil {
 		return err
 	}
 	s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.named)

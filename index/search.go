@@ -27,8 +27,8 @@ const (
 func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	began := x.o.Now()
 	var wg sync.WaitGroup
-	wg.Go(x.mem.Warm) // beside the walk, which mostly waits for the system
-	wg.Go(x.talk.Warm)
+	wg.Go(x.notes.Warm) // beside the walk, which mostly waits for the system
+	wg.Go(x.messages.Warm)
 	var denied []vault.Path
 	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true, Denied: func(p vault.Path, _ error) { denied = append(denied, p) }})
 	wg.Wait()
@@ -52,20 +52,20 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 // indexed answers from the two indexes.
 func (s *searching) indexed(files []vault.File) (err error) {
 	x := s.x
-	mem, talk := divide(files)
+	notes, sessions := divide(files)
 	if wantsMem, wantsTalk := s.wants(); wantsTalk {
 		s.apart = wantsMem
-		if err := s.outdated(mem, talk); err != nil {
+		if err := s.outdated(notes, sessions); err != nil {
 			return err
 		}
-		if len(talk) > 0 || x.talk.Exists() {
-			err = s.run(x.talk, talk, s.talkAnswer)
+		if len(sessions) > 0 || x.messages.Exists() {
+			err = s.run(x.messages, sessions, s.talkAnswer)
 		}
 		if wantsMem && err == nil {
-			err = s.run(x.mem, mem, s.answer)
+			err = s.run(x.notes, notes, s.answer)
 		}
 	} else {
-		err = s.run(x.mem, mem, s.answer)
+		err = s.run(x.notes, notes, s.answer)
 	}
 	return err
 }
@@ -98,17 +98,17 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 }
 
 // wants says which parts of the index the query is about.
-func (s *searching) wants() (mem, talk bool) {
-	mem, talk = len(s.q.Class) == 0, len(s.q.Class) == 0
+func (s *searching) wants() (notes, sessions bool) {
+	notes, sessions = len(s.q.Class) == 0, len(s.q.Class) == 0
 	for _, c := range s.q.Class {
-		mem, talk = mem || c != vault.ClassSession, talk || c == vault.ClassSession
+		notes, sessions = notes || c != vault.ClassSession, sessions || c == vault.ClassSession
 	}
 	in := s.parsed.Classes()
 	if len(in) == 0 {
-		return mem, talk
+		return notes, sessions
 	}
-	return mem && slices.ContainsFunc(in, func(c string) bool { return c != string(vault.ClassSession) }),
-		talk && slices.Contains(in, string(vault.ClassSession))
+	return notes && slices.ContainsFunc(in, func(c string) bool { return c != string(vault.ClassSession) }),
+		sessions && slices.Contains(in, string(vault.ClassSession))
 }
 
 // run tries the index and then the files.
@@ -129,7 +129,7 @@ func (s *searching) run(x *store.Index, files []vault.File, answer func(query.So
 		s.res.Degraded = reason(err)
 		s.x.o.Logger.Warn("search index not used", "reason", err)
 	}
-	if st, err = s.scan(files, x == s.x.talk); err != nil {
+	if st, err = s.scan(files, x == s.x.messages); err != nil {
 		return err
 	}
 	return s.on(st, answer)

@@ -54,7 +54,7 @@ const usageWords = 100
 // last written: ask Nearby first. Private memories count only where private is set.
 // Cost: the number of memories, once for all texts.
 func (x *Index) Vocabulary(ctx context.Context, texts, groups []string, private bool) (v *Vocabulary, err error) {
-	st, err := x.mem.Written()
+	st, err := x.notes.Written()
 	if err == nil {
 		err = store.Guard("count words", func() (err error) {
 			c := newWordCounter(newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now()), st, private)
@@ -62,7 +62,7 @@ func (x *Index) Vocabulary(ctx context.Context, texts, groups []string, private 
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			x.mem.Distrust(err)
+			x.notes.Distrust(err)
 		}
 	}
 	runtime.KeepAlive(st)

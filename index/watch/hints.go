@@ -15,10 +15,10 @@ type hints struct {
 	wake chan struct{} // holds one token when there is something new
 
 	mu      sync.Mutex
-	index   pile // to be indexed
-	quiet   pile // to be committed
-	git     bool // git's folder changed
-	config  bool // the vault's configuration changed
+	index   debouncer // to be indexed
+	quiet   debouncer // to be committed
+	git     bool      // git's folder changed
+	config  bool      // the vault's configuration changed
 	trouble []Event
 	failed  error // the source can report no more
 }
@@ -26,10 +26,10 @@ type hints struct {
 func newHints(now func() time.Time, s Subject) *hints {
 	return &hints{
 		now: now, wake: make(chan struct{}, 1),
-		index: pile{wait: s.Debounce, most: latest, limit: manyPaths},
+		index: debouncer{wait: s.Debounce, most: latest, limit: manyPaths},
 		// A path costs some 100 bytes, so even the limit is small; beyond it
 		// nothing is committed before everything is quiet.
-		quiet: pile{wait: s.Quiet, limit: 32 * manyPaths, group: 3 * s.Quiet},
+		quiet: debouncer{wait: s.Quiet, limit: 32 * manyPaths, group: 3 * s.Quiet},
 	}
 }
 

@@ -12,24 +12,22 @@ import (
 	"stet/vault/durable"
 )
 
-// Options are what a part needs of its surroundings, as in [Options].
+// Options wire an index to its surroundings.
 type Options struct {
-	Now      func() time.Time
-	Logger   *slog.Logger
-	Progress func(vault.Event)
-	Hook     durable.Hook
-	ReadOnly bool
+	Now      func() time.Time  // required
+	Logger   *slog.Logger      // required
+	Progress func(vault.Event) // told about long work; may be nil
+	Hook     durable.Hook      // sees every mutating step; for tests
+	ReadOnly bool              // nothing is written
 }
 
-// New prepares the index in a folder. It touches nothing.
+// New prepares the index in folder dir: of files, or of their messages. It touches nothing.
 func New(src document.FileReader, o Options, lang *document.Language, dir string, byMessage bool) *Index {
 	return &Index{src: src, o: o, lang: lang, dir: dir, byMessage: byMessage}
 }
 
-// An Index is one of the two indexes of a vault, each in a folder and with
-// statistics of its own: mem has one document per file, talk one per message
-// of a transcript. Messages are many and short; among notes they would drown
-// the notes and bend the weight of every word.
+// An Index is a search index in a folder. It is safe for concurrent use, by any number of
+// goroutines and processes.
 type Index struct {
 	src       document.FileReader
 	o         Options
@@ -45,7 +43,10 @@ type Index struct {
 }
 
 func (x *Index) builder(nextSeg uint64, done func(int)) *builder {
-	return &builder{src: x.src, now: x.o.Now, split: splitter(x.byMessage), lang: x.lang, nextSeg: nextSeg, done: done, out: segfile.NewWriter()}
+	return &builder{
+		src: x.src, now: x.o.Now, split: splitter(x.byMessage), lang: x.lang, nextSeg: nextSeg, done: done,
+		out: segfile.NewWriter(),
+	}
 }
 
 // A splitFunc takes a file apart into documents and the record for them.

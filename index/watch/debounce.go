@@ -6,9 +6,9 @@ import (
 	"stet/vault"
 )
 
-// A pile holds paths that changed, until each has been left alone for a while.
+// A debouncer holds paths that changed, until each has been left alone for a while.
 // Too many of them become one entry for everything.
-type pile struct {
+type debouncer struct {
 	wait  time.Duration // since the last change
 	most  time.Duration // since the first, whatever comes after it; 0 = no bound
 	limit int           // of paths
@@ -40,7 +40,7 @@ func (s span) with(now time.Time) span {
 }
 
 // add notes that p changed.
-func (p *pile) add(path vault.Path, now time.Time) {
+func (p *debouncer) add(path vault.Path, now time.Time) {
 	if p.at == nil {
 		p.at = map[vault.Path]span{}
 	}
@@ -54,25 +54,25 @@ func (p *pile) add(path vault.Path, now time.Time) {
 }
 
 // addAll notes that anything may have changed.
-func (p *pile) addAll(now time.Time) {
+func (p *debouncer) addAll(now time.Time) {
 	p.all = p.all.with(now)
 	p.heard(p.all)
 }
 
-func (p *pile) heard(s span) {
+func (p *debouncer) heard(s span) {
 	if s.last.After(p.newest) {
 		p.newest = s.last
 	}
 	p.sooner(p.due(s))
 }
 
-func (p *pile) sooner(t time.Time) {
+func (p *debouncer) sooner(t time.Time) {
 	if p.bound.IsZero() || t.Before(p.bound) {
 		p.bound = t
 	}
 }
 
-func (p *pile) due(s span) time.Time {
+func (p *debouncer) due(s span) time.Time {
 	t := s.last.Add(p.wait)
 	if end := s.first.Add(p.most); p.most > 0 && end.Before(t) {
 		return end
@@ -80,8 +80,8 @@ func (p *pile) due(s span) time.Time {
 	return t
 }
 
-// next is a time at which to call take; ok is false for an empty pile.
-func (p *pile) next() (t time.Time, ok bool) {
+// next is a time at which to call take; ok is false for an empty debouncer.
+func (p *debouncer) next() (t time.Time, ok bool) {
 	t = p.bound
 	if together, end := p.newest.Add(p.wait), p.bound.Add(p.group); t.Before(together) {
 		t = together
@@ -93,7 +93,7 @@ func (p *pile) next() (t time.Time, ok bool) {
 }
 
 // take removes what is due and returns it; all means everything.
-func (p *pile) take(now time.Time) (paths []vault.Path, all bool, since time.Time) {
+func (p *debouncer) take(now time.Time) (paths []vault.Path, all bool, since time.Time) {
 	if next, ok := p.next(); !ok || now.Before(next) {
 		return nil, false, time.Time{}
 	}
@@ -121,7 +121,7 @@ func (p *pile) take(now time.Time) (paths []vault.Path, all bool, since time.Tim
 }
 
 // has reports whether path, or a folder above it, is waiting.
-func (p *pile) has(path vault.Path) bool {
+func (p *debouncer) has(path vault.Path) bool {
 	if !p.all.none() {
 		return true
 	}
@@ -137,7 +137,7 @@ func (p *pile) has(path vault.Path) bool {
 }
 
 // size counts what is waiting; everything counts as one.
-func (p *pile) size() int {
+func (p *debouncer) size() int {
 	n := len(p.at)
 	if !p.all.none() {
 		n++

@@ -17,7 +17,7 @@ func at(ms int) time.Time {
 
 func TestAPathIsTakenWhenItHasBeenLeftAlone(t *testing.T) {
 	t.Parallel()
-	p := pile{wait: 100 * time.Millisecond, limit: 10}
+	p := debouncer{wait: 100 * time.Millisecond, limit: 10}
 	p.add("a.md", at(0))
 	p.add("b.md", at(60))
 	p.add("a.md", at(90)) // again
@@ -40,7 +40,7 @@ func TestAPathIsTakenWhenItHasBeenLeftAlone(t *testing.T) {
 
 func TestAPathThatNeverRestsIsTakenAtLast(t *testing.T) {
 	t.Parallel()
-	p := pile{wait: 100 * time.Millisecond, most: 300 * time.Millisecond, limit: 10}
+	p := debouncer{wait: 100 * time.Millisecond, most: 300 * time.Millisecond, limit: 10}
 	for ms := 0; ms < 300; ms += 20 {
 		p.add("a.md", at(ms))
 		if got, _, _ := p.take(at(ms)); len(got) != 0 {
@@ -54,7 +54,7 @@ func TestAPathThatNeverRestsIsTakenAtLast(t *testing.T) {
 
 func TestTooManyPathsBecomeEverything(t *testing.T) {
 	t.Parallel()
-	p := pile{wait: 100 * time.Millisecond, limit: 3}
+	p := debouncer{wait: 100 * time.Millisecond, limit: 3}
 	for i := range 4 {
 		p.add(vault.Path(fmt.Sprintf("%d.md", i)), at(i))
 	}
@@ -73,7 +73,7 @@ func TestTooManyPathsBecomeEverything(t *testing.T) {
 
 func TestEditsMadeTogetherAreTakenTogether(t *testing.T) {
 	t.Parallel()
-	p := pile{wait: 100 * time.Millisecond, group: 300 * time.Millisecond, limit: 10}
+	p := debouncer{wait: 100 * time.Millisecond, group: 300 * time.Millisecond, limit: 10}
 	p.add("a.md", at(0))
 	p.add("b.md", at(90))
 	if got, _, _ := p.take(at(150)); len(got) != 0 {
@@ -97,7 +97,7 @@ func TestEditsMadeTogetherAreTakenTogether(t *testing.T) {
 
 func TestAFolderThatWaitsHoldsWhatIsInIt(t *testing.T) {
 	t.Parallel()
-	p := pile{wait: time.Second, limit: 10}
+	p := debouncer{wait: time.Second, limit: 10}
 	p.add("x/y", at(0))
 	for path, want := range map[vault.Path]bool{"x/y": true, "x/y/z/a.md": true, "x/yy": false, "x/a.md": false, "x": false} {
 		if p.has(path) != want {
@@ -108,10 +108,10 @@ func TestAFolderThatWaitsHoldsWhatIsInIt(t *testing.T) {
 
 // Whatever is added comes out, never before its wait is over, and next never
 // lies behind the moment at which something is due.
-func TestNothingIsLostInAPile(t *testing.T) {
+func TestTheDebouncerLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		p := pile{
+		p := debouncer{
 			wait: time.Duration(rapid.IntRange(1, 50).Draw(t, "wait")) * time.Millisecond, limit: rapid.IntRange(1, 4).Draw(t, "limit"),
 			most:  time.Duration(rapid.IntRange(0, 90).Draw(t, "most")) * time.Millisecond,
 			group: time.Duration(rapid.IntRange(0, 90).Draw(t, "group")) * time.Millisecond,
@@ -160,7 +160,7 @@ func TestNothingIsLostInAPile(t *testing.T) {
 			take()
 		}
 		if len(owed) > 0 || p.size() > 0 {
-			t.Fatalf("left over: %v, %d in the pile", owed, p.size())
+			t.Fatalf("left over: %v, %d in the debouncer", owed, p.size())
 		}
 	})
 }
