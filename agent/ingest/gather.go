@@ -23,6 +23,7 @@ type gatherer struct {
 	voc      *index.Vocabulary       // of what is stored, nil before it is needed
 	earlier  batch                   // notes of the same call
 	kept     *keeping                // holds new notes while the model is asked; nil for none
+	counted  *counts                 // of the words of all notes; nil before, or where that failed
 	warnings []string
 }
 
@@ -53,14 +54,7 @@ type draft struct {
 
 // judge lets the rules decide about one note.
 func (d *gatherer) judge(dr *draft) error {
-	n := &dr.note
-	text := n.Text
-	switch {
-	case n.Blank:
-		text = n.Title
-	case n.Form != nil:
-		text = string(markdown.Parse(n.Form).Body())
-	}
+	n, text := &dr.note, textOf(dr.note)
 	dr.memory = d.memory(noteID(dr.i), text, n.Title, n.Scope)
 	dr.memory.Authority, dr.memory.When = d.authority(), n.Created
 	near, err := d.candidates(dr, text)
@@ -83,6 +77,17 @@ func (d *gatherer) judge(dr *draft) error {
 	return err
 }
 
+// textOf is what a note says.
+func textOf(n vault.Note) string {
+	switch {
+	case n.Blank:
+		return n.Title
+	case n.Form != nil:
+		return string(markdown.Parse(n.Form).Body())
+	}
+	return n.Text
+}
+
 // memory is a text of whoever writes, as the rules see it.
 func (d *gatherer) memory(id, text, title, scope string) encode.Memory {
 	m := encode.Memory{ID: id, Text: text, Title: title, Scope: scope}
@@ -99,7 +104,8 @@ func storedMemory(m vault.Memory) encode.Memory {
 
 // decide is what the rules say of a note beside stored memories and earlier notes.
 func (d *gatherer) decide(m encode.Memory, near, earlier []encode.Memory) (plan encode.Plan, err error) {
-	plan = encode.Decide(m, slices.Concat(near, earlier), encode.Corpus{})
+	corpus := d.counted.corpus(near)
+	plan = encode.Decide(m, slices.Concat(near, earlier), corpus)
 	if m.Authority >= encode.Statement || !supersedes(plan) {
 		return plan, nil
 	}
@@ -108,7 +114,7 @@ func (d *gatherer) decide(m encode.Memory, near, earlier []encode.Memory) (plan 
 			return plan, err
 		}
 	}
-	return encode.Decide(m, slices.Concat(near, earlier), encode.Corpus{}), nil
+	return encode.Decide(m, slices.Concat(near, earlier), corpus), nil
 }
 
 func supersedes(plan encode.Plan) bool {

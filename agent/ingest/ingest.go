@@ -85,6 +85,10 @@ func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 	drafts := make([]*draft, len(notes))
 	for i, n := range notes {
 		drafts[i] = &draft{i: i, note: n}
+	}
+	// Where words cannot be counted every word is a rare one; [gatherer.file] says why.
+	d.counted, _ = d.countWords(drafts)
+	for i := range drafts {
 		if err := d.judge(drafts[i]); err != nil {
 			return nil, err
 		}

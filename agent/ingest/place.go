@@ -24,25 +24,18 @@ type Placing struct {
 // file gives places to the notes that no model places, but nothing that was given.
 func (d *gatherer) file(drafts []*draft) error {
 	var open []*draft
-	var texts, groups []string
-	group := map[string]int{} // of a topic
 	for _, dr := range drafts {
-		if dr.plan.Duplicate != nil || !d.unplaced(dr) {
-			continue
-		}
-		open = append(open, dr)
-		texts = append(texts, dr.note.Title+"\n"+dr.memory.Text)
-		for _, t := range place.Topics(dr.note.Title, dr.memory.Text) {
-			if _, known := group[t.Name]; !known {
-				group[t.Name] = len(groups)
-				groups = append(groups, t.Words)
-			}
+		if dr.plan.Duplicate == nil && d.unplaced(dr) {
+			open = append(open, dr)
 		}
 	}
 	if len(open) == 0 {
 		return nil
 	}
-	voc, err := d.find.Vocabulary(d.ctx, texts, groups, d.authority() > encode.Inference)
+	c, err := d.counted, error(nil)
+	if c == nil {
+		c, err = d.countWords(open)
+	}
 	if err != nil {
 		if cause := context.Cause(d.ctx); cause != nil {
 			return cause
@@ -52,11 +45,11 @@ func (d *gatherer) file(drafts []*draft) error {
 		}
 		return nil
 	}
-	known := place.Learn(usable(place.Usage(voc.All)), voc.Tagged)
-	for i, dr := range open {
-		q := d.asked(dr, voc.Words[i])
+	known := place.Learn(usable(place.Usage(c.All)), c.Tagged)
+	for _, dr := range open {
+		q := d.asked(dr, c.Words[c.text[dr.i]])
 		for _, t := range place.Topics(q.Title, q.Text) {
-			q.Topics = append(q.Topics, place.Word{Text: t.Name, Usage: place.Usage(voc.Groups[group[t.Name]])})
+			q.Topics = append(q.Topics, place.Word{Text: t.Name, Usage: place.Usage(c.Groups[c.group[t.Name]])})
 		}
 		if err := d.fileOne(dr, known.Place(q)); err != nil {
 			return err
