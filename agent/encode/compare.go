@@ -1,180 +1,138 @@
 package encode
 
 import (
+	"math"
 	"slices"
-	"unicode"
-	"unicode/utf8"
+	"strings"
 )
 
-// These compare what somebody else, a model, says of two texts with the texts
-// themselves. They err on the side of no: then nothing is lost.
+// A pairing is a stored memory beside a new one, with which of their words are the same.
+type pairing struct {
+	o, n   *reading
+	same   [][]bool  // word of o by word of n
+	oHit   []bool    // words of o that n has
+	nHit   []bool    // words of n that o has
+	oW, nW []float64 // weights of the words, by how rare they are in the vault
+}
 
-// Related reports whether a new text could have to do with a stored one: they give a
-// value to the same attribute of the same, one tells of a change of what the other
-// says, or they share half of the words of the shorter one.
-func Related(text, stored string) bool {
-	n, o := clausesOf(text), clausesOf(stored)
-	if keyed(n, o) {
+func pair(o, n *reading, c Corpus) *pairing {
+	p := &pairing{o: o, n: n, oHit: make([]bool, len(o.words)), nHit: make([]bool, len(n.words))}
+	cells := make([]bool, len(o.words)*len(n.words))
+	for i := range o.words {
+		row := cells[i*len(n.words) : (i+1)*len(n.words)]
+		p.same = append(p.same, row)
+		for j := range n.words {
+			if sameWord(&o.words[i], &n.words[j]) {
+				row[j], p.oHit[i], p.nHit[j] = true, true, true
+			}
+		}
+	}
+	p.oW, p.nW = weights(o.words, c), weights(n.words, c)
+	return p
+}
+
+// rareShare is the share of a vault's memories up to which a word is rare, and
+// commonShare the one from which it says as little as it can.
+const (
+	rareShare   = 0.01
+	commonShare = 0.2
+	leastVault  = 50 // memories; what a smaller vault repeats says little
+)
+
+// weights are what words count for, less where a vault has them often.
+func weights(words []word, c Corpus) []float64 {
+	out := make([]float64, len(words))
+	for i := range words {
+		out[i] = words[i].weight
+		if c.Count == nil || c.Total < leastVault || out[i] == 0 || words[i].number {
+			continue
+		}
+		if share := float64(c.Count(Stem(words[i].fold))) / float64(c.Total); share > rareShare {
+			out[i] *= max(0.3, 1-0.7*math.Log(share/rareShare)/math.Log(commonShare/rareShare))
+		}
+	}
+	return out
+}
+
+// sameWord reports whether two words are one, or forms of one.
+func sameWord(a, b *word) bool {
+	if a.who != "" || b.who != "" {
+		return a.who == b.who
+	}
+	if a.stem == b.stem || a.fold == b.fold {
 		return true
 	}
-	x, y := contents(n), contents(o)
-	if len(x) > len(y) {
-		x, y = y, x
-	}
-	both := len(x) - missing(x, y)
-	return both >= 2 && 2*both >= len(x)
-}
-
-// Keyed is [Related] without the words: it is what no measure of likeness sees.
-func Keyed(text, stored string) bool { return keyed(clausesOf(text), clausesOf(stored)) }
-
-// SameKind reports whether two texts name things of one kind, as two databases.
-func SameKind(a, b string) bool {
-	kind := func(text string) string {
-		for _, c := range clausesOf(text) {
-			if class, _, _, _ := find(products(), c.words); class != "" {
-				return class
-			}
-		}
-		return ""
-	}
-	k := kind(a)
-	return k != "" && k == kind(b)
-}
-
-func keyed(n, o []*clause) bool {
-	for _, a := range n {
-		for _, b := range o {
-			if sharesSlot(a, b) || changes(a, b) || changes(b, a) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func sharesSlot(a, b *clause) bool {
-	s, t := a.current(), b.current()
-	return s != nil && t != nil && s.attribute == t.attribute && sameOwner(s.owner, t.owner)
-}
-
-// changes reports whether a tells of the end of something that b names.
-func changes(a, b *clause) bool {
-	ch := a.change()
-	if ch == nil {
+	if a.number || b.number || a.weight == 0 || b.weight == 0 || a.name && b.name {
 		return false
 	}
-	for _, words := range [][]word{ch.from, ch.what} {
-		if s := stems(words); len(s) > 0 && subset(s, stems(b.words)) {
-			return true
+	x, y := a.stem, b.stem
+	k := 0
+	for k < len(x) && k < len(y) && x[k] == y[k] {
+		k++
+	}
+	longest, shortest := max(len(x), len(y)), min(len(x), len(y))
+	return k >= 5 && 5*k >= 3*longest || k == shortest && shortest >= 4 && longest-shortest <= 4 && !a.name && !b.name
+}
+
+// cover is the share of the weight of some words of o that some words of n have; 0
+// where they have no weight.
+func (p *pairing) coverO(ids []int, in func(i int) bool) float64 {
+	return covered(ids, p.oW, in)
+}
+
+func covered(ids []int, weight []float64, has func(i int) bool) float64 {
+	var all, got float64
+	for _, i := range ids {
+		all += weight[i]
+		if weight[i] > 0 && has(i) {
+			got += weight[i]
 		}
 	}
-	return false
-}
-
-// SaysSame reports whether a stored text says everything that a new one says, so
-// that the new one need not be stored.
-func SaysSame(stored, text string) bool {
-	n, o := read(Memory{Text: text}), read(Memory{Text: stored})
-	if n.hasCode() || o.hasCode() {
-		return n.norm == o.norm
+	if all == 0 {
+		return 0
 	}
-	named := names(n.clauses, o.clauses)
-	return holds(o.clauses, n.clauses) && subsequence(fixed(n.clauses, named), fixed(o.clauses, named)) && denials(o.clauses) == denials(n.clauses) && !qualified(n, o) && asked(o.clauses) == asked(n.clauses)
+	return got / all
 }
 
-// holds reports whether in has every word of what that says something, and every
-// value.
-func holds(in, what []*clause) bool {
-	want := contents(what)
-	return len(want) > 0 && subset(want, contents(in)) && subset(fixed(what, nil), fixed(in, nil))
+// inO and inN report whether a word is among some words of the other text.
+func (p *pairing) inN(ids []int) func(int) bool {
+	return func(i int) bool { return slices.ContainsFunc(ids, func(j int) bool { return p.same[i][j] }) }
 }
 
-// fixed are the words of some clauses that cannot be said otherwise, in order:
-// numbers, addresses and names.
-func fixed(clauses []*clause, names map[string]bool) []string {
+func (p *pairing) inO(ids []int) func(int) bool {
+	return func(j int) bool { return slices.ContainsFunc(ids, func(i int) bool { return p.same[i][j] }) }
+}
+
+func any01(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (r *reading) has(ids []int, f func(w *word) bool) bool {
+	return slices.ContainsFunc(ids, func(i int) bool { return f(&r.words[i]) })
+}
+
+func (r *reading) isSelf(ids []int) bool {
+	return r.has(ids, func(w *word) bool { return w.class&(self|userWord) != 0 })
+}
+
+func (r *reading) filter(ids []int, f func(i int) bool) []int {
+	var out []int
+	for _, i := range ids {
+		if f(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// folds joins some words.
+func (r *reading) folds(ids []int) string {
 	var out []string
-	for _, c := range clauses {
-		for _, w := range c.words {
-			switch n := number(w.fold); {
-			case n != "":
-				out = append(out, n)
-			case names[w.stem], w.value() && !capital(w):
-				out = append(out, w.stem)
-			}
-		}
+	for _, i := range ids {
+		out = append(out, r.words[i].fold)
 	}
-	return out
-}
-
-// names are the stems that somewhere begin with a capital letter although they do
-// not begin a sentence.
-func names(texts ...[]*clause) map[string]bool {
-	out := map[string]bool{}
-	for _, clauses := range texts {
-		for _, c := range clauses {
-			for _, w := range c.words {
-				if capital(w) && w.value() && w.content() {
-					out[w.stem] = true
-				}
-			}
-		}
-	}
-	return out
-}
-
-func capital(w word) bool {
-	r, _ := utf8.DecodeRuneInString(w.raw)
-	return unicode.IsUpper(r)
-}
-
-// contents are the different stems of what clauses say.
-func contents(clauses []*clause) []string {
-	var out []string
-	for _, c := range clauses {
-		for _, s := range stems(c.words) {
-			if !slices.Contains(out, s) {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
-}
-
-func folded(clauses []*clause) []string {
-	var out []string
-	for _, c := range clauses {
-		for _, w := range c.words {
-			out = append(out, w.fold)
-		}
-	}
-	return out
-}
-
-func missing(want, have []string) int {
-	n := 0
-	for _, s := range want {
-		if !slices.Contains(have, s) {
-			n++
-		}
-	}
-	return n
-}
-
-func denials(clauses []*clause) int {
-	n := 0
-	for _, c := range clauses {
-		n += negations(c)
-	}
-	return n
-}
-
-func asked(clauses []*clause) int {
-	n := 0
-	for _, c := range clauses {
-		if c.question {
-			n++
-		}
-	}
-	return n
+	return strings.Join(out, " ")
 }

@@ -6,7 +6,7 @@ import (
 	"stet/agent/encode"
 )
 
-func TestRelated(t *testing.T) {
+func TestKeyed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b string
@@ -15,13 +15,12 @@ func TestRelated(t *testing.T) {
 		{"We switched to MySQL", "We use PostgreSQL", true},
 		{"Ann moved to Basel.", "Ann lives in Bern and works at Nordlicht.", true},
 		{"My phone number is 555 0177.", "My phone number is 555 0134.", true},
-		{"The bakery by the station closes at noon.", "The bakery by the river closes at six.", true},
 		{"Her phone number is 555 0177.", "The cellar key hangs by the door.", false},
 		{"The lift is slow on Mondays.", "We use PostgreSQL", false},
 		{"", "We use PostgreSQL", false},
 	} {
-		if got := encode.Related(c.a, c.b); got != c.want {
-			t.Errorf("Related(%q, %q) = %v", c.a, c.b, got)
+		if got := encode.Keyed(c.a, c.b) || encode.SameKind(c.a, c.b); got != c.want {
+			t.Errorf("Keyed(%q, %q) = %v", c.a, c.b, got)
 		}
 	}
 }

@@ -22,9 +22,11 @@ func without(o *reading, dead []*clause) (string, bool) {
 		in := o.clauses[i:j]
 		i = j
 		killed := len(in) - len(slices.DeleteFunc(slices.Clone(in), isDead))
-		// "It is fast." behind what is gone is about what is gone.
-		if killed == len(in) || after && bare(in[0]) {
-			edits, after = append(edits, line(o.Text, in[0].sentence)), true
+		if after && o.dependent(in[0]) {
+			return "", false // "It is fast." is about what is gone
+		}
+		if killed == len(in) {
+			edits, after = append(edits, line(o.Text, o.spans[in[0].sentence])), true
 			continue
 		}
 		after = false
@@ -32,7 +34,7 @@ func without(o *reading, dead []*clause) (string, bool) {
 		if killed == 0 {
 			continue
 		}
-		more, ok := inSentence(o.Text, in, isDead)
+		more, ok := o.inSentence(in, isDead)
 		if !ok {
 			return "", false
 		}
@@ -52,8 +54,8 @@ type edit struct {
 
 // line cuts a sentence out: with its list mark and its line, when it is all that
 // stands there.
-func line(text string, s span) edit {
-	from, to := s.from, s.to
+func line(text string, s Span) edit {
+	from, to := s.From, s.To
 	start := strings.LastIndexByte(text[:from], '\n') + 1
 	end := len(text)
 	if i := strings.IndexByte(text[to:], '\n'); i >= 0 {
@@ -69,29 +71,39 @@ func line(text string, s span) edit {
 	return edit{from, to, ""}
 }
 
-func inSentence(text string, in []*clause, dead func(*clause) bool) ([]edit, bool) {
+// dependent reports whether a clause cannot be read without the one before it.
+func (r *reading) dependent(c *clause) bool {
+	w := &r.words[c.a]
+	return c.lent || c.verb >= c.b || w.class&(deny|prep|and) != 0 && w.class&det == 0 || w.class&third != 0 && !articles()[w.fold] ||
+		c.cues&(cueExcept|cueAlso|cueInstead) != 0 || len(own(c)) == 0
+}
+
+func (r *reading) inSentence(in []*clause, dead func(*clause) bool) ([]edit, bool) {
 	if !dead(in[0]) {
 		var out []edit
 		for k := 1; k < len(in); k++ {
-			if dead(in[k]) {
+			switch {
+			case dead(in[k]):
 				out = append(out, edit{in[k-1].to, in[k].to, ""})
+			case dead(in[k-1]) && r.dependent(in[k]):
+				return nil, false
 			}
 		}
 		return out, true
 	}
 	k := slices.IndexFunc(in, func(c *clause) bool { return !dead(c) })
+	first := in[k]
 	if slices.ContainsFunc(in[k:], dead) {
 		return nil, false
 	}
-	first := in[k]
-	switch {
-	case !first.lent:
-		r, n := utf8.DecodeRuneInString(text[first.from:])
-		return []edit{{in[0].from, first.from + n, string(unicode.ToUpper(r))}}, true
-	case len(in[0].subject) == 0 || in[0].verb < 0:
+	if first.lent && first.verb == first.a && len(own(in[0])) > 0 && k == 1 {
+		return []edit{{r.words[in[0].verb].from, first.from, ""}}, true // "Ann lives in Bern and works at Acme"
+	}
+	if r.dependent(first) {
 		return nil, false
 	}
-	return []edit{{in[0].words[in[0].verb].from, first.from, ""}}, true
+	c, n := utf8.DecodeRuneInString(r.Text[first.from:])
+	return []edit{{in[0].from, first.from + n, string(unicode.ToUpper(c))}}, true
 }
 
 // apply makes edits that are in order and do not overlap.

@@ -6,94 +6,67 @@ import (
 	"strings"
 )
 
-// A reading is a memory with what the rules see in it.
-type reading struct {
-	Memory
-	clauses []*clause
-	norm    string // its words, folded, without punctuation
-	said    []sentence
+// A reader has read the new memory and remembers what it read of each stored one.
+type reader struct {
+	n      *reading
+	claims []*claim // of the clauses of n, nil for none that can prove something
+	corpus Corpus
+	olds   []*stored
 }
 
-// A sentence is one with all its words.
-type sentence struct {
-	words    []word
-	question bool
+type stored struct {
+	*reading
+	claims []*claim
 }
 
-func read(m Memory) *reading {
-	r := &reading{Memory: m, clauses: clausesOf(m.Text)}
-	var b strings.Builder
-	for _, s := range sentences(m.Text) {
-		words, question := wordsOf(m.Text, s.from, s.to), strings.ContainsAny(m.Text[s.from:s.to], "?？")
-		r.said = append(r.said, sentence{words, question})
-		b.WriteString(folds(words))
-		if question {
-			b.WriteByte('?')
-		}
-		b.WriteByte('\n')
-	}
-	r.norm = strings.TrimSpace(b.String())
-	if strings.Contains(m.Text, "```") || strings.Contains(m.Text, "~~~") {
-		r.norm = strings.Join(strings.Fields(m.Text), " ") // code counts letter by letter
-	}
-	return r
-}
-
-// hasCode keeps texts that differ in a code block from being called the same.
-func (r *reading) hasCode() bool {
-	return strings.Contains(r.Text, "```") || strings.Contains(r.Text, "~~~")
-}
+// mostFlags bounds how many stored memories one new one may flag.
+const mostFlags = 3
 
 // Decide says what becomes of m beside the stored memories. Their order does not
 // matter. A stored memory with the id of m is not looked at. The corpus says how rare
 // the words are that two memories share.
-func Decide(m Memory, stored []Memory, _ Corpus) Plan {
-	n := read(m)
+func Decide(m Memory, stored []Memory, c Corpus) Plan {
+	r := &reader{n: read(m), corpus: c}
+	r.claims = r.n.proving()
 	var plan Plan
-	var found []Verdict
-	var olds []*reading
 	for _, s := range stored {
 		if s.ID == m.ID && m.ID != "" {
 			continue
 		}
-		o := read(s)
-		olds = append(olds, o)
-		if d := duplicateOf(n, o); d != nil && d.Kind == Supersede {
-			d.Old, d.Said, d.Was = s.ID, strings.TrimSpace(m.Text), strings.TrimSpace(s.Text)
-			if m.Authority >= s.Authority && !older(n, o) {
-				found = append(found, *d)
-			}
-			continue
-		} else if d != nil {
+		o := r.add(s)
+		if d := duplicate(r.n, o.reading); d != nil {
 			d.Old = s.ID
 			if plan.Duplicate == nil || better(*d, *plan.Duplicate) {
 				plan.Duplicate = d
 			}
-			continue
-		}
-		if v := judge(n, o); v != nil {
-			v.Old = s.ID
-			found = append(found, *v)
 		}
 	}
 	if plan.Duplicate != nil {
 		return plan
 	}
-	for _, v := range rebuttals(n, olds) {
-		if !slices.ContainsFunc(found, func(f Verdict) bool { return f.Old == v.Old || f.Said == v.Said }) {
-			found = append(found, v)
-		}
-	}
-	slices.SortFunc(found, func(a, b Verdict) int { return cmp.Compare(a.Old, b.Old) })
-	plan.Verdicts = found
+	plan.Verdicts = r.verdicts()
 	return plan
 }
 
-func duplicateOf(n, o *reading) *Verdict {
-	if (n.hasCode() || o.hasCode()) && n.norm != o.norm {
+func (r *reader) add(m Memory) *stored {
+	o := &stored{reading: read(m)}
+	for _, c := range o.clauses {
+		o.claims = append(o.claims, o.claim(c).settled())
+	}
+	r.olds = append(r.olds, o)
+	return o
+}
+
+// proving are the claims of a new memory; none where it asks, supposes or quotes.
+func (r *reading) proving() []*claim {
+	if r.all&(cueAsk|cueMaybe|cueSaid) != 0 || strings.ContainsAny(r.Text, "\"“”„«»?") {
 		return nil
 	}
-	return duplicate(n, o)
+	var out []*claim
+	for _, c := range r.clauses {
+		out = append(out, r.claim(c))
+	}
+	return out
 }
 
 // better orders verdicts: the surer first, then by id, so that the order in which
@@ -105,50 +78,54 @@ func better(a, b Verdict) bool {
 	return a.Old < b.Old
 }
 
-// judge compares two texts clause by clause. The clauses of the old one that are
-// no longer true go; what else it says stays.
-func judge(n, o *reading) *Verdict {
-	var best *Verdict
-	var dead []*clause
-	for _, oc := range o.clauses {
-		var worst *Verdict
-		for _, nc := range n.clauses {
-			v := n.clauseVerdict(nc, oc)
-			if v == nil {
-				continue
+func (r *reader) verdicts() []Verdict {
+	var out, flags []Verdict
+	for _, o := range r.olds {
+		v := r.judge(o)
+		switch {
+		case v == nil:
+		case v.Kind == Flag:
+			flags = append(flags, *v)
+		default:
+			out = append(out, *v)
+		}
+	}
+	slices.SortFunc(flags, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.Old, b.Old))
+	})
+	out = append(out, flags[:min(mostFlags, len(flags))]...)
+	slices.SortFunc(out, func(a, b Verdict) int { return cmp.Compare(a.Old, b.Old) })
+	return out
+}
+
+// judge says what the new memory makes of a stored one, nil for nothing.
+func (r *reader) judge(o *stored) *Verdict {
+	if v := r.proven(o); v != nil {
+		return v
+	}
+	if older(r.n, o.reading) || len(r.n.clauses) == 0 {
+		return nil
+	}
+	if v := r.denied(o.reading); v != nil {
+		return v
+	}
+	return cmp.Or(r.likely(o.reading), r.likened(o))
+}
+
+// likenedAt is the probability of what [claim.likens] finds.
+const likenedAt = 0.75
+
+// likened flags a stored memory by the form of two claims.
+func (r *reader) likened(o *stored) *Verdict {
+	for i, n := range r.claims {
+		for k, c := range o.claims {
+			if n != nil && c != nil && n.likens(c) && sameScope(r.n.Scope, o.Scope) {
+				said := r.n.string(r.n.clauses[i])
+				return &Verdict{Kind: Flag, Old: o.ID, Rule: ruleRestated, Confidence: likenedAt, Said: said, Was: o.string(o.clauses[k]), Why: []Reason{{Feature: ruleRestated, Words: said}}}
 			}
-			v.Said, v.Was = nc.String(), oc.String()
-			if worst == nil || v.Confidence > worst.Confidence {
-				worst = v
-			}
-		}
-		if worst == nil {
-			continue
-		}
-		if worst.Kind == Supersede {
-			dead = append(dead, oc)
-		}
-		if best == nil || rank(worst) > rank(best) {
-			best = worst
 		}
 	}
-	if best == nil || best.Kind != Supersede {
-		return best
-	}
-	if n.Authority < o.Authority || older(n, o) {
-		best.Kind, best.Confidence = Conflict, min(best.Confidence, 0.7)
-		return best
-	}
-	rest, ok := without(o, dead)
-	if !ok {
-		best.Kind, best.Confidence = Conflict, min(best.Confidence, 0.7)
-		return best
-	}
-	best.Rest = rest
-	for _, c := range dead {
-		best.Gone = append(best.Gone, c.String())
-	}
-	return best
+	return nil
 }
 
 // older reports whether what is new here was true before what is stored.
@@ -156,9 +133,96 @@ func older(n, o *reading) bool {
 	return !n.When.IsZero() && !o.When.IsZero() && n.When.Before(o.When)
 }
 
-func rank(v *Verdict) float64 {
-	if v.Kind == Supersede {
-		return 1 + v.Confidence
+// proven removes the clauses of a stored memory that the new one proves untrue.
+func (r *reader) proven(o *stored) *Verdict {
+	var dead []*clause
+	var first *proof
+	for k, c := range o.clauses {
+		for i, n := range r.claims {
+			if n == nil || o.claims[k] == nil || !sameScope(r.n.Scope, o.Scope) {
+				continue
+			}
+			p := proves(n, o.claims[k], r.n.clauses[i])
+			if p == nil || p.sole && r.others(o, k) {
+				continue
+			}
+			dead = append(dead, c)
+			if first == nil {
+				first = p
+			}
+			break
+		}
 	}
-	return v.Confidence
+	if first == nil {
+		return nil
+	}
+	v := &Verdict{Kind: Supersede, Old: o.ID, Rule: first.rule, Confidence: 0.95, Said: r.n.string(first.said), Was: o.string(dead[0]), Why: []Reason{{Feature: first.rule, Words: r.n.string(first.said)}}}
+	rest, ok := without(o.reading, dead)
+	if !ok || r.n.Authority < o.Authority || older(r.n, o.reading) {
+		v.Kind, v.Confidence = Conflict, 0.7
+		return v
+	}
+	v.Rest = rest
+	for _, c := range dead {
+		v.Gone = append(v.Gone, o.string(c))
+	}
+	return v
+}
+
+// sameScope reports whether two memories speak of one place: a narrower scope never
+// touches what a wider one says.
+func sameScope(n, o string) bool {
+	n, o = strings.Trim(n, "/"), strings.Trim(o, "/")
+	return n == o || n == ""
+}
+
+// others reports whether another stored clause gives the same owner a value of the same
+// kind.
+func (r *reader) others(o *stored, k int) bool {
+	of := o.claims[k].of()
+	for _, other := range r.olds {
+		for i, c := range other.claims {
+			if c != nil && c.of() == of && c.value != o.claims[k].value && (other != o || i != k) && (other == o || sameScope(r.n.Scope, other.Scope)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// denied is a conflict: one clause says what the other denies, in the same words.
+func (r *reader) denied(o *reading) *Verdict {
+	if !sameScope(r.n.Scope, o.Scope) {
+		return nil
+	}
+	for _, d := range r.n.clauses {
+		a := r.n.saying(union(d.subject, indices(d.a, d.b)))
+		for _, c := range o.clauses {
+			b := o.saying(union(c.subject, indices(c.a, c.b)))
+			if (a.denials+b.denials)%2 == 0 || len(a.contents) < 2 || len(a.contents) != len(b.contents) || missing(a.contents, b.contents) > 0 ||
+				!slices.Equal(a.fixed, b.fixed) || a.turns != b.turns || (c.cues|d.cues)&(cueAsk|cueMaybe|cuePlan|cueSaid|cueOnce|cuePast|cueExcept) != 0 {
+				continue
+			}
+			return &Verdict{Kind: Conflict, Old: o.ID, Rule: ruleNegation, Confidence: 0.8, Said: r.n.string(d), Was: o.string(c)}
+		}
+	}
+	return nil
+}
+
+// likely flags a stored memory of which the scorer takes a clause for untrue now.
+func (r *reader) likely(o *reading) *Verdict {
+	m := scorer()
+	p := pair(o, r.n, r.corpus)
+	var best *view
+	var most float64
+	for _, c := range o.clauses {
+		v := p.features(c)
+		if s := m.score(v.out); best == nil || s > most {
+			best, most = v, s
+		}
+	}
+	if best == nil || m.probability(most) < m.flag {
+		return nil
+	}
+	return &Verdict{Kind: Flag, Old: o.ID, Rule: ruleScorer, Confidence: m.probability(most), Said: r.n.string(best.d), Was: o.string(best.c), Why: m.why(best)}
 }

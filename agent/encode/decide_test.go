@@ -9,9 +9,21 @@ import (
 // pair is a stored text and a new one.
 type pair struct{ old, now string }
 
+func said(text string) encode.Memory {
+	return encode.Memory{ID: "new", Text: text, Authority: encode.Statement}
+}
+
+func stored(texts ...string) []encode.Memory {
+	var out []encode.Memory
+	for i, text := range texts {
+		out = append(out, encode.Memory{ID: string(rune('a' + i)), Text: text, Authority: encode.Statement})
+	}
+	return out
+}
+
 // verdict is what the rules say of a pair, "" for nothing.
 func verdict(p pair) (encode.Kind, encode.Verdict) {
-	plan := encode.Decide(encode.Memory{ID: "new", Text: p.now, Authority: encode.Statement}, []encode.Memory{{ID: "old", Text: p.old, Authority: encode.Statement}}, encode.Corpus{})
+	plan := encode.Decide(said(p.now), stored(p.old), encode.Corpus{})
 	switch {
 	case plan.Duplicate != nil:
 		return encode.Duplicate, *plan.Duplicate
@@ -21,209 +33,237 @@ func verdict(p pair) (encode.Kind, encode.Verdict) {
 	return "", encode.Verdict{}
 }
 
-func check(t *testing.T, want encode.Kind, pairs []pair) {
-	t.Helper()
-	for _, p := range pairs {
-		got, v := verdict(p)
-		if got != want {
-			t.Errorf("%q, then %q: got %q by %s %.2f, want %q", p.old, p.now, got, v.Rule, v.Confidence, want)
-			continue
-		}
-		if sure := v.Confidence >= encode.Sure; (got == encode.Supersede || got == encode.Duplicate) && !sure || got == encode.Conflict && sure {
-			t.Errorf("%q, then %q: %s with a confidence of %.2f", p.old, p.now, got, v.Confidence)
+// Each rule of proof, by what it proves.
+func TestProof(t *testing.T) {
+	t.Parallel()
+	for rule, pairs := range map[string][]pair{
+		"explicit-change@2": {
+			{"I live in Berlin.", "I moved from Berlin to Munich."},
+			{"I live in Prague", "Last month I moved from Prague to Berlin."},
+			{"We use npm.", "We switched from npm to pnpm in March."},
+			{"We use PostgreSQL.", "We migrated from PostgreSQL to MySQL."},
+			{"We use Redis.", "We replaced Redis with RabbitMQ."},
+			{"The user uses vim.", "I use Zed instead of vim."},
+			{"Mara lives in Bern.", "Mara has moved from Bern to Basel."},
+			{"Ich wohne in Celle.", "Ich bin von Celle nach Hamburg umgezogen."},
+		},
+		"change-of-kind@2": {
+			{"We use PostgreSQL.", "We switched to MySQL."},
+			{"We use PostgreSQL 15.", "We switched to MySQL 8."},
+			{"I live in Berlin.", "I moved to Munich."},
+			{"I moved to Berlin.", "I moved to Munich."},
+			{"We use Slack.", "We have switched to Mattermost because of the price."},
+		},
+		"restated-value@2": {
+			{"My phone number is 5550134.", "My phone number is 5550177."},
+			{"My birthday is 4 May.", "My birthday is 5 May."},
+			{"The port of auth-api is 8080.", "The port of auth-api is 9090."},
+			{"auth-api's port is 8080.", "auth-api's port is 9090 now."},
+			{"I live in Bern.", "I live in Basel now."},
+		},
+		"explicit-end@2": {
+			{"I work at Globex.", "I left Globex."},
+			{"I work at Globex.", "I no longer work at Globex."},
+			{"I smoke.", "I quit smoking."},
+			{"Mara drinks coffee.", "Mara no longer drinks coffee."},
+		},
+	} {
+		for _, p := range pairs {
+			if kind, v := verdict(p); kind != encode.Supersede || v.Rule != rule || v.Confidence < encode.Sure || len(v.Gone) != 1 {
+				t.Errorf("%q, then %q: %s by %s %.2f, want %s", p.old, p.now, kind, v.Rule, v.Confidence, rule)
+			}
 		}
 	}
 }
 
-func TestWhatChangedSupersedes(t *testing.T) {
-	t.Parallel()
-	check(t, encode.Supersede, []pair{
-		{"We use PostgreSQL.", "We switched to MySQL."},
-		{"We use PostgreSQL", "We switched to MySQL"},
-		{"We use PostgreSQL 15 as our database.", "We migrated from PostgreSQL to MySQL in March."},
-		{"Production uses PostgreSQL.", "Production runs on MySQL 8.4 since 9 January; PostgreSQL is gone."},
-		{"Our database is PostgreSQL.", "Our database is MySQL."},
-		{"The project uses npm.", "We moved from npm to pnpm."},
-		{"We use Jenkins for CI.", "We replaced Jenkins with GitHub Actions."},
-		{"I use vim.", "I switched to Helix."},
-		{"I live in Bern.", "I moved to Lisbon."},
-		{"I live in Bern.", "I moved from Bern to Lisbon last week."},
-		{"Mara lives in Turin.", "Mara lives in Genoa."},
-		{"Mara lives in Turin.", "Mara moved to Genoa."},
-		{"Mara works at Nordlicht.", "Mara now works at Halyard Labs."},
-		{"My phone number is 555 0134.", "My phone number is 555 0177."},
-		{"The user's timezone is Europe/Zurich.", "My timezone is America/Toronto."},
-		{"Jonas's email is jonas@reed.example.", "Jonas's email is jonas@heron.example."},
-		{"The standup is on Tuesday.", "The standup moved to Thursday."},
-		{"The standup is on Tuesdays at 9.", "We moved the standup from Tuesday to Thursday."},
-		{"The deadline for the report is March 3.", "The deadline for the report is March 17."},
-		{"The deadline is 3 March.", "The deadline was pushed to 17 March."},
-		{"The staging port is 8080.", "The staging port is 8443."},
-		{"The rent is 1450 euros.", "The rent is now 1520 euros."},
-		{"My dentist is Dr. Albers.", "My dentist is Dr. Quint."},
-		{"Our default branch is master.", "We renamed the default branch from master to main."},
-		{"I am vegetarian.", "I am vegan now."},
-		{"We deploy to Heroku.", "We deploy to Fly.io instead of Heroku."},
-		{"We use Redis.", "We no longer use Redis."},
-		{"Lena drives a Volvo.", "Lena no longer drives a Volvo."},
-		{"The choir meets in the library.", "The choir moved from the library to the town hall."},
-		{"The budget for the offsite is 4k.", "The budget for the offsite is 6,500."},
-		{"Ruth's manager is Ivo.", "Ruth's manager is now Petra."},
-		{"I use Slack for team chat.", "I replaced Slack with Zulip."},
-		{"The gate code is 4711.", "The gate code is 4712."},
-		{"We use pytest.", "Correction: we use unittest."},
-		{"Our team chat is Slack.", "Our team chat is Mattermost."},
-		{"The release date is 2026-03-01.", "The release date is 2026-04-15."},
-		{"The bakery opens at 7.", "The bakery now opens at 8."},
-	})
-}
-
-func TestWhatChangedSupersedesInOtherLanguages(t *testing.T) {
-	t.Parallel()
-	check(t, encode.Supersede, []pair{
-		{"Wir benutzen PostgreSQL.", "Wir sind von PostgreSQL auf MySQL umgestiegen."},
-		{"Wir benutzen Redis.", "Wir benutzen Redis nicht mehr."},
-		{"Meine Telefonnummer ist 555 0134.", "Meine Telefonnummer ist jetzt 555 0177."},
-		{"Ich wohne in Bern.", "Ich wohne jetzt in Basel."},
-		{"Unsere Datenbank ist PostgreSQL.", "Unsere Datenbank ist MySQL."},
-		{"Nous utilisons PostgreSQL.", "Nous sommes passés de PostgreSQL à MySQL."},
-		{"Notre base de données est PostgreSQL.", "Notre base de données est MySQL."},
-		{"Usamos PostgreSQL.", "Cambiamos de PostgreSQL a MySQL."},
-		{"Vivo en Sevilla.", "Ahora vivo en Cádiz."},
-		{"Usiamo PostgreSQL.", "Siamo passati da PostgreSQL a MySQL."},
-		{"我们的数据库是 PostgreSQL。", "我们的数据库从 PostgreSQL 换成了 MySQL。"},
-	})
-}
-
-func TestWhatCanBothBeTrueIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	check(t, "", []pair{
-		{"I love tea.", "I love coffee."},
-		{"My son's name is Tom.", "My son's name is Ben."},
-		{"My son is called Tom.", "My daughter is called Ann."},
-		{"I lived in Bern from 2010 to 2015.", "I live in Zurich."},
-		{"My address until March is Elm Road 3.", "My address is Oak Lane 9."},
-		{"We use PostgreSQL for billing.", "We use MySQL for analytics."},
-		{"We use PostgreSQL.", "We use Redis."},
-		{"We use Go.", "We use Python."},
-		{"Mara lives in Turin.", "Jonas lives in Genoa."},
-		{"The staging port is 8080.", "The production port is 8443."},
-		{"The deadline for the report is March 3.", "The deadline for the talk is March 17."},
-		{"We use PostgreSQL.", "Should we switch to MySQL?"},
-		{"We use PostgreSQL.", "We might switch to MySQL."},
-		{"We use PostgreSQL.", "We plan to migrate to MySQL."},
-		{"We use PostgreSQL.", "If we switched to MySQL, backups would be faster."},
-		{"We use PostgreSQL.", "The other company switched to MySQL."},
-		{"Ticket 12 is closed.", "Ticket 13 is closed."},
-		{"On 3 March we met Bob.", "On 5 March we met Bob."},
-		{"The car is red.", "The car is fast."},
-		{"Ann speaks French.", "Ann speaks Dutch."},
-		{"I am allergic to nuts.", "I am allergic to shellfish."},
-		{"The office is in Bern.", "The office is by Lindqvist Architects."},
-		{"Ann manages Bob.", "Bob manages Ann."},
-		{"Our database is PostgreSQL.", "Our database is PostgreSQL 16."},
-		{"We never deploy on Fridays.", "We never deploy on Fridays in December."},
-		{"I love Bern.", "I moved from Bern to Lisbon."},
-		{"Not only Mara uses the lab.", "Mara uses the lab."},
-		{"The backup runs at night.", "The tests run in parallel."},
-		{"I do not like olives.", "I like almonds."},
-		{"Paul has a cat.", "Paul has a dog."},
-		{"Eva plays the cello.", "Eva does not play the piano."},
-		{"We want to use MySQL.", "We use PostgreSQL."},
-		{"I'm trying to apply the conditional probability formula.", "I'm not sure how to apply the conditional probability formula."},
-		{"The password policy requires 12 characters.", "The username policy requires 3 characters."},
-		{"I worked at Nordlicht.", "I work at Halyard Labs."},
-		{"Wir benutzen PostgreSQL.", "Vielleicht wechseln wir zu MySQL."},
-		{"Ich mag Tee.", "Ich mag Kaffee."},
-		{"J'aime le thé.", "J'aime le café."},
-		{"Me gusta el té.", "Me gusta el café."},
-	})
-}
-
-func TestWhatLooksContradictoryIsForAPerson(t *testing.T) {
-	t.Parallel()
-	check(t, encode.Conflict, []pair{
-		{"The staging server sends emails to customers.", "The staging server never sends emails."},
-		{"The staging server never sends emails.", "The staging server sends emails to customers."},
-		{"We use PostgreSQL.", "We use MySQL."},
-		{"Dark mode is enabled.", "Dark mode is disabled."},
-		{"Ann loves cilantro.", "Ann hates cilantro."},
-		{"Registration is open.", "Registration is closed."},
-		{"Alice smokes.", "Alice does not smoke."},
-		{"Guests are allowed in the lab.", "Guests are not allowed in the lab."},
-		{"The office has 12 desks.", "The office has 14 desks."},
-		{"The archive is in Bern.", "The archive is in Basel."},
-		{"I have never used Flask-Login in this project.", "I have used Flask-Login in this project."},
-		{"Production uses PostgreSQL.", "We switched from PostgreSQL to MySQL."},
-		{"Wir deployen freitags nie auf den Server.", "Wir deployen freitags auf den Server."},
-		{"The invoices are sent manually.", "The invoices are sent automatically."},
-	})
-}
-
-func TestWhatIsSaidAlreadyIsADuplicate(t *testing.T) {
-	t.Parallel()
-	check(t, encode.Duplicate, []pair{
-		{"We use PostgreSQL.", "We use PostgreSQL."},
-		{"We use PostgreSQL.", "we  use postgresql"},
-		{"- The gate code is 4711.", "The gate code is 4711!"},
-		{"The budget is 4k.", "The budget is 4,000."},
-		{"On Mondays the office is closed.", "The office is closed on Mondays."},
-		{"The cat sleeps in the kitchen.", "The cat is sleeping in the kitchen."},
-		{"The deadline is March 3.", "The deadline is 3 March."},
-		{"Ann lives in Bern. She works at Nordlicht.", "Ann lives in Bern."},
-		{"Die Tür ist offen.", "die Tür ist offen"},
-		{"我们使用 PostgreSQL。", "我们使用 PostgreSQL"},
-	})
-}
-
-func TestAlmostTheSameIsNoDuplicate(t *testing.T) {
+// Nothing that is still true is removed, whatever resembles it. Whether it is flagged is
+// another matter.
+func TestNothingTrueIsRemoved(t *testing.T) {
 	t.Parallel()
 	for _, p := range []pair{
-		{"The gate code is 4711.", "The gate code is 4712."},
-		{"It is 5 degrees outside.", "It is -5 degrees outside."},
-		{"The tests pass on Linux.", "The tests do not pass on Linux."},
-		{"Send it before lunch.", "Send it after lunch."},
-		{"Ann manages Bob.", "Bob manages Ann."},
-		{"We fly from Bern to Rome.", "We fly from Rome to Bern."},
-		{"Is the gate open?", "The gate is open."},
-		{"His car is red.", "Her car is red."},
-		{"The job may run twice.", "The job must run twice."},
-		{"Mail alice@acme.example.", "Mail alice.smith@acme.example."},
-		{"TKT-100 is open.", "TKT-1000 is open."},
-		{"A man plays guitar.", "A woman plays guitar."},
-		{"The job was slow.", "The job is slow."},
-		{"Run it:\n```\nmake a\n```\n", "Run it:\n```\nmake b\n```\n"},
+		// Pronouns and bare definites are about what was named before them.
+		{"Alice is the PM. Her phone number is 123456.", "Bob is the designer. His phone number is 654321."},
+		{"alpha is a Go service. The port is 8080. The database is PostgreSQL.", "beta is a Go service. The port is 9090. The database is MySQL."},
+		{"Rex is a dog. His age is 7.", "Minka is a cat. Her age is 3."},
+		{"Acme is a customer. Their budget is 3000 euros.", "Globex is a customer. Their budget is 9000 euros."},
+		{"Dr. Weber is my dentist. The phone number is 030 111.", "Dr. Klein is my GP. The phone number is 030 222."},
+		// A word has a meaning in its language.
+		{"I live in Prague.", "My son moved from Prague to Berlin."},
+		{"My birthday is 4 May.", "My son's birthday is 9 July."},
+		{"The IT budget is 3000 euros.", "The budget is 9000 euros."},
+		{"Mia's email is mia@example.org.", "My email is me@example.org."},
+		// Attributes that resemble each other.
+		{"My rent is 900.", "My salary is 3000."}, {"My gate code is 4711.", "My door code is 9920."},
+		{"Our CEO is Ada.", "Our CTO is Bo."}, {"My dentist is Dr. Weber.", "My GP is Dr. Klein."},
+		{"My hostname is web1.", "My IP address is 10.0.0.1."}, {"Our TTL is 30.", "Our timeout is 60."},
+		{"Our start date is 3 May.", "Our due date is 9 June."}, {"My insurance is Allianz.", "My health insurance is AOK."},
+		{"My desk is 12.", "My room is 4."}, {"My home phone is 111.", "My mobile phone is 222."},
+		{"My native language is German.", "My language is English."}, {"My role is CTO.", "My title is Dr."},
+		{"My browser is Firefox.", "My default browser is Chrome."},
+		// Kin, plurals, lists.
+		{"My son is called Max.", "My son is called Leo too."}, {"My brother is called Max.", "My brother is called Leo."},
+		{"My dog is called Rex.", "My dog is called Bello."}, {"My sister lives in Bern.", "My sister moved to Basel."},
+		{"We use npm.", "We use pip."}, {"We use pytest.", "We use jest."},
+		// Abbreviations do not end a clause.
+		{"My address is Lindenstr. 4.", "My postal address is PO Box 12."},
+		// Times, places, conditions.
+		{"On Monday I ran 5 km.", "On Tuesday I ran 8 km."}, {"The limit for free users is 5.", "The limit for paid users is 50."},
+		{"I drink coffee in the morning.", "I drink tea in the evening."}, {"The heating is off in May.", "The heating is on in October."},
+		{"Deploy from CI.", "Never deploy from CI on Fridays."}, {"I don't like olives.", "I like olives on pizza."},
+		{"We deploy from main, but not on Fridays.", "We switched from main to trunk for the docs."},
+		{"We use PostgreSQL for billing.", "We switched to MySQL."}, {"We use PostgreSQL.", "We switched to MySQL for the reports."},
+		{"My email address is kat@example.org.", "For newsletters my email address is x@example.net."},
+		// Plans, questions, conditions, quotations, opinions, events.
+		{"We use PostgreSQL.", "We might switch to MySQL."}, {"We use PostgreSQL.", "Should we have switched to MySQL?"},
+		{"I live in Berlin.", "If I moved to Munich, rent would double."}, {"I live in Berlin.", "Ada says: I moved to Munich."},
+		{"We use npm.", "The blog post says \"we switched from npm to pnpm\"."}, {"I lived in Berlin.", "I moved to Munich."},
+		{"We used Redis in 2019.", "We switched from Redis to NATS."},
 	} {
-		if got, v := verdict(p); got == encode.Duplicate {
-			t.Errorf("%q, then %q: a duplicate by %s", p.old, p.now, v.Rule)
+		if kind, v := verdict(p); kind == encode.Supersede || kind == encode.Duplicate {
+			t.Errorf("%q, then %q: %s by %s, left %q", p.old, p.now, kind, v.Rule, v.Rest)
 		}
 	}
 }
 
-func TestOnlyTheClauseThatChangedGoes(t *testing.T) {
+// What is proven untrue goes, what stands beside it stays byte for byte.
+func TestRest(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ old, now, rest string }{
-		{"Ann lives in Bern and works at Nordlicht.", "Ann lives in Basel.", "Ann works at Nordlicht."},
-		{"Ann lives in Bern and works at Nordlicht.", "Ann works at Halyard Labs.", "Ann lives in Bern."},
-		{"We use PostgreSQL. The office is in Bern.", "We switched to MySQL.", "The office is in Bern."},
-		{"We use PostgreSQL. It is fast. The office is in Bern.", "We switched to MySQL.", "The office is in Bern."},
-		{"We use PostgreSQL and we deploy to Hetzner.", "We switched to MySQL.", "We deploy to Hetzner."},
-		{"- We use PostgreSQL.\n- The office is in Bern.\n", "We switched to MySQL.", "- The office is in Bern."},
-		{"We use PostgreSQL.", "We switched to MySQL.", ""},
-		{"My email is a@b.example; my phone number is 555 0134.", "My phone number is 555 0177.", "My email is a@b.example."},
+	for _, tt := range []struct{ old, now, rest, gone string }{
+		{"I live in Berlin. Milo is my cat.", "I moved to Munich.", "Milo is my cat.", "I live in Berlin"},
+		{"We use npm. CI runs on Jenkins.\n\nAsk  Bo first.\n", "We switched from npm to pnpm.", "CI runs on Jenkins.\n\nAsk  Bo first.", "We use npm"},
+		{"- We use npm.\n- We use Jenkins.\n", "We switched from npm to pnpm.", "- We use Jenkins.", "We use npm"},
+		{"I live in Berlin, and my brother lives in Bonn.", "I moved from Berlin to Munich.", "My brother lives in Bonn.", "I live in Berlin"},
 	} {
-		got, v := verdict(pair{c.old, c.now})
-		if got != encode.Supersede || v.Rest != c.rest {
-			t.Errorf("%q, then %q: got %q and %q is left, want %q", c.old, c.now, got, v.Rest, c.rest)
+		kind, v := verdict(pair{tt.old, tt.now})
+		if kind != encode.Supersede || v.Rest != tt.rest || len(v.Gone) != 1 || v.Gone[0] != tt.gone {
+			t.Errorf("%q, then %q: %s, left %q, gone %q", tt.old, tt.now, kind, v.Rest, v.Gone)
 		}
 	}
 }
 
-func TestLowerAuthorityNeverSupersedes(t *testing.T) {
+// What is proven but may not be acted on is a conflict for a person.
+func TestConflict(t *testing.T) {
 	t.Parallel()
-	old := encode.Memory{ID: "old", Text: "We use PostgreSQL.", Authority: encode.Statement}
-	plan := encode.Decide(encode.Memory{Text: "We switched to MySQL.", Authority: encode.Inference}, []encode.Memory{old}, encode.Corpus{})
-	if len(plan.Verdicts) != 1 || plan.Verdicts[0].Kind != encode.Conflict || plan.Verdicts[0].Confidence >= encode.Sure {
-		t.Errorf("got %+v, want one conflict", plan.Verdicts)
+	old := stored("We use PostgreSQL.")
+	for name, plan := range map[string]encode.Plan{
+		"less authority":       encode.Decide(encode.Memory{Text: "We switched to MySQL.", Authority: encode.Inference}, old, encode.Corpus{}),
+		"the rest hangs on it": encode.Decide(said("We switched to MySQL."), stored("We use PostgreSQL. It is fast."), encode.Corpus{}),
+		"said and denied":      encode.Decide(said("Mara doesn't drink coffee."), stored("Mara drinks coffee."), encode.Corpus{}),
+	} {
+		if len(plan.Verdicts) != 1 || plan.Verdicts[0].Kind != encode.Conflict || plan.Verdicts[0].Confidence >= encode.Sure {
+			t.Errorf("%s: %+v", name, plan)
+		}
+	}
+	two := encode.Decide(said("We switched to MySQL."), stored("We use PostgreSQL.", "We use SQLite."), encode.Corpus{})
+	for _, v := range two.Verdicts {
+		if v.Kind == encode.Supersede {
+			t.Errorf("one of two things of a kind was taken for the one that was replaced: %+v", v)
+		}
+	}
+}
+
+func TestScope(t *testing.T) {
+	t.Parallel()
+	general := encode.Memory{ID: "a", Text: "We use PostgreSQL.", Scope: "/projects", Authority: encode.Statement}
+	special := encode.Memory{ID: "new", Text: "We switched to MySQL.", Scope: "/projects/beta", Authority: encode.Statement}
+	for _, v := range encode.Decide(special, []encode.Memory{general}, encode.Corpus{}).Verdicts {
+		if v.Kind == encode.Supersede {
+			t.Errorf("a narrower scope removed what a wider one says: %+v", v)
+		}
+	}
+}
+
+// Whose "I" it is decides who moved: a person and "the user" are one, an agent is
+// another.
+func TestAuthor(t *testing.T) {
+	t.Parallel()
+	person, agent := said("I moved to Munich."), said("I moved to Munich.")
+	agent.Author = "claude"
+	old := stored("The user lives in Berlin.")
+	if v := encode.Decide(person, old, encode.Corpus{}).Verdicts; len(v) != 1 || v[0].Kind != encode.Supersede {
+		t.Errorf("the person moved: %+v", v)
+	}
+	for _, v := range encode.Decide(agent, old, encode.Corpus{}).Verdicts {
+		if v.Kind == encode.Supersede {
+			t.Errorf("an agent that moved moved the person: %+v", v)
+		}
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	t.Parallel()
+	for _, p := range []pair{
+		{"The gate code is 4711.", "the gate code is 4711"},
+		{"The backup of the shop runs at 3 on Sundays.", "On Sundays the backup of the shop runs at 3."},
+		{"Die Testdaten liegen auf dem NAS.", "Auf dem NAS liegen die Testdaten."},
+		{"The gate code is 4711. Bo has the key.", "The gate code is 4711."},
+		{"I like tea.", "The user likes tea."},
+	} {
+		if kind, v := verdict(p); kind != encode.Duplicate || v.Confidence < encode.Sure {
+			t.Errorf("%q, then %q: %s by %s", p.old, p.now, kind, v.Rule)
+		}
+	}
+	for _, p := range []pair{
+		{"Ann manages Bob.", "Bob manages Ann."}, {"The cat chased the dog.", "The dog chased the cat."},
+		{"The gate opens only on weekdays.", "The gate opens on weekdays."}, {"The app crashes when it is offline.", "The app crashes."},
+		{"The front gate code is 4711 and the back gate code is 9920.", "The front gate code is 9920 and the back gate code is 4711."},
+		{"Does the gate open at 7?", "The gate opens at 7."}, {"Mara lived in Bern.", "Mara lives in Bern."},
+		{"Mara will move to Bern.", "Mara moved to Bern."}, {"My brother likes tea.", "Your brother likes tea."},
+		{"Bo has a doctor.", "Bo is a doctor."}, {"Run ```make all``` first.", "Run ```make none``` first."},
+	} {
+		if kind, v := verdict(p); kind == encode.Duplicate {
+			t.Errorf("%q, then %q: the same by %s", p.old, p.now, v.Rule)
+		}
+	}
+	a, b := said("The port is 6379."), stored("The port is 6379.")
+	a.Title, b[0].Title = "Port of the Redis server", "Port of the MySQL server"
+	if encode.Decide(a, b, encode.Corpus{}).Duplicate != nil {
+		t.Error("two titles speak of two servers")
+	}
+}
+
+// Changes that are told without a form that proves them are flagged.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	for _, p := range []pair{
+		{"The queue runs on Redis.", "The queue runs on RabbitMQ instead of Redis."},
+		{"Standup is at 9:30.", "Standup moved to 10:00."},
+		{"The license is MIT.", "The license is Apache-2.0 now."},
+		{"Der Dienst läuft auf Port 8080.", "Der Dienst läuft jetzt auf Port 9090."},
+	} {
+		kind, v := verdict(p)
+		if kind != encode.Flag && kind != encode.Supersede {
+			t.Errorf("%q, then %q: %q", p.old, p.now, kind)
+			continue
+		}
+		if kind == encode.Flag && (v.Confidence <= 0 || v.Confidence >= 1 || len(v.Why) == 0 || v.Said == "" || v.Was == "") {
+			t.Errorf("%q, then %q: %+v", p.old, p.now, v)
+		}
+	}
+}
+
+func TestClauses(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"My address is Lindenstr. 4.":                             {"My address is Lindenstr. 4"},
+		"See e.g. Dr. Weber on 3. Mai at 10.0.0.1.":               {"See e.g. Dr. Weber on 3. Mai at 10.0.0.1"},
+		"Version 1.2.3 is out. Bo has it.":                        {"Version 1.2.3 is out", "Bo has it"},
+		"Ann lives in Bern and works at Acme.":                    {"Ann lives in Bern", "works at Acme"},
+		"- one is here\n- two is there\n\n```\ncode is code\n```": {"one is here", "two is there"},
+		"": nil,
+	} {
+		var got []string
+		for _, s := range encode.Clauses(text) {
+			got = append(got, text[s.From:s.To])
+		}
+		if len(got) != len(want) {
+			t.Errorf("%q: %q", text, got)
+			continue
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%q: %q, want %q", text, got, want)
+			}
+		}
 	}
 }

@@ -3,229 +3,203 @@ package encode
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
-// duplicate compares two texts as wholes: nil unless the new one says nothing that
-// the stored one does not say.
+// A saying is what some words of a text say, apart from the order of their phrases.
+type saying struct {
+	contents []string // different stems of the words that say something
+	fixed    []string // numbers and names, in order
+	turns    string   // tense, mood, condition, and whose it is
+	denials  int
+}
+
+// saying reads some words, those of a clause or of sentences.
+func (r *reading) saying(ids []int) saying {
+	var s saying
+	named := map[string]bool{}
+	for _, i := range ids {
+		named[r.words[i].stem] = named[r.words[i].stem] || r.words[i].name
+	}
+	var turns []string
+	for k, i := range ids {
+		w := &r.words[i]
+		participle := k > 0 && r.words[ids[k-1]].class&(be|aux) != 0 || k > 1 && r.words[ids[k-2]].class&(be|aux) != 0
+		switch {
+		case w.class&deny != 0 || w.fold == "not":
+			s.denials++
+		case w.class&(self|userWord) != 0:
+			turns = append(turns, w.who)
+		case w.class&turn != 0:
+			turns = append(turns, w.fold)
+		case slices.Contains([]string{"was", "were", "war", "waren", "était", "étaient", "era", "eran", "did"}, w.fold), !participle && pastForm(w):
+			turns = append(turns, "past")
+		}
+		if w.number || named[w.stem] {
+			s.fixed = append(s.fixed, w.stem)
+		}
+		if w.weight > 0 || w.number {
+			if f := w.form(); !slices.Contains(s.contents, f) {
+				s.contents = append(s.contents, f)
+			}
+		}
+	}
+	slices.Sort(turns)
+	s.turns = strings.Join(slices.Compact(turns), " ")
+	return s
+}
+
+// plain is a text without the difference of capital letters, spaces and the signs at
+// its end; code counts letter by letter.
+func plain(text string) string {
+	if hasCode(text) {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	return strings.ToLower(strings.TrimRight(strings.Join(strings.Fields(text), " "), ".!。"))
+}
+
+func hasCode(text string) bool { return strings.Contains(text, "```") || strings.Contains(text, "~~~") }
+
+// duplicate reports a stored memory that says all that a new one says: word for word,
+// or clause by clause with the same values, names and stems.
 func duplicate(n, o *reading) *Verdict {
-	switch {
-	case len(n.clauses) == 0 || len(o.clauses) == 0:
-		if n.norm != "" && n.norm == o.norm {
-			return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
-		}
-		return nil
-	case n.norm == o.norm:
+	if plain(n.Text) == plain(o.Text) && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
-	case len(n.clauses) == len(o.clauses) && slices.EqualFunc(n.clauses, o.clauses, alike):
-		return &Verdict{Kind: Duplicate, Rule: ruleNear, Confidence: 0.9}
 	}
-	if v := oneSaysMore(n, o); v != nil {
-		return v
-	}
-	if paraphrased(n, o) {
-		return &Verdict{Kind: Duplicate, Rule: ruleParaphrase, Confidence: 0.87}
-	}
-	for _, c := range n.clauses {
-		if !c.asserted() || c.lent || c.place > 0 || bare(c) || !slices.ContainsFunc(o.clauses, func(d *clause) bool { return d.asserted() && sameSpot(c, d) && alike(c, d) }) {
-			return nil
-		}
-	}
-	return &Verdict{Kind: Duplicate, Rule: ruleContained, Confidence: Sure}
-}
-
-// oneSaysMore compares two texts of one sentence each that share nearly all words:
-// the longer one says what the shorter says. Nothing may stand in the place of
-// something else, for "a man sings" is not "a woman sings".
-func oneSaysMore(n, o *reading) *Verdict {
-	if len(n.clauses) != len(o.clauses) || !slices.EqualFunc(n.clauses, o.clauses, sameTurn) || qualified(n, o) {
+	if hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || len(n.clauses) == 0 || !within(n.Scope, o.Scope) || !o.knows(n) || !n.knows(o) {
 		return nil
 	}
-	x, y := joined(n.clauses), joined(o.clauses)
-	if len(x) > len(y) {
-		x, y = y, x
-	}
-	// Specified in cognitive.md 6.3: Jaccard of at least 0.85.
-	if len(x) < 2 || !subsequence(x, y) || float64(len(x)) < 0.85*float64(len(y)) && jaccard(n.clauses, o.clauses) < 0.85 {
+	if !o.says(n) {
 		return nil
 	}
-	if len(joined(n.clauses)) > len(joined(o.clauses)) {
-		return &Verdict{Kind: Supersede, Rule: ruleNear, Confidence: 0.9}
-	}
-	return &Verdict{Kind: Duplicate, Rule: ruleNear, Confidence: 0.9}
+	return &Verdict{Kind: Duplicate, Rule: ruleWords, Confidence: 0.9}
 }
 
-// sameTurn reports whether nothing turns one of two clauses round.
-func sameTurn(a, b *clause) bool {
-	return negations(a)+negations(b) == 0 && a.asserted() && b.asserted() && a.past() == b.past() && a.limited() == b.limited() && modal(a) == modal(b) && sameValues(a, b)
-}
-
-// qualified reports whether one of two texts has a word that narrows what it says:
-// "only on weekdays" is not "on weekdays".
-func qualified(n, o *reading) bool {
-	count := func(clauses []*clause) int {
-		n := 0
-		for _, c := range clauses {
-			for _, w := range c.words {
-				if narrows()[w.fold] {
-					n++
-				}
-			}
+// says reports whether a stored text says all that a new one says: those of its clauses
+// that are half in the new one have the same stems, values and names as the new one, in
+// phrases that say the same, and no other tense, mood, condition or denial.
+func (r *reading) says(n *reading) bool {
+	want := n.saying(n.body())
+	var near []int
+	var phrases []phraseOf
+	questions := false
+	for k, c := range r.clauses {
+		ids := indices(c.a, c.b)
+		if c.verb >= c.b && k+1 < len(r.clauses) && r.clauses[k+1].lent {
+			continue // it is the subject of the next
 		}
-		return n
-	}
-	return count(n.clauses) != count(o.clauses)
-}
-
-var narrows = sync.OnceValue(func() map[string]bool {
-	return set(`only except unless until almost nearly former formerly fake half once some few most all every each other another first last new old no-one sometimes rarely often usually always
-		nur außer fast seulement sauf presque solo excepto casi quasi`)
-})
-
-func joined(clauses []*clause) []string {
-	var out []string
-	for _, c := range clauses {
-		out = append(out, sequence(c)...)
-	}
-	return out
-}
-
-func jaccard(a, b []*clause) float64 {
-	all := func(clauses []*clause) map[string]bool {
-		out := map[string]bool{}
-		for _, c := range clauses {
-			for _, w := range c.words {
-				out[w.fold] = true
-			}
-		}
-		return out
-	}
-	x, y := all(a), all(b)
-	both := 0
-	for w := range x {
-		if y[w] {
-			both++
+		if s := r.saying(ids); len(s.contents) > 0 && 2*missing(s.contents, want.contents) <= len(s.contents) {
+			near, phrases = append(near, ids...), append(phrases, r.phrases(c)...)
+			questions = questions || c.question
 		}
 	}
-	return float64(both) / float64(max(len(x)+len(y)-both, 1))
-}
-
-func subsequence(x, y []string) bool {
-	for _, w := range y {
-		if len(x) > 0 && x[0] == w {
-			x = x[1:]
-		}
-	}
-	return len(x) == 0
-}
-
-// sameSpot keeps half of a sentence from being taken for the whole.
-func sameSpot(c, d *clause) bool { return !d.lent && d.place == 0 }
-
-// bare reports whether a clause is about a thing that another one names.
-func bare(c *clause) bool {
-	return len(c.subject) == 1 && slices.Contains([]string{"it", "this", "that", "they", "he", "she", "there", "these", "those", "es", "er", "sie", "il", "elle", "él", "ella", "esto", "lui", "lei"}, c.subject[0].fold)
-}
-
-// alike reports whether two clauses say the same: the same words of content in the
-// same order, or with an adverbial at the other end, and nothing that turns one
-// round. Order counts because "Ann manages Bob" is not "Bob manages Ann".
-func alike(a, b *clause) bool {
-	if negations(a) != negations(b) || a.question != b.question || a.asserted() != b.asserted() || a.past() != b.past() || modal(a) != modal(b) {
+	have := r.saying(near)
+	if len(want.contents) == 0 || missing(want.contents, have.contents)+missing(have.contents, want.contents) > 0 || !subsequence(want.fixed, have.fixed) ||
+		want.turns != have.turns || want.denials != have.denials || questions != strings.Contains(n.Text, "?") {
 		return false
 	}
-	if !slices.Equal(values(a.words), values(b.words)) && !sameValues(a, b) {
-		return false
+	var said []phraseOf
+	for _, d := range n.clauses {
+		said = append(said, n.phrases(d)...)
 	}
-	x, y := sequence(a), sequence(b)
-	if len(x) < 2 || len(x) != len(y) {
-		return len(x) > 0 && slices.Equal(x, y) && ownerOf(a.subject) == ownerOf(b.subject) && folds(a.words) == folds(b.words)
-	}
-	return ownerOf(a.subject) == ownerOf(b.subject) && (slices.Equal(x, y) || rotated(x, y))
+	strict := leads(said, false) == leads(phrases, false)
+	return leads(said, true) == leads(phrases, true) && !slices.ContainsFunc(said, func(p phraseOf) bool { return !p.in(phrases, strict) })
 }
 
-// negations counts them: two cancel each other, but what they are about may differ.
-func negations(c *clause) int {
-	n := 0
-	for _, w := range c.words {
-		if negator(w.fold) || againsts()[w.fold] {
-			n++
-		}
-	}
-	return n
-}
-
-func sameValues(a, b *clause) bool {
-	x, y := values(a.words), values(b.words)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
-}
-
-// sequence is what a clause says, word by word. The little words that place one
-// thing to another count: "before" is not "after", "from" is not "to".
-func sequence(c *clause) []string {
-	if c.row == nil {
-		c.row = c.readRow()
-	}
-	return c.row
-}
-
-func (c *clause) readRow() []string {
-	out := []string{}
-	for i := 0; i < len(c.words); i++ {
-		w := c.words[i]
-		if d, n := date(c.words[i:]); n > 0 {
-			out, i = append(out, d), i+n-1
+// in reports whether the words of a phrase stand in their order in one of some phrases
+// that the same preposition leads. Where there is none with it, only a preposition that
+// places one thing to another matters; unless it is strict, words that no preposition
+// leads may stand behind one.
+func (p phraseOf) in(all []phraseOf, strict bool) bool {
+	same := false
+	for _, q := range all {
+		if p.lead != q.lead {
 			continue
 		}
+		stems := p.stems
+		if p.lead == "" && !strict {
+			stems = slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return !slices.Contains(q.stems, s) })
+		}
+		if subsequence(stems, q.stems) {
+			return true
+		}
+		same = true
+	}
+	return !same && !p.binds && !strict
+}
+
+// leads are the prepositions of some phrases, all or those that bind.
+func leads(all []phraseOf, binding bool) string {
+	var out []string
+	for _, p := range all {
+		if p.binds || !binding {
+			out = append(out, p.lead)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), " ")
+}
+
+// body are the words of the text without its title.
+func (r *reading) body() []int {
+	return r.filter(indices(0, len(r.words)), func(i int) bool { return !r.words[i].title })
+}
+
+// form is a stem with the ending that makes another word of it: a rope is not roped.
+func (w *word) form() string {
+	for _, end := range []string{"ing", "ed"} {
+		if strings.HasSuffix(w.fold, end) && w.stem != w.fold {
+			return w.stem + end
+		}
+	}
+	return w.stem
+}
+
+// A phraseOf is what a preposition of a clause leads, or with an empty lead all that
+// none does, without the finite verb.
+type phraseOf struct {
+	lead  string
+	binds bool // the preposition places one thing to another
+	stems []string
+}
+
+func (r *reading) phrases(c *clause) []phraseOf {
+	bare := phraseOf{}
+	var out []phraseOf
+	at := &bare
+	for i := c.a; i < c.b; i++ {
+		w := &r.words[i]
+		verb := i > c.a && r.isVerb(c.a, i)
 		switch {
-		case number(w.fold) != "":
-			out = append(out, number(w.fold))
-		case negator(w.fold), w.content():
-			out = append(out, w.stem)
-		case places(w.fold):
-			out = append(out, w.fold)
-		case owning(c.words, i):
-			out = append(out, "have")
+		case w.class&(prep|bind) != 0:
+			out = append(out, phraseOf{lead: w.fold, binds: w.class&bind != 0})
+			at = &out[len(out)-1]
+			continue
+		case verb, articles()[w.fold] && len(at.stems) > 0:
+			at = &bare
+		}
+		timely := at == &bare && (w.class&day != 0 || w.number)
+		if (w.weight > 0 || w.number) && !verb && !timely {
+			at.stems = append(at.stems, w.stem)
+		}
+		if w.comma {
+			at = &bare
 		}
 	}
-	return out
+	return append(out, bare)
 }
 
-// owning reports whether words[i] says that somebody has something: "has a doctor"
-// is not "is a doctor". In "has called" and "had been" it only makes a form.
-func owning(words []word, i int) bool {
-	switch words[i].fold {
-	case "has", "have", "had":
-		return i+1 < len(words) && !slices.ContainsFunc(words[i+1:min(i+4, len(words))], func(w word) bool { return participleOf(w) != "" || w.fold == "been" })
-	}
-	return false
-}
-
-// places knows the little words that cannot be exchanged for each other.
-func places(w string) bool {
-	switch w {
-	case "from", "to", "over", "under", "into", "with", "by", "or", "if", "because", "while", "than", "without", "who", "which", "his", "her", "my", "your", "their", "our",
-		"i", "you", "he", "she", "we", "they", "me", "him", "us", "them", "up", "down", "in", "on", "at", "mein", "dein", "mon", "mi", "nous", "je", "wir", "ich":
-		return true
-	}
-	return false
-}
-
-// modal is the word that says how sure or how allowed a clause is.
-func modal(c *clause) string {
-	for _, w := range c.words {
-		switch w.fold {
-		case "will", "would", "can", "could", "shall", "should", "may", "might", "must", "need", "kann", "soll", "muss", "darf", "doit", "peut", "debe", "puede":
-			return w.fold
+// knows reports whether a memory says what the title of another one says.
+func (r *reading) knows(other *reading) bool {
+	for i := range other.words {
+		if w := &other.words[i]; w.title && w.weight > 0 && !slices.ContainsFunc(r.words, func(x word) bool { return x.stem == w.stem }) {
+			return false
 		}
 	}
-	return ""
+	return true
 }
 
-// rotated reports whether y is x with what stood at one end put to the other.
-func rotated(x, y []string) bool {
-	both := strings.Join(slices.Concat(x, x), "\x00") + "\x00"
-	return strings.Contains("\x00"+both, "\x00"+strings.Join(y, "\x00")+"\x00")
+// within reports whether a scope lies in another one: the general holds the special.
+func within(scope, outer string) bool {
+	scope, outer = strings.Trim(scope, "/"), strings.Trim(outer, "/")
+	return outer == "" || scope == "" || scope == outer || strings.HasPrefix(scope, outer+"/")
 }

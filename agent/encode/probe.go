@@ -5,62 +5,43 @@ import (
 	"strings"
 )
 
-// Probes are texts to search for, so that what is stored of the same things is
-// found: the words of the new text, and, where it gives a value to an attribute, the
-// words by which others could have given it one. "We switched to MySQL" shares no
-// word with "we use PostgreSQL". They hold words alone, no operator of a search.
+// probeWords bounds a probe; more adds nothing to a ranking.
+const probeWords = 60
+
+// Probes are texts to search for, so that what is stored of the same things is found:
+// the words of the new text; and the names of things of the same kind and the words of
+// the same topic, for "We switched to MySQL" shares no word with "We use PostgreSQL".
+// They hold words alone, no operator of a search.
 func Probes(text string) []string {
-	var words, kin []string
-	for _, c := range clausesOf(text) {
-		for _, w := range c.words {
-			if w.content() {
-				words = append(words, w.fold)
-			}
-		}
-		ch, s := c.change(), c.current()
-		if ch != nil {
-			for _, w := range slices.Concat(ch.from, ch.what) {
-				kin = append(kin, w.fold)
-			}
-			if a, _, _, _ := find(products(), ch.from); a != "" {
-				kin = append(kin, named(products(), a)...)
-			}
-		}
-		if s == nil || s.attribute == "is" {
+	r := read(Memory{Text: text})
+	var own, kin []string
+	for i := range r.words {
+		w := &r.words[i]
+		if w.weight == 0 && !w.number {
 			continue
 		}
-		kin = append(kin, strings.Fields(s.owner)...)
-		kin = append(kin, said(s.attribute)...)
-		kin = append(kin, named(attributes(), s.attribute)...)
-		kin = append(kin, named(products(), s.attribute)...)
-	}
-	var out []string
-	for _, d := range denialsIn(text) {
-		if q := query(d.named()); len(out) < deniedProbes && !slices.Contains(out, q) {
-			out = append(out, q)
+		own = append(own, w.fold)
+		if k := kinds()[w.stem]; k != "" {
+			kin = append(kin, namesOf(k)...)
+		}
+		for _, t := range r.lang.topics[w.fold] {
+			if topic, ok := strings.CutSuffix(t, "!"); ok && w.class&verb != 0 {
+				kin = append(kin, r.lang.wordsOf(topic)...)
+			}
 		}
 	}
-	for _, q := range []string{query(words), query(kin)} {
-		if !slices.Contains(out, q) {
-			out = append(out, q)
-		}
+	out := []string{query(own)}
+	if q := query(kin); q != "" && q != out[0] {
+		out = append(out, q)
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// deniedProbes bounds the probes for what a text says was never done, each of which
-// is a search of its own.
-const deniedProbes = 2
-
-// probeWords bounds a probe; more adds nothing to a ranking.
-const probeWords = 60
-
 func query(words []string) string {
 	var out []string
 	for _, w := range words {
-		clean := strings.FieldsFunc(w, func(r rune) bool { return !partOfWord(r) || strings.ContainsRune("+~\\", r) })
-		for _, part := range clean {
-			if !slices.Contains(out, part) && !isStop(part) && len(out) < probeWords {
+		for _, part := range strings.FieldsFunc(w, func(r rune) bool { return !partOfWord(r) || strings.ContainsRune("+~\\", r) }) {
+			if !slices.Contains(out, part) && len(out) < probeWords {
 				out = append(out, part)
 			}
 		}
@@ -68,11 +49,11 @@ func query(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// named lists the names that a table has for an attribute, in order.
-func named(names map[string]string, attribute string) []string {
+// namesOf lists the names of a kind, in order.
+func namesOf(kind string) []string {
 	var out []string
-	for name, a := range names {
-		if a == attribute {
+	for name, k := range kinds() {
+		if k == kind {
 			out = append(out, name)
 		}
 	}
@@ -80,23 +61,14 @@ func named(names map[string]string, attribute string) []string {
 	return out
 }
 
-// said are the verbs that give a value to an attribute.
-func said(attribute string) []string {
-	switch attribute {
-	case "city":
-		return strings.Fields("live lives living based moved wohne wohnt habite vit vivo vive")
-	case "employer":
-		return strings.Fields("work works working employed arbeite arbeitet travaille trabajo trabaja lavoro lavora")
-	case "job":
-		return strings.Fields("work works as")
-	case "age":
-		return strings.Fields("years old")
-	case "deadline":
-		return strings.Fields("due expires ends")
-	case "price":
-		return strings.Fields("costs cost")
-	case "deploy target":
-		return strings.Fields("deploy deploys deployed hosted")
+// wordsOf lists the words of a topic that are no stop words, in order.
+func (l *language) wordsOf(topic string) []string {
+	var out []string
+	for w, topics := range l.topics {
+		if slices.Contains(topics, topic) && l.classes[w]&stop == 0 {
+			out = append(out, w)
+		}
 	}
-	return nil
+	slices.Sort(out)
+	return out
 }

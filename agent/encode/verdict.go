@@ -3,7 +3,7 @@ package encode
 import "time"
 
 // Version is the version of the rules as a whole, for "classified_by: rules@N".
-const Version = 1
+const Version = 2
 
 // Authority says how far a memory's word can be trusted. A lower one never
 // supersedes a higher one.
@@ -68,9 +68,9 @@ type Verdict struct {
 
 // A Reason is one feature that counted in a verdict.
 type Reason struct {
-	Feature string  `json:"feature"`          // its name
-	Weight  float64 `json:"weight,omitempty"` // what it added to the logarithm of the odds; 0 for a rule of proof
-	Words   string  `json:"words,omitempty"`  // the words it was seen in, "" where it is about the whole
+	Feature string  // its name
+	Weight  float64 // what it added to the logarithm of the odds; 0 for a rule of proof
+	Words   string  // the words it was seen in, "" where it is about the whole
 }
 
 // A Corpus tells how common a word is among the memories of a vault. The zero value
@@ -87,33 +87,29 @@ type Plan struct {
 	Verdicts  []Verdict // at most one for each stored memory, by id
 }
 
-// The rules.
+// The rules, see [Rules].
 const (
-	ruleSame       = "same-text@1"
-	ruleNear       = "near-text@1"
-	ruleContained  = "contained-text@1"
-	ruleParaphrase = "paraphrase@1"
-	ruleChange     = "change-cue@1"
-	ruleEnded      = "ended@1"
-	ruleSlot       = "exclusive-slot@1"
-	ruleClass      = "one-of-a-kind@1"
-	ruleDefinite   = "definite-value@1"
-	ruleNegation   = "negation@1"
-	ruleNever      = "never@1"
-	ruleAntonym    = "antonym@1"
-	ruleValue      = "other-value@1"
+	ruleSame     = "same-text@1"
+	ruleWords    = "same-words@2"
+	ruleChange   = "explicit-change@2"
+	ruleKind     = "change-of-kind@2"
+	ruleRestated = "restated-value@2"
+	ruleEnded    = "explicit-end@2"
+	ruleNegation = "negation@2"
+	ruleScorer   = "scorer@1"
 )
 
 // SameText is the rule for texts that are the same word for word.
 const SameText = ruleSame
 
-// WasSure reports a conflict that a sure rule found, and that is one only because of
-// whose word the stored memory is or because it is the later one.
+// WasSure reports a conflict that a rule of proof found, and that is one only because of
+// whose word the stored memory is, because it is the later one, or because the rest of
+// it could not be read without the clause.
 func WasSure(v Verdict) bool {
-	return v.Kind == Conflict && (v.Rule == ruleChange || v.Rule == ruleEnded || v.Rule == ruleSlot)
+	return v.Kind == Conflict && v.Rule != ruleNegation && v.Rule != ruleScorer
 }
 
 // Rules lists the rules by name and version.
 func Rules() []string {
-	return []string{ruleSame, ruleNear, ruleContained, ruleParaphrase, ruleChange, ruleEnded, ruleSlot, ruleClass, ruleDefinite, ruleNegation, ruleNever, ruleAntonym, ruleValue}
+	return []string{ruleSame, ruleWords, ruleChange, ruleKind, ruleRestated, ruleEnded, ruleNegation, ruleScorer}
 }

@@ -131,7 +131,7 @@ func TestWhatAnotherProgramKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	notes := []vault.Note{{Text: "My phone number is 555 0177."}, {Text: "prefers tea"}, {Text: "By the river, Bern has a bear pit."}, {Text: "Prefers tea!"}, {Text: ""}}
+	notes := []vault.Note{{Text: "The user's phone number is 555 0177."}, {Text: "prefers tea"}, {Text: "By the river, Bern has a bear pit."}, {Text: "Prefers tea!"}, {Text: ""}}
 	find := &lister{v: v}
 	w := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}}
 	b, err := ingest.Import(t.Context(), v, find, notes, w)

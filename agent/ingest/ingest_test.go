@@ -123,7 +123,7 @@ func TestRevertGivesBackTheBytes(t *testing.T) {
 	find := &lister{v: v}
 	store(t, v, find, vault.Write{}, "Ann lives in Bern and works at Nordlicht.")
 	store(t, v, find, vault.Write{}, "The staging server sends emails to customers.")
-	for _, text := range []string{"Ann moved to Basel.", "The staging server never sends emails.", "Ann no longer lives in Bern."} {
+	for _, text := range []string{"Ann moved from Bern to Basel.", "The staging server never sends emails to customers.", "Ann no longer lives in Bern."} {
 		before := vaulttest.Image(t, f.Dir, ".git", ".stet")
 		res := store(t, v, find, vault.Write{}, text)
 		if len(res.Plan.Decisions()) == 0 || len(res.Commits) != 1 {

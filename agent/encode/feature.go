@@ -1,0 +1,268 @@
+package encode
+
+import "slices"
+
+// A feature is one thing seen in a stored clause beside a new text.
+type feature struct {
+	name  string
+	value float64
+	words string // that it was seen in
+}
+
+// A view collects the features of one stored clause beside a new memory.
+type view struct {
+	*pairing
+	c    *clause // the stored clause
+	d    *clause // the new clause nearest to it
+	out  []feature
+	oAll []int // words of the clause and of its subject
+	dAll []int // of the new clause
+	nAll []int // of the new text
+}
+
+func (v *view) add(name string, value float64, ids ...int) {
+	v.out = append(v.out, feature{name: name, value: value})
+}
+
+func (v *view) is(name string, b bool) bool {
+	v.add(name, any01(b))
+	return b
+}
+
+// features says how a stored clause stands to a new memory.
+func (p *pairing) features(c *clause) *view {
+	v := &view{pairing: p, c: c, oAll: union(indices(c.a, c.b), c.subject), nAll: indices(0, len(p.n.words))}
+	v.d = v.nearest()
+	v.dAll = union(indices(v.d.a, v.d.b), v.d.subject)
+	v.out = make([]feature, 0, 128)
+	v.overlap()
+	v.subjects()
+	v.names()
+	v.contrasts()
+	v.values()
+	v.cues()
+	v.shape()
+	return v
+}
+
+func union(a, b []int) []int {
+	out := slices.Clone(a)
+	for _, i := range b {
+		if !slices.Contains(out, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// nearest is the new clause that has most of the stored one.
+func (v *view) nearest() *clause {
+	var best *clause
+	most := -1.0
+	for _, d := range v.n.clauses {
+		if m := v.match(d); m > most+1e-9 {
+			best, most = d, m
+		}
+	}
+	return best
+}
+
+// match says how much of each other two clauses have.
+func (v *view) match(d *clause) float64 {
+	in := v.inN(union(indices(d.a, d.b), d.subject))
+	var hit, o, n float64
+	for i := v.c.a; i < v.c.b; i++ {
+		o += v.oW[i]
+	}
+	for _, i := range v.oAll {
+		if v.oW[i] == 0 || !in(i) {
+			continue
+		}
+		if w := &v.o.words[i]; w.name || w.number {
+			hit += 1.3 * v.oW[i]
+		} else {
+			hit += v.oW[i]
+		}
+	}
+	for j := d.a; j < d.b; j++ {
+		n += v.nW[j]
+	}
+	o, n = max(o, 0.4), max(n, 0.4)
+	return hit/min(o, n)*(0.5+0.5*min(o, n)/max(o, n)) + 0.3*v.coverO(v.c.subject, v.inN(d.subject))
+}
+
+func (v *view) overlap() {
+	own := indices(v.c.a, v.c.b)
+	v.add("cover.old", v.coverO(own, func(i int) bool { return v.oHit[i] }))
+	v.add("cover.old.best", v.coverO(own, v.inN(v.dAll)))
+	v.add("cover.new", covered(indices(v.d.a, v.d.b), v.nW, func(j int) bool { return v.nHit[j] }))
+	shared := 0.0
+	for _, i := range own {
+		if v.oHit[i] {
+			shared += v.oW[i]
+		}
+	}
+	v.add("shared", min(shared, 6)/6)
+	v.add("match", v.match(v.d))
+	pred := indices(min(v.c.verb, v.c.b), v.c.b)
+	v.add("cover.predicate", v.coverO(pred, func(i int) bool { return v.oHit[i] }))
+	missing := 0.0
+	for _, i := range pred {
+		if !v.oHit[i] {
+			missing += v.oW[i]
+		}
+	}
+	v.add("missing.predicate", min(missing, 5)/5)
+}
+
+func (v *view) get(name string) float64 {
+	for i := range v.out {
+		if v.out[i].name == name {
+			return v.out[i].value
+		}
+	}
+	panic("encode: no feature " + name)
+}
+
+// own are the words of a subject that stand in the clause itself.
+func own(c *clause) (out []int) {
+	for _, i := range c.subject {
+		if i >= c.a && i < c.b {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (v *view) subjects() {
+	o, n := v.o, v.n
+	so, sn := weighty(v.c.subject, v.oW), weighty(v.d.subject, v.nW)
+	selfO, selfN := o.isSelf(v.c.subject), n.isSelf(v.d.subject)
+	var inNew, inSubject, newInOld float64
+	if len(so) > 0 {
+		inNew, inSubject = v.coverO(so, func(i int) bool { return v.oHit[i] }), v.coverO(so, v.inN(v.d.subject))
+	} else if selfO {
+		inNew, inSubject = 0.5, any01(selfN)
+	}
+	if len(sn) > 0 {
+		newInOld = covered(sn, v.nW, func(j int) bool { return v.nHit[j] })
+	} else {
+		newInOld = any01(selfN)
+	}
+	v.add("subject.in.new", inNew)
+	v.add("subject.in.subject", inSubject)
+	v.add("newsubject.in.old", newInOld)
+	v.is("subject.both", inNew > .99 && newInOld > .99 && len(so) > 0 && len(sn) > 0)
+	v.is("subject.self.both", selfO && selfN)
+	v.is("subject.self.one", selfO != selfN)
+	uo := o.filter(so, func(i int) bool { return !v.oHit[i] })
+	un := n.filter(sn, func(j int) bool { return !v.nHit[j] })
+	fixedO := o.has(uo, func(w *word) bool { return w.name || w.number })
+	fixedN := n.has(un, func(w *word) bool { return w.name || w.number })
+	v.is("subject.missing.name", fixedO)
+	v.is("subject.extra.name", fixedN)
+	v.add("subject.missing", float64(min(len(uo), 3)))
+	v.add("subject.extra", float64(min(len(un), 3)))
+	v.is("subject.swap.name", fixedO && fixedN)
+	v.is("subject.swap", len(uo) > 0 && len(un) > 0)
+	v.is("subject.swap.strong", len(uo) > 0 && len(un) > 0 && n.all&strongCues != 0)
+	v.add("subject.only", any01(inSubject > .99 && newInOld > .6)*(1-v.get("cover.predicate")))
+	v.is("newsubject.known", len(sn) > 0 && newInOld > .99)
+	v.heads()
+	v.topics()
+}
+
+// heads compares the nouns that the two subjects are about.
+func (v *view) heads() {
+	o, n := v.o, v.n
+	ho, hn := o.head(own(v.c), v.c.subject), n.head(own(v.d), v.d.subject)
+	v.is("head.new.in.old", hn >= 0 && v.nHit[hn])
+	v.is("head.old.in.newsubject", ho >= 0 && v.inN(v.d.subject)(ho))
+	v.is("head.new.kin", hn >= 0 && !v.nHit[hn] && n.words[hn].class&kin != 0)
+	extra := hn >= 0 && !v.nHit[hn]
+	possessed := slices.ContainsFunc(own(v.d), func(j int) bool {
+		w := &n.words[j]
+		return j != hn && (w.owns && v.nHit[j] || w.class&self != 0)
+	})
+	v.is("head.new.possessed", extra && possessed)
+	numbered := func(r *reading, ids []int) map[string]string {
+		out := map[string]string{}
+		for k := 0; k+1 < len(ids); k++ {
+			if a, b := &r.words[ids[k]], &r.words[ids[k+1]]; b.number && !a.number && a.weight > 0 {
+				out[a.stem] = b.stem
+			}
+		}
+		return out
+	}
+	no, nn := numbered(o, own(v.c)), numbered(n, own(v.d))
+	differ := false
+	for k, x := range no {
+		if y, ok := nn[k]; ok && x != y {
+			differ = true
+		}
+	}
+	v.is("subject.numbered", differ)
+}
+
+// head is the noun that a subject is about, -1 for none: the last word before "of".
+func (r *reading) head(own, all []int) int {
+	for _, ids := range [][]int{own, all} {
+		h := -1
+		for _, i := range ids {
+			w := &r.words[i]
+			if h >= 0 && w.class&prep != 0 {
+				break
+			}
+			if w.weight > 0 {
+				h = i
+			}
+		}
+		if h >= 0 {
+			return h
+		}
+	}
+	return -1
+}
+
+func weighty(ids []int, weight []float64) []int {
+	var out []int
+	for _, i := range ids {
+		if weight[i] > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// topics looks at what stands in front of a clause without a name of its own.
+func (v *view) topics() {
+	o, n := v.o, v.n
+	depends := v.c != o.clauses[0] && !o.has(own(v.c), func(w *word) bool { return w.weight > 0 && (w.name || w.number) })
+	oc, nc := o.clauses[0], n.clauses[0]
+	lost := func(r *reading, ids []int, hit []bool) []int {
+		return r.filter(ids, func(i int) bool { return r.words[i].weight >= 1 && !hit[i] })
+	}
+	isFixed := func(w *word) bool { return w.name || w.number }
+	uo, un := lost(o, indices(oc.a, oc.b), v.oHit), lost(n, indices(nc.a, nc.b), v.nHit)
+	so, sn := lost(o, oc.subject, v.oHit), lost(n, nc.subject, v.nHit)
+	v.is("topic.swap", depends && (o.has(uo, isFixed) && n.has(un, isFixed) || len(so) > 0 && len(sn) > 0))
+	v.is("topic.missing", depends && len(uo) > 0 && !slices.ContainsFunc(indices(oc.a, oc.b), func(i int) bool { return o.words[i].weight >= 1 && v.oHit[i] }))
+	v.is("topic.subject.swap", len(so) > 0 && len(sn) > 0 && len(o.clauses) > 1 && len(n.clauses) > 1)
+	parallel := 0
+	for k := range min(len(o.clauses), len(n.clauses)) {
+		a, b := o.clauses[k], n.clauses[k]
+		if o.words[a.a].fold != n.words[b.a].fold {
+			continue
+		}
+		both := 0
+		for i := a.a; i < a.b; i++ {
+			if v.inN(indices(b.a, b.b))(i) {
+				both++
+			}
+		}
+		if both >= 2 {
+			parallel++
+		}
+	}
+	v.is("parallel", parallel >= 2 && len(o.clauses) > 1 && len(n.clauses) > 1)
+}

@@ -1,0 +1,138 @@
+package encode
+
+import (
+	"cmp"
+	_ "embed"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// weightText is written by the trainer: its first lines say how.
+//
+//go:embed weights.txt
+var weightText string
+
+// A model is a linear scorer of features.
+type model struct {
+	index  map[string]int
+	weight []float64
+	names  []string
+	bias   float64
+	slope  float64 // of the calibration: probability = 1/(1+exp(-(slope*score+offset)))
+	offset float64
+	flag   float64 // probability from which on a stored memory is flagged
+}
+
+var scorer = sync.OnceValue(func() *model {
+	m := &model{index: map[string]int{}, slope: 1}
+	for line := range strings.Lines(weightText) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || strings.HasPrefix(name, "#") {
+			continue
+		}
+		w, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			panic("encode: weights.txt: " + err.Error())
+		}
+		switch name {
+		case "bias":
+			m.bias = w
+		case "slope":
+			m.slope = w
+		case "offset":
+			m.offset = w
+		case "flag":
+			m.flag = w
+		default:
+			m.index[name] = len(m.names)
+			m.names, m.weight = append(m.names, name), append(m.weight, w)
+		}
+	}
+	return m
+})
+
+// score is the logarithm of the odds, before the calibration.
+func (m *model) score(out []feature) float64 {
+	sum := m.bias
+	for i := range out {
+		if out[i].value == 0 {
+			continue
+		}
+		if k, ok := m.index[out[i].name]; ok {
+			sum += m.weight[k] * out[i].value
+		}
+	}
+	return sum
+}
+
+// probability is the calibrated one of a score.
+func (m *model) probability(score float64) float64 {
+	return 1 / (1 + math.Exp(-(m.slope*score + m.offset)))
+}
+
+// mostReasons bounds the features that are told.
+const mostReasons = 8
+
+// why are the features that weigh most in a score, the heaviest first.
+func (m *model) why(v *view) []Reason {
+	var out []Reason
+	for i := range v.out {
+		k, ok := m.index[v.out[i].name]
+		if ok && v.out[i].value != 0 {
+			weight := m.slope * m.weight[k] * v.out[i].value
+			out = append(out, Reason{Feature: v.out[i].name, Weight: weight, Words: v.wordsOf(v.out[i].name)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Reason) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })
+	return out[:min(mostReasons, len(out))]
+}
+
+// wordsOf are the words that a feature is about, as far as single words are.
+func (v *view) wordsOf(name string) string {
+	head, rest, _ := strings.Cut(name, ".")
+	if k := slices.Index(cueNames(), rest); head == "cue" || head == "best" && k >= 0 {
+		for _, f := range v.n.cues {
+			if k >= 0 && f.cue&(1<<k) != 0 {
+				return v.n.folds(indices(f.from, f.to))
+			}
+		}
+	}
+	switch head {
+	case "cover", "shared", "match":
+		return v.o.folds(v.o.filter(weighty(indices(v.c.a, v.c.b), v.oW), func(i int) bool { return v.oHit[i] }))
+	case "subject", "head":
+		return v.o.folds(v.c.subject)
+	case "newsubject":
+		return v.n.folds(v.d.subject)
+	}
+	return ""
+}
+
+// A Sample is what the scorer sees of one clause of a stored memory beside a new one,
+// for training it.
+type Sample struct {
+	Clause   string
+	Features []string // names, the same and in the same order in every sample
+	Values   []float64
+}
+
+// Samples are those of the clauses of a stored memory, in their order.
+func Samples(m, stored Memory, c Corpus) []Sample {
+	n, o := read(m), read(stored)
+	if len(n.clauses) == 0 {
+		return nil
+	}
+	p := pair(o, n, c)
+	var out []Sample
+	for _, oc := range o.clauses {
+		s := Sample{Clause: o.string(oc)}
+		for _, f := range p.features(oc).out {
+			s.Features, s.Values = append(s.Features, f.name), append(s.Values, f.value)
+		}
+		out = append(out, s)
+	}
+	return out
+}
