@@ -2,7 +2,6 @@ package encode
 
 import (
 	"slices"
-	"strings"
 )
 
 // These compare what somebody else, a model, says of two texts with the texts

@@ -32,7 +32,7 @@ func TestWhatASupersedeMayTake(t *testing.T) {
 		{stored: "We deploy from main, but not on Fridays.", note: "We now deploy on Fridays as well.", quote: "from main, but not", refused: "yes"},
 		{stored: "Alice is the PM. Her phone number is 123456.", note: "Alice left in May.", quote: "Alice is the PM.", refused: "yes"},
 		{stored: "Deploy only from CI. Ask Ann first.", note: "Ann left the team in May.", quote: "from CI. Ask", refused: "yes"},
-		{stored: "The shop sells bread and closes at 18.", note: "The shop now closes at 17.", quote: "18", refused: "yes"},
+		{stored: "The shop sells bread and closes at 18.", note: "The shop now closes at 17.", quote: "18", rest: "The shop sells bread."},
 		{stored: "We use npm 9 and yarn 3 in the shop.", note: "The shop dropped yarn.", quote: "yarn 3", refused: "yes"},
 		{stored: "The gate code is 4711.", note: "The gate code is now 9920.", quote: "The gate code is now 9920.", refused: "yes"},
 		{stored: "The gate code is 4711. The lift is slow.", note: "The gate code is now 9920.", quote: "", refused: "yes"},

@@ -1,0 +1,60 @@
+package encode
+
+// A proof is why a stored clause is no longer true.
+type proof struct {
+	rule string
+	said *clause
+	sole bool // it holds only where no other stored memory says something of the kind
+}
+
+// proves reports whether a new clause proves that a stored one is no longer true.
+func proves(n, o *claim, said *clause) *proof {
+	if n.owner != o.owner || o.value == n.value || n.owner == "" {
+		return nil
+	}
+	switch n.form {
+	case "switch", "move":
+		if o.form != "use" && o.form != "live" && o.form != "work" || n.form == "move" && o.form == "work" || n.form == "switch" && o.form == "live" && n.kind != "" {
+			return nil
+		}
+		if n.from != "" {
+			if n.from == o.value {
+				return &proof{ruleChange, said, false}
+			}
+			return nil
+		}
+		if o.form == "use" && n.kind != "" && n.kind == o.kind || o.form == "live" && n.form == "move" && n.kind == "" && n.owner == "user" {
+			return &proof{ruleKind, said, true}
+		}
+	case "leave":
+		if o.form == "work" && n.from == o.value {
+			return &proof{ruleEnded, said, false}
+		}
+	case "gone", "quit":
+		if o.said == n.value {
+			return &proof{ruleEnded, said, false}
+		}
+	case "is":
+		if o.form == "is" && n.what == o.what && n.kind == o.kind {
+			return &proof{ruleRestated, said, true}
+		}
+	case "live", "work":
+		if n.now && n.form == o.form {
+			return &proof{ruleRestated, said, true}
+		}
+	}
+	return nil
+}
+
+// of are what two claims have in common that give somebody one thing of a kind.
+func (c *claim) of() string { return c.owner + "|" + c.form + "|" + c.what + "|" + c.kind }
+
+// likens reports whether two claims probably cannot both hold, though nothing proves
+// that they speak of the same: one attribute of something without a name has another
+// value, or a thing of the same kind is in use now.
+func (n *claim) likens(o *claim) bool {
+	if n.form == "is" && o.form == "is" {
+		return n.owner == o.owner && n.what == o.what && n.kind == o.kind && n.value != o.value
+	}
+	return n.form == "use" && o.form == "use" && n.now && n.kind != "" && n.kind == o.kind && n.value != o.value
+}
