@@ -48,13 +48,25 @@ func (r *reading) saying(ids []int) saying {
 	return s
 }
 
-// plain is a text without the difference of capital letters, spaces and the signs at
-// its end; code counts letter by letter.
+// plain is a text without the difference of capital letters, spaces, list marks and the
+// signs at its end; code counts letter by letter.
 func plain(text string) string {
 	if hasCode(text) {
 		return strings.Join(strings.Fields(text), " ")
 	}
-	return strings.ToLower(strings.TrimRight(strings.Join(strings.Fields(text), " "), ".!。"))
+	var out []string
+	for _, s := range sentences(text) {
+		for _, w := range wordsOf(text, s.From, s.To) {
+			out = append(out, w.fold)
+		}
+		if strings.ContainsAny(text[s.From:s.To], "?？") {
+			out = append(out, "?")
+		}
+	}
+	if len(out) == 0 {
+		return strings.TrimSpace(text)
+	}
+	return strings.Join(out, " ")
 }
 
 func hasCode(text string) bool { return strings.Contains(text, "```") || strings.Contains(text, "~~~") }
@@ -185,7 +197,11 @@ func (r *reading) phrases(c *clause) []phraseOf {
 			at = &bare
 		}
 	}
-	return append(out, bare)
+	out = append(out, bare)
+	if !slices.ContainsFunc(out, func(p phraseOf) bool { return len(p.stems) > 0 }) {
+		return nil
+	}
+	return out
 }
 
 // knows reports whether a memory says what the title of another one says.
