@@ -8,22 +8,34 @@ import (
 	"stet/agent/encode"
 )
 
-// grounded reports whether the words of a note bear out that a statement of a stored
-// memory is no longer true.
-func grounded(n Note, s Stored, gone string) bool {
-	units := []string{n.Text}
-	for _, c := range encode.Clauses(n.Text) {
-		units = append(units, n.Text[c.From:c.To])
+// A part is a clause with its sentence up to it, which may hold its subject.
+type part struct{ said, within string }
+
+func partsOf(text string) []part {
+	var out []part
+	from, end := 0, 0
+	for i, c := range encode.Clauses(text) {
+		if i == 0 || strings.ContainsAny(text[end:c.From], ".!?\n。！？") {
+			from = c.From
+		}
+		out = append(out, part{text[c.From:c.To], text[from:c.To]})
+		end = c.To
 	}
-	return slices.ContainsFunc(units, func(unit string) bool {
-		words := wordsOf(unit)
-		if has(words, hedging()) || strings.ContainsAny(unit, "?？") || differs(n, s, unit, gone) {
+	return out
+}
+
+// grounded reports whether the words of a note bear out that a clause of a stored memory
+// is no longer true.
+func grounded(n Note, s Stored, gone part) bool {
+	return slices.ContainsFunc(partsOf(n.Text), func(unit part) bool {
+		words := wordsOf(unit.said)
+		if has(words, hedging()) || strings.ContainsAny(unit.said, "?？") || differs(n, s, unit.within, gone.within) {
 			return false
 		}
 		if !has(words, changing()) && !dated(words) {
-			return restates(words, wordsOf(gone))
+			return restates(words, wordsOf(gone.said))
 		}
-		return encode.SameKind(unit, gone) || covers(n, s, unit, gone)
+		return encode.SameKind(unit.said, gone.said) || covers(n, s, unit.within, gone.said)
 	})
 }
 
@@ -71,7 +83,7 @@ func Stems(text string) []string {
 
 func everyday(stem string) bool {
 	return slices.Contains([]string{"use", "us", "run", "get", "make", "go", "come", "take", "keep", "day", "week", "month", "year", "time", "new", "old",
-		"thing", "last", "next", "live", "everi"}, stem)
+		"thing", "last", "next", "live", "everi", "longer"}, stem)
 }
 
 // restates reports whether a statement is another one with other values: all its other

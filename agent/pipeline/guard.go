@@ -83,8 +83,8 @@ func supersede(n Note, s Stored, a Action, sure bool) Ruling {
 	if why != "" {
 		return refuse(why)
 	}
-	for _, clause := range gone {
-		if !grounded(n, s, clause) {
+	for _, c := range partsOf(s.Text) {
+		if slices.Contains(gone, c.said) && !grounded(n, s, c) {
 			return refuse("the new words do not show that it changed")
 		}
 	}
