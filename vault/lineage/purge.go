@@ -206,7 +206,7 @@ func erasure(ctx context.Context, v *vault.Vault, found []vault.Memory) (Erasure
 		{What: "Look whether anything else repeats it, transcripts and other notes first.", Command: []string{"git grep -n 'WORDS'", "git log --all --oneline -S 'WORDS'"}},
 		{What: "End every other process of stet that has this vault open (stet watch, an agent's server) until all is done: its index and its view of the files would go on with the old ones."},
 		{What: "Make a copy of the repository, then take every version out of all branches and tags (needs git-filter-repo; every commit after the first touched one gets a new id).", Command: []string{filter}},
-		{What: fmt.Sprintf("Take the words out of commit messages as well: %d commits changed these files, and stet makes subjects from first words. Put lines of the form WORDS==>*** into a file.", len(plan.Commits)),
+		{What: fmt.Sprintf("Take the words out of commit messages as well: stet makes subjects from first words. Commits that changed these files: %d. Put lines of the form WORDS==>*** into a file.", len(plan.Commits)),
 			Command: []string{"git filter-repo --force --replace-message FILE"}},
 		{What: "Drop what still refers to the old commits in this repository.", Command: []string{"git reflog expire --expire=now --all", "git gc --prune=now"}},
 		{What: "filter-repo forgets the remotes. Add each again and overwrite it; ask its operator to drop caches, forks and pull requests that hold the old commits.", Command: []string{"git remote add NAME URL", "git push --force --all NAME", "git push --force --tags NAME"}},

@@ -13,16 +13,22 @@ package session
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"stet/vault"
 )
 
-// ErrUnknownSession reports a name that no session has. It is always a
-// vault.ErrNotFound too.
-var ErrUnknownSession = errors.New("no such session")
+// ErrUnknownSession reports a name that no session has. It is a [vault.ErrNotFound] too.
+var ErrUnknownSession error = unknownSession{}
+
+type unknownSession struct{}
+
+func (unknownSession) Error() string { return "no such session" }
+
+func (unknownSession) Is(target error) bool { return target == vault.ErrNotFound }
 
 // foreignPart is the number of characters of a ULID behind its time: of a
 // session with a foreign id they are made of that id alone.

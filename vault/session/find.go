@@ -208,7 +208,7 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error
 }
 
 func unknown(ref string) error {
-	return vault.WithHint(fmt.Errorf("session %q: %w: %w", ref, ErrUnknownSession, vault.ErrNotFound), `"stet session list" shows the sessions`)
+	return vault.WithHint(fmt.Errorf("session %q: %w", ref, ErrUnknownSession), `"stet session list" shows the sessions`)
 }
 
 // candidates looks at the files whose names end as a whole id does; only when
