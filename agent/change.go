@@ -350,8 +350,5 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 // Pin marks memories as always relevant, or with pinned false takes the mark away.
 func (m Memories) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*Written, error) {
 	res, err := m.a.v.Pin(ctx, m.a.refs(refs), pinned, w.vault(m.a))
-	if err != nil {
-		return nil, err
-	}
-	return m.a.finish(ctx, res), nil
+	return m.a.finished(ctx, res, err)
 }

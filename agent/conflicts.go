@@ -73,10 +73,7 @@ func (m Memories) Settle(ctx context.Context, o SettleOptions) (*Written, error)
 	default:
 		res, err = a.mergeInEditor(ctx, c, o.Editor, w)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return a.finish(ctx, res), nil
+	return a.finished(ctx, res, err)
 }
 
 func (a *App) conflictOf(ctx context.Context, o SettleOptions) (ingest.Case, error) {

@@ -21,17 +21,9 @@ type DiffOptions struct {
 
 // A Diff is what differs between two states.
 type Diff struct {
-	From  string     `json:"from"` // "" is HEAD
-	To    string     `json:"to"`   // "" is the files on disk
-	Files []DiffFile `json:"files"`
-}
-
-// A DiffFile is what differs in one file. Added and Removed are lines.
-type DiffFile struct {
-	vault.Change
-	Added   int    `json:"added"`
-	Removed int    `json:"removed"`
-	Text    string `json:"text,omitempty"`
+	From  string           `json:"from"` // "" is HEAD
+	To    string           `json:"to"`   // "" is the files on disk
+	Files []vault.FileDiff `json:"files"`
 }
 
 // Diff compares HEAD with the files on disk, a revision with them, or two revisions. The first
@@ -59,16 +51,13 @@ func (h History) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 		paths = append(paths, p)
 	}
 	revs = append(revs, "", "")
-	out := &Diff{From: revs[0], To: revs[1], Files: []DiffFile{}}
-	diffs, err := h.a.v.History().Diff(ctx, out.From, out.To, paths)
-	for _, d := range diffs {
-		f := DiffFile{Change: d.Change, Added: d.Added, Removed: d.Removed}
-		if !o.Stat {
-			f.Text = d.Text
+	diffs, err := h.a.v.History().Diff(ctx, revs[0], revs[1], paths)
+	for i := range diffs {
+		if o.Stat {
+			diffs[i].Text = ""
 		}
-		out.Files = append(out.Files, f)
 	}
-	return out, err
+	return &Diff{From: revs[0], To: revs[1], Files: append([]vault.FileDiff{}, diffs...)}, err
 }
 
 // revisions reads a word as one revision or, where it is the first, as a range REV..REV; nil when

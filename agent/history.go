@@ -229,10 +229,7 @@ type EntryVersions struct {
 // An EntryVersion is one state of an entry: its texts before and after, "" where there is none.
 type EntryVersion struct {
 	Origin
-	Status string     `json:"status"`
-	Path   vault.Path `json:"path"`
-	Old    string     `json:"old,omitempty"`
-	New    string     `json:"new,omitempty"`
+	lineage.EntryVersion
 }
 
 // IsEntry reports whether a word has the form FILE#HASH of an entry of a notebook.
@@ -254,7 +251,7 @@ func (h History) EntryVersions(ctx context.Context, o VersionsOptions) (*EntryVe
 		if err != nil {
 			return nil, err
 		}
-		out.Versions = append(out.Versions, EntryVersion{originOf(v.Commit), v.Status, v.Path, v.Old, v.New})
+		out.Versions = append(out.Versions, EntryVersion{originOf(v.Commit), v})
 		if len(out.Versions) == o.Limit {
 			break
 		}

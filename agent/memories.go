@@ -44,10 +44,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 	}
 	if o.Plain || !a.Settings().Bool(settings.Cognitive) {
 		res, err := a.v.Remember(ctx, o.Notes, w)
-		if err != nil {
-			return nil, err
-		}
-		return a.finish(ctx, res), nil
+		return a.finished(ctx, res, err)
 	}
 	var res *ingest.Result
 	err := a.compare(true, func(find ingest.Searcher, mind *ingest.Mind) (err error) {

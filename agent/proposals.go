@@ -96,7 +96,7 @@ func (h History) accept(ctx context.Context, p Proposal, w Write) (res *ingest.R
 	if err != nil {
 		return nil, err
 	}
-	res, err = approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.Vault(h.a.o.Door))
+	res, err = approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.vault(h.a))
 	return res, errors.Join(err, x.Close())
 }
 
@@ -179,7 +179,7 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 			res, out.Unchanged = done.Result, onlyProposals(done.Changes)
 		}
 	} else {
-		res, err = approval.Reject(ctx, h.a.v, []approval.Waiting{p.waiting}, w.Vault(h.a.o.Door))
+		res, err = approval.Reject(ctx, h.a.v, []approval.Waiting{p.waiting}, w.vault(h.a))
 	}
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 			Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
 	}
 	res, err := h.a.v.History().Revert(ctx, vault.RevertOptions{
-		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: o.Write.Vault(h.a.o.Door),
+		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: o.vault(h.a),
 	})
 	return h.a.finished(ctx, res, err)
 }
@@ -66,7 +66,7 @@ func (h History) Redo(ctx context.Context, n int, w Write) (*Written, error) {
 func (h History) step(
 	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), n int, w Write,
 ) (*Written, error) {
-	res, err := do(ctx, n, w.Vault(h.a.o.Door))
+	res, err := do(ctx, n, w.vault(h.a))
 	if errors.Is(err, vault.ErrNothingToUndo) {
 		h.a.note("%v", err)
 		res = &vault.Result{Unchanged: true, DryRun: w.DryRun}
@@ -85,7 +85,7 @@ type RestoreOptions struct {
 // Restore brings a memory back from the archive, a deleted file as it last was, or an older
 // version of a file; then the result has the diff. It fails with [vault.ErrNotFound].
 func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error) {
-	res, err := lineage.Restore(ctx, h.a.v, h.a.Ref(o.Ref), o.At, o.Write.Vault(h.a.o.Door))
+	res, err := lineage.Restore(ctx, h.a.v, h.a.Ref(o.Ref), o.At, o.vault(h.a))
 	out, err := h.a.finished(ctx, res, err)
 	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
 		return out, err
@@ -96,12 +96,4 @@ func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error
 	}
 	out.Diff = textOf(diffs)
 	return out, nil
-}
-
-// finished is [App.finish] for a write that may have failed.
-func (a *App) finished(ctx context.Context, res *vault.Result, err error) (*Written, error) {
-	if err != nil {
-		return nil, err
-	}
-	return a.finish(ctx, res), nil
 }

@@ -46,32 +46,14 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	return &Observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time}, nil
 }
 
-// A Session is what is known about a conversation. Times are UTC.
-type Session struct {
-	ID       string     `json:"id"`
-	Path     vault.Path `json:"path,omitempty"` // "" while it is open
-	Open     bool       `json:"open,omitempty"` // not sealed, or not all of it
-	Title    string     `json:"title"`
-	Agent    string     `json:"agent,omitempty"`
-	Source   string     `json:"source,omitempty"`
-	Origin   string     `json:"origin,omitempty"`
-	Project  string     `json:"project,omitempty"`
-	Parent   string     `json:"parent,omitempty"`
-	Model    string     `json:"model,omitempty"`
-	Started  time.Time  `json:"started,omitzero"`
-	Ended    time.Time  `json:"ended,omitzero"`
-	Messages int        `json:"messages"`
-}
-
-func viewSession(k session.Known) Session {
+// viewSession is what is known about a session, as a result shows it: times in UTC, and no path of
+// a file that is not all of it.
+func viewSession(k session.Known) session.Known {
 	if k.Open {
-		k.Path = "" // the file, if there is one, is not all of it
+		k.Path = ""
 	}
-	return Session{
-		ID: k.ID, Path: k.Path, Open: k.Open, Title: k.Title, Agent: k.Agent, Source: k.Source, Origin: k.Origin,
-		Project: k.Project, Parent: k.Parent, Model: k.Model, Started: utc(k.Started), Ended: utc(k.Ended),
-		Messages: k.Messages,
-	}
+	k.Started, k.Ended = utc(k.Started), utc(k.Ended)
+	return k
 }
 
 // SessionFilter selects sessions; an empty field selects all.
@@ -84,8 +66,8 @@ type SessionFilter struct {
 
 // A SessionList is sessions, the one last spoken in first.
 type SessionList struct {
-	Total    int       `json:"total"` // without the limit
-	Sessions []Session `json:"sessions"`
+	Total    int             `json:"total"` // without the limit
+	Sessions []session.Known `json:"sessions"`
 }
 
 // List lists sessions. An open one that cannot be read is a notice.
@@ -110,7 +92,7 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 			!f.Since.IsZero() && last(k).Before(f.Since) || !f.Until.IsZero() && !last(k).Before(f.Until)
 	})
 	slices.SortStableFunc(all, func(a, b session.Known) int { return last(b).Compare(last(a)) })
-	out := &SessionList{Total: len(all), Sessions: []Session{}}
+	out := &SessionList{Total: len(all), Sessions: []session.Known{}}
 	for i, k := range all {
 		if f.Limit > 0 && i == f.Limit {
 			break
@@ -133,7 +115,7 @@ const around = 5
 
 // A SessionPage is a part of a session.
 type SessionPage struct {
-	Session  Session       `json:"session"`
+	Session  session.Known `json:"session"`
 	Messages []recall.Line `json:"messages"`
 	Next     int           `json:"next,omitempty"` // the first message that did not fit
 	Total    int           `json:"total"`
@@ -199,19 +181,10 @@ type EndOptions struct {
 
 // Ended is what [Sessions.End] did.
 type Ended struct {
-	Sealed  []SealedSession `json:"sealed"`
-	Commits []Commit        `json:"commits"`
-	DryRun  bool            `json:"dry_run,omitempty"`
-	Plan    *Plan           `json:"plan,omitempty"`
-}
-
-// A SealedSession is a session that became a transcript.
-type SealedSession struct {
-	ID       string     `json:"id"`
-	Title    string     `json:"title"`
-	Path     vault.Path `json:"path"`
-	Turns    int        `json:"turns"`              // sealed now
-	Redacted []string   `json:"redacted,omitempty"` // rules that found a secret
+	Sealed  []*session.Sealed `json:"sealed"`
+	Commits []Commit          `json:"commits"`
+	DryRun  bool              `json:"dry_run,omitempty"`
+	Plan    *Plan             `json:"plan,omitempty"`
 }
 
 // End seals sessions. One that cannot be sealed does not keep the others: then both the result
@@ -228,7 +201,7 @@ func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
 	if len(picked) == 0 && len(o.Refs) == 0 {
 		s.a.note("no session has ended")
 	}
-	out := &Ended{Sealed: []SealedSession{}, Commits: []Commit{}, DryRun: o.DryRun}
+	out := &Ended{Sealed: []*session.Sealed{}, Commits: []Commit{}, DryRun: o.DryRun}
 	if o.DryRun {
 		out.Plan = &Plan{Ops: []vault.Change{}}
 	}
@@ -290,7 +263,7 @@ func (s Sessions) toEnd(ctx context.Context, o EndOptions) ([]*session.Open, err
 
 // add takes down one sealed session and returns what it changed.
 func (s Sessions) add(out *Ended, sealed *session.Sealed) []vault.Change {
-	out.Sealed = append(out.Sealed, SealedSession{sealed.ID, sealed.Title, sealed.Path, sealed.Turns, sealed.Redacted})
+	out.Sealed = append(out.Sealed, sealed)
 	changes := []vault.Change{{Status: vault.Modified, Path: sealed.Path}}
 	if res := sealed.Result; res != nil {
 		for _, w := range res.Warnings {

@@ -9,6 +9,7 @@ import (
 	"stet/agent/recall"
 	"stet/index"
 	"stet/vault"
+	"stet/vault/session"
 )
 
 // SessionQuery asks what was said.
@@ -32,7 +33,7 @@ type SessionsFound struct {
 // A FoundSession is a conversation and what of it answers; parts that went on in other sessions,
 // or worked for it, are segments of their own.
 type FoundSession struct {
-	Session  Session          `json:"session"`
+	Session  session.Known    `json:"session"`
 	Score    float64          `json:"score"`
 	Segments []SessionSegment `json:"segments"`
 }

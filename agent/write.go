@@ -74,6 +74,14 @@ func NewWritten(res *vault.Result) *Written {
 	return out
 }
 
+// finished is [App.finish] for a write that may have failed.
+func (a *App) finished(ctx context.Context, res *vault.Result, err error) (*Written, error) {
+	if err != nil {
+		return nil, err
+	}
+	return a.finish(ctx, res), nil
+}
+
 // finish settles a write and turns it into its result.
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.Settle(ctx, res)

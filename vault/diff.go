@@ -15,9 +15,9 @@ import (
 // A FileDiff is one changed file with its unified diff.
 type FileDiff struct {
 	Change
-	Text    string
-	Added   int // lines
-	Removed int
+	Added   int    `json:"added"` // lines
+	Removed int    `json:"removed"`
+	Text    string `json:"text,omitempty"`
 }
 
 // EmptyTree stands for the state before the first commit.

@@ -15,10 +15,11 @@ import (
 // An EntryVersion is one state in the history of a notebook's entry: Old and New
 // are its texts, "" where there was none.
 type EntryVersion struct {
-	Commit   vault.Commit
-	Path     vault.Path
-	Status   string // vault.Added, Modified or Deleted
-	Old, New string
+	Commit vault.Commit `json:"-"`
+	Status string       `json:"status"` // vault.Added, Modified or Deleted
+	Path   vault.Path   `json:"path"`
+	Old    string       `json:"old,omitempty"`
+	New    string       `json:"new,omitempty"`
 }
 
 // EntryVersions yields the versions of the entry that has, or once had, the

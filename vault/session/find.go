@@ -18,15 +18,21 @@ import (
 
 // A Known is what the front matter of a transcript says, without its messages.
 type Known struct {
-	Path                  vault.Path
-	ID, Title             string
-	Agent, Source, Origin string
-	Project, Parent       string
-	Model, EndReason      string
-	Started, Ended        time.Time
-	Messages              int
-	Private               bool
-	Open                  bool // not sealed, or not all of it
+	ID        string     `json:"id"`
+	Path      vault.Path `json:"path,omitempty"`
+	Open      bool       `json:"open,omitempty"` // not sealed, or not all of it
+	Title     string     `json:"title"`
+	Agent     string     `json:"agent,omitempty"`
+	Source    string     `json:"source,omitempty"`
+	Origin    string     `json:"origin,omitempty"`
+	Project   string     `json:"project,omitempty"`
+	Parent    string     `json:"parent,omitempty"`
+	Model     string     `json:"model,omitempty"`
+	Started   time.Time  `json:"started,omitzero"`
+	Ended     time.Time  `json:"ended,omitzero"`
+	Messages  int        `json:"messages"`
+	EndReason string     `json:"-"`
+	Private   bool       `json:"-"`
 }
 
 // Read reads the front matter of a transcript.

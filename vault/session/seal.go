@@ -33,15 +33,14 @@ type Options struct {
 
 // Sealed says what Seal did, or with DryRun would do.
 type Sealed struct {
-	ID    string
-	Title string
-	Path  vault.Path
-	Turns int // that were sealed now
-	// Redacted are the rules that found what was taken out.
-	Redacted []string
+	ID       string     `json:"id"`
+	Title    string     `json:"title"`
+	Path     vault.Path `json:"path"`
+	Turns    int        `json:"turns"`              // that were sealed now
+	Redacted []string   `json:"redacted,omitempty"` // rules that found a secret
 	// Result is that of the commit, nil where the transcript is kept out of git
 	// or an earlier process had sealed it.
-	Result *vault.Result
+	Result *vault.Result `json:"-"`
 }
 
 // Seal ends an open session: its turns become its transcript, or go on the end

@@ -7,6 +7,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/vault/session"
 )
 
 func runEnd(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
@@ -26,7 +27,7 @@ func runEnd(ctx context.Context, e *console.Env, in *console.Input, words []stri
 	})
 }
 
-func printSealed(p *console.Printer, s agent.SealedSession, dry bool) {
+func printSealed(p *console.Printer, s *session.Sealed, dry bool) {
 	done, turns, redacted := "sealed", "turns", ""
 	if dry {
 		done = "would be sealed"

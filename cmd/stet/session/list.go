@@ -7,6 +7,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/vault/session"
 )
 
 func runList(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
@@ -35,7 +36,7 @@ func runList(ctx context.Context, e *console.Env, in *console.Input, _ []string)
 	})
 }
 
-func printSession(p *console.Printer, s agent.Session) {
+func printSession(p *console.Printer, s session.Known) {
 	where := console.Line1(string(s.Path))
 	if s.Open {
 		where = "open"
