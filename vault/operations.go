@@ -3,6 +3,7 @@ package vault
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // An Op is what a commit did, the value of its Stet-Op trailer.
@@ -88,4 +89,21 @@ func (w *Why) checkActor() error {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
 	}
 	return nil
+}
+
+// revertSubject is the subject of the revert of some commits.
+func revertSubject(commits []Commit) string {
+	if len(commits) > 1 {
+		return fmt.Sprintf("%d commits", len(commits))
+	}
+	// The revert of a revert quotes what that took back, not the revert itself.
+	const again = "reapply "
+	reverted, ok := strings.CutPrefix(commits[0].Subject, string(OpRevert)+": ")
+	switch quoted, was := strings.CutPrefix(reverted, again); {
+	case !ok || commits[0].Op != OpRevert:
+		return fmt.Sprintf("%q", commits[0].Subject)
+	case was:
+		return quoted
+	}
+	return again + reverted
 }

@@ -124,22 +124,6 @@ func (h *History) commitDiff(c Commit) (string, error) {
 	return h.v.diffText(objects, from, to)
 }
 
-func revertSubject(commits []Commit) string {
-	if len(commits) > 1 {
-		return fmt.Sprintf("%d commits", len(commits))
-	}
-	// The revert of a revert quotes what that took back, not the revert itself.
-	const again = "reapply "
-	reverted, ok := strings.CutPrefix(commits[0].Subject, string(OpRevert)+": ")
-	switch quoted, was := strings.CutPrefix(reverted, again); {
-	case !ok || commits[0].Op != OpRevert:
-		return fmt.Sprintf("%q", commits[0].Subject)
-	case was:
-		return quoted
-	}
-	return again + reverted
-}
-
 // toRevert reads the commits, newest first, and refuses those that have no
 // single meaning.
 func (h *History) toRevert(ctx context.Context, o RevertOptions) ([]Commit, error) {
