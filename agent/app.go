@@ -86,7 +86,7 @@ func (a *App) recoverNotes(ctx context.Context, readOnly bool) {
 		a.warn("%v; the next command tries again", err)
 	}
 	for _, res := range done {
-		a.Settle(ctx, res.Result)
+		a.settle(ctx, res.Result)
 		for _, m := range res.Memories {
 			a.note("stored a note whose command was interrupted: %s", m.Path)
 		}
@@ -132,12 +132,6 @@ func configWarning(p settings.Problem) string {
 // Close closes the vault.
 func (a *App) Close() error { return a.v.Close() }
 
-// Store is the vault below the App, for what is no use case of its own.
-func (a *App) Store() *vault.Vault { return a.v }
-
-// Place is where the vault is and how it was found.
-func (a *App) Place() Place { return a.place }
-
 // Root is the vault's top folder, absolute.
 func (a *App) Root() string { return a.v.Root() }
 
@@ -158,9 +152,9 @@ func (a *App) Index(readOnly bool) (*index.Index, error) {
 	return a.openIndex(readOnly, a.embedder())
 }
 
-// WriterIndex opens the search index for a writer. Only one that asks a model looks for memories
+// writerIndex opens the search index for a writer. Only one that asks a model looks for memories
 // of a similar meaning: without a model, storing a memory sends nothing anywhere.
-func (a *App) WriterIndex(model bool) (*index.Index, error) {
+func (a *App) writerIndex(model bool) (*index.Index, error) {
 	if !model {
 		return a.openIndex(false, nil)
 	}
@@ -177,9 +171,9 @@ func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) 
 	return index.Open(a.v, o)
 }
 
-// SourceIndex searches the files of another source in place of the vault's, as they stood at a
+// sourceIndex searches the files of another source in place of the vault's, as they stood at a
 // time (zero is now). Nothing is written down, and every file is read.
-func (a *App) SourceIndex(src index.Source, at time.Time) (*index.Index, error) {
+func (a *App) sourceIndex(src index.Source, at time.Time) (*index.Index, error) {
 	return index.Open(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at, Language: a.Settings().Text(settings.SearchLanguage)})
 }
 
@@ -205,9 +199,9 @@ func (a *App) embedder() embed.Embedder {
 	return c
 }
 
-// Settle finishes a write: it updates the search index, seals the sessions that have ended
+// settle finishes a write: it updates the search index, seals the sessions that have ended
 // meanwhile, and notifies of the write's warnings.
-func (a *App) Settle(ctx context.Context, res *vault.Result) {
+func (a *App) settle(ctx context.Context, res *vault.Result) {
 	for _, w := range res.Warnings {
 		a.warn("%s", w)
 	}
@@ -217,7 +211,7 @@ func (a *App) Settle(ctx context.Context, res *vault.Result) {
 	if res.DryRun {
 		return
 	}
-	a.Reindex(ctx, append(res.Changes[:len(res.Changes):len(res.Changes)], a.sealEnded(ctx)...))
+	a.updateIndex(ctx, append(res.Changes[:len(res.Changes):len(res.Changes)], a.sealEnded(ctx)...))
 }
 
 // sealEnded seals the sessions that have ended since anybody wrote, and returns what that
@@ -235,9 +229,9 @@ func (a *App) sealEnded(ctx context.Context) []vault.Change {
 	return changes
 }
 
-// Reindex updates the search index after a write. The index is a cache: when it cannot be
+// updateIndex updates the search index after a write. The index is a cache: when it cannot be
 // written the next search catches up, so a failure is a warning.
-func (a *App) Reindex(ctx context.Context, changes []vault.Change) {
+func (a *App) updateIndex(ctx context.Context, changes []vault.Change) {
 	var paths []vault.Path
 	for _, c := range changes {
 		paths = append(paths, c.Path)
@@ -258,5 +252,5 @@ func (a *App) Reindex(ctx context.Context, changes []vault.Change) {
 	}
 }
 
-// WithModel gives use the model for small tasks, nil where none is configured.
-func (a *App) WithModel(use func(llm.Client) error) error { return a.auxiliary(a.Settings(), use) }
+// withModel gives use the model for small tasks, nil where none is configured.
+func (a *App) withModel(use func(llm.Client) error) error { return a.auxiliary(a.Settings(), use) }

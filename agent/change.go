@@ -203,7 +203,7 @@ func (m Memories) Update(ctx context.Context, o UpdateOptions) (*Written, error)
 	if o.Match != "" {
 		return a.updateMatch(ctx, o, w)
 	}
-	res, plan, err := a.reword(ctx, a.Ref(o.Ref), o, w)
+	res, plan, err := a.reword(ctx, a.ref(o.Ref), o, w)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (a *App) reword(ctx context.Context, ref string, o UpdateOptions, w vault.W
 		res, err := links.Update(ctx, a.v, ref, o.Patch, o.RewriteNotes, w)
 		return res, nil, err
 	}
-	x, err := a.WriterIndex(false)
+	x, err := a.writerIndex(false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -304,14 +304,14 @@ func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
 		return nil, err
 	}
 	for _, word := range o.Refs {
-		if strings.HasPrefix(word, "/") && a.Ref(word) == word {
+		if strings.HasPrefix(word, "/") && a.ref(word) == word {
 			if len(o.Refs) > 1 {
 				return nil, Usagef("a scope moves alone: %q is one of %d", word, len(o.Refs))
 			}
 			r.Scope = path.Clean(word)
 			continue
 		}
-		named, err := a.v.Resolve(ctx, a.Ref(word))
+		named, err := a.v.Resolve(ctx, a.ref(word))
 		if err != nil {
 			return nil, err
 		}
@@ -326,7 +326,7 @@ func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
 
 // destination reads where something moves to: a scope, a folder, a Markdown file.
 func (a *App) destination(word string) (to vault.Path, file bool, err error) {
-	inside := a.Ref(word) != word // an absolute path that leads into the vault
+	inside := a.ref(word) != word // an absolute path that leads into the vault
 	if strings.HasPrefix(word, "/") && !inside {
 		if to = vault.Path(path.Join("memories", word)); a.exists(to) {
 			return to, false, nil // the user's own folder keeps its name
@@ -334,7 +334,7 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 		to, err = vault.ScopeFolder(word)
 		return to, false, err
 	}
-	if to, err = a.Path(word); err != nil {
+	if to, err = a.path(word); err != nil {
 		return to, false, err
 	}
 	switch folder := strings.HasSuffix(word, "/") || strings.HasPrefix(string(to)+"/", "memories/"); {

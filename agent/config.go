@@ -92,7 +92,7 @@ type Configured struct {
 // user's own (the second). An unknown key can be taken out only. It fails with [ErrUsage] for a
 // value that the key cannot have, and with [vault.ErrRefused] where the policy refuses it.
 func (e *Environment) Configure(ctx context.Context, o ConfigureOptions) (*Written, *Configured, error) {
-	if err := e.Check(o.Write, "config", o.Key); err != nil {
+	if err := e.check(o.Write, "config", o.Key); err != nil {
 		return nil, nil, err
 	}
 	k, known := settings.Find(o.Key)

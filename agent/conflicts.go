@@ -78,7 +78,7 @@ func (m Memories) Settle(ctx context.Context, o SettleOptions) (*Written, error)
 
 func (a *App) conflictOf(ctx context.Context, o SettleOptions) (ingest.Case, error) {
 	if o.Against == "" {
-		return ingest.Find(ctx, a.v, a.Ref(o.Ref))
+		return ingest.Find(ctx, a.v, a.ref(o.Ref))
 	}
 	found, err := ingest.Inbox(ctx, a.v)
 	if err != nil {

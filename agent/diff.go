@@ -81,14 +81,14 @@ func (h History) revisions(word string, first bool) ([]string, error) {
 // compared is the path of a memory, else a path, which may be of the past where a revision was
 // named. A word that is nothing is an error: an empty diff would look like "no difference".
 func (h History) compared(ctx context.Context, word string, historic bool) (vault.Path, error) {
-	m, err := h.a.v.Resolve(ctx, h.a.Ref(word))
+	m, err := h.a.v.Resolve(ctx, h.a.ref(word))
 	if err == nil {
 		return m.Path, nil
 	}
 	if !errors.Is(err, vault.ErrNotFound) {
 		return "", err
 	}
-	p, err := h.a.Path(word)
+	p, err := h.a.path(word)
 	if err != nil || historic || h.a.exists(p) || strings.HasSuffix(word, ".md") {
 		return p, err
 	}

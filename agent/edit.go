@@ -18,7 +18,7 @@ type Editor func(ctx context.Context, file string) error
 // lock; when the memory changed meanwhile nothing is overwritten (vault.ErrConflict), and the
 // error names the file that holds the text.
 func (m Memories) Edit(ctx context.Context, ref string, w Write, edit Editor) (*Written, error) {
-	named, err := m.a.v.Resolve(ctx, m.a.Ref(ref))
+	named, err := m.a.v.Resolve(ctx, m.a.ref(ref))
 	if err != nil {
 		return nil, err
 	}

@@ -170,7 +170,7 @@ func (a *App) indexOf(ctx context.Context, then *Moment) (*index.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.SourceIndex(past.New(snap, then.made), then.at)
+	return a.sourceIndex(past.New(snap, then.made), then.at)
 }
 
 // scope is a scope as it stands in the vault: the user's own folder as it is named, else the
@@ -213,7 +213,7 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 			found, err = snap.List(ctx, o.Filter, then.made)
 		}
 	}
-	out.Memories = ViewMemories(found)
+	out.Memories = viewMemories(found)
 	return out, err
 }
 
@@ -281,9 +281,9 @@ func (a *App) doubt(ctx context.Context, shown []Memory) {
 func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []byte, error) {
 	file, hash, ok := cutAddress(word)
 	if !ok {
-		return a.read(ctx, a.Ref(word), rev)
+		return a.read(ctx, a.ref(word), rev)
 	}
-	m, data, err := a.read(ctx, a.Ref(file), rev)
+	m, data, err := a.read(ctx, a.ref(file), rev)
 	if err != nil {
 		return m, nil, err
 	}

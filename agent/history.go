@@ -97,11 +97,11 @@ func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision]
 // path is that of a memory or, where the word names none, the path that the word is: history
 // knows files that are gone from the disk.
 func (h History) path(ctx context.Context, word string) (vault.Path, error) {
-	m, err := h.a.v.Resolve(ctx, h.a.Ref(word))
+	m, err := h.a.v.Resolve(ctx, h.a.ref(word))
 	if err == nil {
 		return m.Path, nil
 	}
-	p, bad := h.a.Path(word)
+	p, bad := h.a.path(word)
 	if !errors.Is(err, vault.ErrNotFound) || bad != nil || !strings.ContainsAny(word, "./") {
 		return "", err
 	}

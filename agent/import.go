@@ -56,11 +56,11 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 			for _, w := range res.Warnings {
 				a.warn("%s", w)
 			}
-			a.Reindex(ctx, res.Changes)
+			a.updateIndex(ctx, res.Changes)
 			return nil
 		}}
 	if source.Memories && a.Settings().Bool(settings.Cognitive) {
-		x, err := a.WriterIndex(false)
+		x, err := a.writerIndex(false)
 		if err != nil {
 			return nil, err
 		}

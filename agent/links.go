@@ -114,7 +114,7 @@ type Link struct {
 func (m Memories) Links(ctx context.Context, o LinksOptions) ([]Link, error) {
 	var p vault.Path
 	if o.Ref != "" {
-		named, err := m.a.v.Resolve(ctx, m.a.Ref(o.Ref))
+		named, err := m.a.v.Resolve(ctx, m.a.ref(o.Ref))
 		if err != nil {
 			return nil, err
 		}

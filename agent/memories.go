@@ -69,7 +69,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 // tasks, nil where none is configured or asked is false.
 func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error) error {
 	with := func(model llm.Client) error {
-		x, err := a.WriterIndex(model != nil)
+		x, err := a.writerIndex(model != nil)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error)
 	if !asked {
 		return with(nil)
 	}
-	return a.WithModel(with)
+	return a.withModel(with)
 }
 
 // projectScope is /projects/NAME for an agent that works in a project which is no vault and so

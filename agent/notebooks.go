@@ -124,7 +124,7 @@ func (n Notebook) finish(ctx context.Context, res *notebook.Result, err error) (
 		out.Moved = append(out.Moved, MovedEntry{n.view(m.Entry), m.Memory.Path, m.Memory.ID})
 	}
 	if res.Stored != nil {
-		stored := ViewMemory(*res.Stored)
+		stored := viewMemory(*res.Stored)
 		out.Stored = &stored
 	}
 	return out, nil

@@ -28,8 +28,8 @@ func Rules() []Rule {
 	}
 }
 
-// Check fails with [vault.ErrRefused] when a rule of the policy refuses the operation to w.
-func (e *Environment) Check(w Write, operation, target string) error {
+// check fails with [vault.ErrRefused] when a rule of the policy refuses the operation to w.
+func (e *Environment) check(w Write, operation, target string) error {
 	fits := func(rule, value string) bool { return rule == "" || rule == value }
 	for _, r := range Rules() {
 		if fits(r.Actor, w.actor()) && fits(r.Door, e.o.Door) && fits(r.Operation, operation) && fits(r.Target, target) {

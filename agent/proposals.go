@@ -92,7 +92,7 @@ func onlyProposals(changes []vault.Change) bool {
 func (h History) accept(ctx context.Context, p Proposal, w Write) (res *ingest.Result, err error) {
 	_, _, err = llm.FromSettings(h.a.Settings(), llm.Auxiliary, h.a.o.Getenv)
 	later := !errors.Is(err, llm.ErrNoModel)
-	x, err := h.a.WriterIndex(false)
+	x, err := h.a.writerIndex(false)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ type DecideOptions struct {
 // was decided. It fails with [vault.ErrRefused] where the policy leaves it to the user, with
 // [vault.ErrNotFound] or [vault.ErrAmbiguous] for a name.
 func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error) {
-	if err := h.a.Check(o.Write, "review", "proposals"); err != nil {
+	if err := h.a.check(o.Write, "review", "proposals"); err != nil {
 		return nil, err
 	}
 	out, err := h.Proposals(ctx)

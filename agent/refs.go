@@ -8,10 +8,10 @@ import (
 	"stet/vault"
 )
 
-// Ref turns what a user typed for a memory into what [vault.Vault.Resolve] expects: a file seen
+// ref turns what a user typed for a memory into what [vault.Vault.Resolve] expects: a file seen
 // from the current folder becomes its path in the vault, anything else (an id, a slug, a title,
 // a path from the root) stays as it is.
-func (a *App) Ref(word string) string {
+func (a *App) ref(word string) string {
 	from := a.o.At
 	if from == "" {
 		from = a.o.Dir
@@ -32,14 +32,14 @@ func (a *App) Ref(word string) string {
 func (a *App) refs(words []string) []string {
 	out := make([]string, 0, len(words))
 	for _, w := range words {
-		out = append(out, a.Ref(w))
+		out = append(out, a.ref(w))
 	}
 	return out
 }
 
-// Path is [App.Ref] for what takes paths only. It fails with [vault.ErrBadPath].
-func (a *App) Path(word string) (vault.Path, error) {
-	return vault.ParsePath(strings.TrimSuffix(filepath.ToSlash(a.Ref(word)), "/"))
+// path is [App.ref] for what takes paths only. It fails with [vault.ErrBadPath].
+func (a *App) path(word string) (vault.Path, error) {
+	return vault.ParsePath(strings.TrimSuffix(filepath.ToSlash(a.ref(word)), "/"))
 }
 
 // exists reports whether the vault has a file or folder of that name now.

@@ -21,7 +21,7 @@ type AdoptOptions struct {
 func (h History) Adopt(ctx context.Context, o AdoptOptions) (*Written, error) {
 	to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door}
 	for _, word := range o.Paths {
-		p, err := h.a.Path(word)
+		p, err := h.a.path(word)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ type RestoreOptions struct {
 // Restore brings a memory back from the archive, a deleted file as it last was, or an older
 // version of a file; then the result has the diff. It fails with [vault.ErrNotFound].
 func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error) {
-	res, err := lineage.Restore(ctx, h.a.v, h.a.Ref(o.Ref), o.At, o.vault(h.a))
+	res, err := lineage.Restore(ctx, h.a.v, h.a.ref(o.Ref), o.At, o.vault(h.a))
 	out, err := h.a.finished(ctx, res, err)
 	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
 		return out, err

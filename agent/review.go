@@ -42,7 +42,7 @@ type ReviewItem struct {
 // [vault.ErrRefused] where the policy leaves that to the user.
 func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	if o.AcceptAll {
-		if err := h.a.Check(o.Write, "review", "commits"); err != nil {
+		if err := h.a.check(o.Write, "review", "commits"); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func (h History) ReviewDiffs(ctx context.Context, i ReviewItem) iter.Seq2[string
 // MarkReviewed notes that the user has looked at some commits of a review; the others stay for
 // later. It fails with [vault.ErrRefused] where the policy leaves that to the user.
 func (h History) MarkReviewed(ctx context.Context, w Write, r *Review, looked []vault.Revision) error {
-	if err := h.a.Check(w, "review", "commits"); err != nil {
+	if err := h.a.check(w, "review", "commits"); err != nil {
 		return err
 	}
 	return r.found.Accept(ctx, h.a.v, looked)

@@ -222,7 +222,7 @@ func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
 		}
 	}
 	if !o.DryRun {
-		s.a.Reindex(ctx, changes)
+		s.a.updateIndex(ctx, changes)
 	}
 	return out, errors.Join(failed...)
 }
@@ -271,7 +271,7 @@ func (s Sessions) add(out *Ended, sealed *session.Sealed) []vault.Change {
 		}
 		changes = res.Changes
 		if out.Plan == nil {
-			out.Commits = append(out.Commits, ViewCommits(res.Commits)...)
+			out.Commits = append(out.Commits, viewCommits(res.Commits)...)
 		} else {
 			out.Plan.Base = res.Base
 		}

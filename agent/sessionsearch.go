@@ -134,7 +134,7 @@ func (s Sessions) notice(degraded string, warnings []string) {
 
 // summarise asks the model for a summary of an answer, nil where there is none to be had.
 func (s Sessions) summarise(ctx context.Context, q SessionQuery, a *recall.Answer) (sum *recall.Summary, err error) {
-	err = s.a.WithModel(func(model llm.Client) error {
+	err = s.a.withModel(func(model llm.Client) error {
 		if model == nil {
 			s.a.warn("no model is configured: this is what was said")
 			return nil
@@ -179,6 +179,6 @@ func (s Sessions) searcher(ctx context.Context) (*index.Index, *recall.Live, err
 	if err := x.Close(); err != nil {
 		return nil, nil, err
 	}
-	x, err = s.a.SourceIndex(live, time.Time{})
+	x, err = s.a.sourceIndex(live, time.Time{})
 	return x, live, err
 }

@@ -60,7 +60,7 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	}
 	out := &Initialised{
 		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
-		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: ViewCommits(res.Commits),
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: viewCommits(res.Commits),
 		Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
@@ -79,7 +79,7 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	value := "false"
 	done, err := a.v.Configure(ctx, string(settings.SessionsTrack), &value, Write{}.vault(a))
 	if err = errors.Join(err, a.Close()); err == nil {
-		out.Commits = append(out.Commits, ViewCommits(done.Commits)...)
+		out.Commits = append(out.Commits, viewCommits(done.Commits)...)
 	}
 	return out, err
 }
@@ -151,9 +151,9 @@ func (v Vault) Examine(ctx context.Context, fix, dry bool) (*Diagnosis, error) {
 	for _, w := range report.Warnings {
 		a.warn("%s", w)
 	}
-	a.Reindex(ctx, report.Changes)
+	a.updateIndex(ctx, report.Changes)
 	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...),
-		Commits: ViewCommits(report.Commits), DryRun: dry}
+		Commits: viewCommits(report.Commits), DryRun: dry}
 	if dry {
 		out.Fixed = slices.DeleteFunc(slices.Clone(out.Problems), func(p vault.Problem) bool { return !p.Fixable })
 	}
@@ -192,4 +192,14 @@ func (v Vault) Reindex(ctx context.Context) (*Reindexed, error) {
 		v.a.warn("%s", w)
 	}
 	return &Reindexed{Total: stats.Total, Embedded: stats.Embedded, TookMS: milliseconds(stats.Took), Took: stats.Took}, nil
+}
+
+// Files lists the paths of the vault's files that are not archived, in order.
+func (v Vault) Files(ctx context.Context) ([]vault.Path, error) {
+	files, err := v.a.v.Files(ctx, vault.WalkOptions{})
+	var out []vault.Path
+	for _, f := range files {
+		out = append(out, f.Path)
+	}
+	return out, err
 }

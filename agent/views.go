@@ -45,8 +45,8 @@ func (m Memory) Stored() vault.Memory { return m.stored }
 // Data is the bytes of the file that [Memories.Show] has read.
 func (m Memory) Data() []byte { return m.data }
 
-// ViewMemory renders m without its body.
-func ViewMemory(m vault.Memory) Memory {
+// viewMemory renders m without its body.
+func viewMemory(m vault.Memory) Memory {
 	return Memory{
 		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
 		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
@@ -58,17 +58,17 @@ func ViewMemory(m vault.Memory) Memory {
 
 // viewWithBody renders m with a text of it, made valid UTF-8.
 func viewWithBody(m vault.Memory, body string, data []byte) Memory {
-	out := ViewMemory(m)
+	out := viewMemory(m)
 	body = strings.ToValidUTF8(body, "\ufffd")
 	out.Body, out.data = &body, data
 	return out
 }
 
-// ViewMemories renders many, never nil.
-func ViewMemories(ms []vault.Memory) []Memory {
+// viewMemories renders many, never nil.
+func viewMemories(ms []vault.Memory) []Memory {
 	out := make([]Memory, 0, len(ms))
 	for _, m := range ms {
-		out = append(out, ViewMemory(m))
+		out = append(out, viewMemory(m))
 	}
 	return out
 }
@@ -112,8 +112,8 @@ func ViewCommit(c vault.Commit) Commit {
 	return view
 }
 
-// ViewCommits renders many, never nil.
-func ViewCommits(cs []vault.Commit) []Commit {
+// viewCommits renders many, never nil.
+func viewCommits(cs []vault.Commit) []Commit {
 	out := make([]Commit, 0, len(cs))
 	for _, c := range cs {
 		out = append(out, ViewCommit(c))

@@ -86,7 +86,7 @@ func (w *watcher) open(ctx context.Context) (watch.Subject, error) {
 	if err != nil {
 		return watch.Subject{}, err
 	}
-	x, err := a.WriterIndex(false)
+	x, err := a.writerIndex(false)
 	if err != nil {
 		return watch.Subject{}, errors.Join(err, a.Close())
 	}

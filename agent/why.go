@@ -41,7 +41,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 	if !entry {
 		file = ref
 	}
-	m, err := s.a.v.Resolve(ctx, s.a.Ref(file))
+	m, err := s.a.v.Resolve(ctx, s.a.ref(file))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 	if entry {
 		address = string(m.Path) + "#" + hash
 	}
-	out := &Reasons{Memory: ViewMemory(m), Reasons: []Reason{}}
+	out := &Reasons{Memory: viewMemory(m), Reasons: []Reason{}}
 	named, from, to := turnsOf(m.Source)
 	if named != "" && address == "" {
 		r, err := s.reason(ctx, named, func(t *recall.Talk) recall.Page { return t.Page(from, to, recall.Budget) })

@@ -58,11 +58,11 @@ type Written struct {
 	Plan      *Plan             `json:"plan,omitempty"`
 }
 
-// NewWritten is what a write of the vault did.
-func NewWritten(res *vault.Result) *Written {
+// newWritten is what a write of the vault did.
+func newWritten(res *vault.Result) *Written {
 	out := &Written{
-		Base: res.Base, Commits: ViewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
-		Memories: ViewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged,
+		Base: res.Base, Commits: viewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
+		Memories: viewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged,
 		Diff: res.Diff, DryRun: res.DryRun, Proposed: res.Proposed,
 	}
 	if len(res.Proposed) > 0 {
@@ -84,8 +84,8 @@ func (a *App) finished(ctx context.Context, res *vault.Result, err error) (*Writ
 
 // finish settles a write and turns it into its result.
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
-	a.Settle(ctx, res)
-	return NewWritten(res)
+	a.settle(ctx, res)
+	return newWritten(res)
 }
 
 // tombstonesLast puts the records of rejections behind what was asked for.

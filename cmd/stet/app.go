@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -119,9 +118,9 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 
 func help(e *console.Env, commands []*console.Command, c *console.Command) error {
 	if c == nil {
-		return e.Answer(console.ViewAll(commands), func(w io.Writer) error { return console.Overview(w, commands) })
+		return e.Show(console.ViewAll(commands), func(p *console.Printer) { p.Fail(console.Overview(p, commands)) })
 	}
-	return e.Answer(console.ViewCommand(c), func(w io.Writer) error { return console.Page(w, c) })
+	return e.Show(console.ViewCommand(c), func(p *console.Printer) { p.Fail(console.Page(p, c)) })
 }
 
 // bare answers "stet" alone: where things stand, or what there is.

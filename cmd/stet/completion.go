@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -48,10 +47,7 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 		result := struct {
 			Words []string `json:"words"`
 		}{append([]string{}, found...)}
-		return e.Answer(result, func(w io.Writer) error {
-			_, err := io.WriteString(w, strings.Join(append(found, ""), "\n"))
-			return err
-		})
+		return e.Show(result, func(p *console.Printer) { p.Printf("%s", strings.Join(append(found, ""), "\n")) })
 	}
 	script, ok := scripts[in.Words[0]]
 	if !ok || len(in.Words) > 1 {
@@ -61,7 +57,7 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 		Shell  string `json:"shell"`
 		Script string `json:"script"`
 	}{in.Words[0], script}
-	return e.Answer(result, func(w io.Writer) error { _, err := io.WriteString(w, script); return err })
+	return e.Show(result, func(p *console.Printer) { p.Printf("%s", script) })
 }
 
 // complete lists what the last of the words could become.
@@ -154,22 +150,17 @@ func scopeNames(ctx context.Context, e *console.Env) []string {
 // memoryNames lists slugs or, once a folder is typed, paths. Whatever goes wrong
 // is silence: a shell has no place for a message in the middle of a line.
 func memoryNames(ctx context.Context, e *console.Env, last string) []string {
-	v, err := e.Reader(ctx)
-	if err != nil {
-		return nil
-	}
-	defer e.Close(v)
-	files, err := v.Files(ctx, vault.WalkOptions{})
-	if err != nil {
-		return nil
-	}
 	var out []string
-	for _, f := range files {
-		name := string(f.Path)
-		if !strings.Contains(last, "/") && vault.ClassOf(f.Path) == vault.ClassMemory {
-			name = strings.TrimSuffix(path.Base(name), ".md")
+	_ = e.With(ctx, true, func(a *agent.App) error {
+		paths, err := a.Vault().Files(ctx)
+		for _, p := range paths {
+			name := string(p)
+			if !strings.Contains(last, "/") && vault.ClassOf(p) == vault.ClassMemory {
+				name = strings.TrimSuffix(path.Base(name), ".md")
+			}
+			out = append(out, name)
 		}
-		out = append(out, name)
-	}
+		return err
+	})
 	return out
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -52,7 +50,7 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 		Name string `json:"name"`
 		Page string `json:"page"` // roff
 	}{console.ManualName(c), page.String()}
-	return e.Answer(result, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err })
+	return e.Show(result, func(p *console.Printer) { p.Printf("%s", page.String()) })
 }
 
 func writeManual(e *console.Env, commands []*console.Command, dir string) (err error) {
@@ -80,8 +78,5 @@ func writeManual(e *console.Env, commands []*console.Command, dir string) (err e
 		Folder string   `json:"folder"`
 		Pages  []string `json:"pages"`
 	}{dir, pages}
-	return e.Answer(result, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "wrote  %d pages  to %s\n", len(pages), dir)
-		return err
-	})
+	return e.Show(result, func(p *console.Printer) { p.Printf("wrote  %d pages  to %s\n", len(pages), dir) })
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -39,7 +38,7 @@ func runHelp(_ context.Context, e *console.Env, in *console.Input) error {
 	}
 	topic := in.Words[0]
 	if topic == "exit-codes" {
-		return e.Answer(exitRows(), console.ExitCodes)
+		return e.Show(exitRows(), func(p *console.Printer) { p.Fail(console.ExitCodes(p)) })
 	}
 	if c := console.Find(commands, topic); c != nil {
 		return help(e, commands, c)
@@ -106,12 +105,11 @@ func runVersion(_ context.Context, e *console.Env, _ *console.Input) error { ret
 
 func version(e *console.Env) error {
 	b := thisBuild()
-	return e.Answer(b, func(w io.Writer) error {
+	return e.Show(b, func(p *console.Printer) {
 		line := "stet " + b.Version
 		if b.Commit != "" {
 			line += fmt.Sprintf(" (commit %.12s of %s)", b.Commit, b.Date)
 		}
-		_, err := fmt.Fprintf(w, "%s, %s, %s\n", line, b.Go, b.Platform)
-		return err
+		p.Printf("%s, %s, %s\n", line, b.Go, b.Platform)
 	})
 }

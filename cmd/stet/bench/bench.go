@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,7 +119,7 @@ func run(ctx context.Context, e *console.Env, in *console.Input) (err error) {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	return e.Answer(out, func(w io.Writer) error { return print(w, out) })
+	return e.Show(out, func(p *console.Printer) { print(p, out) })
 }
 
 // write replaces a file.
@@ -260,31 +259,20 @@ func row(level, kind string, marks []mark) rowReport {
 	}
 }
 
-func print(w io.Writer, out report) error {
+func print(w *console.Printer, out report) {
 	for _, s := range out.Sets {
-		_, err := fmt.Fprintf(w, "%s  %d questions, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set), s.Questions, s.Empty, s.P50MS, s.P99MS)
-		if err != nil {
-			return err
-		}
+		w.Printf("%s  %d questions, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set), s.Questions, s.Empty, s.P50MS, s.P99MS)
 		if s.Degraded > 0 {
-			if _, err := fmt.Fprintf(w, "  %d answered without the index\n", s.Degraded); err != nil {
-				return err
-			}
+			w.Printf("  %d answered without the index\n", s.Degraded)
 		}
-		if _, err := fmt.Fprintf(w, "  %-30s %5s %8s %8s %8s %8s %8s %8s %8s %8s\n", "", "n", "recall@1", "@5", "@10", "@50", "any@5", "all@10", "ndcg@10", "mrr"); err != nil {
-			return err
-		}
+		w.Printf("  %-30s %5s %8s %8s %8s %8s %8s %8s %8s %8s\n", "", "n", "recall@1", "@5", "@10", "@50", "any@5", "all@10", "ndcg@10", "mrr")
 		for _, r := range s.Rows {
 			name := r.Level
 			if r.Type != "" {
 				name = "  " + r.Type
 			}
-			_, err := fmt.Fprintf(w, "  %-30s %5d %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f\n",
+			w.Printf("  %-30s %5d %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f\n",
 				console.Line1(name), r.N, r.Recall1, r.Recall5, r.Recall10, r.Recall50, r.Any5, r.All10, r.NDCG10, r.MRR)
-			if err != nil {
-				return err
-			}
 		}
 	}
-	return nil
 }

@@ -1,8 +1,6 @@
 package console
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +75,6 @@ type Env struct {
 
 	at       string // -C
 	flags    settings.Layer
-	app      *agent.App
 	colour   string // display.color, "" until a vault is open
 	root     string // of the opened vault
 	warnings []string
@@ -143,43 +140,12 @@ func (e *Env) Warn(format string, args ...any) {
 	}
 }
 
-// Again is [Env.Warn] for a command that goes on: it says everything every time
-// it is told and keeps nothing.
-func (e *Env) Again(format string, args ...any) { e.talk("warning: " + fmt.Sprintf(format, args...)) }
-
 // talk writes to standard error. When that stream is broken there is nobody
 // left to tell, so its errors are dropped.
 func (e *Env) talk(text string) {
 	e.clearLine()
 	_ = e.clearStatus() // a broken standard output is met by the answer
 	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text))
-}
-
-// Answer prints the result: as JSON, or through text. The error is that of
-// standard output.
-func (e *Env) Answer(result any, text func(w io.Writer) error) error {
-	if e.JSON {
-		return encode(e.Out, Envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result, Warnings: append([]string{}, e.warnings...)})
-	}
-	return e.Plain(text)
-}
-
-// Plain prints text whatever form of answer was asked for: what another program
-// reads as it is has no other form.
-func (e *Env) Plain(text func(w io.Writer) error) error {
-	e.clearLine()
-	w := bufio.NewWriter(e.Out)
-	err := text(w)
-	return errors.Join(err, w.Flush())
-}
-
-// PagedAnswer is Answer through the person's pager when standard output is a
-// terminal.
-func (e *Env) PagedAnswer(ctx context.Context, result any, text func(w io.Writer) error) error {
-	if e.JSON || !e.OutTerminal || e.NoPager {
-		return e.Answer(result, text)
-	}
-	return e.page(ctx, text)
 }
 
 // encode writes one line of JSON. Text stays readable: nothing but what JSON

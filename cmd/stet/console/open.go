@@ -4,12 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"stet/agent"
-	"stet/agent/llm"
-	"stet/index"
-	"stet/vault"
 	"stet/vault/settings"
 )
 
@@ -41,63 +37,19 @@ func (e *Env) Start() string {
 	return e.Abs(e.at)
 }
 
-// App opens the vault in question. Read-only, it never waits for a writer.
-func (e *Env) App(ctx context.Context, readOnly bool) (*agent.App, error) {
+// With opens the vault in question for one command. Read-only, it never waits for a writer.
+func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) error) error {
 	a, err := e.Open(ctx, readOnly)
-	if err == nil {
-		e.app, e.root, e.colour = a, a.Root(), a.Settings().Text(settings.DisplayColor)
-	}
-	return a, err
-}
-
-// Reader opens the vault for looking. It never waits for a writer.
-func (e *Env) Reader(ctx context.Context) (*vault.Vault, error) {
-	a, err := e.App(ctx, true)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return a.Store(), nil
-}
-
-// Writer opens the vault for writing; no lock is held until something is
-// written.
-func (e *Env) Writer(ctx context.Context) (*vault.Vault, agent.Place, error) {
-	a, err := e.App(ctx, false)
-	if err != nil {
-		return nil, agent.Place{}, err
-	}
-	return a.Store(), a.Place(), nil
-}
-
-// Index opens the search index of the vault. It costs nothing until it is used.
-func (e *Env) Index(_ *vault.Vault, readOnly bool) (*index.Index, error) {
-	return e.app.Index(readOnly)
-}
-
-// LiveIndex opens the search index of v over another source of its files, which
-// it never writes down.
-func (e *Env) LiveIndex(_ *vault.Vault, src index.Source) (*index.Index, error) {
-	return e.app.SourceIndex(src, time.Time{})
-}
-
-// Auxiliary gives use the model for small tasks, nil where none is configured.
-func (e *Env) Auxiliary(_ settings.Settings, use func(llm.Client) error) error {
-	return e.app.WithModel(use)
-}
-
-// Indexed updates the search index after a write.
-func (e *Env) Indexed(ctx context.Context, _ *vault.Vault, changes []vault.Change) {
-	e.app.Reindex(ctx, changes)
-}
-
-// A Closer is an opened vault.
-type Closer interface{ Close() error }
-
-// Close closes a vault and warns when that fails: by then the answer has been given.
-func (e *Env) Close(v Closer) {
-	if err := v.Close(); err != nil {
-		e.Warn("close vault: %v", err)
-	}
+	e.root, e.colour = a.Root(), a.Settings().Text(settings.DisplayColor)
+	defer func() {
+		if err := a.Close(); err != nil {
+			e.Warn("close vault: %v", err) // by now the answer has been given
+		}
+	}()
+	return use(a)
 }
 
 // Where is " in ROOT" when the person does not stand in the vault's root, so

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"stet/agent"
 )
 
 // A Printer prints an answer as text. Its first error ends all output, and is that of the
@@ -46,28 +44,23 @@ func (p *Printer) Lines(indent, text string) {
 
 // Show prints a result: as JSON, or as text.
 func (e *Env) Show(result any, text func(p *Printer)) error {
-	return e.Answer(result, e.printed(text))
+	if e.JSON {
+		return encode(e.Out, Envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result, Warnings: append([]string{}, e.warnings...)})
+	}
+	e.clearLine()
+	return e.print(e.Out, text)
 }
 
 // ShowPaged is [Env.Show] through the user's pager when standard output is a terminal.
 func (e *Env) ShowPaged(ctx context.Context, result any, text func(p *Printer)) error {
-	return e.PagedAnswer(ctx, result, e.printed(text))
+	if e.JSON || !e.OutTerminal || e.NoPager {
+		return e.Show(result, text)
+	}
+	return e.page(ctx, text)
 }
 
-func (e *Env) printed(text func(p *Printer)) func(w io.Writer) error {
-	return func(w io.Writer) error {
-		p := &Printer{Env: e, out: bufio.NewWriter(w)}
-		text(p)
-		return errors.Join(p.err, p.out.Flush())
-	}
-}
-
-// With opens the vault in question for one command. Read-only, it never waits for a writer.
-func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) error) error {
-	a, err := e.App(ctx, readOnly)
-	if err != nil {
-		return err
-	}
-	defer e.Close(a)
-	return use(a)
+func (e *Env) print(w io.Writer, text func(p *Printer)) error {
+	p := &Printer{Env: e, out: bufio.NewWriter(w)}
+	text(p)
+	return errors.Join(p.err, p.out.Flush())
 }

@@ -8,15 +8,18 @@ import (
 	"golang.org/x/term"
 )
 
-// A stream of events is the answer of a command that goes on until it is ended:
-// one JSON object a line, or lines of text, or one line on a terminal that is
-// kept up to date.
+// A Stream prints the events of a command that goes on until it is ended: one JSON object a
+// line, or lines of text, or one line on a terminal that is kept up to date.
+type Stream struct{ *Env }
 
-// StreamJSON prints one object as a line.
-func (e *Env) StreamJSON(v any) error { return encode(e.Out, v) }
+// Warn is [Env.Warn] for a command that goes on: it repeats itself and keeps nothing.
+func (e Stream) Warn(format string, args ...any) { e.talk("warning: " + fmt.Sprintf(format, args...)) }
 
-// StreamLine prints one line of text that stays.
-func (e *Env) StreamLine(text string) error {
+// Object prints one object as a line of JSON.
+func (e Stream) Object(v any) error { return encode(e.Out, v) }
+
+// Line prints one line of text that stays.
+func (e Stream) Line(text string) error {
 	e.clearLine()
 	if err := e.clearStatus(); err != nil {
 		return err
@@ -25,14 +28,14 @@ func (e *Env) StreamLine(text string) error {
 	return err
 }
 
-// Rewrites says whether standard output can show [Env.StreamStatus].
-func (e *Env) Rewrites() bool {
+// Rewrites says whether standard output can show [Stream.Status].
+func (e Stream) Rewrites() bool {
 	return e.OutTerminal && !e.JSON && e.Getenv("TERM") != "dumb"
 }
 
-// StreamStatus replaces the line of status by text, cut to the terminal's width.
-// It may be called only where [Env.Rewrites] says so.
-func (e *Env) StreamStatus(text string) error {
+// Status replaces the line of status by text, cut to the terminal's width.
+// It may be called only where [Stream.Rewrites] says so.
+func (e Stream) Status(text string) error {
 	e.clearLine()
 	if err := e.clearStatus(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +15,8 @@ import (
 	"stet/agent"
 )
 
-// Colour says whether standard output may carry colour.
-func (e *Env) Colour() bool {
+// colours says whether standard output may carry colour.
+func (e *Env) colours() bool {
 	plain := e.Getenv("NO_COLOR") != "" || e.Getenv("TERM") == "dumb"
 	switch {
 	case e.JSON || e.NoColor || e.colour == "never":
@@ -39,7 +38,7 @@ const (
 
 // Paint colours text when standard output may carry colour.
 func (e *Env) Paint(colour, text string) string {
-	if text == "" || !e.Colour() {
+	if text == "" || !e.colours() {
 		return text
 	}
 	return colour + text + reset
@@ -98,7 +97,7 @@ func (e *Env) CanAsk() bool {
 
 // page shows text in PAGER, less by default. A pager that cannot be started is
 // not worth a failure: the text is printed plainly.
-func (e *Env) page(ctx context.Context, text func(w io.Writer) error) error {
+func (e *Env) page(ctx context.Context, text func(p *Printer)) error {
 	e.clearLine()
 	words, err := SplitWords(e.Getenv("PAGER"))
 	if err != nil {
@@ -109,7 +108,7 @@ func (e *Env) page(ctx context.Context, text func(w io.Writer) error) error {
 	}
 	program, err := exec.LookPath(words[0])
 	if err != nil || words[0] == "cat" {
-		return e.Answer(nil, text)
+		return e.Show(nil, text)
 	}
 	cmd := exec.CommandContext(ctx, program, words[1:]...)
 	cmd.Stdout, cmd.Stderr = e.Out, e.Err
@@ -123,11 +122,9 @@ func (e *Env) page(ctx context.Context, text func(w io.Writer) error) error {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return e.Answer(nil, text)
+		return e.Show(nil, text)
 	}
-	w := bufio.NewWriter(pipe)
-	err = text(w)
-	err = errors.Join(err, w.Flush(), pipe.Close())
+	err = errors.Join(e.print(pipe, text), pipe.Close())
 	if errors.Is(err, syscall.EPIPE) {
 		err = nil // the person left the pager before the end
 	}

@@ -183,7 +183,7 @@ func changeText(c vault.Change) string {
 func (e *Env) PrintDiff(w io.Writer, diff string) error {
 	diff = e.Stored(diff)
 	for line := range strings.Lines(diff) {
-		if e.Colour() {
+		if e.colours() {
 			body, hadNewline := strings.CutSuffix(line, "\n")
 			line = e.Paint(diffColour(body), body)
 			if hadNewline {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"stet/agent/llm"
@@ -49,10 +48,10 @@ func doctorModel(ctx context.Context, e *console.Env) error {
 		}
 		view.Models = append(view.Models, v)
 	}
-	return errors.Join(e.Answer(view, func(w io.Writer) error { return printModels(w, view.Models) }), errors.Join(failed...))
+	return errors.Join(e.Show(view, func(p *console.Printer) { printModels(p, view.Models) }), errors.Join(failed...))
 }
 
-func printModels(w io.Writer, models []modelView) error {
+func printModels(p *console.Printer, models []modelView) {
 	for _, m := range models {
 		if !m.OK {
 			continue // said on standard error, with the next step
@@ -61,10 +60,7 @@ func printModels(w io.Writer, models []modelView) error {
 		for _, s := range m.Slots {
 			slots = append(slots, string(s))
 		}
-		if _, err := fmt.Fprintf(w, "%s  %s at %s answered %q in %d ms: %d tokens in, %d out, %s (%s)\n", strings.Join(slots, ", "), m.Model, m.Host,
-			m.Answer, m.TookMS, m.Input, m.Output, llm.Dollars(m.USD), m.CostStatus); err != nil {
-			return err
-		}
+		p.Printf("%s  %s at %s answered %q in %d ms: %d tokens in, %d out, %s (%s)\n", strings.Join(slots, ", "), m.Model, m.Host,
+			m.Answer, m.TookMS, m.Input, m.Output, llm.Dollars(m.USD), m.CostStatus)
 	}
-	return nil
 }

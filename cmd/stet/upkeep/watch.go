@@ -47,7 +47,7 @@ func watchCommand() *console.Command {
 
 // follow watches until ctx ends.
 func follow(ctx context.Context, e *console.Env, commit bool) error {
-	out := &watchOutput{e: e}
+	out := &watchOutput{e: console.Stream{Env: e}}
 	holdLittle(0)
 	return e.Watch(ctx, agent.WatchOptions{NoCommit: !commit, Opened: out.at, Emit: func(ev watch.Event) error {
 		if ev.Kind == watch.Started {
@@ -91,7 +91,7 @@ type watchView struct {
 // A watchOutput shows events in the form that was asked for. It is safe for
 // concurrent use: the watcher and its duties both have something to tell.
 type watchOutput struct {
-	e     *console.Env
+	e     console.Stream
 	mu    sync.Mutex
 	root  string
 	quiet time.Duration
@@ -110,28 +110,28 @@ func (o *watchOutput) show(ev watch.Event) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.e.JSON {
-		return o.e.StreamJSON(o.view(ev))
+		return o.e.Object(o.view(ev))
 	}
 	line := o.line(ev)
 	switch {
 	case ev.Kind == watch.Warning:
-		o.e.Again("%s", line)
+		o.e.Warn("%s", line)
 	case o.e.Quiet && ev.Kind != watch.Left:
 		return nil
 	case o.e.Rewrites() && (ev.Kind == watch.Started || ev.Kind == watch.Indexed || ev.Kind == watch.Committed):
 		if ev.Kind == watch.Started {
 			o.files = ev.Files
-			return o.e.StreamStatus(line)
+			return o.e.Status(line)
 		}
 		o.files += ev.Added - ev.Removed
-		return o.e.StreamStatus(o.status() + "  ·  " + o.e.Now().Format(time.TimeOnly) + " " + line)
+		return o.e.Status(o.status() + "  ·  " + o.e.Now().Format(time.TimeOnly) + " " + line)
 	default:
-		if err := o.e.StreamLine(line); err != nil {
+		if err := o.e.Line(line); err != nil {
 			return err
 		}
 	}
 	if o.e.Rewrites() && ev.Kind != watch.Stopped && !o.e.Quiet {
-		return o.e.StreamStatus(o.status())
+		return o.e.Status(o.status())
 	}
 	return nil
 }
