@@ -24,7 +24,7 @@ const answers = 100
 
 func benchCommand() *console.Command {
 	return &console.Command{
-		Name: "bench", Group: console.Upkeep,
+		Name: "bench", Group: console.Upkeep, Hidden: true,
 		Summary: "measure how well search finds, on a data set",
 		Args:    "DIR", MinArgs: 1, MaxArgs: 1,
 		Details: "DIR, or each folder in it, holds docs.jsonl (coll, session, id, date, speaker, text,\n" +

@@ -31,6 +31,7 @@ type Command struct {
 	Name    string
 	Aliases []string
 	Group   Group
+	Hidden  bool   // in no overview: for those who work on stet
 	Summary string // one line, lower case, no full stop
 	Args    string // "TEXT... | -", "" when there are none
 	MinArgs int
@@ -115,7 +116,9 @@ type AllView struct {
 func ViewAll(commands []*Command) AllView {
 	view := AllView{Flags: viewFlags(GlobalFlags())}
 	for _, c := range commands {
-		view.Commands = append(view.Commands, ViewCommand(c))
+		if !c.Hidden {
+			view.Commands = append(view.Commands, ViewCommand(c))
+		}
 	}
 	return view
 }

@@ -24,7 +24,7 @@ func Overview(w io.Writer, commands []*Command) error {
 	for _, g := range Groups() {
 		fmt.Fprintf(table, "\n%s\n", g)
 		for _, c := range commands {
-			if c.Group == g {
+			if c.Group == g && !c.Hidden {
 				fmt.Fprintf(table, "  %s\t%s\n", strings.Join(c.Names(), ", "), c.Summary)
 			}
 		}
