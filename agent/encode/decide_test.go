@@ -1,6 +1,7 @@
 package encode_test
 
 import (
+	"strings"
 	"testing"
 
 	"stet/agent/encode"
@@ -198,6 +199,9 @@ func TestDuplicates(t *testing.T) {
 		{"Die Testdaten liegen auf dem NAS.", "Auf dem NAS liegen die Testdaten."},
 		{"The gate code is 4711. Bo has the key.", "The gate code is 4711."},
 		{"I like tea.", "The user likes tea."},
+		{"Nell swims on Wednesdays at four.", "On Wednesdays at four Nell swims."},
+		{"The stopcock is under the sink behind the bleach.", "the stopcock is behind the bleach, under the sink"},
+		{"Ann is my boss.", "My boss is Ann."},
 	} {
 		if kind, v := verdict(p); kind != encode.Duplicate || v.Confidence < encode.Sure {
 			t.Errorf("%q, then %q: %s by %s", p.old, p.now, kind, v.Rule)
@@ -209,7 +213,12 @@ func TestDuplicates(t *testing.T) {
 		{"The front gate code is 4711 and the back gate code is 9920.", "The front gate code is 9920 and the back gate code is 4711."},
 		{"Does the gate open at 7?", "The gate opens at 7."}, {"Mara lived in Bern.", "Mara lives in Bern."},
 		{"Mara will move to Bern.", "Mara moved to Bern."}, {"My brother likes tea.", "Your brother likes tea."},
-		{"Bo has a doctor.", "Bo is a doctor."}, {"Run ```make all``` first.", "Run ```make none``` first."},
+		{"Bo has a doctor.", "Bo is a doctor."}, {"Ann calls Bo.", "Bo calls Ann."},
+		{"The cup is on the table, the pen on the shelf.", "The cup is on the shelf, the pen on the table."},
+		{"The front door is red and the back door is green.", "The front door is green. The back door is red."},
+		{"I took it because I was ill.", "I was ill because I took it."},
+		{"Mara smokes and Bo never drinks.", "Mara never smokes and Bo drinks."},
+		{"Ann works at Acme. That was in 2019.", "Ann works at Acme."}, {"Run ```make all``` first.", "Run ```make none``` first."},
 	} {
 		if kind, v := verdict(p); kind == encode.Duplicate {
 			t.Errorf("%q, then %q: the same by %s", p.old, p.now, v.Rule)
@@ -265,5 +274,17 @@ func TestClauses(t *testing.T) {
 				t.Errorf("%q: %q, want %q", text, got, want)
 			}
 		}
+	}
+}
+
+// A text of any size is answered at once, and only the same bytes are said already.
+func TestLargeText(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("Mara lives in Bern. ", 1<<19)
+	if encode.Decide(said(large), stored("Mara lives in Bern.", large), encode.Corpus{}).Duplicate == nil {
+		t.Error("a large text is stored twice")
+	}
+	if plan := encode.Decide(said(large+"x"), stored("Mara lives in Bern.", large), encode.Corpus{}); plan.Duplicate != nil {
+		t.Errorf("another large text is a duplicate of %s", plan.Duplicate.Old)
 	}
 }

@@ -29,7 +29,7 @@ func (r *reading) saying(ids []int) saying {
 			s.denials++
 		case w.class&(self|userWord) != 0:
 			turns = append(turns, w.who)
-		case w.class&turn != 0:
+		case w.class&turn != 0, w.class&third != 0 && !articles()[w.fold]:
 			turns = append(turns, w.fold)
 		case slices.Contains([]string{"was", "were", "war", "waren", "était", "étaient", "era", "eran", "did"}, w.fold), !participle && pastForm(w):
 			turns = append(turns, "past")
@@ -77,7 +77,8 @@ func duplicate(n, o *reading) *Verdict {
 	if plain(n.Text) == plain(o.Text) && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
-	if hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || len(n.clauses) == 0 || !within(n.Scope, o.Scope) || !o.knows(n) || !n.knows(o) {
+	if hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || len(n.clauses) == 0 ||
+		!within(n.Scope, o.Scope) || !o.knows(n) || !n.knows(o) {
 		return nil
 	}
 	if !o.says(n) {
@@ -86,74 +87,95 @@ func duplicate(n, o *reading) *Verdict {
 	return &Verdict{Kind: Duplicate, Rule: ruleWords, Confidence: 0.9}
 }
 
-// says reports whether a stored text says all that a new one says: those of its clauses
-// that are half in the new one have the same stems, values and names as the new one, in
-// phrases that say the same, and no other tense, mood, condition or denial.
+// says reports whether a stored text says all that a new one says: for each clause of the
+// new one it has a clause with the same stems, values, names and verb, the same tense,
+// mood, condition and denials, whose phrases differ in nothing but their order. What else
+// the stored text says must not limit it.
 func (r *reading) says(n *reading) bool {
-	want := n.saying(n.body())
-	var near []int
-	var phrases []phraseOf
-	questions := false
-	for k, c := range r.clauses {
-		ids := indices(c.a, c.b)
-		if c.verb >= c.b && k+1 < len(r.clauses) && r.clauses[k+1].lent {
-			continue // it is the subject of the next
+	used, last, ordered := make([]bool, len(r.clauses)), -1, true
+	for _, d := range n.clauses {
+		k := slices.IndexFunc(r.clauses, func(c *clause) bool { return r.restates(c, n, d) })
+		if k < 0 {
+			return false
 		}
-		if s := r.saying(ids); len(s.contents) > 0 && 2*missing(s.contents, want.contents) <= len(s.contents) {
-			near, phrases = append(near, ids...), append(phrases, r.phrases(c)...)
-			questions = questions || c.question
-		}
+		ordered, last = ordered && k > last, k
+		used[k] = true
 	}
-	have := r.saying(near)
-	if len(want.contents) == 0 || missing(want.contents, have.contents)+missing(have.contents, want.contents) > 0 || !subsequence(want.fixed, have.fixed) ||
-		want.turns != have.turns || want.denials != have.denials || questions != strings.Contains(n.Text, "?") {
+	joint := r.joints(func(c *clause) bool { return used[slices.Index(r.clauses, c)] })
+	if all := n.joints(func(*clause) bool { return true }); joint != all || joint != "" && !ordered {
 		return false
 	}
-	var said []phraseOf
-	for _, d := range n.clauses {
-		said = append(said, n.phrases(d)...)
-	}
-	strict := leads(said, false) == leads(phrases, false)
-	return leads(said, true) == leads(phrases, true) && !slices.ContainsFunc(said, func(p phraseOf) bool { return !p.in(phrases, strict) })
-}
-
-// in reports whether the words of a phrase stand in their order in one of some phrases
-// that the same preposition leads. Where there is none with it, only a preposition that
-// places one thing to another matters; unless it is strict, words that no preposition
-// leads may stand behind one.
-func (p phraseOf) in(all []phraseOf, strict bool) bool {
-	same := false
-	for _, q := range all {
-		if p.lead != q.lead {
+	for k, c := range r.clauses {
+		shared := slices.ContainsFunc(r.clauses, func(x *clause) bool {
+			return x.sentence == c.sentence && used[slices.Index(r.clauses, x)]
+		})
+		if used[k] {
 			continue
 		}
-		stems := p.stems
-		if p.lead == "" && !strict {
-			stems = slices.DeleteFunc(slices.Clone(stems), func(s string) bool { return !slices.Contains(q.stems, s) })
+		if limits := r.has(indices(c.a, c.b), func(w *word) bool { return w.class&(deny|turn) != 0 }); shared && limits ||
+			c.cues&(strongCues|cuePast|cueOnce|cueMaybe|cueExcept) != 0 || strings.HasPrefix(r.Text[c.to:], ":") {
+			return false
 		}
-		if subsequence(stems, q.stems) {
-			return true
-		}
-		same = true
 	}
-	return !same && !p.binds && !strict
+	return len(n.clauses) > 0
 }
 
-// leads are the prepositions of some phrases, all or those that bind.
-func leads(all []phraseOf, binding bool) string {
+// joints are the words between the clauses of the sentences that hold some clauses:
+// "because", "while", but not "and".
+func (r *reading) joints(of func(*clause) bool) string {
 	var out []string
-	for _, p := range all {
-		if p.binds || !binding {
-			out = append(out, p.lead)
+	for k, c := range r.clauses {
+		if k == 0 || r.clauses[k-1].sentence != c.sentence || !of(c) && !of(r.clauses[k-1]) {
+			continue
+		}
+		for i := r.clauses[k-1].b; i < c.a; i++ {
+			if f := r.words[i].fold; !slices.Contains([]string{"and", "und", "et", "y", "e", "en"}, f) {
+				out = append(out, f)
+			}
 		}
 	}
-	slices.Sort(out)
-	return strings.Join(slices.Compact(out), " ")
+	return strings.Join(out, " ")
 }
 
-// body are the words of the text without its title.
-func (r *reading) body() []int {
-	return r.filter(indices(0, len(r.words)), func(i int) bool { return !r.words[i].title })
+// restates reports whether clause c says what a clause d of another text says.
+func (r *reading) restates(c *clause, n *reading, d *clause) bool {
+	if c.question != d.question {
+		return false
+	}
+	a, b := r.saying(r.whole(c)), n.saying(n.whole(d))
+	if len(a.contents) < 2 || len(a.contents) != len(b.contents) || missing(a.contents, b.contents) > 0 ||
+		a.turns != b.turns || a.denials != b.denials {
+		return false
+	}
+	for _, i := range r.verbs(c) {
+		for _, j := range n.verbs(d) {
+			if p, q := r.phrases(c, i), n.phrases(d, j); p.verb == q.verb && p.matches(q) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// verbs are the words that may be the finite verb of a clause: the known one, else each
+// one in small letters in front of a preposition or an article; -1 for none.
+func (r *reading) verbs(c *clause) []int {
+	if c.verb < c.b && (c.verb > c.a && r.isVerb(c.a, c.verb) || r.words[c.verb].class&(be|aux|verb) != 0) {
+		return []int{c.verb}
+	}
+	out := []int{-1}
+	for i := c.a + 1; i < c.b-1; i++ {
+		w, next := &r.words[i], &r.words[i+1]
+		if w.weight > 0 && !w.number && !w.name && w.raw == w.fold && next.class&(prep|bind|det) != 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// whole are the words of a clause with those of its subject that it borrows.
+func (r *reading) whole(c *clause) []int {
+	return union(r.filter(c.subject, func(i int) bool { return i < c.a }), indices(c.a, c.b))
 }
 
 // form is a stem with the ending that makes another word of it: a rope is not roped.
@@ -166,42 +188,124 @@ func (w *word) form() string {
 	return w.stem
 }
 
-// A phraseOf is what a preposition of a clause leads, or with an empty lead all that
-// none does, without the finite verb.
-type phraseOf struct {
+// A phrase of a clause is what one preposition leads, or with an empty lead what none does.
+type leadPhrase struct {
 	lead  string
 	binds bool // the preposition places one thing to another
 	stems []string
 }
 
-func (r *reading) phrases(c *clause) []phraseOf {
-	bare := phraseOf{}
-	var out []phraseOf
-	at := &bare
-	for i := c.a; i < c.b; i++ {
-		w := &r.words[i]
-		verb := i > c.a && r.isVerb(c.a, i)
-		switch {
-		case w.class&(prep|bind) != 0:
-			out = append(out, phraseOf{lead: w.fold, binds: w.class&bind != 0})
-			at = &out[len(out)-1]
-			continue
-		case verb, articles()[w.fold] && len(at.stems) > 0:
-			at = &bare
+// phrased is a clause as its finite verb and its phrases in order.
+type phrased struct {
+	verb string
+	is   bool // the verb is one of being: what it joins may change places
+	all  []leadPhrase
+}
+
+// phrases cuts a clause at its prepositions, a word that may be its verb, and its commas. "The backup of the
+// shop" is "the shop backup".
+func (r *reading) phrases(c *clause, verb int) phrased {
+	var out phrased
+	at, when, named := leadPhrase{}, true, false // at says when, and nothing else; it names a day
+	end := func() {
+		if len(at.stems) > 0 || at.lead != "" {
+			if at.lead == "" && when && named {
+				at.lead = "on" // "every Sunday"
+			}
+			out.all = append(out.all, at)
 		}
-		timely := at == &bare && (w.class&day != 0 || w.number)
-		if (w.weight > 0 || w.number) && !verb && !timely {
-			at.stems = append(at.stems, w.stem)
+		at, when, named = leadPhrase{}, true, false
+	}
+	of := -1 // where the words stand that "of" puts behind
+	for _, i := range r.whole(c) {
+		w := &r.words[i]
+		timely := w.class&day != 0 || w.number || len(r.lang.months[w.fold]) > 0
+		switch {
+		case i == verb:
+			end()
+			out.verb, out.is = w.form(), w.class&be != 0
+			of = -1
+			continue
+		case w.fold == "of" && len(at.stems) > 0:
+			of = 0
+			continue
+		case w.class&(prep|bind) != 0:
+			end()
+			at.lead, at.binds, of = w.fold, w.class&bind != 0, -1
+			continue
+		case w.class&det != 0 && len(at.stems) > 0 && of != 0,
+			len(at.stems) > 0 && at.lead != "" && when && w.name && !timely && of < 0:
+			end() // "on Sundays the backup", "at four Nell"
+			of = -1
+		}
+		if w.weight > 0 || w.number {
+			when, named = when && timely, named || timely && !w.number
+			if of >= 0 {
+				at.stems, of = slices.Insert(at.stems, of, w.form()), of+1
+			} else {
+				at.stems = append(at.stems, w.form())
+			}
 		}
 		if w.comma {
-			at = &bare
+			end()
+			of = -1
 		}
 	}
-	out = append(out, bare)
-	if !slices.ContainsFunc(out, func(p phraseOf) bool { return len(p.stems) > 0 }) {
-		return nil
+	end()
+	return out
+}
+
+// matches reports whether two clauses have the same phrases in an order that gives each
+// word the same part: those without a preposition keep their order, and one with a
+// preposition stays behind the one that it follows, unless it opens or ends the clause.
+func (p phrased) matches(q phrased) bool {
+	if len(p.all) != len(q.all) {
+		return false
+	}
+	after, last, bare := p.places(), -1, 0
+	for _, x := range p.all {
+		if x.lead == "" {
+			bare++
+		}
+	}
+	for k, place := range q.places() {
+		at := slices.IndexFunc(p.all, func(x leadPhrase) bool { return x.same(q.all[k]) })
+		switch {
+		case at < 0:
+			return false
+		case p.all[at].lead == "" && q.all[k].lead == "":
+			if at < last && !(p.is && q.is && bare == 2) {
+				return false
+			}
+			last = at
+		case after[at] != place && !(p.is && bare == 1):
+			return false
+		}
+	}
+	return true
+}
+
+// places says of each phrase how many without a preposition stand in front of it, 0
+// where they all do or none.
+func (p phrased) places() []int {
+	var out []int
+	bare := 0
+	for _, x := range p.all {
+		if x.lead == "" {
+			bare++
+		}
+		out = append(out, bare)
+	}
+	for k := range out {
+		if out[k] == bare {
+			out[k] = 0
+		}
 	}
 	return out
+}
+
+func (x leadPhrase) same(y leadPhrase) bool {
+	return slices.Equal(x.stems, y.stems) && (x.lead == y.lead || x.lead == "" && !y.binds || y.lead == "" && !x.binds)
 }
 
 // knows reports whether a memory says what the title of another one says.
