@@ -22,10 +22,20 @@ type stored struct {
 // mostFlags bounds how many stored memories one new one may flag.
 const mostFlags = 3
 
+// maxText bounds the bytes of a text that the rules read; of a longer one only the same
+// bytes are a duplicate.
+const maxText = 256 << 10
+
 // Decide says what becomes of m beside the stored memories. Their order does not
 // matter. A stored memory with the id of m is not looked at. The corpus says how rare
 // the words are that two memories share.
 func Decide(m Memory, stored []Memory, c Corpus) Plan {
+	large := m.Text
+	if len(m.Text) > maxText {
+		m.Text = ""
+	} else {
+		large = ""
+	}
 	r := &reader{n: read(m), corpus: c}
 	r.claims = r.n.proving()
 	var plan Plan
@@ -33,8 +43,14 @@ func Decide(m Memory, stored []Memory, c Corpus) Plan {
 		if s.ID == m.ID && m.ID != "" {
 			continue
 		}
-		o := r.add(s)
-		if d := duplicate(r.n, o.reading); d != nil {
+		var d *Verdict
+		switch {
+		case len(s.Text) <= maxText && large == "":
+			d = duplicate(r.n, r.add(s).reading)
+		case s.Text == large && s.Title == m.Title:
+			d = &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
+		}
+		if d != nil {
 			d.Old = s.ID
 			if plan.Duplicate == nil || better(*d, *plan.Duplicate) {
 				plan.Duplicate = d

@@ -123,3 +123,46 @@ func TestAnotherValueIsNeverADuplicate(t *testing.T) {
 		}
 	})
 }
+
+// Whatever is said of one named subject, nothing stored of another one goes.
+func TestAnotherSubjectChangesNothing(t *testing.T) {
+	t.Parallel()
+	shape := rapid.SampledFrom([]string{
+		"W lives in T.", "W works at T.", "W uses T.", "W moved to T.", "W moved from T to U.", "W left T.", "W no longer uses T.",
+		"W lives in T now.", "W switched from T to U.", "W's city is T.", "W's city is T now, and W's editor is U.",
+	})
+	thing := rapid.SampledFrom([]string{"PostgreSQL", "MySQL", "Bern", "Lisbon", "Globex", "Acme"})
+	rapid.Check(t, func(t *rapid.T) {
+		say := func(who, of string) string {
+			s := shape.Draw(t, of)
+			return strings.NewReplacer("W", who, "T", thing.Draw(t, of+" t"), "U", thing.Draw(t, of+" u")).Replace(s)
+		}
+		old, text := say("Mara", "old"), say("Jonas", "new")
+		if kind, v := verdict(pair{old, text}); kind == encode.Supersede || kind == encode.Duplicate {
+			t.Fatalf("%q, then %q: %s by %s", old, text, kind, v.Rule)
+		}
+	})
+}
+
+// A sentence in front of a text or behind it never makes a clause go that the text alone
+// leaves, but where the sentence alone does.
+func TestAnotherSentenceRemovesNothingMore(t *testing.T) {
+	t.Parallel()
+	beside := rapid.SampledFrom([]string{"The lift is slow.", "Olga paints boats.", "Lunch is at noon.", "It rained.", "He was there."})
+	gone := func(text, old string) int {
+		n := 0
+		for _, v := range encode.Decide(said(text), stored(old), encode.Corpus{}).Verdicts {
+			n += len(v.Gone)
+		}
+		return n
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		old, text, extra := sentence().Draw(t, "old"), sentence().Draw(t, "new"), beside.Draw(t, "beside")
+		alone := gone(text, old)
+		for _, more := range []string{extra + " " + text, strings.TrimSpace(text) + "\n\n" + extra} {
+			if n := gone(more, old); n > alone {
+				t.Fatalf("%q removes %d clauses of %q, %q removes %d", more, n, old, text, alone)
+			}
+		}
+	})
+}
