@@ -29,7 +29,13 @@ func partsOf(text string) []part {
 func grounded(n Note, s Stored, gone part) bool {
 	return slices.ContainsFunc(partsOf(n.Text), func(unit part) bool {
 		words := wordsOf(unit.said)
-		if has(words, hedging()) || strings.ContainsAny(unit.said, "?？") || differs(n, s, unit.within, gone.within) {
+		if has(words, hedging()) || has(wordsOf(unit.within), reporting()) || denied(words) || strings.ContainsAny(unit.said, "?？") {
+			return false
+		}
+		if n.Title == "" && s.Title == "" && replaces(unit.said, gone.said) {
+			return true
+		}
+		if differs(n, s, unit.within, gone.within) || has(words, set([]string{"quit at", "resigned from", "resigned at"})) {
 			return false
 		}
 		if !has(words, changing()) && !dated(words) {
@@ -37,6 +43,11 @@ func grounded(n Note, s Stored, gone part) bool {
 		}
 		return encode.SameKind(unit.said, gone.said) || covers(n, s, unit.within, gone.said)
 	})
+}
+
+// reporting are the words by which a note tells what somebody else says.
+func reporting() map[string]bool {
+	return set([]string{"said", "says", "claims", "claimed", "thinks", "believes", "sagt", "sagte", "meint", "dit", "dice", "dijo"})
 }
 
 // covers reports whether what a note says changed is what a statement says: the note names
@@ -51,7 +62,7 @@ func covers(n Note, s Stored, unit, gone string) bool {
 			shared++
 		case w.value:
 			values++
-		case !changing()[w.fold]:
+		case !changing()[w.fold] && !slices.Contains([]string{"planned", "scheduled", "weekday", "geplant", "prévu"}, w.fold):
 			missing++
 		}
 	}

@@ -143,6 +143,9 @@ func corrected(n Note, s Stored, a Action) string {
 	}
 	there, kept := wordsOf(s.Text), 0
 	for _, w := range telling(n.Text[:from.From] + " " + n.Text[from.To:]) {
+		if birth := []string{"born", "birthday"}; slices.Contains(birth, w.fold) && has(there, set(birth)) {
+			continue
+		}
 		if !holds(there, w.stem) {
 			return ""
 		}

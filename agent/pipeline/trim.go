@@ -28,7 +28,11 @@ func trim(text, quote string) (gone []string, rest, why string) {
 			continue
 		}
 		// What of the clause was not quoted must say nothing of its own.
-		left := content(wordsOf(text[c.From:max(c.From, at.From)] + " " + text[min(c.To, at.To):c.To]))
+		tail := text[min(c.To, at.To):c.To]
+		if postal(tail) && at.From <= c.From {
+			tail = ""
+		}
+		left := content(wordsOf(text[c.From:max(c.From, at.From)] + " " + tail))
 		for i, w := range left {
 			if has(wordsOf(quote), turning()) || w.value && i > 0 || turning()[w.fold] || i > maxLeft {
 				return nil, "", "the words that it names are only a part of what is said"
@@ -53,6 +57,12 @@ func trim(text, quote string) (gone []string, rest, why string) {
 // maxLeft is how many words of a clause may go although they were not quoted, beside its
 // first one: its subject and its verb.
 const maxLeft = 2
+
+// postal reports the rest of an address: ", 50667 Köln".
+func postal(tail string) bool {
+	words := wordsOf(tail)
+	return strings.HasPrefix(tail, ", ") && len(words) == 2 && len(words[0].fold) > 3 && number(words[0]) && words[1].value && !number(words[1])
+}
 
 // find is where a quote stands in a text, once; white space, case and the punctuation
 // around it do not count.
