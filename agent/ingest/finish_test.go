@@ -92,6 +92,48 @@ func TestWhoseWordAPendingMemoryIs(t *testing.T) {
 	}
 }
 
+// An agent's memory that a person's note was flagged against stays the agent's word.
+func TestALinkMakesNoTextAPersons(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	find := &lister{v: v}
+	robo := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}}
+	store(t, v, find, robo, "The gate code is 4711.")
+	model := &puppet{place: placed, judge: all("conflict", "The gate code is 4711.", 1)}
+	res := consider(t, v, find, model, vault.Write{}, vault.Note{Text: "The visitors' gate code is 9920."})
+	old, err := v.List(t.Context(), vault.Filter{})
+	if err != nil || len(res.Plan.Decisions()) != 1 || !slices.ContainsFunc(old, func(m vault.Memory) bool {
+		return strings.Contains(string(m.Body), "4711") && len(m.Conflicts) == 1
+	}) {
+		t.Fatalf("decided %+v, stored %+v, %v", res.Plan.Decisions(), old, err)
+	}
+	told := func(note string) (who string) {
+		model.judge = func(j prompts.Judge) string {
+			for _, s := range j.Stored {
+				if strings.Contains(s.Note, "4711") {
+					who = s.Author
+				}
+			}
+			return all("keep", "", 1)(j)
+		}
+		consider(t, v, find, model, vault.Write{}, vault.Note{Text: note})
+		return who
+	}
+	if who := told("The gate code of the cellar is long."); who != "agent" {
+		t.Errorf("a flag makes it the word of %q", who)
+	}
+	for _, m := range old {
+		if strings.Contains(string(m.Body), "4711") {
+			f.Write(string(m.Path), strings.Replace(f.Read(string(m.Path)), "is 4711", "is still 4711", 1))
+			f.Git("commit", "-qam", "the code")
+		}
+	}
+	if who := told("The gate code of the attic is short."); who != "user" {
+		t.Errorf("a person's edit makes it the word of %q", who)
+	}
+}
+
 // A wish is what a model says of one stored memory, in a property.
 type wish struct {
 	action, own string

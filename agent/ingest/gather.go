@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -148,14 +149,38 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 		said := version.Commit.Trailers
 		actor := said.Get("Stet-Actor")
 		person := actor == "" || actor == vault.ActorUser || said.Get("Stet-Approved-By") != ""
-		if person && version.Commit.Op != vault.OpEncode {
-			return encode.Statement, nil // who lets stet look at a memory again says nothing
+		if !person || version.Commit.Op == vault.OpEncode { // who lets stet look at a memory again says nothing
+			continue
+		}
+		if linked, err := d.linkedBy(version, m.ID); err != nil || !linked {
+			return encode.Statement, err
 		}
 	}
 	if head, _, err := d.v.History().ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
 		return encode.Inference, nil
 	}
 	return encode.Statement, nil // not committed yet: a person's own edit
+}
+
+// linkedBy reports whether a commit flagged a memory beside another one and left its text
+// as it was: it wrote no more than the link, as conflicts_with.
+func (d *gatherer) linkedBy(version vault.Version, id string) (bool, error) {
+	said := version.Commit.Trailers
+	flagged := slices.Contains(said.All("Conflicts-With"), id) ||
+		slices.ContainsFunc(said.All(flagTrailer), func(line string) bool {
+			both := readFlag(line).pair
+			return slices.Contains(both[:], id)
+		})
+	if id == "" || version.Old == "" || version.New == "" || !flagged {
+		return false, nil
+	}
+	past := d.v.History().Ancestry()
+	before, err := past.Read(version.Old)
+	if err != nil {
+		return false, err
+	}
+	after, err := past.Read(version.New)
+	return err == nil && bytes.Equal(markdown.Parse(before).Body(), markdown.Parse(after).Body()), err
 }
 
 // reconsider lets the rules decide about a memory that is stored: its word counts
