@@ -37,11 +37,6 @@ func commitOf(c gitstore.Commit) Commit {
 	return out
 }
 
-func subjectOf(message string) string {
-	subject, _, _ := strings.Cut(message, "\n")
-	return subject
-}
-
 // LogOptions choose commits; the zero value is every commit that touches the
 // vault.
 type LogOptions struct {

@@ -8,6 +8,6 @@
 // one [Envelope] on standard output and an error is one line on standard error.
 //
 // A command is a [Command] value: parsing, help and docs/CLI.md are all made
-// from it. Its Run turns flags into options, makes one call into vault or
-// index, and hands the result to [Env.Answer].
+// from it. Its Run turns flags into options, makes one call into package
+// agent, and prints the result.
 package console

@@ -76,8 +76,8 @@ func undoCommand() *console.Command {
 		Summary: "take back the newest operation, or the newest N",
 		Args:    "[N]", MaxArgs: 1,
 		Details: "A new commit takes back what the old one did and says so; edits made since stay.\n" +
-			"What was edited by hand and adopted is passed over: \"stet revert\" takes it back by\n" +
-			"name. \"stet redo\" takes the undo back.",
+			"Adopted edits, settings and sealed conversations are skipped: \"stet revert REV\" takes\n" +
+			"them back. \"stet redo\" takes the undo back.",
 		Examples: []console.Example{
 			{Line: "stet undo", Says: "the newest"},
 			{Line: "stet undo 3 --dry-run", Says: "see what taking back three would change"},

@@ -17,7 +17,9 @@ func initCommand() *console.Command {
 		Args:    "[DIR]", MaxArgs: 1,
 		Details: "In a folder without a git repository one is made, and the Markdown files in it become\n" +
 			"its first commit, as yours. In a repository only stet's own files are added; what you\n" +
-			"have staged or not committed stays as it is. Running it again changes nothing.",
+			"have staged or not committed stays as it is. Running it again changes nothing.\n\n" +
+			"On a terminal it also sets sessions.track to false: transcripts of conversations stay\n" +
+			"out of git until \"stet config set sessions.track true\".",
 		Examples: []console.Example{
 			{Line: "stet init", Says: "the current folder"},
 			{Line: "stet init ~/notes", Says: "another one, made if needed"},
