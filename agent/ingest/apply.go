@@ -24,8 +24,27 @@ const (
 // A Staging carries out a plan inside one transaction, item by item in their order.
 type Staging struct {
 	*Plan
-	each   bool                 // one commit for each item
-	stored map[int]vault.Memory // by item: what was staged
+	each    bool                 // one commit for each item
+	stored  map[int]vault.Memory // by item: what was staged
+	checked bool                 // the judged memories are as they were
+}
+
+// check fails with errMoved when a memory is no longer what was judged. It looks before the
+// plan's own changes, which may touch one memory several times.
+func (s *Staging) check(tx *vault.Tx) error {
+	if s.checked {
+		return nil
+	}
+	for _, d := range s.Decisions() {
+		if d.Note > 0 {
+			continue
+		}
+		if err := unmoved(tx, d.old); err != nil {
+			return err
+		}
+	}
+	s.checked = true
+	return nil
 }
 
 // Begin starts carrying out a plan; it is called anew each time that the transaction
@@ -143,6 +162,9 @@ func (it *Item) sign(doc *markdown.Document, m vault.Memory) (err error) {
 
 // effects stages what item i, staged as the memory m, does to stored memories.
 func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
+	if err := s.check(tx); err != nil {
+		return err
+	}
 	s.stored[i] = m
 	why := tx.Why()
 	why.Body = strings.TrimSpace(why.Body + "\n" + strings.Join(s.Items[i].Refused, "\n"))
@@ -153,8 +175,6 @@ func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
 			if old, staged = s.stored[d.Note-1]; !staged {
 				continue // it was left out
 			}
-		} else if err := unmoved(tx, old); err != nil {
-			return err
 		}
 		about, moved := slices.Clone(why.Memories), len(why.Moved)
 		line, err := d.settle(tx, m, old)
@@ -183,7 +203,7 @@ func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
 func unmoved(tx *vault.Tx, old vault.Memory) error {
 	_, hash, err := tx.Read(old.Path)
 	if err == nil && hash != old.Hash {
-		err = errMoved
+		err = fmt.Errorf("%w: %s; nothing was stored, try again", errMoved, old.Path)
 	}
 	return err
 }
@@ -258,11 +278,11 @@ func quoted(clauses []string) string {
 func (s *Staging) merge(tx *vault.Tx, items []int) ([]vault.Memory, error) {
 	var out []vault.Memory
 	why := tx.Why()
+	if err := s.check(tx); err != nil {
+		return nil, err
+	}
 	for _, i := range items {
 		n, d := s.Items[i].note, s.Items[i].Decisions[0]
-		if err := unmoved(tx, d.old); err != nil {
-			return nil, err
-		}
 		p := vault.Patch{Text: &d.Kept, AddCategories: n.Categories, Importance: n.Importance}
 		if n.Pinned {
 			p.Pinned = &n.Pinned

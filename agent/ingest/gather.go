@@ -103,10 +103,21 @@ func storedMemory(m vault.Memory) encode.Memory {
 	return encode.Memory{ID: string(m.Path), Text: string(m.Body), Title: m.Title, Scope: m.Scope, When: m.Created}
 }
 
-// decide is what the rules say of a note beside stored memories and earlier notes.
+// decide is what the rules say of a note beside stored memories and earlier notes. "I" and "we"
+// of what is stored are taken for the user's, then for those of whoever writes now: between an
+// agent and a person the authority of both makes a conflict of a removal.
 func (d *gatherer) decide(m encode.Memory, near, earlier []encode.Memory) (plan encode.Plan, err error) {
 	corpus := d.counted.corpus(near)
 	plan = encode.Decide(m, slices.Concat(near, earlier), corpus)
+	if m.Author != "" && plan.Duplicate == nil && !supersedes(plan) {
+		own := slices.Clone(near)
+		for k := range own {
+			own[k].Author = m.Author
+		}
+		if p := encode.Decide(m, slices.Concat(own, earlier), corpus); supersedes(p) {
+			plan, near = p, own
+		}
+	}
 	if m.Authority >= encode.Statement || !supersedes(plan) {
 		return plan, nil
 	}

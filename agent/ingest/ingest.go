@@ -44,7 +44,7 @@ type Result struct {
 const maxAttempts = 3
 
 // errMoved reports that a memory changed after it was judged.
-var errMoved = fmt.Errorf("%w: what the new memory was compared with has changed", vault.ErrConflict)
+var errMoved = fmt.Errorf("%w: a memory that the new one was compared with has changed", vault.ErrConflict)
 
 // Remember stores notes as [vault.Vault.Remember] does, compared with what is stored and
 // with each other, by the rules and by mind, which may be nil. When the search fails

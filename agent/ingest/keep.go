@@ -10,8 +10,12 @@ import (
 	"stet/vault"
 )
 
-// keptQueue is the queue of local state that holds notes while a model is asked.
-const keptQueue = "notes"
+// The queues of local state that hold notes: while a model is asked, and those that could
+// not be stored afterwards, which stay there for a person to read.
+const (
+	keptQueue  = "notes"
+	asideQueue = "aside"
+)
 
 // askers is how many processes of one vault can keep notes while they ask. A slot is a
 // lock that tells whether the process that wrote an entry still runs.
@@ -29,7 +33,8 @@ type keeping struct {
 }
 
 // keep runs store while the notes can be kept. A process that ends meanwhile leaves them
-// to [Recover]; whatever store returns has been told, and is kept no longer.
+// to [Recover]. When store returns, its caller reports the outcome, and the notes are no
+// longer kept.
 func keep(ctx context.Context, v *vault.Vault, notes []vault.Note, w vault.Write, store func(*keeping) (*Result, error)) (*Result, error) {
 	for i := range askers {
 		k := &keeping{Slot: fmt.Sprintf("asking-%d", i), Notes: notes, Write: w, v: v}
@@ -43,7 +48,11 @@ func keep(ctx context.Context, v *vault.Vault, notes []vault.Note, w vault.Write
 			if err != nil && ctx.Err() != nil {
 				return err // [Recover] stores them
 			}
-			return errors.Join(err, v.State().Done(ctx, keptQueue, k.id))
+			// A note that is stored stays stored: [Recover] drops an entry that this leaves behind.
+			if done := v.State().Done(context.WithoutCancel(ctx), keptQueue, k.id); err == nil && done != nil {
+				res.Warnings = append(res.Warnings, fmt.Sprintf("forget the kept copy of the note: %v", done))
+			}
+			return err
 		})
 		if entered || !errors.Is(err, vault.ErrBusy) {
 			return res, err
@@ -88,39 +97,82 @@ func Kept(v *vault.Vault) bool {
 }
 
 // Recover stores the notes of processes that ended while they asked a model: by the rules,
-// and marked as pending. Notes of a process that still asks are left to it. It returns what
-// was stored before the first error.
+// and marked as pending. Notes of a process that still asks are left to it. A note that is
+// refused, or an entry that cannot be read, is set aside in local state and named in the
+// error; the others are stored all the same.
 func Recover(ctx context.Context, v *vault.Vault, find Searcher) (out []*Result, err error) {
 	jobs, err := v.State().Jobs(keptQueue)
 	if err != nil {
 		return nil, err
 	}
+	var failed []error
 	for _, job := range jobs {
-		var k keeping
+		k := keeping{v: v, id: job.ID}
 		if err := json.Unmarshal(job.Data, &k); err != nil {
-			return out, fmt.Errorf("store the note kept as %s: %w", job.ID, err)
+			failed = append(failed, setAside(ctx, v, job, err))
+			continue
 		}
-		k.v, k.id = v, job.ID
 		err := v.State().Alone(ctx, k.Slot, false, func() error {
-			var unknown *vault.NotFoundError
-			if _, err := v.Resolve(ctx, k.id); errors.As(err, &unknown) {
-				res, err := remember(ctx, v, find, &Mind{Model: interrupted{}}, k.Notes, k.Write, &k)
-				if err != nil && !errors.Is(err, vault.ErrRejected) && !errors.Is(err, vault.ErrRefused) && !errors.Is(err, vault.ErrInvalid) {
-					return err
-				}
-				if err == nil {
-					out = append(out, res)
-				}
-			} else if err != nil {
-				return err
+			res, err := k.recover(ctx, find)
+			out = append(out, res...)
+			if refused(err) {
+				return setAside(ctx, v, job, err)
 			}
-			return v.State().Done(ctx, keptQueue, k.id)
+			if err != nil {
+				return fmt.Errorf("store the note kept as %s: %w", job.ID, err)
+			}
+			return v.State().Done(ctx, keptQueue, job.ID)
 		})
 		if err != nil && !errors.Is(err, vault.ErrBusy) {
-			return out, fmt.Errorf("store the note kept as %s: %w", job.ID, err)
+			failed = append(failed, err)
 		}
 	}
-	return out, nil
+	return out, errors.Join(failed...)
+}
+
+// recover stores the notes of one entry unless they are stored already. Notes of which one
+// is refused are stored one by one, so that the others do not share its fate.
+func (k *keeping) recover(ctx context.Context, find Searcher) ([]*Result, error) {
+	if _, err := k.v.Resolve(ctx, k.id); err == nil {
+		return nil, nil
+	} else if unknown := (*vault.NotFoundError)(nil); !errors.As(err, &unknown) {
+		return nil, err
+	}
+	res, err := remember(ctx, k.v, find, &Mind{Model: interrupted{}}, k.Notes, k.Write, k)
+	if err == nil {
+		return []*Result{res}, nil
+	}
+	if !refused(err) || len(k.Notes) == 1 {
+		return nil, err
+	}
+	var out []*Result
+	var failed []error
+	for _, n := range k.Notes {
+		res, err := remember(ctx, k.v, find, &Mind{Model: interrupted{}}, []vault.Note{n}, k.Write, nil)
+		if err == nil {
+			out = append(out, res)
+		}
+		failed = append(failed, err)
+	}
+	return out, errors.Join(failed...)
+}
+
+// refused reports whether an error will be the same at every further try.
+func refused(err error) bool {
+	return errors.Is(err, vault.ErrRejected) || errors.Is(err, vault.ErrRefused) || errors.Is(err, vault.ErrInvalid)
+}
+
+// setAside moves an entry to where nothing tries it again, and returns an error that says
+// where its text is and why.
+func setAside(ctx context.Context, v *vault.Vault, job vault.Job, why error) error {
+	id, err := v.State().Enqueue(ctx, asideQueue, job.Data)
+	if err == nil {
+		err = v.State().Done(ctx, keptQueue, job.ID)
+	}
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	return fmt.Errorf("a note whose command was interrupted is not stored: %w; its text stays in stet/queue/%s.%s of the git directory", why, id, asideQueue)
 }
 
 // interrupted stands for a model whose asker ended before the answer.

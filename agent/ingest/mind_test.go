@@ -99,7 +99,7 @@ func TestWhatBecomesOfWhatAModelWants(t *testing.T) {
 	}{
 		{name: "sure", stored: "I take the tram to the office in Zurich.", text: "The office in Zurich closed in May.", action: "supersede", confidence: 0.9, want: "supersede"},
 		{name: "unsure", stored: "I take the tram to the office in Zurich.", text: "The office in Zurich closed in May.", action: "supersede", confidence: 0.6, want: "conflict", body: "I take the tram to the office in Zurich."},
-		{name: "a part", stored: "I take the tram to the office and eat in the canteen.", text: "From May on I no longer eat in the canteen.", action: "supersede", said: "eat in the canteen", confidence: 0.9, want: "supersede", body: "I take the tram to the office."},
+		{name: "a part", stored: "Alpha has two disks. Alpha runs on Debian.", text: "Since May Alpha runs on Ubuntu.", action: "supersede", said: "Alpha runs on Debian.", confidence: 0.9, want: "supersede", body: "Alpha has two disks."},
 		{name: "a part that it made up", stored: "I take the tram to the office and eat in the canteen.", text: "From May on the office has no canteen.", action: "supersede", said: "I eat at home", confidence: 0.9, want: "conflict", body: "I take the tram to the office and eat in the canteen."},
 		{name: "the rules are sure", stored: "We use PostgreSQL.", text: "We switched from PostgreSQL to MySQL.", action: "keep", confidence: 1, want: "conflict", body: "We use PostgreSQL."},
 		{name: "both are sure", stored: "We use PostgreSQL.", text: "We switched from PostgreSQL to MySQL.", action: "supersede", said: "no rest of it", confidence: 0.5, want: "supersede"},

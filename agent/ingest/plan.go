@@ -110,6 +110,7 @@ func noteID(i int) string { return fmt.Sprintf("note %d", i+1) }
 
 // compile turns what was gathered into a plan. Of several verdicts on one memory the
 // first one counts; a flag changes nothing and never stands in another one's way.
+// A memory that an earlier item changed is not flagged any more.
 func (d *gatherer) compile(drafts []*draft) *Plan {
 	p := &Plan{}
 	changed := map[string]bool{}
@@ -142,7 +143,7 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 		if v.Kind == encode.Supersede && v.Rest == "" {
 			dec.disputing = d.disputing(dec.old)
 		}
-		if n := dec.Note; n > 0 && earlier[n-1].Outcome != Insert || v.Kind != encode.Flag && changed[v.Old] {
+		if n := dec.Note; n > 0 && earlier[n-1].Outcome != Insert || changed[v.Old] {
 			continue
 		}
 		it.Decisions = append(it.Decisions, dec)
