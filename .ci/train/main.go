@@ -71,7 +71,7 @@ func main() {
 	write := flag.String("write", "", "write the weights to `FILE`")
 	l2 := flag.Float64("l2", 40, "strength of the regularisation")
 	keep := flag.Int("features", 80, "how many features to keep")
-	rate := flag.Float64("rate", 0.04, "share of items falsely flagged that the bound may give")
+	rate := flag.Float64("rate", 0.034, "share of items falsely flagged that the bound may give")
 	verbose := flag.Bool("v", false, "list what the shipped rules remove and merge")
 	missed := flag.Int("missed", -1, "list the real changes of this fold that are not found")
 	flag.Parse()

@@ -135,7 +135,10 @@ const likenedAt = 0.75
 func (r *reader) likened(o *stored) *Verdict {
 	for i, n := range r.claims {
 		for k, c := range o.claims {
-			if n != nil && c != nil && n.likens(c) && sameScope(r.n.Scope, o.Scope) {
+			if n == nil || !sameScope(r.n.Scope, o.Scope) {
+				continue
+			}
+			if c != nil && n.likens(c) || o.clauses[k].cues&(cueOnce|cuePast|cueMaybe|cueAsk) == 0 && n.displaces(o.stems(o.clauses[k])) {
 				said := r.n.string(r.n.clauses[i])
 				return &Verdict{Kind: Flag, Old: o.ID, Rule: ruleRestated, Confidence: likenedAt, Said: said, Was: o.string(o.clauses[k]), Why: []Reason{{Feature: ruleRestated, Words: said}}}
 			}

@@ -83,7 +83,7 @@ func (cl *claim) read(rest []term) bool {
 		if rest[1].has("in") {
 			rest = rest[1:]
 		}
-		if k := slices.IndexFunc(rest, func(t term) bool { return t.is("instead") }); k > 1 && k+2 < len(rest) && rest[k+1].is("of") && named(rest[1:k]) && named(rest[k+2:]) {
+		if k := insteadOf(rest); k > 1 && named(rest[1:k]) && named(rest[k+2:]) {
 			cl.form, cl.value, cl.from = "switch", joinTerms(rest[1:k]), joinTerms(rest[k+2:])
 			break
 		}
@@ -95,8 +95,20 @@ func (cl *claim) read(rest []term) bool {
 		if cl.form = "does"; head.class&(verb|base) == 0 {
 			return false
 		}
+		if k := insteadOf(rest); k > 1 && named(rest[k+2:]) {
+			cl.from = joinTerms(rest[k+2:])
+		}
 	}
 	return true
+}
+
+// insteadOf is where "instead of" stands with words behind it, -1 for nowhere.
+func insteadOf(rest []term) int {
+	k := slices.IndexFunc(rest, func(t term) bool { return t.is("instead") })
+	if k < 0 || k+2 >= len(rest) || !rest[k+1].is("of") {
+		return -1
+	}
+	return k
 }
 
 // opens reports whether nothing stands in front of the subject of a clause but words
@@ -181,6 +193,14 @@ func (r *reading) dates(i, end int) bool {
 		}
 	}
 	return true
+}
+
+// stems are the words of a clause behind its subject, as claims compare them; "" without one.
+func (r *reading) stems(c *clause) string {
+	if len(c.subject) == 0 {
+		return ""
+	}
+	return joinTerms(r.terms(c, proofWords()[r.lang.name]))
 }
 
 func joinTerms(terms []term) string {

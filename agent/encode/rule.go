@@ -1,5 +1,7 @@
 package encode
 
+import "strings"
+
 // A proof is why a stored clause is no longer true.
 type proof struct {
 	rule string
@@ -57,4 +59,15 @@ func (n *claim) likens(o *claim) bool {
 		return n.owner == o.owner && n.what == o.what && n.kind == o.kind && n.value != o.value
 	}
 	return n.form == "use" && o.form == "use" && n.now && n.kind != "" && n.kind == o.kind && n.value != o.value
+}
+
+// displaces reports whether a claim says that something took the place of what a stored
+// clause, given by its stems, names.
+func (n *claim) displaces(stored string) bool {
+	return n.from != "" && (n.form == "switch" || n.form == "does") && holdsWord(stored, n.from) && (n.value == "" || !holdsWord(stored, n.value))
+}
+
+// holdsWord reports whether stems stand in a text of stems, one after the other.
+func holdsWord(text, stems string) bool {
+	return strings.Contains(" "+text+" ", " "+stems+" ")
 }

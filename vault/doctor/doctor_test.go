@@ -40,7 +40,7 @@ func TestEveryCheckHasAScript(t *testing.T) {
 		if !strings.Contains(all.String(), "stdout '^"+c.ID+"  ") {
 			t.Errorf("no script makes doctor find %q", c.ID)
 		}
-		if c.Mends != "" && !strings.Contains(all.String(), "stdout '^mended  "+c.ID+"  ") && !strings.Contains(all.String(), "stdout 'mended'") {
+		if c.Mends != "" && !strings.Contains(all.String(), "stdout '^fixed  "+c.ID+"  ") && !strings.Contains(all.String(), "stdout 'fixed'") {
 			t.Errorf("no script makes doctor mend %q", c.ID)
 		}
 	}
