@@ -28,7 +28,6 @@ type clause struct {
 	verb     int // index of its first verb, b for none
 	subject  []int
 	lent     bool // the subject is that of the clause before
-	heading  bool // it ends in a colon or is a heading: what follows is about it
 	sentence int
 	question bool
 	cues     cue

@@ -6,7 +6,6 @@ import "slices"
 type feature struct {
 	name  string
 	value float64
-	words string // that it was seen in
 }
 
 // A view collects the features of one stored clause beside a new memory.

@@ -74,12 +74,3 @@ func missing(want, have []string) int {
 	}
 	return n
 }
-
-func subsequence(x, y []string) bool {
-	for _, w := range y {
-		if len(x) > 0 && x[0] == w {
-			x = x[1:]
-		}
-	}
-	return len(x) == 0
-}
