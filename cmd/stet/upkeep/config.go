@@ -46,6 +46,9 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("user") && in.Bool("vault") {
 		return agent.Usagef("--user and --vault exclude each other")
 	}
+	if place, err := e.Locate(); err == nil { // a reply names the vault that it is about
+		e.SetRoot(place.Root)
+	}
 	verb, words := "", in.Words
 	if len(words) > 0 {
 		verb, words = words[0], words[1:]
