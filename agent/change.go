@@ -90,11 +90,17 @@ type Forgotten struct {
 // with [vault.ErrNotFound], and with [vault.ErrAmbiguous] when a ref or a description means
 // several.
 func (m Memories) Forget(ctx context.Context, o ForgetOptions) (*Forgotten, error) {
-	a, w := m.a, o.vault(m.a)
+	a, operation := m.a, "forget"
+	if o.Purge {
+		operation = "purge"
+	}
+	w, err := a.permit(o.Write, operation, "")
+	if err != nil {
+		return nil, err
+	}
 	refs := a.refs(o.Refs)
 	var found []match.Found
 	if o.Match != "" {
-		var err error
 		if found, err = a.meant(ctx, o.Match, "say more in QUERY, name one by its path, or take them all with --all",
 			o.All || match.Parse(o.Match).All(), w); err != nil {
 			return nil, err
@@ -199,7 +205,11 @@ type UpdateOptions struct {
 // Update changes a memory. A new text is compared with what is stored, by the rules, as a new
 // memory's is: what it outdates goes in the same commit.
 func (m Memories) Update(ctx context.Context, o UpdateOptions) (*Written, error) {
-	a, w := m.a, o.vault(m.a)
+	a := m.a
+	w, err := a.permit(o.Write, "update", o.Ref)
+	if err != nil {
+		return nil, err
+	}
 	if o.Match != "" {
 		return a.updateMatch(ctx, o, w)
 	}
@@ -296,10 +306,13 @@ type MoveOptions struct {
 // Move moves or renames memories and notes, and rewrites the links that would lead elsewhere
 // afterwards, as one commit. It fails as [links.Move] does.
 func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
-	a, w := m.a, o.vault(m.a)
+	a := m.a
+	w, err := a.permit(o.Write, "move", "")
+	if err != nil {
+		return nil, err
+	}
 	w.Given = []string{o.To}
 	r := links.Request{RewriteNotes: o.RewriteNotes}
-	var err error
 	if r.To, r.File, err = a.destination(o.To); err != nil {
 		return nil, err
 	}
@@ -348,7 +361,11 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 }
 
 // Pin marks memories as always relevant, or with pinned false takes the mark away.
-func (m Memories) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*Written, error) {
-	res, err := m.a.v.Pin(ctx, m.a.refs(refs), pinned, w.vault(m.a))
+func (m Memories) Pin(ctx context.Context, refs []string, pinned bool, by Write) (*Written, error) {
+	w, err := m.a.permit(by, "pin", "")
+	if err != nil {
+		return nil, err
+	}
+	res, err := m.a.v.Pin(ctx, m.a.refs(refs), pinned, w)
 	return m.a.finished(ctx, res, err)
 }

@@ -57,7 +57,11 @@ type SettleOptions struct {
 // Settle settles conflicts as one commit. A merge that is left empty or unchanged in the editor
 // changes nothing.
 func (m Memories) Settle(ctx context.Context, o SettleOptions) (*Written, error) {
-	a, w := m.a, o.vault(m.a)
+	a := m.a
+	w, err := a.permit(o.Write, "conflicts", o.Ref)
+	if err != nil {
+		return nil, err
+	}
 	c, err := a.conflictOf(ctx, o)
 	if err != nil {
 		return nil, err

@@ -10,5 +10,5 @@
 // The App does what no front end may forget. It decides whether rules and a model compare a
 // new memory, connects them with the search index, gives an agent's memories the scope of
 // its project, and after every write updates the search index and seals the sessions that
-// have ended. [Rules] is the policy: who may do what.
+// have ended. Its policy says who may do what: every use case that writes asks it first.
 package agent

@@ -18,6 +18,9 @@ type Editor func(ctx context.Context, file string) error
 // lock; when the memory changed meanwhile nothing is overwritten (vault.ErrConflict), and the
 // error names the file that holds the text.
 func (m Memories) Edit(ctx context.Context, ref string, w Write, edit Editor) (*Written, error) {
+	if err := m.a.check(w, "edit", ref); err != nil {
+		return nil, err
+	}
 	named, err := m.a.v.Resolve(ctx, m.a.ref(ref))
 	if err != nil {
 		return nil, err

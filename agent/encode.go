@@ -23,17 +23,21 @@ type EncodeOptions struct {
 // fails with [vault.ErrRefused] where the setting memory.cognitive is false.
 func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error) {
 	a := m.a
+	w, err := a.permit(o.Write, "encode", "")
+	if err != nil {
+		return nil, err
+	}
 	if !a.Settings().Bool(settings.Cognitive) {
 		return nil, vault.WithHint(fmt.Errorf("encode: %w: %s is false, so memories are stored as they are", vault.ErrRefused, settings.Cognitive),
 			"stet config set %s true", settings.Cognitive)
 	}
 	choice := ingest.Choice{All: o.All, Rule: o.Rule, Limit: o.Limit, Progress: o.Progress}
 	var res *ingest.Finished
-	err := a.compare(o.Rule == "", func(find ingest.Searcher, mind *ingest.Mind) (err error) {
+	err = a.compare(o.Rule == "", func(find ingest.Searcher, mind *ingest.Mind) (err error) {
 		if mind == nil && o.Rule == "" {
 			a.note("no model is configured: the rules alone decide")
 		}
-		res, err = ingest.Finish(ctx, a.v, find, mind, choice, o.vault(a))
+		res, err = ingest.Finish(ctx, a.v, find, mind, choice, w)
 		return err
 	})
 	if err != nil && (res == nil || len(res.Commits) == 0) {

@@ -75,7 +75,10 @@ type ExportedFiles struct {
 
 // ExportHermes writes the entries of the two notebooks as the files MEMORY.md and USER.md that
 // Hermes keeps, into a folder that is made. Files that exist are a [vault.ErrConflict].
-func (m Memories) ExportHermes(ctx context.Context, dir string, private bool) (*ExportedFiles, error) {
+func (m Memories) ExportHermes(ctx context.Context, w Write, dir string, private bool) (*ExportedFiles, error) {
+	if err := m.a.check(w, "export", ""); err != nil {
+		return nil, err
+	}
 	o := ExportOptions{Filter: vault.Filter{Classes: []vault.Class{vault.ClassCore, vault.ClassProfile}}, Private: private}
 	var seen Exported
 	found, err := m.a.exportable(ctx, o, &seen)
@@ -113,7 +116,10 @@ func (m Memories) ExportHermes(ctx context.Context, dir string, private bool) (*
 
 // WriteFile writes a file outside the vault, which must not exist; its folder is made. It fails
 // with [vault.ErrConflict] when it exists.
-func (e *Environment) WriteFile(name string, data []byte) error {
+func (e *Environment) WriteFile(w Write, name string, data []byte) error {
+	if err := e.check(w, "export", ""); err != nil {
+		return err
+	}
 	name = e.expand(name)
 	return e.writeNew(filepath.Dir(name), []newFile{{filepath.Base(name), data}})
 }

@@ -15,7 +15,7 @@ func TestAFailedExportLeavesNothing(t *testing.T) {
 	files := []newFile{{"b", []byte("one")}, {"a", []byte("two")}}
 	for fail := 0; ; fail++ {
 		dir, step := t.TempDir(), 0
-		e := &Environment{}
+		e := NewEnvironment(Options{})
 		e.o.Hook = func(s durable.Step) error {
 			if s.Op == durable.OpRemove {
 				return nil

@@ -47,11 +47,15 @@ func (e *Environment) importHost() imports.Host {
 // what was read, and the next run does the rest.
 func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 	a := v.a
+	w, err := a.permit(o.Write, "import", o.Source)
+	if err != nil {
+		return nil, err
+	}
 	source, places, err := a.importSource(o)
 	if err != nil {
 		return nil, err
 	}
-	run := imports.Options{Write: o.vault(a), Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since, Progress: o.Progress,
+	run := imports.Options{Write: w, Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since, Progress: o.Progress,
 		Committed: func(res *vault.Result) error {
 			for _, w := range res.Warnings {
 				a.warn("%s", w)

@@ -33,7 +33,11 @@ type RememberOptions struct {
 // duplicates are not stored again, what a note outdates is archived or cut, contradictions are
 // linked. It fails as [vault.Vault.Remember] does.
 func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, error) {
-	a, w := m.a, o.Write.Vault(m.a.o.Door)
+	a := m.a
+	w, err := a.permit(o.Write, "remember", "")
+	if err != nil {
+		return nil, err
+	}
 	w.Each = o.Each
 	if scope := a.projectScope(o.Write); scope != "" {
 		for i := range o.Notes {
@@ -47,7 +51,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return a.finished(ctx, res, err)
 	}
 	var res *ingest.Result
-	err := a.compare(true, func(find ingest.Searcher, mind *ingest.Mind) (err error) {
+	err = a.compare(true, func(find ingest.Searcher, mind *ingest.Mind) (err error) {
 		if mind != nil {
 			mind.Progress = o.Progress
 		}

@@ -130,10 +130,17 @@ func (n Notebook) finish(ctx context.Context, res *notebook.Result, err error) (
 	return out, nil
 }
 
+func (n Notebook) permit(w Write) (vault.Write, error) {
+	return n.a.permit(w, "notebook", string(n.n.Path()))
+}
+
 // Add adds an entry. A duplicate is not written again, and an entry that a rule is sure is no
 // longer true is replaced, unless the vault's settings turn the rules off.
 func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
-	w := o.vault(n.a)
+	w, err := n.permit(o.Write)
+	if err != nil {
+		return nil, err
+	}
 	if !n.a.Settings().Bool(settings.Cognitive) {
 		res, err := n.n.Add(ctx, o.entry(), w)
 		return n.finish(ctx, res, err)
@@ -148,17 +155,28 @@ func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 
 // Replace replaces the entry that o.Old means.
 func (n Notebook) Replace(ctx context.Context, o EntryOptions) (*Noted, error) {
-	res, err := n.n.Replace(ctx, o.Old, o.entry(), o.vault(n.a))
+	w, err := n.permit(o.Write)
+	if err != nil {
+		return nil, err
+	}
+	res, err := n.n.Replace(ctx, o.Old, o.entry(), w)
 	return n.finish(ctx, res, err)
 }
 
 // Remove removes the entry that o.Old means.
 func (n Notebook) Remove(ctx context.Context, o EntryOptions) (*Noted, error) {
-	res, err := n.n.Remove(ctx, o.Old, o.vault(n.a))
+	w, err := n.permit(o.Write)
+	if err != nil {
+		return nil, err
+	}
+	res, err := n.n.Remove(ctx, o.Old, w)
 	return n.finish(ctx, res, err)
 }
 
 // Edit opens the whole file in an editor, as [Memories.Edit] does.
 func (n Notebook) Edit(ctx context.Context, w Write, edit Editor) (*Written, error) {
+	if _, err := n.permit(w); err != nil {
+		return nil, err
+	}
 	return n.a.edit(ctx, n.n.Path(), w, edit)
 }

@@ -6,39 +6,51 @@ import (
 	"stet/vault"
 )
 
-// A Rule refuses an operation to an actor. An empty field stands for all.
-type Rule struct {
-	Actor     string // "agent" or [vault.ActorUser]
-	Door      string
-	Operation string
-	Target    string // a setting, or what is operated on
-	// Why and Hint are the message and the next step.
-	Why, Hint string
+// A rule says who may do an operation. An empty field stands for all.
+type rule struct {
+	operation string
+	target    string // a setting, or what is operated on
+	// refusal is why an agent is refused, "" when it is not; the user may do everything.
+	refusal string
 }
 
-// Rules is the policy of who may do what. The first rule that applies decides; what no rule
-// refuses is allowed. Where agents need approval their writes are held back by the vault itself,
-// and what the vault's guard and earlier rejections refuse is refused there, at every door.
-func Rules() []Rule {
-	const hint = "unset STET_AGENT to answer as the user"
-	return []Rule{
-		{Actor: "agent", Operation: "config", Target: "memory.write_approval", Why: "only the user decides whether agents need approval", Hint: hint},
-		{Actor: "agent", Operation: "review", Target: "proposals", Why: "only the user decides what agents may write", Hint: hint},
-		{Actor: "agent", Operation: "review", Target: "commits", Why: "only the user says what was reviewed", Hint: hint},
+// policy is who may do what. The first rule that fits decides, and what no rule names is refused to
+// everyone: every use case that writes has its row. Where agents need approval their writes are held
+// back by the vault itself, and what the vault's guard and earlier rejections refuse is refused
+// there, at every door.
+func policy() []rule {
+	rules := []rule{
+		{"config", "memory.write_approval", "only the user decides whether agents need approval"},
+		{"review", "proposals", "only the user decides what agents may write"},
+		{"review", "commits", "only the user says what was reviewed"},
 	}
+	for _, operation := range []string{
+		"init", "config", "doctor", "reindex", "watch", "import", "export",
+		"remember", "edit", "update", "move", "pin", "forget", "purge", "encode", "conflicts", "notebook",
+		"adopt", "revert", "undo", "redo", "restore", "observe", "end",
+	} {
+		rules = append(rules, rule{operation: operation})
+	}
+	return rules
 }
 
-// check fails with [vault.ErrRefused] when a rule of the policy refuses the operation to w.
+// check fails with [vault.ErrRefused] when the policy refuses the operation to w.
 func (e *Environment) check(w Write, operation, target string) error {
-	fits := func(rule, value string) bool { return rule == "" || rule == value }
-	for _, r := range Rules() {
-		if fits(r.Actor, w.actor()) && fits(r.Door, e.o.Door) && fits(r.Operation, operation) && fits(r.Target, target) {
-			who := "you are"
-			if w.Agent != "" {
-				who = fmt.Sprintf("%q is an agent", w.Agent)
-			}
-			return vault.WithHint(fmt.Errorf("%s %s: %w: %s, and %s", operation, target, vault.ErrRefused, who, r.Why), "%s", r.Hint)
+	for _, r := range e.policy {
+		if r.operation != operation || r.target != "" && r.target != target {
+			continue
 		}
+		if r.refusal == "" || w.Agent == "" {
+			return nil
+		}
+		return vault.WithHint(fmt.Errorf("%s %s: %w: %q is an agent, and %s", operation, target, vault.ErrRefused, w.Agent, r.refusal),
+			"unset STET_AGENT to answer as the user")
 	}
-	return nil
+	return fmt.Errorf("%s: %w: the policy does not name it", operation, vault.ErrRefused)
+}
+
+// permit is w as the vault takes it, where the policy allows the operation. Every use case that
+// writes to the vault begins with it.
+func (a *App) permit(w Write, operation, target string) (vault.Write, error) {
+	return w.vault(a), a.check(w, operation, target)
 }

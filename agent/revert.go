@@ -19,6 +19,9 @@ type AdoptOptions struct {
 
 // Adopt commits edits made by hand as they are. It fails as [vault.Vault.Adopt] does.
 func (h History) Adopt(ctx context.Context, o AdoptOptions) (*Written, error) {
+	if err := h.a.check(o.Write, "adopt", ""); err != nil {
+		return nil, err
+	}
 	to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door}
 	for _, word := range o.Paths {
 		p, err := h.a.path(word)
@@ -42,12 +45,16 @@ type RevertOptions struct {
 // Revert takes commits back in one commit and keeps what changed since. The result has the diff.
 // It fails with [ErrUsage] when nothing is selected, and as [vault.Vault.Revert] does.
 func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) {
+	w, err := h.a.permit(o.Write, "revert", "")
+	if err != nil {
+		return nil, err
+	}
 	if len(o.Revs) == 0 && o.OfSession == "" && o.OfRun == "" {
 		return nil, Usagef("nothing to revert").
 			Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
 	}
 	res, err := h.a.v.History().Revert(ctx, vault.RevertOptions{
-		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: o.vault(h.a),
+		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: w,
 	})
 	return h.a.finished(ctx, res, err)
 }
@@ -55,18 +62,22 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 // Undo takes back the newest n operations; edits that were adopted are passed over. Where fewer
 // are left nothing is changed, and a notice says so.
 func (h History) Undo(ctx context.Context, n int, w Write) (*Written, error) {
-	return h.step(ctx, h.a.v.History().Undo, n, w)
+	return h.step(ctx, h.a.v.History().Undo, "undo", n, w)
 }
 
 // Redo takes back the newest n undos, as [History.Undo].
 func (h History) Redo(ctx context.Context, n int, w Write) (*Written, error) {
-	return h.step(ctx, h.a.v.History().Redo, n, w)
+	return h.step(ctx, h.a.v.History().Redo, "redo", n, w)
 }
 
 func (h History) step(
-	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), n int, w Write,
+	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), name string, n int, by Write,
 ) (*Written, error) {
-	res, err := do(ctx, n, w.vault(h.a))
+	w, err := h.a.permit(by, name, "")
+	if err != nil {
+		return nil, err
+	}
+	res, err := do(ctx, n, w)
 	if errors.Is(err, vault.ErrNothingToUndo) {
 		h.a.note("%v", err)
 		res = &vault.Result{Unchanged: true, DryRun: w.DryRun}
@@ -85,7 +96,11 @@ type RestoreOptions struct {
 // Restore brings a memory back from the archive, a deleted file as it last was, or an older
 // version of a file; then the result has the diff. It fails with [vault.ErrNotFound].
 func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error) {
-	res, err := lineage.Restore(ctx, h.a.v, h.a.ref(o.Ref), o.At, o.vault(h.a))
+	w, err := h.a.permit(o.Write, "restore", o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	res, err := lineage.Restore(ctx, h.a.v, h.a.ref(o.Ref), o.At, w)
 	out, err := h.a.finished(ctx, res, err)
 	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
 		return out, err

@@ -33,6 +33,9 @@ type Observed struct {
 // is committed and no writer is waited for, so the App may be read-only. It fails with [ErrUsage]
 // for an unknown role, and as [session.Append] does.
 func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error) {
+	if err := s.a.check(Write{Agent: t.Agent}, "observe", t.Session); err != nil {
+		return nil, err
+	}
 	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {
 		return nil, Usagef("unknown role %q", t.Role).Suggest("one of %s", strings.Join(Roles(), ", "))
 	}
@@ -172,11 +175,11 @@ func viewLines(lines []recall.Line) []recall.Line {
 
 // EndOptions select open sessions.
 type EndOptions struct {
+	Write
 	Refs   []string
 	Idle   bool // those that have ended by session.idle_minutes
 	All    bool
 	Reason string // why they ended, a word
-	DryRun bool
 }
 
 // Ended is what [Sessions.End] did.
@@ -190,6 +193,9 @@ type Ended struct {
 // End seals sessions. One that cannot be sealed does not keep the others: then both the result
 // and the error are set. It fails with [ErrUsage] when nothing is selected, or two things.
 func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
+	if err := s.a.check(o.Write, "end", ""); err != nil {
+		return nil, err
+	}
 	if len(o.Refs) > 0 == (o.Idle || o.All) {
 		return nil, Usagef("session end needs the name of an open session, or --idle, or --all").
 			Suggest(`"stet session list --open" shows them`)

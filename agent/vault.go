@@ -24,9 +24,9 @@ func (a *App) Vault() Vault { return Vault{a} }
 
 // InitOptions say which folder becomes a vault.
 type InitOptions struct {
+	Write
 	Dir      string // absolute; made if needed
-	DryRun   bool
-	Unignore bool // add rules to .gitignore that undo those which hide the vault's files
+	Unignore bool   // add rules to .gitignore that undo those which hide the vault's files
 	// Private keeps transcripts of conversations out of git.
 	Private bool
 }
@@ -47,6 +47,9 @@ type Initialised struct {
 
 // Init makes a vault of a folder. Done again it changes nothing.
 func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, error) {
+	if err := e.check(o.Write, "init", ""); err != nil {
+		return nil, err
+	}
 	options, err := e.VaultOptions(false)
 	if err != nil {
 		return nil, err
@@ -137,9 +140,14 @@ func (d *Diagnosis) Sound() bool {
 	return !slices.ContainsFunc(d.Problems, func(p vault.Problem) bool { return !p.Advice })
 }
 
-// Examine looks for damage, and with fix repairs what can be. With dry it says what would be.
-func (v Vault) Examine(ctx context.Context, fix, dry bool) (*Diagnosis, error) {
-	a := v.a
+// Examine looks for damage, and with fix repairs what can be; a dry run says what would be.
+func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, error) {
+	a, dry := v.a, w.DryRun
+	if fix {
+		if err := a.check(w, "doctor", ""); err != nil {
+			return nil, err
+		}
+	}
 	x, err := a.Index(!fix || dry)
 	if err != nil {
 		return nil, err
@@ -179,7 +187,10 @@ type Reindexed struct {
 
 // Reindex rebuilds the search index from the files. It fails with [vault.ErrReadOnly] where it
 // cannot be written.
-func (v Vault) Reindex(ctx context.Context) (*Reindexed, error) {
+func (v Vault) Reindex(ctx context.Context, w Write) (*Reindexed, error) {
+	if err := v.a.check(w, "reindex", ""); err != nil {
+		return nil, err
+	}
 	stats, err := v.a.rebuild(ctx)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil, vault.WithHint(fmt.Errorf("rebuild search index: %w: %w", vault.ErrReadOnly, err),

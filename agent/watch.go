@@ -15,6 +15,7 @@ import (
 
 // WatchOptions say what a watcher does.
 type WatchOptions struct {
+	Write // who starts it; its commits are the user's
 	// NoCommit leaves edits by hand, ended sessions and pending memories to others, whatever the
 	// setting watch.commit says.
 	NoCommit bool
@@ -45,6 +46,9 @@ type watcher struct {
 // have ended and finishes memories that a model failed. It fails with [vault.ErrBusy] where
 // another watcher runs.
 func (e *Environment) Watch(ctx context.Context, o WatchOptions) error {
+	if err := e.check(o.Write, "watch", ""); err != nil {
+		return err
+	}
 	w := &watcher{e: e, o: o}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

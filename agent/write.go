@@ -26,11 +26,11 @@ func (w Write) actor() string {
 	return vault.ActorUser
 }
 
-func (w Write) vault(a *App) vault.Write { return w.Vault(a.o.Door) }
-
-// Vault is w as the vault takes it, through a door.
-func (w Write) Vault(door string) vault.Write {
-	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{Actor: w.actor(), AgentName: w.Agent, Door: door, Session: w.Session, Again: w.Again}}
+// vault is w as the vault takes it.
+func (w Write) vault(a *App) vault.Write {
+	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{
+		Actor: w.actor(), AgentName: w.Agent, Door: a.o.Door, Session: w.Session, Again: w.Again,
+	}}
 }
 
 // A Plan is what a dry run would have done.

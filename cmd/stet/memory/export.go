@@ -69,7 +69,7 @@ func export(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
 		if format == "hermes" {
-			done, err := a.Memories().ExportHermes(ctx, e.Abs(output), o.Private)
+			done, err := a.Memories().ExportHermes(ctx, e.By(in), e.Abs(output), o.Private)
 			if err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func export(ctx context.Context, e *console.Env, in *console.Input) error {
 			return e.Show(found, func(p *console.Printer) { p.Fail(exportLines(p, found.Items)) })
 		}
 		var b bytes.Buffer
-		if err := errors.Join(exportLines(&b, found.Items), a.WriteFile(e.Abs(output), b.Bytes())); err != nil {
+		if err := errors.Join(exportLines(&b, found.Items), a.WriteFile(e.By(in), e.Abs(output), b.Bytes())); err != nil {
 			return err
 		}
 		return exported(e, &agent.ExportedFiles{Exported: len(found.Items), Files: []string{e.Abs(output)}, Skipped: found.Skipped})

@@ -12,7 +12,7 @@ import (
 
 func runEnd(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
 	o := agent.EndOptions{
-		Refs: words, Idle: in.Bool("idle"), All: in.Bool("all"), Reason: in.String("reason"), DryRun: in.Bool("dry-run"),
+		Write: e.By(in), Refs: words, Idle: in.Bool("idle"), All: in.Bool("all"), Reason: in.String("reason"),
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
 		ended, err := a.Sessions().End(ctx, o)

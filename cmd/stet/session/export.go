@@ -19,7 +19,7 @@ func runExport(ctx context.Context, e *console.Env, in *console.Input, words []s
 			if err := a.Sessions().Export(ctx, o, &b); err != nil {
 				return err
 			}
-			return a.WriteFile(e.Abs(output), b.Bytes())
+			return a.WriteFile(e.By(in), e.Abs(output), b.Bytes())
 		}
 		return e.Show(nil, func(p *console.Printer) { p.Fail(a.Sessions().Export(ctx, o, p)) })
 	})

@@ -48,7 +48,7 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("--dry-run goes with --fix: without it doctor changes nothing")
 	}
 	return e.With(ctx, !fix || dry, func(a *agent.App) error {
-		found, err := a.Vault().Examine(ctx, fix, dry)
+		found, err := a.Vault().Examine(ctx, e.By(in), fix)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ func initCommand() *console.Command {
 }
 
 func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
-	o := agent.InitOptions{Dir: e.Start(), DryRun: in.Bool("dry-run"), Unignore: in.Bool("unignore")}
+	o := agent.InitOptions{Dir: e.Start(), Write: e.By(in), Unignore: in.Bool("unignore")}
 	if len(in.Words) == 1 {
 		o.Dir = e.Abs(in.Words[0])
 	}

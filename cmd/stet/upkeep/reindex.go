@@ -25,22 +25,22 @@ func reindexCommand() *console.Command {
 		},
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "watch", Aliases: []string{"w"}, Usage: "go on and index what changes; nothing is committed"}},
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
-			if err := reindex(ctx, e); err != nil || !in.Bool("watch") {
+			if err := reindex(ctx, e, in); err != nil || !in.Bool("watch") {
 				return err
 			}
-			return follow(ctx, e, false)
+			return follow(ctx, e, in, false)
 		},
 	}
 }
 
-func reindex(ctx context.Context, e *console.Env) error {
+func reindex(ctx context.Context, e *console.Env, in *console.Input) error {
 	if e.Getenv("GOGC") == "" {
 		// A large build holds much for long, most of it without a pointer: looking
 		// through it twice as often is cheap, and it grows half as far beyond.
 		debug.SetGCPercent(50)
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
-		res, err := a.Vault().Reindex(ctx)
+		res, err := a.Vault().Reindex(ctx, e.By(in))
 		if err != nil {
 			return err
 		}

@@ -40,16 +40,16 @@ func watchCommand() *console.Command {
 			&cli.BoolFlag{Name: "no-commit", Usage: "commit nothing, whatever watch.commit says"},
 		},
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
-			return follow(ctx, e, !in.Bool("no-commit"))
+			return follow(ctx, e, in, !in.Bool("no-commit"))
 		},
 	}
 }
 
 // follow watches until ctx ends.
-func follow(ctx context.Context, e *console.Env, commit bool) error {
+func follow(ctx context.Context, e *console.Env, in *console.Input, commit bool) error {
 	out := &watchOutput{e: console.Stream{Env: e}}
 	holdLittle(0)
-	return e.Watch(ctx, agent.WatchOptions{NoCommit: !commit, Opened: out.at, Emit: func(ev watch.Event) error {
+	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at, Emit: func(ev watch.Event) error {
 		if ev.Kind == watch.Started {
 			holdLittle(ev.Files)
 		}
