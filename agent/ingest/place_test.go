@@ -74,7 +74,12 @@ func indexOf(t testing.TB, v *vault.Vault) *index.Index {
 // scope is right when it is the one written down, or one above it that is not the
 // top; categories are right when one of them is; importance is right for each pair
 // of memories whose labels are 0.2 or more apart and that come out in this order.
-// Nobody has looked at what becomes of single memories of the second half.
+//
+// A category is given from a confidence of .6 on. Half of the memories then get a right one,
+// and of those given .70 and .81 are right; at .4 seven to ten of a hundred more get a right
+// one and half of all given are wrong (.51 and .71). A wrong category is in the vault for
+// good, a missing one is given by a model or a person later: so precision has the floor of
+// .70, and how many get one .45. Nobody has looked at what becomes of single memories of the second half.
 func TestPlacing(t *testing.T) {
 	t.Parallel()
 	v, x := seeded(t, readLabelled(t, "seeds"))

@@ -131,3 +131,36 @@ func cutIdentifiers(words []token) (ids []string, rest []token) {
 func group(t token) bool {
 	return t.digits() && len(t.id) >= 2 && !strings.ContainsAny(t.fold, "@")
 }
+
+// wholeIDs are the identifiers as the texts have them. One that none of them has whole
+// may be the first groups of exactly one: "550e8400" of an UUID.
+func wholeIDs(ids []string, texts [][]token) []string {
+	out := slices.Clone(ids)
+	for i, id := range out {
+		var longer []string
+		whole := false
+		for _, words := range texts {
+			whole = whole || identifiers(words)[id]
+			for _, w := range words {
+				if len(id) >= longID && begins(w.fold, id) && !slices.Contains(longer, w.id) {
+					longer = append(longer, w.id)
+				}
+			}
+		}
+		if !whole && len(longer) == 1 {
+			out[i] = longer[0]
+		}
+	}
+	return out
+}
+
+// begins reports whether the first groups of an identifier are id.
+func begins(fold, id string) bool {
+	groups := strings.FieldsFunc(fold, func(r rune) bool { return strings.ContainsRune("-_:/", r) })
+	for i := 1; i < len(groups); i++ {
+		if strings.Join(groups[:i], "") == id {
+			return true
+		}
+	}
+	return false
+}

@@ -10,26 +10,28 @@ import (
 )
 
 // A name is words with capital letters that stand together: "John Smith".
-type name struct {
-	words []string // folded
-	// capital is whether it has to be written with a capital letter: Frank is not
-	// frank. A name in a script that has none is not asked for one.
-	capital bool
+// Frank is not frank; in a script without capital letters nothing is asked of them.
+type name []string // folded
+
+func newName(words []token) name {
+	var n name
+	for _, w := range words {
+		n = append(n, w.fold)
+	}
+	return n
 }
 
-// joined divides names that no text has in one piece: "Professor Smith Harvard" is
+// known divides names that no text has in one piece: "Professor Smith Harvard" is
 // two, where texts know a Professor Smith.
-func joined(names []name, texts []*reading) []name {
-	some := func(n name) bool { return slices.ContainsFunc(texts, func(r *reading) bool { return n.in(r.words) }) }
+func known(names []name, texts [][]token) []name {
 	var out []name
 	for _, n := range names {
-		for len(n.words) > 0 {
-			k := len(n.words)
-			for k > 1 && !some(name{n.words[:k], n.capital}) {
+		for len(n) > 0 {
+			k := len(n)
+			for k > 1 && !slices.ContainsFunc(texts, n[:k].in) {
 				k--
 			}
-			out = append(out, name{n.words[:k], n.capital})
-			n.words = n.words[k:]
+			out, n = append(out, n[:k]), n[k:]
 		}
 	}
 	return out
@@ -42,51 +44,39 @@ func (n name) in(words []token) bool {
 			return true
 		}
 	}
-	return n.read(words)
-}
-
-func (n name) at(words []token) bool {
-	if len(words) < len(n.words) {
-		return false
-	}
-	for i, w := range n.words {
-		t := words[i]
-		if t.fold != w && t.id != plainID(w) && bare(t.fold) != bare(w) || n.capital && !t.capital() && cased(t.raw) || i > 0 && words[i-1].breaks {
+	// Where the text has it in another script, how it is read decides; a name too short to
+	// go without its vowels is spelt.
+	whole, read := strings.Join(n, ""), sounds
+	if len(sounds(whole)) < minSounds {
+		read = letters
+		if whole != letters(whole) {
 			return false
 		}
 	}
-	return true
-}
-
-// read compares by how a name is read where the text has it in another script.
-func (n name) read(words []token) bool {
-	want := sounds(strings.Join(n.words, ""))
-	if len(want) < minSounds {
-		return n.spelt(words)
-	}
-	return n.foreign(words, func(s string) bool { return sounds(s) == want })
-}
-
-// spelt is read for a name too short to go without its vowels.
-func (n name) spelt(words []token) bool {
-	want := strings.Join(n.words, "")
-	return n.foreign(words, func(s string) bool { return letters(s) == want })
-}
-
-func (n name) foreign(words []token, same func(string) bool) bool {
+	want := read(whole)
 	for i := range words {
 		joined := ""
-		for j := i; j < min(len(words), i+maxNameWords); j++ {
-			if ascii(words[j].fold) {
-				break
-			}
-			joined += words[j].raw
-			if same(joined) {
+		for j := i; j < min(len(words), i+maxNameWords) && !ascii(words[j].fold); j++ {
+			if joined += words[j].raw; read(joined) == want {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func (n name) at(words []token) bool {
+	if len(words) < len(n) {
+		return false
+	}
+	for i, w := range n {
+		t := words[i]
+		same := t.fold == w || t.id == plainID(w) || bare(t.fold) == bare(w)
+		if !same || !t.capital() && cased(t.raw) || i > 0 && words[i-1].breaks {
+			return false
+		}
+	}
+	return true
 }
 
 const (

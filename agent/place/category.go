@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
+	"sync"
+
+	"stet/templates/lexicon"
 )
 
 const (
@@ -24,23 +28,29 @@ const (
 	silent = -2.0
 )
 
+// A tag is a category.
+type tag struct {
+	name  string
+	names []string // stems of its words
+	way   []string // the phrases in which it is spoken of, nil where nobody knows
+}
+
 // tags are the categories that a text is likely to have, the likeliest first.
 func (k *Known) tags(t *text, signs []sign, scope string) Finding[[]string] {
-	type likely struct {
+	type tagged struct {
 		name string
 		p    float64
 	}
-	var all []likely
-	under, sub := k.under(scope)
+	var all []tagged
 	for _, c := range k.categories {
-		if p := k.likely(t, signs, c, under[c.name], sub); p >= sureTag {
-			all = append(all, likely{c.name, p})
+		if p := k.likely(t, signs, c, k.nodes[scope]); p >= sureTag {
+			all = append(all, tagged{c.name, p})
 		}
 	}
 	if len(all) == 0 {
 		return Finding[[]string]{}
 	}
-	slices.SortFunc(all, func(a, b likely) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(all, func(a, b tagged) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.name, b.name)) })
 	f := Finding[[]string]{Rule: "category-words@1", Confidence: hundredths(all[0].p)}
 	for _, c := range all[:min(mostTags, len(all))] {
 		f.Value = append(f.Value, c.name)
@@ -48,44 +58,21 @@ func (k *Known) tags(t *text, signs []sign, scope string) Finding[[]string] {
 	return f
 }
 
-// under counts the memories of a scope and below, and those of them with each
-// category; none where the scope says nothing.
-func (k *Known) under(scope string) (tags map[string]int, all int) {
-	n := k.nodes[scope]
-	if n == nil || n.parent == nil {
-		return nil, 0
-	}
-	tags = map[string]int{}
-	for s, counts := range k.tagged {
-		if at := k.nodes[s]; at != nil && at.in(n) {
-			for c, m := range counts {
-				tags[c] += m
-			}
-		}
-	}
-	return tags, n.sub
-}
-
-func (n *node) in(other *node) bool {
-	for ; n != nil; n = n.parent {
-		if n == other {
-			return true
-		}
-	}
-	return false
-}
-
-// likely is how likely a text has a category that some of the memories around have.
-func (k *Known) likely(t *text, signs []sign, c tag, some, around int) float64 {
+// likely is how likely a text of a scope has a category that some memories have.
+func (k *Known) likely(t *text, signs []sign, c tag, n *node) float64 {
 	has, all := float64(k.all.Categories[c.name]), float64(k.all.Memories)
-	before := (float64(some) + tagSmoothing*(has+0.5)/(all+1)) / (float64(around) + tagSmoothing)
+	some, around := 0.0, 0.0
+	if n != nil && n.parent != nil {
+		some, around = float64(n.tags[c.name]), float64(n.sub)
+	}
+	before := (some + tagSmoothing*(has+0.5)/(all+1)) / (around + tagSmoothing)
 	sum := math.Log(before / (1 - before))
 	for _, s := range signs {
 		base := k.base(s)
 		with := (float64(s.Categories[c.name]) + tagSmoothing*base) / (has + tagSmoothing)
 		without := (float64(s.Memories-s.Categories[c.name]) + tagSmoothing*base) / (all - has + tagSmoothing)
 		heat := wordHeat * s.weight
-		if s.topic {
+		if s.topic != "" {
 			heat = topicHeat
 		}
 		sum += heat * math.Log(with/without)
@@ -100,3 +87,15 @@ func (k *Known) likely(t *text, signs []sign, c tag, some, around int) float64 {
 	}
 	return sigmoid(sum)
 }
+
+// ways maps names of categories, as stems, to the phrases in which they are spoken of: what
+// is a rule or a date to keep shows in the form of a sentence, whatever it is about.
+var ways = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for _, e := range lexicon.Entries("way") {
+		for name := range strings.SplitSeq(e.Head, ",") {
+			out[strings.Join(stems(wordsOf(name)), " ")] = e.Words
+		}
+	}
+	return out
+})

@@ -4,7 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"unicode"
+
+	"stet/templates/lexicon"
 )
 
 const (
@@ -22,11 +27,10 @@ const (
 	// nearest how many of them are asked.
 	alike   = 0.08
 	nearest = 5
-	// What it counts, as the logarithm of odds, that a text names a day, and that it
-	// is a question.
-	dayWeight = 0.4
-	askWeight = -0.8
-	// pastWeight is that of what happened once.
+	// What it counts, as the logarithm of odds, that a text names a day, that it is a
+	// question, and that it tells what happened once.
+	dayWeight  = 0.4
+	askWeight  = -0.8
 	pastWeight = -0.4
 )
 
@@ -34,14 +38,16 @@ const (
 // what resembles it.
 func (t *text) importance(tags []string, near []Neighbour) Finding[float64] {
 	sum, found := t.cues()
-	for _, name := range append(slices.Clone(tags), t.note.Kind) {
-		if w, ok := kinds()[strings.ToLower(name)]; ok {
-			sum, found = sum+w, true
-		}
-	}
-	for _, s := range t.subjects {
-		if w := subjects()[s.name]; w != 0 {
-			sum, found = sum+w*s.sure, true
+	for _, list := range []struct {
+		section string
+		names   map[string]float64
+	}{{"kind", ones(append(slices.Clone(tags), t.note.Kind))}, {"subject", t.subjects}} {
+		for _, c := range weights()[list.section] {
+			for _, name := range c.names {
+				if sure := list.names[name]; sure > 0 {
+					sum, found = sum+c.weight*sure, true
+				}
+			}
 		}
 	}
 	value, rule := sigmoid(sum), "importance-cue@1"
@@ -55,6 +61,14 @@ func (t *text) importance(tags []string, near []Neighbour) Finding[float64] {
 	return important(value, apart, rule)
 }
 
+func ones(names []string) map[string]float64 {
+	out := map[string]float64{}
+	for _, n := range names {
+		out[strings.ToLower(n)] = 1
+	}
+	return out
+}
+
 // plainly is importance without anything learned.
 func (t *text) plainly() Finding[float64] {
 	sum, _ := t.cues()
@@ -62,59 +76,98 @@ func (t *text) plainly() Finding[float64] {
 }
 
 func important(value, apart float64, rule string) Finding[float64] {
-	value = math.Round(value*100) / 100
+	value = hundredths(value)
 	if math.Abs(value-middle) < apart {
 		return Finding[float64]{Value: middle}
 	}
 	return Finding[float64]{Value: value, Rule: rule}
 }
 
+// A weighed is names or phrases and what they count, as the logarithm of odds.
+type weighed struct {
+	weight float64
+	names  []string
+}
+
+// weights are the sections of the list "importance".
+var weights = sync.OnceValue(func() map[string][]weighed {
+	out := map[string][]weighed{}
+	for _, section := range []string{"phrase", "kind", "subject"} {
+		for _, e := range lexicon.Entries("importance", section) {
+			n, err := strconv.ParseFloat(e.Head, 64)
+			if err != nil {
+				panic("place: importance: " + err.Error())
+			}
+			out[section] = append(out[section], weighed{n, e.Words})
+		}
+	}
+	return out
+})
+
 // cues adds up what the words say, as the logarithm of odds, and reports whether
 // they say anything.
 func (t *text) cues() (sum float64, found bool) {
-	for _, c := range cueList() {
-		if t.says(c.phrases) { // several words of one kind say no more than one
-			sum, found = sum+c.weight, true
+	count := func(weight float64, is bool) {
+		if is {
+			sum, found = sum+weight, true
 		}
 	}
-	if t.dated() {
-		sum, found = sum+dayWeight, true
+	for _, c := range weights()["phrase"] {
+		count(c.weight, t.says(c.names)) // several words of one kind say no more than one
 	}
-	if t.happened() {
-		sum, found = sum+pastWeight, true
-	}
-	if t.asks {
-		sum, found = sum+askWeight, true
-	}
+	count(dayWeight, t.dated())
+	count(pastWeight, t.happened())
+	count(askWeight, strings.HasSuffix(strings.TrimSpace(t.note.Text), "?"))
 	return sum, found
+}
+
+var months = sync.OnceValue(func() map[string][]string { return lexicon.Groups("month") })
+var pasts = sync.OnceValue(func() map[string][]string { return lexicon.Groups("importance", "past") })
+
+// dated reports a text that names a day: with its month, or by an ordinal.
+func (t *text) dated() bool {
+	isMonth := func(i int) bool { return i >= 0 && i < len(t.folds) && months()[t.folds[i]] != nil }
+	for i, w := range t.folds {
+		ending := strings.TrimLeft(w, "0123456789")
+		if ending != w && slices.Contains([]string{"th", "st", "nd", "rd"}, ending) || unicode.IsDigit(rune(w[0])) && (isMonth(i-1) || isMonth(i+1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// happened reports a text in the simple past: it tells what happened once.
+func (t *text) happened() bool {
+	is := func(w, head string) bool { return slices.Contains(pasts()[w], head) }
+	for i, w := range t.folds {
+		if is(w, "past") || i > 0 && len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed") && !is(t.folds[i-1], "carrier") {
+			return true
+		}
+	}
+	return false
 }
 
 // neighbours is the mean importance of what resembles the text, by likeness, and how
 // much that is worth.
 func (t *text) neighbours(near []Neighbour) (mean, worth float64) {
 	mine := content(t.stems)
-	type pair struct{ like, value float64 }
-	var all []pair
+	type weighted struct{ like, value float64 }
+	var all []weighted
 	for _, n := range near {
 		if n.Importance == nil {
 			continue
 		}
-		if c := cosine(mine, content(stemsOf(head(n.Text)))); c >= alike {
-			all = append(all, pair{c, *n.Importance})
+		if like := cosine(mine, content(stems(wordsOf(head(n.Text))))); like >= alike {
+			all = append(all, weighted{like, *n.Importance})
 		}
 	}
 	// Sums of floats depend on their order, and that of neighbours must not matter.
-	slices.SortFunc(all, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.like, a.like), cmp.Compare(a.value, b.value))
-	})
+	slices.SortFunc(all, func(a, b weighted) int { return cmp.Or(cmp.Compare(b.like, a.like), cmp.Compare(a.value, b.value)) })
 	sum := 0.0
 	for _, p := range all[:min(nearest, len(all))] {
 		sum, worth = sum+p.like*p.value, worth+p.like
 	}
-	if worth == 0 {
-		return 0, 0
-	}
-	return sum / worth, worth
+	return sum / max(worth, alike), worth
 }
 
 // cosine is the likeness of two sets of stems.
@@ -125,10 +178,7 @@ func cosine(a, b map[string]bool) float64 {
 			both++
 		}
 	}
-	if both == 0 {
-		return 0
-	}
-	return float64(both) / math.Sqrt(float64(len(a)*len(b)))
+	return float64(both) / math.Sqrt(float64(max(1, len(a)*len(b))))
 }
 
 // content leaves out the stems that texts of every subject have.

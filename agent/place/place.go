@@ -1,6 +1,7 @@
 package place
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -56,7 +57,6 @@ type Placing struct {
 // Known is what a vault teaches. It does not change.
 type Known struct {
 	all        Usage
-	tagged     map[string]map[string]int
 	nodes      map[string]*node // every scope in use and those above
 	scopes     []string         // keys of nodes, sorted
 	categories []tag            // sorted
@@ -68,14 +68,8 @@ type node struct {
 	scope    string
 	parent   *node // nil for the top
 	own, sub int
-	names    []string // stems of the last segment
-}
-
-// A tag is a category.
-type tag struct {
-	name  string
-	names []string // stems of its words
-	way   []string // the phrases in which it is spoken of, nil where nobody knows
+	tags     map[string]int // of its memories and those below
+	names    []string       // stems of the last segment
 }
 
 // fewest is how many memories with a scope there must be to learn from.
@@ -84,7 +78,7 @@ const fewest = 12
 // Learn takes in what all memories are, and how many of each scope have which
 // category.
 func Learn(all Usage, tagged map[string]map[string]int) *Known {
-	k := &Known{all: all, tagged: tagged, nodes: map[string]*node{}}
+	k := &Known{all: all, nodes: map[string]*node{}}
 	for scope, n := range all.Scopes {
 		at := k.node(scope)
 		at.own += n
@@ -95,15 +89,18 @@ func Learn(all Usage, tagged map[string]map[string]int) *Known {
 			at.sub += n
 		}
 	}
-	for s := range k.nodes {
-		k.scopes = append(k.scopes, s)
+	for scope, counts := range tagged {
+		for at := k.nodes[scope]; at != nil; at = at.parent {
+			for c, n := range counts {
+				at.tags[c] += n
+			}
+		}
 	}
-	for c := range all.Categories {
-		names := stemsOf(c)
-		k.categories = append(k.categories, tag{c, names, wayOf(names)})
+	k.scopes = slices.Sorted(maps.Keys(k.nodes))
+	for _, c := range slices.Sorted(maps.Keys(all.Categories)) {
+		names := stems(wordsOf(c))
+		k.categories = append(k.categories, tag{c, names, ways()[strings.Join(names, " ")]})
 	}
-	slices.Sort(k.scopes)
-	slices.SortFunc(k.categories, func(a, b tag) int { return strings.Compare(a.name, b.name) })
 	return k
 }
 
@@ -112,12 +109,12 @@ func (k *Known) node(scope string) *node {
 	if n, ok := k.nodes[scope]; ok {
 		return n
 	}
-	n := &node{scope: scope}
+	n := &node{scope: scope, tags: map[string]int{}}
 	k.nodes[scope] = n
 	if scope != top {
 		i := strings.LastIndexByte(scope, '/')
 		n.parent = k.node(scope[:max(i, 1)])
-		n.names = stemsOf(scope[i+1:])
+		n.names = stems(wordsOf(scope[i+1:]))
 	}
 	return n
 }

@@ -32,22 +32,41 @@ func Words(list string, languages ...string) map[string]bool {
 	return out
 }
 
-// Groups maps each word of a list of groups to the heads of its groups, in the order
-// of the file, with languages as for [Words].
-func Groups(list string, languages ...string) map[string][]string {
-	out := map[string][]string{}
+// An Entry is a line of a list of groups.
+type Entry struct {
+	Head  string
+	Words []string
+}
+
+// Entries are the lines of a list of groups in the order of the file, with languages as for
+// [Words].
+func Entries(list string, languages ...string) []Entry {
+	var out []Entry
 	each(list, languages, func(line string) {
 		head, words, ok := strings.Cut(line, ": ")
 		if !ok {
 			panic("lexicon: " + list + ": no head in " + line)
 		}
-		head = plain(head)
+		e := Entry{Head: plain(head)}
 		for w := range strings.FieldsSeq(words) {
-			if w = plain(w); !slices.Contains(out[w], head) {
-				out[w] = append(out[w], head)
+			e.Words = append(e.Words, plain(w))
+		}
+		out = append(out, e)
+	})
+	return out
+}
+
+// Groups maps each word of a list of groups to the heads of its groups, in the order
+// of the file, with languages as for [Words].
+func Groups(list string, languages ...string) map[string][]string {
+	out := map[string][]string{}
+	for _, e := range Entries(list, languages...) {
+		for _, w := range e.Words {
+			if !slices.Contains(out[w], e.Head) {
+				out[w] = append(out[w], e.Head)
 			}
 		}
-	})
+	}
 	return out
 }
 

@@ -47,7 +47,7 @@ func edges() []edge {
 			"derived from the vault; knows no model and no command"},
 		{"templates/lexicon", nil, "embedded word lists and their reader"},
 		{"agent/encode", []string{"templates/lexicon"}, "texts in, verdicts out: pure functions, no vault, no model, no clock"},
-		{"agent/place", []string{"templates/lexicon"}, "texts and counts in, places out: pure functions, no vault, no index, no clock"},
+		{"agent/place", []string{"agent/encode", "templates/lexicon"}, "texts and counts in, places out: pure functions, no vault, no index, no clock"},
 		{"agent/llm", []string{"vault/durable", "vault/filelock", "vault/settings"}, "requests to models and a ledger of them: it knows no vault"},
 		{"templates/prompts", nil, "embedded text and nothing else"},
 		{"agent/pipeline", []string{"agent/encode", "agent/llm", "templates/lexicon", "templates/prompts"}, "texts in, thoughts of a model out: it knows no vault and so can touch nothing"},

@@ -1,0 +1,119 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"stet/agent/encode"
+)
+
+// A token is what stands between two spaces, without the punctuation around it.
+type token struct {
+	from, to int    // bytes of the text, punctuation left out
+	raw      string // NFKC, without invisible signs and a possessive 's
+	fold     string
+	stem     string // of fold, English only
+	id       string // fold without separators, see [plainID]
+	owns     bool   // it ended in a possessive 's
+	breaks   bool   // punctuation follows
+	closes   bool   // it is a bracket, which may stand inside a number
+}
+
+// capital reports whether it is written with a capital letter.
+func (t token) capital() bool { return t.raw != t.fold && t.raw != "I" }
+
+func (t token) digits() bool { return strings.ContainsFunc(t.id, unicode.IsDigit) }
+
+func tokens(text string) []token {
+	var out []token
+	caser := cases.Fold()
+	for at := 0; at < len(text); {
+		n := strings.IndexFunc(text[at:], separates)
+		if n < 0 {
+			n = len(text) - at
+		}
+		if t, ok := newToken(caser, text, at, at+n); ok {
+			out = append(out, t)
+		}
+		_, size := utf8.DecodeRuneInString(text[at+n:])
+		at += n + size
+	}
+	return out
+}
+
+func separates(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("—–、，", r) }
+
+func newToken(caser cases.Caser, text string, from, to int) (token, bool) {
+	word := strings.TrimFunc(text[from:to], func(r rune) bool { return !inWord(r) })
+	if word == "" {
+		return token{}, false
+	}
+	from += strings.Index(text[from:to], word)
+	tail := text[from+len(word) : to]
+	if strings.HasPrefix(tail, "++") || strings.HasPrefix(tail, "#") { // C++, F#
+		n := len(tail) - len(strings.TrimLeft(tail, "+#"))
+		word, tail = word+tail[:n], tail[n:]
+	}
+	t := token{from: from, to: from + len(word), breaks: strings.ContainsAny(tail, ".,;:!?)。"), closes: tail == ")"}
+	t.raw = strings.NewReplacer("’", "'", `"`, "").Replace(strings.Map(visible, norm.NFKC.String(word)))
+	t.fold = caser.String(t.raw)
+	if short, ok := strings.CutSuffix(t.fold, "'s"); ok && short != "" {
+		t.owns, t.fold = true, short
+		t.raw = t.raw[:min(len(t.raw), len(short))]
+	}
+	t.stem, t.id = encode.Stem(t.fold), plainID(t.fold)
+	return t, t.fold != ""
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// visible drops what nobody sees: joiners, variation selectors, marks of direction.
+func visible(r rune) rune {
+	if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
+		return -1
+	}
+	return r
+}
+
+// A sentence is a part of a text with its words.
+type sentence struct {
+	from, to int // bytes
+	words    []token
+}
+
+// sentences cuts the words of a text where a sentence, a list item or a paragraph ends.
+func sentences(text string, words []token) []sentence {
+	var out []sentence
+	start := 0
+	for i, w := range words {
+		gap := text[w.to:]
+		if i+1 < len(words) {
+			if gap = text[w.to:words[i+1].from]; !endsSentence(gap, w, words[i+1]) {
+				continue
+			}
+		}
+		end := w.to + len(gap) - len(strings.TrimLeft(gap, ".!?。！？\"')]”’*_`"))
+		out = append(out, sentence{words[start].from, end, words[start : i+1]})
+		start = i + 1
+	}
+	return out
+}
+
+func endsSentence(gap string, w, next token) bool {
+	ends := func(mark string) bool { return strings.Contains(gap, mark) }
+	switch {
+	case slices.ContainsFunc([]string{"\n\n", "\n- ", "\n* ", "\n#", "。", "！", "？"}, ends):
+		return true
+	case !strings.ContainsAny(gap, ".!?"):
+		return false
+	}
+	// "J. Smith", "e.g. this"
+	short := ends(".") && (utf8.RuneCountInString(w.raw) == 1 || strings.Contains(w.raw, "."))
+	r, _ := utf8.DecodeRuneInString(next.raw)
+	return !short && !unicode.IsLower(r)
+}
