@@ -69,8 +69,7 @@ func searchDamaged(t *testing.T, src *folder, file string, spoil func([]byte) []
 	return res
 }
 
-// damageVault has, in both of its indexes, several segments, dead documents
-// and blocks behind the manifest's first.
+// damageVault has, in both of its indexes, several segments and dead documents.
 func damageVault(t testing.TB) *folder {
 	t.Helper()
 	src := newFolder(t, smallVault())
@@ -228,14 +227,14 @@ func TestAFullDiskNeverChangesAnAnswer(t *testing.T) {
 	t.Error("indexing one file takes more than 40 steps")
 }
 
-// A short write leaves half a block at the end of the manifest.
+// A short write leaves half a manifest, or half a segment, beside those that count.
 func TestAShortWriteIsNotAnUpdate(t *testing.T) {
 	t.Parallel()
 	src := damageVault(t)
 	q := Query{Text: "database mysql running", Limit: -1}
 	src.write(t, "n/new.md", "one more database\n")
 	want := fromFiles(t, src, q)
-	for _, label := range []string{"index.delta", "index.segment"} {
+	for _, label := range []string{"index.manifest", "index.segment"} {
 		x := open(t, src, func(o *Options) {
 			o.Hook = func(s durable.Step) error {
 				if s.Label == label && s.Op == durable.OpWrite {

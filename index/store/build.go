@@ -200,7 +200,7 @@ func (b *builder) finish(out *batch, sink func(*batch) error) error {
 			return fmt.Errorf("build segment: %w", err)
 		}
 		out.data = data
-		out.info = segmentInfo{id: b.nextSeg, bytes: uint64(len(data)), docs: uint32(docs), crc: checksum(0, data)}
+		out.info = segmentInfo{id: b.nextSeg, bytes: uint64(len(data)), docs: uint32(docs), crc: checksum(data)}
 		b.nextSeg++
 		for i := range out.recs {
 			out.recs[i].Seg = out.info.id

@@ -28,9 +28,6 @@ func (c *changes) empty() bool {
 	return len(c.read) == 0 && len(c.restat) == 0 && len(c.removed) == 0
 }
 
-// onlyRestat reports that an answer from the old manifest is right already.
-func (c *changes) onlyRestat() bool { return len(c.read) == 0 && len(c.removed) == 0 }
-
 // compare finds what changed. Files that only look changed, or that could have
 // changed unseen, are read and told apart by their hash. It fails with what ended
 // ctx and with nothing else.
@@ -134,61 +131,22 @@ func (c *changes) look(src document.FileReader, now func() time.Time, r *documen
 	}
 }
 
-// gather builds what c asks for in memory: the delta and its segments.
-func (c *changes) gather(ctx context.Context, b *builder) (*delta, map[uint64]*segmentFile, error) {
-	d := &delta{recs: c.restat, removed: c.removed}
-	mem := map[uint64]*segmentFile{}
+// onto indexes what c lists in memory: the state behind st.
+func (c *changes) onto(ctx context.Context, st *State, b *builder) (*State, error) {
+	d := &delta{recs: slices.Clone(c.restat)}
+	up := &State{byMessage: st.byMessage, stamp: st.stamp, mem: map[uint64]*segmentFile{}}
 	err := b.build(ctx, c.read, func(part *batch) error {
 		if part.data != nil {
-			mem[part.info.id] = &segmentFile{info: part.info, data: part.data}
+			up.mem[part.info.id] = &segmentFile{info: part.info, data: part.data}
 			d.segs = append(d.segs, part.info)
 		}
 		d.recs = append(d.recs, part.recs...)
-		d.removed = append(d.removed, part.gone...)
+		c.removed = append(c.removed, part.gone...)
 		return nil
 	})
-	d.recs = document.SortRecords(slices.Clone(d.recs))
-	return d, mem, err
-}
-
-// Refresh is [Index.Refresh] for what of the paths, which are in order, belongs
-// to the part.
-func (x *Index) Refresh(ctx context.Context, paths []vault.Path, files []vault.File) (_ Stats, err error) {
-	began := x.o.Now()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	s, err := x.use(false)
-	if err != nil {
-		return Stats{}, err
-	}
-	lock, err := s.lock(ctx, 0)
-	if err != nil {
-		return Stats{}, err
-	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
-	st, err := x.load()
-	if err != nil {
-		return Stats{}, err
-	}
-	known := &manifest{}
-	for _, p := range paths {
-		if r, ok := st.man.find(p); ok {
-			known.recs = append(known.recs, *r)
-		}
-	}
-	ch, err := compare(ctx, x.src, x.o.Now, known, files)
-	if err != nil {
-		return Stats{}, err
-	}
-	if ch.empty() {
-		return Stats{}, nil
-	}
-	up, stats, err := x.publish(ctx, s, st, ch)
-	if err != nil {
-		return stats, err
-	}
-	x.st = x.maintain(ctx, s, up, true)
-	return x.finish(stats, began, "refresh", nil)
+	d.recs, d.removed = document.SortRecords(d.recs), c.removed
+	up.man = st.man.apply(d)
+	return up, err
 }
 
 // Unlike lists what is not as files, all there is below dir, describe it: what came

@@ -27,7 +27,7 @@ func (x *Index) Check() ([]vault.Problem, error) {
 	if err != nil {
 		return problem(err), nil
 	}
-	dec, at, err := s.load()
+	man, at, err := s.load()
 	switch {
 	case errors.Is(err, ErrNone):
 		return nil, nil
@@ -35,7 +35,7 @@ func (x *Index) Check() ([]vault.Problem, error) {
 		return problem(err), nil
 	}
 	// Opened anew, sharing nothing, so that every byte on disk is verified.
-	st := &State{stamp: at, man: dec.man, byMessage: x.byMessage}
+	st := &State{stamp: at, man: man, byMessage: x.byMessage}
 	if err := st.open(s, nil); err != nil {
 		return problem(err), nil
 	}

@@ -26,46 +26,41 @@ func sampleManifest(t testing.TB) *manifest {
 func TestManifestSurvivesTheRoundTrip(t *testing.T) {
 	t.Parallel()
 	m := sampleManifest(t)
-	file, sum := encodeManifest(m)
+	file := encodeManifest(m)
 	dec, err := decodeManifest(file)
-	if err != nil || dec.sum != sum || dec.torn || !reflect.DeepEqual(dec.man, m) {
+	if err != nil || !reflect.DeepEqual(dec, m) {
 		t.Fatalf("decoded %+v, %v", dec, err)
 	}
-	got := document.DecodeMeta(dec.man.recs[0].Meta)
+	got := document.DecodeMeta(dec.recs[0].Meta)
 	if want := (document.Meta{ID: "x1", Kind: "fact", Categories: []string{"a", "b"}, Supersedes: []string{"y"}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("meta %+v, want %+v", got, want)
 	}
-	d := &delta{segs: []segmentInfo{{id: 9, bytes: 9, docs: 1}}, recs: []document.Record{{Path: "b.md", Seg: 9, Docs: 1}}, removed: []vault.Path{"a.md", "none.md"}}
-	block, sum := encodeDelta(d, sum)
-	d2 := &delta{recs: []document.Record{{Path: "a.md"}}, removed: []vault.Path{"c/d.md"}}
-	block2, _ := encodeDelta(d2, sum)
-	whole := append(append(file, block...), block2...)
-	dec, err = decodeManifest(whole)
-	want := m.apply(d).apply(d2)
-	if err != nil || dec.blocks != 2 || !reflect.DeepEqual(dec.man, want) {
-		t.Fatalf("with deltas %+v, %v\nwant %+v", dec.man, err, want)
-	}
-	if want.nextSeg != 10 || len(want.recs) != 3 {
-		t.Errorf("applied: %+v", want)
-	}
-	// A block counts only behind the blocks it was written behind.
-	dec, err = decodeManifest(append(append([]byte{}, file...), block2...))
-	if err != nil || dec.blocks != 0 || !dec.torn {
-		t.Errorf("a block out of place: %+v, %v", dec, err)
-	}
-	for n := len(file); n <= len(whole); n++ {
-		dec, err := decodeManifest(whole[:n])
-		if err != nil || dec.torn != (n != len(file) && n != len(file)+len(block) && n != len(whole)) {
-			t.Fatalf("cut to %d bytes: %+v, %v", n, dec, err)
-		}
-		if tail, err := decodeTail(whole[:n]); err != nil || !reflect.DeepEqual(*tail, dec.tail) {
-			t.Fatalf("cut to %d bytes: tail %+v, %v, want %+v", n, tail, err, dec.tail)
-		}
-	}
 	for n := range len(file) {
-		if _, err := decodeManifest(whole[:n]); !errors.Is(err, ErrDamaged) {
+		if _, err := decodeManifest(file[:n]); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
+	}
+	if _, err := decodeManifest(append(file, 0)); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("with a byte too many: %v", err)
+	}
+}
+
+func TestADeltaLeavesTheManifestAlone(t *testing.T) {
+	t.Parallel()
+	m := sampleManifest(t)
+	d := &delta{
+		segs: []segmentInfo{{id: 9, bytes: 9, docs: 1}}, removed: []vault.Path{"a.md", "none.md"},
+		recs: []document.Record{{Path: "a0.md"}, {Path: "b.md", Seg: 9, Docs: 1}, {Path: "z.md"}},
+	}
+	got := m.apply(d).apply(&delta{recs: []document.Record{{Path: "a.md"}}, removed: []vault.Path{"c/d.md"}})
+	want := &manifest{nextSeg: 10, segs: append(m.segs[:2:2], d.segs[0]), recs: []document.Record{
+		{Path: "a.md"}, {Path: "a0.md"}, {Path: "b.md", Seg: 9, Docs: 1}, {Path: "e.md", Flags: document.FlagRacy}, {Path: "z.md"},
+	}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("applied: %+v\nwant %+v", got, want)
+	}
+	if !reflect.DeepEqual(m, sampleManifest(t)) {
+		t.Errorf("the manifest before is %+v", m)
 	}
 }
 
@@ -84,7 +79,7 @@ func TestManifestsThatContradictThemselvesAreDamaged(t *testing.T) {
 	} {
 		m := sampleManifest(t)
 		spoil(m)
-		file, _ := encodeManifest(m)
+		file := encodeManifest(m)
 		if _, err := decodeManifest(file); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -94,33 +89,26 @@ func TestManifestsThatContradictThemselvesAreDamaged(t *testing.T) {
 // FuzzManifest gives arbitrary payloads valid checksums, so that the decoder
 // behind them is what is tested.
 func FuzzManifest(f *testing.F) {
-	file, sum := encodeManifest(sampleManifest(f))
-	block, _ := encodeDelta(&delta{recs: sampleManifest(f).recs[:1], removed: []vault.Path{"b.md"}}, sum)
-	f.Add(file[len(magic)+8:len(file)-1], block[8:len(block)-1])
-	f.Add([]byte{}, []byte{})
-	f.Fuzz(func(t *testing.T, base, second []byte) {
-		b, sum := appendBlock([]byte(magic), 0, func(b []byte) []byte { return append(b, base...) })
-		tail, _ := appendBlock(nil, sum, func(b []byte) []byte { return append(b, second...) })
-		dec, err := decodeManifest(append(b, tail...))
+	f.Add(encodeManifest(sampleManifest(f))[headBytes:])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		file := binary.LittleEndian.AppendUint32([]byte(magic), checksum(payload))
+		dec, err := decodeManifest(append(file, payload...))
 		if err != nil {
 			if !errors.Is(err, ErrDamaged) {
 				t.Fatalf("error %v is not ErrDamaged", err)
 			}
 			return
 		}
-		if tail, err := decodeTail(append(b, tail...)); err != nil || tail.sum != dec.sum || tail.nextSeg != dec.nextSeg {
-			t.Fatalf("the tail is %+v, %v, want %+v", tail, err, dec.tail)
-		}
-		again, _ := encodeManifest(dec.man)
-		back, err := decodeManifest(again)
-		if err != nil || len(back.man.recs) != len(dec.man.recs) {
+		back, err := decodeManifest(encodeManifest(dec))
+		if err != nil || len(back.recs) != len(dec.recs) {
 			t.Fatalf("what was decoded does not encode: %v", err)
 		}
-		for i := range dec.man.recs {
-			document.DecodeMeta(dec.man.recs[i].Meta)
+		for i := range dec.recs {
+			document.DecodeMeta(dec.recs[i].Meta)
 		}
 		// Raw bytes must not panic either.
-		if _, err := decodeManifest(base); err == nil && binary.Size(base) < len(magic) {
+		if _, err := decodeManifest(payload); err == nil && len(payload) < len(magic) {
 			t.Fatal("a file without its first line was read")
 		}
 	})

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -46,111 +45,83 @@ const loadTries = 3
 func (x *Index) Fresh(ctx context.Context, files []vault.File) (st *State, read int, rebuilt string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	defer func() { rebuilt, x.rebuilt = x.rebuilt, "" }()
+	var damage error
 	for range loadTries {
 		st, read, err = x.freshOnce(ctx, files)
-		if err == nil || !errors.Is(err, ErrDamaged) {
-			return st, read, "", err
+		if err == nil || !errors.Is(err, ErrDamaged) || x.o.ReadOnly {
+			return st, read, rebuilt, err
 		}
-		if st, read, err = x.afterDamage(ctx, files, err); err == nil || !errors.Is(err, ErrBusy) {
-			return st, read, "", err
+		damage = err
+		if rebuilt, err = x.afterDamage(ctx, files, damage); err != nil && !errors.Is(err, ErrBusy) {
+			break
 		}
-		// Another process holds the lock: it may have swept what was missed.
-		x.st = nil
+		// Busy: the process that holds the lock may have swept what was missed.
 	}
-	return nil, 0, "", err
+	return nil, 0, "", errors.Join(damage, err)
 }
 
 // ErrBusy reports that another process holds the writer lock. Search never
 // returns it.
 var ErrBusy = filelock.ErrBusy
 
-// afterDamage rebuilds. With the lock in hand damage is real: no writer can be
-// in the middle of anything.
-func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error) (*State, int, error) {
-	if x.o.ReadOnly {
-		return nil, 0, cause
-	}
+// afterDamage rebuilds, unless somebody else was quicker. With the lock in hand damage
+// is real: no writer can be in the middle of anything.
+func (x *Index) afterDamage(ctx context.Context, files []vault.File, cause error) (rebuilt string, err error) {
 	x.o.Logger.Warn("search index rebuilt", "reason", cause)
-	_, _, err := x.underLock(ctx, 0, func(s *Folder) (*State, Stats, error) {
+	x.st = nil
+	_, _, err = x.underLock(ctx, 0, true, func(s *Folder) (*State, Stats, error) {
 		if st, err := x.load(); err == nil && st.open(s, nil) == nil {
-			return st, Stats{}, nil // somebody else was quicker
+			return st, Stats{}, nil
 		}
-		x.rebuilt = OneLine(cause)
+		rebuilt = OneLine(cause)
 		return x.rebuild(ctx, s, files)
 	})
-	if err != nil {
-		return nil, 0, errors.Join(cause, err)
-	}
-	// The files may have changed while somebody else rebuilt.
-	return x.freshOnce(ctx, files)
+	return rebuilt, err
 }
 
 // Warm loads what the index holds. What goes wrong here goes wrong again where
 // it can be dealt with.
 func (x *Index) Warm() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if st, err := x.load(); err == nil {
-		if err := st.open(x.store, nil); err != nil {
-			x.o.Logger.Debug("search index not warmed", "reason", err)
-		}
+	if _, err := x.Written(); err != nil && !errors.Is(err, ErrNone) {
+		x.o.Logger.Debug("search index not warmed", "reason", err)
 	}
 }
 
-func (x *Index) freshOnce(ctx context.Context, files []vault.File) (*State, int, error) {
-	st, err := x.load()
-	if errors.Is(err, ErrNone) {
-		if x.o.ReadOnly {
-			return nil, 0, err
-		}
-		st, _, err = x.underLock(ctx, 0, func(s *Folder) (*State, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
-		return st, len(files), err
+func (x *Index) freshOnce(ctx context.Context, files []vault.File) (st *State, read int, err error) {
+	ch := &changes{read: files}
+	if st, err = x.load(); err == nil {
+		ch, err = compare(ctx, x.src, x.o.Now, st.man, files)
 	}
-	if err != nil {
+	old := x.st
+	switch {
+	case err != nil && !errors.Is(err, ErrNone):
+		return nil, 0, err
+	case err == nil && ch.empty():
+		return st, 0, st.open(x.store, old)
+	case !x.o.ReadOnly:
+		up, _, werr := x.underLock(ctx, 0, true, func(s *Folder) (*State, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
+		if werr == nil {
+			return up, len(ch.read), up.open(x.store, old)
+		}
+		if errors.Is(werr, ErrDamaged) || ctx.Err() != nil || st == nil {
+			return nil, 0, werr
+		}
+		x.o.Logger.Debug("search index not written", "reason", werr)
+		err = werr
+	case err == nil:
+		err = ErrReadOnly
+	}
+	if st == nil || !IsFew(ch.read) {
 		return nil, 0, err
 	}
-	ch, err := compare(ctx, x.src, x.o.Now, st.man, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	if ch.empty() {
-		return st, 0, st.open(x.store, x.st)
-	}
-	if !x.o.ReadOnly {
-		up, _, err := x.underLock(ctx, 0, func(s *Folder) (*State, Stats, error) { return x.updateOrRebuild(ctx, s, files) })
-		if err == nil {
-			return up, len(ch.read), nil
-		}
-		if errors.Is(err, ErrDamaged) || ctx.Err() != nil {
+	if len(ch.read)+len(ch.removed) > 0 {
+		// The changes in memory only. Not remembered in x.st: the stamp is that of the
+		// written state.
+		if st, err = ch.onto(ctx, st, x.builder(st.man.nextSeg, nil)); err != nil {
 			return nil, 0, err
 		}
-		x.o.Logger.Debug("search index not written", "reason", err)
-		if !ch.onlyRestat() && !IsFew(ch.read) {
-			return nil, 0, err
-		}
-	} else if !IsFew(ch.read) {
-		return nil, 0, ErrReadOnly
 	}
-	if ch.onlyRestat() {
-		return st, 0, st.open(x.store, x.st)
-	}
-	over, err := x.overlay(ctx, st, ch)
-	return over, len(ch.read), err
-}
-
-// overlay is st with the changes in memory only. Its documents mask the old
-// ones, and the statistics count what is alive: the answer is the one the
-// written index would give.
-func (x *Index) overlay(ctx context.Context, st *State, ch *changes) (*State, error) {
-	b := x.builder(st.man.nextSeg, nil)
-	d, mem, err := ch.gather(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	// Not remembered in x.st: its stamp is that of the written state.
-	over := &State{byMessage: x.byMessage, stamp: st.stamp, man: st.man.apply(d), mem: mem}
-	return over, over.open(x.store, st)
+	return st, len(ch.read), st.open(x.store, old)
 }
 
 // load returns the published state, the one in hand when nothing happened
@@ -167,11 +138,10 @@ func (x *Index) load() (*State, error) {
 	if x.st != nil && x.st.stamp == now {
 		return x.st, nil
 	}
-	dec, got, err := s.load()
-	if err != nil {
+	st := &State{byMessage: x.byMessage}
+	if st.man, st.stamp, err = s.load(); err != nil {
 		return nil, err
 	}
-	st := &State{byMessage: x.byMessage, stamp: got, man: dec.man, tail: dec.tail}
 	if x.st != nil && x.st.opened != nil {
 		// Segments never change: what is open already can be shared.
 		if err := st.open(s, x.st); err != nil {
@@ -202,30 +172,6 @@ func (x *Index) use(make bool) (*Folder, error) {
 	return s, nil
 }
 
-// underLock runs f with the writer lock held and remembers the state it
-// returns, opened.
-func (x *Index) underLock(ctx context.Context, wait time.Duration, f func(*Folder) (*State, Stats, error)) (_ *State, _ Stats, err error) {
-	s, err := x.use(true)
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	lock, err := s.lock(ctx, wait)
-	if err != nil {
-		return nil, Stats{}, fmt.Errorf("search index: %w", err)
-	}
-	defer func() { err = errors.Join(err, lock.Release()) }()
-	old := x.st
-	st, stats, err := f(s)
-	if err != nil {
-		return nil, stats, err
-	}
-	if err := st.open(s, old); err != nil {
-		return nil, stats, err
-	}
-	x.st = st
-	return st, stats, nil
-}
-
 // Distrust forgets the state after Bluge failed on it, so that the next search
 // loads and verifies everything again, and rebuilds if it can.
 func (x *Index) Distrust(cause error) {
@@ -237,8 +183,8 @@ func (x *Index) Distrust(cause error) {
 	}
 	if s, err := x.use(false); err == nil {
 		if lock, err := s.lock(context.Background(), 0); err == nil {
-			// Without a current generation the next search makes a new one.
-			err := errors.Join(s.Root.Remove("index.current", s.currentPath()), lock.Release())
+			// Without a manifest the next search makes a new one.
+			err := errors.Join(s.Root.Remove("index.discard", s.manifestPath()), lock.Release())
 			x.o.Logger.Warn("search index discarded", "reason", cause, "err", err)
 		}
 	}

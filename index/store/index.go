@@ -38,8 +38,6 @@ type Index struct {
 	mu    sync.Mutex // guards what follows; not held while a query is evaluated
 	store *Folder    // nil until used
 	st    *State     // the newest published state seen
-
-	rebuilt string // why the search under way had to rebuild the index
 }
 
 func (x *Index) builder(nextSeg uint64, done func(int)) *builder {
@@ -88,10 +86,9 @@ func InMemory(
 	b := New(src, Options{Now: now}, lang, "", byMessage).builder(0, nil)
 	b.keep = keep
 	ch := &changes{read: InOrder(files)}
-	d, mem, err := ch.gather(ctx, b)
+	st, err := ch.onto(ctx, &State{byMessage: byMessage, man: &manifest{}}, b)
 	if err != nil {
 		return nil, err
 	}
-	st := &State{byMessage: byMessage, man: (&manifest{}).apply(d), mem: mem}
 	return st, st.open(nil, nil)
 }

@@ -34,8 +34,6 @@ type delta struct {
 	removed []vault.Path
 }
 
-func (d *delta) empty() bool { return len(d.segs) == 0 && len(d.recs) == 0 && len(d.removed) == 0 }
-
 // apply returns the manifest after d. m is left alone: searches may be using
 // it.
 func (m *manifest) apply(d *delta) *manifest {
@@ -48,28 +46,17 @@ func (m *manifest) apply(d *delta) *manifest {
 		gone[p] = true
 	}
 	out.recs = make([]document.Record, 0, len(m.recs)+len(d.recs))
-	old := m.recs
-	for _, r := range d.recs {
-		for len(old) > 0 && old[0].Path < r.Path {
-			if !gone[old[0].Path] {
-				out.recs = append(out.recs, old[0])
-			}
-			old = old[1:]
+	fresh := d.recs
+	for i := range m.recs {
+		p := m.recs[i].Path
+		for len(fresh) > 0 && fresh[0].Path < p {
+			out.recs, fresh = append(out.recs, fresh[0]), fresh[1:]
 		}
-		if len(old) > 0 && old[0].Path == r.Path {
-			old = old[1:]
-		}
-		out.recs = append(out.recs, r)
-	}
-	if len(gone) == 0 {
-		out.recs = append(out.recs, old...)
-		return out
-	}
-	for i := range old {
-		if !gone[old[i].Path] {
-			out.recs = append(out.recs, old[i])
+		if !gone[p] && (len(fresh) == 0 || fresh[0].Path != p) {
+			out.recs = append(out.recs, m.recs[i])
 		}
 	}
+	out.recs = append(out.recs, fresh...)
 	return out
 }
 

@@ -1,24 +1,22 @@
 package store
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"math/bits"
-	"slices"
 
-	"github.com/RoaringBitmap/roaring"
+	"stet/vault"
 )
 
-// The bounds of segment merging.
+// The bounds of segment merging. The files of the segments are indexed again, which
+// takes some 300 ms for a megabyte.
 const (
 	// tierSegments is how many segments of like size may stand side by side:
 	// every search looks into each.
 	tierSegments = 8
 	// quickBytes bounds what a one-shot write may spend on merging.
-	quickBytes = 512 << 10
-	// mergeBytes bounds one merge: it is put together in memory.
-	mergeBytes = 32 << 20
+	quickBytes = 256 << 10
+	// mergeBytes bounds one merge.
+	mergeBytes = 4 << 20
 	// maxMerges bounds the merges after one update.
 	maxMerges = 16
 	// deadShare is the tolerated share of deleted documents, in percent.
@@ -38,7 +36,7 @@ func (x *Index) maintain(ctx context.Context, s *Folder, st *State, quick bool) 
 		if len(group) == 0 || ctx.Err() != nil {
 			break
 		}
-		up, err := x.merge(s, st, group)
+		up, err := x.merge(ctx, s, st, group)
 		if err != nil {
 			x.o.Logger.Warn("search index segments not merged", "err", err)
 			break
@@ -46,156 +44,83 @@ func (x *Index) maintain(ctx context.Context, s *Folder, st *State, quick bool) 
 		st, merged = up, true
 	}
 	if merged || !quick {
-		if err := s.sweep(st.stamp.gen, st.man); err != nil {
+		if err := s.sweep(st.man); err != nil {
 			x.o.Logger.Debug("search index not swept", "err", err)
 		}
 	}
 	return st
 }
 
-// chooseMerge picks the segments, by their place in m.segs, to merge next.
-func chooseMerge(m *manifest, quick bool) []int {
+// chooseMerge picks the segments to merge next.
+func chooseMerge(m *manifest, quick bool) map[uint64]bool {
+	alive := m.live()
 	if quick {
-		return tierGroup(m.segs, quickBytes)
+		return tierGroup(m.segs, alive, quickBytes)
 	}
-	if group := tierGroup(m.segs, mergeBytes); len(group) > 0 {
+	if group := tierGroup(m.segs, alive, mergeBytes); len(group) > 0 {
 		return group
 	}
-	live := m.live()
-	total, alive := uint64(0), uint64(0)
-	var holed []int
-	for i, s := range m.segs {
+	total, dead := uint64(0), uint64(0)
+	var holed []segmentInfo
+	for _, s := range m.segs {
 		total += uint64(s.docs)
-		alive += uint64(live[s.id])
-		if live[s.id] < s.docs {
-			holed = append(holed, i)
+		if n := s.docs - alive[s.id]; n > 0 {
+			dead += uint64(n)
+			holed = append(holed, s)
 		}
 	}
-	if dead := total - alive; dead > deadMin && dead*100 > total*deadShare {
-		return within(m.segs, holed, mergeBytes, 1)
+	if dead > deadMin && dead*100 > total*deadShare {
+		return within(holed, alive, mergeBytes, 1)
 	}
 	return nil
 }
 
 // tierGroup picks segments of like size, up to limit bytes in all, when there
 // are too many of them. Sizes are alike within a factor of eight.
-func tierGroup(segs []segmentInfo, limit uint64) []int {
-	var tiers [20][]int
-	for i, s := range segs {
+func tierGroup(segs []segmentInfo, alive map[uint64]uint32, limit uint64) map[uint64]bool {
+	var tiers [20][]segmentInfo
+	for _, s := range segs {
 		tier := min(bits.Len64(s.bytes>>15)/3, len(tiers)-1)
-		tiers[tier] = append(tiers[tier], i)
+		tiers[tier] = append(tiers[tier], s)
 	}
 	for _, group := range tiers {
 		if len(group) > tierSegments {
-			return within(segs, group, limit, 2)
+			return within(group, alive, limit, 2)
 		}
 	}
 	return nil
 }
 
-// within cuts a group down to limit bytes; fewer than least segments are not
-// worth a merge.
-func within(segs []segmentInfo, group []int, limit uint64, least int) []int {
-	sum := uint64(0)
-	for n, i := range group {
-		if sum += segs[i].bytes; sum > limit {
-			group = group[:n]
+// within picks the first segments of a group whose living documents take up to limit
+// bytes; fewer than least segments are not worth a merge.
+func within(group []segmentInfo, alive map[uint64]uint32, limit uint64, least int) map[uint64]bool {
+	out, sum := map[uint64]bool{}, uint64(0)
+	for _, s := range group {
+		if sum += s.bytes * uint64(alive[s.id]) / uint64(max(1, s.docs)); sum > limit {
 			break
 		}
+		out[s.id] = true
 	}
-	if len(group) < least {
+	if len(out) < least {
 		return nil
 	}
-	return group
+	return out
 }
 
-// merge replaces the segments of group by one without their dead documents.
-func (x *Index) merge(s *Folder, st *State, group []int) (*State, error) {
-	gen := st.stamp.gen
-	var parts []*segmentFile
-	for _, i := range group {
-		f, err := st.segment(s, st.man.segs[i])
-		if err != nil {
-			return nil, err
+// merge replaces the segments of group by one, without their dead documents. Indexing
+// their files again takes longer than Bluge's merge, but it is what updates do anyway.
+func (x *Index) merge(ctx context.Context, s *Folder, st *State, group map[uint64]bool) (*State, error) {
+	rest, ch := &manifest{nextSeg: st.man.nextSeg, recs: st.man.recs}, &changes{}
+	for _, seg := range st.man.segs {
+		if !group[seg.id] {
+			rest.segs = append(rest.segs, seg)
 		}
-		parts = append(parts, f)
 	}
-	man, drops, docs := renumber(st.man, group)
-	up := &State{byMessage: x.byMessage, man: man, mem: map[uint64]*segmentFile{}}
-	if docs > 0 {
-		var buf bytes.Buffer
-		if err := mergeSegments(&buf, parts, drops); err != nil {
-			return nil, err
+	for i := range rest.recs {
+		if r := &rest.recs[i]; r.Docs > 0 && group[r.Seg] {
+			ch.read = append(ch.read, vault.File{Path: r.Path, Size: r.Size})
 		}
-		info := segmentInfo{id: st.man.nextSeg, bytes: uint64(buf.Len()), docs: docs, crc: checksum(0, buf.Bytes())}
-		if err := s.writeSegment(gen, info.id, buf.Bytes()); err != nil {
-			return nil, fmt.Errorf("search index: %w", err)
-		}
-		man.segs = append(man.segs, info)
-		up.mem[info.id] = &segmentFile{info: info, data: buf.Bytes()}
 	}
-	if err := x.writeWhole(s, gen, up); err != nil { // commit point
-		return nil, fmt.Errorf("search index: %w", err)
-	}
-	var err error
-	up.stamp, err = s.stamp()
+	up, _, err := x.publish(ctx, s, &State{byMessage: x.byMessage, man: rest}, ch)
 	return up, err
-}
-
-// segment is one segment of the state, from memory if it is there.
-func (st *State) segment(s *Folder, info segmentInfo) (*segmentFile, error) {
-	if f := st.mem[info.id]; f != nil {
-		return f, nil
-	}
-	if st.opened != nil {
-		for _, f := range st.opened.segs {
-			if f.info == info {
-				return f, nil
-			}
-		}
-	}
-	f, err := s.openSegment(st.stamp.gen, info)
-	if err != nil {
-		return nil, err
-	}
-	return f, verify(f)
-}
-
-// renumber returns m without the segments of group and with their living
-// documents in the segment m.nextSeg, in the order Bluge merges them: segment
-// by segment, ascending. drops are the dead documents of each segment of the
-// group, docs counts the living.
-func renumber(m *manifest, group []int) (_ *manifest, drops []*roaring.Bitmap, docs uint32) {
-	alive := make(map[uint64]*roaring.Bitmap, len(group))
-	for _, i := range group {
-		alive[m.segs[i].id] = roaring.New()
-	}
-	out := &manifest{nextSeg: m.nextSeg + 1, recs: slices.Clone(m.recs)}
-	for i := range out.recs {
-		if r := &out.recs[i]; r.Docs > 0 && alive[r.Seg] != nil {
-			alive[r.Seg].AddRange(uint64(r.Doc), uint64(r.Doc)+uint64(r.Docs))
-		}
-	}
-	base := make(map[uint64]uint32, len(group))
-	for _, i := range group {
-		s := m.segs[i]
-		base[s.id] = docs
-		docs += uint32(alive[s.id].GetCardinality())
-		dead := roaring.New()
-		dead.AddRange(0, uint64(s.docs))
-		dead.AndNot(alive[s.id])
-		drops = append(drops, dead)
-	}
-	for i := range out.recs {
-		if r := &out.recs[i]; r.Docs > 0 && alive[r.Seg] != nil {
-			r.Doc = base[r.Seg] + uint32(alive[r.Seg].Rank(r.Doc)) - 1
-			r.Seg = m.nextSeg
-		}
-	}
-	for i, s := range m.segs {
-		if !slices.Contains(group, i) {
-			out.segs = append(out.segs, s)
-		}
-	}
-	return out, drops, docs
 }

@@ -67,7 +67,7 @@ func TestMappedSegmentsLiveThroughTheirMerge(t *testing.T) {
 	if len(st.man.segs) != 3 || st.man.segs[0].bytes < mapAbove {
 		t.Fatalf("segments %+v: want three that are mapped", st.man.segs)
 	}
-	up, err := x.merge(s, st, []int{0, 1, 2})
+	up, err := x.merge(t.Context(), s, st, map[uint64]bool{0: true, 1: true, 2: true})
 	x.mu.Unlock()
 	close(stop)
 	<-done
@@ -119,11 +119,38 @@ func TestSingleUpdatesAreMerged(t *testing.T) {
 	if dead := total - live; dead > deadMin && dead*100 > total*deadShare {
 		t.Errorf("%d of %d documents are dead after CatchUp", dead, total)
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, versionDir(english(t)), x.st.stamp.gen))
+	entries, err := os.ReadDir(filepath.Join(dir, versionDir(english(t))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := len(x.st.man.segs) + 1; len(entries) != want {
-		t.Errorf("%d files in the generation, want %d", len(entries), want)
+		t.Errorf("%d files in the folder, want %d", len(entries), want)
+	}
+}
+
+// A segment of which nothing lives leaves the manifest before its file goes.
+func TestASegmentOfTheDeadIsDropped(t *testing.T) {
+	t.Parallel()
+	src, dir := texts{"a.md": "warm up\n"}, t.TempDir()
+	for i := range deadMin + 1 {
+		src[vault.Path(fmt.Sprintf("n/%d.md", i))] = "number\n"
+	}
+	x := indexOf(t, src, dir)
+	if _, err := x.Rebuild(t.Context(), src.files()); err != nil {
+		t.Fatal(err)
+	}
+	clear(src)
+	src["b.md"] = "something else\n"
+	if _, err := x.CatchUp(t.Context(), src.files()); err != nil {
+		t.Fatal(err)
+	}
+	other := indexOf(t, src, dir)
+	healthy(t, other)
+	st, err := other.Written()
+	if err != nil || len(st.man.segs) != 1 {
+		t.Fatalf("%+v, %v: want one segment", st, err)
+	}
+	if got := having(t, st, "something"); !slices.Equal(got, []vault.Path{"b.md"}) {
+		t.Errorf("found %v", got)
 	}
 }

@@ -3,20 +3,15 @@ package store
 import (
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"sync"
-
-	"github.com/RoaringBitmap/roaring"
-	segment "github.com/blugelabs/bluge_segment_api"
-	"github.com/blugelabs/ice"
 
 	"stet/index/document"
 	"stet/index/segfile"
 )
 
-// This file makes, merges and opens Bluge segments in the calling goroutine.
+// This file makes and opens Bluge segments in the calling goroutine.
 // Bluge's own writer works in background goroutines, where a panic (it has
 // some, and bad data finds them) ends the process; here it is an error.
 
@@ -50,24 +45,6 @@ func writeDocuments(w *segfile.Writer, docs []*document.Document) {
 	}
 }
 
-// mergeSegments writes one segment out of several, without the documents in
-// drops. It keeps the order of segments and documents.
-func mergeSegments(w io.Writer, parts []*segmentFile, drops []*roaring.Bitmap) error {
-	return Guard("merge segments", func() error {
-		segs := make([]segment.Segment, len(parts))
-		for i, p := range parts {
-			s, err := ice.Load(segment.NewDataBytes(p.data))
-			if err != nil {
-				return err
-			}
-			segs[i] = s
-		}
-		_, err := ice.Merge(segs, drops, 1<<20).WriteTo(w, make(chan struct{}))
-		runtime.KeepAlive(parts) // their mappings go when they do
-		return err
-	})
-}
-
 // idName is what the segment format calls the field with the stored names.
 const idName = "_id"
 
@@ -82,8 +59,8 @@ type segmentFile struct {
 const mapAbove = 1 << 20
 
 // openSegment reads or maps a segment, which is still to be verified.
-func (s *Folder) openSegment(gen string, info segmentInfo) (*segmentFile, error) {
-	f, fi, err := s.Root.OpenRegular(s.segmentPath(gen, info.id))
+func (s *Folder) openSegment(info segmentInfo) (*segmentFile, error) {
+	f, fi, err := s.Root.OpenRegular(s.segmentPath(info.id))
 	if err != nil {
 		return nil, fmt.Errorf("segment %d: %w: %w", info.id, ErrDamaged, err)
 	}
@@ -119,7 +96,7 @@ func verify(list ...*segmentFile) error {
 	for i, f := range list {
 		wg.Go(func() {
 			errs[i] = Guard("verify segment", func() error {
-				if checksum(0, f.data) != f.info.crc {
+				if checksum(f.data) != f.info.crc {
 					return fmt.Errorf("segment %d: checksum: %w", f.info.id, ErrDamaged)
 				}
 				return nil

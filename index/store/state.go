@@ -32,7 +32,6 @@ type State struct {
 	byMessage bool // see part
 	stamp     stamp
 	man       *manifest
-	tail      tail
 	mem       map[uint64]*segmentFile // segments that are in memory only
 	opened    *opened
 }
@@ -58,7 +57,7 @@ func (st *State) open(s *Folder, reuse *State) error {
 		return nil
 	}
 	have := map[uint64]*segmentFile{}
-	if reuse != nil && reuse.opened != nil && reuse.stamp.gen == st.stamp.gen {
+	if reuse != nil && reuse.opened != nil {
 		for _, f := range reuse.opened.segs {
 			have[f.info.id] = f
 		}
@@ -77,7 +76,7 @@ func (st *State) open(s *Folder, reuse *State) error {
 		}
 		if f == nil {
 			var err error
-			if f, err = s.openSegment(st.stamp.gen, info); err != nil {
+			if f, err = s.openSegment(info); err != nil {
 				return err
 			}
 			unverified = append(unverified, f)

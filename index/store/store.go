@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -20,20 +21,17 @@ import (
 
 // A Folder owns the index folder:
 //
-//	<state dir>/index/lock                   kernel lock of the writer, never unlinked
-//	<state dir>/index/v1/current             name of the generation and its checksum
-//	<state dir>/index/v1/gen-0001/manifest   see codec.go
-//	<state dir>/index/v1/gen-0001/0000002a.seg
+//	<state dir>/index/lock             kernel lock of the writer, never unlinked
+//	<state dir>/index/v8/manifest      see codec.go
+//	<state dir>/index/v8/0000002a.seg
 //
-// Segments never change once a manifest names them. An update writes its
-// segment and then appends a block to the manifest: that append is the commit
-// point. A compaction replaces the manifest by rename, a rebuild writes a new
-// generation and replaces current. Nothing is fsynced: every byte is covered
-// by a checksum that every process verifies before use, at 100,000 files in 40 ms
-// of the 600 that one search takes, and all of it can be made again
-// from the vault, so a power failure costs a rebuild and an update does not
-// cost a disk flush. A segment that no manifest names is swept by the next
-// writer; a reader that loses that race loads again.
+// Segments never change once a manifest names them. An update or a rebuild writes its
+// segments and then replaces the manifest by rename: that is the commit point. Nothing
+// is fsynced: every byte is covered by a checksum that every process verifies before
+// use, at 100,000 files in 40 ms of the 600 that one search takes, and all of it can be
+// made again from the vault, so a power failure costs a rebuild and an update does not
+// cost a disk flush. A segment that no manifest names is swept by the next writer; a
+// reader that loses that race loads again.
 type Folder struct {
 	Root    *durable.Root // the index folder
 	version string        // see versionDir
@@ -50,7 +48,11 @@ const (
 // versionDir is the folder of this layout and, but for English, language.
 func versionDir(lang *document.Language) string { return "v" + strconv.Itoa(schema) + lang.Version() }
 
-func (s *Folder) currentPath() string { return path.Join(s.version, "current") }
+func (s *Folder) manifestPath() string { return path.Join(s.version, manifestName) }
+
+func (s *Folder) segmentPath(id uint64) string {
+	return path.Join(s.version, fmt.Sprintf("%08x%s", id, segmentExt))
+}
 
 // OpenFolder opens the index folder; with make set it makes a missing one.
 func OpenFolder(dir, version string, hook durable.Hook, make bool) (*Folder, error) {
@@ -71,22 +73,26 @@ func OpenFolder(dir, version string, hook durable.Hook, make bool) (*Folder, err
 	if !make {
 		return nil, ErrNone
 	}
+	if root, err = makeRoot(dir, hook); err != nil {
+		return nil, fmt.Errorf("make search index: %w", err)
+	}
+	return &Folder{Root: root, version: version}, nil
+}
+
+// makeRoot makes dir below the nearest folder that exists, and opens it.
+func makeRoot(dir string, hook durable.Hook) (*durable.Root, error) {
 	above, err := nearest(dir, hook)
 	if err != nil {
-		return nil, fmt.Errorf("make search index: %w", err)
+		return nil, err
 	}
 	rel, err := filepath.Rel(above.Dir(), dir)
 	if err == nil {
 		err = above.MkdirAllLazy("index.mkdir", filepath.ToSlash(rel), dirPerm)
 	}
 	if err := errors.Join(err, above.Close()); err != nil {
-		return nil, fmt.Errorf("make search index: %w", err)
+		return nil, err
 	}
-	root, err = durable.OpenRoot(dir, hook)
-	if err != nil {
-		return nil, fmt.Errorf("make search index: %w", err)
-	}
-	return &Folder{Root: root, version: version}, nil
+	return durable.OpenRoot(dir, hook)
 }
 
 // clearWay removes a file that stands where the index folder, or one above it
@@ -136,171 +142,109 @@ func (s *Folder) lock(ctx context.Context, wait time.Duration) (*filelock.Lock, 
 // this one pointless.
 const rebuildWait = 10 * time.Second
 
-// current is the name of the published generation: [errNone] without one.
-func (s *Folder) current() (string, error) {
-	b, _, err := s.Root.ReadFile(s.currentPath(), 256)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", ErrNone
-	case err != nil:
-		return "", fmt.Errorf("search index: %w", err)
-	}
-	gen, sum, ok := strings.Cut(strings.TrimSuffix(string(b), "\n"), " ")
-	if !ok || sum != genSum(gen) || !isGen(gen) {
-		return "", fmt.Errorf("search index: current generation: %w", ErrDamaged)
-	}
-	return gen, nil
-}
-
-func genSum(gen string) string { return fmt.Sprintf("%08x", checksum(0, []byte(gen))) }
-
-func genName(n int) string { return fmt.Sprintf("gen-%04d", n) }
-
-func isGen(s string) bool {
-	_, err := strconv.ParseUint(strings.TrimPrefix(s, "gen-"), 10, 31)
-	return err == nil && strings.HasPrefix(s, "gen-")
-}
-
-func (s *Folder) segmentPath(gen string, id uint64) string {
-	return path.Join(s.version, gen, fmt.Sprintf("%08x%s", id, segmentExt))
-}
-
-func (s *Folder) manifestPath(gen string) string {
-	return path.Join(s.version, gen, manifestName)
-}
-
 // stamp tells cheaply whether a manifest file is the one that was read.
 type stamp struct {
-	gen   string
+	head  [headBytes]byte // holds the checksum
 	size  int64
 	mtime int64
 }
 
-func (s *Folder) stamp() (stamp, error) {
-	gen, err := s.current()
+func (s *Folder) stamp() (at stamp, err error) {
+	f, info, err := s.Root.OpenRegular(s.manifestPath())
 	if err != nil {
-		return stamp{}, err
+		return at, unopened(err)
 	}
-	info, err := s.Root.Lstat(s.manifestPath(gen))
-	if err != nil {
-		return stamp{}, fmt.Errorf("search index: %w: %w", ErrDamaged, err)
+	at.size, at.mtime = info.Size(), info.ModTime().UnixNano()
+	if _, err = io.ReadFull(f, at.head[:]); err != nil {
+		err = fmt.Errorf("manifest: %w: %w", ErrDamaged, err)
 	}
-	return stamp{gen, info.Size(), info.ModTime().UnixNano()}, nil
+	return at, errors.Join(err, f.Close())
 }
 
-// load reads the published manifest.
-func (s *Folder) load() (*decoded, stamp, error) {
-	gen, err := s.current()
-	if err != nil {
-		return nil, stamp{}, err
+// unopened says what it means that the manifest cannot be opened.
+func unopened(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNone
 	}
-	data, info, err := s.Root.ReadFile(s.manifestPath(gen), 0)
-	if err != nil {
-		return nil, stamp{}, fmt.Errorf("search index: %w: %w", ErrDamaged, err)
-	}
-	dec, err := decodeManifest(data)
-	if err != nil {
-		return nil, stamp{}, err
-	}
-	return dec, stamp{gen, int64(len(data)), info.ModTime().UnixNano()}, nil
+	return fmt.Errorf("search index: %w: %w", ErrDamaged, err)
 }
 
-// loadTail reads what a writer must know of the manifest of gen.
-func (s *Folder) loadTail(gen string) (*tail, error) {
-	data, _, err := s.Root.ReadFile(s.manifestPath(gen), 0)
+// load reads the published manifest: [ErrNone] without one.
+func (s *Folder) load() (m *manifest, at stamp, err error) {
+	data, info, err := s.Root.ReadFile(s.manifestPath(), 0)
 	if err != nil {
-		return nil, fmt.Errorf("search index: %w: %w", ErrDamaged, err)
+		return nil, at, unopened(err)
 	}
-	return decodeTail(data)
-}
-
-// newGeneration makes the folder of a generation that does not exist yet.
-func (s *Folder) newGeneration() (string, error) {
-	if err := s.Root.MkdirAllLazy("index.mkdir", s.version, dirPerm); err != nil {
-		return "", err
-	}
-	entries, err := s.Root.ReadDir(s.version)
-	if err != nil {
-		return "", err
-	}
-	last := 0
-	for _, e := range entries {
-		if n, err := strconv.Atoi(strings.TrimPrefix(e.Name(), "gen-")); err == nil {
-			last = max(last, n)
-		}
-	}
-	gen := genName(last + 1)
-	return gen, s.Root.MkdirAllLazy("index.mkdir", path.Join(s.version, gen), dirPerm)
+	at.size, at.mtime = info.Size(), info.ModTime().UnixNano()
+	copy(at.head[:], data)
+	m, err = decodeManifest(data)
+	return m, at, err
 }
 
 // writeSegment writes a segment file that nothing names yet.
-func (s *Folder) writeSegment(gen string, id uint64, data []byte) error {
-	p := s.segmentPath(gen, id)
-	err := s.Root.Create("index.segment", p, data, filePerm)
+func (s *Folder) writeSegment(id uint64, data []byte) error {
+	return s.createAnew("index.segment", s.segmentPath(id), data)
+}
+
+// createAnew makes a file, also where a writer that died before its commit point left one.
+func (s *Folder) createAnew(label, p string, data []byte) error {
+	err := s.Root.Create(label, p, data, filePerm)
 	if errors.Is(err, fs.ErrExist) {
-		// Left by a writer that died before its commit point.
-		if err := s.Root.Remove("index.segment", p); err != nil {
-			return err
+		if err = s.Root.Remove(label, p); err == nil {
+			err = s.Root.Create(label, p, data, filePerm)
 		}
-		err = s.Root.Create("index.segment", p, data, filePerm)
 	}
 	return err
 }
 
-// writeManifest replaces the manifest of gen.
-func (s *Folder) writeManifest(gen string, data []byte) error {
-	return s.replace("index.manifest", s.manifestPath(gen), data)
+// publish replaces the manifest: the commit point of an update.
+func (s *Folder) publish(m *manifest) (stamp, error) {
+	tmp := s.manifestPath() + ".tmp"
+	err := s.createAnew("index.manifest", tmp, encodeManifest(m))
+	if err == nil {
+		err = s.Root.Rename("index.manifest", tmp, s.manifestPath())
+	}
+	if err != nil {
+		return stamp{}, err
+	}
+	return s.stamp()
 }
 
-// appendManifest adds a block: the commit point of an update.
-func (s *Folder) appendManifest(gen string, block []byte) error {
-	return s.Root.Append("index.delta", s.manifestPath(gen), block, filePerm, false)
-}
-
-// publish makes gen the current generation.
-func (s *Folder) publish(gen string) error {
-	return s.replace("index.current", s.currentPath(), []byte(gen+" "+genSum(gen)+"\n"))
-}
-
-func (s *Folder) replace(label, p string, data []byte) error {
-	tmp := p + ".tmp"
-	if err := s.Root.Remove(label, tmp); err != nil {
-		return err
+// unusedSegment is a number above that of every segment file, named by a manifest or not.
+func (s *Folder) unusedSegment() (next uint64, err error) {
+	if err := s.Root.MkdirAllLazy("index.mkdir", s.version, dirPerm); err != nil {
+		return 0, err
 	}
-	if err := s.Root.Create(label, tmp, data, filePerm); err != nil {
-		return err
-	}
-	return s.Root.Rename(label, tmp, p)
-}
-
-// sweep removes what the published state does not name: segments of writers
-// that died, temporary files, generations that were replaced. Only the holder
-// of the lock may call it. What cannot be removed stays for the next time.
-func (s *Folder) sweep(gen string, m *manifest) error {
-	keep := map[string]bool{manifestName: true}
-	for _, seg := range m.segs {
-		keep[path.Base(s.segmentPath(gen, seg.id))] = true
-	}
-	errs := []error{
-		s.removeExcept(path.Join(s.version, gen), keep),
-		s.removeExcept(s.version, map[string]bool{gen: true, "current": true}),
-	}
-	// What was made for another language serves nobody any more.
-	for _, name := range document.Languages() {
-		other := versionDir(&document.Language{Name: name})
-		if other != s.version && s.Root.Exists(other) {
-			errs = append(errs, s.removeExcept(other, nil), s.Root.Remove("index.sweep", other))
+	entries, err := s.Root.ReadDir(s.version)
+	for _, e := range entries {
+		if id, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), segmentExt), 16, 64); err == nil {
+			next = max(next, id+1)
 		}
 	}
-	return errors.Join(errs...)
+	return next, err
+}
+
+// sweep removes what m, the published manifest, does not name: segments of writers that
+// died, temporary files, and what was made for another layout or language. Only the
+// holder of the lock may call it. What cannot be removed stays for the next time.
+func (s *Folder) sweep(m *manifest) error {
+	keep := map[string]bool{manifestName: true}
+	for _, seg := range m.segs {
+		keep[path.Base(s.segmentPath(seg.id))] = true
+	}
+	errs := []error{s.removeExcept(s.version, keep)}
+	entries, err := s.Root.ReadDir(".")
+	for _, e := range entries {
+		if n := e.Name(); n != s.version && len(n) > 1 && n[0] == 'v' && '0' <= n[1] && n[1] <= '9' {
+			errs = append(errs, s.removeExcept(n, nil), s.Root.Remove("index.sweep", n))
+		}
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 func (s *Folder) removeExcept(dir string, keep map[string]bool) error {
 	entries, err := s.Root.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	var errs []error
+	errs := []error{err}
 	for _, e := range entries {
 		if keep[e.Name()] {
 			continue

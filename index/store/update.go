@@ -23,125 +23,110 @@ type Stats struct {
 	Warnings []string
 }
 
-// The manifest file is rewritten once so many blocks stand behind its first
-// one: reading a block costs a reader about as much as 64 records.
-const maxBlocks = 64
+// A work brings the published state up to date while the writer lock is held.
+type work func(*Folder) (*State, Stats, error)
 
 // CatchUp brings the part up to date with files. A writer in another process
 // is no error: it does the same work.
 func (x *Index) CatchUp(ctx context.Context, files []vault.File) (Stats, error) {
-	began := x.o.Now()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	_, stats, err := x.underLock(ctx, 0, func(s *Folder) (*State, Stats, error) {
+	stats, err := x.write(ctx, 0, true, func(s *Folder) (*State, Stats, error) {
 		st, stats, err := x.updateOrRebuild(ctx, s, files)
 		if err == nil && !stats.Rebuilt {
 			st = x.maintain(ctx, s, st, false)
 		}
 		return st, stats, err
 	})
-	return x.finish(stats, began, "catch up", err)
+	return stats, unless(err, "catch up", ErrBusy)
 }
 
-// Touch brings files, which are in order, up to date.
+// Touch brings files, which are in order, up to date. Without an index, or with a damaged
+// one, it leaves them to the next search.
 func (x *Index) Touch(ctx context.Context, files []vault.File) (Stats, error) {
-	began := x.o.Now()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	s, err := x.use(false)
-	if err != nil {
-		return x.finish(Stats{}, began, "touch", err)
-	}
-	lock, err := s.lock(ctx, 0)
-	if err != nil {
-		return x.finish(Stats{}, began, "touch", err)
-	}
-	stats, err := x.touch(ctx, s, files)
-	return x.finish(stats, began, "touch", errors.Join(err, lock.Release()))
+	stats, err := x.write(ctx, 0, false, func(s *Folder) (*State, Stats, error) {
+		st, err := x.load()
+		if err != nil {
+			return nil, Stats{}, err
+		}
+		ch := &changes{read: files}
+		for _, f := range files {
+			if _, known := st.man.find(f.Path); !known {
+				ch.added++
+			}
+		}
+		return x.publishQuick(ctx, s, st, ch)
+	})
+	return stats, unless(err, "touch", ErrBusy, ErrNone, ErrDamaged)
 }
 
-// touch adds the files to the published index. Only a writer that has the
-// manifest in hand anyway looks at its records.
-func (x *Index) touch(ctx context.Context, s *Folder, files []vault.File) (Stats, error) {
-	at, err := s.stamp()
-	if err != nil {
-		return Stats{}, err
-	}
-	if x.st == nil || x.st.stamp != at {
-		return x.touchBlind(ctx, s, at.gen, files)
-	}
-	ch := &changes{read: files}
-	for _, f := range files {
-		if _, known := x.st.man.find(f.Path); !known {
-			ch.added++
+// Refresh is [Index.Refresh] for what of the paths, which are in order, belongs
+// to the part.
+func (x *Index) Refresh(ctx context.Context, paths []vault.Path, files []vault.File) (Stats, error) {
+	return x.write(ctx, 0, false, func(s *Folder) (*State, Stats, error) {
+		st, err := x.load()
+		if err != nil {
+			return nil, Stats{}, err
 		}
-	}
-	up, stats, err := x.publish(ctx, s, x.st, ch)
-	if err != nil {
-		return stats, err
-	}
-	x.st = x.maintain(ctx, s, up, true)
-	return stats, nil
+		known := &manifest{}
+		for _, p := range paths {
+			if r, ok := st.man.find(p); ok {
+				known.recs = append(known.recs, *r)
+			}
+		}
+		ch, err := compare(ctx, x.src, x.o.Now, known, files)
+		if err != nil {
+			return nil, Stats{}, err
+		}
+		return x.publishQuick(ctx, s, st, ch)
+	})
 }
 
-// touchBlind adds the files without reading a single record of the manifest,
-// unless so many small updates stand behind it that it is time to tidy up.
-func (x *Index) touchBlind(ctx context.Context, s *Folder, gen string, files []vault.File) (Stats, error) {
-	x.st = nil
-	t, err := s.loadTail(gen)
-	if err != nil {
-		return Stats{}, err
-	}
-	small := tierGroup(t.segs, quickBytes)
-	if t.torn || t.blocks >= maxBlocks || len(small) > 0 {
-		if _, err := x.load(); err != nil {
-			return Stats{}, err
-		}
-		return x.touch(ctx, s, files)
-	}
-	ch := &changes{read: files}
-	b := x.builder(t.nextSeg, nil)
-	d, mem, err := ch.gather(ctx, b)
-	if err != nil || d.empty() {
-		return Stats{}, err
-	}
-	if err := writeSegments(s, gen, d, mem); err != nil {
-		return Stats{}, err
-	}
-	block, _ := encodeDelta(d, t.sum)
-	if err := s.appendManifest(gen, block); err != nil { // commit point
-		return Stats{}, fmt.Errorf("search index: %w", err)
-	}
-	return Stats{Changed: len(d.recs), Removed: len(d.removed)}, nil
+// Rebuild makes the part anew from files. It fails with [ErrBusy] while
+// another process writes it.
+func (x *Index) Rebuild(ctx context.Context, files []vault.File) (Stats, error) {
+	stats, err := x.write(ctx, rebuildWait, true, func(s *Folder) (*State, Stats, error) { return x.rebuild(ctx, s, files) })
+	return stats, unless(err, "rebuild search index")
 }
 
-// writeSegments writes the segments of d, which nothing names yet.
-func writeSegments(s *Folder, gen string, d *delta, mem map[uint64]*segmentFile) error {
-	for _, info := range d.segs {
-		if err := s.writeSegment(gen, info.id, mem[info.id].data); err != nil {
-			return fmt.Errorf("search index: %w", err)
+// unless is err, which what met, or nil where it is one of those that pass.
+func unless(err error, what string, pass ...error) error {
+	for _, p := range pass {
+		if errors.Is(err, p) {
+			return nil
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
 
-// finish completes stats. That another process is at work, or that there is no
-// index yet, is no failure.
-func (x *Index) finish(stats Stats, began time.Time, what string, err error) (Stats, error) {
+// write runs f alone among writers. Without make there has to be an index folder.
+func (x *Index) write(ctx context.Context, wait time.Duration, make bool, f work) (Stats, error) {
+	began := x.o.Now()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	st, stats, err := x.underLock(ctx, wait, make, f)
+	if err == nil {
+		stats.Total = len(st.man.recs)
+	}
 	stats.Took = x.o.Now().Sub(began)
-	if x.st != nil && err == nil {
-		stats.Total = len(x.st.man.recs)
+	return stats, err
+}
+
+// underLock runs f with the writer lock held and remembers the state it returns.
+func (x *Index) underLock(ctx context.Context, wait time.Duration, make bool, f work) (st *State, stats Stats, err error) {
+	s, err := x.use(make)
+	if err != nil {
+		return nil, Stats{}, err
 	}
-	switch {
-	case errors.Is(err, ErrBusy), errors.Is(err, ErrNone):
-		return stats, nil
-	case err != nil && what == "touch" && errors.Is(err, ErrDamaged):
-		x.st = nil // the next search looks at the damage
-		return stats, nil
-	case err != nil:
-		return stats, fmt.Errorf("%s: %w", what, err)
+	lock, err := s.lock(ctx, wait)
+	if err != nil {
+		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}
-	return stats, nil
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	st, stats, err = f(s)
+	x.st = st // nil after an error: how far it came is for the next load to find out
+	return st, stats, err
 }
 
 // updateOrRebuild brings the published state up to date. The lock is held.
@@ -166,50 +151,39 @@ func (x *Index) updateOrRebuild(ctx context.Context, s *Folder, files []vault.Fi
 	return x.publish(ctx, s, st, ch)
 }
 
-// publish writes the segments of ch and then the block that names them.
-func (x *Index) publish(ctx context.Context, s *Folder, st *State, ch *changes) (*State, Stats, error) {
-	b := x.builder(st.man.nextSeg, x.progress(len(ch.read)))
-	d, mem, err := ch.gather(ctx, b)
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	if d.empty() {
+// publishQuick is publish with the small merges behind it.
+func (x *Index) publishQuick(ctx context.Context, s *Folder, st *State, ch *changes) (*State, Stats, error) {
+	if ch.empty() {
 		return st, Stats{}, nil
 	}
-	gen := st.stamp.gen
-	if err := writeSegments(s, gen, d, mem); err != nil {
-		return nil, Stats{}, err
+	up, stats, err := x.publish(ctx, s, st, ch)
+	if err == nil {
+		up = x.maintain(ctx, s, up, true)
 	}
-	up := &State{byMessage: x.byMessage, man: st.man.apply(d), mem: mem, tail: tail{blocks: st.tail.blocks + 1}}
-	if st.tail.torn || up.tail.blocks > maxBlocks {
-		err = x.writeWhole(s, gen, up)
-	} else {
-		var block []byte
-		block, up.tail.sum = encodeDelta(d, st.tail.sum)
-		err = s.appendManifest(gen, block) // commit point
-	}
-	if err != nil {
-		x.st = nil // how far the append came is for the next load to find out
-		return nil, Stats{}, fmt.Errorf("search index: %w", err)
-	}
-	if up.stamp, err = s.stamp(); err != nil {
-		return nil, Stats{}, err
-	}
-	removed := 0
-	for _, p := range d.removed {
-		if _, was := st.man.find(p); was {
-			removed++
-		}
-	}
-	return up, Stats{Added: ch.added, Changed: len(ch.read) - ch.added, Removed: removed}, nil
+	return up, stats, err
 }
 
-// writeWhole replaces the manifest file by one block.
-func (x *Index) writeWhole(s *Folder, gen string, st *State) error {
-	var file []byte
-	file, st.tail.sum = encodeManifest(st.man)
-	st.tail.blocks, st.tail.torn = 0, false
-	return s.writeManifest(gen, file)
+// publish writes the segments of ch and then the manifest that names them.
+func (x *Index) publish(ctx context.Context, s *Folder, st *State, ch *changes) (*State, Stats, error) {
+	up, err := ch.onto(ctx, st, x.builder(st.man.nextSeg, x.progress(len(ch.read))))
+	if err != nil {
+		return nil, Stats{}, err
+	}
+	for id, f := range up.mem {
+		if err := s.writeSegment(id, f.data); err != nil {
+			return nil, Stats{}, fmt.Errorf("search index: %w", err)
+		}
+	}
+	if up.stamp, err = s.publish(up.man); err != nil {
+		return nil, Stats{}, fmt.Errorf("search index: %w", err)
+	}
+	stats := Stats{Added: ch.added, Changed: len(ch.read) - ch.added}
+	for _, p := range ch.removed {
+		if _, was := st.man.find(p); was {
+			stats.Removed++
+		}
+	}
+	return up, stats, nil
 }
 
 // progress reports batches to the person who waits; nil for small work.
@@ -220,58 +194,32 @@ func (x *Index) progress(total int) func(int) {
 	return func(done int) { x.o.Progress(vault.Event{Phase: "index", Done: done, Total: total}) }
 }
 
-// Rebuild makes the part anew from files. It fails with [ErrBusy] while
-// another process writes it.
-func (x *Index) Rebuild(ctx context.Context, files []vault.File) (Stats, error) {
-	began := x.o.Now()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	_, stats, err := x.underLock(ctx, rebuildWait, func(s *Folder) (*State, Stats, error) { return x.rebuild(ctx, s, files) })
-	if errors.Is(err, ErrBusy) {
-		return stats, fmt.Errorf("rebuild search index: %w", err)
-	}
-	return x.finish(stats, began, "rebuild search index", err)
-}
-
-// rebuild writes a new generation beside the published one and then publishes
-// it by renaming the file current: the commit point. The lock is held.
-func (x *Index) rebuild(ctx context.Context, s *Folder, files []vault.File) (_ *State, _ Stats, err error) {
-	gen, err := s.newGeneration()
+// rebuild writes new segments beside those that are published and then the manifest that
+// names them: the commit point. The lock is held.
+func (x *Index) rebuild(ctx context.Context, s *Folder, files []vault.File) (*State, Stats, error) {
+	next, err := s.unusedSegment()
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}
-	published := false
-	defer func() {
-		if err != nil && !published {
-			// Best effort: the next writer sweeps what is left.
-			s.removeExcept(s.version+"/"+gen, nil)
-		}
-	}()
-	man := &manifest{}
-	b := x.builder(0, x.progress(len(files)))
+	man, b := &manifest{}, x.builder(next, x.progress(len(files)))
 	err = b.build(ctx, files, func(part *batch) error {
 		man.recs = append(man.recs, part.recs...)
 		if part.data == nil {
 			return nil
 		}
 		man.segs = append(man.segs, part.info)
-		return s.writeSegment(gen, part.info.id, part.data)
+		return s.writeSegment(part.info.id, part.data)
 	})
-	if err != nil {
-		return nil, Stats{}, err
-	}
-	man.recs = document.SortRecords(man.recs)
-	man.nextSeg = b.nextSeg
+	man.recs, man.nextSeg = document.SortRecords(man.recs), b.nextSeg
 	st := &State{byMessage: x.byMessage, man: man}
-	if err := x.writeWhole(s, gen, st); err != nil {
-		return nil, Stats{}, fmt.Errorf("search index: %w", err)
+	if err == nil {
+		st.stamp, err = s.publish(man)
 	}
-	if err := s.publish(gen); err != nil {
+	if err != nil {
+		for _, seg := range man.segs { // best effort: the next writer sweeps what is left
+			_ = s.Root.Remove("index.sweep", s.segmentPath(seg.id))
+		}
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
-	}
-	published = true
-	if st.stamp, err = s.stamp(); err != nil {
-		return nil, Stats{}, err
 	}
 	return x.maintain(ctx, s, st, false), Stats{Added: len(man.recs), Rebuilt: true}, nil
 }
