@@ -131,7 +131,21 @@ func (a *App) forgotten(ctx context.Context, res *vault.Result, found []match.Fo
 	return out, nil
 }
 
-func confirm(ask func([]Match) (bool, error), what []Match, w vault.Write) error {
+// confirmDiff asks about the difference that a write would make, if any.
+func confirmDiff(ask func(string) (bool, error), w vault.Write, write func(vault.Write) (*vault.Result, error)) error {
+	if ask == nil || w.DryRun {
+		return nil
+	}
+	dry := w
+	dry.DryRun = true
+	res, err := write(dry)
+	if err != nil || res.Unchanged {
+		return err
+	}
+	return confirm(ask, res.Diff, w)
+}
+
+func confirm[T any](ask func(T) (bool, error), what T, w vault.Write) error {
 	if ask == nil || w.DryRun {
 		return nil
 	}
@@ -254,18 +268,15 @@ func (a *App) updateMatch(ctx context.Context, o UpdateOptions, w vault.Write) (
 		out.Matched = viewMatches(found)
 		return out, nil
 	}
-	if o.Confirm != nil && !w.DryRun {
-		dry := w
-		dry.DryRun = true
-		res, _, err := match.Update(ctx, a.v, found[0], o.Match, o.Patch, o.Whole, dry)
-		if err != nil {
-			return nil, err
-		}
-		if yes, err := o.Confirm(res.Diff); err != nil || !yes {
-			return nil, errors.Join(err, ErrDeclined)
-		}
+	kept := false
+	update := func(w vault.Write) (res *vault.Result, err error) {
+		res, kept, err = match.Update(ctx, a.v, found[0], o.Match, o.Patch, o.Whole, w)
+		return res, err
 	}
-	res, kept, err := match.Update(ctx, a.v, found[0], o.Match, o.Patch, o.Whole, w)
+	if err := confirmDiff(o.Confirm, w, update); err != nil {
+		return nil, err
+	}
+	res, err := update(w)
 	if err != nil {
 		return nil, err
 	}

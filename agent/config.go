@@ -32,13 +32,19 @@ func viewSetting(e settings.Entry) Setting {
 		Unit: e.Key.Unit, Default: e.Key.Default, Meaning: e.Key.Meaning, SetIn: e.Key.SetIn(), Env: e.Key.Env()}
 }
 
+// A SettingList is every setting, and where the user's own file is.
+type SettingList struct {
+	Settings []Setting `json:"settings"`
+	UserFile string    `json:"user_file"`
+}
+
 // Configuration lists every setting as it is in force, with those of the vault's file where there
 // is a vault.
-func (e *Environment) Configuration(ctx context.Context) ([]Setting, error) {
+func (e *Environment) Configuration(ctx context.Context) (*SettingList, error) {
 	s, err := e.effective(ctx)
-	out := []Setting{}
+	out := &SettingList{[]Setting{}, e.UserFile()}
 	for _, entry := range s.Entries() {
-		out = append(out, viewSetting(entry))
+		out.Settings = append(out.Settings, viewSetting(entry))
 	}
 	return out, err
 }

@@ -28,9 +28,14 @@ type Scope struct {
 // Depth is the number of a scope's levels, 0 for "/".
 func (s Scope) Depth() int { return strings.Count(strings.TrimSuffix(s.Scope, "/"), "/") }
 
+// A ScopeList is scopes in order.
+type ScopeList struct {
+	Scopes []Scope `json:"scopes"`
+}
+
 // Scopes lists scopes in order, the one that was asked for first. It fails with
 // [vault.ErrNotFound] for one that has no memories.
-func (m Memories) Scopes(ctx context.Context, o ScopesOptions) ([]Scope, error) {
+func (m Memories) Scopes(ctx context.Context, o ScopesOptions) (*ScopeList, error) {
 	found, err := m.a.countScopes(ctx, o.Archived)
 	if err != nil {
 		return nil, err
@@ -52,13 +57,13 @@ func (m Memories) Scopes(ctx context.Context, o ScopesOptions) ([]Scope, error) 
 		}
 		top = slug
 	}
-	out := []Scope{}
+	out := &ScopeList{[]Scope{}}
 	for scope, s := range found {
 		if vault.InScope(scope, top) && (o.Depth == 0 || s.Depth()-found[top].Depth() <= o.Depth) {
-			out = append(out, *s)
+			out.Scopes = append(out.Scopes, *s)
 		}
 	}
-	slices.SortFunc(out, func(a, b Scope) int { return cmp.Compare(a.Scope, b.Scope) })
+	slices.SortFunc(out.Scopes, func(a, b Scope) int { return cmp.Compare(a.Scope, b.Scope) })
 	return out, nil
 }
 
@@ -98,6 +103,11 @@ type LinksOptions struct {
 	Dead bool   // those that lead to nothing
 }
 
+// A LinkList is links in the order of the files.
+type LinkList struct {
+	Links []Link `json:"links"`
+}
+
 // A Link is one link of a file.
 type Link struct {
 	From     vault.Path  `json:"from"`
@@ -111,7 +121,7 @@ type Link struct {
 }
 
 // Links lists links between files as they are on disk.
-func (m Memories) Links(ctx context.Context, o LinksOptions) ([]Link, error) {
+func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) {
 	var p vault.Path
 	if o.Ref != "" {
 		named, err := m.a.v.Resolve(ctx, m.a.ref(o.Ref))
@@ -131,23 +141,29 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) ([]Link, error) {
 	case p != "":
 		edges = g.Of(p)
 	}
-	out := []Link{}
+	out := &LinkList{[]Link{}}
 	for _, e := range edges {
 		if l := e.Link; !o.Dead || e.Target.State == links.Dead {
-			out = append(out, Link{From: e.From, Line: l.Line, Kind: string(l.Kind), Target: l.Target, Fragment: l.Fragment, Text: l.Text,
-				To: e.Target.Path, State: e.Target.State})
+			out.Links = append(out.Links, Link{
+				e.From, l.Line, string(l.Kind), l.Target, l.Fragment, l.Text, e.Target.Path, e.Target.State,
+			})
 		}
 	}
 	return out, nil
 }
 
+// An OrphanList is files that no other file links to.
+type OrphanList struct {
+	Orphans []vault.Path `json:"orphans"`
+}
+
 // Orphans lists memories and notes that no other file links to.
-func (m Memories) Orphans(ctx context.Context) ([]vault.Path, error) {
+func (m Memories) Orphans(ctx context.Context) (*OrphanList, error) {
 	g, err := links.Load(ctx, m.a.v)
 	if err != nil {
 		return nil, err
 	}
-	return append([]vault.Path{}, g.Orphans()...), nil
+	return &OrphanList{append([]vault.Path{}, g.Orphans()...)}, nil
 }
 
 // LiveClasses is everything that is neither archived nor a report of stet's own.

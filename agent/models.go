@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"stet/agent/llm"
 	"stet/vault/durable"
@@ -116,31 +118,55 @@ func (n noModel) Model() llm.Model { return llm.Model{Provider: n.o.Provider, Na
 
 // A ModelCheck is one configured model and how its one call went.
 type ModelCheck struct {
-	Slots   []llm.Slot // that it serves
-	Options llm.Options
-	Model   llm.Model
-	Reply   llm.Reply
-	Answer  string // read from the form that every task asks for
-	TookMS  int64
-	Err     error
+	Slots      []llm.Slot     `json:"slots"` // that it serves
+	Provider   string         `json:"provider"`
+	Model      string         `json:"model"`
+	Host       string         `json:"host"`
+	OK         bool           `json:"ok"`
+	Answer     string         `json:"answer,omitempty"` // read from the form that every task asks for
+	TookMS     int64          `json:"took_ms"`
+	Input      int            `json:"input"` // tokens
+	Output     int            `json:"output"`
+	USD        float64        `json:"usd"`
+	CostStatus llm.CostStatus `json:"cost_status,omitempty"`
+	Error      string         `json:"error,omitempty"`
+	options    llm.Options
+	err        error
 }
 
-// CheckModels makes one call to each model that is configured, of which two
-// slots may share one. It fails with llm.ErrNoModel where there is none.
-func (e *Environment) CheckModels(ctx context.Context) ([]ModelCheck, error) {
+// CheckedModels is what [Environment.CheckModels] found.
+type CheckedModels struct {
+	Models []ModelCheck `json:"models"`
+}
+
+// CheckModels makes one call to each model that is configured, of which two slots may share one. It
+// fails with llm.ErrNoModel where there is none. When a model fails both the result and the error
+// are set.
+func (e *Environment) CheckModels(ctx context.Context) (*CheckedModels, error) {
 	checks, err := e.models()
 	if err != nil {
 		return nil, err
 	}
 	err = e.ledger(func(l *llm.Ledger) error {
 		for i := range checks {
-			if checks[i].Err == nil {
-				checks[i].Err = e.checkModel(ctx, l, &checks[i])
+			if checks[i].err == nil {
+				checks[i].err = e.checkModel(ctx, l, &checks[i])
 			}
 		}
 		return ctx.Err()
 	})
-	return checks, err
+	failed := []error{err}
+	for i := range checks {
+		c := &checks[i]
+		switch c.OK = c.err == nil; {
+		case !c.OK:
+			c.Error = c.err.Error()
+			failed = append(failed, fmt.Errorf("models.%s: %w", c.Slots[0], c.err))
+		case c.CostStatus == llm.CostAssumed:
+			e.warn("the price of %s is not known and a high one is assumed: set models.%s.price", c.Model, c.Slots[0])
+		}
+	}
+	return &CheckedModels{checks}, errors.Join(failed...)
 }
 
 // models lists what is configured, with what is wrong about it.
@@ -161,34 +187,36 @@ func (e *Environment) models() ([]ModelCheck, error) {
 		}
 		shared := false
 		for i := range checks {
-			if checks[i].Options == o && err == nil {
+			if checks[i].options == o && err == nil {
 				checks[i].Slots, shared = append(checks[i].Slots, slot), true
 			}
 		}
 		if !shared {
-			checks = append(checks, ModelCheck{Slots: []llm.Slot{slot}, Options: o, Model: llm.Model{Provider: o.Provider, Name: o.Model}, Err: err})
+			checks = append(checks, ModelCheck{Slots: []llm.Slot{slot}, Provider: o.Provider, Model: o.Model, options: o, err: err})
 		}
 	}
 	return checks, nil
 }
 
 func (e *Environment) checkModel(ctx context.Context, l *llm.Ledger, c *ModelCheck) error {
-	client, err := e.model(c.Options, l)
+	client, err := e.model(c.options, l)
 	if err != nil {
 		return err
 	}
-	c.Model = client.Model()
-	e.note("asking %s at %s", c.Model.Name, c.Model.Host)
+	m := client.Model()
+	c.Provider, c.Model, c.Host = m.Provider, m.Name, m.Host
+	e.note("asking %s at %s", c.Model, c.Host)
 	began := e.o.Now()
 	type ready struct {
 		Answer string `json:"answer"`
 	}
-	var said ready
-	said, c.Reply, err = llm.Ask[ready](ctx, client, "ready", llm.Request{
+	said, reply, err := llm.Ask[ready](ctx, client, "ready", llm.Request{
 		Task: "doctor", System: "You are asked whether you can be reached, and whether you can answer in JSON.", MaxTokens: checkTokens,
 		Messages: []llm.Message{{Role: llm.User, Text: `Answer with this JSON and nothing else: {"answer": "ready"}`}},
 	})
-	c.Answer, c.TookMS = said.Answer, e.o.Now().Sub(began).Milliseconds()
+	u := reply.Usage
+	c.Answer, c.TookMS = strings.Join(strings.Fields(said.Answer), " "), e.o.Now().Sub(began).Milliseconds()
+	c.Input, c.Output, c.USD, c.CostStatus = u.Input, u.Output, u.USD, u.Status
 	return err
 }
 

@@ -40,6 +40,9 @@ type RevertOptions struct {
 	Revs             []string
 	OfSession, OfRun string
 	Reject           bool // the user looked at the commits and rejects them
+	// Confirm shows the user the difference, and asks; nil asks nobody. An answer of no is
+	// [ErrDeclined].
+	Confirm func(diff string) (bool, error)
 }
 
 // Revert takes commits back in one commit and keeps what changed since. The result has the diff.
@@ -53,19 +56,26 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 		return nil, Usagef("nothing to revert").
 			Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
 	}
-	res, err := h.a.v.History().Revert(ctx, vault.RevertOptions{
-		Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: w,
-	})
+	revert := func(w vault.Write) (*vault.Result, error) {
+		return h.a.v.History().Revert(ctx, vault.RevertOptions{
+			Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: w,
+		})
+	}
+	if err := confirmDiff(o.Confirm, w, revert); err != nil {
+		return nil, err
+	}
+	res, err := revert(w)
 	return h.a.finished(ctx, res, err)
 }
 
-// Undo takes back the newest n operations; edits that were adopted are passed over. Where fewer
-// are left nothing is changed, and a notice says so.
+// Undo takes back the newest n operations. It skips commits of plain git, adopted edits, settings and
+// sealed sessions, and a notice names them. Where fewer operations are left nothing is changed, and a
+// notice says so.
 func (h History) Undo(ctx context.Context, n int, w Write) (*Written, error) {
 	return h.step(ctx, h.a.v.History().Undo, "undo", n, w)
 }
 
-// Redo takes back the newest n undos, as [History.Undo].
+// Redo brings back the newest n operations that were undone; what one undo took comes back together.
 func (h History) Redo(ctx context.Context, n int, w Write) (*Written, error) {
 	return h.step(ctx, h.a.v.History().Redo, "redo", n, w)
 }
@@ -82,6 +92,11 @@ func (h History) step(
 		h.a.note("%v", err)
 		res = &vault.Result{Unchanged: true, DryRun: w.DryRun}
 		res.Base, err = h.a.v.Head()
+	}
+	if err == nil && len(res.Passed) > 0 {
+		newest := res.Passed[0]
+		h.a.note("newer commits that %s does not take back: %d, the newest %q; \"stet revert %s\" does",
+			name, len(res.Passed), newest.Subject, newest.Rev.Short())
 	}
 	return h.a.finished(ctx, res, err)
 }

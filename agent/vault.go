@@ -101,7 +101,9 @@ type Status struct {
 	Problems []vault.Problem     `json:"problems"` // files that stet leaves alone
 	Proposed int                 `json:"proposed"` // writes of agents that wait for approval
 	Pending  int                 `json:"pending"`  // memories that a model is to finish
-	Last     *Commit             `json:"last,omitempty"`
+	// Undecided memories may outdate or contradict others.
+	Undecided int     `json:"undecided"`
+	Last      *Commit `json:"last,omitempty"`
 }
 
 // Status compares the files with HEAD and counts what waits for the user.
@@ -121,7 +123,7 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 		out.Last = &last
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {
-		out.Pending = x.Pending()
+		out.Pending, out.Undecided = x.Waiting()
 		err = errors.Join(err, x.Close())
 	}
 	return out, err

@@ -47,23 +47,28 @@ func (h *Hit) doubt(doubts map[string]Doubt) {
 	}
 }
 
-// Pending counts the live memories that a model is still to finish, as the index was last
-// written; 0 where there is no index.
-func (x *Index) Pending() (n int) {
+// Waiting counts the live memories that a model is still to finish, and those that may outdate or
+// contradict another one, as the index was last written; 0 where there is no index.
+func (x *Index) Waiting() (pending, undecided int) {
 	st, err := x.notes.Written()
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer runtime.KeepAlive(st)
 	recs, superseded := st.Records(), st.Superseded()
 	for i := range recs {
 		r := &recs[i]
-		if r.Flags&document.FlagPending != 0 && vault.ClassOf(r.Path) == vault.ClassMemory &&
-			(superseded == nil || !superseded[i]) {
-			n++
+		if vault.ClassOf(r.Path) != vault.ClassMemory || superseded != nil && superseded[i] {
+			continue
+		}
+		if r.Flags&document.FlagPending != 0 {
+			pending++
+		}
+		if r.Flags&document.FlagDoubts != 0 {
+			undecided++
 		}
 	}
-	return n
+	return pending, undecided
 }
 
 // Doubted tells which memory may outdate the one with an id, as the index was last

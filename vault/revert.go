@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
 	"stet/markdown"
 	"stet/vault/tombstone"
@@ -308,7 +306,8 @@ func (h *History) Undo(ctx context.Context, n int, w Write) (*Result, error) {
 	return h.step(ctx, n, "undo", w)
 }
 
-// Redo takes back the newest n undos, as long as nothing else was done since.
+// Redo brings back the newest n operations that were undone, as long as nothing else was done since.
+// What one undo took comes back together.
 func (h *History) Redo(ctx context.Context, n int, w Write) (*Result, error) {
 	return h.step(ctx, n, "redo", w)
 }
@@ -321,7 +320,7 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 	// instance, is as good as taken back: it must not stand in the way for ever.
 	spent := map[Revision]bool{}
 	for {
-		revs, steps, err := h.candidates(ctx, n, mode, spent)
+		revs, passed, steps, err := h.candidates(ctx, n, mode, spent)
 		if err != nil {
 			return nil, err
 		}
@@ -329,8 +328,11 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, steps), `"stet log" shows what was done`)
 		}
 		res, err := h.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
-		if err != nil || !res.Unchanged || len(res.Proposed) > 0 {
-			return res, err
+		if err != nil {
+			return nil, err
+		}
+		if res.Passed = passed; !res.Unchanged || len(res.Proposed) > 0 {
+			return res, nil
 		}
 		for _, rev := range revs {
 			spent[Revision(rev)] = true
@@ -341,23 +343,28 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 // candidates walks back from HEAD. A revert cancels what it names, unless a
 // later one has cancelled the revert itself. Those in spent are passed over. A commit
 // that finishes an earlier one is one step with it.
-func (h *History) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) (found []string, steps int, err error) {
+func (h *History) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) (
+	found []string, passed []Commit, steps int, err error) {
 	cancelled := map[Revision]bool{}
 	for c, err := range h.Log(ctx, LogOptions{}) {
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 		if cancelled[c.Rev] {
 			continue
 		}
-		for _, rev := range RevertedBy(c) {
+		took := RevertedBy(c)
+		for _, rev := range took {
 			cancelled[rev] = true
 		}
 		switch step := c.Trailers.Get("Stet-Mode"); {
+		case !c.Op.known().undone && mode == "undo":
+			passed = append(passed, c)
+			continue
 		case spent[c.Rev], !c.Op.known().undone, step == "redo":
 			continue
 		case mode == "redo" && step != "undo":
-			return found, steps, nil // something was done since: there is nothing to redo
+			return found, passed, steps, nil // something was done since: there is nothing to redo
 		case mode == "undo" && step == "undo":
 			continue
 		}
@@ -365,29 +372,12 @@ func (h *History) candidates(ctx context.Context, n int, mode string, spent map[
 		if first := Revision(c.Trailers.Get("Stet-Finishes")); first != "" && !cancelled[first] && !spent[first] {
 			found, cancelled[first] = append(found, string(first)), true
 		}
-		if steps++; steps == n {
+		if steps++; mode == "redo" {
+			steps += max(len(took), 1) - 1
+		}
+		if steps >= n {
 			break
 		}
 	}
-	return found, steps, nil
-}
-
-// gitReverts finds what plain "git revert" writes into its message.
-var gitReverts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`This reverts commit ([0-9a-f]{40})`)
-})
-
-// RevertedBy lists the commits that a commit takes back, by its trailers or by
-// the message of a plain "git revert".
-func RevertedBy(c Commit) []Revision {
-	var out []Revision
-	for _, rev := range c.Trailers.All("Reverts") {
-		out = append(out, Revision(rev))
-	}
-	if strings.HasPrefix(c.Subject, "Revert ") {
-		for _, m := range gitReverts().FindAllStringSubmatch(c.Body, -1) {
-			out = append(out, Revision(m[1]))
-		}
-	}
-	return out
+	return found, passed, steps, nil
 }

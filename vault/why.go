@@ -2,8 +2,10 @@ package vault
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"stet/vault/gitstore"
@@ -223,4 +225,24 @@ func cutRunes(s string, n int) string {
 	}
 	runes := []rune(s)
 	return strings.TrimRight(string(runes[:n-1]), " ") + "…"
+}
+
+// gitReverts finds what plain "git revert" writes into its message.
+var gitReverts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`This reverts commit ([0-9a-f]{40})`)
+})
+
+// RevertedBy lists the commits that a commit takes back, by its trailers or by
+// the message of a plain "git revert".
+func RevertedBy(c Commit) []Revision {
+	var out []Revision
+	for _, rev := range c.Trailers.All("Reverts") {
+		out = append(out, Revision(rev))
+	}
+	if strings.HasPrefix(c.Subject, "Revert ") {
+		for _, m := range gitReverts().FindAllStringSubmatch(c.Body, -1) {
+			out = append(out, Revision(m[1]))
+		}
+	}
+	return out
 }

@@ -45,7 +45,8 @@ func run(ctx context.Context, args []string, host console.Host) int {
 
 // Commands returns the definition of every command, in listing order.
 func Commands() []*console.Command {
-	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()}, memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
+	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()},
+		memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
 		upkeep.IndexCommands(), bench.Commands(), otherCommands())
 }
 
@@ -63,7 +64,7 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 	}
 	switch {
 	case line.Help:
-		return help(e, commands, line.Command)
+		return console.ShowHelp(e, commands, line.Command)
 	case line.Version:
 		e.Command = "version"
 		return version(e)
@@ -90,11 +91,8 @@ func adapt(e *console.Env, line console.Line) *cli.Command {
 	return &cli.Command{
 		Name: c.Name, Flags: c.Flags, HideHelp: true, OnUsageError: usageError,
 		Action: func(ctx *cli.Context) error {
-			if err := checkCount(c, len(line.Words)); err != nil {
-				return err
-			}
-			in := &console.Input{Context: ctx, Words: line.Words, Literal: line.Literal}
-			if err := console.CheckFlags(c, in); err != nil {
+			in := &console.Input{Context: ctx, Definition: c, Words: line.Words, Literal: line.Literal}
+			if err := in.Check(); err != nil {
 				return err
 			}
 			return c.Run(ctx.Context, e, in)
@@ -102,32 +100,15 @@ func adapt(e *console.Env, line console.Line) *cli.Command {
 	}
 }
 
-func checkCount(c *console.Command, n int) error {
-	switch {
-	case n < c.MinArgs:
-		return agent.Usagef("%s needs %s", c.Name, c.Args).Suggest("usage: %s; \"stet %s --help\" has examples", console.Usage(c), c.Name)
-	case c.MaxArgs >= 0 && n > c.MaxArgs:
-		return agent.Usagef("%s takes fewer arguments", c.Name).Suggest("usage: %s; quote text that has spaces", console.Usage(c))
-	}
-	return nil
-}
-
 func usageError(_ *cli.Context, err error, _ bool) error {
 	return agent.Usagef("%v", err)
-}
-
-func help(e *console.Env, commands []*console.Command, c *console.Command) error {
-	if c == nil {
-		return e.Show(console.ViewAll(commands), func(p *console.Printer) { p.Fail(console.Overview(p, commands)) })
-	}
-	return e.Show(console.ViewCommand(c), func(p *console.Printer) { p.Fail(console.Page(p, c)) })
 }
 
 // bare answers "stet" alone: where things stand, or what there is.
 func bare(ctx context.Context, e *console.Env, commands []*console.Command) error {
 	switch _, err := e.Locate(); {
 	case errors.Is(err, vault.ErrNotVault):
-		return help(e, commands, nil)
+		return console.ShowHelp(e, commands, nil)
 	case err != nil:
 		return err
 	}

@@ -29,34 +29,27 @@ func completionCommand() *console.Command {
 	return &console.Command{
 		Name: "completion", Group: console.Other, Summary: "print a completion script for your shell",
 		Args: "bash | zsh | fish | words -- WORD...", MinArgs: 1, MaxArgs: -1,
-		Details: "The scripts call \"stet completion words\" with the words typed so far, the last of them\n" +
-			"unfinished; it prints what that one could become: commands, flags, memories.",
-		Examples: []console.Example{
-			{Line: "source <(stet completion bash)", Says: "in ~/.bashrc"},
-			{Line: "source <(stet completion zsh)", Says: "in ~/.zshrc, after compinit"},
-			{Line: "stet completion fish | source", Says: "in ~/.config/fish/config.fish"},
-		},
+		Details: `The scripts call "stet completion words" with the words typed so far, the last of them
+			unfinished; it prints what that one could become: commands, flags, memories.`,
+		Examples: `source <(stet completion bash)  # in ~/.bashrc
+			source <(stet completion zsh)  # in ~/.zshrc, after compinit
+			stet completion fish | source  # in ~/.config/fish/config.fish`,
 		Run: completion,
 	}
 }
 
 func completion(ctx context.Context, e *console.Env, in *console.Input) error {
-	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
 	if in.Words[0] == "words" {
 		found := complete(ctx, e, Commands(), in.Words[1:])
-		result := struct {
-			Words []string `json:"words"`
-		}{append([]string{}, found...)}
-		return e.Show(result, func(p *console.Printer) { p.Printf("%s", strings.Join(append(found, ""), "\n")) })
+		return e.Show(map[string]any{"words": found}, func(p *console.Printer) {
+			p.Printf("%s", strings.Join(append(found, ""), "\n"))
+		})
 	}
-	script, ok := scripts[in.Words[0]]
+	script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[in.Words[0]]
 	if !ok || len(in.Words) > 1 {
 		return agent.Usagef("no completion for %q", strings.Join(in.Words, " ")).Suggest("one of bash, zsh, fish")
 	}
-	result := struct {
-		Shell  string `json:"shell"`
-		Script string `json:"script"`
-	}{in.Words[0], script}
+	result := map[string]string{"shell": in.Words[0], "script": script}
 	return e.Show(result, func(p *console.Printer) { p.Printf("%s", script) })
 }
 
@@ -83,15 +76,15 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 			all = append(all, flagNames(command.Flags)...)
 		}
 	case command == nil:
-		all = commandNames(commands)
+		all = console.CommandNames(commands)
 	case command.Name == "help":
-		all = append(commandNames(commands), "exit-codes")
+		all = append(console.CommandNames(commands), "exit-codes")
 	case command.Name == "completion":
 		all = []string{"bash", "zsh", "fish"}
-	case first && len(command.Verbs) > 0:
-		all = command.Verbs
+	case first && len(command.Verbs)+len(command.Words) > 0:
+		all = append(command.VerbNames(), command.Words...)
 	case command.Name == "man":
-		all = commandNames(commands)
+		all = console.CommandNames(commands)
 	case command.Name == "config":
 		all = settings.Names()
 	case command.Name == "new":
@@ -109,14 +102,6 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
-}
-
-func commandNames(commands []*console.Command) []string {
-	var out []string
-	for _, c := range commands {
-		out = append(out, c.Names()...)
-	}
-	return out
 }
 
 func flagNames(flags []cli.Flag) []string {

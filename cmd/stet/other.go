@@ -15,16 +15,14 @@ func otherCommands() []*console.Command {
 		{
 			Name: "help", Group: console.Other, Summary: "show how a command is used, or the exit codes",
 			Args: "[COMMAND | exit-codes]", MaxArgs: 1,
-			Examples: []console.Example{
-				{Line: "stet help", Says: "all commands"},
-				{Line: "stet help remember", Says: "one command, examples first"},
-				{Line: "stet help exit-codes", Says: "what each exit code means"},
-			},
+			Examples: `stet help  # all commands
+				stet help remember  # one command, examples first
+				stet help exit-codes  # what each exit code means`,
 			Run: runHelp,
 		},
 		{
 			Name: "version", Group: console.Other, Summary: "show version, commit and date of this program",
-			Examples: []console.Example{{Line: "stet version --json", Says: "for a bug report"}},
+			Examples: `stet version --json  # for a bug report`,
 			Run:      runVersion,
 		},
 		completionCommand(), manCommand(),
@@ -32,41 +30,21 @@ func otherCommands() []*console.Command {
 }
 
 func runHelp(_ context.Context, e *console.Env, in *console.Input) error {
-	commands := Commands()
-	if len(in.Words) == 0 {
-		return help(e, commands, nil)
+	commands, topic := Commands(), in.Word(0)
+	if topic == "" {
+		return console.ShowHelp(e, commands, nil)
 	}
-	topic := in.Words[0]
 	if topic == "exit-codes" {
-		return e.Show(exitRows(), func(p *console.Printer) { p.Fail(console.ExitCodes(p)) })
+		return console.ShowExitCodes(e)
 	}
 	if c := console.Find(commands, topic); c != nil {
-		return help(e, commands, c)
-	}
-	names := []string{"exit-codes"}
-	for _, c := range commands {
-		names = append(names, c.Names()...)
+		return console.ShowHelp(e, commands, c)
 	}
 	err := agent.Usagef("no help for %q", topic)
-	if near := agent.Nearest(topic, names); near != "" {
+	if near := agent.Nearest(topic, append(console.CommandNames(commands), "exit-codes")); near != "" {
 		return err.Suggest("did you mean \"stet help %s\"?", near)
 	}
 	return err.Suggest(`"stet help" lists the commands`)
-}
-
-// An exitRow is one exit code as JSON shows it.
-type exitRow struct {
-	Exit    int      `json:"exit"`
-	Meaning string   `json:"meaning"`
-	Codes   []string `json:"codes"`
-}
-
-func exitRows() []exitRow {
-	var rows []exitRow
-	for _, v := range console.Table() {
-		rows = append(rows, exitRow{Exit: v.Exit, Meaning: v.Meaning, Codes: v.Codes()})
-	}
-	return rows
 }
 
 // A build is what the Go toolchain recorded about this binary.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"stet/cmd/stet/console"
 )
@@ -42,13 +44,13 @@ func TestEveryCommandIsWholeAndSaysHowItIsUsed(t *testing.T) {
 			}
 			seen[name] = c.Name
 		}
-		if c.Run == nil || c.Summary == "" || len(c.Examples) == 0 {
+		if c.Run == nil || c.Summary == "" || len(c.ListExamples()) == 0 {
 			t.Errorf("%s: a command needs Run, Summary and Examples", c.Name)
 		}
 		if strings.HasSuffix(c.Summary, ".") || c.Summary != strings.TrimSpace(c.Summary) {
 			t.Errorf("%s: summary %q must be a phrase without a full stop", c.Name, c.Summary)
 		}
-		for _, x := range c.Examples {
+		for _, x := range c.ListExamples() {
 			if !strings.Contains(x.Line, "stet "+c.Name) && c.Name != "help" {
 				t.Errorf("%s: example %q does not use the command", c.Name, x.Line)
 			}
@@ -109,6 +111,25 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		}
 		if dry != slices.Contains(writes, c.Name) {
 			t.Errorf("%s: has --dry-run: %v", c.Name, dry)
+		}
+	}
+}
+
+// A help page fits a terminal of 80 columns.
+func TestHelpFitsEightyColumns(t *testing.T) {
+	t.Parallel()
+	topics := append(console.CommandNames(Commands()), "exit-codes", "")
+	for _, topic := range topics {
+		var out strings.Builder
+		host := console.Host{Stdio: console.Stdio{In: strings.NewReader(""), Out: &out, Err: t.Output()},
+			Getenv: func(string) string { return "" }, Dir: t.TempDir(), Now: time.Now}
+		if code := run(t.Context(), strings.Fields("stet help "+topic), host); code != console.ExitDone {
+			t.Errorf("help %s: exit %d", topic, code)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("help %s: %d columns: %s", topic, n, line)
+			}
 		}
 	}
 }

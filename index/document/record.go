@@ -45,7 +45,7 @@ func newRecord(m vault.Memory, data []byte, f vault.File, lens [lengthFields]uin
 	}
 	for flag, on := range map[uint8]bool{
 		FlagSupersedes: len(m.Supersedes) > 0, flagSuperseded: m.SupersededBy != "",
-		FlagDoubts: len(m.MayOutdate) > 0, FlagPending: m.Encoding == "pending",
+		FlagDoubts: len(m.MayOutdate)+len(m.Conflicts) > 0, FlagPending: m.Encoding == "pending",
 		FlagPrivate: m.Private, FlagPinned: m.Pinned,
 		FlagTimed: !m.ValidFrom.IsZero() || !m.ValidUntil.IsZero(),
 	} {
@@ -101,7 +101,7 @@ const (
 	FlagPinned
 	// FlagTimed marks a file with valid_from or valid_until.
 	FlagTimed
-	// FlagDoubts marks a meta with mayOutdate.
+	// FlagDoubts marks a memory that may outdate or contradict another.
 	FlagDoubts
 	// FlagPending marks encoding: pending.
 	FlagPending

@@ -17,9 +17,9 @@ import (
 
 // A Check is one kind of finding.
 type Check struct {
-	ID    string // of the problems it finds
-	Finds string
-	Mends string // what fixing does; "" leaves it to the person
+	ID    string `json:"id"` // of the problems it finds
+	Finds string `json:"finds"`
+	Mends string `json:"mends"` // what fixing does; "" leaves it to the person
 	look  func(context.Context, *exam) error
 	mend  func(context.Context, *exam, []vault.Problem) error
 }

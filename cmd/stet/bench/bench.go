@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/vault"
@@ -27,22 +25,20 @@ func benchCommand() *console.Command {
 		Name: "bench", Group: console.Upkeep, Hidden: true,
 		Summary: "measure how well search finds, on a data set",
 		Args:    "DIR", MinArgs: 1, MaxArgs: 1,
-		Details: "DIR, or each folder in it, holds docs.jsonl (coll, session, id, date, speaker, text,\n" +
-			"caption: one turn a line, in order), queries.jsonl (query_id, coll, question) and gold.jsonl\n" +
-			"(query_id, type, answerable, gold_ids, gold_sessions). Each collection becomes a vault of\n" +
-			"its own, made of transcripts, and every question is asked as stet search asks it. recall@k\n" +
-			"is the share of the known turns among the first k, mrr one through the rank of the first,\n" +
-			"any@k and all@k whether one or all of them are there; session counts conversations.",
-		Examples: []console.Example{
-			{Line: "stet bench data/retrieval", Says: "every set in it, in vaults that are thrown away"},
-			{Line: "stet bench data/retrieval --vaults ~/tmp/bench", Says: "keep the vaults, and use them the next time"},
-			{Line: "stet bench data/retrieval/locomo --types --dump ranked.jsonl", Says: "by kind of question, with the rankings"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dump", Usage: "write {query_id, ranked} of every question to `FILE`, one a line"},
-			&cli.StringFlag{Name: "vaults", Usage: "make the vaults in `DIR` and keep them; those that are there are used"},
-			&cli.BoolFlag{Name: "types", Usage: "show every type of question by itself"},
-		},
+		Details: `DIR, or each folder in it, holds docs.jsonl (coll, session, id, date, speaker, text, caption:
+			one turn a line, in order), queries.jsonl (query_id, coll, question) and gold.jsonl (query_id, type,
+			answerable, gold_ids, gold_sessions). Each collection becomes a vault of its own, made of transcripts,
+			and every question is asked as stet search asks it. recall@k is the share of the known turns among the
+			first k, mrr one through the rank of the first, any@k and all@k whether one or all of them are there;
+			session counts conversations.`,
+		Examples: `stet bench data/retrieval  # every set in it, in vaults that are thrown away
+			stet bench data/retrieval --vaults ~/tmp/bench  # keep the vaults, and use them the next time
+			stet bench data/retrieval/locomo --types --dump ranked.jsonl  # by kind of question, with the rankings`,
+		Flags: console.Flags(
+			console.Text("dump", "write {query_id, ranked} of every question to `FILE`, one a line"),
+			console.Text("vaults", "make the vaults in `DIR` and keep them; those that are there are used"),
+			console.Bool("types", "show every type of question by itself"),
+		),
 		Run: run,
 	}
 }

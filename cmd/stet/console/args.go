@@ -197,12 +197,8 @@ func (p *parser) ownFlag(name string) cli.Flag {
 }
 
 func (p *parser) unknownCommand(word string) error {
-	var names []string
-	for _, c := range p.commands {
-		names = append(names, c.Names()...)
-	}
 	err := agent.Usagef("unknown command %q", word)
-	if near := agent.Nearest(word, names); near != "" {
+	if near := agent.Nearest(word, CommandNames(p.commands)); near != "" {
 		return err.Suggest("did you mean \"stet %s\"?", near)
 	}
 	return err.Suggest(`"stet help" lists the commands`)

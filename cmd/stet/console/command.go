@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -20,11 +21,8 @@ const (
 	Other   Group = "other"
 )
 
-// Groups returns every group in listing order.
-func Groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Other} }
-
-// An Example is one line a person can type, and what it does.
-type Example struct{ Line, Says string }
+// groups returns every group in listing order.
+func groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Other} }
 
 // A Command is everything stet knows about one of its commands.
 type Command struct {
@@ -36,11 +34,14 @@ type Command struct {
 	Args    string // "TEXT... | -", "" when there are none
 	MinArgs int
 	MaxArgs int // negative = any number
-	// Verbs are the words that the first argument may be, for completion.
-	Verbs []string
-	// Details are paragraphs for the help page, wrapped by hand.
-	Details  string
-	Examples []Example
+	// Verbs are what the first argument may be, for a command that runs [RunVerb].
+	Verbs []Verb
+	// Words are what the first argument may be otherwise, for completion.
+	Words []string
+	// Details are paragraphs for the help page; their lines may break anywhere.
+	Details string
+	// Examples are lines a person can type, each with what it does behind "  # ".
+	Examples string
 	Flags    []cli.Flag
 	Run      func(ctx context.Context, e *Env, in *Input) error
 }
@@ -48,79 +49,93 @@ type Command struct {
 // Names returns the name and the aliases.
 func (c *Command) Names() []string { return append([]string{c.Name}, c.Aliases...) }
 
-// An Input is what the person asked of one command.
+// paragraphs are the details, each paragraph on one line.
+func (c *Command) paragraphs() []string {
+	var out []string
+	for p := range strings.SplitSeq(c.Details, "\n\n") {
+		if words := strings.Fields(p); len(words) > 0 {
+			out = append(out, strings.Join(words, " "))
+		}
+	}
+	return out
+}
+
+// An Example is one line a person can type, and what it does.
+type Example struct {
+	Line string `json:"line"`
+	Says string `json:"says"`
+}
+
+// ListExamples returns the examples in order.
+func (c *Command) ListExamples() []Example {
+	out := []Example{}
+	for line := range strings.Lines(c.Examples) {
+		command, says, _ := strings.Cut(strings.TrimSpace(line), "  # ")
+		out = append(out, Example{command, says})
+	}
+	return out
+}
+
+// An Input is what the user asked of one command.
 type Input struct {
 	*cli.Context
+	Definition *Command
 	// Words are the arguments without flags.
 	Words []string
 	// Literal is the number of words that stood before "--".
 	Literal int
 }
 
-// A CommandView is a command as JSON shows it.
-type CommandView struct {
-	Name     string        `json:"name"`
-	Aliases  []string      `json:"aliases"`
-	Group    Group         `json:"group"`
-	Summary  string        `json:"summary"`
-	Usage    string        `json:"usage"`
-	Details  string        `json:"details,omitempty"`
-	Examples []ExampleView `json:"examples"`
-	Flags    []FlagView    `json:"flags"`
-}
-
-// An ExampleView is an [Example] as JSON shows it.
-type ExampleView struct {
-	Line string `json:"line"`
-	Says string `json:"says"`
-}
-
-// A FlagView is a flag as JSON shows it.
-type FlagView struct {
-	Names   []string `json:"names"`
-	Value   string   `json:"value,omitempty"` // what the value is called; "" for none
-	Meaning string   `json:"meaning"`
-	Default string   `json:"default,omitempty"`
-}
-
-// ViewCommand renders c; the flags of every command are not repeated.
-func ViewCommand(c *Command) CommandView {
-	view := CommandView{Name: c.Name, Aliases: append([]string{}, c.Aliases...), Group: c.Group, Summary: c.Summary, Usage: Usage(c),
-		Details: c.Details, Examples: []ExampleView{}, Flags: viewFlags(c.Flags)}
-	for _, x := range c.Examples {
-		view.Examples = append(view.Examples, ExampleView(x))
+// Word is argument i, "" when there are fewer.
+func (in *Input) Word(i int) string {
+	if i < len(in.Words) {
+		return in.Words[i]
 	}
-	return view
+	return ""
 }
 
-func viewFlags(flags []cli.Flag) []FlagView {
-	out := []FlagView{}
-	for _, f := range flags {
-		d := document(f)
-		view := FlagView{Meaning: d.text, Default: d.deflt, Value: d.value}
-		for _, n := range f.Names() {
-			view.Names = append(view.Names, dashed(n))
-		}
-		out = append(out, view)
-	}
-	return out
+// A commandView is a command as JSON shows it.
+type commandView struct {
+	Name     string     `json:"name"`
+	Aliases  []string   `json:"aliases"`
+	Group    Group      `json:"group"`
+	Summary  string     `json:"summary"`
+	Usage    string     `json:"usage"`
+	Details  string     `json:"details,omitempty"`
+	Examples []Example  `json:"examples"`
+	Flags    []flagView `json:"flags"`
 }
 
-// An AllView is every command as JSON shows it, and the flags that all take.
-type AllView struct {
-	Commands []CommandView `json:"commands"`
-	Flags    []FlagView    `json:"flags"`
+// viewCommand renders c; the flags of every command are not repeated.
+func viewCommand(c *Command) commandView {
+	return commandView{c.Name, append([]string{}, c.Aliases...), c.Group, c.Summary, usageOf(c),
+		strings.Join(c.paragraphs(), "\n\n"), c.ListExamples(), viewFlags(c.Flags)}
 }
 
-// ViewAll renders the overview.
-func ViewAll(commands []*Command) AllView {
-	view := AllView{Flags: viewFlags(GlobalFlags())}
+// An overviewView is every command as JSON shows it, and the flags that all take.
+type overviewView struct {
+	Commands []commandView `json:"commands"`
+	Flags    []flagView    `json:"flags"`
+}
+
+// viewAll renders the overview.
+func viewAll(commands []*Command) overviewView {
+	view := overviewView{Flags: viewFlags(GlobalFlags())}
 	for _, c := range commands {
 		if !c.Hidden {
-			view.Commands = append(view.Commands, ViewCommand(c))
+			view.Commands = append(view.Commands, viewCommand(c))
 		}
 	}
 	return view
+}
+
+// CommandNames lists the names and aliases of commands.
+func CommandNames(commands []*Command) []string {
+	var out []string
+	for _, c := range commands {
+		out = append(out, c.Names()...)
+	}
+	return out
 }
 
 // Find returns the command of that name or alias, nil when there is none.

@@ -4,8 +4,8 @@
 //
 // It promises three things about every command. Standard output carries the
 // answer and nothing else. Standard error carries the talk. The exit code is the
-// verdict, from the one table that [Table] returns. With --json the answer is
-// one [Envelope] on standard output and an error is one line on standard error.
+// verdict, from one table. With --json the answer is
+// one [envelope] on standard output and an error is one line on standard error.
 //
 // A command is a [Command] value: parsing, help and docs/CLI.md are all made
 // from it. Its Run turns flags into options, makes one call into package

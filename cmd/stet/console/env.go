@@ -20,8 +20,8 @@ import (
 // its meaning or goes away, not when one is added.
 const Schema = 1
 
-// An Envelope is every successful answer under --json.
-type Envelope struct {
+// An envelope is every successful answer under --json.
+type envelope struct {
 	Schema   int      `json:"schema"`
 	Vault    string   `json:"vault"` // absolute root; "" for commands without a vault
 	Command  string   `json:"command"`
@@ -32,22 +32,22 @@ type Envelope struct {
 // A Failure is every error under --json, on standard error.
 type Failure struct {
 	Schema int         `json:"schema"`
-	Error  FailureBody `json:"error"`
+	Error  failureBody `json:"error"`
 }
 
-// A FailureBody says what failed. Code is stable and can be branched on; Exit
+// A failureBody says what failed. Code is stable and can be branched on; Exit
 // is the exit code; Candidates are what an ambiguous or unknown name could mean.
-type FailureBody struct {
+type failureBody struct {
 	Code       string      `json:"code"`
 	Exit       int         `json:"exit"`
 	Message    string      `json:"message"`
 	Hint       string      `json:"hint"`
-	Candidates []Candidate `json:"candidates"`
-	Findings   []Finding   `json:"findings,omitempty"` // of the guard
+	Candidates []candidate `json:"candidates"`
+	Findings   []finding   `json:"findings,omitempty"` // of the guard
 }
 
-// A Finding is one place that the guard refused a write for.
-type Finding struct {
+// A finding is one place that the guard refused a write for.
+type finding struct {
 	Rule        string `json:"rule"`
 	Line        int    `json:"line,omitempty"` // 0: in a name or in the commit's message
 	Column      int    `json:"column,omitempty"`
@@ -55,8 +55,8 @@ type Finding struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// A Candidate is one thing that a name could mean.
-type Candidate struct {
+// A candidate is one thing that a name could mean.
+type candidate struct {
 	ID    string `json:"id,omitempty"`
 	Path  string `json:"path,omitempty"`
 	Title string `json:"title,omitempty"`
@@ -161,11 +161,11 @@ func (e *Env) Finish(err error) int {
 	if err == nil {
 		return ExitDone
 	}
-	exit, cause := Judge(err)
+	exit, why := Judge(err)
 	if errors.Is(err, ErrProblems) {
 		return exit // the answer is the list of problems
 	}
-	hint := cause.Hint
+	hint := why.Hint
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) && hinter.Hint() != "" {
 		hint = hinter.Hint()
@@ -173,8 +173,8 @@ func (e *Env) Finish(err error) int {
 	found := candidates(err)
 	if e.JSON {
 		// A broken standard error leaves nobody to tell; the exit code remains.
-		_ = encode(e.Err, Failure{Schema: Schema, Error: FailureBody{
-			Code: cause.Name, Exit: exit, Message: err.Error(), Hint: hint, Candidates: found, Findings: findings(err)}})
+		_ = encode(e.Err, Failure{Schema: Schema, Error: failureBody{
+			Code: why.Name, Exit: exit, Message: err.Error(), Hint: hint, Candidates: found, Findings: findings(err)}})
 		return exit
 	}
 	if exit == ExitInterrupted {
@@ -195,30 +195,30 @@ func (e *Env) Finish(err error) int {
 	return exit
 }
 
-func findings(err error) []Finding {
+func findings(err error) []finding {
 	var refused *vault.GuardError
 	if !errors.As(err, &refused) {
 		return nil
 	}
-	out := make([]Finding, 0, len(refused.Findings))
+	out := make([]finding, 0, len(refused.Findings))
 	for _, f := range refused.Findings {
-		out = append(out, Finding{Rule: f.Rule, Line: f.Line, Column: f.Column, Excerpt: f.Excerpt, Fingerprint: f.Fingerprint})
+		out = append(out, finding{Rule: f.Rule, Line: f.Line, Column: f.Column, Excerpt: f.Excerpt, Fingerprint: f.Fingerprint})
 	}
 	return out
 }
 
-func candidates(err error) []Candidate {
-	out := []Candidate{}
+func candidates(err error) []candidate {
+	out := []candidate{}
 	var many *vault.AmbiguousError
 	if errors.As(err, &many) {
 		for _, m := range many.Candidates {
-			out = append(out, Candidate{ID: m.ID, Path: string(m.Path), Title: m.Title})
+			out = append(out, candidate{ID: m.ID, Path: string(m.Path), Title: m.Title})
 		}
 	}
 	var none *vault.NotFoundError
 	if errors.As(err, &none) {
 		for _, n := range none.Near {
-			out = append(out, Candidate{Name: n})
+			out = append(out, candidate{Name: n})
 		}
 	}
 	return out

@@ -10,47 +10,103 @@ import (
 	"stet/agent"
 )
 
-// GlobalFlags returns new values of the flags every command takes. They may
-// stand before or after the command.
+// Flags is the flags of a command that writes nothing.
+func Flags(own ...cli.Flag) []cli.Flag { return own }
+
+// Bool is a flag without a value. Of this and all other flags, names is the name and, behind a
+// space, its short form; the back-quoted word of usage is what the value is called.
+func Bool(names, usage string) cli.Flag {
+	name, short := split(names)
+	return &cli.BoolFlag{Name: name, Aliases: short, Usage: usage}
+}
+
+// Text is a flag with a text, which may have a default.
+func Text(names, usage string, value ...string) cli.Flag {
+	name, short := split(names)
+	return &cli.StringFlag{Name: name, Aliases: short, Usage: usage, Value: strings.Join(value, "")}
+}
+
+// List is a flag with a text that may be repeated.
+func List(names, usage string) cli.Flag {
+	name, short := split(names)
+	return &cli.StringSliceFlag{Name: name, Aliases: short, Usage: usage}
+}
+
+// Number is a flag with a whole number that is not negative; 0 is no bound.
+func Number(names, usage string, value ...int) cli.Flag {
+	name, short := split(names)
+	f := &cli.IntFlag{Name: name, Aliases: short, Usage: usage}
+	if len(value) > 0 {
+		f.Value = value[0]
+	}
+	return f
+}
+
+// Fraction is a flag with a number.
+func Fraction(names, usage string) cli.Flag {
+	name, short := split(names)
+	return &cli.Float64Flag{Name: name, Aliases: short, Usage: usage}
+}
+
+func split(names string) (name string, short []string) {
+	all := strings.Fields(names)
+	return all[0], all[1:]
+}
+
+// GlobalFlags returns new values of the flags every command takes. They may stand before or after
+// the command.
 func GlobalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "C", Usage: "use the vault that holds `DIR`, as if stet had been started there"},
-		&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object; errors are one JSON line on standard error"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no notes and no progress on standard error; errors stay"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colour, also when NO_COLOR is set or TERM is dumb"},
-		&cli.BoolFlag{Name: "no-input", Usage: "never ask, never start an editor"},
-		&cli.BoolFlag{Name: "no-pager", Usage: "never start a pager"},
+		Text("C", "use the vault that holds `DIR`, as if stet had been started there"),
+		Bool("json", "answer with one JSON object; errors are one JSON line on standard error"),
+		Bool("quiet q", "no notes and no progress on standard error; errors stay"),
+		Bool("no-color", "no colour, also when NO_COLOR is set or TERM is dumb"),
+		Bool("no-input", "never ask, never start an editor"),
+		Bool("no-pager", "never start a pager"),
 		&cli.DurationFlag{Name: "lock-wait", Value: 10 * time.Second, Usage: "wait at most `TIME` for another writer, then exit 5"},
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help and do nothing else"},
-		&cli.BoolFlag{Name: "version", Usage: "show the version and do nothing else"},
+		Bool("help h", "show help and do nothing else"),
+		Bool("version", "show the version and do nothing else"),
 	}
 }
 
-// WriteFlags returns new values of the flags every command that writes takes:
-// who acts, and whether to act at all.
-func WriteFlags() []cli.Flag {
-	return append(ActorFlags(),
-		&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written, with the diff, and write nothing"})
+// WriteFlags returns the flags of a command that writes: its own, who acts, and whether to act at all.
+func WriteFlags(own ...cli.Flag) []cli.Flag {
+	return append(ActorFlags(own...), DryRunFlag())
 }
 
-// AgainFlag returns a new value of the flag by which an agent says that the person
-// wants back what was rejected.
+// ActorFlags returns a command's own flags and those that say on whose behalf it writes.
+func ActorFlags(own ...cli.Flag) []cli.Flag {
+	return append(own, AgentFlag(), Text("session", "note the session `ID` in the commit"))
+}
+
+// AgentFlag names the agent that acts.
+func AgentFlag() cli.Flag {
+	return Text("as", "the agent `NAME` is acting, not a person (also: STET_AGENT)")
+}
+
+// DryRunFlag asks what would be done.
+func DryRunFlag() cli.Flag {
+	return Bool("dry-run", "say what would be written, with the diff, and write nothing")
+}
+
+// MessageFlag sets the subject of the commit.
+func MessageFlag() cli.Flag { return Text("message m", "the commit's subject, a line of `TEXT`") }
+
+// AgainFlag says that the user wants back what was rejected.
 func AgainFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "again", Usage: "write it although it was rejected before: the person asked for it"}
+	return Bool("again", "write it although it was rejected before: the person asked for it")
 }
 
-// ActorFlags returns new values of the flags that say on whose behalf a command
-// writes.
-func ActorFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "as", Usage: "the agent `NAME` is acting, not a person (also: STET_AGENT)"},
-		&cli.StringFlag{Name: "session", Usage: "note the session `ID` in the commit"},
+// Check refuses what the command cannot mean: too few or too many arguments, a negative number, an
+// agent or a commit subject without a name. The error is an [agent.ErrUsage].
+func (in *Input) Check() error {
+	c := in.Definition
+	switch n := len(in.Words); {
+	case n < c.MinArgs:
+		return agent.Usagef("%s needs %s", c.Name, c.Args).Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
+	case c.MaxArgs >= 0 && n > c.MaxArgs:
+		return agent.Usagef("%s takes fewer arguments", c.Name).Suggest("usage: %s; quote text that has spaces", usageOf(c))
 	}
-}
-
-// CheckFlags refuses what no command can mean: a negative number, an agent or a
-// commit subject without a name. The error is an [agent.ErrUsage].
-func CheckFlags(c *Command, in *Input) error {
 	for _, f := range c.Flags {
 		name := f.Names()[0]
 		_, number := f.(*cli.IntFlag)
@@ -66,46 +122,52 @@ func CheckFlags(c *Command, in *Input) error {
 	return nil
 }
 
-// flagDoc is a flag in the words of the help page.
-type flagDoc struct {
-	names string // "--limit N, -n N"
-	value string // "N"
-	text  string
-	deflt string
+// A flagView is a flag in the words of the help page, and as JSON shows it.
+type flagView struct {
+	Names   []string `json:"names"`
+	Value   string   `json:"value,omitempty"` // what the value is called; "" for none
+	Meaning string   `json:"meaning"`
+	Default string   `json:"default,omitempty"`
 }
 
-func document(f cli.Flag) flagDoc {
+// usage is how the flag is typed: "--limit N, -n N".
+func (v flagView) usage() string {
+	var out []string
+	for _, n := range v.Names {
+		out = append(out, strings.TrimSpace(n+" "+v.Value))
+	}
+	return strings.Join(out, ", ")
+}
+
+func viewFlags(flags []cli.Flag) []flagView {
+	out := []flagView{}
+	for _, f := range flags {
+		out = append(out, viewFlag(f))
+	}
+	return out
+}
+
+func viewFlag(f cli.Flag) flagView {
 	d, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		panic(fmt.Sprintf("flag %v has no documentation", f.Names()))
 	}
-	value, text := placeholder(d.GetUsage(), d.TakesValue())
-	var names []string
-	for _, n := range f.Names() {
-		names = append(names, dashed(n)+value)
+	v := flagView{Meaning: d.GetUsage()}
+	if parts := strings.SplitN(v.Meaning, "`", 3); len(parts) == 3 {
+		v.Value, v.Meaning = parts[1], strings.Join(parts, "")
+	} else if d.TakesValue() {
+		v.Value = "VALUE"
 	}
-	doc := flagDoc{names: strings.Join(names, ", "), value: strings.TrimSpace(value), text: text}
+	for _, n := range f.Names() {
+		v.Names = append(v.Names, dashed(n))
+	}
 	if _, repeats := f.(*cli.StringSliceFlag); repeats {
-		doc.text += " (may be repeated)"
+		v.Meaning += " (may be repeated)"
 	}
 	if def := d.GetValue(); d.TakesValue() && def != "" && def != "0" && def != "0s" && def != "[]" {
-		doc.deflt = def
+		v.Default = def
 	}
-	return doc
-}
-
-// placeholder takes the back-quoted word out of a usage text, as package flag
-// does, and returns it with a leading space.
-func placeholder(usage string, takesValue bool) (value, text string) {
-	if before, rest, found := strings.Cut(usage, "`"); found {
-		if name, after, closed := strings.Cut(rest, "`"); closed {
-			return " " + name, before + name + after
-		}
-	}
-	if takesValue {
-		return " VALUE", usage
-	}
-	return "", usage
+	return v
 }
 
 func dashed(name string) string {

@@ -2,26 +2,12 @@ package console
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// Manual writes the manual page of one command, or with nil the page of stet
-// itself, as man(7) source.
-func Manual(w io.Writer, commands []*Command, c *Command) error {
-	var b strings.Builder
-	if c == nil {
-		manualOfAll(&b, commands)
-	} else {
-		manualOf(&b, c)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// ManualName is the name of the page, "stet-move" for move.
+// ManualName is the name of a command's manual page, "stet-move" for move, "stet" for nil.
 func ManualName(c *Command) string {
 	if c == nil {
 		return "stet"
@@ -29,21 +15,47 @@ func ManualName(c *Command) string {
 	return "stet-" + c.Name
 }
 
+// Manual is the manual page of one command, or with nil the page of stet itself, as man(7) source.
+func Manual(commands []*Command, c *Command) string {
+	var b strings.Builder
+	summary, usage := "keep what you and your agents know as Markdown files in a git repository", "stet [-C DIR] COMMAND [FLAGS] [ARGUMENTS]"
+	if c != nil {
+		summary, usage = c.Summary, usageOf(c)
+	}
+	name := ManualName(c)
+	fmt.Fprintf(&b, ".TH %s 1 \"\" stet \"stet manual\"\n.nh\n.ad l\n", roff(strings.ToUpper(name)))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n%s\n", roff(name), roff(summary), roff(usage))
+	if c == nil {
+		manualOfAll(&b, commands)
+		return b.String()
+	}
+	b.WriteString(".SH DESCRIPTION\n")
+	for _, p := range c.paragraphs() {
+		fmt.Fprintf(&b, ".PP\n%s\n", roff(p))
+	}
+	b.WriteString(".SH EXAMPLES\n")
+	for _, x := range c.ListExamples() {
+		fmt.Fprintf(&b, ".PP\n%s:\n.PP\n.RS\n.nf\n%s\n.fi\n.RE\n", roff(x.Says), roff("$ "+x.Line))
+	}
+	manualFlags(&b, c.Flags)
+	b.WriteString(".SH SEE ALSO\n.BR stet (1)\n")
+	return b.String()
+}
+
 func manualOfAll(b *strings.Builder, commands []*Command) {
-	manualHead(b, nil, "keep what you and your agents know as Markdown files in a git repository", "stet [-C DIR] COMMAND [FLAGS] [ARGUMENTS]")
 	b.WriteString(".SH COMMANDS\n")
-	for _, g := range Groups() {
+	for _, g := range groups() {
 		fmt.Fprintf(b, ".SS %s\n", roff(string(g)))
 		for _, c := range commands {
 			if c.Group == g {
-				fmt.Fprintf(b, ".TP\n.BR %s (1)\n%s\n", roff(ManualName(c)), roffLine(c.Summary))
+				fmt.Fprintf(b, ".TP\n.BR %s (1)\n%s\n", roff(ManualName(c)), roff(c.Summary))
 			}
 		}
 	}
-	manualFlags(b, "OPTIONS", GlobalFlags())
+	manualFlags(b, GlobalFlags())
 	b.WriteString(".SH EXIT STATUS\n")
-	for _, v := range Table() {
-		fmt.Fprintf(b, ".TP\n.B %d\n%s\n", v.Exit, roffLine(v.Meaning))
+	for _, v := range table() {
+		fmt.Fprintf(b, ".TP\n.B %d\n%s\n", v.Exit, roff(v.Meaning))
 	}
 	b.WriteString(".SH ENVIRONMENT\n")
 	for _, x := range [][2]string{
@@ -52,57 +64,22 @@ func manualOfAll(b *strings.Builder, commands []*Command) {
 		{"VISUAL, EDITOR, PAGER", "the programs that edit and show text"},
 		{"NO_COLOR", "no colour"},
 	} {
-		fmt.Fprintf(b, ".TP\n.B \"%s\"\n%s\n", roff(x[0]), roffLine(x[1]))
+		fmt.Fprintf(b, ".TP\n.B \"%s\"\n%s\n", roff(x[0]), roff(x[1]))
 	}
 }
 
-func manualOf(b *strings.Builder, c *Command) {
-	manualHead(b, c, c.Summary, Usage(c))
-	if len(c.Aliases) > 0 {
-		fmt.Fprintf(b, ".PP\nAlso called: %s\n", roffLine(strings.Join(c.Aliases, ", ")))
+func manualFlags(b *strings.Builder, flags []cli.Flag) {
+	if len(flags) > 0 {
+		b.WriteString(".SH OPTIONS\n")
 	}
-	if c.Details != "" {
-		b.WriteString(".SH DESCRIPTION\n")
-		for line := range strings.SplitSeq(strings.TrimSpace(c.Details), "\n") {
-			b.WriteString(roffLine(line) + "\n")
-		}
-	}
-	b.WriteString(".SH EXAMPLES\n")
-	for _, x := range c.Examples {
-		fmt.Fprintf(b, ".PP\n%s:\n.PP\n.RS\n.nf\n%s\n.fi\n.RE\n", roffLine(x.Says), roffLine("$ "+x.Line))
-	}
-	if len(c.Flags) > 0 {
-		manualFlags(b, "OPTIONS", c.Flags)
-	}
-	b.WriteString(".SH SEE ALSO\n.BR stet (1)\n")
-}
-
-func manualHead(b *strings.Builder, c *Command, summary, usage string) {
-	name := ManualName(c)
-	fmt.Fprintf(b, ".TH %s 1 \"\" stet \"stet manual\"\n.nh\n.ad l\n", roff(strings.ToUpper(name)))
-	fmt.Fprintf(b, ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n%s\n", roff(name), roff(summary), roffLine(usage))
-}
-
-func manualFlags(b *strings.Builder, heading string, flags []cli.Flag) {
-	fmt.Fprintf(b, ".SH %s\n", heading)
-	for _, f := range flags {
-		d := document(f)
-		text := d.text
-		if d.deflt != "" {
-			text += " (default " + d.deflt + ")"
-		}
-		fmt.Fprintf(b, ".TP\n.B \"%s\"\n%s\n", roff(d.names), roffLine(text))
+	for _, v := range viewFlags(flags) {
+		fmt.Fprintf(b, ".TP\n.B \"%s\"\n%s\n", roff(v.usage()), roff(v.text()))
 	}
 }
 
-// roff escapes text inside a line.
+// roff escapes a line, which must not begin like a request.
 func roff(s string) string {
-	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`).Replace(s)
-}
-
-// roffLine escapes a whole line, which must not begin like a request.
-func roffLine(s string) string {
-	s = roff(s)
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`).Replace(s)
 	if strings.HasPrefix(s, ".") {
 		return `\&` + s
 	}

@@ -52,6 +52,28 @@ func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) er
 	return use(a)
 }
 
+// Reading runs a use case that writes nothing, and shows its result through the user's pager.
+func Reading[R any](ctx context.Context, e *Env, read func(*agent.App) (R, error), text func(*Printer, R)) error {
+	return e.With(ctx, true, func(a *agent.App) error {
+		res, err := read(a)
+		if err != nil {
+			return err
+		}
+		return e.ShowPaged(ctx, res, func(p *Printer) { text(p, res) })
+	})
+}
+
+// Writing runs a use case that writes, and tells what it did.
+func (e *Env) Writing(ctx context.Context, m More, write func(*agent.App) (*agent.Written, error)) error {
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := write(a)
+		if err != nil {
+			return err
+		}
+		return e.Print(res, m)
+	})
+}
+
 // Where is " in ROOT" when the person does not stand in the vault's root, so
 // that every reply to a write says which vault it went to.
 func (e *Env) Where() string {
@@ -61,8 +83,16 @@ func (e *Env) Where() string {
 	return "  in " + e.root
 }
 
-// SetRoot names the vault of an answer that was given without opening one.
-func (e *Env) SetRoot(root string) { e.root = root }
+// SetRoot names the vault of an answer that is given without opening one; "" is the vault in
+// question, where there is one.
+func (e *Env) SetRoot(root string) {
+	if e.root = root; root != "" {
+		return
+	}
+	if place, err := e.Locate(); err == nil {
+		e.root = place.Root
+	}
+}
 
 func sameFolder(a, b string) bool {
 	if a == b {

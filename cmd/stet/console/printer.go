@@ -33,7 +33,7 @@ func (p *Printer) Broken() bool {
 }
 
 // Diff prints a unified diff, coloured on a terminal.
-func (p *Printer) Diff(diff string) { p.Fail(p.PrintDiff(p.out, diff)) }
+func (p *Printer) Diff(diff string) { p.Fail(p.printDiff(p.out, diff)) }
 
 // Lines prints text with every line indented.
 func (p *Printer) Lines(indent, text string) {
@@ -45,7 +45,7 @@ func (p *Printer) Lines(indent, text string) {
 // Show prints a result: as JSON, or as text.
 func (e *Env) Show(result any, text func(p *Printer)) error {
 	if e.JSON {
-		return encode(e.Out, Envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result, Warnings: append([]string{}, e.warnings...)})
+		return encode(e.Out, envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result, Warnings: append([]string{}, e.warnings...)})
 	}
 	e.clearLine()
 	return e.print(e.Out, text)

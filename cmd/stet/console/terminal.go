@@ -90,6 +90,16 @@ func (e *Env) Confirm(question string) (bool, error) {
 	return false, nil
 }
 
+// ConfirmDiff returns a function that shows a difference and asks about it.
+func (e *Env) ConfirmDiff(question string) func(diff string) (bool, error) {
+	return func(diff string) (bool, error) {
+		if err := e.printDiff(e.Out, diff); err != nil {
+			return false, err
+		}
+		return e.Confirm(question)
+	}
+}
+
 // CanAsk reports whether somebody is there to answer a question.
 func (e *Env) CanAsk() bool {
 	return e.InTerminal && e.ErrTerminal && !e.NoInput && !e.JSON

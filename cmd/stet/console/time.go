@@ -29,6 +29,15 @@ func (e *Env) Time(text string) (time.Time, error) {
 	return time.Time{}, agent.Usagef("%q is not a time", text).Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 90m, 12h, 7d, 4w")
 }
 
+// Span reads --since and --until, the zero time without them.
+func (in *Input) Span(e *Env) (since, until time.Time, err error) {
+	since, err = e.Time(in.String("since"))
+	if err == nil {
+		until, err = e.Time(in.String("until"))
+	}
+	return since, until, err
+}
+
 func ago(text string) (time.Duration, bool) {
 	units := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 	for suffix, unit := range units {
@@ -39,4 +48,23 @@ func ago(text string) (time.Duration, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Day is a date and time of day for people, in their own zone; "" for no time.
+func Day(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// Plural is a number with its noun: "1 file", "2 files". Many is for nouns that do not end on "s".
+func Plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return strconv.Itoa(n) + " " + many[0]
+	}
+	return strconv.Itoa(n) + " " + one + "s"
 }

@@ -127,10 +127,14 @@ func (e *Env) noteRejections(res *agent.Written) {
 		}
 	}
 	switch {
+	case noted && res.DryRun:
+		e.Note("agents would not be allowed to write this again; your own \"stet remember\" would allow it")
 	case noted:
-		e.Note("agents are kept from writing this again; \"stet remember\" of your own lifts that")
+		e.Note("agents may not write this again; your own \"stet remember\" allows it")
+	case lifted && res.DryRun:
+		e.Note("agents would be allowed to write this again")
 	case lifted:
-		e.Note("this is no longer rejected: agents may write it again")
+		e.Note("agents may write this again")
 	}
 }
 
@@ -162,7 +166,7 @@ func writeLines(res *agent.Written, verb string) []string {
 	}
 	for _, c := range res.Changes {
 		if !vault.IsTombstone(c.Path) {
-			lines = append(lines, fmt.Sprintf("%s  %s", verb, changeText(c)))
+			lines = append(lines, fmt.Sprintf("%s  %s (%s)", verb, Paths(c), c.Status))
 		}
 	}
 	if len(lines) == 0 {
@@ -171,16 +175,16 @@ func writeLines(res *agent.Written, verb string) []string {
 	return lines
 }
 
-func changeText(c vault.Change) string {
-	path := Line1(string(c.Path))
+// Paths is the path of a change, "FROM -> TO" for a move.
+func Paths(c vault.Change) string {
 	if c.From != "" {
-		path = Line1(string(c.From)) + " -> " + path
+		return Line1(string(c.From)) + " -> " + Line1(string(c.Path))
 	}
-	return fmt.Sprintf("%s (%s)", path, c.Status)
+	return Line1(string(c.Path))
 }
 
-// PrintDiff prints a unified diff, coloured on a terminal.
-func (e *Env) PrintDiff(w io.Writer, diff string) error {
+// printDiff prints a unified diff, coloured on a terminal.
+func (e *Env) printDiff(w io.Writer, diff string) error {
 	diff = e.Stored(diff)
 	for line := range strings.Lines(diff) {
 		if e.colours() {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
@@ -17,32 +15,26 @@ func blameCommand() *console.Command {
 		Name: "blame", Group: console.History,
 		Summary: "show for each line of a file who wrote it, and in which commit",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: "Each line names the person or the agent, and the session where the commit has one,\n" +
-			"followed through renames and merges. Lines that are not committed are marked so.",
-		Examples: []console.Example{
-			{Line: "stet blame USER.md", Says: "who wrote which line of the profile"},
-			{Line: "stet blame gate-code --rev HEAD~5", Says: "as the file was five commits ago"},
-			{Line: "stet blame gate-code --json", Says: "for a program"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "rev", Usage: "the file as it was in the revision `REV` instead of on disk"},
-		},
+		Details: `Each line names the person or the agent, and the session where the commit has one, followed
+			through renames and merges. Lines that are not committed are marked so.`,
+		Examples: `stet blame USER.md  # who wrote which line of the profile
+			stet blame gate-code --rev HEAD~5  # as the file was five commits ago
+			stet blame gate-code --json  # for a program`,
+		Flags: console.Flags(
+			console.Text("rev", "the file as it was in the revision `REV` instead of on disk"),
+		),
 		Run: runBlame,
 	}
 }
 
 func runBlame(ctx context.Context, e *console.Env, in *console.Input) error {
-	return e.With(ctx, true, func(a *agent.App) error {
-		blame, err := a.History().Blame(ctx, in.Words[0], in.String("rev"))
-		if err != nil {
-			return err
-		}
-		return e.ShowPaged(ctx, blame, func(p *console.Printer) { printBlame(p, blame.Lines) })
-	})
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Blame, error) {
+		return a.History().Blame(ctx, in.Words[0], in.String("rev"))
+	}, printBlame)
 }
 
-func printBlame(p *console.Printer, lines []agent.BlameLine) {
-	width := 0
+func printBlame(p *console.Printer, blame *agent.Blame) {
+	width, lines := 0, blame.Lines
 	names := make([]string, len(lines))
 	for i, l := range lines {
 		names[i] = writer(l.Origin)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
@@ -15,20 +13,18 @@ func historyCommand() *console.Command {
 		Name: "history", Group: console.History,
 		Summary: "show every version of one memory or file, through its moves",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: "Newest first: when, who, what was done, through which door and session, and how\n" +
-			"many lines came and went. A file is followed through renames and edits by its id,\n" +
-			"into the archive and back, and through merges made by hand.",
-		Examples: []console.Example{
-			{Line: "stet history gate-code", Says: "every version of one memory"},
-			{Line: "stet history notes/plan.md -p -n 3", Says: "the last three with their diffs"},
-			{Line: "stet history USER.md#1a2b3c4d", Says: "one entry of a notebook, through its replacements"},
-			{Line: "stet history 01jd7q --json", Says: "for a program"},
-		},
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N` versions, 0 for all"},
-			&cli.BoolFlag{Name: "patch", Aliases: []string{"p"}, Usage: "with the diff of each version"},
-			&cli.StringFlag{Name: "rev", Usage: "start from the revision `REV` instead of HEAD"},
-		},
+		Details: `Newest first: when, who, what was done, through which door and session, and how many lines came
+			and went. A file is followed through renames and edits by its id, into the archive and back, and through
+			merges made by hand.`,
+		Examples: `stet history gate-code  # every version of one memory
+			stet history notes/plan.md -p -n 3  # the last three with their diffs
+			stet history USER.md#1a2b3c4d  # one entry of a notebook, through its replacements
+			stet history 01jd7q --json  # for a program`,
+		Flags: console.Flags(
+			console.Number("limit n", "at most `N` versions, 0 for all"),
+			console.Bool("patch p", "with the diff of each version"),
+			console.Text("rev", "start from the revision `REV` instead of HEAD"),
+		),
 		Run: runHistory,
 	}
 }
@@ -56,7 +52,7 @@ func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
 			for _, v := range all.Versions {
 				p.Printf("%s  %s  +%d -%d  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), v.Added, v.Removed,
 					console.Line1(v.Subject))
-				printOrigin(p, v.Origin, v.Status+" "+pathsOf(v.Change))
+				printOrigin(p, v.Origin, v.Status+" "+console.Paths(v.Change))
 				printDiff(p, v.Diff)
 			}
 		})

@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -19,33 +17,28 @@ func reviewCommand() *console.Command {
 		Name: "review", Group: console.History,
 		Summary: "look at what others changed since you last looked; keep or take back each",
 		Args:    "", MaxArgs: 0,
-		Details: "Lists the commits of agents and of other people, oldest first, with their diffs. On a\n" +
-			"terminal you are asked about each: what you take back is reverted, and agents do not\n" +
-			"write it again. Elsewhere it is only listed. How far you have looked is kept beside\n" +
-			"the repository and does not travel.\n\n" +
-			"With memory.write_approval: stage nothing that agents write is done before you agree:\n" +
-			"--proposed shows what waits, each with the difference it would make now, and on a\n" +
-			"terminal asks. What you accept is committed with the agent as its author and you as\n" +
-			"approver; what you reject no agent proposes again.",
-		Examples: []console.Example{
-			{Line: "stet review", Says: "go through what is new"},
-			{Line: "stet review --stat --since 7d", Says: "a week, without diffs"},
-			{Line: "stet review --accept-all", Says: "take it all as looked at"},
-			{Line: "stet review --proposed", Says: "what agents want to write"},
-			{Line: "stet review --proposed --accept 01jd7q --reject 01jd7r", Says: "answer without a terminal"},
-		},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{
-				Name: "accept-all", Usage: "mark everything listed as looked at, and ask nothing; with --proposed: accept it",
-			},
-			&cli.BoolFlag{Name: "proposed", Usage: "what waits for you because of memory.write_approval"},
-			&cli.StringSliceFlag{Name: "accept", Usage: "with --proposed: write the `PROPOSAL`"},
-			&cli.StringSliceFlag{Name: "reject", Usage: "with --proposed: refuse the `PROPOSAL` for good"},
-			&cli.BoolFlag{Name: "reject-all", Usage: "with --proposed: refuse everything listed"},
-			&cli.StringFlag{Name: "since", Usage: "everything since `TIME`, looked at or not: 2026-01-31, or 7d, 12h ago"},
-			&cli.BoolFlag{Name: "stat", Usage: "the changed paths instead of the diffs"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "list only: mark nothing, write nothing and ask nothing"},
-		},
+		Details: `Lists the commits of agents and of other people, oldest first, with their diffs. On a terminal
+			you are asked about each: what you take back is reverted, and agents do not write it again. Elsewhere it
+			is only listed. How far you have looked is kept beside the repository and does not travel.
+
+			With memory.write_approval: stage nothing that agents write is done before you agree: --proposed shows
+			what waits, each with the difference it would make now, and on a terminal asks. What you accept is
+			committed with the agent as its author and you as approver; what you reject no agent proposes again.`,
+		Examples: `stet review  # go through what is new
+			stet review --stat --since 7d  # a week, without diffs
+			stet review --accept-all  # take it all as looked at
+			stet review --proposed  # what agents want to write
+			stet review --proposed --accept 01jd7q --reject 01jd7r  # answer without a terminal`,
+		Flags: console.Flags(
+			console.Bool("accept-all", "mark everything listed as looked at, and ask nothing; with --proposed: accept it"),
+			console.Bool("proposed", "what waits for you because of memory.write_approval"),
+			console.List("accept", "with --proposed: write the `PROPOSAL`"),
+			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
+			console.Bool("reject-all", "with --proposed: refuse everything listed"),
+			console.Text("since", "everything since `TIME`, looked at or not: 2026-01-31, or 7d, 12h ago"),
+			console.Bool("stat", "the changed paths instead of the diffs"),
+			console.Bool("dry-run", "list only: mark nothing, write nothing and ask nothing"),
+		),
 		Run: runReview,
 	}
 }

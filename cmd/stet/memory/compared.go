@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,19 @@ import (
 	"stet/agent/ingest"
 	"stet/cmd/stet/console"
 )
+
+// writing runs a use case that writes, and tells what was decided and what moved.
+func writing(
+	ctx context.Context, e *console.Env, verb string, r reply, write func(*agent.App) (*agent.Written, error),
+) error {
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := write(a)
+		if err != nil {
+			return err
+		}
+		return printWritten(e, res, verb, r)
+	})
+}
 
 // printWritten prints a write with what was decided and what moved.
 func printWritten(e *console.Env, res *agent.Written, verb string, r reply) error {
@@ -61,13 +75,7 @@ func (r reply) tellPlaces(e *console.Env, placed []ingest.Placing) {
 
 // asking shows how far the model is with many notes, to whoever looks.
 func asking(e *console.Env) func(done, total int) {
-	line := e.ProgressLine()
-	if line == nil {
-		return nil
-	}
-	return func(done, total int) {
-		line(func() string { return fmt.Sprintf("asking the model %d of %d", done, total) })
-	}
+	return e.ProgressCount("asking the model %d of %d")
 }
 
 // printReasons lists the features that decided.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
@@ -17,30 +15,27 @@ func conflictsCommand() *console.Command {
 		Name: "conflicts", Group: console.Memory,
 		Summary: "show memories that cannot both be true, and settle which is",
 		MaxArgs: 0,
-		Details: "Contradictions come first: both memories name each other in conflicts_with. Then come\n" +
-			"memories that a newer one may outdate, the likeliest first: the newer one names the older\n" +
-			"one in may_outdate, and search and show say so. --keep archives the other side, so that agents do\n" +
-			"not write it again; --both keeps the two and takes the link away; --merge opens both\n" +
-			"texts in your editor, and what you save is what the memory says from now on, the other\n" +
-			"side goes to the archive. Saved empty or unchanged, nothing happens. Each is one commit.\n" +
-			"On a terminal --settle asks about one after the other.",
-		Examples: []console.Example{
-			{Line: "stet conflicts", Says: "both sides of each, with their sources"},
-			{Line: "stet conflicts --settle", Says: "go through them on a terminal"},
-			{Line: "stet conflicts --keep 01jd7q", Says: "this one is right, the other goes to the archive"},
-			{Line: "stet conflicts --merge 01jd7q", Says: "write what is true in your editor"},
-			{Line: `stet conflicts --merge 01jd7q --text "Port 8080, 8443 with TLS."`, Says: "without an editor"},
-			{Line: "stet conflicts --both 01jd7q --dry-run", Says: "see what keeping both would change"},
-		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "keep", Usage: "the `MEMORY` that is right"},
-			&cli.StringFlag{Name: "both", Usage: "a `MEMORY` that is true beside what it is in conflict with"},
-			&cli.StringFlag{Name: "merge", Usage: "the `MEMORY` that is to say what is true of both"},
-			&cli.StringFlag{Name: "text", Usage: "with --merge: the `TEXT`, \"-\" for standard input, instead of an editor"},
-			&cli.BoolFlag{Name: "settle", Usage: "ask about each"},
-			&cli.BoolFlag{Name: "explain", Usage: "list the features that decided"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
-		}, console.WriteFlags()),
+		Details: `Contradictions come first: both memories name each other in conflicts_with. Then come memories
+			that a newer one may outdate, the likeliest first: the newer one names the older one in may_outdate, and
+			search and show say so. --keep archives the other side, so that agents do not write it again; --both
+			keeps the two and takes the link away; --merge opens both texts in your editor, and what you save is what
+			the memory says from now on, the other side goes to the archive. Saved empty or unchanged, nothing
+			happens. Each is one commit. On a terminal --settle asks about one after the other.`,
+		Examples: `stet conflicts  # both sides of each, with their sources
+			stet conflicts --settle  # go through them on a terminal
+			stet conflicts --keep 01jd7q  # this one is right, the other goes to the archive
+			stet conflicts --merge 01jd7q  # write what is true in your editor
+			stet conflicts --merge 01jd7q --text "Port 8080, 8443 with TLS."  # without an editor
+			stet conflicts --both 01jd7q --dry-run  # see what keeping both would change`,
+		Flags: console.WriteFlags(
+			console.Text("keep", "the `MEMORY` that is right"),
+			console.Text("both", "a `MEMORY` that is true beside what it is in conflict with"),
+			console.Text("merge", "the `MEMORY` that is to say what is true of both"),
+			console.Text("text", "with --merge: the `TEXT`, \"-\" for standard input, instead of an editor"),
+			console.Bool("settle", "ask about each"),
+			console.Bool("explain", "list the features that decided"),
+			console.MessageFlag(),
+		),
 		Run: conflicts,
 	}
 }

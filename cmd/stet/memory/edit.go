@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"slices"
-
-	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -17,19 +14,13 @@ func editCommand() *console.Command {
 		Name: "edit", Group: console.Memory,
 		Summary: "open a memory in your editor and commit what you saved",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: "The editor is $VISUAL, else $EDITOR, else vi; it may have arguments. It works on a\n" +
-			"copy and holds no lock. Saved unchanged, nothing happens. When the memory changed\n" +
-			"meanwhile nothing is overwritten (exit 3) and the message names the file that\n" +
-			"holds your text.",
-		Examples: []console.Example{
-			{Line: "stet edit gate-code", Says: "by slug"},
-			{Line: `EDITOR="code --wait" stet edit 01jd7q`, Says: "any editor that waits"},
-		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
-			console.AgainFlag(),
-		}, console.ActorFlags()),
-		Run: edit,
+		Details: `The editor is $VISUAL, else $EDITOR, else vi; it may have arguments. It works on a copy and
+			holds no lock. Saved unchanged, nothing happens. When the memory changed meanwhile nothing is overwritten
+			(exit 3) and the message names the file that holds your text.`,
+		Examples: `stet edit gate-code  # by slug
+			EDITOR="code --wait" stet edit 01jd7q  # any editor that waits`,
+		Flags: console.ActorFlags(console.MessageFlag(), console.AgainFlag()),
+		Run:   edit,
 	}
 }
 
@@ -38,12 +29,8 @@ func edit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	return e.With(ctx, false, func(a *agent.App) error {
-		res, err := a.Memories().Edit(ctx, in.Words[0], e.ByInSession(in), editor)
-		if err != nil {
-			return err
-		}
-		return e.Print(res, console.More{Verb: "edited"})
+	return e.Writing(ctx, console.More{Verb: "edited"}, func(a *agent.App) (*agent.Written, error) {
+		return a.Memories().Edit(ctx, in.Words[0], e.ByInSession(in), editor)
 	})
 }
 

@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -21,24 +19,22 @@ func ExportCommand() *console.Command {
 		Name: "export", Group: console.Start,
 		Summary: "write memories for other programs: JSON lines, or Hermes' files",
 		Args:    "[SCOPE]", MaxArgs: 1,
-		Details: "jsonl is one JSON object a line, with the keys of \"stet show --json\"; each entry of a\n" +
-			"notebook is a line of its own; --json answers with all of them as one list of items. hermes is a folder with MEMORY.md and USER.md as Hermes\n" +
-			"keeps them: the entries of the two notebooks with a line of \"§\" between them.\n" +
-			"What is marked private is left out unless --private is given.",
-		Examples: []console.Example{
-			{Line: "stet export > memories.jsonl", Says: "memories and notebooks"},
-			{Line: "stet export /infra --output infra.jsonl", Says: "one scope into a file"},
-			{Line: "stet export --all | jq -r .title", Says: "notes, skills and sessions as well"},
-			{Line: "stet export --format hermes --output ~/.hermes-new/memories", Says: "the notebooks for Hermes"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "jsonl", Usage: "`FORM` jsonl or hermes"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to the new `FILE`, for hermes the folder, instead of standard output"},
-			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "notes and all other Markdown files as well"},
-			&cli.BoolFlag{Name: "archived", Usage: "what was forgotten or replaced, instead"},
-			&cli.BoolFlag{Name: "private", Usage: "what is marked private too"},
-		},
+		Details: `jsonl is one JSON object a line, with the keys of "stet show --json"; each entry of a notebook
+			is a line of its own; --json answers with all of them as one list of items. hermes is a folder with
+			MEMORY.md and USER.md as Hermes keeps them: the entries of the two notebooks with a line of "§" between
+			them. What is marked private is left out unless --private is given.`,
+		Examples: `stet export > memories.jsonl  # memories and notebooks
+			stet export /infra --output infra.jsonl  # one scope into a file
+			stet export --all | jq -r .title  # notes, skills and sessions as well
+			stet export --format hermes --output ~/.hermes-new/memories  # the notebooks for Hermes`,
+		Flags: console.Flags(
+			console.Text("format f", "`FORM` jsonl or hermes", "jsonl"),
+			console.Text("output o", "write to the new `FILE`, for hermes the folder, instead of standard output"),
+			console.List("class", "only the `CLASS` memory, core, profile, skill, session, archive or note"),
+			console.Bool("all a", "notes and all other Markdown files as well"),
+			console.Bool("archived", "what was forgotten or replaced, instead"),
+			console.Bool("private", "what is marked private too"),
+		),
 		Run: export,
 	}
 }

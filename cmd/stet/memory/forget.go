@@ -3,9 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -16,31 +13,29 @@ func forgetCommand() *console.Command {
 		Name: "forget", Group: console.Memory,
 		Summary: "move memories to the archive, out of the default search",
 		Args:    "MEMORY... | --match QUERY", MaxArgs: -1,
-		Details: "Nothing is deleted: the file moves below archive/ unchanged, \"stet undo\" or\n" +
-			"\"stet restore\" brings it back, and \"stet search --archived\" still finds it. Agents\n" +
-			"are kept from writing it again.\n\n" +
-			"With --purge it goes from the tree, the archive and the search index, and the steps\n" +
-			"are printed that take it out of git's history and of every copy: stet itself never\n" +
-			"rewrites history. A purge takes whole ids and paths only.\n\n" +
-			"--match takes what QUERY means instead of a name: a name or a number in it must stand in\n" +
-			"the memory whole, however it is written there; of its other words the memory must say\n" +
-			"most. What it meets is shown and, on a terminal, asked about. More than one changes\n" +
-			"nothing (exit 4, all listed) unless --all is given or QUERY itself says \"everything\",\n" +
-			"\"anything\" or \"all\".",
-		Examples: []console.Example{
-			{Line: "stet forget gate-code", Says: "one"},
-			{Line: "stet forget 01jd7q 01jd8x --dry-run", Says: "see what would move"},
-			{Line: `stet forget --match "everything about my old address"`, Says: "what it means; shown, then asked"},
-			{Line: `stet forget --match "card 4111-1111-1111-1111" --all --dry-run`, Says: "also where it is written without dashes"},
-			{Line: "stet forget --purge memories/gate-code.md", Says: "and how to erase it from history"},
-		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "purge", Usage: "remove it for good, and say how to erase it from history"},
-			&cli.StringFlag{Name: "match", Usage: "the memories that `QUERY` means"},
-			&cli.BoolFlag{Name: "all", Usage: "with --match: all of them, if it means more than one"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "with --purge or --match: do not ask"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
-		}, console.WriteFlags()),
+		Details: `Nothing is deleted: the file moves below archive/ unchanged, "stet undo" or "stet restore"
+			brings it back, and "stet search --archived" still finds it. Agents may not write it again.
+
+			With --purge it goes from the tree, the archive and the search index, and the steps are printed that take
+			it out of git's history and of every copy: stet itself never rewrites history. A purge takes whole ids
+			and paths only.
+
+			--match takes what QUERY means instead of a name: a name or a number in it must stand in the memory
+			whole, however it is written there; of its other words the memory must say most. What it meets is shown
+			and, on a terminal, asked about. More than one changes nothing (exit 4, all listed) unless --all is given
+			or QUERY itself says "everything", "anything" or "all".`,
+		Examples: `stet forget gate-code  # one
+			stet forget 01jd7q 01jd8x --dry-run  # see what would move
+			stet forget --match "everything about my old address"  # what it means; shown, then asked
+			stet forget --match "card 4111-1111-1111-1111" --all --dry-run  # also where it is written without dashes
+			stet forget --purge memories/gate-code.md  # and how to erase it from history`,
+		Flags: console.WriteFlags(
+			console.Bool("purge", "remove it for good, and say how to erase it from history"),
+			console.Text("match", "the memories that `QUERY` means"),
+			console.Bool("all", "with --match: all of them, if it means more than one"),
+			console.Bool("yes y", "with --purge or --match: do not ask"),
+			console.MessageFlag(),
+		),
 		Run: forget,
 	}
 }

@@ -2,13 +2,10 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"text/template"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -20,33 +17,31 @@ func listCommand() *console.Command {
 		Name: "list", Aliases: []string{"ls"}, Group: console.Memory,
 		Summary: "list memories, optionally filtered",
 		Args:    "[SCOPE]", MaxArgs: 1,
-		Details: "--format takes a Go template with the fields of --json: {{.ID}} {{.Path}} {{.Title}}\n" +
-			"{{.Kind}} {{.Scope}} {{.Categories}} {{.Importance}} {{.Created}} {{.Updated}}.",
-		Examples: []console.Example{
-			{Line: "stet list", Says: "every memory"},
-			{Line: "stet list /infra --kind decision", Says: "one kind below one scope"},
-			{Line: "stet list --sort updated -n 5", Says: "the five newest"},
-			{Line: "stet list --paths -0 | xargs -0 grep -l TODO", Says: "for other programs"},
-			{Line: "stet list --format '{{.ID}} {{.Title}}'", Says: "your own columns"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "scope", Usage: "only below the `SCOPE`; the same as the argument"},
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only the kind `WORD`"},
-			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
-			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive or note"},
-			&cli.BoolFlag{Name: "pinned", Usage: "only pinned ones; --pinned=false for the others"},
-			&cli.BoolFlag{Name: "archived", Usage: "what was forgotten or replaced, instead"},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "notes and all other Markdown files as well"},
-			&cli.StringFlag{Name: "since", Usage: "only updated at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
-			&cli.StringFlag{Name: "until", Usage: "only updated before `TIME`"},
-			&cli.StringFlag{Name: "as-of", Usage: "what there was at the `TIME`: a date, or an age as 2w"},
-			&cli.StringFlag{Name: "sort", Value: "path", Usage: "by `KEY` path, or newest or highest first: updated, created, importance"},
-			&cli.BoolFlag{Name: "reverse", Aliases: []string{"r"}, Usage: "the other way round"},
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Usage: "at most `N`"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "print each through the Go `TEMPLATE`, one a line"},
-			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
-			&cli.BoolFlag{Name: "null", Aliases: []string{"0"}, Usage: "end each path with NUL instead of a newline; implies --paths"},
-		},
+		Details: `--format takes a Go template with the fields of --json: {{.ID}} {{.Path}} {{.Title}} {{.Kind}}
+			{{.Scope}} {{.Categories}} {{.Importance}} {{.Created}} {{.Updated}}.`,
+		Examples: `stet list  # every memory
+			stet list /infra --kind decision  # one kind below one scope
+			stet list --sort updated -n 5  # the five newest
+			stet list --paths -0 | xargs -0 grep -l TODO  # for other programs
+			stet list --format '{{.ID}} {{.Title}}'  # your own columns`,
+		Flags: console.Flags(
+			console.Text("scope", "only below the `SCOPE`; the same as the argument"),
+			console.Text("kind k", "only the kind `WORD`"),
+			console.Text("category c", "only the category `WORD`"),
+			console.List("class", "only the `CLASS` memory, core, profile, skill, session, archive or note"),
+			console.Bool("pinned", "only pinned ones; --pinned=false for the others"),
+			console.Bool("archived", "what was forgotten or replaced, instead"),
+			console.Bool("all a", "notes and all other Markdown files as well"),
+			console.Text("since", "only updated at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
+			console.Text("until", "only updated before `TIME`"),
+			console.Text("as-of", "what there was at the `TIME`: a date, or an age as 2w"),
+			console.Text("sort", "by `KEY` path, or newest or highest first: updated, created, importance", "path"),
+			console.Bool("reverse r", "the other way round"),
+			console.Number("limit n", "at most `N`"),
+			console.Text("format f", "print each through the Go `TEMPLATE`, one a line"),
+			console.Bool("paths", "print paths alone, one a line"),
+			console.Bool("null 0", "end each path with NUL instead of a newline; implies --paths"),
+		),
 		Run: list,
 	}
 }
@@ -64,19 +59,18 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	return e.With(ctx, true, func(a *agent.App) error {
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Listing, error) {
 		found, err := a.Memories().List(ctx, agent.ListOptions{Filter: filter, AsOf: at})
-		if err != nil {
-			return err
+		if err == nil {
+			tellMoment(e, found.AsOf)
+			warnSkipped(e, "listed", found.Skipped)
+			tellProblems(e, found.Memories)
 		}
-		tellMoment(e, found.AsOf)
-		warnSkipped(e, "listed", found.Skipped)
-		tellProblems(e, found.Memories)
-		return e.Show(found, func(p *console.Printer) {
-			for _, m := range found.Memories {
-				printEntry(p, in, layout, m)
-			}
-		})
+		return found, err
+	}, func(p *console.Printer, found *agent.Listing) {
+		for _, m := range found.Memories {
+			printEntry(p, in, layout, m)
+		}
 	})
 }
 
@@ -101,14 +95,15 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 	default:
 		return f, agent.Usagef("cannot sort by %q", f.Sort).Suggest("one of path, updated, created, importance")
 	}
-	var errs [3]error
-	f.Classes, errs[0] = classesOf(in)
-	f.Since, errs[1] = e.Time(in.String("since"))
-	f.Until, errs[2] = e.Time(in.String("until"))
+	var err error
+	if f.Classes, err = classesOf(in); err != nil {
+		return f, err
+	}
 	if in.Bool("all") && len(f.Classes) == 0 {
 		f.Classes = agent.LiveClasses()
 	}
-	return f, errors.Join(errs[:]...)
+	f.Since, f.Until, err = in.Span(e)
+	return f, err
 }
 
 // parseFormat returns nil for no format. A template that cannot work is found

@@ -3,9 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -17,21 +14,19 @@ func moveCommand() *console.Command {
 		Name: "move", Aliases: []string{"mv"}, Group: console.Memory,
 		Summary: "move or rename memories and notes; links follow",
 		Args:    "MEMORY... SCOPE | MEMORY PATH | SCOPE SCOPE", MinArgs: 2, MaxArgs: -1,
-		Details: "The last argument is a scope (/infra/db), a folder (memories/infra/), or for one file its\n" +
-			"new path (memories/infra/gate.md). A first argument that begins with \"/\" is a whole\n" +
-			"scope. Links to what moved, in memories, notebooks and skills, are rewritten in the same\n" +
-			"commit, and so are the links in what moved; nothing inside code is a link. Links in notes\n" +
-			"of yours are listed, and rewritten with --rewrite-notes. Ids and history go with the file.",
-		Examples: []console.Example{
-			{Line: "stet move gate-code /house/doors", Says: "one memory into a scope"},
-			{Line: "stet move gate-code memories/house/front-door.md", Says: "and rename it"},
-			{Line: "stet move /infra /ops/infra", Says: "a whole scope"},
-			{Line: "stet move /infra /ops --dry-run", Says: "see every line that would change"},
-		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "rewrite-notes", Usage: "rewrite links in notes as well"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
-		}, console.WriteFlags()),
+		Details: `The last argument is a scope (/infra/db), a folder (memories/infra/), or for one file its new
+			path (memories/infra/gate.md). A first argument that begins with "/" is a whole scope. Links to what
+			moved, in memories, notebooks and skills, are rewritten in the same commit, and so are the links in what
+			moved; nothing inside code is a link. Links in notes of yours are listed, and rewritten with
+			--rewrite-notes. Ids and history go with the file.`,
+		Examples: `stet move gate-code /house/doors  # one memory into a scope
+			stet move gate-code memories/house/front-door.md  # and rename it
+			stet move /infra /ops/infra  # a whole scope
+			stet move /infra /ops --dry-run  # see every line that would change`,
+		Flags: console.WriteFlags(
+			console.Bool("rewrite-notes", "rewrite links in notes as well"),
+			console.MessageFlag(),
+		),
 		Run: move,
 	}
 }
@@ -39,13 +34,7 @@ func moveCommand() *console.Command {
 func move(ctx context.Context, e *console.Env, in *console.Input) error {
 	last := len(in.Words) - 1
 	o := agent.MoveOptions{Write: e.ByInSession(in), Refs: in.Words[:last], To: in.Words[last], RewriteNotes: in.Bool("rewrite-notes")}
-	return e.With(ctx, false, func(a *agent.App) error {
-		res, err := a.Memories().Move(ctx, o)
-		if err != nil {
-			return err
-		}
-		return printWritten(e, res, "moved", reply{})
-	})
+	return writing(ctx, e, "moved", reply{}, func(a *agent.App) (*agent.Written, error) { return a.Memories().Move(ctx, o) })
 }
 
 // maxLines bounds a list that a person reads; --json has all of it.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/agent/encode"
@@ -39,72 +36,66 @@ func coreCommand() *console.Command {
 }
 
 func (b book) command() *console.Command {
-	line := "stet " + b.name
+	line, writes := "stet "+b.name, "message as session dry-run"
 	return &console.Command{
 		Name: b.name, Group: console.Memory,
 		Summary: "show or change the notebook of " + b.about,
 		Args:    "[show | add TEXT... | replace OLD TEXT | remove OLD | edit]", MaxArgs: -1,
-		Verbs: []string{"show", "add", "replace", "remove", "edit"},
-		Details: "A notebook is a Markdown file of list items, bounded in characters. OLD is a part of an\n" +
-			"entry's text that no other entry has, upper and lower case told apart, or the address\n" +
-			"that show prints. TEXT \"-\" reads standard input. An entry that is there already is not\n" +
-			"written twice, and one that a rule is sure makes another untrue takes its place. A full notebook takes new entries all the same: the least valuable ones\n" +
-			"(by kind, then by age, never below a heading \"Pinned\") become memories in the same\n" +
-			"commit, and the answer says which went where.",
-		Examples: []console.Example{
-			{Line: line, Says: "its entries, and how full it is"},
-			{Line: fmt.Sprintf("%s add --kind %s %q", line, b.kind, b.like), Says: "a new entry"},
-			{Line: line + ` add --under Work "Team meeting on Mondays."`, Says: "below a heading"},
-			{Line: line + ` replace Mondays "Team meeting on Tuesdays."`, Says: "in its place"},
-			{Line: line + " remove 1a2b3c4d", Says: "by address; history keeps it"},
-			{Line: line + " edit", Says: "the whole file in your editor"},
+		Verbs: []console.Verb{
+			{Name: "show", Run: b.show},
+			{Name: "add", Args: "TEXT", Min: 1, Max: -1, Flags: "kind under again " + writes, Run: b.add},
+			{Name: "replace", Args: "OLD TEXT", Min: 2, Max: 2, Flags: "kind again " + writes, Run: b.replace},
+			{Name: "remove", Args: "OLD", Min: 1, Max: 1, Flags: writes, Run: b.remove},
+			{Name: "edit", Flags: "again message as session", Run: b.edit},
 		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "instruction, preference, fact, routine or any other `WORD`"},
-			&cli.StringFlag{Name: "under", Usage: "add below the `HEADING`, made when there is none"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+		Details: `A notebook is a Markdown file of list items, bounded in characters. OLD is a part of an entry's
+			text that no other entry has, upper and lower case told apart, or the address that show prints. TEXT "-"
+			reads standard input. An entry that is there already is not written twice, and one that supersedes
+			another for certain replaces it. A full notebook takes new entries all the same: the least valuable ones
+			(by kind, then by age, never below a heading "Pinned") become memories in the same commit, and the answer
+			says which went where.`,
+		Examples: line + "  # its entries, and how full it is\n" +
+			line + " add --kind " + b.kind + " \"" + b.like + "\"  # a new entry\n" +
+			line + " add --under Work \"Team meeting on Mondays.\"  # below a heading\n" +
+			line + " replace Mondays \"Team meeting on Tuesdays.\"  # in its place\n" +
+			line + " remove 1a2b3c4d  # by address; history keeps it\n" +
+			line + " edit  # the whole file in your editor",
+		Flags: console.WriteFlags(
+			console.Text("kind k", "instruction, preference, fact, routine or any other `WORD`"),
+			console.Text("under", "add below the `HEADING`, made when there is none"),
+			console.MessageFlag(),
 			console.AgainFlag(),
-		}, console.WriteFlags()),
-		Run: b.run,
+		),
+		Run: console.RunVerb,
 	}
 }
 
-func (b book) run(ctx context.Context, e *console.Env, in *console.Input) error {
-	verb, words := "show", in.Words
-	if len(words) > 0 {
-		verb, words = words[0], words[1:]
-	}
-	if err := b.check(in, verb, len(words)); err != nil {
-		return err
-	}
-	switch verb {
-	case "show":
-		return e.With(ctx, true, func(a *agent.App) error { return showPage(ctx, e, a.Notebook(b.class)) })
-	case "edit":
-		return b.edit(ctx, e, in)
-	}
-	o := agent.EntryOptions{Write: e.ByInSession(in), Kind: in.String("kind"), Under: in.String("under")}
-	literal := func(i int) bool { return in.Literal > i } // the verb is word 0
-	var err error
-	switch verb {
-	case "add":
-		o.Text, err = textArgument(e, strings.Join(words, " "), literal(1))
-	case "replace":
-		o.Text, err = textArgument(e, words[1], literal(2))
-	}
-	if err != nil {
+func (b book) show(ctx context.Context, e *console.Env, _ *console.Input, _ []string) error {
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Page, error) { return a.Notebook(b.class).Show() }, printPage)
+}
+
+func (b book) add(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	return b.change(ctx, e, in, agent.EntryOptions{Text: strings.Join(words, " ")}, agent.Notebook.Add)
+}
+
+func (b book) replace(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	return b.change(ctx, e, in, agent.EntryOptions{Old: words[0], Text: words[1]}, agent.Notebook.Replace)
+}
+
+func (b book) remove(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	return b.change(ctx, e, in, agent.EntryOptions{Old: words[0]}, agent.Notebook.Remove)
+}
+
+func (b book) change(
+	ctx context.Context, e *console.Env, in *console.Input, o agent.EntryOptions,
+	change func(agent.Notebook, context.Context, agent.EntryOptions) (*agent.Noted, error),
+) (err error) {
+	o.Write, o.Kind, o.Under = e.ByInSession(in), in.String("kind"), in.String("under")
+	if o.Text, err = textArgument(e, o.Text, in.Literal == len(in.Words)); err != nil {
 		return err
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
-		n := a.Notebook(b.class)
-		change := n.Add
-		if verb != "add" {
-			o.Old, change = words[0], n.Replace
-		}
-		if verb == "remove" {
-			change = n.Remove
-		}
-		res, err := change(ctx, o)
+		res, err := change(a.Notebook(b.class), ctx, o)
 		if err != nil {
 			return err
 		}
@@ -117,54 +108,7 @@ func (b book) run(ctx context.Context, e *console.Env, in *console.Input) error 
 	})
 }
 
-// check refuses what cannot be meant, before anything is opened.
-func (b book) check(in *console.Input, verb string, words int) error {
-	forms := map[string]struct {
-		least, most int
-		usage       string
-	}{
-		"show": {0, 0, "show"}, "add": {1, -1, "add TEXT"}, "replace": {2, 2, "replace OLD TEXT"},
-		"remove": {1, 1, "remove OLD"}, "edit": {0, 0, "edit"},
-	}
-	form, known := forms[verb]
-	if !known {
-		err := agent.Usagef("%s cannot %q", b.name, verb)
-		if near := agent.Nearest(verb, []string{"show", "add", "replace", "remove", "edit"}); near != "" {
-			return err.Suggest("did you mean \"stet %s %s\"?", b.name, near)
-		}
-		return err.Suggest("one of show, add, replace, remove, edit; to add this text: stet %s add TEXT", b.name)
-	}
-	if words < form.least || form.most >= 0 && words > form.most {
-		return agent.Usagef("%s %s takes other arguments", b.name, verb).
-			Suggest("usage: stet %s %s; quote text that has spaces", b.name, form.usage)
-	}
-	for _, f := range verbFlags() {
-		if in.IsSet(f.name) && !slices.Contains(f.verbs, verb) {
-			return agent.Usagef("--%s does not go with %s", f.name, verb).Suggest("it goes with %s", strings.Join(f.verbs, ", "))
-		}
-	}
-	return nil
-}
-
-// A verbFlag is a flag of a notebook's command with the verbs that take it.
-type verbFlag struct {
-	name  string
-	verbs []string
-}
-
-func verbFlags() []verbFlag {
-	return []verbFlag{
-		{"kind", []string{"add", "replace"}},
-		{"under", []string{"add"}},
-		{"again", []string{"add", "replace", "edit"}},
-		{"dry-run", []string{"add", "replace", "remove"}},
-		{"message", []string{"add", "replace", "remove", "edit"}},
-		{"as", []string{"add", "replace", "remove", "edit"}},
-		{"session", []string{"add", "replace", "remove", "edit"}},
-	}
-}
-
-func (b book) edit(ctx context.Context, e *console.Env, in *console.Input) error {
+func (b book) edit(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
 	editor, err := editorOf(e, "edit", fmt.Sprintf(`"stet %s replace OLD TEXT" changes an entry without one`, b.name))
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,27 +23,21 @@ func thousands(n int) string {
 	return s
 }
 
-func showPage(ctx context.Context, e *console.Env, n agent.Notebook) error {
-	page, err := n.Show()
-	if err != nil {
-		return err
-	}
-	return e.ShowPaged(ctx, page, func(p *console.Printer) {
-		p.Printf("%s  %s\n", page.Path, usageText(page.Usage))
-		var under []string
-		for i, entry := range page.Entries {
-			if i == 0 || !slices.Equal(under, entry.Under) {
-				under = entry.Under
-				p.Printf("\n")
-				if len(under) > 0 {
-					p.Printf("%s\n", e.Paint(console.Bold, console.Line1(strings.Join(under, " / "))))
-				}
+func printPage(p *console.Printer, page *agent.Page) {
+	p.Printf("%s  %s\n", page.Path, usageText(page.Usage))
+	var under []string
+	for i, entry := range page.Entries {
+		if i == 0 || !slices.Equal(under, entry.Under) {
+			under = entry.Under
+			p.Printf("\n")
+			if len(under) > 0 {
+				p.Printf("%s\n", p.Paint(console.Bold, console.Line1(strings.Join(under, " / "))))
 			}
-			indent := strings.Repeat(" ", len(entry.Hash())+2)
-			text := strings.ReplaceAll(e.Stored(entry.Text), "\n", "\n"+indent)
-			p.Printf("%s  %s\n", e.Paint(console.Cyan, entry.Hash()), strings.ReplaceAll(text, indent+"\n", "\n"))
 		}
-	})
+		indent := strings.Repeat(" ", len(entry.Hash())+2)
+		text := strings.ReplaceAll(p.Stored(entry.Text), "\n", "\n"+indent)
+		p.Printf("%s  %s\n", p.Paint(console.Cyan, entry.Hash()), strings.ReplaceAll(text, indent+"\n", "\n"))
+	}
 }
 
 // printNoted prints what an edit left where.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"stet/agent"
 	"stet/agent/encode"
@@ -20,43 +17,44 @@ func rememberCommand() *console.Command {
 		Name: "remember", Aliases: []string{"add"}, Group: console.Memory,
 		Summary: "store a memory as a Markdown file and commit it",
 		Args:    "TEXT... | -", MaxArgs: -1,
-		Details: "Several words are joined by spaces; \"-\" reads the text from standard input.\n" +
-			"A batch file holds one JSON object per line with the keys text (required), title,\n" +
-			"scope, categories, importance, kind, pinned, private and source. It is stored whole or, when\n" +
-			"a line is malformed, not at all: the error names the line.\n\n" +
-			"The text is compared with what is stored. What is said already is not stored again;\n" +
-			"what is no longer true (\"we switched from A to B\") goes to the archive in the same\n" +
-			"commit, or loses the clause that changed; what contradicts without being certain is\n" +
-			"stored as well and waits in \"stet conflicts\". One \"stet undo\" takes all of it back.\n\n" +
-			"What is not given the rules fill in from the vault's own words: a scope where they are\n" +
-			"sure, else the one above or none, categories in use, how much it matters. They say so,\n" +
-			"and need a dozen memories with a scope to learn from.\n\n" +
-			"With a model configured (models.auxiliary or models.chat) it says where the memory\n" +
-			"belongs, unless --scope and --importance do, and judges what resembles it: at most two\n" +
-			"calls a memory, none with --plain or memory.cognitive: false. It is told neither private\n" +
-			"memories nor secrets. When it fails, the memory is stored by the rules alone.",
-		Examples: []console.Example{
-			{Line: `stet remember "Production runs on MySQL 8.4."`, Says: "one memory, one commit"},
-			{Line: `stet remember --scope /infra/db -c mysql "Port 3307."`, Says: "the scope is the folder"},
-			{Line: "git log -1 | stet remember - --kind event", Says: "text from standard input"},
-			{Line: "stet remember --batch notes.jsonl", Says: "many at once, one commit"},
-		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "scope", Usage: "the `SCOPE` (folder below memories/), for example /infra/db"},
-			&cli.StringSliceFlag{Name: "category", Aliases: []string{"c"}, Usage: "a `WORD` to tag it with"},
-			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "fact, preference, decision, procedure or any other `WORD`"},
-			&cli.StringFlag{Name: "title", Aliases: []string{"t"}, Usage: "the `TITLE`; without one the first words name the file"},
-			&cli.StringFlag{Name: "source", Usage: "where it comes from, any `TEXT`"},
-			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant"},
-			&cli.BoolFlag{Name: "private", Usage: "show it to no model and to no agent"},
-			&cli.StringFlag{Name: "batch", Usage: "read memories from a JSON Lines `FILE`, \"-\" for standard input"},
-			&cli.BoolFlag{Name: "each", Usage: "with --batch: one commit for each memory, published together"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`, instead of the first words"},
-			&cli.BoolFlag{Name: "explain", Usage: "name the rules, confidences and features that decided"},
-			&cli.BoolFlag{Name: "plain", Usage: "store it as it is: compared with nothing, shown to no model"},
+		Details: `Several words are joined by spaces; "-" reads the text from standard input. A batch file holds
+			one JSON object per line with the keys text (required), title, scope, categories, importance, kind,
+			pinned, private and source. It is stored whole or, when a line is malformed, not at all: the error names
+			the line.
+
+			The text is compared with what is stored. What is said already is not stored again; what is no longer
+			true ("we switched from A to B") goes to the archive in the same commit, or loses the clause that
+			changed; what contradicts without being certain is stored as well and waits in "stet conflicts". One
+			"stet undo" takes all of it back.
+
+			What is not given the rules fill in from the vault's own words: a scope where they are sure, else the one
+			above or none, categories in use, how much it matters. They say so, and need a dozen memories with a
+			scope to learn from.
+
+			With a model configured (models.auxiliary or models.chat) it says where the memory belongs, unless
+			--scope and --importance do, and judges what resembles it: at most two calls a memory, none with --plain
+			or memory.cognitive: false. It is told neither private memories nor secrets. When it fails, the memory is
+			stored by the rules alone.`,
+		Examples: `stet remember "Production runs on MySQL 8.4."  # one memory, one commit
+			stet remember --scope /infra/db -c mysql "Port 3307."  # the scope is the folder
+			git log -1 | stet remember - --kind event  # text from standard input
+			stet remember --batch notes.jsonl  # many at once, one commit`,
+		Flags: console.WriteFlags(
+			console.Text("scope", "the `SCOPE` (folder below memories/), for example /infra/db"),
+			console.List("category c", "a `WORD` to tag it with"),
+			console.Fraction("importance", "how much it matters, a `NUMBER` from 0 to 1"),
+			console.Text("kind k", "fact, preference, decision, procedure or any other `WORD`"),
+			console.Text("title t", "the `TITLE`; without one the first words name the file"),
+			console.Text("source", "where it comes from, any `TEXT`"),
+			console.Bool("pin", "mark it as always relevant"),
+			console.Bool("private", "show it to no model and to no agent"),
+			console.Text("batch", "read memories from a JSON Lines `FILE`, \"-\" for standard input"),
+			console.Bool("each", "with --batch: one commit for each memory, published together"),
+			console.Text("message m", "the commit's subject, a line of `TEXT`, instead of the first words"),
+			console.Bool("explain", "name the rules, confidences and features that decided"),
+			console.Bool("plain", "store it as it is: compared with nothing, shown to no model"),
 			console.AgainFlag(),
-		}, console.WriteFlags()),
+		),
 		Run: remember,
 	}
 }

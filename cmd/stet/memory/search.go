@@ -9,8 +9,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
@@ -22,41 +20,37 @@ func searchCommand() *console.Command {
 		Name: "search", Aliases: []string{"recall"}, Group: console.Memory,
 		Summary: "find memories and notes, best match first",
 		Args:    "QUERY...", MinArgs: 1, MaxArgs: -1,
-		Details: "Sees the files as they are on disk now, committed or not. A question typed as a\n" +
-			"sentence works. No hits is not a failure (exit 0). Operators, each of them optional:\n" +
-			"\"a phrase\", +must, -not, begin*, and kind:, scope:, category:, since:, until:, on:, is:, in:\n" +
-			"with a value; a query that begins with \"-\" goes after \"--\". What was said in sessions\n" +
-			"stands apart, the best message of up to three of them; in:sessions searches nothing else.\n" +
-			"A memory outside of its valid_from and valid_until is left out as a superseded one is: --archived\n" +
-			"shows both, is:superseded nothing else.\n" +
-			"kind:report finds the curator's reports as well, which are left out otherwise.\n" +
-			"--format takes a Go template with the fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}}\n" +
-			"{{.Title}} {{.Snippet}} {{.Score}} {{.Message}} {{.Speaker}} and so on.",
-		Examples: []console.Example{
-			{Line: "stet search mysql port", Says: "words, best match first"},
-			{Line: `stet search "where does production run?"`, Says: "a question"},
-			{Line: `stet search '"side by side" +mysql since:2026-01'`, Says: "a phrase, a word it must have, a date"},
-			{Line: `stet search "what did we say about backups?" in:sessions`, Says: "messages of transcripts"},
-			{Line: "stet search mysql --scope /infra -n 3 --json", Says: "for a program"},
-			{Line: "stet search mysql --format '{{.Path}}:{{.Line}} {{.Title}}'", Says: "your own columns"},
-			{Line: "stet search --as-of 2026-03-31 port", Says: "what the vault said on that day"},
-			{Line: "stet search -i mysql", Says: "choose one and edit it"},
-		},
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "limit", Aliases: []string{"n"}, Value: 10, Usage: "show at most `N` hits, 0 for all"},
-			&cli.IntFlag{Name: "offset", Usage: "leave out the first `N` hits"},
-			&cli.StringFlag{Name: "scope", Usage: "only below the `SCOPE`"},
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "only the kind `WORD`"},
-			&cli.StringFlag{Name: "category", Aliases: []string{"c"}, Usage: "only the category `WORD`"},
-			&cli.StringSliceFlag{Name: "class", Usage: "only the `CLASS` memory, core, profile, skill, session, archive, report or note"},
-			&cli.BoolFlag{Name: "archived", Usage: "look in the archive as well"},
-			&cli.StringFlag{Name: "as-of", Usage: "as the vault was at the `TIME`: a date, or an age as 2w; reads that revision's files"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "print each hit through the Go `TEMPLATE`, one a line"},
-			&cli.BoolFlag{Name: "paths", Usage: "print paths alone, one a line"},
-			&cli.BoolFlag{Name: "null", Aliases: []string{"0"}, Usage: "end each path with NUL instead of a newline; implies --paths"},
-			&cli.BoolFlag{Name: "interactive", Aliases: []string{"i"}, Usage: "choose a hit and open it in the editor; with fzf where it is installed"},
-			&cli.BoolFlag{Name: "explain", Usage: "show why a hit is where it is"},
-		},
+		Details: `Sees the files as they are on disk now, committed or not. A question typed as a sentence works.
+			No hits is not a failure (exit 0). Operators, each of them optional: "a phrase", +must, -not, begin*, and
+			kind:, scope:, category:, since:, until:, on:, is:, in: with a value; a query that begins with "-" goes
+			after "--". What was said in sessions stands apart, the best message of up to three of them; in:sessions
+			searches nothing else. A memory outside of its valid_from and valid_until is left out as a superseded one
+			is: --archived shows both, is:superseded nothing else. kind:report finds the curator's reports as well,
+			which are left out otherwise. --format takes a Go template with the fields of a hit of --json: {{.Path}}
+			{{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}} {{.Message}} {{.Speaker}} and so on.`,
+		Examples: `stet search mysql port  # words, best match first
+			stet search "where does production run?"  # a question
+			stet search '"side by side" +mysql since:2026-01'  # a phrase, a word it must have, a date
+			stet search "what did we say about backups?" in:sessions  # messages of transcripts
+			stet search mysql --scope /infra -n 3 --json  # for a program
+			stet search mysql --format '{{.Path}}:{{.Line}} {{.Title}}'  # your own columns
+			stet search --as-of 2026-03-31 port  # what the vault said on that day
+			stet search -i mysql  # choose one and edit it`,
+		Flags: console.Flags(
+			console.Number("limit n", "show at most `N` hits, 0 for all", 10),
+			console.Number("offset", "leave out the first `N` hits"),
+			console.Text("scope", "only below the `SCOPE`"),
+			console.Text("kind k", "only the kind `WORD`"),
+			console.Text("category c", "only the category `WORD`"),
+			console.List("class", "only the `CLASS` memory, core, profile, skill, session, archive, report or note"),
+			console.Bool("archived", "look in the archive as well"),
+			console.Text("as-of", "as the vault was at the `TIME`: a date, or an age as 2w; reads that revision's files"),
+			console.Text("format f", "print each hit through the Go `TEMPLATE`, one a line"),
+			console.Bool("paths", "print paths alone, one a line"),
+			console.Bool("null 0", "end each path with NUL instead of a newline; implies --paths"),
+			console.Bool("interactive i", "choose a hit and open it in the editor; with fzf where it is installed"),
+			console.Bool("explain", "show why a hit is where it is"),
+		),
 		Run: search,
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -16,20 +14,18 @@ func showCommand() *console.Command {
 		Name: "show", Aliases: []string{"cat"}, Group: console.Memory,
 		Summary: "print a memory or note, now or as it was",
 		Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1,
-		Details: "Without a terminal the bytes of the file are printed unchanged.",
-		Examples: []console.Example{
-			{Line: "stet show memories/infra/db.md", Says: "by path"},
-			{Line: "stet show 01jd7q", Says: "by id, six characters or more"},
-			{Line: "stet show gate-code --at HEAD~3", Says: "as it was three commits ago"},
-			{Line: "stet show gate-code --as-of 2w", Says: "as it was two weeks ago"},
-			{Line: "stet show USER.md#1a2b3c4d", Says: "one entry of a notebook"},
-			{Line: "stet show gate-code --body", Says: "the text without front matter"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "at", Usage: "as it was in the revision `REV`"},
-			&cli.StringFlag{Name: "as-of", Usage: "as it was at the `TIME`: a date, or an age as 2w"},
-			&cli.BoolFlag{Name: "body", Usage: "leave out the front matter"},
-		},
+		Details: `Without a terminal the bytes of the file are printed unchanged.`,
+		Examples: `stet show memories/infra/db.md  # by path
+			stet show 01jd7q  # by id, six characters or more
+			stet show gate-code --at HEAD~3  # as it was three commits ago
+			stet show gate-code --as-of 2w  # as it was two weeks ago
+			stet show USER.md#1a2b3c4d  # one entry of a notebook
+			stet show gate-code --body  # the text without front matter`,
+		Flags: console.Flags(
+			console.Text("at", "as it was in the revision `REV`"),
+			console.Text("as-of", "as it was at the `TIME`: a date, or an age as 2w"),
+			console.Bool("body", "leave out the front matter"),
+		),
 		Run: show,
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/markdown"
@@ -18,40 +16,38 @@ func updateCommand() *console.Command {
 		Name: "update", Group: console.Memory,
 		Summary: "change a memory's text or front matter",
 		Args:    "MEMORY | --match QUERY", MaxArgs: 1,
-		Details: "Only the lines that change are rewritten. --scope moves the file; its id, its history\n" +
-			"and the links to it go with it. A new text is compared with what is stored as that of\n" +
-			"\"stet remember\" is, by the rules: what it makes untrue goes in the same commit.\n\n" +
-			"--match takes the one memory that QUERY means instead of a name, as \"stet forget --match\"\n" +
-			"does; several change nothing (exit 4, all listed). Of a memory with two facts --text then\n" +
-			"takes the place of the one that is meant, and the other stays; --whole replaces both.\n" +
-			"On a terminal the difference is shown first.",
-		Examples: []console.Example{
-			{Line: `stet update gate-code --text "The gate code is 4712."`, Says: "replace the text"},
-			{Line: `stet update 01jd7q --append "Since 9 January."`, Says: "add a line"},
-			{Line: "stet update 01jd7q --scope /infra/db --add-category mysql", Says: "move and tag"},
-			{Line: `stet update --match "my employer" --text "I work at Globex."`, Says: "by what it says"},
-			{Line: "stet update 01jd7q --pin --importance 0.9", Says: "front matter"},
-			{Line: "stet update 01jd7q --set expires=2026-12-31 --unset source", Says: "any other key of it"},
-		},
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "text", Usage: "the new `TEXT`, \"-\" for standard input"},
-			&cli.StringFlag{Name: "append", Usage: "add `TEXT` at the end, \"-\" for standard input"},
-			&cli.StringFlag{Name: "title", Aliases: []string{"t"}, Usage: "the new `TITLE`"},
-			&cli.StringFlag{Name: "kind", Aliases: []string{"k"}, Usage: "the new kind `WORD`"},
-			&cli.StringFlag{Name: "scope", Usage: "move it to the `SCOPE`; links to it follow"},
-			&cli.BoolFlag{Name: "rewrite-notes", Usage: "with --scope: rewrite links in notes as well"},
-			&cli.StringSliceFlag{Name: "add-category", Usage: "a `WORD` to tag it with"},
-			&cli.StringSliceFlag{Name: "remove-category", Usage: "a `WORD` to untag it"},
-			&cli.Float64Flag{Name: "importance", Usage: "how much it matters, a `NUMBER` from 0 to 1"},
-			&cli.StringSliceFlag{Name: "set", Usage: "set any other front matter key, `KEY=VALUE`; [a, b] is a list"},
-			&cli.StringSliceFlag{Name: "unset", Usage: "take out the front matter `KEY`"},
-			&cli.BoolFlag{Name: "pin", Usage: "mark it as always relevant; --pin=false takes the mark away"},
-			&cli.StringFlag{Name: "match", Usage: "the memory that `QUERY` means"},
-			&cli.BoolFlag{Name: "whole", Usage: "with --match: --text replaces everything the memory says"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "with --match: do not ask"},
-			&cli.StringFlag{Name: "message", Aliases: []string{"m"}, Usage: "the commit's subject, a line of `TEXT`"},
+		Details: `Only the lines that change are rewritten. --scope moves the file; its id, its history and the
+			links to it go with it. A new text is compared with what is stored as that of "stet remember" is, by the
+			rules: what it makes untrue goes in the same commit.
+
+			--match takes the one memory that QUERY means instead of a name, as "stet forget --match" does; several
+			change nothing (exit 4, all listed). Of a memory with two facts --text then takes the place of the one
+			that is meant, and the other stays; --whole replaces both. On a terminal the difference is shown first.`,
+		Examples: `stet update gate-code --text "The gate code is 4712."  # replace the text
+			stet update 01jd7q --append "Since 9 January."  # add a line
+			stet update 01jd7q --scope /infra/db --add-category mysql  # move and tag
+			stet update --match "my employer" --text "I work at Globex."  # by what it says
+			stet update 01jd7q --pin --importance 0.9  # front matter
+			stet update 01jd7q --set expires=2026-12-31 --unset source  # any other key of it`,
+		Flags: console.WriteFlags(
+			console.Text("text", "the new `TEXT`, \"-\" for standard input"),
+			console.Text("append", "add `TEXT` at the end, \"-\" for standard input"),
+			console.Text("title t", "the new `TITLE`"),
+			console.Text("kind k", "the new kind `WORD`"),
+			console.Text("scope", "move it to the `SCOPE`; links to it follow"),
+			console.Bool("rewrite-notes", "with --scope: rewrite links in notes as well"),
+			console.List("add-category", "a `WORD` to tag it with"),
+			console.List("remove-category", "a `WORD` to untag it"),
+			console.Fraction("importance", "how much it matters, a `NUMBER` from 0 to 1"),
+			console.List("set", "set any other front matter key, `KEY=VALUE`; [a, b] is a list"),
+			console.List("unset", "take out the front matter `KEY`"),
+			console.Bool("pin", "mark it as always relevant; --pin=false takes the mark away"),
+			console.Text("match", "the memory that `QUERY` means"),
+			console.Bool("whole", "with --match: --text replaces everything the memory says"),
+			console.Bool("yes y", "with --match: do not ask"),
+			console.MessageFlag(),
 			console.AgainFlag(),
-		}, console.WriteFlags()),
+		),
 		Run: update,
 	}
 }
@@ -67,24 +63,15 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err := checkMatch(in, "whole", "yes"); err != nil {
 		return err
 	}
-	o := agent.UpdateOptions{Write: e.ByInSession(in), Match: in.String("match"), Whole: in.Bool("whole"), Patch: patch, RewriteNotes: in.Bool("rewrite-notes")}
-	if len(in.Words) == 1 {
-		o.Ref = in.Words[0]
+	o := agent.UpdateOptions{
+		Write: e.ByInSession(in), Ref: in.Word(0), Match: in.String("match"), Whole: in.Bool("whole"), Patch: patch,
+		RewriteNotes: in.Bool("rewrite-notes"),
 	}
 	if !in.Bool("yes") && e.CanAsk() {
-		o.Confirm = func(diff string) (bool, error) {
-			if err := e.PrintDiff(e.Out, diff); err != nil {
-				return false, err
-			}
-			return e.Confirm("Update this?")
-		}
+		o.Confirm = e.ConfirmDiff("Update this?")
 	}
-	return e.With(ctx, false, func(a *agent.App) error {
-		res, err := a.Memories().Update(ctx, o)
-		if err != nil {
-			return err
-		}
-		return printWritten(e, res, "updated", reply{byUser: o.Agent == ""})
+	return writing(ctx, e, "updated", reply{byUser: o.Agent == ""}, func(a *agent.App) (*agent.Written, error) {
+		return a.Memories().Update(ctx, o)
 	})
 }
 

@@ -28,15 +28,13 @@ func runEnd(ctx context.Context, e *console.Env, in *console.Input, words []stri
 }
 
 func printSealed(p *console.Printer, s *session.Sealed, dry bool) {
-	done, turns, redacted := "sealed", "turns", ""
+	done, redacted := "sealed", ""
 	if dry {
 		done = "would be sealed"
-	}
-	if s.Turns == 1 {
-		turns = "turn"
 	}
 	if len(s.Redacted) > 0 {
 		redacted = "  redacted: " + strings.Join(s.Redacted, ", ")
 	}
-	p.Printf("%s  %s  (%d %s, %s)%s%s\n", done, console.Line1(string(s.Path)), s.Turns, turns, s.ID, redacted, p.Where())
+	turns := console.Plural(s.Turns, "turn")
+	p.Printf("%s  %s  (%s, %s)%s%s\n", done, console.Line1(string(s.Path)), turns, s.ID, redacted, p.Where())
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -14,25 +13,20 @@ func runList(ctx context.Context, e *console.Env, in *console.Input, _ []string)
 	f := agent.SessionFilter{
 		Agent: in.String("agent"), Project: in.String("project"), OpenOnly: in.Bool("open"), Limit: in.Int("limit"),
 	}
-	var errs [2]error
-	f.Since, errs[0] = e.Time(in.String("since"))
-	f.Until, errs[1] = e.Time(in.String("until"))
-	if err := errors.Join(errs[:]...); err != nil {
+	var err error
+	if f.Since, f.Until, err = in.Span(e); err != nil {
 		return err
 	}
-	return e.With(ctx, true, func(a *agent.App) error {
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.SessionList, error) {
 		list, err := a.Sessions().List(ctx, f)
-		if err != nil {
-			return err
-		}
-		if list.Total == 0 {
+		if err == nil && list.Total == 0 {
 			e.Note("no sessions")
 		}
-		return e.ShowPaged(ctx, list, func(p *console.Printer) {
-			for _, s := range list.Sessions {
-				printSession(p, s)
-			}
-		})
+		return list, err
+	}, func(p *console.Printer, list *agent.SessionList) {
+		for _, s := range list.Sessions {
+			printSession(p, s)
+		}
 	})
 }
 

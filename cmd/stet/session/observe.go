@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault/session"
@@ -19,33 +17,29 @@ func observeCommand() *console.Command {
 		Name: "observe", Group: console.Session,
 		Summary: "add one turn to a conversation, and return at once",
 		Args:    "TEXT... | -", MaxArgs: -1,
-		Details: "The turn is on disk when the command returns, in local state that never travels: nothing\n" +
-			"is committed, no index is opened and no writer is waited for. The conversation begins with\n" +
-			"its first turn. It is sealed, as a transcript below sessions/, by \"stet session end\", or by\n" +
-			"the next command that writes once it has been idle for session.idle_minutes. An id that is\n" +
-			"not stet's own is that of one agent: give --as with every turn, or with none.",
-		Examples: []console.Example{
-			{Line: `stet observe --session 4711 --role user "Which port does the gate use?"`, Says: "one turn"},
-			{Line: "stet observe --session 4711 --role assistant --model small-1 - < reply.txt", Says: "from standard input"},
-			{Line: `stet observe --session 4711 --role tool --name grep --call c1 "3 lines"`, Says: "what a tool answered"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{
-				Name: "session", Usage: "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)",
-			},
-			&cli.StringFlag{Name: "role", Usage: "who speaks: `ROLE` user, assistant, tool or system"},
-			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` whose conversation it is (also: STET_AGENT)"},
-			&cli.StringFlag{Name: "name", Usage: "the `NAME` of the speaker or the tool"},
-			&cli.StringFlag{Name: "model", Usage: "the `MODEL` that answered"},
-			&cli.StringFlag{Name: "project", Usage: "the `NAME` of the project that the conversation is about"},
-			&cli.StringFlag{Name: "title", Usage: "what the conversation is called, instead of its first words: `TEXT`"},
-			&cli.StringFlag{Name: "parent", Usage: "the session `ID` that this one goes on from or works for"},
-			&cli.StringFlag{Name: "source", Value: console.Door, Usage: "how it was held: `WORD` cli, voice, sms, hook, ..."},
-			&cli.StringFlag{Name: "call", Usage: "of a tool's answer, the `ID` of the call"},
-			&cli.StringFlag{Name: "ref", Usage: "the `ID` that the message has elsewhere"},
-			&cli.StringFlag{Name: "time", Usage: "when it was said, if not now: `TIME` as RFC 3339"},
-			&cli.IntFlag{Name: "tokens", Usage: "the message has `N` tokens"},
-		},
+		Details: `The turn is on disk when the command returns, in local state that never travels: nothing is
+			committed, no index is opened and no writer is waited for. The conversation begins with its first turn.
+			It is sealed, as a transcript below sessions/, by "stet session end", or by the next command that writes
+			once it has been idle for session.idle_minutes. An id that is not stet's own is that of one agent: give
+			--as with every turn, or with none.`,
+		Examples: `stet observe --session 4711 --role user "Which port does the gate use?"  # one turn
+			stet observe --session 4711 --role assistant --model small-1 - < reply.txt  # from standard input
+			stet observe --session 4711 --role tool --name grep --call c1 "3 lines"  # what a tool answered`,
+		Flags: console.Flags(
+			console.Text("session", "the conversation's `ID`, as stet or the agent calls it (also: STET_SESSION)"),
+			console.Text("role", "who speaks: `ROLE` user, assistant, tool or system"),
+			console.Text("as", "the agent `NAME` whose conversation it is (also: STET_AGENT)"),
+			console.Text("name", "the `NAME` of the speaker or the tool"),
+			console.Text("model", "the `MODEL` that answered"),
+			console.Text("project", "the `NAME` of the project that the conversation is about"),
+			console.Text("title", "what the conversation is called, instead of its first words: `TEXT`"),
+			console.Text("parent", "the session `ID` that this one goes on from or works for"),
+			console.Text("source", "how it was held: `WORD` cli, voice, sms, hook, ...", console.Door),
+			console.Text("call", "of a tool's answer, the `ID` of the call"),
+			console.Text("ref", "the `ID` that the message has elsewhere"),
+			console.Text("time", "when it was said, if not now: `TIME` as RFC 3339"),
+			console.Number("tokens", "the message has `N` tokens"),
+		),
 		Run: runObserve,
 	}
 }

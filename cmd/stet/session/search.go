@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -28,36 +27,31 @@ func runSearch(ctx context.Context, e *console.Env, in *console.Input, words []s
 	if in.IsSet("limit") {
 		q.Limit = cmp.Or(in.Int("limit"), 1<<20)
 	}
-	var errs [2]error
-	q.Since, errs[0] = e.Time(in.String("since"))
-	q.Until, errs[1] = e.Time(in.String("until"))
-	if err := errors.Join(errs[:]...); err != nil {
+	var err error
+	if q.Since, q.Until, err = in.Span(e); err != nil {
 		return err
 	}
-	return e.With(ctx, true, func(a *agent.App) error {
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.SessionsFound, error) {
 		found, err := a.Sessions().Search(ctx, q)
-		if err != nil {
-			return err
-		}
-		if len(found.Matches)+len(found.Sessions) == 0 {
+		if err == nil && len(found.Matches)+len(found.Sessions) == 0 {
 			e.Note("no hits for %q", text)
 		}
-		if q.Matches {
-			return e.Show(found, func(p *console.Printer) { printMatches(p, found.Matches) })
+		return found, err
+	}, printSearch)
+}
+
+func printSearch(p *console.Printer, found *agent.SessionsFound) {
+	printMatches(p, found.Matches)
+	if found.Summary != nil {
+		printSummary(p, found.Summary)
+		return
+	}
+	for i, f := range found.Sessions {
+		if i > 0 {
+			p.Printf("\n")
 		}
-		return e.ShowPaged(ctx, found, func(p *console.Printer) {
-			if found.Summary != nil {
-				printSummary(p, found.Summary)
-				return
-			}
-			for i, f := range found.Sessions {
-				if i > 0 {
-					p.Printf("\n")
-				}
-				printFound(p, f)
-			}
-		})
-	})
+		printFound(p, f)
+	}
 }
 
 func printMatches(p *console.Printer, matches []agent.SessionMatch) {

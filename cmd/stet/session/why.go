@@ -13,31 +13,23 @@ func whyCommand() *console.Command {
 		Name: "why", Group: console.History,
 		Summary: "show the conversation that a memory came from",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: "The turns are those that the memory's source names (session:ID#14 or #14-16), else those\n" +
-			"that were spoken last when a commit of that session wrote it: what the user had said, and\n" +
-			"the answer. What a person wrote outside a session has no such turns, and neither has\n" +
-			"what was said before anything was kept.",
-		Examples: []console.Example{
-			{Line: "stet why gate-code", Says: "one memory"},
-			{Line: "stet why USER.md#1a2b3c4d", Says: "one entry of a notebook"},
-			{Line: "stet why gate-code --json", Says: "for a program"},
-		},
+		Details: `The turns are those that the memory's source names (session:ID#14 or #14-16), else those that
+			were spoken last when a commit of that session wrote it: what the user had said, and the answer. What a
+			person wrote outside a session has no such turns, and neither has what was said before anything was kept.`,
+		Examples: `stet why gate-code  # one memory
+			stet why USER.md#1a2b3c4d  # one entry of a notebook
+			stet why gate-code --json  # for a program`,
 		Run: runWhy,
 	}
 }
 
 func runWhy(ctx context.Context, e *console.Env, in *console.Input) error {
-	return e.With(ctx, true, func(a *agent.App) error {
-		why, err := a.Sessions().Why(ctx, in.Words[0])
-		if err != nil {
-			return err
-		}
-		return e.ShowPaged(ctx, why, func(p *console.Printer) {
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Reasons, error) { return a.Sessions().Why(ctx, in.Words[0]) },
+		func(p *console.Printer, why *agent.Reasons) {
 			for _, r := range why.Reasons {
 				printReason(p, r)
 			}
 		})
-	})
 }
 
 func printReason(p *console.Printer, r agent.Reason) {

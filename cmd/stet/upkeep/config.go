@@ -6,38 +6,41 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault/settings"
 )
 
 func configCommand() *console.Command {
+	const writes = "user vault as session dry-run"
 	return &console.Command{
 		Name: "config", Group: console.Start,
 		Summary: "show or change settings, yours and the vault's",
-		Args:    "[get KEY | set KEY VALUE | add KEY ITEM | unset KEY]", MaxArgs: 3,
-		Verbs: []string{"get", "set", "add", "unset"},
-		Details: "A flag outweighs the environment, that the vault's .stet/config.yaml, that your own\n" +
-			"file, that the default. set and unset write to the vault's file, as a commit, when the\n" +
-			"key is one that a vault may set and there is a vault; else to your own. Only the bytes\n" +
-			"of that key change. A vault's file is shared with everyone who clones it: it cannot set\n" +
-			"what belongs to the person, and a key that this stet does not know is passed over.",
-		Examples: []console.Example{
-			{Line: "stet config", Says: "every key with its value"},
-			{Line: "stet config --show-origin", Says: "and who said so"},
-			{Line: "stet config get lock_wait", Says: "one value"},
-			{Line: "stet config set default_vault ~/notes", Says: "in your own file"},
-			{Line: "stet config set watch.commit true --vault", Says: "for everyone who shares the vault"},
-			{Line: "stet config add guard.allow RULE:SHA256", Says: "one more item of a list; commas part several"},
-			{Line: "stet config unset display.color", Says: "back to what holds without it"},
+		Args:    "[list | get KEY | set KEY VALUE | add KEY ITEM | unset KEY]", MaxArgs: 3,
+		Verbs: []console.Verb{
+			{Name: "list", Flags: "show-origin", Run: listConfig},
+			{Name: "get", Args: "KEY", Min: 1, Max: 1, Flags: "show-origin", Run: getConfig},
+			{Name: "set", Args: "KEY VALUE", Min: 2, Max: 2, Flags: writes, Run: changeConfig},
+			{Name: "add", Args: "KEY ITEM", Min: 2, Max: 2, Flags: writes, Run: changeConfig},
+			{Name: "unset", Args: "KEY", Min: 1, Max: 1, Flags: writes, Run: changeConfig},
 		},
-		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "show-origin", Usage: "with the file and line, or the variable, that decides"},
-			&cli.BoolFlag{Name: "user", Usage: "change your own file"},
-			&cli.BoolFlag{Name: "vault", Usage: "change the vault's file"},
-		}, console.WriteFlags()...),
+		Details: `A flag outweighs the environment, that the vault's .stet/config.yaml, that your own file, that
+			the default. set and unset write to the vault's file, as a commit, when the key is one that a vault may
+			set and there is a vault; else to your own. Only the bytes of that key change. A vault's file is shared
+			with everyone who clones it: it cannot set what belongs to the person, and a key that this stet does not
+			know is passed over.`,
+		Examples: `stet config  # every key with its value
+			stet config --show-origin  # and who said so
+			stet config get lock_wait  # one value
+			stet config set default_vault ~/notes  # in your own file
+			stet config set watch.commit true --vault  # for everyone who shares the vault
+			stet config add guard.allow RULE:SHA256  # one more item of a list; commas part several
+			stet config unset display.color  # back to what holds without it`,
+		Flags: console.WriteFlags(
+			console.Bool("show-origin", "with the file and line, or the variable, that decides"),
+			console.Bool("user", "change your own file"),
+			console.Bool("vault", "change the vault's file"),
+		),
 		Run: config,
 	}
 }
@@ -46,39 +49,20 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("user") && in.Bool("vault") {
 		return agent.Usagef("--user and --vault exclude each other")
 	}
-	if place, err := e.Locate(); err == nil { // a reply names the vault that it is about
-		e.SetRoot(place.Root)
+	e.SetRoot("") // a reply names the vault that it is about
+	if _, isKey := settings.Find(in.Word(0)); isKey && len(in.Words) == 1 {
+		in.Words = []string{"get", in.Words[0]} // as git config does
 	}
-	verb, words := "", in.Words
-	if len(words) > 0 {
-		verb, words = words[0], words[1:]
-	}
-	if _, isKey := settings.Find(verb); isKey && len(words) == 0 {
-		verb, words = "get", in.Words // as git config does
-	}
-	want, known := map[string]int{"": 0, "get": 1, "set": 2, "add": 2, "unset": 1}[verb]
-	switch {
-	case !known:
-		return agent.Usagef("config cannot %q", verb).Suggest("one of get, set, add, unset; \"stet config\" alone lists the keys")
-	case len(words) != want:
-		return agent.Usagef("config %s takes %d arguments", verb, want).Suggest("%q has examples", "stet config --help")
-	case verb == "" || verb == "get":
-		if in.IsSet("user") || in.IsSet("vault") || in.Bool("dry-run") {
-			return agent.Usagef("--user, --vault and --dry-run go with set and unset")
-		}
-		return showConfig(ctx, e, in, words)
-	}
-	o := agent.ConfigureOptions{Write: e.ByInSession(in), Key: words[0], Add: verb == "add", User: in.Bool("user"), Vault: in.Bool("vault")}
-	if want == 2 {
-		o.Value = &words[1]
-	}
-	return runConfigure(ctx, e, o)
+	return console.RunVerb(ctx, e, in)
 }
 
-func runConfigure(ctx context.Context, e *console.Env, o agent.ConfigureOptions) error {
-	verb := "set"
-	if o.Value == nil {
-		verb = "unset"
+func changeConfig(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	o := agent.ConfigureOptions{
+		Write: e.ByInSession(in), Key: words[0], Add: in.Word(0) == "add", User: in.Bool("user"), Vault: in.Bool("vault"),
+	}
+	verb := "unset"
+	if len(words) == 2 {
+		o.Value, verb = &words[1], "set"
 	}
 	written, own, err := e.Configure(ctx, o)
 	switch {
@@ -99,41 +83,36 @@ func runConfigure(ctx context.Context, e *console.Env, o agent.ConfigureOptions)
 	})
 }
 
-func showConfig(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
-	line := func(s agent.Setting) string {
-		if !in.Bool("show-origin") {
-			return s.Value
-		}
-		return s.Value + "\t" + origin(s)
+func getConfig(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	s, err := e.Setting(ctx, words[0])
+	if err != nil {
+		return err
 	}
-	if len(words) == 1 {
-		s, err := e.Setting(ctx, words[0])
-		if err != nil {
-			return err
-		}
-		return e.Show(s, func(p *console.Printer) { p.Printf("%s\n", p.Stored(line(*s))) })
-	}
+	return e.Show(s, func(p *console.Printer) { p.Printf("%s\n", p.Stored(settingLine(in, *s))) })
+}
+
+func listConfig(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
 	all, err := e.Configuration(ctx)
 	if err != nil {
 		return err
 	}
-	result := struct {
-		Settings []agent.Setting `json:"settings"`
-		UserFile string          `json:"user_file"`
-	}{all, e.UserFile()}
-	return e.Show(result, func(p *console.Printer) {
+	return e.Show(all, func(p *console.Printer) {
 		table := tabwriter.NewWriter(p, 0, 0, 2, ' ', 0)
-		for _, s := range all {
-			fmt.Fprintln(table, console.Clean(strings.TrimRight(string(s.Key)+"\t"+line(s), "\t")))
+		for _, s := range all.Settings {
+			fmt.Fprintln(table, console.Clean(strings.TrimRight(string(s.Key)+"\t"+settingLine(in, s), "\t")))
 		}
 		p.Fail(table.Flush())
 	})
 }
 
-func origin(s agent.Setting) string {
-	text := string(s.Source)
-	if s.Origin != "" && s.Source != settings.Default {
-		text += " " + s.Origin
+// settingLine is the value of a setting, and with --show-origin where it comes from.
+func settingLine(in *console.Input, s agent.Setting) string {
+	if !in.Bool("show-origin") {
+		return s.Value
 	}
-	return "(" + text + ")"
+	from := string(s.Source)
+	if s.Origin != "" && s.Source != settings.Default {
+		from += " " + s.Origin
+	}
+	return s.Value + "\t(" + from + ")"
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault/doctor"
@@ -15,22 +13,19 @@ func doctorCommand() *console.Command {
 	return &console.Command{
 		Name: "doctor", Group: console.Start,
 		Summary: "look for damage and mend what can be mended",
-		Details: "Exit 0 when nothing is wrong or there is only advice, 6 when something is. --list names\n" +
-			"every kind of finding and what --fix does about it: git's index and the search index are\n" +
-			"made anew, a copied id is replaced in a commit of its own. Everything else is for you to\n" +
-			"decide.",
-		Examples: []console.Example{
-			{Line: "stet doctor", Says: "look"},
-			{Line: "stet doctor --fix", Says: "mend"},
-			{Line: "stet doctor --list", Says: "what is looked for"},
-			{Line: "stet doctor --model", Says: "ask each configured model once"},
-		},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", Usage: "mend what is marked as fixable"},
-			&cli.BoolFlag{Name: "list", Usage: "list the kinds of findings and look for none"},
-			&cli.BoolFlag{Name: "model", Usage: "make one real call to each configured model, and nothing else; exit 7 when one fails"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "with --fix: say what would be mended and write nothing"},
-		},
+		Details: `Exit 0 when nothing is wrong or there is only advice, 6 when something is. --list names every
+			kind of finding and what --fix does about it: git's index and the search index are made anew, a copied id
+			is replaced in a commit of its own. Everything else is for you to decide.`,
+		Examples: `stet doctor  # look
+			stet doctor --fix  # mend
+			stet doctor --list  # what is looked for
+			stet doctor --model  # ask each configured model once`,
+		Flags: console.Flags(
+			console.Bool("fix", "mend what is marked as fixable"),
+			console.Bool("list", "list the kinds of findings and look for none"),
+			console.Bool("model", "make one real call to each configured model, and nothing else; exit 7 when one fails"),
+			console.Bool("dry-run", "with --fix: say what would be mended and write nothing"),
+		),
 		Run: runDoctor,
 	}
 }
@@ -59,22 +54,10 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	})
 }
 
-// A checkView is one row of "doctor --list" under --json.
-type checkView struct {
-	ID    string `json:"id"`
-	Finds string `json:"finds"`
-	Mends string `json:"mends"` // "" is nothing
-}
-
 func listChecks(e *console.Env) error {
-	view := struct {
-		Checks []checkView `json:"checks"`
-	}{[]checkView{}}
-	for _, c := range doctor.Checks() {
-		view.Checks = append(view.Checks, checkView{c.ID, c.Finds, c.Mends})
-	}
-	return e.Show(view, func(p *console.Printer) {
-		for _, c := range view.Checks {
+	checks := doctor.Checks()
+	return e.Show(map[string]any{"checks": checks}, func(p *console.Printer) {
+		for _, c := range checks {
 			line := fmt.Sprintf("%-20s  %s", c.ID, c.Finds)
 			if c.Mends != "" {
 				line += "; --fix: " + c.Mends

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/agent/imports"
 	"stet/cmd/stet/console"
@@ -18,31 +16,30 @@ func importCommand() *console.Command {
 		Name: "import", Group: console.Start,
 		Summary: "bring in conversations and memories of other programs",
 		Args:    "[SOURCE [PATH...]]", MaxArgs: -1,
-		Verbs: agent.SourceNames(),
-		Details: "Alone it lists the sources: what stands on this machine, how much it is, and how many of\n" +
-			"its conversations are new, grown or as before, by the names and times of the files. With a\n" +
-			"SOURCE everything of it comes in: each conversation as a transcript in sessions/, each\n" +
-			"memory below a scope of its own. PATH is a file or folder to read instead.\n\n" +
-			"A second import appends what has grown and writes nothing for what has not; files of\n" +
-			"conversations that have not changed are not opened (--force reads them). What was\n" +
-			"forgotten here stays away. A memory whose very text stands here is left out, and one that a\n" +
-			"rule is sure contradicts another is linked with it; no model is asked. Secrets are replaced by \"[redacted: RULE]\". What cannot be\n" +
-			"read is counted and listed, and everything else comes in. A run is one commit; Ctrl-C\n" +
-			"makes it of what has been read, and the next run does the rest.",
-		Examples: []console.Example{
-			{Line: "stet import", Says: "what there is to bring in"},
-			{Line: "stet import claude-code --since 30d --dry-run", Says: "look first"},
-			{Line: "stet import claude-code --project website", Says: "one project's conversations"},
-			{Line: "stet import chatgpt ~/Downloads/export.zip", Says: "an export, as it was downloaded"},
-			{Line: "stet import jsonl talks.jsonl", Says: "stet's own lines, described in docs/FORMAT.md"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"},
-			&cli.StringFlag{Name: "project", Usage: "only those of `PROJECT`: a folder or its name"},
-			&cli.BoolFlag{Name: "force", Usage: "read files again that have not changed since they were read"},
-			&cli.StringFlag{Name: "as", Usage: "the agent `NAME` is acting, not a person (also: STET_AGENT)"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
-		},
+		Words: agent.SourceNames(),
+		Details: `Alone it lists the sources: what stands on this machine, how much it is, and how many of its
+			conversations are new, grown or as before, by the names and times of the files. With a SOURCE everything
+			of it comes in: each conversation as a transcript in sessions/, each memory below a scope of its own.
+			PATH is a file or folder to read instead.
+
+			A second import appends what has grown and writes nothing for what has not; files of conversations that
+			have not changed are not opened (--force reads them). What was forgotten here stays away. A memory whose
+			very text stands here is left out, and one that a rule is sure contradicts another is linked with it; no
+			model is asked. Secrets are replaced by "[redacted: RULE]". What cannot be read is counted and listed,
+			and everything else comes in. A run is one commit; Ctrl-C makes it of what has been read, and the next
+			run does the rest.`,
+		Examples: `stet import  # what there is to bring in
+			stet import claude-code --since 30d --dry-run  # look first
+			stet import claude-code --project website  # one project's conversations
+			stet import chatgpt ~/Downloads/export.zip  # an export, as it was downloaded
+			stet import jsonl talks.jsonl  # stet's own lines, described in docs/FORMAT.md`,
+		Flags: console.Flags(
+			console.Text("since", "only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
+			console.Text("project", "only those of `PROJECT`: a folder or its name"),
+			console.Bool("force", "read files again that have not changed since they were read"),
+			console.Text("as", "the agent `NAME` is acting, not a person (also: STET_AGENT)"),
+			console.Bool("dry-run", "say what would be written and write nothing"),
+		),
 		Run: runImport,
 	}
 }
@@ -81,13 +78,14 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 }
 
 func listSources(ctx context.Context, e *console.Env) error {
+	e.SetRoot("")
 	sources := e.Sources(ctx)
 	return e.Show(sources, func(p *console.Printer) {
 		for _, s := range sources {
 			line := fmt.Sprintf("%-14s %s", s.Source, s.Title)
 			switch {
 			case s.Files > 0:
-				line += fmt.Sprintf(": %d files, %s in %s", s.Files, size(s.Bytes), strings.Join(s.Places, ", "))
+				line += fmt.Sprintf(": %s, %s in %s", console.Plural(s.Files, "file"), size(s.Bytes), strings.Join(s.Places, ", "))
 				if b := s.Brings; b != nil {
 					line += fmt.Sprintf(": %d new, %d grown, %d as before", b.New, b.Grown, b.Unchanged)
 					if b.Unread > 0 {

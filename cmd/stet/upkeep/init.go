@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
@@ -15,29 +13,28 @@ func initCommand() *console.Command {
 		Name: "init", Group: console.Start,
 		Summary: "make a vault of a folder, new or full of notes",
 		Args:    "[DIR]", MaxArgs: 1,
-		Details: "In a folder without a git repository one is made, and the Markdown files in it become\n" +
-			"its first commit, as yours. In a repository only stet's own files are added; what you\n" +
-			"have staged or not committed stays as it is. Running it again changes nothing.\n\n" +
-			"On a terminal it also sets sessions.track to false: transcripts of conversations stay\n" +
-			"out of git until \"stet config set sessions.track true\".",
-		Examples: []console.Example{
-			{Line: "stet init", Says: "the current folder"},
-			{Line: "stet init ~/notes", Says: "another one, made if needed"},
-			{Line: "stet init ~/notes --dry-run", Says: "see what would be written"},
-			{Line: "stet init --unignore", Says: "where a .gitignore hides what a vault needs"},
-		},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be written and write nothing"},
-			&cli.BoolFlag{Name: "unignore", Usage: "add rules to .gitignore that undo those which hide the vault's files; the change is shown"},
-		},
+		Details: `In a folder without a git repository one is made, and the Markdown files in it become its first
+			commit, as yours. In a repository only stet's own files are added; what you have staged or not committed
+			stays as it is. Running it again changes nothing.
+
+			On a terminal it also sets sessions.track to false: transcripts of conversations stay out of git until
+			"stet config set sessions.track true".`,
+		Examples: `stet init  # the current folder
+			stet init ~/notes  # another one, made if needed
+			stet init ~/notes --dry-run  # see what would be written
+			stet init --unignore  # where a .gitignore hides what a vault needs`,
+		Flags: console.Flags(
+			console.Bool("dry-run", "say what would be written and write nothing"),
+			console.Bool("unignore", "add rules to .gitignore that undo those which hide the vault's files; the change is shown"),
+		),
 		Run: runInit,
 	}
 }
 
 func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.InitOptions{Dir: e.Start(), Write: e.By(in), Unignore: in.Bool("unignore")}
-	if len(in.Words) == 1 {
-		o.Dir = e.Abs(in.Words[0])
+	if in.Word(0) != "" {
+		o.Dir = e.Abs(in.Word(0))
 	}
 	// Whoever makes a vault by hand has not been told yet that conversations would go where it is pushed.
 	o.Private = e.InTerminal && e.ErrTerminal
@@ -73,10 +70,6 @@ func printInit(p *console.Printer, res *agent.Initialised) {
 		p.Printf("  left alone  %s\n", console.ProblemLine(h))
 	}
 	if res.Adopted > 0 {
-		files := "Markdown files"
-		if res.Adopted == 1 {
-			files = "Markdown file"
-		}
-		p.Printf("  %s %d %s of yours\n", committed, res.Adopted, files)
+		p.Printf("  %s %s of yours\n", committed, console.Plural(res.Adopted, "Markdown file"))
 	}
 }

@@ -15,23 +15,16 @@ func statusCommand() *console.Command {
 	return &console.Command{
 		Name: "status", Group: console.Start,
 		Summary: "show where the vault stands: counts, edits by hand, problems",
-		Examples: []console.Example{
-			{Line: "stet status", Says: "the same as stet alone"},
-			{Line: "stet status -C ~/notes --json", Says: "for a program"},
-		},
+		Examples: `stet status  # the same as stet alone
+			stet status -C ~/notes --json  # for a program`,
 		Run: func(ctx context.Context, e *console.Env, _ *console.Input) error { return Status(ctx, e) },
 	}
 }
 
 // Status prints where the vault stands and what can be done next.
 func Status(ctx context.Context, e *console.Env) error {
-	return e.With(ctx, true, func(a *agent.App) error {
-		st, err := a.Vault().Status(ctx)
-		if err != nil {
-			return err
-		}
-		return e.Show(st, func(p *console.Printer) { p.Printf("%s", statusText(st)) })
-	})
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Status, error) { return a.Vault().Status(ctx) },
+		func(p *console.Printer, st *agent.Status) { p.Printf("%s", statusText(st)) })
 }
 
 func statusText(st *agent.Status) string {
@@ -46,6 +39,10 @@ func statusText(st *agent.Status) string {
 	}
 	if st.Pending > 0 {
 		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", st.Pending)
+	}
+	if st.Undecided > 0 {
+		what := console.Plural(st.Undecided, "memory", "memories")
+		fmt.Fprintf(&b, "decide  %s that may outdate or contradict others: \"stet conflicts\"\n", what)
 	}
 	if st.State != "" {
 		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
@@ -76,21 +73,18 @@ func where(st *agent.Status) string {
 }
 
 func counts(n map[vault.Class]int) string {
-	words := []struct {
+	var out []string
+	for _, w := range []struct {
 		class     vault.Class
 		one, many string
 	}{
-		{vault.ClassMemory, "memory", "memories"}, {vault.ClassNote, "note", "notes"}, {vault.ClassCore, "core notebook", "core notebooks"},
-		{vault.ClassProfile, "profile", "profiles"}, {vault.ClassSkill, "skill file", "skill files"},
-		{vault.ClassSession, "session", "sessions"}, {vault.ClassArchive, "archived", "archived"},
-	}
-	var out []string
-	for _, w := range words {
-		switch k := n[w.class]; {
-		case k == 1:
-			out = append(out, "1 "+w.one)
-		case k > 1:
-			out = append(out, fmt.Sprintf("%d %s", k, w.many))
+		{vault.ClassMemory, "memory", "memories"}, {vault.ClassNote, "note", "notes"},
+		{vault.ClassCore, "core notebook", "core notebooks"}, {vault.ClassProfile, "profile", "profiles"},
+		{vault.ClassSkill, "skill file", "skill files"}, {vault.ClassSession, "session", "sessions"},
+		{vault.ClassArchive, "archived", "archived"},
+	} {
+		if k := n[w.class]; k > 0 {
+			out = append(out, console.Plural(k, w.one, w.many))
 		}
 	}
 	if len(out) == 0 {
@@ -109,42 +103,32 @@ func changes(b *strings.Builder, heading string, cs []vault.Change) {
 			fmt.Fprintf(b, "  … and %d more\n", len(cs)-i)
 			return
 		}
-		path := console.Line1(string(c.Path))
-		if c.From != "" {
-			path = console.Line1(string(c.From)) + " -> " + path
-		}
-		fmt.Fprintf(b, "  %-8s  %s\n", c.Status, path)
+		fmt.Fprintf(b, "  %-8s  %s\n", c.Status, console.Paths(c))
 	}
 }
 
 // next names the commands that make sense now.
 func next(st *agent.Status) string {
-	type step struct{ line, says string }
-	var steps []step
-	if len(st.Problems) > 0 {
-		steps = append(steps, step{"stet doctor", "look at what is left alone"})
+	var steps [][2]string
+	step := func(when bool, lines ...[2]string) {
+		if when {
+			steps = append(steps, lines...)
+		}
 	}
-	if st.Proposed > 0 {
-		steps = append(steps, step{"stet review --proposed", "let agents write, or not"})
-	}
-	if len(st.Changed) > 0 {
-		steps = append(steps, step{"stet diff", "see your edits"}, step{"stet adopt", "commit them as yours"})
-	}
-	switch {
-	case st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0:
-		steps = append(steps, step{`stet remember "The first thing worth keeping."`, "keep something"},
-			step{`stet new decision "What was decided"`, "begin from a form"})
-	default:
-		steps = append(steps, step{"stet search WORDS", "find something"}, step{"stet remember TEXT", "keep something"},
-			step{"stet log", "what was written, and by whom"})
-	}
+	empty := st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0
+	step(len(st.Problems) > 0, [2]string{"stet doctor", "look at what is left alone"})
+	step(st.Proposed > 0, [2]string{"stet review --proposed", "let agents write, or not"})
+	step(len(st.Changed) > 0, [2]string{"stet diff", "see your edits"}, [2]string{"stet adopt", "commit them as yours"})
+	step(empty, [2]string{`stet remember "The first thing worth keeping."`, "keep something"},
+		[2]string{`stet new decision "What was decided"`, "begin from a form"})
+	step(!empty, [2]string{"stet search WORDS", "find something"}, [2]string{"stet remember TEXT", "keep something"},
+		[2]string{"stet log", "what was written, and by whom"})
 	var b strings.Builder
 	b.WriteString("next:\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, s := range steps {
-		fmt.Fprintf(table, "  %s\t%s\n", s.line, s.says)
+		fmt.Fprintf(table, "  %s\t%s\n", s[0], s[1])
 	}
-	// A strings.Builder takes everything.
-	_ = table.Flush()
+	_ = table.Flush() // a strings.Builder takes everything
 	return b.String()
 }

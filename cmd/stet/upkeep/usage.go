@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/agent/llm"
 	"stet/cmd/stet/console"
@@ -16,19 +14,17 @@ func UsageCommand() *console.Command {
 	return &console.Command{
 		Name: "usage", Group: console.Session,
 		Summary: "show what models were asked for and what that cost",
-		Details: "Counted are all calls of stet for you, whatever vault they were made in. A cost is actual\n" +
-			"where the server says it, free on your own machine or network, estimated from the price\n" +
-			"of the model, or assumed where that is not known: models.*.price sets it. A sum is as\n" +
-			"certain as its worst part. Days are UTC. models.daily_limit_usd bounds a day.",
-		Examples: []console.Example{
-			{Line: "stet usage", Says: "the last 30 days, by model"},
-			{Line: "stet usage --by task --since 1d", Says: "what it went to since yesterday"},
-			{Line: "stet usage --by day", Says: "day by day"},
-		},
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "by", Value: llm.ByModel, Usage: "sum up by `WHAT`: task, model or day"},
-			&cli.StringFlag{Name: "since", Value: "30d", Usage: "from the day of `TIME` on: a date, or how long ago as 7d"},
-		},
+		Details: `Counted are all calls of stet for you, whatever vault they were made in. A cost is actual where
+			the server says it, free on your own machine or network, estimated from the price of the model, or
+			assumed where that is not known: models.*.price sets it. A sum is as certain as its worst part. Days are
+			UTC. models.daily_limit_usd bounds a day.`,
+		Examples: `stet usage  # the last 30 days, by model
+			stet usage --by task --since 1d  # what it went to since yesterday
+			stet usage --by day  # day by day`,
+		Flags: console.Flags(
+			console.Text("by", "sum up by `WHAT`: task, model or day", llm.ByModel),
+			console.Text("since", "from the day of `TIME` on: a date, or how long ago as 7d", "30d"),
+		),
 		Run: runUsage,
 	}
 }
@@ -43,7 +39,7 @@ func runUsage(_ context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	if costs.Damaged > 0 {
-		e.Warn("%d lines of the ledger cannot be read; their calls are not counted", costs.Damaged)
+		e.Warn("%s of the ledger cannot be read; their calls are not counted", console.Plural(costs.Damaged, "line"))
 	}
 	return e.Show(costs, func(p *console.Printer) { printCosts(p, costs) })
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index/watch"
@@ -20,25 +18,24 @@ func watchCommand() *console.Command {
 	return &console.Command{
 		Name: "watch", Group: console.Upkeep,
 		Summary: "follow the files: index what changes, commit edits made by hand",
-		Details: "Runs until Ctrl-C. A file is indexed when it has been left alone for watch.debounce_ms.\n" +
-			"Where watch.commit is on, edits made by hand are committed as yours once they have been\n" +
-			"left alone for watch.quiet_seconds, and never while git is in the middle of something;\n" +
-			"editors' temporary files, and edits that hold a secret, stay out. When a large part of\n" +
-			"the vault vanishes at once its deletion is not committed: \"stet adopt --yes\" does that.\n\n" +
-			"It also seals the sessions that have ended, and finishes memories that a model failed when\n" +
-			"they were stored (see \"stet encode\"); --no-commit leaves that to others.\n\n" +
-			"Searches are right without it. One watcher a vault: a second one exits 5. Where the\n" +
-			"system cannot watch that many folders, stet says which limit to raise, and looks every\n" +
-			"watch.poll_seconds. With --json every event is one line: started, indexed, committed,\n" +
-			"left, warning, stopped.",
-		Examples: []console.Example{
-			{Line: "stet watch", Says: "until Ctrl-C"},
-			{Line: "stet watch --no-commit", Says: "keep the search index up to date and commit nothing"},
-			{Line: "stet watch -C ~/notes --json", Says: "for a program"},
-		},
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "no-commit", Usage: "commit nothing, whatever watch.commit says"},
-		},
+		Details: `Runs until Ctrl-C. A file is indexed when it has been left alone for watch.debounce_ms. Where
+			watch.commit is on, edits made by hand are committed as yours once they have been left alone for
+			watch.quiet_seconds, and never while git is in the middle of something; editors' temporary files, and
+			edits that hold a secret, stay out. When a large part of the vault vanishes at once its deletion is not
+			committed: "stet adopt --yes" does that.
+
+			It also seals the sessions that have ended, and finishes memories that a model failed when they were
+			stored (see "stet encode"); --no-commit leaves that to others.
+
+			Searches are right without it. One watcher a vault: a second one exits 5. Where the system cannot watch
+			that many folders, stet says which limit to raise, and looks every watch.poll_seconds. With --json every
+			event is one line: started, indexed, committed, left, warning, stopped.`,
+		Examples: `stet watch  # until Ctrl-C
+			stet watch --no-commit  # keep the search index up to date and commit nothing
+			stet watch -C ~/notes --json  # for a program`,
+		Flags: console.Flags(
+			console.Bool("no-commit", "commit nothing, whatever watch.commit says"),
+		),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return follow(ctx, e, in, !in.Bool("no-commit"))
 		},
