@@ -33,8 +33,6 @@ type change struct {
 	delta int
 	// content: the edit changes what a tree made from the index would hold.
 	content bool
-	// announced: the entry was intent-to-add, which no tree holds.
-	announced bool
 }
 
 // A plan is a checked set of edits in path order.
@@ -50,20 +48,14 @@ type plan struct {
 // [ErrConflicted], [ErrSkipWorktree], [ErrDirFile] and [ErrEdit]; each names the
 // path.
 //
-// trees describes the commit the edits stand for, for each directory on the way
-// to an edited path ("" is the root, no trailing slash): its tree before and after.
-// All paths that differ between Old and New must be among the edits. It keeps git's
-// cache-tree valid where it was; a missing or unfitting value only makes git
-// compute that directory again.
-//
 // Cost: one copy and one SHA-1 of the file; allocations grow with the number of
 // edits, not of entries.
-func (f *File) Apply(edits []Edit, trees map[string]TreeChange) ([]byte, error) {
+func (f *File) Apply(edits []Edit) ([]byte, error) {
 	p, err := f.plan(edits)
 	if err != nil {
 		return nil, err
 	}
-	tree := f.patchTree(p, trees)
+	tree := f.editedTree(p)
 
 	size := len(f.b) + headerSize + hashSize + len(tree)
 	for _, c := range p.changes {
@@ -136,7 +128,7 @@ func (f *File) place(c *change) error {
 		if ext&extSkipWorktree != 0 {
 			return ErrSkipWorktree
 		}
-		c.exists, c.announced = true, ext&extIntentToAdd != 0
+		c.exists, c.content = true, ext&extIntentToAdd != 0 // which no tree holds
 	}
 	switch {
 	case c.Remove && c.exists:
@@ -145,7 +137,7 @@ func (f *File) place(c *change) error {
 	case !c.exists:
 		c.delta, c.content = 1, true
 	default:
-		c.content = c.announced || c.Hash != f.hash(c.pos) || c.Mode != f.mode(c.pos)
+		c.content = c.content || c.Hash != f.hash(c.pos) || c.Mode != f.mode(c.pos)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (f *File) cached() map[string]cacheNode {
 			return false
 		}
 		if rest = r; !top {
-			dir = within(dir, string(n.name))
+			dir = join(dir, string(n.name))
 		}
 		if n.count >= 0 {
 			out[dir] = n
@@ -89,13 +89,6 @@ func (f *File) cached() map[string]cacheNode {
 		return nil // git ignores one that it cannot read
 	}
 	return out
-}
-
-func within(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
 }
 
 type differ struct {
@@ -119,7 +112,7 @@ func (d *differ) folder(dir string, id [20]byte, lo, hi int) bool {
 		}
 	}
 	for _, item := range items {
-		name := within(dir, item.Name)
+		name := join(dir, item.Name)
 		if item.Mode == modeDir {
 			from, to := d.upTo(name+"/", lo, hi), d.upTo(name+"0", lo, hi) // '0' follows '/'
 			if !d.added(lo, from) || !d.folder(name, item.Hash, from, to) {

@@ -4,6 +4,7 @@ package gitindex_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,7 +82,7 @@ func TestApplyKeepsOtherWork(t *testing.T) {
 		before := own()
 		for range 1 + r.rnd.IntN(3) {
 			r.commit(staged, announced, conflict)
-			r.checkCacheTree(false)
+			r.checkCacheTree()
 		}
 		if after := own(); after != before {
 			t.Fatalf("other work changed from\n%s\nto\n%s", before, after)
@@ -125,7 +126,7 @@ func TestSmudge(t *testing.T) {
 	f := r.index()
 	e, _ := f.Entry("a")
 	f = f.WithTimestamp(e.Stat.MtimeSec)
-	b, err := f.Apply([]gitindex.Edit{{Path: "b", Hash: e.Hash, Mode: 0o100644}}, nil)
+	b, err := f.Apply([]gitindex.Edit{{Path: "b", Hash: e.Hash, Mode: 0o100644}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestSmudge(t *testing.T) {
 	if got, _ := g.Entry("a"); got.Stat.Size != 0 || !g.Racy(got, 1<<31, 0) {
 		t.Fatalf("doubtful entry kept size %d", got.Stat.Size)
 	}
-	b, err = f.WithTimestamp(e.Stat.MtimeSec+1).Apply(nil, nil)
+	b, err = f.WithTimestamp(e.Stat.MtimeSec+1).Apply(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,5 +146,46 @@ func TestSmudge(t *testing.T) {
 	}
 	if got, _ := g.Entry("a"); got != e {
 		t.Fatalf("certain entry changed from %+v to %+v", e, got)
+	}
+}
+
+// TestEditInvalidatesItsFoldersAlone looks at the cache-tree after an edit: what is above the
+// edit counts as unknown, what is beside it stays known, and a folder that is gone has no node.
+func TestEditInvalidatesItsFoldersAlone(t *testing.T) {
+	t.Parallel()
+	r := newRepo(t, 6)
+	for _, p := range []string{"a/b/x", "a/c/y", "d/z"} {
+		r.write(p)
+	}
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", "x")
+	for _, c := range []struct {
+		edit gitindex.Edit
+		want map[string]bool // valid
+	}{
+		{gitindex.Edit{Path: "a/b/new", Hash: [20]byte{1}, Mode: 0o100644},
+			map[string]bool{"": false, "a": false, "a/b": false, "a/c": true, "d": true}},
+		{gitindex.Edit{Path: "a/b/x", Remove: true}, map[string]bool{"": false, "a": false, "a/c": true, "d": true}},
+		{gitindex.Edit{Path: "none", Remove: true}, map[string]bool{"": true, "a": true, "a/b": true, "a/c": true, "d": true}},
+	} {
+		b, err := r.index().Apply([]gitindex.Edit{c.edit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := gitindex.Parse(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := gitindex.CacheTree(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]bool{}
+		for dir, n := range nodes {
+			got[dir] = n.Count >= 0
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("edit of %q: valid are %v, want %v", c.edit.Path, got, c.want)
+		}
 	}
 }

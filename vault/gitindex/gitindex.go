@@ -12,8 +12,7 @@
 //
 //	f, err := gitindex.Parse(b)                   // b: the whole of .git/index
 //	f = f.WithTimestamp(sec)                      // its mtime, see WithTimestamp
-//	out, err := f.Apply([]gitindex.Edit{{Path: "a/b.md", Hash: id, Mode: 0o100644, Stat: st}},
-//		map[string]gitindex.TreeChange{"": {Old: r0, New: r1}, "a": {Old: a0, New: a1}})
+//	out, err := f.Apply([]gitindex.Edit{{Path: "a/b.md", Hash: id, Mode: 0o100644, Stat: st}})
 package gitindex
 
 import (

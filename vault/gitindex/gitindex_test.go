@@ -17,15 +17,12 @@ import (
 func build(tb testing.TB, n int) []byte {
 	tb.Helper()
 	edits := make([]gitindex.Edit, n)
-	trees := map[string]gitindex.TreeChange{"": {New: [20]byte{1}}}
 	for i := range edits {
 		dir := fmt.Sprintf("memories/folder-%04d", i/500)
-		trees["memories"] = gitindex.TreeChange{New: [20]byte{2}}
-		trees[dir] = gitindex.TreeChange{New: [20]byte{3}}
 		edits[i] = gitindex.Edit{Path: fmt.Sprintf("%s/note-%06d.md", dir, i), Hash: [20]byte{9}, Mode: 0o100644,
 			Stat: gitindex.Stat{MtimeSec: 5, Size: 6}}
 	}
-	b, err := gitindex.Empty().Apply(edits, trees)
+	b, err := gitindex.Empty().Apply(edits)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -84,7 +81,7 @@ func TestSkipHashStays(t *testing.T) {
 	t.Parallel()
 	b := build(t, 3)
 	clear(b[len(b)-20:])
-	out, err := parse(t, b).Apply(nil, nil)
+	out, err := parse(t, b).Apply(nil)
 	if err != nil || !bytes.Equal(out, b) {
 		t.Fatalf("an index without hash came back changed: %v", err)
 	}
@@ -95,7 +92,7 @@ func TestApplyRefuses(t *testing.T) {
 	h := [20]byte{1}
 	set := func(path string) gitindex.Edit { return gitindex.Edit{Path: path, Hash: h, Mode: 0o100644} }
 	del := func(path string) gitindex.Edit { return gitindex.Edit{Path: path, Remove: true} }
-	b, err := gitindex.Empty().Apply([]gitindex.Edit{set("a/b"), set("a-c"), set("f")}, nil)
+	b, err := gitindex.Empty().Apply([]gitindex.Edit{set("a/b"), set("a-c"), set("f")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +114,7 @@ func TestApplyRefuses(t *testing.T) {
 		{[]gitindex.Edit{{Path: "x", Hash: h, Mode: 0o40000}}, gitindex.ErrEdit},
 		{[]gitindex.Edit{del("absent")}, nil},
 	} {
-		if _, err := f.Apply(c.edits, nil); !errors.Is(err, c.want) {
+		if _, err := f.Apply(c.edits); !errors.Is(err, c.want) {
 			t.Errorf("%+v: %v, want %v", c.edits, err, c.want)
 		}
 	}
@@ -136,17 +133,17 @@ func marked(stage, ext uint16) []byte {
 func TestApplyMarks(t *testing.T) {
 	t.Parallel()
 	edit := []gitindex.Edit{{Path: "p", Hash: [20]byte{1}, Mode: 0o100644}}
-	if _, err := parse(t, marked(0, 0x4000)).Apply(edit, nil); !errors.Is(err, gitindex.ErrSkipWorktree) {
+	if _, err := parse(t, marked(0, 0x4000)).Apply(edit); !errors.Is(err, gitindex.ErrSkipWorktree) {
 		t.Errorf("skip-worktree: %v", err)
 	}
 	f := parse(t, marked(2, 0))
-	if _, err := f.Apply(edit, nil); !errors.Is(err, gitindex.ErrConflicted) {
+	if _, err := f.Apply(edit); !errors.Is(err, gitindex.ErrConflicted) {
 		t.Errorf("conflict: %v", err)
 	}
 	if !f.Unmerged() || f.UnmergedPath() != "p" || !f.Conflicted("p") {
 		t.Error("conflict not reported")
 	}
-	out, err := parse(t, marked(0, 0x2000)).Apply(edit, nil)
+	out, err := parse(t, marked(0, 0x2000)).Apply(edit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +156,7 @@ func TestApplyMarks(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 5000)
-	b, err := gitindex.Empty().Apply([]gitindex.Edit{{Path: long, Hash: [20]byte{1}, Mode: 0o100644}}, nil)
+	b, err := gitindex.Empty().Apply([]gitindex.Edit{{Path: long, Hash: [20]byte{1}, Mode: 0o100644}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +184,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		want := slices.Collect(x.All())
-		out, err := x.Apply(nil, nil)
+		out, err := x.Apply(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +195,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("entries changed from %+v to %+v", want, got)
 		}
 		edit := []gitindex.Edit{{Path: "d/new", Hash: [20]byte{1}, Mode: 0o100644}}
-		if out, err = x.Apply(edit, map[string]gitindex.TreeChange{"": {New: [20]byte{1}}}); err == nil {
+		if out, err = x.Apply(edit); err == nil {
 			if _, ok := parse(t, out).Entry("d/new"); !ok {
 				t.Fatal("the edit is not in the new index")
 			}
@@ -213,40 +210,11 @@ func BenchmarkApply(b *testing.B) {
 			b.ReportAllocs()
 			path := fmt.Sprintf("memories/folder-%04d/note-%06d.md", n/1000, n/2)
 			edit := []gitindex.Edit{{Path: path, Hash: [20]byte{8}, Mode: 0o100644}}
-			trees := map[string]gitindex.TreeChange{"": {Old: [20]byte{1}, New: [20]byte{4}},
-				"memories": {Old: [20]byte{2}, New: [20]byte{5}}}
 			for b.Loop() {
-				if _, err := parse(b, src).Apply(edit, trees); err != nil {
+				if _, err := parse(b, src).Apply(edit); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
-	}
-}
-
-// TestUnknownNewFolder adds a folder whose tree the caller does not tell: what is
-// above it must not count as known.
-func TestUnknownNewFolder(t *testing.T) {
-	t.Parallel()
-	out, err := parse(t, build(t, 3)).Apply(
-		[]gitindex.Edit{{Path: "memories/new/a.md", Hash: [20]byte{8}, Mode: 0o100644}},
-		map[string]gitindex.TreeChange{
-			"":         {Old: [20]byte{1}, New: [20]byte{4}},
-			"memories": {Old: [20]byte{2}, New: [20]byte{5}},
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodes, err := gitindex.CacheTree(parse(t, out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{"", "memories"} {
-		if n, ok := nodes[dir]; !ok || n.Count >= 0 {
-			t.Errorf("cache-tree %q: %+v, want it invalid", dir, n)
-		}
-	}
-	if n := nodes["memories/folder-0000"]; n.Count != 3 {
-		t.Errorf("the untouched folder: %+v, want it valid", n)
 	}
 }

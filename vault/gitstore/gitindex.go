@@ -117,7 +117,7 @@ func (r *Repo) indexFromTree(head ID) (*gitindex.File, error) {
 			edits = append(edits, gitindex.Edit{Path: e.Name, Hash: e.ID, Mode: e.Mode})
 		}
 	}
-	data, err := gitindex.Empty().Apply(edits, nil)
+	data, err := gitindex.Empty().Apply(edits)
 	if err != nil {
 		return nil, err
 	}

@@ -36,18 +36,10 @@ type TreeEdit struct {
 	Remove bool
 }
 
-// A TreeChange is how the id of one folder's tree changed.
-type TreeChange struct{ Old, New ID }
-
 // EditTree stages the trees along the spine of the edits and returns the new
-// root. Trees of every touched folder ("" is the root) are added to changes
-// when it is not nil. A folder that becomes empty disappears; a file in the way
+// root. A folder that becomes empty disappears; a file in the way
 // of a folder, or the other way round, is replaced. Cost: the touched folders.
-func (o *Objects) EditTree(root ID, edits []TreeEdit, changes map[string]TreeChange) (ID, error) {
-	return o.editTree(root, "", edits, changes)
-}
-
-func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[string]TreeChange) (ID, error) {
+func (o *Objects) EditTree(old ID, edits []TreeEdit) (ID, error) {
 	f, err := o.openFolder(old)
 	if err != nil {
 		return ID{}, err
@@ -73,24 +65,16 @@ func (o *Objects) editTree(old ID, dir string, edits []TreeEdit, changes map[str
 		} else if ok && !f.entries[i].ID.IsZero() && allRemovals(below[name]) {
 			continue // a file stands where the removed folder was
 		}
-		next, err := o.editTree(sub, join(dir, name), below[name], changes)
+		next, err := o.EditTree(sub, below[name])
 		if err != nil {
 			return ID{}, err
 		}
 		f.set(TreeEntry{Name: name, Mode: ModeDir, ID: next})
 	}
-	next := old
 	if kept := f.kept(); old.IsZero() || !slices.Equal(kept, f.was) { // a tree that is there costs no fsync
-		next, err = o.PutTree(kept)
+		return o.PutTree(kept)
 	}
-	if err == nil && changes != nil {
-		first := old
-		if c, ok := changes[dir]; ok {
-			first = c.Old
-		}
-		changes[dir] = TreeChange{first, next}
-	}
-	return next, err
+	return old, nil
 }
 
 // A folder is one tree being edited.

@@ -15,8 +15,7 @@ type chain struct {
 	commits []gitstore.Commit
 	whys    []Description
 	final   map[Path]Content
-	trees   map[string]gitstore.TreeChange // folders of the final tree that changed
-	tree    gitstore.ID                    // the final tree
+	tree    gitstore.ID // the final tree
 	adopted []Path
 }
 
@@ -34,7 +33,7 @@ type BeforeCommit func(ctx context.Context, staged, disk *Group) error
 // neither can be lost to what follows.
 func (t *Tx) build(ctx context.Context, check BeforeCommit) (*chain, error) {
 	t.Flush()
-	c := &chain{final: map[Path]Content{}, trees: map[string]gitstore.TreeChange{}, tree: t.base}
+	c := &chain{final: map[Path]Content{}, tree: t.base}
 	paths := t.written()
 	if len(paths) == 0 {
 		return c, nil
@@ -78,7 +77,7 @@ func (t *Tx) commit(c *chain, g Group, now time.Time) error {
 		}
 		edits = append(edits, gitstore.TreeEdit{Path: t.store.GitPath(p), Mode: f.Mode, ID: f.ID, Remove: f.Remove})
 	}
-	next, err := t.Objects.EditTree(c.tree, edits, c.trees)
+	next, err := t.Objects.EditTree(c.tree, edits)
 	if err != nil || next == c.tree {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 	"syscall"
 
 	"stet/vault/gitindex"
@@ -119,15 +118,4 @@ func (s *Store) ReadDir(dir string) ([]fs.DirEntry, error) {
 		return nil, nil
 	}
 	return entries, err
-}
-
-// spine lists the folders that hold the paths, as git names them, "" first.
-func spine(paths []string) map[string]bool {
-	dirs := map[string]bool{"": true}
-	for _, p := range paths {
-		for i := strings.LastIndexByte(p, '/'); i > 0; i = strings.LastIndexByte(p[:i], '/') {
-			dirs[p[:i]] = true
-		}
-	}
-	return dirs
 }

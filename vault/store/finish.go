@@ -33,7 +33,6 @@ func (s *Store) unfinished(t transition, head gitstore.Head) (finisher, error) {
 	if err != nil {
 		return f, err
 	}
-	var names []string
 	for d, err := range objects.DiffTrees(base, next) {
 		if err != nil {
 			return f, err
@@ -42,7 +41,6 @@ func (s *Store) unfinished(t transition, head gitstore.Head) (finisher, error) {
 		if !ok {
 			continue
 		}
-		names = append(names, d.Path)
 		pl, err := s.unplaced(objects, d, p, now, between, f.index)
 		if err != nil {
 			return f, err
@@ -51,8 +49,7 @@ func (s *Store) unfinished(t transition, head gitstore.Head) (finisher, error) {
 			f.files = append(f.files, pl)
 		}
 	}
-	f.trees, err = treeChangesAt(objects, base, next, names)
-	return f, err
+	return f, nil
 }
 
 // between lists the trees of the chain before its last commit: the base, and
@@ -183,26 +180,6 @@ func (pl *placement) settle(batch *durable.Batch) error {
 		pl.inPlace, pl.left = true, true
 	}
 	return nil
-}
-
-// treeChangesAt finds how the folders that hold the paths changed.
-func treeChangesAt(objects *gitstore.Objects, base, next gitstore.ID,
-	names []string) (map[string]gitstore.TreeChange, error) {
-	out := map[string]gitstore.TreeChange{}
-	for dir := range spine(names) {
-		a, _, err := objects.Lookup(base, dir)
-		if err != nil {
-			return nil, err
-		}
-		b, _, err := objects.Lookup(next, dir)
-		if err != nil {
-			return nil, err
-		}
-		if a.ID != b.ID {
-			out[dir] = gitstore.TreeChange{Old: a.ID, New: b.ID}
-		}
-	}
-	return out, nil
 }
 
 // lostDir is the folder of kept bytes in this worktree's state.

@@ -273,7 +273,6 @@ type finisher struct {
 	store *Store
 	files []*placement
 	index *gitindex.File
-	trees map[string]gitstore.TreeChange
 	// again says that a killed process may have placed files and not synced
 	// their folders.
 	again bool
@@ -297,11 +296,7 @@ func (f finisher) run() error {
 		}
 		edits = append(edits, e)
 	}
-	trees := make(map[string]gitindex.TreeChange, len(f.trees))
-	for dir, c := range f.trees {
-		trees[dir] = gitindex.TreeChange{Old: c.Old, New: c.New}
-	}
-	data, err := f.index.Apply(edits, trees)
+	data, err := f.index.Apply(edits)
 	if err != nil {
 		return fmt.Errorf("git index: %w", err)
 	}

@@ -310,7 +310,7 @@ func (p *publication) finish() error {
 	if err := errors.Join(ref.Unlock(), p.flush.Release()); err != nil {
 		return err
 	}
-	f := finisher{store: p.store, files: p.files, index: p.tx.index, trees: p.chain.trees}
+	f := finisher{store: p.store, files: p.files, index: p.tx.index}
 	if err := f.run(); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (s *Store) publishRepaired(ctx context.Context, f Filter, own func(Path) bo
 	if err != nil {
 		return err
 	}
-	data, err := sc.index.Apply(sc.dropped(own), nil)
+	data, err := sc.index.Apply(sc.dropped(own))
 	if err != nil {
 		return err
 	}
