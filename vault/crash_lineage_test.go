@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"context"
 	"stet/vault"
 	"stet/vault/lineage"
 )
@@ -53,7 +54,7 @@ func lineageOps() []crashOp {
 				f.commit()
 			},
 			run: func(v *vault.Vault) error {
-				_, _, err := lineage.Purge(ctxb(), v, []string{gateID}, vault.Write{})
+				_, _, err := purge(ctxb(), v, []string{gateID}, vault.Write{})
 				return err
 			},
 		},
@@ -70,4 +71,14 @@ func lineageOps() []crashOp {
 			},
 		},
 	}
+}
+
+// purge carries a purge out as soon as it is planned.
+func purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*vault.Result, lineage.Erasure, error) {
+	p, err := lineage.PlanPurge(ctx, v, refs)
+	if err != nil {
+		return nil, lineage.Erasure{}, err
+	}
+	res, err := p.Run(ctx, v, w)
+	return res, p.Erasure, err
 }

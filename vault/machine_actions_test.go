@@ -162,7 +162,7 @@ func (m *machine) restoreVersion(rt *rapid.T) {
 
 func (m *machine) purge(rt *rapid.T) {
 	p := pick(rt, m.paths(isMemory))
-	res, erase, err := lineage.Purge(context.Background(), m.v, []string{p}, vault.Write{})
+	res, erase, err := purge(context.Background(), m.v, []string{p}, vault.Write{})
 	if err != nil {
 		rt.Fatal(err)
 	}

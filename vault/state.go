@@ -3,13 +3,11 @@ package vault
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
@@ -46,7 +44,7 @@ func stateName(kind, name string) error {
 
 // locked runs fn under the lock of one kind of state, which is never held
 // together with another.
-func (s *State) locked(ctx context.Context, kind string, fn func(dir string) error) (err error) {
+func (s *State) locked(ctx context.Context, kind string, fn func() error) (err error) {
 	dir := path.Join(s.dir, kind)
 	root := s.v.store.Repo().Root()
 	if !root.Exists(dir) {
@@ -63,20 +61,66 @@ func (s *State) locked(ctx context.Context, kind string, fn func(dir string) err
 		return s.v.store.Explain(err)
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	return s.v.store.Explain(fn(dir))
+	return s.v.store.Explain(fn())
 }
+
+// A stateFile is one file of a kind of state.
+type stateFile struct {
+	s               *State
+	kind, name, ext string
+}
+
+func (f stateFile) path() string { return path.Join(f.s.dir, f.kind, f.name+f.ext) }
+
+// read returns what the file holds, nil when there is none.
+func (f stateFile) read() ([]byte, error) {
+	if err := stateName(f.kind, f.name); err != nil {
+		return nil, err
+	}
+	data, _, err := f.s.v.store.Repo().Root().ReadFile(f.path(), 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// locked runs fn under the lock of the kind.
+func (f stateFile) locked(ctx context.Context, fn func() error) error {
+	if err := stateName(f.kind, f.name); err != nil {
+		return err
+	}
+	return f.s.locked(ctx, f.kind, fn)
+}
+
+// put writes the whole file in place of an older one; nil removes it. Its kind is locked.
+func (f stateFile) put(data []byte) error {
+	root, temp := f.s.v.store.Repo().Root(), f.path()+".unfinished"
+	if data == nil {
+		return errors.Join(root.Remove(f.kind, f.path()), root.SyncDir(f.kind, path.Dir(temp)))
+	}
+	if err := root.Remove(f.kind, temp); err != nil {
+		return err
+	}
+	if err := root.CreateSync(f.kind, temp, data, 0o600); err != nil {
+		return err
+	}
+	if err := root.Rename(f.kind, temp, f.path()); err != nil {
+		return errors.Join(err, root.Remove(f.kind, temp))
+	}
+	return root.SyncDir(f.kind, path.Dir(temp))
+}
+
+func (s *State) session(id string) stateFile { return stateFile{s, "sessions", id, ".jsonl"} }
 
 // AppendSession adds one line to an open session, making it when needed. The
 // line must hold no newline.
 func (s *State) AppendSession(ctx context.Context, id string, line []byte) error {
-	if err := stateName("session", id); err != nil {
-		return err
-	}
 	if bytes.IndexByte(line, '\n') >= 0 {
 		return fmt.Errorf("session %q: %w: a line cannot hold a newline", id, ErrInvalid)
 	}
-	return s.locked(ctx, "sessions", func(dir string) error {
-		return s.v.store.Repo().Root().Append("session", path.Join(dir, id+".jsonl"), append(bytes.Clone(line), '\n'), 0o600, true)
+	f := s.session(id)
+	return f.locked(ctx, func() error {
+		return s.v.store.Repo().Root().Append(f.kind, f.path(), append(bytes.Clone(line), '\n'), 0o600, true)
 	})
 }
 
@@ -84,15 +128,9 @@ func (s *State) AppendSession(ctx context.Context, id string, line []byte) error
 // killed writer was never acknowledged and is left out. It fails with
 // [ErrNotFound].
 func (s *State) Session(id string) ([][]byte, error) {
-	if err := stateName("session", id); err != nil {
-		return nil, err
-	}
-	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "sessions", id+".jsonl"), 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("session %q: %w", id, ErrNotFound)
-	}
-	if err != nil {
-		return nil, err
+	data, err := s.session(id).read()
+	if err == nil && data == nil {
+		err = fmt.Errorf("session %q: %w", id, ErrNotFound)
 	}
 	var lines [][]byte
 	for line := range bytes.Lines(data) {
@@ -100,37 +138,27 @@ func (s *State) Session(id string) ([][]byte, error) {
 			lines = append(lines, text)
 		}
 	}
-	return lines, nil
+	return lines, err
 }
 
 // Sessions lists the open sessions by id.
 func (s *State) Sessions() ([]string, error) { return s.names("sessions", ".jsonl") }
 
-// CloseSession removes an open session's lines, once they are sealed.
-func (s *State) CloseSession(ctx context.Context, id string) error {
-	return s.remove(ctx, "sessions", id, ".jsonl")
-}
-
 // RewriteSession replaces the lines of an open session by what change makes of
 // them, all at once; without any left the session is closed. Nobody appends
 // meanwhile.
 func (s *State) RewriteSession(ctx context.Context, id string, change func(lines [][]byte) [][]byte) error {
-	if err := stateName("session", id); err != nil {
-		return err
-	}
-	return s.locked(ctx, "sessions", func(dir string) error {
+	f := s.session(id)
+	return f.locked(ctx, func() error {
 		lines, err := s.Session(id)
 		if err != nil {
 			return err
 		}
-		file := path.Join(dir, id+".jsonl")
-		if lines = change(lines); len(lines) > 0 {
-			return s.publish("session", file, append(bytes.Join(lines, []byte{'\n'}), '\n'))
+		var data []byte
+		for _, line := range change(lines) {
+			data = append(append(data, line...), '\n')
 		}
-		if err := s.v.store.Repo().Root().Remove("session", file); err != nil {
-			return err
-		}
-		return s.v.store.Repo().Root().SyncDir("session", dir)
+		return f.put(data)
 	})
 }
 
@@ -162,7 +190,7 @@ func (s *State) Enqueue(ctx context.Context, queue string, job []byte) (id strin
 	if err := stateName("queue", queue); err != nil {
 		return "", err
 	}
-	err = s.locked(ctx, "queue", func(dir string) error {
+	err = s.locked(ctx, "queue", func() error {
 		names, err := s.names("queue", "."+queue)
 		if err != nil {
 			return err
@@ -174,10 +202,12 @@ func (s *State) Enqueue(ctx context.Context, queue string, job []byte) (id strin
 				return err
 			}
 		}
-		return s.publish("queue", path.Join(dir, id+"."+queue), job)
+		return s.job(queue, id).put(job)
 	})
 	return id, err
 }
+
+func (s *State) job(queue, id string) stateFile { return stateFile{s, "queue", id, "." + queue} }
 
 // nextID is the ULID after one: its number plus one.
 func nextID(after string) (string, error) {
@@ -210,90 +240,31 @@ func (s *State) Jobs(queue string) ([]Job, error) {
 	}
 	var jobs []Job
 	for _, id := range names {
-		data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "queue", id+"."+queue), 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // done by somebody else meanwhile
-		}
+		data, err := s.job(queue, id).read()
 		if err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, Job{ID: id, Data: data})
+		if data != nil { // else done by somebody else meanwhile
+			jobs = append(jobs, Job{ID: id, Data: data})
+		}
 	}
 	return jobs, nil
 }
 
 // Done removes a job. Removing it twice is no error.
 func (s *State) Done(ctx context.Context, queue, id string) error {
-	return s.remove(ctx, "queue", id, "."+queue)
-}
-
-// AddCounter adds n to a counter, which starts at 0, and returns its value.
-func (s *State) AddCounter(ctx context.Context, name string, n int) (value int, err error) {
-	err = s.counter(ctx, name, func(now int) int { value = now + n; return value })
-	return value, err
-}
-
-// SetCounter sets a counter.
-func (s *State) SetCounter(ctx context.Context, name string, n int) error {
-	return s.counter(ctx, name, func(int) int { return n })
-}
-
-// Counter reads a counter, 0 when it was never set. One that cannot be read
-// counts as 0: it is local and rebuilt by use.
-func (s *State) Counter(name string) (int, error) {
-	if err := stateName("counter", name); err != nil {
-		return 0, err
-	}
-	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "counters", name+".json"), 64)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(string(bytes.TrimSpace(data)))
-	if err != nil {
-		return 0, nil
-	}
-	return n, nil
-}
-
-func (s *State) counter(ctx context.Context, name string, change func(int) int) error {
-	if err := stateName("counter", name); err != nil {
-		return err
-	}
-	return s.locked(ctx, "counters", func(dir string) error {
-		now, err := s.Counter(name)
-		if err != nil {
-			return err
-		}
-		data, err := json.Marshal(change(now))
-		if err != nil {
-			return err
-		}
-		return s.publish("counter", path.Join(dir, name+".json"), data)
-	})
+	f := s.job(queue, id)
+	return f.locked(ctx, func() error { return f.put(nil) })
 }
 
 // Seen reads a mark of how far somebody has looked, nil when there is none.
-func (s *State) Seen(name string) ([]byte, error) {
-	if err := stateName("mark", name); err != nil {
-		return nil, err
-	}
-	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, "seen", name), 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return data, err
-}
+func (s *State) Seen(name string) ([]byte, error) { return stateFile{s, "seen", name, ""}.read() }
 
 // SetSeen sets a mark to what change makes of it.
 func (s *State) SetSeen(ctx context.Context, name string, change func(now []byte) ([]byte, error)) error {
-	if err := stateName("mark", name); err != nil {
-		return err
-	}
-	return s.locked(ctx, "seen", func(dir string) error {
-		now, err := s.Seen(name)
+	f := stateFile{s, "seen", name, ""}
+	return f.locked(ctx, func() error {
+		now, err := f.read()
 		if err != nil {
 			return err
 		}
@@ -301,23 +272,8 @@ func (s *State) SetSeen(ctx context.Context, name string, change func(now []byte
 		if err != nil {
 			return err
 		}
-		return s.publish("seen", path.Join(dir, name), data)
+		return f.put(data)
 	})
-}
-
-// publish writes a whole file in place of an older one.
-func (s *State) publish(label, file string, data []byte) error {
-	root, temp := s.v.store.Repo().Root(), file+".unfinished"
-	if err := root.Remove(label, temp); err != nil {
-		return err
-	}
-	if err := root.CreateSync(label, temp, data, 0o600); err != nil {
-		return err
-	}
-	if err := root.Rename(label, temp, file); err != nil {
-		return errors.Join(err, root.Remove(label, temp))
-	}
-	return root.SyncDir(label, path.Dir(file))
 }
 
 func (s *State) names(kind, ext string) ([]string, error) {
@@ -336,16 +292,4 @@ func (s *State) names(kind, ext string) ([]string, error) {
 	}
 	slices.Sort(out)
 	return out, nil
-}
-
-func (s *State) remove(ctx context.Context, kind, name, ext string) error {
-	if err := stateName(kind, name); err != nil {
-		return err
-	}
-	return s.locked(ctx, kind, func(dir string) error {
-		if err := s.v.store.Repo().Root().Remove(kind, path.Join(dir, name+ext)); err != nil {
-			return err
-		}
-		return s.v.store.Repo().Root().SyncDir(kind, dir)
-	})
 }

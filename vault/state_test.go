@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -40,7 +39,7 @@ func TestSessionKeepsWholeLinesAndDropsATornOne(t *testing.T) {
 	if ids, err := s.Sessions(); err != nil || len(ids) != 1 || ids[0] != "01abc" {
 		t.Errorf("open sessions %v, %v", ids, err)
 	}
-	if err := s.CloseSession(t.Context(), "01abc"); err != nil {
+	if err := s.RewriteSession(t.Context(), "01abc", func([][]byte) [][]byte { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Session("01abc"); !errors.Is(err, vault.ErrNotFound) {
@@ -98,32 +97,6 @@ func TestQueueKeepsOrderWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
-func TestCountersAddUpAcrossWriters(t *testing.T) {
-	t.Parallel()
-	f := vaulttest.New(t)
-	a, b := f.Open().State(), f.Open().State()
-	var wg sync.WaitGroup
-	for _, s := range []*vault.State{a, b} {
-		wg.Go(func() {
-			for range 25 {
-				if _, err := s.AddCounter(t.Context(), "turns", 1); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if n, err := a.Counter("turns"); err != nil || n != 50 {
-		t.Errorf("counter is %d (%v), want 50", n, err)
-	}
-	if err := a.SetCounter(t.Context(), "turns", 0); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := b.Counter("turns"); err != nil || n != 0 {
-		t.Errorf("after reset %d (%v)", n, err)
-	}
-}
-
 func TestStateNamesCannotLeaveTheFolder(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)
@@ -132,8 +105,11 @@ func TestStateNamesCannotLeaveTheFolder(t *testing.T) {
 		if err := s.AppendSession(t.Context(), name, []byte("x")); !errors.Is(err, vault.ErrInvalid) {
 			t.Errorf("session %q: %v, want ErrInvalid", name, err)
 		}
-		if err := s.SetCounter(t.Context(), name, 1); !errors.Is(err, vault.ErrInvalid) {
-			t.Errorf("counter %q: %v, want ErrInvalid", name, err)
+		if _, err := s.Seen(name); !errors.Is(err, vault.ErrInvalid) {
+			t.Errorf("mark %q: %v, want ErrInvalid", name, err)
+		}
+		if err := s.Done(t.Context(), "review", name); !errors.Is(err, vault.ErrInvalid) {
+			t.Errorf("job %q: %v, want ErrInvalid", name, err)
 		}
 	}
 	if err := s.AppendSession(t.Context(), "ok", []byte("two\nlines")); !errors.Is(err, vault.ErrInvalid) {

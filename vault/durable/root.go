@@ -151,16 +151,6 @@ func (r *Root) write(f *os.File, label, abs string, data []byte, off int64) erro
 	return err
 }
 
-// SyncFile fsyncs an existing file that somebody else wrote.
-func (r *Root) SyncFile(label, p string) (err error) {
-	f, _, err := r.OpenRegular(p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return r.step(Step{Op: OpSync, Label: label, Path: r.Abs(p)}, f.Sync)
-}
-
 // Chmod sets the permissions of p.
 func (r *Root) Chmod(label, p string, perm fs.FileMode) error {
 	return r.step(Step{Op: OpChmod, Label: label, Path: r.Abs(p), Perm: perm.Perm()}, func() error {

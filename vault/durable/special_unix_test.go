@@ -31,7 +31,7 @@ func TestSpecialFilesAreNeverOpened(t *testing.T) {
 	for _, p := range paths {
 		_, _, read := r.ReadFile(p, 0)
 		for call, err := range map[string]error{
-			"ReadFile": read, "SyncFile": r.SyncFile("l", p),
+			"ReadFile":  read,
 			"Overwrite": r.Overwrite("l", p, []byte("x"), 0o644, true), "Append": r.Append("l", p, []byte("x"), 0o644, true),
 		} {
 			if !errors.Is(err, durable.ErrNotRegular) {

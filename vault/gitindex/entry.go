@@ -43,17 +43,6 @@ func (f *File) Entry(path string) (Entry, bool) {
 	return f.entry(i), true
 }
 
-// Unmerged reports whether any path has conflict stages.
-func (f *File) Unmerged() bool { return f.unmerged >= 0 }
-
-// UnmergedPath returns the first path with conflict stages, or "".
-func (f *File) UnmergedPath() string {
-	if f.unmerged < 0 {
-		return ""
-	}
-	return string(f.name(f.unmerged))
-}
-
 // Conflicted reports whether path has conflict stages.
 func (f *File) Conflicted(path string) bool {
 	i := f.search(path)

@@ -137,7 +137,7 @@ func TestSmudge(t *testing.T) {
 	if got, _ := g.Entry("a"); got.Stat.Size != 0 || !g.Racy(got, 1<<31, 0) {
 		t.Fatalf("doubtful entry kept size %d", got.Stat.Size)
 	}
-	b, err = f.WithTimestamp(e.Stat.MtimeSec+1).Apply(nil)
+	b, err = f.WithTimestamp(e.Stat.MtimeSec + 1).Apply(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

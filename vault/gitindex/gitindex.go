@@ -49,9 +49,7 @@ type File struct {
 	b       []byte
 	version int
 	// off holds where each entry begins and, last, where the entries end.
-	off []uint32
-	// unmerged is the first entry with a conflict stage, or -1.
-	unmerged int
+	off      []uint32
 	skipHash bool
 	// tree and undo are the contents of the extensions worth keeping.
 	tree, undo []byte
@@ -62,7 +60,7 @@ type File struct {
 // Empty returns a version 2 index without entries, for a repository that has
 // none yet.
 func Empty() *File {
-	return &File{version: 2, off: []uint32{headerSize}, unmerged: -1}
+	return &File{version: 2, off: []uint32{headerSize}}
 }
 
 // Parse checks b, the whole of a git index file, and gives access to it. It
@@ -79,7 +77,7 @@ func Parse(b []byte) (*File, error) {
 	if string(b[:4]) != "DIRC" {
 		return nil, corrupt("signature %q", b[:4])
 	}
-	f := &File{b: b, version: int(binary.BigEndian.Uint32(b[4:])), unmerged: -1}
+	f := &File{b: b, version: int(binary.BigEndian.Uint32(b[4:]))}
 	switch f.version {
 	case 2, 3:
 	case 4:
@@ -126,9 +124,6 @@ func (f *File) scanEntries(end int) error {
 			return corrupt("entry %d: %q after %q", i, name, prev)
 		case c == 0 && (prevStage == 0 || prevStage >= stage):
 			return corrupt("entry %d: %q stage %d after stage %d", i, name, stage, prevStage)
-		}
-		if stage != 0 && f.unmerged < 0 {
-			f.unmerged = i
 		}
 		prev, prevStage, off = name, stage, next
 	}

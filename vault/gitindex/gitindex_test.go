@@ -140,7 +140,7 @@ func TestApplyMarks(t *testing.T) {
 	if _, err := f.Apply(edit); !errors.Is(err, gitindex.ErrConflicted) {
 		t.Errorf("conflict: %v", err)
 	}
-	if !f.Unmerged() || f.UnmergedPath() != "p" || !f.Conflicted("p") {
+	if !f.Conflicted("p") {
 		t.Error("conflict not reported")
 	}
 	out, err := parse(t, marked(0, 0x2000)).Apply(edit)

@@ -236,7 +236,7 @@ func (r *repo) checkCacheTree() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if f.Unmerged() {
+	if r.git("ls-files", "-u") != "" {
 		return
 	}
 	name := filepath.Join(r.dir, ".git/copy")

@@ -265,6 +265,3 @@ const maxShallow = 4 << 20
 
 // Commit reads a commit of the repository.
 func (r *Repo) Commit(id ID) (Commit, error) { return r.Stage().Commit(id) }
-
-// Tree reads a tree of the repository.
-func (r *Repo) Tree(id ID) ([]TreeEntry, error) { return r.Stage().Tree(id) }

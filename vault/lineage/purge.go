@@ -36,19 +36,6 @@ type Purging struct {
 	warnings []string
 }
 
-// Purge is [PlanPurge] carried out at once.
-func Purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*vault.Result, Erasure, error) {
-	p, err := PlanPurge(ctx, v, refs)
-	if err != nil {
-		return nil, Erasure{}, err
-	}
-	res, err := p.Run(ctx, v, w)
-	if err != nil {
-		return nil, Erasure{}, err
-	}
-	return res, p.Erasure, nil
-}
-
 // PlanPurge finds what a purge is to remove. Each ref must be a whole id or a
 // path, so that nothing else is met by a slip; a memory may lie in the tree and in
 // the archive at once. Cost: every file is read.

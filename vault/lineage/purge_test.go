@@ -1,6 +1,7 @@
 package lineage_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ func TestPurgeGoesPastAFileThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(f.Dir, "large.md"), make([]byte, vault.MaxFileSize+1), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res, _, err := lineage.Purge(t.Context(), v, []string{string(gate.Path), strings.ToUpper(gate.ID), roof.ID}, vault.Write{})
+	res, _, err := purge(t.Context(), v, []string{string(gate.Path), strings.ToUpper(gate.ID), roof.ID}, vault.Write{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestPurgeGoesPastAFileThatCannotBeRead(t *testing.T) {
 	if len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "large.md") {
 		t.Errorf("warnings %q, want one that names large.md", res.Warnings)
 	}
-	if _, _, err := lineage.Purge(t.Context(), v, []string{"large.md"}, vault.Write{}); !errors.Is(err, vault.ErrTooLarge) {
+	if _, _, err := purge(t.Context(), v, []string{"large.md"}, vault.Write{}); !errors.Is(err, vault.ErrTooLarge) {
 		t.Errorf("the large file itself: %v, want ErrTooLarge", err)
 	}
 }
@@ -55,4 +56,14 @@ func TestPurgeLeavesWhatChangedSinceItWasLookedAt(t *testing.T) {
 	if !strings.Contains(f.Read(string(m.Path)), "Ring twice.") {
 		t.Error("the newer text is gone")
 	}
+}
+
+// purge carries a purge out as soon as it is planned.
+func purge(ctx context.Context, v *vault.Vault, refs []string, w vault.Write) (*vault.Result, lineage.Erasure, error) {
+	p, err := lineage.PlanPurge(ctx, v, refs)
+	if err != nil {
+		return nil, lineage.Erasure{}, err
+	}
+	res, err := p.Run(ctx, v, w)
+	return res, p.Erasure, err
 }

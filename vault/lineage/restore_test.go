@@ -122,11 +122,11 @@ func TestPurgeNamesEveryNameAndKeepsNothingButTheID(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, vague := range []string{"gate", m.ID[:8], strings.ToUpper(m.ID[20:]), "archive/memories"} {
-		if _, _, err := lineage.Purge(t.Context(), v, []string{vague}, vault.Write{}); !errors.Is(err, vault.ErrNotFound) {
+		if _, _, err := purge(t.Context(), v, []string{vague}, vault.Write{}); !errors.Is(err, vault.ErrNotFound) {
 			t.Errorf("purge of %q: %v", vague, err)
 		}
 	}
-	res, erase, err := lineage.Purge(t.Context(), v, []string{m.ID}, vault.Write{Message: "the gate code"})
+	res, erase, err := purge(t.Context(), v, []string{m.ID}, vault.Write{Message: "the gate code"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"stet/markdown"
 )
 
 // The actions that leave a tombstone.
@@ -26,26 +27,26 @@ const (
 // A Stone says that one thing was rejected. Keys that are not known survive in
 // the file, because stones are only ever written and removed whole.
 type Stone struct {
-	Action string    `yaml:"action"`
-	At     time.Time `yaml:"at"`
-	By     string    `yaml:"by,omitempty"`
-	Actor  string    `yaml:"actor,omitempty"` // user, agent, ...
+	Action string
+	At     time.Time
+	By     string
+	Actor  string // user, agent, ...
 	// IDs are memories that were rejected as a whole.
-	IDs []string `yaml:"ids,omitempty"`
+	IDs []string
 	// Within is the id, or the path, of a memory of which only a part was.
-	Within string `yaml:"within,omitempty"`
+	Within string
 	// TextHash is [Hash] of the rejected text: the lines that Blob has and Was
 	// has not. Both are git blobs, Was is "" for a whole file.
-	TextHash string `yaml:"text_hash,omitempty"`
+	TextHash string
 	// Words is how many different words the text has, 0 = not counted: a text of
 	// another size need not be read to know that it is not this one.
-	Words   int    `yaml:"words,omitempty"`
-	Blob    string `yaml:"blob,omitempty"`
-	Was     string `yaml:"was,omitempty"`
-	Slot    string `yaml:"slot,omitempty"`
-	Session string `yaml:"session,omitempty"` // where the text came from
-	Turns   []int  `yaml:"turns,omitempty,flow"`
-	Reverts string `yaml:"reverts,omitempty"` // the commit that brought it
+	Words   int
+	Blob    string
+	Was     string
+	Slot    string
+	Session string // where the text came from
+	Turns   []int
+	Reverts string // the commit that brought it
 }
 
 // Encode renders stones as one file.
@@ -140,19 +141,56 @@ func Decode(data []byte) ([]Part, error) {
 	var parts []Part
 	var errs []error
 	for _, doc := range documents(data) {
-		s, ok := readPlain(doc)
-		if !ok {
-			err := yaml.NewDecoder(bytes.NewReader(doc)).Decode(&s)
-			if err != nil && !errors.Is(err, io.EOF) {
-				errs = append(errs, err)
-			}
-			if ok = err == nil && s.Action != ""; !ok {
-				s = Stone{}
-			}
+		s, err := read(doc)
+		errs = append(errs, err)
+		ignored := err != nil || s.Action == ""
+		if ignored {
+			s = Stone{}
 		}
-		parts = append(parts, Part{Stone: s, Bytes: doc, Ignored: !ok})
+		parts = append(parts, Part{Stone: s, Bytes: doc, Ignored: ignored})
 	}
 	return parts, errors.Join(errs...)
+}
+
+// read takes the keys of one document.
+func read(doc []byte) (s Stone, err error) {
+	first, rest, _ := bytes.Cut(doc, []byte("\n"))
+	if strings.TrimRight(string(first), "\r") != "---" {
+		rest = doc
+	}
+	d := markdown.Parse(slices.Concat([]byte("---\n"), rest, []byte("\n---\n")))
+	if err := d.FrontMatterError(); err != nil {
+		return s, err
+	}
+	for key, field := range map[string]*string{
+		"action": &s.Action, "by": &s.By, "actor": &s.Actor, "within": &s.Within, "text_hash": &s.TextHash, "blob": &s.Blob,
+		"was": &s.Was, "slot": &s.Slot, "session": &s.Session, "reverts": &s.Reverts,
+	} {
+		v, _ := d.Meta(key)
+		*field = v.Text()
+	}
+	if v, ok := d.Meta("at"); ok {
+		if s.At, ok = v.Time(); !ok {
+			return s, fmt.Errorf("at: %q is no time", v.Text())
+		}
+		s.At = s.At.UTC()
+	}
+	ids, _ := d.Meta("ids")
+	s.IDs = ids.List()
+	if v, ok := d.Meta("words"); ok {
+		if s.Words, err = strconv.Atoi(v.Text()); err != nil {
+			return s, err
+		}
+	}
+	turns, _ := d.Meta("turns")
+	for _, text := range turns.List() {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return s, err
+		}
+		s.Turns = append(s.Turns, n)
+	}
+	return s, nil
 }
 
 // documents cuts before each line that is "---".

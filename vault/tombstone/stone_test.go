@@ -2,12 +2,10 @@ package tombstone
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 )
 
@@ -145,39 +143,6 @@ func TestEncodedStonesAreReadBack(t *testing.T) {
 			rt.Fatalf("joined parts differ from the file")
 		}
 	})
-}
-
-// The quick reader says what the YAML parser says, or nothing: of stones as they
-// are written, and of such that people changed.
-func TestTheQuickReaderAgreesWithYAML(t *testing.T) {
-	t.Parallel()
-	quick := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		data := Encode(stones().Draw(rt, "stones"))
-		for range rapid.IntRange(0, 2).Draw(rt, "edits") {
-			at := rapid.IntRange(0, len(data)).Draw(rt, "at")
-			put := rapid.SampledFrom([]string{"\n", " ", "#", ": ", "\"", "x: y\n", "[", "- ", "\r", "null", "0x1f", "e", "1", "---\n", "by: ~\n", "\t"}).Draw(rt, "put")
-			data = slices.Concat(data[:at], []byte(put), data[at:])
-		}
-		for _, doc := range documents(data) {
-			got, ok := readPlain(doc)
-			if !ok {
-				continue
-			}
-			quick++
-			var want Stone
-			if err := yaml.Unmarshal(doc, &want); err != nil {
-				rt.Fatalf("read what YAML refuses (%v):\n%s", err, doc)
-			}
-			want.At = want.At.UTC()
-			if !reflect.DeepEqual(got, want) {
-				rt.Fatalf("%+v, YAML says %+v:\n%s", got, want, doc)
-			}
-		}
-	})
-	if quick == 0 {
-		t.Error("the quick reader never read anything")
-	}
 }
 
 func TestOneBadPartLeavesTheOthers(t *testing.T) {
