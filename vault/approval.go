@@ -122,19 +122,20 @@ type proposalDraft struct {
 func (t *Tx) proposals() ([]proposalDraft, error) {
 	var out []proposalDraft
 	for i, g := range t.tx.Groups {
-		if whyOf(g.Why).Op == OpAdopt {
+		why := whyOf(g.Why)
+		if why.Op == OpAdopt {
 			continue // what people took back with plain git, for the next write to note
 		}
 		if slices.ContainsFunc(g.Paths, IsProposal) {
 			return nil, fmt.Errorf("%w: what waits is for the person to say", ErrRefused)
 		}
 		files, contents := t.proposedFiles(g, t.tx.Groups[:i])
-		p := proposal.Proposal{Op: string(whyOf(g.Why).Op), Subject: oneLine(whyOf(g.Why).Subject), Body: whyOf(g.Why).Body, At: t.v.o.Now().UTC().Truncate(time.Second), Actor: whyOf(g.Why).actor(), By: whyOf(g.Why).AgentName,
-			Door: whyOf(g.Why).Door, Session: whyOf(g.Why).Session, Memories: whyOf(g.Why).Memories}
-		for _, l := range whyOf(g.Why).Extra {
+		p := proposal.Proposal{Op: string(why.Op), Subject: oneLine(why.Subject), Body: why.Body, At: t.v.o.Now().UTC().Truncate(time.Second),
+			Actor: why.actor(), By: why.AgentName, Door: why.Door, Session: why.Session, Memories: why.Memories}
+		for _, l := range why.Extra {
 			p.Extra = append(p.Extra, [2]string{l.Key, l.Value})
 		}
-		for _, r := range whyOf(g.Why).Reverts {
+		for _, r := range why.Reverts {
 			p.Reverts = append(p.Reverts, string(r))
 		}
 		if each := t.newMemories(g, p, files, contents); each != nil {
@@ -210,8 +211,9 @@ func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []propos
 			from[m[1]], moved[m[0]] = m[0], true
 		}
 	}
-	paths := slices.Clone(g.Paths)
-	slices.SortStableFunc(paths, func(a, b Path) int { return boolOrder(ClassOf(a) == ClassConfig, ClassOf(b) == ClassConfig) })
+	own := func(p Path) bool { return ClassOf(p) == ClassConfig }
+	others := func(p Path) bool { return !own(p) }
+	paths := slices.Concat(slices.DeleteFunc(slices.Clone(g.Paths), own), slices.DeleteFunc(slices.Clone(g.Paths), others))
 	for _, p := range paths {
 		f := g.Files[p]
 		if moved[p] {
@@ -227,16 +229,6 @@ func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []propos
 		files, contents = append(files, out), append(contents, data)
 	}
 	return files, contents
-}
-
-func boolOrder(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // ProposalSlot is how a tombstone names a proposal that was rejected and is no text:

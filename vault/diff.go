@@ -29,8 +29,14 @@ const diffContext = 3
 // Diff compares two states of the vault: from a revision ("" is HEAD) to a
 // revision ("" is the working tree), or from [EmptyTree]. paths keep only these files or what lies
 // below them. Binary and oversized files are named without their text.
-func (h *History) Diff(ctx context.Context, from, to string, paths []Path) ([]FileDiff, error) {
-	return gatherDiffs(h.Diffs(ctx, from, to, paths))
+func (h *History) Diff(ctx context.Context, from, to string, paths []Path) (out []FileDiff, _ error) {
+	for f, err := range h.Diffs(ctx, from, to, paths) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 // Diffs is [History.Diff] one file after the other: nothing of a file is held when
@@ -53,16 +59,6 @@ func (h *History) Diffs(ctx context.Context, from, to string, paths []Path) iter
 	}
 }
 
-func gatherDiffs(files iter.Seq2[FileDiff, error]) (out []FileDiff, _ error) {
-	for f, err := range files {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, f)
-	}
-	return out, nil
-}
-
 // diff lists what differs, and how either side is read.
 func (h *History) diff(ctx context.Context, from, to string) (_ []Change, before, after reader, _ error) {
 	objects := h.v.store.Repo().Stage()
@@ -70,13 +66,7 @@ func (h *History) diff(ctx context.Context, from, to string) (_ []Change, before
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	read := func(h Hash, _ Path) ([]byte, error) {
-		id, err := gitstore.ParseID(string(h))
-		if err != nil || h == "" {
-			return nil, err
-		}
-		return objects.Blob(id)
-	}
+	read := committed(objects)
 	if to != "" {
 		b, err := h.v.store.TreeOf(objects, to)
 		if err != nil {
@@ -142,25 +132,22 @@ func statusOfHash(before, after Hash) string {
 
 type reader func(Hash, Path) ([]byte, error)
 
+func committed(objects *gitstore.Objects) reader {
+	return func(h Hash, _ Path) ([]byte, error) { return objects.Content(string(h)) }
+}
+
 func diffFiles(changes []Change, paths []Path, before, after reader) iter.Seq2[FileDiff, error] {
 	return func(yield func(FileDiff, error) bool) {
 		for _, c := range changes {
 			if !covered(paths, c.Path) && (c.From == "" || !covered(paths, c.From)) {
 				continue
 			}
-			var a, b []byte
-			var err error
-			if c.Old != "" {
-				a, err = before(c.Old, c.Path)
-			}
+			a, err := before(c.Old, c.Path)
+			var b []byte
 			if c.New != "" && err == nil {
 				b, err = after(c.New, c.Path)
 			}
-			if err != nil {
-				yield(FileDiff{}, err)
-				return
-			}
-			if !yield(fileDiff(c, a, b), nil) {
+			if !yield(fileDiff(c, a, b), err) || err != nil {
 				return
 			}
 		}
@@ -218,13 +205,7 @@ func (v *Vault) diffText(objects *gitstore.Objects, a, b gitstore.ID) (string, e
 	if err != nil {
 		return "", err
 	}
-	read := func(h Hash, _ Path) ([]byte, error) {
-		id, err := gitstore.ParseID(string(h))
-		if err != nil {
-			return nil, err
-		}
-		return objects.Blob(id)
-	}
+	read := committed(objects)
 	var text strings.Builder
 	for f, err := range diffFiles(changes, nil, read, read) {
 		if err != nil {

@@ -194,5 +194,3 @@ func describeFinding(f guard.Finding) string {
 	}
 	return fmt.Sprintf("%s (%s)", f, f.Excerpt)
 }
-
-func errInvalidSort(s string) error { return fmt.Errorf("sort by %q: %w", s, ErrInvalid) }

@@ -226,15 +226,16 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*store.Group) error {
 		if err := j.message(g); err != nil {
 			return err
 		}
-		given, err := j.given(whyOf(g.Why))
+		why := whyOf(g.Why)
+		given, err := j.given(why)
 		if err != nil {
 			return err
 		}
 		rules = append(rules, t.flag("an argument", given)...)
 		slices.Sort(rules)
-		whyOf(g.Why).Extra = slices.Clone(whyOf(g.Why).Extra)
+		why.Extra = slices.Clip(why.Extra)
 		for _, r := range slices.Compact(rules) {
-			whyOf(g.Why).Extra = append(whyOf(g.Why).Extra, TrailerLine{"Stet-Flag", r})
+			why.Extra = append(why.Extra, TrailerLine{"Stet-Flag", r})
 		}
 	}
 	if more := len(t.warnings) - mostWarnings; more > 0 {
@@ -286,10 +287,11 @@ func (j *judge) message(g *store.Group) error {
 	if j.policy.Secrets != guard.Block {
 		return nil
 	}
+	why := whyOf(g.Why)
 	secrets := func(text string) []guard.Finding {
 		return slices.DeleteFunc(guard.NameSecrets(text), j.policy.Allowed)
 	}
-	found := secrets(whyOf(g.Why).Message() + whyOf(g.Why).AgentName)
+	found := secrets(why.Message() + why.AgentName)
 	if len(found) == 0 {
 		return nil
 	}
@@ -300,11 +302,11 @@ func (j *judge) message(g *store.Group) error {
 	if len(fresh) > 0 {
 		return &GuardError{Findings: fresh, kind: ErrSecret}
 	}
-	if len(secrets(subjectLine(whyOf(g.Why).Op, whyOf(g.Why).Subject))) > 0 {
-		whyOf(g.Why).Subject = leftOut
+	if len(secrets(subjectLine(why.Op, why.Subject))) > 0 {
+		why.Subject = leftOut
 	}
-	if len(secrets(whyOf(g.Why).Body)) > 0 {
-		whyOf(g.Why).Body = leftOut
+	if len(secrets(why.Body)) > 0 {
+		why.Body = leftOut
 	}
 	return nil
 }

@@ -286,40 +286,42 @@ func (v *Vault) checkGitIndex() error {
 // does. Rules are refused where they are not wanted, and where they would not
 // help: git never looks into a folder that is ignored as a whole.
 func (v *Vault) unignore(wanted bool) ([]byte, error) {
-	above, here, err := v.store.IgnoreRules()
-	if err != nil {
+	h, err := v.hiding()
+	switch {
+	case err != nil || !h.hidden:
 		return nil, err
-	}
-	at := strings.TrimSuffix(v.GitPath(""), "/")
-	if rule, hidden := above.Match(at, true); hidden && at != "" {
-		return nil, v.ignoredBy(rule, "remove or narrow that rule, or choose another folder; nothing was written")
-	}
-	rule, hidden := v.hiddenBy(here)
-	if !hidden {
-		return nil, nil
-	}
-	if !wanted {
-		return nil, v.ignoredBy(rule, `remove or narrow that rule, or let "stet init --unignore" add rules that undo it (with --dry-run it shows them); nothing was written`)
+	case h.above:
+		return nil, v.ignoredBy(h.rule, "remove or narrow that rule, or choose another folder; nothing was written")
+	case !wanted:
+		return nil, v.ignoredBy(h.rule, `remove or narrow that rule, or let "stet init --unignore" add rules that undo it (with --dry-run it shows them); nothing was written`)
 	}
 	rules := templates.Unignore()
-	if rule, hidden := v.hiddenBy(here.In(at, rules)); hidden {
+	if rule, hidden := v.hiddenBy(h.here.In(strings.TrimSuffix(v.GitPath(""), "/"), rules)); hidden {
 		return nil, v.ignoredBy(rule, "remove or narrow that rule; nothing was written")
 	}
 	return rules, nil
 }
 
-// hidingRule finds a rule that hides the vault or one of its own files.
-func (v *Vault) hidingRule() (rule gitstore.Rule, hidden bool, err error) {
+// hiding is a rule that hides the vault, above its folder, or one of its own files.
+type hiding struct {
+	hidden, above bool
+	rule          gitstore.Rule
+	here          *gitstore.Ignore // the rules that hold in the vault
+}
+
+func (v *Vault) hiding() (h hiding, err error) {
 	above, here, err := v.store.IgnoreRules()
 	if err != nil {
-		return rule, false, err
+		return h, err
 	}
-	at := strings.TrimSuffix(v.GitPath(""), "/")
-	if rule, hidden = above.Match(at, true); hidden && at != "" {
-		return rule, true, nil
+	h.here = here
+	if at := strings.TrimSuffix(v.GitPath(""), "/"); at != "" {
+		h.rule, h.above = above.Match(at, true)
 	}
-	rule, hidden = v.hiddenBy(here)
-	return rule, hidden, nil
+	if h.hidden = h.above; !h.hidden {
+		h.rule, h.hidden = v.hiddenBy(here)
+	}
+	return h, nil
 }
 
 func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {

@@ -27,6 +27,14 @@ type Commit struct {
 	Changes     []Change // filled when asked for
 }
 
+// Before is the first parent, or [EmptyTree] where there is none.
+func (c Commit) Before() string {
+	if len(c.Parents) == 0 {
+		return EmptyTree
+	}
+	return string(c.Parents[0])
+}
+
 func commitOf(c gitstore.Commit) Commit {
 	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When}
 	out.Subject, out.Body, out.Trailers = parseMessage(c.Message)

@@ -87,18 +87,14 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 // Pin marks memories and notes as always relevant, or takes the mark away. A
 // file that is marked already is left as it is.
 func (v *Vault) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*Result, error) {
-	var found []Memory
-	for _, ref := range refs {
-		m, err := v.Resolve(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
+	found, err := v.resolveAll(ctx, refs, func(m Memory) error {
 		if m.Class != ClassMemory && m.Class != ClassNote {
-			return nil, fmt.Errorf("pin %q: %w: it is a %s file; memories and notes can be pinned", m.Path, ErrRefused, m.Class)
+			return fmt.Errorf("pin %q: %w: it is a %s file; memories and notes can be pinned", m.Path, ErrRefused, m.Class)
 		}
-		if !slices.ContainsFunc(found, func(f Memory) bool { return f.Path == m.Path }) {
-			found = append(found, m)
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	subject := forgetSubject(found)
 	if !pinned {
@@ -218,8 +214,8 @@ func (p Patch) edit(doc *markdown.Document) error {
 	}
 	errs = append(errs, setText(doc, "title", p.Title), setText(doc, "kind", p.Kind))
 	if f := p.Importance; f != nil {
-		if !(*f >= 0 && *f <= 1) {
-			return fmt.Errorf("%w: importance %v is not between 0 and 1", ErrInvalid, *f)
+		if err := checkImportance(f); err != nil {
+			return err
 		}
 		errs = append(errs, setValue(doc, "importance", markdown.Number(*f)))
 	}

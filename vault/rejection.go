@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"stet/markdown"
-	"stet/vault/gitstore"
 	"stet/vault/tombstone"
 )
 
@@ -281,17 +280,9 @@ func (r *rejections) find(c tombstone.Candidate, personal bool) (*foundStone, st
 // text reads what was rejected from history; "" when it is not there any more,
 // after a purge or in a shallow clone for instance.
 func (r *rejections) text(s tombstone.Stone) string {
-	read := func(hash string) ([]byte, bool) {
-		id, err := gitstore.ParseID(hash)
-		if err != nil || id.IsZero() {
-			return nil, err == nil
-		}
-		data, err := r.t.tx.Objects.Blob(id)
-		return data, err == nil
-	}
-	now, ok := read(s.Blob)
-	was, whole := read(s.Was)
-	if !ok || !whole || s.Blob == "" {
+	now, err := r.t.tx.Objects.Content(s.Blob)
+	was, err2 := r.t.tx.Objects.Content(s.Was)
+	if err != nil || err2 != nil || s.Blob == "" {
 		return ""
 	}
 	return tombstone.Added(was, now)

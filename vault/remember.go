@@ -175,11 +175,18 @@ func (d *draft) check() (err error) {
 	if err := checkText(text); err != nil {
 		return fmt.Errorf("remember: %w", err)
 	}
-	if d.Importance != nil && !(*d.Importance >= 0 && *d.Importance <= 1) {
-		return fmt.Errorf("remember: %w: importance %v is not between 0 and 1", ErrInvalid, *d.Importance)
+	if err := checkImportance(d.Importance); err != nil {
+		return fmt.Errorf("remember: %w", err)
 	}
 	d.folder, err = ScopeFolder(d.Scope)
 	return err
+}
+
+func checkImportance(f *float64) error {
+	if f != nil && !(*f >= 0 && *f <= 1) {
+		return fmt.Errorf("%w: importance %v is not between 0 and 1", ErrInvalid, *f)
+	}
+	return nil
 }
 
 // checkText refuses what cannot be a memory's text.
@@ -324,26 +331,21 @@ func cleanList(in []string) []string {
 // Forget moves memories to the archive, a pure rename: it stays in history and
 // one command brings it back. Refs are looked up as by [Vault.Resolve].
 func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, error) {
-	var found []Memory
-	for _, ref := range refs {
-		m, err := v.Resolve(ctx, ref)
-		if err != nil {
-			return nil, err
+	found, err := v.resolveAll(ctx, refs, func(m Memory) error {
+		switch m.Class {
+		case ClassMemory, ClassNote, ClassSession:
+			return nil
+		case ClassArchive:
+			return fmt.Errorf("forget %q: %w: it is in the archive already", m.Path, ErrInvalid)
 		}
-		if m.Archived() {
-			return nil, fmt.Errorf("forget %q: %w: it is in the archive already", m.Path, ErrInvalid)
-		}
-		if m.Class != ClassMemory && m.Class != ClassNote && m.Class != ClassSession {
-			return nil, WithHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
-		}
-		if !slices.ContainsFunc(found, func(f Memory) bool { return f.Path == m.Path }) {
-			found = append(found, m)
-		}
+		return WithHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
+	})
+	if err != nil {
+		return nil, err
 	}
 	why := w.Why(OpForget, forgetSubject(found))
 	disputing := map[Path][]Memory{}
 	for _, m := range found {
-		var err error
 		if disputing[m.Path], err = v.Disputing(ctx, m); err != nil {
 			return nil, err
 		}

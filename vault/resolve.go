@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"stet/vault/store"
@@ -73,6 +74,23 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 		return pick(ref, preferLive(titled))
 	}
 	return Memory{}, notFound(ref, nearest(files, ref)...)
+}
+
+// resolveAll is [Vault.Resolve] of several refs, each file once; check may refuse one.
+func (v *Vault) resolveAll(ctx context.Context, refs []string, check func(Memory) error) (found []Memory, _ error) {
+	for _, ref := range refs {
+		m, err := v.Resolve(ctx, ref)
+		if err == nil {
+			err = check(m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(found, func(f Memory) bool { return f.Path == m.Path }) {
+			found = append(found, m)
+		}
+	}
+	return found, nil
 }
 
 // matchID finds memories by the whole id, else by a part of it.
@@ -318,5 +336,5 @@ func (f Filter) order() (func(a, b Memory) int, error) {
 	case "importance":
 		return func(a, b Memory) int { return cmp.Or(cmp.Compare(value(b), value(a)), byPath(a, b)) }, nil
 	}
-	return nil, WithHint(errInvalidSort(f.Sort), "path, updated, created or importance")
+	return nil, WithHint(fmt.Errorf("sort by %q: %w", f.Sort, ErrInvalid), "path, updated, created or importance")
 }

@@ -100,26 +100,13 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 		return res, err
 	}
 	last := res.Commits[len(res.Commits)-1]
-	res.Diff, err = h.commitDiff(last)
-	return res, err
-}
-
-// commitDiff is what one published commit changed, as text.
-func (h *History) commitDiff(c Commit) (string, error) {
-	objects := h.v.store.Repo().Stage()
-	to, err := h.v.store.TreeOf(objects, string(c.Rev))
-	if err != nil {
-		return "", err
+	for f, err := range h.Diffs(ctx, last.Before(), string(last.Rev), nil) {
+		if err != nil {
+			return res, err
+		}
+		res.Diff += f.Text
 	}
-	parent := EmptyTree
-	if len(c.Parents) > 0 {
-		parent = string(c.Parents[0])
-	}
-	from, err := h.v.store.TreeOf(objects, parent)
-	if err != nil {
-		return "", err
-	}
-	return h.v.diffText(objects, from, to)
+	return res, nil
 }
 
 // toRevert reads the commits, newest first, and refuses those that have no
@@ -194,15 +181,11 @@ func (r *reverter) taken(c Commit, ch Change) error {
 }
 
 func (r *reverter) revert(ctx context.Context, c Commit) error {
-	parent := EmptyTree
-	if len(c.Parents) > 0 {
-		parent = string(c.Parents[0])
-	}
 	after, err := r.tx.v.History().View(ctx, string(c.Rev))
 	if err != nil {
 		return err
 	}
-	before, err := r.tx.v.History().View(ctx, parent)
+	before, err := r.tx.v.History().View(ctx, c.Before())
 	if err != nil {
 		return err
 	}

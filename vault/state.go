@@ -12,6 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"stet/vault/durable"
 	"stet/vault/filelock"
 )
 
@@ -98,14 +99,8 @@ func (f stateFile) put(data []byte) error {
 	if data == nil {
 		return errors.Join(root.Remove(f.kind, f.path()), root.SyncDir(f.kind, path.Dir(temp)))
 	}
-	if err := root.Remove(f.kind, temp); err != nil {
+	if err := durable.PutWhole(root, f.kind, temp, f.path(), data, 0o600); err != nil {
 		return err
-	}
-	if err := root.CreateSync(f.kind, temp, data, 0o600); err != nil {
-		return err
-	}
-	if err := root.Rename(f.kind, temp, f.path()); err != nil {
-		return errors.Join(err, root.Remove(f.kind, temp))
 	}
 	return root.SyncDir(f.kind, path.Dir(temp))
 }

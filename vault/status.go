@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,11 +67,7 @@ func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) 
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	if from == "" {
-		out, err := v.store.TreeChanges(objects, [20]byte{}, b)
-		return out, v.store.Explain(err)
-	}
-	a, err := v.store.TreeOf(objects, string(from))
+	a, err := v.store.TreeOf(objects, cmp.Or(string(from), EmptyTree))
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
@@ -161,9 +158,9 @@ func (c *checkup) locks(ctx context.Context, head gitstore.Head) error {
 
 // ignored looks for a rule that came later than init and hides the vault.
 func (c *checkup) ignored() error {
-	rule, hidden, err := c.v.hidingRule()
-	if err == nil && hidden {
-		c.add("ignored", "", false, fmt.Sprintf("the vault is %v: %s:%d: %s", ErrIgnored, rule.File, rule.Line, rule.Text), "remove or narrow that rule; what it hides is neither found nor committed")
+	h, err := c.v.hiding()
+	if err == nil && h.hidden {
+		c.add("ignored", "", false, fmt.Sprintf("the vault is %v: %s:%d: %s", ErrIgnored, h.rule.File, h.rule.Line, h.rule.Text), "remove or narrow that rule; what it hides is neither found nor committed")
 	}
 	return err
 }

@@ -67,11 +67,11 @@ func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Ston
 		if class := ClassOf(ch.Path); ch.New == "" || ch.Old == ch.New || !ch.Path.IsMarkdown() || class == ClassReport || class == ClassSession {
 			continue
 		}
-		after, err := t.blob(ch.New)
+		after, err := t.tx.Objects.Content(string(ch.New))
 		if err != nil {
 			return nil, err
 		}
-		before, err := t.blob(ch.Old)
+		before, err := t.tx.Objects.Content(string(ch.Old))
 		if err != nil {
 			return nil, err
 		}
@@ -108,22 +108,14 @@ func (t *Tx) leftNotebook(added Change, m Memory, changes []Change) (bool, error
 		if ch.Path != from {
 			continue
 		}
-		before, err := t.blob(ch.Old)
+		before, err := t.tx.Objects.Content(string(ch.Old))
 		if err != nil {
 			return false, err
 		}
-		after, err := t.blob(ch.New)
+		after, err := t.tx.Objects.Content(string(ch.New))
 		return hasEntry(before, hash) && !hasEntry(after, hash), err
 	}
 	return false, nil
-}
-
-func (t *Tx) blob(h Hash) ([]byte, error) {
-	id, err := gitstore.ParseID(string(h))
-	if err != nil || id.IsZero() {
-		return nil, err
-	}
-	return t.tx.Objects.Blob(id)
 }
 
 // Reject leaves tombstones in the commit being staged. By, Actor and At are

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/vault/durable"
 	"stet/vault/store"
 )
 
@@ -61,17 +62,10 @@ func (v *Vault) hideSessions() error {
 	return nil
 }
 
-// putWhole puts a file in the place of another through a temporary one, of which
-// a dead process leaves at most one.
+// putWhole puts a file below the folder of transcripts in the place of another.
 func (v *Vault) putWhole(p Path, data []byte) error {
-	temp := sessionsFolder + "/" + store.TempPrefix + "session"
-	if err := v.store.Tree().Remove("session", temp); err != nil {
-		return err
-	}
-	if err := v.store.Tree().CreateSync("session", temp, data, 0o666); err != nil {
-		return err
-	}
-	if err := v.store.Tree().Rename("session", temp, string(p)); err != nil {
+	err := durable.PutWhole(v.store.Tree(), "session", sessionsFolder+"/"+store.TempPrefix+"session", string(p), data, 0o666)
+	if err != nil {
 		return err
 	}
 	return v.store.Tree().SyncDir("session", p.Dir())

@@ -142,11 +142,7 @@ func (a *Ancestry) Before(p Point) (parents []Point, changed bool, err error) {
 
 // Read is the content that stood at a point.
 func (a *Ancestry) Read(h Hash) ([]byte, error) {
-	id, err := gitstore.ParseID(string(h))
-	if err != nil || id.IsZero() {
-		return nil, err
-	}
-	data, err := a.objects.Blob(id)
+	data, err := a.objects.Content(string(h))
 	return data, a.v.store.Explain(err)
 }
 

@@ -57,3 +57,18 @@ func (r *Root) RemoveAll(label, p string) error {
 	}
 	return r.Remove(label, p)
 }
+
+// PutWhole puts a file in the place of another through a temporary one of this name, of
+// which a dead process leaves at most one. Its name is durable after SyncDir.
+func PutWhole(r *Root, label, temp, p string, data []byte, perm fs.FileMode) error {
+	if err := r.Remove(label, temp); err != nil {
+		return err
+	}
+	if err := r.CreateSync(label, temp, data, perm); err != nil {
+		return err
+	}
+	if err := r.Rename(label, temp, p); err != nil {
+		return errors.Join(err, r.Remove(label, temp))
+	}
+	return nil
+}

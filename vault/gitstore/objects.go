@@ -93,6 +93,15 @@ func (o *Objects) PutBlob(data []byte) ID { return o.put(plumbing.BlobObject, da
 // Blob reads a blob's contents, which must not be changed.
 func (o *Objects) Blob(id ID) ([]byte, error) { return o.get(plumbing.BlobObject, id) }
 
+// Content reads the blob with an id in hex; "" has none.
+func (o *Objects) Content(hex string) ([]byte, error) {
+	id, err := ParseID(hex)
+	if err != nil || id.IsZero() {
+		return nil, err
+	}
+	return o.Blob(id)
+}
+
 // Tree reads a tree's entries in git's order. The zero id is the empty tree.
 func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
 	t, err := o.tree(id)

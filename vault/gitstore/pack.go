@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
@@ -142,15 +141,24 @@ const (
 	idxEntry  = sha1.Size + 4 + 4
 )
 
+// indexLen counts the objects of a whole pack index.
+func indexLen(index []byte) (int, error) {
+	if len(index) < idxIDs+2*sha1.Size || string(index[:idxFanout]) != idxMagic {
+		return 0, errDamagedPack
+	}
+	n := int(binary.BigEndian.Uint32(index[idxIDs-4:]))
+	if len(index) < idxIDs+n*idxEntry+2*sha1.Size {
+		return 0, errDamagedPack
+	}
+	return n, nil
+}
+
 // entriesOf lists a pack's objects in the order in which they stand, out of its
 // whole index.
 func entriesOf(index []byte) ([]packEntry, error) {
-	if len(index) < idxIDs+2*sha1.Size || string(index[:idxFanout]) != idxMagic {
-		return nil, fmt.Errorf("pack index: %w: not version 2", ErrUnsupported)
-	}
-	n := int(binary.BigEndian.Uint32(index[idxIDs-4:]))
-	if len(index) != idxIDs+n*idxEntry+2*sha1.Size {
-		return nil, fmt.Errorf("pack index: %w: %d bytes for %d objects", ErrUnsupported, len(index), n)
+	n, err := indexLen(index)
+	if err != nil || len(index) != idxIDs+n*idxEntry+2*sha1.Size {
+		return nil, errDamagedPack
 	}
 	ids, crcs := index[idxIDs:], index[idxIDs+n*sha1.Size:]
 	offsets := crcs[n*4:]

@@ -21,10 +21,9 @@ import (
 	"stet/vault/durable"
 )
 
-// A packSet reads objects out of the repository's packs. It reads of a pack's
-// index only the part where the id must stand; go-git reads all of every index
-// before the first object, 10 ms for 60,000 objects. It is not safe for
-// concurrent use.
+// A packSet reads objects out of the repository's packs. It looks ids up in the bytes of
+// a pack's index; go-git decodes all of every index before the first object, 10 ms for
+// 60,000 objects. It is not safe for concurrent use.
 type packSet struct {
 	root   *durable.Root
 	packs  []*openPack // the one that answered last comes first
@@ -39,11 +38,9 @@ type packSet struct {
 }
 
 type openPack struct {
-	name   string // "objects/pack/pack-<hex>"
-	index  io.ReaderAt
-	data   *os.File
-	file   *os.File // of the index, nil when all of it is in memory
-	counts [256]uint32
+	name  string // "objects/pack/pack-<hex>"
+	index []byte // all of it; nil while the pack is not open
+	data  *os.File
 }
 
 type packObject struct {
@@ -57,12 +54,9 @@ type baseKey struct {
 }
 
 const (
-	// maxOpenPacks bounds the files kept open, two a pack, below the 256 that
-	// the strictest systems give a process.
-	maxOpenPacks = 48
-	// smallIndex is up to where an index is kept in memory: the packs of single
-	// commits and what was merged of them.
-	smallIndex = 256 << 10
+	// maxOpenPacks bounds the files kept open below the 256 that the strictest
+	// systems give a process.
+	maxOpenPacks = 96
 	// maxBases bounds the bytes of objects kept because deltas build on them.
 	maxBases = 8 << 20
 	// maxDelta bounds a chain of deltas: git writes at most 4,095.
@@ -153,16 +147,12 @@ func (s *packSet) shut(p *openPack) {
 	if p.index == nil {
 		return
 	}
-	// Opened for reading: there is nothing to lose.
-	_ = p.data.Close()
-	if p.file != nil {
-		_ = p.file.Close()
-	}
-	p.index, p.data, p.file = nil, nil, nil
+	_ = p.data.Close() // opened for reading: there is nothing to lose
+	p.index, p.data = nil, nil
 	s.open--
 }
 
-// ensure opens a pack's files.
+// ensure opens a pack.
 func (s *packSet) ensure(p *openPack) error {
 	if p.index != nil {
 		return nil
@@ -172,92 +162,48 @@ func (s *packSet) ensure(p *openPack) error {
 			s.shut(o)
 		}
 	}
-	index, info, err := s.root.OpenRegular(p.name + ".idx")
+	index, _, err := s.root.ReadFile(p.name+".idx", 0)
 	if err != nil {
 		return err
 	}
-	p.file, p.index = index, index
-	if info.Size() <= smallIndex {
-		err = p.load(info.Size())
+	if _, err = indexLen(index); err != nil {
+		return fmt.Errorf("%s.idx: %w", p.name, err)
 	}
-	if err == nil {
-		err = p.check(info.Size())
-	}
-	if err == nil {
-		p.data, _, err = s.root.OpenRegular(p.name + ".pack")
-	}
-	if err != nil {
-		if p.file != nil {
-			err = errors.Join(err, p.file.Close())
-		}
-		p.index, p.file = nil, nil
+	if p.data, _, err = s.root.OpenRegular(p.name + ".pack"); err != nil {
 		return err
 	}
+	p.index = index
 	s.open++
 	return nil
 }
 
-// load takes a small index into memory.
-func (p *openPack) load(size int64) error {
-	all := make([]byte, size)
-	_, err := p.file.ReadAt(all, 0)
-	err = errors.Join(err, p.file.Close())
-	p.index, p.file = bytes.NewReader(all), nil
-	return err
-}
-
-// check reads how many objects begin with each byte and whether the index has
-// room for them.
-func (p *openPack) check(size int64) error {
-	var head [idxIDs]byte
-	if _, err := p.index.ReadAt(head[:], 0); err != nil {
-		return err
-	}
-	for i := range p.counts {
-		p.counts[i] = binary.BigEndian.Uint32(head[idxFanout+4*i:])
-	}
-	least := int64(idxIDs+2*sha1.Size) + int64(p.counts[255])*int64(idxEntry)
-	if string(head[:idxFanout]) != idxMagic || size < least {
-		return fmt.Errorf("%s.idx: %w", p.name, errDamagedPack)
-	}
-	return nil
-}
-
-// offset finds where an object stands in a pack. Cost: one read of the ids that
-// share its first byte, and one of its offset.
+// offset finds where an object stands in a pack.
 func (s *packSet) offset(p *openPack, id ID) (at int64, ok bool, err error) {
 	if err := s.ensure(p); err != nil {
 		return 0, false, err
 	}
-	var from uint32
+	upTo := func(first int) int { return int(binary.BigEndian.Uint32(p.index[idxFanout+4*first:])) }
+	from, to, all := 0, upTo(int(id[0])), upTo(255)
 	if id[0] > 0 {
-		from = p.counts[id[0]-1]
+		from = upTo(int(id[0]) - 1)
 	}
-	to, all := p.counts[id[0]], int64(p.counts[255])
-	if from >= to || int64(to) > all {
+	if from >= to || to > all {
 		return 0, false, nil
 	}
-	ids := make([]byte, int(to-from)*sha1.Size)
-	if _, err := p.index.ReadAt(ids, int64(idxIDs)+int64(from)*sha1.Size); err != nil {
-		return 0, false, err
-	}
-	i := sort.Search(int(to-from), func(i int) bool { return bytes.Compare(ids[i*sha1.Size:(i+1)*sha1.Size], id[:]) >= 0 })
-	if i == int(to-from) || ID(ids[i*sha1.Size:(i+1)*sha1.Size]) != id {
+	ids, offsets := p.index[idxIDs:], p.index[idxIDs+all*(sha1.Size+4):]
+	i := from + sort.Search(to-from, func(i int) bool { return bytes.Compare(ids[(from+i)*sha1.Size:][:sha1.Size], id[:]) >= 0 })
+	if i == to || ID(ids[i*sha1.Size:][:sha1.Size]) != id {
 		return 0, false, nil
 	}
-	offsets := int64(idxIDs) + all*(sha1.Size+4)
-	var word [8]byte
-	if _, err := p.index.ReadAt(word[:4], offsets+4*(int64(from)+int64(i))); err != nil {
-		return 0, false, err
-	}
-	small := binary.BigEndian.Uint32(word[:4])
+	small := binary.BigEndian.Uint32(offsets[4*i:])
 	if small&(1<<31) == 0 {
 		return int64(small), true, nil
 	}
-	if _, err := p.index.ReadAt(word[:], offsets+4*all+8*int64(small&^(1<<31))); err != nil {
-		return 0, false, err
+	large := 4*all + 8*int(small&^(1<<31))
+	if large+8 > len(offsets) {
+		return 0, false, errDamagedPack
 	}
-	return int64(binary.BigEndian.Uint64(word[:])), true, nil
+	return int64(binary.BigEndian.Uint64(offsets[large:])), true, nil
 }
 
 // read decodes the object at an offset of a pack.

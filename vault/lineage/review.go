@@ -52,12 +52,8 @@ type Item struct {
 // Diffs are the files that the commit changed, tombstones left out, one after the
 // other: a commit may have brought a whole vault. They end with the first error.
 func (i Item) Diffs(ctx context.Context, v *vault.Vault) iter.Seq2[vault.FileDiff, error] {
-	from := vault.EmptyTree
-	if len(i.Parents) > 0 {
-		from = string(i.Parents[0])
-	}
 	return func(yield func(vault.FileDiff, error) bool) {
-		for f, err := range v.History().Diffs(ctx, from, string(i.Rev), nil) {
+		for f, err := range v.History().Diffs(ctx, i.Before(), string(i.Rev), nil) {
 			if (err != nil || !vault.IsTombstone(f.Path)) && !yield(f, err) {
 				return
 			}

@@ -70,7 +70,7 @@ func (g *Graph) Of(p vault.Path) []Edge {
 
 // Back lists the links of other files to one file.
 func (g *Graph) Back(p vault.Path) []Edge {
-	return g.filter(func(e Edge) bool { return e.Target.Path == p && leads(e) && e.From != p })
+	return g.filter(func(e Edge) bool { return e.Target.Path == p && e.Target.leads() && e.From != p })
 }
 
 // All lists every link.
@@ -83,7 +83,7 @@ func (g *Graph) Dead() []Edge { return g.filter(func(e Edge) bool { return e.Tar
 func (g *Graph) Orphans() []vault.Path {
 	linked := map[vault.Path]bool{}
 	for _, e := range g.edges {
-		if leads(e) && e.From != e.Target.Path {
+		if e.Target.leads() && e.From != e.Target.Path {
 			linked[e.Target.Path] = true
 		}
 	}
@@ -93,7 +93,7 @@ func (g *Graph) Orphans() []vault.Path {
 	})
 }
 
-func leads(e Edge) bool { return e.Target.State == Live || e.Target.State == Archived }
+func (t Target) leads() bool { return t.State == Live || t.State == Archived }
 
 func (g *Graph) filter(want func(Edge) bool) []Edge {
 	return slices.DeleteFunc(slices.Clone(g.edges), func(e Edge) bool { return !want(e) })

@@ -102,17 +102,13 @@ func once(files []vault.Memory) []vault.Memory {
 
 // publish runs first and then the move in one transaction.
 func publish(ctx context.Context, v *vault.Vault, why vault.Why, dry bool, r Request, first func(*vault.Tx) error) (*Result, error) {
-	out := &Result{}
+	var out *Result
 	res, err := v.Transact(ctx, why, dry, func(tx *vault.Tx) error {
-		if err := first(tx); err != nil {
-			return err
+		err := first(tx)
+		if err == nil {
+			out, err = r.Stage(ctx, v, tx)
 		}
-		m := &mover{v: v, tx: tx, r: r, to: map[vault.Path]vault.Path{}}
-		if err := m.run(ctx); err != nil {
-			return err
-		}
-		*out = m.out
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -125,14 +125,12 @@ func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Tar
 	was := before.resolve(p, l)
 	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
 	at := m.moved(p)
-	if was.State == Self || was.Path == "" || at == p && !leadsTo(was) || wiki && !leadsTo(was) {
+	if was.State == Self || was.Path == "" || at == p && !was.leads() || wiki && !was.leads() {
 		return was, false
 	}
 	want := Target{Path: m.moved(was.Path), State: was.State}
 	return want, after.resolve(at, l).Path != want.Path
 }
-
-func leadsTo(t Target) bool { return t.State == Live || t.State == Archived }
 
 // candidates are the ways to name want in a link of the file at, the one most
 // like what stands there first.

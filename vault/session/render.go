@@ -2,8 +2,6 @@ package session
 
 import (
 	"bytes"
-	"errors"
-	"io/fs"
 	"strconv"
 
 	"stet/markdown"
@@ -99,7 +97,3 @@ func (e *openEnd) Error() string {
 }
 
 func (e *openEnd) Unwrap() error { return vault.ErrConflict }
-
-func missing(err error) bool {
-	return errors.Is(err, vault.ErrNotFound) || errors.Is(err, fs.ErrNotExist)
-}

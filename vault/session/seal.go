@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"path"
 	"strconv"
 
@@ -245,18 +246,11 @@ func hashOf(data []byte, p vault.Path) vault.Hash { return vault.ReadMemory(p, d
 func lastNumber(data []byte) int { return len(markdown.Parse(data).Messages()) }
 
 func (s *sealer) inHead(ctx context.Context, p vault.Path) (bool, error) {
-	head, err := s.v.Head()
-	if err != nil || head == "" {
-		return false, err
-	}
-	view, err := s.v.History().View(ctx, "HEAD")
+	view, err := s.v.History().View(ctx, "")
 	if err != nil {
 		return false, err
 	}
 	_, hash, err := view.Read(p)
-	if errors.Is(err, vault.ErrNotFound) {
-		return false, nil
-	}
 	return hash != "", err
 }
 
@@ -303,13 +297,10 @@ func (s *sealer) publish(ctx context.Context, open *Open, at *target, out *Seale
 
 func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
 	data, _, err := s.v.ReadFile(p)
-	switch {
-	case missing(err):
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
-	case err != nil:
-		return "", err
 	}
-	return hashOf(data, p), nil
+	return hashOf(data, p), err
 }
 
 func (s *sealer) why(open *Open, out *Sealed) vault.Why {

@@ -15,43 +15,31 @@ import (
 // A Turn is one message of a conversation and what is known of the conversation
 // with it; each may add to that. Session, Role and Time are required.
 type Turn struct {
-	Session string // an id of ours, or whatever the agent calls it
-	Agent   string
-	Source  string // cli, hook, mcp…
-	Project string
-	Parent  string // the session that this one is a part of
-	Title   string
-	Model   string
-	Role    string // user, assistant, tool…
-	Name    string // of the speaker or the tool
-	Time    time.Time
-	Ref     string // the message's foreign id
-	Call    string // of a tool's result: the call it answers
-	Tokens  int
-	Text    []byte
-	Calls   []markdown.ToolCall
+	Session string              `json:"session,omitempty"` // an id of ours, or whatever the agent calls it
+	Agent   string              `json:"agent,omitempty"`
+	Source  string              `json:"source,omitempty"` // cli, hook, mcp…
+	Project string              `json:"project,omitempty"`
+	Parent  string              `json:"parent,omitempty"` // the session that this one is a part of
+	Title   string              `json:"title,omitempty"`
+	Model   string              `json:"model,omitempty"`
+	Role    string              `json:"role,omitempty"` // user, assistant, tool…
+	Name    string              `json:"name,omitempty"` // of the speaker or the tool
+	Time    time.Time           `json:"time,omitzero"`
+	Ref     string              `json:"ref,omitempty"`  // the message's foreign id
+	Call    string              `json:"call,omitempty"` // of a tool's result: the call it answers
+	Tokens  int                 `json:"tokens,omitempty"`
+	Text    []byte              `json:"-"`
+	Calls   []markdown.ToolCall `json:"-"`
 }
 
 // record is a line of an open session: a turn, or the mark that Seal leaves.
 type record struct {
-	V       int        `json:"v"`
-	Session string     `json:"session,omitempty"`
-	Agent   string     `json:"agent,omitempty"`
-	Source  string     `json:"source,omitempty"`
-	Project string     `json:"project,omitempty"`
-	Parent  string     `json:"parent,omitempty"`
-	Title   string     `json:"title,omitempty"`
-	Model   string     `json:"model,omitempty"`
-	Role    string     `json:"role,omitempty"`
-	Name    string     `json:"name,omitempty"`
-	Time    time.Time  `json:"time,omitzero"`
-	Ref     string     `json:"ref,omitempty"`
-	Call    string     `json:"call,omitempty"`
-	Tokens  int        `json:"tokens,omitempty"`
-	Text    string     `json:"text,omitempty"`
-	Bytes   []byte     `json:"bytes,omitempty"` // what no JSON string can hold
-	Calls   []callLine `json:"calls,omitempty"`
-	Seal    *mark      `json:"seal,omitempty"`
+	V int `json:"v"`
+	Turn
+	Text  string     `json:"text,omitempty"`
+	Bytes []byte     `json:"bytes,omitempty"` // what no JSON string can hold
+	Calls []callLine `json:"calls,omitempty"`
+	Seal  *mark      `json:"seal,omitempty"`
 }
 
 type callLine struct {
@@ -79,8 +67,8 @@ func Append(ctx context.Context, v *vault.Vault, t Turn) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	r := record{V: lineVersion, Session: t.Session, Agent: t.Agent, Source: t.Source, Project: t.Project, Parent: t.Parent, Title: t.Title,
-		Model: t.Model, Role: t.Role, Name: t.Name, Time: t.Time.UTC(), Ref: t.Ref, Call: t.Call, Tokens: t.Tokens}
+	r := record{V: lineVersion, Turn: t}
+	r.Time = t.Time.UTC()
 	r.Text, r.Bytes = split(t.Text)
 	for _, c := range t.Calls {
 		line := callLine{ID: c.ID, Name: c.Name}

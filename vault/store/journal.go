@@ -74,15 +74,8 @@ func (s *Store) writeJournal(head gitstore.Head, next gitstore.ID, batch *durabl
 	}
 	// The first time the file gets its name whole, and every folder it stands in
 	// is synced: a kill in between leaves text in it, and recovery syncs again.
-	temp := s.tmp("journal")
-	if err := root.Remove("journal", temp); err != nil {
+	if err := durable.PutWhole(root, "journal", s.tmp("journal"), file, line, 0o666); err != nil {
 		return err
-	}
-	if err := root.CreateSync("journal", temp, line, 0o666); err != nil {
-		return err
-	}
-	if err := root.Rename("journal", temp, file); err != nil {
-		return errors.Join(err, root.Remove("journal", temp))
 	}
 	return s.syncState()
 }

@@ -39,17 +39,17 @@ type Scan struct {
 // Scan walks the working tree while it reads git's side: neither waits for the
 // other's processor. Of a file on disk seen is told, unless it is nil.
 func (s *Store) Scan(ctx context.Context, filter Filter, seen func(Path)) (*Scan, error) {
-	var files *listing[walked]
-	var shut []Problem
+	var files []File
 	var failed error
+	w := &walker{store: s, ctx: ctx, filter: filter}
 	var walk sync.WaitGroup
-	walk.Go(func() { files, shut, failed = s.trackable(ctx, filter) })
+	walk.Go(func() { files, failed = w.run("") })
 	sc, err := s.readGit(filter)
 	walk.Wait()
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
-	sc.Skipped = shut
+	sc.Skipped = w.shut
 	if err := sc.compare(ctx, files, seen); err != nil {
 		return nil, err
 	}
@@ -214,29 +214,26 @@ func (sc *Scan) Tracked() iter.Seq2[Path, gitstore.TreeEntry] {
 }
 
 // compare goes through HEAD, git index and disk side by side.
-func (sc *Scan) compare(ctx context.Context, files *listing[walked], seen func(Path)) error {
-	disk, done, total := files.cursor(), 0, files.len()
-	f, more := disk.next()
+func (sc *Scan) compare(ctx context.Context, files []File, seen func(Path)) error {
+	at := 0
 	take := func(x *pair) error {
-		err := sc.present(ctx, f, x, seen)
-		f, more = disk.next()
-		done++
-		sc.store.Progress("reading", done, total)
-		return err
+		at++
+		sc.store.Progress("reading", at, len(files))
+		return sc.present(ctx, &files[at-1], x, seen)
 	}
 	for x := range sc.pairs() {
-		for more && string(f.path) < string(x.name) {
+		for at < len(files) && string(files[at].Path) < string(x.name) {
 			if err := take(&pair{}); err != nil {
 				return err
 			}
 		}
-		if !more || string(f.path) != string(x.name) {
-			sc.Absent(x)
+		if at == len(files) || string(files[at].Path) != string(x.name) {
+			sc.absent(x)
 		} else if err := take(x); err != nil {
 			return err
 		}
 	}
-	for more {
+	for at < len(files) {
 		if err := take(&pair{}); err != nil {
 			return err
 		}
@@ -246,7 +243,7 @@ func (sc *Scan) compare(ctx context.Context, files *listing[walked], seen func(P
 }
 
 // absent takes up a name that no file on disk has.
-func (sc *Scan) Absent(x *pair) {
+func (sc *Scan) absent(x *pair) {
 	p := Path(x.name)
 	if !regular(x.head.Mode) || !sc.filter.Keep(p) {
 		return
@@ -258,33 +255,33 @@ func (sc *Scan) Absent(x *pair) {
 }
 
 // present takes up a file on disk.
-func (sc *Scan) present(ctx context.Context, f walked, x *pair, seen func(Path)) error {
+func (sc *Scan) present(ctx context.Context, f *File, x *pair, seen func(Path)) error {
 	if !regular(x.head.Mode) {
 		x.head = gitindex.TreeItem{}
 	}
 	if x.head.Mode != 0 {
 		sc.Total++
 	}
-	id, known, err := sc.hash(ctx, &f, x)
+	id, known, err := sc.hash(ctx, f, x)
 	if err != nil {
 		return err
 	}
 	if !known {
-		if x.head.Mode != 0 && !sc.hidden(f.path) {
-			sc.change(Deleted, f.path, x.head, gitstore.ID{}) // gone since it was listed
+		if x.head.Mode != 0 && !sc.hidden(f.Path) {
+			sc.change(Deleted, f.Path, x.head, gitstore.ID{}) // gone since it was listed
 		}
 		return nil
 	}
 	if seen != nil {
-		seen(f.path)
+		seen(f.Path)
 	}
 	switch {
 	case x.head.Mode == 0:
-		sc.change(Added, f.path, x.head, id)
+		sc.change(Added, f.Path, x.head, id)
 	case x.head.Hash != id:
-		sc.change(Modified, f.path, x.head, id)
+		sc.change(Modified, f.Path, x.head, id)
 	case x.git.Mode != 0 && !x.git.IntentToAdd && x.git.Hash != x.head.Hash:
-		sc.Covered = append(sc.Covered, sc.stagedChange(f.path, gitindex.Difference{Tree: x.head, Entry: x.git}))
+		sc.Covered = append(sc.Covered, sc.stagedChange(f.Path, gitindex.Difference{Tree: x.head, Entry: x.git}))
 	}
 	return nil
 }
@@ -303,21 +300,21 @@ func (sc *Scan) change(status string, p Path, head gitindex.TreeItem, id gitstor
 
 // hash finds the blob id of a file. One that cannot be read counts as
 // unchanged: what stet cannot see it must not commit away.
-func (sc *Scan) hash(ctx context.Context, f *walked, x *pair) (id gitstore.ID, known bool, err error) {
+func (sc *Scan) hash(ctx context.Context, f *File, x *pair) (id gitstore.ID, known bool, err error) {
 	if e := &x.git; e.Mode != 0 && !e.IntentToAdd && e.Stat.Matches(f.stat) && !sc.index.Racy(*e, sc.sec, sc.nsec) {
 		return e.Hash, true, nil
 	}
 	if err := context.Cause(ctx); err != nil {
 		return id, false, err // asked where it costs nothing beside the reading
 	}
-	d, err := sc.store.Look(f.path)
+	d, err := sc.store.Look(f.Path)
 	if err == nil {
 		return d.ID, d.Exists, nil
 	}
 	if !errors.Is(err, errTooLarge) && !IsReadOnly(err) && !errors.Is(err, ErrBadPath) {
 		return id, false, err
 	}
-	sc.Skipped = append(sc.Skipped, Problem{ID: "unreadable", Path: f.path, Text: err.Error(),
+	sc.Skipped = append(sc.Skipped, Problem{ID: "unreadable", Path: f.Path, Text: err.Error(),
 		Hint: "it is left as it is and not searched"})
 	return x.head.Hash, x.head.Mode != 0, nil
 }

@@ -45,6 +45,7 @@ type File struct {
 	// written since, even where size and ModTime were set back: on Linux it is
 	// made of inode and change time. 0 where the system has neither.
 	Identity uint64
+	stat     gitindex.Stat
 }
 
 // Identity is the [File.Identity] of what info describes.
@@ -75,7 +76,7 @@ func gitStat(e *durable.Entry) gitindex.Stat {
 }
 
 func fileOf(p Path, e *durable.Entry) File {
-	return File{Path: p, Size: e.Size, ModTime: e.ModTime(), Identity: identityOf(e)}
+	return File{Path: p, Size: e.Size, ModTime: e.ModTime(), Identity: identityOf(e), stat: gitStat(e)}
 }
 
 // fileAt is fileOf what a system call said.

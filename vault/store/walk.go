@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"stet/vault/durable"
-	"stet/vault/gitindex"
 	"stet/vault/gitstore"
 )
 
@@ -22,12 +20,9 @@ type Filter struct {
 // may not list are told to denied, unless it is nil. Cost: one listing per folder and
 // one lstat per file, spread over the processors.
 func (s *Store) Walk(ctx context.Context, f Filter, under Path, denied func(Path, error)) ([]File, []Path, error) {
-	w := &walker[File]{store: s, ctx: ctx, filter: f, take: fileOf, told: denied}
-	found, err := w.run(under)
-	if err != nil {
-		return nil, nil, err
-	}
-	return found.flat(), w.dirs, nil
+	w := &walker{store: s, ctx: ctx, filter: f, told: denied}
+	files, err := w.run(under)
+	return files, w.dirs, err
 }
 
 // Unfinished are the files that a published commit changed and that this reader sees
@@ -44,19 +39,6 @@ func (s *Store) Unfinished() map[Path][]byte {
 	return out
 }
 
-// walked is what of a file's description is compared with the git index.
-type walked struct {
-	path Path
-	stat gitindex.Stat
-}
-
-func (s *Store) trackable(ctx context.Context, f Filter) (*listing[walked], []Problem, error) {
-	w := &walker[walked]{store: s, ctx: ctx, filter: f,
-		take: func(p Path, e *durable.Entry) walked { return walked{p, gitStat(e)} }}
-	files, err := w.run("")
-	return files, w.shut, err
-}
-
 // Pick returns those of the paths, in their order, that [Store.Walk] would list. Cost:
 // a few calls a folder and one lstat a path, however large the vault is.
 func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error) {
@@ -64,7 +46,7 @@ func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error
 		below gitstore.Below
 		ok    bool
 	}
-	w, seen := &walker[File]{store: s, ctx: ctx, filter: f}, map[string]rules{}
+	w, seen := &walker{store: s, ctx: ctx, filter: f}, map[string]rules{}
 	var out []File
 	for _, p := range paths {
 		if !f.Keep(p) {
@@ -91,7 +73,7 @@ func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error
 
 // Admits reports whether a walk from the root would list a folder.
 func (s *Store) Admits(f Filter, dir Path) (bool, error) {
-	_, ok, err := (&walker[File]{store: s, filter: f}).admits(string(dir))
+	_, ok, err := (&walker{store: s, filter: f}).admits(string(dir))
 	return ok, err
 }
 

@@ -13,13 +13,11 @@ import (
 	"stet/vault/gitstore"
 )
 
-// walker lists a tree with a few goroutines, one folder at a time each. It keeps
-// of each file what take makes of it, which is less than the system says.
-type walker[T any] struct {
+// walker lists a tree with a few goroutines, one folder at a time each.
+type walker struct {
 	store  *Store
 	ctx    context.Context
 	filter Filter
-	take   func(Path, *durable.Entry) T
 
 	mu    sync.Mutex
 	dirs  []Path // the folders listed, without the one the walk began in
@@ -34,7 +32,7 @@ type walker[T any] struct {
 // a few more than the usual two to eight processors pay.
 const walkers = 8
 
-func (w *walker[T]) run(under Path) (*listing[T], error) {
+func (w *walker) run(under Path) ([]File, error) {
 	ignore, err := w.store.repo.Ignore()
 	if err != nil {
 		return nil, err
@@ -47,7 +45,7 @@ func (w *walker[T]) run(under Path) (*listing[T], error) {
 		return nil, err
 	}
 	w.slots = make(chan struct{}, walkers)
-	found := &listing[T]{}
+	found := &listing{}
 	w.list(dir, ignore, found)
 	w.wg.Wait()
 	if err := errors.Join(w.errs...); err != nil {
@@ -56,7 +54,7 @@ func (w *walker[T]) run(under Path) (*listing[T], error) {
 	if err := context.Cause(w.ctx); err != nil {
 		return nil, err
 	}
-	return found, nil
+	return found.flat(), nil
 }
 
 // above loads the ignore files between the working tree's top and dir, which
@@ -90,7 +88,7 @@ func readSmall(root *durable.Root, p string) ([]byte, error) {
 	return data, err
 }
 
-func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing[T]) {
+func (w *walker) list(dir string, ignore *gitstore.Ignore, into *listing) {
 	if w.ctx.Err() != nil {
 		return
 	}
@@ -110,7 +108,7 @@ func (w *walker[T]) list(dir string, ignore *gitstore.Ignore, into *listing[T]) 
 }
 
 // sift takes up the files of folder dir and returns how to go on to its folders.
-func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing[T],
+func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing,
 ) (below []func()) {
 	if dir != "." && w.store.nested(in, dir) {
 		return nil
@@ -127,7 +125,7 @@ func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore
 	if slices.ContainsFunc(in, func(e durable.Entry) bool { return e.IsDir() }) {
 		slices.SortFunc(in, func(a, b durable.Entry) int { return byPath(a.Name, a.IsDir(), b.Name, b.IsDir()) })
 	}
-	into.grow(len(in))
+	into.files = slices.Grow(into.files, len(in))
 	rules, paths := ignore.Below(trimSlash(w.store.prefix+at)), joined(at, in)
 	for i := range in {
 		e := &in[i]
@@ -149,7 +147,7 @@ func (w *walker[T]) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore
 			continue
 		}
 		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && !w.hides(rules, p, false) {
-			into.add(w.take(p, e))
+			into.files = append(into.files, fileOf(p, e))
 		}
 	}
 	if dir != "." {
@@ -176,13 +174,13 @@ func joined(at string, in []durable.Entry) string {
 }
 
 // hides reports that the ignore rules of p's folder keep p out of sight.
-func (w *walker[T]) hides(rules gitstore.Below, p Path, dir bool) bool {
+func (w *walker) hides(rules gitstore.Below, p Path, dir bool) bool {
 	_, hidden := rules.Match(string(p[strings.LastIndexByte(string(p), '/')+1:]), dir)
 	return hidden && (w.filter.Shown == nil || !w.filter.Shown(p))
 }
 
 // rules adds the ignore file of the folder with that prefix, if there is one in it.
-func (w *walker[T]) rules(at string, in []durable.Entry, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
+func (w *walker) rules(at string, in []durable.Entry, ignore *gitstore.Ignore) (*gitstore.Ignore, error) {
 	byName := func(e durable.Entry, name string) int { return strings.Compare(e.Name, name) }
 	i, ok := slices.BinarySearchFunc(in, ".gitignore", byName)
 	if !ok || !in[i].Regular() {
@@ -197,7 +195,7 @@ func (w *walker[T]) rules(at string, in []durable.Entry, ignore *gitstore.Ignore
 
 // descend lists a folder in a goroutine of its own while there is a free slot,
 // else at once.
-func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing[T]) {
+func (w *walker) descend(dir string, ignore *gitstore.Ignore, into *listing) {
 	select {
 	case w.slots <- struct{}{}:
 		w.wg.Go(func() {
@@ -209,7 +207,7 @@ func (w *walker[T]) descend(dir string, ignore *gitstore.Ignore, into *listing[T
 	}
 }
 
-func (w *walker[T]) fail(err error) {
+func (w *walker) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.errs = append(w.errs, err)
@@ -217,7 +215,7 @@ func (w *walker[T]) fail(err error) {
 
 // pass notes a folder that this user may not read: what is in it is neither
 // found nor taken for gone.
-func (w *walker[T]) pass(dir Path, err error) {
+func (w *walker) pass(dir Path, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.told != nil && errors.Is(err, fs.ErrPermission) {
@@ -242,7 +240,7 @@ func (s *Store) nested(in []durable.Entry, dir string) bool {
 
 // admits reports whether a walk from the vault's root would list dir, and the
 // ignore rules that hold in it.
-func (w *walker[T]) admits(dir string) (gitstore.Below, bool, error) {
+func (w *walker) admits(dir string) (gitstore.Below, bool, error) {
 	ignore, err := w.store.repo.Ignore()
 	if err != nil {
 		return gitstore.Below{}, false, err
