@@ -289,8 +289,9 @@ func (s *searching) warnWords(err error) {
 
 // fuse joins the ranking by words with one by meaning. Filters, what must be
 // there and what must not bind both. total counts documents of either.
-func (s *searching) fuse(src query.Source, e *query.Evaluation, keep func(int32) bool, words []query.Match, total int) ([]query.Match, int) {
-	recs := src.Records()
+func (s *searching) fuse(
+	recs []document.Record, e *query.Evaluation, keep func(int32) bool, words []query.Match, total int,
+) ([]query.Match, int) {
 	a := s.meant(recs)
 	if a == nil {
 		return words, total

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"stet/index/document"
 	"stet/index/embed"
 	"stet/index/query"
-	"stet/index/store"
 	"stet/vault"
 )
 
@@ -146,17 +144,16 @@ func (s *searching) stored(limit int) (out []vault.Path, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = store.Guard("search", func() error {
+	err = s.alone(st, func(e *query.Evaluation) error {
 		recs, hidden := st.Records(), st.Superseded()
-		_, top, _, err := query.Evaluate(s.ctx, st, s.x.src, s.parsed, func(d int32) bool {
+		top, _ := e.Best(func(d int32) bool {
 			return recs[d].Docs > 0 && s.visible(&recs[d], hidden != nil && hidden[d])
 		}, limit)
 		for _, m := range top {
 			out = append(out, recs[m.Doc].Path)
 		}
-		return err
+		return nil
 	})
-	runtime.KeepAlive(st)
 	if err != nil && s.ctx.Err() == nil {
 		s.x.notes.Distrust(err)
 	}

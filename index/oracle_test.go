@@ -13,7 +13,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"stet/index/query"
 	"stet/vault"
 )
 
@@ -41,18 +40,18 @@ func readFiles(ctx context.Context, src Source, q Query) (*Result, error) {
 	mem, talk := divide(files)
 	wantsMem, wantsTalk := s.wants()
 	s.apart = wantsMem && wantsTalk
-	answer := func(files []vault.File, byMessage bool, f func(query.Source) error) error {
+	answer := func(files []vault.File, byMessage bool) error {
 		from, err := newMapSource(src, x.lang, files, s.parsed, byMessage)
 		if err != nil {
 			return err
 		}
-		return f(from)
+		return s.on(from)
 	}
 	if wantsTalk {
-		err = answer(talk, true, s.talkAnswer)
+		err = answer(talk, true)
 	}
 	if wantsMem && err == nil {
-		err = answer(mem, false, s.answer)
+		err = answer(mem, false)
 	}
 	return s.res, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/index/query"
+	"stet/index/store"
 	"stet/vault"
 )
 
@@ -17,24 +18,34 @@ func (s *searching) wantsReports() bool {
 	return len(s.parsed.Classes()) == 0 && s.parsed.AsksForReports()
 }
 
-// withReports answers with the curator's reports beside what ask finds. They
-// are few and asked for by name alone, so they are read for this one answer and
-// stand in no index: no other search looks at their folders, and their words
-// weigh nothing in it.
-func (s *searching) withReports(ask func() error) error {
-	offset, limit := max(0, s.q.Offset), s.q.Limit
-	if limit == 0 {
-		limit = defaultLimit
+// A page is what part of an answer is asked for.
+type page struct{ offset, limit int }
+
+// widen asks for everything up to the end of the page: reports come between.
+func (s *searching) widen() {
+	s.page = &page{max(0, s.q.Offset), s.q.Limit}
+	s.q.Offset = 0
+	if s.q.Limit > 0 {
+		s.q.Limit += s.page.offset
 	}
-	s.q.Offset, s.q.Limit = 0, limit
-	if limit > 0 {
-		s.q.Limit = offset + limit
-	}
-	if err := ask(); err != nil {
-		return err
-	}
+}
+
+// addReports puts the curator's reports between the hits. They are few and asked for by
+// name alone, so they are read for this one answer and stand in no index: no other search
+// looks at their folders, and their words weigh nothing in it.
+func (s *searching) addReports() error {
 	hits, total := s.res.Hits, s.res.Total
-	if err := s.reports(); err != nil {
+	s.res.Hits, s.res.Total = nil, 0
+	files, err := s.x.src.Files(s.ctx, vault.WalkOptions{Reports: true})
+	if err == nil && len(files) > 0 {
+		var st *store.State
+		if st, err = s.scan(files, false); err == nil {
+			s.reporting, s.q.Limit = true, -1
+			err = s.on(st)
+			s.passed(st)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	hits = append(s.res.Hits, hits...)
@@ -42,28 +53,10 @@ func (s *searching) withReports(ask func() error) error {
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(query.TierRank(a.Tier), query.TierRank(b.Tier)), cmp.Compare(b.Score, a.Score), cmp.Compare(b.Path, a.Path))
 	})
-	hits = hits[min(offset, len(hits)):]
-	if limit > 0 {
-		hits = hits[:min(limit, len(hits))]
+	hits = hits[min(s.page.offset, len(hits)):]
+	if s.page.limit > 0 {
+		hits = hits[:min(s.page.limit, len(hits))]
 	}
-	s.res.Hits, s.res.Total, s.res.Tier = hits, s.res.Total+total, ""
-	if n := len(hits); n > 0 {
-		s.res.Tier = hits[n-1].Tier
-	}
+	s.res.Hits, s.res.Total, s.res.Tier = hits, s.res.Total+total, loosest(hits)
 	return nil
-}
-
-// reports answers with reports alone, all of them.
-func (s *searching) reports() error {
-	s.res.Hits, s.res.Total = nil, 0
-	files, err := s.x.src.Files(s.ctx, vault.WalkOptions{Reports: true})
-	if err != nil || len(files) == 0 {
-		return err
-	}
-	st, err := s.scan(files, false)
-	if err != nil {
-		return err
-	}
-	s.reporting, s.q.Limit = true, -1
-	return s.on(st, s.answer)
 }

@@ -3,9 +3,9 @@ package index
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
-	"stet/index/document"
 	"stet/index/query"
 	"stet/index/store"
 	"stet/vault"
@@ -21,9 +21,9 @@ func (s *searching) scan(files []vault.File, byMessage bool) (*store.State, erro
 
 // passed notes which files have no text because they could not be read. What is
 // too large or no file is left alone by rule and not told of here.
-func (s *searching) passed(unread []*document.Record) {
+func (s *searching) passed(st *store.State) {
 	var out []vault.Path
-	for _, r := range unread {
+	for _, r := range st.Unread() {
 		if s.visible(r, false) {
 			out = append(out, r.Path)
 		}
@@ -51,13 +51,24 @@ func (s *searching) matches(f vault.File, hidden bool) bool {
 	}
 	rec := &one.Records()[0]
 	found := false
-	err = store.Guard("search", func() error {
+	err = s.alone(one, func(e *query.Evaluation) error {
 		keep := func(int32) bool { return rec.Docs > 0 && s.parsed.Keeps(rec, hidden, 0) }
-		_, top, _, err := query.Evaluate(s.ctx, one, s.x.src, s.parsed, keep, 1)
+		top, _ := e.Best(keep, 1)
 		found = len(top) == 1
-		return err
+		return nil
 	})
 	return err == nil && found
+}
+
+// alone evaluates the query on a state of its own.
+func (s *searching) alone(st *store.State, f func(*query.Evaluation) error) (err error) {
+	defer store.Guarded("search", &err)()
+	defer runtime.KeepAlive(st)
+	e := query.New(s.ctx, st, s.x.src, s.parsed)
+	if err := e.Run(); err != nil {
+		return err
+	}
+	return f(e)
 }
 
 // reason says in a few words why the index was not used.

@@ -37,10 +37,12 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	}
 	s := newSearching(ctx, x, q, began)
 	s.passOver(denied)
-	if s.wantsReports() {
-		err = s.withReports(func() error { return s.indexed(files) })
-	} else {
-		err = s.indexed(files)
+	parts, err := s.parts(files)
+	for ; err == nil && len(parts) > 0; parts = parts[1:] {
+		err = s.answer(parts[0])
+	}
+	if err == nil && s.page != nil {
+		err = s.addReports()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -49,25 +51,29 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	return s.res, nil
 }
 
-// indexed answers from the two indexes.
-func (s *searching) indexed(files []vault.File) (err error) {
-	x := s.x
+// A part is one of the two indexes and the files that belong to it.
+type part struct {
+	index *store.Index
+	files []vault.File
+}
+
+// parts are those that the query is about.
+func (s *searching) parts(files []vault.File) (out []part, err error) {
 	notes, sessions := divide(files)
-	if wantsMem, wantsTalk := s.wants(); wantsTalk {
-		s.apart = wantsMem
+	wantsNotes, wantsSessions := s.wants()
+	if wantsSessions {
+		s.apart = wantsNotes
 		if err := s.outdated(notes, sessions); err != nil {
-			return err
+			return nil, err
 		}
-		if len(sessions) > 0 || x.messages.Exists() {
-			err = s.run(x.messages, sessions, s.talkAnswer)
+		if len(sessions) > 0 || s.x.messages.Exists() {
+			out = append(out, part{s.x.messages, sessions})
 		}
-		if wantsMem && err == nil {
-			err = s.run(x.notes, notes, s.answer)
-		}
-	} else {
-		err = s.run(x.notes, notes, s.answer)
 	}
-	return err
+	if wantsNotes || !wantsSessions {
+		out = append(out, part{s.x.notes, notes})
+	}
+	return out, nil
 }
 
 // A searching is one search under way.
@@ -77,8 +83,9 @@ type searching struct {
 	q      Query
 	parsed *query.Query
 	texts  *query.TranscriptCache
-	apart  bool // sessions are shown beside the notes
-	// reporting is set while reports are answered with, see reports.
+	apart  bool  // sessions are shown beside the notes
+	page   *page // of the answer with reports, nil where none are asked for
+	// reporting is set while reports are answered with, see addReports.
 	reporting bool
 	asked     *asked           // what meant returned, nil before
 	fused     map[int32]string // by document: its places in the joined rankings
@@ -94,7 +101,15 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 	parsed := query.Parse(q.Text, now, x.lang)
 	parsed.Require(q.Scope, q.Kind, q.Category)
 	q.Archived = q.Archived || parsed.WantsHidden()
-	return &searching{x: x, ctx: ctx, q: q, parsed: &parsed, texts: query.NewTranscriptCache(x.src), res: &Result{Warnings: parsed.Warnings}, now: now}
+	q.Limit = cmp.Or(q.Limit, defaultLimit)
+	s := &searching{
+		x: x, ctx: ctx, q: q, parsed: &parsed, texts: query.NewTranscriptCache(x.src),
+		res: &Result{Warnings: parsed.Warnings}, now: now,
+	}
+	if s.wantsReports() {
+		s.widen()
+	}
+	return s
 }
 
 // wants says which parts of the index the query is about.
@@ -111,70 +126,71 @@ func (s *searching) wants() (notes, sessions bool) {
 		sessions && slices.Contains(in, string(vault.ClassSession))
 }
 
-// run tries the index and then the files.
-func (s *searching) run(x *store.Index, files []vault.File, answer func(query.Source) error) error {
-	st, err := s.fresh(x, files)
+// answer answers from a part of the index, or else from its files.
+func (s *searching) answer(p part) error {
+	st, err := s.fresh(p.index, p.files)
 	if err == nil {
-		if err = s.on(st, answer); err == nil {
+		if err = s.on(st); err == nil {
+			s.passed(st)
 			return nil
 		}
 		if s.ctx.Err() == nil {
-			x.Distrust(err)
+			p.index.Distrust(err)
 		}
 	}
 	if err := context.Cause(s.ctx); err != nil {
 		return err
 	}
-	if !s.x.o.ReadOnly || !errors.Is(err, store.ErrNone) || !store.IsFew(files) { // few files are read as quickly
+	if !s.x.o.ReadOnly || !errors.Is(err, store.ErrNone) || !store.IsFew(p.files) { // few files are read as quickly
 		s.res.Degraded = reason(err)
 		s.x.o.Logger.Warn("search index not used", "reason", err)
 	}
-	if st, err = s.scan(files, x == s.x.messages); err != nil {
-		return err
+	if st, err = s.scan(p.files, p.index == s.x.messages); err == nil {
+		err = s.on(st)
 	}
-	return s.on(st, answer)
-}
-
-// on answers from an open state.
-func (s *searching) on(st *store.State, answer func(query.Source) error) error {
-	err := store.Guard("search", func() error { return answer(st) })
-	runtime.KeepAlive(st)
 	if err == nil {
-		s.passed(st.Unread())
+		s.passed(st)
 	}
 	return err
 }
 
-// answer evaluates the query on src and fills in the result. Where phrases
-// leave nothing of a sentence, their words are looked for.
-func (s *searching) answer(src query.Source) error {
-	return s.orLoosened(func() error { return s.files(src) }, func() int { return len(s.res.Hits) })
+// on answers from an open state. Where phrases leave nothing of a sentence, their words
+// are looked for.
+func (s *searching) on(src query.Source) (err error) {
+	defer store.Guarded("search", &err)()
+	defer runtime.KeepAlive(src)
+	defer func(asked *query.Query) { s.parsed = asked }(s.parsed)
+	for _, q := range [...]*query.Query{s.parsed, s.parsed.Loosened()} {
+		if q == nil {
+			break
+		}
+		s.parsed = q
+		e := query.New(s.ctx, src, s.x.src, q)
+		if err = e.Run(); err != nil {
+			return err
+		}
+		found := s.files
+		if e.Conversations != nil {
+			found = s.conversations
+		}
+		if n, err := found(src, e); err != nil || n > 0 {
+			return err
+		}
+	}
+	return nil
 }
 
-// orLoosened asks again, more loosely, when an answer is empty.
-func (s *searching) orLoosened(ask func() error, found func() int) error {
-	if err := ask(); err != nil || found() > 0 {
-		return err
+// ask is how many matches an answer is made of, 0 for all: some may have changed meanwhile.
+func (s *searching) ask() int {
+	if s.q.Limit < 0 {
+		return 0
 	}
-	loose := s.parsed.Loosened()
-	if loose == nil {
-		return nil
-	}
-	defer func(was *query.Query) { s.parsed = was }(s.parsed)
-	s.parsed = loose
-	return ask()
+	return max(0, s.q.Offset) + s.q.Limit + 8
 }
 
 // files answers with files.
-func (s *searching) files(src query.Source) error {
-	limit := s.q.Limit
-	if limit == 0 {
-		limit = defaultLimit
-	}
-	ask := 0
-	if limit > 0 {
-		ask = max(0, s.q.Offset) + limit + 8 // some may have changed meanwhile
-	}
+func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
+	ask := s.ask()
 	if s.x.meaning != nil && ask > 0 {
 		ask = max(ask, meaningPool)
 	}
@@ -187,37 +203,53 @@ func (s *searching) files(src query.Source) error {
 		plain, slowly := st.Plain(), keep
 		keep = func(d int32) bool { return plain[d] || slowly(d) }
 	}
-	e, top, total, err := query.Evaluate(s.ctx, src, s.x.src, s.parsed, keep, ask)
-	if err != nil {
-		return err
-	}
-	top, total = s.fuse(src, e, keep, top, total)
-	s.res.Total, s.res.Hits, s.res.Tier = total, nil, ""
+	top, total := e.Best(keep, ask)
+	top, total = s.fuse(recs, e, keep, top, total)
 	lines := query.NewLiner(s.parsed, e)
 	doubts := doubted(recs, hidden)
-	skip := max(0, s.q.Offset)
-	for _, m := range top {
-		if skip > 0 {
-			skip--
-			continue
+	hits, docs, lost := s.pageOf(top, func(m query.Match) (Hit, bool) {
+		hit, ok := s.hit(recs, &recs[m.Doc], hidden != nil && hidden[m.Doc], m, lines)
+		hit.doubt(doubts)
+		return hit, ok
+	})
+	s.res.Hits, s.res.Total, s.res.Tier = hits, total-lost, loosest(hits)
+	return len(hits), s.explain(e, hits, docs, func(d int32) []string {
+		if place, ok := s.fused[d]; ok {
+			return []string{place}
 		}
-		if limit > 0 && len(s.res.Hits) == limit {
+		return nil
+	})
+}
+
+// pageOf makes hits of the matches on the page that is asked for. lost counts those
+// before its end that are no longer there.
+func (s *searching) pageOf(list []query.Match, cut func(query.Match) (Hit, bool)) (hits []Hit, docs []int32, lost int) {
+	skip := max(0, s.q.Offset)
+	for _, m := range list {
+		if s.q.Limit > 0 && len(hits) == s.q.Limit {
 			break
 		}
-		if hit, ok := s.hit(recs, &recs[m.Doc], hidden != nil && hidden[m.Doc], m, lines); ok {
-			hit.doubt(doubts)
-			s.res.Hits = append(s.res.Hits, hit)
-			if s.res.Tier == "" || query.TierRank(hit.Tier) > query.TierRank(s.res.Tier) {
-				s.res.Tier = hit.Tier
-			}
-		} else {
-			s.res.Total--
+		hit, ok := cut(m)
+		switch {
+		case !ok:
+			lost++
+		case skip > 0:
+			skip--
+		default:
+			hits, docs = append(hits, hit), append(docs, m.Doc)
 		}
 	}
-	if s.q.Explain {
-		return s.explain(src, top)
+	return hits, docs, lost
+}
+
+// loosest is the tier of the last of hits.
+func loosest(hits []Hit) (tier string) {
+	for _, h := range hits {
+		if tier == "" || query.TierRank(h.Tier) > query.TierRank(tier) {
+			tier = h.Tier
+		}
 	}
-	return nil
+	return tier
 }
 
 // hit cuts a hit from its file as it is now. A file that changed since it was
@@ -251,28 +283,15 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 	return h, true
 }
 
-// explain evaluates once more and writes down what each hit's score is made of.
-func (s *searching) explain(src query.Source, top []query.Match) error {
-	notes := make(map[int32][]string, len(top))
-	for _, m := range top {
-		notes[m.Doc] = nil
+// explain says what the score of each hit is made of, one part a line, if that is asked for.
+func (s *searching) explain(e *query.Evaluation, hits []Hit, docs []int32, first func(doc int32) []string) error {
+	if !s.q.Explain {
+		return nil
 	}
-	if err := query.ExplainScores(s.ctx, src, s.x.src, s.parsed, notes); err != nil {
-		return err
+	notes, err := e.Explained(docs)
+	for i := range hits {
+		lines := append(first(docs[i]), notes[docs[i]]...)
+		hits[i].Explain = fmt.Sprintf("%.4f score, %s\n%s", hits[i].Score, hits[i].Tier, strings.Join(lines, "\n"))
 	}
-	byPath := map[vault.Path]int32{}
-	recs := src.Records()
-	for d := range notes {
-		byPath[recs[d].Path] = d
-	}
-	for i := range s.res.Hits {
-		h := &s.res.Hits[i]
-		d := byPath[h.Path]
-		lines := notes[d]
-		if place, ok := s.fused[d]; ok {
-			lines = append([]string{place}, lines...)
-		}
-		h.Explain = fmt.Sprintf("%.4f score, %s\n%s", h.Score, h.Tier, strings.Join(lines, "\n"))
-	}
-	return nil
+	return err
 }

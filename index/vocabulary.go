@@ -56,20 +56,23 @@ const usageWords = 100
 func (x *Index) Vocabulary(ctx context.Context, texts, groups []string, private bool) (v *Vocabulary, err error) {
 	st, err := x.notes.Written()
 	if err == nil {
-		err = store.Guard("count words", func() (err error) {
-			c := newWordCounter(newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now()), st, private)
-			v, err = c.vocabulary(texts, groups)
-			return err
-		})
-		if err != nil && ctx.Err() == nil {
+		if v, err = x.countWords(ctx, st, texts, groups, private); err != nil && ctx.Err() == nil {
 			x.notes.Distrust(err)
 		}
 	}
-	runtime.KeepAlive(st)
 	if err != nil {
 		return nil, fmt.Errorf("count words: %w", err)
 	}
 	return v, nil
+}
+
+func (x *Index) countWords(
+	ctx context.Context, st *store.State, texts, groups []string, private bool,
+) (v *Vocabulary, err error) {
+	defer store.Guarded("count words", &err)()
+	defer runtime.KeepAlive(st)
+	s := newSearching(ctx, x, Query{Class: []vault.Class{vault.ClassMemory}}, x.o.Now())
+	return newWordCounter(s, st, private).vocabulary(texts, groups)
 }
 
 // A wordCounter counts memories by scope and category.

@@ -85,7 +85,7 @@ type Evaluation struct {
 	src           Source
 	files         document.FileReader
 	ctx           context.Context
-	lang          *document.Language
+	q             *Query
 	scores        []float64
 	hit           []uint16           // optional clauses matched
 	met           []uint16           // required clauses matched
@@ -99,41 +99,40 @@ type Evaluation struct {
 	Conversations *Conversations // set where documents are messages
 }
 
-func newEvaluation(ctx context.Context, src Source, files document.FileReader, lang *document.Language) *Evaluation {
+// New prepares the evaluation of q on src. Documents are messages where src has a layout.
+func New(ctx context.Context, src Source, files document.FileReader, q *Query) *Evaluation {
 	n, lay := len(src.Records()), src.Layout()
 	if lay != nil {
 		n = len(lay.Owner)
 	}
 	e := &Evaluation{
-		src: src, files: files, ctx: ctx, lang: lang, scores: make([]float64, n), hit: make([]uint16, n), met: make([]uint16, n), boost: fieldBoost,
-		near: make([]bool, n), out: make([]bool, n), weights: map[string]float64{}, similar: map[string][]string{},
+		src: src, files: files, ctx: ctx, q: q, boost: fieldBoost, scores: make([]float64, n),
+		hit: make([]uint16, n), met: make([]uint16, n), near: make([]bool, n), out: make([]bool, n),
+		weights: map[string]float64{}, similar: map[string][]string{},
 	}
 	if lay != nil {
 		e.Conversations = NewConversations(src.Records(), lay)
+		e.Conversations.bits = q.bits()
 		e.boost = e.Conversations.w.boost
 	}
 	return e
 }
 
-// Evaluate finds the documents for q that keep lets pass: the best limit of
-// them in order of tier, score and path, and how many there are in all.
-func Evaluate(ctx context.Context, src Source, files document.FileReader, q *Query, keep func(int32) bool, limit int) (*Evaluation, []Match, int, error) {
-	e := newEvaluation(ctx, src, files, q.lang)
-	if err := e.run(q); err != nil {
-		return nil, nil, 0, err
-	}
+// Best are the documents that match and that keep lets pass, the best limit of them (0 is
+// all) in order of tier, score and path, and how many there are in all.
+func (e *Evaluation) Best(keep func(int32) bool, limit int) ([]Match, int) {
 	top := topList{order: better, limit: limit}
-	e.each(q, func(m Match) {
+	e.each(func(m Match) {
 		if keep(m.Doc) {
 			top.add(m)
 		}
 	})
-	return e, top.sorted(), top.total, nil
+	return top.sorted(), top.total
 }
 
-// each calls f for every document that matches q.
-func (e *Evaluation) each(q *Query, f func(Match)) {
-	required, optional := q.Count()
+// each calls f for every document that matches.
+func (e *Evaluation) each(f func(Match)) {
+	required, optional := e.q.Count()
 	for d := range e.scores {
 		if e.out[d] || int(e.met[d]) < required || required == 0 && e.hit[d] == 0 && !e.near[d] && optional > 0 {
 			continue
@@ -166,31 +165,26 @@ func (q *Query) Count() (required, optional int) {
 	return required, optional
 }
 
-// run adds up every clause.
-func (e *Evaluation) run(q *Query) error {
-	for i := range q.clauses {
+// Run adds up every clause.
+func (e *Evaluation) Run() error {
+	for i := range e.q.clauses {
 		if err := context.Cause(e.ctx); err != nil {
 			return err
 		}
-		c := &q.clauses[i]
-		found, err := e.clause(c)
+		c, found := &e.q.clauses[i], make([]bool, len(e.scores))
+		leaves, err := e.leaves(c, found)
 		if err != nil {
 			return err
 		}
-		none := true
-		each(found, func(d int32) {
-			none = false
-			switch c.occur {
-			case must:
-				e.met[d]++
-			case mustNot:
-				// Words side by side are looked up in the text of messages.
-				e.out[d] = e.out[d] || e.Conversations == nil || !c.needsOrder()
-			default:
-				e.hit[d]++
+		for _, k := range leaves {
+			list, err := e.src.Term(k.field, k.term, e.room)
+			if err != nil {
+				return err
 			}
-		})
-		if none && !q.AsSpelt && c.mayBeMisspelt() {
+			e.room = list[:0]
+			e.add(k, e.boost(k.field), c, list, found)
+		}
+		if none := e.mark(c, found); none && !e.q.AsSpelt && c.mayBeMisspelt() {
 			if err := e.misspelt(c); err != nil {
 				return err
 			}
@@ -199,12 +193,32 @@ func (e *Evaluation) run(q *Query) error {
 	return nil
 }
 
-// ExplainScores writes down, for the documents that are keys of notes, every
-// part of their score.
-func ExplainScores(ctx context.Context, src Source, files document.FileReader, q *Query, notes map[int32][]string) error {
-	e := newEvaluation(ctx, src, files, q.lang)
-	e.explain = notes
-	return e.run(q)
+// mark notes which documents match c; none reports that there are none.
+func (e *Evaluation) mark(c *clause, found []bool) (none bool) {
+	none = true
+	each(found, func(d int32) {
+		none = false
+		switch c.occur {
+		case must:
+			e.met[d]++
+		case mustNot:
+			// Words side by side are looked up in the text of messages.
+			e.out[d] = e.out[d] || e.Conversations == nil || !c.needsOrder()
+		default:
+			e.hit[d]++
+		}
+	})
+	return none
+}
+
+// Explained lists for each of some documents every part of their score.
+func (e *Evaluation) Explained(docs []int32) (map[int32][]string, error) {
+	again := New(e.ctx, e.src, e.files, e.q)
+	again.explain = make(map[int32][]string, len(docs))
+	for _, d := range docs {
+		again.explain[d] = nil
+	}
+	return again.explain, again.Run()
 }
 
 // each calls f once for every marked document.
@@ -216,59 +230,35 @@ func each(marked []bool, f func(int32)) {
 	}
 }
 
-// clause marks the documents that match c and adds their scores.
-func (e *Evaluation) clause(c *clause) ([]bool, error) {
-	found := make([]bool, len(e.scores))
-	switch c.kind {
-	case literal:
-		return found, e.literal(c.raw, found)
-	case phrase:
-		if e.Conversations != nil {
-			return found, e.together(c, found)
+// leaves are the terms whose postings are the documents of c. What is more than terms is
+// looked up here: its documents are marked and scored.
+func (e *Evaluation) leaves(c *clause, found []bool) (out []leafKey, err error) {
+	switch {
+	case c.kind == literal:
+		return nil, e.literal(c.raw, found)
+	case c.kind == prefix:
+		return nil, e.prefix(c, found)
+	case c.needsOrder() && e.Conversations != nil:
+		return nil, e.together(c, found)
+	case c.needsOrder():
+		// Several words in one, and required: side by side, or as the name.
+		if err = e.phrase(c, found); c.kind == phrase {
+			return nil, err
 		}
-		return found, e.phrase(c, found)
-	case prefix:
-		return found, e.prefix(c, found)
-	}
-	if c.occur == should || len(c.exact) == 1 {
-		return found, e.words(c, found)
-	}
-	if e.Conversations != nil {
-		return found, e.together(c, found)
-	}
-	// Several words in one, and required: side by side, or as the name.
-	if err := e.phrase(c, found); err != nil || c.name == "" {
-		return found, err
-	}
-	return found, e.leaf(document.FieldIdent, c.name, c, found)
-}
-
-func (e *Evaluation) words(c *clause, found []bool) error {
-	for i, stem := range c.stems {
-		if slices.Contains(c.stems[:i], stem) || c.idle(i, e.lang) {
-			continue
-		}
-		for _, f := range wordFields() {
-			if err := e.leaf(f, stem, c, found); err != nil {
-				return err
+	default:
+		for i, stem := range c.stems {
+			if slices.Contains(c.stems[:i], stem) || c.idle(i, e.q.lang) {
+				continue
+			}
+			for _, f := range wordFields() {
+				out = append(out, leafKey{f, stem})
 			}
 		}
 	}
-	if c.name == "" {
-		return nil
+	if c.name != "" {
+		out = append(out, leafKey{document.FieldIdent, c.name})
 	}
-	return e.leaf(document.FieldIdent, c.name, c, found)
-}
-
-// leaf adds the postings of one term.
-func (e *Evaluation) leaf(field int, term string, c *clause, found []bool) error {
-	list, err := e.src.Term(field, term, e.room)
-	if err != nil {
-		return err
-	}
-	e.room = list[:0]
-	e.add(leafKey{field, term}, e.boost(field), c, list, found)
-	return nil
+	return out, err
 }
 
 // add scores postings that all stand for one term.

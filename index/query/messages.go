@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
@@ -134,23 +133,18 @@ type Successors func(transcript *document.Record, number int) string
 // A Ranking puts the messages of one evaluation in order.
 type Ranking struct {
 	*Evaluation
-	q     *Query
-	when  bool // the query asks when
 	bonus map[int32]float64
 	texts *TranscriptCache
 	old   Successors // nil where no message is superseded
 }
 
-// EvaluateMessages finds the messages for q that keep lets pass, best first, like
-// [Evaluate]. Beside those that match are those next to them, unless the query
+// Rank finds the messages that match and that keep lets pass, best first, like
+// [Evaluation.Best]. Beside those that match are those next to them, unless the query
 // requires something.
-func EvaluateMessages(ctx context.Context, src Source, q *Query, keep func(int32) bool, limit int, from *TranscriptCache, old Successors) (*Ranking, []Match, int, error) {
-	e := newEvaluation(ctx, src, from.src, q.lang)
-	e.Conversations.bits = q.bits()
-	if err := e.run(q); err != nil {
-		return nil, nil, 0, err
-	}
-	r := &Ranking{Evaluation: e, q: q, bonus: map[int32]float64{}, texts: from, when: q.when, old: old}
+func (e *Evaluation) Rank(
+	keep func(int32) bool, limit int, from *TranscriptCache, old Successors,
+) (*Ranking, []Match, int, error) {
+	r := &Ranking{Evaluation: e, bonus: map[int32]float64{}, texts: from, old: old}
 	if err := r.settle(keep); err != nil {
 		return nil, nil, 0, err
 	}
@@ -214,7 +208,7 @@ func (r *Ranking) candidates(keep func(int32) bool, limit int) (best, rest []Mat
 		top.limit = 0
 	}
 	taken := make([]bool, len(r.scores))
-	r.each(r.q, func(m Match) {
+	r.each(func(m Match) {
 		if keep(m.Doc) {
 			m.Score += r.Conversations.w.session * r.Conversations.priors[r.Conversations.Layout.Owner[m.Doc]]
 			top.add(m)
@@ -245,7 +239,7 @@ func (r *Ranking) own(doc int32) float64 {
 		return 0
 	}
 	v := r.scores[doc] + r.bonus[doc]
-	if v > 0 && r.when && r.Conversations.Message(doc).Dated {
+	if v > 0 && r.q.when && r.Conversations.Message(doc).Dated {
 		v *= 1 + r.Conversations.w.dated
 	}
 	return v
@@ -281,7 +275,7 @@ func (r *Ranking) Explain(doc int32) []string {
 	if b := r.bonus[doc]; b > 0 {
 		out = append(out, fmt.Sprintf("%.4f words side by side as in the query", b))
 	}
-	if r.when && f.Dated {
+	if r.q.when && f.Dated {
 		out = append(out, fmt.Sprintf("×%.1f the query asks when, and the message says", 1+r.Conversations.w.dated))
 	}
 	if f.Asks && f.Side == document.SideUser {

@@ -38,10 +38,13 @@ func TestBatchesShareASegment(t *testing.T) {
 	}
 }
 
-func TestGuardMakesAnErrorOfAPanic(t *testing.T) {
+func TestGuardedMakesAnErrorOfAPanic(t *testing.T) {
 	t.Parallel()
-	err := Guard("test", func() error { panic("index out of range") })
+	err := func() (err error) {
+		defer Guarded("test", &err)()
+		panic("index out of range")
+	}()
 	if !errors.Is(err, ErrDamaged) {
-		t.Fatalf("Guard gave %v", err)
+		t.Fatalf("Guarded gave %v", err)
 	}
 }

@@ -39,14 +39,15 @@ func (x *Index) Check() ([]vault.Problem, error) {
 	if err := st.open(s, nil); err != nil {
 		return problem(err), nil
 	}
-	if err := Guard("check", func() error { return st.identify() }); err != nil {
+	if err := st.identify(); err != nil {
 		return problem(err), nil
 	}
 	return nil, nil
 }
 
 // identify compares the stored name of every living document with its record.
-func (st *State) identify() error {
+func (st *State) identify() (err error) {
+	defer Guarded("check", &err)()
 	defer runtime.KeepAlive(st)
 	for n, doc := range st.opened.docOf {
 		if doc < 0 {

@@ -110,17 +110,13 @@ func snapshotBytes(segs []*segmentFile, deleted []*roaring.Bitmap) ([]byte, erro
 // openBluge opens Bluge's reader over the segments. Everything Bluge will read
 // is in memory and verified before, so that it has nothing to log.
 func openBluge(segs []*segmentFile, deleted []*roaring.Bitmap) (snap *blugeindex.Snapshot, err error) {
-	err = Guard("open search index", func() error {
-		d := &directory{segments: make(map[uint64][]byte, len(segs))}
-		for _, s := range segs {
-			d.segments[s.info.id] = s.data
-		}
-		if d.snapshot, err = snapshotBytes(segs, deleted); err != nil {
-			return err
-		}
-		config := blugeindex.DefaultConfigWithDirectory(func() blugeindex.Directory { return d })
-		snap, err = blugeindex.OpenReader(config)
-		return err
-	})
+	defer Guarded("open search index", &err)()
+	d := &directory{segments: make(map[uint64][]byte, len(segs))}
+	for _, s := range segs {
+		d.segments[s.info.id] = s.data
+	}
+	if d.snapshot, err = snapshotBytes(segs, deleted); err == nil {
+		snap, err = blugeindex.OpenReader(blugeindex.DefaultConfigWithDirectory(func() blugeindex.Directory { return d }))
+	}
 	return snap, err
 }

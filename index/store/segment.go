@@ -15,17 +15,19 @@ import (
 // Bluge's own writer works in background goroutines, where a panic (it has
 // some, and bad data finds them) ends the process; here it is an error.
 
-// Guard runs f, which calls into Bluge or touches mapped files, and turns a
-// panic into [ErrDamaged]. A mapped file that another process cuts short
-// faults when it is touched; that is a panic here as well.
-func Guard(what string, f func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
+// Guarded begins what calls into Bluge or touches mapped files; what it returns is to be
+// deferred, and makes [ErrDamaged] of a panic. A mapped file that another process cuts
+// short faults when it is touched; that is a panic here as well.
+//
+//	defer Guarded("search", &err)()
+func Guarded(what string, err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s: %w: %v", what, ErrDamaged, r)
+			*err = fmt.Errorf("%s: %w: %v", what, ErrDamaged, r)
 		}
-	}()
-	return f()
+	}
 }
 
 // writeDocuments adds documents to a segment, in order.
@@ -95,12 +97,10 @@ func verify(list ...*segmentFile) error {
 	var wg sync.WaitGroup
 	for i, f := range list {
 		wg.Go(func() {
-			errs[i] = Guard("verify segment", func() error {
-				if checksum(f.data) != f.info.crc {
-					return fmt.Errorf("segment %d: checksum: %w", f.info.id, ErrDamaged)
-				}
-				return nil
-			})
+			defer Guarded("verify segment", &errs[i])()
+			if checksum(f.data) != f.info.crc {
+				errs[i] = fmt.Errorf("segment %d: checksum: %w", f.info.id, ErrDamaged)
+			}
 		})
 	}
 	wg.Wait()
