@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	segment "github.com/blugelabs/bluge_segment_api"
-
 	"stet/index/document"
 	"stet/index/query"
 	"stet/index/store"
@@ -82,7 +80,7 @@ func (s *mapSource) Term(field int, term string, _ []document.Posting) ([]docume
 func (s *mapSource) Places(string, []document.Posting) error { return nil }
 
 func (s *mapSource) Terms(
-	field int, prefix string, _ segment.Automaton, keep func(string) bool,
+	field int, prefix string, keep func(string) bool,
 ) (out []string, _ error) {
 	for k := range s.postings {
 		if k.field == field && strings.HasPrefix(k.term, prefix) && (keep == nil || keep(k.term)) {

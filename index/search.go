@@ -199,10 +199,6 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 		superseded := hidden != nil && hidden[d] || s.untimely(&recs[d])
 		return recs[d].Docs > 0 && s.visible(&recs[d], superseded) && s.parsed.Keeps(&recs[d], superseded, 0)
 	}
-	if st, ok := src.(*store.State); ok && s.usual() {
-		plain, slowly := st.Plain(), keep
-		keep = func(d int32) bool { return plain[d] || slowly(d) }
-	}
 	top, total := e.Best(keep, ask)
 	top, total = s.fuse(recs, e, keep, top, total)
 	lines := query.NewLiner(s.parsed, e)

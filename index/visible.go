@@ -24,11 +24,6 @@ func (s *searching) visible(r *document.Record, superseded bool) bool {
 	return s.q.Archived || !superseded
 }
 
-// usual reports a query without anything that restricts or widens it.
-func (s *searching) usual() bool {
-	return len(s.q.Class) == 0 && !s.q.Archived && !s.reporting && !s.parsed.Filtered()
-}
-
 // untimely reports a document that is not valid yet, or no longer.
 func (s *searching) untimely(r *document.Record) bool {
 	if r.Flags&document.FlagTimed == 0 {

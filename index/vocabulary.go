@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 
 	"stet/index/document"
 	"stet/index/query"
@@ -78,64 +77,65 @@ func (x *Index) countWords(
 // A wordCounter counts memories by scope and category.
 type wordCounter struct {
 	*searching
-	src        *store.State
-	stems      *document.Stemmer
-	known      map[string]Usage // by stem
-	scopes     []string
-	categories []string
-	scope      []int32 // of each record, in scopes; -1 for what is not counted
-	tags       []int32 // of all records one after the other, in categories
-	tagsEnd    []int32 // of each record, where its tags end; one more at the beginning
-	inScope    []int   // room to count
-	inCategory []int
-	room       []int32
-	common     int // words of more memories tell nothing
+	src    *store.State
+	stems  *document.Stemmer
+	known  map[string]Usage // by stem
+	places []place          // of each record
+	common int              // words of more memories tell nothing
+}
+
+// A place is where a memory stands; the zero place is that of what is not counted.
+type place struct {
+	scope string
+	tags  []string // each once
 }
 
 func newWordCounter(s *searching, st *store.State, private bool) *wordCounter {
 	recs, hidden := st.Records(), st.Superseded()
 	c := &wordCounter{
 		searching: s, src: st, stems: document.NewStemmer(s.x.lang), known: map[string]Usage{},
-		common: max(commonLeast, len(recs)/commonPart), scope: make([]int32, len(recs)), tagsEnd: make([]int32, len(recs)+1),
+		common: max(commonLeast, len(recs)/commonPart), places: make([]place, len(recs)),
 	}
-	scopes, categories := map[string]int32{}, map[string]int32{}
-	folder, at := "", int32(-1)
 	for d := range recs {
-		r := &recs[d]
-		c.scope[d], c.tagsEnd[d+1] = -1, int32(len(c.tags))
+		r, p := &recs[d], &c.places[d]
 		if r.Docs == 0 || !s.visible(r, hidden != nil && hidden[d]) || r.Flags&document.FlagPrivate != 0 && !private {
 			continue
 		}
-		// Records are in path order: most stand in the folder of the one before.
-		if dir := string(r.Path[:strings.LastIndexByte(string(r.Path), '/')]); dir != folder {
-			folder, at = dir, number(scopes, &c.scopes, vault.ScopeOf(r.Path))
-		}
-		c.scope[d] = at
+		p.scope = vault.ScopeOf(r.Path)
 		document.EachCategory(r.Meta, func(tag string) {
-			if n := number(categories, &c.categories, tag); !slices.Contains(c.tagsOf(int32(d)), n) {
-				c.tags = append(c.tags, n)
-				c.tagsEnd[d+1]++
+			if !slices.Contains(p.tags, tag) {
+				p.tags = append(p.tags, tag)
 			}
 		})
 	}
-	c.inScope, c.inCategory = make([]int, len(c.scopes)), make([]int, len(c.categories))
 	return c
 }
 
-// number is the place of a name in a list, where it is put at its first mention.
-func number(known map[string]int32, list *[]string, name string) int32 {
-	n, ok := known[name]
-	if !ok {
-		n = int32(len(*list))
-		known[name] = n
-		*list = append(*list, name)
+func newUsage() Usage { return Usage{Scopes: map[string]int{}, Categories: map[string]int{}} }
+
+func (u *Usage) add(p place) {
+	if p.scope == "" {
+		return
 	}
-	return n
+	u.Memories++
+	u.Scopes[p.scope]++
+	for _, tag := range p.tags {
+		u.Categories[tag]++
+	}
 }
 
 func (c *wordCounter) vocabulary(texts, groups []string) (*Vocabulary, error) {
 	v := &Vocabulary{
-		All: c.all(), Tagged: c.tagged(), Words: make([][]Word, len(texts)), Groups: make([]Usage, len(groups)),
+		All: newUsage(), Tagged: map[string]map[string]int{}, Words: make([][]Word, len(texts)), Groups: make([]Usage, len(groups)),
+	}
+	for _, p := range c.places {
+		v.All.add(p)
+		if in := v.Tagged[p.scope]; in == nil && p.scope != "" {
+			v.Tagged[p.scope] = map[string]int{}
+		}
+		for _, tag := range p.tags {
+			v.Tagged[p.scope][tag]++
+		}
 	}
 	var err error
 	for i, text := range texts {
@@ -151,46 +151,15 @@ func (c *wordCounter) vocabulary(texts, groups []string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// tagged counts the memories of each scope by category.
-func (c *wordCounter) tagged() map[string]map[string]int {
-	out := make(map[string]map[string]int, len(c.scopes))
-	for _, name := range c.scopes {
-		out[name] = map[string]int{}
-	}
-	for d, at := range c.scope {
-		if at < 0 {
-			continue
-		}
-		for _, tag := range c.tagsOf(int32(d)) {
-			c.inCategory[tag]++
-		}
-		if d+1 < len(c.scope) && c.scope[d+1] == at {
-			continue // nearly always: a scope is a folder
-		}
-		for tag, n := range c.inCategory {
-			if n > 0 {
-				out[c.scopes[at]][c.categories[tag]] += n
-			}
-		}
-		clear(c.inCategory)
-	}
-	return out
-}
-
-func (c *wordCounter) tagsOf(doc int32) []int32 { return c.tags[c.tagsEnd[doc]:c.tagsEnd[doc+1]] }
-
 // words counts the words of one text.
 func (c *wordCounter) words(text string) (out []Word, err error) {
 	err = c.each(text, func(word, stem string) error {
 		u, ok := c.known[stem]
 		if !ok {
-			if err := c.look(stem); err != nil {
+			u = newUsage()
+			if err := c.having(stem, func(doc int32) { u.add(c.places[doc]) }); err != nil {
 				return err
 			}
-			for _, doc := range c.room {
-				c.add(doc)
-			}
-			u = c.sum()
 			c.known[stem] = u
 		}
 		out = append(out, Word{word, u})
@@ -201,25 +170,26 @@ func (c *wordCounter) words(text string) (out []Word, err error) {
 
 // group counts the memories with any word of a text.
 func (c *wordCounter) group(text string) (Usage, error) {
-	met := make([]bool, len(c.scope))
+	u, met := newUsage(), make([]bool, len(c.places))
 	err := c.each(text, func(_, stem string) error {
-		if err := c.look(stem); err != nil {
-			return err
-		}
-		for _, doc := range c.room {
+		return c.having(stem, func(doc int32) {
 			if !met[doc] {
 				met[doc] = true
-				c.add(doc)
+				u.add(c.places[doc])
 			}
-		}
-		return nil
+		})
 	})
-	return c.sum(), err
+	return u, err
 }
 
-// look brings the memories with a stem into the room.
-func (c *wordCounter) look(stem string) (err error) {
-	c.room, err = c.src.Members(document.FieldBody, stem, c.common, c.room)
+// having calls f for the memories with a stem, for none where they are very many.
+func (c *wordCounter) having(stem string, f func(doc int32)) error {
+	list, err := c.src.Term(document.FieldBody, stem, nil)
+	if len(list) <= c.common {
+		for _, p := range list {
+			f(p.Doc)
+		}
+	}
 	return err
 }
 
@@ -239,40 +209,4 @@ func (c *wordCounter) each(text string, f func(word, stem string) error) (err er
 		err = f(t.Term, stem)
 	})
 	return err
-}
-
-func (c *wordCounter) all() Usage {
-	for d := range c.scope {
-		c.add(int32(d))
-	}
-	return c.sum()
-}
-
-func (c *wordCounter) add(doc int32) {
-	if c.scope[doc] < 0 {
-		return
-	}
-	c.inScope[c.scope[doc]]++
-	for _, tag := range c.tagsOf(doc) {
-		c.inCategory[tag]++
-	}
-}
-
-// sum is what was added since it was last called.
-func (c *wordCounter) sum() Usage {
-	out := Usage{Scopes: map[string]int{}, Categories: map[string]int{}}
-	for i, n := range c.inScope {
-		if n > 0 {
-			out.Memories += n
-			out.Scopes[c.scopes[i]] = n
-		}
-	}
-	for i, n := range c.inCategory {
-		if n > 0 {
-			out.Categories[c.categories[i]] = n
-		}
-	}
-	clear(c.inScope)
-	clear(c.inCategory)
-	return out
 }

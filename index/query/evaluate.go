@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	segment "github.com/blugelabs/bluge_segment_api"
-
 	"stet/index/document"
 )
 
@@ -54,9 +52,8 @@ type Source interface {
 	// that term listed.
 	Places(term string, list []document.Posting) error
 	// Terms lists the terms of a field that begin with prefix and that keep accepts,
-	// sorted; nil accepts all. The automaton, if any, accepts all of those too: it
-	// steers the walk through the dictionary.
-	Terms(field int, prefix string, a segment.Automaton, keep func(string) bool) ([]string, error)
+	// sorted; nil accepts all.
+	Terms(field int, prefix string, keep func(string) bool) ([]string, error)
 }
 
 // A Match is one document of the answer.
@@ -121,13 +118,14 @@ func New(ctx context.Context, src Source, files document.FileReader, q *Query) *
 // Best are the documents that match and that keep lets pass, the best limit of them (0 is
 // all) in order of tier, score and path, and how many there are in all.
 func (e *Evaluation) Best(keep func(int32) bool, limit int) ([]Match, int) {
-	top := topList{order: better, limit: limit}
+	var all []Match
 	e.each(func(m Match) {
 		if keep(m.Doc) {
-			top.add(m)
+			all = append(all, m)
 		}
 	})
-	return top.sorted(), top.total
+	slices.SortFunc(all, better)
+	return cutTo(all, limit), len(all)
 }
 
 // each calls f for every document that matches.
@@ -294,16 +292,6 @@ func fieldLabel(f int) string {
 	return [...]string{"body", "title", "heading", "path", "name", "exact"}[f]
 }
 
-// topList keeps the best limit matches; limit 0 keeps all.
-type topList struct {
-	order func(a, b Match) int
-	limit int
-	total int
-	list  []Match
-	floor Match // the worst that was kept, once full
-	full  bool
-}
-
 // better orders by tier, then by score, then by path, which is the order of
 // documents.
 func better(a, b Match) int {
@@ -311,28 +299,6 @@ func better(a, b Match) int {
 		return cmp.Compare(a.Tier, b.Tier)
 	}
 	return byScore(a, b)
-}
-
-func (t *topList) add(m Match) {
-	t.total++
-	if t.full && t.order(t.floor, m) < 0 {
-		return
-	}
-	t.list = append(t.list, m)
-	// Cutting at twice the size sorts rarely and keeps memory bounded.
-	if t.limit > 0 && len(t.list) >= 2*t.limit+64 {
-		slices.SortFunc(t.list, t.order)
-		t.list = t.list[:t.limit]
-		t.floor, t.full = t.list[t.limit-1], true
-	}
-}
-
-func (t *topList) sorted() []Match {
-	slices.SortFunc(t.list, t.order)
-	if t.limit > 0 && len(t.list) > t.limit {
-		t.list = t.list[:t.limit]
-	}
-	return t.list
 }
 
 // Admits reports that nothing excludes a document and that it has what is required.

@@ -5,9 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/blevesearch/vellum/levenshtein"
-	segment "github.com/blugelabs/bluge_segment_api"
-
 	"stet/index/document"
 )
 
@@ -20,7 +17,7 @@ func (e *Evaluation) prefix(c *clause, found []bool) error {
 	default:
 		field, p = document.FieldIdent, c.name
 	}
-	terms, err := e.src.Terms(field, p, nil, nil)
+	terms, err := e.src.Terms(field, p, nil)
 	if err != nil {
 		return err
 	}
@@ -108,7 +105,7 @@ func guessable(t document.Token) bool {
 func (e *Evaluation) misspelt(c *clause) error {
 	field, w := wordsField(e.Conversations != nil), c.first(e.Conversations != nil)
 	_, first := utf8.DecodeRuneInString(w)
-	terms, err := e.src.Terms(field, w[:first], similarAutomaton(w), func(term string) bool { return isSimilar(w, term) })
+	terms, err := e.src.Terms(field, w[:first], func(term string) bool { return isSimilar(w, term) })
 	if err != nil || len(terms) == 0 {
 		return err
 	}
@@ -121,20 +118,6 @@ func (e *Evaluation) misspelt(c *clause) error {
 	e.similar[w] = terms
 	each(found, func(d int32) { e.near[d] = true })
 	return nil
-}
-
-// similarAutomaton accepts all that is similar to word and more; nil accepts all.
-func similarAutomaton(word string) segment.Automaton {
-	most := uint8(maxEdits(utf8.RuneCountInString(word)))
-	b, err := levenshtein.NewLevenshteinAutomatonBuilder(most, true)
-	if err != nil {
-		return nil
-	}
-	dfa, err := b.BuildDfa(word, most)
-	if err != nil {
-		return nil
-	}
-	return dfa
 }
 
 // isSimilar reports whether term may be what was meant by word: it begins with

@@ -203,21 +203,18 @@ func byScore(a, b Match) int {
 // next to them, and, where limit asks for more than those, the others that
 // match in order of their own score.
 func (r *Ranking) candidates(keep func(int32) bool, limit int) (best, rest []Match, total int) {
-	top := topList{order: byScore, limit: max(limit, messagePool)}
-	if limit == 0 {
-		top.limit = 0
-	}
+	var all []Match
 	taken := make([]bool, len(r.scores))
 	r.each(func(m Match) {
 		if keep(m.Doc) {
 			m.Score += r.Conversations.w.session * r.Conversations.priors[r.Conversations.Layout.Owner[m.Doc]]
-			top.add(m)
+			all = append(all, m)
 			taken[m.Doc] = true
 		}
 	})
-	all := top.sorted()
+	slices.SortFunc(all, byScore)
 	n := min(messagePool, len(all))
-	best, rest, total = slices.Clip(all[:n]), all[n:], top.total
+	best, rest, total = slices.Clip(all[:n]), all[n:], len(all)
 	if required, _ := r.q.Count(); required > 0 || len(r.q.clauses) == 0 {
 		return best, rest, total
 	}

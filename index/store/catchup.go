@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"stet/index/document"
@@ -40,9 +37,6 @@ func compare(ctx context.Context, src document.FileReader, now func() time.Time,
 		}
 		recs = recs[1:]
 	}
-	if same(recs, files) {
-		return out, context.Cause(ctx)
-	}
 	// Where nothing came or went the lists run side by side, and equality is
 	// cheaper to see than order.
 	for len(files) > 0 && len(recs) > 0 && recs[0].Path == files[0].Path {
@@ -66,33 +60,6 @@ func compare(ctx context.Context, src document.FileReader, now func() time.Time,
 	}
 	return out, context.Cause(ctx)
 }
-
-// same reports, on all processors, that files are what records say. It may be false
-// where they are, and a longer look is needed.
-func same(recs []document.Record, files []vault.File) bool {
-	if len(recs) != len(files) {
-		return false
-	}
-	var wg sync.WaitGroup
-	var differ atomic.Bool
-	workers := min(runtime.GOMAXPROCS(0), 4, 1+len(recs)/sameAtOnce)
-	for w := range workers {
-		wg.Go(func() {
-			for i := len(recs) * w / workers; i < len(recs)*(w+1)/workers; i++ {
-				if r := &recs[i]; r.Flags&document.FlagRacy != 0 || !r.SameFile(files[i]) || r.Path != files[i].Path {
-					differ.Store(true)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return !differ.Load()
-}
-
-// sameAtOnce is how many files are compared in less time than it takes to hand some
-// of them to another processor.
-const sameAtOnce = 8000
 
 // InOrder sorts files where the Source did not keep its promise to.
 func InOrder(files []vault.File) []vault.File {

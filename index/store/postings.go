@@ -52,33 +52,6 @@ func (st *State) Term(field int, term string, room []document.Posting) ([]docume
 // lengthOf is the length of the field, which the segment stores as the bits of the norm.
 func lengthOf(p segment.Posting) int32 { return int32(math.Float32bits(float32(p.Norm()))) }
 
-// Members lists the documents with a term, none where there are more than most.
-func (st *State) Members(field int, term string, most int, room []int32) ([]int32, error) {
-	out := room[:0]
-	if len(st.opened.segs) == 0 {
-		return out, nil
-	}
-	it, err := st.opened.snap.PostingsIterator([]byte(term), document.FieldName(field), false, false, false)
-	if err != nil {
-		return nil, damaged(err)
-	}
-	if it.Count() > uint64(most) {
-		return out, putBack(it)
-	}
-	for {
-		p, err := it.Next()
-		if err != nil {
-			return nil, damaged(err)
-		}
-		if p == nil {
-			return out, putBack(it)
-		}
-		if doc := st.opened.docOf[p.Number()]; doc >= 0 {
-			out = append(out, doc)
-		}
-	}
-}
-
 // Places fills in the positions of an exact term in documents that Term listed.
 func (st *State) Places(term string, list []document.Posting) error {
 	if len(list) == 0 {
@@ -128,7 +101,7 @@ func positionsOf(p segment.Posting) []int32 {
 // Terms lists the terms of a field, see source. It asks segment by segment: Bluge's own iterator over all of them
 // reads in goroutines, where a fault in a mapped file that somebody cut short
 // would end the process.
-func (st *State) Terms(field int, prefix string, a segment.Automaton, keep func(string) bool) ([]string, error) {
+func (st *State) Terms(field int, prefix string, keep func(string) bool) ([]string, error) {
 	start := []byte(prefix)
 	end := append([]byte(prefix), 0xff) // above any UTF-8 continuation of prefix
 	var out []string
@@ -141,7 +114,7 @@ func (st *State) Terms(field int, prefix string, a segment.Automaton, keep func(
 		if err != nil {
 			return nil, damaged(err)
 		}
-		it := dict.Iterator(a, start, end)
+		it := dict.Iterator(nil, start, end)
 		for {
 			e, err := it.Next()
 			if err != nil {

@@ -1,30 +1,11 @@
 package store
 
 import (
-	"sync"
-
 	"github.com/RoaringBitmap/roaring"
 	blugeindex "github.com/blugelabs/bluge/index"
 
 	"stet/index/document"
-	"stet/vault"
 )
-
-// plain marks the documents that every usual query may answer with, whatever the time.
-// Most are, and a look at one byte says so.
-func (o *opened) plain(recs []document.Record) []bool {
-	o.plainOnce.Do(func() {
-		o.plainDocs = make([]bool, len(recs))
-		for i := range recs {
-			switch vault.ClassOf(recs[i].Path) {
-			case vault.ClassArchive, vault.ClassReport, vault.ClassConfig:
-			default:
-				o.plainDocs[i] = recs[i].Docs > 0 && recs[i].Flags&document.FlagTimed == 0 && (o.hidden == nil || !o.hidden[i])
-			}
-		}
-	})
-	return o.plainDocs
-}
 
 // A State is one manifest with, once asked for, Bluge's reader over it. It
 // never changes after it was made; searches may share it.
@@ -45,9 +26,6 @@ type opened struct {
 	stats  [document.FieldCount]document.FieldStat
 	hidden []bool // superseded records; nil when there are none
 	unread []*document.Record
-
-	plainOnce sync.Once
-	plainDocs []bool // see plain
 }
 
 // open loads what a search needs. reuse is an earlier state whose segments may
@@ -134,9 +112,6 @@ func (o *opened) number(m *manifest) []*roaring.Bitmap {
 	}
 	return deleted
 }
-
-// Plain marks the documents that every usual query may answer with, whatever the time.
-func (st *State) Plain() []bool { return st.opened.plain(st.man.recs) }
 
 // Unread are the records of files that could not be read.
 func (st *State) Unread() []*document.Record { return st.opened.unread }
