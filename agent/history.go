@@ -121,7 +121,6 @@ type Origin struct {
 	Session  string         `json:"session,omitempty"`
 	Run      string         `json:"run,omitempty"`
 	Rule     string         `json:"rule,omitempty"`
-	Model    string         `json:"model,omitempty"`
 	Approved string         `json:"approved_by,omitempty"` // the person who let an agent write it
 	Subject  string         `json:"subject"`
 	Why      string         `json:"why,omitempty"`
@@ -132,7 +131,7 @@ func originOf(c vault.Commit) Origin {
 	o := Origin{
 		Rev: c.Rev, When: utc(c.When), By: c.Author, Email: c.AuthorEmail, Kind: "person", Op: c.Op,
 		Actor: t.Get("Stet-Actor"), Door: t.Get("Stet-Door"), Session: t.Get("Stet-Session"), Run: t.Get("Stet-Run"),
-		Rule: t.Get("Stet-Rule"), Model: t.Get("Stet-Model"), Approved: t.Get("Stet-Approved-By"),
+		Rule: t.Get("Stet-Rule"), Approved: t.Get("Stet-Approved-By"),
 		Subject: c.Subject, Why: c.Body,
 	}
 	if o.Actor != "" && o.Actor != vault.ActorUser {

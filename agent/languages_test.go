@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"stet/index"
+	"stet/index/document"
 	"stet/vault/settings"
 )
 
@@ -15,13 +15,13 @@ func TestTheLanguagesOfTheSettingAreThoseOfSearch(t *testing.T) {
 	if !ok {
 		t.Fatal("the key is gone")
 	}
-	for _, name := range index.Languages() {
+	for _, name := range document.Languages() {
 		if _, err := key.Parse(name); err != nil {
 			t.Errorf("search knows %s, the setting does not: %v", name, err)
 		}
 	}
 	offered := strings.TrimPrefix(key.Type.String(), "word (")
-	for _, name := range index.Languages() {
+	for _, name := range document.Languages() {
 		offered = strings.Replace(offered, name, "", 1)
 	}
 	if strings.Trim(offered, ", )") != "" {

@@ -21,7 +21,6 @@ import (
 	"log/slog"
 	"time"
 
-	"stet/index/document"
 	"stet/index/embed"
 	"stet/index/query"
 	"stet/index/store"
@@ -53,7 +52,7 @@ type Options struct {
 	Progress func(Event)
 	// Hook sees every mutating step; for tests.
 	Hook durable.Hook
-	// Language is what the vault is mostly written in, one of [Languages]; ""
+	// Language is what the vault is mostly written in, one of document.Languages; ""
 	// is English. A change makes the index anew at the next search.
 	Language string
 	// ReadOnly never writes: what changed is searched from memory.
@@ -180,6 +179,3 @@ var (
 	// ErrBusy reports that another process is writing the index. Search never returns it.
 	ErrBusy = store.ErrBusy
 )
-
-// Languages lists the names that Options.Language may have.
-func Languages() []string { return document.Languages() }

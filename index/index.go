@@ -150,11 +150,7 @@ func (x *Index) Refresh(ctx context.Context, paths []vault.Path, files []vault.F
 		if errors.Is(err, store.ErrNone) || errors.Is(err, store.ErrDamaged) {
 			return x.CatchUp(ctx)
 		}
-		sum.Added += stats.Added
-		sum.Changed += stats.Changed
-		sum.Removed += stats.Removed
-		sum.Total += stats.Total
-		sum.Took += stats.Took
+		sum.Add(stats)
 		if err != nil {
 			return sum, err
 		}
@@ -171,12 +167,7 @@ func (x *Index) both(files []vault.File, f func(*store.Index, []vault.File) (sto
 		return sum, err
 	}
 	more, err := f(x.messages, sessions)
-	sum.Added += more.Added
-	sum.Changed += more.Changed
-	sum.Removed += more.Removed
-	sum.Total += more.Total
-	sum.Took += more.Took
-	sum.Rebuilt = sum.Rebuilt || more.Rebuilt
+	sum.Add(more)
 	return sum, err
 }
 

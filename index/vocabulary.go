@@ -102,11 +102,9 @@ func newWordCounter(s *searching, st *store.State, private bool) *wordCounter {
 			continue
 		}
 		p.scope = vault.ScopeOf(r.Path)
-		document.EachCategory(r.Meta, func(tag string) {
-			if !slices.Contains(p.tags, tag) {
-				p.tags = append(p.tags, tag)
-			}
-		})
+		p.tags = document.DecodeMeta(r.Meta).Categories
+		slices.Sort(p.tags)
+		p.tags = slices.Compact(p.tags)
 	}
 	return c
 }

@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"slices"
 
 	"stet/vault"
 )
@@ -50,7 +49,7 @@ type TermFreq struct {
 
 // A termBag gathers the terms of one field.
 type termBag struct {
-	index  map[string]int // borrowed from the analyzer; nil once the bag is full
+	index  map[string]int // place in Terms; nil once the bag is full
 	Terms  []TermFreq
 	Length int
 }
@@ -105,65 +104,26 @@ func (d *Document) lens() (out [lengthFields]uint32) {
 // may run side by side.
 type Analyzer struct {
 	stems *Stemmer
-	known map[string]string
 	pos   int
-	// places are of terms yet to come: most have one, and room for each by
-	// itself costs more than the place.
-	places []int32
-	// indexes and lists are lent to the document at hand, so that they grow once
-	// and not for every file.
-	indexes [FieldCount]map[string]int
-	lists   [FieldCount][]TermFreq
 }
 
 // NewAnalyzer returns an analyzer for texts of a language.
-func NewAnalyzer(lang *Language) *Analyzer {
-	a := &Analyzer{stems: NewStemmer(lang), known: map[string]string{}}
-	for f := range a.indexes {
-		a.indexes[f] = map[string]int{}
-	}
-	return a
-}
+func NewAnalyzer(lang *Language) *Analyzer { return &Analyzer{stems: NewStemmer(lang)} }
 
-// begin starts a document; no other may be under way.
+// begin starts a document.
 func (a *Analyzer) begin(name string) *Document {
 	d := &Document{Name: name}
 	for f := range d.Bags {
-		d.Bags[f].index, d.Bags[f].Terms = a.indexes[f], a.lists[f]
+		d.Bags[f].index = map[string]int{}
 	}
 	return d
 }
 
-// maxLent bounds the terms of what is kept to be lent again: emptying a map
-// takes as long as its room is large.
-const maxLent = 1 << 12
-
-// end takes back what begin lent.
+// end lets go of what only the making of a document needs.
 func (a *Analyzer) end(d *Document) {
 	for f := range d.Bags {
-		b := &d.Bags[f]
-		lent := b.Terms
-		b.index, b.Terms = nil, slices.Clone(lent)
-		switch {
-		case len(lent) > maxLent:
-			a.indexes[f], a.lists[f] = map[string]int{}, nil
-		case len(lent) > 0:
-			clear(a.indexes[f])
-			clear(lent)
-			a.lists[f] = lent[:0]
-		}
+		d.Bags[f].index = nil
 	}
-}
-
-// place adds a place to a term.
-func (a *Analyzer) place(t *TermFreq, at int) {
-	if t.Positions == nil {
-		if len(a.places) == 0 {
-			a.places = make([]int32, 512)
-		}
-		t.Positions, a.places = a.places[:0:1], a.places[1:]
-	}
-	t.Positions = append(t.Positions, int32(at))
 }
 
 // gap separates texts that are not neighbours, so that no phrase spans them.
@@ -195,9 +155,10 @@ func (a *Analyzer) File(data []byte, f vault.File) ([]*Document, Record) {
 func (a *Analyzer) text(d *Document, text []byte) {
 	body, exact := &d.Bags[FieldBody], &d.Bags[FieldExact]
 	last := a.pos
-	TokenizeKnown(text, a.known, func(t Token) {
+	Tokenize(text, func(t Token) {
 		body.add(a.stems.Stem(t.Term), 1)
-		a.place(exact.add(t.Term, 1), a.pos+t.Pos)
+		e := exact.add(t.Term, 1)
+		e.Positions = append(e.Positions, int32(a.pos+t.Pos))
 		last = a.pos + t.Pos + 1
 		CamelParts(text[t.Start:t.End], func(part []byte) {
 			body.add(a.stems.Stem(string(bytes.ToLower(part))), 1)

@@ -205,7 +205,7 @@ func ends(text []byte) [][]byte {
 // phrases are looked up in the text of the best.
 func (a *Analyzer) speech(d *Document, text []byte) {
 	body := &d.Bags[FieldBody]
-	TokenizeKnown(text, a.known, func(t Token) {
+	Tokenize(text, func(t Token) {
 		body.add(a.stems.Stem(t.Term), 1)
 		d.dated = d.dated || tellsTime(t.Term)
 		CamelParts(text[t.Start:t.End], func(part []byte) {

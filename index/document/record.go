@@ -168,17 +168,6 @@ func updatedOf(m vault.Memory) int64 {
 	return 0
 }
 
-// EachCategory calls f with the categories in a meta, in lower case.
-func EachCategory(s string, f func(string)) {
-	r := Reader{s: s}
-	r.Text()   // id
-	r.Text()   // kind
-	r.Varint() // updated
-	for n := r.Count(1); n > 0; n-- {
-		f(r.Text())
-	}
-}
-
 // DecodeMeta reads the meta of a record; what cannot be read is zero.
 func DecodeMeta(s string) Meta {
 	r := Reader{s: s}

@@ -35,30 +35,6 @@ type tokenizer struct {
 	emit func(Token)
 	pos  int
 	buf  []byte
-	// known, if set, keeps the words that were met, so that a word costs memory
-	// once.
-	known map[string]string
-}
-
-// TokenizeKnown is tokenize for many texts with much the same words.
-func TokenizeKnown(text []byte, known map[string]string, emit func(Token)) {
-	t := tokenizer{text: text, emit: emit, known: known}
-	t.run()
-}
-
-// maxKnown bounds the words kept by tokenizeKnown.
-const maxKnown = 1 << 16
-
-// asString is string(b), made once for a word that is kept.
-func (t *tokenizer) asString(b []byte) string {
-	if s, ok := t.known[string(b)]; ok {
-		return s
-	}
-	s := string(b)
-	if t.known != nil && len(t.known) < maxKnown {
-		t.known[s] = s
-	}
-	return s
 }
 
 func (t *tokenizer) run() {
@@ -114,13 +90,13 @@ func (t *tokenizer) word(start int) int {
 	var term string
 	switch {
 	case ascii && !upper:
-		term = t.asString(raw[:min(len(raw), maxTerm)])
+		term = string(raw[:min(len(raw), maxTerm)])
 	case ascii:
 		t.buf = t.buf[:0]
 		for _, c := range raw[:min(len(raw), maxTerm)] {
 			t.buf = append(t.buf, lowerASCII(c))
 		}
-		term = t.asString(t.buf)
+		term = string(t.buf)
 	default:
 		term = fold(string(raw))
 	}

@@ -24,20 +24,19 @@ type Liner struct {
 	names    map[string]float64
 	phrases  []linePhrase
 	literals []string
-	known    map[string]string
 	toks     []document.Token // scratch
 }
 
+// A linePhrase is a clause whose words stand side by side.
 type linePhrase struct {
-	terms  []string
-	shift  []int
+	*clause
 	weight float64
 }
 
 // NewLiner prepares a query with the weights that its terms had in e.
 func NewLiner(q *Query, e *Evaluation) *Liner {
 	weights := e.weights
-	l := &Liner{stems: document.NewStemmer(q.lang), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}, known: map[string]string{}}
+	l := &Liner{stems: document.NewStemmer(q.lang), byStem: map[string]float64{}, prefixes: map[string]float64{}, names: map[string]float64{}}
 	for i := range q.clauses {
 		c := &q.clauses[i]
 		if c.occur == mustNot {
@@ -72,12 +71,7 @@ func (l *Liner) words(c *clause, weights map[string]float64) {
 		l.names[c.name] = 0.01 + weights[c.name]
 	}
 	if c.kind == phrase || len(c.exact) > 1 {
-		p := linePhrase{weight: 1 + weights[strings.ToLower(c.raw)]}
-		for _, t := range c.exact {
-			p.terms = append(p.terms, t.Term)
-			p.shift = append(p.shift, t.Pos-c.exact[0].Pos)
-		}
-		l.phrases = append(l.phrases, p)
+		l.phrases = append(l.phrases, linePhrase{c, 1 + weights[strings.ToLower(c.raw)]})
 	}
 }
 
@@ -125,7 +119,7 @@ func (l *Liner) BestIn(data []byte, start, end, text int) line {
 func (l *Liner) look(cur *line) {
 	toks := l.toks[:0]
 	seen := map[string]bool{}
-	document.TokenizeKnown(cur.text, l.known, func(t document.Token) { toks = append(toks, t) })
+	document.Tokenize(cur.text, func(t document.Token) { toks = append(toks, t) })
 	l.toks = toks
 	for _, t := range toks {
 		stem := l.stems.Stem(t.Term)
@@ -160,8 +154,10 @@ func (l *Liner) look(cur *line) {
 			}
 		})
 	}
-	for i := range l.phrases {
-		cur.weight += l.phrases[i].in(toks)
+	for _, p := range l.phrases {
+		if p.inOrder(toks) {
+			cur.weight += p.weight
+		}
 	}
 	for _, s := range l.literals {
 		if at := bytes.Index(bytes.ToLower(cur.text), []byte(s)); at >= 0 && at+len(s) <= len(cur.text) {
@@ -170,24 +166,6 @@ func (l *Liner) look(cur *line) {
 		}
 	}
 	cur.ranges = joinRanges(cur.ranges)
-}
-
-// in is the phrase's weight when its words stand side by side.
-func (p *linePhrase) in(toks []document.Token) float64 {
-	at := map[int][]string{}
-	for _, t := range toks {
-		at[t.Pos] = append(at[t.Pos], t.Term)
-	}
-	for _, t := range toks {
-		whole := t.Term == p.terms[0]
-		for i := 1; whole && i < len(p.terms); i++ {
-			whole = slices.Contains(at[t.Pos+p.shift[i]], p.terms[i])
-		}
-		if whole {
-			return p.weight
-		}
-	}
-	return 0
 }
 
 // joinRanges sorts ranges and joins those that overlap or touch.

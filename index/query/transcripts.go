@@ -191,8 +191,7 @@ type looker struct {
 	stems *document.Stemmer
 	ids   map[string]int // stem of the query → number, from 1
 	pairs [][2]int
-	masks []uint64 // the bits of a message that may have the pair
-	known map[string]string
+	masks []uint64       // the bits of a message that may have the pair
 	kinds map[string]int // word → number of its stem, 0 for others, -1 for stop words
 }
 
@@ -215,7 +214,7 @@ func newLooker(q *Query) *looker {
 
 func (l *looker) clone() *looker {
 	out := *l
-	out.stems, out.known, out.kinds = document.NewStemmer(l.q.lang), map[string]string{}, map[string]int{}
+	out.stems, out.kinds = document.NewStemmer(l.q.lang), map[string]int{}
 	return &out
 }
 
@@ -250,7 +249,7 @@ func (l *looker) message(file *Transcript, number int) (out messageText) {
 	out.pairs = make([]int, len(l.pairs))
 	last := 0
 	for _, text := range document.Spoken(file.Data, span) {
-		document.TokenizeKnown(text, l.known, func(t document.Token) {
+		document.Tokenize(text, func(t document.Token) {
 			out.length++
 			k := l.kind(t.Term)
 			if t.Gram || k < 0 {
@@ -277,7 +276,7 @@ func (l *looker) refuses(file *Transcript, number int) bool {
 	var tokens []document.Token
 	at := 0
 	for _, text := range document.Spoken(file.Data, span) {
-		document.TokenizeKnown(text, l.known, func(t document.Token) {
+		document.Tokenize(text, func(t document.Token) {
 			t.Pos += at
 			tokens = append(tokens, t)
 		})

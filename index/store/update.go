@@ -23,6 +23,16 @@ type Stats struct {
 	Warnings []string
 }
 
+// Add counts more as done besides.
+func (s *Stats) Add(more Stats) {
+	s.Added += more.Added
+	s.Changed += more.Changed
+	s.Removed += more.Removed
+	s.Total += more.Total
+	s.Took += more.Took
+	s.Rebuilt = s.Rebuilt || more.Rebuilt
+}
+
 // A work brings the published state up to date while the writer lock is held.
 type work func(*Folder) (*State, Stats, error)
 

@@ -135,12 +135,3 @@ func (p *debouncer) has(path vault.Path) bool {
 	}
 	return false
 }
-
-// size counts what is waiting; everything counts as one.
-func (p *debouncer) size() int {
-	n := len(p.at)
-	if !p.all.none() {
-		n++
-	}
-	return n
-}
