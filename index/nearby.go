@@ -192,19 +192,12 @@ func (x *Index) glance(ctx context.Context) error {
 
 // memoryFolders lists the folders that hold memories, that of all first.
 func memoryFolders(recs []document.Record) []vault.Path {
-	out, last := []vault.Path{"memories"}, "memories"
-	seen := map[string]bool{last: true}
+	out := []vault.Path{"memories"}
+	seen := map[vault.Path]bool{out[0]: true}
 	for i := range recs {
-		if vault.ClassOf(recs[i].Path) != vault.ClassMemory {
-			continue
-		}
-		p := string(recs[i].Path)
-		if dir := p[:strings.LastIndexByte(p, '/')]; dir != last {
-			last = dir
-			if !seen[dir] {
-				seen[dir] = true
-				out = append(out, vault.Path(dir))
-			}
+		if dir := vault.Path(recs[i].Path.Dir()); vault.ClassOf(recs[i].Path) == vault.ClassMemory && !seen[dir] {
+			seen[dir] = true
+			out = append(out, dir)
 		}
 	}
 	return out

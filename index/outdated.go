@@ -209,17 +209,3 @@ func (o *Outdated) successors() query.Successors {
 	}
 	return func(r *document.Record, number int) string { return o.in(r.Path, r.Meta).by(number) }
 }
-
-// successor is the id, or the path, of the record whose supersedes names id;
-// the last of several in path order.
-func successor(recs []document.Record, id string) (by string) {
-	for i := range recs {
-		if recs[i].Flags&document.FlagSupersedes == 0 {
-			continue
-		}
-		if m := document.DecodeMeta(recs[i].Meta); slices.Contains(m.Supersedes, id) {
-			by = cmp.Or(m.ID, string(recs[i].Path))
-		}
-	}
-	return by
-}

@@ -273,7 +273,7 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 		h.Kind = query.KindReport
 	}
 	if hidden {
-		h.SupersededBy = cmp.Or(mem.SupersededBy, successor(recs, strings.ToLower(mem.ID)))
+		h.SupersededBy = cmp.Or(mem.SupersededBy, successorsOf(recs)[strings.ToLower(mem.ID)])
 	}
 	h.Snippet, h.Highlights = best.Snippet()
 	return h, true

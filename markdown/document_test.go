@@ -164,7 +164,7 @@ func TestHeadingsAndSections(t *testing.T) {
 	src := "---\na: 1\n---\nbefore\n\n# One `code` *x* {#id}\r\ntext\n\nTwo\nlines\n-----\n> # quoted\n\n- # in a list\n\n```\n# code\n```\n###### Six ##\n#\nend"
 	d := Parse([]byte(src))
 	var got []string
-	for _, h := range d.Headings() {
+	for _, h := range d.outline().headings {
 		got = append(got, fmt.Sprintf("%d|%s|%q|%d", h.Level, h.Text, src[h.Start:h.End], h.Line))
 	}
 	want := []string{

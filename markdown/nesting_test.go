@@ -51,8 +51,8 @@ func TestWhatIsNestedTooDeeplyIsTextAndWarnedOf(t *testing.T) {
 	t.Parallel()
 	src := []byte("# Top\n\n" + strings.Repeat("- ", maxDepth+1) + "end\n\n# Behind\n\n[[link]]\n")
 	doc := Parse(src)
-	if !bytes.Equal(doc.Bytes(), src) || len(doc.Headings()) != 2 || len(doc.Links()) != 1 {
-		t.Errorf("headings %v, links %v, want two and one", doc.Headings(), doc.Links())
+	if !bytes.Equal(doc.Bytes(), src) || len(doc.outline().headings) != 2 || len(doc.Links()) != 1 {
+		t.Errorf("headings %v, links %v, want two and one", doc.outline().headings, doc.Links())
 	}
 	if w := doc.Warnings(); len(w) != 1 || w[0].Line != 3 || !strings.Contains(w[0].Text, "read as text") {
 		t.Errorf("warnings %v, want one about line 3", w)

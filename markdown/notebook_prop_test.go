@@ -232,7 +232,7 @@ func editReal(t *testing.T, src []byte) int {
 	const most = 12 // of each kind, spread over the file
 	d := Parse(src)
 	checkEntries(t, d)
-	all, headings := d.Entries(), d.Headings()
+	all, headings := d.Entries(), d.outline().headings
 	before := texts(all)
 	for i := 0; i < len(all); i += 1 + len(all)/most {
 		d := Parse(src)

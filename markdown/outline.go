@@ -221,9 +221,6 @@ func writePlain(b *strings.Builder, n ast.Node, body []byte) {
 	}
 }
 
-// Headings lists the headings whose parent is the document, in order.
-func (d *Document) Headings() []Heading { return slices.Clone(d.outline().headings) }
-
 // Sections tiles the body: they follow each other without a gap, from the first
 // byte of the body to the last. An empty body has none.
 func (d *Document) Sections() []Section {

@@ -31,12 +31,6 @@ type CallSpan struct {
 	base64     bool
 }
 
-// IsTranscript reports whether the file has at least one message heading.
-func (d *Document) IsTranscript() bool {
-	at, _, _ := nextMessage(d.src, d.split.body, 0)
-	return at >= 0
-}
-
 // Messages lists the messages of a transcript in order. Other files have none.
 // A heading counts when its number is above that of the message before it.
 func (d *Document) Messages() []MessageSpan {

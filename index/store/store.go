@@ -73,26 +73,13 @@ func OpenFolder(dir, version string, hook durable.Hook, make bool) (*Folder, err
 	if !make {
 		return nil, ErrNone
 	}
-	if root, err = makeRoot(dir, hook); err != nil {
+	if err = durable.MakeFolder("index.mkdir", dir, dirPerm, hook); err == nil {
+		root, err = durable.OpenRoot(dir, hook)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("make search index: %w", err)
 	}
 	return &Folder{Root: root, version: version}, nil
-}
-
-// makeRoot makes dir below the nearest folder that exists, and opens it.
-func makeRoot(dir string, hook durable.Hook) (*durable.Root, error) {
-	above, err := nearest(dir, hook)
-	if err != nil {
-		return nil, err
-	}
-	rel, err := filepath.Rel(above.Dir(), dir)
-	if err == nil {
-		err = above.MkdirAllLazy("index.mkdir", filepath.ToSlash(rel), dirPerm)
-	}
-	if err := errors.Join(err, above.Close()); err != nil {
-		return nil, err
-	}
-	return durable.OpenRoot(dir, hook)
 }
 
 // clearWay removes a file that stands where the index folder, or one above it
@@ -114,18 +101,6 @@ func clearWay(dir string, hook durable.Hook) (cleared bool, err error) {
 		return err == nil, err
 	}
 	return false, nil
-}
-
-// nearest opens the nearest folder above dir that exists.
-func nearest(dir string, hook durable.Hook) (*durable.Root, error) {
-	for {
-		up := filepath.Dir(dir)
-		root, err := durable.OpenRoot(up, hook)
-		if err == nil || !errors.Is(err, fs.ErrNotExist) || up == dir {
-			return root, err
-		}
-		dir = up
-	}
 }
 
 // Close lets go of the folder.
@@ -232,28 +207,18 @@ func (s *Folder) sweep(m *manifest) error {
 	for _, seg := range m.segs {
 		keep[path.Base(s.segmentPath(seg.id))] = true
 	}
-	errs := []error{s.removeExcept(s.version, keep)}
-	entries, err := s.Root.ReadDir(".")
-	for _, e := range entries {
-		if n := e.Name(); n != s.version && len(n) > 1 && n[0] == 'v' && '0' <= n[1] && n[1] <= '9' {
-			errs = append(errs, s.removeExcept(n, nil), s.Root.Remove("index.sweep", n))
+	inside, err := s.Root.ReadDir(s.version)
+	beside, berr := s.Root.ReadDir(".")
+	errs := []error{err, berr}
+	for _, e := range inside {
+		if !keep[e.Name()] {
+			errs = append(errs, s.Root.RemoveAll("index.sweep", path.Join(s.version, e.Name())))
 		}
 	}
-	return errors.Join(append(errs, err)...)
-}
-
-func (s *Folder) removeExcept(dir string, keep map[string]bool) error {
-	entries, err := s.Root.ReadDir(dir)
-	errs := []error{err}
-	for _, e := range entries {
-		if keep[e.Name()] {
-			continue
+	for _, e := range beside {
+		if n := e.Name(); n != s.version && len(n) > 1 && n[0] == 'v' && '0' <= n[1] && n[1] <= '9' {
+			errs = append(errs, s.Root.RemoveAll("index.sweep", n))
 		}
-		p := path.Join(dir, e.Name())
-		if e.IsDir() {
-			errs = append(errs, s.removeExcept(p, nil))
-		}
-		errs = append(errs, s.Root.Remove("index.sweep", p))
 	}
 	return errors.Join(errs...)
 }

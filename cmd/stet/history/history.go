@@ -92,7 +92,7 @@ func printOrigin(p *console.Printer, o agent.Origin, did ...string) {
 	}
 	parts := append([]string{who}, did...)
 	for _, r := range [...]struct{ name, value string }{
-		{"through", o.Door}, {"session", o.Session}, {"run", o.Run}, {"rule", o.Rule}, {"model", o.Model},
+		{"through", o.Door}, {"session", o.Session}, {"run", o.Run}, {"rule", o.Rule},
 		{"approved by", o.Approved}, {"why:", o.Why},
 	} {
 		if r.value != "" {
