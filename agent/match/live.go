@@ -103,19 +103,44 @@ func Forget(ctx context.Context, v *vault.Vault, found []Found, w vault.Write) (
 		subject = found[0].Name()
 	}
 	why := w.Why(vault.OpForget, subject)
-	var memories []vault.Memory
 	for _, f := range found {
-		memories = append(memories, f.Memory)
 		if f.ID != "" {
 			why.Memories = append(why.Memories, f.ID)
 		}
 	}
-	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
-		for _, f := range found {
-			if err := unchanged(tx, "forget", f); err != nil {
-				return err
+	return change(ctx, v, found, why, w.DryRun, func(tx *vault.Tx, m vault.Memory) (vault.Memory, error) {
+		return m, tx.Archive(m, true)
+	})
+}
+
+// Update applies a patch to a memory as it was found; one that changed since is a
+// [vault.ErrConflict]. Of a memory with several facts the patch's text takes the place
+// of the one that is meant, unless whole is set. kept reports that something stayed.
+func Update(ctx context.Context, v *vault.Vault, f Found, description string, patch vault.Patch, whole bool, w vault.Write) (res *vault.Result, kept bool, err error) {
+	if patch.Text != nil && !whole {
+		var text string
+		if text, kept = Parse(description).Replace(string(f.Body), strings.TrimRight(*patch.Text, "\r\n")); kept {
+			text = strings.Trim(text, "\r\n")
+			patch.Text = &text
+		}
+	}
+	res, err = change(ctx, v, []Found{f}, w.Why(vault.OpUpdate, f.Name()), w.DryRun, patch.Apply)
+	return res, kept, err
+}
+
+// change makes one commit of the same change of several memories, as they were found.
+func change(ctx context.Context, v *vault.Vault, found []Found, why vault.Why, dry bool, do func(*vault.Tx, vault.Memory) (vault.Memory, error)) (*vault.Result, error) {
+	changed := make([]vault.Memory, len(found))
+	res, err := v.Transact(ctx, why, dry, func(tx *vault.Tx) error {
+		for i, f := range found {
+			_, hash, err := tx.Read(f.Path)
+			if err == nil && hash != f.Hash {
+				err = vault.WithHint(fmt.Errorf("%s %q: %w: it changed after it was found", why.Op, f.Path, vault.ErrConflict), "look at it and try again")
 			}
-			if err := tx.Archive(f.Memory, true); err != nil {
+			if err == nil {
+				changed[i], err = do(tx, f.Memory)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -124,44 +149,6 @@ func Forget(ctx context.Context, v *vault.Vault, found []Found, w vault.Write) (
 	if err != nil {
 		return nil, err
 	}
-	res.Memories = memories
+	res.Memories = changed
 	return res, nil
-}
-
-// Update applies a patch to a memory as it was found; one that changed since is a
-// [vault.ErrConflict]. Of a memory with several facts the patch's text takes the place
-// of the one that is meant, unless whole is set. kept reports that something stayed.
-func Update(ctx context.Context, v *vault.Vault, f Found, description string, patch vault.Patch, whole bool, w vault.Write) (res *vault.Result, kept bool, err error) {
-	if patch.Text != nil && !whole {
-		body := string(f.Body)
-		text, more := Parse(description).Replace(body, strings.TrimRight(*patch.Text, "\r\n"))
-		if more {
-			text = strings.Trim(text, "\r\n")
-			patch.Text, kept = &text, true
-		}
-	}
-	var after vault.Memory
-	res, err = v.Transact(ctx, w.Why(vault.OpUpdate, f.Name()), w.DryRun, func(tx *vault.Tx) error {
-		if err := unchanged(tx, "update", f); err != nil {
-			return err
-		}
-		after, err = patch.Apply(tx, f.Memory)
-		return err
-	})
-	if err != nil {
-		return nil, kept, err
-	}
-	res.Memories = []vault.Memory{after}
-	return res, kept, nil
-}
-
-func unchanged(tx *vault.Tx, verb string, f Found) error {
-	_, hash, err := tx.Read(f.Path)
-	if err != nil {
-		return err
-	}
-	if hash != f.Hash {
-		return vault.WithHint(fmt.Errorf("%s %q: %w: it changed after it was found", verb, f.Path, vault.ErrConflict), "look at it and try again")
-	}
-	return nil
 }

@@ -124,7 +124,7 @@ func (p *part) score(words []token, loose bool) (score float64, says bool) {
 		m := t.match(words)
 		got, of = got+m*t.weight, of+t.weight
 		if t.weight == weightTerm {
-			if things++; m > piecewise {
+			if things++; m > 0 {
 				met++
 			}
 		}

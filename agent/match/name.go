@@ -44,20 +44,12 @@ func (n name) in(words []token) bool {
 			return true
 		}
 	}
-	// Where the text has it in another script, how it is read decides; a name too short to
-	// go without its vowels is spelt.
-	whole, read := strings.Join(n, ""), sounds
-	if len(sounds(whole)) < minSounds {
-		read = letters
-		if whole != letters(whole) {
-			return false
-		}
-	}
-	want := read(whole)
+	// In another script the way it is read decides.
+	want := sounds(strings.Join(n, ""))
 	for i := range words {
 		joined := ""
 		for j := i; j < min(len(words), i+maxNameWords) && !ascii(words[j].fold); j++ {
-			if joined += words[j].raw; read(joined) == want {
+			if joined += words[j].raw; len(want) >= minSounds && sounds(joined) == want {
 				return true
 			}
 		}
@@ -106,44 +98,17 @@ func bare(s string) string {
 	}, norm.NFD.String(s))
 }
 
-// letters is a word of any script in Latin letters.
-func letters(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(unidecode.Unidecode(s)))
-}
-
 // sounds is what the ways to write a name in Latin letters have in common: its
 // consonants, those that stand for one another made one, none of them twice.
 func sounds(s string) string {
-	w := letters(s)
-	for _, pair := range [][2]string{{"ph", "f"}, {"sch", "s"}, {"ts", "z"}, {"tz", "z"}, {"x", "ks"}, {"mp", "b"}} {
-		w = strings.ReplaceAll(w, pair[0], pair[1])
-	}
-	var out []byte
-	for i := range len(w) {
-		c := w[i]
-		switch c {
-		case 'a', 'e', 'i', 'o', 'u', 'y', 'w', 'j', 'h':
-			continue
-		case 'c', 'q', 'g':
-			c = 'k'
-		case 'v', 'f':
-			c = 'b'
-		case 'z':
-			c = 's'
-		case 'd':
-			c = 't'
+	s = digraphs.Replace(strings.ToLower(unidecode.Unidecode(s)))
+	out := []byte(strings.Map(func(r rune) rune {
+		if i := strings.IndexRune("bcdfgklmnpqrstvxz", r); i >= 0 {
+			return rune("bktbkklmnbkrstbxs"[i])
 		}
-		if c == 'p' {
-			c = 'b'
-		}
-		if len(out) == 0 || out[len(out)-1] != c {
-			out = append(out, c)
-		}
-	}
-	return string(out)
+		return -1
+	}, s))
+	return string(slices.Compact(out))
 }
+
+var digraphs = strings.NewReplacer("ph", "f", "sch", "s", "ts", "z", "tz", "z", "x", "ks", "mp", "b")

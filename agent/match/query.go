@@ -29,11 +29,13 @@ type term struct {
 }
 
 // What a word of a description counts: one that only says more closely what is asked for
-// less than another.
+// less than another. Specified by measurement on descriptions of our own making; the order
+// they give is what matters, not their values.
 const (
 	weightTerm = 1.0
 	weightRole = 0.3
 	weightSelf = 0.6
+	attribute  = 0.8 // a word that gives the attribute its value, beside the word itself
 )
 
 // Parse reads a description. Names are known by their capital letters; " / " stands
@@ -74,16 +76,16 @@ func newPart(words []token) (p *part, all bool) {
 		case is(w, "self"):
 			p.self = true
 		case is(w, "stop"):
-		case isRole(w), is(w, "qualifier"):
-			p.terms = append(p.terms, term{w, weightRole, all && len(p.names) > 0 && !owned})
 		default:
-			p.terms = append(p.terms, term{w, weightTerm, all && len(p.names) > 0 && !owned})
+			t := term{w, weightTerm, all && len(p.names) > 0 && !owned}
+			if is(w, "role") || is(token{fold: w.stem}, "role") || is(w, "qualifier") {
+				t.weight = weightRole
+			}
+			p.terms = append(p.terms, t)
 		}
 	}
 	return p, all
 }
-
-func isRole(t token) bool { return is(t, "role") || is(token{fold: t.stem}, "role") }
 
 // nameLength is how many words from the first on are one name, 0 for none. The first
 // word of a description may have a capital letter for that alone.
@@ -119,39 +121,12 @@ func isName(w token, opens bool) bool {
 func (t term) match(words []token) float64 {
 	best := 0.0
 	for _, w := range words {
-		switch {
-		case w.fold == t.fold, w.stem == t.stem:
+		if w.fold == t.fold || w.stem == t.stem {
 			return 1
-		case related(w.stem, t.stem):
-			best = max(best, family)
-		case slices.ContainsFunc(asked()[t.stem], func(a string) bool { return slices.Contains(said()[w.stem], a) }):
-			best = max(best, attribute)
-		case strings.Contains(w.fold, "-") && slices.ContainsFunc(tokens(strings.ReplaceAll(w.fold, "-", " ")),
-			func(part token) bool { return part.stem == t.stem }):
-			best = max(best, piecewise)
+		}
+		if slices.ContainsFunc(asked()[t.stem], func(a string) bool { return slices.Contains(said()[w.stem], a) }) {
+			best = attribute
 		}
 	}
 	return best
-}
-
-// Specified by measurement on descriptions of our own making; the order they give is
-// what matters, not their values.
-const (
-	family    = 0.9 // related words
-	attribute = 0.8 // a word that gives the attribute its value
-	piecewise = 0.3 // a part of a compound: platform in engineering-platform
-	// familyRoot is how many letters words of one family share, familyTail how many
-	// follow: prescription and prescribed, residence and resident.
-	familyRoot = 5
-	familyTail = 4
-)
-
-// related reports whether two stems are of one family, of which the stemmer knows too
-// little. A wrong one costs a place in the order, as it never suffices alone.
-func related(a, b string) bool {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n >= familyRoot && len(a)-n <= familyTail && len(b)-n <= familyTail
 }

@@ -27,57 +27,37 @@ const (
 	// nearest how many of them are asked.
 	alike   = 0.08
 	nearest = 5
-	// What it counts, as the logarithm of odds, that a text names a day, that it is a
-	// question, and that it tells what happened once.
-	dayWeight  = 0.4
-	askWeight  = -0.8
-	pastWeight = -0.4
+	// What it counts, as the logarithm of odds, that a text names a day, and that it is a
+	// question.
+	dayWeight = 0.4
+	askWeight = -0.8
 )
 
 // importance is read from the words, the kind and the categories of a text, and from
-// what resembles it.
-func (t *text) importance(tags []string, near []Neighbour) Finding[float64] {
-	sum, found := t.cues()
-	for _, list := range []struct {
-		section string
-		names   map[string]float64
-	}{{"kind", ones(append(slices.Clone(tags), t.note.Kind))}, {"subject", t.subjects}} {
-		for _, c := range weights()[list.section] {
-			for _, name := range c.names {
-				if sure := list.names[name]; sure > 0 {
-					sum, found = sum+c.weight*sure, true
-				}
-			}
+// what resembles it. What is nearer to the middle than apart is not said.
+func (t *text) importance(tags []string, near []Neighbour, apart float64) Finding[float64] {
+	sum, rule := 0.0, "importance-near@1"
+	count := func(weight float64, is bool) {
+		if is {
+			sum, rule = sum+weight, "importance-cue@1"
 		}
 	}
-	value, rule := sigmoid(sum), "importance-cue@1"
-	if !found {
-		rule = "importance-near@1"
+	for _, c := range weights()["phrase"] {
+		count(c.weight, t.says(c.names)) // several phrases of one kind say no more than one
 	}
+	for _, c := range weights()["kind"] {
+		for _, tag := range append(slices.Clone(tags), t.note.Kind) {
+			count(c.weight, slices.Contains(c.names, strings.ToLower(tag)))
+		}
+	}
+	count(dayWeight, t.dated())
+	count(askWeight, strings.HasSuffix(strings.TrimSpace(t.note.Text), "?"))
+	value := sigmoid(sum)
 	if mean, worth := t.neighbours(near); worth > 0 {
 		part := trust * min(1, worth/full)
 		value = (1-part)*value + part*mean
 	}
-	return important(value, apart, rule)
-}
-
-func ones(names []string) map[string]float64 {
-	out := map[string]float64{}
-	for _, n := range names {
-		out[strings.ToLower(n)] = 1
-	}
-	return out
-}
-
-// plainly is importance without anything learned.
-func (t *text) plainly() Finding[float64] {
-	sum, _ := t.cues()
-	return important(sigmoid(sum), plain, "importance-cue@1")
-}
-
-func important(value, apart float64, rule string) Finding[float64] {
-	value = hundredths(value)
-	if math.Abs(value-middle) < apart {
+	if value = hundredths(value); math.Abs(value-middle) < apart {
 		return Finding[float64]{Value: middle}
 	}
 	return Finding[float64]{Value: value, Rule: rule}
@@ -92,7 +72,7 @@ type weighed struct {
 // weights are the sections of the list "importance".
 var weights = sync.OnceValue(func() map[string][]weighed {
 	out := map[string][]weighed{}
-	for _, section := range []string{"phrase", "kind", "subject"} {
+	for _, section := range lexicon.Languages("importance") {
 		for _, e := range lexicon.Entries("importance", section) {
 			n, err := strconv.ParseFloat(e.Head, 64)
 			if err != nil {
@@ -104,43 +84,14 @@ var weights = sync.OnceValue(func() map[string][]weighed {
 	return out
 })
 
-// cues adds up what the words say, as the logarithm of odds, and reports whether
-// they say anything.
-func (t *text) cues() (sum float64, found bool) {
-	count := func(weight float64, is bool) {
-		if is {
-			sum, found = sum+weight, true
-		}
-	}
-	for _, c := range weights()["phrase"] {
-		count(c.weight, t.says(c.names)) // several words of one kind say no more than one
-	}
-	count(dayWeight, t.dated())
-	count(pastWeight, t.happened())
-	count(askWeight, strings.HasSuffix(strings.TrimSpace(t.note.Text), "?"))
-	return sum, found
-}
-
-var months = sync.OnceValue(func() map[string][]string { return lexicon.Groups("month") })
-var pasts = sync.OnceValue(func() map[string][]string { return lexicon.Groups("importance", "past") })
+var months = sync.OnceValue(func() map[string]bool { return lexicon.Words("month") })
 
 // dated reports a text that names a day: with its month, or by an ordinal.
 func (t *text) dated() bool {
-	isMonth := func(i int) bool { return i >= 0 && i < len(t.folds) && months()[t.folds[i]] != nil }
+	isMonth := func(i int) bool { return i >= 0 && i < len(t.folds) && months()[t.folds[i]] }
 	for i, w := range t.folds {
 		ending := strings.TrimLeft(w, "0123456789")
 		if ending != w && slices.Contains([]string{"th", "st", "nd", "rd"}, ending) || unicode.IsDigit(rune(w[0])) && (isMonth(i-1) || isMonth(i+1)) {
-			return true
-		}
-	}
-	return false
-}
-
-// happened reports a text in the simple past: it tells what happened once.
-func (t *text) happened() bool {
-	is := func(w, head string) bool { return slices.Contains(pasts()[w], head) }
-	for i, w := range t.folds {
-		if is(w, "past") || i > 0 && len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed") && !is(t.folds[i-1], "carrier") {
 			return true
 		}
 	}

@@ -58,8 +58,8 @@ type Placing struct {
 type Known struct {
 	all        Usage
 	nodes      map[string]*node // every scope in use and those above
-	scopes     []string         // keys of nodes, sorted
-	categories []tag            // sorted
+	used       []*node          // those with memories of their own, by name
+	categories []tag            // by name
 	filed      int              // memories with a scope
 }
 
@@ -96,7 +96,11 @@ func Learn(all Usage, tagged map[string]map[string]int) *Known {
 			}
 		}
 	}
-	k.scopes = slices.Sorted(maps.Keys(k.nodes))
+	for _, scope := range slices.Sorted(maps.Keys(k.nodes)) {
+		if n := k.nodes[scope]; n.own > 0 {
+			k.used = append(k.used, n)
+		}
+	}
 	for _, c := range slices.Sorted(maps.Keys(all.Categories)) {
 		names := stems(wordsOf(c))
 		k.categories = append(k.categories, tag{c, names, ways()[strings.Join(names, " ")]})
@@ -131,7 +135,7 @@ func (k *Known) Place(n Note) Placing {
 	t := newText(n)
 	if !k.enough() {
 		if n.Importance == nil {
-			p.Importance = t.plainly()
+			p.Importance = t.importance(nil, nil, plain)
 		}
 		return p
 	}
@@ -150,7 +154,7 @@ func (k *Known) Place(n Note) Placing {
 		tags = p.Categories.Value
 	}
 	if n.Importance == nil {
-		p.Importance = t.importance(tags, n.Near)
+		p.Importance = t.importance(tags, n.Near, apart)
 	}
 	return p
 }

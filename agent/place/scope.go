@@ -30,26 +30,20 @@ const (
 
 // scope is the deepest scope that a text is likely enough to belong to.
 func (k *Known) scope(t *text, signs []sign) Finding[string] {
-	best, score, most := "", map[string]float64{}, math.Inf(-1)
-	for _, s := range k.scopes {
-		if n := k.nodes[s]; n.own > 0 {
-			if score[s] = k.fit(t, n, signs); score[s] > most {
-				best, most = s, score[s]
-			}
+	score, best := make([]float64, len(k.used)), 0
+	for i, n := range k.used {
+		if score[i] = k.fit(t, n, signs); score[i] > score[best] {
+			best = i
 		}
 	}
-	likely, sum := map[string]float64{}, 0.0
-	for _, s := range k.scopes {
-		if k.nodes[s].own > 0 {
-			p := math.Exp(score[s] - most)
-			sum += p
-			for n := k.nodes[s]; n != nil; n = n.parent {
-				likely[n.scope] += p
-			}
+	likely := map[*node]float64{}
+	for i, n := range k.used {
+		for at := n; at != nil; at = at.parent {
+			likely[at] += math.Exp(score[i] - score[best])
 		}
 	}
-	for n := k.nodes[best]; n.parent != nil; n = n.parent {
-		if p := likely[n.scope] / sum; p >= t.sureEnough(n) && k.evident(t, n, signs) {
+	for n := k.used[best]; n.parent != nil; n = n.parent {
+		if p := likely[n] / likely[k.nodes[top]]; p >= t.sureEnough(n) && k.evident(t, n, signs) {
 			return Finding[string]{n.scope, "scope-words@1", hundredths(p)}
 		}
 	}
@@ -73,33 +67,33 @@ func (t *text) hasAll(stems []string) bool {
 // A sign is a word or a topic of the text and where memories have it.
 type sign struct {
 	Usage
-	sub    map[string]int // of each scope with those below
+	sub    map[*node]int // of each scope with those below
 	weight float64
 	word   string // "" for a topic
 	topic  string // "" for a word
 }
 
 func (k *Known) signs(t *text) []sign {
-	var all, out []sign
-	for _, w := range t.note.Words {
-		all = append(all, sign{Usage: w.Usage, weight: weight(w.Text), word: w.Text})
-	}
-	for _, w := range t.note.Topics {
-		if sure, ok := t.subjects[w.Text]; ok {
-			all = append(all, sign{Usage: w.Usage, weight: topicWeight * sure, topic: w.Text})
-		}
-	}
-	for _, s := range all {
+	var out []sign
+	add := func(s sign) {
 		if s.Memories == 0 || s.Memories > k.all.Memories {
-			continue
+			return
 		}
-		s.sub = map[string]int{}
+		s.sub = map[*node]int{}
 		for scope, n := range s.Scopes {
 			for at := k.nodes[scope]; at != nil; at = at.parent {
-				s.sub[at.scope] += n
+				s.sub[at] += n
 			}
 		}
 		out = append(out, s)
+	}
+	for _, w := range t.note.Words {
+		add(sign{Usage: w.Usage, weight: weight(w.Text), word: w.Text})
+	}
+	for _, w := range t.note.Topics {
+		if sure, ok := t.subjects[w.Text]; ok {
+			add(sign{Usage: w.Usage, weight: topicWeight * sure, topic: w.Text})
+		}
 	}
 	return out
 }
@@ -121,7 +115,7 @@ func (k *Known) chance(n *node, s sign) float64 {
 	if n.parent == nil {
 		return k.base(s)
 	}
-	return (float64(s.sub[n.scope]) + smoothing*k.chance(n.parent, s)) / (float64(n.sub) + smoothing)
+	return (float64(s.sub[n]) + smoothing*k.chance(n.parent, s)) / (float64(n.sub) + smoothing)
 }
 
 // base is how often memories have a word.
@@ -131,7 +125,7 @@ func (k *Known) base(s sign) float64 {
 
 // speaks reports whether a memory with a word is much more likely in a scope than any.
 func (k *Known) speaks(s sign, n *node) bool {
-	with, all := float64(s.sub[n.scope]), float64(s.Memories)
+	with, all := float64(s.sub[n]), float64(s.Memories)
 	in, out := float64(n.sub), float64(k.all.Memories-n.sub)
 	return with > 0 && (with+0.5)/(all-with+0.5)*(out+0.5)/(in+0.5) >= speaksFor
 }

@@ -53,18 +53,12 @@ func stems(words []string) []string {
 	return out
 }
 
-const (
-	// numberWeight and commonWeight are how much such a word tells beside others.
-	numberWeight = 0.2
-	commonWeight = 0.05
-)
+// commonWeight is how much a word of texts of every subject tells beside others.
+const commonWeight = 0.05
 
 // weight is how much a word, or its stem, tells of the subject of its text.
 func weight(w string) float64 {
-	switch {
-	case strings.ContainsFunc(w, unicode.IsDigit) && !strings.ContainsFunc(w, unicode.IsLetter):
-		return numberWeight
-	case common()[stem(w)]:
+	if common()[stem(w)] {
 		return commonWeight
 	}
 	return 1
