@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -94,7 +95,7 @@ func identifiers(words []token) map[string]bool {
 			if j == i || digits && len(joined) >= minID {
 				out[joined] = true
 			}
-			if words[j].breaks && !words[j].closes {
+			if words[j].breaks {
 				break
 			}
 		}
@@ -135,32 +136,23 @@ func group(t token) bool {
 // wholeIDs are the identifiers as the texts have them. One that none of them has whole
 // may be the first groups of exactly one: "550e8400" of an UUID.
 func wholeIDs(ids []string, texts [][]token) []string {
-	out := slices.Clone(ids)
-	for i, id := range out {
-		var longer []string
-		whole := false
-		for _, words := range texts {
-			whole = whole || identifiers(words)[id]
-			for _, w := range words {
-				if len(id) >= longID && begins(w.fold, id) && !slices.Contains(longer, w.id) {
-					longer = append(longer, w.id)
+	whole, longer := map[string]bool{}, map[string][]string{}
+	for _, words := range texts {
+		maps.Copy(whole, identifiers(words))
+		for _, w := range words {
+			groups := strings.FieldsFunc(w.fold, func(r rune) bool { return strings.ContainsRune("-_:/", r) })
+			for i := 1; i < len(groups); i++ {
+				if begin := strings.Join(groups[:i], ""); len(begin) >= longID && !slices.Contains(longer[begin], w.id) {
+					longer[begin] = append(longer[begin], w.id)
 				}
 			}
 		}
-		if !whole && len(longer) == 1 {
-			out[i] = longer[0]
+	}
+	out := slices.Clone(ids)
+	for i, id := range out {
+		if !whole[id] && len(longer[id]) == 1 {
+			out[i] = longer[id][0]
 		}
 	}
 	return out
-}
-
-// begins reports whether the first groups of an identifier are id.
-func begins(fold, id string) bool {
-	groups := strings.FieldsFunc(fold, func(r rune) bool { return strings.ContainsRune("-_:/", r) })
-	for i := 1; i < len(groups); i++ {
-		if strings.Join(groups[:i], "") == id {
-			return true
-		}
-	}
-	return false
 }

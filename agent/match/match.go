@@ -47,7 +47,8 @@ func (p *part) find(texts []Text, words [][]token) []Hit {
 	p = &part{ids: wholeIDs(p.ids, words), names: known(p.names, words), terms: p.terms, self: p.self}
 	var out []Hit
 	for i, t := range texts {
-		if !p.firm(words[i]) {
+		// It has every identifier, and where there is none every name.
+		if ids, names := p.has(words[i]); ids < len(p.ids) || ids == 0 && names < len(p.names) {
 			continue
 		}
 		score, says := p.score(words[i], false)
@@ -70,9 +71,7 @@ func (q *Query) Near(texts []Text, limit int) []Hit {
 	for _, t := range texts {
 		words, best := tokens(t.Text), Hit{Key: t.Key}
 		for _, p := range q.any {
-			score, says := p.score(words, true)
-			has := p.has(words)
-			if score += has; (says || has > 0) && score > best.Score {
+			if score, says := p.loosely(words); says && score > best.Score {
 				best.Score, best.Line = score, p.line(t.Text, words)
 			}
 		}
@@ -88,29 +87,27 @@ func ordered(hits []Hit) []Hit {
 	return hits
 }
 
-// has counts the names and identifiers that words have.
-func (p *part) has(words []token) float64 {
-	n, have := 0.0, identifiers(words)
+// has counts the identifiers and the names that words have.
+func (p *part) has(words []token) (ids, names int) {
+	have := identifiers(words)
 	for _, id := range p.ids {
 		if have[id] {
-			n++
+			ids++
 		}
 	}
-	for _, name := range p.names {
-		if name.in(words) {
-			n++
+	for _, n := range p.names {
+		if n.in(words) {
+			names++
 		}
 	}
-	return n
+	return ids, names
 }
 
-// firm reports whether a text has every identifier, and where there is none every name.
-func (p *part) firm(words []token) bool {
-	if len(p.ids) > 0 {
-		have := identifiers(words)
-		return !slices.ContainsFunc(p.ids, func(id string) bool { return !have[id] })
-	}
-	return !slices.ContainsFunc(p.names, func(n name) bool { return !n.in(words) })
+// loosely is how much of a description words have, names and identifiers counted alike.
+func (p *part) loosely(words []token) (score float64, says bool) {
+	score, says = p.score(words, true)
+	ids, names := p.has(words)
+	return score + float64(ids+names), says || ids+names > 0
 }
 
 // score says how much of the other words a text has, and whether it has what tells it
@@ -177,8 +174,7 @@ func (p *part) valued(text string, words []token) bool {
 func (p *part) line(text string, words []token) string {
 	best, line := -1.0, ""
 	for _, s := range sentences(text, words) {
-		score, _ := p.score(s.words, true)
-		if score += p.has(s.words); score > best {
+		if score, _ := p.loosely(s.words); score > best {
 			best, line = score, strings.TrimSpace(text[s.from:s.to])
 		}
 	}

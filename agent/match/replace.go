@@ -59,7 +59,8 @@ func (q *Query) clauses(text string, s sentence) []clause {
 		words := tokens(text[span.From:span.To])
 		c := clause{Span: span, denies: slices.ContainsFunc(words, denies)}
 		for _, p := range q.any {
-			got := p.has(words)
+			ids, names := p.has(words)
+			got := float64(ids + names)
 			for _, n := range p.names {
 				// Whoever a whole sentence is about tells no clause of it from another.
 				if len(spans) > 1 && n.at(s.words) && n.in(words) {

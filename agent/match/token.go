@@ -20,8 +20,7 @@ type token struct {
 	stem     string // of fold, English only
 	id       string // fold without separators, see [plainID]
 	owns     bool   // it ended in a possessive 's
-	breaks   bool   // punctuation follows
-	closes   bool   // it is a bracket, which may stand inside a number
+	breaks   bool   // punctuation follows, other than a bracket
 }
 
 // capital reports whether it is written with a capital letter.
@@ -49,23 +48,13 @@ func tokens(text string) []token {
 func separates(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("—–、，", r) }
 
 func newToken(caser cases.Caser, text string, from, to int) (token, bool) {
-	word := strings.TrimFunc(text[from:to], func(r rune) bool { return !inWord(r) })
-	if word == "" {
-		return token{}, false
-	}
+	word := strings.TrimLeftFunc(text[from:to], func(r rune) bool { return !inWord(r) })
+	word = strings.TrimRightFunc(word, func(r rune) bool { return !inWord(r) && r != '+' && r != '#' }) // C++, F#
 	from += strings.Index(text[from:to], word)
-	tail := text[from+len(word) : to]
-	if strings.HasPrefix(tail, "++") || strings.HasPrefix(tail, "#") { // C++, F#
-		n := len(tail) - len(strings.TrimLeft(tail, "+#"))
-		word, tail = word+tail[:n], tail[n:]
-	}
-	t := token{from: from, to: from + len(word), breaks: strings.ContainsAny(tail, ".,;:!?)。"), closes: tail == ")"}
+	t := token{from: from, to: from + len(word), breaks: strings.ContainsAny(text[from+len(word):to], ".,;:!?。")}
 	t.raw = strings.NewReplacer("’", "'", `"`, "").Replace(strings.Map(visible, norm.NFKC.String(word)))
+	t.raw, t.owns = strings.CutSuffix(t.raw, "'s")
 	t.fold = caser.String(t.raw)
-	if short, ok := strings.CutSuffix(t.fold, "'s"); ok && short != "" {
-		t.owns, t.fold = true, short
-		t.raw = t.raw[:min(len(t.raw), len(short))]
-	}
 	t.stem, t.id = encode.Stem(t.fold), plainID(t.fold)
 	return t, t.fold != ""
 }

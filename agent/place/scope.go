@@ -15,11 +15,9 @@ const (
 	// topicWeight is what a topic counts beside a word.
 	topicWeight = 2.0
 	// A word or topic speaks for a scope when it makes that one so many times as likely.
-	// Several words must, or this part of those that tell something: a single one may
-	// have another meaning.
+	// Several must: a single one may have another meaning.
 	speaksFor = 5.0
 	several   = 2
-	part      = 0.3
 	// sureScope is the confidence that a scope needs.
 	sureScope = 0.9
 	// sureProject is that of a single project that the text does not name: what is in
@@ -131,32 +129,21 @@ func (k *Known) speaks(s sign, n *node) bool {
 }
 
 // evident reports whether there is more to it than chance: the name of the scope, or
-// several words that speak for it, by themselves or as words of a topic that does or that
-// the scope is named after.
+// several words and topics that speak for it, or that it is named after.
 func (k *Known) evident(t *text, n *node, signs []sign) bool {
 	if t.hasAll(n.names) && !slices.ContainsFunc(n.names, func(s string) bool { return weight(s) < 1 }) {
 		return true
 	}
-	words, topics := map[string]bool{}, map[string]bool{}
+	speak := 0
 	for _, s := range signs {
-		if k.speaks(s, n) {
-			words[s.word], topics[s.topic] = true, true
-		}
-	}
-	for _, name := range n.names {
-		for _, s := range subjects()[name] {
-			topics[s] = true
-		}
-	}
-	speak, all := 0, 0
-	for i, s := range t.stems {
-		if weight(s) < 1 || slices.Contains(t.stems[:i], s) {
-			continue
-		}
-		all++
-		if words[t.folds[i]] || slices.ContainsFunc(subjects()[s], func(of string) bool { return topics[of] }) {
+		if (s.topic != "" || s.weight == 1) && k.speaks(s, n) {
 			speak++
 		}
 	}
-	return speak >= several || speak > 0 && float64(speak) >= part*float64(all)
+	for _, name := range n.names {
+		if slices.ContainsFunc(subjects()[name], func(of string) bool { return t.subjects[of] > 0 }) {
+			speak++
+		}
+	}
+	return speak >= several
 }
