@@ -57,23 +57,18 @@ func unpadded(s string) string {
 // isIdentifier reports whether a word stands for exactly one thing: it would never
 // be said in other words.
 func isIdentifier(t token) bool {
-	inner := strings.ContainsAny(t.fold, "_.:") || strings.Contains(t.fold, "/") && t.digits()
+	n, digits := len(t.id), t.digits()
 	switch {
 	case strings.Contains(t.fold, "@"):
 		return true
-	case inner && len(t.id) >= minID:
+	case n >= minID && (strings.ContainsAny(t.fold, "_.:") || digits && strings.Contains(t.fold, "/")):
 		return true
-	case !t.digits():
-		return strings.Count(t.fold, "-") > 0 && strings.ToUpper(t.raw) == t.raw && len(t.id) >= longID || shouted(t)
-	case strings.ContainsAny(t.fold, "-"):
-		return len(t.id) >= minID+1 || strings.Count(t.fold, "-") > 1
+	case !digits: // a code in capital letters: DEUTDEFF
+		return n >= longID && t.raw == strings.ToUpper(t.raw) && t.raw != t.fold
+	case strings.Contains(t.fold, "-"):
+		return n > minID || strings.Count(t.fold, "-") > 1
 	}
-	return len(t.id) > minID || len(t.id) == minID && strings.ContainsFunc(t.id, unicode.IsLetter)
-}
-
-// shouted reports whether a word is a code in capital letters: DEUTDEFF.
-func shouted(t token) bool {
-	return len(t.raw) >= longID && t.raw == strings.ToUpper(t.raw) && t.raw != t.fold
+	return n > minID || n == minID && strings.ContainsFunc(t.id, unicode.IsLetter)
 }
 
 // minID is the shortest identifier: four digits may be a year or a count. longID is

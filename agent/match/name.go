@@ -87,9 +87,6 @@ func cased(s string) bool {
 
 // bare is a word without the marks on its letters: josé is jose.
 func bare(s string) string {
-	if ascii(s) {
-		return s
-	}
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1

@@ -42,12 +42,12 @@ func (t *text) importance(tags []string, near []Neighbour, apart float64) Findin
 			sum, rule = sum+weight, "importance-cue@1"
 		}
 	}
-	for _, c := range weights()["phrase"] {
-		count(c.weight, t.says(c.names)) // several phrases of one kind say no more than one
+	for _, e := range phrases() {
+		count(odds(e), t.says(e.Words)) // several phrases of one line say no more than one
 	}
-	for _, c := range weights()["kind"] {
+	for _, e := range kinds() {
 		for _, tag := range append(slices.Clone(tags), t.note.Kind) {
-			count(c.weight, slices.Contains(c.names, strings.ToLower(tag)))
+			count(odds(e), slices.Contains(e.Words, strings.ToLower(tag)))
 		}
 	}
 	count(dayWeight, t.dated())
@@ -63,26 +63,15 @@ func (t *text) importance(tags []string, near []Neighbour, apart float64) Findin
 	return Finding[float64]{Value: value, Rule: rule}
 }
 
-// A weighed is names or phrases and what they count, as the logarithm of odds.
-type weighed struct {
-	weight float64
-	names  []string
-}
+// phrases and kinds have what they count in front, see odds.
+var phrases = sync.OnceValue(func() []lexicon.Entry { return lexicon.Entries("importance", "phrase") })
+var kinds = sync.OnceValue(func() []lexicon.Entry { return lexicon.Entries("importance", "kind") })
 
-// weights are the sections of the list "importance".
-var weights = sync.OnceValue(func() map[string][]weighed {
-	out := map[string][]weighed{}
-	for _, section := range lexicon.Languages("importance") {
-		for _, e := range lexicon.Entries("importance", section) {
-			n, err := strconv.ParseFloat(e.Head, 64)
-			if err != nil {
-				panic("place: importance: " + err.Error())
-			}
-			out[section] = append(out[section], weighed{n, e.Words})
-		}
-	}
-	return out
-})
+// odds is the number in front of words, the logarithm of odds; a test holds that it is one.
+func odds(e lexicon.Entry) float64 {
+	n, _ := strconv.ParseFloat(e.Head, 64)
+	return n
+}
 
 var months = sync.OnceValue(func() map[string]bool { return lexicon.Words("month") })
 

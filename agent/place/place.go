@@ -125,15 +125,12 @@ func (k *Known) node(scope string) *node {
 
 const top = "/"
 
-// enough reports whether the vault is large enough to learn from.
-func (k *Known) enough() bool { return k.filed >= fewest }
-
 // Place says where a note belongs. Of a vault that is too small to learn from it says
 // nothing but how much matters what speaks for itself.
 func (k *Known) Place(n Note) Placing {
 	var p Placing
 	t := newText(n)
-	if !k.enough() {
+	if k.filed < fewest {
 		if n.Importance == nil {
 			p.Importance = t.importance(nil, nil, plain)
 		}

@@ -2,15 +2,18 @@ package place_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"stet/agent/place"
+	"stet/templates/lexicon"
 )
 
 // A memory is what a test's vault holds.
@@ -197,6 +200,15 @@ func TestHowMuchATextMatters(t *testing.T) {
 	near := []place.Neighbour{{Text: "The office in Bern is the head office.", Importance: &one}, {Text: "Unlike anything."}}
 	if f := known.Place(place.Note{Text: texts[3], Near: near}).Importance; f.Value <= 0.5 || f.Rule != "importance-near@1" {
 		t.Errorf("beside one that matters: %+v", f)
+	}
+}
+
+func TestEveryLineOfImportanceHasAWeight(t *testing.T) {
+	t.Parallel()
+	for _, e := range lexicon.Entries("importance") {
+		if n, err := strconv.ParseFloat(e.Head, 64); err != nil || n == 0 || math.Abs(n) > 2 {
+			t.Errorf("%q: %v", e.Head, err)
+		}
 	}
 }
 

@@ -1,8 +1,13 @@
 package place
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
+	"sync"
+
+	"stet/templates/lexicon"
 )
 
 // These and the constants of the other files were tuned on testdata/seeds.jsonl, each
@@ -18,12 +23,9 @@ const (
 	// Several must: a single one may have another meaning.
 	speaksFor = 5.0
 	several   = 2
-	// sureScope is the confidence that a scope needs.
-	sureScope = 0.9
-	// sureProject is that of a single project that the text does not name: what is in
-	// one is compared with nothing outside.
-	sureProject = 0.95
-	projects    = "/projects"
+	// sureScope is the confidence that a scope needs: what is in one project is compared with
+	// nothing outside, and a wrong folder is further away than none.
+	sureScope = 0.95
 )
 
 // scope is the deepest scope that a text is likely enough to belong to.
@@ -41,21 +43,11 @@ func (k *Known) scope(t *text, signs []sign) Finding[string] {
 		}
 	}
 	for n := k.used[best]; n.parent != nil; n = n.parent {
-		if p := likely[n] / likely[k.nodes[top]]; p >= t.sureEnough(n) && k.evident(t, n, signs) {
+		if p := likely[n] / likely[k.nodes[top]]; p >= sureScope && k.evident(t, n, signs) {
 			return Finding[string]{n.scope, "scope-words@1", hundredths(p)}
 		}
 	}
 	return Finding[string]{Value: top}
-}
-
-// sureEnough is the confidence that a scope needs.
-func (t *text) sureEnough(n *node) float64 {
-	for at := n; at.parent != nil; at = at.parent {
-		if at.parent.scope == projects && !t.hasAll(at.names) {
-			return sureProject
-		}
-	}
-	return sureScope
 }
 
 func (t *text) hasAll(stems []string) bool {
@@ -147,3 +139,93 @@ func (k *Known) evident(t *text, n *node, signs []sign) bool {
 	}
 	return speak >= several
 }
+
+const (
+	mostTags = 3
+	// sureTag is the confidence that a category needs: in a small vault, where much is
+	// about as likely, wrong ones are worse than none.
+	sureTag = 0.6
+	// tagSmoothing is how many memories the whole vault counts for beside a scope.
+	tagSmoothing = 8.0
+	// wordHeat and topicHeat are less than one, as words that belong together count
+	// several times.
+	wordHeat  = 0.4
+	topicHeat = 0.1
+	// tagNamed is what the name of a category counts beside that of a scope.
+	tagNamed = 0.15
+	// What it counts that a text is spoken, or not, in the way of a category.
+	spoken = 1.8
+	silent = -2.0
+)
+
+// A tag is a category.
+type tag struct {
+	name  string
+	names []string // stems of its words
+	way   []string // the phrases in which it is spoken of, nil where nobody knows
+}
+
+// tags are the categories that a text is likely to have, the likeliest first.
+func (k *Known) tags(t *text, signs []sign, scope string) Finding[[]string] {
+	type tagged struct {
+		name string
+		p    float64
+	}
+	var all []tagged
+	for _, c := range k.categories {
+		if p := k.likely(t, signs, c, k.nodes[scope]); p >= sureTag {
+			all = append(all, tagged{c.name, p})
+		}
+	}
+	if len(all) == 0 {
+		return Finding[[]string]{}
+	}
+	slices.SortFunc(all, func(a, b tagged) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.name, b.name)) })
+	f := Finding[[]string]{Rule: "category-words@1", Confidence: hundredths(all[0].p)}
+	for _, c := range all[:min(mostTags, len(all))] {
+		f.Value = append(f.Value, c.name)
+	}
+	return f
+}
+
+// likely is how likely a text of a scope has a category that some memories have.
+func (k *Known) likely(t *text, signs []sign, c tag, n *node) float64 {
+	has, all := float64(k.all.Categories[c.name]), float64(k.all.Memories)
+	some, around := 0.0, 0.0
+	if n != nil && n.parent != nil {
+		some, around = float64(n.tags[c.name]), float64(n.sub)
+	}
+	before := (some + tagSmoothing*(has+0.5)/(all+1)) / (around + tagSmoothing)
+	sum := math.Log(before / (1 - before))
+	for _, s := range signs {
+		base := k.base(s)
+		with := (float64(s.Categories[c.name]) + tagSmoothing*base) / (has + tagSmoothing)
+		without := (float64(s.Memories-s.Categories[c.name]) + tagSmoothing*base) / (all - has + tagSmoothing)
+		heat := wordHeat * s.weight
+		if s.topic != "" {
+			heat = topicHeat
+		}
+		sum += heat * math.Log(with/without)
+	}
+	sum += tagNamed * t.called(c.names)
+	switch {
+	case c.way == nil:
+	case t.says(c.way):
+		sum += spoken
+	default:
+		sum += silent
+	}
+	return sigmoid(sum)
+}
+
+// ways maps names of categories, as stems, to the phrases in which they are spoken of: what
+// is a rule or a date to keep shows in the form of a sentence, whatever it is about.
+var ways = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for _, e := range lexicon.Entries("way") {
+		for name := range strings.SplitSeq(e.Head, ",") {
+			out[strings.Join(stems(wordsOf(name)), " ")] = e.Words
+		}
+	}
+	return out
+})

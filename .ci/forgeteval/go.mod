@@ -1,3 +1,0 @@
-module stet/forgeteval
-
-go 1.26.0
