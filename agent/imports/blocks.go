@@ -11,13 +11,9 @@ import (
 // A block is one piece of a message in the form of Anthropic's and OpenAI's
 // programming interfaces, which most programs store as it is.
 type block struct {
-	Type      string          `json:"type"`
-	Text      json.RawMessage `json:"text"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	ToolUseID string          `json:"tool_use_id"`
-	Content   json.RawMessage `json:"content"`
+	Type, ID, Name       string
+	Text, Input, Content json.RawMessage
+	ToolUseID            string `json:"tool_use_id"`
 }
 
 // A result is what a tool answered.

@@ -1,12 +1,8 @@
 package imports
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
-	"path"
-	"slices"
 	"strings"
 
 	"stet/markdown"
@@ -18,47 +14,38 @@ import (
 // shown. Times and titles may be missing; a message of weight 0 was never seen.
 
 func chatGPT() Source {
-	isExport := func(p string) bool {
-		base := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
-		return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
-	}
 	return Source{
 		Name: "chatgpt", Title: "ChatGPT, an export (zip, folder or conversations.json)",
 		keep: isExport,
-		read: func(r *reading, f file) error {
-			return r.open(f, isExport, func(name string, in io.Reader) error {
-				return r.records(name, in, func(_ int, record []byte) error { return r.chatGPT(record) })
-			})
-		},
+		read: eachRecord(isExport, (*reading).chatGPT),
 	}
 }
 
 type gptChat struct {
-	ID          string             `json:"id"`
-	Conv        string             `json:"conversation_id"`
-	Title       json.RawMessage    `json:"title"`
-	Create      json.RawMessage    `json:"create_time"`
-	CurrentNode string             `json:"current_node"`
-	Model       string             `json:"default_model_slug"`
-	Project     string             `json:"gizmo_id"`
-	Mapping     map[string]gptNode `json:"mapping"`
+	ID          string
+	Title       json.RawMessage
+	Mapping     map[string]gptNode
+	Conv        string          `json:"conversation_id"`
+	Create      json.RawMessage `json:"create_time"`
+	CurrentNode string          `json:"current_node"`
+	Model       string          `json:"default_model_slug"`
+	Project     string          `json:"gizmo_id"`
 }
 
 type gptNode struct {
-	Parent  string      `json:"parent"`
-	Message *gptMessage `json:"message"`
+	Parent  string
+	Message *gptMessage
 }
 
 type gptMessage struct {
-	ID     string `json:"id"`
-	Author struct {
+	ID, Recipient string
+	Weight        *float64
+	Author        struct {
 		Role string `json:"role"`
 		Name string `json:"name"`
 	} `json:"author"`
-	Create    json.RawMessage `json:"create_time"`
-	Weight    *float64        `json:"weight"`
-	Recipient string          `json:"recipient"`
-	Content   struct {
+	Create  json.RawMessage `json:"create_time"`
+	Content struct {
 		Type  string            `json:"content_type"`
 		Parts []json.RawMessage `json:"parts"`
 		Text  json.RawMessage   `json:"text"`
@@ -80,7 +67,7 @@ func tolerant(record []byte, v any) error {
 	return badLine{plainJSON(err)}
 }
 
-func (r *reading) chatGPT(record []byte) error {
+func (r *reading) chatGPT(_ string, _ int, record []byte) error {
 	var c gptChat
 	if err := tolerant(record, &c); err != nil {
 		return err
@@ -92,10 +79,14 @@ func (r *reading) chatGPT(record []byte) error {
 		return bad("it is no conversation of ChatGPT's: it has no id or no mapping")
 	}
 	t := &tree{nodes: map[string]*treeNode{}, main: c.CurrentNode}
-	// A map has no order: times decide, and then the ids.
-	order := gptOrder(c.Mapping)
 	for id, n := range c.Mapping {
-		t.nodes[id] = &treeNode{id: id, parent: n.Parent, order: order[id], messages: n.Message.message(id)}
+		node := &treeNode{id: id, parent: n.Parent, messages: n.Message.message(id)}
+		if n.Message != nil {
+			if at := timeOf(n.Message.Create); !at.IsZero() {
+				node.order = at.UnixNano() // a map has no order
+			}
+		}
+		t.nodes[id] = node
 	}
 	if t.nodes[t.main] == nil {
 		t.main = t.newest()
@@ -128,8 +119,8 @@ func (m *gptMessage) message(id string) []markdown.Message {
 			continue
 		}
 		var part struct {
-			Type string          `json:"content_type"`
-			Text json.RawMessage `json:"text"`
+			Text json.RawMessage
+			Type string `json:"content_type"`
 		}
 		_ = json.Unmarshal(p, &part) // a part of another form has nothing to say
 		switch {
@@ -152,29 +143,4 @@ func (m *gptMessage) message(id string) []markdown.Message {
 		return nil
 	}
 	return []markdown.Message{out}
-}
-
-// gptOrder numbers the nodes of a mapping by time, and by id where there is none:
-// the same for the same export however its keys stand.
-func gptOrder(mapping map[string]gptNode) map[string]int {
-	type key struct {
-		id string
-		at int64
-	}
-	keys := make([]key, 0, len(mapping))
-	for id, n := range mapping {
-		k := key{id: id}
-		if n.Message != nil {
-			if t := timeOf(n.Message.Create); !t.IsZero() {
-				k.at = t.UnixNano()
-			}
-		}
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
-	out := make(map[string]int, len(keys))
-	for i, k := range keys {
-		out[k.id] = i
-	}
-	return out
 }

@@ -2,9 +2,6 @@ package imports
 
 import (
 	"encoding/json"
-	"io"
-	"path"
-	"strings"
 
 	"stet/markdown"
 )
@@ -15,39 +12,27 @@ import (
 // they form a tree.
 
 func claudeAI() Source {
-	isExport := func(p string) bool {
-		base := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
-		return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
-	}
 	return Source{
 		Name: "claude-ai", Title: "Claude.ai, an export (zip, folder or conversations.json)",
 		keep: isExport,
-		read: func(r *reading, f file) error {
-			return r.open(f, isExport, func(name string, in io.Reader) error {
-				return r.records(name, in, func(_ int, record []byte) error { return r.claudeAI(record) })
-			})
-		},
+		read: eachRecord(isExport, (*reading).claudeAI),
 	}
 }
 
 type aiChat struct {
-	UUID     string          `json:"uuid"`
-	Name     json.RawMessage `json:"name"`
-	Created  json.RawMessage `json:"created_at"`
-	Leaf     string          `json:"current_leaf_message_uuid"`
-	Model    string          `json:"model"`
-	Messages []aiMessage     `json:"chat_messages"`
+	UUID, Model string
+	Name        json.RawMessage
+	Created     json.RawMessage `json:"created_at"`
+	Leaf        string          `json:"current_leaf_message_uuid"`
+	Messages    []aiMessage     `json:"chat_messages"`
 }
 
 type aiMessage struct {
-	UUID        string          `json:"uuid"`
-	Parent      string          `json:"parent_message_uuid"`
-	Sender      string          `json:"sender"`
-	Text        json.RawMessage `json:"text"`
-	Content     json.RawMessage `json:"content"`
-	Created     json.RawMessage `json:"created_at"`
-	Attachments []aiFile        `json:"attachments"`
-	Files       []aiFile        `json:"files"`
+	UUID, Sender       string
+	Text, Content      json.RawMessage
+	Attachments, Files []aiFile
+	Parent             string          `json:"parent_message_uuid"`
+	Created            json.RawMessage `json:"created_at"`
 }
 
 type aiFile struct {
@@ -55,7 +40,7 @@ type aiFile struct {
 	Text json.RawMessage `json:"extracted_content"`
 }
 
-func (r *reading) claudeAI(record []byte) error {
+func (r *reading) claudeAI(_ string, _ int, record []byte) error {
 	var c aiChat
 	if err := tolerant(record, &c); err != nil {
 		return err
@@ -71,7 +56,7 @@ func (r *reading) claudeAI(record []byte) error {
 	before := ""
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		n := &treeNode{id: m.UUID, parent: m.Parent, order: i, messages: m.messages()}
+		n := &treeNode{id: m.UUID, parent: m.Parent, order: int64(i), messages: m.messages()}
 		if n.id == "" {
 			n.id = "#" + itoa(i+1)
 		}

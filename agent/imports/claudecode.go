@@ -51,22 +51,12 @@ func join(dir string, parts ...string) string {
 }
 
 type claudeLine struct {
-	Type             string          `json:"type"`
-	UUID             string          `json:"uuid"`
-	ParentUUID       string          `json:"parentUuid"`
-	LogicalParent    string          `json:"logicalParentUuid"`
-	SessionID        string          `json:"sessionId"`
-	AgentID          string          `json:"agentId"`
-	Timestamp        json.RawMessage `json:"timestamp"`
-	CWD              string          `json:"cwd"`
-	IsMeta           bool            `json:"isMeta"`
-	IsSidechain      bool            `json:"isSidechain"`
-	IsCompactSummary bool            `json:"isCompactSummary"`
-	Summary          string          `json:"summary"`
-	LeafUUID         string          `json:"leafUuid"`
-	CustomTitle      string          `json:"customTitle"`
-	AITitle          string          `json:"aiTitle"`
-	Attachment       struct {
+	ParentUUID, SessionID, AgentID, LeafUUID, CustomTitle, AITitle string
+	IsMeta, IsSidechain, IsCompactSummary                          bool
+	Type, UUID, CWD, Summary                                       string
+	Timestamp                                                      json.RawMessage
+	LogicalParent                                                  string `json:"logicalParentUuid"`
+	Attachment                                                     struct {
 		Type   string          `json:"type"`
 		Prompt json.RawMessage `json:"prompt"`
 	} `json:"attachment"`

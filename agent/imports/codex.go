@@ -38,29 +38,17 @@ func codex() Source {
 }
 
 type codexLine struct {
-	Timestamp json.RawMessage `json:"timestamp"`
-	Type      string          `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
+	Timestamp, Payload json.RawMessage
+	Type               string
 }
 
 type codexItem struct {
-	Type      string          `json:"type"`
-	Role      string          `json:"role"`
-	ID        string          `json:"id"`
-	Timestamp json.RawMessage `json:"timestamp"`
-	CWD       string          `json:"cwd"`
-	Provider  string          `json:"model_provider"`
-	Model     string          `json:"model"`
-	Forked    string          `json:"forked_from_id"`
-	Content   json.RawMessage `json:"content"`
-	Message   json.RawMessage `json:"message"`
-	CallID    string          `json:"call_id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Input     json.RawMessage `json:"input"`
-	Action    json.RawMessage `json:"action"`
-	Output    json.RawMessage `json:"output"`
-	Info      struct {
+	Type, Role, ID, CWD, Model, Name                              string
+	Timestamp, Content, Message, Arguments, Input, Action, Output json.RawMessage
+	Provider                                                      string `json:"model_provider"`
+	Forked                                                        string `json:"forked_from_id"`
+	CallID                                                        string `json:"call_id"`
+	Info                                                          struct {
 		Total struct {
 			Input  int `json:"input_tokens"`
 			Cached int `json:"cached_input_tokens"`
@@ -208,8 +196,7 @@ func codexOutput(raw json.RawMessage) []byte {
 		inner = json.RawMessage(s)
 	}
 	var o struct {
-		Output  json.RawMessage `json:"output"`
-		Content json.RawMessage `json:"content"`
+		Output, Content json.RawMessage
 	}
 	if len(inner) > 0 && inner[0] == '{' && json.Unmarshal(inner, &o) == nil {
 		for _, r := range []json.RawMessage{o.Output, o.Content} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -107,18 +108,15 @@ func (g growth) grow(have []byte, s *Session, r *rendered) ([]byte, error) {
 	if !d.HasFrontMatter() || d.FrontMatterError() != nil {
 		return out, nil // a person's; the messages themselves are there
 	}
-	if err := d.SetMeta("messages", markdown.Plain(itoa(len(s.Messages)))); err != nil {
-		return nil, err
-	}
+	err := d.SetMeta("messages", markdown.Plain(itoa(len(s.Messages))))
 	if !s.Ended.IsZero() {
-		if err := d.SetMeta("ended", markdown.Time(s.Ended)); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, d.SetMeta("ended", markdown.Time(s.Ended)))
 	}
 	if s.EndReason != "" {
-		if err := d.SetMeta("end_reason", markdown.String(s.EndReason)); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, d.SetMeta("end_reason", markdown.String(s.EndReason)))
+	}
+	if err != nil {
+		return nil, err
 	}
 	return retoken(d.Bytes(), d.BodyLine(), r.text), nil
 }

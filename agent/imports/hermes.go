@@ -2,7 +2,6 @@ package imports
 
 import (
 	"encoding/json"
-	"io"
 	"time"
 
 	"stet/markdown"
@@ -19,63 +18,54 @@ func hermesSessions() Source {
 		Name: "hermes", Title: "Hermes, conversations (hermes sessions export FILE)",
 		keep: keep,
 		read: func(r *reading, f file) error {
-			quiet := &reading{ctx: r.ctx}
-			err := quiet.open(f, keep, func(name string, in io.Reader) error {
-				return quiet.lines(name, in, func(_ int, line []byte) error {
-					var h struct {
-						ID      string          `json:"id"`
-						Started json.RawMessage `json:"started_at"`
-					}
-					if tolerant(line, &h) == nil && h.ID != "" {
-						r.remember(h.ID, timeOf(h.Started))
-					}
-					return nil
-				})
-			})
+			err := eachRecord(keep, func(_ *reading, _ string, _ int, record []byte) error {
+				var h struct {
+					ID      string
+					Started json.RawMessage `json:"started_at"`
+				}
+				if tolerant(record, &h) == nil && h.ID != "" {
+					r.remember(h.ID, timeOf(h.Started))
+				}
+				return nil
+			})(&reading{ctx: r.ctx}, f)
 			if err != nil {
 				return err
 			}
-			return r.open(f, keep, func(name string, in io.Reader) error {
-				return r.lines(name, in, func(_ int, line []byte) error { return r.hermes(line) })
-			})
+			return eachRecord(keep, (*reading).hermes)(r, f)
 		},
 	}
 }
 
 type hermesChat struct {
-	ID         string          `json:"id"`
-	Source     string          `json:"source"`
-	Model      string          `json:"model"`
-	Provider   string          `json:"billing_provider"`
-	Title      json.RawMessage `json:"title"`
-	Parent     string          `json:"parent_session_id"`
-	Started    json.RawMessage `json:"started_at"`
-	Ended      json.RawMessage `json:"ended_at"`
-	EndReason  json.RawMessage `json:"end_reason"`
-	CWD        string          `json:"cwd"`
-	Input      int             `json:"input_tokens"`
-	Output     int             `json:"output_tokens"`
-	CacheRead  int             `json:"cache_read_tokens"`
-	CacheWrite int             `json:"cache_write_tokens"`
-	Estimated  *float64        `json:"estimated_cost_usd"`
-	Actual     *float64        `json:"actual_cost_usd"`
-	Messages   []hermesMessage `json:"messages"`
+	ID, Source, Model, CWD string
+	Title                  json.RawMessage
+	Messages               []hermesMessage
+	Provider               string          `json:"billing_provider"`
+	Parent                 string          `json:"parent_session_id"`
+	Started                json.RawMessage `json:"started_at"`
+	Ended                  json.RawMessage `json:"ended_at"`
+	EndReason              json.RawMessage `json:"end_reason"`
+	Input                  int             `json:"input_tokens"`
+	Output                 int             `json:"output_tokens"`
+	CacheRead              int             `json:"cache_read_tokens"`
+	CacheWrite             int             `json:"cache_write_tokens"`
+	Estimated              *float64        `json:"estimated_cost_usd"`
+	Actual                 *float64        `json:"actual_cost_usd"`
 }
 
 type hermesMessage struct {
-	ID        json.RawMessage `json:"id"`
-	Role      string          `json:"role"`
-	Content   json.RawMessage `json:"content"`
-	CallID    string          `json:"tool_call_id"`
-	Calls     json.RawMessage `json:"tool_calls"`
-	Tool      string          `json:"tool_name"`
-	Time      json.RawMessage `json:"timestamp"`
-	Tokens    *int            `json:"token_count"`
-	Active    *int            `json:"active"`
-	Compacted int             `json:"compacted"`
+	ID, Content json.RawMessage
+	Role        string
+	Active      *int
+	Compacted   int
+	CallID      string          `json:"tool_call_id"`
+	Calls       json.RawMessage `json:"tool_calls"`
+	Tool        string          `json:"tool_name"`
+	Time        json.RawMessage `json:"timestamp"`
+	Tokens      *int            `json:"token_count"`
 }
 
-func (r *reading) hermes(line []byte) error {
+func (r *reading) hermes(_ string, _ int, line []byte) error {
 	var c hermesChat
 	if err := tolerant(line, &c); err != nil {
 		return err

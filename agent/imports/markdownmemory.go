@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -47,28 +48,29 @@ func (f file) rel() string {
 	return filepath.ToSlash(rel)
 }
 
-// page is a Markdown file as one memory.
-func page(d *markdown.Document, f file) memory {
-	m := memory{foreign: f.rel(), text: string(d.Body())}
-	for _, key := range []string{"title", "name"} {
-		if v, ok := d.Meta(key); ok && m.title == "" {
-			m.title = v.Text()
+// eachNote reads Markdown files as one memory each, which more makes complete.
+func eachNote(more func(r *reading, f file, d *markdown.Document, m *memory)) func(*reading, file) error {
+	return func(r *reading, f file) error {
+		d, ok := r.readNote(f)
+		if !ok {
+			return nil
+		}
+		m := memory{foreign: f.rel(), text: string(d.Body()), categories: d.Tags()}
+		m.title = cmp.Or(meta(d, "title", "name"), d.Title(), base(f.path))
+		m.created = timeOf(json.RawMessage(meta(d, "created", "date", "created_at")))
+		more(r, f, d, &m)
+		return r.memory(m)
+	}
+}
+
+// meta is the text of the first key of a front matter that says something.
+func meta(d *markdown.Document, keys ...string) string {
+	for _, key := range keys {
+		if v, ok := d.Meta(key); ok && v.Text() != "" {
+			return v.Text()
 		}
 	}
-	if m.title == "" {
-		m.title = d.Title()
-	}
-	if m.title == "" {
-		m.title = base(f.path)
-	}
-	m.categories = d.Tags()
-	for _, key := range []string{"created", "date", "created_at"} {
-		if v, ok := d.Meta(key); ok && m.created.IsZero() {
-			raw, _ := json.Marshal(v.Text()) // a string always can be
-			m.created = timeOf(raw)
-		}
-	}
-	return m
+	return ""
 }
 
 func claudeMemory() Source {
@@ -78,30 +80,16 @@ func claudeMemory() Source {
 		keep: func(p string) bool {
 			return hasExt(".md")(p) && slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "memory")
 		},
-		read: func(r *reading, f file) error {
-			d, ok := r.readNote(f)
-			if !ok {
-				return nil
+		read: eachNote(func(r *reading, f file, d *markdown.Document, m *memory) {
+			if about := meta(d, "description"); about != "" {
+				m.text = strings.TrimSpace(about) + "\n\n" + strings.TrimLeft(m.text, "\r\n")
 			}
-			m := page(d, f)
-			if v, ok := d.Meta("description"); ok {
-				m.text = strings.TrimSpace(v.Text()) + "\n\n" + strings.TrimLeft(m.text, "\r\n")
-			}
-			m.kind = claudeKind(d)
+			// In words of ours.
+			kinds := map[string]string{"user": "preference", "feedback": "instruction", "project": "fact", "reference": "reference"}
+			m.kind = kinds[meta(d, "type")]
 			m.scope = []string{r.claudeProject(f)}
-			return r.memory(m)
-		},
+		}),
 	}
-}
-
-// claudeKind is the kind of a memory of Claude Code's in words of ours.
-func claudeKind(d *markdown.Document) string {
-	v, ok := d.Meta("type")
-	if !ok {
-		return ""
-	}
-	kinds := map[string]string{"user": "preference", "feedback": "instruction", "project": "fact", "reference": "reference"}
-	return kinds[v.Text()]
 }
 
 // claudeProject is the name of the project that a folder of memories is about:
@@ -131,7 +119,7 @@ func (r *reading) claudeProject(f file) string {
 		err = quiet.open(file{path: p}, nil, func(name string, in io.Reader) error {
 			return quiet.lines(name, in, func(_ int, line []byte) error {
 				var l struct {
-					CWD string `json:"cwd"`
+					CWD string
 				}
 				if json.Unmarshal(line, &l) == nil && l.CWD != "" {
 					cwd = l.CWD
@@ -182,20 +170,14 @@ func openClaw() Source {
 			dir := filepath.Base(filepath.Dir(p))
 			return dir == "memory" && hasExt(".md")(p) || slices.Contains([]string{"MEMORY.md", "USER.md"}, filepath.Base(p))
 		},
-		read: func(r *reading, f file) error {
-			d, ok := r.readNote(f)
-			if !ok {
-				return nil
-			}
-			m := page(d, f)
-			if day := timeOf(json.RawMessage(`"` + base(f.path) + `"`)); !day.IsZero() && m.created.IsZero() {
-				m.created = day
+		read: eachNote(func(_ *reading, f file, _ *markdown.Document, m *memory) {
+			if m.created.IsZero() {
+				m.created = timeOf(json.RawMessage(base(f.path))) // memory/2026-01-31.md
 			}
 			if filepath.Base(filepath.Dir(f.path)) == "memory" {
 				m.scope = []string{"memory"}
 			}
-			return r.memory(m)
-		},
+		}),
 	}
 }
 
@@ -205,22 +187,14 @@ func basicMemory() Source {
 		Name: "basic-memory", Title: "basic-memory, its notes", Memories: true,
 		places: func(h Host) []string { return []string{h.under("BASIC_MEMORY_HOME", "basic-memory")} },
 		keep:   func(p string) bool { return hasExt(".md")(p) },
-		read: func(r *reading, f file) error {
-			d, ok := r.readNote(f)
-			if !ok {
-				return nil
-			}
-			m := page(d, f)
+		read: eachNote(func(_ *reading, _ file, d *markdown.Document, m *memory) {
 			if dir, _, ok := strings.Cut(m.foreign, "/"); ok {
 				m.scope = []string{dir}
 			}
-			if v, ok := d.Meta("permalink"); ok && v.Text() != "" {
-				m.foreign = v.Text()
+			m.foreign = cmp.Or(meta(d, "permalink"), m.foreign)
+			if m.kind = meta(d, "type"); m.kind == "note" {
+				m.kind = ""
 			}
-			if v, ok := d.Meta("type"); ok && v.Text() != "note" {
-				m.kind = v.Text()
-			}
-			return r.memory(m)
-		},
+		}),
 	}
 }

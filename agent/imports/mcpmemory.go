@@ -23,13 +23,10 @@ func mcpMemory() Source {
 }
 
 type graphLine struct {
-	Type         string            `json:"type"`
-	Name         string            `json:"name"`
-	EntityType   string            `json:"entityType"`
-	Observations []json.RawMessage `json:"observations"`
-	From         string            `json:"from"`
-	To           string            `json:"to"`
-	Relation     string            `json:"relationType"`
+	Type, Name, From, To string
+	Observations         []json.RawMessage
+	EntityType           string `json:"entityType"`
+	Relation             string `json:"relationType"`
 }
 
 type graphEntity struct {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -29,37 +28,26 @@ func chatLines(agent, title string) Source {
 	keep := hasExt(".jsonl", ".json", ".ndjson")
 	return Source{
 		Name: agent, Title: title, keep: keep,
-		read: func(r *reading, f file) error {
-			return r.open(f, keep, func(name string, in io.Reader) error {
-				return r.records(name, in, func(n int, record []byte) error { return r.chatLine(agent, name, n, record) })
-			})
-		},
+		read: eachRecord(keep, func(r *reading, name string, n int, record []byte) error { return r.chatLine(agent, name, n, record) }),
 	}
 }
 
 type chatLine struct {
-	ID       json.RawMessage `json:"id"`
-	Conv     json.RawMessage `json:"conversation_id"`
-	Custom   json.RawMessage `json:"custom_id"`
-	Title    json.RawMessage `json:"title"`
-	Model    json.RawMessage `json:"model"`
-	Created  json.RawMessage `json:"created"`
-	Messages []chatTurn      `json:"messages"`
-	Share    []chatTurn      `json:"conversations"`
-	Share2   []chatTurn      `json:"conversation"`
+	ID, Title, Model, Created json.RawMessage
+	Messages                  []chatTurn
+	Conv                      json.RawMessage `json:"conversation_id"`
+	Custom                    json.RawMessage `json:"custom_id"`
+	Share                     []chatTurn      `json:"conversations"`
+	Share2                    []chatTurn      `json:"conversation"`
 }
 
 type chatTurn struct {
-	ID      json.RawMessage `json:"id"`
-	Role    string          `json:"role"`
-	From    string          `json:"from"`
-	Name    string          `json:"name"`
-	Content json.RawMessage `json:"content"`
-	Value   json.RawMessage `json:"value"`
-	Time    json.RawMessage `json:"timestamp"`
-	Call    string          `json:"tool_call_id"`
-	Calls   json.RawMessage `json:"tool_calls"`
-	OneCall json.RawMessage `json:"function_call"`
+	ID, Content, Value json.RawMessage
+	Role, From, Name   string
+	Time               json.RawMessage `json:"timestamp"`
+	Call               string          `json:"tool_call_id"`
+	Calls              json.RawMessage `json:"tool_calls"`
+	OneCall            json.RawMessage `json:"function_call"`
 }
 
 func (r *reading) chatLine(agent, name string, n int, record []byte) error {
@@ -125,7 +113,7 @@ func openAICalls(raw json.RawMessage) []markdown.ToolCall {
 		raw = json.RawMessage(s)
 	}
 	var list []struct {
-		ID       string `json:"id"`
+		ID       string
 		CallID   string `json:"call_id"`
 		Function struct {
 			Name      string          `json:"name"`

@@ -189,7 +189,7 @@ func plainJSON(err error) string {
 		return "not an object: " + kind.Value
 	}
 	if errors.As(err, &kind) {
-		return fmt.Sprintf("%q is a %s, which it cannot be", kind.Field, kind.Value)
+		return fmt.Sprintf("%q is a %s, which it cannot be", strings.ToLower(kind.Field), kind.Value)
 	}
 	return "not JSON: " + strings.TrimPrefix(err.Error(), "json: ")
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,6 +148,22 @@ func (s Source) files(places []string) ([]file, error) {
 	}
 	slices.SortStableFunc(out, func(a, b file) int { return cmp.Compare(a.path, b.path) })
 	return slices.CompactFunc(out, func(a, b file) bool { return a.path == b.path }), nil
+}
+
+// eachRecord reads files, or the members of zip archives that keep accepts, as JSON arrays or
+// JSON lines.
+func eachRecord(keep func(string) bool, fn func(r *reading, name string, n int, record []byte) error) func(*reading, file) error {
+	return func(r *reading, f file) error {
+		return r.open(f, keep, func(name string, in io.Reader) error {
+			return r.records(name, in, func(n int, record []byte) error { return fn(r, name, n, record) })
+		})
+	}
+}
+
+// isExport reports the files of conversations in an export: of ChatGPT's and Claude.ai's.
+func isExport(p string) bool {
+	base := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
+	return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
 }
 
 func hasExt(exts ...string) func(string) bool {

@@ -32,43 +32,26 @@ func stetLines() Source {
 }
 
 type stetLine struct {
-	Kind    string `json:"stet"` // "session" for a line about one
-	Session string `json:"session"`
+	Session, Role, Speaker, Text, Caption, Call, Project, Coll, Agent, Title, Source, Origin, Provider string
+	Model, Parent                                                                                      string
+	Date, Started, Ended                                                                               json.RawMessage
+	Calls                                                                                              []stetCall
+	Context                                                                                            *stetContext
+	Kind                                                                                               string `json:"stet"` // "session" for a line about one
 
-	Role      string          `json:"role"`
-	Speaker   string          `json:"speaker"`
-	ID        string          `json:"id"` // of the message; of a session, stet's own
-	Date      json.RawMessage `json:"date"`
-	Text      string          `json:"text"`
-	Bytes     []byte          `json:"bytes"` // instead of text, what is no text
-	Caption   string          `json:"caption"`
-	Call      string          `json:"call"`
-	Calls     []stetCall      `json:"calls"`
+	ID        string          `json:"id"`     // of the message; of a session, stet's own
+	Bytes     []byte          `json:"bytes"`  // instead of text, what is no text
 	Tokens    json.RawMessage `json:"tokens"` // a number; of a session an object
-	Project   string          `json:"project"`
-	Coll      string          `json:"coll"`
-	Agent     string          `json:"agent"`
-	Title     string          `json:"title"`
-	Source    string          `json:"source"`
-	Origin    string          `json:"origin"`
-	Provider  string          `json:"provider"`
-	Model     string          `json:"model"`
 	Config    string          `json:"model_config"`
-	Parent    string          `json:"parent"`
 	Older     []string        `json:"supersedes"`
-	Started   json.RawMessage `json:"started"`
-	Ended     json.RawMessage `json:"ended"`
 	EndReason string          `json:"end_reason"`
 	CostUSD   *float64        `json:"cost_usd"`
 	CostState string          `json:"cost_status"`
-	Context   *stetContext    `json:"context"`
 }
 
 type stetCall struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-	Bytes     []byte `json:"bytes"`
+	ID, Name, Arguments string
+	Bytes               []byte
 }
 
 type stetContext struct {
@@ -90,7 +73,7 @@ func (r *reading) stetRuns(name string, in io.Reader, runs map[string]int) error
 	last := ""
 	return r.lines(name, in, func(_ int, line []byte) error {
 		var l struct {
-			Session string `json:"session"`
+			Session string
 		}
 		if json.Unmarshal(line, &l) != nil || l.Session == "" {
 			return nil // counted when it is read for real

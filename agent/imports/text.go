@@ -31,9 +31,7 @@ func oneLine(s string) string {
 }
 
 // ansi matches the sequences by which programs colour and move on a terminal.
-func ansi() *regexp.Regexp { return ansiOnce() }
-
-var ansiOnce = sync.OnceValue(func() *regexp.Regexp {
+var ansi = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\x1b\\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|\x1b[@-_]?")
 })
 

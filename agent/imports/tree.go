@@ -11,7 +11,7 @@ import (
 // a prompt or asks for another answer begins a branch, and the old one stays.
 type treeNode struct {
 	id, parent string
-	order      int // in the source
+	order      int64 // in the source: a number or a time; ids decide among equals
 	messages   []markdown.Message
 }
 
@@ -52,7 +52,7 @@ func (t *tree) branches() []branch {
 			ends = append(ends, n)
 		}
 	}
-	slices.SortFunc(ends, func(a, b *treeNode) int { return cmp.Or(a.order-b.order, cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(ends, func(a, b *treeNode) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id)) })
 	out := []branch{{nodes: t.path(t.main)}}
 	seen := map[string]bool{}
 	for _, n := range out[0].nodes {
