@@ -23,8 +23,7 @@ func codex() Source {
 	return Source{
 		Name: "codex", Title: "Codex, conversations",
 		places: func(h Host) []string {
-			home := h.under("CODEX_HOME", ".codex")
-			return []string{join(home, "sessions"), join(home, "archived_sessions")}
+			return []string{h.under("CODEX_HOME", ".codex", "sessions"), h.under("CODEX_HOME", ".codex", "archived_sessions")}
 		},
 		keep: isRollout,
 		foreign: func(p string) string {

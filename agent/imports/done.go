@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -164,16 +165,12 @@ func (k *known) whereabouts(t doneTalk) (int, error) {
 	}
 	head, err := session.Head(k.v, p)
 	if err != nil || len(head.ID) < 16 || hashPart(head.ID) != t.ID || head.Messages < t.Messages {
-		return lost, ignoreGone(err)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return lost, err
 	}
 	return there, nil
-}
-
-func ignoreGone(err error) error {
-	if os.IsNotExist(err) {
-		return nil
-	}
-	return err
 }
 
 // named6 is the transcript that is named for an id, or was found to have it.

@@ -76,7 +76,7 @@ func meta(d *markdown.Document, keys ...string) string {
 func claudeMemory() Source {
 	return Source{
 		Name: "claude-memory", Title: "Claude Code, its own memory of each project", Memories: true,
-		places: func(h Host) []string { return []string{join(h.under("CLAUDE_CONFIG_DIR", ".claude"), "projects")} },
+		places: func(h Host) []string { return []string{h.under("CLAUDE_CONFIG_DIR", ".claude", "projects")} },
 		keep: func(p string) bool {
 			return hasExt(".md")(p) && slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "memory")
 		},
@@ -141,7 +141,7 @@ func (r *reading) claudeProject(f file) string {
 func hermesMemory() Source {
 	return Source{
 		Name: "hermes-memory", Title: "Hermes, MEMORY.md and USER.md", Memories: true,
-		places: func(h Host) []string { return []string{join(h.under("HERMES_HOME", ".hermes"), "memories")} },
+		places: func(h Host) []string { return []string{h.under("HERMES_HOME", ".hermes", "memories")} },
 		keep:   func(p string) bool { return slices.Contains([]string{"MEMORY.md", "USER.md"}, filepath.Base(p)) },
 		read: func(r *reading, f file) error {
 			d, ok := r.readNote(f)
@@ -165,7 +165,7 @@ func hermesMemory() Source {
 func openClaw() Source {
 	return Source{
 		Name: "openclaw", Title: "OpenClaw, MEMORY.md, USER.md and memory/ of its workspace", Memories: true,
-		places: func(h Host) []string { return []string{join(h.under("OPENCLAW_STATE_DIR", ".openclaw"), "workspace")} },
+		places: func(h Host) []string { return []string{h.under("OPENCLAW_STATE_DIR", ".openclaw", "workspace")} },
 		keep: func(p string) bool {
 			dir := filepath.Base(filepath.Dir(p))
 			return dir == "memory" && hasExt(".md")(p) || slices.Contains([]string{"MEMORY.md", "USER.md"}, filepath.Base(p))

@@ -24,17 +24,17 @@ type Host struct {
 	Home   string
 }
 
-// under is the folder that a variable names, else the one below the home folder.
-func (h Host) under(variable string, fallback ...string) string {
-	if variable != "" {
-		if dir := h.Getenv(variable); dir != "" {
-			return dir
-		}
+// under is a folder below the one that a variable names, else below that of the home
+// folder; "" without either.
+func (h Host) under(variable, fallback string, parts ...string) string {
+	dir := h.Getenv(variable)
+	if dir == "" && h.Home != "" {
+		dir = filepath.Join(h.Home, fallback)
 	}
-	if h.Home == "" {
+	if dir == "" {
 		return ""
 	}
-	return filepath.Join(append([]string{h.Home}, fallback...)...)
+	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
 // A Source is one program's way of keeping conversations or memories.

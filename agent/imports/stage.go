@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
 
 	"stet/markdown"
 	"stet/vault"
@@ -29,20 +27,7 @@ func (w *writer) deposit(batch []*item) error {
 var errNameWaits = errors.New("the name waits for its commit")
 
 func (w *writer) depositOnce(batch []*item) error {
-	var list []*waiting
-	var contents [][]byte
-	// The transaction writes nothing: it finds names and what stands there now.
-	_, err := w.v.Transact(w.ctx, vault.Why{Op: vault.OpImport}, false, func(tx *vault.Tx) error {
-		list, contents = nil, nil
-		for _, it := range batch {
-			one, data, err := w.stage(tx, it)
-			if err != nil {
-				return err
-			}
-			list, contents = append(list, one), append(contents, data...)
-		}
-		return nil
-	})
+	list, contents, err := w.staged(batch)
 	if err != nil {
 		return err
 	}
@@ -173,60 +158,46 @@ type put struct {
 	was, hash vault.Hash
 }
 
-// writeIgnored writes the transcripts of a vault that keeps them out of git
-// (sessions.track is false) one by one; there is no commit.
-func (w *writer) writeIgnored(batch []*item) error {
-	res := &vault.Result{}
-	list, left := make([]*waiting, len(batch)), make([]bool, len(batch))
-	for i, it := range batch {
-		list[i], left[i] = it.waits(), true
-		folder, base := it.place()
-		p := vault.Path(folder + "/" + base)
-		have, was, err := w.standing(p)
-		if err != nil {
-			return err
-		}
-		if it.path == "" && was != "" { // another one's, with the same name
-			p = vault.Path(folder + "/" + strings.TrimSuffix(base, ".md") + "-" + it.s.ID + ".md")
-			if have, was, err = w.standing(p); err != nil {
-				return err
-			}
-		}
-		data, beside, err := w.files(it, p, have, was)
-		if err != nil {
-			return err
-		}
-		if data == nil {
-			continue
-		}
-		for _, a := range beside {
-			_, old, err := w.standing(a.path)
-			if err == nil {
-				err = w.v.State().PutIgnored(w.ctx, a.path, old, a.data)
-			}
+// staged finds names for transcripts, and what stands there now. It writes nothing.
+func (w *writer) staged(batch []*item) (list []*waiting, contents [][]byte, err error) {
+	_, err = w.v.Transact(w.ctx, vault.Why{Op: vault.OpImport}, false, func(tx *vault.Tx) error {
+		list, contents = nil, nil
+		for _, it := range batch {
+			one, data, err := w.stage(tx, it)
 			if err != nil {
 				return err
 			}
+			list, contents = append(list, one), append(contents, data...)
 		}
-		if err := w.v.State().PutIgnored(w.ctx, p, was, data); err != nil {
-			return err
-		}
-		left[i], list[i].puts = false, []put{{path: p, was: was}}
-		res.Changes = append(res.Changes, vault.Change{Status: vault.Added, Path: p})
-	}
-	return w.wrote(list, left, res)
+		return nil
+	})
+	return list, contents, err
 }
 
-// standing is what stands at a path now.
-func (w *writer) standing(p vault.Path) ([]byte, vault.Hash, error) {
-	data, _, err := w.v.ReadFile(p)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
+// writeIgnored writes the transcripts of a vault that keeps them out of git
+// (sessions.track is false) one by one; there is no commit.
+func (w *writer) writeIgnored(batch []*item) error {
+	var all []*waiting
+	var left []bool
+	res := &vault.Result{}
+	for i := range batch {
+		list, contents, err := w.staged(batch[i : i+1])
+		if err != nil {
+			return err
+		}
+		puts := list[0].puts
+		for k := range puts {
+			k = len(puts) - 1 - k // the transcript last
+			if err := w.v.State().PutIgnored(w.ctx, puts[k].path, puts[k].was, contents[k]); err != nil {
+				return err
+			}
+		}
+		all, left = append(all, list[0]), append(left, len(puts) == 0)
+		if len(puts) > 0 {
+			res.Changes = append(res.Changes, vault.Change{Status: vault.Added, Path: puts[0].path})
+		}
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	return data, vault.ReadMemory(p, data).Hash, nil
+	return w.wrote(all, left, res)
 }
 
 // A besideFile stands in the folder beside a transcript.

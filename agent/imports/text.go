@@ -131,38 +131,19 @@ func cut(b []byte, most int) ([]byte, bool) {
 	return fmt.Appendf(bytes.Clone(b[:n]), "\n\n[%d more bytes left out]", len(b)-n), true
 }
 
-// injected are the elements by which programs, stet among them, put text into
-// what a person said. Stored, they would be found as if it had been said.
-func injected() []string {
-	return []string{"system-reminder", "stet-context", "stet-memory", "memory-context", "local-command-caveat"}
-}
+// injected matches the elements by which programs, stet among them, put text into what a
+// person said. Stored, they would be found as if it had been said.
+var injected = sync.OnceValue(func() (out []*regexp.Regexp) {
+	for _, tag := range []string{"system-reminder", "stet-context", "stet-memory", "memory-context", "local-command-caveat"} {
+		out = append(out, regexp.MustCompile("(?s)<"+tag+"[ >].*?</"+tag+">")) // never closed, it is text about the tag
+	}
+	return out
+})
 
 // withoutInjected drops those elements.
 func withoutInjected(s string) string {
-	for _, tag := range injected() {
-		open, end := "<"+tag, "</"+tag+">"
-		var out strings.Builder
-		for rest := s; ; {
-			i := strings.Index(rest, open)
-			if i < 0 {
-				out.WriteString(rest)
-				break
-			}
-			after := rest[i+len(open):]
-			j := strings.Index(after, end)
-			if j < 0 { // never closed: it is text about the tag
-				out.WriteString(rest)
-				break
-			}
-			if after[0] != '>' && after[0] != ' ' {
-				out.WriteString(rest[:i+len(open)])
-				rest = after
-				continue
-			}
-			out.WriteString(rest[:i])
-			rest = after[j+len(end):]
-		}
-		s = out.String()
+	for _, element := range injected() {
+		s = element.ReplaceAllString(s, "")
 	}
 	return s
 }
