@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
 	"stet/templates/lexicon"
 )
@@ -27,9 +26,7 @@ const (
 	// nearest how many of them are asked.
 	alike   = 0.08
 	nearest = 5
-	// What it counts, as the logarithm of odds, that a text names a day, and that it is a
-	// question.
-	dayWeight = 0.4
+	// askWeight is what it counts, as the logarithm of odds, that a text is a question.
 	askWeight = -0.8
 )
 
@@ -50,7 +47,6 @@ func (t *text) importance(tags []string, near []Neighbour, apart float64) Findin
 			count(odds(e), slices.Contains(e.Words, strings.ToLower(tag)))
 		}
 	}
-	count(dayWeight, t.dated())
 	count(askWeight, strings.HasSuffix(strings.TrimSpace(t.note.Text), "?"))
 	value := sigmoid(sum)
 	if mean, worth := t.neighbours(near); worth > 0 {
@@ -71,20 +67,6 @@ var kinds = sync.OnceValue(func() []lexicon.Entry { return lexicon.Entries("impo
 func odds(e lexicon.Entry) float64 {
 	n, _ := strconv.ParseFloat(e.Head, 64)
 	return n
-}
-
-var months = sync.OnceValue(func() map[string]bool { return lexicon.Words("month") })
-
-// dated reports a text that names a day: with its month, or by an ordinal.
-func (t *text) dated() bool {
-	isMonth := func(i int) bool { return i >= 0 && i < len(t.folds) && months()[t.folds[i]] }
-	for i, w := range t.folds {
-		ending := strings.TrimLeft(w, "0123456789")
-		if ending != w && slices.Contains([]string{"th", "st", "nd", "rd"}, ending) || unicode.IsDigit(rune(w[0])) && (isMonth(i-1) || isMonth(i+1)) {
-			return true
-		}
-	}
-	return false
 }
 
 // neighbours is the mean importance of what resembles the text, by likeness, and how
