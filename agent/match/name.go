@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/mozillazg/go-unidecode"
@@ -98,7 +99,7 @@ func bare(s string) string {
 // sounds is what the ways to write a name in Latin letters have in common: its
 // consonants, those that stand for one another made one, none of them twice.
 func sounds(s string) string {
-	s = digraphs.Replace(strings.ToLower(unidecode.Unidecode(s)))
+	s = digraphs().Replace(strings.ToLower(unidecode.Unidecode(s)))
 	out := []byte(strings.Map(func(r rune) rune {
 		if i := strings.IndexRune("bcdfgklmnpqrstvxz", r); i >= 0 {
 			return rune("bktbkklmnbkrstbxs"[i])
@@ -108,4 +109,6 @@ func sounds(s string) string {
 	return string(slices.Compact(out))
 }
 
-var digraphs = strings.NewReplacer("ph", "f", "sch", "s", "ts", "z", "tz", "z", "x", "ks", "mp", "b")
+var digraphs = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("ph", "f", "sch", "s", "ts", "z", "tz", "z", "x", "ks", "mp", "b")
+})
