@@ -109,7 +109,7 @@ func TestWhatBecomesOfWhatAModelWants(t *testing.T) {
 		{name: "a machine against a person", stored: "I take the tram to the office in Zurich.", text: "The office in Zurich closed in May.", action: "supersede", confidence: 1, actor: "agent", want: "conflict", body: "I take the tram to the office in Zurich."},
 		{name: "said already, in other words", stored: "The database backup of the shop runs every night.", text: "The backup of the shop's database is run every night.", action: "duplicate", confidence: 1, body: "The database backup of the shop runs every night."},
 		{name: "not said already", stored: "The database backup of the shop runs at 3.", text: "The database backup of the shop runs on weekends.", action: "duplicate", confidence: 1, body: "The database backup of the shop runs at 3."},
-		{name: "two in one", stored: "The server Atlas runs backups at 3.", text: "The server Atlas stores backups in Zurich.", action: "update", said: "The server Atlas runs backups at 3 and stores backups in Zurich.", confidence: 1, want: "update", body: "The server Atlas runs backups at 3 and stores backups in Zurich."},
+		{name: "two in one", stored: "The server Atlas runs backups at 3.", text: "The server Atlas stores backups in Zurich.", action: "update", said: "The server Atlas runs backups at 3 and stores backups in Zurich.", confidence: 1, want: "update", body: "The server Atlas runs backups at 3. The server Atlas stores backups in Zurich."},
 		{name: "two in one, one lost", stored: "The server Atlas runs backups at 3.", text: "The server Atlas stores backups in Zurich.", action: "update", said: "The server Atlas stores backups in Zurich.", confidence: 1, body: "The server Atlas runs backups at 3."},
 		{name: "two in one by a machine", stored: "The server Atlas runs backups at 3.", text: "The server Atlas stores backups in Zurich.", action: "update", said: "The server Atlas runs backups at 3 and stores backups in Zurich.", confidence: 1, actor: "agent", body: "The server Atlas runs backups at 3."},
 	} {
@@ -245,7 +245,7 @@ func TestABatchIsOneCommit(t *testing.T) {
 	if len(res.Commits) != 1 || len(res.Memories) != 2 || len(model.told) > 4 {
 		t.Fatalf("%d commits, %d memories, %d calls", len(res.Commits), len(res.Memories), len(model.told))
 	}
-	if text := f.Read("memories/atlas.md"); !strings.Contains(text, "at 3 and stores backups in Zurich.") || !strings.Contains(text, "categories: [backup]") {
+	if text := f.Read("memories/atlas.md"); !strings.Contains(text, "at 3. The server Atlas stores backups in Zurich.") || !strings.Contains(text, "categories: [backup]") {
 		t.Errorf("got %q", text)
 	}
 	if body := f.Git("log", "-1", "--format=%b"); !strings.Contains(body, "Said in memories/atlas.md from now on as well") || !strings.Contains(body, "Stet-Rule: model/puppet") || strings.Count(body, "Stet-Memory: ") != 2 {

@@ -33,6 +33,10 @@ func (d *gatherer) weighOne(dr *draft, old vault.Memory, rule *encode.Verdict, a
 			}
 		}
 	}
+	if r.Kind == pipeline.Update && a.Kind == pipeline.Update && !joinable(dr.note, old) {
+		dr.refuse(old, a, "their front matter tells them apart")
+		r.Kind = pipeline.Keep
+	}
 	proven := rule != nil && rule.Kind == encode.Supersede
 	switch r.Kind {
 	case pipeline.Supersede:
@@ -70,6 +74,12 @@ func (d *gatherer) weighOne(dr *draft, old vault.Memory, rule *encode.Verdict, a
 		return &taken, nil
 	}
 	return nil, nil // the rules were not sure, and the model is
+}
+
+// joinable reports whether a memory can say what a note says without saying for how long, or
+// from where it is known: those would be lost, or hold for both.
+func joinable(n vault.Note, old vault.Memory) bool {
+	return len(n.Meta) == 0 && n.Source == "" && (n.Kind == "" || n.Kind == old.Kind) && old.ValidFrom.IsZero() && old.ValidUntil.IsZero()
 }
 
 // refuse keeps what a model wanted and does not get, to be told.

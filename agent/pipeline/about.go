@@ -97,26 +97,30 @@ func everyday(stem string) bool {
 		"thing", "last", "next", "live", "everi", "longer"}, stem)
 }
 
-// restates reports whether a statement is another one with other values: all its other
-// words stand there, and the new one has none beside them.
+// restates reports whether a statement is another one with other values, each in the place
+// of one: all its other words stand there, and the new one has none beside them.
 func restates(n, o []word) bool {
-	kept := 0
-	other := func(a, b []word) (values int, only bool) {
-		for _, w := range content(a) {
-			switch {
-			case holds(b, w.stem):
-				kept++
-			case w.value:
-				values++
-			case !changing()[w.fold]:
-				return 0, false
-			}
-		}
-		return values, true
+	plain := func(words []word) []word {
+		return slices.DeleteFunc(content(words), func(w word) bool { return changing()[w.fold] })
 	}
-	newer, ok := other(n, o)
-	older, also := other(o, n)
-	return ok && also && newer >= older && older > 0 && kept > 0
+	a, b := plain(n), plain(o)
+	kept, changed := 0, 0
+	for {
+		x, y := common(a, b)
+		left, right := a, b
+		if x >= 0 {
+			left, right = a[:x], b[:y]
+		}
+		if slices.ContainsFunc(slices.Concat(left, right), func(w word) bool { return !w.value }) || len(left) < len(right) || len(right) == 0 && len(left) > 0 {
+			return false
+		}
+		changed += len(right)
+		if x < 0 {
+			return changed > 0 && kept > 0
+		}
+		kept++
+		a, b = a[x+1:], b[y+1:]
+	}
 }
 
 // differs reports whether two statements are about different things: before the first

@@ -22,9 +22,9 @@ type Ruling struct {
 // A removal needs a confidence of at least [encode.Sure], and in the words of the note a
 // sign of change beside something that both name, or the same statement with another
 // value; nothing may show that they are about different things. It takes whole clauses
-// that the model quoted, and what remains must be able to stand without them. A text
-// that says both, or that mends a slip, must be made of the words of the two in their
-// order. Whatever is not borne out becomes a conflict, or nothing.
+// that the model quoted, and what remains must be able to stand without them. Where a
+// memory is to say both, the note is put behind it as it stands; a slip is mended by words
+// of the note. Whatever is not borne out becomes a conflict, or nothing.
 func Weigh(n Note, actions []Action) []Ruling {
 	out := make([]Ruling, len(actions))
 	removals := 0
@@ -56,13 +56,14 @@ func weigh(n Note, s Stored, a Action) Ruling {
 		}
 		return Ruling{Kind: Keep, Refused: "the stored words do not say all of the new ones"}
 	case Update:
-		switch {
-		case !sure:
+		if !sure {
 			return Ruling{Kind: Keep, Refused: "the model is not sure"}
-		case strings.Contains(s.Text+a.Text, "\n") || !merges(a.Text, s.Text, n.Text):
-			return Ruling{Kind: Keep, Refused: "its text does not say what the two say, clause by clause"}
 		}
-		return Ruling{Kind: Update, Text: a.Text}
+		text, why := merged(n, s, a.Text)
+		if why != "" {
+			return Ruling{Kind: Keep, Refused: why}
+		}
+		return Ruling{Kind: Update, Text: text}
 	case Correct:
 		if text := corrected(n, s, a); sure && text != "" {
 			return Ruling{Kind: Update, Text: text}
@@ -91,34 +92,54 @@ func supersede(n Note, s Stored, a Action, sure bool) Ruling {
 	return Ruling{Kind: Supersede, Text: rest, Gone: gone}
 }
 
-// merges reports whether a text is made of the clauses of two others, whole and in their
-// own words, so that no value and no "not" can have changed its place. Of a clause that
-// follows another one, what both begin with may be left out.
-func merges(merged, a, b string) bool {
-	var parts [][]word
-	for _, text := range []string{a, b} {
-		for _, c := range encode.Clauses(text) {
-			parts = append(parts, content(wordsOf(text[c.From:c.To])))
-		}
+// merged is a stored memory with what a note says behind it: both stand there as they were
+// written, so that no word can have changed its place. Of the text that the model proposes
+// only the words count: one that loses some or has others shows that it is confused.
+func merged(n Note, s Stored, proposed string) (text, why string) {
+	old, add := strings.TrimSpace(s.Text), strings.TrimSpace(n.Text)
+	words, both := wordsOf(add), slices.Concat(wordsOf(old), wordsOf(add))
+	lost := func(from, in []word) bool {
+		return slices.ContainsFunc(content(from), func(w word) bool { return !holds(in, w.stem) })
 	}
-	return len(parts) <= maxParts && len(parts) > 1 && laid(content(wordsOf(merged)), parts, nil)
+	said := wordsOf(proposed)
+	named := slices.Concat(both, wordsOf(n.Title))
+	shared, _ := common(telling(add), telling(old))
+	switch {
+	case strings.ContainsAny(old+add+proposed, "\n?？"):
+		return "", "only statements in one paragraph can be joined"
+	case proposed != "" && (lost(both, said) || lost(said, both)):
+		return "", "its text does not say what the two say, in their words"
+	case n.Title != "" && !strings.EqualFold(n.Title, s.Title), lost(telling(s.Title), named):
+		return "", "their titles tell them apart"
+	case shared < 0, n.Author != s.Author && (speaks(add) || speaks(old)):
+		return "", "nothing shows that the two are about one thing"
+	case len(words) == 0 || turning()[words[0].fold] || leans(add):
+		return "", "the new words take up what was said before them"
+	case slices.ContainsFunc(partsOf(old), func(c part) bool { return grounded(n, s, c) }):
+		return "", "the new words change what is stored"
+	}
+	tail, extends := strings.CutPrefix(add, strings.TrimRight(old, "."))
+	switch {
+	case !extends || tail != "" && !strings.HasPrefix(tail, " ") && !strings.HasPrefix(tail, ","):
+		if !strings.ContainsAny(old[len(old)-1:], ".!:;") {
+			old += "."
+		}
+		return old + " " + add, ""
+	case has(wordsOf(tail), turning()) || has(wordsOf(tail), hedging()):
+		return "", "the new words limit what is stored"
+	}
+	return add, "" // it says what is stored, and more
 }
 
-const maxParts = 8 // clauses that are tried in every order
-
-func laid(words []word, parts [][]word, before []word) bool {
-	if len(parts) == 0 {
-		return len(words) == 0
-	}
-	for i, p := range parts {
-		rest := slices.Delete(slices.Clone(parts), i, i+1)
-		for skip := range p {
-			if skip > 0 && (p[skip-1].value && number(p[skip-1]) || turning()[p[skip-1].fold] || !holds(before, p[skip-1].stem)) {
-				break
-			}
-			if left := len(p) - skip; left <= len(words) && sameWords(words[:left], p[skip:]) && laid(words[left:], rest, p) {
+// leans reports whether a clause of a text needs words in front of the text: "She …".
+func leans(text string) bool {
+	named := false
+	for _, c := range encode.Clauses(text) {
+		for _, w := range wordsOf(text[c.From:c.To]) {
+			if refers(w.fold) && !named {
 				return true
 			}
+			named = named || !w.stop
 		}
 	}
 	return false
