@@ -44,18 +44,28 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 	if err != nil {
 		return nil, err
 	}
-	v, err := vault.Open(ctx, place.Root, options)
-	if err != nil {
+	a := &App{Environment: e, place: place}
+	options.Flagging = a.flagging
+	if a.v, err = vault.Open(ctx, place.Root, options); err != nil {
 		return nil, err
 	}
-	a := &App{e, v, place}
 	if e.o.Notify != nil {
 		a.greet(e.o.Notify)
 	}
-	if ingest.Kept(v) {
+	if ingest.Kept(a.v) {
 		a.recoverNotes(ctx, readOnly)
 	}
 	return a, nil
+}
+
+// flagging asks the index for the memories that flag one.
+func (a *App) flagging(ctx context.Context, id string) []vault.Path {
+	x, err := a.openIndex(true, nil)
+	if err != nil {
+		return nil // what is flagged is found again by "stet conflicts"
+	}
+	defer a.closed("the search index", x)
+	return x.Flagging(ctx, id)
 }
 
 // recoverNotes stores the notes of processes that ended while they asked a model. It is no

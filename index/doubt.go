@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,9 @@ func doubted(recs []document.Record, hidden []bool) map[string]Doubt {
 			out = map[string]Doubt{}
 		}
 		for _, id := range m.MayOutdate {
-			out[id] = d
+			if id != m.ID {
+				out[id] = d
+			}
 		}
 	}
 	return out
@@ -45,6 +48,24 @@ func (h *Hit) doubt(doubts map[string]Doubt) {
 	if d, ok := doubts[h.ID]; ok && h.ID != "" && h.SupersededBy == "" {
 		h.DoubtedBy = &d
 	}
+}
+
+// Flagging lists the memories whose may_outdate names an id, as the index was last written.
+func (x *Index) Flagging(ctx context.Context, id string) (out []vault.Path) {
+	if x.glance(ctx) != nil {
+		return nil
+	}
+	st, err := x.notes.Written()
+	if err != nil {
+		return nil
+	}
+	defer runtime.KeepAlive(st)
+	for _, r := range st.Records() {
+		if r.Flags&document.FlagDoubts != 0 && slices.Contains(document.DecodeMeta(r.Meta).MayOutdate, strings.ToLower(id)) {
+			out = append(out, r.Path)
+		}
+	}
+	return out
 }
 
 // Waiting counts the live memories that a model is still to finish, and those that may outdate or

@@ -103,7 +103,7 @@ func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error
 	if gone {
 		want = slices.DeleteFunc(slices.Clone(have), func(id string) bool { return slices.Contains(ids, id) })
 	} else {
-		want = cleanList(slices.Concat(have, ids))
+		want = slices.DeleteFunc(cleanList(slices.Concat(have, ids)), func(id string) bool { return id == m.ID && id != "" })
 	}
 	if err := identify(doc, t.v.o.Now()); err != nil {
 		return m, err

@@ -38,14 +38,16 @@ type operation struct {
 	settled bool
 	// states says that it may bring a text that was rejected before.
 	states bool
+	// unflags says that flags on what it rewrites or archives lose their reason.
+	unflags bool
 }
 
 // operations lists every operation in the order in which help names them.
 func operations() []operation {
 	return []operation{
-		{op: OpRemember, staged: true, undone: true, settled: true, states: true},
-		{op: OpUpdate, staged: true, undone: true, settled: true, states: true},
-		{op: OpForget, staged: true, undone: true, settled: true},
+		{op: OpRemember, staged: true, undone: true, settled: true, states: true, unflags: true},
+		{op: OpUpdate, staged: true, undone: true, settled: true, states: true, unflags: true},
+		{op: OpForget, staged: true, undone: true, settled: true, unflags: true},
 		{op: OpMove, staged: true, undone: true, settled: true},
 		{op: OpPin, staged: true, undone: true, settled: true},
 		{op: OpAdopt, person: true},
@@ -53,8 +55,8 @@ func operations() []operation {
 		{op: OpRestore, staged: true, undone: true, settled: true, states: true},
 		{op: OpConfig},
 		{op: OpSeal, settled: true},
-		{op: OpImport, undone: true, settled: true, states: true},
-		{op: OpEncode, staged: true, undone: true, settled: true, states: true},
+		{op: OpImport, undone: true, settled: true, states: true, unflags: true},
+		{op: OpEncode, staged: true, undone: true, settled: true, states: true, unflags: true},
 		{op: OpPropose, settled: true, states: true},
 		{op: OpReject, person: true, undone: true, settled: true, states: true},
 	}

@@ -163,7 +163,7 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 		return m, notFound(string(m.Path))
 	}
 	doc := markdown.Parse(data)
-	if err := p.edit(doc); err != nil {
+	if err := errors.Join(p.edit(doc), dropFlags(doc, data)); err != nil {
 		return m, pathErrorf("update", m.Path, err)
 	}
 	to := m.Path
@@ -313,7 +313,15 @@ func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Wr
 	if after.ID != "" {
 		why.Memories = []string{after.ID}
 	}
-	res, err := v.Transact(ctx, why, w.DryRun, func(tx *Tx) error { return tx.Put(p, was, data) })
+	res, err := v.Transact(ctx, why, w.DryRun, func(tx *Tx) error {
+		before, _, err := tx.Read(p)
+		doc := markdown.Parse(data)
+		if err = errors.Join(err, dropFlags(doc, before)); err != nil {
+			return err
+		}
+		after = ReadMemory(p, doc.Bytes())
+		return tx.Put(p, was, doc.Bytes())
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (v *Vault) transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 	if err := why.checkActor(); err != nil {
 		return nil, err
 	}
-	r := &run{v: v, why: why, fn: fn}
+	r := &run{ctx: ctx, v: v, why: why, fn: fn}
 	switch {
 	case v.waits(why):
 		return v.propose(ctx, r, dry)
@@ -131,6 +131,7 @@ func (v *Vault) transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 
 // A run is one transaction of the vault's on the store.
 type run struct {
+	ctx context.Context
 	v   *Vault
 	why Why
 	fn  func(*Tx) error
@@ -149,6 +150,9 @@ func (r *run) describe() store.Description {
 func (r *run) stage(low *store.Tx) (store.BeforeCommit, error) {
 	r.tx = &Tx{v: r.v, tx: low, why: r.now, taken: map[string]map[string]bool{}}
 	if err := r.fn(r.tx); err != nil {
+		return nil, err
+	}
+	if err := r.tx.unflag(r.ctx); err != nil {
 		return nil, err
 	}
 	low.Flush()

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"io/fs"
 	"time"
 
@@ -76,6 +77,9 @@ type Options struct {
 	// Settings are the layers of configuration that are not the vault's own:
 	// flags, environment, the person's file. The vault's file joins them.
 	Settings []settings.Layer
+	// Flagging lists the memories whose may_outdate names an id, as far as an index knows;
+	// nil knows of none.
+	Flagging func(ctx context.Context, id string) []Path
 	// ReadOnly never waits for the lock and skips recovery when the lock is
 	// held or the disk cannot be written.
 	ReadOnly bool

@@ -161,10 +161,10 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 			c.Memory, c.Others = d.B, append(c.Others, d.A)
 		}
 	}
-	if len(c.Others) == 0 {
+	c.links = slices.Concat(c.Memory.Conflicts, c.Memory.MayOutdate)
+	if len(c.Others) == 0 && len(c.links) == 0 {
 		return c, vault.WithHint(fmt.Errorf("settle %q: %w: it is in conflict with nothing", m.Path, vault.ErrInvalid), `"stet conflicts" lists what is`)
 	}
-	c.links = slices.Concat(c.Memory.Conflicts, c.Memory.MayOutdate)
 	return c, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"stet/vault"
@@ -34,7 +35,7 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 		return nil, vault.WithHint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
 			`"--at REV" brings an older version back; "stet history %s" lists them`, m.Path)
 	}
-	old, err := placeBefore(ctx, v, m.Path)
+	old, heirs, err := beforeArchive(ctx, v, m)
 	if err != nil {
 		return nil, err
 	}
@@ -47,21 +48,37 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 		if to, err = free(tx, old, data); err != nil {
 			return "", err
 		}
+		for _, heir := range heirs {
+			if _, err := tx.Link(heir, "supersedes", true, m.ID); err != nil {
+				return "", err
+			}
+		}
 		return to, tx.Move(m.Path, to)
 	})
 }
 
-// placeBefore is where a file of the archive was before it went there.
-func placeBefore(ctx context.Context, v *vault.Vault, p vault.Path) (vault.Path, error) {
-	for version, err := range v.History().Versions(ctx, "", p) {
+// beforeArchive is where a memory of the archive was before it went there, and which live
+// memories say that they supersede it, as long as they do.
+func beforeArchive(ctx context.Context, v *vault.Vault, m vault.Memory) (vault.Path, []vault.Memory, error) {
+	for version, err := range v.History().Versions(ctx, "", m.Path) {
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
-		if version.From != "" && !strings.HasPrefix(string(version.From), archiveDir) {
-			return version.From, nil
+		if version.From == "" || strings.HasPrefix(string(version.From), archiveDir) {
+			continue
 		}
+		var heirs []vault.Memory
+		for _, id := range version.Commit.Trailers.All("Stet-Memory") {
+			heir, err := v.Resolve(ctx, id)
+			if err == nil && m.ID != "" && !heir.Archived() && slices.Contains(heir.Supersedes, m.ID) {
+				heirs = append(heirs, heir)
+			} else if err != nil && !errors.Is(err, vault.ErrNotFound) {
+				return "", nil, err
+			}
+		}
+		return version.From, heirs, nil
 	}
-	return vault.Path(strings.TrimPrefix(string(p), archiveDir)), nil
+	return vault.Path(strings.TrimPrefix(string(m.Path), archiveDir)), nil, nil
 }
 
 // restoreDeleted brings back what stood at a path before it was deleted.
