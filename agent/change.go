@@ -247,8 +247,8 @@ func (a *App) reword(ctx context.Context, ref string, o UpdateOptions, w vault.W
 	if err != nil {
 		return nil, nil, err
 	}
-	res, plan, err := ingest.Update(ctx, a.v, x, ref, o.Patch, o.RewriteNotes, w)
-	return res, plan, errors.Join(err, x.Close())
+	defer a.closed("the search index", x)
+	return ingest.Update(ctx, a.v, x, ref, o.Patch, o.RewriteNotes, w)
 }
 
 func (a *App) updateMatch(ctx context.Context, o UpdateOptions, w vault.Write) (*Written, error) {

@@ -38,12 +38,17 @@ func (a *App) newDraft(ctx context.Context, p vault.Path, data []byte) (*draft, 
 	if err := a.sweepDrafts(ctx, root); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	d := &draft{root: root, name: fmt.Sprintf("%s-%d-%s", hashStart(p, data), a.o.PID, p.Base())}
+	d := &draft{root: root}
+	// A killed process of the same number may have left text, and its editor may still run:
+	// a name is used once.
+	for n := a.o.Now().UnixMilli(); d.name == "" || root.Exists(d.name); n++ {
+		d.name = fmt.Sprintf("%s-%d.%d-%s", hashStart(p, data), a.o.PID, n, p.Base())
+	}
 	if d.lock, err = filelock.Acquire(ctx, root, d.name+draftLock, filelock.Options{}); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	if err := root.Create("draft", d.name, data, 0o600); err != nil {
-		return nil, errors.Join(err, d.remove())
+		return nil, errors.Join(err, d.release())
 	}
 	return d, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"stet/vault"
 )
@@ -63,9 +62,9 @@ func (a *App) editCopy(ctx context.Context, p vault.Path, data []byte, edit Edit
 		return nil, nil, err
 	}
 	ran := edit(ctx, d.path())
-	after, err := os.ReadFile(d.path())
+	after, _, err := d.root.ReadFile(d.name, vault.MaxFileSize)
 	if err != nil {
-		return nil, nil, errors.Join(ran, err, d.remove())
+		return nil, nil, d.keepFor(errors.Join(ran, err), "nothing was committed; your text is kept in %s")
 	}
 	if ran == nil && ctx.Err() == nil {
 		return d, after, nil

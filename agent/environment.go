@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,6 +70,14 @@ func (e *Environment) note(format string, args ...any) { e.notify(false, format,
 func (e *Environment) notify(warning bool, format string, args []any) {
 	if e.o.Notify != nil {
 		e.o.Notify(Notice{warning, fmt.Sprintf(format, args...)})
+	}
+}
+
+// closed closes what was read from, or what has made its writes durable: a failure is a
+// warning, for what was done is done.
+func (e *Environment) closed(what string, c io.Closer) {
+	if err := c.Close(); err != nil {
+		e.warn("close %s: %v", what, err)
 	}
 }
 

@@ -2,9 +2,9 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"stet/agent/ingest"
 	"stet/agent/llm"
@@ -39,6 +39,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return nil, err
 	}
 	w.Each = o.Each
+	o.Notes = slices.Clone(o.Notes) // the caller's stay as they are
 	if scope := a.projectScope(o.Write); scope != "" {
 		for i := range o.Notes {
 			if o.Notes[i].Scope == "" {
@@ -82,7 +83,8 @@ func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error)
 			mind = &ingest.Mind{Model: model, Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
 				Wait: a.Settings().Duration(settings.ForegroundWait)}
 		}
-		return errors.Join(use(x, mind), x.Close())
+		defer a.closed("the search index", x)
+		return use(x, mind)
 	}
 	if !asked {
 		return with(nil)

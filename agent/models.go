@@ -51,12 +51,12 @@ func (e *Environment) spent(use func(*llm.Ledger) error) error {
 	return err
 }
 
-func (e *Environment) withLedger(dir string, use func(*llm.Ledger) error) (err error) {
+func (e *Environment) withLedger(dir string, use func(*llm.Ledger) error) error {
 	root, err := durable.OpenRoot(dir, e.o.Hook)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
+	defer e.closed("the ledger of model calls", root)
 	return use(llm.NewLedger(root, e.o.Now, e.lockWait()))
 }
 
