@@ -15,20 +15,20 @@ type batch struct {
 	with map[string][]int // by word
 }
 
-func (b *batch) add(m encode.Memory) {
+func (b *batch) add(m encode.Memory, probes []string) {
 	if b.with == nil {
 		b.with = map[string][]int{}
 	}
-	for _, w := range words(m.Text) {
+	for _, w := range words(m.Text, probes) {
 		b.with[w] = append(b.with[w], len(b.all))
 	}
 	b.all = append(b.all, m)
 }
 
 // words are those of a text that it is found by, each once.
-func words(text string) []string {
+func words(text string, probes []string) []string {
 	out := []string{whole(text)}
-	if probes := encode.Probes(text); len(probes) > 0 {
+	if len(probes) > 0 {
 		out = append(out, strings.Fields(probes[0])...)
 	}
 	slices.Sort(out)
@@ -41,12 +41,12 @@ func whole(text string) string { return "=" + strings.Join(strings.Fields(string
 // near lists notes of the batch that share words with a text, or with what else its
 // attributes are called, in their order: for each probe the best, rare words counting
 // more.
-func (b *batch) near(text string) []encode.Memory {
+func (b *batch) near(text string, probes []string) []encode.Memory {
 	if len(b.all) <= near {
 		return b.all
 	}
 	found := map[int]bool{}
-	for _, probe := range append(encode.Probes(text), whole(text)) {
+	for _, probe := range append(slices.Clip(probes), whole(text)) {
 		b.best(strings.Fields(probe), found)
 	}
 	var out []encode.Memory

@@ -22,10 +22,10 @@ const near = 16
 // candidates are the stored memories that a note could have to do with: those of
 // its scope, of the scopes above and below it; without a scope, those of all but
 // single projects. Another machine must not learn of private ones.
-func (d *gatherer) candidates(dr *draft, text string) ([]encode.Memory, error) {
+func (d *gatherer) candidates(dr *draft) ([]encode.Memory, error) {
 	var out []encode.Memory
 	seen := map[vault.Path]bool{}
-	for _, probe := range encode.Probes(text) {
+	for _, probe := range dr.probes {
 		found, err := d.find.Nearby(d.ctx, probe, near)
 		if err != nil {
 			if cause := context.Cause(d.ctx); cause != nil {
@@ -74,7 +74,7 @@ func (d *gatherer) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict
 		}
 	}
 	words := 0
-	for _, probe := range encode.Probes(text) {
+	for _, probe := range dr.probes {
 		words = max(words, searchable(probe))
 	}
 	if words >= thin || text == "" || words > 0 && len(dr.near) > 0 && !dr.more {

@@ -38,7 +38,8 @@ func (d *gatherer) countWords(drafts []*draft) (*counts, error) {
 	}
 	for _, words := range c.Words {
 		for _, w := range words {
-			c.stems[encode.Stem(w.Text)] = w.Memories
+			stem := encode.Stem(w.Text) // several forms have one: the commonest counts
+			c.stems[stem] = max(c.stems[stem], w.Memories)
 		}
 	}
 	return c, nil

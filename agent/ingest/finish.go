@@ -88,6 +88,7 @@ type finisher struct {
 	touched map[vault.Path]bool
 	gone    bool               // the model failed all of them: it is not asked about the rest
 	tries   map[vault.Path]int // of those that changed while they were looked at
+	failed  []error            // of memories that could not be looked at
 }
 
 // together is how many memories the model is asked about before what it says of
@@ -118,12 +119,15 @@ func (f *finisher) run() error {
 			}
 		}
 		if err := d.think(drafts); err != nil {
-			return err
+			if err = f.goOn(drafts[0].self.Path, err); err != nil {
+				return err
+			}
+			drafts = nil
 		}
 		var again []vault.Memory
 		for _, dr := range drafts {
 			moved, err := f.one(d, dr)
-			if err != nil {
+			if err = f.goOn(dr.self.Path, err); err != nil {
 				return err
 			}
 			if moved {
@@ -137,6 +141,16 @@ func (f *finisher) run() error {
 			f.Progress(total-len(waiting), total)
 		}
 	}
+	return errors.Join(f.failed...)
+}
+
+// goOn notes what failed at one memory, and returns what ends the run: the next memories
+// would fail by it as well.
+func (f *finisher) goOn(p vault.Path, err error) error {
+	if err == nil || context.Cause(f.ctx) != nil || errors.Is(err, vault.ErrBusy) || errors.Is(err, vault.ErrReadOnly) {
+		return err
+	}
+	f.failed = append(f.failed, fmt.Errorf("encode %q: %w", p, err))
 	return nil
 }
 
@@ -169,15 +183,15 @@ func (f *finisher) take(d *gatherer, waiting []vault.Memory) (drafts []*draft, r
 	busy := map[vault.Path]bool{}
 	for len(waiting) > 0 && len(drafts) < size {
 		dr, err := f.draft(len(drafts), waiting[0].Path)
-		if err != nil {
-			return nil, nil, err
+		if err == nil && dr != nil {
+			err = d.judge(dr)
 		}
-		if dr == nil {
+		if err != nil || dr == nil {
+			if err = f.goOn(waiting[0].Path, err); err != nil {
+				return nil, nil, err
+			}
 			waiting = waiting[1:]
 			continue
-		}
-		if err := d.judge(dr); err != nil {
-			return nil, nil, err
 		}
 		concerned := d.concerned(dr)
 		if slices.ContainsFunc(concerned, func(p vault.Path) bool { return busy[p] }) {

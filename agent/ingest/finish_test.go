@@ -2,7 +2,10 @@ package ingest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -269,5 +272,28 @@ func TestWhatWasTakenBackIsNotDoneAgain(t *testing.T) {
 		if res := finish(t, v, nil, c, vault.Write{}); !res.Unchanged || len(res.Declined) != 1 {
 			t.Errorf("got %+v", res)
 		}
+	}
+}
+
+// What fails at one memory is told, and the others are finished.
+func TestOneFailureLeavesTheOthersNoLonger(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/a.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1a\nencoding: pending\n---\nLunch is at noon.\n",
+		"memories/b.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1b\nencoding: pending\n---\nThe roof leaks.\n",
+		"memories/c.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1c\nencoding: pending\n---\nTom has a cat.\n")
+	f.LeaveDirty()
+	v := f.Open()
+	broken := filepath.Join(f.Dir, "memories", "b.md")
+	find := &lister{v: v, after: func() { // before its turn comes
+		if err := errors.Join(os.RemoveAll(broken), os.Mkdir(broken, 0o700)); err != nil {
+			t.Error(err)
+		}
+	}}
+	res, err := ingest.Finish(t.Context(), v, find, nil, ingest.Choice{}, vault.Write{})
+	if err == nil || !strings.Contains(err.Error(), "memories/b.md") || !strings.Contains(err.Error(), "regular") {
+		t.Errorf("it is not told: %v", err)
+	}
+	if res.Finished != 2 || strings.Contains(f.Read("memories/c.md"), "pending") {
+		t.Errorf("%d are finished", res.Finished)
 	}
 }

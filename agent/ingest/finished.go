@@ -40,7 +40,7 @@ func (f *finisher) one(d *gatherer, dr *draft) (again bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("encode %q: %w", m.Path, err)
+		return false, err
 	}
 	if pending && f.Rule == "" {
 		f.out.Finished++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"stet/agent/encode"
 	"stet/index"
@@ -37,6 +38,7 @@ type draft struct {
 	i       int
 	note    vault.Note
 	memory  encode.Memory
+	probes  []string // what stored memories are looked for with
 	near    []encode.Memory
 	plan    encode.Plan
 	filed   *Placing
@@ -53,23 +55,30 @@ type draft struct {
 	reworded bool // its text is new, whenever it was stored
 }
 
+// probed is how much of a text is searched with, in bytes: a probe has few words.
+const probed = 8 << 10
+
 // judge lets the rules decide about one note.
 func (d *gatherer) judge(dr *draft) error {
 	n, text := &dr.note, textOf(dr.note)
 	dr.memory = d.memory(noteID(dr.i), text, n.Title, n.Scope)
 	dr.memory.Authority, dr.memory.When = d.authority(), n.Created
-	near, err := d.candidates(dr, text)
+	if err := context.Cause(d.ctx); err != nil {
+		return err
+	}
+	dr.probes = encode.Probes(strings.ToValidUTF8(text[:min(len(text), probed)], ""))
+	near, err := d.candidates(dr)
 	if err != nil {
 		return err
 	}
 	if dr.near = near; dr.self != nil {
 		return d.reconsider(dr)
 	}
-	earlier := d.earlier.near(text)
+	earlier := d.earlier.near(text, dr.probes)
 	if dr.plan, err = d.decide(dr.memory, near, earlier); err == nil && dr.plan.Duplicate == nil {
 		dr.plan.Duplicate, err = d.verbatim(dr, earlier)
 	}
-	d.earlier.add(dr.memory)
+	d.earlier.add(dr.memory, dr.probes)
 	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
 		if old := d.stored[dup.Old]; old.Kind != n.Kind || vault.FoldName(old.Name()) != vault.FoldName(n.Title) {
 			dr.plan.Duplicate = nil // who begins a page has more to say

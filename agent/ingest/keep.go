@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/oklog/ulid/v2"
+
 	"stet/agent/llm"
 	"stet/vault"
 )
@@ -137,6 +139,13 @@ func (k *keeping) recover(ctx context.Context, find Searcher) ([]*Result, error)
 		return nil, nil
 	} else if unknown := (*vault.NotFoundError)(nil); !errors.As(err, &unknown) {
 		return nil, err
+	}
+	if id, err := ulid.ParseStrict(k.id); err == nil { // it became known when it was kept
+		for i := range k.Notes {
+			if k.Notes[i].Created.IsZero() {
+				k.Notes[i].Created = id.Timestamp()
+			}
+		}
 	}
 	res, err := remember(ctx, k.v, find, &Mind{Model: interrupted{}}, k.Notes, k.Write, k)
 	if err == nil {

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"stet/agent/encode"
 	"stet/agent/ingest"
@@ -85,5 +88,35 @@ func TestAnAgentsOwnWordIsReplaced(t *testing.T) {
 		if len(got) != 1 || got[0].Kind != c.want {
 			t.Errorf("by %q: decided %+v, want %s", c.first.AgentName, got, c.want)
 		}
+	}
+}
+
+// A note became known when it was kept, whenever it is stored.
+func TestWhatIsRecoveredKeepsItsTime(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	data, err := json.Marshal(map[string]any{"Slot": "asking-0", "Write": vault.Write{}, "Notes": []vault.Note{{Text: "Lunch is at noon."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := v.State().Enqueue(t.Context(), "notes", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := ulid.ParseStrict(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		f.Clock.Now() // the clock goes on
+	}
+	done, err := ingest.Recover(t.Context(), v, &lister{v: v})
+	if err != nil || len(done) != 1 || len(done[0].Memories) != 1 {
+		t.Fatalf("%v, %v", done, err)
+	}
+	want := kept.Timestamp().Truncate(time.Second)
+	if got := done[0].Memories[0].Created; !got.Equal(want) {
+		t.Errorf("created %s, want %s", got, want)
 	}
 }

@@ -247,7 +247,7 @@ func (d *gatherer) place(dr *draft, t *thought) (err error) {
 // compareIn lets the rules compare a note with what a project says, which was not
 // looked at before it was known to concern the project.
 func (d *gatherer) compareIn(dr *draft) error {
-	more, err := d.candidates(dr, dr.memory.Text)
+	more, err := d.candidates(dr)
 	if err != nil {
 		return err
 	}

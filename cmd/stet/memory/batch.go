@@ -57,11 +57,24 @@ func batch(e *console.Env, in *console.Input, name string) (notes []vault.Note, 
 	return notes, nil
 }
 
+// maxBatch bounds a batch file, in bytes.
+const maxBatch = 256 << 20
+
 func readBatch(e *console.Env, name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(e.In)
+	in := e.In
+	if name != "-" {
+		f, err := os.Open(e.Abs(name))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in = f
 	}
-	return os.ReadFile(e.Abs(name))
+	data, err := io.ReadAll(io.LimitReader(in, maxBatch+1))
+	if err == nil && len(data) > maxBatch {
+		err = agent.Usagef("%s: more than %d bytes", name, maxBatch).Suggest("split it into several files")
+	}
+	return data, err
 }
 
 func decodeNote(line []byte, note vault.Note) (vault.Note, error) {
