@@ -4,8 +4,32 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 )
+
+// AskAnew asks a question that nobody could expect: what was typed ahead is no answer to it,
+// nor is anything but yes or no, or the empty line, which is no. It may be called only when
+// [Env.CanAsk] says so.
+func (e *Env) AskAnew(question string) (bool, error) {
+	if f, ok := e.In.(*os.File); ok {
+		if err := drain(f.Fd()); err != nil {
+			return false, fmt.Errorf("forget what was typed ahead: %w", err)
+		}
+	}
+	for {
+		line, err := e.Ask(question + " [y/N]")
+		switch strings.ToLower(line) {
+		case "y", "yes":
+			return err == nil, err
+		case "", "n", "no":
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return false, err
+		}
+	}
+}
 
 // Ask asks for one line. It takes no byte beyond it, so that the next question
 // finds its own answer. It fails with io.EOF when nobody answers. It may be
