@@ -19,14 +19,22 @@ import (
 // shares no word comes by the names of an attribute, of which there can be more.
 const near = 16
 
+// nearModel is how many it brings where a model judges: one word that many memories have may
+// be all that a note shares with what it changes, and other scopes are left out only later.
+const nearModel = 48
+
 // candidates are the stored memories that a note could have to do with: those of
 // its scope, of the scopes above and below it; without a scope, those of all but
 // single projects. Another machine must not learn of private ones.
 func (d *gatherer) candidates(dr *draft) ([]encode.Memory, error) {
 	var out []encode.Memory
 	seen := map[vault.Path]bool{}
+	limit := near
+	if d.mind != nil {
+		limit = nearModel
+	}
 	for _, probe := range dr.probes {
-		found, err := d.find.Nearby(d.ctx, probe, near)
+		found, err := d.find.Nearby(d.ctx, probe, limit)
 		if err != nil {
 			if cause := context.Cause(d.ctx); cause != nil {
 				return nil, cause
@@ -34,7 +42,7 @@ func (d *gatherer) candidates(dr *draft) ([]encode.Memory, error) {
 			d.warnings = append(d.warnings, fmt.Sprintf("not compared with what is stored: %v", err))
 			return nil, nil
 		}
-		dr.more = dr.more || len(found) == near
+		dr.more = dr.more || len(found) == limit
 		for _, p := range found {
 			if seen[p] || !concerns(dr.note.Scope, vault.ScopeOf(p)) {
 				continue
