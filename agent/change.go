@@ -232,7 +232,7 @@ func (m Memories) Update(ctx context.Context, o UpdateOptions) (*Written, error)
 		return nil, err
 	}
 	out := a.moved(ctx, res)
-	out.Decisions, out.Placed = plan.Decisions(), plan.Placed()
+	out.planned(plan)
 	return out, nil
 }
 

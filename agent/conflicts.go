@@ -66,18 +66,35 @@ func (m Memories) Settle(ctx context.Context, o SettleOptions) (*Written, error)
 	if err != nil {
 		return nil, err
 	}
-	var res *vault.Result
+	plan, typed := (*ingest.Plan)(nil), (*draft)(nil)
 	switch {
 	case o.How == Keep:
-		res, err = c.Keep(ctx, a.v, w)
+		plan, err = c.Keep(ctx, a.v)
 	case o.How == Both:
-		res, err = c.Both(ctx, a.v, w)
+		plan, err = c.Both(ctx, a.v)
 	case o.Text != nil:
-		res, err = c.Merge(ctx, a.v, *o.Text, w)
+		plan, err = c.Merge(ctx, a.v, *o.Text)
 	default:
-		res, err = a.mergeInEditor(ctx, c, o.Editor, w)
+		plan, typed, err = a.mergeInEditor(ctx, c, o.Editor)
 	}
-	return a.finished(ctx, res, err)
+	if err != nil {
+		return nil, err
+	}
+	res := &vault.Result{Root: a.Root(), Unchanged: true}
+	if plan != nil {
+		res, err = plan.Settle(ctx, a.v, w)
+	}
+	if typed != nil {
+		if err != nil {
+			return nil, typed.keepFor(err, "your text is kept in %s")
+		}
+		a.removed(typed)
+	}
+	out, err := a.finished(ctx, res, err)
+	if err == nil {
+		out.planned(plan)
+	}
+	return out, err
 }
 
 func (a *App) conflictOf(ctx context.Context, o SettleOptions) (ingest.Case, error) {
@@ -99,23 +116,23 @@ func (a *App) conflictOf(ctx context.Context, o SettleOptions) (ingest.Case, err
 	return ingest.Case{}, &vault.NotFoundError{Ref: o.Ref}
 }
 
-// mergeInEditor lets the user write what is true. What was typed is committed, or kept in the
-// copy, which the error names.
-func (a *App) mergeInEditor(ctx context.Context, c ingest.Case, edit Editor, w vault.Write) (*vault.Result, error) {
+// mergeInEditor lets the user write what is true, which the copy holds as well; the plan is nil
+// when nothing was written.
+func (a *App) mergeInEditor(ctx context.Context, c ingest.Case, edit Editor) (*ingest.Plan, *draft, error) {
 	before, guides := mergeText(c)
 	draft, saved, err := a.editCopy(ctx, c.Memory.Path, []byte(before), edit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	text := withoutGuides(string(saved), guides)
 	if text == "" || text == withoutGuides(before, guides) {
-		return &vault.Result{Root: a.Root(), Unchanged: true}, draft.remove()
+		return nil, draft, nil
 	}
-	res, err := c.Merge(ctx, a.v, text, w)
+	plan, err := c.Merge(ctx, a.v, text)
 	if err != nil {
-		return nil, draft.keepFor(err, "your text is kept in %s")
+		return nil, nil, draft.keepFor(err, "your text is kept in %s")
 	}
-	return res, draft.remove()
+	return plan, draft, nil
 }
 
 // mergeText is what the editor shows of a conflict: each text below a line that says where it

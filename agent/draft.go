@@ -63,6 +63,13 @@ func (d *draft) remove() error {
 	return errors.Join(d.root.Remove("draft", d.name), d.release())
 }
 
+// removed takes a copy away after what was typed is stored.
+func (a *App) removed(d *draft) {
+	if err := d.remove(); err != nil {
+		a.warn("remove the copy for the editor: %v", err)
+	}
+}
+
 // release leaves the copy for the user.
 func (d *draft) release() error {
 	var err error

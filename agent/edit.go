@@ -42,7 +42,8 @@ func (a *App) edit(ctx context.Context, p vault.Path, w Write, edit Editor) (*Wr
 		return nil, err
 	}
 	if bytes.Equal(before, saved) {
-		return a.finish(ctx, &vault.Result{Root: a.Root(), Unchanged: true}), draft.remove()
+		a.removed(draft)
+		return a.finish(ctx, &vault.Result{Root: a.Root(), Unchanged: true}), nil
 	}
 	var res *vault.Result
 	if err = vault.CheckEdit(p, before, saved); err == nil {
@@ -51,7 +52,8 @@ func (a *App) edit(ctx context.Context, p vault.Path, w Write, edit Editor) (*Wr
 	if err != nil {
 		return nil, draft.keepFor(fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s")
 	}
-	return a.finish(ctx, res), draft.remove()
+	a.removed(draft)
+	return a.finish(ctx, res), nil
 }
 
 // editCopy lets the editor work on a copy of data and returns what was saved. The copy is left

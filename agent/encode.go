@@ -53,6 +53,6 @@ func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error)
 		a.note("left alone: what would change in %s was undone before; --again does it all the same", p)
 	}
 	out := a.finish(context.WithoutCancel(ctx), res.Result)
-	out.Decisions, out.Placed = res.Plan.Decisions(), res.Plan.Placed()
+	out.planned(res.Plan)
 	return out, err
 }

@@ -66,7 +66,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return nil, err
 	}
 	out := a.finish(ctx, res.Result)
-	out.Decisions, out.Placed = res.Plan.Decisions(), res.Plan.Placed()
+	out.planned(res.Plan)
 	return out, nil
 }
 
@@ -80,7 +80,7 @@ func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error)
 		}
 		var mind *ingest.Mind
 		if model != nil {
-			mind = &ingest.Mind{Model: model, Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
+			mind = &ingest.Mind{Model: ingest.Keeping(model, a.v), Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
 				Wait: a.Settings().Duration(settings.ForegroundWait)}
 		}
 		defer a.closed("the search index", x)

@@ -134,8 +134,8 @@ func (n Notebook) permit(w Write) (vault.Write, error) {
 	return n.a.permit(w, "notebook", string(n.n.Path()))
 }
 
-// Add adds an entry. A duplicate is not written again, and an entry that a rule is sure is no
-// longer true is replaced, unless the vault's settings turn the rules off.
+// Add adds an entry. A duplicate is not written again, and an entry that a rule or
+// the model is sure is no longer true is replaced, unless the vault's settings turn them off.
 func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 	w, err := n.permit(o.Write)
 	if err != nil {
@@ -145,10 +145,15 @@ func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 		res, err := n.n.Add(ctx, o.entry(), w)
 		return n.finish(ctx, res, err)
 	}
-	res, plan, err := ingest.AddEntry(ctx, n.n, o.entry(), w)
+	var res *notebook.Result
+	var plan *ingest.Plan
+	err = n.a.compare(true, func(_ ingest.Searcher, mind *ingest.Mind) (err error) {
+		res, plan, err = ingest.AddEntry(ctx, n.a.v, n.n, mind, o.entry(), w)
+		return err
+	})
 	out, err := n.finish(ctx, res, err)
 	if err == nil {
-		out.Decisions = plan.Decisions()
+		out.planned(plan)
 	}
 	return out, err
 }

@@ -50,12 +50,20 @@ type Written struct {
 	Unchanged bool              `json:"unchanged"`
 	Diff      string            `json:"diff,omitempty"`
 	Links     *Moves            `json:"links,omitempty"` // of a move
+	Items     []ingest.Item     `json:"items,omitempty"` // of the plan: what becomes of each note
 	Decisions []ingest.Decision `json:"decisions,omitempty"`
 	Placed    []ingest.Placing  `json:"placed,omitempty"`   // where the rules filed notes
 	Matched   []Match           `json:"matched,omitempty"`  // what a description matched, best first
 	Proposed  []vault.Proposed  `json:"proposed,omitempty"` // what waits for the user's approval instead
 	DryRun    bool              `json:"dry_run,omitempty"`
 	Plan      *Plan             `json:"plan,omitempty"`
+}
+
+// planned adds the plan of a write, nil for none.
+func (w *Written) planned(p *ingest.Plan) {
+	if p != nil {
+		w.Items, w.Decisions, w.Placed = p.Items, p.Decisions(), p.Placed()
+	}
 }
 
 // newWritten is what a write of the vault did.

@@ -162,7 +162,7 @@ func (d *gatherer) resembling(dr *draft) []vault.Memory {
 	var out []vault.Memory
 	size := 0
 	for _, c := range all {
-		if size += len(c.Body) + len(c.Title); c.score == 0 || len(out) == shown || len(out) > 0 && size > shownBytes {
+		if size += len(c.Body) + len(c.Title); c.score == 0 && d.words == nil || len(out) == shown || len(out) > 0 && size > shownBytes {
 			break
 		}
 		out = append(out, c.Memory)

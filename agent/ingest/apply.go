@@ -193,6 +193,8 @@ func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
 			if id := vault.ReadMemory(old.Path, after).ID; id != "" {
 				why.Memories = append(why.Memories, id)
 			}
+		} else if s.Items[i].Outcome == Settle {
+			why.Memories = append(why.Memories, old.ID)
 		}
 		why.Body = strings.TrimSpace(why.Body + "\n" + line)
 	}
@@ -222,7 +224,11 @@ func trailer(why *vault.Why, key, value string) {
 // what it did.
 func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 	why := tx.Why()
-	if d.Kind != encode.Flag {
+	if d.Kind == Release {
+		_, err := unlink(tx, old, m.ID)
+		return "", err
+	}
+	if d.Kind != encode.Flag && d.Rule != ByPerson {
 		ruled(why, d.Rule, d.Confidence)
 	}
 	named := old
@@ -249,7 +255,7 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 		_, err = tx.Link(m, mayOutdate, false, named.ID)
 		return fmt.Sprintf("May outdate %s, which says %q.", old.Path, d.Was), err
 	}
-	if err = errors.Join(tx.Detach(named, d.disputing), tx.Archive(named, false)); err != nil {
+	if err = errors.Join(tx.Detach(named, d.disputing), tx.Archive(named, d.rejected)); err != nil {
 		return "", err
 	}
 	trailer(why, "Supersedes", named.ID)

@@ -36,7 +36,7 @@ func TestJotLosesNoEntry(t *testing.T) {
 		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		was := f.Read("USER.md")
-		res, done, err := ingest.AddEntry(t.Context(), n, notebook.New{Text: text}, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
+		res, done, err := ingest.AddEntry(t.Context(), v, n, nil, notebook.New{Text: text}, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -19,13 +19,14 @@ type gatherer struct {
 	find     Searcher
 	mind     *Mind // nil without a model
 	w        vault.Write
-	thoughts map[int]thought         // what the model said, by note
-	stored   map[string]vault.Memory // what was read, by path
-	texts    map[string][]vault.Path // of short memories, by text, once they were needed
-	voc      *index.Vocabulary       // of what is stored, nil before it is needed
-	earlier  batch                   // notes of the same call
-	kept     *keeping                // holds new notes while the model is asked; nil for none
-	counted  *counts                 // of the words of all notes; nil before, or where that failed
+	thoughts map[int]thought                 // what the model said, by note
+	stored   map[string]vault.Memory         // what was read, by path
+	texts    map[string][]vault.Path         // of short memories, by text, once they were needed
+	voc      *index.Vocabulary               // of what is stored, nil before it is needed
+	earlier  batch                           // notes of the same call
+	kept     *keeping                        // holds new notes while the model is asked; nil for none
+	counted  *counts                         // of the words of all notes; nil before, or where that failed
+	words    map[vault.Path]encode.Authority // of entries of a notebook: no files of their own
 	warnings []string
 }
 
@@ -162,6 +163,9 @@ func (d *gatherer) authorityOf(key string) (encode.Authority, error) {
 }
 
 func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
+	if word, known := d.words[m.Path]; known {
+		return word, nil
+	}
 	for version, err := range d.v.History().Versions(d.ctx, "", m.Path) {
 		if err != nil {
 			return 0, err

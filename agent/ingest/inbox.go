@@ -129,14 +129,12 @@ type Case struct {
 	Memory vault.Memory
 	Others []vault.Memory
 	links  []string // all that its conflicts_with and may_outdate name
-	// disputing lists what each of Others is in conflict with.
-	disputing map[vault.Path][]vault.Memory
 }
 
 // Cases are the two ways to look at a dispute.
 func (d Dispute) Cases() (a, b Case) {
 	of := func(m, other vault.Memory) Case {
-		return Case{Memory: m, Others: []vault.Memory{other}, disputing: map[vault.Path][]vault.Memory{}}
+		return Case{Memory: m, Others: []vault.Memory{other}}
 	}
 	return of(d.A, d.B), of(d.B, d.A)
 }
@@ -152,7 +150,7 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Memory: m, disputing: map[vault.Path][]vault.Memory{}}
+	c := Case{Memory: m}
 	for _, d := range disputes {
 		switch m.ID {
 		case d.A.ID:
@@ -168,28 +166,24 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 	return c, nil
 }
 
-// Keep settles a case in favour of its memory: what that is in conflict with goes to
-// the archive, and machines do not write it again. It is one commit. Like the others
-// it fails with [vault.ErrConflict] when a side changed since it was looked up.
-func (c Case) Keep(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
-	return c.settle(ctx, v, w, "keep ", vault.Patch{}, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		return c.replace(tx, m, other, true)
-	})
+// ByPerson is the rule of what a person decided.
+const ByPerson = "user"
+
+// Keep plans to settle a case in favour of its memory: what that is in conflict with goes to
+// the archive, and machines do not write it again.
+func (c Case) Keep(ctx context.Context, v *vault.Vault) (*Plan, error) {
+	return c.plan(ctx, v, encode.Supersede, vault.Patch{}, func(vault.Memory) bool { return true })
 }
 
-// Both settles a case: all sides are true. It is one commit.
-func (c Case) Both(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
-	return c.settle(ctx, v, w, "keep both: ", vault.Patch{}, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		_, err := unlink(tx, other, m.ID)
-		return m, err
-	})
+// Both plans to settle a case: all sides are true.
+func (c Case) Both(ctx context.Context, v *vault.Vault) (*Plan, error) {
+	return c.plan(ctx, v, Release, vault.Patch{}, nil)
 }
 
-// Merge settles a case with a text that says what is true: its memory says that from
+// Merge plans to settle a case with a text that says what is true: its memory says that from
 // now on, pinned or private if one of them was, and what it was in conflict with goes
-// to the archive. Machines write what the text leaves out of it no more. It is one
-// commit.
-func (c Case) Merge(ctx context.Context, v *vault.Vault, text string, w vault.Write) (*vault.Result, error) {
+// to the archive. Machines write what the text leaves out of it no more.
+func (c Case) Merge(ctx context.Context, v *vault.Vault, text string) (*Plan, error) {
 	p := vault.Patch{Text: &text}
 	yes := true
 	for _, o := range c.Others {
@@ -201,9 +195,63 @@ func (c Case) Merge(ctx context.Context, v *vault.Vault, text string, w vault.Wr
 			p.Set = []vault.KeyValue{{Key: "private", Value: markdown.Bool(true)}}
 		}
 	}
-	return c.settle(ctx, v, w, "merge ", p, func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error) {
-		return c.replace(tx, m, other, !encode.SaysSame(text, string(other.Body)))
+	return c.plan(ctx, v, encode.Supersede, p, func(o vault.Memory) bool { return !encode.SaysSame(text, string(o.Body)) })
+}
+
+func (c Case) plan(ctx context.Context, v *vault.Vault, kind encode.Kind, edit vault.Patch, rejected func(vault.Memory) bool) (*Plan, error) {
+	it := Item{Outcome: Settle, Path: c.Memory.Path, self: &c.Memory, edit: edit, unlink: slices.Clone(c.links)}
+	said := strings.TrimSpace(string(c.Memory.Body))
+	if edit.Text != nil {
+		said = *edit.Text
+	}
+	for _, o := range c.Others {
+		dec := Decision{Kind: kind, Rule: ByPerson, Confidence: 1, Path: o.Path, ID: o.ID, Said: said, Was: strings.TrimSpace(string(o.Body)), old: o}
+		if kind == encode.Supersede {
+			var err error
+			if dec.disputing, err = v.Disputing(ctx, o); err != nil {
+				return nil, err
+			}
+			dec.rejected = rejected(o)
+		}
+		it.Decisions, it.unlink = append(it.Decisions, dec), append(it.unlink, o.ID)
+	}
+	return &Plan{Items: []Item{it}}, nil
+}
+
+// Settle carries out the plan of a [Case] in one commit. It fails with [vault.ErrConflict]
+// when a side changed since it was looked up.
+func (p *Plan) Settle(ctx context.Context, v *vault.Vault, w vault.Write) (*vault.Result, error) {
+	it := &p.Items[0]
+	subject := "merge "
+	switch {
+	case it.edit.Text != nil:
+	case len(it.Decisions) > 0 && it.Decisions[0].Kind == encode.Supersede:
+		subject = "keep "
+	default:
+		subject = "keep both: "
+	}
+	var after vault.Memory
+	res, err := v.Transact(ctx, w.Why(vault.OpUpdate, subject+it.self.Name()), w.DryRun, func(tx *vault.Tx) (err error) {
+		s := p.Begin()
+		if err := errors.Join(unmoved(tx, *it.self), s.check(tx)); err != nil {
+			return err
+		}
+		if after, err = it.edit.Apply(tx, *it.self); err != nil {
+			return err
+		}
+		tx.Why().Memories = []string{after.ID}
+		if err := s.effects(tx, 0, after); err != nil {
+			return err
+		}
+		// The last link of all: ids that name nothing any more go as well.
+		after, err = unlink(tx, after, it.unlink...)
+		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = []vault.Memory{after}
+	return res, nil
 }
 
 // unlink takes ids out of everything that waits for a decision about m.
@@ -214,53 +262,4 @@ func unlink(tx *vault.Tx, m vault.Memory, ids ...string) (after vault.Memory, er
 		}
 	}
 	return after, nil
-}
-
-// replace archives other in favour of m.
-func (c Case) replace(tx *vault.Tx, m, other vault.Memory, rejected bool) (vault.Memory, error) {
-	if err := errors.Join(tx.Detach(other, c.disputing[other.Path]), tx.Archive(other, rejected)); err != nil {
-		return m, err
-	}
-	why := tx.Why()
-	why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: "Supersedes", Value: other.ID})
-	return tx.Link(m, superseding, false, other.ID)
-}
-
-// settle edits the memory of a case and then deals with each of the others.
-func (c Case) settle(ctx context.Context, v *vault.Vault, w vault.Write, subject string, edit vault.Patch, one func(tx *vault.Tx, m, other vault.Memory) (vault.Memory, error)) (*vault.Result, error) {
-	for _, o := range c.Others {
-		var err error
-		if c.disputing[o.Path], err = v.Disputing(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-	var after vault.Memory
-	res, err := v.Transact(ctx, w.Why(vault.OpUpdate, subject+c.Memory.Name()), w.DryRun, func(tx *vault.Tx) (err error) {
-		for _, m := range slices.Concat([]vault.Memory{c.Memory}, c.Others) {
-			if _, hash, err := tx.Read(m.Path); err != nil || hash != m.Hash {
-				return cmp.Or(err, fmt.Errorf("settle %q: %w: it changed meanwhile", m.Path, vault.ErrConflict))
-			}
-		}
-		if after, err = edit.Apply(tx, c.Memory); err != nil {
-			return err
-		}
-		about, ids := []string{after.ID}, []string{}
-		for _, o := range c.Others {
-			if after, err = one(tx, after, o); err != nil {
-				return err
-			}
-			about, ids = append(about, o.ID), append(ids, o.ID)
-		}
-		// The last link of all: ids that name nothing any more go as well.
-		if after, err = unlink(tx, after, slices.Concat(ids, c.links)...); err != nil {
-			return err
-		}
-		tx.Why().Memories = about
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	res.Memories = []vault.Memory{after}
-	return res, nil
 }

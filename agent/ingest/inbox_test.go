@@ -2,9 +2,11 @@ package ingest_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
+	"stet/agent/encode"
 	"stet/agent/ingest"
 	"stet/vault"
 	"stet/vault/vaulttest"
@@ -16,6 +18,15 @@ func memory(f *vaulttest.Fixture, n, text, conflicts string) {
 }
 
 const first = "01jd7q8r5t9v3x6y2z4a7c0e11"
+
+func settled(t *testing.T, v *vault.Vault, p *ingest.Plan, err error) error {
+	t.Helper()
+	if err != nil {
+		return err
+	}
+	_, err = p.Settle(t.Context(), v, vault.Write{})
+	return err
+}
 
 // Of three memories one is in conflict with two: what one pair comes to leaves the
 // other alone.
@@ -31,7 +42,8 @@ func TestAPairIsSettledAlone(t *testing.T) {
 		t.Fatalf("got %+v, %v", found, err)
 	}
 	one, _ := found[0].Cases()
-	if _, err := one.Both(t.Context(), v, vault.Write{}); err != nil {
+	plan, err := one.Both(t.Context(), v)
+	if err = settled(t, v, plan, err); err != nil {
 		t.Fatal(err)
 	}
 	found, err = ingest.Inbox(t.Context(), v)
@@ -43,7 +55,14 @@ func TestAPairIsSettledAlone(t *testing.T) {
 		t.Fatalf("got %+v, %v", all, err)
 	}
 	before := vaulttest.Image(t, f.Dir, ".git", ".stet")
-	if _, err := all.Merge(t.Context(), v, "Port 8080 inside, none outside.", vault.Write{}); err != nil {
+	plan, err = all.Merge(t.Context(), v, "Port 8080 inside, none outside.")
+	if d := plan.Decisions(); len(d) != 1 || d[0].Kind != encode.Supersede || d[0].Rule != ingest.ByPerson || d[0].Confidence != 1 || d[0].Was != "No port." {
+		t.Errorf("planned %+v", d)
+	}
+	if now := vaulttest.Image(t, f.Dir, ".git", ".stet"); !maps.Equal(now, before) {
+		t.Error("a plan changes something")
+	}
+	if err = settled(t, v, plan, err); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Read("memories/m1.md"); !strings.Contains(got, "none outside") || strings.Contains(got, "conflicts_with") || !strings.Contains(got, "supersedes: [01jd7q8r5t9v3x6y2z4a7c0e13]") {
@@ -66,10 +85,12 @@ func TestASideThatChangedIsNotSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory(f, "1", "Port 8081.", "01jd7q8r5t9v3x6y2z4a7c0e12")
-	if _, err := c.Keep(t.Context(), v, vault.Write{}); !errors.Is(err, vault.ErrConflict) {
+	plan, err := c.Keep(t.Context(), v)
+	if err = settled(t, v, plan, err); !errors.Is(err, vault.ErrConflict) {
 		t.Errorf("keep: %v", err)
 	}
-	if _, err := c.Merge(t.Context(), v, "Port 8082.", vault.Write{}); !errors.Is(err, vault.ErrConflict) {
+	plan, err = c.Merge(t.Context(), v, "Port 8082.")
+	if err = settled(t, v, plan, err); !errors.Is(err, vault.ErrConflict) {
 		t.Errorf("merge: %v", err)
 	}
 	if got := f.Read("memories/m1.md"); !strings.Contains(got, "Port 8081.") {

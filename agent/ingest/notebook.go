@@ -3,34 +3,44 @@ package ingest
 import (
 	"context"
 	"errors"
-	"strconv"
+	"fmt"
+	"slices"
 
 	"stet/agent/encode"
+	"stet/agent/pipeline"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
 )
 
-// AddEntry adds an entry to a notebook, compared with its other entries by the rules, and
-// no model: a duplicate is not written again, and one other entry that a rule is sure is
-// no longer true is replaced. Whatever else the entry contradicts is left to the person,
-// and named in the plan. It fails as [notebook.Notebook.Add] does.
-func AddEntry(ctx context.Context, n *notebook.Notebook, entry notebook.New, w vault.Write) (*notebook.Result, *Plan, error) {
+// AddEntry adds an entry to a notebook, compared with its other entries by the rules and by
+// mind, which may be nil: a duplicate is not written again, and one other entry that is surely
+// no longer true is replaced. Whatever else the entry contradicts is left to the person, and
+// named in the plan. It fails as [notebook.Notebook.Add] does.
+func AddEntry(ctx context.Context, v *vault.Vault, n *notebook.Notebook, mind *Mind, entry notebook.New, w vault.Write) (*notebook.Result, *Plan, error) {
 	page, err := n.Read()
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := planEntry(ctx, n, page.Entries, entry, w)
+	p, err := newGatherer(ctx, v, nil, mind, w).planEntry(n, page.Entries, entry)
 	if err != nil {
 		return nil, nil, err
 	}
+	res, err := p.addEntry(ctx, n, entry, w)
+	if err == nil {
+		res.Warnings = append(res.Warnings, p.Warnings...)
+	}
+	return res, p, err
+}
+
+// addEntry carries out the plan of one entry, in one commit.
+func (p *Plan) addEntry(ctx context.Context, n *notebook.Notebook, entry notebook.New, w vault.Write) (*notebook.Result, error) {
 	it := &p.Items[0]
 	if it.Outcome == Skip {
 		// Its own words: nothing is written, and the answer says where it stands.
-		res, err := n.Add(ctx, notebook.New{Text: it.Decisions[0].old.Title}, w)
-		return res, p, err
+		return n.Add(ctx, notebook.New{Text: it.Decisions[0].old.Title}, w)
 	}
-	for _, d := range it.Decisions {
+	for i, d := range it.Decisions {
 		if d.Kind != encode.Supersede {
 			continue
 		}
@@ -40,76 +50,98 @@ func AddEntry(ctx context.Context, n *notebook.Notebook, entry notebook.New, w v
 		by.Extra = append(by.Extra[:len(by.Extra):len(by.Extra)], why.Extra...)
 		res, err := n.Replace(ctx, string(d.old.Hash), entry, by)
 		if !errors.Is(err, vault.ErrNotFound) {
-			return res, p, err
+			return res, err
 		}
-		it.Decisions = nil // it went meanwhile
+		it.Decisions = slices.Delete(it.Decisions, i, i+1) // it went meanwhile; it was the only one
+		break
 	}
-	res, err := n.Add(ctx, entry, w)
-	return res, p, err
+	return n.Add(ctx, entry, w)
 }
 
-// planEntry decides about a new entry beside the others.
-func planEntry(ctx context.Context, n *notebook.Notebook, entries []markdown.Entry, entry notebook.New, w vault.Write) (*Plan, error) {
+// planEntry decides about a new entry beside the others, each of which stands for a memory.
+func (d *gatherer) planEntry(n *notebook.Notebook, entries []markdown.Entry, entry notebook.New) (*Plan, error) {
 	head := markdown.ReadEntry(markdown.EntryText(entry.Text))
-	ruled, err := judgeEntry(ctx, n, entries, head, w)
-	if err != nil {
+	dr := &draft{note: vault.Note{Text: head.Body()}}
+	dr.memory = d.memory(noteID(0), head.Body(), "", "")
+	dr.memory.Authority, dr.memory.Author = d.authority(), ""
+	machine, err := map[string]bool(nil), error(nil)
+	if dr.memory.Authority < encode.Statement {
+		if machine, err = n.ByAgents(d.ctx); err != nil {
+			return nil, err
+		}
+	}
+	d.words = map[vault.Path]encode.Authority{}
+	at := map[string]markdown.Entry{}
+	for _, e := range entries {
+		m := vault.Memory{Path: vault.Path(n.Address(e)), Hash: vault.Hash(e.Hash()), Body: []byte(e.Body())}
+		at[string(m.Path)], d.stored[string(m.Path)] = e, m
+		d.words[m.Path] = encode.Inference
+		if !machine[e.Text] {
+			d.words[m.Path] = encode.Statement
+		}
+		dr.near = append(dr.near, storedMemory(m))
+	}
+	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err != nil {
 		return nil, err
 	}
-	it := Item{Outcome: Insert}
-	add := func(v encode.Verdict, kind encode.Kind) {
-		at, _ := strconv.Atoi(v.Old) // written by judgeEntry
-		old := entries[at]
-		stood := vault.Memory{Path: vault.Path(n.Address(old)), Hash: vault.Hash(old.Hash()), Title: old.Text}
-		it.Decisions = append(it.Decisions, Decision{Kind: kind, Rule: v.Rule, Confidence: v.Confidence, Path: stood.Path,
-			Said: v.Said, Was: old.Body(), Gone: v.Gone, Why: v.Why, old: stood})
+	if dup := dr.plan.Duplicate; dup != nil {
+		if e := at[dup.Old]; entry.Kind != "" && entry.Kind != e.Kind || head.Task || head.Kind != "" {
+			dr.plan.Duplicate = nil
+		}
 	}
-	if dup := ruled.Duplicate; dup != nil {
-		at, _ := strconv.Atoi(dup.Old)
-		if (entry.Kind == "" || entry.Kind == entries[at].Kind) && !head.Task && head.Kind == "" {
-			it.Outcome = Skip
-			add(*dup, encode.Duplicate)
-			return &Plan{Items: []Item{it}}, nil
+	if dr.plan.Duplicate == nil {
+		if err := d.askEntry(dr); err != nil {
+			return nil, err
 		}
 	}
 	whole := 0 // entries that go whole
-	for _, v := range ruled.Verdicts {
+	for _, v := range dr.plan.Verdicts {
 		if v.Kind == encode.Supersede && v.Rest == "" {
 			whole++
 		}
 	}
-	for _, v := range ruled.Verdicts {
-		at, _ := strconv.Atoi(v.Old)
-		kind := v.Kind
-		// An entry of several facts is the person's to cut, and one entry takes the place
-		// of one.
-		if kind == encode.Supersede && (v.Rest != "" || whole != 1 || entry.Under != "" || entries[at].Task != head.Task) {
-			kind = encode.Conflict
+	for i := range dr.plan.Verdicts {
+		// An entry of several facts is the person's to cut, and one entry takes the place of
+		// one; two facts are two entries.
+		v := &dr.plan.Verdicts[i]
+		if v.Kind == encode.Supersede && (v.Rest != "" || whole != 1 || entry.Under != "" || at[v.Old].Task != head.Task) {
+			v.Kind = encode.Conflict
 		}
-		add(v, kind)
+		v.Rest = ""
 	}
-	return &Plan{Items: []Item{it}}, nil
+	dr.plan.Verdicts = slices.DeleteFunc(dr.plan.Verdicts, func(v encode.Verdict) bool { return v.Kind == encode.Update })
+	p := d.compile([]*draft{dr})
+	for i := range p.Items[0].Decisions {
+		dec := &p.Items[0].Decisions[i]
+		dec.old.Title = at[string(dec.Path)].Text
+	}
+	return p, nil
 }
 
-// judgeEntry is what the rules say of a new entry beside the others, whose ids are their
-// places in entries.
-func judgeEntry(ctx context.Context, n *notebook.Notebook, entries []markdown.Entry, head markdown.Entry, w vault.Write) (encode.Plan, error) {
-	m := encode.Memory{Text: head.Body(), Authority: authority(w)}
-	var stored []encode.Memory
-	for i, e := range entries {
-		stored = append(stored, encode.Memory{ID: strconv.Itoa(i), Text: e.Body()})
+// askEntry lets the model judge a new entry as it judges a memory. What it does not answer is
+// decided by the rules.
+func (d *gatherer) askEntry(dr *draft) error {
+	if d.mind == nil || d.unspoken(dr) || !pipeline.Judgeable(dr.memory.Text) {
+		return nil
 	}
-	plan := encode.Decide(m, stored, encode.Corpus{})
-	if m.Authority >= encode.Statement || len(plan.Verdicts) == 0 {
-		return plan, nil
+	near := d.resembling(dr)
+	if len(near) == 0 {
+		return nil
 	}
-	machine, err := n.ByAgents(ctx)
+	q := pipeline.Note{Text: dr.memory.Text, Author: author(dr.memory.Authority)}
+	for _, m := range near {
+		q.Near = append(q.Near, stored(m, d.words[m.Path]))
+	}
+	got, err := d.ask(&pipeline.Pipeline{Model: d.mind.Model, Now: d.mind.Now}, []pipeline.Note{q})
 	if err != nil {
-		return plan, err
+		return err
 	}
-	for i := range stored {
-		if !machine[entries[i].Text] {
-			stored[i].Authority = encode.Statement
-		}
+	t := thought{got[0], near}
+	if err := d.weigh(dr, &t); err != nil {
+		return err
 	}
-	return encode.Decide(m, stored, encode.Corpus{}), nil
+	if err := t.Err(); err != nil {
+		d.warnings = append(d.warnings, fmt.Sprintf("the model could not help, and the rules decided alone: %v", err))
+	}
+	return nil
 }

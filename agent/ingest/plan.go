@@ -27,19 +27,23 @@ const (
 	Insert Outcome = "insert" // it is stored
 	Skip   Outcome = "skip"   // a stored memory or an earlier note says it: nothing is stored
 	Merge  Outcome = "merge"  // a stored memory says it from now on as well
+	Settle Outcome = "settle" // a person says what is true of a stored memory and those beside it
 )
 
 // An Item is one note of a plan with everything that follows from it.
 type Item struct {
 	Outcome   Outcome    `json:"outcome"`
+	Path      vault.Path `json:"path,omitempty"`      // of a memory that is stored already
 	Decisions []Decision `json:"decisions,omitempty"` // at most one for each stored memory
 	Filed     *Placing   `json:"filed,omitempty"`     // what rules say of its place
 	Pending   string     `json:"pending,omitempty"`   // why the model could not help
 	// Refused says what the model wanted and did not get, a sentence each.
 	Refused []string `json:"refused,omitempty"`
 
-	note vault.Note // as it is to be written
-	self *vault.Memory
+	note   vault.Note  // as it is to be written
+	edit   vault.Patch // of a stored memory that is settled
+	unlink []string    // ids that it no longer waits for
+	self   *vault.Memory
 }
 
 // A Decision is what a plan does about one stored memory, or one earlier note of the
@@ -61,8 +65,12 @@ type Decision struct {
 	Why []encode.Reason `json:"why,omitempty"`
 
 	old       vault.Memory   // as it was judged
+	rejected  bool           // machines do not write it again
 	disputing []vault.Memory // what is in conflict with it, when it goes to the archive
 }
+
+// Release is the kind of a decision that two memories are both true.
+const Release encode.Kind = "keep"
 
 // Decisions lists what the plan does about stored memories, note by note.
 func (p *Plan) Decisions() (out []Decision) {
@@ -129,6 +137,9 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 
 func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item {
 	it := Item{Outcome: Insert, Filed: dr.filed, Refused: dr.refused, note: dr.note, self: dr.self}
+	if dr.self != nil {
+		it.Path = dr.self.Path
+	}
 	if dr.failed != nil {
 		it.Pending = dr.failed.Error()
 	}
