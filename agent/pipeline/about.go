@@ -41,8 +41,69 @@ func grounded(n Note, s Stored, gone part) bool {
 		if !has(words, changing()) && !dated(words) {
 			return restates(words, wordsOf(gone.said))
 		}
-		return encode.SameKind(unit.said, gone.said) || covers(n, s, unit.within, gone.said)
+		return encode.SameKind(unit.said, gone.said) || covers(n, s, unit.within, gone.said) ||
+			sameSubject(wordsOf(unit.within), wordsOf(gone.said)) && !lists(gone.said) && (encode.Keyed(unit.said, gone.said) ||
+				leaves(words, wordsOf(gone.said)) || goesOn(words, wordsOf(gone.said))) || ended(words, wordsOf(gone.said))
 	})
+}
+
+// leaves: "we moved off X", "switched from X", where the other statement has X for something.
+func leaves(n, o []word) bool {
+	named := content(o)
+	for i, w := range n[:max(len(n)-1, 0)] {
+		if (w.fold == "off" || w.fold == "from") && n[i+1].value && len(named) > 0 && holds(named[1:], n[i+1].stem) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn reports whether the same subject has another state, or does the same with something
+// else: "X is B now" after "X is A", "I take B now" after "I take A". What is liked, had or
+// used can be so beside the other.
+func goesOn(n, o []word) bool {
+	j, k := slices.IndexFunc(n, is), slices.IndexFunc(o, is)
+	if (j < 0) != (k < 0) {
+		return false
+	}
+	if !self(n[0]) && j < 0 {
+		return false
+	}
+	if j >= 0 {
+		return sameWords(content(n[:j]), content(o[:k])) && slices.ContainsFunc(n[j:], number) == slices.ContainsFunc(o[k:], number)
+	}
+	does := func(words []word) []word {
+		return slices.DeleteFunc(content(words), func(w word) bool { return changing()[w.fold] || self(w) })
+	}
+	a, b := does(n), does(o)
+	beside := []string{"like", "love", "have", "own", "speak", "know", "use", "us", "need", "want", "plai", "visit", "read", "eat", "work"}
+	return len(a) > 1 && len(b) > 1 && a[0].stem == b[0].stem && !slices.Contains(beside, a[0].stem)
+}
+
+// ended: "X died", "X closed", where the other statement has X for something.
+func ended(n, o []word) bool {
+	if !has(n, set([]string{"died", "retired", "closed", "shut down", "is gone", "gestorben", "geschlossen"})) || has(o, set([]string{"was", "were", "born", "had"})) {
+		return false
+	}
+	named, about := content(o), slices.DeleteFunc(content(n), func(w word) bool { return changing()[w.fold] || timed()[w.fold] || w.fold == "good" })
+	return len(named) > 0 && len(about) > 0 && about[0].stem != named[0].stem &&
+		!slices.ContainsFunc(about, func(w word) bool { return !w.value && w.fold != about[0].fold || !holds(named, w.stem) })
+}
+
+// sameSubject reports whether a statement is about what another one is about: the writer, or
+// what stands in front of its "is", else the first thing that it names.
+func sameSubject(n, o []word) bool {
+	if len(n) == 0 || len(o) == 0 || self(o[0]) {
+		return len(n) > 0 && len(o) > 0 && self(n[0])
+	}
+	about := content(o)
+	if k := slices.IndexFunc(o, is); k > 0 {
+		about = content(o[:k])
+	} else if len(about) > 1 {
+		about = about[:1]
+	}
+	return len(about) > 0 && possessive(n[0]) == possessive(o[0]) &&
+		!slices.ContainsFunc(about, func(w word) bool { return !holds(n, w.stem) })
 }
 
 // reporting are the words by which a note tells what somebody else says.
@@ -94,7 +155,7 @@ func Stems(text string) []string {
 
 func everyday(stem string) bool {
 	return slices.Contains([]string{"use", "us", "run", "get", "make", "go", "come", "take", "keep", "day", "week", "month", "year", "time", "new", "old",
-		"thing", "last", "next", "live", "everi", "longer"}, stem)
+		"thing", "last", "next", "got", "live", "everi", "longer"}, stem)
 }
 
 // restates reports whether a statement is another one with other values, each in the place
@@ -146,7 +207,7 @@ func differs(n Note, s Stored, unit, gone string) bool {
 			return i == 0 && x != "" && y != "" && !holds(inS, x) && !holds(inN, y)
 		}
 		left, right := a[i:i+x], b[j:j+y]
-		if i == 0 {
+		if i == 0 && !(ofWriter(unit) && ofWriter(gone)) {
 			left, right = slices.Concat(left, telling(n.Title)), slices.Concat(right, telling(s.Title))
 			if own(left, inS, true) && (own(right, inN, true) || speaks(gone) && !speaks(unit)) {
 				return true
@@ -158,6 +219,12 @@ func differs(n Note, s Stored, unit, gone string) bool {
 	}
 }
 
+// ofWriter reports whether a statement begins with its writer.
+func ofWriter(text string) bool {
+	words := wordsOf(text)
+	return len(words) > 0 && self(words[0])
+}
+
 func bound(words []word) []word {
 	return slices.DeleteFunc(slices.Clone(words), func(w word) bool { return !w.bound && !w.value })
 }
@@ -165,7 +232,7 @@ func bound(words []word) []word {
 // speaks reports whether a statement is about whoever makes it.
 func speaks(text string) bool {
 	return slices.ContainsFunc(wordsOf(text), func(w word) bool {
-		return slices.Contains([]string{"i", "i'm", "i've", "ich", "je", "j'ai", "yo", "io"}, w.fold)
+		return self(w) && !strings.HasPrefix(w.fold, "we") && w.fold != "wir" && w.fold != "nous"
 	})
 }
 

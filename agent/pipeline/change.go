@@ -123,7 +123,7 @@ func possessive(w word) bool {
 
 // self reports a word by which the writer is the subject.
 func self(w word) bool {
-	return slices.Contains([]string{"i", "i'm", "i've", "we", "we're", "we've", "ich", "wir", "je", "j'ai", "nous", "yo", "nosotros"}, w.fold)
+	return strings.HasPrefix(w.fold, "j'") || slices.Contains([]string{"i", "i'm", "i've", "we", "we're", "we've", "ich", "wir", "je", "j'ai", "nous", "yo", "nosotros"}, w.fold)
 }
 
 func set(list []string) map[string]bool {

@@ -151,7 +151,7 @@ func corrected(n Note, s Stored, a Action) string {
 	at, ok := find(s.Text, a.Quote)
 	put := strings.Trim(a.Text, " \t\r\n.\"")
 	from, said := find(n.Text, put)
-	if !ok || !said || strings.Contains(put, "\n") || has(wordsOf(a.Quote+" "+put), turning()) || differs(n, s, n.Text, s.Text) {
+	if !ok || !said || strings.Contains(put, "\n") || has(wordsOf(a.Quote+" "+put), turning()) || differs(n, s, n.Text[:from.From]+n.Text[from.To:], s.Text[:at.From]+s.Text[at.To:]) {
 		return ""
 	}
 	was, now := content(wordsOf(a.Quote)), content(wordsOf(put))

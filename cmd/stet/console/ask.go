@@ -11,7 +11,7 @@ import (
 // AskAnew asks a question that nobody could expect: what was typed ahead is no answer to it,
 // nor is anything but yes or no, or the empty line, which is no. It may be called only when
 // [Env.CanAsk] says so.
-func (e *Env) AskAnew(question string) (bool, error) {
+func AskAnew(e *Env, question string) (bool, error) {
 	if f, ok := e.In.(*os.File); ok {
 		if err := drain(f.Fd()); err != nil {
 			return false, fmt.Errorf("forget what was typed ahead: %w", err)

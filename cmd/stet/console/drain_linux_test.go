@@ -54,7 +54,7 @@ func TestWhatWasTypedAheadIsNoAnswer(t *testing.T) {
 			}
 		}()
 		e := &Env{Host: Host{Stdio: Stdio{In: tty, Err: told{asked}}}}
-		got, err := e.AskAnew("is it so?")
+		got, err := AskAnew(e, "is it so?")
 		if want := answer != "n\n"; err != nil || got != want {
 			t.Errorf("%q ahead of %q: %v, %v", ahead, answer, got, err)
 		}
