@@ -53,7 +53,7 @@ func forgetEval(flags *flag.FlagSet, args []string, tmp string) error {
 	})
 	sums := map[string]*[3]int{}
 	for i, c := range cases {
-		for _, name := range []string{c.Category, "~ all"} {
+		for _, name := range []string{c.Category, "all"} {
 			if sums[name] == nil {
 				sums[name] = &[3]int{}
 			}
