@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"stet/agent/ingest"
-	"stet/agent/llm"
 	"stet/index"
 	"stet/index/embed"
 	"stet/vault"
@@ -261,6 +260,3 @@ func (a *App) updateIndex(ctx context.Context, changes []vault.Change) {
 		a.warn("search index not updated: %v; the next search will do it", err)
 	}
 }
-
-// withModel gives use the model for small tasks, nil where none is configured.
-func (a *App) withModel(use func(llm.Client) error) error { return a.auxiliary(a.Settings(), use) }

@@ -32,14 +32,15 @@ func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error)
 			"stet config set %s true", settings.Cognitive)
 	}
 	choice := ingest.Choice{All: o.All, Rule: o.Rule, Limit: o.Limit, Progress: o.Progress}
-	var res *ingest.Finished
-	err = a.compare(o.Rule == "", func(find ingest.Searcher, mind *ingest.Mind) (err error) {
-		if mind == nil && o.Rule == "" {
-			a.note("no model is configured: the rules alone decide")
-		}
-		res, err = ingest.Finish(ctx, a.v, find, mind, choice, w)
-		return err
-	})
+	c, err := a.compare(o.Rule == "")
+	if err != nil {
+		return nil, err
+	}
+	if c.mind == nil && o.Rule == "" {
+		a.note("no model is configured: the rules alone decide")
+	}
+	res, err := ingest.Finish(ctx, a.v, c, c.mind, choice, w)
+	c.done()
 	if err != nil && (res == nil || len(res.Commits) == 0) {
 		return nil, err
 	}

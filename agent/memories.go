@@ -8,6 +8,7 @@ import (
 
 	"stet/agent/ingest"
 	"stet/agent/llm"
+	"stet/index"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -51,14 +52,15 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		res, err := a.v.Remember(ctx, o.Notes, w)
 		return a.finished(ctx, res, err)
 	}
-	var res *ingest.Result
-	err = a.compare(true, func(find ingest.Searcher, mind *ingest.Mind) (err error) {
-		if mind != nil {
-			mind.Progress = o.Progress
-		}
-		res, err = ingest.Remember(ctx, a.v, find, mind, o.Notes, w)
-		return err
-	})
+	c, err := a.compare(true)
+	if err != nil {
+		return nil, err
+	}
+	if c.mind != nil {
+		c.mind.Progress = o.Progress
+	}
+	res, err := ingest.Remember(ctx, a.v, c, c.mind, o.Notes, w)
+	c.done()
 	if err != nil {
 		if ctx.Err() != nil && ingest.Kept(a.v) {
 			a.note("the note is kept: the next stet command stores it, marked as pending")
@@ -70,26 +72,32 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 	return out, nil
 }
 
-// compare gives use what a memory is compared with: the search index, and the model for small
-// tasks, nil where none is configured or asked is false.
-func (a *App) compare(asked bool, use func(ingest.Searcher, *ingest.Mind) error) error {
-	with := func(model llm.Client) error {
-		x, err := a.writerIndex(model != nil)
-		if err != nil {
-			return err
-		}
-		var mind *ingest.Mind
-		if model != nil {
-			mind = &ingest.Mind{Model: ingest.Keeping(model, a.v), Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
-				Wait: a.Settings().Duration(settings.ForegroundWait)}
-		}
-		defer a.closed("the search index", x)
-		return use(x, mind)
+// A comparison is what a memory is compared with: the search index, and the model for small
+// tasks, nil where there is none.
+type comparison struct {
+	*index.Index
+	mind  *ingest.Mind
+	done  func() // gives both back
+}
+
+// compare opens what a memory is compared with, without a model unless asked is set.
+func (a *App) compare(asked bool) (*comparison, error) {
+	var model llm.Client
+	done := func() {}
+	if asked {
+		model, done = a.auxiliary(a.Settings())
 	}
-	if !asked {
-		return with(nil)
+	x, err := a.writerIndex(model != nil)
+	if err != nil {
+		done()
+		return nil, err
 	}
-	return a.withModel(with)
+	c := &comparison{Index: x, done: func() { a.closed("the search index", x); done() }}
+	if model != nil {
+		c.mind = &ingest.Mind{Model: ingest.Keeping(model, a.v), Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
+			Wait: a.Settings().Duration(settings.ForegroundWait)}
+	}
+	return c, nil
 }
 
 // projectScope is /projects/NAME for an agent that works in a project which is no vault and so

@@ -27,16 +27,16 @@ func (e *Environment) ledgerDir() (string, error) {
 	return filepath.Join(dir, "stet", "models"), nil
 }
 
-// ledger opens the ledger of model calls for use, which it may be made for.
-func (e *Environment) ledger(use func(*llm.Ledger) error) (err error) {
+// ledger opens the ledger of model calls, which it may be made for, until done is called.
+func (e *Environment) ledger() (l *llm.Ledger, done func(), err error) {
 	dir, err := e.ledgerDir()
 	if err == nil {
 		err = durable.MakeFolder("ledger", dir, 0o700, e.o.Hook)
 	}
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return e.withLedger(dir, use)
+	return e.openLedger(dir)
 }
 
 // spent reads the ledger of model calls; use is not called where there is none.
@@ -45,19 +45,23 @@ func (e *Environment) spent(use func(*llm.Ledger) error) error {
 	if err != nil {
 		return err
 	}
-	if err = e.withLedger(dir, use); errors.Is(err, fs.ErrNotExist) {
+	l, done, err := e.openLedger(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	return err
-}
-
-func (e *Environment) withLedger(dir string, use func(*llm.Ledger) error) error {
-	root, err := durable.OpenRoot(dir, e.o.Hook)
-	if err != nil {
+	case err != nil:
 		return err
 	}
-	defer e.closed("the ledger of model calls", root)
-	return use(llm.NewLedger(root, e.o.Now, e.lockWait()))
+	defer done()
+	return use(l)
+}
+
+func (e *Environment) openLedger(dir string) (l *llm.Ledger, done func(), err error) {
+	root, err := durable.OpenRoot(dir, e.o.Hook)
+	if err != nil {
+		return nil, nil, err
+	}
+	return llm.NewLedger(root, e.o.Now, e.lockWait()), func() { e.closed("the ledger of model calls", root) }, nil
 }
 
 // model makes the model that o describes, with every call written into l and
@@ -77,31 +81,27 @@ func (e *Environment) model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
 	return llm.Metered(c, l, s.Float(settings.ModelsLimit)), nil
 }
 
-// auxiliary gives use the model for small tasks, nil where none is configured. One
-// that cannot be had is a model whose every call fails and says why: who asks it has
+// auxiliary is the model for small tasks until done is called, nil where none is configured.
+// One that cannot be had is a model whose every call fails and says why: who asks it has
 // a way to do without.
-func (e *Environment) auxiliary(s settings.Settings, use func(llm.Client) error) error {
+func (e *Environment) auxiliary(s settings.Settings) (model llm.Client, done func()) {
+	none := func() {}
 	o, _, err := llm.FromSettings(s, llm.Auxiliary, e.o.Getenv)
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
-		return use(nil)
+		return nil, none
 	case err != nil:
-		return use(noModel{o, err})
+		return noModel{o, err}, none
 	}
 	o.Retry.Max = 1 // the user waits
-	used := false
-	err = e.ledger(func(l *llm.Ledger) error {
-		c, err := e.model(o, l)
-		if err != nil {
-			return err
-		}
-		used = true
-		return use(c)
-	})
-	if !used {
-		return use(noModel{o, err})
+	l, done, err := e.ledger()
+	if err != nil {
+		return noModel{o, err}, none
 	}
-	return err
+	if model, err = e.model(o, l); err != nil {
+		return noModel{o, err}, done
+	}
+	return model, done
 }
 
 // noModel is a model that cannot be had.
@@ -147,15 +147,17 @@ func (e *Environment) CheckModels(ctx context.Context) (*CheckedModels, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = e.ledger(func(l *llm.Ledger) error {
-		for i := range checks {
-			if checks[i].err == nil {
-				checks[i].err = e.checkModel(ctx, l, &checks[i])
-			}
+	l, done, err := e.ledger()
+	if err != nil {
+		return &CheckedModels{checks}, err
+	}
+	defer done()
+	for i := range checks {
+		if checks[i].err == nil {
+			checks[i].err = e.checkModel(ctx, l, &checks[i])
 		}
-		return ctx.Err()
-	})
-	failed := []error{err}
+	}
+	failed := []error{ctx.Err()}
 	for i := range checks {
 		c := &checks[i]
 		switch c.OK = c.err == nil; {

@@ -145,12 +145,12 @@ func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 		res, err := n.n.Add(ctx, o.entry(), w)
 		return n.finish(ctx, res, err)
 	}
-	var res *notebook.Result
-	var plan *ingest.Plan
-	err = n.a.compare(true, func(_ ingest.Searcher, mind *ingest.Mind) (err error) {
-		res, plan, err = ingest.AddEntry(ctx, n.a.v, n.n, mind, o.entry(), w)
-		return err
-	})
+	c, err := n.a.compare(true)
+	if err != nil {
+		return nil, err
+	}
+	res, plan, err := ingest.AddEntry(ctx, n.a.v, n.n, c.mind, o.entry(), w)
+	c.done()
 	out, err := n.finish(ctx, res, err)
 	if err == nil {
 		out.planned(plan)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"stet/agent/llm"
 	"stet/agent/recall"
 	"stet/index"
 	"stet/vault"
@@ -134,24 +133,23 @@ func (s Sessions) notice(degraded string, warnings []string) {
 
 // summarise asks the model for a summary of an answer, nil where there is none to be had.
 func (s Sessions) summarise(ctx context.Context, q SessionQuery, a *recall.Answer) (sum *recall.Summary, err error) {
-	err = s.a.withModel(func(model llm.Client) error {
-		if model == nil {
-			s.a.warn("no model is configured: this is what was said")
-			return nil
-		}
-		sum, err = recall.Summarise(ctx, s.a.v, model, q.Text, a, q.Budget)
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			s.a.warn("no summary: %v; this is what was said", err)
-			sum = nil
-		case sum.LeftOut > 0:
-			s.a.note("%d messages that are private, or look like a secret, were not shown to the model", sum.LeftOut)
-		}
-		return nil
-	})
-	return sum, err
+	model, done := s.a.auxiliary(s.a.Settings())
+	defer done()
+	if model == nil {
+		s.a.warn("no model is configured: this is what was said")
+		return nil, nil
+	}
+	sum, err = recall.Summarise(ctx, s.a.v, model, q.Text, a, q.Budget)
+	switch {
+	case ctx.Err() != nil:
+		return sum, context.Cause(ctx)
+	case err != nil:
+		s.a.warn("no summary: %v; this is what was said", err)
+		sum = nil
+	case sum.LeftOut > 0:
+		s.a.note("%d messages that are private, or look like a secret, were not shown to the model", sum.LeftOut)
+	}
+	return sum, nil
 }
 
 // searcher opens the search index, with the open sessions where there are any.

@@ -131,17 +131,19 @@ func (w *watcher) tryDue(ctx context.Context) (err error) {
 		return err
 	}
 	w.next = w.e.o.Now().Add(finishEvery)
-	return a.compare(true, func(find ingest.Searcher, mind *ingest.Mind) error {
-		if mind == nil {
-			return nil
-		}
-		mind.Wait = 0 // nobody waits, and a model that fails says so when somebody asks it
-		res, err := ingest.Finish(ctx, a.v, find, mind, ingest.Choice{Limit: finishAtOnce}, Write{}.vault(a))
-		if res != nil {
+	c, err := a.compare(true)
+	if err != nil {
+		return err
+	}
+	defer c.done()
+	if c.mind != nil {
+		c.mind.Wait = 0 // nobody waits, and a model that fails says so when somebody asks it
+		var res *ingest.Finished
+		if res, err = ingest.Finish(ctx, a.v, c, c.mind, ingest.Choice{Limit: finishAtOnce}, Write{}.vault(a)); res != nil {
 			w.committed(res.Commits)
 		}
-		return err
-	})
+	}
+	return err
 }
 
 func (w *watcher) committed(commits []vault.Commit) {

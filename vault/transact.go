@@ -99,12 +99,8 @@ type Result struct {
 // Transact returns nil the commits are durable. It fails with [ErrBusy],
 // [ErrConflict], [ErrInProgress], [ErrReadOnly] or fn's own error and has then changed
 // nothing.
-func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
-	res, err := v.transact(ctx, why, dry, fn)
-	return res, v.store.Explain(err)
-}
-
-func (v *Vault) transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (*Result, error) {
+func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (_ *Result, err error) {
+	defer func() { err = v.store.Explain(err) }()
 	if err := why.checkActor(); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func TestTheWayToTheCommitIsShort(t *testing.T) {
 			packages = append(packages, name)
 		}
 	}
-	const mostFrames, mostRuns = 27, 10
+	const mostFrames, mostRuns = 20, 8
 	if n := len(frames); n < 10 || n > mostFrames || len(packages) > mostRuns {
 		t.Errorf("%d frames in %d runs:\n%s", n, len(packages), strings.Join(frames, "\n"))
 	}

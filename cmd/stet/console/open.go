@@ -39,17 +39,25 @@ func (e *Env) Start() string {
 
 // With opens the vault in question for one command. Read-only, it never waits for a writer.
 func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) error) error {
-	a, err := e.Open(ctx, readOnly)
+	a, done, err := Begin(ctx, e, readOnly)
 	if err != nil {
 		return err
 	}
+	defer done()
+	return use(a)
+}
+
+// Begin is [Env.With] until done is called.
+func Begin(ctx context.Context, e *Env, readOnly bool) (a *agent.App, done func(), err error) {
+	if a, err = e.Open(ctx, readOnly); err != nil {
+		return nil, nil, err
+	}
 	e.root, e.colour = a.Root(), a.Settings().Text(settings.DisplayColor)
-	defer func() {
+	return a, func() {
 		if err := a.Close(); err != nil {
 			e.Warn("close vault: %v", err) // by now the answer has been given
 		}
-	}()
-	return use(a)
+	}, nil
 }
 
 // Reading runs a use case that writes nothing, and shows its result through the user's pager.

@@ -65,19 +65,22 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"), Progress: asking(e)}
-	return e.With(ctx, false, func(a *agent.App) error {
-		res, err := a.Memories().Remember(ctx, o)
-		if err != nil {
-			return err
-		}
-		if err := printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")}); err != nil {
-			return err
-		}
-		if o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
-			return nil
-		}
-		return askFlags(ctx, e, a, res)
-	})
+	a, done, err := console.Begin(ctx, e, false)
+	if err != nil {
+		return err
+	}
+	defer done()
+	res, err := a.Memories().Remember(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")}); err != nil {
+		return err
+	}
+	if o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
+		return nil
+	}
+	return askFlags(ctx, e, a, res)
 }
 
 // askFrom is the probability from which on the user is asked about a flag.
