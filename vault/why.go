@@ -3,6 +3,7 @@ package vault
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,8 +97,49 @@ func subjectLine(op Op, subject string) string {
 	return cutRunes(fmt.Sprintf("%s: %s", op, oneLine(subject)), subjectWidth)
 }
 
-func (w *Why) trailers() Trailers {
-	var t Trailers
+// A trailer is one key of commit messages.
+type trailer struct {
+	key     string
+	values  func(*Why) []string // nil: what [Why.Extra] has of it, in its order
+	carried bool                // a proposal brings it along; the others are made anew
+}
+
+// trailerKeys lists the trailers of docs/FORMAT.md in the order in which they stand.
+func trailerKeys() []trailer {
+	one := func(s string) []string { return []string{s} }
+	return []trailer{
+		{key: "Stet-Op", values: func(w *Why) []string { return one(string(w.Op)) }},
+		{key: "Stet-Actor", values: func(w *Why) []string { return one(w.actor()) }},
+		{key: "Stet-Door", values: func(w *Why) []string { return one(w.Door) }},
+		{key: "Stet-Memory", values: func(w *Why) []string { return w.Memories }},
+		{key: "Stet-Moved", values: func(w *Why) (out []string) {
+			for _, m := range w.Moved {
+				out = append(out, quotePath(m[0])+" "+quotePath(m[1]))
+			}
+			return out
+		}},
+		{key: "Stet-Session", values: func(w *Why) []string { return one(w.Session) }},
+		{key: "Stet-Run", values: func(w *Why) []string { return one(w.Run) }},
+		{key: "Stet-Approved-By", values: func(w *Why) []string { return one(w.Approver) }},
+		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
+		{key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
+		{key: "Reverts", values: func(w *Why) (out []string) {
+			for _, r := range w.Reverts {
+				out = append(out, string(r))
+			}
+			return out
+		}},
+	}
+}
+
+// Carried are those that a proposal brings along.
+func (t Trailers) Carried() Trailers {
+	return slices.DeleteFunc(slices.Clone(t), func(l TrailerLine) bool {
+		return !slices.ContainsFunc(trailerKeys(), func(k trailer) bool { return k.carried && k.key == l.Key })
+	})
+}
+
+func (w *Why) trailers() (t Trailers) {
 	add := func(key string, values ...string) {
 		for _, v := range values {
 			if v = oneLine(v); v != "" {
@@ -105,21 +147,18 @@ func (w *Why) trailers() Trailers {
 			}
 		}
 	}
-	add("Stet-Op", string(w.Op))
-	add("Stet-Actor", w.actor())
-	add("Stet-Door", w.Door)
-	add("Stet-Memory", w.Memories...)
-	for _, m := range w.Moved {
-		add("Stet-Moved", quotePath(m[0])+" "+quotePath(m[1]))
+	keys := trailerKeys()
+	extra := slices.IndexFunc(keys, func(k trailer) bool { return k.values == nil })
+	for _, k := range keys[:extra] {
+		add(k.key, k.values(w)...)
 	}
-	add("Stet-Session", w.Session)
-	add("Stet-Run", w.Run)
-	add("Stet-Approved-By", w.Approver)
 	for _, l := range w.Extra {
 		add(l.Key, l.Value)
 	}
-	for _, r := range w.Reverts {
-		add("Reverts", string(r))
+	for _, k := range keys[extra:] {
+		if k.values != nil {
+			add(k.key, k.values(w)...)
+		}
 	}
 	return t
 }

@@ -209,15 +209,12 @@ func (w Waiting) note() (vault.Note, error) {
 	return n, nil
 }
 
-// trailers are those that a proposal may bring along; the others are made anew.
-func trailers(p proposal.Proposal) (out []vault.TrailerLine) {
+// trailers are those of a proposal.
+func trailers(p proposal.Proposal) (out vault.Trailers) {
 	for _, l := range p.Extra {
-		switch l[0] {
-		case "Stet-Rule", "Stet-Confidence", "Stet-Mode", "Supersedes", "Conflicts-With":
-			out = append(out, vault.TrailerLine{Key: l[0], Value: l[1]})
-		}
+		out = append(out, vault.TrailerLine{Key: l[0], Value: l[1]})
 	}
-	return out
+	return out.Carried()
 }
 
 // replace does to files what a proposal says.
