@@ -76,8 +76,8 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 // tasks, nil where there is none.
 type comparison struct {
 	*index.Index
-	mind  *ingest.Mind
-	done  func() // gives both back
+	mind *ingest.Mind
+	done func() // gives both back
 }
 
 // compare opens what a memory is compared with, without a model unless asked is set.

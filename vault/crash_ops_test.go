@@ -369,7 +369,7 @@ func trySnapshot(dir string) (out map[string]string, err error) {
 	}
 	out = map[string]string{}
 	commits := 0
-	for c, err := range repo.History(head.ID) {
+	for c, err := range repo.History(head.ID, gitstore.ID{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -377,7 +377,7 @@ func trySnapshot(dir string) (out map[string]string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			data, err := repo.Blob(e.ID)
+			data, err := repo.Stage().Blob(e.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -393,7 +393,7 @@ func trySnapshot(dir string) (out map[string]string, err error) {
 		return nil, errors.Join(fmt.Errorf("git index: rebuilt %v", rebuilt), err)
 	}
 	for e := range index.All() {
-		data, err := repo.Blob(gitstore.ID(e.Hash))
+		data, err := repo.Stage().Blob(gitstore.ID(e.Hash))
 		if err != nil {
 			return nil, err
 		}
@@ -492,11 +492,11 @@ func isKept(dir, content string) bool {
 	must(err)
 	if index, _, err := repo.ReadGitIndex(head.ID); err == nil {
 		for e := range index.All() {
-			_, err := repo.Blob(id)
+			_, err := repo.Stage().Blob(id)
 			found = found || gitstore.ID(e.Hash) == id && err == nil
 		}
 	}
-	for c, err := range repo.History(head.ID) {
+	for c, err := range repo.History(head.ID, gitstore.ID{}) {
 		must(err)
 		for e, err := range repo.Stage().Walk(c.Tree) {
 			must(err)

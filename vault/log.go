@@ -164,7 +164,7 @@ func (l *logger) walk(from gitstore.ID) iter.Seq2[gitstore.Commit, error] {
 				return func(yield func(gitstore.Commit, error) bool) { yield(gitstore.Commit{}, err) }
 			}
 		}
-		return l.v.store.Repo().HistoryWithout(from, without)
+		return l.v.store.Repo().History(from, without)
 	}
 	return func(yield func(gitstore.Commit, error) bool) {
 		a := l.v.History().Ancestry()

@@ -126,7 +126,7 @@ func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error
 
 // Disputing lists the live memories that m names in conflicts_with. Cost: nothing for a
 // memory without any, else as [Vault.Resolve].
-func (v *Vault) Disputing(ctx context.Context, m Memory) (out []Memory, err error) {
+func (m Memory) Disputing(ctx context.Context, v *Vault) (out []Memory, err error) {
 	for _, id := range m.Conflicts {
 		o, err := v.Resolve(ctx, id)
 		var unknown *NotFoundError
@@ -142,7 +142,7 @@ func (v *Vault) Disputing(ctx context.Context, m Memory) (out []Memory, err erro
 }
 
 // Detach takes the id of m, which goes to the archive, out of conflicts_with of the memories
-// that [Vault.Disputing] listed.
+// that [Memory.Disputing] listed.
 func (t *Tx) Detach(m Memory, from []Memory) error {
 	for _, o := range from {
 		if _, have, err := t.Read(o.Path); err != nil {

@@ -346,7 +346,7 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 	why := w.Why(OpForget, forgetSubject(found))
 	disputing := map[Path][]Memory{}
 	for _, m := range found {
-		if disputing[m.Path], err = v.Disputing(ctx, m); err != nil {
+		if disputing[m.Path], err = m.Disputing(ctx, v); err != nil {
 			return nil, err
 		}
 		if m.ID != "" {

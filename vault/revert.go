@@ -35,38 +35,12 @@ func (o RevertOptions) action() string {
 	return tombstone.Revert
 }
 
-// A FileConflict is one file whose newer edits overlap what is taken back.
-type FileConflict struct {
-	Path   Path
-	Reason string
-}
-
-// A RevertConflictError is an [ErrConflict] listing every file that a person
-// must decide about. Nothing was written.
-type RevertConflictError struct{ Files []FileConflict }
-
-func (e *RevertConflictError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "revert: %v", ErrConflict)
-	for _, f := range e.Files {
-		fmt.Fprintf(&b, "; %q: %s", f.Path, f.Reason)
-	}
-	return b.String()
-}
-
-// Unwrap makes errors.Is(err, ErrConflict) true.
-func (e *RevertConflictError) Unwrap() error { return ErrConflict }
-
-// Hint names the next step.
-func (e *RevertConflictError) Hint() string {
-	return `nothing was written; edit the file by hand, "stet diff" and "stet show --at REV" show both sides`
-}
-
 // Revert takes commits back by a three-way merge of each file against what is
 // there now: newer edits stay, a file that was moved since is followed, and
 // reverting a revert restores the bytes. What is taken back leaves tombstones, so
 // that no machine writes it again. Everything is one commit. With DryRun the
-// result holds the diff. It fails with a [RevertConflictError].
+// result holds the diff. It fails with [ErrConflict], naming
+// every file that a person must decide about.
 func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	commits, err := h.toRevert(ctx, o)
 	if err != nil {
@@ -92,7 +66,8 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 			}
 		}
 		if len(r.conflicts) > 0 {
-			return &RevertConflictError{Files: r.conflicts}
+			return WithHint(fmt.Errorf("revert: %w; %s", ErrConflict, strings.Join(r.conflicts, "; ")),
+				`nothing was written; edit the file by hand, "stet diff" and "stet show --at REV" show both sides`)
 		}
 		return tx.Reject(r.stones)
 	})
@@ -167,7 +142,7 @@ type reverter struct {
 	tx        *Tx
 	moved     map[Revision]map[Path]Path
 	action    string
-	conflicts []FileConflict
+	conflicts []string // file and reason
 	stones    []tombstone.Stone
 	brought   map[Path]bool // deletions that are taken back
 	again     bool          // a person asked for what was purged
@@ -284,7 +259,7 @@ func (r *reverter) stone(p Path, merged []byte, was Hash) error {
 
 // Undo takes back the newest n operations that are not taken back already.
 // Adopted hand edits are a person's and are passed over; "revert" takes them
-// back by name. It fails with [ErrNothingToUndo] or a [RevertConflictError].
+// back by name. It fails with [ErrNothingToUndo] or [ErrConflict].
 func (h *History) Undo(ctx context.Context, n int, w Write) (*Result, error) {
 	return h.step(ctx, n, "undo", w)
 }

@@ -207,5 +207,5 @@ func (r *reverter) freePlace(p Path, data []byte) (at Path, free bool, err error
 }
 
 func (r *reverter) conflict(p Path, reason string) {
-	r.conflicts = append(r.conflicts, FileConflict{Path: p, Reason: reason})
+	r.conflicts = append(r.conflicts, fmt.Sprintf("%q: %s", p, reason))
 }

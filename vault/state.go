@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,8 +28,7 @@ type State struct {
 
 // State gives access to the vault's local state.
 func (v *Vault) State() *State {
-	own := strings.TrimPrefix(v.store.State(), v.store.Repo().Own("")) // the vault's own key
-	return &State{v: v, dir: "stet/" + path.Base(own)}
+	return &State{v: v, dir: "stet/" + filepath.Base(v.StateDir())} // the vault's own key
 }
 
 // stateName accepts what may be a file name in the state folder.

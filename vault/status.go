@@ -88,7 +88,7 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	}
 	head, err := v.store.Repo().Head()
 	if err == nil && !head.ID.IsZero() {
-		_, err = v.store.Repo().Commit(head.ID)
+		_, err = v.store.Repo().Stage().Commit(head.ID)
 	}
 	if err != nil {
 		c.add("head", "", false, "HEAD leads to no commit that can be read: "+err.Error(), `"git fsck" and "git reflog" show what is left; a fetch from a clone brings commits back`)

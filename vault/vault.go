@@ -111,11 +111,11 @@ func (v *Vault) Claim(ctx context.Context, name string) (release func() error, e
 	if err := stateName("claim", name); err != nil {
 		return nil, err
 	}
-	root := v.store.Repo().Root()
-	if err := root.MkdirAllLazy("state", v.store.State(), 0o777); err != nil {
+	root, dir := v.store.Repo().Root(), v.store.Repo().Own("stet/"+filepath.Base(v.StateDir()))
+	if err := root.MkdirAllLazy("state", dir, 0o777); err != nil {
 		return nil, v.store.Explain(err)
 	}
-	lock, err := filelock.Acquire(ctx, root, path.Join(v.store.State(), name+".claim"), filelock.Options{Holder: v.o.Holder})
+	lock, err := filelock.Acquire(ctx, root, path.Join(dir, name+".claim"), filelock.Options{Holder: v.o.Holder})
 	switch {
 	case store.IsReadOnly(err):
 		return nil, v.store.Explain(err)

@@ -29,13 +29,8 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	f := store.Filter{Keep: func(p Path) bool { return o.wants(p) && !dotted(p) }, Shown: v.shown(),
+	f := store.Filter{Keep: func(p Path) bool { return o.wants(p) && !dotted(p) }, Shown: v.shown(), Whole: o.Reports,
 		Enter: func(p Path) bool { return !dotted(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive") }}
-	if o.Reports {
-		if ok, err := v.store.Admits(f, o.Under); err != nil || !ok {
-			return nil, err
-		}
-	}
 	files, _, err := v.store.Walk(ctx, f, o.Under, o.Denied)
 	return v.unfinished(files, o), err
 }
@@ -78,13 +73,9 @@ type Survey struct {
 // has nothing in it. Cost: as [Vault.Files].
 func (v *Vault) Survey(ctx context.Context, under Path, files bool) (out Survey, err error) {
 	f := domain()
+	f.Whole = true
 	if !files {
 		f.Keep = func(Path) bool { return false }
-	}
-	if under != "" {
-		if ok, err := v.store.Admits(f, under); err != nil || !ok {
-			return out, err
-		}
 	}
 	out.Files, out.Folders, err = v.store.Walk(ctx, f, under, nil)
 	slices.Sort(out.Folders)

@@ -184,7 +184,7 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 // disputing lists what is in conflict with a memory; where it cannot be looked up a warning
 // says so, and the links stay.
 func (d *gatherer) disputing(m vault.Memory) []vault.Memory {
-	out, err := d.v.Disputing(d.ctx, m)
+	out, err := m.Disputing(d.ctx, d.v)
 	if err != nil {
 		d.warnings = append(d.warnings, fmt.Sprintf("what was in conflict with %s still names it: %v", m.Path, err))
 	}

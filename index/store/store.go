@@ -230,6 +230,6 @@ func (s *Folder) Alive() bool {
 	if err != nil {
 		return false
 	}
-	now, err := os.Lstat(s.Root.Dir())
+	now, err := os.Lstat(s.Root.Abs("."))
 	return err == nil && os.SameFile(held, now)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -131,7 +132,7 @@ func (x *exam) duplicates(ctx context.Context, ids map[string][]vault.Path) {
 		return
 	}
 	age := x.ages(ctx, twice)
-	for _, id := range sortedKeys(ids) {
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		paths := ids[id]
 		slices.SortFunc(paths, func(a, b vault.Path) int { return cmp.Or(cmp.Compare(age[b], age[a]), cmp.Compare(a, b)) })
 		for _, p := range paths[1:] {
@@ -164,7 +165,7 @@ func (x *exam) dangling(ids map[string][]vault.Path, refs map[vault.Path][]strin
 	if err != nil {
 		return err
 	}
-	for _, p := range sortedKeys(refs) {
+	for _, p := range slices.Sorted(maps.Keys(refs)) {
 		for _, id := range refs[p] {
 			id = strings.ToLower(strings.TrimSpace(id))
 			if id == "" || len(ids[id]) > 0 || purged[id] {
@@ -247,13 +248,4 @@ func deadLinks(ctx context.Context, x *exam) error {
 		x.add(vault.Problem{ID: "dead-link", Path: e.From, Text: fmt.Sprintf("line %d links to %q, which is not there", e.Link.Line, e.Link.Target), Hint: `"stet search" finds where it went, "stet links --dead" lists all`})
 	}
 	return nil
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	out := make([]K, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -72,3 +72,20 @@ func PutWhole(r *Root, label, temp, p string, data []byte, perm fs.FileMode) err
 	}
 	return nil
 }
+
+// CheckWritable reports whether names in folder p can be made and removed by this
+// user: a rename that could not be undone should not be found out half-way. A
+// folder that does not exist has no answer yet. It fails with an fs.PathError.
+func (r *Root) CheckWritable(p string) error {
+	d, err := r.openFolder(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err = writable(d); err != nil {
+		err = &fs.PathError{Op: "write in", Path: r.Abs(p), Err: err}
+	}
+	return errors.Join(err, d.Close())
+}

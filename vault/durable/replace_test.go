@@ -35,10 +35,10 @@ func TestMove(t *testing.T) {
 			a, b := open(t, t.TempDir(), nil), open(t, t.TempDir(), nil)
 			must(t, a.MkdirAll("l", "d", 0o755), b.MkdirAll("l", "e", 0o755))
 			if tt.temp != gone {
-				put(t, tt.temp, a.Dir(), "d/t")
+				put(t, tt.temp, a.Abs("."), "d/t")
 			}
 			if tt.target != gone {
-				put(t, tt.target, b.Dir(), "e/o")
+				put(t, tt.target, b.Abs("."), "e/o")
 			}
 			err := tt.call(durable.Move{Label: "l", Temp: a, TempPath: "d/t", Target: b, Path: "e/o"})
 			if errors.Is(err, durable.ErrNoExchange) {

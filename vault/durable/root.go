@@ -45,9 +45,6 @@ func (r *Root) Close() error {
 	return errors.Join(append(errs, r.lister.close(), r.root.Close())...)
 }
 
-// Dir is the absolute path of the folder.
-func (r *Root) Dir() string { return r.dir }
-
 // Abs is the absolute form of p, for messages and hooks only.
 func (r *Root) Abs(p string) string { return filepath.Join(r.dir, filepath.FromSlash(p)) }
 

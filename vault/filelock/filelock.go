@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -67,7 +66,7 @@ const (
 // Acquire takes the lock on p, made when missing, waiting at most o.Wait or
 // until ctx ends. It returns a [BusyError] or the context's cause.
 func Acquire(ctx context.Context, root *durable.Root, p string, o Options) (*Lock, error) {
-	abs := filepath.Join(root.Dir(), filepath.FromSlash(p))
+	abs := root.Abs(p)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func increment(root *durable.Root, o filelock.Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	name := filepath.Join(root.Dir(), "counter")
+	name := filepath.Join(root.Abs("."), "counter")
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -117,14 +117,14 @@ func acquire(t *testing.T, r *durable.Root, o filelock.Options) *filelock.Lock {
 func TestProcessesExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	r := open(t, nil)
-	counter := filepath.Join(r.Dir(), "counter")
+	counter := filepath.Join(r.Abs("."), "counter")
 	if err := os.WriteFile(counter, []byte("0"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for range processes {
 		all.Go(func() {
-			if out, err := command(t, roleCount, r.Dir()).CombinedOutput(); err != nil {
+			if out, err := command(t, roleCount, r.Abs(".")).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
@@ -139,7 +139,7 @@ func TestProcessesExcludeEachOther(t *testing.T) {
 func TestGoroutinesExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	r := open(t, nil)
-	counter := filepath.Join(r.Dir(), "counter")
+	counter := filepath.Join(r.Abs("."), "counter")
 	if err := os.WriteFile(counter, []byte("0"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestGoroutinesExcludeEachOther(t *testing.T) {
 func TestKilledHolderReleases(t *testing.T) {
 	t.Parallel()
 	r := open(t, nil)
-	cmd := command(t, roleHold, r.Dir())
+	cmd := command(t, roleHold, r.Abs("."))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestOnlyARegularFileIsLocked(t *testing.T) {
 	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "outside")
 	r := open(t, nil)
-	if err := os.Symlink(outside, filepath.Join(r.Dir(), "lock")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(r.Abs("."), "lock")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := filelock.Acquire(t.Context(), r, "lock", filelock.Options{}); !errors.Is(err, durable.ErrNotRegular) {
@@ -299,7 +299,7 @@ func TestLockIsAnnounced(t *testing.T) {
 	if err := errors.Join(a.Release(), b.Release()); err != nil {
 		t.Error(err)
 	}
-	if s := count.Steps(); len(s) != 3 || s[0].Op != durable.OpLock || s[0].Path != filepath.Join(r.Dir(), "lock") {
+	if s := count.Steps(); len(s) != 3 || s[0].Op != durable.OpLock || s[0].Path != filepath.Join(r.Abs("."), "lock") {
 		t.Errorf("announced %v", s)
 	}
 }

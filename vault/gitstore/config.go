@@ -51,7 +51,7 @@ func loadConfig(root *durable.Root, env func(string) string) (*Config, error) {
 	if c.repo, err = decodeConfig(data); err != nil {
 		return nil, fmt.Errorf("git config %q: %w", root.Abs("config"), err)
 	}
-	if err := c.add(c.repo, root.Dir(), 0); err != nil {
+	if err := c.add(c.repo, root.Abs("."), 0); err != nil {
 		return nil, err
 	}
 	return c, nil

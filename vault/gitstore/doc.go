@@ -5,14 +5,14 @@
 // go-git is used as plumbing: it reads loose objects and alternates, encodes and
 // decodes trees, commits and pack indexes, reads refs and configuration. What it
 // leaves out is done here: every object is fsynced before it is relied on, an
-// object in a large pack is found without reading the pack's whole index, refs
+// object in a large pack is found without decoding the pack's whole index, refs
 // and the git index are published under git's own <name>.lock files by rename,
 // and reflog lines are written.
 //
 // Four parts are here for speed alone, each measured in pairs on one busy
 // machine with two processors:
 //
-//   - packset.go: go-git reads the whole of every pack index, 4 ms and 0.7 MB for
+//   - packset.go: go-git decodes the whole of every pack index, 4 ms and 0.7 MB for
 //     10,000 objects. Without it "stet log -n 1" takes 27 ms instead of 15 at 30,000
 //     objects, and "stet status" 1.7 instead of 1.5 times the processor time of
 //     "git status" at 10,000 files.

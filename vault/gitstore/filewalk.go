@@ -1,7 +1,6 @@
 package gitstore
 
 import (
-	"container/heap"
 	"iter"
 	"strings"
 	"time"
@@ -145,16 +144,16 @@ func (w *FileWalk) History(from *FileNode) iter.Seq2[FileStep, error] {
 			commit ID
 			path   string
 		}
-		seen, queue := map[place]bool{}, &nodeHeap{}
+		seen, queue := map[place]bool{}, []*FileNode(nil)
 		push := func(n *FileNode) {
 			if at := (place{n.Commit, n.Path}); !seen[at] {
 				seen[at] = true
-				heap.Push(queue, n)
+				queue = append(queue, n)
 			}
 		}
 		push(from)
-		for queue.Len() > 0 {
-			n := heap.Pop(queue).(*FileNode)
+		for len(queue) > 0 {
+			n := takeNewest(&queue, (*FileNode).When)
 			parents, changed, err := w.Parents(n)
 			if err != nil {
 				yield(FileStep{}, err)
@@ -170,18 +169,4 @@ func (w *FileWalk) History(from *FileNode) iter.Seq2[FileStep, error] {
 			}
 		}
 	}
-}
-
-// A nodeHeap has the newest committer time on top.
-type nodeHeap []*FileNode
-
-func (h nodeHeap) Len() int           { return len(h) }
-func (h nodeHeap) Less(i, j int) bool { return h[i].commit.time > h[j].commit.time }
-func (h nodeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *nodeHeap) Push(x any)        { *h = append(*h, x.(*FileNode)) }
-func (h *nodeHeap) Pop() any {
-	last := len(*h) - 1
-	n := (*h)[last]
-	*h = (*h)[:last]
-	return n
 }

@@ -157,13 +157,13 @@ func TestDamagedLooseObjectIsWrittenAgainAndNeverTrusted(t *testing.T) {
 	if err := os.WriteFile(name, nil, 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Blob(id); !errors.Is(err, ErrMissing) {
+	if _, err := r.Stage().Blob(id); !errors.Is(err, ErrMissing) {
 		t.Errorf("reading an empty object: %v, want ErrMissing", err)
 	}
 	objects := r.Stage()
 	objects.PutBlob([]byte("hello\n"))
 	flush(t, objects)
-	data, err := openRepo(t, dir).Blob(id)
+	data, err := openRepo(t, dir).Stage().Blob(id)
 	if err != nil || string(data) != "hello\n" {
 		t.Errorf("after writing it again: %q, %v", data, err)
 	}
@@ -177,11 +177,11 @@ func TestLockFilesOfTheDeadAreToldFromOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	lock, err := r.LockFile(ctx, mark, "index", 0)
+	lock, err := mark.Lock(ctx, "index", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dropped, err := r.DropDead(mark, "index"); err != nil || !dropped {
+	if dropped, err := mark.DropDead("index"); err != nil || !dropped {
 		t.Errorf("our dead lock: dropped %v, %v", dropped, err)
 	}
 	if err := lock.Unlock(); err != nil {
@@ -191,10 +191,10 @@ func TestLockFilesOfTheDeadAreToldFromOthers(t *testing.T) {
 	if err := os.WriteFile(foreign, []byte(markText), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if dropped, err := r.DropDead(mark, "index"); err != nil || dropped {
+	if dropped, err := mark.DropDead("index"); err != nil || dropped {
 		t.Errorf("a lock of another program with our words in it: dropped %v, %v", dropped, err)
 	}
-	if _, err := r.LockFile(ctx, mark, "index", 20*time.Millisecond); !errors.Is(err, ErrLocked) {
+	if _, err := mark.Lock(ctx, "index", 20*time.Millisecond); !errors.Is(err, ErrLocked) {
 		t.Errorf("lock while another program holds it: %v, want ErrLocked", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestPublishRefComparesBeforeItSwaps(t *testing.T) {
 	flush(t, objects)
 	publish := func(base, next ID) error {
 		var batch durable.Batch
-		if err := errors.Join(r.PrepareRef("stet/tmp/ref", next, &batch), batch.Sync()); err != nil {
+		if err := errors.Join(batch.Create(r.root, "ref", "stet/tmp/ref", []byte(next.String()+"\n"), 0o666), batch.Sync()); err != nil {
 			t.Fatal(err)
 		}
 		return r.PublishRef(RefUpdate{Head: Head{Ref: head.Ref, ID: base}, New: next, By: Fallback(), When: time.Unix(9, 0), Message: "test", TempPath: "stet/tmp/ref"})
@@ -241,7 +241,7 @@ func TestPublishRefComparesBeforeItSwaps(t *testing.T) {
 		old, next ID
 		want      bool
 	}{{first, second, true}, {second, first, false}, {other, second, false}, {ID{}, first, true}} {
-		if got, err := r.IsAncestor(c.old, c.next); err != nil || got != c.want {
+		if got, err := r.Stage().IsAncestor(c.old, c.next); err != nil || got != c.want {
 			t.Errorf("IsAncestor(%s, %s) = %v, %v, want %v", c.old, c.next, got, err, c.want)
 		}
 	}

@@ -96,7 +96,6 @@ type Below struct {
 	ig    *Ignore
 	dir   string // with its slash; "" is the top
 	above []bool // of each pattern: the folder's own path has what it asks for
-	quick *edges // nil: nothing can be said of a name at a glance
 }
 
 // Below prepares the rules for folder dir, "" for the top of the working tree.
@@ -105,40 +104,14 @@ func (ig *Ignore) Below(dir string) Below {
 	if dir != "" {
 		b.dir = dir + "/"
 	}
-	quick, all := &edges{}, true
 	for i := range ig.patterns {
-		g := ig.patterns[i].guess
-		b.above[i] = g.possible(dir)
-		all = all && !b.above[i] && quick.add(g)
-	}
-	if all {
-		b.quick = quick
+		b.above[i] = ig.patterns[i].guess.possible(dir)
 	}
 	return b
 }
 
-// edges are the first and last bytes of the names that some patterns may match: of
-// those that most names have, hardly any is among them.
-type edges struct{ first, last [256]bool }
-
-// add takes up a pattern; false: any name may match it.
-func (e *edges) add(g guess) bool {
-	switch {
-	case g.tail != "":
-		e.last[g.tail[len(g.tail)-1]] = true
-	case g.head != "":
-		e.first[g.head[0]] = true
-	default:
-		return false
-	}
-	return true
-}
-
 // Match is [Ignore.Match] of the folder's file or folder with that name.
 func (b Below) Match(name string, isDir bool) (Rule, bool) {
-	if q := b.quick; q != nil && name != "" && !q.first[name[0]] && !q.last[name[len(name)-1]] {
-		return Rule{}, false
-	}
 	var parts []string
 	for i := len(b.ig.patterns) - 1; i >= 0; i-- {
 		p := &b.ig.patterns[i]

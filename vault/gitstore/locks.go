@@ -16,8 +16,11 @@ import (
 //
 //	<state>/lockmark ──link──► index.lock      (contents: who this is)
 
-// Mark names our permanent lock file, relative to the repository's root.
-type Mark string
+// A Mark is our permanent lock file. Whoever uses it holds the vault lock.
+type Mark struct {
+	repo *Repo
+	path string // relative to the repository's root
+}
 
 // markText is what a person sees who looks into a lock file of ours.
 const markText = "stet holds this lock; if no stet is running, the next stet command removes it\n"
@@ -25,29 +28,29 @@ const markText = "stet holds this lock; if no stet is running, the next stet com
 // EnsureMark makes the lock mark in folder dir durable; it exists already in
 // all but the first run. What is in it may be lost: it is known by its inode.
 func (r *Repo) EnsureMark(dir string) (Mark, error) {
-	mark := markIn(dir)
-	if r.root.Exists(mark) {
-		return Mark(mark), nil
+	mark := r.markIn(dir)
+	if r.root.Exists(mark.path) {
+		return mark, nil
 	}
-	temp := mark + ".new"
+	temp := mark.path + ".new"
 	if err := r.root.Remove("lockmark", temp); err != nil {
-		return "", err
+		return mark, err
 	}
 	if err := r.root.Create("lockmark", temp, []byte(markText), 0o444); err != nil {
-		return "", err
+		return mark, err
 	}
-	if err := r.root.Rename("lockmark", temp, mark); err != nil {
-		return "", err
+	if err := r.root.Rename("lockmark", temp, mark.path); err != nil {
+		return mark, err
 	}
-	return Mark(mark), r.root.SyncDir("lockmark", dir)
+	return mark, r.root.SyncDir("lockmark", dir)
 }
 
-func markIn(dir string) string { return path.Join(dir, "lockmark") }
+func (r *Repo) markIn(dir string) Mark { return Mark{r, path.Join(dir, "lockmark")} }
 
 // IsOurLock reports whether target+".lock" was made from the lock mark in folder
 // dir.
 func (r *Repo) IsOurLock(dir, target string) bool {
-	return r.isOurs(Mark(markIn(dir)), target+".lock")
+	return r.markIn(dir).made(target + ".lock")
 }
 
 // A FileLock is one held <name>.lock.
@@ -72,25 +75,26 @@ func (e *LockedError) Unwrap() error { return ErrLocked }
 // lockPoll is the longest pause between two tries at a lock file.
 const lockPoll = 20 * time.Millisecond
 
-// LockFile takes target+".lock", waiting at most wait. The caller holds the
-// vault lock. It fails with a [LockedError] and never removes a lock of
-// another program.
-func (r *Repo) LockFile(ctx context.Context, mark Mark, target string, wait time.Duration) (*FileLock, error) {
-	lock := target + ".lock"
+// Lock takes target+".lock", waiting at most wait. One that a dead process of ours left is
+// taken over without ever being absent, so that no git command can act on the stale git
+// index in between. It fails with a [LockedError] and never removes a lock of another
+// program.
+func (m Mark) Lock(ctx context.Context, target string, wait time.Duration) (*FileLock, error) {
+	r, lock := m.repo, target+".lock"
 	if err := r.root.MkdirAll("lock", path.Dir(lock), 0o777); err != nil {
 		return nil, err
 	}
 	deadline := time.NewTimer(wait)
 	defer deadline.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, lockPoll) {
-		err := r.root.Link(path.Base(lock), string(mark), lock)
+		err := r.root.Link(path.Base(lock), m.path, lock)
 		if err == nil {
 			return &FileLock{repo: r, path: lock}, nil
 		}
 		if !exists(err) {
 			return nil, err
 		}
-		if r.isOurs(mark, lock) {
+		if m.made(lock) {
 			// A dead process's: the caller holds the vault lock. A power cut can
 			// bring one back after its removal, with nothing else to tell of it.
 			return &FileLock{repo: r, path: lock}, nil
@@ -121,32 +125,22 @@ func (l *FileLock) Unlock() error {
 	return l.repo.root.Remove(path.Base(l.path), l.path)
 }
 
-// DropDead removes target+".lock" when it is ours. The caller holds the vault
-// lock, so its maker is dead. It reports whether there was one.
-func (r *Repo) DropDead(mark Mark, target string) (bool, error) {
+// DropDead removes target+".lock" when it is ours: its maker is dead. It reports whether
+// there was one.
+func (m Mark) DropDead(target string) (bool, error) {
 	lock := target + ".lock"
-	if !r.isOurs(mark, lock) {
+	if !m.made(lock) {
 		return false, nil // absent, or another program's
 	}
-	return true, r.root.Remove(path.Base(lock), lock)
+	return true, m.repo.root.Remove(path.Base(lock), lock)
 }
 
-// ResumeLock takes target+".lock" for recovery: one that a dead process of ours
-// left is taken over without ever being absent, so that no git command can act
-// on the stale git index in between.
-func (r *Repo) ResumeLock(ctx context.Context, mark Mark, target string, wait time.Duration) (*FileLock, error) {
-	lock := target + ".lock"
-	if r.isOurs(mark, lock) {
-		return &FileLock{repo: r, path: lock}, nil
-	}
-	return r.LockFile(ctx, mark, target, wait)
-}
-
-func (r *Repo) isOurs(mark Mark, lock string) bool {
-	have, err := r.root.Lstat(lock)
+// made reports whether a file was made from the mark.
+func (m Mark) made(lock string) bool {
+	have, err := m.repo.root.Lstat(lock)
 	if err != nil {
 		return false
 	}
-	ours, err := r.root.Lstat(string(mark))
+	ours, err := m.repo.root.Lstat(m.path)
 	return err == nil && os.SameFile(have, ours)
 }

@@ -37,7 +37,7 @@ func TestLooseObjectsAreReadAndNotBelieved(t *testing.T) {
 		if obj, found := r.packs.loose(id); found != (len(data) <= maxLoose) || found && (obj.kind != plumbing.BlobObject || !bytes.Equal(obj.data, data)) {
 			t.Errorf("%d bytes: found %v as %s, %d bytes", len(data), found, obj.kind, len(obj.data))
 		}
-		if got, err := r.Blob(id); err != nil || !bytes.Equal(got, data) {
+		if got, err := r.Stage().Blob(id); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("%d bytes: read %d, %v", len(data), len(got), err)
 		}
 		whole, err := os.ReadFile(file)

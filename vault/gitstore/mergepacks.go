@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -28,16 +29,16 @@ const (
 	maxMerged = 4 << 20
 )
 
-// MergePacks puts small packs together that hold no deltas: stet's own. Nothing is done once git keeps a list of its packs
-// (multi-pack-index). The
-// caller holds the vault lock and gives a folder in the repository's root for
-// unfinished files, and the lock mark. Objects are durable in the new pack before an old one goes,
+// MergePacks puts small packs together that hold no deltas: stet's own. Nothing is done
+// once git keeps a list of its packs (multi-pack-index). tmp is a folder in the
+// repository's root for unfinished files. Objects are durable in the new pack before an old one goes,
 // and the order of removal leaves no moment at which one can be read from
 // neither. Cost: nothing but a look at the folder in all but one call in eight.
-func (r *Repo) MergePacks(tmp string, mark Mark) error {
+func (m Mark) MergePacks(tmp string) error {
+	r := m.repo
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	packs, err := r.smallPacks(mark)
+	packs, err := r.smallPacks(m)
 	if err != nil {
 		return err
 	}
@@ -116,9 +117,9 @@ func (r *Repo) smallPacks(mark Mark) ([]smallPack, error) {
 		parts[base] = append(parts[base], ext)
 	}
 	var packs []smallPack
-	for _, name := range sortedKeys(parts) {
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		exts := parts[name]
-		if at := slices.Index(exts, "keep"); at >= 0 && r.isOurs(mark, packDir+"/"+name+".keep") {
+		if at := slices.Index(exts, "keep"); at >= 0 && mark.made(packDir+"/"+name+".keep") {
 			// A power cut brought it back.
 			if err := r.root.Remove("keep", packDir+"/"+name+".keep"); err != nil {
 				return nil, err

@@ -271,6 +271,3 @@ func (o *Objects) endsAt(id ID) (bool, error) {
 // maxShallow bounds the list of a shallow clone's ends: 41 bytes for each of
 // 100,000 branches.
 const maxShallow = 4 << 20
-
-// Commit reads a commit of the repository.
-func (r *Repo) Commit(id ID) (Commit, error) { return r.Stage().Commit(id) }

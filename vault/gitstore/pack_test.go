@@ -96,7 +96,7 @@ func TestDamagedPackIsNeverBelieved(t *testing.T) {
 			again.packs.close()
 			again.newPacks()
 			for id, text := range texts {
-				if data, err := again.Blob(id); err == nil && string(data) != text || err != nil && !errors.Is(err, ErrMissing) {
+				if data, err := again.Stage().Blob(id); err == nil && string(data) != text || err != nil && !errors.Is(err, ErrMissing) {
 					t.Fatalf("byte %d of %s flipped: %q, %v", i, ext, data, err)
 				}
 			}
@@ -123,10 +123,10 @@ func TestMergedPacksKeepEveryObjectInFewPacks(t *testing.T) {
 			objects.PutBlob([]byte("the same again")) // in many packs
 		}
 		flush(t, objects)
-		must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
+		must(t, r.markIn("stet").MergePacks("stet/tmp"))
 		most = max(most, len(packFiles(t, dir, ".pack")))
 		for _, id := range []ID{ids[i], ids[rng.IntN(len(ids))]} {
-			if _, err := reader.Blob(id); err != nil {
+			if _, err := reader.Stage().Blob(id); err != nil {
 				t.Fatalf("after %d packs: %v", i+1, err)
 			}
 		}
@@ -136,7 +136,7 @@ func TestMergedPacksKeepEveryObjectInFewPacks(t *testing.T) {
 	}
 	again := openRepo(t, dir)
 	for _, id := range ids {
-		if _, err := again.Blob(id); err != nil {
+		if _, err := again.Stage().Blob(id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestAPackThatGoesBehindTheListIsNoticed(t *testing.T) {
 	}
 	reader := openRepo(t, dir)
 	reader.packs.list()
-	must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
+	must(t, r.markIn("stet").MergePacks("stet/tmp"))
 	if _, found := reader.packs.object(ids[0]); found || !reader.packs.gone {
 		t.Errorf("found %v, gone %v", found, reader.packs.gone)
 	}
@@ -171,7 +171,7 @@ func TestAPackThatGoesBehindTheListIsNoticed(t *testing.T) {
 	}
 	var none ID
 	none[0] = 1
-	if _, err := reader.Blob(none); !errors.Is(err, ErrMissing) || reader.packs.gone {
+	if _, err := reader.Stage().Blob(none); !errors.Is(err, ErrMissing) || reader.packs.gone {
 		t.Errorf("an object that nobody has: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestMergePacksLeavesAloneWhatIsNotItsOwn(t *testing.T) {
 			}
 			prepare(t, dir)
 			before := packFiles(t, dir, "")
-			must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
+			must(t, r.markIn("stet").MergePacks("stet/tmp"))
 			if after := packFiles(t, dir, ""); strings.Join(after, " ") != strings.Join(before, " ") {
 				t.Errorf("before %d files, after %d", len(before), len(after))
 			}
@@ -245,7 +245,7 @@ func TestHalvesOfAPackGo(t *testing.T) {
 	}
 	// Killed between the two removals.
 	must(t, os.Rename(temp, idx))
-	must(t, r.MergePacks("stet/tmp", "stet/lockmark"))
+	must(t, r.markIn("stet").MergePacks("stet/tmp"))
 	if left := packFiles(t, dir, ""); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -254,7 +254,7 @@ func TestHalvesOfAPackGo(t *testing.T) {
 	objects.PutBlob([]byte("hello\n"))
 	flush(t, objects)
 	must(t, r.DropHalf(filepath.Base(idx)))
-	if _, err := r.Blob(id); err != nil {
+	if _, err := r.Stage().Blob(id); err != nil {
 		t.Error(err)
 	}
 }
@@ -281,7 +281,7 @@ func TestMergePacksFailsSafe(t *testing.T) {
 			}
 			return nil
 		}
-		err = r.MergePacks("stet/tmp", "stet/lockmark")
+		err = r.markIn("stet").MergePacks("stet/tmp")
 		hook = func(durable.Step) error { return nil }
 		if steps < fail {
 			must(t, err, r.Close())

@@ -1,29 +1,28 @@
 package gitstore
 
 import (
-	"container/heap"
 	"errors"
 	"iter"
 	"slices"
 )
 
-// HistoryWithout yields the commits reachable from one commit and not from
+// History yields the commits reachable from one commit and not from
 // another, newest committer time first. A zero other, or one that the repository
 // does not have any more, leaves nothing out. Cost: the commits that differ and
-// those of the same age in the other's history.
-func (r *Repo) HistoryWithout(from, other ID) iter.Seq2[Commit, error] {
+// those of the same age in the other's history. It ends quietly where a shallow clone ends.
+func (r *Repo) History(from, other ID) iter.Seq2[Commit, error] {
 	objects := r.Stage()
 	if other.IsZero() {
-		return r.History(from)
+		return r.history(from)
 	}
 	switch _, err := objects.Commit(other); {
 	case errors.Is(err, ErrMissing):
-		return r.History(from)
+		return r.history(from)
 	case err != nil: // it may well be there, and everything would look new
 		return func(yield func(Commit, error) bool) { yield(Commit{}, err) }
 	}
 	return func(yield func(Commit, error) bool) {
-		p := painter{objects: objects, hidden: map[ID]bool{}, queue: &byTime{}}
+		p := painter{objects: objects, hidden: map[ID]bool{}}
 		found, err := p.run(from, other)
 		if err != nil {
 			yield(Commit{}, err)
@@ -41,7 +40,7 @@ func (r *Repo) HistoryWithout(from, other ID) iter.Seq2[Commit, error] {
 type painter struct {
 	objects *Objects
 	hidden  map[ID]bool // every commit met; true when the other history has it
-	queue   *byTime
+	queue   []Commit
 	open    int // commits in the queue that are not hidden
 }
 
@@ -53,13 +52,13 @@ func (p *painter) run(from, other ID) ([]Commit, error) {
 		return nil, err
 	}
 	var found []Commit
-	for p.queue.Len() > 0 {
+	for len(p.queue) > 0 {
+		c := takeNewest(&p.queue, Commit.at)
 		// Where the clock went backwards a commit of the other history may stand
 		// behind one it is above of, so the walk goes on to the oldest found.
-		if p.open == 0 && (len(found) == 0 || p.queue.items[0].Committed.Before(found[len(found)-1].Committed)) {
+		if p.open == 0 && (len(found) == 0 || c.Committed.Before(found[len(found)-1].Committed)) {
 			break
 		}
-		c := heap.Pop(p.queue).(queued).Commit
 		hide := p.hidden[c.ID]
 		if !hide {
 			p.open--
@@ -92,15 +91,14 @@ func (p *painter) push(id ID, hide bool) error {
 	if met {
 		p.open -= p.waiting(id)
 	}
-	p.queue.next++
-	heap.Push(p.queue, queued{c, p.queue.next})
+	p.queue = append(p.queue, c)
 	return nil
 }
 
 // waiting counts the places of a commit in the queue.
 func (p *painter) waiting(id ID) int {
 	n := 0
-	for _, q := range p.queue.items {
+	for _, q := range p.queue {
 		if q.ID == id {
 			n++
 		}

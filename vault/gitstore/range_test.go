@@ -61,7 +61,7 @@ func TestHistoryWithoutIsRevList(t *testing.T) {
 				t.Fatal(errA, errB)
 			}
 			var got []string
-			for c, err := range repo.HistoryWithout(from, other) {
+			for c, err := range repo.History(from, other) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -98,7 +98,7 @@ func TestHistoryWithoutTellsGoneFromUnreadable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range repo.HistoryWithout(head.ID, other) {
+		for _, err := range repo.History(head.ID, other) {
 			if err != nil {
 				return n, err
 			}

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"stet/vault/durable"
 )
 
 // A Head is where HEAD points.
@@ -106,12 +104,7 @@ type RefUpdate struct {
 	By       Signature
 	When     time.Time
 	Message  string // one line for the reflog
-	TempPath string // where [Repo.PrepareRef] wrote New
-}
-
-// PrepareRef writes what the ref will hold aside, into the batch.
-func (r *Repo) PrepareRef(temp string, id ID, batch *durable.Batch) error {
-	return batch.Create(r.root, "ref", temp, []byte(id.String()+"\n"), 0o666)
+	TempPath string // a file that holds New and a newline
 }
 
 // PublishRef moves the ref. The caller holds the ref's lock file, so the
@@ -132,17 +125,6 @@ func (r *Repo) PublishRef(u RefUpdate) error {
 		return err
 	}
 	return r.root.Rename("ref", u.TempPath, file)
-}
-
-// SyncRef makes the published ref durable.
-func (r *Repo) SyncRef(name string) error {
-	return r.root.SyncDir("ref", path.Dir(r.RefPath(name)))
-}
-
-// SyncRefFolders makes a ref durable together with the folders it lies in,
-// which a process that was killed may have made and not synced.
-func (r *Repo) SyncRefFolders(name string) error {
-	return r.SyncFolders("ref", path.Dir(r.RefPath(name)))
 }
 
 // SyncFolders makes the names in folder dir, and of dir and those above it,
@@ -187,11 +169,11 @@ func (r *Repo) appendReflog(u RefUpdate) error {
 
 // IsAncestor reports whether old is next or one of its ancestors. Cost: the
 // commits between them, or the whole history when it is not.
-func (r *Repo) IsAncestor(old, next ID) (bool, error) {
+func (o *Objects) IsAncestor(old, next ID) (bool, error) {
 	if old == next || old.IsZero() {
 		return true, nil
 	}
-	objects, seen, queue := r.Stage(), map[ID]bool{}, []ID{next}
+	seen, queue := map[ID]bool{}, []ID{next}
 	for len(queue) > 0 {
 		id := queue[0]
 		queue = queue[1:]
@@ -202,7 +184,7 @@ func (r *Repo) IsAncestor(old, next ID) (bool, error) {
 			continue
 		}
 		seen[id] = true
-		c, err := objects.Commit(id)
+		c, err := o.Commit(id)
 		if err != nil {
 			return false, err
 		}

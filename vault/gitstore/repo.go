@@ -198,9 +198,6 @@ func (r *Repo) readElsewhere(kind plumbing.ObjectType, id ID) (data []byte, err 
 	return data, nil
 }
 
-// Blob reads the contents of a blob. It fails with [ErrMissing].
-func (r *Repo) Blob(id ID) ([]byte, error) { return r.object(plumbing.BlobObject, id) }
-
 // hashOf is the object id of data. Objects are hashed with go-git's
 // collision-detecting SHA-1.
 func hashOf(kind plumbing.ObjectType, data []byte) ID {

@@ -27,7 +27,7 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 		id, err = r.step(id, steps[i])
 	}
 	if err == nil {
-		_, err = r.Commit(id) // the parent of a commit may not be here
+		_, err = r.Stage().Commit(id) // the parent of a commit may not be here
 	}
 	switch {
 	case err == nil:
@@ -89,7 +89,7 @@ func (r *Repo) step(id ID, s parentStep) (ID, error) {
 		times, nth = min(s.n, 1), s.n
 	}
 	for range times {
-		c, err := r.Commit(id)
+		c, err := r.Stage().Commit(id)
 		if err != nil {
 			return ID{}, err
 		}

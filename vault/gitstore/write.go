@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"sort"
 	"strings"
 
 	"stet/vault/durable"
@@ -120,8 +119,8 @@ func (f *Flush) Publish(mark Mark) (err error) {
 		return nil
 	}
 	keep := strings.TrimSuffix(f.temps[0][1], ".pack") + ".keep"
-	switch err := r.root.Link("keep", string(mark), keep); {
-	case err == nil, exists(err) && r.isOurs(mark, keep):
+	switch err := r.root.Link("keep", mark.path, keep); {
+	case err == nil, exists(err) && mark.made(keep):
 		f.keep = keep
 	case !exists(err): // else somebody else wants the pack kept
 		return fmt.Errorf("write git objects: %w", err)
@@ -164,28 +163,19 @@ func (f *Flush) Discard() error {
 	return err
 }
 
-// DropKeeps removes the .keep files of dead processes of ours. The caller holds
-// the vault lock, so no living one has any.
-func (r *Repo) DropKeeps(mark Mark) error {
+// DropKeeps removes the .keep files of dead processes of ours.
+func (m Mark) DropKeeps() error {
+	r := m.repo
 	names, err := r.root.Names(packDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, name := range names {
-		if keep := packDir + "/" + name; strings.HasSuffix(name, ".keep") && r.isOurs(mark, keep) {
+		if keep := packDir + "/" + name; strings.HasSuffix(name, ".keep") && m.made(keep) {
 			if err := r.root.Remove("keep", keep); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

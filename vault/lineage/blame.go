@@ -1,11 +1,11 @@
 package lineage
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"stet/markdown"
 	"stet/vault"
@@ -100,7 +100,7 @@ type blamer struct {
 	a      *vault.Ancestry
 	lines  []Line
 	points map[place]*suspect
-	queue  suspects
+	queue  []*suspect
 }
 
 // suspect hands claims to a version. A version that was looked at already, which
@@ -118,16 +118,17 @@ func (b *blamer) suspect(p vault.Point, claims []claim) {
 	s.claims = append(s.claims, claims...)
 	if !s.queued {
 		s.queued = true
-		heap.Push(&b.queue, s)
+		b.queue = append(b.queue, s)
 	}
 }
 
 func (b *blamer) run(ctx context.Context) error {
-	for b.queue.Len() > 0 {
+	for len(b.queue) > 0 {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		s := heap.Pop(&b.queue).(*suspect)
+		s := slices.MaxFunc(b.queue, func(x, y *suspect) int { return x.When().Compare(y.When()) })
+		b.queue = slices.DeleteFunc(b.queue, func(x *suspect) bool { return x == s })
 		claims := s.claims
 		s.claims, s.queued = nil, false
 		parents, changed, err := b.a.Before(s.Point)
@@ -180,18 +181,4 @@ func (b *blamer) pass(p vault.Point, parents []vault.Point, claims []claim) ([]c
 		claims = rest
 	}
 	return claims, nil
-}
-
-// suspects is a heap with the newest committer time on top.
-type suspects []*suspect
-
-func (h suspects) Len() int           { return len(h) }
-func (h suspects) Less(i, j int) bool { return h[i].When().After(h[j].When()) }
-func (h suspects) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *suspects) Push(x any)        { *h = append(*h, x.(*suspect)) }
-func (h *suspects) Pop() any {
-	last := len(*h) - 1
-	s := (*h)[last]
-	*h = (*h)[:last]
-	return s
 }

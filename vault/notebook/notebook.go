@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"stet/markdown"
@@ -157,14 +158,9 @@ func lines(text string) string {
 
 // same finds the entry whose whole text it is, box and kind aside if need be.
 func same(entries []markdown.Entry, text string) (markdown.Entry, bool) {
-	for _, e := range entries {
-		if text != "" && e.Text == text {
-			return e, true
-		}
-	}
-	for _, e := range entries {
-		if text != "" && e.Body() == text {
-			return e, true
+	for _, of := range []func(markdown.Entry) string{func(e markdown.Entry) string { return e.Text }, markdown.Entry.Body} {
+		if i := slices.IndexFunc(entries, func(e markdown.Entry) bool { return of(e) == text }); i >= 0 && text != "" {
+			return entries[i], true
 		}
 	}
 	return markdown.Entry{}, false
@@ -174,20 +170,11 @@ func same(entries []markdown.Entry, text string) (markdown.Entry, bool) {
 func containing(entries []markdown.Entry, part string) []markdown.Entry {
 	var found []markdown.Entry
 	for _, e := range entries {
-		if strings.TrimSpace(part) != "" && strings.Contains(e.Text, part) && !has(found, e.Text) {
+		if strings.TrimSpace(part) != "" && strings.Contains(e.Text, part) && !slices.ContainsFunc(found, func(f markdown.Entry) bool { return f.Text == e.Text }) {
 			found = append(found, e)
 		}
 	}
 	return found
-}
-
-func has(entries []markdown.Entry, text string) bool {
-	for _, e := range entries {
-		if e.Text == text {
-			return true
-		}
-	}
-	return false
 }
 
 // maxNamed bounds the entries that an error names: more than any notebook within

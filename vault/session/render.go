@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 
 	"stet/markdown"
@@ -74,7 +75,7 @@ func grown(at *target, tail []byte, t *markdown.Transcript) ([]byte, error) {
 	count := len(d.Messages())
 	if count != at.have+len(t.Messages) {
 		// Something above is never closed, by hand: it would swallow what comes.
-		return nil, vault.WithHint(&openEnd{at.path}, "close the fence or comment at the end of the transcript, then seal again")
+		return nil, vault.WithHint(fmt.Errorf("%q: %w: its last message is not closed", at.path, vault.ErrConflict), "close the fence or comment at the end of the transcript, then seal again")
 	}
 	err := d.SetMeta("messages", markdown.Plain(strconv.Itoa(count)))
 	if err == nil && !t.Ended.IsZero() {
@@ -88,12 +89,3 @@ func grown(at *target, tail []byte, t *markdown.Transcript) ([]byte, error) {
 	}
 	return d.Bytes(), nil
 }
-
-// openEnd is a transcript that nothing can be put on the end of.
-type openEnd struct{ path vault.Path }
-
-func (e *openEnd) Error() string {
-	return strconv.Quote(string(e.path)) + ": " + vault.ErrConflict.Error() + ": its last message is not closed"
-}
-
-func (e *openEnd) Unwrap() error { return vault.ErrConflict }

@@ -126,7 +126,7 @@ func (pl *placement) restoreDisplaced() error {
 	if !ours {
 		// Bytes that were ever committed are no edit of a person's that only
 		// stands here: a power cut can bring back what an earlier write displaced.
-		_, err := pl.store.repo.Blob(id)
+		_, err := pl.store.repo.Stage().Blob(id)
 		ours = err == nil
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"stet/vault/durable"
@@ -170,7 +171,7 @@ func (p *publication) run(ctx context.Context, why Description, stage Stage) (re
 			fmt.Sprintf("committed, but the working tree is not up to date: %v; the next stet command finishes", err))
 		return res, nil
 	}
-	if err := p.store.repo.MergePacks(p.store.tmp("."), p.mark); err != nil {
+	if err := p.mark.MergePacks(p.store.tmp(".")); err != nil {
 		res.Warnings = append(res.Warnings,
 			fmt.Sprintf("committed, but git's packs could not be merged: %v; the next write tries again", err))
 	}
@@ -178,7 +179,7 @@ func (p *publication) run(ctx context.Context, why Description, stage Stage) (re
 }
 
 func (p *publication) lockIndex(ctx context.Context) (err error) {
-	p.index, err = p.store.repo.LockFile(ctx, p.mark, p.store.repo.GitIndexPath(), p.store.o.LockWait)
+	p.index, err = p.mark.Lock(ctx, p.store.repo.GitIndexPath(), p.store.o.LockWait)
 	return err
 }
 
@@ -191,14 +192,14 @@ func (p *publication) stage() (err error) {
 		return err
 	}
 	written := p.tx.written()
-	for i, path := range written {
+	for i, at := range written {
 		p.store.Progress("writing", i, len(written))
-		final, changed := p.chain.final[path]
+		final, changed := p.chain.final[at]
 		if !changed {
 			continue
 		}
-		before := p.tx.touched[path].Disk
-		pl := &placement{store: p.store, path: path, want: final, exists: before.Exists, perm: before.perm,
+		before := p.tx.touched[at].Disk
+		pl := &placement{store: p.store, path: at, want: final, exists: before.Exists, perm: before.perm,
 			inPlace: final.same(before), stat: before.stat, known: map[gitstore.ID]bool{before.ID: true}}
 		p.files = append(p.files, pl)
 		if err := pl.stage(&batch); err != nil {
@@ -207,7 +208,7 @@ func (p *publication) stage() (err error) {
 	}
 	p.store.Progress("writing", len(written), len(written))
 	p.refStaged = true
-	if err := p.store.repo.PrepareRef(p.store.tmp("ref"), p.chain.tip(), &batch); err != nil {
+	if err := batch.Create(p.store.repo.Root(), "ref", p.store.tmp("ref"), []byte(p.chain.tip().String()+"\n"), 0o666); err != nil {
 		return err
 	}
 	p.journaled = true
@@ -248,7 +249,7 @@ func (p *publication) commit(ctx context.Context) error {
 	head := p.tx.head
 	subject, _, _ := strings.Cut(p.chain.commits[len(p.chain.commits)-1].Message, "\n")
 	var err error
-	if p.ref, err = p.store.repo.LockFile(ctx, p.mark, p.store.repo.RefPath(head.Ref), p.store.o.LockWait); err != nil {
+	if p.ref, err = p.mark.Lock(ctx, p.store.repo.RefPath(head.Ref), p.store.o.LockWait); err != nil {
 		return err
 	}
 	err = p.store.repo.PublishRef(gitstore.RefUpdate{
@@ -263,7 +264,7 @@ func (p *publication) commit(ctx context.Context) error {
 		return err
 	}
 	p.refStaged, p.journaled = false, false
-	if err := p.store.repo.SyncRef(head.Ref); err != nil {
+	if err := p.store.repo.Root().SyncDir("ref", path.Dir(p.store.repo.RefPath(head.Ref))); err != nil {
 		p.index, p.ref, p.files = nil, nil, nil // published: the next command finishes
 		return fmt.Errorf("commit %s is published but may not survive a power cut: %w", p.chain.tip(), err)
 	}
@@ -291,8 +292,8 @@ func (p *publication) unmoved() error {
 	if err != nil {
 		return err
 	}
-	for path, t := range p.tx.touched {
-		name := p.store.GitPath(path)
+	for at, t := range p.tx.touched {
+		name := p.store.GitPath(at)
 		entry, ok := index.Entry(name)
 		ok = ok && !entry.IntentToAdd
 		if ok != t.inGit || ok && entry.Hash != t.staged.Hash || index.Conflicted(name) {

@@ -66,7 +66,7 @@ func (s *Store) recoverLocked(ctx context.Context) error {
 		text := fmt.Sprintf("finished commit %s that an interrupted command had published", Revision(t.next.String()).Short())
 		s.recovered.Store(&text)
 	}
-	if err := errors.Join(s.dropDeadLocks(mark, t), s.repo.DropKeeps(mark)); err != nil {
+	if err := errors.Join(s.dropDeadLocks(mark, t), mark.DropKeeps()); err != nil {
 		return err
 	}
 	if err := s.sweepTemp(); err != nil {
@@ -81,11 +81,11 @@ func (s *Store) recoverLocked(ctx context.Context) error {
 // isPublished reports whether a branch at now holds the journal's commits. A
 // journal whose base is not below them cannot be ours and tells nothing.
 func (s *Store) isPublished(t transition, now gitstore.ID) (bool, error) {
-	ok, err := s.repo.IsAncestor(t.next, now)
+	ok, err := s.repo.Stage().IsAncestor(t.next, now)
 	if err != nil || !ok {
 		return false, err
 	}
-	return s.repo.IsAncestor(t.head.ID, t.next)
+	return s.repo.Stage().IsAncestor(t.head.ID, t.next)
 }
 
 // syncLeftBehind makes durable what a killed process may have made and not
@@ -95,7 +95,7 @@ func (s *Store) syncLeftBehind(t transition) error {
 	if err := errors.Join(s.repo.SyncFolders("recover", "objects"), s.syncState()); err != nil || !t.wasPresent {
 		return err
 	}
-	if err := s.repo.SyncRefFolders(t.head.Ref); err != nil {
+	if err := s.repo.SyncFolders("ref", path.Dir(s.repo.RefPath(t.head.Ref))); err != nil {
 		return err
 	}
 	objects := s.repo.Stage()
@@ -133,7 +133,7 @@ func (s *Store) dropDeadLocks(mark gitstore.Mark, t transition) error {
 		targets = append(targets, s.repo.RefPath(t.head.Ref))
 	}
 	for _, target := range targets {
-		if _, err := s.repo.DropDead(mark, target); err != nil {
+		if _, err := mark.DropDead(target); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (s *Store) sweep(root *durable.Root, name string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := s.repo.Blob(gitstore.HashBlob(data)); errors.Is(err, gitstore.ErrMissing) {
+		if _, err := s.repo.Stage().Blob(gitstore.HashBlob(data)); errors.Is(err, gitstore.ErrMissing) {
 			return s.keep(root, s.tmp(name), name)
 		} else if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (s *Store) sweep(root *durable.Root, name string) error {
 // rollForward repeats the steps after the commit point. It may run any number
 // of times and never replaces bytes that are not part of the journal's chain.
 func (s *Store) rollForward(ctx context.Context, mark gitstore.Mark, t transition) error {
-	lock, err := s.repo.ResumeLock(ctx, mark, s.repo.GitIndexPath(), s.o.LockWait)
+	lock, err := mark.Lock(ctx, s.repo.GitIndexPath(), s.o.LockWait)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *Store) overlayJournal() error {
 // journal syncs the folder with all those above it.
 func (s *Store) ensureState() (gitstore.Mark, error) {
 	if err := s.repo.Root().MkdirAllLazy("state", strings.TrimSuffix(s.tmp("."), "/"), 0o777); err != nil {
-		return "", err
+		return gitstore.Mark{}, err
 	}
 	mark, err := s.repo.EnsureMark("stet")
 	if err != nil || s.oneDevice() {

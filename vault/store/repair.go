@@ -38,7 +38,7 @@ func (s *Store) RepairIndex(ctx context.Context, f Filter, own func(Path) bool) 
 		if err != nil {
 			return err
 		}
-		lock, err := s.repo.LockFile(ctx, mark, s.repo.GitIndexPath(), s.o.LockWait)
+		lock, err := mark.Lock(ctx, s.repo.GitIndexPath(), s.o.LockWait)
 		if err != nil {
 			return err
 		}

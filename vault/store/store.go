@@ -128,9 +128,6 @@ func (s *Store) Repo() *gitstore.Repo { return s.repo }
 // Tree is the folder itself.
 func (s *Store) Tree() *durable.Root { return s.tree }
 
-// State is the folder of local state, relative to the root of the repository.
-func (s *Store) State() string { return s.state }
-
 // Recovered says in one line what recovery finished, "" when nothing was to do.
 func (s *Worktree) Recovered() string {
 	if text := s.recovered.Load(); text != nil {
@@ -183,7 +180,7 @@ func (s *Worktree) Remotes() []gitstore.Remote { return s.repo.Config().Remotes(
 func (s *Worktree) GitPath(p Path) string { return s.prefix + string(p) }
 
 // Own turns git's name of a path into the store's; ok is false outside.
-func (s *Store) Own(name string) (p Path, ok bool) {
+func (s *Worktree) Own(name string) (p Path, ok bool) {
 	rest, ok := strings.CutPrefix(name, s.prefix)
 	return Path(rest), ok && rest != ""
 }

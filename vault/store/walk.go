@@ -12,6 +12,9 @@ type Filter struct {
 	Keep  func(Path) bool // a file
 	Enter func(Path) bool // a folder; what is below it is listed only then
 	Shown func(Path) bool // a path that is listed although git ignores it; nil is none
+	// Whole says that a walk from a folder lists nothing where one from the root would not
+	// come to it.
+	Whole bool
 }
 
 // Walk lists the files that the filter keeps, in path order, from the folder under
@@ -21,6 +24,11 @@ type Filter struct {
 // one lstat per file, spread over the processors.
 func (s *Store) Walk(ctx context.Context, f Filter, under Path, denied func(Path, error)) ([]File, []Path, error) {
 	w := &walker{store: s, ctx: ctx, filter: f, told: denied}
+	if f.Whole && under != "" {
+		if _, ok, err := w.admits(string(under)); err != nil || !ok {
+			return nil, nil, err
+		}
+	}
 	files, err := w.run(under)
 	return files, w.dirs, err
 }
@@ -69,12 +77,6 @@ func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error
 		}
 	}
 	return out, context.Cause(ctx)
-}
-
-// Admits reports whether a walk from the root would list a folder.
-func (s *Store) Admits(f Filter, dir Path) (bool, error) {
-	_, ok, err := (&walker{store: s, filter: f}).admits(string(dir))
-	return ok, err
 }
 
 // IgnoreRules are git's rules that hold for the root folder, and those that hold in it.

@@ -249,7 +249,7 @@ func verify(loc gitstore.Location, dir string) (problems []string) {
 	if err != nil || head.ID.IsZero() {
 		return []string{"HEAD: " + errText(err)}
 	}
-	commit, err := repo.Commit(head.ID)
+	commit, err := repo.Stage().Commit(head.ID)
 	if err != nil {
 		return []string{err.Error()}
 	}
