@@ -2,8 +2,6 @@ package vault
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"stet/vault/store"
@@ -231,13 +229,6 @@ func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []propos
 	return files, contents
 }
 
-// ProposalSlot is how a tombstone names a proposal that was rejected and is no text:
-// what was to be done to which bytes.
-func ProposalSlot(p proposal.Proposal, main []byte) string {
-	sum := sha256.Sum256([]byte(proposal.Key(p, main)))
-	return "proposal:" + p.Op + ":" + hex.EncodeToString(sum[:8])
-}
-
 // checkRejected refuses what a person rejected as a proposal before. New texts are
 // compared as any write is.
 func (t *Tx) checkRejected(d proposalDraft) error {
@@ -252,7 +243,7 @@ func (t *Tx) checkRejected(d proposalDraft) error {
 	if err != nil {
 		return err
 	}
-	slot := ProposalSlot(p, main)
+	slot := proposal.Slot(p, main)
 	for _, f := range r.files {
 		for _, s := range f.parts {
 			if s.Action == tombstone.Reject && s.Slot == slot {

@@ -352,7 +352,7 @@ func (w Waiting) stone(v *vault.Vault) tombstone.Stone {
 		text = tombstone.Added(was, w.main)
 	}
 	s := tombstone.Of(tombstone.Reject, text)
-	s.Within, s.Slot = cmp.Or(m.ID, f.Path), vault.ProposalSlot(w.Proposal, w.main)
+	s.Within, s.Slot = cmp.Or(m.ID, f.Path), proposal.Slot(w.Proposal, w.main)
 	if s.TextHash != "" {
 		s.Blob, s.Was = string(w.hash), f.Was
 	}

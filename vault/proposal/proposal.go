@@ -17,6 +17,8 @@ package proposal
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,6 +155,13 @@ func Key(p Proposal, main []byte) string {
 		files = nil // where it would stand depends on what else waits
 	}
 	return fmt.Sprintf("%s %q %s", p.Op, files, doc.Bytes())
+}
+
+// Slot is how a tombstone names a proposal that was rejected and is no text: what was to
+// be done to which bytes.
+func Slot(p Proposal, main []byte) string {
+	sum := sha256.Sum256([]byte(Key(p, main)))
+	return "proposal:" + p.Op + ":" + hex.EncodeToString(sum[:8])
 }
 
 // Replays reports a proposal of one new memory: it is compared with what is stored

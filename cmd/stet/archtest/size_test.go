@@ -69,7 +69,7 @@ const (
 
 func aboveLimits() map[string]int {
 	return map[string]int{
-		"vault": 99,
+		"vault": 61,
 	}
 }
 
