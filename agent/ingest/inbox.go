@@ -208,7 +208,7 @@ func (c Case) plan(ctx context.Context, v *vault.Vault, kind encode.Kind, edit v
 		dec := Decision{Kind: kind, Rule: ByPerson, Confidence: 1, Path: o.Path, ID: o.ID, Said: said, Was: strings.TrimSpace(string(o.Body)), old: o}
 		if kind == encode.Supersede {
 			var err error
-			if dec.disputing, err = v.Disputing(ctx, o); err != nil {
+			if dec.disputing, err = o.Disputing(ctx, v); err != nil {
 				return nil, err
 			}
 			dec.rejected = rejected(o)

@@ -69,7 +69,7 @@ const (
 
 func aboveLimits() map[string]int {
 	return map[string]int{
-		"vault": 61,
+		"vault": 98,
 	}
 }
 
