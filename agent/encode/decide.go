@@ -214,12 +214,10 @@ func (r *reader) denied(o *reading) *Verdict {
 	if !sameScope(r.n.Scope, o.Scope) {
 		return nil
 	}
+	const unsure = cueAsk | cueMaybe | cuePlan | cueSaid | cueOnce | cuePast | cueExcept
 	for _, d := range r.n.clauses {
-		a := r.n.saying(union(d.subject, indices(d.a, d.b)))
 		for _, c := range o.clauses {
-			b := o.saying(union(c.subject, indices(c.a, c.b)))
-			if (a.denials+b.denials)%2 == 0 || len(a.contents) < 2 || len(a.contents) != len(b.contents) || missing(a.contents, b.contents) > 0 ||
-				!slices.Equal(a.fixed, b.fixed) || a.turns != b.turns || (c.cues|d.cues)&(cueAsk|cueMaybe|cuePlan|cueSaid|cueOnce|cuePast|cueExcept) != 0 {
+			if (c.cues|d.cues)&unsure != 0 || !r.n.saying([]*clause{d}).denies(o.saying([]*clause{c})) {
 				continue
 			}
 			return &Verdict{Kind: Conflict, Old: o.ID, Rule: ruleNegation, Confidence: 0.8, Said: r.n.string(d), Was: o.string(c)}

@@ -202,6 +202,14 @@ func TestDuplicates(t *testing.T) {
 		{"Nell swims on Wednesdays at four.", "On Wednesdays at four Nell swims."},
 		{"The stopcock is under the sink behind the bleach.", "the stopcock is behind the bleach, under the sink"},
 		{"Ann is my boss.", "My boss is Ann."},
+		{"The spare key to the shed hangs under the barrel.", "Under the barrel hangs the shed's spare key."},
+		{"Prometheus scrapes the metrics every 15 seconds. Bo has the login.", "The metrics are scraped every 15 seconds by Prometheus."},
+		{"The user takes window seats and never checks luggage.", "I never check luggage and take window seats."},
+		{"Branches are cut on Thursday, named rel/A. Ingvild tags them.", "On Thursday branches are cut; they are named rel/A and Ingvild tags them."},
+		{"Only Bo may approve changes, tickets go to queue NET.", "Tickets go to queue NET and only Bo may approve changes."},
+		{"The client only receives booleans.", "The client receives only booleans."},
+		{"Chaque dimanche à 4 h, le serveur redémarre.", "Le serveur redémarre chaque dimanche à 4 h."},
+		{"Das Testsystem wird jeden Sonntag um 23 Uhr neu aufgesetzt.", "Jeden Sonntag um 23 Uhr wird das Testsystem neu aufgesetzt."},
 	} {
 		if kind, v := verdict(p); kind != encode.Duplicate || v.Confidence < encode.Sure {
 			t.Errorf("%q, then %q: %s by %s", p.old, p.now, kind, v.Rule)
@@ -218,6 +226,17 @@ func TestDuplicates(t *testing.T) {
 		{"The front door is red and the back door is green.", "The front door is green. The back door is red."},
 		{"I took it because I was ill.", "I was ill because I took it."},
 		{"Mara smokes and Bo never drinks.", "Mara never smokes and Bo drinks."},
+		{"Ann is ill. She takes pills.", "She takes pills."}, {"The gate which is red opens at 7.", "The gate opens at 7."},
+		{"Tea for Ann, milk for Bo.", "Milk for Ann, tea for Bo."}, {"Ann: tea. Bo: milk.", "Ann: milk. Bo: tea."},
+		{"The request limit is 10 MB and the response limit is 50 MB.", "The limit of requests is 50 MB and the limit of responses 10 MB."},
+		{"The train goes from Rome to Oslo.", "The train goes from Oslo to Rome."}, {"The friend of the enemy waits.", "The enemy of the friend waits."},
+		{"Bo is paid by Ann.", "Bo pays Ann."}, {"Steps: build, test, deploy.", "Steps: deploy, test, build."}, {"Cats are animals.", "Animals are cats."},
+		{"Ann told Bo she left.", "Ann told Bo he left."}, {"The lamp was fixed.", "The lamp is fixed."}, {"Only Ann eats fish.", "Ann only eats fish."},
+		{"In production the flag is on and the cache is off.", "The cache is off."}, {"# Staging\n\n- The port is 8080.", "The port is 8080."},
+		{"Ann drinks coffee in the morning.", "Ann drinks coffee."}, {"Ann drinks coffee.", "Ann drinks coffee in the morning."},
+		{"Rule A goes over rule B.", "Rule B goes over rule A."}, {"Montags traf Ann Bo.", "Montags traf Bo Ann."}, {"Ann is older than Bo.", "Bo is older than Ann."},
+		{"Two boxes of tea and one of milk are here.", "One box of tea and two of milk are here."}, {"My dog bit your cat.", "Your dog bit my cat."},
+		{"Bo likes some of the songs.", "Bo likes all of the songs."}, {"The shop may open at 7.", "The shop opens at 7."}, {"Call Ann on Mondays.", "Ann calls on Mondays."},
 		{"Ann works at Acme. That was in 2019.", "Ann works at Acme."}, {"Run ```make all``` first.", "Run ```make none``` first."},
 	} {
 		if kind, v := verdict(p); kind == encode.Duplicate {

@@ -1,51 +1,217 @@
 package encode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// A saying is what some words of a text say, apart from the order of their phrases.
-type saying struct {
-	contents []string // different stems of the words that say something
-	fixed    []string // numbers and names, in order
-	turns    string   // tense, mood, condition, and whose it is
-	denials  int
+// A token is a word that says something, with what stands in front of it.
+type token struct {
+	*word
+	form   string // the stem, with the ending that makes another word of it: a rope is not roped
+	lead   string // the preposition; "of" for a possessive
+	marks  string // what limits or turns it: "only", "if", "my", what sets it apart: "off"
+	denied bool
+	bound  bool // the lead places it, as "from" does
+	the    bool // it is one certain thing
+	gap    gap
+	clause int
 }
 
-// saying reads some words, those of a clause or of sentences.
-func (r *reading) saying(ids []int) saying {
-	var s saying
-	named := map[string]bool{}
-	for _, i := range ids {
-		named[r.words[i].stem] = named[r.words[i].stem] || r.words[i].name
-	}
-	var turns []string
-	for k, i := range ids {
-		w := &r.words[i]
-		participle := k > 0 && r.words[ids[k-1]].class&(be|aux) != 0 || k > 1 && r.words[ids[k-2]].class&(be|aux) != 0
-		switch {
-		case w.class&deny != 0 || w.fold == "not":
-			s.denials++
-		case w.class&(self|userWord) != 0:
-			turns = append(turns, w.who)
-		case w.class&turn != 0, w.class&third != 0 && !articles()[w.fold]:
-			turns = append(turns, w.fold)
-		case slices.Contains([]string{"was", "were", "war", "waren", "était", "étaient", "era", "eran", "did"}, w.fold), !participle && pastForm(w):
-			turns = append(turns, "past")
+// A gap is how far a token is apart from the one before it.
+type gap int
+
+const (
+	joined gap = iota // side by side
+	apart             // by a preposition, an article, a form of "to be"
+	broken            // by a comma, "and", or the end of a clause
+)
+
+// A saying is the tokens of a text in their order, a passive clause turned round: "a bot
+// tags them".
+type saying struct {
+	tokens   []token
+	tenses   []string // auxiliaries and times, sorted
+	pronouns []string // sorted
+	foreign  bool     // it is not English
+}
+
+// saying reads some clauses of a text.
+func (r *reading) saying(clauses []*clause) saying {
+	l := saying{foreign: r.lang.name != "en"}
+	for k, c := range clauses {
+		first := len(l.tokens)
+		passive, was := -1, false
+		next := token{gap: apart, clause: k}
+		if k == 0 || c.a > 0 && (r.words[c.a].starts || r.words[c.a-1].comma || c.a > clauses[k-1].b) {
+			next.gap = broken
 		}
-		if w.number || named[w.stem] {
-			s.fixed = append(s.fixed, w.stem)
-		}
-		if w.weight > 0 || w.number {
-			if f := w.form(); !slices.Contains(s.contents, f) {
-				s.contents = append(s.contents, f)
+		for i := r.joint(c); i < c.b; i++ {
+			w := &r.words[i]
+			content := w.weight > 0 || w.number || w.who != "" && w.class&det == 0
+			if content && i > c.a && r.participle(i) && passive < 0 {
+				passive = len(l.tokens)
+			}
+			if content {
+				next.word, next.form, next.the = w, w.form(), next.the || w.who != ""
+				if w.who != "" {
+					next.form = w.who
+				}
+				only := strings.HasSuffix(next.marks, "only") && w.class&verb != 0
+				if only { // "takes only cash" is "only takes cash"
+					next.marks = strings.TrimSpace(strings.TrimSuffix(next.marks, "only"))
+				}
+				l.tokens = append(l.tokens, next)
+				if w.owns {
+					l.own(first)
+				}
+				next = token{gap: joined, clause: k}
+				if only {
+					next.marks = "only"
+				}
+			} else {
+				was = was || w.class&past != 0
+				r.function(&l, &next, i, c.b, first)
+			}
+			if w.comma && next.gap < broken {
+				next.gap = broken
+				if i+1 < c.b && strings.Contains(r.Text[w.to:max(w.to, r.words[i+1].from)], ":") {
+					next.gap = apart
+				}
 			}
 		}
+		if next.marks != "" && len(l.tokens) > first {
+			l.tokens[len(l.tokens)-1].marks += " ~" + next.marks
+		}
+		if next.denied && len(l.tokens) > first {
+			l.tokens[len(l.tokens)-1].denied = true
+		}
+		if passive >= 0 {
+			l.turn(first, passive, was)
+		}
 	}
-	slices.Sort(turns)
-	s.turns = strings.Join(slices.Compact(turns), " ")
-	return s
+	slices.Sort(l.tenses)
+	slices.Sort(l.pronouns)
+	return l
+}
+
+// own gives the last token and those it belongs with the lead of a possessive.
+func (l *saying) own(first int) {
+	k := len(l.tokens) - 1
+	for k > first && l.tokens[k].gap == joined && (!l.tokens[k].name || l.tokens[k-1].name) {
+		k--
+	}
+	if l.tokens[k].lead == "" {
+		l.tokens[k].lead = "of"
+	}
+}
+
+// joint is the first word of a clause, or of what ties it to the one before.
+func (r *reading) joint(c *clause) int {
+	k := slices.Index(r.clauses, c)
+	if k > 0 && r.clauses[k-1].sentence == c.sentence {
+		return r.clauses[k-1].b
+	}
+	return c.a
+}
+
+// participle reports a word that a form of "to be" makes a passive of.
+func (r *reading) participle(i int) bool {
+	if !strings.HasSuffix(r.words[i].fold, "ed") || r.words[i].stem == r.words[i].fold {
+		return false
+	}
+	isBe := func(w *word) bool {
+		return w.class&be != 0 || w.comma || w.fold == "get" || w.fold == "gets" || w.fold == "got"
+	}
+	return isBe(&r.words[i-1]) || i > 1 && r.words[i-1].class&(deny|lead) != 0 && isBe(&r.words[i-2])
+}
+
+// function takes in a word that says nothing of its own.
+func (r *reading) function(l *saying, next *token, i, end, first int) {
+	w := &r.words[i]
+	next.gap = max(next.gap, apart)
+	mark := func(to *token, sign string) { to.marks = strings.TrimSpace(to.marks + " " + sign) }
+	switch {
+	case w.class&deny != 0 || w.fold == "not":
+		next.denied = !next.denied
+	case w.class&(self|userWord) != 0:
+		mark(next, w.who)
+		next.the = true
+	case w.class&join != 0 && w.class&det == 0:
+		next.gap = broken
+	case i > 0 && r.words[i-1].number && len(w.fold) == 1 && len(l.tokens) > first: // "340 g", "4 h"
+		l.tokens[len(l.tokens)-1].form += w.fold
+	case w.class&det != 0 && articles()[w.fold]:
+		next.the = next.the || r.lang.name != "en" || w.fold == "the"
+	case w.class&fill != 0, w.class&(be|past) == be:
+	case w.class&past != 0:
+		l.tenses = append(l.tenses, "past")
+	case w.class&third != 0:
+		l.pronouns = append(l.pronouns, w.fold)
+	case w.class&(prep|bind) != 0:
+		ends := w.comma || i+1 == end || r.words[i+1].class&(prep|bind|join) != 0
+		switch {
+		case ends && len(l.tokens) > first && r.words[i-1].weight > 0 && !r.words[i-1].comma:
+			mark(&l.tokens[len(l.tokens)-1], "~"+w.fold)
+		default:
+			if next.lead != "" {
+				mark(next, next.lead)
+			}
+			next.lead, next.bound = w.fold, w.class&bind != 0
+		}
+	case w.class&aux != 0:
+		l.tenses = append(l.tenses, w.fold)
+	default:
+		mark(next, w.fold)
+	}
+}
+
+// turn puts the tokens of a passive clause in the order of an active one: who does it, what
+// is done, then the rest.
+func (l *saying) turn(first, passive int, was bool) {
+	from := -1
+	for i := passive + 1; i < len(l.tokens); i++ {
+		if t := &l.tokens[i]; t.lead == "by" && !t.number && t.class&day == 0 {
+			from = i
+			break
+		}
+	}
+	p := l.tokens[passive]
+	p.form, p.gap = p.stem, apart
+	if was {
+		p.form += "ed"
+	}
+	if from < 0 {
+		l.tokens[passive].form = p.stem + "en"
+		return
+	}
+	if was {
+		if k := slices.Index(l.tenses, "past"); k >= 0 {
+			l.tenses = slices.Delete(l.tenses, k, k+1)
+		}
+	}
+	end := from + 1
+	for end < len(l.tokens) && l.tokens[end].gap == joined {
+		end++
+	}
+	agent := slices.Clone(l.tokens[from:end])
+	agent[0].lead = ""
+	rest := slices.Concat(l.tokens[first:passive], l.tokens[passive+1:from], l.tokens[end:])
+	if len(rest) > 0 {
+		rest[0].gap = max(rest[0].gap, apart)
+	}
+	l.tokens = slices.Concat(l.tokens[:first], agent, []token{p}, rest)
+}
+
+// form is a stem with the ending that makes another word of it.
+func (w *word) form() string {
+	for _, end := range []string{"ing", "ed"} {
+		if strings.HasSuffix(w.fold, end) && w.stem != w.fold {
+			return w.stem + end
+		}
+	}
+	return w.stem
 }
 
 // plain is a text without the difference of capital letters, spaces, list marks and the
@@ -71,241 +237,238 @@ func plain(text string) string {
 
 func hasCode(text string) bool { return strings.Contains(text, "```") || strings.Contains(text, "~~~") }
 
-// duplicate reports a stored memory that says all that a new one says: word for word,
-// or clause by clause with the same values, names and stems.
+// duplicate reports a stored memory that says all that a new one says: word for word, or
+// with the same values, names and stems in an order that gives each the same part.
 func duplicate(n, o *reading) *Verdict {
 	if plain(n.Text) == plain(o.Text) && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
-	if hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || len(n.clauses) == 0 ||
-		!within(n.Scope, o.Scope) || !o.knows(n) || !n.knows(o) {
-		return nil
-	}
-	if !o.says(n) {
+	if hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || !within(n.Scope, o.Scope) ||
+		!o.knows(n) || !n.knows(o) || !o.says(n) {
 		return nil
 	}
 	return &Verdict{Kind: Duplicate, Rule: ruleWords, Confidence: 0.9}
 }
 
-// says reports whether a stored text says all that a new one says: for each clause of the
-// new one it has a clause with the same stems, values, names and verb, the same tense,
-// mood, condition and denials, whose phrases differ in nothing but their order. What else
-// the stored text says must not limit it.
+// says reports whether some clauses of a stored text say what a new one says: each of
+// their tokens stands in the new one, and each of its in them. The others must not limit
+// them.
 func (r *reading) says(n *reading) bool {
-	used, last, ordered := make([]bool, len(r.clauses)), -1, true
-	for _, d := range n.clauses {
-		k := slices.IndexFunc(r.clauses, func(c *clause) bool { return r.restates(c, n, d) })
-		if k < 0 {
-			return false
-		}
-		ordered, last = ordered && k > last, k
-		used[k] = true
-	}
-	joint := r.joints(func(c *clause) bool { return used[slices.Index(r.clauses, c)] })
-	if all := n.joints(func(*clause) bool { return true }); joint != all || joint != "" && !ordered {
+	if (n.all|r.all)&cueAsk != 0 && (strings.ContainsAny(r.Text+n.Text, "?？")) {
 		return false
+	}
+	said := n.saying(n.clauses)
+	have := map[string]int{}
+	for _, t := range said.tokens {
+		have[t.form]++
+	}
+	var used []*clause
+	for _, c := range r.clauses {
+		all := r.saying([]*clause{c}).tokens
+		if len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return have[t.form] == 0 }) {
+			used = append(used, c)
+		}
 	}
 	for k, c := range r.clauses {
-		shared := slices.ContainsFunc(r.clauses, func(x *clause) bool {
-			return x.sentence == c.sentence && used[slices.Index(r.clauses, x)]
-		})
-		if used[k] {
-			continue
-		}
-		if limits := r.has(indices(c.a, c.b), func(w *word) bool { return w.class&(deny|turn) != 0 }); shared && limits ||
-			c.cues&(strongCues|cuePast|cueOnce|cueMaybe|cueExcept) != 0 || strings.HasPrefix(r.Text[c.to:], ":") {
+		beside := slices.ContainsFunc(used, func(u *clause) bool { return u.sentence == c.sentence })
+		tied := beside && r.has(indices(r.joint(c), c.a), func(w *word) bool { return w.class&join == 0 })
+		is, before := slices.Contains(used, c), k == 0 || slices.Contains(used, r.clauses[k-1])
+		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.saying([]*clause{c}).pronouns) > 0) {
 			return false
 		}
 	}
-	return len(n.clauses) > 0
+	return r.saying(used).equals(said)
 }
 
-// joints are the words between the clauses of the sentences that hold some clauses:
-// "because", "while", but not "and".
-func (r *reading) joints(of func(*clause) bool) string {
-	var out []string
-	for k, c := range r.clauses {
-		if k == 0 || r.clauses[k-1].sentence != c.sentence || !of(c) && !of(r.clauses[k-1]) {
-			continue
-		}
-		for i := r.clauses[k-1].b; i < c.a; i++ {
-			if f := r.words[i].fold; !slices.Contains([]string{"and", "und", "et", "y", "e", "en"}, f) {
-				out = append(out, f)
+// limits reports whether a clause that a new text leaves out could say when, where or on
+// which condition the others hold, or that they do not.
+func (r *reading) limits(c *clause, beside bool) bool {
+	w := &r.words[c.a]
+	return c.cues&(strongCues|cuePast|cueOnce|cueMaybe|cueExcept) != 0 || strings.HasPrefix(r.Text[c.to:], ":") || r.isHeading(c) ||
+		w.class&(prep|bind|day) != 0 || beside && r.has(indices(c.a, c.b), func(w *word) bool { return w.class&(deny|turn) != 0 })
+}
+
+func (r *reading) isHeading(c *clause) bool {
+	line := r.Text[strings.LastIndexByte(r.Text[:c.from], '\n')+1 : c.from]
+	return strings.HasPrefix(strings.TrimSpace(line), "#")
+}
+
+// denies reports whether two sayings say the same but for a denial in one of them.
+func (o saying) denies(n saying) bool {
+	denials := 0
+	for _, l := range []saying{o, n} {
+		for i := range l.tokens {
+			if l.tokens[i].denied {
+				denials++
 			}
+			l.tokens[i].denied = false
 		}
 	}
-	return strings.Join(out, " ")
+	return denials%2 == 1 && o.equals(n)
 }
 
-// restates reports whether clause c says what a clause d of another text says.
-func (r *reading) restates(c *clause, n *reading, d *clause) bool {
-	if c.question != d.question {
+// equals reports whether two sayings say the same.
+func (o saying) equals(n saying) bool {
+	if len(o.tokens) != len(n.tokens) || len(n.tokens) < 2 || !slices.Equal(o.tenses, n.tenses) ||
+		missing(o.pronouns, n.pronouns) > 0 && missing(n.pronouns, o.pronouns) > 0 {
 		return false
 	}
-	a, b := r.saying(r.whole(c)), n.saying(n.whole(d))
-	if len(a.contents) < 2 || len(a.contents) != len(b.contents) || missing(a.contents, b.contents) > 0 ||
-		a.turns != b.turns || a.denials != b.denials {
-		return false
-	}
-	for _, i := range r.verbs(c) {
-		for _, j := range n.verbs(d) {
-			if p, q := r.phrases(c, i), n.phrases(d, j); p.verb == q.verb && p.matches(q) {
-				return true
-			}
+	at, more := o.find(n), map[string]int{}
+	for j, i := range at {
+		if i < 0 || !n.tokens[j].same(&o.tokens[i], more) {
+			return false
 		}
 	}
-	return false
+	a := arrangement{o: o.tokens, n: n.tokens, place: make([]int, len(at)), pronouns: len(o.pronouns)+len(n.pronouns) > 0, foreign: n.foreign}
+	for j, i := range at {
+		a.place[i] = j
+	}
+	return a.keeps(at, 0)
 }
 
-// verbs are the words that may be the finite verb of a clause: the known one, else each
-// one in small letters in front of a preposition or an article; -1 for none.
-func (r *reading) verbs(c *clause) []int {
-	if c.verb < c.b && (c.verb > c.a && r.isVerb(c.a, c.verb) || r.words[c.verb].class&(be|aux|verb) != 0) {
-		return []int{c.verb}
-	}
-	out := []int{-1}
-	for i := c.a + 1; i < c.b-1; i++ {
-		w, next := &r.words[i], &r.words[i+1]
-		if w.weight > 0 && !w.number && !w.name && w.raw == w.fold && next.class&(prep|bind|det) != 0 {
-			out = append(out, i)
+// find says where each token of a new line stands in o, -1 for nowhere: side by side as
+// there, where it stands more than once.
+func (o saying) find(n saying) []int {
+	used := make([]bool, len(o.tokens))
+	out := make([]int, len(n.tokens))
+	last := -2
+	for j := range n.tokens {
+		best, most := -1, -1
+		for i := range o.tokens {
+			if used[i] || o.tokens[i].form != n.tokens[j].form {
+				continue
+			}
+			fit := 0
+			if i == last+1 {
+				fit += 4
+			}
+			if i+1 < len(o.tokens) && j+1 < len(n.tokens) && o.tokens[i+1].form == n.tokens[j+1].form {
+				fit += 2
+			}
+			if o.tokens[i].lead == n.tokens[j].lead && o.tokens[i].marks == n.tokens[j].marks {
+				fit++
+			}
+			if fit > most {
+				best, most = i, fit
+			}
 		}
+		if best >= 0 {
+			used[best] = true
+		}
+		out[j], last = best, best
 	}
 	return out
 }
 
-// whole are the words of a clause with those of its subject that it borrows.
-func (r *reading) whole(c *clause) []int {
-	return union(r.filter(c.subject, func(i int) bool { return i < c.a }), indices(c.a, c.b))
-}
-
-// form is a stem with the ending that makes another word of it: a rope is not roped.
-func (w *word) form() string {
-	for _, end := range []string{"ing", "ed"} {
-		if strings.HasSuffix(w.fold, end) && w.stem != w.fold {
-			return w.stem + end
-		}
-	}
-	return w.stem
-}
-
-// A phrase of a clause is what one preposition leads, or with an empty lead what none does.
-type leadPhrase struct {
-	lead  string
-	binds bool // the preposition places one thing to another
-	stems []string
-}
-
-// phrased is a clause as its finite verb and its phrases in order.
-type phrased struct {
-	verb string
-	is   bool // the verb is one of being: what it joins may change places
-	all  []leadPhrase
-}
-
-// phrases cuts a clause at its prepositions, a word that may be its verb, and its commas. "The backup of the
-// shop" is "the shop backup".
-func (r *reading) phrases(c *clause, verb int) phrased {
-	var out phrased
-	at, when, named := leadPhrase{}, true, false // at says when, and nothing else; it names a day
-	end := func() {
-		if len(at.stems) > 0 || at.lead != "" {
-			if at.lead == "" && when && named {
-				at.lead = "on" // "every Sunday"
-			}
-			out.all = append(out.all, at)
-		}
-		at, when, named = leadPhrase{}, true, false
-	}
-	of := -1 // where the words stand that "of" puts behind
-	for _, i := range r.whole(c) {
-		w := &r.words[i]
-		timely := w.class&day != 0 || w.number || len(r.lang.months[w.fold]) > 0
-		switch {
-		case i == verb:
-			end()
-			out.verb, out.is = w.form(), w.class&be != 0
-			of = -1
-			continue
-		case w.fold == "of" && len(at.stems) > 0:
-			of = 0
-			continue
-		case w.class&(prep|bind) != 0:
-			end()
-			at.lead, at.binds, of = w.fold, w.class&bind != 0, -1
-			continue
-		case w.class&det != 0 && len(at.stems) > 0 && of != 0,
-			len(at.stems) > 0 && at.lead != "" && when && w.name && !timely && of < 0:
-			end() // "on Sundays the backup", "at four Nell"
-			of = -1
-		}
-		if w.weight > 0 || w.number {
-			when, named = when && timely, named || timely && !w.number
-			if of >= 0 {
-				at.stems, of = slices.Insert(at.stems, of, w.form()), of+1
-			} else {
-				at.stems = append(at.stems, w.form())
-			}
-		}
-		if w.comma {
-			end()
-			of = -1
-		}
-	}
-	end()
-	return out
-}
-
-// matches reports whether two clauses have the same phrases in an order that gives each
-// word the same part: those without a preposition keep their order, and one with a
-// preposition stays behind the one that it follows, unless it opens or ends the clause.
-func (p phrased) matches(q phrased) bool {
-	if len(p.all) != len(q.all) {
+// same reports whether two tokens are one word that stands the same: denied or not,
+// limited and placed by the same words. A preposition that does not bind may be left out,
+// but in one of the texts alone: more counts in which.
+func (t *token) same(o *token, more map[string]int) bool {
+	if t.denied != o.denied || t.marks != o.marks {
 		return false
 	}
-	after, last, bare := p.places(), -1, 0
-	for _, x := range p.all {
-		if x.lead == "" {
-			bare++
-		}
+	a, b := t.lead, o.lead
+	switch {
+	case a == b:
+		return true
+	case a == "of" && b == "to" || a == "to" && b == "of":
+		return true
+	case a == "" && !o.bound:
+		more[b] |= 1
+	case b == "" && !t.bound:
+		more[a] |= 2
+	default:
+		return false
 	}
-	for k, place := range q.places() {
-		at := slices.IndexFunc(p.all, func(x leadPhrase) bool { return x.same(q.all[k]) })
-		switch {
-		case at < 0:
-			return false
-		case p.all[at].lead == "" && q.all[k].lead == "":
-			if at < last && !(p.is && q.is && bare == 2) {
-				return false
-			}
-			last = at
-		case after[at] != place && !(p.is && bare == 1):
-			return false
-		}
-	}
-	return true
+	return more[cmp.Or(a, b)] < 3
 }
 
-// places says of each phrase how many without a preposition stand in front of it, 0
-// where they all do or none.
-func (p phrased) places() []int {
-	var out []int
-	bare := 0
-	for _, x := range p.all {
-		if x.lead == "" {
-			bare++
-		}
-		out = append(out, bare)
+// An arrangement is two sayings of the same tokens.
+type arrangement struct {
+	o, n     []token
+	place    []int // of each token of o in n
+	pronouns bool
+	foreign  bool // not English: behind what comes first the verb stands before its subject
+}
+
+// mostTurns bounds how often parts inside of parts may have changed places.
+const mostTurns = 3
+
+// keeps reports whether the tokens of a new line, given by where they stand in the stored
+// one, differ in nothing but the order of parts that may change places: clauses, members
+// of a list of two, what a preposition leads, the sides of "is".
+func (a arrangement) keeps(at []int, depth int) bool {
+	if len(at) < 2 {
+		return true
 	}
-	for k := range out {
-		if out[k] == bare {
-			out[k] = 0
+	if depth > 2*mostTurns {
+		return false
+	}
+	for k := 1; k < len(at); k++ {
+		if slices.Max(at[:k]) < slices.Min(at[k:]) {
+			return a.keeps(at[:k], depth) && a.keeps(at[k:], depth)
 		}
+	}
+	parts := a.parts(at, true)
+	if len(parts) == 1 {
+		if parts = a.parts(at, false); len(parts) != 2 {
+			return false
+		}
+	} else if !a.turns(parts, depth) {
+		return false
+	}
+	return !slices.ContainsFunc(parts, func(part []int) bool { return !a.keeps(part, depth+1) })
+}
+
+// parts are those whose order is the other way round in the stored text; on demand "the
+// boat's key" is one.
+func (a arrangement) parts(at []int, owned bool) (out [][]int) {
+	from := 0
+	for k := 1; k <= len(at); k++ {
+		if k < len(at) && (slices.Min(at[from:k]) < slices.Max(at[k:]) || owned && a.owned(at[k-1], at[k])) {
+			continue
+		}
+		out = append(out, at[from:k])
+		from = k
 	}
 	return out
 }
 
-func (x leadPhrase) same(y leadPhrase) bool {
-	return slices.Equal(x.stems, y.stems) && (x.lead == y.lead || x.lead == "" && !y.binds || y.lead == "" && !x.binds)
+// owned reports whether a possessive in one text is "of" or "to" in the other.
+func (a arrangement) owned(before, after int) bool {
+	of := func(t token) bool { return t.lead == "of" || t.lead == "to" }
+	return a.n[a.place[before]].owns && !a.o[before].owns || of(a.n[a.place[after]]) && a.o[after].lead == "of" && !a.n[a.place[after]].owns
+}
+
+// turns reports whether parts may stand in the other order.
+func (a arrangement) turns(parts [][]int, depth int) bool {
+	near, far, clauses := broken, broken, true // of the gaps between the parts
+	for k := 1; k < len(parts); k++ {
+		then, now := a.o[slices.Min(parts[k-1])], a.n[a.place[parts[k][0]]]
+		near, far = min(near, max(then.gap, now.gap)), min(far, then.gap, now.gap)
+		clauses = clauses && a.o[slices.Max(parts[k])].clause != then.clause
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	switch {
+	case clauses:
+		return !a.pronouns
+	case near == joined:
+		verb := a.o[first[0]]
+		return a.foreign && depth > 0 && len(parts) == 2 && len(first) == 1 && !verb.name && !verb.number // "Am Montag kommt Ann"
+	case len(parts) > 2:
+		return len(parts) == 3 && a.led(first) != a.led(last)
+	}
+	return a.led(first) || a.led(last) || a.certain(first) && a.certain(last) || far == broken && len(first) > 1 && len(last) > 1
+}
+
+// led reports a part that begins with a preposition or a time.
+func (a arrangement) led(part []int) bool {
+	return slices.ContainsFunc([]token{a.o[slices.Min(part)], a.n[a.place[part[0]]]}, func(t token) bool { return t.lead != "" && t.lead != "of" || t.class&day != 0 })
+}
+
+// certain reports a part that is one thing of its own: a name, a number, "the boss".
+func (a arrangement) certain(part []int) bool {
+	return slices.ContainsFunc(part, func(i int) bool { return a.o[i].the || a.o[i].name || a.o[i].number || a.n[a.place[i]].name })
 }
 
 // knows reports whether a memory says what the title of another one says.

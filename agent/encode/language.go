@@ -29,6 +29,9 @@ const (
 	lead
 	turn   // makes another statement of one: "only", "every", "will"
 	bind   // places one thing to another: "from", "behind"
+	join   // puts one beside another: "and"
+	fill   // says nothing: "which", "there", "does"
+	past   // makes a clause say how things were
 	verb   // a finite verb
 	base   // the base form of an English verb, which may be a noun as well
 	single // names an attribute with one value at a time
@@ -37,7 +40,7 @@ const (
 )
 
 func classNames() []string {
-	return []string{"self", "user", "third", "det", "be", "aux", "prep", "and", "deny", "kin", "day", "away", "over", "lead", "turn", "bind"}
+	return []string{"self", "user", "third", "det", "be", "aux", "prep", "and", "deny", "kin", "day", "away", "over", "lead", "turn", "bind", "join", "fill", "past"}
 }
 
 // A cue is what a phrase says about what was said before, a set of those of cue.txt.
