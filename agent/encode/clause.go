@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -81,10 +82,9 @@ func read(m Memory) *reading {
 	}
 	for _, f := range r.cues {
 		r.all |= f.cue
-		for _, c := range r.clauses {
-			if f.from >= c.a && f.from < c.b {
-				c.cues |= f.cue
-			}
+		k, _ := slices.BinarySearchFunc(r.clauses, f.from, func(c *clause, at int) int { return cmp.Compare(c.b, at+1) })
+		if k < len(r.clauses) && f.from >= r.clauses[k].a {
+			r.clauses[k].cues |= f.cue
 		}
 	}
 	for _, c := range r.clauses {

@@ -22,9 +22,15 @@ type stored struct {
 // mostFlags bounds how many stored memories one new one may flag.
 const mostFlags = 3
 
-// maxText bounds the bytes of a text that the rules read; of a longer one only the same
-// bytes are a duplicate.
-const maxText = 256 << 10
+// The work for one pair of memories is bounded, so that a large one is stored as soon as
+// a small one: maxText is the bytes of a text that the rules read, of a longer one only the
+// same bytes are a duplicate; maxPairs the words of one times the words of the other, above
+// which nothing is flagged; maxClauses the clauses of a text of which something may go.
+const (
+	maxText    = 16 << 10
+	maxPairs   = 1 << 18
+	maxClauses = 200
+)
 
 // Decide says what becomes of m beside the stored memories. Their order does not
 // matter. A stored memory with the id of m is not looked at. The corpus says how rare
@@ -66,7 +72,7 @@ func Decide(m Memory, stored []Memory, c Corpus) Plan {
 
 func (r *reader) add(m Memory) *stored {
 	o := &stored{reading: read(m)}
-	for _, c := range o.clauses {
+	for _, c := range o.clauses[:min(len(o.clauses), maxClauses)] {
 		o.claims = append(o.claims, o.claim(c).settled())
 	}
 	r.olds = append(r.olds, o)
@@ -116,6 +122,9 @@ func (r *reader) verdicts() []Verdict {
 
 // judge says what the new memory makes of a stored one, nil for nothing.
 func (r *reader) judge(o *stored) *Verdict {
+	if len(o.clauses) > maxClauses || len(r.n.clauses) > maxClauses || len(o.words)*len(r.n.words) > maxPairs {
+		return nil
+	}
 	if v := r.proven(o); v != nil {
 		return v
 	}
@@ -131,20 +140,37 @@ func (r *reader) judge(o *stored) *Verdict {
 // likenedAt is the probability of what [claim.likens] finds.
 const likenedAt = 0.75
 
-// likened flags a stored memory by the form of two claims.
+// likened flags a stored memory by the form of two claims, or by "no longer" beside its
+// very words. It is no narrower one that speaks of a wider one.
 func (r *reader) likened(o *stored) *Verdict {
-	for i, n := range r.claims {
-		for k, c := range o.claims {
-			if n == nil || !sameScope(r.n.Scope, o.Scope) {
+	if !within(o.Scope, r.n.Scope) {
+		return nil
+	}
+	for i, d := range r.n.clauses {
+		for k, c := range o.clauses {
+			if c.cues&(cueOnce|cuePast|cueMaybe|cueAsk) != 0 || len(r.claims) == 0 || !r.ends(d, o.reading, c) &&
+				(r.claims[i] == nil || !r.claims[i].likens(o.claims[k]) && !r.claims[i].displaces(o.stems(c), o.isSelf(c.subject))) {
 				continue
 			}
-			if c != nil && n.likens(c) || o.clauses[k].cues&(cueOnce|cuePast|cueMaybe|cueAsk) == 0 && n.displaces(o.stems(o.clauses[k])) {
-				said := r.n.string(r.n.clauses[i])
-				return &Verdict{Kind: Flag, Old: o.ID, Rule: ruleRestated, Confidence: likenedAt, Said: said, Was: o.string(o.clauses[k]), Why: []Reason{{Feature: ruleRestated, Words: said}}}
-			}
+			said := r.n.string(d)
+			why := []Reason{{Feature: ruleRestated, Words: said}}
+			return &Verdict{Kind: Flag, Old: o.ID, Rule: ruleRestated, Confidence: likenedAt, Said: said, Was: o.string(c), Why: why}
 		}
 	}
 	return nil
+}
+
+// ends reports whether a clause says that what a stored one says is so no longer.
+func (r *reader) ends(d *clause, o *reading, c *clause) bool {
+	if d.cues&cueGone == 0 || c.cues&cueGone != 0 {
+		return false
+	}
+	for _, f := range r.n.cues {
+		if f.cue&cueGone != 0 && f.from >= d.a && f.to <= d.b && o.saying([]*clause{c}).equals(r.n.saying([]*clause{d}, f.from, f.to-1)) {
+			return true
+		}
+	}
+	return false
 }
 
 // older reports whether what is new here was true before what is stored.
@@ -188,18 +214,18 @@ func (r *reader) proven(o *stored) *Verdict {
 	return v
 }
 
-// sameScope reports whether two memories speak of one place: a narrower scope never
-// touches what a wider one says.
-func sameScope(n, o string) bool {
-	n, o = strings.Trim(n, "/"), strings.Trim(o, "/")
-	return n == o || n == ""
-}
+// sameScope reports whether two memories are filed in one place: what is said of another
+// one, or of none, proves nothing here.
+func sameScope(n, o string) bool { return strings.Trim(n, "/") == strings.Trim(o, "/") }
 
 // others reports whether another stored clause gives the same owner a value of the same
 // kind.
 func (r *reader) others(o *stored, k int) bool {
 	of := o.claims[k].of()
 	for _, other := range r.olds {
+		if len(other.clauses) > maxClauses {
+			return true
+		}
 		for i, c := range other.claims {
 			if c != nil && c.of() == of && c.value != o.claims[k].value && (other != o || i != k) && (other == o || sameScope(r.n.Scope, other.Scope)) {
 				return true

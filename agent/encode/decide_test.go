@@ -163,13 +163,24 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// What is filed elsewhere, wider, narrower or nowhere, is never removed.
 func TestScope(t *testing.T) {
 	t.Parallel()
-	general := encode.Memory{ID: "a", Text: "We use PostgreSQL.", Scope: "/projects", Authority: encode.Statement}
-	special := encode.Memory{ID: "new", Text: "We switched to MySQL.", Scope: "/projects/beta", Authority: encode.Statement}
-	for _, v := range encode.Decide(special, []encode.Memory{general}, encode.Corpus{}).Verdicts {
-		if v.Kind == encode.Supersede {
-			t.Errorf("a narrower scope removed what a wider one says: %+v", v)
+	for _, p := range []pair{{"We use PostgreSQL.", "We switched to MySQL."}, {"auth-api's port is 8080.", "auth-api's port is 9090."}} {
+		for _, scopes := range []struct {
+			old, now string
+			gone     bool
+		}{
+			{"/projects", "/projects", true}, {"", "/", true}, {"/projects", "/projects/beta", false}, {"/projects/beta", "/projects", false},
+			{"", "/projects", false}, {"/projects", "", false}, {"/projects/alpha", "/projects/beta", false},
+		} {
+			old, now := stored(p.old), said(p.now)
+			old[0].Scope, now.Scope = scopes.old, scopes.now
+			plan := encode.Decide(now, old, encode.Corpus{})
+			gone := len(plan.Verdicts) > 0 && plan.Verdicts[0].Kind == encode.Supersede
+			if gone != scopes.gone || plan.Duplicate != nil {
+				t.Errorf("%q in %q, then %q in %q: %+v", p.old, scopes.old, p.now, scopes.now, plan)
+			}
 		}
 	}
 }
@@ -250,22 +261,58 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// Changes that are told without a form that proves them are flagged.
-func TestFlags(t *testing.T) {
+// What becomes of changes that people tell in passing: those that nothing proves are
+// flagged, and those that need knowledge of the world are not seen.
+func TestChanges(t *testing.T) {
 	t.Parallel()
-	for _, p := range []pair{
-		{"The queue runs on Redis.", "The queue runs on RabbitMQ instead of Redis."},
-		{"Standup is at 9:30.", "Standup moved to 10:00."},
-		{"The license is MIT.", "The license is Apache-2.0 now."},
-		{"Der Dienst läuft auf Port 8080.", "Der Dienst läuft jetzt auf Port 9090."},
+	const notSeen = encode.Kind("")
+	for _, c := range []struct {
+		pair
+		want encode.Kind
+	}{
+		{pair{"The logging library is zap.", "We replaced zap with slog."}, encode.Flag},
+		{pair{"The queue runs on Redis.", "The queue runs on RabbitMQ instead of Redis."}, encode.Flag},
+		{pair{"Standup is at 9:30.", "Standup moved to 10:00."}, encode.Flag},
+		{pair{"Alice owns the billing service.", "Carol owns the billing service now."}, encode.Flag},
+		{pair{"I work at Globex.", "I left Globex."}, encode.Supersede},
+		{pair{"I smoke.", "I quit smoking."}, encode.Supersede},
+		{pair{"My car is a VW Golf.", "I sold the VW Golf."}, encode.Flag},
+		{pair{"Backups run nightly.", "Backups now run hourly."}, notSeen},
+		{pair{"Bug 4711 is open.", "Bug 4711 was fixed."}, encode.Flag},
+		{pair{"Der Dienst läuft auf Port 8080.", "Der Dienst läuft jetzt auf Port 9090."}, encode.Flag},
+		{pair{"Ich bin Vegetarier.", "Ich bin kein Vegetarier mehr."}, encode.Flag},
+		{pair{"J'habite à Lyon.", "J'ai déménagé à Paris."}, encode.Supersede},
+		{pair{"Я живу в Москве.", "Я переехал в Казань."}, notSeen},
+		{pair{"我住在北京。", "我搬到上海了。"}, notSeen},
+		{pair{"Bydlím v Praze.", "Přestěhoval jsem se do Brna."}, notSeen},
+		{pair{"The license is MIT.", "The license is Apache-2.0."}, notSeen},
+		{pair{"The license is MIT.", "The license is Apache-2.0 now."}, encode.Flag},
+		{pair{"The timezone is EST.", "The timezone is CET."}, encode.Flag},
+		{pair{"The launch is in May.", "The launch is in June."}, notSeen},
+		{pair{"The lift is red.", "The lift is no longer red."}, encode.Flag},
+		{pair{"vpn is required", "vpn is no longer required"}, encode.Flag},
 	} {
-		kind, v := verdict(p)
-		if kind != encode.Flag && kind != encode.Supersede {
-			t.Errorf("%q, then %q: %q", p.old, p.now, kind)
-			continue
+		kind, v := verdict(c.pair)
+		if kind != c.want {
+			t.Errorf("%q, then %q: %q, want %q", c.old, c.now, kind, c.want)
 		}
 		if kind == encode.Flag && (v.Confidence <= 0 || v.Confidence >= 1 || len(v.Why) == 0 || v.Said == "" || v.Was == "") {
-			t.Errorf("%q, then %q: %+v", p.old, p.now, v)
+			t.Errorf("%q, then %q: %+v", c.old, c.now, v)
+		}
+	}
+}
+
+// What resembles a contradiction and is none is no conflict.
+func TestNoFalseConflict(t *testing.T) {
+	t.Parallel()
+	for _, p := range []pair{
+		{"On Monday I ran 5 km.", "On Tuesday I ran 8 km."}, {"The limit for free users is 5.", "The limit for paid users is 50."},
+		{"I drink coffee in the morning.", "I drink tea in the evening."}, {"The heating is off in May.", "The heating is on in October."},
+		{"Deploy from CI.", "Never deploy from CI on Fridays."}, {"We use npm.", "We use pip."}, {"We use pytest.", "We use jest."},
+		{"I don't like olives.", "I like olives on pizza."},
+	} {
+		if kind, v := verdict(p); kind != "" && kind != encode.Flag {
+			t.Errorf("%q, then %q: %s by %s", p.old, p.now, kind, v.Rule)
 		}
 	}
 }
@@ -296,7 +343,8 @@ func TestClauses(t *testing.T) {
 	}
 }
 
-// A text of any size is answered at once, and only the same bytes are said already.
+// A text of any size is answered at once: of a large one nothing goes, and only the same
+// bytes are said already.
 func TestLargeText(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("Mara lives in Bern. ", 1<<19)
@@ -305,5 +353,11 @@ func TestLargeText(t *testing.T) {
 	}
 	if plan := encode.Decide(said(large+"x"), stored("Mara lives in Bern.", large), encode.Corpus{}); plan.Duplicate != nil {
 		t.Errorf("another large text is a duplicate of %s", plan.Duplicate.Old)
+	}
+	old := "I live in Berlin. " + strings.Repeat("The lift is slow. ", 300)
+	for _, p := range []pair{{old, "I moved from Berlin to Bonn."}, {"I live in Berlin.", "I moved from Berlin to Bonn. " + old[18:]}} {
+		if kind, v := verdict(p); kind != "" {
+			t.Errorf("of a text of hundreds of clauses: %s by %s", kind, v.Rule)
+		}
 	}
 }

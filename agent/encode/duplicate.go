@@ -37,18 +37,24 @@ type saying struct {
 	foreign  bool     // it is not English
 }
 
-// saying reads some clauses of a text.
-func (r *reading) saying(clauses []*clause) saying {
+// saying reads some clauses of a text, but for some words.
+func (r *reading) saying(clauses []*clause, but ...int) saying {
 	l := saying{foreign: r.lang.name != "en"}
 	for k, c := range clauses {
 		first := len(l.tokens)
 		passive, was := -1, false
 		next := token{gap: apart, clause: k}
+		if c.question {
+			next.marks = "?"
+		}
 		if k == 0 || c.a > 0 && (r.words[c.a].starts || r.words[c.a-1].comma || c.a > clauses[k-1].b) {
 			next.gap = broken
 		}
 		for i := r.joint(c); i < c.b; i++ {
 			w := &r.words[i]
+			if slices.Contains(but, i) {
+				continue
+			}
 			content := w.weight > 0 || w.number || w.who != "" && w.class&det == 0
 			if content && i > c.a && r.participle(i) && passive < 0 {
 				passive = len(l.tokens)
@@ -124,7 +130,11 @@ func (r *reading) participle(i int) bool {
 	isBe := func(w *word) bool {
 		return w.class&be != 0 || w.comma || w.fold == "get" || w.fold == "gets" || w.fold == "got"
 	}
-	return isBe(&r.words[i-1]) || i > 1 && r.words[i-1].class&(deny|lead) != 0 && isBe(&r.words[i-2])
+	k := i - 1
+	for k > 0 && (r.words[k].class&(deny|lead) != 0 || r.words[k].fold == "longer") && !r.words[k].comma {
+		k--
+	}
+	return isBe(&r.words[k])
 }
 
 // function takes in a word that says nothing of its own.
@@ -237,13 +247,16 @@ func plain(text string) string {
 
 func hasCode(text string) bool { return strings.Contains(text, "```") || strings.Contains(text, "~~~") }
 
+// maxWords bounds the words of two texts that may be the same in another order.
+const maxWords = 600
+
 // duplicate reports a stored memory that says all that a new one says: word for word, or
 // with the same values, names and stems in an order that gives each the same part.
 func duplicate(n, o *reading) *Verdict {
 	if plain(n.Text) == plain(o.Text) && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
-	if hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || !within(n.Scope, o.Scope) ||
+	if len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || !within(n.Scope, o.Scope) ||
 		!o.knows(n) || !n.knows(o) || !o.says(n) {
 		return nil
 	}
@@ -254,9 +267,6 @@ func duplicate(n, o *reading) *Verdict {
 // their tokens stands in the new one, and each of its in them. The others must not limit
 // them.
 func (r *reading) says(n *reading) bool {
-	if (n.all|r.all)&cueAsk != 0 && (strings.ContainsAny(r.Text+n.Text, "?？")) {
-		return false
-	}
 	said := n.saying(n.clauses)
 	have := map[string]int{}
 	for _, t := range said.tokens {
@@ -269,10 +279,16 @@ func (r *reading) says(n *reading) bool {
 			used = append(used, c)
 		}
 	}
+	under := true // a heading that is said too
 	for k, c := range r.clauses {
 		beside := slices.ContainsFunc(used, func(u *clause) bool { return u.sentence == c.sentence })
 		tied := beside && r.has(indices(r.joint(c), c.a), func(w *word) bool { return w.class&join == 0 })
 		is, before := slices.Contains(used, c), k == 0 || slices.Contains(used, r.clauses[k-1])
+		if r.isHeading(c) {
+			under = is
+		} else if is && !under {
+			return false
+		}
 		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.saying([]*clause{c}).pronouns) > 0) {
 			return false
 		}
@@ -284,8 +300,8 @@ func (r *reading) says(n *reading) bool {
 // which condition the others hold, or that they do not.
 func (r *reading) limits(c *clause, beside bool) bool {
 	w := &r.words[c.a]
-	return c.cues&(strongCues|cuePast|cueOnce|cueMaybe|cueExcept) != 0 || strings.HasPrefix(r.Text[c.to:], ":") || r.isHeading(c) ||
-		w.class&(prep|bind|day) != 0 || beside && r.has(indices(c.a, c.b), func(w *word) bool { return w.class&(deny|turn) != 0 })
+	return c.cues&(strongCues|cuePast|cueOnce|cueMaybe|cueExcept) != 0 || strings.HasPrefix(r.Text[c.to:], ":") ||
+		beside && w.class&(prep|bind|day) != 0 || beside && r.has(indices(c.a, c.b), func(w *word) bool { return w.class&(deny|turn) != 0 })
 }
 
 func (r *reading) isHeading(c *clause) bool {

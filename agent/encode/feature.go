@@ -17,6 +17,8 @@ type view struct {
 	oAll []int // words of the clause and of its subject
 	dAll []int // of the new clause
 	nAll []int // of the new text
+	self bool  // one of the subjects alone is the writer
+	all  bool  // the texts hold two things that are never one
 }
 
 func (v *view) add(name string, value float64, ids ...int) {
@@ -152,8 +154,7 @@ func (v *view) subjects() {
 	v.add("subject.in.subject", inSubject)
 	v.add("newsubject.in.old", newInOld)
 	v.is("subject.both", inNew > .99 && newInOld > .99 && len(so) > 0 && len(sn) > 0)
-	v.is("subject.self.both", selfO && selfN)
-	v.is("subject.self.one", selfO != selfN)
+	v.self = selfO != selfN
 	uo := o.filter(so, func(i int) bool { return !v.oHit[i] })
 	un := n.filter(sn, func(j int) bool { return !v.nHit[j] })
 	fixedO := o.has(uo, func(w *word) bool { return w.name || w.number })
@@ -163,27 +164,15 @@ func (v *view) subjects() {
 	v.add("subject.missing", float64(min(len(uo), 3)))
 	v.add("subject.extra", float64(min(len(un), 3)))
 	v.is("subject.swap.name", fixedO && fixedN)
-	v.is("subject.swap", len(uo) > 0 && len(un) > 0)
-	v.is("subject.swap.strong", len(uo) > 0 && len(un) > 0 && n.all&strongCues != 0)
 	v.add("subject.only", any01(inSubject > .99 && newInOld > .6)*(1-v.get("cover.predicate")))
 	v.is("newsubject.known", len(sn) > 0 && newInOld > .99)
-	v.heads()
+	v.numbers()
 	v.topics()
 }
 
-// heads compares the nouns that the two subjects are about.
-func (v *view) heads() {
+// numbers compares what the two subjects count: "shelf 1" and "shelf 2".
+func (v *view) numbers() {
 	o, n := v.o, v.n
-	ho, hn := o.head(own(v.c), v.c.subject), n.head(own(v.d), v.d.subject)
-	v.is("head.new.in.old", hn >= 0 && v.nHit[hn])
-	v.is("head.old.in.newsubject", ho >= 0 && v.inN(v.d.subject)(ho))
-	v.is("head.new.kin", hn >= 0 && !v.nHit[hn] && n.words[hn].class&kin != 0)
-	extra := hn >= 0 && !v.nHit[hn]
-	possessed := slices.ContainsFunc(own(v.d), func(j int) bool {
-		w := &n.words[j]
-		return j != hn && (w.owns && v.nHit[j] || w.class&self != 0)
-	})
-	v.is("head.new.possessed", extra && possessed)
 	numbered := func(r *reading, ids []int) map[string]string {
 		out := map[string]string{}
 		for k := 0; k+1 < len(ids); k++ {

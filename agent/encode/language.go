@@ -79,7 +79,6 @@ type language struct {
 	classes  map[string]class
 	cues     map[string][]phrase // by their first word
 	contrast map[string][]string
-	antonyms map[string][]string
 	topics   map[string][]string
 	months   map[string][]string
 	numerals map[string][]string
@@ -130,7 +129,7 @@ func newLanguage(name string) *language {
 		}
 	}
 	for text, heads := range lexicon.Groups("cue", name) {
-		p := phrase{words: strings.Fields(text)}
+		p := phrase{words: strings.Fields(strings.ReplaceAll(text, "..", " .. "))}
 		if strings.ContainsFunc(text, unspaced) {
 			p.words = signs(text)
 		}
@@ -139,7 +138,7 @@ func newLanguage(name string) *language {
 		}
 		l.cues[p.words[0]] = append(l.cues[p.words[0]], p)
 	}
-	l.contrast, l.antonyms, l.topics = lexicon.Groups("contrast", name), lexicon.Groups("antonym", name), lexicon.Groups("topic", name)
+	l.contrast, l.topics = lexicon.Groups("contrast", name), lexicon.Groups("topic", name)
 	l.months, l.numerals = lexicon.Groups("month", name), lexicon.Groups("numeral", name)
 	return l
 }

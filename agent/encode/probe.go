@@ -12,8 +12,9 @@ const probeWords = 60
 // the words of the new text; and the names of things of the same kind and the words of
 // the same topic, for "We switched to MySQL" shares no word with "We use PostgreSQL".
 // They hold words alone, no operator of a search.
+// Of a large text they are those of its first [maxText] bytes.
 func Probes(text string) []string {
-	r := read(Memory{Text: text})
+	r := read(Memory{Text: strings.ToValidUTF8(text[:min(len(text), maxText)], "")})
 	var own, kin []string
 	for i := range r.words {
 		w := &r.words[i]

@@ -67,10 +67,19 @@ func (cl *claim) read(rest []term) bool {
 		cl.form, cl.from = "leave", joinTerms(rest[1:])
 	case head.has("replace"):
 		k := slices.IndexFunc(rest, func(t term) bool { return t.has("with") })
-		if k < 2 || !named(rest[1:k]) || !named(rest[k+1:]) {
+		if k < 2 || k+1 == len(rest) {
 			return false
 		}
 		cl.form, cl.from, cl.value = "switch", joinTerms(rest[1:k]), joinTerms(rest[k+1:])
+		if !named(rest[1:k]) || !named(rest[k+1:]) {
+			cl.form = "does"
+			return k == 2 && len(rest) == 4
+		}
+	case head.has("hold") && len(rest) > 1:
+		cl.form = "holds"
+	case head.has("lose") && len(rest) > 1 && named(rest[len(rest)-1:]):
+		rest = slices.DeleteFunc(slices.Clone(rest[1:]), func(t term) bool { return articles()[t.fold] })
+		cl.form, cl.from = "lost", joinTerms(rest)
 	case head.has("switch") || head.has("move"):
 		if !cl.moved(head, rest[1:]) {
 			return false

@@ -55,16 +55,24 @@ func (c *claim) of() string { return c.owner + "|" + c.form + "|" + c.what + "|"
 // that they speak of the same: one attribute of something without a name has another
 // value, or a thing of the same kind is in use now.
 func (n *claim) likens(o *claim) bool {
-	if n.form == "is" && o.form == "is" {
+	switch {
+	case o == nil || n.owner == "" && n.form == "holds":
+		return false
+	case n.form == "is" && o.form == "is":
 		return n.owner == o.owner && n.what == o.what && n.kind == o.kind && n.value != o.value
+	case n.form == "holds": // "Carol owns the shop now"
+		return n.now && o.form == "holds" && n.said == o.said && n.owner != o.owner && o.owner != ""
 	}
 	return n.form == "use" && o.form == "use" && n.now && n.kind != "" && n.kind == o.kind && n.value != o.value
 }
 
 // displaces reports whether a claim says that something took the place of what a stored
-// clause, given by its stems, names.
-func (n *claim) displaces(stored string) bool {
-	return n.from != "" && (n.form == "switch" || n.form == "does") && holdsWord(stored, n.from) && (n.value == "" || !holdsWord(stored, n.value))
+// clause, given by its stems, names, or that the writer has it no longer.
+func (n *claim) displaces(stored string, own bool) bool {
+	if n.from == "" || !holdsWord(stored, n.from) {
+		return false
+	}
+	return n.form == "lost" && own && n.owner != "" || (n.form == "switch" || n.form == "does") && (n.value == "" || !holdsWord(stored, n.value))
 }
 
 // holdsWord reports whether stems stand in a text of stems, one after the other.

@@ -16,12 +16,9 @@ func (v *view) cues() {
 		v.is("best."+name, v.d.cues&(1<<k) != 0)
 	}
 	strong := n.all&strongCues != 0
-	v.add("strong.subject", any01(strong)*inNew)
 	v.add("strong.newsubject", any01(strong)*newInOld)
 	v.add("strong.cover", any01(strong)*cover)
-	v.is("strong.both", strong && inNew > .6 && newInOld > .6)
 	v.add("best.match", any01(v.d.cues&(strongCues|cueNow|cueBegan|cueBack) != 0)*match)
-	v.is("best.strong", v.d.cues&strongCues != 0)
 	with := func(name string, c cue) {
 		v.add(name+".cover", any01(n.all&c != 0)*best)
 		v.add(name+".subject", any01(n.all&c != 0)*inNew)
@@ -35,75 +32,44 @@ func (v *view) cues() {
 	for _, k := range []cue{cueMaybe, cueAsk, cueAlso, cueExcept, cueSaid, cuePlan, cueOnce, cuePast} {
 		v.add("not.now."+cueNames()[bits.TrailingZeros32(uint32(k))], any01(v.d.cues&k != 0)*match)
 	}
-	v.is("wrong.confusable", n.all&cueWrong != 0 && v.get("confusable.subject")+v.get("confusable.value") > 0)
-	v.is("old.past", v.c.cues&(cuePast|cueOnce) != 0)
-	v.is("old.plan", v.c.cues&(cuePlan|cueMaybe) != 0)
 	v.is("old.still", v.c.cues&cueStill != 0)
-	v.is("old.except", v.c.cues&cueExcept != 0)
 	v.add("swap.past", v.get("swap")*any01(v.c.cues&(cuePast|cueOnce) != 0 || v.d.cues&(cuePast|cueOnce) != 0))
-	_, met := v.meets(func(j int) bool { return true })
-	_, metBest := v.meets(func(j int) bool { return j >= v.d.a && j < v.d.b })
-	scripts := len(met)
-	exact := slices.ContainsFunc(met, func(t string) bool { return slices.Contains(strings.Fields("home work love contract health tool"), t) })
-	v.add("script", float64(min(scripts, 3))/3)
-	v.add("script.subject", any01(scripts > 0)*inNew)
-	v.add("script.newsubject", any01(scripts > 0)*newInOld)
-	v.add("script.best", any01(len(metBest) > 0)*match)
-	v.add("script.cover", float64(min(scripts, 2))*cover)
-	v.is("script.known", exact && (newInOld > .6 || inNew > .6))
+	met := v.meets()
+	v.add("script", float64(min(met, 3))/3)
+	v.add("script.subject", any01(met > 0)*inNew)
+	v.add("script.newsubject", any01(met > 0)*newInOld)
 }
 
-// meets are the topics of the stored clause, and those of them that the new text tells
-// the end or a change of.
-func (v *view) meets(in func(j int) bool) (topics, met []string) {
+// meets counts the topics of the stored clause of which the new text tells the end or a
+// change.
+func (v *view) meets() int {
+	var topics, met []string
 	for _, i := range v.oAll {
 		for _, t := range v.o.lang.topics[v.o.words[i].fold] {
-			if !strings.HasSuffix(t, "!") && !slices.Contains(topics, t) {
+			if !strings.HasSuffix(t, "!") {
 				topics = append(topics, t)
 			}
 		}
 	}
 	for j := range v.n.words {
-		if !in(j) {
-			continue
-		}
 		for _, t := range v.n.lang.topics[v.n.words[j].fold] {
 			if bare, ok := strings.CutSuffix(t, "!"); ok && slices.Contains(topics, bare) && !slices.Contains(met, bare) {
 				met = append(met, bare)
 			}
 		}
 	}
-	return topics, met
+	return len(met)
 }
 
 func (v *view) shape() {
 	o, n := v.o, v.n
 	v.is("scope.differs", strings.Trim(o.Scope, "/") != strings.Trim(n.Scope, "/"))
 	v.add("clauses.old", float64(min(len(o.clauses), 4))/4)
-	v.add("clauses.new", float64(min(len(n.clauses), 4))/4)
-	v.add("length.new", float64(min(len(n.words), 40))/40)
-	prefix := 0
-	skip := func(r *reading, c *clause) (out []int) {
-		for i := c.a; i < c.b; i++ {
-			if w := &r.words[i]; w.class&(lead|det|be) == 0 || w.class&self != 0 {
-				out = append(out, i)
-			}
-		}
-		return out
-	}
-	a, b := skip(o, v.c), skip(n, v.d)
-	for prefix < min(len(a), len(b)) && v.same[a[prefix]][b[prefix]] {
-		prefix++
-	}
-	v.add("prefix", float64(prefix)/float64(max(3, min(len(a), len(b)))))
-	v.is("prefix.subject", prefix > 0 && prefix >= len(own(v.c)))
 	event := v.c.verb < v.c.b && pastForm(&o.words[v.c.verb]) && !o.has(indices(v.c.a, v.c.b), func(w *word) bool { return w.class&(be|aux) != 0 })
-	v.is("old.event", event)
 	v.is("old.event.right", event && n.all&cueWrong == 0)
 	early, late, ratio := v.align()
 	v.is("replaced.early", early && ratio > .4)
 	v.is("replaced.late", late && !early && ratio > .4)
-	v.add("ratio", ratio)
 	v.is("long.match", v.get("cover.old") > .6 && v.get("cover.new") > .6)
 	v.is("language.differs", o.lang != n.lang)
 }
