@@ -1,0 +1,226 @@
+package encode
+
+import (
+	"slices"
+	"strings"
+)
+
+// A token is a word that says something, with what stands in front of it.
+type token struct {
+	*word
+	form   string // the stem, with the ending that makes another word of it: a rope is not roped
+	lead   string // the preposition; "of" for a possessive
+	marks  string // what limits or turns it: "only", "if", "my", what sets it apart: "off"
+	denied bool
+	bound  bool // the lead places it, as "from" does
+	the    bool // it is one certain thing
+	gap    gap
+	clause int
+}
+
+// A gap is how far a token is apart from the one before it.
+type gap int
+
+const (
+	joined gap = iota // side by side
+	apart             // by a preposition, an article, a form of "to be"
+	broken            // by a comma, "and", or the end of a clause
+)
+
+// A saying is the tokens of a text in their order, a passive clause turned round: "a bot
+// tags them".
+type saying struct {
+	tokens   []token
+	tenses   []string // auxiliaries and times, sorted
+	pronouns []string // sorted
+	foreign  bool     // it is not English
+}
+
+// saying reads some clauses of a text, but for some words.
+func (r *reading) saying(clauses []*clause, but ...int) saying {
+	l := saying{foreign: r.lang.name != "en"}
+	for k, c := range clauses {
+		first := len(l.tokens)
+		passive, was := -1, false
+		next := token{gap: apart, clause: k}
+		if c.question {
+			next.marks = "?"
+		}
+		if k == 0 || c.a > 0 && (r.words[c.a].starts || r.words[c.a-1].comma || c.a > clauses[k-1].b) {
+			next.gap = broken
+		}
+		for i := r.joint(c); i < c.b; i++ {
+			w := &r.words[i]
+			if slices.Contains(but, i) {
+				continue
+			}
+			content := w.weight > 0 || w.number || w.who != "" && w.class&det == 0
+			if content && i > c.a && r.participle(i) && passive < 0 {
+				passive = len(l.tokens)
+			}
+			if content {
+				next = r.content(&l, next, w, first)
+			} else {
+				was = was || w.class&past != 0
+				r.function(&l, &next, i, c.b, first)
+			}
+			if w.comma && next.gap < broken {
+				next.gap = broken
+				if i+1 < c.b && strings.Contains(r.Text[w.to:max(w.to, r.words[i+1].from)], ":") {
+					next.gap = apart
+				}
+			}
+		}
+		if next.marks != "" && len(l.tokens) > first {
+			l.tokens[len(l.tokens)-1].marks += " ~" + next.marks
+		}
+		if next.denied && len(l.tokens) > first {
+			l.tokens[len(l.tokens)-1].denied = true
+		}
+		if passive >= 0 {
+			l.turn(first, passive, was)
+		}
+	}
+	slices.Sort(l.tenses)
+	slices.Sort(l.pronouns)
+	return l
+}
+
+// content takes in a word that says something, and begins the next token.
+func (r *reading) content(l *saying, t token, w *word, first int) token {
+	next := token{gap: joined, clause: t.clause}
+	t.word, t.form, t.the = w, w.form(), t.the || w.who != ""
+	if w.who != "" {
+		t.form = w.who
+	}
+	if marks, ok := strings.CutSuffix(t.marks, "only"); ok && w.class&verb != 0 { // "takes only cash"
+		t.marks, next.marks = strings.TrimSpace(marks), "only"
+	}
+	l.tokens = append(l.tokens, t)
+	if w.owns {
+		l.own(first)
+	}
+	return next
+}
+
+// own gives the last token and those it belongs with the lead of a possessive.
+func (l *saying) own(first int) {
+	k := len(l.tokens) - 1
+	for k > first && l.tokens[k].gap == joined && (!l.tokens[k].name || l.tokens[k-1].name) {
+		k--
+	}
+	if l.tokens[k].lead == "" {
+		l.tokens[k].lead = "of"
+	}
+}
+
+// joint is the first word of a clause, or of what ties it to the one before.
+func (r *reading) joint(c *clause) int {
+	k := slices.Index(r.clauses, c)
+	if k > 0 && r.clauses[k-1].sentence == c.sentence {
+		return r.clauses[k-1].b
+	}
+	return c.a
+}
+
+// participle reports a word that a form of "to be" makes a passive of.
+func (r *reading) participle(i int) bool {
+	if !strings.HasSuffix(r.words[i].fold, "ed") || r.words[i].stem == r.words[i].fold {
+		return false
+	}
+	isBe := func(w *word) bool {
+		return w.class&be != 0 || w.comma || w.fold == "get" || w.fold == "gets" || w.fold == "got"
+	}
+	k := i - 1
+	for k > 0 && (r.words[k].class&(deny|lead) != 0 || r.words[k].fold == "longer") && !r.words[k].comma {
+		k--
+	}
+	return isBe(&r.words[k])
+}
+
+// function takes in a word that says nothing of its own.
+func (r *reading) function(l *saying, next *token, i, end, first int) {
+	w := &r.words[i]
+	next.gap = max(next.gap, apart)
+	mark := func(to *token, sign string) { to.marks = strings.TrimSpace(to.marks + " " + sign) }
+	switch {
+	case w.class&deny != 0 || w.fold == "not":
+		next.denied = !next.denied
+	case w.class&(self|userWord) != 0:
+		mark(next, w.who)
+		next.the = true
+	case w.class&join != 0 && w.class&det == 0:
+		next.gap = broken
+	case i > 0 && r.words[i-1].number && len(w.fold) == 1 && len(l.tokens) > first: // "340 g", "4 h"
+		l.tokens[len(l.tokens)-1].form += w.fold
+	case w.class&det != 0 && articles()[w.fold]:
+		next.the = next.the || r.lang.name != "en" || w.fold == "the"
+	case w.class&fill != 0, w.class&(be|past) == be:
+	case w.class&past != 0:
+		l.tenses = append(l.tenses, "past")
+	case w.class&third != 0:
+		l.pronouns = append(l.pronouns, w.fold)
+	case w.class&(prep|bind) != 0:
+		ends := w.comma || i+1 == end || r.words[i+1].class&(prep|bind|join) != 0
+		switch {
+		case ends && len(l.tokens) > first && r.words[i-1].weight > 0 && !r.words[i-1].comma:
+			mark(&l.tokens[len(l.tokens)-1], "~"+w.fold)
+		default:
+			if next.lead != "" {
+				mark(next, next.lead)
+			}
+			next.lead, next.bound = w.fold, w.class&bind != 0
+		}
+	case w.class&aux != 0:
+		l.tenses = append(l.tenses, w.fold)
+	default:
+		mark(next, w.fold)
+	}
+}
+
+// turn puts the tokens of a passive clause in the order of an active one: who does it, what
+// is done, then the rest.
+func (l *saying) turn(first, passive int, was bool) {
+	from := -1
+	for i := passive + 1; i < len(l.tokens); i++ {
+		if t := &l.tokens[i]; t.lead == "by" && !t.number && t.class&day == 0 {
+			from = i
+			break
+		}
+	}
+	p := l.tokens[passive]
+	p.form, p.gap = p.stem, apart
+	if was {
+		p.form += "ed"
+	}
+	if from < 0 {
+		l.tokens[passive].form = p.stem + "en"
+		return
+	}
+	if was {
+		if k := slices.Index(l.tenses, "past"); k >= 0 {
+			l.tenses = slices.Delete(l.tenses, k, k+1)
+		}
+	}
+	end := from + 1
+	for end < len(l.tokens) && l.tokens[end].gap == joined {
+		end++
+	}
+	agent := slices.Clone(l.tokens[from:end])
+	agent[0].lead = ""
+	rest := slices.Concat(l.tokens[first:passive], l.tokens[passive+1:from], l.tokens[end:])
+	if len(rest) > 0 {
+		rest[0].gap = max(rest[0].gap, apart)
+	}
+	l.tokens = slices.Concat(l.tokens[:first], agent, []token{p}, rest)
+}
+
+// form is a stem with the ending that makes another word of it.
+func (w *word) form() string {
+	for _, end := range []string{"ing", "ed"} {
+		if strings.HasSuffix(w.fold, end) && w.stem != w.fold {
+			return w.stem + end
+		}
+	}
+	return w.stem
+}
