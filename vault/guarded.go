@@ -43,6 +43,7 @@ type judge struct {
 	known   map[string]bool // secrets that HEAD holds in the touched files
 	heard   map[string]bool // orders that HEAD holds in them
 	read    map[string]bool // orders that HEAD or the disk holds in them
+	maybe   map[string]bool // what HEAD holds in them and may be a secret
 	// An adopted edit is looked at twice, before and in its commit.
 	seen map[seenKey][]guard.Finding
 }
@@ -266,7 +267,8 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 	if len(orders) > 0 && ClassOf(p) != ClassSession && j.policy.Injection == guard.Block && whyOf(g.Why).actor() != ActorUser {
 		return nil, j.refusal(p, orders, ErrInjection)
 	}
-	return append(secrets, orders...), nil
+	likely, err := j.likely(p, f.Data)
+	return slices.Concat(secrets, likely, orders), err
 }
 
 func (j *judge) refusal(p Path, found []guard.Finding, kind error) error {
@@ -326,15 +328,6 @@ func (j *judge) given(w *Why) ([]guard.Finding, error) {
 		return found, err
 	}
 	return nil, &GuardError{Given: true, Findings: found, kind: ErrSecret}
-}
-
-// flag warns of findings and returns their rules.
-func (t *Tx) flag(where string, found []guard.Finding) (rules []string) {
-	for _, f := range found {
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: flagged %s", where, describeFinding(f)))
-		rules = append(rules, f.Rule)
-	}
-	return rules
 }
 
 // Secrets lists what looks like a secret in a file's contents, without what the

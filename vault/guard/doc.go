@@ -1,8 +1,8 @@
 // Package guard finds what must not enter a vault: secrets, by the rules that
-// gitleaks maintains; text that gives orders to the model reading it, and
-// characters that hide such text from a person; and names no secret may hide
+// gitleaks maintains and ours; text that gives orders to the model reading it,
+// and characters that hide such text from a person; and names no secret may hide
 // in. It is pure: bytes in, findings out. What becomes of a finding is for the
-// caller, who asks a [Policy].
+// caller, who asks a [Policy]. The rules are text files below rules.
 //
 //	for _, f := range guard.Secrets("memories/a.md", data) {
 //		fmt.Println(f.Rule, f.Line, f.Excerpt, f.Fingerprint)

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Finding is one place in a text that a rule is about. It never holds the
@@ -31,12 +30,6 @@ func (f Finding) String() string {
 func fingerprint(rule, found string) string {
 	sum := sha256.Sum256([]byte(found))
 	return rule + ":" + hex.EncodeToString(sum[:])
-}
-
-// place is line and column of an offset.
-func place(text string, at int) (line, column int) {
-	start := strings.LastIndexByte(text[:at], '\n') + 1
-	return strings.Count(text[:at], "\n") + 1, utf8.RuneCountInString(text[start:at]) + 1
 }
 
 // excerptWidth is how much is shown of what stands before a secret, in code

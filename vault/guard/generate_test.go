@@ -205,10 +205,6 @@ func matchesAll(before string, keywords []string) bool {
 	return !slices.ContainsFunc(keywords, func(k string) bool { return !re.MatchString(k) })
 }
 
-// operator is what stands between a name and its secret in most of the rules;
-// the reader looks for it before it runs such a rule's expression.
-const operator = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
-
 func compactAllow(b *bytes.Buffer, keys map[string][]string) error {
 	for key, values := range sorted(keys) {
 		switch key {

@@ -1,6 +1,10 @@
 package guard
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
 // A keywordIndex finds the keywords of all rules in one pass over a text.
 // Nearly every position of ordinary text is passed with one multiplication and
@@ -110,7 +114,7 @@ func (w *windows) add(at, end int, rules []int) {
 		}
 		to := end
 		switch {
-		case end-at == 2 && !longWord(w.text, at):
+		case r.run > 0 && !longWord(w.text, at, r.run):
 			continue
 		case r.operator:
 			if to = assigned(w.text, end); to < 0 {
@@ -158,10 +162,8 @@ func lineEnd(text string, at int) int {
 }
 
 // longWord reports whether at lies in a run of characters as tokens are made
-// of that is long enough for one. All rules with keywords of two letters are
-// about tokens of 26 characters and more without a gap.
-func longWord(text string, at int) bool {
-	const enough = 24
+// of that is long enough for one.
+func longWord(text string, at, enough int) bool {
 	n := 1
 	for i := at - 1; i >= 0 && n < enough && tokenByte(text[i]); i-- {
 		n++
@@ -182,17 +184,24 @@ func tokenByte(c byte) bool {
 // It is a coarse form of that part of the expressions: it may let through more
 // than they do, never less.
 func assigned(text string, at int) int {
-	const name, gap, open, value = 72, 3, 9, 8 // the most of each that the rules have
+	const name, gap, open, value = 72, 4, 10, 8 // the most of each that the rules have
 	i := at
 	for ; i < len(text) && i-at < name && nameByte(text[i]); i++ {
 	}
-	for n := 0; i < len(text) && n < gap && (spaceByte(text[i]) || text[i] == '\'' || text[i] == '"'); n++ {
+	verb := strings.Index(text[at:i], "is")
+	for n := 0; i < len(text) && n < gap && (spaceByte(text[i]) || strings.IndexByte("'\"`*_)]", text[i]) >= 0); n++ {
 		i++
 	}
-	if i == len(text) || strings.IndexByte("=>:|?,", text[i]) < 0 {
+	switch {
+	case i < len(text) && strings.IndexByte("=>:|?,", text[i]) >= 0:
+	case verb >= 0:
+		return at + verb // "is" assigns too, on this line
+	case strings.HasPrefix(text[i:], "is"):
+		i += 2
+	default:
 		return -1
 	}
-	for n := 0; i < len(text) && n < open && (spaceByte(text[i]) || strings.IndexByte("=>:|?,`'\"", text[i]) >= 0); n++ {
+	for n := 0; i < len(text) && n < open && (spaceByte(text[i]) || strings.IndexByte("=>:|?,`'\"*_<([", text[i]) >= 0); n++ {
 		i++
 	}
 	for n := range value {
@@ -208,3 +217,60 @@ func nameByte(c byte) bool {
 }
 
 func spaceByte(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\v' }
+
+// worth is a cheap look for what every match must have besides its keyword;
+// without it the expression would run on every line that says "show".
+func (r *rule) worth(v *view, in window) bool {
+	if r.token > 0 && !v.hasToken(in, r.token) {
+		return false
+	}
+	if len(r.also) == 0 {
+		return true
+	}
+	low := strings.ToLower(v.text[in.start:in.end])
+	return slices.ContainsFunc(r.also, func(word string) bool { return strings.Contains(low, word) })
+}
+
+// hasToken reports whether a window has a run without a space, of n bytes or
+// more, that is no word: with a figure, a capital within or a mark as passwords
+// have.
+func (v *view) hasToken(in window, n int) bool {
+	if !v.looked {
+		v.looked, v.tokens = true, tokens(v.text)
+	}
+	i, _ := slices.BinarySearchFunc(v.tokens, in.start, func(w window, at int) int { return w.start - at })
+	for ; i < len(v.tokens) && v.tokens[i].start < in.end; i++ {
+		if w := v.tokens[i]; w.end-w.start >= n {
+			return true
+		}
+	}
+	return false
+}
+
+func tokens(text string) (found []window) {
+	start, odd, marks := 0, false, oddByte()
+	for i := range len(text) {
+		switch c := text[i]; {
+		case spaceByte(c):
+			if odd {
+				found = append(found, window{start, i})
+			}
+			start, odd = i+1, false
+		case !odd:
+			odd = marks[c] || i > start && c-'A' < 26 && text[i-1]-'a' < 26
+		}
+	}
+	if odd {
+		found = append(found, window{start, len(text)})
+	}
+	return found
+}
+
+// oddByte are figures, and the marks of passwords.
+var oddByte = sync.OnceValue(func() *[256]bool {
+	var is [256]bool
+	for _, c := range []byte("0123456789!@#$%^&*+=?") {
+		is[c] = true
+	}
+	return &is
+})

@@ -2,16 +2,19 @@ package guard
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// A Redactor takes secrets out of texts that belong together: what is found to
-// be one in any of them is taken out of all, also where nothing around it tells.
+// A Redactor takes secrets out of texts that belong together: a key that is found
+// in any of them is taken out of all, also where nothing around it tells. What is
+// only likely to be a secret stays where it stands; [Likely] names it.
 // It is not safe for concurrent use.
 type Redactor struct {
 	allowed func(Finding) bool
-	known   map[string]string // secret → rule
+	known   map[string]string // key → rule
+	learnt  *strings.Replacer // of them; nil: to be made
 	rules   []string
 }
 
@@ -27,26 +30,24 @@ func (r *Redactor) Rules() []string {
 	return r.rules
 }
 
-// shortSecret is the length below which a secret is taken out only where a rule
-// finds it: elsewhere it could be any word.
-const shortSecret = 8
-
 // Learn looks for secrets in one of the texts.
 func (r *Redactor) Learn(text string) {
-	found := r.find(text)
-	if plain := plainText(text); plain != text {
-		found = append(found, r.find(plain)...)
-	}
-	for _, m := range found {
-		if len(m.secret) >= shortSecret {
-			r.known[m.secret] = m.Rule
+	for _, m := range r.find(text) {
+		if spreads(m.secret) {
+			r.known[m.secret], r.learnt = m.rule.id, nil
 		}
 	}
 }
 
+// spreads reports whether a secret is one wherever it stands: it was drawn at
+// random, and is no word that a sentence could have as well.
+func spreads(s string) bool {
+	return len(s) >= 14 && entropy(s) >= 3.3 && strings.ContainsAny(s, "0123456789") && !wordy(s)
+}
+
 func (r *Redactor) find(text string) []match {
 	return slices.DeleteFunc(secretRules().matches("x.md", text), func(m match) bool {
-		return m.secret == "" || r.allowed(m.Finding)
+		return m.secret == "" || r.allowed(Finding{Rule: m.rule.id, Fingerprint: fingerprint(m.rule.id, m.secret)})
 	})
 }
 
@@ -70,44 +71,43 @@ func (r *Redactor) Clean(text string) string {
 }
 
 func (r *Redactor) clean(text string) string {
-	text = r.replace(text, r.known)
+	text = r.spread(text)
 	for range redactRounds {
 		found := r.find(text)
-		if len(found) > 0 {
-			here := map[string]string{}
-			for _, m := range found {
-				here[m.secret] = m.Rule
-			}
-			text = r.replace(text, here)
-			continue
-		}
-		plain := plainText(text)
-		if plain == text || len(r.find(plain)) == 0 {
+		if len(found) == 0 {
 			return text
 		}
-		text = plain // characters that nobody sees stood in the secret
+		var b strings.Builder
+		at := 0
+		for _, m := range found {
+			b.WriteString(text[at:m.start] + Marker(m.rule.id))
+			r.rules = append(r.rules, m.rule.id)
+			at = m.end
+		}
+		text = b.String() + text[at:]
 	}
 	r.rules = append(r.rules, "unclear")
 	return Marker("unclear")
 }
 
-// replace puts markers in the place of secrets, of the longest first: one may be
-// a part of another.
-func (r *Redactor) replace(text string, secrets map[string]string) string {
-	var list []string
-	for s := range secrets {
-		if strings.Contains(text, s) {
-			list = append(list, s)
-			r.rules = append(r.rules, secrets[s])
+// spread takes out the keys that are known, of two the longer: one may be a part
+// of the other.
+func (r *Redactor) spread(text string) string {
+	if r.learnt == nil {
+		keys := slices.SortedFunc(maps.Keys(r.known), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+		var pairs []string
+		for _, k := range keys {
+			pairs = append(pairs, k, Marker(r.known[k]))
+		}
+		r.learnt = strings.NewReplacer(pairs...)
+	}
+	without := r.learnt.Replace(text)
+	if without != text {
+		for k, rule := range r.known {
+			if strings.Contains(text, k) {
+				r.rules = append(r.rules, rule)
+			}
 		}
 	}
-	if len(list) == 0 {
-		return text
-	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	var pairs []string
-	for _, s := range list {
-		pairs = append(pairs, s, Marker(secrets[s]))
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return without
 }

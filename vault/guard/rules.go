@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,14 +13,24 @@ import (
 //go:embed rules/gitleaks.txt
 var gitleaksText string
 
+//go:embed rules/stet.txt
+var stetText string
+
+//go:embed rules/likely.txt
+var likelyText string
+
 // A rule is an expression with the conditions under which its match counts.
 type rule struct {
 	id       string
 	keywords []string // lower case; one of them stands in every match
 	also     []string // lower case; one of these does as well; none: nothing is asked
+	token    int      // characters without a space, at least, that are no word; 0: nothing is asked
 	expr     func() *regexp.Regexp
 	path     func() *regexp.Regexp // nil: any file
 	entropy  float64               // bits a character; a match must have more
+	check    check                 // nil: a match counts
+	run      int                   // of token characters that a keyword stands in, at least
+	weak     bool                  // it does not know the kind of secret
 	group    int                   // of the secret; 0 = the first that is not empty
 	span     int                   // line ends within a match; -1: any number
 	// operator is set where every match holds an assignment or the like
@@ -32,8 +43,8 @@ type rule struct {
 type allowance struct {
 	target  string // what the expressions look at: "" secret, match or line
 	regexes []func() *regexp.Regexp
-	stop    []string // a secret with one of these words in it is a sample
-	never   bool     // bound to paths that a vault does not have
+	stop    *keywordIndex // a secret with one of these words in it is a sample
+	never   bool          // bound to paths that a vault does not have
 }
 
 // ruleSet is what the scanner runs on.
@@ -43,14 +54,32 @@ type ruleSet struct {
 	index  keywordIndex
 }
 
-// secretRules is read once, when something is first scanned.
-var secretRules = sync.OnceValue(func() *ruleSet {
-	set, err := parseRules(gitleaksText)
+// The rules are read once, when something is first scanned.
+var (
+	secretRules = sync.OnceValue(func() *ruleSet { return mustParse(widened().Replace(gitleaksText) + stetText) })
+	likelyRules = sync.OnceValue(func() *ruleSet { return mustParse(likelyText) })
+)
+
+func mustParse(text string) *ruleSet {
+	set, err := parseRules(text)
 	if err != nil {
-		panic(err) // the file is part of the program and tested
+		panic(err) // the files are part of the program and tested
 	}
 	return set
-})
+}
+
+// widened makes gitleaks' expressions, which are for source files, hold in prose,
+// Markdown, tables and URLs: a token ends at what cannot belong to it, emphasis
+// may stand around it and around its name, and "is" assigns.
+func widened() *strings.Replacer {
+	const gap, value = `[\s'"]{0,3}`, `[\x60'"\s=]{0,5}`
+	return strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", `(?:[^0-9A-Za-z+=~-]|$)`,
+		gap+operator+value, "[\\s'\"\\x60*_)\\]]{0,4}(?:=|>|:{1,3}=|\\|\\|?|:|=>|\\?=|,|is\\s)[\\x60'\"\\s=*_<(\\[|]{0,6}",
+		`expr \b(`, `expr (?:\b|_)(`, ")\\b\n", ")(?:\\b|_)\n")
+}
+
+// operator is what stands between a name and its secret in most of gitleaks' rules.
+const operator = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
@@ -67,8 +96,11 @@ func parseRules(text string) (*ruleSet, error) {
 		switch {
 		case key == "" || key == "#" || key == "global":
 		case key == "rule":
-			set.rules = append(set.rules, rule{id: value})
-			at, allow = &set.rules[len(set.rules)-1], nil
+			i := slices.IndexFunc(set.rules, func(r rule) bool { return r.id == value })
+			if i < 0 { // else there is more to say of it
+				i, set.rules = len(set.rules), append(set.rules, rule{id: value})
+			}
+			at, allow = &set.rules[i], nil
 		case key == "allow" && at == nil:
 			set.global = append(set.global, allowance{})
 			allow = &set.global[len(set.global)-1]
@@ -96,15 +128,29 @@ func (r *rule) set(key, value string) (err error) {
 	case "path":
 		r.path = lazily(value)
 	case "keyword":
-		r.keywords = append(r.keywords, value)
+		if r.keywords = append(r.keywords, value); len(value) == 2 && r.run == 0 {
+			r.run = 24 // the rules with so short ones are about longer tokens
+		}
 	case "entropy":
 		r.entropy, err = strconv.ParseFloat(value, 64)
 	case "secretgroup":
 		r.group, err = strconv.Atoi(value)
 	case "span":
 		r.span, err = strconv.Atoi(value)
+	case "also":
+		r.also = append(r.also, value)
+	case "token":
+		r.token, err = strconv.Atoi(value)
+	case "run":
+		r.run, err = strconv.Atoi(value)
+	case "check":
+		if r.check = checks()[value]; r.check == nil {
+			err = fmt.Errorf("rule %s: unknown check %q", r.id, value)
+		}
 	case "operator":
 		r.operator = true
+	case "weak":
+		r.weak = true
 	default:
 		return fmt.Errorf("rule %s: unknown key %q", r.id, key)
 	}
@@ -118,7 +164,8 @@ func (a *allowance) set(key, value string) error {
 	case "target":
 		a.target = value
 	case "stop":
-		a.stop = strings.Fields(value)
+		index := newKeywordIndex([]rule{{keywords: strings.Fields(value)}})
+		a.stop = &index
 	case "never":
 		a.never = true
 	default:
@@ -144,11 +191,9 @@ func (a *allowance) covers(secret, match, line string) bool {
 			return true
 		}
 	}
-	lower := strings.ToLower(secret)
-	for _, word := range a.stop {
-		if strings.Contains(lower, word) {
-			return true
-		}
+	sample := false
+	if a.stop != nil {
+		a.stop.find(secret, func(int, int, []int) { sample = true })
 	}
-	return false
+	return sample
 }

@@ -9,65 +9,109 @@ import (
 	"unicode/utf8"
 )
 
-// Secrets lists what in data looks like a secret by gitleaks' rules, in the
+// Secrets lists what in data is a secret, by gitleaks' rules and ours, in the
 // order of lines, one finding for each secret of each rule. name is the path
 // of the file: some rules are about certain files, one about names alone.
 func Secrets(name string, data []byte) []Finding {
-	found := scanText(name, string(data))
-	if text, ok := utf16Text(data); ok {
-		found = join(found, scanText(name, text))
+	found := secretRules().findings(name, data)
+	for _, r := range secretRules().rules {
+		if r.expr == nil && r.path().MatchString(name) {
+			found = append([]Finding{{Rule: r.id, Line: 1, Column: 1, Fingerprint: fingerprint(r.id, name)}}, found...)
+		}
 	}
 	return found
 }
 
-func scanText(name, text string) []Finding {
-	found := secretRules().scan(name, text)
-	if plain := plainText(text); plain != text {
-		// A secret with an invisible character in it is still a secret.
-		found = join(found, secretRules().scan(name, plain))
-	}
-	return found
-}
+// Likely lists what may be meant to be kept from others, or may be quite
+// harmless: numbers of cards and accounts, seeds of one-time codes, recovery
+// phrases. They are no reason to stop anybody.
+func Likely(name string, data []byte) []Finding { return likelyRules().findings(name, data) }
 
 // NameSecrets is Secrets for a text of one line that is no file: a path, a
 // commit's subject.
 func NameSecrets(name string) []Finding {
-	found := scanText("", name)
+	found := secretRules().findings("", []byte(name))
 	for i := range found {
 		found[i].Line, found[i].Column = 0, 0
 	}
 	return found
 }
 
-// match is a finding with what is needed to compare it with others.
+func (s *ruleSet) findings(name string, data []byte) []Finding {
+	found := findings(string(data), s.matches(name, string(data)), unsaid)
+	if text, ok := utf16Text(data); ok {
+		found = append(found, findings(text, s.matches(name, text), unsaid)...)
+	}
+	return distinct(found)
+}
+
+// unsaid is the excerpt of a secret: what led to it.
+func unsaid(m match) string {
+	return oneLine(m.lead, excerptWidth) + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(m.secret))
+}
+
+// A match is a place where a rule found something.
 type match struct {
-	Finding
-	secret  string
-	generic bool
+	rule       *rule
+	start, end int    // in the text itself, however the rule saw it
+	secret     string // as the rule saw it
+	lead       string // what led to it
 }
 
-func (s *ruleSet) scan(name, text string) []Finding {
-	return distinct(s.matches(name, text))
-}
-
-// matches lists every match of every rule.
+// matches lists what the rules find, in order; no two share a byte. Where
+// several rules speak, that which knows the kind of secret is believed rather
+// than one for any; what shows when the text is put together, rather than a part.
 func (s *ruleSet) matches(name, text string) []match {
-	w := windows{rules: s.rules, text: text, of: map[int][]window{}}
-	s.index.find(text, w.add)
+	raw := view{text: text}
+	read := plain(text)
+	whole := fragments(&read)
+	looks := [][]match{s.in(name, &whole)}
+	if read.cuts != nil {
+		looks = append(looks, s.in(name, &read))
+	}
+	looks = append(looks, s.in(name, &raw))
+	var kept []match
+	for _, weak := range []bool{false, true} {
+		for _, found := range looks {
+			var more []match
+			for _, m := range found {
+				if m.rule.weak == weak {
+					more = append(more, m)
+				}
+			}
+			kept = merge(kept, more)
+		}
+	}
+	return kept
+}
+
+// merge adds to kept, in order, what of more shares no byte with it.
+func merge(kept, more []match) []match {
+	slices.SortStableFunc(more, func(a, b match) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	out, i := make([]match, 0, len(kept)+len(more)), 0
+	last := 0 // where the last of out ends
+	take := func(m match) { out, last = append(out, m), m.end }
+	for _, m := range more {
+		for ; i < len(kept) && kept[i].start < m.end; i++ {
+			take(kept[i])
+		}
+		if m.start >= last {
+			take(m)
+		}
+	}
+	return append(out, kept[i:]...)
+}
+
+// in lists every match of every rule in one view of a text.
+func (s *ruleSet) in(name string, v *view) []match {
+	w := windows{rules: s.rules, text: v.text, of: map[int][]window{}}
+	s.index.find(v.text, w.add)
 	var found []match
 	for i := range s.rules {
-		r := &s.rules[i]
-		if r.expr == nil {
-			if r.path != nil && r.path().MatchString(name) {
-				found = append(found, match{Finding: Finding{Rule: r.id, Fingerprint: fingerprint(r.id, name)}})
+		if r := &s.rules[i]; len(w.of[i]) > 0 && r.about(name) {
+			for _, in := range w.of[i] {
+				found = s.run(r, v, in, found)
 			}
-			continue
-		}
-		if len(w.of[i]) == 0 || !r.about(name) {
-			continue
-		}
-		for _, in := range w.of[i] {
-			found = s.run(r, text, in, found)
 		}
 	}
 	return found
@@ -84,23 +128,35 @@ func markdown(name string) bool {
 	return strings.HasSuffix(low, ".md") || strings.HasSuffix(low, ".markdown")
 }
 
+// contextBytes is how much of a line is looked at on each side of a match.
+const contextBytes = 400
+
 // run finds the matches of one rule in a window.
-func (s *ruleSet) run(r *rule, text string, in window, found []match) []match {
-	part := text[in.start:in.end]
+func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
+	part := v.text[in.start:in.end]
+	if !r.worth(v, in) {
+		return found
+	}
 	for _, at := range r.expr().FindAllStringSubmatchIndex(part, -1) {
 		from, to := r.secret(at)
-		secret := strings.Trim(part[from:to], "\n")
-		if r.entropy > 0 && entropy(secret) <= r.entropy {
+		for from < to && part[from] == '\n' {
+			from++
+		}
+		for to > from && (part[to-1] == '\n' || part[to-1] == '.') { // the end of a line, or of a sentence
+			to--
+		}
+		secret, lead := part[from:to], part[at[0]:from]
+		if r.entropy > 0 && entropy(secret) <= r.entropy || r.check != nil && !r.check(lead, secret) {
 			continue
 		}
 		whole := strings.Trim(part[at[0]:at[1]], "\n")
-		if s.allowed(r, secret, whole, part[lineStart(part, at[0]):lineEnd(part, max(at[0], at[1]-1))]) {
+		before := max(lineStart(part, at[0]), at[0]-contextBytes)
+		after := min(lineEnd(part, max(at[0], at[1]-1)), at[1]+contextBytes)
+		if s.allowed(r, secret, whole, part[before:max(before, after)]) {
 			continue
 		}
-		f := Finding{Rule: r.id, Fingerprint: fingerprint(r.id, secret)}
-		f.Line, f.Column = place(text, in.start+from)
-		f.Excerpt = oneLine(part[at[0]:from], excerptWidth) + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(secret))
-		found = append(found, match{f, secret, strings.Contains(r.id, "generic")})
+		start, end := v.origin(in.start+from, in.start+to)
+		found = append(found, match{r, start, end, secret, lead})
 	}
 	return found
 }
@@ -123,34 +179,31 @@ func (s *ruleSet) allowed(r *rule, secret, whole, line string) bool {
 	return slices.ContainsFunc(s.global, covers) || slices.ContainsFunc(r.allow, covers)
 }
 
-func distinct(found []match) []Finding {
-	var out []Finding
-	for _, m := range unique(found) {
-		out = append(out, m.Finding)
-	}
-	sortFindings(out)
-	return out
-}
-
-// unique drops what is found twice, and what the rule for any key found
-// where a rule that knows the kind of key found the same.
-func unique(found []match) []match {
-	var out []match
-	seen := map[string]bool{}
+// findings says of matches, which are in order, where in text they are.
+func findings(text string, found []match, excerpt func(match) string) []Finding {
+	out := make([]Finding, 0, len(found))
+	at, line, column := 0, 1, 1
 	for _, m := range found {
-		better := func(o match) bool { return !o.generic && o.Line == m.Line && strings.Contains(o.secret, m.secret) }
-		if seen[m.Fingerprint] || m.generic && slices.ContainsFunc(found, better) {
-			continue
+		if n := strings.Count(text[at:m.start], "\n"); n > 0 {
+			line, column, at = line+n, 1, lineStart(text, m.start)
 		}
-		seen[m.Fingerprint] = true
-		out = append(out, m)
+		column += utf8.RuneCountInString(text[at:m.start])
+		at = m.start
+		out = append(out, Finding{Rule: m.rule.id, Line: line, Column: column, Excerpt: excerpt(m), Fingerprint: fingerprint(m.rule.id, m.secret)})
 	}
 	return out
 }
 
-func sortFindings(found []Finding) {
+// distinct drops what is found twice, and sorts by place.
+func distinct(found []Finding) []Finding {
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+	})
+	seen := make(map[string]bool, len(found))
+	return slices.DeleteFunc(found, func(f Finding) bool {
+		again := seen[f.Fingerprint]
+		seen[f.Fingerprint] = true
+		return again
 	})
 }
 

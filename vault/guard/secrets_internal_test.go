@@ -74,7 +74,7 @@ func (s sampler) of(ranges []rune) rune {
 func exprs(t *testing.T) map[string]*syntax.Regexp {
 	t.Helper()
 	out, at := map[string]*syntax.Regexp{}, ""
-	for line := range strings.Lines(gitleaksText) {
+	for line := range strings.Lines(gitleaksText + stetText) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch key {
 		case "rule":
@@ -108,24 +108,24 @@ func fileOf(r *rule) string {
 // what of it has a keyword in the match itself. Secrets looks around keywords
 // only: a bare number of 40 digits far from the word it would be a token with
 // is no finding.
-func (s *ruleSet) whole(name, text string) (least, most []string) {
-	var found, sure []match
+func (s *ruleSet) whole(name, text string) (least, most []match) {
+	v := &view{text: text}
 	for i := range s.rules {
 		r := &s.rules[i]
 		if r.expr == nil || !r.about(name) || !hasKeyword(r, text) {
 			continue
 		}
-		found = s.run(r, text, window{0, len(text)}, found)
+		most = s.run(r, v, window{0, len(text)}, most)
 		for at := 0; at < len(text); at = lineEnd(text, at) + 1 { // "$" holds at the end of a line as well
-			found = s.run(r, text, window{at, lineEnd(text, at)}, found)
+			most = s.run(r, v, window{at, lineEnd(text, at)}, most)
 		}
 		for _, at := range r.expr().FindAllStringIndex(text, -1) {
 			if hasKeyword(r, text[at[0]:at[1]]) {
-				sure = s.run(r, text, window{lineStart(text, at[0]), lineEnd(text, max(at[0], at[1]-1))}, sure)
+				least = s.run(r, v, window{lineStart(text, at[0]), lineEnd(text, max(at[0], at[1]-1))}, least)
 			}
 		}
 	}
-	return prints(distinct(sure)), prints(distinct(found))
+	return least, most
 }
 
 func hasKeyword(r *rule, text string) bool {
@@ -133,32 +133,31 @@ func hasKeyword(r *rule, text string) bool {
 	return slices.ContainsFunc(r.keywords, func(k string) bool { return strings.Contains(low, k) })
 }
 
-// compare reports what Secrets misses or has too much.
+// compare reports what Secrets misses or has too much: every secret shares bytes
+// with a finding, and every finding with a secret, unless it shows only where the
+// text is put together.
 func (s *ruleSet) compare(t *testing.T, name, text string) (found int) {
 	t.Helper()
-	got := prints(Secrets(name, []byte(text)))
+	got := s.matches(name, text)
 	least, most := s.whole(name, text)
-	for _, f := range least {
-		if !slices.Contains(got, f) {
-			t.Errorf("missed %s in %q", f, text)
+	for _, m := range least {
+		if !slices.ContainsFunc(got, m.shares) {
+			t.Errorf("missed %s %q in %q", m.rule.id, m.secret, text)
 		}
 	}
-	for _, f := range got {
-		if !slices.Contains(most, f) && !strings.HasPrefix(f, "generic") { // without its better rule a generic one speaks
-			t.Errorf("found %s in %q, and gitleaks does not", f, text)
+	read := plain(text)
+	if whole := fragments(&read); read.cuts != nil || whole.text != "" {
+		return len(got)
+	}
+	for _, m := range got {
+		if !slices.ContainsFunc(most, m.shares) {
+			t.Errorf("found %s %q in %q, and its expression does not", m.rule.id, m.secret, text)
 		}
 	}
 	return len(got)
 }
 
-func prints(found []Finding) []string {
-	var out []string
-	for _, f := range found {
-		out = append(out, f.Fingerprint)
-	}
-	slices.Sort(out)
-	return out
-}
+func (m match) shares(o match) bool { return m.start < o.end && o.start < m.end }
 
 func TestEveryRuleFindsItsSamples(t *testing.T) {
 	t.Parallel()

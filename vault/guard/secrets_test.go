@@ -92,7 +92,7 @@ func TestSecretsAsPeoplePasteThem(t *testing.T) {
 		{"pypi-upload-token", "pypi-AgEIcHl" + "waS5vcmc" + token(15, 60, mixed)},
 		{"sendgrid-api-token", "SG" + "." + token(16, 66, lower)},
 		{"digitalocean-pat", "dop" + "_v1_" + token(17, 64, hexdig)},
-		{"jwt", "Bearer eyJhbGciOiJIUzI1NiIs" + token(18, 20, mixed) + ".eyJ" + token(19, 40, mixed) + "." + token(20, 43, mixed)},
+		{"jwt", "Bearer eyJhbGci" + "OiJIUzI1NiIs" + token(18, 20, mixed) + ".eyJ" + token(19, 40, mixed) + "." + token(20, 43, mixed)},
 		{"private-key", "My key:\n\n" + pem},
 		{"private-key", "> quoted\n>\n> " + strings.ReplaceAll(pem, "\n", "\n> ")},
 		{"generic-api-key", "password: " + token(21, 20, mixed)},
@@ -288,8 +288,8 @@ func TestThisRepositoryHoldsNoSecret(t *testing.T) {
 			}
 			return err
 		}
-		if d.Name() == "go.sum" || !d.Type().IsRegular() {
-			return nil // sums are what they are
+		if d.Name() == "go.sum" || d.Name() == "gitleaks.txt" || !d.Type().IsRegular() {
+			return nil // sums and published expressions are what they are
 		}
 		data, err := os.ReadFile(p)
 		if err != nil {
