@@ -256,6 +256,7 @@ func (d *gatherer) compareIn(dr *draft) error {
 			dr.near = append(dr.near, m)
 		}
 	}
+	dr.memory.Scope = dr.note.Scope
 	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err == nil && dr.plan.Duplicate == nil {
 		dr.plan.Duplicate, err = d.verbatim(dr, nil)
 	}
