@@ -6,7 +6,8 @@
 //
 // Every door makes the same plan: new notes ([Remember]), a new text for a stored
 // memory ([Update]), notebook entries ([AddEntry]), memories of other programs
-// ([Import]) and stored memories looked at again ([Finish]).
+// ([Import]), stored memories looked at again ([Finish]) and conflicts that a person settles
+// ([Case]).
 //
 // Duplicates found by the rules are never sent to the model. A model can change no
 // memory that it was not shown and nothing that a higher authority said. When it

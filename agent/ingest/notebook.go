@@ -113,7 +113,7 @@ func (d *gatherer) planEntry(n *notebook.Notebook, entries []markdown.Entry, ent
 	p := d.compile([]*draft{dr})
 	for i := range p.Items[0].Decisions {
 		dec := &p.Items[0].Decisions[i]
-		dec.old.Title = at[string(dec.Path)].Text
+		dec.old.Title, dec.Was = at[string(dec.Path)].Text, string(dec.old.Body)
 	}
 	return p, nil
 }
