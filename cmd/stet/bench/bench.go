@@ -59,19 +59,10 @@ type setReport struct {
 }
 
 type rowReport struct {
-	Level    string  `json:"level"`
-	Type     string  `json:"type"` // "" is all of them
-	N        int     `json:"n"`
-	Recall1  float64 `json:"recall@1"`
-	Recall5  float64 `json:"recall@5"`
-	Recall10 float64 `json:"recall@10"`
-	Recall50 float64 `json:"recall@50"`
-	Any5     float64 `json:"any@5"`
-	All5     float64 `json:"all@5"`
-	All10    float64 `json:"all@10"`
-	NDCG5    float64 `json:"ndcg@5"`
-	NDCG10   float64 `json:"ndcg@10"`
-	MRR      float64 `json:"mrr"`
+	Level string `json:"level"`
+	Type  string `json:"type"` // "" is all of them
+	N     int    `json:"n"`
+	mark
 }
 
 // A ranking is the answer to one question.
@@ -223,11 +214,11 @@ func (s *set) rows(ranked []ranking, types bool) []rowReport {
 		if len(marks[""]) == 0 {
 			continue
 		}
-		out = append(out, row(level, "", marks[""]))
+		out = append(out, rowReport{level, "", len(marks[""]), mean(marks[""])})
 		if types {
 			slices.Sort(names)
 			for _, name := range names {
-				out = append(out, row(level, name, marks[name]))
+				out = append(out, rowReport{level, name, len(marks[name]), mean(marks[name])})
 			}
 		}
 	}
@@ -245,14 +236,6 @@ func sessionsOf(ids []string, session map[string]string) []string {
 		}
 	}
 	return out
-}
-
-func row(level, kind string, marks []mark) rowReport {
-	m := mean(marks)
-	return rowReport{
-		Level: level, Type: kind, N: len(marks), Recall1: m.recall1, Recall5: m.recall5, Recall10: m.recall10, Recall50: m.recall50,
-		Any5: m.hit5, All5: m.all5, All10: m.all10, NDCG5: m.ndcg5, NDCG10: m.ndcg10, MRR: m.mrr,
-	}
 }
 
 func print(w *console.Printer, out report) {

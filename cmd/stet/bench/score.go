@@ -5,11 +5,22 @@ import (
 	"slices"
 )
 
-// A mark is what one question scored.
+// A mark is what one question scored, or the mean of several.
 type mark struct {
-	recall1, recall5, recall10, recall50 float64
-	hit5, all5, all10                    float64
-	ndcg5, ndcg10, mrr                   float64
+	Recall1  float64 `json:"recall@1"`
+	Recall5  float64 `json:"recall@5"`
+	Recall10 float64 `json:"recall@10"`
+	Recall50 float64 `json:"recall@50"`
+	Any5     float64 `json:"any@5"`
+	All5     float64 `json:"all@5"`
+	All10    float64 `json:"all@10"`
+	NDCG5    float64 `json:"ndcg@5"`
+	NDCG10   float64 `json:"ndcg@10"`
+	MRR      float64 `json:"mrr"`
+}
+
+func (m *mark) values() []*float64 {
+	return []*float64{&m.Recall1, &m.Recall5, &m.Recall10, &m.Recall50, &m.Any5, &m.All5, &m.All10, &m.NDCG5, &m.NDCG10, &m.MRR}
 }
 
 // The levels at which answers are compared.
@@ -44,8 +55,8 @@ func score(ranked, targets []string, level string) mark {
 	m := mark{}
 	for i, id := range ranked {
 		_, rel[i] = slices.BinarySearch(targets, id)
-		if rel[i] && m.mrr == 0 {
-			m.mrr = 1 / float64(i+1)
+		if rel[i] && m.MRR == 0 {
+			m.MRR = 1 / float64(i+1)
 		}
 	}
 	found := func(k int) float64 {
@@ -58,9 +69,9 @@ func score(ranked, targets []string, level string) mark {
 		return float64(n)
 	}
 	n := float64(len(targets))
-	m.recall1, m.recall5, m.recall10, m.recall50 = found(1)/n, found(5)/n, found(10)/n, found(50)/n
-	m.hit5, m.all5, m.all10 = truth(found(5) > 0), truth(found(5) == n), truth(found(10) == n)
-	m.ndcg5, m.ndcg10 = ndcg(rel, len(targets), 5, level), ndcg(rel, len(targets), 10, level)
+	m.Recall1, m.Recall5, m.Recall10, m.Recall50 = found(1)/n, found(5)/n, found(10)/n, found(50)/n
+	m.Any5, m.All5, m.All10 = truth(found(5) > 0), truth(found(5) == n), truth(found(10) == n)
+	m.NDCG5, m.NDCG10 = ndcg(rel, len(targets), 5, level), ndcg(rel, len(targets), 10, level)
 	return m
 }
 
@@ -94,21 +105,10 @@ func ndcg(rel []bool, targets, k int, level string) float64 {
 // mean averages marks.
 func mean(marks []mark) mark {
 	var sum mark
-	n := float64(len(marks))
-	if n == 0 {
-		return sum
-	}
 	for _, m := range marks {
-		sum.recall1 += m.recall1 / n
-		sum.recall5 += m.recall5 / n
-		sum.recall10 += m.recall10 / n
-		sum.recall50 += m.recall50 / n
-		sum.hit5 += m.hit5 / n
-		sum.all5 += m.all5 / n
-		sum.all10 += m.all10 / n
-		sum.ndcg5 += m.ndcg5 / n
-		sum.ndcg10 += m.ndcg10 / n
-		sum.mrr += m.mrr / n
+		for i, v := range m.values() {
+			*sum.values()[i] += *v / float64(len(marks))
+		}
 	}
 	return sum
 }

@@ -12,14 +12,14 @@ func TestScoresAreThoseOfHand(t *testing.T) {
 	// Targets at ranks 2 and 4 of five, a third one is not found.
 	m := score([]string{"x", "a", "y", "b", "z"}, []string{"a", "b", "c", "a"}, levelTurn)
 	best := 1 + 1/math.Log2(3) + 1/math.Log2(4)
-	want := mark{recall5: 2. / 3, recall10: 2. / 3, recall50: 2. / 3, hit5: 1, mrr: .5,
-		ndcg5: (1/math.Log2(3) + 1/math.Log2(5)) / best, ndcg10: (1/math.Log2(3) + 1/math.Log2(5)) / best}
+	want := mark{Recall5: 2. / 3, Recall10: 2. / 3, Recall50: 2. / 3, Any5: 1, MRR: .5,
+		NDCG5: (1/math.Log2(3) + 1/math.Log2(5)) / best, NDCG10: (1/math.Log2(3) + 1/math.Log2(5)) / best}
 	if m != want {
 		t.Errorf("scored %+v, want %+v", m, want)
 	}
 	// LongMemEval does not discount the second rank.
 	m = score([]string{"x", "a"}, []string{"a"}, levelUser)
-	if !near(m.ndcg5, 1) || m.all5 != 1 || m.mrr != .5 {
+	if !near(m.NDCG5, 1) || m.All5 != 1 || m.MRR != .5 {
 		t.Errorf("scored %+v", m)
 	}
 	if m = score(nil, []string{"a"}, levelTurn); m != (mark{}) {

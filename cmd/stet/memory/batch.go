@@ -15,8 +15,7 @@ import (
 	"stet/vault"
 )
 
-// batchLine is one line of a batch file. Absent keys take the value of the
-// flag of the same name.
+// batchLine is one line of a batch file. A key that is absent takes the value of its flag.
 type batchLine struct {
 	Text       string   `json:"text"`
 	Title      string   `json:"title"`
@@ -24,8 +23,8 @@ type batchLine struct {
 	Categories []string `json:"categories"`
 	Importance *float64 `json:"importance"`
 	Kind       string   `json:"kind"`
-	Pinned     *bool    `json:"pinned"`
-	Private    *bool    `json:"private"`
+	Pinned     bool     `json:"pinned"`
+	Private    bool     `json:"private"`
 	Source     string   `json:"source"`
 }
 
@@ -77,8 +76,10 @@ func readBatch(e *console.Env, name string) ([]byte, error) {
 	return data, err
 }
 
+// decodeNote reads a line over the values of the flags.
 func decodeNote(line []byte, note vault.Note) (vault.Note, error) {
-	var l batchLine
+	l := batchLine{Title: note.Title, Scope: note.Scope, Categories: note.Categories, Importance: note.Importance,
+		Kind: note.Kind, Pinned: note.Pinned, Private: note.Private, Source: note.Source}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
@@ -93,37 +94,16 @@ func decodeNote(line []byte, note vault.Note) (vault.Note, error) {
 	case l.Importance != nil && (*l.Importance < 0 || *l.Importance > 1):
 		return note, fmt.Errorf(`"importance" is %v, not a number from 0 to 1`, *l.Importance)
 	}
-	note.Text = l.Text
-	set(&note.Title, l.Title)
-	set(&note.Scope, l.Scope)
-	set(&note.Kind, l.Kind)
-	set(&note.Source, l.Source)
-	if l.Categories != nil {
-		note.Categories = l.Categories
-	}
-	if l.Importance != nil {
-		note.Importance = l.Importance
-	}
-	if l.Pinned != nil {
-		note.Pinned = *l.Pinned
-	}
-	if l.Private != nil {
-		note.Private = *l.Private
-	}
-	return note, nil
-}
-
-func set(field *string, value string) {
-	if value != "" {
-		*field = value
-	}
+	return vault.Note{Text: l.Text, Title: l.Title, Scope: l.Scope, Categories: l.Categories, Importance: l.Importance,
+		Kind: l.Kind, Pinned: l.Pinned, Private: l.Private, Source: l.Source}, nil
 }
 
 // plainJSON says what is wrong with a line in words that fit any JSON reader.
 func plainJSON(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		words := map[reflect.Kind]string{reflect.String: "a string", reflect.Float64: "a number", reflect.Bool: "true or false", reflect.Slice: "a list of strings"}
+		words := map[reflect.Kind]string{reflect.String: "a string", reflect.Float64: "a number",
+			reflect.Bool: "true or false", reflect.Slice: "a list of strings"}
 		return fmt.Errorf("%q must be %s, not a %s", kind.Field, words[kind.Type.Kind()], kind.Value)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
