@@ -120,8 +120,8 @@ func (e *Environment) VaultOptions(readOnly bool) (vault.Options, error) {
 	}
 	o := vault.Options{
 		// Zero would mean the default there; here it is "do not wait".
-		Now: e.o.Now, Env: e.o.Getenv, Hook: e.o.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly, Settings: layers,
-		Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
+		Now: e.o.Now, Env: e.o.Getenv, Hook: e.o.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly,
+		Settings: layers, Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
 	}
 	if show := e.o.Progress; show != nil {
 		o.Progress = func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }
@@ -173,7 +173,8 @@ func (a *App) writerIndex(model bool) (*index.Index, error) {
 // openIndex is the one way to the index: opened with another language it would
 // be another index, and the two would be rebuilt in turns.
 func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) {
-	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: a.Settings().Text(settings.SearchLanguage), Embedder: by}
+	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly,
+		Language: a.Settings().Text(settings.SearchLanguage), Embedder: by}
 	if show := a.o.Progress; show != nil {
 		o.Progress = func(ev index.Event) { show(ev.Phase, ev.Done, ev.Total) }
 	}
@@ -183,7 +184,8 @@ func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) 
 // sourceIndex searches the files of another source in place of the vault's, as they stood at a
 // time (zero is now). Nothing is written down, and every file is read.
 func (a *App) sourceIndex(src index.Source, at time.Time) (*index.Index, error) {
-	return index.Open(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at, Language: a.Settings().Text(settings.SearchLanguage)})
+	return index.Open(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at,
+		Language: a.Settings().Text(settings.SearchLanguage)})
 }
 
 // embedder is the endpoint of the user's configuration, nil without one. One that is not usable

@@ -157,7 +157,9 @@ func confirm[T any](ask func(T) (bool, error), what T, w vault.Write) error {
 }
 
 // purge removes what refs name, or what a description found.
-func (a *App) purge(ctx context.Context, o ForgetOptions, refs []string, found []match.Found, w vault.Write) (*Forgotten, error) {
+func (a *App) purge(
+	ctx context.Context, o ForgetOptions, refs []string, found []match.Found, w vault.Write,
+) (*Forgotten, error) {
 	for _, f := range found {
 		refs = append(refs, string(f.Path))
 	}
@@ -169,7 +171,8 @@ func (a *App) purge(ctx context.Context, o ForgetOptions, refs []string, found [
 	for _, m := range plan.Memories {
 		i := slices.IndexFunc(found, func(f match.Found) bool { return f.Path == m.Path })
 		if i >= 0 && found[i].Hash != m.Hash {
-			return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it changed after it was found", m.Path, vault.ErrConflict), "look at it and try again")
+			return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it changed after it was found", m.Path,
+				vault.ErrConflict), "look at it and try again")
 		}
 		what = append(what, Match{Path: m.Path, ID: m.ID, Text: m.Name()})
 	}
@@ -238,7 +241,9 @@ func (m Memories) Update(ctx context.Context, o UpdateOptions) (*Written, error)
 
 // reword carries out a patch, with the rules in front of a new text unless the vault's settings
 // say otherwise.
-func (a *App) reword(ctx context.Context, ref string, o UpdateOptions, w vault.Write) (*links.Result, *ingest.Plan, error) {
+func (a *App) reword(
+	ctx context.Context, ref string, o UpdateOptions, w vault.Write,
+) (*links.Result, *ingest.Plan, error) {
 	if o.Patch.Text == nil || !a.Settings().Bool(settings.Cognitive) {
 		res, err := links.Update(ctx, a.v, ref, o.Patch, o.RewriteNotes, w)
 		return res, nil, err
@@ -299,7 +304,8 @@ type Moves struct {
 func (a *App) moved(ctx context.Context, res *links.Result) *Written {
 	out := a.finish(ctx, res.Result)
 	if len(res.Moves) > 0 {
-		out.Links = &Moves{append([][2]vault.Path{}, res.Moves...), append([]links.Rewrite{}, res.Rewritten...), append([]links.Rewrite{}, res.Listed...)}
+		out.Links = &Moves{append([][2]vault.Path{}, res.Moves...), append([]links.Rewrite{}, res.Rewritten...),
+			append([]links.Rewrite{}, res.Listed...)}
 	}
 	return out
 }

@@ -218,7 +218,8 @@ func (e *Environment) Costs(by string, since time.Time) (*Costs, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Costs{By: by, Since: since.UTC().Format(time.DateOnly), Groups: []Cost{}, Limit: s.Float(settings.ModelsLimit)}
+	out := &Costs{By: by, Since: since.UTC().Format(time.DateOnly), Groups: []Cost{},
+		Limit: s.Float(settings.ModelsLimit)}
 	var calls []llm.Entry
 	err = e.spent(func(l *llm.Ledger) (err error) {
 		if calls, out.Damaged, err = l.Read(since, e.o.Now()); err != nil {

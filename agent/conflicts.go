@@ -24,7 +24,8 @@ func (m Memories) Conflicts(ctx context.Context, explain bool) ([]Conflict, erro
 	found, err := ingest.Inbox(ctx, m.a.v)
 	out := make([]Conflict, 0, len(found))
 	for _, d := range found {
-		c := Conflict{A: viewWithBody(d.A, string(d.A.Body), nil), B: viewWithBody(d.B, string(d.B.Body), nil), Likely: d.Likely}
+		c := Conflict{A: viewWithBody(d.A, string(d.A.Body), nil), B: viewWithBody(d.B, string(d.B.Body), nil),
+			Likely: d.Likely}
 		if explain {
 			c.Why = d.Explain().Why
 		}

@@ -102,7 +102,8 @@ func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		start, _, _ := strings.Cut(name, "-")
 		switch {
 		case rerr == nil && hashStart(vault.Path(name), data) != start:
-			a.note("the text of an edit that was broken off is in %s; remove it when you need it no more", root.Abs(name))
+			a.note("the text of an edit that was broken off is in %s; remove it when you need it no more",
+				root.Abs(name))
 		case rerr == nil:
 			err = root.Remove("draft", name)
 		}

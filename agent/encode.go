@@ -28,7 +28,8 @@ func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error)
 		return nil, err
 	}
 	if !a.Settings().Bool(settings.Cognitive) {
-		return nil, vault.WithHint(fmt.Errorf("encode: %w: %s is false, so memories are stored as they are", vault.ErrRefused, settings.Cognitive),
+		return nil, vault.WithHint(fmt.Errorf("encode: %w: %s is false, so memories are stored as they are",
+			vault.ErrRefused, settings.Cognitive),
 			"stet config set %s true", settings.Cognitive)
 	}
 	choice := ingest.Choice{All: o.All, Rule: o.Rule, Limit: o.Limit, Progress: o.Progress}
@@ -45,7 +46,8 @@ func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error)
 		return nil, err
 	}
 	if res.Failed != nil && res.Finished == 0 && len(res.Changes) == 0 {
-		return nil, vault.WithHint(fmt.Errorf("encode: %d pending memories are left as they are: %w", res.Left, res.Failed), "try again when the model answers")
+		return nil, vault.WithHint(fmt.Errorf("encode: %d pending memories are left as they are: %w", res.Left,
+			res.Failed), "try again when the model answers")
 	}
 	if res.Failed != nil {
 		a.warn("the model could not help with %d memories, which stay pending: %v", res.Left, res.Failed)

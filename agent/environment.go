@@ -234,7 +234,9 @@ func unknownKey(key string) error {
 // editUserFile replaces the user's configuration file by what edit makes of it, durably; a file
 // that is a symbolic link stays one. It reports whether anything changes; dry, it makes no folder,
 // takes no lock and writes nothing.
-func (e *Environment) editUserFile(ctx context.Context, edit func([]byte) ([]byte, error), dry bool) (changed bool, err error) {
+func (e *Environment) editUserFile(
+	ctx context.Context, edit func([]byte) ([]byte, error), dry bool,
+) (changed bool, err error) {
 	file := e.UserFile()
 	if file == "" {
 		return false, Usagef("there is no place for your configuration").Suggest("set HOME or XDG_CONFIG_HOME")

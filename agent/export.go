@@ -79,7 +79,8 @@ func (m Memories) ExportHermes(ctx context.Context, w Write, dir string, private
 	if err := m.a.check(w, "export", ""); err != nil {
 		return nil, err
 	}
-	o := ExportOptions{Filter: vault.Filter{Classes: []vault.Class{vault.ClassCore, vault.ClassProfile}}, Private: private}
+	o := ExportOptions{Filter: vault.Filter{Classes: []vault.Class{vault.ClassCore, vault.ClassProfile}},
+		Private: private}
 	var seen Exported
 	found, err := m.a.exportable(ctx, o, &seen)
 	if err != nil {
@@ -106,7 +107,8 @@ func (m Memories) ExportHermes(ctx context.Context, w Write, dir string, private
 	}{{"MEMORY.md", 2200}, {"USER.md", 1375}} {
 		text := texts[h.name]
 		if size := utf8.RuneCountInString(text); size > h.limit {
-			m.a.warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", h.name, size, h.limit)
+			m.a.warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", h.name, size,
+				h.limit)
 		}
 		files = append(files, newFile{h.name, []byte(text)})
 		out.Files = append(out.Files, filepath.Join(dir, h.name))
@@ -148,7 +150,8 @@ func (e *Environment) writeNew(dir string, files []newFile) (err error) {
 		err = errors.Join(err, root.Close())
 	}()
 	exists := func(name string) error {
-		return vault.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict), "name another place, or move it away first")
+		return vault.WithHint(fmt.Errorf("export to %q: %w: it exists", root.Abs(name), vault.ErrConflict),
+			"name another place, or move it away first")
 	}
 	for _, f := range files {
 		if root.Exists(f.name) {

@@ -118,7 +118,8 @@ func viewHits(hits []index.Hit) []Hit {
 			Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
 			Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier,
 			Snippet: h.Snippet, Updated: stamp(h.Updated), SupersededBy: h.SupersededBy,
-			MayBeOutdatedBy: viewDoubt(h.DoubtedBy), ValidFrom: stamp(h.ValidFrom), ValidUntil: stamp(h.ValidUntil), Message: h.Message, Role: h.Role,
+			MayBeOutdatedBy: viewDoubt(h.DoubtedBy), ValidFrom: stamp(h.ValidFrom), ValidUntil: stamp(h.ValidUntil),
+			Message: h.Message, Role: h.Role,
 			Speaker: h.Speaker, Ref: h.Ref, Explain: h.Explain, Highlights: h.Highlights,
 		})
 	}
@@ -290,10 +291,12 @@ func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []
 	for _, entry := range markdown.Parse(data).Entries() {
 		if entry.Hash() == hash {
 			address := vault.Path(string(m.Path) + "#" + hash)
-			return vault.Memory{Path: address, Class: m.Class, Kind: entry.Kind, Body: []byte(entry.Text), BodyLine: entry.Line}, []byte(entry.Text + "\n"), nil
+			return vault.Memory{Path: address, Class: m.Class, Kind: entry.Kind, Body: []byte(entry.Text),
+				BodyLine: entry.Line}, []byte(entry.Text + "\n"), nil
 		}
 	}
-	return m, nil, vault.WithHint(&vault.NotFoundError{Ref: word}, "%q has no such entry now; \"stet history %s\" lists its versions", file, file)
+	return m, nil, vault.WithHint(&vault.NotFoundError{Ref: word},
+		"%q has no such entry now; \"stet history %s\" lists its versions", file, file)
 }
 
 func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {

@@ -47,7 +47,8 @@ func (m Memories) New(ctx context.Context, o NewOptions) (*Written, error) {
 	if note.Scope == "" && bytes.Contains(form, []byte("{{scope}}")) {
 		note.Scope = "/" // as it says
 	}
-	return m.Remember(ctx, RememberOptions{Write: o.Write, Notes: []vault.Note{note}, Plain: o.Plain, Progress: o.Progress})
+	return m.Remember(ctx,
+		RememberOptions{Write: o.Write, Notes: []vault.Note{note}, Plain: o.Plain, Progress: o.Progress})
 }
 
 // readForm finds the form of a kind: the vault's own, else a built-in one.
@@ -78,12 +79,14 @@ func (a *App) readForm(kind string) ([]byte, error) {
 func (a *App) fillForm(form []byte, kind string, note vault.Note) (string, []byte, error) {
 	doc := markdown.Parse(form)
 	if err := doc.FrontMatterError(); err != nil {
-		return "", nil, vault.WithHint(fmt.Errorf("form of %q: %w: %w", kind, vault.ErrInvalid, err), "fix %s/%s.md", formFolder, strings.ToLower(kind))
+		return "", nil, vault.WithHint(fmt.Errorf("form of %q: %w: %w", kind, vault.ErrInvalid, err), "fix %s/%s.md",
+			formFolder, strings.ToLower(kind))
 	}
 	now := a.o.Now().Local()
 	err := doc.Fill(map[string]string{
 		"title": strings.Join(strings.Fields(note.Title), " "), "kind": strings.ToLower(kind),
-		"scope": vault.SlugScope("/" + strings.Trim(note.Scope, "/")), "date": now.Format(time.DateOnly), "time": now.Format("15:04"),
+		"scope": vault.SlugScope("/" + strings.Trim(note.Scope, "/")), "date": now.Format(time.DateOnly),
+		"time": now.Format("15:04"),
 	})
 	if err != nil {
 		return "", nil, fmt.Errorf("form of %q: %w", kind, err)

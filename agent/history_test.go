@@ -36,18 +36,21 @@ func TestOnlyTheUserReviews(t *testing.T) {
 	id := remember("The gate code is 4711.").Proposed[0].ID
 	remember("The roof leaks in May.")
 	h := a.History()
-	if all, err := h.Decide(ctx, agent.DecideOptions{Write: scribe, AcceptAll: true}); !errors.Is(err, vault.ErrRefused) {
+	all, err := h.Decide(ctx, agent.DecideOptions{Write: scribe, AcceptAll: true})
+	if !errors.Is(err, vault.ErrRefused) {
 		t.Errorf("an agent decided: %+v, %v", all, err)
 	}
 	waiting, err := h.Proposals(ctx)
 	if err != nil || len(waiting.Proposed) != 2 {
 		t.Fatalf("%+v, %v; want two proposals", waiting, err)
 	}
-	if err := h.Preview(ctx, &waiting.Proposed[0]); err != nil || !strings.Contains(waiting.Proposed[0].Diff, "+The gate code") {
+	if err := h.Preview(ctx, &waiting.Proposed[0]); err != nil ||
+		!strings.Contains(waiting.Proposed[0].Diff, "+The gate code") {
 		t.Errorf("preview: %+v, %v", waiting.Proposed[0], err)
 	}
 	done, err := h.Decide(ctx, agent.DecideOptions{Accept: []string{id}, RejectAll: true})
-	if err != nil || len(done.Decided) != 2 || done.Decided[0].Verdict != "accepted" || done.Decided[1].Verdict != "rejected" {
+	if err != nil || len(done.Decided) != 2 || done.Decided[0].Verdict != "accepted" ||
+		done.Decided[1].Verdict != "rejected" {
 		t.Fatalf("the user decided: %+v, %v", done, err)
 	}
 	_, err = h.Review(ctx, agent.ReviewOptions{Write: scribe, AcceptAll: true})

@@ -55,7 +55,8 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := imports.Options{Write: w, Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since, Progress: o.Progress,
+	run := imports.Options{Write: w, Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since,
+		Progress: o.Progress,
 		Committed: func(res *vault.Result) error {
 			for _, w := range res.Warnings {
 				a.warn("%s", w)
@@ -107,12 +108,14 @@ func (a *App) importSource(o ImportOptions) (imports.Source, []string, error) {
 	case len(o.Places) > 0:
 		return source, o.Places, nil
 	case source.Named():
-		return source, nil, Usagef("%s has no place of its own", source.Name).Suggest("name the file: stet import %s FILE", source.Name)
+		return source, nil, Usagef("%s has no place of its own", source.Name).
+			Suggest("name the file: stet import %s FILE", source.Name)
 	}
 	places := source.Find(a.importHost())
 	if len(places) == 0 {
-		return source, nil, vault.WithHint(fmt.Errorf("import %s: %w: it is not on this machine", source.Name, vault.ErrNotFound),
-			"name the file or folder: stet import %s PATH", source.Name)
+		return source, nil,
+			vault.WithHint(fmt.Errorf("import %s: %w: it is not on this machine", source.Name, vault.ErrNotFound),
+				"name the file or folder: stet import %s PATH", source.Name)
 	}
 	return source, places, nil
 }
@@ -162,7 +165,8 @@ func (e *Environment) Sources(ctx context.Context) []Source {
 	}
 	out := []Source{}
 	for _, s := range imports.Sources() {
-		view := Source{Source: s.Name, Title: s.Title, Memories: s.Memories, Places: append([]string{}, s.Find(e.importHost())...)}
+		view := Source{Source: s.Name, Title: s.Title, Memories: s.Memories,
+			Places: append([]string{}, s.Find(e.importHost())...)}
 		var err error
 		if v == nil || s.Memories || len(view.Places) == 0 {
 			view.Files, view.Bytes, err = s.Count(view.Places)

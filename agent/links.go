@@ -168,5 +168,6 @@ func (m Memories) Orphans(ctx context.Context) (*OrphanList, error) {
 
 // LiveClasses is everything that is neither archived nor a report of stet's own.
 func LiveClasses() []vault.Class {
-	return []vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill, vault.ClassSession, vault.ClassNote}
+	return []vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill, vault.ClassSession,
+		vault.ClassNote}
 }

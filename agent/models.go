@@ -194,7 +194,8 @@ func (e *Environment) models() ([]ModelCheck, error) {
 			}
 		}
 		if !shared {
-			checks = append(checks, ModelCheck{Slots: []llm.Slot{slot}, Provider: o.Provider, Model: o.Model, options: o, err: err})
+			checks = append(checks,
+				ModelCheck{Slots: []llm.Slot{slot}, Provider: o.Provider, Model: o.Model, options: o, err: err})
 		}
 	}
 	return checks, nil
@@ -213,8 +214,9 @@ func (e *Environment) checkModel(ctx context.Context, l *llm.Ledger, c *ModelChe
 		Answer string `json:"answer"`
 	}
 	said, reply, err := llm.Ask[ready](ctx, client, "ready", llm.Request{
-		Task: "doctor", System: "You are asked whether you can be reached, and whether you can answer in JSON.", MaxTokens: checkTokens,
-		Messages: []llm.Message{{Role: llm.User, Text: `Answer with this JSON and nothing else: {"answer": "ready"}`}},
+		Task: "doctor", System: "You are asked whether you can be reached, and whether you can answer in JSON.",
+		MaxTokens: checkTokens,
+		Messages:  []llm.Message{{Role: llm.User, Text: `Answer with this JSON and nothing else: {"answer": "ready"}`}},
 	})
 	u := reply.Usage
 	c.Answer, c.TookMS = strings.Join(strings.Fields(said.Answer), " "), e.o.Now().Sub(began).Milliseconds()

@@ -41,7 +41,8 @@ type Entry struct {
 func (e Entry) Hash() string { return e.hash }
 
 func (n Notebook) view(e markdown.Entry) Entry {
-	return Entry{n.n.Address(e), e.Text, e.Kind, e.Task, e.Pinned(), append([]string{}, e.Under...), e.Characters(), e.Line, e.Hash()}
+	return Entry{n.n.Address(e), e.Text, e.Kind, e.Task, e.Pinned(), append([]string{}, e.Under...), e.Characters(),
+		e.Line, e.Hash()}
 }
 
 // Usage says how full a notebook is.
@@ -110,8 +111,9 @@ func (n Notebook) finish(ctx context.Context, res *notebook.Result, err error) (
 	if err != nil {
 		return nil, err
 	}
-	out := &Noted{Written: n.a.finish(ctx, res.Result), Notebook: n.n.Path(), Moved: []MovedEntry{}, Duplicate: res.Duplicate,
-		Usage: viewUsage(res.Usage), Pointed: res.Pointed}
+	out := &Noted{Written: n.a.finish(ctx, res.Result), Notebook: n.n.Path(), Moved: []MovedEntry{},
+		Duplicate: res.Duplicate,
+		Usage:     viewUsage(res.Usage), Pointed: res.Pointed}
 	if res.Entry.Text != "" {
 		entry := n.view(res.Entry)
 		out.Entry = &entry

@@ -43,7 +43,8 @@ func (e *Environment) check(w Write, operation, target string) error {
 		if r.refusal == "" || w.Agent == "" {
 			return nil
 		}
-		return vault.WithHint(fmt.Errorf("%s %s: %w: %q is an agent, and %s", operation, target, vault.ErrRefused, w.Agent, r.refusal),
+		return vault.WithHint(fmt.Errorf("%s %s: %w: %q is an agent, and %s", operation, target, vault.ErrRefused,
+			w.Agent, r.refusal),
 			"unset STET_AGENT to answer as the user")
 	}
 	return fmt.Errorf("%s: %w: the policy does not name it", operation, vault.ErrRefused)

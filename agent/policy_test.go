@@ -16,7 +16,8 @@ import (
 // caller hands in.
 func reading() map[string][]string {
 	return map[string][]string{
-		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting", "Settings",
+		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting",
+			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
 		"App":      {"Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Vault"},
 		"Memories": {"Conflicts", "Export", "Links", "List", "Orphans", "Scopes", "Search", "Show"},
@@ -34,7 +35,8 @@ func reading() map[string][]string {
 func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 	t.Parallel()
 	a, err := Open(t.Context(), Options{
-		At: vaulttest.New(t).Dir, Dir: t.TempDir(), Door: "test", Now: time.Now, Getenv: func(string) string { return "" },
+		At: vaulttest.New(t).Dir, Dir: t.TempDir(), Door: "test", Now: time.Now,
+		Getenv: func(string) string { return "" },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -42,10 +44,12 @@ func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 	defer a.Close()
 	a.policy = nil
 	arguments := map[string]any{ // where the zero value of the options writes nothing
-		"Memories.New": NewOptions{Kind: "decision"}, "History.Review": ReviewOptions{AcceptAll: true}, "Vault.Examine": true,
+		"Memories.New": NewOptions{Kind: "decision"}, "History.Review": ReviewOptions{AcceptAll: true},
+		"Vault.Examine": true,
 	}
 	known, asked := 0, 0
-	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Vault(), a.Notebook(vault.ClassCore)} {
+	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Vault(),
+		a.Notebook(vault.ClassCore)} {
 		v := reflect.ValueOf(handle)
 		typ := reflect.Indirect(v).Type().Name()
 		for i := range v.NumMethod() {

@@ -81,7 +81,8 @@ func (h History) Redo(ctx context.Context, n int, w Write) (*Written, error) {
 }
 
 func (h History) step(
-	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), name string, n int, by Write,
+	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), name string, n int,
+	by Write,
 ) (*Written, error) {
 	w, err := h.a.permit(by, name, "")
 	if err != nil {

@@ -56,7 +56,8 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	var revs []vault.Revision
 	for _, item := range found.Items {
 		view := ReviewItem{
-			Origin: originOf(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left, item: item,
+			Origin: originOf(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left,
+			item: item,
 		}
 		for _, c := range item.Changes {
 			if !vault.IsTombstone(c.Path) {

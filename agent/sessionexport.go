@@ -147,7 +147,8 @@ func exportLines(w io.Writer, v *vault.Vault, p vault.Path, data []byte) error {
 	}
 	for _, m := range t.Messages {
 		l := turnLine{
-			Session: t.ID, ID: m.Ref, Role: m.Role, Speaker: m.Name, Date: exact(m.Time), Call: m.Call, Tokens: m.Tokens,
+			Session: t.ID, ID: m.Ref, Role: m.Role, Speaker: m.Name, Date: exact(m.Time), Call: m.Call,
+			Tokens: m.Tokens,
 		}
 		l.Text, l.Bytes = textOrBytes(m.Content)
 		for _, c := range m.Calls {

@@ -115,8 +115,9 @@ func (s Sessions) matches(ctx context.Context, x *index.Index, q SessionQuery) (
 	for _, h := range m.List {
 		in := viewSession(h.In)
 		out.Matches = append(out.Matches, SessionMatch{
-			Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role, Speaker: h.Speaker,
-			Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet, SupersededBy: h.SupersededBy,
+			Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role,
+			Speaker: h.Speaker, Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
+			SupersededBy: h.SupersededBy,
 		})
 	}
 	return out, nil

@@ -25,7 +25,8 @@ func host(home string, hook durable.Hook) *agent.Environment {
 func setWait(t *testing.T, home string, hook durable.Hook) error {
 	t.Helper()
 	wait := "9s"
-	_, _, err := host(home, hook).Configure(context.Background(), agent.ConfigureOptions{Key: "lock_wait", Value: &wait, User: true})
+	_, _, err := host(home, hook).Configure(context.Background(),
+		agent.ConfigureOptions{Key: "lock_wait", Value: &wait, User: true})
 	return err
 }
 
@@ -99,7 +100,8 @@ func TestUserFileSurvivesAPowerCut(t *testing.T) {
 	}
 	want, n := strings.Replace(mine, "3s", "9s", 1), 0
 	into := t.TempDir()
-	for image := range disk.Images(nil, durabletest.Strict, durabletest.Names, durabletest.Torn, durabletest.Zeros, durabletest.Data, durabletest.All) {
+	for image := range disk.Images(nil, durabletest.Strict, durabletest.Names, durabletest.Torn, durabletest.Zeros,
+		durabletest.Data, durabletest.All) {
 		if err := image.Write(map[string]string{home: into}); err != nil {
 			t.Fatal(err)
 		}
@@ -143,9 +145,11 @@ func TestUserFileIsEditedByOneAtATime(t *testing.T) {
 	t.Parallel()
 	home, file := homeWith(t, mine)
 	done := make(chan error)
-	for _, c := range []struct{ key, value string }{{"lock_wait", "8s"}, {"display.color", "never"}, {"default_vault", "~/n"}, {"guard.secrets", "warn"}} {
+	for _, c := range []struct{ key, value string }{{"lock_wait", "8s"}, {"display.color", "never"},
+		{"default_vault", "~/n"}, {"guard.secrets", "warn"}} {
 		go func() {
-			_, _, err := host(home, nil).Configure(context.Background(), agent.ConfigureOptions{Key: c.key, Value: &c.value, User: true})
+			_, _, err := host(home, nil).Configure(context.Background(),
+				agent.ConfigureOptions{Key: c.key, Value: &c.value, User: true})
 			done <- err
 		}()
 	}

@@ -63,8 +63,8 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	}
 	out := &Initialised{
 		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
-		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held, Commits: viewCommits(res.Commits),
-		Diff: res.Diff, DryRun: res.DryRun,
+		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held,
+		Commits: viewCommits(res.Commits), Diff: res.Diff, DryRun: res.DryRun,
 	}
 	if res.DryRun {
 		out.Plan = &Plan{Ops: []vault.Change{}}
@@ -115,7 +115,8 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	waiting, _, err := approval.List(ctx, v.a.v)
 	out := &Status{
 		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State, Busy: st.Busy,
-		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...), Staged: append([]vault.Change{}, st.Staged...),
+		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
+		Staged:   append([]vault.Change{}, st.Staged...),
 		Problems: append([]vault.Problem{}, st.Problems...), Proposed: len(waiting),
 	}
 	if st.Last != nil {
@@ -162,7 +163,8 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 		a.warn("%s", w)
 	}
 	a.updateIndex(ctx, report.Changes)
-	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...), Fixed: append([]vault.Problem{}, report.Fixed...),
+	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...),
+		Fixed:   append([]vault.Problem{}, report.Fixed...),
 		Commits: viewCommits(report.Commits), DryRun: dry}
 	if dry {
 		out.Fixed = slices.DeleteFunc(slices.Clone(out.Problems), func(p vault.Problem) bool { return !p.Fixable })
@@ -204,7 +206,8 @@ func (v Vault) Reindex(ctx context.Context, w Write) (*Reindexed, error) {
 	for _, w := range stats.Warnings {
 		v.a.warn("%s", w)
 	}
-	return &Reindexed{Total: stats.Total, Embedded: stats.Embedded, TookMS: milliseconds(stats.Took), Took: stats.Took}, nil
+	return &Reindexed{Total: stats.Total, Embedded: stats.Embedded, TookMS: milliseconds(stats.Took),
+		Took: stats.Took}, nil
 }
 
 // Files lists the paths of the vault's files that are not archived, in order.

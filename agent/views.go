@@ -50,9 +50,10 @@ func viewMemory(m vault.Memory) Memory {
 	return Memory{
 		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
 		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
-		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created), Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
-		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy, MayOutdate: m.MayOutdate,
-		Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem, stored: m,
+		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created),
+		Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
+		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy,
+		MayOutdate: m.MayOutdate, Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem, stored: m,
 	}
 }
 

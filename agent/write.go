@@ -118,7 +118,8 @@ func WithoutRecords(diff string) string {
 	skip := false
 	for line := range strings.Lines(diff) {
 		if strings.HasPrefix(line, "diff --git ") {
-			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/") || strings.HasPrefix(line, "diff --git a/.stet/proposals/")
+			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/") ||
+				strings.HasPrefix(line, "diff --git a/.stet/proposals/")
 		}
 		if !skip {
 			out.WriteString(line)

@@ -30,7 +30,8 @@ func timed(tb testing.TB, home, dir, name string, args ...string) float64 {
 	tb.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com",
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_AUTHOR_NAME=T",
+		"GIT_AUTHOR_EMAIL=t@example.com",
 		"GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_NOSYSTEM=1"}
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -94,7 +95,8 @@ func BenchmarkRememberProcess(b *testing.B) {
 				file := fmt.Sprintf("memories/remembered-number-%d.md", i)
 				write := fmt.Sprintf("mkdir -p memories && printf 'id: %d\\n%s\\n' > %s", i, text, file)
 				timed(b, home, theirs, "sh", "-c", write)
-				g = append(g, timed(b, home, theirs, "git", "add", file)+timed(b, home, theirs, "git", "commit", "-q", "-m", "x"))
+				g = append(g,
+					timed(b, home, theirs, "git", "add", file)+timed(b, home, theirs, "git", "commit", "-q", "-m", "x"))
 			}
 			b.ReportMetric(median(a)/median(g), "x-git")
 			b.ReportMetric(median(a), "ms/remember")
@@ -117,7 +119,8 @@ func corpus(tb testing.TB, dir string, n int) {
 		if err := os.MkdirAll(sub, 0o777); err != nil {
 			tb.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("n%d.md", i)), []byte(text.String()+"\n"), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("n%d.md", i)), []byte(text.String()+"\n"),
+			0o666); err != nil {
 			tb.Fatal(err)
 		}
 	}

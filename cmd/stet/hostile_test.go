@@ -42,7 +42,8 @@ func newTrap(t *testing.T) *trap {
 		t.Skip("skip: the programs that leave a trace are POSIX scripts")
 	}
 	base := t.TempDir()
-	h := &trap{t: t, base: base, notes: filepath.Join(base, "notes"), outside: filepath.Join(base, "outside"), home: filepath.Join(base, "home"), sprung: filepath.Join(base, "sprung")}
+	h := &trap{t: t, base: base, notes: filepath.Join(base, "notes"), outside: filepath.Join(base, "outside"),
+		home: filepath.Join(base, "home"), sprung: filepath.Join(base, "sprung")}
 	for _, dir := range []string{"notes", "outside/state", "outside/memories", "home", "bin"} {
 		h.must(os.MkdirAll(filepath.Join(base, dir), 0o755))
 	}
@@ -50,7 +51,8 @@ func newTrap(t *testing.T) *trap {
 	for _, name := range append(programs(), "trip") {
 		h.must(os.WriteFile(filepath.Join(base, "bin", name), []byte(script), 0o755))
 	}
-	h.must(os.WriteFile(filepath.Join(base, "editor"), []byte("#!/bin/sh\necho 'A line of the person.' >>\"$1\"\n"), 0o755))
+	h.must(os.WriteFile(filepath.Join(base, "editor"), []byte("#!/bin/sh\necho 'A line of the person.' >>\"$1\"\n"),
+		0o755))
 	h.put("outside/secret.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\n---\nsecret of the person\n")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	h.must(err)
@@ -102,7 +104,8 @@ func (h *trap) stet(in string, args ...string) (code int, out, talk string) {
 	var stdout, stderr strings.Builder
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = h.notes, strings.NewReader(in), &stdout, &stderr
-	cmd.Env = []string{"PATH=" + filepath.Join(h.base, "bin"), "HOME=" + h.home, "EDITOR=" + filepath.Join(h.base, "editor"), "TERM=xterm", "TMPDIR=" + h.t.TempDir(),
+	cmd.Env = []string{"PATH=" + filepath.Join(h.base, "bin"), "HOME=" + h.home,
+		"EDITOR=" + filepath.Join(h.base, "editor"), "TERM=xterm", "TMPDIR=" + h.t.TempDir(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org"}
 	timer := time.AfterFunc(30*time.Second, func() {
 		h.t.Errorf("stet %q does not end", args)
@@ -174,8 +177,10 @@ func (h *trap) gitConfig() string {
 			b.WriteString(part + "\n")
 		}
 	}
-	return strings.NewReplacer("= T", "= "+trip, "!T", "!"+trip, "::T", "::"+trip, "= H", "= "+filepath.Join(h.base, "bin", "hooks"),
-		"= I", "= "+filepath.Join(h.outside, "included"), "= A", "= "+filepath.Join(h.outside, "attributes"), "= O", "= "+h.outside, "= U", "= "+h.url, `"U"`, `"`+h.url+`"`).Replace(b.String())
+	return strings.NewReplacer("= T", "= "+trip, "!T", "!"+trip, "::T", "::"+trip, "= H",
+		"= "+filepath.Join(h.base, "bin", "hooks"),
+		"= I", "= "+filepath.Join(h.outside, "included"), "= A", "= "+filepath.Join(h.outside,
+			"attributes"), "= O", "= "+h.outside, "= U", "= "+h.url, `"U"`, `"`+h.url+`"`).Replace(b.String())
 }
 
 func (h *trap) hooks(dir string) {
@@ -212,8 +217,10 @@ watch: {commit: true}
 	h.put("notes/.gitattributes", "*.md filter=evil diff=evil merge=evil -text\n* export-subst\n")
 	h.put("notes/.gitignore", "*.tmp\n!*\n/.stet/tombstones\n")
 	h.put("notes/.gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = ext::"+trip+"\n\tupdate = !"+trip+"\n")
-	for i, name := range []string{"-rf.md", "--help.md", "$(trip).md", "`trip`.md", "; trip;.md", "|trip.md", "a'b\"c.md", "..md", "...md", "~.md", "%2e%2e%2fx.md", "\u202egnp.md", "memories.md", "config.md", "back\\slash.md", strings.Repeat("n", 250) + ".md"} {
-		h.put("notes/memories/"+name, fmt.Sprintf("---\nid: 01jd7q8r5t9v3x6y2z4a7c0e%02d\ntitle: \"$(trip) `trip` \\e]0;evil\\a\"\nsupersedes: [../../../outside/secret.md, -rf]\nsource: \"file://%s\"\n---\nHostile words %d. ![](%s/x.png) [x](../../outside/secret.md) [[../../outside/secret]] {{ exec \"trip\" }} $(trip)\n", i, h.outside, i, h.url))
+	for i, name := range []string{"-rf.md", "--help.md", "$(trip).md", "`trip`.md", "; trip;.md", "|trip.md",
+		"a'b\"c.md", "..md", "...md", "~.md", "%2e%2e%2fx.md", "\u202egnp.md", "memories.md", "config.md", "back\\slash.md", strings.Repeat("n", 250) + ".md"} {
+		h.put("notes/memories/"+name,
+			fmt.Sprintf("---\nid: 01jd7q8r5t9v3x6y2z4a7c0e%02d\ntitle: \"$(trip) `trip` \\e]0;evil\\a\"\nsupersedes: [../../../outside/secret.md, -rf]\nsource: \"file://%s\"\n---\nHostile words %d. ![](%s/x.png) [x](../../outside/secret.md) [[../../outside/secret]] {{ exec \"trip\" }} $(trip)\n", i, h.outside, i, h.url))
 	}
 	h.put("notes/MEMORY.md", "- [fact] $(trip) ![x]("+h.url+")\n- \x1b]8;;"+h.url+"\x07link\x1b]8;;\x07\n")
 	h.put("notes/USER.md", "- [[../outside/secret]]\n")
@@ -314,7 +321,8 @@ func TestAHostileVaultWidensNothing(t *testing.T) {
 	if code, _, talk := h.stet("", "remember", secret); code != 8 {
 		t.Errorf("a secret: exit %d, want 8: %s", code, talk)
 	}
-	for key, want := range map[string]string{"guard.secrets": "block", "guard.injection": "flag", "guard.max_bytes": "10MiB", "guard.allow": "", "lock_wait": "10s", "default_vault": "", "display.color": "auto"} {
+	for key, want := range map[string]string{"guard.secrets": "block", "guard.injection": "flag",
+		"guard.max_bytes": "10MiB", "guard.allow": "", "lock_wait": "10s", "default_vault": "", "display.color": "auto"} {
 		if _, out, talk := h.stet("", "config", "get", key); strings.TrimSpace(out) != want {
 			t.Errorf("%s is %q, want %q (%s)", key, out, want, talk)
 		}
@@ -331,14 +339,17 @@ func TestAHostileVaultDoesNotSpeakToTheTerminal(t *testing.T) {
 	h := newTrap(t)
 	h.build()
 	env := map[string]string{"HOME": h.home, "PAGER": "cat", "TERM": "xterm"}
-	for _, line := range []string{"status", "list", "core", "profile", "show MEMORY.md", "show memories/-rf.md", "search hostile", "search link", "log", "log -p", "diff", "links", "doctor", "history MEMORY.md", "blame MEMORY.md"} {
+	for _, line := range []string{"status", "list", "core", "profile", "show MEMORY.md", "show memories/-rf.md",
+		"search hostile", "search link", "log", "log -p", "diff", "links", "doctor", "history MEMORY.md", "blame MEMORY.md"} {
 		var out, talk bytes.Buffer
 		host := console.Host{
-			Stdio:  console.Stdio{In: strings.NewReader(""), Out: &out, Err: &talk, InTerminal: true, OutTerminal: true, ErrTerminal: true},
+			Stdio: console.Stdio{In: strings.NewReader(""), Out: &out, Err: &talk, InTerminal: true, OutTerminal: true,
+				ErrTerminal: true},
 			Getenv: func(k string) string { return env[k] }, Dir: h.notes, PID: os.Getpid(), Now: time.Now,
 		}
 		code := run(t.Context(), append([]string{"stet"}, strings.Fields(line)...), host)
-		if text := out.String() + talk.String(); strings.Contains(text, "\x1b]") || strings.Contains(text, "\x07") || strings.Contains(text, "\u202e") {
+		if text := out.String() + talk.String(); strings.Contains(text, "\x1b]") || strings.Contains(text, "\x07") ||
+			strings.Contains(text, "\u202e") {
 			t.Errorf("stet %s hands control characters on: %q", line, text)
 		}
 		if code != 0 && line != "doctor" {
@@ -354,7 +365,8 @@ func TestPipesDoNotStopStet(t *testing.T) {
 	if code, _, talk := h.stet("", "init"); code != 0 {
 		t.Fatalf("init: %s", talk)
 	}
-	for _, name := range []string{"outside/pipe", "notes/memories/pipe.md", "notes/.gitattributes", "notes/memories/.gitignore", "notes/MEMORY.md", "notes/.git/info/attributes", "notes/.git/info/exclude", "notes/.stet/tombstones/x.yaml"} {
+	for _, name := range []string{"outside/pipe", "notes/memories/pipe.md", "notes/.gitattributes",
+		"notes/memories/.gitignore", "notes/MEMORY.md", "notes/.git/info/attributes", "notes/.git/info/exclude", "notes/.stet/tombstones/x.yaml"} {
 		full := filepath.Join(h.base, filepath.FromSlash(name))
 		h.must(os.MkdirAll(filepath.Dir(full), 0o755))
 		h.must(os.RemoveAll(full))
@@ -363,8 +375,10 @@ func TestPipesDoNotStopStet(t *testing.T) {
 		}
 	}
 	pipe := filepath.Join(h.outside, "pipe")
-	h.put("notes/.git/config", "[core]\n\trepositoryformatversion = 0\n\texcludesFile = "+pipe+"\n\tattributesFile = "+pipe+"\n[include]\n\tpath = "+pipe+"\n")
-	for _, args := range [][]string{{"status"}, {"remember", "A memory."}, {"search", "memory"}, {"core"}, {"links"}, {"doctor"}, {"adopt"}, {"undo"}, {"log"}} {
+	h.put("notes/.git/config",
+		"[core]\n\trepositoryformatversion = 0\n\texcludesFile = "+pipe+"\n\tattributesFile = "+pipe+"\n[include]\n\tpath = "+pipe+"\n")
+	for _, args := range [][]string{{"status"}, {"remember", "A memory."}, {"search", "memory"}, {"core"}, {"links"},
+		{"doctor"}, {"adopt"}, {"undo"}, {"log"}} {
 		h.stet("", args...)
 	}
 }
@@ -389,7 +403,8 @@ func TestLinksInTheGitFolderLeadNowhere(t *testing.T) {
 			}
 			h.link(filepath.Join(h.outside, "taken"), "notes/.git/"+name)
 			before := h.image()
-			for _, args := range [][]string{{"status"}, {"remember", "Second."}, {"search", "first"}, {"undo"}, {"reindex"}, {"doctor"}, {"doctor", "--fix"}, {"log"}} {
+			for _, args := range [][]string{{"status"}, {"remember", "Second."}, {"search", "first"}, {"undo"},
+				{"reindex"}, {"doctor"}, {"doctor", "--fix"}, {"log"}} {
 				h.stet("", args...)
 			}
 			vaulttest.SameImage(t, before, h.image())

@@ -70,25 +70,28 @@ func victims() []victim {
 	propose := []string{"remember", "proposed text", "--title", "Third", "--as", "robo"}
 	return []victim{
 		{
-			name: "remember", prepare: [][]string{first}, args: []string{"remember", "second text", "--title", "Second", "--scope", "/deep/down"},
-			done: "remembered", before: none("memories/deep/down/second.md"), after: has("memories/deep/down/second.md", "second text"),
+			name: "remember", prepare: [][]string{first},
+			args: []string{"remember", "second text", "--title", "Second", "--scope", "/deep/down"},
+			done: "remembered", before: none("memories/deep/down/second.md"),
+			after: has("memories/deep/down/second.md", "second text"),
 		},
 		{
-			name: "supersede", prepare: [][]string{{"remember", "We use PostgreSQL"}}, args: []string{"remember", "We switched to MySQL"},
-			done:   "remembered",
+			name: "supersede", prepare: [][]string{{"remember", "We use PostgreSQL"}},
+			args: []string{"remember", "We switched to MySQL"}, done: "remembered",
 			before: both(has("memories/we-use-postgresql.md", "We use"), none("memories/we-switched-to-mysql.md")),
 			after: both(has("memories/we-switched-to-mysql.md", "supersedes: ["),
 				both(none("memories/we-use-postgresql.md"), has("archive/memories/we-use-postgresql.md", "We use"))),
 		},
 		{
-			name: "move", prepare: [][]string{first}, args: []string{"update", "first", "--scope", "/moved", "--append", "more"},
-			done:   "updated",
+			name: "move", prepare: [][]string{first},
+			args: []string{"update", "first", "--scope", "/moved", "--append", "more"}, done: "updated",
 			before: both(has("memories/first.md", "first text"), none("memories/moved/first.md")),
 			after:  both(has("memories/moved/first.md", "more"), none("memories/first.md")),
 		},
 		{
-			name: "revert", prepare: [][]string{first, {"update", "first", "--text", "changed text"}}, args: []string{"revert", "HEAD"},
-			done: "diff", before: has("memories/first.md", "changed text"), after: has("memories/first.md", "first text"),
+			name: "revert", prepare: [][]string{first, {"update", "first", "--text", "changed text"}},
+			args: []string{"revert", "HEAD"}, done: "diff", before: has("memories/first.md", "changed text"),
+			after: has("memories/first.md", "first text"),
 		},
 		{ // its transcripts are in the repository before the commit is begun
 			name: "import", args: []string{"import", "jsonl", filepath.Join("..", talkFile)},
@@ -99,12 +102,16 @@ func victims() []victim {
 			done: "proposed", before: waiting(0), after: both(waiting(1), none("memories/third.md")),
 		},
 		{
-			name: "accept", prepare: [][]string{first, stage, propose}, args: []string{"review", "--proposed", "--accept-all"},
-			done: "accepted", before: both(waiting(1), none("memories/third.md")), after: both(waiting(0), has("memories/third.md", "proposed text")),
+			name: "accept", prepare: [][]string{first, stage, propose},
+			args: []string{"review", "--proposed", "--accept-all"},
+			done: "accepted", before: both(waiting(1), none("memories/third.md")),
+			after: both(waiting(0), has("memories/third.md", "proposed text")),
 		},
 		{
-			name: "reject", prepare: [][]string{first, stage, propose}, args: []string{"review", "--proposed", "--reject-all"},
-			done: "rejected", before: both(waiting(1), func(dir string) bool { return !stones(dir) }), after: both(waiting(0), stones),
+			name: "reject", prepare: [][]string{first, stage, propose},
+			args: []string{"review", "--proposed", "--reject-all"},
+			done: "rejected", before: both(waiting(1), func(dir string) bool { return !stones(dir) }),
+			after: both(waiting(0), stones),
 		},
 	}
 }
@@ -218,7 +225,8 @@ func (v victim) sweep(t *testing.T) {
 		}
 	}
 	if killed < 20/stride || !sawOld || !sawNew {
-		t.Errorf("killed %d times, saw the old state %v, the new state %v: the sweep missed the write", killed, sawOld, sawNew)
+		t.Errorf("killed %d times, saw the old state %v, the new state %v: the sweep missed the write", killed, sawOld,
+			sawNew)
 	}
 }
 

@@ -82,7 +82,8 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		s.Always(llmtest.Status(code, "no, and your key is "+llmtest.Key, "X-Should-Retry", "false"))
 	}
-	for key, value := range map[string]string{"PROVIDER": "custom", "MODEL": "test-model", "BASE_URL": url, "API_MODE": args[1], "KEY_ENV": "TEST_MODEL_KEY", "PRICE": "1/2"} {
+	for key, value := range map[string]string{"PROVIDER": "custom", "MODEL": "test-model", "BASE_URL": url,
+		"API_MODE": args[1], "KEY_ENV": "TEST_MODEL_KEY", "PRICE": "1/2"} {
 		ts.Setenv("STET_MODELS_"+strings.ToUpper(args[0])+"_"+key, value)
 	}
 	ts.Setenv("TEST_MODEL_KEY", llmtest.Key)

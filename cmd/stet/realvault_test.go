@@ -56,7 +56,8 @@ func TestRealVault(t *testing.T) {
 	}
 	after := stats(t, dir)
 	for name, was := range before {
-		if !os.SameFile(was, after[name]) || was.ModTime() != after[name].ModTime() || was.Size() != after[name].Size() {
+		if !os.SameFile(was, after[name]) || was.ModTime() != after[name].ModTime() ||
+			was.Size() != after[name].Size() {
 			t.Errorf("%s was rewritten", name)
 		}
 	}

@@ -87,7 +87,8 @@ func TestWhatLargeVaultsTake(t *testing.T) {
 			corpus(t, dir, files)
 			timed(t, home, home, bin, "init", dir)
 			timed(t, home, dir, bin, "reindex")
-			for _, args := range [][]string{{"status"}, {"search", "w10"}, {"list"}, {"review"}, {"remember", "the gate code is 4711"}, {"adopt"}, {"diff"}, {"undo"}} {
+			for _, args := range [][]string{{"status"}, {"search", "w10"}, {"list"}, {"review"},
+				{"remember", "the gate code is 4711"}, {"adopt"}, {"diff"}, {"undo"}} {
 				cmd := exec.Command(bin, args...)
 				cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 				if err := cmd.Start(); err != nil {
@@ -159,7 +160,8 @@ func watched(t *testing.T, bin, home, dir string) {
 	if err := cmd.Wait(); err != nil {
 		t.Logf("the watcher ended with %v", err)
 	}
-	t.Logf("stet watch: %.0f MB at most, %.0f at the end; an edit is indexed after %.0f ms (median of %.0f)", mb, now, median(took), took)
+	t.Logf("stet watch: %.0f MB at most, %.0f at the end; an edit is indexed after %.0f ms (median of %.0f)", mb, now,
+		median(took), took)
 	if mb > bound {
 		t.Errorf("stet watch held %.0f MB, at most %d", mb, bound)
 	}

@@ -268,7 +268,8 @@ func cmdAsNobody(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: as-nobody CODE CMD [ARG...]")
 	}
-	cmdExits(ts, false, append([]string{args[0], "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"}, args[1:]...))
+	cmdExits(ts, false, append([]string{args[0], "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"},
+		args[1:]...))
 }
 
 // cmdSocket makes a Unix socket that nobody listens on.

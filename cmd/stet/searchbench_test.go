@@ -127,7 +127,8 @@ func BenchmarkObserveProcess(b *testing.B) {
 	timed(b, home, home, bin, "init", dir)
 	var took []float64
 	for i := 0; b.Loop(); i++ {
-		took = append(took, timed(b, home, dir, bin, "observe", "--session", "s", "--role", "user", fmt.Sprintf("turn %d of a conversation", i)))
+		took = append(took, timed(b, home, dir, bin, "observe", "--session", "s", "--role", "user",
+			fmt.Sprintf("turn %d of a conversation", i)))
 	}
 	slices.Sort(took)
 	b.ReportMetric(median(took), "ms/p50")

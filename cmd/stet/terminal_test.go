@@ -24,11 +24,12 @@ type session struct {
 
 func newSession(t *testing.T) *session {
 	home := t.TempDir()
-	s := &session{t: t, dir: filepath.Join(home, "notes"), now: time.Date(2026, 1, 9, 14, 2, 11, 0, time.UTC), env: map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "PAGER": "cat", "TERM": "xterm",
-		"GIT_AUTHOR_NAME": "Test Person", "GIT_AUTHOR_EMAIL": "person@example.com",
-		"GIT_COMMITTER_NAME": "Test Person", "GIT_COMMITTER_EMAIL": "person@example.com",
-	}}
+	s := &session{t: t, dir: filepath.Join(home, "notes"), now: time.Date(2026, 1, 9, 14, 2, 11, 0, time.UTC),
+		env: map[string]string{
+			"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "PAGER": "cat", "TERM": "xterm",
+			"GIT_AUTHOR_NAME": "Test Person", "GIT_AUTHOR_EMAIL": "person@example.com",
+			"GIT_COMMITTER_NAME": "Test Person", "GIT_COMMITTER_EMAIL": "person@example.com",
+		}}
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func (s *session) run(code int, in string, args ...string) (string, string) {
 	s.t.Helper()
 	var out, talk bytes.Buffer
 	host := console.Host{
-		Stdio:  console.Stdio{In: strings.NewReader(in), Out: &out, Err: &talk, InTerminal: true, OutTerminal: true, ErrTerminal: true},
+		Stdio: console.Stdio{In: strings.NewReader(in), Out: &out, Err: &talk, InTerminal: true, OutTerminal: true,
+			ErrTerminal: true},
 		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(),
 		Now: func() time.Time { s.now = s.now.Add(time.Second); return s.now },
 	}
@@ -57,7 +59,8 @@ func TestRevertOnATerminalShowsTheDiffAndAsks(t *testing.T) {
 	s.run(0, "", "remember", "keep me", "--title", "Kept")
 	file := filepath.Join(s.dir, "memories", "kept.md")
 	out, talk := s.run(0, "n\n", "revert", "HEAD")
-	if !strings.Contains(out, "-keep me") || !strings.Contains(talk, "Revert this? [y/N]") || !strings.Contains(talk, "nothing was changed") {
+	if !strings.Contains(out, "-keep me") || !strings.Contains(talk, "Revert this? [y/N]") ||
+		!strings.Contains(talk, "nothing was changed") {
 		t.Errorf("answer no: %q %q", out, talk)
 	}
 	if _, err := os.Stat(file); err != nil {
@@ -88,7 +91,9 @@ func TestStoredControlCharactersDoNotReachATerminal(t *testing.T) {
 	if err != nil || len(stored) != 1 {
 		t.Fatalf("stored files %q, %v", stored, err)
 	}
-	for _, args := range [][]string{{"list"}, {"show", stored[0]}, {"log", "-p"}, {"search", "evil"}, {"search", "evil", "--format", "{{.Title}} {{.Snippet}}"}, {"list", "--format", "{{.Title}}"}, {"diff", "HEAD~1"}, {"status"}} {
+	for _, args := range [][]string{{"list"}, {"show", stored[0]}, {"log", "-p"}, {"search", "evil"},
+		{"search", "evil", "--format", "{{.Title}} {{.Snippet}}"}, {"list", "--format", "{{.Title}}"}, {"diff",
+			"HEAD~1"}, {"status"}} {
 		out, talk := s.run(0, "", append(args, "--no-color", "--quiet")...)
 		if strings.ContainsAny(out+talk, "\x1b\x07") {
 			t.Errorf("stet %q printed a control character: %q %q", args, out, talk)
@@ -188,7 +193,8 @@ func TestSearchLetsAPersonChoose(t *testing.T) {
 	// Without fzf: a numbered list and a question.
 	t.Setenv("PATH", "/nowhere")
 	out, talk := s.run(0, "2\n", "search", "-i", "gate")
-	if !strings.Contains(out, " 1  ") || !strings.Contains(talk, "Open which? [1-2, Enter for none]") || !strings.Contains(out, "edited") {
+	if !strings.Contains(out, " 1  ") || !strings.Contains(talk, "Open which? [1-2, Enter for none]") ||
+		!strings.Contains(out, "edited") {
 		t.Errorf("list: %q %q", out, talk)
 	}
 	if _, talk = s.run(2, "7\n", "search", "-i", "gate"); !strings.Contains(talk, "no number from 1 to 2") {
@@ -200,7 +206,8 @@ func TestSearchLetsAPersonChoose(t *testing.T) {
 	// With it: what it answers is opened, and leaving it is no failure.
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	script("fzf", `grep garden`)
-	if out, talk = s.run(0, "", "search", "-i", "gate"); !strings.Contains(out, "edited") || !strings.Contains(out, "garden") {
+	if out, talk = s.run(0, "", "search", "-i", "gate"); !strings.Contains(out, "edited") ||
+		!strings.Contains(out, "garden") {
 		t.Errorf("fzf: %q %q", out, talk)
 	}
 	script("fzf", `exit 130`)
@@ -223,7 +230,8 @@ func TestReviewDoesNotAskAboutWhatIsGone(t *testing.T) {
 	}
 	s.run(0, "", "adopt", "--yes")
 	out, talk := s.run(0, "n\ny\n", "review")
-	if !strings.Contains(out, "(taken back already)") || strings.Contains(talk, "[1/3]") || !strings.Contains(talk, "[2/3]") ||
+	if !strings.Contains(out, "(taken back already)") || strings.Contains(talk, "[1/3]") ||
+		!strings.Contains(talk, "[2/3]") ||
 		!strings.Contains(talk, "1 kept, 0 taken back, 2 taken back already, 0 left for later") {
 		t.Errorf("review: %q %q", out, talk)
 	}
@@ -253,7 +261,8 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	}
 	// Keep one, take two back, put three off, leave with a question open.
 	out, talk := s.run(0, "what?\ny\nno\nl\nq\n", "review")
-	if !strings.Contains(out, "+Two.") || strings.Count(talk, "[1/4]") != 2 || !strings.Contains(talk, "1 kept, 1 taken back, 2 left for later") {
+	if !strings.Contains(out, "+Two.") || strings.Count(talk, "[1/4]") != 2 ||
+		!strings.Contains(talk, "1 kept, 1 taken back, 2 left for later") {
 		t.Errorf("review: %q %q", out, talk)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "memories", "two.md")); err == nil {
@@ -315,7 +324,8 @@ func TestAMatchOnATerminalIsShownAndAskedAbout(t *testing.T) {
 	s.run(0, "", "remember", "--plain", "The gate code is 4711-9.", "--title", "Gate")
 	file := filepath.Join(s.dir, "memories", "gate.md")
 	_, talk := s.run(0, "n\n", "forget", "--match", "gate code")
-	if !strings.Contains(talk, "memories/gate.md  The gate code is 4711-9.") || !strings.Contains(talk, "Forget this? [y/N]") || !strings.Contains(talk, "nothing was changed") {
+	if !strings.Contains(talk, "memories/gate.md  The gate code is 4711-9.") ||
+		!strings.Contains(talk, "Forget this? [y/N]") || !strings.Contains(talk, "nothing was changed") {
 		t.Errorf("forget says:\n%s", talk)
 	}
 	out, talk := s.run(0, "n\n", "update", "--match", "gate code", "--text", "It is 4712-9.")
@@ -339,7 +349,8 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	}
 	s := newSession(t)
 	write := func(name, id, text, conflicts string) {
-		data := "---\nid: " + id + "\ncreated: 2026-01-0" + id[len(id)-1:] + "T00:00:00Z\nconflicts_with: [" + conflicts + "]\n---\n" + text + "\n"
+		data := "---\nid: " + id + "\ncreated: 2026-01-0" + id[len(id)-1:] + "T00:00:00Z\nconflicts_with: [" +
+			conflicts + "]\n---\n" + text + "\n"
 		if err := os.MkdirAll(filepath.Join(s.dir, "memories"), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +368,8 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	}
 	s.run(2, "", "conflicts", "--settle", "--no-input")
 	out, talk := s.run(0, "what?\nl\nq\n", "conflicts", "--settle")
-	if !strings.Contains(out, "Port 8443.") || strings.Count(talk, "which is true?") != 3 || !strings.Contains(talk, "0 settled, 2 left") {
+	if !strings.Contains(out, "Port 8443.") || strings.Count(talk, "which is true?") != 3 ||
+		!strings.Contains(talk, "0 settled, 2 left") {
 		t.Errorf("later and quit: %q %q", out, talk)
 	}
 	if _, talk = s.run(0, "", "conflicts", "--settle"); !strings.Contains(talk, "0 settled, 2 left") {
@@ -375,7 +387,8 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	s.env["EDITOR"] = editor
 	_, talk = s.run(0, "m\n", "conflicts", "--settle")
 	data, err := os.ReadFile(filepath.Join(s.dir, "memories", "c.md"))
-	if err != nil || !strings.Contains(string(data), "Port 8080 outside.") || strings.Contains(string(data), "conflicts_with") || there("a.md") || !strings.Contains(talk, "1 settled, 0 left") {
+	if err != nil || !strings.Contains(string(data), "Port 8080 outside.") || strings.Contains(string(data),
+		"conflicts_with") || there("a.md") || !strings.Contains(talk, "1 settled, 0 left") {
 		t.Errorf("merge: %q %v %q", data, err, talk)
 	}
 }
@@ -388,16 +401,19 @@ func TestProposalsOnATerminalAreAskedAbout(t *testing.T) {
 		s.run(0, "", "remember", text, "--as", "robo")
 	}
 	out, talk := s.run(0, "what?\ny\nn\nq\n", "review", "--proposed")
-	if !strings.Contains(out, "+The bins go out on Tuesday.") || strings.Count(talk, "[1/3]") != 2 || !strings.Contains(talk, "1 accepted, 1 rejected, 1 left for later") {
+	if !strings.Contains(out, "+The bins go out on Tuesday.") || strings.Count(talk, "[1/3]") != 2 ||
+		!strings.Contains(talk, "1 accepted, 1 rejected, 1 left for later") {
 		t.Errorf("review: %q %q", out, talk)
 	}
-	for name, want := range map[string]bool{"tea-is-in-the-left-cupboard.md": true, "the-bins-go-out-on-tuesday.md": false, "the-lift-is-slow.md": false} {
+	for name, want := range map[string]bool{"tea-is-in-the-left-cupboard.md": true,
+		"the-bins-go-out-on-tuesday.md": false, "the-lift-is-slow.md": false} {
 		if _, err := os.Stat(filepath.Join(s.dir, "memories", name)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	s.run(8, "", "remember", "The bins go out on Tuesday", "--as", "robo")
-	if _, talk = s.run(0, "", "review", "--proposed"); !strings.Contains(talk, "0 accepted, 0 rejected, 1 left for later") {
+	if _, talk = s.run(0, "", "review", "--proposed"); !strings.Contains(talk,
+		"0 accepted, 0 rejected, 1 left for later") {
 		t.Errorf("nobody answers: %q", talk)
 	}
 	if _, talk = s.run(0, "", "review"); strings.Contains(talk, "keep it?") {

@@ -18,15 +18,19 @@ type ban struct {
 
 func bans() []ban {
 	return []ban{
-		{"os", []string{"WriteFile", "Create", "Rename", "Mkdir", "MkdirAll", "Remove", "Link", "Symlink", "Truncate", "Chmod", "Chtimes"}, []string{"vault/durable"},
+		{"os", []string{"WriteFile", "Create", "Rename", "Mkdir", "MkdirAll", "Remove", "Link", "Symlink", "Truncate",
+			"Chmod", "Chtimes"}, []string{"vault/durable"},
 			"there is one way to write a file, and tests see every step of it"},
 		// A bench without a folder for its vaults works in a temporary one of its own.
-		{"os", []string{"RemoveAll", "MkdirTemp", "CreateTemp"}, []string{"vault/durable", "cmd/stet/bench"}, "there is one way to write a file"},
-		{"os", []string{"Getenv", "LookupEnv", "Environ", "Args", "Stdin", "Stdout", "Stderr"}, []string{"cmd/stet"}, "the environment belongs to the command line"},
+		{"os", []string{"RemoveAll", "MkdirTemp", "CreateTemp"}, []string{"vault/durable", "cmd/stet/bench"},
+			"there is one way to write a file"},
+		{"os", []string{"Getenv", "LookupEnv", "Environ", "Args", "Stdin", "Stdout", "Stderr"}, []string{"cmd/stet"},
+			"the environment belongs to the command line"},
 		{"os", []string{"Exit"}, []string{"cmd/stet"}, "a library that exits cannot be called"},
 		{"time", []string{"Now", "Since", "Until"}, []string{"cmd/stet/console"}, "time comes in through options"},
 		{"fmt", []string{"Print", "Printf", "Println"}, nil, "answers go to the writer that was given"},
-		{"log", []string{"Print", "Printf", "Println", "Fatal", "Fatalf", "Fatalln", "Panic"}, nil, "return it or handle it"},
+		{"log", []string{"Print", "Printf", "Println", "Fatal", "Fatalf", "Fatalln", "Panic"}, nil,
+			"return it or handle it"},
 	}
 }
 
@@ -116,7 +120,8 @@ func checkVars(t *testing.T, m *module, d *ast.GenDecl) {
 				value = v.Values[i]
 			}
 			if n.Name != "_" && !strings.HasPrefix(n.Name, "Err") && !strings.HasPrefix(n.Name, "err") && !lazy(value) {
-				t.Errorf("%s: package variable %s: a sentinel, an embedded file or sync.OnceValue are allowed", m.at(v), n.Name)
+				t.Errorf("%s: package variable %s: a sentinel, an embedded file or sync.OnceValue are allowed", m.at(v),
+					n.Name)
 			}
 		}
 	}
@@ -141,5 +146,6 @@ func lazy(e ast.Expr) bool {
 		return false
 	}
 	x, ok := sel.X.(*ast.Ident)
-	return ok && (x.Name == "sync" && strings.HasPrefix(sel.Sel.Name, "Once") || x.Name == "errors" && sel.Sel.Name == "New")
+	return ok && (x.Name == "sync" && strings.HasPrefix(sel.Sel.Name, "Once") || x.Name == "errors" &&
+		sel.Sel.Name == "New")
 }

@@ -45,7 +45,8 @@ func generated(m *module) string {
 	var packages, speed strings.Builder
 	for _, pkg := range pkgs {
 		text := comments[pkg]
-		fmt.Fprintf(&packages, "| `%s` | %s |\n", pkg, plain(lead.ReplaceAllString(new(doc.Package).Synopsis(text), "")))
+		fmt.Fprintf(&packages, "| `%s` | %s |\n", pkg,
+			plain(lead.ReplaceAllString(new(doc.Package).Synopsis(text), "")))
 		if found := alone.FindStringSubmatch(text); found != nil {
 			fmt.Fprintf(&speed, "| `%s` | %s |\n", pkg, plain(found[1]))
 		}

@@ -1,10 +1,12 @@
 package archtest
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The limits above which a file or function has lost its one subject.
@@ -58,6 +60,50 @@ func reasonForLength(text string) bool {
 		}
 	}
 	return false
+}
+
+// maxWidth is the columns of a line of Go, a tab counting as four.
+const maxWidth = 120
+
+// wideLines counts the lines of packages that were wider when the limit came, tests included. The
+// numbers may shrink and not grow.
+func wideLines() map[string]int {
+	return map[string]int{
+		"agent/approval": 15, "agent/encode": 87, "agent/imports": 76, "agent/ingest": 145, "agent/llm": 84,
+		"agent/llm/llmtest": 13, "agent/match": 22, "agent/pipeline": 133, "agent/place": 13,
+		"agent/recall": 27, "cmd/stet": 18, "cmd/stet/archtest": 1, "index": 93, "index/document": 4,
+		"index/embed": 10, "index/past": 1, "index/query": 21, "index/segfile": 3, "index/store": 13,
+		"index/watch": 27, "markdown": 125, "templates": 2, "templates/prompts": 5, "vault": 162,
+		"vault/doctor": 26, "vault/durable": 12, "vault/durable/durabletest": 13, "vault/filelock": 1,
+		"vault/gitindex": 2, "vault/gitstore": 35, "vault/guard": 117, "vault/lineage": 30,
+		"vault/links": 36, "vault/notebook": 47, "vault/proposal": 7, "vault/session": 34,
+		"vault/settings": 34, "vault/store": 5, "vault/tombstone": 23, "vault/vaulttest": 1,
+		"vault/vaulttest/processtest": 10,
+	}
+}
+
+func TestLinesStayNarrow(t *testing.T) {
+	t.Parallel()
+	m := load(t)
+	wide, last := map[string]int{}, map[string]string{}
+	for _, s := range m.sources {
+		number := 0
+		for line := range strings.Lines(s.text) {
+			number++
+			line = strings.TrimRight(line, "\r\n")
+			if utf8.RuneCountInString(line)+3*strings.Count(line, "\t") > maxWidth {
+				wide[s.pkg]++
+				last[s.pkg] += fmt.Sprintf(" %s:%d", s.name, number)
+			}
+		}
+	}
+	known := wideLines()
+	for pkg, n := range wide {
+		if n > known[pkg] {
+			t.Errorf("%s has %d lines of more than %d columns, %d were there before:%s", pkg, n, maxWidth, known[pkg],
+				last[pkg])
+		}
+	}
 }
 
 // The limits above which a package or a type is more than one thing. What is above them today may

@@ -153,7 +153,9 @@ func (s *set) measure(ctx context.Context, e *console.Env, dir string) (*setRepo
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // ask asks the questions about this collection.
-func (c *collection) ask(ctx context.Context, r *setReport, questions []question) (out []ranking, took []time.Duration, err error) {
+func (c *collection) ask(
+	ctx context.Context, r *setReport, questions []question,
+) (out []ranking, took []time.Duration, err error) {
 	if _, err := c.index.CatchUp(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +163,8 @@ func (c *collection) ask(ctx context.Context, r *setReport, questions []question
 		if q.Coll != c.name {
 			continue
 		}
-		res, err := c.index.Search(ctx, index.Query{Text: q.Text, Limit: answers, Class: []vault.Class{vault.ClassSession}})
+		res, err := c.index.Search(ctx,
+			index.Query{Text: q.Text, Limit: answers, Class: []vault.Class{vault.ClassSession}})
 		if err != nil {
 			return nil, nil, fmt.Errorf("question %s: %w", q.ID, err)
 		}
@@ -240,18 +243,21 @@ func sessionsOf(ids []string, session map[string]string) []string {
 
 func print(w *console.Printer, out report) {
 	for _, s := range out.Sets {
-		w.Printf("%s  %d questions, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set), s.Questions, s.Empty, s.P50MS, s.P99MS)
+		w.Printf("%s  %d questions, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set),
+			s.Questions, s.Empty, s.P50MS, s.P99MS)
 		if s.Degraded > 0 {
 			w.Printf("  %d answered without the index\n", s.Degraded)
 		}
-		w.Printf("  %-30s %5s %8s %8s %8s %8s %8s %8s %8s %8s\n", "", "n", "recall@1", "@5", "@10", "@50", "any@5", "all@10", "ndcg@10", "mrr")
+		w.Printf("  %-30s %5s %8s %8s %8s %8s %8s %8s %8s %8s\n", "", "n", "recall@1", "@5", "@10", "@50", "any@5",
+			"all@10", "ndcg@10", "mrr")
 		for _, r := range s.Rows {
 			name := r.Level
 			if r.Type != "" {
 				name = "  " + r.Type
 			}
 			w.Printf("  %-30s %5d %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f\n",
-				console.Line1(name), r.N, r.Recall1, r.Recall5, r.Recall10, r.Recall50, r.Any5, r.All10, r.NDCG10, r.MRR)
+				console.Line1(name), r.N, r.Recall1, r.Recall5, r.Recall10, r.Recall50, r.Any5, r.All10, r.NDCG10,
+				r.MRR)
 		}
 	}
 }

@@ -20,7 +20,8 @@ type mark struct {
 }
 
 func (m *mark) values() []*float64 {
-	return []*float64{&m.Recall1, &m.Recall5, &m.Recall10, &m.Recall50, &m.Any5, &m.All5, &m.All10, &m.NDCG5, &m.NDCG10, &m.MRR}
+	return []*float64{&m.Recall1, &m.Recall5, &m.Recall10, &m.Recall50, &m.Any5, &m.All5, &m.All10, &m.NDCG5, &m.NDCG10,
+		&m.MRR}
 }
 
 // The levels at which answers are compared.

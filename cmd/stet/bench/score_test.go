@@ -45,7 +45,8 @@ func TestWhichQuestionsCount(t *testing.T) {
 			t.Errorf("%+v at level %s has %d targets, want %d", tc.g, tc.level, got, tc.want)
 		}
 	}
-	if (&gold{Answerable: true, Type: "adversarial"}).counts() || (&gold{Type: "x"}).counts() || !(&gold{Answerable: true}).counts() {
+	if (&gold{Answerable: true, Type: "adversarial"}).counts() || (&gold{Type: "x"}).counts() ||
+		!(&gold{Answerable: true}).counts() {
 		t.Error("questions without an answer must not count, others must")
 	}
 }

@@ -102,7 +102,8 @@ func seal(e *console.Env, root string, turns []turn) (err error) {
 // name, as an importer would have it.
 func transcript(turns []turn) *markdown.Transcript {
 	t := &markdown.Transcript{
-		Source: "import", Agent: "bench", Origin: turns[0].Session, Started: turns[0].at(), Ended: turns[len(turns)-1].at(),
+		Source: "import", Agent: "bench", Origin: turns[0].Session, Started: turns[0].at(),
+		Ended: turns[len(turns)-1].at(),
 	}
 	sum := sha256.Sum256([]byte(t.Agent + "\x00" + t.Origin))
 	id := ulid.ULID{}

@@ -96,7 +96,8 @@ func TestOwnFlagsWinAndDashesAreCounted(t *testing.T) {
 
 func TestJSONIsKnownEvenWhenTheLineIsWrong(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]bool{"nosuch --json": true, "remember --nosuch --json": true, "nosuch -- --json": false, "nosuch": false} {
+	for in, want := range map[string]bool{"nosuch --json": true, "remember --nosuch --json": true,
+		"nosuch -- --json": false, "nosuch": false} {
 		line, err := console.Parse(someCommands(), append([]string{"stet"}, strings.Fields(in)...))
 		if err == nil || line.JSON != want {
 			t.Errorf("Parse(%q): JSON %v, error %v; want %v and an error", in, line.JSON, err, want)
@@ -105,7 +106,8 @@ func TestJSONIsKnownEvenWhenTheLineIsWrong(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"remember a --scope /x", "-C", "add -pn5 -- -x", "--json=true remember", "remember -=", "-- x", "remember --=x"} {
+	for _, s := range []string{"remember a --scope /x", "-C", "add -pn5 -- -x", "--json=true remember", "remember -=",
+		"-- x", "remember --=x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {

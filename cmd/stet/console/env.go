@@ -202,7 +202,8 @@ func findings(err error) []finding {
 	}
 	out := make([]finding, 0, len(refused.Findings))
 	for _, f := range refused.Findings {
-		out = append(out, finding{Rule: f.Rule, Line: f.Line, Column: f.Column, Excerpt: f.Excerpt, Fingerprint: f.Fingerprint})
+		out = append(out,
+			finding{Rule: f.Rule, Line: f.Line, Column: f.Column, Excerpt: f.Excerpt, Fingerprint: f.Fingerprint})
 	}
 	return out
 }

@@ -51,7 +51,8 @@ func TestErrorsAreOneJSONLineWithCandidates(t *testing.T) {
 	var out bytes.Buffer
 	e := env(&out, false, nil)
 	e.JSON = true
-	exit := e.Finish(&vault.AmbiguousError{Ref: "db", Candidates: []vault.Memory{{ID: "01a", Path: "memories/a/db.md"}, {Path: "memories/b/db.md"}}})
+	exit := e.Finish(&vault.AmbiguousError{Ref: "db",
+		Candidates: []vault.Memory{{ID: "01a", Path: "memories/a/db.md"}, {Path: "memories/b/db.md"}}})
 	var f console.Failure
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil || strings.Count(out.String(), "\n") != 1 {
 		t.Fatalf("not one line of JSON: %v: %q", err, out.String())

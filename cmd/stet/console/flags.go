@@ -63,7 +63,8 @@ func GlobalFlags() []cli.Flag {
 		Bool("no-color", "no colour, also when NO_COLOR is set or TERM is dumb"),
 		Bool("no-input", "never ask, never start an editor"),
 		Bool("no-pager", "never start a pager"),
-		&cli.DurationFlag{Name: "lock-wait", Value: 10 * time.Second, Usage: "wait at most `TIME` for another writer, then exit 5"},
+		&cli.DurationFlag{Name: "lock-wait", Value: 10 * time.Second,
+			Usage: "wait at most `TIME` for another writer, then exit 5"},
 		Bool("help h", "show help and do nothing else"),
 		Bool("version", "show the version and do nothing else"),
 	}
@@ -103,16 +104,19 @@ func (in *Input) Check() error {
 	c := in.Definition
 	switch n := len(in.Words); {
 	case n < c.MinArgs:
-		return agent.Usagef("%s needs %s", c.Name, c.Args).Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
+		return agent.Usagef("%s needs %s", c.Name, c.Args).
+			Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
 	case c.MaxArgs >= 0 && n > c.MaxArgs:
-		return agent.Usagef("%s takes fewer arguments", c.Name).Suggest("usage: %s; quote text that has spaces", usageOf(c))
+		return agent.Usagef("%s takes fewer arguments", c.Name).
+			Suggest("usage: %s; quote text that has spaces", usageOf(c))
 	}
 	for _, f := range c.Flags {
 		name := f.Names()[0]
 		_, number := f.(*cli.IntFlag)
 		switch blank := in.IsSet(name) && strings.TrimSpace(in.String(name)) == ""; {
 		case number && in.Int(name) < 0:
-			return agent.Usagef("%s %d: a number cannot be negative here", dashed(name), in.Int(name)).Suggest("0 is no bound")
+			return agent.Usagef("%s %d: a number cannot be negative here", dashed(name), in.Int(name)).
+				Suggest("0 is no bound")
 		case blank && name == "as":
 			return agent.Usagef("--as needs the name of an agent").Suggest("leave --as out when you act yourself")
 		case blank && name == "message":

@@ -211,7 +211,8 @@ func Reference(commands []*Command) string {
 		if k.Stricter {
 			set += "; the stricter wins"
 		}
-		fmt.Fprintf(&keys, "| `%s` | %s | %s | %s | `%s` | %s |\n", k.Name, value, cmp.Or(k.Default, "none"), set, k.Env(), k.Meaning)
+		fmt.Fprintf(&keys, "| `%s` | %s | %s | %s | `%s` | %s |\n", k.Name, value, cmp.Or(k.Default, "none"), set,
+			k.Env(), k.Meaning)
 	}
 	for _, v := range table() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", v.Exit, v.Meaning, strings.Join(v.codes(), ", "))
@@ -228,7 +229,8 @@ func Reference(commands []*Command) string {
 }
 
 func referenceCommand(b *strings.Builder, c *Command) {
-	fmt.Fprintf(b, "\n### stet %s\n\n%s%s.\n\n```text\n%s\n\n", c.Name, strings.ToUpper(c.Summary[:1]), c.Summary[1:], usageOf(c))
+	fmt.Fprintf(b, "\n### stet %s\n\n%s%s.\n\n```text\n%s\n\n", c.Name, strings.ToUpper(c.Summary[:1]), c.Summary[1:],
+		usageOf(c))
 	writeExamples(b, c)
 	b.WriteString("```\n")
 	if len(c.Aliases) > 0 {

@@ -18,7 +18,8 @@ func ManualName(c *Command) string {
 // Manual is the manual page of one command, or with nil the page of stet itself, as man(7) source.
 func Manual(commands []*Command, c *Command) string {
 	var b strings.Builder
-	summary, usage := "keep what you and your agents know as Markdown files in a git repository", "stet [-C DIR] COMMAND [FLAGS] [ARGUMENTS]"
+	summary := "keep what you and your agents know as Markdown files in a git repository"
+	usage := "stet [-C DIR] COMMAND [FLAGS] [ARGUMENTS]"
 	if c != nil {
 		summary, usage = c.Summary, usageOf(c)
 	}
@@ -79,7 +80,8 @@ func manualFlags(b *strings.Builder, flags []cli.Flag) {
 
 // roff escapes a line, which must not begin like a request.
 func roff(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`).Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`,
+		`\(dq`).Replace(s)
 	if strings.HasPrefix(s, ".") {
 		return `\&` + s
 	}

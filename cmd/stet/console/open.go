@@ -12,8 +12,8 @@ import (
 // options is this run as the application layer sees it.
 func (e *Env) options(flags settings.Layer) agent.Options {
 	o := agent.Options{
-		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now, Getenv: e.Getenv,
-		Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
+		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now,
+		Getenv: e.Getenv, Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
 	}
 	if e.at != "" {
 		o.At = e.Start()

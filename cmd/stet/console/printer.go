@@ -45,7 +45,8 @@ func (p *Printer) Lines(indent, text string) {
 // Show prints a result: as JSON, or as text.
 func (e *Env) Show(result any, text func(p *Printer)) error {
 	if e.JSON {
-		return encode(e.Out, envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result, Warnings: append([]string{}, e.warnings...)})
+		return encode(e.Out, envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result,
+			Warnings: append([]string{}, e.warnings...)})
 	}
 	e.clearLine()
 	return e.print(e.Out, text)

@@ -12,7 +12,8 @@ func TestProgressKeepsToOneLineAndIsTakenAway(t *testing.T) {
 	t.Parallel()
 	var talk bytes.Buffer
 	now := time.Date(2026, 1, 9, 14, 0, 0, 0, time.UTC)
-	host := Host{Stdio: Stdio{Err: &talk, ErrTerminal: true}, Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}
+	host := Host{Stdio: Stdio{Err: &talk, ErrTerminal: true}, Getenv: func(string) string { return "" },
+		Now: func() time.Time { return now }}
 	e := New(host)
 	show := e.progress()
 	show("index", 1, 100)

@@ -74,7 +74,8 @@ func TestColourOnlyWhereItIsWelcome(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		e := env(&out, c.terminal, c.vars)
-		if err := e.Show(nil, func(p *console.Printer) { p.Diff("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\x07\n") }); err != nil {
+		if err := e.Show(nil,
+			func(p *console.Printer) { p.Diff("--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\x07\n") }); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(out.String(), "\x1b["); got != c.want {

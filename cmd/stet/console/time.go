@@ -26,7 +26,8 @@ func (e *Env) Time(text string) (time.Time, error) {
 	if ago, ok := ago(strings.TrimSuffix(text, " ago")); ok {
 		return e.Now().Add(-ago), nil
 	}
-	return time.Time{}, agent.Usagef("%q is not a time", text).Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 90m, 12h, 7d, 4w")
+	return time.Time{}, agent.Usagef("%q is not a time", text).
+		Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 90m, 12h, 7d, 4w")
 }
 
 // Span reads --since and --until, the zero time without them.

@@ -42,7 +42,8 @@ func RunVerb(ctx context.Context, e *Env, in *Input) error {
 	}
 	if len(words) < v.Min || v.Max >= 0 && len(words) > v.Max {
 		usage := strings.TrimSpace("stet " + c.Name + " " + v.Name + " " + v.Args)
-		return agent.Usagef("%s %s takes other arguments", c.Name, v.Name).Suggest("usage: %s; quote text that has spaces", usage)
+		return agent.Usagef("%s %s takes other arguments", c.Name, v.Name).
+			Suggest("usage: %s; quote text that has spaces", usage)
 	}
 	for _, f := range c.Flags {
 		name := f.Names()[0]
@@ -55,7 +56,8 @@ func RunVerb(ctx context.Context, e *Env, in *Input) error {
 				with = append(with, other.Name)
 			}
 		}
-		return agent.Usagef("%s does not go with %s", dashed(name), v.Name).Suggest("it goes with %s", strings.Join(with, ", "))
+		return agent.Usagef("%s does not go with %s", dashed(name), v.Name).
+			Suggest("it goes with %s", strings.Join(with, ", "))
 	}
 	return v.Run(ctx, e, in, words)
 }

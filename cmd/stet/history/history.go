@@ -50,7 +50,8 @@ func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return e.ShowPaged(ctx, all, func(p *console.Printer) {
 			for _, v := range all.Versions {
-				p.Printf("%s  %s  +%d -%d  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), v.Added, v.Removed,
+				p.Printf("%s  %s  +%d -%d  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), v.Added,
+					v.Removed,
 					console.Line1(v.Subject))
 				printOrigin(p, v.Origin, v.Status+" "+console.Paths(v.Change))
 				printDiff(p, v.Diff)
@@ -67,7 +68,8 @@ func entryHistory(ctx context.Context, e *console.Env, h agent.History, o agent.
 	}
 	return e.ShowPaged(ctx, all, func(p *console.Printer) {
 		for _, v := range all.Versions {
-			p.Printf("%s  %s  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), console.Line1(v.Subject))
+			p.Printf("%s  %s  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When),
+				console.Line1(v.Subject))
 			printOrigin(p, v.Origin, v.Status+" in "+console.Line1(string(v.Path)))
 			printSide(p, "-", console.Red, v.Old)
 			printSide(p, "+", console.Green, v.New)

@@ -38,9 +38,10 @@ func runRevert(ctx context.Context, e *console.Env, in *console.Input) error {
 	if !o.DryRun && !in.Bool("yes") && e.CanAsk() {
 		o.Confirm = e.ConfirmDiff("Revert this?")
 	}
-	return e.Writing(ctx, console.More{Verb: "reverted", Diff: o.Confirm == nil}, func(a *agent.App) (*agent.Written, error) {
-		return a.History().Revert(ctx, o)
-	})
+	return e.Writing(ctx, console.More{Verb: "reverted", Diff: o.Confirm == nil},
+		func(a *agent.App) (*agent.Written, error) {
+			return a.History().Revert(ctx, o)
+		})
 }
 
 func undoCommand() *console.Command {

@@ -30,7 +30,8 @@ func reviewCommand() *console.Command {
 			stet review --proposed  # what agents want to write
 			stet review --proposed --accept 01jd7q --reject 01jd7r  # answer without a terminal`,
 		Flags: console.Flags(
-			console.Bool("accept-all", "mark everything listed as looked at, and ask nothing; with --proposed: accept it"),
+			console.Bool("accept-all",
+				"mark everything listed as looked at, and ask nothing; with --proposed: accept it"),
 			console.Bool("proposed", "what waits for you because of memory.write_approval"),
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
@@ -100,7 +101,8 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 	case i.Left:
 		note = "  (left for later)"
 	}
-	p.Printf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When), console.Line1(i.Subject), note)
+	p.Printf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When), console.Line1(i.Subject),
+		note)
 	printOrigin(p, i.Origin)
 	printed := false
 	if !stat {
@@ -144,7 +146,8 @@ func (r *reviewer) all(ctx context.Context, review *agent.Review) error {
 		if r.already > 0 {
 			already = fmt.Sprintf("%d taken back already, ", r.already)
 		}
-		r.e.Note("%d kept, %d taken back, %s%d left for later", r.kept, r.back, already, len(review.Items)-len(r.decided))
+		r.e.Note("%d kept, %d taken back, %s%d left for later", r.kept, r.back, already,
+			len(review.Items)-len(r.decided))
 	}
 	return err
 }
@@ -165,7 +168,8 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 			continue
 		}
 		answer, err := choose(r.e, "ynlaq",
-			fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1, len(items)))
+			fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1,
+				len(items)))
 		switch answer {
 		case 'y':
 			r.keep(item)

@@ -41,7 +41,8 @@ func conflictsCommand() *console.Command {
 }
 
 func conflicts(ctx context.Context, e *console.Env, in *console.Input) error {
-	given := slices.DeleteFunc([]string{"keep", "both", "merge", "settle"}, func(name string) bool { return !in.IsSet(name) })
+	given := slices.DeleteFunc([]string{"keep", "both", "merge", "settle"},
+		func(name string) bool { return !in.IsSet(name) })
 	switch {
 	case len(given) > 1:
 		return agent.Usagef("--%s and --%s exclude each other", given[0], given[1])
@@ -78,7 +79,8 @@ func mergeOptions(e *console.Env, in *console.Input, o *agent.SettleOptions) (er
 		o.Text = &text
 		return err
 	case o.DryRun:
-		return agent.Usagef("--merge with --dry-run needs --text").Suggest("an editor shows both texts, and saving them unchanged changes nothing")
+		return agent.Usagef("--merge with --dry-run needs --text").
+			Suggest("an editor shows both texts, and saving them unchanged changes nothing")
 	}
 	o.Editor, err = mergeEditor(e)
 	return err
@@ -105,7 +107,8 @@ func listConflicts(ctx context.Context, e *console.Env, a *agent.App, explain bo
 			printReasons(p, d.Why)
 		}
 		if len(found) > 0 {
-			e.Note(`"stet conflicts --keep MEMORY" settles one, "--both MEMORY" keeps the two, "--merge MEMORY" opens them in your editor; --settle asks about each`)
+			e.Note(`"stet conflicts --keep MEMORY" says which is right, "--both MEMORY" keeps the two, ` +
+				`"--merge MEMORY" opens them in your editor; --settle asks about each`)
 		}
 	})
 }

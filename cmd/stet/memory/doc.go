@@ -9,7 +9,8 @@ import "stet/cmd/stet/console"
 func Commands() []*console.Command {
 	return append([]*console.Command{
 		rememberCommand(), searchCommand(), listCommand(), showCommand(),
-		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(), linksCommand(), scopesCommand(),
+		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(),
+		linksCommand(), scopesCommand(),
 		profileCommand(), coreCommand(),
 	}, pinCommands()...)
 }

@@ -47,7 +47,8 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 	if given > 1 {
 		return agent.Usagef("--pending, --all and --rule exclude each other")
 	}
-	o := agent.EncodeOptions{Write: e.ByInSession(in), All: in.Bool("all"), Rule: in.String("rule"), Limit: in.Int("limit"), Progress: e.ProgressCount("looked at %d of %d memories")}
+	o := agent.EncodeOptions{Write: e.ByInSession(in), All: in.Bool("all"), Rule: in.String("rule"),
+		Limit: in.Int("limit"), Progress: e.ProgressCount("looked at %d of %d memories")}
 	return e.With(ctx, false, func(a *agent.App) error {
 		res, err := a.Memories().Encode(ctx, o)
 		if res == nil {

@@ -51,9 +51,11 @@ func export(ctx context.Context, e *console.Env, in *console.Input) error {
 	case format == "hermes" && output == "":
 		return agent.Usagef("hermes is two files").Suggest("name a folder for them: --output DIR")
 	case format == "hermes" && (len(in.Words) > 0 || len(classes) > 0 || in.Bool("all") || in.Bool("archived")):
-		return agent.Usagef("hermes takes the two notebooks and nothing else").Suggest("--format jsonl takes all there is")
+		return agent.Usagef("hermes takes the two notebooks and nothing else").
+			Suggest("--format jsonl takes all there is")
 	}
-	o := agent.ExportOptions{Filter: vault.Filter{Classes: classes, Archived: in.Bool("archived")}, Private: in.Bool("private")}
+	o := agent.ExportOptions{Filter: vault.Filter{Classes: classes, Archived: in.Bool("archived")},
+		Private: in.Bool("private")}
 	switch {
 	case in.Bool("all"):
 		o.Classes = agent.LiveClasses()
@@ -80,10 +82,12 @@ func export(ctx context.Context, e *console.Env, in *console.Input) error {
 			return e.Show(found, func(p *console.Printer) { p.Fail(exportLines(p, found.Items)) })
 		}
 		var b bytes.Buffer
-		if err := errors.Join(exportLines(&b, found.Items), a.WriteFile(e.By(in), e.Abs(output), b.Bytes())); err != nil {
+		if err := errors.Join(exportLines(&b, found.Items),
+			a.WriteFile(e.By(in), e.Abs(output), b.Bytes())); err != nil {
 			return err
 		}
-		return exported(e, &agent.ExportedFiles{Exported: len(found.Items), Files: []string{e.Abs(output)}, Skipped: found.Skipped})
+		return exported(e, &agent.ExportedFiles{Exported: len(found.Items), Files: []string{e.Abs(output)},
+			Skipped: found.Skipped})
 	})
 }
 

@@ -43,12 +43,14 @@ func forgetCommand() *console.Command {
 func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 	purge := in.Bool("purge")
 	if purge && in.IsSet("message") {
-		return agent.Usagef("--purge and --message exclude each other").Suggest("the subject of a purge says nothing of what is gone")
+		return agent.Usagef("--purge and --message exclude each other").
+			Suggest("the subject of a purge says nothing of what is gone")
 	}
 	if err := checkMatch(in, "all"); err != nil {
 		return err
 	}
-	o := agent.ForgetOptions{Write: e.ByInSession(in), Refs: in.Words, Match: in.String("match"), All: in.Bool("all"), Purge: purge}
+	o := agent.ForgetOptions{Write: e.ByInSession(in), Refs: in.Words, Match: in.String("match"), All: in.Bool("all"),
+		Purge: purge}
 	if !in.Bool("yes") && e.CanAsk() {
 		o.Confirm = func(found []agent.Match) (bool, error) { return askToForget(e, found, purge) }
 	}

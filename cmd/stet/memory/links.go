@@ -40,7 +40,8 @@ func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 	case o.Back && o.Dead:
 		return agent.Usagef("--back and --dead exclude each other: a dead link leads to no memory")
 	case orphans:
-		return console.Reading(ctx, e, func(a *agent.App) (*agent.OrphanList, error) { return a.Memories().Orphans(ctx) },
+		return console.Reading(ctx, e,
+			func(a *agent.App) (*agent.OrphanList, error) { return a.Memories().Orphans(ctx) },
 			func(p *console.Printer, found *agent.OrphanList) {
 				for _, file := range found.Orphans {
 					p.Printf("%s\n", console.Line1(string(file)))

@@ -136,7 +136,8 @@ func listFormat(text string) (*template.Template, error) {
 func formatOne(p *console.Printer, layout *template.Template, view any) {
 	var b strings.Builder
 	if err := layout.Execute(&b, view); err != nil {
-		p.Fail(agent.Usagef("%v", err).Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}"))
+		p.Fail(agent.Usagef("%v", err).
+			Suggest("not everything listed has that; ask first, as in {{with .Categories}}{{index . 0}}{{end}}"))
 		return
 	}
 	p.Printf("%s\n", p.Stored(b.String()))

@@ -33,8 +33,10 @@ func moveCommand() *console.Command {
 
 func move(ctx context.Context, e *console.Env, in *console.Input) error {
 	last := len(in.Words) - 1
-	o := agent.MoveOptions{Write: e.ByInSession(in), Refs: in.Words[:last], To: in.Words[last], RewriteNotes: in.Bool("rewrite-notes")}
-	return writing(ctx, e, "moved", reply{}, func(a *agent.App) (*agent.Written, error) { return a.Memories().Move(ctx, o) })
+	o := agent.MoveOptions{Write: e.ByInSession(in), Refs: in.Words[:last], To: in.Words[last],
+		RewriteNotes: in.Bool("rewrite-notes")}
+	return writing(ctx, e, "moved", reply{},
+		func(a *agent.App) (*agent.Written, error) { return a.Memories().Move(ctx, o) })
 }
 
 // maxLines bounds a list that a person reads; --json has all of it.

@@ -71,7 +71,8 @@ func (b book) command() *console.Command {
 }
 
 func (b book) show(ctx context.Context, e *console.Env, _ *console.Input, _ []string) error {
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Page, error) { return a.Notebook(b.class).Show() }, printPage)
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Page, error) { return a.Notebook(b.class).Show() },
+		printPage)
 }
 
 func (b book) add(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
@@ -121,7 +122,8 @@ func (b book) edit(ctx context.Context, e *console.Env, in *console.Input, _ []s
 		}
 		page, err := n.Show()
 		if err == nil && !res.Unchanged && page.Usage.Characters > page.Usage.Limit {
-			e.Note("%s; stet never shortens what you wrote, but what it adds replaces what it added before", usageText(page.Usage))
+			e.Note("%s; stet never shortens what you wrote, but what it adds replaces what it added before",
+				usageText(page.Usage))
 		}
 		return errors.Join(err, e.Print(res, console.More{Verb: "edited"}))
 	})

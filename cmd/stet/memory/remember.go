@@ -151,7 +151,8 @@ func noteFromFlags(in *console.Input) vault.Note {
 	return vault.Note{
 		Title: in.String("title"), Scope: in.String("scope"), Kind: in.String("kind"),
 		Source:     in.String("source"),
-		Categories: in.StringSlice("category"), Importance: number(in, "importance"), Pinned: in.Bool("pin"), Private: in.Bool("private"),
+		Categories: in.StringSlice("category"), Importance: number(in, "importance"), Pinned: in.Bool("pin"),
+		Private: in.Bool("private"),
 	}
 }
 

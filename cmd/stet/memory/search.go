@@ -44,7 +44,8 @@ func searchCommand() *console.Command {
 			console.Text("category c", "only the category `WORD`"),
 			console.List("class", "only the `CLASS` memory, core, profile, skill, session, archive, report or note"),
 			console.Bool("archived", "look in the archive as well"),
-			console.Text("as-of", "as the vault was at the `TIME`: a date, or an age as 2w; reads that revision's files"),
+			console.Text("as-of",
+				"as the vault was at the `TIME`: a date, or an age as 2w; reads that revision's files"),
 			console.Text("format f", "print each hit through the Go `TEMPLATE`, one a line"),
 			console.Bool("paths", "print paths alone, one a line"),
 			console.Bool("null 0", "end each path with NUL instead of a newline; implies --paths"),
@@ -73,7 +74,8 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	o := agent.SearchOptions{Query: index.Query{
 		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"), Scope: in.String("scope"),
-		Kind: in.String("kind"), Category: in.String("category"), Archived: in.Bool("archived"), Class: classes, Explain: in.Bool("explain"),
+		Kind: in.String("kind"), Category: in.String("category"), Archived: in.Bool("archived"), Class: classes,
+		Explain: in.Bool("explain"),
 	}}
 	if o.AsOf, err = asOf(e, in); err != nil {
 		return err

@@ -79,7 +79,8 @@ func pickWithFzf(ctx context.Context, e *console.Env, fzf string, root string, h
 	var lines bytes.Buffer
 	for i, h := range hits {
 		// The first three fields are for the preview and for us.
-		fmt.Fprintf(&lines, "%d\t%s\t%d\t%s  %s\n", i+1, filepath.Join(root, filepath.FromSlash(string(h.Path))), h.Line,
+		fmt.Fprintf(&lines, "%d\t%s\t%d\t%s  %s\n", i+1, filepath.Join(root, filepath.FromSlash(string(h.Path))),
+			h.Line,
 			console.Line1(string(h.Path)), console.Line1(h.Snippet))
 	}
 	cmd := exec.CommandContext(ctx, fzf, "--delimiter", "\t", "--with-nth", "4..", "--no-sort",

@@ -103,8 +103,10 @@ func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
 		}
 		*field = &value
 	}
-	if !anySet(in, "text", "append", "title", "kind", "scope", "add-category", "remove-category", "importance", "pin", "set", "unset") {
-		return p, agent.Usagef("nothing to change").Suggest(`say what, for example --text TEXT; "stet edit" opens your editor`)
+	if !anySet(in, "text", "append", "title", "kind", "scope", "add-category", "remove-category", "importance", "pin",
+		"set", "unset") {
+		return p, agent.Usagef("nothing to change").
+			Suggest(`say what, for example --text TEXT; "stet edit" opens your editor`)
 	}
 	return p, nil
 }

@@ -35,7 +35,8 @@ func sessionCommand() *console.Command {
 			stet session end --idle --dry-run  # which sessions have ended
 			stet session export --format jsonl --output talks.jsonl  # all sealed sessions, one a line`,
 		Flags: console.Flags(
-			console.Number("limit n", "at most `N`, 0 for all; search shows 5 conversations or 50 matches unless told", 20),
+			console.Number("limit n", "at most `N`, 0 for all; search shows 5 conversations or 50 matches unless told",
+				20),
 			console.Text("in", "search within the session `ID` alone"),
 			console.Text("role", "only what the `ROLE` user, assistant, tool or system said"),
 			console.Bool("matches", "messages alone, best first, without grouping"),

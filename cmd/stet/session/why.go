@@ -24,7 +24,8 @@ func whyCommand() *console.Command {
 }
 
 func runWhy(ctx context.Context, e *console.Env, in *console.Input) error {
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Reasons, error) { return a.Sessions().Why(ctx, in.Words[0]) },
+	return console.Reading(ctx, e,
+		func(a *agent.App) (*agent.Reasons, error) { return a.Sessions().Why(ctx, in.Words[0]) },
 		func(p *console.Printer, why *agent.Reasons) {
 			for _, r := range why.Reasons {
 				printReason(p, r)

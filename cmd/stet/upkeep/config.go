@@ -58,7 +58,8 @@ func config(ctx context.Context, e *console.Env, in *console.Input) error {
 
 func changeConfig(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
 	o := agent.ConfigureOptions{
-		Write: e.ByInSession(in), Key: words[0], Add: in.Word(0) == "add", User: in.Bool("user"), Vault: in.Bool("vault"),
+		Write: e.ByInSession(in), Key: words[0], Add: in.Word(0) == "add", User: in.Bool("user"),
+		Vault: in.Bool("vault"),
 	}
 	verb := "unset"
 	if len(words) == 2 {

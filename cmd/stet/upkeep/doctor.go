@@ -23,7 +23,8 @@ func doctorCommand() *console.Command {
 		Flags: console.Flags(
 			console.Bool("fix", "mend what is marked as fixable"),
 			console.Bool("list", "list the kinds of findings and look for none"),
-			console.Bool("model", "make one real call to each configured model, and nothing else; exit 7 when one fails"),
+			console.Bool("model",
+				"make one real call to each configured model, and nothing else; exit 7 when one fails"),
 			console.Bool("dry-run", "with --fix: say what would be mended and write nothing"),
 		),
 		Run: runDoctor,

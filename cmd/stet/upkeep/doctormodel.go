@@ -29,7 +29,8 @@ func printModels(p *console.Printer, models []agent.ModelCheck) {
 		for _, s := range m.Slots {
 			slots = append(slots, string(s))
 		}
-		p.Printf("%s  %s at %s answered %q in %d ms: %d tokens in, %d out, %s (%s)\n", strings.Join(slots, ", "), m.Model,
+		p.Printf("%s  %s at %s answered %q in %d ms: %d tokens in, %d out, %s (%s)\n", strings.Join(slots, ", "),
+			m.Model,
 			m.Host, console.Line1(m.Answer), m.TookMS, m.Input, m.Output, llm.Dollars(m.USD), m.CostStatus)
 	}
 }

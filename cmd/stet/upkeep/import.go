@@ -34,7 +34,8 @@ func importCommand() *console.Command {
 			stet import chatgpt ~/Downloads/export.zip  # an export, as it was downloaded
 			stet import jsonl talks.jsonl  # stet's own lines, described in docs/FORMAT.md`,
 		Flags: console.Flags(
-			console.Text("since", "only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
+			console.Text("since",
+				"only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
 			console.Text("project", "only those of `PROJECT`: a folder or its name"),
 			console.Bool("force", "read files again that have not changed since they were read"),
 			console.Text("as", "the agent `NAME` is acting, not a person (also: STET_AGENT)"),
@@ -48,7 +49,8 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 	if len(in.Words) == 0 {
 		for _, flag := range []string{"since", "project", "force"} {
 			if in.IsSet(flag) {
-				return agent.Usagef("--%s needs a SOURCE", flag).Suggest("one of %s", strings.Join(agent.SourceNames(), ", "))
+				return agent.Usagef("--%s needs a SOURCE", flag).
+					Suggest("one of %s", strings.Join(agent.SourceNames(), ", "))
 			}
 		}
 		return listSources(ctx, e)
@@ -57,7 +59,8 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	o := agent.ImportOptions{Write: e.By(in), Source: source.Name, Project: in.String("project"), Reread: in.Bool("force"), Progress: progress(e, source)}
+	o := agent.ImportOptions{Write: e.By(in), Source: source.Name, Project: in.String("project"),
+		Reread: in.Bool("force"), Progress: progress(e, source)}
 	for _, w := range in.Words[1:] {
 		o.Places = append(o.Places, e.Abs(w))
 	}
@@ -85,7 +88,8 @@ func listSources(ctx context.Context, e *console.Env) error {
 			line := fmt.Sprintf("%-14s %s", s.Source, s.Title)
 			switch {
 			case s.Files > 0:
-				line += fmt.Sprintf(": %s, %s in %s", console.Plural(s.Files, "file"), size(s.Bytes), strings.Join(s.Places, ", "))
+				line += fmt.Sprintf(": %s, %s in %s", console.Plural(s.Files, "file"), size(s.Bytes),
+					strings.Join(s.Places, ", "))
 				if b := s.Brings; b != nil {
 					line += fmt.Sprintf(": %d new, %d grown, %d as before", b.New, b.Grown, b.Unchanged)
 					if b.Unread > 0 {
@@ -120,7 +124,8 @@ func progress(e *console.Env, s imports.Source) func(imports.Progress) {
 	return func(p imports.Progress) {
 		show(func() string {
 			took := e.Now().Sub(began).Seconds()
-			text := fmt.Sprintf("%s: %d read, %d written, %s of %s", s.Name, p.Sessions, p.Written, size(p.Bytes), size(p.Total))
+			text := fmt.Sprintf("%s: %d read, %d written, %s of %s", s.Name, p.Sessions, p.Written, size(p.Bytes),
+				size(p.Total))
 			if rate := float64(p.Bytes) / max(took, 0.001); p.Bytes > 0 && took > 1 {
 				left := time.Duration(float64(max(p.Total-p.Bytes, 0)) / rate * float64(time.Second))
 				text += fmt.Sprintf(", %s/s, %s left", size(int64(rate)), left.Round(time.Second))
@@ -150,11 +155,13 @@ func importLines(e *console.Env, r *imports.Report) []string {
 	if len(r.Written) == 0 {
 		out = append(out, "unchanged"+e.Where())
 	}
-	sum := fmt.Sprintf("%s: %d read, %d new, %d grown, %d changed, %d as before", r.Source, r.Read, r.Added, r.Grown, r.Changed, r.Unchanged)
+	sum := fmt.Sprintf("%s: %d read, %d new, %d grown, %d changed, %d as before", r.Source, r.Read, r.Added, r.Grown,
+		r.Changed, r.Unchanged)
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "files not opened"}, {r.Redacted, "redacted"}, {r.Malformed, "malformed"}} {
+	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "files not opened"}, {r.Redacted,
+		"redacted"}, {r.Malformed, "malformed"}} {
 		if more.n > 0 {
 			sum += fmt.Sprintf(", %d %s", more.n, more.what)
 		}

@@ -25,7 +25,8 @@ func initCommand() *console.Command {
 			stet init --unignore  # where a .gitignore hides what a vault needs`,
 		Flags: console.Flags(
 			console.Bool("dry-run", "say what would be written and write nothing"),
-			console.Bool("unignore", "add rules to .gitignore that undo those which hide the vault's files; the change is shown"),
+			console.Bool("unignore",
+				"add rules to .gitignore that undo those which hide the vault's files; the change is shown"),
 		),
 		Run: runInit,
 	}

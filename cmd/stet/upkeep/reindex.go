@@ -34,7 +34,8 @@ func reindex(ctx context.Context, e *console.Env, in *console.Input) error {
 		// through it twice as often is cheap, and it grows half as far beyond.
 		debug.SetGCPercent(50)
 	}
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Reindexed, error) { return a.Vault().Reindex(ctx, e.By(in)) },
+	return console.Reading(ctx, e,
+		func(a *agent.App) (*agent.Reindexed, error) { return a.Vault().Reindex(ctx, e.By(in)) },
 		func(p *console.Printer, res *agent.Reindexed) {
 			rate := float64(res.Total) / max(res.Took, time.Millisecond).Seconds()
 			p.Printf("indexed  %s in %s (%.0f a second)%s\n", console.Plural(res.Total, "file"),

@@ -32,7 +32,8 @@ func statusText(st *agent.Status) string {
 	fmt.Fprintf(&b, "vault   %s  (%s)\n", st.Root, where(st))
 	fmt.Fprintf(&b, "holds   %s\n", counts(st.Counts))
 	if st.Last != nil {
-		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.At()), console.Line1(st.Last.Subject))
+		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.At()),
+			console.Line1(st.Last.Subject))
 	}
 	if st.Proposed > 0 {
 		fmt.Fprintf(&b, "waits   %d proposed by agents\n", st.Proposed)

@@ -46,12 +46,13 @@ func watchCommand() *console.Command {
 func follow(ctx context.Context, e *console.Env, in *console.Input, commit bool) error {
 	out := &watchOutput{e: console.Stream{Env: e}}
 	holdLittle(0)
-	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at, Emit: func(ev watch.Event) error {
-		if ev.Kind == watch.Started {
-			holdLittle(ev.Files)
-		}
-		return out.show(ev)
-	}})
+	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at,
+		Emit: func(ev watch.Event) error {
+			if ev.Kind == watch.Started {
+				holdLittle(ev.Files)
+			}
+			return out.show(ev)
+		}})
 }
 
 // holdLittle lets memory be collected before there is more of it than a program
@@ -139,7 +140,8 @@ func (o *watchOutput) status() string { return fmt.Sprintf("watching  %d files",
 
 func (o *watchOutput) view(ev watch.Event) watchView {
 	v := watchView{
-		Schema: console.Schema, Vault: o.root, Event: ev.Kind, Time: o.e.Now().UTC(), Mode: ev.Mode, Folders: ev.Folders, Files: ev.Files,
+		Schema: console.Schema, Vault: o.root, Event: ev.Kind, Time: o.e.Now().UTC(), Mode: ev.Mode,
+		Folders: ev.Folders, Files: ev.Files,
 		Added: ev.Added, Changed: ev.Changed, Removed: ev.Removed, TookMS: float64(ev.Took.Microseconds()) / 1000,
 		Path: ev.Path, Text: ev.Text, Hint: ev.Hint,
 	}
