@@ -79,17 +79,10 @@ type ForgetOptions struct {
 	Confirm func([]Match) (bool, error)
 }
 
-// Forgotten is the result of [Memories.Forget].
-type Forgotten struct {
-	*Written
-	// Erase says how to erase what was purged from git's history and all copies.
-	Erase *lineage.Erasure `json:"erase,omitempty"`
-}
-
 // Forget moves memories to the archive, as one commit; agents do not write them again. It fails
 // with [vault.ErrNotFound], and with [vault.ErrAmbiguous] when a ref or a description means
 // several.
-func (m Memories) Forget(ctx context.Context, o ForgetOptions) (*Forgotten, error) {
+func (m Memories) Forget(ctx context.Context, o ForgetOptions) (*Written, error) {
 	a, operation := m.a, "forget"
 	if o.Purge {
 		operation = "purge"
@@ -111,24 +104,22 @@ func (m Memories) Forget(ctx context.Context, o ForgetOptions) (*Forgotten, erro
 	}
 	if o.Match == "" {
 		res, err := a.v.Forget(ctx, refs, w)
-		return a.forgotten(ctx, res, nil, err)
+		return a.finished(ctx, res, err)
 	}
 	if err := confirm(o.Confirm, viewMatches(found), w); err != nil {
 		return nil, err
 	}
 	res, err := match.Forget(ctx, a.v, found, w)
-	return a.forgotten(ctx, res, found, err)
+	return a.matched(ctx, res, found, err)
 }
 
-func (a *App) forgotten(ctx context.Context, res *vault.Result, found []match.Found, err error) (*Forgotten, error) {
-	if err != nil {
-		return nil, err
-	}
-	out := &Forgotten{Written: a.finish(ctx, res)}
-	if len(found) > 0 {
+// matched is finished for a write to what a description found.
+func (a *App) matched(ctx context.Context, res *vault.Result, found []match.Found, err error) (*Written, error) {
+	out, err := a.finished(ctx, res, err)
+	if err == nil {
 		out.Matched = viewMatches(found)
 	}
-	return out, nil
+	return out, err
 }
 
 // confirmDiff asks about the difference that a write would make, if any.
@@ -159,7 +150,7 @@ func confirm[T any](ask func(T) (bool, error), what T, w vault.Write) error {
 // purge removes what refs name, or what a description found.
 func (a *App) purge(
 	ctx context.Context, o ForgetOptions, refs []string, found []match.Found, w vault.Write,
-) (*Forgotten, error) {
+) (*Written, error) {
 	for _, f := range found {
 		refs = append(refs, string(f.Path))
 	}
@@ -180,7 +171,7 @@ func (a *App) purge(
 		return nil, err
 	}
 	res, err := plan.Run(ctx, a.v, w)
-	out, err := a.forgotten(ctx, res, found, err)
+	out, err := a.matched(ctx, res, found, err)
 	if err != nil || len(res.Proposed) > 0 {
 		return out, err
 	}
@@ -288,9 +279,7 @@ func (a *App) updateMatch(ctx context.Context, o UpdateOptions, w vault.Write) (
 	if kept {
 		a.note("the rest of what it says stays; --whole replaces that too")
 	}
-	out := a.finish(ctx, res)
-	out.Matched = viewMatches(found)
-	return out, nil
+	return a.matched(ctx, res, found, nil)
 }
 
 // Moves is what a move did to files and links.

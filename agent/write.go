@@ -8,6 +8,7 @@ import (
 
 	"stet/agent/ingest"
 	"stet/vault"
+	"stet/vault/lineage"
 )
 
 // Write says who writes, and how. The zero value is the user.
@@ -55,8 +56,10 @@ type Written struct {
 	Placed    []ingest.Placing  `json:"placed,omitempty"`   // where the rules filed notes
 	Matched   []Match           `json:"matched,omitempty"`  // what a description matched, best first
 	Proposed  []vault.Proposed  `json:"proposed,omitempty"` // what waits for the user's approval instead
-	DryRun    bool              `json:"dry_run,omitempty"`
-	Plan      *Plan             `json:"plan,omitempty"`
+	// Erase says how to erase what was purged from git's history and all copies.
+	Erase  *lineage.Erasure `json:"erase,omitempty"`
+	DryRun bool             `json:"dry_run,omitempty"`
+	Plan   *Plan            `json:"plan,omitempty"`
 }
 
 // planned adds the plan of a write, nil for none.

@@ -22,78 +22,74 @@ type Line struct {
 	JSON    bool
 }
 
-// Parse takes args (the program name first) apart. Flags may stand anywhere
-// before "--". The error is an [agent.ErrUsage]; Line.JSON is right even then.
+// Parse takes args (the program name first) apart. Flags may stand anywhere before "--". The error is
+// an [agent.ErrUsage]; Line.JSON is right even then.
 func Parse(commands []*Command, args []string) (Line, error) {
-	p := parser{commands: commands, global: GlobalFlags()}
-	p.line.JSON = wantsJSON(args)
-	err := p.run(args[1:])
-	if p.literal < 0 {
-		p.literal = len(p.line.Words)
-	}
-	p.line.Literal = p.literal
-	p.line.Argv = slices.Concat(args[:1], p.globals)
-	if p.line.Command != nil {
-		p.line.Argv = slices.Concat(p.line.Argv, []string{p.line.Command.Name}, p.locals, []string{"--"}, p.line.Words)
-	}
-	return p.line, err
-}
-
-// wantsJSON looks for --json alone, so that an error in the rest of the line is
-// still reported in the form that was asked for.
-func wantsJSON(args []string) bool {
+	p := parser{commands: commands, global: GlobalFlags(), line: Line{Literal: -1}}
+	before := args
 	if end := slices.Index(args, "--"); end >= 0 {
-		args = args[:end]
+		before = args[:end]
 	}
-	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+	p.line.JSON = slices.Contains(before, "--json") || slices.Contains(before, "--json=true")
+	p.line.Command = p.findCommand(before[1:])
+	err := p.run(args[1:])
+	line := p.line
+	if line.Literal < 0 {
+		line.Literal = len(line.Words)
+	}
+	line.Argv = slices.Concat(args[:1], p.globals)
+	if line.Command != nil {
+		line.Words, line.Literal = line.Words[min(1, len(line.Words)):], max(line.Literal-1, 0) // without the command
+		line.Argv = slices.Concat(line.Argv, []string{line.Command.Name}, p.locals, []string{"--"}, line.Words)
+	}
+	return line, err
 }
 
 type parser struct {
 	commands []*Command
 	global   []cli.Flag
-	line     Line
+	line     Line // the first of its words is the command's name
 	globals  []string
 	locals   []string
-	met      bool // the word that names the command is behind us
-	literal  int
 }
 
+// run reads arguments in order.
 func (p *parser) run(args []string) error {
-	p.literal = -1
-	p.line.Command = p.findCommand(args)
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
+	for len(args) > 0 {
+		used := 1
+		switch arg := args[0]; {
+		case p.line.Command == nil && isWord(arg):
+			return p.unknownCommand(arg)
 		case arg == "--":
-			p.literal = len(p.line.Words)
-			return p.words(args[i+1:])
-		case arg == "-" || !strings.HasPrefix(arg, "-"):
-			if err := p.words(args[i : i+1]); err != nil {
-				return err
+			p.line.Literal = len(p.line.Words)
+			p.line.Words = append(p.line.Words, args[1:]...)
+			if p.line.Command == nil && len(args) > 1 {
+				return p.unknownCommand(args[1])
 			}
+			return nil
+		case isWord(arg):
+			p.line.Words = append(p.line.Words, arg)
 		default:
-			used, err := p.flag(args[i:])
-			if err != nil {
+			var err error
+			if used, err = p.flag(args); err != nil {
 				return err
 			}
-			i += used - 1
 		}
+		args = args[used:]
 	}
 	return nil
 }
+
+func isWord(arg string) bool { return arg == "-" || !strings.HasPrefix(arg, "-") }
 
 // findCommand returns the command that the first word names, nil when there is
 // no word or no such command.
 func (p *parser) findCommand(args []string) *Command {
 	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "--" {
-			return nil
+		if isWord(args[i]) {
+			return Find(p.commands, args[i])
 		}
-		if arg == "-" || !strings.HasPrefix(arg, "-") {
-			return Find(p.commands, arg)
-		}
-		name, _, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name, _, inline := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		if f := lookup(p.global, name); f != nil && takesValue(f) && !inline {
 			i++
 		}
@@ -101,66 +97,45 @@ func (p *parser) findCommand(args []string) *Command {
 	return nil
 }
 
-// words appends arguments; the first of all is the command's name.
-func (p *parser) words(args []string) error {
-	for _, arg := range args {
-		switch {
-		case p.met:
-			p.line.Words = append(p.line.Words, arg)
-		case p.line.Command == nil:
-			return p.unknownCommand(arg)
-		default:
-			p.met = true
+// find returns the flag of that name and whether it is the command's own, which wins: revert
+// --session selects, it does not note.
+func (p *parser) find(name string) (f cli.Flag, own bool) {
+	if p.line.Command != nil {
+		if f = lookup(p.line.Command.Flags, name); f != nil {
+			return f, true
 		}
 	}
-	return nil
+	return lookup(p.global, name), false
 }
 
 // flag reads the flag args[0] and returns how many arguments it took.
 func (p *parser) flag(args []string) (int, error) {
-	arg := args[0]
-	name, _, inline := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-	f, target := lookup(p.global, name), &p.globals
-	if p.line.Command != nil {
-		// A command's own flag wins: revert --session selects, it does not note.
-		if own := lookup(p.line.Command.Flags, name); own != nil {
-			f, target = own, &p.locals
-		}
+	name, _, inline := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	f, own := p.find(name)
+	target, used := &p.globals, 1
+	if own {
+		target = &p.locals
 	}
-	if f == nil {
-		if rest := p.splitShort(arg); rest != nil {
-			return 1, p.flags(append(rest, args[1:]...), len(rest))
+	switch {
+	case f == nil:
+		rest := p.splitShort(args[0])
+		if rest == nil {
+			return 0, p.unknownFlag(args[0], name)
 		}
-		return 0, p.unknownFlag(arg, name)
-	}
-	switch name {
-	case "help", "h":
+		return 1, p.run(rest)
+	case name == "help" || name == "h":
 		p.line.Help = true
 		return 1, nil
-	case "version":
+	case name == "version":
 		p.line.Version = true
 		return 1, nil
-	}
-	if !takesValue(f) || inline {
-		*target = append(*target, arg)
-		return 1, nil
-	}
-	if len(args) < 2 {
+	case takesValue(f) && !inline && len(args) < 2:
 		return 0, agent.Usagef("flag %s needs a value", dashed(name))
+	case takesValue(f) && !inline:
+		used = 2
 	}
-	*target = append(*target, arg, args[1])
-	return 2, nil
-}
-
-func (p *parser) flags(args []string, n int) error {
-	for i := 0; i < n; {
-		used, err := p.flag(args[i:n])
-		if err != nil {
-			return err
-		}
-		i += used
-	}
-	return nil
+	*target = append(*target, args[:used]...)
+	return used, nil
 }
 
 // splitShort turns "-n5" into "-n 5" and "-ip" into "-i -p"; nil when it is
@@ -171,10 +146,7 @@ func (p *parser) splitShort(arg string) []string {
 	}
 	var out []string
 	for i := 1; i < len(arg); i++ {
-		f := lookup(p.global, arg[i:i+1])
-		if own := p.ownFlag(arg[i : i+1]); own != nil {
-			f = own
-		}
+		f, _ := p.find(arg[i : i+1])
 		if f == nil {
 			return nil
 		}
@@ -187,13 +159,6 @@ func (p *parser) splitShort(arg string) []string {
 		}
 	}
 	return out
-}
-
-func (p *parser) ownFlag(name string) cli.Flag {
-	if p.line.Command == nil {
-		return nil
-	}
-	return lookup(p.line.Command.Flags, name)
 }
 
 func (p *parser) unknownCommand(word string) error {

@@ -54,20 +54,18 @@ func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 	if !in.Bool("yes") && e.CanAsk() {
 		o.Confirm = func(found []agent.Match) (bool, error) { return askToForget(e, found, purge) }
 	}
-	return e.With(ctx, false, func(a *agent.App) error { return runForget(ctx, e, a, o) })
-}
-
-func runForget(ctx context.Context, e *console.Env, a *agent.App, o agent.ForgetOptions) error {
-	done, err := a.Memories().Forget(ctx, o)
-	switch {
-	case err != nil:
-		return err
-	case done.Erase != nil:
-		return e.Show(done, func(p *console.Printer) { printPurge(p, done) })
-	case o.Purge:
-		return e.Print(done.Written, console.More{Verb: "purged"})
-	}
-	return e.Print(done.Written, console.More{Verb: "forgotten"})
+	return e.With(ctx, false, func(a *agent.App) error {
+		done, err := a.Memories().Forget(ctx, o)
+		switch {
+		case err != nil:
+			return err
+		case done.Erase != nil:
+			return e.Show(done, func(p *console.Printer) { printPurge(p, done) })
+		case o.Purge:
+			return e.Print(done, console.More{Verb: "purged"})
+		}
+		return e.Print(done, console.More{Verb: "forgotten"})
+	})
 }
 
 func askToForget(e *console.Env, found []agent.Match, purge bool) (bool, error) {
@@ -84,7 +82,7 @@ func askToForget(e *console.Env, found []agent.Match, purge bool) (bool, error) 
 	return e.Confirm(verb + " " + what + "?")
 }
 
-func printPurge(p *console.Printer, done *agent.Forgotten) {
+func printPurge(p *console.Printer, done *agent.Written) {
 	p.Adopted(done.Commits, "purged")
 	verb, state := "purged", "It is gone from the files and the search. "
 	if done.DryRun {
