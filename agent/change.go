@@ -163,7 +163,7 @@ func (a *App) purge(
 		i := slices.IndexFunc(found, func(f match.Found) bool { return f.Path == m.Path })
 		if i >= 0 && found[i].Hash != m.Hash {
 			return nil, vault.WithHint(fmt.Errorf("purge %q: %w: it changed after it was found", m.Path,
-				vault.ErrConflict), "look at it and try again")
+				vault.ErrConflict), "review it and try again")
 		}
 		what = append(what, Match{Path: m.Path, ID: m.ID, Text: m.Name()})
 	}

@@ -24,7 +24,7 @@ type draft struct {
 
 const draftLock = ".lock"
 
-// newDraft makes the copy, named so that the editor sees Markdown and a person
+// newDraft makes the copy, named so that the editor sees Markdown and the user
 // sees which memory it is.
 func (a *App) newDraft(ctx context.Context, p vault.Path, data []byte) (*draft, error) {
 	dir := filepath.Join(a.v.StateDir(), "edits")
@@ -102,7 +102,7 @@ func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		start, _, _ := strings.Cut(name, "-")
 		switch {
 		case rerr == nil && hashStart(vault.Path(name), data) != start:
-			a.note("the text of an edit that was broken off is in %s; remove it when you need it no more",
+			a.note("the text of an edit that was broken off is in %s; remove it when you no longer need it",
 				root.Abs(name))
 		case rerr == nil:
 			err = root.Remove("draft", name)

@@ -53,7 +53,7 @@ func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error)
 		a.warn("the model could not help with %d memories, which stay pending: %v", res.Left, res.Failed)
 	}
 	for _, p := range res.Declined {
-		a.note("left alone: what would change in %s was undone before; --again does it all the same", p)
+		a.note("left alone: what would change in %s was undone before; --again changes it", p)
 	}
 	out := a.finish(context.WithoutCancel(ctx), res.Result)
 	out.planned(res.Plan)

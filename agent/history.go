@@ -12,7 +12,7 @@ import (
 	"stet/vault/lineage"
 )
 
-// History holds the use cases of what was done to the vault: look at it, take it back, review it.
+// History holds the use cases of what was done to the vault: read it, take it back, review it.
 type History struct{ a *App }
 
 // LogOptions selects commits.
@@ -121,7 +121,7 @@ type Origin struct {
 	Session  string         `json:"session,omitempty"`
 	Run      string         `json:"run,omitempty"`
 	Rule     string         `json:"rule,omitempty"`
-	Approved string         `json:"approved_by,omitempty"` // the person who let an agent write it
+	Approved string         `json:"approved_by,omitempty"` // the user who let an agent write it
 	Subject  string         `json:"subject"`
 	Why      string         `json:"why,omitempty"`
 }

@@ -13,8 +13,8 @@ import (
 	"stet/vault/settings"
 )
 
-// ledgerDir is the folder of the ledger of model calls. It is the person's and
-// no vault's: a limit for a day that began anew in every vault would be none.
+// ledgerDir is the folder of the ledger of model calls. It belongs to the user and
+// not to a vault: a daily limit that every vault counted for itself would be none.
 func (e *Environment) ledgerDir() (string, error) {
 	dir := e.o.Getenv("XDG_STATE_HOME")
 	if dir == "" {

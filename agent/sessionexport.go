@@ -72,7 +72,7 @@ func (s Sessions) toExport(ctx context.Context, o SessionExport) ([]session.Know
 			return nil, err
 		}
 		if k.Private && !o.Private {
-			return nil, Usagef("%s is marked private", k.Path).Suggest("--private exports it all the same")
+			return nil, Usagef("%s is marked private", k.Path).Suggest("--private exports it")
 		}
 		out = append(out, k)
 	}

@@ -1,7 +1,8 @@
-// Command stet keeps memories, notes and their history in a git-backed vault of
-// Markdown files. This folder holds what makes a process of it: flags and
-// dispatch, help, version. The commands live in the folders below it and do
-// nothing but turn flags into one call and print the result.
+// Command stet keeps memories, notes and their history in a git-backed vault of Markdown files.
+//
+// This folder starts the process: it finds the command, and holds help, version, completion and manual
+// pages. The commands themselves are in the folders below: each parses its flags and arguments, calls one
+// method of package agent, and prints the result.
 package main
 
 import (

@@ -369,15 +369,15 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	s.run(2, "", "conflicts", "--settle", "--no-input")
 	out, talk := s.run(0, "what?\nl\nq\n", "conflicts", "--settle")
 	if !strings.Contains(out, "Port 8443.") || strings.Count(talk, "which is true?") != 3 ||
-		!strings.Contains(talk, "0 settled, 2 left") {
+		!strings.Contains(talk, "0 resolved, 2 left") {
 		t.Errorf("later and quit: %q %q", out, talk)
 	}
-	if _, talk = s.run(0, "", "conflicts", "--settle"); !strings.Contains(talk, "0 settled, 2 left") {
+	if _, talk = s.run(0, "", "conflicts", "--settle"); !strings.Contains(talk, "0 resolved, 2 left") {
 		t.Errorf("nobody answers: %q", talk)
 	}
 	// The first of the pair is kept: the third, which was not asked about, stays.
 	_, talk = s.run(0, "1\nq\n", "conflicts", "--settle")
-	if !strings.Contains(talk, "1 settled, 1 left") || there("b.md") || !there("c.md") {
+	if !strings.Contains(talk, "1 resolved, 1 left") || there("b.md") || !there("c.md") {
 		t.Errorf("keep the first: %q, b %v, c %v", talk, there("b.md"), there("c.md"))
 	}
 	editor := filepath.Join(s.env["HOME"], "ed.sh")
@@ -388,7 +388,7 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	_, talk = s.run(0, "m\n", "conflicts", "--settle")
 	data, err := os.ReadFile(filepath.Join(s.dir, "memories", "c.md"))
 	if err != nil || !strings.Contains(string(data), "Port 8080 outside.") || strings.Contains(string(data),
-		"conflicts_with") || there("a.md") || !strings.Contains(talk, "1 settled, 0 left") {
+		"conflicts_with") || there("a.md") || !strings.Contains(talk, "1 resolved, 0 left") {
 		t.Errorf("merge: %q %v %q", data, err, talk)
 	}
 }

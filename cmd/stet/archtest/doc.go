@@ -1,5 +1,4 @@
-// Package archtest holds the rules that bind the source tree as a whole, as
-// tests: who may import whom, which package owns which dependency, what must be
-// documented, how long a file or function may be, which calls are forbidden
-// where. It has no code of its own. Adding an edge to a table needs a reason.
+// Package archtest tests the source tree: imports, owners of dependencies, comments, sizes, forbidden calls.
+//
+// It has no code of its own. Adding an edge to the table of imports needs a reason.
 package archtest

@@ -1,7 +1,7 @@
-// Package bench holds the command that measures how well search finds: stet
-// bench. It turns the conversations of a data set into vaults, asks every
-// question through the search that everybody uses, and compares the answers
-// with the turns that are known to hold them.
+// Package bench measures search on data sets whose answers are known: stet bench.
+//
+// It makes vaults of the conversations of a data set, asks every question through the search that all
+// commands use, and compares the hits with the turns that hold the answer.
 package bench
 
 import "stet/cmd/stet/console"

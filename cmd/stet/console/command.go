@@ -40,7 +40,7 @@ type Command struct {
 	Words []string
 	// Details are paragraphs for the help page; their lines may break anywhere.
 	Details string
-	// Examples are lines a person can type, each with what it does behind "  # ".
+	// Examples are lines a user can type, each with what it does behind "  # ".
 	Examples string
 	Flags    []cli.Flag
 	Run      func(ctx context.Context, e *Env, in *Input) error
@@ -60,7 +60,7 @@ func (c *Command) paragraphs() []string {
 	return out
 }
 
-// An Example is one line a person can type, and what it does.
+// An Example is one line a user can type, and what it does.
 type Example struct {
 	Line string `json:"line"`
 	Says string `json:"says"`

@@ -110,7 +110,7 @@ func (e *Env) ReadFlags(c *cli.Context) error {
 	return nil
 }
 
-// Abs returns the path of a file that the person named, seen from the folder
+// Abs returns the path of a file that the user named, seen from the folder
 // the command was started in.
 func (e *Env) Abs(name string) string {
 	if filepath.IsAbs(name) {
@@ -124,7 +124,7 @@ func (e *Env) Note(format string, args ...any) {
 	if e.Quiet || e.JSON {
 		return
 	}
-	e.talk(fmt.Sprintf(format, args...))
+	e.say(fmt.Sprintf(format, args...))
 }
 
 // Warn says on standard error, and in a JSON answer, that something is not as it
@@ -136,13 +136,13 @@ func (e *Env) Warn(format string, args ...any) {
 	}
 	e.warnings = append(e.warnings, text)
 	if !e.JSON {
-		e.talk("warning: " + text)
+		e.say("warning: " + text)
 	}
 }
 
-// talk writes to standard error. When that stream is broken there is nobody
-// left to tell, so its errors are dropped.
-func (e *Env) talk(text string) {
+// say writes to standard error. When that stream is broken there is nobody
+// to tell, so its errors are dropped.
+func (e *Env) say(text string) {
 	e.clearLine()
 	_ = e.clearStatus() // a broken standard output is met by the answer
 	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text))
@@ -178,19 +178,19 @@ func (e *Env) Finish(err error) int {
 		return exit
 	}
 	if exit == ExitInterrupted {
-		e.talk("interrupted")
+		e.say("interrupted")
 		return exit
 	}
 	for line := range strings.Lines(err.Error()) {
-		e.talk(strings.TrimSuffix(line, "\n"))
+		e.say(strings.TrimSuffix(line, "\n"))
 	}
 	for _, c := range found {
 		if c.Path != "" {
-			e.talk(fmt.Sprintf("  %s  %s  %s", c.Path, c.ID, c.Title))
+			e.say(fmt.Sprintf("  %s  %s  %s", c.Path, c.ID, c.Title))
 		}
 	}
 	if hint != "" {
-		e.talk("hint: " + hint)
+		e.say("hint: " + hint)
 	}
 	return exit
 }

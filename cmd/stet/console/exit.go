@@ -62,7 +62,7 @@ func table() []verdict {
 			{"usage", agent.ErrUsage, ""},
 			{"invalid", vault.ErrInvalid, ""},
 			{"model-setup", llm.ErrSetup, "\"stet config\" shows what is set for models"},
-			{"unreadable-config", settings.ErrUnreadable, "mend the file in an editor"},
+			{"unreadable-config", settings.ErrUnreadable, "fix the file in an editor"},
 		}},
 		{ExitConflict, "conflict: you must decide; nothing was written", []cause{
 			{"conflict", vault.ErrConflict, "look at the file, then try again"},
@@ -81,9 +81,9 @@ func table() []verdict {
 			{"busy", index.ErrBusy, "try again, or wait longer with --lock-wait 60s"},
 		}},
 		{ExitDamaged, "damaged: run \"stet doctor\"", []cause{
-			{"damaged", vault.ErrDamaged, `"stet doctor" says what is wrong, "stet doctor --fix" mends what it can`},
+			{"damaged", vault.ErrDamaged, `"stet doctor" says what is wrong, "stet doctor --fix" repairs what it can`},
 			{"index-damaged", index.ErrDamaged,
-				`"stet reindex" builds the search index anew; your notes are not affected`},
+				`"stet reindex" rebuilds the search index; your notes are not affected`},
 			{"problems", ErrProblems, ""},
 		}},
 		{ExitModel, "a model was required and is not available", modelCauses()},

@@ -82,7 +82,7 @@ func ActorFlags(own ...cli.Flag) []cli.Flag {
 
 // AgentFlag names the agent that acts.
 func AgentFlag() cli.Flag {
-	return Text("as", "the agent `NAME` is acting, not a person (also: STET_AGENT)")
+	return Text("as", "the agent `NAME` is acting, not the user (also: STET_AGENT)")
 }
 
 // DryRunFlag asks what would be done.
@@ -95,7 +95,7 @@ func MessageFlag() cli.Flag { return Text("message m", "the commit's subject, a 
 
 // AgainFlag says that the user wants back what was rejected.
 func AgainFlag() cli.Flag {
-	return Bool("again", "write it although it was rejected before: the person asked for it")
+	return Bool("again", "write it although it was rejected before: the user asked for it")
 }
 
 // Check refuses what the command cannot mean: too few or too many arguments, a negative number, an

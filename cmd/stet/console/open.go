@@ -82,7 +82,7 @@ func (e *Env) Writing(ctx context.Context, m More, write func(*agent.App) (*agen
 	})
 }
 
-// Where is " in ROOT" when the person does not stand in the vault's root, so
+// Where is " in ROOT" when the user does not stand in the vault's root, so
 // that every reply to a write says which vault it went to.
 func (e *Env) Where() string {
 	if e.root == "" || sameFolder(e.root, e.Dir) {

@@ -13,7 +13,7 @@ import (
 type Stream struct{ *Env }
 
 // Warn is [Env.Warn] for a command that goes on: it repeats itself and keeps nothing.
-func (e Stream) Warn(format string, args ...any) { e.talk("warning: " + fmt.Sprintf(format, args...)) }
+func (e Stream) Warn(format string, args ...any) { e.say("warning: " + fmt.Sprintf(format, args...)) }
 
 // Object prints one object as a line of JSON.
 func (e Stream) Object(v any) error { return encode(e.Out, v) }

@@ -136,7 +136,7 @@ func (e *Env) page(ctx context.Context, text func(p *Printer)) error {
 	}
 	err = errors.Join(e.print(pipe, text), pipe.Close())
 	if errors.Is(err, syscall.EPIPE) {
-		err = nil // the person left the pager before the end
+		err = nil // the user left the pager before the end
 	}
 	if waited := cmd.Wait(); waited != nil && ctx.Err() == nil {
 		err = errors.Join(err, fmt.Errorf("pager %q: %w", words[0], waited))

@@ -15,7 +15,7 @@ func blameCommand() *console.Command {
 		Name: "blame", Group: console.History,
 		Summary: "show for each line of a file who wrote it, and in which commit",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: `Each line names the person or the agent, and the session where the commit has one, followed
+		Details: `Each line names the user or the agent, and the session where the commit has one, followed
 			through renames and merges. Lines that are not committed are marked so.`,
 		Examples: `stet blame USER.md  # who wrote which line of the profile
 			stet blame gate-code --rev HEAD~5  # as the file was five commits ago
@@ -52,7 +52,7 @@ func printBlame(p *console.Printer, blame *agent.Blame) {
 	}
 }
 
-// writer names who wrote a line: a person or an agent, and the session.
+// writer names who wrote a line: a user or an agent, and the session.
 func writer(o *agent.Origin) string {
 	if o == nil {
 		return "(not committed)"

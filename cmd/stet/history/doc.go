@@ -1,5 +1,4 @@
-// Package history holds the commands that read and take back what was done:
-// log, history, blame, diff, adopt, review, undo, redo, revert, restore.
+// Package history holds the commands that show, review and revert what was done.
 package history
 
 import "stet/cmd/stet/console"

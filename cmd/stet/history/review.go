@@ -15,7 +15,7 @@ import (
 func reviewCommand() *console.Command {
 	return &console.Command{
 		Name: "review", Group: console.History,
-		Summary: "look at what others changed since you last looked; keep or take back each",
+		Summary: "review what others changed since your last review; keep or take back each",
 		Args:    "", MaxArgs: 0,
 		Details: `Lists the commits of agents and of other people, oldest first, with their diffs. On a terminal
 			you are asked about each: what you take back is reverted, and agents do not write it again. Elsewhere it
@@ -26,17 +26,17 @@ func reviewCommand() *console.Command {
 			committed with the agent as its author and you as approver; what you reject no agent proposes again.`,
 		Examples: `stet review  # go through what is new
 			stet review --stat --since 7d  # a week, without diffs
-			stet review --accept-all  # take it all as looked at
+			stet review --accept-all  # mark all as reviewed
 			stet review --proposed  # what agents want to write
 			stet review --proposed --accept 01jd7q --reject 01jd7r  # answer without a terminal`,
 		Flags: console.Flags(
 			console.Bool("accept-all",
-				"mark everything listed as looked at, and ask nothing; with --proposed: accept it"),
+				"mark everything listed as reviewed, and ask nothing; with --proposed: accept it"),
 			console.Bool("proposed", "what waits for you because of memory.write_approval"),
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
 			console.Bool("reject-all", "with --proposed: refuse everything listed"),
-			console.Text("since", "everything since `TIME`, looked at or not: 2026-01-31, or 7d, 12h ago"),
+			console.Text("since", "everything since `TIME`, reviewed or not: 2026-01-31, or 7d, 12h ago"),
 			console.Bool("stat", "the changed paths instead of the diffs"),
 			console.Bool("dry-run", "list only: mark nothing, write nothing and ask nothing"),
 		),
@@ -84,12 +84,12 @@ func summary(r *agent.Review, accept bool) string {
 	case n == 0:
 		return "nothing new from others"
 	case r.Accepted:
-		return fmt.Sprintf("%d marked as looked at", n)
+		return fmt.Sprintf("%d marked as reviewed", n)
 	case accept:
-		return fmt.Sprintf("%d would be marked as looked at", n)
+		return fmt.Sprintf("%d would be marked as reviewed", n)
 	}
 	return fmt.Sprintf(
-		"%d to look at; \"stet review\" on a terminal asks about each, --accept-all marks them as looked at", n)
+		"%d to review; \"stet review\" on a terminal asks about each, --accept-all marks them as reviewed", n)
 }
 
 // printItem prints a commit with its diff, file by file, or with the paths that it changed.

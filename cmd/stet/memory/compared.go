@@ -43,10 +43,10 @@ type reply struct {
 // toldPlaces is how many notes are told one by one where they went.
 const toldPlaces = 3
 
-// tellPlaces says where the rules filed notes.
+// tellPlaces names the scopes and categories that the rules chose.
 func (r reply) tellPlaces(e *console.Env, placed []ingest.Placing) {
 	if len(placed) > toldPlaces {
-		e.Note("the rules filed %d of the notes; --json says where and why", len(placed))
+		e.Note("scope and categories of %d notes were chosen automatically; --json shows them", len(placed))
 		return
 	}
 	by := func(rule string, confidence float64) string {
@@ -69,7 +69,7 @@ func (r reply) tellPlaces(e *console.Env, placed []ingest.Placing) {
 		if f := p.Importance; f != nil {
 			says = append(says, fmt.Sprintf("importance %.2f%s", f.Value, by(f.Rule, f.Confidence)))
 		}
-		e.Note("filed by the rules: %s", strings.Join(says, ", "))
+		e.Note("chosen automatically: %s", strings.Join(says, ", "))
 	}
 }
 

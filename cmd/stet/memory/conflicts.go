@@ -13,7 +13,7 @@ import (
 func conflictsCommand() *console.Command {
 	return &console.Command{
 		Name: "conflicts", Group: console.Memory,
-		Summary: "show memories that cannot both be true, and settle which is",
+		Summary: "list memories that contradict each other, and resolve them",
 		MaxArgs: 0,
 		Details: `Contradictions come first: both memories name each other in conflicts_with. Then come memories
 			that a newer one may outdate, the likeliest first: the newer one names the older one in may_outdate, and
@@ -65,7 +65,7 @@ func conflicts(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		return e.Print(res, console.More{Verb: "settled"})
+		return e.Print(res, console.More{Verb: "resolved"})
 	})
 }
 

@@ -1,6 +1,4 @@
-// Package memory holds the commands that keep and find memories: remember,
-// search, list, show, edit, update, forget, conflicts, encode, move, links, scopes, pin, unpin, new,
-// profile, core.
+// Package memory holds the commands that store and find memories.
 package memory
 
 import "stet/cmd/stet/console"

@@ -11,7 +11,7 @@ import (
 func encodeCommand() *console.Command {
 	return &console.Command{
 		Name: "encode", Group: console.Memory,
-		Summary: "finish memories that the model failed, or look at stored ones again",
+		Summary: "finish memories that a model could not judge, or judge stored ones again",
 		MaxArgs: 0,
 		Details: `A memory that was stored while the model did not answer is marked "encoding: pending". encode
 			asks the model where it belongs and what it makes untrue, as when it was stored, at most two calls a
@@ -48,7 +48,7 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 		return agent.Usagef("--pending, --all and --rule exclude each other")
 	}
 	o := agent.EncodeOptions{Write: e.ByInSession(in), All: in.Bool("all"), Rule: in.String("rule"),
-		Limit: in.Int("limit"), Progress: e.ProgressCount("looked at %d of %d memories")}
+		Limit: in.Int("limit"), Progress: e.ProgressCount("compared %d of %d memories")}
 	return e.With(ctx, false, func(a *agent.App) error {
 		res, err := a.Memories().Encode(ctx, o)
 		if res == nil {

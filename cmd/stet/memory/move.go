@@ -39,7 +39,7 @@ func move(ctx context.Context, e *console.Env, in *console.Input) error {
 		func(a *agent.App) (*agent.Written, error) { return a.Memories().Move(ctx, o) })
 }
 
-// maxLines bounds a list that a person reads; --json has all of it.
+// maxLines bounds a list that a user reads; --json has all of it.
 const maxLines = 50
 
 func printMoves(p *console.Printer, verb string, m *agent.Moves) {

@@ -16,7 +16,7 @@ import (
 type book struct {
 	name  string
 	about string
-	like  string // an entry that a person might add
+	like  string // an entry that a user might add
 	kind  string
 	class vault.Class
 }

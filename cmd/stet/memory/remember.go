@@ -22,7 +22,7 @@ func rememberCommand() *console.Command {
 			pinned, private and source. It is stored whole or, when a line is malformed, not at all: the error names
 			the line.
 
-			The text is compared with what is stored. What is said already is not stored again; what is no longer
+			The text is compared with what is stored. Duplicates are not stored again; what is no longer
 			true ("we switched from A to B") goes to the archive in the same commit, or loses the clause that
 			changed; what contradicts without being certain is stored as well and waits in "stet conflicts". One
 			"stet undo" takes all of it back.
@@ -112,7 +112,7 @@ func askFlags(ctx context.Context, e *console.Env, a *agent.App, res *agent.Writ
 	return nil
 }
 
-// notesToRemember reads the notes from where the person says they are.
+// notesToRemember reads the notes from where the user says they are.
 func notesToRemember(e *console.Env, in *console.Input) ([]vault.Note, error) {
 	file := in.String("batch")
 	switch {

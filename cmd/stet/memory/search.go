@@ -70,7 +70,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("-i opens the file as it is now, which --as-of does not show")
 	}
 	if pick && (e.JSON || layout != nil || in.Bool("paths") || in.Bool("null")) {
-		return agent.Usagef("-i is for a person: it cannot be used with --json, --format or --paths")
+		return agent.Usagef("-i asks on a terminal: it cannot be used with --json, --format or --paths")
 	}
 	o := agent.SearchOptions{Query: index.Query{
 		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"), Scope: in.String("scope"),
@@ -145,7 +145,9 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 		}
 	})
 	if err == nil && e.ErrTerminal && len(found.Hits) > 0 {
-		e.Note("%d of %d hits, %s, %s", len(found.Hits), found.Total, found.Tier, found.Took.Round(time.Millisecond))
+		how := map[string]string{"strict": "every word matches", "relaxed": "some words match", "fuzzy": "similar words match",
+			"semantic": "by meaning"}[found.Tier]
+		e.Note("%d of %s, %s, %s", len(found.Hits), console.Plural(found.Total, "hit"), how, found.Took.Round(time.Millisecond))
 	}
 	return err
 }

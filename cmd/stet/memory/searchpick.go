@@ -21,7 +21,7 @@ func hitFormat(text string) (*template.Template, error) {
 	return parseFormat(text, `'{{.Path}}:{{.Line}} {{.Title}}'`, agent.Hit{Categories: []string{"word"}})
 }
 
-// pickHit lets a person choose a hit and opens it in the editor. Where nobody can
+// pickHit lets the user choose a hit and opens it in the editor. Where nobody can
 // be asked the numbered list is all there is.
 func pickHit(ctx context.Context, e *console.Env, in *console.Input, a *agent.App, hits []agent.Hit) error {
 	if len(hits) == 0 {
@@ -74,7 +74,7 @@ func pickFromList(e *console.Env, hits []agent.Hit) (int, error) {
 }
 
 // pickWithFzf lets fzf choose, with the file beside the list; -1 is none. fzf
-// talks to the terminal itself; its answer is the chosen line.
+// reads from the terminal itself; its answer is the chosen line.
 func pickWithFzf(ctx context.Context, e *console.Env, fzf string, root string, hits []agent.Hit) (int, error) {
 	var lines bytes.Buffer
 	for i, h := range hits {

@@ -30,7 +30,7 @@ func settleEach(ctx context.Context, e *console.Env, a *agent.App, w agent.Write
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		e.Note("%d settled, %d left", s.settled, s.left)
+		e.Note("%d resolved, %d left", s.settled, s.left)
 		return err
 	}
 }
@@ -103,7 +103,7 @@ func (s *settler) settle(ctx context.Context, d agent.Conflict, o agent.SettleOp
 	case err != nil:
 		s.e.Warn("left for later: %v%s", err, hintOf(err))
 	case !res.Unchanged:
-		s.e.Adopted(res.Commits, "settled")
+		s.e.Adopted(res.Commits, "resolved")
 		s.settled, s.left = s.settled+1, s.left-1
 		return nil
 	}

@@ -21,7 +21,7 @@ func updateCommand() *console.Command {
 			rules: what it makes untrue goes in the same commit.
 
 			--match takes the one memory that QUERY means instead of a name, as "stet forget --match" does; several
-			change nothing (exit 4, all listed). Of a memory with two facts --text then takes the place of the one
+			change nothing (exit 4, all listed). Of a memory with two facts --text then replaces the one
 			that is meant, and the other stays; --whole replaces both. On a terminal the difference is shown first.`,
 		Examples: `stet update gate-code --text "The gate code is 4712."  # replace the text
 			stet update 01jd7q --append "Since 9 January."  # add a line

@@ -1,5 +1,4 @@
-// Package session holds the commands about conversations: observe, session, why.
-// Each reads its flags, makes one call and prints.
+// Package session holds the commands about conversations.
 package session
 
 import "stet/cmd/stet/console"

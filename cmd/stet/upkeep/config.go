@@ -27,7 +27,7 @@ func configCommand() *console.Command {
 		Details: `A flag outweighs the environment, that the vault's .stet/config.yaml, that your own file, that
 			the default. set and unset write to the vault's file, as a commit, when the key is one that a vault may
 			set and there is a vault; else to your own. Only the bytes of that key change. A vault's file is shared
-			with everyone who clones it: it cannot set what belongs to the person, and a key that this stet does not
+			with everyone who clones it: it cannot set what belongs to the user, and a key that this stet does not
 			know is passed over.`,
 		Examples: `stet config  # every key with its value
 			stet config --show-origin  # and who said so

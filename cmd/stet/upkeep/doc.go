@@ -1,5 +1,4 @@
-// Package upkeep holds the commands that make a vault and keep it well: init,
-// status, doctor, config, import, reindex, watch, usage.
+// Package upkeep holds the commands that set up and maintain a vault.
 package upkeep
 
 import "stet/cmd/stet/console"

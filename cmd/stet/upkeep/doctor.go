@@ -12,20 +12,20 @@ import (
 func doctorCommand() *console.Command {
 	return &console.Command{
 		Name: "doctor", Group: console.Start,
-		Summary: "look for damage and mend what can be mended",
+		Summary: "find damage, and repair what can be repaired",
 		Details: `Exit 0 when nothing is wrong or there is only advice, 6 when something is. --list names every
-			kind of finding and what --fix does about it: git's index and the search index are made anew, a copied id
+			kind of finding and what --fix does about it: git's index and the search index are rebuilt, a copied id
 			is replaced in a commit of its own. Everything else is for you to decide.`,
 		Examples: `stet doctor  # look
-			stet doctor --fix  # mend
+			stet doctor --fix  # repair
 			stet doctor --list  # what is looked for
 			stet doctor --model  # ask each configured model once`,
 		Flags: console.Flags(
-			console.Bool("fix", "mend what is marked as fixable"),
+			console.Bool("fix", "repair what is marked as fixable"),
 			console.Bool("list", "list the kinds of findings and look for none"),
 			console.Bool("model",
 				"make one real call to each configured model, and nothing else; exit 7 when one fails"),
-			console.Bool("dry-run", "with --fix: say what would be mended and write nothing"),
+			console.Bool("dry-run", "with --fix: say what would be repaired and write nothing"),
 		),
 		Run: runDoctor,
 	}

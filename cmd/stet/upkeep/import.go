@@ -38,7 +38,7 @@ func importCommand() *console.Command {
 				"only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
 			console.Text("project", "only those of `PROJECT`: a folder or its name"),
 			console.Bool("force", "read files again that have not changed since they were read"),
-			console.Text("as", "the agent `NAME` is acting, not a person (also: STET_AGENT)"),
+			console.AgentFlag(),
 			console.Bool("dry-run", "say what would be written and write nothing"),
 		),
 		Run: runImport,
@@ -135,7 +135,7 @@ func progress(e *console.Env, s imports.Source) func(imports.Progress) {
 	}
 }
 
-// listed is how many files and problems are named to a person; all are counted,
+// listed is how many files and problems are named; all are counted,
 // and --json has them.
 const listed = 10
 

@@ -12,7 +12,7 @@ import (
 func reindexCommand() *console.Command {
 	return &console.Command{
 		Name: "reindex", Group: console.Upkeep,
-		Summary: "build the search index anew from the files",
+		Summary: "rebuild the search index from the files",
 		Details: `Hardly ever needed: every search first catches up with the files, and a damaged index rebuilds
 			itself. Notes are not touched. With --watch stet then follows the files until Ctrl-C, as "stet watch
 			--no-commit" does; under --json the first line is the answer of the rebuild, every other one an event.`,

@@ -117,7 +117,7 @@ func next(st *agent.Status) string {
 		}
 	}
 	empty := st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0
-	step(len(st.Problems) > 0, [2]string{"stet doctor", "look at what is left alone"})
+	step(len(st.Problems) > 0, [2]string{"stet doctor", "see what stet leaves alone"})
 	step(st.Proposed > 0, [2]string{"stet review --proposed", "let agents write, or not"})
 	step(len(st.Changed) > 0, [2]string{"stet diff", "see your edits"}, [2]string{"stet adopt", "commit them as yours"})
 	step(empty, [2]string{`stet remember "The first thing worth keeping."`, "keep something"},

@@ -57,7 +57,7 @@ func follow(ctx context.Context, e *console.Env, in *console.Input, commit bool)
 
 // holdLittle lets memory be collected before there is more of it than a program
 // in the background may hold: beyond that much as a rule, with the number of
-// files above the usual. A limit that the person gave (GOMEMLIMIT) stays.
+// files above the usual. A limit that the user gave (GOMEMLIMIT) stays.
 func holdLittle(files int) {
 	const enough, usual = 44 << 20, 100_000
 	if limit := debug.SetMemoryLimit(-1); limit == math.MaxInt64 || limit == enough {
