@@ -122,18 +122,22 @@ func (a *App) matched(ctx context.Context, res *vault.Result, found []match.Foun
 	return out, err
 }
 
-// confirmDiff asks about the difference that a write would make, if any.
-func confirmDiff(ask func(string) (bool, error), w vault.Write, write func(vault.Write) (*vault.Result, error)) error {
-	if ask == nil || w.DryRun {
-		return nil
+// confirmed carries out a write after the user was asked about the difference that it makes, if any.
+func confirmed(
+	ask func(string) (bool, error), w vault.Write, write func(vault.Write) (*vault.Result, error),
+) (*vault.Result, error) {
+	if ask != nil && !w.DryRun {
+		dry := w
+		dry.DryRun = true
+		res, err := write(dry)
+		if err == nil && !res.Unchanged {
+			err = confirm(ask, res.Diff, w)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	dry := w
-	dry.DryRun = true
-	res, err := write(dry)
-	if err != nil || res.Unchanged {
-		return err
-	}
-	return confirm(ask, res.Diff, w)
+	return write(w)
 }
 
 func confirm[T any](ask func(T) (bool, error), what T, w vault.Write) error {
@@ -265,21 +269,14 @@ func (a *App) updateMatch(ctx context.Context, o UpdateOptions, w vault.Write) (
 		return out, nil
 	}
 	kept := false
-	update := func(w vault.Write) (res *vault.Result, err error) {
+	res, err := confirmed(o.Confirm, w, func(w vault.Write) (res *vault.Result, err error) {
 		res, kept, err = match.Update(ctx, a.v, found[0], o.Match, o.Patch, o.Whole, w)
 		return res, err
-	}
-	if err := confirmDiff(o.Confirm, w, update); err != nil {
-		return nil, err
-	}
-	res, err := update(w)
-	if err != nil {
-		return nil, err
-	}
-	if kept {
+	})
+	if err == nil && kept {
 		a.note("the rest of what it says stays; --whole replaces that too")
 	}
-	return a.matched(ctx, res, found, nil)
+	return a.matched(ctx, res, found, err)
 }
 
 // Moves is what a move did to files and links.
@@ -368,10 +365,7 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 
 // Pin marks memories as always relevant, or with pinned false takes the mark away.
 func (m Memories) Pin(ctx context.Context, refs []string, pinned bool, by Write) (*Written, error) {
-	w, err := m.a.permit(by, "pin", "")
-	if err != nil {
-		return nil, err
-	}
-	res, err := m.a.v.Pin(ctx, m.a.refs(refs), pinned, w)
-	return m.a.finished(ctx, res, err)
+	return m.a.write(ctx, by, "pin", "", func(w vault.Write) (*vault.Result, error) {
+		return m.a.v.Pin(ctx, m.a.refs(refs), pinned, w)
+	})
 }

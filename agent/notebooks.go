@@ -132,8 +132,16 @@ func (n Notebook) finish(ctx context.Context, res *notebook.Result, err error) (
 	return out, nil
 }
 
-func (n Notebook) permit(w Write) (vault.Write, error) {
-	return n.a.permit(w, "notebook", string(n.n.Path()))
+// change carries out one change of the notebook, where the policy allows it.
+func (n Notebook) change(
+	ctx context.Context, o EntryOptions, do func(vault.Write) (*notebook.Result, error),
+) (*Noted, error) {
+	w, err := n.a.permit(o.Write, "notebook", string(n.n.Path()))
+	if err != nil {
+		return nil, err
+	}
+	res, err := do(w)
+	return n.finish(ctx, res, err)
 }
 
 // Add adds an entry. A duplicate is not written again, and an entry that a rule or
@@ -162,27 +170,17 @@ func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 
 // Replace replaces the entry that o.Old means.
 func (n Notebook) Replace(ctx context.Context, o EntryOptions) (*Noted, error) {
-	w, err := n.permit(o.Write)
-	if err != nil {
-		return nil, err
-	}
-	res, err := n.n.Replace(ctx, o.Old, o.entry(), w)
-	return n.finish(ctx, res, err)
+	return n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) { return n.n.Replace(ctx, o.Old, o.entry(), w) })
 }
 
 // Remove removes the entry that o.Old means.
 func (n Notebook) Remove(ctx context.Context, o EntryOptions) (*Noted, error) {
-	w, err := n.permit(o.Write)
-	if err != nil {
-		return nil, err
-	}
-	res, err := n.n.Remove(ctx, o.Old, w)
-	return n.finish(ctx, res, err)
+	return n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) { return n.n.Remove(ctx, o.Old, w) })
 }
 
 // Edit opens the whole file in an editor, as [Memories.Edit] does.
 func (n Notebook) Edit(ctx context.Context, w Write, edit Editor) (*Written, error) {
-	if _, err := n.permit(w); err != nil {
+	if err := n.a.check(w, "notebook", string(n.n.Path())); err != nil {
 		return nil, err
 	}
 	return n.a.edit(ctx, n.n.Path(), w, edit)

@@ -19,19 +19,17 @@ type AdoptOptions struct {
 
 // Adopt commits edits made by hand as they are. It fails as [vault.Vault.Adopt] does.
 func (h History) Adopt(ctx context.Context, o AdoptOptions) (*Written, error) {
-	if err := h.a.check(o.Write, "adopt", ""); err != nil {
-		return nil, err
-	}
-	to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door}
-	for _, word := range o.Paths {
-		p, err := h.a.path(word)
-		if err != nil {
-			return nil, err
+	return h.a.write(ctx, o.Write, "adopt", "", func(vault.Write) (*vault.Result, error) {
+		to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door}
+		for _, word := range o.Paths {
+			p, err := h.a.path(word)
+			if err != nil {
+				return nil, err
+			}
+			to.Paths = append(to.Paths, p)
 		}
-		to.Paths = append(to.Paths, p)
-	}
-	res, err := h.a.v.Adopt(ctx, to)
-	return h.a.finished(ctx, res, err)
+		return h.a.v.Adopt(ctx, to)
+	})
 }
 
 // RevertOptions selects commits: Revs, and all that a session or a curator run wrote.
@@ -48,24 +46,17 @@ type RevertOptions struct {
 // Revert takes commits back in one commit and keeps what changed since. The result has the diff.
 // It fails with [ErrUsage] when nothing is selected, and as [vault.Vault.Revert] does.
 func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) {
-	w, err := h.a.permit(o.Write, "revert", "")
-	if err != nil {
-		return nil, err
-	}
-	if len(o.Revs) == 0 && o.OfSession == "" && o.OfRun == "" {
-		return nil, Usagef("nothing to revert").
-			Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
-	}
-	revert := func(w vault.Write) (*vault.Result, error) {
-		return h.a.v.History().Revert(ctx, vault.RevertOptions{
-			Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: w,
+	return h.a.write(ctx, o.Write, "revert", "", func(w vault.Write) (*vault.Result, error) {
+		if len(o.Revs) == 0 && o.OfSession == "" && o.OfRun == "" {
+			return nil, Usagef("nothing to revert").
+				Suggest(`name a commit ("stet log" shows them), --session or --run; "stet undo" takes back the newest`)
+		}
+		return confirmed(o.Confirm, w, func(w vault.Write) (*vault.Result, error) {
+			return h.a.v.History().Revert(ctx, vault.RevertOptions{
+				Revs: o.Revs, Session: o.OfSession, Run: o.OfRun, Reject: o.Reject, Write: w,
+			})
 		})
-	}
-	if err := confirmDiff(o.Confirm, w, revert); err != nil {
-		return nil, err
-	}
-	res, err := revert(w)
-	return h.a.finished(ctx, res, err)
+	})
 }
 
 // Undo takes back the newest n operations. It skips commits of plain git, adopted edits, settings and
@@ -84,22 +75,20 @@ func (h History) step(
 	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), name string, n int,
 	by Write,
 ) (*Written, error) {
-	w, err := h.a.permit(by, name, "")
-	if err != nil {
-		return nil, err
-	}
-	res, err := do(ctx, n, w)
-	if errors.Is(err, vault.ErrNothingToUndo) {
-		h.a.note("%v", err)
-		res = &vault.Result{Unchanged: true, DryRun: w.DryRun}
-		res.Base, err = h.a.v.Head()
-	}
-	if err == nil && len(res.Passed) > 0 {
-		newest := res.Passed[0]
-		h.a.note("newer commits that %s does not take back: %d, the newest %q; \"stet revert %s\" does",
-			name, len(res.Passed), newest.Subject, newest.Rev.Short())
-	}
-	return h.a.finished(ctx, res, err)
+	return h.a.write(ctx, by, name, "", func(w vault.Write) (*vault.Result, error) {
+		res, err := do(ctx, n, w)
+		if errors.Is(err, vault.ErrNothingToUndo) {
+			h.a.note("%v", err)
+			res = &vault.Result{Unchanged: true, DryRun: w.DryRun}
+			res.Base, err = h.a.v.Head()
+		}
+		if err == nil && len(res.Passed) > 0 {
+			newest := res.Passed[0]
+			h.a.note("newer commits that %s does not take back: %d, the newest %q; \"stet revert %s\" does",
+				name, len(res.Passed), newest.Subject, newest.Rev.Short())
+		}
+		return res, err
+	})
 }
 
 // RestoreOptions name a memory to bring back.
@@ -112,12 +101,9 @@ type RestoreOptions struct {
 // Restore brings a memory back from the archive, a deleted file as it last was, or an older
 // version of a file; then the result has the diff. It fails with [vault.ErrNotFound].
 func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error) {
-	w, err := h.a.permit(o.Write, "restore", o.Ref)
-	if err != nil {
-		return nil, err
-	}
-	res, err := lineage.Restore(ctx, h.a.v, h.a.ref(o.Ref), o.At, w)
-	out, err := h.a.finished(ctx, res, err)
+	out, err := h.a.write(ctx, o.Write, "restore", o.Ref, func(w vault.Write) (*vault.Result, error) {
+		return lineage.Restore(ctx, h.a.v, h.a.ref(o.Ref), o.At, w)
+	})
 	if err != nil || o.At == "" || out.Diff != "" || len(out.Commits) == 0 {
 		return out, err
 	}

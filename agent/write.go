@@ -93,6 +93,18 @@ func (a *App) finished(ctx context.Context, res *vault.Result, err error) (*Writ
 	return a.finish(ctx, res), nil
 }
 
+// write carries out one write of the vault, where the policy allows the operation.
+func (a *App) write(
+	ctx context.Context, by Write, operation, target string, do func(vault.Write) (*vault.Result, error),
+) (*Written, error) {
+	w, err := a.permit(by, operation, target)
+	if err != nil {
+		return nil, err
+	}
+	res, err := do(w)
+	return a.finished(ctx, res, err)
+}
+
 // finish settles a write and turns it into its result.
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.settle(ctx, res)
