@@ -170,7 +170,9 @@ func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 
 // Replace replaces the entry that o.Old means.
 func (n Notebook) Replace(ctx context.Context, o EntryOptions) (*Noted, error) {
-	return n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) { return n.n.Replace(ctx, o.Old, o.entry(), w) })
+	return n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) {
+		return n.n.Replace(ctx, o.Old, o.entry(), w)
+	})
 }
 
 // Remove removes the entry that o.Old means.

@@ -74,10 +74,10 @@ func wideLines() map[string]int {
 		"agent/recall": 27, "cmd/stet": 18, "cmd/stet/archtest": 1, "cmd/stet/memory": 2, "index": 93,
 		"index/document": 4, "index/embed": 10, "index/past": 1, "index/query": 21, "index/segfile": 3,
 		"index/store": 13, "index/watch": 27, "markdown": 125, "templates": 2, "templates/prompts": 5,
-		"vault": 162, "vault/doctor": 26, "vault/durable": 12, "vault/durable/durabletest": 13,
-		"vault/filelock": 1, "vault/gitindex": 2, "vault/gitstore": 35, "vault/guard": 117,
-		"vault/lineage": 30, "vault/links": 36, "vault/notebook": 47, "vault/proposal": 7,
-		"vault/session": 34, "vault/settings": 34, "vault/store": 5, "vault/tombstone": 23,
+		"vault": 162, "vault/doctor": 26, "vault/durable": 11, "vault/durable/durabletest": 13,
+		"vault/filelock": 1, "vault/gitindex": 3, "vault/gitstore": 35, "vault/guard": 117,
+		"vault/lineage": 27, "vault/links": 36, "vault/notebook": 47, "vault/proposal": 7,
+		"vault/session": 33, "vault/settings": 34, "vault/store": 5, "vault/tombstone": 21,
 		"vault/vaulttest": 1, "vault/vaulttest/processtest": 10,
 	}
 }
