@@ -84,8 +84,8 @@ func (h History) step(
 		}
 		if err == nil && len(res.Passed) > 0 {
 			newest := res.Passed[0]
-			h.a.note("newer commits that %s does not take back: %d, the newest %q; \"stet revert %s\" does",
-				name, len(res.Passed), newest.Subject, newest.Rev.Short())
+			h.a.note("newer commits that %s skips: %d; \"stet revert %s\" takes back the newest, %q",
+				name, len(res.Passed), newest.Rev.Short(), newest.Subject)
 		}
 		return res, err
 	})
