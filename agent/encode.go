@@ -46,11 +46,11 @@ func (m Memories) Encode(ctx context.Context, o EncodeOptions) (*Written, error)
 		return nil, err
 	}
 	if res.Failed != nil && res.Finished == 0 && len(res.Changes) == 0 {
-		return nil, vault.WithHint(fmt.Errorf("encode: %d pending memories are left as they are: %w", res.Left,
+		return nil, vault.WithHint(fmt.Errorf("encode: %d pending are left as they are: %w", res.Left,
 			res.Failed), "try again when the model answers")
 	}
 	if res.Failed != nil {
-		a.warn("the model could not help with %d memories, which stay pending: %v", res.Left, res.Failed)
+		a.warn("the model could not judge %s, still pending: %v", Plural(res.Left, "memory", "memories"), res.Failed)
 	}
 	for _, p := range res.Declined {
 		a.note("left alone: what would change in %s was undone before; --again changes it", p)

@@ -78,7 +78,7 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 	}
 	if err != nil {
 		if len(report.Commits) > 0 && errors.Is(err, context.Canceled) {
-			a.note("%d conversations are imported; the same command does the rest", len(report.Written))
+			a.note("imported %s; the same command imports the rest", Plural(len(report.Written), "conversation"))
 		}
 		return nil, err
 	}

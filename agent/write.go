@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stet/agent/ingest"
@@ -154,4 +155,15 @@ func ProblemLine(p vault.Problem) string {
 		line += fmt.Sprintf(" (%s)", p.Hint)
 	}
 	return line
+}
+
+// Plural is a number with its noun: "1 file", "2 files". Many is for nouns that do not end on "s".
+func Plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return strconv.Itoa(n) + " " + many[0]
+	}
+	return strconv.Itoa(n) + " " + one + "s"
 }

@@ -58,14 +58,3 @@ func Day(t time.Time) string {
 	}
 	return t.Local().Format("2006-01-02 15:04")
 }
-
-// Plural is a number with its noun: "1 file", "2 files". Many is for nouns that do not end on "s".
-func Plural(n int, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return strconv.Itoa(n) + " " + many[0]
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}

@@ -35,6 +35,6 @@ func printSealed(p *console.Printer, s *session.Sealed, dry bool) {
 	if len(s.Redacted) > 0 {
 		redacted = "  redacted: " + strings.Join(s.Redacted, ", ")
 	}
-	turns := console.Plural(s.Turns, "turn")
+	turns := agent.Plural(s.Turns, "turn")
 	p.Printf("%s  %s  (%s, %s)%s%s\n", done, console.Line1(string(s.Path)), turns, s.ID, redacted, p.Where())
 }

@@ -88,7 +88,7 @@ func listSources(ctx context.Context, e *console.Env) error {
 			line := fmt.Sprintf("%-14s %s", s.Source, s.Title)
 			switch {
 			case s.Files > 0:
-				line += fmt.Sprintf(": %s, %s in %s", console.Plural(s.Files, "file"), size(s.Bytes),
+				line += fmt.Sprintf(": %s, %s in %s", agent.Plural(s.Files, "file"), size(s.Bytes),
 					strings.Join(s.Places, ", "))
 				if b := s.Brings; b != nil {
 					line += fmt.Sprintf(": %d new, %d grown, %d as before", b.New, b.Grown, b.Unchanged)

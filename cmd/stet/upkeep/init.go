@@ -71,6 +71,6 @@ func printInit(p *console.Printer, res *agent.Initialised) {
 		p.Printf("  left alone  %s\n", console.ProblemLine(h))
 	}
 	if res.Adopted > 0 {
-		p.Printf("  %s %s of yours\n", committed, console.Plural(res.Adopted, "Markdown file"))
+		p.Printf("  %s %s of yours\n", committed, agent.Plural(res.Adopted, "Markdown file"))
 	}
 }

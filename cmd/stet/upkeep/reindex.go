@@ -38,7 +38,7 @@ func reindex(ctx context.Context, e *console.Env, in *console.Input) error {
 		func(a *agent.App) (*agent.Reindexed, error) { return a.Vault().Reindex(ctx, e.By(in)) },
 		func(p *console.Printer, res *agent.Reindexed) {
 			rate := float64(res.Total) / max(res.Took, time.Millisecond).Seconds()
-			p.Printf("indexed  %s in %s (%.0f a second)%s\n", console.Plural(res.Total, "file"),
+			p.Printf("indexed  %s in %s (%.0f a second)%s\n", agent.Plural(res.Total, "file"),
 				res.Took.Round(time.Millisecond), rate, p.Where())
 		})
 }

@@ -42,7 +42,7 @@ func statusText(st *agent.Status) string {
 		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", st.Pending)
 	}
 	if st.Undecided > 0 {
-		what := console.Plural(st.Undecided, "memory", "memories")
+		what := agent.Plural(st.Undecided, "memory", "memories")
 		fmt.Fprintf(&b, "decide  %s that may outdate or contradict others: \"stet conflicts\"\n", what)
 	}
 	if st.State != "" {
@@ -85,7 +85,7 @@ func counts(n map[vault.Class]int) string {
 		{vault.ClassArchive, "archived", "archived"},
 	} {
 		if k := n[w.class]; k > 0 {
-			out = append(out, console.Plural(k, w.one, w.many))
+			out = append(out, agent.Plural(k, w.one, w.many))
 		}
 	}
 	if len(out) == 0 {

@@ -39,7 +39,7 @@ func runUsage(_ context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	if costs.Damaged > 0 {
-		e.Warn("%s of the ledger cannot be read; their calls are not counted", console.Plural(costs.Damaged, "line"))
+		e.Warn("%s of the ledger cannot be read; their calls are not counted", agent.Plural(costs.Damaged, "line"))
 	}
 	return e.Show(costs, func(p *console.Printer) { printCosts(p, costs) })
 }

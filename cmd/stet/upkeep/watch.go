@@ -136,7 +136,7 @@ func (o *watchOutput) show(ev watch.Event) error {
 
 // status is the part of the status line that stays: short, so that the last
 // event fits beside it.
-func (o *watchOutput) status() string { return fmt.Sprintf("watching  %d files", o.files) }
+func (o *watchOutput) status() string { return "watching  " + agent.Plural(o.files, "file") }
 
 func (o *watchOutput) view(ev watch.Event) watchView {
 	v := watchView{
@@ -159,7 +159,7 @@ func (o *watchOutput) view(ev watch.Event) watchView {
 func (o *watchOutput) line(ev watch.Event) string {
 	switch ev.Kind {
 	case watch.Started:
-		text := fmt.Sprintf("watching  %s (%d files)", o.root, ev.Files)
+		text := fmt.Sprintf("watching  %s (%s)", o.root, agent.Plural(ev.Files, "file"))
 		if ev.Mode == "polling" {
 			text += ", by looking"
 		}
