@@ -17,7 +17,8 @@ func opened(t *testing.T, notify func(Notice)) *App {
 	f := vaulttest.New(t, "memories/gate.md", "The gate is green.\n")
 	f.LeaveDirty()
 	at := time.Date(2026, 1, 9, 14, 0, 0, 0, time.UTC)
-	a, err := Open(t.Context(), Options{At: f.Dir, Door: "test", PID: 7, Now: func() time.Time { return at }, Getenv: vaulttest.Env, Notify: notify})
+	a, err := Open(t.Context(), Options{At: f.Dir, Door: "test", PID: 7, Now: func() time.Time { return at },
+		Getenv: vaulttest.Env, Notify: notify})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func TestTypedTextOutlastsAProcessOfTheSameNumber(t *testing.T) {
 		if _, err := a.Memories().Edit(t.Context(), "memories/gate.md", Write{}, edit); err != nil {
 			t.Error(err)
 		}
-		if _, err := a.Memories().Edit(t.Context(), "memories/gate.md", Write{}, func(context.Context, string) error { return os.WriteFile(file+"x", data, 0o600) }); err != nil {
+		if _, err := a.Memories().Edit(t.Context(), "memories/gate.md", Write{},
+			func(context.Context, string) error { return os.WriteFile(file+"x", data, 0o600) }); err != nil {
 			t.Error(err)
 		}
 	}

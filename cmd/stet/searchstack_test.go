@@ -18,7 +18,8 @@ func TestTheWayToThePostingsIsShort(t *testing.T) {
 	home := t.TempDir()
 	host := console.Host{
 		Stdio:  console.Stdio{In: strings.NewReader(""), Out: t.Output(), Err: t.Output()},
-		Getenv: func(key string) string { return map[string]string{"HOME": home}[key] }, Dir: home, Now: time.Now, PID: os.Getpid(),
+		Getenv: func(key string) string { return map[string]string{"HOME": home}[key] }, Dir: home, Now: time.Now,
+		PID: os.Getpid(),
 	}
 	if code := run(t.Context(), []string{"stet", "init"}, host); code != console.ExitDone {
 		t.Fatalf("init exits %d", code)
@@ -33,7 +34,8 @@ func TestTheWayToThePostingsIsShort(t *testing.T) {
 		room := make([]byte, 1<<20)
 		for len(seen) == 0 && t.Context().Err() == nil {
 			for _, stack := range strings.Split(string(room[:runtime.Stack(room, true)]), "\n\n") {
-				if strings.Contains(stack, "bluge/index.(*Snapshot).PostingsIterator(") && strings.Contains(stack, "stet/cmd/stet.run(") {
+				if strings.Contains(stack, "bluge/index.(*Snapshot).PostingsIterator(") &&
+					strings.Contains(stack, "stet/cmd/stet.run(") {
 					seen <- oursIn(stack)
 					return
 				}

@@ -426,18 +426,21 @@ func TestProposalsOnATerminalAreAskedAbout(t *testing.T) {
 func TestAFlagIsAskedAboutAfterStoring(t *testing.T) {
 	t.Parallel()
 	const old, note = "The kiln is red.", "The kiln is green instead of red."
-	for answer, settled := range map[string]bool{"y\n": true, "what?\nyes\n": true, "n\n": false, "\n": false, "": false, "so\n": false} {
+	for answer, settled := range map[string]bool{"y\n": true, "what?\nyes\n": true, "n\n": false, "\n": false,
+		"": false, "so\n": false} {
 		s := newSession(t)
 		s.run(0, "", "remember", "--plain", old)
 		_, talk := s.run(0, answer, "remember", note)
 		if !strings.Contains(talk, `is "The kiln is red" no longer true? [y/N]`) {
 			t.Fatalf("%q: asked %q", answer, talk)
 		}
-		if _, err := os.Stat(filepath.Join(s.dir, "archive", "memories", "the-kiln-is-red.md")); (err == nil) != settled {
+		if _, err := os.Stat(filepath.Join(s.dir, "archive", "memories",
+			"the-kiln-is-red.md")); (err == nil) != settled {
 			t.Errorf("%q: archived: %v", answer, err)
 		}
 		log, _ := s.run(0, "", "log", "--json", "-n", "2")
-		if both := strings.Contains(log, `"subject":"keep`) || strings.Contains(log, "update: keep"); both != settled || strings.Contains(log, `"actor":"agent"`) {
+		if both := strings.Contains(log, `"subject":"keep`) || strings.Contains(log, "update: keep"); both != settled ||
+			strings.Contains(log, `"actor":"agent"`) {
 			t.Errorf("%q: the commits are %s", answer, log)
 		}
 		left, _ := s.run(0, "", "conflicts")
@@ -448,7 +451,8 @@ func TestAFlagIsAskedAboutAfterStoring(t *testing.T) {
 	s := newSession(t)
 	s.run(0, "", "remember", "--plain", old)
 	for _, more := range [][]string{{"--no-input"}, {"--as", "robo"}, {"--dry-run"}, {"--json"}} {
-		if _, talk := s.run(0, "y\n", append([]string{"remember", note + " " + more[0]}, more...)...); strings.Contains(talk, "[y/N]") {
+		if _, talk := s.run(0, "y\n",
+			append([]string{"remember", note + " " + more[0]}, more...)...); strings.Contains(talk, "[y/N]") {
 			t.Errorf("%q is asked: %s", more, talk)
 		}
 	}

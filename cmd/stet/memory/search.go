@@ -145,9 +145,11 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 		}
 	})
 	if err == nil && e.ErrTerminal && len(found.Hits) > 0 {
-		how := map[string]string{"strict": "every word matches", "relaxed": "some words match", "fuzzy": "similar words match",
+		how := map[string]string{"strict": "every word matches", "relaxed": "some words match",
+			"fuzzy":    "similar words match",
 			"semantic": "by meaning"}[found.Tier]
-		e.Note("%d of %s, %s, %s", len(found.Hits), agent.Plural(found.Total, "hit"), how, found.Took.Round(time.Millisecond))
+		e.Note("%d of %s, %s, %s", len(found.Hits), agent.Plural(found.Total, "hit"), how,
+			found.Took.Round(time.Millisecond))
 	}
 	return err
 }
