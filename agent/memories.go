@@ -94,8 +94,9 @@ func (a *App) compare(asked bool) (*comparison, error) {
 	}
 	c := &comparison{Index: x, done: func() { a.closed("the search index", x); done() }}
 	if model != nil {
-		c.mind = &ingest.Mind{Model: ingest.Keeping(model, a.v), Now: a.o.Now(), Meaning: x, Similar: a.Settings().Float(settings.SimilarFrom),
-			Wait: a.Settings().Duration(settings.ForegroundWait)}
+		c.mind = &ingest.Mind{Model: ingest.Keeping(model, a.v), Now: a.o.Now(), Meaning: x,
+			Similar: a.Settings().Float(settings.SimilarFrom),
+			Wait:    a.Settings().Duration(settings.ForegroundWait)}
 	}
 	return c, nil
 }

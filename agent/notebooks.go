@@ -147,21 +147,20 @@ func (n Notebook) change(
 // Add adds an entry. A duplicate is not written again, and an entry that a rule or
 // the model is sure is no longer true is replaced, unless the vault's settings turn them off.
 func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
-	w, err := n.permit(o.Write)
-	if err != nil {
-		return nil, err
-	}
-	if !n.a.Settings().Bool(settings.Cognitive) {
-		res, err := n.n.Add(ctx, o.entry(), w)
-		return n.finish(ctx, res, err)
-	}
-	c, err := n.a.compare(true)
-	if err != nil {
-		return nil, err
-	}
-	res, plan, err := ingest.AddEntry(ctx, n.a.v, n.n, c.mind, o.entry(), w)
-	c.done()
-	out, err := n.finish(ctx, res, err)
+	var plan *ingest.Plan
+	out, err := n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) {
+		if !n.a.Settings().Bool(settings.Cognitive) {
+			return n.n.Add(ctx, o.entry(), w)
+		}
+		c, err := n.a.compare(true)
+		if err != nil {
+			return nil, err
+		}
+		defer c.done()
+		res, made, err := ingest.AddEntry(ctx, n.a.v, n.n, c.mind, o.entry(), w)
+		plan = made
+		return res, err
+	})
 	if err == nil {
 		out.planned(plan)
 	}

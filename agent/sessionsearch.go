@@ -148,7 +148,7 @@ func (s Sessions) summarise(ctx context.Context, q SessionQuery, a *recall.Answe
 		s.a.warn("no summary: %v; this is what was said", err)
 		sum = nil
 	case sum.LeftOut > 0:
-		s.a.note("%d messages that are private, or look like a secret, were not shown to the model", sum.LeftOut)
+		s.a.note("%s, private or like a secret, not shown to the model", Plural(sum.LeftOut, "message"))
 	}
 	return sum, nil
 }

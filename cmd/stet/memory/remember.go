@@ -64,7 +64,8 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"), Progress: asking(e)}
+	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"),
+		Progress: asking(e)}
 	a, done, err := console.Begin(ctx, e, false)
 	if err != nil {
 		return err
@@ -74,7 +75,8 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	if err := printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")}); err != nil {
+	if err := printWritten(e, res, "remembered",
+		reply{byUser: o.Agent == "", explain: in.Bool("explain")}); err != nil {
 		return err
 	}
 	if o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
