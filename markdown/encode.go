@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ func encodeScalar(v Value, flow bool) (string, error) {
 	case v.kind == scalarPlain && v.text == "" && !flow:
 		return "", nil
 	case !printable(v.text):
-		return escape(v.text), nil
+		return strconv.Quote(v.text), nil // its escapes are all ones that YAML has
 	case strings.ContainsAny(v.text, `"\`):
 		return "'" + strings.ReplaceAll(v.text, "'", "''") + "'", nil
 	}
@@ -96,32 +97,6 @@ func printableRune(r rune) bool {
 		return false
 	}
 	return true
-}
-
-func escape(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case printableRune(r):
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			fmt.Fprintf(&b, `\U%08X`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // encodeFlow writes a value behind "key: ", a list as [a, b].

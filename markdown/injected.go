@@ -1,6 +1,10 @@
 package markdown
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+	"sync"
+)
 
 // What stet gives to a model stands between these two lines, so that it is told
 // from what was said wherever a conversation with it is kept.
@@ -16,38 +20,9 @@ func StripInjected(text []byte) []byte {
 	if !bytes.Contains(text, []byte(InjectedOpen)) {
 		return text
 	}
-	var out []byte
-	for len(text) > 0 {
-		from := lineWith(text, InjectedOpen)
-		if from < 0 {
-			break
-		}
-		to := lineWith(text[from:], InjectedClose)
-		if to < 0 {
-			break
-		}
-		out = append(out, text[:from]...)
-		rest := text[from+to:]
-		if _, after, ok := bytes.Cut(rest, []byte{'\n'}); ok {
-			text = after
-		} else {
-			text = nil
-		}
-	}
-	return append(out, text...)
+	return injected().ReplaceAll(text, nil)
 }
 
-// lineWith is the offset of the first line that begins with prefix, -1 without.
-func lineWith(text []byte, prefix string) int {
-	for at := 0; at < len(text); {
-		if bytes.HasPrefix(text[at:], []byte(prefix)) {
-			return at
-		}
-		next := bytes.IndexByte(text[at:], '\n')
-		if next < 0 {
-			break
-		}
-		at += next + 1
-	}
-	return -1
-}
+var injected = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?ms)^" + InjectedOpen + ".*?^" + InjectedClose + "[^\n]*\n?")
+})

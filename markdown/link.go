@@ -172,19 +172,15 @@ func (p linkParser) CloseBlock(parent ast.Node, block text.Reader, pc parser.Con
 func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	_, before := block.Position()
 	n := p.InlineParser.Parse(parent, block, pc)
-	var link *ast.Link
-	kind := RelativeLink
 	switch n := n.(type) {
 	case *ast.Link:
-		link = n
-	case *ast.Image:
-		link, kind = nil, RelativeImage
 		if n.Reference == nil {
-			p.note(kind, n, n.Destination, before.Start, block, pc)
+			p.note(RelativeLink, n, n.Destination, before.Start, block, pc)
 		}
-	}
-	if link != nil && link.Reference == nil {
-		p.note(kind, link, link.Destination, before.Start, block, pc)
+	case *ast.Image:
+		if n.Reference == nil {
+			p.note(RelativeImage, n, n.Destination, before.Start, block, pc)
+		}
 	}
 	return n
 }
