@@ -283,8 +283,10 @@ const leftOut = "(left out: it looks like a secret)"
 
 // message refuses a secret in what the commit says about itself. One that HEAD
 // holds already, in the first words of a memory that is forgotten say, is left
-// out of the subject and the body that repeat it. The trailers keep it: they name
-// files, history follows them, and the trees hold the same names.
+// out of the subject and the body that repeat it, and so is one in the subject of a
+// commit that is taken back: cut short, it is half a token that nobody could allow.
+// The trailers keep it: they name files, history follows them, and the trees hold the
+// same names.
 func (j *judge) message(g *store.Group) error {
 	if j.policy.Secrets != guard.Block {
 		return nil
@@ -292,6 +294,10 @@ func (j *judge) message(g *store.Group) error {
 	why := whyOf(g.Why)
 	secrets := func(text string) []guard.Finding {
 		return slices.DeleteFunc(guard.NameSecrets(text), j.policy.Allowed)
+	}
+	repeats := func() bool { return len(secrets(subjectLine(why.Op, why.Subject))) > 0 }
+	if len(why.Reverts) > 0 && repeats() {
+		why.Subject = leftOut
 	}
 	found := secrets(why.Message() + why.AgentName)
 	if len(found) == 0 {
@@ -304,7 +310,7 @@ func (j *judge) message(g *store.Group) error {
 	if len(fresh) > 0 {
 		return &GuardError{Findings: fresh, kind: ErrSecret}
 	}
-	if len(secrets(subjectLine(why.Op, why.Subject))) > 0 {
+	if repeats() {
 		why.Subject = leftOut
 	}
 	if len(secrets(why.Body)) > 0 {
