@@ -243,8 +243,7 @@ func (r *reading) readSubject(c *clause, before []int, place int) {
 // else stands in front of a comma.
 func (r *reading) opening(c *clause) int {
 	w := &r.words[c.a]
-	dated := slices.ContainsFunc(r.lang.contrast[w.fold], func(g string) bool { return strings.HasPrefix(g, "time/") })
-	if w.class&(lead|prep) == 0 && !w.number && !dated {
+	if w.class&(lead|prep|day|timely) == 0 && !w.number {
 		return c.a
 	}
 	for k := c.a; k < min(c.a+7, c.b-1); k++ {

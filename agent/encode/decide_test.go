@@ -277,7 +277,7 @@ func TestChanges(t *testing.T) {
 		{pair{"I work at Globex.", "I left Globex."}, encode.Supersede},
 		{pair{"I smoke.", "I quit smoking."}, encode.Supersede},
 		{pair{"My car is a VW Golf.", "I sold the VW Golf."}, encode.Flag},
-		{pair{"Backups run nightly.", "Backups now run hourly."}, notSeen},
+		{pair{"Backups run nightly.", "Backups now run hourly."}, encode.Flag},
 		{pair{"Bug 4711 is open.", "Bug 4711 was fixed."}, encode.Flag},
 		{pair{"Der Dienst läuft auf Port 8080.", "Der Dienst läuft jetzt auf Port 9090."}, encode.Flag},
 		{pair{"Ich bin Vegetarier.", "Ich bin kein Vegetarier mehr."}, encode.Flag},

@@ -25,51 +25,6 @@ func (v *view) names() {
 	v.add("names.extra", float64(min(extra, 4))/2)
 }
 
-// contrasts looks for words of which each text has another one.
-func (v *view) contrasts() {
-	o, n := v.o, v.n
-	groups := func(r *reading, ids []int) map[string][]string {
-		out := map[string][]string{}
-		for _, i := range ids {
-			for _, g := range r.lang.contrast[r.words[i].fold] {
-				out[g] = append(out[g], r.words[i].fold)
-			}
-		}
-		return out
-	}
-	differ := func(a, b map[string][]string, only string) (n int) {
-		for g, words := range a {
-			if other := b[g]; len(other) > 0 && strings.HasPrefix(g, only) && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(other, w) }) {
-				n++
-			}
-		}
-		return n
-	}
-	subjectO, subjectN := groups(o, v.c.subject), groups(n, v.d.subject)
-	allO, allN, bestN := groups(o, v.oAll), groups(n, v.nAll), groups(n, v.dAll)
-	v.is("contrast.subject", differ(subjectO, subjectN, "") > 0)
-	v.all = differ(allO, allN, "") > 0
-	v.add("contrast.best", float64(min(differ(allO, bestN, ""), 2)))
-	v.is("contrast.time", differ(allO, allN, "time/") > 0)
-	lead := func(r *reading, c *clause) map[string]bool {
-		out := map[string]bool{}
-		for i := c.a; i < min(c.b, c.a+4, c.verb); i++ {
-			w := &r.words[i]
-			timely := slices.ContainsFunc(r.lang.contrast[w.fold], func(g string) bool { return strings.HasPrefix(g, "time/") })
-			if w.number || timely {
-				out[w.stem] = true
-			}
-		}
-		return out
-	}
-	lo, ln := lead(o, v.c), lead(n, v.d)
-	shared := false
-	for s := range lo {
-		shared = shared || ln[s]
-	}
-	v.is("lead.differs", len(lo) > 0 && len(ln) > 0 && !shared)
-}
-
 // values compares numbers, and what the stored clause says in the place of the new one.
 func (v *view) values() {
 	only := func(r *reading, ids []int, hit []bool) []int {
@@ -81,7 +36,6 @@ func (v *view) values() {
 	})
 	v.is("number.differs", len(lost) > 0 && len(gained) > 0)
 	v.add("number.shape", any01(alike)*max(v.get("subject.in.new"), v.get("newsubject.in.old")))
-	v.denials()
 	v.near()
 	v.swap()
 }
@@ -99,26 +53,6 @@ func shapeOfNumber(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// denials looks for a denial in one of the clauses alone.
-func (v *view) denials() {
-	o, n := v.o, v.n
-	isNeg := func(r *reading, c *clause) bool {
-		return r.has(indices(c.a, c.b), func(w *word) bool { return w.class&deny != 0 || w.fold == "not" })
-	}
-	negO, negN := isNeg(o, v.c), isNeg(n, v.d)
-	best := v.get("cover.old.best")
-	v.add("negation.cover", any01(negO != negN)*best)
-	verbs := func() bool {
-		for i := v.c.verb; i < min(v.c.verb+3, v.c.b); i++ {
-			if v.oW[i] >= commonWeight && v.inN(v.dAll)(i) {
-				return true
-			}
-		}
-		return false
-	}
-	v.is("negation.verb", negO != negN && verbs())
 }
 
 // near looks for words of change and of end beside what the stored clause says.
@@ -186,5 +120,4 @@ func (v *view) swap() {
 	}
 	tiny := rest(o, difO) <= 1 && rest(n, difN) <= 2 && v.get("cover.old.best") > .5
 	v.is("tiny", tiny && same)
-	v.is("contrast.swap", same && v.all)
 }

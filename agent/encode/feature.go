@@ -18,10 +18,9 @@ type view struct {
 	dAll []int // of the new clause
 	nAll []int // of the new text
 	self bool  // one of the subjects alone is the writer
-	all  bool  // the texts hold two things that are never one
 }
 
-func (v *view) add(name string, value float64, ids ...int) {
+func (v *view) add(name string, value float64) {
 	v.out = append(v.out, feature{name: name, value: value})
 }
 
@@ -39,7 +38,6 @@ func (p *pairing) features(c *clause) *view {
 	v.overlap()
 	v.subjects()
 	v.names()
-	v.contrasts()
 	v.values()
 	v.cues()
 	v.shape()
@@ -166,30 +164,7 @@ func (v *view) subjects() {
 	v.is("subject.swap.name", fixedO && fixedN)
 	v.add("subject.only", any01(inSubject > .99 && newInOld > .6)*(1-v.get("cover.predicate")))
 	v.is("newsubject.known", len(sn) > 0 && newInOld > .99)
-	v.numbers()
-	v.topics()
-}
-
-// numbers compares what the two subjects count: "shelf 1" and "shelf 2".
-func (v *view) numbers() {
-	o, n := v.o, v.n
-	numbered := func(r *reading, ids []int) map[string]string {
-		out := map[string]string{}
-		for k := 0; k+1 < len(ids); k++ {
-			if a, b := &r.words[ids[k]], &r.words[ids[k+1]]; b.number && !a.number && a.weight > 0 {
-				out[a.stem] = b.stem
-			}
-		}
-		return out
-	}
-	no, nn := numbered(o, own(v.c)), numbered(n, own(v.d))
-	differ := false
-	for k, x := range no {
-		if y, ok := nn[k]; ok && x != y {
-			differ = true
-		}
-	}
-	v.is("subject.numbered", differ)
+	v.parallel()
 }
 
 // head is the noun that a subject is about, -1 for none: the last word before "of".
@@ -222,20 +197,9 @@ func weighty(ids []int, weight []float64) []int {
 	return out
 }
 
-// topics looks at what stands in front of a clause without a name of its own.
-func (v *view) topics() {
+// parallel looks for texts of which the same clauses say the same of two things.
+func (v *view) parallel() {
 	o, n := v.o, v.n
-	depends := v.c != o.clauses[0] && !o.has(own(v.c), func(w *word) bool { return w.weight > 0 && (w.name || w.number) })
-	oc, nc := o.clauses[0], n.clauses[0]
-	lost := func(r *reading, ids []int, hit []bool) []int {
-		return r.filter(ids, func(i int) bool { return r.words[i].weight >= 1 && !hit[i] })
-	}
-	isFixed := func(w *word) bool { return w.name || w.number }
-	uo, un := lost(o, indices(oc.a, oc.b), v.oHit), lost(n, indices(nc.a, nc.b), v.nHit)
-	so, sn := lost(o, oc.subject, v.oHit), lost(n, nc.subject, v.nHit)
-	v.is("topic.swap", depends && (o.has(uo, isFixed) && n.has(un, isFixed) || len(so) > 0 && len(sn) > 0))
-	v.is("topic.missing", depends && len(uo) > 0 && !slices.ContainsFunc(indices(oc.a, oc.b), func(i int) bool { return o.words[i].weight >= 1 && v.oHit[i] }))
-	v.is("topic.subject.swap", len(so) > 0 && len(sn) > 0 && len(o.clauses) > 1 && len(n.clauses) > 1)
 	parallel := 0
 	for k := range min(len(o.clauses), len(n.clauses)) {
 		a, b := o.clauses[k], n.clauses[k]

@@ -36,6 +36,7 @@ const (
 	base   // the base form of an English verb, which may be a noun as well
 	single // names an attribute with one value at a time
 	common // a word of texts of every subject
+	timely // says when: "summer", "yesterday"
 	stop
 )
 
@@ -78,7 +79,6 @@ type language struct {
 	name     string
 	classes  map[string]class
 	cues     map[string][]phrase // by their first word
-	contrast map[string][]string
 	topics   map[string][]string
 	months   map[string][]string
 	numerals map[string][]string
@@ -109,6 +109,7 @@ func newLanguage(name string) *language {
 	}
 	mark(lexicon.Words("stop", name), stop)
 	mark(lexicon.Words("single", name), single)
+	mark(lexicon.Words("time", name), timely)
 	for w := range lexicon.Words("common", name) {
 		l.classes[w] |= common
 	}
@@ -138,7 +139,7 @@ func newLanguage(name string) *language {
 		}
 		l.cues[p.words[0]] = append(l.cues[p.words[0]], p)
 	}
-	l.contrast, l.topics = lexicon.Groups("contrast", name), lexicon.Groups("topic", name)
+	l.topics = lexicon.Groups("topic", name)
 	l.months, l.numerals = lexicon.Groups("month", name), lexicon.Groups("numeral", name)
 	return l
 }

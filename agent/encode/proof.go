@@ -41,14 +41,14 @@ func (r *reading) claim(c *clause) *claim {
 	if owner == "" && len(what) == 0 || len(rest) == 0 {
 		return nil
 	}
-	if len(what) > 0 {
-		if !r.attribute(c, cl, what) {
-			return nil
-		}
+	if len(what) > 0 && r.attribute(c, cl, what) {
 		return cl
 	}
+	if len(what) > 0 {
+		cl.owner = "" // it proves nothing: there may be two of them
+	}
 	cl.said = joinTerms(rest)
-	if !cl.read(rest) {
+	if !cl.read(rest) || len(what) > 0 && cl.from == "" {
 		return nil
 	}
 	cl.kind = kindOf(cl.value)

@@ -67,65 +67,10 @@ func (v *view) shape() {
 	v.add("clauses.old", float64(min(len(o.clauses), 4))/4)
 	event := v.c.verb < v.c.b && pastForm(&o.words[v.c.verb]) && !o.has(indices(v.c.a, v.c.b), func(w *word) bool { return w.class&(be|aux) != 0 })
 	v.is("old.event.right", event && n.all&cueWrong == 0)
-	early, late, ratio := v.align()
-	v.is("replaced.early", early && ratio > .4)
-	v.is("replaced.late", late && !early && ratio > .4)
 	v.is("long.match", v.get("cover.old") > .6 && v.get("cover.new") > .6)
 	v.is("language.differs", o.lang != n.lang)
 }
 
 func pastForm(w *word) bool {
 	return w.class&(be|aux) == 0 && w.class&verb != 0 && (strings.HasSuffix(w.fold, "ed") || w.class&base == 0 && !strings.HasSuffix(w.fold, "s") && utf8.RuneCountInString(w.fold) > 2)
-}
-
-// align lays two clauses side by side and says whether what differs stands in front of
-// the verb, or behind it, and how much is the same.
-func (v *view) align() (early, late bool, ratio float64) {
-	a, b := indices(v.c.a, v.c.b), indices(v.d.a, v.d.b)
-	table := make([][]int, len(a)+1)
-	for i := range table {
-		table[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if v.same[a[i]][b[j]] {
-				table[i][j] = table[i+1][j+1] + 1
-			} else {
-				table[i][j] = max(table[i+1][j], table[i][j+1])
-			}
-		}
-	}
-	var lostO, lostN, from = false, false, 0
-	close := func(i int) {
-		if lostO && lostN {
-			if a[from] < v.c.verb {
-				early = true
-			} else {
-				late = true
-			}
-		}
-		lostO, lostN, from = false, false, i
-	}
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		switch {
-		case v.same[a[i]][b[j]]:
-			close(min(i+1, len(a)-1))
-			i, j = i+1, j+1
-		case table[i+1][j] >= table[i][j+1]:
-			lostO = lostO || v.oW[a[i]] > 0
-			i++
-		default:
-			lostN = lostN || v.nW[b[j]] > 0
-			j++
-		}
-	}
-	for ; i < len(a); i++ {
-		lostO = lostO || v.oW[a[i]] > 0
-	}
-	for ; j < len(b); j++ {
-		lostN = lostN || v.nW[b[j]] > 0
-	}
-	close(0)
-	return early, late, 2 * float64(table[0][0]) / float64(len(a)+len(b))
 }
