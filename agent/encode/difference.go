@@ -96,7 +96,9 @@ func (v *view) displaced(j int, d *clause) bool {
 	for k > d.a && v.n.words[k].weight == 0 && v.n.words[k].class&(away|bind) == 0 {
 		k--
 	}
-	if w := &v.n.words[max(k, d.a)]; k < d.a || w.fold != "from" && w.fold != "von" && w.fold != "vom" && (w.class&away == 0 || w.class&(deny|prep) != 0) && w.fold != "of" {
+	w := &v.n.words[max(k, d.a)]
+	from := slices.Contains(proofWords()[v.n.lang.name][w.fold], "from") || w.class&away != 0 && w.class&(deny|prep) == 0
+	if k < d.a || !from {
 		return false
 	}
 	return slices.ContainsFunc(indices(d.a, d.b), func(i int) bool { return !v.nHit[i] && (v.n.words[i].name || v.n.words[i].number) })

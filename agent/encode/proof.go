@@ -183,11 +183,14 @@ func (r *reading) terms(c *clause, roles map[string][]string) []term {
 
 // dates reports whether the rest of a clause says when, or why, and nothing else.
 func (r *reading) dates(i, end int) bool {
-	if r.words[i].fold == "because" || r.words[i].fold == "weil" {
+	is := func(at int, role string) bool {
+		return slices.Contains(proofWords()[r.lang.name][r.words[at].fold], role)
+	}
+	if is(i, "why") {
 		return true
 	}
 	at := i
-	if r.words[at].class&prep != 0 || slices.Contains([]string{"last", "this", "as"}, r.words[at].fold) {
+	if r.words[at].class&prep != 0 || is(at, "when") && !articles()[r.words[at].fold] {
 		at++
 	}
 	if at == i || at >= end {
@@ -196,8 +199,7 @@ func (r *reading) dates(i, end int) bool {
 	for ; at < end; at++ {
 		w := &r.words[at]
 		year := w.number && len(w.stem) == 4 && (strings.HasPrefix(w.stem, "19") || strings.HasPrefix(w.stem, "20"))
-		unit := slices.Contains([]string{"last", "this", "of", "the", "week", "month", "year", "spring", "summer", "autumn", "winter"}, w.fold)
-		if !year && !unit && len(r.lang.months[w.fold]) == 0 && w.class&day == 0 {
+		if !year && !is(at, "when") && len(r.lang.months[w.fold]) == 0 && w.class&day == 0 {
 			return false
 		}
 	}
