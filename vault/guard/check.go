@@ -63,7 +63,10 @@ func key(lead, s string) bool {
 
 // password reports whether what somebody calls a password is one, and not a
 // word of the sentence, a placeholder, an expression of a program or a PIN.
-func password(_, s string) bool {
+func password(lead, s string) bool {
+	if strings.HasPrefix(strings.ToLower(lead), "pass ") {
+		return false // of a plane, or over a mountain
+	}
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
 	low := strings.ToLower(s)
 	if len(s) < 6 || commonWords()[low] || entropy(s) < 2.2 || placeholder(s) || like("plainForm", s) {

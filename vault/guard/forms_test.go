@@ -182,3 +182,23 @@ func TestNamesOfThingsAreNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+// What says where a password is kept, or speaks of something else, is stored.
+func TestNoPasswordIsSeenInAPlaceOrAPass(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"The boarding pass is LH2757-A.",
+		"My ski pass is SKI2024.",
+		"The password is salted+hashed.",
+		"password: env:DB_PASS2",
+		"password: /run/secrets/db_password1",
+		"password: p.password1",
+		"password=args.password1)",
+		"Password: FIDO2-only",
+		"Password: TOTP2fa only",
+	} {
+		if found := guard.Secrets("", []byte(text)); len(found) > 0 {
+			t.Errorf("%q: %v", text, found)
+		}
+	}
+}

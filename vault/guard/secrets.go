@@ -150,8 +150,9 @@ func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
 			continue
 		}
 		whole := strings.Trim(part[at[0]:at[1]], "\n")
-		before := max(lineStart(part, at[0]), at[0]-contextBytes)
-		after := min(lineEnd(part, max(at[0], at[1]-1)), at[1]+contextBytes)
+		low, high := max(0, at[0]-contextBytes), min(len(part), at[1]+contextBytes)
+		before := low + lineStart(part[low:], at[0]-low)
+		after := lineEnd(part[:high], max(at[0], at[1]-1))
 		if s.allowed(r, secret, whole, part[before:max(before, after)]) {
 			continue
 		}

@@ -301,7 +301,8 @@ func (w *rewriter) decoded(start, end int) {
 }
 
 func (w *rewriter) lead(at int) {
-	from := max(lineStart(w.base.text, at), at-leadBytes)
+	low := max(0, at-leadBytes) // no further back: a line may be long, and hold many runs
+	from := low + lineStart(w.base.text[low:], at-low)
 	w.keep(from, at)
 }
 
