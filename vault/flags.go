@@ -31,7 +31,7 @@ func (t *Tx) unflag(ctx context.Context) error {
 		}
 	}
 	for _, was := range before {
-		if was.ID == "" || slices.ContainsFunc(after, func(m Memory) bool { return m.ID == was.ID && bytes.Equal(m.Body, was.Body) }) {
+		if was.ID == "" || slices.ContainsFunc(after, func(m Memory) bool { return m.ID == was.ID && stands(was.Body, m.Body) }) {
 			continue
 		}
 		for _, p := range t.v.o.Flagging(ctx, was.ID) {
@@ -49,9 +49,12 @@ func (t *Tx) unflag(ctx context.Context) error {
 	return nil
 }
 
+// stands reports whether a text still says all that it said, perhaps with more around it.
+func stands(was, now []byte) bool { return bytes.Contains(now, bytes.TrimSpace(was)) }
+
 // dropFlags takes the flags out of a document whose text is not the one that raised them.
 func dropFlags(doc *markdown.Document, was []byte) error {
-	if _, flagged := doc.Meta(mayOutdate); !flagged || bytes.Equal(doc.Body(), markdown.Parse(was).Body()) {
+	if _, flagged := doc.Meta(mayOutdate); !flagged || stands(markdown.Parse(was).Body(), doc.Body()) {
 		return nil
 	}
 	return doc.RemoveMeta(mayOutdate)
