@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // plain is a text without the difference of capital letters, spaces, list marks and the
@@ -27,6 +28,23 @@ func plain(text string) string {
 	return strings.Join(out, " ")
 }
 
+// marks are what two texts must have alike letter by letter, in their order: signs that
+// stand alone, as "<" and "✅", options, and what looks like a path, a name of code or a key.
+func marks(text string) (out []string) {
+	for _, f := range strings.Fields(text) {
+		word := strings.Trim(f, ".,;:!?()\"'…")
+		letters := strings.ContainsFunc(word, unicode.IsLetter)
+		digits := strings.ContainsFunc(word, unicode.IsDigit)
+		switch {
+		case word == "" || strings.Trim(word, "-–—*•+#|→=") == "" && word != "==" && word != "=" && word != "+":
+		case !letters && !digits, strings.ContainsFunc(word, unicode.IsSymbol), word[0] == '-' && letters,
+			strings.ContainsAny(word, "/_\\"), digits && strings.ContainsAny(word, "#*"), letters && digits && strings.ContainsFunc(word, unicode.IsUpper):
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
 func hasCode(text string) bool { return strings.Contains(text, "```") || strings.Contains(text, "~~~") }
 
 // maxWords bounds the words of two texts that may be the same in another order.
@@ -35,10 +53,13 @@ const maxWords = 600
 // duplicate reports a stored memory that says all that a new one says: word for word, or
 // with the same values, names and stems in an order that gives each the same part.
 func duplicate(n, o *reading) *Verdict {
-	if plain(n.Text) == plain(o.Text) && o.knows(n) {
+	said, there := marks(n.Text), marks(o.Text)
+	if plain(n.Text) == plain(o.Text) && slices.Equal(said, there) && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
-	if len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || !within(n.Scope, o.Scope) ||
+	slices.Sort(said)
+	slices.Sort(there)
+	if !slices.Equal(said, there) || len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || !within(n.Scope, o.Scope) ||
 		!o.knows(n) || !n.knows(o) || !o.says(n) {
 		return nil
 	}

@@ -2,7 +2,6 @@ package encode
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -12,7 +11,8 @@ var numeric = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // number is the canonical form of a number with or without a unit, "" for another
-// word: "4k" and "4,000" are one number.
+// word: "4k" and "4,000" are one number. Every digit counts: "3.1" is not "3.10", and "042"
+// is not "42".
 func number(fold string) string {
 	if !strings.ContainsAny(fold, "0123456789") {
 		return ""
@@ -27,18 +27,13 @@ func number(fold string) string {
 		}
 		return r
 	}, m[2])
-	f, err := strconv.ParseFloat(digits+m[3], 64)
-	if err != nil {
-		return ""
-	}
+	digits += m[3]
 	unit := m[4]
 	switch unit {
 	case "k":
-		f, unit = f*1e3, ""
-	case "m":
-		f, unit = f*1e6, ""
-	case "bn":
-		f, unit = f*1e9, ""
+		if m[3] == "" && digits[0] != '0' {
+			digits, unit = digits+"000", ""
+		}
 	case "st", "nd", "rd", "th":
 		unit = ""
 	}
@@ -47,5 +42,5 @@ func number(fold string) string {
 			unit = sign
 		}
 	}
-	return strings.Trim(m[1], "#") + strconv.FormatFloat(f, 'f', -1, 64) + unit
+	return strings.Trim(m[1], "#") + digits + unit
 }
