@@ -26,13 +26,14 @@ type Staging struct {
 	*Plan
 	each    bool                 // one commit for each item
 	stored  map[int]vault.Memory // by item: what was staged
-	checked bool                 // the judged memories are as they were
+	checked *vault.Tx            // the transaction in which the judged memories are as they were
 }
 
 // check fails with errMoved when a memory is no longer what was judged. It looks before the
-// plan's own changes, which may touch one memory several times.
+// plan's own changes, which may touch one memory several times, and again in each
+// transaction: the first may have been given up because something moved.
 func (s *Staging) check(tx *vault.Tx) error {
-	if s.checked {
+	if s.checked == tx {
 		return nil
 	}
 	for _, d := range s.Decisions() {
@@ -43,12 +44,11 @@ func (s *Staging) check(tx *vault.Tx) error {
 			return err
 		}
 	}
-	s.checked = true
+	s.checked = tx
 	return nil
 }
 
-// Begin starts carrying out a plan; it is called anew each time that the transaction
-// runs.
+// Begin starts carrying out a plan.
 func (p *Plan) Begin() *Staging { return &Staging{Plan: p, stored: map[int]vault.Memory{}} }
 
 // remember stores the notes of a plan: one commit, or with w.Each one for each note.

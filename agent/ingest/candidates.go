@@ -77,7 +77,7 @@ func (d *gatherer) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict
 		return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
 	}
 	for _, o := range slices.Concat(dr.near, earlier) {
-		if strings.TrimSpace(o.Text) == text {
+		if strings.TrimSpace(o.Text) == text && (dr.memory.Title == "" || dr.memory.Title == o.Title) {
 			return same(o.ID), nil
 		}
 	}
@@ -99,7 +99,7 @@ func (d *gatherer) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict
 		if err != nil {
 			return nil, err
 		}
-		if ok && strings.TrimSpace(string(m.Body)) == text {
+		if ok && strings.TrimSpace(string(m.Body)) == text && (dr.memory.Title == "" || dr.memory.Title == m.Title) {
 			d.stored[string(m.Path)] = m
 			return same(string(m.Path)), nil
 		}

@@ -161,6 +161,9 @@ func (k *keeping) recover(ctx context.Context, find Searcher) ([]*Result, error)
 		if err == nil {
 			out = append(out, res)
 		}
+		if err != nil && !refused(err) {
+			return out, err // tried again with the others, of which what is stored is a duplicate then
+		}
 		failed = append(failed, err)
 	}
 	return out, errors.Join(failed...)

@@ -143,7 +143,7 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 	if dr.failed != nil {
 		it.Pending = dr.failed.Error()
 	}
-	if dup := dr.plan.Duplicate; dup != nil {
+	if dup := dr.plan.Duplicate; dup != nil && !changed[dup.Old] {
 		it.Outcome, it.Pending = Skip, ""
 		it.Decisions = []Decision{d.decision(*dup)}
 		return it

@@ -1,0 +1,56 @@
+package ingest_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stet/agent/ingest"
+	"stet/vault"
+	"stet/vault/vaulttest"
+)
+
+// A transaction that begins anew, since a person saved a memory meanwhile, judges that
+// memory anew: what it says now is not replaced by what was planned for the older text.
+func TestATransactionThatBeginsAnewChecksAgain(t *testing.T) {
+	t.Parallel()
+	const head = "---\nid: 01arz3ndektsv4rrffq69g5fav\n---\nI work at Acme. The rent is $500."
+	f := vaulttest.New(t, "memories/m1.md", head+"\n")
+	v := f.Open()
+	f.LeaveDirty()
+	file, runs := filepath.Join(v.Root(), "memories", "m1.md"), 0
+	w := vault.Write{Also: func(*vault.Tx) error {
+		if runs++; runs > 1 {
+			return nil
+		}
+		return os.WriteFile(file, []byte(head+" The wifi key is on the fridge.\n"), 0o644)
+	}}
+	notes := []vault.Note{{Text: "I left Acme."}}
+	if _, err := ingest.Remember(context.Background(), v, &lister{v: v}, nil, notes, w); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || runs < 2 || !strings.Contains(string(data), "on the fridge") {
+		t.Errorf("after %d runs it says %q, %v", runs, data, err)
+	}
+}
+
+// A note of a batch that repeats what an earlier one of it replaces is stored.
+func TestABatchMayReturnToWhatItReplaced(t *testing.T) {
+	t.Parallel()
+	const stored = "---\nid: 01arz3ndektsv4rrffq69g5fav\n---\nI moved to Bern. I use vim.\n"
+	f := vaulttest.New(t, "memories/editor.md", stored)
+	v := f.Open()
+	res, err := ingest.Remember(context.Background(), v, &lister{v: v}, nil,
+		[]vault.Note{{Text: "I switched from vim to emacs."}, {Text: "I moved to Bern. I use vim."}}, vault.Write{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, it := range res.Plan.Items {
+		if it.Outcome == ingest.Skip {
+			t.Errorf("note %d is skipped: %+v", i+1, it.Decisions)
+		}
+	}
+}
