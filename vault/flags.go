@@ -10,8 +10,9 @@ import (
 
 const mayOutdate = "may_outdate"
 
-// unflag takes back the flags of other memories on what the transaction rewrites, archives
-// or removes: their reason is gone. A revert brings flags back with the bytes they stood in.
+// unflag takes back the flags of other memories on what the transaction archives, removes
+// or words anew: their reason is gone. Where the old text still stands, with more around
+// it, they stay. A revert brings flags back with the bytes they stood in.
 func (t *Tx) unflag(ctx context.Context) error {
 	if find := t.v.o.Flagging; find == nil || !t.why.Op.known().unflags {
 		return nil
@@ -49,10 +50,11 @@ func (t *Tx) unflag(ctx context.Context) error {
 	return nil
 }
 
-// stands reports whether a text still says all that it said, perhaps with more around it.
+// stands reports whether the old body is still in the new one, perhaps with more around it.
 func stands(was, now []byte) bool { return bytes.Contains(now, bytes.TrimSpace(was)) }
 
-// dropFlags takes the flags out of a document whose text is not the one that raised them.
+// dropFlags takes the flags out of a document in which the text that raised them no longer
+// stands.
 func dropFlags(doc *markdown.Document, was []byte) error {
 	if _, flagged := doc.Meta(mayOutdate); !flagged || stands(markdown.Parse(was).Body(), doc.Body()) {
 		return nil

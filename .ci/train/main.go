@@ -3,8 +3,8 @@
 //
 //	go run .ci/train/main.go -write agent/encode/weights.txt .ci/train/data/dev.jsonl .ci/train/data/own.jsonl
 //
-// later.jsonl holds 600 sequences that were written after the weights, by writers who had
-// not seen the code; the weights were measured on them and not fitted to them.
+// later.jsonl holds 600 sequences by writers who had not seen the code: the weights were
+// measured on them and not fitted to them.
 //
 // Each FILE is a source of its own. "folds" are ten folds by item over all files;
 // "across" fits all files but one and scores that one. Everything is deterministic.

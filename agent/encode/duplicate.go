@@ -28,8 +28,9 @@ func plain(text string) string {
 	return strings.Join(out, " ")
 }
 
-// marks are what two texts must have alike letter by letter, in their order: signs that
-// stand alone, as "<" and "✅", options, and what looks like a path, a name of code or a key.
+// marks lists, in their order, the words that a duplicate must repeat letter by letter, for
+// folding them would change what they say: signs that stand alone ("<", "✅"), command-line
+// options, paths, names in code, and keys of letters and digits. Bullets and dashes are none.
 func marks(text string) (out []string) {
 	for _, f := range strings.Fields(text) {
 		word := strings.Trim(f, ".,;:!?()\"'…")

@@ -162,7 +162,8 @@ func (k *keeping) recover(ctx context.Context, find Searcher) ([]*Result, error)
 			out = append(out, res)
 		}
 		if err != nil && !refused(err) {
-			return out, err // tried again with the others, of which what is stored is a duplicate then
+			// The entry stays in the queue; notes stored by now are duplicates at the next try.
+			return out, err
 		}
 		failed = append(failed, err)
 	}

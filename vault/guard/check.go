@@ -65,7 +65,7 @@ func key(lead, s string) bool {
 // word of the sentence, a placeholder, an expression of a program or a PIN.
 func password(lead, s string) bool {
 	if strings.HasPrefix(strings.ToLower(lead), "pass ") {
-		return false // of a plane, or over a mountain
+		return false // a boarding pass or a mountain pass, not a password
 	}
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
 	low := strings.ToLower(s)
