@@ -54,3 +54,21 @@ func TestABatchMayReturnToWhatItReplaced(t *testing.T) {
 		}
 	}
 }
+
+// Equal texts under two titles speak of two things.
+func TestATitleTellsEqualTextsApart(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/oslo-office.md",
+		"---\nid: 01arz3ndektsv4rrffq69g5fav\ntitle: Oslo office\n---\nThe alarm code is 4711.\n")
+	v := f.Open()
+	for title, want := range map[string]ingest.Outcome{"Rome office": ingest.Insert, "Oslo office": ingest.Skip} {
+		notes := []vault.Note{{Title: title, Text: "The alarm code is 4711."}}
+		res, err := ingest.Remember(context.Background(), v, &lister{v: v}, nil, notes, vault.Write{DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Plan.Items[0].Outcome; got != want {
+			t.Errorf("under %q: %s, want %s", title, got, want)
+		}
+	}
+}
