@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"stet/markdown"
 )
@@ -11,8 +12,8 @@ import (
 const mayOutdate = "may_outdate"
 
 // unflag takes back the flags of other memories on what the transaction archives, removes
-// or words anew: their reason is gone. Where the old text still stands, with more around
-// it, they stay. A revert brings flags back with the bytes they stood in.
+// or words anew: their reason is gone. Where the words that they are about still stand, they
+// stay. A revert brings flags back with the bytes they stood in.
 func (t *Tx) unflag(ctx context.Context) error {
 	if find := t.v.o.Flagging; find == nil || !t.why.Op.known().unflags {
 		return nil
@@ -32,26 +33,67 @@ func (t *Tx) unflag(ctx context.Context) error {
 		}
 	}
 	for _, was := range before {
-		if was.ID == "" || slices.ContainsFunc(after, func(m Memory) bool { return m.ID == was.ID && stands(was.Body, m.Body) }) {
+		left := slices.IndexFunc(after, func(m Memory) bool { return m.ID == was.ID })
+		var now []byte
+		if left >= 0 {
+			now = after[left].Body
+		}
+		if was.ID == "" || left >= 0 && stands(was.Body, now) {
 			continue
 		}
 		for _, p := range t.v.o.Flagging(ctx, was.ID) {
-			data, hash, err := t.Read(p)
-			if err != nil {
+			if err := t.unflagIn(ctx, p, was.ID, now); err != nil {
 				return err
-			}
-			if m := ReadMemory(p, data); hash != "" && slices.Contains(m.MayOutdate, was.ID) {
-				if _, err := t.Link(m, mayOutdate, true, was.ID); err != nil {
-					return err
-				}
 			}
 		}
 	}
 	return nil
 }
 
-// stands reports whether the old body is still in the new one, perhaps with more around it.
-func stands(was, now []byte) bool { return bytes.Contains(now, bytes.TrimSpace(was)) }
+// unflagIn takes the flag on the memory with an id, which says now from now on, out of the file
+// at p, unless the words that it is about still stand.
+func (t *Tx) unflagIn(ctx context.Context, p Path, id string, now []byte) error {
+	data, hash, err := t.Read(p)
+	m := ReadMemory(p, data)
+	if err != nil || hash == "" || !slices.Contains(m.MayOutdate, id) {
+		return err
+	}
+	if len(now) > 0 {
+		said, err := t.v.flaggedFor(ctx, m, id)
+		if err != nil || said != nil && stands(said, now) {
+			return err
+		}
+	}
+	_, err = t.Link(m, mayOutdate, true, id)
+	return err
+}
+
+// flagTrailer says in a commit what a memory may outdate: "NEW OLD 0.62 The port is 8080.", by
+// ids, and the words of the old one that it is about.
+const flagTrailer = "May-Outdate"
+
+// flaggedFor are the words for which m flagged the memory with an id, nil where no commit
+// tells.
+func (v *Vault) flaggedFor(ctx context.Context, m Memory, id string) ([]byte, error) {
+	for version, err := range v.History().Versions(ctx, "", m.Path) {
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range version.Commit.Trailers.All(flagTrailer) {
+			if f := strings.SplitN(line, " ", 4); len(f) == 4 && f[0] == m.ID && f[1] == id {
+				return []byte(f[3]), nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// stands reports whether the old text is still in the new one, perhaps with more around it;
+// white space does not count.
+func stands(was, now []byte) bool {
+	spaced := func(b []byte) []byte { return bytes.Join(bytes.Fields(b), []byte(" ")) }
+	return bytes.Contains(spaced(now), spaced(was))
+}
 
 // dropFlags takes the flags out of a document in which the text that raised them no longer
 // stands.

@@ -251,7 +251,7 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 		_, err = tx.Link(m, conflicts, false, named.ID)
 		return fmt.Sprintf("In conflict with %s, which says %q.", old.Path, d.Was), err
 	case encode.Flag:
-		trailer(why, flagTrailer, m.ID+" "+named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64))
+		trailer(why, flagTrailer, m.ID+" "+named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64)+" "+d.Was)
 		_, err = tx.Link(m, mayOutdate, false, named.ID)
 		return fmt.Sprintf("May outdate %s, which says %q.", old.Path, d.Was), err
 	}

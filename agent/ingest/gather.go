@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -176,7 +175,7 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 		if !person || version.Commit.Op == vault.OpEncode { // who lets stet look at a memory again says nothing
 			continue
 		}
-		if linked, err := d.linkedBy(version, m.ID); err != nil || !linked {
+		if silent, err := d.silent(version, m.ID); err != nil || !silent {
 			return encode.Statement, err
 		}
 	}
@@ -186,16 +185,20 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 	return encode.Statement, nil // not committed yet: a person's own edit
 }
 
-// linkedBy reports whether a commit flagged a memory beside another one and left its text
-// as it was: it wrote no more than the link, as conflicts_with.
-func (d *gatherer) linkedBy(version vault.Version, id string) (bool, error) {
+// silent reports whether a person's commit changed a memory on the side and put no word of
+// the person's into it: it linked or flagged it, cleared a flag, or took out of it what
+// another memory made untrue.
+func (d *gatherer) silent(version vault.Version, id string) (bool, error) {
 	said := version.Commit.Trailers
-	flagged := slices.Contains(said.All("Conflicts-With"), id) ||
+	about := said.All("Stet-Memory")
+	ruled := said.Get("Stet-Rule") != "" && len(about) > 0 && about[0] != id
+	linked := slices.Contains(said.All("Conflicts-With"), id) ||
 		slices.ContainsFunc(said.All(flagTrailer), func(line string) bool {
 			both := readFlag(line).pair
 			return slices.Contains(both[:], id)
 		})
-	if id == "" || version.Old == "" || version.New == "" || !flagged {
+	aside := ruled || linked || len(about) > 0 && !slices.Contains(about, id)
+	if id == "" || version.Old == "" || version.New == "" || !aside {
 		return false, nil
 	}
 	past := d.v.History().Ancestry()
@@ -204,7 +207,20 @@ func (d *gatherer) linkedBy(version vault.Version, id string) (bool, error) {
 		return false, err
 	}
 	after, err := past.Read(version.New)
-	return err == nil && bytes.Equal(markdown.Parse(before).Body(), markdown.Parse(after).Body()), err
+	return err == nil && leaves(string(markdown.Parse(before).Body()), string(markdown.Parse(after).Body())), err
+}
+
+// leaves reports whether every word of a text stood in the one before it, in the same order.
+func leaves(before, after string) bool {
+	had := strings.Fields(before)
+	for word := range strings.FieldsSeq(after) {
+		i := slices.IndexFunc(had, func(w string) bool { return strings.EqualFold(w, word) })
+		if i < 0 {
+			return false
+		}
+		had = had[i+1:]
+	}
+	return true
 }
 
 // reconsider lets the rules decide about a memory that is stored: its word counts

@@ -103,7 +103,8 @@ func estimate(ctx context.Context, v *vault.Vault, disputes []Dispute) error {
 	return nil
 }
 
-// flagTrailer says in a commit what a memory may outdate: "NEW OLD 0.62", by ids.
+// flagTrailer says in a commit what a memory may outdate: "NEW OLD 0.62 The port is 8080.", by
+// ids, and the words of the old one that it is about.
 const flagTrailer = "May-Outdate"
 
 type flag struct {
@@ -113,7 +114,7 @@ type flag struct {
 
 func readFlag(line string) flag {
 	words := strings.Fields(line)
-	if len(words) != 3 {
+	if len(words) < 3 {
 		return flag{}
 	}
 	likely, err := strconv.ParseFloat(words[2], 64)

@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 		return nil, vault.WithHint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
 			`"--at REV" brings an older version back; "stet history %s" lists them`, m.Path)
 	}
-	old, heirs, err := beforeArchive(ctx, v, m)
+	old, heirs, flagging, err := beforeArchive(ctx, v, m)
 	if err != nil {
 		return nil, err
 	}
@@ -53,32 +54,69 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 				return "", err
 			}
 		}
-		return to, tx.Move(m.Path, to)
+		return to, errors.Join(flag(tx, flagging, m.ID), tx.Move(m.Path, to))
 	})
 }
 
 // beforeArchive is where a memory of the archive was before it went there, and which live
-// memories say that they supersede it, as long as they do.
-func beforeArchive(ctx context.Context, v *vault.Vault, m vault.Memory) (vault.Path, []vault.Memory, error) {
+// memories say that they supersede it, as long as they do; flagging are those that flagged it.
+func beforeArchive(ctx context.Context, v *vault.Vault, m vault.Memory) (
+	old vault.Path, heirs, flagging []vault.Memory, err error) {
 	for version, err := range v.History().Versions(ctx, "", m.Path) {
 		if err != nil {
-			return "", nil, err
+			return "", nil, nil, err
 		}
 		if version.From == "" || strings.HasPrefix(string(version.From), archiveDir) {
 			continue
 		}
-		var heirs []vault.Memory
 		for _, id := range version.Commit.Trailers.All("Stet-Memory") {
 			heir, err := v.Resolve(ctx, id)
 			if err == nil && m.ID != "" && !heir.Archived() && slices.Contains(heir.Supersedes, m.ID) {
 				heirs = append(heirs, heir)
 			} else if err != nil && !errors.Is(err, vault.ErrNotFound) {
-				return "", nil, err
+				return "", nil, nil, err
 			}
 		}
-		return version.From, heirs, nil
+		flagging, err = flaggedIn(ctx, v, version.Commit, m.ID)
+		return version.From, heirs, flagging, err
 	}
-	return vault.Path(strings.TrimPrefix(string(m.Path), archiveDir)), nil, nil
+	return vault.Path(strings.TrimPrefix(string(m.Path), archiveDir)), nil, nil, nil
+}
+
+// flaggedIn lists the memories from which a commit that forgot a memory took the flag on it,
+// as they are now, where they still say what they said.
+func flaggedIn(ctx context.Context, v *vault.Vault, c vault.Commit, id string) (out []vault.Memory, err error) {
+	if c.Op != vault.OpForget || id == "" || len(c.Parents) == 0 {
+		return nil, nil
+	}
+	for f, err := range v.History().Diffs(ctx, string(c.Parents[0]), string(c.Rev), nil) {
+		if err != nil {
+			return nil, err
+		}
+		before, err := v.History().Ancestry().Read(f.Old)
+		if err != nil {
+			return nil, err
+		}
+		was := vault.ReadMemory(f.Path, before)
+		if was.ID == "" || !slices.Contains(was.MayOutdate, id) {
+			continue
+		}
+		now, err := v.Resolve(ctx, was.ID)
+		if err == nil && !now.Archived() && bytes.Equal(now.Body, was.Body) {
+			out = append(out, now)
+		}
+	}
+	return out, nil
+}
+
+// flag brings flags on a memory back.
+func flag(tx *vault.Tx, flagging []vault.Memory, id string) error {
+	for _, m := range flagging {
+		if _, err := tx.Link(m, "may_outdate", false, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // restoreDeleted brings back what stood at a path before it was deleted.
@@ -95,7 +133,11 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 		if err != nil || version.Status != vault.Deleted {
 			return nil, errors.Join(unknown, err)
 		}
-		res, err := putBack(ctx, v, p, data, "", w)
+		flagging, err := flaggedIn(ctx, v, version.Commit, vault.ReadMemory(p, data).ID)
+		if err != nil {
+			return nil, err
+		}
+		res, err := putBack(ctx, v, p, data, "", w, flagging...)
 		if err == nil && version.Commit.Trailers.Get("Stet-Mode") == "purge" {
 			res.Warnings = append(res.Warnings, fmt.Sprintf("it was purged by %s; \"stet forget --purge\" does so again", version.Commit.Rev.Short()))
 		}
@@ -104,10 +146,17 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 	return nil, unknown
 }
 
-// putBack stores bytes of the past at a place where nothing stands now.
-func putBack(ctx context.Context, v *vault.Vault, p vault.Path, data []byte, at string, w vault.Write) (*vault.Result, error) {
-	return write(ctx, v, why(w, vault.ReadMemory(p, data), at), w, func(tx *vault.Tx) (vault.Path, error) {
+// putBack stores bytes of the past at a place where nothing stands now, and brings back the
+// flags on them.
+func putBack(
+	ctx context.Context, v *vault.Vault, p vault.Path, data []byte, at string, w vault.Write, flagging ...vault.Memory,
+) (*vault.Result, error) {
+	m := vault.ReadMemory(p, data)
+	return write(ctx, v, why(w, m, at), w, func(tx *vault.Tx) (vault.Path, error) {
 		to, err := free(tx, p, data)
+		if err == nil {
+			err = flag(tx, flagging, m.ID)
+		}
 		if err != nil {
 			return "", err
 		}
