@@ -91,7 +91,11 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 		_, err = v.store.Repo().Stage().Commit(head.ID)
 	}
 	if err != nil {
-		c.add("head", "", false, "HEAD leads to no commit that can be read: "+err.Error(), `"git fsck" and "git reflog" show what is left; a fetch from a clone brings commits back`)
+		hint := `"git fsck" and "git reflog" show what is left; a fetch from a clone brings commits back`
+		if bad := new(gitstore.BadRefError); errors.As(err, &bad) {
+			hint = bad.Hint()
+		}
+		c.add("head", "", false, "HEAD leads to no commit that can be read: "+err.Error(), hint)
 		return c.out, nil
 	}
 	if err := c.locks(ctx, head); err != nil {
@@ -106,6 +110,9 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	}
 	c.out = append(c.out, s.Skipped...)
 	c.objects(s)
+	if err := c.repository(ctx); err != nil {
+		return nil, v.store.Explain(err)
+	}
 	for _, p := range s.Dropped(ownFile) {
 		c.add("git-index", p, true, "it is committed and on disk, but not in git's index: the next git commit would take it out", `"git add" puts it back, or stet doctor --fix`)
 	}
@@ -178,6 +185,20 @@ func (c *checkup) objects(s *store.Scan) {
 			c.add("missing-object", p, onDisk, "what HEAD holds of it cannot be read: "+err.Error(), hint)
 		}
 	}
+}
+
+// repository compares branches with their reflogs, and looks for what their history has lost.
+func (c *checkup) repository(ctx context.Context) error {
+	bad, missing, err := gitstore.Check(ctx, c.v.store.Repo())
+	for _, b := range bad {
+		c.add("branch", "", false, b.Error(), b.Hint())
+	}
+	if len(missing) == 0 || slices.ContainsFunc(c.out, func(p Problem) bool { return p.ID == "missing-object" }) {
+		return err // those of HEAD are named one by one
+	}
+	text := fmt.Sprintf("the history has lost %d of its objects, %s first", len(missing), missing[0])
+	c.add("missing-object", "", false, text, `"git fsck" lists them; a fetch from a clone brings them back`)
+	return err
 }
 
 // lost says why the contents of an entry cannot be had.

@@ -29,7 +29,8 @@ type Check struct {
 func Checks() []Check {
 	return []Check{
 		{ID: "head", Finds: "HEAD leads to no commit that can be read", look: repository},
-		{ID: "missing-object", Finds: "what HEAD holds of a file cannot be read", Mends: "it is written again from the file, where that still has it", mend: mendRepository},
+		{ID: "branch", Finds: "a branch cannot be read, or its reflog names newer commits than it holds"},
+		{ID: "missing-object", Finds: "what HEAD or the history holds of a file cannot be read", Mends: "it is written again from the file, where that still has it", mend: mendRepository},
 		{ID: "git-index-unreadable", Finds: "git's own index cannot be read", Mends: "it is built anew from HEAD; what was staged by hand is not in it", mend: mendRepository},
 		{ID: "git-index", Finds: "a file that HEAD and the disk hold is missing in git's index, so that the next git commit would remove it", Mends: "it is added to git's index again", mend: mendRepository},
 		{ID: "in-progress", Finds: "a merge, rebase, cherry-pick, revert or bisect that was begun and not ended"},

@@ -49,6 +49,8 @@ var (
 	ErrMoved = errors.New("branch moved meanwhile")
 	// ErrLocked reports that git's own lock file stayed in place past the wait.
 	ErrLocked = errors.New("locked by git")
+	// ErrDamaged reports state that must not be guessed about.
+	ErrDamaged = errors.New("vault is damaged")
 	// ErrMissing reports an object that the repository should hold and does
 	// not, or cannot be read.
 	ErrMissing = errors.New("git object is missing or damaged")

@@ -97,6 +97,17 @@ func (s *packSet) find(id ID, depth int) (packObject, bool) {
 	return packObject{}, false
 }
 
+// has reports whether a pack lists the object.
+func (s *packSet) has(id ID) bool {
+	if !s.listed {
+		s.list()
+	}
+	return slices.ContainsFunc(s.packs, func(p *openPack) bool {
+		_, ok, err := s.offset(p, id)
+		return ok && err == nil
+	})
+}
+
 // front makes a pack the first to be asked: what is read together was mostly
 // written together.
 func (s *packSet) front(p *openPack) {

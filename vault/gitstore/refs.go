@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -39,17 +41,20 @@ func (r *Repo) Head() (Head, error) {
 	for range symrefDepth {
 		ref, err := r.reference(name)
 		if errors.Is(err, plumbing.ErrReferenceNotFound) && name != plumbing.HEAD {
-			return Head{Ref: string(name)}, nil
+			return Head{Ref: string(name)}, r.checkUnborn(string(name))
+		}
+		if errors.Is(err, plumbing.ErrReferenceNotFound) {
+			err = r.badRef(string(name), errors.New("its file is missing"))
 		}
 		if err != nil {
-			return Head{}, fmt.Errorf("read %s: %w", name, err)
+			return Head{}, err
 		}
 		if ref.Type() == plumbing.HashReference {
 			return Head{Ref: string(name), ID: ID(ref.Hash()), Detached: name == plumbing.HEAD}, nil
 		}
 		name = ref.Target()
 	}
-	return Head{}, fmt.Errorf("read HEAD: %w: symbolic refs go too deep", ErrUnsupported)
+	return Head{}, r.badRef("HEAD", errors.New("symbolic refs go too deep"))
 }
 
 // ReadRef is the value of a full ref name, zero when it does not exist.
@@ -61,23 +66,138 @@ func (r *Repo) ReadRef(name string) (ID, error) {
 		return ID{}, nil
 	}
 	if err != nil {
-		return ID{}, fmt.Errorf("read %s: %w", name, err)
+		return ID{}, err
 	}
 	return ID(ref.Hash()), nil
 }
 
-// reference reads a ref; r.mu is held. The ordinary file is read here, in three
-// system calls instead of a dozen, whatever else by go-git.
+// A BadRefError is a ref that exists and cannot be read, or one that has lost what its
+// reflog names. It is an [ErrDamaged].
+type BadRefError struct {
+	Ref  string
+	File string // absolute
+	Log  string // of the ref, absolute
+	Err  error
+}
+
+func (e *BadRefError) Error() string { return fmt.Sprintf("git ref %s is damaged: %v", e.Ref, e.Err) }
+
+// Unwrap is the cause, and what it means.
+func (e *BadRefError) Unwrap() []error { return []error{e.Err, ErrDamaged} }
+
+// Hint names the next step.
+func (e *BadRefError) Hint() string {
+	if e.Ref == "HEAD" {
+		return fmt.Sprintf("write \"ref: refs/heads/\" and the name of the branch into %s", e.File)
+	}
+	return fmt.Sprintf("the last line of %s names its newest commit, second on the line: write that into %s",
+		e.Log, e.File)
+}
+
+func (r *Repo) badRef(name string, err error) *BadRefError {
+	return &BadRefError{Ref: name, File: r.root.Abs(r.RefPath(name)), Log: r.root.Abs(r.logPath(name)), Err: err}
+}
+
+// reference reads a ref; r.mu is held. Only a ref without a file of its own may be a
+// packed one: behind a damaged file a packed ref is older.
 func (r *Repo) reference(name plumbing.ReferenceName) (*plumbing.Reference, error) {
-	data, _, err := r.root.ReadFile(r.RefPath(string(name)), maxRef)
-	text := strings.TrimRight(string(data), " \t\r\n")
-	if id, perr := ParseID(text); err == nil && perr == nil && !id.IsZero() {
-		return plumbing.NewHashReference(name, plumbing.Hash(id)), nil
+	file := r.RefPath(string(name))
+	data, _, err := r.root.ReadFile(file, maxRef)
+	if info, serr := r.root.Lstat(file); err != nil && (errors.Is(serr, fs.ErrNotExist) ||
+		errors.Is(serr, syscall.ENOTDIR) || serr == nil && info.IsDir()) {
+		return r.packedRef(name)
 	}
-	if target, ok := strings.CutPrefix(text, "ref: "); err == nil && ok {
-		return plumbing.NewSymbolicReference(name, plumbing.ReferenceName(strings.TrimSpace(target))), nil
+	if err != nil {
+		return nil, r.badRef(string(name), err)
 	}
-	return r.storage.Reference(name)
+	ref, err := parseRef(name, string(data))
+	if err != nil {
+		return nil, r.badRef(string(name), err)
+	}
+	return ref, nil
+}
+
+// parseRef reads the file of a ref as git does.
+func parseRef(name plumbing.ReferenceName, text string) (*plumbing.Reference, error) {
+	if target, ok := strings.CutPrefix(text, "ref:"); ok {
+		target = strings.TrimSpace(target)
+		if !strings.HasPrefix(target, "refs/") || !fs.ValidPath(target) || strings.ContainsAny(target, "\x00\n ") {
+			return nil, fmt.Errorf("it points to %q, which names no ref", target)
+		}
+		return plumbing.NewSymbolicReference(name, plumbing.ReferenceName(target)), nil
+	}
+	id, rest := text[:min(len(text), refDigits)], text[min(len(text), refDigits):]
+	parsed, err := ParseID(id)
+	if err != nil || parsed.IsZero() || strings.TrimLeft(rest, " \t\r\n") == rest && rest != "" {
+		return nil, fmt.Errorf("%q is no commit id", strings.TrimSpace(text[:min(len(text), 2*refDigits)]))
+	}
+	return plumbing.NewHashReference(name, plumbing.Hash(parsed)), nil
+}
+
+// refDigits is the length of an id in a ref.
+const refDigits = 2 * len(ID{})
+
+// packedRef looks a ref up in packed-refs.
+func (r *Repo) packedRef(name plumbing.ReferenceName) (*plumbing.Reference, error) {
+	data, _, err := r.root.ReadFile("packed-refs", 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, plumbing.ErrReferenceNotFound
+	}
+	if err != nil {
+		return nil, r.badRef(string(name), err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if line[0] == '#' || line[0] == '^' {
+			continue
+		}
+		id, at, ok := strings.Cut(line, " ")
+		parsed, err := ParseID(id)
+		if !ok || err != nil || parsed.IsZero() || !strings.HasSuffix(at, "\n") {
+			return nil, r.badRef(string(name), fmt.Errorf("packed-refs is damaged at %q", line))
+		}
+		if strings.TrimSpace(at) == string(name) {
+			return plumbing.NewHashReference(name, plumbing.Hash(parsed)), nil
+		}
+	}
+	return nil, plumbing.ErrReferenceNotFound
+}
+
+// checkUnborn refuses to take a branch for one without commits when its reflog names
+// one: git removes the log with the branch.
+func (r *Repo) checkUnborn(name string) error {
+	last, err := r.lastLogged(name)
+	if err == nil && !last.IsZero() {
+		err = fmt.Errorf("it is gone, but its reflog ends at commit %s", last)
+	}
+	if err != nil {
+		return r.badRef(name, err)
+	}
+	return nil
+}
+
+// lastLogged is the commit at the end of a ref's reflog, zero without one.
+func (r *Repo) lastLogged(name string) (ID, error) {
+	data, _, err := r.root.ReadFile(r.logPath(name), 0)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return ID{}, err
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n\x00"), "\n")
+	for _, line := range slices.Backward(lines) { // a torn line tells nothing
+		if fields := strings.Fields(line); len(fields) > 1 {
+			if id, err := ParseID(fields[1]); err == nil {
+				return id, nil
+			}
+		}
+	}
+	return ID{}, nil
+}
+
+// logPath is the reflog of a ref relative to the repository's root.
+func (r *Repo) logPath(name string) string {
+	if name == "HEAD" {
+		return r.Own("logs/HEAD")
+	}
+	return "logs/" + name
 }
 
 // maxRef bounds a ref's file: a path's length and some more.
@@ -118,13 +238,7 @@ func (r *Repo) PublishRef(u RefUpdate) error {
 	if now != u.Head.ID {
 		return fmt.Errorf("%s: %w", u.Head.Ref, ErrMoved)
 	}
-	file := r.RefPath(u.Head.Ref)
-	// The lines go first: a crash in between leaves a reflog line for a commit
-	// that exists but was not published, which is harmless and true to git.
-	if err := r.appendReflog(u); err != nil {
-		return err
-	}
-	return r.root.Rename("ref", u.TempPath, file)
+	return r.root.Rename("ref", u.TempPath, r.RefPath(u.Head.Ref))
 }
 
 // SyncFolders makes the names in folder dir, and of dir and those above it,
@@ -140,18 +254,20 @@ func (r *Repo) SyncFolders(label, dir string) error {
 	}
 }
 
-// appendReflog writes the lines git would, unless core.logAllRefUpdates is
-// off and no log exists.
-func (r *Repo) appendReflog(u RefUpdate) error {
+// Log writes the lines that git would write about an update which [Repo.PublishRef] made,
+// unless core.logAllRefUpdates is off and no log exists. A process that dies before leaves
+// a log that ends at an older commit; one that is ahead of its ref would say that commits
+// were lost.
+func (u RefUpdate) Log(r *Repo) error {
 	zone := u.When.Format("-0700")
 	old := u.Head.ID.String()
 	if old == "" {
 		old = strings.Repeat("0", 40)
 	}
 	line := fmt.Sprintf("%s %s %s <%s> %d %s\t%s\n", old, u.New, u.By.Name, u.By.Email, u.When.Unix(), zone, u.Message)
-	logs := []string{r.Own("logs/HEAD")}
+	logs := []string{r.logPath("HEAD")}
 	if !u.Head.Detached {
-		logs = append(logs, "logs/"+u.Head.Ref)
+		logs = append(logs, r.logPath(u.Head.Ref))
 	}
 	for _, p := range logs {
 		if !r.config.Bool("core", "logallrefupdates", true) && !r.root.Exists(p) {
@@ -195,3 +311,8 @@ func (o *Objects) IsAncestor(old, next ID) (bool, error) {
 
 // exists is os.IsExist for wrapped errors.
 func exists(err error) bool { return errors.Is(err, fs.ErrExist) }
+
+func isBadRef(err error) bool {
+	var bad *BadRefError
+	return errors.As(err, &bad)
+}

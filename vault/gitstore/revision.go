@@ -32,7 +32,7 @@ func (r *Repo) Resolve(rev string) (ID, error) {
 	switch {
 	case err == nil:
 		return id, nil
-	case isMachines(err):
+	case isMachines(err), isBadRef(err):
 		return ID{}, fmt.Errorf("read revision %q: %w", rev, err)
 	}
 	return ID{}, fmt.Errorf("%q: %w: %w", rev, ErrNoRevision, err)
@@ -145,7 +145,7 @@ func (r *Repo) follow(ref string) (ID, error) {
 	for range symrefDepth {
 		at, err := r.reference(name)
 		switch {
-		case isMachines(err):
+		case isMachines(err), isBadRef(err):
 			return ID{}, err
 		case err != nil:
 			return ID{}, nil

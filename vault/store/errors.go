@@ -13,7 +13,7 @@ var (
 	// ErrReadOnly reports a working tree that this user cannot write.
 	ErrReadOnly = errors.New("vault is read-only")
 	// ErrDamaged reports state that must not be guessed about.
-	ErrDamaged = errors.New("vault is damaged")
+	ErrDamaged = gitstore.ErrDamaged
 	// ErrNotFound reports a path that does not exist.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict reports a file that changed since it was read. Nothing was written.

@@ -131,6 +131,7 @@ type publication struct {
 	files     []*placement
 	index     *gitstore.FileLock
 	ref       *gitstore.FileLock
+	update    gitstore.RefUpdate
 	mark      gitstore.Mark
 	flush     *gitstore.Flush
 	refStaged bool // a temporary file waits to become the ref
@@ -252,11 +253,12 @@ func (p *publication) commit(ctx context.Context) error {
 	if p.ref, err = p.mark.Lock(ctx, p.store.repo.RefPath(head.Ref), p.store.o.LockWait); err != nil {
 		return err
 	}
-	err = p.store.repo.PublishRef(gitstore.RefUpdate{
+	p.update = gitstore.RefUpdate{
 		Head: head, New: p.chain.tip(), TempPath: p.store.tmp("ref"),
 		By: p.store.repo.Config().Identity("COMMITTER"), When: p.store.o.Now(),
 		Message: "stet: " + subject,
-	})
+	}
+	err = p.store.repo.PublishRef(p.update)
 	if errors.Is(err, gitstore.ErrMoved) {
 		return errors.Join(errRetry, err)
 	}
@@ -308,7 +310,8 @@ func (p *publication) unmoved() error {
 func (p *publication) finish() error {
 	ref := p.ref
 	p.ref = nil
-	if err := errors.Join(ref.Unlock(), p.flush.Release()); err != nil {
+	logged := p.update.Log(p.store.repo)
+	if err := errors.Join(logged, ref.Unlock(), p.flush.Release()); err != nil {
 		return err
 	}
 	f := finisher{store: p.store, files: p.files, index: p.tx.index}
