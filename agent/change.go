@@ -194,8 +194,7 @@ func (a *App) rebuild(ctx context.Context) (stats index.Stats, err error) {
 	if err != nil {
 		return stats, err
 	}
-	stats, err = x.Rebuild(ctx)
-	return stats, errors.Join(err, x.Close())
+	return x.Rebuild(ctx)
 }
 
 // UpdateOptions change one memory.
@@ -247,7 +246,6 @@ func (a *App) reword(
 	if err != nil {
 		return nil, nil, err
 	}
-	defer a.closed("the search index", x)
 	return ingest.Update(ctx, a.v, x, ref, o.Patch, o.RewriteNotes, w)
 }
 

@@ -145,10 +145,7 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	}
 	res, err := x.Search(ctx, o.Query)
 	if err != nil {
-		return nil, errors.Join(err, x.Close())
-	}
-	if err := x.Close(); err != nil {
-		a.warn("close search index: %v", err)
+		return nil, err
 	}
 	if then != nil {
 		res.Degraded = "" // there is no index of the past
@@ -272,9 +269,6 @@ func (a *App) doubt(ctx context.Context, shown []Memory) {
 		if m.ID != "" && m.Class == vault.ClassMemory {
 			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID))
 		}
-	}
-	if err := x.Close(); err != nil {
-		a.warn("close search index: %v", err)
 	}
 }
 

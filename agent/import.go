@@ -69,7 +69,6 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = x.Close() }() // it was only read
 		run.Find = x
 	}
 	report, err := imports.Run(ctx, a.v, source, places, run)

@@ -92,7 +92,7 @@ func (a *App) compare(asked bool) (*comparison, error) {
 		done()
 		return nil, err
 	}
-	c := &comparison{Index: x, done: func() { a.closed("the search index", x); done() }}
+	c := &comparison{Index: x, done: done}
 	if model != nil {
 		c.mind = &ingest.Mind{Model: ingest.Keeping(model, a.v), Now: a.o.Now(), Meaning: x,
 			Similar: a.Settings().Float(settings.SimilarFrom),

@@ -96,8 +96,7 @@ func (h History) accept(ctx context.Context, p Proposal, w Write) (res *ingest.R
 	if err != nil {
 		return nil, err
 	}
-	res, err = approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.vault(h.a))
-	return res, errors.Join(err, x.Close())
+	return approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.vault(h.a))
 }
 
 // DecideOptions answer proposals. Accept and Reject are ids, their beginnings or ends, or paths.

@@ -162,7 +162,7 @@ func (s Sessions) outdate(ctx context.Context, talk *recall.Talk, lines []recall
 	if err == nil {
 		talk.Outdate(lines, old)
 	}
-	return errors.Join(err, x.Close())
+	return err
 }
 
 func viewLines(lines []recall.Line) []recall.Line {

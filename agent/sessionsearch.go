@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"stet/agent/recall"
@@ -69,11 +68,6 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err := x.Close(); err != nil {
-			s.a.warn("close search index: %v", err)
-		}
-	}()
 	q.Live = live
 	if q.Matches {
 		return s.matches(ctx, x, q)
@@ -161,7 +155,7 @@ func (s Sessions) searcher(ctx context.Context) (*index.Index, *recall.Live, err
 	}
 	live, err := recall.Open(ctx, s.a.v)
 	if err != nil {
-		return nil, nil, errors.Join(err, x.Close())
+		return nil, nil, err
 	}
 	for _, w := range live.Warnings {
 		s.a.warn("%s", w)
@@ -173,9 +167,6 @@ func (s Sessions) searcher(ctx context.Context) (*index.Index, *recall.Live, err
 	// this query. Where that fails the search says what it does without.
 	_, err = x.CatchUp(ctx)
 	if ctx.Err() != nil {
-		return nil, nil, errors.Join(err, x.Close())
-	}
-	if err := x.Close(); err != nil {
 		return nil, nil, err
 	}
 	x, err = s.a.sourceIndex(live, time.Time{})

@@ -125,7 +125,6 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {
 		out.Pending, out.Undecided = x.Waiting()
-		err = errors.Join(err, x.Close())
 	}
 	return out, err
 }
@@ -156,7 +155,7 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 		return nil, err
 	}
 	report, err := doctor.Examine(ctx, a.v, doctor.Options{Index: rebuildable{x}, Fix: fix && !dry, Door: a.o.Door})
-	if err = errors.Join(err, x.Close()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for _, w := range report.Warnings {

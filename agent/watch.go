@@ -103,7 +103,7 @@ func (w *watcher) open(ctx context.Context) (watch.Subject, error) {
 		Vault: a.v, Index: x, Commit: !w.o.NoCommit && s.Bool(settings.WatchCommit),
 		Debounce: time.Duration(s.Int(settings.WatchDebounce)) * time.Millisecond,
 		Quiet:    seconds(settings.WatchQuiet), Poll: seconds(settings.WatchPoll),
-		Close: func() error { return errors.Join(x.Close(), a.Close()) },
+		Close: a.Close,
 	}
 	w.o.Opened(a.Root(), subject.Quiet)
 	return subject, nil

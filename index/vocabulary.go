@@ -96,12 +96,16 @@ func newWordCounter(s *searching, st *store.State, private bool) *wordCounter {
 		searching: s, src: st, stems: document.NewStemmer(s.x.lang), known: map[string]Usage{},
 		common: max(commonLeast, len(recs)/commonPart), places: make([]place, len(recs)),
 	}
+	folder, scope := "", "" // of the record before: they are in path order
 	for d := range recs {
 		r, p := &recs[d], &c.places[d]
 		if r.Docs == 0 || !s.visible(r, hidden != nil && hidden[d]) || r.Flags&document.FlagPrivate != 0 && !private {
 			continue
 		}
-		p.scope = vault.ScopeOf(r.Path)
+		if dir := r.Path.Dir(); dir != folder {
+			folder, scope = dir, vault.ScopeOf(r.Path)
+		}
+		p.scope = scope
 		p.tags = document.DecodeMeta(r.Meta).Categories
 		slices.Sort(p.tags)
 		p.tags = slices.Compact(p.tags)

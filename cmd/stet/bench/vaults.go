@@ -28,7 +28,7 @@ type collection struct {
 	index *index.Index
 }
 
-func (c *collection) close() error { return errors.Join(c.index.Close(), c.app.Close()) }
+func (c *collection) close() error { return c.app.Close() }
 
 // open makes, or opens if it is there from before, the vault of a collection
 // below dir.
