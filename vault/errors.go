@@ -25,8 +25,8 @@ var (
 	// ErrInProgress reports an unfinished merge, rebase, cherry-pick, revert or
 	// bisect of the person's. Nothing was written.
 	ErrInProgress = gitstore.ErrInProgress
-	// ErrIgnored reports ignore rules of the repository that hide the vault.
-	ErrIgnored = errors.New("hidden by an ignore rule")
+	// ErrIgnored reports ignore rules of the repository that hide the vault, or a path in it.
+	ErrIgnored = store.ErrIgnored
 	// ErrReadOnly reports a vault that cannot be written by this user.
 	ErrReadOnly = store.ErrReadOnly
 	// ErrDamaged reports state that stet will not guess about; run doctor.

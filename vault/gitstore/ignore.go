@@ -14,7 +14,12 @@ import (
 // never entered and nothing in it can be re-included, as in git.
 type Ignore struct {
 	patterns []sourcedPattern
+	all      *Rule // by which everything is ignored, whatever other rules say
 }
+
+// Everything returns rules that ignore every path, by rule: those of a folder that is
+// itself ignored.
+func (ig *Ignore) Everything(rule Rule) *Ignore { return &Ignore{all: &rule} }
 
 type sourcedPattern struct {
 	gitignore.Pattern
@@ -57,7 +62,7 @@ func (r *Repo) Ignore() (*Ignore, error) {
 // working tree) whose .gitignore holds data. The receiver is left as it is, so
 // a walk may keep both.
 func (ig *Ignore) In(dir string, data []byte) *Ignore {
-	if len(data) == 0 {
+	if len(data) == 0 || ig.all != nil {
 		return ig
 	}
 	var domain []string
@@ -112,6 +117,9 @@ func (ig *Ignore) Below(dir string) Below {
 
 // Match is [Ignore.Match] of the folder's file or folder with that name.
 func (b Below) Match(name string, isDir bool) (Rule, bool) {
+	if b.ig.all != nil {
+		return *b.ig.all, true
+	}
 	var parts []string
 	for i := len(b.ig.patterns) - 1; i >= 0; i-- {
 		p := &b.ig.patterns[i]

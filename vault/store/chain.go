@@ -38,6 +38,9 @@ func (t *Tx) build(ctx context.Context, check BeforeCommit) (*chain, error) {
 	if len(paths) == 0 {
 		return c, nil
 	}
+	if err := t.checkIgnored(); err != nil {
+		return nil, err
+	}
 	now := t.store.o.Now()
 	staged, disk, err := t.edits(paths)
 	if err != nil {

@@ -41,7 +41,7 @@ type Scan struct {
 func (s *Store) Scan(ctx context.Context, filter Filter, seen func(Path)) (*Scan, error) {
 	var files []File
 	var failed error
-	w := &walker{store: s, ctx: ctx, filter: filter}
+	w := &walker{store: s, ctx: ctx, filter: filter, git: &tracked{store: s}}
 	var walk sync.WaitGroup
 	walk.Go(func() { files, failed = w.run("") })
 	sc, err := s.readGit(filter)

@@ -23,7 +23,7 @@ type Filter struct {
 // may not list are told to denied, unless it is nil. Cost: one listing per folder and
 // one lstat per file, spread over the processors.
 func (s *Store) Walk(ctx context.Context, f Filter, under Path, denied func(Path, error)) ([]File, []Path, error) {
-	w := &walker{store: s, ctx: ctx, filter: f, told: denied}
+	w := &walker{store: s, ctx: ctx, filter: f, told: denied, git: &tracked{store: s}}
 	if f.Whole && under != "" {
 		if _, ok, err := w.admits(string(under)); err != nil || !ok {
 			return nil, nil, err
@@ -54,7 +54,7 @@ func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error
 		below gitstore.Below
 		ok    bool
 	}
-	w, seen := &walker{store: s, ctx: ctx, filter: f}, map[string]rules{}
+	w, seen := &walker{store: s, ctx: ctx, filter: f, git: &tracked{store: s}}, map[string]rules{}
 	var out []File
 	for _, p := range paths {
 		if !f.Keep(p) {
@@ -69,7 +69,7 @@ func (s *Store) Pick(ctx context.Context, f Filter, paths []Path) ([]File, error
 			}
 			seen[dir] = in
 		}
-		if !in.ok || strings.HasPrefix(p.Base(), TempPrefix) || w.hides(in.below, p, false) {
+		if !in.ok || strings.HasPrefix(p.Base(), TempPrefix) || !w.sees(in.below, p) {
 			continue
 		}
 		if info, err := s.tree.Lstat(string(p)); err == nil && info.Mode().IsRegular() {

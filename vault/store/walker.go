@@ -25,6 +25,7 @@ type walker struct {
 	shut  []Problem // folders that may not be listed
 	slots chan struct{}
 	told  func(Path, error) // of folders that may not be listed; may be nil
+	git   *tracked
 	wg    sync.WaitGroup
 }
 
@@ -140,13 +141,13 @@ func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, i
 			continue
 		}
 		if e.IsDir() {
-			if w.filter.Enter(p) && !w.hides(rules, p, true) {
+			if in, ok := w.enters(ignore, rules, p); ok {
 				sub := into.folder()
-				below = append(below, func() { w.descend(string(p), ignore, sub) })
+				below = append(below, func() { w.descend(string(p), in, sub) })
 			}
 			continue
 		}
-		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && !w.hides(rules, p, false) {
+		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && w.sees(rules, p) {
 			into.files = append(into.files, fileOf(p, e))
 		}
 	}
@@ -173,10 +174,26 @@ func joined(at string, in []durable.Entry) string {
 	return out.String()
 }
 
-// hides reports that the ignore rules of p's folder keep p out of sight.
-func (w *walker) hides(rules gitstore.Below, p Path, dir bool) bool {
-	_, hidden := rules.Match(string(p[strings.LastIndexByte(string(p), '/')+1:]), dir)
-	return hidden && (w.filter.Shown == nil || !w.filter.Shown(p))
+// sees reports that the ignore rules of its folder do not keep the file p out of sight.
+func (w *walker) sees(rules gitstore.Below, p Path) bool {
+	_, hidden := rules.Match(p.Base(), false)
+	return !hidden || w.filter.Shown != nil && w.filter.Shown(p) || w.git.file(p)
+}
+
+// enters reports whether the walk goes into the folder p, and the rules that hold there.
+// In a folder that is ignored as a whole only what git tracks is seen.
+func (w *walker) enters(ignore *gitstore.Ignore, rules gitstore.Below, p Path) (*gitstore.Ignore, bool) {
+	if !w.filter.Enter(p) {
+		return nil, false
+	}
+	rule, hidden := rules.Match(p.Base(), true)
+	switch {
+	case !hidden, w.filter.Shown != nil && w.filter.Shown(p):
+		return ignore, true
+	case w.git.folder(p):
+		return ignore.Everything(rule), true
+	}
+	return nil, false
 }
 
 // rules adds the ignore file of the folder with that prefix, if there is one in it.
@@ -248,7 +265,7 @@ func (w *walker) admits(dir string) (gitstore.Below, bool, error) {
 	if ignore, err = w.store.above(ignore, "."); err != nil {
 		return gitstore.Below{}, false, err
 	}
-	at, rules := "", gitstore.Below{}
+	at, rules, ok := "", gitstore.Below{}, false
 	for part := range strings.SplitSeq(path.Join(".", dir)+"/", "/") {
 		data, err := readSmall(w.store.tree, path.Join(at, ".gitignore"))
 		if err != nil {
@@ -262,10 +279,10 @@ func (w *walker) admits(dir string) (gitstore.Below, bool, error) {
 		}
 		at = path.Join(at, part)
 		info, err := w.store.tree.Lstat(at)
-		if err != nil || !info.IsDir() || !w.filter.Enter(Path(at)) {
+		if err != nil || !info.IsDir() {
 			return gitstore.Below{}, false, nil
 		}
-		if w.hides(rules, Path(at), true) || w.store.isForeign(at) {
+		if ignore, ok = w.enters(ignore, rules, Path(at)); !ok || w.store.isForeign(at) {
 			return gitstore.Below{}, false, nil
 		}
 	}
