@@ -278,7 +278,8 @@ func RevertedBy(c Commit) []Revision {
 	for _, rev := range c.Trailers.All("Reverts") {
 		out = append(out, Revision(rev))
 	}
-	if strings.HasPrefix(c.Subject, "Revert ") {
+	// git 2.43 and later call the revert of a revert so.
+	if strings.HasPrefix(c.Subject, "Revert ") || strings.HasPrefix(c.Subject, "Reapply ") {
 		for _, m := range gitReverts().FindAllStringSubmatch(c.Body, -1) {
 			out = append(out, Revision(m[1]))
 		}
