@@ -78,26 +78,21 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 		Before:         func(c *cli.Context) error { return e.ReadFlags(c) },
 		Action:         func(c *cli.Context) error { return bare(c.Context, e, commands) },
 	}
-	if line.Command != nil {
-		app.Commands = []*cli.Command{adapt(e, line)}
+	var in *console.Input
+	if c := line.Command; c != nil {
+		// The library knows only the command of the line: it starts faster than with all.
+		app.Commands = []*cli.Command{{
+			Name: c.Name, Flags: c.Flags, HideHelp: true, OnUsageError: usageError,
+			Action: func(ctx *cli.Context) error {
+				in = &console.Input{Context: ctx, Definition: c, Words: line.Words, Literal: line.Literal}
+				return in.Check()
+			},
+		}}
 	}
-	return app.RunContext(ctx, line.Argv)
-}
-
-// adapt makes the command that the line names known to urfave/cli; building only
-// that one keeps the start of every command short.
-func adapt(e *console.Env, line console.Line) *cli.Command {
-	c := line.Command
-	return &cli.Command{
-		Name: c.Name, Flags: c.Flags, HideHelp: true, OnUsageError: usageError,
-		Action: func(ctx *cli.Context) error {
-			in := &console.Input{Context: ctx, Definition: c, Words: line.Words, Literal: line.Literal}
-			if err := in.Check(); err != nil {
-				return err
-			}
-			return c.Run(ctx.Context, e, in)
-		},
+	if err := app.RunContext(ctx, line.Argv); err != nil || in == nil {
+		return err
 	}
+	return line.Command.Run(ctx, e, in)
 }
 
 func usageError(_ *cli.Context, err error, _ bool) error {

@@ -77,6 +77,7 @@ type Env struct {
 	flags    settings.Layer
 	colour   string // display.color, "" until a vault is open
 	root     string // of the opened vault
+	opened   []*agent.App
 	warnings []string
 	midLine  bool // a line of progress stands on standard error
 	status   bool // a line of status stands on standard output
@@ -156,8 +157,13 @@ func encode(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Finish reports err, if any, and returns the exit code.
+// Finish closes what was opened, reports err, if any, and returns the exit code.
 func (e *Env) Finish(err error) int {
+	for _, a := range e.opened {
+		if err := a.Close(); err != nil {
+			e.Warn("close vault: %v", err) // by now the answer has been given
+		}
+	}
 	if err == nil {
 		return ExitDone
 	}

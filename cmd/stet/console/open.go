@@ -37,27 +37,23 @@ func (e *Env) Start() string {
 	return e.Abs(e.at)
 }
 
-// With opens the vault in question for one command. Read-only, it never waits for a writer.
+// Open opens the vault in question until the command ends. Read-only, it never waits for a writer.
+func (e *Env) Open(ctx context.Context, readOnly bool) (*agent.App, error) {
+	a, err := e.Environment.Open(ctx, readOnly)
+	if err == nil {
+		e.root, e.colour = a.Root(), a.Settings().Text(settings.DisplayColor)
+		e.opened = append(e.opened, a)
+	}
+	return a, err
+}
+
+// With runs use on the vault in question, see [Env.Open].
 func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) error) error {
-	a, done, err := Begin(ctx, e, readOnly)
+	a, err := e.Open(ctx, readOnly)
 	if err != nil {
 		return err
 	}
-	defer done()
 	return use(a)
-}
-
-// Begin is [Env.With] until done is called.
-func Begin(ctx context.Context, e *Env, readOnly bool) (a *agent.App, done func(), err error) {
-	if a, err = e.Open(ctx, readOnly); err != nil {
-		return nil, nil, err
-	}
-	e.root, e.colour = a.Root(), a.Settings().Text(settings.DisplayColor)
-	return a, func() {
-		if err := a.Close(); err != nil {
-			e.Warn("close vault: %v", err) // by now the answer has been given
-		}
-	}, nil
 }
 
 // Reading runs a use case that writes nothing, and shows its result through the user's pager.

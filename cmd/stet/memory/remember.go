@@ -66,21 +66,17 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"),
 		Progress: asking(e)}
-	a, done, err := console.Begin(ctx, e, false)
+	a, err := e.Open(ctx, false)
 	if err != nil {
 		return err
 	}
-	defer done()
 	res, err := a.Memories().Remember(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := printWritten(e, res, "remembered",
-		reply{byUser: o.Agent == "", explain: in.Bool("explain")}); err != nil {
+	err = printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")})
+	if err != nil || o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
 		return err
-	}
-	if o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
-		return nil
 	}
 	return askFlags(ctx, e, a, res)
 }
