@@ -345,7 +345,7 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 		if to = vault.Path(path.Join("memories", word)); a.exists(to) {
 			return to, false, nil // the user's own folder keeps its name
 		}
-		to, err = vault.ScopeFolder(word)
+		to, err = vault.Scope(word).Folder()
 		return to, false, err
 	}
 	if to, err = a.path(word); err != nil {

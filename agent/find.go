@@ -178,7 +178,7 @@ func (a *App) scope(scope string) string {
 	if name == "" || a.exists(vault.Path("memories/"+name)) || a.exists(vault.Path(name)) {
 		return scope
 	}
-	return vault.SlugScope(scope)
+	return vault.Scope(scope).Slug()
 }
 
 // ListOptions choose memories, and the time at which they are listed; zero is now.

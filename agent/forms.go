@@ -85,7 +85,7 @@ func (a *App) fillForm(form []byte, kind string, note vault.Note) (string, []byt
 	now := a.o.Now().Local()
 	err := doc.Fill(map[string]string{
 		"title": strings.Join(strings.Fields(note.Title), " "), "kind": strings.ToLower(kind),
-		"scope": vault.SlugScope("/" + strings.Trim(note.Scope, "/")), "date": now.Format(time.DateOnly),
+		"scope": vault.Scope("/" + strings.Trim(note.Scope, "/")).Slug(), "date": now.Format(time.DateOnly),
 		"time": now.Format("15:04"),
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,16 +28,9 @@ type Log struct {
 	Commits []Commit `json:"commits"`
 }
 
-// Log lists commits. It fails with [ErrUsage] for an unknown operation, and with
+// Log lists commits. It fails with [vault.ErrInvalid] for an unknown operation, and with
 // [vault.ErrNotFound] or [vault.ErrNoRevision] for a name that stands for nothing.
 func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
-	if o.Op != "" && !slices.Contains(vault.Ops(), o.Op) {
-		var names []string
-		for _, op := range vault.Ops() {
-			names = append(names, string(op))
-		}
-		return nil, Usagef("unknown operation %q", o.Op).Suggest("one of %s", strings.Join(names, ", "))
-	}
 	if o.Ref != "" {
 		var err error
 		if o.Path, err = h.path(ctx, o.Ref); err != nil {

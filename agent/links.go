@@ -42,7 +42,7 @@ func (m Memories) Scopes(ctx context.Context, o ScopesOptions) (*ScopeList, erro
 	}
 	top := "/" + strings.Trim(o.Scope, "/")
 	if found[top] == nil {
-		slug := vault.SlugScope(top)
+		slug := vault.Scope(top).Slug()
 		if found[slug] == nil {
 			none := &vault.NotFoundError{Ref: top}
 			var names []string
@@ -59,7 +59,7 @@ func (m Memories) Scopes(ctx context.Context, o ScopesOptions) (*ScopeList, erro
 	}
 	out := &ScopeList{[]Scope{}}
 	for scope, s := range found {
-		if vault.InScope(scope, top) && (o.Depth == 0 || s.Depth()-found[top].Depth() <= o.Depth) {
+		if vault.Scope(scope).In(top) && (o.Depth == 0 || s.Depth()-found[top].Depth() <= o.Depth) {
 			out.Scopes = append(out.Scopes, *s)
 		}
 	}

@@ -84,7 +84,9 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 }
 
 func onlyProposals(changes []vault.Change) bool {
-	return !slices.ContainsFunc(changes, func(c vault.Change) bool { return !vault.IsProposal(c.Path) })
+	return !slices.ContainsFunc(changes, func(c vault.Change) bool {
+		return vault.ClassOf(c.Path) != vault.ClassConfig
+	})
 }
 
 // accept writes one proposal, compared with what is stored by now as any new memory is. Where a

@@ -34,7 +34,7 @@ func (s *searching) passed(st *store.State) {
 func (s *searching) passOver(paths []vault.Path) {
 	for _, p := range paths {
 		class := vault.ClassOf(p + "/x.md")
-		if scope := vault.ScopeOf(p + "/x.md"); s.q.Scope != "" && !vault.InScope(scope, s.q.Scope) && !vault.InScope(s.q.Scope, scope) ||
+		if scope := vault.ScopeOf(p + "/x.md"); s.q.Scope != "" && !vault.Scope(scope).In(s.q.Scope) && !vault.Scope(s.q.Scope).In(scope) ||
 			class == vault.ClassArchive && !s.q.Archived || slices.Contains(s.res.Skipped, p) {
 			continue
 		}

@@ -212,7 +212,7 @@ func FuzzMerge(f *testing.F) {
 		mustMerge(t, base, base, theirs, theirs)
 		mustMerge(t, base, ours, base, ours)
 		mustMerge(t, base, theirs, theirs, theirs)
-		merged, conflicts := Merge(base, ours, theirs)
+		merged, conflicts := merge(base, ours, theirs)
 		if len(conflicts) > 0 && merged != nil {
 			t.Fatalf("conflicts %v and a result %q", conflicts, merged)
 		}
@@ -235,7 +235,7 @@ func FuzzMerge(f *testing.F) {
 
 func mustMerge(t *testing.T, base, ours, theirs, want []byte) {
 	t.Helper()
-	got, conflicts := Merge(base, ours, theirs)
+	got, conflicts := merge(base, ours, theirs)
 	if len(conflicts) > 0 || !bytes.Equal(got, want) {
 		t.Fatalf("Merge(%q, %q, %q) = %q, %v, want %q", base, ours, theirs, got, conflicts, want)
 	}

@@ -13,22 +13,31 @@ type Conflict struct {
 	Base, Ours, Theirs string // what stands there; empty where there is nothing
 }
 
+// A KeyMerge says how a front-matter key is merged that both sides changed in different ways.
+type KeyMerge int
+
+const (
+	Refuse KeyMerge = iota // a Conflict
+	Union                  // a list without order: with what either side added, without what one removed
+	Later                  // the later of two times
+)
+
 // Merge applies to ours what changed from base to theirs.
 //
 // Front matter is merged by key: the side that changed a key wins, both may make
-// the same change, and lists that are sets (tags, categories, aliases,
-// supersedes) take what either side added and lose what either side removed. Of
-// two changed times of the last update the later one counts. The body is merged
-// by lines. What both sides changed in different ways is a Conflict; with any,
-// merged is nil: there are never conflict markers. If one of the three has front
-// matter that cannot be read, whole files are merged by lines.
+// the same change, and for the rest rule says how. The body is merged by lines. What
+// both sides changed in different ways is a Conflict; with any, merged is nil: there
+// are never conflict markers. If one of the three has front matter that cannot be
+// read, whole files are merged by lines.
 //
 // The form of the front matter (order, quoting, line endings) is that of ours
 // with the entries of theirs spliced in as written. An unchanged side gives the
 // other byte for byte. Line endings and a missing final newline count as
 // properties of the whole body, so one side may convert them while the other
 // edits text.
-func Merge(base, ours, theirs []byte) (merged []byte, conflicts []Conflict) {
+func Merge(
+	base, ours, theirs []byte, rule func(key string) KeyMerge,
+) (merged []byte, conflicts []Conflict) {
 	switch {
 	case bytes.Equal(ours, theirs), bytes.Equal(base, theirs):
 		return ours, nil
@@ -39,7 +48,7 @@ func Merge(base, ours, theirs []byte) (merged []byte, conflicts []Conflict) {
 	if b.meta().err != nil || o.meta().err != nil || t.meta().err != nil {
 		return mergeText(base, ours, theirs, 1)
 	}
-	front, conflicts := mergeFront(b, o, t)
+	front, conflicts := mergeFront(b, o, t, rule)
 	body, more := mergeText(b.Body(), o.Body(), t.Body(), o.BodyLine())
 	if conflicts = append(conflicts, more...); len(conflicts) > 0 {
 		return nil, conflicts

@@ -33,12 +33,25 @@ func TestMerge(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got, conflicts := Merge([]byte(tc.base), []byte(tc.ours), []byte(tc.theirs))
+			got, conflicts := merge([]byte(tc.base), []byte(tc.ours), []byte(tc.theirs))
 			if len(conflicts) > 0 || string(got) != tc.want {
 				t.Errorf("%q %+v, want %q", got, conflicts, tc.want)
 			}
 		})
 	}
+}
+
+// merge is Merge with a rule for the keys of the cases.
+func merge(base, ours, theirs []byte) ([]byte, []Conflict) {
+	return Merge(base, ours, theirs, func(key string) KeyMerge {
+		switch key {
+		case "categories", "tags", "aliases", "supersedes":
+			return Union
+		case "updated":
+			return Later
+		}
+		return Refuse
+	})
 }
 
 func TestMergeConflicts(t *testing.T) {
@@ -57,7 +70,7 @@ func TestMergeConflicts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got, conflicts := Merge([]byte(tc.base), []byte(tc.ours), []byte(tc.theirs))
+			got, conflicts := merge([]byte(tc.base), []byte(tc.ours), []byte(tc.theirs))
 			if got != nil || fmt.Sprint(conflicts) != fmt.Sprint(tc.want) {
 				t.Errorf("%q %q, want %q", got, conflicts, tc.want)
 			}
@@ -93,10 +106,10 @@ func TestMergeProperty(t *testing.T) {
 		}
 		b, o := file("---\nk: 1\nl: 1\n---\n", base), file("---\nk: 2\nl: 1\n---\n", ours)
 		th, want := file("---\nk: 1\nl: 2\n---\n", theirs), file("---\nk: 2\nl: 2\n---\n", both)
-		if got, conflicts := Merge(b, o, th); len(conflicts) > 0 || !bytes.Equal(got, want) {
+		if got, conflicts := merge(b, o, th); len(conflicts) > 0 || !bytes.Equal(got, want) {
 			t.Fatalf("Merge(%q, %q, %q) = %q, %v, want %q", b, o, th, got, conflicts, want)
 		}
-		if got, conflicts := Merge(b, th, o); len(conflicts) > 0 || !bytes.Equal(got, want) {
+		if got, conflicts := merge(b, th, o); len(conflicts) > 0 || !bytes.Equal(got, want) {
 			t.Fatalf("the other way round: %q, %v, want %q", got, conflicts, want)
 		}
 	})
@@ -134,7 +147,7 @@ func BenchmarkMerge(b *testing.B) {
 	theirs := append(bytes.Clone(base), "more\n"...)
 	b.SetBytes(int64(len(base)))
 	for b.Loop() {
-		if _, conflicts := Merge(base, ours, theirs); len(conflicts) > 0 {
+		if _, conflicts := merge(base, ours, theirs); len(conflicts) > 0 {
 			b.Fatal(conflicts)
 		}
 	}

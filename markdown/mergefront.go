@@ -8,14 +8,14 @@ import (
 )
 
 // mergeFront merges everything before the body; the three are readable.
-func mergeFront(b, o, t *Document) ([]byte, []Conflict) {
+func mergeFront(b, o, t *Document, rule func(string) KeyMerge) ([]byte, []Conflict) {
 	switch {
 	case bytes.Equal(o.head(), t.head()), bytes.Equal(b.head(), t.head()):
 		return o.head(), nil
 	case bytes.Equal(b.head(), o.head()):
 		return t.head(), nil
 	}
-	m := &frontMerge{base: b, ours: o, theirs: t, sets: map[string][]string{}}
+	m := &frontMerge{base: b, ours: o, theirs: t, rule: rule, sets: map[string][]string{}}
 	if m.decide(); len(m.conflicts) > 0 {
 		return nil, m.conflicts
 	}
@@ -39,18 +39,10 @@ func mergeFront(b, o, t *Document) ([]byte, []Conflict) {
 // frontMerge is the merge of three front matters by key.
 type frontMerge struct {
 	base, ours, theirs *Document
+	rule               func(key string) KeyMerge
 	pick               map[string]*Document // which side has the result; nil: removed
 	sets               map[string][]string  // results that neither side has
 	conflicts          []Conflict
-}
-
-// isSet lists the keys whose list has no order and no duplicates.
-func isSet(key string) bool {
-	switch key {
-	case "categories", "category", "tags", "tag", "aliases", "alias", "supersedes":
-		return true
-	}
-	return false
 }
 
 func (m *frontMerge) whole() Conflict {
@@ -70,8 +62,8 @@ func (m *frontMerge) decide() {
 		case m.same(m.base, m.theirs, key), m.same(m.ours, m.theirs, key):
 		case m.same(m.base, m.ours, key):
 			m.pick[key] = m.theirs
-		case m.mergeSet(key):
-		case key == "updated" && m.laterWins(key):
+		case m.rule(key) == Union && m.mergeSet(key):
+		case m.rule(key) == Later && m.laterWins(key):
 		default:
 			m.conflicts = append(m.conflicts, Conflict{
 				Where: fmt.Sprintf("front matter key %q", key),
@@ -110,9 +102,6 @@ func (d *Document) shown(key string) string {
 // mergeSet unites two lists: ours, plus what theirs added, minus what either
 // side removed.
 func (m *frontMerge) mergeSet(key string) bool {
-	if !isSet(key) {
-		return false
-	}
 	items := func(d *Document) []string {
 		v, _ := d.Meta(key)
 		return v.List()

@@ -3,7 +3,9 @@ package markdown
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -51,4 +53,15 @@ func cutSlug(out []rune, max int) []rune {
 		end = max // one letter under more marks than fit
 	}
 	return []rune(strings.TrimRight(string(out[:end]), "-"))
+}
+
+// Fold is the form in which two names that some file system cannot tell
+// apart are equal.
+func Fold(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return cases.Fold().String(norm.NFC.String(s))
+		}
+	}
+	return strings.ToLower(s)
 }

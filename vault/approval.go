@@ -31,8 +31,8 @@ type Proposed struct {
 	About   Path   `json:"about"` // the file it writes
 }
 
-// IsProposal reports whether a path is a proposal.
-func IsProposal(p Path) bool { return p.Dir() == proposal.Dir }
+// isProposal reports whether a path is a proposal.
+func isProposal(p Path) bool { return p.Dir() == proposal.Dir }
 
 // waits reports whether a write has to be approved. What is said in a session, what
 // people import, and what keeps the vault itself in order does not.
@@ -124,7 +124,7 @@ func (t *Tx) proposals() ([]proposalDraft, error) {
 		if why.Op == OpAdopt {
 			continue // what people took back with plain git, for the next write to note
 		}
-		if slices.ContainsFunc(g.Paths, IsProposal) {
+		if slices.ContainsFunc(g.Paths, isProposal) {
 			return nil, fmt.Errorf("%w: what waits is for the person to say", ErrRefused)
 		}
 		files, contents := t.proposedFiles(g, t.tx.Groups[:i])

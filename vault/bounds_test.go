@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/vaulttest"
 )
@@ -61,7 +62,7 @@ func TestDeviceNamesAreGivenToNoFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, p := vault.FoldName(title)+".md", res.Memories[0].Path
+		want, p := markdown.Fold(title)+".md", res.Memories[0].Path
 		if (p.Base() == want) != free {
 			t.Errorf("a memory called %q is %q", title, p)
 		}

@@ -18,6 +18,7 @@ type field struct {
 	// takes any.
 	want  string
 	takes func(markdown.Value) bool
+	merge markdown.KeyMerge // when two sides changed it
 }
 
 // fields lists the keys in the order of docs/FORMAT.md. A value that a key cannot
@@ -26,26 +27,36 @@ var fields = sync.OnceValue(func() []field {
 	return []field{
 		{key: "id", own: true, read: func(m *Memory, v markdown.Value) { m.ID = strings.ToLower(textOf(v)) }},
 		{key: "kind", read: func(m *Memory, v markdown.Value) { m.Kind = textOf(v) }},
-		{key: "categories", read: addCategories},
-		{key: "tags", read: addCategories},
+		{key: "categories", merge: markdown.Union, read: addCategories},
+		{key: "tags", merge: markdown.Union, read: addCategories},
 		{key: "importance", want: "a number between 0 and 1", takes: isShare, read: func(m *Memory, v markdown.Value) {
 			if f, _ := v.Float(); isShare(v) {
 				m.Importance = &f
 			}
 		}},
-		{key: "pinned", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) { m.Pinned, _ = v.Bool() }},
-		{key: "private", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) { m.Private, _ = v.Bool() }},
+		{key: "pinned", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) {
+			m.Pinned, _ = v.Bool()
+		}},
+		{key: "private", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) {
+			m.Private, _ = v.Bool()
+		}},
 		{key: "created", own: true, read: func(m *Memory, v markdown.Value) { m.Created = timeOf(v) }},
-		{key: "updated", own: true, read: func(m *Memory, v markdown.Value) { m.Updated = timeOf(v) }},
+		{key: "updated", own: true, merge: markdown.Later, read: func(m *Memory, v markdown.Value) {
+			m.Updated = timeOf(v)
+		}},
 		{key: "valid_from", read: func(m *Memory, v markdown.Value) { m.ValidFrom = timeOf(v) }},
 		{key: "valid_until", read: func(m *Memory, v markdown.Value) { m.ValidUntil = timeOf(v) }},
 		{key: "source", read: func(m *Memory, v markdown.Value) { m.Source = textOf(v) }},
-		{key: "supersedes", own: true, read: func(m *Memory, v markdown.Value) { m.Supersedes = v.List() }},
+		{key: "supersedes", own: true, merge: markdown.Union, read: func(m *Memory, v markdown.Value) {
+			m.Supersedes = v.List()
+		}},
 		{key: "superseded_by", own: true, read: func(m *Memory, v markdown.Value) { m.SupersededBy = textOf(v) }},
 		{key: "conflicts_with", own: true, read: func(m *Memory, v markdown.Value) { m.Conflicts = v.List() }},
 		{key: "may_outdate", own: true, read: func(m *Memory, v markdown.Value) { m.MayOutdate = v.List() }},
 		{key: "encoding", own: true, read: func(m *Memory, v markdown.Value) { m.Encoding = textOf(v) }},
 		{key: "classified_by", own: true},
+		{key: "category", merge: markdown.Union}, {key: "tag", merge: markdown.Union}, // as other programs write them
+		{key: "aliases", merge: markdown.Union}, {key: "alias", merge: markdown.Union},
 	}
 })
 
@@ -57,6 +68,11 @@ func fieldOf(key string) field {
 		}
 	}
 	return field{key: key}
+}
+
+// merge is [markdown.Merge] by the rules of the front-matter fields.
+func merge(base, ours, theirs []byte) ([]byte, []markdown.Conflict) {
+	return markdown.Merge(base, ours, theirs, func(key string) markdown.KeyMerge { return fieldOf(key).merge })
 }
 
 // editable refuses a key that stet keeps.

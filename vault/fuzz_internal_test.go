@@ -64,7 +64,7 @@ func messageOf(op, subject, body, actor, session, memory, from, to, key, value s
 		}
 	}
 	if key != "" {
-		w.Extra = []TrailerLine{{key, value}}
+		w.Trail("Stet-Rule", value)
 	}
 	return w
 }
@@ -126,10 +126,38 @@ func TestGitReadsTheSameTrailers(t *testing.T) {
 		var got Trailers
 		for l := range strings.Lines(string(out)) {
 			key, value, _ := strings.Cut(strings.TrimSuffix(l, "\n"), ":")
-			got = append(got, TrailerLine{key, strings.TrimSpace(value)})
+			got = append(got, trailerLine{key, strings.TrimSpace(value)})
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("message %q: git reads %q, stet %q", msg, got, want)
 		}
 	})
+}
+
+// The document names the trailers of the table and no other.
+func TestFormatNamesTheTrailers(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/FORMAT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| trailer | value |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var want, have []string
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		for i, part := range strings.Split(cells[1], "`") {
+			if i%2 == 1 {
+				want = append(want, part)
+			}
+		}
+	}
+	for _, k := range trailerKeys() {
+		have = append(have, k.key)
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	if !slices.Equal(want, have) {
+		t.Errorf("docs/FORMAT.md has %q, vault/why.go %q", want, have)
+	}
 }

@@ -234,9 +234,8 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*store.Group) error {
 		}
 		rules = append(rules, t.flag("an argument", given)...)
 		slices.Sort(rules)
-		why.Extra = slices.Clip(why.Extra)
 		for _, r := range slices.Compact(rules) {
-			why.Extra = append(why.Extra, TrailerLine{"Stet-Flag", r})
+			why.Trail("Stet-Flag", r)
 		}
 	}
 	if more := len(t.warnings) - mostWarnings; more > 0 {

@@ -66,6 +66,9 @@ type LogOptions struct {
 func (h *History) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		from, err := h.v.store.Resolve(o.Rev)
+		if o.Op != "" {
+			err = errors.Join(err, o.Op.check())
+		}
 		if err != nil {
 			yield(Commit{}, err)
 			return

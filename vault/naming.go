@@ -1,19 +1,86 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
 )
+
+// Widths of the words in a file name, in code points, and of the end of an id in a transcript's.
+const (
+	slugWidth       = 60
+	transcriptWidth = 48
+	transcriptTail  = 6
+)
+
+// Name is the name, without ending, of the file of a new memory: its title or else its first
+// words as a slug; the end of its id where these have neither letter nor digit.
+func (n Note) Name(id string) string {
+	words := cmp.Or(oneLine(n.Title), markdown.FirstWords([]byte(n.Text), 10))
+	return cmp.Or(markdown.Slug(words, slugWidth), "memory-"+idEnd(id, minSuffix))
+}
+
+// NameTranscript is the path of a new transcript: by month, and named after its day, its title
+// (else the id that its agent gave it) and the end of its id.
+func NameTranscript(t *markdown.Transcript) Path {
+	slug := cmp.Or(markdown.Slug(t.Title, transcriptWidth), markdown.Slug(path.Base(t.Origin), transcriptWidth))
+	name := strings.TrimPrefix(slug+"-"+idEnd(t.ID, transcriptTail)+".md", "-")
+	if t.Started.IsZero() {
+		return Path("sessions/undated/" + name)
+	}
+	return Path(t.Started.UTC().Format("sessions/2006/01/2006-01-02-") + name)
+}
+
+func idEnd(id string, n int) string { return id[max(0, len(id)-n):] }
+
+// A Scope says what a memory is about, a path like "/infra/db"; "" and "/" are the top.
+type Scope string
+
+// maxScopeDepth bounds the folders stet makes; a person may make deeper ones.
+const maxScopeDepth = 3
+
+// Folder is the folder of a scope below memories/, which the scope itself need not
+// name. Segments are slugged. It fails with [ErrInvalid] for a scope that stet would not make.
+func (s Scope) Folder() (Path, error) {
+	parts := []string{"memories"}
+	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(string(s), "/"), "memories/"), "/") {
+		if part == "" {
+			continue
+		}
+		slug := markdown.Slug(part, slugWidth)
+		if slug == "" {
+			return "", fmt.Errorf("scope %q: %w: %q has no letters or digits", s, ErrInvalid, part)
+		}
+		parts = append(parts, slug)
+	}
+	if len(parts)-1 > maxScopeDepth {
+		return "", WithHint(fmt.Errorf("scope %q: %w: it is deeper than %d levels", s, ErrInvalid, maxScopeDepth),
+			"use fewer levels and say the rest with --category; folders you make yourself may be deeper")
+	}
+	return Path(strings.Join(parts, "/")), nil
+}
+
+// Slug is the scope that stet would store a memory under when this one is given, so that it finds
+// it again; one that cannot be a scope is returned as it is.
+func (s Scope) Slug() string {
+	folder, err := s.Folder()
+	if err != nil {
+		return string(s)
+	}
+	return ScopeOf(folder + "/x.md")
+}
+
+// In reports whether a scope is under or equal to parent, by segment: "/foobar" is not in "/foo".
+func (s Scope) In(parent string) bool {
+	scope, parent := "/"+strings.Trim(string(s), "/")+"/", "/"+strings.Trim(parent, "/")+"/"
+	return parent == "//" || strings.HasPrefix(scope, parent)
+}
 
 // FreeName is a path in folder for a file called base. A name is taken when the
 // folder has it on disk, in HEAD, in the archive, staged, or given by this transaction
@@ -28,13 +95,13 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	for i := minSuffix; taken[FoldName(base)] || reservedName(strings.TrimSuffix(base, ext)); i++ {
+	for i := minSuffix; taken[markdown.Fold(base)] || reservedName(strings.TrimSuffix(base, ext)); i++ {
 		if i > len(mark) {
 			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)
 		}
 		base = stem + "-" + mark[len(mark)-i:] + ext
 	}
-	taken[FoldName(base)] = true
+	taken[markdown.Fold(base)] = true
 	return Path(path.Join(folder, base)), nil
 }
 
@@ -50,34 +117,23 @@ func (t *Tx) takenNames(folder string) (map[string]bool, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			taken[FoldName(e.Name())] = true
+			taken[markdown.Fold(e.Name())] = true
 		}
 		committed, err := t.tx.NamesIn(dir)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range committed {
-			taken[FoldName(name)] = true
+			taken[markdown.Fold(name)] = true
 		}
 	}
 	for p := range t.tx.Staged() {
 		if p.Dir() == folder {
-			taken[FoldName(p.Base())] = true
+			taken[markdown.Fold(p.Base())] = true
 		}
 	}
 	t.taken[folder] = taken
 	return taken, nil
-}
-
-// FoldName is the form in which two names that some file system cannot tell
-// apart are equal.
-func FoldName(s string) string {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return cases.Fold().String(norm.NFC.String(s))
-		}
-	}
-	return strings.ToLower(s)
 }
 
 // reservedName reports the device names that Windows gives to no file.

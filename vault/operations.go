@@ -73,13 +73,17 @@ func (o Op) known() operation {
 	return operation{op: o, undone: later, settled: later, states: later}
 }
 
-// Ops lists the operations.
-func Ops() []Op {
-	var out []Op
+// check refuses the name of no operation.
+func (o Op) check() error {
+	var names []string
 	for _, k := range operations() {
-		out = append(out, k.op)
+		if k.op == o {
+			return nil
+		}
+		names = append(names, string(k.op))
 	}
-	return out
+	err := fmt.Errorf("%w: unknown operation %q", ErrInvalid, o)
+	return WithHint(err, "one of %s", strings.Join(names, ", "))
 }
 
 // Staged reports whether a machine's write of this kind can wait for approval.

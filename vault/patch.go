@@ -289,7 +289,7 @@ func (p Patch) categories(doc *markdown.Document) error {
 
 // target is where the file goes when its scope changes.
 func (p Patch) target(tx *Tx, m Memory) (Path, error) {
-	folder, err := ScopeFolder(*p.Scope)
+	folder, err := Scope(*p.Scope).Folder()
 	if err != nil || string(folder) == m.Path.Dir() {
 		return m.Path, err
 	}

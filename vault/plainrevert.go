@@ -30,7 +30,7 @@ func (t *Tx) plainReverts() ([]plainRevert, error) {
 	}
 	var out []plainRevert
 	for _, gc := range slices.Backward(commits) {
-		for _, rev := range RevertedBy(commitOf(gc)) {
+		for _, rev := range commitOf(gc).Reverts() {
 			next, err := t.plainRevert(gc, rev)
 			if err != nil {
 				return nil, err
@@ -76,7 +76,7 @@ func (t *Tx) unread() ([]gitstore.Commit, error) {
 			}
 		}
 		queue = append(queue, gc.Parents...)
-		if c.Op == "" && len(RevertedBy(c)) > 0 {
+		if c.Op == "" && len(c.Reverts()) > 0 {
 			out = append(out, gc)
 		}
 	}
@@ -101,7 +101,7 @@ func (t *Tx) bornIn(gc gitstore.Commit) (bool, error) {
 // another had taken: it follows reverts of reverts to the first. own says that one of
 // them is stet's, which keeps its tombstones in the commits themselves.
 func (t *Tx) tookBack(c Commit) (took, own bool) {
-	for again := RevertedBy(c); len(again) > 0; again = RevertedBy(c) {
+	for again := c.Reverts(); len(again) > 0; again = c.Reverts() {
 		took, own = !took, own || c.Op != ""
 		id, err := gitstore.ParseID(string(again[0]))
 		if err != nil || own || len(again) > 1 {
@@ -128,7 +128,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 	}
 	c := commitOf(taken)
 	took, own := t.tookBack(c)
-	again := RevertedBy(c)
+	again := c.Reverts()
 	if own || len(again) > 1 {
 		return plainRevert{}, nil // git took the tombstone out, or brought it back, itself
 	}

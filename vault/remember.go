@@ -59,12 +59,6 @@ func (w Write) Why(op Op, subject string) Why {
 	return Why{Op: op, Subject: subject, Writer: w.Writer}
 }
 
-// slugWidth bounds a file name made from a text, in code points.
-const slugWidth = 60
-
-// maxScopeDepth bounds the folders stet makes; a person may make deeper ones.
-const maxScopeDepth = 3
-
 // Remember stores notes as memories, one file each, in one commit or, with
 // w.Each, in one each. It fails with [ErrInvalid] when a note cannot be
 // stored as asked, and then stores none. Of several notes by a machine, those that
@@ -178,7 +172,7 @@ func (d *draft) check() (err error) {
 	if err := checkImportance(d.Importance); err != nil {
 		return fmt.Errorf("remember: %w", err)
 	}
-	d.folder, err = ScopeFolder(d.Scope)
+	d.folder, err = Scope(d.Scope).Folder()
 	return err
 }
 
@@ -204,27 +198,6 @@ func checkText(s string) error {
 	return nil
 }
 
-// ScopeFolder is the folder of a scope below memories/, which the scope itself need not
-// name. Segments are slugged. It fails with [ErrInvalid] for a scope that stet would not make.
-func ScopeFolder(scope string) (Path, error) {
-	parts := []string{"memories"}
-	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimPrefix(scope, "/"), "memories/"), "/") {
-		if part == "" {
-			continue
-		}
-		slug := markdown.Slug(part, slugWidth)
-		if slug == "" {
-			return "", fmt.Errorf("scope %q: %w: %q has no letters or digits", scope, ErrInvalid, part)
-		}
-		parts = append(parts, slug)
-	}
-	if len(parts)-1 > maxScopeDepth {
-		return "", WithHint(fmt.Errorf("scope %q: %w: it is deeper than %d levels", scope, ErrInvalid, maxScopeDepth),
-			"use fewer levels and say the rest with --category; folders you make yourself may be deeper")
-	}
-	return Path(strings.Join(parts, "/")), nil
-}
-
 func rememberWhy(w Write, drafts []draft) Why {
 	subject := fmt.Sprintf("%d memories", len(drafts))
 	if len(drafts) == 1 {
@@ -248,9 +221,7 @@ func (d draft) put(tx *Tx) (Memory, error) {
 	if err != nil {
 		return Memory{}, err
 	}
-	title := cmp.Or(d.Title, markdown.FirstWords([]byte(d.Text), 10))
-	slug := cmp.Or(markdown.Slug(title, slugWidth), "memory-"+d.id[len(d.id)-minSuffix:])
-	p, err := tx.FreeName(string(d.folder), slug+".md", d.id)
+	p, err := tx.FreeName(string(d.folder), d.Name(d.id)+".md", d.id)
 	if err != nil {
 		return Memory{}, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"stet/markdown"
 )
 
 // minPrefix and minSuffix are the shortest parts of an id that name a memory:
@@ -44,9 +46,9 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 		return Memory{}, v.store.Explain(err)
 	}
 	var named []Memory
-	folded := FoldName(ref)
+	folded := markdown.Fold(ref)
 	for _, f := range files {
-		if FoldName(slugOf(f.Path)) == folded || FoldName(f.Path.Base()) == folded {
+		if markdown.Fold(slugOf(f.Path)) == folded || markdown.Fold(f.Path.Base()) == folded {
 			data, _, err := v.ReadFile(f.Path)
 			if err != nil {
 				return Memory{}, pathErrorf("read", f.Path, err)
@@ -66,7 +68,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	}
 	var titled []Memory
 	for _, m := range all {
-		if m.Title != "" && FoldName(m.Title) == FoldName(ref) {
+		if m.Title != "" && markdown.Fold(m.Title) == markdown.Fold(ref) {
 			titled = append(titled, m)
 		}
 	}
@@ -269,7 +271,7 @@ func (f Filter) skipped() func(Path, error) {
 		return f.Skipped
 	}
 	return func(p Path, err error) {
-		if scope := ScopeOf(p + "/x.md"); InScope(scope, f.Scope) || InScope(scope, SlugScope(f.Scope)) || InScope(f.Scope, scope) {
+		if scope := ScopeOf(p + "/x.md"); Scope(scope).In(f.Scope) || Scope(scope).In(Scope(f.Scope).Slug()) || Scope(f.Scope).In(scope) {
 			f.Skipped(p, err)
 		}
 	}
@@ -288,8 +290,8 @@ func (f Filter) wantsClass(c Class) bool {
 func (f Filter) matches(m Memory, modified time.Time) bool {
 	when := cmp.Or(m.Updated, m.Created, modified)
 	switch {
-	case f.Scope != "" && !InScope(m.Scope, f.Scope) && !InScope(m.Scope, SlugScope(f.Scope)),
-		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return FoldName(c) == FoldName(f.Category) }),
+	case f.Scope != "" && !Scope(m.Scope).In(f.Scope) && !Scope(m.Scope).In(Scope(f.Scope).Slug()),
+		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return markdown.Fold(c) == markdown.Fold(f.Category) }),
 		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
 		f.Pinned != nil && m.Pinned != *f.Pinned,
 		!f.Since.IsZero() && when.Before(f.Since),
@@ -297,23 +299,6 @@ func (f Filter) matches(m Memory, modified time.Time) bool {
 		return false
 	}
 	return true
-}
-
-// InScope reports whether scope is under or equal to parent, by segment:
-// "/foobar" is not in "/foo".
-func InScope(scope, parent string) bool {
-	scope, parent = "/"+strings.Trim(scope, "/")+"/", "/"+strings.Trim(parent, "/")+"/"
-	return parent == "//" || strings.HasPrefix(scope, parent)
-}
-
-// SlugScope is the scope that stet would store a memory under when this one is
-// given, so that it finds it again; one that cannot be a scope is returned as it is.
-func SlugScope(scope string) string {
-	folder, err := ScopeFolder(scope)
-	if err != nil {
-		return scope
-	}
-	return ScopeOf(folder + "/x.md")
 }
 
 func (f Filter) order() (func(a, b Memory) int, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"stet/markdown"
 	"stet/vault/tombstone"
 )
 
@@ -56,7 +55,7 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 		why.Memories = append(why.Memories, c.Trailers.All("Stet-Memory")...)
 	}
 	if o.mode != "" {
-		why.Extra = append(why.Extra, TrailerLine{"Stet-Mode", o.mode})
+		why.Trail("Stet-Mode", o.mode)
 	}
 	res, err := h.v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again}
@@ -223,7 +222,7 @@ func (r *reverter) merge(c Commit, ch Change, at Path, base, theirs []byte) erro
 	if err != nil {
 		return err
 	}
-	merged, conflicts := markdown.Merge(base, ours, theirs)
+	merged, conflicts := merge(base, ours, theirs)
 	if len(conflicts) > 0 {
 		r.conflict(at, "newer edits overlap at "+conflicts[0].Where)
 		return nil
@@ -311,7 +310,7 @@ func (h *History) candidates(ctx context.Context, n int, mode string, spent map[
 		if cancelled[c.Rev] {
 			continue
 		}
-		took := RevertedBy(c)
+		took := c.Reverts()
 		for _, rev := range took {
 			cancelled[rev] = true
 		}

@@ -122,7 +122,7 @@ func sameButStamp(x, y []byte) bool {
 // bringBack undoes a deletion. A memory that is there again under its id needs
 // nothing, wherever it is and whatever it says by now.
 func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
-	if IsTombstone(p) || IsProposal(p) { // neither is a memory that could be somewhere else
+	if IsTombstone(p) || isProposal(p) { // neither is a memory that could be somewhere else
 		ours, was, err := r.tx.Read(p)
 		if err != nil || ours != nil {
 			return err

@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"stet/vault/store"
 	"strings"
@@ -144,6 +145,20 @@ func (a *Ancestry) Before(p Point) (parents []Point, changed bool, err error) {
 func (a *Ancestry) Read(h Hash) ([]byte, error) {
 	data, err := a.objects.Content(string(h))
 	return data, a.v.store.Explain(err)
+}
+
+// Merge joins a file's newer edits with theirs, made of the bytes that hash to base. It fails with
+// [ErrConflict] where they overlap, or history does not have base.
+func (a *Ancestry) Merge(base Hash, now, theirs []byte) ([]byte, error) {
+	was, err := a.Read(base)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it was edited since, and what it was then is not in history", ErrConflict)
+	}
+	out, conflicts := merge(was, now, theirs)
+	if len(conflicts) > 0 {
+		return nil, fmt.Errorf("%w: newer edits overlap at %s", ErrConflict, conflicts[0].Where)
+	}
+	return out, nil
 }
 
 // Commit reads a commit without its changes.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/markdown"
 	"stet/vault/gitstore"
 	"stet/vault/store"
 )
@@ -93,7 +94,7 @@ func (h *History) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, 
 		}
 	}
 	var all, named []Path
-	folded := FoldName(ref)
+	folded := markdown.Fold(ref)
 	for p, err := range s.Files() {
 		if err != nil {
 			return Memory{}, nil, err
@@ -102,7 +103,7 @@ func (h *History) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, 
 			continue
 		}
 		all = append(all, p)
-		if FoldName(slugOf(p)) == folded {
+		if markdown.Fold(slugOf(p)) == folded {
 			named = append(named, p)
 		}
 	}

@@ -32,7 +32,21 @@ type Writer struct {
 	// made: a slug no longer looks like the secret that it spells. The guard checks
 	// them, the message does not hold them.
 	Given []string
-	Extra []TrailerLine // further trailers, in order
+	Extra []trailerLine // those that [Writer.Trail] added, in order
+}
+
+// Carry adds those trailers of a proposal that come along with it when it is accepted.
+func (w *Writer) Carry(extra [][2]string) {
+	for _, l := range extra {
+		if slices.ContainsFunc(trailerKeys(), func(k trailer) bool { return k.carried && k.key == l[0] }) {
+			w.Trail(l[0], l[1])
+		}
+	}
+}
+
+// Trail adds a trailer of the table, one without values of its own; any other is left out.
+func (w *Writer) Trail(key, value string) {
+	w.Extra = append(slices.Clip(w.Extra), trailerLine{key, value})
 }
 
 // A Why describes a commit: its subject, author and trailers. Op and Subject are
@@ -48,11 +62,11 @@ type Why struct {
 	Reverts  []Revision // commits this one takes back
 }
 
-// A TrailerLine is one "Key: value" line.
-type TrailerLine struct{ Key, Value string }
+// A trailerLine is one "Key: value" line.
+type trailerLine struct{ Key, Value string }
 
 // Trailers are the lines of a commit message's last paragraph, in order.
-type Trailers []TrailerLine
+type Trailers []trailerLine
 
 // Get is the first value of key, "" when there is none. Keys are compared
 // without case, as git does.
@@ -123,6 +137,7 @@ func trailerKeys() []trailer {
 		{key: "Stet-Approved-By", values: func(w *Why) []string { return one(w.Approver) }},
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
+		{key: "May-Outdate"}, {key: "Stet-Finishes"}, {key: "Stet-Redacted"}, {key: "Stet-Flag"},
 		{key: "Reverts", values: func(w *Why) (out []string) {
 			for _, r := range w.Reverts {
 				out = append(out, string(r))
@@ -132,18 +147,11 @@ func trailerKeys() []trailer {
 	}
 }
 
-// Carried are those that a proposal brings along.
-func (t Trailers) Carried() Trailers {
-	return slices.DeleteFunc(slices.Clone(t), func(l TrailerLine) bool {
-		return !slices.ContainsFunc(trailerKeys(), func(k trailer) bool { return k.carried && k.key == l.Key })
-	})
-}
-
 func (w *Why) trailers() (t Trailers) {
 	add := func(key string, values ...string) {
 		for _, v := range values {
 			if v = oneLine(v); v != "" {
-				t = append(t, TrailerLine{key, v})
+				t = append(t, trailerLine{key, v})
 			}
 		}
 	}
@@ -153,7 +161,9 @@ func (w *Why) trailers() (t Trailers) {
 		add(k.key, k.values(w)...)
 	}
 	for _, l := range w.Extra {
-		add(l.Key, l.Value)
+		if slices.ContainsFunc(keys, func(k trailer) bool { return k.values == nil && k.key == l.Key }) {
+			add(l.Key, l.Value)
+		}
 	}
 	for _, k := range keys[extra:] {
 		if k.values != nil {
@@ -205,7 +215,7 @@ func parseMessage(msg string) (subject, body string, t Trailers) {
 		if !ok || key == "" || strings.ContainsAny(key, " \t") {
 			return subject, rest, nil
 		}
-		t = append(t, TrailerLine{key, strings.TrimSpace(value)})
+		t = append(t, trailerLine{key, strings.TrimSpace(value)})
 	}
 	return subject, strings.TrimRight(strings.TrimSuffix(rest, last), "\n"), t
 }
@@ -271,9 +281,9 @@ var gitReverts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`This reverts commit ([0-9a-f]{40})`)
 })
 
-// RevertedBy lists the commits that a commit takes back, by its trailers or by
-// the message of a plain "git revert".
-func RevertedBy(c Commit) []Revision {
+// Reverts lists the commits that c takes back, by its trailers or by the message of a plain
+// "git revert".
+func (c Commit) Reverts() []Revision {
 	var out []Revision
 	for _, rev := range c.Trailers.All("Reverts") {
 		out = append(out, Revision(rev))

@@ -209,14 +209,6 @@ func (w Waiting) note() (vault.Note, error) {
 	return n, nil
 }
 
-// trailers are those of a proposal.
-func trailers(p proposal.Proposal) (out vault.Trailers) {
-	for _, l := range p.Extra {
-		out = append(out, vault.TrailerLine{Key: l[0], Value: l[1]})
-	}
-	return out.Carried()
-}
-
 // replace does to files what a proposal says.
 func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write) (*vault.Result, error) {
 	p := w.Proposal
@@ -224,7 +216,8 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 		return nil, fmt.Errorf("proposal %s: %w: nobody can propose to %q", w.ID, vault.ErrRefused, p.Op)
 	}
 	why := write.Why(vault.Op(p.Op), p.Subject)
-	why.Body, why.Memories, why.Extra = p.Body, p.Memories, trailers(p)
+	why.Body, why.Memories, why.Extra = p.Body, p.Memories, nil
+	why.Carry(p.Extra)
 	for _, r := range p.Reverts {
 		why.Reverts = append(why.Reverts, vault.Revision(r))
 	}
@@ -282,7 +275,7 @@ func apply(tx *vault.Tx, v *vault.Vault, f proposal.File, data []byte) (vault.Me
 		return vault.Memory{}, tx.Remove(at, was)
 	}
 	if string(was) != f.Was {
-		if data, err = merged(v, vault.Hash(f.Was), now, data); err != nil {
+		if data, err = v.History().Ancestry().Merge(vault.Hash(f.Was), now, data); err != nil {
 			return after(nil, err)
 		}
 	}
@@ -302,19 +295,6 @@ func ownPath(s string) (vault.Path, error) {
 		err = fmt.Errorf("%w: no proposal may change it", vault.ErrRefused)
 	}
 	return p, err
-}
-
-// merged joins newer edits with what was proposed of the bytes that hash to base.
-func merged(v *vault.Vault, base vault.Hash, now, proposed []byte) ([]byte, error) {
-	was, err := v.History().Ancestry().Read(base)
-	if err != nil {
-		return nil, fmt.Errorf("%w: it was edited since, and what it was then is not in history", vault.ErrConflict)
-	}
-	out, conflicts := markdown.Merge(was, now, proposed)
-	if len(conflicts) > 0 {
-		return nil, fmt.Errorf("%w: newer edits overlap at %s", vault.ErrConflict, conflicts[0].Where)
-	}
-	return out, nil
 }
 
 // Reject takes proposals away, in one commit, and leaves tombstones. It fails with

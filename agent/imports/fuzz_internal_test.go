@@ -43,11 +43,11 @@ func FuzzRead(f *testing.F) {
 }
 
 func checkSession(t *testing.T, s *Session, off *censor) {
-	folder, base := s.place()
-	if _, err := vault.ParsePath(folder + "/" + base); err != nil {
+	at := vault.NameTranscript(&s.Transcript)
+	if _, err := vault.ParsePath(string(at)); err != nil {
 		t.Fatalf("%v of %q", err, s.Title)
 	}
-	made, err := render(s, base)
+	made, err := render(s, at.Base())
 	if err != nil {
 		t.Fatal(err)
 	}

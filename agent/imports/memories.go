@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -173,10 +172,8 @@ func (it *memoryItem) place(source string) (folder vault.Path, name string, err 
 			scope = append(scope, s)
 		}
 	}
-	title := cmp.Or(oneLine(it.title), markdown.FirstWords([]byte(it.text), titleWords))
-	name = cmp.Or(markdown.Slug(title, 60), "memory-"+it.id[len(it.id)-6:])
-	folder, err = vault.ScopeFolder(strings.Join(scope, "/"))
-	return folder, name + ".md", err
+	folder, err = vault.Scope(strings.Join(scope, "/")).Folder()
+	return folder, vault.Note{Title: it.title, Text: it.text}.Name(it.id) + ".md", err
 }
 
 // flushMemories commits what keep collected: one commit. A memory that was

@@ -243,8 +243,7 @@ func (w *writer) part(s *Session) error {
 	if err != nil || it == nil {
 		return err
 	}
-	_, base := it.place()
-	if it.made, err = w.censor.render(it.s, base); err != nil {
+	if it.made, err = w.censor.render(it.s, it.place().Base()); err != nil {
 		var b badLine
 		if errors.As(err, &b) {
 			w.r.problem(cmp.Or(s.Origin, s.ID), 0, b.text)
@@ -265,13 +264,8 @@ func (w *writer) part(s *Session) error {
 	return nil
 }
 
-// place is the folder and name of the item's file.
-func (it *item) place() (folder, base string) {
-	if it.path != "" {
-		return it.path.Dir(), it.path.Base()
-	}
-	return it.s.place()
-}
+// place is the item's file.
+func (it *item) place() vault.Path { return cmp.Or(it.path, vault.NameTranscript(&it.s.Transcript)) }
 
 // decide says what is to be done with a conversation; nil when nothing is.
 func (w *writer) decide(s *Session) (*item, error) {
@@ -333,8 +327,7 @@ func (w *writer) flush() error {
 	switch {
 	case w.o.Write.DryRun:
 		for _, it := range batch {
-			folder, base := it.place()
-			w.count(it.waits(), vault.Path(folder+"/"+base))
+			w.count(it.waits(), it.place())
 		}
 		return nil
 	case !w.v.Settings().Bool(settings.SessionsTrack):

@@ -2,7 +2,6 @@ package imports
 
 import (
 	"crypto/sha256"
-	"path"
 	"strings"
 	"time"
 
@@ -99,23 +98,6 @@ func firstWords(messages []markdown.Message) string {
 		}
 	}
 	return ""
-}
-
-// place is the folder and the name of a transcript that is stored for the first
-// time.
-func (s *Session) place() (folder, name string) {
-	slug := markdown.Slug(s.Title, 40)
-	if slug == "" {
-		slug = markdown.Slug(path.Base(s.Origin), 40)
-	}
-	if slug != "" {
-		slug += "-"
-	}
-	slug += s.ID[len(s.ID)-6:] + ".md"
-	if s.Started.IsZero() {
-		return "sessions/undated", slug
-	}
-	return path.Join("sessions", s.Started.Format("2006/01")), s.Started.Format("2006-01-02-") + slug
 }
 
 // Sizes that bound one transcript: a file of a vault has at most 10 MiB.

@@ -41,7 +41,7 @@ func (w *writer) depositOnce(batch []*item) error {
 		}
 		w.waiting[hashPart(one.id)] = true
 		if len(one.puts) > 0 {
-			w.paths[vault.FoldName(string(one.puts[0].path))] = true
+			w.paths[markdown.Fold(string(one.puts[0].path))] = true
 		}
 	}
 	w.queue = append(w.queue, list...)
@@ -245,12 +245,12 @@ func (w *writer) stage(tx *vault.Tx, it *item) (*waiting, [][]byte, error) {
 	one := it.waits()
 	p := it.path
 	if p == "" {
-		folder, base := it.s.place()
-		free, err := tx.FreeName(folder, base, it.s.ID)
+		at := it.place()
+		free, err := tx.FreeName(at.Dir(), at.Base(), it.s.ID)
 		if err != nil {
 			return nil, nil, err
 		}
-		if p = free; w.paths[vault.FoldName(string(p))] {
+		if p = free; w.paths[markdown.Fold(string(p))] {
 			return nil, nil, errNameWaits
 		}
 	}

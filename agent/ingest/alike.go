@@ -11,7 +11,6 @@ import (
 	"stet/agent/encode"
 	"stet/agent/pipeline"
 	"stet/index"
-	"stet/markdown"
 	"stet/vault"
 )
 
@@ -49,7 +48,7 @@ func (d *gatherer) liken(drafts []*draft) error {
 			continue
 		}
 		// As the index sends a memory: its name, then what it says.
-		name := cmp.Or(dr.note.Title, markdown.Slug(markdown.FirstWords([]byte(dr.memory.Text), 10), 60))
+		name := cmp.Or(dr.note.Title, vault.Note{Text: dr.memory.Text}.Name(""))
 		texts, of = append(texts, name+"\n"+strings.TrimSpace(dr.memory.Text)), append(of, dr)
 	}
 	if len(texts) == 0 {
@@ -151,7 +150,7 @@ func (d *gatherer) resembling(dr *draft) []vault.Memory {
 		if body := string(c.Body); encode.Keyed(dr.memory.Text, body) || encode.SameKind(dr.memory.Text, body) {
 			c.score += sameAttribute
 		}
-		if dr.note.Scope != "" && vault.SlugScope(dr.note.Scope) == c.Scope {
+		if dr.note.Scope != "" && vault.Scope(dr.note.Scope).Slug() == c.Scope {
 			c.score += sameScope
 		}
 		if cosine := dr.cosine[key]; cosine >= d.mind.Similar {
@@ -183,7 +182,7 @@ func (d *gatherer) neighbours(dr *draft) error {
 	if dr.note.Scope == "" {
 		return nil
 	}
-	scope := vault.SlugScope(dr.note.Scope)
+	scope := vault.Scope(dr.note.Scope).Slug()
 	if d.voc == nil || d.voc.All.Scopes[scope] > fewNeighbours {
 		return nil
 	}

@@ -211,13 +211,9 @@ func unmoved(tx *vault.Tx, old vault.Memory) error {
 }
 
 // ruled says in the commit what decided.
-func ruled(why *vault.Why, rule string, confidence float64) {
-	trailer(why, "Stet-Rule", rule)
-	trailer(why, "Stet-Confidence", strconv.FormatFloat(confidence, 'f', 2, 64))
-}
-
-func trailer(why *vault.Why, key, value string) {
-	why.Extra = append(slices.Clip(why.Extra), vault.TrailerLine{Key: key, Value: value})
+func ruled(why *vault.Writer, rule string, confidence float64) {
+	why.Trail("Stet-Rule", rule)
+	why.Trail("Stet-Confidence", strconv.FormatFloat(confidence, 'f', 2, 64))
 }
 
 // settle stages one decision of the memory m about the memory old and says in a line
@@ -229,7 +225,7 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 		return "", err
 	}
 	if d.Kind != encode.Flag && d.Rule != ByPerson {
-		ruled(why, d.Rule, d.Confidence)
+		ruled(&why.Writer, d.Rule, d.Confidence)
 	}
 	named := old
 	var err error
@@ -247,18 +243,18 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 	}
 	switch d.Kind {
 	case encode.Conflict:
-		trailer(why, "Conflicts-With", named.ID)
+		why.Trail("Conflicts-With", named.ID)
 		_, err = tx.Link(m, conflicts, false, named.ID)
 		return fmt.Sprintf("In conflict with %s, which says %q.", old.Path, d.Was), err
 	case encode.Flag:
-		trailer(why, flagTrailer, m.ID+" "+named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64)+" "+d.Was)
+		why.Trail(flagTrailer, m.ID+" "+named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64)+" "+d.Was)
 		_, err = tx.Link(m, mayOutdate, false, named.ID)
 		return fmt.Sprintf("May outdate %s, which says %q.", old.Path, d.Was), err
 	}
 	if err = errors.Join(tx.Detach(named, d.disputing), tx.Archive(named, d.rejected)); err != nil {
 		return "", err
 	}
-	trailer(why, "Supersedes", named.ID)
+	why.Trail("Supersedes", named.ID)
 	_, err = tx.Link(m, superseding, false, named.ID)
 	return fmt.Sprintf("Takes the place of %s, which says %q.", old.Path, d.Was), err
 }
@@ -299,7 +295,7 @@ func (s *Staging) merge(tx *vault.Tx, items []int) ([]vault.Memory, error) {
 			return nil, err
 		}
 		why.Memories = append(about, after.ID)
-		ruled(why, d.Rule, d.Confidence)
+		ruled(&why.Writer, d.Rule, d.Confidence)
 		why.Body = strings.TrimSpace(why.Body + fmt.Sprintf("\nSaid in %s from now on as well: %q.", d.Path, d.Said))
 		out = append(out, after)
 	}
@@ -314,10 +310,10 @@ func (p *Plan) sayPlace(why *vault.Why) {
 		return
 	}
 	if f := placed[0].Scope; f != nil {
-		ruled(why, f.Rule, f.Confidence)
+		ruled(&why.Writer, f.Rule, f.Confidence)
 	}
 	if f := placed[0].Categories; f != nil {
-		ruled(why, f.Rule, f.Confidence)
+		ruled(&why.Writer, f.Rule, f.Confidence)
 	}
 }
 

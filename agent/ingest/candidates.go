@@ -169,8 +169,8 @@ const projects = "/projects"
 
 func concerns(scope, other string) bool {
 	if scope == "" {
-		return !vault.InScope(other, projects)
+		return !vault.Scope(other).In(projects)
 	}
-	scope = vault.SlugScope(scope)
-	return vault.InScope(other, scope) || vault.InScope(scope, other)
+	scope = vault.Scope(scope).Slug()
+	return vault.Scope(other).In(scope) || vault.Scope(scope).In(other)
 }

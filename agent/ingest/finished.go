@@ -107,7 +107,7 @@ func (f *finisher) commit(p *Plan, dr *draft) (*vault.Result, error) {
 			return nil, err
 		}
 		if first != "" {
-			trailer(&why, "Stet-Finishes", string(first))
+			why.Trail("Stet-Finishes", string(first))
 		}
 	}
 	res, err := f.v.Transact(f.ctx, why, f.w.DryRun, func(tx *vault.Tx) (err error) {
@@ -196,7 +196,7 @@ var errStays = errors.New("a note links to it")
 // moved stages the move of a memory to the scope it was found to belong to. Links
 // to it follow, but for those in notes, which are a person's own.
 func (f *finisher) moved(tx *vault.Tx, m vault.Memory, scope string) (vault.Memory, error) {
-	folder, err := vault.ScopeFolder(scope)
+	folder, err := vault.Scope(scope).Folder()
 	if err != nil || scope == "" || vault.ScopeOf(folder+"/x.md") == m.Scope {
 		return m, err
 	}
@@ -241,8 +241,8 @@ func (it *Item) fold(tx *vault.Tx) (vault.Memory, error) {
 	}
 	why := tx.Why()
 	why.Memories = []string{m.ID, after.ID}
-	trailer(why, "Supersedes", m.ID)
-	ruled(why, d.Rule, d.Confidence)
+	why.Trail("Supersedes", m.ID)
+	ruled(&why.Writer, d.Rule, d.Confidence)
 	why.Body = fmt.Sprintf(said, into.Path, strings.TrimSpace(string(m.Body)))
 	return after, nil
 }

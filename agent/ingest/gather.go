@@ -80,7 +80,7 @@ func (d *gatherer) judge(dr *draft) error {
 	}
 	d.earlier.add(dr.memory, dr.probes)
 	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
-		if old := d.stored[dup.Old]; old.Kind != n.Kind || vault.FoldName(old.Name()) != vault.FoldName(n.Title) {
+		if old := d.stored[dup.Old]; old.Kind != n.Kind || markdown.Fold(old.Name()) != markdown.Fold(n.Title) {
 			dr.plan.Duplicate = nil // who begins a page has more to say
 		}
 	}

@@ -217,13 +217,13 @@ func (d *gatherer) place(dr *draft, t *thought) (err error) {
 	if p == nil {
 		return nil
 	}
-	if _, err := vault.ScopeFolder(p.Scope); err != nil {
+	if _, err := vault.Scope(p.Scope).Folder(); err != nil {
 		t.PlaceErr = fmt.Errorf("%w: %w", llm.ErrAbsurd, err)
 		return nil
 	}
 	if n.Scope == "" {
 		n.Scope = p.Scope
-		if vault.InScope(p.Scope, projects) {
+		if vault.Scope(p.Scope).In(projects) {
 			err = d.compareIn(dr)
 		}
 	}

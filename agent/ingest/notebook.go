@@ -44,10 +44,8 @@ func (p *Plan) addEntry(ctx context.Context, n *notebook.Notebook, entry noteboo
 		if d.Kind != encode.Supersede {
 			continue
 		}
-		var why vault.Why
-		ruled(&why, d.Rule, d.Confidence)
 		by := w
-		by.Extra = append(by.Extra[:len(by.Extra):len(by.Extra)], why.Extra...)
+		ruled(&by.Writer, d.Rule, d.Confidence)
 		res, err := n.Replace(ctx, string(d.old.Hash), entry, by)
 		if !errors.Is(err, vault.ErrNotFound) {
 			return res, err

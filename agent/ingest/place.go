@@ -72,7 +72,7 @@ func (d *gatherer) unplaced(dr *draft) bool {
 func usable(u place.Usage) place.Usage {
 	scopes := map[string]int{}
 	for scope, n := range u.Scopes {
-		if folder, err := vault.ScopeFolder(scope); err == nil && string(folder) == strings.TrimSuffix("memories"+scope, "/") {
+		if folder, err := vault.Scope(scope).Folder(); err == nil && string(folder) == strings.TrimSuffix("memories"+scope, "/") {
 			scopes[scope] = n
 		}
 	}
@@ -85,7 +85,7 @@ func (d *gatherer) asked(dr *draft, words []index.Word) place.Note {
 	n := &dr.note
 	q := place.Note{Text: dr.memory.Text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Categories: n.Categories, Importance: n.Importance}
 	if q.Scope != "" {
-		q.Scope = vault.SlugScope(q.Scope)
+		q.Scope = vault.Scope(q.Scope).Slug()
 	}
 	for _, v := range dr.plan.Verdicts {
 		if old, ok := d.stored[v.Old]; ok && v.Kind == encode.Supersede && v.Rest == "" {
@@ -107,7 +107,7 @@ func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 	if f := p.Scope; f.Rule != "" && d.mayFile(dr, f) {
 		n.Scope, told.Scope = f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)
-		if vault.InScope(n.Scope, projects) {
+		if vault.Scope(n.Scope).In(projects) {
 			err = d.compareIn(dr)
 		}
 	}
@@ -133,7 +133,7 @@ const sureScope = 0.9
 // mayFile reports whether a scope that the rules found is given. Where a model failed they
 // must be sure, and what it said of stored memories was not said of those of a project.
 func (d *gatherer) mayFile(dr *draft, f place.Finding[string]) bool {
-	return dr.failed == nil || f.Confidence >= sureScope && (d.thoughts[dr.i].Actions == nil || !vault.InScope(f.Value, projects))
+	return dr.failed == nil || f.Confidence >= sureScope && (d.thoughts[dr.i].Actions == nil || !vault.Scope(f.Value).In(projects))
 }
 
 // spell writes categories as the memories that resemble the note do: the index has

@@ -141,7 +141,7 @@ func scored(items []labelled, got []vault.Memory) placingScore {
 			s.exact += 1 / n
 			s.scope += 1 / n
 		case m.Scope == "/":
-		case vault.InScope(l.Scope, m.Scope):
+		case vault.Scope(l.Scope).In(m.Scope):
 			s.scope += 1 / n
 		default:
 			s.wrong += 1 / n

@@ -83,7 +83,7 @@ func (p *Plan) update(ctx context.Context, v *vault.Vault, m vault.Memory, patch
 
 // rescope stages the move of a memory to another scope, its links with it.
 func rescope(ctx context.Context, v *vault.Vault, tx *vault.Tx, m vault.Memory, scope string, notes bool) (*links.Result, vault.Memory, error) {
-	folder, err := vault.ScopeFolder(scope)
+	folder, err := vault.Scope(scope).Folder()
 	if err != nil {
 		return nil, m, err
 	}

@@ -88,7 +88,7 @@ func (p *Purging) Run(ctx context.Context, v *vault.Vault, w vault.Write) (*vaul
 	}
 	why := w.Why(vault.OpForget, subject)
 	why.Memories = ids
-	why.Extra = append(why.Extra, vault.TrailerLine{Key: "Stet-Mode", Value: "purge"})
+	why.Trail("Stet-Mode", "purge")
 	res, err := v.Transact(ctx, why, w.DryRun, func(tx *vault.Tx) error {
 		for _, m := range p.Memories {
 			if err := tx.Remove(m.Path, m.Hash); err != nil {

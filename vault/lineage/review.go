@@ -111,7 +111,7 @@ type reverts map[vault.Revision]bool
 // nothing back.
 func (t reverts) note(c vault.Commit) {
 	if !t[c.Rev] {
-		for _, rev := range vault.RevertedBy(c) {
+		for _, rev := range c.Reverts() {
 			t[rev] = true
 		}
 	}

@@ -50,7 +50,7 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 		for _, l := range s.links[i] {
 			e := Edge{From: p, Link: l, Target: t.resolve(p, l)}
 			if wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed; wiki && e.Target.State == Dead && filepath.Ext(l.Target) != "" {
-				if attached()[vault.FoldName(filepath.Base(l.Target))] {
+				if attached()[markdown.Fold(filepath.Base(l.Target))] {
 					e.Target.State = Outside // a picture, say: not one of stet's files
 				}
 			}
@@ -180,7 +180,7 @@ func attachments(tree fs.FS) map[string]bool {
 		case p != "." && strings.HasPrefix(d.Name(), "."):
 			return skipDir(d)
 		case !d.IsDir():
-			found[vault.FoldName(d.Name())] = true
+			found[markdown.Fold(d.Name())] = true
 		}
 		return nil
 	})

@@ -70,7 +70,7 @@ func Update(ctx context.Context, v *vault.Vault, ref string, patch vault.Patch, 
 		return nil, fmt.Errorf("update %q: %w: only memories have a scope to change, it is a %s file; move can make a memory of a note", m.Path, vault.ErrRefused, m.Class)
 	}
 	r := Request{From: []vault.Memory{m}, RewriteNotes: rewriteNotes}
-	if r.To, err = vault.ScopeFolder(*patch.Scope); err != nil {
+	if r.To, err = vault.Scope(*patch.Scope).Folder(); err != nil {
 		return nil, err
 	}
 	if err := r.check(); err != nil {
@@ -193,7 +193,7 @@ func (m *mover) run(ctx context.Context) error {
 		return err
 	}
 	if m.r.Scope != "" && !s.below("memories"+m.r.Scope) {
-		m.r.Scope = vault.SlugScope(m.r.Scope) // what was given to remember names it too
+		m.r.Scope = vault.Scope(m.r.Scope).Slug() // what was given to remember names it too
 	}
 	if err := m.name(s); err != nil {
 		return err
@@ -226,7 +226,7 @@ func (m *mover) name(s *surveyed) error {
 		case m.r.File && m.r.To != f.Path:
 			m.to[f.Path] = m.r.To
 			for _, p := range s.files {
-				if p != f.Path && vault.FoldName(string(p)) == vault.FoldName(string(m.r.To)) {
+				if p != f.Path && markdown.Fold(string(p)) == markdown.Fold(string(m.r.To)) {
 					return fmt.Errorf("move %q to %q: %w: %q stands there", f.Path, m.r.To, vault.ErrConflict, p)
 				}
 			}

@@ -56,14 +56,14 @@ func newTable(files []vault.Path, called names, exists func(vault.Path) bool) *t
 	t := &table{paths: map[vault.Path]bool{}, bases: map[string][]vault.Path{}, titles: map[string][]vault.Path{}, exists: exists}
 	for _, p := range files {
 		t.paths[p] = true
-		base := vault.FoldName(p.Base())
+		base := markdown.Fold(p.Base())
 		t.bases[base] = append(t.bases[base], p)
 		if p.IsMarkdown() {
 			stem := strings.TrimSuffix(base, path.Ext(base))
 			t.bases[stem] = append(t.bases[stem], p)
 		}
 		for _, name := range called[p] {
-			if key := vault.FoldName(name); !slices.Contains(t.titles[key], p) {
+			if key := markdown.Fold(name); !slices.Contains(t.titles[key], p) {
 				t.titles[key] = append(t.titles[key], p)
 			}
 		}
@@ -94,18 +94,18 @@ func (t *table) wiki(from vault.Path, target string) Target {
 		if p, ok := t.byPath(from, path.Clean(target)); ok {
 			return reached(p)
 		}
-		end := "/" + vault.FoldName(path.Clean(target))
-		found := slices.DeleteFunc(slices.Clone(t.bases[vault.FoldName(path.Base(target))]), func(p vault.Path) bool {
-			at := vault.FoldName(string(p))
+		end := "/" + markdown.Fold(path.Clean(target))
+		found := slices.DeleteFunc(slices.Clone(t.bases[markdown.Fold(path.Base(target))]), func(p vault.Path) bool {
+			at := markdown.Fold(string(p))
 			return !strings.HasSuffix(at, end) && !strings.HasSuffix(strings.TrimSuffix(at, path.Ext(at)), end)
 		})
 		if len(found) > 0 {
 			return reached(choose(from, target, found))
 		}
-	} else if found := t.bases[vault.FoldName(target)]; len(found) > 0 {
+	} else if found := t.bases[markdown.Fold(target)]; len(found) > 0 {
 		return reached(choose(from, target, found))
 	}
-	if found := t.titles[vault.FoldName(target)]; len(found) > 0 {
+	if found := t.titles[markdown.Fold(target)]; len(found) > 0 {
 		return reached(choose(from, target, found))
 	}
 	return Target{State: Dead}
@@ -119,9 +119,9 @@ func (t *table) byPath(from vault.Path, p string) (vault.Path, bool) {
 			return q, true
 		}
 	}
-	want := vault.FoldName(p)
-	found := slices.DeleteFunc(slices.Clone(t.bases[vault.FoldName(path.Base(p))]), func(q vault.Path) bool {
-		at := vault.FoldName(string(q))
+	want := markdown.Fold(p)
+	found := slices.DeleteFunc(slices.Clone(t.bases[markdown.Fold(path.Base(p))]), func(q vault.Path) bool {
+		at := markdown.Fold(string(q))
 		return at != want && (!q.IsMarkdown() || strings.TrimSuffix(at, path.Ext(at)) != want)
 	})
 	if len(found) == 0 {

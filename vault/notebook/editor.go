@@ -233,7 +233,7 @@ func (e *editor) describe(message string) {
 		why.Memories = append([]string{e.n.Address(about)}, why.Memories...)
 	}
 	if e.res.Old.End > 0 && e.res.Entry.Text != "" && e.res.Old.Text != e.res.Entry.Text {
-		why.Extra = append(why.Extra, vault.TrailerLine{Key: "Supersedes", Value: e.n.Address(e.res.Old)})
+		why.Trail("Supersedes", e.n.Address(e.res.Old))
 	}
 	var lines []string
 	if e.res.Stored != nil && !e.res.Duplicate {

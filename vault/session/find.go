@@ -83,7 +83,7 @@ func Transcripts(ctx context.Context, v *vault.Vault, id string) ([]vault.Path, 
 
 // named are those of the files whose names end as an id does.
 func named(paths []vault.Path, id string) (out []vault.Path) {
-	tail := id[max(0, len(id)-idTail):] + ".md"
+	tail := vault.NameTranscript(&markdown.Transcript{ID: id}).Base()
 	for _, p := range paths {
 		if base := p.Base(); base == tail || strings.HasSuffix(base, "-"+tail) {
 			out = append(out, p)

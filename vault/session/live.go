@@ -28,7 +28,7 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 		return "", nil, err
 	}
 	if at == nil {
-		at = fresh(t, true)
+		at = &target{path: vault.NameTranscript(t), id: t.ID, git: true}
 	}
 	data, _, err := assemble(t, at, math.MaxInt)
 	return at.path, data, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"path"
 	"strconv"
 
 	"stet/markdown"
@@ -202,17 +201,7 @@ func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 	if at, err = s.standing(ctx, open, files, track); at != nil || err != nil {
 		return at, err
 	}
-	return fresh(t, track), nil
-}
-
-// fresh is where a session goes that was never sealed.
-func fresh(t *markdown.Transcript, track bool) *target {
-	name := t.Started.UTC().Format("2006-01-02")
-	if slug := markdown.Slug(t.Title, slugWidth); slug != "" {
-		name += "-" + slug
-	}
-	p := vault.Path(path.Join("sessions", t.Started.UTC().Format("2006/01"), name+"-"+t.ID[26-idTail:]+".md"))
-	return &target{path: p, id: t.ID, git: track}
+	return &target{path: vault.NameTranscript(t), id: t.ID, git: track}, nil
 }
 
 // standing is the one of these files that is the transcript of the session; nil
@@ -232,13 +221,6 @@ func (s *sealer) standing(ctx context.Context, open *Open, paths []vault.Path, t
 	}
 	return nil, nil
 }
-
-// slugWidth bounds the words of a title in a file name, idTail is how much of
-// the id ends it.
-const (
-	slugWidth = 48
-	idTail    = 6
-)
 
 func hashOf(data []byte, p vault.Path) vault.Hash { return vault.ReadMemory(p, data).Hash }
 
@@ -309,7 +291,7 @@ func (s *sealer) why(open *Open, out *Sealed) vault.Why {
 		w.Actor, w.AgentName = "agent", open.Facts.Agent
 	}
 	for _, rule := range out.Redacted {
-		w.Extra = append(w.Extra, vault.TrailerLine{Key: "Stet-Redacted", Value: rule})
+		w.Trail("Stet-Redacted", rule)
 	}
 	return w
 }

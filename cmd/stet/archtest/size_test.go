@@ -109,13 +109,13 @@ func TestLinesStayNarrow(t *testing.T) {
 // The limits above which a package or a type is more than one thing. What is above them today may
 // shrink and not grow.
 const (
-	maxExports = 60 // top-level names; one for a group of constants
+	maxExports = 60 // top-level names as "go doc -short" prints them: one for a group of constants or variables
 	maxMethods = 25 // exported, of one type
 )
 
 func aboveLimits() map[string]int {
 	return map[string]int{
-		"vault": 98,
+		"vault": 73,
 	}
 }
 
@@ -164,7 +164,7 @@ func TestPackagesAndTypesStaySmall(t *testing.T) {
 	}
 }
 
-// exportsOf counts the exported types and variables of a declaration, and a group of constants once.
+// exportsOf counts the exported types of a declaration, and a group of constants or variables once.
 func exportsOf(d *ast.GenDecl) int {
 	n := 0
 	for _, spec := range d.Specs {
@@ -181,7 +181,7 @@ func exportsOf(d *ast.GenDecl) int {
 			}
 		}
 	}
-	if d.Tok == token.CONST {
+	if d.Tok != token.TYPE {
 		return min(n, 1)
 	}
 	return n

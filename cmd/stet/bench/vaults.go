@@ -74,7 +74,7 @@ func seal(e *console.Env, root string, turns []turn) (err error) {
 		}
 		t := transcript(turns[:n])
 		turns = turns[n:]
-		p := place(t)
+		p := string(vault.NameTranscript(t))
 		text, attached, err := markdown.RenderTranscript(t, markdown.TranscriptOptions{Name: path.Base(p)})
 		if err != nil {
 			return err
@@ -125,10 +125,4 @@ func transcript(turns []turn) *markdown.Transcript {
 		t.Messages = append(t.Messages, m)
 	}
 	return t
-}
-
-// place is where a sealed transcript stands.
-func place(t *markdown.Transcript) string {
-	name := markdown.Slug(path.Base(t.Origin), 40) + "-" + t.ID[len(t.ID)-6:] + ".md"
-	return path.Join("sessions", t.Started.Format("2006/01"), t.Started.Format("2006-01-02-")+name)
 }
