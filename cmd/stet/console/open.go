@@ -38,8 +38,8 @@ func (e *Env) Start() string {
 }
 
 // Open opens the vault in question until the command ends. Read-only, it never waits for a writer.
-func (e *Env) Open(ctx context.Context, readOnly bool) (*agent.App, error) {
-	a, err := e.Environment.Open(ctx, readOnly)
+func Open(ctx context.Context, e *Env, readOnly bool) (*agent.App, error) {
+	a, err := e.Open(ctx, readOnly)
 	if err == nil {
 		e.root, e.colour = a.Root(), a.Settings().Text(settings.DisplayColor)
 		e.opened = append(e.opened, a)
@@ -47,9 +47,9 @@ func (e *Env) Open(ctx context.Context, readOnly bool) (*agent.App, error) {
 	return a, err
 }
 
-// With runs use on the vault in question, see [Env.Open].
+// With runs use on the vault in question, see [Open].
 func (e *Env) With(ctx context.Context, readOnly bool, use func(a *agent.App) error) error {
-	a, err := e.Open(ctx, readOnly)
+	a, err := Open(ctx, e, readOnly)
 	if err != nil {
 		return err
 	}

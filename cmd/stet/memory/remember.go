@@ -66,7 +66,7 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"),
 		Progress: asking(e)}
-	a, err := e.Open(ctx, false)
+	a, err := console.Open(ctx, e, false)
 	if err != nil {
 		return err
 	}
