@@ -29,7 +29,7 @@ type packSet struct {
 	packs  []*openPack // the one that answered last comes first
 	listed bool
 	gone   bool // a pack that was listed had gone when it was to be read
-	open   int  // packs whose files are open
+	open   int  // packs whose contents are open
 	zip    io.ReadCloser
 	in     *bufio.Reader
 	head   *bufio.Reader          // on zip, for loose objects
@@ -39,7 +39,7 @@ type packSet struct {
 
 type openPack struct {
 	name  string // "objects/pack/pack-<hex>"
-	index []byte // all of it; nil while the pack is not open
+	index []byte // all of it; nil until it is read
 	data  *os.File
 }
 
@@ -54,9 +54,8 @@ type baseKey struct {
 }
 
 const (
-	// maxOpenPacks bounds the files kept open below the 256 that the strictest
-	// systems give a process.
-	maxOpenPacks = 96
+	// maxOpenPacks bounds the files kept open: "stet watch" gets along with 128 in all.
+	maxOpenPacks = 32
 	// maxBases bounds the bytes of objects kept because deltas build on them.
 	maxBases = 8 << 20
 	// maxDelta bounds a chain of deltas: git writes at most 4,095.
@@ -155,23 +154,19 @@ func (s *packSet) close() {
 }
 
 func (s *packSet) shut(p *openPack) {
-	if p.index == nil {
+	p.index = nil
+	if p.data == nil {
 		return
 	}
 	_ = p.data.Close() // opened for reading: there is nothing to lose
-	p.index, p.data = nil, nil
+	p.data = nil
 	s.open--
 }
 
-// ensure opens a pack.
+// ensure reads the index of a pack.
 func (s *packSet) ensure(p *openPack) error {
 	if p.index != nil {
 		return nil
-	}
-	if s.open >= maxOpenPacks {
-		for _, o := range s.packs {
-			s.shut(o)
-		}
 	}
 	index, _, err := s.root.ReadFile(p.name+".idx", 0)
 	if err != nil {
@@ -180,12 +175,24 @@ func (s *packSet) ensure(p *openPack) error {
 	if _, err = indexLen(index); err != nil {
 		return fmt.Errorf("%s.idx: %w", p.name, err)
 	}
-	if p.data, _, err = s.root.OpenRegular(p.name + ".pack"); err != nil {
-		return err
-	}
 	p.index = index
-	s.open++
 	return nil
+}
+
+// contents opens a pack.
+func (s *packSet) contents(p *openPack) (f *os.File, err error) {
+	if p.data != nil {
+		return p.data, nil
+	}
+	if s.open >= maxOpenPacks {
+		for _, o := range s.packs {
+			s.shut(o)
+		}
+	}
+	if p.data, _, err = s.root.OpenRegular(p.name + ".pack"); err == nil {
+		s.open++
+	}
+	return p.data, err
 }
 
 // offset finds where an object stands in a pack.
@@ -222,13 +229,14 @@ func (s *packSet) read(p *openPack, at int64, depth int) (packObject, error) {
 	if obj, ok := s.bases[baseKey{p, at}]; ok {
 		return obj, nil
 	}
-	if err := s.ensure(p); err != nil {
-		return packObject{}, err
-	}
 	if depth > maxDelta {
 		return packObject{}, errDamagedPack
 	}
-	s.input(io.NewSectionReader(p.data, at, 1<<62-at))
+	f, err := s.contents(p)
+	if err != nil {
+		return packObject{}, err
+	}
+	s.input(io.NewSectionReader(f, at, 1<<62-at))
 	h, err := readPackHeader(s.in, at)
 	if err != nil {
 		return packObject{}, err

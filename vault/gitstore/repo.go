@@ -72,8 +72,9 @@ func (r *Repo) open(env func(string) string) (err error) {
 		git = dotgit.NewRepositoryFilesystem(git, osfs.New(r.loc.Common))
 	}
 	r.storage = filesystem.NewStorageWithOptions(git, cache.NewObjectLRU(objectCache), filesystem.Options{
-		KeepDescriptors: true,
-		AlternatesFS:    osfs.New("/"),
+		// go-git never closes packs that are gone: other processes merge theirs all day.
+		MaxOpenDescriptors: 8,
+		AlternatesFS:       osfs.New("/"),
 	})
 	return nil
 }
