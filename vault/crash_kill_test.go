@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/filelock"
 	"stet/vault/vaulttest"
 )
 
@@ -107,6 +110,53 @@ func (p *prepared) judge(t *testing.T, where, repo string, acked bool) string {
 		t.Errorf("%s, after a following write: %s", where, problem)
 	}
 	return state
+}
+
+// TestACopyOfAKilledVaultIsWhole copies what a killed process left as most programs do:
+// without its hard links. Readers see all at once and wait for nobody.
+func TestACopyOfAKilledVaultIsWhole(t *testing.T) {
+	t.Parallel()
+	for _, op := range crashOps() {
+		t.Run(op.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepareOp(t, op)
+			for _, n := range p.points(t, len(p.steps), 30, 6) {
+				killed, dir := filepath.Join(crashDir(t), "killed"), filepath.Join(crashDir(t), "repo")
+				p.copyTo(t, killed)
+				acked, _ := child(t, op.name, p.vaultIn(killed), n)
+				must(os.CopyFS(dir, os.DirFS(killed)))
+				where := fmt.Sprintf("copied after a kill before step %d (%v)", n, p.steps[n])
+				p.read(t, where, dir)
+				p.judge(t, where, dir, acked)
+				must(os.RemoveAll(killed))
+				must(os.RemoveAll(dir))
+			}
+		})
+	}
+}
+
+// read opens a vault to read it while another process holds its lock.
+func (p *prepared) read(t *testing.T, where, repo string) {
+	t.Helper()
+	common := filepath.Join(repo, ".git")
+	root, err := durable.OpenRoot(common, nil)
+	must(err)
+	defer root.Close()
+	must(os.MkdirAll(filepath.Join(common, "stet"), 0o755))
+	lock, err := filelock.Acquire(ctxb(), root, "stet/lock", filelock.Options{})
+	must(err)
+	defer lock.Release()
+	o := crashOptions(nil)
+	o.ReadOnly, o.LockWait = true, time.Hour
+	v, err := vault.Open(ctxb(), p.vaultIn(repo), o)
+	if err != nil {
+		t.Errorf("%s: read: %v", where, err)
+		return
+	}
+	defer v.Close()
+	if _, err := v.Files(ctxb(), vault.WalkOptions{}); err != nil {
+		t.Errorf("%s: list: %v", where, err)
+	}
 }
 
 func TestKilledDuringRecoveryIsRecoveredAgain(t *testing.T) {

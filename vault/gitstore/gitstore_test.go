@@ -191,8 +191,16 @@ func TestLockFilesOfTheDeadAreToldFromOthers(t *testing.T) {
 	if err := os.WriteFile(foreign, []byte(markText), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if dropped, err := mark.DropDead("index"); err != nil || dropped {
-		t.Errorf("a lock of another program with our words in it: dropped %v, %v", dropped, err)
+	if dropped, err := mark.DropDead("index"); err != nil || !dropped {
+		t.Errorf("our dead lock in a copy that broke its link: dropped %v, %v", dropped, err)
+	}
+	for _, text := range []string{"", "DIRC", markText[:20], markText + "x"} {
+		if err := os.WriteFile(foreign, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if dropped, err := mark.DropDead("index"); err != nil || dropped {
+			t.Errorf("a lock of another program that holds %q: dropped %v, %v", text, dropped, err)
+		}
 	}
 	if _, err := mark.Lock(ctx, "index", 20*time.Millisecond); !errors.Is(err, ErrLocked) {
 		t.Errorf("lock while another program holds it: %v, want ErrLocked", err)

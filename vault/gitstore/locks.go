@@ -11,8 +11,9 @@ import (
 
 // Git's lock on X is the existence of X.lock. Ours is made by link(2) from one
 // permanent file of our own, so a lock left behind by a dead process is
-// recognised for certain: it is the same inode. Whoever holds the vault lock
-// may remove it, since a living holder would be holding the vault lock.
+// recognised: it is the same inode or, in a copy that broke the link, holds the
+// same words. Whoever holds the vault lock may remove it, since a living holder
+// would be holding the vault lock.
 //
 //	<state>/lockmark ──link──► index.lock      (contents: who this is)
 
@@ -26,7 +27,7 @@ type Mark struct {
 const markText = "stet holds this lock; if no stet is running, the next stet command removes it\n"
 
 // EnsureMark makes the lock mark in folder dir durable; it exists already in
-// all but the first run. What is in it may be lost: it is known by its inode.
+// all but the first run. A power cut may lose what is in it: it is known by its inode.
 func (r *Repo) EnsureMark(dir string) (Mark, error) {
 	mark := r.markIn(dir)
 	if r.root.Exists(mark.path) {
@@ -135,12 +136,15 @@ func (m Mark) DropDead(target string) (bool, error) {
 	return true, m.repo.root.Remove(path.Base(lock), lock)
 }
 
-// made reports whether a file was made from the mark.
+// made reports whether a file was made from the mark, or is a copy of one that was.
 func (m Mark) made(lock string) bool {
 	have, err := m.repo.root.Lstat(lock)
 	if err != nil {
 		return false
 	}
-	ours, err := m.repo.root.Lstat(m.path)
-	return err == nil && os.SameFile(have, ours)
+	if ours, err := m.repo.root.Lstat(m.path); err == nil && os.SameFile(have, ours) {
+		return true
+	}
+	text, _, err := m.repo.root.ReadFile(lock, int64(len(markText)))
+	return err == nil && string(text) == markText
 }

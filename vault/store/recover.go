@@ -203,34 +203,30 @@ func (s *Store) rollForward(ctx context.Context, mark gitstore.Mark, t transitio
 	return lock.Unlock()
 }
 
-// overlayJournal lets a reader that may not finish a published commit see it.
-func (s *Store) overlayJournal() error {
+// overlayJournal lets a reader that may not finish a published commit see it. Where the
+// repository does not tell what that is, the files are read as they stand.
+func (s *Store) overlayJournal() {
 	t, err := s.readJournal()
 	if err != nil || !t.wasPresent {
-		return err
+		return
 	}
 	head, err := s.repo.Head()
 	if err != nil {
-		return err
+		return
 	}
 	if ok, err := s.isPublished(t, head.ID); err != nil || !ok {
-		return err
+		return
 	}
 	f, err := s.unfinished(t, head)
 	if err != nil {
-		return err
+		return
 	}
 	s.overlay = map[Path]Content{}
 	for _, pl := range f.files {
-		disk, err := s.Look(pl.path)
-		if err != nil {
-			return err
-		}
-		if pl.known[disk.ID] {
+		if disk, err := s.Look(pl.path); err == nil && pl.known[disk.ID] {
 			s.overlay[pl.path] = pl.want
 		}
 	}
-	return nil
 }
 
 // ensureState makes this worktree's state folder and the lock mark. The first

@@ -58,6 +58,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.ReadOnly {
+		o.LockWait = 0
+	}
 	s := &Store{Worktree: &Worktree{dir: abs, o: o}}
 	if rel != "." {
 		s.prefix = filepath.ToSlash(rel) + "/"
@@ -83,17 +86,18 @@ func Open(dir string, o Options) (*Store, error) {
 }
 
 // Recover finishes or forgets what a killed process left behind. A read-only store
-// that cannot, because another process writes or the disk is read-only, reads the
-// unfinished files from the commit instead.
+// waits for nobody and needs none of it: where it cannot be done, it reads the unfinished
+// files from the commit instead.
 func (s *Store) Recover(ctx context.Context) error {
 	if !s.needsRecovery() {
 		return nil
 	}
 	err := s.Locked(ctx, func(context.Context) error { return nil })
-	if err != nil && s.o.ReadOnly && (errors.Is(err, errBusy) || IsReadOnly(err)) {
-		return s.overlayJournal()
+	if err == nil || !s.o.ReadOnly {
+		return err
 	}
-	return err
+	s.overlayJournal()
+	return context.Cause(ctx)
 }
 
 // checkState refuses a state folder that is a symbolic link: what stet keeps
@@ -195,11 +199,7 @@ func (s *Store) Locked(ctx context.Context, fn func(context.Context) error) erro
 	if err := root.MkdirAllLazy("state", "stet", 0o777); err != nil {
 		return s.Explain(err)
 	}
-	wait := s.o.LockWait
-	if s.o.ReadOnly {
-		wait = 0
-	}
-	lock, err := filelock.Acquire(ctx, root, lockFile, filelock.Options{Wait: wait, Holder: s.o.Holder})
+	lock, err := filelock.Acquire(ctx, root, lockFile, filelock.Options{Wait: s.o.LockWait, Holder: s.o.Holder})
 	if err != nil {
 		return s.Explain(err)
 	}
