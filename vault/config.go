@@ -23,6 +23,9 @@ func (v *Vault) ConfigProblems() []settings.Problem { return v.configProblems }
 
 func (v *Vault) loadConfig() error {
 	data, _, err := v.store.Tree().ReadFile(string(Marker), 1<<20)
+	if unfinished := v.store.Unfinished()[Marker]; unfinished != nil {
+		data, err = unfinished, nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return WithHint(fmt.Errorf("%q: %w", v.Root(), ErrNotVault), `"stet init" makes this folder a vault`)
 	}

@@ -510,8 +510,7 @@ func isKept(dir, content string) bool {
 // to die.
 const childOp, childDir, childStep = "STET_CRASH_OP", "STET_CRASH_DIR", "STET_CRASH_STEP"
 
-// childOpen is the operation of a child that only opens the vault.
-const childOpen = "open"
+const childOpen = "open" // the operation of a child that only opens the vault
 
 func TestMain(m *testing.M) {
 	name := os.Getenv(childOp)
@@ -520,7 +519,11 @@ func TestMain(m *testing.M) {
 	}
 	n, err := strconv.Atoi(os.Getenv(childStep))
 	must(err)
-	v, err := vault.Open(ctxb(), os.Getenv(childDir), crashOptions(durabletest.KillAt(n, nil)))
+	o := crashOptions(durabletest.KillAt(n, nil))
+	if name == childInit {
+		initChild(os.Getenv(childDir), o)
+	}
+	v, err := vault.Open(ctxb(), os.Getenv(childDir), o)
 	must(err)
 	for _, op := range crashOps() {
 		if op.name == name {

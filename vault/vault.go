@@ -44,23 +44,30 @@ type Vault struct {
 	configProblems []settings.Problem
 }
 
-// Find returns the nearest folder at or above start that is a vault. It fails
-// with [ErrNotVault].
+// Find returns the nearest folder at or above start that is a vault, or one that an
+// interrupted [Init] has committed and not finished. It fails with [ErrNotVault].
 func Find(start string) (string, error) {
 	abs, err := filepath.Abs(start)
 	if err != nil {
 		return "", err
 	}
-	for at := abs; ; at = filepath.Dir(at) {
-		info, err := os.Stat(filepath.Join(at, filepath.FromSlash(string(Marker))))
-		if err == nil && info.Mode().IsRegular() {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", WithHint(fmt.Errorf("%q: %w", start, ErrNotVault),
-				`"stet init" makes this folder a vault; -C DIR names another one`)
+	for _, is := range [...]func(string) bool{marked, store.Interrupted} {
+		for at := abs; ; at = filepath.Dir(at) {
+			if is(at) {
+				return at, nil
+			}
+			if at == filepath.Dir(at) {
+				break
+			}
 		}
 	}
+	return "", WithHint(fmt.Errorf("%q: %w", start, ErrNotVault),
+		`"stet init" makes this folder a vault; -C DIR names another one`)
+}
+
+func marked(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(string(Marker))))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Open opens the vault whose root is dir, finishing or forgetting what a killed
@@ -77,12 +84,17 @@ func Open(ctx context.Context, dir string, o Options) (*Vault, error) {
 	return v, nil
 }
 
-// prepare reads the vault's configuration and repairs what needs it.
+// prepare reads the vault's configuration and repairs what needs it: where the
+// configuration is missing, an interrupted [Init] may have committed it.
 func (v *Vault) prepare(ctx context.Context) error {
-	if err := v.loadConfig(); err != nil {
+	err := v.loadConfig()
+	if err != nil && !errors.Is(err, ErrNotVault) {
 		return err
 	}
-	return v.store.Recover(ctx)
+	if rerr := v.store.Recover(ctx); rerr != nil || err == nil {
+		return rerr
+	}
+	return v.loadConfig()
 }
 
 // attach opens dir's repository and folders without reading the vault in it.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -68,10 +69,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if s.repo, err = gitstore.Open(loc, o.Env, o.Hook); err != nil {
 		return nil, err
 	}
-	// The state folder is named after the place in the working tree, so that several
-	// stores in one repository keep apart (docs/FORMAT.md, State).
-	sum := sha256.Sum256([]byte(strings.TrimSuffix(s.prefix, "/")))
-	s.state = s.repo.Own("stet/" + hex.EncodeToString(sum[:4]))
+	s.state = s.repo.Own(stateFolder(s.prefix))
 	if err := s.checkState(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -83,6 +81,32 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s.oneDevice = sync.OnceValue(s.sameDevice)
 	return s, nil
+}
+
+// stateFolder is the folder of a store's state, named after its place in the working
+// tree, so that several in one repository keep apart (docs/FORMAT.md, State).
+func stateFolder(prefix string) string {
+	sum := sha256.Sum256([]byte(strings.TrimSuffix(prefix, "/")))
+	return "stet/" + hex.EncodeToString(sum[:4])
+}
+
+// Interrupted reports that a transaction in dir was not finished: a process was killed,
+// or another one is at it.
+func Interrupted(dir string) bool {
+	loc, err := gitstore.Locate(dir)
+	if err != nil {
+		return false
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	rel, err := filepath.Rel(loc.Worktree, dir)
+	if err != nil {
+		return false
+	}
+	state := stateFolder(strings.TrimPrefix(filepath.ToSlash(rel), "."))
+	info, err := os.Stat(filepath.Join(loc.GitDir, filepath.FromSlash(state), "journal"))
+	return err == nil && info.Size() > 0
 }
 
 // Recover finishes or forgets what a killed process left behind. A read-only store

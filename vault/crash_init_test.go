@@ -1,0 +1,108 @@
+package vault_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"stet/vault"
+	"stet/vault/vaulttest"
+)
+
+// childInit is the operation of a child that makes a vault.
+const childInit = "init"
+
+func initChild(dir string, o vault.Options) {
+	_, err := vault.Init(ctxb(), dir, vault.InitOptions{}, o)
+	must(err)
+	fmt.Println("ACK")
+	os.Exit(0)
+}
+
+// TestInitKilledAtEveryStep: whoever comes next, and need not be "init", finds no vault
+// or a whole one; the person's notes are as they were.
+func TestInitKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for _, inside := range []bool{false, true} {
+		t.Run(fmt.Sprintf("repository=%v", inside), func(t *testing.T) {
+			t.Parallel()
+			stride, vaults, none := 1, 0, 0
+			if testing.Short() {
+				stride = 4
+			}
+			for n := 0; ; n += stride {
+				dir := crashDir(t)
+				must(os.WriteFile(filepath.Join(dir, "mine.md"), []byte("mine\n"), 0o644))
+				if inside {
+					f := &crashFixture{repo: dir, dir: dir}
+					f.git("init", "-q", "-b", "main")
+					f.git("add", "-A")
+					f.git("commit", "-q", "-m", "start")
+				}
+				acked, ended := child(t, childInit, dir, n)
+				if initLeft(t, fmt.Sprintf("killed before step %d", n), dir, acked) {
+					vaults++
+				} else {
+					none++
+				}
+				must(os.RemoveAll(dir))
+				if ended {
+					break
+				}
+			}
+			if vaults < 3 || none < 3 {
+				t.Errorf("%d vaults and %d times none: the sweep did not reach both", vaults, none)
+			}
+		})
+	}
+}
+
+// initLeft checks what a killed Init left, and reports whether it is a vault.
+func initLeft(t *testing.T, where, dir string, acked bool) bool {
+	t.Helper()
+	_, uncommitted := vaulttest.Git(dir, "cat-file", "-e", "HEAD:"+string(vault.Marker))
+	v, err := openFound(dir)
+	made := err == nil
+	if made != (uncommitted == nil) {
+		t.Errorf("%s: a vault: %v, although it is committed: %v", where, made, uncommitted == nil)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git/index.lock")); err == nil {
+		t.Errorf("%s: git is locked out", where)
+	}
+	if !made && (!errors.Is(err, vault.ErrNotVault) || acked) {
+		t.Errorf("%s: open: %v (acknowledged: %v)", where, err, acked)
+	}
+	if !made {
+		if _, err := vault.Init(ctxb(), dir, vault.InitOptions{}, crashOptions(nil)); err != nil {
+			t.Errorf("%s: init again: %v", where, err)
+			return made
+		}
+		if v, err = openFound(dir); err != nil {
+			t.Errorf("%s: open after init: %v", where, err)
+			return made
+		}
+	}
+	defer v.Close()
+	if err := rememberOne(v); err != nil {
+		t.Errorf("%s: a following write: %v", where, err)
+	}
+	for _, problem := range vaulttest.Problems(dir) {
+		t.Errorf("%s: %s", where, problem)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "mine.md")); string(data) != "mine\n" {
+		t.Errorf("%s: the person's note is %q, %v", where, data, err)
+	}
+	return made
+}
+
+// openFound opens the vault as a command does that was typed in its folder.
+func openFound(dir string) (*vault.Vault, error) {
+	root, err := vault.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	return vault.Open(ctxb(), root, crashOptions(nil))
+}
