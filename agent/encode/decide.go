@@ -102,8 +102,12 @@ func better(a, b Verdict) bool {
 
 func (r *reader) verdicts() []Verdict {
 	var out, flags []Verdict
+	var others float64
+	compared := 0
 	for _, o := range r.olds {
-		v := r.judge(o)
+		compared += len(o.clauses)
+		v, rest := r.judge(o)
+		others += rest
 		switch {
 		case v == nil:
 		case v.Kind == Flag:
@@ -112,29 +116,59 @@ func (r *reader) verdicts() []Verdict {
 			out = append(out, *v)
 		}
 	}
-	slices.SortFunc(flags, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.Old, b.Old))
-	})
+	sortFlags(flags)
+	flags = slices.DeleteFunc(rivals(flags, others, compared*len(r.n.clauses)), func(v Verdict) bool { return v.Confidence < scorer().flag })
+	sortFlags(flags)
 	out = append(out, flags[:min(mostFlags, len(flags))]...)
 	slices.SortFunc(out, func(a, b Verdict) int { return cmp.Compare(a.Old, b.Old) })
 	return out
 }
 
-// judge says what the new memory makes of a stored one, nil for nothing.
-func (r *reader) judge(o *stored) *Verdict {
+func sortFlags(flags []Verdict) {
+	slices.SortFunc(flags, func(a, b Verdict) int {
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.Old, b.Old))
+	})
+}
+
+// rivals lowers the probabilities of what the scorer found, the likeliest first, where much of
+// what is stored looks alike to it: one new memory outdates little, so that all that it was held
+// against share what is likely, and the more that is the farther the first ones have to be ahead.
+// others are the odds of the clauses that are not the likeliest of their memory.
+func rivals(flags []Verdict, others float64, compared int) []Verdict {
+	for _, v := range flags[min(mostFlags, len(flags)):] {
+		if v.Rule == ruleScorer {
+			others += min(odds(v.Confidence), mostOdds)
+		}
+	}
+	others = max(0, others-freeOdds) + comparedOdds*float64(compared)
+	for i := range flags {
+		if v := &flags[i]; v.Rule == ruleScorer {
+			v.Confidence = odds(v.Confidence) / (1 + odds(v.Confidence) + others)
+		}
+	}
+	return flags
+}
+
+// judge says what the new memory makes of a stored one, nil for nothing, and the odds of its
+// clauses but the likeliest.
+func (r *reader) judge(o *stored) (v *Verdict, others float64) {
 	if len(o.clauses) > maxClauses || len(r.n.clauses) > maxClauses || len(o.words)*len(r.n.words) > maxPairs {
-		return nil
+		return nil, 0
 	}
 	if v := r.proven(o); v != nil {
-		return v
+		return v, 0
 	}
 	if older(r.n, o.reading) || len(r.n.clauses) == 0 {
-		return nil
+		return nil, 0
 	}
 	if v := r.denied(o.reading); v != nil {
-		return v
+		return v, 0
 	}
-	return cmp.Or(r.likely(o.reading), r.likened(o))
+	v, others = r.likely(o.reading)
+	if v == nil || v.Confidence < scorer().flag {
+		v = cmp.Or(r.likened(o), v)
+	}
+	return v, others
 }
 
 // likenedAt is the probability of what [claim.likens] finds.
@@ -160,14 +194,27 @@ func (r *reader) likened(o *stored) *Verdict {
 	return nil
 }
 
-// ends reports whether a clause says that what a stored one says is so no longer.
+// mostInstead is how many words a thing has that stands in front of "instead of".
+const mostInstead = 3
+
+// ends reports whether a clause says what a stored one says, but that it is so no longer, or
+// that something else is "instead of" it.
 func (r *reader) ends(d *clause, o *reading, c *clause) bool {
-	if d.cues&cueGone == 0 || c.cues&cueGone != 0 {
+	if d.cues&(cueGone|cueInstead) == 0 || c.cues&(cueGone|cueInstead) != 0 {
 		return false
 	}
+	same := func(but ...int) bool { return o.saying([]*clause{c}).equals(r.n.saying([]*clause{d}, but...)) }
 	for _, f := range r.n.cues {
-		if f.cue&cueGone != 0 && f.from >= d.a && f.to <= d.b && o.saying([]*clause{c}).equals(r.n.saying([]*clause{d}, f.from, f.to-1)) {
+		if f.from < d.a || f.to > d.b {
+			continue
+		}
+		if f.cue&cueGone != 0 && same(f.from, f.to-1) {
 			return true
+		}
+		for k := 1; f.cue&cueInstead != 0 && k <= mostInstead && f.from-k > d.a; k++ {
+			if same(indices(f.from-k, f.to)...) {
+				return true
+			}
 		}
 	}
 	return false
@@ -252,20 +299,52 @@ func (r *reader) denied(o *reading) *Verdict {
 	return nil
 }
 
-// likely flags a stored memory of which the scorer takes a clause for untrue now.
-func (r *reader) likely(o *reading) *Verdict {
+// longTexts is how many clauses two texts have together from which on some of them are alike
+// by chance: then a sign that one takes the place of the other is asked for.
+const longTexts = 10
+
+// likely is the clause of a stored memory that the scorer takes for untrue now sooner than
+// the others, whose odds it adds to what others have.
+func (r *reader) likely(o *reading) (*Verdict, float64) {
 	m := scorer()
 	p := pair(o, r.n, r.corpus)
 	var best *view
-	var most float64
+	var most, sum float64
+	long := len(o.clauses)+len(r.n.clauses) > longTexts
 	for _, c := range o.clauses {
 		v := p.features(c)
-		if s := m.score(v.out); best == nil || s > most {
+		if (c.cues|v.d.cues)&cueAsk != 0 || c.verb >= c.b && o.weight(c) < 2 || v.confirmed() || long && !v.signed() {
+			continue // a question, a heading, what is said again, or one of many things said
+		}
+		s := m.score(v.out)
+		sum += min(odds(m.probability(s)), mostOdds)
+		if best == nil || s > most {
 			best, most = v, s
 		}
 	}
-	if best == nil || m.probability(most) < m.flag {
-		return nil
+	if best == nil {
+		return nil, 0
 	}
-	return &Verdict{Kind: Flag, Old: o.ID, Rule: ruleScorer, Confidence: m.probability(most), Said: r.n.string(best.d), Was: o.string(best.c), Why: m.why(best)}
+	p1 := m.probability(most)
+	v := &Verdict{Kind: Flag, Old: o.ID, Rule: ruleScorer, Confidence: p1, Said: r.n.string(best.d), Was: o.string(best.c), Why: m.why(best)}
+	return v, sum - min(odds(p1), mostOdds)
+}
+
+func odds(p float64) float64 { return p / (1 - p) }
+
+// What rivals count for: at most mostOdds each, and nothing before they have freeOdds
+// together, for a memory may outdate several things; each two clauses that are compared count
+// for comparedOdds.
+const (
+	mostOdds     = 2
+	freeOdds     = 4
+	comparedOdds = 0.005
+)
+
+// weight is how much the words of a clause say.
+func (r *reading) weight(c *clause) (sum float64) {
+	for _, w := range r.words[c.a:c.b] {
+		sum += w.weight
+	}
+	return sum
 }

@@ -308,6 +308,9 @@ func TestChanges(t *testing.T) {
 		{pair{"The license is MIT.", "The license is Apache-2.0 now."}, encode.Flag},
 		{pair{"The timezone is EST.", "The timezone is CET."}, encode.Flag},
 		{pair{"The launch is in May.", "The launch is in June."}, notSeen},
+		{pair{"The lift is red.", "The lift is green instead of red."}, encode.Flag},
+		{pair{"The lift is red.", "The door is green instead of red."}, notSeen},
+		{pair{"Ticket 12 is open.", "Ticket 13 was closed."}, notSeen},
 		{pair{"The lift is red.", "The lift is no longer red."}, encode.Flag},
 		{pair{"vpn is required", "vpn is no longer required"}, encode.Flag},
 	} {

@@ -9,7 +9,7 @@ import (
 func (v *view) names() {
 	o, n := v.o, v.n
 	var newSubjects []int
-	for _, d := range n.clauses {
+	for _, d := range v.near {
 		newSubjects = union(newSubjects, d.subject)
 	}
 	kinN := n.filter(newSubjects, func(j int) bool { return n.words[j].class&kin != 0 && !v.nHit[j] })
@@ -34,9 +34,15 @@ func (v *view) values() {
 	alike := slices.ContainsFunc(lost, func(i int) bool {
 		return slices.ContainsFunc(gained, func(j int) bool { return shapeOfNumber(v.o.words[i].stem) == shapeOfNumber(v.n.words[j].stem) })
 	})
+	values := v.o.filter(indices(v.c.a, v.c.b), func(i int) bool { return v.o.words[i].number || v.o.words[i].name })
+	kept := v.o.filter(values, v.inN(v.dAll))
+	share := float64(len(kept)) / float64(max(1, len(values)))
+	v.add("values.kept", share)
+	v.add("values.kept.all", any01(len(values) > 1 && len(kept) == len(values)))
+	v.add("values.kept.plain", any01(v.all&strongCues == 0)*share)
 	v.is("number.differs", len(lost) > 0 && len(gained) > 0)
 	v.add("number.shape", any01(alike)*max(v.get("subject.in.new"), v.get("newsubject.in.old")))
-	v.near()
+	v.beside()
 	v.swap()
 }
 
@@ -55,11 +61,11 @@ func shapeOfNumber(s string) string {
 	return b.String()
 }
 
-// near looks for words of change and of end beside what the stored clause says.
-func (v *view) near() {
+// beside looks for words of change and of end beside what the stored clause says.
+func (v *view) beside() {
 	var awayValue, ended, from bool
 	in := v.inO(indices(v.c.a, v.c.b))
-	for _, d := range v.n.clauses {
+	for _, d := range v.near {
 		for j := d.a; j < d.b; j++ {
 			if v.nW[j] == 0 || !in(j) {
 				continue
@@ -78,7 +84,7 @@ func (v *view) near() {
 		}
 	}
 	for _, f := range v.n.cues {
-		if f.cue&cueGone != 0 {
+		if f.cue&cueGone != 0 && slices.Contains(v.nAll, f.from) {
 			for j := f.from; j < min(f.to+4, len(v.n.words)); j++ {
 				awayValue = awayValue || v.nW[j] > 0 && in(j)
 			}
@@ -122,4 +128,32 @@ func (v *view) swap() {
 	}
 	tiny := rest(o, difO) <= 1 && rest(n, difN) <= 2 && v.get("cover.old.best") > .5
 	v.is("tiny", tiny && same)
+}
+
+// confirmed reports whether the new text repeats a stored clause, or all its values, without a
+// word that ends or corrects anything.
+func (v *view) confirmed() bool {
+	if v.all&(cueGone|cueInstead|cueEnded|cueWrong|cueBack) != 0 {
+		return false
+	}
+	return v.get("cover.old.best") > .99 && v.get("cover.new") > .99 || v.get("values.kept.all") > 0
+}
+
+// signed reports whether the two clauses share what they are about, and the new one has another
+// number of the same form, or tells of a change or an end.
+func (v *view) signed() bool {
+	var shared float64
+	for _, i := range v.o.filter(v.oAll, v.inN(v.dAll)) {
+		if !v.o.words[i].number {
+			shared += v.oW[i]
+		}
+	}
+	if shared < 1.5 {
+		return false
+	}
+	lost := v.o.filter(indices(v.c.a, v.c.b), func(i int) bool { return v.o.words[i].number && !v.oHit[i] })
+	gained := v.n.filter(v.dAll, func(j int) bool { return v.n.words[j].number && !v.nHit[j] })
+	return v.d.cues&strongCues != 0 || slices.ContainsFunc(lost, func(i int) bool {
+		return slices.ContainsFunc(gained, func(j int) bool { return shapeOfNumber(v.o.words[i].stem) == shapeOfNumber(v.n.words[j].stem) })
+	})
 }

@@ -8,16 +8,22 @@ type feature struct {
 	value float64
 }
 
-// A view collects the features of one stored clause beside a new memory.
+// A view collects the features of one stored clause beside a new memory. Of a long text it
+// sees the clauses around the two that it compares: what else is said far from them is about
+// other things.
 type view struct {
 	*pairing
-	c    *clause // the stored clause
-	d    *clause // the new clause nearest to it
+	c    *clause   // the stored clause
+	d    *clause   // the new clause nearest to it
+	near []*clause // the new clauses around d
+	all  cue       // that one of them says
 	out  []feature
-	oAll []int // words of the clause and of its subject
-	dAll []int // of the new clause
-	nAll []int // of the new text
-	self bool  // one of the subjects alone is the writer
+	oAll []int  // words of the clause and of its subject
+	dAll []int  // of the new clause
+	nAll []int  // of the clauses around it, and of the title
+	oHit []bool // words of o that nAll has
+	nHit []bool // words of n that the clauses around c have
+	self bool   // one of the subjects alone is the writer
 }
 
 func (v *view) add(name string, value float64) {
@@ -31,9 +37,10 @@ func (v *view) is(name string, b bool) bool {
 
 // features says how a stored clause stands to a new memory.
 func (p *pairing) features(c *clause) *view {
-	v := &view{pairing: p, c: c, oAll: union(indices(c.a, c.b), c.subject), nAll: indices(0, len(p.n.words))}
+	v := &view{pairing: p, c: c, oAll: union(indices(c.a, c.b), c.subject)}
 	v.d = v.nearest()
 	v.dAll = union(indices(v.d.a, v.d.b), v.d.subject)
+	v.look()
 	v.out = make([]feature, 0, 128)
 	v.overlap()
 	v.subjects()
@@ -52,6 +59,43 @@ func union(a, b []int) []int {
 		}
 	}
 	return out
+}
+
+// around is how many clauses on each side of one are seen with it.
+const around = 2
+
+// look finds what stands around the two clauses.
+func (v *view) look() {
+	v.near, v.nAll = v.n.around(v.d)
+	_, o := v.o.around(v.c)
+	for _, d := range v.near {
+		v.all |= d.cues
+	}
+	v.oHit, v.nHit = make([]bool, len(v.o.words)), make([]bool, len(v.n.words))
+	for i := range v.o.words {
+		v.oHit[i] = v.inN(v.nAll)(i)
+	}
+	for j := range v.n.words {
+		v.nHit[j] = v.inO(o)(j)
+	}
+}
+
+// around lists the clauses around one, with the words of the title, of them and between them.
+func (r *reading) around(c *clause) ([]*clause, []int) {
+	k := slices.Index(r.clauses, c)
+	near := r.clauses[max(0, k-around):min(len(r.clauses), k+around+1)]
+	from, to := near[0].a, near[len(near)-1].b
+	if k <= around {
+		from = 0
+	}
+	if k+around+1 >= len(r.clauses) {
+		to = len(r.words)
+	}
+	title := 0
+	for title < from && r.words[title].title {
+		title++
+	}
+	return near, union(slices.Concat(indices(0, title), indices(from, to)), c.subject)
 }
 
 // nearest is the new clause that has most of the stored one.
@@ -105,6 +149,11 @@ func (v *view) overlap() {
 	v.add("match", v.match(v.d))
 	pred := indices(min(v.c.verb, v.c.b), v.c.b)
 	v.add("cover.predicate", v.coverO(pred, func(i int) bool { return v.oHit[i] }))
+	all := 0.0
+	for _, i := range own {
+		all += v.oW[i]
+	}
+	v.add("weight.old", min(all, 5)/5)
 	missing := 0.0
 	for _, i := range pred {
 		if !v.oHit[i] {

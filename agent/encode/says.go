@@ -37,7 +37,7 @@ func keyed(n, o *reading) bool {
 	}
 	p := pair(o, n, Corpus{})
 	for _, c := range o.clauses {
-		v := view{pairing: p, c: c, oAll: union(indices(c.a, c.b), c.subject)}
+		v := view{pairing: p, c: c, oAll: union(indices(c.a, c.b), c.subject), nAll: indices(0, len(n.words))}
 		if v.meets() > 0 && o.has(v.oAll, func(w *word) bool { return w.name || w.starts && w.weight > 0 || w.class&self != 0 }) && slices.ContainsFunc(v.oAll, func(i int) bool { return p.oHit[i] && (o.words[i].weight > 0 || o.words[i].class&self != 0) }) {
 			return true
 		}
