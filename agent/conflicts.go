@@ -76,7 +76,9 @@ func (m Memories) Settle(ctx context.Context, o SettleOptions) (*Written, error)
 	case o.Text != nil:
 		plan, err = c.Merge(ctx, a.v, *o.Text)
 	default:
-		plan, typed, err = a.mergeInEditor(ctx, c, o.Editor)
+		if err = a.check(o.Write, "edit", o.Ref); err == nil {
+			plan, typed, err = a.mergeInEditor(ctx, c, o.Editor)
+		}
 	}
 	if err != nil {
 		return nil, err

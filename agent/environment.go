@@ -58,11 +58,11 @@ type Notice struct {
 type Environment struct {
 	o      Options
 	layers []settings.Layer // read once
-	policy []rule
+	policy []Rule
 }
 
 // NewEnvironment returns the environment that o describes. Nothing is read yet.
-func NewEnvironment(o Options) *Environment { return &Environment{o: o, policy: policy()} }
+func NewEnvironment(o Options) *Environment { return &Environment{o: o, policy: Policy()} }
 
 func (e *Environment) warn(format string, args ...any) { e.notify(true, format, args) }
 func (e *Environment) note(format string, args ...any) { e.notify(false, format, args) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -76,7 +77,7 @@ type ExportedFiles struct {
 // ExportHermes writes the entries of the two notebooks as the files MEMORY.md and USER.md that
 // Hermes keeps, into a folder that is made. Files that exist are a [vault.ErrConflict].
 func (m Memories) ExportHermes(ctx context.Context, w Write, dir string, private bool) (*ExportedFiles, error) {
-	if err := m.a.check(w, "export", ""); err != nil {
+	if err := m.a.checkOutput(w, dir); err != nil {
 		return nil, err
 	}
 	o := ExportOptions{Filter: vault.Filter{Classes: []vault.Class{vault.ClassCore, vault.ClassProfile}},
@@ -119,11 +120,41 @@ func (m Memories) ExportHermes(ctx context.Context, w Write, dir string, private
 // WriteFile writes a file outside the vault, which must not exist; its folder is made. It fails
 // with [vault.ErrConflict] when it exists.
 func (e *Environment) WriteFile(w Write, name string, data []byte) error {
-	if err := e.check(w, "export", ""); err != nil {
+	if err := e.checkOutput(w, name); err != nil {
 		return err
 	}
 	name = e.expand(name)
 	return e.writeNew(filepath.Dir(name), []newFile{{filepath.Base(name), data}})
+}
+
+// ReplaceFile writes a file outside the vault; what it replaces is gone.
+func (e *Environment) ReplaceFile(w Write, name string, data []byte) (err error) {
+	operation := "export"
+	if _, err := os.Lstat(e.expand(name)); !errors.Is(err, fs.ErrNotExist) {
+		operation = "overwrite"
+	}
+	if err := errors.Join(e.check(w, operation, name), e.checkOutput(w, name)); err != nil {
+		return err
+	}
+	name = e.expand(name)
+	r, err := durable.OpenRoot(filepath.Dir(name), e.o.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return r.Overwrite("export", filepath.Base(name), data, 0o644, false)
+}
+
+// checkOutput refuses an agent a file that programs take orders from.
+func (e *Environment) checkOutput(w Write, name string) error {
+	seen := e.expand(name)
+	if below, err := filepath.Rel(e.o.Dir, seen); err == nil && filepath.IsLocal(below) {
+		seen = below
+	}
+	if w.Agent != "" && vault.Steers(vault.Path(filepath.ToSlash(seen))) {
+		return w.refused("export", name, "programs take orders from such a file")
+	}
+	return e.check(w, "export", name)
 }
 
 type newFile struct {

@@ -134,9 +134,9 @@ func (n Notebook) finish(ctx context.Context, res *notebook.Result, err error) (
 
 // change carries out one change of the notebook, where the policy allows it.
 func (n Notebook) change(
-	ctx context.Context, o EntryOptions, do func(vault.Write) (*notebook.Result, error),
+	ctx context.Context, operation string, o EntryOptions, do func(vault.Write) (*notebook.Result, error),
 ) (*Noted, error) {
-	w, err := n.a.permit(o.Write, "notebook", string(n.n.Path()))
+	w, err := n.a.permit(o.Write, operation, string(n.n.Path()))
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (n Notebook) change(
 // the model is sure is no longer true is replaced, unless the vault's settings turn them off.
 func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 	var plan *ingest.Plan
-	out, err := n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) {
+	out, err := n.change(ctx, "add", o, func(w vault.Write) (*notebook.Result, error) {
 		if !n.a.Settings().Bool(settings.Cognitive) {
 			return n.n.Add(ctx, o.entry(), w)
 		}
@@ -169,19 +169,19 @@ func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 
 // Replace replaces the entry that o.Old means.
 func (n Notebook) Replace(ctx context.Context, o EntryOptions) (*Noted, error) {
-	return n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) {
+	return n.change(ctx, "notebook", o, func(w vault.Write) (*notebook.Result, error) {
 		return n.n.Replace(ctx, o.Old, o.entry(), w)
 	})
 }
 
 // Remove removes the entry that o.Old means.
 func (n Notebook) Remove(ctx context.Context, o EntryOptions) (*Noted, error) {
-	return n.change(ctx, o, func(w vault.Write) (*notebook.Result, error) { return n.n.Remove(ctx, o.Old, w) })
+	return n.change(ctx, "notebook", o, func(w vault.Write) (*notebook.Result, error) { return n.n.Remove(ctx, o.Old, w) })
 }
 
 // Edit opens the whole file in an editor, as [Memories.Edit] does.
 func (n Notebook) Edit(ctx context.Context, w Write, edit Editor) (*Written, error) {
-	if err := n.a.check(w, "notebook", string(n.n.Path())); err != nil {
+	if err := n.a.check(w, "edit", string(n.n.Path())); err != nil {
 		return nil, err
 	}
 	return n.a.edit(ctx, n.n.Path(), w, edit)

@@ -2,52 +2,99 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 
 	"stet/vault"
 )
 
-// A rule says who may do an operation. An empty field stands for all.
-type rule struct {
-	operation string
-	target    string // a setting, or what is operated on
-	// refusal is why an agent is refused, "" when it is not; the user may do everything.
-	refusal string
+// An Outcome is what becomes of an operation of an agent.
+type Outcome string
+
+// The outcomes.
+const (
+	Allowed Outcome = "allowed"
+	// OfAgents is allowed on text that agents wrote and no person edited since, and becomes a
+	// proposal on other text; the vault decides that for each file.
+	OfAgents Outcome = "allowed on text that agents wrote and no person edited since; else a proposal"
+	Refused  Outcome = "refused"
+)
+
+// A Rule is one row of the policy: what an agent may do. The user may do everything.
+type Rule struct {
+	Operation string   `json:"operation"` // "" of commands that only read
+	Outcome   Outcome  `json:"outcome"`
+	Note      string   `json:"note,omitempty"` // what the outcome leaves out
+	Commands  []string `json:"commands"`       // as they are typed, with the flag that makes the difference
 }
 
-// policy is who may do what. The first rule that fits decides, and what no rule names is refused to
-// everyone: every use case that writes has its row. Where agents need approval their writes are held
-// back by the vault itself, and what the vault's guard and earlier rejections refuse is refused
-// there, at every door.
-func policy() []rule {
-	rules := []rule{
-		{"config", "memory.write_approval", "only the user decides whether agents need approval"},
-		{"review", "proposals", "only the user decides what agents may write"},
-		{"review", "commits", "only the user says what was reviewed"},
+// Says is the outcome in words.
+func (r Rule) Says() string {
+	if r.Note == "" {
+		return string(r.Outcome)
 	}
-	for _, operation := range []string{
-		"init", "config", "doctor", "reindex", "watch", "import", "export",
-		"remember", "edit", "update", "move", "pin", "forget", "purge", "encode", "conflicts", "notebook",
-		"adopt", "revert", "undo", "redo", "restore", "observe", "end",
-	} {
-		rules = append(rules, rule{operation: operation})
-	}
-	return rules
+	return string(r.Outcome) + "; " + r.Note
 }
 
-// check fails with [vault.ErrRefused] when the policy refuses the operation to w.
+// Policy is who may do what, for every front end. Beside it holds for all operations: what the
+// user wants to approve waits ("memory.write_approval"), so does what an agent says was asked for
+// (--again), and files that steer programs are no machine's to write.
+func Policy() []Rule {
+	return []Rule{
+		{"", Allowed, "without what is private", []string{
+			"search", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status", "usage",
+			"conflicts", "review", "profile show", "core show", "session show", "session list", "session search",
+			"session export", "export", "config list", "config get", "doctor", "bench", "help", "version", "completion",
+			"man"}},
+		{"remember", Allowed, "", []string{"remember", "new"}},
+		{"add", Allowed, "", []string{"profile add", "core add"}},
+		{"observe", Allowed, "", []string{"observe"}},
+		{"end", Allowed, "", []string{"session end"}},
+		{"import", Allowed, "", []string{"import"}},
+		{"reindex", Allowed, "", []string{"reindex"}},
+		{"watch", Allowed, "it commits nothing", []string{"watch"}},
+		{"export", Allowed, "to a file that does not exist yet", []string{"export --output", "session export --output"}},
+		{"init", Allowed, "in a new or empty folder", []string{"init"}},
+		{"update", OfAgents, "", []string{"update"}},
+		{"move", OfAgents, "", []string{"move"}},
+		{"pin", OfAgents, "", []string{"pin", "unpin"}},
+		{"forget", OfAgents, "", []string{"forget"}},
+		{"encode", OfAgents, "", []string{"encode"}},
+		{"conflicts", OfAgents, "", []string{"conflicts --keep", "conflicts --both", "conflicts --merge"}},
+		{"notebook", OfAgents, "", []string{"profile replace", "profile remove", "core replace", "core remove"}},
+		{"revert", OfAgents, "", []string{"revert"}},
+		{"restore", OfAgents, "what a person forgot is refused", []string{"restore"}},
+		{"undo", Allowed, "its own newest operation", []string{"undo"}},
+		{"redo", Allowed, "its own newest operation", []string{"redo"}},
+		{"config", Refused, "", []string{"config set", "config add", "config unset"}},
+		{"adopt", Refused, "", []string{"adopt"}},
+		{"review", Refused, "", []string{"review --accept", "review --reject", "review --accept-all", "review --reject-all"}},
+		{"purge", Refused, "", []string{"forget --purge"}},
+		{"edit", Refused, "", []string{"edit", "profile edit", "core edit"}},
+		{"doctor", Refused, "", []string{"doctor --fix"}},
+		{"overwrite", Refused, "", []string{"bench --dump"}},
+	}
+}
+
+// check fails with [vault.ErrRefused] when the policy refuses the operation to w, and for an
+// operation that it does not name to everyone.
 func (e *Environment) check(w Write, operation, target string) error {
-	for _, r := range e.policy {
-		if r.operation != operation || r.target != "" && r.target != target {
-			continue
-		}
-		if r.refusal == "" || w.Agent == "" {
-			return nil
-		}
-		return vault.WithHint(fmt.Errorf("%s %s: %w: %q is an agent, and %s", operation, target, vault.ErrRefused,
-			w.Agent, r.refusal),
-			"unset STET_AGENT to answer as the user")
+	i := slices.IndexFunc(e.policy, func(r Rule) bool { return r.Operation == operation })
+	switch {
+	case i < 0:
+		return fmt.Errorf("%s: %w: the policy does not name it", operation, vault.ErrRefused)
+	case w.Agent != "" && e.policy[i].Outcome == Refused:
+		return w.refused(operation, target, "only the user may do that")
 	}
-	return fmt.Errorf("%s: %w: the policy does not name it", operation, vault.ErrRefused)
+	return nil
+}
+
+// refused is the error for an agent that may not do an operation.
+func (w Write) refused(operation, target, why string) error {
+	if target != "" {
+		operation += " " + target
+	}
+	return vault.WithHint(fmt.Errorf("%s: %w: %q is an agent, and %s", operation, vault.ErrRefused, w.Agent, why),
+		`tell the user what you would do; "stet help agents" lists what an agent may do`)
 }
 
 // permit is w as the vault takes it, where the policy allows the operation. Every use case that

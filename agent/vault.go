@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -50,6 +51,9 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	if err := e.check(o.Write, "init", ""); err != nil {
 		return nil, err
 	}
+	if err := e.checkEmpty(o); err != nil {
+		return nil, err
+	}
 	options, err := e.VaultOptions(false)
 	if err != nil {
 		return nil, err
@@ -85,6 +89,15 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 		out.Commits = append(out.Commits, viewCommits(done.Commits)...)
 	}
 	return out, err
+}
+
+// checkEmpty refuses an agent a folder that holds anything: init commits what stands there.
+func (e *Environment) checkEmpty(o InitOptions) error {
+	entries, err := os.ReadDir(o.Dir)
+	if o.Agent == "" || errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	return errors.Join(o.refused("init", o.Dir, "the folder is not empty"), err)
 }
 
 // Status is where a vault stands.

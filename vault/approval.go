@@ -13,7 +13,8 @@ import (
 	"stet/vault/tombstone"
 )
 
-// Where memory.write_approval is "stage", what a machine writes waits for a person.
+// What a machine writes waits for a person where memory.write_approval is "stage", where it
+// would change a person's text, and where it claims that a person asked for it again.
 // Every write passes here, whatever command or door it comes from:
 //
 //	the change is built in memory, judged and compared with what was rejected
@@ -34,16 +35,18 @@ type Proposed struct {
 // isProposal reports whether a path is a proposal.
 func isProposal(p Path) bool { return p.Dir() == proposal.Dir }
 
-// waits reports whether a write has to be approved. What is said in a session, what
-// people import, and what keeps the vault itself in order does not.
+// waits reports whether a write has to be approved, whatever it changes. What is said in a
+// session, what people import, and what keeps the vault itself in order does not.
 func (v *Vault) waits(why Why) bool {
-	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" && v.settings.Text(settings.WriteApproval) == "stage"
+	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" &&
+		(why.Again || v.settings.Text(settings.WriteApproval) == "stage")
 }
 
 // Waits reports whether what w writes has to be approved.
 func (v *Vault) Waits(w Write) bool { return v.waits(w.Why(OpRemember, "")) }
 
 func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) {
+	r.proposing = true
 	_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
 	if err != nil {
 		return nil, err
@@ -196,7 +199,7 @@ func draftProposal(p proposal.Proposal, main []byte, id string) (proposalDraft, 
 // proposedFiles lists what a commit does to files, what it is about first, and what
 // each is to hold, or of one that goes, held.
 func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []proposal.File, contents [][]byte) {
-	before := func(p Path) []byte { return (&rejections{t: t}).before(p, earlier) }
+	before := func(p Path) []byte { return t.before(p, earlier) }
 	hash := func(p Path) string {
 		if data := before(p); data != nil {
 			return gitstore.HashBlob(data).String()

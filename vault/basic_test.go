@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"stet/vault"
+	"stet/vault/settings"
 	"stet/vault/vaulttest"
 )
 
@@ -54,7 +55,7 @@ func TestInitCommitsNotesAsThePersonsOwnAndTwiceChangesNothing(t *testing.T) {
 func TestHandEditIsCommittedBeforeAMachineWrite(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)
-	v := f.Open()
+	v := with(f, map[settings.Name]string{settings.AgentsEdit: "all"})
 	m := remember(t, v, "The gate code is 4711.")
 	byHand := strings.Replace(f.Read(string(m.Path)), "4711", "0815", 1)
 	f.Write(string(m.Path), byHand)

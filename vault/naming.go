@@ -85,7 +85,7 @@ func (s Scope) In(parent string) bool {
 // FreeName is a path in folder for a file called base. A name is taken when the
 // folder has it on disk, in HEAD, in the archive, staged, or given by this transaction
 // before, compared without case and Unicode form, because the vault may be cloned to a
-// file system that does not tell them apart; so is one that Windows gives to no file.
+// file system that does not tell them apart; so is one that Windows gives to no file, and one that programs take orders from.
 // Of a taken name the last characters of mark, an id of four or more, go behind the
 // stem, as few as are free.
 func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
@@ -95,7 +95,7 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	for i := minSuffix; taken[markdown.Fold(base)] || reservedName(strings.TrimSuffix(base, ext)); i++ {
+	for i := minSuffix; taken[markdown.Fold(base)] || reservedName(strings.TrimSuffix(base, ext)) || Steers(Path(base)); i++ {
 		if i > len(mark) {
 			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)
 		}

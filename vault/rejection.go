@@ -44,7 +44,7 @@ func (e *RejectedError) Unwrap() error { return ErrRejected }
 
 // Hint names the next step.
 func (e *RejectedError) Hint() string {
-	return fmt.Sprintf(`ask the person; "--again" writes it all the same, and so does the person's own "stet remember", which lifts the rejection in %s`, e.File)
+	return fmt.Sprintf(`ask the person: "--again" proposes it to them, and their own "stet remember" lifts the rejection in %s`, e.File)
 }
 
 // A stoneFile is one file of tombstones as it stands on disk or is about to.
@@ -191,7 +191,7 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 		}
 		c := r.candidate(g, p, f.Data, earlier)
 		for {
-			found, match := r.find(c, why.Op == OpRevert)
+			found, match := r.find(c, why.Op == OpRevert || why.Op == OpRestore)
 			if found == nil {
 				break
 			}
@@ -208,17 +208,17 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 
 // candidate is what a group says at a path that was not said there before.
 func (r *rejections) candidate(g *store.Group, p Path, data []byte, earlier []store.Group) tombstone.Candidate {
-	before, moved := r.before(p, earlier), false
+	before, moved := r.t.before(p, earlier), false
 	for _, m := range whyOf(g.Why).Moved {
 		if m[1] == p {
-			before, moved = r.before(m[0], earlier), ClassOf(m[0]) == ClassArchive && ClassOf(p) != ClassArchive
+			before, moved = r.t.before(m[0], earlier), ClassOf(m[0]) == ClassArchive && ClassOf(p) != ClassArchive
 		}
 	}
 	m := ReadMemory(p, data)
 	c := tombstone.Candidate{Text: tombstone.Added(before, data)}
 	if from, hash, ok := notebookSource(m.Source); ok && before == nil {
 		after := g.Files[from].Data
-		if _, changed := g.Files[from]; changed && hasEntry(r.before(from, earlier), hash) && !hasEntry(after, hash) {
+		if _, changed := g.Files[from]; changed && hasEntry(r.t.before(from, earlier), hash) && !hasEntry(after, hash) {
 			c.Text = "" // it has moved: nothing is said that was not said before
 		}
 	}
@@ -242,13 +242,13 @@ func hasEntry(data []byte, hash string) bool {
 	return slices.ContainsFunc(markdown.Parse(data).Entries(), func(e markdown.Entry) bool { return e.Hash() == hash })
 }
 
-func (r *rejections) before(p Path, earlier []store.Group) []byte {
+func (t *Tx) before(p Path, earlier []store.Group) []byte {
 	for _, g := range slices.Backward(earlier) {
 		if f, ok := g.Files[p]; ok {
 			return f.Data
 		}
 	}
-	if at, ok := r.t.tx.Touched()[p]; ok && at.Disk.Exists {
+	if at, ok := t.tx.Touched()[p]; ok && at.Disk.Exists {
 		return at.Disk.Data
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"stet/vault"
+	"stet/vault/settings"
 	"stet/vault/tombstone"
 	"stet/vault/vaulttest"
 )
@@ -106,8 +107,13 @@ func TestWhatWasUndoneAMachineDoesNotSayAgain(t *testing.T) {
 	mustSay(t, v, agent(), "The gate code is 4712.") // another value is another fact
 	again := agent()
 	again.Again = true
+	if res := mustSay(t, v, again, text); len(res.Proposed) != 1 {
+		t.Errorf("said to be asked for: %+v, want a proposal", res)
+	}
+	wantStones(t, f, "an agent lifts no rejection", tombstone.Undo)
+	again.Approver = "Ada <ada@example.com>"
 	mustSay(t, v, again, text)
-	wantStones(t, f, "asked for through an agent, the rejection is lifted")
+	wantStones(t, f, "approved, the rejection is lifted")
 }
 
 func TestAPersonWhoSaysItAgainLiftsTheRejection(t *testing.T) {
@@ -177,7 +183,7 @@ func headTree(t *testing.T, v *vault.Vault) string {
 func TestARevertedUpdateRejectsTheLinesItAdded(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)
-	v := f.Open()
+	v := with(f, map[settings.Name]string{settings.AgentsEdit: "all"})
 	m := mustSay(t, v, vault.Write{}, "The gate code is 4711, the door code 12, and the bell is broken since the storm in March.").Memories[0]
 	add := "Ring twice."
 	if _, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: &add}, agent()); err != nil {
@@ -216,8 +222,11 @@ func TestForgottenStaysForgottenUntilAPersonSaysOtherwise(t *testing.T) {
 	wantStones(t, f, "forget", tombstone.Forget)
 	_, err := say(v, agent(), text)
 	wantRejected(t, "remember", err, "text")
-	_, err = v.History().Undo(t.Context(), 1, agent())
-	wantRejected(t, "a machine undoes the person's forget", err, "id")
+	_, err = v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}, Write: agent()})
+	wantRejected(t, "a machine reverts the person's forget", err, "id")
+	if _, err = v.History().Undo(t.Context(), 1, agent()); !errors.Is(err, vault.ErrRefused) {
+		t.Errorf("a machine undoes the person's forget: %v", err)
+	}
 	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
@@ -241,8 +250,11 @@ func TestAMachineMayTakeBackItsOwnUndo(t *testing.T) {
 	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := v.History().Redo(t.Context(), 1, agent())
-	wantRejected(t, "redo of a person's undo", err, "id")
+	if _, err := v.History().Redo(t.Context(), 1, agent()); !errors.Is(err, vault.ErrRefused) {
+		t.Errorf("redo of a person's undo: %v", err)
+	}
+	_, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}, Write: agent()})
+	wantRejected(t, "revert of a person's undo", err, "id")
 }
 
 func TestOfABatchOnlyTheRejectedIsLeftOut(t *testing.T) {

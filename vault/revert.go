@@ -284,6 +284,9 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 		if steps < n {
 			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, steps), `"stet log" shows what was done`)
 		}
+		if err := h.checkOwn(ctx, revs, n, mode, w); err != nil {
+			return nil, err
+		}
 		res, err := h.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 		if err != nil {
 			return nil, err
@@ -295,6 +298,26 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 			spent[Revision(rev)] = true
 		}
 	}
+}
+
+// checkOwn refuses a machine to undo or redo anything but its own newest operation.
+func (h *History) checkOwn(ctx context.Context, revs []string, n int, mode string, w Write) error {
+	why := w.Why(OpRevert, "")
+	if why.actor() == ActorUser {
+		return nil
+	}
+	name := why.machineName()
+	for _, rev := range revs {
+		c, err := h.CommitAt(ctx, rev)
+		if err != nil {
+			return err
+		}
+		if n > 1 || !byMachine(c) || c.Author != name {
+			return WithHint(fmt.Errorf("%s %q: %w: an agent may %s its own newest operation only", mode, c.Subject, ErrRefused, mode),
+				`"stet revert REV" takes back an older one of its own, and proposes to take back any other`)
+		}
+	}
+	return nil
 }
 
 // candidates walks back from HEAD. A revert cancels what it names, unless a

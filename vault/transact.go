@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"stet/vault/store"
@@ -95,7 +96,7 @@ type Result struct {
 
 // Transact runs fn on a transaction and publishes what it staged as one commit, or a
 // chain of them, with one move of the branch. With dry it takes no lock and writes
-// nothing. fn may run several times and must not have effects of its own. When
+// nothing. What a machine may not write without a person is proposed instead. fn may run several times and must not have effects of its own. When
 // Transact returns nil the commits are durable. It fails with [ErrBusy],
 // [ErrConflict], [ErrInProgress], [ErrReadOnly] or fn's own error and has then changed
 // nothing.
@@ -110,6 +111,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		return v.propose(ctx, r, dry)
 	case dry:
 		_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
+		if errors.Is(err, errNeedsApproval) {
+			return v.propose(ctx, r, dry)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -119,6 +123,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		return res, err
 	}
 	done, err := v.store.Update(ctx, r.describe, r.stage)
+	if errors.Is(err, errNeedsApproval) {
+		return v.propose(ctx, r, dry)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +140,8 @@ type run struct {
 	fn  func(*Tx) error
 	now *Why // of the attempt that is running
 	tx  *Tx
+	// proposing says that what the run builds is to become proposals.
+	proposing bool
 }
 
 // describe begins an attempt.
@@ -152,6 +161,9 @@ func (r *run) stage(low *store.Tx) (store.BeforeCommit, error) {
 		return nil, err
 	}
 	low.Flush()
+	if err := r.tx.checkAuthority(r.ctx, r.proposing); err != nil {
+		return nil, err
+	}
 	return r.tx.check, r.tx.settle()
 }
 

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -185,12 +186,12 @@ func (w *Why) Author(c *gitstore.Config) gitstore.Signature {
 	if w.actor() == ActorUser {
 		return c.Identity("AUTHOR")
 	}
-	name := agentName(w.AgentName)
-	if name == "" {
-		name = agentName(w.Actor)
-	}
+	name := w.machineName()
 	return gitstore.Signature{Name: name, Email: strings.ReplaceAll(strings.ToLower(name), " ", "-") + "@agent.invalid"}
 }
+
+// machineName is the author's name of what a machine did.
+func (w Writer) machineName() string { return cmp.Or(agentName(w.AgentName), agentName(w.Actor)) }
 
 func agentName(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {

@@ -2,6 +2,8 @@ package ingest_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
+	"stet/vault/settings"
 	"stet/vault/vaulttest"
 )
 
@@ -27,7 +30,7 @@ func doorTexts() []string {
 func TestJotLosesNoEntry(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t, "USER.md", "# Me\n\n- My phone number is 555 0100.\n- [fact] We use PostgreSQL.\n- Ann lives in Bern and works at Nordlicht.\n\nMine.\n")
-	v := f.Open()
+	v := f.OpenWith(everyText(f.Options()))
 	n := notebook.Profile(v, notebook.DefaultLimits())
 	if _, err := n.Add(t.Context(), notebook.New{Text: "The staging server sends emails."}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}}); err != nil {
 		t.Fatal(err)
@@ -36,7 +39,7 @@ func TestJotLosesNoEntry(t *testing.T) {
 		text := rapid.SampledFrom(doorTexts()).Draw(r, "text")
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		was := f.Read("USER.md")
-		res, done, err := ingest.AddEntry(t.Context(), v, n, nil, notebook.New{Text: text}, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
+		res, done, err := ingest.AddEntry(t.Context(), v, n, nil, notebook.New{Text: text}, vault.Write{Writer: vault.Writer{Actor: actor}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -57,6 +60,7 @@ func TestJotLosesNoEntry(t *testing.T) {
 			if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 				r.Fatal(err)
 			}
+			lift(t, f, v)
 		}
 		if got := f.Read("USER.md"); got != was {
 			r.Fatalf("undone to %q", got)
@@ -68,7 +72,7 @@ func TestJotLosesNoEntry(t *testing.T) {
 func TestANewTextLosesNoMemory(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)
-	v := f.Open()
+	v := f.OpenWith(everyText(f.Options()))
 	for _, s := range doorTexts() {
 		if _, err := v.Remember(t.Context(), []vault.Note{{Text: s, Scope: "/a"}}, vault.Write{}); err != nil {
 			t.Fatal(err)
@@ -88,7 +92,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 		}
 		actor := rapid.SampledFrom([]string{"", "agent"}).Draw(r, "actor")
 		before := filesOf(t, f)
-		res, done, err := ingest.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
+		res, done, err := ingest.Update(t.Context(), v, &lister{v: v}, m.ID, p, false, vault.Write{Writer: vault.Writer{Actor: actor}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -115,6 +119,7 @@ func TestANewTextLosesNoMemory(t *testing.T) {
 			if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 				r.Fatal(err)
 			}
+			lift(t, f, v)
 		}
 		vaulttest.SameImage(t, before, filesOf(t, f))
 	})
@@ -172,5 +177,23 @@ func TestWhatAnotherProgramKept(t *testing.T) {
 	}
 	if got := f.Read(string(done[0].Path)); !strings.Contains(got, "conflicts_with: [") || !strings.Contains(got, "555 0134") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// everyText lets agents change what people wrote: what the rules say is tested here.
+func everyText(o vault.Options) vault.Options {
+	o.Settings = []settings.Layer{settings.Layer{Source: settings.User}.With(settings.AgentsEdit, "all", "")}
+	return o
+}
+
+// lift takes the tombstones away, as a person does who removes their files.
+func lift(t *testing.T, f *vaulttest.Fixture, v *vault.Vault) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(f.Dir, ".stet", "tombstones")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := v.Adopt(t.Context(), vault.AdoptOptions{Paths: []vault.Path{".stet/tombstones"}})
+	if err != nil && !errors.Is(err, vault.ErrNotFound) { // the undo rejected nothing
+		t.Fatal(err)
 	}
 }

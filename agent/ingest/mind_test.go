@@ -300,7 +300,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		files = append(files, fmt.Sprintf("memories/m%d.md", i), fmt.Sprintf("---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1%c\nkeep: this\n---\n%s\n", 'a'+rune(i), s))
 	}
 	f := vaulttest.New(t, append(files, "notes/own.md", "Mine.\n", "memories/private.md", "---\nprivate: true\n---\nThe shop has a debt of 900.\n")...)
-	v := f.Open()
+	v := f.OpenWith(everyText(f.Options()))
 	find := &lister{v: v}
 	numbers := regexp.MustCompile(`\d+`)
 	rapid.Check(t, func(r *rapid.T) {
@@ -320,7 +320,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 		}
 		model.judge = granting(wishes, raw, func(note string) { told[note] = true })
 		before := filesOf(t, f)
-		res, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Writer: vault.Writer{Actor: actor, Again: true}})
+		res, err := ingest.Remember(t.Context(), v, find, &ingest.Mind{Model: model}, []vault.Note{{Text: text}}, vault.Write{Writer: vault.Writer{Actor: actor}})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -329,6 +329,7 @@ func TestNoModelDoesHarm(t *testing.T) {
 				if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
 					t.Fatal(err)
 				}
+				lift(t, f, v)
 			}
 			vaulttest.SameImage(t, before, filesOf(t, f))
 		}()

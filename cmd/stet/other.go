@@ -13,11 +13,12 @@ import (
 func otherCommands() []*console.Command {
 	return []*console.Command{
 		{
-			Name: "help", Group: console.Other, Summary: "show how a command is used, or the exit codes",
-			Args: "[COMMAND | exit-codes]", MaxArgs: 1,
+			Name: "help", Group: console.Other, Summary: "show how a command is used, the exit codes, or what an agent may do",
+			Args: "[COMMAND | exit-codes | agents]", MaxArgs: 1,
 			Examples: `stet help  # all commands
 				stet help remember  # one command, examples first
-				stet help exit-codes  # what each exit code means`,
+				stet help exit-codes  # what each exit code means
+				stet help agents  # what an agent may do`,
 			Run: runHelp,
 		},
 		{
@@ -37,11 +38,14 @@ func runHelp(_ context.Context, e *console.Env, in *console.Input) error {
 	if topic == "exit-codes" {
 		return console.ShowExitCodes(e)
 	}
+	if topic == "agents" {
+		return console.ShowAgents(e)
+	}
 	if c := console.Find(commands, topic); c != nil {
 		return console.ShowHelp(e, commands, c)
 	}
 	err := agent.Usagef("no help for %q", topic)
-	if near := agent.Nearest(topic, append(console.CommandNames(commands), "exit-codes")); near != "" {
+	if near := agent.Nearest(topic, append(console.CommandNames(commands), "exit-codes", "agents")); near != "" {
 		return err.Suggest("did you mean \"stet help %s\"?", near)
 	}
 	return err.Suggest(`"stet help" lists the commands`)

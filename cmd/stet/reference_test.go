@@ -118,7 +118,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 // A help page fits a terminal of 80 columns.
 func TestHelpFitsEightyColumns(t *testing.T) {
 	t.Parallel()
-	topics := append(console.CommandNames(Commands()), "exit-codes", "")
+	topics := append(console.CommandNames(Commands()), "exit-codes", "agents", "")
 	for _, topic := range topics {
 		var out strings.Builder
 		host := console.Host{Stdio: console.Stdio{In: strings.NewReader(""), Out: &out, Err: t.Output()},

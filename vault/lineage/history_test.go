@@ -11,6 +11,7 @@ import (
 
 	"stet/vault"
 	"stet/vault/lineage"
+	"stet/vault/settings"
 	"stet/vault/vaulttest"
 )
 
@@ -273,7 +274,9 @@ func importRandom(t *testing.T, f *vaulttest.Fixture, r *rand.Rand) {
 func TestBlameTellsPersonAgentAndWhatIsNotCommitted(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t)
-	v := f.Open()
+	o := f.Options()
+	o.Settings = []settings.Layer{settings.Layer{Source: settings.User}.With(settings.AgentsEdit, "all", "")}
+	v := f.OpenWith(o)
 	m := remember(t, v, "Gate", "The gate code is 4711.")
 	_, err := v.UpdateMemory(t.Context(), m.ID, vault.Patch{Append: ptr("Ring twice.")},
 		vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "Robo", Session: "01jd7q8r5t9v3x6y2z4a7c0e1f"}})

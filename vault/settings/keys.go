@@ -14,6 +14,7 @@ type Name string
 
 // The keys.
 const (
+	AgentsEdit     Name = "agents.edit"
 	DefaultVault   Name = "default_vault"
 	LockWait       Name = "lock_wait"
 	DisplayColor   Name = "display.color"
@@ -49,8 +50,8 @@ type Key struct {
 	// Vault says that a vault's own file may set the key. All others belong to
 	// the person: a vault that was cloned must not decide them.
 	Vault bool
-	// Stricter says that a vault's value counts only where it is stricter than
-	// the person's.
+	// Stricter says that the value of a vault, and that of the environment, counts only
+	// where it is stricter than the person's or the default.
 	Stricter bool
 	env      string
 }
@@ -62,6 +63,8 @@ func Keys() []Key {
 
 func generalKeys() []Key {
 	return []Key{
+		{Name: AgentsEdit, Type: oneOf("own", "all"), Default: "own", Stricter: true,
+			Meaning: "what agents may change without asking: `own` is text that agents wrote and no person edited since, and a change of any other text waits for `stet review --proposed`; `all` is every memory, notebook and note"},
 		{Name: DefaultVault, Type: text(), env: "STET_VAULT",
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
 		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",

@@ -3,8 +3,8 @@
 //
 // It promises that a value is what the nearest of these says: a flag, the
 // environment, the vault's file, the person's own file, the built-in default;
-// of keys that guard something, the stricter of the vault's and the person's. It
-// promises that a vault's file, which whoever made the vault wrote, decides
+// of keys that guard something, the strictest of them, where the default counts
+// unless the person's file says otherwise. It promises that a vault's file, which whoever made the vault wrote, decides
 // nothing but the keys that [Key.Vault] opens to it; and that editing a file
 // changes the bytes of one key and no other.
 //
@@ -98,21 +98,13 @@ type Entry struct {
 // Entry says what a key is and who said so.
 func (s Settings) Entry(k Key) Entry {
 	e := Entry{Key: k, Value: k.Default, Source: Default}
-	var ofVault *Entry
 	for _, l := range slices.Backward(s.layers) {
 		v, ok := l.values[k.Name]
-		if !ok || l.Source == Vault && !k.Vault {
+		tightens := l.Source == Vault || l.Source == Environment
+		if !ok || l.Source == Vault && !k.Vault || k.Stricter && tightens && !k.Type.stricter(v.value, e.Value) {
 			continue
 		}
-		found := Entry{Key: k, Value: v.value, Source: l.Source, Origin: v.origin}
-		if k.Stricter && l.Source == Vault {
-			ofVault = &found
-			continue
-		}
-		e = found
-	}
-	if ofVault != nil && k.Type.stricter(ofVault.Value, e.Value) {
-		return *ofVault
+		e = Entry{Key: k, Value: v.value, Source: l.Source, Origin: v.origin}
 	}
 	return e
 }

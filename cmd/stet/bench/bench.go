@@ -14,7 +14,6 @@ import (
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/vault"
-	"stet/vault/durable"
 )
 
 // answers is how many messages an answer holds: what the data sets compare.
@@ -102,21 +101,11 @@ func run(ctx context.Context, e *console.Env, in *console.Input) (err error) {
 		}
 	}
 	if name := in.String("dump"); name != "" {
-		if err := write(e, e.Abs(name), dump.Bytes()); err != nil {
+		if err := e.ReplaceFile(e.By(in), e.Abs(name), dump.Bytes()); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
 	return e.Show(out, func(p *console.Printer) { print(p, out) })
-}
-
-// write replaces a file.
-func write(e *console.Env, name string, data []byte) (err error) {
-	r, err := durable.OpenRoot(filepath.Dir(name), e.Hook)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return r.Overwrite("bench.dump", filepath.Base(name), data, 0o644, false)
 }
 
 // measure asks every question of its collection.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stet/agent"
 	"stet/vault/settings"
 )
 
@@ -91,7 +92,7 @@ func overview(commands []*Command) string {
 	}
 	b.WriteString("\nflags for every command\n")
 	writeFlags(&b, GlobalFlags())
-	b.WriteString("\n\"stet help COMMAND\" says more; \"stet help exit-codes\" lists the exit codes.\n")
+	b.WriteString("\n\"stet help COMMAND\" says more; \"stet help exit-codes\" lists the exit codes,\n\"stet help agents\" what an agent may do.\n")
 	return b.String()
 }
 
@@ -183,6 +184,19 @@ func ShowExitCodes(e *Env) error {
 	return e.Show(rows, func(p *Printer) { p.Printf("%s", b.String()) })
 }
 
+// ShowAgents shows what an agent may do.
+func ShowAgents(e *Env) error {
+	var b strings.Builder
+	b.WriteString("What an agent may do. Files that steer programs (CLAUDE.md, dot folders, build\n" +
+		"files) and stet's own settings are no agent's to write.\n\n")
+	for _, r := range agent.Policy() {
+		paragraph(&b, strings.Join(r.Commands, ", "), "  ")
+		b.WriteString("      ")
+		paragraph(&b, r.Says(), "      ")
+	}
+	return e.Show(agent.Policy(), func(p *Printer) { p.Printf("%s", b.String()) })
+}
+
 // codes lists the names of the causes, each once.
 func (v verdict) codes() []string {
 	var out []string
@@ -201,7 +215,10 @@ var reference string
 // Reference is docs/CLI.md: every command, flag, exit code and configuration key, from the
 // definitions themselves.
 func Reference(commands []*Command) string {
-	var flags, keys, exits, all strings.Builder
+	var flags, keys, exits, may, all strings.Builder
+	for _, r := range agent.Policy() {
+		fmt.Fprintf(&may, "| `%s` | %s |\n", strings.Join(r.Commands, "`, `"), r.Says())
+	}
 	referenceFlags(&flags, GlobalFlags())
 	for _, k := range settings.Keys() {
 		value, set := k.Type.String(), k.SetIn()
@@ -225,7 +242,7 @@ func Reference(commands []*Command) string {
 			}
 		}
 	}
-	return fmt.Sprintf(reference, flags.String(), keys.String(), exits.String(), all.String())
+	return fmt.Sprintf(reference, flags.String(), keys.String(), exits.String(), may.String(), all.String())
 }
 
 func referenceCommand(b *strings.Builder, c *Command) {

@@ -97,8 +97,8 @@ func printDecided(p *console.Printer, d agent.DecidedProposal, dry bool) {
 	verb, what := d.Verdict, d.About
 	if dry {
 		verb = "would be " + verb
-		p.Diff(d.Diff)
 	}
+	p.Change(&d.Write, false)
 	if len(d.Write.Memories) > 0 {
 		what = string(d.Write.Memories[0].Path)
 	}

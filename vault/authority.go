@@ -1,0 +1,230 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"stet/markdown"
+	"stet/vault/gitstore"
+	"stet/vault/settings"
+	"stet/vault/store"
+)
+
+// What a machine may change without a person is decided here, for each file of each commit of
+// its own, whatever command it comes from:
+//
+//	files that steer programs, stet's own settings     refused
+//	a new file; text that only machines wrote          allowed
+//	text that a person wrote or edited                 becomes a proposal
+//
+// Keys that stet itself keeps (flags, supersession) are no text.
+
+// errNeedsApproval ends the attempt of a machine to change a person's text.
+var errNeedsApproval = errors.New("a person wrote this")
+
+// checkAuthority fails with [ErrRefused], or with errNeedsApproval where the change may wait for
+// a person; proposing says that it is about to.
+func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
+	for i, g := range t.tx.Groups {
+		why := whyOf(g.Why)
+		if why.actor() == ActorUser {
+			continue
+		}
+		waits := proposing || why.Approver != "" || !why.Op.known().staged ||
+			t.v.settings.Text(settings.AgentsEdit) == "all"
+		for _, p := range g.Paths {
+			if Steers(p) {
+				return WithHint(fmt.Errorf("%q: %w: it steers programs, and only a person writes such files", p, ErrRefused),
+					"tell the person what you would change in it")
+			}
+			if waits || ClassOf(p) == ClassConfig {
+				continue
+			}
+			if personal, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i]); err != nil {
+				return err
+			} else if personal {
+				return errNeedsApproval
+			}
+		}
+	}
+	return nil
+}
+
+// Steers reports whether programs take orders from a file of that name: settings of stet, files
+// and folders with a dot in front, instructions for agents, build files. No machine writes them.
+func Steers(p Path) bool {
+	dotted := false
+	for part := range strings.SplitSeq(string(p), "/") {
+		dotted = dotted || strings.HasPrefix(cleanName(part), ".")
+	}
+	switch name := cleanName(p.Base()); {
+	case IsTombstone(p), IsProposal(p):
+		return false
+	case dotted, strings.HasSuffix(name, ".mk"):
+		return true
+	default:
+		return slices.Contains([]string{
+			"claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md",
+			"makefile", "gnumakefile", "bsdmakefile", "justfile", "rakefile", "taskfile.yml", "taskfile.yaml", "dockerfile",
+			"jenkinsfile", "vagrantfile", "package.json",
+		}, name)
+	}
+}
+
+// cleanName is a name as a file system may take it that ignores case, invisible characters, and
+// spaces and dots at the end.
+func cleanName(s string) string {
+	return strings.TrimRight(FoldName(strings.Map(dropInvisible, s)), " .")
+}
+
+func (t *Tx) changesPersonal(ctx context.Context, p Path, g store.Group, earlier []store.Group) (bool, error) {
+	f := g.Files[p]
+	before := t.before(p, earlier)
+	if before == nil {
+		if op := whyOf(g.Why).Op; op != OpRevert && op != OpRestore {
+			return false, nil
+		}
+		return t.personal(ctx, p, sameText)
+	}
+	switch {
+	case !f.Remove && sameText(before, f.Data):
+		return false, nil
+	case ClassOf(p) == ClassCore || ClassOf(p) == ClassProfile:
+		return t.personalLines(ctx, p, missingLines(before, f.Data))
+	}
+	return t.personal(ctx, p, sameText)
+}
+
+// personal reports whether a person wrote what stands, or stood last, at p, or edited it since.
+func (t *Tx) personal(ctx context.Context, p Path, same func(a, b []byte) bool) (bool, error) {
+	if edited, err := t.uncommitted(p, same); err != nil || edited {
+		return edited, err
+	}
+	h := t.v.History()
+	for version, err := range h.Versions(ctx, "", p) {
+		if err != nil {
+			return false, err
+		}
+		if byMachine(version.Commit) || version.Old == version.New {
+			continue
+		}
+		before, after, err := h.texts(version)
+		if err != nil || !same(before, after) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// personalLines reports whether a person wrote one of these lines of p.
+func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) (bool, error) {
+	if edited, err := t.uncommitted(p, func(was, now []byte) bool { return !brings(was, now, wanted, nil) }); err != nil ||
+		edited || len(wanted) == 0 {
+		return edited, err
+	}
+	h := t.v.History()
+	found := map[string]bool{}
+	for version, err := range h.Versions(ctx, "", p) {
+		if err != nil {
+			return false, err
+		}
+		before, after, err := h.texts(version)
+		if err != nil || brings(before, after, wanted, found) && !byMachine(version.Commit) {
+			return err == nil, err
+		}
+	}
+	return len(found) < len(wanted), nil
+}
+
+// uncommitted reports whether the disk holds another text at p than HEAD: a person's edit.
+func (t *Tx) uncommitted(p Path, same func(was, now []byte) bool) (bool, error) {
+	at, ok := t.tx.Touched()[p]
+	if !ok || !at.Disk.Exists || gitstore.HashBlob(at.Disk.Data) == at.InHead.ID {
+		return false, nil
+	}
+	if at.InHead.ID.IsZero() {
+		return true, nil
+	}
+	was, err := t.tx.Objects.Blob(at.InHead.ID)
+	return err == nil && !same(was, at.Disk.Data), err
+}
+
+func (h *History) texts(v Version) (before, after []byte, err error) {
+	a := h.Ancestry()
+	before, err = a.Read(v.Old)
+	if err == nil {
+		after, err = a.Read(v.New)
+	}
+	return before, after, err
+}
+
+// byMachine reports whether a machine wrote a commit, as the commit says.
+func byMachine(c Commit) bool {
+	actor := c.Trailers.Get("Stet-Actor")
+	return actor != "" && actor != ActorUser
+}
+
+// sameText compares two states of a file without the keys that stet keeps. What cannot be read
+// is compared whole.
+func sameText(a, b []byte) bool {
+	return a != nil && b != nil && string(withoutOwnKeys(a)) == string(withoutOwnKeys(b))
+}
+
+func withoutOwnKeys(data []byte) []byte {
+	doc := markdown.Parse(data)
+	for _, f := range fields() {
+		if _, has := doc.Meta(f.key); has && f.own && f.key != "created" && doc.RemoveMeta(f.key) != nil {
+			return data
+		}
+	}
+	return doc.Bytes()
+}
+
+// lines counts the lines of a text that are not blank.
+func lines(data []byte) map[string]int {
+	out := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" {
+			out[line]++
+		}
+	}
+	return out
+}
+
+// missingLines are those of which after has fewer than before.
+func missingLines(before, after []byte) map[string]bool {
+	out, now := map[string]bool{}, lines(after)
+	for line, n := range lines(before) {
+		if now[line] < n {
+			out[line] = true
+		}
+	}
+	return out
+}
+
+// brings reports whether after has more of a wanted line than before; found holds those that
+// were found before and are no longer looked for.
+func brings(before, after []byte, wanted, found map[string]bool) (any bool) {
+	was, now := lines(before), lines(after)
+	for line := range wanted {
+		if now[line] > was[line] && !found[line] {
+			any = true
+			if found != nil {
+				found[line] = true
+			}
+		}
+	}
+	return any
+}
+
+// dropInvisible removes what is drawn as nothing.
+func dropInvisible(r rune) rune {
+	if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return -1
+	}
+	return r
+}
