@@ -26,6 +26,8 @@ type Options struct {
 	// At is the folder that the user named, absolute. "" searches for a vault from Dir up, then
 	// takes the one of the setting default_vault.
 	At string
+	// Agent is the agent that acts, "" for the user: what is private is not shown to it.
+	Agent string
 	// Door is the front end that commits name, "cli" for the command line.
 	Door string
 	// Process describes this process to others that wait for the vault's lock.

@@ -39,6 +39,9 @@ func (m Memories) Export(ctx context.Context, o ExportOptions) (*Exported, error
 }
 
 func (a *App) exportable(ctx context.Context, o ExportOptions, out *Exported) ([]vault.Memory, error) {
+	if o.Private && a.o.Agent != "" {
+		return nil, Write{Agent: a.o.Agent}.refused("export", "--private", "what is private is kept from agents")
+	}
 	o.Skipped = func(p vault.Path, _ error) { out.Skipped = append(out.Skipped, p) }
 	all, err := a.v.List(ctx, o.Filter)
 	var found []vault.Memory
@@ -151,7 +154,7 @@ func (e *Environment) checkOutput(w Write, name string) error {
 	if below, err := filepath.Rel(e.o.Dir, seen); err == nil && filepath.IsLocal(below) {
 		seen = below
 	}
-	if w.Agent != "" && vault.Steers(vault.Path(filepath.ToSlash(seen))) {
+	if w.Agent != "" && vault.Path(filepath.ToSlash(seen)).Steers() {
 		return w.refused("export", name, "programs take orders from such a file")
 	}
 	return e.check(w, "export", name)

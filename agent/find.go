@@ -143,6 +143,7 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Public = a.o.Agent != ""
 	res, err := x.Search(ctx, o.Query)
 	if err != nil {
 		return nil, err
@@ -201,6 +202,7 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		return nil, err
 	}
 	out := &Listing{AsOf: then}
+	o.Public = m.a.o.Agent != ""
 	o.Skipped = func(p vault.Path, _ error) { out.Skipped = append(out.Skipped, p) }
 	var found []vault.Memory
 	if then == nil {
@@ -294,6 +296,18 @@ func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []
 }
 
 func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
+	m, data, err := a.readAny(ctx, ref, rev)
+	if err != nil {
+		return m, nil, err
+	}
+	hidden, err := a.hidesFile(m.Path)
+	if err == nil && (hidden || a.hides(m)) {
+		err = a.withheld(m.Path)
+	}
+	return m, data, err
+}
+
+func (a *App) readAny(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
 	if rev != "" {
 		return a.v.History().ReadAt(ctx, rev, ref)
 	}

@@ -176,7 +176,9 @@ func (n Notebook) Replace(ctx context.Context, o EntryOptions) (*Noted, error) {
 
 // Remove removes the entry that o.Old means.
 func (n Notebook) Remove(ctx context.Context, o EntryOptions) (*Noted, error) {
-	return n.change(ctx, "notebook", o, func(w vault.Write) (*notebook.Result, error) { return n.n.Remove(ctx, o.Old, w) })
+	return n.change(ctx, "notebook", o, func(w vault.Write) (*notebook.Result, error) {
+		return n.n.Remove(ctx, o.Old, w)
+	})
 }
 
 // Edit opens the whole file in an editor, as [Memories.Edit] does.

@@ -42,9 +42,9 @@ func Policy() []Rule {
 	return []Rule{
 		{"", Allowed, "without what is private", []string{
 			"search", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status", "usage",
-			"conflicts", "review", "profile show", "core show", "session show", "session list", "session search",
-			"session export", "export", "config list", "config get", "doctor", "bench", "help", "version", "completion",
-			"man"}},
+			"conflicts", "review", "profile show", "core show", "session show", "session list",
+			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
+			"version", "completion", "man"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
 		{"observe", Allowed, "", []string{"observe"}},
@@ -52,7 +52,8 @@ func Policy() []Rule {
 		{"import", Allowed, "", []string{"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},
 		{"watch", Allowed, "it commits nothing", []string{"watch"}},
-		{"export", Allowed, "to a file that does not exist yet", []string{"export --output", "session export --output"}},
+		{"export", Allowed, "to a file that does not exist yet", []string{
+			"export --output", "session export --output"}},
 		{"init", Allowed, "in a new or empty folder", []string{"init"}},
 		{"update", OfAgents, "", []string{"update"}},
 		{"move", OfAgents, "", []string{"move"}},
@@ -60,14 +61,16 @@ func Policy() []Rule {
 		{"forget", OfAgents, "", []string{"forget"}},
 		{"encode", OfAgents, "", []string{"encode"}},
 		{"conflicts", OfAgents, "", []string{"conflicts --keep", "conflicts --both", "conflicts --merge"}},
-		{"notebook", OfAgents, "", []string{"profile replace", "profile remove", "core replace", "core remove"}},
+		{"notebook", OfAgents, "", []string{
+			"profile replace", "profile remove", "core replace", "core remove"}},
 		{"revert", OfAgents, "", []string{"revert"}},
 		{"restore", OfAgents, "what a person forgot is refused", []string{"restore"}},
 		{"undo", Allowed, "its own newest operation", []string{"undo"}},
 		{"redo", Allowed, "its own newest operation", []string{"redo"}},
 		{"config", Refused, "", []string{"config set", "config add", "config unset"}},
 		{"adopt", Refused, "", []string{"adopt"}},
-		{"review", Refused, "", []string{"review --accept", "review --reject", "review --accept-all", "review --reject-all"}},
+		{"review", Refused, "", []string{
+			"review --accept", "review --reject", "review --accept-all", "review --reject-all"}},
 		{"purge", Refused, "", []string{"forget --purge"}},
 		{"edit", Refused, "", []string{"edit", "profile edit", "core edit"}},
 		{"doctor", Refused, "", []string{"doctor --fix"}},

@@ -52,6 +52,9 @@ func (s Sessions) Export(ctx context.Context, o SessionExport, w io.Writer) erro
 }
 
 func (s Sessions) toExport(ctx context.Context, o SessionExport) ([]session.Known, error) {
+	if o.Private && s.a.o.Agent != "" {
+		return nil, Write{Agent: s.a.o.Agent}.refused("export", "--private", "what is private is kept from agents")
+	}
 	if len(o.Refs) == 0 {
 		all, err := session.All(ctx, s.a.v)
 		var out []session.Known

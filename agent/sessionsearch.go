@@ -68,7 +68,7 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 	if err != nil {
 		return nil, err
 	}
-	q.Live = live
+	q.Live, q.Public = live, s.a.o.Agent != ""
 	if q.Matches {
 		return s.matches(ctx, x, q)
 	}

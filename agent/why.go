@@ -42,6 +42,9 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 		file = ref
 	}
 	m, err := s.a.v.Resolve(ctx, s.a.ref(file))
+	if err == nil && s.a.hides(m) {
+		err = s.a.withheld(m.Path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func turnsOf(source string) (id string, from, to int) {
 // reason reads the turns that take picks of a conversation.
 func (s Sessions) reason(ctx context.Context, id string, take func(*recall.Talk) recall.Page) (Reason, error) {
 	t, err := recall.Read(ctx, s.a.v, id)
-	if errors.Is(err, session.ErrUnknownSession) {
+	if errors.Is(err, session.ErrUnknownSession) || err == nil && t.Known.Private && s.a.o.Agent != "" {
 		return Reason{Session: id, Missing: true, Messages: []recall.Line{}}, nil
 	}
 	if err != nil {

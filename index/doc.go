@@ -89,6 +89,8 @@ type Query struct {
 	// archive and curator reports. Hits are messages when only sessions are
 	// asked for.
 	Class []vault.Class
+	// Public leaves out what is private.
+	Public bool
 	// Explain fills Hit.Explain.
 	Explain bool
 

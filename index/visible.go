@@ -10,6 +10,9 @@ import (
 // visible applies what the query says about classes, archive and supersession.
 func (s *searching) visible(r *document.Record, superseded bool) bool {
 	class := vault.ClassOf(r.Path)
+	if s.q.Public && r.Flags&document.FlagPrivate != 0 {
+		return false
+	}
 	if len(s.q.Class) > 0 {
 		return slices.Contains(s.q.Class, class) && (s.q.Archived || !superseded)
 	}

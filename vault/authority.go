@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
@@ -37,16 +35,20 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 		waits := proposing || why.Approver != "" || !why.Op.known().staged ||
 			t.v.settings.Text(settings.AgentsEdit) == "all"
 		for _, p := range g.Paths {
-			if Steers(p) {
-				return WithHint(fmt.Errorf("%q: %w: it steers programs, and only a person writes such files", p, ErrRefused),
-					"tell the person what you would change in it")
+			if p.Steers() && !IsTombstone(p) && !isProposal(p) {
+				return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
+					p, ErrRefused), "tell the person what you would change in it")
 			}
 			if waits || ClassOf(p) == ClassConfig {
 				continue
 			}
-			if personal, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i]); err != nil {
+			personal, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i])
+			switch {
+			case err != nil:
 				return err
-			} else if personal {
+			case personal && ReadMemory(p, t.before(p, t.tx.Groups[:i])).Private:
+				return fmt.Errorf("%q: %w: it is private, and no agent changes it", p, ErrRefused)
+			case personal:
 				return errNeedsApproval
 			}
 		}
@@ -54,41 +56,17 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 	return nil
 }
 
-// Steers reports whether programs take orders from a file of that name: settings of stet, files
-// and folders with a dot in front, instructions for agents, build files. No machine writes them.
-func Steers(p Path) bool {
-	dotted := false
-	for part := range strings.SplitSeq(string(p), "/") {
-		dotted = dotted || strings.HasPrefix(cleanName(part), ".")
-	}
-	switch name := cleanName(p.Base()); {
-	case IsTombstone(p), IsProposal(p):
-		return false
-	case dotted, strings.HasSuffix(name, ".mk"):
-		return true
-	default:
-		return slices.Contains([]string{
-			"claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md",
-			"makefile", "gnumakefile", "bsdmakefile", "justfile", "rakefile", "taskfile.yml", "taskfile.yaml", "dockerfile",
-			"jenkinsfile", "vagrantfile", "package.json",
-		}, name)
-	}
-}
-
-// cleanName is a name as a file system may take it that ignores case, invisible characters, and
-// spaces and dots at the end.
-func cleanName(s string) string {
-	return strings.TrimRight(FoldName(strings.Map(dropInvisible, s)), " .")
-}
-
-func (t *Tx) changesPersonal(ctx context.Context, p Path, g store.Group, earlier []store.Group) (bool, error) {
+// changesPersonal reports whether a commit changes what a person wrote at p.
+func (t *Tx) changesPersonal(
+	ctx context.Context, p Path, g store.Group, earlier []store.Group,
+) (bool, error) {
 	f := g.Files[p]
 	before := t.before(p, earlier)
 	if before == nil {
 		if op := whyOf(g.Why).Op; op != OpRevert && op != OpRestore {
 			return false, nil
 		}
-		return t.personal(ctx, p, sameText)
+		return t.personal(ctx, p)
 	}
 	switch {
 	case !f.Remove && sameText(before, f.Data):
@@ -96,12 +74,12 @@ func (t *Tx) changesPersonal(ctx context.Context, p Path, g store.Group, earlier
 	case ClassOf(p) == ClassCore || ClassOf(p) == ClassProfile:
 		return t.personalLines(ctx, p, missingLines(before, f.Data))
 	}
-	return t.personal(ctx, p, sameText)
+	return t.personal(ctx, p)
 }
 
 // personal reports whether a person wrote what stands, or stood last, at p, or edited it since.
-func (t *Tx) personal(ctx context.Context, p Path, same func(a, b []byte) bool) (bool, error) {
-	if edited, err := t.uncommitted(p, same); err != nil || edited {
+func (t *Tx) personal(ctx context.Context, p Path) (bool, error) {
+	if edited, err := t.uncommitted(p, sameText); err != nil || edited {
 		return edited, err
 	}
 	h := t.v.History()
@@ -113,7 +91,7 @@ func (t *Tx) personal(ctx context.Context, p Path, same func(a, b []byte) bool) 
 			continue
 		}
 		before, after, err := h.texts(version)
-		if err != nil || !same(before, after) {
+		if err != nil || !sameText(before, after) {
 			return err == nil, err
 		}
 	}
@@ -122,8 +100,8 @@ func (t *Tx) personal(ctx context.Context, p Path, same func(a, b []byte) bool) 
 
 // personalLines reports whether a person wrote one of these lines of p.
 func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) (bool, error) {
-	if edited, err := t.uncommitted(p, func(was, now []byte) bool { return !brings(was, now, wanted, nil) }); err != nil ||
-		edited || len(wanted) == 0 {
+	added := func(was, now []byte) bool { return !brings(was, now, wanted, nil) }
+	if edited, err := t.uncommitted(p, added); err != nil || edited || len(wanted) == 0 {
 		return edited, err
 	}
 	h := t.v.History()
@@ -219,12 +197,4 @@ func brings(before, after []byte, wanted, found map[string]bool) (any bool) {
 		}
 	}
 	return any
-}
-
-// dropInvisible removes what is drawn as nothing.
-func dropInvisible(r rune) rune {
-	if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
-		return -1
-	}
-	return r
 }

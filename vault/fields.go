@@ -37,9 +37,7 @@ var fields = sync.OnceValue(func() []field {
 		{key: "pinned", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) {
 			m.Pinned, _ = v.Bool()
 		}},
-		{key: "private", want: "true or false", takes: isBool, read: func(m *Memory, v markdown.Value) {
-			m.Private, _ = v.Bool()
-		}},
+		{key: "private", want: "true or false", takes: isBool}, // see [markdown.Document.Private]
 		{key: "created", own: true, read: func(m *Memory, v markdown.Value) { m.Created = timeOf(v) }},
 		{key: "updated", own: true, merge: markdown.Later, read: func(m *Memory, v markdown.Value) {
 			m.Updated = timeOf(v)

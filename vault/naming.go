@@ -95,7 +95,8 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	for i := minSuffix; taken[markdown.Fold(base)] || reservedName(strings.TrimSuffix(base, ext)) || Steers(Path(base)); i++ {
+	bad := func() bool { return reservedName(strings.TrimSuffix(base, ext)) || Path(base).Steers() }
+	for i := minSuffix; taken[markdown.Fold(base)] || bad(); i++ {
 		if i > len(mark) {
 			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)
 		}

@@ -218,6 +218,7 @@ type Filter struct {
 	Kind     string
 	Classes  []Class // empty = ClassMemory
 	Archived bool    // the archive instead
+	Public   bool    // without what is private
 	Pinned   *bool
 	Since    time.Time // updated (else created, else modified) at or after
 	Until    time.Time
@@ -294,6 +295,7 @@ func (f Filter) matches(m Memory, modified time.Time) bool {
 		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return markdown.Fold(c) == markdown.Fold(f.Category) }),
 		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
 		f.Pinned != nil && m.Pinned != *f.Pinned,
+		f.Public && m.Private,
 		!f.Since.IsZero() && when.Before(f.Since),
 		!f.Until.IsZero() && when.After(f.Until):
 		return false

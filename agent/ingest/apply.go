@@ -285,7 +285,13 @@ func (s *Staging) merge(tx *vault.Tx, items []int) ([]vault.Memory, error) {
 	}
 	for _, i := range items {
 		n, d := s.Items[i].note, s.Items[i].Decisions[0]
-		p := vault.Patch{Text: &d.Kept, AddCategories: n.Categories, Importance: n.Importance}
+		p := vault.Patch{AddCategories: n.Categories, Importance: n.Importance}
+		if d.Kind == encode.Update {
+			p.Text = &d.Kept
+		}
+		if n.Private && !d.old.Private {
+			p.Set = []vault.KeyValue{{Key: "private", Value: markdown.Bool(true)}}
+		}
 		if n.Pinned {
 			p.Pinned = &n.Pinned
 		}

@@ -146,6 +146,13 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 	if dup := dr.plan.Duplicate; dup != nil && !changed[dup.Old] {
 		it.Outcome, it.Pending = Skip, ""
 		it.Decisions = []Decision{d.decision(*dup)}
+		if same := it.Decisions[0]; dr.self == nil && dr.note.Private && !same.old.Private {
+			if same.Note > 0 {
+				earlier[same.Note-1].note.Private = true
+			} else {
+				it.Outcome = Merge // what is said stays, and is private from now on
+			}
+		}
 		return it
 	}
 	by := dr.decided

@@ -13,8 +13,9 @@ import (
 func otherCommands() []*console.Command {
 	return []*console.Command{
 		{
-			Name: "help", Group: console.Other, Summary: "show how a command is used, the exit codes, or what an agent may do",
-			Args: "[COMMAND | exit-codes | agents]", MaxArgs: 1,
+			Name: "help", Group: console.Other,
+			Summary: "show how a command is used, the exit codes, or what an agent may do",
+			Args:    "[COMMAND | exit-codes | agents]", MaxArgs: 1,
 			Examples: `stet help  # all commands
 				stet help remember  # one command, examples first
 				stet help exit-codes  # what each exit code means

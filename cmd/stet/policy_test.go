@@ -64,11 +64,13 @@ func flagNamesOf(c *console.Command) (names []string) {
 func TestWhatBecomesOfEachOperation(t *testing.T) {
 	t.Parallel()
 	operations := map[string]string{ // REF is the memory, COMMIT the last that changed it
-		"update": "update REF --text Rewritten.", "append": "update REF --append More.", "set": "update REF --set valid_until=1999-01-01",
-		"scope": "update REF --scope /elsewhere", "move": "move REF /elsewhere", "pin": "pin REF", "forget": "forget REF",
+		"update": "update REF --text Rewritten.", "append": "update REF --append More.",
+		"set": "update REF --set valid_until=1999-01-01", "scope": "update REF --scope /elsewhere",
+		"move": "move REF /elsewhere", "pin": "pin REF", "forget": "forget REF",
 		"revert": "revert COMMIT --yes", "restore": "restore REF --at COMMIT~1",
-		"edit": "edit REF", "purge": "forget --purge REF --yes", "adopt": "adopt", "config": "config set guard.secrets off",
-		"steer": "move REF memories/AGENTS.md", "hide": "move REF .claude/settings.md", "fix": "doctor --fix",
+		"edit": "edit REF", "purge": "forget --purge REF --yes", "adopt": "adopt",
+		"config": "config set guard.secrets off",
+		"steer":  "move REF memories/AGENTS.md", "hide": "move REF .claude/settings.md", "fix": "doctor --fix",
 		"review": "review --accept-all", "accept": "review --proposed --accept-all",
 	}
 	only := strings.Fields("edit purge adopt config steer hide fix review accept") // a person's
@@ -104,8 +106,10 @@ type cell struct {
 
 func newCell(t *testing.T, actor, target string) *cell {
 	dir := t.TempDir()
-	env := map[string]string{"HOME": dir, "XDG_CONFIG_HOME": filepath.Join(dir, ".config"), "EDITOR": "sed -i s/4711/4712/",
-		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com", "GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com"}
+	env := map[string]string{"HOME": dir, "XDG_CONFIG_HOME": filepath.Join(dir, ".config"),
+		"EDITOR":          "sed -i s/4711/4712/",
+		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com",
+		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com"}
 	c := &cell{t: t, out: &strings.Builder{}}
 	c.host = console.Host{Stdio: console.Stdio{In: strings.NewReader(""), Out: c.out, Err: c.out},
 		Getenv: func(key string) string { return env[key] }, Dir: filepath.Join(dir, "v"), Now: time.Now}

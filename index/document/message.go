@@ -118,11 +118,10 @@ func Conversation(p vault.Path, d *markdown.Document) vault.Memory {
 		v, _ := d.Meta(key)
 		*into = strings.TrimSpace(v.Text())
 	}
-	for key, into := range map[string]*bool{"private": &m.Private, "pinned": &m.Pinned} {
-		v, _ := d.Meta(key)
-		*into, _ = v.Bool()
-	}
-	v, _ := d.Meta("supersedes")
+	m.Private = d.Private()
+	v, _ := d.Meta("pinned")
+	m.Pinned, _ = v.Bool()
+	v, _ = d.Meta("supersedes")
 	m.Supersedes = v.List()
 	v, _ = d.Meta("started")
 	m.Created, _ = v.Time()

@@ -52,8 +52,7 @@ func Read(p vault.Path, data []byte) Known {
 	v, _ := d.Meta("messages")
 	n, _ := v.Float()
 	k.Messages = int(n)
-	v, _ = d.Meta("private")
-	k.Private, _ = v.Bool()
+	k.Private = d.Private()
 	if k.Title == "" {
 		k.Title = strings.TrimSuffix(p.Base(), ".md")
 	}

@@ -64,7 +64,8 @@ func Keys() []Key {
 func generalKeys() []Key {
 	return []Key{
 		{Name: AgentsEdit, Type: oneOf("own", "all"), Default: "own", Stricter: true,
-			Meaning: "what agents may change without asking: `own` is text that agents wrote and no person edited since, and a change of any other text waits for `stet review --proposed`; `all` is every memory, notebook and note"},
+			Meaning: "what agents may change without asking: `own` is text that agents wrote and no person edited " +
+				"since, and a change of any other text waits for `stet review --proposed`; `all` is every text"},
 		{Name: DefaultVault, Type: text(), env: "STET_VAULT",
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
 		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",

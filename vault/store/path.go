@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -72,6 +73,28 @@ func (p Path) Dir() string { return path.Dir(string(p)) }
 
 // Base is the last name of p.
 func (p Path) Base() string { return path.Base(string(p)) }
+
+// Steers reports whether programs take orders from a file of that name: files and folders with a
+// dot in front, instructions for agents, build files. No machine writes them.
+func (p Path) Steers() bool {
+	for part := range strings.SplitSeq(string(p), "/") {
+		if strings.HasPrefix(seen(part), ".") {
+			return true
+		}
+	}
+	name := seen(p.Base())
+	return strings.HasSuffix(name, ".mk") || slices.Contains([]string{
+		"claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md",
+		"makefile", "gnumakefile", "bsdmakefile", "justfile", "rakefile", "taskfile.yml", "taskfile.yaml",
+		"dockerfile", "jenkinsfile", "vagrantfile", "package.json",
+	}, name)
+}
+
+// seen is a name as file systems may take it that ignore case, some invisible characters, and
+// blanks and dots at the end.
+func seen(name string) string {
+	return strings.ToLower(strings.TrimRight(strings.Map(dropIgnorable, name), " ."))
+}
 
 // IsMarkdown reports whether p names a Markdown file (.md or .markdown in any
 // case).

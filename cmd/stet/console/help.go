@@ -92,7 +92,8 @@ func overview(commands []*Command) string {
 	}
 	b.WriteString("\nflags for every command\n")
 	writeFlags(&b, GlobalFlags())
-	b.WriteString("\n\"stet help COMMAND\" says more; \"stet help exit-codes\" lists the exit codes,\n\"stet help agents\" what an agent may do.\n")
+	b.WriteString("\n\"stet help COMMAND\" says more; \"stet help exit-codes\" lists the exit codes,\n" +
+		"\"stet help agents\" what an agent may do.\n")
 	return b.String()
 }
 

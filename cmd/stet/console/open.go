@@ -13,7 +13,8 @@ import (
 func (e *Env) options(flags settings.Layer) agent.Options {
 	o := agent.Options{
 		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now,
-		Getenv: e.Getenv, Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
+		Getenv: e.Getenv, Agent: e.Getenv("STET_AGENT"),
+		Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
 	}
 	if e.at != "" {
 		o.At = e.Start()

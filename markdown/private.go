@@ -1,0 +1,57 @@
+package markdown
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Private reports whether a file is to be kept from models and agents: its front matter has the
+// key private, in any spelling, and does not say no. What cannot be read as front matter, or was
+// meant to be some and has such a line, is private as well.
+func (d *Document) Private() bool {
+	if d.FrontMatterError() != nil {
+		return true
+	}
+	for _, key := range d.Keys() {
+		if isPrivateKey(key) {
+			v, _ := d.Meta(key)
+			return !saysNo(v.Text())
+		}
+	}
+	body := d.Body()
+	head := string(body[:min(len(body), meantAsFrontMatter)])
+	return len(d.Keys()) == 0 && strings.HasPrefix(strings.TrimLeft(head, " \t\ufeff"), "---") && privateLine(head)
+}
+
+// meantAsFrontMatter bounds in bytes how far a block reaches whose fences are no fences.
+const meantAsFrontMatter = 4 << 10
+
+func privateLine(text string) bool {
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(line, ":"); ok && isPrivateKey(key) && !saysNo(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func isPrivateKey(key string) bool {
+	return strings.EqualFold(strings.Trim(strings.Map(drawn, key), " \t\"'-?"), "private")
+}
+
+func saysNo(value string) bool {
+	value, _, _ = strings.Cut(value, " #")
+	switch strings.ToLower(strings.Trim(value, " \t\r\n\"'")) {
+	case "false", "no", "off", "n", "0":
+		return true
+	}
+	return false
+}
+
+// drawn is r, or -1 for a character that is drawn as nothing.
+func drawn(r rune) rune {
+	if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		return -1
+	}
+	return r
+}
