@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,5 +140,43 @@ func TestRevertFollowsAFileMovedTwiceByHand(t *testing.T) {
 	}
 	if got := f.Read("memories/c.md"); !strings.HasPrefix(got, "one\n") {
 		t.Errorf("c.md is %q, want the first line back", got)
+	}
+}
+
+// A named folder is its files, and not what another folder has whose name begins with its own.
+func TestAdoptOfAFolderLeavesItsNamesakesAlone(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "notes/a.md", "one\n", "notes-old/b.md", "two\n")
+	v := f.Open()
+	f.Write("notes/a.md", "three\n")
+	f.Write("notes-old/b.md", "four\n")
+	f.LeaveDirty()
+	res, err := v.Adopt(t.Context(), vault.AdoptOptions{Paths: []vault.Path{"notes"}})
+	if err != nil || len(res.Changes) != 1 || res.Changes[0].Path != "notes/a.md" {
+		t.Errorf("adopted %+v, %v; want notes/a.md alone", res, err)
+	}
+}
+
+// What is in the archive keeps its name, so that it can come back.
+func TestANameInTheArchiveIsTaken(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t).Open()
+	m := remember(t, v, "The gate code is 4711.")
+	if _, err := v.Forget(t.Context(), []string{m.ID}, vault.Write{}); err != nil {
+		t.Fatal(err)
+	}
+	if again := remember(t, v, "The gate code is 4711."); again.Path == m.Path {
+		t.Errorf("both are called %s", m.Path)
+	}
+}
+
+func TestSourceTurnsAreFirstToLast(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string][]int{
+		"session:01ab#14": {14}, "session:01ab#14-17": {14, 15, 16, 17}, "session:01ab#17-14": nil, "session:01ab": nil,
+	} {
+		if id, turns := vault.SourceTurns(source); id != "01ab" || !slices.Equal(turns, want) {
+			t.Errorf("%s: %q %v, want %v", source, id, turns, want)
+		}
 	}
 }

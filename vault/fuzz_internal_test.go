@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What ParsePath accepts stays inside the vault, out of git's own folder, and
@@ -159,5 +160,17 @@ func TestFormatNamesTheTrailers(t *testing.T) {
 	slices.Sort(have)
 	if !slices.Equal(want, have) {
 		t.Errorf("docs/FORMAT.md has %q, vault/why.go %q", want, have)
+	}
+}
+
+func TestATombstoneHoldsTheNearestTimeThatItCan(t *testing.T) {
+	t.Parallel()
+	first, last := time.Unix(0, 0), time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	for _, c := range []struct{ at, want time.Time }{
+		{first.AddDate(-1, 0, 0), first}, {last.AddDate(1, 0, 0), last}, {time.Unix(5, 7), time.Unix(5, 0)},
+	} {
+		if got := keptTime(c.at); !got.Equal(c.want) {
+			t.Errorf("%v is kept as %v, want %v", c.at, got, c.want)
+		}
 	}
 }

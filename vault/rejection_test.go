@@ -285,6 +285,26 @@ func TestOfABatchOnlyTheRejectedIsLeftOut(t *testing.T) {
 	}
 	_, err := say(v, agent(), "one of them", "One of them.")
 	wantRejected(t, "nothing left", err, "text")
+	_, err = say(v, agent(), "one of them")
+	wantRejected(t, "one alone", err, "text")
+	if one, _ := errors.AsType[*vault.RejectedError](err); one.Path != "memories/one-of-them.md" {
+		t.Errorf("one alone is refused at %q, want the file that it would have got", one.Path)
+	}
+}
+
+// A machine that proposes the same once more while it waits makes no second proposal.
+func TestAProposalThatWaitsIsNotMadeTwice(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := with(f, map[settings.Name]string{settings.WriteApproval: "stage"})
+	first := mustSay(t, v, agent(), "The gate code is 4711.").Proposed
+	again := mustSay(t, v, agent(), "The gate code is 4711.").Proposed
+	if len(first) != 1 || len(again) != 1 || first[0].Path != again[0].Path {
+		t.Errorf("proposed %+v, then %+v", first, again)
+	}
+	if other := mustSay(t, v, agent(), "The gate code is 4712.").Proposed; other[0].Path == first[0].Path {
+		t.Errorf("another text is proposed as %+v", other)
+	}
 }
 
 func TestAPlainGitRevertRejectsAsWell(t *testing.T) {

@@ -67,6 +67,20 @@ func TestMatchesByIDTurnsAndSlot(t *testing.T) {
 	}
 }
 
+// Two texts of the same length that differ in one word of twelve say two things.
+func TestATextThatIsOnlySimilarIsNotTheRejectedOne(t *testing.T) {
+	t.Parallel()
+	const rejected = "the lift is slow on rainy days and needs a new motor"
+	other := strings.Replace(rejected, "motor", "cable", 1)
+	if like := Jaccard(words(rejected), words(other)); like < 0.75 || like >= 0.85 {
+		t.Fatalf("likeness is %.3f: the pair tests nothing", like)
+	}
+	got := Of(Undo, rejected).Matches(Candidate{Text: other}, func() string { return rejected })
+	if got != "" {
+		t.Errorf("%q is taken for the rejected one by %q", other, got)
+	}
+}
+
 // A stone of a purge holds ids only, and one whose text is gone from the
 // repository still knows it by its hash.
 func TestMatchesWithoutTheText(t *testing.T) {
@@ -185,6 +199,7 @@ func TestMergeTakesPartsInAndOut(t *testing.T) {
 		{"theirs got one back", file(a), file(a), file(a, b), file(a, b)},
 		{"ours lost another meanwhile", file(a, b), file(b), file(a, b, c), file(b, c)},
 		{"both gone", file(a), nil, nil, nil},
+		{"ours got one meanwhile", file(a), file(a, b), file(a, c), file(a, b, c)},
 	} {
 		if got := Merge(x.base, x.ours, x.theirs); string(got) != string(x.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", x.name, got, x.want)
