@@ -94,7 +94,10 @@ func (e *NotFoundError) Unwrap() error { return ErrNotFound }
 
 // Hint names the next step.
 func (e *NotFoundError) Hint() string {
-	if len(e.Near) > 0 {
+	switch {
+	case len(e.Near) == 1 && e.Near[0] == "archive/"+e.Ref:
+		return "it is in the archive: " + e.Near[0]
+	case len(e.Near) > 0:
 		return "did you mean " + strings.Join(e.Near, " or ") + "?"
 	}
 	return `"stet list" and "stet search WORDS" show what is there`

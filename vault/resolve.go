@@ -176,6 +176,9 @@ func nearest(files []File, ref string) []string {
 	}
 	var found []near
 	for _, f := range files {
+		if f.Path == Path("archive/"+ref) {
+			return []string{string(f.Path)}
+		}
 		slug := slugOf(f.Path)
 		if d := distance(strings.ToLower(ref), strings.ToLower(slug)); d <= max(1, len(ref)/4) {
 			found = append(found, near{string(f.Path), d})

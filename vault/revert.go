@@ -282,7 +282,11 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 			return nil, err
 		}
 		if steps < n {
-			return nil, WithHint(fmt.Errorf("%s: %w: asked for %d, only %d can be", mode, ErrNothingToUndo, n, steps), `"stet log" shows what was done`)
+			err := fmt.Errorf("%s: %w: %d asked for, only %d can be %sne", mode, ErrNothingToUndo, n, steps, mode)
+			if steps == 0 {
+				err = fmt.Errorf("%s: %w: none can be %sne", mode, ErrNothingToUndo, mode)
+			}
+			return nil, WithHint(err, `"stet log" shows what was done`)
 		}
 		if err := h.checkOwn(ctx, revs, n, mode, w); err != nil {
 			return nil, err

@@ -162,7 +162,8 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
 	}
 	c.links = slices.Concat(c.Memory.Conflicts, c.Memory.MayOutdate)
 	if len(c.Others) == 0 && len(c.links) == 0 {
-		return c, vault.WithHint(fmt.Errorf("settle %q: %w: it is in conflict with nothing", m.Path, vault.ErrInvalid), `"stet conflicts" lists what is`)
+		return c, vault.WithHint(fmt.Errorf("%w: %s contradicts no memory", vault.ErrInvalid, m.Path),
+			`"stet conflicts" lists those that do`)
 	}
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -96,7 +97,8 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 }
 
 func usageError(_ *cli.Context, err error, _ bool) error {
-	return agent.Usagef("%v", err)
+	text := strings.NewReplacer("for flag -", "for --", ": parse error", "").Replace(err.Error())
+	return agent.Usagef("%s", text).Suggest(`"stet help COMMAND" says what each flag takes`)
 }
 
 // bare answers "stet" alone: where things stand, or what there is.

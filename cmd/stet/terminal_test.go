@@ -431,7 +431,7 @@ func TestAFlagIsAskedAboutAfterStoring(t *testing.T) {
 		s := newSession(t)
 		s.run(0, "", "remember", "--plain", old)
 		_, talk := s.run(0, answer, "remember", note)
-		if !strings.Contains(talk, `is "The kiln is red" no longer true? [y/N]`) {
+		if !strings.Contains(talk, `archive "The kiln is red" as no longer true? [y/N]`) {
 			t.Fatalf("%q: asked %q", answer, talk)
 		}
 		if _, err := os.Stat(filepath.Join(s.dir, "archive", "memories",

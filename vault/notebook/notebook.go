@@ -186,8 +186,8 @@ func (n *Notebook) unknown(ref string, entries []markdown.Entry) error {
 	for _, e := range entries[:min(len(entries), maxNamed)] {
 		none.Near = append(none.Near, n.Address(e)+" "+preview(e))
 	}
-	return vault.WithHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %q lists the %d entries of %s",
-		"stet "+n.command, len(entries), n.path)
+	return vault.WithHint(none, "name a part of an entry's text, upper and lower case told apart, or its address; %q lists the entries of %s",
+		"stet "+n.command, n.path)
 }
 
 // previewWidth is what fits beside an address on a line.

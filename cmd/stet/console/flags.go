@@ -107,7 +107,7 @@ func (in *Input) Check() error {
 		return agent.Usagef("%s needs %s", c.Name, c.Args).
 			Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
 	case c.MaxArgs >= 0 && n > c.MaxArgs:
-		return agent.Usagef("%s takes fewer arguments", c.Name).
+		return agent.Usagef("%s: unexpected argument %q", c.Name, in.Words[c.MaxArgs]).
 			Suggest("usage: %s; quote text that has spaces", usageOf(c))
 	}
 	for _, f := range c.Flags {

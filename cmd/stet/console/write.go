@@ -45,7 +45,7 @@ type More struct {
 // Print shows the result of a write.
 func (e *Env) Print(res *agent.Written, m More) error {
 	e.Adopted(res.Commits, m.Verb)
-	return e.Show(res, func(p *Printer) {
+	err := e.Show(res, func(p *Printer) {
 		switch {
 		case len(res.Proposed) > 0:
 			p.proposed(res)
@@ -62,6 +62,8 @@ func (e *Env) Print(res *agent.Written, m More) error {
 			m.After(p)
 		}
 	})
+	NoteRejections(e, res)
+	return err
 }
 
 func verbOf(res *agent.Written, verb string) string {
@@ -110,17 +112,15 @@ func (p *Printer) written(res *agent.Written, m More) bool {
 	return true
 }
 
-// Change prints the diff of a dry run, and with showDiff that of any write,
-// and notes what the write means for what agents may write.
+// Change prints the diff of a dry run, and with showDiff that of any write.
 func (p *Printer) Change(res *agent.Written, showDiff bool) {
 	if res.DryRun || showDiff {
 		p.Diff(agent.WithoutRecords(res.Diff))
 	}
-	p.noteRejections(res)
 }
 
-// noteRejections says what a write means for what agents may write.
-func (e *Env) noteRejections(res *agent.Written) {
+// NoteRejections says what a write means for what agents may write.
+func NoteRejections(e *Env, res *agent.Written) {
 	noted, lifted := false, false
 	for _, c := range res.Changes {
 		if vault.IsTombstone(c.Path) {

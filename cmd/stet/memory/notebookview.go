@@ -46,11 +46,13 @@ func printNoted(e *console.Env, res *agent.Noted) error {
 		return e.Print(res.Written, console.More{})
 	}
 	e.Adopted(res.Commits, "")
-	return e.Show(res, func(p *console.Printer) {
+	err := e.Show(res, func(p *console.Printer) {
 		p.Change(res.Written, false)
 		printEdit(p, res)
 		p.Printf("%s  %s%s\n", res.Notebook, usageText(res.Usage), p.Where())
 	})
+	console.NoteRejections(e, res.Written)
+	return err
 }
 
 func printEdit(p *console.Printer, res *agent.Noted) {

@@ -91,7 +91,7 @@ func askFlags(ctx context.Context, e *console.Env, a *agent.App, res *agent.Writ
 		if d.Kind != encode.Flag || d.Confidence < askFrom || d.ID == "" || !e.CanAsk() {
 			continue
 		}
-		yes, err := console.AskAnew(e, fmt.Sprintf("is %s no longer true?", quote(d.Was)))
+		yes, err := console.AskAnew(e, fmt.Sprintf("archive %s as no longer true?", quote(d.Was)))
 		if err != nil {
 			return err
 		}
