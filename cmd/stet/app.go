@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -97,7 +98,8 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 }
 
 func usageError(_ *cli.Context, err error, _ bool) error {
-	text := strings.NewReplacer("for flag -", "for --", ": parse error", "").Replace(err.Error())
+	text := regexp.MustCompile(`for flag -(\w\w)`).ReplaceAllString(err.Error(), "for --$1")
+	text = strings.NewReplacer("for flag ", "for ", ": parse error", "").Replace(text)
 	return agent.Usagef("%s", text).Suggest(`"stet help COMMAND" says what each flag takes`)
 }
 
