@@ -82,6 +82,9 @@ func TestProof(t *testing.T) {
 func TestNothingTrueIsRemoved(t *testing.T) {
 	t.Parallel()
 	for _, p := range []pair{
+		// A value may be spelled with another sign.
+		{"My host is db-01.", "My host is db_01."},
+		{"My phone number is 555-0134.", "My phone number is 555.0134."},
 		// Pronouns and bare definites are about what was named before them.
 		{"Alice is the PM. Her phone number is 123456.", "Bob is the designer. His phone number is 654321."},
 		{"alpha is a Go service. The port is 8080. The database is PostgreSQL.", "beta is a Go service. The port is 9090. The database is MySQL."},

@@ -1,6 +1,9 @@
 package encode
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // A proof is why a stored clause is no longer true.
 type proof struct {
@@ -11,7 +14,7 @@ type proof struct {
 
 // proves reports whether a new clause proves that a stored one is no longer true.
 func proves(n, o *claim, said *clause) *proof {
-	if n.owner != o.owner || o.value == n.value || n.owner == "" {
+	if n.owner != o.owner || spelled(o.value) == spelled(n.value) || n.owner == "" {
 		return nil
 	}
 	switch n.form {
@@ -46,6 +49,16 @@ func proves(n, o *claim, said *clause) *proof {
 		}
 	}
 	return nil
+}
+
+// spelled is a value without its signs and spaces: "db-01" and "db_01" may be one host.
+func spelled(value string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, value)
 }
 
 // of are what two claims have in common that give somebody one thing of a kind.

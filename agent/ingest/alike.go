@@ -100,9 +100,7 @@ func (d *gatherer) resembles(dr *draft, list []index.Likeness) error {
 	if dr.self != nil {
 		return d.reconsider(dr)
 	}
-	var err error
-	dr.plan, err = d.decide(dr.memory, dr.near, nil)
-	return err
+	return d.decideNew(dr)
 }
 
 // shown and shownBytes bound what a note is judged beside: how many stored memories, and

@@ -71,12 +71,12 @@ const thinBytes = 1 << 10
 // verbatim finds the very text of a note where the rules see nothing in it, for it
 // has no word that they know. One with hardly a word to search for is looked for
 // among all memories.
-func (d *gatherer) verbatim(dr *draft, earlier []encode.Memory) (*encode.Verdict, error) {
+func (d *gatherer) verbatim(dr *draft) (*encode.Verdict, error) {
 	text := strings.TrimSpace(dr.memory.Text)
 	same := func(id string) *encode.Verdict {
 		return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
 	}
-	for _, o := range slices.Concat(dr.near, earlier) {
+	for _, o := range slices.Concat(dr.near, dr.earlier) {
 		if strings.TrimSpace(o.Text) == text && (dr.memory.Title == "" || dr.memory.Title == o.Title) {
 			return same(o.ID), nil
 		}

@@ -23,6 +23,7 @@ type gatherer struct {
 	texts    map[string][]vault.Path         // of short memories, by text, once they were needed
 	voc      *index.Vocabulary               // of what is stored, nil before it is needed
 	earlier  batch                           // notes of the same call
+	filedIn  map[string]string               // scopes that the model gave to them, by id
 	kept     *keeping                        // holds new notes while the model is asked; nil for none
 	counted  *counts                         // of the words of all notes; nil before, or where that failed
 	words    map[vault.Path]encode.Authority // of entries of a notebook: no files of their own
@@ -30,7 +31,8 @@ type gatherer struct {
 }
 
 func newGatherer(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, w vault.Write) *gatherer {
-	return &gatherer{ctx: ctx, v: v, find: find, mind: mind, w: w, thoughts: map[int]thought{}, stored: map[string]vault.Memory{}}
+	return &gatherer{ctx: ctx, v: v, find: find, mind: mind, w: w,
+		thoughts: map[int]thought{}, stored: map[string]vault.Memory{}, filedIn: map[string]string{}}
 }
 
 // A draft is a note that is being judged.
@@ -40,6 +42,7 @@ type draft struct {
 	memory  encode.Memory
 	probes  []string // what stored memories are looked for with
 	near    []encode.Memory
+	earlier []encode.Memory // notes of the same call that it could have to do with
 	plan    encode.Plan
 	filed   *Placing
 	decided []string // what said so, for "classified_by"
@@ -74,15 +77,21 @@ func (d *gatherer) judge(dr *draft) error {
 	if dr.near = near; dr.self != nil {
 		return d.reconsider(dr)
 	}
-	earlier := d.earlier.near(text, dr.probes)
-	if dr.plan, err = d.decide(dr.memory, near, earlier); err == nil && dr.plan.Duplicate == nil {
-		dr.plan.Duplicate, err = d.verbatim(dr, earlier)
-	}
+	dr.earlier = slices.Clone(d.earlier.near(text, dr.probes))
+	err = d.decideNew(dr)
 	d.earlier.add(dr.memory, dr.probes)
 	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
 		if old := d.stored[dup.Old]; old.Kind != n.Kind || markdown.Fold(old.Name()) != markdown.Fold(n.Title) {
 			dr.plan.Duplicate = nil // who begins a page has more to say
 		}
+	}
+	return err
+}
+
+// decideNew lets the rules decide about a note that is not stored.
+func (d *gatherer) decideNew(dr *draft) (err error) {
+	if dr.plan, err = d.decide(dr.memory, dr.near, dr.earlier); err == nil && dr.plan.Duplicate == nil {
+		dr.plan.Duplicate, err = d.verbatim(dr)
 	}
 	return err
 }

@@ -55,7 +55,16 @@ func Remember(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, no
 	if mind == nil || w.DryRun || v.Waits(w) {
 		return remember(ctx, v, find, mind, notes, w, nil)
 	}
-	return keep(ctx, v, notes, w, func(k *keeping) (*Result, error) { return remember(ctx, v, find, mind, notes, w, k) })
+	var res *Result
+	warning, err := keeping{Notes: notes, Write: w}.keep(ctx, v, func(k *keeping) (err error) {
+		res, err = remember(ctx, v, find, mind, notes, w, k)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Warnings = append(res.Warnings, warning...)
+	return res, nil
 }
 
 // remember is [Remember] of notes that k, unless nil, keeps while a model is asked.

@@ -10,6 +10,7 @@ import (
 
 	"stet/agent/llm"
 	"stet/vault"
+	"stet/vault/notebook"
 )
 
 // The queues of local state that hold notes: while a model is asked, and those that could
@@ -28,6 +29,8 @@ const askers = 8
 type keeping struct {
 	Slot  string
 	Notes []vault.Note
+	Entry *notebook.New // of the notebook Book, instead of notes
+	Book  vault.Path
 	Write vault.Write
 
 	v  *vault.Vault
@@ -36,28 +39,25 @@ type keeping struct {
 
 // keep runs store while the notes can be kept. A process that ends meanwhile leaves them
 // to [Recover]. When store returns, its caller reports the outcome, and the notes are no
-// longer kept.
-func keep(ctx context.Context, v *vault.Vault, notes []vault.Note, w vault.Write, store func(*keeping) (*Result, error)) (*Result, error) {
+// longer kept; what keep warns of is that they are.
+func (k keeping) keep(ctx context.Context, v *vault.Vault, store func(*keeping) error) (warning []string, err error) {
 	for i := range askers {
-		k := &keeping{Slot: fmt.Sprintf("asking-%d", i), Notes: notes, Write: w, v: v}
+		k.Slot, k.v = fmt.Sprintf("asking-%d", i), v
 		entered := false
-		var res *Result
-		err := v.State().Alone(ctx, k.Slot, false, func() (err error) {
+		err := v.State().Alone(ctx, k.Slot, false, func() error {
 			entered = true
-			if res, err = store(k); k.id == "" {
-				return err
-			}
-			if err != nil && ctx.Err() != nil {
-				return err // [Recover] stores them
+			err := store(&k)
+			if k.id == "" || err != nil && ctx.Err() != nil {
+				return err // [Recover] stores what was held
 			}
 			// A note that is stored stays stored: [Recover] drops an entry that this leaves behind.
 			if done := v.State().Done(context.WithoutCancel(ctx), keptQueue, k.id); err == nil && done != nil {
-				res.Warnings = append(res.Warnings, fmt.Sprintf("forget the kept copy of the note: %v", done))
+				warning = append(warning, fmt.Sprintf("forget the kept copy of the note: %v", done))
 			}
 			return err
 		})
 		if entered || !errors.Is(err, vault.ErrBusy) {
-			return res, err
+			return warning, err
 		}
 	}
 	return nil, fmt.Errorf("store a note: %w: %d processes are asking a model about notes of this vault", vault.ErrBusy, askers)
@@ -147,6 +147,9 @@ func (k *keeping) recover(ctx context.Context, find Searcher) ([]*Result, error)
 			}
 		}
 	}
+	if k.Entry != nil {
+		return k.recoverEntry(ctx)
+	}
 	res, err := remember(ctx, k.v, find, &Mind{Model: interrupted{}}, k.Notes, k.Write, k)
 	if err == nil {
 		return []*Result{res}, nil
@@ -168,6 +171,21 @@ func (k *keeping) recover(ctx context.Context, find Searcher) ([]*Result, error)
 		failed = append(failed, err)
 	}
 	return out, errors.Join(failed...)
+}
+
+// recoverEntry adds the entry of a notebook by the rules. Where it stands already nothing is
+// written again.
+func (k *keeping) recoverEntry(ctx context.Context) ([]*Result, error) {
+	n := notebook.Core(k.v, notebook.LimitsOf(k.v))
+	if k.Book != n.Path() {
+		n = notebook.Profile(k.v, notebook.LimitsOf(k.v))
+	}
+	res, p, err := AddEntry(ctx, k.v, n, nil, *k.Entry, k.Write)
+	if err != nil {
+		return nil, err
+	}
+	res.Memories = append(res.Memories, vault.Memory{Path: n.Path()})
+	return []*Result{{res.Result, p}}, nil
 }
 
 // refused reports whether an error will be the same at every further try.

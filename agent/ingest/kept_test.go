@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -10,7 +11,9 @@ import (
 
 	"stet/agent/encode"
 	"stet/agent/ingest"
+	"stet/templates/prompts"
 	"stet/vault"
+	"stet/vault/notebook"
 	"stet/vault/vaulttest"
 )
 
@@ -118,5 +121,117 @@ func TestWhatIsRecoveredKeepsItsTime(t *testing.T) {
 	want := kept.Timestamp().Truncate(time.Second)
 	if got := done[0].Memories[0].Created; !got.Equal(want) {
 		t.Errorf("created %s, want %s", got, want)
+	}
+}
+
+// A blocker finds every memory and runs a function before it looks for a word.
+type blocker struct {
+	lister
+	word   string
+	before func()
+}
+
+func (b *blocker) Nearby(ctx context.Context, text string, limit int) ([]vault.Path, error) {
+	if strings.Contains(text, b.word) {
+		b.before()
+	}
+	return b.lister.Nearby(ctx, text, limit)
+}
+
+// An entry of which one note met a vault that another process held stays until it is stored.
+func TestRecoverKeepsWhatMetABusyVault(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	holder, o := f.Open(), f.Options()
+	o.LockWait = 1
+	v := f.OpenWith(o)
+	secret := "The key is AKIA" + "Q3EGRIHXSNJYTLKW."
+	data, err := json.Marshal(map[string]any{
+		"Slot": "asking-0", "Write": vault.Write{},
+		"Notes": []vault.Note{{Text: secret}, {Text: "Lunch is at noon."}, {Text: "Dinner is at eight."}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.State().Enqueue(t.Context(), "notes", data); err != nil {
+		t.Fatal(err)
+	}
+	tries, held, free, done := 0, make(chan bool), make(chan bool), make(chan error, 1)
+	find := &blocker{lister{v: v}, "dinner", func() {
+		if tries++; tries != 2 { // once with the others, then alone
+			return
+		}
+		go func() {
+			why := vault.Why{Op: vault.OpUpdate, Subject: "wait"}
+			_, err := holder.Transact(context.Background(), why, false, func(*vault.Tx) error {
+				close(held)
+				<-free
+				return nil
+			})
+			done <- err
+		}()
+		<-held
+	}}
+	if _, err := ingest.Recover(t.Context(), v, find); err != nil {
+		t.Errorf("a busy vault is told as a failure: %v", err)
+	}
+	close(free)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if !ingest.Kept(v) {
+		t.Fatal("the note that met a busy vault is lost")
+	}
+	if _, err := ingest.Recover(t.Context(), v, find); err == nil || ingest.Kept(v) {
+		t.Errorf("still kept: %v, %v", ingest.Kept(v), err)
+	}
+	all, err := v.List(t.Context(), vault.Filter{})
+	if err != nil || len(all) != 2 {
+		t.Errorf("%d memories, want lunch and dinner once each; %v", len(all), err)
+	}
+}
+
+// An entry of a notebook is kept while the model is asked about it, and added once.
+func TestAnEntryIsKeptWhileItsModelIsAsked(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "USER.md", "- Prefers short answers.\n")
+	v := f.Open()
+	ctx, stop := context.WithCancel(t.Context())
+	model := &puppet{judge: func(prompts.Judge) string {
+		stop()
+		return ""
+	}}
+	n := notebook.Profile(v, notebook.DefaultLimits())
+	mind, entry := &ingest.Mind{Model: model}, notebook.New{Text: "Prefers tea."}
+	_, _, err := ingest.AddEntry(ctx, v, n, mind, entry, vault.Write{})
+	if err == nil || !ingest.Kept(v) {
+		t.Fatalf("kept %v, %v", ingest.Kept(v), err)
+	}
+	for range 2 {
+		if _, err := ingest.Recover(t.Context(), v, &lister{v: v}); err != nil {
+			t.Fatal(err)
+		}
+		if page := f.Read("USER.md"); strings.Count(page, "Prefers tea.") != 1 || ingest.Kept(v) {
+			t.Errorf("%q", page)
+		}
+	}
+}
+
+// Notes of one call are compared with each other also where the model files them.
+func TestABatchIsComparedWhereItIsFiled(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t,
+		"memories/projects/alpha/lift.md", "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\n---\nThe lift is slow.\n")
+	v := f.Open()
+	model := &puppet{place: `{"suggested_scope":"/projects/alpha","categories":[],"importance":0.5}`,
+		judge: all("keep", "", 1)}
+	notes := []vault.Note{{Text: "We use PostgreSQL."}, {Text: "We switched to MySQL."}}
+	res, err := ingest.Remember(t.Context(), v, &lister{v: v}, &ingest.Mind{Model: model}, notes, vault.Write{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it := res.Plan.Items[1]
+	if len(it.Decisions) != 1 || it.Decisions[0].Kind != encode.Supersede || it.Decisions[0].Note != 1 {
+		t.Errorf("decided %+v, refused %v, pending %q", it.Decisions, it.Refused, it.Pending)
 	}
 }

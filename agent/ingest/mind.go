@@ -222,7 +222,7 @@ func (d *gatherer) place(dr *draft, t *thought) (err error) {
 		return nil
 	}
 	if n.Scope == "" {
-		n.Scope = p.Scope
+		n.Scope, d.filedIn[dr.memory.ID] = p.Scope, p.Scope
 		if vault.Scope(p.Scope).In(projects) {
 			err = d.compareIn(dr)
 		}
@@ -257,10 +257,10 @@ func (d *gatherer) compareIn(dr *draft) error {
 		}
 	}
 	dr.memory.Scope = dr.note.Scope
-	if dr.plan, err = d.decide(dr.memory, dr.near, nil); err == nil && dr.plan.Duplicate == nil {
-		dr.plan.Duplicate, err = d.verbatim(dr, nil)
+	for k := range dr.earlier {
+		dr.earlier[k].Scope = cmp.Or(d.filedIn[dr.earlier[k].ID], dr.earlier[k].Scope)
 	}
-	return err
+	return d.decideNew(dr)
 }
 
 // rule is the name under which commits say that the model decided.

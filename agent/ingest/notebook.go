@@ -16,19 +16,30 @@ import (
 // AddEntry adds an entry to a notebook, compared with its other entries by the rules and by
 // mind, which may be nil: a duplicate is not written again, and one other entry that is surely
 // no longer true is replaced. Whatever else the entry contradicts is left to the person, and
-// named in the plan. It fails as [notebook.Notebook.Add] does.
-func AddEntry(ctx context.Context, v *vault.Vault, n *notebook.Notebook, mind *Mind, entry notebook.New, w vault.Write) (*notebook.Result, *Plan, error) {
-	page, err := n.Read()
-	if err != nil {
-		return nil, nil, err
+// named in the plan. While a model is asked local state holds the entry, as [Remember] holds
+// notes. It fails as [notebook.Notebook.Add] does.
+func AddEntry(ctx context.Context, v *vault.Vault, n *notebook.Notebook, mind *Mind, entry notebook.New, w vault.Write) (
+	res *notebook.Result, p *Plan, err error) {
+	var warning []string
+	add := func(k *keeping) error {
+		page, err := n.Read()
+		if err != nil {
+			return err
+		}
+		d := newGatherer(ctx, v, nil, mind, w)
+		d.kept = k
+		if p, err = d.planEntry(n, page.Entries, entry); err == nil {
+			res, err = p.addEntry(ctx, n, entry, w)
+		}
+		return err
 	}
-	p, err := newGatherer(ctx, v, nil, mind, w).planEntry(n, page.Entries, entry)
-	if err != nil {
-		return nil, nil, err
+	if mind == nil || w.DryRun {
+		err = add(nil)
+	} else {
+		warning, err = keeping{Entry: &entry, Book: n.Path(), Write: w}.keep(ctx, v, add)
 	}
-	res, err := p.addEntry(ctx, n, entry, w)
 	if err == nil {
-		res.Warnings = append(res.Warnings, p.Warnings...)
+		res.Warnings = slices.Concat(res.Warnings, p.Warnings, warning)
 	}
 	return res, p, err
 }
