@@ -175,8 +175,8 @@ func (d *Document) Warnings() []Warning {
 	if i := bytes.IndexByte(d.src, 0); i >= 0 {
 		out = append(out, Warning{d.lineOf(i), "NUL byte"})
 	}
-	if line := d.TooDeep(); line > 0 {
-		out = append(out, Warning{line, fmt.Sprintf("lists and quotations more than %d deep are read as text from here", maxDepth)})
+	if line, what := d.Unread(); line > 0 {
+		out = append(out, Warning{line, what + " are read as text from here"})
 	}
 	return out
 }

@@ -13,27 +13,35 @@ import (
 // its text is text like any other, links included.
 const footnoteMark = "^"
 
-// footnoteText keeps a paragraph that begins with a footnote from being read as
-// the definition of a link to the footnote's first word.
-type footnoteText struct{ parser.ParagraphTransformer }
+// definitionText keeps a paragraph that begins with a footnote from being read as
+// the definition of a link to the footnote's first word, and charges definitions,
+// each of which moves all lines of the paragraph when it is taken out.
+type definitionText struct {
+	parser.ParagraphTransformer
+	found parser.ContextKey
+}
 
-func (t footnoteText) Transform(p *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	lines := p.Lines()
-	if lines.Len() > 0 {
-		first := lines.At(0)
-		if bytes.HasPrefix(bytes.TrimLeft(first.Value(reader.Source()), " \t"), []byte("["+footnoteMark)) {
+func (t definitionText) Transform(p *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	lines, count := p.Lines(), 0
+	for ; count < lines.Len(); count++ {
+		at := lines.At(count)
+		if line := bytes.TrimLeft(at.Value(reader.Source()), " \t"); !bytes.HasPrefix(line, []byte("[")) {
+			break
+		} else if count == 0 && bytes.HasPrefix(line, []byte("["+footnoteMark)) {
 			return
 		}
 	}
-	t.ParagraphTransformer.Transform(p, reader, pc)
+	if f, ok := pc.Get(t.found).(*findings); ok && count > 0 && f.spend(&f.blocks, count*lines.Len(), lines.At(0).Start) {
+		t.ParagraphTransformer.Transform(p, reader, pc)
+	}
 }
 
-// paragraphTransformers are goldmark's, footnotes excepted.
-func paragraphTransformers() []util.PrioritizedValue {
+// paragraphTransformers are goldmark's, bounded, footnotes excepted.
+func paragraphTransformers(found parser.ContextKey) []util.PrioritizedValue {
 	all := parser.DefaultParagraphTransformers()
 	for i, p := range all {
-		if t, ok := p.Value.(parser.ParagraphTransformer); ok && t == parser.ParagraphTransformer(parser.LinkReferenceParagraphTransformer) {
-			all[i].Value = footnoteText{t}
+		if t, ok := p.Value.(parser.ParagraphTransformer); ok && t == parser.LinkReferenceParagraphTransformer {
+			all[i].Value = definitionText{t, found}
 		}
 	}
 	return all

@@ -73,7 +73,7 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 		l.Kind = WikiEmbed
 	}
 	shown := l.setWiki(line[inner:inner+n], segment.Start+inner)
-	if f, ok := pc.Get(p.found).(*findings); ok {
+	if f, ok := pc.Get(p.found).(*findings); ok && f.spend(&f.marks, linkSteps, l.Start) {
 		f.links = append(f.links, l)
 	}
 	block.Advance(end)
@@ -171,6 +171,9 @@ func (p linkParser) CloseBlock(parent ast.Node, block text.Reader, pc parser.Con
 
 func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	_, before := block.Position()
+	if f, ok := pc.Get(p.found).(*findings); ok && !f.bracket(parent, block) {
+		return nil
+	}
 	n := p.InlineParser.Parse(parent, block, pc)
 	switch n := n.(type) {
 	case *ast.Link:
@@ -198,7 +201,7 @@ func (p linkParser) note(kind LinkKind, n ast.Node, dest []byte, closing int, bl
 		end = closing + 1 + lastParen(src[closing+1:])
 	}
 	l := Link{Kind: kind, Start: n.Pos(), End: end, Text: plainText(n, src)}
-	if l.setDestination(src, dest, closing+2, end) {
+	if l.setDestination(src, dest, closing+2, end) && f.spend(&f.marks, linkSteps, l.Start) {
 		f.links = append(f.links, l)
 	}
 }

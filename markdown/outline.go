@@ -38,7 +38,7 @@ type outline struct {
 	items    []listItem
 	links    []Link
 	tags     []span
-	tooDeep  int // -1: none, see findings
+	unread   unread
 }
 
 type span struct {
@@ -57,9 +57,25 @@ type engine struct {
 type findings struct {
 	links []Link
 	tags  []span
-	// tooDeep is where the first list or quotation stands that is not read as one
-	// for its depth; -1: there is none.
-	tooDeep int
+	unread
+	blocks, marks int   // steps that may still be made; see budget
+	escaped       int   // bars in cells
+	open          []int // where the brackets of this block opened that are not closed yet
+	delims        int   // marks of emphasis of this block
+	unclosed      []int // how many backticks begin code of this block that does not end
+}
+
+// unread is where the first Markdown stands that is read as text for what it
+// would cost; why is empty when there is none.
+type unread struct {
+	at  int
+	why string
+}
+
+func (u *unread) note(at int, why string) {
+	if u.why == "" {
+		u.at, u.why = at, why
+	}
 }
 
 var markdownEngine = sync.OnceValue(func() *engine {
@@ -67,31 +83,42 @@ var markdownEngine = sync.OnceValue(func() *engine {
 	e.parser = parser.NewParser(
 		parser.WithBlockParsers(blockParsers(e.found)...),
 		parser.WithInlineParsers(
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(wikiParser{e.found}, 150),
-			util.Prioritized(linkParser{parser.NewLinkParser(), e.found}, 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewRawHTMLParser(), 400),
-			util.Prioritized(parser.NewEmphasisParser(), 500),
-			util.Prioritized(extension.NewStrikethroughParser(), 500),
-			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-			util.Prioritized(extension.NewLinkifyParser(), 999),
-			util.Prioritized(tagParser{e.found}, 1000),
+			e.inline(codeParser{parser.NewCodeSpanParser(), e.found}, 100),
+			e.inline(wikiParser{e.found}, 150),
+			e.inline(linkParser{parser.NewLinkParser(), e.found}, 200),
+			e.inline(parser.NewAutoLinkParser(), 300),
+			e.inline(parser.NewRawHTMLParser(), 400),
+			e.inline(parser.NewEmphasisParser(), 500),
+			e.inline(strikeParser{extension.NewStrikethroughParser()}, 500),
+			e.inline(extension.NewTaskCheckBoxParser(), 0),
+			e.inline(extension.NewLinkifyParser(), 999),
+			e.inline(tagParser{e.found}, 1000),
 		),
 		parser.WithParagraphTransformers(
-			append(paragraphTransformers(),
-				util.Prioritized(extension.NewTableParagraphTransformer(), 200))...,
+			append(paragraphTransformers(e.found),
+				util.Prioritized(boundedTable{extension.NewTableParagraphTransformer(), e.found}, 200))...,
 		),
 		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
 	)
 	return e
 })
 
-func (e *engine) parse(body []byte) (ast.Node, *findings) {
-	pc := parser.NewContext()
-	f := &findings{tooDeep: -1}
-	pc.Set(e.found, f)
+func (e *engine) inline(p parser.InlineParser, priority int) util.PrioritizedValue {
+	return util.Prioritized(boundedInline{p, e.found}, priority)
+}
+
+func (e *engine) parse(body []byte) (ast.Node, *findings) { return e.within(budget(body), body) }
+
+// within reads a body with a budget of so many steps.
+func (e *engine) within(steps int, body []byte) (ast.Node, *findings) {
+	pc, f := e.context(steps)
 	return e.parser.Parse(text.NewReader(body), parser.WithContext(pc)), f
+}
+
+func (e *engine) context(steps int) (parser.Context, *findings) {
+	pc, f := parser.NewContext(), &findings{blocks: steps, marks: steps}
+	pc.Set(e.found, f)
+	return pc, f
 }
 
 // outline reads the body once.
@@ -101,10 +128,7 @@ func (d *Document) outline() *outline {
 	}
 	body, base := d.Body(), d.split.body
 	root, found := markdownEngine().parse(body)
-	o := &outline{tooDeep: -1}
-	if found.tooDeep >= 0 {
-		o.tooDeep = found.tooDeep + base
-	}
+	o := &outline{unread: unread{found.at + base, found.why}}
 	lists := 0
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {

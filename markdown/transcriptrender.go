@@ -335,7 +335,7 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 	found := markdownEngine().found // goldmark counts context keys unguarded: all are made before the first context
 	return parser.NewParser(
 		parser.WithBlockParsers(blockParsers(found)...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		parser.WithParagraphTransformers(paragraphTransformers(found)...),
 	)
 })
 
@@ -344,8 +344,8 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 func selfContained(content []byte) bool {
 	const probe = "\n\n## 1 · end\n"
 	body := concat(content, []byte(probe))
-	blocks, pc := blockParser(), parser.NewContext()
-	root := blocks.Parse(text.NewReader(body), parser.WithContext(pc))
+	pc, _ := markdownEngine().context(budget(body))
+	root := blockParser().Parse(text.NewReader(body), parser.WithContext(pc))
 	last, ok := root.LastChild().(*ast.Heading)
 	if !ok || len(pc.References()) > 0 || last.Lines().Len() != 1 {
 		return false

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -34,5 +35,22 @@ func TestStopWordsCountOnlyAlone(t *testing.T) {
 		if q := Parse(text, time.Now(), english(t)); len(q.clauses) != want {
 			t.Errorf("%q has %d clauses, want %d: %+v", text, len(q.clauses), want, q.clauses)
 		}
+	}
+}
+
+// A long line that a word stands on everywhere is cut in one pass.
+func TestALongLineIsCutInLinearTime(t *testing.T) {
+	t.Parallel()
+	cur := line{text: []byte(strings.Repeat("a* ", 1<<18))}
+	for at := 0; at < len(cur.text); at += 3 {
+		cur.ranges = append(cur.ranges, Range{at, at + 1})
+	}
+	began := time.Now()
+	text, marks := cur.Snippet()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("%d highlights took %s", len(cur.ranges), took)
+	}
+	if len(text) == 0 || len(text) > snippetBytes || len(marks) < 60 {
+		t.Errorf("%q with %d highlights", text, len(marks))
 	}
 }

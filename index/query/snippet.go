@@ -202,16 +202,13 @@ func (cur *line) Snippet() (string, []Range) {
 
 // window chooses the part of a long line that shows the most highlights.
 func (cur *line) window(start, end int) (int, int) {
-	from, most := start, 0
+	from, most, near := start, 0, 0 // ranges before near end close to where the one looked at starts
 	for i, r := range cur.ranges {
-		n := 0
-		for _, s := range cur.ranges[i:] {
-			if s.End-r.Start <= snippetBytes-40 {
-				n++
-			}
+		for near < len(cur.ranges) && cur.ranges[near].End-r.Start <= snippetBytes-40 {
+			near++
 		}
-		if n > most {
-			from, most = max(start, r.Start-40), n
+		if near-i > most {
+			from, most = max(start, r.Start-40), near-i
 		}
 	}
 	to := min(end, from+snippetBytes)

@@ -44,7 +44,7 @@ func Checks() []Check {
 		{ID: "proposal", Finds: "what waits for the person and cannot be read", look: proposals},
 		{ID: "front-matter", Finds: "front matter that is no YAML", look: files},
 		{ID: "conflict-marker", Finds: "the marks of a merge that was never finished"},
-		{ID: "deep-nesting", Finds: "lists or quotations nested so deeply that they are read as text"},
+		{ID: "deep-nesting", Finds: "Markdown nested so deeply, or so full of unclosed marks, that it is read as text"},
 		{ID: "secret", Finds: "a password, key or token in a file"},
 		{ID: "duplicate-id", Finds: "two files with the same id", Mends: "the younger one gets an id of its own, in a commit", mend: mendIDs},
 		{ID: "dangling-id", Finds: "supersedes, superseded_by, conflicts_with or may_outdate names a memory that is not there"},

@@ -41,8 +41,9 @@ func files(ctx context.Context, x *exam) error {
 		if line := conflictAt(data); line > 0 {
 			x.add(vault.Problem{ID: "conflict-marker", Path: f.Path, Text: fmt.Sprintf("a merge was not finished at line %d", line), Hint: "choose one side in an editor"})
 		}
-		if line := markdown.Parse(data).TooDeep(); line > 0 {
-			x.add(vault.Problem{ID: "deep-nesting", Path: f.Path, Text: fmt.Sprintf("lists or quotations are nested too deeply at line %d", line), Hint: "they are read as text from there; nothing is lost"})
+		if line, what := markdown.Parse(data).Unread(); line > 0 {
+			x.add(vault.Problem{ID: "deep-nesting", Path: f.Path, Text: fmt.Sprintf("%s at line %d", what, line),
+				Hint: "they are read as text from there; nothing is lost"})
 		}
 		x.secrets(f.Path, data)
 		if m.ID != "" {
