@@ -228,6 +228,11 @@ func (a *App) embedder() embed.Embedder {
 	if o.BaseURL == "" && o.Model == "" {
 		return nil
 	}
+	if s.Mixed(settings.EmbedderURL, settings.EmbedderKeyEnv) {
+		a.warn("no ranking by meaning: %s and %s: one comes from the environment and one from a file",
+			settings.EmbedderURL, settings.EmbedderKeyEnv)
+		return nil
+	}
 	if name := s.Text(settings.EmbedderKeyEnv); name != "" {
 		if o.Key = a.o.Getenv(name); o.Key == "" {
 			a.warn("no ranking by meaning: %s names a variable that is not set: %s", settings.EmbedderKeyEnv, name)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,8 +153,27 @@ func (e *Environment) configureVault(ctx context.Context, o ConfigureOptions) (*
 	var out *Written
 	if err == nil {
 		out = a.finish(ctx, res)
+		a.warnIdle(ctx, o)
 	}
 	return out, errors.Join(err, a.Close())
+}
+
+// warnIdle says that a value in the vault's file changes nothing.
+func (e *Environment) warnIdle(ctx context.Context, o ConfigureOptions) {
+	k, known := settings.Find(o.Key)
+	if !known || o.Value == nil || o.DryRun {
+		return
+	}
+	if s, err := e.effective(ctx); err == nil && s.Text(k.Name) != *o.Value {
+		e.warn("%s is %q all the same: %s", k.Name, s.Text(k.Name), whyIdle(s.Entry(k)))
+	}
+}
+
+func whyIdle(e settings.Entry) string {
+	if e.Key.Stricter && e.Source != settings.Environment {
+		return "a vault can only make it stricter; --user changes your own"
+	}
+	return fmt.Sprintf("%s says so", cmp.Or(e.Origin, string(e.Source)))
 }
 
 func (e *Environment) configureUser(ctx context.Context, k settings.Key, o ConfigureOptions) (*Configured, error) {

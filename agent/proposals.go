@@ -12,6 +12,7 @@ import (
 	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/vault"
+	"stet/vault/lineage"
 )
 
 // A Proposal is a write of an agent that waits for the user's approval.
@@ -184,6 +185,11 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 	}
 	if err != nil {
 		return nil, err
+	}
+	if yes && !w.DryRun {
+		if err := lineage.Approved(ctx, h.a.v, res.Commits); err != nil {
+			h.a.warn("\"stet review\" lists it as well: %v", err)
+		}
 	}
 	out.Write = *h.a.finish(ctx, res)
 	out.Diff = WithoutRecords(res.Diff)

@@ -20,7 +20,8 @@ type AdoptOptions struct {
 // Adopt commits edits made by hand as they are. It fails as [vault.Vault.Adopt] does.
 func (h History) Adopt(ctx context.Context, o AdoptOptions) (*Written, error) {
 	return h.a.write(ctx, o.Write, "adopt", "", func(vault.Write) (*vault.Result, error) {
-		to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door}
+		to := vault.AdoptOptions{All: o.All, Yes: o.Yes, DryRun: o.DryRun, Message: o.Message, Door: h.a.o.Door,
+			Via: o.Via}
 		for _, word := range o.Paths {
 			p, err := h.a.path(word)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 // Write says who writes, and how. The zero value is the user.
 type Write struct {
 	Agent   string // the name of the agent that writes; "" is the user
+	Via     string // the agent among whose tools the user writes, "" for none
 	Session string // noted in the commit
 	Message string // the commit's subject; "" makes one from the content
 	Again   bool   // write what was rejected before: the user asked for it
@@ -31,7 +32,7 @@ func (w Write) actor() string {
 // vault is w as the vault takes it.
 func (w Write) vault(a *App) vault.Write {
 	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{
-		Actor: w.actor(), AgentName: w.Agent, Door: a.o.Door, Session: w.Session, Again: w.Again,
+		Actor: w.actor(), AgentName: w.Agent, Door: a.o.Door, Session: w.Session, Again: w.Again, Via: w.Via,
 	}}
 }
 

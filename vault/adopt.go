@@ -20,6 +20,7 @@ type AdoptOptions struct {
 	DryRun  bool
 	Message string // subject instead of the list of paths
 	Door    string
+	Via     string // see [Writer.Via]
 	// Leave picks changes that are left for later, a file that is being written
 	// for instance. It is asked again after the file was read, so that what it
 	// then lets pass is what is committed. nil leaves nothing.
@@ -55,7 +56,7 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 			return nil, v.store.Explain(err)
 		}
 	}
-	why := Why{Op: OpAdopt, Writer: Writer{Door: o.Door}}
+	why := Why{Op: OpAdopt, Writer: Writer{Door: o.Door, Via: o.Via}}
 	res, err := v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
 		tx.named = o.Paths
 		_, err := tx.adopt(changes, o)
@@ -172,8 +173,8 @@ func (t *Tx) adopt(changes []Change, o AdoptOptions) ([]Path, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.leaves(c) {
-			continue
+		if o.leaves(c) || isProposal(c.Path) && c.Status == Added {
+			continue // what a machine is said to propose is no edit of the person's
 		}
 		kept, paths = append(kept, c), append(paths, c.Path)
 	}
@@ -189,7 +190,11 @@ func (t *Tx) adopt(changes []Change, o AdoptOptions) ([]Path, error) {
 
 // describe names the adopted paths in a subject unless the person gave one.
 func (t *Tx) describe(g *store.Group, prefix string) {
-	why := &Why{Op: OpAdopt, Subject: prefix + adoptSubject(g.Paths), Moved: t.adopted.Moved, Writer: Writer{Door: t.why.Door}}
+	why := &Why{Op: OpAdopt, Subject: prefix + adoptSubject(g.Paths), Moved: t.adopted.Moved,
+		Writer: Writer{Door: t.why.Door, Via: t.why.via()}}
+	if len(g.Paths) > 0 && !slices.ContainsFunc(g.Paths, func(p Path) bool { return !isProposal(p) }) {
+		why.Op, why.Actor = OpPropose, "agent"
+	}
 	if t.adopted.Subject != "" {
 		why.Subject = prefix + t.adopted.Subject
 	}

@@ -91,11 +91,19 @@ func (t *Tx) personal(ctx context.Context, p Path) (bool, error) {
 			continue
 		}
 		before, after, err := h.texts(version)
-		if err != nil || !sameText(before, after) {
+		if err != nil || !sameText(before, after) && !aside(version.Commit, before, after) {
 			return err == nil, err
 		}
 	}
 	return false, nil
+}
+
+// aside reports whether a person's commit is about another memory and only took something out of
+// this one, which it made untrue.
+func aside(c Commit, before, after []byte) bool {
+	about := c.Trailers.All("Stet-Memory")
+	return c.Op != "" && c.Op != OpAdopt && before != nil && len(about) > 0 &&
+		about[0] != ReadMemory("", before).ID && len(withoutOwnKeys(after)) < len(withoutOwnKeys(before))
 }
 
 // personalLines reports whether a person wrote one of these lines of p.

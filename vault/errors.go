@@ -146,6 +146,8 @@ type GuardError struct {
 	// Given is set for words of the request from which a name was to be made.
 	Given bool
 	kind  error
+	// machine is set for a write of a machine, which cannot allow what was found.
+	machine bool
 }
 
 func (e *GuardError) Error() string {
@@ -176,11 +178,18 @@ func (e *GuardError) Unwrap() []error { return []error{e.kind, ErrRefused} }
 func (e *GuardError) Hint() string {
 	switch {
 	case e.ByHand:
-		return guardHint("take it out of the file, then try again", e.Findings)
+		return e.hint("take it out of the file, then try again")
 	case errors.Is(e.kind, ErrInjection):
-		return guardHint("leave it out", e.Findings)
+		return e.hint("leave it out")
 	}
-	return guardHint("write down where it is kept instead", e.Findings)
+	return e.hint("write down where it is kept instead")
+}
+
+func (e *GuardError) hint(advice string) string {
+	if e.machine {
+		return advice + "; if it is harmless the user can allow it"
+	}
+	return guardHint(advice, e.Findings)
 }
 
 func guardHint(advice string, found []guard.Finding) string {

@@ -101,7 +101,13 @@ type Result struct {
 // [ErrConflict], [ErrInProgress], [ErrReadOnly] or fn's own error and has then changed
 // nothing.
 func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) error) (_ *Result, err error) {
-	defer func() { err = v.store.Explain(err) }()
+	defer func() {
+		var refused *GuardError
+		if errors.As(err, &refused) {
+			refused.machine = why.actor() != ActorUser
+		}
+		err = v.store.Explain(err)
+	}()
 	if err := why.checkActor(); err != nil {
 		return nil, err
 	}

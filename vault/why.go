@@ -29,6 +29,8 @@ type Writer struct {
 	// Approver is the person who let a machine write, as "Name <address>"; "" is
 	// nobody, and where machines have to be approved their write waits.
 	Approver string
+	// Via is the agent at whose command a person's words are committed, "" for none.
+	Via string
 	// Given are words as they were given from which names of files and folders are
 	// made: a slug no longer looks like the secret that it spells. The guard checks
 	// them, the message does not hold them.
@@ -135,6 +137,7 @@ func trailerKeys() []trailer {
 		}},
 		{key: "Stet-Session", values: func(w *Why) []string { return one(w.Session) }},
 		{key: "Stet-Run", values: func(w *Why) []string { return one(w.Run) }},
+		{key: "Stet-Via", values: func(w *Why) []string { return one(w.Via) }},
 		{key: "Stet-Approved-By", values: func(w *Why) []string { return one(w.Approver) }},
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
@@ -188,6 +191,14 @@ func (w *Why) Author(c *gitstore.Config) gitstore.Signature {
 	}
 	name := w.machineName()
 	return gitstore.Signature{Name: name, Email: strings.ReplaceAll(strings.ToLower(name), " ", "-") + "@agent.invalid"}
+}
+
+// via is the agent at whose command a person's edits are committed.
+func (w Writer) via() string {
+	if w.actor() != ActorUser {
+		return w.machineName()
+	}
+	return w.Via
 }
 
 // machineName is the author's name of what a machine did.

@@ -39,6 +39,10 @@ func FromSettings(s settings.Settings, slot Slot, getenv func(string) string) (O
 		}
 		return o, slot, &setupError{fmt.Sprintf("%s is not set", keys.Model), ErrNoModel, fmt.Sprintf("as stet config set %s ollama and %s NAME", keys.Provider, keys.Model)}
 	}
+	if s.Mixed(keys.Provider, keys.BaseURL, keys.KeyEnv) {
+		return o, slot, &setupError{fmt.Sprintf("%s, %s and %s come from the environment in part", keys.Provider,
+			keys.BaseURL, keys.KeyEnv), ErrSetup, "set all of them in your own file, or all in the environment"}
+	}
 	p, ok := provider(o.Provider)
 	if !ok {
 		return o, slot, &setupError{fmt.Sprintf("%s is %q", keys.Provider, o.Provider), ErrSetup, ""}

@@ -94,6 +94,9 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 	if err := app.RunContext(ctx, line.Argv); err != nil || in == nil {
 		return err
 	}
+	if err := console.Identify(e, in); err != nil {
+		return err
+	}
 	return line.Command.Run(ctx, e, in)
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/vault"
+	"stet/vault/proposal"
 )
 
 // reviewMark is the name under which local state keeps how far the person has
@@ -79,15 +80,22 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 	if !since.IsZero() {
 		o.Without, o.Since = "", since
 	}
+	approved, err := approvals(v)
+	if err != nil {
+		return Review{}, err
+	}
 	taken := reverts{}
 	for c, err := range v.History().Log(ctx, o) {
 		if err != nil {
 			return Review{}, err
 		}
 		taken.note(c)
-		if byOthers(v, c) {
+		if mayBeOthers(v, c) {
 			if c, err = v.History().CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
 				return Review{}, err
+			}
+			if approved[c.Rev] || proposes(c) {
+				continue
 			}
 			out.Items = append(out.Items, Item{Commit: c, Left: slices.Contains(seen.Left, c.Rev)})
 		}
@@ -154,15 +162,48 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 	return context.Cause(ctx)
 }
 
-func byOthers(v *vault.Vault, c vault.Commit) bool {
+// mayBeOthers reports whether somebody but the person wrote a commit, or had a part in it, as its
+// author and trailers say. Trailers can be written by anybody, so they only add to what is listed.
+func mayBeOthers(v *vault.Vault, c vault.Commit) bool {
 	_, email := v.Person()
-	if c.Op == vault.OpPropose || strings.HasSuffix(c.Trailers.Get("Stet-Approved-By"), "<"+email+">") {
-		return false // it waits for the person, or the person agreed to it
+	actor := c.Trailers.Get("Stet-Actor")
+	return actor != "" && actor != vault.ActorUser || c.Trailers.Get("Stet-Via") != "" ||
+		!strings.EqualFold(c.AuthorEmail, email)
+}
+
+// proposes reports a commit that does nothing but store what waits for the person.
+func proposes(c vault.Commit) bool {
+	return len(c.Changes) > 0 && !slices.ContainsFunc(c.Changes, func(ch vault.Change) bool {
+		return ch.Status != vault.Added || ch.Path.Dir() != proposal.Dir
+	})
+}
+
+// approvedMark is the name under which local state keeps what the person approved.
+const approvedMark = "approved"
+
+// mostApproved bounds how many approvals are remembered: older ones were reviewed long ago, or
+// are listed once more.
+const mostApproved = 10_000
+
+func approvals(v *vault.Vault) (map[vault.Revision]bool, error) {
+	data, err := v.State().Seen(approvedMark)
+	out := map[vault.Revision]bool{}
+	for line := range strings.Lines(string(data)) {
+		out[vault.Revision(strings.TrimSpace(line))] = true
 	}
-	if actor := c.Trailers.Get("Stet-Actor"); actor != "" && actor != vault.ActorUser {
-		return true
-	}
-	return !strings.EqualFold(c.AuthorEmail, email)
+	return out, err
+}
+
+// Approved notes that the person let a machine write these commits: they are not listed.
+func Approved(ctx context.Context, v *vault.Vault, commits []vault.Commit) error {
+	return v.State().SetSeen(ctx, approvedMark, func(now []byte) ([]byte, error) {
+		lines := strings.Fields(string(now))
+		for _, c := range commits {
+			lines = append(lines, string(c.Rev))
+		}
+		lines = lines[max(0, len(lines)-mostApproved):]
+		return []byte(strings.Join(lines, "\n") + "\n"), nil
+	})
 }
 
 // Accept notes that the person has looked at these commits of a review. Every

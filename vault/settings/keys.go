@@ -14,6 +14,7 @@ type Name string
 
 // The keys.
 const (
+	AgentsDetect   Name = "agents.detect"
 	AgentsEdit     Name = "agents.edit"
 	DefaultVault   Name = "default_vault"
 	LockWait       Name = "lock_wait"
@@ -63,6 +64,8 @@ func Keys() []Key {
 
 func generalKeys() []Key {
 	return []Key{
+		{Name: AgentsDetect, Type: boolean(), Default: "true", Stricter: true,
+			Meaning: "whether a command that a known client runs as a tool counts as the agent's own"},
 		{Name: AgentsEdit, Type: oneOf("own", "all"), Default: "own", Stricter: true,
 			Meaning: "what agents may change without asking: `own` is text that agents wrote and no person edited " +
 				"since, and a change of any other text waits for `stet review --proposed`; `all` is every text"},
@@ -198,7 +201,7 @@ func boolean() Type {
 			return "false", nil
 		}
 		return "", strconv.ErrSyntax
-	}}
+	}, stricter: func(a, b string) bool { return a == "true" && b != "true" }}
 }
 
 func duration() Type {

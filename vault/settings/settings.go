@@ -109,6 +109,18 @@ func (s Settings) Entry(k Key) Entry {
 	return e
 }
 
+// Mixed reports whether some of these keys are set by the environment and others by a file: an
+// address of the one must not get a secret of the other.
+func (s Settings) Mixed(names ...Name) bool {
+	from := map[bool]bool{}
+	for _, n := range names {
+		if e := s.Entry(n.key()); e.Source != Default {
+			from[e.Source == Environment] = true
+		}
+	}
+	return len(from) > 1
+}
+
 // Entries lists every key in the order of [Keys].
 func (s Settings) Entries() []Entry {
 	var out []Entry

@@ -38,7 +38,7 @@ func edges() []edge {
 			[]string{"markdown", "templates", "vault/proposal", "vault/tombstone", "vault/durable", "vault/filelock",
 				"vault/gitstore", "vault/guard", "vault/settings", "vault/store"},
 			"memories and their history; the only public way to write a vault"},
-		{"vault/lineage", []string{"vault", "vault/tombstone", "markdown"},
+		{"vault/lineage", []string{"vault", "vault/proposal", "vault/tombstone", "markdown"},
 			"reads and writes through the vault's public API"},
 		{"vault/notebook", []string{"markdown", "vault", "vault/settings", "vault/tombstone"},
 			"what a notebook holds and what must leave it, over the one writer"},

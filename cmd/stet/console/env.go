@@ -73,6 +73,8 @@ type Env struct {
 	// Command is the name of the running command, "" before it is known.
 	Command string
 
+	actor    string // the agent that acts, "" for the user
+	via      string // the agent among whose tools the user acts
 	at       string // -C
 	flags    settings.Layer
 	colour   string // display.color, "" until a vault is open

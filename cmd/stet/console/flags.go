@@ -82,7 +82,8 @@ func ActorFlags(own ...cli.Flag) []cli.Flag {
 
 // AgentFlag names the agent that acts.
 func AgentFlag() cli.Flag {
-	return Text("as", "the agent `NAME` is acting, not the user (also: STET_AGENT)")
+	return Text("as", "the agent `NAME` is acting, not the user (also: STET_AGENT); "+
+		"among an agent's tools \"me\" is the user")
 }
 
 // DryRunFlag asks what would be done.

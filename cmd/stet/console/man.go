@@ -61,7 +61,7 @@ func manualOfAll(b *strings.Builder, commands []*Command) {
 	b.WriteString(".SH ENVIRONMENT\n")
 	for _, x := range [][2]string{
 		{"STET_VAULT", "the vault used where neither -C nor the current folder leads to one"},
-		{"STET_AGENT", "the agent that is acting, as --as"},
+		{"STET_AGENT", "the agent that is acting, as --as NAME"},
 		{"VISUAL, EDITOR, PAGER", "the programs that edit and show text"},
 		{"NO_COLOR", "no colour"},
 	} {

@@ -13,7 +13,7 @@ import (
 func (e *Env) options(flags settings.Layer) agent.Options {
 	o := agent.Options{
 		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now,
-		Getenv: e.Getenv, Agent: e.Getenv("STET_AGENT"),
+		Getenv: e.Getenv, Agent: e.actor,
 		Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
 	}
 	if e.at != "" {

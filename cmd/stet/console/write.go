@@ -17,12 +17,8 @@ const Door = "cli"
 // By says who writes and how, from the flags of [WriteFlags] and --message. It does not look
 // at --session, which revert gives another meaning.
 func (e *Env) By(in *Input) agent.Write {
-	w := agent.Write{Agent: in.String("as"), Message: in.String("message"), DryRun: in.Bool("dry-run"),
+	return agent.Write{Agent: e.actor, Via: e.via, Message: in.String("message"), DryRun: in.Bool("dry-run"),
 		Again: in.Bool("again")}
-	if w.Agent == "" {
-		w.Agent = e.Getenv("STET_AGENT")
-	}
-	return w
 }
 
 // ByInSession is [Env.By] with the session that --session names.

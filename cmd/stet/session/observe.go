@@ -62,7 +62,7 @@ func runObserve(ctx context.Context, e *console.Env, in *console.Input) error {
 func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 	t := session.Turn{
 		Session: cmp.Or(in.String("session"), e.Getenv("STET_SESSION")),
-		Agent:   cmp.Or(in.String("as"), e.Getenv("STET_AGENT")),
+		Agent:   e.By(in).Agent,
 		Source:  in.String("source"), Project: in.String("project"), Parent: in.String("parent"),
 		Title: in.String("title"),
 		Model: in.String("model"), Role: in.String("role"), Name: in.String("name"), Ref: in.String("ref"),
