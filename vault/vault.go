@@ -24,6 +24,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"stet/vault/filelock"
 	"stet/vault/gitstore"
@@ -103,7 +104,11 @@ func attach(dir string, o Options) (*Vault, error) {
 		o.LockWait = lockWait
 	}
 	s, err := store.Open(dir, store.Options{Now: o.Now, Env: o.Env, Hook: o.Hook, LockWait: o.LockWait,
-		Holder: o.Holder, Progress: o.Progress, Marker: Marker, ReadOnly: o.ReadOnly})
+		Holder: o.Holder, Progress: o.Progress, Marker: Marker, ReadOnly: o.ReadOnly,
+		Merge: func(base, ours, theirs []byte) ([]byte, bool) {
+			merged, conflicts := merge(base, ours, theirs)
+			return merged, len(conflicts) == 0
+		}, Glance: glance(o.SecondLook)})
 	if errors.Is(err, gitstore.ErrNoRepository) {
 		err = WithHint(fmt.Errorf("%w: %w", ErrNotVault, err), `"stet init" makes a repository and a vault`)
 	}
@@ -111,6 +116,17 @@ func attach(dir string, o Options) (*Vault, error) {
 		return nil, err
 	}
 	return &Vault{Worktree: s.Worktree, store: s, o: o}, nil
+}
+
+// glance is the pause before an edit that is a moment old is looked at again: as long as
+// an editor takes between opening a file and writing it. A shorter second look asks for a
+// shorter one.
+func glance(second time.Duration) time.Duration {
+	const pause = 50 * time.Millisecond
+	if second > 0 {
+		return min(pause, second)
+	}
+	return pause
 }
 
 // Close releases files and folders.

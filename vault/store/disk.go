@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"syscall"
+	"time"
 
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
@@ -47,6 +48,16 @@ type DiskFile struct {
 	ID     gitstore.ID
 	perm   fs.FileMode
 	stat   gitindex.Stat
+}
+
+// fresh reports a file that changed within the pause, or that is empty and changed within
+// ten of them.
+func (d DiskFile) fresh(now time.Time, pause time.Duration) bool {
+	if len(d.Data) == 0 {
+		pause *= 10
+	}
+	age := now.Sub(time.Unix(int64(d.stat.MtimeSec), int64(d.stat.MtimeNsec)))
+	return age < pause && age > -pause
 }
 
 // mode is the git mode of a file with these permissions.

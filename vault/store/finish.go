@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 
 	"stet/vault/durable"
 	"stet/vault/gitindex"
@@ -130,6 +131,8 @@ func (pl *placement) restoreDisplaced() error {
 		ours = err == nil
 	}
 	switch {
+	case ours && pl.awaitClose() && root == pl.store.repo.Root():
+		return pl.store.keepLate(temp, pl.path, id)
 	case ours:
 		return root.Remove("file", temp)
 	case disk.Exists && disk.ID != pl.want.ID: // the person has saved again since
@@ -215,6 +218,9 @@ func (s *Store) Kept() ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), latePrefix) {
+			continue // as long as it is open, it is no loss
+		}
 		out = append(out, s.repo.Root().Abs(path.Join(s.lostDir(), e.Name())))
 	}
 	return out, err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"syscall"
+	"time"
 
 	"stet/vault/durable"
 	"stet/vault/gitindex"
@@ -30,6 +31,9 @@ type placement struct {
 	fresh   fs.FileInfo   // the staged file, as it was before anybody could reach it
 	stat    gitindex.Stat // of the file that is in place already
 	left    bool          // newer bytes of a person stand there and stay
+	// patience is what is left of the transaction's time to wait for displaced files to
+	// be closed; nil is none.
+	patience *time.Duration
 }
 
 // TempPrefix begins the temporary files beside their targets, where the git
@@ -149,16 +153,20 @@ func (pl *placement) place() (err error) {
 }
 
 // dispose removes the temporary file. Bytes in it that nobody else has are
-// kept: a person saved several times within the same instant.
+// kept: a person saved several times within the same instant. So is a file that
+// somebody has open: bytes may still come.
 func (pl *placement) dispose(m durable.Move) error {
-	ours, err := pl.tempKnown(m)
+	open := pl.awaitClose()
+	id, err := pl.tempID(m)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case !ours:
+	case !pl.ours(id):
 		return pl.store.keep(m.Temp, m.TempPath, pl.path.Base())
+	case open && m.Temp == pl.store.repo.Root():
+		return pl.store.keepLate(m.TempPath, pl.path, id)
 	}
 	return m.Temp.Remove("file", m.TempPath)
 }
@@ -214,17 +222,25 @@ func (pl *placement) take(m durable.Move) error {
 }
 
 // tempKnown reports whether the temporary file holds the commit's bytes or
-// those it was built on.
+// those it was built on, once nobody writes into it.
 func (pl *placement) tempKnown(m durable.Move) (bool, error) {
+	pl.awaitClose()
+	id, err := pl.tempID(m)
+	return err == nil && pl.ours(id), err
+}
+
+func (pl *placement) ours(id gitstore.ID) bool {
+	return pl.known[id] || !pl.want.Remove && id == pl.want.ID
+}
+
+// tempID is the id of what the temporary file holds; no id that is known for what is not
+// a file.
+func (pl *placement) tempID(m durable.Move) (gitstore.ID, error) {
 	data, _, err := m.Temp.ReadFile(m.TempPath, 0)
 	if errors.Is(err, durable.ErrNotRegular) {
-		return false, nil
+		return gitstore.ID{1}, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	id := gitstore.HashBlob(data)
-	return pl.known[id] || !pl.want.Remove && id == pl.want.ID, nil
+	return gitstore.HashBlob(data), err
 }
 
 // compareAndReplace is the best there is on systems that cannot swap names:
@@ -279,8 +295,9 @@ type finisher struct {
 }
 
 func (f finisher) run() error {
-	dirs := map[string]bool{} // to sync; true when a file was taken out
+	dirs, left := map[string]bool{}, patience // to sync; true when a file was taken out
 	for _, pl := range f.files {
+		pl.patience = &left
 		if err := pl.place(); err != nil {
 			return err
 		}

@@ -35,9 +35,15 @@ func (s *Store) needsRecovery() bool {
 // removes what dead processes left. The vault lock is held, so whatever is
 // marked as ours has no living owner.
 func (s *Store) recoverLocked(ctx context.Context) error {
-	if !s.needsRecovery() {
-		return nil
+	if s.needsRecovery() {
+		if err := s.recoverNow(ctx); err != nil {
+			return err
+		}
 	}
+	return s.bringLate(ctx)
+}
+
+func (s *Store) recoverNow(ctx context.Context) error {
 	mark, err := s.ensureState()
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func Interrupted(dir string) bool {
 // waits for nobody and needs none of it: where it cannot be done, it reads the unfinished
 // files from the commit instead.
 func (s *Store) Recover(ctx context.Context) error {
-	if !s.needsRecovery() {
+	if !s.needsRecovery() && len(s.late()) == 0 {
 		return nil
 	}
 	err := s.Locked(ctx, func(context.Context) error { return nil })

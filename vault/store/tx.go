@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
@@ -26,6 +27,7 @@ type Tx struct {
 	stamp   gitstore.GitIndexStamp
 	touched map[Path]*Touched
 	rules   *attributes
+	looks   int             // how often files were looked at again
 	foreign map[string]bool // folders looked at: a repository or vault of its own
 	layer   overlay
 	why     Description // of the group that is open
@@ -122,12 +124,17 @@ func (t *Tx) Touch(p Path) (*Touched, error) {
 	if err := t.rules.check(p, disk.Data); err != nil {
 		return nil, err
 	}
-	got := &Touched{Disk: disk}
 	name := t.store.GitPath(p)
 	entry, ok, err := t.Objects.Lookup(t.base, name)
 	if err != nil {
 		return nil, err
 	}
+	if disk.ID != entry.ID {
+		if disk, err = t.settled(p, disk); err != nil {
+			return nil, err
+		}
+	}
+	got := &Touched{Disk: disk}
 	if ok && (entry.Mode == gitstore.ModeSymlink || entry.Mode == gitstore.ModeSubmodule) {
 		return nil, fmt.Errorf("path %q: %w: git keeps a link or submodule there", p, ErrBadPath)
 	}
@@ -147,6 +154,25 @@ func (t *Tx) Touch(p Path) (*Touched, error) {
 	}
 	t.touched[p] = got
 	return got, nil
+}
+
+// settled looks at an edited file again that is empty or changed a moment ago: many
+// programs empty a file before they write it. One that stays empty is looked at a few
+// times more.
+func (t *Tx) settled(p Path, disk DiskFile) (DiskFile, error) {
+	const looks = 20 // of one transaction: it does not wait for ever
+	for n := 0; disk.Exists && t.looks < looks && disk.fresh(t.store.o.Now(), t.store.o.Glance); t.looks++ {
+		if n++; n > 1 && len(disk.Data) > 0 {
+			break
+		}
+		time.Sleep(t.store.o.Glance)
+		now, err := t.store.Look(p)
+		if err != nil {
+			return now, err
+		}
+		disk = now
+	}
+	return disk, nil
 }
 
 // Read returns the bytes at p, which must not be changed, and their hash. A

@@ -17,7 +17,10 @@ type Options struct {
 	Holder   string              // names this process in the lock file
 	Progress func(Event)         // told about long work, from one goroutine at a time; nil is silence
 	Marker   Path                // the file that makes a folder inside this one a vault of its own
-	ReadOnly bool                // neither wait for the lock nor require recovery
+	// Merge joins two edits of base; false is a conflict.
+	Merge    func(base, ours, theirs []byte) ([]byte, bool)
+	Glance   time.Duration // pause before a file that changes is looked at again
+	ReadOnly bool          // neither wait for the lock nor require recovery
 }
 
 // A Revision is a commit id, 40 hex digits; "" before the first commit.

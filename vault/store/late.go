@@ -1,0 +1,175 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"stet/vault/durable"
+	"stet/vault/gitstore"
+)
+
+// A program that has a file open writes into it even after the file was displaced by a
+// newer one. So a displaced file is removed only when nobody has it open for writing.
+// One that stays open waits as lost/late-<name>, with its path and the id of the bytes
+// it was displaced with in lost/late-<name>.for. Every command looks at it again and
+// brings what was written since into the file that took its place, as a hand edit.
+
+const (
+	latePrefix = "late-"
+	lateFor    = ".for"
+)
+
+// patience bounds how long one transaction waits for displaced files to be closed.
+const patience = time.Second
+
+// awaitClose waits until nobody has the displaced file open for writing, and reports
+// whether somebody still has. Where the system does not say, nobody has.
+func (pl *placement) awaitClose() (open bool) {
+	root, temp := pl.temp()
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		open, _ := durable.Written(root, temp)
+		if !open || pl.patience == nil || *pl.patience <= 0 {
+			return open
+		}
+		time.Sleep(pause)
+		*pl.patience -= pause
+	}
+}
+
+// keepLate keeps a displaced file that somebody has open. It was displaced with the bytes
+// of id, which stood at p.
+func (s *Store) keepLate(temp string, p Path, id gitstore.ID) error {
+	root, dir := s.repo.Root(), s.lostDir()
+	if err := root.MkdirAll("lost", dir, 0o777); err != nil {
+		return err
+	}
+	first := path.Join(dir, latePrefix+path.Base(temp))
+	name := first
+	for n := 2; root.Exists(name); n++ {
+		name = fmt.Sprintf("%s-%d", first, n)
+	}
+	if err := root.CreateSync("lost", name+lateFor, []byte(id.String()+" "+string(p)+"\n"), 0o666); err != nil {
+		return err
+	}
+	return errors.Join(root.Rename("lost", temp, name), root.SyncDir("lost", dir))
+}
+
+// late lists the displaced files that were open when they were last looked at.
+func (s *Store) late() []string {
+	names, err := s.repo.Root().Names(s.lostDir())
+	if err != nil {
+		return nil // there is no such folder in all but a few vaults
+	}
+	var out []string
+	for _, name := range names {
+		if strings.HasPrefix(name, latePrefix) && !strings.HasSuffix(name, lateFor) {
+			out = append(out, path.Join(s.lostDir(), name))
+		}
+	}
+	return out
+}
+
+// bringLate looks at the displaced files again. The vault lock is held.
+func (s *Store) bringLate(ctx context.Context) error {
+	for _, name := range s.late() {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := s.bringOne(name); err != nil {
+			return fmt.Errorf("bring back %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) bringOne(name string) error {
+	root := s.repo.Root()
+	if open, _ := durable.Written(root, name); open {
+		return nil
+	}
+	note, _, err := root.ReadFile(name+lateFor, 2*maxJournal)
+	hex, at, _ := strings.Cut(strings.TrimSuffix(string(note), "\n"), " ")
+	was, perr := gitstore.ParseID(hex)
+	p, aerr := ParsePath(at)
+	data, _, rerr := root.ReadFile(name, MaxFileSize)
+	if err := errors.Join(err, perr, aerr, rerr); err != nil {
+		return s.giveUpLate(name)
+	}
+	if gitstore.HashBlob(data) != was {
+		if brought, err := s.bringBytes(p, was, data); err != nil || !brought {
+			return errors.Join(err, s.giveUpLate(name))
+		}
+		text := fmt.Sprintf("brought back what was written into %s while it was replaced, as a hand edit of yours", p)
+		s.recovered.Store(&text)
+	}
+	return errors.Join(root.Remove("lost", name), root.Remove("lost", name+lateFor))
+}
+
+// giveUpLate leaves a displaced file to the person: "stet doctor" shows it.
+func (s *Store) giveUpLate(name string) error {
+	root := s.repo.Root()
+	kept := path.Join(path.Dir(name), "kept-"+strings.TrimPrefix(path.Base(name), latePrefix))
+	if err := root.Rename("lost", name, kept); err != nil {
+		return err
+	}
+	return root.Remove("lost", name+lateFor)
+}
+
+// bringBytes brings bytes that were written into a displaced file into the one that
+// stands at p now. It reports false where a person must do that.
+func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (bool, error) {
+	disk, err := s.Look(p)
+	if err != nil || !disk.Exists {
+		return false, nil
+	}
+	base, err := s.repo.Stage().Blob(was)
+	if err != nil {
+		return false, nil
+	}
+	want, ok := joinLate(base, disk.Data, late), true
+	if want == nil {
+		want, ok = s.o.Merge(base, disk.Data, late)
+	}
+	if !ok || len(want) > MaxFileSize {
+		return false, nil
+	}
+	pl := &placement{store: s, path: p, exists: true, perm: disk.perm, stat: disk.stat,
+		want:  Content{Data: want, ID: gitstore.HashBlob(want), Mode: disk.mode()},
+		known: map[gitstore.ID]bool{disk.ID: true}}
+	return true, pl.putAlone()
+}
+
+// joinLate puts what was added at the end of base at the end of now; nil where something
+// else was done.
+func joinLate(base, now, late []byte) []byte {
+	added, ok := bytes.CutPrefix(late, base)
+	if !ok {
+		return nil
+	}
+	out := bytes.Clone(now)
+	if len(out) > 0 && out[len(out)-1] != '\n' && len(base) > 0 && base[len(base)-1] == '\n' {
+		out = append(out, '\n')
+	}
+	return append(out, added...)
+}
+
+// putAlone places a file outside of a transaction.
+func (pl *placement) putAlone() (err error) {
+	var batch durable.Batch
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	if err := errors.Join(pl.stage(&batch), batch.Sync()); err != nil {
+		return errors.Join(err, pl.discard())
+	}
+	if err := pl.ready(); err != nil {
+		return errors.Join(err, pl.discard())
+	}
+	if err := pl.place(); err != nil {
+		return err
+	}
+	return pl.store.tree.SyncDir("file", pl.path.Dir())
+}
