@@ -136,3 +136,15 @@ func Samples(m, stored Memory, c Corpus) []Sample {
 	}
 	return out
 }
+
+// Outdated is the probability, by the scorer alone, that a new memory makes a clause of a
+// stored one untrue, given as it stands there; 0 where none reads so.
+func Outdated(m, stored Memory, clause string) float64 {
+	n, o := read(m), read(stored)
+	for _, c := range o.clauses {
+		if len(n.clauses) > 0 && o.Text[c.from:c.to] == clause {
+			return scorer().probability(scorer().score(pair(o, n, Corpus{}).features(c).out))
+		}
+	}
+	return 0
+}

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"stet/agent/encode"
@@ -27,9 +28,14 @@ func partsOf(text string) []part {
 // grounded reports whether the words of a note bear out that a clause of a stored memory
 // is no longer true.
 func grounded(n Note, s Stored, gone part) bool {
+	outdated := sync.OnceValue(func() float64 {
+		m, o := encode.Memory{Text: n.Text, Title: n.Title}, encode.Memory{Text: s.Text, Title: s.Title}
+		return encode.Outdated(m, o, gone.said)
+	})
 	return slices.ContainsFunc(partsOf(n.Text), func(unit part) bool {
 		words := wordsOf(unit.said)
-		if has(words, hedging()) || has(wordsOf(unit.within), reporting()) || denied(words) || strings.ContainsAny(unit.said, "?？") {
+		unsure := has(words, hedging()) && !has(words, lasting())
+		if unsure || has(wordsOf(unit.within), reporting()) || denied(words) || strings.ContainsAny(unit.said, "?？") {
 			return false
 		}
 		if n.Title == "" && s.Title == "" && replaces(unit.said, gone.said) {
@@ -39,12 +45,64 @@ func grounded(n Note, s Stored, gone part) bool {
 			return false
 		}
 		if !has(words, changing()) && !dated(words) {
-			return restates(words, wordsOf(gone.said))
+			return restates(words, wordsOf(gone.said)) && outdated() >= restatedAt
 		}
-		return encode.SameKind(unit.said, gone.said) || covers(n, s, unit.within, gone.said) ||
-			sameSubject(wordsOf(unit.within), wordsOf(gone.said)) && !lists(gone.said) && (encode.Keyed(unit.said, gone.said) ||
-				leaves(words, wordsOf(gone.said)) || goesOn(words, wordsOf(gone.said))) || ended(words, wordsOf(gone.said))
+		o := wordsOf(gone.said)
+		about := sameSubject(wordsOf(unit.within), o) && !lists(gone.said)
+		return encode.SameKind(unit.said, gone.said) || outdated() >= shownAt && (covers(n, s, unit.within, gone.said) ||
+			about && (encode.Keyed(unit.said, gone.said) || leaves(words, o) || goesOn(words, o)) || ended(words, o)) ||
+			outdated() >= likelyAt && replaceable(unit.said, gone.said)
 	})
+}
+
+// The probabilities by the scorer from which on a removal is borne out: by the same statement with
+// another value, by a form of words that shows a change, and by any words of change.
+const (
+	restatedAt = 0.1
+	shownAt    = 0.3
+	likelyAt   = 0.5
+)
+
+// replaceable reports whether nothing in the words of a note that tells of a change speaks
+// against it that a clause is untrue now: that says one thing without a limit, both name
+// something, and the note has a number for each number that it does not repeat, a value for each
+// value, or a word of ending.
+func replaceable(unit, gone string) bool {
+	here, there := wordsOf(unit), wordsOf(gone)
+	if x, _ := common(telling(unit), telling(gone)); x < 0 || has(there, turning()) || lists(gone) || speaks(gone) != speaks(unit) {
+		return false
+	}
+	other := func(v word) bool { return number(v) && !holds(there, v.stem) }
+	lost, gained, kept := 0, 0, 0
+	for _, w := range content(there) {
+		switch {
+		case !w.value:
+		case holds(here, w.stem):
+			kept++
+		case number(w) && !slices.ContainsFunc(here, other):
+			return false
+		default:
+			lost++
+		}
+	}
+	for _, w := range content(here) {
+		if w.value && !holds(there, w.stem) {
+			gained++
+		}
+	}
+	return lost <= gained && (lost > 0 || kept == 0) || has(here, ending())
+}
+
+// lasting are phrases that hold a hedging one and say from when on something is so.
+func lasting() map[string]bool {
+	return set([]string{"since this week", "since this month", "since today", "from today", "from tomorrow",
+		"seit heute", "ab heute", "ab morgen"})
+}
+
+// ending are words by which something that is named is over.
+func ending() map[string]bool {
+	return set([]string{"no longer", "instead of", "from", "off", "sold", "left", "quit", "closed", "retired", "replaced", "dropped", "stopped",
+		"cancelled", "canceled", "ended", "fixed", "resolved", "renamed", "finished"})
 }
 
 // leaves: "we moved off X", "switched from X", where the other statement has X for something.

@@ -1,13 +1,18 @@
 package pipeline_test
 
 import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"stet/agent/encode"
 	"stet/agent/pipeline"
 )
 
 // What a person would call right is carried out, as far as the words bear it out: of these
-// answers of a good model, written without a look at the guards, three in four.
+// answers of a good model, written without a look at the guards, four in five.
 func TestPlainlyRightAnswersAreCarriedOut(t *testing.T) {
 	t.Parallel()
 	const S, C, U, D = pipeline.Supersede, pipeline.Correct, pipeline.Update, pipeline.Duplicate
@@ -103,7 +108,61 @@ func TestPlainlyRightAnswersAreCarriedOut(t *testing.T) {
 			t.Logf("%s %q <- %q: %s %s", c.kind, c.stored, c.note, r.Kind, r.Refused)
 		}
 	}
-	if done := len(all) - bad; 4*done < 3*len(all) {
+	if done := len(all) - bad; 5*done < 4*len(all) {
 		t.Errorf("%d of %d are carried out", done, len(all))
+	}
+}
+
+// A model that calls every clause untrue takes something true from few of the labelled
+// sequences, and one that calls the right ones untrue is followed more often. The bounds are
+// what was measured, rounded up and down; they are no proof that nothing is lost.
+func TestAModelThatCallsEverythingUntrue(t *testing.T) {
+	t.Parallel()
+	const mostLost, leastDone = 0.05, 0.1
+	for _, name := range []string{"dev", "later", "own"} {
+		data, err := os.ReadFile("../../.ci/train/data/" + name + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, lost, changes, done := 0, 0, 0, 0
+		for line := range strings.Lines(string(data)) {
+			var it struct {
+				Given  []pipeline.Stored
+				New    pipeline.Note
+				Expect struct {
+					Keep, Gone []string
+					Certain    bool
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &it); err != nil {
+				t.Fatal(err)
+			}
+			items++
+			spoiled, followed := false, len(it.Expect.Gone) > 0 && it.Expect.Certain
+			if followed {
+				changes++
+			}
+			for _, g := range it.Given {
+				for _, c := range encode.Clauses(g.Text) {
+					quote := g.Text[c.From:c.To]
+					about := func(p string) bool { return strings.Contains(p, quote) || strings.Contains(quote, p) }
+					gone := slices.ContainsFunc(it.Expect.Gone, about)
+					r := ruling(it.New, g, pipeline.Action{Kind: pipeline.Supersede, Quote: quote, Confidence: 1})
+					taken := r.Kind == pipeline.Supersede
+					followed = followed && (taken || !gone)
+					spoiled = spoiled || taken && !gone && slices.ContainsFunc(it.Expect.Keep, about)
+				}
+			}
+			if spoiled {
+				lost++
+			}
+			if followed {
+				done++
+			}
+		}
+		t.Logf("%s: something true lost in %d of %d, right removals done in %d of %d", name, lost, items, done, changes)
+		if float64(lost) > mostLost*float64(items) || float64(done) < leastDone*float64(changes) {
+			t.Errorf("%s: lost in %d of %d, carried out in %d of %d", name, lost, items, done, changes)
+		}
 	}
 }
