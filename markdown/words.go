@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -85,4 +86,38 @@ func takeWords(text string, n int) string {
 		left -= max(lettersPerWord, cost)
 	}
 	return strings.Join(out, " ")
+}
+
+// Edits counts the letters to put in, leave out, replace or swap with their neighbour to make b of
+// a (the optimal string alignment distance), or says some number above most.
+func Edits(a, b string, most int) int {
+	n, m := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+	if apart := max(n-m, m-n); apart > most {
+		return apart
+	}
+	x, y := []rune(a), []rune(b)
+	before, prev, cur := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		cur[0] = i
+		least := i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				cur[j] = min(cur[j], before[j-2]+1)
+			}
+			least = min(least, cur[j])
+		}
+		if least > most {
+			return least
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(y)]
 }

@@ -9,9 +9,9 @@ import (
 	"stet/vault/settings"
 )
 
-// FormatVersion is the version of the vault format that this package writes
+// formatVersion is the version of the vault format that this package writes
 // (docs/FORMAT.md). 1 is the first.
-const FormatVersion = 1
+const formatVersion = 1
 
 // Settings is the configuration as it was at Open: the layers of
 // [Options].Settings with the vault's own file between them.
@@ -44,8 +44,8 @@ func (v *Vault) useConfig(data []byte) error {
 		// Not %w: a file of the person's own that is unreadable is another error.
 		return WithHint(fmt.Errorf("%s: %w: %v", Marker, ErrDamaged, err),
 			`mend it by hand or restore it with "git checkout HEAD -- %s"`, Marker)
-	case version > FormatVersion:
-		return WithHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, version, FormatVersion),
+	case version > formatVersion:
+		return WithHint(fmt.Errorf("%s: %w: version %d, this stet knows %d", Marker, ErrNewerFormat, version, formatVersion),
 			"use a newer stet; nothing was read or written")
 	case version < 1:
 		return WithHint(fmt.Errorf("%s: %w: no version", Marker, ErrDamaged), `add the line "version: 1"`)

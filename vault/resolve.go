@@ -45,7 +45,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	if err != nil {
 		return Memory{}, v.store.Explain(err)
 	}
-	var named []Memory
+	var called []Memory
 	folded := markdown.Fold(ref)
 	for _, f := range files {
 		if markdown.Fold(slugOf(f.Path)) == folded || markdown.Fold(f.Path.Base()) == folded {
@@ -53,17 +53,17 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 			if err != nil {
 				return Memory{}, pathErrorf("read", f.Path, err)
 			}
-			named = append(named, ReadMemory(f.Path, data))
+			called = append(called, ReadMemory(f.Path, data))
 		}
 	}
-	if len(named) > 0 {
-		return pick(ref, preferLive(named))
+	if len(called) > 0 {
+		return pick(ref, preferLive(called))
 	}
 	all, err := v.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) }, nil)
 	if err != nil {
 		return Memory{}, err
 	}
-	if found := matchID(all, strings.ToLower(ref)); len(found) > 0 {
+	if found := matchID(all, ref); len(found) > 0 {
 		return pick(ref, found)
 	}
 	var titled []Memory
@@ -95,22 +95,45 @@ func (v *Vault) resolveAll(ctx context.Context, refs []string, check func(Memory
 	return found, nil
 }
 
-// matchID finds memories by the whole id, else by a part of it.
-func matchID(all []Memory, ref string) []Memory {
-	var whole, parts []Memory
-	for _, m := range all {
-		switch {
-		case m.ID == "":
-		case m.ID == ref:
-			whole = append(whole, m)
-		case len(ref) >= minPrefix && strings.HasPrefix(m.ID, ref), len(ref) >= minSuffix && strings.HasSuffix(m.ID, ref):
-			parts = append(parts, m)
+// Pick finds what ref names: by its whole id or as also says (nil says nothing), else by the
+// beginning of an id of at least six characters or the end of at least four. It fails with a
+// [NotFoundError], or with an [AmbiguousError] of what as makes of the candidates.
+func Pick[T any](ref string, all []T, as func(T) Memory, also func(T) bool) (one T, err error) {
+	found := named(ref, all, as, also)
+	switch len(found) {
+	case 0:
+		return one, notFound(ref)
+	case 1:
+		return found[0], nil
+	}
+	many := &AmbiguousError{Ref: ref}
+	for _, x := range found {
+		many.Candidates = append(many.Candidates, as(x))
+	}
+	return one, many
+}
+
+// named are those of all that ref names, as [Pick] says.
+func named[T any](ref string, all []T, as func(T) Memory, also func(T) bool) []T {
+	var whole, parts []T
+	folded := strings.ToLower(ref)
+	for _, x := range all {
+		switch id := as(x).ID; {
+		case id != "" && id == folded, also != nil && also(x):
+			whole = append(whole, x)
+		case len(ref) >= minPrefix && strings.HasPrefix(id, folded), len(ref) >= minSuffix && strings.HasSuffix(id, folded):
+			parts = append(parts, x)
 		}
 	}
 	if len(whole) > 0 {
 		return whole
 	}
 	return parts
+}
+
+// matchID finds memories by the whole id, else by a part of it.
+func matchID(all []Memory, ref string) []Memory {
+	return named(ref, all, func(m Memory) Memory { return m }, nil)
 }
 
 // preferLive leaves the archive out while anything else matches.
@@ -180,7 +203,8 @@ func nearest(files []File, ref string) []string {
 			return []string{string(f.Path)}
 		}
 		slug := slugOf(f.Path)
-		if d := distance(strings.ToLower(ref), strings.ToLower(slug)); d <= max(1, len(ref)/4) {
+		most := max(1, len(ref)/4)
+		if d := markdown.Edits(strings.ToLower(ref), strings.ToLower(slug), most); d <= most {
 			found = append(found, near{string(f.Path), d})
 		}
 	}
@@ -190,27 +214,6 @@ func nearest(files []File, ref string) []string {
 		out = append(out, n.name)
 	}
 	return out
-}
-
-// distance is the Levenshtein distance in bytes, cut off at 64 bytes a side.
-func distance(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // A Filter chooses memories for [Vault.List]; the zero value is every live

@@ -110,7 +110,7 @@ func (h *History) ReadAt(ctx context.Context, rev, ref string) (Memory, []byte, 
 	found, err := s.memories(ctx, named, func([]byte) bool { return true })
 	if err == nil && len(found) == 0 {
 		found, err = s.memories(ctx, all, func(data []byte) bool { return containsFold(data, ref) })
-		found = matchID(found, strings.ToLower(ref))
+		found = matchID(found, ref)
 	}
 	switch {
 	case err != nil:

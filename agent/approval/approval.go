@@ -65,35 +65,14 @@ func List(ctx context.Context, v *vault.Vault) ([]Waiting, []vault.Problem, erro
 	return out, problems, nil
 }
 
-// The shortest beginning and end of an id that name it, as for memories.
-const (
-	shortestPrefix = 6
-	shortestSuffix = 4
-)
-
 // Find is the one that ref names: by its id, a beginning or an end of it, or its path.
 func Find(all []Waiting, ref string) (Waiting, error) {
-	var found []Waiting
-	name := strings.ToLower(ref)
-	for _, w := range all {
-		switch {
-		case w.ID == name || string(w.Path) == ref:
-			return w, nil
-		case len(name) >= shortestPrefix && strings.HasPrefix(w.ID, name), len(name) >= shortestSuffix && strings.HasSuffix(w.ID, name):
-			found = append(found, w)
-		}
+	as := func(w Waiting) vault.Memory { return vault.Memory{ID: w.ID, Path: w.Path, Title: w.Proposal.Subject} }
+	w, err := vault.Pick(ref, all, as, func(w Waiting) bool { return string(w.Path) == ref })
+	if errors.Is(err, vault.ErrNotFound) {
+		err = vault.WithHint(err, `"stet review --proposed" lists what waits`)
 	}
-	switch len(found) {
-	case 0:
-		return Waiting{}, vault.WithHint(&vault.NotFoundError{Ref: ref}, `"stet review --proposed" lists what waits`)
-	case 1:
-		return found[0], nil
-	}
-	several := &vault.AmbiguousError{Ref: ref}
-	for _, w := range found {
-		several.Candidates = append(several.Candidates, vault.Memory{ID: w.ID, Path: w.Path, Title: w.Proposal.Subject})
-	}
-	return Waiting{}, several
+	return w, err
 }
 
 // A Desk is what new memories are compared with. No model is asked when one is

@@ -2,10 +2,12 @@ package query
 
 import (
 	"context"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"stet/index/document"
+	"stet/markdown"
 )
 
 // prefix treats all words that begin alike as one word.
@@ -125,12 +127,12 @@ func (e *Evaluation) misspelt(c *clause) error {
 // two in long words. An edit puts in, leaves out or replaces a letter, or swaps
 // two neighbours.
 func isSimilar(word, term string) bool {
-	n, m := utf8.RuneCountInString(word), utf8.RuneCountInString(term)
-	most := maxEdits(n)
-	if m < fuzzyMinLetters-1 || n-m > most || m-n > most {
+	most := maxEdits(utf8.RuneCountInString(word))
+	if utf8.RuneCountInString(term) < fuzzyMinLetters-1 {
 		return false
 	}
-	return distance([]rune(word), []rune(term), most) <= most
+	first, _ := utf8.DecodeRuneInString(word)
+	return strings.HasPrefix(term, string(first)) && markdown.Edits(word, term, most) <= most
 }
 
 // maxEdits is how many edits a word of n letters may be away.
@@ -139,35 +141,4 @@ func maxEdits(n int) int {
 		return 2
 	}
 	return 1
-}
-
-// distance is the optimal string alignment distance, or more than most.
-func distance(a, b []rune, most int) int {
-	if a[0] != b[0] {
-		return most + 1
-	}
-	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-			least = min(least, cur[j])
-		}
-		if least > most {
-			return least
-		}
-		before, prev, cur = prev, cur, before
-	}
-	return prev[len(b)]
 }

@@ -164,27 +164,6 @@ func All(ctx context.Context, v *vault.Vault) ([]Known, error) {
 	return out, err
 }
 
-// The shortest parts of an id that name a session, as of any other file.
-const (
-	minPrefix = 6
-	minSuffix = 4
-)
-
-// names reports whether ref means the session with that id: 2 as a whole, 1 by a
-// part of it, 0 not at all.
-func names(ref, id string) int {
-	folded := strings.ToLower(ref)
-	switch {
-	case id == "":
-		return 0
-	case id == folded:
-		return 2
-	case len(ref) >= minPrefix && strings.HasPrefix(id, folded), len(ref) >= minSuffix && strings.HasSuffix(id, folded):
-		return 1
-	}
-	return 0
-}
-
 // Find finds the transcript that ref names: a path, an id or a unique part of
 // one, or the id that its agent gave it. It fails with [ErrUnknownSession] or a
 // [vault.AmbiguousError].
@@ -194,61 +173,44 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error
 			return Read(p, data), data, nil
 		}
 	}
-	found, err := candidates(ctx, v, ref)
-	if err != nil {
-		return Known{}, nil, err
-	}
-	switch len(found) {
-	case 0:
-		return Known{}, nil, unknown(ref)
-	case 1:
-		data, _, err := v.ReadFile(found[0].Path)
-		return found[0], data, err
-	}
-	many := &vault.AmbiguousError{Ref: ref}
-	for _, k := range found {
-		many.Candidates = append(many.Candidates, vault.Memory{ID: k.ID, Path: k.Path, Title: k.Title})
-	}
-	return Known{}, nil, many
-}
-
-func unknown(ref string) error {
-	return vault.WithHint(fmt.Errorf("session %q: %w", ref, ErrUnknownSession), `"stet session list" shows the sessions`)
-}
-
-// candidates looks at the files whose names end as a whole id does; only when
-// none of them is meant is every transcript read.
-func candidates(ctx context.Context, v *vault.Vault, ref string) ([]Known, error) {
-	if own(ref) {
+	if own(ref) { // its file ends as the id does; only when none does is every transcript read
 		paths, err := Transcripts(ctx, v, strings.ToLower(ref))
 		if err != nil {
-			return nil, err
+			return Known{}, nil, err
 		}
 		for _, p := range paths {
 			if data, _, err := v.ReadFile(p); err == nil {
-				if k := Read(p, data); names(ref, k.ID) == 2 {
-					return []Known{k}, nil
+				if k := Read(p, data); k.ID == strings.ToLower(ref) {
+					return k, data, nil
 				}
 			}
 		}
 	}
 	all, err := All(ctx, v)
 	if err != nil {
-		return nil, err
+		return Known{}, nil, err
 	}
-	var whole, parts []Known
-	for _, k := range all {
-		switch n := names(ref, k.ID); {
-		case n == 2, k.Origin != "" && k.Origin == ref:
-			whole = append(whole, k)
-		case n == 1:
-			parts = append(parts, k)
-		}
+	k, err := vault.Pick(ref, all, Known.memory, func(k Known) bool { return k.Origin != "" && k.Origin == ref })
+	if err != nil {
+		return Known{}, nil, orUnknown(err, ref)
 	}
-	if len(whole) > 0 {
-		return whole, nil
+	data, _, err := v.ReadFile(k.Path)
+	return k, data, err
+}
+
+// memory is k as an ambiguous name shows it.
+func (k Known) memory() vault.Memory { return vault.Memory{ID: k.ID, Path: k.Path, Title: k.Title} }
+
+// orUnknown is err, or [ErrUnknownSession] where nothing was found.
+func orUnknown(err error, ref string) error {
+	if errors.Is(err, vault.ErrNotFound) {
+		return unknown(ref)
 	}
-	return parts, nil
+	return err
+}
+
+func unknown(ref string) error {
+	return vault.WithHint(fmt.Errorf("session %q: %w", ref, ErrUnknownSession), `"stet session list" shows the sessions`)
 }
 
 // Rest is what was said in a sealed session since it was sealed. It fails with
@@ -278,29 +240,10 @@ func Rest(v *vault.Vault, id string) (*Open, error) {
 // [ErrUnknownSession] or a [vault.AmbiguousError].
 func FindOpen(v *vault.Vault, ref string) (*Open, error) {
 	all, err := AllOpen(v)
-	var whole, parts []*Open
-	for _, o := range all {
-		switch n := names(ref, o.Facts.ID); {
-		case n == 2, o.Key == ref, o.Name == ref:
-			whole = append(whole, o)
-		case n == 1:
-			parts = append(parts, o)
-		}
-	}
-	if len(whole) == 0 {
-		whole = parts
-	}
-	switch {
-	case len(whole) == 1:
-		return whole[0], nil
-	case len(whole) == 0 && err != nil:
+	as := func(o *Open) vault.Memory { return vault.Memory{ID: o.Facts.ID, Title: o.Facts.Title} }
+	o, failed := vault.Pick(ref, all, as, func(o *Open) bool { return o.Key == ref || o.Name == ref })
+	if errors.Is(failed, vault.ErrNotFound) && err != nil {
 		return nil, err
-	case len(whole) == 0:
-		return nil, unknown(ref)
 	}
-	many := &vault.AmbiguousError{Ref: ref}
-	for _, o := range whole {
-		many.Candidates = append(many.Candidates, vault.Memory{ID: o.Facts.ID, Title: o.Facts.Title})
-	}
-	return nil, many
+	return o, orUnknown(failed, ref)
 }
