@@ -29,6 +29,10 @@ type Proposal struct {
 	// [History.Preview] fills them.
 	Diff    string `json:"diff,omitempty"`
 	Problem string `json:"problem,omitempty"`
+	// Lifts are earlier rejections that accepting it would take away, Flags what the guard and the
+	// rules say of it; [History.Preview] fills them.
+	Lifts   []string `json:"lifts,omitempty"`
+	Flags   []string `json:"flags,omitempty"`
 	waiting approval.Waiting
 }
 
@@ -79,7 +83,9 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 	case len(res.Plan.Decisions()) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
 		p.Problem = fmt.Sprintf("already stored in %s", res.Memories[0].Path)
 	default:
-		p.Diff = WithoutRecords(res.Diff)
+		p.Diff, p.Flags = WithoutRecords(res.Diff), res.Warnings
+		p.Lifts, err = approval.Lifted(h.a.v, res.Changes)
+		return err
 	}
 	return nil
 }

@@ -60,6 +60,8 @@ type rejections struct {
 	// plain are those that people made with plain "git revert" since stet last
 	// wrote: not yet in any file, or to be taken out of one.
 	plain []plainRevert
+	// proposing says that what is about to be written waits for a person in any case.
+	proposing bool
 }
 
 // rejections reads the tombstones, once for each transaction.
@@ -162,7 +164,7 @@ func (v *Vault) checkStones() ([]Problem, error) {
 // settle compares what is about to be committed with what was rejected: a
 // machine is refused, what a person says again is no longer rejected. It also
 // writes down what people took back with plain git.
-func (t *Tx) settle() error {
+func (t *Tx) settle(proposing bool) error {
 	if !slices.ContainsFunc(t.tx.Groups, func(g store.Group) bool { return whyOf(g.Why).Op.known().settled }) {
 		return nil
 	}
@@ -170,6 +172,7 @@ func (t *Tx) settle() error {
 	if err != nil {
 		return err
 	}
+	r.proposing = proposing
 	for i := range t.tx.Groups {
 		if err := r.settle(&t.tx.Groups[i], t.tx.Groups[:i]); err != nil {
 			return err
@@ -191,8 +194,14 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 		}
 		c := r.candidate(g, p, f.Data, earlier)
 		for {
-			found, match := r.find(c, why.Op == OpRevert || why.Op == OpRestore)
+			found, match := r.find(c, why.Op == OpRevert || why.Op == OpRestore, machine)
 			if found == nil {
+				break
+			}
+			if machine && match == tombstone.Contains {
+				if !r.proposing && why.Op.known().staged {
+					return errNeedsApproval
+				}
 				break
 			}
 			if machine {
@@ -262,17 +271,27 @@ type foundStone struct {
 }
 
 // find is the first tombstone that a candidate matches. A machine may take back
-// what a machine took back, so personal asks for those of persons only.
-func (r *rejections) find(c tombstone.Candidate, personal bool) (*foundStone, string) {
+// what a machine took back, so personal asks for those of persons only. With near it is,
+// without another one, one whose text the candidate contains.
+func (r *rejections) find(c tombstone.Candidate, personal, near bool) (*foundStone, string) {
+	var contained *foundStone
 	for _, f := range r.files {
 		for i, p := range f.parts {
 			if p.Ignored || personal && p.Actor != ActorUser {
 				continue
 			}
-			if why := p.Matches(c, func() string { return r.text(p.Stone) }); why != "" {
+			switch why := p.Matches(c, func() string { return r.text(p.Stone) }); {
+			case why == tombstone.Contains:
+				if near && contained == nil {
+					contained = &foundStone{f, i, p.Stone}
+				}
+			case why != "":
 				return &foundStone{f, i, p.Stone}, why
 			}
 		}
+	}
+	if contained != nil {
+		return contained, tombstone.Contains
 	}
 	return nil, ""
 }
@@ -314,7 +333,7 @@ func (t *Tx) leaveOutRejected(notes []draft) (wanted []draft, skipped []string, 
 	var last error
 	for i, n := range notes {
 		session, turns := SourceTurns(n.Source)
-		found, why := r.find(tombstone.Candidate{Text: n.Text, Session: session, Turns: turns}, false)
+		found, why := r.find(tombstone.Candidate{Text: n.Text, Session: session, Turns: turns}, false, false)
 		if found == nil {
 			wanted = append(wanted, n)
 			continue

@@ -170,7 +170,7 @@ func (r *run) stage(low *store.Tx) (store.BeforeCommit, error) {
 	if err := r.tx.checkAuthority(r.ctx, r.proposing); err != nil {
 		return nil, err
 	}
-	return r.tx.check, r.tx.settle()
+	return r.tx.check, r.tx.settle(r.proposing)
 }
 
 // check passes what is about to be committed through the guard, and describes the

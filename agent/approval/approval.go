@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/agent/ingest"
 	"stet/markdown"
@@ -188,6 +189,23 @@ func (w Waiting) note() (vault.Note, error) {
 	return n, nil
 }
 
+// Lifted says which earlier rejections a write takes away, a line each.
+func Lifted(v *vault.Vault, changes []vault.Change) (out []string, err error) {
+	for _, c := range changes {
+		if !vault.IsTombstone(c.Path) || c.Status == vault.Added {
+			continue
+		}
+		data, _, rerr := v.ReadFile(c.Path)
+		parts, derr := tombstone.Decode(data)
+		for _, p := range parts {
+			out = append(out, fmt.Sprintf("%s by %s on %s", p.Action, cmp.Or(p.By, p.Actor),
+				p.At.UTC().Format(time.DateOnly)))
+		}
+		err = errors.Join(err, rerr, derr)
+	}
+	return out, err
+}
+
 // replace does to files what a proposal says.
 func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write) (*vault.Result, error) {
 	p := w.Proposal
@@ -198,6 +216,9 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 	why.Body, why.Memories, why.Extra = p.Body, p.Memories, nil
 	why.Carry(p.Extra)
 	for _, r := range p.Reverts {
+		if why.Op != vault.OpRevert {
+			break // nothing else takes commits back
+		}
 		why.Reverts = append(why.Reverts, vault.Revision(r))
 	}
 	var memories []vault.Memory
@@ -266,11 +287,11 @@ func apply(tx *vault.Tx, v *vault.Vault, f proposal.File, data []byte) (vault.Me
 	return after(data, tx.Put(to, was, data))
 }
 
-// ownPath is the path of a file that a proposal may change: any but those that say
-// what the vault is and what else waits.
+// ownPath is the path of a file that a proposal may change: Markdown that no program takes orders
+// from, and tombstones.
 func ownPath(s string) (vault.Path, error) {
 	p, err := vault.ParsePath(s)
-	if err == nil && vault.ClassOf(p) == vault.ClassConfig && !vault.IsTombstone(p) {
+	if err == nil && !vault.IsTombstone(p) && (p.Steers() || !p.IsMarkdown()) {
 		err = fmt.Errorf("%w: no proposal may change it", vault.ErrRefused)
 	}
 	return p, err

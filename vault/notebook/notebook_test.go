@@ -12,6 +12,7 @@ import (
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
+	"stet/vault/settings"
 	"stet/vault/vaulttest"
 )
 
@@ -23,7 +24,9 @@ func small() notebook.Limits { return notebook.Limits{Core: 100, Profile: 100} }
 func open(t *testing.T, files ...string) (*vaulttest.Fixture, *vault.Vault, *notebook.Notebook) {
 	t.Helper()
 	f := vaulttest.New(t, files...)
-	v := f.Open()
+	o := f.Options()
+	o.Settings = []settings.Layer{settings.Layer{Source: settings.User}.With(settings.AgentsEdit, "all", "")}
+	v := f.OpenWith(o)
 	return f, v, notebook.Profile(v, small())
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -36,15 +37,25 @@ var marker = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Normal is a text reduced to what it says: Unicode form, case, white space, list
-// marks and the punctuation at its end do not count.
+// marks, characters that nobody sees and the punctuation at its end do not count.
 func Normal(text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(norm.NFC.String(text)) {
+	for line := range strings.Lines(visible(text)) {
 		b.WriteString(line[len(marker().FindString(line)):])
 		b.WriteByte('\n')
 	}
 	folded := cases.Fold().String(strings.Join(strings.Fields(b.String()), " "))
 	return strings.TrimRight(folded, ".!?。！？ ")
+}
+
+// visible is a text in one Unicode form without what is drawn as nothing.
+func visible(text string) string {
+	return norm.NFC.String(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+			return -1
+		}
+		return r
+	}, text))
 }
 
 // Hash is the SHA-256 of [Normal], in hex; "" for a text that says nothing.
@@ -83,8 +94,18 @@ const (
 	sibling = 0.5
 )
 
-// Matches says why a candidate is what was rejected: "id", "text", "words", "slot"
-// or "turns"; "" when it is not. Text reads the rejected text when the hash does
+// Contains is the match of a text that says what was rejected, and something more.
+const Contains = "contains"
+
+// The bounds of [Contains]: of fewer words too much is said with them, and more words around
+// it are another text.
+const (
+	leastContained = 3
+	mostAround     = 12
+)
+
+// Matches says why a candidate is what was rejected: "id", "text", "words", "slot",
+// "turns" or [Contains]; "" when it is not. Text reads the rejected text when the hash does
 // not decide; it may return "" when the text cannot be had any more.
 func (s Stone) Matches(c Candidate, text func() string) string {
 	if slices.ContainsFunc(c.IDs, func(id string) bool { return slices.Contains(s.IDs, id) }) {
@@ -97,8 +118,9 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 		return "text"
 	}
 	b := words(c.Text)
+	within := s.Words >= leastContained && len(b) >= s.Words && len(b) <= s.Words+mostAround
 	related := s.Slot != "" && s.Slot == c.Slot || s.Session != "" && s.Session == c.Session
-	if s.Words > 0 && !related && float64(min(s.Words, len(b))) < near*float64(max(s.Words, len(b))) {
+	if s.Words > 0 && !related && !within && float64(min(s.Words, len(b))) < near*float64(max(s.Words, len(b))) {
 		return "" // they cannot share as many words as it takes
 	}
 	rejected := text()
@@ -108,6 +130,10 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	a := words(rejected)
 	like := Jaccard(a, b)
 	switch {
+	case like == 1:
+		return "words" // in another order
+	case within && contains(Normal(c.Text), Normal(rejected)):
+		return Contains
 	case !compatible(a, b):
 		return ""
 	case like >= near:
@@ -120,6 +146,13 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	return ""
 }
 
+// contains reports whether a text has another one in it, whole words of it.
+func contains(text, part string) bool {
+	_, after, found := strings.Cut(" "+text, " "+part)
+	next, _ := utf8.DecodeRuneInString(after)
+	return found && (after == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next))
+}
+
 func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(n int) bool { return slices.Contains(b, n) })
 }
@@ -128,7 +161,7 @@ func overlap(a, b []int) bool {
 // number, a version, a path, an address, a name.
 func words(text string) map[string]bool {
 	out := map[string]bool{}
-	for line := range strings.Lines(norm.NFC.String(text)) {
+	for line := range strings.Lines(visible(text)) {
 		start := true // of a sentence, where a capital letter says nothing
 		for _, w := range strings.Fields(line[len(marker().FindString(line)):]) {
 			ends := strings.ContainsAny(w[len(w)-1:], ".!?:")

@@ -61,13 +61,19 @@ func listProposals(ctx context.Context, e *console.Env, h agent.History, all *ag
 const nothingWaits = "nothing waits for you"
 
 func printProposal(p *console.Printer, w agent.Proposal) {
-	p.Printf("%s  %s  %s: %s\n    %s", p.Paint(console.Cyan, w.ID), console.Day(w.At), w.Op,
-		console.Line1(w.Subject), console.Line1(w.By))
+	p.Printf("%s  %s  %s: %s\n    %s", p.Paint(console.Cyan, console.Line1(w.ID)), console.Day(w.At),
+		console.Line1(w.Op), console.Line1(w.Subject), console.Line1(w.By))
 	if w.Session != "" {
 		p.Printf("; session %s", console.Line1(w.Session))
 	}
 	if w.Problem != "" {
 		p.Printf("\n    %s", console.Line1(w.Problem))
+	}
+	for _, l := range w.Lifts {
+		p.Printf("\n    was rejected before: %s; accepting it lets agents write it again", console.Line1(l))
+	}
+	for _, f := range w.Flags {
+		p.Printf("\n    %s", console.Line1(f))
 	}
 	p.Printf("\n")
 	p.Diff(w.Diff)
@@ -82,6 +88,7 @@ func decide(ctx context.Context, e *console.Env, h agent.History, o agent.Decide
 	}
 	for _, d := range all.Decided {
 		e.Adopted(d.Write.Commits, d.Verdict)
+		console.NoteRejections(e, &d.Write)
 	}
 	return errors.Join(err, e.Show(all, func(p *console.Printer) {
 		for _, d := range all.Decided {
@@ -105,7 +112,7 @@ func printDecided(p *console.Printer, d agent.DecidedProposal, dry bool) {
 	if d.Unchanged {
 		verb += ", already stored"
 	}
-	p.Printf("%s  %s  %s%s\n", verb, d.Op, console.Line1(what), p.Where())
+	p.Printf("%s  %s  %s%s\n", verb, console.Line1(d.Op), console.Line1(what), p.Where())
 }
 
 // askProposals asks about each proposal on a terminal.
@@ -142,6 +149,7 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, all []ag
 			continue
 		}
 		e.Adopted(done.Decided[0].Write.Commits, "")
+		console.NoteRejections(e, &done.Decided[0].Write)
 		if answer == 'y' {
 			accepted++
 		} else {

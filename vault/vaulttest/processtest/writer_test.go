@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stet/vault"
+	"stet/vault/settings"
 	"stet/vault/vaulttest"
 )
 
@@ -74,7 +75,8 @@ func runWriter(args []string) error {
 }
 
 func options() vault.Options {
-	return vault.Options{Now: time.Now, Env: vaulttest.Env, SecondLook: time.Nanosecond, LockWait: time.Minute}
+	return vault.Options{Now: time.Now, Env: vaulttest.Env, SecondLook: time.Nanosecond, LockWait: time.Minute,
+		Settings: []settings.Layer{settings.Layer{Source: settings.User}.With(settings.AgentsEdit, "all", "")}}
 }
 
 // step does operation w.n. A file that the editor saves again and again may be
