@@ -102,7 +102,30 @@ type window struct{ start, end int }
 type windows struct {
 	rules []rule
 	text  string
+	lines []int // where each starts
 	of    map[int][]window
+}
+
+func newWindows(rules []rule, text string) *windows {
+	w := &windows{rules: rules, text: text, lines: []int{0}, of: map[int][]window{}}
+	for at := strings.IndexByte(text, '\n'); at >= 0; {
+		w.lines = append(w.lines, at+1)
+		next := strings.IndexByte(text[at+1:], '\n')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return w
+}
+
+// line is the number, from 0, of the line that holds the byte at `at`.
+func (w *windows) line(at int) int {
+	i, found := slices.BinarySearch(w.lines, at)
+	if !found {
+		i--
+	}
+	return i
 }
 
 func (w *windows) add(at, end int, rules []int) {
@@ -136,17 +159,17 @@ func (w *windows) around(at, end int, r *rule) window {
 	if r.span < 0 || r.span > manyLines {
 		return window{0, len(w.text)}
 	}
-	start, lines := lineStart(w.text, at), r.span
-	if r.operator {
-		lines = 0 // assigned has passed them
-	} else if lines > 0 && start > 0 {
-		start = lineStart(w.text, start-1) // what stands in front of a keyword may be on the line before
+	first, last := w.line(at), w.line(end)
+	if !r.operator { // else assigned has passed the lines
+		last += r.span
+		if r.span > 0 && first > 0 {
+			first-- // what stands in front of a keyword may be on the line before
+		}
 	}
-	stop := lineEnd(w.text, end)
-	for ; lines > 0 && stop < len(w.text); lines-- {
-		stop = lineEnd(w.text, stop+1)
+	if last+1 >= len(w.lines) {
+		return window{w.lines[first], len(w.text)}
 	}
-	return window{start, stop}
+	return window{w.lines[first], w.lines[last+1] - 1}
 }
 
 // manyLines is the span from which a text is looked at as a whole.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stet/vault/guard"
 )
@@ -217,6 +218,21 @@ func TestHiddenCharactersAreUnicodes(t *testing.T) {
 	for _, text := range []string{"heart \u2764\ufe0f", "key 1\ufe0f\u20e3", "葛\U000e0100", "שלום\u200f!", "Silben\u00adtrennung", "\u0600\u0661", "ᠠ\u180b", "© \u2122\ufe0f", "\U0001f469\u200d\U0001f4bb"} {
 		if got := guard.Injections([]byte(text)); len(got) > 0 {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// A megabyte on one line with a keyword at every word took 20 seconds where a
+// line end follows: each looked for the line's ends.
+func TestALongLineOfKeywordsIsRead(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"Bearer ", "login: ", "cookie: ", "ignore all "} {
+		text := []byte("First.\n" + strings.Repeat(unit, 1<<19/len(unit)) + "\nlast\n")
+		began := time.Now()
+		guard.Secrets("memories/a.md", text)
+		guard.Injections(text)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%q: %d bytes took %s", unit, len(text), took)
 		}
 	}
 }

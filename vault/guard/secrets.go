@@ -104,7 +104,7 @@ func merge(kept, more []match) []match {
 
 // in lists every match of every rule in one view of a text.
 func (s *ruleSet) in(name string, v *view) []match {
-	w := windows{rules: s.rules, text: v.text, of: map[int][]window{}}
+	w := newWindows(s.rules, v.text)
 	s.index.find(v.text, w.add)
 	var found []match
 	for i := range s.rules {
