@@ -52,6 +52,10 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 		return nil, err
 	}
 	res = &InitResult{Root: abs, DryRun: in.DryRun}
+	if at := insideGit(abs); at != "" {
+		err := fmt.Errorf("init %q: %w: %q is git's own folder, or a repository without a working tree", abs, ErrRefused, at)
+		return nil, WithHint(err, "choose a folder of your own, or clone that repository and make the clone a vault")
+	}
 	_, err = gitstore.Locate(existing(abs))
 	res.CreatedRepository = errors.Is(err, gitstore.ErrNoRepository)
 	if err != nil && !res.CreatedRepository {
@@ -76,6 +80,22 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
 	return res, v.init(ctx, in, res)
+}
+
+// insideGit is the nearest folder at or above dir that is a git folder, as git tells one,
+// "" when a working tree begins before.
+func insideGit(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil || at == filepath.Dir(at) {
+			return ""
+		}
+		head, err := os.Stat(filepath.Join(at, "HEAD"))
+		objects, err2 := os.Stat(filepath.Join(at, "objects"))
+		refs, err3 := os.Stat(filepath.Join(at, "refs"))
+		if errors.Join(err, err2, err3) == nil && !head.IsDir() && objects.IsDir() && refs.IsDir() {
+			return at
+		}
+	}
 }
 
 // existing is the nearest folder at or above dir that exists.

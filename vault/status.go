@@ -54,7 +54,11 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	st.Problems = append(st.Problems, held...)
+	unfinished, err := v.unfinishedMerges(ctx, s)
+	if err != nil {
+		return nil, v.store.Explain(err)
+	}
+	st.Problems = slices.Concat(st.Problems, held, unfinished)
 	st.Busy = v.store.Busy(ctx)
 	return st, nil
 }

@@ -40,7 +40,12 @@ func (t *Tx) Read(p Path) ([]byte, Hash, error) { return t.tx.Read(p) }
 
 // Put stages data at p. was is the hash of the bytes the caller saw, "" for a
 // new file; it fails with [ErrConflict] when something else stands there.
-func (t *Tx) Put(p Path, was Hash, data []byte) error { return t.tx.Put(p, was, data) }
+func (t *Tx) Put(p Path, was Hash, data []byte) error {
+	if err := t.checkMerged(p, data); err != nil {
+		return err
+	}
+	return t.tx.Put(p, was, data)
+}
 
 // Remove stages the removal of p, whose bytes hash to was.
 func (t *Tx) Remove(p Path, was Hash) error { return t.tx.Remove(p, was) }

@@ -103,6 +103,14 @@ func attach(dir string, o Options) (*Vault, error) {
 	if o.LockWait == 0 {
 		o.LockWait = lockWait
 	}
+	now := o.Now
+	o.Now = func() time.Time { // neither git nor an id can say an earlier time
+		at, first := now(), time.Unix(0, 0)
+		if at.Before(first) {
+			return first
+		}
+		return at
+	}
 	s, err := store.Open(dir, store.Options{Now: o.Now, Env: o.Env, Hook: o.Hook, LockWait: o.LockWait,
 		Holder: o.Holder, Progress: o.Progress, Marker: Marker, ReadOnly: o.ReadOnly,
 		Merge: func(base, ours, theirs []byte) ([]byte, bool) {

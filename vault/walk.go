@@ -96,7 +96,13 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 // scan compares the working tree with HEAD; seen, unless it is nil, is told of each
 // file on disk.
 func (v *Vault) scan(ctx context.Context, seen func(Path)) (*store.Scan, error) {
-	return v.store.Scan(ctx, domain(), seen)
+	s, err := v.store.Scan(ctx, domain(), seen)
+	if err == nil {
+		s.Changed = slices.DeleteFunc(s.Changed, func(c Change) bool { // nothing would find it
+			return c.Status == Added && c.Path.IsMarkdown() && dotted(c.Path)
+		})
+	}
+	return s, err
 }
 
 // domain is everything that a person's edits can be committed from.

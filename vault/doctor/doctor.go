@@ -34,6 +34,8 @@ func Checks() []Check {
 		{ID: "git-index-unreadable", Finds: "git's own index cannot be read", Mends: "it is built anew from HEAD; what was staged by hand is not in it", mend: mendRepository},
 		{ID: "git-index", Finds: "a file that HEAD and the disk hold is missing in git's index, so that the next git commit would remove it", Mends: "it is added to git's index again", mend: mendRepository},
 		{ID: "in-progress", Finds: "a merge, rebase, cherry-pick, revert or bisect that was begun and not ended"},
+		{ID: "unmerged", Finds: "a file that a merge of git's left in conflict"},
+		{ID: "link", Finds: "a symbolic link in the place of a committed file or folder: nothing behind it is found"},
 		{ID: "stray-lock", Finds: "a lock file of git's that is minutes old: git was killed"},
 		{ID: "kept-bytes", Finds: "an edit that met a write in the same instant, kept aside"},
 		{ID: "ignored", Finds: "an ignore rule that hides the vault or stet's own folders"},

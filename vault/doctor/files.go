@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -38,7 +37,7 @@ func files(ctx context.Context, x *exam) error {
 		if m.Problem != "" {
 			x.add(vault.Problem{ID: "front-matter", Path: f.Path, Text: m.Problem, Hint: "mend it by hand; the text is still found"})
 		}
-		if line := conflictAt(data); line > 0 {
+		if line := markdown.ConflictAt(data); line > 0 {
 			x.add(vault.Problem{ID: "conflict-marker", Path: f.Path, Text: fmt.Sprintf("a merge was not finished at line %d", line), Hint: "choose one side in an editor"})
 		}
 		if line, what := markdown.Parse(data).Unread(); line > 0 {
@@ -66,50 +65,6 @@ func (x *exam) secrets(p vault.Path, data []byte) {
 		x.add(vault.Problem{ID: "secret", Path: p, Text: fmt.Sprintf("%s (%s)", f, f.Excerpt),
 			Hint: "take it out, and make a new one where it was committed: history keeps it; if it is harmless: stet config add guard.allow " + f.Fingerprint})
 	}
-}
-
-// conflictAt is the line of the first mark of an unfinished merge, 0 without
-// one. All three marks must stand in order and outside of code, where people
-// explain them.
-func conflictAt(data []byte) int {
-	want, first, fence := 0, 0, ""
-	marks := []string{"<<<<<<< ", "=======", ">>>>>>> "}
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		text := strings.TrimRight(string(line), "\r\n")
-		if mark := fenceOf(text); mark != "" && want == 0 {
-			switch {
-			case fence == "":
-				fence = mark
-			case strings.HasPrefix(mark, fence):
-				fence = ""
-			}
-		}
-		if fence != "" {
-			continue
-		}
-		if strings.HasPrefix(text, marks[want]) && (want != 1 || text == marks[1]) {
-			if want == 0 {
-				first = n
-			}
-			if want++; want == len(marks) {
-				return first
-			}
-		}
-	}
-	return 0
-}
-
-// fenceOf is the run of marks that a line opens or closes a block of code with.
-func fenceOf(line string) string {
-	line = strings.TrimLeft(line, " ")
-	for _, c := range []string{"`", "~"} {
-		if run := line[:len(line)-len(strings.TrimLeft(line, c))]; len(run) >= 3 {
-			return run
-		}
-	}
-	return ""
 }
 
 // references are the ids that a memory names.

@@ -97,6 +97,20 @@ func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
+// linkAt is the first symbolic link on the way to p, p included.
+func (s *Worktree) linkAt(p Path) (Path, bool) {
+	for i := range len(p) + 1 {
+		if i < len(p) && p[i] != '/' {
+			continue
+		}
+		info, err := s.tree.Lstat(string(p[:i]))
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return p[:i], err == nil
+		}
+	}
+	return "", false
+}
+
 // checkParents refuses a path that passes through a symbolic link: it could
 // name a file under two paths, or one outside.
 func (s *Worktree) checkParents(p Path) error {

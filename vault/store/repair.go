@@ -22,7 +22,8 @@ func (sc *Scan) dropped(own func(Path) bool) []gitindex.Edit {
 	var out []gitindex.Edit
 	for _, d := range sc.apart {
 		p, _ := sc.store.Own(d.Path)
-		if d.Entry.Mode != 0 || !regular(d.Tree.Mode) || !own(p) || !sc.store.tree.Exists(string(p)) {
+		if d.Entry.Mode != 0 || !regular(d.Tree.Mode) || !own(p) || !sc.store.tree.Exists(string(p)) ||
+			sc.index.Conflicted(d.Path) {
 			continue
 		}
 		out = append(out, gitindex.Edit{Path: d.Path, Hash: d.Tree.Hash, Mode: d.Tree.Mode})

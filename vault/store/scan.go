@@ -49,7 +49,7 @@ func (s *Store) Scan(ctx context.Context, filter Filter, seen func(Path)) (*Scan
 	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
-	sc.Skipped = w.shut
+	sc.Skipped = append(sc.Skipped, w.shut...)
 	if err := sc.compare(ctx, files, seen); err != nil {
 		return nil, err
 	}
@@ -126,6 +126,13 @@ func (sc *Scan) readTree() error {
 			continue
 		}
 		sc.apart = append(sc.apart, d)
+		if sc.index.Conflicted(d.Path) {
+			if sc.filter.Keep(p) {
+				sc.Skipped = append(sc.Skipped, Problem{ID: "unmerged", Path: p, Text: "a merge left it in conflict",
+					Hint: `choose one side in an editor, then "git add" it`})
+			}
+			continue
+		}
 		if !sc.filter.Keep(p) || d.Entry.IntentToAdd || d.Entry.Hash == d.Tree.Hash {
 			continue
 		}
@@ -251,6 +258,19 @@ func (sc *Scan) absent(x *pair) {
 	sc.Total++
 	if !sc.hidden(p) {
 		sc.change(Deleted, p, x.head, gitstore.ID{})
+	} else {
+		sc.nameLink(p)
+	}
+}
+
+// nameLink says once that a link stands where HEAD has a file, or a folder with files.
+func (sc *Scan) nameLink(p Path) {
+	at, ok := sc.store.linkAt(p)
+	known := func(x Problem) bool { return x.ID == "link" && x.Path == at }
+	if ok && !slices.ContainsFunc(sc.Skipped, known) {
+		sc.Skipped = append(sc.Skipped, Problem{ID: "link", Path: at,
+			Text: "a symbolic link stands in the place of what is committed there; nothing behind it is found",
+			Hint: "put the file or folder itself back, or commit with git that it is gone"})
 	}
 }
 
