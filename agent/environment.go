@@ -43,6 +43,8 @@ type Options struct {
 	Model func(llm.Options) (llm.Client, error)
 	// Progress reports long work; nil for nobody. total is 0 while it is unknown.
 	Progress func(phase string, done, total int)
+	// Ask asks the user a question; nil where nobody is there to answer.
+	Ask func(question string) (bool, error)
 	// Notify receives what happens beside the use case itself; nil for nobody.
 	Notify func(Notice)
 }
@@ -89,6 +91,9 @@ type Place struct {
 	// Fallback is set when neither At nor the current folder led to the vault
 	// but STET_VAULT or the user's configuration did.
 	Fallback bool
+	// Beats says what names another vault, although the current folder led to this one; "" is
+	// nothing. A write asks about it once.
+	Beats string
 }
 
 // Locate finds the vault in question: at [Options].At, else the nearest one at or above the
@@ -104,15 +109,22 @@ func (e *Environment) Locate() (Place, error) {
 		return Place{Root: root}, err
 	}
 	root, err := vault.Find(e.o.Dir)
-	if err == nil || !errors.Is(err, vault.ErrNotVault) {
-		return Place{Root: root}, err
+	if err != nil && !errors.Is(err, vault.ErrNotVault) {
+		return Place{}, err
 	}
 	s, serr := e.Settings()
+	key, _ := settings.Find(string(settings.DefaultVault))
+	named := s.Entry(key)
+	if err == nil {
+		place := Place{Root: root}
+		if other, ferr := vault.Find(e.expand(named.Value)); named.Value != "" && ferr == nil && other != root {
+			place.Beats = named.Origin
+		}
+		return place, nil
+	}
 	if serr != nil {
 		return Place{}, serr
 	}
-	key, _ := settings.Find(string(settings.DefaultVault))
-	named := s.Entry(key)
 	if named.Value == "" {
 		return Place{}, err
 	}

@@ -16,6 +16,12 @@ import (
 // ledgerDir is the folder of the ledger of model calls. It belongs to the user and
 // not to a vault: a daily limit that every vault counted for itself would be none.
 func (e *Environment) ledgerDir() (string, error) {
+	dir, err := e.stateDir()
+	return filepath.Join(dir, "models"), err
+}
+
+// stateDir is the folder of what stet keeps for the user beside all vaults.
+func (e *Environment) stateDir() (string, error) {
 	dir := e.o.Getenv("XDG_STATE_HOME")
 	if dir == "" {
 		home := e.o.Getenv("HOME")
@@ -24,7 +30,7 @@ func (e *Environment) ledgerDir() (string, error) {
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(dir, "stet", "models"), nil
+	return filepath.Join(dir, "stet"), nil
 }
 
 // ledger opens the ledger of model calls, which it may be made for, until done is called.

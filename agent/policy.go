@@ -100,6 +100,16 @@ func (w Write) refused(operation, target, why string) error {
 		`tell the user what you would do; "stet help agents" lists what an agent may do`)
 }
 
+// check is [Environment.check] for an opened vault. A write to one that the current folder led to,
+// although the user named another, is asked about once: a cloned vault must not collect what is
+// meant for the user's own.
+func (a *App) check(w Write, operation, target string) error {
+	if err := a.Environment.check(w, operation, target); err != nil || w.DryRun || a.place.Beats == "" {
+		return err
+	}
+	return a.agreed()
+}
+
 // permit is w as the vault takes it, where the policy allows the operation. Every use case that
 // writes to the vault begins with it.
 func (a *App) permit(w Write, operation, target string) (vault.Write, error) {

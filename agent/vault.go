@@ -65,6 +65,11 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	for _, w := range res.Warnings {
 		e.warn("%s", w)
 	}
+	if !o.DryRun {
+		if err := e.agree(res.Root); err != nil {
+			e.warn("stet may ask whether to write to this vault: %v", err)
+		}
+	}
 	out := &Initialised{
 		Root: res.Root, CreatedRepository: res.CreatedRepository, AlreadyVault: res.AlreadyVault,
 		Files: append([]vault.Path{}, res.Files...), Adopted: res.Adopted, Held: res.Held,

@@ -16,6 +16,9 @@ func (e *Env) options(flags settings.Layer) agent.Options {
 		Getenv: e.Getenv, Agent: e.actor,
 		Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
 	}
+	if e.CanAsk() {
+		o.Ask = e.Confirm
+	}
 	if e.at != "" {
 		o.At = e.Start()
 	}

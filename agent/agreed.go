@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/settings"
+)
+
+// agreedName is the file in the user's state that lists the vaults, a line each, which the user
+// writes to although another one is named.
+const agreedName = "vaults"
+
+// agreed asks the user once whether to write to the vault that the current folder led to. It fails
+// with [vault.ErrRefused] where nobody answers, and with [ErrDeclined] for a no.
+func (a *App) agreed() error {
+	known, _, err := a.agreements()
+	if err != nil || slices.Contains(known, a.Root()) {
+		return err
+	}
+	if a.o.Ask == nil {
+		return vault.WithHint(fmt.Errorf("%q: %w: the current folder led to this vault, and %s names another one",
+			a.Root(), vault.ErrRefused, a.place.Beats), "the user says which one is meant: -C names it")
+	}
+	yes, err := a.o.Ask(fmt.Sprintf("%s names another vault. Write to %s, from now on?", a.place.Beats, a.Root()))
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		return ErrDeclined
+	}
+	return a.agree(a.Root())
+}
+
+// agreements lists the vaults that the user agreed to, and the file that says so.
+func (e *Environment) agreements() (known []string, file string, err error) {
+	dir, err := e.stateDir()
+	if err != nil {
+		return nil, "", err
+	}
+	file = filepath.Join(dir, agreedName)
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return strings.Split(strings.TrimSpace(string(data)), "\n"), file, err
+}
+
+// agree notes that the user writes to a vault, where another one is named.
+func (e *Environment) agree(root string) (err error) {
+	if s, err := e.Settings(); err != nil || s.Text(settings.DefaultVault) == "" {
+		return err
+	}
+	known, file, err := e.agreements()
+	if err != nil || slices.Contains(known, root) {
+		return err
+	}
+	if err := durable.MakeFolder("agreed", filepath.Dir(file), 0o700, e.o.Hook); err != nil {
+		return err
+	}
+	r, err := durable.OpenRoot(filepath.Dir(file), e.o.Hook)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	text := strings.TrimLeft(strings.Join(append(known, root), "\n"), "\n") + "\n"
+	return r.Overwrite("agreed", agreedName, []byte(text), 0o600, false)
+}
