@@ -203,7 +203,9 @@ func (r *reader) ends(d *clause, o *reading, c *clause) bool {
 	if d.cues&(cueGone|cueInstead) == 0 || c.cues&(cueGone|cueInstead) != 0 {
 		return false
 	}
-	same := func(but ...int) bool { return o.saying([]*clause{c}).equals(r.n.saying([]*clause{d}, but...)) }
+	same := func(but ...int) bool {
+		return o.proposition([]*clause{c}).equals(r.n.proposition([]*clause{d}, but...))
+	}
 	for _, f := range r.n.cues {
 		if f.from < d.a || f.to > d.b {
 			continue
@@ -290,7 +292,7 @@ func (r *reader) denied(o *reading) *Verdict {
 	const unsure = cueAsk | cueMaybe | cuePlan | cueSaid | cueOnce | cuePast | cueExcept
 	for _, d := range r.n.clauses {
 		for _, c := range o.clauses {
-			if (c.cues|d.cues)&unsure != 0 || !r.n.saying([]*clause{d}).denies(o.saying([]*clause{c})) {
+			if (c.cues|d.cues)&unsure != 0 || !r.n.proposition([]*clause{d}).denies(o.proposition([]*clause{c})) {
 				continue
 			}
 			return &Verdict{Kind: Conflict, Old: o.ID, Rule: ruleNegation, Confidence: 0.8, Said: r.n.string(d), Was: o.string(c)}

@@ -28,10 +28,10 @@ func plain(text string) string {
 	return strings.Join(out, " ")
 }
 
-// marks lists, in their order, the words that a duplicate must repeat letter by letter, for
+// literals lists, in their order, the words that a duplicate must repeat letter by letter, for
 // folding them would change what they say: signs that stand alone ("<", "✅"), command-line
 // options, paths, names in code, and keys of letters and digits. Bullets and dashes are none.
-func marks(text string) (out []string) {
+func literals(text string) (out []string) {
 	for _, f := range strings.Fields(text) {
 		word := strings.Trim(f, ".,;:!?()\"'…")
 		letters := strings.ContainsFunc(word, unicode.IsLetter)
@@ -54,7 +54,7 @@ const maxWords = 600
 // duplicate reports a stored memory that says all that a new one says: word for word, or
 // with the same values, names and stems in an order that gives each the same part.
 func duplicate(n, o *reading) *Verdict {
-	said, there := marks(n.Text), marks(o.Text)
+	said, there := literals(n.Text), literals(o.Text)
 	if plain(n.Text) == plain(o.Text) && slices.Equal(said, there) && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
@@ -71,14 +71,14 @@ func duplicate(n, o *reading) *Verdict {
 // their tokens stands in the new one, and each of its in them. The others must not limit
 // them.
 func (r *reading) says(n *reading) bool {
-	said := n.saying(n.clauses)
+	said := n.proposition(n.clauses)
 	have := map[string]int{}
 	for _, t := range said.tokens {
 		have[t.form]++
 	}
 	var used []*clause
 	for _, c := range r.clauses {
-		all := r.saying([]*clause{c}).tokens
+		all := r.proposition([]*clause{c}).tokens
 		if len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return have[t.form] == 0 }) {
 			used = append(used, c)
 		}
@@ -93,11 +93,11 @@ func (r *reading) says(n *reading) bool {
 		} else if is && !under {
 			return false
 		}
-		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.saying([]*clause{c}).pronouns) > 0) {
+		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.proposition([]*clause{c}).pronouns) > 0) {
 			return false
 		}
 	}
-	return r.saying(used).equals(said)
+	return r.proposition(used).equals(said)
 }
 
 // limits reports whether a clause that a new text leaves out could say when, where or on
@@ -113,10 +113,10 @@ func (r *reading) isHeading(c *clause) bool {
 	return strings.HasPrefix(strings.TrimSpace(line), "#")
 }
 
-// denies reports whether two sayings say the same but for a denial in one of them.
-func (o saying) denies(n saying) bool {
+// denies reports whether two propositions say the same but for a denial in one of them.
+func (o proposition) denies(n proposition) bool {
 	denials := 0
-	for _, l := range []saying{o, n} {
+	for _, l := range []proposition{o, n} {
 		for i := range l.tokens {
 			if l.tokens[i].denied {
 				denials++
@@ -127,8 +127,8 @@ func (o saying) denies(n saying) bool {
 	return denials%2 == 1 && o.equals(n)
 }
 
-// equals reports whether two sayings say the same.
-func (o saying) equals(n saying) bool {
+// equals reports whether two propositions say the same.
+func (o proposition) equals(n proposition) bool {
 	if len(o.tokens) != len(n.tokens) || len(n.tokens) < 2 || !slices.Equal(o.tenses, n.tenses) ||
 		missing(o.pronouns, n.pronouns) > 0 && missing(n.pronouns, o.pronouns) > 0 {
 		return false
@@ -148,7 +148,7 @@ func (o saying) equals(n saying) bool {
 
 // find says where each token of a new line stands in o, -1 for nowhere: side by side as
 // there, where it stands more than once.
-func (o saying) find(n saying) []int {
+func (o proposition) find(n proposition) []int {
 	used := make([]bool, len(o.tokens))
 	out := make([]int, len(n.tokens))
 	last := -2
@@ -165,7 +165,7 @@ func (o saying) find(n saying) []int {
 			if i+1 < len(o.tokens) && j+1 < len(n.tokens) && o.tokens[i+1].form == n.tokens[j+1].form {
 				fit += 2
 			}
-			if o.tokens[i].lead == n.tokens[j].lead && o.tokens[i].marks == n.tokens[j].marks {
+			if o.tokens[i].preposition == n.tokens[j].preposition && o.tokens[i].modifiers == n.tokens[j].modifiers {
 				fit++
 			}
 			if fit > most {
@@ -184,10 +184,10 @@ func (o saying) find(n saying) []int {
 // limited and placed by the same words. A preposition that does not bind may be left out,
 // but in one of the texts alone: more counts in which.
 func (t *token) same(o *token, more map[string]int) bool {
-	if t.denied != o.denied || t.marks != o.marks {
+	if t.denied != o.denied || t.modifiers != o.modifiers {
 		return false
 	}
-	a, b := t.lead, o.lead
+	a, b := t.preposition, o.preposition
 	switch {
 	case a == b:
 		return true
@@ -203,7 +203,7 @@ func (t *token) same(o *token, more map[string]int) bool {
 	return more[cmp.Or(a, b)] < 3
 }
 
-// An arrangement is two sayings of the same tokens.
+// An arrangement is two propositions of the same tokens.
 type arrangement struct {
 	o, n     []token
 	place    []int // of each token of o in n
@@ -211,8 +211,8 @@ type arrangement struct {
 	foreign  bool // not English: behind what comes first the verb stands before its subject
 }
 
-// mostTurns bounds how often parts inside of parts may have changed places.
-const mostTurns = 3
+// mostSwaps bounds how often parts inside of parts may have changed places.
+const mostSwaps = 3
 
 // keeps reports whether the tokens of a new line, given by where they stand in the stored
 // one, differ in nothing but the order of parts that may change places: clauses, members
@@ -221,7 +221,7 @@ func (a arrangement) keeps(at []int, depth int) bool {
 	if len(at) < 2 {
 		return true
 	}
-	if depth > 2*mostTurns {
+	if depth > 2*mostSwaps {
 		return false
 	}
 	for k := 1; k < len(at); k++ {
@@ -234,7 +234,7 @@ func (a arrangement) keeps(at []int, depth int) bool {
 		if parts = a.parts(at, false); len(parts) != 2 {
 			return false
 		}
-	} else if !a.turns(parts, depth) {
+	} else if !a.reorders(parts, depth) {
 		return false
 	}
 	return !slices.ContainsFunc(parts, func(part []int) bool { return !a.keeps(part, depth+1) })
@@ -256,12 +256,12 @@ func (a arrangement) parts(at []int, owned bool) (out [][]int) {
 
 // owned reports whether a possessive in one text is "of" or "to" in the other.
 func (a arrangement) owned(before, after int) bool {
-	of := func(t token) bool { return t.lead == "of" || t.lead == "to" }
-	return a.n[a.place[before]].owns && !a.o[before].owns || of(a.n[a.place[after]]) && a.o[after].lead == "of" && !a.n[a.place[after]].owns
+	of := func(t token) bool { return t.preposition == "of" || t.preposition == "to" }
+	return a.n[a.place[before]].owns && !a.o[before].owns || of(a.n[a.place[after]]) && a.o[after].preposition == "of" && !a.n[a.place[after]].owns
 }
 
-// turns reports whether parts may stand in the other order.
-func (a arrangement) turns(parts [][]int, depth int) bool {
+// reorders reports whether parts may stand in the other order.
+func (a arrangement) reorders(parts [][]int, depth int) bool {
 	near, far, clauses := broken, broken, true // of the gaps between the parts
 	for k := 1; k < len(parts); k++ {
 		then, now := a.o[slices.Min(parts[k-1])], a.n[a.place[parts[k][0]]]
@@ -283,7 +283,7 @@ func (a arrangement) turns(parts [][]int, depth int) bool {
 
 // led reports a part that begins with a preposition or a time.
 func (a arrangement) led(part []int) bool {
-	return slices.ContainsFunc([]token{a.o[slices.Min(part)], a.n[a.place[part[0]]]}, func(t token) bool { return t.lead != "" && t.lead != "of" || t.class&day != 0 })
+	return slices.ContainsFunc([]token{a.o[slices.Min(part)], a.n[a.place[part[0]]]}, func(t token) bool { return t.preposition != "" && t.preposition != "of" || t.class&day != 0 })
 }
 
 // certain reports a part that is one thing of its own: a name, a number, "the boss".

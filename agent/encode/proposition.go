@@ -8,14 +8,14 @@ import (
 // A token is a word that says something, with what stands in front of it.
 type token struct {
 	*word
-	form   string // the stem, with the ending that makes another word of it: a rope is not roped
-	lead   string // the preposition; "of" for a possessive
-	marks  string // what limits or turns it: "only", "if", "my", what sets it apart: "off"
-	denied bool
-	bound  bool // the lead places it, as "from" does
-	the    bool // it is one certain thing
-	gap    gap
-	clause int
+	form        string // the stem, with the ending that makes another word of it: a rope is not roped
+	preposition string // in front of it; "of" for a possessive
+	modifiers   string // what limits it or makes another statement of it: "only", "if", "my", what sets it apart: "off"
+	denied      bool
+	bound       bool // the preposition places it, as "from" does
+	the         bool // it is one certain thing
+	gap         gap
+	clause      int
 }
 
 // A gap is how far a token is apart from the one before it.
@@ -27,24 +27,24 @@ const (
 	broken            // by a comma, "and", or the end of a clause
 )
 
-// A saying is the tokens of a text in their order, a passive clause turned round: "a bot
+// A proposition is the tokens of a text in their order, a passive clause as an active one: "a bot
 // tags them".
-type saying struct {
+type proposition struct {
 	tokens   []token
 	tenses   []string // auxiliaries and times, sorted
 	pronouns []string // sorted
 	foreign  bool     // it is not English
 }
 
-// saying reads some clauses of a text, but for some words.
-func (r *reading) saying(clauses []*clause, but ...int) saying {
-	l := saying{foreign: r.lang.name != "en"}
+// proposition reads some clauses of a text, but for some words.
+func (r *reading) proposition(clauses []*clause, but ...int) proposition {
+	l := proposition{foreign: r.lang.name != "en"}
 	for k, c := range clauses {
 		first := len(l.tokens)
 		passive, was := -1, false
 		next := token{gap: apart, clause: k}
 		if c.question {
-			next.marks = "?"
+			next.modifiers = "?"
 		}
 		if k == 0 || c.a > 0 && (r.words[c.a].starts || r.words[c.a-1].comma || c.a > clauses[k-1].b) {
 			next.gap = broken
@@ -71,14 +71,14 @@ func (r *reading) saying(clauses []*clause, but ...int) saying {
 				}
 			}
 		}
-		if next.marks != "" && len(l.tokens) > first {
-			l.tokens[len(l.tokens)-1].marks += " ~" + next.marks
+		if next.modifiers != "" && len(l.tokens) > first {
+			l.tokens[len(l.tokens)-1].modifiers += " ~" + next.modifiers
 		}
 		if next.denied && len(l.tokens) > first {
 			l.tokens[len(l.tokens)-1].denied = true
 		}
 		if passive >= 0 {
-			l.turn(first, passive, was)
+			l.activate(first, passive, was)
 		}
 	}
 	slices.Sort(l.tenses)
@@ -87,14 +87,14 @@ func (r *reading) saying(clauses []*clause, but ...int) saying {
 }
 
 // content takes in a word that says something, and begins the next token.
-func (r *reading) content(l *saying, t token, w *word, first int) token {
+func (r *reading) content(l *proposition, t token, w *word, first int) token {
 	next := token{gap: joined, clause: t.clause}
 	t.word, t.form, t.the = w, w.form(), t.the || w.who != ""
 	if w.who != "" {
 		t.form = w.who
 	}
-	if marks, ok := strings.CutSuffix(t.marks, "only"); ok && w.class&verb != 0 { // "takes only cash"
-		t.marks, next.marks = strings.TrimSpace(marks), "only"
+	if marks, ok := strings.CutSuffix(t.modifiers, "only"); ok && w.class&verb != 0 { // "takes only cash"
+		t.modifiers, next.modifiers = strings.TrimSpace(marks), "only"
 	}
 	l.tokens = append(l.tokens, t)
 	if w.owns {
@@ -103,14 +103,14 @@ func (r *reading) content(l *saying, t token, w *word, first int) token {
 	return next
 }
 
-// own gives the last token and those it belongs with the lead of a possessive.
-func (l *saying) own(first int) {
+// own gives the last token and those it belongs with the preposition of a possessive.
+func (l *proposition) own(first int) {
 	k := len(l.tokens) - 1
 	for k > first && l.tokens[k].gap == joined && (!l.tokens[k].name || l.tokens[k-1].name) {
 		k--
 	}
-	if l.tokens[k].lead == "" {
-		l.tokens[k].lead = "of"
+	if l.tokens[k].preposition == "" {
+		l.tokens[k].preposition = "of"
 	}
 }
 
@@ -139,10 +139,10 @@ func (r *reading) participle(i int) bool {
 }
 
 // function takes in a word that says nothing of its own.
-func (r *reading) function(l *saying, next *token, i, end, first int) {
+func (r *reading) function(l *proposition, next *token, i, end, first int) {
 	w := &r.words[i]
 	next.gap = max(next.gap, apart)
-	mark := func(to *token, sign string) { to.marks = strings.TrimSpace(to.marks + " " + sign) }
+	mark := func(to *token, sign string) { to.modifiers = strings.TrimSpace(to.modifiers + " " + sign) }
 	switch {
 	case w.class&deny != 0 || w.fold == "not":
 		next.denied = !next.denied
@@ -166,10 +166,10 @@ func (r *reading) function(l *saying, next *token, i, end, first int) {
 		case ends && len(l.tokens) > first && r.words[i-1].weight > 0 && !r.words[i-1].comma:
 			mark(&l.tokens[len(l.tokens)-1], "~"+w.fold)
 		default:
-			if next.lead != "" {
-				mark(next, next.lead)
+			if next.preposition != "" {
+				mark(next, next.preposition)
 			}
-			next.lead, next.bound = w.fold, w.class&bind != 0
+			next.preposition, next.bound = w.fold, w.class&bind != 0
 		}
 	case w.class&aux != 0:
 		l.tenses = append(l.tenses, w.fold)
@@ -178,12 +178,12 @@ func (r *reading) function(l *saying, next *token, i, end, first int) {
 	}
 }
 
-// turn puts the tokens of a passive clause in the order of an active one: who does it, what
+// activate puts the tokens of a passive clause in the order of an active one: who does it, what
 // is done, then the rest.
-func (l *saying) turn(first, passive int, was bool) {
+func (l *proposition) activate(first, passive int, was bool) {
 	from := -1
 	for i := passive + 1; i < len(l.tokens); i++ {
-		if t := &l.tokens[i]; t.lead == "by" && !t.number && t.class&day == 0 {
+		if t := &l.tokens[i]; t.preposition == "by" && !t.number && t.class&day == 0 {
 			from = i
 			break
 		}
@@ -207,7 +207,7 @@ func (l *saying) turn(first, passive int, was bool) {
 		end++
 	}
 	agent := slices.Clone(l.tokens[from:end])
-	agent[0].lead = ""
+	agent[0].preposition = ""
 	rest := slices.Concat(l.tokens[first:passive], l.tokens[passive+1:from], l.tokens[end:])
 	if len(rest) > 0 {
 		rest[0].gap = max(rest[0].gap, apart)
