@@ -197,7 +197,8 @@ func plainJSON(err error) string {
 // array calls fn with every element of the JSON array in in, one in memory at a
 // time. An element of the wrong form is a problem; broken JSON ends the file.
 func (r *reading) array(name string, in io.Reader, fn func(n int, element []byte) error) error {
-	d := json.NewDecoder(bufio.NewReaderSize(skipBOM(in), 64<<10))
+	part := &element{in: in, left: maxLine}
+	d := json.NewDecoder(bufio.NewReaderSize(skipBOM(part), 64<<10))
 	broken := func(err error) error {
 		if ctx := context.Cause(r.ctx); ctx != nil {
 			return ctx
@@ -210,18 +211,34 @@ func (r *reading) array(name string, in io.Reader, fn func(n int, element []byte
 		return context.Cause(r.ctx)
 	}
 	for n := 1; d.More(); n++ {
-		var element json.RawMessage
-		if err := d.Decode(&element); err != nil {
+		var data json.RawMessage
+		if err := d.Decode(&data); err != nil {
 			return broken(err)
 		}
-		if err := r.line(name, n, element, false, fn); err != nil {
+		if err := r.line(name, n, data, false, fn); err != nil {
 			return err
 		}
+		part.left = maxLine
 	}
 	if _, err := d.Token(); err != nil {
 		return broken(err)
 	}
 	return nil
+}
+
+// element bounds what the decoder holds of one element.
+type element struct {
+	in   io.Reader
+	left int
+}
+
+func (e *element) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, fmt.Errorf("an element is longer than %d MiB", maxLine>>20)
+	}
+	n, err := e.in.Read(p)
+	e.left -= n
+	return n, err
 }
 
 func skipBOM(in io.Reader) io.Reader {
@@ -238,7 +255,12 @@ func (r *reading) records(name string, in io.Reader, fn func(n int, record []byt
 	for {
 		b, err := buf.ReadByte()
 		if err != nil {
-			return context.Cause(r.ctx)
+			if ctx := context.Cause(r.ctx); ctx != nil || errors.Is(err, io.EOF) {
+				return ctx
+			}
+			r.broken = true
+			r.problem(name, 0, "cannot be read on: "+err.Error())
+			return nil
 		}
 		if b == ' ' || b == '\t' || b == '\r' || b == '\n' {
 			continue

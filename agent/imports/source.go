@@ -196,7 +196,7 @@ func (r *reading) unzip(f file, keep func(name string) bool, fn func(name string
 		r.problem(f.path, 0, "not a zip archive: "+err.Error())
 		return nil
 	}
-	members := slices.Clone(z.File)
+	members, left := slices.Clone(z.File), mostInflated*f.size+maxLine/2
 	slices.SortFunc(members, func(a, b *zip.File) int { return cmp.Compare(a.Name, b.Name) })
 	for _, m := range members {
 		if !m.Mode().IsRegular() || !keep(m.Name) {
@@ -209,12 +209,36 @@ func (r *reading) unzip(f file, keep func(name string) bool, fn func(name string
 			continue
 		}
 		// A damaged member ends itself and not the import.
-		if err = errors.Join(fn(f.path+"/"+m.Name, in), in.Close()); err != nil {
+		if err = errors.Join(fn(f.path+"/"+m.Name, &inflated{in, r.ctx, &left}), in.Close()); err != nil {
 			break
 		}
 	}
 	r.progress.Bytes += f.size
 	return errors.Join(err, z.Close())
+}
+
+// mostInflated is how many times its size an archive may expand to. Conversations
+// do to 20 times; an archive of spaces would to 1,000 times.
+const mostInflated = 64
+
+// inflated reads a member of an archive, up to what is left for all of them, and
+// ends when the person does.
+type inflated struct {
+	in   io.Reader
+	ctx  context.Context
+	left *int64
+}
+
+func (i *inflated) Read(p []byte) (int, error) {
+	if err := context.Cause(i.ctx); err != nil {
+		return 0, err
+	}
+	if *i.left <= 0 {
+		return 0, fmt.Errorf("it expands to more than %d times its size: unpack it and import the folder", mostInflated)
+	}
+	n, err := i.in.Read(p[:min(int64(len(p)), *i.left)])
+	*i.left -= int64(n)
+	return n, err
 }
 
 // counted counts what was read, for progress, and ends when the person does.

@@ -3,6 +3,7 @@ package imports_test
 import (
 	"archive/zip"
 	"bytes"
+	"strings"
 	"testing"
 
 	"stet/vault/vaulttest"
@@ -41,5 +42,35 @@ func TestExportsInArchives(t *testing.T) {
 	}
 	if r := run(t, v, "chatgpt", place(t, "cut.zip", b.String()[:b.Len()/2])); r.Read != 0 || r.Malformed != 1 {
 		t.Errorf("cut: %+v", r)
+	}
+}
+
+// An archive that is small and expands without end is a problem, soon.
+func TestAnArchiveThatExpandsWithoutEnd(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t).Open()
+	for name, unit := range map[string][2]string{"spaces": {"", " "}, "one string": {`["`, "a"}} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		w, err := z.Create("conversations.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := bytes.Repeat([]byte(unit[1]), 1<<20)
+		for i := range 96 {
+			if i == 0 {
+				_, err = w.Write([]byte(unit[0]))
+			}
+			if _, werr := w.Write(part); err != nil || werr != nil {
+				t.Fatal(err, werr)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, v, "chatgpt", place(t, "bomb.zip", b.String()))
+		if r.Read != 0 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "64 times") {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }

@@ -147,6 +147,7 @@ func (c *anthropicClient) try(ctx context.Context, req Request) (Reply, error) {
 	}
 	in := blocks{answer: req.Answer, onText: req.OnText}
 	if err := in.read(resp.Body); err != nil {
+		in.put(&in.reply, in.reply.Calls)
 		return c.lost(req, in.reply), c.midway(ctx, err)
 	}
 	in.finish()
@@ -193,6 +194,7 @@ type blocks struct {
 	onText func(string)
 	open   map[int]int // index of a block → position in reply.Calls
 	ended  bool
+	pieces
 }
 
 type anthropicUsage struct {
@@ -315,7 +317,7 @@ func (in *blocks) count(u anthropicUsage) {
 func (in *blocks) start(index int, b anthropicBlock) error {
 	switch b.Type {
 	case "text":
-		in.text(b.Text)
+		in.add(b.Text)
 	case "tool_use":
 		if len(in.reply.Calls) == maxCalls {
 			return fmt.Errorf("%w: too many tools are called", errNonsens)
@@ -324,11 +326,10 @@ func (in *blocks) start(index int, b anthropicBlock) error {
 			in.open = map[int]int{}
 		}
 		in.open[index] = len(in.reply.Calls)
-		call := Call{ID: b.ID, Name: b.Name}
 		if string(b.Input) != "{}" && string(b.Input) != "null" {
-			call.Arguments = string(b.Input) // whole; a stream begins with {} and sends it in parts
+			in.args[len(in.reply.Calls)] = b.Input // whole; a stream begins with {} and sends it in parts
 		}
-		in.reply.Calls = append(in.reply.Calls, call)
+		in.reply.Calls = append(in.reply.Calls, Call{ID: b.ID, Name: b.Name})
 	}
 	return nil
 }
@@ -336,19 +337,19 @@ func (in *blocks) start(index int, b anthropicBlock) error {
 func (in *blocks) delta(e anthropicEvent) error {
 	switch e.Delta.Type {
 	case "text_delta":
-		in.text(e.Delta.Text)
+		in.add(e.Delta.Text)
 	case "input_json_delta":
 		at, ok := in.open[e.Index]
 		if !ok {
 			return fmt.Errorf("%w: arguments of a call that was not made", errNonsens)
 		}
-		in.reply.Calls[at].Arguments += e.Delta.Partial
+		in.args[at] = append(in.args[at], e.Delta.Partial...)
 	}
 	return nil // thoughts and signatures
 }
 
-func (in *blocks) text(s string) {
-	in.reply.Text += s
+func (in *blocks) add(s string) {
+	in.text = append(in.text, s...)
 	if in.onText != nil && s != "" {
 		in.onText(s)
 	}
@@ -372,6 +373,7 @@ func (in *blocks) stop(reason string) error {
 // finish turns the call that stands for the answer into its text, and gives
 // every other call arguments.
 func (in *blocks) finish() {
+	in.put(&in.reply, in.reply.Calls)
 	var calls []Call
 	for _, call := range in.reply.Calls {
 		call.Arguments = or(strings.TrimSpace(call.Arguments), "{}")

@@ -109,9 +109,11 @@ func (c *openaiClient) try(ctx context.Context, req Request, without uint32) (Re
 			err = in.chunk(data)
 		}
 		if err != nil {
+			in.put(&in.reply, in.parts)
 			return c.lost(req, in.reply), c.midway(ctx, err)
 		}
 	}
+	in.put(&in.reply, in.parts)
 	if in.reply.Stop == "" {
 		// Without a reason to stop it did not stop by itself.
 		return c.lost(req, in.reply), c.broken(ctx, errCut, true)
@@ -240,9 +242,28 @@ type collector struct {
 	onText func(string)
 	parts  []Call
 	slots  map[int]int // position in a stream → parts
+	pieces
 }
 
-const maxCalls = 128 // of one answer
+// pieces are the texts of a reply while they grow: a stream of single characters
+// must not copy all that came before for each of them.
+type pieces struct {
+	text []byte
+	args [maxCalls][]byte
+}
+
+// put sets the texts of a reply and its calls.
+func (p *pieces) put(r *Reply, calls []Call) {
+	r.Text = string(p.text)
+	for i := range calls {
+		calls[i].Arguments = string(p.args[i])
+	}
+}
+
+const (
+	maxCalls = 128     // of one answer
+	maxName  = 4 << 10 // bytes of the name of a tool
+)
 
 func (in *collector) chunk(data []byte) error {
 	var c chunk
@@ -284,7 +305,7 @@ func (in *collector) chunk(data []byte) error {
 
 func (in *collector) delta(d openai.ChatCompletionStreamChoiceDelta) error {
 	if d.Content != "" {
-		in.reply.Text += d.Content
+		in.text = append(in.text, d.Content...)
 		if in.onText != nil {
 			in.onText(d.Content)
 		}
@@ -309,8 +330,10 @@ func (in *collector) delta(d openai.ChatCompletionStreamChoiceDelta) error {
 			}
 		}
 		p := &in.parts[at]
-		p.ID, p.Name = or(p.ID, t.ID), p.Name+t.Function.Name
-		p.Arguments += t.Function.Arguments
+		if p.ID, p.Name = or(p.ID, t.ID), p.Name+t.Function.Name; len(p.Name) > maxName {
+			return fmt.Errorf("%w: the name of a tool has no end", errNonsens)
+		}
+		in.args[at] = append(in.args[at], t.Function.Arguments...)
 	}
 	return nil
 }
