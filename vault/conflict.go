@@ -29,8 +29,10 @@ func (t *Tx) checkMerged(p Path, data []byte) error {
 }
 
 // unfinishedMerges finds files with the marks of a merge among those that differ from
-// HEAD and those that git committed since stet last wrote. "stet doctor" reads them all.
+// HEAD and those that git committed since stet last wrote; "stet doctor" reads them all.
+// It names archived files as well into which a merge of those brought an edit.
 func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem, error) {
+	var out []Problem
 	look := map[Path]bool{}
 	for _, c := range s.Changed {
 		look[c.Path] = true
@@ -61,10 +63,13 @@ func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem,
 		}
 		for _, ch := range changes {
 			look[ch.Path] = true
+			if len(c.Parents) > 1 && ch.Status == Modified && ClassOf(ch.Path) == ClassArchive {
+				out = append(out, Problem{ID: "archived-edit", Path: ch.Path,
+					Text: "a merge brought an edit of what was forgotten here", Hint: `"stet restore" brings it back`})
+			}
 		}
 		id = c.Parents[0]
 	}
-	var out []Problem
 	for p := range look {
 		if !p.IsMarkdown() || !inDomain(p) || ctx.Err() != nil {
 			continue
