@@ -189,7 +189,8 @@ func secretProblem(p Path, found []guard.Finding) Problem {
 }
 
 func tooLarge(p Path, size, most int64) error {
-	return WithHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, size, most), "split it or keep it outside the vault; guard.max_bytes in your configuration is the limit")
+	return WithHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, size, most),
+		"split it or keep it outside the vault; guard.max_bytes in your configuration is the limit")
 }
 
 // guardGroups judges the commits that are to be made. What is only flagged is

@@ -345,7 +345,8 @@ func (v *Vault) hiding() (h hiding, err error) {
 }
 
 func (v *Vault) ignoredBy(rule gitstore.Rule, hint string) error {
-	return WithHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.Root(), ErrIgnored, rule.File, rule.Line, rule.Text), "%s", hint)
+	return WithHint(fmt.Errorf("init %q: %w: %s:%d: %s", v.Root(), ErrIgnored, rule.File, rule.Line, rule.Text),
+		"%s", hint)
 }
 
 // hiddenBy finds a rule that hides one of the vault's own files, by a sample of

@@ -143,7 +143,8 @@ func reservedName(slug string) bool {
 	case "con", "prn", "aux", "nul":
 		return true
 	}
-	return len(slug) == 4 && (strings.HasPrefix(slug, "com") || strings.HasPrefix(slug, "lpt")) && slug[3] >= '0' && slug[3] <= '9'
+	return len(slug) == 4 && (strings.HasPrefix(slug, "com") || strings.HasPrefix(slug, "lpt")) &&
+		slug[3] >= '0' && slug[3] <= '9'
 }
 
 // Link adds ids to, or with gone takes them out of, a list of ids that stet keeps in
@@ -160,7 +161,9 @@ func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error
 	if gone {
 		want = slices.DeleteFunc(slices.Clone(have), func(id string) bool { return slices.Contains(ids, id) })
 	} else {
-		want = slices.DeleteFunc(cleanList(slices.Concat(have, ids)), func(id string) bool { return id == m.ID && id != "" })
+		want = slices.DeleteFunc(cleanList(slices.Concat(have, ids)), func(id string) bool {
+			return id == m.ID && id != ""
+		})
 	}
 	if err := identify(doc, t.v.o.Now()); err != nil {
 		return m, err

@@ -294,7 +294,8 @@ func (p Patch) target(tx *Tx, m Memory) (Path, error) {
 		return m.Path, err
 	}
 	if m.Class != ClassMemory {
-		return "", WithHint(fmt.Errorf("update %q: %w: only memories have a scope to change", m.Path, ErrRefused), "move the file by hand")
+		return "", WithHint(fmt.Errorf("update %q: %w: only memories have a scope to change", m.Path, ErrRefused),
+			"move the file by hand")
 	}
 	id := m.ID
 	if len(id) < minSuffix {
@@ -338,7 +339,8 @@ func CheckEdit(p Path, was, now []byte) error {
 	case before.ID != "" && after.Problem == "" && after.ID == "":
 		return WithHint(fmt.Errorf("%w: the id is gone", ErrInvalid), "keep the line \"id: %s\"", before.ID)
 	case before.ID != "" && after.Problem == "" && after.ID != before.ID:
-		return WithHint(fmt.Errorf("%w: the id changed to %q", ErrInvalid, after.ID), "an id is for life; keep the line \"id: %s\"", before.ID)
+		return WithHint(fmt.Errorf("%w: the id changed to %q", ErrInvalid, after.ID),
+			"an id is for life; keep the line \"id: %s\"", before.ID)
 	case utf8.Valid(was) && !utf8.Valid(now):
 		return fmt.Errorf("%w: the text is not valid UTF-8", ErrInvalid)
 	case bytes.IndexByte(was, 0) < 0 && bytes.IndexByte(now, 0) >= 0:

@@ -104,7 +104,8 @@ func (t *Tx) rejections() (*rejections, error) {
 func (v *Vault) stoneFiles() ([]Path, error) {
 	entries, err := v.store.ReadDir(stonesDir)
 	if errors.Is(err, ErrBadPath) {
-		err = WithHint(fmt.Errorf("read the tombstones: %w", err), "remove the link %s: what was rejected is kept in a folder of files", stonesDir)
+		err = WithHint(fmt.Errorf("read the tombstones: %w", err),
+			"remove the link %s: what was rejected is kept in a folder of files", stonesDir)
 	}
 	if err != nil {
 		return nil, err

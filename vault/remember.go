@@ -309,7 +309,8 @@ func (v *Vault) Forget(ctx context.Context, refs []string, w Write) (*Result, er
 		case ClassArchive:
 			return fmt.Errorf("forget %q: %w: it is in the archive already", m.Path, ErrInvalid)
 		}
-		return WithHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class), "edit it, or remove it by hand")
+		return WithHint(fmt.Errorf("forget %q: %w: it is a %s file", m.Path, ErrRefused, m.Class),
+			"edit it, or remove it by hand")
 	})
 	if err != nil {
 		return nil, err

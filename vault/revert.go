@@ -119,18 +119,21 @@ func (h *History) toRevert(ctx context.Context, o RevertOptions) ([]Commit, erro
 		return nil, WithHint(fmt.Errorf("revert %s: %w: it is no part of this branch's history of the vault", rev.Short(), ErrNotFound), `"stet log" lists what can be reverted`)
 	}
 	if len(out) == 0 {
-		return nil, WithHint(fmt.Errorf("revert: %w: no commit matches", ErrNotFound), `"stet log" lists what can be reverted`)
+		return nil, WithHint(fmt.Errorf("revert: %w: no commit matches", ErrNotFound),
+			`"stet log" lists what can be reverted`)
 	}
 	return out, nil
 }
 
 func revertable(c Commit) error {
 	if len(c.Parents) > 1 {
-		return WithHint(fmt.Errorf("revert %s: %w: it is a merge", c.Rev.Short(), ErrRefused), `"git revert -m 1 %s" does it with git`, c.Rev.Short())
+		return WithHint(fmt.Errorf("revert %s: %w: it is a merge", c.Rev.Short(), ErrRefused),
+			`"git revert -m 1 %s" does it with git`, c.Rev.Short())
 	}
 	for _, ch := range c.Changes {
 		if ch.Path == Marker && ch.Status == Added {
-			return WithHint(fmt.Errorf("revert %s: %w: it made the vault", c.Rev.Short(), ErrRefused), "remove the .stet folder by hand if that is what you want")
+			return WithHint(fmt.Errorf("revert %s: %w: it made the vault", c.Rev.Short(), ErrRefused),
+				"remove the .stet folder by hand if that is what you want")
 		}
 	}
 	return nil

@@ -57,7 +57,8 @@ func (h *History) HeadAt(ctx context.Context, at time.Time) (Commit, error) {
 		return Commit{}, h.v.store.Explain(err)
 	}
 	// The end of a shallow clone is the end of history as well.
-	return Commit{}, WithHint(fmt.Errorf("as of %s: %w", at.UTC().Format(time.RFC3339), ErrNoRevision), "the history of this vault begins at %s", began)
+	return Commit{}, WithHint(fmt.Errorf("as of %s: %w", at.UTC().Format(time.RFC3339), ErrNoRevision),
+		"the history of this vault begins at %s", began)
 }
 
 // ResolveRevision turns a revision as git writes it into a full id.

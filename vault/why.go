@@ -264,7 +264,9 @@ func unquotePath(s string) (Path, string, error) {
 // oneLine folds white space and drops control characters.
 func oneLine(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
+	}), " ")
 }
 
 // oneParagraphEach keeps a body from being read as trailers by never letting

@@ -39,8 +39,8 @@ type Known struct {
 func Read(p vault.Path, data []byte) Known {
 	d := markdown.Parse(data)
 	k := Known{Path: p}
-	for key, into := range map[string]*string{"id": &k.ID, "title": &k.Title, "agent": &k.Agent, "source": &k.Source, "origin": &k.Origin,
-		"project": &k.Project, "parent": &k.Parent, "model": &k.Model, "end_reason": &k.EndReason} {
+	for key, into := range map[string]*string{"id": &k.ID, "title": &k.Title, "agent": &k.Agent,
+		"source": &k.Source, "origin": &k.Origin, "project": &k.Project, "parent": &k.Parent, "model": &k.Model, "end_reason": &k.EndReason} {
 		v, _ := d.Meta(key)
 		*into = v.Text()
 	}
@@ -210,7 +210,8 @@ func orUnknown(err error, ref string) error {
 }
 
 func unknown(ref string) error {
-	return vault.WithHint(fmt.Errorf("session %q: %w", ref, ErrUnknownSession), `"stet session list" shows the sessions`)
+	return vault.WithHint(fmt.Errorf("session %q: %w", ref, ErrUnknownSession),
+		`"stet session list" shows the sessions`)
 }
 
 // Rest is what was said in a sealed session since it was sealed. It fails with

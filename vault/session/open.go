@@ -77,8 +77,8 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 
 func (o *Open) add(r *record) {
 	t := o.Facts
-	for into, value := range map[*string]string{&o.Name: r.Session, &o.Agent: r.Agent, &t.Agent: r.Agent, &t.Source: r.Source, &t.Project: r.Project,
-		&t.Parent: r.Parent, &t.Title: r.Title, &t.Model: r.Model} {
+	for into, value := range map[*string]string{&o.Name: r.Session, &o.Agent: r.Agent, &t.Agent: r.Agent,
+		&t.Source: r.Source, &t.Project: r.Project, &t.Parent: r.Parent, &t.Title: r.Title, &t.Model: r.Model} {
 		if value != "" {
 			*into = value
 		}

@@ -75,7 +75,8 @@ func grown(at *target, tail []byte, t *markdown.Transcript) ([]byte, error) {
 	count := len(d.Messages())
 	if count != at.have+len(t.Messages) {
 		// Something above is never closed, by hand: it would swallow what comes.
-		return nil, vault.WithHint(fmt.Errorf("%q: %w: its last message is not closed", at.path, vault.ErrConflict), "close the fence or comment at the end of the transcript, then seal again")
+		return nil, vault.WithHint(fmt.Errorf("%q: %w: its last message is not closed", at.path, vault.ErrConflict),
+			"close the fence or comment at the end of the transcript, then seal again")
 	}
 	err := d.SetMeta("messages", markdown.Plain(strconv.Itoa(count)))
 	if err == nil && !t.Ended.IsZero() {

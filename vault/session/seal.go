@@ -216,7 +216,8 @@ func (s *sealer) standing(ctx context.Context, open *Open, paths []vault.Path, t
 		if same(id.Text(), open.Key) {
 			open.Facts.ID = id.Text()
 			git, err := s.inHead(ctx, p)
-			return &target{path: p, data: data, was: hashOf(data, p), id: open.Facts.ID, have: lastNumber(data), git: git || track}, err
+			return &target{path: p, data: data, was: hashOf(data, p), id: open.Facts.ID, have: lastNumber(data),
+				git: git || track}, err
 		}
 	}
 	return nil, nil
@@ -286,7 +287,8 @@ func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
 }
 
 func (s *sealer) why(open *Open, out *Sealed) vault.Why {
-	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Body: strconv.Itoa(out.Turns) + " turn(s)", Writer: vault.Writer{Session: out.ID, Door: s.o.Door}}
+	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Body: strconv.Itoa(out.Turns) + " turn(s)",
+		Writer: vault.Writer{Session: out.ID, Door: s.o.Door}}
 	if open.Facts.Agent != "" {
 		w.Actor, w.AgentName = "agent", open.Facts.Agent
 	}

@@ -73,10 +73,10 @@ func wideLines() map[string]int {
 		"agent/llm/llmtest": 13, "agent/match": 24, "agent/pipeline": 155, "agent/place": 11,
 		"agent/recall": 27, "cmd/stet": 18, "cmd/stet/archtest": 1, "index": 88, "index/document": 4,
 		"index/embed": 10, "index/past": 1, "index/query": 16, "index/segfile": 3, "index/store": 13,
-		"index/watch": 27, "markdown": 125, "templates": 2, "templates/prompts": 5, "vault": 166,
+		"index/watch": 27, "markdown": 124, "templates": 2, "templates/prompts": 5, "vault": 155,
 		"vault/doctor": 26, "vault/durable": 11, "vault/durable/durabletest": 13, "vault/filelock": 1,
 		"vault/gitindex": 3, "vault/gitstore": 35, "vault/guard": 151, "vault/lineage": 27,
-		"vault/links": 36, "vault/notebook": 49, "vault/proposal": 7, "vault/session": 33,
+		"vault/links": 36, "vault/notebook": 49, "vault/proposal": 7, "vault/session": 28,
 		"vault/settings": 34, "vault/store": 6, "vault/tombstone": 21, "vault/vaulttest": 1,
 		"vault/vaulttest/processtest": 10,
 	}
