@@ -40,7 +40,9 @@ func completionCommand() *console.Command {
 
 func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Words[0] == "words" {
-		found := complete(ctx, e, Commands(), in.Words[1:])
+		found := slices.DeleteFunc(complete(ctx, e, Commands(), in.Words[1:]), func(word string) bool {
+			return console.Line1(word) != word // the shell shows it as it is
+		})
 		return e.Show(map[string]any{"words": found}, func(p *console.Printer) {
 			p.Printf("%s", strings.Join(append(found, ""), "\n"))
 		})

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,30 +11,58 @@ import (
 // hidden lists the characters that nobody sees, each code point once, unless
 // they are where writing needs them.
 func hidden(text string) []Finding {
-	if ascii(text) {
-		return nil
-	}
 	var found []Finding
 	seen := map[rune]bool{}
-	previous, flag := rune(0), 0 // flag: where the letters of one end
-	for at, r := range text {
-		if previous == blackFlag {
-			flag = at + flagLetters(text[at:])
+	for at, r := range unseen(text) {
+		if seen[r] {
+			continue
 		}
-		if at >= flag && invisible(r) && !seen[r] {
-			next, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(r):])
-			if !needed(r, previous, next, at) {
-				seen[r] = true
-				id := fmt.Sprintf("invisible_unicode_U+%04X", r)
-				f := Finding{Rule: id, Fingerprint: fingerprint(id, string(r)), Excerpt: fmt.Sprintf("U+%04X, which nobody sees", r)}
-				line := lineStart(text, at)
-				f.Line, f.Column = strings.Count(text[:at], "\n")+1, utf8.RuneCountInString(text[line:at])+1
-				found = append(found, f)
-			}
-		}
-		previous = r
+		seen[r] = true
+		id := fmt.Sprintf("invisible_unicode_U+%04X", r)
+		f := Finding{Rule: id, Fingerprint: fingerprint(id, string(r)), Excerpt: fmt.Sprintf("U+%04X, which nobody sees", r)}
+		line := lineStart(text, at)
+		f.Line, f.Column = strings.Count(text[:at], "\n")+1, utf8.RuneCountInString(text[line:at])+1
+		found = append(found, f)
 	}
 	return found
+}
+
+// Seen returns text without the characters that nobody sees, as [Injections] finds
+// them, for a place where a person reads it.
+func Seen(text string) string {
+	var b strings.Builder
+	kept := 0
+	for at, r := range unseen(text) {
+		b.WriteString(text[kept:at])
+		kept = at + utf8.RuneLen(r)
+	}
+	if kept == 0 {
+		return text
+	}
+	return b.String() + text[kept:]
+}
+
+// unseen yields the characters that nobody sees, but those that writing needs,
+// with their offsets.
+func unseen(text string) iter.Seq2[int, rune] {
+	return func(yield func(int, rune) bool) {
+		if ascii(text) {
+			return
+		}
+		previous, flag := rune(0), 0 // flag: where the letters of one end
+		for at, r := range text {
+			if previous == blackFlag {
+				flag = at + flagLetters(text[at:])
+			}
+			if at >= flag && invisible(r) {
+				next, _ := utf8.DecodeRuneInString(text[at+utf8.RuneLen(r):])
+				if !needed(r, previous, next, at) && !yield(at, r) {
+					return
+				}
+			}
+			previous = r
+		}
+	}
 }
 
 // invisible reports characters that change or hide what a person reads and not

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"stet/agent"
+	"stet/vault/guard"
 )
 
 // colours says whether standard output may carry colour.
@@ -54,8 +55,9 @@ func (e *Env) Stored(text string) string {
 	return Clean(text)
 }
 
-// Clean drops everything a terminal would obey instead of show: control
-// characters but newline and tab, and the marks that reorder text.
+// Clean drops everything a terminal would obey instead of show, or that nobody
+// sees: control characters but newline and tab, marks that reorder text, tags,
+// selectors of variants and the like where writing does not need them.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -63,11 +65,11 @@ func Clean(text string) string {
 			return r
 		case r == utf8.RuneError:
 			return '�'
-		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069, r == 0x200E, r == 0x200F:
+		case unicode.IsControl(r):
 			return -1
 		}
 		return r
-	}, text)
+	}, guard.Seen(text))
 }
 
 // Line1 returns text as one clean line, for a place where a line is a record.

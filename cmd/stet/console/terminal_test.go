@@ -19,6 +19,8 @@ func TestCleanDropsWhatATerminalWouldObey(t *testing.T) {
 		{"user\u202etxt.exe", "usertxt.exe"},
 		{"żółć 知识库 🎈", "żółć 知识库 🎈"},
 		{"bad\xffbyte", "bad\ufffdbyte"},
+		{"a\u200bb\u200e\u180e\u034f\u3164\u206a\ufff9\ufe00\U000e0041\U000e0042c", "abc"},
+		{"\U0001f469\u200d\U0001f4bb \u2764\ufe0f", "\U0001f469\u200d\U0001f4bb \u2764\ufe0f"},
 	} {
 		if got := console.Clean(c.in); got != c.want {
 			t.Errorf("Clean(%q) = %q, want %q", c.in, got, c.want)

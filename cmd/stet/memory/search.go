@@ -199,14 +199,14 @@ func snippetText(s string) string {
 	return console.Clean(strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(s))
 }
 
-// printPath prints a path as it is: a program reads it, and -0 keeps any name
-// whole.
+// printPath prints a path as it is for a program, clean for a terminal; -0 keeps
+// any name whole.
 func printPath(p *console.Printer, in *console.Input, file vault.Path) {
-	end := "\n"
 	if in.Bool("null") {
-		end = "\x00"
+		p.Printf("%s\x00", file)
+		return
 	}
-	p.Printf("%s%s", file, end)
+	p.Printf("%s\n", p.Stored(string(file)))
 }
 
 func classesOf(in *console.Input) ([]vault.Class, error) {
