@@ -67,15 +67,18 @@ const around = 2
 // look finds what stands around the two clauses.
 func (v *view) look() {
 	v.near, v.nAll = v.n.around(v.d)
+	for _, d := range v.near {
+		v.nAll = union(v.nAll, d.subject)
+	}
 	_, o := v.o.around(v.c)
 	for _, d := range v.near {
 		v.all |= d.cues
 	}
 	v.oHit, v.nHit = make([]bool, len(v.o.words)), make([]bool, len(v.n.words))
-	for i := range v.o.words {
+	for _, i := range o {
 		v.oHit[i] = v.inN(v.nAll)(i)
 	}
-	for j := range v.n.words {
+	for _, j := range v.nAll {
 		v.nHit[j] = v.inO(o)(j)
 	}
 }
