@@ -64,7 +64,7 @@ func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem,
 		for _, ch := range changes {
 			look[ch.Path] = true
 			if len(c.Parents) > 1 && ch.Status == Modified && ClassOf(ch.Path) == ClassArchive {
-				out = append(out, Problem{ID: "archived-edit", Path: ch.Path,
+				out = append(out, Problem{ID: "archived-edit", Path: ch.Path, Advice: true,
 					Text: "a merge brought an edit of what was forgotten here", Hint: `"stet restore" brings it back`})
 			}
 		}

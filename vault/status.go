@@ -114,6 +114,11 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	}
 	c.out = append(c.out, s.Skipped...)
 	c.objects(s)
+	merges, err := v.unfinishedMerges(ctx, s)
+	if err != nil {
+		return nil, v.store.Explain(err)
+	}
+	c.out = append(c.out, slices.DeleteFunc(merges, func(p Problem) bool { return p.ID == "conflict-marker" })...)
 	if err := c.repository(ctx); err != nil {
 		return nil, v.store.Explain(err)
 	}

@@ -35,6 +35,7 @@ func Checks() []Check {
 		{ID: "git-index", Finds: "a file that HEAD and the disk hold is missing in git's index, so that the next git commit would remove it", Mends: "it is added to git's index again", mend: mendRepository},
 		{ID: "in-progress", Finds: "a merge, rebase, cherry-pick, revert or bisect that was begun and not ended"},
 		{ID: "unmerged", Finds: "a file that a merge of git's left in conflict"},
+		{ID: "archived-edit", Finds: "a merge that brought an edit of a forgotten memory into the archive; advice, no damage"},
 		{ID: "link", Finds: "a symbolic link in the place of a committed file or folder: nothing behind it is found"},
 		{ID: "stray-lock", Finds: "a lock file of git's that is minutes old: git was killed"},
 		{ID: "kept-bytes", Finds: "an edit that met a write in the same instant, kept aside"},
