@@ -99,8 +99,9 @@ func (t *Tx) bornIn(gc gitstore.Commit) (bool, error) {
 
 // tookBack reports whether a commit took something back, and did not bring back what
 // another had taken: it follows reverts of reverts to the first. own says that one of
-// them is stet's, which keeps its tombstones in the commits themselves.
-func (t *Tx) tookBack(c Commit) (took, own bool) {
+// them is stet's, which keeps its tombstones in the commits themselves. first is where
+// it ends: the commit itself when it took nothing back.
+func (t *Tx) tookBack(c Commit) (first Commit, took, own bool) {
 	for again := c.Reverts(); len(again) > 0; again = c.Reverts() {
 		took, own = !took, own || c.Op != ""
 		id, err := gitstore.ParseID(string(again[0]))
@@ -113,7 +114,7 @@ func (t *Tx) tookBack(c Commit) (took, own bool) {
 		}
 		c = commitOf(before)
 	}
-	return took, own
+	return c, took, own
 }
 
 // plainRevert says what one of them leaves. file is "" when that is nothing.
@@ -127,7 +128,7 @@ func (t *Tx) plainRevert(gc gitstore.Commit, rev Revision) (plainRevert, error) 
 		return plainRevert{}, nil // not in this clone: nothing is known of it
 	}
 	c := commitOf(taken)
-	took, own := t.tookBack(c)
+	_, took, own := t.tookBack(c)
 	again := c.Reverts()
 	if own || len(again) > 1 {
 		return plainRevert{}, nil // git took the tombstone out, or brought it back, itself

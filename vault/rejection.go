@@ -2,6 +2,7 @@ package vault
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -70,21 +71,9 @@ func (t *Tx) rejections() (*rejections, error) {
 		return t.rejected, nil
 	}
 	r := &rejections{t: t}
-	files, err := t.v.stoneFiles()
-	if err != nil {
+	var err error
+	if r.files, err = t.v.stones(); err != nil {
 		return nil, err
-	}
-	for _, p := range files {
-		data, _, err := t.v.ReadFile(p)
-		if store.Absent(err) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotRegular) {
-			continue // nothing that stet wrote
-		}
-		if err != nil {
-			return nil, err
-		}
-		// What cannot be read is shown by "stet doctor"; the rest holds.
-		parts, _ := tombstone.Decode(data)
-		r.files = append(r.files, &stoneFile{p, parts})
 	}
 	if r.plain, err = t.plainReverts(); err != nil {
 		return nil, err
@@ -97,6 +86,24 @@ func (t *Tx) rejections() (*rejections, error) {
 	}
 	t.rejected = r
 	return r, nil
+}
+
+// stones reads the files of tombstones.
+func (v *Vault) stones() (out []*stoneFile, err error) {
+	files, err := v.stoneFiles()
+	for _, p := range files {
+		data, _, err := v.ReadFile(p)
+		if store.Absent(err) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotRegular) {
+			continue // nothing that stet wrote
+		}
+		if err != nil {
+			return nil, err
+		}
+		// What cannot be read is shown by "stet doctor"; the rest holds.
+		parts, _ := tombstone.Decode(data)
+		out = append(out, &stoneFile{p, parts})
+	}
+	return out, err
 }
 
 // stoneFiles lists the files of tombstones on disk: a person who removes one
@@ -119,27 +126,35 @@ func (v *Vault) stoneFiles() ([]Path, error) {
 	return out, nil
 }
 
-// RejectedIDs are the ids that readable tombstones name: of memories that were
-// taken back or purged.
-func (h *History) RejectedIDs() (map[string]bool, error) {
-	files, err := h.v.stoneFiles()
+// RejectedIDs are the ids that readable tombstones name: of memories and imported
+// transcripts that were taken back or purged. What was taken back with plain "git revert"
+// counts before a write has made tombstones of it.
+func (h *History) RejectedIDs(ctx context.Context) (map[string]bool, error) {
+	files, err := h.v.stones()
 	if errors.Is(err, ErrBadPath) {
 		err = nil // checkStones names it
 	}
-	out := map[string]bool{}
-	for _, p := range files {
-		data, _, rerr := h.v.ReadFile(p)
-		if rerr != nil {
-			continue // checkStones names it
+	if err != nil {
+		return nil, err
+	}
+	// Where nothing can be written, in the middle of a merge for instance, the files say
+	// what there is to say: a write meets the same error.
+	_, _, _ = h.v.store.Preview(ctx, &Why{}, func(tx *store.Tx) (store.BeforeCommit, error) {
+		r, err := (&Tx{v: h.v, tx: tx, why: &Why{}}).rejections()
+		if err == nil {
+			files = r.files
 		}
-		parts, _ := tombstone.Decode(data) // the readable ones are returned all the same
-		for _, part := range parts {
+		return nil, err
+	})
+	out := map[string]bool{}
+	for _, f := range files {
+		for _, part := range f.parts {
 			for _, id := range part.IDs {
 				out[id] = true
 			}
 		}
 	}
-	return out, err
+	return out, context.Cause(ctx)
 }
 
 // checkStones lists tombstones that cannot be read and so reject nothing.

@@ -54,16 +54,18 @@ func SourceTurns(source string) (session string, turns []int) {
 
 // stones are the tombstones that taking back a commit leaves: one for each file
 // whose text it added to. Taking back a commit that itself took something back
-// rejects nothing. Of an imported transcript only the id is rejected: another may say
-// what it says.
+// rejects nothing. Of an imported transcript, or a new one that a merge brought, only the
+// id is rejected: another may say what it says.
 func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Stone, error) {
-	if took, own := t.tookBack(c); took || own {
+	first, took, own := t.tookBack(c)
+	if took || own {
 		return nil, nil
 	}
+	imported := first.Op == OpImport || len(first.Parents) > 1
 	var out []tombstone.Stone
 	for _, ch := range changes {
 		class := ClassOf(ch.Path)
-		said := class == ClassSession && (c.Op != OpImport || ch.Old != "")
+		said := class == ClassSession && (!imported || ch.Old != "")
 		if ch.New == "" || ch.Old == ch.New || !ch.Path.IsMarkdown() || class == ClassReport || said {
 			continue
 		}

@@ -26,7 +26,7 @@ type known struct {
 
 func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
 	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{}, size: map[vault.Path]int64{}}
-	ids, err := v.History().RejectedIDs()
+	ids, err := v.History().RejectedIDs(ctx)
 	if err != nil {
 		return nil, err
 	}

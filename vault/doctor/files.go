@@ -57,7 +57,7 @@ func files(ctx context.Context, x *exam) error {
 		x.add(vault.Problem{ID: "pending", Text: fmt.Sprintf("%d memories wait for a model", pending), Hint: "stet encode finishes them", Advice: true})
 	}
 	x.duplicates(ctx, ids)
-	return x.dangling(ids, refs)
+	return x.dangling(ctx, ids, refs)
 }
 
 func (x *exam) secrets(p vault.Path, data []byte) {
@@ -116,8 +116,8 @@ func (x *exam) ages(ctx context.Context, paths []vault.Path) map[vault.Path]int 
 }
 
 // dangling reports ids that nothing has, what was purged excepted.
-func (x *exam) dangling(ids map[string][]vault.Path, refs map[vault.Path][]string) error {
-	purged, err := x.v.History().RejectedIDs()
+func (x *exam) dangling(ctx context.Context, ids map[string][]vault.Path, refs map[vault.Path][]string) error {
+	purged, err := x.v.History().RejectedIDs(ctx)
 	if err != nil {
 		return err
 	}
