@@ -79,11 +79,14 @@ func TestATokenInDisguiseIsFound(t *testing.T) {
 	percent := strings.ReplaceAll(secret, "_", "%5F")
 	for name, text := range map[string]string{
 		"entities": entities, "percent": percent, "Markdown": strings.ReplaceAll(secret, "_", `\_`), "JSON": strings.ReplaceAll(secret, "_", `\u005f`),
-		"cut":       "token " + secret[:24] + "\n  " + secret[24:],
-		"quoted":    "> token " + secret[:24] + "\n> " + secret[24:] + "\n",
-		"base64":    base64.StdEncoding.EncodeToString([]byte("token " + secret)),
-		"base64url": base64.RawURLEncoding.EncodeToString([]byte("the token: " + secret + "?")),
-		"hex":       hex.EncodeToString([]byte(secret)),
+		"cut":             "token " + secret[:24] + "\n  " + secret[24:],
+		"quoted":          "> token " + secret[:24] + "\n> " + secret[24:] + "\n",
+		"base64":          base64.StdEncoding.EncodeToString([]byte("token " + secret)),
+		"base64url":       base64.RawURLEncoding.EncodeToString([]byte("the token: " + secret + "?")),
+		"hex":             hex.EncodeToString([]byte(secret)),
+		"before a number": base64.StdEncoding.EncodeToString([]byte("token "+secret)) + "\n2026 was a year.",
+		"behind a name":   "?a=" + base64.StdEncoding.EncodeToString([]byte("token "+secret)),
+		"behind a host":   "https://example.org/" + base64.RawURLEncoding.EncodeToString([]byte("token "+secret)),
 		"base64 lines": strings.Join(slices.Collect(func(yield func(string) bool) {
 			for part := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("first words of a file\n", 4)+secret))), 76) {
 				if !yield(string(part)) {

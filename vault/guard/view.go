@@ -221,8 +221,11 @@ func fragments(v *view) view {
 		if at-start < shortRun {
 			continue
 		}
-		at = w.joined(start, at)
-		w.decoded(start, at)
+		end := at
+		at = w.joined(start, end)
+		if !w.decoded(start, at) && at > end {
+			w.decoded(start, end) // what follows was no part of it
+		}
 	}
 	return w.view()
 }
@@ -277,13 +280,17 @@ func (w *rewriter) joined(start, end int) int {
 	return last
 }
 
-// decoded writes what a run is in base64 or hex, when that is text.
-func (w *rewriter) decoded(start, end int) {
-	if i := strings.IndexByte(w.base.text[start:end], '='); i > 0 && end-start-i > shortRun {
-		start += i + 1 // NAME=blob
+// decoded writes what a run is in base64 or hex, when that is text; a name and "="
+// or a host may stand before it.
+func (w *rewriter) decoded(start, end int) bool {
+	run := w.base.text[start:end]
+	if i := strings.IndexByte(run, '='); i > 0 && len(run)-i > shortRun {
+		start += i + 1
+	} else if host, ok := strings.CutPrefix(run, "//"); ok {
+		start += 3 + strings.IndexByte(host+"/", '/')
 	}
 	if end-start < shortRun {
-		return
+		return false
 	}
 	blob := strings.TrimRight(strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && runByte()[r] {
@@ -295,9 +302,10 @@ func (w *rewriter) decoded(start, end int) {
 		if b, err := decode(blob); err == nil && len(b) >= 8 && printable(b) {
 			w.lead(start)
 			w.put(string(b)+"\n", start, end)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func (w *rewriter) lead(at int) {
