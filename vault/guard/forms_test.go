@@ -130,6 +130,7 @@ func TestPasswordsInProse(t *testing.T) {
 		"password: " + value, "Password is " + value + ".", "the password for the staging server is " + value, "**Password:** `" + value + "`",
 		"I changed the password to " + value + " today", "pw: " + value, "| password | " + value + " |", "Passwort: " + value, "Das Passwort ist " + value,
 		"mot de passe : " + value, "contraseña: " + value, "пароль: " + value, "密码:" + value, "passphrase = \"Tr0ub" + "4dor&3\"",
+		"mysql -u root -p" + value + " shop",
 		value + " is the admin password", "login: ada / " + value, "Password:\n" + value,
 	} {
 		if found := guard.Secrets("a.md", []byte(text+"\n")); len(found) != 1 {
@@ -137,6 +138,7 @@ func TestPasswordsInProse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
+		"mysql -u root -p shopdata",
 		"The gate code is 4711.", "the PIN is 493021", "door code: 12#34", "the password is in 1Password", "password: see Bitwarden", "Password: stored in KeePassXC",
 		"The password is required.", "passwords: at least 12 characters", "password: string", "password: ${DB_PASSWORD}", "password=os.environ[\"X\"]",
 		"password: <your-password>", "the password was changed on 2026-03-04", "password hashing is argon2id", "password: **********", "password: config.database.password",
