@@ -205,8 +205,8 @@ func (c *checkup) repository(ctx context.Context) error {
 	if len(missing) == 0 || slices.ContainsFunc(c.out, func(p Problem) bool { return p.ID == "missing-object" }) {
 		return err // those of HEAD are named one by one
 	}
-	text := fmt.Sprintf("the history has lost %d of its objects, %s first", len(missing), missing[0])
-	c.add("missing-object", "", false, text, `"git fsck" lists them; a fetch from a clone brings them back`)
+	text := fmt.Sprintf("git has lost %d of its objects, %s first", len(missing), missing[0])
+	c.add("missing-object", "", false, text, `"git fsck" lists them; a fetch from a clone brings them back, "git add" what was only staged`)
 	return err
 }
 

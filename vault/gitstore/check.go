@@ -17,8 +17,9 @@ import (
 const branches = "refs/heads"
 
 // Check compares each branch with its reflog and returns those that cannot be read, or
-// that do not hold the commit at which the log ends, by name. It names the objects as
-// well that the history of HEAD and of the branches leads to and that are missing;
+// that do not hold the commit at which the log ends or that a line of it went back from,
+// by name. It names the objects as well that the history of HEAD and of the branches, and
+// git's index, lead to and that are missing;
 // contents are looked for and not read. Cost: every commit and every tree once.
 func Check(ctx context.Context, r *Repo) (bad []*BadRefError, missing []string, err error) {
 	names, err := r.branches()
@@ -32,6 +33,7 @@ func Check(ctx context.Context, r *Repo) (bad []*BadRefError, missing []string, 
 			h.commits(ctx, id)
 		}
 	}
+	h.staged(ctx)
 	return r.badBranches(names), h.missing, context.Cause(ctx)
 }
 
@@ -48,9 +50,15 @@ func (r *Repo) badBranches(names []string) []*BadRefError {
 				err = fmt.Errorf("it is at %q, which does not hold commit %s, where its reflog ends", at, last)
 			}
 		}
+		hint := ""
+		if lost, lerr := r.lostInLog(name); err == nil && lerr == nil && !lost.IsZero() {
+			err = fmt.Errorf("it went back from commit %s, and its reflog does not say why", lost)
+			hint = fmt.Sprintf("\"git merge %s\" brings it back, \"git branch kept %s\" keeps it", lost, lost)
+		}
 		var bad *BadRefError
 		if err != nil && !errors.As(err, &bad) {
 			bad = r.badRef(name, err)
+			bad.hint = hint
 		}
 		if bad != nil {
 			out = append(out, bad)
@@ -134,6 +142,19 @@ func (h *historyCheck) tree(ctx context.Context, id ID, dir string, of ID) {
 			h.tree(ctx, e.ID, name, of)
 		case e.Mode != ModeSubmodule && h.new(e.ID) && !h.objects.repo.has(e.ID):
 			h.missing = append(h.missing, fmt.Sprintf("blob %s (%q in commit %s)", e.ID, name, of))
+		}
+	}
+}
+
+// staged looks for what git's index names.
+func (h *historyCheck) staged(ctx context.Context) {
+	index, _, err := h.objects.repo.ReadGitIndex(ID{})
+	if err != nil {
+		return // another check names it
+	}
+	for e := range index.All() {
+		if ctx.Err() == nil && !e.IntentToAdd && e.Mode != ModeSubmodule && h.new(e.Hash) && !h.objects.repo.has(e.Hash) {
+			h.missing = append(h.missing, fmt.Sprintf("blob %s (%q in git's index)", ID(e.Hash), e.Path))
 		}
 	}
 }

@@ -21,8 +21,13 @@ func Create(dir string, hook durable.Hook) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = joinClose(err, root) }()
 	const temp = ".stet-tmp-git"
+	defer func() {
+		if err != nil {
+			_ = root.RemoveAll("init", temp) // the error itself says more
+		}
+		err = joinClose(err, root)
+	}()
 	if err := root.RemoveAll("init", temp); err != nil {
 		return err
 	}

@@ -57,14 +57,25 @@ func locateAt(dir string) (Location, error) {
 			return Location{}, fmt.Errorf("%q: %w: not a git folder or link", dot, ErrUnsupported)
 		}
 		loc.GitDir = absFrom(dir, target)
-	} else if _, err := os.Stat(filepath.Join(dot, "HEAD")); err != nil {
-		return Location{}, ErrNoRepository // git itself passes over such a folder
+	} else if _, err := os.Lstat(filepath.Join(dot, "HEAD")); err != nil {
+		return Location{}, headless(dot)
 	}
 	loc.Common = loc.GitDir
 	if text, err := os.ReadFile(filepath.Join(loc.GitDir, "commondir")); err == nil {
 		loc.Common = absFrom(loc.GitDir, strings.TrimSpace(string(text)))
 	}
 	return loc, nil
+}
+
+// headless is what a folder .git without HEAD is: git itself passes over it, but one with
+// objects and refs was a repository, and is none to make a new one of.
+func headless(dot string) error {
+	for _, name := range [...]string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dot, name)); err != nil || !info.IsDir() {
+			return ErrNoRepository
+		}
+	}
+	return &BadRefError{Ref: "HEAD", File: filepath.Join(dot, "HEAD"), Err: errors.New("its file is missing")}
 }
 
 func absFrom(base, p string) string {

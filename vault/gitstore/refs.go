@@ -1,11 +1,12 @@
 package gitstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -33,15 +34,28 @@ func (h Head) branchRef() string {
 // symrefDepth is git's own bound on chains of symbolic refs.
 const symrefDepth = 5
 
-// Head reads HEAD.
+// Head reads HEAD. It fails with a [BadRefError] also where the branch has lost its file
+// and with it commits: nothing may be built on what is left of it.
 func (r *Repo) Head() (Head, error) {
+	h, err := r.head()
+	switch {
+	case err != nil || h.Detached:
+	case h.ID.IsZero():
+		err = r.checkUnborn(h.Ref)
+	case !r.root.Exists(r.RefPath(h.Ref)):
+		err = r.checkPacked(h)
+	}
+	return h, err
+}
+
+func (r *Repo) head() (Head, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := plumbing.HEAD
 	for range symrefDepth {
 		ref, err := r.reference(name)
 		if errors.Is(err, plumbing.ErrReferenceNotFound) && name != plumbing.HEAD {
-			return Head{Ref: string(name)}, r.checkUnborn(string(name))
+			return Head{Ref: string(name)}, nil
 		}
 		if errors.Is(err, plumbing.ErrReferenceNotFound) {
 			err = r.badRef(string(name), errors.New("its file is missing"))
@@ -76,8 +90,9 @@ func (r *Repo) ReadRef(name string) (ID, error) {
 type BadRefError struct {
 	Ref  string
 	File string // absolute
-	Log  string // of the ref, absolute
+	Log  string // which names its newest commit, absolute
 	Err  error
+	hint string // "" for the usual one
 }
 
 func (e *BadRefError) Error() string { return fmt.Sprintf("git ref %s is damaged: %v", e.Ref, e.Err) }
@@ -87,7 +102,10 @@ func (e *BadRefError) Unwrap() []error { return []error{e.Err, ErrDamaged} }
 
 // Hint names the next step.
 func (e *BadRefError) Hint() string {
-	if e.Ref == "HEAD" {
+	switch {
+	case e.hint != "":
+		return e.hint
+	case e.Ref == "HEAD":
 		return fmt.Sprintf("write \"ref: refs/heads/\" and the name of the branch into %s", e.File)
 	}
 	return fmt.Sprintf("the last line of %s names its newest commit, second on the line: write that into %s",
@@ -103,9 +121,16 @@ func (r *Repo) badRef(name string, err error) *BadRefError {
 func (r *Repo) reference(name plumbing.ReferenceName) (*plumbing.Reference, error) {
 	file := r.RefPath(string(name))
 	data, _, err := r.root.ReadFile(file, maxRef)
-	if info, serr := r.root.Lstat(file); err != nil && (errors.Is(serr, fs.ErrNotExist) ||
-		errors.Is(serr, syscall.ENOTDIR) || serr == nil && info.IsDir()) {
-		return r.packedRef(name)
+	if err != nil {
+		info, serr := r.root.Lstat(file)
+		switch {
+		case errors.Is(serr, fs.ErrNotExist), errors.Is(serr, syscall.ENOTDIR), serr == nil && info.IsDir():
+			return r.packedRef(name)
+		case serr == nil && info.Mode()&fs.ModeSymlink != 0: // the old form of a symbolic ref
+			if target, lerr := os.Readlink(r.root.Abs(file)); lerr == nil && strings.HasPrefix(target, "refs/") {
+				data, err = []byte("ref: "+target), nil
+			}
+		}
 	}
 	if err != nil {
 		return nil, r.badRef(string(name), err)
@@ -121,7 +146,7 @@ func (r *Repo) reference(name plumbing.ReferenceName) (*plumbing.Reference, erro
 func parseRef(name plumbing.ReferenceName, text string) (*plumbing.Reference, error) {
 	if target, ok := strings.CutPrefix(text, "ref:"); ok {
 		target = strings.TrimSpace(target)
-		if !strings.HasPrefix(target, "refs/") || !fs.ValidPath(target) || strings.ContainsAny(target, "\x00\n ") {
+		if !strings.HasPrefix(target, "refs/") || !fs.ValidPath(target) || !refName(target) {
 			return nil, fmt.Errorf("it points to %q, which names no ref", target)
 		}
 		return plumbing.NewSymbolicReference(name, plumbing.ReferenceName(target)), nil
@@ -132,6 +157,18 @@ func parseRef(name plumbing.ReferenceName, text string) (*plumbing.Reference, er
 		return nil, fmt.Errorf("%q is no commit id", strings.TrimSpace(text[:min(len(text), 2*refDigits)]))
 	}
 	return plumbing.NewHashReference(name, plumbing.Hash(parsed)), nil
+}
+
+// refName follows git-check-ref-format(1).
+func refName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	return !strings.ContainsFunc(name, control) && !strings.ContainsAny(name, ` ~^:?*[\`) &&
+		!strings.Contains(name, "..") && !strings.Contains(name, "@{") && !strings.HasSuffix(name, ".")
 }
 
 // refDigits is the length of an id in a ref.
@@ -160,44 +197,6 @@ func (r *Repo) packedRef(name plumbing.ReferenceName) (*plumbing.Reference, erro
 		}
 	}
 	return nil, plumbing.ErrReferenceNotFound
-}
-
-// checkUnborn refuses to take a branch for one without commits when its reflog names
-// one: git removes the log with the branch.
-func (r *Repo) checkUnborn(name string) error {
-	last, err := r.lastLogged(name)
-	if err == nil && !last.IsZero() {
-		err = fmt.Errorf("it is gone, but its reflog ends at commit %s", last)
-	}
-	if err != nil {
-		return r.badRef(name, err)
-	}
-	return nil
-}
-
-// lastLogged is the commit at the end of a ref's reflog, zero without one.
-func (r *Repo) lastLogged(name string) (ID, error) {
-	data, _, err := r.root.ReadFile(r.logPath(name), 0)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return ID{}, err
-	}
-	lines := strings.Split(strings.TrimRight(string(data), "\n\x00"), "\n")
-	for _, line := range slices.Backward(lines) { // a torn line tells nothing
-		if fields := strings.Fields(line); len(fields) > 1 {
-			if id, err := ParseID(fields[1]); err == nil {
-				return id, nil
-			}
-		}
-	}
-	return ID{}, nil
-}
-
-// logPath is the reflog of a ref relative to the repository's root.
-func (r *Repo) logPath(name string) string {
-	if name == "HEAD" {
-		return r.Own("logs/HEAD")
-	}
-	return "logs/" + name
 }
 
 // maxRef bounds a ref's file: a path's length and some more.
@@ -260,10 +259,7 @@ func (r *Repo) SyncFolders(label, dir string) error {
 // were lost.
 func (u RefUpdate) Log(r *Repo) error {
 	zone := u.When.Format("-0700")
-	old := u.Head.ID.String()
-	if old == "" {
-		old = strings.Repeat("0", 40)
-	}
+	old := cmp.Or(u.Head.ID.String(), noID)
 	line := fmt.Sprintf("%s %s %s <%s> %d %s\t%s\n", old, u.New, u.By.Name, u.By.Email, u.When.Unix(), zone, u.Message)
 	logs := []string{r.logPath("HEAD")}
 	if !u.Head.Detached {

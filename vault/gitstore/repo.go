@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -114,13 +115,18 @@ func (r *Repo) InProgress() string {
 		{"rebase-apply", "rebase"},
 		{"CHERRY_PICK_HEAD", "cherry-pick"},
 		{"REVERT_HEAD", "revert"},
-		{"sequencer", "cherry-pick"}, // between two picks of several
+		{"sequencer", "cherry-pick"}, // between two picks of several, or two reverts
 		// "git bisect reset" would leave a commit made now behind.
 		{"BISECT_START", "bisect"},
 	} {
-		if r.root.Exists(r.Own(op.file)) {
-			return op.name
+		if !r.root.Exists(r.Own(op.file)) {
+			continue
 		}
+		todo, _, err := r.root.ReadFile(r.Own("sequencer/todo"), 0)
+		if err == nil && bytes.HasPrefix(todo, []byte("revert")) {
+			return "revert"
+		}
+		return op.name
 	}
 	return ""
 }
