@@ -1,10 +1,10 @@
 // Command train fits the scorer of agent/encode to labelled sequences of memories and
 // prints how it does on texts it was not fitted to. From the repository:
 //
-//	go run .ci/train/main.go -write agent/encode/weights.txt .ci/train/data/*.jsonl
+//	go run .ci/train/main.go -write agent/encode/weights.txt .ci/train/data/{dev,later,own}.jsonl
 //
 // dev.jsonl and later.jsonl are by writers who had not seen the code; later.jsonl was measured on
-// before it was fitted to.
+// before it was fitted to. measured.jsonl is by such writers too and is not fitted to yet.
 //
 // Each FILE is a source of its own. "folds" are ten folds by item over all files;
 // "across" fits all files but one and scores that one. Everything is deterministic.

@@ -332,7 +332,8 @@ func (r *reader) likely(o *reading) (*Verdict, float64) {
 	return v, sum - min(odds(p1), mostOdds)
 }
 
-func odds(p float64) float64 { return p / (1 - p) }
+// odds of a probability; of one that is rounded to 1 they are still finite.
+func odds(p float64) float64 { return p / max(1-p, 1e-9) }
 
 // What rivals count for: at most mostOdds each, and nothing before they have freeOdds
 // together, for a memory may outdate several things; each two clauses that are compared count
