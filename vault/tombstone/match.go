@@ -148,9 +148,16 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 
 // contains reports whether a text has another one in it, whole words of it.
 func contains(text, part string) bool {
-	_, after, found := strings.Cut(" "+text, " "+part)
-	next, _ := utf8.DecodeRuneInString(after)
-	return found && (after == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next))
+	for rest := " " + text; ; {
+		i := strings.Index(rest, " "+part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
+		if next, _ := utf8.DecodeRuneInString(rest[len(part):]); !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+			return true
+		}
+	}
 }
 
 func overlap(a, b []int) bool {
