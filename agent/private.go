@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"stet/agent/approval"
 	"stet/vault"
 )
 
@@ -40,6 +41,19 @@ func (a *App) hidesFile(p vault.Path, contents ...vault.Hash) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// hidesProposal reports whether a proposal holds or changes what is kept from who is acting.
+func (a *App) hidesProposal(w approval.Waiting) bool {
+	for i, f := range w.Proposal.Files {
+		to, from := vault.Path(f.Path), vault.Path(f.From)
+		hidden, err := a.hidesFile(to, vault.Hash(f.Was))
+		was, err2 := a.hidesFile(from)
+		if hidden || was || err != nil || err2 != nil || a.hides(vault.ReadMemory(to, w.Data(i))) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *App) hidesChange(c vault.Change) (bool, error) {

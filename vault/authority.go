@@ -39,21 +39,30 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 				return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
 					p, ErrRefused), "tell the person what you would change in it")
 			}
-			if waits || ClassOf(p) == ClassConfig {
+			private := why.Op.Staged() && why.Approver == "" && t.private(p, g, t.tx.Groups[:i])
+			if waits && !private || ClassOf(p) == ClassConfig {
 				continue
 			}
 			personal, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i])
 			switch {
 			case err != nil:
 				return err
-			case personal && ReadMemory(p, t.before(p, t.tx.Groups[:i])).Private:
+			case personal && private:
 				return fmt.Errorf("%q: %w: it is private, and no agent changes it", p, ErrRefused)
-			case personal:
+			case personal && !waits:
 				return errNeedsApproval
 			}
 		}
 	}
 	return nil
+}
+
+// private reports whether a commit changes, or brings back, what is private at p: not even a
+// proposal or a dry run shows that to an agent.
+func (t *Tx) private(p Path, g store.Group, earlier []store.Group) bool {
+	op := whyOf(g.Why).Op
+	return ReadMemory(p, t.before(p, earlier)).Private ||
+		(op == OpRevert || op == OpRestore) && ReadMemory(p, g.Files[p].Data).Private
 }
 
 // changesPersonal reports whether a commit changes what a person wrote at p.

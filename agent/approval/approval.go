@@ -35,6 +35,14 @@ type Waiting struct {
 	hash     vault.Hash
 }
 
+// Data is what file i of the proposal is to hold, or of one that goes, held.
+func (w Waiting) Data(i int) []byte {
+	if i == 0 {
+		return w.main
+	}
+	return w.Proposal.Files[i].Data()
+}
+
 // List lists what waits, the oldest first, and the files among it that are no
 // proposals.
 func List(ctx context.Context, v *vault.Vault) ([]Waiting, []vault.Problem, error) {
@@ -225,11 +233,7 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 	res, err := v.Transact(ctx, why, write.DryRun, func(tx *vault.Tx) error {
 		memories = nil
 		for i, f := range p.Files {
-			data := f.Data()
-			if i == 0 {
-				data = w.main
-			}
-			m, err := apply(tx, v, f, data)
+			m, err := apply(tx, v, f, w.Data(i))
 			if err != nil {
 				return fmt.Errorf("proposal %s: change %q: %w", w.ID, f.Path, err)
 			}
