@@ -1,15 +1,18 @@
 package vault
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
 	"stet/vault/settings"
 	"stet/vault/store"
+	"stet/vault/tombstone"
 )
 
 // What a machine may change without a person is decided here, for each file of each commit of
@@ -39,6 +42,9 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 				return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
 					p, ErrRefused), "tell the person what you would change in it")
 			}
+			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
+				return errNeedsApproval
+			}
 			private := why.Op.Staged() && why.Approver == "" && t.private(p, g, t.tx.Groups[:i])
 			if waits && !private || ClassOf(p) == ClassConfig {
 				continue
@@ -55,6 +61,16 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 		}
 	}
 	return nil
+}
+
+// lifts reports whether a file of tombstones loses one of a person's.
+func lifts(before, after []byte) bool {
+	was, _ := tombstone.Decode(before)
+	now, _ := tombstone.Decode(after)
+	return slices.ContainsFunc(was, func(p tombstone.Part) bool {
+		return p.Actor == ActorUser &&
+			!slices.ContainsFunc(now, func(n tombstone.Part) bool { return bytes.Equal(n.Bytes, p.Bytes) })
+	})
 }
 
 // private reports whether a commit changes, or brings back, what is private at p: not even a
