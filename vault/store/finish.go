@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -111,6 +112,7 @@ func (s *Store) unplaced(objects *gitstore.Objects, d gitstore.Delta, p Path, no
 // the working tree when the process died.
 func (pl *placement) restoreDisplaced() error {
 	root, temp := pl.temp()
+	open := pl.awaitClose() // before the read: bytes may still come
 	data, _, err := root.ReadFile(temp, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -131,12 +133,12 @@ func (pl *placement) restoreDisplaced() error {
 		ours = err == nil
 	}
 	switch {
-	case ours && pl.awaitClose() && root == pl.store.repo.Root():
+	case ours && open && root == pl.store.repo.Root():
 		return pl.store.keepLate(temp, pl.path, id)
 	case ours:
 		return root.Remove("file", temp)
 	case disk.Exists && disk.ID != pl.want.ID: // the person has saved again since
-		return pl.store.keep(root, temp, pl.path.Base())
+		return pl.store.keep(root, temp, pl.path)
 	case disk.Exists:
 		return pl.move().Exchange()
 	}
@@ -189,8 +191,11 @@ func (pl *placement) settle(batch *durable.Batch) error {
 func (s *Store) lostDir() string { return path.Join(s.state, "lost") }
 
 // keep moves a temporary file to where "stet doctor" shows it. It holds bytes
-// of a person's that stand nowhere else.
-func (s *Store) keep(root *durable.Root, temp, name string) error {
+// of a person's that stood at p and stand nowhere else.
+func (s *Store) keep(root *durable.Root, temp string, p Path) error {
+	if open, _ := durable.Written(root, temp); open && root == s.repo.Root() {
+		return s.keepLate(temp, p, gitstore.ID{})
+	}
 	data, _, err := root.ReadFile(temp, 0)
 	if err != nil {
 		return err
@@ -199,7 +204,7 @@ func (s *Store) keep(root *durable.Root, temp, name string) error {
 	if err := state.MkdirAll("lost", dir, 0o777); err != nil {
 		return err
 	}
-	file := path.Join(dir, gitstore.HashBlob(data).String()[:8]+"-"+name)
+	file := path.Join(dir, gitstore.HashBlob(data).String()[:8]+"-"+p.Base())
 	err = state.CreateSync("lost", file, data, 0o666)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -210,7 +215,8 @@ func (s *Store) keep(root *durable.Root, temp, name string) error {
 	return root.Remove("lost", temp)
 }
 
-// Kept lists the files, absolute, in which recovery kept bytes that stood nowhere else.
+// Kept lists the files, absolute, in which recovery kept bytes that stood nowhere else, and
+// where it is known, in parentheses, the path that they were written to.
 func (s *Store) Kept() ([]string, error) {
 	entries, err := s.repo.Root().ReadDir(s.lostDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +227,16 @@ func (s *Store) Kept() ([]string, error) {
 		if strings.HasPrefix(e.Name(), latePrefix) {
 			continue // as long as it is open, it is no loss
 		}
-		out = append(out, s.repo.Root().Abs(path.Join(s.lostDir(), e.Name())))
+		if strings.HasPrefix(e.Name(), keptPrefix) && strings.HasSuffix(e.Name(), lateFor) {
+			continue // the note of the file before it
+		}
+		file := path.Join(s.lostDir(), e.Name())
+		text := s.repo.Root().Abs(file)
+		if note, _, err := s.repo.Root().ReadFile(file+lateFor, 2*maxJournal); err == nil {
+			_, at, _ := strings.Cut(strings.TrimSuffix(string(note), "\n"), " ")
+			text = fmt.Sprintf("%s (of %q)", text, at)
+		}
+		out = append(out, text)
 	}
 	return out, err
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,10 +19,12 @@ import (
 // newer one. So a displaced file is removed only when nobody has it open for writing.
 // One that stays open waits as lost/late-<name>, with its path and the id of the bytes
 // it was displaced with in lost/late-<name>.for. Every command looks at it again and
-// brings what was written since into the file that took its place, as a hand edit.
+// brings what was written since into the file that took its place, as a hand edit. What it
+// cannot bring back stays as kept-<name>, and "stet doctor" shows it.
 
 const (
 	latePrefix = "late-"
+	keptPrefix = "kept-"
 	lateFor    = ".for"
 )
 
@@ -42,24 +46,31 @@ func (pl *placement) awaitClose() (open bool) {
 }
 
 // keepLate keeps a displaced file that somebody has open. It was displaced with the bytes
-// of id, which stood at p.
+// of id, which stood at p; zero for bytes that stand nowhere else.
 func (s *Store) keepLate(temp string, p Path, id gitstore.ID) error {
 	root, dir := s.repo.Root(), s.lostDir()
 	if err := root.MkdirAll("lost", dir, 0o777); err != nil {
 		return err
 	}
-	first := path.Join(dir, latePrefix+path.Base(temp))
-	name := first
-	for n := 2; root.Exists(name); n++ {
-		name = fmt.Sprintf("%s-%d", first, n)
-	}
+	name := s.freeLost(latePrefix + path.Base(temp))
 	if err := root.CreateSync("lost", name+lateFor, []byte(id.String()+" "+string(p)+"\n"), 0o666); err != nil {
 		return err
 	}
 	return errors.Join(root.Rename("lost", temp, name), root.SyncDir("lost", dir))
 }
 
-// late lists the displaced files that were open when they were last looked at.
+// freeLost is a name in lost that no file has: a killed process may have left the note alone.
+func (s *Store) freeLost(base string) string {
+	first := path.Join(s.lostDir(), base)
+	name := first
+	for n := 2; s.repo.Root().Exists(name) || s.repo.Root().Exists(name+lateFor); n++ {
+		name = fmt.Sprintf("%s-%d", first, n)
+	}
+	return name
+}
+
+// late lists the displaced files that were open when they were last looked at, and those
+// of which a killed process left the note alone.
 func (s *Store) late() []string {
 	names, err := s.repo.Root().Names(s.lostDir())
 	if err != nil {
@@ -67,11 +78,12 @@ func (s *Store) late() []string {
 	}
 	var out []string
 	for _, name := range names {
-		if strings.HasPrefix(name, latePrefix) && !strings.HasSuffix(name, lateFor) {
-			out = append(out, path.Join(s.lostDir(), name))
+		if strings.HasPrefix(name, latePrefix) {
+			out = append(out, path.Join(s.lostDir(), strings.TrimSuffix(name, lateFor)))
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // bringLate looks at the displaced files again. The vault lock is held.
@@ -97,27 +109,32 @@ func (s *Store) bringOne(name string) error {
 	was, perr := gitstore.ParseID(hex)
 	p, aerr := ParsePath(at)
 	data, _, rerr := root.ReadFile(name, MaxFileSize)
-	if err := errors.Join(err, perr, aerr, rerr); err != nil {
-		return s.giveUpLate(name)
-	}
-	if gitstore.HashBlob(data) != was {
+	switch {
+	case errors.Is(rerr, fs.ErrNotExist): // the note stands alone
+	case errors.Join(err, perr, rerr) == nil && gitstore.HashBlob(data) == was:
+	case errors.Join(err, perr, aerr, rerr) != nil:
+		return s.giveUpLate(name, at)
+	default:
 		if brought, err := s.bringBytes(p, was, data); err != nil || !brought {
-			return errors.Join(err, s.giveUpLate(name))
+			return errors.Join(err, s.giveUpLate(name, at))
 		}
-		text := fmt.Sprintf("brought back what was written into %s while it was replaced, as a hand edit of yours", p)
-		s.recovered.Store(&text)
+		s.tell(fmt.Sprintf("brought back what was written into %s while it was replaced, as a hand edit of yours", p))
 	}
 	return errors.Join(root.Remove("lost", name), root.Remove("lost", name+lateFor))
 }
 
 // giveUpLate leaves a displaced file to the person: "stet doctor" shows it.
-func (s *Store) giveUpLate(name string) error {
+func (s *Store) giveUpLate(name, at string) error {
 	root := s.repo.Root()
-	kept := path.Join(path.Dir(name), "kept-"+strings.TrimPrefix(path.Base(name), latePrefix))
+	kept := s.freeLost(keptPrefix + strings.TrimPrefix(path.Base(name), latePrefix))
 	if err := root.Rename("lost", name, kept); err != nil {
 		return err
 	}
-	return root.Remove("lost", name+lateFor)
+	s.tell(fmt.Sprintf("kept what was written into %q while it was replaced, in %s", at, root.Abs(kept)))
+	if err := root.Rename("lost", name+lateFor, kept+lateFor); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // bringBytes brings bytes that were written into a displaced file into the one that
@@ -131,6 +148,9 @@ func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (bool, error) {
 	if err != nil {
 		return false, nil
 	}
+	if endsWith(base, disk.Data, late) {
+		return false, nil
+	}
 	want, ok := joinLate(base, disk.Data, late), true
 	if want == nil {
 		want, ok = s.o.Merge(base, disk.Data, late)
@@ -142,6 +162,14 @@ func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (bool, error) {
 		want:  Content{Data: want, ID: gitstore.HashBlob(want), Mode: disk.mode()},
 		known: map[gitstore.ID]bool{disk.ID: true}}
 	return true, pl.putAlone()
+}
+
+// endsWith reports whether the lines that were added at the end of base stand at the end of
+// now already: a process died after it brought them, or the same was written twice. Only a
+// person can tell.
+func endsWith(base, now, late []byte) bool {
+	end := append([]byte{'\n'}, late[min(len(late), bytes.LastIndexByte(base, '\n')+1):]...)
+	return bytes.HasPrefix(late, base) && bytes.HasSuffix(append([]byte{'\n'}, now...), end)
 }
 
 // joinLate puts what was added at the end of base at the end of now; nil where something

@@ -164,7 +164,7 @@ func (pl *placement) dispose(m durable.Move) error {
 	case err != nil:
 		return err
 	case !pl.ours(id):
-		return pl.store.keep(m.Temp, m.TempPath, pl.path.Base())
+		return pl.store.keep(m.Temp, m.TempPath, pl.path)
 	case open && m.Temp == pl.store.repo.Root():
 		return pl.store.keepLate(m.TempPath, pl.path, id)
 	}

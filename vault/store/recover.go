@@ -69,8 +69,7 @@ func (s *Store) recoverNow(ctx context.Context) error {
 		if err := s.rollForward(ctx, mark, t); err != nil {
 			return fmt.Errorf("finish commit %s: %w", t.next, err)
 		}
-		text := fmt.Sprintf("finished commit %s that an interrupted command had published", Revision(t.next.String()).Short())
-		s.recovered.Store(&text)
+		s.tell(fmt.Sprintf("finished commit %s that an interrupted command had published", Revision(t.next.String()).Short()))
 	}
 	if err := errors.Join(s.dropDeadLocks(mark, t), mark.DropKeeps()); err != nil {
 		return err
@@ -169,14 +168,19 @@ func (s *Store) sweepTemp() error {
 // commit has, because git was used before stet could put them back, is kept.
 func (s *Store) sweep(root *durable.Root, name string) error {
 	if strings.HasPrefix(name, "w-") && !strings.HasSuffix(name, unfinished) {
+		open, _ := durable.Written(root, s.tmp(name)) // before the read: bytes may still come
 		data, _, err := root.ReadFile(s.tmp(name), 0)
 		if err != nil {
 			return err
 		}
-		if _, err := s.repo.Stage().Blob(gitstore.HashBlob(data)); errors.Is(err, gitstore.ErrMissing) {
-			return s.keep(root, s.tmp(name), name)
+		id := gitstore.HashBlob(data)
+		if _, err := s.repo.Stage().Blob(id); errors.Is(err, gitstore.ErrMissing) {
+			return s.keep(root, s.tmp(name), Path(name))
 		} else if err != nil {
 			return err
+		}
+		if open {
+			return s.keepLate(s.tmp(name), Path(name), id)
 		}
 	}
 	if err := s.repo.DropHalf(name); err != nil {

@@ -156,6 +156,14 @@ func (s *Store) Repo() *gitstore.Repo { return s.repo }
 // Tree is the folder itself.
 func (s *Store) Tree() *durable.Root { return s.tree }
 
+// tell adds to what [Worktree.Recovered] says. The vault lock is held.
+func (s *Worktree) tell(text string) {
+	if before := s.recovered.Load(); before != nil {
+		text = *before + "; " + text
+	}
+	s.recovered.Store(&text)
+}
+
 // Recovered says in one line what recovery finished, "" when nothing was to do.
 func (s *Worktree) Recovered() string {
 	if text := s.recovered.Load(); text != nil {
