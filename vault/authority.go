@@ -195,11 +195,11 @@ func withoutOwnKeys(data []byte) []byte {
 	return doc.Bytes()
 }
 
-// lines counts the lines of a text that are not blank.
+// lines counts the lines of a text that are not blank, by what they say and how deep they stand.
 func lines(data []byte) map[string]int {
 	out := map[string]int{}
 	for line := range strings.Lines(string(data)) {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
 			out[line]++
 		}
 	}
@@ -217,14 +217,14 @@ func missingLines(before, after []byte) map[string]bool {
 	return out
 }
 
-// brings reports whether after has more of a wanted line than before; found holds those that
-// were found before and are no longer looked for.
+// brings reports whether after has more of a wanted line than before; found holds those whose
+// first appearance was found, and which are no longer looked for: another one does not hide it.
 func brings(before, after []byte, wanted, found map[string]bool) (any bool) {
 	was, now := lines(before), lines(after)
 	for line := range wanted {
 		if now[line] > was[line] && !found[line] {
 			any = true
-			if found != nil {
+			if found != nil && was[line] == 0 {
 				found[line] = true
 			}
 		}
