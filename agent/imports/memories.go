@@ -182,6 +182,10 @@ func (k *keeper) flushMemories() error {
 	items := k.items
 	k.items = nil
 	w := k.o.Write
+	op := vault.OpImport
+	if w.Actor != "" && w.Actor != vault.ActorUser {
+		op = vault.OpRemember // an agent may have made the file: it waits as whatever an agent says
+	}
 	w.Actor, w.AgentName = "agent", k.source.Name
 	tries := 0
 	for len(items) > 0 {
@@ -190,7 +194,7 @@ func (k *keeper) flushMemories() error {
 			return err
 		}
 		paths := make([]vault.Path, len(items))
-		why := w.Why(vault.OpImport, fmt.Sprintf("%d memories from %s", len(items), k.source.Name))
+		why := w.Why(op, fmt.Sprintf("%d memories from %s", len(items), k.source.Name))
 		res, err := k.v.Transact(k.ctx, why, w.DryRun, func(tx *vault.Tx) error {
 			var staging *ingest.Staging
 			if plan != nil {
@@ -277,6 +281,9 @@ func (k *keeper) done(items []*memoryItem, paths []vault.Path, res *vault.Result
 			k.report.Changed++
 		default:
 			k.report.Added++
+		}
+		if len(res.Proposed) > 0 {
+			state = StateProposed
 		}
 		k.report.Written = append(k.report.Written, Written{State: state, Path: paths[i], ID: it.id, Title: oneLine(it.title)})
 	}

@@ -45,6 +45,7 @@ const (
 	StateGrown      = "grown"
 	StateSuperseded = "superseded" // stored anew, since earlier messages changed
 	StateUpdated    = "updated"    // a memory whose source changed
+	StateProposed   = "proposed"   // a memory that an agent imports, and that waits for the user
 )
 
 // A Written is one file of the vault that a run wrote.
