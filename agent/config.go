@@ -149,7 +149,7 @@ func (e *Environment) configureVault(ctx context.Context, o ConfigureOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	res, err := a.v.Configure(ctx, o.Key, o.Value, o.vault(a))
+	res, err := a.v.Configure(ctx, o.Key, o.Value, o.vault(a.Environment))
 	var out *Written
 	if err == nil {
 		out = a.finish(ctx, res)

@@ -47,7 +47,7 @@ func (a *App) edit(ctx context.Context, p vault.Path, w Write, edit Editor) (*Wr
 	}
 	var res *vault.Result
 	if err = vault.CheckEdit(p, before, saved); err == nil {
-		res, err = a.v.Replace(ctx, p, was, saved, w.vault(a))
+		res, err = a.v.Replace(ctx, p, was, saved, w.vault(a.Environment))
 	}
 	if err != nil {
 		return nil, draft.keepFor(fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s")

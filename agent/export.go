@@ -130,34 +130,68 @@ func (e *Environment) WriteFile(w Write, name string, data []byte) error {
 	return e.writeNew(filepath.Dir(name), []newFile{{filepath.Base(name), data}})
 }
 
-// ReplaceFile writes a file outside the vault; what it replaces is gone.
+// ReplaceFile writes a file outside the vault; what it replaces is gone. Its folder is made.
 func (e *Environment) ReplaceFile(w Write, name string, data []byte) (err error) {
-	operation := "export"
-	if _, err := os.Lstat(e.expand(name)); !errors.Is(err, fs.ErrNotExist) {
-		operation = "overwrite"
-	}
-	if err := errors.Join(e.check(w, operation, name), e.checkOutput(w, name)); err != nil {
+	if err := e.checkOutput(w, name); err != nil {
 		return err
 	}
 	name = e.expand(name)
+	if err := durable.MakeFolder("export", filepath.Dir(name), 0o777, e.o.Hook); err != nil {
+		return err
+	}
 	r, err := durable.OpenRoot(filepath.Dir(name), e.o.Hook)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return r.Overwrite("export", filepath.Base(name), data, 0o644, false)
+	return r.Overwrite("export", filepath.Base(name), data, 0o666, false)
 }
 
-// checkOutput refuses an agent a file that programs take orders from.
+// CheckOverwrite asks the policy for writing into a place where something may stand already.
+func (e *Environment) CheckOverwrite(w Write, name string) error {
+	return e.check(w, "overwrite", name)
+}
+
+// checkOutput refuses an agent every file and folder that is not new.
 func (e *Environment) checkOutput(w Write, name string) error {
-	seen := e.expand(name)
-	if below, err := filepath.Rel(e.o.Dir, seen); err == nil && filepath.IsLocal(below) {
-		seen = below
+	return errors.Join(e.check(w, "export", name), e.outside(w, "export", name))
+}
+
+// outside refuses an agent what it may write nowhere but in a place of its own: where something
+// stands, where programs take orders, and in a vault, where the next command would take it for the
+// user's. Links are followed first.
+func (e *Environment) outside(w Write, operation, name string) error {
+	if w.Agent == "" {
+		return nil
 	}
-	if w.Agent != "" && vault.Path(filepath.ToSlash(seen)).Steers() {
-		return w.refused("export", name, "programs take orders from such a file")
+	at := e.expand(name)
+	entries, err := os.ReadDir(at)
+	if _, lerr := os.Lstat(at); !errors.Is(lerr, fs.ErrNotExist) && (err != nil || len(entries) > 0) {
+		return w.refused(operation, name, "something stands there already")
 	}
-	return e.check(w, "export", name)
+	real, err := resolved(at)
+	if err != nil {
+		return err
+	}
+	if vault.Path(filepath.ToSlash(at)).Steers() || vault.Path(filepath.ToSlash(real)).Steers() {
+		return w.refused(operation, name, "programs take orders from what stands there")
+	}
+	if root, err := vault.Find(real); !errors.Is(err, vault.ErrNotVault) {
+		return w.refused(operation, name, fmt.Sprintf("what stands in the vault %q is the user's", root))
+	}
+	return nil
+}
+
+// resolved follows the links in the part of a path that exists.
+func resolved(at string) (string, error) {
+	rest := ""
+	for dir := at; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			real, err := filepath.EvalSymlinks(dir)
+			return filepath.Join(real, rest), err
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
 }
 
 type newFile struct {

@@ -52,9 +52,9 @@ func Policy() []Rule {
 		{"import", Allowed, "", []string{"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},
 		{"watch", Allowed, "it commits nothing", []string{"watch"}},
-		{"export", Allowed, "to a file that does not exist yet", []string{
-			"export --output", "session export --output"}},
-		{"init", Allowed, "in a new or empty folder", []string{"init"}},
+		{"export", Allowed, "to new files in no vault, where no program takes orders", []string{
+			"export --output", "session export --output", "man --output", "bench --dump"}},
+		{"init", Allowed, "in a new or empty folder in no repository, where no program takes orders", []string{"init"}},
 		{"update", OfAgents, "", []string{"update"}},
 		{"move", OfAgents, "", []string{"move"}},
 		{"pin", OfAgents, "", []string{"pin", "unpin"}},
@@ -74,7 +74,7 @@ func Policy() []Rule {
 		{"purge", Refused, "", []string{"forget --purge"}},
 		{"edit", Refused, "", []string{"edit", "profile edit", "core edit"}},
 		{"doctor", Refused, "", []string{"doctor --fix"}},
-		{"overwrite", Refused, "", []string{"bench --dump"}},
+		{"overwrite", Refused, "", []string{"bench --vaults"}},
 	}
 }
 
@@ -113,5 +113,5 @@ func (a *App) check(w Write, operation, target string) error {
 // permit is w as the vault takes it, where the policy allows the operation. Every use case that
 // writes to the vault begins with it.
 func (a *App) permit(w Write, operation, target string) (vault.Write, error) {
-	return w.vault(a), a.check(w, operation, target)
+	return w.vault(a.Environment), a.check(w, operation, target)
 }

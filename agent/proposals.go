@@ -113,7 +113,7 @@ func (h History) accept(ctx context.Context, p Proposal, w Write) (res *ingest.R
 	if err != nil {
 		return nil, err
 	}
-	return approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.vault(h.a))
+	return approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.vault(h.a.Environment))
 }
 
 // DecideOptions answer proposals. Accept and Reject are ids, their beginnings or ends, or paths.
@@ -195,7 +195,7 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 			res, out.Unchanged = done.Result, onlyProposals(done.Changes)
 		}
 	} else {
-		res, err = approval.Reject(ctx, h.a.v, []approval.Waiting{p.waiting}, w.vault(h.a))
+		res, err = approval.Reject(ctx, h.a.v, []approval.Waiting{p.waiting}, w.vault(h.a.Environment))
 	}
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -51,21 +50,22 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	if err := e.check(o.Write, "init", ""); err != nil {
 		return nil, err
 	}
-	if err := e.checkEmpty(o); err != nil {
+	if err := e.outside(o.Write, "init", o.Dir); err != nil {
 		return nil, err
 	}
 	options, err := e.VaultOptions(false)
 	if err != nil {
 		return nil, err
 	}
-	res, err := vault.Init(ctx, o.Dir, vault.InitOptions{DryRun: o.DryRun, Unignore: o.Unignore}, options)
+	res, err := vault.Init(ctx, o.Dir, vault.InitOptions{
+		DryRun: o.DryRun, Unignore: o.Unignore, Writer: o.vault(e).Writer}, options)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range res.Warnings {
 		e.warn("%s", w)
 	}
-	if !o.DryRun {
+	if !o.DryRun && o.Agent == "" {
 		if err := e.agree(res.Root); err != nil {
 			e.warn("stet may ask whether to write to this vault: %v", err)
 		}
@@ -81,7 +81,7 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 			out.Plan.Ops = append(out.Plan.Ops, vault.Change{Status: vault.Added, Path: p})
 		}
 	}
-	if !o.Private || res.AlreadyVault || res.DryRun {
+	if !o.Private || o.Agent != "" || res.AlreadyVault || res.DryRun {
 		return out, nil
 	}
 	a, err := e.OpenAt(ctx, Place{Root: res.Root}, false)
@@ -89,20 +89,11 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 		return nil, err
 	}
 	value := "false"
-	done, err := a.v.Configure(ctx, string(settings.SessionsTrack), &value, Write{}.vault(a))
+	done, err := a.v.Configure(ctx, string(settings.SessionsTrack), &value, Write{}.vault(a.Environment))
 	if err = errors.Join(err, a.Close()); err == nil {
 		out.Commits = append(out.Commits, viewCommits(done.Commits)...)
 	}
 	return out, err
-}
-
-// checkEmpty refuses an agent a folder that holds anything: init commits what stands there.
-func (e *Environment) checkEmpty(o InitOptions) error {
-	entries, err := os.ReadDir(o.Dir)
-	if o.Agent == "" || errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
-	}
-	return errors.Join(o.refused("init", o.Dir, "the folder is not empty"), err)
 }
 
 // Status is where a vault stands.

@@ -141,7 +141,7 @@ func (w *watcher) tryDue(ctx context.Context) (err error) {
 		c.mind.Wait = 0 // nobody waits, and a model that fails says so when somebody asks it
 		var res *ingest.Finished
 		if res, err = ingest.Finish(ctx, a.v, c, c.mind, ingest.Choice{Limit: finishAtOnce},
-			Write{}.vault(a)); res != nil {
+			Write{}.vault(a.Environment)); res != nil {
 			w.committed(res.Commits)
 		}
 	}

@@ -30,9 +30,9 @@ func (w Write) actor() string {
 }
 
 // vault is w as the vault takes it.
-func (w Write) vault(a *App) vault.Write {
+func (w Write) vault(e *Environment) vault.Write {
 	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{
-		Actor: w.actor(), AgentName: w.Agent, Door: a.o.Door, Session: w.Session, Again: w.Again, Via: w.Via,
+		Actor: w.actor(), AgentName: w.Agent, Door: e.o.Door, Session: w.Session, Again: w.Again, Via: w.Via,
 	}}
 }
 

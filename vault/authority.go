@@ -37,6 +37,9 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 		}
 		waits := proposing || why.Approver != "" || !why.Op.known().staged ||
 			t.v.settings.Text(settings.AgentsEdit) == "all"
+		if _, made := g.Files[Marker]; made && why.Op == OpConfig && t.before(Marker, t.tx.Groups[:i]) == nil {
+			continue // Init makes a vault of a folder of the machine's own
+		}
 		for _, p := range g.Paths {
 			if p.Steers() && !IsTombstone(p) && !isProposal(p) {
 				return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",

@@ -20,6 +20,7 @@ import (
 
 // InitOptions tune [Init].
 type InitOptions struct {
+	Writer
 	DryRun bool
 	// Unignore adds rules to the vault's .gitignore that undo those which hide
 	// the vault's own files.
@@ -58,8 +59,12 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 	}
 	_, err = gitstore.Locate(existing(abs))
 	res.CreatedRepository = errors.Is(err, gitstore.ErrNoRepository)
-	if err != nil && !res.CreatedRepository {
+	switch {
+	case err != nil && !res.CreatedRepository:
 		return nil, err
+	case err == nil && in.actor() != ActorUser:
+		return nil, WithHint(fmt.Errorf("init %q: %w: it stands in a repository, and only a person may make a vault there",
+			abs, ErrRefused), "choose a new folder outside of it")
 	}
 	if in.DryRun && res.CreatedRepository {
 		return previewNew(abs, res, policyOf(settings.Resolve(o.Settings...)))
@@ -179,12 +184,12 @@ func (v *Vault) init(ctx context.Context, in InitOptions, res *InitResult) error
 		return err
 	}
 	var found []Change
-	if own {
+	if own && in.actor() == ActorUser {
 		if found, _, err = v.adoptable(ctx, AdoptOptions{All: true}); err != nil {
 			return v.store.Explain(err)
 		}
 	}
-	why := Why{Op: OpConfig, Subject: "make this a stet vault"}
+	why := Why{Op: OpConfig, Subject: "make this a stet vault", Writer: in.Writer}
 	// Both commits are published together, so that an interrupted init leaves
 	// either nothing or a whole vault.
 	r, err := v.Transact(ctx, why, in.DryRun, func(tx *Tx) error {

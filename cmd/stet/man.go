@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
+	"path/filepath"
 	"slices"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
-	"stet/vault/durable"
 )
 
 func manCommand() *console.Command {
@@ -29,7 +28,7 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 		if len(in.Words) > 0 {
 			return agent.Usagef("--output writes the pages of all commands")
 		}
-		return writeManual(e, commands, e.Abs(dir))
+		return writeManual(e, in, commands, e.Abs(dir))
 	}
 	c := console.Find(commands, in.Word(0)) // nil without a word: stet itself
 	if c == nil && len(in.Words) > 0 {
@@ -40,19 +39,11 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 	return e.Show(result, func(p *console.Printer) { p.Printf("%s", page) })
 }
 
-func writeManual(e *console.Env, commands []*console.Command, dir string) (err error) {
-	if err := durable.MakeFolder("man", dir, 0o777, e.Hook); err != nil {
-		return err
-	}
-	root, err := durable.OpenRoot(dir, e.Hook)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
+func writeManual(e *console.Env, in *console.Input, commands []*console.Command, dir string) error {
 	pages := []string{}
 	for _, c := range slices.Concat([]*console.Command{nil}, commands) {
 		name := console.ManualName(c) + ".1"
-		if err := root.Overwrite("man", name, []byte(console.Manual(commands, c)), 0o666, false); err != nil {
+		if err := e.ReplaceFile(e.By(in), filepath.Join(dir, name), []byte(console.Manual(commands, c))); err != nil {
 			return err
 		}
 		pages = append(pages, name)

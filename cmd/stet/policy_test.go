@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
@@ -49,6 +51,34 @@ func TestThePolicyNamesEveryCommand(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("the policy has no row for %q", name)
 		}
+	}
+}
+
+// Every flag that takes a file or a folder has a row too, but for those that only read it.
+func TestThePolicyNamesEveryFileThatIsWritten(t *testing.T) {
+	t.Parallel()
+	reads := []string{"remember --batch"}
+	file := regexp.MustCompile("`[A-Z-]*(FILE|DIR|FOLDER|PATH)`")
+	var rows []string
+	for _, r := range agent.Policy() {
+		rows = append(rows, r.Commands...)
+	}
+	found := 0
+	for _, c := range Commands() {
+		for _, f := range c.Flags {
+			line := regexp.MustCompile("^" + c.Name + "( [a-z]+)? --" + f.Names()[0] + "$")
+			if d, ok := f.(cli.DocGenerationFlag); !ok || !file.MatchString(d.GetUsage()) {
+				continue
+			}
+			found++
+			if !slices.ContainsFunc(slices.Concat(rows, reads), line.MatchString) {
+				t.Errorf("%s --%s takes a file, and no row of the policy says whether an agent may write it",
+					c.Name, f.Names()[0])
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("only %d flags with files were found", found)
 	}
 }
 

@@ -78,6 +78,9 @@ func run(ctx context.Context, e *console.Env, in *console.Input) (err error) {
 	dir := in.String("vaults")
 	if dir != "" {
 		dir = e.Abs(dir)
+		if err := e.CheckOverwrite(e.By(in), dir); err != nil {
+			return err
+		}
 	} else {
 		if dir, err = os.MkdirTemp("", "stet-bench-"); err != nil {
 			return err
