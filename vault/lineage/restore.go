@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/tombstone"
 )
@@ -17,7 +19,7 @@ import (
 const archiveDir = "archive/"
 
 // Restore brings a memory back in a commit of its own: from the archive, or after
-// a deletion, to the place it had; or, with a revision, the bytes it had then,
+// a deletion, committed or not, to the place it had; or, with a revision, the bytes it had then,
 // wherever it is now. What an older version takes out is a rejection, as with a
 // revert. Restoring twice changes nothing. It fails with vault.ErrNotFound,
 // vault.ErrInvalid for what is in place and no revision was named, and
@@ -32,7 +34,12 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 		return restoreVersion(ctx, v, m, ref, at, w)
 	case gone:
 		return restoreDeleted(ctx, v, ref, err, w)
-	case !m.Archived():
+	}
+	return restoreArchived(ctx, v, m, w)
+}
+
+func restoreArchived(ctx context.Context, v *vault.Vault, m vault.Memory, w vault.Write) (*vault.Result, error) {
+	if !m.Archived() {
 		return nil, vault.WithHint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
 			`"--at REV" brings an older version back; "stet history %s" lists them`, m.Path)
 	}
@@ -119,31 +126,77 @@ func flag(tx *vault.Tx, flagging []vault.Memory, id string) error {
 	return nil
 }
 
-// restoreDeleted brings back what stood at a path before it was deleted.
+// restoreDeleted brings back what ref named before it was deleted. A memory that only left its
+// place is not doubled: it comes from where it is now.
 func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown error, w vault.Write) (*vault.Result, error) {
-	p, err := vault.ParsePath(ref)
+	was, data, err := v.History().ReadAt(ctx, "", ref) // in HEAD, when it is gone from the disk alone
+	var by vault.Commit
+	var next vault.Path
+	if errors.Is(err, vault.ErrNotFound) {
+		was, data, next, by, err = deleted(ctx, v, ref, unknown)
+	}
 	if err != nil {
-		return nil, unknown
+		return nil, err
 	}
-	for version, err := range v.History().Versions(ctx, "", p) {
-		if err != nil {
+	if name := cmp.Or(was.ID, string(next)); name != "" {
+		now, err := v.Resolve(ctx, name)
+		if err == nil {
+			return restoreArchived(ctx, v, now, w)
+		}
+		if !errors.Is(err, vault.ErrNotFound) {
 			return nil, err
 		}
-		data, err := v.History().Ancestry().Read(version.Old)
-		if err != nil || version.Status != vault.Deleted {
-			return nil, errors.Join(unknown, err)
-		}
-		flagging, err := flaggedIn(ctx, v, version.Commit, vault.ReadMemory(p, data).ID)
-		if err != nil {
-			return nil, err
-		}
-		res, err := putBack(ctx, v, p, data, "", w, flagging...)
-		if err == nil && version.Commit.Trailers.Get("Stet-Mode") == "purge" {
-			res.Warnings = append(res.Warnings, fmt.Sprintf("it was purged by %s; \"stet forget --purge\" does so again", version.Commit.Rev.Short()))
-		}
-		return res, err
 	}
-	return nil, unknown
+	flagging, err := flaggedIn(ctx, v, by, was.ID)
+	if err != nil {
+		return nil, err
+	}
+	res, err := putBack(ctx, v, was.Path, data, "", w, flagging...)
+	if err == nil && by.Trailers.Get("Stet-Mode") == "purge" {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("it was purged by %s; \"stet forget --purge\" does so again", by.Rev.Short()))
+	}
+	return res, err
+}
+
+// deleted finds the file that ref, a path, a name, a title or an id, named when it last had its
+// place, the place that it got instead ("" for none) and the commit that did so. It fails with unknown.
+func deleted(ctx context.Context, v *vault.Vault, ref string, unknown error) (
+	was vault.Memory, data []byte, next vault.Path, by vault.Commit, err error) {
+	o := vault.LogOptions{Changes: true}
+	if p, err := vault.ParsePath(ref); err == nil && p.IsMarkdown() {
+		o.Path = p
+	}
+	called := func(m vault.Memory) bool {
+		base := strings.TrimSuffix(m.Path.Base(), ".md")
+		return string(m.Path) == ref || markdown.Fold(base) == markdown.Fold(ref) ||
+			m.Title != "" && markdown.Fold(m.Title) == markdown.Fold(ref)
+	}
+	objects := v.History().Ancestry()
+	for c, err := range v.History().Log(ctx, o) {
+		if err != nil {
+			return was, nil, "", by, err
+		}
+		for _, ch := range c.Changes {
+			from, next := ch.Path, vault.Path("")
+			if ch.Status == vault.Renamed {
+				from, next = ch.From, ch.Path
+			} else if ch.Status != vault.Deleted {
+				continue
+			}
+			if !from.IsMarkdown() || vault.ClassOf(from) == vault.ClassConfig {
+				continue
+			}
+			if data, err = objects.Read(ch.Old); err != nil {
+				return was, nil, "", by, err
+			}
+			was = vault.ReadMemory(from, data)
+			all := []vault.Memory{was}
+			if _, err := vault.Pick(ref, all, func(m vault.Memory) vault.Memory { return m }, called); err == nil {
+				return was, data, next, c, nil
+			}
+		}
+	}
+	return was, nil, "", by, unknown
 }
 
 // putBack stores bytes of the past at a place where nothing stands now, and brings back the
