@@ -18,6 +18,7 @@ type reading struct {
 	words   []word // of the title, then of the text
 	clauses []*clause
 	spans   []Span // of its sentences
+	starts  []int  // the first word of each, and the end
 	cues    []found
 	all     cue // that any of them says
 }
@@ -57,8 +58,8 @@ func read(m Memory) *reading {
 	}
 	title := len(r.words)
 	spans := sentences(m.Text)
-	r.spans = spans
 	starts := make([]int, len(spans)+1)
+	r.spans, r.starts = spans, starts
 	for i, s := range spans {
 		starts[i] = len(r.words)
 		r.words = append(r.words, wordsOf(m.Text, s.From, s.To)...)
@@ -69,7 +70,7 @@ func read(m Memory) *reading {
 	r.cues = r.lang.cuesIn(r.words)
 	before := r.about(indices(0, title))
 	for i, s := range spans {
-		question := strings.ContainsAny(m.Text[s.From:s.To], "?？")
+		question := asks(m.Text[s.From:s.To])
 		for k, part := range r.parts(starts[i], starts[i+1]) {
 			c := &clause{a: part.From, b: part.To, sentence: i, question: question}
 			c.from, c.to = r.words[c.a].from, r.words[c.b-1].to
@@ -95,6 +96,8 @@ func read(m Memory) *reading {
 	}
 	return r
 }
+
+func asks(text string) bool { return strings.Contains(text, "?") || strings.Contains(text, "？") }
 
 func indices(a, b int) []int {
 	out := make([]int, 0, max(0, b-a))

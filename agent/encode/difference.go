@@ -103,7 +103,7 @@ func (v *view) displaced(j int, d *clause) bool {
 		k--
 	}
 	w := &v.n.words[max(k, d.a)]
-	from := slices.Contains(proofWords()[v.n.lang.name][w.fold], "from") || w.class&away != 0 && w.class&(deny|prep) == 0
+	from := slices.Contains(v.n.lang.roles[w.fold], "from") || w.class&away != 0 && w.class&(deny|prep) == 0
 	if k < d.a || !from {
 		return false
 	}

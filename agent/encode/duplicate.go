@@ -9,21 +9,21 @@ import (
 
 // plain is a text without the difference of capital letters, spaces, list marks and the
 // signs at its end; code counts letter by letter.
-func plain(text string) string {
-	if hasCode(text) {
-		return strings.Join(strings.Fields(text), " ")
+func (r *reading) plain() string {
+	if hasCode(r.Text) {
+		return strings.Join(strings.Fields(r.Text), " ")
 	}
 	var out []string
-	for _, s := range sentences(text) {
-		for _, w := range wordsOf(text, s.From, s.To) {
+	for i, s := range r.spans {
+		for _, w := range r.words[r.starts[i]:r.starts[i+1]] {
 			out = append(out, w.fold)
 		}
-		if strings.ContainsAny(text[s.From:s.To], "?？") {
+		if asks(r.Text[s.From:s.To]) {
 			out = append(out, "?")
 		}
 	}
 	if len(out) == 0 {
-		return strings.TrimSpace(text)
+		return strings.TrimSpace(r.Text)
 	}
 	return strings.Join(out, " ")
 }
@@ -55,13 +55,13 @@ const maxWords = 600
 // with the same values, names and stems in an order that gives each the same part.
 func duplicate(n, o *reading) *Verdict {
 	said, there := literals(n.Text), literals(o.Text)
-	if plain(n.Text) == plain(o.Text) && slices.Equal(said, there) && o.knows(n) {
+	if slices.Equal(said, there) && n.plain() == o.plain() && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
 	slices.Sort(said)
 	slices.Sort(there)
-	if !slices.Equal(said, there) || len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") || !within(n.Scope, o.Scope) ||
-		!o.knows(n) || !n.knows(o) || !o.says(n) {
+	if !slices.Equal(said, there) || len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) ||
+		!within(n.Scope, o.Scope) || !o.knows(n) || !n.knows(o) || !o.says(n) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") {
 		return nil
 	}
 	return &Verdict{Kind: Duplicate, Rule: ruleWords, Confidence: 0.9}
@@ -82,6 +82,9 @@ func (r *reading) says(n *reading) bool {
 		if len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return have[t.form] == 0 }) {
 			used = append(used, c)
 		}
+	}
+	if len(used) == 0 {
+		return false
 	}
 	under := true // a heading that is said too
 	for k, c := range r.clauses {

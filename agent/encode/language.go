@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -79,9 +80,12 @@ type language struct {
 	name     string
 	classes  map[string]class
 	cues     map[string][]phrase // by their first word
+	begun    map[string][]phrase // by what it begins with, where its ending may be any
+	longest  int                 // bytes of a key of begun
 	topics   map[string][]string
 	months   map[string][]string
 	numerals map[string][]string
+	roles    map[string][]string // of words in claims
 }
 
 // A phrase is the words of a cue; ".." stands for up to four words, "*" at the end of a
@@ -101,45 +105,53 @@ var languages = sync.OnceValue(func() map[string]func() *language {
 })
 
 func newLanguage(name string) *language {
-	l := &language{name: name, classes: map[string]class{}, cues: map[string][]phrase{}}
-	mark := func(words map[string]bool, c class) {
-		for w := range words {
-			l.classes[w] |= c
-		}
+	l := &language{name: name, classes: make(map[string]class, 2048), cues: map[string][]phrase{}, begun: map[string][]phrase{}}
+	mark := func(list, section string, c class) {
+		lexicon.Each(list, []string{section}, func(w string) { l.classes[w] |= c })
 	}
-	mark(lexicon.Words("stop", name), stop)
-	mark(lexicon.Words("single", name), single)
-	mark(lexicon.Words("time", name), timely)
-	for w := range lexicon.Words("common", name) {
-		l.classes[w] |= common
-	}
-	mark(lexicon.Words("verb", name), verb)
-	for w := range lexicon.Words("verb", name+" base") {
-		l.classes[w] |= base
+	mark("stop", name, stop)
+	mark("single", name, single)
+	mark("time", name, timely)
+	mark("common", name, common)
+	mark("verb", name, verb)
+	mark("verb", name+" base", base)
+	lexicon.Each("verb", []string{name + " base"}, func(w string) {
 		for _, form := range forms(w) {
 			l.classes[form] |= verb
 		}
-	}
-	for w, heads := range lexicon.Groups("class", name) {
-		for _, h := range heads {
-			c := class(1) << slices.Index(classNames(), h)
-			if c&(self|userWord|third|det|be|aux|prep|and|deny) != 0 {
-				c |= stop
-			}
+	})
+	for _, e := range lexicon.Entries("class", name) {
+		c := class(1) << slices.Index(classNames(), e.Head)
+		if c&(self|userWord|third|det|be|aux|prep|and|deny) != 0 {
+			c |= stop
+		}
+		for _, w := range e.Words {
 			l.classes[w] |= c
 		}
 	}
-	for text, heads := range lexicon.Groups("cue", name) {
-		p := phrase{words: strings.Fields(strings.ReplaceAll(text, "..", " .. "))}
+	cues := map[string]cue{}
+	for _, e := range lexicon.Entries("cue", name) {
+		c := cue(1) << slices.Index(cueNames(), e.Head)
+		for _, text := range e.Words {
+			cues[text] |= c
+		}
+	}
+	for text, c := range cues {
+		p := phrase{words: []string{text}, cue: c}
+		if strings.ContainsAny(text, " .") {
+			p.words = strings.Fields(strings.ReplaceAll(text, "..", " .. "))
+		}
 		if strings.ContainsFunc(text, unspaced) {
 			p.words = signs(text)
 		}
-		for _, h := range heads {
-			p.cue |= cue(1) << slices.Index(cueNames(), h)
+		if head, any := strings.CutSuffix(p.words[0], "*"); any {
+			l.begun[head] = append(l.begun[head], p)
+			l.longest = max(l.longest, len(head))
+		} else {
+			l.cues[head] = append(l.cues[head], p)
 		}
-		l.cues[p.words[0]] = append(l.cues[p.words[0]], p)
 	}
-	l.topics = lexicon.Groups("topic", name)
+	l.topics, l.roles = lexicon.Groups("topic", name), lexicon.Groups("prove", name)
 	l.months, l.numerals = lexicon.Groups("month", name), lexicon.Groups("numeral", name)
 	return l
 }
@@ -166,7 +178,8 @@ func forms(w string) []string {
 // of, by its script where that tells, else English.
 func languageOf(words []word) *language {
 	var kana, han, cyrillic int
-	seen := map[string]int{}
+	names, known := stopNames(), stopLanguages()
+	seen := make([]int, len(names))
 	for i := range words {
 		for _, r := range words[i].fold {
 			switch {
@@ -179,8 +192,8 @@ func languageOf(words []word) *language {
 				cyrillic++
 			}
 		}
-		for _, name := range stopLanguages()[words[i].fold] {
-			seen[name]++
+		for set := known[words[i].fold]; set != 0; set &= set - 1 {
+			seen[bits.TrailingZeros32(set)]++
 		}
 	}
 	name := "en"
@@ -192,27 +205,28 @@ func languageOf(words []word) *language {
 	case cyrillic > len(words):
 		name = "ru"
 	default:
-		for _, l := range lexicon.Languages("stop") {
-			if seen[l] > seen[name] {
-				name = l
+		most := seen[slices.Index(names, name)]
+		for i, n := range seen {
+			if n > most {
+				name, most = names[i], n
 			}
 		}
 	}
 	return languages()[name]()
 }
 
-// stopLanguages maps a word to the languages of which it is a stop word.
-var stopLanguages = sync.OnceValue(func() map[string][]string {
-	out := map[string][]string{}
-	for _, l := range lexicon.Languages("stop") {
-		for w := range lexicon.Words("stop", l) {
-			out[w] = append(out[w], l)
-		}
-	}
-	for _, l := range lexicon.Languages("class") {
-		for w := range lexicon.Groups("class", l) {
-			if !slices.Contains(out[w], l) {
-				out[w] = append(out[w], l)
+// stopNames are the languages of stop words.
+var stopNames = sync.OnceValue(func() []string { return lexicon.Languages("stop") })
+
+// stopLanguages maps a word to the set of the languages, by their place in stopNames,
+// of which it is a stop word.
+var stopLanguages = sync.OnceValue(func() map[string]uint32 {
+	out := make(map[string]uint32, 4096)
+	for i, l := range stopNames() {
+		lexicon.Each("stop", []string{l}, func(w string) { out[w] |= 1 << i })
+		for _, e := range lexicon.Entries("class", l) {
+			for _, w := range e.Words {
+				out[w] |= 1 << i
 			}
 		}
 	}
@@ -230,20 +244,17 @@ func (l *language) cuesIn(words []word) []found {
 	var out []found
 	for i := range words {
 		f := words[i].fold
-		try := func(head string) {
-			for _, p := range l.cues[head] {
+		try := func(phrases []phrase) {
+			for _, p := range phrases {
 				if end := p.match(words, i); end > 0 {
 					out = append(out, found{p.cue, i, end})
 				}
 			}
 		}
-		try(f)
-		for k := range f {
-			if k >= 2 {
-				try(f[:k] + "*")
-			}
+		try(l.cues[f])
+		for k := 2; k <= min(len(f), l.longest); k++ {
+			try(l.begun[f[:k]])
 		}
-		try(f + "*")
 	}
 	return out
 }

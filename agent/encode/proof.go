@@ -27,7 +27,7 @@ func (r *reading) claim(c *clause) *claim {
 	if c.question || c.lent || c.verb >= c.b || len(own(c)) != len(c.subject) || c.cues&(cueAsk|cueMaybe|cuePlan|cueOnce|cueAlso|cueExcept|cueSaid|cueStill) != 0 {
 		return nil
 	}
-	words := proofWords()[r.lang.name]
+	words := r.lang.roles
 	if words == nil {
 		return nil
 	}
@@ -152,15 +152,6 @@ type term struct {
 func (t term) is(fold string) bool  { return t.fold == fold }
 func (t term) has(role string) bool { return slices.Contains(t.roles, role) }
 
-// proofWords are the roles of words in claims, by language.
-var proofWords = sync.OnceValue(func() map[string]map[string][]string {
-	out := map[string]map[string][]string{}
-	for _, l := range lexicon.Languages("prove") {
-		out[l] = lexicon.Groups("prove", l)
-	}
-	return out
-})
-
 // terms are the words of a clause from its verb on, without those that say nothing about
 // what it claims: "now", "officially", the date since when it is so, the reason.
 func (r *reading) terms(c *clause, roles map[string][]string) []term {
@@ -184,7 +175,7 @@ func (r *reading) terms(c *clause, roles map[string][]string) []term {
 // dates reports whether the rest of a clause says when, or why, and nothing else.
 func (r *reading) dates(i, end int) bool {
 	is := func(at int, role string) bool {
-		return slices.Contains(proofWords()[r.lang.name][r.words[at].fold], role)
+		return slices.Contains(r.lang.roles[r.words[at].fold], role)
 	}
 	if is(i, "why") {
 		return true
@@ -211,7 +202,7 @@ func (r *reading) stems(c *clause) string {
 	if len(c.subject) == 0 {
 		return ""
 	}
-	return joinTerms(r.terms(c, proofWords()[r.lang.name]))
+	return joinTerms(r.terms(c, r.lang.roles))
 }
 
 func joinTerms(terms []term) string {

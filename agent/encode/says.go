@@ -59,10 +59,11 @@ func (r *reading) kinds() map[string]bool {
 // SaysSame reports whether a stored text says everything that a new one says, so
 // that the new one need not be stored.
 func SaysSame(stored, text string) bool {
+	n, o := read(Memory{Text: text}), read(Memory{Text: stored})
 	if hasCode(text) || hasCode(stored) {
-		return plain(text) == plain(stored)
+		return n.plain() == o.plain()
 	}
-	return read(Memory{Text: stored}).says(read(Memory{Text: text}))
+	return o.says(n)
 }
 
 func missing(want, have []string) int {

@@ -32,7 +32,7 @@ type word struct {
 // wordsOf cuts text[from:to] into words. Scripts that are written without spaces
 // are cut into their signs.
 func wordsOf(text string, from, to int) []word {
-	var out []word
+	out := make([]word, 0, (to-from)/4)
 	caser := cases.Fold()
 	for at := from; at < to; {
 		r, n := utf8.DecodeRuneInString(text[at:to])
@@ -92,7 +92,9 @@ func appendWord(out []word, caser cases.Caser, text string, from, to int) []word
 // appendPart adds one word, or two where one is written: "isn't", "l'heure".
 func appendPart(out []word, caser cases.Caser, part string, at int) []word {
 	w := word{from: at, to: at + len(part), raw: part}
-	w.fold = strings.ReplaceAll(caser.String(norm.NFKC.String(part)), "’", "'")
+	if w.fold = strings.ToLower(part); !isASCII(part) {
+		w.fold = strings.ReplaceAll(caser.String(norm.NFKC.String(part)), "’", "'")
+	}
 	head, tail, cut := strings.Cut(w.fold, "'")
 	switch {
 	case !cut:
@@ -151,10 +153,23 @@ func (w word) done() word {
 	w.stem = Stem(w.fold)
 	if n := number(w.fold); n != "" {
 		w.stem, w.number = n, true
-	} else if strings.ContainsAny(w.fold, "0123456789") {
+	} else if hasDigit(w.fold) {
 		w.number = true
 	}
 	return w
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func hasDigit(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return '0' <= r && r <= '9' })
 }
 
 // signBefore is the length of a sign that makes another number of the one behind

@@ -14,7 +14,7 @@ var numeric = sync.OnceValue(func() *regexp.Regexp {
 // word: "4k" and "4,000" are one number. Every digit counts: "3.1" is not "3.10", and "042"
 // is not "42".
 func number(fold string) string {
-	if !strings.ContainsAny(fold, "0123456789") {
+	if !hasDigit(fold) {
 		return ""
 	}
 	m := numeric().FindStringSubmatch(fold)

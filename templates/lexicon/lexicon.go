@@ -14,6 +14,7 @@ import (
 	"embed"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed *.txt
@@ -24,12 +25,18 @@ var files embed.FS
 // panics.
 func Words(list string, languages ...string) map[string]bool {
 	out := map[string]bool{}
+	Each(list, languages, func(w string) { out[w] = true })
+	return out
+}
+
+// Each calls f with the words of a list in the order of the file, with languages as for
+// [Words].
+func Each(list string, languages []string, f func(word string)) {
 	each(list, languages, func(line string) {
 		for w := range strings.FieldsSeq(line) {
-			out[plain(w)] = true
+			f(plain(w))
 		}
 	})
-	return out
 }
 
 // An Entry is a line of a list of groups.
@@ -47,7 +54,7 @@ func Entries(list string, languages ...string) []Entry {
 		if !ok {
 			panic("lexicon: " + list + ": no head in " + line)
 		}
-		e := Entry{Head: plain(head)}
+		e := Entry{Head: plain(head), Words: make([]string, 0, 1+strings.Count(words, " "))}
 		for w := range strings.FieldsSeq(words) {
 			e.Words = append(e.Words, plain(w))
 		}
@@ -107,9 +114,25 @@ func section(line string) (language string, ok bool) {
 func plain(w string) string { return strings.ReplaceAll(w, "_", " ") }
 
 func text(list string) string {
-	data, err := files.ReadFile(list + ".txt")
+	s, ok := texts()[list]
+	if !ok {
+		panic("lexicon: no list " + list)
+	}
+	return s
+}
+
+// texts are the files by list: to read one from [embed.FS] is to copy it.
+var texts = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	entries, err := files.ReadDir(".")
+	for _, e := range entries {
+		var data []byte
+		if data, err = files.ReadFile(e.Name()); err == nil {
+			out[strings.TrimSuffix(e.Name(), ".txt")] = string(data)
+		}
+	}
 	if err != nil {
 		panic("lexicon: " + err.Error())
 	}
-	return string(data)
-}
+	return out
+})
