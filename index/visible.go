@@ -29,9 +29,5 @@ func (s *searching) visible(r *document.Record, superseded bool) bool {
 
 // untimely reports a document that is not valid yet, or no longer.
 func (s *searching) untimely(r *document.Record) bool {
-	if r.Flags&document.FlagTimed == 0 {
-		return false
-	}
-	data, _, err := s.x.src.ReadFile(r.Path)
-	return err == nil && !vault.ReadMemory(r.Path, data).Valid(s.now)
+	return r.Flags&document.FlagTimed != 0 && !document.DecodeMeta(r.Meta).Valid(s.now)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -137,6 +138,32 @@ type Meta struct {
 	// Source is what of a conversation a memory came from ("session:ID#14"), of a
 	// transcript its foreign id; "" for anything else.
 	Source string
+	// Importance is nil where the file does not say, else 0 to 1 in steps of a thousandth.
+	Importance *float64
+	// From and Until bound in seconds since 1970 when the memory is true, see [vault.Memory.Valid];
+	// 0 is no bound.
+	From, Until int64
+}
+
+// Valid reports whether what the memory says is true at a time.
+func (m Meta) Valid(at time.Time) bool {
+	return vault.Memory{ValidFrom: TimeOf(m.From), ValidUntil: TimeOf(m.Until)}.Valid(at)
+}
+
+// TimeOf is the time of a number of seconds since 1970, in UTC; of 0 no time.
+func TimeOf(sec int64) time.Time {
+	if sec == 0 {
+		return time.Time{}
+	}
+	return time.Unix(sec, 0).UTC()
+}
+
+// secondsOf is 0 for no time alone.
+func secondsOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return cmp.Or(t.Unix(), -1)
 }
 
 func encodeMeta(m vault.Memory) string {
@@ -152,20 +179,23 @@ func encodeMeta(m vault.Memory) string {
 	if m.Class != vault.ClassSession && !strings.HasPrefix(m.Source, sessionSource) {
 		m.Source = ""
 	}
-	return string(AppendString(b, strings.ToLower(m.Source)))
+	b = AppendString(b, strings.ToLower(m.Source))
+	importance := uint64(0)
+	if m.Importance != nil {
+		importance = 1 + uint64(math.Round(min(max(*m.Importance, 0), 1)*thousand))
+	}
+	b = binary.AppendUvarint(b, importance)
+	return string(binary.AppendVarint(binary.AppendVarint(b, secondsOf(m.ValidFrom)), secondsOf(m.ValidUntil)))
 }
+
+const thousand = 1000
 
 // sessionSource is how the source of a memory that came from a conversation begins.
 const sessionSource = "session:"
 
 // updatedOf is when the memory says it last changed, or was made.
 func updatedOf(m vault.Memory) int64 {
-	for _, t := range []time.Time{m.Updated, m.Created} {
-		if !t.IsZero() {
-			return t.Unix()
-		}
-	}
-	return 0
+	return cmp.Or(secondsOf(m.Updated), secondsOf(m.Created))
 }
 
 // DecodeMeta reads the meta of a record; what cannot be read is zero.
@@ -183,6 +213,11 @@ func (r *Reader) meta() Meta {
 		}
 	}
 	m.Source = r.Text()
+	if n := r.Uvarint(); n > 0 {
+		importance := float64(n-1) / thousand
+		m.Importance = &importance
+	}
+	m.From, m.Until = r.Varint(), r.Varint()
 	return m
 }
 
