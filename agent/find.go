@@ -269,7 +269,7 @@ func (a *App) doubt(ctx context.Context, shown []Memory) {
 	}
 	for i, m := range shown {
 		if m.ID != "" && m.Class == vault.ClassMemory {
-			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID))
+			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID, a.o.Agent != ""))
 		}
 	}
 }

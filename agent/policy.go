@@ -41,8 +41,8 @@ func (r Rule) Says() string {
 func Policy() []Rule {
 	return []Rule{
 		{"", Allowed, "without what is private", []string{
-			"search", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status", "usage",
-			"conflicts", "review", "profile show", "core show", "session show", "session list",
+			"search", "context", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status",
+			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
 			"version", "completion", "man"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},

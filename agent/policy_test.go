@@ -20,7 +20,7 @@ func reading() map[string][]string {
 			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
 		"App":      {"Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Vault"},
-		"Memories": {"Conflicts", "Export", "Links", "List", "Orphans", "Scopes", "Search", "Show"},
+		"Memories": {"Conflicts", "Context", "Export", "Links", "List", "Orphans", "Scopes", "Search", "Show"},
 		"History": {"Blame", "Diff", "EntryVersions", "IsEntry", "Log", "Preview", "Proposals", "ReviewDiffs",
 			"Versions"},
 		"Sessions": {"Export", "List", "Search", "Show", "Why"},

@@ -19,12 +19,13 @@ type Doubt struct {
 }
 
 // doubted lists by id the memories that others may outdate, with the last of those in
-// path order; nil when there are none.
-func doubted(recs []document.Record, hidden []bool) map[string]Doubt {
+// path order; nil when there are none. Public leaves out those that are private.
+func doubted(recs []document.Record, hidden []bool, public bool) map[string]Doubt {
 	var out map[string]Doubt
 	for i := range recs {
 		r := &recs[i]
-		if r.Flags&document.FlagDoubts == 0 || hidden != nil && hidden[i] || vault.ClassOf(r.Path) != vault.ClassMemory {
+		if r.Flags&document.FlagDoubts == 0 || public && r.Flags&document.FlagPrivate != 0 ||
+			hidden != nil && hidden[i] || vault.ClassOf(r.Path) != vault.ClassMemory {
 			continue
 		}
 		m := document.DecodeMeta(r.Meta)
@@ -93,8 +94,8 @@ func (x *Index) Waiting() (pending, undecided int) {
 }
 
 // Doubted tells which memory may outdate the one with an id, as the index was last
-// written; nil for none, and where there is no index.
-func (x *Index) Doubted(ctx context.Context, id string) *Doubt {
+// written; nil for none, and where there is no index. Public passes over what is private.
+func (x *Index) Doubted(ctx context.Context, id string, public bool) *Doubt {
 	if x.glance(ctx) != nil {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (x *Index) Doubted(ctx context.Context, id string) *Doubt {
 		return nil
 	}
 	defer runtime.KeepAlive(st)
-	if d, ok := doubted(st.Records(), st.Superseded())[strings.ToLower(id)]; ok {
+	if d, ok := doubted(st.Records(), st.Superseded(), public)[strings.ToLower(id)]; ok {
 		return &d
 	}
 	return nil

@@ -202,7 +202,7 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 	top, total := e.Best(keep, ask)
 	top, total = s.fuse(recs, e, keep, top, total)
 	lines := query.NewLiner(s.parsed, e)
-	doubts := doubted(recs, hidden)
+	doubts := doubted(recs, hidden, s.q.Public)
 	hits, docs, lost := s.pageOf(top, func(m query.Match) (Hit, bool) {
 		hit, ok := s.hit(recs, &recs[m.Doc], hidden != nil && hidden[m.Doc], m, lines)
 		hit.doubt(doubts)

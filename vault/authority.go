@@ -154,6 +154,35 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 	return len(found) < len(wanted), nil
 }
 
+// ByPerson reports whether persons wrote all lines of a text that stands in p at a revision; "" is
+// the disk, where what is not committed is a person's. A commit is a machine's where it says so.
+func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
+	wanted, found := missingLines(text, nil), map[string]bool{}
+	for version, err := range h.Versions(ctx, rev, p) {
+		if err != nil {
+			return false, err
+		}
+		before, after, err := h.texts(version)
+		if err != nil || brings(before, after, wanted, found) && byMachine(version.Commit) {
+			return false, err
+		}
+		if len(found) == len(wanted) {
+			return true, nil
+		}
+	}
+	if rev != "" {
+		return false, nil
+	}
+	data, _, err := h.v.ReadFile(p)
+	for line := range lines(data) {
+		delete(wanted, line)
+	}
+	for line := range found {
+		delete(wanted, line)
+	}
+	return len(wanted) == 0, err
+}
+
 // uncommitted reports whether the disk holds another text at p than HEAD: a person's edit.
 func (t *Tx) uncommitted(p Path, same func(was, now []byte) bool) (bool, error) {
 	at, ok := t.tx.Touched()[p]

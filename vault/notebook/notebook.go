@@ -105,8 +105,13 @@ func (n *Notebook) Read() (Page, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Page{}, fmt.Errorf("read %q: %w", n.path, err)
 	}
+	return n.PageOf(data), nil
+}
+
+// PageOf is the notebook as these bytes, of another time, have it.
+func (n *Notebook) PageOf(data []byte) Page {
 	entries := markdown.Parse(data).Entries()
-	return Page{Data: data, Entries: entries, Usage: n.usage(entries)}, nil
+	return Page{Data: data, Entries: entries, Usage: n.usage(entries)}
 }
 
 // Address names an entry of the notebook: "USER.md#1a2b3c4d".

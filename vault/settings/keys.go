@@ -16,6 +16,7 @@ type Name string
 const (
 	AgentsDetect   Name = "agents.detect"
 	AgentsEdit     Name = "agents.edit"
+	ContextBudget  Name = "context.budget_tokens"
 	DefaultVault   Name = "default_vault"
 	LockWait       Name = "lock_wait"
 	DisplayColor   Name = "display.color"
@@ -69,6 +70,8 @@ func generalKeys() []Key {
 		{Name: AgentsEdit, Type: oneOf("own", "all"), Default: "own", Stricter: true,
 			Meaning: "what agents may change without asking: `own` is text that agents wrote and no person edited " +
 				"since, and a change of any other text waits for `stet review --proposed`; `all` is every text"},
+		{Name: ContextBudget, Type: number(1), Unit: "tokens", Default: "2500", Vault: true,
+			Meaning: "what `stet context` may take of a model's window"},
 		{Name: DefaultVault, Type: text(), env: "STET_VAULT",
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
 		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",

@@ -6,7 +6,7 @@ import "stet/cmd/stet/console"
 // Commands returns the definitions in listing order.
 func Commands() []*console.Command {
 	return append([]*console.Command{
-		rememberCommand(), searchCommand(), listCommand(), showCommand(),
+		rememberCommand(), searchCommand(), contextCommand(), listCommand(), showCommand(),
 		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(),
 		linksCommand(), scopesCommand(),
 		profileCommand(), coreCommand(),

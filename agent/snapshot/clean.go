@@ -1,0 +1,72 @@
+package snapshot
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"stet/vault/guard"
+)
+
+// clean is a text that can stand in the block: without the bytes that steer terminals and the
+// characters that nobody sees, and without marks that a model or its host takes for the end of the
+// block, for a call of a tool or for another speaker.
+func clean(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+	text = escapes().ReplaceAllString(text, "")
+	text = guard.Seen(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\ufeff' {
+			return -1
+		}
+		return r
+	}, text))
+	return marks().ReplaceAllStringFunc(text, func(mark string) string {
+		_, size := utf8.DecodeRuneInString(mark)
+		if mark[0] == '[' {
+			return "&#91;" + mark[size:]
+		}
+		return "&lt;" + mark[size:]
+	})
+}
+
+// escapes are the sequences that terminals act on.
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
+		`(?:\x1b\]|\x{9d})[^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[@-_]?`)
+})
+
+// marks are the tags of stet, of tool calls and of the chat formats of models.
+var marks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)[<＜]\s*[/／]?\s*(?:[a-z_]+:)?(?:stet-|antml|\||function|tool|invoke|parameter|` +
+		`im_|think|system|sys>|s>|(?:user|assistant|human|developer|instructions?)[\s>/|])` +
+		`|\[\s*/?\s*(?:inst|system|tool_calls?|available_tools|tool_results)\s*\]`)
+})
+
+// indented is a text as the content of a list item: whatever it opens (a fence, a comment) ends with
+// the item.
+func indented(text string) string {
+	var out strings.Builder
+	blank := false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRight(line, " \t")
+		switch {
+		case out.Len() == 0:
+		case line == "":
+			blank = true
+			continue
+		case blank:
+			out.WriteString("\n\n  ")
+		default:
+			out.WriteString("\n  ")
+		}
+		out.WriteString(line)
+		blank = false
+	}
+	return out.String()
+}
+
+// oneLine is a cleaned text on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }

@@ -1,0 +1,92 @@
+// Package snapshot renders what an agent is given of a vault when a conversation begins: the
+// notebooks, what is pinned, and the memories that matter most, within a budget of tokens.
+//
+// The same files, budget and query give the same bytes, in every clone: times are measured from the
+// commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
+// Nothing is written. What a memory says cannot end the block that it stands in, and what reads like
+// orders to a model is masked unless persons wrote it.
+//
+//	s, err := snapshot.Take(ctx, v, x, snapshot.Options{Budget: 2500})
+//	os.Stdout.WriteString(s.Text)
+package snapshot
+
+import (
+	"time"
+
+	"stet/vault"
+)
+
+// Options say what a snapshot holds.
+type Options struct {
+	Budget int    // tokens, see Snapshot.Tokens
+	Query  string // what the best memories are about, as search takes it; "" takes the most important
+	Past   *Past  // the commit that is shown in place of the files on disk; nil is none
+	Now    time.Time
+	Skills []Skill
+}
+
+// A Past is the vault as one commit has it.
+type Past struct {
+	Files  *vault.Snapshot
+	Commit vault.Commit
+}
+
+// A Skill is a line of the catalogue.
+type Skill struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// A Snapshot is what an agent is given, and of what it was made.
+type Snapshot struct {
+	Commit vault.Revision `json:"commit,omitempty"` // HEAD, or the one that was asked for
+	Date   string         `json:"date"`             // of the commit, YYYY-MM-DD, UTC
+	Budget int            `json:"budget"`
+	// Tokens is the length of Text as it is estimated: a quarter of its ASCII characters, and one
+	// for every other character.
+	Tokens    int          `json:"tokens"`
+	Query     string       `json:"query,omitempty"`
+	SHA256    string       `json:"sha256"`          // of Text
+	Dirty     []vault.Path `json:"dirty,omitempty"` // shown as they are on disk, and not committed
+	Notebooks []Notebook   `json:"notebooks"`
+	Items     []Item       `json:"items"` // memories, in order
+	Skills    []Skill      `json:"skills"`
+	LeftOut   LeftOut      `json:"left_out"`
+	Text      string       `json:"text"` // the block, in Markdown
+}
+
+// A Notebook is USER.md or MEMORY.md.
+type Notebook struct {
+	Path       vault.Path `json:"path"`
+	Characters int        `json:"characters"` // of all its entries
+	Limit      int        `json:"limit"`
+	Percent    int        `json:"percent"`
+	Masked     int        `json:"masked,omitempty"` // entries of which the text is not shown
+
+	pieces []piece
+}
+
+// An Item is a memory in the snapshot.
+type Item struct {
+	Path            vault.Path `json:"path"`
+	ID              string     `json:"id,omitempty"`
+	Kind            string     `json:"kind,omitempty"`
+	Date            string     `json:"date,omitempty"` // when it was updated or made, YYYY-MM-DD, UTC
+	Importance      *float64   `json:"importance,omitempty"`
+	Pinned          bool       `json:"pinned,omitempty"`
+	Found           int        `json:"found,omitempty"`              // its place among what the query finds, from 1
+	MayBeOutdatedBy string     `json:"may_be_outdated_by,omitempty"` // a path and its date
+	Orders          []string   `json:"orders,omitempty"`             // rules that say it reads like orders
+	Masked          bool       `json:"masked,omitempty"`             // its text is not shown for that
+	Cut             int        `json:"cut,omitempty"`                // characters at its end that are not shown
+
+	text string
+}
+
+// LeftOut counts what the budget had no room for.
+type LeftOut struct {
+	Entries  int `json:"entries,omitempty"` // of notebooks
+	Pinned   int `json:"pinned,omitempty"`
+	Memories int `json:"memories,omitempty"`
+	Skills   int `json:"skills,omitempty"`
+}

@@ -1,0 +1,230 @@
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stet/agent/llm"
+	"stet/index"
+	"stet/vault"
+	"stet/vault/guard"
+)
+
+// ErrBudget reports a budget that has no room even for the frame of a snapshot.
+var ErrBudget = errors.New("the budget is too small")
+
+const (
+	// maxText bounds the characters of one memory: a long one would be all that is shown.
+	maxText = 1200
+	// misses is how many memories in a row may be too long for what is left before it is full.
+	misses = 8
+	// skillShare is the part of the budget that the catalogue gets before memories do.
+	skillShare = 5
+	// attempts is how often it begins anew because somebody committed meanwhile.
+	attempts = 3
+)
+
+// Take makes a snapshot of v. x searches the files of o.Past, or those on disk. It fails with
+// [ErrBudget], and as the vault and the index do.
+func Take(ctx context.Context, v *vault.Vault, x *index.Index, o Options) (*Snapshot, error) {
+	for n := 1; ; n++ {
+		t := &taking{v: v, x: x, o: o, out: &Snapshot{
+			Budget: o.Budget, Query: o.Query, Notebooks: []Notebook{}, Items: []Item{}, Skills: []Skill{}}}
+		if err := t.take(ctx); err != nil {
+			return nil, err
+		}
+		head, err := v.Head()
+		if err != nil {
+			return nil, err
+		}
+		if o.Past != nil || head == t.out.Commit || n == attempts {
+			return t.out, nil
+		}
+	}
+}
+
+// A taking is one snapshot under way.
+type taking struct {
+	v      *vault.Vault
+	x      *index.Index
+	o      Options
+	out    *Snapshot
+	at     time.Time
+	pinned []index.Standing
+	ranked []index.Standing
+	used   int // tokens of what is taken up, without the foot
+}
+
+func (t *taking) take(ctx context.Context) error {
+	if err := t.look(ctx); err != nil {
+		return err
+	}
+	if err := t.readNotebooks(ctx); err != nil {
+		return err
+	}
+	left := &t.out.LeftOut
+	for i := range t.out.Notebooks {
+		left.Entries += len(t.out.Notebooks[i].pieces)
+	}
+	left.Pinned, left.Memories, left.Skills = len(t.pinned), len(t.ranked), len(t.o.Skills)
+	if t.used = llm.Tokens(t.head()); !t.fits(0) {
+		return fmt.Errorf("%w: %d tokens, and %d is the least", ErrBudget, t.o.Budget, t.used+llm.Tokens(t.foot()))
+	}
+	t.fillNotebooks()
+	if err := t.fillItems(ctx, titlePinned, t.pinned, &left.Pinned); err != nil {
+		return err
+	}
+	t.fillSkills(t.o.Budget / skillShare)
+	if err := t.fillItems(ctx, titleMemories, t.ranked, &left.Memories); err != nil {
+		return err
+	}
+	t.fillSkills(t.o.Budget)
+	t.out.Text = t.render()
+	t.out.Tokens = llm.Tokens(t.out.Text)
+	sum := sha256.Sum256([]byte(t.out.Text))
+	t.out.SHA256 = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// look finds out which commit it is about, and which memories hold then. The working tree is compared
+// with the commit while the memories are listed.
+func (t *taking) look(ctx context.Context) error {
+	var status *vault.Status
+	var failed error
+	var comparing sync.WaitGroup
+	commit := &vault.Commit{}
+	if t.o.Past != nil {
+		commit = &t.o.Past.Commit
+	} else {
+		head, err := t.v.Head()
+		if err != nil {
+			return err
+		}
+		if head != "" {
+			c, err := t.v.History().CommitAt(ctx, string(head))
+			if err != nil {
+				return err
+			}
+			commit = &c
+		}
+		comparing.Go(func() { status, failed = t.v.Status(ctx) })
+	}
+	t.at = cmp.Or(commit.When, t.o.Now).UTC()
+	t.out.Commit, t.out.Date = commit.Rev, t.at.Format(time.DateOnly)
+	all, err := t.x.Standing(ctx, t.o.Query, t.at)
+	comparing.Wait()
+	if err = cmp.Or(err, failed); err != nil {
+		return err
+	}
+	if status != nil {
+		t.dirty(status.Changed)
+	}
+	t.choose(all)
+	return nil
+}
+
+// dirty notes the uncommitted files that the snapshot can depend on. What notes say moves a ranking.
+func (t *taking) dirty(changed []vault.Change) {
+	for _, c := range changed {
+		for _, p := range []vault.Path{c.From, c.Path} {
+			switch vault.ClassOf(p) {
+			case vault.ClassSession, vault.ClassReport, vault.ClassConfig:
+				continue
+			case vault.ClassNote:
+				if t.o.Query == "" {
+					continue
+				}
+			}
+			if p != "" && p.IsMarkdown() {
+				t.out.Dirty = append(t.out.Dirty, p)
+			}
+		}
+	}
+	slices.Sort(t.out.Dirty)
+}
+
+// choose puts the memories in order.
+func (t *taking) choose(all []index.Standing) {
+	for _, m := range all {
+		switch {
+		case m.Pinned:
+			t.pinned = append(t.pinned, m)
+		case t.o.Query == "" || m.Place > 0:
+			t.ranked = append(t.ranked, m)
+		}
+	}
+	// A memory that does not say when counts as new: persons who write files seldom date them.
+	date := func(m index.Standing) time.Time {
+		if m.Updated.IsZero() || m.Updated.After(t.at) {
+			return t.at
+		}
+		return m.Updated
+	}
+	best := func(a, b index.Standing) int {
+		return cmp.Or(cmp.Compare(importance(b), importance(a)), date(b).Compare(date(a)), cmp.Compare(a.Path, b.Path))
+	}
+	slices.SortFunc(t.pinned, best)
+	if t.o.Query != "" {
+		best = func(a, b index.Standing) int { return cmp.Compare(a.Place, b.Place) }
+	}
+	slices.SortFunc(t.ranked, best)
+}
+
+// importance is that of a memory, the middle where it does not say.
+func importance(m index.Standing) float64 {
+	if m.Importance == nil {
+		return 0.5
+	}
+	return *m.Importance
+}
+
+// read reads a file as it is shown; nil data is none.
+func (t *taking) read(p vault.Path) (data []byte, err error) {
+	if t.o.Past != nil {
+		data, _, err = t.o.Past.Files.Read(p)
+		return data, err
+	}
+	data, _, err = t.v.ReadFile(p)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// orders are the rules that say a text of a file reads like orders to a model. It is masked unless
+// persons wrote its lines.
+func (t *taking) orders(
+	ctx context.Context, p vault.Path, text string, lines []byte,
+) (rules []string, masked bool, err error) {
+	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(clean(text)))...) {
+		if !slices.Contains(rules, f.Rule) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	if len(rules) == 0 {
+		return nil, false, nil
+	}
+	rev := ""
+	if t.o.Past != nil {
+		rev = string(t.out.Commit)
+	}
+	personal, err := t.v.History().ByPerson(ctx, rev, p, lines)
+	return rules, !personal, err
+}
+
+// ordersOfUser follows what a person wrote and a model could take for orders of somebody else.
+const ordersOfUser = " (reads like orders; the user wrote it)"
+
+// maskOf stands in place of such a text that is not a person's.
+func maskOf(rules []string) string {
+	return fmt.Sprintf("[masked: reads like orders to a model (%s)]", strings.Join(rules, ", "))
+}

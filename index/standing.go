@@ -1,0 +1,107 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"stet/index/document"
+	"stet/index/query"
+	"stet/index/store"
+	"stet/vault"
+)
+
+// A Standing is a memory as the index knows it, without its file being read.
+type Standing struct {
+	Path       vault.Path
+	ID, Kind   string    // in lower case
+	Importance *float64  // 0 to 1; nil where the memory does not say
+	Updated    time.Time // or made, UTC; zero where the memory does not say
+	Pinned     bool
+	DoubtedBy  *Doubt
+	Place      int // in the ranking of a text, from 1; 0 for a memory that it does not find
+}
+
+// Standing lists in path order the memories that hold at a time: neither archived nor private,
+// replaced or outside of their valid_from and valid_until. Text is a query as [Index.Search] takes
+// it, "" for none. It sees the files as they are on disk and is the same for the same files: no
+// embedder is asked. It fails as Search does.
+func (x *Index) Standing(ctx context.Context, text string, at time.Time) ([]Standing, error) {
+	var warm sync.WaitGroup
+	warm.Go(x.notes.Warm)
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	warm.Wait()
+	if err != nil {
+		return nil, fmt.Errorf("list memories: %w", err)
+	}
+	notes, _ := divide(files)
+	s := newSearching(ctx, x, Query{Text: text, Class: []vault.Class{vault.ClassMemory}, Public: true}, at)
+	st, err := s.fresh(x.notes, notes)
+	var out []Standing
+	if err == nil {
+		if out, err = s.standing(st); err != nil && ctx.Err() == nil {
+			x.notes.Distrust(err)
+		}
+	}
+	if err != nil && ctx.Err() == nil { // the files are right in any case
+		if st, err = s.scan(notes, false); err == nil {
+			out, err = s.standing(st)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list memories: %w", err)
+	}
+	return out, nil
+}
+
+func (s *searching) standing(st query.Source) (out []Standing, err error) {
+	defer store.Guarded("list memories", &err)()
+	defer runtime.KeepAlive(st)
+	recs, hidden := st.Records(), st.Superseded()
+	holds := func(d int32) bool {
+		r := &recs[d]
+		return r.Docs > 0 && (hidden == nil || !hidden[d]) && s.visible(r, false) && !s.untimely(r)
+	}
+	places := map[int32]int{}
+	if strings.TrimSpace(s.q.Text) != "" {
+		if places, err = s.places(st, holds); err != nil {
+			return nil, err
+		}
+	}
+	doubts := doubted(recs, hidden, s.q.Public)
+	for d := range recs {
+		if !holds(int32(d)) {
+			continue
+		}
+		m := document.DecodeMeta(recs[d].Meta)
+		one := Standing{Path: recs[d].Path, ID: m.ID, Kind: m.Kind, Importance: m.Importance,
+			Updated: document.TimeOf(m.Updated), Pinned: recs[d].Flags&document.FlagPinned != 0, Place: places[int32(d)]}
+		if by, ok := doubts[m.ID]; ok && m.ID != "" {
+			one.DoubtedBy = &by
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// places are the documents that the query finds and holds accepts, with their places.
+func (s *searching) places(src query.Source, holds func(int32) bool) (map[int32]int, error) {
+	recs, out := src.Records(), map[int32]int{}
+	for _, q := range [...]*query.Query{s.parsed, s.parsed.Loosened()} {
+		if q == nil || len(out) > 0 {
+			break
+		}
+		e := query.New(s.ctx, src, s.x.src, q)
+		if err := e.Run(); err != nil {
+			return nil, err
+		}
+		top, _ := e.Best(func(d int32) bool { return holds(d) && q.Keeps(&recs[d], false, 0) }, 0)
+		for i, m := range top {
+			out[m.Doc] = i + 1
+		}
+	}
+	return out, nil
+}
