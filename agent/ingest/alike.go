@@ -10,6 +10,7 @@ import (
 
 	"stet/agent/encode"
 	"stet/agent/pipeline"
+	"stet/agent/place"
 	"stet/index"
 	"stet/vault"
 )
@@ -103,18 +104,34 @@ func (d *gatherer) resembles(dr *draft, list []index.Likeness) error {
 	return d.decideNew(dr)
 }
 
-// shown and shownBytes bound what a note is judged beside: how many stored memories, and
-// how much of them together. The first one is shown whatever its length.
+// shownBytes bounds the stored memories that a note is judged beside, as a model reads them, each
+// with framed bytes of JSON around it: with the prompt itself about 1,200 tokens. The first one is
+// shown whatever its length.
 const (
-	shown      = 8
-	shownBytes = 2400
+	shownBytes = 2600
+	framed     = 75
 )
 
-// resembling are the stored memories that a note is judged beside, the likeliest first.
+// beside are the stored memories that a note is judged beside; at is what the rules guess of its
+// place.
+func (d *gatherer) beside(dr *draft, at place.Placing) ([]vault.Memory, error) {
+	if n := dr.note; n.Scope != "" {
+		at.Scope.Value = vault.Scope(n.Scope).Slug()
+	}
+	if n := dr.note; len(n.Categories) > 0 {
+		at.Categories.Value = n.Categories
+	}
+	if err := d.neighbours(dr, at); err != nil {
+		return nil, err
+	}
+	return d.resembling(dr, at), nil
+}
+
+// resembling are the candidates that a note is judged beside, the likeliest first.
 // What makes one likely adds up: words that both use, the rarer the heavier, an attribute
-// that both give a value to, a verdict of the rules, the same scope, and likeness in
-// meaning.
-func (d *gatherer) resembling(dr *draft) []vault.Memory {
+// that both give a value to, a verdict of the rules, a near place, and likeness in
+// meaning. What room is left is filled with those beside it, the newest first.
+func (d *gatherer) resembling(dr *draft, at place.Placing) []vault.Memory {
 	type candidate struct {
 		vault.Memory
 		stems []string
@@ -124,7 +141,7 @@ func (d *gatherer) resembling(dr *draft) []vault.Memory {
 	have := map[string]int{}
 	for _, o := range dr.near {
 		m := d.stored[o.ID]
-		if m.Private || !pipeline.Judgeable(o.Text) || d.secret(m.Path, o.Text) {
+		if m.Private || !pipeline.Judgeable(o.Text) {
 			continue
 		}
 		c := candidate{Memory: m, stems: pipeline.Stems(o.Text + "\n" + m.Title)}
@@ -148,18 +165,21 @@ func (d *gatherer) resembling(dr *draft) []vault.Memory {
 		if body := string(c.Body); encode.Keyed(dr.memory.Text, body) || encode.SameKind(dr.memory.Text, body) {
 			c.score += sameAttribute
 		}
-		if dr.note.Scope != "" && vault.Scope(dr.note.Scope).Slug() == c.Scope {
-			c.score += sameScope
-		}
+		c.score += nearness(c.Memory, at)
 		if cosine := dr.cosine[key]; cosine >= d.mind.Similar {
 			c.score += cosine * sameAttribute
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), b.Created.Compare(a.Created))
+	})
 	var out []vault.Memory
 	size := 0
 	for _, c := range all {
-		if size += len(c.Body) + len(c.Title); c.score == 0 && d.words == nil || len(out) == shown || len(out) > 0 && size > shownBytes {
+		if c.score == 0 && d.words == nil && !dr.around[string(c.Path)] || d.secret(c.Path, string(c.Body)) {
+			continue
+		}
+		if size += len(c.Body) + len(c.Title) + framed; len(out) > 0 && size > shownBytes {
 			break
 		}
 		out = append(out, c.Memory)
@@ -171,35 +191,66 @@ func (d *gatherer) resembling(dr *draft) []vault.Memory {
 const (
 	certain       = 8
 	sameAttribute = 3
-	sameScope     = 0.5
+	samePlace     = 0.5 // the scope, or a category
+	nearPlace     = 0.25
 )
 
-// neighbours are the memories of a note's scope, where they are few: what shares no word
-// with the note may still be what it changes.
-func (d *gatherer) neighbours(dr *draft) error {
-	if dr.note.Scope == "" {
+// nearness is how near a memory stands to where a note belongs, as far as that is known.
+func nearness(m vault.Memory, at place.Placing) (sum float64) {
+	if a, b := vault.Scope(at.Scope.Value), vault.Scope(m.Scope); a != "" && a != "/" && b != "/" {
+		switch {
+		case a == b:
+			sum += samePlace
+		case a.In(string(b)) || b.In(string(a)):
+			sum += nearPlace
+		}
+	}
+	if slices.ContainsFunc(m.Categories, func(c string) bool { return slices.Contains(at.Categories.Value, c) }) {
+		sum += samePlace
+	}
+	return sum
+}
+
+// neighbours are the memories of the scope that a note belongs to, or of all scopes that
+// concern it, where they are few: what shares no word with the note may still be what it changes.
+func (d *gatherer) neighbours(dr *draft, at place.Placing) error {
+	scope := at.Scope.Value
+	switch {
+	case d.voc == nil:
+		return nil
+	case sum(d.voc.All.Scopes) <= fewNeighbours:
+		scope = ""
+	case scope == "" || d.voc.All.Scopes[scope] > fewNeighbours:
 		return nil
 	}
-	scope := vault.Scope(dr.note.Scope).Slug()
-	if d.voc == nil || d.voc.All.Scopes[scope] > fewNeighbours {
-		return nil
-	}
-	all, err := d.v.List(d.ctx, vault.Filter{Scope: scope})
+	all, err := d.v.List(d.ctx, vault.Filter{Scope: scope, Public: true})
 	if err != nil {
 		return err
 	}
+	dr.around = map[string]bool{}
 	for _, m := range all {
 		key := string(m.Path)
-		if m.Scope != scope || m.Problem != "" || m.SupersededBy != "" || m.Private || !dr.follows(m) || d.near(dr, key) {
+		if scope != "" && m.Scope != scope || !concerns(dr.note.Scope, m.Scope) || m.Problem != "" || m.SupersededBy != "" ||
+			!dr.follows(m) {
 			continue
 		}
-		d.stored[key] = m
-		dr.near = append(dr.near, storedMemory(m))
+		dr.around[key] = true
+		if !d.near(dr, key) {
+			d.stored[key] = m
+			dr.near = append(dr.near, storedMemory(m))
+		}
 	}
 	return nil
 }
 
-// fewNeighbours bounds a scope that is read as a whole.
+func sum(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// fewNeighbours bounds what is read as a whole: a scope, or the vault.
 const fewNeighbours = 48
 
 func (d *gatherer) near(dr *draft, key string) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stet/agent/encode"
+	"stet/agent/place"
 	"stet/markdown"
 	"stet/vault"
 )
@@ -193,7 +194,10 @@ func (f *finisher) take(d *gatherer, waiting []vault.Memory) (drafts []*draft, r
 			waiting = waiting[1:]
 			continue
 		}
-		concerned := d.concerned(dr)
+		concerned, err := d.concerned(dr)
+		if err != nil {
+			return nil, nil, err
+		}
 		if slices.ContainsFunc(concerned, func(p vault.Path) bool { return busy[p] }) {
 			break
 		}
@@ -253,18 +257,23 @@ func (f *finisher) draft(i int, p vault.Path) (*draft, error) {
 }
 
 // concerned are the memories that could change with a draft, itself among them.
-func (d *gatherer) concerned(dr *draft) []vault.Path {
+func (d *gatherer) concerned(dr *draft) ([]vault.Path, error) {
 	out := []vault.Path{dr.self.Path}
 	if dup := dr.plan.Duplicate; dup != nil {
-		return append(out, d.stored[dup.Old].Path)
+		return append(out, d.stored[dup.Old].Path), nil
 	}
 	for _, v := range dr.plan.Verdicts {
 		out = append(out, d.stored[v.Old].Path)
 	}
-	if d.mind != nil {
-		for _, m := range d.resembling(dr) {
-			out = append(out, m.Path)
-		}
+	if d.mind == nil {
+		return out, nil
 	}
-	return out
+	if err := d.count(); err != nil {
+		return nil, err
+	}
+	near, err := d.beside(dr, place.Placing{})
+	for _, m := range near {
+		out = append(out, m.Path)
+	}
+	return out, err
 }

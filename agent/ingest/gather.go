@@ -50,7 +50,8 @@ type draft struct {
 	refused []string // what the model wanted and did not get, as a sentence each
 	// cosine tells how near stored memories are in meaning, nil where nobody knows.
 	cosine map[string]float64
-	more   bool // there may be more that shares a word with it than near has
+	around map[string]bool // few memories of its place, shown though nothing else speaks for them
+	more   bool            // there may be more that shares a word with it than near has
 	// Of a memory that is stored already.
 	self     *vault.Memory
 	placed   bool // where it belongs is not asked

@@ -59,12 +59,13 @@ func (d *gatherer) think(drafts []*draft) error {
 	if err := d.count(); err != nil {
 		return err
 	}
+	placing, _ := d.placing(drafts) // [gatherer.file] and count say why not
 	for i := range drafts {
 		dr := drafts[i]
 		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil {
 			continue
 		}
-		n, near, err := d.question(dr)
+		n, near, err := d.question(dr, placing)
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (d *gatherer) ask(p *pipeline.Pipeline, notes []pipeline.Note) ([]pipeline.
 
 // question is what the model is asked about a note, and beside which memories. What
 // looks like a secret is shown to nobody.
-func (d *gatherer) question(dr *draft) (pipeline.Note, []vault.Memory, error) {
+func (d *gatherer) question(dr *draft, placing func(*draft) place.Placing) (pipeline.Note, []vault.Memory, error) {
 	n, text := dr.note, dr.memory.Text
 	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Author: author(dr.memory.Authority), When: n.Created,
 		Place: d.voc != nil && !dr.placed && (n.Scope == "" || n.Importance == nil)}
@@ -124,10 +125,14 @@ func (d *gatherer) question(dr *draft) (pipeline.Note, []vault.Memory, error) {
 	if !pipeline.Judgeable(text) {
 		return q, nil, nil
 	}
-	if err := d.neighbours(dr); err != nil {
+	var at place.Placing
+	if placing != nil {
+		at = placing(dr)
+	}
+	near, err := d.beside(dr, at)
+	if err != nil {
 		return q, nil, err
 	}
-	near := d.resembling(dr)
 	for _, o := range near {
 		word, err := d.wordOf(o)
 		if err != nil {
@@ -154,6 +159,9 @@ func author(word encode.Authority) string {
 // count looks up which scopes and categories are in use. Where that fails, nothing is
 // filed and no scope is read as a whole.
 func (d *gatherer) count() (err error) {
+	if d.voc != nil {
+		return nil
+	}
 	if d.voc, err = d.find.Vocabulary(d.ctx, nil, nil, false); err != nil {
 		d.voc = nil
 		d.warnings = append(d.warnings, fmt.Sprintf("not filed by the model: %v", err))

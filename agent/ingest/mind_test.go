@@ -52,6 +52,16 @@ func (p *puppet) Generate(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: text, Stop: llm.StopEnd}, nil
 }
 
+// asked is how often the model was given a task.
+func (p *puppet) asked(task string) (n int) {
+	for _, told := range p.told {
+		if strings.HasPrefix(told, task+" ") {
+			n++
+		}
+	}
+	return n
+}
+
 // all is one action for every stored note, a removal of the words that text holds or, when
 // it is empty, of the note whole.
 func all(action, text string, confidence float64) func(prompts.Judge) string {
@@ -194,11 +204,13 @@ func TestWhatAModelIsTold(t *testing.T) {
 	find := &lister{v: v}
 	model := &puppet{place: placed, judge: all("keep", "", 1)}
 	consider(t, v, find, model, vault.Write{}, vault.Note{Text: "The safe in the cellar is green."})
-	if len(model.told) != 1 || !strings.Contains(model.told[0], `"/infra/db"`) || !strings.Contains(model.told[0], `"database"`) {
+	slices.Sort(model.told) // "classify", "consolidate"
+	if len(model.told) != 2 || !strings.Contains(model.told[0], `"/infra/db"`) || !strings.Contains(model.told[0], `"database"`) ||
+		strings.Contains(model.told[0], "Own Folder") {
 		t.Fatalf("told %q", model.told)
 	}
-	for _, not := range []string{"4711", "/home", "hidden", "Own Folder"} {
-		if strings.Contains(model.told[0], not) {
+	for _, not := range []string{"4711", "/home", "hidden"} {
+		if strings.Contains(model.told[0]+model.told[1], not) {
 			t.Errorf("told of %q", not)
 		}
 	}
@@ -208,8 +220,51 @@ func TestWhatAModelIsTold(t *testing.T) {
 		t.Errorf("told %q, %v", model.told, err)
 	}
 	res := consider(t, v, find, model, vault.Write{}, vault.Note{Text: "The attic is dry.", Scope: "/house", Categories: []string{"roof"}}, vault.Note{Text: "The garden is wet.", Importance: half()})
-	if len(model.told) != 2 || res.Memories[0].Scope != "/house" || !slices.Equal(res.Memories[0].Categories, []string{"roof"}) || *res.Memories[0].Importance != 0.7 || res.Memories[1].Scope != "/infra" || *res.Memories[1].Importance != 0.5 {
+	if model.asked("classify") != 2 || res.Memories[0].Scope != "/house" || !slices.Equal(res.Memories[0].Categories, []string{"roof"}) || *res.Memories[0].Importance != 0.7 || res.Memories[1].Scope != "/infra" || *res.Memories[1].Importance != 0.5 {
 		t.Errorf("told %q, stored %+v", model.told, res.Memories)
+	}
+}
+
+// What is outdated may share no word with what outdates it. A small vault is shown whole; of a
+// larger one what shares words comes first, then the place where the rules would file the note.
+func TestAModelSeesWhatSharesNoWord(t *testing.T) {
+	t.Parallel()
+	const note, old = "The new car runs on electricity; the old Volkswagen went to a dealer.", "We drive a diesel Passat."
+	memory := func(i int, scope, text string) []string {
+		head := fmt.Sprintf("---\ncreated: 2025-03-01T10:%02d:%02dZ\n---\n", i/60, i%60)
+		return []string{fmt.Sprintf("memories/%s/n%03d.md", scope, i), head + text + "\n"}
+	}
+	for _, c := range []struct {
+		name   string
+		others int
+		want   int // notes shown, at most
+	}{{"small", 12, 13}, {"large", 90, 25}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			files := memory(0, "car", old)
+			for i := range 11 {
+				files = append(files, memory(1+i, "car", fmt.Sprintf("The car has bay %d.", 100+i))...)
+			}
+			for i := len(files) / 2; i < c.others+1; i++ {
+				files = append(files, memory(i, fmt.Sprintf("topic%d", i%9), fmt.Sprintf("Topic %d is settled.", i))...)
+			}
+			f := vaulttest.New(t, files...)
+			v := f.Open()
+			var shown []string
+			model := &puppet{place: placed, judge: func(j prompts.Judge) string {
+				for _, s := range j.Stored {
+					shown = append(shown, s.Note)
+				}
+				if n := len(j.System() + j.User()); n > 4800 {
+					t.Errorf("%d bytes", n)
+				}
+				return all("keep", "", 1)(j)
+			}}
+			consider(t, v, indexOf(t, v), model, vault.Write{}, vault.Note{Text: note})
+			if !slices.Contains(shown, old) || len(shown) > c.want {
+				t.Errorf("shown %q", shown)
+			}
+		})
 	}
 }
 

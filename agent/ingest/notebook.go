@@ -8,6 +8,7 @@ import (
 
 	"stet/agent/encode"
 	"stet/agent/pipeline"
+	"stet/agent/place"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
@@ -133,7 +134,7 @@ func (d *gatherer) askEntry(dr *draft) error {
 	if d.mind == nil || d.unspoken(dr) || !pipeline.Judgeable(dr.memory.Text) {
 		return nil
 	}
-	near := d.resembling(dr)
+	near := d.resembling(dr, place.Placing{})
 	if len(near) == 0 {
 		return nil
 	}

@@ -29,33 +29,41 @@ func (d *gatherer) file(drafts []*draft) error {
 			open = append(open, dr)
 		}
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	c, err := d.counted, error(nil)
-	if c == nil {
-		c, err = d.countWords(open)
-	}
+	placing, err := d.placing(open)
 	if err != nil {
-		if cause := context.Cause(d.ctx); cause != nil {
-			return cause
-		}
 		if len(d.warnings) == 0 { // else the search said so before
 			d.warnings = append(d.warnings, fmt.Sprintf("not filed by the rules: %v", err))
 		}
-		return nil
+		return context.Cause(d.ctx)
 	}
-	known := place.Learn(usable(place.Usage(c.All)), c.Tagged)
 	for _, dr := range open {
-		q := d.asked(dr, c.Words[c.text[dr.i]])
-		for _, t := range place.Topics(q.Title, q.Text) {
-			q.Topics = append(q.Topics, place.Word{Text: t.Name, Usage: place.Usage(c.Groups[c.group[t.Name]])})
-		}
-		if err := d.fileOne(dr, known.Place(q)); err != nil {
+		if err := d.fileOne(dr, placing(dr)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// placing counts what is known of the words of drafts, and gives what the rules say of the place
+// of each.
+func (d *gatherer) placing(drafts []*draft) (func(*draft) place.Placing, error) {
+	c, err := d.counted, error(nil)
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	if c == nil {
+		if c, err = d.countWords(drafts); err != nil {
+			return nil, err
+		}
+	}
+	known := place.Learn(usable(place.Usage(c.All)), c.Tagged)
+	return func(dr *draft) place.Placing {
+		q := d.asked(dr, c.Words[c.text[dr.i]])
+		for _, t := range place.Topics(q.Title, q.Text) {
+			q.Topics = append(q.Topics, place.Word{Text: t.Name, Usage: place.Usage(c.Groups[c.group[t.Name]])})
+		}
+		return known.Place(q)
+	}, nil
 }
 
 // unplaced reports a note that lacks something the rules may say. A form says
