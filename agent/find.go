@@ -40,7 +40,8 @@ func (a *App) moment(ctx context.Context, at time.Time) (*Moment, error) {
 // SearchOptions are a query, and the time whose files are searched; zero is now.
 type SearchOptions struct {
 	index.Query
-	AsOf time.Time
+	AsOf   time.Time
+	Labels bool // say who wrote what is found, which reads history; always for an agent
 }
 
 // Found is the result of a search.
@@ -60,28 +61,29 @@ type Found struct {
 
 // A Hit is one match of a search. Times are UTC, RFC 3339.
 type Hit struct {
-	Path            vault.Path    `json:"path"`
-	Line            int           `json:"line"`
-	ID              string        `json:"id,omitempty"`
-	Title           string        `json:"title"`
-	Kind            string        `json:"kind,omitempty"`
-	Scope           string        `json:"scope"`
-	Categories      []string      `json:"categories"`
-	Class           vault.Class   `json:"class"`
-	Score           float64       `json:"score"`
-	Tier            string        `json:"tier"`
-	Snippet         string        `json:"snippet"`
-	Updated         string        `json:"updated,omitempty"`
-	SupersededBy    string        `json:"superseded_by,omitempty"` // the memory that replaced this one
-	MayBeOutdatedBy *Doubt        `json:"may_be_outdated_by,omitempty"`
-	ValidFrom       string        `json:"valid_from,omitempty"`
-	ValidUntil      string        `json:"valid_until,omitempty"`
-	Message         int           `json:"message,omitempty"` // its number in a transcript
-	Role            string        `json:"role,omitempty"`
-	Speaker         string        `json:"speaker,omitempty"`
-	Ref             string        `json:"ref,omitempty"`
-	Explain         string        `json:"explain,omitempty"`
-	Highlights      []index.Range `json:"-"` // byte ranges of Snippet, in order
+	Path            vault.Path  `json:"path"`
+	Line            int         `json:"line"`
+	ID              string      `json:"id,omitempty"`
+	Title           string      `json:"title"`
+	Kind            string      `json:"kind,omitempty"`
+	Scope           string      `json:"scope"`
+	Categories      []string    `json:"categories"`
+	Class           vault.Class `json:"class"`
+	Score           float64     `json:"score"`
+	Tier            string      `json:"tier"`
+	Snippet         string      `json:"snippet"`
+	Updated         string      `json:"updated,omitempty"`
+	SupersededBy    string      `json:"superseded_by,omitempty"` // the memory that replaced this one
+	MayBeOutdatedBy *Doubt      `json:"may_be_outdated_by,omitempty"`
+	ValidFrom       string      `json:"valid_from,omitempty"`
+	ValidUntil      string      `json:"valid_until,omitempty"`
+	Message         int         `json:"message,omitempty"` // its number in a transcript
+	Role            string      `json:"role,omitempty"`
+	Speaker         string      `json:"speaker,omitempty"`
+	Ref             string      `json:"ref,omitempty"`
+	Explain         string      `json:"explain,omitempty"`
+	Label
+	Highlights []index.Range `json:"-"` // byte ranges of Snippet, in order
 }
 
 // A Doubt is a newer memory that may outdate another one.
@@ -151,11 +153,15 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	if then != nil {
 		res.Degraded = "" // there is no index of the past
 	}
-	return &Found{
+	found := &Found{
 		Query: o.Text, AsOf: then, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
 		TookMS: milliseconds(res.Took), Hits: viewHits(res.Hits), Sessions: viewHits(res.Sessions),
 		Warnings: res.Warnings, Took: res.Took,
-	}, nil
+	}
+	if o.Labels || a.o.Agent != "" {
+		err = errors.Join(a.labelHits(ctx, found.Hits), a.labelHits(ctx, found.Sessions))
+	}
+	return found, err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -185,7 +191,8 @@ func (a *App) scope(scope string) string {
 // ListOptions choose memories, and the time at which they are listed; zero is now.
 type ListOptions struct {
 	vault.Filter
-	AsOf time.Time
+	AsOf   time.Time
+	Labels bool // as in [SearchOptions]
 }
 
 // A Listing is the result of listing memories.
@@ -214,15 +221,19 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		}
 	}
 	out.Memories = viewMemories(found)
+	if err == nil && (o.Labels || m.a.o.Agent != "") {
+		err = m.a.labelMemories(ctx, out.Memories)
+	}
 	return out, err
 }
 
 // ShowOptions name memories, or entries of notebooks as FILE#HASH, and the revision or the time
 // whose version is meant; without either, now.
 type ShowOptions struct {
-	Refs []string
-	Rev  string
-	AsOf time.Time
+	Refs   []string
+	Rev    string
+	AsOf   time.Time
+	Labels bool // as in [SearchOptions]
 }
 
 // Shown is the result of [Memories.Show].
@@ -256,6 +267,9 @@ func (m Memories) Show(ctx context.Context, o ShowOptions) (*Shown, error) {
 	}
 	if o.Rev == "" {
 		m.a.doubt(ctx, out.Memories)
+	}
+	if o.Labels || m.a.o.Agent != "" {
+		return out, m.a.labelMemories(ctx, out.Memories)
 	}
 	return out, nil
 }

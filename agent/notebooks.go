@@ -35,14 +35,15 @@ type Entry struct {
 	Characters int      `json:"characters"`
 	Line       int      `json:"line,omitempty"`
 	hash       string
+	Label
 }
 
 // Hash is the last part of the entry's address.
 func (e Entry) Hash() string { return e.hash }
 
 func (n Notebook) view(e markdown.Entry) Entry {
-	return Entry{n.n.Address(e), e.Text, e.Kind, e.Task, e.Pinned(), append([]string{}, e.Under...), e.Characters(),
-		e.Line, e.Hash()}
+	return Entry{Address: n.n.Address(e), Text: e.Text, Kind: e.Kind, Task: e.Task, Pinned: e.Pinned(),
+		Under: append([]string{}, e.Under...), Characters: e.Characters(), Line: e.Line, hash: e.Hash()}
 }
 
 // Usage says how full a notebook is.
@@ -64,12 +65,23 @@ type Page struct {
 	Entries []Entry    `json:"entries"`
 }
 
-// Show reads the notebook. A missing file is an empty notebook.
-func (n Notebook) Show() (*Page, error) {
+// Show reads the notebook; labels is as in [SearchOptions]. A missing file is an empty notebook.
+func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 	page, err := n.n.Read()
 	out := &Page{n.n.Path(), viewUsage(page.Usage), []Entry{}}
 	for _, e := range page.Entries {
 		out.Entries = append(out.Entries, n.view(e))
+	}
+	if err != nil || !labels && n.a.o.Agent == "" {
+		return out, err
+	}
+	var names []string
+	for _, e := range out.Entries {
+		names = append(names, e.Address)
+	}
+	wrote, err := n.a.v.History().Writers(ctx, names)
+	for i, e := range out.Entries {
+		out.Entries[i].Label = n.a.written(wrote[e.Address], "", []byte(e.Text))
 	}
 	return out, err
 }

@@ -119,7 +119,7 @@ const around = 5
 // A SessionPage is a part of a session.
 type SessionPage struct {
 	Session  session.Known `json:"session"`
-	Messages []recall.Line `json:"messages"`
+	Messages []Message     `json:"messages"`
 	Next     int           `json:"next,omitempty"` // the first message that did not fit
 	Total    int           `json:"total"`
 }
@@ -145,7 +145,8 @@ func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error)
 		s.a.warn("superseded memories are not marked: %v", err)
 	}
 	out := &SessionPage{
-		Session: viewSession(talk.Known), Messages: viewLines(page.Lines), Next: page.Next, Total: page.Total,
+		Session: viewSession(talk.Known), Messages: s.a.viewLines(talk.Known, page.Lines),
+		Next: page.Next, Total: page.Total,
 	}
 	out.Session.Open = talk.Open
 	return out, nil
@@ -166,14 +167,6 @@ func (s Sessions) outdate(ctx context.Context, talk *recall.Talk, lines []recall
 		talk.Outdate(lines, old)
 	}
 	return err
-}
-
-func viewLines(lines []recall.Line) []recall.Line {
-	out := append([]recall.Line{}, lines...)
-	for i := range out {
-		out[i].Time = utc(out[i].Time)
-	}
-	return out
 }
 
 // EndOptions select open sessions.

@@ -38,10 +38,10 @@ type FoundSession struct {
 
 // A SessionSegment is a run of messages of one session.
 type SessionSegment struct {
-	Session  string        `json:"session"`
-	Path     vault.Path    `json:"path,omitempty"` // "" while it is open
-	Open     bool          `json:"open,omitempty"`
-	Messages []recall.Line `json:"messages"`
+	Session  string     `json:"session"`
+	Path     vault.Path `json:"path,omitempty"` // "" while it is open
+	Open     bool       `json:"open,omitempty"`
+	Messages []Message  `json:"messages"`
 }
 
 // A SessionMatch is a message that answers.
@@ -59,6 +59,7 @@ type SessionMatch struct {
 	Tier         string     `json:"tier"`
 	Snippet      string     `json:"snippet"`
 	SupersededBy string     `json:"superseded_by,omitempty"` // the memory that superseded one of this message
+	Label
 }
 
 // Search finds conversations and messages, open sessions included. A summary that cannot be had is
@@ -92,7 +93,8 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 		}
 		for _, seg := range f.Segments {
 			in := viewSession(seg.In)
-			found.Segments = append(found.Segments, SessionSegment{in.ID, in.Path, in.Open, viewLines(seg.Lines)})
+			shown := SessionSegment{in.ID, in.Path, in.Open, s.a.viewLines(seg.In, seg.Lines)}
+			found.Segments = append(found.Segments, shown)
 		}
 		out.Sessions = append(out.Sessions, found)
 	}
@@ -111,7 +113,7 @@ func (s Sessions) matches(ctx context.Context, x *index.Index, q SessionQuery) (
 		out.Matches = append(out.Matches, SessionMatch{
 			Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role,
 			Speaker: h.Speaker, Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
-			SupersededBy: h.SupersededBy,
+			SupersededBy: h.SupersededBy, Label: s.a.said(h.In, h.Role, h.Snippet),
 		})
 	}
 	return out, nil

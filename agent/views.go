@@ -35,8 +35,9 @@ type Memory struct {
 	Body         *string     `json:"body,omitempty"`
 	// The memory that may outdate this one; [Memories.Show] alone says so.
 	MayBeOutdatedBy *Doubt `json:"may_be_outdated_by,omitempty"`
-	stored          vault.Memory
-	data            []byte
+	Label
+	stored vault.Memory
+	data   []byte
 }
 
 // Stored is the memory as the vault holds it.

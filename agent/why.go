@@ -31,7 +31,7 @@ type Reason struct {
 	Rev      vault.Revision `json:"rev,omitempty"`
 	Op       vault.Op       `json:"op,omitempty"`
 	When     time.Time      `json:"when,omitzero"` // UTC
-	Messages []recall.Line  `json:"messages"`
+	Messages []Message      `json:"messages"`
 }
 
 // Why finds the conversations that led to a memory, or to the entry FILE#HASH of a notebook. It
@@ -104,12 +104,12 @@ func turnsOf(source string) (id string, from, to int) {
 func (s Sessions) reason(ctx context.Context, id string, take func(*recall.Talk) recall.Page) (Reason, error) {
 	t, err := recall.Read(ctx, s.a.v, id)
 	if errors.Is(err, session.ErrUnknownSession) || err == nil && t.Known.Private && s.a.o.Agent != "" {
-		return Reason{Session: id, Missing: true, Messages: []recall.Line{}}, nil
+		return Reason{Session: id, Missing: true, Messages: []Message{}}, nil
 	}
 	if err != nil {
 		return Reason{}, err
 	}
 	return Reason{
-		Session: t.Known.ID, Title: t.Known.Title, Path: t.Known.Path, Messages: viewLines(take(t).Lines),
+		Session: t.Known.ID, Title: t.Known.Title, Path: t.Known.Path, Messages: s.a.viewLines(t.Known, take(t).Lines),
 	}, nil
 }

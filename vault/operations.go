@@ -38,6 +38,8 @@ type operation struct {
 	settled bool
 	// states says that it may bring a text that was rejected before.
 	states bool
+	// words says that what it names has the words that the commit gave it.
+	words bool
 	// unflags says that flags on what it rewrites or archives lose their reason.
 	unflags bool
 }
@@ -45,8 +47,8 @@ type operation struct {
 // operations lists every operation in the order in which help names them.
 func operations() []operation {
 	return []operation{
-		{op: OpRemember, staged: true, undone: true, settled: true, states: true, unflags: true},
-		{op: OpUpdate, staged: true, undone: true, settled: true, states: true, unflags: true},
+		{op: OpRemember, staged: true, undone: true, settled: true, states: true, unflags: true, words: true},
+		{op: OpUpdate, staged: true, undone: true, settled: true, states: true, unflags: true, words: true},
 		{op: OpForget, staged: true, undone: true, settled: true, unflags: true},
 		{op: OpMove, staged: true, undone: true, settled: true},
 		{op: OpPin, staged: true, undone: true, settled: true},
@@ -55,8 +57,8 @@ func operations() []operation {
 		{op: OpRestore, staged: true, undone: true, settled: true, states: true},
 		{op: OpConfig},
 		{op: OpSeal, settled: true},
-		{op: OpImport, undone: true, settled: true, states: true, unflags: true},
-		{op: OpEncode, staged: true, undone: true, settled: true, states: true, unflags: true},
+		{op: OpImport, undone: true, settled: true, states: true, unflags: true, words: true},
+		{op: OpEncode, staged: true, undone: true, settled: true, states: true, unflags: true, words: true},
 		{op: OpPropose, settled: true, states: true},
 		{op: OpReject, person: true, undone: true, settled: true, states: true},
 	}

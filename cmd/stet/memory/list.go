@@ -60,7 +60,9 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.Listing, error) {
-		found, err := a.Memories().List(ctx, agent.ListOptions{Filter: filter, AsOf: at})
+		found, err := a.Memories().List(ctx, agent.ListOptions{
+			Filter: filter, AsOf: at, Labels: e.JSON || layout != nil,
+		})
 		if err == nil {
 			tellMoment(e, found.AsOf)
 			warnSkipped(e, "listed", found.Skipped)

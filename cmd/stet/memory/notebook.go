@@ -71,8 +71,9 @@ func (b book) command() *console.Command {
 }
 
 func (b book) show(ctx context.Context, e *console.Env, _ *console.Input, _ []string) error {
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Page, error) { return a.Notebook(b.class).Show() },
-		printPage)
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Page, error) {
+		return a.Notebook(b.class).Show(ctx, e.JSON)
+	}, printPage)
 }
 
 func (b book) add(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
@@ -120,7 +121,7 @@ func (b book) edit(ctx context.Context, e *console.Env, in *console.Input, _ []s
 		if err != nil {
 			return err
 		}
-		page, err := n.Show()
+		page, err := n.Show(ctx, false)
 		if err == nil && !res.Unchanged && page.Usage.Characters > page.Usage.Limit {
 			e.Note("%s; stet never shortens what you wrote, but what it adds replaces what it added before",
 				usageText(page.Usage))

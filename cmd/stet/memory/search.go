@@ -76,7 +76,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		Text: strings.Join(in.Words, " "), Limit: in.Int("limit"), Offset: in.Int("offset"), Scope: in.String("scope"),
 		Kind: in.String("kind"), Category: in.String("category"), Archived: in.Bool("archived"), Class: classes,
 		Explain: in.Bool("explain"),
-	}}
+	}, Labels: e.JSON || layout != nil}
 	if o.AsOf, err = asOf(e, in); err != nil {
 		return err
 	}
@@ -168,6 +168,9 @@ func printHit(p *console.Printer, in *console.Input, h agent.Hit) {
 	}
 	if h.MayBeOutdatedBy != nil {
 		note = "  [" + console.Line1(h.MayBeOutdatedBy.String()) + "]"
+	}
+	if len(h.Flags) > 0 {
+		note += "  [" + console.Line1(h.Label.String()) + "]"
 	}
 	p.Printf("%s  %s%s%s\n", hitPlace(p.Env, h), who, highlight(p.Env, h), note)
 	p.Lines("    ", h.Explain)

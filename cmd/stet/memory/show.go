@@ -31,7 +31,7 @@ func showCommand() *console.Command {
 }
 
 func show(ctx context.Context, e *console.Env, in *console.Input) error {
-	o := agent.ShowOptions{Refs: in.Words, Rev: in.String("at")}
+	o := agent.ShowOptions{Refs: in.Words, Rev: in.String("at"), Labels: e.JSON}
 	if o.Rev != "" && in.IsSet("as-of") {
 		return agent.Usagef("--at and --as-of exclude each other")
 	}
@@ -47,6 +47,9 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		tellMoment(e, found.AsOf)
 		tellProblems(e, found.Memories)
 		for _, m := range found.Memories {
+			if len(m.Flags) > 0 {
+				e.Note("%s is labelled: %s", m.Path, m.Label)
+			}
 			if m.MayBeOutdatedBy != nil {
 				e.Note("%s %s", m.Path, m.MayBeOutdatedBy)
 			}

@@ -58,7 +58,7 @@ func printMatches(p *console.Printer, matches []agent.SessionMatch) {
 	for _, m := range matches {
 		at := fmt.Sprintf("%s#%d", cmp.Or(m.Session, string(m.Path)), m.Message)
 		p.Printf("%s  %s: %s%s\n", p.Paint(console.Cyan, at), console.Line1(cmp.Or(m.Speaker, m.Role)),
-			console.Line1(m.Snippet), superseded(m.SupersededBy))
+			console.Line1(m.Snippet), superseded(m.SupersededBy)+flagged(m.Label))
 	}
 }
 

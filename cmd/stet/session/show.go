@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stet/agent"
-	"stet/agent/recall"
 	"stet/cmd/stet/console"
 )
 
@@ -40,7 +39,7 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 	})
 }
 
-func printLines(p *console.Printer, lines []recall.Line) {
+func printLines(p *console.Printer, lines []agent.Message) {
 	for _, l := range lines {
 		who := console.Line1(cmp.Or(l.Name, l.Role))
 		for _, c := range l.Calls {
@@ -50,7 +49,8 @@ func printLines(p *console.Printer, lines []recall.Line) {
 		if l.Hit {
 			mark = "*"
 		}
-		head := fmt.Sprintf("%d  %s%s  %s", l.Number, who, superseded(l.SupersededBy), console.Day(l.Time))
+		who += superseded(l.SupersededBy) + flagged(l.Label)
+		head := fmt.Sprintf("%d  %s  %s", l.Number, who, console.Day(l.Time))
 		p.Printf("\n%s%s\n", mark, p.Paint(console.Bold, head))
 		for text := range strings.Lines(p.Stored(l.Text)) {
 			p.Printf("  %s\n", strings.TrimRight(text, "\r\n"))
@@ -59,6 +59,14 @@ func printLines(p *console.Printer, lines []recall.Line) {
 			p.Printf("  […]\n")
 		}
 	}
+}
+
+// flagged names the rules about orders to a model that a message meets.
+func flagged(l agent.Label) string {
+	if len(l.Flags) == 0 {
+		return ""
+	}
+	return "  [flagged: " + strings.Join(l.Flags, ", ") + "]"
 }
 
 func superseded(by string) string {

@@ -1,0 +1,159 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"stet/agent/recall"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/guard"
+	"stet/vault/session"
+	"stet/vault/settings"
+)
+
+// A Label says what a text is worth that others than the user may have written.
+type Label struct {
+	Author string   `json:"author,omitempty"` // the agent that wrote it; absent for the user
+	Origin string   `json:"origin,omitempty"` // agent, tool or import; absent for the user
+	Flags  []string `json:"flags,omitempty"`  // the guard's rules about orders that it meets
+}
+
+// String is the label in words, "" of a text that is the user's own and meets no rule.
+func (l Label) String() string {
+	text := cmp.Or(l.Author, l.Origin)
+	if l.Author != "" && l.Origin != "agent" {
+		text = strings.TrimSuffix(l.Author+", "+l.Origin, ", ")
+	}
+	if len(l.Flags) > 0 {
+		text = strings.TrimPrefix(text+"; flagged: "+strings.Join(l.Flags, ", "), "; ")
+	}
+	return text
+}
+
+// The origins of texts.
+const (
+	fromAgent  = "agent"
+	fromTool   = "tool"
+	fromImport = "import"
+)
+
+// orders names the rules about orders to a model that a text meets, without those that the user
+// found harmless there.
+func (a *App) orders(text []byte) (rules []string) {
+	s := a.Settings()
+	if s.Text(settings.GuardInjection) == guard.Off {
+		return nil
+	}
+	policy := guard.Policy{Allow: s.List(settings.GuardAllow)}
+	for _, f := range guard.Injections(text) {
+		if !policy.Allowed(f) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules)
+}
+
+// written is the label of a memory, given the commit that wrote it; the zero commit is none.
+func (a *App) written(c vault.Commit, source string, text []byte) Label {
+	l := Label{Flags: a.orders(text)}
+	if actor := c.Trailers.Get("Stet-Actor"); actor != "" && actor != vault.ActorUser {
+		l.Author, l.Origin = c.Author, fromAgent
+	}
+	if c.Op == vault.OpImport || strings.HasPrefix(source, fromImport+":") {
+		l.Origin = fromImport
+	}
+	return l
+}
+
+// said is the label of a message.
+func (a *App) said(in session.Known, role, text string) Label {
+	l := Label{Flags: a.orders([]byte(text))}
+	if in.Source == fromImport {
+		l.Origin = fromImport
+	}
+	switch role {
+	case "tool":
+		l.Author, l.Origin = in.Agent, fromTool
+	case "assistant":
+		l.Author, l.Origin = in.Agent, cmp.Or(l.Origin, fromAgent)
+	}
+	return l
+}
+
+// A Message is one of a session, as it is shown.
+type Message struct {
+	recall.Line
+	Label
+}
+
+// viewLines renders messages of a session, never nil.
+func (a *App) viewLines(in session.Known, lines []recall.Line) []Message {
+	out := make([]Message, 0, len(lines))
+	for _, l := range lines {
+		l.Time = utc(l.Time)
+		out = append(out, Message{l, a.said(in, l.Role, l.Text)})
+	}
+	return out
+}
+
+// labelHits labels what a search found, from the files as they are.
+func (a *App) labelHits(ctx context.Context, hits []Hit) error {
+	names, texts := make([]string, len(hits)), make([]vault.Memory, len(hits))
+	for i, h := range hits {
+		data, _, err := a.v.ReadFile(h.Path)
+		switch {
+		case err != nil:
+			continue // gone since, or of another time
+		case h.Message > 0:
+			hits[i].Label = a.said(session.Read(h.Path, data), h.Role, h.Snippet)
+			continue
+		}
+		m := vault.ReadMemory(h.Path, data)
+		names[i], texts[i] = m.ID, m
+		for _, e := range entriesOf(h.Class, data) {
+			if e.Line <= h.Line {
+				names[i], texts[i].Body = string(h.Path)+"#"+e.Hash(), []byte(e.Text)
+			}
+		}
+	}
+	wrote, err := a.v.History().Writers(ctx, names)
+	for i, m := range texts {
+		if m.Path != "" {
+			hits[i].Label = a.written(wrote[names[i]], m.Source, m.Body)
+		}
+	}
+	return err
+}
+
+// entriesOf are the entries of a notebook; any other file has none.
+func entriesOf(class vault.Class, data []byte) []markdown.Entry {
+	if class != vault.ClassCore && class != vault.ClassProfile {
+		return nil
+	}
+	return markdown.Parse(data).Entries()
+}
+
+// labelMemories labels memories that were read.
+func (a *App) labelMemories(ctx context.Context, memories []Memory) error {
+	var names []string
+	for _, m := range memories {
+		names = append(names, a.nameOf(m))
+	}
+	wrote, err := a.v.History().Writers(ctx, names)
+	for i, m := range memories {
+		memories[i].Label = a.written(wrote[names[i]], m.Source, m.stored.Body)
+	}
+	return err
+}
+
+// nameOf is what commits call a memory, or an entry by its address.
+func (a *App) nameOf(m Memory) string {
+	if m.ID == "" && strings.Contains(string(m.Path), "#") {
+		return string(m.Path)
+	}
+	return m.ID
+}
