@@ -140,7 +140,7 @@ func (pl *placement) restoreDisplaced() error {
 	case disk.Exists && disk.ID != pl.want.ID: // the person has saved again since
 		return pl.store.keep(root, temp, pl.path)
 	case disk.Exists:
-		return pl.move().Exchange()
+		return pl.giveBack(pl.move())
 	}
 	return pl.move().Place()
 }
@@ -204,9 +204,9 @@ func (s *Store) keep(root *durable.Root, temp string, p Path) error {
 	if err := state.MkdirAll("lost", dir, 0o777); err != nil {
 		return err
 	}
-	file := path.Join(dir, gitstore.HashBlob(data).String()[:8]+"-"+p.Base())
-	err = state.CreateSync("lost", file, data, 0o666)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	// Whole under its name: what a process that dies here leaves must not pass for kept.
+	file := path.Join(dir, gitstore.HashBlob(data).String()[:16]+"-"+p.Base())
+	if err := durable.PutWhole(state, "lost", s.tmp("kept"), file, data, 0o666); err != nil {
 		return err
 	}
 	if err := state.SyncDir("lost", dir); err != nil {

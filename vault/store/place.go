@@ -187,11 +187,15 @@ func (pl *placement) swap(m durable.Move) error {
 		return err
 	}
 	pl.left = true
+	return pl.giveBack(m)
+}
+
+// giveBack swaps a person's bytes back into place. What that displaces is what the swap before it
+// had placed, unless the person saved again in between: then that is the newest.
+func (pl *placement) giveBack(m durable.Move) error {
 	if err := m.Exchange(); err != nil {
 		return err
 	}
-	// What the second swap displaced is what the first one placed, unless the
-	// person saved again in between: then that is the newest.
 	if ours, err := pl.tempKnown(m); err != nil || ours {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"stet/vault"
+	"stet/vault/durable"
 	"stet/vault/gitstore"
 	"stet/vault/vaulttest"
 )
@@ -42,7 +43,7 @@ type field struct {
 	acked   int    // how many of them are finished
 	running map[string]*exec.Cmd
 	kills   int
-	seen    map[string]bool // the editor's contents that somebody built on
+	owed    map[string]bool // the editor's saves that somebody else took off the disk
 }
 
 func TestKilledWritersLoseNothingBesideGitAnEditorAndAReader(t *testing.T) {
@@ -55,7 +56,7 @@ func TestKilledWritersLoseNothingBesideGitAnEditorAndAReader(t *testing.T) {
 		count, every = 20, 200*time.Millisecond
 	}
 	fx := vaulttest.New(t, sharedFile, "shared\n", contestedFile, "contested\n", diaryFile, block("diary-0"))
-	f := &field{t: t, dir: fx.Dir, running: map[string]*exec.Cmd{}, seen: map[string]bool{}}
+	f := &field{t: t, dir: fx.Dir, running: map[string]*exec.Cmd{}, owed: map[string]bool{}}
 	ctx, stop := context.WithCancel(t.Context())
 	var disturbers, working sync.WaitGroup
 	for _, disturb := range []func(context.Context){f.git, f.edit, f.read, func(ctx context.Context) { f.kill(ctx, every) }} {
@@ -80,7 +81,8 @@ func TestKilledWritersLoseNothingBesideGitAnEditorAndAReader(t *testing.T) {
 		beside.verify()
 		t.Logf("in the linked worktree %d kills, %d lines", beside.kills, len(beside.lines))
 	}
-	t.Logf("%d writers × %d operations, %d kills, %d lines, %d editor contents built upon", writers, count, f.kills, len(f.lines), len(f.seen))
+	t.Logf("%d writers × %d operations, %d kills, %d lines, %d of the editor's saves replaced by others",
+		writers, count, f.kills, len(f.lines), len(f.owed))
 }
 
 // linked is a second worktree of the vault's repository, on a branch of its own:
@@ -101,7 +103,7 @@ func (f *field) linked() *field {
 			f.t.Fatalf("git worktree add: %v\n%s", err, out)
 		}
 	}
-	return &field{t: f.t, dir: side.Dir, running: map[string]*exec.Cmd{}, seen: map[string]bool{}}
+	return &field{t: f.t, dir: side.Dir, running: map[string]*exec.Cmd{}, owed: map[string]bool{}}
 }
 
 // write runs one writer until its operations are done, again after each kill.
@@ -215,7 +217,7 @@ func (f *field) git(ctx context.Context) {
 			}
 			// A status instead of a commit: there was nothing to commit.
 			harmless := out == "" || args[0] == "commit" && strings.HasPrefix(out, "On branch main\n")
-			for _, text := range []string{"index.lock", "cannot lock ref", "No such file or directory"} {
+			for _, text := range []string{"index.lock", "cannot lock ref", "No such file or directory", "short read while indexing"} {
 				harmless = harmless || strings.Contains(out, text)
 			}
 			if !harmless {
@@ -226,45 +228,53 @@ func (f *field) git(ctx context.Context) {
 	}
 }
 
-// edit saves two files the way editors do: a whole new file renamed over the
-// old one. What it finds changed under its own last save has been built upon.
+// edit saves two files the way editors do: a whole new file in the place of the old one.
 func (f *field) edit(ctx context.Context) {
-	contested := filepath.Join(f.dir, contestedFile)
 	pace := time.NewTicker(15 * time.Millisecond)
 	defer pace.Stop()
-	last := ""
 	for i := 0; ; i++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-pace.C:
 		}
-		f.save(diaryFile, block(fmt.Sprintf("diary-%d", i)))
-		now, err := os.ReadFile(contested)
-		if err != nil {
-			f.t.Errorf("editor: %v", err)
-			return
-		}
-		if last != "" && string(now) != last {
-			f.seen[gitID(last)] = true
-		}
+		f.save(diaryFile, block(fmt.Sprintf("diary-%d", i)), durable.Move.Replace)
 		if i%8 == 0 { // a person leaves some time between two saves of one file
-			last = block(fmt.Sprintf("editor-%d", i))
-			f.save(contestedFile, last)
+			text := block(fmt.Sprintf("editor-%d", i))
+			if err := f.save(contestedFile, text, durable.Move.Exchange); err == nil {
+				f.owed[gitID(text)] = true
+			}
 		}
 	}
 }
 
 func gitID(s string) string { return gitstore.HashBlob([]byte(s)).String() }
 
-func (f *field) save(p, content string) {
-	temp := filepath.Join(filepath.Dir(f.dir), "editor.tmp") // beside the vault
-	if err := os.WriteFile(temp, []byte(content), 0o644); err != nil {
+// save puts content at p. Where that is done by a swap, what the editor itself took off the disk
+// is nobody else's to keep: a save that a transaction puts back stands there only until the next.
+func (f *field) save(p, content string, put func(durable.Move) error) error {
+	const temp = "editor.tmp" // beside the vault
+	root, err := durable.OpenRoot(filepath.Dir(f.dir), nil)
+	if err != nil {
+		f.t.Error(err)
+		return err
+	}
+	defer root.Close()
+	if err := os.WriteFile(root.Abs(temp), []byte(content), 0o644); err != nil {
 		f.t.Error(err)
 	}
-	if err := os.Rename(temp, filepath.Join(f.dir, p)); err != nil {
-		f.t.Error(err)
+	m := durable.Move{Temp: root, TempPath: temp, Target: root, Path: filepath.Base(f.dir) + "/" + p}
+	err = put(m)
+	if errors.Is(err, durable.ErrNoExchange) {
+		return errors.Join(err, m.Replace())
 	}
+	if err != nil {
+		f.t.Errorf("editor: %v", err)
+	}
+	if over, rerr := os.ReadFile(root.Abs(temp)); rerr == nil {
+		delete(f.owed, gitID(string(over)))
+	}
+	return err
 }
 
 // read looks at every file, on disk and in HEAD, and wants it whole.
