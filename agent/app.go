@@ -20,6 +20,7 @@ type App struct {
 	v       *vault.Vault
 	place   Place
 	indexes []openedIndex // closed with the vault
+	hidden  hiding        // from an agent, as of some HEAD
 }
 
 // An openedIndex is a search index, and what for it was opened.

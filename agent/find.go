@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +153,9 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	}
 	if then != nil {
 		res.Degraded = "" // there is no index of the past
+		if err := a.withoutHidden(ctx, res); err != nil {
+			return nil, err
+		}
 	}
 	found := &Found{
 		Query: o.Text, AsOf: then, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
@@ -219,6 +223,11 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		if snap, err = m.a.v.History().View(ctx, string(then.Rev)); err == nil {
 			found, err = snap.List(ctx, o.Filter, then.made)
 		}
+	}
+	if err == nil && then != nil && o.Public {
+		var now hiding
+		now, err = m.a.hiddenNow(ctx)
+		found = slices.DeleteFunc(found, func(f vault.Memory) bool { return now.has(f) })
 	}
 	out.Memories = viewMemories(found)
 	if err == nil && (o.Labels || m.a.o.Agent != "") {
@@ -314,8 +323,13 @@ func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, 
 	if err != nil {
 		return m, nil, err
 	}
-	hidden, err := a.hidesFile(m.Path)
-	if err == nil && (hidden || a.hides(m)) {
+	hidden := a.hides(m)
+	if rev == "" && !hidden {
+		hidden, err = a.hidesFile(ctx, m.Path)
+	} else if !hidden {
+		hidden, err = a.hidesPast(ctx, vault.Change{Path: m.Path, New: m.Hash})
+	}
+	if err == nil && hidden {
 		err = a.withheld(m.Path)
 	}
 	return m, data, err

@@ -49,7 +49,7 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, err = h.a.redact(c); err != nil {
+		if c, err = h.a.redact(ctx, c); err != nil {
 			return nil, err
 		}
 		if !asked {
@@ -65,7 +65,7 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 			if err != nil {
 				return nil, err
 			}
-			if diffs, err = h.a.redactDiffs(diffs); err != nil {
+			if diffs, err = h.a.redactDiffs(ctx, diffs); err != nil {
 				return nil, err
 			}
 			view.Diff = textOf(diffs)
@@ -195,7 +195,7 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 		if err != nil {
 			return nil, err
 		}
-		if err := h.readable(version.Change); err != nil {
+		if err := h.readable(ctx, version.Change); err != nil {
 			return nil, err
 		}
 		d, err := ancestry.Diff(version)
@@ -217,8 +217,8 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 }
 
 // readable fails for a version that is private, where an agent asks.
-func (h History) readable(c vault.Change) error {
-	hidden, err := h.a.hidesChange(c)
+func (h History) readable(ctx context.Context, c vault.Change) error {
+	hidden, err := h.a.hidesPast(ctx, c)
 	if err == nil && hidden {
 		err = h.a.withheld(c.Path)
 	}
@@ -302,7 +302,7 @@ func (h History) Blame(ctx context.Context, ref, rev string) (*Blame, error) {
 	if err == nil && rev != "" {
 		var point vault.Point
 		if point, err = h.a.v.History().Ancestry().At(rev, p); err == nil {
-			err = h.readable(vault.Change{Path: p, New: point.Hash})
+			err = h.readable(ctx, vault.Change{Path: p, New: point.Hash})
 		}
 	}
 	if err != nil {
@@ -312,8 +312,17 @@ func (h History) Blame(ctx context.Context, ref, rev string) (*Blame, error) {
 	if err != nil {
 		return nil, err
 	}
+	once := false // private: the subject of a commit then may say what
+	if h.a.o.Agent != "" {
+		if once, err = h.a.v.History().WasPrivate(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	origins := map[vault.Revision]*Origin{}
 	for rev, c := range b.Commits {
+		if once {
+			c.Subject, c.Body = string(c.Op)+": private", ""
+		}
 		o := originOf(c)
 		origins[rev] = &o
 	}

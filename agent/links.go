@@ -134,7 +134,7 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) 
 	if err != nil {
 		return nil, err
 	}
-	hidden, err := m.a.hiddenPaths(ctx)
+	hidden, err := m.a.hiddenNow(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,10 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) 
 	}
 	out := &LinkList{[]Link{}}
 	for _, e := range edges {
-		if l := e.Link; !hidden[e.From] && (!o.Dead || e.Target.State == links.Dead) {
+		if hidden.paths[e.From] || hidden.paths[e.Target.Path] {
+			continue
+		}
+		if l := e.Link; !o.Dead || e.Target.State == links.Dead {
 			out.Links = append(out.Links, Link{
 				e.From, l.Line, string(l.Kind), l.Target, l.Fragment, l.Text, e.Target.Path, e.Target.State,
 			})

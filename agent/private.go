@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"stet/agent/approval"
+	"stet/index"
 	"stet/vault"
 )
 
@@ -20,35 +22,73 @@ func (e *Environment) withheld(p vault.Path) error {
 func (e *Environment) hides(m vault.Memory) bool { return e.o.Agent != "" && m.Private }
 
 // hidesFile reports whether a file that holds or held these contents is kept from who is acting.
-// What is private on disk today was private always.
-func (a *App) hidesFile(p vault.Path, contents ...vault.Hash) (bool, error) {
+// What is private on disk today was private always, also where it stood before it was moved.
+func (a *App) hidesFile(ctx context.Context, p vault.Path, contents ...vault.Hash) (bool, error) {
 	if a.o.Agent == "" || p == "" {
 		return false, nil
 	}
-	now := vault.Hash("")
-	if data, _, err := a.v.ReadFile(p); err == nil {
-		m := vault.ReadMemory(p, data)
-		if now = m.Hash; m.Private {
+	data, _, rerr := a.v.ReadFile(p)
+	now := vault.Memory{}
+	if rerr == nil {
+		if now = vault.ReadMemory(p, data); now.Private || a.hidesProposed(ctx, p, data) {
 			return true, nil
 		}
 	}
 	for _, h := range contents {
-		if h == "" || h == now {
+		if h == "" || h == now.Hash {
 			continue
 		}
-		if data, err := a.v.History().Ancestry().Read(h); err != nil || vault.ReadMemory(p, data).Private {
-			return err == nil, err
+		data, err := a.v.History().Ancestry().Read(h)
+		if err != nil {
+			return false, err
+		}
+		m := vault.ReadMemory(p, data)
+		if a.hides(m) || a.hidesProposed(ctx, p, data) {
+			return true, nil
+		}
+		if m.ID != "" && m.ID != now.ID {
+			if elsewhere, err := a.hiddenNow(ctx); err != nil || elsewhere.ids[m.ID] {
+				return true, err
+			}
 		}
 	}
 	return false, nil
 }
 
+// hidesPast is [App.hidesFile] for what is shown with its text: of a file that was private once,
+// nothing but what stands there now.
+func (a *App) hidesPast(ctx context.Context, c vault.Change) (bool, error) {
+	hidden, err := a.hidesChange(ctx, c)
+	if err != nil || hidden || a.o.Agent == "" || c.Old == "" && a.stands(c.Path, c.New) {
+		return hidden, err
+	}
+	return a.v.History().WasPrivate(ctx, c.Path)
+}
+
+// stands reports whether the disk holds these contents at p.
+func (a *App) stands(p vault.Path, h vault.Hash) bool {
+	data, _, err := a.v.ReadFile(p)
+	return err == nil && vault.ReadMemory(p, data).Hash == h
+}
+
+// hidesProposed is [App.hidesProposal] for the contents of a file, which need be no proposal.
+func (a *App) hidesProposed(ctx context.Context, p vault.Path, data []byte) bool {
+	if !approval.Is(p) {
+		return false
+	}
+	w, err := approval.Read(p, data)
+	return err == nil && a.hidesProposal(ctx, w)
+}
+
 // hidesProposal reports whether a proposal holds or changes what is kept from who is acting.
-func (a *App) hidesProposal(w approval.Waiting) bool {
+func (a *App) hidesProposal(ctx context.Context, w approval.Waiting) bool {
 	for i, f := range w.Proposal.Files {
 		to, from := vault.Path(f.Path), vault.Path(f.From)
-		hidden, err := a.hidesFile(to, vault.Hash(f.Was))
-		was, err2 := a.hidesFile(from)
+		if approval.Is(to) || approval.Is(from) {
+			return true // none that stet wrote
+		}
+		hidden, err := a.hidesFile(ctx, to, vault.Hash(f.Was))
+		was, err2 := a.hidesFile(ctx, from, vault.Hash(f.Was))
 		if hidden || was || err != nil || err2 != nil || a.hides(vault.ReadMemory(to, w.Data(i))) {
 			return true
 		}
@@ -56,22 +96,22 @@ func (a *App) hidesProposal(w approval.Waiting) bool {
 	return false
 }
 
-func (a *App) hidesChange(c vault.Change) (bool, error) {
-	hidden, err := a.hidesFile(c.Path, c.Old, c.New)
+func (a *App) hidesChange(ctx context.Context, c vault.Change) (bool, error) {
+	hidden, err := a.hidesFile(ctx, c.Path, c.Old, c.New)
 	if err == nil && !hidden && c.From != "" {
-		hidden, err = a.hidesFile(c.From)
+		hidden, err = a.hidesFile(ctx, c.From)
 	}
 	return hidden, err
 }
 
 // redact takes out of a commit, whose changes are known, what it says of private files.
-func (a *App) redact(c vault.Commit) (vault.Commit, error) {
+func (a *App) redact(ctx context.Context, c vault.Commit) (vault.Commit, error) {
 	if a.o.Agent == "" {
 		return c, nil
 	}
 	shown := []vault.Change{}
 	for _, change := range c.Changes {
-		hidden, err := a.hidesChange(change)
+		hidden, err := a.hidesChange(ctx, change)
 		if err != nil {
 			return c, err
 		}
@@ -92,26 +132,66 @@ func (a *App) redact(c vault.Commit) (vault.Commit, error) {
 	return c, nil
 }
 
-// hiddenPaths are the private files, where an agent asks.
-func (a *App) hiddenPaths(ctx context.Context) (map[vault.Path]bool, error) {
-	out := map[vault.Path]bool{}
-	if a.o.Agent == "" {
-		return out, nil
+// A hiding is what is private today, archived or not.
+type hiding struct {
+	at    vault.Revision // HEAD when it was looked for
+	paths map[vault.Path]bool
+	ids   map[string]bool
+}
+
+// hiddenNow lists the private files where an agent asks, and reads all files once for each HEAD.
+func (a *App) hiddenNow(ctx context.Context) (hiding, error) {
+	head, err := a.v.Head()
+	if err != nil || a.o.Agent == "" || a.hidden.paths != nil && a.hidden.at == head {
+		return a.hidden, err
 	}
-	all, err := a.v.List(ctx, vault.Filter{Classes: LiveClasses()})
-	for _, m := range all {
-		out[m.Path] = m.Private
+	found := hiding{at: head, paths: map[vault.Path]bool{}, ids: map[string]bool{}}
+	for _, archived := range []bool{false, true} {
+		all, err := a.v.List(ctx, vault.Filter{Classes: LiveClasses(), Archived: archived})
+		if err != nil {
+			return found, err
+		}
+		for _, m := range all {
+			if m.Private {
+				found.paths[m.Path] = true
+				found.ids[m.ID] = m.ID != ""
+			}
+		}
 	}
-	return out, err
+	a.hidden = found
+	return found, nil
+}
+
+func (h hiding) has(m vault.Memory) bool { return h.paths[m.Path] || m.ID != "" && h.ids[m.ID] }
+
+// withoutHidden takes out of a search of the past what has been private since, or was before.
+func (a *App) withoutHidden(ctx context.Context, res *index.Result) (err error) {
+	now, err := a.hiddenNow(ctx)
+	if err != nil || a.o.Agent == "" {
+		return err
+	}
+	for _, hits := range []*[]index.Hit{&res.Hits, &res.Sessions} {
+		*hits = slices.DeleteFunc(*hits, func(h index.Hit) bool {
+			hidden := now.has(vault.Memory{Path: h.Path, ID: h.ID})
+			if !hidden && err == nil {
+				hidden, err = a.v.History().WasPrivate(ctx, h.Path)
+			}
+			if hidden {
+				res.Total--
+			}
+			return hidden
+		})
+	}
+	return err
 }
 
 // redactDiffs takes the private files out of a difference.
-func (a *App) redactDiffs(diffs []vault.FileDiff) (shown []vault.FileDiff, err error) {
+func (a *App) redactDiffs(ctx context.Context, diffs []vault.FileDiff) (shown []vault.FileDiff, err error) {
 	if a.o.Agent == "" {
 		return diffs, nil
 	}
 	for _, d := range diffs {
-		hidden, err := a.hidesChange(d.Change)
+		hidden, err := a.hidesPast(ctx, d.Change)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func (h History) Proposals(ctx context.Context) (*Proposals, error) {
 	out := &Proposals{Proposed: []Proposal{}, Decided: []DecidedProposal{}, Problems: problems}
 	for _, w := range all {
 		p := w.Proposal
-		if h.a.hidesProposal(w) {
+		if h.a.hidesProposal(ctx, w) {
 			continue
 		}
 		out.Proposed = append(out.Proposed, Proposal{
@@ -86,7 +86,7 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 	case len(res.Plan.Decisions()) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
 		p.Problem = fmt.Sprintf("already stored in %s", res.Memories[0].Path)
 	case slices.ContainsFunc(res.Changes, func(c vault.Change) bool {
-		hidden, err := h.a.hidesFile(c.Path)
+		hidden, err := h.a.hidesFile(ctx, c.Path)
 		return hidden || err != nil
 	}):
 		p.Problem = "it would change what is private"

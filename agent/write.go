@@ -110,7 +110,11 @@ func (a *App) write(
 // finish settles a write and turns it into its result.
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.settle(ctx, res)
-	return newWritten(res)
+	out := newWritten(res)
+	if a.o.Agent != "" {
+		out.Diff = WithoutRecords(out.Diff) // a proposal may hold what is private by now
+	}
+	return out
 }
 
 // tombstonesLast puts the records of rejections behind what was asked for.

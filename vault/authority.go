@@ -48,7 +48,10 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
 				return errNeedsApproval
 			}
-			private := why.Op.Staged() && why.Approver == "" && t.private(p, g, t.tx.Groups[:i])
+			private, err := t.private(ctx, p, g, t.tx.Groups[:i])
+			if err != nil {
+				return err
+			}
 			if waits && !private || ClassOf(p) == ClassConfig {
 				continue
 			}
@@ -57,7 +60,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			case err != nil:
 				return err
 			case personal && private:
-				return fmt.Errorf("%q: %w: it is private, and no agent changes it", p, ErrRefused)
+				return fmt.Errorf("%q: %w: it is private, or was, and no agent changes it", p, ErrRefused)
 			case personal && !waits:
 				return errNeedsApproval
 			}
@@ -78,10 +81,18 @@ func lifts(before, after []byte) bool {
 
 // private reports whether a commit changes, or brings back, what is private at p: not even a
 // proposal or a dry run shows that to an agent.
-func (t *Tx) private(p Path, g store.Group, earlier []store.Group) bool {
-	op := whyOf(g.Why).Op
-	return ReadMemory(p, t.before(p, earlier)).Private ||
-		(op == OpRevert || op == OpRestore) && ReadMemory(p, g.Files[p].Data).Private
+func (t *Tx) private(ctx context.Context, p Path, g store.Group, earlier []store.Group) (bool, error) {
+	why := whyOf(g.Why)
+	switch {
+	case !why.Op.Staged() || why.Approver != "":
+		return false, nil
+	case ReadMemory(p, t.before(p, earlier)).Private,
+		(why.Op == OpRevert || why.Op == OpRestore) && ReadMemory(p, g.Files[p].Data).Private:
+		return true, nil
+	case why.Op != OpRevert && why.Op != OpRestore:
+		return false, nil
+	}
+	return t.v.History().WasPrivate(ctx, p)
 }
 
 // changesPersonal reports whether a commit changes what a person wrote at p.

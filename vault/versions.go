@@ -56,6 +56,21 @@ func (h *History) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Ve
 	}
 }
 
+// WasPrivate reports whether p was private in any version. An agent then sees p as it stands, and
+// nothing of its history: what was private may have stood without the mark for a while.
+func (h *History) WasPrivate(ctx context.Context, p Path) (bool, error) {
+	a := h.Ancestry()
+	for version, err := range h.Versions(ctx, "", p) {
+		if err != nil {
+			return false, err
+		}
+		if data, err := a.Read(version.New); err != nil || ReadMemory(p, data).Private {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // version describes one step; ok is false for a path outside the vault.
 func (a *Ancestry) version(s gitstore.FileStep) (Version, bool, error) {
 	p, ok := a.v.store.Own(s.Path)

@@ -57,10 +57,9 @@ func List(ctx context.Context, v *vault.Vault) ([]Waiting, []vault.Problem, erro
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // decided meanwhile
 		}
-		w := Waiting{ID: proposal.ID(string(f.Path)), Path: f.Path}
+		var w Waiting
 		if err == nil {
-			w.hash = vault.ReadMemory(f.Path, data).Hash
-			w.Proposal, w.main, err = proposal.Decode(data)
+			w, err = Read(f.Path, data)
 		}
 		if err != nil {
 			problems = append(problems, vault.Problem{ID: "proposal", Path: f.Path, Text: err.Error(), Hint: "mend it, or remove it: nothing was written of it"})
@@ -72,6 +71,17 @@ func List(ctx context.Context, v *vault.Vault) ([]Waiting, []vault.Problem, erro
 		return cmp.Or(a.Proposal.At.Compare(b.Proposal.At), cmp.Compare(a.ID, b.ID))
 	})
 	return out, problems, nil
+}
+
+// Is reports whether p is where a proposal stands.
+func Is(p vault.Path) bool { return p.Dir() == proposal.Dir }
+
+// Read reads the proposal in a file. It fails with [proposal.ErrMalformed].
+func Read(p vault.Path, data []byte) (Waiting, error) {
+	w := Waiting{ID: proposal.ID(string(p)), Path: p, hash: vault.ReadMemory(p, data).Hash}
+	var err error
+	w.Proposal, w.main, err = proposal.Decode(data)
+	return w, err
 }
 
 // Find is the one that ref names: by its id, a beginning or an end of it, or its path.
