@@ -41,6 +41,7 @@ func (r Rule) Says() string {
 func Policy() []Rule {
 	return []Rule{
 		{"", Allowed, "without what is private", []string{
+			"skill list", "skill view", "skill lint",
 			"search", "context", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status",
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",

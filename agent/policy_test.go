@@ -19,11 +19,13 @@ func reading() map[string][]string {
 		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting",
 			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
-		"App":      {"Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Vault"},
+		"App": {"Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Skills",
+			"Vault"},
 		"Memories": {"Conflicts", "Context", "Export", "Links", "List", "Orphans", "Scopes", "Search", "Show"},
 		"History": {"Blame", "Diff", "EntryVersions", "IsEntry", "Log", "Preview", "Proposals", "ReviewDiffs",
 			"Versions"},
 		"Sessions": {"Export", "List", "Search", "Show", "Why"},
+		"Skills":   {"Lint", "List", "View"},
 		"Vault":    {"Files", "Status"},
 		"Notebook": {"Show"},
 	}
@@ -48,7 +50,7 @@ func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 		"Vault.Examine": true,
 	}
 	known, asked := 0, 0
-	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Vault(),
+	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Skills(), a.Vault(),
 		a.Notebook(vault.ClassCore)} {
 		v := reflect.ValueOf(handle)
 		typ := reflect.Indirect(v).Type().Name()

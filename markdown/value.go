@@ -17,6 +17,7 @@ type Value struct {
 	kind  valueKind
 	text  string
 	items []string
+	node  *yaml.Node // of a mapping
 }
 
 type valueKind int
@@ -61,7 +62,7 @@ func valueOf(n *yaml.Node) Value {
 	case yaml.SequenceNode:
 		return Value{kind: list, items: collect(n, nil)}
 	case yaml.MappingNode:
-		return Value{kind: mapping}
+		return Value{kind: mapping, node: n}
 	}
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 && n.ShortTag() != "!!str" {
 		return Plain(n.Value)
@@ -92,9 +93,20 @@ func collect(n *yaml.Node, items []string) []string {
 // IsList reports whether the value is written as a list.
 func (v Value) IsList() bool { return v.kind == list }
 
-// IsMapping reports whether the value is a nested mapping, whose content this
-// type does not show.
+// IsMapping reports whether the value is a nested mapping.
 func (v Value) IsMapping() bool { return v.kind == mapping }
+
+// Texts returns the texts of a mapping by their keys, never nil; values that are lists or mappings are
+// left out.
+func (v Value) Texts() map[string]string {
+	out := map[string]string{}
+	for i := 0; v.node != nil && i+1 < len(v.node.Content); i += 2 {
+		if n := follow(v.node.Content[i+1]); n.Kind == yaml.ScalarNode {
+			out[v.node.Content[i].Value] = n.Value
+		}
+	}
+	return out
+}
 
 // Text returns a scalar as it was written, without its quotes: 007 stays "007".
 // A list is joined with ", "; a mapping is "".

@@ -14,7 +14,11 @@ type WalkOptions struct {
 	Archive bool // archive/ as well
 	Under   Path // only this folder
 	All     bool // every file that stet looks after, not Markdown alone
+	Hidden  bool // files and folders with a dot in front as well
 	Reports bool // the curator's reports and nothing else, wherever Under points
+	// Passed is told, one at a time, of links, of what is no file, and of folders that are repositories
+	// or vaults of their own; nil: they are passed over in silence.
+	Passed func(Path)
 	// Denied is told of each folder that this user may not list, one at a time;
 	// nil: they are passed over in silence.
 	Denied func(Path, error)
@@ -29,8 +33,11 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 	if o.Reports {
 		o.Under = reportsFolder
 	}
-	f := store.Filter{Keep: func(p Path) bool { return o.wants(p) && !dotted(p) }, Shown: v.shown(), Whole: o.Reports,
-		Enter: func(p Path) bool { return !dotted(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive") }}
+	seen := func(p Path) bool { return o.Hidden || !dotted(p) }
+	f := store.Filter{Keep: func(p Path) bool { return o.wants(p) && seen(p) }, Shown: v.shown(), Whole: o.Reports,
+		Enter: func(p Path) bool {
+			return seen(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive")
+		}, Passed: o.Passed}
 	files, _, err := v.store.Walk(ctx, f, o.Under, o.Denied)
 	return v.unfinished(files, o), err
 }

@@ -13,8 +13,15 @@ import (
 	"stet/vault/gitstore"
 )
 
-// ActorUser is the actor of what a person did.
-const ActorUser = "user"
+// Words that commits and files of a vault hold.
+const (
+	// ActorUser is the actor of what a person did.
+	ActorUser = "user"
+	// SkillPinned and SkillManaged are marks in the metadata of a SKILL.md, "true" where they hold: no
+	// machine changes the skill; a person gave it over to machines.
+	SkillPinned  = "stet-pinned"
+	SkillManaged = "stet-managed"
+)
 
 // A Writer says who writes and on whose word.
 type Writer struct {

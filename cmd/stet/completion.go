@@ -93,6 +93,8 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 		all = templates.NoteKinds()
 	case strings.HasPrefix(last, "/") && slices.Contains([]string{"move", "scopes", "list", "export"}, command.Name):
 		all = scopeNames(ctx, e)
+	case command.Name == "skill":
+		all = skillNames(ctx, e, slices.Contains(before, "restore"))
 	case takesMemory(command):
 		all = memoryNames(ctx, e, last)
 	}
@@ -131,6 +133,20 @@ func scopeNames(ctx context.Context, e *console.Env) []string {
 			out = append(out, scope)
 		}
 	}
+	return out
+}
+
+func skillNames(ctx context.Context, e *console.Env, archived bool) []string {
+	var out []string
+	_ = e.With(ctx, true, func(a *agent.App) error {
+		found, err := a.Skills().List(ctx, archived)
+		if err == nil {
+			for _, s := range found.Skills {
+				out = append(out, s.Name)
+			}
+		}
+		return err
+	})
 	return out
 }
 

@@ -94,7 +94,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export
-		search context list show edit links scopes
+		search context list show edit links scopes skill
 		log history blame diff
 		observe why
 		usage

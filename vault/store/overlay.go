@@ -39,12 +39,21 @@ func (o *overlay) read(p Path) ([]byte, Hash, error) {
 	return data, Hash(gitstore.HashBlob(data).String()), nil
 }
 
-// put stages data at p, whatever stands there.
+// put stages data at p, whatever stands there. A mode that was staged for p stays.
 func (o *overlay) put(p Path, data []byte) {
 	if data == nil {
 		data = []byte{} // nil means absent
 	}
-	o.files[p] = Content{Data: data, ID: gitstore.HashBlob(data), Mode: gitstore.ModeFile}
+	o.files[p] = Content{Data: data, ID: gitstore.HashBlob(data), Mode: o.mode(p)}
+}
+
+// mode is the mode that was staged for p, 0 for none.
+func (o *overlay) mode(p Path) uint32 {
+	f, ok := o.files[p]
+	if !ok {
+		f = o.kept[p]
+	}
+	return f.Mode
 }
 
 // remove stages the removal of p.
@@ -102,7 +111,7 @@ func (t *Tx) PutStored(p Path, was, h Hash) error {
 		return err
 	}
 	id, err := gitstore.ParseID(string(h))
-	t.layer.files[p] = Content{Stored: true, ID: id, Mode: gitstore.ModeFile}
+	t.layer.files[p] = Content{Stored: true, ID: id}
 	return err
 }
 

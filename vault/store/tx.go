@@ -62,7 +62,7 @@ type Content struct {
 	Remove bool
 	Data   []byte // nil while Stored
 	ID     gitstore.ID
-	Mode   uint32
+	Mode   uint32 // 0 while staged: what the file has, else plain
 	// Stored says that the repository has the bytes already.
 	Stored bool
 }
@@ -209,8 +209,8 @@ func (t *Tx) Remove(p Path, was Hash) error {
 	return nil
 }
 
-// Move stages a rename of from to to, which must not exist. Links are not
-// rewritten.
+// Move stages a rename of from to to, which must not exist and gets the permissions that from has.
+// Links are not rewritten.
 func (t *Tx) Move(from, to Path) error {
 	data, was, err := t.Read(from)
 	if err != nil {
@@ -222,7 +222,24 @@ func (t *Tx) Move(from, to Path) error {
 	if err := t.Put(to, "", data); err != nil {
 		return fmt.Errorf("move %q to %q: %w", from, to, err)
 	}
+	f := t.layer.files[to]
+	f.Mode = t.mode(from)
+	t.layer.files[to] = f
 	return t.Remove(from, was)
+}
+
+// mode is what a file has that is staged or stands at p: a new one is plain.
+func (t *Tx) mode(p Path) uint32 {
+	at := t.touched[p]
+	switch staged := t.layer.mode(p); {
+	case staged != 0:
+		return staged
+	case at.Disk.Exists && t.store.repo.Config().Bool("core", "filemode", true):
+		return at.Disk.mode()
+	case at.InHead.Mode == gitstore.ModeExecutable:
+		return at.InHead.Mode // the disk's permissions mean nothing here
+	}
+	return gitstore.ModeFile
 }
 
 func (t *Tx) expect(p Path, was Hash) ([]byte, error) {
@@ -259,14 +276,7 @@ func (t *Tx) Flush() {
 	}
 	g := Group{Why: t.why, Files: files}
 	for p, f := range files {
-		// A file keeps the permissions it has; a new one is plain.
-		f.Mode = gitstore.ModeFile
-		switch at := t.touched[p]; {
-		case t.store.repo.Config().Bool("core", "filemode", true) && at.Disk.Exists:
-			f.Mode = at.Disk.mode()
-		case at.InHead.Mode == gitstore.ModeExecutable:
-			f.Mode = at.InHead.Mode // the disk's permissions mean nothing here
-		}
+		f.Mode = t.mode(p)
 		files[p] = f
 		g.Paths = append(g.Paths, p)
 	}

@@ -112,6 +112,7 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore, into *listing) {
 func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing,
 ) (below []func()) {
 	if dir != "." && w.store.nested(in, dir) {
+		w.passed(Path(dir))
 		return nil
 	}
 	at := ""
@@ -137,6 +138,7 @@ func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, i
 		} else if _, err := ParsePath(string(p)); err != nil {
 			if e.Name != ".git" {
 				w.pass(p, err)
+				w.passed(p)
 			}
 			continue
 		}
@@ -146,6 +148,9 @@ func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, i
 				below = append(below, func() { w.descend(string(p), in, sub) })
 			}
 			continue
+		}
+		if !e.Regular() && w.sees(rules, p) {
+			w.passed(p)
 		}
 		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && w.sees(rules, p) {
 			into.files = append(into.files, fileOf(p, e))
@@ -240,6 +245,14 @@ func (w *walker) pass(dir Path, err error) {
 	}
 	w.shut = append(w.shut, Problem{ID: "unreadable", Path: Path(strings.ToValidUTF8(string(dir), "\ufffd")),
 		Text: err.Error(), Hint: "its files are left as they are and not searched"})
+}
+
+func (w *walker) passed(p Path) {
+	if w.filter.Passed != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.filter.Passed(p)
+	}
 }
 
 // nested reports whether a folder is a repository or a vault of its own.

@@ -9,6 +9,6 @@ func Commands() []*console.Command {
 		rememberCommand(), searchCommand(), contextCommand(), listCommand(), showCommand(),
 		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(),
 		linksCommand(), scopesCommand(),
-		profileCommand(), coreCommand(),
+		profileCommand(), coreCommand(), skillCommand(),
 	}, pinCommands()...)
 }

@@ -1,0 +1,120 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"stet/agent"
+	"stet/cmd/stet/console"
+)
+
+func skillCommand() *console.Command {
+	return &console.Command{
+		Name: "skill", Group: console.Memory,
+		Summary: "show, check and change skills: folders with a SKILL.md",
+		Args:    "[list | view SKILL [FILE] | lint [SKILL...]]", MaxArgs: -1,
+		Verbs: []console.Verb{
+			{Name: "list", Flags: "archived", Run: skillList},
+			{Name: "view", Args: "SKILL [FILE]", Min: 1, Max: 2, Run: skillView},
+			{Name: "lint", Args: "[SKILL...]", Max: -1, Run: skillLint},
+		},
+		Details: `A skill is a folder at any depth below skills/ whose SKILL.md names and describes it in its front
+			matter, as the Agent Skills format has it. SKILL is its name, or its folder where several have the name.
+			Nothing in a skill is ever run. list shows names and descriptions; view prints SKILL.md and names the
+			other files; with FILE, as seen from the skill's folder, it prints that one.
+
+			lint says what is wrong, at which line and column, and how to mend it (exit 6 where there is an error). A
+			skill with errors is listed and shown all the same.`,
+		Examples: `stet skill  # names and descriptions
+			stet skill view deploy-website  # its SKILL.md, and which files it has
+			stet skill view deploy-website references/hosts.md  # one of them
+			stet skill lint  # what is wrong with any`,
+		Flags: console.Flags(console.Bool("archived", "skills of the archive")),
+		Run:   console.RunVerb,
+	}
+}
+
+func skillList(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.SkillList, error) {
+		return a.Skills().List(ctx, in.Bool("archived"))
+	}, func(p *console.Printer, found *agent.SkillList) {
+		for _, s := range found.Skills {
+			line := p.Paint(console.Cyan, console.Line1(s.Name)) + "  " + console.Line1(s.Description)
+			var marks []string
+			if s.Pinned {
+				marks = append(marks, "pinned")
+			}
+			if s.State == "stale" {
+				marks = append(marks, s.State)
+			}
+			if s.Problem != "" {
+				marks = append(marks, "front matter cannot be read as it stands, see stet skill lint")
+			}
+			if len(marks) > 0 {
+				line += "  [" + strings.Join(marks, ", ") + "]"
+			}
+			p.Printf("%s\n", line)
+		}
+	})
+}
+
+func skillView(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	file := ""
+	if len(words) > 1 {
+		file = words[1]
+	}
+	return e.With(ctx, true, func(a *agent.App) error {
+		s, err := a.Skills().View(ctx, words[0], file)
+		if err != nil {
+			return err
+		}
+		if len(s.Files) > 1 {
+			var names []string
+			for _, f := range s.Files[1:] {
+				names = append(names, f.File)
+			}
+			e.Note("other files: %s", console.Line1(strings.Join(names, ", ")))
+		}
+		return e.ShowPaged(ctx, s, func(p *console.Printer) {
+			data := s.Data()
+			if p.OutTerminal && !utf8.Valid(data) {
+				p.Printf("(%d bytes, no text)\n", len(data))
+				return
+			}
+			text := p.Stored(string(data))
+			if p.OutTerminal && text != "" && !strings.HasSuffix(text, "\n") {
+				text += "\n"
+			}
+			p.Printf("%s", text)
+		})
+	})
+}
+
+func skillLint(ctx context.Context, e *console.Env, _ *console.Input, words []string) error {
+	return e.With(ctx, true, func(a *agent.App) error {
+		found, err := a.Skills().Lint(ctx, words)
+		if err != nil {
+			return err
+		}
+		err = e.ShowPaged(ctx, found, func(p *console.Printer) {
+			for _, f := range found.Findings {
+				level := "error"
+				if f.Warning {
+					level = "warning"
+				}
+				at := p.Paint(console.Cyan, console.Line1(fmt.Sprintf("%s:%d:%d", f.Path, f.Line, f.Column)))
+				p.Printf("%s  %s  %s: %s\n", at, level, f.Rule, console.Line1(f.Text))
+				p.Lines("    ", f.Fix)
+			}
+		})
+		e.Note("%s checked, %s, %s", agent.Plural(found.Checked, "skill"), agent.Plural(found.Errors, "error"),
+			agent.Plural(len(found.Findings)-found.Errors, "warning"))
+		if found.Errors > 0 {
+			err = errors.Join(err, console.ErrProblems)
+		}
+		return err
+	})
+}

@@ -1,0 +1,219 @@
+package skill
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"stet/vault"
+)
+
+// File is the name of the file that makes its folder a skill.
+const File = "SKILL.md"
+
+const (
+	root    = "skills/"
+	archive = "archive/"
+)
+
+// A Skill is what the front matter of a SKILL.md says, and where it stands.
+type Skill struct {
+	Folder        vault.Path // of SKILL.md
+	Name          string     // of the front matter, else of the folder
+	Description   string
+	License       string
+	Compatibility string
+	AllowedTools  string
+	Metadata      map[string]string // its texts; nested values are left out
+	Private       bool
+	Hash          vault.Hash // of SKILL.md
+	// Problem says why the front matter could not be read as it stands; name and description are
+	// what can be made of it.
+	Problem string
+}
+
+// The keys of stet's own facts in the metadata of a skill; their values are texts.
+const (
+	CreatedBy = "stet-created-by" // agent, user or import
+	State     = "stet-state"      // active or stale; absent is active
+	Pinned    = vault.SkillPinned
+	Managed   = vault.SkillManaged
+)
+
+// Is reports whether the skill has the mark Pinned or Managed.
+func (s Skill) Is(mark string) bool { return s.Metadata[mark] == "true" }
+
+// Archived reports whether the skill lies in cold storage.
+func (s Skill) Archived() bool { return strings.HasPrefix(string(s.Folder), archive) }
+
+// Category is the folders between skills/ and the skill's own, "" for none.
+func (s Skill) Category() string {
+	dir := path.Dir(strings.TrimPrefix(strings.TrimPrefix(string(s.Folder), archive), root))
+	return strings.TrimPrefix(dir, ".")
+}
+
+// Main is the path of SKILL.md.
+func (s Skill) Main() vault.Path { return s.Folder + "/" + File }
+
+// support are the folders of a skill that hold its material: a SKILL.md in one of them is a file like
+// any other, a skill that was kept for reference for instance.
+func support() []string { return []string{"references", "templates", "scripts", "assets"} }
+
+// Folders are the folders of the skills among the files of a vault, archived ones as well, sorted. A
+// skill may stand inside the folder of another one, which then is its category too.
+func Folders(files []vault.Path) []vault.Path {
+	var all, out []vault.Path
+	for _, p := range files {
+		dir := p.Dir()
+		if below := strings.TrimPrefix(dir, archive); p.Base() == File && strings.HasPrefix(below, root) {
+			all = append(all, vault.Path(dir))
+		}
+	}
+	slices.Sort(all)
+	for _, dir := range all {
+		outer, found := owner(out, dir)
+		first, _, _ := strings.Cut(strings.TrimPrefix(string(dir), string(outer)+"/"), "/")
+		if !found || !slices.Contains(support(), first) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// owner is the innermost of the folders that p lies in.
+func owner(folders []vault.Path, p vault.Path) (in vault.Path, ok bool) {
+	for _, f := range folders {
+		if len(f) > len(in) && strings.HasPrefix(string(p), string(f)+"/") {
+			in, ok = f, true
+		}
+	}
+	return in, ok
+}
+
+// Read reads the skills among files: name by name, those of one name by path. A file that vanished
+// meanwhile is no skill.
+func Read(files []vault.Path, read func(vault.Path) ([]byte, error)) ([]Skill, error) {
+	var out []Skill
+	for _, dir := range Folders(files) {
+		data, err := read(dir + "/" + File)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil && (errors.Is(err, vault.ErrTooLarge) || errors.Is(err, fs.ErrPermission)):
+			out = append(out, Skill{Folder: dir, Name: path.Base(string(dir)), Problem: err.Error()})
+		case err != nil:
+			return nil, err
+		default:
+			s, _ := Parse(dir, data)
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b Skill) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(string(a.Folder), string(b.Folder)))
+	})
+	return out, nil
+}
+
+// All reads the skills of the working tree, with archived those of the archive alone, in the order of
+// [Read].
+func All(ctx context.Context, v *vault.Vault, archived bool) ([]Skill, error) {
+	under := vault.Path("skills")
+	if archived {
+		under = archive + under
+	}
+	files, err := v.Files(ctx, vault.WalkOptions{Under: under, Archive: archived})
+	if err != nil {
+		return nil, err
+	}
+	var paths []vault.Path
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	return Read(paths, func(p vault.Path) ([]byte, error) {
+		data, _, err := v.ReadFile(p)
+		return data, err
+	})
+}
+
+// Find is the skill that ref names: by its name, or by its folder, with or without skills/ in front.
+// It fails with [vault.ErrNotFound], and where several have the name with [vault.ErrAmbiguous].
+func Find(all []Skill, ref string) (Skill, error) {
+	as := func(s Skill) vault.Memory { return vault.Memory{Path: s.Folder, Title: s.Name} }
+	at := strings.TrimSuffix(strings.TrimSuffix(ref, File), "/")
+	short := func(s Skill) string { return strings.TrimPrefix(strings.TrimPrefix(string(s.Folder), archive), root) }
+	var s Skill
+	err := error(nil)
+	for _, means := range []func(Skill) bool{
+		func(s Skill) bool { return string(s.Folder) == at },
+		func(s Skill) bool { return s.Name == ref },
+		func(s Skill) bool { return short(s) == at || path.Base(at) == at && path.Base(short(s)) == at },
+	} {
+		if s, err = vault.Pick(ref, all, as, means); !errors.Is(err, vault.ErrNotFound) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, vault.ErrNotFound):
+		err = vault.WithHint(err,
+			`"stet skill list" shows the skills, "stet skill list --archived" those in the archive`)
+	case err != nil:
+		err = vault.WithHint(err, "name one by its folder")
+	}
+	return s, err
+}
+
+// Contents are the files of a skill in the working tree, SKILL.md first, the others in path order,
+// without those of skills that stand inside its folder. passed is told of what git would not store as
+// a file: links, and repositories of their own; nil: they are passed over in silence. Files that git
+// ignores are not listed.
+func (s Skill) Contents(ctx context.Context, v *vault.Vault, passed func(vault.Path)) ([]vault.File, error) {
+	o := vault.WalkOptions{Under: s.Folder, All: true, Hidden: true, Archive: true}
+	var others []vault.Path
+	if passed != nil {
+		o.Passed = func(p vault.Path) { others = append(others, p) }
+	}
+	files, err := v.Files(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var paths []vault.Path
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	inner := slices.DeleteFunc(Folders(paths), func(f vault.Path) bool { return f == s.Folder })
+	own := func(p vault.Path) bool { _, in := owner(inner, p); return !in }
+	for _, p := range others {
+		if own(p) {
+			passed(p)
+		}
+	}
+	files = slices.DeleteFunc(files, func(f vault.File) bool { return !own(f.Path) })
+	slices.SortStableFunc(files, func(a, b vault.File) int {
+		switch x, y := a.Path == s.Main(), b.Path == s.Main(); {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
+	return files, nil
+}
+
+// At is the path of one file of the skill, named as seen from its folder. It fails with
+// [vault.ErrBadPath] for one outside of it, and where a link stands in the way reading it does.
+func (s Skill) At(file string) (vault.Path, error) {
+	p, err := vault.ParsePath(file)
+	if err == nil && slices.Contains(strings.Split(file, "/"), "..") {
+		err = vault.ErrBadPath
+	}
+	if err != nil {
+		return "", vault.WithHint(fmt.Errorf("file %q of skill %q: %w", file, s.Name, err),
+			"name a file as seen from %s/", s.Folder)
+	}
+	return s.Folder + "/" + p, nil
+}
