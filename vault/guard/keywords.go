@@ -28,8 +28,8 @@ const gramBits = 15
 
 func gramSlot(gram uint32) uint32 { return gram * 0x9E3779B1 >> (32 - gramBits) }
 
-func newKeywordIndex(rules []rule) keywordIndex {
-	x := keywordIndex{buckets: map[uint32][]keyword{}, short: map[[2]byte][]int{}}
+func newKeywordIndex(rules []rule) *keywordIndex {
+	x := &keywordIndex{buckets: map[uint32][]keyword{}, short: map[[2]byte][]int{}}
 	byText := map[string][]int{}
 	var order []string
 	for i, r := range rules {

@@ -75,7 +75,8 @@ var orderRules = sync.OnceValue(func() *ruleSet {
 	for n := range 9 {
 		pairs = append(pairs, fmt.Sprintf("§%d", n), fmt.Sprintf(`(?:\S{1,40}\s+){0,%d}?[*_"'\x60(]{0,3}`, n))
 	}
-	set := mustParse(strings.NewReplacer(pairs...).Replace(ordersText))
+	shapes := sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(pairs...) })
+	set := mustParse(source{ordersText, shapes})
 	for i := range set.rules {
 		set.rules[i].span = orderLines
 	}

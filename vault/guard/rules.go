@@ -43,25 +43,34 @@ type rule struct {
 type allowance struct {
 	target  string // what the expressions look at: "" secret, match or line
 	regexes []func() *regexp.Regexp
-	stop    *keywordIndex // a secret with one of these words in it is a sample
-	never   bool          // bound to paths that a vault does not have
+	stop    func() *keywordIndex // a secret with one of these words in it is a sample; nil: with none
+	never   bool                 // bound to paths that a vault does not have
 }
 
 // ruleSet is what the scanner runs on.
 type ruleSet struct {
 	rules  []rule
 	global []allowance
-	index  keywordIndex
+	index  *keywordIndex
 }
 
 // The rules are read once, when something is first scanned.
 var (
-	secretRules = sync.OnceValue(func() *ruleSet { return mustParse(widened().Replace(gitleaksText) + stetText) })
-	likelyRules = sync.OnceValue(func() *ruleSet { return mustParse(likelyText) })
+	secretRules = sync.OnceValue(func() *ruleSet {
+		return mustParse(source{gitleaksText, widened}, source{stetText, nil})
+	})
+	likelyRules = sync.OnceValue(func() *ruleSet { return mustParse(source{likelyText, nil}) })
 )
 
-func mustParse(text string) *ruleSet {
-	set, err := parseRules(text)
+// A source is a file of rules, and what is done to a line with an expression before that is
+// compiled; nil for nothing. Most expressions are never asked for.
+type source struct {
+	text    string
+	replace func() *strings.Replacer
+}
+
+func mustParse(sources ...source) *ruleSet {
+	set, err := parseRules(sources...)
 	if err != nil {
 		panic(err) // the files are part of the program and tested
 	}
@@ -71,34 +80,54 @@ func mustParse(text string) *ruleSet {
 // widened makes gitleaks' expressions, which are for source files, hold in prose,
 // Markdown, tables and URLs: a token ends at what cannot belong to it, emphasis
 // may stand around it and around its name, and "is" assigns.
-func widened() *strings.Replacer {
+var widened = sync.OnceValue(func() *strings.Replacer {
 	const gap, value = `[\s'"]{0,3}`, `[\x60'"\s=]{0,5}`
 	return strings.NewReplacer("(?:[\\x60'\"\\s;]|\\\\[nr]|$)", `(?:[^0-9A-Za-z+=~-]|$)`,
 		gap+operator+value, "[\\s'\"\\x60*_)\\]]{0,4}(?:=|>|:{1,3}=|\\|\\|?|:|=>|\\?=|,|is\\s)[\\x60'\"\\s=*_<(\\[|]{0,6}",
 		`expr \b(`, `expr (?:\b|_)(`, ")\\b\n", ")(?:\\b|_)\n")
-}
+})
 
 // operator is what stands between a name and its secret in most of gitleaks' rules.
 const operator = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+// lazily compiles the expression behind a key.
+func (s source) lazily(key, expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		if s.replace != nil {
+			line := s.replace().Replace(key + " " + expr + "\n")
+			expr = line[len(key)+1 : len(line)-1]
+		}
+		return regexp.MustCompile(expr)
+	})
 }
 
 // parseRules reads the form that generate_test.go writes: one "key value" a
-// line, "rule ID" begins a rule, "allow" an allowance of the rule it stands in.
-func parseRules(text string) (*ruleSet, error) {
-	set := &ruleSet{rules: make([]rule, 0, strings.Count(text, "\nrule "))}
+// line, "rule ID" begins a rule, or goes on with it, "allow" an allowance of the rule it
+// stands in.
+func parseRules(sources ...source) (*ruleSet, error) {
+	set, known := &ruleSet{}, map[string]int{}
+	for _, s := range sources {
+		if err := set.parse(s, known); err != nil {
+			return nil, err
+		}
+	}
+	set.index = newKeywordIndex(set.rules)
+	return set, nil
+}
+
+func (set *ruleSet) parse(s source, known map[string]int) error {
+	set.rules = slices.Grow(set.rules, strings.Count(s.text, "\nrule ")+1)
 	var at *rule // nil: what holds for all
 	var allow *allowance
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(s.text) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
 		case key == "" || key == "#" || key == "global":
 		case key == "rule":
-			i := slices.IndexFunc(set.rules, func(r rule) bool { return r.id == value })
-			if i < 0 { // else there is more to say of it
+			i, again := known[value]
+			if !again {
 				i, set.rules = len(set.rules), append(set.rules, rule{id: value})
+				known[value] = i
 			}
 			at, allow = &set.rules[i], nil
 		case key == "allow" && at == nil:
@@ -108,25 +137,24 @@ func parseRules(text string) (*ruleSet, error) {
 			at.allow = append(at.allow, allowance{})
 			allow = &at.allow[len(at.allow)-1]
 		case allow != nil:
-			if err := allow.set(key, value); err != nil {
-				return nil, err
+			if err := allow.set(s, key, value); err != nil {
+				return err
 			}
 		default:
-			if err := at.set(key, value); err != nil {
-				return nil, err
+			if err := at.set(s, key, value); err != nil {
+				return err
 			}
 		}
 	}
-	set.index = newKeywordIndex(set.rules)
-	return set, nil
+	return nil
 }
 
-func (r *rule) set(key, value string) (err error) {
+func (r *rule) set(s source, key, value string) (err error) {
 	switch key {
 	case "expr":
-		r.expr = lazily(value)
+		r.expr = s.lazily(key, value)
 	case "path":
-		r.path = lazily(value)
+		r.path = s.lazily(key, value)
 	case "keyword":
 		if r.keywords = append(r.keywords, value); len(value) == 2 && r.run == 0 {
 			r.run = 24 // the rules with so short ones are about longer tokens
@@ -157,15 +185,16 @@ func (r *rule) set(key, value string) (err error) {
 	return err
 }
 
-func (a *allowance) set(key, value string) error {
+func (a *allowance) set(s source, key, value string) error {
 	switch key {
 	case "regex":
-		a.regexes = append(a.regexes, lazily(value))
+		a.regexes = append(a.regexes, s.lazily(key, value))
 	case "target":
 		a.target = value
 	case "stop":
-		index := newKeywordIndex([]rule{{keywords: strings.Fields(value)}})
-		a.stop = &index
+		a.stop = sync.OnceValue(func() *keywordIndex {
+			return newKeywordIndex([]rule{{keywords: strings.Fields(value)}})
+		})
 	case "never":
 		a.never = true
 	default:
@@ -193,7 +222,7 @@ func (a *allowance) covers(secret, match, line string) bool {
 	}
 	sample := false
 	if a.stop != nil {
-		a.stop.find(secret, func(int, int, []int) { sample = true })
+		a.stop().find(secret, func(int, int, []int) { sample = true })
 	}
 	return sample
 }

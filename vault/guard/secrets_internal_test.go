@@ -259,7 +259,7 @@ func TestWindowsMissNothing(t *testing.T) {
 func TestRulesThatCannotBeReadAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"rule a\nfoo bar\n", "rule a\nentropy x\n", "rule a\nallow\nfoo bar\n"} {
-		if _, err := parseRules(text); err == nil {
+		if _, err := parseRules(source{text, nil}); err == nil {
 			t.Errorf("%q is read", text)
 		}
 	}
