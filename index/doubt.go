@@ -56,7 +56,7 @@ func (x *Index) Flagging(ctx context.Context, id string) (out []vault.Path) {
 	if x.glance(ctx) != nil {
 		return nil
 	}
-	st, err := x.notes.Written()
+	st, err := x.notes.Known()
 	if err != nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (x *Index) Flagging(ctx context.Context, id string) (out []vault.Path) {
 // Waiting counts the live memories that a model is still to finish, and those that may outdate or
 // contradict another one, as the index was last written; 0 where there is no index.
 func (x *Index) Waiting() (pending, undecided int) {
-	st, err := x.notes.Written()
+	st, err := x.notes.Known()
 	if err != nil {
 		return 0, 0
 	}
@@ -99,7 +99,7 @@ func (x *Index) Doubted(ctx context.Context, id string, public bool) *Doubt {
 	if x.glance(ctx) != nil {
 		return nil
 	}
-	st, err := x.notes.Written()
+	st, err := x.notes.Known()
 	if err != nil {
 		return nil
 	}

@@ -69,7 +69,7 @@ func (x *Index) Alike(ctx context.Context, texts []string, limit int) ([][]Liken
 	if err := x.glance(ctx); err != nil {
 		return nil, err
 	}
-	st, err := x.notes.Written()
+	st, err := x.notes.Known()
 	if err != nil {
 		return nil, nil // nothing is indexed yet
 	}
@@ -167,7 +167,7 @@ func (x *Index) glance(ctx context.Context) error {
 	if x.o.ReadOnly {
 		return nil
 	}
-	st, err := x.notes.Written()
+	st, err := x.notes.Known()
 	if err != nil {
 		return nil // there is no index yet, or none to be used: a search makes one
 	}

@@ -100,7 +100,7 @@ func TestNearbyTakesWordsAsTheyAreSpelt(t *testing.T) {
 	}
 }
 
-// Every process verifies a large, mapped segment, whatever its size and time say.
+// A large, mapped segment that somebody wrote is verified, whatever its size and time say.
 func TestALargeSegmentThatWasWrittenIsVerifiedAgain(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}

@@ -2,6 +2,7 @@ package document
 
 import (
 	"encoding/binary"
+	"unsafe"
 )
 
 // AppendString appends a string with its length in front.
@@ -16,8 +17,11 @@ type Reader struct {
 	Bad bool
 }
 
-// NewReader returns a reader of a copy of data.
-func NewReader(data []byte) Reader { return Reader{s: string(data)} }
+// NewReader returns a reader of data, which must not change any more: what is read shares its
+// memory, for a copy of a manifest takes half as long as to read it.
+func NewReader(data []byte) Reader {
+	return Reader{s: unsafe.String(unsafe.SliceData(data), len(data))}
+}
 
 // Whole reports that all of s was read without a mistake.
 func (r *Reader) Whole() bool { return !r.Bad && r.s == "" }

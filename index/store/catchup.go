@@ -101,10 +101,10 @@ func (c *changes) look(src document.FileReader, now func() time.Time, r *documen
 // onto indexes what c lists in memory: the state behind st.
 func (c *changes) onto(ctx context.Context, st *State, b *builder) (*State, error) {
 	d := &delta{recs: slices.Clone(c.restat)}
-	up := &State{byMessage: st.byMessage, stamp: st.stamp, mem: map[uint64]*segmentFile{}}
+	mem := map[uint64]*segmentFile{}
 	err := b.build(ctx, c.read, func(part *batch) error {
 		if part.data != nil {
-			up.mem[part.info.id] = &segmentFile{info: part.info, data: part.data}
+			mem[part.info.id] = &segmentFile{info: part.info, data: part.data}
 			d.segs = append(d.segs, part.info)
 		}
 		d.recs = append(d.recs, part.recs...)
@@ -112,7 +112,8 @@ func (c *changes) onto(ctx context.Context, st *State, b *builder) (*State, erro
 		return nil
 	})
 	d.recs, d.removed = document.SortRecords(d.recs), c.removed
-	up.man = st.man.apply(d)
+	up := newState(st.man.apply(d), st.byMessage)
+	up.stamp, up.mem = st.stamp, mem
 	return up, err
 }
 

@@ -35,7 +35,8 @@ func (x *Index) Check() ([]vault.Problem, error) {
 		return problem(err), nil
 	}
 	// Opened anew, sharing nothing, so that every byte on disk is verified.
-	st := &State{stamp: at, man: man, byMessage: x.byMessage}
+	st := newState(man, x.byMessage)
+	st.stamp, st.doubted = at, true
 	if err := st.open(s, nil); err != nil {
 		return problem(err), nil
 	}

@@ -20,7 +20,7 @@ import (
 const schema = 10
 
 const (
-	magic     = "stet search index 3\n"
+	magic     = "stet search index 4\n"
 	headBytes = len(magic) + 4
 )
 
@@ -38,7 +38,7 @@ func encodeManifest(m *manifest) []byte {
 	}
 	numbers(m.nextSeg, uint64(len(m.segs)))
 	for _, s := range m.segs {
-		numbers(s.id, s.bytes, uint64(s.docs), uint64(s.crc))
+		numbers(s.id, s.bytes, uint64(s.docs), uint64(s.crc), s.found)
 	}
 	numbers(uint64(len(m.recs)))
 	for i := range m.recs {
@@ -63,9 +63,9 @@ func decodeManifest(file []byte) (*manifest, error) {
 		return nil, fmt.Errorf("manifest: %w", ErrDamaged)
 	}
 	r := document.NewReader(file[headBytes:])
-	m := &manifest{nextSeg: r.Uvarint(), segs: make([]segmentInfo, r.Count(4))}
+	m := &manifest{nextSeg: r.Uvarint(), segs: make([]segmentInfo, r.Count(5))}
 	for i := range m.segs {
-		m.segs[i] = segmentInfo{id: r.Uvarint(), bytes: r.Uvarint(), docs: r.Uint32(), crc: r.Uint32()}
+		m.segs[i] = segmentInfo{r.Uvarint(), r.Uvarint(), r.Uint32(), r.Uint32(), r.Uvarint()}
 	}
 	m.recs = make([]document.Record, r.Count(document.HashSize+12))
 	for i := range m.recs {

@@ -11,7 +11,7 @@ import (
 )
 
 func sampleManifest(t testing.TB) *manifest {
-	m := &manifest{nextSeg: 9, segs: []segmentInfo{{id: 2, bytes: 100, docs: 3, crc: 7}, {id: 5, bytes: 50, docs: 1, crc: 8}}}
+	m := &manifest{nextSeg: 9, segs: []segmentInfo{{2, 100, 3, 7, 1 << 60}, {id: 5, bytes: 50, docs: 1, crc: 8}}}
 	text := "---\nid: X1\nkind: fact\ncategories: [A, b]\nsupersedes: [y]\n---\n"
 	_, rec := document.NewAnalyzer(english(t)).File([]byte(text), vault.File{Path: "x.md"})
 	m.recs = []document.Record{

@@ -138,10 +138,12 @@ func (x *Index) load() (*State, error) {
 	if x.st != nil && x.st.stamp == now {
 		return x.st, nil
 	}
-	st := &State{byMessage: x.byMessage}
-	if st.man, st.stamp, err = s.load(); err != nil {
+	man, at, err := s.load()
+	if err != nil {
 		return nil, err
 	}
+	st := newState(man, x.byMessage)
+	st.stamp = at
 	if x.st != nil && x.st.opened != nil {
 		// Segments never change: what is open already can be shared.
 		if err := st.open(s, x.st); err != nil {
@@ -188,6 +190,13 @@ func (x *Index) Distrust(cause error) {
 			x.o.Logger.Warn("search index discarded", "reason", cause, "err", err)
 		}
 	}
+}
+
+// Known is the published state for who asks for its records alone: no segment is read.
+func (x *Index) Known() (*State, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.load()
 }
 
 // Written is the published state, opened.

@@ -86,7 +86,7 @@ func InMemory(
 	b := New(src, Options{Now: now}, lang, "", byMessage).builder(0, nil)
 	b.keep = keep
 	ch := &changes{read: InOrder(files)}
-	st, err := ch.onto(ctx, &State{byMessage: byMessage, man: &manifest{}}, b)
+	st, err := ch.onto(ctx, newState(&manifest{}, byMessage), b)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type segmentInfo struct {
 	bytes uint64
 	docs  uint32
 	crc   uint32 // CRC-32C of the file
+	found uint64 // see foundAs: as what the file was verified last, 0 for never
 }
 
 // A delta is one step from a manifest to the next.

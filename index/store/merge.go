@@ -121,6 +121,6 @@ func (x *Index) merge(ctx context.Context, s *Folder, st *State, group map[uint6
 			ch.read = append(ch.read, vault.File{Path: r.Path, Size: r.Size})
 		}
 	}
-	up, _, err := x.publish(ctx, s, &State{byMessage: x.byMessage, man: rest}, ch)
+	up, _, err := x.publish(ctx, s, newState(rest, x.byMessage), ch)
 	return up, err
 }

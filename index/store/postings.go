@@ -18,7 +18,7 @@ func (st *State) Records() []document.Record { return st.man.recs }
 func (st *State) Layout() *document.Layout { return st.opened.layout }
 
 // Superseded marks superseded records; nil when there are none.
-func (st *State) Superseded() []bool { return st.opened.hidden }
+func (st *State) Superseded() []bool { return st.hidden() }
 
 // Stats are the statistics of a field.
 func (st *State) Stats(field int) document.FieldStat { return st.opened.stats[field] }

@@ -1,14 +1,21 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
+	"time"
 
 	"stet/index/document"
 	"stet/index/segfile"
+	"stet/vault"
 )
 
 // This file makes and opens Bluge segments in the calling goroutine.
@@ -52,8 +59,45 @@ const idName = "_id"
 
 // A segmentFile is a segment in memory or mapped into it, verified.
 type segmentFile struct {
-	info segmentInfo
-	data []byte
+	info  segmentInfo
+	data  []byte
+	found uint64    // see foundAs; 0 for a small one
+	wrote time.Time // when the file was last written
+}
+
+// A large segment is verified once after the system started, and again when somebody wrote
+// it: to read all of 240 MB takes longer than most searches. What a crash tears is torn before
+// the system starts again, and the change time of a file, which no program can set, tells of
+// every write. The next manifest says as what a segment was found whole.
+
+// foundAs tells a file, as it is since the system started, from any other; 0 where the system
+// does not tell.
+func foundAs(fi fs.FileInfo) uint64 {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id := vault.Identity(fi)
+	if err != nil || id == 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	h.Write(binary.LittleEndian.AppendUint64(boot, id))
+	return h.Sum64()
+}
+
+// settled is how old a change has to be: of two within one tick of the file system's clock the
+// second leaves no trace.
+const settled = time.Second
+
+// confirm notes which of the segments st has found whole.
+func (st *State) confirm(segs []segmentInfo, now time.Time) {
+	if st.opened == nil {
+		return
+	}
+	for _, f := range st.opened.segs {
+		i := slices.IndexFunc(segs, func(s segmentInfo) bool { return s.id == f.info.id })
+		if i >= 0 && now.Sub(f.wrote) > settled {
+			segs[i].found = f.found
+		}
+	}
 }
 
 // mapAbove is the size in bytes from which a segment is mapped rather than
@@ -73,7 +117,7 @@ func (s *Folder) openSegment(info segmentInfo) (*segmentFile, error) {
 	if info.bytes >= mapAbove {
 		data, unmap, err := mapFile(f, int(info.bytes))
 		if err == nil {
-			out.data = data
+			out.data, out.found, out.wrote = data, foundAs(fi), fi.ModTime()
 			// Searches keep the segmentFile alive for as long as they use data.
 			runtime.AddCleanup(out, func(u func()) { u() }, unmap)
 		}

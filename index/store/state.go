@@ -1,6 +1,8 @@
 package store
 
 import (
+	"sync"
+
 	"github.com/RoaringBitmap/roaring"
 	blugeindex "github.com/blugelabs/bluge/index"
 
@@ -14,7 +16,15 @@ type State struct {
 	stamp     stamp
 	man       *manifest
 	mem       map[uint64]*segmentFile // segments that are in memory only
+	doubted   bool                    // every byte is to be verified, whatever was found before
+	hidden    func() []bool           // superseded records; nil when there are none
 	opened    *opened
+}
+
+// newState is the state of a manifest, not opened.
+func newState(man *manifest, byMessage bool) *State {
+	hidden := sync.OnceValue(func() []bool { return document.Superseded(man.recs) })
+	return &State{man: man, byMessage: byMessage, hidden: hidden}
 }
 
 // An opened state can be searched.
@@ -24,7 +34,6 @@ type opened struct {
 	docOf  []int32          // Bluge's document number → ours, or -1
 	layout *document.Layout // nil where a document is a file
 	stats  [document.FieldCount]document.FieldStat
-	hidden []bool // superseded records; nil when there are none
 	unread []*document.Record
 }
 
@@ -48,7 +57,7 @@ func (st *State) open(s *Folder, reuse *State) error {
 	for _, info := range st.man.segs {
 		f := st.mem[info.id]
 		if f == nil {
-			if f = have[info.id]; f != nil && f.info != info {
+			if f = have[info.id]; f != nil && (f.info.crc != info.crc || f.info.bytes != info.bytes) {
 				f = nil
 			}
 		}
@@ -57,7 +66,9 @@ func (st *State) open(s *Folder, reuse *State) error {
 			if f, err = s.openSegment(info); err != nil {
 				return err
 			}
-			unverified = append(unverified, f)
+			if st.doubted || f.found == 0 || f.found != info.found {
+				unverified = append(unverified, f)
+			}
 		}
 		o.segs = append(o.segs, f)
 	}
@@ -71,7 +82,6 @@ func (st *State) open(s *Folder, reuse *State) error {
 	}
 	o.snap = snap
 	o.stats = document.FieldStats(st.man.recs)
-	o.hidden = document.Superseded(st.man.recs)
 	o.unread = document.Unread(st.man.recs)
 	st.opened = o
 	return nil

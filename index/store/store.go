@@ -27,10 +27,9 @@ import (
 //
 // Segments never change once a manifest names them. An update or a rebuild writes its
 // segments and then replaces the manifest by rename: that is the commit point. Nothing
-// is fsynced: every byte is covered by a checksum that every process verifies before
-// use, at 100,000 files in 40 ms of the 600 that one search takes, and all of it can be
-// made again from the vault, so a power failure costs a rebuild and an update does not
-// cost a disk flush. A segment that no manifest names is swept by the next writer; a
+// is fsynced: every byte is covered by a checksum that is verified before use, of large
+// segments once after each start of the system, and all of it can be made again from the
+// vault, so a power failure costs a rebuild and an update does not cost a disk flush. A segment that no manifest names is swept by the next writer; a
 // reader that loses that race loads again.
 type Folder struct {
 	Root    *durable.Root // the index folder

@@ -179,6 +179,7 @@ func (x *Index) publish(ctx context.Context, s *Folder, st *State, ch *changes) 
 	if err != nil {
 		return nil, Stats{}, err
 	}
+	st.confirm(up.man.segs, x.o.Now())
 	for id, f := range up.mem {
 		if err := s.writeSegment(id, f.data); err != nil {
 			return nil, Stats{}, fmt.Errorf("search index: %w", err)
@@ -221,7 +222,7 @@ func (x *Index) rebuild(ctx context.Context, s *Folder, files []vault.File) (*St
 		return s.writeSegment(part.info.id, part.data)
 	})
 	man.recs, man.nextSeg = document.SortRecords(man.recs), b.nextSeg
-	st := &State{byMessage: x.byMessage, man: man}
+	st := newState(man, x.byMessage)
 	if err == nil {
 		st.stamp, err = s.publish(man)
 	}
