@@ -133,7 +133,7 @@ func (e *Environment) VaultOptions(readOnly bool) (vault.Options, error) {
 	o := vault.Options{
 		// Zero would mean the default there; here it is "do not wait".
 		Now: e.o.Now, Env: e.o.Getenv, Hook: e.o.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly,
-		Settings: layers, Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
+		Public: e.o.Agent != "", Settings: layers, Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
 	}
 	if show := e.o.Progress; show != nil {
 		o.Progress = func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }

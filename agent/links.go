@@ -73,7 +73,7 @@ func (a *App) countScopes(ctx context.Context, archived bool) (map[string]*Scope
 	if archived {
 		under = "archive/memories"
 	}
-	files, err := a.v.Files(ctx, vault.WalkOptions{Archive: archived, Under: under})
+	files, err := a.files(ctx, vault.WalkOptions{Archive: archived, Under: under})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,14 @@ func (m Memories) Orphans(ctx context.Context) (*OrphanList, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &OrphanList{append([]vault.Path{}, g.Orphans()...)}, nil
+	hidden, err := m.a.hiddenNow(ctx)
+	out := &OrphanList{[]vault.Path{}}
+	for _, p := range g.Orphans() {
+		if !hidden.paths[p] {
+			out.Orphans = append(out.Orphans, p)
+		}
+	}
+	return out, err
 }
 
 // LiveClasses is everything that is neither archived nor a report of stet's own.

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stet/agent/approval"
 	"stet/index"
@@ -183,6 +185,77 @@ func (a *App) withoutHidden(ctx context.Context, res *index.Result) (err error) 
 		})
 	}
 	return err
+}
+
+// files is [vault.Vault.Files] without those that are hidden.
+func (a *App) files(ctx context.Context, o vault.WalkOptions) ([]vault.File, error) {
+	files, err := a.v.Files(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	now, err := a.hiddenNow(ctx)
+	return slices.DeleteFunc(files, func(f vault.File) bool { return now.paths[f.Path] }), err
+}
+
+// nameless are the problems that name nothing hidden.
+func (a *App) nameless(ctx context.Context, all []vault.Problem) ([]vault.Problem, error) {
+	now, err := a.hiddenNow(ctx)
+	return slices.DeleteFunc(all, func(p vault.Problem) bool {
+		hidden := false
+		for path := range now.paths {
+			hidden = hidden || p.Path == path || strings.Contains(p.Text+p.Hint, string(path))
+		}
+		return hidden
+	}), err
+}
+
+// redactStatus takes out of a status what names hidden files.
+func (a *App) redactStatus(ctx context.Context, s *Status) (err error) {
+	if a.o.Agent == "" {
+		return nil
+	}
+	s.Problems, err = a.nameless(ctx, s.Problems)
+	for _, changes := range []*[]vault.Change{&s.Changed, &s.Staged} {
+		*changes = slices.DeleteFunc(*changes, func(c vault.Change) bool {
+			hidden, herr := a.hidesChange(ctx, c)
+			err = errors.Join(err, herr)
+			return hidden
+		})
+	}
+	if s.Last == nil || err != nil {
+		return err
+	}
+	last, err := (History{a}).Log(ctx, LogOptions{LogOptions: vault.LogOptions{Rev: string(s.Last.Rev), Limit: 1}})
+	if err == nil && len(last.Commits) == 1 {
+		s.Last.Subject = last.Commits[0].Subject
+	}
+	return err
+}
+
+// redactWritten takes out of the result of an agent's write what it tells of the user's own edits
+// to hidden files, which were committed first.
+func (a *App) redactWritten(ctx context.Context, res *vault.Result, out *Written) {
+	out.Diff = WithoutRecords(out.Diff) // a proposal may hold what is private by now
+	var err error
+	if out.Held, err = a.nameless(ctx, out.Held); err != nil {
+		out.Held = nil
+	}
+	var hidden []vault.Path
+	for _, p := range res.Adopted {
+		if is, err := a.hidesFile(ctx, p); is || err != nil {
+			hidden = append(hidden, p)
+		}
+	}
+	if len(hidden) == 0 {
+		return
+	}
+	own := func(p vault.Path) bool { return slices.Contains(hidden, p) }
+	out.Changes = slices.DeleteFunc(out.Changes, func(c vault.Change) bool { return own(c.Path) || own(c.From) })
+	for i, c := range out.Commits {
+		if c.Op == vault.OpAdopt {
+			out.Commits[i].Subject = string(c.Op) + ": private"
+		}
+	}
 }
 
 // redactDiffs takes the private files out of a difference.

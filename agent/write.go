@@ -112,7 +112,7 @@ func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.settle(ctx, res)
 	out := newWritten(res)
 	if a.o.Agent != "" {
-		out.Diff = WithoutRecords(out.Diff) // a proposal may hold what is private by now
+		a.redactWritten(ctx, res, out)
 	}
 	return out
 }

@@ -20,7 +20,8 @@ func (d *Document) Private() bool {
 	}
 	body := d.Body()
 	head := string(body[:min(len(body), meantAsFrontMatter)])
-	return len(d.Keys()) == 0 && strings.HasPrefix(strings.TrimLeft(head, " \t\ufeff"), "---") && privateLine(head)
+	head = strings.TrimSpace(strings.Map(drawn, head))
+	return len(d.Keys()) == 0 && strings.HasPrefix(head, "---") && privateLine(head)
 }
 
 // meantAsFrontMatter bounds in bytes how far a block reaches whose fences are no fences.

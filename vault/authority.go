@@ -60,7 +60,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			case err != nil:
 				return err
 			case personal && private:
-				return fmt.Errorf("%q: %w: it is private, or was, and no agent changes it", p, ErrRefused)
+				return fmt.Errorf("%w: it would change what is private, or was, and no agent does that", ErrRefused)
 			case personal && !waits:
 				return errNeedsApproval
 			}

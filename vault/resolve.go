@@ -57,14 +57,14 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 		}
 	}
 	if len(called) > 0 {
-		return pick(ref, preferLive(called))
+		return pick(ref, v.listed(preferLive(called)))
 	}
 	all, err := v.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) }, nil)
 	if err != nil {
 		return Memory{}, err
 	}
 	if found := matchID(all, ref); len(found) > 0 {
-		return pick(ref, found)
+		return pick(ref, v.listed(found))
 	}
 	var titled []Memory
 	for _, m := range all {
@@ -73,9 +73,9 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 		}
 	}
 	if len(titled) > 0 {
-		return pick(ref, preferLive(titled))
+		return pick(ref, v.listed(preferLive(titled)))
 	}
-	return Memory{}, notFound(ref, nearest(files, ref)...)
+	return Memory{}, notFound(ref, v.nearest(files, ref)...)
 }
 
 // resolveAll is [Vault.Resolve] of several refs, each file once; check may refuse one.
@@ -145,6 +145,21 @@ func preferLive(found []Memory) []Memory {
 	return found
 }
 
+// listed are those of found that may be listed: an agent learns the name of a private one only by
+// knowing it.
+func (v *Vault) listed(found []Memory) []Memory {
+	if len(found) < 2 || !v.o.Public {
+		return found
+	}
+	if public := slices.DeleteFunc(slices.Clone(found), func(m Memory) bool { return m.Private }); len(public) > 0 {
+		return public
+	}
+	return found[:1]
+}
+
+// In leaves out the candidates that v names to nobody.
+func (e *AmbiguousError) In(v *Vault) { e.Candidates = v.listed(e.Candidates) }
+
 func pick(ref string, found []Memory) (Memory, error) {
 	if len(found) == 1 {
 		return found[0], nil
@@ -192,19 +207,19 @@ func (v *Vault) readAll(ctx context.Context, files []File, want func([]byte) boo
 }
 
 // nearest lists up to three file names that look like ref.
-func nearest(files []File, ref string) []string {
+func (v *Vault) nearest(files []File, ref string) []string {
 	type near struct {
 		name string
 		d    int
 	}
 	var found []near
 	for _, f := range files {
-		if f.Path == Path("archive/"+ref) {
+		if f.Path == Path("archive/"+ref) && !v.secret(f.Path) {
 			return []string{string(f.Path)}
 		}
 		slug := slugOf(f.Path)
 		most := max(1, len(ref)/4)
-		if d := markdown.Edits(strings.ToLower(ref), strings.ToLower(slug), most); d <= most {
+		if d := markdown.Edits(strings.ToLower(ref), strings.ToLower(slug), most); d <= most && !v.secret(f.Path) {
 			found = append(found, near{string(f.Path), d})
 		}
 	}
@@ -214,6 +229,15 @@ func nearest(files []File, ref string) []string {
 		out = append(out, n.name)
 	}
 	return out
+}
+
+// secret reports whether a file is not to be named.
+func (v *Vault) secret(p Path) bool {
+	if !v.o.Public {
+		return false
+	}
+	data, _, err := v.ReadFile(p)
+	return err != nil || ReadMemory(p, data).Private
 }
 
 // A Filter chooses memories for [Vault.List]; the zero value is every live

@@ -80,6 +80,8 @@ type Options struct {
 	// Flagging lists the memories whose may_outdate names an id, as far as an index knows;
 	// nil knows of none.
 	Flagging func(ctx context.Context, id string) []Path
+	// Public names nothing that is private where a name stands for several files or for none.
+	Public bool
 	// ReadOnly never waits for the lock and skips recovery when the lock is
 	// held or the disk cannot be written.
 	ReadOnly bool

@@ -63,6 +63,8 @@ type Decision struct {
 	Gone []string `json:"gone,omitempty"`
 	// Why are the features that decided, the heaviest first.
 	Why []encode.Reason `json:"why,omitempty"`
+	// Private says that the note became private because the memory is.
+	Private bool `json:"private,omitempty"`
 
 	old       vault.Memory   // as it was judged
 	rejected  bool           // machines do not write it again
@@ -164,6 +166,7 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 		if n := dec.Note; n > 0 && earlier[n-1].Outcome != Insert || changed[v.Old] {
 			continue
 		}
+		dec.Private = dec.old.Private && !it.note.Private && v.Kind != encode.Update
 		it.Decisions = append(it.Decisions, dec)
 		if v.Kind != encode.Flag {
 			changed[v.Old] = true

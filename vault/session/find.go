@@ -191,6 +191,10 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error
 		return Known{}, nil, err
 	}
 	k, err := vault.Pick(ref, all, Known.memory, func(k Known) bool { return k.Origin != "" && k.Origin == ref })
+	var many *vault.AmbiguousError
+	if errors.As(err, &many) {
+		many.In(v)
+	}
 	if err != nil {
 		return Known{}, nil, orUnknown(err, ref)
 	}
@@ -199,7 +203,9 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error
 }
 
 // memory is k as an ambiguous name shows it.
-func (k Known) memory() vault.Memory { return vault.Memory{ID: k.ID, Path: k.Path, Title: k.Title} }
+func (k Known) memory() vault.Memory {
+	return vault.Memory{ID: k.ID, Path: k.Path, Title: k.Title, Private: k.Private}
+}
 
 // orUnknown is err, or [ErrUnknownSession] where nothing was found.
 func orUnknown(err error, ref string) error {

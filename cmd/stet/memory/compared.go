@@ -99,6 +99,9 @@ func (r reply) print(p *console.Printer, res *agent.Written) {
 			p.Printf("  (%s, %.2f)", d.Rule, d.Confidence)
 		}
 		p.Printf("\n")
+		if d.Private {
+			p.Printf("  it is private too, as that memory is\n")
+		}
 		if r.explain {
 			printReasons(p, d.Why)
 		}
