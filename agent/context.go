@@ -68,6 +68,7 @@ func (a *App) pastOf(ctx context.Context, rev string) (*index.Index, *snapshot.P
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := a.sourceIndex(past.New(files, c.When), c.When)
-	return x, &snapshot.Past{Files: files, Commit: c}, err
+	src := past.New(files, c.When)
+	x, err := a.sourceIndex(src, c.When)
+	return x, &snapshot.Past{Files: files, Commit: c, List: src.Files}, err
 }

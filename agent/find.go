@@ -63,6 +63,7 @@ type Found struct {
 // A Hit is one match of a search. Times are UTC, RFC 3339.
 type Hit struct {
 	Path            vault.Path  `json:"path"`
+	Entry           string      `json:"entry,omitempty"` // of an entry of a notebook, its address
 	Line            int         `json:"line"`
 	ID              string      `json:"id,omitempty"`
 	Title           string      `json:"title"`
@@ -118,7 +119,7 @@ func viewHits(hits []index.Hit) []Hit {
 	out := make([]Hit, 0, len(hits))
 	for _, h := range hits {
 		out = append(out, Hit{
-			Path: h.Path, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
+			Path: h.Path, Entry: h.Entry, Line: h.Line, ID: h.ID, Title: h.Title, Kind: h.Kind, Scope: h.Scope,
 			Categories: append([]string{}, h.Categories...), Class: h.Class, Score: h.Score, Tier: h.Tier,
 			Snippet: h.Snippet, Updated: stamp(h.Updated), SupersededBy: h.SupersededBy,
 			MayBeOutdatedBy: viewDoubt(h.DoubtedBy), ValidFrom: stamp(h.ValidFrom), ValidUntil: stamp(h.ValidUntil),

@@ -133,6 +133,7 @@ type Result struct {
 // A Hit is one document of an answer.
 type Hit struct {
 	Path       vault.Path
+	Entry      string // of an entry of a notebook its address, "USER.md#1a2b3c4d"; "" for other hits
 	ID         string
 	Title      string
 	Kind       string

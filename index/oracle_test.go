@@ -86,7 +86,7 @@ func vocabulary() []string {
 
 func drawText(t *rapid.T, label string) string {
 	words := rapid.SliceOfN(rapid.SampledFrom(vocabulary()), 0, 25).Draw(t, label)
-	head := rapid.SampledFrom([]string{"", "# Heading gamma\n", "---\nkind: fact\ncategories: [alpha]\n---\n", "---\ntitle: delta run\n---\n"}).Draw(t, "head")
+	head := rapid.SampledFrom([]string{"", "# Heading gamma\n", "- alpha run\n- [fact] ", "---\nkind: fact\ncategories: [alpha]\n---\n", "---\ntitle: delta run\n---\n"}).Draw(t, "head")
 	return head + strings.Join(words, " ") + "\n"
 }
 
@@ -130,7 +130,7 @@ func TestIncrementalEqualsRebuiltEqualsFiles(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer x.Close()
-		names := []string{"a/one.md", "a/two.md", "b/three.md", "b/c/four.md", "five.md", "archive/six.md"}
+		names := []string{"a/one.md", "a/two.md", "b/three.md", "b/c/four.md", "five.md", "archive/six.md", "USER.md"}
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			p := rapid.SampledFrom(names).Draw(rt, "file")
 			full := filepath.Join(src.dir, filepath.FromSlash(p))

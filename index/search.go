@@ -159,6 +159,7 @@ func (s *searching) answer(p part) error {
 func (s *searching) on(src query.Source) (err error) {
 	defer store.Guarded("search", &err)()
 	defer runtime.KeepAlive(src)
+	src = s.entriesOf(src)
 	defer func(asked *query.Query) { s.parsed = asked }(s.parsed)
 	for _, q := range [...]*query.Query{s.parsed, s.parsed.Loosened()} {
 		if q == nil {
@@ -199,7 +200,13 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 		superseded := hidden != nil && hidden[d] || s.untimely(&recs[d])
 		return recs[d].Docs > 0 && s.visible(&recs[d], superseded) && s.parsed.Keeps(&recs[d], superseded, 0)
 	}
-	top, total := e.Best(keep, ask)
+	e.Weigh = func(d int32) float64 { return s.standingOf(&recs[d]) }
+	top, _ := e.Best(keep, 0)
+	top = withoutWhole(recs, top)
+	total := len(top)
+	if ask > 0 {
+		top = top[:min(ask, total)]
+	}
 	top, total = s.fuse(recs, e, keep, top, total)
 	lines := query.NewLiner(s.parsed, e)
 	doubts := doubted(recs, hidden, s.q.Public)
@@ -210,10 +217,14 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 	})
 	s.res.Hits, s.res.Total, s.res.Tier = hits, total-lost, loosest(hits)
 	return len(hits), s.explain(e, hits, docs, func(d int32) []string {
+		var first []string
 		if place, ok := s.fused[d]; ok {
-			return []string{place}
+			first = append(first, place)
 		}
-		return nil
+		if by := s.standingOf(&recs[d]); by != 1 {
+			first = append(first, fmt.Sprintf("%.4f times its words: importance and age", by))
+		}
+		return first
 	})
 }
 
@@ -251,6 +262,9 @@ func loosest(hits []Hit) (tier string) {
 // hit cuts a hit from its file as it is now. A file that changed since it was
 // compared must still match, one that vanished is no hit.
 func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool, m query.Match, lines *query.Liner) (Hit, bool) {
+	if r.Entry != nil {
+		return entryHit(r, m, lines), true
+	}
 	data, info, err := s.x.src.ReadFile(r.Path)
 	if err != nil {
 		return Hit{}, false

@@ -58,7 +58,7 @@ func TestQueriesFindWhatTheySay(t *testing.T) {
 		{"+production -mysql", []string{}},
 		{"production -redis", []string{"memories/db/mysql.md"}},
 		{"cache kind:decision", []string{"memories/dbx/cache.md"}},
-		{"kind:fact", []string{"memories/db/mysql.md"}},
+		{"kind:fact", []string{"memories/db/mysql.md", "USER.md"}},
 		{"scope:/db", []string{"memories/db/mysql.md"}},
 		{"scope:/db scope:/dbx", []string{"memories/db/mysql.md", "memories/dbx/cache.md"}},
 		{"-scope:/db tag:mysql", []string{}},

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -27,12 +28,14 @@ type Standing struct {
 
 // Standing lists in path order the memories that hold at a time: neither archived nor private,
 // replaced or outside of their valid_from and valid_until. Text is a query as [Index.Search] takes
-// it, "" for none. It sees the files as they are on disk and is the same for the same files: no
-// embedder is asked. It fails as Search does.
-func (x *Index) Standing(ctx context.Context, text string, at time.Time) ([]Standing, error) {
+// it, "" for none. List lists the files as they are, with the archive. The answer is the same for the
+// same files: no embedder is asked. It fails as Search does, and as list.
+func (x *Index) Standing(
+	ctx context.Context, list func() ([]vault.File, error), text string, at time.Time,
+) ([]Standing, error) {
 	var warm sync.WaitGroup
 	warm.Go(x.notes.Warm)
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	files, err := list()
 	warm.Wait()
 	if err != nil {
 		return nil, fmt.Errorf("list memories: %w", err)
@@ -72,13 +75,15 @@ func (s *searching) standing(st query.Source) (out []Standing, err error) {
 		}
 	}
 	doubts := doubted(recs, hidden, s.q.Public)
+	out = make([]Standing, 0, len(recs))
 	for d := range recs {
 		if !holds(int32(d)) {
 			continue
 		}
 		m := document.DecodeMeta(recs[d].Meta)
 		one := Standing{Path: recs[d].Path, ID: m.ID, Kind: m.Kind, Importance: m.Importance,
-			Updated: document.TimeOf(m.Updated), Pinned: recs[d].Flags&document.FlagPinned != 0, Place: places[int32(d)]}
+			Updated: document.TimeOf(m.Updated), Pinned: recs[d].Flags&document.FlagPinned != 0,
+			Place: places[int32(d)]}
 		if by, ok := doubts[m.ID]; ok && m.ID != "" {
 			one.DoubtedBy = &by
 		}
@@ -95,6 +100,7 @@ func (s *searching) places(src query.Source, holds func(int32) bool) (map[int32]
 			break
 		}
 		e := query.New(s.ctx, src, s.x.src, q)
+		e.Weigh = func(d int32) float64 { return s.standingOf(&recs[d]) }
 		if err := e.Run(); err != nil {
 			return nil, err
 		}
@@ -104,4 +110,28 @@ func (s *searching) places(src query.Source, holds func(int32) bool) (map[int32]
 		}
 	}
 	return out, nil
+}
+
+// The bounds of what importance and age of a memory make of its score: of memories that match alike
+// the one that matters more, and the newer one, comes first, and neither outranks a better match.
+const (
+	importanceShare = 0.02
+	recencyShare    = 0.01
+	recencyHalf     = 180 // days
+)
+
+// standingOf is by how much the score of a document counts: 1 but for memories.
+func (s *searching) standingOf(r *document.Record) float64 {
+	if vault.ClassOf(r.Path) != vault.ClassMemory {
+		return 1
+	}
+	m, by := document.DecodeMeta(r.Meta), 1.0
+	if m.Importance != nil {
+		by += importanceShare * (2**m.Importance - 1)
+	}
+	if m.Updated != 0 {
+		days := max(int(s.now.Sub(document.TimeOf(m.Updated)).Hours()/24), 0) // so that a score holds for a day
+		by += recencyShare * math.Exp2(-float64(days)/recencyHalf)
+	}
+	return by
 }

@@ -23,6 +23,7 @@ type Status struct {
 	Changed  []Change // by hand: HEAD to disk, not committed yet
 	Staged   []Change // in the git index: HEAD to git index
 	Counts   map[Class]int
+	Files    []File    // the Markdown files that search knows, but transcripts, as [Vault.Files] lists them
 	Problems []Problem // files that stet leaves alone
 	State    string    // an unfinished git operation, "" normally
 	Busy     bool      // another stet command is writing
@@ -32,16 +33,22 @@ type Status struct {
 // lock. Cost: one lstat per file, and a read of those whose stat says nothing.
 func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	counts := map[Class]int{}
-	s, err := v.scan(ctx, func(p Path) {
-		if p.IsMarkdown() {
-			counts[ClassOf(p)]++
+	var files []File
+	s, err := v.scan(ctx, func(f *File) {
+		if !f.Path.IsMarkdown() {
+			return
+		}
+		class := ClassOf(f.Path)
+		counts[class]++
+		if class != ClassSession && class != ClassReport && class != ClassConfig && !dotted(f.Path) {
+			files = append(files, *f)
 		}
 	})
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
 	st := &Status{Root: v.Root(), Branch: s.Head.Branch(), Detached: s.Head.Detached, Head: Revision(s.Head.ID.String()),
-		Changed: store.JoinRenames(s.Changed), Staged: s.Staged, Problems: s.Skipped, Counts: counts, State: v.store.Repo().InProgress()}
+		Changed: store.JoinRenames(s.Changed), Staged: s.Staged, Problems: s.Skipped, Counts: counts, Files: v.unfinished(files, WalkOptions{Archive: true}), State: v.store.Repo().InProgress()}
 	if !s.Head.ID.IsZero() {
 		gc, err := s.Objects.Commit(s.Head.ID)
 		if err != nil {

@@ -102,7 +102,7 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 
 // scan compares the working tree with HEAD; seen, unless it is nil, is told of each
 // file on disk.
-func (v *Vault) scan(ctx context.Context, seen func(Path)) (*store.Scan, error) {
+func (v *Vault) scan(ctx context.Context, seen func(*File)) (*store.Scan, error) {
 	s, err := v.store.Scan(ctx, domain(), seen)
 	if err == nil {
 		s.Changed = slices.DeleteFunc(s.Changed, func(c Change) bool { // nothing would find it

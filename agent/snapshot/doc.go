@@ -11,6 +11,7 @@
 package snapshot
 
 import (
+	"context"
 	"time"
 
 	"stet/vault"
@@ -29,6 +30,7 @@ type Options struct {
 type Past struct {
 	Files  *vault.Snapshot
 	Commit vault.Commit
+	List   func(context.Context, vault.WalkOptions) ([]vault.File, error) // its Markdown files
 }
 
 // A Skill is a line of the catalogue.

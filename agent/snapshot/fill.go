@@ -44,7 +44,7 @@ func (t *taking) fillNotebooks() {
 
 // fillItems shows the memories that fit, the best first, and counts down left. Once several in a row
 // were too long the rest is not read.
-func (t *taking) fillItems(ctx context.Context, title string, from []index.Standing, left *int) error {
+func (t *taking) fillItems(ctx context.Context, title string, from []*index.Standing, left *int) error {
 	head := llm.Tokens(title)
 	for missed := 0; len(from) > 0 && missed < misses; from = from[1:] {
 		item, ok, err := t.item(ctx, from[0])
@@ -86,7 +86,7 @@ func (t *taking) fillSkills(most int) {
 }
 
 // item reads a memory; ok is false for one that must not be shown any more.
-func (t *taking) item(ctx context.Context, s index.Standing) (out Item, ok bool, err error) {
+func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool, err error) {
 	data, err := t.read(s.Path)
 	if err != nil || data == nil {
 		return out, false, err

@@ -45,11 +45,12 @@ func takeAt(t testing.TB, v *vault.Vault, rev string, o snapshot.Options) *snaps
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := index.Open(past.New(files, c.When), index.Options{Now: time.Now, ReadOnly: true, AsOf: c.When})
+	src := past.New(files, c.When)
+	x, err := index.Open(src, index.Options{Now: time.Now, ReadOnly: true, AsOf: c.When})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Past = &snapshot.Past{Files: files, Commit: c}
+	o.Past = &snapshot.Past{Files: files, Commit: c, List: src.Files}
 	s, err := snapshot.Take(ctx, v, x, o)
 	if err != nil {
 		t.Fatal(err)

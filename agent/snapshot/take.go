@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stet/agent/llm"
@@ -59,8 +58,8 @@ type taking struct {
 	o      Options
 	out    *Snapshot
 	at     time.Time
-	pinned []index.Standing
-	ranked []index.Standing
+	pinned []*index.Standing
+	ranked []*index.Standing
 	used   int // tokens of what is taken up, without the foot
 }
 
@@ -95,41 +94,34 @@ func (t *taking) take(ctx context.Context) error {
 	return nil
 }
 
-// look finds out which commit it is about, and which memories hold then. The working tree is compared
-// with the commit while the memories are listed.
+// look finds out which commit it is about, and which memories hold then.
 func (t *taking) look(ctx context.Context) error {
-	var status *vault.Status
-	var failed error
-	var comparing sync.WaitGroup
-	commit := &vault.Commit{}
+	commit := vault.Commit{}
+	list := func() ([]vault.File, error) { return t.o.Past.List(ctx, vault.WalkOptions{Archive: true}) }
 	if t.o.Past != nil {
-		commit = &t.o.Past.Commit
+		commit = t.o.Past.Commit
 	} else {
 		head, err := t.v.Head()
+		if err == nil && head != "" {
+			commit, err = t.v.History().CommitAt(ctx, string(head))
+		}
 		if err != nil {
 			return err
 		}
-		if head != "" {
-			c, err := t.v.History().CommitAt(ctx, string(head))
+		list = func() ([]vault.File, error) { // one walk tells what is there and what is not committed
+			status, err := t.v.Status(ctx)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			commit = &c
+			t.dirty(status.Changed)
+			return status.Files, nil
 		}
-		comparing.Go(func() { status, failed = t.v.Status(ctx) })
 	}
 	t.at = cmp.Or(commit.When, t.o.Now).UTC()
 	t.out.Commit, t.out.Date = commit.Rev, t.at.Format(time.DateOnly)
-	all, err := t.x.Standing(ctx, t.o.Query, t.at)
-	comparing.Wait()
-	if err = cmp.Or(err, failed); err != nil {
-		return err
-	}
-	if status != nil {
-		t.dirty(status.Changed)
-	}
+	all, err := t.x.Standing(ctx, list, t.o.Query, t.at)
 	t.choose(all)
-	return nil
+	return err
 }
 
 // dirty notes the uncommitted files that the snapshot can depend on. What notes say moves a ranking.
@@ -154,8 +146,8 @@ func (t *taking) dirty(changed []vault.Change) {
 
 // choose puts the memories in order.
 func (t *taking) choose(all []index.Standing) {
-	for _, m := range all {
-		switch {
+	for i := range all {
+		switch m := &all[i]; {
 		case m.Pinned:
 			t.pinned = append(t.pinned, m)
 		case t.o.Query == "" || m.Place > 0:
@@ -163,24 +155,24 @@ func (t *taking) choose(all []index.Standing) {
 		}
 	}
 	// A memory that does not say when counts as new: persons who write files seldom date them.
-	date := func(m index.Standing) time.Time {
+	date := func(m *index.Standing) time.Time {
 		if m.Updated.IsZero() || m.Updated.After(t.at) {
 			return t.at
 		}
 		return m.Updated
 	}
-	best := func(a, b index.Standing) int {
+	best := func(a, b *index.Standing) int {
 		return cmp.Or(cmp.Compare(importance(b), importance(a)), date(b).Compare(date(a)), cmp.Compare(a.Path, b.Path))
 	}
 	slices.SortFunc(t.pinned, best)
 	if t.o.Query != "" {
-		best = func(a, b index.Standing) int { return cmp.Compare(a.Place, b.Place) }
+		best = func(a, b *index.Standing) int { return cmp.Compare(a.Place, b.Place) }
 	}
 	slices.SortFunc(t.ranked, best)
 }
 
 // importance is that of a memory, the middle where it does not say.
-func importance(m index.Standing) float64 {
+func importance(m *index.Standing) float64 {
 	if m.Importance == nil {
 		return 0.5
 	}

@@ -2,7 +2,9 @@ package document
 
 import (
 	"bytes"
+	"strings"
 
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -64,6 +66,19 @@ func (b *termBag) add(term string, n int) *TermFreq {
 	b.Terms[i].Freq += n
 	b.Length += n
 	return &b.Terms[i]
+}
+
+// Find is a term of a field of the document, nil where it has none.
+func (d *Document) Find(field int, term string) *TermFreq { return d.Bags[field].find(term) }
+
+// Terms lists the terms of a field that begin with prefix and that keep accepts; nil accepts all.
+func (d *Document) Terms(field int, prefix string, keep func(string) bool) (out []string) {
+	for _, t := range d.Bags[field].Terms {
+		if strings.HasPrefix(t.Term, prefix) && (keep == nil || keep(t.Term)) {
+			out = append(out, t.Term)
+		}
+	}
+	return out
 }
 
 func (b *termBag) find(term string) *TermFreq {
@@ -149,6 +164,39 @@ func (a *Analyzer) File(data []byte, f vault.File) ([]*Document, Record) {
 	}
 	a.words(&d.Bags[FieldPath], []byte(m.Kind))
 	return []*Document{d}, newRecord(m, data, f, d.lens())
+}
+
+// Entries makes a document of each entry of a notebook, and the record for it.
+func (a *Analyzer) Entries(data []byte, f vault.File) (docs []*Document, recs []Record) {
+	doc := markdown.Parse(data)
+	for _, e := range doc.Entries() {
+		if e.Text == "" {
+			continue
+		}
+		d := a.begin("")
+		a.pos = 0
+		a.text(d, []byte(e.Text))
+		a.words(&d.Bags[FieldTitle], []byte(EntryTitle(e)))
+		for _, h := range e.Under {
+			a.words(&d.Bags[FieldHead], []byte(h))
+		}
+		a.words(&d.Bags[FieldPath], []byte(e.Kind))
+		a.end(d)
+		m := vault.Memory{Path: f.Path, Kind: e.Kind, Pinned: e.Pinned(), Private: doc.Private()}
+		r := newRecord(m, []byte(e.Text), f, d.lens())
+		r.Docs, r.Entry = 1, &e
+		docs, recs = append(docs, d), append(recs, r)
+	}
+	return docs, recs
+}
+
+// entryTitle is how many characters of an entry stand for its title: as many as name a memory.
+const entryTitle = 60
+
+// EntryTitle is the beginning of what an entry says.
+func EntryTitle(e markdown.Entry) string {
+	text := []rune(strings.Join(strings.Fields(e.Body()), " "))
+	return strings.TrimSpace(string(text[:min(len(text), entryTitle)]))
 }
 
 // text indexes running text into the body, exact and identifier fields.

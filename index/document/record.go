@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -80,7 +81,8 @@ type Record struct {
 	Doc      uint32 // number of the first of them
 	Docs     uint32 // how many there are; 0 for a file whose text cannot be had
 	Lens     [lengthFields]uint32
-	Meta     string // see encodeMeta
+	Meta     string          // see encodeMeta
+	Entry    *markdown.Entry // the entry of a notebook that it is about, nil for a file; never stored
 }
 
 // hashSize is the length of the stored prefix of a file's SHA-256: 128 bits

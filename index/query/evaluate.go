@@ -94,6 +94,8 @@ type Evaluation struct {
 	similar       map[string][]string // unknown word → what it was taken for
 	boost         func(field int) float64
 	Conversations *Conversations // set where documents are messages
+	// Weigh is by how much the score of a document counts, unless it is nil.
+	Weigh func(doc int32) float64
 }
 
 // New prepares the evaluation of q on src. Documents are messages where src has a layout.
@@ -121,6 +123,9 @@ func (e *Evaluation) Best(keep func(int32) bool, limit int) ([]Match, int) {
 	var all []Match
 	e.each(func(m Match) {
 		if keep(m.Doc) {
+			if e.Weigh != nil {
+				m.Score *= e.Weigh(m.Doc)
+			}
 			all = append(all, m)
 		}
 	})

@@ -16,6 +16,10 @@ func (e *Evaluation) literal(s string, found []bool) error {
 		if err := context.Cause(e.ctx); err != nil {
 			return err
 		}
+		if r.Entry != nil {
+			found[i] = strings.Contains(strings.ToLower(r.Entry.Text), string(lower))
+			continue
+		}
 		data, _, err := e.files.ReadFile(r.Path)
 		if err != nil {
 			continue // vanished or unreadable: no text, as when indexed

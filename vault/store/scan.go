@@ -38,7 +38,7 @@ type Scan struct {
 
 // Scan walks the working tree while it reads git's side: neither waits for the
 // other's processor. Of a file on disk seen is told, unless it is nil.
-func (s *Store) Scan(ctx context.Context, filter Filter, seen func(Path)) (*Scan, error) {
+func (s *Store) Scan(ctx context.Context, filter Filter, seen func(*File)) (*Scan, error) {
 	var files []File
 	var failed error
 	w := &walker{store: s, ctx: ctx, filter: filter, git: &tracked{store: s}}
@@ -221,7 +221,7 @@ func (sc *Scan) Tracked() iter.Seq2[Path, gitstore.TreeEntry] {
 }
 
 // compare goes through HEAD, git index and disk side by side.
-func (sc *Scan) compare(ctx context.Context, files []File, seen func(Path)) error {
+func (sc *Scan) compare(ctx context.Context, files []File, seen func(*File)) error {
 	at := 0
 	take := func(x *pair) error {
 		at++
@@ -275,7 +275,7 @@ func (sc *Scan) nameLink(p Path) {
 }
 
 // present takes up a file on disk.
-func (sc *Scan) present(ctx context.Context, f *File, x *pair, seen func(Path)) error {
+func (sc *Scan) present(ctx context.Context, f *File, x *pair, seen func(*File)) error {
 	if !regular(x.head.Mode) {
 		x.head = gitindex.TreeItem{}
 	}
@@ -293,7 +293,7 @@ func (sc *Scan) present(ctx context.Context, f *File, x *pair, seen func(Path)) 
 		return nil
 	}
 	if seen != nil {
-		seen(f.Path)
+		seen(f)
 	}
 	switch {
 	case x.head.Mode == 0:

@@ -26,8 +26,10 @@ func searchCommand() *console.Command {
 			after "--". What was said in sessions stands apart, the best message of up to three of them; in:sessions
 			searches nothing else. A memory outside of its valid_from and valid_until is left out as a superseded one
 			is: --archived shows both, is:superseded nothing else. kind:report finds the curator's reports as well,
-			which are left out otherwise. --format takes a Go template with the fields of a hit of --json: {{.Path}}
-			{{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}} {{.Message}} {{.Speaker}} and so on.`,
+			which are left out otherwise. Of memories that match alike the more important one comes first, then the
+			newer one. An entry of USER.md or MEMORY.md is a hit of its own. --format takes a Go template with the
+			fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}} {{.Message}}
+			{{.Speaker}} and so on.`,
 		Examples: `stet search mysql port  # words, best match first
 			stet search "where does production run?"  # a question
 			stet search '"side by side" +mysql since:2026-01'  # a phrase, a word it must have, a date
@@ -130,7 +132,13 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 			}
 			return
 		}
-		for _, h := range found.Hits {
+		for i, h := range found.Hits {
+			same := func(other agent.Hit) bool { return other.Path == h.Path }
+			if in.Bool("null") || in.Bool("paths") {
+				if slices.ContainsFunc(found.Hits[:i], same) {
+					continue // another entry of the notebook
+				}
+			}
 			printHit(p, in, h)
 		}
 		if len(found.Sessions) == 0 || in.Bool("null") || in.Bool("paths") {
