@@ -8,6 +8,7 @@ import (
 	"stet/agent/snapshot"
 	"stet/index"
 	"stet/index/past"
+	"stet/vault"
 	"stet/vault/settings"
 )
 
@@ -70,5 +71,8 @@ func (a *App) pastOf(ctx context.Context, rev string) (*index.Index, *snapshot.P
 	}
 	src := past.New(files, c.When)
 	x, err := a.sourceIndex(src, c.When)
-	return x, &snapshot.Past{Files: files, Commit: c, List: src.Files}, err
+	hides := func(ctx context.Context, p vault.Path, h vault.Hash) (bool, error) {
+		return a.hidesPast(ctx, vault.Change{Path: p, New: h})
+	}
+	return x, &snapshot.Past{Files: files, Commit: c, List: src.Files, Hides: hides}, err
 }

@@ -87,7 +87,7 @@ func (t *taking) fillSkills(most int) {
 
 // item reads a memory; ok is false for one that must not be shown any more.
 func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool, err error) {
-	data, err := t.read(s.Path)
+	data, err := t.read(ctx, s.Path)
 	if err != nil || data == nil {
 		return out, false, err
 	}

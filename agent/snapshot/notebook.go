@@ -21,7 +21,7 @@ type piece struct {
 func (t *taking) readNotebooks(ctx context.Context) error {
 	limits := notebook.LimitsOf(t.v)
 	for _, n := range []*notebook.Notebook{notebook.Profile(t.v, limits), notebook.Core(t.v, limits)} {
-		data, err := t.read(n.Path())
+		data, err := t.read(ctx, n.Path())
 		if err != nil {
 			return err
 		}

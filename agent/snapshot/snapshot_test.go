@@ -50,7 +50,8 @@ func takeAt(t testing.TB, v *vault.Vault, rev string, o snapshot.Options) *snaps
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Past = &snapshot.Past{Files: files, Commit: c, List: src.Files}
+	o.Past = &snapshot.Past{Files: files, Commit: c, List: src.Files,
+		Hides: func(context.Context, vault.Path, vault.Hash) (bool, error) { return false, nil }}
 	s, err := snapshot.Take(ctx, v, x, o)
 	if err != nil {
 		t.Fatal(err)

@@ -180,10 +180,16 @@ func importance(m *index.Standing) float64 {
 }
 
 // read reads a file as it is shown; nil data is none.
-func (t *taking) read(p vault.Path) (data []byte, err error) {
-	if t.o.Past != nil {
-		data, _, err = t.o.Past.Files.Read(p)
-		return data, err
+func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error) {
+	if past := t.o.Past; past != nil {
+		data, hash, err := past.Files.Read(p)
+		if err != nil || hash == "" {
+			return nil, err
+		}
+		if hidden, err := past.Hides(ctx, p, hash); err != nil || hidden {
+			return nil, err
+		}
+		return data, nil
 	}
 	data, _, err = t.v.ReadFile(p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
