@@ -193,9 +193,13 @@ func (x *Index) glance(ctx context.Context) error {
 // memoryFolders lists the folders that hold memories, that of all first.
 func memoryFolders(recs []document.Record) []vault.Path {
 	out := []vault.Path{"memories"}
-	seen := map[vault.Path]bool{out[0]: true}
+	seen, last := map[vault.Path]bool{out[0]: true}, vault.Path("")
 	for i := range recs {
-		if dir := vault.Path(recs[i].Path.Dir()); vault.ClassOf(recs[i].Path) == vault.ClassMemory && !seen[dir] {
+		dir := vault.Path(recs[i].Path.Dir())
+		if dir == last { // they are in path order
+			continue
+		}
+		if last = dir; vault.ClassOf(recs[i].Path) == vault.ClassMemory && !seen[dir] {
 			seen[dir] = true
 			out = append(out, dir)
 		}

@@ -106,9 +106,10 @@ func newWordCounter(s *searching, st *store.State, private bool) *wordCounter {
 			folder, scope = dir, vault.ScopeOf(r.Path)
 		}
 		p.scope = scope
-		p.tags = document.DecodeMeta(r.Meta).Categories
-		slices.Sort(p.tags)
-		p.tags = slices.Compact(p.tags)
+		if p.tags = document.Categories(r.Meta); len(p.tags) > 1 {
+			slices.Sort(p.tags)
+			p.tags = slices.Compact(p.tags)
+		}
 	}
 	return c
 }
@@ -130,14 +131,14 @@ func (c *wordCounter) vocabulary(texts, groups []string) (*Vocabulary, error) {
 	v := &Vocabulary{
 		All: newUsage(), Tagged: map[string]map[string]int{}, Words: make([][]Word, len(texts)), Groups: make([]Usage, len(groups)),
 	}
-	for _, p := range c.places {
-		v.All.add(p)
-		if in := v.Tagged[p.scope]; in == nil && p.scope != "" {
-			v.Tagged[p.scope] = map[string]int{}
+	for rest := c.places; len(rest) > 0; {
+		scope := rest[0].scope
+		n := slices.IndexFunc(rest, func(p place) bool { return p.scope != scope })
+		if n < 0 {
+			n = len(rest)
 		}
-		for _, tag := range p.tags {
-			v.Tagged[p.scope][tag]++
-		}
+		v.scope(scope, rest[:n])
+		rest = rest[n:]
 	}
 	var err error
 	for i, text := range texts {
@@ -151,6 +152,26 @@ func (c *wordCounter) vocabulary(texts, groups []string) (*Vocabulary, error) {
 		}
 	}
 	return v, nil
+}
+
+// scope counts memories of one scope.
+func (v *Vocabulary) scope(scope string, places []place) {
+	if scope == "" {
+		return
+	}
+	in := v.Tagged[scope]
+	if in == nil {
+		in = map[string]int{}
+		v.Tagged[scope] = in
+	}
+	v.All.Memories += len(places)
+	v.All.Scopes[scope] += len(places)
+	for _, p := range places {
+		for _, tag := range p.tags {
+			v.All.Categories[tag]++
+			in[tag]++
+		}
+	}
 }
 
 // words counts the words of one text.

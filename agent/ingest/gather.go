@@ -62,6 +62,13 @@ type draft struct {
 // probed is how much of a text is searched with, in bytes: a probe has few words.
 const probed = 8 << 10
 
+func (dr *draft) probe() {
+	if dr.probes == nil {
+		text := textOf(dr.note)
+		dr.probes = encode.Probes(strings.ToValidUTF8(text[:min(len(text), probed)], ""))
+	}
+}
+
 // judge lets the rules decide about one note.
 func (d *gatherer) judge(dr *draft) error {
 	n, text := &dr.note, textOf(dr.note)
@@ -70,7 +77,7 @@ func (d *gatherer) judge(dr *draft) error {
 	if err := context.Cause(d.ctx); err != nil {
 		return err
 	}
-	dr.probes = encode.Probes(strings.ToValidUTF8(text[:min(len(text), probed)], ""))
+	dr.probe()
 	near, err := d.candidates(dr)
 	if err != nil {
 		return err

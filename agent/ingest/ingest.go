@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"stet/index"
 	"stet/vault"
@@ -96,8 +97,15 @@ func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 	for i, n := range notes {
 		drafts[i] = &draft{i: i, note: n}
 	}
+	var rules sync.WaitGroup
+	rules.Go(func() { // reads the word lists, while the index is read
+		for _, dr := range drafts {
+			dr.probe()
+		}
+	})
 	// Where words cannot be counted every word is a rare one; [gatherer.file] says why.
 	d.counted, _ = d.countWords(drafts)
+	rules.Wait()
 	for i := range drafts {
 		if err := d.judge(drafts[i]); err != nil {
 			return nil, err

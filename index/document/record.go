@@ -206,15 +206,28 @@ func DecodeMeta(s string) Meta {
 	return r.meta()
 }
 
+// Categories are those of a record, read from its meta.
+func Categories(meta string) []string {
+	r := Reader{s: meta}
+	r.Text()
+	r.Text()
+	r.Varint()
+	return r.texts()
+}
+
+func (r *Reader) texts() (list []string) {
+	for n := r.Count(1); n > 0; n-- {
+		list = append(list, r.Text())
+	}
+	return list
+}
+
 // meta reads what encodeMeta wrote; a transcript has more behind it.
 func (r *Reader) meta() Meta {
-	m := Meta{ID: r.Text(), Kind: r.Text(), Updated: r.Varint()}
-	for _, list := range []*[]string{&m.Categories, &m.Supersedes, &m.MayOutdate} {
-		for n := r.Count(1); n > 0; n-- {
-			*list = append(*list, r.Text())
-		}
+	m := Meta{
+		ID: r.Text(), Kind: r.Text(), Updated: r.Varint(),
+		Categories: r.texts(), Supersedes: r.texts(), MayOutdate: r.texts(), Source: r.Text(),
 	}
-	m.Source = r.Text()
 	if n := r.Uvarint(); n > 0 {
 		importance := float64(n-1) / thousand
 		m.Importance = &importance

@@ -42,30 +42,44 @@ func (m *manifest) apply(d *delta) *manifest {
 	for _, s := range d.segs {
 		out.nextSeg = max(out.nextSeg, s.id+1)
 	}
-	gone := make(map[vault.Path]bool, len(d.removed))
+	type edit struct {
+		path vault.Path
+		rec  *document.Record // nil: removed
+	}
+	edits := make([]edit, 0, len(d.removed)+len(d.recs))
 	for _, p := range d.removed {
-		gone[p] = true
+		edits = append(edits, edit{path: p})
 	}
+	for i := range d.recs {
+		edits = append(edits, edit{d.recs[i].Path, &d.recs[i]})
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return strings.Compare(string(a.path), string(b.path)) })
 	out.recs = make([]document.Record, 0, len(m.recs)+len(d.recs))
-	fresh := d.recs
-	for i := range m.recs {
-		p := m.recs[i].Path
-		for len(fresh) > 0 && fresh[0].Path < p {
-			out.recs, fresh = append(out.recs, fresh[0]), fresh[1:]
+	rest := m.recs
+	for _, e := range edits {
+		i, known := search(rest, e.path)
+		out.recs, rest = append(out.recs, rest[:i]...), rest[i:]
+		if known {
+			rest = rest[1:]
 		}
-		if !gone[p] && (len(fresh) == 0 || fresh[0].Path != p) {
-			out.recs = append(out.recs, m.recs[i])
+		if e.rec != nil {
+			out.recs = append(out.recs, *e.rec)
 		}
 	}
-	out.recs = append(out.recs, fresh...)
+	out.recs = append(out.recs, rest...)
 	return out
+}
+
+// search finds the place of a path among records.
+func search(recs []document.Record, p vault.Path) (at int, known bool) {
+	return slices.BinarySearchFunc(recs, p, func(r document.Record, p vault.Path) int {
+		return strings.Compare(string(r.Path), string(p))
+	})
 }
 
 // find looks a path up.
 func (m *manifest) find(p vault.Path) (*document.Record, bool) {
-	i, ok := slices.BinarySearchFunc(m.recs, p, func(r document.Record, p vault.Path) int {
-		return strings.Compare(string(r.Path), string(p))
-	})
+	i, ok := search(m.recs, p)
 	if !ok {
 		return nil, false
 	}
