@@ -36,6 +36,15 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if err := s.a.check(Write{Agent: t.Agent}, "observe", t.Session); err != nil {
 		return nil, err
 	}
+	if t.Agent != "" {
+		writer, known, err := session.WriterOf(ctx, s.a.v, t.Session)
+		if err != nil {
+			return nil, err
+		}
+		if known && writer != t.Agent {
+			return nil, Write{Agent: t.Agent}.refused("observe", t.Session, "the conversation is another one's")
+		}
+	}
 	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {
 		return nil, Usagef("unknown role %q", t.Role).Suggest("one of %s", strings.Join(Roles(), ", "))
 	}

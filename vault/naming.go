@@ -95,7 +95,9 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	bad := func() bool { return reservedName(strings.TrimSuffix(base, ext)) || Path(base).Steers() }
+	bad := func() bool {
+		return reservedName(strings.TrimSuffix(base, ext)) || Path(path.Join(folder, base)).Steers()
+	}
 	for i := minSuffix; taken[markdown.Fold(base)] || bad(); i++ {
 		if i > len(mark) {
 			return "", fmt.Errorf("name %q in %q: %w: it is taken", base, folder, ErrConflict)

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"stet/markdown"
 )
 
 // An Op is what a commit did, the value of its Stet-Op trailer.
@@ -91,8 +95,13 @@ func (o Op) check() error {
 // Staged reports whether a machine's write of this kind can wait for approval.
 func (o Op) Staged() bool { return o.known().staged }
 
-// checkActor refuses a machine what only a person may do.
-func (w *Why) checkActor() error {
+// checkActor refuses a machine what only a person may do, and the name of the person.
+func (w *Why) checkActor(person string) error {
+	name := markdown.Fold(norm.NFKC.String(oneLine(w.machineName())))
+	if w.actor() != ActorUser && w.Op != OpSeal && name == markdown.Fold(norm.NFKC.String(person)) {
+		return WithHint(fmt.Errorf("%s as %q: %w: that is the name of the user", w.Op, w.AgentName, ErrRefused),
+			"an agent has a name of its own")
+	}
 	if w.Op.known().person && w.actor() != ActorUser {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
 	}

@@ -48,6 +48,9 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	var called []Memory
 	folded := markdown.Fold(ref)
 	for _, f := range files {
+		if IsID(ref) {
+			break // no name of a file stands before the id of another
+		}
 		if markdown.Fold(slugOf(f.Path)) == folded || markdown.Fold(f.Path.Base()) == folded {
 			data, _, err := v.ReadFile(f.Path)
 			if err != nil {

@@ -113,7 +113,8 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		}
 		err = v.store.Explain(err)
 	}()
-	if err := why.checkActor(); err != nil {
+	person, _ := v.Person()
+	if err := why.checkActor(person); err != nil {
 		return nil, err
 	}
 	r := &run{ctx: ctx, v: v, why: why, fn: fn}

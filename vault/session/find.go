@@ -202,6 +202,28 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error
 	return k, data, err
 }
 
+// WriterOf is the agent of the session that has an id of ours, "" for the user's; known is false
+// where there is none yet. It looks at open sessions and at names of files.
+func WriterOf(ctx context.Context, v *vault.Vault, id string) (agent string, known bool, err error) {
+	if !own(id) {
+		return "", false, nil
+	}
+	id = strings.ToLower(id)
+	open, err := AllOpen(v)
+	for _, o := range open {
+		if o.Facts.ID == id {
+			return o.Facts.Agent, true, nil
+		}
+	}
+	paths, perr := Transcripts(ctx, v, id)
+	for _, p := range paths {
+		if data, _, rerr := v.ReadFile(p); rerr == nil && Read(p, data).ID == id {
+			return Read(p, data).Agent, true, nil
+		}
+	}
+	return "", false, errors.Join(err, perr)
+}
+
 // memory is k as an ambiguous name shows it.
 func (k Known) memory() vault.Memory {
 	return vault.Memory{ID: k.ID, Path: k.Path, Title: k.Title, Private: k.Private}

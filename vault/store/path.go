@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // A Path names a file of the vault: slash-separated, relative to the vault's
@@ -83,17 +86,20 @@ func (p Path) Steers() bool {
 		}
 	}
 	name := seen(p.Base())
-	return strings.HasSuffix(name, ".mk") || slices.Contains([]string{
+	return strings.HasSuffix(name, ".mk") ||
+		name == "conventions.md" && !strings.HasPrefix(string(p), "memories/") || slices.Contains([]string{
 		"claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md",
+		"copilot-instructions.md", "warp.md", "crush.md",
 		"makefile", "gnumakefile", "bsdmakefile", "justfile", "rakefile", "taskfile.yml", "taskfile.yaml",
 		"dockerfile", "jenkinsfile", "vagrantfile", "package.json",
 	}, name)
 }
 
 // seen is a name as file systems may take it that ignore case, some invisible characters, and
-// blanks and dots at the end.
+// blanks and dots at the end, and as people read letters of another width.
 func seen(name string) string {
-	return strings.ToLower(strings.TrimRight(strings.Map(dropIgnorable, name), " ."))
+	name = cases.Fold().String(norm.NFKC.String(strings.Map(dropIgnorable, name)))
+	return strings.TrimRight(name, " .")
 }
 
 // IsMarkdown reports whether p names a Markdown file (.md or .markdown in any

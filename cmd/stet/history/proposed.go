@@ -76,7 +76,7 @@ func printProposal(p *console.Printer, w agent.Proposal) {
 		p.Printf("\n    %s", console.Line1(f))
 	}
 	p.Printf("\n")
-	p.Diff(w.Diff)
+	p.Diff(console.Clean(w.Diff)) // also where it is not seen on a terminal yet
 	p.Printf("\n")
 }
 

@@ -111,7 +111,7 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 				p.Fail(err)
 				return
 			}
-			if p.Diff(text); p.Broken() {
+			if p.Diff(console.Clean(text)); p.Broken() {
 				return
 			}
 			printed = true
