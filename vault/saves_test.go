@@ -109,3 +109,27 @@ func (p *prepared) saves(t *testing.T, savers ...*saver) {
 		t.Errorf("%s%s", where, problem)
 	}
 }
+
+// TestAPersonWhoSavesDoesNotMakeAWriteFail: the write begins again from each save.
+func TestAPersonWhoSavesDoesNotMakeAWriteFail(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/infra/gate.md", gateText)
+	s := &saver{file: filepath.Join(f.Dir, "memories/infra/gate.md"), owed: map[string]bool{}}
+	v, err := vault.Open(ctxb(), f.Dir, crashOptions(func(step durable.Step) error {
+		if s.step < 12 && step.Label == "journal" && step.Op == durable.OpWrite {
+			s.step++
+			s.save(fmt.Sprintf("%s\nSave %d.\n", gateText, s.step))
+		}
+		return nil
+	}))
+	must(err)
+	defer v.Close()
+	if err := updateGate(v); err != nil {
+		t.Errorf("after %d saves: %v", s.step, err)
+	}
+	for text := range s.owed {
+		if !isKept(f.Dir, text) {
+			t.Errorf("lost: %q", text)
+		}
+	}
+}

@@ -28,10 +28,11 @@ import (
 // With the ref published first and the git index later without index.lock, a
 // person's "git commit" in between would silently drop the memory.
 
-// maxAttempts bounds how often an update starts again because the branch or a
-// file moved. From the second attempt on index.lock is taken first, so only
-// plumbing that ignores it can still get in between.
-const maxAttempts = 5
+// minAttempts are how often an update starts again because the branch or a file moved,
+// before it looks whether the time to wait for others is over. From the second attempt on
+// index.lock is taken first, so only plumbing that ignores it and a person's saves can still
+// get in between.
+const minAttempts = 5
 
 // errRetry reports that what the attempt was based on has changed.
 var errRetry = errors.New("vault changed meanwhile")
@@ -58,14 +59,17 @@ type Stage func(*Tx) (BeforeCommit, error)
 // nothing.
 func (s *Store) Update(ctx context.Context, why func() Description, stage Stage) (res *Result, err error) {
 	err = s.Locked(ctx, func(ctx context.Context) error {
-		for attempt := range maxAttempts {
+		patient, cancel := context.WithTimeout(ctx, s.o.LockWait)
+		defer cancel()
+		for attempt := 0; attempt < minAttempts || patient.Err() == nil; attempt++ {
 			p := &publication{store: s, lockFirst: attempt > 0}
 			res, err = p.run(ctx, why(), stage)
 			if !errors.Is(err, errRetry) {
 				return err
 			}
 		}
-		return WithHint(fmt.Errorf("%w: the branch kept moving", errBusy), "another program commits without pause; try again")
+		return WithHint(fmt.Errorf("%w: the branch or the file kept changing", errBusy),
+			"another program commits or saves without pause; try again")
 	})
 	return res, err
 }
