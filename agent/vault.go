@@ -65,6 +65,9 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	for _, w := range res.Warnings {
 		e.warn("%s", w)
 	}
+	if !res.DryRun {
+		e.tellNameless(res.Commits)
+	}
 	if !o.DryRun && o.Agent == "" {
 		if err := e.agree(res.Root); err != nil {
 			e.warn("stet may ask whether to write to this vault: %v", err)

@@ -110,11 +110,22 @@ func (a *App) write(
 // finish settles a write and turns it into its result.
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.settle(ctx, res)
+	if !res.DryRun {
+		a.tellNameless(res.Commits)
+	}
 	out := newWritten(res)
 	if a.o.Agent != "" {
 		a.redactWritten(ctx, res, out)
 	}
 	return out
+}
+
+// tellNameless says, as git does, that a person's commit has no name of theirs.
+func (e *Environment) tellNameless(made []vault.Commit) {
+	if i := slices.IndexFunc(made, vault.Commit.Nameless); i >= 0 {
+		e.note("git knows no name of yours, so the author is %s <%s>; \"git config --global user.name NAME\" and "+
+			"\"git config --global user.email ADDRESS\" tell it", made[i].Author, made[i].AuthorEmail)
+	}
 }
 
 // tombstonesLast puts the records of rejections behind what was asked for.

@@ -61,7 +61,7 @@ var (
 	ErrBadPath = store.ErrBadPath
 	// ErrInvalid reports a value that cannot be stored as asked, an empty text
 	// or an importance outside 0 to 1 for instance.
-	ErrInvalid = errors.New("invalid value")
+	ErrInvalid = errors.New("cannot be done")
 	// ErrRefused reports a write that a rule forbids.
 	ErrRefused = errors.New("refused")
 	// ErrRejected reports that a machine was about to write what was taken back
@@ -78,7 +78,7 @@ var (
 	// asks before it commits their deletion.
 	ErrMassDeletion = errors.New("too many files vanished at once")
 	// ErrNothingToUndo reports that no operation is left to undo or redo.
-	ErrNothingToUndo = errors.New("not that many operations are left")
+	ErrNothingToUndo = errors.New("nothing is left")
 )
 
 // A NotFoundError is an [ErrNotFound] with the nearest names.

@@ -35,6 +35,12 @@ func (c Commit) Before() string {
 	return string(c.Parents[0])
 }
 
+// Nameless reports a commit that git's configuration knew no author for.
+func (c Commit) Nameless() bool {
+	nobody := gitstore.Fallback()
+	return c.Author == nobody.Name && c.AuthorEmail == nobody.Email
+}
+
 func commitOf(c gitstore.Commit) Commit {
 	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When}
 	out.Subject, out.Body, out.Trailers = parseMessage(c.Message)

@@ -285,9 +285,12 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 			return nil, err
 		}
 		if steps < n {
-			err := fmt.Errorf("%s: %w: %d asked for, only %d can be %sne", mode, ErrNothingToUndo, n, steps, mode)
-			if steps == 0 {
-				err = fmt.Errorf("%s: %w: none can be %sne", mode, ErrNothingToUndo, mode)
+			err := fmt.Errorf("%s %d: %w after %d; \"stet %s %d\" takes these", mode, n, ErrNothingToUndo, steps, mode, steps)
+			switch {
+			case steps == 0 && mode == "redo":
+				err = fmt.Errorf("%w to redo: nothing was undone since the last write", ErrNothingToUndo)
+			case steps == 0:
+				err = fmt.Errorf("%w to undo: every operation of stet's is undone already", ErrNothingToUndo)
 			}
 			return nil, WithHint(err, `"stet log" shows what was done`)
 		}

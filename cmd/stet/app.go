@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 	// With the handler gone the second signal has its default effect.
 	context.AfterFunc(ctx, stop)
 	e := console.New(host)
+	e.Interrupted = ctx.Done()
 	err := dispatch(ctx, e, args)
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(context.Canceled, err)

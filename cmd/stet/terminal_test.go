@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,6 +103,40 @@ func TestStoredControlCharactersDoNotReachATerminal(t *testing.T) {
 	out, _ := s.run(0, "", "search", "evil")
 	if !strings.Contains(out, console.Bold) || strings.Contains(out, "\x1b[2J") {
 		t.Errorf("search on a terminal: %q: want our colour and not theirs", out)
+	}
+}
+
+// A stream calls then when something was written to it.
+type stream struct {
+	bytes.Buffer
+	then func()
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "which is true?") {
+		s.then()
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestCtrlCEndsAQuestion(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "The gate code is 4711.", "--title", "One")
+	s.run(0, "", "remember", "The gate code is 4712.", "--title", "Two")
+	ctx, cancel := context.WithCancel(t.Context())
+	in, typed := io.Pipe()
+	const hung = 20 * time.Second
+	defer time.AfterFunc(hung, func() { typed.Close() }).Stop()
+	var out bytes.Buffer
+	talk := &stream{then: cancel}
+	host := console.Host{
+		Stdio:  console.Stdio{In: in, Out: &out, Err: talk, InTerminal: true, OutTerminal: true, ErrTerminal: true},
+		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(), Now: func() time.Time { return s.now },
+	}
+	const interrupted = 130
+	if got := run(ctx, []string{"stet", "conflicts", "--settle"}, host); got != interrupted {
+		t.Errorf("exit %d, want %d: %s%s", got, interrupted, out.String(), talk)
 	}
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,16 +33,35 @@ func AskAnew(e *Env, question string) (bool, error) {
 }
 
 // Ask asks for one line. It takes no byte beyond it, so that the next question
-// finds its own answer. It fails with io.EOF when nobody answers. It may be
-// called only when [Env.CanAsk] says so.
+// finds its own answer. It fails with io.EOF when nobody answers, and with context.Canceled at
+// Ctrl-C. It may be called only when [Env.CanAsk] says so.
 func (e *Env) Ask(question string) (string, error) {
 	e.clearLine()
 	if _, err := fmt.Fprintf(e.Err, "%s ", question); err != nil {
 		return "", err
 	}
+	type answer struct {
+		line string
+		err  error
+	}
+	given := make(chan answer, 1)
+	go func() { // a read of a terminal ends at no signal
+		line, err := readLine(e.In)
+		given <- answer{line, err}
+	}()
+	select {
+	case a := <-given:
+		return a.line, a.err
+	case <-e.Interrupted:
+		_, err := fmt.Fprintln(e.Err)
+		return "", errors.Join(context.Canceled, err)
+	}
+}
+
+func readLine(in io.Reader) (string, error) {
 	var line []byte
 	for one := make([]byte, 1); ; {
-		n, err := e.In.Read(one)
+		n, err := in.Read(one)
 		if n > 0 && one[0] == '\n' {
 			break
 		}

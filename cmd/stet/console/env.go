@@ -72,6 +72,8 @@ type Env struct {
 
 	// Command is the name of the running command, "" before it is known.
 	Command string
+	// Interrupted is closed at Ctrl-C; nil never is.
+	Interrupted <-chan struct{}
 
 	actor    string // the agent that acts, "" for the user
 	via      string // the agent among whose tools the user acts

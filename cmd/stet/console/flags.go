@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,8 +109,12 @@ func (in *Input) Check() error {
 		return agent.Usagef("%s needs %s", c.Name, c.Args).
 			Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
 	case c.MaxArgs >= 0 && n > c.MaxArgs:
-		return agent.Usagef("%s: unexpected argument %q", c.Name, in.Words[c.MaxArgs]).
-			Suggest("usage: %s; quote text that has spaces", usageOf(c))
+		err := agent.Usagef("%s: unexpected argument %q", c.Name, in.Words[c.MaxArgs])
+		if slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "text" }) {
+			return err.Suggest("text goes behind --text: stet %s %s --text %q", c.Name,
+				strings.Join(in.Words[:c.MaxArgs], " "), strings.Join(in.Words[c.MaxArgs:], " "))
+		}
+		return err.Suggest("usage: %s; quote text that has spaces", usageOf(c))
 	}
 	for _, f := range c.Flags {
 		name := f.Names()[0]

@@ -63,7 +63,7 @@ func RunVerb(ctx context.Context, e *Env, in *Input) error {
 }
 
 func (c *Command) unknownVerb(word string) error {
-	err := agent.Usagef("%s cannot %q", c.Name, word)
+	err := agent.Usagef("stet %s has no action %q", c.Name, word)
 	if near := agent.Nearest(word, c.VerbNames()); near != "" {
 		return err.Suggest("did you mean \"stet %s %s\"?", c.Name, near)
 	}
