@@ -264,7 +264,7 @@ type Filter struct {
 }
 
 // List reads the memories that match. Superseded ones are included: they are
-// still files.
+// still files. Where Limit cuts a list in path order, nothing behind it is read, nor told of as Skipped.
 func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 	less, err := f.order()
 	if err != nil {
@@ -279,12 +279,30 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 		modified[file.Path] = file.ModTime
 		return !f.wantsClass(ClassOf(file.Path))
 	})
-	all, err := v.readAll(ctx, files, func([]byte) bool { return true }, f.skipped())
-	if err != nil {
-		return nil, err
+	when, step := func(p Path) time.Time { return modified[p] }, len(files)
+	if f.Limit > 0 && (f.Sort == "" || f.Sort == "path") {
+		slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+		if f.Reverse {
+			slices.Reverse(files)
+		}
+		step = max(f.Limit, leastRead)
 	}
-	return f.choose(all, less, func(p Path) time.Time { return modified[p] }), nil
+	var found []Memory
+	for part := range slices.Chunk(files, max(step, 1)) {
+		all, err := v.readAll(ctx, part, func([]byte) bool { return true }, f.skipped())
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, f.choose(all, less, when)...)
+		if step < len(files) && len(found) >= f.Limit {
+			break
+		}
+	}
+	return f.choose(found, less, when), nil
 }
+
+// leastRead are the files that are read at once where a list may be short.
+const leastRead = 64
 
 // choose leaves those that match, in order.
 func (f Filter) choose(all []Memory, less func(a, b Memory) int, modified func(Path) time.Time) []Memory {

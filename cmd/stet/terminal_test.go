@@ -132,7 +132,8 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 	talk := &stream{then: cancel}
 	host := console.Host{
 		Stdio:  console.Stdio{In: in, Out: &out, Err: talk, InTerminal: true, OutTerminal: true, ErrTerminal: true},
-		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(), Now: func() time.Time { return s.now },
+		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(),
+		Now: func() time.Time { return s.now },
 	}
 	const interrupted = 130
 	if got := run(ctx, []string{"stet", "conflicts", "--settle"}, host); got != interrupted {
