@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,12 +22,13 @@ type Config struct {
 	layers []*format.Config // lowest priority first
 	repo   *format.Config
 	env    func(string) string
+	gitDir string // of the worktree, absolute
 }
 
-// loadConfig reads the files git would, with include.path followed and
-// conditional includes left out. A damaged user file is an error, as in git.
-func loadConfig(root *durable.Root, env func(string) string) (*Config, error) {
-	c := &Config{env: env}
+// loadConfig reads the files git would, with include.path followed, and includeIf by the git
+// folder and the branch. A damaged user file is an error, as in git.
+func loadConfig(root *durable.Root, gitDir string, env func(string) string) (*Config, error) {
+	c := &Config{env: env, gitDir: gitDir}
 	if env("GIT_CONFIG_NOSYSTEM") == "" {
 		if err := c.load("/etc/gitconfig", 0); err != nil {
 			return nil, err
@@ -97,18 +99,54 @@ func readPlain(file string) ([]byte, error) {
 
 func (c *Config) add(layer *format.Config, dir string, depth int) error {
 	c.layers = append(c.layers, layer)
-	if depth >= includeDepth || !layer.HasSection("include") {
+	if depth >= includeDepth {
 		return nil
 	}
-	for _, p := range layer.Section("include").OptionAll("path") {
-		if rest, ok := strings.CutPrefix(p, "~/"); ok {
-			p = filepath.Join(c.env("HOME"), rest)
+	var paths []string
+	if layer.HasSection("include") {
+		paths = layer.Section("include").OptionAll("path")
+	}
+	for _, sub := range subsections(layer, "includeIf") {
+		if c.holds(sub.Name, dir) {
+			paths = append(paths, sub.OptionAll("path")...)
 		}
-		if err := c.load(absFrom(dir, p), depth+1); err != nil {
+	}
+	for _, p := range paths {
+		if err := c.load(absFrom(dir, c.expand(p)), depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// holds reports the conditions of includeIf that stet knows; dir is the folder of the file that has
+// it.
+func (c *Config) holds(condition, dir string) bool {
+	kind, want, _ := strings.Cut(condition, ":")
+	switch kind {
+	case "gitdir", "gitdir/i":
+		want = c.expand(want)
+		if rest, ok := strings.CutPrefix(want, "./"); ok {
+			want = dir + "/" + rest
+		} else if !filepath.IsAbs(want) {
+			want = "**/" + want
+		}
+		real, err := filepath.EvalSymlinks(c.gitDir)
+		return globFolder(want, c.gitDir, kind != "gitdir") || err == nil && globFolder(want, real, kind != "gitdir")
+	case "onbranch":
+		head, err := readPlain(filepath.Join(c.gitDir, "HEAD"))
+		branch, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+		return err == nil && ok && globFolder(want, branch, false)
+	}
+	return false
+}
+
+// globFolder is glob, where a slash at the end stands for all below.
+func globFolder(p, s string, fold bool) bool {
+	if strings.HasSuffix(p, "/") {
+		p += "**"
+	}
+	return glob(filepath.ToSlash(p), filepath.ToSlash(s), fold)
 }
 
 func decodeConfig(data []byte) (*format.Config, error) {
@@ -116,14 +154,36 @@ func decodeConfig(data []byte) (*format.Config, error) {
 	return cfg, format.NewDecoder(bytes.NewReader(data)).Decode(cfg)
 }
 
+// expand replaces "~/" and "~user/" at the beginning of a path by the home folder.
+func (c *Config) expand(p string) string {
+	name, rest, ok := strings.Cut(p, "/")
+	switch {
+	case !ok || !strings.HasPrefix(name, "~"):
+		return p
+	case name == "~":
+		return c.env("HOME") + "/" + rest
+	}
+	other, err := user.Lookup(name[1:])
+	if err != nil {
+		return p
+	}
+	return other.HomeDir + "/" + rest
+}
+
 // Get is the value of section.key with the highest priority.
 func (c *Config) Get(section, key string) string {
-	for i := len(c.layers) - 1; i >= 0; i-- {
-		if l := c.layers[i]; l.HasSection(section) && l.Section(section).HasOption(key) {
-			return l.Section(section).Option(key)
+	value, _ := c.lookup(section, key)
+	return value
+}
+
+// lookup is Get, and whether any file has the key.
+func (c *Config) lookup(section, key string) (string, bool) {
+	for _, l := range slices.Backward(c.layers) {
+		if l.HasSection(section) && l.Section(section).HasOption(key) {
+			return l.Section(section).Option(key), true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // Bool is Get read as git reads booleans.

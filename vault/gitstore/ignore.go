@@ -3,7 +3,6 @@ package gitstore
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -32,15 +31,10 @@ type Rule struct {
 // default) and info/exclude.
 func (r *Repo) Ignore() (*Ignore, error) {
 	ig := &Ignore{fold: r.config.Bool("core", "ignorecase", false)}
-	global := r.config.Get("core", "excludesfile")
-	if rest, ok := strings.CutPrefix(global, "~/"); ok {
-		global = filepath.Join(r.config.env("HOME"), rest)
-	}
-	if global == "" {
-		global = filepath.Join(r.config.xdg(), "git", "ignore")
-	}
-	if data, err := readPlain(absFrom(r.loc.Worktree, global)); err == nil {
-		ig.patterns = appendRules(ig.patterns, global, "", data)
+	if global := r.userFile("excludesfile", "ignore"); global != "" {
+		if data, err := readPlain(global); err == nil {
+			ig.patterns = appendRules(ig.patterns, global, "", data)
+		}
 	}
 	data, _, err := r.root.ReadFile("info/exclude", 1<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -149,24 +143,33 @@ func appendRules(to []pattern, file, dir string, data []byte) []pattern {
 	for line := range strings.SplitSeq(strings.TrimPrefix(string(data), "\ufeff"), "\n") {
 		n++
 		line = strings.TrimSuffix(line, "\r")
-		p := pattern{rule: Rule{file, n, line}, base: base, begins: base}
 		text, _, _ := strings.Cut(line, "\x00") // where git's lines end, too
 		text = trimSpaces(text)
-		if text, p.negative = strings.CutPrefix(text, "!"); text == "" || line[0] == '#' {
+		if text == "" || text == "!" || line[0] == '#' {
 			continue
 		}
-		text, p.folder = strings.CutSuffix(text, "/")
-		p.anywhere = !strings.Contains(text, "/")
-		p.glob = strings.TrimPrefix(text, "/")
-		if p.literal = strings.IndexAny(p.glob, `*?[\`); p.literal < 0 {
-			p.literal = len(p.glob)
-		}
-		if !p.anywhere {
-			p.begins += p.glob[:p.literal]
-		}
+		p := newPattern(text, base)
+		p.rule = Rule{file, n, line}
 		to = append(to, p)
 	}
 	return to
+}
+
+// newPattern takes a pattern apart that stands in a file of folder base, which ends in a slash
+// or is "".
+func newPattern(text, base string) pattern {
+	p := pattern{base: base, begins: base}
+	text, p.negative = strings.CutPrefix(text, "!")
+	text, p.folder = strings.CutSuffix(text, "/")
+	p.anywhere = !strings.Contains(text, "/")
+	p.glob = strings.TrimPrefix(text, "/")
+	if p.literal = strings.IndexAny(p.glob, `*?[\`); p.literal < 0 {
+		p.literal = len(p.glob)
+	}
+	if !p.anywhere {
+		p.begins += p.glob[:p.literal]
+	}
+	return p
 }
 
 // trimSpaces takes the spaces at the end of a line away that no backslash keeps.

@@ -62,7 +62,7 @@ func (r *Repo) open(env func(string) string) (err error) {
 	if own != "." {
 		r.own = filepath.ToSlash(own)
 	}
-	if r.config, err = loadConfig(r.root, env); err != nil {
+	if r.config, err = loadConfig(r.root, r.loc.GitDir, env); err != nil {
 		return err
 	}
 	if err := r.config.checkFormat(); err != nil {

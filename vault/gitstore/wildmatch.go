@@ -50,7 +50,13 @@ func glob(p, s string, fold bool) bool {
 		deepAt += next
 		pi, si, star = deep, deepAt, -1
 	}
-	return strings.Trim(p[pi:], "*") == ""
+	for rest := p[pi:]; ; pi = len(p) - len(rest) { // "**/" is no folder as well
+		folder := strings.TrimLeft(rest, "*")
+		if len(rest)-len(folder) < 2 || !strings.HasPrefix(folder, "/") || pi > 0 && p[pi-1] != '/' {
+			return folder == ""
+		}
+		rest = folder[1:]
+	}
 }
 
 // atom is the length of the first piece of p when that matches the byte c, else 0.

@@ -41,9 +41,7 @@ func (a *attributes) in(dir string) (*gitstore.Attributes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rules, err = rules.In(dir, data); err != nil {
-		return nil, err
-	}
+	rules = rules.In(dir, data)
 	a.dirs[dir] = rules
 	return rules, nil
 }
