@@ -32,8 +32,23 @@ func injections(text string) []Finding {
 			found = append(found, set.rules[i].orders(&read, in)...)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.start, b.start) })
+	inOrder := func(a, b match) int { return cmp.Compare(a.start, b.start) }
+	slices.SortStableFunc(found, inOrder)
+	found = append(found, unheard(spoken(&read), found)...)
+	slices.SortStableFunc(found, inOrder)
 	return append(hidden(text), findings(text, found, func(m match) string { return oneLine(m.lead, 2*excerptWidth) })...)
+}
+
+// unheard is what of more shares no byte with what was found; both are in order. A rule that
+// knows the very words is believed rather than one for what they mean.
+func unheard(more, found []match) []match {
+	i, last := 0, 0
+	return slices.DeleteFunc(more, func(m match) bool {
+		for ; i < len(found) && found[i].start < m.end; i++ {
+			last = max(last, found[i].end)
+		}
+		return last > m.start
+	})
 }
 
 // NameInjections is Injections for a path, where characters that nobody sees
