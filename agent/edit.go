@@ -29,6 +29,19 @@ func (m Memories) Edit(ctx context.Context, ref string, w Write, edit Editor) (*
 
 // edit is [Memories.Edit] for a path, whose file need not exist.
 func (a *App) edit(ctx context.Context, p vault.Path, w Write, edit Editor) (*Written, error) {
+	return a.editWith(ctx, p, edit, func(before, saved []byte, was vault.Hash) (*vault.Result, error) {
+		if err := vault.CheckEdit(p, before, saved); err != nil {
+			return nil, err
+		}
+		return a.v.Replace(ctx, p, was, saved, w.vault(a.Environment))
+	})
+}
+
+// editWith is edit with a write of its own for what was saved; before is nil for a new file.
+func (a *App) editWith(
+	ctx context.Context, p vault.Path, edit Editor,
+	write func(before, saved []byte, was vault.Hash) (*vault.Result, error),
+) (*Written, error) {
 	before, _, err := a.v.ReadFile(p)
 	was := vault.Hash("")
 	switch {
@@ -45,10 +58,7 @@ func (a *App) edit(ctx context.Context, p vault.Path, w Write, edit Editor) (*Wr
 		a.removed(draft)
 		return a.finish(ctx, &vault.Result{Root: a.Root(), Unchanged: true}), nil
 	}
-	var res *vault.Result
-	if err = vault.CheckEdit(p, before, saved); err == nil {
-		res, err = a.v.Replace(ctx, p, was, saved, w.vault(a.Environment))
-	}
+	res, err := write(before, saved, was)
 	if err != nil {
 		return nil, draft.keepFor(fmt.Errorf("edit %q: %w", p, err), "your text is kept in %s")
 	}

@@ -60,6 +60,11 @@ func Policy() []Rule {
 		{"move", OfAgents, "", []string{"move"}},
 		{"pin", OfAgents, "", []string{"pin", "unpin"}},
 		{"forget", OfAgents, "", []string{"forget"}},
+		{"skill", OfAgents, "of a skill that is pinned refused", []string{
+			"skill edit --text", "skill pin", "skill unpin", "skill archive", "skill restore"}},
+		{"skill-new", Allowed, "", []string{"skill new"}},
+		{"skill-use", Allowed, "", []string{"skill use"}},
+		{"skill-manage", Refused, "", []string{"skill manage", "skill unmanage"}},
 		{"encode", OfAgents, "", []string{"encode"}},
 		{"conflicts", OfAgents, "", []string{"conflicts --keep", "conflicts --both", "conflicts --merge"}},
 		{"notebook", OfAgents, "", []string{
@@ -73,7 +78,7 @@ func Policy() []Rule {
 		{"review", Refused, "", []string{
 			"review --accept", "review --reject", "review --accept-all", "review --reject-all"}},
 		{"purge", Refused, "", []string{"forget --purge"}},
-		{"edit", Refused, "", []string{"edit", "profile edit", "core edit"}},
+		{"edit", Refused, "", []string{"edit", "profile edit", "core edit", "skill edit"}},
 		{"doctor", Refused, "", []string{"doctor --fix"}},
 		{"overwrite", Refused, "", []string{"bench --vaults"}},
 	}

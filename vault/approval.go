@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"stet/vault/store"
 	"time"
@@ -38,8 +40,12 @@ func isProposal(p Path) bool { return p.Dir() == proposal.Dir }
 // waits reports whether a write has to be approved, whatever it changes. What is said in a
 // session, what people import, and what keeps the vault itself in order does not.
 func (v *Vault) waits(why Why) bool {
+	approval := settings.WriteApproval
+	if why.Op == OpSkill {
+		approval = settings.SkillApproval
+	}
 	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" &&
-		(why.Again || v.settings.Text(settings.WriteApproval) == "stage")
+		(why.Again || v.settings.Text(approval) == "stage")
 }
 
 // Waits reports whether what w writes has to be approved.
@@ -144,7 +150,8 @@ func (t *Tx) proposals() ([]proposalDraft, error) {
 			continue
 		}
 		for n := 1; n < len(files); n++ {
-			if !files[n].Gone {
+			files[n].Kept = files[n].From != "" && string(hashOf(contents[n])) == files[n].Was
+			if !files[n].Gone && !files[n].Kept {
 				files[n].SetData(contents[n])
 			}
 		}
@@ -215,6 +222,13 @@ func (t *Tx) proposedFiles(g store.Group, earlier []store.Group) (files []propos
 	own := func(p Path) bool { return ClassOf(p) == ClassConfig }
 	others := func(p Path) bool { return !own(p) }
 	paths := slices.Concat(slices.DeleteFunc(slices.Clone(g.Paths), own), slices.DeleteFunc(slices.Clone(g.Paths), others))
+	rank := func(p Path) int {
+		if p.Base() != skillFile {
+			return math.MaxInt
+		}
+		return len(p)
+	}
+	slices.SortStableFunc(paths, func(a, b Path) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, p := range paths {
 		f := g.Files[p]
 		if moved[p] {

@@ -21,6 +21,8 @@ import (
 //	files that steer programs, stet's own settings     refused
 //	a new file; text that only machines wrote          allowed
 //	text that a person wrote or edited                 becomes a proposal
+//	the folder of a skill that a person wrote          becomes a proposal, new files as well
+//	a skill that a person gave over; that is pinned    allowed; refused
 //
 // Keys that stet itself keeps (flags, supersession) are no text.
 
@@ -47,6 +49,17 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			}
 			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
 				return errNeedsApproval
+			}
+			waits := waits
+			if class := ClassOf(p); why.Approver == "" && (class == ClassSkill || class == ClassArchive) {
+				switch must, given, err := t.checkSkill(ctx, p, g, t.tx.Groups[:i]); {
+				case err != nil:
+					return err
+				case must && !waits:
+					return errNeedsApproval
+				default:
+					waits = waits || given
+				}
 			}
 			private, err := t.private(ctx, p, g, t.tx.Groups[:i])
 			if err != nil {

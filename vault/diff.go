@@ -20,14 +20,11 @@ type FileDiff struct {
 	Text    string `json:"text,omitempty"`
 }
 
-// EmptyTree stands for the state before the first commit.
-const EmptyTree = store.EmptyTree
-
 // diffContext is the number of unchanged lines around a change, as in git.
 const diffContext = 3
 
 // Diff compares two states of the vault: from a revision ("" is HEAD) to a
-// revision ("" is the working tree), or from [EmptyTree]. paths keep only these files or what lies
+// revision ("" is the working tree), or from [store.EmptyTree]. paths keep only these files or what lies
 // below them. Binary and oversized files are named without their text.
 func (h *History) Diff(ctx context.Context, from, to string, paths []Path) (out []FileDiff, _ error) {
 	for f, err := range h.Diffs(ctx, from, to, paths) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/vault/gitstore"
+	"stet/vault/store"
 )
 
 // A Commit is one commit of the vault's history.
@@ -27,10 +28,10 @@ type Commit struct {
 	Changes     []Change // filled when asked for
 }
 
-// Before is the first parent, or [EmptyTree] where there is none.
+// Before is the first parent, or [store.EmptyTree] where there is none.
 func (c Commit) Before() string {
 	if len(c.Parents) == 0 {
-		return EmptyTree
+		return store.EmptyTree
 	}
 	return string(c.Parents[0])
 }

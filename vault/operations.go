@@ -29,6 +29,7 @@ const (
 	OpEncode   Op = "encode"
 	OpPropose  Op = "propose" // a write by a machine that waits for approval
 	OpReject   Op = "reject"  // a proposal that a person rejected
+	OpSkill    Op = "skill"   // a skill made, changed, archived or restored
 )
 
 // An operation is how commits of one kind are treated.
@@ -64,6 +65,7 @@ func operations() []operation {
 		{op: OpImport, undone: true, settled: true, states: true, unflags: true, words: true},
 		{op: OpEncode, staged: true, undone: true, settled: true, states: true, unflags: true, words: true},
 		{op: OpPropose, settled: true, states: true},
+		{op: OpSkill, staged: true, undone: true, settled: true, states: true},
 		{op: OpReject, person: true, undone: true, settled: true, states: true},
 	}
 }

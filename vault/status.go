@@ -78,7 +78,7 @@ func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) 
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	a, err := v.store.TreeOf(objects, cmp.Or(string(from), EmptyTree))
+	a, err := v.store.TreeOf(objects, cmp.Or(string(from), store.EmptyTree))
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stet/vault"
+	"stet/vault/store"
 	"stet/vault/vaulttest"
 )
 
@@ -70,7 +71,7 @@ func TestDiffAgainstDiskAndBetweenCommits(t *testing.T) {
 	check("", "", "modified a.md, added new.md")
 	check("HEAD~1", "HEAD", "added "+string(m.Path))
 	check("HEAD~1", "", "modified a.md, added "+string(m.Path)+", added new.md")
-	check(vault.EmptyTree, "HEAD~2", "added a.md, added gone.md")
+	check(store.EmptyTree, "HEAD~2", "added a.md, added gone.md")
 	files, err := v.History().Diff(t.Context(), "", "", []vault.Path{"a.md"})
 	if err != nil || len(files) != 1 || !strings.Contains(files[0].Text, "-two\n+TWO\n") || files[0].Added != 1 || files[0].Removed != 1 {
 		t.Errorf("diff of one path: %+v, %v", files, err)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"stet/vault/notebook"
 	"stet/vault/proposal"
 	"stet/vault/settings"
+	"stet/vault/skill"
 	"stet/vault/tombstone"
 )
 
@@ -243,7 +245,7 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 	res, err := v.Transact(ctx, why, write.DryRun, func(tx *vault.Tx) error {
 		memories = nil
 		for i, f := range p.Files {
-			m, err := apply(tx, v, f, w.Data(i))
+			m, err := apply(tx, v, p.Files[0], f, w.Data(i))
 			if err != nil {
 				return fmt.Errorf("proposal %s: change %q: %w", w.ID, f.Path, err)
 			}
@@ -260,8 +262,11 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 	return res, nil
 }
 
-// apply does to one file what a proposal says, on what stands there now.
-func apply(tx *vault.Tx, v *vault.Vault, f proposal.File, data []byte) (vault.Memory, error) {
+// apply does to one file what a proposal about main says, on what stands there now.
+func apply(tx *vault.Tx, v *vault.Vault, main, f proposal.File, data []byte) (vault.Memory, error) {
+	if f.Kept {
+		return vault.Memory{}, moveKept(tx, main, f)
+	}
 	to, err := ownPath(f.Path)
 	if err != nil {
 		return vault.Memory{}, err
@@ -301,11 +306,27 @@ func apply(tx *vault.Tx, v *vault.Vault, f proposal.File, data []byte) (vault.Me
 	return after(data, tx.Put(to, was, data))
 }
 
-// ownPath is the path of a file that a proposal may change: Markdown that no program takes orders
-// from, and tombstones.
+// moveKept moves a file with the bytes it has, together with the SKILL.md of its skill.
+func moveKept(tx *vault.Tx, main, f proposal.File) error {
+	from, err := vault.ParsePath(f.From)
+	to, err2 := vault.ParsePath(f.Path)
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	into, inFolder := strings.CutPrefix(f.Path, path.Dir(main.Path)+"/")
+	was, fromFolder := strings.CutPrefix(f.From, path.Dir(main.From)+"/")
+	if path.Base(main.Path) != skill.File || path.Base(main.From) != skill.File || !inFolder || !fromFolder ||
+		into != was || from.Steers() || to.Steers() {
+		return fmt.Errorf("%w: only the files of one skill move together", vault.ErrRefused)
+	}
+	return tx.Move(from, to)
+}
+
+// ownPath is the path of a file that a proposal may change: Markdown and files of skills that no
+// program takes orders from, and tombstones.
 func ownPath(s string) (vault.Path, error) {
 	p, err := vault.ParsePath(s)
-	if err == nil && !vault.IsTombstone(p) && (p.Steers() || !p.IsMarkdown()) {
+	if err == nil && !vault.IsTombstone(p) && (p.Steers() || !p.IsMarkdown() && vault.ClassOf(p) != vault.ClassSkill) {
 		err = fmt.Errorf("%w: no proposal may change it", vault.ErrRefused)
 	}
 	return p, err

@@ -261,6 +261,9 @@ encode|encode --all|encode --rule same-text --json
 pin memories/moved.md|unpin memories/moved.md|new fact A title|new ../../outside/x A title
 profile|profile add The person likes tea.|core|core add The server is called Ada.|core --json
 skill|skill list --json|skill list --archived|skill lint
+skill new ../../outside --description x|skill new n --category ../x --description x|skill use evil|skill pin evil
+skill archive evil|skill restore evil|skill edit evil ../../../../outside/x.md --text x
+skill new fresh --description x|skill archive fresh
 skill view evil|skill view evil scripts/run.sh|skill view evil ../../../../outside/secret.md
 context|context --json --query hostile|context --at HEAD|log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|diff --json HEAD|why memories/moved.md|review|review --json
 adopt|adopt --all|adopt memories/linked.md|adopt root|watch

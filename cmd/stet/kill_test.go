@@ -17,6 +17,7 @@ import (
 // A victim is one command that is killed at each of its mutating steps.
 type victim struct {
 	name    string
+	files   map[string]string // that stand in the folder before, those called *.sh executable
 	prepare [][]string
 	args    []string
 	// done is what standard output begins with once the write is acknowledged.
@@ -113,6 +114,52 @@ func victims() []victim {
 			done: "rejected", before: both(waiting(1), func(dir string) bool { return !stones(dir) }),
 			after: both(waiting(0), stones),
 		},
+		{
+			name: "archive a skill", files: skillFiles(), prepare: [][]string{{"adopt"}},
+			args: []string{"skill", "archive", "deploy"}, done: "archived",
+			before: holdsSkill("skills", "archive"), after: holdsSkill("archive/skills", "skills"),
+		},
+		{
+			name: "restore a skill", files: skillFiles(),
+			prepare: [][]string{{"adopt"}, {"skill", "archive", "deploy"}},
+			args:    []string{"skill", "restore", "deploy"}, done: "restored",
+			before: holdsSkill("archive/skills", "skills"), after: holdsSkill("skills", "archive"),
+		},
+	}
+}
+
+// skillFiles are a skill with a script and bytes that are no text; two of its files are the same.
+func skillFiles() map[string]string {
+	return map[string]string{
+		"skills/deploy/SKILL.md":       "---\nname: deploy\ndescription: d\n---\n",
+		"skills/deploy/scripts/run.sh": "#!/bin/sh\n",
+		"skills/deploy/logo.bin":       "\x00\xff", "skills/deploy/twin": "\x00\xff",
+	}
+}
+
+// holdsSkill reports whether a folder holds the whole skill, with the permissions of its script, and
+// another one no file.
+func holdsSkill(folder, empty string) func(dir string) bool {
+	return func(dir string) bool {
+		err := filepath.WalkDir(filepath.Join(dir, empty), func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				err = fs.ErrExist
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		for name, want := range skillFiles() {
+			file := filepath.Join(dir, filepath.FromSlash(strings.Replace(name, "skills", folder, 1)))
+			info, err := os.Stat(file)
+			data, err2 := os.ReadFile(file)
+			if err != nil || err2 != nil || string(data) != want ||
+				(info.Mode().Perm()&0o100 != 0) != strings.HasSuffix(name, ".sh") {
+				return false
+			}
+		}
+		return true
 	}
 }
 
@@ -183,6 +230,18 @@ func (v victim) model(t *testing.T) (home, model string) {
 	}
 	if err := os.WriteFile(filepath.Join(home, talkFile), []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for name, text := range v.files {
+		file, mode := filepath.Join(model, filepath.FromSlash(name)), fs.FileMode(0o644)
+		if strings.HasSuffix(name, ".sh") {
+			mode = 0o755
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, args := range append([][]string{{"init", model}}, v.prepare...) {
 		if out, code := child(t, home, model, "", args...); code != 0 {

@@ -87,14 +87,14 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	writes := strings.Fields(`
 		init doctor config
 		remember update forget conflicts encode move pin unpin new
-		profile core
+		profile core skill
 		session
 		import
 		adopt undo redo revert restore review
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export
-		search context list show edit links scopes skill
+		search context list show edit links scopes
 		log history blame diff
 		observe why
 		usage

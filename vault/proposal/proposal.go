@@ -64,6 +64,7 @@ type File struct {
 	From string `json:"from,omitempty"` // where it was, of a rename
 	Was  string `json:"was,omitempty"`  // the git blob that stood there; "" for a new file
 	Gone bool   `json:"gone,omitempty"`
+	Kept bool   `json:"kept,omitempty"` // it moves with the bytes it has: Text and Bytes are empty
 	// Text is what it holds afterwards, Bytes that of what is not UTF-8; neither for
 	// the first file, and none for what is gone.
 	Text  string `json:"text,omitempty"`

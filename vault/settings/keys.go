@@ -27,6 +27,7 @@ const (
 	Cognitive      Name = "memory.cognitive"
 	SimilarFrom    Name = "memory.consolidation_threshold"
 	WriteApproval  Name = "memory.write_approval"
+	SkillApproval  Name = "skills.write_approval"
 	CoreLimit      Name = "memory.memory_char_limit"
 	ProfileLimit   Name = "memory.user_char_limit"
 	EmbedderURL    Name = "search.embedder.base_url"
@@ -92,6 +93,8 @@ func generalKeys() []Key {
 			Meaning: "how alike two memories must be in meaning for the model to be asked what the new one does to the other, where embeddings are configured; what changes or gives a value to the same thing counts as alike regardless"},
 		{Name: WriteApproval, Type: oneOf("stage", "off"), Default: "off", Vault: true, Stricter: true,
 			Meaning: "`stage` keeps what agents write back until you accept it with `stet review --proposed`; `off` lets them write"},
+		{Name: SkillApproval, Type: oneOf("stage", "off"), Default: "off", Vault: true, Stricter: true,
+			Meaning: "the same for what agents do to skills"},
 		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,

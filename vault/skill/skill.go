@@ -60,46 +60,31 @@ func (s Skill) Category() string {
 // Main is the path of SKILL.md.
 func (s Skill) Main() vault.Path { return s.Folder + "/" + File }
 
-// support are the folders of a skill that hold its material: a SKILL.md in one of them is a file like
-// any other, a skill that was kept for reference for instance.
-func support() []string { return []string{"references", "templates", "scripts", "assets"} }
-
-// Folders are the folders of the skills among the files of a vault, archived ones as well, sorted. A
-// skill may stand inside the folder of another one, which then is its category too.
-func Folders(files []vault.Path) []vault.Path {
-	var all, out []vault.Path
+// folders are the folders of the skills among the files of a vault. A skill may stand inside the folder
+// of another one, which then is its category too.
+func folders(files []vault.Path) (out []vault.Path) {
+	has := among(files)
 	for _, p := range files {
-		dir := p.Dir()
-		if below := strings.TrimPrefix(dir, archive); p.Base() == File && strings.HasPrefix(below, root) {
-			all = append(all, vault.Path(dir))
-		}
-	}
-	slices.Sort(all)
-	for _, dir := range all {
-		outer, found := owner(out, dir)
-		first, _, _ := strings.Cut(strings.TrimPrefix(string(dir), string(outer)+"/"), "/")
-		if !found || !slices.Contains(support(), first) {
+		if dir := vault.Path(p.Dir()); p.Base() == File && vault.SkillFolder(p, has) == dir {
 			out = append(out, dir)
 		}
 	}
 	return out
 }
 
-// owner is the innermost of the folders that p lies in.
-func owner(folders []vault.Path, p vault.Path) (in vault.Path, ok bool) {
-	for _, f := range folders {
-		if len(f) > len(in) && strings.HasPrefix(string(p), string(f)+"/") {
-			in, ok = f, true
-		}
+func among(files []vault.Path) func(vault.Path) bool {
+	all := map[vault.Path]bool{}
+	for _, p := range files {
+		all[p] = true
 	}
-	return in, ok
+	return func(p vault.Path) bool { return all[p] }
 }
 
 // Read reads the skills among files: name by name, those of one name by path. A file that vanished
 // meanwhile is no skill.
 func Read(files []vault.Path, read func(vault.Path) ([]byte, error)) ([]Skill, error) {
 	var out []Skill
-	for _, dir := range Folders(files) {
+	for _, dir := range folders(files) {
 		data, err := read(dir + "/" + File)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -184,8 +169,11 @@ func (s Skill) Contents(ctx context.Context, v *vault.Vault, passed func(vault.P
 	for _, f := range files {
 		paths = append(paths, f.Path)
 	}
-	inner := slices.DeleteFunc(Folders(paths), func(f vault.Path) bool { return f == s.Folder })
-	own := func(p vault.Path) bool { _, in := owner(inner, p); return !in }
+	has := among(paths)
+	own := func(p vault.Path) bool {
+		in := vault.SkillFolder(p, has)
+		return in == s.Folder || in == ""
+	}
 	for _, p := range others {
 		if own(p) {
 			passed(p)

@@ -74,7 +74,7 @@ func edges() []edge {
 			"the one door that stores: searches, lets rules and model judge, writes through the vault"},
 		{"agent/approval",
 			[]string{"agent/ingest", "markdown", "vault", "vault/notebook", "vault/proposal", "vault/settings",
-				"vault/tombstone"},
+				"vault/skill", "vault/tombstone"},
 			"what a person does with proposals, through the vault's public API and the door that stores"},
 		{"agent/snapshot", []string{"agent/llm", "index", "markdown", "vault", "vault/guard", "vault/notebook"},
 			"what a conversation begins with: chosen from the index, read through the vault, never written"},

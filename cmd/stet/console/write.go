@@ -39,9 +39,12 @@ type More struct {
 }
 
 // Print shows the result of a write.
-func (e *Env) Print(res *agent.Written, m More) error {
+func (e *Env) Print(res *agent.Written, m More) error { return PrintAs(e, res, res, m) }
+
+// PrintAs is [Env.Print] with a larger result as JSON.
+func PrintAs(e *Env, result any, res *agent.Written, m More) error {
 	e.Adopted(res.Commits, m.Verb)
-	err := e.Show(res, func(p *Printer) {
+	err := e.Show(result, func(p *Printer) {
 		switch {
 		case len(res.Proposed) > 0:
 			p.proposed(res)

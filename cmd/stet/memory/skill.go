@@ -12,14 +12,25 @@ import (
 )
 
 func skillCommand() *console.Command {
+	const writes = "message again as session dry-run"
 	return &console.Command{
 		Name: "skill", Group: console.Memory,
 		Summary: "show, check and change skills: folders with a SKILL.md",
-		Args:    "[list | view SKILL [FILE] | lint [SKILL...]]", MaxArgs: -1,
+		Args: "[list | view SKILL [FILE] | new SKILL | edit SKILL [FILE] | lint [SKILL...] | use | pin | unpin | " +
+			"manage | unmanage | archive | restore]", MaxArgs: -1,
 		Verbs: []console.Verb{
-			{Name: "list", Flags: "archived", Run: skillList},
-			{Name: "view", Args: "SKILL [FILE]", Min: 1, Max: 2, Run: skillView},
+			{Name: "list", Flags: "archived as", Run: skillList},
+			{Name: "view", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "as", Run: skillView},
+			{Name: "new", Args: "SKILL", Min: 1, Max: 1, Flags: "category description text " + writes, Run: skillNew},
+			{Name: "edit", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "text " + writes, Run: skillEdit},
 			{Name: "lint", Args: "[SKILL...]", Max: -1, Run: skillLint},
+			{Name: "use", Args: "SKILL", Min: 1, Max: 1, Flags: "as", Run: skillUse},
+			skillVerb("pin", "pinned", marking(agent.Skills.Pin, true)),
+			skillVerb("unpin", "unpinned", marking(agent.Skills.Pin, false)),
+			skillVerb("manage", "given over", marking(agent.Skills.Manage, true)),
+			skillVerb("unmanage", "taken back", marking(agent.Skills.Manage, false)),
+			skillVerb("archive", "archived", agent.Skills.Archive),
+			skillVerb("restore", "restored", agent.Skills.Restore),
 		},
 		Details: `A skill is a folder at any depth below skills/ whose SKILL.md names and describes it in its front
 			matter, as the Agent Skills format has it. SKILL is its name, or its folder where several have the name.
@@ -27,13 +38,29 @@ func skillCommand() *console.Command {
 			other files; with FILE, as seen from the skill's folder, it prints that one.
 
 			lint says what is wrong, at which line and column, and how to mend it (exit 6 where there is an error). A
-			skill with errors is listed and shown all the same.`,
+			skill with errors is listed and shown all the same.
+
+			archive moves the whole folder, files of any kind with their bytes and permissions, to archive/, and restore
+			moves it back. use notes that a skill was followed; uses, views and changes are counted in this clone alone.
+
+			An agent changes skills that agents made, and those that manage gave over to them; what it wants to change
+			in another becomes a proposal. No agent changes a skill that is pinned.`,
 		Examples: `stet skill  # names and descriptions
 			stet skill view deploy-website  # its SKILL.md, and which files it has
 			stet skill view deploy-website references/hosts.md  # one of them
-			stet skill lint  # what is wrong with any`,
-		Flags: console.Flags(console.Bool("archived", "skills of the archive")),
-		Run:   console.RunVerb,
+			stet skill lint  # what is wrong with any
+			stet skill new deploy --description "Puts the site up" --text -  # from standard input
+			stet skill edit deploy-website references/hosts.md  # a file of it, in your editor
+			stet skill archive deploy-website  # the whole folder; restore brings it back`,
+		Flags: console.WriteFlags(
+			console.Bool("archived", "skills of the archive"),
+			console.Text("category", "the `CATEGORY` that it goes into, a folder below skills/"),
+			console.Text("description", "what it does and when to use it, `TEXT`"),
+			console.Text("text", "the instructions, or the file, as `TEXT`; \"-\" reads standard input"),
+			console.MessageFlag(),
+			console.AgainFlag(),
+		),
+		Run: console.RunVerb,
 	}
 }
 

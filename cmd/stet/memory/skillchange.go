@@ -1,0 +1,98 @@
+package memory
+
+import (
+	"context"
+
+	"stet/agent"
+	"stet/cmd/stet/console"
+)
+
+// skillWriting runs a use case that changes a skill, and tells what it did.
+func skillWriting(
+	ctx context.Context, e *console.Env, verb string, write func(agent.Skills) (*agent.SkillWritten, error),
+) error {
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := write(a.Skills())
+		if err != nil {
+			return err
+		}
+		lines := func(p *console.Printer, verb string) {
+			line := verb + "  " + string(res.Skill.Path)
+			if res.From != "" {
+				line = verb + "  " + string(res.From) + " -> " + string(res.Skill.Path)
+			}
+			p.Printf("%s  (%s)%s\n", console.Line1(line), agent.Plural(len(res.Changes), "file"), p.Where())
+		}
+		return console.PrintAs(e, res, res.Written, console.More{Verb: verb, Lines: lines})
+	})
+}
+
+func skillNew(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	text, err := textArgument(e, in.String("text"), true)
+	if err != nil {
+		return err
+	}
+	o := agent.NewSkillOptions{Write: e.ByInSession(in), Name: words[0], Category: in.String("category"),
+		Description: in.String("description"), Text: text}
+	return skillWriting(ctx, e, "made", func(s agent.Skills) (*agent.SkillWritten, error) { return s.New(ctx, o) })
+}
+
+func skillEdit(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	file := ""
+	if len(words) > 1 {
+		file = words[1]
+	}
+	if in.IsSet("text") {
+		text, err := textArgument(e, in.String("text"), true)
+		if err != nil {
+			return err
+		}
+		o := agent.PutSkillOptions{Write: e.ByInSession(in), Ref: words[0], File: file, Text: text}
+		put := func(s agent.Skills) (*agent.SkillWritten, error) { return s.Put(ctx, o) }
+		return skillWriting(ctx, e, "edited", put)
+	}
+	if in.Bool("dry-run") {
+		return agent.Usagef("--dry-run goes with --text: the editor shows what is written")
+	}
+	editor, err := editorOf(e, "skill edit",
+		`"stet skill edit SKILL FILE --text -" reads the new text from standard input`)
+	if err != nil {
+		return err
+	}
+	return skillWriting(ctx, e, "edited", func(s agent.Skills) (*agent.SkillWritten, error) {
+		return s.Edit(ctx, words[0], file, e.ByInSession(in), editor)
+	})
+}
+
+func skillUse(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	return e.With(ctx, true, func(a *agent.App) error {
+		s, err := a.Skills().Use(ctx, words[0], e.By(in))
+		if err != nil {
+			return err
+		}
+		return e.Show(s, func(p *console.Printer) {
+			p.Printf("used  %s  (%s here)\n", console.Line1(s.Name), agent.Plural(s.Usage.Uses, "time"))
+		})
+	})
+}
+
+// skillVerb is a verb that changes one skill.
+func skillVerb(
+	name, done string, change func(agent.Skills, context.Context, string, agent.Write) (*agent.SkillWritten, error),
+) console.Verb {
+	return console.Verb{Name: name, Args: "SKILL", Min: 1, Max: 1, Flags: "message again as session dry-run",
+		Run: func(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+			return skillWriting(ctx, e, done, func(s agent.Skills) (*agent.SkillWritten, error) {
+				return change(s, ctx, words[0], e.ByInSession(in))
+			})
+		}}
+}
+
+// marking is a change that sets or takes away a mark.
+func marking(
+	mark func(agent.Skills, context.Context, string, bool, agent.Write) (*agent.SkillWritten, error), on bool,
+) func(agent.Skills, context.Context, string, agent.Write) (*agent.SkillWritten, error) {
+	return func(s agent.Skills, ctx context.Context, ref string, w agent.Write) (*agent.SkillWritten, error) {
+		return mark(s, ctx, ref, on, w)
+	}
+}

@@ -1,0 +1,242 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// A Result is what a change of a skill did.
+type Result struct {
+	*vault.Result
+	Skill Skill      // as it is now, or with a dry run would be
+	From  vault.Path // its folder before, where it moved
+}
+
+func why(w vault.Write, did string, s Skill) vault.Why {
+	return w.Why(vault.OpSkill, did+" "+s.Name)
+}
+
+// stamp is what stands behind the name of a folder in the archive where that name was taken.
+var stamp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@\d{8}T\d{6}Z$`) })
+
+// Archive renames the folder of a skill to archive/<its folder>, as one commit: every file with its
+// bytes and its permissions, whatever kind it is; skills that stand inside of it stay. What is there
+// under that name already stays, and the time (UTC) goes behind the new one. It fails with
+// [vault.ErrRefused], and changes nothing, where the folder holds a link or what else git does not
+// store as a file, or where the guard stops a file. Files that git ignores stay where they are.
+// now is the time, as 20060102T150405Z.
+func Archive(ctx context.Context, v *vault.Vault, s Skill, now string, w vault.Write) (*Result, error) {
+	to := archive + s.Folder
+	old, err := Skill{Folder: to}.Contents(ctx, v, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(old) > 0 || stamp().MatchString(string(to)) {
+		to += vault.Path("@" + now)
+	}
+	return move(ctx, v, s, to, "archive", w)
+}
+
+// Restore renames the folder of a skill from the archive back to where it was. It fails with
+// [vault.ErrConflict] where something stands there by now.
+func Restore(ctx context.Context, v *vault.Vault, s Skill, w vault.Write) (*Result, error) {
+	to := strings.TrimPrefix(stamp().ReplaceAllString(string(s.Folder), ""), archive)
+	return move(ctx, v, s, vault.Path(to), "restore", w)
+}
+
+func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did string, w vault.Write) (*Result, error) {
+	res, err := v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) error {
+		taken, err := Skill{Folder: to}.Contents(ctx, v, nil)
+		if err == nil && len(taken) > 0 {
+			err = vault.WithHint(fmt.Errorf("%s %q: %w: %q is taken", did, s.Folder, vault.ErrConflict, to),
+				"archive or move what stands there first")
+		}
+		if err != nil {
+			return err
+		}
+		var links []error
+		files, err := s.Contents(ctx, v, func(p vault.Path) {
+			links = append(links, fmt.Errorf("%q: %w: it is a link, or no file that git stores", p, vault.ErrRefused))
+		})
+		if err = errors.Join(append(links, err)...); err != nil {
+			return vault.WithHint(err, "nothing was moved; put the file itself there, or move it out of %s", s.Folder)
+		}
+		if len(files) == 0 || files[0].Path != s.Main() {
+			return fmt.Errorf("%s %q: %w: its %s is gone", did, s.Folder, vault.ErrNotFound, File)
+		}
+		for _, f := range files {
+			if err := tx.Move(f.Path, to+f.Path[len(s.Folder):]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Result: res, Skill: s, From: s.Folder}
+	out.Skill.Folder = to
+	return out, nil
+}
+
+// Mark sets or removes a mark of a skill.
+func Mark(ctx context.Context, v *vault.Vault, s Skill, mark string, on bool, w vault.Write) (*Result, error) {
+	did, value := map[string]string{Pinned: "pin", Managed: "manage"}[mark], "true"
+	if !on {
+		did, value = "un"+did, ""
+	}
+	return edit(ctx, v, s, did, w, func(data []byte) ([]byte, error) {
+		doc := markdown.Parse(data)
+		err := doc.SetMetaText("metadata", mark, value)
+		if err != nil {
+			err = vault.WithHint(fmt.Errorf("%s %q: %w: %w", did, s.Main(), vault.ErrInvalid, err),
+				`"stet skill edit %s" does it by hand`, s.Name)
+		}
+		return doc.Bytes(), err
+	})
+}
+
+// edit changes SKILL.md as it is now.
+func edit(
+	ctx context.Context, v *vault.Vault, s Skill, did string, w vault.Write, change func([]byte) ([]byte, error),
+) (*Result, error) {
+	out := &Result{}
+	var err error
+	out.Result, err = v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) error {
+		data, was, err := tx.Read(s.Main())
+		if err == nil && was == "" {
+			err = fmt.Errorf("%q: %w", s.Main(), vault.ErrNotFound)
+		}
+		if err == nil {
+			data, err = change(data)
+		}
+		if err != nil {
+			return err
+		}
+		out.Skill, _ = Parse(s.Folder, data)
+		return tx.Put(s.Main(), was, data)
+	})
+	return out, err
+}
+
+// A New is a skill that is to be made.
+type New struct {
+	Name        string
+	Category    string // folders below skills/, "" for none
+	Description string
+	Text        string // the instructions; with front matter of its own the whole SKILL.md
+	By          string // who made it: user or agent
+}
+
+// Create makes a skill. It fails with [vault.ErrInvalid] for a name that the format does not allow or a
+// text without a description, and with [vault.ErrConflict] where a skill, an archived one as well, has
+// the name or something stands in its place.
+func Create(ctx context.Context, v *vault.Vault, n New, all []Skill, w vault.Write) (*Result, error) {
+	s, data, err := n.render()
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range all {
+		if other.Name == s.Name || other.Folder == s.Folder {
+			err := fmt.Errorf("skill %q: %w: %s has the name", n.Name, vault.ErrConflict, other.Folder)
+			return nil, vault.WithHint(err, "change that one, or give this one another name")
+		}
+	}
+	w.Given = append(w.Given, n.Name, n.Category)
+	res, err := v.Transact(ctx, why(w, "new", s), w.DryRun, func(tx *vault.Tx) error {
+		taken, err := Skill{Folder: s.Folder}.Contents(ctx, v, nil)
+		if err == nil && len(taken) > 0 {
+			err = fmt.Errorf("%q: %w: files stand there already", s.Folder, vault.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Put(s.Main(), "", data)
+	})
+	return &Result{Result: res, Skill: s}, err
+}
+
+// render is the skill and its SKILL.md.
+func (n New) render() (Skill, []byte, error) {
+	fail := func(format string, args ...any) (Skill, []byte, error) {
+		return Skill{}, nil, fmt.Errorf("skill %q: %w: %s", n.Name, vault.ErrInvalid, fmt.Sprintf(format, args...))
+	}
+	if n.Name == "" || markdown.Slug(n.Name, maxName) != n.Name {
+		_, _, err := fail("a name is lower case letters, digits and single hyphens")
+		return Skill{}, nil, vault.WithHint(err, "for example %s", markdown.Slug(n.Name, maxName))
+	}
+	folder := vault.Path(strings.TrimSuffix(root, "/"))
+	for part := range strings.SplitSeq(strings.Trim(n.Category, "/"), "/") {
+		if n.Category != "" && (part == "" || markdown.Slug(part, maxName) != part) {
+			return fail("category %q: a folder is lower case letters, digits and hyphens", n.Category)
+		} else if n.Category != "" {
+			folder += "/" + vault.Path(part)
+		}
+	}
+	folder += "/" + vault.Path(n.Name)
+	doc := markdown.Parse([]byte(n.Text))
+	err := doc.FrontMatterError()
+	if !doc.HasFrontMatter() {
+		doc = markdown.Parse(nil)
+		err = doc.SetMeta("name", markdown.String(n.Name))
+		if n.Description != "" && err == nil {
+			err = doc.SetMeta("description", markdown.String(n.Description))
+		}
+		doc.SetBody([]byte("\n" + strings.TrimSuffix(n.Text, "\n") + "\n"))
+	}
+	if err == nil {
+		err = doc.SetMetaText("metadata", CreatedBy, n.By)
+	}
+	if err != nil {
+		return fail("%v", err)
+	}
+	s, found := Parse(folder, doc.Bytes())
+	return s, doc.Bytes(), invalid(fmt.Sprintf("skill %q", n.Name), found)
+}
+
+// invalid is the first of the findings as an error, nil where all are warnings.
+func invalid(what string, found []Finding) error {
+	for _, f := range found {
+		if !f.Warning {
+			err := fmt.Errorf("%s: %w: line %d, column %d: %s", what, vault.ErrInvalid, f.Line, f.Column, f.Text)
+			return vault.WithHint(err, "%s", f.Fix)
+		}
+	}
+	return nil
+}
+
+// Write puts data into a file of a skill, named as seen from its folder; was are the bytes that the
+// caller saw, nil for a new file. A SKILL.md that can be read and has a description
+// must stay so. It fails with
+// [vault.ErrConflict] when something else stands there by now.
+func Write(
+	ctx context.Context, v *vault.Vault, s Skill, file string, was, data []byte, w vault.Write,
+) (*Result, error) {
+	p, err := s.At(file)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Skill: s}
+	if p == s.Main() {
+		now, found := Parse(s.Folder, data)
+		whole := func(s Skill) bool { return s.Problem == "" && s.Description != "" }
+		if out.Skill = now; whole(s) && !whole(now) {
+			return nil, invalid(fmt.Sprintf("%q", p), found)
+		}
+	}
+	hash := vault.Hash("")
+	if was != nil {
+		hash = vault.ReadMemory(p, was).Hash
+	}
+	out.Result, err = v.Transact(ctx, why(w, "edit", s), w.DryRun, func(tx *vault.Tx) error {
+		return tx.Put(p, hash, data)
+	})
+	return out, err
+}

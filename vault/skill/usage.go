@@ -1,0 +1,74 @@
+package skill
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"stet/vault"
+)
+
+// Usage is how often a skill was used in this clone, and when last (UTC).
+type Usage struct {
+	Views       int       `json:"views"`
+	Viewed      time.Time `json:"viewed,omitzero"`
+	AgentViewed time.Time `json:"agent_viewed,omitzero"` // by an agent
+	Uses        int       `json:"uses"`
+	Used        time.Time `json:"used,omitzero"`
+	Patches     int       `json:"patches"` // changes of its files by stet
+	Patched     time.Time `json:"patched,omitzero"`
+}
+
+// View counts that somebody looked at the skill, an agent if byAgent is set.
+func (u *Usage) View(now time.Time, byAgent bool) {
+	u.Views, u.Viewed = u.Views+1, now
+	if byAgent {
+		u.AgentViewed = now
+	}
+}
+
+// Use counts that the skill was followed.
+func (u *Usage) Use(now time.Time) { u.Uses, u.Used = u.Uses+1, now }
+
+// Patch counts a change.
+func (u *Usage) Patch(now time.Time) { u.Patches, u.Patched = u.Patches+1, now }
+
+// usageMark names the counts in local state.
+const usageMark = "skills"
+
+// Usages are the counts of this clone by name. What cannot be read of them counts as nothing.
+func Usages(v *vault.Vault) map[string]Usage {
+	data, err := v.State().Seen(usageMark)
+	if err != nil {
+		return map[string]Usage{}
+	}
+	return decodeUsage(data)
+}
+
+// Count changes the counts of a skill; they are no part of the vault.
+func Count(ctx context.Context, v *vault.Vault, name string, change func(*Usage)) error {
+	return v.State().SetSeen(ctx, usageMark, func(now []byte) ([]byte, error) {
+		all := decodeUsage(now)
+		u := all[name]
+		change(&u)
+		all[name] = u
+		return json.Marshal(map[string]any{"v": 1, "skills": all})
+	})
+}
+
+func decodeUsage(data []byte) map[string]Usage {
+	var file struct {
+		Skills map[string]json.RawMessage `json:"skills"`
+	}
+	out := map[string]Usage{}
+	if json.Unmarshal(data, &file) != nil {
+		return out
+	}
+	for name, raw := range file.Skills {
+		var u Usage
+		if json.Unmarshal(raw, &u) == nil {
+			out[name] = u
+		}
+	}
+	return out
+}
