@@ -152,14 +152,15 @@ func Find(all []Skill, ref string) (Skill, error) {
 }
 
 // Contents are the files of a skill in the working tree, SKILL.md first, the others in path order,
-// without those of skills that stand inside its folder. passed is told of what git would not store as
-// a file: links, and repositories of their own; nil: they are passed over in silence. Files that git
-// ignores are not listed.
+// without those of skills that stand inside its folder, and without what git ignores. passed is told of
+// what git would not store as a file: links, repositories of their own, and folders that nobody may
+// list; nil: they are passed over in silence.
 func (s Skill) Contents(ctx context.Context, v *vault.Vault, passed func(vault.Path)) ([]vault.File, error) {
 	o := vault.WalkOptions{Under: s.Folder, All: true, Hidden: true, Archive: true}
 	var others []vault.Path
 	if passed != nil {
 		o.Passed = func(p vault.Path) { others = append(others, p) }
+		o.Denied = func(p vault.Path, _ error) { others = append(others, p) }
 	}
 	files, err := v.Files(ctx, o)
 	if err != nil {

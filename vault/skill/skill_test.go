@@ -79,11 +79,12 @@ func TestASkillIsNamedByItsNameOrItsFolder(t *testing.T) {
 	}
 }
 
-// Each rule, with the place it names and the text that mends it.
-func TestWhatIsWrongIsSaidWithPlaceAndFix(t *testing.T) {
-	t.Parallel()
+type fault struct{ front, rule, at, fix string }
+
+// faults are a SKILL.md for each rule, with the place it names and the text that mends it.
+func faults() []fault {
 	long := strings.Repeat("x", 1025)
-	tests := []struct{ front, rule, at, fix string }{
+	return []fault{
 		{"---\nname: deploy\ndescription: Use when: always\n---\n", "colon-space", "3:22",
 			`description: "Use when: always"`},
 		{"---\nname: deploy\ndescription: Say \"x: y\" too: it's\n---\n", "colon-space", "3:20",
@@ -108,7 +109,11 @@ func TestWhatIsWrongIsSaidWithPlaceAndFix(t *testing.T) {
 		{"---\nname: deploy\ndescription: d\nmetadata: x\n---\n", "metadata", "4:11", "metadata:"},
 		{"---\nname: deploy\ndescription: d\nmetadata:\n  v: 1.0\n---\n", "metadata", "5:6", `v: "1.0"`},
 	}
-	for _, test := range tests {
+}
+
+func TestWhatIsWrongIsSaidWithPlaceAndFix(t *testing.T) {
+	t.Parallel()
+	for _, test := range faults() {
 		s, found := skill.Parse("skills/deploy", []byte(test.front))
 		i := slices.IndexFunc(found, func(f skill.Finding) bool { return f.Rule == test.rule })
 		if i < 0 {
