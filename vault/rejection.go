@@ -223,6 +223,9 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 			if machine {
 				return &RejectedError{Path: p, Match: match, Stone: found.stone, File: found.file.path}
 			}
+			if why.Again && why.actor() == ActorUser {
+				break // the person's word for this text, and no machine's
+			}
 			if err := r.lift(g, found); err != nil {
 				return err
 			}

@@ -31,7 +31,8 @@ type Writer struct {
 	AgentName string
 	Door      string // cli, mcp…; "" leaves the trailer out
 	Session   string
-	// Again lets a machine write what was rejected before: a person asked for it.
+	// Again lets a machine propose what was rejected before: a person asked for it. Of a person's
+	// write the commit says so, and what was rejected stays so for machines.
 	Again bool
 	// Approver is the person who let a machine write, as "Name <address>"; "" is
 	// nobody, and where machines have to be approved their write waits.
@@ -145,6 +146,12 @@ func trailerKeys() []trailer {
 		{key: "Stet-Session", values: func(w *Why) []string { return one(w.Session) }},
 		{key: "Stet-Run", values: func(w *Why) []string { return one(w.Run) }},
 		{key: "Stet-Via", values: func(w *Why) []string { return one(w.Via) }},
+		{key: "Stet-Again", values: func(w *Why) []string {
+			if !w.Again || w.actor() != ActorUser {
+				return nil
+			}
+			return one("yes")
+		}},
 		{key: "Stet-Approved-By", values: func(w *Why) []string { return one(w.Approver) }},
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},

@@ -86,10 +86,11 @@ func (p Path) Steers() bool {
 		}
 	}
 	name := seen(p.Base())
+	common := []string{"conventions.md", "warp.md", "crush.md"} // what a memory may well be called
 	return strings.HasSuffix(name, ".mk") ||
-		name == "conventions.md" && !strings.HasPrefix(string(p), "memories/") || slices.Contains([]string{
+		!strings.HasPrefix(string(p), "memories/") && slices.Contains(common, name) || slices.Contains([]string{
 		"claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md",
-		"copilot-instructions.md", "warp.md", "crush.md",
+		"copilot-instructions.md",
 		"makefile", "gnumakefile", "bsdmakefile", "justfile", "rakefile", "taskfile.yml", "taskfile.yaml",
 		"dockerfile", "jenkinsfile", "vagrantfile", "package.json",
 	}, name)

@@ -97,7 +97,8 @@ func MessageFlag() cli.Flag { return Text("message m", "the commit's subject, a 
 
 // AgainFlag says that the user wants back what was rejected.
 func AgainFlag() cli.Flag {
-	return Bool("again", "write it although it was rejected before: the user asked for it")
+	return Bool("again", "write it although it was rejected before: an agent's waits for the user, "+
+		"the user's leaves it rejected for agents")
 }
 
 // Check refuses what the command cannot mean: too few or too many arguments, a negative number, an
