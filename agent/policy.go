@@ -48,7 +48,7 @@ func Policy() []Rule {
 			"version", "completion", "man"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
-		{"observe", Allowed, "", []string{"observe"}},
+		{"observe", Allowed, "", []string{"observe", "context --session"}},
 		{"end", Allowed, "", []string{"session end"}},
 		{"import", Allowed, "", []string{"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},

@@ -84,26 +84,27 @@ func (s Sessions) toExport(ctx context.Context, o SessionExport) ([]session.Know
 
 // A headLine says what is known about a conversation, before its messages.
 type headLine struct {
-	Kind      string         `json:"stet"`
-	Session   string         `json:"session"`
-	ID        string         `json:"id"`
-	Title     string         `json:"title,omitempty"`
-	Agent     string         `json:"agent,omitempty"`
-	Source    string         `json:"source,omitempty"`
-	Origin    string         `json:"origin,omitempty"`
-	Provider  string         `json:"provider,omitempty"`
-	Model     string         `json:"model,omitempty"`
-	Config    string         `json:"model_config,omitempty"`
-	Project   string         `json:"project,omitempty"`
-	Parent    string         `json:"parent,omitempty"`
-	Older     []string       `json:"supersedes,omitempty"`
-	Started   string         `json:"started,omitempty"`
-	Ended     string         `json:"ended,omitempty"`
-	EndReason string         `json:"end_reason,omitempty"`
-	Tokens    map[string]int `json:"tokens,omitempty"`
-	CostUSD   *float64       `json:"cost_usd,omitempty"`
-	CostState string         `json:"cost_status,omitempty"`
-	Context   map[string]any `json:"context,omitempty"`
+	Kind      string                  `json:"stet"`
+	Session   string                  `json:"session"`
+	ID        string                  `json:"id"`
+	Title     string                  `json:"title,omitempty"`
+	Agent     string                  `json:"agent,omitempty"`
+	Source    string                  `json:"source,omitempty"`
+	Origin    string                  `json:"origin,omitempty"`
+	Provider  string                  `json:"provider,omitempty"`
+	Model     string                  `json:"model,omitempty"`
+	Config    string                  `json:"model_config,omitempty"`
+	Project   string                  `json:"project,omitempty"`
+	Parent    string                  `json:"parent,omitempty"`
+	Older     []string                `json:"supersedes,omitempty"`
+	Started   string                  `json:"started,omitempty"`
+	Ended     string                  `json:"ended,omitempty"`
+	EndReason string                  `json:"end_reason,omitempty"`
+	Private   bool                    `json:"private,omitempty"`
+	Tokens    *markdown.TokenUse      `json:"tokens,omitempty"`
+	CostUSD   *float64                `json:"cost_usd,omitempty"`
+	CostState string                  `json:"cost_status,omitempty"`
+	Context   *markdown.FrozenContext `json:"context,omitempty"`
 }
 
 type turnLine struct {
@@ -178,17 +179,10 @@ func headOf(t *markdown.Transcript) headLine {
 		Kind: "session", Session: t.ID, ID: t.ID, Title: t.Title, Agent: t.Agent, Source: t.Source, Origin: t.Origin,
 		Provider: t.Provider, Model: t.Model, Config: t.ModelConfig, Project: t.Project, Parent: t.Parent,
 		Older: t.Supersedes, Started: exact(t.Started), Ended: exact(t.Ended), EndReason: t.EndReason,
-	}
-	if u := t.Tokens; u != nil {
-		h.Tokens = map[string]int{
-			"input": u.Input, "output": u.Output, "cache_read": u.CacheRead, "cache_write": u.CacheWrite,
-		}
+		Private: t.Private, Tokens: t.Tokens, Context: t.Context,
 	}
 	if c := t.Cost; c != nil {
 		h.CostUSD, h.CostState = &c.USD, c.Status
-	}
-	if c := t.Context; c != nil {
-		h.Context = map[string]any{"commit": c.Commit, "budget": c.Budget, "query": c.Query, "sha256": c.SHA256}
 	}
 	return h
 }

@@ -113,7 +113,7 @@ func encodeFlow(v Value) (string, error) {
 		}
 		return "[" + strings.Join(parts, ", ") + "]", nil
 	case mapping:
-		return "", fmt.Errorf("nested mapping: %w", ErrInvalidValue)
+		return encodeMapping(v.pairs)
 	}
 	if v.kind == scalarPlain {
 		switch v.text {
@@ -122,4 +122,23 @@ func encodeFlow(v Value) (string, error) {
 		}
 	}
 	return encodeScalar(v, false)
+}
+
+// encodeMapping writes a mapping on one line.
+func encodeMapping(pairs []Pair) (string, error) {
+	if len(pairs) == 0 {
+		return "", fmt.Errorf("nested mapping: %w", ErrInvalidValue)
+	}
+	parts := make([]string, len(pairs))
+	for i, p := range pairs {
+		text, err := encodeScalar(p.Value, true)
+		if p.Value.kind >= list {
+			text, err = encodeFlow(p.Value)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.Key, err)
+		}
+		parts[i] = p.Key + ": " + text
+	}
+	return "{" + strings.Join(parts, ", ") + "}", nil
 }

@@ -33,11 +33,17 @@ type Transcript struct {
 	Tokens                   *TokenUse
 	Cost                     *Cost
 	Context                  *FrozenContext
+	Private                  bool
 	Messages                 []Message
 }
 
 // TokenUse counts the tokens of a conversation.
-type TokenUse struct{ Input, Output, CacheRead, CacheWrite int }
+type TokenUse struct {
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	CacheRead  int `json:"cache_read"`
+	CacheWrite int `json:"cache_write"`
+}
 
 // A Cost is what a conversation cost. Status says how it is known: estimated
 // or actual.
@@ -48,10 +54,11 @@ type Cost struct {
 
 // A FrozenContext names the snapshot that a conversation began with.
 type FrozenContext struct {
-	Commit string
-	Budget int
-	Query  string
-	SHA256 string
+	Commit string   `json:"commit"`
+	Budget int      `json:"budget"` // tokens
+	Query  string   `json:"query"`
+	SHA256 string   `json:"sha256"`          // of its text
+	Dirty  []string `json:"dirty,omitempty"` // files that were not committed
 }
 
 // A Message is one turn, or the result of one tool call.
@@ -173,8 +180,10 @@ func (d *Document) readFacts(t *Transcript) {
 		t.Tokens = &TokenUse{m.number("input"), m.number("output"), m.number("cache_read"), m.number("cache_write")}
 	}
 	if m := d.nested("context"); m != nil {
-		t.Context = &FrozenContext{Commit: m["commit"], Budget: m.number("budget"), Query: m["query"], SHA256: m["sha256"]}
+		t.Context = &FrozenContext{Commit: m["commit"], Budget: m.number("budget"), Query: m["query"], SHA256: m["sha256"],
+			Dirty: d.nestedList("context", "dirty")}
 	}
+	t.Private = d.Private()
 }
 
 // texts are the keys whose value is plain text.
@@ -212,4 +221,15 @@ func (d *Document) nested(key string) flatMap {
 		}
 	}
 	return out
+}
+
+// nestedList reads a list inside a mapping.
+func (d *Document) nestedList(key, inner string) []string {
+	v, _ := d.Meta(key)
+	for i := 0; v.node != nil && i+1 < len(v.node.Content); i += 2 {
+		if v.node.Content[i].Value == inner {
+			return valueOf(v.node.Content[i+1]).List()
+		}
+	}
+	return nil
 }

@@ -60,18 +60,12 @@ func RenderTranscript(t *Transcript, o TranscriptOptions) ([]byte, []Attachment,
 	return out.Bytes(), attached, nil
 }
 
-// A fact is one line of front matter.
-type fact struct {
-	key   string
-	value Value
-}
-
 func (t *Transcript) writeFacts(out *bytes.Buffer) error {
-	facts := []fact{{"id", String(t.ID)}, {"title", String(t.Title)}, {"agent", String(t.Agent)}, {"source", String(t.Source)},
+	facts := []Pair{{"id", String(t.ID)}, {"title", String(t.Title)}, {"agent", String(t.Agent)}, {"source", String(t.Source)},
 		{"origin", String(t.Origin)}, {"provider", String(t.Provider)}, {"model", String(t.Model)},
 		{"model_config", String(t.ModelConfig)}, {"project", String(t.Project)}, {"parent", String(t.Parent)}}
 	if len(t.Supersedes) > 0 {
-		facts = append(facts, fact{"supersedes", Strings(t.Supersedes)})
+		facts = append(facts, Pair{"supersedes", Strings(t.Supersedes)})
 	}
 	for _, at := range []struct {
 		key string
@@ -83,48 +77,70 @@ func (t *Transcript) writeFacts(out *bytes.Buffer) error {
 		if !writable(at.t) {
 			return fmt.Errorf("%s %v: %w", at.key, at.t, ErrInvalidValue)
 		}
-		facts = append(facts, fact{at.key, Time(at.t)})
+		facts = append(facts, Pair{at.key, Time(at.t)})
 	}
-	facts = append(facts, fact{"end_reason", String(t.EndReason)})
-	facts = append(facts, fact{"messages", Plain(strconv.Itoa(len(t.Messages)))})
+	facts = append(facts, t.Growing()...)
 	out.WriteString("---\n")
 	if err := writeFactLines(out, facts); err != nil {
 		return err
-	}
-	if u := t.Tokens; u != nil {
-		fmt.Fprintf(out, "tokens: {input: %d, output: %d, cache_read: %d, cache_write: %d}\n", u.Input, u.Output, u.CacheRead, u.CacheWrite)
-	}
-	if c := t.Cost; c != nil {
-		if err := writeFactLines(out, []fact{{"cost_usd", Number(c.USD)}, {"cost_status", String(c.Status)}}); err != nil {
-			return err
-		}
-	}
-	if c := t.Context; c != nil {
-		out.WriteString("context:\n")
-		// Empty texts stay: their presence tells an empty mapping from none.
-		for _, f := range []fact{{"commit", String(c.Commit)}, {"budget", Plain(strconv.Itoa(c.Budget))}, {"query", String(c.Query)}, {"sha256", String(c.SHA256)}} {
-			s, err := encodeScalar(f.value, false)
-			if err != nil {
-				return fmt.Errorf("context %s: %w", f.key, err)
-			}
-			fmt.Fprintf(out, "  %s: %s\n", f.key, s)
-		}
 	}
 	out.WriteString("---\n")
 	return nil
 }
 
+// Growing are the keys of the front matter that change when a conversation goes on, but "ended", with
+// their values: those that there are.
+func (t *Transcript) Growing() []Pair {
+	var out []Pair
+	if t.EndReason != "" {
+		out = append(out, Pair{"end_reason", String(t.EndReason)})
+	}
+	out = append(out, Pair{"messages", Plain(strconv.Itoa(len(t.Messages)))})
+	if t.Private {
+		out = append(out, Pair{"private", Bool(true)})
+	}
+	if t.Tokens != nil {
+		out = append(out, Pair{"tokens", t.Tokens.value()})
+	}
+	if c := t.Cost; c != nil {
+		out = append(out, Pair{"cost_usd", Number(c.USD)})
+		if c.Status != "" {
+			out = append(out, Pair{"cost_status", String(c.Status)})
+		}
+	}
+	if t.Context != nil {
+		out = append(out, Pair{"context", t.Context.value()})
+	}
+	return out
+}
+
+func (u *TokenUse) value() Value {
+	number := func(key string, n int) Pair { return Pair{key, Plain(strconv.Itoa(n))} }
+	return Mapping(number("input", u.Input), number("output", u.Output), number("cache_read", u.CacheRead),
+		number("cache_write", u.CacheWrite))
+}
+
+// Empty texts stay: their presence tells an empty mapping from none.
+func (c *FrozenContext) value() Value {
+	pairs := []Pair{{"commit", String(c.Commit)}, {"budget", Plain(strconv.Itoa(c.Budget))}, {"query", String(c.Query)},
+		{"sha256", String(c.SHA256)}}
+	if len(c.Dirty) > 0 {
+		pairs = append(pairs, Pair{"dirty", Strings(c.Dirty)})
+	}
+	return Mapping(pairs...)
+}
+
 // writeFactLines writes facts, leaving out those without text.
-func writeFactLines(out *bytes.Buffer, facts []fact) error {
+func writeFactLines(out *bytes.Buffer, facts []Pair) error {
 	for _, f := range facts {
-		if !f.value.IsList() && f.value.Text() == "" {
+		if !f.Value.IsList() && !f.Value.IsMapping() && f.Value.Text() == "" {
 			continue
 		}
-		s, err := encodeFlow(f.value)
+		s, err := encodeFlow(f.Value)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.key, err)
+			return fmt.Errorf("%s: %w", f.Key, err)
 		}
-		fmt.Fprintf(out, "%s: %s\n", f.key, s)
+		fmt.Fprintf(out, "%s: %s\n", f.Key, s)
 	}
 	return nil
 }

@@ -17,7 +17,14 @@ type Value struct {
 	kind  valueKind
 	text  string
 	items []string
-	node  *yaml.Node // of a mapping
+	node  *yaml.Node // of a mapping that was read
+	pairs []Pair     // of one that is to be written
+}
+
+// A Pair is a key of a mapping, a word, and its value, which is no mapping.
+type Pair struct {
+	Key   string
+	Value Value
 }
 
 type valueKind int
@@ -26,7 +33,7 @@ const (
 	scalarString valueKind = iota // must read back as text in any YAML reader
 	scalarPlain                   // number, truth value, time, null: never quoted if it can be avoided
 	list
-	mapping // read only
+	mapping
 )
 
 // String makes a text value.
@@ -38,6 +45,9 @@ func Plain(s string) Value { return Value{kind: scalarPlain, text: s} }
 
 // Strings makes a list of texts. The Value keeps a copy.
 func Strings(items []string) Value { return Value{kind: list, items: slices.Clone(items)} }
+
+// Mapping makes a mapping of at least one key.
+func Mapping(pairs ...Pair) Value { return Value{kind: mapping, pairs: pairs} }
 
 // Number makes a number; f must be finite to be written.
 func Number(f float64) Value {
@@ -188,8 +198,12 @@ func (v Value) Time() (time.Time, bool) {
 // Equal reports whether two values say the same: the same items in the same
 // order, the same text, or two numbers of the same size as in 0.7 and 0.70.
 func (v Value) Equal(w Value) bool {
+	if v.kind == mapping && w.kind == mapping {
+		a, b := v.mappingNode(), w.mappingNode()
+		return a != nil && b != nil && sameNode(a, b)
+	}
 	if v.kind > scalarPlain || w.kind > scalarPlain {
-		return v.kind == w.kind && v.kind != mapping && slices.Equal(v.items, w.items)
+		return v.kind == w.kind && slices.Equal(v.items, w.items)
 	}
 	if v.text == w.text {
 		return true
@@ -200,4 +214,17 @@ func (v Value) Equal(w Value) bool {
 	f, okF := v.Float()
 	g, okG := w.Float()
 	return okF && okG && f == g
+}
+
+// mappingNode is a mapping as a reader sees it, nil for one that cannot be written.
+func (v Value) mappingNode() *yaml.Node {
+	if v.node != nil {
+		return v.node
+	}
+	text, err := encodeFlow(v)
+	var doc yaml.Node
+	if err != nil || yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) != 1 {
+		return nil
+	}
+	return doc.Content[0]
 }

@@ -36,8 +36,9 @@ type stetLine struct {
 	Model, Parent                                                                                      string
 	Date, Started, Ended                                                                               json.RawMessage
 	Calls                                                                                              []stetCall
-	Context                                                                                            *stetContext
-	Kind                                                                                               string `json:"stet"` // "session" for a line about one
+	Context                                                                                            *markdown.FrozenContext
+
+	Kind string `json:"stet"` // "session" for a line about one
 
 	ID        string          `json:"id"`     // of the message; of a session, stet's own
 	Bytes     []byte          `json:"bytes"`  // instead of text, what is no text
@@ -45,6 +46,7 @@ type stetLine struct {
 	Config    string          `json:"model_config"`
 	Older     []string        `json:"supersedes"`
 	EndReason string          `json:"end_reason"`
+	Private   bool            `json:"private"`
 	CostUSD   *float64        `json:"cost_usd"`
 	CostState string          `json:"cost_status"`
 }
@@ -52,20 +54,6 @@ type stetLine struct {
 type stetCall struct {
 	ID, Name, Arguments string
 	Bytes               []byte
-}
-
-type stetContext struct {
-	Commit string `json:"commit"`
-	Budget int    `json:"budget"`
-	Query  string `json:"query"`
-	SHA256 string `json:"sha256"`
-}
-
-type stetTokens struct {
-	Input      int `json:"input"`
-	Output     int `json:"output"`
-	CacheRead  int `json:"cache_read"`
-	CacheWrite int `json:"cache_write"`
 }
 
 // stetRuns counts for every conversation how often its lines begin.
@@ -201,19 +189,14 @@ func (s *Session) stetHead(l *stetLine) error {
 	}
 	s.Supersedes = l.Older
 	if len(l.Tokens) > 0 {
-		var t stetTokens
-		if json.Unmarshal(l.Tokens, &t) != nil {
+		s.Tokens = &markdown.TokenUse{}
+		if json.Unmarshal(l.Tokens, s.Tokens) != nil {
 			return bad(`"tokens" of a session is an object`)
 		}
-		use := markdown.TokenUse(t)
-		s.Tokens = &use
 	}
 	if l.CostUSD != nil {
 		s.Cost = &markdown.Cost{USD: *l.CostUSD, Status: l.CostState}
 	}
-	if l.Context != nil {
-		c := markdown.FrozenContext(*l.Context)
-		s.Context = &c
-	}
+	s.Context, s.Private = l.Context, l.Private
 	return nil
 }

@@ -242,6 +242,27 @@ func unknown(ref string) error {
 		`"stet session list" shows the sessions`)
 }
 
+// parentOf is stet's own id of the session that an agent calls ref; what no session is called stays.
+// candidates are files of which one may be its transcript; nil looks for them.
+func parentOf(ctx context.Context, v *vault.Vault, agent, ref string, candidates []vault.Path) string {
+	if ref == "" || own(ref) {
+		return ref
+	}
+	key := Key(agent, ref)
+	if candidates == nil {
+		candidates, _ = transcripts(ctx, v) // what cannot be listed is not found
+	}
+	for _, p := range named(candidates, key) {
+		if k, err := Head(v, p); err == nil && same(k.ID, key) {
+			return k.ID
+		}
+	}
+	if o, err := Opened(v, key); err == nil && len(o.Facts.Messages) > 0 {
+		return o.Facts.ID
+	}
+	return ref
+}
+
 // Rest is what was said in a sealed session since it was sealed. It fails with
 // [vault.ErrNotFound] when nothing was. Turns that a killed process has sealed
 // and not dropped are not in it.

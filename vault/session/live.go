@@ -19,6 +19,7 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 		return "", nil, nil
 	}
 	redact(v, t)
+	t.Parent = parentOf(ctx, v, t.Agent, t.Parent, candidates)
 	if !open.called {
 		t.Title = titleOf(t)
 	}

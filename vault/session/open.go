@@ -43,6 +43,7 @@ func (o *Open) Known() Known {
 	return Known{
 		ID: f.ID, Title: f.Title, Agent: f.Agent, Source: f.Source, Origin: f.Origin, Project: f.Project,
 		Parent: f.Parent, Model: f.Model, Started: f.Started, Ended: o.Last, Messages: len(f.Messages), Open: true,
+		Private: f.Private,
 	}
 }
 
@@ -63,6 +64,9 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 		case err == nil && r.V > lineVersion:
 			return nil, vault.WithHint(fmt.Errorf("open session %q: %w: line version %d, this stet knows %d", key, vault.ErrNewerFormat, r.V, lineVersion),
 				"use a newer stet; nothing was changed")
+		case err == nil && r.notes():
+			o.facts(&r)
+			o.Facts.Context = r.Context
 		case err != nil || r.Seal == nil && r.Role == "":
 			o.Facts.Messages = append(o.Facts.Messages, markdown.Message{Role: unreadable, Time: o.Last, Content: slices.Clone(line)})
 		case r.Seal != nil:
@@ -76,18 +80,51 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 }
 
 func (o *Open) add(r *record) {
+	o.facts(r)
+	if o.Facts.Started.IsZero() {
+		o.Facts.Started = r.Time
+	}
+	o.Facts.Messages = append(o.Facts.Messages, r.message())
+}
+
+// facts takes over what a line says of the conversation.
+func (o *Open) facts(r *record) {
 	t := o.Facts
 	for into, value := range map[*string]string{&o.Name: r.Session, &o.Agent: r.Agent, &t.Agent: r.Agent,
-		&t.Source: r.Source, &t.Project: r.Project, &t.Parent: r.Parent, &t.Title: r.Title, &t.Model: r.Model} {
+		&t.Source: r.Source, &t.Project: r.Project, &t.Parent: r.Parent, &t.Title: r.Title, &t.Model: r.Model,
+		&t.Provider: r.Provider, &t.ModelConfig: r.ModelConfig} {
 		if value != "" {
 			*into = value
 		}
 	}
-	if t.Started.IsZero() {
-		t.Started = r.Time
+	o.Last, t.Private = r.Time, t.Private || r.Private
+	t.Tokens = addTokens(t.Tokens, r.Usage)
+	if r.Cost != nil {
+		t.Cost = addCost(t.Cost, &markdown.Cost{USD: *r.Cost, Status: costActual})
 	}
-	o.Last = r.Time
-	t.Messages = append(t.Messages, r.message())
+}
+
+// costActual is the status of a cost that whoever paid it told of.
+const costActual = "actual"
+
+// addTokens and addCost add up what is known of the parts of a conversation; nil is nothing.
+func addTokens(a, b *markdown.TokenUse) *markdown.TokenUse {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &markdown.TokenUse{Input: a.Input + b.Input, Output: a.Output + b.Output,
+		CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite}
+}
+
+func addCost(a, b *markdown.Cost) *markdown.Cost {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	status := a.Status
+	if b.Status != costActual {
+		status = b.Status
+	}
+	return &markdown.Cost{USD: a.USD + b.USD, Status: status}
 }
 
 // finish fills in what needs all turns.
@@ -173,6 +210,9 @@ func AllOpen(v *vault.Vault) ([]*Open, error) {
 	return out, errors.Join(errs...)
 }
 
+// unspoken is how long a session is kept that was given a snapshot and in which nothing was said.
+const unspoken = 24 * time.Hour
+
 // SealEnded seals the sessions that have ended: whose newest turn is older than
 // session.idle_minutes. That covers those of killed processes. No lock or claim
 // could tell them sooner: whoever appends a turn ends with it, so that between
@@ -190,7 +230,11 @@ func SealEnded(ctx context.Context, v *vault.Vault, now time.Time, o Options) ([
 	var out []*Sealed
 	errs := []error{failed}
 	for _, s := range all {
-		if now.Sub(s.Last) < idle {
+		kept := idle
+		if len(s.Facts.Messages) == 0 {
+			kept = max(idle, unspoken)
+		}
+		if now.Sub(s.Last) < kept {
 			continue
 		}
 		sealed, err := Seal(ctx, v, s.Key, o)

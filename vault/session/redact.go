@@ -15,8 +15,12 @@ func redact(v *vault.Vault, t *markdown.Transcript) []string {
 	}
 	r := guard.NewRedactor(guard.Policy{Allow: v.Settings().List(settings.GuardAllow)}.Allowed)
 	texts := func(visit func(string) string) {
-		for _, s := range []*string{&t.Title, &t.Agent, &t.Source, &t.Origin, &t.Project, &t.Parent, &t.Model} {
+		for _, s := range []*string{&t.Title, &t.Agent, &t.Source, &t.Origin, &t.Project, &t.Parent, &t.Model,
+			&t.Provider, &t.ModelConfig} {
 			*s = visit(*s)
+		}
+		if t.Context != nil {
+			t.Context.Query = visit(t.Context.Query)
 		}
 		for i := range t.Messages {
 			m := &t.Messages[i]

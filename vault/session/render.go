@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 
 	"stet/markdown"
 	"stet/vault"
@@ -78,12 +77,17 @@ func grown(at *target, tail []byte, t *markdown.Transcript) ([]byte, error) {
 		return nil, vault.WithHint(fmt.Errorf("%q: %w: its last message is not closed", at.path, vault.ErrConflict),
 			"close the fence or comment at the end of the transcript, then seal again")
 	}
-	err := d.SetMeta("messages", markdown.Plain(strconv.Itoa(count)))
-	if err == nil && !t.Ended.IsZero() {
+	was := markdown.ParseTranscript(at.data)
+	now := markdown.Transcript{EndReason: t.EndReason, Messages: make([]markdown.Message, count), Private: t.Private,
+		Tokens: addTokens(was.Tokens, t.Tokens), Cost: addCost(was.Cost, t.Cost), Context: t.Context}
+	var err error
+	if !t.Ended.IsZero() {
 		err = d.SetMeta("ended", markdown.Time(t.Ended))
 	}
-	if err == nil && t.EndReason != "" {
-		err = d.SetMeta("end_reason", markdown.String(t.EndReason))
+	for _, fact := range now.Growing() {
+		if err == nil {
+			err = d.SetMeta(fact.Key, fact.Value)
+		}
 	}
 	if err != nil {
 		return data, nil // front matter that only its author can edit stays as it is

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,13 +92,13 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 		}
 	}
 	if len(open.Facts.Messages) == 0 {
-		return &Sealed{ID: open.Facts.ID, Title: open.Facts.Title}, s.drop(ctx, key, 0)
+		return nil, cmp.Or(s.drop(ctx, key, 0), unknown(open.Name)) // nothing was said in it
 	}
 	out, at, err := s.prepare(ctx, open)
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(record{V: lineVersion, Seal: &mark{Path: at.path, Base: at.have, Turns: out.Turns}})
+	line, err := json.Marshal(record{V: turnVersion, Seal: &mark{Path: at.path, Base: at.have, Turns: out.Turns}})
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +117,9 @@ func (s *sealer) preview(ctx context.Context, key string) (*Sealed, error) {
 		return nil, err
 	}
 	open.forget(settled(s.v, open))
+	if len(open.Facts.Messages) == 0 {
+		return nil, unknown(open.Name)
+	}
 	out, at, err := s.prepare(ctx, open)
 	if err != nil {
 		return nil, err
@@ -148,19 +152,32 @@ func settled(v *vault.Vault, open *Open) int {
 	return m.Turns
 }
 
-// drop takes the first n turns and every mark out of an open session.
+// drop takes the first n turns out of an open session, every mark, and the snapshots noted before the
+// last mark; of a session in which nothing was said, all of it.
 func (s *sealer) drop(ctx context.Context, key string, n int) error {
 	return s.v.State().RewriteSession(ctx, key, func(lines [][]byte) [][]byte {
+		records, marked := make([]record, len(lines)), -1
+		for i, line := range lines {
+			if json.Unmarshal(line, &records[i]) == nil && records[i].Seal != nil {
+				marked = i
+			}
+		}
 		var left [][]byte
-		for _, line := range lines {
-			var r record
-			switch {
-			case json.Unmarshal(line, &r) == nil && r.Seal != nil:
+		turns := 0
+		for i, line := range lines {
+			switch r := records[i]; {
+			case r.Seal != nil || r.notes() && i < marked:
+			case r.notes():
+				left = append(left, line)
 			case n > 0:
 				n--
 			default:
 				left = append(left, line)
+				turns++
 			}
+		}
+		if turns == 0 && marked < 0 {
+			return nil
 		}
 		return left
 	})
@@ -170,6 +187,7 @@ func (s *sealer) drop(ctx context.Context, key string, n int) error {
 func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, error) {
 	t := open.Facts
 	out := &Sealed{Turns: len(t.Messages), Redacted: redact(s.v, t)}
+	t.Parent = parentOf(ctx, s.v, t.Agent, t.Parent, nil)
 	if !open.called {
 		t.Title = titleOf(t) // of what is left: half a secret, cut short, looks like none
 	}

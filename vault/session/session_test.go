@@ -356,3 +356,56 @@ func TestWhatStetPutThereIsNotSaid(t *testing.T) {
 		}
 	}
 }
+
+// The last snapshot that was noted stands in the transcript, a session in which nothing is said goes
+// after a day, and older programs leave such lines alone.
+func TestASnapshotIsNotedWithItsSession(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t).Open()
+	note := func(id, sum string, n int) {
+		t.Helper()
+		c := markdown.FrozenContext{Commit: "abc", Budget: 7, Query: "x: [y]", SHA256: sum, Dirty: []string{"a, b.md"}}
+		if err := session.NoteContext(t.Context(), v, "scribe", id, moment(n), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	transcript := func(s *session.Sealed) *markdown.FrozenContext {
+		t.Helper()
+		data, _, err := v.ReadFile(s.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return markdown.ParseTranscript(data).Context
+	}
+	note("one", "01", 0)
+	say(t, v, "one", "user", "First.", 1)
+	note("one", "02", 2)
+	first := seal(t, v, "one")
+	if c := transcript(first); c == nil || c.SHA256 != "02" || c.Query != "x: [y]" ||
+		!slices.Equal(c.Dirty, []string{"a, b.md"}) {
+		t.Errorf("noted is %+v", c)
+	}
+	if all, err := session.AllOpen(v); err != nil || len(all) != 0 {
+		t.Errorf("left open: %v %v", all, err)
+	}
+	say(t, v, "one", "user", "Second.", 3)
+	if c := transcript(seal(t, v, "one")); c == nil || c.SHA256 != "02" {
+		t.Errorf("it went on without another one: %+v", c)
+	}
+	note("two", "03", 0)
+	ended := func(after time.Duration) {
+		t.Helper()
+		sealed, err := session.SealEnded(t.Context(), v, moment(0).Add(after), session.Options{})
+		if err != nil || len(sealed) != 0 {
+			t.Errorf("after %v: %v %v", after, sealed, err)
+		}
+	}
+	ended(time.Hour)
+	if all, err := session.AllOpen(v); err != nil || len(all) != 1 || all[0].Facts.Context == nil {
+		t.Errorf("it is not kept: %v %v", all, err)
+	}
+	ended(25 * time.Hour)
+	if all, err := session.AllOpen(v); err != nil || len(all) != 0 {
+		t.Errorf("it is kept for good: %v %v", all, err)
+	}
+}

@@ -15,21 +15,28 @@ import (
 // A Turn is one message of a conversation and what is known of the conversation
 // with it; each may add to that. Session, Role and Time are required.
 type Turn struct {
-	Session string              `json:"session,omitempty"` // an id of ours, or whatever the agent calls it
-	Agent   string              `json:"agent,omitempty"`
-	Source  string              `json:"source,omitempty"` // cli, hook, mcp…
-	Project string              `json:"project,omitempty"`
-	Parent  string              `json:"parent,omitempty"` // the session that this one is a part of
-	Title   string              `json:"title,omitempty"`
-	Model   string              `json:"model,omitempty"`
-	Role    string              `json:"role,omitempty"` // user, assistant, tool…
-	Name    string              `json:"name,omitempty"` // of the speaker or the tool
-	Time    time.Time           `json:"time,omitzero"`
-	Ref     string              `json:"ref,omitempty"`  // the message's foreign id
-	Call    string              `json:"call,omitempty"` // of a tool's result: the call it answers
-	Tokens  int                 `json:"tokens,omitempty"`
-	Text    []byte              `json:"-"`
-	Calls   []markdown.ToolCall `json:"-"`
+	Session string `json:"session,omitempty"` // an id of ours, or whatever the agent calls it
+	Agent   string `json:"agent,omitempty"`
+	Source  string `json:"source,omitempty"` // cli, hook, mcp…
+	Project string `json:"project,omitempty"`
+	Parent  string `json:"parent,omitempty"` // the session that this one is a part of
+	Title   string `json:"title,omitempty"`
+	Model   string `json:"model,omitempty"`
+	// Provider served the model, as ModelConfig says; Usage and Cost (US dollars) are what the turn
+	// took, and add up. Private keeps the whole conversation from agents.
+	Provider    string              `json:"provider,omitempty"`
+	ModelConfig string              `json:"model_config,omitempty"`
+	Usage       *markdown.TokenUse  `json:"usage,omitempty"`
+	Cost        *float64            `json:"cost,omitempty"`
+	Private     bool                `json:"private,omitempty"`
+	Role        string              `json:"role,omitempty"` // user, assistant, tool…
+	Name        string              `json:"name,omitempty"` // of the speaker or the tool
+	Time        time.Time           `json:"time,omitzero"`
+	Ref         string              `json:"ref,omitempty"`  // the message's foreign id
+	Call        string              `json:"call,omitempty"` // of a tool's result: the call it answers
+	Tokens      int                 `json:"tokens,omitempty"`
+	Text        []byte              `json:"-"`
+	Calls       []markdown.ToolCall `json:"-"`
 }
 
 // record is a line of an open session: a turn, or the mark that Seal leaves.
@@ -40,6 +47,8 @@ type record struct {
 	Bytes []byte     `json:"bytes,omitempty"` // what no JSON string can hold
 	Calls []callLine `json:"calls,omitempty"`
 	Seal  *mark      `json:"seal,omitempty"`
+	// Context is the snapshot that the conversation was given, of a line that is no turn.
+	Context *markdown.FrozenContext `json:"context,omitempty"`
 }
 
 type callLine struct {
@@ -49,8 +58,12 @@ type callLine struct {
 	Bytes []byte `json:"bytes,omitempty"`
 }
 
-// lineVersion is the version of these lines.
-const lineVersion = 1
+// lineVersion is the version of these lines up to which they are known, turnVersion that of turns and
+// marks, which older programs read as well.
+const (
+	lineVersion = 2
+	turnVersion = 1
+)
 
 // MaxTurn is the largest text of one turn: what could not be sealed must not be
 // acknowledged.
@@ -67,7 +80,7 @@ func Append(ctx context.Context, v *vault.Vault, t Turn) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	r := record{V: lineVersion, Turn: t}
+	r := record{V: turnVersion, Turn: t}
 	r.Time = t.Time.UTC()
 	r.Text, r.Bytes = split(t.Text)
 	for _, c := range t.Calls {
@@ -75,11 +88,30 @@ func Append(ctx context.Context, v *vault.Vault, t Turn) error {
 		line.Args, line.Bytes = split(c.Arguments)
 		r.Calls = append(r.Calls, line)
 	}
+	return r.append(ctx, v)
+}
+
+func (r *record) append(ctx context.Context, v *vault.Vault) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return v.State().AppendSession(ctx, Key(t.Agent, t.Session), data)
+	return v.State().AppendSession(ctx, Key(r.Agent, r.Session), data)
+}
+
+// notes reports a line that notes a snapshot and is no turn.
+func (r *record) notes() bool { return r.Context != nil && r.Role == "" }
+
+// NoteContext notes which snapshot an open session was given, or one that begins with it; the last
+// one counts. It fails as [Append] does.
+func NoteContext(ctx context.Context, v *vault.Vault, agent, id string, at time.Time, c markdown.FrozenContext) error {
+	t := Turn{Session: id, Agent: agent, Role: "context", Text: []byte("context"), Time: at.UTC()}
+	if err := t.check(); err != nil {
+		return err
+	}
+	t.Role, t.Text = "", nil
+	r := record{V: lineVersion, Turn: t, Context: &c}
+	return r.append(ctx, v)
 }
 
 // split puts bytes where JSON keeps them as they are.
@@ -101,7 +133,8 @@ func (t *Turn) check() error {
 		return fmt.Errorf("session %q: %w: the turn says nothing", t.Session, vault.ErrInvalid)
 	}
 	size := len(t.Text)
-	fields := []string{t.Session, t.Agent, t.Source, t.Project, t.Parent, t.Title, t.Model, t.Role, t.Name, t.Ref, t.Call}
+	fields := []string{t.Session, t.Agent, t.Source, t.Project, t.Parent, t.Title, t.Model, t.Provider,
+		t.ModelConfig, t.Role, t.Name, t.Ref, t.Call}
 	for _, c := range t.Calls {
 		size += len(c.Arguments)
 		fields = append(fields, c.ID, c.Name)
@@ -113,6 +146,10 @@ func (t *Turn) check() error {
 	}
 	if size > MaxTurn {
 		return fmt.Errorf("session %q: %w: a turn of %d bytes, at most %d", t.Session, vault.ErrTooLarge, size, MaxTurn)
+	}
+	if u := t.Usage; u != nil && min(u.Input, u.Output, u.CacheRead, u.CacheWrite) < 0 ||
+		t.Cost != nil && !(*t.Cost >= 0 && *t.Cost < 1e9) {
+		return fmt.Errorf("session %q: %w: tokens and costs cannot be negative", t.Session, vault.ErrInvalid)
 	}
 	if y := t.Time.UTC().Year(); t.Time.IsZero() || y < 0 || y > 9999 {
 		return fmt.Errorf("session %q: %w: time %v", t.Session, vault.ErrInvalid, t.Time)

@@ -78,7 +78,7 @@ func WriteFlags(own ...cli.Flag) []cli.Flag {
 
 // ActorFlags returns a command's own flags and those that say on whose behalf it writes.
 func ActorFlags(own ...cli.Flag) []cli.Flag {
-	return append(own, AgentFlag(), Text("session", "note the session `ID` in the commit"))
+	return append(own, AgentFlag(), Text("session", "note the session `ID` in the commit (also: STET_SESSION)"))
 }
 
 // AgentFlag names the agent that acts.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -14,17 +15,18 @@ import (
 // line.
 const Door = "cli"
 
-// By says who writes and how, from the flags of [WriteFlags] and --message. It does not look
-// at --session, which revert gives another meaning.
+// By says who writes and how, from the flags of [WriteFlags], --message and STET_SESSION. It does not
+// look at --session, which revert gives another meaning.
 func (e *Env) By(in *Input) agent.Write {
-	return agent.Write{Agent: e.actor, Via: e.via, Message: in.String("message"), DryRun: in.Bool("dry-run"),
+	return agent.Write{Agent: e.actor, Session: e.Getenv("STET_SESSION"), Via: e.via,
+		Message: in.String("message"), DryRun: in.Bool("dry-run"),
 		Again: in.Bool("again")}
 }
 
 // ByInSession is [Env.By] with the session that --session names.
 func (e *Env) ByInSession(in *Input) agent.Write {
 	w := e.By(in)
-	w.Session = in.String("session")
+	w.Session = cmp.Or(in.String("session"), w.Session)
 	return w
 }
 

@@ -1,9 +1,12 @@
 package memory
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"stet/agent"
+	"stet/agent/snapshot"
 	"stet/cmd/stet/console"
 )
 
@@ -20,11 +23,13 @@ func contextCommand() *console.Command {
 		Examples: `stet context  # for the system prompt of an agent
 			stet context --query "the database migration"  # the memories that are about it
 			stet context --budget 1000 --json  # shorter, and what it was made of
-			stet context --at HEAD~20  # what an agent was given then`,
+			stet context --session chat-7  # noted in its transcript, too
+			stet context --at session:chat-7  # what that session was given`,
 		Flags: console.Flags(
 			console.Number("budget", "at most `N` tokens, 0 for no bound (default: context.budget_tokens)"),
 			console.Text("query", "the memories that `TEXT` finds, as in search"),
-			console.Text("at", "as the vault was at the revision `REV`"),
+			console.Text("at", "as the vault was at the revision `REV`, or as session:ID was given it"),
+			console.Text("session", "note with the session `ID` what it is given (also: STET_SESSION)"),
 			console.Text("as-of", "as it was at the `TIME`: a date, or an age as 2w"),
 			console.Text("format", "`FORMAT` markdown, or json, which is --json", "markdown"),
 			console.AgentFlag(),
@@ -41,6 +46,14 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 	if o.At != "" && in.IsSet("as-of") {
 		return agent.Usagef("--at and --as-of exclude each other")
 	}
+	o.Agent, o.Session = e.By(in).Agent, in.String("session")
+	if o.At == "" && !in.IsSet("as-of") {
+		o.Session = cmp.Or(o.Session, e.Getenv("STET_SESSION"))
+	}
+	given, of := strings.CutPrefix(o.At, "session:")
+	if of && (in.IsSet("budget") || in.IsSet("query") || o.Session != "") {
+		return agent.Usagef("--at session:ID takes budget and query from the session, and notes nothing")
+	}
 	var err error
 	if o.AsOf, err = asOf(e, in); err != nil {
 		return err
@@ -53,7 +66,13 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("unknown format %q", format).Suggest("markdown or json")
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
-		s, err := a.Memories().Context(ctx, o)
+		take := a.Memories().Context
+		if of {
+			take = func(ctx context.Context, _ agent.ContextOptions) (*snapshot.Snapshot, error) {
+				return a.Memories().ContextOf(ctx, given)
+			}
+		}
+		s, err := take(ctx, o)
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,16 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/markdown"
 	"stet/vault/session"
 )
 
@@ -33,12 +37,19 @@ func observeCommand() *console.Command {
 			console.Text("model", "the `MODEL` that answered"),
 			console.Text("project", "the `NAME` of the project that the conversation is about"),
 			console.Text("title", "what the conversation is called, instead of its first words: `TEXT`"),
-			console.Text("parent", "the session `ID` that this one goes on from or works for"),
+			console.Text("parent", "the session `ID` that this one goes on from or works for, as stet or "+
+				"the agent calls it"),
 			console.Text("source", "how it was held: `WORD` cli, voice, sms, hook, ...", console.Door),
 			console.Text("call", "of a tool's answer, the `ID` of the call"),
 			console.Text("ref", "the `ID` that the message has elsewhere"),
 			console.Text("time", "when it was said, if not now: `TIME` as RFC 3339"),
 			console.Number("tokens", "the message has `N` tokens"),
+			console.Text("calls", "calls of tools that it makes, as `JSON`: [{\"id\", \"name\", \"arguments\"}]"),
+			console.Text("provider", "the `NAME` of the service that ran the model"),
+			console.Text("model-config", "the settings of the model, a line of `TEXT`"),
+			console.Text("usage", "tokens that the turn took: `IN/OUT`, or IN/OUT/CACHED; they add up"),
+			console.Text("cost", "what it cost in US `DOLLARS`; it adds up"),
+			console.Bool("private", "keep the whole conversation from agents"),
 		),
 		Run: runObserve,
 	}
@@ -67,6 +78,10 @@ func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 		Title: in.String("title"),
 		Model: in.String("model"), Role: in.String("role"), Name: in.String("name"), Ref: in.String("ref"),
 		Call: in.String("call"), Tokens: in.Int("tokens"),
+		Provider: in.String("provider"), ModelConfig: in.String("model-config"), Private: in.Bool("private"),
+	}
+	if err := spent(&t, in); err != nil {
+		return t, err
 	}
 	switch {
 	case t.Session == "":
@@ -74,7 +89,7 @@ func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 			Suggest("any word that names the conversation; STET_SESSION says it once for all turns")
 	case t.Role == "":
 		return t, agent.Usagef("observe needs --role").Suggest("one of %s", strings.Join(agent.Roles(), ", "))
-	case len(in.Words) == 0:
+	case len(in.Words) == 0 && len(t.Calls) == 0:
 		return t, agent.Usagef("nothing was said").
 			Suggest(`give the text as an argument, or "-" to read standard input`)
 	}
@@ -89,4 +104,51 @@ func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 		}
 	}
 	return t, nil
+}
+
+// spent reads what was called and what the turn took.
+func spent(t *session.Turn, in *console.Input) error {
+	if text := in.String("calls"); text != "" {
+		var calls []struct {
+			ID, Name  string
+			Arguments json.RawMessage
+		}
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&calls); err != nil || decoder.More() {
+			return agent.Usagef("--calls is no list of calls: %v", cmp.Or(err, errors.New("more stands behind it"))).
+				Suggest(`as [{"id": "c1", "name": "grep", "arguments": {"pattern": "port"}}]`)
+		}
+		for _, c := range calls {
+			if c.Name == "" {
+				return agent.Usagef("--calls: a call needs a name")
+			}
+			var words string // arguments that are text already stay as they are
+			if json.Unmarshal(c.Arguments, &words) != nil {
+				words = string(c.Arguments)
+			}
+			t.Calls = append(t.Calls, markdown.ToolCall{ID: c.ID, Name: c.Name, Arguments: []byte(words)})
+		}
+	}
+	if text := in.String("usage"); text != "" {
+		var n [3]int
+		parts := strings.Split(text, "/")
+		for i, part := range parts {
+			value, err := strconv.Atoi(part)
+			if err != nil || value < 0 || len(parts) < 2 || len(parts) > len(n) {
+				return agent.Usagef("--usage %q: not tokens in and out", text).
+					Suggest("as 1200/80, or 1200/80/900 with those that were cached")
+			}
+			n[i] = value
+		}
+		t.Usage = &markdown.TokenUse{Input: n[0], Output: n[1], CacheRead: n[2]}
+	}
+	if text := in.String("cost"); text != "" {
+		usd, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(usd >= 0 && usd < 1e9) {
+			return agent.Usagef("--cost %q: not an amount of US dollars", text).Suggest("as 0.0042")
+		}
+		t.Cost = &usd
+	}
+	return nil
 }
