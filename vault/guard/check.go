@@ -64,7 +64,7 @@ func key(lead, s string) bool {
 // password reports whether what somebody calls a password is one, and not a
 // word of the sentence, a placeholder, an expression of a program or a PIN.
 func password(lead, s string) bool {
-	if strings.HasPrefix(strings.ToLower(lead), "pass ") {
+	if low := strings.ToLower(lead); strings.HasPrefix(low, "pass ") && !strings.Contains(lead, "|") {
 		return false // a boarding pass or a mountain pass, not a password
 	}
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")

@@ -131,6 +131,11 @@ func TestPasswordsInProse(t *testing.T) {
 		"I changed the password to " + value + " today", "pw: " + value, "| password | " + value + " |", "Passwort: " + value, "Das Passwort ist " + value,
 		"mot de passe : " + value, "contraseña: " + value, "пароль: " + value, "密码:" + value, "passphrase = \"Tr0ub" + "4dor&3\"",
 		"mysql -u root -p" + value + " shop",
+		"heslo: " + value, "Heslo je " + value, "Lösenord: " + value,
+		"jelszó: " + value, "şifre: " + value, "비밀번호: " + value,
+		"adgangskode: " + value, "salasana: " + value, "mật khẩu: " + value,
+		"κωδικός: " + value, "parola: " + value,
+		`{"user": "ada", "pass": "` + value + `"}`, "| host | pass | " + value + " |",
 		value + " is the admin password", "login: ada / " + value, "Password:\n" + value,
 	} {
 		if found := guard.Secrets("a.md", []byte(text+"\n")); len(found) != 1 {
@@ -163,6 +168,25 @@ func TestWhatIsOnlyLikely(t *testing.T) {
 		}
 		if found := guard.Secrets("a.md", []byte(text+"\n")); len(found) > 0 {
 			t.Errorf("%q is stopped: %v", text, found)
+		}
+	}
+	for text, rule := range map[string]string{
+		"4111 1111 1111 1111": "payment-card", "For the trip: 5555555555554444 09/29": "payment-card",
+		"Rent goes to DE89370400440532013000.": "iban", "NL91 ABNA 0417 1643 00": "iban",
+		strings.TrimPrefix(phrase, "seed phrase: "):                     "recovery-phrase",
+		"otpauth://totp/Acme:ada?secret=JBSWY3DP" + "EHPK3PXP&issuer=a": "one-time-code-seed",
+	} {
+		if got := rulesOf(guard.Likely("a.md", []byte("Note.\n\n"+text+"\n"))); !slices.Contains(got, rule) {
+			t.Errorf("%q: %v, want %s without a word for it", text, got, rule)
+		}
+	}
+	for _, text := range []string{
+		"1700000000000000000", "id 4242424242424242", "v1/4111111111111111.png", "GB82 WEST 1234 5698 7654 33",
+		"The quick brown fox jumps over the lazy dog and runs away",
+		"cat dog cow pig hen fox bee ant owl bat rat cat",
+	} {
+		if found := guard.Likely("a.md", []byte(text+"\n")); len(found) > 0 {
+			t.Errorf("%q: %v", text, found)
 		}
 	}
 	for _, text := range []string{"card 4111 1111 1111 1112", "order 4111111111111111", "IBAN: DE89 3704 0044 0532 0130 01", "The seed phrase is kept in the safe with the deeds of the house and nobody else knows."} {

@@ -32,6 +32,9 @@ func (r *Redactor) Rules() []string {
 
 // Learn looks for secrets in one of the texts.
 func (r *Redactor) Learn(text string) {
+	if decoded, ok := utf16Text([]byte(text)); ok {
+		r.Learn(decoded)
+	}
 	for _, m := range r.find(text) {
 		if spreads(m.secret) {
 			r.known[m.secret], r.learnt = m.rule.id, nil

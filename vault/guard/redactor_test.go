@@ -98,3 +98,20 @@ func TestARedactorSpreadsNothingButKeys(t *testing.T) {
 		t.Errorf("the password became %q", got)
 	}
 }
+
+// What Windows saves as UTF-16 teaches as any other text does.
+func TestUTF16IsLearntFrom(t *testing.T) {
+	t.Parallel()
+	secret := "ghp" + "_" + token(91, 36, mixed)
+	wide := "\xff\xfe"
+	for _, c := range []byte("the token " + secret + "\n") {
+		wide += string([]byte{c, 0})
+	}
+	r := guard.NewRedactor(func(guard.Finding) bool { return false })
+	r.Learn(wide)
+	for _, text := range []string{wide, "x" + secret + "x"} {
+		if got := r.Clean(text); strings.Contains(strings.ReplaceAll(got, "\x00", ""), secret) {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}

@@ -52,6 +52,7 @@ type ruleSet struct {
 	rules  []rule
 	global []allowance
 	index  *keywordIndex
+	more   func(text string) []match // what no keyword leads to; nil: nothing
 }
 
 // The rules are read once, when something is first scanned.
@@ -59,7 +60,11 @@ var (
 	secretRules = sync.OnceValue(func() *ruleSet {
 		return mustParse(source{gitleaksText, widened}, source{stetText, nil})
 	})
-	likelyRules = sync.OnceValue(func() *ruleSet { return mustParse(source{likelyText, nil}) })
+	likelyRules = sync.OnceValue(func() *ruleSet {
+		set := mustParse(source{likelyText, nil})
+		set.more = proven
+		return set
+	})
 )
 
 // A source is a file of rules, and what is done to a line with an expression before that is

@@ -82,6 +82,9 @@ func (s *ruleSet) matches(name, text string) []match {
 			kept = merge(kept, more)
 		}
 	}
+	if s.more != nil {
+		kept = merge(kept, s.more(text))
+	}
 	return kept
 }
 

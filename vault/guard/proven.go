@@ -1,0 +1,99 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What a check sum or its very shape proves needs no word that names it: numbers of cards
+// and accounts, and the words of a wallet on a line of their own.
+
+var provenForms = sync.OnceValue(func() (out struct{ card, issuer, other, iban *regexp.Regexp }) {
+	out.card = regexp.MustCompile(`\d{4}([ -])\d{4}[ -]\d{4}[ -]\d{4}|3[47]\d\d[ -]\d{6}[ -]\d{5}|\d{15,16}`)
+	out.issuer = regexp.MustCompile(`^(?:4|5[1-5]|2[2-7]|3[47]|35(?:2[89]|[3-8])|6011|65|62)`)
+	out.other = regexp.MustCompile(`(?i)(?:order|invoice|tracking|ticket|parcel|ref|serial|imei|id|` +
+		`no|nr|number|time|stamp|nonce|seed)[^\n\d]{0,12}$`)
+	out.iban = regexp.MustCompile(`[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?`)
+	return out
+})
+
+// ibanLengths are the countries of international account numbers with how long each is.
+const ibanLengths = "" +
+	"AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 " +
+	"FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 " +
+	"LI21 LT20 LU20 LV21 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 " +
+	"SA24 SE24 SI19 SK24 SM27 TN24 TR26 UA29 VG24 XK20"
+
+// proven lists what needs no keyword, in order.
+func proven(text string) (found []match) {
+	forms := provenForms()
+	add := func(id string, start, end int) {
+		found = append(found, match{&rule{id: id}, start, end, text[start:end], text[max(0, start-excerptWidth):start]})
+	}
+	for _, at := range forms.card.FindAllStringSubmatchIndex(text, -1) {
+		s := text[at[0]:at[1]]
+		before := text[max(0, at[0]-30):at[0]]
+		if bare(text, at[0], at[1]) && forms.issuer.MatchString(s) && card("", s) &&
+			(at[2] >= 0 || !forms.other.MatchString(before)) {
+			add("payment-card", at[0], at[1])
+		}
+	}
+	for _, at := range forms.iban.FindAllStringIndex(text, -1) {
+		country := strings.Index(ibanLengths, text[at[0]:at[0]+2])
+		if country%5 != 0 {
+			continue
+		}
+		size := int(ibanLengths[country+2]-'0')*10 + int(ibanLengths[country+3]-'0')
+		end := at[0]
+		for n := 0; n < size && end < at[1]; end++ {
+			if text[end] != ' ' {
+				n++
+			}
+		}
+		if s := text[at[0]:end]; len(strings.ReplaceAll(s, " ", "")) == size && bare(text, at[0], end) && iban("", s) {
+			add("iban", at[0], end)
+		}
+	}
+	for at := 0; at < len(text); {
+		end := lineEnd(text, at)
+		if line := strings.TrimLeft(text[at:end], " \t>*-`\""); wallet(line) {
+			add("recovery-phrase", end-len(line), end)
+		}
+		at = end + 1
+	}
+	slices.SortStableFunc(found, func(a, b match) int { return a.start - b.start })
+	return found
+}
+
+// bare reports whether a number is not a part of a longer one, a name or a path.
+func bare(text string, start, end int) bool {
+	part := func(c byte) bool { return wordByte(c) || strings.IndexByte("_-./", c) >= 0 }
+	if start > 0 && part(text[start-1]) {
+		return false
+	}
+	return end >= len(text) || !wordByte(text[end]) && text[end] != '_' && text[end] != '-' &&
+		(text[end] != '.' || end+1 == len(text) || !digit(text[end+1]))
+}
+
+// wallet reports whether a line is nothing but the words of a wallet: as many as one has,
+// short ones, none twice, and none that sentences are made with.
+func wallet(line string) bool {
+	if len(line) > 240 {
+		return false
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,`\".0123456789)", r) })
+	if n := len(words); n != 12 && n != 15 && n != 18 && n != 21 && n != 24 || like("sentence", line) {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, w := range words {
+		if len(w) < 3 || len(w) > 8 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" || seen[w] ||
+			like("smallWord", w) {
+			return false
+		}
+		seen[w] = true
+	}
+	return true
+}
