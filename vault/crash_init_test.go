@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"stet/vault"
+	"stet/vault/durable"
 	"stet/vault/vaulttest"
 )
 
@@ -105,4 +107,68 @@ func openFound(dir string) (*vault.Vault, error) {
 		return nil, err
 	}
 	return vault.Open(ctxb(), root, crashOptions(nil))
+}
+
+// TestInitFailedStep: a step of init fails, alone or with all that follow. What init then says
+// is so, and whoever comes next finds no vault or a whole one.
+func TestInitFailedStep(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for name, fault := range faults() {
+		for _, inside := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s repository=%v", name, inside), func(t *testing.T) {
+				t.Parallel()
+				stride, failed := 1, 0
+				if testing.Short() {
+					stride = 5
+				}
+				for n, reached := 0, true; reached; n += stride {
+					for _, stays := range []bool{false, true} {
+						var wrong bool
+						if reached, wrong = initFails(t, name, n, stays, inside, fault.with, fault.is); wrong {
+							failed++
+						}
+					}
+				}
+				if failed == 0 {
+					t.Error("init reported no fault: the sweep shows nothing")
+				}
+			})
+		}
+	}
+}
+
+// initFails fails step n, and with stays all that follow. It tells whether that was reached, and
+// whether init told of it.
+func initFails(t *testing.T, name string, n int, stays, inside bool, with, is error) (reached, told bool) {
+	t.Helper()
+	dir := crashDir(t)
+	defer os.RemoveAll(dir)
+	must(os.WriteFile(filepath.Join(dir, "mine.md"), []byte("mine\n"), 0o644))
+	if inside {
+		f := &crashFixture{repo: dir, dir: dir}
+		f.git("init", "-q", "-b", "main")
+		f.git("add", "-A")
+		f.git("commit", "-q", "-m", "start")
+	}
+	step := 0
+	res, err := vault.Init(ctxb(), dir, vault.InitOptions{}, crashOptions(func(s durable.Step) error {
+		step++
+		if step-1 != n && (!stays || step <= n) || with == durable.ErrShortWrite && s.Op != durable.OpWrite {
+			return nil
+		}
+		return with
+	}))
+	where := fmt.Sprintf("%s at step %d, stays=%v", name, n, stays)
+	if err != nil && !errors.Is(err, is) && !strings.Contains(err.Error(), unsureText) {
+		t.Errorf("%s: init says %v, want %v", where, err, is)
+	}
+	made := initLeft(t, where, dir, err == nil)
+	if made && err != nil && !strings.Contains(err.Error(), unsureText) {
+		t.Errorf("%s: init says %v, and made a vault", where, err)
+	}
+	if err == nil && len(res.Files) == 0 {
+		t.Errorf("%s: init says it wrote nothing", where)
+	}
+	return step > n, err != nil
 }
