@@ -82,6 +82,10 @@ func TestReplace(t *testing.T) {
 		{"pet", "Ida owns cats and dogs.", "Ida has a parrot.", "Ida has a parrot."},
 		{"my car", "I do not own a car and haven't driven for years.", "I bought a van.", "I bought a van."},
 		{"the boiler", "The roof leaks. The boiler is new.\n\nCall Otto first.\n", "The boiler is broken.", "The roof leaks. The boiler is broken.\n\nCall Otto first.\n"},
+		{"the key", "The key is with Dr. Miller. The gate is green.", "Eve has it.", "Eve has it. The gate is green."},
+		{"Miller", "Dr. Miller has the key. The gate is green.", "Eve has it.", "Eve has it. The gate is green."},
+		{"the gate", "We meet on Sun. The gate is green.", "The gate is red.", "We meet on Sun. The gate is red."},
+		{"the gate", "It takes 5 ms. The gate is green.", "The gate is red.", "It takes 5 ms. The gate is red."},
 		{"my diet", "- I am vegan.\n- I drive a van.\n", "I eat fish.", "- I eat fish.\n- I drive a van.\n"},
 	} {
 		if got, _ := match.Parse(tt.query).Replace(tt.text, tt.now); got != tt.want {

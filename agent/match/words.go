@@ -103,11 +103,16 @@ func endsSentence(gap string, w, next token) bool {
 	case !strings.ContainsAny(gap, ".!?"):
 		return false
 	}
-	// "J. Smith", "e.g. this"
-	short := ends(".") && (utf8.RuneCountInString(w.raw) == 1 || strings.Contains(w.raw, "."))
+	// "J. Smith", "e.g. this", "Dr. Miller"
+	short := ends(".") && (utf8.RuneCountInString(w.raw) == 1 || strings.Contains(w.raw, ".") ||
+		w.capital() && titles()[w.fold])
 	r, _ := utf8.DecodeRuneInString(next.raw)
 	return !short && !unicode.IsLower(r)
 }
+
+// titles stand before a name: a sentence seldom ends in one, and what a sentence too long is cut out
+// with would be lost.
+var titles = sync.OnceValue(func() map[string]bool { return lexicon.Words("abbreviation", "titles") })
 
 // is reports whether a word is of a class of the lists "description" and "class".
 func is(t token, class string) bool { return slices.Contains(classes()[t.fold], class) }

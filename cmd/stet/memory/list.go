@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -68,12 +70,43 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 			warnSkipped(e, "listed", found.Skipped)
 			tellProblems(e, found.Memories)
 		}
+		if err == nil && len(found.Memories) == 0 {
+			err = tellUnused(ctx, e, a, filter, at)
+		}
 		return found, err
 	}, func(p *console.Printer, found *agent.Listing) {
 		for _, m := range found.Memories {
 			printEntry(p, in, layout, m)
 		}
 	})
+}
+
+// tellUnused says of an empty list that no memory at all has the kind or the category, and which
+// there are.
+func tellUnused(ctx context.Context, e *console.Env, a *agent.App, f vault.Filter, at time.Time) error {
+	if f.Kind == "" && f.Category == "" {
+		return nil
+	}
+	all, err := a.Memories().List(ctx, agent.ListOptions{
+		Filter: vault.Filter{Classes: f.Classes, Archived: f.Archived}, AsOf: at})
+	if err != nil {
+		return err
+	}
+	var kinds, categories []string
+	for _, m := range all.Memories {
+		kinds, categories = append(kinds, m.Kind), append(categories, m.Categories...)
+	}
+	tell := func(what, many, asked string, used []string) {
+		slices.Sort(used)
+		used = slices.DeleteFunc(slices.Compact(used), func(s string) bool { return s == "" })
+		if asked == "" || slices.ContainsFunc(used, func(s string) bool { return strings.EqualFold(s, asked) }) {
+			return
+		}
+		e.Note("nothing is of %s %q; %s in use: %s", what, asked, many, cmp.Or(strings.Join(used, ", "), "none"))
+	}
+	tell("kind", "kinds", f.Kind, kinds)
+	tell("category", "categories", f.Category, categories)
+	return nil
 }
 
 func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
