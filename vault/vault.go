@@ -62,8 +62,12 @@ func Find(start string) (string, error) {
 			}
 		}
 	}
-	return "", WithHint(fmt.Errorf("%q: %w", start, ErrNotVault),
-		`"stet init" makes this folder a vault; -C DIR names another one`)
+	hint := `"stet init" makes this folder a vault; -C DIR names another one`
+	if store.Known(abs) {
+		hint = fmt.Sprintf(`it was one on another branch: "git log --all --decorate -- %s" names that; `+
+			`"stet init" makes a second one on this branch`, Marker)
+	}
+	return "", WithHint(fmt.Errorf("%q: %w", start, ErrNotVault), "%s", hint)
 }
 
 func marked(dir string) bool {

@@ -93,20 +93,35 @@ func stateFolder(prefix string) string {
 // Interrupted reports that a transaction in dir was not finished: a process was killed,
 // or another one is at it.
 func Interrupted(dir string) bool {
-	loc, err := gitstore.Locate(dir)
+	state, err := stateOf(dir)
 	if err != nil {
 		return false
+	}
+	info, err := os.Stat(filepath.Join(state, "journal"))
+	return err == nil && info.Size() > 0
+}
+
+// Known reports a folder that stet wrote to, on whatever branch.
+func Known(dir string) bool {
+	state, err := stateOf(dir)
+	if err == nil {
+		_, err = os.Stat(state)
+	}
+	return err == nil
+}
+
+// stateOf is where the local state of a vault in dir lies, if it is one.
+func stateOf(dir string) (string, error) {
+	loc, err := gitstore.Locate(dir)
+	if err != nil {
+		return "", err
 	}
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
 	rel, err := filepath.Rel(loc.Worktree, dir)
-	if err != nil {
-		return false
-	}
 	state := stateFolder(strings.TrimPrefix(filepath.ToSlash(rel), "."))
-	info, err := os.Stat(filepath.Join(loc.GitDir, filepath.FromSlash(state), "journal"))
-	return err == nil && info.Size() > 0
+	return filepath.Join(loc.GitDir, filepath.FromSlash(state)), err
 }
 
 // Recover finishes or forgets what a killed process left behind. A read-only store
