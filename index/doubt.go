@@ -72,6 +72,9 @@ func (x *Index) Flagging(ctx context.Context, id string) (out []vault.Path) {
 // Waiting counts the live memories that a model is still to finish, and those that may outdate or
 // contradict another one, as the index was last written; 0 where there is no index.
 func (x *Index) Waiting() (pending, undecided int) {
+	if !x.notes.Flagged() {
+		return 0, 0
+	}
 	st, err := x.notes.Known()
 	if err != nil {
 		return 0, 0

@@ -2,8 +2,11 @@ package encode
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // A reader has read the new memory and remembers what it read of each stored one.
@@ -45,14 +48,16 @@ func Decide(m Memory, stored []Memory, c Corpus) Plan {
 	r := &reader{n: read(m), corpus: c}
 	r.claims = r.n.proving()
 	var plan Plan
-	for _, s := range stored {
-		if s.ID == m.ID && m.ID != "" {
-			continue
-		}
+	stored = slices.DeleteFunc(slices.Clone(stored), func(s Memory) bool { return s.ID == m.ID && m.ID != "" })
+	readings := make([]*reading, len(stored))
+	if large == "" {
+		readAll(stored, readings)
+	}
+	for i, s := range stored {
 		var d *Verdict
 		switch {
-		case len(s.Text) <= maxText && large == "":
-			d = duplicate(r.n, r.add(s).reading)
+		case readings[i] != nil:
+			d = duplicate(r.n, r.add(readings[i]).reading)
 		case s.Text == large && s.Title == m.Title:
 			d = &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 		}
@@ -70,8 +75,24 @@ func Decide(m Memory, stored []Memory, c Corpus) Plan {
 	return plan
 }
 
-func (r *reader) add(m Memory) *stored {
-	o := &stored{reading: read(m)}
+// readAll reads what is not too large, on all processors.
+func readAll(list []Memory, out []*reading) {
+	var next atomic.Int32
+	var wg sync.WaitGroup
+	for range min(len(list), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				if len(list[i].Text) <= maxText {
+					out[i] = read(list[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (r *reader) add(read *reading) *stored {
+	o := &stored{reading: read}
 	for _, c := range o.clauses[:min(len(o.clauses), maxClauses)] {
 		o.claims = append(o.claims, o.claim(c).settled())
 	}

@@ -51,12 +51,22 @@ func (c *counts) corpus(near []encode.Memory) encode.Corpus {
 	if c == nil {
 		return encode.Corpus{}
 	}
+	var begins [256]bool // the first bytes of stems that are counted for none
+	for stem, n := range c.stems {
+		if n == 0 && stem != "" {
+			begins[stem[0]] = true
+		}
+	}
 	common := map[string]bool{}
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for _, m := range near {
 		for word := range strings.FieldsFuncSeq(strings.ToLower(m.Text), between) {
-			if n, counted := c.stems[encode.Stem(word)]; counted && n == 0 {
-				common[encode.Stem(word)] = true
+			if !begins[word[0]] { // a stem begins as its word does
+				continue
+			}
+			stem := encode.Stem(word)
+			if n, counted := c.stems[stem]; counted && n == 0 {
+				common[stem] = true
 			}
 		}
 	}

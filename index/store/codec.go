@@ -11,18 +11,22 @@ import (
 )
 
 // The manifest file is a magic line, the CRC-32C of what follows (4 bytes, little
-// endian), and then segments and records. Numbers are varints, strings have their length
-// in front.
+// endian), how many records are flagged (4 bytes), and then segments and records. Numbers
+// are varints, strings have their length in front.
 
 // schema names the layout, the analysis and the segment format. A change to
 // any of them is a new number, and with it a new folder: Bluge panics when it
 // meets segments of two versions in one.
-const schema = 10
+const schema = 11
 
 const (
-	magic     = "stet search index 4\n"
-	headBytes = len(magic) + 4
+	magic     = "stet search index 5\n"
+	headBytes = len(magic) + 8
 )
+
+// flagged is what a head says of how many records wait for a model or a person, by which who
+// asks for them alone is spared the records. The checksum of the file covers it.
+func flagged(head []byte) uint32 { return binary.LittleEndian.Uint32(head[headBytes-4:]) }
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
@@ -41,8 +45,12 @@ func encodeManifest(m *manifest) []byte {
 		numbers(s.id, s.bytes, uint64(s.docs), uint64(s.crc), s.found)
 	}
 	numbers(uint64(len(m.recs)))
+	waiting := uint32(0)
 	for i := range m.recs {
 		r := &m.recs[i]
+		if r.Flags&(document.FlagPending|document.FlagDoubts) != 0 {
+			waiting++
+		}
 		b = document.AppendString(b, string(r.Path))
 		b = binary.AppendVarint(binary.AppendUvarint(b, uint64(r.Size)), r.MTime)
 		b = append(binary.AppendUvarint(b, r.Identity), r.Hash[:]...)
@@ -52,14 +60,15 @@ func encodeManifest(m *manifest) []byte {
 		}
 		b = document.AppendString(b, r.Meta)
 	}
-	binary.LittleEndian.PutUint32(b[len(magic):], checksum(b[headBytes:]))
+	binary.LittleEndian.PutUint32(b[headBytes-4:], waiting)
+	binary.LittleEndian.PutUint32(b[len(magic):], checksum(b[len(magic)+4:]))
 	return b
 }
 
 // decodeManifest reads a manifest file. It fails with [ErrDamaged].
 func decodeManifest(file []byte) (*manifest, error) {
 	if len(file) < headBytes || string(file[:len(magic)]) != magic ||
-		checksum(file[headBytes:]) != binary.LittleEndian.Uint32(file[len(magic):]) {
+		checksum(file[len(magic)+4:]) != binary.LittleEndian.Uint32(file[len(magic):]) {
 		return nil, fmt.Errorf("manifest: %w", ErrDamaged)
 	}
 	r := document.NewReader(file[headBytes:])

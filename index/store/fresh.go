@@ -199,6 +199,19 @@ func (x *Index) Known() (*State, error) {
 	return x.load()
 }
 
+// Flagged reports whether any record of the published state has [document.FlagPending] or
+// [document.FlagDoubts], as the head of its file says.
+func (x *Index) Flagged() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, err := x.use(false)
+	if err != nil {
+		return false
+	}
+	at, err := s.stamp()
+	return err == nil && flagged(at.head[:]) > 0
+}
+
 // Written is the published state, opened.
 func (x *Index) Written() (*State, error) {
 	x.mu.Lock()
