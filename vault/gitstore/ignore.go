@@ -129,6 +129,7 @@ type pattern struct {
 	base     string // the folder of its file, with its slash
 	begins   string // what a path begins with that it matches
 	literal  int    // bytes of glob before its first special one
+	tail     string // what follows its last one
 	glob     string // without the marks of the next three
 	negative bool   // "!": re-includes
 	folder   bool   // ends in a slash: matches folders alone
@@ -166,6 +167,7 @@ func newPattern(text, base string) pattern {
 	if p.literal = strings.IndexAny(p.glob, `*?[\`); p.literal < 0 {
 		p.literal = len(p.glob)
 	}
+	p.tail = p.glob[strings.LastIndexAny(p.glob, `*?[]\`)+1:]
 	if !p.anywhere {
 		p.begins += p.glob[:p.literal]
 	}
@@ -191,7 +193,7 @@ func trimSpaces(line string) string {
 // names anywhere, else its path.
 func (p *pattern) matches(dir, subject string, fold bool) bool {
 	if p.anywhere {
-		return hasPrefix(dir, p.base, fold) && glob(p.glob, subject, fold)
+		return (fold || strings.HasSuffix(subject, p.tail)) && hasPrefix(dir, p.base, fold) && glob(p.glob, subject, fold)
 	}
 	return hasPrefix(subject, p.begins, fold) && glob(p.glob[p.literal:], subject[len(p.begins):], fold)
 }
