@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"stet/index/past"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/durable"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -141,4 +146,86 @@ func (a *App) pastOf(ctx context.Context, rev string) (*index.Index, *snapshot.P
 		return a.hidesPast(ctx, vault.Change{Path: p, New: h})
 	}
 	return x, &snapshot.Past{Files: files, Commit: c, List: src.Files, Hides: hides}, err
+}
+
+// An Embedding is the result of putting a snapshot into a file.
+type Embedding struct {
+	*snapshot.Snapshot
+	File      string `json:"file"` // absolute, behind links
+	Unchanged bool   `json:"unchanged"`
+	DryRun    bool   `json:"dry_run,omitempty"`
+}
+
+// Embed keeps a snapshot as the one managed block of a file of the user's, outside of what stet keeps in
+// the vault; a file that does not exist is made. Every other byte of it stays, and what kind of file it
+// is. Agents are refused: programs take orders from such files. It fails as [snapshot.Embed] does.
+func (m Memories) Embed(ctx context.Context, w Write, s *snapshot.Snapshot, name string) (*Embedding, error) {
+	a := m.a
+	if err := a.Environment.check(w, "managed", name); err != nil {
+		return nil, err
+	}
+	file, err := a.target(name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Embedding{Snapshot: s, File: file, DryRun: w.DryRun}
+	root, err := durable.OpenRoot(filepath.Dir(file), a.o.Hook)
+	if err != nil {
+		return nil, fmt.Errorf("context --into %q: %w", name, err)
+	}
+	defer a.closed(file, root)
+	base, perm := filepath.Base(file), fs.FileMode(0o644)
+	was, info, err := root.ReadFile(base, vault.MaxFileSize)
+	switch {
+	case err == nil:
+		perm = info.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("context --into: %w", err)
+	}
+	data, err := snapshot.Embed(was, s.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", name, err)
+	}
+	if out.Unchanged = info != nil && bytes.Equal(data, was); out.Unchanged || w.DryRun {
+		return out, nil
+	}
+	temp := fmt.Sprintf(".%s.stet-%d", base, a.o.PID)
+	err = durable.PutWhole(root, "context", temp, base, data, perm)
+	if err == nil {
+		err = errors.Join(root.Chmod("context", base, perm), root.SyncDir("context", "."))
+	}
+	return out, err
+}
+
+// target is the file that a name leads to, through links. One that stet keeps in the vault is refused, and
+// a link in the vault: whoever made the vault made that, too.
+func (a *App) target(name string) (string, error) {
+	file := a.expand(name)
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		if _, lerr := os.Lstat(file); lerr == nil {
+			return "", fmt.Errorf("context --into %q: the link leads nowhere: %w", name, vault.ErrInvalid)
+		}
+		dir, derr := filepath.EvalSymlinks(filepath.Dir(file))
+		if derr != nil {
+			return "", fmt.Errorf("context --into: %w", derr)
+		}
+		real = filepath.Join(dir, filepath.Base(file))
+	}
+	root, err := filepath.EvalSymlinks(a.Root())
+	if err != nil {
+		return "", err
+	}
+	for _, at := range []struct{ root, file string }{{a.Root(), file}, {root, real}} {
+		inside, err := filepath.Rel(at.root, at.file)
+		if err != nil || !filepath.IsLocal(inside) {
+			continue
+		}
+		kept := vault.ClassOf(vault.Path(filepath.ToSlash(inside))) != vault.ClassNote
+		if kept || filepath.Join(root, inside) != real {
+			return "", Usagef("--into %q: stet keeps that file, or it is a link in the vault", name).
+				Suggest("name one outside of the vault, as CLAUDE.md of a project")
+		}
+	}
+	return real, nil
 }

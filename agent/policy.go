@@ -81,6 +81,7 @@ func Policy() []Rule {
 		{"edit", Refused, "", []string{"edit", "profile edit", "core edit", "skill edit"}},
 		{"doctor", Refused, "", []string{"doctor --fix"}},
 		{"overwrite", Refused, "", []string{"bench --vaults"}},
+		{"managed", Refused, "", []string{"context --into"}},
 	}
 }
 

@@ -265,7 +265,7 @@ skill new ../../outside --description x|skill new n --category ../x --descriptio
 skill archive evil|skill restore evil|skill edit evil ../../../../outside/x.md --text x
 skill new fresh --description x|skill archive fresh
 skill view evil|skill view evil scripts/run.sh|skill view evil ../../../../outside/secret.md
-context|context --json --query hostile|context --at HEAD|log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|diff --json HEAD|why memories/moved.md|review|review --json
+context|context --json --query hostile|context --at HEAD|context --into memories/linked.md|context --into ../outside/new.md --dry-run|log|log -p|log --json|history memories/moved.md|blame memories/moved.md|diff|diff --json HEAD|why memories/moved.md|review|review --json
 adopt|adopt --all|adopt memories/linked.md|adopt root|watch
 undo|redo|revert HEAD --yes|restore memories/moved.md|forget memories/config.md|forget memories/moved.md --purge
 observe --session ../../outside --role user Hello.|observe --session s --role user $(trip)|observe --session s --role tool - < from standard input

@@ -86,7 +86,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	// One line a package, so that two people can add to them.
 	writes := strings.Fields(`
 		init doctor config
-		remember update forget conflicts encode move pin unpin new
+		remember update forget conflicts encode move pin unpin new context
 		profile core skill
 		session
 		import
@@ -94,7 +94,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export
-		search context list show edit links scopes
+		search list show edit links scopes
 		log history blame diff
 		observe why
 		usage

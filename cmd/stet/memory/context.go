@@ -24,13 +24,16 @@ func contextCommand() *console.Command {
 			stet context --query "the database migration"  # the memories that are about it
 			stet context --budget 1000 --json  # shorter, and what it was made of
 			stet context --session chat-7  # noted in its transcript, too
-			stet context --at session:chat-7  # what that session was given`,
+			stet context --at session:chat-7  # what that session was given
+			stet context --into CLAUDE.md  # again after a change: the block is replaced`,
 		Flags: console.Flags(
 			console.Number("budget", "at most `N` tokens, 0 for no bound (default: context.budget_tokens)"),
 			console.Text("query", "the memories that `TEXT` finds, as in search"),
 			console.Text("at", "as the vault was at the revision `REV`, or as session:ID was given it"),
 			console.Text("session", "note with the session `ID` what it is given (also: STET_SESSION)"),
 			console.Text("as-of", "as it was at the `TIME`: a date, or an age as 2w"),
+			console.Text("into", "keep it as one block in the `FILE`, as CLAUDE.md; every other byte stays"),
+			console.DryRunFlag(),
 			console.Text("format", "`FORMAT` markdown, or json, which is --json", "markdown"),
 			console.AgentFlag(),
 		),
@@ -76,6 +79,24 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
+		if file := in.String("into"); file != "" {
+			done, err := a.Memories().Embed(ctx, e.By(in), s, file)
+			if err != nil {
+				return err
+			}
+			return e.Show(done, func(p *console.Printer) { printEmbedding(p, done) })
+		}
 		return e.Show(s, func(p *console.Printer) { p.Printf("%s", s.Text) })
 	})
+}
+
+func printEmbedding(p *console.Printer, done *agent.Embedding) {
+	verb := "put into"
+	switch {
+	case done.Unchanged:
+		verb = "unchanged"
+	case done.DryRun:
+		verb = "would be put into"
+	}
+	p.Printf("%s  %s  (%d tokens)\n", verb, console.Line1(done.File), done.Tokens)
 }
