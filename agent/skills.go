@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"stet/agent/snapshot"
 	"stet/vault"
 	"stet/vault/skill"
 )
@@ -278,10 +279,11 @@ func (s Skills) New(ctx context.Context, o NewSkillOptions) (*SkillWritten, erro
 	}
 	n := skill.New{Name: o.Name, Category: o.Category, Description: o.Description, Text: o.Text, By: o.Write.actor()}
 	res, err := skill.Create(ctx, s.a.v, n, slices.Concat(live, old), w)
-	if err == nil && !o.DryRun && len(res.Proposed) == 0 { // one of that name may have been there before
+	out, err := s.finish(ctx, res, err)
+	if err == nil && !o.DryRun && len(out.Proposed) == 0 { // one of that name may have been there before
 		s.count(ctx, res.Skill, func(u *skill.Usage) { *u = skill.Usage{} })
 	}
-	return s.finish(ctx, res, err)
+	return out, err
 }
 
 // PutSkillOptions are a file of a skill, "" for SKILL.md, and what it is to hold.
@@ -362,4 +364,37 @@ func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritte
 	return s.change(ctx, by, "skill", ref, true, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
 		return skill.Restore(ctx, s.a.v, one, w)
 	})
+}
+
+// catalogue is what a snapshot of now, or of then, says of the skills: those that are not private, nor
+// were made so since.
+func (s Skills) catalogue(ctx context.Context, then *snapshot.Past) (out []snapshot.Skill, err error) {
+	all, err := skill.All(ctx, s.a.v, false)
+	private := map[vault.Path]bool{}
+	for _, one := range all {
+		private[one.Folder] = one.Private
+	}
+	if err == nil && then != nil {
+		files, listed := then.List(ctx, vault.WalkOptions{})
+		all, err = skill.Read(skill.Paths(files), func(p vault.Path) ([]byte, error) {
+			data, _, err := then.Files.Read(p)
+			return data, err
+		})
+		err = errors.Join(listed, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		hidden := one.Private || private[one.Folder]
+		if then != nil && one.Problem == "" && !hidden {
+			if hidden, err = then.Hides(ctx, one.Main(), one.Hash); err != nil {
+				return nil, err
+			}
+		}
+		if !hidden {
+			out = append(out, snapshot.Skill{Name: one.Name, Description: one.Description})
+		}
+	}
+	return out, nil
 }

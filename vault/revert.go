@@ -192,7 +192,7 @@ func (r *reverter) change(ctx context.Context, c Commit, ch Change, before, afte
 		if err := r.checkPurged(c, old, theirs); err != nil {
 			return err
 		}
-		return r.bringBack(ctx, old, theirs)
+		return r.bringBack(ctx, old, theirs, before)
 	}
 	at, err := r.where(ctx, c, ch.Path, base)
 	if err != nil || at == "" {

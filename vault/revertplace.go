@@ -121,7 +121,7 @@ func sameButStamp(x, y []byte) bool {
 
 // bringBack undoes a deletion. A memory that is there again under its id needs
 // nothing, wherever it is and whatever it says by now.
-func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
+func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte, before *Snapshot) error {
 	if IsTombstone(p) || isProposal(p) { // neither is a memory that could be somewhere else
 		ours, was, err := r.tx.Read(p)
 		if err != nil || ours != nil {
@@ -149,7 +149,7 @@ func (r *reverter) bringBack(ctx context.Context, p Path, theirs []byte) error {
 		return err
 	}
 	r.brought[target] = true
-	return r.tx.Put(target, "", theirs)
+	return errors.Join(r.tx.Put(target, "", theirs), r.tx.tx.PermitAs(target, before.Snapshot, p))
 }
 
 // checkPurged refuses to bring back what a person purged: an undo that counts one

@@ -103,6 +103,14 @@ func Read(files []vault.Path, read func(vault.Path) ([]byte, error)) ([]Skill, e
 	return out, nil
 }
 
+// Paths are the paths of files.
+func Paths(files []vault.File) (out []vault.Path) {
+	for _, f := range files {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
 // All reads the skills of the working tree, with archived those of the archive alone, in the order of
 // [Read].
 func All(ctx context.Context, v *vault.Vault, archived bool) ([]Skill, error) {
@@ -114,11 +122,7 @@ func All(ctx context.Context, v *vault.Vault, archived bool) ([]Skill, error) {
 	if err != nil {
 		return nil, err
 	}
-	var paths []vault.Path
-	for _, f := range files {
-		paths = append(paths, f.Path)
-	}
-	return Read(paths, func(p vault.Path) ([]byte, error) {
+	return Read(Paths(files), func(p vault.Path) ([]byte, error) {
 		data, _, err := v.ReadFile(p)
 		return data, err
 	})
@@ -166,11 +170,7 @@ func (s Skill) Contents(ctx context.Context, v *vault.Vault, passed func(vault.P
 	if err != nil {
 		return nil, err
 	}
-	var paths []vault.Path
-	for _, f := range files {
-		paths = append(paths, f.Path)
-	}
-	has := among(paths)
+	has := among(Paths(files))
 	own := func(p vault.Path) bool {
 		in := vault.SkillFolder(p, has)
 		return in == s.Folder || in == ""

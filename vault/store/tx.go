@@ -228,6 +228,16 @@ func (t *Tx) Move(from, to Path) error {
 	return t.Remove(from, was)
 }
 
+// PermitAs makes a staged file executable where the one at from was that in a commit.
+func (t *Tx) PermitAs(p Path, sn *Snapshot, from Path) error {
+	e, _, err := sn.objects.Lookup(sn.tree, t.store.GitPath(from))
+	if f, staged := t.layer.files[p]; staged && e.Mode == gitstore.ModeExecutable {
+		f.Mode = e.Mode
+		t.layer.files[p] = f
+	}
+	return err
+}
+
 // mode is what a file has that is staged or stands at p: a new one is plain.
 func (t *Tx) mode(p Path) uint32 {
 	at := t.touched[p]
