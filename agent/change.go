@@ -181,6 +181,13 @@ func (a *App) purge(
 	}
 	out.Erase, out.Diff = &plan.Erasure, "" // what is to be gone is not shown once more
 	if !w.DryRun {
+		var texts []string
+		for _, m := range plan.Memories {
+			texts = append(texts, string(m.Body))
+		}
+		if err := a.v.State().NotePurged(ctx, texts); err != nil {
+			a.warn("agents are not kept from writing it again: %v", err)
+		}
 		// The old index keeps the words of what was removed until its files are merged some day.
 		if _, err := a.rebuild(ctx); err != nil {
 			a.warn("the search index still holds its words: %v; \"stet reindex\" rebuilds it", err)

@@ -27,7 +27,7 @@ type RejectedError struct {
 	Path  Path   // where it was to be written
 	Match string // id, text, words, slot or turns
 	Stone tombstone.Stone
-	File  Path // the tombstone
+	File  Path // the tombstone, "" where local state alone knows of it
 }
 
 func (e *RejectedError) Error() string {
@@ -37,6 +37,9 @@ func (e *RejectedError) Error() string {
 	if e.Stone.By != "" {
 		who = " by " + e.Stone.By
 	}
+	if e.File == "" {
+		return fmt.Sprintf("%q: %v: it was %s", e.Path, ErrRejected, how)
+	}
 	return fmt.Sprintf("%q: %v: it was %s%s on %s", e.Path, ErrRejected, cmp.Or(how, "reverted"), who, e.Stone.At.UTC().Format(time.DateOnly))
 }
 
@@ -45,6 +48,9 @@ func (e *RejectedError) Unwrap() error { return ErrRejected }
 
 // Hint names the next step.
 func (e *RejectedError) Hint() string {
+	if e.File == "" {
+		return `ask the person: "--again" proposes it to them`
+	}
 	return fmt.Sprintf(`ask the person: "--again" proposes it to them, and their own "stet remember" lifts the rejection in %s`, e.File)
 }
 
@@ -200,7 +206,7 @@ func (t *Tx) settle(proposing bool) error {
 func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 	why := whyOf(g.Why)
 	machine := why.actor() != ActorUser && !why.Again
-	if !why.Op.known().states || len(r.files) == 0 || why.Op == OpRevert && !machine {
+	if !why.Op.known().states || len(r.files) == 0 && !machine || why.Op == OpRevert && !machine {
 		return nil
 	}
 	for _, p := range slices.Clone(g.Paths) {
@@ -209,6 +215,11 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 			continue
 		}
 		c := r.candidate(g, p, f.Data, earlier)
+		if machine {
+			if err := r.checkPurged(p, c.Text); err != nil {
+				return err
+			}
+		}
 		for {
 			found, match := r.find(c, why.Op == OpRevert || why.Op == OpRestore, machine)
 			if found == nil {
@@ -353,11 +364,14 @@ func (t *Tx) leaveOutRejected(notes []draft) (wanted []draft, skipped []string, 
 	for i, n := range notes {
 		session, turns := SourceTurns(n.Source)
 		found, why := r.find(tombstone.Candidate{Text: n.Text, Session: session, Turns: turns}, false, false)
-		if found == nil {
+		last = r.checkPurged(Path(n.folder+"/"), n.Text)
+		if found == nil && last == nil {
 			wanted = append(wanted, n)
 			continue
 		}
-		last = &RejectedError{Path: Path(n.folder + "/"), Match: why, Stone: found.stone, File: found.file.path}
+		if found != nil {
+			last = &RejectedError{Path: Path(n.folder + "/"), Match: why, Stone: found.stone, File: found.file.path}
+		}
 		skipped = append(skipped, fmt.Sprintf("note %d was left out: %v", i+1, last))
 	}
 	if len(wanted) == 0 {
