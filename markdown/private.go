@@ -12,16 +12,20 @@ func (d *Document) Private() bool {
 	if d.FrontMatterError() != nil {
 		return true
 	}
-	for _, key := range d.Keys() {
+	keys := d.Keys()
+	for _, key := range keys {
 		if isPrivateKey(key) {
 			v, _ := d.Meta(key)
 			return !saysNo(v.Text())
 		}
 	}
+	if len(keys) > 0 {
+		return false
+	}
 	body := d.Body()
 	head := string(body[:min(len(body), meantAsFrontMatter)])
 	head = strings.TrimSpace(strings.Map(drawn, head))
-	return len(d.Keys()) == 0 && strings.HasPrefix(head, "---") && privateLine(head)
+	return strings.HasPrefix(head, "---") && privateLine(head)
 }
 
 // meantAsFrontMatter bounds in bytes how far a block reaches whose fences are no fences.
@@ -51,7 +55,7 @@ func saysNo(value string) bool {
 
 // drawn is r, or -1 for a character that is drawn as nothing.
 func drawn(r rune) rune {
-	if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+	if r >= 0x80 && unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 		return -1
 	}
 	return r

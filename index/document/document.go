@@ -120,19 +120,30 @@ func (d *Document) lens() (out [lengthFields]uint32) {
 type Analyzer struct {
 	stems *Stemmer
 	pos   int
+	room  []int32 // for places of terms to come
 }
 
 // NewAnalyzer returns an analyzer for texts of a language.
 func NewAnalyzer(lang *Language) *Analyzer { return &Analyzer{stems: NewStemmer(lang)} }
 
-// begin starts a document.
-func (a *Analyzer) begin(name string) *Document {
+// begin starts a document of so many bytes.
+func (a *Analyzer) begin(name string, size int) *Document {
 	d := &Document{Name: name}
 	for f := range d.Bags {
-		d.Bags[f].index = map[string]int{}
+		terms := 0
+		if f == FieldBody || f == FieldExact {
+			terms = min(size/bytesPerTerm, mostTerms)
+		}
+		d.Bags[f].index, d.Bags[f].Terms = make(map[string]int, terms), make([]TermFreq, 0, terms)
 	}
 	return d
 }
+
+// Room is made for a term in so many bytes of a text, and for so many terms.
+const (
+	bytesPerTerm = 8
+	mostTerms    = 1 << 10
+)
 
 // end lets go of what only the making of a document needs.
 func (a *Analyzer) end(d *Document) {
@@ -148,7 +159,7 @@ const Gap = 64
 // bytes that are no text simply yield no words.
 func (a *Analyzer) File(data []byte, f vault.File) ([]*Document, Record) {
 	m := vault.ReadMemory(f.Path, data)
-	d := a.begin(string(f.Path))
+	d := a.begin(string(f.Path), len(data))
 	defer a.end(d)
 	a.pos = 0
 	front, body := SplitFront(data, m.Body)
@@ -173,7 +184,7 @@ func (a *Analyzer) Entries(data []byte, f vault.File) (docs []*Document, recs []
 		if e.Text == "" {
 			continue
 		}
-		d := a.begin("")
+		d := a.begin("", len(e.Text))
 		a.pos = 0
 		a.text(d, []byte(e.Text))
 		a.words(&d.Bags[FieldTitle], []byte(EntryTitle(e)))
@@ -206,6 +217,12 @@ func (a *Analyzer) text(d *Document, text []byte) {
 	Tokenize(text, func(t Token) {
 		body.add(a.stems.Stem(t.Term), 1)
 		e := exact.add(t.Term, 1)
+		if e.Positions == nil { // most terms have one place
+			if len(a.room) == 0 {
+				a.room = make([]int32, mostTerms)
+			}
+			e.Positions, a.room = a.room[:0:1], a.room[1:]
+		}
 		e.Positions = append(e.Positions, int32(a.pos+t.Pos))
 		last = a.pos + t.Pos + 1
 		CamelParts(text[t.Start:t.End], func(part []byte) {

@@ -141,7 +141,7 @@ func MessagesOf(d *markdown.Document) []markdown.MessageSpan {
 // message indexes one message: its words, its names, who said it and on which
 // day. The document is still under way.
 func (a *Analyzer) message(data []byte, s *markdown.MessageSpan) *Document {
-	d := a.begin(MessageName(s.Number))
+	d := a.begin(MessageName(s.Number), s.TextEnd-s.TextStart)
 	for _, part := range Spoken(data, s) {
 		a.speech(d, part)
 	}
