@@ -17,8 +17,9 @@ type WalkOptions struct {
 	Hidden  bool // files and folders with a dot in front as well
 	Reports bool // the curator's reports and nothing else, wherever Under points
 	// Passed is told, one at a time, of links, of what is no file, and of folders that are repositories
-	// or vaults of their own; nil: they are passed over in silence.
-	Passed func(Path)
+	// or vaults of their own, and of what git ignores, a folder once for all that is in it; nil: they are
+	// passed over in silence.
+	Passed func(p Path, ignored bool)
 	// Denied is told of each folder that this user may not list, one at a time;
 	// nil: they are passed over in silence.
 	Denied func(Path, error)

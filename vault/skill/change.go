@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,8 +16,9 @@ import (
 // A Result is what a change of a skill did.
 type Result struct {
 	*vault.Result
-	Skill Skill      // as it is now, or with a dry run would be
-	From  vault.Path // its folder before, where it moved
+	Skill Skill        // as it is now, or with a dry run would be
+	From  vault.Path   // its folder before, where it moved
+	Left  []vault.Path // what git ignores there, and what stays for that reason
 }
 
 func why(w vault.Write, did string, s Skill) vault.Why {
@@ -30,7 +32,8 @@ var stamp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@\
 // bytes and its permissions, whatever kind it is; skills that stand inside of it stay. What is there
 // under that name already stays, and the time (UTC) goes behind the new one. It fails with
 // [vault.ErrRefused], and changes nothing, where the folder holds a link or what else git does not
-// store as a file, or where the guard stops a file. Files that git ignores stay where they are.
+// store as a file, or where the guard stops a file. Files that git ignores stay where they are;
+// hidden by a .gitignore of the skill itself, they are a reason to refuse as well.
 // now is the time, as 20060102T150405Z.
 func Archive(ctx context.Context, v *vault.Vault, s Skill, now string, w vault.Write) (*Result, error) {
 	to := archive + s.Folder
@@ -52,7 +55,10 @@ func Restore(ctx context.Context, v *vault.Vault, s Skill, w vault.Write) (*Resu
 }
 
 func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did string, w vault.Write) (*Result, error) {
-	res, err := v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) error {
+	out := &Result{Skill: s, From: s.Folder}
+	out.Skill.Folder = to
+	var err error
+	out.Result, err = v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) error {
 		taken, err := Skill{Folder: to}.Contents(ctx, v, nil)
 		if err == nil && len(taken) > 0 {
 			err = vault.WithHint(fmt.Errorf("%s %q: %w: %q is taken", did, s.Folder, vault.ErrConflict, to),
@@ -62,11 +68,20 @@ func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did strin
 			return err
 		}
 		var links []error
-		files, err := s.Contents(ctx, v, func(p vault.Path) {
-			links = append(links, fmt.Errorf("%q: %w: it is a link, or no file that git stores", p, vault.ErrRefused))
+		out.Left = nil
+		files, err := s.Contents(ctx, v, func(p vault.Path, ignored bool) {
+			if out.Left = append(out.Left, p); !ignored {
+				links = append(links,
+					fmt.Errorf("%q: %w: it is a link, or nothing that git stores", p, vault.ErrRefused))
+			}
 		})
 		if err = errors.Join(append(links, err)...); err != nil {
 			return vault.WithHint(err, "nothing was moved; put the file itself there, or move it out of %s", s.Folder)
+		}
+		hides := func(f vault.File) bool { return f.Path.Base() == ".gitignore" }
+		if len(out.Left) > 0 && slices.ContainsFunc(files, hides) {
+			err := fmt.Errorf("%q: %w: a .gitignore that moves away hides it", out.Left[0], vault.ErrRefused)
+			return vault.WithHint(err, "nothing was moved; move it out of %s, or hide it by a rule above", s.Folder)
 		}
 		if len(files) == 0 || files[0].Path != s.Main() {
 			return fmt.Errorf("%s %q: %w: its %s is gone", did, s.Folder, vault.ErrNotFound, File)
@@ -78,12 +93,7 @@ func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did strin
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := &Result{Result: res, Skill: s, From: s.Folder}
-	out.Skill.Folder = to
-	return out, nil
+	return out, err
 }
 
 // Mark sets or removes a mark of a skill.

@@ -203,7 +203,10 @@ func Lint(ctx context.Context, v *vault.Vault, some, all []Skill) ([]Finding, er
 				found = append(found, at)
 			}
 		}
-		if _, err = s.Contents(ctx, v, func(p vault.Path) {
+		if _, err = s.Contents(ctx, v, func(p vault.Path, ignored bool) {
+			if ignored {
+				return
+			}
 			found = append(found, Finding{Path: p, Line: 1, Column: 1, Rule: noFile, Warning: true,
 				Text: "it is a link or no file at all, and the skill cannot be archived with it",
 				Fix:  "put the file itself there"})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -156,16 +157,16 @@ func Find(all []Skill, ref string) (Skill, error) {
 }
 
 // Contents are the files of a skill in the working tree, SKILL.md first, the others in path order,
-// without those of skills that stand inside its folder, and without what git ignores. passed is told of
-// what git would not store as a file: links, repositories of their own, and folders that nobody may
-// list; nil: they are passed over in silence.
-func (s Skill) Contents(ctx context.Context, v *vault.Vault, passed func(vault.Path)) ([]vault.File, error) {
+// without those of skills that stand inside its folder. passed is told of what git would not store as a
+// file: links, repositories of their own, and folders that nobody may list; and of what git ignores; nil:
+// they are passed over in silence.
+func (s Skill) Contents(
+	ctx context.Context, v *vault.Vault, passed func(p vault.Path, ignored bool),
+) ([]vault.File, error) {
 	o := vault.WalkOptions{Under: s.Folder, All: true, Hidden: true, Archive: true}
-	var others []vault.Path
-	if passed != nil {
-		o.Passed = func(p vault.Path) { others = append(others, p) }
-		o.Denied = func(p vault.Path, _ error) { others = append(others, p) }
-	}
+	others := map[vault.Path]bool{} // those that git ignores are true
+	o.Passed = func(p vault.Path, ignored bool) { others[p] = ignored }
+	o.Denied = func(p vault.Path, _ error) { others[p] = false }
 	files, err := v.Files(ctx, o)
 	if err != nil {
 		return nil, err
@@ -175,9 +176,9 @@ func (s Skill) Contents(ctx context.Context, v *vault.Vault, passed func(vault.P
 		in := vault.SkillFolder(p, has)
 		return in == s.Folder || in == ""
 	}
-	for _, p := range others {
-		if own(p) {
-			passed(p)
+	for _, p := range slices.Sorted(maps.Keys(others)) {
+		if own(p) && passed != nil {
+			passed(p, others[p])
 		}
 	}
 	files = slices.DeleteFunc(files, func(f vault.File) bool { return !own(f.Path) })

@@ -13,8 +13,9 @@ type Filter struct {
 	Enter func(Path) bool // a folder; what is below it is listed only then
 	Shown func(Path) bool // a path that is listed although git ignores it; nil is none
 	// Passed is told, one at a time, of what is neither a file nor a folder of this tree: links, devices,
-	// repositories and vaults of their own, names that no path can have; nil is nobody.
-	Passed func(Path)
+	// repositories and vaults of their own, names that no path can have; and of what git ignores, a folder
+	// once for all that is in it. nil is nobody.
+	Passed func(p Path, ignored bool)
 	// Whole says that a walk from a folder lists nothing where one from the root would not
 	// come to it.
 	Whole bool

@@ -112,7 +112,7 @@ func (w *walker) list(dir string, ignore *gitstore.Ignore, into *listing) {
 func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, into *listing,
 ) (below []func()) {
 	if dir != "." && w.store.nested(in, dir) {
-		w.passed(Path(dir))
+		w.passed(Path(dir), false)
 		return nil
 	}
 	at := ""
@@ -138,7 +138,7 @@ func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, i
 		} else if _, err := ParsePath(string(p)); err != nil {
 			if e.Name != ".git" {
 				w.pass(p, err)
-				w.passed(p)
+				w.passed(p, false)
 			}
 			continue
 		}
@@ -146,14 +146,20 @@ func (w *walker) sift(dir string, in []durable.Entry, ignore *gitstore.Ignore, i
 			if in, ok := w.enters(ignore, rules, p); ok {
 				sub := into.folder()
 				below = append(below, func() { w.descend(string(p), in, sub) })
+			} else if w.filter.Enter(p) {
+				w.passed(p, true)
 			}
 			continue
 		}
-		if !e.Regular() && w.sees(rules, p) {
-			w.passed(p)
-		}
-		if e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix) && w.sees(rules, p) {
+		keep := e.Regular() && w.filter.Keep(p) && !strings.HasPrefix(e.Name, TempPrefix)
+		switch {
+		case e.Regular() && !keep:
+		case !w.sees(rules, p):
+			w.passed(p, true)
+		case keep:
 			into.files = append(into.files, fileOf(p, e))
+		default:
+			w.passed(p, false)
 		}
 	}
 	if dir != "." {
@@ -247,11 +253,11 @@ func (w *walker) pass(dir Path, err error) {
 		Text: err.Error(), Hint: "its files are left as they are and not searched"})
 }
 
-func (w *walker) passed(p Path) {
+func (w *walker) passed(p Path, ignored bool) {
 	if w.filter.Passed != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.filter.Passed(p)
+		w.filter.Passed(p, ignored)
 	}
 }
 
