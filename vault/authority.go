@@ -24,7 +24,7 @@ import (
 //	the folder of a skill that a person wrote          becomes a proposal, new files as well
 //	a skill that a person gave over; that is pinned    allowed; refused
 //
-// Keys that stet itself keeps (flags, supersession) are no text.
+// Keys that stet itself keeps (flags, supersession) are no text, but for a commit that settles them.
 
 // errNeedsApproval ends the attempt of a machine to change a person's text.
 var errNeedsApproval = errors.New("a person wrote this")
@@ -46,6 +46,10 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			if p.Steers() && !IsTombstone(p) && !isProposal(p) {
 				return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
 					p, ErrRefused), "tell the person what you would change in it")
+			}
+			if class := ClassOf(p); why.Op == OpMove && !g.Files[p].Remove && (class == ClassCore || class == ClassProfile) {
+				return WithHint(fmt.Errorf("%q: %w: only a person makes a notebook of a file", p, ErrRefused),
+					"\"stet core add\" and \"stet profile add\" write entries")
 			}
 			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
 				return errNeedsApproval
@@ -121,7 +125,7 @@ func (t *Tx) changesPersonal(
 		return t.personal(ctx, p)
 	}
 	switch {
-	case !f.Remove && sameText(before, f.Data):
+	case !f.Remove && sameText(before, f.Data) && !whyOf(g.Why).Settles:
 		return false, nil
 	case ClassOf(p) == ClassCore || ClassOf(p) == ClassProfile:
 		return t.personalLines(ctx, p, missingLines(before, f.Data))

@@ -69,6 +69,7 @@ type Why struct {
 	Run      string
 	Body     string     // free text between subject and trailers
 	Memories []string   // ids, or path#hash of entries
+	Settles  bool       // it answers what waits in the inbox: of a person's memories an agent only proposes that
 	Moved    [][2]Path  // renames that history should follow
 	Reverts  []Revision // commits this one takes back
 }

@@ -234,6 +234,7 @@ func (p *Plan) Settle(ctx context.Context, v *vault.Vault, w vault.Write) (*vaul
 	}
 	var after vault.Memory
 	res, err := v.Transact(ctx, w.Why(vault.OpUpdate, subject+it.self.Name()), w.DryRun, func(tx *vault.Tx) (err error) {
+		tx.Why().Settles = true
 		s := p.Begin()
 		if err := errors.Join(unmoved(tx, *it.self), s.check(tx)); err != nil {
 			return err

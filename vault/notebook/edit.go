@@ -34,8 +34,8 @@ type Result struct {
 
 // Add writes a new entry behind those of its kind, or below a heading. A text
 // that the notebook has already is not written again. It fails with
-// [vault.ErrInvalid] for a text that cannot be an entry, and otherwise as
-// [vault.Vault.Update] does; never because the notebook is full.
+// [vault.ErrInvalid] for a text that cannot be an entry, with [vault.ErrRefused] when an agent
+// pins it, and otherwise as [vault.Vault.Update] does; never because the notebook is full.
 func (n *Notebook) Add(ctx context.Context, entry New, w vault.Write) (*Result, error) {
 	text, err := entry.text()
 	if err != nil {
@@ -45,7 +45,14 @@ func (n *Notebook) Add(ctx context.Context, entry New, w vault.Write) (*Result, 
 		if e.duplicate(text, entry.Kind == "") {
 			return nil
 		}
-		return e.write(ctx, text, func(text string) (markdown.Entry, error) { return e.doc.AddEntry(text, entry.Under) })
+		return e.write(ctx, text, func(text string) (markdown.Entry, error) {
+			added, err := e.doc.AddEntry(text, entry.Under)
+			if err == nil && e.agent && added.Pinned() {
+				err = vault.WithHint(fmt.Errorf("below %q: %w: what stands there never goes, and only a person pins an entry",
+					entry.Under, vault.ErrRefused), "add it without a heading, or below another")
+			}
+			return added, err
+		})
 	})
 }
 
@@ -144,7 +151,7 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 	}
 	var e *editor
 	done, err := n.v.Transact(ctx, w.Why(op, ""), w.DryRun, func(tx *vault.Tx) (err error) {
-		e = &editor{n: n, tx: tx, past: past, res: &Result{}}
+		e = &editor{n: n, tx: tx, past: past, agent: w.Actor != "" && w.Actor != vault.ActorUser, res: &Result{}}
 		if err = e.open(); err == nil {
 			err = change(ctx, e)
 		}

@@ -17,6 +17,7 @@ type editor struct {
 	n      *Notebook
 	tx     *vault.Tx
 	past   *past
+	agent  bool // an agent writes
 	was    vault.Hash
 	doc    *markdown.Document
 	before []markdown.Entry
@@ -61,7 +62,11 @@ type put func(text string) (markdown.Entry, error)
 // points to it.
 func (e *editor) write(ctx context.Context, text string, into put) error {
 	size := utf8.RuneCountInString(text)
-	if size > e.n.limit || !e.oversized() && size > e.room() {
+	fits, err := e.fits(ctx, size)
+	if err != nil {
+		return err
+	}
+	if size > e.n.limit || !fits {
 		return e.store(ctx, text, into)
 	}
 	return e.place(ctx, text, into)
@@ -71,16 +76,30 @@ func (e *editor) write(ctx context.Context, text string, into put) error {
 // of stet's leaves one so.
 func (e *editor) oversized() bool { return characters(e.before) > e.n.limit }
 
-// room is what the limit leaves beside the entries that may never go: the pinned
-// ones, but for the one that is being replaced.
-func (e *editor) room() int {
-	room := e.n.limit
+// fits reports whether so many characters find room beside the entries that may not go for them:
+// the pinned ones and, when an agent writes, those of a person, but for the one that is being
+// replaced. A person's text always fits into a notebook that a person made larger than its limit.
+func (e *editor) fits(ctx context.Context, size int) (bool, error) {
+	room, replaced := e.n.limit, e.res.Old.Characters()
+	switch {
+	case characters(e.before)-replaced+size <= room:
+		return true, nil
+	case e.oversized() && !e.agent:
+		return true, nil
+	}
+	var origins map[string]origin
+	if e.agent {
+		var err error
+		if origins, err = e.past.origins(ctx); err != nil {
+			return false, err
+		}
+	}
 	for _, x := range e.before {
-		if x.Pinned() && (e.res.Old.End == 0 || x.Start != e.res.Old.Start) {
+		if (x.Pinned() || e.agent && !origins[x.Text].machine) && (e.res.Old.End == 0 || x.Start != e.res.Old.Start) {
 			room -= x.Characters()
 		}
 	}
-	return room
+	return size <= room, nil
 }
 
 // place writes an entry and moves others out of its way. An oversized notebook
@@ -99,7 +118,7 @@ func (e *editor) place(ctx context.Context, text string, into put) error {
 	if err != nil {
 		return err
 	}
-	e.gone, err = makeRoom(e.doc, candidates(e.doc.Entries(), origins, entry.Text, e.oversized()), target)
+	e.gone, err = makeRoom(e.doc, candidates(e.doc.Entries(), origins, entry.Text, e.oversized(), e.agent), target)
 	return err
 }
 
@@ -132,7 +151,11 @@ func (e *editor) store(ctx context.Context, text string, into put) error {
 	}
 	e.res.Stored = &stored[0]
 	line := pointer(whole, stored[0].Path)
-	if !e.oversized() && utf8.RuneCountInString(line) > e.room() {
+	fits, err := e.fits(ctx, utf8.RuneCountInString(line))
+	if err != nil {
+		return err
+	}
+	if !fits {
 		if e.res.Old.End > 0 {
 			return e.remove(e.res.Old)
 		}

@@ -35,10 +35,11 @@ type candidate struct {
 	ordinal int
 }
 
-// cheaper orders candidates, the one to go first in front: by the worth of the
-// kind, then by age, then as they stand in the file.
+// cheaper orders candidates, the one to go first in front: what agents wrote, then by the worth of
+// the kind, then by age, then as they stand in the file.
 func cheaper(a, b candidate) int {
 	return cmp.Or(
+		boolean(!a.origin.machine, !b.origin.machine),
 		cmp.Compare(value(a.entry.Kind), value(b.entry.Kind)),
 		boolean(a.newest, b.newest),
 		a.origin.when.Compare(b.origin.when),
@@ -58,12 +59,15 @@ func boolean(a, b bool) int {
 
 // candidates lists what may go to make room, first the least valuable. keep is
 // the text just written. In a notebook that a person made larger than its limit
-// only what stet itself wrote may go: the size is that person's choice.
-func candidates(entries []markdown.Entry, origins map[string]origin, keep string, oversized bool) []candidate {
+// only what stet itself wrote may go: the size is that person's choice. An agent moves what agents
+// wrote.
+func candidates(
+	entries []markdown.Entry, origins map[string]origin, keep string, oversized, agent bool,
+) []candidate {
 	var out []candidate
 	for i, e := range entries {
 		from, committed := origins[e.Text]
-		if e.Text == "" || e.Text == keep || e.Pinned() || oversized && !from.written {
+		if e.Text == "" || e.Text == keep || e.Pinned() || oversized && !from.written || agent && !from.machine {
 			continue
 		}
 		out = append(out, candidate{e, from, !committed, i})

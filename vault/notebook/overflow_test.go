@@ -270,9 +270,7 @@ func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		f, v, n := open(t, user, "- "+sized("a", 40)+"\n- [fact] "+sized("b", 40)+"\n")
 		agent := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "bot"}}
-		if _, err := n.Add(t.Context(), notebook.New{Text: sized("c", 60)}, agent); err != nil {
-			t.Fatal(err)
-		}
+		add(t, n, sized("c", 60))
 		if plain {
 			f.Git("revert", "--no-edit", "HEAD")
 		} else if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil {
@@ -290,9 +288,8 @@ func TestWhatMovedIsNotRejectedByARevert(t *testing.T) {
 		if _, err := n.Add(t.Context(), notebook.New{Text: sized("c", 60)}, agent); !errors.Is(err, vault.ErrRejected) {
 			t.Errorf("plain %v: the agent says again what was taken back: %v", plain, err)
 		}
-		res, err := n.Add(t.Context(), notebook.New{Text: sized("d", 90)}, agent)
-		if err != nil || names(res.Moved) != "a b" {
-			t.Errorf("plain %v: the same entries cannot leave: %v", plain, err)
+		if got := names(add(t, n, sized("d", 90)).Moved); got != "a b" {
+			t.Errorf("plain %v: the same entries cannot leave: %q went", plain, got)
 		}
 		kept(t, v, n, []string{sized("a", 40), sized("b", 40), sized("d", 90)})
 	}
@@ -315,8 +312,8 @@ func TestWhatAPersonRemovedIsNotWrittenAgainByAMachine(t *testing.T) {
 	}
 	// What a person writes by hand stands, and may leave when there is no room.
 	f.Write(user, "- [fact] lives in Ulm\n- other\n")
-	if res, err := n.Add(t.Context(), notebook.New{Text: sized("long", 90)}, agent); err != nil || names(res.Moved) != "lives in Ulm" {
-		t.Errorf("%v", err)
+	if got := names(add(t, n, sized("long", 90)).Moved); got != "lives in Ulm" {
+		t.Errorf("%q went", got)
 	}
 	stones := func() int {
 		found, err := filepath.Glob(filepath.Join(f.Dir, ".stet/tombstones/*.yaml"))
@@ -337,5 +334,40 @@ func TestWhatAPersonRemovedIsNotWrittenAgainByAMachine(t *testing.T) {
 	}
 	if _, err := v.History().Revert(t.Context(), vault.RevertOptions{Revs: []string{"HEAD"}}); err != nil || !strings.Contains(f.Read(user), "lives in Ulm") || stones() != 0 {
 		t.Errorf("%v %s", err, f.Read(user))
+	}
+}
+
+// What an agent writes never takes the place of a person's entry, and goes first itself.
+func TestAnAgentMovesOnlyWhatAgentsWrote(t *testing.T) {
+	t.Parallel()
+	f, _, n := open(t)
+	agent := vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "bot"}}
+	by := func(w vault.Write, text string) *notebook.Result {
+		t.Helper()
+		res, err := n.Add(t.Context(), notebook.New{Text: text}, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	add(t, n, sized("hers", 40))
+	by(agent, sized("[instruction] its", 40))
+	if got := names(by(agent, sized("next", 50)).Moved); got != "its" {
+		t.Errorf("%q went, want the agent's own entry", got)
+	}
+	// No room without one of the person's: a memory, and the person's entries stay.
+	if res := by(agent, sized("more", 70)); res.Stored == nil || len(res.Moved) != 0 {
+		t.Errorf("%+v", res)
+	}
+	if text := f.Read(user); !strings.Contains(text, "hers") {
+		t.Errorf("the person's entry is gone: %s", text)
+	}
+	// A person's entry, even of the least valuable kind, stays longer than an agent's.
+	if got := names(add(t, n, sized("mine", 40)).Moved); !strings.HasPrefix(got, "next") || strings.Contains(got, "hers") {
+		t.Errorf("%q went, want the agent's entry", got)
+	}
+	_, err := n.Add(t.Context(), notebook.New{Text: "x", Under: "Pinned"}, agent)
+	if !errors.Is(err, vault.ErrRefused) {
+		t.Errorf("an agent pins an entry: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func TestMakingRoomTakesEntriesAndNothingElse(t *testing.T) {
 			}
 		}
 		target := rapid.IntRange(0, characters(before.Entries())).Draw(t, "target")
-		list := candidates(before.Entries(), origins, "e five", false)
+		list := candidates(before.Entries(), origins, "e five", false, false)
 		doc := markdown.Parse([]byte(page))
 		gone, err := makeRoom(doc, list, target)
 		if err != nil {
