@@ -272,7 +272,7 @@ func TestHiddenCharactersAreUnicodes(t *testing.T) {
 // line end follows: each looked for the line's ends.
 func TestALongLineOfKeywordsIsRead(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{"Bearer ", "login: ", "cookie: ", "ignore all "} {
+	for _, unit := range []string{"Bearer ", "login: ", "cookie: ", "ignore all ", "key="} {
 		text := []byte("First.\n" + strings.Repeat(unit, 1<<19/len(unit)) + "\nlast\n")
 		began := time.Now()
 		guard.Secrets("memories/a.md", text)

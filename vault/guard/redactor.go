@@ -16,6 +16,9 @@ type Redactor struct {
 	known   map[string]string // key → rule
 	learnt  *strings.Replacer // of them; nil: to be made
 	rules   []string
+	// What was found last: a text is often learnt from and cleaned one after the other.
+	text  string
+	found []match
 }
 
 // NewRedactor returns a redactor that leaves alone what allowed says.
@@ -49,9 +52,12 @@ func spreads(s string) bool {
 }
 
 func (r *Redactor) find(text string) []match {
-	return slices.DeleteFunc(secretRules().matches("x.md", text), func(m match) bool {
-		return m.secret == "" || r.allowed(Finding{Rule: m.rule.id, Fingerprint: fingerprint(m.rule.id, m.secret)})
-	})
+	if text != r.text {
+		r.text, r.found = text, slices.DeleteFunc(secretRules().matches("x.md", text), func(m match) bool {
+			return m.secret == "" || r.allowed(Finding{Rule: m.rule.id, Fingerprint: fingerprint(m.rule.id, m.secret)})
+		})
+	}
+	return r.found
 }
 
 // Marker stands in the place of a secret. Nothing in it can be taken for one.

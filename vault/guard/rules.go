@@ -209,25 +209,31 @@ func (a *allowance) set(s source, key, value string) error {
 }
 
 // covers reports whether an allowance says that a match is no secret.
-func (a *allowance) covers(secret, match, line string) bool {
-	if a.never {
+func (a *allowance) covers(secret, match string, line *context) bool {
+	switch {
+	case a.never:
 		return false
+	case a.target == "match":
+		return a.met(match) || a.sample(secret)
+	case a.target != "line":
+		return a.met(secret) || a.sample(secret)
 	}
-	target := secret
-	switch a.target {
-	case "match":
-		target = match
-	case "line":
-		target = line
+	allows, known := line.allows[a]
+	if !known {
+		allows = a.met(line.text)
+		line.allows[a] = allows
 	}
-	for _, re := range a.regexes {
-		if re().MatchString(target) {
-			return true
-		}
-	}
-	sample := false
+	return allows || a.sample(secret)
+}
+
+func (a *allowance) met(text string) bool {
+	return slices.ContainsFunc(a.regexes, func(re func() *regexp.Regexp) bool { return re().MatchString(text) })
+}
+
+// sample reports whether a secret has one of the words of samples in it.
+func (a *allowance) sample(secret string) (found bool) {
 	if a.stop != nil {
-		a.stop().find(secret, func(int, int, []int) { sample = true })
+		a.stop().find(secret, func(int, int, []int) { found = true })
 	}
-	return sample
+	return found
 }

@@ -140,6 +140,7 @@ func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
 	if !r.worth(v, in) {
 		return found
 	}
+	var line context
 	for _, at := range r.expr().FindAllStringSubmatchIndex(part, -1) {
 		from, to := r.secret(at)
 		for from < to && part[from] == '\n' {
@@ -153,10 +154,7 @@ func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
 			continue
 		}
 		whole := strings.Trim(part[at[0]:at[1]], "\n")
-		low, high := max(0, at[0]-contextBytes), min(len(part), at[1]+contextBytes)
-		before := low + lineStart(part[low:], at[0]-low)
-		after := lineEnd(part[:high], max(at[0], at[1]-1))
-		if s.allowed(r, secret, whole, part[before:max(before, after)]) {
+		if s.allowed(r, secret, whole, line.of(part, at[0], at[1])) {
 			continue
 		}
 		start, end := v.origin(in.start+from, in.start+to)
@@ -178,9 +176,35 @@ func (r *rule) secret(at []int) (from, to int) {
 	return at[0], at[1]
 }
 
-func (s *ruleSet) allowed(r *rule, secret, whole, line string) bool {
-	covers := func(a allowance) bool { return a.covers(secret, whole, line) }
-	return slices.ContainsFunc(s.global, covers) || slices.ContainsFunc(r.allow, covers)
+// A context is the part of a line around a match, and what allowances said of it: several
+// matches on a line are looked at once.
+type context struct {
+	start, end int
+	text       string
+	allows     map[*allowance]bool
+}
+
+// of is the context of a match, cut at every contextBytes of a long line.
+func (c *context) of(text string, start, end int) *context {
+	low := max(0, start/contextBytes-1) * contextBytes
+	high := min(len(text), (end/contextBytes+2)*contextBytes)
+	low += lineStart(text[low:], start-low)
+	high = max(low, lineEnd(text[:high], max(start, end-1)))
+	if c.allows == nil || c.start != low || c.end != high {
+		*c = context{low, high, text[low:high], map[*allowance]bool{}}
+	}
+	return c
+}
+
+func (s *ruleSet) allowed(r *rule, secret, whole string, line *context) bool {
+	for _, all := range [][]allowance{s.global, r.allow} {
+		for i := range all {
+			if all[i].covers(secret, whole, line) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // findings says of matches, which are in order, where in text they are.
