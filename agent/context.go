@@ -40,7 +40,7 @@ const noBudget = 1 << 30
 func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snapshot, error) {
 	a := m.a
 	if o.Session != "" {
-		if err := a.check(Write{Agent: o.Agent}, "observe", o.Session); err != nil {
+		if err := a.mayObserve(ctx, o.Agent, o.Session); err != nil {
 			return nil, err
 		}
 	}

@@ -33,17 +33,8 @@ type Observed struct {
 // is committed and no writer is waited for, so the App may be read-only. It fails with [ErrUsage]
 // for an unknown role, and as [session.Append] does.
 func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error) {
-	if err := s.a.check(Write{Agent: t.Agent}, "observe", t.Session); err != nil {
+	if err := s.a.mayObserve(ctx, t.Agent, t.Session); err != nil {
 		return nil, err
-	}
-	if t.Agent != "" {
-		writer, known, err := session.WriterOf(ctx, s.a.v, t.Session)
-		if err != nil {
-			return nil, err
-		}
-		if known && writer != t.Agent {
-			return nil, Write{Agent: t.Agent}.refused("observe", t.Session, "the conversation is another one's")
-		}
 	}
 	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {
 		return nil, Usagef("unknown role %q", t.Role).Suggest("one of %s", strings.Join(Roles(), ", "))
@@ -56,6 +47,20 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 		return nil, err
 	}
 	return &Observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time}, nil
+}
+
+// mayObserve asks the policy, and refuses an agent the conversation of somebody else: sealed, it
+// would be the agent's.
+func (a *App) mayObserve(ctx context.Context, agent, id string) error {
+	w := Write{Agent: agent}
+	if err := a.check(w, "observe", id); err != nil || agent == "" {
+		return err
+	}
+	writer, known, err := session.WriterOf(ctx, a.v, id)
+	if err == nil && known && writer != agent {
+		err = w.refused("observe", id, "the conversation is another one's")
+	}
+	return err
 }
 
 // viewSession is what is known about a session, as a result shows it: times in UTC, and no path of
