@@ -193,7 +193,7 @@ func (r *reader) judge(o *stored) (v *Verdict, others float64) {
 }
 
 // likenedAt is the probability of what [claim.likens] finds.
-const likenedAt = 0.75
+const likenedAt = 0.8
 
 // likened flags a stored memory by the form of two claims, or by "no longer" beside its
 // very words. It is no narrower one that speaks of a wider one.

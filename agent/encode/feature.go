@@ -48,6 +48,7 @@ func (p *pairing) features(c *clause) *view {
 	v.values()
 	v.cues()
 	v.shape()
+	v.apart()
 	return v
 }
 

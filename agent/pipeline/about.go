@@ -58,8 +58,8 @@ func grounded(n Note, s Stored, gone part) bool {
 // The probabilities by the scorer from which on a removal is borne out: by the same statement with
 // another value, by a form of words that shows a change, and by any words of change.
 const (
-	restatedAt = 0.1
-	shownAt    = 0.3
+	restatedAt = 0.04
+	shownAt    = 0.24
 	likelyAt   = 0.5
 )
 
