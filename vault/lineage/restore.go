@@ -134,12 +134,22 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 	var next vault.Path
 	if errors.Is(err, vault.ErrNotFound) {
 		was, data, next, by, err = deleted(ctx, v, ref, unknown)
+		if err == nil && next != "" && was.ID != "" { // it was moved, and then deleted
+			if m, now, herr := v.History().ReadAt(ctx, "", was.ID); herr == nil {
+				was, data, next, by = m, now, "", vault.Commit{}
+			} else {
+				was, data, next, by, err = deleted(ctx, v, was.ID, unknown)
+			}
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if name := cmp.Or(was.ID, string(next)); name != "" {
 		now, err := v.Resolve(ctx, name)
+		if machine := w.Actor != "" && w.Actor != vault.ActorUser; err == nil && machine && (now.Private || was.Private) {
+			return nil, unknown // where it is now is as private
+		}
 		if err == nil {
 			return restoreArchived(ctx, v, now, w)
 		}
