@@ -65,9 +65,30 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	st.Problems = slices.Concat(st.Problems, held, unfinished)
+	rules, err := v.editedRules(s)
+	if err != nil {
+		return nil, v.store.Explain(err)
+	}
+	st.Problems = slices.Concat(st.Problems, held, unfinished, rules)
 	st.Busy = v.store.Busy(ctx)
 	return st, nil
+}
+
+// editedRules names git's own files in the vault that were edited and not committed. They decide
+// what stet sees, but belong to git alone: no command of stet's commits them.
+func (v *Vault) editedRules(s *store.Scan) (out []Problem, err error) {
+	for _, p := range []Path{".gitattributes", ".gitignore"} {
+		was, tracked, err := s.Objects.Lookup(s.Tree, v.store.GitPath(p))
+		if err != nil {
+			return nil, err
+		}
+		if now, err := v.store.Look(p); err == nil && tracked && now.ID != was.ID {
+			out = append(out, Problem{ID: "git-rules", Path: p, Advice: true,
+				Text: "edited by hand, not committed; what it hides, stet does not see",
+				Hint: fmt.Sprintf("\"git commit %s\" commits it", p)})
+		}
+	}
+	return out, nil
 }
 
 // Changes lists what differs between two commits of the vault, in path order.
@@ -119,7 +140,11 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	c.out = append(c.out, s.Skipped...)
+	rules, err := v.editedRules(s)
+	if err != nil {
+		return nil, v.store.Explain(err)
+	}
+	c.out = slices.Concat(c.out, s.Skipped, rules)
 	c.objects(s)
 	merges, err := v.unfinishedMerges(ctx, s)
 	if err != nil {

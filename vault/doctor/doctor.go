@@ -40,6 +40,7 @@ func Checks() []Check {
 		{ID: "stray-lock", Finds: "a lock file of git's that is minutes old: git was killed"},
 		{ID: "kept-bytes", Finds: "an edit that met a write in the same instant, kept aside"},
 		{ID: "ignored", Finds: "an ignore rule that hides the vault or stet's own folders"},
+		{ID: "git-rules", Finds: "an edit of .gitignore or .gitattributes that is not committed; advice, no damage"},
 		{ID: "configuration", Finds: "a key of the vault's configuration that does not count"},
 		{ID: "attributes", Finds: "a changed file whose bytes git itself converts, so that stet leaves it alone"},
 		{ID: "unreadable", Finds: "a file or folder that cannot be read, or is too large"},
