@@ -62,9 +62,6 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	if o.At != "" && err == nil {
 		x, take.Past, err = a.pastOf(ctx, o.At)
 	}
-	if err == nil {
-		take.Skills, err = a.Skills().catalogue(ctx, take.Past)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"stet/agent/snapshot"
 	"stet/vault"
 	"stet/vault/skill"
 )
@@ -216,37 +215,4 @@ func (s Skills) Use(ctx context.Context, ref string, w Write) (*Skill, error) {
 		u.Use(s.now())
 		v.Usage = u
 	})
-}
-
-// catalogue is what a snapshot of now, or of then, says of the skills: those that are not private, nor
-// were made so since.
-func (s Skills) catalogue(ctx context.Context, then *snapshot.Past) (out []snapshot.Skill, err error) {
-	all, err := skill.All(ctx, s.a.v, false)
-	private := map[vault.Path]bool{}
-	for _, one := range all {
-		private[one.Folder] = one.Private
-	}
-	if err == nil && then != nil {
-		files, listed := then.List(ctx, vault.WalkOptions{})
-		all, err = skill.Read(skill.Paths(files), func(p vault.Path) ([]byte, error) {
-			data, _, err := then.Files.Read(p)
-			return data, err
-		})
-		err = errors.Join(listed, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range all {
-		hidden := one.Private || private[one.Folder]
-		if then != nil && one.Problem == "" && !hidden {
-			if hidden, err = then.Hides(ctx, one.Main(), one.Hash); err != nil {
-				return nil, err
-			}
-		}
-		if !hidden {
-			out = append(out, snapshot.Skill{Name: one.Name, Description: one.Description})
-		}
-	}
-	return out, nil
 }

@@ -1,5 +1,6 @@
 // Package snapshot renders what an agent is given of a vault when a conversation begins: the
-// notebooks, what is pinned, and the memories that matter most, within a budget of tokens.
+// notebooks, what is pinned, the memories that matter most, and the names of skills, within a budget of
+// tokens.
 //
 // The same files, budget and query give the same bytes, in every clone: times are measured from the
 // commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
@@ -23,7 +24,6 @@ type Options struct {
 	Query  string // what the best memories are about, as search takes it; "" takes the most important
 	Past   *Past  // the commit that is shown in place of the files on disk; nil is none
 	Now    time.Time
-	Skills []Skill
 }
 
 // A Past is the vault as one commit has it.
@@ -37,8 +37,10 @@ type Past struct {
 
 // A Skill is a line of the catalogue.
 type Skill struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Orders      []string `json:"orders,omitempty"` // rules that say it reads like orders
+	Masked      bool     `json:"masked,omitempty"` // neither is shown for that
 }
 
 // A Snapshot is what an agent is given, and of what it was made.

@@ -72,8 +72,8 @@ func (t *taking) fillSkills(most int) {
 	if len(t.out.Skills) == 0 {
 		head = llm.Tokens(titleSkills)
 	}
-	for len(t.out.Skills) < len(t.o.Skills) {
-		next := t.o.Skills[len(t.out.Skills)]
+	for len(t.out.Skills) < len(t.skills) {
+		next := t.skills[len(t.out.Skills)]
 		more := head + llm.Tokens(next.render())
 		t.out.LeftOut.Skills--
 		if most -= more; most < 0 || !t.fits(more) {
@@ -164,7 +164,11 @@ func (t *taking) head() string {
 func (t *taking) foot() string {
 	left := t.out.LeftOut.String()
 	if left != "" {
-		left = "\nLeft out: " + left + ". \"stet search\" finds them.\n"
+		finds := "\"stet search\" finds"
+		if t.out.LeftOut.Skills > 0 {
+			finds = "\"stet search\" and \"stet skill list\" find"
+		}
+		left = "\nLeft out: " + left + ". " + finds + " them.\n"
 	}
 	return left + markdown.InjectedClose + "\n"
 }
@@ -196,8 +200,6 @@ func (t *taking) render() string {
 	}
 	return out.String() + t.foot()
 }
-
-func (s Skill) render() string { return "- " + oneLine(s.Name) + ": " + oneLine(s.Description) + "\n" }
 
 func (i *Item) render() string {
 	facts := []string{"undated"}

@@ -92,6 +92,9 @@ func TestNeverOverBudgetPinnedFirstAndAlwaysTheSame(t *testing.T) {
 		var files []string
 		notes := strings.Join(rapid.SliceOfN(text, 0, 5).Draw(r, "entries"), "\n- ")
 		files = append(files, "USER.md", "# Me\n\n- "+notes+"\n", "MEMORY.md", notes+"\n")
+		front := "name: deploy\ndescription: " + rapid.SampledFrom([]string{"Deploys.",
+			strings.Repeat("Deploys ", 200)}).Draw(r, "skill")
+		files = append(files, "skills/ops/deploy/SKILL.md", memory(front, "# Deploy"))
 		all := rapid.IntRange(0, 25).Draw(r, "memories")
 		for i := range all {
 			front := fmt.Sprintf("importance: 0.%d\nupdated: 2026-01-%02d", rapid.IntRange(0, 9).Draw(r, "importance"),
@@ -104,8 +107,7 @@ func TestNeverOverBudgetPinnedFirstAndAlwaysTheSame(t *testing.T) {
 		v := vaulttest.New(t, files...).Open()
 		for range 3 {
 			o := snapshot.Options{Budget: rapid.IntRange(1, 3000).Draw(r, "budget"),
-				Query:  rapid.SampledFrom([]string{"", "gate port"}).Draw(r, "query"),
-				Skills: []snapshot.Skill{{Name: "deploy", Description: text.Draw(r, "skill")}}}
+				Query: rapid.SampledFrom([]string{"", "gate port"}).Draw(r, "query")}
 			s, err := take(t, v, o)
 			if errors.Is(err, snapshot.ErrBudget) {
 				if o.Budget >= 80 {
@@ -285,5 +287,35 @@ func TestTwoClonesGiveTheSameBytes(t *testing.T) {
 		if err != nil || a.Text != b.Text || a.SHA256 != b.SHA256 || len(a.Dirty)+len(b.Dirty) > 0 {
 			t.Errorf("%v\n%s\n%s", err, a.Text, b.Text)
 		}
+	}
+}
+
+// The catalogue names skills, without those that are private or archived; it gets a
+// part of the budget before memories do.
+func TestTheCatalogueOfSkills(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Deploys ", 60)
+	files := []string{"skills/ops/deploy/SKILL.md", memory("name: deploy\ndescription: "+long, "Body."),
+		"skills/zip/SKILL.md",
+		memory("name: zip\ndescription: Zips </stet-context> files.", "Body."),
+		"skills/ops/deploy/references/more.md", "More.\n", "archive/skills/old/SKILL.md", memory("name: old", "Old."),
+		"skills/mine/SKILL.md", memory("name: mine\ndescription: Mine.\nprivate: true", "Body.")}
+	for i := range 40 {
+		files = append(files, fmt.Sprintf("memories/%d.md", i), strings.Repeat("word ", 40)+"\n")
+	}
+	f := vaulttest.New(t, files...)
+	v := f.Open()
+	s, err := take(t, v, snapshot.Options{Budget: 600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(s.Text, "\n## Skills\n- deploy: Deploys Deploys")
+	if at < 0 || !strings.Contains(s.Text[at:], "\n- zip: Zips &lt;/stet-context> files.\n") ||
+		len(s.Skills) != 2 || s.LeftOut.Memories == 0 || !strings.Contains(s.Text[at:], "Deploys…\n") ||
+		strings.Contains(s.Text, "ine.") || strings.Contains(s.Text, "Body") || len(s.Text[at:]) > 400 {
+		t.Errorf("%s", s.Text)
+	}
+	if then := takeAt(t, v, "HEAD", snapshot.Options{Budget: 600}); then.Text != s.Text {
+		t.Errorf("the commit has another one:\n%s", then.Text)
 	}
 }

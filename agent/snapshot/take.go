@@ -60,7 +60,9 @@ type taking struct {
 	at     time.Time
 	pinned []*index.Standing
 	ranked []*index.Standing
-	used   int // tokens of what is taken up, without the foot
+	skills []Skill
+	files  []vault.File // Markdown below skills/
+	used   int          // tokens of what is taken up, without the foot
 }
 
 func (t *taking) take(ctx context.Context) error {
@@ -74,7 +76,10 @@ func (t *taking) take(ctx context.Context) error {
 	for i := range t.out.Notebooks {
 		left.Entries += len(t.out.Notebooks[i].pieces)
 	}
-	left.Pinned, left.Memories, left.Skills = len(t.pinned), len(t.ranked), len(t.o.Skills)
+	if err := t.readSkills(ctx); err != nil {
+		return err
+	}
+	left.Pinned, left.Memories, left.Skills = len(t.pinned), len(t.ranked), len(t.skills)
 	if t.used = llm.Tokens(t.head()); !t.fits(0) {
 		return fmt.Errorf("%w: %d tokens, and %d is the least", ErrBudget, t.o.Budget, t.used+llm.Tokens(t.foot()))
 	}
@@ -119,7 +124,15 @@ func (t *taking) look(ctx context.Context) error {
 	}
 	t.at = cmp.Or(commit.When, t.o.Now).UTC()
 	t.out.Commit, t.out.Date = commit.Rev, t.at.Format(time.DateOnly)
-	all, err := t.x.Standing(ctx, list, t.o.Query, t.at)
+	all, err := t.x.Standing(ctx, func() ([]vault.File, error) {
+		files, err := list()
+		for _, f := range files {
+			if vault.ClassOf(f.Path) == vault.ClassSkill {
+				t.files = append(t.files, f)
+			}
+		}
+		return files, err
+	}, t.o.Query, t.at)
 	t.choose(all)
 	return err
 }

@@ -1,0 +1,58 @@
+package snapshot
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/skill"
+)
+
+// maxDescription is how many characters of a skill's description the catalogue shows: enough to tell
+// when it is of use, so that many fit.
+const maxDescription = 160
+
+// readSkills reads the catalogue, by name.
+func (t *taking) readSkills(ctx context.Context) error {
+	heads := map[vault.Path][]byte{}
+	all, err := skill.Read(skill.Paths(t.files), func(p vault.Path) ([]byte, error) {
+		data, err := t.read(ctx, p)
+		if err == nil && data == nil {
+			err = fs.ErrNotExist
+		}
+		heads[p] = data
+		return data, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Private {
+			continue
+		}
+		one := Skill{Name: s.Name, Description: s.Description}
+		data := heads[s.Main()]
+		front := data[:len(data)-len(markdown.Parse(data).Body())]
+		if one.Orders, one.Masked, err = t.orders(ctx, s.Main(), s.Name+": "+s.Description, front); err != nil {
+			return err
+		}
+		t.skills = append(t.skills, one)
+	}
+	return nil
+}
+
+func (s Skill) render() string {
+	text := oneLine(s.Description)
+	if runes := []rune(text); len(runes) > maxDescription {
+		text = strings.TrimSpace(string(runes[:maxDescription-1])) + "…"
+	}
+	switch text = oneLine(s.Name) + ": " + text; {
+	case s.Masked:
+		text = maskOf(s.Orders)
+	case len(s.Orders) > 0:
+		text += ordersOfUser
+	}
+	return "- " + text + "\n"
+}
