@@ -143,8 +143,11 @@ type hiding struct {
 
 // hiddenNow lists the private files where an agent asks, and reads all files once for each HEAD.
 func (a *App) hiddenNow(ctx context.Context) (hiding, error) {
+	if a.o.Agent == "" {
+		return hiding{}, nil // nor does a damaged HEAD keep a person from what doctor says
+	}
 	head, err := a.v.Head()
-	if err != nil || a.o.Agent == "" || a.hidden.paths != nil && a.hidden.at == head {
+	if err != nil || a.hidden.paths != nil && a.hidden.at == head {
 		return a.hidden, err
 	}
 	found := hiding{at: head, paths: map[vault.Path]bool{}, ids: map[string]bool{}}
