@@ -69,6 +69,9 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	if errors.Is(err, snapshot.ErrBudget) {
 		return nil, Usagef("%v", err).Suggest("give more to --budget; 0 is no bound")
 	}
+	if err == nil {
+		s.Dirty, err = a.public(ctx, s.Dirty)
+	}
 	if err == nil && s.LeftOut.Entries > 0 {
 		a.warn("%s of USER.md and MEMORY.md do not fit into %d tokens: give a larger budget, or shorten the notebooks",
 			Plural(s.LeftOut.Entries, "entry", "entries"), s.Budget)
@@ -78,6 +81,17 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 			Commit: string(s.Commit), Budget: s.Budget, Query: s.Query, SHA256: s.SHA256, Dirty: texts(s.Dirty)})
 	}
 	return s, err
+}
+
+// public is paths without those of files that are kept from who is acting.
+func (a *App) public(ctx context.Context, paths []vault.Path) (out []vault.Path, err error) {
+	for _, p := range paths {
+		hidden, herr := a.hidesPast(ctx, vault.Change{Path: p})
+		if err = errors.Join(err, herr); !hidden {
+			out = append(out, p)
+		}
+	}
+	return out, err
 }
 
 func texts(paths []vault.Path) (out []string) {

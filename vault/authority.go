@@ -10,6 +10,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/guard"
 	"stet/vault/settings"
 	"stet/vault/store"
 	"stet/vault/tombstone"
@@ -143,6 +144,9 @@ func (t *Tx) personal(ctx context.Context, p Path) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		if version.Commit.cut {
+			return true, nil // perhaps
+		}
 		if byMachine(version.Commit) || version.Old == version.New {
 			continue
 		}
@@ -175,7 +179,8 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 			return false, err
 		}
 		before, after, err := h.texts(version)
-		if err != nil || brings(before, after, wanted, found) && !byMachine(version.Commit) {
+		if err != nil || brings(before, after, wanted, found) &&
+			(version.Commit.cut || !byMachine(version.Commit)) {
 			return err == nil, err
 		}
 	}
@@ -183,7 +188,9 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 }
 
 // ByPerson reports whether persons wrote all lines of a text that stands in p at a revision; "" is
-// the disk, where what is not committed is a person's. A commit is a machine's where it says so.
+// the disk, where what is not committed is a person's unless a machine's commit brought it elsewhere.
+// A commit is a machine's where it says so. What an entry of a notebook was before a commit moved it
+// counts; what stood before the commit that a shallow clone ends at is nobody's.
 func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
 	wanted, found := missingLines(text, nil), map[string]bool{}
 	for version, err := range h.Versions(ctx, rev, p) {
@@ -191,8 +198,13 @@ func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte)
 			return false, err
 		}
 		before, after, err := h.texts(version)
-		if err != nil || brings(before, after, wanted, found) && byMachine(version.Commit) {
+		if err != nil || brings(before, after, wanted, found) && (version.Commit.cut || byMachine(version.Commit)) {
 			return false, err
+		}
+		if version.Old == "" {
+			if from, entry := h.movedEntry(version, after); entry != nil {
+				return h.ByPerson(ctx, version.Commit.Before(), from, entry)
+			}
 		}
 		if len(found) == len(wanted) {
 			return true, nil
@@ -202,13 +214,69 @@ func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte)
 		return false, nil
 	}
 	data, _, err := h.v.ReadFile(p)
-	for line := range lines(data) {
-		delete(wanted, line)
+	rest := lines(data)
+	for line := range wanted {
+		if rest[line] == 0 && !found[line] {
+			return false, err
+		}
+		if found[line] {
+			delete(wanted, line)
+		}
 	}
-	for line := range found {
-		delete(wanted, line)
+	if err != nil || len(wanted) == 0 {
+		return err == nil, err
 	}
-	return len(wanted) == 0, err
+	return h.neverMachines(ctx, text, wanted)
+}
+
+// movedEntry is the entry of a notebook that the commit made a memory of, with the notebook; nil is none.
+func (h *History) movedEntry(version Version, memory []byte) (Path, []byte) {
+	name, hash, _ := strings.Cut(ReadMemory(version.Path, memory).Source, "#")
+	p, err := ParsePath(name)
+	if class := ClassOf(p); err != nil || hash == "" || class != ClassCore && class != ClassProfile {
+		return "", nil
+	}
+	_, data, err := h.ReadAt(context.Background(), version.Commit.Before(), name)
+	for _, e := range markdown.Parse(data).Entries() {
+		if err == nil && e.Hash() == hash {
+			return p, data[e.Start:e.End]
+		}
+	}
+	return "", nil
+}
+
+// neverMachines reports whether no line of a text that makes it read like orders came into the vault
+// by a machine's commit. Cost: the changes of all those commits.
+func (h *History) neverMachines(ctx context.Context, text []byte, pending map[string]bool) (bool, error) {
+	theirs := map[string]bool{}
+	for c, err := range h.Log(ctx, LogOptions{Changes: true}) {
+		if err != nil {
+			return false, err
+		}
+		if !c.cut && !byMachine(c) {
+			continue
+		}
+		var before, after []byte
+		for _, change := range c.Changes {
+			if !change.Path.IsMarkdown() {
+				continue
+			}
+			was, now, err := h.texts(Version{Change: change})
+			if err != nil {
+				return false, err
+			}
+			before, after = append(append(before, was...), '\n'), append(append(after, now...), '\n')
+		}
+		brings(before, after, pending, theirs)
+	}
+	var own strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !theirs[strings.TrimRight(line, " \t\r\n")] {
+			own.WriteString(line)
+		}
+	}
+	all := len(guard.Injections(text))
+	return len(theirs) == 0 || all > 0 && len(guard.Injections([]byte(own.String()))) == all, nil
 }
 
 // uncommitted reports whether the disk holds another text at p than HEAD: a person's edit.

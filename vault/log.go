@@ -26,6 +26,8 @@ type Commit struct {
 	Op          Op     // "" for a commit made with git
 	Trailers    Trailers
 	Changes     []Change // filled when asked for
+
+	cut bool // a shallow clone's history ends here: what the commit itself brought is unknown
 }
 
 // Before is the first parent, or [store.EmptyTree] where there is none.
@@ -43,7 +45,7 @@ func (c Commit) Nameless() bool {
 }
 
 func commitOf(c gitstore.Commit) Commit {
-	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When}
+	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When, cut: c.Cut}
 	out.Subject, out.Body, out.Trailers = parseMessage(c.Message)
 	out.Op = Op(out.Trailers.Get("Stet-Op"))
 	for _, p := range c.Parents {

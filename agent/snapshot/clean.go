@@ -25,8 +25,11 @@ func clean(text string) string {
 	}, text))
 	return marks().ReplaceAllStringFunc(text, func(mark string) string {
 		_, size := utf8.DecodeRuneInString(mark)
-		if mark[0] == '[' {
+		switch mark[0] {
+		case '[':
 			return "&#91;" + mark[size:]
+		case '#':
+			return "&#35;" + mark[size:]
 		}
 		return "&lt;" + mark[size:]
 	})
@@ -40,9 +43,11 @@ var escapes = sync.OnceValue(func() *regexp.Regexp {
 
 // marks are the tags of stet, of tool calls and of the chat formats of models.
 var marks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[<＜]\s*[/／]?\s*(?:[a-z_]+:)?(?:stet-|antml|\||function|tool|invoke|parameter|` +
+	return regexp.MustCompile(`(?im)[<＜﹤‹〈⟨]\s*[/／⁄∕]?\s*(?:[a-z_]+:)?(?:stet[-_\s‐-―−﹣－]|` +
+		`stetcontext|antml|\||function|tool|invoke|parameter|` +
 		`im_|think|system|sys>|s>|(?:user|assistant|human|developer|instructions?)[\s>/|])` +
-		`|\[\s*/?\s*(?:inst|system|tool_calls?|available_tools|tool_results)\s*\]`)
+		`|\[\s*/?\s*(?:inst|system|tool_calls?|available_tools|tool_results)\s*\]` +
+		`|^#+\s*(?:instructions?|input|response|system|user|assistant|human)\s*:`)
 })
 
 // indented is a text as the content of a list item: whatever it opens (a fence, a comment) ends with
@@ -66,6 +71,13 @@ func indented(text string) string {
 		blank = false
 	}
 	return out.String()
+}
+
+// spelled is a name as it stands and as a model reads it: with spaces in place of what parts its words.
+func spelled(name string) string {
+	return name + "\n\n" + strings.Join(strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
+	}), " ")
 }
 
 // oneLine is a cleaned text on one line.

@@ -2,7 +2,7 @@
 // notebooks, what is pinned, the memories that matter most, and the names of skills, within a budget of
 // tokens.
 //
-// The same files, budget and query give the same bytes, in every clone: times are measured from the
+// The same files, budget and query give the same bytes, in every full clone: times are measured from the
 // commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
 // Nothing is written. What a memory says cannot end the block that it stands in, and what reads like
 // orders to a model is masked unless persons wrote it.
@@ -67,7 +67,7 @@ type Notebook struct {
 	Characters int        `json:"characters"` // of all its entries
 	Limit      int        `json:"limit"`
 	Percent    int        `json:"percent"`
-	Masked     int        `json:"masked,omitempty"` // entries of which the text is not shown
+	Masked     int        `json:"masked,omitempty"` // entries and headings of which the text is not shown
 
 	pieces []piece
 }
@@ -86,7 +86,7 @@ type Item struct {
 	Masked          bool       `json:"masked,omitempty"`             // its text is not shown for that
 	Cut             int        `json:"cut,omitempty"`                // characters at its end that are not shown
 
-	text string
+	name, text string // as shown
 }
 
 // LeftOut counts what the budget had no room for.

@@ -103,7 +103,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		out.Date = s.Updated.Format(time.DateOnly)
 	}
 	if d := s.DoubtedBy; d != nil {
-		out.MayBeOutdatedBy = string(d.Path)
+		out.MayBeOutdatedBy = nameOf(d.Path, d.ID)
 		if !d.Updated.IsZero() {
 			out.MayBeOutdatedBy += " (" + d.Updated.UTC().Format(time.DateOnly) + ")"
 		}
@@ -115,6 +115,17 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	}
 	if out.Orders, out.Masked, err = t.orders(ctx, m.Path, said, lines); err != nil {
 		return out, false, err
+	}
+	if rules, masked, err := t.orders(ctx, m.Path, spelled(m.Kind), lineWith(data, m.Kind)); err != nil {
+		return out, false, err
+	} else if masked {
+		out.Kind = maskOf(rules)
+	}
+	switch out.name = nameOf(m.Path, m.ID); {
+	case out.Masked && m.ID != "":
+		out.name = "memory " + m.ID // the name of its file may say what it says
+	case len(out.Orders) > 0 && !out.Masked:
+		out.name = string(m.Path) // flagged as its text is
 	}
 	out.text, out.Cut = cutTo(clean(strings.TrimSpace(said)))
 	if out.Masked {
@@ -223,11 +234,7 @@ func (i *Item) render() string {
 	if strings.Contains(text, "\n") {
 		sep = "\n  "
 	}
-	name := string(i.Path)
-	if i.Masked && i.ID != "" {
-		name = "memory " + i.ID // the name of its file may say what it says
-	}
-	return fmt.Sprintf("- %s (%s):%s%s\n", oneLine(name), strings.Join(facts, "; "), sep, text)
+	return fmt.Sprintf("- %s (%s):%s%s\n", oneLine(i.name), strings.Join(facts, "; "), sep, text)
 }
 
 // String names what was left out: "3 pinned memories, 12 memories".

@@ -76,7 +76,13 @@ func (c *cutter) between(ctx context.Context, text string) error {
 		if err := c.add(ctx, run, run, false); err != nil {
 			return err
 		}
-		run, c.under = "", heading
+		var err error
+		if run = ""; heading != "" {
+			heading, err = c.shown(ctx, spelled(heading), heading, line)
+		}
+		if c.under = heading; err != nil {
+			return err
+		}
 	}
 	return c.add(ctx, run, run, false)
 }
@@ -87,19 +93,22 @@ func (c *cutter) add(ctx context.Context, raw, text string, pinned bool) error {
 	if text == "" || strings.HasPrefix(text, "<!--") && strings.Index(text, "-->") == len(text)-len("-->") {
 		return nil
 	}
-	p := piece{under: c.under, text: clean(text), pinned: pinned}
+	shown, err := c.shown(ctx, text, clean(text), raw)
+	c.n.pieces = append(c.n.pieces, piece{under: c.under, text: shown, pinned: pinned})
+	return err
+}
+
+// shown is a cleaned text that stands in the file as raw, with a flag or a mask if it reads like orders.
+func (c *cutter) shown(ctx context.Context, text, cleaned, raw string) (string, error) {
 	rules, masked, err := c.t.orders(ctx, c.n.Path, text, []byte(raw))
-	if err != nil {
-		return err
-	}
-	if masked {
+	switch {
+	case masked:
 		c.n.Masked++
-		p.text = maskOf(rules)
-	} else if len(rules) > 0 {
-		p.text += ordersOfUser
+		return maskOf(rules), err
+	case len(rules) > 0:
+		cleaned += ordersOfUser
 	}
-	c.n.pieces = append(c.n.pieces, p)
-	return nil
+	return cleaned, err
 }
 
 // headingOf is the text of a line that is a heading.
@@ -108,7 +117,7 @@ func headingOf(line string) (string, bool) {
 	text := strings.TrimLeft(line, "#")
 	level := len(line) - len(text)
 	is := level > 0 && level <= 6 && (text == "" || text[0] == ' ' || text[0] == '\t')
-	return oneLine(strings.TrimRight(text, "# \t")), is
+	return oneLine(strings.TrimRight(text, "#: \t")), is
 }
 
 // render is what is shown of a notebook, "" for nothing.

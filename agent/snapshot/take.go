@@ -216,12 +216,7 @@ func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error
 func (t *taking) orders(
 	ctx context.Context, p vault.Path, text string, lines []byte,
 ) (rules []string, masked bool, err error) {
-	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(clean(text)))...) {
-		if !slices.Contains(rules, f.Rule) {
-			rules = append(rules, f.Rule)
-		}
-	}
-	if len(rules) == 0 {
+	if rules = rulesOf(text); len(rules) == 0 {
 		return nil, false, nil
 	}
 	rev := ""
@@ -230,6 +225,28 @@ func (t *taking) orders(
 	}
 	personal, err := t.v.History().ByPerson(ctx, rev, p, lines)
 	return rules, !personal, err
+}
+
+// rulesOf are the rules that say a text reads like orders, each once.
+func rulesOf(text string) (rules []string) {
+	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(clean(text)))...) {
+		if !slices.Contains(rules, f.Rule) {
+			rules = append(rules, f.Rule)
+		}
+	}
+	return rules
+}
+
+// nameOf is what stands for a file: its path, unless that reads like orders.
+func nameOf(p vault.Path, id string) string {
+	switch rules := rulesOf(spelled(string(p))); {
+	case len(rules) == 0:
+		return string(p)
+	case id != "":
+		return "memory " + id
+	default:
+		return maskOf(rules)
+	}
 }
 
 // ordersOfUser follows what a person wrote and a model could take for orders of somebody else.

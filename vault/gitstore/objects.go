@@ -35,6 +35,7 @@ type Commit struct {
 	When      time.Time // of the author
 	Committed time.Time // of the committer
 	Message   string
+	Cut       bool // a shallow clone ends here: it has parents, and nobody has those
 }
 
 // Objects reads objects, those staged and not yet written included. The zero
@@ -230,7 +231,7 @@ func (o *Objects) Commit(id ID) (Commit, error) {
 		Committer: Signature{oc.Committer.Name, oc.Committer.Email},
 		When:      oc.Author.When, Committed: oc.Committer.When,
 	}
-	if ends, err := o.endsAt(id); err != nil || ends {
+	if c.Cut, err = o.endsAt(id); err != nil || c.Cut {
 		return c, err
 	}
 	for _, p := range oc.ParentHashes {
