@@ -202,7 +202,13 @@ func (a *App) files(ctx context.Context, o vault.WalkOptions) ([]vault.File, err
 
 // nameless are the problems that name nothing hidden.
 func (a *App) nameless(ctx context.Context, all []vault.Problem) ([]vault.Problem, error) {
+	if a.o.Agent == "" {
+		return all, nil
+	}
 	now, err := a.hiddenNow(ctx)
+	if err != nil && ctx.Err() == nil { // a damaged vault: what names no file may be told
+		return slices.DeleteFunc(all, func(p vault.Problem) bool { return p.Path != "" }), nil
+	}
 	return slices.DeleteFunc(all, func(p vault.Problem) bool {
 		hidden := false
 		for path := range now.paths {
