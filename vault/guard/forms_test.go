@@ -223,6 +223,9 @@ func TestNoPasswordIsSeenInAPlaceOrAPass(t *testing.T) {
 		"password: /run/secrets/db_password1",
 		"password: p.password1",
 		"password=args.password1)",
+		"user = User(username=username, password_hash=generate_hash(password2))",
+		"User(username=username, email=form.email1.data)",
+		"The office wifi password is \"koala-stairs-9\"",
 		"Password: FIDO2-only",
 		"Password: TOTP2fa only",
 	} {
