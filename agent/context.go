@@ -30,6 +30,7 @@ type ContextOptions struct {
 	// Session is noted to have been given the snapshot; it begins with that if need be.
 	Session string
 	Agent   string // whose session it is
+	Labels  bool   // say of each memory who wrote it, which costs the history of the oldest
 }
 
 // noBudget is more than any vault holds.
@@ -71,6 +72,9 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	}
 	if err == nil {
 		s.Dirty, err = a.public(ctx, s.Dirty)
+	}
+	if err == nil && o.Labels {
+		err = a.labelItems(ctx, s.Items)
 	}
 	if err == nil && s.LeftOut.Entries > 0 {
 		a.warn("%s of USER.md and MEMORY.md do not fit into %d tokens: give a larger budget, or shorten the notebooks",

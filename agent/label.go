@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stet/agent/recall"
+	"stet/agent/snapshot"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
@@ -146,6 +147,28 @@ func (a *App) labelMemories(ctx context.Context, memories []Memory) error {
 	wrote, err := a.v.History().Writers(ctx, names)
 	for i, m := range memories {
 		memories[i].Label = a.written(wrote[names[i]], m.Source, m.stored.Body)
+	}
+	return err
+}
+
+// labelItems labels the memories of a snapshot. An entry that a notebook had no room for is still
+// the work of who wrote the entry.
+func (a *App) labelItems(ctx context.Context, items []snapshot.Item) error {
+	var names []string
+	for _, i := range items {
+		names = append(names, i.ID)
+		notebook, _, _ := strings.Cut(i.Source, "#")
+		if class := vault.ClassOf(vault.Path(notebook)); class == vault.ClassCore || class == vault.ClassProfile {
+			names = append(names, i.Source)
+		}
+	}
+	wrote, err := a.v.History().Writers(ctx, names)
+	for n, i := range items {
+		l := a.written(wrote[i.ID], i.Source, nil)
+		if entry := a.written(wrote[i.Source], "", nil); l.Author == "" && entry.Author != "" {
+			l = entry
+		}
+		items[n].Author, items[n].Origin = l.Author, l.Origin
 	}
 	return err
 }

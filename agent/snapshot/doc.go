@@ -77,7 +77,10 @@ type Item struct {
 	Path            vault.Path `json:"path"`
 	ID              string     `json:"id,omitempty"`
 	Kind            string     `json:"kind,omitempty"`
-	Date            string     `json:"date,omitempty"` // when it was updated or made, YYYY-MM-DD, UTC
+	Author          string     `json:"author,omitempty"` // the agent that wrote it, where that was asked for
+	Origin          string     `json:"origin,omitempty"` // agent or import, where that was asked for
+	Source          string     `json:"-"`                // what its front matter says of where it came from
+	Date            string     `json:"date,omitempty"`   // when it was updated or made, YYYY-MM-DD, UTC
 	Importance      *float64   `json:"importance,omitempty"`
 	Pinned          bool       `json:"pinned,omitempty"`
 	Found           int        `json:"found,omitempty"`              // its place among what the query finds, from 1

@@ -95,7 +95,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	if m.Private || !m.Valid(t.at) {
 		return out, false, nil
 	}
-	out = Item{Path: m.Path, ID: m.ID, Kind: m.Kind, Importance: m.Importance, Pinned: s.Pinned}
+	out = Item{Path: m.Path, ID: m.ID, Kind: m.Kind, Source: m.Source, Importance: m.Importance, Pinned: s.Pinned}
 	if t.o.Query != "" {
 		out.Found = s.Place
 	}

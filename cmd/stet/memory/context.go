@@ -68,6 +68,7 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 	default:
 		return agent.Usagef("unknown format %q", format).Suggest("markdown or json")
 	}
+	o.Labels = e.JSON
 	return e.With(ctx, true, func(a *agent.App) error {
 		take := a.Memories().Context
 		if of {
