@@ -67,6 +67,9 @@ type Page struct {
 
 // Show reads the notebook; labels is as in [SearchOptions]. A missing file is an empty notebook.
 func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
+	if err := n.given(ctx); err != nil {
+		return nil, err
+	}
 	page, err := n.n.Read()
 	out := &Page{n.n.Path(), viewUsage(page.Usage), []Entry{}}
 	for _, e := range page.Entries {
@@ -84,6 +87,16 @@ func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 		out.Entries[i].Label = n.a.written(wrote[e.Address], "", []byte(e.Text))
 	}
 	return out, err
+}
+
+// given fails where who is acting is an agent and the notebook is private: a dry run would show the lines
+// around the new one, and a duplicate would answer a guess.
+func (n Notebook) given(ctx context.Context) error {
+	hidden, err := n.a.hidesFile(ctx, n.n.Path())
+	if err == nil && hidden {
+		err = n.a.withheld(n.n.Path())
+	}
+	return err
 }
 
 // EntryOptions describe an entry.
@@ -149,6 +162,9 @@ func (n Notebook) change(
 	ctx context.Context, operation string, o EntryOptions, do func(vault.Write) (*notebook.Result, error),
 ) (*Noted, error) {
 	w, err := n.a.permit(o.Write, operation, string(n.n.Path()))
+	if err == nil {
+		err = n.given(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

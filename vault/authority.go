@@ -129,6 +129,9 @@ func (t *Tx) changesPersonal(
 	case !f.Remove && sameText(before, f.Data) && !whyOf(g.Why).Settles:
 		return false, nil
 	case ClassOf(p) == ClassCore || ClassOf(p) == ClassProfile:
+		if ReadMemory(p, before).Private {
+			return true, nil // an agent's own lines have a person's around them
+		}
 		return t.personalLines(ctx, p, missingLines(before, f.Data))
 	}
 	return t.personal(ctx, p)
