@@ -10,6 +10,7 @@ import (
 	"stet/agent/approval"
 	"stet/index"
 	"stet/vault"
+	"stet/vault/skill"
 )
 
 // What is private is given to no agent: not as it stands, and not as it stood.
@@ -36,6 +37,11 @@ func (a *App) hidesFile(ctx context.Context, p vault.Path, contents ...vault.Has
 			return true, nil
 		}
 	}
+	if main := a.skillOf(p); main != "" && main != p {
+		if hidden, err := a.hidesFile(ctx, main); hidden || err != nil {
+			return hidden, err
+		}
+	}
 	for _, h := range contents {
 		if h == "" || h == now.Hash {
 			continue
@@ -55,6 +61,15 @@ func (a *App) hidesFile(ctx context.Context, p vault.Path, contents ...vault.Has
 		}
 	}
 	return false, nil
+}
+
+// skillOf is the SKILL.md of the skill that a file belongs to: it speaks for the whole folder. "" is none.
+func (a *App) skillOf(p vault.Path) vault.Path {
+	in := vault.SkillFolder(p, func(p vault.Path) bool { return a.exists(p) })
+	if in == "" {
+		return ""
+	}
+	return in + "/" + skill.File
 }
 
 // hidesPast is [App.hidesFile] for what is shown with its text: of a file that was private once,

@@ -122,6 +122,13 @@ func (s Skills) View(ctx context.Context, ref, file string) (*SkillView, error) 
 		if p, err = one.At(file); err != nil {
 			return nil, err
 		}
+		hidden, err := s.a.hidesFile(ctx, p)
+		if err == nil && hidden {
+			err = s.a.withheld(p)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	data, _, err := s.a.v.ReadFile(p)
 	if err != nil {

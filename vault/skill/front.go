@@ -43,9 +43,7 @@ func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
 	if f.reason != nil {
 		s.Problem = f.reason.Error()
 	}
-	if s.Private = f.doc.Private(); f.doc.FrontMatterError() != nil {
-		s.Private = f.text("private") != ""
-	}
+	s.Private = f.doc.Private()
 	return s, lint(s, f)
 }
 
