@@ -110,7 +110,7 @@ func texts(paths []vault.Path) (out []string) {
 func (m Memories) ContextOf(ctx context.Context, ref string) (*snapshot.Snapshot, error) {
 	known, c, err := m.noted(ctx, ref)
 	if err == nil && known.Private && m.a.o.Agent != "" {
-		err = m.a.withheld(known.Path)
+		err = m.a.withheld(ref)
 	}
 	if err != nil {
 		return nil, err

@@ -158,6 +158,9 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 			return nil, err
 		}
 	}
+	if err := a.withoutPrivateSkills(ctx, res); err != nil {
+		return nil, err
+	}
 	found := &Found{
 		Query: o.Text, AsOf: then, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
 		TookMS: milliseconds(res.Took), Hits: viewHits(res.Hits), Sessions: viewHits(res.Sessions),
@@ -331,7 +334,7 @@ func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, 
 		hidden, err = a.hidesPast(ctx, vault.Change{Path: m.Path, New: m.Hash})
 	}
 	if err == nil && hidden {
-		err = a.withheld(m.Path)
+		err = a.withheld(ref)
 	}
 	return m, data, err
 }

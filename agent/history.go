@@ -102,7 +102,7 @@ func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision]
 func (h History) path(ctx context.Context, word string) (vault.Path, error) {
 	m, err := h.a.v.Resolve(ctx, h.a.ref(word))
 	if err == nil && h.a.hides(m) {
-		return "", h.a.withheld(m.Path)
+		return "", h.a.withheld(word)
 	}
 	if err == nil {
 		return m.Path, nil
@@ -220,7 +220,7 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 func (h History) readable(ctx context.Context, c vault.Change) error {
 	hidden, err := h.a.hidesPast(ctx, c)
 	if err == nil && hidden {
-		err = h.a.withheld(c.Path)
+		err = h.a.withheld(string(c.Path))
 	}
 	return err
 }

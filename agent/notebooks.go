@@ -94,7 +94,7 @@ func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 func (n Notebook) given(ctx context.Context) error {
 	hidden, err := n.a.hidesFile(ctx, n.n.Path())
 	if err == nil && hidden {
-		err = n.a.withheld(n.n.Path())
+		err = n.a.withheld(string(n.n.Path()))
 	}
 	return err
 }

@@ -15,9 +15,9 @@ import (
 
 // What is private is given to no agent: not as it stands, and not as it stood.
 
-// withheld is the error for a private file that an agent asks for.
-func (e *Environment) withheld(p vault.Path) error {
-	return vault.WithHint(fmt.Errorf("%q: %w: it is private, and %q is an agent", p, vault.ErrRefused, e.o.Agent),
+// withheld is the error for a private file that an agent asks for by a name: it tells no other one.
+func (e *Environment) withheld(named string) error {
+	return vault.WithHint(fmt.Errorf("%q: %w: it is private, and %q is an agent", named, vault.ErrRefused, e.o.Agent),
 		"ask the user for what you need of it")
 }
 
@@ -205,6 +205,25 @@ func (a *App) withoutHidden(ctx context.Context, res *index.Result) (err error) 
 	return err
 }
 
+// withoutPrivateSkills takes out what was found in the folder of a private skill: the index knows
+// each file by itself.
+func (a *App) withoutPrivateSkills(ctx context.Context, res *index.Result) (err error) {
+	if a.o.Agent == "" {
+		return nil
+	}
+	res.Hits = slices.DeleteFunc(res.Hits, func(h index.Hit) bool {
+		if vault.ClassOf(h.Path) != vault.ClassSkill {
+			return false
+		}
+		hidden, herr := a.hidesFile(ctx, h.Path)
+		if err = errors.Join(err, herr); hidden {
+			res.Total--
+		}
+		return hidden
+	})
+	return err
+}
+
 // files is [vault.Vault.Files] without those that are hidden.
 func (a *App) files(ctx context.Context, o vault.WalkOptions) ([]vault.File, error) {
 	files, err := a.v.Files(ctx, o)
@@ -217,9 +236,6 @@ func (a *App) files(ctx context.Context, o vault.WalkOptions) ([]vault.File, err
 
 // nameless are the problems that name nothing hidden.
 func (a *App) nameless(ctx context.Context, all []vault.Problem) ([]vault.Problem, error) {
-	if a.o.Agent == "" {
-		return all, nil
-	}
 	now, err := a.hiddenNow(ctx)
 	if err != nil && ctx.Err() == nil { // a damaged vault: what names no file may be told
 		return slices.DeleteFunc(all, func(p vault.Problem) bool { return p.Path != "" }), nil

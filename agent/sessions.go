@@ -143,7 +143,7 @@ type SessionPage struct {
 func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error) {
 	talk, err := recall.Read(ctx, s.a.v, o.Ref)
 	if err == nil && talk.Known.Private && s.a.o.Agent != "" {
-		err = s.a.withheld(talk.Known.Path)
+		err = s.a.withheld(o.Ref)
 	}
 	if err != nil {
 		return nil, err

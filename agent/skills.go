@@ -124,7 +124,7 @@ func (s Skills) View(ctx context.Context, ref, file string) (*SkillView, error) 
 		}
 		hidden, err := s.a.hidesFile(ctx, p)
 		if err == nil && hidden {
-			err = s.a.withheld(p)
+			err = s.a.withheld(string(p))
 		}
 		if err != nil {
 			return nil, err

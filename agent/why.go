@@ -43,7 +43,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 	}
 	m, err := s.a.v.Resolve(ctx, s.a.ref(file))
 	if err == nil && s.a.hides(m) {
-		err = s.a.withheld(m.Path)
+		err = s.a.withheld(ref)
 	}
 	if err != nil {
 		return nil, err
