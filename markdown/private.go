@@ -25,13 +25,15 @@ func (d *Document) Private() bool {
 	body := d.Body()
 	head := string(body[:min(len(body), meantAsFrontMatter)])
 	head = strings.TrimSpace(strings.Map(drawn, head))
-	return strings.HasPrefix(head, "---") && privateLine(head)
+	return strings.HasPrefix(head, "---") && HasPrivateLine(head)
 }
 
 // meantAsFrontMatter bounds in bytes how far a block reaches whose fences are no fences.
 const meantAsFrontMatter = 4 << 10
 
-func privateLine(text string) bool {
+// HasPrivateLine reports whether a line of a text gives the key private, in any spelling and indent, and
+// does not say no: for front matter that cannot be read.
+func HasPrivateLine(text string) bool {
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(line, ":"); ok && isPrivateKey(key) && !saysNo(value) {
 			return true

@@ -196,6 +196,9 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 // counts; what stood before the commit that a shallow clone ends at is nobody's.
 func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
 	wanted, found := missingLines(text, nil), map[string]bool{}
+	if len(wanted) == 0 {
+		return false, nil // a text that stands nowhere was written by nobody
+	}
 	for version, err := range h.Versions(ctx, rev, p) {
 		if err != nil {
 			return false, err

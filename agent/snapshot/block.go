@@ -101,8 +101,8 @@ func fenceOf(line string) string {
 		return ""
 	}
 	mark := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
-	if len(mark) < 3 {
-		return ""
+	if len(mark) < 3 || text[0] == '`' && strings.Contains(text[len(mark):], "`") {
+		return "" // code in a line
 	}
 	return mark
 }

@@ -40,7 +40,7 @@ type Skill struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
 	Orders      []string `json:"orders,omitempty"` // rules that say it reads like orders
-	Masked      bool     `json:"masked,omitempty"` // neither is shown for that
+	Masked      bool     `json:"masked,omitempty"` // Name is a mask for that, Description ""
 }
 
 // A Snapshot is what an agent is given, and of what it was made.

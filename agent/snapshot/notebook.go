@@ -122,19 +122,20 @@ func headingOf(line string) (string, bool) {
 
 // render is what is shown of a notebook, "" for nothing.
 func (n *Notebook) render() string {
-	out, under := "", ""
+	var out strings.Builder
+	under := ""
 	for _, p := range n.pieces {
 		if !p.shown {
 			continue
 		}
 		if p.under != under && p.under != "" {
-			out += "### " + p.under + "\n"
+			out.WriteString("### " + p.under + "\n")
 		}
 		under = p.under
-		out += "- " + indented(p.text) + "\n"
+		out.WriteString("- " + indented(p.text) + "\n")
 	}
-	if out == "" {
+	if out.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n## %s (%d%% of %d characters)\n%s", n.Path, n.Percent, n.Limit, out)
+	return fmt.Sprintf("\n## %s (%d%% of %d characters)\n%s", n.Path, n.Percent, n.Limit, out.String())
 }

@@ -35,8 +35,12 @@ func (t *taking) readSkills(ctx context.Context) error {
 		one := Skill{Name: s.Name, Description: s.Description}
 		data := heads[s.Main()]
 		front := data[:len(data)-len(markdown.Parse(data).Body())]
-		if one.Orders, one.Masked, err = t.orders(ctx, s.Main(), s.Name+": "+s.Description, front); err != nil {
+		said := spelled(s.Name) + ": " + s.Description
+		if one.Orders, one.Masked, err = t.orders(ctx, s.Main(), said, front); err != nil {
 			return err
+		}
+		if one.Masked {
+			one.Name, one.Description = maskOf(one.Orders), ""
 		}
 		t.skills = append(t.skills, one)
 	}
@@ -44,14 +48,14 @@ func (t *taking) readSkills(ctx context.Context) error {
 }
 
 func (s Skill) render() string {
+	if s.Masked {
+		return "- " + s.Name + "\n"
+	}
 	text := oneLine(s.Description)
 	if runes := []rune(text); len(runes) > maxDescription {
 		text = strings.TrimSpace(string(runes[:maxDescription-1])) + "…"
 	}
-	switch text = oneLine(s.Name) + ": " + text; {
-	case s.Masked:
-		text = maskOf(s.Orders)
-	case len(s.Orders) > 0:
+	if text = oneLine(s.Name) + ": " + text; len(s.Orders) > 0 {
 		text += ordersOfUser
 	}
 	return "- " + text + "\n"

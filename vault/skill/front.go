@@ -43,7 +43,7 @@ func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
 	if f.reason != nil {
 		s.Problem = f.reason.Error()
 	}
-	s.Private = f.doc.Private()
+	s.Private = f.doc.Private() || f.reason != nil && markdown.HasPrivateLine(strings.Join(f.lines[:f.end], "\n"))
 	return s, lint(s, f)
 }
 
