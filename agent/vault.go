@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -64,6 +65,9 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	}
 	for _, w := range res.Warnings {
 		e.warn("%s", w)
+	}
+	if outer, err := vault.Find(filepath.Dir(res.Root)); err == nil && !res.AlreadyVault {
+		e.warn("%q is inside the vault %q, which does not see what a vault inside it holds", res.Root, outer)
 	}
 	if !res.DryRun {
 		e.tellNameless(res.Commits)
