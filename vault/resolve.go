@@ -47,10 +47,11 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	}
 	var called []Memory
 	folded := markdown.Fold(ref)
-	for _, f := range files {
-		if IsID(ref) {
-			break // no name of a file stands before the id of another
-		}
+	named := files
+	if IsID(ref) {
+		named = nil // no name of a file stands before the id of another
+	}
+	for _, f := range named {
 		if markdown.Fold(slugOf(f.Path)) == folded || markdown.Fold(f.Path.Base()) == folded {
 			data, _, err := v.ReadFile(f.Path)
 			if err != nil {
