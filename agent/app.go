@@ -162,6 +162,9 @@ func (a *App) Close() error {
 // Root is the vault's top folder, absolute.
 func (a *App) Root() string { return a.v.Root() }
 
+// Agent is the agent that the vault was opened for, "" for the user.
+func (a *App) Agent() string { return a.o.Agent }
+
 // Settings is the configuration with the vault's own file.
 func (a *App) Settings() settings.Settings { return a.v.Settings() }
 

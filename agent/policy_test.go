@@ -19,7 +19,7 @@ func reading() map[string][]string {
 		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting",
 			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
-		"App": {"Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Skills",
+		"App": {"Agent", "Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Skills",
 			"Vault"},
 		"Memories": {"Conflicts", "Context", "ContextOf", "Export",
 			"Links", "List", "Orphans", "Scopes", "Search", "Show"},

@@ -70,7 +70,10 @@ func (s Skills) New(ctx context.Context, o NewSkillOptions) (*SkillWritten, erro
 	if err = errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	n := skill.New{Name: o.Name, Category: o.Category, Description: o.Description, Text: o.Text, By: o.Write.actor()}
+	n := skill.New{Name: o.Name, Category: o.Category, Description: o.Description, Text: o.Text, By: vault.ActorUser}
+	if o.Agent != "" {
+		n.By = "agent" // whatever of it wrote
+	}
 	res, err := skill.Create(ctx, s.a.v, n, slices.Concat(live, old), w)
 	out, err := s.finish(ctx, res, err)
 	if err == nil && !o.DryRun && len(out.Proposed) == 0 { // one of that name may have been there before

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +16,8 @@ import (
 // Write says who writes, and how. The zero value is the user.
 type Write struct {
 	Agent   string // the name of the agent that writes; "" is the user
+	Actor   string // what of the agent's writes: nudge…; "" is the agent itself
+	Door    string // the front end that the commit names; "" is [Options].Door
 	Via     string // the agent among whose tools the user writes, "" for none
 	Session string // noted in the commit
 	Message string // the commit's subject; "" makes one from the content
@@ -24,7 +27,7 @@ type Write struct {
 
 func (w Write) actor() string {
 	if w.Agent != "" {
-		return "agent"
+		return cmp.Or(w.Actor, "agent")
 	}
 	return vault.ActorUser
 }
@@ -32,7 +35,8 @@ func (w Write) actor() string {
 // vault is w as the vault takes it.
 func (w Write) vault(e *Environment) vault.Write {
 	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{
-		Actor: w.actor(), AgentName: w.Agent, Door: e.o.Door, Session: w.Session, Again: w.Again, Via: w.Via,
+		Actor: w.actor(), AgentName: w.Agent, Door: cmp.Or(w.Door, e.o.Door), Session: w.Session, Again: w.Again,
+		Via: w.Via,
 	}}
 }
 

@@ -15,6 +15,7 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/bench"
 	"stet/cmd/stet/console"
+	"stet/cmd/stet/door"
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
 	conversation "stet/cmd/stet/session"
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 func Commands() []*console.Command {
 	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()},
 		memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
-		upkeep.IndexCommands(), bench.Commands(), otherCommands())
+		upkeep.IndexCommands(), bench.Commands(), door.Commands(), otherCommands())
 }
 
 // dispatch finds the command and lets urfave/cli read its flags. Help pages and

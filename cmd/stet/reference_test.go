@@ -79,8 +79,8 @@ func checkFlags(t *testing.T, c *console.Command) {
 }
 
 // A command that writes can be asked what it would write; edit shows it in the
-// editor, observe writes local state alone, watch goes on and "adopt --dry-run" asks for it, and the search index
-// and the vaults of bench are nobody's data.
+// editor, observe writes local state alone, tools preview as their schemas say, watch goes on and
+// "adopt --dry-run" asks for it, and the search index and the vaults of bench are nobody's data.
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
 	// One line a package, so that two people can add to them.
@@ -96,6 +96,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		status reindex watch bench export
 		search list show edit links scopes
 		log history blame diff
+		tool
 		observe why
 		usage
 		help version completion man

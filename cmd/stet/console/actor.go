@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -32,8 +33,8 @@ func clients() []client {
 const me = "me"
 
 // Identify finds out who acts: whom --as names, else STET_AGENT, else the client whose tool this
-// process is. "--as me" among an agent's tools asks on the controlling terminal; without one, or
-// with another answer than yes, it is a [vault.ErrRefused].
+// process is, else whom the command takes for granted. "--as me" among an agent's tools asks on the
+// controlling terminal; without one, or with another answer than yes, it is a [vault.ErrRefused].
 func Identify(e *Env, in *Input) error {
 	among, err := e.among()
 	if err != nil {
@@ -48,7 +49,7 @@ func Identify(e *Env, in *Input) error {
 	case as != me && as != "":
 		e.actor = as
 	case as == "":
-		e.actor = among
+		e.actor = cmp.Or(among, in.Definition.Actor)
 	}
 	if e.actor != "" {
 		e.Environment = agent.NewEnvironment(e.options(e.flags))

@@ -18,11 +18,12 @@ const (
 	History Group = "history"
 	Session Group = "sessions"
 	Upkeep  Group = "index"
+	Doors   Group = "for agents"
 	Other   Group = "other"
 )
 
 // groups returns every group in listing order.
-func groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Other} }
+func groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Doors, Other} }
 
 // A Command is everything stet knows about one of its commands.
 type Command struct {
@@ -43,6 +44,7 @@ type Command struct {
 	// Examples are lines a user can type, each with what it does behind "  # ".
 	Examples string
 	Flags    []cli.Flag
+	Actor    string // the agent that acts where nobody says who does; "" is the user
 	Run      func(ctx context.Context, e *Env, in *Input) error
 }
 

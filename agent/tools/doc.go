@@ -1,0 +1,166 @@
+// Package tools is what a model may do with a vault: eight tools with a JSON Schema each, one
+// implementation for the command line, reviews, MCP and tests.
+//
+// A call never panics and never writes half of what it was asked for. A call that is refused, or that
+// cannot mean anything, changes nothing and is a reply that says why. Replies are one line of JSON,
+// bounded in size; what was left out of one is counted there. Nothing private is in any of them.
+//
+// Arguments are one JSON object and are read by one rule, for all tools: a key that the tool does not
+// have is refused, and so is a key that stands there twice; null is as good as no key; a number or
+// boolean in quotes counts as what it says; any other value of another type is refused.
+//
+//	box := tools.New(app, tools.Options{Session: "4711"}) // app was opened with agent.Options.Agent
+//	reply, err := box.Call(ctx, "memory_save", json.RawMessage(`{"text": "Production runs on MySQL 8.4."}`))
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"stet/agent"
+	"stet/agent/llm"
+	"stet/vault"
+)
+
+// Options say for whom the tools work.
+type Options struct {
+	Agent   string // who writes; "" is the agent that the App was opened for
+	Actor   string // of the commits: nudge…; "" is agent
+	Door    string // of the commits; "" is that of the App
+	Session string // noted in the commits
+	// Review is set for a review of a conversation: of a skill only a file that was viewed is changed.
+	Review bool
+	// Only are the tools that there are, "skill.view" for one action of a tool; empty is all.
+	Only []string
+}
+
+// A Box is the tools for one session of one agent. It is safe for concurrent use.
+type Box struct {
+	app  *agent.App
+	o    Options
+	all  []tool
+	mu   sync.Mutex     // one call at a time: an App serves one goroutine
+	lost map[string]int // how often in a row a call failed, by what it was about
+}
+
+// New returns the tools over a vault that was opened for an agent; over nil they can be listed.
+func New(app *agent.App, o Options) *Box {
+	if o.Agent == "" && app != nil {
+		o.Agent = app.Agent()
+	}
+	b := &Box{app: app, o: o, lost: map[string]int{}}
+	for _, t := range table() {
+		if t, ok := t.only(o.Only); ok {
+			b.all = append(b.all, t)
+		}
+	}
+	return b
+}
+
+// Tools describes the tools, always in the same order.
+func (b *Box) Tools() []llm.Tool {
+	out := make([]llm.Tool, 0, len(b.all))
+	for _, t := range b.all {
+		out = append(out, llm.Tool{Name: t.name, Description: strings.Join(strings.Fields(t.about), " "),
+			Schema: t.schema()})
+	}
+	return out
+}
+
+// Call carries out one call. A call that is refused is a reply that says why; err is set only where
+// the caller must stop: it was cancelled, or the vault cannot be used.
+func (b *Box) Call(ctx context.Context, name string, args json.RawMessage) (reply string, err error) {
+	reply, why := b.Answer(ctx, name, args)
+	for _, stop := range []error{ctx.Err(), vault.ErrDamaged, vault.ErrReadOnly, errNoAgent} {
+		if stop != nil && errors.Is(why, stop) {
+			return "", why
+		}
+	}
+	return reply, nil
+}
+
+// tries is how often in a row one call may fail: a model that repeats itself does not listen.
+const tries = 3
+
+// errNoAgent is a mistake of the caller's: the tools would show what is private.
+var errNoAgent = errors.New("tools work on a vault that was opened for an agent")
+
+// Answer is [Box.Call] with the reason of a refusal, nil for none.
+func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (reply string, why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.app.Agent() == "" {
+		return refusal(errNoAgent), errNoAgent
+	}
+	i := slices.IndexFunc(b.all, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		err := agent.Usagef("there is no tool %q", name).Suggest("the tools: %s", strings.Join(b.names(), ", "))
+		return refusal(err), err
+	}
+	t := b.all[i]
+	in, err := read(args, t.params, "")
+	about := t.name + " " + string(args)
+	if err == nil {
+		about = t.name + " " + in.about(t.params)
+	}
+	if b.lost[about] >= tries {
+		err = agent.Usagef("this call failed %d times in this session, and is not tried again", tries).
+			Suggest("go on without it, and tell the user what did not work")
+	}
+	var out any
+	if err == nil {
+		out, err = t.run(ctx, b, in)
+	}
+	if err != nil {
+		b.lost[about]++
+		return refusal(err), err
+	}
+	delete(b.lost, about)
+	return render(out), nil
+}
+
+func (b *Box) names() (out []string) {
+	for _, t := range b.all {
+		out = append(out, t.name)
+	}
+	return out
+}
+
+// by says who writes.
+func (b *Box) by() agent.Write {
+	return agent.Write{Agent: b.o.Agent, Actor: b.o.Actor, Door: b.o.Door, Session: b.o.Session}
+}
+
+// A tool is one row of the table.
+type tool struct {
+	name   string
+	about  string // for the model, a paragraph
+	params []param
+	run    func(ctx context.Context, b *Box, in arguments) (any, error)
+}
+
+func table() []tool {
+	return []tool{memorySearch(), memoryRead(), memorySave()}
+}
+
+// only is t with the actions that are wanted; ok is false where none is.
+func (t tool) only(wanted []string) (_ tool, ok bool) {
+	if len(wanted) == 0 || slices.Contains(wanted, t.name) {
+		return t, true
+	}
+	for i, p := range t.params {
+		if p.name != "action" {
+			continue
+		}
+		t.params = slices.Clone(t.params)
+		t.params[i].enum = slices.DeleteFunc(slices.Clone(p.enum), func(a string) bool {
+			return !slices.Contains(wanted, t.name+"."+a)
+		})
+		return t, len(t.params[i].enum) > 0
+	}
+	return t, false
+}

@@ -1,0 +1,191 @@
+package tools
+
+import (
+	"context"
+	"slices"
+
+	"stet/agent"
+	"stet/agent/encode"
+	"stet/vault"
+)
+
+// Where memory_save puts a text.
+const (
+	profile  = "USER.md"
+	core     = "MEMORY.md"
+	memories = "memories"
+)
+
+func noteParams() []param {
+	return []param{
+		{name: "text", kind: text,
+			about: "one fact in a sentence that stands for itself, names in full, dates absolute"},
+		{name: "kind", kind: text, about: `preference, instruction, routine, fact, decision, procedure or another word;
+			the first three go to USER.md`},
+		{name: "to", kind: text, enum: []string{profile, core, memories}, about: `USER.md: who the user is and how to
+			work for them, a fact about the user as well; MEMORY.md: what every session must know; memories: all
+			else; by kind unless given`},
+		{name: "scope", kind: text,
+			about: "of a memory: its folder, for example /infra/db; chosen by rules unless given"},
+		{name: "categories", kind: words, about: "of a memory: words to tag it with"},
+		{name: "importance", kind: number, about: "of a memory: how much it matters, 0 to 1"},
+		{name: "title", kind: text, about: "of a memory: its title; its first words unless given"},
+		{name: "source", kind: text, about: "of a memory: where it comes from, for example session:ID#12"},
+	}
+}
+
+func memorySave() tool {
+	return tool{name: "memory_save", run: save, about: `Stores one memory (text), or several (items) of which all are
+		stored or none. What is stored already is not stored again, and the reply says where it is. Save what will
+		still matter in a month: who the user is, what they want, decisions, facts that are hard to find again. Never
+		passwords or keys.`,
+		params: append(noteParams(), param{name: "items", kind: objects, of: noteParams(), about: `several memories at
+			once, in place of text; each with the same arguments`})}
+}
+
+// A noted is one text that is to be stored, and where.
+type noted struct {
+	vault.Note
+	to string
+}
+
+func save(ctx context.Context, b *Box, in arguments) (any, error) {
+	items := in.objects("items")
+	switch {
+	case len(items) > 0 && len(in) > 1:
+		return nil, agent.Usagef("items stands alone: what belongs to one of them goes into it")
+	case len(items) == 0:
+		items = []arguments{in}
+	}
+	var all []noted
+	for i, item := range items {
+		n, err := readNote(item)
+		if err != nil {
+			return nil, inItem(err, i, len(items))
+		}
+		all = append(all, n)
+	}
+	if len(all) == 1 && all[0].to != memories {
+		return b.saveEntry(ctx, all[0])
+	}
+	if slices.ContainsFunc(all, func(n noted) bool { return n.to != memories }) {
+		return nil, agent.Usagef("items holds what goes into a notebook").
+			Suggest("save entries of USER.md and MEMORY.md one by one, or with to: memories")
+	}
+	return b.saveNotes(ctx, all)
+}
+
+func inItem(err error, i, n int) error {
+	if n == 1 {
+		return err
+	}
+	return agent.Usagef("item %d: %v", i, err)
+}
+
+// readNote reads one text and says where it goes: where its caller says, else by its kind.
+func readNote(in arguments) (noted, error) {
+	n := noted{to: in.text("to"), Note: vault.Note{Text: in.text("text"), Kind: in.text("kind"),
+		Scope: in.text("scope"), Categories: in.words("categories"), Title: in.text("title"),
+		Source: in.text("source")}}
+	if f := in.number("importance", -1); in["importance"] != nil {
+		n.Importance = &f
+	}
+	ofMemory := n.Scope != "" || n.Title != ""
+	switch {
+	case n.Text == "":
+		return n, agent.Usagef("text is missing").Suggest("text is what is to be stored")
+	case n.to == "" && !ofMemory && slices.Contains([]string{"preference", "instruction", "routine"}, n.Kind):
+		n.to = profile
+	case n.to == "":
+		n.to = memories
+	case n.to != memories && ofMemory:
+		return n, agent.Usagef("an entry of %s has no scope and no title", n.to).
+			Suggest("leave them out, or save it with to: memories")
+	}
+	return n, nil
+}
+
+func (b *Box) saveNotes(ctx context.Context, all []noted) (any, error) {
+	o := agent.RememberOptions{Write: b.by()}
+	for _, n := range all {
+		o.Notes = append(o.Notes, n.Note)
+	}
+	res, err := b.app.Memories().Remember(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	d := wrote(res, "saved")
+	if len(all) > 1 {
+		d.Path, d.ID = "", ""
+		for _, m := range res.Memories[:min(len(res.Memories), maxNamed)] {
+			d.note("%s", m.Path)
+		}
+		if n := len(res.Memories) - maxNamed; n > 0 {
+			d.note("and %d more", n)
+		}
+	}
+	decided(d, res)
+	return d, nil
+}
+
+// decided tells what the plan did about what is stored.
+func decided(d *done, res *agent.Written) {
+	for _, dec := range res.Decisions {
+		at := dec.Place()
+		switch dec.Kind {
+		case encode.Duplicate:
+			if d.Done == "unchanged" || d.Path == at {
+				d.Done, d.Path = "already stored", at
+				continue
+			}
+			d.note("already stored: %s", at)
+		case encode.Supersede, encode.Update:
+			d.note("%s is replaced or changed: it said %q", at, dec.Was)
+		case encode.Conflict:
+			d.note("contradicts %s, which says %q: the user decides", at, dec.Was)
+		case encode.Flag:
+			d.note("may outdate %s, which says %q", at, dec.Was)
+		}
+	}
+}
+
+func (b *Box) saveEntry(ctx context.Context, n noted) (any, error) {
+	class := vault.ClassProfile
+	if n.to == core {
+		class = vault.ClassCore
+	}
+	res, err := b.app.Notebook(class).Add(ctx, agent.EntryOptions{Write: b.by(), Text: n.Text, Kind: n.Kind})
+	if err != nil {
+		return nil, err
+	}
+	d := wroteEntry(res, "saved")
+	if len(n.Categories) > 0 || n.Importance != nil || n.Source != "" {
+		d.note("an entry of %s has no categories, importance or source: they are left out", n.to)
+	}
+	return d, nil
+}
+
+// wroteEntry is the reply to a change of a notebook.
+func wroteEntry(res *agent.Noted, did string) *done {
+	d := wrote(res.Written, did)
+	if d.Done == "proposed" {
+		return d
+	}
+	if res.Entry != nil {
+		d.Path = res.Entry.Address
+	}
+	switch {
+	case res.Duplicate:
+		d.Done = "already stored"
+	case res.Stored != nil:
+		d.note("%s has no room for it: it is the memory %s", res.Notebook, res.Stored.Path)
+	}
+	for _, m := range res.Moved {
+		d.note("%s made room and is the memory %s", m.Entry.Address, m.Path)
+	}
+	decided(d, res.Written)
+	if u := res.Usage; u.Percent >= 80 {
+		d.note("%s is %d%% full", res.Notebook, u.Percent)
+	}
+	return d
+}

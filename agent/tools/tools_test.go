@@ -1,0 +1,189 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/agent"
+	"stet/agent/tools"
+	"stet/vault/vaulttest"
+)
+
+// newBox is the tools over a new vault with one memory of the user's, and the vault's folder.
+func newBox(t testing.TB, o tools.Options) (*tools.Box, string) {
+	t.Helper()
+	dir := vaulttest.New(t).Dir
+	open := agent.Options{At: dir, Dir: dir, Door: "test", Now: time.Now, Getenv: func(string) string { return "" }}
+	open.Agent = "codex"
+	app, err := agent.Open(t.Context(), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := app.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return tools.New(app, o), dir
+}
+
+func call(t testing.TB, b *tools.Box, name, args string) map[string]any {
+	t.Helper()
+	reply, err := b.Call(t.Context(), name, json.RawMessage(args))
+	if err != nil {
+		t.Fatalf("%s %s: %v", name, args, err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal([]byte(reply), &out); err != nil {
+		t.Fatalf("%s %s: the reply is no JSON: %v: %s", name, args, err, reply)
+	}
+	return out
+}
+
+func head(t testing.TB, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, ".git", "refs", "heads", "main"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// What no tool can mean is refused with a reply, and nothing is written: every tool times every kind
+// of bad argument.
+func TestBadArgumentsAreRefusedAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	b, dir := newBox(t, tools.Options{})
+	bad := []string{`[]`, `"x"`, `7`, `nul`, `{`, `{"a"`, `{"a":}`, `{} {}`, `{"nosuch": 1}`, "\x00",
+		"{\"text\":\"\xff",
+		`{"ref": "a", "ref": "b"}`, `{"query": 7}`, `{"text": {"a": 1}}`, `{"ref": ["a"]}`, `{"limit": "many"}`,
+		`{"limit": -1}`, `{"limit": 1.5}`,
+		`{"importance": "NaN"}`, `{"text": ""}`, `{"query": "  "}`, `{"ref": null}`,
+		strings.Repeat(`{"a":`, 20000)}
+	before := head(t, dir)
+	for _, tool := range b.Tools() {
+		for _, args := range bad {
+			if out := call(t, b, tool.Name, args); out["ok"] != false || out["error"] == "" {
+				t.Errorf("%s %.40s: %v", tool.Name, args, out)
+			}
+		}
+	}
+	if after := head(t, dir); after != before {
+		t.Error("a refused call wrote")
+	}
+}
+
+// The schema of each tool is an object that allows nothing beside its properties.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	for _, tool := range tools.New(nil, tools.Options{}).Tools() {
+		var s struct {
+			Type                 string         `json:"type"`
+			Properties           map[string]any `json:"properties"`
+			Required             []string       `json:"required"`
+			AdditionalProperties *bool          `json:"additionalProperties"`
+		}
+		if err := json.Unmarshal(tool.Schema, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Type != "object" || len(s.Properties) == 0 || s.AdditionalProperties == nil || *s.AdditionalProperties {
+			t.Errorf("%s: %s", tool.Name, tool.Schema)
+		}
+		for _, name := range s.Required {
+			if s.Properties[name] == nil {
+				t.Errorf("%s: %s is required and not there", tool.Name, name)
+			}
+		}
+		if n := len(tool.Description); n < 60 || n > 900 {
+			t.Errorf("%s: a description of %d characters", tool.Name, n)
+		}
+	}
+}
+
+// A call that fails the same way is tried three times, then refused; a success in between counts anew,
+// and so does a call about something else.
+func TestAFailingCallIsTriedThreeTimes(t *testing.T) {
+	t.Parallel()
+	b, _ := newBox(t, tools.Options{})
+	gone := `{"ref": "nothing"}`
+	for range 3 {
+		if out := call(t, b, "memory_read", gone); !strings.Contains(out["error"].(string), "not found") {
+			t.Fatal(out)
+		}
+	}
+	if out := call(t, b, "memory_read", `{"ref": "nothing", "offset": 2}`); !strings.Contains(out["error"].(string),
+		"failed 3 times") {
+		t.Error(out)
+	}
+	if out := call(t, b, "memory_read", `{"ref": "other"}`); !strings.Contains(out["error"].(string), "not found") {
+		t.Error(out)
+	}
+	call(t, b, "memory_save", `{"text": "It is here now.", "title": "Nothing"}`)
+	if out := call(t, b, "memory_read", `{"ref": "nothing", "offset": 3}`); out["ok"] != false {
+		t.Error("a call that failed three times was tried again:", out)
+	}
+}
+
+func TestOnlySomeToolsAndActions(t *testing.T) {
+	t.Parallel()
+	b, _ := newBox(t, tools.Options{Only: []string{"memory_save"}})
+	if n := len(b.Tools()); n != 1 {
+		t.Errorf("%d tools", n)
+	}
+	if out := call(t, b, "memory_read", `{"ref": "x"}`); !strings.Contains(out["error"].(string), "no tool") {
+		t.Error(out)
+	}
+}
+
+// A vault that was opened for the user would show what is private: the caller is told to stop. So is one
+// whose context is over.
+func TestTheCallerIsToldToStop(t *testing.T) {
+	t.Parallel()
+	b, dir := newBox(t, tools.Options{})
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Call(over, "memory_search", json.RawMessage(`{"query": "x"}`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call: %v", err)
+	}
+	app, err := agent.Open(t.Context(), agent.Options{At: dir, Dir: dir, Now: time.Now,
+		Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.Close()
+	if _, err := tools.New(app, tools.Options{Agent: "x"}).Call(t.Context(), "memory_search",
+		json.RawMessage(`{"query": "x"}`)); err == nil {
+		t.Error("tools worked on the user's own view")
+	}
+}
+
+// Any JSON, and what is none, for any tool: no panic, a reply in JSON, and no write where it was refused.
+func FuzzCall(f *testing.F) {
+	for _, tool := range tools.New(nil, tools.Options{}).Tools() {
+		f.Add(tool.Name, `{"text": "a", "ref": "b"}`)
+		f.Add(tool.Name, `{"action": "view", "name": "x", "file": "../../a"}`)
+	}
+	b, dir := newBox(f, tools.Options{})
+	f.Fuzz(func(t *testing.T, name, args string) {
+		before := head(t, dir)
+		reply, err := b.Call(t.Context(), name, json.RawMessage(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out struct {
+			OK bool `json:"ok"`
+		}
+		if err := json.Unmarshal([]byte(reply), &out); err != nil {
+			t.Fatalf("the reply is no JSON: %v: %s", err, reply)
+		}
+		if !out.OK && head(t, dir) != before {
+			t.Fatalf("a refused call wrote: %s %s", name, args)
+		}
+	})
+}
