@@ -173,7 +173,8 @@ func TestANameInTheArchiveIsTaken(t *testing.T) {
 func TestSourceTurnsAreFirstToLast(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string][]int{
-		"session:01ab#14": {14}, "session:01ab#14-17": {14, 15, 16, 17}, "session:01ab#17-14": nil, "session:01ab": nil,
+		"session:01ab#14": {14}, "session:01ab#14-17": {14, 15, 16, 17}, "session:01ab#17-14": nil,
+		"session:01ab#7,14-15": {7, 14, 15}, "session:01ab": nil,
 	} {
 		if id, turns := vault.SourceTurns(source); id != "01ab" || !slices.Equal(turns, want) {
 			t.Errorf("%s: %q %v, want %v", source, id, turns, want)

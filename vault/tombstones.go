@@ -32,22 +32,24 @@ func forgotten(m Memory, blob Hash) []tombstone.Stone {
 }
 
 // SourceTurns reads the source of a memory that says which turns of which session it
-// came from: "session:ID#14", "session:ID#14-17".
+// came from: "session:ID#14", "session:ID#14-17", "session:ID#7,14-17".
 func SourceTurns(source string) (session string, turns []int) {
 	rest, ok := strings.CutPrefix(source, "session:")
 	if !ok {
 		return "", nil
 	}
 	session, span, _ := strings.Cut(rest, "#")
-	from, to, ranged := strings.Cut(span, "-")
-	a, err := strconv.Atoi(from)
-	b := a
-	if ranged && err == nil {
-		b, err = strconv.Atoi(to)
-	}
 	const most = 1000 // turns of one memory; more is a typing error
-	for n := a; err == nil && n <= b && n-a < most; n++ {
-		turns = append(turns, n)
+	for part := range strings.SplitSeq(span, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if ranged && err == nil {
+			b, err = strconv.Atoi(to)
+		}
+		for n := a; err == nil && n <= b && len(turns) < most; n++ {
+			turns = append(turns, n)
+		}
 	}
 	return session, turns
 }

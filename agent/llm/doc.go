@@ -39,6 +39,7 @@ type Model struct {
 	Name     string
 	Host     string
 	Price    Price
+	Window   int // tokens of request and answer together that it takes at least; 0 is not known
 }
 
 // A Role is who speaks in a [Message].

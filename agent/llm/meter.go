@@ -46,5 +46,5 @@ func atWork(model Model, req Request, err error) Usage {
 	if errors.As(err, &e) && !e.spent {
 		return model.Price.charge(Usage{})
 	}
-	return model.Price.charge(Usage{Input: req.tokens(), Guessed: true})
+	return model.Price.charge(Usage{Input: req.Tokens(), Guessed: true})
 }

@@ -82,6 +82,9 @@ func New(o Options) (Client, error) {
 		return nil, err
 	}
 	m := Model{Provider: o.Provider, Name: o.Model, Host: u.Host, Price: priceOf(o.Model)}
+	if m.Price.Status == CostEstimated {
+		m.Window = listedWindow
+	}
 	switch {
 	case o.Price != "":
 		if m.Price, err = ParsePrice(o.Price); err != nil {

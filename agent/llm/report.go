@@ -68,5 +68,5 @@ func (t *Total) add(e Entry) {
 	case Asked:
 		t.Unfinished++
 	}
-	t.Usage = t.Usage.plus(Usage{e.Input, e.Output, e.CacheRead, e.CacheWrite, e.Guessed, e.USD, e.Status})
+	t.Usage = t.Usage.Plus(Usage{e.Input, e.Output, e.CacheRead, e.CacheWrite, e.Guessed, e.USD, e.Status})
 }

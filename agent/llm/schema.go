@@ -125,8 +125,8 @@ func keyOf(m Model, req Request) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// plus adds up; the cost of the sum is as certain as that of its worse part.
-func (u Usage) plus(v Usage) Usage {
+// Plus adds up; the cost of the sum is as certain as that of its worse part.
+func (u Usage) Plus(v Usage) Usage {
 	order := []CostStatus{"", CostFree, CostActual, CostEstimated, CostAssumed}
 	if slices.Index(order, v.Status) < slices.Index(order, u.Status) {
 		v.Status = u.Status

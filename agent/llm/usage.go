@@ -75,6 +75,9 @@ func priceList() []listed {
 	}
 }
 
+// listedWindow is the smallest window of the models in the list.
+const listedWindow = 128_000
+
 // priceOf looks a model up; OpenRouter writes the maker in front of the name.
 func priceOf(model string) Price {
 	if _, name, ok := strings.Cut(model, "/"); ok {
@@ -105,11 +108,11 @@ func (p Price) charge(u Usage) Usage {
 
 // worst is what a request can cost at most, as far as can be told before it.
 func (p Price) worst(r Request) Usage {
-	return p.charge(Usage{Input: r.tokens(), Output: r.maxTokens(), Guessed: true})
+	return p.charge(Usage{Input: r.Tokens(), Output: r.maxTokens(), Guessed: true})
 }
 
-// tokens estimates the length of a request, rather too long.
-func (r Request) tokens() int {
+// Tokens estimates the length of a request, rather too long.
+func (r Request) Tokens() int {
 	n := Tokens(r.System)
 	for _, m := range r.Messages {
 		n += Tokens(m.Text) + 8
@@ -154,7 +157,7 @@ func counted(u Usage, req Request, reply Reply) Usage {
 		u.Status, u.USD = "", 0
 	}
 	if u.Input == 0 && u.Output == 0 {
-		u.Guessed, u.Input, u.Output = true, req.tokens(), Tokens(reply.Text)
+		u.Guessed, u.Input, u.Output = true, req.Tokens(), Tokens(reply.Text)
 		for _, c := range reply.Calls {
 			u.Output += Tokens(c.Name) + Tokens(c.Arguments)
 		}

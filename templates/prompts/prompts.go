@@ -23,6 +23,18 @@ var judge string
 //go:embed recap.md
 var recap string
 
+//go:embed review.md
+var review string
+
+//go:embed memory_review.md
+var memoryReview string
+
+//go:embed skill_review.md
+var skillReview string
+
+//go:embed flush.md
+var flush string
+
 // Place asks where a note belongs and when it is true. Dates are written 2026-11-22.
 type Place struct {
 	Today      string   `json:"today"`
@@ -140,6 +152,39 @@ type Recapped struct {
 type Source struct {
 	Conversation int `json:"conversation"`
 	Message      int `json:"message"`
+}
+
+// Review asks what of a conversation is worth keeping. It stands whole in the user's turn: the
+// system prompt is that of the conversation, byte for byte, so that providers have it cached.
+type Review struct {
+	Memory bool    `json:"-"` // asks for memories
+	Skill  bool    `json:"-"` // asks for a skill
+	Flush  bool    `json:"-"` // the turns stand there whole, for the last time
+	Frozen string  `json:"frozen_memory,omitempty"`
+	Before []Heard `json:"related_turns_of_earlier_conversations,omitempty"`
+	Turns  []Heard `json:"turns"`
+}
+
+// A Heard is one turn, or a part of one, under a label of its own.
+type Heard struct {
+	Turn string `json:"turn"`
+	Part int    `json:"part,omitempty"` // of a turn that stands in parts, from 1
+	Time string `json:"time,omitempty"` // Fri 2026-11-20 06:00, UTC
+	Says string `json:"says"`           // "user: …"
+}
+
+// User is the user's turn.
+func (r Review) User() string {
+	parts := []string{review}
+	for _, p := range []struct {
+		asked bool
+		text  string
+	}{{r.Memory, memoryReview}, {r.Skill, skillReview}, {r.Flush, flush}} {
+		if p.asked {
+			parts = append(parts, p.text)
+		}
+	}
+	return strings.Join(append(parts, text(r)), "\n")
 }
 
 // text is JSON with one note, scope or message a line; no letter is escaped that need

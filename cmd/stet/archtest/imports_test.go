@@ -66,6 +66,8 @@ func edges() []edge {
 		{"agent/llm", []string{"vault/durable", "vault/filelock", "vault/settings"},
 			"requests to models and a ledger of them: it knows no vault"},
 		{"templates/prompts", nil, "embedded text and nothing else"},
+		{"agent/learn", []string{"agent/llm", "markdown", "templates/prompts", "vault", "vault/guard", "vault/session"},
+			"turns in, calls of tools out: the tools are injected, so that it can touch nothing by itself"},
 		{"agent/pipeline", []string{"agent/encode", "agent/llm", "templates/lexicon", "templates/prompts"},
 			"texts in, thoughts of a model out: it knows no vault and so can touch nothing"},
 		{"agent/ingest",
