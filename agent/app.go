@@ -263,6 +263,7 @@ func (a *App) settle(ctx context.Context, res *vault.Result) {
 	if res.DryRun {
 		return
 	}
+	a.wrote(ctx, res)
 	a.updateIndex(ctx, append(res.Changes[:len(res.Changes):len(res.Changes)], a.sealEnded(ctx)...))
 }
 

@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+
+	"stet/markdown"
 )
 
 // ErrUsage reports a request that cannot be carried out as it was made.
@@ -29,3 +31,15 @@ func (u *UsageError) Unwrap() error { return ErrUsage }
 
 // Hint names the next step, "" when the message is enough.
 func (u *UsageError) Hint() string { return u.hint }
+
+// Nearest returns the name that the user most likely meant, "" when none is close.
+func Nearest(word string, names []string) string {
+	best, distance := "", 3
+	for _, name := range names {
+		// Two slips in a short word leave nothing of it to recognise.
+		if d := markdown.Edits(word, name, distance); d < distance && d*3 <= max(len(word), len(name)) {
+			best, distance = name, d
+		}
+	}
+	return best
+}

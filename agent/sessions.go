@@ -27,6 +27,10 @@ type Observed struct {
 	Key     string    `json:"key"` // of its file in local state
 	Role    string    `json:"role"`
 	Time    time.Time `json:"time"` // UTC
+	// Queued says that a review of the session became due with the turn. Background, that a process of
+	// its own is to make it.
+	Queued     bool `json:"queued,omitempty"`
+	Background bool `json:"-"`
 }
 
 // Observe adds a turn to its session, which begins with its first turn; Time zero is now. Nothing
@@ -46,7 +50,16 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if err := session.Append(ctx, s.a.v, t); err != nil {
 		return nil, err
 	}
-	return &Observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time}, nil
+	out := &Observed{Session: t.Session, Key: session.Key(t.Agent, t.Session), Role: t.Role, Time: t.Time}
+	if t.Private {
+		return out, nil // what is private is learnt from by nobody
+	}
+	var err error
+	if out.Queued, err = s.a.count(ctx, t.Agent, out.Key); err != nil && ctx.Err() == nil {
+		s.a.warn("count the turns of session %s: %v; the turn is kept", t.Session, err)
+	}
+	out.Background = out.Queued && s.a.Settings().Bool(settings.Background)
+	return out, nil
 }
 
 // mayObserve asks the policy, and refuses an agent the conversation of somebody else: sealed, it

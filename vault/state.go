@@ -264,11 +264,19 @@ func (s *State) SetSeen(ctx context.Context, name string, change func(now []byte
 			return err
 		}
 		data, err := change(now)
-		if err != nil {
+		if err != nil || bytes.Equal(data, now) {
 			return err
 		}
 		return f.put(data)
 	})
+}
+
+// SeenNames lists the marks whose names begin with prefix.
+func (s *State) SeenNames(prefix string) ([]string, error) {
+	names, err := s.names("seen", "")
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, prefix) || strings.Contains(name, ".")
+	}), err
 }
 
 func (s *State) names(kind, ext string) ([]string, error) {

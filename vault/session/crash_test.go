@@ -172,6 +172,13 @@ func judge(t *testing.T, op crashOp, where, dir string, acked bool) {
 	if open, err := session.AllOpen(v); err != nil || len(open) != 0 {
 		t.Errorf("%s: still open: %v %v", where, open, err)
 	}
+	// What nobody reviewed is asked for and queued before it is dropped, and counted as it stands.
+	marks, _, err := session.MarksOf(v, crashKey)
+	jobs, jerr := v.State().Jobs(session.Reviews)
+	if err != nil || jerr != nil || marks.Sealed != len(said) || marks.Memory.Asked != len(said) || !marks.Waits() ||
+		!marks.Ended || len(jobs) == 0 {
+		t.Errorf("%s: of %d messages the marks are %+v and the queue is %q: %v, %v", where, len(said), marks, jobs, err, jerr)
+	}
 	for _, problem := range vaulttest.Problems(dir) {
 		t.Errorf("%s: %s", where, problem)
 	}

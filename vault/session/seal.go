@@ -81,7 +81,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 		return nil, err
 	}
 	if n := settled(s.v, open); n > 0 {
-		if err := s.drop(ctx, key, n); err != nil {
+		if err := s.drop(ctx, open, open.marked.Base+n, n); err != nil {
 			return nil, err
 		}
 		if len(open.Facts.Messages) <= n {
@@ -92,7 +92,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 		}
 	}
 	if len(open.Facts.Messages) == 0 {
-		return nil, cmp.Or(s.drop(ctx, key, 0), unknown(open.Name)) // nothing was said in it
+		return nil, cmp.Or(s.rewrite(ctx, key, 0), unknown(open.Name)) // nothing was said in it
 	}
 	out, at, err := s.prepare(ctx, open)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 	if err := s.publish(ctx, open, at, out); err != nil {
 		return nil, err
 	}
-	return out, s.drop(ctx, key, out.Turns)
+	return out, s.drop(ctx, open, at.have+out.Turns, out.Turns)
 }
 
 func (s *sealer) preview(ctx context.Context, key string) (*Sealed, error) {
@@ -152,9 +152,18 @@ func settled(v *vault.Vault, open *Open) int {
 	return m.Turns
 }
 
-// drop takes the first n turns out of an open session, every mark, and the snapshots noted before the
-// last mark; of a session in which nothing was said, all of it.
-func (s *sealer) drop(ctx context.Context, key string, n int) error {
+// drop takes the first n turns out of an open session, which are messages of its transcript up to
+// number last, once what nobody has reviewed of them is queued.
+func (s *sealer) drop(ctx context.Context, open *Open, last, n int) error {
+	if err := s.ended(ctx, open, last); err != nil {
+		return err
+	}
+	return s.rewrite(ctx, open.Key, n)
+}
+
+// rewrite takes the first n turns out of an open session, every mark, and the snapshots noted before
+// the last mark; of a session in which nothing was said, all of it.
+func (s *sealer) rewrite(ctx context.Context, key string, n int) error {
 	return s.v.State().RewriteSession(ctx, key, func(lines [][]byte) [][]byte {
 		records, marked := make([]record, len(lines)), -1
 		for i, line := range lines {

@@ -24,10 +24,15 @@ const (
 	GuardInjection Name = "guard.injection"
 	GuardMaxBytes  Name = "guard.max_bytes"
 	GuardSecrets   Name = "guard.secrets"
+	Background     Name = "memory.background"
 	Cognitive      Name = "memory.cognitive"
 	SimilarFrom    Name = "memory.consolidation_threshold"
 	WriteApproval  Name = "memory.write_approval"
 	SkillApproval  Name = "skills.write_approval"
+	NudgeInterval  Name = "memory.nudge_interval"
+	NudgeMode      Name = "memory.nudge_mode"
+	NudgeRounds    Name = "memory.nudge_max_rounds"
+	SkillInterval  Name = "skills.creation_nudge_interval"
 	CoreLimit      Name = "memory.memory_char_limit"
 	ProfileLimit   Name = "memory.user_char_limit"
 	EmbedderURL    Name = "search.embedder.base_url"
@@ -61,7 +66,7 @@ type Key struct {
 
 // Keys lists every key in the order in which they are shown.
 func Keys() []Key {
-	return slices.Concat(generalKeys(), modelKeys(), searchKeys())
+	return slices.Concat(generalKeys(), learningKeys(), modelKeys(), searchKeys())
 }
 
 func generalKeys() []Key {
@@ -99,6 +104,26 @@ func generalKeys() []Key {
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
 		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
 			Meaning: "the same for USER.md"},
+	}
+}
+
+// learningKeys are the person's alone: what they ask of models costs, and sends out what was said.
+func learningKeys() []Key {
+	return []Key{
+		{Name: NudgeInterval, Type: number(0), Unit: "turns of the user", Default: "10",
+			Meaning: "after how many turns without a memory written a conversation is reviewed for what is worth " +
+				"keeping; `0` is never"},
+		{Name: NudgeMode, Type: oneOf("light", "full"), Default: "light",
+			Meaning: "how: `light` asks the model once, with the beginnings of the turns; `full` lets it look up " +
+				"and change memories in several rounds"},
+		{Name: NudgeRounds, Type: number(1), Unit: "requests", Default: "8",
+			Meaning: "the most that one review in `full` mode makes"},
+		{Name: SkillInterval, Type: number(0), Unit: "steps", Default: "10",
+			Meaning: "after how many steps with tools without a skill written a conversation is reviewed for a " +
+				"method worth keeping; `0` is never"},
+		{Name: Background, Type: boolean(), Default: "false",
+			Meaning: "whether `stet observe` starts a process of its own for a review that is due; else it waits " +
+				"for `stet watch` or `stet worker run`"},
 	}
 }
 

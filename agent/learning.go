@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"stet/agent/trigger"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/session"
+	"stet/vault/settings"
+)
+
+// every is after how much a conversation is reviewed; nothing where nothing is compared with what is stored.
+func (a *App) every() trigger.Every {
+	s := a.Settings()
+	if !s.Bool(settings.Cognitive) {
+		return trigger.Every{}
+	}
+	return trigger.Every{Turns: s.Int(settings.NudgeInterval), Steps: s.Int(settings.SkillInterval)}
+}
+
+// longTail is the number of messages that are rather counted once for all than with every turn.
+const longTail = 200
+
+// count counts the newest messages of an open session, and queues the review that is due with them.
+func (a *App) count(ctx context.Context, agent, key string) (queued bool, err error) {
+	every := a.every()
+	if every == (trigger.Every{}) {
+		return false, nil
+	}
+	marks, known, err := session.MarksOf(a.v, key)
+	if err != nil {
+		return false, err
+	}
+	if !known || marks.At < marks.Sealed {
+		if err = a.recount(ctx, agent, key, marks, known); err == nil {
+			marks, _, err = session.MarksOf(a.v, key)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	tail, err := session.TailOf(a.v, key, marks)
+	if err == nil {
+		if _, due := trigger.Due(tail.Messages, marks, every); due.UpTo == 0 && len(tail.Messages) < longTail {
+			return false, nil // what was counted is counted again next time, which costs less than a write
+		}
+	}
+	err = a.counted(ctx, key, func(m *session.Marks, due trigger.Review) {
+		if queued = due.UpTo > 0; queued {
+			m.Ask(due.Memory, due.Skill, due.UpTo)
+		}
+	})
+	if err == nil && queued {
+		err = session.QueueReview(ctx, a.v, key)
+	}
+	return queued, err
+}
+
+// counted sets the marks of a session once its open messages are counted. What is due is due once,
+// however many processes count.
+func (a *App) counted(ctx context.Context, key string, then func(*session.Marks, trigger.Review)) error {
+	var failed error
+	err := session.SetMarks(ctx, a.v, key, func(m *session.Marks, _ bool) bool {
+		var tail session.Tail
+		tail, failed = session.TailOf(a.v, key, *m)
+		if errors.Is(failed, vault.ErrNotFound) {
+			failed = nil // all of it is sealed
+		}
+		if failed != nil {
+			return false
+		}
+		var due trigger.Review
+		*m, due = trigger.Due(tail.Messages, *m, a.every())
+		tail.Keep(m)
+		then(m, due)
+		return true
+	})
+	return errors.Join(err, failed)
+}
+
+// recount makes up the marks of a session from its messages and from the history: where they are lost, or
+// end before its transcript does. What became due in lost marks was due when they were there; the newest
+// turn is left to be counted.
+func (a *App) recount(ctx context.Context, agent, key string, was session.Marks, known bool) error {
+	if files, err := session.Transcripts(ctx, a.v, key); err != nil || !known && len(files) == 0 {
+		tail, terr := session.TailOf(a.v, key, was)
+		if err = errors.Join(err, terr); err != nil || len(tail.Messages) < 2 {
+			begin := func(_ *session.Marks, known bool) bool { return !known }
+			return errors.Join(err, session.SetMarks(ctx, a.v, key, begin))
+		}
+	}
+	t, err := session.Whole(ctx, a.v, key, was)
+	if err != nil {
+		return err
+	}
+	now := was
+	last := was.Sealed
+	if !known {
+		tail, err := session.TailOf(a.v, key, session.Marks{})
+		if err != nil && !errors.Is(err, vault.ErrNotFound) {
+			return err
+		}
+		now.Sealed = max(0, len(t.Messages)-len(tail.Messages))
+		last = len(t.Messages)
+		for last > 0 && t.Messages[last-1].Role != "user" {
+			last--
+		}
+		last = max(last-1, 0)
+	}
+	messages := t.Messages[:min(last, len(t.Messages))]
+	if !known && len(messages) > 0 {
+		if now, messages, err = a.recountWrites(ctx, agent, t, now, messages); err != nil {
+			return err
+		}
+	}
+	now, _ = trigger.Due(messages, now, a.every())
+	now.At = max(now.At, now.Sealed)
+	return session.SetMarks(ctx, a.v, key, func(m *session.Marks, _ bool) bool {
+		if changed := m.At != was.At || m.Asks != was.Asks; changed {
+			return false // somebody was faster
+		}
+		*m = now
+		return true
+	})
+}
+
+// recountWrites counts messages up to the last memory or skill that the history has of the session, and
+// returns those behind it.
+func (a *App) recountWrites(
+	ctx context.Context, agent string, t *markdown.Transcript, now session.Marks, messages []markdown.Message,
+) (session.Marks, []markdown.Message, error) {
+	var wrote []vault.Commit
+	o := vault.LogOptions{Since: t.Started, Changes: true}
+	for c, err := range a.v.History().Log(ctx, o) {
+		if err != nil {
+			return now, nil, err
+		}
+		if _, id := inSession(c); id == t.ID || id != "" && session.ID(agent, id, t.Started) == t.ID {
+			wrote = append(wrote, c)
+		}
+	}
+	for _, c := range slices.Backward(wrote) {
+		memory, skill := wroteKinds(c.Changes)
+		n := slices.IndexFunc(messages, func(m markdown.Message) bool { return m.Time.After(c.When) })
+		if n < 0 {
+			n = len(messages)
+		}
+		now, _ = trigger.Due(messages[:n], now, a.every())
+		now, messages = trigger.Wrote(now, memory, skill), messages[n:]
+	}
+	return now, messages, nil
+}
+
+// wroteKinds says whether the files of a write are of memories and of skills.
+func wroteKinds(changes []vault.Change) (memory, skill bool) {
+	for _, c := range changes {
+		switch vault.ClassOf(c.Path) {
+		case vault.ClassMemory, vault.ClassCore, vault.ClassProfile:
+			memory = true
+		case vault.ClassSkill:
+			skill = true
+		}
+	}
+	return memory, skill
+}
+
+// inSession is the session that a commit was made in and whose it is, "" for none: neither of the commits of
+// a review, which does not put off the next one, nor of sealing.
+func inSession(c vault.Commit) (agent, id string) {
+	switch c.Trailers.Get("Stet-Actor") {
+	case vault.ActorUser:
+	case "agent":
+		agent = c.Author
+	default:
+		return "", ""
+	}
+	if c.Op == vault.OpSeal {
+		return "", ""
+	}
+	return agent, c.Trailers.Get("Stet-Session")
+}
+
+// wrote counts a session anew in which something was written: its agent needs no reminder. It is no part of
+// the write: a failure is a warning.
+func (a *App) wrote(ctx context.Context, res *vault.Result) {
+	memory, skill := wroteKinds(res.Changes)
+	memory = memory || len(res.Proposed) > 0
+	if !memory && !skill {
+		return
+	}
+	for _, c := range res.Commits {
+		agent, id := inSession(c)
+		if id == "" {
+			continue
+		}
+		err := a.wroteIn(ctx, agent, id, memory, skill)
+		if err != nil && !errors.Is(err, session.ErrUnknownSession) && ctx.Err() == nil {
+			a.warn("note that session %s has written: %v", id, err)
+		}
+		return // a write is made in one session
+	}
+}
+
+func (a *App) wroteIn(ctx context.Context, agent, id string, memory, skill bool) error {
+	key := session.KeyOf(a.v, agent, id)
+	marks, known, err := session.MarksOf(a.v, key)
+	if err == nil && (!known || marks.At < marks.Sealed) {
+		err = a.recount(ctx, agent, key, marks, known)
+	}
+	if err != nil {
+		return err
+	}
+	return a.counted(ctx, key, func(m *session.Marks, _ trigger.Review) { *m = trigger.Wrote(*m, memory, skill) })
+}
