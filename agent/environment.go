@@ -39,6 +39,9 @@ type Options struct {
 	Flags settings.Layer
 	// Hook sees every step that changes the file system; nil for none.
 	Hook durable.Hook
+	// Hold is told when an interrupted use case has work to save, and must be waited for; nil is
+	// nobody.
+	Hold func()
 	// Model makes the client of a configured model; nil is [llm.New].
 	Model func(llm.Options) (llm.Client, error)
 	// Progress reports long work; nil for nobody. total is 0 while it is unknown.

@@ -56,7 +56,7 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 		return nil, err
 	}
 	run := imports.Options{Write: w, Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since,
-		Progress: o.Progress,
+		Progress: o.Progress, Hold: a.o.Hold,
 		Committed: func(res *vault.Result) error {
 			for _, w := range res.Warnings {
 				a.warn("%s", w)

@@ -33,6 +33,8 @@ type Options struct {
 	// Find finds what stands in the vault already of memories that come in; nil
 	// compares them with nothing.
 	Find ingest.Searcher
+	// Hold is told when a run has conversations and reads on: interrupted, it commits them.
+	Hold func()
 	// Progress is told after every conversation; nil is silence.
 	Progress func(Progress)
 	// Committed is told of every commit, as soon as it is durable.
@@ -239,6 +241,9 @@ func (w *writer) part(s *Session) error {
 		if err := w.publish(); err != nil {
 			return err
 		}
+	}
+	if w.o.Hold != nil && len(w.batch)+len(w.queue) > 0 {
+		w.o.Hold()
 	}
 	it, err := w.decide(s)
 	if err != nil || it == nil {

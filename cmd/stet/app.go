@@ -38,13 +38,24 @@ func run(ctx context.Context, args []string, host console.Host) int {
 	defer stop()
 	// With the handler gone the second signal has its default effect.
 	context.AfterFunc(ctx, stop)
+	var interrupted interrupter
+	host.Hook = interrupted.hook(host.Hook)
 	e := console.New(host)
 	e.Interrupted = ctx.Done()
-	err := dispatch(ctx, e, args)
-	if err != nil && ctx.Err() != nil {
-		err = errors.Join(context.Canceled, err)
+	work, code := make(chan struct{}), 0
+	go func() {
+		defer close(work)
+		err := dispatch(ctx, e, args)
+		if err != nil && ctx.Err() != nil {
+			err = errors.Join(context.Canceled, err)
+		}
+		code = e.Finish(err)
+	}()
+	if interrupted.wait(ctx, e, work) {
+		return code
 	}
-	return e.Finish(err)
+	line, _ := console.Parse(Commands(), args)
+	return console.GiveUp(host, line.JSON)
 }
 
 // Commands returns the definition of every command, in listing order.

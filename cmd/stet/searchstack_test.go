@@ -35,7 +35,7 @@ func TestTheWayToThePostingsIsShort(t *testing.T) {
 		for len(seen) == 0 && t.Context().Err() == nil {
 			for _, stack := range strings.Split(string(room[:runtime.Stack(room, true)]), "\n\n") {
 				if strings.Contains(stack, "bluge/index.(*Snapshot).PostingsIterator(") &&
-					strings.Contains(stack, "stet/cmd/stet.run(") {
+					strings.Contains(stack, "stet/cmd/stet.run.func") {
 					seen <- oursIn(stack)
 					return
 				}

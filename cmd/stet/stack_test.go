@@ -50,7 +50,7 @@ func TestTheWayToTheCommitIsShort(t *testing.T) {
 // ours lists the functions of this module on the stack, the innermost first.
 func ours() []string {
 	pcs := make([]uintptr, 100)
-	all := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	all := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
 	var out []string
 	for {
 		f, more := all.Next()

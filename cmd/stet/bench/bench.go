@@ -85,7 +85,10 @@ func run(ctx context.Context, e *console.Env, in *console.Input) (err error) {
 		if dir, err = os.MkdirTemp("", "stet-bench-"); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		defer func() {
+			e.Busy.Store(true)
+			err = errors.Join(err, os.RemoveAll(dir))
+		}()
 	}
 	out := report{Sets: []setReport{}}
 	var dump bytes.Buffer

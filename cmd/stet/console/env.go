@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -74,6 +76,9 @@ type Env struct {
 	Command string
 	// Interrupted is closed at Ctrl-C; nil never is.
 	Interrupted <-chan struct{}
+	// Busy is set while Ctrl-C must not end the process: the user works in a program that it
+	// started, or it saves what it has or clears up.
+	Busy atomic.Bool
 
 	actor    string // the agent that acts, "" for the user
 	via      string // the agent among whose tools the user acts
@@ -203,6 +208,13 @@ func (e *Env) Finish(err error) int {
 		e.say("hint: " + hint)
 	}
 	return exit
+}
+
+// GiveUp tells that a command was interrupted which goes on, and returns the exit code.
+func GiveUp(h Host, json bool) int {
+	e := New(h)
+	e.JSON, e.midLine = json, h.ErrTerminal && !json
+	return e.Finish(context.Canceled)
 }
 
 func findings(err error) []finding {

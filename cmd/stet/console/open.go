@@ -14,7 +14,7 @@ func (e *Env) options(flags settings.Layer) agent.Options {
 	o := agent.Options{
 		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now,
 		Getenv: e.Getenv, Agent: e.actor,
-		Flags: flags, Hook: e.Hook, Progress: e.progress(), Notify: e.notify,
+		Flags: flags, Hook: e.Hook, Hold: func() { e.Busy.Store(true) }, Progress: e.progress(), Notify: e.notify,
 	}
 	if e.CanAsk() {
 		o.Ask = e.Confirm

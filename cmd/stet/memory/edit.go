@@ -46,6 +46,8 @@ func editorOf(e *console.Env, command, instead string) (agent.Editor, error) {
 	}
 	return func(_ context.Context, file string) error {
 		// Not CommandContext: Ctrl-C belongs to the editor while it runs.
+		e.Busy.Store(true)
+		defer e.Busy.Store(false)
 		cmd := exec.Command(words[0], append(words[1:len(words):len(words)], file)...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
 		if err := cmd.Run(); err != nil {
