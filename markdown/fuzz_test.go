@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -30,8 +31,12 @@ func seeds() []string {
 }
 
 func FuzzParse(f *testing.F) {
+	random := rand.New(rand.NewPCG(7, 8))
 	for _, s := range seeds() {
 		f.Add([]byte(s))
+	}
+	for range 200 {
+		f.Add([]byte(hostile(random, 1<<8)))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		d := Parse(src)
@@ -40,6 +45,11 @@ func FuzzParse(f *testing.F) {
 		}
 		if !bytes.HasSuffix(src, d.Body()) {
 			t.Fatalf("body %q is no suffix of the file", d.Body())
+		}
+		if v, ok := d.Meta("title"); !ok || v.isNull() || strings.TrimSpace(v.Text()) == "" {
+			if want := Parse(src).topHeading(); d.Title() != want {
+				t.Fatalf("the title of %q is %q, and %q when the whole file is read", src, d.Title(), want)
+			}
 		}
 		checkSections(t, d)
 		checkLinks(t, d)

@@ -273,6 +273,41 @@ func (d *Document) Title() string {
 			return t
 		}
 	}
+	body := d.Body()
+	end := firstTitle(body)
+	if d.body == nil && end < len(body) {
+		part := &Document{src: body[:end]}
+		if t := part.topHeading(); t != "" && part.body.unread.why == "" {
+			return t
+		}
+	}
+	if end == 0 {
+		return ""
+	}
+	return d.topHeading()
+}
+
+// firstTitle returns how far a body has to be read for its first level-one heading: behind the
+// first line that can be one or underline one; 0 when there is none. What follows can change only
+// what brackets mean, so with one of them it is the whole body.
+func firstTitle(body []byte) int {
+	brackets := false
+	for rest := body; len(rest) > 0; {
+		line, after := cutLine(rest)
+		rest = after
+		brackets = brackets || bytes.IndexByte(line, '[') >= 0
+		line = bytes.TrimLeft(line, " \t\r\v\f")
+		if bytes.HasPrefix(line, []byte("=")) || bytes.HasPrefix(line, []byte("#")) && !bytes.HasPrefix(line, []byte("##")) {
+			if brackets {
+				return len(body)
+			}
+			return len(body) - len(rest)
+		}
+	}
+	return 0
+}
+
+func (d *Document) topHeading() string {
 	for _, h := range d.outline().headings {
 		if h.Level == 1 && h.Text != "" {
 			return h.Text
