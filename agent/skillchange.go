@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -86,6 +87,8 @@ func (s Skills) New(ctx context.Context, o NewSkillOptions) (*SkillWritten, erro
 type PutSkillOptions struct {
 	Write
 	Ref, File, Text string
+	// Change makes it of what the file holds, nil for a new file, in place of Text; nil is Text.
+	Change func(was []byte) ([]byte, error)
 }
 
 // Put replaces a file of a skill, or adds one. It fails as [skill.Write] does.
@@ -100,7 +103,48 @@ func (s Skills) Put(ctx context.Context, o PutSkillOptions) (*SkillWritten, erro
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		return skill.Write(ctx, s.a.v, one, file, was, []byte(o.Text), w)
+		data := []byte(o.Text)
+		if o.Change != nil {
+			if data, err = o.Change(was); err != nil {
+				return nil, err
+			}
+		}
+		return skill.Write(ctx, s.a.v, one, file, was, data, w)
+	})
+}
+
+// RemoveFile takes a file out of a skill; history keeps it. It fails with [vault.ErrInvalid] for SKILL.md.
+func (s Skills) RemoveFile(ctx context.Context, ref, file string, by Write) (*SkillWritten, error) {
+	return s.change(ctx, by, "skill", ref, false, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
+		return skill.Remove(ctx, s.a.v, one, file, w)
+	})
+}
+
+// RetireOptions name a skill that goes to the archive, and why. Into is the skill that has what was
+// useful of it, "" for none.
+type RetireOptions struct {
+	Write
+	Ref, Into, Reason string
+}
+
+// Retire is [Skills.Archive] with the reason, which the commit notes. It fails with [vault.ErrNotFound]
+// where Into is no skill, and with [vault.ErrInvalid] where it is the same one.
+func (s Skills) Retire(ctx context.Context, o RetireOptions) (*SkillWritten, error) {
+	return s.change(ctx, o.Write, "skill", o.Ref, false, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
+		if o.Into != "" {
+			into, _, err := s.find(ctx, o.Into, false)
+			if err == nil && into.Folder == one.Folder {
+				err = fmt.Errorf("archive %q: %w: a skill is not absorbed into itself", one.Folder, vault.ErrInvalid)
+			}
+			if err != nil {
+				return nil, err
+			}
+			w.Trail("Stet-Absorbed-Into", into.Name)
+		}
+		if o.Reason != "" {
+			w.Trail("Stet-Reason", o.Reason)
+		}
+		return skill.Archive(ctx, s.a.v, one, s.now().Format("20060102T150405Z"), w)
 	})
 }
 
@@ -150,9 +194,7 @@ func (s Skills) Manage(ctx context.Context, ref string, given bool, by Write) (*
 
 // Archive moves the whole folder of a skill to the archive; see [skill.Archive].
 func (s Skills) Archive(ctx context.Context, ref string, by Write) (*SkillWritten, error) {
-	return s.change(ctx, by, "skill", ref, false, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
-		return skill.Archive(ctx, s.a.v, one, s.now().Format("20060102T150405Z"), w)
-	})
+	return s.Retire(ctx, RetireOptions{Write: by, Ref: ref})
 }
 
 // Restore moves a skill of the archive back to where it was; see [skill.Restore].

@@ -92,7 +92,9 @@ type SkillView struct {
 	File          string            `json:"file"`               // as seen from the folder
 	Text          string            `json:"text,omitempty"`
 	Bytes         []byte            `json:"bytes,omitempty"` // in place of Text where it is not UTF-8
-	Files         []SkillFile       `json:"files"`           // SKILL.md first; none where one of them is shown
+	// Label is what the metadata says of its origin, and what the guard says of the file.
+	Label
+	Files []SkillFile `json:"files"` // SKILL.md first; none where one of them is shown
 }
 
 // A SkillFile is a file of a skill.
@@ -137,6 +139,10 @@ func (s Skills) View(ctx context.Context, ref, file string) (*SkillView, error) 
 	out := &SkillView{Skill: viewSkill(one), License: one.License, Compatibility: one.Compatibility,
 		AllowedTools: one.AllowedTools, Metadata: one.Metadata, Files: []SkillFile{},
 		File: strings.TrimPrefix(string(p), string(one.Folder)+"/")}
+	if out.CreatedBy == fromAgent || out.CreatedBy == fromImport {
+		out.Origin = out.CreatedBy
+	}
+	out.Flags = s.a.orders(data)
 	if utf8.Valid(data) {
 		out.Text = string(data)
 	} else {

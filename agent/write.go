@@ -20,6 +20,7 @@ type Write struct {
 	Door    string // the front end that the commit names; "" is [Options].Door
 	Via     string // the agent among whose tools the user writes, "" for none
 	Session string // noted in the commit
+	Because string // the user's turn that asks an agent for it, as "session:ID#n"
 	Message string // the commit's subject; "" makes one from the content
 	Again   bool   // write what was rejected before: the user asked for it
 	DryRun  bool   // compute the result, and write nothing

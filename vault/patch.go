@@ -30,6 +30,7 @@ type Patch struct {
 	Pinned           *bool
 	Set              []KeyValue // any other front matter key
 	Unset            []string
+	Was              Hash // what the file was when the patch was made; it fails with [ErrConflict] where it changed
 }
 
 // A KeyValue is a front matter key with what it shall say.
@@ -161,6 +162,9 @@ func (p Patch) apply(tx *Tx, m Memory) (Memory, error) {
 	}
 	if was == "" {
 		return m, notFound(string(m.Path))
+	}
+	if p.Was != "" && p.Was != was {
+		return m, pathErrorf("update", m.Path, fmt.Errorf("%w: it changed meanwhile", ErrConflict))
 	}
 	doc := markdown.Parse(data)
 	if err := errors.Join(p.edit(doc), dropFlags(doc, data)); err != nil {

@@ -157,6 +157,7 @@ func trailerKeys() []trailer {
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
 		{key: "May-Outdate"}, {key: "Stet-Finishes"}, {key: "Stet-Redacted"}, {key: "Stet-Flag"},
+		{key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
 		{key: "Reverts", values: func(w *Why) (out []string) {
 			for _, r := range w.Reverts {
 				out = append(out, string(r))

@@ -45,6 +45,8 @@ type Box struct {
 	all  []tool
 	mu   sync.Mutex     // one call at a time: an App serves one goroutine
 	lost map[string]int // how often in a row a call failed, by what it was about
+	// viewed are the files of skills that were shown.
+	viewed map[string]bool
 }
 
 // New returns the tools over a vault that was opened for an agent; over nil they can be listed.
@@ -52,7 +54,7 @@ func New(app *agent.App, o Options) *Box {
 	if o.Agent == "" && app != nil {
 		o.Agent = app.Agent()
 	}
-	b := &Box{app: app, o: o, lost: map[string]int{}}
+	b := &Box{app: app, o: o, lost: map[string]int{}, viewed: map[string]bool{}}
 	for _, t := range table() {
 		if t, ok := t.only(o.Only); ok {
 			b.all = append(b.all, t)
@@ -135,6 +137,13 @@ func (b *Box) by() agent.Write {
 	return agent.Write{Agent: b.o.Agent, Actor: b.o.Actor, Door: b.o.Door, Session: b.o.Session}
 }
 
+// because is [Box.by] with the turn that asks for a call.
+func (b *Box) because(in arguments) agent.Write {
+	w := b.by()
+	w.Because = in.text("because")
+	return w
+}
+
 // A tool is one row of the table.
 type tool struct {
 	name   string
@@ -144,7 +153,8 @@ type tool struct {
 }
 
 func table() []tool {
-	return []tool{memorySearch(), memoryRead(), memorySave()}
+	return []tool{memorySearch(), memoryRead(), memorySave(), memoryEdit(), memoryForget(), sessionSearch(), skills(),
+		history()}
 }
 
 // only is t with the actions that are wanted; ok is false where none is.

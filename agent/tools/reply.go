@@ -84,7 +84,8 @@ type done struct {
 	Done string `json:"done"`
 	Path string `json:"path,omitempty"`
 	ID   string `json:"id,omitempty"`
-	Rev  string `json:"rev,omitempty"` // the commit
+	Rev  string `json:"rev,omitempty"`  // the commit
+	Diff string `json:"diff,omitempty"` // of a revert
 	// Notes say what else there is to know, a sentence each.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -186,4 +187,67 @@ func FuzzCall(f *testing.F) {
 			t.Fatalf("a refused call wrote: %s %s", name, args)
 		}
 	})
+}
+
+// A review changes only files of a skill that it has seen; a new file is no change.
+func TestAReviewViewsBeforeItChanges(t *testing.T) {
+	t.Parallel()
+	b, _ := newBox(t, tools.Options{})
+	made := `{"action": "create", "name": "deploy", "description": "How to deploy: when asked.", "text": "Step one."}`
+	if out := call(t, b, "skill", made); out["ok"] != true {
+		t.Fatal(out)
+	}
+	r, _ := newBox(t, tools.Options{Review: true, Only: []string{"skill.list", "skill.view", "skill.create",
+		"skill.edit", "skill.patch", "skill.write_file"}})
+	if out := call(t, r, "skill", made); out["ok"] != true {
+		t.Fatal(out)
+	}
+	patch := `{"action": "patch", "name": "deploy", "old": "one", "new": "two"}`
+	steps := []struct {
+		args string
+		ok   bool
+	}{
+		{patch, false},
+		{`{"action": "edit", "name": "deploy", "text": "x"}`, false},
+		{`{"action": "write_file", "name": "deploy", "file": "references/a.md", "text": "a"}`, true},
+		{`{"action": "write_file", "name": "deploy", "file": "references/a.md", "text": "b"}`, false},
+		{`{"action": "delete", "name": "deploy", "reason": "x"}`, false},
+		{`{"action": "view", "name": "deploy"}`, true},
+		{patch, true},
+		{`{"action": "view", "name": "deploy", "file": "references/a.md"}`, true},
+		{`{"action": "write_file", "name": "deploy", "file": "references/a.md", "text": "b"}`, true},
+	}
+	for _, s := range steps {
+		if out := call(t, r, "skill", s.args); out["ok"] != s.ok {
+			t.Errorf("%s: %v", s.args, out)
+		}
+	}
+}
+
+// A long text comes in pages, and the pages are the text.
+func TestAReplyIsSmall(t *testing.T) {
+	t.Parallel()
+	b, _ := newBox(t, tools.Options{})
+	long := strings.Repeat("All work and no play makes Jack a dull boy. ", 1000)
+	args, err := json.Marshal(map[string]string{"text": long, "title": "Long"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call(t, b, "memory_save", string(args))
+	whole := ""
+	for next := 0.0; ; {
+		reply, err := b.Call(t.Context(), "memory_read", fmt.Appendf(nil, `{"ref": "long", "offset": %v}`, next))
+		if err != nil || len(reply) > 10000 {
+			t.Fatalf("%d bytes, %v", len(reply), err)
+		}
+		out := call(t, b, "memory_read", fmt.Sprintf(`{"ref": "long", "offset": %v}`, next))
+		whole += out["text"].(string)
+		if out["next_offset"] == nil {
+			break
+		}
+		next = out["next_offset"].(float64)
+	}
+	if whole != strings.TrimSpace(long) && whole != long {
+		t.Errorf("%d characters in pages, %d stored", len(whole), len(long))
+	}
 }

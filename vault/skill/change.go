@@ -250,3 +250,28 @@ func Write(
 	})
 	return out, err
 }
+
+// Remove takes a file out of a skill, named as seen from its folder. It fails with [vault.ErrInvalid] for
+// SKILL.md, without which there is no skill, and with [vault.ErrNotFound].
+func Remove(ctx context.Context, v *vault.Vault, s Skill, file string, w vault.Write) (*Result, error) {
+	p, err := s.At(file)
+	if err == nil && p == s.Main() {
+		err = vault.WithHint(fmt.Errorf("%q: %w: it is the skill itself", p, vault.ErrInvalid),
+			"archive the skill instead")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Skill: s}
+	out.Result, err = v.Transact(ctx, why(w, "edit", s), w.DryRun, func(tx *vault.Tx) error {
+		_, was, err := tx.Read(p)
+		if err == nil && was == "" {
+			err = fmt.Errorf("%q: %w", p, vault.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Remove(p, was)
+	})
+	return out, err
+}

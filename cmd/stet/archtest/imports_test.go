@@ -88,7 +88,7 @@ func edges() []edge {
 				"vault/doctor", "vault/durable", "vault/filelock", "vault/guard", "vault/lineage", "vault/links",
 				"vault/notebook", "vault/session", "vault/settings", "vault/skill"},
 			"the use cases: what front ends call, and nothing below it may import"},
-		{"agent/tools", []string{"agent", "agent/encode", "agent/llm", "index", "vault"},
+		{"agent/tools", []string{"agent", "agent/encode", "agent/llm", "agent/recall", "index", "vault"},
 			"a front end for models: arguments in, one call of a use case, a reply out"},
 		{"agent/match", []string{"agent/encode", "markdown", "templates/lexicon", "vault"},
 			"a description in, the memories it means out; writes through the vault"},

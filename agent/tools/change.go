@@ -1,0 +1,155 @@
+package tools
+
+import (
+	"context"
+	"strings"
+
+	"stet/agent"
+	"stet/vault"
+)
+
+// because is the argument by which a call says that the user asked for it.
+func because() param {
+	return param{name: "because", kind: text, about: `where the user asked for this, to change what the user wrote:
+		session:ID#n, the number of their turn in the conversation ID; without it such a change waits for the user`}
+}
+
+func memoryEdit() tool {
+	return tool{name: "memory_edit", run: edit, about: `Changes one memory or notebook entry: the whole text, or the
+		part old, which must stand in it exactly once, becomes new. What outdates a fact keeps its place this way.
+		What the user wrote is changed only when because names the turn that asks for it; else the change waits for
+		the user.`,
+		params: []param{
+			{name: "ref", kind: text, required: true, subject: true,
+				about: "the path, id, title or entry, as memory_search gives it"},
+			{name: "text", kind: text, about: "the whole new text"},
+			{name: "old", kind: text, about: "in place of text: the part that changes, as it stands there"},
+			{name: "new", kind: text, about: "what stands there instead of old; empty takes it out"},
+			{name: "title", kind: text, about: "a new title; of a memory, as all that follows"},
+			{name: "kind", kind: text, about: "a new kind"},
+			{name: "scope", kind: text, about: "a new scope: it moves there"},
+			{name: "importance", kind: number, about: "how much it matters, 0 to 1"},
+			{name: "add_categories", kind: words, about: "words to tag it with"},
+			{name: "remove_categories", kind: words, about: "words that no longer tag it"},
+			because(),
+		}}
+}
+
+func edit(ctx context.Context, b *Box, in arguments) (any, error) {
+	m, err := b.show(ctx, in.text("ref"))
+	if err != nil {
+		return nil, err
+	}
+	body, err := reworded(in, strings.TrimRight(*m.Body, "\r\n"))
+	if err != nil {
+		return nil, err
+	}
+	patch := vault.Patch{Was: m.Hash, Text: body, Title: in.pointer("title"), Kind: in.pointer("kind"),
+		Scope: in.pointer("scope"), AddCategories: in.words("add_categories"),
+		RemoveCategories: in.words("remove_categories")}
+	if f := in.number("importance", -1); in["importance"] != nil {
+		patch.Importance = &f
+	}
+	if file, entry := cutEntry(m); entry {
+		for _, name := range []string{"title", "kind", "scope", "importance", "add_categories", "remove_categories"} {
+			if in[name] != nil || body == nil {
+				return nil, agent.Usagef("of an entry only the text can be changed").
+					Suggest("give text, or old and new")
+			}
+		}
+		res, err := b.app.Notebook(file).Replace(ctx,
+			agent.EntryOptions{Write: b.because(in), Old: string(m.Path), Text: *body})
+		if err != nil {
+			return nil, err
+		}
+		return wroteEntry(res, "changed"), nil
+	}
+	if m.Class == vault.ClassCore || m.Class == vault.ClassProfile {
+		return nil, agent.Usagef("%s is changed entry by entry", m.Path).
+			Suggest("memory_read lists its entries with their refs")
+	}
+	res, err := b.app.Memories().Update(ctx,
+		agent.UpdateOptions{Write: b.because(in), Ref: string(m.Path), Patch: patch})
+	if err != nil {
+		return nil, err
+	}
+	d := wrote(res, "changed")
+	decided(d, res)
+	return d, nil
+}
+
+// cutEntry reports whether m is an entry, and of which notebook.
+func cutEntry(m *agent.Memory) (vault.Class, bool) {
+	return m.Class, strings.Contains(string(m.Path), "#")
+}
+
+// reworded is the whole new text that a call asks for, nil for none.
+func reworded(in arguments, was string) (*string, error) {
+	old, isPart := in["old"].(string)
+	switch now := in.pointer("new"); {
+	case in["text"] != nil && (isPart || now != nil):
+		return nil, agent.Usagef("text goes without old and new: it is the whole text")
+	case isPart != (now != nil):
+		return nil, agent.Usagef("old and new go together")
+	case isPart:
+		return replaced(was, old, *now, false)
+	}
+	return in.pointer("text"), nil
+}
+
+// replaced is was with its one part old, or all of them, replaced. It fails where there is none, and
+// names the lines where there are several.
+func replaced(was, old, now string, all bool) (*string, error) {
+	n := strings.Count(was, old)
+	switch {
+	case old == "":
+		return nil, agent.Usagef("old is empty").Suggest("old is the part that changes, as it stands there")
+	case n == 0:
+		return nil, agent.Usagef("old does not stand in the text").Suggest("the text begins: %s", cut(was, maxSnippet))
+	case n > 1 && !all:
+		err := vault.AmbiguousError{Ref: cut(old, maxSnippet/4)}
+		for i, line := range strings.Split(was, "\n") {
+			if strings.Contains(line, strings.Split(old, "\n")[0]) {
+				err.Candidates = append(err.Candidates, vault.Memory{Path: vault.Path(lineName(i + 1)), Title: line})
+			}
+		}
+		return nil, vault.WithHint(&err, "old stands there %d times: give more of the text around it", n)
+	}
+	text := strings.ReplaceAll(was, old, now)
+	return &text, nil
+}
+
+func memoryForget() tool {
+	return tool{name: "memory_forget", run: forget, about: `Forgets one memory, which goes to the archive, or takes one
+		entry out of a notebook; history keeps both, and you do not write it again. What the user wrote is forgotten
+		only when because names the turn that asks for it; else it waits for the user.`,
+		params: []param{
+			{name: "ref", kind: text, required: true, subject: true,
+				about: "the path, id, title or entry, as memory_search gives it"},
+			because(),
+		}}
+}
+
+func forget(ctx context.Context, b *Box, in arguments) (any, error) {
+	m, err := b.show(ctx, in.text("ref"))
+	if err != nil {
+		return nil, err
+	}
+	if class, entry := cutEntry(m); entry {
+		res, err := b.app.Notebook(class).Remove(ctx, agent.EntryOptions{Write: b.because(in), Old: string(m.Path)})
+		if err != nil {
+			return nil, err
+		}
+		d := wroteEntry(res, "forgotten")
+		d.Path = string(m.Path)
+		return d, nil
+	}
+	if m.Class != vault.ClassMemory {
+		return nil, agent.Usagef("%s is no memory", m.Path).Suggest("an entry of a notebook is named FILE#HASH")
+	}
+	res, err := b.app.Memories().Forget(ctx, agent.ForgetOptions{Write: b.because(in), Refs: []string{string(m.Path)}})
+	if err != nil {
+		return nil, err
+	}
+	return wrote(res, "forgotten"), nil
+}

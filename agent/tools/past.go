@@ -1,0 +1,115 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"stet/agent"
+	"stet/vault"
+)
+
+func history() tool {
+	return tool{name: "history", run: past, about: `What was done to the vault. log: the commits, newest first,
+		of ref or of all; diff: what one commit changed; revert: takes one commit back and keeps what changed since:
+		a preview, unless apply is true. What the user wrote is reverted only when because names the turn that asks
+		for it; else it waits for the user.`,
+		params: []param{
+			{name: "action", kind: text, required: true, subject: true, enum: []string{"log", "diff", "revert"},
+				about: "what to do"},
+			{name: "ref", kind: text, subject: true, about: "of log: only what changed this memory or file"},
+			{name: "rev", kind: text, subject: true, about: "of diff and revert: the commit, as log gives it"},
+			{name: "limit", kind: integer, about: "of log: at most so many, 1 to 30; 10 unless given"},
+			{name: "apply", kind: boolean, about: "of revert: do it, do not only show it"},
+			because(),
+		}}
+}
+
+// A step is one commit.
+type step struct {
+	Rev     string   `json:"rev"`
+	When    string   `json:"when"`
+	By      string   `json:"by"`
+	Subject string   `json:"subject"`
+	Paths   []string `json:"paths,omitempty"`
+	LeftOut int      `json:"left_out,omitempty"` // paths
+}
+
+func past(ctx context.Context, b *Box, in arguments) (any, error) {
+	action := in.text("action")
+	for name, of := range map[string]string{"ref": "log", "limit": "log", "apply": "revert", "because": "revert"} {
+		if in[name] != nil && of != action {
+			return nil, agent.Usagef("%s goes with %s, not with %s", name, of, action)
+		}
+	}
+	if (in["rev"] == nil) != (action == "log") {
+		return nil, agent.Usagef("diff and revert need rev, and log takes none").
+			Suggest("log gives the rev of each commit")
+	}
+	switch action {
+	case "log":
+		return b.log(ctx, in)
+	case "diff":
+		return b.diff(ctx, in.text("rev"))
+	}
+	w := b.because(in)
+	w.DryRun = !in.flag("apply")
+	res, err := b.app.History().Revert(ctx, agent.RevertOptions{Write: w, Revs: []string{in.text("rev")}})
+	if err != nil {
+		return nil, err
+	}
+	d := wrote(res, "reverted")
+	if w.DryRun && !res.Unchanged {
+		if d.Rev = ""; d.Done == "reverted" {
+			d.Done = "preview"
+		}
+		d.note("nothing is changed yet; apply: true does it")
+	}
+	d.Diff = cut(agent.WithoutRecords(res.Diff), maxText/2)
+	return d, nil
+}
+
+func (b *Box) log(ctx context.Context, in arguments) (any, error) {
+	limit := min(max(in.whole("limit", 10), 1), 30)
+	res, err := b.app.History().Log(ctx, agent.LogOptions{Ref: in.text("ref"),
+		LogOptions: vault.LogOptions{Limit: limit, Changes: true}})
+	if err != nil {
+		return nil, err
+	}
+	out := []step{}
+	for _, c := range res.Commits {
+		out = append(out, stepOf(c))
+	}
+	return map[string]any{"ok": true, "commits": out}, nil
+}
+
+func stepOf(c agent.Commit) step {
+	s := step{Rev: c.Rev.Short(), When: c.When, By: c.Author, Subject: cut(c.Subject, maxSnippet/4)}
+	for _, change := range c.Changes {
+		if vault.IsTombstone(change.Path) {
+			continue
+		}
+		if len(s.Paths) == maxNamed {
+			s.LeftOut++
+			continue
+		}
+		s.Paths = append(s.Paths, string(change.Path))
+	}
+	return s
+}
+
+func (b *Box) diff(ctx context.Context, rev string) (any, error) {
+	res, err := b.app.History().Log(ctx, agent.LogOptions{Patch: true,
+		LogOptions: vault.LogOptions{Rev: rev, Limit: 1, Changes: true}})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Commits) == 0 {
+		return nil, agent.Usagef("%q is no commit", rev).Suggest("log gives the rev of each commit")
+	}
+	c := res.Commits[0]
+	diff := agent.WithoutRecords(c.Diff)
+	return map[string]any{"ok": true, "commit": stepOf(c), "diff": cut(diff, maxText),
+		"characters": len([]rune(diff))}, nil
+}
+
+func lineName(n int) string { return fmt.Sprintf("line %d", n) }
