@@ -3,6 +3,7 @@ package learn_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"stet/agent/learn"
 	"stet/agent/llm"
 	"stet/agent/llm/llmtest"
+	"stet/markdown"
 	"stet/vault/session"
 )
 
@@ -57,7 +59,7 @@ func turn(role, text string, day int) session.Turn {
 	return session.Turn{Session: id, Role: role, Text: []byte(text), Time: at(day, 6)}
 }
 
-func review(t *testing.T, model llmtest.Answer, b *box, job learn.Job) (learn.Outcome, error, *llmtest.Server) {
+func review(t *testing.T, model llmtest.Answer, b *box, job learn.Job) (learn.Outcome, *llmtest.Server, error) {
 	t.Helper()
 	s := llmtest.Serve(t, model)
 	client, err := llm.New(s.Options(llm.ModeAnthropic))
@@ -65,7 +67,7 @@ func review(t *testing.T, model llmtest.Answer, b *box, job learn.Job) (learn.Ou
 		t.Fatal(err)
 	}
 	out, err := learn.Review(t.Context(), client, b, job)
-	return out, err, s
+	return out, s, err
 }
 
 // saved is a call as it reaches the toolbox.
@@ -101,7 +103,7 @@ func TestALightReviewSavesWhatTheUserSaidWithItsTurns(t *testing.T) {
 	t.Parallel()
 	job := usual()
 	b := &box{}
-	out, err, s := review(t, reviewer(job).Answer(t), b, job)
+	out, s, err := review(t, reviewer(job).Answer(t), b, job)
 	want := []string{
 		saved("instruction", "7", "I hate when you start every reply with 'Got it'"),
 		saved("fact", "9", "My wife's birthday is March 15th"),
@@ -116,5 +118,123 @@ func TestALightReviewSavesWhatTheUserSaidWithItsTurns(t *testing.T) {
 	}
 	if asked := s.Asked(); len(asked) != 1 {
 		t.Errorf("%d requests", len(asked))
+	}
+}
+
+// deploying is a conversation in which a method was found by experiment.
+func deploying() learn.Job {
+	call := func(command string) session.Turn {
+		turn := turn("assistant", "", 20)
+		args := []byte(`{"command":"` + command + `"}`)
+		turn.Calls = []markdown.ToolCall{{ID: command, Name: "bash", Arguments: args}}
+		return turn
+	}
+	result := func(command, text string) session.Turn {
+		turn := turn("tool", text, 20)
+		turn.Name, turn.Call = "bash", command
+		return turn
+	}
+	job := usual()
+	job.Actor, job.Memory, job.Skill, job.Related = "skill-nudge", false, true, nil
+	job.Turns = []session.Turn{
+		turn("user", "I prefer tea to coffee. Please deploy the site.", 20),
+		call("make deploy"), result("make deploy", "error: no token"),
+		call("make token && make deploy"), result("make token && make deploy", "deployed"),
+		turn("assistant", "It is deployed.", 20),
+	}
+	return job
+}
+
+func TestASkillReviewWritesOneSkill(t *testing.T) {
+	t.Parallel()
+	skill := []string{`skill {"action":"list"}`,
+		`skill {"action":"create","description":"I prefer tea to coffee. Please deploy the site.",` +
+			`"name":"deploy-the-site","text":"bash {\"command\":\"make token \u0026\u0026 make deploy\"}"}`}
+	for _, memory := range []bool{false, true} {
+		job, want := deploying(), skill
+		if job.Memory = memory; memory {
+			want = slices.Insert(slices.Clone(skill), 0, saved("preference", "7", "I prefer tea to coffee"))
+		}
+		b := &box{}
+		out, s, err := review(t, reviewer(job).Answer(t), b, job)
+		done := out.Skill == "deploy-the-site" && out.Calls == 3 && out.Rounds == 2
+		if err != nil || !slices.Equal(b.calls, want) || !done {
+			t.Errorf("memory %v: %v: %+v\n%s", memory, err, out, strings.Join(b.calls, "\n"))
+		}
+		if text := s.Asked()[0].Text(); !strings.Contains(text, "tool bash: error: no token") {
+			t.Errorf("what the tools answered is missing:\n%s", text)
+		}
+	}
+}
+
+// says is a model that gives these replies in turn, and the last one again and again.
+func says(replies ...llm.Reply) llmtest.Answer {
+	n := 0
+	return func(*llmtest.Request) llm.Reply {
+		r := replies[min(n, len(replies)-1)]
+		for i := range r.Calls {
+			r.Calls[i].ID = fmt.Sprint("c", n, "-", i)
+		}
+		n++
+		return r
+	}
+}
+
+func calls(nameAndArgs ...string) (r llm.Reply) {
+	for i := 0; i < len(nameAndArgs); i += 2 {
+		r.Calls = append(r.Calls, llm.Call{Name: nameAndArgs[i], Arguments: nameAndArgs[i+1]})
+	}
+	return r
+}
+
+func save(kind, evidence string) llm.Reply {
+	return calls("memory_save", `{"text":"I prefer tea","kind":"`+kind+`"`+evidence+`}`)
+}
+
+func TestALessonRestsOnTurnsOfTheRequest(t *testing.T) {
+	t.Parallel()
+	for evidence, want := range map[string]string{
+		`preference|,"evidence":["9"]`:               "session:" + id + "#9",
+		`preference|,"evidence":[9, 7, "8", 9]`:      "session:" + id + "#7-9",
+		`preference|,"evidence":["7","9"]`:           "session:" + id + "#7,9",
+		`preference|,"evidence":["e1"]`:              "session:01k00000000000000000000old#3",
+		`preference|,"evidence":["9"],"source":"#1"`: "session:" + id + "#9",
+		`preference|`:                                     "session:" + id + "#7-10",
+		`fact|,"evidence":["8"]`:                          "session:" + id + "#8",
+		`routine|,"evidence":["e1","e2","9"]`:             "session:" + id + "#9",
+		`preference|,"evidence":["11"]`:                   "no turn of this review",
+		`preference|,"evidence":["e3"]`:                   "no turn of this review",
+		`preference|,"evidence":["9","1e1"]`:              "no turn of this review",
+		`preference|,"evidence":"9"`:                      "must be a list",
+		`preference|,"evidence":[]`:                       "must be a list",
+		`Instruction |,"evidence":["8"]`:                  "a turn of the user's",
+		`routine|,"evidence":["e1","e2"]`:                 "of 3 days",
+		`routine|,"evidence":["7","9","e1"]`:              "of 3 days",
+		`routine|`:                                        "of 3 days",
+		`routine|,"evidence":["e1","e2","8"]`:             "of 3 days",
+		`fact|,"evidence":["9"],"items":[{"text":"x y"}]`: "",
+	} {
+		kind, rest, _ := strings.Cut(evidence, "|")
+		b := &box{}
+		job := usual()
+		out, _, err := review(t, says(save(kind, rest)), b, job)
+		got := strings.Join(append(b.calls, out.Refused...), "\n")
+		if err != nil || !strings.Contains(got, want) || len(out.Saved)+len(out.Refused) != 1 {
+			t.Errorf("%s: %v: %+v\n%s", evidence, err, out, got)
+		}
+		if refused := !strings.HasPrefix(want, "session:") && want != ""; refused != (len(b.calls) == 0) {
+			t.Errorf("%s: called %q", evidence, b.calls)
+		}
+		if strings.Contains(got, `"evidence"`) {
+			t.Errorf("%s: the toolbox got %s", evidence, got)
+		}
+	}
+	b := &box{}
+	batch := `{"evidence":["7"],"items":[{"text":"One thing"},{"text":"Another","evidence":["9"]}]}`
+	_, _, err := review(t, says(calls("memory_save", batch)), b, usual())
+	want := `memory_save {"items":[{"source":"session:` + id + `#7","text":"One thing"},` +
+		`{"source":"session:` + id + `#9","text":"Another"}]}`
+	if err != nil || !slices.Equal(b.calls, []string{want}) {
+		t.Errorf("a batch: %v: %q", err, b.calls)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,9 +19,11 @@ const (
 	maxRounds  = 8
 	maxTokens  = 4096   // of one answer
 	someWindow = 24_000 // tokens, of a model of which nothing is known
-	leastTurns = 1_000  // tokens that the turns get at least
-	halvings   = 3      // of the window, where a model's is smaller than was thought
-	maxCalls   = 32     // of tools, of one answer
+	leastTurns = 1_000  // tokens that the turns get at least, whatever else is in the request
+	// leastPortion is the tokens of turns below which no smaller portion is tried: the model's window is
+	// smaller than was thought, or its answer was longer.
+	leastPortion = 250
+	maxCalls     = 32 // of tools, of one answer
 )
 
 // A review is a job under way.
@@ -75,9 +78,10 @@ func (r *review) light() bool { return r.job.Mode != ModeFull && !r.job.Skill }
 
 // read shows the model turns: the newest, or all of them in portions that fit into its window.
 func (r *review) read(ctx context.Context, turns []heard) error {
-	window, halved := cmp.Or(r.client.Model().Window, someWindow), 0
+	window, most := cmp.Or(r.client.Model().Window, someWindow), math.MaxInt
 	for len(turns) > 0 {
 		system, ask, tokens := r.plan(window)
+		tokens = min(tokens, most)
 		portion, rest := newest(turns, tokens), []heard(nil)
 		if r.job.Whole {
 			portion, rest = take(turns, tokens)
@@ -85,8 +89,8 @@ func (r *review) read(ctx context.Context, turns []heard) error {
 		rounds := r.out.Rounds
 		err := r.loop(ctx, r.request(system, ask, portion))
 		switch {
-		case errors.Is(err, llm.ErrTooLong) && r.out.Rounds == rounds && halved < halvings:
-			window, halved = window/2, halved+1
+		case errors.Is(err, llm.ErrTooLong) && r.out.Rounds == rounds && size(portion) > 2*leastPortion:
+			window, most = window/2, size(portion)/2
 			continue
 		case err != nil:
 			return err

@@ -216,6 +216,16 @@ func take(turns []heard, tokens int) (portion, rest []heard) {
 	return portion, nil
 }
 
+// size is the tokens that turns take.
+func size(turns []heard) int {
+	sum := 0
+	for _, h := range turns {
+		n, _ := weigh(h.Says, math.MaxInt)
+		sum += n + frame
+	}
+	return sum / 4
+}
+
 // newest are the last turns that take at most so many tokens.
 func newest(turns []heard, tokens int) (out []heard) {
 	left, from := 4*tokens, len(turns)

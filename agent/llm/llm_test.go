@@ -288,3 +288,20 @@ func TestBaseURLs(t *testing.T) {
 		}
 	})
 }
+
+func TestOnlyAWindowThatIsKnownIsNamed(t *testing.T) {
+	t.Parallel()
+	for o, want := range map[llm.Options]int{
+		{Provider: "openai", Model: "gpt-4o-mini"}:                     128_000,
+		{Provider: "openrouter", Model: "anthropic/claude-haiku-4"}:    128_000,
+		{Provider: "openai", Model: "brand-new"}:                       0,
+		{Provider: "ollama", Model: "gpt-4o-mini"}:                     0,
+		{Provider: "openai", Model: "brand-new", Price: "1/2"}:         0,
+		{Provider: "openai", Model: "gpt-4o-mini", Price: "0.10/0.20"}: 128_000,
+	} {
+		c, err := llm.New(o)
+		if err != nil || c.Model().Window != want {
+			t.Errorf("%+v: %v, %v", o, err, c)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func New(o Options) (Client, error) {
 		return nil, err
 	}
 	m := Model{Provider: o.Provider, Name: o.Model, Host: u.Host, Price: priceOf(o.Model)}
-	if m.Price.Status == CostEstimated {
+	if m.Price.Status == CostEstimated && !near(u.Hostname()) {
 		m.Window = listedWindow
 	}
 	switch {
