@@ -16,9 +16,11 @@ const (
 	toolSave  = "memory_save"
 	toolEdit  = "memory_edit"
 	toolSkill = "skill"
-	// evidence is the argument by which the model names turns; the toolbox gets source in its place.
-	evidence  = "evidence"
-	sourceArg = "source"
+	// evidence is the argument by which the model names turns; the toolbox gets source in its place, and
+	// because where a text changes.
+	evidence   = "evidence"
+	sourceArg  = "source"
+	becauseArg = "because"
 )
 
 func writing() []string { return []string{"create", "edit", "patch", "write_file"} }
@@ -53,7 +55,7 @@ func narrowed(t llm.Tool) json.RawMessage {
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	switch t.Name {
-	case toolSave:
+	case toolSave, toolEdit:
 		cites(properties)
 	case toolSkill:
 		action, _ := properties["action"].(map[string]any)
@@ -69,7 +71,7 @@ func narrowed(t llm.Tool) json.RawMessage {
 	return out
 }
 
-// cites puts evidence in the place of source, in the lessons of a batch as well.
+// cites puts evidence in the place of what it becomes, in the lessons of a batch as well.
 func cites(properties map[string]any) {
 	if properties == nil {
 		return
@@ -81,6 +83,7 @@ func cites(properties map[string]any) {
 		cites(inner)
 	}
 	delete(properties, sourceArg)
+	delete(properties, becauseArg)
 	properties[evidence] = map[string]any{"type": "array", "items": map[string]any{"type": "string"},
 		"description": "labels of the turns that say it"}
 }
@@ -136,9 +139,11 @@ func (r *review) note(name string, args map[string]any, done string) {
 	switch name {
 	case toolSave, toolEdit:
 		for _, l := range lessons(args) {
-			if text, ok := l["text"].(string); ok {
-				*to = append(*to, text)
+			text, ok := l["text"].(string)
+			if !ok {
+				text, _ = l["new"].(string)
 			}
+			*to = append(*to, text)
 		}
 	case toolSkill:
 		if action, _ := args["action"].(string); slices.Contains(writing(), action) {
@@ -171,10 +176,30 @@ func (r *review) checked(c llm.Call, before int) (args map[string]any, why strin
 			}
 		}
 		delete(args, evidence)
+	case toolEdit:
+		return args, r.asked(args)
 	case toolSkill:
 		return args, r.skill(args)
 	}
 	return args, ""
+}
+
+// asked puts the last turn of the user's among the evidence where the toolbox looks for whoever asked for a
+// change of a person's text, and says why the change is refused.
+func (r *review) asked(args map[string]any) string {
+	given, cites := args[evidence]
+	delete(args, evidence)
+	delete(args, becauseArg)
+	if !cites {
+		return ""
+	}
+	cited, why := r.cited(given)
+	for _, s := range cited {
+		if s.user {
+			args[becauseArg] = sourceOf([]source{s}, s.session, false)
+		}
+	}
+	return why
 }
 
 // skill says why a call of the tool for skills is refused: a review takes nothing away, and writes one.

@@ -27,11 +27,11 @@ func (*box) Tools() []llm.Tool {
 		return llm.Tool{Name: name, Description: "Does " + name + ".",
 			Schema: json.RawMessage(`{"type":"object","properties":{` + properties + `}}`)}
 	}
-	const note = `"text":{"type":"string"},"kind":{"type":"string"},"source":{"type":"string"}`
+	const note = `"text":{"type":"string"},"kind":{"type":"string"},"to":{"type":"string"},"source":{"type":"string"}`
 	return []llm.Tool{
 		tool("memory_search", `"query":{"type":"string"}`), tool("memory_read", `"ref":{"type":"string"}`),
 		tool("memory_save", note+`,"items":{"type":"array","items":{"type":"object","properties":{`+note+`}}}`),
-		tool("memory_edit", `"ref":{"type":"string"},"text":{"type":"string"}`),
+		tool("memory_edit", `"ref":{"type":"string"},"text":{"type":"string"},"because":{"type":"string"}`),
 		tool("memory_forget", `"ref":{"type":"string"}`),
 		tool("skill", `"action":{"enum":["list","view","create","edit","patch","write_file","remove_file","delete"]},
 			"name":{"type":"string"},"content":{"type":"string"}`),
@@ -62,17 +62,26 @@ func turn(role, text string, day int) session.Turn {
 func review(t *testing.T, model llmtest.Answer, b *box, job learn.Job) (learn.Outcome, *llmtest.Server, error) {
 	t.Helper()
 	s := llmtest.Serve(t, model)
+	out, err := learn.Review(t.Context(), clientOf(t, s), b, job)
+	return out, s, err
+}
+
+func clientOf(t *testing.T, s *llmtest.Server) llm.Client {
+	t.Helper()
 	client, err := llm.New(s.Options(llm.ModeAnthropic))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := learn.Review(t.Context(), client, b, job)
-	return out, s, err
+	return client
 }
 
 // saved is a call as it reaches the toolbox.
 func saved(kind, turns, text string) string {
-	return `memory_save {"kind":"` + kind + `","source":"session:` + id + "#" + turns + `","text":"` + text + `"}`
+	to := "}"
+	if kind == "fact" {
+		to = `,"to":"USER.md"}`
+	}
+	return `memory_save {"kind":"` + kind + `","source":"session:` + id + "#" + turns + `","text":"` + text + `"` + to
 }
 
 // usual is a job with every part that a request can have.
@@ -227,6 +236,17 @@ func TestALessonRestsOnTurnsOfTheRequest(t *testing.T) {
 		}
 		if strings.Contains(got, `"evidence"`) {
 			t.Errorf("%s: the toolbox got %s", evidence, got)
+		}
+	}
+	for evidence, want := range map[string]string{"": "",
+		`,"evidence":["7","8"]`: `"because":"session:` + id + `#7",`} {
+		b, job := &box{}, usual()
+		job.Mode = learn.ModeFull
+		edit := calls("memory_edit", `{"ref":"m.md","old":"tea","new":"milk","because":"session:x#1"`+evidence+`}`)
+		out, _, err := review(t, says(edit, llm.Reply{Text: "Done."}), b, job)
+		want := `memory_edit {` + want + `"new":"milk","old":"tea","ref":"m.md"}`
+		if err != nil || !slices.Equal(b.calls, []string{want}) || !slices.Equal(out.Saved, []string{"milk"}) {
+			t.Errorf("an edit: %v: %+v, %q", err, out, b.calls)
 		}
 	}
 	b := &box{}

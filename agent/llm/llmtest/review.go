@@ -43,7 +43,7 @@ func reviewRules(memory, skill, flush bool) (rules []string) {
 		"Which facts will be useful later: birthdays, addresses, routines",
 		"one call of memory_save for each answer, all of them at once", "understood without the conversation",
 		"as near to their words", "make the date", "kind is instruction for what the agent must do",
-		"evidence lists the turns that say it",
+		"to is USER.md for a fact about the user", "evidence lists the turns that say it",
 		"routine when three turns of three different days show it", "all of them are its evidence",
 		"Shown by fewer, it is not saved",
 		"A habit that the user states is a fact", "frozen_memory or a stet-context block says is known",
@@ -155,7 +155,7 @@ func (v Reviewer) read(t TB, r *Request) (d reviewData) {
 func (v Reviewer) tools(t TB, r *Request) {
 	e := Expect{Tools: []string{}}
 	if v.Memory {
-		e.Tools, e.Fields = append(e.Tools, "memory_save"), append(e.Fields, "text", "kind", "evidence")
+		e.Tools, e.Fields = append(e.Tools, "memory_save"), append(e.Fields, "text", "kind", "to", "evidence")
 	}
 	if v.Memory && v.Full {
 		e.Tools = append(e.Tools, "memory_search", "memory_read", "memory_edit")
@@ -177,8 +177,11 @@ func (d reviewData) memories() (calls []llm.Call) {
 			if !ok || kind == "" || strings.Contains(known, plain(sentence)) {
 				continue
 			}
-			args, err := json.Marshal(map[string]any{"text": strings.TrimSpace(sentence), "kind": kind,
-				"evidence": turns})
+			lesson := map[string]any{"text": strings.TrimSpace(sentence), "kind": kind, "evidence": turns}
+			if kind == "fact" {
+				lesson["to"] = "USER.md"
+			}
+			args, err := json.Marshal(lesson)
 			if err != nil {
 				panic(err)
 			}
