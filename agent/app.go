@@ -20,7 +20,6 @@ type App struct {
 	v       *vault.Vault
 	place   Place
 	indexes []openedIndex // closed with the vault
-	hidden  hiding        // from an agent, as of some HEAD
 }
 
 // An openedIndex is a search index, and what for it was opened.
@@ -57,7 +56,7 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 		return nil, err
 	}
 	a := &App{Environment: e, place: place}
-	options.Flagging = a.flagging
+	options.Flagging, options.Private = a.flagging, a.private
 	if a.v, err = vault.Open(ctx, place.Root, options); err != nil {
 		return nil, err
 	}
@@ -77,6 +76,15 @@ func (a *App) flagging(ctx context.Context, id string) []vault.Path {
 		return nil // what is flagged is found again by "stet conflicts"
 	}
 	return x.Flagging(ctx, id)
+}
+
+// private asks the index for what is private.
+func (a *App) private(ctx context.Context) (map[vault.Path]string, error) {
+	x, err := a.openIndex(true, nil)
+	if err != nil {
+		return nil, err
+	}
+	return x.Private(ctx)
 }
 
 // recoverNotes stores the notes of processes that ended while they asked a model. It is no
@@ -102,15 +110,22 @@ func (a *App) recoverNotes(ctx context.Context, readOnly bool) {
 		a.warn("store a kept note: %v", err)
 		return
 	}
-	done, err := ingest.Recover(ctx, a.v, x)
+	done, err := ingest.Recover(ctx, a.v.Whole(), x)
 	if err != nil && ctx.Err() == nil {
 		a.warn("%v; the next command tries again", err)
 	}
 	for _, res := range done {
 		a.settle(ctx, res.Result)
 		for _, m := range res.Memories {
-			a.note("stored a note whose command was interrupted: %s", m.Path)
+			a.noteOf(m.Path, "stored a note whose command was interrupted: %s")
 		}
+	}
+}
+
+// noteOf is a note that names a file, unless that is kept from who is acting.
+func (a *App) noteOf(p vault.Path, format string) {
+	if _, _, err := a.v.ReadFile(p); !errors.Is(err, vault.ErrRefused) {
+		a.note(format, p)
 	}
 }
 
@@ -133,7 +148,7 @@ func (e *Environment) VaultOptions(readOnly bool) (vault.Options, error) {
 	o := vault.Options{
 		// Zero would mean the default there; here it is "do not wait".
 		Now: e.o.Now, Env: e.o.Getenv, Hook: e.o.Hook, LockWait: max(e.lockWait(), 1), ReadOnly: readOnly,
-		Public: e.o.Agent != "", Settings: layers, Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
+		Reader: e.o.Agent, Settings: layers, Holder: e.o.Process + " since " + e.o.Now().Format(time.TimeOnly),
 	}
 	if show := e.o.Progress; show != nil {
 		o.Progress = func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }
@@ -202,17 +217,18 @@ func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) 
 			return x.Index, nil
 		}
 	}
-	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: use.language, Embedder: by}
+	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: use.language, Embedder: by,
+		Public: a.o.Agent != ""}
 	if show := a.o.Progress; show != nil {
 		o.Progress = func(ev index.Event) { show(ev.Phase, ev.Done, ev.Total) }
 	}
-	return a.opened(a.v, o, use)
+	return a.opened(a.v.Whole(), o, use) // it keeps all, and tells by itself who asks
 }
 
 // sourceIndex searches the files of another source in place of the vault's, as they stood at a
 // time (zero is now). Nothing is written down, and every file is read.
 func (a *App) sourceIndex(src index.Source, at time.Time) (*index.Index, error) {
-	return a.opened(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at,
+	return a.opened(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at, Public: a.o.Agent != "",
 		Language: a.Settings().Text(settings.SearchLanguage)}, indexUse{source: true})
 }
 
@@ -270,14 +286,14 @@ func (a *App) settle(ctx context.Context, res *vault.Result) {
 // sealEnded seals the sessions that have ended since anybody wrote, and returns what that
 // changed. It is no part of the write before it: a failure is a warning.
 func (a *App) sealEnded(ctx context.Context) []vault.Change {
-	sealed, err := session.SealEnded(ctx, a.v, a.o.Now(), session.Options{Door: a.o.Door})
+	sealed, err := session.SealEnded(ctx, a.v.Whole(), a.o.Now(), session.Options{Door: a.o.Door})
 	if err != nil && ctx.Err() == nil {
 		a.warn("seal sessions that have ended: %v; the next command that writes tries again", err)
 	}
 	var changes []vault.Change
 	for _, s := range sealed {
 		changes = append(changes, vault.Change{Status: vault.Modified, Path: s.Path})
-		a.note("sealed a session that had ended: %s", s.Path)
+		a.noteOf(s.Path, "sealed a session that had ended: %s")
 	}
 	return changes
 }

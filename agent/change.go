@@ -39,7 +39,7 @@ func viewMatches(found []match.Found) []Match {
 // meant finds the memories that a description means. Entries of notebooks that it means as well
 // are named in notices: they are no files of their own, so nothing happens to them.
 func (a *App) meant(ctx context.Context, description, hint string, several bool, w vault.Write) ([]match.Found, error) {
-	found, err := match.Live(ctx, a.v, description, w)
+	found, err := match.Live(ctx, a.v, description)
 	if err != nil && !errors.Is(err, vault.ErrNotFound) {
 		return nil, err
 	}

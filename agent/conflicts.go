@@ -24,9 +24,6 @@ func (m Memories) Conflicts(ctx context.Context, explain bool) ([]Conflict, erro
 	found, err := ingest.Inbox(ctx, m.a.v)
 	out := make([]Conflict, 0, len(found))
 	for _, d := range found {
-		if m.a.hides(d.A) || m.a.hides(d.B) {
-			continue
-		}
 		c := Conflict{A: viewWithBody(d.A, string(d.A.Body), nil), B: viewWithBody(d.B, string(d.B.Body), nil),
 			Likely: d.Likely}
 		if explain {

@@ -70,9 +70,6 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	if errors.Is(err, snapshot.ErrBudget) {
 		return nil, Usagef("%v", err).Suggest("give more to --budget; 0 is no bound")
 	}
-	if err == nil {
-		s.Dirty, err = a.public(ctx, s.Dirty)
-	}
 	if err == nil && o.Labels {
 		err = a.labelItems(ctx, s.Items)
 	}
@@ -87,17 +84,6 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	return s, err
 }
 
-// public is paths without those of files that are kept from who is acting.
-func (a *App) public(ctx context.Context, paths []vault.Path) (out []vault.Path, err error) {
-	for _, p := range paths {
-		hidden, herr := a.hidesPast(ctx, vault.Change{Path: p})
-		if err = errors.Join(err, herr); !hidden {
-			out = append(out, p)
-		}
-	}
-	return out, err
-}
-
 func texts(paths []vault.Path) (out []string) {
 	for _, p := range paths {
 		out = append(out, string(p))
@@ -109,9 +95,6 @@ func texts(paths []vault.Path) (out []string) {
 // otherwise: what was not committed then is nowhere.
 func (m Memories) ContextOf(ctx context.Context, ref string) (*snapshot.Snapshot, error) {
 	known, c, err := m.noted(ctx, ref)
-	if err == nil && known.Private && m.a.o.Agent != "" {
-		err = m.a.withheld(ref)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +143,7 @@ func (a *App) pastOf(ctx context.Context, rev string) (*index.Index, *snapshot.P
 	}
 	src := past.New(files, c.When)
 	x, err := a.sourceIndex(src, c.When)
-	hides := func(ctx context.Context, p vault.Path, h vault.Hash) (bool, error) {
-		return a.hidesPast(ctx, vault.Change{Path: p, New: h})
-	}
-	return x, &snapshot.Past{Files: files, Commit: c, List: src.Files, Hides: hides}, err
+	return x, &snapshot.Past{Files: files, Commit: c, List: src.Files}, err
 }
 
 // An Embedding is the result of putting a snapshot into a file.

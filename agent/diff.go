@@ -52,9 +52,6 @@ func (h History) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	}
 	revs = append(revs, "", "")
 	diffs, err := h.a.v.History().Diff(ctx, revs[0], revs[1], paths)
-	if err == nil {
-		diffs, err = h.a.redactDiffs(ctx, diffs)
-	}
 	for i := range diffs {
 		if o.Stat {
 			diffs[i].Text = ""

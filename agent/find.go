@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -147,19 +146,12 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Public = a.o.Agent != ""
 	res, err := x.Search(ctx, o.Query)
 	if err != nil {
 		return nil, err
 	}
 	if then != nil {
 		res.Degraded = "" // there is no index of the past
-		if err := a.withoutHidden(ctx, res); err != nil {
-			return nil, err
-		}
-	}
-	if err := a.withoutPrivateSkills(ctx, res); err != nil {
-		return nil, err
 	}
 	found := &Found{
 		Query: o.Text, AsOf: then, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
@@ -217,7 +209,6 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		return nil, err
 	}
 	out := &Listing{AsOf: then}
-	o.Public = m.a.o.Agent != ""
 	o.Skipped = func(p vault.Path, _ error) { out.Skipped = append(out.Skipped, p) }
 	var found []vault.Memory
 	if then == nil {
@@ -227,11 +218,6 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		if snap, err = m.a.v.History().View(ctx, string(then.Rev)); err == nil {
 			found, err = snap.List(ctx, o.Filter, then.made)
 		}
-	}
-	if err == nil && then != nil && o.Public {
-		var now hiding
-		now, err = m.a.hiddenNow(ctx)
-		found = slices.DeleteFunc(found, func(f vault.Memory) bool { return now.has(f) })
 	}
 	out.Memories = viewMemories(found)
 	if err == nil && (o.Labels || m.a.o.Agent != "") {
@@ -296,7 +282,7 @@ func (a *App) doubt(ctx context.Context, shown []Memory) {
 	}
 	for i, m := range shown {
 		if m.ID != "" && m.Class == vault.ClassMemory {
-			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID, a.o.Agent != ""))
+			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID))
 		}
 	}
 }
@@ -323,23 +309,6 @@ func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []
 }
 
 func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
-	m, data, err := a.readAny(ctx, ref, rev)
-	if err != nil {
-		return m, nil, err
-	}
-	hidden := a.hides(m)
-	if rev == "" && !hidden {
-		hidden, err = a.hidesFile(ctx, m.Path)
-	} else if !hidden {
-		hidden, err = a.hidesPast(ctx, vault.Change{Path: m.Path, New: m.Hash})
-	}
-	if err == nil && hidden {
-		err = a.withheld(ref)
-	}
-	return m, data, err
-}
-
-func (a *App) readAny(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
 	if rev != "" {
 		return a.v.History().ReadAt(ctx, rev, ref)
 	}

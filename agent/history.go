@@ -43,17 +43,9 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 		return nil, err
 	}
 	out := &Log{Commits: []Commit{}}
-	asked := o.Changes
-	o.Changes = asked || h.a.o.Agent != ""
 	for c, err := range h.a.v.History().Log(ctx, o.LogOptions) {
 		if err != nil {
 			return nil, err
-		}
-		if c, err = h.a.redact(ctx, c); err != nil {
-			return nil, err
-		}
-		if !asked {
-			c.Changes = nil
 		}
 		view := ViewCommit(c)
 		if o.Patch && len(c.Parents) == 1 { // the first commit is all there is, a merge repeats its parents
@@ -63,9 +55,6 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 			}
 			diffs, err := h.a.v.History().Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
 			if err != nil {
-				return nil, err
-			}
-			if diffs, err = h.a.redactDiffs(ctx, diffs); err != nil {
 				return nil, err
 			}
 			view.Diff = textOf(diffs)
@@ -81,7 +70,7 @@ func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision]
 	if !o.Patch || o.Path == "" {
 		return names, nil
 	}
-	for version, err := range h.a.v.History().Versions(ctx, o.Rev, o.Path) {
+	for version, err := range h.a.v.Whole().History().Versions(ctx, o.Rev, o.Path) {
 		if err != nil {
 			return nil, err
 		}
@@ -101,9 +90,6 @@ func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision]
 // knows files that are gone from the disk.
 func (h History) path(ctx context.Context, word string) (vault.Path, error) {
 	m, err := h.a.v.Resolve(ctx, h.a.ref(word))
-	if err == nil && h.a.hides(m) {
-		return "", h.a.withheld(word)
-	}
 	if err == nil {
 		return m.Path, nil
 	}
@@ -195,9 +181,6 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 		if err != nil {
 			return nil, err
 		}
-		if err := h.readable(ctx, version.Change); err != nil {
-			return nil, err
-		}
 		d, err := ancestry.Diff(version)
 		if err != nil {
 			return nil, err
@@ -214,15 +197,6 @@ func (h History) Versions(ctx context.Context, o VersionsOptions) (*Versions, er
 		return nil, &vault.NotFoundError{Ref: o.Ref}
 	}
 	return out, nil
-}
-
-// readable fails for a version that is private, where an agent asks.
-func (h History) readable(ctx context.Context, c vault.Change) error {
-	hidden, err := h.a.hidesPast(ctx, c)
-	if err == nil && hidden {
-		err = h.a.withheld(string(c.Path))
-	}
-	return err
 }
 
 func (h History) uncommitted(a *vault.Ancestry, p vault.Path) (bool, error) {
@@ -299,12 +273,6 @@ type BlameLine struct {
 // rev "" is the file on disk. It fails with [vault.ErrNotFound].
 func (h History) Blame(ctx context.Context, ref, rev string) (*Blame, error) {
 	p, err := h.path(ctx, ref)
-	if err == nil && rev != "" {
-		var point vault.Point
-		if point, err = h.a.v.History().Ancestry().At(rev, p); err == nil {
-			err = h.readable(ctx, vault.Change{Path: p, New: point.Hash})
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -312,17 +280,8 @@ func (h History) Blame(ctx context.Context, ref, rev string) (*Blame, error) {
 	if err != nil {
 		return nil, err
 	}
-	once := false // private: the subject of a commit then may say what
-	if h.a.o.Agent != "" {
-		if once, err = h.a.v.History().WasPrivate(ctx, p); err != nil {
-			return nil, err
-		}
-	}
 	origins := map[vault.Revision]*Origin{}
 	for rev, c := range b.Commits {
-		if once {
-			c.Subject, c.Body = string(c.Op)+": private", ""
-		}
 		o := originOf(c)
 		origins[rev] = &o
 	}

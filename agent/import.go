@@ -71,7 +71,7 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 		}
 		run.Find = x
 	}
-	report, err := imports.Run(ctx, a.v, source, places, run)
+	report, err := imports.Run(ctx, a.v.Whole(), source, places, run)
 	for _, n := range report.Notes {
 		a.note("%s", n)
 	}
@@ -157,7 +157,7 @@ func (e *Environment) Sources(ctx context.Context) []Source {
 	var v *vault.Vault
 	a, err := e.Open(ctx, true)
 	if err == nil {
-		v = a.v
+		v = a.v.Whole()
 		defer func() { _ = a.Close() }() // it was only read
 	} else if !errors.Is(err, vault.ErrNotVault) {
 		e.warn("%v", err) // what there is to import is worth knowing all the same

@@ -73,7 +73,7 @@ func (a *App) countScopes(ctx context.Context, archived bool) (map[string]*Scope
 	if archived {
 		under = "archive/memories"
 	}
-	files, err := a.files(ctx, vault.WalkOptions{Archive: archived, Under: under})
+	files, err := a.v.Files(ctx, vault.WalkOptions{Archive: archived, Under: under})
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +134,6 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) 
 	if err != nil {
 		return nil, err
 	}
-	hidden, err := m.a.hiddenNow(ctx)
-	if err != nil {
-		return nil, err
-	}
 	edges := g.All()
 	switch {
 	case o.Back:
@@ -147,9 +143,6 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) 
 	}
 	out := &LinkList{[]Link{}}
 	for _, e := range edges {
-		if hidden.paths[e.From] || hidden.paths[e.Target.Path] {
-			continue
-		}
 		if l := e.Link; !o.Dead || e.Target.State == links.Dead {
 			out.Links = append(out.Links, Link{
 				e.From, l.Line, string(l.Kind), l.Target, l.Fragment, l.Text, e.Target.Path, e.Target.State,
@@ -170,14 +163,7 @@ func (m Memories) Orphans(ctx context.Context) (*OrphanList, error) {
 	if err != nil {
 		return nil, err
 	}
-	hidden, err := m.a.hiddenNow(ctx)
-	out := &OrphanList{[]vault.Path{}}
-	for _, p := range g.Orphans() {
-		if !hidden.paths[p] {
-			out.Orphans = append(out.Orphans, p)
-		}
-	}
-	return out, err
+	return &OrphanList{append([]vault.Path{}, g.Orphans()...)}, nil
 }
 
 // LiveClasses is everything that is neither archived nor a report of stet's own.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 
 	"stet/agent/ingest"
 	"stet/markdown"
@@ -92,11 +93,11 @@ func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 // given fails where who is acting is an agent and the notebook is private: a dry run would show the lines
 // around the new one, and a duplicate would answer a guess.
 func (n Notebook) given(ctx context.Context) error {
-	hidden, err := n.a.hidesFile(ctx, n.n.Path())
-	if err == nil && hidden {
-		err = n.a.withheld(string(n.n.Path()))
+	_, _, err := n.a.v.ReadFile(n.n.Path())
+	if errors.Is(err, vault.ErrRefused) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // EntryOptions describe an entry.

@@ -64,9 +64,6 @@ func (h History) Proposals(ctx context.Context) (*Proposals, error) {
 	out := &Proposals{Proposed: []Proposal{}, Decided: []DecidedProposal{}, Problems: problems}
 	for _, w := range all {
 		p := w.Proposal
-		if h.a.hidesProposal(ctx, w) {
-			continue
-		}
 		out.Proposed = append(out.Proposed, Proposal{
 			ID: w.ID, Path: w.Path, Op: p.Op, Subject: p.Subject, By: cmp.Or(p.By, p.Actor), At: utc(p.At),
 			Session: p.Session, About: p.Files[0].Path, waiting: w,
@@ -85,11 +82,6 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 		p.Problem = err.Error()
 	case len(res.Plan.Decisions()) > 0 && len(res.Memories) > 0 && onlyProposals(res.Changes):
 		p.Problem = fmt.Sprintf("already stored in %s", res.Memories[0].Path)
-	case slices.ContainsFunc(res.Changes, func(c vault.Change) bool {
-		hidden, err := h.a.hidesFile(ctx, c.Path)
-		return hidden || err != nil
-	}):
-		p.Problem = "it would change what is private"
 	default:
 		p.Diff, p.Flags = WithoutRecords(res.Diff), res.Warnings
 		p.Lifts, err = approval.Lifted(h.a.v, res.Changes)

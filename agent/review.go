@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"strings"
 	"time"
@@ -56,9 +55,6 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	}
 	var revs []vault.Revision
 	for _, item := range found.Items {
-		if item.Commit, err = h.a.redact(ctx, item.Commit); err != nil {
-			return nil, err
-		}
 		view := ReviewItem{
 			Origin: originOf(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left,
 			item: item,
@@ -93,8 +89,7 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 func (h History) ReviewDiffs(ctx context.Context, i ReviewItem) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for f, err := range i.item.Diffs(ctx, h.a.v) {
-			hidden, herr := h.a.hidesPast(ctx, f.Change)
-			if err = errors.Join(err, herr); (err != nil || !hidden) && !yield(f.Text, err) {
+			if !yield(f.Text, err) {
 				return
 			}
 		}

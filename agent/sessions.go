@@ -117,7 +117,7 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 	}
 	last := func(k session.Known) time.Time { return cmp.Or(k.Ended, k.Started) }
 	all = slices.DeleteFunc(all, func(k session.Known) bool {
-		return k.Private && s.a.o.Agent != "" || f.Agent != "" && !strings.EqualFold(k.Agent, f.Agent) ||
+		return f.Agent != "" && !strings.EqualFold(k.Agent, f.Agent) ||
 			f.Project != "" && !strings.EqualFold(k.Project, f.Project) ||
 			!f.Since.IsZero() && last(k).Before(f.Since) || !f.Until.IsZero() && !last(k).Before(f.Until)
 	})
@@ -155,9 +155,6 @@ type SessionPage struct {
 // with [session.ErrUnknownSession] or [vault.ErrAmbiguous].
 func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error) {
 	talk, err := recall.Read(ctx, s.a.v, o.Ref)
-	if err == nil && talk.Known.Private && s.a.o.Agent != "" {
-		err = s.a.withheld(o.Ref)
-	}
 	if err != nil {
 		return nil, err
 	}

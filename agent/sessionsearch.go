@@ -69,7 +69,7 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 	if err != nil {
 		return nil, err
 	}
-	q.Live, q.Public = live, s.a.o.Agent != ""
+	q.Live = live
 	if q.Matches {
 		return s.matches(ctx, x, q)
 	}

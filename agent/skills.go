@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -65,8 +64,7 @@ func (s Skills) List(ctx context.Context, archived bool) (*SkillList, error) {
 
 // all are the skills that who is acting may see.
 func (s Skills) all(ctx context.Context, archived bool) ([]skill.Skill, error) {
-	all, err := skill.All(ctx, s.a.v, archived)
-	return slices.DeleteFunc(all, func(one skill.Skill) bool { return s.a.o.Agent != "" && one.Private }), err
+	return skill.All(ctx, s.a.v, archived)
 }
 
 // find is the skill that ref names; a path is taken as seen from the current folder.
@@ -122,13 +120,6 @@ func (s Skills) View(ctx context.Context, ref, file string) (*SkillView, error) 
 	p := one.Main()
 	if file != "" {
 		if p, err = one.At(file); err != nil {
-			return nil, err
-		}
-		hidden, err := s.a.hidesFile(ctx, p)
-		if err == nil && hidden {
-			err = s.a.withheld(string(p))
-		}
-		if err != nil {
 			return nil, err
 		}
 	}

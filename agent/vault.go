@@ -139,9 +139,6 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 		last := ViewCommit(*st.Last)
 		out.Last = &last
 	}
-	if err == nil {
-		err = v.a.redactStatus(ctx, out)
-	}
 	if x, xerr := v.a.Index(true); xerr == nil {
 		out.Pending, out.Undecided = x.Waiting()
 	}
@@ -181,9 +178,6 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 		a.warn("%s", w)
 	}
 	a.updateIndex(ctx, report.Changes)
-	if report.Problems, err = a.nameless(ctx, report.Problems); err != nil {
-		return nil, err
-	}
 	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...),
 		Fixed:   append([]vault.Problem{}, report.Fixed...),
 		Commits: viewCommits(report.Commits), DryRun: dry}
@@ -233,7 +227,7 @@ func (v Vault) Reindex(ctx context.Context, w Write) (*Reindexed, error) {
 
 // Files lists the paths of the vault's files that are not archived, in order.
 func (v Vault) Files(ctx context.Context) ([]vault.Path, error) {
-	files, err := v.a.files(ctx, vault.WalkOptions{})
+	files, err := v.a.v.Files(ctx, vault.WalkOptions{})
 	var out []vault.Path
 	for _, f := range files {
 		out = append(out, f.Path)

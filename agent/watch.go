@@ -101,7 +101,7 @@ func (w *watcher) open(ctx context.Context) (watch.Subject, error) {
 	s := a.Settings()
 	seconds := func(n settings.Name) time.Duration { return time.Duration(s.Int(n)) * time.Second }
 	subject := watch.Subject{
-		Vault: a.v, Index: x, Commit: !w.o.NoCommit && s.Bool(settings.WatchCommit),
+		Vault: a.v.Whole(), Index: x, Commit: !w.o.NoCommit && s.Bool(settings.WatchCommit),
 		Debounce: time.Duration(s.Int(settings.WatchDebounce)) * time.Millisecond,
 		Quiet:    seconds(settings.WatchQuiet), Poll: seconds(settings.WatchPoll),
 		Close: a.Close,

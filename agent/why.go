@@ -42,9 +42,6 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 		file = ref
 	}
 	m, err := s.a.v.Resolve(ctx, s.a.ref(file))
-	if err == nil && s.a.hides(m) {
-		err = s.a.withheld(ref)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +100,7 @@ func turnsOf(source string) (id string, from, to int) {
 // reason reads the turns that take picks of a conversation.
 func (s Sessions) reason(ctx context.Context, id string, take func(*recall.Talk) recall.Page) (Reason, error) {
 	t, err := recall.Read(ctx, s.a.v, id)
-	if errors.Is(err, session.ErrUnknownSession) || err == nil && t.Known.Private && s.a.o.Agent != "" {
+	if errors.Is(err, session.ErrUnknownSession) || errors.Is(err, vault.ErrRefused) {
 		return Reason{Session: id, Missing: true, Messages: []Message{}}, nil
 	}
 	if err != nil {

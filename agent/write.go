@@ -120,7 +120,7 @@ func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	}
 	out := newWritten(res)
 	if a.o.Agent != "" {
-		a.redactWritten(ctx, res, out)
+		out.Diff = WithoutRecords(out.Diff) // a proposal may hold what is private by now
 	}
 	return out
 }

@@ -57,6 +57,8 @@ type Options struct {
 	Language string
 	// ReadOnly never writes: what changed is searched from memory.
 	ReadOnly bool
+	// Public answers without what is private, as agents are answered.
+	Public bool
 	// Embedder ranks files by meaning as well; nil, the default, makes no
 	// vector. It is sent queries and the text of files, never that of private
 	// ones; where it fails the answer is that of the words, with a warning.
@@ -89,12 +91,11 @@ type Query struct {
 	// archive and curator reports. Hits are messages when only sessions are
 	// asked for.
 	Class []vault.Class
-	// Public leaves out what is private.
-	Public bool
 	// Explain fills Hit.Explain.
 	Explain bool
 
-	words bool // alone: nothing is ranked by meaning
+	words  bool // alone: nothing is ranked by meaning
+	public bool // without what is private
 }
 
 // A Result is the answer to a query.

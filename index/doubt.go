@@ -83,7 +83,8 @@ func (x *Index) Waiting() (pending, undecided int) {
 	recs, superseded := st.Records(), st.Superseded()
 	for i := range recs {
 		r := &recs[i]
-		if vault.ClassOf(r.Path) != vault.ClassMemory || superseded != nil && superseded[i] {
+		if vault.ClassOf(r.Path) != vault.ClassMemory || superseded != nil && superseded[i] ||
+			x.o.Public && r.Flags&document.FlagPrivate != 0 {
 			continue
 		}
 		if r.Flags&document.FlagPending != 0 {
@@ -97,8 +98,8 @@ func (x *Index) Waiting() (pending, undecided int) {
 }
 
 // Doubted tells which memory may outdate the one with an id, as the index was last
-// written; nil for none, and where there is no index. Public passes over what is private.
-func (x *Index) Doubted(ctx context.Context, id string, public bool) *Doubt {
+// written; nil for none, and where there is no index.
+func (x *Index) Doubted(ctx context.Context, id string) *Doubt {
 	if x.glance(ctx) != nil {
 		return nil
 	}
@@ -107,7 +108,7 @@ func (x *Index) Doubted(ctx context.Context, id string, public bool) *Doubt {
 		return nil
 	}
 	defer runtime.KeepAlive(st)
-	if d, ok := doubted(st.Records(), st.Superseded(), public)[strings.ToLower(id)]; ok {
+	if d, ok := doubted(st.Records(), st.Superseded(), x.o.Public)[strings.ToLower(id)]; ok {
 		return &d
 	}
 	return nil

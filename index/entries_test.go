@@ -56,7 +56,7 @@ func TestEntriesOfNotebooksAreHitsOfTheirOwn(t *testing.T) {
 		sameAnswer(t, query, fromFiles(t, src, Query{Text: query, Limit: -1}), res)
 	}
 	src.write(t, "USER.md", "---\nprivate: true\n---\n- Likes green tea\n")
-	res, err := x.Search(t.Context(), Query{Text: "tea", Public: true})
+	res, err := x.Search(t.Context(), Query{Text: "tea", public: true})
 	if err != nil || len(res.Hits) != 0 {
 		t.Errorf("private: %+v %v", res.Hits, err)
 	}

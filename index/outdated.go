@@ -105,6 +105,9 @@ func (s *searching) fresh(x *store.Index, files []vault.File) (*store.State, err
 		return s.memory.st, s.memory.err
 	}
 	st, n, rebuilt, err := x.Fresh(s.ctx, files)
+	if err == nil && s.q.public {
+		s.secret.learn(st.Records())
+	}
 	s.res.Indexed += n
 	s.res.Rebuilt = cmp.Or(s.res.Rebuilt, rebuilt)
 	if x == s.x.notes {
@@ -125,7 +128,7 @@ func (s *searching) outdated(notes, sessions []vault.File) error {
 	}
 	st, err := s.fresh(s.x.notes, notes)
 	if err == nil {
-		s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.named)
+		s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.told, s.named)
 		runtime.KeepAlive(st)
 		return nil
 	}
@@ -135,7 +138,7 @@ func (s *searching) outdated(notes, sessions []vault.File) error {
 	if st, err = s.scan(notes, false); err != nil {
 		return err
 	}
-	s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.named)
+	s.res.Outdated = outdatedBy(st.Records(), st.Superseded(), s.told, s.named)
 	return nil
 }
 
@@ -150,7 +153,9 @@ func (s *searching) named(p vault.Path) string {
 
 // outdatedBy is what the records say, hidden being those that are superseded. One that
 // names its successor itself does so in its file, which named reads.
-func outdatedBy(recs []document.Record, hidden []bool, named func(vault.Path) string) *Outdated {
+func outdatedBy(
+	recs []document.Record, hidden []bool, told func(string) string, named func(vault.Path) string,
+) *Outdated {
 	if hidden == nil {
 		return nil
 	}
@@ -172,7 +177,7 @@ func outdatedBy(recs []document.Record, hidden []bool, named func(vault.Path) st
 		if by == "" {
 			by = named(recs[i].Path)
 		}
-		o.bySession[session] = append(o.bySession[session], stretch{numbers[0], numbers[len(numbers)-1], by})
+		o.bySession[session] = append(o.bySession[session], stretch{numbers[0], numbers[len(numbers)-1], told(by)})
 	}
 	if len(o.bySession) == 0 {
 		return nil

@@ -16,7 +16,11 @@ var _ query.Source = (*store.State)(nil)
 // scan reads files without the index on disk: it indexes in memory what the query can
 // ask for.
 func (s *searching) scan(files []vault.File, byMessage bool) (*store.State, error) {
-	return store.InMemory(s.ctx, s.x.src, s.x.o.Now, s.x.lang, files, byMessage, s.parsed.Wants(byMessage).Has)
+	st, err := store.InMemory(s.ctx, s.x.src, s.x.o.Now, s.x.lang, files, byMessage, s.parsed.Wants(byMessage).Has)
+	if err == nil && s.q.public {
+		s.secret.learn(st.Records())
+	}
+	return st, err
 }
 
 // passed notes which files have no text because they could not be read. What is

@@ -92,6 +92,7 @@ type searching struct {
 	res       *Result
 	memory    *caughtUp // the index of files, nil before it was looked at
 	now       time.Time // what has to be valid then
+	secret    secret    // of the files looked at, where an agent asks
 }
 
 func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
@@ -102,6 +103,7 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 	parsed.Require(q.Scope, q.Kind, q.Category)
 	q.Archived = q.Archived || parsed.WantsHidden()
 	q.Limit = cmp.Or(q.Limit, defaultLimit)
+	q.public = q.public || x.o.Public
 	s := &searching{
 		x: x, ctx: ctx, q: q, parsed: &parsed, texts: query.NewTranscriptCache(x.src),
 		res: &Result{Warnings: parsed.Warnings}, now: now,
@@ -209,7 +211,7 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 	}
 	top, total = s.fuse(recs, e, keep, top, total)
 	lines := query.NewLiner(s.parsed, e)
-	doubts := doubted(recs, hidden, s.q.Public)
+	doubts := doubted(recs, hidden, s.q.public)
 	hits, docs, lost := s.pageOf(top, func(m query.Match) (Hit, bool) {
 		hit, ok := s.hit(recs, &recs[m.Doc], hidden != nil && hidden[m.Doc], m, lines)
 		hit.doubt(doubts)
@@ -287,7 +289,7 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 		h.Kind = query.KindReport
 	}
 	if hidden {
-		h.SupersededBy = cmp.Or(mem.SupersededBy, successorsOf(recs)[strings.ToLower(mem.ID)])
+		h.SupersededBy = s.told(cmp.Or(mem.SupersededBy, successorsOf(recs)[strings.ToLower(mem.ID)]))
 	}
 	h.Snippet, h.Highlights = best.Snippet()
 	return h, true

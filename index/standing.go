@@ -41,7 +41,7 @@ func (x *Index) Standing(
 		return nil, fmt.Errorf("list memories: %w", err)
 	}
 	notes, _ := divide(files)
-	s := newSearching(ctx, x, Query{Text: text, Class: []vault.Class{vault.ClassMemory}, Public: true}, at)
+	s := newSearching(ctx, x, Query{Text: text, Class: []vault.Class{vault.ClassMemory}, public: true}, at)
 	st, err := s.fresh(x.notes, notes)
 	var out []Standing
 	if err == nil {
@@ -74,7 +74,7 @@ func (s *searching) standing(st query.Source) (out []Standing, err error) {
 			return nil, err
 		}
 	}
-	doubts := doubted(recs, hidden, s.q.Public)
+	doubts := doubted(recs, hidden, s.q.public)
 	out = make([]Standing, 0, len(recs))
 	for d := range recs {
 		if !holds(int32(d)) {

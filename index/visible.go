@@ -1,7 +1,11 @@
 package index
 
 import (
+	"context"
+	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 
 	"stet/index/document"
 	"stet/vault"
@@ -10,7 +14,7 @@ import (
 // visible applies what the query says about classes, archive and supersession.
 func (s *searching) visible(r *document.Record, superseded bool) bool {
 	class := vault.ClassOf(r.Path)
-	if s.q.Public && r.Flags&document.FlagPrivate != 0 {
+	if s.q.public && s.secret.has(r) {
 		return false
 	}
 	if len(s.q.Class) > 0 {
@@ -25,6 +29,69 @@ func (s *searching) visible(r *document.Record, superseded bool) bool {
 		return false
 	}
 	return s.q.Archived || !superseded
+}
+
+// A secret is what is private among records: the ids and paths of what is marked, and the folders of
+// skills that are.
+type secret struct {
+	names  map[string]bool
+	skills map[vault.Path]bool
+}
+
+// learn adds what is private among records.
+func (s *secret) learn(recs []document.Record) {
+	if s.names == nil {
+		s.names, s.skills = map[string]bool{"": false}, map[vault.Path]bool{}
+	}
+	for i := range recs {
+		if recs[i].Flags&document.FlagPrivate == 0 {
+			continue
+		}
+		s.names[document.DecodeMeta(recs[i].Meta).ID], s.names[strings.ToLower(string(recs[i].Path))] = true, true
+		s.skills[recs[i].Path] = true
+	}
+	delete(s.names, "")
+}
+
+// has reports whether a record is marked private, or the skill that it belongs to.
+func (s *secret) has(r *document.Record) bool {
+	return r.Flags&document.FlagPrivate != 0 ||
+		len(s.skills) > 0 && vault.SkillFolder(r.Path, func(p vault.Path) bool { return s.skills[p] }) != ""
+}
+
+// told is a successor as it is named: one that is private has no name.
+func (s *searching) told(successor string) string {
+	if s.secret.names[strings.ToLower(successor)] {
+		return "private"
+	}
+	return successor
+}
+
+// Private lists the files that are marked private, archived ones and transcripts as well, with their ids, ""
+// for none. It fails where it cannot answer from an index.
+func (x *Index) Private(ctx context.Context) (map[vault.Path]string, error) {
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return nil, fmt.Errorf("list private files: %w", err)
+	}
+	out, s := map[vault.Path]string{}, newSearching(ctx, x, Query{}, x.o.Now())
+	notes, sessions := divide(files)
+	for _, p := range []part{{x.notes, notes}, {x.messages, sessions}} {
+		if len(p.files) == 0 {
+			continue
+		}
+		st, err := s.fresh(p.index, p.files)
+		if err != nil {
+			return nil, fmt.Errorf("list private files: %w", err)
+		}
+		for _, r := range st.Records() {
+			if r.Flags&document.FlagPrivate != 0 {
+				out[r.Path] = document.DecodeMeta(r.Meta).ID
+			}
+		}
+		runtime.KeepAlive(st)
+	}
+	return out, nil
 }
 
 // untimely reports a document that is not valid yet, or no longer.

@@ -110,7 +110,7 @@ func (t *Tx) private(ctx context.Context, p Path, g store.Group, earlier []store
 	case why.Op != OpRevert && why.Op != OpRestore:
 		return false, nil
 	}
-	return t.v.History().WasPrivate(ctx, p)
+	return t.v.wasPrivate(ctx, p, g.Files[p].Data)
 }
 
 // changesPersonal reports whether a commit changes what a person wrote at p.
@@ -195,6 +195,7 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 // A commit is a machine's where it says so. What an entry of a notebook was before a commit moved it
 // counts; what stood before the commit that a shallow clone ends at is nobody's.
 func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
+	h = h.v.Whole().History()
 	wanted, found := missingLines(text, nil), map[string]bool{}
 	if len(wanted) == 0 {
 		return false, nil // a text that stands nowhere was written by nobody

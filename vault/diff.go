@@ -41,6 +41,9 @@ func (h *History) Diff(ctx context.Context, from, to string, paths []Path) (out 
 func (h *History) Diffs(ctx context.Context, from, to string, paths []Path) iter.Seq2[FileDiff, error] {
 	return func(yield func(FileDiff, error) bool) {
 		changes, before, after, err := h.diff(ctx, from, to)
+		if err == nil {
+			changes, err = h.v.shownChanges(ctx, changes, h.v.hidesChange)
+		}
 		if err != nil {
 			yield(FileDiff{}, h.v.store.Explain(err))
 			return
@@ -196,12 +199,8 @@ func fileDiff(c Change, a, b []byte) FileDiff {
 	return d
 }
 
-// diffText is the unified diff between two trees, new objects included.
-func (v *Vault) diffText(objects *gitstore.Objects, a, b gitstore.ID) (string, error) {
-	changes, err := v.store.TreeChanges(objects, a, b)
-	if err != nil {
-		return "", err
-	}
+// diffText is the unified diff of changes between two trees, new objects included.
+func (v *Vault) diffText(objects *gitstore.Objects, changes []Change) (string, error) {
 	read := committed(objects)
 	var text strings.Builder
 	for f, err := range diffFiles(changes, nil, read, read) {

@@ -14,6 +14,12 @@ import (
 	"stet/vault/store"
 )
 
+// History reads and reverts the commits of a vault. It is safe for concurrent use.
+type History struct{ v *Vault }
+
+// History is the vault's.
+func (v *Vault) History() *History { return &History{v} }
+
 // A Commit is one commit of the vault's history.
 type Commit struct {
 	Rev         Revision
@@ -83,6 +89,7 @@ func (h *History) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error
 			return
 		}
 		l := logger{v: h.v, o: o, objects: h.v.store.Repo().Stage()}
+		l.o.Changes = o.Changes || h.v.o.Reader != ""
 		if l.o.Follow, err = l.isFile(from); err != nil {
 			yield(Commit{}, h.v.store.Explain(err))
 			return
@@ -106,6 +113,13 @@ func (h *History) Log(ctx context.Context, o LogOptions) iter.Seq2[Commit, error
 			}
 			if !ok {
 				continue
+			}
+			if c, err = h.v.tellCommit(ctx, c); err != nil {
+				yield(Commit{}, err)
+				return
+			}
+			if !o.Changes {
+				c.Changes = nil
 			}
 			if !yield(c, nil) {
 				return
@@ -216,7 +230,7 @@ func (l *logger) touches(a, b gitstore.ID) (bool, error) {
 }
 
 // CommitAt reads one commit with its changes.
-func (h *History) CommitAt(_ context.Context, rev string) (Commit, error) {
+func (h *History) CommitAt(ctx context.Context, rev string) (Commit, error) {
 	id, err := h.v.store.Resolve(rev)
 	if err != nil {
 		return Commit{}, err
@@ -234,8 +248,10 @@ func (h *History) CommitAt(_ context.Context, rev string) (Commit, error) {
 		return Commit{}, h.v.store.Explain(err)
 	}
 	c := commitOf(gc)
-	c.Changes, err = h.v.store.TreeChanges(l.objects, before, gc.Tree)
-	return c, h.v.store.Explain(err)
+	if c.Changes, err = h.v.store.TreeChanges(l.objects, before, gc.Tree); err != nil {
+		return c, h.v.store.Explain(err)
+	}
+	return h.v.tellCommit(ctx, c)
 }
 
 // movedSince maps the paths that the oldest of the commits knew to where the

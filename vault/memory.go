@@ -68,7 +68,7 @@ func ReadMemory(p Path, data []byte) Memory {
 	d := markdown.Parse(data)
 	m := Memory{
 		Path: p, Scope: ScopeOf(p), Class: ClassOf(p), Hash: Hash(gitstore.HashBlob(data).String()),
-		Body: d.Body(), BodyLine: d.BodyLine(), Title: d.Title(), Private: d.Private(),
+		Body: d.Body(), BodyLine: d.BodyLine(), Title: d.Title(), Private: private(p, d),
 	}
 	if err := d.FrontMatterError(); err != nil {
 		m.Problem = err.Error()

@@ -190,7 +190,7 @@ func (t *Tx) Link(m Memory, key string, gone bool, ids ...string) (Memory, error
 // memory without any, else as [Vault.Resolve].
 func (m Memory) Disputing(ctx context.Context, v *Vault) (out []Memory, err error) {
 	for _, id := range m.Conflicts {
-		o, err := v.Resolve(ctx, id)
+		o, err := v.Whole().Resolve(ctx, id)
 		var unknown *NotFoundError
 		switch {
 		case errors.As(err, &unknown), err == nil && o.Archived():

@@ -98,7 +98,7 @@ func (t *Tx) rejections() (*rejections, error) {
 func (v *Vault) stones() (out []*stoneFile, err error) {
 	files, err := v.stoneFiles()
 	for _, p := range files {
-		data, _, err := v.ReadFile(p)
+		data, _, err := v.Worktree.ReadFile(p)
 		if store.Absent(err) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotRegular) {
 			continue // nothing that stet wrote
 		}

@@ -27,12 +27,21 @@ const (
 // Resolve finds the one file that ref names: a path, an id, a unique slug, a
 // unique prefix of an id of at least six characters or suffix of at least four,
 // or a title. The archive is searched as well. It fails with a
-// [NotFoundError] or an [AmbiguousError]. Cost: ids and titles need every
+// [NotFoundError] or an [AmbiguousError], and as [Vault.ReadFile] does. Cost: ids and titles need every
 // file's front matter.
 func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
+	m, err := v.resolve(ctx, v.Whole(), ref)
+	if err == nil && v.hidesNow(m.Path) {
+		return Memory{}, v.withheld(ref)
+	}
+	return m, err
+}
+
+// resolve looks among all files of a vault, and names those that v shows.
+func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, error) {
 	if p, err := ParsePath(ref); err == nil {
 		for _, p := range []Path{p, p + ".md"} {
-			data, _, err := v.ReadFile(p)
+			data, _, err := whole.ReadFile(p)
 			if err == nil {
 				return ReadMemory(p, data), nil
 			}
@@ -41,7 +50,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 			}
 		}
 	}
-	files, err := v.Files(ctx, WalkOptions{Archive: true})
+	files, err := whole.Files(ctx, WalkOptions{Archive: true})
 	if err != nil {
 		return Memory{}, v.store.Explain(err)
 	}
@@ -53,7 +62,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	}
 	for _, f := range named {
 		if markdown.Fold(slugOf(f.Path)) == folded || markdown.Fold(f.Path.Base()) == folded {
-			data, _, err := v.ReadFile(f.Path)
+			data, _, err := whole.ReadFile(f.Path)
 			if err != nil {
 				return Memory{}, pathErrorf("read", f.Path, err)
 			}
@@ -63,7 +72,7 @@ func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	if len(called) > 0 {
 		return pick(ref, v.listed(preferLive(called)))
 	}
-	all, err := v.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) }, nil)
+	all, err := whole.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) }, nil)
 	if err != nil {
 		return Memory{}, err
 	}
@@ -152,7 +161,7 @@ func preferLive(found []Memory) []Memory {
 // listed are those of found that may be listed: an agent learns the name of a private one only by
 // knowing it.
 func (v *Vault) listed(found []Memory) []Memory {
-	if len(found) < 2 || !v.o.Public {
+	if len(found) < 2 || v.o.Reader == "" {
 		return found
 	}
 	if public := slices.DeleteFunc(slices.Clone(found), func(m Memory) bool { return m.Private }); len(public) > 0 {
@@ -203,7 +212,7 @@ func (v *Vault) readAll(ctx context.Context, files []File, want func([]byte) boo
 	}
 	wg.Wait()
 	for i, err := range errs {
-		if err != nil && skipped != nil && !store.Absent(err) {
+		if err != nil && skipped != nil && !store.Absent(err) && !errors.Is(err, ErrRefused) {
 			skipped(files[i].Path, err)
 		}
 	}
@@ -218,12 +227,12 @@ func (v *Vault) nearest(files []File, ref string) []string {
 	}
 	var found []near
 	for _, f := range files {
-		if f.Path == Path("archive/"+ref) && !v.secret(f.Path) {
+		if f.Path == Path("archive/"+ref) && !v.hidesNow(f.Path) {
 			return []string{string(f.Path)}
 		}
 		slug := slugOf(f.Path)
 		most := max(1, len(ref)/4)
-		if d := markdown.Edits(strings.ToLower(ref), strings.ToLower(slug), most); d <= most && !v.secret(f.Path) {
+		if d := markdown.Edits(strings.ToLower(ref), strings.ToLower(slug), most); d <= most && !v.hidesNow(f.Path) {
 			found = append(found, near{string(f.Path), d})
 		}
 	}
@@ -233,15 +242,6 @@ func (v *Vault) nearest(files []File, ref string) []string {
 		out = append(out, n.name)
 	}
 	return out
-}
-
-// secret reports whether a file is not to be named.
-func (v *Vault) secret(p Path) bool {
-	if !v.o.Public {
-		return false
-	}
-	data, _, err := v.ReadFile(p)
-	return err != nil || ReadMemory(p, data).Private
 }
 
 // A Filter chooses memories for [Vault.List]; the zero value is every live
@@ -271,7 +271,7 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := v.Files(ctx, WalkOptions{Archive: f.Archived, Denied: f.skipped()})
+	files, err := v.Whole().Files(ctx, WalkOptions{Archive: f.Archived, Denied: f.skipped()})
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}

@@ -41,11 +41,12 @@ func (o RevertOptions) action() string {
 // result holds the diff. It fails with [ErrConflict], naming
 // every file that a person must decide about.
 func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
-	commits, err := h.toRevert(ctx, o)
+	whole := h.v.Whole().History()
+	commits, err := whole.toRevert(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := h.movedSince(ctx, commits)
+	moved, err := whole.movedSince(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +281,7 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 	// instance, is as good as taken back: it must not stand in the way for ever.
 	spent := map[Revision]bool{}
 	for {
-		revs, passed, steps, err := h.candidates(ctx, n, mode, spent)
+		revs, passed, steps, err := h.v.Whole().History().candidates(ctx, n, mode, spent)
 		if err != nil {
 			return nil, err
 		}
@@ -300,6 +301,11 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 		res, err := h.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
 		if err != nil {
 			return nil, err
+		}
+		for i := 0; i < len(passed) && h.v.o.Reader != ""; i++ {
+			if passed[i], err = h.CommitAt(ctx, string(passed[i].Rev)); err != nil {
+				return nil, err
+			}
 		}
 		if res.Passed = passed; !res.Unchanged || len(res.Proposed) > 0 {
 			return res, nil

@@ -34,8 +34,15 @@ type Status struct {
 func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	counts := map[Class]int{}
 	var files []File
+	now := &concealed{}
+	if v.o.Reader != "" {
+		var err error
+		if now, err = v.privateNow(ctx); err != nil {
+			return nil, v.store.Explain(err)
+		}
+	}
 	s, err := v.scan(ctx, func(f *File) {
-		if !f.Path.IsMarkdown() {
+		if !f.Path.IsMarkdown() || now.has(f.Path) {
 			return
 		}
 		class := ClassOf(f.Path)
@@ -55,6 +62,12 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 			return nil, v.store.Explain(err)
 		}
 		c := commitOf(gc)
+		if v.o.Reader != "" {
+			if c, err = v.History().CommitAt(ctx, string(c.Rev)); err != nil {
+				return nil, err
+			}
+			c.Changes = nil
+		}
 		st.Last = &c
 	}
 	held, err := v.heldBack(ctx, s)
@@ -69,8 +82,13 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	st.Problems = slices.Concat(st.Problems, held, unfinished, rules)
+	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules))
 	st.Busy = v.store.Busy(ctx)
+	for _, changes := range []*[]Change{&st.Changed, &st.Staged} {
+		if *changes, err = v.shownChanges(ctx, *changes, v.hidesChange); err != nil {
+			return nil, err
+		}
+	}
 	return st, nil
 }
 
@@ -93,8 +111,8 @@ func (v *Vault) editedRules(s *store.Scan) (out []Problem, err error) {
 
 // Changes lists what differs between two commits of the vault, in path order.
 // from "" is the empty tree, to "" is HEAD.
-func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) {
-	objects := v.store.Repo().Stage()
+func (t told) Changes(ctx context.Context, from, to Revision) ([]Change, error) {
+	v, objects := t.v, t.v.store.Repo().Stage()
 	b, err := v.store.TreeOf(objects, string(to))
 	if err != nil {
 		return nil, v.store.Explain(err)
@@ -104,14 +122,23 @@ func (v *Vault) Changes(_ context.Context, from, to Revision) ([]Change, error) 
 		return nil, v.store.Explain(err)
 	}
 	out, err := v.store.TreeChanges(objects, a, b)
-	return out, v.store.Explain(err)
+	if err != nil {
+		return nil, v.store.Explain(err)
+	}
+	return v.shownChanges(ctx, out, v.hidesChange)
 }
 
 // Check looks for what recovery, adopting and plain use do not repair by
 // themselves in the repository and in stet's own state; package doctor looks
 // into the files as well. It writes nothing.
 func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
-	c := &checkup{v: v}
+	c := &checkup{v: v.Whole()}
+	all, err := c.check(ctx)
+	return v.nameless(ctx, all), err
+}
+
+func (c *checkup) check(ctx context.Context) ([]Problem, error) {
+	v := c.v
 	if op := v.store.Repo().InProgress(); op != "" {
 		c.add("in-progress", "", false, "an unfinished git "+op, endOf(op))
 	}

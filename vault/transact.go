@@ -117,7 +117,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 	if err := why.checkActor(person); err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, v: v, why: why, fn: fn}
+	r := &run{ctx: ctx, v: v.Whole(), why: why, fn: fn}
 	switch {
 	case v.waits(why):
 		return v.propose(ctx, r, dry)
@@ -131,7 +131,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		}
 		res := r.result(done)
 		res.DryRun = true
-		res.Diff, err = v.diffText(done.Objects, done.From, done.To)
+		if err = v.tell(ctx, res, done); err == nil {
+			res.Diff, err = v.diffText(done.Objects, res.Changes)
+		}
 		return res, err
 	}
 	done, err := v.store.Update(ctx, r.describe, r.stage)
@@ -141,7 +143,8 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 	if err != nil {
 		return nil, err
 	}
-	return r.result(done), nil
+	res := r.result(done)
+	return res, v.tell(ctx, res, done)
 }
 
 // A run is one transaction of the vault's on the store.

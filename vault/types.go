@@ -80,8 +80,12 @@ type Options struct {
 	// Flagging lists the memories whose may_outdate names an id, as far as an index knows;
 	// nil knows of none.
 	Flagging func(ctx context.Context, id string) []Path
-	// Public names nothing that is private where a name stands for several files or for none.
-	Public bool
+	// Reader is the agent that asks, who is given nothing that is private, or was: see [Vault.Whole]. "" is
+	// a person.
+	Reader string
+	// Private lists what is private on disk, archived or not, with the ids, "" for none, from an index. Where
+	// it fails, or is nil, every file is read.
+	Private func(ctx context.Context) (map[Path]string, error)
 	// ReadOnly never waits for the lock and skips recovery when the lock is
 	// held or the disk cannot be written.
 	ReadOnly bool

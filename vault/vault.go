@@ -37,12 +37,13 @@ const Marker Path = ".stet/config.yaml"
 
 // A Vault is an open vault.
 type Vault struct {
-	*store.Worktree
+	told
 	store    *store.Store
 	settings settings.Settings
 	o        Options
 	// configProblems are the keys of the vault's file that do not count.
 	configProblems []settings.Problem
+	hidden         *hidings
 }
 
 // Find returns the nearest folder at or above start that is a vault, or one that an
@@ -127,7 +128,9 @@ func attach(dir string, o Options) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Vault{Worktree: s.Worktree, store: s, o: o}, nil
+	v := &Vault{store: s, o: o, hidden: &hidings{}}
+	v.told = told{s.Worktree, v}
+	return v, nil
 }
 
 // glance is the pause before an edit that is a moment old is looked at again: as long as

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/markdown"
 	"stet/vault/gitstore"
 )
 
@@ -49,26 +50,18 @@ func (h *History) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Ve
 				yield(Version{}, h.v.store.Explain(err))
 				return
 			}
-			if ok && !yield(version, nil) {
+			if !ok {
+				continue
+			}
+			shown, err := h.v.shownChanges(ctx, []Change{version.Change}, h.v.hidesChange)
+			if err == nil && len(shown) == 0 && h.v.o.Reader != "" {
+				err = h.v.withheld(string(p))
+			}
+			if !yield(version, err) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-// WasPrivate reports whether p was private in any version. An agent then sees p as it stands, and
-// nothing of its history: what was private may have stood without the mark for a while.
-func (h *History) WasPrivate(ctx context.Context, p Path) (bool, error) {
-	a := h.Ancestry()
-	for version, err := range h.Versions(ctx, "", p) {
-		if err != nil {
-			return false, err
-		}
-		if data, err := a.Read(version.New); err != nil || ReadMemory(p, data).Private {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }
 
 // version describes one step; ok is false for a path outside the vault.
@@ -156,9 +149,16 @@ func (a *Ancestry) Before(p Point) (parents []Point, changed bool, err error) {
 	return parents, changed, a.v.store.Explain(err)
 }
 
-// Read is the content that stood at a point.
+// Read is the content that stood at a point. It fails with [ErrRefused] for what is marked as private, or has
+// the id of what was, where an agent asks: only who knows the path, as [History.Versions] does, can tell more.
 func (a *Ancestry) Read(h Hash) ([]byte, error) {
 	data, err := a.objects.Content(string(h))
+	if err == nil && a.v.o.Reader != "" && h != "" {
+		ever, herr := a.v.privateEver(context.Background())
+		if err = herr; err == nil && (markdown.Parse(data).Private() || ever.ids[frontID(data)]) {
+			err = a.v.withheld(string(h))
+		}
+	}
 	return data, a.v.store.Explain(err)
 }
 
@@ -183,6 +183,9 @@ func (a *Ancestry) Commit(rev Revision) (Commit, error) {
 		return Commit{}, err
 	}
 	gc, err := a.objects.Commit(id)
+	if err == nil && a.v.o.Reader != "" {
+		return a.v.History().CommitAt(context.Background(), string(rev))
+	}
 	return commitOf(gc), a.v.store.Explain(err)
 }
 

@@ -2,7 +2,9 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -25,7 +27,49 @@ func (h *History) View(ctx context.Context, rev string) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{s, h.v}, nil
+	if h.v.o.Reader != "" {
+		_, err = h.v.privateEver(ctx)
+	}
+	return &Snapshot{s, h.v}, err
+}
+
+// Read is [store.Snapshot.Read]. It fails with [ErrRefused] for what is withheld from the agent that asks.
+func (s *Snapshot) Read(p Path) ([]byte, Hash, error) {
+	data, hash, err := s.Snapshot.Read(p)
+	if err == nil {
+		var hidden bool
+		if hidden, err = s.v.hidesVersion(context.Background(), p, hash); hidden {
+			err = s.v.withheld(string(p))
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return data, hash, nil
+}
+
+// Files is [store.Snapshot.Files], without what is withheld.
+func (s *Snapshot) Files() iter.Seq2[Path, error] {
+	if s.v.o.Reader == "" {
+		return s.Snapshot.Files()
+	}
+	return func(yield func(Path, error) bool) {
+		for p, err := range s.Snapshot.Files() {
+			if err == nil {
+				var data []byte
+				var hash Hash
+				if data, hash, err = s.Read(p); err == nil {
+					var hid bool
+					if hid, err = s.v.hid(context.Background(), p, hash, data); hid {
+						continue // what stands there now is to be read now
+					}
+				}
+			}
+			if !errors.Is(err, ErrRefused) && !yield(p, err) {
+				return
+			}
+		}
+	}
 }
 
 // HeadAt is the commit that HEAD was at a time, as far as history tells: the newest
@@ -46,6 +90,9 @@ func (h *History) HeadAt(ctx context.Context, at time.Time) (Commit, error) {
 		if !gc.Committed.After(at) {
 			c := commitOf(gc)
 			c.When = gc.Committed
+			if h.v.o.Reader != "" {
+				c.Subject, c.Body, c.Trailers = "", "", nil
+			}
 			return c, nil
 		}
 		began, id = gc.Committed.UTC().Format(time.RFC3339), gitstore.ID{}

@@ -40,7 +40,10 @@ func (v *Vault) Files(ctx context.Context, o WalkOptions) ([]File, error) {
 			return seen(p) && (o.Reports || p != "logs") && (o.Archive || p != "archive")
 		}, Passed: o.Passed}
 	files, _, err := v.store.Walk(ctx, f, o.Under, o.Denied)
-	return v.unfinished(files, o), err
+	if err != nil {
+		return v.unfinished(files, o), err
+	}
+	return v.shownFiles(ctx, v.unfinished(files, o))
 }
 
 func (o WalkOptions) wants(p Path) bool {
@@ -87,6 +90,9 @@ func (v *Vault) Survey(ctx context.Context, under Path, files bool) (out Survey,
 	}
 	out.Files, out.Folders, err = v.store.Walk(ctx, f, under, nil)
 	slices.Sort(out.Folders)
+	if err == nil {
+		out.Files, err = v.shownFiles(ctx, out.Files)
+	}
 	return out, err
 }
 
@@ -98,7 +104,11 @@ func (v *Vault) Pick(ctx context.Context, paths []Path) ([]File, error) {
 		class := ClassOf(p)
 		return p.IsMarkdown() && !dotted(p) && class != ClassReport && class != ClassConfig
 	}}
-	return v.store.Pick(ctx, f, paths)
+	files, err := v.store.Pick(ctx, f, paths)
+	if err != nil {
+		return files, err
+	}
+	return v.shownFiles(ctx, files)
 }
 
 // scan compares the working tree with HEAD; seen, unless it is nil, is told of each

@@ -40,6 +40,9 @@ func (h *History) Writers(ctx context.Context, names []string) (map[string]Commi
 		}
 		for _, name := range c.Trailers.All("Stet-Memory") {
 			if pending[name] {
+				if h.v.o.Reader != "" {
+					c.Subject, c.Body = "", ""
+				}
 				out[name] = c
 				delete(pending, name)
 			}

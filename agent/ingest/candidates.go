@@ -140,7 +140,8 @@ func (d *gatherer) listTexts() error {
 // read reads a memory as it stands on disk now.
 func (d *gatherer) read(p vault.Path) (vault.Memory, bool, error) {
 	data, _, err := d.v.ReadFile(p)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrTooLarge) ||
+		errors.Is(err, vault.ErrNotRegular) || errors.Is(err, vault.ErrRefused) {
 		return vault.Memory{}, false, nil // gone meanwhile, or nothing to compare
 	}
 	if err != nil {

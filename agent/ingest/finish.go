@@ -227,7 +227,7 @@ func (f *finisher) hopeless(d *gatherer, drafts []*draft) bool {
 // draft reads a memory as it is now; nil when there is nothing to be done with it.
 func (f *finisher) draft(i int, p vault.Path) (*draft, error) {
 	data, _, err := f.v.ReadFile(p)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrRefused) {
 		return nil, nil // it went to the archive, or somebody moved it
 	}
 	if err != nil {

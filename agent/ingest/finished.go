@@ -179,7 +179,7 @@ func (f *finisher) finished(tx *vault.Tx, it *Item, keepMark bool) (vault.Memory
 // remembered is the commit that stored a memory and no other one, which undo takes back
 // together with what finishes it; "" for none.
 func (f *finisher) remembered(m vault.Memory) (rev vault.Revision, err error) {
-	for version, err := range f.v.History().Versions(f.ctx, "", m.Path) {
+	for version, err := range f.v.Whole().History().Versions(f.ctx, "", m.Path) {
 		if err != nil {
 			return "", err
 		}

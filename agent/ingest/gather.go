@@ -182,7 +182,7 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 	if word, known := d.words[m.Path]; known {
 		return word, nil
 	}
-	for version, err := range d.v.History().Versions(d.ctx, "", m.Path) {
+	for version, err := range d.v.Whole().History().Versions(d.ctx, "", m.Path) {
 		if err != nil {
 			return 0, err
 		}
@@ -196,7 +196,7 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 			return encode.Statement, err
 		}
 	}
-	if head, _, err := d.v.History().ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
+	if head, _, err := d.v.Whole().History().ReadAt(d.ctx, "HEAD", string(m.Path)); err == nil && head.Hash == m.Hash {
 		return encode.Inference, nil
 	}
 	return encode.Statement, nil // not committed yet: a person's own edit
@@ -218,7 +218,7 @@ func (d *gatherer) silent(version vault.Version, id string) (bool, error) {
 	if id == "" || version.Old == "" || version.New == "" || !aside {
 		return false, nil
 	}
-	past := d.v.History().Ancestry()
+	past := d.v.Whole().History().Ancestry()
 	before, err := past.Read(version.Old)
 	if err != nil {
 		return false, err

@@ -88,7 +88,7 @@ func estimate(ctx context.Context, v *vault.Vault, disputes []Dispute) error {
 			open[pair(d.A.ID, d.B.ID)] = d
 		}
 	}
-	for c, err := range v.History().Log(ctx, vault.LogOptions{}) {
+	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{}) {
 		if err != nil || len(open) == 0 {
 			return err
 		}

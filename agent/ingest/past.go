@@ -19,7 +19,7 @@ func (f *finisher) history() (*past, error) {
 		return f.past, nil
 	}
 	p := &past{finished: map[string]bool{}, pairs: map[[2]string]bool{}}
-	for c, err := range f.v.History().Log(f.ctx, vault.LogOptions{}) {
+	for c, err := range f.v.Whole().History().Log(f.ctx, vault.LogOptions{}) {
 		if err != nil {
 			return nil, err
 		}

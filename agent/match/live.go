@@ -26,9 +26,8 @@ type Mention struct {
 
 // Live looks for what a description means among the memories that are neither archived
 // nor superseded, best first. Where there is none it fails with a
-// [vault.NotFoundError] that names what comes nearest. A machine does not learn of
-// private ones. Cost: every memory is read.
-func Live(ctx context.Context, v *vault.Vault, description string, w vault.Write) ([]Found, error) {
+// [vault.NotFoundError] that names what comes nearest.  Cost: every memory is read.
+func Live(ctx context.Context, v *vault.Vault, description string) ([]Found, error) {
 	q := Parse(description)
 	if q.Empty() {
 		return nil, vault.WithHint(fmt.Errorf("match %q: %w: it names nothing", description, vault.ErrInvalid), "say what it is about: a name, a number, an attribute")
@@ -39,7 +38,7 @@ func Live(ctx context.Context, v *vault.Vault, description string, w vault.Write
 	}
 	byPath, texts := map[string]vault.Memory{}, []Text{}
 	for _, m := range all {
-		if m.SupersededBy != "" || m.Private && w.Actor != "" && w.Actor != vault.ActorUser {
+		if m.SupersededBy != "" {
 			continue
 		}
 		byPath[string(m.Path)] = m

@@ -34,9 +34,8 @@ type Query struct {
 	Role    string // user, assistant, tool, system
 	Since   time.Time
 	Until   time.Time
-	Limit   int  // conversations, for Matches messages; 0 means 5 and 50
-	Budget  int  // characters; 0 means Budget
-	Public  bool // without what is private
+	Limit   int // conversations, for Matches messages; 0 means 5 and 50
+	Budget  int // characters; 0 means Budget
 	// Live is what the Searcher was opened on, where open sessions are searched
 	// too; nil where they are not.
 	Live *Live

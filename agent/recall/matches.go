@@ -50,8 +50,7 @@ func FindMatches(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Mat
 
 // matches asks for more until enough pass the filters or there is no more.
 func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
-	ask := index.Query{Text: s.q.Text, Class: []vault.Class{vault.ClassSession}, Limit: want,
-		Public: s.q.Public}
+	ask := index.Query{Text: s.q.Text, Class: []vault.Class{vault.ClassSession}, Limit: want}
 	if s.only != "" {
 		ask.Scope = vault.ScopeOf(s.only)
 	}

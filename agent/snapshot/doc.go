@@ -31,8 +31,6 @@ type Past struct {
 	Files  *vault.Snapshot
 	Commit vault.Commit
 	List   func(context.Context, vault.WalkOptions) ([]vault.File, error) // its Markdown files
-	// Hides reports files that are kept from who is acting although they were public then.
-	Hides func(context.Context, vault.Path, vault.Hash) (bool, error)
 }
 
 // A Skill is a line of the catalogue.

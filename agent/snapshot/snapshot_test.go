@@ -50,8 +50,7 @@ func takeAt(t testing.TB, v *vault.Vault, rev string, o snapshot.Options) *snaps
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Past = &snapshot.Past{Files: files, Commit: c, List: src.Files,
-		Hides: func(context.Context, vault.Path, vault.Hash) (bool, error) { return false, nil }}
+	o.Past = &snapshot.Past{Files: files, Commit: c, List: src.Files}
 	s, err := snapshot.Take(ctx, v, x, o)
 	if err != nil {
 		t.Fatal(err)

@@ -195,17 +195,14 @@ func importance(m *index.Standing) float64 {
 // read reads a file as it is shown; nil data is none.
 func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error) {
 	if past := t.o.Past; past != nil {
-		data, hash, err := past.Files.Read(p)
-		if err != nil || hash == "" {
-			return nil, err
+		data, _, err := past.Files.Read(p)
+		if errors.Is(err, vault.ErrRefused) {
+			return nil, nil
 		}
-		if hidden, err := past.Hides(ctx, p, hash); err != nil || hidden {
-			return nil, err
-		}
-		return data, nil
+		return data, err
 	}
 	data, _, err = t.v.ReadFile(p)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrRefused) {
 		return nil, nil
 	}
 	return data, err

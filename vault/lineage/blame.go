@@ -31,7 +31,7 @@ type Blame struct {
 // renames and merges, as git blame does. rev "" is the file on disk; its lines
 // that are not committed have no commit. It fails with vault.ErrNotFound.
 func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (Blame, error) {
-	b := blamer{a: v.History().Ancestry(), points: map[place]*suspect{}}
+	b := blamer{a: v.Whole().History().Ancestry(), points: map[place]*suspect{}}
 	head, err := b.a.At(rev, p)
 	if err != nil {
 		return Blame{}, err
@@ -41,7 +41,12 @@ func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (B
 		return Blame{}, err
 	}
 	text := committed
-	if rev == "" {
+	if rev != "" {
+		var past *vault.Snapshot
+		if past, err = v.History().View(ctx, rev); err == nil {
+			_, _, err = past.Read(p)
+		}
+	} else {
 		text, _, err = v.ReadFile(p)
 		switch missing := errors.Is(err, fs.ErrNotExist); {
 		case missing && head.Hash != "":
@@ -74,7 +79,7 @@ func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (B
 		if _, known := out.Commits[l.Rev]; l.Rev == "" || known {
 			continue
 		}
-		if out.Commits[l.Rev], err = b.a.Commit(l.Rev); err != nil {
+		if out.Commits[l.Rev], err = v.History().Ancestry().Commit(l.Rev); err != nil {
 			return Blame{}, err
 		}
 	}

@@ -69,7 +69,7 @@ func restoreArchived(ctx context.Context, v *vault.Vault, m vault.Memory, w vaul
 // memories say that they supersede it, as long as they do; flagging are those that flagged it.
 func beforeArchive(ctx context.Context, v *vault.Vault, m vault.Memory) (
 	old vault.Path, heirs, flagging []vault.Memory, err error) {
-	for version, err := range v.History().Versions(ctx, "", m.Path) {
+	for version, err := range v.Whole().History().Versions(ctx, "", m.Path) {
 		if err != nil {
 			return "", nil, nil, err
 		}
@@ -77,7 +77,7 @@ func beforeArchive(ctx context.Context, v *vault.Vault, m vault.Memory) (
 			continue
 		}
 		for _, id := range version.Commit.Trailers.All("Stet-Memory") {
-			heir, err := v.Resolve(ctx, id)
+			heir, err := v.Whole().Resolve(ctx, id)
 			if err == nil && m.ID != "" && !heir.Archived() && slices.Contains(heir.Supersedes, m.ID) {
 				heirs = append(heirs, heir)
 			} else if err != nil && !errors.Is(err, vault.ErrNotFound) {
@@ -96,11 +96,11 @@ func flaggedIn(ctx context.Context, v *vault.Vault, c vault.Commit, id string) (
 	if c.Op != vault.OpForget || id == "" || len(c.Parents) == 0 {
 		return nil, nil
 	}
-	for f, err := range v.History().Diffs(ctx, string(c.Parents[0]), string(c.Rev), nil) {
+	for f, err := range v.Whole().History().Diffs(ctx, string(c.Parents[0]), string(c.Rev), nil) {
 		if err != nil {
 			return nil, err
 		}
-		before, err := v.History().Ancestry().Read(f.Old)
+		before, err := v.Whole().History().Ancestry().Read(f.Old)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func flaggedIn(ctx context.Context, v *vault.Vault, c vault.Commit, id string) (
 		if was.ID == "" || !slices.Contains(was.MayOutdate, id) {
 			continue
 		}
-		now, err := v.Resolve(ctx, was.ID)
+		now, err := v.Whole().Resolve(ctx, was.ID)
 		if err == nil && !now.Archived() && bytes.Equal(now.Body, was.Body) {
 			out = append(out, now)
 		}
@@ -129,13 +129,13 @@ func flag(tx *vault.Tx, flagging []vault.Memory, id string) error {
 // restoreDeleted brings back what ref named before it was deleted. A memory that only left its
 // place is not doubled: it comes from where it is now.
 func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown error, w vault.Write) (*vault.Result, error) {
-	was, data, err := v.History().ReadAt(ctx, "", ref) // in HEAD, when it is gone from the disk alone
+	was, data, err := v.Whole().History().ReadAt(ctx, "", ref) // in HEAD, when it is gone from the disk alone
 	var by vault.Commit
 	var next vault.Path
 	if errors.Is(err, vault.ErrNotFound) {
 		was, data, next, by, err = deleted(ctx, v, ref, unknown)
 		if err == nil && next != "" && was.ID != "" { // it was moved, and then deleted
-			if m, now, herr := v.History().ReadAt(ctx, "", was.ID); herr == nil {
+			if m, now, herr := v.Whole().History().ReadAt(ctx, "", was.ID); herr == nil {
 				was, data, next, by = m, now, "", vault.Commit{}
 			} else {
 				was, data, next, by, err = deleted(ctx, v, was.ID, unknown)
@@ -147,7 +147,7 @@ func restoreDeleted(ctx context.Context, v *vault.Vault, ref string, unknown err
 	}
 	if name := cmp.Or(was.ID, string(next)); name != "" {
 		now, err := v.Resolve(ctx, name)
-		if machine := w.Actor != "" && w.Actor != vault.ActorUser; err == nil && machine && (now.Private || was.Private) {
+		if errors.Is(err, vault.ErrRefused) || err == nil && was.Private && v != v.Whole() {
 			return nil, unknown // where it is now is as private
 		}
 		if err == nil {
@@ -181,8 +181,8 @@ func deleted(ctx context.Context, v *vault.Vault, ref string, unknown error) (
 		return string(m.Path) == ref || markdown.Fold(base) == markdown.Fold(ref) ||
 			m.Title != "" && markdown.Fold(m.Title) == markdown.Fold(ref)
 	}
-	objects := v.History().Ancestry()
-	for c, err := range v.History().Log(ctx, o) {
+	objects := v.Whole().History().Ancestry()
+	for c, err := range v.Whole().History().Log(ctx, o) {
 		if err != nil {
 			return was, nil, "", by, err
 		}
@@ -230,7 +230,7 @@ func putBack(
 // restoreVersion puts the bytes of a revision in place of those of now.
 func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at string, w vault.Write) (*vault.Result, error) {
 	if m.Path == "" {
-		was, data, err := v.History().ReadAt(ctx, at, ref)
+		was, data, err := v.Whole().History().ReadAt(ctx, at, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -263,12 +263,12 @@ func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at
 // asOf reads the file that m is now as it was in a revision, whatever its name
 // was then.
 func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byte, error) {
-	s, err := v.History().View(ctx, at)
+	s, err := v.Whole().History().View(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	names := []vault.Path{m.Path}
-	for version, err := range v.History().Versions(ctx, "", m.Path) {
+	for version, err := range v.Whole().History().Versions(ctx, "", m.Path) {
 		if err != nil {
 			return nil, err
 		}
@@ -286,7 +286,7 @@ func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byt
 		}
 	}
 	if m.ID != "" {
-		_, data, err := v.History().ReadAt(ctx, at, m.ID)
+		_, data, err := v.Whole().History().ReadAt(ctx, at, m.ID)
 		return data, err
 	}
 	return nil, vault.WithHint(fmt.Errorf("restore %q: %w in %s", m.Path, vault.ErrNotFound, at), `"stet history %s" lists its versions`, m.Path)

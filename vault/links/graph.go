@@ -28,9 +28,9 @@ type Graph struct {
 	edges []Edge       // by file, then by place
 }
 
-// Load reads the links of every live file.
+// Load reads the links of every live file, but those from and to what v withholds.
 func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
-	s, err := survey(ctx, v)
+	s, err := survey(ctx, v.Whole())
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,17 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 	attached := sync.OnceValue(func() map[string]bool { return attachments(root.FS()) })
 	t := newTable(s.files, s.called, existing(root))
 	g = &Graph{}
+	known := map[vault.Path]bool{}
+	hidden := func(p vault.Path) bool {
+		is, ok := known[p]
+		if !ok && v != v.Whole() && p != "" {
+			is = withheld(v, p)
+			known[p] = is
+		}
+		return is
+	}
 	for i, p := range s.files {
-		if !isSource(p) {
+		if !isSource(p) || hidden(p) {
 			continue
 		}
 		g.files = append(g.files, p)
@@ -54,10 +63,18 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 					e.Target.State = Outside // a picture, say: not one of stet's files
 				}
 			}
-			g.edges = append(g.edges, e)
+			if !hidden(e.Target.Path) {
+				g.edges = append(g.edges, e)
+			}
 		}
 	}
 	return g, nil
+}
+
+// withheld reports whether v does not give the file at p.
+func withheld(v *vault.Vault, p vault.Path) bool {
+	_, _, err := v.ReadFile(p)
+	return errors.Is(err, vault.ErrRefused)
 }
 
 // isSource is true for files whose links are a person's business now.

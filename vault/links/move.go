@@ -114,6 +114,7 @@ func publish(ctx context.Context, v *vault.Vault, why vault.Why, dry bool, r Req
 		return nil, err
 	}
 	res.Memories = out.memories
+	out.Listed = slices.DeleteFunc(out.Listed, func(r Rewrite) bool { return withheld(v, r.Path) })
 	out.Result = res
 	return out, nil
 }
@@ -125,7 +126,7 @@ func (r Request) Stage(ctx context.Context, v *vault.Vault, tx *vault.Tx) (*Resu
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	m := &mover{v: v, tx: tx, r: r, to: map[vault.Path]vault.Path{}}
+	m := &mover{v: v.Whole(), tx: tx, r: r, to: map[vault.Path]vault.Path{}}
 	if err := m.run(ctx); err != nil {
 		return nil, err
 	}

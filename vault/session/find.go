@@ -168,6 +168,16 @@ func All(ctx context.Context, v *vault.Vault) ([]Known, error) {
 // one, or the id that its agent gave it. It fails with [ErrUnknownSession] or a
 // [vault.AmbiguousError].
 func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error) {
+	k, data, err := find(ctx, v, ref)
+	if err == nil && k.Private && v != v.Whole() {
+		return Known{}, nil, private(ref)
+	}
+	return k, data, err
+}
+
+// find looks among all transcripts, and names those that shown gives.
+func find(ctx context.Context, shown *vault.Vault, ref string) (Known, []byte, error) {
+	v := shown.Whole()
 	if p, err := vault.ParsePath(ref); err == nil && vault.ClassOf(p) == vault.ClassSession {
 		if data, _, err := v.ReadFile(p); err == nil {
 			return Read(p, data), data, nil
@@ -193,7 +203,7 @@ func Find(ctx context.Context, v *vault.Vault, ref string) (Known, []byte, error
 	k, err := vault.Pick(ref, all, Known.memory, func(k Known) bool { return k.Origin != "" && k.Origin == ref })
 	var many *vault.AmbiguousError
 	if errors.As(err, &many) {
-		many.In(v)
+		many.In(shown)
 	}
 	if err != nil {
 		return Known{}, nil, orUnknown(err, ref)
@@ -209,6 +219,7 @@ func WriterOf(ctx context.Context, v *vault.Vault, id string) (agent string, kno
 		return "", false, nil
 	}
 	id = strings.ToLower(id)
+	v = v.Whole()
 	open, err := AllOpen(v)
 	for _, o := range open {
 		if o.Facts.ID == id {
@@ -235,6 +246,12 @@ func orUnknown(err error, ref string) error {
 		return unknown(ref)
 	}
 	return err
+}
+
+// private is the error for a session that an agent asks for.
+func private(ref string) error {
+	return vault.WithHint(fmt.Errorf("session %q: %w: it is private", ref, vault.ErrRefused),
+		"ask the user for what you need of it")
 }
 
 func unknown(ref string) error {
@@ -277,7 +294,7 @@ func Rest(v *vault.Vault, id string) (*Open, error) {
 			if err != nil {
 				return nil, err
 			}
-			if o.forget(settled(v, o)); len(o.Facts.Messages) > 0 {
+			if o.forget(settled(v, o)); len(o.Facts.Messages) > 0 && (!o.Facts.Private || v == v.Whole()) {
 				return o, nil
 			}
 		}
@@ -289,11 +306,18 @@ func Rest(v *vault.Vault, id string) (*Open, error) {
 // part of one, or the id that its agent gave it. It fails with
 // [ErrUnknownSession] or a [vault.AmbiguousError].
 func FindOpen(v *vault.Vault, ref string) (*Open, error) {
-	all, err := AllOpen(v)
-	as := func(o *Open) vault.Memory { return vault.Memory{ID: o.Facts.ID, Title: o.Facts.Title} }
+	all, err := AllOpen(v.Whole())
+	as := func(o *Open) vault.Memory { return o.Known().memory() }
 	o, failed := vault.Pick(ref, all, as, func(o *Open) bool { return o.Key == ref || o.Name == ref })
 	if errors.Is(failed, vault.ErrNotFound) && err != nil {
 		return nil, err
+	}
+	var many *vault.AmbiguousError
+	if errors.As(failed, &many) {
+		many.In(v)
+	}
+	if failed == nil && o.Facts.Private && v != v.Whole() {
+		return nil, private(ref)
 	}
 	return o, orUnknown(failed, ref)
 }

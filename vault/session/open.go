@@ -202,7 +202,7 @@ func AllOpen(v *vault.Vault) ([]*Open, error) {
 		case errors.Is(err, vault.ErrNotFound): // sealed meanwhile
 		case err != nil:
 			errs = append(errs, err)
-		case o.size > 0:
+		case o.size > 0 && (!o.Facts.Private || v == v.Whole()): // a private one is kept from agents
 			out = append(out, o)
 		}
 	}

@@ -30,10 +30,10 @@ type front struct {
 // first. Values with a colon and a blank in them, which YAML takes for keys, are read as they are
 // meant.
 func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
-	f := readFront(data)
+	f, was := readFront(data), vault.ReadMemory(folder+"/"+File, data)
 	s := Skill{Folder: folder, Name: f.text("name"), Description: f.text("description"),
 		License: f.text("license"), Compatibility: f.text("compatibility"), AllowedTools: f.text("allowed-tools"),
-		Hash: vault.ReadMemory(folder, data).Hash}
+		Hash: was.Hash, Private: was.Private}
 	if v, ok := f.doc.Meta("metadata"); ok {
 		s.Metadata = v.Texts()
 	}
@@ -43,7 +43,6 @@ func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
 	if f.reason != nil {
 		s.Problem = f.reason.Error()
 	}
-	s.Private = f.doc.Private() || f.reason != nil && markdown.HasPrivateLine(strings.Join(f.lines[:f.end], "\n"))
 	return s, lint(s, f)
 }
 

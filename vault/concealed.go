@@ -1,0 +1,248 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"stet/markdown"
+	"stet/vault/gitstore"
+	"stet/vault/tombstone"
+)
+
+// A concealed is what is private, or was.
+type concealed struct {
+	at        Revision // HEAD when it was looked for
+	paths     map[Path]bool
+	ids       map[string]bool
+	gone      map[string]bool // ids of what a person forgot
+	forgotten map[Hash]bool   // and contents
+}
+
+// has reports whether p is one of the paths, or in the folder of a skill whose SKILL.md is.
+func (h *concealed) has(p Path) bool {
+	return h.paths[p] || len(h.paths) > 0 && SkillFolder(p, func(p Path) bool { return h.paths[p] }) != ""
+}
+
+// named reports whether a text names something hidden.
+func (h *concealed) named(text string) bool {
+	for p := range h.paths {
+		if strings.Contains(text, string(p)) {
+			return true
+		}
+	}
+	for id := range h.ids {
+		if strings.Contains(text, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// hidings are what was found out last, for each HEAD.
+type hidings struct {
+	sync.Mutex
+	now, ever *concealed
+}
+
+// privateNow lists what is private on disk, archived or not.
+func (v *Vault) privateNow(ctx context.Context) (*concealed, error) {
+	head, err := v.Head()
+	if err != nil {
+		return nil, err
+	}
+	v.hidden.Lock()
+	defer v.hidden.Unlock()
+	if v.hidden.now != nil && v.hidden.now.at == head {
+		return v.hidden.now, nil
+	}
+	found, known := map[Path]string{}, errors.New("no index")
+	if v.o.Private != nil {
+		found, known = v.o.Private(ctx)
+	}
+	if known != nil {
+		if found, err = v.Whole().readPrivate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	now := &concealed{at: head, paths: map[Path]bool{}, ids: map[string]bool{}}
+	for p, id := range found {
+		now.paths[p] = true
+		if id != "" {
+			now.ids[strings.ToLower(id)] = true
+		}
+	}
+	v.hidden.now = now
+	return now, nil
+}
+
+// readPrivate reads all files for what no index knows.
+func (v *Vault) readPrivate(ctx context.Context) (map[Path]string, error) {
+	out := map[Path]string{}
+	files, err := v.Files(ctx, WalkOptions{Archive: true})
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.readAll(ctx, files, func([]byte) bool { return true }, nil)
+	for _, m := range all {
+		if m.Private {
+			out[m.Path] = m.ID
+		}
+	}
+	return out, err
+}
+
+// privateEver lists what is private on disk or was private in any commit, and what a person forgot. A file
+// without an id is known by the paths that it had.
+func (v *Vault) privateEver(ctx context.Context) (*concealed, error) {
+	now, err := v.privateNow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.hidden.Lock()
+	defer v.hidden.Unlock()
+	if v.hidden.ever != nil && v.hidden.ever.at == now.at {
+		return v.hidden.ever, nil
+	}
+	past, err := v.privatePast(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ever := &concealed{at: now.at, paths: maps.Clone(now.paths), ids: maps.Clone(now.ids),
+		gone: map[string]bool{}, forgotten: map[Hash]bool{}}
+	for _, id := range past.IDs {
+		ever.ids[id] = true
+	}
+	past.spread(ever.paths)
+	stones, err := v.stones()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range stones {
+		for _, part := range f.parts {
+			if part.Actor != ActorUser || part.Action != tombstone.Forget && part.Action != tombstone.Purge {
+				continue
+			}
+			for _, id := range part.IDs {
+				ever.gone[strings.ToLower(id)] = true
+			}
+			ever.forgotten[Hash(part.Blob)] = part.Blob != "" && part.Was == ""
+		}
+	}
+	v.hidden.ever = ever
+	return ever, nil
+}
+
+// A privatePast is what commits say of what was private. It is kept in local state, so that each commit is
+// looked at once.
+type privatePast struct {
+	Upto  Revision  `json:"upto"`
+	IDs   []string  `json:"ids"`
+	Paths []Path    `json:"paths"`
+	Moves [][2]Path `json:"moves"` // of files without an id
+}
+
+const (
+	privateMark = "private" // of a privatePast, as JSON
+	// keepPast is how many commits have to be new before what they say is kept.
+	keepPast = 64
+)
+
+// privatePast looks at the commits that it has not seen.
+func (v *Vault) privatePast(ctx context.Context) (past privatePast, err error) {
+	kept, _ := v.State().Seen(privateMark) // what cannot be read is found out again
+	_ = json.Unmarshal(kept, &past)
+	h, seen := v.Whole().History(), 0
+	objects := v.store.Repo().Stage()
+	for c, err := range h.Log(ctx, LogOptions{Without: string(past.Upto), Changes: true}) {
+		if err == nil {
+			err = past.add(objects, c)
+		}
+		if err != nil {
+			return past, v.store.Explain(err)
+		}
+		seen++
+	}
+	if past.Upto, err = v.Head(); err != nil || seen < keepPast {
+		return past, err
+	}
+	_ = v.State().SetSeen(ctx, privateMark, func([]byte) ([]byte, error) { // a cache: without it this is slower
+		return json.Marshal(past)
+	})
+	return past, nil
+}
+
+// add looks at what one commit brought.
+func (past *privatePast) add(objects *gitstore.Objects, c Commit) error {
+	was := map[Path]string{} // ids of what goes
+	for _, ch := range c.Changes {
+		if ch.Old == "" || !ch.Path.IsMarkdown() || ch.New != "" && ch.From == "" {
+			continue
+		}
+		data, err := objects.Content(string(ch.Old))
+		if err != nil {
+			return err
+		}
+		if ch.From != "" {
+			was[ch.From] = frontID(data)
+		} else {
+			was[ch.Path] = frontID(data)
+		}
+	}
+	from := map[Path]Path{}
+	for old, to := range renamesOf(c) {
+		from[to] = old
+	}
+	for _, ch := range c.Changes {
+		if ch.New == "" || !ch.Path.IsMarkdown() {
+			continue
+		}
+		data, err := objects.Content(string(ch.New))
+		if err != nil {
+			return err
+		}
+		id := frontID(data)
+		if old := from[ch.Path]; old != "" && (id == "" || was[old] == "") {
+			past.Moves = append(past.Moves, [2]Path{old, ch.Path})
+		}
+		if private(ch.Path, markdown.Parse(data)) {
+			if id != "" && !slices.Contains(past.IDs, id) {
+				past.IDs = append(past.IDs, id)
+			}
+			if !slices.Contains(past.Paths, ch.Path) {
+				past.Paths = append(past.Paths, ch.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// spread adds the paths of the past, and those that the files at any of them had.
+func (past *privatePast) spread(paths map[Path]bool) {
+	for _, p := range past.Paths {
+		paths[p] = true
+	}
+	for n := -1; n != len(paths); {
+		n = len(paths)
+		for _, m := range past.Moves {
+			if paths[m[0]] || paths[m[1]] {
+				paths[m[0]], paths[m[1]] = true, true
+			}
+		}
+	}
+}
+
+// wasPrivate reports whether these contents of p were private in any commit.
+func (v *Vault) wasPrivate(ctx context.Context, p Path, data []byte) (bool, error) {
+	past, err := v.privatePast(ctx)
+	if id := frontID(data); id != "" || err != nil {
+		return slices.Contains(past.IDs, id), err
+	}
+	paths := map[Path]bool{}
+	past.spread(paths)
+	return (&concealed{paths: paths}).has(p), nil
+}
