@@ -244,7 +244,10 @@ func (r *review) rest(lesson, call map[string]any) string {
 		return why
 	}
 	kind, _ := lesson["kind"].(string)
-	if why := rests(strings.ToLower(strings.TrimSpace(kind)), cited); why != "" {
+	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" {
+		lesson["kind"] = kind
+	}
+	if why := rests(kind, cited); why != "" {
 		return why
 	}
 	lesson[sourceArg] = sourceOf(cited, r.job.Session, given == nil)

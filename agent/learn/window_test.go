@@ -151,3 +151,17 @@ func TestAFlushThatFailsSaysHowFarItCame(t *testing.T) {
 		t.Errorf("in the middle of a turn: %v: %+v", err, out)
 	}
 }
+
+// What a loop saved in a portion would be saved again if the portion were shown once more.
+func TestALoopThatBeganIsNotBegunAgain(t *testing.T) {
+	t.Parallel()
+	job := sixty()
+	job.Mode = learn.ModeFull
+	long := save("preference", `,"evidence":["1"]`)
+	long.Stop = llm.StopLength
+	b := &box{}
+	out, _, err := review(t, says(save("preference", `,"evidence":["1"]`), long), b, job)
+	if !errors.Is(err, llm.ErrTooLong) || out.Calls != 2 || len(b.calls) != 1 || out.Upto != 0 {
+		t.Errorf("%v: %+v", err, out)
+	}
+}
