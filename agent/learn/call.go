@@ -247,7 +247,8 @@ func (r *review) rest(lesson, call map[string]any) string {
 	if kind = strings.ToLower(strings.TrimSpace(kind)); kind != "" {
 		lesson["kind"] = kind
 	}
-	if why := rests(kind, cited); why != "" {
+	to, _ := lesson["to"].(string)
+	if why := rests(kind, to, cited); why != "" {
 		return why
 	}
 	lesson[sourceArg] = sourceOf(cited, r.job.Session, given == nil)
@@ -280,9 +281,10 @@ func (r *review) cited(given any) (out []source, why string) {
 // daysOfRoutine is on how many days a thing must have been said to be a routine.
 const daysOfRoutine = 3
 
-// rests says why turns do not carry a lesson of that kind: what a user is like and wants, the user says.
-func rests(kind string, cited []source) string {
-	if !slices.Contains([]string{"instruction", "preference", "routine"}, kind) {
+// rests says why turns do not carry a lesson of that kind, or for that file: what a user is like and wants,
+// and what every session is told, the user says and no tool.
+func rests(kind, to string, cited []source) string {
+	if !slices.Contains([]string{"instruction", "preference", "routine"}, kind) && !strings.HasSuffix(to, ".md") {
 		return ""
 	}
 	var days []string
@@ -294,7 +296,8 @@ func rests(kind string, cited []source) string {
 	}
 	switch {
 	case !said:
-		return "a lesson of kind " + kind + " rests on a turn of the user's, and none is its " + evidence
+		return "what the user wants and what every session is told rests on a turn of the user's, and none is its " +
+			evidence
 	case kind == "routine" && len(days) < daysOfRoutine:
 		return fmt.Sprintf("a routine rests on turns of the user's of %d days, and its %s has %d", daysOfRoutine,
 			evidence, len(days))

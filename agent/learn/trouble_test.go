@@ -130,7 +130,8 @@ func TestWhatStetGaveIsNeverLearntAgain(t *testing.T) {
 		found.Call = "s1"
 		job.Turns = append(job.Turns, turn("user", given+"\nWhat is 2 + 3?", 20), turn("tool", `{"text":"`+
 			strings.ReplaceAll(given, "\n", `\n`)+`"}`, 20), turn("tool", strings.ReplaceAll(given, "<", `\u003c`), 20),
-			search, found, turn("assistant", given, 20))
+			search, found, turn("assistant", given, 20), turn("assistant", "> "+given, 20),
+			turn("system", given[15:], 20))
 		job.Related = append(job.Related,
 			learn.Related{Session: "old", Number: 1, Time: at(1, 1), Text: given + "\nHello."})
 		asked := func(r *llmtest.Request) llm.Reply {

@@ -139,11 +139,14 @@ func ours(tool string) bool {
 // said is what a turn says, its calls of tools included.
 func said(t session.Turn, gave map[string]bool) string {
 	text := string(markdown.StripInjected(t.Text))
-	if t.Role == "tool" {
+	switch {
+	case t.Role == "user":
+	case t.Role == "system":
+		return "" // the client's words, and those of stet in them
+	case t.Role == "tool" && (gave[t.Call] || ours(t.Name)):
+		text = "(what stet answered)"
+	default:
 		text = injectedAnywhere().ReplaceAllString(text, "")
-		if gave[t.Call] || ours(t.Name) {
-			text = "(what stet answered)"
-		}
 	}
 	for _, c := range t.Calls {
 		text += "\n→ " + c.Name + " " + injectedAnywhere().ReplaceAllString(string(c.Arguments), "")
@@ -151,7 +154,7 @@ func said(t session.Turn, gave map[string]bool) string {
 	return strings.ToValidUTF8(strings.TrimPrefix(text, "\n"), "�")
 }
 
-// injectedAnywhere is a block as tools pass it on: in the middle of a line, as JSON, or without its end.
+// injectedAnywhere is a block as tools and agents pass it on: in the middle of a line, as JSON, or without its end.
 var injectedAnywhere = sync.OnceValue(func() *regexp.Regexp {
 	const open, shut = `(?:<|\\u003[cC])`, `(?:>|\\u003[eE])`
 	return regexp.MustCompile(`(?s)` + open + `stet-context.*?(?:` + open + `/stet-context` + shut + `|$)`)
