@@ -19,7 +19,8 @@ type App struct {
 	*Environment
 	v       *vault.Vault
 	place   Place
-	indexes []openedIndex // closed with the vault
+	indexes []openedIndex  // closed with the vault
+	made    []vault.Commit // by its use cases
 }
 
 // An openedIndex is a search index, and what for it was opened.
@@ -279,6 +280,7 @@ func (a *App) settle(ctx context.Context, res *vault.Result) {
 	if res.DryRun {
 		return
 	}
+	a.made = append(a.made, res.Commits...)
 	a.wrote(ctx, res)
 	a.updateIndex(ctx, append(res.Changes[:len(res.Changes):len(res.Changes)], a.sealEnded(ctx)...))
 }

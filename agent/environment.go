@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent/learn"
 	"stet/agent/llm"
 	"stet/vault"
 	"stet/vault/durable"
@@ -44,6 +45,8 @@ type Options struct {
 	Hold func()
 	// Model makes the client of a configured model; nil is [llm.New].
 	Model func(llm.Options) (llm.Client, error)
+	// Tools makes the tools of a review over a vault that was opened for an agent.
+	Tools func(*App, ToolsOptions) learn.Toolbox
 	// Progress reports long work; nil for nobody. total is 0 while it is unknown.
 	Progress func(phase string, done, total int)
 	// Ask asks the user a question; nil where nobody is there to answer.

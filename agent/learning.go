@@ -30,17 +30,9 @@ func (a *App) count(ctx context.Context, agent, key string) (queued bool, err er
 	if every == (trigger.Every{}) {
 		return false, nil
 	}
-	marks, known, err := session.MarksOf(a.v, key)
+	marks, err := a.marks(ctx, agent, key)
 	if err != nil {
 		return false, err
-	}
-	if !known || marks.At < marks.Sealed {
-		if err = a.recount(ctx, agent, key, marks, known); err == nil {
-			marks, _, err = session.MarksOf(a.v, key)
-		}
-		if err != nil {
-			return false, err
-		}
 	}
 	tail, err := session.TailOf(a.v, key, marks)
 	if err == nil {
@@ -57,6 +49,17 @@ func (a *App) count(ctx context.Context, agent, key string) (queued bool, err er
 		err = session.QueueReview(ctx, a.v, key)
 	}
 	return queued, err
+}
+
+// marks are those of a session, made up where they are lost or behind.
+func (a *App) marks(ctx context.Context, agent, key string) (session.Marks, error) {
+	marks, known, err := session.MarksOf(a.v, key)
+	if err == nil && (!known || marks.At < marks.Sealed) {
+		if err = a.recount(ctx, agent, key, marks, known); err == nil {
+			marks, _, err = session.MarksOf(a.v, key)
+		}
+	}
+	return marks, err
 }
 
 // counted sets the marks of a session once its open messages are counted. What is due is due once,
@@ -206,11 +209,7 @@ func (a *App) wrote(ctx context.Context, res *vault.Result) {
 
 func (a *App) wroteIn(ctx context.Context, agent, id string, memory, skill bool) error {
 	key := session.KeyOf(a.v, agent, id)
-	marks, known, err := session.MarksOf(a.v, key)
-	if err == nil && (!known || marks.At < marks.Sealed) {
-		err = a.recount(ctx, agent, key, marks, known)
-	}
-	if err != nil {
+	if _, err := a.marks(ctx, agent, key); err != nil {
 		return err
 	}
 	return a.counted(ctx, key, func(m *session.Marks, _ trigger.Review) { *m = trigger.Wrote(*m, memory, skill) })

@@ -155,7 +155,7 @@ func TestTheTenthTurnFiresOnce(t *testing.T) {
 				t.Errorf("due after turns %v, want %v; the marks are %+v", fired, c.want, k.marks())
 			}
 			k.end()
-			if m := k.marks(); m.Sealed != 58 || m.Memory.Asked != 58 || !m.Ended || !m.Waits() {
+			if m := k.marks(); m.Sealed != 58 || m.Memory.Asked != 58 || !m.Whole || !m.Waits() {
 				t.Errorf("at the end the marks are %+v", m)
 			}
 			if jobs, err := k.a.v.State().Jobs(session.Reviews); err != nil || len(jobs) != 1 {

@@ -43,6 +43,7 @@ func Policy() []Rule {
 		{"", Allowed, "without what is private", []string{
 			"skill list", "skill view", "skill lint",
 			"search", "context", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status",
+			"worker status",
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
 			"version", "completion", "man", "tool list"}},
@@ -50,6 +51,8 @@ func Policy() []Rule {
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
 		{"observe", Allowed, "", []string{"observe", "context --session"}},
+		{"nudge", Allowed, "on its own conversations", []string{"nudge"}},
+		{"worker", Allowed, "each review with the rights of the agent of its conversation", []string{"worker run"}},
 		{"end", Allowed, "", []string{"session end"}},
 		{"import", Allowed, "", []string{"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},

@@ -19,8 +19,9 @@ func reading() map[string][]string {
 		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting",
 			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
-		"App": {"Agent", "Close", "History", "Index", "Memories", "Notebook", "Root", "Sessions", "Settings", "Skills",
-			"Vault"},
+		"App": {"Agent", "Close", "History", "Index", "Learning", "Memories", "Notebook", "Root", "Sessions",
+			"Settings", "Skills", "Vault"},
+		"Learning": {"Reviews"},
 		"Memories": {"Conflicts", "Context", "ContextOf", "Export",
 			"Links", "List", "Orphans", "Scopes", "Search", "Show"},
 		"History": {"Blame", "Diff", "EntryVersions", "IsEntry", "Log", "Preview", "Proposals", "ReviewDiffs",
@@ -52,7 +53,7 @@ func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 	}
 	known, asked := 0, 0
 	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Skills(), a.Vault(),
-		a.Notebook(vault.ClassCore)} {
+		a.Learning(), a.Notebook(vault.ClassCore)} {
 		v := reflect.ValueOf(handle)
 		typ := reflect.Indirect(v).Type().Name()
 		for i := range v.NumMethod() {

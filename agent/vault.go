@@ -118,8 +118,9 @@ type Status struct {
 	Proposed int                 `json:"proposed"` // writes of agents that wait for approval
 	Pending  int                 `json:"pending"`  // memories that a model is to finish
 	// Undecided memories may outdate or contradict others.
-	Undecided int     `json:"undecided"`
-	Last      *Commit `json:"last,omitempty"`
+	Undecided int      `json:"undecided"`
+	Last      *Commit  `json:"last,omitempty"`
+	Reviews   *Reviews `json:"reviews,omitempty"` // of conversations
 }
 
 // Status compares the files with HEAD and counts what waits for the user.
@@ -138,6 +139,9 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	if st.Last != nil {
 		last := ViewCommit(*st.Last)
 		out.Last = &last
+	}
+	if reviews, rerr := v.a.Learning().Reviews(); rerr == nil {
+		out.Reviews = reviews // it is told of, and nothing hangs on it
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {
 		out.Pending, out.Undecided = x.Waiting()

@@ -128,7 +128,13 @@ func (w *watcher) tryDue(ctx context.Context) (err error) {
 			w.committed(s.Result.Commits)
 		}
 	}
-	if err != nil || w.e.o.Now().Before(w.next) || !a.Settings().Bool(settings.Cognitive) {
+	if err != nil {
+		return err
+	}
+	if _, err := a.Learning().Work(ctx, Write{}, func(r *Reviewed) { w.reviewed(r) }); err != nil {
+		return err
+	}
+	if w.e.o.Now().Before(w.next) || !a.Settings().Bool(settings.Cognitive) {
 		return err
 	}
 	w.next = w.e.o.Now().Add(finishEvery)
@@ -146,6 +152,14 @@ func (w *watcher) tryDue(ctx context.Context) (err error) {
 		}
 	}
 	return err
+}
+
+func (w *watcher) reviewed(r *Reviewed) {
+	w.committed(r.made)
+	if r.Error != "" {
+		w.tell(watch.Event{Kind: watch.Warning, Text: "review of session " + r.Session + ": " + r.Error,
+			Hint: "it waits for the next one of the session, or for \"stet nudge\""})
+	}
 }
 
 func (w *watcher) committed(commits []vault.Commit) {

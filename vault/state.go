@@ -246,6 +246,15 @@ func (s *State) Jobs(queue string) ([]Job, error) {
 	return jobs, nil
 }
 
+// Queued is the number of jobs of a queue.
+func (s *State) Queued(queue string) (int, error) {
+	if err := stateName("queue", queue); err != nil {
+		return 0, err
+	}
+	names, err := s.names("queue", "."+queue)
+	return len(names), err
+}
+
 // Done removes a job. Removing it twice is no error.
 func (s *State) Done(ctx context.Context, queue, id string) error {
 	f := s.job(queue, id)

@@ -48,6 +48,9 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	s := llmtest.Serve(tb, func(r *llmtest.Request) llm.Reply {
+		if len(r.Tools) > 0 {
+			return reviewer(tb, r).Answer(tb)(r)
+		}
 		if r.Answer == nil || r.Answer.Name != "ready" {
 			return helpful(tb, r)
 		}
@@ -87,6 +90,25 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("STET_MODELS_"+strings.ToUpper(args[0])+"_"+key, value)
 	}
 	ts.Setenv("TEST_MODEL_KEY", llmtest.Key)
+}
+
+// reviewer is a model that learns from a conversation. What it was given to know is in the request.
+func reviewer(tb llmtest.TB, r *llmtest.Request) llmtest.Reviewer {
+	v := llmtest.Reviewer{System: r.System, Frozen: "<stet-context"}
+	for _, t := range r.Tools {
+		v.Memory, v.Skill = v.Memory || t.Name == "memory_save", v.Skill || t.Name == "skill"
+		v.Full = v.Full || t.Name == "memory_search"
+	}
+	text := r.Messages[0].Text
+	v.Flush = strings.Contains(text, "stand here whole")
+	var data struct {
+		Before []json.RawMessage `json:"related_turns_of_earlier_conversations"`
+	}
+	if err := json.Unmarshal([]byte(text[max(0, strings.Index(text, "\n{")):]), &data); err != nil {
+		tb.Errorf("the review has no data: %v", err)
+	}
+	v.Related = len(data.Before)
+	return v
 }
 
 type askedKey struct{}

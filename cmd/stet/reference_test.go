@@ -88,7 +88,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		init doctor config
 		remember update forget conflicts encode move pin unpin new context
 		profile core skill
-		session
+		session nudge
 		import
 		adopt undo redo revert restore review
 	`)
@@ -97,7 +97,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		search list show edit links scopes
 		log history blame diff
 		tool
-		observe why
+		observe why worker
 		usage
 		help version completion man
 	`)

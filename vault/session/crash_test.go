@@ -176,7 +176,7 @@ func judge(t *testing.T, op crashOp, where, dir string, acked bool) {
 	marks, _, err := session.MarksOf(v, crashKey)
 	jobs, jerr := v.State().Jobs(session.Reviews)
 	if err != nil || jerr != nil || marks.Sealed != len(said) || marks.Memory.Asked != len(said) || !marks.Waits() ||
-		!marks.Ended || len(jobs) == 0 {
+		!marks.Whole || len(jobs) == 0 {
 		t.Errorf("%s: of %d messages the marks are %+v and the queue is %q: %v, %v", where, len(said), marks, jobs, err, jerr)
 	}
 	for _, problem := range vaulttest.Problems(dir) {

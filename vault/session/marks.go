@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"stet/markdown"
 	"stet/vault"
@@ -29,18 +28,25 @@ type Marks struct {
 
 	Memory Mark `json:"memory,omitzero"`
 	Skill  Mark `json:"skill,omitzero"`
-	Ended  bool `json:"ended,omitempty"` // what was asked for last is the review of a session that ended
+	// Whole says that a review of every turn to its end was asked for, as it is when a session ends.
+	Whole bool `json:"whole,omitempty"`
 	// Asks counts the reviews that were asked for. Of the last one Failed says why it failed; it waits
 	// for the next ask then.
-	Asks   int       `json:"asks,omitempty"`
-	Failed string    `json:"failed,omitempty"`
-	Time   time.Time `json:"time,omitzero"` // of the last review, good or not
+	Asks     int    `json:"asks,omitempty"`
+	Failed   string `json:"failed,omitempty"`
+	Proposed int    `json:"proposed,omitempty"` // by rules
 }
 
-// A Mark is the last message that a review was asked for, and the last one that was reviewed.
+// A Mark is how far reviews have come: the last message that one was asked for, and the last one that was
+// reviewed. Of memories, the beginnings of the messages behind Cut up to Shown were shown to a model, those
+// up to Full to their end, and rules have read those up to Read.
 type Mark struct {
 	Asked int `json:"asked,omitempty"`
 	Done  int `json:"done,omitempty"`
+	Cut   int `json:"cut,omitempty"`
+	Shown int `json:"shown,omitempty"`
+	Full  int `json:"full,omitempty"`
+	Read  int `json:"read,omitempty"`
 }
 
 // Waits reports a review that was asked for, and neither made nor failed since.
@@ -49,8 +55,8 @@ func (m Marks) Waits() bool { return m.Failed == "" && m.Open() }
 // Open reports messages that a review was asked for and that none has seen.
 func (m Marks) Open() bool { return m.Memory.Asked > m.Memory.Done || m.Skill.Asked > m.Skill.Done }
 
-// Ask asks for a review of memories, skills or both up to a message. One that was asked for before and
-// not made is joined to it.
+// Ask asks for a review of memories, skills or both up to a message. One that was asked for before and not
+// made is joined to it.
 func (m *Marks) Ask(memory, skill bool, upTo int) {
 	if memory {
 		m.Memory.Asked = upTo
@@ -103,6 +109,11 @@ func KeyOf(v *vault.Vault, agent, id string) string {
 	return key
 }
 
+// IsKey reports a text that may be a [Key].
+func IsKey(key string) bool {
+	return (len(key) == foreignPart || own(key)) && strings.Trim(key, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
+}
+
 // Marked lists the keys of the sessions that have marks.
 func Marked(v *vault.Vault) ([]string, error) {
 	names, err := v.State().SeenNames(marksName)
@@ -147,8 +158,8 @@ func (s *sealer) ended(ctx context.Context, open *Open, last int) error {
 	err := SetMarks(ctx, s.v, open.Key, func(m *Marks, _ bool) bool {
 		m.Sealed, m.Lines = last, 0
 		failed := m.Skill.Asked > m.Skill.Done
-		if asked = reviewed && (m.Memory.Done < last || failed); asked && !(m.Ended && m.Memory.Asked == last) {
-			m.Ended = true
+		if asked = reviewed && (m.Memory.Full < last || failed); asked && !(m.Whole && m.Memory.Asked == last) {
+			m.Whole = true
 			m.Ask(true, failed, last)
 		}
 		return true

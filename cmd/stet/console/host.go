@@ -3,6 +3,7 @@ package console
 import (
 	"io"
 	"os"
+	"os/exec"
 	"time"
 
 	"golang.org/x/term"
@@ -39,6 +40,8 @@ type Host struct {
 	PID int
 	// Hook sees every mutating file-system step; the shipped command has none.
 	Hook durable.Hook
+	// Spawn starts this program once more, with its own arguments, as a process that nobody waits for.
+	Spawn func(args ...string) error
 }
 
 // ThisHost describes this process.
@@ -47,5 +50,20 @@ func ThisHost(stdio Stdio) (Host, error) {
 	if err != nil {
 		return Host{}, err
 	}
-	return Host{Stdio: stdio, Getenv: os.Getenv, Dir: dir, Now: time.Now, PID: os.Getpid()}, nil
+	return Host{Stdio: stdio, Getenv: os.Getenv, Dir: dir, Now: time.Now, PID: os.Getpid(), Spawn: spawn}, nil
+}
+
+// spawn starts this program in a session of its own: a signal to whoever started this command does not
+// reach it.
+func spawn(args ...string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.Command(exe, args...)
+	detach(c)
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Process.Release()
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"stet/agent"
+	"stet/agent/learn"
+	"stet/agent/tools"
 	"stet/vault/settings"
 )
 
@@ -15,6 +17,7 @@ func (e *Env) options(flags settings.Layer) agent.Options {
 		Dir: e.Dir, Door: Door, Process: fmt.Sprintf("pid %d stet %s", e.PID, e.Command), PID: e.PID, Now: e.Now,
 		Getenv: e.Getenv, Agent: e.actor,
 		Flags: flags, Hook: e.Hook, Hold: func() { e.Busy.Store(true) }, Progress: e.progress(), Notify: e.notify,
+		Tools: reviewTools,
 	}
 	if e.CanAsk() {
 		o.Ask = e.Confirm
@@ -23,6 +26,11 @@ func (e *Env) options(flags settings.Layer) agent.Options {
 		o.At = e.Start()
 	}
 	return o
+}
+
+// reviewTools are the tools with which a model reviews a conversation.
+func reviewTools(a *agent.App, o agent.ToolsOptions) learn.Toolbox {
+	return tools.New(a, tools.Options{Actor: o.Actor, Session: o.Session, Review: true})
 }
 
 func (e *Env) notify(n agent.Notice) {

@@ -66,7 +66,13 @@ func runObserve(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		return e.Show(done, func(*console.Printer) {})
+		if err := e.Show(done, func(*console.Printer) {}); err != nil || !done.Background {
+			return err
+		}
+		if err := e.Spawn("-C", a.Root(), "worker", "run", "--quiet"); err != nil {
+			e.Warn("start the review that is due: %v; \"stet worker run\" makes it", err)
+		}
+		return nil
 	})
 }
 

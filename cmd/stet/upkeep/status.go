@@ -45,6 +45,7 @@ func statusText(st *agent.Status) string {
 		what := agent.Plural(st.Undecided, "memory", "memories")
 		fmt.Fprintf(&b, "decide  %s that may outdate or contradict others: \"stet conflicts\"\n", what)
 	}
+	reviews(&b, st.Reviews)
 	if st.State != "" {
 		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
 	}
@@ -61,6 +62,23 @@ func statusText(st *agent.Status) string {
 	}
 	b.WriteString("\n" + next(st))
 	return b.String()
+}
+
+// reviews says what waits to be learnt, and what became of the last reviews.
+func reviews(b *strings.Builder, r *agent.Reviews) {
+	if r == nil {
+		return
+	}
+	if r.Queued > 0 {
+		fmt.Fprintf(b, "learn   %s: \"stet worker run\"\n", agent.Plural(r.Queued, "review of conversations waits",
+			"reviews of conversations wait"))
+	}
+	if l := r.Lesson; l != nil {
+		fmt.Fprintf(b, "learnt  %s  %s\n", console.Day(l.Time), console.Line1(l.Text))
+	}
+	if l := r.Failure; l != nil && (r.Lesson == nil || l.Time.After(r.Lesson.Time)) {
+		fmt.Fprintf(b, "failed  %s  a review: %s\n", console.Day(l.Time), console.Line1(l.Text))
+	}
 }
 
 func where(st *agent.Status) string {

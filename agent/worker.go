@@ -1,0 +1,313 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"stet/agent/llm"
+	"stet/agent/trigger"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/session"
+)
+
+// NudgeOptions name a conversation to review.
+type NudgeOptions struct {
+	Write
+	// Ref is an id, a unique part of it, the id that the agent gave it, or the path of a transcript, in the
+	// vault or outside of it.
+	Ref string
+	All bool // review also what was reviewed before
+}
+
+// Nudge reviews what of a conversation nobody has reviewed, every turn to its end, and waits for it. Without
+// a model rules do what they can. It fails with [session.ErrUnknownSession], with [vault.ErrRefused] for a
+// private conversation and for an agent that names the conversation of another, with [llm.ErrNoModel] where
+// there is no model and the rules find nothing, and with what a model failed with; then the result says
+// what was saved before.
+func (l Learning) Nudge(ctx context.Context, o NudgeOptions) (*Reviewed, error) {
+	if err := l.a.check(o.Write, "nudge", o.Ref); err != nil {
+		return nil, err
+	}
+	r, err := l.conversation(ctx, o.Ref)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.t.Private:
+		return nil, fmt.Errorf("nudge %s: %w: the conversation is private, and nobody learns from it", o.Ref,
+			vault.ErrRefused)
+	case o.Agent != "" && o.Agent != r.t.Agent:
+		return nil, o.refused("nudge", o.Ref, "the conversation is another one's")
+	}
+	r.all, r.dry = o.All, o.DryRun
+	err = l.alone(ctx, r.key, true, func() error {
+		if r.marks, _, err = session.MarksOf(l.a.v, r.key); err != nil {
+			return err
+		}
+		r.marks.Whole = true
+		steps := trigger.Every{Steps: l.a.every().Steps}
+		_, due := trigger.Due(r.t.Messages, session.Marks{At: r.marks.Skill.Done}, steps)
+		return r.review(ctx, true, due.Skill)
+	})
+	if err == nil && r.out.Model == "" && r.out.From > 0 && r.out.Nothing() {
+		_, _, err = llm.FromSettings(l.a.Settings(), llm.Auxiliary, l.a.o.Getenv)
+	}
+	return r.out, err
+}
+
+// conversation finds a conversation, open, sealed, or a transcript elsewhere, which has no marks.
+func (l Learning) conversation(ctx context.Context, ref string) (*conversation, error) {
+	r := &conversation{l: l}
+	open, err := session.FindOpen(l.a.v, ref)
+	switch {
+	case err == nil:
+		r.key = open.Key
+	case errors.Is(err, session.ErrUnknownSession):
+		known, _, ferr := session.Find(ctx, l.a.v, l.a.ref(ref))
+		if errors.Is(ferr, session.ErrUnknownSession) {
+			data, rerr := os.ReadFile(l.a.expand(ref))
+			if r.t = markdown.ParseTranscript(data); rerr == nil && len(r.t.Messages) > 0 {
+				return r, nil
+			}
+		}
+		if ferr != nil {
+			return nil, ferr
+		}
+		r.key = session.KeyOf(l.a.v, "", known.ID)
+	default:
+		return nil, err
+	}
+	marks, _, err := session.MarksOf(l.a.v, r.key)
+	if err == nil {
+		r.t, err = session.Whole(ctx, l.a.v, r.key, marks)
+	}
+	return r, err
+}
+
+// flushWait is how long [Learning.Flush] keeps its caller waiting.
+const flushWait = 30 * time.Second
+
+// Flush reviews the conversation that an agent calls id before it forgets a part of it, and waits, at most
+// half a minute. It fails with [vault.ErrRefused] and for nothing else: what could not be reviewed in time
+// is queued, and the result says why.
+func (l Learning) Flush(ctx context.Context, w Write, agent, id string) (*Reviewed, error) {
+	if err := l.a.check(w, "nudge", id); err != nil {
+		return nil, err
+	}
+	out := &Reviewed{Session: id}
+	ctx, end := context.WithTimeout(ctx, flushWait)
+	defer end()
+	key, err := l.ask(ctx, agent, id)
+	for err == nil {
+		free := false
+		err = l.alone(ctx, key, true, func() error {
+			free = true
+			done, err := l.perform(ctx, key)
+			if done != nil {
+				out = done
+			}
+			return err
+		})
+		if free || !errors.Is(err, vault.ErrBusy) || ctx.Err() != nil {
+			break
+		}
+		err = nil // somebody is at another part of it
+	}
+	if err != nil {
+		out.Error, out.Queued = err.Error(), !errors.Is(err, vault.ErrNotFound)
+	}
+	return out, nil
+}
+
+// ask asks for a review of every turn of an open session, and queues it.
+func (l Learning) ask(ctx context.Context, agent, id string) (key string, err error) {
+	key = session.KeyOf(l.a.v, agent, id)
+	if _, err = l.a.marks(ctx, agent, key); err != nil {
+		return key, err
+	}
+	asked := false
+	err = l.a.counted(ctx, key, func(m *session.Marks, due trigger.Review) {
+		if asked = m.Memory.Full < m.At; asked {
+			m.Whole, m.Turns = true, 0
+			m.Ask(true, due.Skill || m.Skill.Asked > m.Skill.Done, m.At)
+		}
+	})
+	if err == nil && asked {
+		err = session.QueueReview(ctx, l.a.v, key)
+	}
+	return key, err
+}
+
+// Worked is what a worker did.
+type Worked struct {
+	Reviews []*Reviewed `json:"reviews"`
+	Left    int         `json:"left"`           // reviews that still wait
+	Busy    bool        `json:"busy,omitempty"` // another worker is at it
+}
+
+// Work makes the reviews that wait, one after the other, until there is none. A failed one waits for the next
+// time that its session asks; the daily limit of models ends the work. What cannot be done is in the
+// results, and ctx alone an error.
+func (l Learning) Work(ctx context.Context, w Write, each func(*Reviewed)) (*Worked, error) {
+	if err := l.a.check(w, "worker", ""); err != nil {
+		return nil, err
+	}
+	out := &Worked{Reviews: []*Reviewed{}}
+	tried := map[string]bool{}
+	for again := true; again && ctx.Err() == nil; {
+		again = false
+		err := l.a.v.State().Alone(ctx, "worker", false, func() error {
+			keys, err := l.waiting(ctx)
+			for _, key := range keys {
+				if tried[key] || err != nil {
+					continue
+				}
+				again, tried[key] = true, true
+				var done *Reviewed
+				if done, err = l.take(ctx, key); done != nil {
+					out.Reviews = append(out.Reviews, done)
+					each(done)
+				}
+			}
+			return err
+		})
+		switch out.Busy = errors.Is(err, vault.ErrBusy); {
+		case out.Busy: // whoever works looks again when done
+			again = false
+		case errors.Is(err, llm.ErrLimit):
+			l.a.warn("%v; the reviews wait", err)
+			again = false
+		case err != nil:
+			return out, err
+		}
+	}
+	keys, err := l.waiting(ctx)
+	out.Left = len(keys)
+	return out, errors.Join(err, context.Cause(ctx))
+}
+
+// take makes the review of one session. Only what ends the work is an error.
+func (l Learning) take(ctx context.Context, key string) (out *Reviewed, err error) {
+	jobs, err := l.jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = l.alone(ctx, key, false, func() error {
+		out, err = l.perform(ctx, key)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, llm.ErrLimit) {
+			if out == nil {
+				out = &Reviewed{Session: key}
+			}
+			out.Error, err = err.Error(), nil
+		}
+		for _, id := range jobs[key] {
+			if err == nil { // what has come since is another job
+				err = l.a.v.State().Done(ctx, session.Reviews, id)
+			}
+		}
+		return err
+	})
+	if errors.Is(err, vault.ErrBusy) {
+		err = nil // somebody reviews it now
+	}
+	return out, err
+}
+
+// jobs are the ids of queued jobs by the keys of their sessions. What cannot be read is dropped: the marks
+// say what waits.
+func (l Learning) jobs(ctx context.Context) (map[string][]string, error) {
+	queued, err := l.a.v.State().Jobs(session.Reviews)
+	out := map[string][]string{}
+	for _, j := range queued {
+		var job session.ReviewJob
+		if json.Unmarshal(j.Data, &job) != nil || !session.IsKey(job.Session) {
+			l.a.warn("a damaged entry of the queue of reviews is dropped")
+			err = errors.Join(err, l.a.v.State().Done(ctx, session.Reviews, j.ID))
+			continue
+		}
+		out[job.Session] = append(out[job.Session], j.ID)
+	}
+	return out, err
+}
+
+// waiting are the keys of the sessions with a review to make: those in the queue, and those of which only the
+// marks say so.
+func (l Learning) waiting(ctx context.Context) ([]string, error) {
+	jobs, err := l.jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := session.Marked(l.a.v)
+	for _, key := range marked {
+		m, _, merr := session.MarksOf(l.a.v, key)
+		if err = errors.Join(err, merr); m.Waits() && jobs[key] == nil {
+			jobs[key] = []string{}
+		}
+	}
+	return slices.Sorted(maps.Keys(jobs)), err
+}
+
+// Reviews is what is known of the reviews of a vault.
+type Reviews struct {
+	Queued  int     `json:"queued"`
+	Failure *Lately `json:"last_failure,omitempty"`
+	Lesson  *Lately `json:"last_lesson,omitempty"`
+}
+
+// Lately is something that a review did.
+type Lately struct {
+	Session string    `json:"session"` // id
+	Time    time.Time `json:"time"`    // UTC
+	Text    string    `json:"text"`
+}
+
+// lately is the name of the mark of what reviews did last.
+const lately = "learning"
+
+// Reviews tells of the queue, and of what the last reviews did. It reads two files and lists a folder.
+func (l Learning) Reviews() (*Reviews, error) {
+	out := &Reviews{}
+	data, err := l.a.v.State().Seen(lately)
+	if json.Unmarshal(data, out) != nil {
+		*out = Reviews{} // it is told of, and nothing hangs on it
+	}
+	if l.a.o.Agent != "" {
+		out.Lesson, out.Failure = nil, nil // of conversations that may be another's
+	}
+	if err == nil {
+		out.Queued, err = l.a.v.State().Queued(session.Reviews)
+	}
+	return out, err
+}
+
+// maxFailure bounds what is kept of a failure or a lesson, in characters.
+const maxFailure = 200
+
+// tell changes what is known of the last reviews.
+func (l Learning) tell(ctx context.Context, change func(*Reviews)) error {
+	return l.a.v.State().SetSeen(context.WithoutCancel(ctx), lately, func(now []byte) ([]byte, error) {
+		var r Reviews
+		if json.Unmarshal(now, &r) != nil {
+			r = Reviews{}
+		}
+		change(&r)
+		r.Queued = 0
+		return json.Marshal(r)
+	})
+}
+
+// lesson is something that a review did, for [Learning.tell].
+func (l Learning) lesson(id, text string) *Lately {
+	if text = strings.Join(strings.Fields(text), " "); utf8.RuneCountInString(text) > maxFailure {
+		text = string([]rune(text)[:maxFailure-1]) + "…"
+	}
+	return &Lately{Session: id, Time: l.a.o.Now().UTC(), Text: text}
+}
