@@ -37,6 +37,8 @@ type Writer struct {
 	// Approver is the person who let a machine write, as "Name <address>"; "" is
 	// nobody, and where machines have to be approved their write waits.
 	Approver string
+	// Doubtful lets a machine's write wait for a person whatever the settings say.
+	Doubtful bool
 	// Via is the agent at whose command a person's words are committed, "" for none.
 	Via string
 	// Given are words as they were given from which names of files and folders are
@@ -155,7 +157,7 @@ func trailerKeys() []trailer {
 		}},
 		{key: "Stet-Approved-By", values: func(w *Why) []string { return one(w.Approver) }},
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
-		{key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
+		{key: "Stet-Filed", carried: true}, {key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
 		{key: "May-Outdate"}, {key: "Stet-Finishes"}, {key: "Stet-Redacted"}, {key: "Stet-Flag"},
 		{key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
 		{key: "Reverts", values: func(w *Why) (out []string) {

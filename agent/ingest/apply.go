@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +25,11 @@ const (
 // A Staging carries out a plan inside one transaction, item by item in their order.
 type Staging struct {
 	*Plan
-	each    bool                 // one commit for each item
-	stored  map[int]vault.Memory // by item: what was staged
-	checked *vault.Tx            // the transaction in which the judged memories are as they were
+	each    bool                        // one commit for each item
+	stored  map[int]vault.Memory        // by item: what was staged
+	told    []string                    // what moved to make room for entries
+	lifted  map[vault.Path]vault.Memory // by address: entries that became memories in that transaction
+	checked *vault.Tx                   // the transaction in which the judged memories are as they were
 }
 
 // check fails with errMoved when a memory is no longer what was judged. It looks before the
@@ -37,14 +40,20 @@ func (s *Staging) check(tx *vault.Tx) error {
 		return nil
 	}
 	for _, d := range s.Decisions() {
-		if d.Note > 0 {
-			continue
+		err := error(nil)
+		switch {
+		case d.shelf != nil:
+			if stands, read := d.shelf.pen.Stands(tx, string(d.old.Hash)); read != nil || !stands {
+				err = cmp.Or(read, errMoved)
+			}
+		case d.Note == 0:
+			err = unmoved(tx, d.old)
 		}
-		if err := unmoved(tx, d.old); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	s.checked = tx
+	s.checked, s.lifted = tx, map[vault.Path]vault.Memory{}
 	return nil
 }
 
@@ -56,26 +65,15 @@ func (p *Plan) remember(ctx context.Context, v *vault.Vault, w vault.Write) (*va
 	s := p.Begin()
 	s.each = w.Each
 	byID := map[string]int{}
-	var notes []vault.Note
-	var merges []int
-	for i := range p.Items {
-		switch it := &p.Items[i]; it.Outcome {
-		case Insert:
-			n := it.note
-			n.Also = func(tx *vault.Tx, stored vault.Memory) error {
-				byID[stored.ID] = i
-				return s.effects(tx, i, stored)
-			}
-			notes = append(notes, n)
-		case Merge:
-			merges = append(merges, i)
-		}
-	}
-	var merged []vault.Memory
+	notes, merges, entries := s.sort(byID)
+	var merged, filed []vault.Memory
 	also := w.Also
 	w.Also = func(tx *vault.Tx) (err error) {
 		p.sayPlace(tx.Why())
-		if merged, err = s.merge(tx, merges); err != nil || also == nil {
+		if merged, err = s.merge(tx, merges); err != nil {
+			return err
+		}
+		if filed, err = s.file(ctx, tx, entries, w, w.Each || v.Waits(w)); err != nil || also == nil {
 			return err
 		}
 		return also(tx)
@@ -88,6 +86,12 @@ func (p *Plan) remember(ctx context.Context, v *vault.Vault, w vault.Write) (*va
 	case len(merges) > 0:
 		old := p.Items[merges[0]].Decisions[0].old
 		res, err = v.Transact(ctx, w.Why(vault.OpUpdate, old.Name()), w.DryRun, w.Also)
+	case len(entries) > 0:
+		subject := ""
+		if len(entries) > 1 {
+			subject = fmt.Sprintf("%d memories", len(entries))
+		}
+		res, err = v.Transact(ctx, w.Why(vault.OpRemember, subject), w.DryRun, w.Also)
 	default:
 		return p.unchanged(v, w)
 	}
@@ -99,8 +103,29 @@ func (p *Plan) remember(ctx context.Context, v *vault.Vault, w vault.Write) (*va
 			res.Memories[k].Path = s.stored[i].Path // a later note may have archived it
 		}
 	}
-	res.Memories = append(res.Memories, merged...)
+	res.Memories = append(append(res.Memories, merged...), filed...)
+	res.Warnings = append(res.Warnings, s.told...)
 	return res, nil
+}
+
+// sort tells apart what becomes of the items: new memories, whose items byID gets by id, merges, entries of USER.md.
+func (s *Staging) sort(byID map[string]int) (notes []vault.Note, merges, entries []int) {
+	for i := range s.Items {
+		switch it := &s.Items[i]; {
+		case it.entry:
+			entries = append(entries, i)
+		case it.Outcome == Insert:
+			n := it.note
+			n.Also = func(tx *vault.Tx, stored vault.Memory) error {
+				byID[stored.ID] = i
+				return s.effects(tx, i, stored)
+			}
+			notes = append(notes, n)
+		case it.Outcome == Merge:
+			merges = append(merges, i)
+		}
+	}
+	return notes, merges, entries
 }
 
 // unchanged is the answer when everything is stored already.
@@ -169,7 +194,16 @@ func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
 	why := tx.Why()
 	why.Body = strings.TrimSpace(why.Body + "\n" + strings.Join(s.Items[i].Refused, "\n"))
 	for _, d := range s.Items[i].Decisions {
+		if d.aside {
+			continue
+		}
 		old := d.old
+		if d.shelf != nil {
+			var err error
+			if old, err = s.lift(tx, d); err != nil {
+				return err
+			}
+		}
 		if d.Note > 0 {
 			var staged bool
 			if old, staged = s.stored[d.Note-1]; !staged {
@@ -181,9 +215,11 @@ func (s *Staging) effects(tx *vault.Tx, i int, m vault.Memory) error {
 		if err != nil {
 			return err
 		}
-		if d.Note > 0 && len(why.Moved) > moved {
+		if (d.Note > 0 || d.shelf != nil) && len(why.Moved) > moved {
 			old.Path = why.Moved[moved][1]
-			s.stored[d.Note-1] = old
+			if d.Note > 0 {
+				s.stored[d.Note-1] = old
+			}
 			if !s.each {
 				why.Moved = why.Moved[:moved] // this very commit brings it
 			}
@@ -314,6 +350,9 @@ func (p *Plan) sayPlace(why *vault.Why) {
 	placed := p.Placed()
 	if len(placed) != 1 {
 		return
+	}
+	if f := placed[0].Kind; f != nil && placed[0].Notebook == "" {
+		ruled(&why.Writer, f.Rule, f.Confidence)
 	}
 	if f := placed[0].Scope; f != nil {
 		ruled(&why.Writer, f.Rule, f.Confidence)

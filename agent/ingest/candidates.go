@@ -76,7 +76,7 @@ func (d *gatherer) verbatim(dr *draft) (*encode.Verdict, error) {
 	same := func(id string) *encode.Verdict {
 		return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
 	}
-	for _, o := range slices.Concat(dr.near, dr.earlier) {
+	for _, o := range slices.Concat(dr.near, dr.shelved, dr.earlier) {
 		if strings.TrimSpace(o.Text) == text && (dr.memory.Title == "" || dr.memory.Title == o.Title) {
 			return same(o.ID), nil
 		}

@@ -28,6 +28,8 @@ type gatherer struct {
 	counted  *counts                         // of the words of all notes; nil before, or where that failed
 	words    map[vault.Path]encode.Authority // of entries of a notebook: no files of their own
 	warnings []string
+	shelves  []*shelf // the notebooks, USER.md first; nil before [gatherer.shelve]
+	shelved  batch    // their entries
 }
 
 func newGatherer(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, w vault.Write) *gatherer {
@@ -43,6 +45,8 @@ type draft struct {
 	probes  []string // what stored memories are looked for with
 	near    []encode.Memory
 	earlier []encode.Memory // notes of the same call that it could have to do with
+	shelved []encode.Memory // entries of notebooks, likewise
+	entry   bool            // it may stand in USER.md
 	plan    encode.Plan
 	filed   *Placing
 	decided []string // what said so, for "classified_by"
@@ -85,7 +89,10 @@ func (d *gatherer) judge(dr *draft) error {
 	if dr.near = near; dr.self != nil {
 		return d.reconsider(dr)
 	}
-	dr.earlier = slices.Clone(d.earlier.near(text, dr.probes))
+	if err := d.shelve(); err != nil {
+		return err
+	}
+	dr.earlier, dr.shelved = slices.Clone(d.earlier.near(text, dr.probes)), slices.Clone(d.shelved.near(text, dr.probes))
 	err = d.decideNew(dr)
 	d.earlier.add(dr.memory, dr.probes)
 	if dup := dr.plan.Duplicate; dup != nil && n.Blank {
@@ -93,12 +100,15 @@ func (d *gatherer) judge(dr *draft) error {
 			dr.plan.Duplicate = nil // who begins a page has more to say
 		}
 	}
+	if dup := dr.plan.Duplicate; dup != nil && n.Private && d.shelfOf(vault.Path(dup.Old)) != nil {
+		dr.plan.Duplicate = nil // an entry is not private
+	}
 	return err
 }
 
 // decideNew lets the rules decide about a note that is not stored.
 func (d *gatherer) decideNew(dr *draft) (err error) {
-	if dr.plan, err = d.decide(dr.memory, dr.near, dr.earlier); err == nil && dr.plan.Duplicate == nil {
+	if dr.plan, err = d.decide(dr.memory, slices.Concat(dr.near, dr.shelved), dr.earlier); err == nil && dr.plan.Duplicate == nil {
 		dr.plan.Duplicate, err = d.verbatim(dr)
 	}
 	return err
@@ -181,6 +191,9 @@ func (d *gatherer) authorityOf(key string) (encode.Authority, error) {
 func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 	if word, known := d.words[m.Path]; known {
 		return word, nil
+	}
+	if s := d.shelfOf(m.Path); s != nil {
+		return s.word(d.ctx, m.Path)
 	}
 	for version, err := range d.v.Whole().History().Versions(d.ctx, "", m.Path) {
 		if err != nil {

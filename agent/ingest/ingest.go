@@ -110,6 +110,7 @@ func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 		if err := d.judge(drafts[i]); err != nil {
 			return nil, err
 		}
+		d.route(drafts[i])
 	}
 	if err := d.file(drafts); err != nil {
 		return nil, err

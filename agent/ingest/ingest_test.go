@@ -58,7 +58,7 @@ func store(t *testing.T, v *vault.Vault, find ingest.Searcher, w vault.Write, te
 	t.Helper()
 	var notes []vault.Note
 	for _, s := range texts {
-		notes = append(notes, vault.Note{Text: s})
+		notes = append(notes, vault.Note{Text: s, Kind: "said"}) // of a kind: no entry of USER.md
 	}
 	res, err := ingest.Remember(t.Context(), v, find, nil, notes, w)
 	if err != nil {

@@ -126,7 +126,7 @@ func TestWhatChangedNeverStandsBesideWhatItChanges(t *testing.T) {
 			if _, err := x.CatchUp(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			_, err = ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: pair[1]}}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}})
+			_, err = ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: pair[1], Kind: "said"}}, vault.Write{Writer: vault.Writer{Actor: "agent", AgentName: "robo"}})
 			if !errors.Is(err, vault.ErrRejected) {
 				t.Errorf("a machine says it again: %v", err)
 			}

@@ -16,6 +16,8 @@ import (
 // or is not known.
 type Placing struct {
 	Note       int                      `json:"note"` // its number in the call, from 1
+	Kind       *place.Finding[string]   `json:"kind,omitempty"`
+	Notebook   vault.Path               `json:"notebook,omitempty"` // in which it is an entry
 	Scope      *place.Finding[string]   `json:"scope,omitempty"`
 	Categories *place.Finding[[]string] `json:"categories,omitempty"`
 	Importance *place.Finding[float64]  `json:"importance,omitempty"`
@@ -70,7 +72,7 @@ func (d *gatherer) placing(drafts []*draft) (func(*draft) place.Placing, error) 
 // itself what belongs into it.
 func (d *gatherer) unplaced(dr *draft) bool {
 	n := &dr.note
-	if n.Form != nil || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
+	if n.Form != nil || dr.entry || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
 		return false
 	}
 	return d.mind == nil || n.Scope != "" && n.Importance != nil || dr.failed != nil || d.unspoken(dr)
@@ -112,6 +114,9 @@ func (d *gatherer) asked(dr *draft, words []index.Word) place.Note {
 // fileOne gives a note what the rules found.
 func (d *gatherer) fileOne(dr *draft, p place.Placing) (err error) {
 	n, told := &dr.note, Placing{Note: dr.i + 1}
+	if dr.filed != nil {
+		told = *dr.filed
+	}
 	if f := p.Scope; f.Rule != "" && d.mayFile(dr, f) {
 		n.Scope, told.Scope = f.Value, &f
 		dr.decided = append(dr.decided, f.Rule)

@@ -40,6 +40,8 @@ type Item struct {
 	// Refused says what the model wanted and did not get, a sentence each.
 	Refused []string `json:"refused,omitempty"`
 
+	entry  bool        // in USER.md
+	book   *shelf      // of entry
 	note   vault.Note  // as it is to be written
 	edit   vault.Patch // of a stored memory that is settled
 	unlink []string    // ids that it no longer waits for
@@ -67,6 +69,8 @@ type Decision struct {
 	Private bool `json:"private,omitempty"`
 
 	old       vault.Memory   // as it was judged
+	shelf     *shelf         // on which old is an entry, nil for a file
+	aside     bool           // nothing is done: a person put the entry where it is
 	rejected  bool           // machines do not write it again
 	disputing []vault.Memory // what is in conflict with it, when it goes to the archive
 }
@@ -138,7 +142,8 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 }
 
 func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item {
-	it := Item{Outcome: Insert, Filed: dr.filed, Refused: dr.refused, note: dr.note, self: dr.self}
+	it := Item{Outcome: Insert, Filed: dr.filed, Refused: dr.refused, note: dr.note, self: dr.self,
+		entry: dr.entry && dr.failed == nil}
 	if dr.self != nil {
 		it.Path = dr.self.Path
 	}
@@ -165,6 +170,8 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 		}
 		if n := dec.Note; n > 0 && earlier[n-1].Outcome != Insert || changed[v.Old] {
 			continue
+		} else if n > 0 {
+			earlier[n-1].stay()
 		}
 		dec.Private = dec.old.Private && !it.note.Private && v.Kind != encode.Update
 		it.Decisions = append(it.Decisions, dec)
@@ -184,6 +191,9 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 		if dec.old.Private {
 			it.set("private", markdown.Bool(true))
 		}
+	}
+	if d.settleEntries(&it); it.entry {
+		return it
 	}
 	if len(by) > 0 {
 		it.set(classifiedBy, markdown.String(strings.Join(by, ", ")))
@@ -209,7 +219,7 @@ func (it *Item) set(key string, value markdown.Value) {
 func (d *gatherer) decision(v encode.Verdict) Decision {
 	old := d.stored[v.Old]
 	dec := Decision{Kind: v.Kind, Rule: v.Rule, Confidence: v.Confidence, Path: old.Path, ID: old.ID,
-		Said: v.Said, Was: v.Was, Kept: v.Rest, Gone: v.Gone, Why: v.Why, old: old}
+		Said: v.Said, Was: v.Was, Kept: v.Rest, Gone: v.Gone, Why: v.Why, old: old, shelf: d.shelfOf(old.Path)}
 	if old.Path == "" {
 		_, _ = fmt.Sscanf(v.Old, "note %d", &dec.Note) // written by noteID
 	}

@@ -42,17 +42,22 @@ func (n *Notebook) Add(ctx context.Context, entry New, w vault.Write) (*Result, 
 		return nil, fmt.Errorf("add to %s: %w", n.path, err)
 	}
 	return n.edit(ctx, vault.OpRemember, w, text, func(ctx context.Context, e *editor) error {
-		if e.duplicate(text, entry.Kind == "") {
-			return nil
+		return e.add(ctx, text, entry)
+	})
+}
+
+// add writes a new entry, whose text is given with its kind.
+func (e *editor) add(ctx context.Context, text string, entry New) error {
+	if e.duplicate(text, entry.Kind == "") {
+		return nil
+	}
+	return e.write(ctx, text, func(text string) (markdown.Entry, error) {
+		added, err := e.doc.AddEntry(text, entry.Under)
+		if err == nil && e.agent && added.Pinned() {
+			err = vault.WithHint(fmt.Errorf("below %q: %w: what stands there never goes, and only a person pins an entry",
+				entry.Under, vault.ErrRefused), "add it without a heading, or below another")
 		}
-		return e.write(ctx, text, func(text string) (markdown.Entry, error) {
-			added, err := e.doc.AddEntry(text, entry.Under)
-			if err == nil && e.agent && added.Pinned() {
-				err = vault.WithHint(fmt.Errorf("below %q: %w: what stands there never goes, and only a person pins an entry",
-					entry.Under, vault.ErrRefused), "add it without a heading, or below another")
-			}
-			return added, err
-		})
+		return added, err
 	})
 }
 
@@ -65,17 +70,21 @@ func (n *Notebook) Replace(ctx context.Context, old string, entry New, w vault.W
 		return nil, fmt.Errorf("replace in %s: %w", n.path, err)
 	}
 	return n.edit(ctx, vault.OpUpdate, w, text, func(ctx context.Context, e *editor) error {
-		found, err := e.find(old)
-		if err != nil {
-			return err
-		}
-		next := inherit(found, text)
-		e.res.Old = found
-		if next != found.Text && e.duplicate(next, false) {
-			return e.remove(found)
-		}
-		return e.write(ctx, next, func(text string) (markdown.Entry, error) { return e.doc.ReplaceEntry(found, text) })
+		return e.replace(ctx, old, text)
 	})
+}
+
+func (e *editor) replace(ctx context.Context, old, text string) error {
+	found, err := e.find(old)
+	if err != nil {
+		return err
+	}
+	next := inherit(found, text)
+	e.res.Old = found
+	if next != found.Text && e.duplicate(next, false) {
+		return e.remove(found)
+	}
+	return e.write(ctx, next, func(text string) (markdown.Entry, error) { return e.doc.ReplaceEntry(found, text) })
 }
 
 // Remove takes out the entry that old names; history keeps it, and a tombstone
@@ -151,8 +160,7 @@ func (n *Notebook) edit(ctx context.Context, op vault.Op, w vault.Write, text st
 	}
 	var e *editor
 	done, err := n.v.Transact(ctx, w.Why(op, ""), w.DryRun, func(tx *vault.Tx) (err error) {
-		e = &editor{n: n, tx: tx, past: past, agent: w.Actor != "" && w.Actor != vault.ActorUser, res: &Result{}}
-		if err = e.open(); err == nil {
+		if e, err = past.open(tx, w); err == nil {
 			err = change(ctx, e)
 		}
 		if err != nil {

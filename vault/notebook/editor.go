@@ -26,14 +26,15 @@ type editor struct {
 	reject bool // what was removed is not wanted again
 }
 
-func (e *editor) open() error {
-	data, was, err := e.tx.Read(e.n.path)
-	if err != nil {
-		return err
+// open begins an edit of w's inside a transaction.
+func (p *past) open(tx *vault.Tx, w vault.Write) (*editor, error) {
+	data, was, err := tx.Read(p.n.path)
+	e := &editor{n: p.n, tx: tx, past: p, agent: w.Actor != "" && w.Actor != vault.ActorUser, res: &Result{}, was: was}
+	if err == nil {
+		e.doc = markdown.Parse(data)
+		e.before = e.doc.Entries()
 	}
-	e.was, e.doc = was, markdown.Parse(data)
-	e.before = e.doc.Entries()
-	return nil
+	return e, err
 }
 
 func (e *editor) find(ref string) (markdown.Entry, error) { return e.n.Find(e.before, ref) }
@@ -54,13 +55,13 @@ func (e *editor) duplicate(text string, anyKind bool) bool {
 
 func (e *editor) remove(entry markdown.Entry) error { return e.doc.RemoveEntry(entry) }
 
-// put writes a text into the document.
-type put func(text string) (markdown.Entry, error)
+// A putter writes a text into the document.
+type putter func(text string) (markdown.Entry, error)
 
 // write puts text into the notebook and makes room for it. Where all that may go
 // would not be room enough, the text becomes a memory instead, and the notebook
 // points to it.
-func (e *editor) write(ctx context.Context, text string, into put) error {
+func (e *editor) write(ctx context.Context, text string, into putter) error {
 	size := utf8.RuneCountInString(text)
 	fits, err := e.fits(ctx, size)
 	if err != nil {
@@ -104,7 +105,7 @@ func (e *editor) fits(ctx context.Context, size int) (bool, error) {
 
 // place writes an entry and moves others out of its way. An oversized notebook
 // is not brought down to its limit: the edit only must not make it larger.
-func (e *editor) place(ctx context.Context, text string, into put) error {
+func (e *editor) place(ctx context.Context, text string, into putter) error {
 	entry, err := into(text)
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ const (
 // store makes a memory of a text, and a line of the notebook that points to it
 // where there is room for one. A text that is stored and pointed to already is
 // not stored again.
-func (e *editor) store(ctx context.Context, text string, into put) error {
+func (e *editor) store(ctx context.Context, text string, into putter) error {
 	whole := markdown.ReadEntry(text)
 	note := e.n.note(whole, "", time.Time{})
 	have, err := e.stored(note.Text)
@@ -221,10 +222,8 @@ func (e *editor) finish(message string) error {
 		}
 	}
 	e.describe(message)
-	if next := e.doc.Bytes(); e.was != "" || len(next) > 0 {
-		if err := e.tx.Put(e.n.path, e.was, next); err != nil {
-			return err
-		}
+	if err := e.put(); err != nil {
+		return err
 	}
 	if !e.reject {
 		return nil
@@ -236,6 +235,14 @@ func (e *editor) finish(message string) error {
 	s := tombstone.Of(tombstone.Forget, e.res.Old.Text)
 	s.Within, s.Blob, s.Was = string(e.n.path), string(e.was), string(now)
 	return e.tx.Reject([]tombstone.Stone{s})
+}
+
+func (e *editor) put() error {
+	next := e.doc.Bytes()
+	if e.was == "" && len(next) == 0 {
+		return nil
+	}
+	return e.tx.Put(e.n.path, e.was, next)
 }
 
 // describe fills in the commit: which entries it is about, and where the moved

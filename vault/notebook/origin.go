@@ -18,6 +18,7 @@ type origin struct {
 	// person typed into the file, committed or not yet.
 	written bool
 	machine bool // stet wrote it for an agent
+	filed   bool // stet chose the notebook for it
 }
 
 // past looks at history at most once, however often an edit starts again: what
@@ -84,7 +85,8 @@ func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
 				continue
 			}
 			written, actor := n.wrote(c, text), c.Trailers.Get("Stet-Actor")
-			out[text] = origin{c.When, written, written && actor != "" && actor != vault.ActorUser}
+			out[text] = origin{c.When, written, written && actor != "" && actor != vault.ActorUser,
+				written && slices.Contains(c.Trailers.All(filedTrailer), n.Address(markdown.Entry{Text: text}))}
 			if len(c.Parents) < 2 {
 				delete(pending, text) // a merge has it from a branch, which comes later
 			}

@@ -60,6 +60,12 @@ func (r reply) tellPlaces(e *console.Env, placed []ingest.Placing) {
 	}
 	for _, p := range placed {
 		var says []string
+		if f := p.Kind; f != nil {
+			says = append(says, "kind "+f.Value+by(f.Rule, f.Confidence))
+		}
+		if p.Notebook != "" {
+			says = append(says, "in "+string(p.Notebook))
+		}
 		if f := p.Scope; f != nil {
 			says = append(says, "scope "+f.Value+by(f.Rule, f.Confidence))
 		}

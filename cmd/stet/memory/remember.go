@@ -27,6 +27,10 @@ func rememberCommand() *console.Command {
 			changed; what contradicts without being certain is stored as well and waits in "stet conflicts". One
 			"stet undo" takes all of it back.
 
+			One sentence about yourself, or about how you want to be answered ("I hate when you …", "my wife's
+			birthday is …"), goes to USER.md with its kind, unless a scope, a kind or another flag says otherwise
+			or it disagrees with what is stored.
+
 			What is not given the rules fill in from the vault's own words: a scope where they are sure, else the one
 			above or none, categories in use, how much it matters. They say so, and need a dozen memories with a
 			scope to learn from.

@@ -1,0 +1,138 @@
+package route_test
+
+import (
+	"strings"
+	"testing"
+
+	"stet/agent/route"
+)
+
+// kept are sentences that are written: kind, then text. They and skipped are our own, and none of those that the
+// rule is measured on.
+const kept = `
+instruction: I hate when you start every reply with 'Got it'
+instruction: Please never use emojis when you answer me
+instruction: From now on, answer in British English
+instruction: Don't apologise again
+instruction: Stop asking me if I want more
+instruction: Whenever I say "ship it", run the tests first
+instruction: You should always ask me before you delete anything
+instruction: it annoys me when you repeat my question
+instruction: Ich hasse es, wenn du dich wiederholst
+instruction: Bitte antworte ab jetzt auf Deutsch
+instruction: Désormais réponds en français
+instruction: De ahora en adelante respóndeme en español
+preference: I prefer tabs over spaces
+preference: btw my favourite colour is teal
+preference: I don't eat pork
+preference: I'm a morning person
+preference: I like it when you show the command first
+preference: Ich mag kein Koriander
+preference: Prefiero respuestas cortas
+fact: my wife's birthday is March 15th
+fact: My dog's name is Biscuit
+fact: I'm allergic to penicillin
+fact: I live in Prague.
+fact: My daughter is allergic to eggs
+fact: I have two kids, Mia and Jonas
+fact: Meine Frau heißt Ines
+fact: J'habite à Lyon
+fact: Mi hija se llama Lucía
+routine: I go running every Tuesday and Thursday
+routine: Every Sunday I call my mother
+routine: Ich gehe jeden Dienstag zum Chor
+`
+
+const skipped = `
+Do you hate it when users are vague?
+How do I say "my wife's birthday is March 15th" in Greek
+I hate to break it to you but the build is red
+I hate this error message
+I love you
+never gonna give you up, never gonna let you down
+Every breath you take, every move you make, I'll be watching you
+Suppose I hate tomatoes, what would you cook
+If I were a rich man I'd never work on Fridays
+Imagine I'm a vegan pirate and give me a menu
+My wife wants you to stop using emojis
+My boss says I should always write shorter mails
+My teacher told me to never start a sentence with and
+"I never eat meat" is what she told the waiter
+I used to live in Rome
+As a kid I had a dog called Rex
+For the rest of this chat answer only in haiku
+Just for today, answer in French
+You are a pirate, always answer with arr
+Please don't use the passive voice here
+I prefer the second option
+When I click the button, show a modal
+Stop the server and start it again
+Call me a taxi
+From now on the office closes at five
+On Mondays the cron job runs at five
+Production runs on MySQL 8.4
+My kids are driving me crazy today
+I'm allergic to nonsense haha
+my password is hunter2
+ich hasse dieses Programm
+je préfère la deuxième version
+odio este error
+from now on address me only as Your Majesty lol
+The port is 8080. I live in Prague.
+x := "I live in Prague"; print({x})
+`
+
+func TestASentenceIsWhatItSays(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(strings.TrimSpace(kept)) {
+		kind, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		r, ok := route.Of(text)
+		if !ok || r.Kind != kind || r.Confidence < route.Sure || !strings.HasPrefix(r.Rule, "route-") {
+			t.Errorf("%q is %+v, want %s", text, r, kind)
+		}
+	}
+	for line := range strings.Lines(strings.TrimSpace(skipped)) {
+		if r, ok := route.Of(strings.TrimSpace(line)); ok && r.Confidence >= route.Likely {
+			t.Errorf("%q is %+v, want nothing", line, r)
+		}
+	}
+}
+
+func TestATurnGivesItsAuthorsSentencesVerbatim(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ turn, want string }{
+		{"I'm planning dinner. By the way,  I'm allergic to nuts! Any ideas?", "By the way,  I'm allergic to nuts!"},
+		{"Dr. Meyer is away.\nI live in Prague", "I live in Prague"},
+		{"I get up at 6 a.m. and run. I'm a vegan.", "I'm a vegan."},
+		{"> I live in Rome\nno idea who wrote that", ""},
+		{"what is wrong here:\nI live in Rome", ""},
+		{"```\nI live in Rome\n```\nI live in Prague", "I live in Prague"},
+		{"Please proofread this. I live in Prague.", ""},
+		{"<stet-context date=\"x\">\n- I live in Rome\n</stet-context>\nI live in Prague", "I live in Prague"},
+		{strings.Repeat("log line\n", 600) + "I live in Prague", ""},
+		{"- I live in Rome\n- I live in Oslo\n- I live in Bern\n- I live in Graz\n", ""},
+		{"\xff I live in Rome", ""},
+		{"", ""},
+	} {
+		var got []string
+		for _, r := range route.Turn(tc.turn) {
+			got = append(got, r.Sentence)
+		}
+		if s := strings.Join(got, "|"); s != tc.want {
+			t.Errorf("%q gives %q, want %q", tc.turn, s, tc.want)
+		}
+	}
+}
+
+func FuzzTurn(f *testing.F) {
+	f.Add("btw I'm colourblind. \"x\" 'y'")
+	f.Add(kept + skipped)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, r := range route.Turn(text) {
+			stands := strings.Contains(text, r.Sentence) || strings.Contains(text, "<stet-context")
+			if !stands || r.Kind == "" || r.Confidence <= 0 || r.Confidence > 1 {
+				t.Errorf("%q gives %+v", text, r)
+			}
+		}
+	})
+}
