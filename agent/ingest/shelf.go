@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,10 +22,11 @@ import (
 
 // A shelf is a notebook as it stood when the plan was made.
 type shelf struct {
-	book    *notebook.Notebook
-	pen     *notebook.Pen
-	entries map[string]markdown.Entry // by address
-	agents  map[string]bool           // texts of agents; nil before they are needed
+	book     *notebook.Notebook
+	withheld bool // it is private, and an agent asks: nothing of it is known, and nothing written into it
+	pen      *notebook.Pen
+	entries  map[string]markdown.Entry // by address
+	agents   map[string]bool           // texts of agents; nil before they are needed
 }
 
 // shelve reads both notebooks, once.
@@ -35,14 +37,12 @@ func (d *gatherer) shelve() error {
 	limits := notebook.LimitsOf(d.v)
 	for _, n := range []*notebook.Notebook{notebook.Profile(d.v, limits), notebook.Core(d.v, limits)} {
 		page, err := n.Read()
-		if err != nil {
+		withheld := errors.Is(err, vault.ErrRefused)
+		if err != nil && !withheld {
 			return err
 		}
-		s := &shelf{book: n, pen: n.Pen(), entries: map[string]markdown.Entry{}}
+		s := &shelf{withheld: withheld, book: n, pen: n.Pen(), entries: map[string]markdown.Entry{}}
 		d.shelves = append(d.shelves, s)
-		if d.authority() == encode.Inference && vault.ReadMemory(n.Path(), page.Data).Private {
-			continue
-		}
 		for _, e := range page.Entries {
 			m := vault.Memory{Path: vault.Path(n.Address(e)), Hash: vault.Hash(e.Hash()), Body: []byte(e.Body()),
 				Kind: e.Kind}
@@ -96,7 +96,7 @@ func (d *gatherer) route(dr *draft) {
 	dr.decided = append(dr.decided, r.Rule)
 	kind := &place.Finding[string]{Value: r.Kind, Rule: r.Rule, Confidence: r.Confidence}
 	dr.filed = &Placing{Note: dr.i + 1, Kind: kind}
-	dr.entry = n.Scope == "" && n.Title == "" && len(n.Categories) == 0 && n.Importance == nil && !n.Pinned &&
+	dr.entry = !d.shelves[0].withheld && n.Scope == "" && n.Title == "" && len(n.Categories) == 0 && n.Importance == nil && !n.Pinned &&
 		!n.Private && (n.Source == "" || strings.HasPrefix(n.Source, "session:")) && len(n.Meta) == 0
 }
 
