@@ -215,7 +215,8 @@ func (r *review) skill(args map[string]any) string {
 	return ""
 }
 
-// lessons are the objects of a call that hold one lesson each: those of a batch, else the arguments.
+// lessons are the objects of a call that hold one lesson each: those of a batch, and the arguments where they
+// have a text or there is no batch.
 func lessons(args map[string]any) (out []map[string]any) {
 	for _, v := range args {
 		list, _ := v.([]any)
@@ -225,8 +226,8 @@ func lessons(args map[string]any) (out []map[string]any) {
 			}
 		}
 	}
-	if out == nil {
-		out = []map[string]any{args}
+	if _, one := args["text"]; one || out == nil {
+		out = append(out, args)
 	}
 	return out
 }
