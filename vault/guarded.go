@@ -41,6 +41,7 @@ type judge struct {
 	objects *gitstore.Objects
 	touched map[Path]*store.Touched
 	known   map[string]bool // secrets that HEAD holds in the touched files
+	clean   map[cleanKey]bool
 	heard   map[string]bool // orders that HEAD holds in them
 	read    map[string]bool // orders that HEAD or the disk holds in them
 	maybe   map[string]bool // what HEAD holds in them and may be a secret
@@ -53,8 +54,22 @@ type seenKey struct {
 	id   gitstore.ID
 }
 
+// A cleanKey is a text and what its rules depend on: Markdown has those of every kind of file.
+type cleanKey struct {
+	name string
+	id   gitstore.ID
+}
+
+func cleanKeyOf(p Path, id gitstore.ID) cleanKey {
+	if p.IsMarkdown() {
+		return cleanKey{id: id}
+	}
+	return cleanKey{p.Base(), id}
+}
+
 func newJudge(t *Tx) *judge {
-	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), seen: map[seenKey][]guard.Finding{}}
+	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), clean: t.v.clean,
+		seen: map[seenKey][]guard.Finding{}}
 }
 
 // secrets lists the new secrets in a file, name included.
@@ -64,6 +79,9 @@ func (j *judge) secrets(p Path, f store.Content) ([]guard.Finding, error) {
 	}
 	key := seenKey{p, f.ID}
 	found, known := j.seen[key]
+	if j.clean[cleanKeyOf(p, f.ID)] {
+		found, known = guard.NameSecrets(string(p)), true
+	}
 	if !known {
 		found = secretsIn(f.Data, p)
 		j.seen[key] = found
@@ -343,7 +361,14 @@ func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
 	if policy.Secrets == guard.Off {
 		return nil
 	}
-	return slices.DeleteFunc(secretsIn(data, p), policy.Allowed)
+	found := secretsIn(data, p)
+	if len(found) == 0 {
+		if v.clean == nil {
+			v.clean = map[cleanKey]bool{}
+		}
+		v.clean[cleanKeyOf(p, gitstore.HashBlob(data))] = true
+	}
+	return slices.DeleteFunc(found, policy.Allowed)
 }
 
 // heldBack lists the hand edits that adopting will leave uncommitted.

@@ -44,6 +44,8 @@ type Vault struct {
 	// configProblems are the keys of the vault's file that do not count.
 	configProblems []settings.Problem
 	hidden         *hidings
+	// clean are the texts in which no secret was found: an import looks before it stores them.
+	clean map[cleanKey]bool
 }
 
 // Find returns the nearest folder at or above start that is a vault, or one that an

@@ -15,6 +15,9 @@ type censor struct {
 	v     *vault.Vault
 	off   bool
 	allow []string
+	// What was learnt last: of the conversation whose title was looked at, for its messages.
+	of     *Session
+	learnt *guard.Redactor
 }
 
 func newCensor(v *vault.Vault) *censor {
@@ -103,7 +106,11 @@ func (c *censor) cleanAll(r *rendered) bool {
 // session takes the secrets out of everything that was said, and counts the texts
 // that held any.
 func (c *censor) session(s *Session) (n int) {
-	r := c.about(s)
+	r := c.learnt
+	if c.of != s {
+		r = c.about(s)
+	}
+	c.of, c.learnt = nil, nil
 	clean := func(b []byte) []byte {
 		out, some := take(r, b)
 		if some {
@@ -126,7 +133,8 @@ func (c *censor) session(s *Session) (n int) {
 // title takes secrets out of the title, which names the file.
 func (c *censor) title(s *Session) {
 	if !c.off && len(guard.NameSecrets(s.Title)) > 0 {
-		s.Title = c.about(s).Clean(s.Title)
+		c.of, c.learnt = s, c.about(s)
+		s.Title = c.learnt.Clean(s.Title)
 	}
 }
 

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -140,7 +141,7 @@ func (w *windows) add(at, end int, rules []int) {
 		case r.run > 0 && !longWord(w.text, at, r.run):
 			continue
 		case r.operator:
-			if to = assigned(w.text, end); to < 0 {
+			if to = assigned(w.text, end); to < 0 || r.entropy > 0 && !varied(w.text[to:], r.entropy) {
 				continue
 			}
 		}
@@ -233,6 +234,21 @@ func assigned(text string, at int) int {
 		}
 	}
 	return i
+}
+
+// varied reports whether a text begins with as many characters as the entropy takes that a secret
+// has; all rules that ask for it find secrets of ASCII.
+func varied(text string, entropy float64) bool {
+	const far = 400
+	var seen [256]bool
+	left := math.Exp2(entropy)
+	for i := 0; i < min(len(text), far) && left > 0; i++ {
+		if !seen[text[i]] {
+			seen[text[i]] = true
+			left--
+		}
+	}
+	return left <= 0
 }
 
 func nameByte(c byte) bool {
