@@ -20,8 +20,8 @@ func budget(body []byte) int { return 1<<24 + 64*len(body) }
 
 const (
 	blockSteps = 640 // of a paragraph, a heading, an item
-	lineSteps  = 128 // of a line of a paragraph
-	markSteps  = 256 // of a mark of emphasis, a piece of code, a cell
+	lineSteps  = 256 // of a line of a paragraph
+	markSteps  = 320 // of a mark of emphasis, a piece of code, a cell
 	linkSteps  = 512 // of a link, besides
 )
 

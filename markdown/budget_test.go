@@ -85,6 +85,10 @@ func TestWhatIsTooMuchIsNamed(t *testing.T) {
 	if line, what := d.Unread(); line != 5 || what == "" || len(d.Links()) != 1 || d.Title() != "Top" {
 		t.Errorf("unread %d %q, links %v, title %q", line, what, d.Links(), d.Title())
 	}
+	long := Parse([]byte("---\ntags: [" + strings.Repeat("a,", maxFrontMatter/2) + "]\n---\n# Top\n"))
+	if err := long.FrontMatterError(); err == nil || long.Title() != "Top" || !long.Private() {
+		t.Errorf("front matter of %d bytes: %v, title %q, private %v", len(long.Bytes()), err, long.Title(), long.Private())
+	}
 	plain := strings.Repeat("A paragraph with *two* **marks**, a [link](a.md \"title\"), and [[wiki]].\n\n"+
 		"- item\n- item\n\n| a | b |\n|---|---|\n| c | d |\n\n", 8000)
 	d = Parse([]byte(plain))

@@ -2,7 +2,9 @@ package vault
 
 import (
 	"fmt"
+	"slices"
 
+	"stet/vault/gitstore"
 	"stet/vault/guard"
 )
 
@@ -22,4 +24,34 @@ func (t *Tx) flag(where string, found []guard.Finding) (rules []string) {
 		rules = append(rules, f.Rule)
 	}
 	return rules
+}
+
+// Secrets lists what looks like a secret in a file's contents, without what the
+// person allowed; nothing where the configuration turns the guard off.
+func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
+	policy := v.policy()
+	if policy.Secrets == guard.Off {
+		return nil
+	}
+	found := secretsIn(data, p)
+	if len(found) == 0 {
+		if v.clean == nil {
+			v.clean = map[cleanKey]bool{}
+		}
+		v.clean[cleanKeyOf(p, gitstore.HashBlob(data))] = true
+	}
+	return slices.DeleteFunc(found, policy.Allowed)
+}
+
+// A cleanKey is a text and what its rules depend on: Markdown has those of every kind of file.
+type cleanKey struct {
+	name string
+	id   gitstore.ID
+}
+
+func cleanKeyOf(p Path, id gitstore.ID) cleanKey {
+	if p.IsMarkdown() {
+		return cleanKey{id: id}
+	}
+	return cleanKey{p.Base(), id}
 }

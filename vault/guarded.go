@@ -54,19 +54,6 @@ type seenKey struct {
 	id   gitstore.ID
 }
 
-// A cleanKey is a text and what its rules depend on: Markdown has those of every kind of file.
-type cleanKey struct {
-	name string
-	id   gitstore.ID
-}
-
-func cleanKeyOf(p Path, id gitstore.ID) cleanKey {
-	if p.IsMarkdown() {
-		return cleanKey{id: id}
-	}
-	return cleanKey{p.Base(), id}
-}
-
 func newJudge(t *Tx) *judge {
 	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), clean: t.v.clean,
 		seen: map[seenKey][]guard.Finding{}}
@@ -352,23 +339,6 @@ func (j *judge) given(w *Why) ([]guard.Finding, error) {
 		return found, err
 	}
 	return nil, &GuardError{Given: true, Findings: found, kind: ErrSecret}
-}
-
-// Secrets lists what looks like a secret in a file's contents, without what the
-// person allowed; nothing where the configuration turns the guard off.
-func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
-	policy := v.policy()
-	if policy.Secrets == guard.Off {
-		return nil
-	}
-	found := secretsIn(data, p)
-	if len(found) == 0 {
-		if v.clean == nil {
-			v.clean = map[cleanKey]bool{}
-		}
-		v.clean[cleanKeyOf(p, gitstore.HashBlob(data))] = true
-	}
-	return slices.DeleteFunc(found, policy.Allowed)
 }
 
 // heldBack lists the hand edits that adopting will leave uncommitted.
