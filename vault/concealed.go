@@ -148,7 +148,7 @@ type privatePast struct {
 
 const (
 	privateMark = "private" // of a privatePast, as JSON
-	// keepPast is how many commits have to be new before what they say is kept.
+	// keepPast is how many changes have to be new before what they say is kept.
 	keepPast = 64
 )
 
@@ -165,7 +165,7 @@ func (v *Vault) privatePast(ctx context.Context) (past privatePast, err error) {
 		if err != nil {
 			return past, v.store.Explain(err)
 		}
-		seen++
+		seen += len(c.Changes)
 	}
 	if past.Upto, err = v.Head(); err != nil || seen < keepPast {
 		return past, err

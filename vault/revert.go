@@ -66,7 +66,8 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 			}
 		}
 		if len(r.conflicts) > 0 {
-			return WithHint(fmt.Errorf("revert: %w; %s", ErrConflict, strings.Join(r.conflicts, "; ")),
+			said := strings.Join(h.v.namelessTexts(ctx, r.conflicts), "; ")
+			return WithHint(fmt.Errorf("revert: %w; %s", ErrConflict, said),
 				`nothing was written; edit the file by hand, "stet diff" and "stet show --at REV" show both sides`)
 		}
 		return tx.Reject(r.stones)

@@ -63,10 +63,9 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		}
 		c := commitOf(gc)
 		if v.o.Reader != "" {
-			if c, err = v.History().CommitAt(ctx, string(c.Rev)); err != nil {
+			if c, err = v.lastTold(ctx, c); err != nil {
 				return nil, err
 			}
-			c.Changes = nil
 		}
 		st.Last = &c
 	}
@@ -90,6 +89,22 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 		}
 	}
 	return st, nil
+}
+
+// lastTold is the last commit as an agent is told of it. One that changed so many files that looking at each
+// would be most of the status has no words.
+func (v *Vault) lastTold(ctx context.Context, c Commit) (Commit, error) {
+	const many = 100
+	whole, err := v.Whole().History().CommitAt(ctx, string(c.Rev))
+	if err != nil {
+		return c, err
+	}
+	if len(whole.Changes) > many {
+		return whole.wordless(nil), nil
+	}
+	c, err = v.tellCommit(ctx, whole)
+	c.Changes = nil
+	return c, err
 }
 
 // editedRules names git's own files in the vault that were edited and not committed. They decide
