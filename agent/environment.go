@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ type Options struct {
 	Progress func(phase string, done, total int)
 	// Ask asks the user a question; nil where nobody is there to answer.
 	Ask func(question string) (bool, error)
+	// Unasked is set where nobody can be asked: a vault that the current folder led to, and that the user
+	// has not agreed to write to, gives way to the one that is named.
+	Unasked bool
 	// Notify receives what happens beside the use case itself; nil for nobody.
 	Notify func(Notice)
 }
@@ -124,6 +128,10 @@ func (e *Environment) Locate() (Place, error) {
 	if err == nil {
 		place := Place{Root: root}
 		if other, ferr := vault.Find(e.expand(named.Value)); named.Value != "" && ferr == nil && other != root {
+			known, _, err := e.agreements()
+			if e.o.Unasked && err == nil && !slices.Contains(known, root) {
+				return Place{Root: other, Fallback: true}, nil
+			}
 			place.Beats = named.Origin
 		}
 		return place, nil

@@ -47,7 +47,7 @@ func Policy() []Rule {
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
 			"version", "completion", "man", "tool list"}},
-		{"tool", Allowed, "each as the command that does the same", []string{"tool call"}},
+		{"tool", Allowed, "each as the command that does the same", []string{"tool call", "mcp"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
 		{"observe", Allowed, "", []string{"observe", "context --session"}},

@@ -10,10 +10,10 @@ import (
 	"stet/vault/guard"
 )
 
-// clean is a text that can stand in the block: without the bytes that steer terminals and the
+// Clean is a text that can be given to a model: without the bytes that steer terminals and the
 // characters that nobody sees, and without marks that a model or its host takes for the end of the
 // block, for a call of a tool or for another speaker.
-func clean(text string) string {
+func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	text = escapes().ReplaceAllString(text, "")
@@ -81,4 +81,4 @@ func spelled(name string) string {
 }
 
 // oneLine is a cleaned text on one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }

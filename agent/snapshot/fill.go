@@ -127,7 +127,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	case len(out.Orders) > 0 && !out.Masked:
 		out.name = string(m.Path) // flagged as its text is
 	}
-	out.text, out.Cut = cutTo(clean(strings.TrimSpace(said)))
+	out.text, out.Cut = cutTo(Clean(strings.TrimSpace(said)))
 	if out.Masked {
 		out.text, out.Cut = maskOf(out.Orders), 0
 	}

@@ -93,7 +93,7 @@ func (c *cutter) add(ctx context.Context, raw, text string, pinned bool) error {
 	if text == "" || strings.HasPrefix(text, "<!--") && strings.Index(text, "-->") == len(text)-len("-->") {
 		return nil
 	}
-	shown, err := c.shown(ctx, text, clean(text), raw)
+	shown, err := c.shown(ctx, text, Clean(text), raw)
 	c.n.pieces = append(c.n.pieces, piece{under: c.under, text: shown, pinned: pinned})
 	return err
 }

@@ -226,7 +226,7 @@ func (t *taking) orders(
 
 // rulesOf are the rules that say a text reads like orders, each once.
 func rulesOf(text string) (rules []string) {
-	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(clean(text)))...) {
+	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(Clean(text)))...) {
 		if !slices.Contains(rules, f.Rule) {
 			rules = append(rules, f.Rule)
 		}

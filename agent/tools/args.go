@@ -124,7 +124,11 @@ func read(raw []byte, params []param, where string) (arguments, error) {
 	}
 	in := arguments{}
 	for _, f := range fields {
-		i := slices.IndexFunc(params, func(p param) bool { return p.name == f.name })
+		named := func(p param) bool { return p.name == f.name }
+		if !slices.ContainsFunc(params, named) && alias(f.name) != "" {
+			f.name = alias(f.name)
+		}
+		i := slices.IndexFunc(params, named)
 		switch _, twice := in[f.name]; {
 		case i < 0:
 			return nil, unknown(where+f.name, f.name, params)
@@ -143,6 +147,11 @@ func read(raw []byte, params []param, where string) (arguments, error) {
 		}
 	}
 	return in, nil
+}
+
+// alias is what a model means that uses the word of another memory server, "" for any other.
+func alias(name string) string {
+	return map[string]string{"q": "query", "content": "text", "id": "ref", "path": "ref"}[name]
 }
 
 func unknown(full, name string, params []param) error {
@@ -164,7 +173,7 @@ type member struct {
 
 // members are those of one JSON object, in order; nothing at all is an object without any.
 func members(raw []byte, where string) (out []member, err error) {
-	if len(bytes.TrimSpace(raw)) == 0 && where == "" {
+	if data := bytes.TrimSpace(raw); where == "" && (len(data) == 0 || string(data) == "null") {
 		return nil, nil
 	}
 	bad := agent.Usagef("%s must be one JSON object", strings.TrimSuffix("the arguments "+where, "."))
@@ -212,13 +221,13 @@ func (p param) value(raw json.RawMessage, where string) (any, error) {
 		return s, nil
 	case words:
 		list := []string{}
-		if json.Unmarshal(raw, &list) != nil {
-			return nil, wrong("a list of strings")
+		if json.Unmarshal(unquoted(raw), &list) != nil {
+			return nil, wrong(`a list of strings, as ["a", "b"]`)
 		}
 		return list, nil
 	case objects:
 		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		if json.Unmarshal(unquoted(raw), &list) != nil || len(list) == 0 {
 			return nil, wrong("a list of objects with at least one")
 		}
 		var out []arguments
@@ -247,7 +256,7 @@ func (p param) value(raw json.RawMessage, where string) (any, error) {
 	return f, nil
 }
 
-// unquoted is the text of a string, as some models write numbers and booleans; anything else as it is.
+// unquoted is the text of a string, as some models write numbers, booleans and lists; anything else as it is.
 func unquoted(raw json.RawMessage) []byte {
 	var s string
 	if json.Unmarshal(raw, &s) != nil || s == "null" || s != strings.TrimSpace(s) {

@@ -15,7 +15,8 @@ func because() param {
 }
 
 func memoryEdit() tool {
-	return tool{name: "memory_edit", run: edit, about: `Changes one memory or notebook entry: the whole text, or the
+	return tool{name: "memory_edit", run: edit, hint: Hint{Title: "Edit a memory", Destructive: true},
+		about: `Changes one memory or notebook entry: the whole text, or the
 		part old, which must stand in it exactly once, becomes new. What outdates a fact keeps its place this way.
 		What the user wrote is changed only when because names the turn that asks for it; else the change waits for
 		the user.`,
@@ -120,7 +121,9 @@ func replaced(was, old, now string, all bool) (*string, error) {
 }
 
 func memoryForget() tool {
-	return tool{name: "memory_forget", run: forget, about: `Forgets one memory, which goes to the archive, or takes one
+	return tool{name: "memory_forget", run: forget,
+		hint: Hint{Title: "Forget a memory", Destructive: true, Idempotent: true},
+		about: `Forgets one memory, which goes to the archive, or takes one
 		entry out of a notebook; history keeps both, and you do not write it again. What the user wrote is forgotten
 		only when because names the turn that asks for it; else it waits for the user.`,
 		params: []param{

@@ -7,7 +7,8 @@
 //
 // Arguments are one JSON object and are read by one rule, for all tools: a key that the tool does not
 // have is refused, and so is a key that stands there twice; null is as good as no key; a number or
-// boolean in quotes counts as what it says; any other value of another type is refused.
+// boolean in quotes counts as what it says, and so does a list in quotes that is JSON; q is query, content
+// is text, and id or path is ref, where a tool has those; any other value of another type is refused.
 //
 //	box := tools.New(app, tools.Options{Session: "4711"}) // app was opened with agent.Options.Agent
 //	reply, err := box.Call(ctx, "memory_save", json.RawMessage(`{"text": "Production runs on MySQL 8.4."}`))
@@ -43,10 +44,32 @@ type Box struct {
 	app  *agent.App
 	o    Options
 	all  []tool
-	mu   sync.Mutex     // one call at a time: an App serves one goroutine
-	lost map[string]int // how often in a row a call failed, by what it was about
-	// viewed are the files of skills that were shown.
-	viewed map[string]bool
+	mu   sync.Mutex // one call at a time: an App serves one goroutine
+	past *memory
+}
+
+// A memory is what one session remembers of its calls.
+type memory struct {
+	mu     sync.Mutex
+	lost   map[string]int  // how often in a row a call failed, by what it was about
+	viewed map[string]bool // files of skills that were shown
+}
+
+func (m *memory) failed(about string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lost[about]
+}
+
+// ended notes how a call went.
+func (m *memory) ended(about string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		delete(m.lost, about)
+	} else {
+		m.lost[about]++
+	}
 }
 
 // New returns the tools over a vault that was opened for an agent; over nil they can be listed.
@@ -54,13 +77,51 @@ func New(app *agent.App, o Options) *Box {
 	if o.Agent == "" && app != nil {
 		o.Agent = app.Agent()
 	}
-	b := &Box{app: app, o: o, lost: map[string]int{}, viewed: map[string]bool{}}
+	b := &Box{app: app, o: o, past: &memory{lost: map[string]int{}, viewed: map[string]bool{}}}
 	for _, t := range table() {
 		if t, ok := t.only(o.Only); ok {
 			b.all = append(b.all, t)
 		}
 	}
 	return b
+}
+
+// On is the same box for the next call, over another look at the vault: it knows what failed and what was
+// viewed before.
+func (b *Box) On(app *agent.App) *Box {
+	next := &Box{app: app, o: b.o, all: b.all, past: b.past}
+	next.o.Agent = app.Agent()
+	return next
+}
+
+// A Hint says of a tool what a client shows of it, and when it need not ask.
+type Hint struct {
+	Title       string
+	Reads       bool // it changes nothing
+	Destructive bool // it takes something away or changes it, though history keeps all
+	Idempotent  bool // done twice it is as done once
+}
+
+// Hint is that of one of the tools, as far as they may be used.
+func (b *Box) Hint(name string) Hint {
+	i := slices.IndexFunc(b.all, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return Hint{}
+	}
+	for _, p := range b.all[i].params {
+		if p.name == "action" && !slices.ContainsFunc(p.enum, func(a string) bool {
+			return !slices.Contains(Reading(), name+"."+a)
+		}) {
+			return Hint{Title: b.all[i].hint.Title, Reads: true, Idempotent: true}
+		}
+	}
+	return b.all[i].hint
+}
+
+// Reading are the tools, and the actions of tools, that change nothing, for Options.Only.
+func Reading() []string {
+	return []string{"memory_search", "memory_read", "session_search", "skill.list", "skill.view", "history.log",
+		"history.diff"}
 }
 
 // Tools describes the tools, always in the same order.
@@ -96,12 +157,12 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.app.Agent() == "" {
-		return refusal(errNoAgent), errNoAgent
+		return Refusal(errNoAgent), errNoAgent
 	}
 	i := slices.IndexFunc(b.all, func(t tool) bool { return t.name == name })
 	if i < 0 {
 		err := agent.Usagef("there is no tool %q", name).Suggest("the tools: %s", strings.Join(b.names(), ", "))
-		return refusal(err), err
+		return Refusal(err), err
 	}
 	t := b.all[i]
 	in, err := read(args, t.params, "")
@@ -109,7 +170,7 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	if err == nil {
 		about = t.name + " " + in.about(t.params)
 	}
-	if b.lost[about] >= tries {
+	if b.past.failed(about) >= tries {
 		err = agent.Usagef("this call failed %d times in this session, and is not tried again", tries).
 			Suggest("go on without it, and tell the user what did not work")
 	}
@@ -117,11 +178,15 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	if err == nil {
 		out, err = t.run(ctx, b, in)
 	}
-	if err != nil {
-		b.lost[about]++
-		return refusal(err), err
+	if ctx.Err() == nil {
+		b.past.ended(about, err)
 	}
-	delete(b.lost, about)
+	if err != nil {
+		return Refusal(err), err
+	}
+	if d, wrote := out.(*done); wrote {
+		d.Vault = b.app.Root()
+	}
 	return render(out), nil
 }
 
@@ -148,6 +213,7 @@ func (b *Box) because(in arguments) agent.Write {
 type tool struct {
 	name   string
 	about  string // for the model, a paragraph
+	hint   Hint
 	params []param
 	run    func(ctx context.Context, b *Box, in arguments) (any, error)
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func history() tool {
-	return tool{name: "history", run: past, about: `What was done to the vault. log: the commits, newest first,
+	return tool{name: "history", run: past, hint: Hint{Title: "History", Destructive: true},
+		about: `What was done to the vault. log: the commits, newest first,
 		of ref or of all; diff: what one commit changed; revert: takes one commit back and keeps what changed since:
 		a preview, unless apply is true. What the user wrote is reverted only when because names the turn that asks
 		for it; else it waits for the user.`,

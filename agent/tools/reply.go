@@ -35,7 +35,8 @@ type refused struct {
 	LeftOut    int         `json:"left_out,omitempty"` // candidates
 }
 
-func refusal(err error) string {
+// Refusal is the reply to a call that fails with err, in JSON.
+func Refusal(err error) string {
 	r := refused{Error: cut(err.Error(), 2*maxSnippet)}
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) {
@@ -82,10 +83,12 @@ func cut(s string, n int) string {
 type done struct {
 	OK   bool   `json:"ok"`
 	Done string `json:"done"`
-	Path string `json:"path,omitempty"`
-	ID   string `json:"id,omitempty"`
-	Rev  string `json:"rev,omitempty"`  // the commit
-	Diff string `json:"diff,omitempty"` // of a revert
+	// Vault is the folder of the vault that was written to.
+	Vault string `json:"vault,omitempty"`
+	Path  string `json:"path,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Rev   string `json:"rev,omitempty"`  // the commit
+	Diff  string `json:"diff,omitempty"` // of a revert
 	// Notes say what else there is to know, a sentence each.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -35,7 +35,8 @@ func noteParams() []param {
 }
 
 func memorySave() tool {
-	return tool{name: "memory_save", run: save, about: `Stores one memory (text), or several (items) of which all are
+	return tool{name: "memory_save", run: save, hint: Hint{Title: "Save memories", Idempotent: true},
+		about: `Stores one memory (text), or several (items) of which all are
 		stored or none. What is stored already is not stored again, and the reply says where it is. Save what will
 		still matter in a month: who the user is, what they want, decisions, facts that are hard to find again. Never
 		passwords or keys.`,

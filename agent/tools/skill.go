@@ -10,7 +10,8 @@ import (
 )
 
 func skills() tool {
-	return tool{name: "skill", run: useSkill, about: `Skills are how to do something: a folder with a SKILL.md and files
+	return tool{name: "skill", run: useSkill, hint: Hint{Title: "Skills", Destructive: true},
+		about: `Skills are how to do something: a folder with a SKILL.md and files
 		beside it. list: names and descriptions; view: one in full, or with file one file of it; create: a new one;
 		edit: a whole new SKILL.md; patch: old, which must stand in the file exactly once, becomes new; write_file and
 		remove_file: a file beside SKILL.md; delete: into the archive, from which the user can bring it back. A pinned
@@ -108,11 +109,23 @@ func useSkill(ctx context.Context, b *Box, in arguments) (any, error) {
 
 // viewedFirst fails in a review where the file was not viewed: what was not read is not changed.
 func (b *Box) viewedFirst(name, file string) error {
-	if !b.o.Review || b.viewed[viewKey(name, file)] {
+	if !b.o.Review || b.past.seen(viewKey(name, file)) {
 		return nil
 	}
 	return agent.Usagef("a review changes only what it has viewed").
 		Suggest("view it first: action view, name %s, file %s", name, file)
+}
+
+func (m *memory) view(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.viewed[key] = true
+}
+
+func (m *memory) seen(key string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.viewed[key]
 }
 
 func viewKey(name, file string) string {
@@ -201,6 +214,6 @@ func (b *Box) viewSkill(ctx context.Context, in arguments) (any, error) {
 		return out, nil
 	}
 	out.part = partOf(res.Text, in.whole("offset", 0))
-	b.viewed[viewKey(in.text("name"), in.text("file"))] = true
+	b.past.view(viewKey(in.text("name"), in.text("file")))
 	return out, nil
 }

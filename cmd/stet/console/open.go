@@ -33,6 +33,9 @@ func reviewTools(a *agent.App, o agent.ToolsOptions) learn.Toolbox {
 	return tools.New(a, tools.Options{Actor: o.Actor, Session: o.Session, Review: true})
 }
 
+// OptionsOf is a run for another front end in the same process, which says who acts there.
+func OptionsOf(e *Env) agent.Options { return e.options(e.flags) }
+
 func (e *Env) notify(n agent.Notice) {
 	if n.Warning {
 		e.Warn("%s", n.Text)

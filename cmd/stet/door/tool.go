@@ -27,8 +27,9 @@ func toolCommand() *console.Command {
 			changed by a proposal.
 
 			Arguments are read by one rule. A key that the tool does not have is refused, and so is a key that stands
-			there twice; null is as good as no key; a number or boolean in quotes counts as what it says; any other
-			value of another type is refused.`,
+			there twice; null is as good as no key; a number, boolean or list in quotes counts as what it says; q is
+			query, content is text, and id or path is ref, where a tool has those; any other value of another type
+			is refused.`,
 		Examples: `stet tool list --json  # names, descriptions, JSON Schemas
 			stet tool call memory_search '{"query": "which database?"}'  # one call
 			stet tool call memory_save --as codex - < arguments.json  # arguments from standard input`,

@@ -1,0 +1,219 @@
+package mcp_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/agent"
+	"stet/agent/mcp"
+	"stet/vault/vaulttest"
+)
+
+const (
+	gate   = "01m839dkn9gypfcd9phvd8vj3e"
+	cellar = "01m839dkn9gypfcd9phvd8vj3f"
+)
+
+// newVault is a vault of Ann's with a public and a private memory, and more files.
+func newVault(t testing.TB, files ...string) string {
+	t.Helper()
+	return vaulttest.New(t, append(files,
+		"memories/gate.md", "---\nid: "+gate+"\n---\n\n# The gate\n\nThe gate code is 4711.\n",
+		"memories/cellar.md", "---\nid: "+cellar+"\nprivate: true\n---\n\n# The cellar\n\nThe wine code is 9911.\n",
+		"USER.md", "# User\n\n- Ann lives in Prague.\n")...).Dir
+}
+
+// options are those of a server in a folder, with variables as pairs of name and value.
+func options(dir string, env ...string) mcp.Options {
+	vars := map[string]string{}
+	for i := 0; i < len(env); i += 2 {
+		vars[env[i]] = env[i+1]
+	}
+	return mcp.Options{Version: "1", Log: io.Discard, App: agent.Options{Dir: dir, Now: time.Now,
+		Getenv: func(name string) string { return vars[name] }}}
+}
+
+// A client is one end of a server's streams.
+type client struct {
+	t     testing.TB
+	in    io.WriteCloser
+	out   *bufio.Reader
+	ended chan error
+	id    int
+}
+
+// begin starts a server. It must end by itself when the client has gone.
+func begin(t testing.TB, o mcp.Options) *client {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	c := &client{t: t, in: toServer, out: bufio.NewReader(fromServer), ended: make(chan error, 1)}
+	o.In, o.Out = in, out
+	go func() {
+		c.ended <- mcp.Serve(t.Context(), o)
+		out.Close()
+	}()
+	return c
+}
+
+func (c *client) end() {
+	c.t.Helper()
+	c.in.Close()
+	if rest, err := io.ReadAll(c.out); err != nil || len(rest) > 0 {
+		c.t.Errorf("the server said more: %q, %v", rest, err)
+	}
+	if err := <-c.ended; err != nil {
+		c.t.Error(err)
+	}
+}
+
+func (c *client) send(line string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) next() string {
+	c.t.Helper()
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return line
+}
+
+// ask sends a request and returns the line with the answer.
+func (c *client) ask(method, params string) string {
+	c.t.Helper()
+	c.id++
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.id, method, params))
+	return c.next()
+}
+
+// greet shakes hands under a name.
+func (c *client) greet(name string) *client {
+	c.t.Helper()
+	c.ask("initialize", fmt.Sprintf(
+		`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}`, name))
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return c
+}
+
+// call calls a tool and returns the structured content.
+func (c *client) call(tool, args string) map[string]any {
+	c.t.Helper()
+	line := c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
+	var answer struct {
+		Result struct {
+			Content           []struct{ Text string }
+			StructuredContent map[string]any
+			IsError           bool
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &answer); err != nil || len(answer.Result.Content) != 1 {
+		c.t.Fatalf("%s %s: %v: %s", tool, args, err, line)
+	}
+	r := answer.Result
+	var same map[string]any
+	if json.Unmarshal([]byte(r.Content[0].Text), &same) != nil || fmt.Sprint(same) != fmt.Sprint(r.StructuredContent) {
+		c.t.Errorf("the text is not the structured content: %s", line)
+	}
+	if r.IsError == (r.StructuredContent["ok"] == true) {
+		c.t.Errorf("isError is %v: %s", r.IsError, line)
+	}
+	return r.StructuredContent
+}
+
+// Each session of the file goes as it says, in each revision of the protocol.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	dir := newVault(t)
+	data, err := os.ReadFile("testdata/conformance.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := strings.Split(string(data), "\n== ")[1:]
+	for _, session := range sessions {
+		name, lines, _ := strings.Cut(session, "\n")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := begin(t, options(dir))
+			for line := range strings.Lines(lines) {
+				line = strings.TrimSuffix(line, "\n")
+				switch mark, rest, _ := strings.Cut(line, " "); mark {
+				case ">":
+					c.send(rest)
+				case "<":
+					if got := c.next(); !within(decoded(t, rest), decoded(t, got)) {
+						t.Errorf("want %s\n got %s", rest, got)
+					}
+				}
+			}
+			c.end()
+		})
+	}
+	if len(sessions) < 8 {
+		t.Errorf("%d sessions", len(sessions))
+	}
+}
+
+func decoded(t testing.TB, line string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(line), &v); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	return v
+}
+
+// within reports whether got has all that want has; the text "*" is any but an empty one.
+func within(want, got any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		for name, v := range want {
+			there, has := g[name]
+			ok = ok && has && within(v, there)
+		}
+		return ok
+	case []any:
+		g, ok := got.([]any)
+		ok = ok && len(g) == len(want)
+		for i := range want {
+			ok = ok && within(want[i], g[i])
+		}
+		return ok
+	case string:
+		return want == got || want == "*" && got != ""
+	}
+	return want == got
+}
+
+// A write names the vault, and its commit the client, the session and the door.
+func TestAWriteSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
+	dir := newVault(t)
+	c := begin(t, options(dir, "CLAUDE_CODE_SESSION_ID", "4711")).greet("Visual Studio <Code>\n")
+	out := c.call("memory_save", `{"content": "Deploys go through the bastion.", "categories": "[\"ops\"]"}`)
+	if out["done"] != "saved" || out["vault"] != dir {
+		t.Error(out)
+	}
+	c.end()
+	log, err := vaulttest.Git(dir, "log", "-1", "--format=%an|%B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Visual-Studio-Code|", "\nStet-Actor: agent\n", "\nStet-Door: mcp\n",
+		"\nStet-Session: 4711\n"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%q is not in %s", want, log)
+		}
+	}
+	vaulttest.Check(t, dir)
+}
