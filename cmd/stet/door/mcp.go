@@ -22,8 +22,8 @@ func mcpCommand() *console.Command {
 			default_vault, where what is written for a project goes below /projects/NAME. A vault that the folder led to
 			and that you never agreed to write to gives way to default_vault. Every reply to a write names the vault.
 
-			Who writes is always an agent: the one of --as or STET_AGENT, else as the client calls itself. The session in
-			commits is that of --session, STET_SESSION or CLAUDE_CODE_SESSION_ID.`,
+			Who writes is always an agent: the one of --as or STET_AGENT, else as the client calls itself. The session
+			in commits is that of --session, STET_SESSION or CLAUDE_CODE_SESSION_ID.`,
 		Examples: `stet mcp  # what a client runs
 			stet mcp --read-only  # nothing can be written
 			stet mcp --tools write --as cursor  # without new skills and reverts`,
@@ -41,7 +41,8 @@ func serveMCP(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("a client is an agent, and never you").Suggest("leave --as out")
 	}
 	return mcp.Serve(ctx, mcp.Options{App: console.OptionsOf(e), As: as, Session: in.String("session"),
-		Tools: in.String("tools"), ReadOnly: in.Bool("read-only"), Version: version(), In: e.In, Out: e.Out, Log: e.Err})
+		Tools: in.String("tools"), ReadOnly: in.Bool("read-only"), Version: version(), In: e.In,
+		Out: e.Out, Log: e.Err})
 }
 
 // version is what the Go toolchain recorded about this binary.
