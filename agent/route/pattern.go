@@ -72,6 +72,7 @@ func parts(w string) []string {
 
 // withoutQuotations puts one mark in the place of each quotation: the words in it are another's.
 func withoutQuotations(s string) string {
+	s = " " + s // so that a quotation may open the sentence
 	for _, q := range [][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"„", "“"}, {"„", "”"},
 		{" '", "'"}, {" ‘", "’"}} {
 		for from := 0; ; {

@@ -70,8 +70,8 @@ func foreign(s string) bool {
 
 // A language is what one section of the lexicon knows.
 type language struct {
-	lead, memo, less, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
-	rules                                                            []rule
+	lead, memo, less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
+	rules                                                                  []rule
 }
 
 // A rule is one line: what a sentence with one of its patterns is.
@@ -81,24 +81,26 @@ type rule struct {
 }
 
 func (l *language) of(words []word) (Route, bool) {
-	memo := has(l.memo, words)
+	memo, joke := has(l.memo, words), has(l.joke, words)
 	words = l.begin(words)
 	if has(l.vetoAny, words) || has(l.vetoTask, words) && !has(l.lasting, words) {
 		return Route{}, false
 	}
 	deictic, best := has(l.vetoWish, words), Route{}
 	for _, r := range l.rules {
-		if (deictic && r.Kind != "fact") || r.Confidence <= best.Confidence || !has(r.patterns, words) {
+		if deictic && r.Kind != "fact" || joke && r.Kind == "instruction" || r.Confidence <= best.Confidence {
 			continue
 		}
-		best = r.Route
+		if has(r.patterns, words) {
+			best = r.Route
+		}
 	}
 	if best.Kind == "" && memo && !deictic && l == languages()[0] && ofSelf(words) {
 		best = Route{"fact", "route-noted@1", noted}
 	} else if memo {
 		best.Confidence = min(best.Confidence+asked, 0.97)
 	}
-	if deictic || best.Kind != "instruction" && has(l.less, words) {
+	if deictic || joke || best.Kind != "instruction" && has(l.less, words) {
 		best.Confidence -= doubt
 	}
 	best.Confidence = math.Round(best.Confidence*100) / 100
@@ -135,7 +137,7 @@ func (l *language) begin(words []word) []word {
 // languages are those of the lexicon; what "any" vetoes every one does. English is the first.
 var languages = sync.OnceValue(func() []*language {
 	var out []*language
-	var joke []pattern
+	var every language
 	for _, name := range lexicon.Languages("route") {
 		l := &language{}
 		classes := map[string]element{}
@@ -150,10 +152,10 @@ var languages = sync.OnceValue(func() []*language {
 			}
 		}
 		if name == "any" {
-			joke = l.vetoAny
+			every = *l
 			continue
 		}
-		l.vetoAny = append(l.vetoAny, joke...)
+		l.vetoAny, l.joke = append(l.vetoAny, every.vetoAny...), every.joke
 		out = append(out, l)
 	}
 	return out
@@ -161,7 +163,7 @@ var languages = sync.OnceValue(func() []*language {
 
 // add adds a line of the lexicon.
 func (l *language) add(head string, patterns []pattern) {
-	for name, list := range map[string]*[]pattern{"lead": &l.lead, "memo": &l.memo, "less": &l.less,
+	for name, list := range map[string]*[]pattern{"lead": &l.lead, "memo": &l.memo, "less": &l.less, "joke": &l.joke,
 		"lasting": &l.lasting, "veto any": &l.vetoAny,
 		"veto task": &l.vetoTask, "veto wish": &l.vetoWish, "veto turn": &l.vetoTurn} {
 		if head == name {

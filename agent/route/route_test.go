@@ -82,6 +82,33 @@ The port is 8080. I live in Prague.
 x := "I live in Prague"; print({x})
 `
 
+// proposed are told of without a textbook's cue: worth asking about, and never written unasked.
+const proposed = `
+routine: We change the bed linen every second Sunday
+routine: wednesday evenings are when I call my gran
+preference: cant stand aniseed in anything
+preference: podcasts do nothing for me
+instruction: no exclamation marks with me, please
+instruction: you can skip the summary at the end
+fact: I have a glass eye
+fact: our greenhouse is heated
+fact: lol I live in Prague
+`
+
+func TestWhatIsOnlyLikelyIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(strings.TrimSpace(proposed)) {
+		kind, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if r, ok := route.Of(text); !ok || r.Kind != kind || r.Confidence < route.Likely || r.Confidence >= route.Sure {
+			t.Errorf("%q is %+v, want %s between %v and %v", text, r, kind, route.Likely, route.Sure)
+		}
+	}
+	const quoted = "'please stop calling me dear', how do I say that kindly"
+	if r, ok := route.Of(quoted); ok {
+		t.Errorf("%q is %+v, want nothing of a quotation", quoted, r)
+	}
+}
+
 func TestASentenceIsWhatItSays(t *testing.T) {
 	t.Parallel()
 	for line := range strings.Lines(strings.TrimSpace(kept)) {
