@@ -158,9 +158,10 @@ func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error)
 	if err != nil {
 		return nil, err
 	}
-	page := talk.Page(o.From, o.To, o.Budget)
+	budget := cmp.Or(o.Budget, recall.Budget)
+	page := talk.Page(o.From, o.To, budget)
 	if o.Around > 0 {
-		page = talk.Around(o.Around, around, o.Budget)
+		page = talk.Around(o.Around, around, budget)
 	}
 	if err := s.outdate(ctx, talk, page.Lines); err != nil {
 		if ctx.Err() != nil {

@@ -97,6 +97,9 @@ func (r *review) related() (out []prompts.Heard) {
 		label := "e" + strconv.Itoa(i+1)
 		r.sources[label] = source{t.Session, t.Number, day(t.Time), true}
 		text := clean.Clean(string(markdown.StripInjected([]byte(t.Text))))
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
 		out = append(out, prompts.Heard{Turn: label, Time: moment(t.Time), Says: "user: " + first(text, lightText)})
 	}
 	return out

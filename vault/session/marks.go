@@ -160,6 +160,7 @@ func (s *sealer) ended(ctx context.Context, open *Open, last int) error {
 		failed := m.Skill.Asked > m.Skill.Done
 		if asked = reviewed && (m.Memory.Full < last || failed); asked && !(m.Whole && m.Memory.Asked == last) {
 			m.Whole = true
+			m.Memory.Done = min(m.Memory.Done, m.Memory.Full) // a nudge saw beginnings alone
 			m.Ask(true, failed, last)
 		}
 		return true
