@@ -78,6 +78,8 @@ type conversation struct {
 	marks session.Marks
 	all   bool // what was reviewed before as well
 	dry   bool
+	asked bool // by somebody who waits
+	found int  // sentences that the rules know
 	out   *Reviewed
 }
 
@@ -136,9 +138,6 @@ func (l Learning) perform(ctx context.Context, key string) (*Reviewed, error) {
 
 // mark changes the marks of a session after a review. What was asked for meanwhile is still asked for.
 func (l Learning) mark(ctx context.Context, key string, was session.Marks, change func(*session.Marks)) error {
-	if key == "" {
-		return nil // a transcript from elsewhere
-	}
 	return session.SetMarks(context.WithoutCancel(ctx), l.a.v, key, func(m *session.Marks, _ bool) bool {
 		asks := m.Asks
 		change(m)
@@ -166,8 +165,7 @@ func (r *conversation) review(ctx context.Context, memory, skill bool) (err erro
 	if r.out.From = job.First; model != nil {
 		r.out.Model = model.Model().Name
 	}
-	if r.dry {
-		r.out.DryRun = true
+	if r.out.DryRun = r.dry; r.dry && model != nil {
 		return nil
 	}
 	if r.as, err = r.l.opened(ctx, r.t.Agent, false); err != nil {
@@ -218,7 +216,7 @@ func (r *conversation) job(memory, skill, model bool) learn.Job {
 		from = min(from, r.marks.Skill.Done)
 	}
 	switch {
-	case r.marks.Whole:
+	case r.marks.Whole && !r.asked:
 		j.Actor = actorFlush
 	case memory:
 		j.Actor = actorNudge
@@ -248,6 +246,9 @@ func (r *conversation) job(memory, skill, model bool) learn.Job {
 
 // finish notes how far a review came, and whether a model made it.
 func (r *conversation) finish(ctx context.Context, job learn.Job, upTo int, model bool) error {
+	if r.dry || r.key == "" {
+		return nil
+	}
 	total := len(r.t.Messages)
 	err := r.l.mark(ctx, r.key, r.marks, func(m *session.Marks) {
 		m.Proposed = r.marks.Proposed
@@ -339,10 +340,6 @@ func (r *conversation) related(ctx context.Context, job learn.Job) (out []learn.
 	slices.SortStableFunc(out, func(a, b learn.Related) int { return a.Time.Compare(b.Time) })
 	return out, ctx.Err()
 }
-
-// route lets the rules review: what they are sure of is written as it was said, and of the rest a little is
-// proposed.
-func (r *conversation) route(ctx context.Context, job learn.Job) error { return nil }
 
 // words are the first words of a turn, and nothing that a query would take for an operator.
 func words(text []byte) string {

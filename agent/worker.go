@@ -12,7 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"stet/agent/learn"
 	"stet/agent/llm"
+	"stet/agent/route"
 	"stet/agent/trigger"
 	"stet/markdown"
 	"stet/vault"
@@ -47,7 +49,7 @@ func (l Learning) Nudge(ctx context.Context, o NudgeOptions) (*Reviewed, error) 
 	case o.Agent != "" && o.Agent != r.t.Agent:
 		return nil, o.refused("nudge", o.Ref, "the conversation is another one's")
 	}
-	r.all, r.dry = o.All, o.DryRun
+	r.all, r.dry, r.asked = o.All, o.DryRun, true
 	err = l.alone(ctx, r.key, true, func() error {
 		if r.marks, _, err = session.MarksOf(l.a.v, r.key); err != nil {
 			return err
@@ -57,7 +59,7 @@ func (l Learning) Nudge(ctx context.Context, o NudgeOptions) (*Reviewed, error) 
 		_, due := trigger.Due(r.t.Messages, session.Marks{At: r.marks.Skill.Done}, steps)
 		return r.review(ctx, true, due.Skill)
 	})
-	if err == nil && r.out.Model == "" && r.out.From > 0 && r.out.Nothing() {
+	if err == nil && !r.dry && r.out.Model == "" && r.out.From > 0 && r.found == 0 {
 		_, _, err = llm.FromSettings(l.a.Settings(), llm.Auxiliary, l.a.o.Getenv)
 	}
 	return r.out, err
@@ -90,6 +92,63 @@ func (l Learning) conversation(ctx context.Context, ref string) (*conversation, 
 		r.t, err = session.Whole(ctx, l.a.v, r.key, marks)
 	}
 	return r, err
+}
+
+// route lets the rules review: what they are sure of is written as it was said, and of the rest a little is
+// proposed.
+func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
+	var staged *App
+	defer func() {
+		if staged != nil {
+			err = errors.Join(err, staged.Close())
+		}
+	}()
+	for i, t := range job.Turns {
+		if !spoken(t) {
+			continue
+		}
+		for _, found := range route.Turn(string(t.Text)) {
+			app := r.as
+			switch {
+			case found.Confidence >= route.Sure:
+			case found.Confidence < route.Likely || r.marks.Proposed >= mostAsked:
+				continue
+			case staged == nil:
+				if staged, err = r.l.opened(ctx, r.t.Agent, true); err != nil {
+					return err
+				}
+				fallthrough
+			default:
+				app = staged
+			}
+			if err := r.keep(ctx, app, found.Sentence, job, job.First+i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep writes or proposes one sentence that the rules found in a message. One that may not be written is
+// among the refused.
+func (r *conversation) keep(ctx context.Context, app *App, sentence string, job learn.Job, number int) error {
+	r.found++
+	res, err := app.Memories().Remember(ctx, RememberOptions{
+		Write: Write{Agent: app.Agent(), Actor: job.Actor, Session: job.Session, DryRun: r.dry},
+		Notes: []vault.Note{{Text: sentence, Source: fmt.Sprintf("session:%s#%d", job.Session, number)}},
+	})
+	switch {
+	case err != nil && (ctx.Err() != nil || errors.Is(err, vault.ErrBusy)):
+		return err
+	case err != nil:
+		r.out.Refused = append(r.out.Refused, err.Error())
+	case len(res.Proposed) > 0:
+		r.marks.Proposed++
+		r.out.Proposed = append(r.out.Proposed, sentence)
+	case !res.Unchanged:
+		r.out.Saved = append(r.out.Saved, sentence)
+	}
+	return nil
 }
 
 // flushWait is how long [Learning.Flush] keeps its caller waiting.

@@ -283,9 +283,7 @@ func (s *State) SetSeen(ctx context.Context, name string, change func(now []byte
 // SeenNames lists the marks whose names begin with prefix.
 func (s *State) SeenNames(prefix string) ([]string, error) {
 	names, err := s.names("seen", "")
-	return slices.DeleteFunc(names, func(name string) bool {
-		return !strings.HasPrefix(name, prefix) || strings.Contains(name, ".")
-	}), err
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) }), err
 }
 
 func (s *State) names(kind, ext string) ([]string, error) {
@@ -298,7 +296,7 @@ func (s *State) names(kind, ext string) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ext); ok && e.Type().IsRegular() {
+		if name, ok := strings.CutSuffix(e.Name(), ext); ok && e.Type().IsRegular() && stateName(kind, name) == nil {
 			out = append(out, name)
 		}
 	}

@@ -77,7 +77,7 @@ func reviews(b *strings.Builder, r *agent.Reviews) {
 		fmt.Fprintf(b, "learnt  %s  %s\n", console.Day(l.Time), console.Line1(l.Text))
 	}
 	if l := r.Failure; l != nil && (r.Lesson == nil || l.Time.After(r.Lesson.Time)) {
-		fmt.Fprintf(b, "failed  %s  a review: %s\n", console.Day(l.Time), console.Line1(l.Text))
+		fmt.Fprintf(b, "failed  %s  %s\n", console.Day(l.Time), console.Line1(l.Text))
 	}
 }
 
