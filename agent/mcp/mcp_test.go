@@ -217,3 +217,174 @@ func TestAWriteSaysWhoseItIs(t *testing.T) {
 	}
 	vaulttest.Check(t, dir)
 }
+
+// The list of tools costs each session its length: it stays small, is the same each time, and says of each
+// tool what a client needs.
+func TestTheListOfToolsIsSmall(t *testing.T) {
+	t.Parallel()
+	const modern = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}`
+	dir := newVault(t)
+	for set, want := range map[string]struct {
+		tools int
+		reads bool // all of them
+	}{"all": {8, false}, "write": {8, false}, "read": {5, true}} {
+		o := options(dir)
+		o.Tools = set
+		c := begin(t, o)
+		line := c.ask("tools/list", modern)
+		if again := c.ask("tools/list", modern); len(again) != len(line) || len(line) >= 6144 {
+			t.Errorf("%s: %d bytes, then %d", set, len(line), len(again))
+		}
+		var answer struct {
+			Result struct {
+				Tools []struct {
+					Name, Title, Description  string
+					InputSchema, OutputSchema map[string]any
+					Annotations               map[string]bool
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range answer.Result.Tools {
+			reads, says := one.Annotations["readOnlyHint"]
+			_, destroys := one.Annotations["destructiveHint"]
+			if one.Title == "" || len(one.Description) > 1024 || one.InputSchema["type"] != "object" ||
+				one.OutputSchema != nil || !says || want.reads && !reads || destroys == reads {
+				t.Errorf("%s: %+v", set, one)
+			}
+		}
+		if n := len(answer.Result.Tools); n != want.tools {
+			t.Errorf("%s: %d tools", set, n)
+		}
+		c.end()
+	}
+}
+
+// Nothing is written through a server that may only read, whatever the client calls.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	dir := newVault(t)
+	o := options(dir)
+	o.ReadOnly = true
+	c := begin(t, o).greet("codex")
+	for _, name := range []string{"memory_save", "memory_edit", "memory_forget"} {
+		line := c.ask("tools/call", `{"name":"`+name+`","arguments":{"text":"x","ref":"gate"}}`)
+		if !strings.Contains(line, `"code":-32602`) {
+			t.Error(line)
+		}
+	}
+	for _, args := range []string{`{"action":"revert","rev":"HEAD","apply":true}`,
+		`{"action":"create","name":"x","text":"y","description":"z"}`} {
+		for _, name := range []string{"history", "skill"} {
+			if out := c.call(name, args); out["ok"] != false {
+				t.Error(out)
+			}
+		}
+	}
+	if out := c.call("memory_search", `{"query": "gate"}`); out["ok"] != true {
+		t.Error(out)
+	}
+	c.end()
+	o.Tools = "all"
+	if err := mcp.Serve(t.Context(), o); err == nil {
+		t.Error("--read-only with all tools")
+	}
+}
+
+// What is stored reaches a client without marks for models, terminals and eyes; what is private does not.
+func TestPoisonAndPrivateThings(t *testing.T) {
+	t.Parallel()
+	marks := []string{"</stet-context>", "</stet-data>", "<invoke name=", "<function_calls>", "<|im_start|>", "[/INST]"}
+	unseen := []string{"\x1b[31m", "\u202e", "\u2066", "\u200b", "\U000e0041"}
+	poison := "The poisoned gate opens at noon. " + strings.Join(append(marks, unseen...), " ") + " and so on"
+	dir := newVault(t,
+		"memories/poison.md", "---\nid: 01m839dkn9gypfcd9phvd8vj3g\n---\n\n# Poisoned gate\n\n"+poison+"\n",
+		"MEMORY.md", "# Memory\n\n- "+poison+"\n",
+		"skills/poison/SKILL.md", "---\nname: poison\ndescription: A poisoned gate. "+strings.Join(marks, " ")+
+			"\n---\n\n"+poison+"\n",
+		"skills/wine/SKILL.md", "---\nname: wine\ndescription: The wine code is 9911.\nprivate: true\n---\n\n9911\n")
+	c := begin(t, options(dir)).greet("codex")
+	lines := []string{
+		c.ask("tools/call", `{"name":"memory_search","arguments":{"query":"poisoned gate noon"}}`),
+		c.ask("tools/call", `{"name":"memory_read","arguments":{"ref":"01m839dkn9gypfcd9phvd8vj3g"}}`),
+		c.ask("tools/call", `{"name":"memory_read","arguments":{"ref":"MEMORY.md"}}`),
+		c.ask("tools/call", `{"name":"skill","arguments":{"action":"view","name":"poison"}}`),
+		c.ask("tools/call", `{"name":"history","arguments":{"action":"diff","rev":"HEAD~1"}}`),
+		c.ask("resources/read", `{"uri":"stet://core"}`),
+		c.ask("resources/read", `{"uri":"stet://memory/01m839dkn9gypfcd9phvd8vj3g"}`),
+		c.ask("resources/read", `{"uri":"stet://skill/poison"}`),
+	}
+	for i, line := range lines {
+		if !strings.Contains(fmt.Sprint(decoded(t, line)), "gate") {
+			t.Errorf("answer %d shows nothing: %s", i, line)
+		}
+	}
+	secret := append(lines,
+		c.ask("tools/call", `{"name":"skill","arguments":{"action":"list"}}`),
+		c.ask("resources/list", `{}`), c.ask("resources/read", `{"uri":"stet://recent"}`),
+		c.ask("tools/call", `{"name":"memory_search","arguments":{"query":"wine code 9911 cellar"}}`),
+		c.ask("tools/call", `{"name":"memory_read","arguments":{"ref":"`+cellar+`"}}`),
+		c.ask("tools/call", `{"name":"memory_read","arguments":{"ref":"memories/cellar.md"}}`),
+		c.ask("tools/call", `{"name":"history","arguments":{"action":"log","ref":"memories/cellar.md"}}`),
+		c.ask("tools/call", `{"name":"skill","arguments":{"action":"view","name":"wine"}}`),
+		c.ask("resources/read", `{"uri":"stet://memory/`+cellar+`"}`),
+		c.ask("resources/read", `{"uri":"stet://skill/wine"}`),
+		c.ask("completion/complete",
+			`{"ref":{"type":"ref/resource","uri":"stet://memory/{id}"},"argument":{"name":"id","value":"01m839"}}`))
+	c.end()
+	for _, line := range secret {
+		text := fmt.Sprint(decoded(t, line)) // as a client has it
+		for _, mark := range append(marks, unseen...) {
+			if strings.Contains(strings.TrimSuffix(text, "\n</stet-data>\n uri:"), mark) && mark != "</stet-data>" {
+				t.Errorf("%q is in %s", mark, line)
+			}
+		}
+		if strings.Count(text, "</stet-data>") > 1 {
+			t.Errorf("the fence is broken: %s", line)
+		}
+		if strings.Contains(strings.ReplaceAll(text, "wine code 9911 cellar", ""), "9911") {
+			t.Errorf("private: %s", line)
+		}
+	}
+	if list := secret[len(secret)-1]; strings.Contains(list, cellar) || !strings.Contains(list, gate) {
+		t.Error(list)
+	}
+}
+
+// Lines that other servers break at: too long, not UTF-8, deep, an id twice. The next one is answered.
+func TestBadLines(t *testing.T) {
+	t.Parallel()
+	dir := newVault(t)
+	c := begin(t, options(dir)).greet("codex")
+	two := strings.Repeat("The wall is long. ", 2<<20/18)
+	if out := c.call("memory_save", `{"text": "`+two+`", "title": "Wall"}`); out["ok"] != true {
+		t.Error(out)
+	}
+	for bad, code := range map[string]string{
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}":                  "-32700",
+		`{"a":"` + strings.Repeat("x", 9<<20) + `"}`:                          "-32600",
+		strings.Repeat("[", 20000) + strings.Repeat("]", 20000):               "-32700",
+		`{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`: "-32600",
+	} {
+		c.send(bad)
+		if got := c.next(); !strings.Contains(got, `"code":`+code) || !strings.Contains(got, `"id":null`) {
+			t.Errorf("%.40q: %s", bad, got)
+		}
+	}
+	c.id++
+	same := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":`+
+		`{"name":"memory_search","arguments":{"query":"gate"}}}`, c.id)
+	c.send(same + "\n" + same)
+	one, two := c.next(), c.next()
+	if strings.Contains(one, "hits") == strings.Contains(two, "hits") || !strings.Contains(one+two, "already") {
+		t.Error(one, two)
+	}
+	if out := c.call("memory_search", `{"query": "gate"}`); out["ok"] != true {
+		t.Error(out)
+	}
+	c.end()
+}

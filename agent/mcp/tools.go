@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -19,15 +20,19 @@ const maxResult = 60_000
 
 // addTools offers the tools. There is no output schema: a client that has one asks a model to read it.
 func (s *server) addTools(srv *mcp.Server) {
-	no := false
 	for _, t := range s.box.Tools() {
 		h := s.box.Hint(t.Name)
-		a := &mcp.ToolAnnotations{ReadOnlyHint: h.Reads, IdempotentHint: h.Idempotent, OpenWorldHint: &no}
+		// That there are no other arguments is said to who sends one; in the list it would cost each session.
+		schema := bytes.Replace(t.Schema, []byte(`"additionalProperties":false,`), nil, 1)
+		one := &mcp.Tool{Name: t.Name, Title: h.Title, Description: t.Description, InputSchema: json.RawMessage(schema),
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: h.Reads, IdempotentHint: h.Idempotent}}
 		if !h.Reads {
-			a.DestructiveHint = &h.Destructive
+			one.Annotations.DestructiveHint = &h.Destructive
 		}
-		srv.AddTool(&mcp.Tool{Name: t.Name, Title: h.Title, Description: t.Description, InputSchema: t.Schema,
-			Annotations: a, Meta: mcp.Meta{"anthropic/maxResultSizeChars": maxResult}}, s.call)
+		if slices.Contains([]string{"memory_read", "skill", "history"}, t.Name) { // which show whole texts
+			one.Meta = mcp.Meta{"anthropic/maxResultSizeChars": maxResult}
+		}
+		srv.AddTool(one, s.call)
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 type param struct {
 	name     string
 	kind     kind
-	about    string
+	about    string // for the model, where the name does not say it
 	required bool
 	subject  bool     // a call is about what it says
 	enum     []string // all that it may say
@@ -47,14 +47,15 @@ func (t tool) schema() json.RawMessage {
 func schema(params []param) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, p := range params {
-		one := map[string]any{"type": p.kind, "description": p.about}
+		one := map[string]any{"type": p.kind}
+		if p.about != "" {
+			one["description"] = p.about
+		}
 		switch {
 		case p.kind == words:
 			one["items"] = map[string]any{"type": text}
 		case p.kind == objects:
-			one["type"], one["items"] = "array", schema(p.of)
-		case p.kind == integer:
-			one["minimum"] = 0
+			one["type"], one["items"] = "array", map[string]any{"type": "object"} // their arguments stand beside it
 		case p.enum != nil:
 			one["enum"] = p.enum
 		}
@@ -63,8 +64,11 @@ func schema(params []param) map[string]any {
 			required = append(required, p.name)
 		}
 	}
-	return map[string]any{"type": "object", "properties": properties, "required": required,
-		"additionalProperties": false}
+	out := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
 }
 
 // arguments are what a call was given: strings, float64s, bools, []string and []arguments.
@@ -143,7 +147,7 @@ func read(raw []byte, params []param, where string) (arguments, error) {
 	}
 	for _, p := range params {
 		if _, given := in[p.name]; !given && p.required {
-			return nil, agent.Usagef("%s%s is missing", where, p.name).Suggest("%s: %s", p.name, p.about)
+			return nil, p.advice(agent.Usagef("%s%s is missing", where, p.name))
 		}
 	}
 	return in, nil
@@ -201,10 +205,18 @@ func members(raw []byte, where string) (out []member, err error) {
 	return out, nil
 }
 
+// advice adds what p is, where that is said.
+func (p param) advice(err *agent.UsageError) error {
+	if p.about == "" {
+		return err
+	}
+	return err.Suggest("%s: %s", p.name, p.about)
+}
+
 // value reads one argument.
 func (p param) value(raw json.RawMessage, where string) (any, error) {
 	wrong := func(what string) error {
-		return agent.Usagef("%s%s must be %s", where, p.name, what).Suggest("%s: %s", p.name, p.about)
+		return p.advice(agent.Usagef("%s%s must be %s", where, p.name, what))
 	}
 	switch p.kind {
 	case text:

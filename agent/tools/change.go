@@ -10,28 +10,24 @@ import (
 
 // because is the argument by which a call says that the user asked for it.
 func because() param {
-	return param{name: "because", kind: text, about: `where the user asked for this, to change what the user wrote:
-		session:ID#n, the number of their turn in the conversation ID; without it such a change waits for the user`}
+	return param{name: "because", kind: text, about: "session:ID#n, the user's turn that asks"}
 }
 
 func memoryEdit() tool {
 	return tool{name: "memory_edit", run: edit, hint: Hint{Title: "Edit a memory", Destructive: true},
-		about: `Changes one memory or notebook entry: the whole text, or the
-		part old, which must stand in it exactly once, becomes new. What outdates a fact keeps its place this way.
-		What the user wrote is changed only when because names the turn that asks for it; else the change waits for
-		the user.`,
+		about: `Changes a memory or notebook entry: text is the whole new text; or old, which stands there once,
+		becomes new.`,
 		params: []param{
-			{name: "ref", kind: text, required: true, subject: true,
-				about: "the path, id, title or entry, as memory_search gives it"},
-			{name: "text", kind: text, about: "the whole new text"},
-			{name: "old", kind: text, about: "in place of text: the part that changes, as it stands there"},
-			{name: "new", kind: text, about: "what stands there instead of old; empty takes it out"},
-			{name: "title", kind: text, about: "a new title; of a memory, as all that follows"},
-			{name: "kind", kind: text, about: "a new kind"},
-			{name: "scope", kind: text, about: "a new scope: it moves there"},
-			{name: "importance", kind: number, about: "how much it matters, 0 to 1"},
-			{name: "add_categories", kind: words, about: "words to tag it with"},
-			{name: "remove_categories", kind: words, about: "words that no longer tag it"},
+			{name: "ref", kind: text, required: true, subject: true, about: "from memory_search"},
+			{name: "text", kind: text},
+			{name: "old", kind: text},
+			{name: "new", kind: text},
+			{name: "title", kind: text},
+			{name: "kind", kind: text},
+			{name: "scope", kind: text, about: "moves it"},
+			{name: "importance", kind: number},
+			{name: "add_categories", kind: words},
+			{name: "remove_categories", kind: words},
 			because(),
 		}}
 }
@@ -122,13 +118,10 @@ func replaced(was, old, now string, all bool) (*string, error) {
 
 func memoryForget() tool {
 	return tool{name: "memory_forget", run: forget,
-		hint: Hint{Title: "Forget a memory", Destructive: true, Idempotent: true},
-		about: `Forgets one memory, which goes to the archive, or takes one
-		entry out of a notebook; history keeps both, and you do not write it again. What the user wrote is forgotten
-		only when because names the turn that asks for it; else it waits for the user.`,
+		hint:  Hint{Title: "Forget a memory", Destructive: true, Idempotent: true},
+		about: `Puts a memory into the archive, or takes an entry out of a notebook; history keeps it.`,
 		params: []param{
-			{name: "ref", kind: text, required: true, subject: true,
-				about: "the path, id, title or entry, as memory_search gives it"},
+			{name: "ref", kind: text, required: true, subject: true, about: "from memory_search"},
 			because(),
 		}}
 }

@@ -10,17 +10,14 @@ import (
 
 func history() tool {
 	return tool{name: "history", run: past, hint: Hint{Title: "History", Destructive: true},
-		about: `What was done to the vault. log: the commits, newest first,
-		of ref or of all; diff: what one commit changed; revert: takes one commit back and keeps what changed since:
-		a preview, unless apply is true. What the user wrote is reverted only when because names the turn that asks
-		for it; else it waits for the user.`,
+		about: `What was done to the vault. log: commits, newest first; diff: of rev; revert: takes rev back, a preview
+		unless apply.`,
 		params: []param{
-			{name: "action", kind: text, required: true, subject: true, enum: []string{"log", "diff", "revert"},
-				about: "what to do"},
-			{name: "ref", kind: text, subject: true, about: "of log: only what changed this memory or file"},
-			{name: "rev", kind: text, subject: true, about: "of diff and revert: the commit, as log gives it"},
-			{name: "limit", kind: integer, about: "of log: at most so many, 1 to 30; 10 unless given"},
-			{name: "apply", kind: boolean, about: "of revert: do it, do not only show it"},
+			{name: "action", kind: text, required: true, subject: true, enum: []string{"log", "diff", "revert"}},
+			{name: "ref", kind: text, subject: true, about: "of log: of one file"},
+			{name: "rev", kind: text, subject: true, about: "as log gives it"},
+			{name: "limit", kind: integer},
+			{name: "apply", kind: boolean},
 			because(),
 		}}
 }

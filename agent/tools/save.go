@@ -18,30 +18,24 @@ const (
 
 func noteParams() []param {
 	return []param{
-		{name: "text", kind: text,
-			about: "one fact in a sentence that stands for itself, names in full, dates absolute"},
-		{name: "kind", kind: text, about: `preference, instruction, routine, fact, decision, procedure or another word;
-			the first three go to USER.md`},
-		{name: "to", kind: text, enum: []string{profile, core, memories}, about: `USER.md: who the user is and how to
-			work for them, a fact about the user as well; MEMORY.md: what every session must know; memories: all
-			else; by kind unless given`},
-		{name: "scope", kind: text,
-			about: "of a memory: its folder, for example /infra/db; chosen by rules unless given"},
-		{name: "categories", kind: words, about: "of a memory: words to tag it with"},
-		{name: "importance", kind: number, about: "of a memory: how much it matters, 0 to 1"},
-		{name: "title", kind: text, about: "of a memory: its title; its first words unless given"},
-		{name: "source", kind: text, about: "of a memory: where it comes from, for example session:ID#12"},
+		{name: "text", kind: text, about: "one fact in a sentence, names in full, dates absolute"},
+		{name: "kind", kind: text, about: "preference, instruction, routine (these go to USER.md), fact, decision…"},
+		{name: "to", kind: text, enum: []string{profile, core, memories}, about: "USER.md: who the user is, how to " +
+			"work for them; MEMORY.md: what every session must know"},
+		{name: "scope", kind: text, about: "its folder: /infra/db"},
+		{name: "categories", kind: words, about: "tags"},
+		{name: "importance", kind: number, about: "0 to 1"},
+		{name: "title", kind: text},
+		{name: "source", kind: text, about: "session:ID#12"},
 	}
 }
 
 func memorySave() tool {
 	return tool{name: "memory_save", run: save, hint: Hint{Title: "Save memories", Idempotent: true},
-		about: `Stores one memory (text), or several (items) of which all are
-		stored or none. What is stored already is not stored again, and the reply says where it is. Save what will
-		still matter in a month: who the user is, what they want, decisions, facts that are hard to find again. Never
-		passwords or keys.`,
-		params: append(noteParams(), param{name: "items", kind: objects, of: noteParams(), about: `several memories at
-			once, in place of text; each with the same arguments`})}
+		about: `Stores one memory (text), or several (items), all or none; nothing twice. Save what will matter in
+		a month: who the user is, what they want, decisions, facts hard to find again. No passwords or keys.`,
+		params: append(noteParams(), param{name: "items", kind: objects, of: noteParams(),
+			about: "several in place of text, each with these arguments"})}
 }
 
 // A noted is one text that is to be stored, and where.

@@ -11,27 +11,22 @@ import (
 
 func skills() tool {
 	return tool{name: "skill", run: useSkill, hint: Hint{Title: "Skills", Destructive: true},
-		about: `Skills are how to do something: a folder with a SKILL.md and files
-		beside it. list: names and descriptions; view: one in full, or with file one file of it; create: a new one;
-		edit: a whole new SKILL.md; patch: old, which must stand in the file exactly once, becomes new; write_file and
-		remove_file: a file beside SKILL.md; delete: into the archive, from which the user can bring it back. A pinned
-		skill stays as it is; a change of one that the user wrote waits for the user.`,
+		about: `Skills say how to do something: a folder with SKILL.md and files. edit: a whole new SKILL.md; patch:
+		old, once in the file, becomes new; delete: into the archive. A pinned one stays.`,
 		params: []param{
-			{name: "action", kind: text, required: true, subject: true, about: "what to do", enum: []string{
+			{name: "action", kind: text, required: true, subject: true, enum: []string{
 				"list", "view", "create", "edit", "patch", "write_file", "remove_file", "delete"}},
-			{name: "name", kind: text, subject: true, about: "the skill: lower case letters, digits and hyphens"},
-			{name: "category", kind: text, about: "of list: only those; of create: the folder it stands in"},
-			{name: "description", kind: text,
-				about: "of create: what it does and when to use it, in a sentence; SKILL.md may say it instead"},
-			{name: "text", kind: text, about: "of create: the instructions; of edit and write_file: the whole file"},
-			{name: "file", kind: text, subject: true,
-				about: "of view, patch, write_file, remove_file: as seen from the folder; else SKILL.md"},
-			{name: "old", kind: text, about: "of patch: the part that changes, as it stands there"},
-			{name: "new", kind: text, about: "of patch: what stands there instead; empty takes it out"},
-			{name: "replace_all", kind: boolean, about: "of patch: wherever old stands"},
-			{name: "absorbed_into", kind: text, about: "of delete: the skill that has what was useful of it"},
-			{name: "reason", kind: text, about: "of delete: why, in a sentence"},
-			{name: "offset", kind: integer, about: "of view: go on from here, as next_offset says"},
+			{name: "name", kind: text, subject: true},
+			{name: "category", kind: text},
+			{name: "description", kind: text, about: "what it does and when to use it"},
+			{name: "text", kind: text, about: "instructions, or the whole file"},
+			{name: "file", kind: text, subject: true, about: "else SKILL.md"},
+			{name: "old", kind: text},
+			{name: "new", kind: text},
+			{name: "replace_all", kind: boolean},
+			{name: "absorbed_into", kind: text, about: "of delete: the skill that has its use"},
+			{name: "reason", kind: text},
+			{name: "offset", kind: integer},
 		}}
 }
 
