@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
@@ -143,22 +144,31 @@ func (t *Tx) personal(ctx context.Context, p Path) (bool, error) {
 		return edited, err
 	}
 	h := t.v.History()
+	var again []byte // what a person brought back: whoever wrote it before has written it
 	for version, err := range h.Versions(ctx, "", p) {
 		if err != nil {
 			return false, err
 		}
-		if version.Commit.cut {
-			return true, nil // perhaps
+		before, after, err := h.texts(version)
+		if err != nil || version.Commit.cut {
+			return err == nil, err // perhaps
 		}
-		if byMachine(version.Commit) || version.Old == version.New {
+		if again != nil && !sameText(again, after) {
 			continue
 		}
-		before, after, err := h.texts(version)
-		if err != nil || !sameText(before, after) && !aside(version.Commit, before, after) {
-			return err == nil, err
+		again = nil
+		if version.Commit.ByMachine() || version.Old == version.New {
+			continue
 		}
+		if sameText(before, after) || aside(version.Commit, before, after) {
+			continue
+		}
+		if op := version.Commit.Op; op != OpRevert && op != OpRestore {
+			return true, nil
+		}
+		again = after
 	}
-	return false, nil
+	return again != nil, nil
 }
 
 // aside reports whether a person's commit is about another memory and only took something out of
@@ -171,119 +181,142 @@ func aside(c Commit, before, after []byte) bool {
 
 // personalLines reports whether a person wrote one of these lines of p.
 func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) (bool, error) {
-	added := func(was, now []byte) bool { return !brings(was, now, wanted, nil) }
+	added := func(was, now []byte) bool { return !brings(was, now, wanted) }
 	if edited, err := t.uncommitted(p, added); err != nil || edited || len(wanted) == 0 {
 		return edited, err
 	}
 	h := t.v.History()
-	found := map[string]bool{}
+	persons := map[string]bool{} // of each line whether a person brought it first
 	for version, err := range h.Versions(ctx, "", p) {
 		if err != nil {
 			return false, err
 		}
 		before, after, err := h.texts(version)
-		if err != nil || brings(before, after, wanted, found) &&
-			(version.Commit.cut || !byMachine(version.Commit)) {
-			return err == nil, err
-		}
-	}
-	return len(found) < len(wanted), nil
-}
-
-// ByPerson reports whether persons wrote all lines of a text that stands in p at a revision; "" is
-// the disk, where what is not committed is a person's unless a machine's commit brought it elsewhere.
-// A commit is a machine's where it says so. What an entry of a notebook was before a commit moved it
-// counts; what stood before the commit that a shallow clone ends at is nobody's.
-func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
-	h = h.v.Whole().History()
-	wanted, found := missingLines(text, nil), map[string]bool{}
-	if len(wanted) == 0 {
-		return false, nil // a text that stands nowhere was written by nobody
-	}
-	for version, err := range h.Versions(ctx, rev, p) {
 		if err != nil {
 			return false, err
 		}
-		before, after, err := h.texts(version)
-		if err != nil || brings(before, after, wanted, found) && (version.Commit.cut || byMachine(version.Commit)) {
-			return false, err
-		}
-		if version.Old == "" {
-			if from, entry := h.movedEntry(version, after); entry != nil {
-				return h.ByPerson(ctx, version.Commit.Before(), from, entry)
+		was, now := lines(before), lines(after)
+		for line := range wanted {
+			if now[line] > was[line] && (was[line] == 0 || version.Commit.cut || !version.Commit.ByMachine()) {
+				persons[line] = version.Commit.cut || !version.Commit.ByMachine()
 			}
 		}
-		if len(found) == len(wanted) {
+	}
+	for line := range wanted {
+		if by, known := persons[line]; by || !known {
 			return true, nil
 		}
 	}
-	if rev != "" {
-		return false, nil
-	}
-	data, _, err := h.v.ReadFile(p)
-	rest := lines(data)
-	for line := range wanted {
-		if rest[line] == 0 && !found[line] {
-			return false, err
-		}
-		if found[line] {
-			delete(wanted, line)
-		}
-	}
-	if err != nil || len(wanted) == 0 {
-		return err == nil, err
-	}
-	return h.neverMachines(ctx, text, wanted)
+	return false, nil
 }
 
-// movedEntry is the entry of a notebook that the commit made a memory of, with the notebook; nil is none.
-func (h *History) movedEntry(version Version, memory []byte) (Path, []byte) {
-	name, hash, _ := strings.Cut(ReadMemory(version.Path, memory).Source, "#")
-	p, err := ParsePath(name)
-	if class := ClassOf(p); err != nil || hash == "" || class != ClassCore && class != ClassProfile {
-		return "", nil
+// ByPerson reports whether persons wrote what makes a text read like orders that stands in p at a revision; ""
+// is the disk, where what is not committed is a person's. Who wrote a line is who first brought its words into
+// the vault: see [History.Introduced]. What stood before the commit that a shallow clone ends at is nobody's.
+func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
+	said, err := h.Introduced(ctx, rev)
+	if err != nil {
+		return false, err
 	}
-	_, data, err := h.ReadAt(context.Background(), version.Commit.Before(), name)
-	for _, e := range markdown.Parse(data).Entries() {
-		if err == nil && e.Hash() == hash {
-			return p, data[e.Start:e.End]
-		}
-	}
-	return "", nil
-}
-
-// neverMachines reports whether no line of a text that makes it read like orders came into the vault
-// by a machine's commit. Cost: the changes of all those commits.
-func (h *History) neverMachines(ctx context.Context, text []byte, pending map[string]bool) (bool, error) {
-	theirs := map[string]bool{}
-	for c, err := range h.Log(ctx, LogOptions{Changes: true}) {
+	var pending map[string]int
+	if rev == "" {
+		data, _, err := h.v.Worktree.ReadFile(p)
 		if err != nil {
 			return false, err
 		}
-		if !c.cut && !byMachine(c) {
-			continue
-		}
-		var before, after []byte
-		for _, change := range c.Changes {
-			if !change.Path.IsMarkdown() {
-				continue
-			}
-			was, now, err := h.texts(Version{Change: change})
-			if err != nil {
-				return false, err
-			}
-			before, after = append(append(before, was...), '\n'), append(append(after, now...), '\n')
-		}
-		brings(before, after, pending, theirs)
+		pending = lines(data)
 	}
 	var own strings.Builder
+	theirs := false
 	for line := range strings.Lines(string(text)) {
-		if !theirs[strings.TrimRight(line, " \t\r\n")] {
-			own.WriteString(line)
+		c, known := said(line)
+		switch bare := strings.TrimRight(line, " \t\r\n"); {
+		case bare == "":
+		case !known && wordsOf(line) != "" && pending[bare] == 0:
+			return false, nil // a text that stands nowhere was written by nobody
+		case known && (c.cut || c.ByMachine()):
+			theirs = true
+			continue
 		}
+		own.WriteString(line)
 	}
 	all := len(guard.Injections(text))
-	return len(theirs) == 0 || all > 0 && len(guard.Injections([]byte(own.String()))) == all, nil
+	return own.Len() > 0 && (!theirs || all > 0 && len(guard.Injections([]byte(own.String()))) == all), nil
+}
+
+// Introduced finds the commit that first brought the words of a line into the vault up to a revision ("" is
+// HEAD), wherever they stood: who moves, reverts, restores or copies a text has not written it. Transcripts do
+// not count: who keeps what was said there says it. Cost: the changes of all commits, once for each revision.
+func (h *History) Introduced(ctx context.Context, rev string) (func(line string) (Commit, bool), error) {
+	id, err := h.v.store.Resolve(rev)
+	if err != nil {
+		return nil, err
+	}
+	h.v.first.Lock()
+	defer h.v.first.Unlock()
+	if h.v.first.of == nil || h.v.first.at != id {
+		of, commits := map[string]int{}, []Commit{}
+		for c, err := range h.v.Whole().History().Log(ctx, LogOptions{Rev: rev, Changes: true}) {
+			if err == nil {
+				err = h.introduced(c, len(commits), of)
+			}
+			if err != nil {
+				return nil, err
+			}
+			c.Changes = nil
+			commits = append(commits, c)
+		}
+		h.v.first.at, h.v.first.of, h.v.first.commits = id, of, commits
+	}
+	of, commits := h.v.first.of, h.v.first.commits
+	return func(line string) (Commit, bool) {
+		n, known := of[wordsOf(line)]
+		if !known {
+			return Commit{}, false
+		}
+		return commits[n], true
+	}, nil
+}
+
+// introductions are the commits of a history, newest first, and which of them first brought a line.
+type introductions struct {
+	sync.Mutex
+	at      gitstore.ID
+	of      map[string]int
+	commits []Commit
+}
+
+// introduced notes what commit n, older than those before it, brought.
+func (h *History) introduced(c Commit, n int, of map[string]int) error {
+	was, now := map[string]bool{}, map[string]bool{}
+	a := h.v.Whole().History().Ancestry()
+	for _, ch := range c.Changes {
+		if class := ClassOf(ch.Path); !ch.Path.IsMarkdown() || class == ClassSession || class == ClassConfig ||
+			class == ClassReport {
+			continue
+		}
+		for h, into := range map[Hash]map[string]bool{ch.Old: was, ch.New: now} {
+			data, err := a.Read(h)
+			if err != nil {
+				return err
+			}
+			for line := range strings.Lines(string(data)) {
+				into[wordsOf(line)] = true
+			}
+		}
+	}
+	for words := range now {
+		if !was[words] && words != "" {
+			of[words] = n
+		}
+	}
+	return nil
+}
+
+// wordsOf are the words of a line, without the mark of a list and the comment that entries of notebooks have.
+func wordsOf(line string) string {
+	line, _, _ = strings.Cut(line, "<!--")
+	return strings.Join(strings.Fields(strings.TrimLeft(line, " \t-*+>#")), " ")
 }
 
 // uncommitted reports whether the disk holds another text at p than HEAD: a person's edit.
@@ -308,8 +341,8 @@ func (h *History) texts(v Version) (before, after []byte, err error) {
 	return before, after, err
 }
 
-// byMachine reports whether a machine wrote a commit, as the commit says.
-func byMachine(c Commit) bool {
+// ByMachine reports whether a machine wrote a commit, as the commit says.
+func (c Commit) ByMachine() bool {
 	actor := c.Trailers.Get("Stet-Actor")
 	return actor != "" && actor != ActorUser
 }
@@ -352,17 +385,13 @@ func missingLines(before, after []byte) map[string]bool {
 	return out
 }
 
-// brings reports whether after has more of a wanted line than before; found holds those whose
-// first appearance was found, and which are no longer looked for: another one does not hide it.
-func brings(before, after []byte, wanted, found map[string]bool) (any bool) {
+// brings reports whether after has more of a wanted line than before.
+func brings(before, after []byte, wanted map[string]bool) bool {
 	was, now := lines(before), lines(after)
 	for line := range wanted {
-		if now[line] > was[line] && !found[line] {
-			any = true
-			if found != nil && was[line] == 0 {
-				found[line] = true
-			}
+		if now[line] > was[line] {
+			return true
 		}
 	}
-	return any
+	return false
 }

@@ -329,7 +329,7 @@ func (h *History) checkOwn(ctx context.Context, revs []string, n int, mode strin
 		if err != nil {
 			return err
 		}
-		if n > 1 || !byMachine(c) || c.Author != name {
+		if n > 1 || !c.ByMachine() || c.Author != name {
 			return WithHint(
 				fmt.Errorf("%s %q: %w: an agent may %s its own newest operation only", mode, c.Subject, ErrRefused, mode),
 				`"stet revert REV" takes back an older one of its own, and proposes to take back any other`)

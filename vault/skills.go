@@ -77,7 +77,7 @@ func (t *Tx) checkSkill(
 func (t *Tx) personalSkill(ctx context.Context, main Path) (bool, error) {
 	if ClassOf(main) == ClassArchive {
 		for version, err := range t.v.History().Versions(ctx, "", main) {
-			if err != nil || !byMachine(version.Commit) {
+			if err != nil || !version.Commit.ByMachine() {
 				return true, err
 			}
 			break

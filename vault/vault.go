@@ -44,6 +44,7 @@ type Vault struct {
 	// configProblems are the keys of the vault's file that do not count.
 	configProblems []settings.Problem
 	hidden         *hidings
+	first          *introductions
 	// clean are the texts in which no secret was found: an import looks before it stores them.
 	clean map[cleanKey]bool
 }
@@ -130,7 +131,7 @@ func attach(dir string, o Options) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Vault{store: s, o: o, hidden: &hidings{}}
+	v := &Vault{store: s, o: o, hidden: &hidings{}, first: &introductions{}}
 	v.told = told{s.Worktree, v}
 	return v, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"stet/markdown"
 	"stet/vault"
@@ -16,7 +17,7 @@ type Line struct {
 	Number int            // from 1
 	Text   string         // with its line break, if it has one
 	Rev    vault.Revision // "" = not committed
-	Path   vault.Path     // the file's name in that commit
+	Path   vault.Path     // the file's name in that commit, "" where a machine wrote the words elsewhere
 	Was    int            // its number there, from 1
 }
 
@@ -75,6 +76,9 @@ func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (B
 	if err := b.run(ctx); err != nil {
 		return Blame{}, err
 	}
+	if err := b.firstSaid(ctx, v, rev); err != nil {
+		return Blame{}, err
+	}
 	for _, l := range out.Lines {
 		if _, known := out.Commits[l.Rev]; l.Rev == "" || known {
 			continue
@@ -84,6 +88,31 @@ func BlameFile(ctx context.Context, v *vault.Vault, rev string, p vault.Path) (B
 		}
 	}
 	return out, nil
+}
+
+// firstSaid names, of a sentence that a person brought back, moved or copied, the machine that wrote it.
+func (b *blamer) firstSaid(ctx context.Context, v *vault.Vault, rev string) error {
+	const sentence = 4 // words: shorter lines many write
+	var said func(string) (vault.Commit, bool)
+	for i, l := range b.lines {
+		if l.Rev == "" || len(strings.Fields(l.Text)) < sentence {
+			continue
+		}
+		by, err := b.a.Commit(l.Rev)
+		if err == nil && said == nil && !by.ByMachine() {
+			said, err = v.History().Introduced(ctx, rev)
+		}
+		if err != nil {
+			return err
+		}
+		if by.ByMachine() {
+			continue
+		}
+		if first, known := said(l.Text); known && first.ByMachine() {
+			b.lines[i].Rev, b.lines[i].Path, b.lines[i].Was = first.Rev, "", 0 // it stood anywhere
+		}
+	}
+	return nil
 }
 
 // A claim is a line of the file that stands at a line of an older version.
