@@ -151,11 +151,13 @@ type Embedding struct {
 	*snapshot.Snapshot
 	File      string `json:"file"` // absolute, behind links
 	Unchanged bool   `json:"unchanged"`
+	Diff      string `json:"diff,omitempty"` // of a dry run
+	Removed   bool   `json:"removed,omitempty"`
 	DryRun    bool   `json:"dry_run,omitempty"`
 }
 
-// Embed keeps a snapshot as the one managed block of a file of the user's, outside of what stet keeps in
-// the vault; a file that does not exist is made. Every other byte of it stays, and what kind of file it
+// Embed keeps a snapshot, nil to take the block out, as the one managed block of a file of the user's,
+// outside of what stet keeps in the vault; a file that does not exist is made. Every other byte of it stays, and what kind of file it
 // is. Agents are refused: programs take orders from such files. It fails as [snapshot.Embed] does.
 func (m Memories) Embed(ctx context.Context, w Write, s *snapshot.Snapshot, name string) (*Embedding, error) {
 	a := m.a
@@ -166,7 +168,10 @@ func (m Memories) Embed(ctx context.Context, w Write, s *snapshot.Snapshot, name
 	if err != nil {
 		return nil, err
 	}
-	out := &Embedding{Snapshot: s, File: file, DryRun: w.DryRun}
+	out, block := &Embedding{Snapshot: s, File: file, DryRun: w.DryRun, Removed: s == nil}, ""
+	if s != nil {
+		block = s.Text
+	}
 	root, err := durable.OpenRoot(filepath.Dir(file), a.o.Hook)
 	if err != nil {
 		return nil, fmt.Errorf("context --into %q: %w", name, err)
@@ -177,14 +182,15 @@ func (m Memories) Embed(ctx context.Context, w Write, s *snapshot.Snapshot, name
 	switch {
 	case err == nil:
 		perm = info.Mode().Perm()
-	case !errors.Is(err, fs.ErrNotExist):
+	case !errors.Is(err, fs.ErrNotExist) || s == nil:
 		return nil, fmt.Errorf("context --into: %w", err)
 	}
-	data, err := snapshot.Embed(was, s.Text)
+	data, err := snapshot.Embed(was, block)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", name, err)
 	}
 	if out.Unchanged = info != nil && bytes.Equal(data, was); out.Unchanged || w.DryRun {
+		out.Diff = markdown.Diff(was, data, "a/"+base, "b/"+base, 3)
 		return out, nil
 	}
 	temp := fmt.Sprintf(".%s.stet-%d", base, a.o.PID)

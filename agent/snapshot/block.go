@@ -10,8 +10,8 @@ import (
 	"stet/vault"
 )
 
-// Embed puts a block into a file of a person's in place of the one that is there, else at its end, with
-// the line ends of the file; every other byte stays. It fails with [vault.ErrConflict] where it cannot
+// Embed puts a block, "" to take it out, into a file of a person's in place of the one that is there,
+// else at its end, with the line ends of the file; every other byte stays. It fails with [vault.ErrConflict] where it cannot
 // tell which bytes are the block's, and with [vault.ErrInvalid] for a file that is no UTF-8 text.
 func Embed(file []byte, block string) ([]byte, error) {
 	if !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0 {
@@ -26,8 +26,14 @@ func Embed(file []byte, block string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if end > 0 && block == "" {
+		return cut(file, start, end, eol), nil
+	}
 	if end > 0 {
 		return bytes.Join([][]byte{file[:start], []byte(block), file[end:]}, nil), nil
+	}
+	if block == "" {
+		return file, nil
 	}
 	var gap string
 	switch {
@@ -38,6 +44,15 @@ func Embed(file []byte, block string) ([]byte, error) {
 		gap = eol + eol
 	}
 	return append(bytes.Clone(file), gap+block+eol...), nil
+}
+
+// cut takes a block out with its line end, and the empty line that Embed put before one at the end of a file.
+func cut(file []byte, start, end int, eol string) []byte {
+	before, after := file[:start], bytes.TrimPrefix(file[end:], []byte(eol))
+	if len(after) == 0 && bytes.HasSuffix(before, []byte(eol+eol)) {
+		before = before[:len(before)-len(eol)]
+	}
+	return append(bytes.Clone(before), after...)
 }
 
 func byteOrderMark() []byte { return []byte("\ufeff") }

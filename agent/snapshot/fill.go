@@ -122,7 +122,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		out.Kind = maskOf(rules)
 	}
 	switch out.name = nameOf(m.Path, m.ID); {
-	case out.Masked && m.ID != "":
+	case (out.Masked || withoutLikely(said) != said) && m.ID != "":
 		out.name = "memory " + m.ID // the name of its file may say what it says
 	case len(out.Orders) > 0 && !out.Masked:
 		out.name = string(m.Path) // flagged as its text is

@@ -25,7 +25,8 @@ func contextCommand() *console.Command {
 			stet context --budget 1000 --json  # shorter, and what it was made of
 			stet context --session chat-7  # noted in its transcript, too
 			stet context --at session:chat-7  # what that session was given
-			stet context --into CLAUDE.md  # again after a change: the block is replaced`,
+			stet context --into CLAUDE.md  # again after a change: the block is replaced
+			stet context --into CLAUDE.md --remove  # and taken out again`,
 		Flags: console.Flags(
 			console.Number("budget", "at most `N` tokens, 0 for no bound (default: context.budget_tokens)"),
 			console.Text("query", "the memories that `TEXT` finds, as in search"),
@@ -33,6 +34,7 @@ func contextCommand() *console.Command {
 			console.Text("session", "note with the session `ID` what it is given (also: STET_SESSION)"),
 			console.Text("as-of", "as it was at the `TIME`: a date, or an age as 2w"),
 			console.Text("into", "keep it as one block in the `FILE`, as CLAUDE.md; every other byte stays"),
+			console.Bool("remove", "take the block out of the file of --into"),
 			console.DryRunFlag(),
 			console.Text("format", "`FORMAT` markdown, or json, which is --json", "markdown"),
 			console.AgentFlag(),
@@ -69,6 +71,9 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("unknown format %q", format).Suggest("markdown or json")
 	}
 	o.Labels = e.JSON
+	if in.Bool("remove") {
+		return removeBlock(ctx, e, in)
+	}
 	return e.With(ctx, true, func(a *agent.App) error {
 		take := a.Memories().Context
 		if of {
@@ -91,13 +96,34 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 	})
 }
 
+func removeBlock(ctx context.Context, e *console.Env, in *console.Input) error {
+	if in.String("into") == "" {
+		return agent.Usagef("--remove goes with --into FILE")
+	}
+	return e.With(ctx, true, func(a *agent.App) error {
+		done, err := a.Memories().Embed(ctx, e.By(in), nil, in.String("into"))
+		if err != nil {
+			return err
+		}
+		return e.Show(done, func(p *console.Printer) { printEmbedding(p, done) })
+	})
+}
+
 func printEmbedding(p *console.Printer, done *agent.Embedding) {
 	verb := "put into"
+	if done.Removed {
+		verb = "taken out of"
+	}
 	switch {
 	case done.Unchanged:
 		verb = "unchanged"
 	case done.DryRun:
-		verb = "would be put into"
+		p.Diff(done.Diff)
+		verb = "would be " + verb
 	}
-	p.Printf("%s  %s  (%d tokens)\n", verb, console.Line1(done.File), done.Tokens)
+	p.Printf("%s  %s", verb, console.Line1(done.File))
+	if !done.Removed {
+		p.Printf("  (%d tokens)", done.Tokens)
+	}
+	p.Printf("\n")
 }
