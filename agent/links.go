@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path"
@@ -65,7 +64,9 @@ func (m Memories) Scopes(ctx context.Context, o ScopesOptions) (*ScopeList, erro
 			out.Scopes = append(out.Scopes, *s)
 		}
 	}
-	slices.SortFunc(out.Scopes, func(a, b Scope) int { return cmp.Compare(a.Scope, b.Scope) })
+	slices.SortFunc(out.Scopes, func(a, b Scope) int { // a scope stands behind the one above it
+		return slices.Compare(strings.Split(a.Scope, "/"), strings.Split(b.Scope, "/"))
+	})
 	return out, nil
 }
 

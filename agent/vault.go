@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"stet/index"
 	"stet/vault"
 	"stet/vault/doctor"
+	"stet/vault/lineage"
 	"stet/vault/settings"
 )
 
@@ -28,6 +30,10 @@ type InitOptions struct {
 	Write
 	Dir      string // absolute; made if needed
 	Unignore bool   // add rules to .gitignore that undo those which hide the vault's files
+	// Inside makes it inside another vault, which loses sight of what it holds; without it Ask is asked, and
+	// where that is nil, [Environment.Init] refuses.
+	Inside bool
+	Ask    func(outer string) (bool, error)
 	// Private keeps transcripts of conversations out of git.
 	Private bool
 }
@@ -52,6 +58,9 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 		return nil, err
 	}
 	if err := e.outside(o.Write, "init", o.Dir); err != nil {
+		return nil, err
+	}
+	if err := e.mayNest(o); err != nil {
 		return nil, err
 	}
 	options, err := e.VaultOptions(false)
@@ -103,6 +112,34 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	return out, err
 }
 
+// mayNest fails where the folder is inside a vault and nobody agrees to that.
+func (e *Environment) mayNest(o InitOptions) error {
+	dir := o.Dir
+	for { // the nearest folder that exists
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	outer, err := vault.Find(dir)
+	if err != nil || outer == o.Dir || o.Inside || o.DryRun {
+		return nil
+	}
+	if real, err := filepath.EvalSymlinks(o.Dir); err == nil && real == outer {
+		return nil // it is that vault
+	}
+	if o.Ask != nil {
+		if yes, err := o.Ask(outer); err != nil || yes {
+			return err
+		}
+		return ErrDeclined
+	}
+	return vault.WithHint(
+		fmt.Errorf("init %q: %w: it is inside the vault %q, which would no longer see what it holds",
+			o.Dir, vault.ErrRefused, outer),
+		"a folder of that vault needs no vault of its own; --inside makes one all the same")
+}
+
 // Status is where a vault stands.
 type Status struct {
 	Root     string              `json:"root"`
@@ -116,12 +153,16 @@ type Status struct {
 	Staged   []vault.Change      `json:"staged"`
 	Problems []vault.Problem     `json:"problems"` // files that stet leaves alone
 	Proposed int                 `json:"proposed"` // writes of agents that wait for approval
+	Others   int                 `json:"others"`   // commits of agents and others that nobody reviewed, of the newest
 	Pending  int                 `json:"pending"`  // memories that a model is to finish
 	// Undecided memories may outdate or contradict others.
 	Undecided int      `json:"undecided"`
 	Last      *Commit  `json:"last,omitempty"`
 	Reviews   *Reviews `json:"reviews,omitempty"` // of conversations
 }
+
+// recent is how many commits a status looks through for those of others.
+const recent = 200
 
 // Status compares the files with HEAD and counts what waits for the user.
 func (v Vault) Status(ctx context.Context) (*Status, error) {
@@ -142,6 +183,11 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	}
 	if reviews, rerr := v.a.Learning().Reviews(); rerr == nil {
 		out.Reviews = reviews // it is told of, and nothing hangs on it
+	}
+	if v.a.o.Agent == "" {
+		if n, oerr := lineage.Unreviewed(ctx, v.a.v, recent); oerr == nil {
+			out.Others = n
+		}
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {
 		out.Pending, out.Undecided = x.Waiting()

@@ -112,6 +112,27 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 	return out, nil
 }
 
+// Unreviewed counts what [Pending] would list of the newest commits, at most so many.
+func Unreviewed(ctx context.Context, v *vault.Vault, newest int) (n int, err error) {
+	data, err := v.State().Seen(reviewMark)
+	if err != nil {
+		return 0, err
+	}
+	approved, err := approvals(v)
+	if err != nil {
+		return 0, err
+	}
+	for c, err := range v.History().Log(ctx, vault.LogOptions{Without: string(readMark(data).Upto), Limit: newest}) {
+		if err != nil {
+			return n, err
+		}
+		if mayBeOthers(v, c) && !approved[c.Rev] && c.Op != vault.OpPropose {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // reverts are the commits that a later one took back.
 type reverts map[vault.Revision]bool
 

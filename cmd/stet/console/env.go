@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -189,14 +191,14 @@ func (e *Env) Finish(err error) int {
 	if e.JSON {
 		// A broken standard error leaves nobody to tell; the exit code remains.
 		_ = encode(e.Err, Failure{Schema: Schema, Error: failureBody{
-			Code: why.Name, Exit: exit, Message: err.Error(), Hint: hint, Candidates: found, Findings: findings(err)}})
+			Code: why.Name, Exit: exit, Message: plain(err), Hint: hint, Candidates: found, Findings: findings(err)}})
 		return exit
 	}
 	if exit == ExitInterrupted {
 		e.say("interrupted")
 		return exit
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(plain(err)) {
 		e.say(strings.TrimSuffix(line, "\n"))
 	}
 	for _, c := range found {
@@ -208,6 +210,22 @@ func (e *Env) Finish(err error) int {
 		e.say("hint: " + hint)
 	}
 	return exit
+}
+
+// plain is the message of an error with the system calls in it in words: "statat x: …" says nothing to a person.
+func plain(err error) string {
+	text := err.Error()
+	calls := map[string]string{"statat": "look at", "lstat": "look at", "stat": "look at", "fstatat": "look at",
+		"openat": "open", "unlinkat": "remove", "mkdirat": "make the folder", "mkdir": "make the folder",
+		"readlinkat": "read the link", "fdopendir": "list", "readdirent": "list", "renameat": "rename"}
+	var at *fs.PathError
+	for errors.As(err, &at) {
+		if word := calls[at.Op]; word != "" {
+			text = strings.Replace(text, at.Op+" "+at.Path+":", word+" "+strconv.Quote(at.Path)+":", 1)
+		}
+		err = at.Err
+	}
+	return text
 }
 
 // GiveUp tells that a command was interrupted which goes on, and returns the exit code.

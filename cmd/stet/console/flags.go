@@ -11,8 +11,13 @@ import (
 	"stet/agent"
 )
 
-// Flags is the flags of a command that writes nothing.
-func Flags(own ...cli.Flag) []cli.Flag { return own }
+// Flags is the flags of a command that writes nothing: its own, and who reads.
+func Flags(own ...cli.Flag) []cli.Flag {
+	if slices.ContainsFunc(own, func(f cli.Flag) bool { return f.Names()[0] == "as" }) {
+		return own
+	}
+	return append(own, AgentFlag())
+}
 
 // Bool is a flag without a value. Of this and all other flags, names is the name and, behind a
 // space, its short form; the back-quoted word of usage is what the value is called.

@@ -9,7 +9,7 @@ import (
 )
 
 // Time reads a point in time as people give it: a date (its first moment, in
-// their own zone), RFC 3339, or how long ago as 90m, 12h, 7d, 4w. "" is no time.
+// their own zone), RFC 3339, or how long ago as 12h, 7d, 4w, 6m, 1y; as in a search, m is months. "" is no time.
 // The error is an [agent.ErrUsage].
 func (e *Env) Time(text string) (time.Time, error) {
 	if text == "" {
@@ -23,11 +23,11 @@ func (e *Env) Time(text string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	if ago, ok := ago(strings.TrimSuffix(text, " ago")); ok {
-		return e.Now().Add(-ago), nil
+	if then, ok := ago(strings.TrimSuffix(text, " ago"), e.Now()); ok {
+		return then, nil
 	}
 	return time.Time{}, agent.Usagef("%q is not a time", text).
-		Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 90m, 12h, 7d, 4w")
+		Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 12h, 7d, 4w, 6m (months), 1y")
 }
 
 // Span reads --since and --until, the zero time without them.
@@ -39,16 +39,28 @@ func (in *Input) Span(e *Env) (since, until time.Time, err error) {
 	return since, until, err
 }
 
-func ago(text string) (time.Duration, bool) {
-	units := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
-	for suffix, unit := range units {
-		if digits, ok := strings.CutSuffix(text, suffix); ok {
-			n, err := strconv.Atoi(digits)
-			const most = 100_000 // of any unit; keeps the product within a Duration
-			return time.Duration(n) * unit, err == nil && n >= 0 && n <= most
-		}
+func ago(text string, now time.Time) (time.Time, bool) {
+	if text == "" {
+		return now, false
 	}
-	return 0, false
+	n, err := strconv.Atoi(text[:len(text)-1])
+	const most = 100_000 // of any unit
+	if err != nil || n < 0 || n > most {
+		return now, false
+	}
+	switch text[len(text)-1] {
+	case 'h':
+		return now.Add(-time.Duration(n) * time.Hour), true
+	case 'd':
+		return now.AddDate(0, 0, -n), true
+	case 'w':
+		return now.AddDate(0, 0, -7*n), true
+	case 'm':
+		return now.AddDate(0, -n, 0), true
+	case 'y':
+		return now.AddDate(-n, 0, 0), true
+	}
+	return now, false
 }
 
 // Day is a date and time of day for people, in their own zone; "" for no time.

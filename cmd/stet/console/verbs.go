@@ -47,7 +47,7 @@ func RunVerb(ctx context.Context, e *Env, in *Input) error {
 	}
 	for _, f := range c.Flags {
 		name := f.Names()[0]
-		if !in.IsSet(name) || v.takes(name) {
+		if !in.IsSet(name) || v.takes(name) || name == "as" {
 			continue
 		}
 		var with []string

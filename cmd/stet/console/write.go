@@ -130,9 +130,10 @@ func NoteRejections(e *Env, res *agent.Written) {
 	}
 	switch {
 	case noted && res.DryRun:
-		e.Note("agents would not be allowed to write this again; your own \"stet remember\" would allow it")
+		e.Note("agents would not be allowed to write this again by themselves; " +
+			"write it once yourself (\"stet remember\") to let them")
 	case noted:
-		e.Note("agents may not write this again; your own \"stet remember\" allows it")
+		e.Note("agents may not write this again by themselves; write it once yourself (\"stet remember\") to let them")
 	case lifted && res.DryRun:
 		e.Note("agents would be allowed to write this again")
 	case lifted:

@@ -106,7 +106,9 @@ func listConflicts(ctx context.Context, e *console.Env, a *agent.App, explain bo
 			p.Printf("%s%s%s", side(e, d.A), side(e, d.B), likely(d))
 			printReasons(p, d.Why)
 		}
-		if len(found) > 0 {
+		if len(found) == 0 {
+			e.Note("nothing is in conflict, and nothing may be outdated")
+		} else {
 			e.Note(`"stet conflicts --keep MEMORY" says which is right, "--both MEMORY" keeps the two, ` +
 				`"--merge MEMORY" opens them in your editor; --settle asks about each`)
 		}

@@ -71,6 +71,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 			tellProblems(e, found.Memories)
 		}
 		if err == nil && len(found.Memories) == 0 {
+			e.Note("nothing to list")
 			err = tellUnused(ctx, e, a, filter, at)
 		}
 		return found, err

@@ -22,7 +22,7 @@ func skillCommand() *console.Command {
 			{Name: "list", Flags: "archived as", Run: skillList},
 			{Name: "view", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "as", Run: skillView},
 			{Name: "new", Args: "SKILL", Min: 1, Max: 1, Flags: "category description text " + writes, Run: skillNew},
-			{Name: "edit", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "text " + writes, Run: skillEdit},
+			{Name: "edit", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "text match " + writes, Run: skillEdit},
 			{Name: "lint", Args: "[SKILL...]", Max: -1, Run: skillLint},
 			{Name: "use", Args: "SKILL", Min: 1, Max: 1, Flags: "as", Run: skillUse},
 			skillVerb("pin", "pinned", marking(agent.Skills.Pin, true)),
@@ -51,11 +51,13 @@ func skillCommand() *console.Command {
 			stet skill lint  # what is wrong with any
 			stet skill new deploy --description "Puts the site up" --text -  # from standard input
 			stet skill edit deploy-website references/hosts.md  # a file of it, in your editor
+			stet skill edit deploy-website --match "port 80" --text "port 443"  # one place of it
 			stet skill archive deploy-website  # the whole folder; restore brings it back`,
 		Flags: console.WriteFlags(
 			console.Bool("archived", "skills of the archive"),
 			console.Text("category", "the `CATEGORY` that it goes into, a folder below skills/"),
 			console.Text("description", "what it does and when to use it, `TEXT`"),
+			console.Text("match", "edit: replace this `TEXT`, which stands once in the file, by that of --text"),
 			console.Text("text", "the instructions, or the file, as `TEXT`; \"-\" reads standard input"),
 			console.MessageFlag(),
 			console.AgainFlag(),

@@ -2,9 +2,12 @@ package memory
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 // skillWriting runs a use case that changes a skill, and tells what it did.
@@ -48,8 +51,14 @@ func skillEdit(ctx context.Context, e *console.Env, in *console.Input, words []s
 			return err
 		}
 		o := agent.PutSkillOptions{Write: e.ByInSession(in), Ref: words[0], File: file, Text: text}
+		if in.IsSet("match") {
+			o.Change = func(was []byte) ([]byte, error) { return replaceOnce(was, in.String("match"), text) }
+		}
 		put := func(s agent.Skills) (*agent.SkillWritten, error) { return s.Put(ctx, o) }
 		return skillWriting(ctx, e, "edited", put)
+	}
+	if in.IsSet("match") {
+		return agent.Usagef("--match goes with --text")
 	}
 	if in.Bool("dry-run") {
 		return agent.Usagef("--dry-run goes with --text: the editor shows what is written")
@@ -62,6 +71,19 @@ func skillEdit(ctx context.Context, e *console.Env, in *console.Input, words []s
 	return skillWriting(ctx, e, "edited", func(s agent.Skills) (*agent.SkillWritten, error) {
 		return s.Edit(ctx, words[0], file, e.ByInSession(in), editor)
 	})
+}
+
+// replaceOnce puts text in the place of the one part of a file that is like old.
+func replaceOnce(was []byte, old, text string) ([]byte, error) {
+	switch n := strings.Count(string(was), old); {
+	case n == 0 || old == "":
+		return nil, vault.WithHint(fmt.Errorf("%q: %w: the file does not have this text", old, vault.ErrNotFound),
+			"\"stet skill view SKILL FILE\" prints it; --match takes its bytes as they stand")
+	case n > 1:
+		return nil, vault.WithHint(fmt.Errorf("%q: %w: the file has this text %d times", old, vault.ErrAmbiguous, n),
+			"give more of what stands around it")
+	}
+	return []byte(strings.Replace(string(was), old, text, 1)), nil
 }
 
 func skillUse(ctx context.Context, e *console.Env, in *console.Input, words []string) error {

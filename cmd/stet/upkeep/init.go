@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"stet/agent"
@@ -27,6 +28,7 @@ func initCommand() *console.Command {
 			console.Bool("dry-run", "say what would be written and write nothing"),
 			console.Bool("unignore",
 				"add rules to .gitignore that undo those which hide the vault's files; the change is shown"),
+			console.Bool("inside", "make it inside another vault, which no longer sees what it holds"),
 		),
 		Run: runInit,
 	}
@@ -36,6 +38,12 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.InitOptions{Dir: e.Start(), Write: e.By(in), Unignore: in.Bool("unignore")}
 	if in.Word(0) != "" {
 		o.Dir = e.Abs(in.Word(0))
+	}
+	if o.Inside = in.Bool("inside"); e.CanAsk() {
+		o.Ask = func(outer string) (bool, error) {
+			return console.AskAnew(e, fmt.Sprintf(
+				"this is inside the vault %q, which would no longer see what it holds: make a vault here?", outer))
+		}
 	}
 	// Whoever makes a vault by hand has not been told yet that conversations would go where it is pushed.
 	o.Private = e.InTerminal && e.ErrTerminal

@@ -17,7 +17,8 @@ func statusCommand() *console.Command {
 		Summary: "show where the vault stands: counts, edits by hand, problems",
 		Examples: `stet status  # the same as stet alone
 			stet status -C ~/notes --json  # for a program`,
-		Run: func(ctx context.Context, e *console.Env, _ *console.Input) error { return Status(ctx, e) },
+		Flags: console.Flags(),
+		Run:   func(ctx context.Context, e *console.Env, _ *console.Input) error { return Status(ctx, e) },
 	}
 }
 
@@ -37,6 +38,10 @@ func statusText(st *agent.Status) string {
 	}
 	if st.Proposed > 0 {
 		fmt.Fprintf(&b, "waits   %d proposed by agents\n", st.Proposed)
+	}
+	if st.Others > 0 {
+		fmt.Fprintf(&b, "others  %s not reviewed yet: \"stet review\"\n",
+			agent.Plural(st.Others, "commit of agents or other people", "commits of agents or other people"))
 	}
 	if st.Pending > 0 {
 		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", st.Pending)
