@@ -11,8 +11,9 @@ import (
 )
 
 // Embed puts a block, "" to take it out, into a file of a person's in place of the one that is there,
-// else at its end, with the line ends of the file; every other byte stays. It fails with [vault.ErrConflict] where it cannot
-// tell which bytes are the block's, and with [vault.ErrInvalid] for a file that is no UTF-8 text.
+// else at its end, with the line ends of the file; every other byte stays. It fails with
+// [vault.ErrConflict] where it cannot tell which bytes are the block's, and with [vault.ErrInvalid] for a
+// file that is no UTF-8 text.
 func Embed(file []byte, block string) ([]byte, error) {
 	if !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0 {
 		return nil, fmt.Errorf("%w: it is not UTF-8 text", vault.ErrInvalid)
