@@ -128,6 +128,9 @@ func (e *Environment) mayNest(o InitOptions) error {
 	if real, err := filepath.EvalSymlinks(o.Dir); err == nil && real == outer {
 		return nil // it is that vault
 	}
+	if _, err := os.Stat(filepath.Join(o.Dir, ".git")); err == nil {
+		return nil // a repository of its own is nothing that the outer one sees
+	}
 	if o.Ask != nil {
 		if yes, err := o.Ask(outer); err != nil || yes {
 			return err

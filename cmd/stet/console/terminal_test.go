@@ -98,13 +98,14 @@ func TestTimeReadsWhatPeopleWrite(t *testing.T) {
 		"2026-01":              time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local),
 		"2026-01-31T14:00:00Z": time.Date(2026, 1, 31, 14, 0, 0, 0, time.UTC),
 		"7d":                   time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC),
-		"90m ago":              time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC),
+		"2h ago":               time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC),
+		"6m":                   time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC),
 	} {
 		if got, err := e.Time(in); err != nil || !got.Equal(want) {
 			t.Errorf("Time(%q) = %v, %v; want %v", in, got, err, want)
 		}
 	}
-	for _, in := range []string{"soon", "31.1.2026", "-3d", "99999999999w", "d"} {
+	for _, in := range []string{"soon", "31.1.2026", "-3d", "99999999999w", "d", "m", "90x"} {
 		if got, err := e.Time(in); err == nil {
 			t.Errorf("Time(%q) = %v, want an error", in, got)
 		}
