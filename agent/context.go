@@ -158,7 +158,8 @@ type Embedding struct {
 
 // Embed keeps a snapshot, nil to take the block out, as the one managed block of a file of the user's,
 // outside of what stet keeps in the vault; a file that does not exist is made. Every other byte of it
-// stays, and what kind of file it is. Agents are refused: programs take orders from such files. It fails as [snapshot.Embed] does.
+// stays, and what kind of file it is. Agents are refused: programs take orders from such files. It fails
+// as [snapshot.Embed] does.
 func (m Memories) Embed(ctx context.Context, w Write, s *snapshot.Snapshot, name string) (*Embedding, error) {
 	a := m.a
 	if err := a.Environment.check(w, "managed", name); err != nil {
