@@ -2,16 +2,21 @@ package mcp_test
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"stet/agent"
 	"stet/agent/mcp"
+	"stet/vault/durable"
 	"stet/vault/vaulttest"
 )
 
@@ -387,4 +392,139 @@ func TestBadLines(t *testing.T) {
 		t.Error(out)
 	}
 	c.end()
+}
+
+// A write that the client cancels, at any step of it, happened or did not, and the reply says which.
+func TestACancelledWriteSaysWhetherItHappened(t *testing.T) {
+	t.Parallel()
+	calls := []string{
+		`{"name":"memory_save","arguments":{"text":"Deploys go through the bastion."}}`,
+		`{"name":"memory_save","arguments":{"text":"Ann drinks tea.","to":"USER.md"}}`,
+		`{"name":"skill","arguments":{"action":"create","name":"deploy","text":"Step.","description":"How."}}`,
+	}
+	stride := int64(3)
+	if testing.Short() {
+		stride = 11
+	}
+	for _, params := range calls {
+		happened, not := 0, 0
+		for at := int64(1); ; at += stride {
+			dir := newVault(t)
+			before, err := vaulttest.Git(dir, "rev-parse", "HEAD")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options(dir)
+			var step atomic.Int64
+			var c *client
+			o.App.Hook = func(durable.Step) error {
+				if step.Add(1) == at {
+					c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+					time.Sleep(5 * time.Millisecond) // until it has arrived
+				}
+				return nil
+			}
+			c = begin(t, o).greet("codex")
+			c.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":` + params + `}`)
+			says := !strings.Contains(c.next(), `"isError":true`)
+			c.end()
+			after, err := vaulttest.Git(dir, "rev-parse", "HEAD")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if says != (after != before) {
+				t.Errorf("step %d of %s: the reply says %v, HEAD %v", at, params, says, after != before)
+			}
+			if step.Load() < at {
+				break // it was over before
+			}
+			if says {
+				happened++
+			} else {
+				not++
+			}
+		}
+		if happened == 0 || not == 0 {
+			t.Errorf("%s: happened %d times, %d times not", params, happened, not)
+		}
+	}
+}
+
+// Answers to what was asked come although the stream has ended, and a server ends when it is told to.
+func TestTheEnd(t *testing.T) {
+	t.Parallel()
+	dir := newVault(t)
+	var out bytes.Buffer
+	o := options(dir)
+	o.Out = &out
+	o.In = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_save","arguments":{"text":"Tea."}}}`)
+	if err := mcp.Serve(t.Context(), o); err != nil || !strings.Contains(out.String(), `\"done\":\"saved\"`) {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	in, w := io.Pipe()
+	defer w.Close()
+	o.In, o.Out = in, io.Discard
+	ended := make(chan error)
+	go func() { ended <- mcp.Serve(ctx, o) }()
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on")
+	}
+	in2, w2 := io.Pipe()
+	fromServer, broken := io.Pipe()
+	fromServer.Close()
+	o.In, o.Out = in2, broken
+	go func() { ended <- mcp.Serve(t.Context(), o) }()
+	if _, err := io.WriteString(w2, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("it goes on although nobody listens")
+	}
+}
+
+// The vault is that of the client's project, else of the folder, else the default one, where a project has a
+// scope of its own; a vault that the user never agreed to gives way to the default one.
+func TestWhichVault(t *testing.T) {
+	t.Parallel()
+	home, project, elsewhere := newVault(t), newVault(t), t.TempDir()
+	plain := filepath.Join(t.TempDir(), "shop")
+	if err := os.MkdirAll(filepath.Join(plain, ".git"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]struct {
+		dir, project, named string
+		vault, scope        string
+	}{
+		"the project's":       {elsewhere, project, "", project, ""},
+		"the folder's":        {project, plain, "", project, ""},
+		"the default":         {plain, "", home, home, "memories/projects/shop/"},
+		"project, no vault":   {elsewhere, plain, home, home, "memories/projects/shop/"},
+		"nobody agreed to it": {elsewhere, project, home, home, ""},
+		"no vault":            {elsewhere, "relative", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			c := begin(t, options(one.dir, "CLAUDE_PROJECT_DIR", one.project, "STET_VAULT", one.named,
+				"HOME", state, "XDG_STATE_HOME", state)).greet("codex")
+			out := c.call("memory_save", `{"text": "`+name+` says that the lamp is `+t.Name()+`."}`)
+			if one.vault == "" && out["ok"] != false || one.vault != "" && out["vault"] != one.vault {
+				t.Error(out)
+			}
+			if path, _ := out["path"].(string); !strings.HasPrefix(path, one.scope) {
+				t.Error(out)
+			}
+			c.end()
+		})
+	}
 }

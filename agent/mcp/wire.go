@@ -22,6 +22,8 @@ const (
 	maxLine = 8 << 20
 	// maxWaiting is how many requests wait for their answers before no more are read.
 	maxWaiting = 256
+	// codeCancelled is the code of the error of a request that the client has cancelled.
+	codeCancelled = -32800
 	// lastWords is how long the answers to what was asked may take when the client's stream has ended.
 	lastWords = 10 * time.Second
 )
@@ -251,13 +253,16 @@ func (t *transport) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	res, answers := msg.(*jsonrpc.Response)
+	if answers && errors.Is(res.Error, context.Canceled) { // while it waited for its turn
+		res.Error = &jsonrpc.Error{Code: codeCancelled, Message: "cancelled before it began: nothing was done"}
+	}
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	res, answers := msg.(*jsonrpc.Response)
 	if !answers {
 		return t.send(data)
 	}
