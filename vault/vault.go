@@ -128,6 +128,10 @@ func attach(dir string, o Options) (*Vault, error) {
 	if errors.Is(err, gitstore.ErrNoRepository) {
 		err = WithHint(fmt.Errorf("%w: %w", ErrNotVault, err), `"stet init" makes a repository and a vault`)
 	}
+	if owner, ok := errors.AsType[*gitstore.OwnerError](err); ok {
+		err = WithHint(fmt.Errorf("%w: %w, and git does not trust it either", ErrRefused, err),
+			`if you trust them: git config --global --add safe.directory %s`, owner.Worktree)
+	}
 	if err != nil {
 		return nil, err
 	}

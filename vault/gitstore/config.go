@@ -27,8 +27,9 @@ type Config struct {
 
 // loadConfig reads the files git would, with include.path followed, and includeIf by the git
 // folder and the branch. A damaged user file is an error, as in git.
-func loadConfig(root *durable.Root, gitDir string, env func(string) string) (*Config, error) {
-	c := &Config{env: env, gitDir: gitDir}
+// Nothing of the repository is read before its owner is known; also are more folders to look at.
+func loadConfig(root *durable.Root, loc Location, env func(string) string, also []string) (*Config, error) {
+	c := &Config{env: env, gitDir: loc.GitDir}
 	if env("GIT_CONFIG_NOSYSTEM") == "" {
 		if err := c.load("/etc/gitconfig", 0); err != nil {
 			return nil, err
@@ -45,6 +46,10 @@ func loadConfig(root *durable.Root, gitDir string, env func(string) string) (*Co
 				return nil, err
 			}
 		}
+	}
+	own := append([]string{loc.Worktree, filepath.Join(loc.Worktree, ".git"), loc.GitDir, loc.Common}, also...)
+	if err := c.checkOwner(loc.Worktree, own...); err != nil {
+		return nil, err
 	}
 	data, _, err := root.ReadFile("config", 1<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

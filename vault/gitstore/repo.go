@@ -41,20 +41,21 @@ type Repo struct {
 const objectCache = 16 * cache.MiByte
 
 // Open opens the repository at loc after checking that its format can be
-// handled, before anything is written; it fails with [ErrUnsupported].
-func Open(loc Location, env func(string) string, hook durable.Hook) (*Repo, error) {
+// handled, before anything is written; it fails with [ErrUnsupported]. It fails with an
+// [OwnerError] where it, or one of the folders also, belongs to another user.
+func Open(loc Location, env func(string) string, hook durable.Hook, also ...string) (*Repo, error) {
 	root, err := durable.OpenRoot(loc.Common, hook)
 	if err != nil {
 		return nil, err
 	}
 	r := &Repo{loc: loc, root: root, packs: packSet{root: root}}
-	if err := r.open(env); err != nil {
+	if err := r.open(env, also); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return r, nil
 }
 
-func (r *Repo) open(env func(string) string) (err error) {
+func (r *Repo) open(env func(string) string, also []string) (err error) {
 	own, err := filepath.Rel(r.loc.Common, r.loc.GitDir)
 	if err != nil || strings.HasPrefix(own, "..") {
 		return fmt.Errorf("git dir %q: %w: it lies outside %q", r.loc.GitDir, ErrUnsupported, r.loc.Common)
@@ -62,7 +63,7 @@ func (r *Repo) open(env func(string) string) (err error) {
 	if own != "." {
 		r.own = filepath.ToSlash(own)
 	}
-	if r.config, err = loadConfig(r.root, r.loc.GitDir, env); err != nil {
+	if r.config, err = loadConfig(r.root, r.loc, env, also); err != nil {
 		return err
 	}
 	if err := r.config.checkFormat(); err != nil {

@@ -66,7 +66,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if rel != "." {
 		s.prefix = filepath.ToSlash(rel) + "/"
 	}
-	if s.repo, err = gitstore.Open(loc, o.Env, o.Hook); err != nil {
+	if s.repo, err = gitstore.Open(loc, o.Env, o.Hook, abs, filepath.Join(abs, path.Dir(string(o.Marker)))); err != nil {
 		return nil, err
 	}
 	s.state = s.repo.Own(stateFolder(s.prefix))
