@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +159,7 @@ func TestTimeouts(t *testing.T) {
 		{"no first byte", llmtest.Silent(), llm.Timeouts{FirstByte: soon, Idle: never, Whole: never}, "no answer in time"},
 		{"no next byte", llmtest.Stalls(300), llm.Timeouts{FirstByte: never, Idle: soon, Whole: never}, "stopped coming"},
 		{"no end", llmtest.Endless("text/event-stream", ": ping\n\n"), llm.Timeouts{FirstByte: never, Idle: never, Whole: 10 * soon}, ""},
+		{"drops", llmtest.Drips(soon / 10), llm.Timeouts{FirstByte: never, Idle: never, Whole: 10 * soon}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -231,6 +234,8 @@ func TestHostileServers(t *testing.T) {
 		"a- refusal":       llmtest.Streams(`{"type":"message_delta","delta":{"stop_reason":"refusal"}}`),
 		"a- nameless call": llmtest.Streams(`{"type":"message","content":[{"type":"tool_use","input":{}}],"stop_reason":"tool_use"}`),
 		"a- empty":         llmtest.Streams(`{"type":"message","content":[],"stop_reason":"end_turn"}`),
+		"deep, as JSON":    llmtest.Says("application/json", strings.Repeat("[", 1<<20)),
+		"deep in a call":   llmtest.Streams(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"` + strings.Repeat("[", 1<<20) + `"}}]}}]}`),
 		"endless line":     llmtest.Endless("text/event-stream", "data: x"),
 		"endless JSON":     llmtest.Endless("application/json", "[1,"),
 		"endless error": func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) {
@@ -248,6 +253,38 @@ func TestHostileServers(t *testing.T) {
 					t.Errorf("%+v, %q after %d tries", reply, err, model.Tries())
 				}
 			})
+		})
+	}
+}
+
+// What never ends takes a bounded part of memory, whatever it consists of.
+func TestEndlessAnswersTakeBoundedMemory(t *testing.T) { // not parallel: the heap is everybody's
+	const most = 200 << 20
+	for name, fault := range map[string]llmtest.Fault{
+		"line":          llmtest.Endless("text/event-stream", "data: x"),
+		"lines":         llmtest.Endless("text/event-stream", "\n"),
+		"words":         llmtest.Endless("text/event-stream", `data: {"choices":[{"delta":{"content":"x"}}]}`+"\n\n"),
+		"calls":         llmtest.Endless("text/event-stream", `data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}`+"\n\n"),
+		"words of a-":   llmtest.Endless("text/event-stream", `data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}`+"\n\n"),
+		"JSON":          llmtest.Endless("application/json", "[1,"),
+		"deep JSON":     llmtest.Endless("application/json", `{"choices":[`),
+		"header lines":  llmtest.EndlessHeader("x\r\nX-A: "),
+		"a header line": llmtest.EndlessHeader("x"),
+	} {
+		both(t, func(t *testing.T, mode string) {
+			var before, after runtime.MemStats
+			debug.FreeOSMemory()
+			runtime.ReadMemStats(&before)
+			model := llmtest.Serve(t, says).Always(fault)
+			o := model.Options(mode)
+			o.Retry.Max = -1
+			if _, err := dial(t, o).Generate(t.Context(), user("?")); !known(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			runtime.ReadMemStats(&after)
+			if took := int64(after.HeapSys-after.HeapReleased) - int64(before.HeapSys-before.HeapReleased); took > most {
+				t.Errorf("%s: %d MB", name, took>>20)
+			}
 		})
 	}
 }

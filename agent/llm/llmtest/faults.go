@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // A Fault is one way for a request to go wrong. answer gives the right answer to
@@ -84,6 +85,35 @@ func Endless(contentType, text string) Fault {
 				return
 			}
 		}
+	}
+}
+
+// Drips sends one byte of the answer after another, with a pause before each.
+func Drips(pause time.Duration) Fault {
+	return func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			time.Sleep(pause)
+			if _, err := w.Write([]byte(":")); err != nil || http.NewResponseController(w).Flush() != nil {
+				return // the client hung up
+			}
+		}
+	}
+}
+
+// EndlessHeader begins an answer and comes to no end of its header: many lines with the same
+// text, or one line of it.
+func EndlessHeader(text string) Fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err) // the server speaks HTTP/1
+		}
+		_, err = conn.Write([]byte("HTTP/1.1 200 OK\r\nX-A: "))
+		for block := []byte(strings.Repeat(text, 1<<10)); err == nil; {
+			_, err = conn.Write(block)
+		}
+		_ = conn.Close() // the client hung up
 	}
 }
 
