@@ -228,6 +228,15 @@ func (m Memories) Update(ctx context.Context, o UpdateOptions) (*Written, error)
 	if err != nil {
 		return nil, err
 	}
+	var texts []string
+	for _, text := range []*string{o.Patch.Text, o.Patch.Append, o.Patch.Title} {
+		if text != nil {
+			texts = append(texts, *text)
+		}
+	}
+	if err := a.askLikely(o.Write, texts...); err != nil {
+		return nil, err
+	}
 	if o.Match != "" {
 		return a.updateMatch(ctx, o, w)
 	}

@@ -40,6 +40,13 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 	if err != nil {
 		return nil, err
 	}
+	var texts []string
+	for _, n := range o.Notes {
+		texts = append(texts, n.Title, n.Text)
+	}
+	if err := a.askLikely(o.Write, texts...); err != nil {
+		return nil, err
+	}
 	w.Each = o.Each
 	o.Notes = slices.Clone(o.Notes) // the caller's stay as they are
 	if scope := a.projectScope(o.Write); scope != "" {

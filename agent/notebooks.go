@@ -166,6 +166,9 @@ func (n Notebook) change(
 	if err == nil {
 		err = n.given(ctx)
 	}
+	if err == nil {
+		err = n.a.askLikely(o.Write, o.Text)
+	}
 	if err != nil {
 		return nil, err
 	}

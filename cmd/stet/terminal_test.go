@@ -54,6 +54,37 @@ func (s *session) run(code int, in string, args ...string) (string, string) {
 	return out.String(), talk.String()
 }
 
+func TestOnATerminalALikelySecretIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "keep me", "--title", "Kept")
+	const card, other = "my card is 4111 1111 1111 1111", "their card is 5500 0000 0000 0004"
+	for _, args := range [][]string{
+		{"remember", card}, {"update", "Kept", "--append", card}, {"update", "Kept", "--text", card},
+		{"profile", "add", card},
+	} {
+		_, talk := s.run(0, "n\n", args...)
+		if !strings.Contains(talk, "may be a secret (payment-card)") || !strings.Contains(talk, "not stored: "+card) {
+			t.Errorf("%q says\n%s", args, talk)
+		}
+		if _, talk = s.run(0, "\n", args...); !strings.Contains(talk, "not stored") {
+			t.Errorf("%q takes the empty line for a yes\n%s", args, talk)
+		}
+	}
+	if out, _ := s.run(0, "", "search", "card"); strings.Contains(out, "4111") {
+		t.Errorf("stored without a yes:\n%s", out)
+	}
+	if _, talk := s.run(0, "", "remember", "the gate code is 4711"); strings.Contains(talk, "secret") {
+		t.Errorf("asked about a gate code:\n%s", talk)
+	}
+	if out, _ := s.run(0, "y\n", "remember", other); !strings.Contains(out, "remembered") {
+		t.Errorf("not stored after a yes:\n%s", out)
+	}
+	if _, talk := s.run(0, "", "remember", card, "--no-input"); strings.Contains(talk, "Store it?") {
+		t.Errorf("asked in spite of --no-input:\n%s", talk)
+	}
+}
+
 func TestRevertOnATerminalShowsTheDiffAndAsks(t *testing.T) {
 	t.Parallel()
 	s := newSession(t)
