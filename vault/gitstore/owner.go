@@ -50,22 +50,29 @@ func (c *Config) checkOwner(worktree string, paths ...string) error {
 // safe reports whether safe.directory names a folder, as git reads it: "*" is any, "DIR/*" all
 // below, and an empty value forgets those before.
 func (c *Config) safe(dir string) (safe bool) {
+	var values []string
 	for _, l := range c.layers {
-		if !l.HasSection("safe") {
-			continue
+		if l.HasSection("safe") {
+			values = append(values, l.Section("safe").OptionAll("directory")...)
 		}
-		for _, value := range l.Section("safe").OptionAll("directory") {
-			value = c.expand(value)
-			above, all := strings.CutSuffix(value, "/*")
-			if real, err := filepath.EvalSymlinks(above); err == nil {
-				above = real
-			}
-			switch {
-			case value == "":
-				safe = false
-			case value == "*", !all && above == dir, all && strings.HasPrefix(dir, above+"/"):
-				safe = true
-			}
+	}
+	count, _ := strconv.Atoi(c.env("GIT_CONFIG_COUNT")) // none: git -c and its like set it
+	for i := range min(count, 1<<10) {
+		if n := strconv.Itoa(i); strings.EqualFold(c.env("GIT_CONFIG_KEY_"+n), "safe.directory") {
+			values = append(values, c.env("GIT_CONFIG_VALUE_"+n))
+		}
+	}
+	for _, value := range values {
+		value = c.expand(value)
+		above, all := strings.CutSuffix(value, "/*")
+		if real, err := filepath.EvalSymlinks(above); err == nil {
+			above = real
+		}
+		switch {
+		case value == "":
+			safe = false
+		case value == "*", !all && above == dir, all && strings.HasPrefix(dir, above+"/"):
+			safe = true
 		}
 	}
 	return safe
