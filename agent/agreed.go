@@ -11,6 +11,7 @@ import (
 
 	"stet/vault"
 	"stet/vault/durable"
+	"stet/vault/guard"
 	"stet/vault/settings"
 )
 
@@ -72,4 +73,35 @@ func (e *Environment) agree(root string) (err error) {
 	defer func() { err = errors.Join(err, r.Close()) }()
 	text := strings.TrimLeft(strings.Join(append(known, root), "\n"), "\n") + "\n"
 	return r.Overwrite("agreed", agreedName, []byte(text), 0o600, false)
+}
+
+// askLikely asks a user at a terminal about what may be a secret in texts that are to be stored, and
+// fails with [ErrDeclined] for a no. Where nobody can be asked, the write tells of it.
+func (a *App) askLikely(by Write, texts ...string) error {
+	if a.o.Ask == nil || by.Agent != "" || by.DryRun || a.Settings().Text(settings.GuardSecrets) == guard.Off {
+		return nil
+	}
+	var rules []string
+	for _, text := range texts {
+		for _, f := range guard.Likely("text.md", []byte(text)) {
+			if !slices.Contains(a.Settings().List(settings.GuardAllow), f.Fingerprint) {
+				rules = append(rules, f.Rule)
+			}
+		}
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	slices.Sort(rules)
+	yes, err := a.o.Ask(fmt.Sprintf("This may be a secret (%s), and history keeps what is stored. Store it?",
+		strings.Join(slices.Compact(rules), ", ")))
+	if err != nil || yes {
+		return err
+	}
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			a.note("not stored: %s", line)
+		}
+	}
+	return ErrDeclined
 }

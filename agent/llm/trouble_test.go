@@ -235,9 +235,10 @@ func TestHostileServers(t *testing.T) {
 		"a- nameless call": llmtest.Streams(`{"type":"message","content":[{"type":"tool_use","input":{}}],"stop_reason":"tool_use"}`),
 		"a- empty":         llmtest.Streams(`{"type":"message","content":[],"stop_reason":"end_turn"}`),
 		"deep, as JSON":    llmtest.Says("application/json", strings.Repeat("[", 1<<20)),
-		"deep in a call":   llmtest.Streams(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"` + strings.Repeat("[", 1<<20) + `"}}]}}]}`),
-		"endless line":     llmtest.Endless("text/event-stream", "data: x"),
-		"endless JSON":     llmtest.Endless("application/json", "[1,"),
+		"deep in a call": llmtest.Streams(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"` +
+			strings.Repeat("[", 1<<20) + `"}}]}}]}`),
+		"endless line": llmtest.Endless("text/event-stream", "data: x"),
+		"endless JSON": llmtest.Endless("application/json", "[1,"),
 		"endless error": func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) {
 			w.WriteHeader(400)
 			llmtest.Endless("", "no ")(w, r, nil)
@@ -260,12 +261,15 @@ func TestHostileServers(t *testing.T) {
 // What never ends takes a bounded part of memory, whatever it consists of.
 func TestEndlessAnswersTakeBoundedMemory(t *testing.T) { // not parallel: the heap is everybody's
 	const most = 200 << 20
+	const stream = "text/event-stream"
 	for name, fault := range map[string]llmtest.Fault{
-		"line":          llmtest.Endless("text/event-stream", "data: x"),
-		"lines":         llmtest.Endless("text/event-stream", "\n"),
-		"words":         llmtest.Endless("text/event-stream", `data: {"choices":[{"delta":{"content":"x"}}]}`+"\n\n"),
-		"calls":         llmtest.Endless("text/event-stream", `data: {"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}`+"\n\n"),
-		"words of a-":   llmtest.Endless("text/event-stream", `data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}`+"\n\n"),
+		"line":  llmtest.Endless(stream, "data: x"),
+		"lines": llmtest.Endless(stream, "\n"),
+		"words": llmtest.Endless(stream, `data: {"choices":[{"delta":{"content":"x"}}]}`+"\n\n"),
+		"calls": llmtest.Endless(stream, "data: "+
+			`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}`+"\n\n"),
+		"words of a-": llmtest.Endless(stream, "data: "+
+			`{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}`+"\n\n"),
 		"JSON":          llmtest.Endless("application/json", "[1,"),
 		"deep JSON":     llmtest.Endless("application/json", `{"choices":[`),
 		"header lines":  llmtest.EndlessHeader("x\r\nX-A: "),
@@ -282,7 +286,8 @@ func TestEndlessAnswersTakeBoundedMemory(t *testing.T) { // not parallel: the he
 				t.Errorf("%s: %v", name, err)
 			}
 			runtime.ReadMemStats(&after)
-			if took := int64(after.HeapSys-after.HeapReleased) - int64(before.HeapSys-before.HeapReleased); took > most {
+			held := func(m runtime.MemStats) int64 { return int64(m.HeapSys - m.HeapReleased) }
+			if took := held(after) - held(before); took > most {
 				t.Errorf("%s: %d MB", name, took>>20)
 			}
 		})
