@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"stet/agent/cite"
 	"stet/vault"
 )
 
@@ -18,6 +20,9 @@ const (
 	OfAgents Outcome = "allowed on text that agents wrote and no person edited since; else a proposal"
 	Refused  Outcome = "refused"
 )
+
+// asked is what else lets an agent change what the user wrote; see [cite.Citation].
+const asked = "or done where --because names the user's own turn that asks for it"
 
 // A Rule is one row of the policy: what an agent may do. The user may do everything.
 type Rule struct {
@@ -60,21 +65,21 @@ func Policy() []Rule {
 		{"export", Allowed, "to new files in no vault, where no program takes orders", []string{
 			"export --output", "session export --output", "man --output", "bench --dump"}},
 		{"init", Allowed, "in a new or empty folder in no repository, where no program takes orders", []string{"init"}},
-		{"update", OfAgents, "", []string{"update"}},
-		{"move", OfAgents, "", []string{"move"}},
+		{"update", OfAgents, asked, []string{"update"}},
+		{"move", OfAgents, asked, []string{"move"}},
 		{"pin", OfAgents, "", []string{"pin", "unpin"}},
-		{"forget", OfAgents, "", []string{"forget"}},
+		{"forget", OfAgents, asked, []string{"forget"}},
 		{"skill", OfAgents, "of a skill that is pinned refused", []string{
 			"skill edit --text", "skill pin", "skill unpin", "skill archive", "skill restore"}},
 		{"skill-new", Allowed, "", []string{"skill new"}},
 		{"skill-use", Allowed, "", []string{"skill use"}},
 		{"skill-manage", Refused, "", []string{"skill manage", "skill unmanage"}},
 		{"encode", OfAgents, "", []string{"encode"}},
-		{"conflicts", OfAgents, "", []string{"conflicts --keep", "conflicts --both", "conflicts --merge"}},
-		{"notebook", OfAgents, "", []string{
+		{"conflicts", OfAgents, asked, []string{"conflicts --keep", "conflicts --both", "conflicts --merge"}},
+		{"notebook", OfAgents, asked, []string{
 			"profile replace", "profile remove", "core replace", "core remove"}},
-		{"revert", OfAgents, "", []string{"revert"}},
-		{"restore", OfAgents, "what a person forgot is refused", []string{"restore"}},
+		{"revert", OfAgents, asked, []string{"revert"}},
+		{"restore", OfAgents, asked + "; what a person forgot is refused", []string{"restore"}},
 		{"undo", Allowed, "its own newest operation", []string{"undo"}},
 		{"redo", Allowed, "its own newest operation", []string{"redo"}},
 		{"config", Refused, "", []string{"config set", "config add", "config unset"}},
@@ -124,5 +129,14 @@ func (a *App) check(w Write, operation, target string) error {
 // permit is w as the vault takes it, where the policy allows the operation. Every use case that
 // writes to the vault begins with it.
 func (a *App) permit(w Write, operation, target string) (vault.Write, error) {
-	return w.vault(a.Environment), a.check(w, operation, target)
+	out := w.vault(a.Environment)
+	switch {
+	case w.Because != "" && w.Agent == "":
+		return out, Usagef("--because names the turn that lets an agent do it").Suggest("leave it out: you need none")
+	case w.Because != "":
+		out.Asked = func(ctx context.Context, from, to vault.Path, before, after []byte) ([]string, error) {
+			return cite.Citation{Because: w.Because, Session: w.Session}.Turns(ctx, a.v, from, to, before, after)
+		}
+	}
+	return out, a.check(w, operation, target)
 }

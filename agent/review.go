@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/agent/cite"
 	"stet/vault"
 	"stet/vault/lineage"
 )
@@ -32,10 +33,32 @@ type Review struct {
 type ReviewItem struct {
 	Origin
 	Changes  []vault.Change `json:"changes"`
-	Reverted bool           `json:"reverted"` // a later commit took it back
-	Left     bool           `json:"left"`     // left for later in an earlier review
+	Reverted bool           `json:"reverted"`          // a later commit took it back
+	Left     bool           `json:"left"`              // left for later in an earlier review
+	Because  []CitedTurn    `json:"because,omitempty"` // the turns that ask for it
 	Diff     string         `json:"diff,omitempty"`
 	item     lineage.Item
+}
+
+// A CitedTurn is a turn of the user's that asked for a change.
+type CitedTurn struct {
+	Ref  string `json:"ref"` // session:ID#n
+	Text string `json:"text,omitempty"`
+}
+
+// cited are the turns that a commit names, with what they say as far as it is there and may be shown.
+func (h History) cited(ctx context.Context, c vault.Commit) (out []CitedTurn) {
+	const budget = 300 // characters
+	for _, ref := range cite.Named(c) {
+		turn := CitedTurn{Ref: ref}
+		id, n, _ := turnsOf(ref)
+		page, err := h.a.Sessions().Show(ctx, SessionPart{Ref: id, From: n, To: n, Budget: budget})
+		if err == nil && len(page.Messages) > 0 {
+			turn.Text = page.Messages[0].Text
+		}
+		out = append(out, turn)
+	}
+	return out
 }
 
 // Review lists what others committed and, with AcceptAll, marks it as reviewed. It fails with
@@ -57,7 +80,7 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	for _, item := range found.Items {
 		view := ReviewItem{
 			Origin: originOf(item.Commit), Changes: []vault.Change{}, Reverted: item.Reverted, Left: item.Left,
-			item: item,
+			Because: h.cited(ctx, item.Commit), item: item,
 		}
 		for _, c := range item.Changes {
 			if !vault.IsTombstone(c.Path) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stet/agent/cite"
 	"stet/agent/ingest"
 	"stet/vault"
 	"stet/vault/lineage"
@@ -63,6 +64,7 @@ type Written struct {
 	Placed    []ingest.Placing  `json:"placed,omitempty"`   // where the rules filed notes
 	Matched   []Match           `json:"matched,omitempty"`  // what a description matched, best first
 	Proposed  []vault.Proposed  `json:"proposed,omitempty"` // what waits for the user's approval instead
+	Unasked   string            `json:"unasked,omitempty"`  // why the turn that was cited does not count
 	// Erase says how to erase what was purged from git's history and all copies.
 	Erase  *lineage.Erasure `json:"erase,omitempty"`
 	DryRun bool             `json:"dry_run,omitempty"`
@@ -81,7 +83,7 @@ func newWritten(res *vault.Result) *Written {
 	out := &Written{
 		Base: res.Base, Commits: viewCommits(res.Commits), Changes: tombstonesLast(res.Changes),
 		Memories: viewMemories(res.Memories), Held: res.Held, Skipped: res.Skipped, Unchanged: res.Unchanged,
-		Diff: res.Diff, DryRun: res.DryRun, Proposed: res.Proposed,
+		Diff: res.Diff, DryRun: res.DryRun, Proposed: res.Proposed, Unasked: res.Unasked,
 	}
 	if len(res.Proposed) > 0 {
 		out.Memories = []Memory{} // there are none yet
@@ -115,7 +117,13 @@ func (a *App) write(
 // finish settles a write and turns it into its result.
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.settle(ctx, res)
+	if res.Unasked != "" {
+		a.note("the cited turn does not count: %s", res.Unasked)
+	}
 	if !res.DryRun {
+		if err := cite.Serve(ctx, a.v, res.Commits); err != nil {
+			a.warn("the turns are not noted as used, though the commit says so: %v", err)
+		}
 		a.tellNameless(res.Commits)
 	}
 	out := newWritten(res)

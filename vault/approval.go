@@ -3,6 +3,7 @@ package vault
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,6 +25,9 @@ import (
 //	  → they are published as any write is: killed, they are there or they are not
 //
 // Accepting and rejecting is for a person's command, which names the approver.
+
+// errNeedsApproval ends the attempt of a machine to change a person's text.
+var errNeedsApproval = errors.New("a person wrote this")
 
 // A Proposed is one write that waits.
 type Proposed struct {
@@ -53,6 +57,10 @@ func (v *Vault) Waits(w Write) bool { return v.waits(w.Why(OpRemember, "")) }
 
 func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) {
 	r.proposing = true
+	unasked := ""
+	if r.tx != nil {
+		unasked = r.tx.unasked
+	}
 	_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
 	if err != nil {
 		return nil, err
@@ -93,7 +101,7 @@ func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	res.Proposed, res.Warnings = proposed, append(res.Warnings, plan.Warnings...)
+	res.Unasked, res.Proposed, res.Warnings = unasked, proposed, append(res.Warnings, plan.Warnings...)
 	return res, nil
 }
 
@@ -267,6 +275,52 @@ func (t *Tx) checkRejected(d proposalDraft) error {
 				return &RejectedError{Path: d.About, Match: "slot", Stone: s.Stone, File: f.path}
 			}
 		}
+	}
+	return nil
+}
+
+// askedFor fails with errNeedsApproval unless a turn of a person's asks for the one change that a machine's
+// commit makes of what a person wrote; the commit then names the turn.
+func (t *Tx) askedFor(ctx context.Context, personal []Path, g store.Group, earlier []store.Group) error {
+	why := whyOf(g.Why)
+	switch {
+	case len(personal) == 0:
+		return nil
+	case why.Asked == nil:
+		return errNeedsApproval
+	}
+	same := func(p Path) bool { return !g.Files[p].Remove && sameText(t.before(p, earlier), g.Files[p].Data) }
+	if personal = slices.DeleteFunc(personal, same); len(personal) != 1 {
+		t.unasked = "it would change more than one memory of a person's, or what none of them says"
+		return errNeedsApproval
+	}
+	p := personal[0]
+	to, after := p, []byte(nil)
+	for _, m := range why.Moved {
+		if m[0] == p && ClassOf(m[1]) != ClassArchive {
+			to = m[1]
+		}
+	}
+	if f := g.Files[to]; !f.Remove {
+		after = withoutOwnKeys(f.Data)
+	}
+	switch ClassOf(p) {
+	case ClassMemory, ClassCore, ClassProfile:
+	default:
+		t.unasked = "only a memory or an entry of a notebook is changed so"
+		return errNeedsApproval
+	}
+	before := t.before(p, earlier)
+	if before != nil {
+		before = withoutOwnKeys(before)
+	}
+	turns, err := why.Asked(ctx, p, to, before, after)
+	if err != nil {
+		t.unasked = err.Error()
+		return errNeedsApproval
+	}
+	for _, turn := range turns {
+		why.Trail("Stet-Because", turn)
 	}
 	return nil
 }

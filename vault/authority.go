@@ -3,7 +3,6 @@ package vault
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,9 +27,6 @@ import (
 //
 // Keys that stet itself keeps (flags, supersession) are no text, but for a commit that settles them.
 
-// errNeedsApproval ends the attempt of a machine to change a person's text.
-var errNeedsApproval = errors.New("a person wrote this")
-
 // checkAuthority fails with [ErrRefused], or with errNeedsApproval where the change may wait for
 // a person; proposing says that it is about to.
 func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
@@ -39,6 +35,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 		if why.actor() == ActorUser {
 			continue
 		}
+		var personal []Path // what a person wrote, and what the commit needs a person's word for
 		waits := proposing || why.Approver != "" || !why.Op.known().staged ||
 			t.v.settings.Text(settings.AgentsEdit) == "all"
 		if _, made := g.Files[Marker]; made && why.Op == OpConfig && t.before(Marker, t.tx.Groups[:i]) == nil {
@@ -74,15 +71,18 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			if waits && !private || ClassOf(p) == ClassConfig {
 				continue
 			}
-			personal, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i])
+			changes, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i])
 			switch {
 			case err != nil:
 				return err
-			case personal && private:
+			case changes && private:
 				return fmt.Errorf("%w: it would change what is private, or was, and no agent does that", ErrRefused)
-			case personal && !waits:
-				return errNeedsApproval
+			case changes && !waits:
+				personal = append(personal, p)
 			}
+		}
+		if err := t.askedFor(ctx, personal, g, t.tx.Groups[:i]); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -25,6 +25,7 @@ type Tx struct {
 	held     []Problem
 	warnings []string
 	named    []Path // edits that were asked for by name: refused, not held
+	unasked  string // see [Result.Unasked]
 }
 
 // Why is the description of the commit being staged; it may be changed until
@@ -92,6 +93,8 @@ type Result struct {
 	// Proposed is what waits for a person instead of having been written: the
 	// commits hold the proposals, and Memories would be as they say.
 	Proposed []Proposed
+	// Unasked says why the turns that were named for a change do not ask for it; it waits then.
+	Unasked string
 	// Unchanged reports that there was nothing to do.
 	Unchanged bool
 	// Warnings tell of what was left for the next command to finish; the

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -45,7 +46,11 @@ type Writer struct {
 	// made: a slug no longer looks like the secret that it spells. The guard checks
 	// them, the message does not hold them.
 	Given []string
-	Extra []trailerLine // those that [Writer.Trail] added, in order
+	// Asked names the turns of a person's that ask for a machine's change of one memory or notebook that a
+	// person wrote, given without the keys that stet keeps, or says why none do; nil knows of none.
+	Asked func(_ context.Context, from, to Path, before, after []byte) (turns []string, err error) `json:"-"`
+	// Extra are those that [Writer.Trail] added, in order.
+	Extra []trailerLine
 }
 
 // Carry adds those trailers of a proposal that come along with it when it is accepted.
@@ -159,7 +164,7 @@ func trailerKeys() []trailer {
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Stet-Filed", carried: true}, {key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
 		{key: "May-Outdate"}, {key: "Stet-Finishes"}, {key: "Stet-Redacted"}, {key: "Stet-Flag"},
-		{key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
+		{key: "Stet-Because"}, {key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
 		{key: "Reverts", values: func(w *Why) (out []string) {
 			for _, r := range w.Reverts {
 				out = append(out, string(r))

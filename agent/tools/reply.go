@@ -108,6 +108,9 @@ func wrote(res *agent.Written, did string) *done {
 		p := res.Proposed[0]
 		d.Done, d.Path = "proposed", string(p.About)
 		d.note("nothing is changed yet: it waits for the user's yes as proposal %s", p.ID)
+		if res.Unasked != "" {
+			d.note("because does not count: %s", res.Unasked)
+		}
 	case res.Unchanged:
 		d.Done = "unchanged"
 	}

@@ -62,18 +62,18 @@ func (c *Command) paragraphs() []string {
 	return out
 }
 
-// An Example is one line a user can type, and what it does.
-type Example struct {
+// An example is one line a user can type, and what it does.
+type example struct {
 	Line string `json:"line"`
 	Says string `json:"says"`
 }
 
 // ListExamples returns the examples in order.
-func (c *Command) ListExamples() []Example {
-	out := []Example{}
+func (c *Command) ListExamples() []example {
+	out := []example{}
 	for line := range strings.Lines(c.Examples) {
 		command, says, _ := strings.Cut(strings.TrimSpace(line), "  # ")
-		out = append(out, Example{command, says})
+		out = append(out, example{command, says})
 	}
 	return out
 }
@@ -104,7 +104,7 @@ type commandView struct {
 	Summary  string     `json:"summary"`
 	Usage    string     `json:"usage"`
 	Details  string     `json:"details,omitempty"`
-	Examples []Example  `json:"examples"`
+	Examples []example  `json:"examples"`
 	Flags    []flagView `json:"flags"`
 }
 

@@ -106,6 +106,12 @@ func AgainFlag() cli.Flag {
 		"the user's leaves it rejected for agents")
 }
 
+// BecauseFlag names the turns of the user's that ask an agent for a change of what a person wrote.
+func BecauseFlag() cli.Flag {
+	return Text("because", "an agent: the user asked for it in this `TURN`, session:ID#n[,m], or in a turn of "+
+		"the session with these words")
+}
+
 // Check refuses what the command cannot mean: too few or too many arguments, a negative number, an
 // agent or a commit subject without a name. The error is an [agent.ErrUsage].
 func (in *Input) Check() error {

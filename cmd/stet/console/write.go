@@ -20,7 +20,7 @@ const Door = "cli"
 func (e *Env) By(in *Input) agent.Write {
 	return agent.Write{Agent: e.actor, Session: e.Getenv("STET_SESSION"), Via: e.via,
 		Message: in.String("message"), DryRun: in.Bool("dry-run"),
-		Again: in.Bool("again")}
+		Again: in.Bool("again"), Because: in.String("because")}
 }
 
 // ByInSession is [Env.By] with the session that --session names.

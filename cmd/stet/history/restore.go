@@ -21,6 +21,7 @@ func restoreCommand() *console.Command {
 		Flags: console.WriteFlags(
 			console.Text("at", "the version of the revision `REV`"),
 			console.MessageFlag(),
+			console.BecauseFlag(),
 			console.AgainFlag(),
 		),
 		Run: runRestore,

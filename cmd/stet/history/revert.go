@@ -27,6 +27,7 @@ func revertCommand() *console.Command {
 			console.AgentFlag(),
 			console.MessageFlag(),
 			console.DryRunFlag(),
+			console.BecauseFlag(),
 			console.AgainFlag(),
 		),
 		Run: runRevert,

@@ -104,6 +104,9 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 	p.Printf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When), console.Line1(i.Subject),
 		note)
 	printOrigin(p, i.Origin)
+	for _, turn := range i.Because {
+		p.Printf("    because  %s  %s\n", console.Line1(turn.Ref), console.Line1(turn.Text))
+	}
 	printed := false
 	if !stat {
 		for text, err := range h.ReviewDiffs(ctx, i) {

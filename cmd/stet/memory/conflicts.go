@@ -34,6 +34,7 @@ func conflictsCommand() *console.Command {
 			console.Text("text", "with --merge: the `TEXT`, \"-\" for standard input, instead of an editor"),
 			console.Bool("settle", "ask about each"),
 			console.Bool("explain", "list the features that decided"),
+			console.BecauseFlag(),
 			console.MessageFlag(),
 		),
 		Run: conflicts,

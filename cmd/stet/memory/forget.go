@@ -34,6 +34,7 @@ func forgetCommand() *console.Command {
 			console.Text("match", "the memories that `QUERY` means"),
 			console.Bool("all", "with --match: all of them, if it means more than one"),
 			console.Bool("yes y", "with --purge or --match: do not ask"),
+			console.BecauseFlag(),
 			console.MessageFlag(),
 		),
 		Run: forget,

@@ -25,6 +25,7 @@ func moveCommand() *console.Command {
 			stet move /infra /ops --dry-run  # see every line that would change`,
 		Flags: console.WriteFlags(
 			console.Bool("rewrite-notes", "rewrite links in notes as well"),
+			console.BecauseFlag(),
 			console.MessageFlag(),
 		),
 		Run: move,

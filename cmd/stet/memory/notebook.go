@@ -44,8 +44,8 @@ func (b book) command() *console.Command {
 		Verbs: []console.Verb{
 			{Name: "show", Run: b.show},
 			{Name: "add", Args: "TEXT", Min: 1, Max: -1, Flags: "kind under again " + writes, Run: b.add},
-			{Name: "replace", Args: "OLD TEXT", Min: 2, Max: 2, Flags: "kind again " + writes, Run: b.replace},
-			{Name: "remove", Args: "OLD", Min: 1, Max: 1, Flags: writes, Run: b.remove},
+			{Name: "replace", Args: "OLD TEXT", Min: 2, Max: 2, Flags: "kind again because " + writes, Run: b.replace},
+			{Name: "remove", Args: "OLD", Min: 1, Max: 1, Flags: "because " + writes, Run: b.remove},
 			{Name: "edit", Flags: "again message as session", Run: b.edit},
 		},
 		Details: `A notebook is a Markdown file of list items, bounded in characters. OLD is a part of an entry's
@@ -63,6 +63,7 @@ func (b book) command() *console.Command {
 		Flags: console.WriteFlags(
 			console.Text("kind k", "instruction, preference, fact, routine or any other `WORD`"),
 			console.Text("under", "add below the `HEADING`, made when there is none"),
+			console.BecauseFlag(),
 			console.MessageFlag(),
 			console.AgainFlag(),
 		),

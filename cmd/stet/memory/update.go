@@ -45,6 +45,7 @@ func updateCommand() *console.Command {
 			console.Text("match", "the memory that `QUERY` means"),
 			console.Bool("whole", "with --match: --text replaces everything the memory says"),
 			console.Bool("yes y", "with --match: do not ask"),
+			console.BecauseFlag(),
 			console.MessageFlag(),
 			console.AgainFlag(),
 		),

@@ -1,0 +1,248 @@
+// Package cite says whether turns of a person's in a conversation ask for a change of what they wrote.
+//
+// It would rather say no. A turn counts where it is the person's, recorded by a person's command or import
+// and not by an agent's, of no private conversation, and where it served no change before. A change counts
+// as asked for where the person's own words name what the text is about, and every word that the change
+// brings in; for what only goes, most of what goes, and that it goes. What is quoted, pasted, code, a
+// supposition or a question is not the person's own word; "could you …?" is.
+//
+//	err := cite.Asks(cite.Own(turn), "The gate code is 4711.", "The gate code is 4712.")
+//	refs, err := cite.Citation{Because: "session:4711#3"}.Turns(ctx, v, p, p, before, after)
+package cite
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"stet/agent/encode"
+	"stet/markdown"
+)
+
+// maxOwn is the largest paragraph that a person types, in characters; a longer one was pasted.
+const maxOwn = 600
+
+// maxLines is how many lines without a blank one between them a person types.
+const maxLines = 5
+
+// Own is what of a turn are the person's own words, "" for none.
+func Own(turn string) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(string(markdown.StripInjected([]byte(turn))), "\r\n", "\n"))
+	if open := markdown.InjectedOpen; strings.Contains(text, open) {
+		text, _, _ = strings.Cut(text, open) // a block that is not closed
+	}
+	text = fences().ReplaceAllString(text, "\n\n")
+	var out []string
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if len([]rune(paragraph)) > maxOwn || strings.Count(strings.TrimSpace(paragraph), "\n") >= maxLines {
+			continue
+		}
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			trimmed := strings.TrimSpace(line)
+			if strings.HasPrefix(trimmed, ">") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
+				continue
+			}
+			out = append(out, said(quotations().ReplaceAllString(trimmed, "$1 \u2026 $2")))
+			if strings.HasSuffix(trimmed, ":") {
+				return strings.Join(out, "\n") // what follows is handed over
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// fences are blocks of code, closed or not.
+var fences = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?ms)^[ ]{0,3}(```|~~~).*?(^[ ]{0,3}(```|~~~)[^\n]*$|\\z)")
+})
+
+// quotations are the words of others in a line, and code; an apostrophe inside a word opens none. A
+// quotation that is not closed goes on to the end of the line.
+var quotations = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|" +
+		`[“„«»][^”“»«]*(?:[”“»«]|$)|‹[^›]*(?:›|$)|[「『][^」』]*(?:[」』]|$)` +
+		`|(^|[\s(,:])['‘‚](?:[^'’]|['’]\pL)*(?:['’]([\s).,;:!?]|$)|$)`)
+})
+
+// said are the sentences of a line that say or ask for something.
+func said(line string) string {
+	var out []string
+	for _, s := range Sentences(line) {
+		w := words(s)
+		asked := strings.HasSuffix(strings.TrimRight(s, " )"), "?")
+		if asked && !polite().MatchString(s) || len(w) > 0 && slices.Contains(suppositions(), w[0].fold) {
+			continue
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+var polite = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b((can|could|would|will) (you|we)|please|bitte|k(ö|oe)nntest|kannst|peux-tu|` +
+		`pourrais|puedes|podr[ií]as)\b`)
+})
+
+func suppositions() []string {
+	return strings.Fields("if suppose imagine assume assuming pretend unless say wenn falls angenommen si supongamos")
+}
+
+// Sentences cuts a text where a sentence or a line ends.
+func Sentences(text string) []string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		start := 0
+		for _, at := range ends().FindAllStringIndex(line, -1) {
+			out, start = append(out, strings.TrimSpace(line[start:at[1]])), at[1]
+		}
+		if rest := strings.TrimSpace(line[start:]); rest != "" {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+var ends = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?…。！？]+[)"']*(\s+|$)`) })
+
+// A word is one of a text: folded, and its English stem.
+type word struct{ fold, stem string }
+
+// tokens keeps together what stands within a number, an address or a name of a file.
+var tokens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[+-]?[\pL\pN\pM]+(?:[.:/@,_'’#+-]+[\pL\pN\pM]+)*[+#%€$£]?`)
+})
+
+func words(text string) []word {
+	var out []word
+	for _, raw := range tokens().FindAllString(norm.NFKC.String(text), -1) {
+		fold := strings.ToLower(strings.ReplaceAll(raw, "’", "'"))
+		whole := strings.ContainsFunc(fold, unicode.IsDigit) || strings.ContainsAny(fold, "@/_.+#")
+		if whole { // a number, an address, a version: as it is written
+			out = append(out, word{fold, fold})
+			continue
+		}
+		for part := range strings.FieldsFuncSeq(fold, func(r rune) bool { return strings.ContainsRune("-:,", r) }) {
+			if part == "use" { // too short for the stemmer
+				part = "uses"
+			}
+			if part, ok := strings.CutSuffix(part, "n't"); ok {
+				out = append(out, word{part, encode.Stem(part)}, word{"not", "not"})
+				continue
+			}
+			part, _, _ = strings.Cut(part, "'")
+			out = append(out, word{part, encode.Stem(part)})
+		}
+	}
+	return out
+}
+
+// content are the stems of the words that say something, each once, in order.
+func content(text string) (out []string) {
+	for _, w := range words(text) {
+		if !slices.Contains(empty(), w.fold) && !slices.Contains(out, w.stem) && w.stem != "" {
+			out = append(out, w.stem)
+		}
+	}
+	return out
+}
+
+// empty are words that say nothing of their own. Those that turn a sentence round (not, before, only) are
+// not among them: none of these may come in unasked.
+func empty() []string {
+	return strings.Fields(`a an the is are was were be been being am it its of to in at for with by as that this
+		these those and his her their my our your i he she they we you him them me us user has have had having do does
+		did will would now der die das ein eine ist sind le la les un une est el los es una o os`)
+}
+
+// going are words that say of something that it goes or holds no more.
+func going() []string {
+	return strings.Fields(`forget forgot delete remove drop erase discard scrap not no never longer anymore more without
+		stop cancel quit vergiss lösche löschen entferne nicht kein keine oublie oublier supprime efface pas plus
+		olvida borra elimina ya ningún`)
+}
+
+// Asks fails with the reason where a person's own words do not ask that a text becomes another one. after
+// is "" where the text goes.
+func Asks(own, before, after string) error {
+	if strings.TrimSpace(own) == "" {
+		return errors.New("the turn has no words of the person's own: what is quoted, pasted or asked does not count")
+	}
+	named := content(own)
+	was, is := changed(before, after)
+	removed, added, kept := apart(content(was), content(is))
+	if len(removed)+len(added) == 0 {
+		return errors.New("the turn cannot be held against the change: no word of the text changes")
+	}
+	if len(kept) == 0 && was == "" {
+		kept = content(before) // a sentence comes in: it belongs to what is said there
+		if count(kept, named) == 0 {
+			return fmt.Errorf("the turn does not name what the text is about (%s)", list(kept))
+		}
+		kept = nil
+	}
+	if n := count(kept, named); 2*n < len(kept) {
+		return fmt.Errorf("the turn does not name what the text is about (%s)", list(missing(kept, named)))
+	}
+	if len(added) > 0 {
+		if lack := missing(added, named); len(lack) > 0 {
+			return fmt.Errorf("the turn does not say %s", list(lack))
+		}
+		// What is new takes the place of about as much, and of no other sentence.
+		if lack := missing(removed, named); len(lack) > len(added)+1 || lines(was) > lines(is) {
+			return fmt.Errorf("the turn does not say that more is to go (%s)", list(lack))
+		}
+		return nil
+	}
+	n := count(removed, named)
+	if len(removed)-n > max(1, len(removed)/4) || n == 0 || n+count(kept, named) < min(2, len(removed)+len(kept)) {
+		return fmt.Errorf("the turn does not say what is to go (%s)", list(missing(removed, named)))
+	}
+	for _, w := range words(own) {
+		if slices.Contains(going(), w.fold) {
+			return nil
+		}
+	}
+	return errors.New("the turn does not say that it is to go")
+}
+
+// changed are the sentences of two texts that the other one does not have.
+func changed(before, after string) (was, is string) {
+	a, b := Sentences(before), Sentences(after)
+	without := func(from, others []string) string {
+		return strings.Join(missing(from, others), "\n")
+	}
+	return without(a, b), without(b, a)
+}
+
+func lines(s string) int { return len(Sentences(s)) }
+
+func apart(was, is []string) (removed, added, kept []string) {
+	return missing(was, is), missing(is, was), slices.DeleteFunc(slices.Clone(was),
+		func(w string) bool { return !slices.Contains(is, w) })
+}
+
+func missing(want, have []string) []string {
+	return slices.DeleteFunc(slices.Clone(want), func(w string) bool { return slices.Contains(have, w) })
+}
+
+func count(want, have []string) int { return len(want) - len(missing(want, have)) }
+
+// list are the first few words.
+func list(all []string) string {
+	const few = 5
+	if len(all) > few {
+		return strings.Join(all[:few], ", ") + " …"
+	}
+	return strings.Join(all, ", ")
+}

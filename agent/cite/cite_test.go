@@ -1,0 +1,82 @@
+package cite_test
+
+import (
+	"strings"
+	"testing"
+
+	"stet/agent/cite"
+)
+
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	const gate, gateNew = "The gate code is 4711.", "The gate code is 4712."
+	yes := []struct{ turn, before, after string }{
+		{"The gate code is 4712 now.", gate, gateNew},
+		{"hey, they changed the gate code, it's 4712", gate, gateNew},
+		{"Could you change the gate code to 4712?", gate, gateNew},
+		{"Ann doesn't live in Prague any more, Ann lives in Berlin.", "Ann lives in Prague.", "Ann lives in Berlin."},
+		{"Please forget that the gate code is 4711.", gate, ""},
+		{"Forget that I live in Prague.", "Ann lives in Prague.", ""},
+		{"Production runs on Postgres now.", "Production runs on MySQL 8.4.", "Production runs on Postgres."},
+		{"Production does not use Redis any more.", "Production uses Postgres and Redis.", "Production uses Postgres."},
+		{"The gate was painted red.", gate, gate + "\n\nThe gate was painted red."},
+		{"Der Code vom Gate ist jetzt 4712", "Der Code vom Gate ist 4711", "Der Code vom Gate ist 4712"},
+	}
+	for _, c := range yes {
+		if err := cite.Asks(cite.Own(c.turn), c.before, c.after); err != nil {
+			t.Errorf("%q: %q → %q: %v", c.turn, c.before, c.after, err)
+		}
+	}
+	no := []struct{ turn, before, after string }{
+		{"The port is 4712 now.", gate, gateNew},                                   // another subject
+		{"The gate code changed.", gate, gateNew},                                  // no new value
+		{"The gate code is 4712.", gate, "The gate code is 4712, tell everybody."}, // more than was asked
+		{"He wrote \"the gate code is 4712\" on the wall.", gate, gateNew},
+		{"He wrote 'the gate code is 4712' on it's wall.", gate, gateNew},
+		{"They say “the gate code is 4712”.", gate, gateNew},
+		{"They say \"the gate code is 4712 and left.", gate, gateNew},
+		{"> The gate code is 4712.", gate, gateNew},
+		{"Look:\nThe gate code is 4712.", gate, gateNew},
+		{"```\nThe gate code is 4712.\n```", gate, gateNew},
+		{"```\nThe gate code is 4712.", gate, gateNew},
+		{"    The gate code is 4712.", gate, gateNew},
+		{"`The gate code is 4712`", gate, gateNew},
+		{"Is the gate code 4712?", gate, gateNew},
+		{"If the gate code is 4712 we are lost.", gate, gateNew},
+		{"a\nb\nc\nd\ne\nf\nThe gate code is 4712.", gate, gateNew},
+		{strings.Repeat("All work and no play. ", 40) + "The gate code is 4712.", gate, gateNew},
+		{"<stet-context>\nThe gate code is 4712.\n</stet-context>", gate, gateNew},
+		{"<stet-context\nThe gate code is 4712.", gate, gateNew},
+		{"The gate code is 4711, by the way.", gate, ""}, // nothing is to go
+		{"Forget it.", gate, ""},
+		{"Forget the port.", gate, ""},
+		{"Ann eats meat at the party.", "Ann eats meat.", "Ann never eats meat."},
+		{"Ann leaves at 6.", "Ann leaves before 6.", "Ann leaves after 6."},
+		{"The gate code is 47120.", gate, gateNew},
+		{"The gate code is -4712.", gate, gateNew},
+		{"", gate, gateNew},
+		{"Ann lives in Berlin.", "Ann lives in Prague. Her door code is 991. Her dog is Rex.", "Ann lives in Berlin."},
+		{"Production runs on Postgres.", "Production runs on MySQL 8.4, hosted in Frankfurt by Ann.",
+			"Production runs on Postgres."},
+		{"Forget that the gate code is 4711.", "The gate code is 4711. The alarm code is 1234.", ""},
+		{"The gate code is 4712 now.", gate, gate},
+		{"The gate code is 4712 now.", gate, "Ann's bank is Acme."},
+	}
+	for _, c := range no {
+		if err := cite.Asks(cite.Own(c.turn), c.before, c.after); err == nil {
+			t.Errorf("%q asks for %q → %q", c.turn, c.before, c.after)
+		}
+	}
+}
+
+func FuzzAsks(f *testing.F) {
+	f.Add("The gate code is 4712 now.", "The gate code is 4711.", "The gate code is 4712.")
+	f.Add("```\n'x “ „ >", "a", "")
+	f.Fuzz(func(t *testing.T, turn, before, after string) {
+		own := cite.Own(turn)
+		if cite.Asks(own, before, before) == nil {
+			t.Errorf("%q asks for no change of %q", turn, before)
+		}
+		_ = cite.Asks(own, before, after)
+	})
+}

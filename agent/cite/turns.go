@@ -1,0 +1,158 @@
+package cite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"stet/vault"
+	"stet/vault/session"
+)
+
+// mark is the mark in local state that lists the turns that served, a line each; trailer names a turn in
+// the commit that it served.
+const (
+	mark    = "because"
+	trailer = "Stet-Because"
+)
+
+// A Citation names turns of a person's as "session:ID#n" or "session:ID#n,m", or by words that stand in one
+// turn of Session alone.
+type Citation struct{ Because, Session string }
+
+// Turns names the turns that ask for a change of a file, as commits name them. Before and after are its
+// states without the keys that stet keeps, nil for none. It fails with the reason where one of the turns
+// is no person's, or not provably, or of a private conversation, or served another change, and as [Asks]
+// does.
+func (c Citation) Turns(
+	ctx context.Context, v *vault.Vault, from, to vault.Path, before, after []byte,
+) ([]string, error) {
+	refs, own, err := c.read(ctx, v)
+	if err == nil {
+		err = unserved(ctx, v, refs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	was, is := states(from, to, before, after)
+	return refs, Asks(own, was, is)
+}
+
+// states are the two states of a file as far as a citation has to ask for them: all that stands
+// there, and where it is; of what goes as a whole, its title and text.
+func states(from, to vault.Path, before, after []byte) (was, is string) {
+	m := vault.ReadMemory(from, before)
+	switch {
+	case before == nil:
+		return "", string(after)
+	case after == nil:
+		return m.Title + "\n" + strings.TrimSpace(string(m.Body)), ""
+	case from == to:
+		return string(before), string(after)
+	}
+	// With what it says: a name of a folder is about nothing.
+	about := strings.TrimSuffix(Sentences(strings.TrimSpace(string(m.Body)) + "\n" + m.Title + "\n-")[0], ".")
+	at := func(p vault.Path) string {
+		folders := strings.TrimSuffix(strings.TrimPrefix(string(p), "memories/"), ".md")
+		return about + " " + strings.ReplaceAll(folders, "/", " ")
+	}
+	return at(from) + "\n" + string(before), at(to) + "\n" + string(after)
+}
+
+// form is "session:ID#3", with more turns behind commas.
+var form = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^session:([^#\s]+)#(\d+(?:,\d+)*)$`)
+})
+
+// read are the turns by their permanent names, and the person's own words in them.
+func (c Citation) read(ctx context.Context, v *vault.Vault) (refs []string, own string, err error) {
+	id, words, numbers := c.Session, fold(c.Because), []int(nil)
+	if m := form().FindStringSubmatch(c.Because); m != nil {
+		id, words = m[1], ""
+		for text := range strings.SplitSeq(m[2], ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return nil, "", fmt.Errorf("message %s: %w", text, vault.ErrNotFound)
+			}
+			numbers = append(numbers, n)
+		}
+	} else if id == "" || words == "" {
+		return nil, "", errors.New("it names no turn: say session:ID#n, or words of a turn together with the session")
+	}
+	talk, err := session.Hear(ctx, v, id)
+	if err == nil && talk.Private {
+		err = errors.New("the conversation is private")
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	for i, m := range talk.Messages {
+		if words != "" && m.Role == "user" && strings.Contains(fold(string(m.Content)), words) {
+			numbers = append(numbers, i+1)
+		}
+	}
+	if words != "" && len(numbers) != 1 {
+		return nil, "", fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
+	}
+	for _, n := range numbers {
+		ref := fmt.Sprintf("session:%s#%d", talk.ID, n)
+		switch {
+		case n < 1 || n > len(talk.Messages):
+			err = vault.ErrNotFound
+		case talk.Messages[n-1].Role != "user":
+			err = errors.New("it is no turn of the user's")
+		default:
+			err = talk.Proven(ctx, n)
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", ref, err)
+		}
+		refs, own = append(refs, ref), own+Own(string(talk.Messages[n-1].Content))+"\n"
+	}
+	return refs, own, nil
+}
+
+func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// unserved fails where one of the turns served another change: local state or a commit says so.
+func unserved(ctx context.Context, v *vault.Vault, refs []string) error {
+	seen, err := v.State().Seen(mark)
+	if err != nil {
+		return err
+	}
+	used := strings.Fields(string(seen))
+	for c, err := range v.History().Log(ctx, vault.LogOptions{}) {
+		if err != nil {
+			return err
+		}
+		used = append(used, Named(c)...)
+	}
+	for _, ref := range refs {
+		if slices.Contains(used, ref) {
+			return fmt.Errorf("%s served another change, and a turn serves one", ref)
+		}
+	}
+	return nil
+}
+
+// Named are the turns that a commit names.
+func Named(c vault.Commit) []string { return c.Trailers.All(trailer) }
+
+// Serve notes that the turns which commits name have served.
+func Serve(ctx context.Context, v *vault.Vault, made []vault.Commit) error {
+	var refs []string
+	for _, c := range made {
+		refs = append(refs, Named(c)...)
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return v.State().SetSeen(ctx, mark, func(now []byte) ([]byte, error) {
+		return append(now, strings.Join(refs, "\n")+"\n"...), nil
+	})
+}
