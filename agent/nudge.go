@@ -328,7 +328,8 @@ func (r *conversation) related(ctx context.Context, job learn.Job) (out []learn.
 		again := slices.ContainsFunc(out, func(have learn.Related) bool {
 			return have.Session == m.Session && have.Number == m.Message
 		})
-		if again || m.Session == r.t.ID || len(out) == mostAlike {
+		later := len(r.t.Messages) > 0 && m.Time.After(r.t.Messages[0].Time)
+		if again || later || m.Session == r.t.ID || len(out) == mostAlike {
 			continue
 		}
 		page, err := r.as.Sessions().Show(ctx, SessionPart{Ref: m.Session, From: m.Message, To: m.Message})
