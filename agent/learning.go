@@ -88,11 +88,21 @@ func (a *App) counted(ctx context.Context, key string, then func(*session.Marks,
 // end before its transcript does. What became due in lost marks was due when they were there; the newest
 // turn is left to be counted.
 func (a *App) recount(ctx context.Context, agent, key string, was session.Marks, known bool) error {
-	if files, err := session.Transcripts(ctx, a.v, key); err != nil || !known && len(files) == 0 {
-		tail, terr := session.TailOf(a.v, key, was)
-		if err = errors.Join(err, terr); err != nil || len(tail.Messages) < 2 {
+	sealed := known
+	if !known {
+		var err error
+		if sealed, err = session.MayBeSealed(a.v, key); err != nil {
+			return err
+		}
+	}
+	if !sealed {
+		tail, err := session.TailOf(a.v, key, was)
+		if err != nil {
+			return err
+		}
+		if len(tail.Messages) < 2 {
 			begin := func(_ *session.Marks, known bool) bool { return !known }
-			return errors.Join(err, session.SetMarks(ctx, a.v, key, begin))
+			return session.SetMarks(ctx, a.v, key, begin)
 		}
 	}
 	t, err := session.Whole(ctx, a.v, key, was)
@@ -200,7 +210,7 @@ func (a *App) wrote(ctx context.Context, res *vault.Result) {
 			continue
 		}
 		err := a.wroteIn(ctx, agent, id, memory, skill)
-		if err != nil && !errors.Is(err, session.ErrUnknownSession) && ctx.Err() == nil {
+		if err != nil && !errors.Is(err, vault.ErrNotFound) && ctx.Err() == nil {
 			a.warn("note that session %s has written: %v", id, err)
 		}
 		return // a write is made in one session

@@ -58,11 +58,7 @@ func (s *Live) learn(ctx context.Context, a *App) {
 		case <-ctx.Done():
 			return
 		case <-s.due:
-			_, _ = a.Learning().Work(ctx, Write{Agent: s.o.Agent}, func(r *Reviewed) {
-				if s.o.Learnt != nil {
-					s.o.Learnt(r)
-				}
-			})
+			_, _ = a.Learning().Work(ctx, WorkOptions{Write: Write{Agent: s.o.Agent}, Each: s.o.Learnt})
 		}
 	}
 }

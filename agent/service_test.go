@@ -183,7 +183,11 @@ func TestAHangingModelKeepsNobody(t *testing.T) {
 	for s.Tries() == 0 {
 		time.Sleep(time.Millisecond)
 	}
+	began := time.Now()
 	say("user", "What else?")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("a turn beside a model that hangs took %v", took)
+	}
 	ctx, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer end()
 	if done, err := live.Flush(ctx); err != nil || !done.Queued || done.Error == "" {
@@ -196,11 +200,50 @@ func TestAHangingModelKeepsNobody(t *testing.T) {
 	if app, err = agent.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	done, err := app.Learning().Work(t.Context(), agent.Write{}, func(*agent.Reviewed) {})
+	done, err := app.Learning().Work(t.Context(), agent.WorkOptions{})
 	if err != nil || len(done.Reviews) != 1 || done.Left != 0 || !strings.Contains(f.Read("USER.md"), "March 15th") {
 		t.Errorf("the next process made %+v, %v; USER.md says %q", done, err, f.Read("USER.md"))
 	}
 	if err := app.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A flush has learnt every turn to its end when it returns, and once.
+func TestAFlushLearnsBeforeItReturns(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	s, getenv := reviewModel(t)
+	app, err := agent.Open(t.Context(), agent.Options{At: f.Dir, Door: "cli", Now: time.Now, Getenv: getenv,
+		Tools: reviewTools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := app.Session(t.Context(), agent.LiveOptions{ID: "4711", Agent: "hotline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("It rained. ", 500) + "My wife's birthday is March 15th."
+	err = errors.Join(live.Turn(t.Context(), "user", text), live.Turn(t.Context(), "assistant", "I see."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := live.Flush(t.Context())
+	if err != nil || done.Queued || done.Error != "" || len(done.Saved) != 1 || len(done.Commits) != 1 {
+		t.Errorf("the flush is %+v, %v", done, err)
+	}
+	if !strings.Contains(f.Read("USER.md"), "birthday is March 15th") {
+		t.Errorf("USER.md says %q", f.Read("USER.md"))
+	}
+	asked := s.Tries()
+	again, err := live.Flush(t.Context())
+	if err != nil || !again.Nothing() || again.Queued || s.Tries() != asked {
+		t.Errorf("a second flush is %+v, %v and asked %d times", again, err, s.Tries()-asked)
+	}
+	if err := errors.Join(live.Close(), app.Close()); err != nil {
+		t.Error(err)
+	}
+	if s.Tries() != asked {
+		t.Errorf("the end asked %d times, of a conversation that was reviewed", s.Tries()-asked)
 	}
 }

@@ -131,10 +131,11 @@ func (w *watcher) tryDue(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Learning().Work(ctx, Write{}, func(r *Reviewed) { w.reviewed(r) }); err != nil {
+	rarely := !w.e.o.Now().Before(w.next)
+	if _, err := a.Learning().Work(ctx, WorkOptions{Queued: !rarely, Each: w.reviewed}); err != nil {
 		return err
 	}
-	if w.e.o.Now().Before(w.next) || !a.Settings().Bool(settings.Cognitive) {
+	if !rarely || !a.Settings().Bool(settings.Cognitive) {
 		return err
 	}
 	w.next = w.e.o.Now().Add(finishEvery)

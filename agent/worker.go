@@ -212,11 +212,19 @@ type Worked struct {
 	Busy    bool        `json:"busy,omitempty"` // another worker is at it
 }
 
+// WorkOptions say what a worker does.
+type WorkOptions struct {
+	Write
+	// Queued leaves out what the marks alone say: every session that there ever was has some.
+	Queued bool
+	Each   func(*Reviewed) // is told of each review; nil is nobody
+}
+
 // Work makes the reviews that wait, one after the other, until there is none. A failed one waits for the next
 // time that its session asks; the daily limit of models ends the work. What cannot be done is in the
 // results, and ctx alone an error.
-func (l Learning) Work(ctx context.Context, w Write, each func(*Reviewed)) (*Worked, error) {
-	if err := l.a.check(w, "worker", ""); err != nil {
+func (l Learning) Work(ctx context.Context, o WorkOptions) (*Worked, error) {
+	if err := l.a.check(o.Write, "worker", ""); err != nil {
 		return nil, err
 	}
 	out := &Worked{Reviews: []*Reviewed{}}
@@ -224,16 +232,18 @@ func (l Learning) Work(ctx context.Context, w Write, each func(*Reviewed)) (*Wor
 	for again := true; again && ctx.Err() == nil; {
 		again = false
 		err := l.a.v.State().Alone(ctx, "worker", false, func() error {
-			keys, err := l.waiting(ctx)
+			keys, err := l.waiting(ctx, o.Queued)
 			for _, key := range keys {
 				if tried[key] || err != nil {
 					continue
 				}
 				again, tried[key] = true, true
 				var done *Reviewed
-				if done, err = l.take(ctx, key); done != nil {
-					out.Reviews = append(out.Reviews, done)
-					each(done)
+				if done, err = l.take(ctx, key); done == nil {
+					continue
+				}
+				if out.Reviews = append(out.Reviews, done); o.Each != nil {
+					o.Each(done)
 				}
 			}
 			return err
@@ -248,7 +258,7 @@ func (l Learning) Work(ctx context.Context, w Write, each func(*Reviewed)) (*Wor
 			return out, err
 		}
 	}
-	keys, err := l.waiting(ctx)
+	keys, err := l.waiting(ctx, o.Queued)
 	out.Left = len(keys)
 	return out, errors.Join(err, context.Cause(ctx))
 }
@@ -297,12 +307,12 @@ func (l Learning) jobs(ctx context.Context) (map[string][]string, error) {
 	return out, err
 }
 
-// waiting are the keys of the sessions with a review to make: those in the queue, and those of which only the
-// marks say so.
-func (l Learning) waiting(ctx context.Context) ([]string, error) {
+// waiting are the keys of the sessions with a review to make: those in the queue, and unless queued is set those
+// of which only the marks say so.
+func (l Learning) waiting(ctx context.Context, queued bool) ([]string, error) {
 	jobs, err := l.jobs(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || queued {
+		return slices.Sorted(maps.Keys(jobs)), err
 	}
 	marked, err := session.Marked(l.a.v)
 	for _, key := range marked {

@@ -96,7 +96,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		status reindex watch bench export
 		search list show edit links scopes
 		log history blame diff
-		tool
+		tool mcp
 		observe why worker
 		usage
 		help version completion man

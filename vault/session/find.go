@@ -82,14 +82,19 @@ func Transcripts(ctx context.Context, v *vault.Vault, id string) ([]vault.Path, 
 
 // named are those of the files whose names end as an id does.
 func named(paths []vault.Path, id string) (out []vault.Path) {
-	tail := vault.NameTranscript(&markdown.Transcript{ID: id}).Base()
+	tail := tailOf(id)
 	for _, p := range paths {
-		if base := p.Base(); base == tail || strings.HasSuffix(base, "-"+tail) {
+		if ends(p.Base(), tail) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
+
+// tailOf is what the name of the transcript of a session ends with, or all of it.
+func tailOf(id string) string { return vault.NameTranscript(&markdown.Transcript{ID: id}).Base() }
+
+func ends(base, tail string) bool { return base == tail || strings.HasSuffix(base, "-"+tail) }
 
 // headSize is more than front matter ever is that nobody wrote a book into.
 const headSize = 4 << 10

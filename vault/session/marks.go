@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -169,6 +171,27 @@ func (s *sealer) ended(ctx context.Context, open *Open, last int) error {
 		err = QueueReview(ctx, s.v, open.Key)
 	}
 	return err
+}
+
+// MayBeSealed reports whether a file below sessions/ is called as the transcript of a session would be. It reads
+// names alone, a fifth of what [Transcripts] takes.
+func MayBeSealed(v *vault.Vault, key string) (found bool, err error) {
+	tail := tailOf(key)
+	err = fs.WalkDir(os.DirFS(v.Root()), "sessions", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasSuffix(name, ".d"):
+			return fs.SkipDir // files beside a transcript
+		case ends(d.Name(), tail):
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found, err
 }
 
 // A Tail is the newest messages of an open session.

@@ -111,9 +111,8 @@ func workerCommand() *console.Command {
 
 func runWorker(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
 	return e.With(ctx, false, func(a *agent.App) error {
-		done, err := a.Learning().Work(ctx, e.By(in), func(r *agent.Reviewed) {
-			e.Note("reviewed %s", r.Title)
-		})
+		done, err := a.Learning().Work(ctx, agent.WorkOptions{Write: e.By(in),
+			Each: func(r *agent.Reviewed) { e.Note("reviewed %s", r.Title) }})
 		if done == nil {
 			return err
 		}
