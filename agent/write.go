@@ -21,6 +21,7 @@ type Write struct {
 	Door    string // the front end that the commit names; "" is [Options].Door
 	Via     string // the agent among whose tools the user writes, "" for none
 	Session string // noted in the commit
+	Source  string // where the entry of a notebook comes from, as "session:ID#n": its file has no place for it
 	Because string // the user's turn that asks an agent for it, as "session:ID#n"
 	Message string // the commit's subject; "" makes one from the content
 	Again   bool   // write what was rejected before: the user asked for it
@@ -36,10 +37,14 @@ func (w Write) actor() string {
 
 // vault is w as the vault takes it.
 func (w Write) vault(e *Environment) vault.Write {
-	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: vault.Writer{
+	by := vault.Writer{
 		Actor: w.actor(), AgentName: w.Agent, Door: cmp.Or(w.Door, e.o.Door), Session: w.Session, Again: w.Again,
 		Via: w.Via,
-	}}
+	}
+	if w.Source != "" {
+		by.Trail("Stet-Source", w.Source)
+	}
+	return vault.Write{Message: w.Message, DryRun: w.DryRun, Writer: by}
 }
 
 // A Plan is what a dry run would have done.

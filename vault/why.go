@@ -164,7 +164,8 @@ func trailerKeys() []trailer {
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Stet-Filed", carried: true}, {key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
 		{key: "May-Outdate"}, {key: "Stet-Finishes"}, {key: "Stet-Redacted"}, {key: "Stet-Flag"},
-		{key: "Stet-Because"}, {key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
+		{key: "Stet-Source", carried: true}, {key: "Stet-Because"},
+		{key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
 		{key: "Reverts", values: func(w *Why) (out []string) {
 			for _, r := range w.Reverts {
 				out = append(out, string(r))

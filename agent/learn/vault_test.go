@@ -59,14 +59,17 @@ func TestTheToolsOfAVaultStoreWhatIsLearnt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	actors := map[string]int{}
+	actors, sources := map[string]int{}, 0
 	for _, c := range commits.Commits {
 		if c.Trailers["Stet-Session"] == id {
 			actors[c.Trailers["Stet-Actor"]]++
 		}
+		if s := c.Trailers["Stet-Source"]; s == "session:"+id+"#7" || s == "session:"+id+"#9" {
+			sources++
+		}
 	}
-	if actors["nudge"] != 4 || actors["skill-nudge"] != 1 {
-		t.Errorf("commits by %v", actors)
+	if actors["nudge"] != 4 || actors["skill-nudge"] != 1 || sources != 4 {
+		t.Errorf("commits by %v, %d of them with their source", actors, sources)
 	}
 	again := review(first, grounded)
 	if len(again.Saved) > 0 || !again.Nothing || read(t, dir, "USER.md") != user {

@@ -149,13 +149,15 @@ func (b *Box) saveEntry(ctx context.Context, n noted) (any, error) {
 	if n.to == core {
 		class = vault.ClassCore
 	}
-	res, err := b.app.Notebook(class).Add(ctx, agent.EntryOptions{Write: b.by(), Text: n.Text, Kind: n.Kind})
+	by := b.by()
+	by.Source = n.Source
+	res, err := b.app.Notebook(class).Add(ctx, agent.EntryOptions{Write: by, Text: n.Text, Kind: n.Kind})
 	if err != nil {
 		return nil, err
 	}
 	d := wroteEntry(res, "saved")
-	if len(n.Categories) > 0 || n.Importance != nil || n.Source != "" {
-		d.note("an entry of %s has no categories, importance or source: they are left out", n.to)
+	if len(n.Categories) > 0 || n.Importance != nil {
+		d.note("an entry of %s has no categories and no importance: they are left out", n.to)
 	}
 	return d, nil
 }
