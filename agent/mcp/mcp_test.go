@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -448,6 +450,32 @@ func TestACancelledWriteSaysWhetherItHappened(t *testing.T) {
 			t.Errorf("%s: happened %d times, %d times not", params, happened, not)
 		}
 	}
+}
+
+// A note that a model is asked about is kept when the client cancels, and the reply says so.
+func TestACancelledQuestionToAModelKeepsTheNote(t *testing.T) {
+	t.Parallel()
+	asked, done := make(chan bool, 9), make(chan bool)
+	model := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- true
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	defer model.Close()
+	defer close(done)
+	state := t.TempDir()
+	c := begin(t, options(newVault(t), "STET_MODELS_AUXILIARY_PROVIDER", "custom", "STET_MODELS_AUXILIARY_MODEL", "m",
+		"STET_MODELS_AUXILIARY_BASE_URL", model.URL, "HOME", state, "XDG_STATE_HOME", state)).greet("codex")
+	c.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"memory_save","arguments":` +
+		`{"text":"The gate code is 4712."}}}`)
+	<-asked
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	if line := c.next(); !strings.Contains(line, "nothing was written; the note is kept") {
+		t.Error(line)
+	}
+	c.end()
 }
 
 // Answers to what was asked come although the stream has ended, and a server ends when it is told to.

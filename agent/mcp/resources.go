@@ -58,7 +58,7 @@ func (s *server) addResources(srv *mcp.Server) {
 func (s *server) listResources(ctx context.Context, req mcp.Request, p *mcp.ListResourcesParams,
 ) (*mcp.ListResourcesResult, error) {
 	all := fixed()
-	err := s.with(ctx, clientOf(req), func(ctx context.Context, a *agent.App) error {
+	err := s.with(ctx, clientOf(req), nil, func(ctx context.Context, a *agent.App) error {
 		list, err := a.Skills().List(ctx, false)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func clientOf(req mcp.Request) *mcp.Implementation {
 // readResource is one resource as Markdown, fenced as stored data.
 func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri, text := req.Params.URI, ""
-	err := s.with(ctx, req.ClientInfo(), func(ctx context.Context, a *agent.App) (err error) {
+	err := s.with(ctx, req.ClientInfo(), nil, func(ctx context.Context, a *agent.App) (err error) {
 		text, err = resource(ctx, a, uri)
 		return err
 	})
@@ -190,7 +190,7 @@ func labelled(l agent.Label, text string) string {
 // complete offers the ids of memories and the names of skills that begin as asked.
 func (s *server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	var values []string
-	err := s.with(ctx, req.ClientInfo(), func(ctx context.Context, a *agent.App) error {
+	err := s.with(ctx, req.ClientInfo(), nil, func(ctx context.Context, a *agent.App) error {
 		switch req.Params.Ref.URI {
 		case memoryURI + "{id}":
 			list, err := a.Memories().List(ctx, agent.ListOptions{})

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,6 +18,10 @@ import (
 	"stet/agent"
 	"stet/agent/tools"
 )
+
+// quiet is how long nobody asks before the memory of the calls goes back to the system: a person has many
+// servers, and most of them wait.
+const quiet = 2 * time.Second
 
 // atOnce is how many calls look at the vault at the same time; others wait.
 const atOnce = 4
@@ -25,6 +31,7 @@ type server struct {
 	o     Options
 	box   *tools.Box // over no vault: each call is over a look of its own
 	slots chan struct{}
+	idle  *time.Timer     // see quiet
 	over  context.Context // of the server
 	log   *slog.Logger
 }
@@ -45,6 +52,8 @@ func Serve(ctx context.Context, o Options) error {
 	s := &server{o: o, slots: make(chan struct{}, atOnce), over: ctx,
 		box: tools.New(nil, tools.Options{Session: o.Session, Only: only}),
 		log: slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	s.idle = time.AfterFunc(quiet, debug.FreeOSMemory)
+	defer s.idle.Stop()
 	err = s.sdk().Run(ctx, newTransport(o.In, o.Out))
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
@@ -121,7 +130,9 @@ func (s *server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // with runs one call on a look of its own at the vault, as who the client is. The call ends with the server.
-func (s *server) with(ctx context.Context, client *mcp.Implementation, use func(context.Context, *agent.App) error,
+// What is to be known beside it is logged, and added to notes unless that is nil.
+func (s *server) with(ctx context.Context, client *mcp.Implementation, notes *[]string,
+	use func(context.Context, *agent.App) error,
 ) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,8 +142,13 @@ func (s *server) with(ctx context.Context, client *mcp.Implementation, use func(
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.slots }()
-	a, err := s.open(ctx, s.who(client))
+	defer func() { <-s.slots; s.idle.Reset(quiet) }()
+	a, err := s.open(ctx, s.who(client), func(n agent.Notice) {
+		s.log.Warn(n.Text)
+		if notes != nil {
+			*notes = append(*notes, n.Text)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -145,10 +161,10 @@ func (s *server) with(ctx context.Context, client *mcp.Implementation, use func(
 
 // open opens the vault in question: that of -C, else of the client's project, else of the current folder,
 // else the default one, which keeps what is written for a project below that project's scope.
-func (s *server) open(ctx context.Context, as string) (*agent.App, error) {
+func (s *server) open(ctx context.Context, as string, notify func(agent.Notice)) (*agent.App, error) {
 	o := s.o.App
 	o.Agent, o.Door, o.Unasked, o.Ask, o.Progress = as, Door, true, nil, nil
-	o.Notify = func(n agent.Notice) { s.log.Warn(n.Text) }
+	o.Notify = notify
 	dirs := []string{o.Dir}
 	project := o.Getenv("CLAUDE_PROJECT_DIR")
 	if info, err := os.Stat(project); err == nil && info.IsDir() && filepath.IsAbs(project) {

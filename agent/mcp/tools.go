@@ -55,13 +55,16 @@ func (s *server) known(name string) error {
 // call carries out one call of a tool. Whatever goes wrong is a reply that says so, where the model sees it.
 func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var reply string
-	err := s.with(ctx, req.ClientInfo(), func(ctx context.Context, a *agent.App) (err error) {
+	var notes []string
+	err := s.with(ctx, req.ClientInfo(), &notes, func(ctx context.Context, a *agent.App) (err error) {
 		reply, err = s.box.On(a).Answer(ctx, req.Params.Name, req.Params.Arguments)
 		return err
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		reply = tools.Refusal(agent.Usagef("cancelled: nothing was written"))
+		// A note that a model was asked about is kept, and says so.
+		said := append([]string{"cancelled: nothing was written"}, notes...)
+		reply = tools.Refusal(agent.Usagef("%s", strings.Join(said, "; ")))
 	case err != nil && reply == "":
 		reply = tools.Refusal(err)
 	}
