@@ -77,7 +77,37 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 	}
 	out := a.finish(ctx, res.Result)
 	out.planned(res.Plan)
+	a.tellSwallowed(ctx, o.Notes, out.Items)
 	return out, nil
+}
+
+// tellSwallowed says of a note that is stored already what it may be taken to settle or to move: a conflict of the
+// stored one, and a scope.
+func (a *App) tellSwallowed(ctx context.Context, notes []vault.Note, items []ingest.Item) {
+	for i, it := range items {
+		if it.Outcome != ingest.Skip || it.Decisions[0].ID == "" {
+			continue
+		}
+		m, err := a.v.Resolve(ctx, it.Decisions[0].ID)
+		if err != nil {
+			continue // the reply names it all the same
+		}
+		against := a.flagging(ctx, m.ID)
+		if beside, err := m.Disputing(ctx, a.v); err == nil {
+			for _, o := range beside {
+				against = append(against, o.Path)
+			}
+		}
+		for _, p := range against {
+			if _, err := a.v.Resolve(ctx, string(p)); err == nil { // else it is withheld
+				a.note("%s is in conflict with %s, and saying it again settles nothing: "+
+					"\"stet conflicts --keep %s\" does", m.Path, p, m.ID)
+			}
+		}
+		if scope := vault.Scope(notes[i].Scope); notes[i].Scope != "" && scope.Slug() != m.Scope {
+			a.note("%s stays where it is: \"stet move %s %s\" gives it the scope", m.Path, m.ID, notes[i].Scope)
+		}
+	}
 }
 
 // A comparison is what a memory is compared with: the search index, and the model for small

@@ -203,8 +203,9 @@ func (r *reader) likened(o *stored) *Verdict {
 	}
 	for i, d := range r.n.clauses {
 		for k, c := range o.clauses {
-			if c.cues&(cueOnce|cuePast|cueMaybe|cueAsk) != 0 || len(r.claims) == 0 || !r.ends(d, o.reading, c) &&
-				(r.claims[i] == nil || !r.claims[i].likens(o.claims[k]) && !r.claims[i].displaces(o.stems(c), o.isSelf(c.subject))) {
+			if c.cues&(cueOnce|cuePast|cueMaybe|cueAsk) != 0 || !r.rivals(d, o.reading, c) &&
+				(len(r.claims) == 0 || !r.ends(d, o.reading, c) &&
+					(r.claims[i] == nil || !r.claims[i].likens(o.claims[k]) && !r.claims[i].displaces(o.stems(c), o.isSelf(c.subject)))) {
 				continue
 			}
 			said := r.n.string(d)

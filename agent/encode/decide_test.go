@@ -316,6 +316,13 @@ func TestChanges(t *testing.T) {
 		{pair{"Ticket 12 is open.", "Ticket 13 was closed."}, notSeen},
 		{pair{"The lift is red.", "The lift is no longer red."}, encode.Flag},
 		{pair{"vpn is required", "vpn is no longer required"}, encode.Flag},
+		{pair{"Deploys run on Tuesday.", "Deploys run on Thursday."}, encode.Flag},
+		{pair{"Deploys run on Tuesday.", "Deploys also run on Thursday."}, notSeen},
+		{pair{"The staging database listens on port 5433.", "The staging database listens on port 5434."}, encode.Flag},
+		{pair{"We indent with tabs.", "We indent with spaces."}, encode.Flag},
+		{pair{"Deploys run on Tuesday.", "Backups run on Thursday."}, notSeen},
+		{pair{"Ann met Bob on Tuesday.", "Ann met Eve on Thursday."}, notSeen},
+		{pair{"We saw ticket 12.", "We saw ticket 13."}, notSeen},
 	} {
 		kind, v := verdict(c.pair)
 		if kind != c.want {
