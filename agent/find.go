@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,7 @@ type Hit struct {
 	Speaker         string      `json:"speaker,omitempty"`
 	Ref             string      `json:"ref,omitempty"`
 	Explain         string      `json:"explain,omitempty"`
+	InsteadOf       string      `json:"instead_of,omitempty"` // the text that was found, whose place this one took
 	Label
 	Highlights []index.Range `json:"-"` // byte ranges of Snippet, in order
 }
@@ -158,10 +160,38 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 		TookMS: milliseconds(res.Took), Hits: viewHits(res.Hits), Sessions: viewHits(res.Sessions),
 		Warnings: res.Warnings, Took: res.Took,
 	}
+	if found.Total == 0 && len(found.Sessions) == 0 && then == nil {
+		if found.Hits, err = a.heirs(ctx, x, o.Query); err != nil {
+			return nil, err
+		}
+		found.Total = len(found.Hits)
+	}
 	if o.Labels || a.o.Agent != "" {
 		err = errors.Join(a.labelHits(ctx, found.Hits), a.labelHits(ctx, found.Sessions))
 	}
 	return found, err
+}
+
+// heirs are the memories that took the place of those which a query finds, where it finds no others: of "where do I
+// live" the answer may say that somebody moved.
+func (a *App) heirs(ctx context.Context, x *index.Index, q index.Query) ([]Hit, error) {
+	q.Text += " is:superseded"
+	old, err := x.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := []Hit{}
+	for _, h := range old.Hits {
+		m, err := a.v.Resolve(ctx, h.SupersededBy)
+		if err != nil || m.Archived() || slices.ContainsFunc(out, func(o Hit) bool { return o.ID == m.ID }) {
+			continue // it went as well, or is withheld
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(string(m.Body)), "\n")
+		out = append(out, Hit{Path: m.Path, Line: m.BodyLine, ID: m.ID, Title: m.Name(), Kind: m.Kind, Scope: m.Scope,
+			Categories: append([]string{}, m.Categories...), Class: m.Class, Tier: "superseded", Snippet: first,
+			Updated: stamp(m.Updated), InsteadOf: h.Snippet})
+	}
+	return out, nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
