@@ -36,7 +36,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			continue
 		}
 		var personal []Path // what a person wrote, and what the commit needs a person's word for
-		waits := proposing || why.Approver != "" || !why.Op.known().staged ||
+		free := proposing || why.Approver != "" || !why.Op.known().staged ||
 			t.v.settings.Text(settings.AgentsEdit) == "all"
 		if _, made := g.Files[Marker]; made && why.Op == OpConfig && t.before(Marker, t.tx.Groups[:i]) == nil {
 			continue // Init makes a vault of a folder of the machine's own
@@ -53,22 +53,22 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
 				return errNeedsApproval
 			}
-			waits := waits
+			free := free
 			if class := ClassOf(p); why.Approver == "" && (class == ClassSkill || class == ClassArchive) {
 				switch must, given, err := t.checkSkill(ctx, p, g, t.tx.Groups[:i]); {
 				case err != nil:
 					return err
-				case must && !waits:
+				case must && !free:
 					return errNeedsApproval
 				default:
-					waits = waits || given
+					free = free || given
 				}
 			}
 			private, err := t.private(ctx, p, g, t.tx.Groups[:i])
 			if err != nil {
 				return err
 			}
-			if waits && !private || ClassOf(p) == ClassConfig {
+			if free && !private || ClassOf(p) == ClassConfig {
 				continue
 			}
 			changes, err := t.changesPersonal(ctx, p, g, t.tx.Groups[:i])
@@ -77,7 +77,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 				return err
 			case changes && private:
 				return fmt.Errorf("%w: it would change what is private, or was, and no agent does that", ErrRefused)
-			case changes && !waits:
+			case changes && !free:
 				personal = append(personal, p)
 			}
 		}

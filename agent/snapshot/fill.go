@@ -103,7 +103,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		out.Date = s.Updated.Format(time.DateOnly)
 	}
 	if d := s.DoubtedBy; d != nil {
-		out.MayBeOutdatedBy = nameOf(d.Path, d.ID)
+		out.MayBeOutdatedBy = t.nameOf(d.Path, d.ID)
 		if !d.Updated.IsZero() {
 			out.MayBeOutdatedBy += " (" + d.Updated.UTC().Format(time.DateOnly) + ")"
 		}
@@ -121,7 +121,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	} else if masked {
 		out.Kind = maskOf(rules)
 	}
-	switch out.name = nameOf(m.Path, m.ID); {
+	switch out.name = t.nameOf(m.Path, m.ID); {
 	case (out.Masked || withoutLikely(said) != said) && m.ID != "":
 		out.name = "memory " + m.ID // the name of its file may say what it says
 	case len(out.Orders) > 0 && !out.Masked:

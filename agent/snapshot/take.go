@@ -16,6 +16,7 @@ import (
 	"stet/index"
 	"stet/vault"
 	"stet/vault/guard"
+	"stet/vault/settings"
 )
 
 // ErrBudget reports a budget that has no room even for the frame of a snapshot.
@@ -213,7 +214,7 @@ func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error
 func (t *taking) orders(
 	ctx context.Context, p vault.Path, text string, lines []byte,
 ) (rules []string, masked bool, err error) {
-	if rules = rulesOf(text); len(rules) == 0 {
+	if rules = t.rulesOf(text); len(rules) == 0 {
 		return nil, false, nil
 	}
 	rev := ""
@@ -224,10 +225,11 @@ func (t *taking) orders(
 	return rules, !personal, err
 }
 
-// rulesOf are the rules that say a text reads like orders, each once.
-func rulesOf(text string) (rules []string) {
+// rulesOf are the rules that say a text reads like orders, each once, without what the user found harmless.
+func (t *taking) rulesOf(text string) (rules []string) {
+	allow := guard.Policy{Allow: t.v.Settings().List(settings.GuardAllow)}
 	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(Clean(text)))...) {
-		if !slices.Contains(rules, f.Rule) {
+		if !slices.Contains(rules, f.Rule) && !allow.Allowed(f) {
 			rules = append(rules, f.Rule)
 		}
 	}
@@ -235,8 +237,8 @@ func rulesOf(text string) (rules []string) {
 }
 
 // nameOf is what stands for a file: its path, unless that reads like orders.
-func nameOf(p vault.Path, id string) string {
-	switch rules := rulesOf(spelled(string(p))); {
+func (t *taking) nameOf(p vault.Path, id string) string {
+	switch rules := t.rulesOf(spelled(string(p))); {
 	case len(rules) == 0:
 		return string(p)
 	case id != "":

@@ -3,7 +3,9 @@ package skill
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -188,6 +190,12 @@ func Lint(ctx context.Context, v *vault.Vault, some, all []Skill) ([]Finding, er
 	out := []Finding{}
 	for _, s := range some {
 		data, _, err := v.ReadFile(s.Main())
+		if errors.Is(err, vault.ErrTooLarge) || errors.Is(err, fs.ErrPermission) {
+			out = append(out, Finding{Path: s.Main(), Line: 1, Column: 1, Rule: noFile,
+				Text: "it cannot be read: " + err.Error(),
+				Fix:  "a SKILL.md of a few pages that this user may read; what is long belongs into references/"})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -81,7 +81,7 @@ func edges() []edge {
 				"vault/skill", "vault/tombstone"},
 			"what a person does with proposals, through the vault's public API and the door that stores"},
 		{"agent/snapshot", []string{"agent/llm", "index", "markdown", "vault", "vault/guard", "vault/notebook",
-			"vault/skill"},
+			"vault/settings", "vault/skill"},
 			"what a conversation begins with: chosen from the index, read through the vault, never written"},
 		{"agent",
 			[]string{"agent/approval", "agent/cite", "agent/encode", "agent/imports", "agent/ingest",

@@ -1,0 +1,69 @@
+package agent_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/agent"
+	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/vaulttest"
+)
+
+// A save between reading a file and putting the managed block into it is not lost.
+func TestASaveBesideTheManagedBlockStays(t *testing.T) {
+	t.Parallel()
+	ctx, file := t.Context(), filepath.Join(t.TempDir(), "CLAUDE.md")
+	put := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, old := range []string{"", "Mine.\n"} {
+		saved := "Mine, " + old + "and saved.\n"
+		a, err := agent.Open(ctx, agent.Options{
+			At: vaulttest.New(t).Dir, Door: "test", Now: time.Now, Getenv: func(string) string { return "" },
+			Hook: func(s durable.Step) error {
+				if s.Label == "context" && (s.Op == durable.OpExchange || s.Op == durable.OpRename) && saved != "" {
+					put(saved)
+					saved = ""
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+		if old != "" {
+			put(old)
+		}
+		want := saved
+		s, err := a.Memories().Context(ctx, agent.ContextOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.Memories().Embed(ctx, agent.Write{}, s, file)
+		now, rerr := os.ReadFile(file)
+		if !errors.Is(err, vault.ErrConflict) || rerr != nil || string(now) != want {
+			t.Errorf("over %q: %v; the file holds %q, %v", old, err, now, rerr)
+		}
+		if _, err = a.Memories().Embed(ctx, agent.Write{}, s, file); err != nil {
+			t.Errorf("again: %v", err)
+		}
+		if now, rerr = os.ReadFile(file); rerr != nil || !strings.HasPrefix(string(now), want) {
+			t.Errorf("again: %q, %v", now, rerr)
+		}
+		left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left: %q, %v", left, err)
+		}
+	}
+}
