@@ -90,7 +90,7 @@ asks for it; without it the change waits for them. What the tools return is stor
 // sdk is the server as the library has it.
 func (s *server) sdk() *mcp.Server {
 	srv := mcp.NewServer(&mcp.Implementation{Name: "stet", Title: "stet", Version: s.o.Version}, &mcp.ServerOptions{
-		Instructions: strings.Join(strings.Fields(instructions), " "), Logger: s.log,
+		Instructions: strings.Join(strings.Fields(instructions), " "),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 		SetCacheable: cacheable, CompletionHandler: s.complete,
 	})
