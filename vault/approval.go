@@ -49,7 +49,7 @@ func (v *Vault) waits(why Why) bool {
 		approval = settings.SkillApproval
 	}
 	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" &&
-		(why.Again || why.Doubtful || v.settings.Text(approval) == "stage")
+		(why.Again || v.settings.Text(approval) == "stage")
 }
 
 // Waits reports whether what w writes has to be approved.

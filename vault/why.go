@@ -38,8 +38,6 @@ type Writer struct {
 	// Approver is the person who let a machine write, as "Name <address>"; "" is
 	// nobody, and where machines have to be approved their write waits.
 	Approver string
-	// Doubtful lets a machine's write wait for a person whatever the settings say.
-	Doubtful bool
 	// Via is the agent at whose command a person's words are committed, "" for none.
 	Via string
 	// Given are words as they were given from which names of files and folders are
