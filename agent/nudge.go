@@ -83,11 +83,15 @@ type conversation struct {
 	out   *Reviewed
 }
 
+// reviewer is the author of what is learnt from a conversation of no agent: "stet" is the user where git knows
+// no name of theirs.
+const reviewer = "reviewer"
+
 // opened opens the vault again with the rights of an agent, for a review. staged makes everything wait that
 // it writes.
 func (l Learning) opened(ctx context.Context, agent string, staged bool) (*App, error) {
 	o := l.a.o
-	o.Agent, o.Notify, o.Ask, o.Progress = cmp.Or(agent, "stet"), nil, nil, nil
+	o.Agent, o.Notify, o.Ask, o.Progress = cmp.Or(agent, reviewer), nil, nil, nil
 	if staged {
 		o.Flags = o.Flags.With(settings.WriteApproval, "stage", "a review")
 	}

@@ -20,6 +20,7 @@ import (
 	"stet/agent/llm"
 	"stet/agent/llm/llmtest"
 	"stet/agent/tools"
+	"stet/vault/session"
 	"stet/vault/vaulttest"
 )
 
@@ -245,5 +246,47 @@ func TestAFlushLearnsBeforeItReturns(t *testing.T) {
 	}
 	if s.Tries() != asked {
 		t.Errorf("the end asked %d times, of a conversation that was reviewed", s.Tries()-asked)
+	}
+}
+
+// What a conversation asks for while its review is under way is reviewed by the same worker: whoever asks finds
+// it busy and leaves.
+func TestAWorkerMakesWhatIsAskedMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	names := map[string]string{"HOME": t.TempDir(), "STET_MEMORY_NUDGE_INTERVAL": "1"}
+	o := agent.Options{At: f.Dir, Door: "cli", Now: time.Now, Getenv: func(key string) string { return names[key] }}
+	say := func(a *agent.App, text string) {
+		for _, role := range []string{"user", "assistant"} {
+			turn := session.Turn{Session: "4711", Role: role, Text: []byte(text)}
+			if _, err := a.Sessions().Observe(t.Context(), turn); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	app, err := agent.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := agent.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say(app, "My wife's birthday is March 15th.")
+	more := []string{"My daughter's birthday is June 3rd.", "I hate when you start every reply with a joke."}
+	done, err := app.Learning().Work(t.Context(), agent.WorkOptions{Each: func(*agent.Reviewed) {
+		if len(more) > 0 {
+			say(other, more[0])
+			more = more[1:]
+			if busy, err := other.Learning().Work(t.Context(), agent.WorkOptions{}); err != nil || !busy.Busy {
+				t.Errorf("a second worker: %+v, %v", busy, err)
+			}
+		}
+	}})
+	if err != nil || len(done.Reviews) != 3 || done.Left != 0 || strings.Count(f.Read("USER.md"), "- [") != 3 {
+		t.Errorf("the worker made %+v, %v; USER.md says %q", done, err, f.Read("USER.md"))
+	}
+	if err := errors.Join(app.Close(), other.Close()); err != nil {
+		t.Error(err)
 	}
 }

@@ -242,6 +242,7 @@ func (l Learning) Work(ctx context.Context, o WorkOptions) (*Worked, error) {
 				if done, err = l.take(ctx, key); done == nil {
 					continue
 				}
+				tried[key] = done.Error != "" // else it may have asked again meanwhile
 				if out.Reviews = append(out.Reviews, done); o.Each != nil {
 					o.Each(done)
 				}
