@@ -33,7 +33,10 @@ type Note struct {
 	ID         string    // that it is to have; "" is a new one
 	// Form is a whole file to begin with, front matter and all, in place of
 	// Text. Its keys that say who a memory is are not taken over.
-	Form  []byte
+	Form []byte
+	// To is where its writer wants it when notes are compared with what is stored: "USER.md" as an entry,
+	// "memories" as a memory, "" as rules say.
+	To    string     `json:"-"`
 	Blank bool       // Form is yet to be filled in: all that it says is its title
 	Meta  []KeyValue `json:"-"` // further front matter keys, those that stet keeps among them
 	// Also stages what belongs into the commit of the note; it may run several times.

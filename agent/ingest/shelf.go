@@ -79,10 +79,18 @@ func (s *shelf) word(ctx context.Context, p vault.Path) (_ encode.Authority, err
 	return encode.Statement, nil
 }
 
+// writerSays is the rule that a note goes where its writer wants it.
+const writerSays = "writer@1"
+
 // route says what kind of thing a note is, where no kind was given, and whether it may stand in USER.md.
 func (d *gatherer) route(dr *draft) {
 	n, bound := &dr.note, route.Sure
-	if n.Kind != "" || n.Form != nil || n.ID != "" || dr.plan.Duplicate != nil {
+	if n.To == string(notebook.ProfilePath) && dr.plan.Duplicate == nil {
+		dr.filed = &Placing{Note: dr.i + 1, Kind: &place.Finding[string]{Value: n.Kind, Rule: writerSays, Confidence: 1}}
+		dr.entry = !d.shelves[0].withheld
+		return
+	}
+	if n.To != "" || n.Kind != "" || n.Form != nil || n.ID != "" || dr.plan.Duplicate != nil {
 		return
 	}
 	if d.v.Waits(d.w) { // a person looks at it
@@ -191,7 +199,7 @@ func (s *Staging) file(
 			return nil, err
 		}
 		if it.note.Source != "" {
-			why.Body = strings.TrimSpace(why.Body + "\nSource: " + it.note.Source)
+			why.Trail("Stet-Source", it.note.Source)
 		}
 		for _, m := range res.Moved {
 			told := fmt.Sprintf("%s was full: %q moved to %s", it.Filed.Notebook, m.Entry.Text, m.Memory.Path)

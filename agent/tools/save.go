@@ -3,10 +3,12 @@ package tools
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"stet/agent"
 	"stet/agent/encode"
 	"stet/vault"
+	"stet/vault/settings"
 )
 
 // Where memory_save puts a text.
@@ -38,10 +40,10 @@ func memorySave() tool {
 			about: "several in place of text, each with these arguments"})}
 }
 
-// A noted is one text that is to be stored, and where.
+// A noted is one text that is to be stored, and what of the call an entry of a notebook has no room for.
 type noted struct {
 	vault.Note
-	to string
+	without bool
 }
 
 func save(ctx context.Context, b *Box, in arguments) (any, error) {
@@ -60,12 +62,14 @@ func save(ctx context.Context, b *Box, in arguments) (any, error) {
 		}
 		all = append(all, n)
 	}
-	if len(all) == 1 && all[0].to != memories {
+	compared := b.app.Settings().Bool(settings.Cognitive)
+	alone := func(n noted) bool { return n.To == core || n.To == profile && !compared }
+	if len(all) == 1 && alone(all[0]) {
 		return b.saveEntry(ctx, all[0])
 	}
-	if slices.ContainsFunc(all, func(n noted) bool { return n.to != memories }) {
-		return nil, agent.Usagef("items holds what goes into a notebook").
-			Suggest("save entries of USER.md and MEMORY.md one by one, or with to: memories")
+	if i := slices.IndexFunc(all, alone); i >= 0 {
+		return nil, agent.Usagef("item %d goes into %s, and is saved by itself", i, all[i].To).
+			Suggest("save it in a call of its own, or with to: memories")
 	}
 	return b.saveNotes(ctx, all)
 }
@@ -79,7 +83,7 @@ func inItem(err error, i, n int) error {
 
 // readNote reads one text and says where it goes: where its caller says, else by its kind.
 func readNote(in arguments) (noted, error) {
-	n := noted{to: in.text("to"), Note: vault.Note{Text: in.text("text"), Kind: in.text("kind"),
+	n := noted{Note: vault.Note{Text: in.text("text"), Kind: in.text("kind"), To: in.text("to"),
 		Scope: in.text("scope"), Categories: in.words("categories"), Title: in.text("title"),
 		Source: in.text("source")}}
 	if f := in.number("importance", -1); in["importance"] != nil {
@@ -89,13 +93,15 @@ func readNote(in arguments) (noted, error) {
 	switch {
 	case n.Text == "":
 		return n, agent.Usagef("text is missing").Suggest("text is what is to be stored")
-	case n.to == "" && !ofMemory && slices.Contains([]string{"preference", "instruction", "routine"}, n.Kind):
-		n.to = profile
-	case n.to == "":
-		n.to = memories
-	case n.to != memories && ofMemory:
-		return n, agent.Usagef("an entry of %s has no scope and no title", n.to).
+	case n.To == "" && !ofMemory && slices.Contains([]string{"preference", "instruction", "routine"}, n.Kind):
+		n.To = profile
+	case n.To != "" && n.To != memories && ofMemory:
+		return n, agent.Usagef("an entry of %s has no scope and no title", n.To).
 			Suggest("leave them out, or save it with to: memories")
+	}
+	if n.To == profile || n.To == core {
+		n.without = len(n.Categories) > 0 || n.Importance != nil
+		n.Categories, n.Importance = nil, nil
 	}
 	return n, nil
 }
@@ -119,9 +125,20 @@ func (b *Box) saveNotes(ctx context.Context, all []noted) (any, error) {
 			d.note("and %d more", n)
 		}
 	}
+	for _, n := range all {
+		if n.without {
+			d.note(leftOut, n.To)
+		}
+		if n.To == profile && len(all) == 1 && d.Done == "saved" && !strings.HasPrefix(d.Path, profile) {
+			d.note("it is a memory, because %s has no room for it or something stored disagrees with it", profile)
+		}
+	}
 	decided(d, res)
 	return d, nil
 }
+
+// leftOut is what a reply says of an entry that was given what it cannot have.
+const leftOut = "an entry of %s has no categories and no importance: they are left out"
 
 // decided tells what the plan did about what is stored.
 func decided(d *done, res *agent.Written) {
@@ -146,7 +163,7 @@ func decided(d *done, res *agent.Written) {
 
 func (b *Box) saveEntry(ctx context.Context, n noted) (any, error) {
 	class := vault.ClassProfile
-	if n.to == core {
+	if n.To == core {
 		class = vault.ClassCore
 	}
 	by := b.by()
@@ -156,8 +173,8 @@ func (b *Box) saveEntry(ctx context.Context, n noted) (any, error) {
 		return nil, err
 	}
 	d := wroteEntry(res, "saved")
-	if len(n.Categories) > 0 || n.Importance != nil {
-		d.note("an entry of %s has no categories and no importance: they are left out", n.to)
+	if n.without {
+		d.note(leftOut, n.To)
 	}
 	return d, nil
 }
