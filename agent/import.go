@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -64,6 +66,9 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 			a.updateIndex(ctx, res.Changes)
 			return nil
 		}}
+	if o.Agent != "" {
+		run.Check = o.Write.outsideVaults(source.Name)
+	}
 	if source.Memories && a.Settings().Bool(settings.Cognitive) {
 		x, err := a.writerIndex(false)
 		if err != nil {
@@ -94,6 +99,31 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 		out.Plan.Base, err = a.v.Head()
 	}
 	return out, err
+}
+
+// outsideVaults refuses an agent the files of a vault and of its repository: a vault withholds what is private
+// from it, and an import would store that again.
+func (w Write) outsideVaults(source string) func(file string) error {
+	looked := map[string]error{}
+	return func(file string) error {
+		dir := filepath.Dir(file)
+		if err, ok := looked[dir]; ok {
+			return err
+		}
+		root, err := vault.Find(dir)
+		for at := dir; errors.Is(err, vault.ErrNotVault) && at != filepath.Dir(at); at = filepath.Dir(at) {
+			_, herr := os.Lstat(filepath.Join(at, "HEAD"))
+			if _, oerr := os.Lstat(filepath.Join(at, "objects")); herr == nil && oerr == nil {
+				root, err = at, nil
+			}
+		}
+		if looked[dir] = nil; !errors.Is(err, vault.ErrNotVault) {
+			why := fmt.Sprintf("what it would read is in the vault or repository %q", root)
+			looked[dir] = vault.WithHint(w.refused("import", source, why),
+				"name a file or folder outside of vaults; the user can import from them")
+		}
+		return looked[dir]
+	}
 }
 
 // importSource finds the source by its name, and where it is read.

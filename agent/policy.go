@@ -59,7 +59,7 @@ func Policy() []Rule {
 		{"nudge", Allowed, "on its own conversations", []string{"nudge"}},
 		{"worker", Allowed, "each review with the rights of the agent of its conversation", []string{"worker run"}},
 		{"end", Allowed, "", []string{"session end"}},
-		{"import", Allowed, "", []string{"import"}},
+		{"import", Allowed, "of files in no vault and no repository's own folder", []string{"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},
 		{"watch", Allowed, "it commits nothing", []string{"watch"}},
 		{"export", Allowed, "to new files in no vault, where no program takes orders", []string{

@@ -55,12 +55,21 @@ func eachNote(more func(r *reading, f file, d *markdown.Document, m *memory)) fu
 		if !ok {
 			return nil
 		}
-		m := memory{foreign: f.rel(), text: string(d.Body()), categories: d.Tags()}
+		m := memory{foreign: f.rel(), text: string(d.Body()), categories: d.Tags(), private: private(d)}
 		m.title = cmp.Or(meta(d, "title", "name"), d.Title(), base(f.path))
 		m.created = timeOf(json.RawMessage(meta(d, "created", "date", "created_at")))
 		more(r, f, d, &m)
 		return r.memory(m)
 	}
+}
+
+// private reports whether a note says that it is. Front matter that cannot be read does with the word alone.
+func private(d *markdown.Document) bool {
+	if d.FrontMatterError() == nil {
+		return d.Private()
+	}
+	front := string(d.Bytes()[:len(d.Bytes())-len(d.Body())])
+	return markdown.HasPrivateLine(front) || strings.Contains(strings.ToLower(front), "private")
 }
 
 // meta is the text of the first key of a front matter that says something.
@@ -155,7 +164,7 @@ func hermesMemory() Source {
 					continue
 				}
 				store := strings.ToLower(base(f.path))
-				errs = append(errs, r.memory(memory{foreign: store + ":" + textHash(entry), scope: []string{store}, text: entry}))
+				errs = append(errs, r.memory(memory{foreign: store + ":" + textHash(entry), scope: []string{store}, text: entry, private: private(d)}))
 			}
 			return errors.Join(errs...)
 		},

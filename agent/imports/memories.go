@@ -38,6 +38,7 @@ type memory struct {
 	categories []string
 	created    time.Time
 	text       string
+	private    bool // its source says so
 }
 
 // memory hands on what was read.
@@ -130,7 +131,7 @@ func (k *keeper) fresh(data []byte, it *memoryItem) *markdown.Document {
 	d := markdown.Parse(data)
 	was, _ := d.Meta(importedKey)
 	now := textHash(it.text)
-	if was.Text() == now {
+	if was.Text() == now && (!it.private || d.Private()) {
 		return nil
 	}
 	if textHash(string(d.Body())) != was.Text() {
@@ -138,7 +139,11 @@ func (k *keeper) fresh(data []byte, it *memoryItem) *markdown.Document {
 		return nil
 	}
 	d.SetBody([]byte(it.text + "\n"))
-	if d.SetMeta(importedKey, markdown.String(now)) != nil {
+	err := d.SetMeta(importedKey, markdown.String(now))
+	if it.private && !d.Private() {
+		err = errors.Join(err, d.SetMeta("private", markdown.Bool(true)))
+	}
+	if err != nil {
 		return nil
 	}
 	return d
@@ -158,6 +163,7 @@ func (it *memoryItem) render(source string) ([]byte, error) {
 		set("kind", markdown.String(oneLine(it.kind)), oneLine(it.kind) != ""),
 		set("categories", markdown.Strings(it.categories), len(it.categories) > 0),
 		set("created", markdown.Time(it.created.Truncate(time.Second)), !it.created.IsZero()),
+		set("private", markdown.Bool(true), it.private),
 		set("source", markdown.String("import:"+source+":"+valid(it.foreign)), true),
 		set(importedKey, markdown.String(textHash(it.text)), true),
 	)

@@ -33,6 +33,8 @@ type Options struct {
 	// Find finds what stands in the vault already of memories that come in; nil
 	// compares them with nothing.
 	Find ingest.Searcher
+	// Check refuses a file that is to be read, given with its links followed; nil refuses none.
+	Check func(file string) error
 	// Hold is told when a run has conversations and reads on: interrupted, it commits them.
 	Hold func()
 	// Progress is told after every conversation; nil is silence.
@@ -96,6 +98,15 @@ const (
 func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Options) (*Report, error) {
 	report := &Report{Source: s.Name, Written: []Written{}, Problems: []Problem{}, Commits: []vault.Revision{}, DryRun: o.Write.DryRun}
 	files, err := s.files(places)
+	if err != nil {
+		return report, err
+	}
+	for i := 0; i < len(files) && o.Check != nil && err == nil; i++ {
+		real, lerr := filepath.EvalSymlinks(files[i].path)
+		if err = lerr; err == nil {
+			err = o.Check(real)
+		}
+	}
 	if err != nil {
 		return report, err
 	}
