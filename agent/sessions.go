@@ -37,7 +37,7 @@ type Observed struct {
 // is committed and no writer is waited for, so the App may be read-only. It fails with [ErrUsage]
 // for an unknown role, and as [session.Append] does.
 func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error) {
-	if err := s.a.mayObserve(ctx, t.Agent, t.Session); err != nil {
+	if err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent); err != nil {
 		return nil, err
 	}
 	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {
@@ -63,17 +63,22 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 }
 
 // mayObserve asks the policy, and refuses an agent the conversation of somebody else: sealed, it
-// would be the agent's.
-func (a *App) mayObserve(ctx context.Context, agent, id string) error {
+// would be the agent's. Nor may that be the parent of the agent's: it would stand below a title of theirs.
+func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) error {
 	w := Write{Agent: agent}
-	if err := a.check(w, "observe", id); err != nil || agent == "" {
+	if err := a.check(w, "observe", ids[0]); err != nil || agent == "" {
 		return err
 	}
-	writer, known, err := session.WriterOf(ctx, a.v, id)
-	if err == nil && known && writer != agent {
-		err = w.refused("observe", id, "the conversation is another one's")
+	for _, id := range ids {
+		writer, known, err := session.WriterOf(ctx, a.v, id)
+		if err == nil && known && writer != agent {
+			err = w.refused("observe", id, "the conversation is another one's")
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // viewSession is what is known about a session, as a result shows it: times in UTC, and no path of

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"stet/vault/store"
 	"time"
 
 	"stet/vault/gitstore"
 	"stet/vault/proposal"
 	"stet/vault/settings"
+	"stet/vault/store"
 	"stet/vault/tombstone"
 )
 
@@ -321,6 +321,26 @@ func (t *Tx) askedFor(ctx context.Context, personal []Path, g store.Group, earli
 	}
 	for _, turn := range turns {
 		why.Trail("Stet-Because", turn)
+	}
+	return nil
+}
+
+// forbidden fails with [ErrRefused] for what no machine may do with a file, whoever wrote it; was is
+// what it held before.
+func forbidden(p Path, g store.Group, why *Why, was []byte) error {
+	class := ClassOf(p)
+	switch {
+	case isProposal(p):
+		if why.Approver == "" && was != nil {
+			return WithHint(fmt.Errorf("%q: %w: it waits for a person, who must find what was proposed", p, ErrRefused),
+				"propose something else beside it")
+		}
+	case p.Steers() && !IsTombstone(p):
+		return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
+			p, ErrRefused), "tell the person what you would change in it")
+	case why.Op == OpMove && !g.Files[p].Remove && (class == ClassCore || class == ClassProfile):
+		return WithHint(fmt.Errorf("%q: %w: only a person makes a notebook of a file", p, ErrRefused),
+			"\"stet core add\" and \"stet profile add\" write entries")
 	}
 	return nil
 }

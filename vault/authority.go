@@ -42,13 +42,8 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			continue // Init makes a vault of a folder of the machine's own
 		}
 		for _, p := range g.Paths {
-			if p.Steers() && !IsTombstone(p) && !isProposal(p) {
-				return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
-					p, ErrRefused), "tell the person what you would change in it")
-			}
-			if class := ClassOf(p); why.Op == OpMove && !g.Files[p].Remove && (class == ClassCore || class == ClassProfile) {
-				return WithHint(fmt.Errorf("%q: %w: only a person makes a notebook of a file", p, ErrRefused),
-					"\"stet core add\" and \"stet profile add\" write entries")
+			if err := forbidden(p, g, why, t.before(p, t.tx.Groups[:i])); err != nil {
+				return err
 			}
 			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
 				return errNeedsApproval
