@@ -73,7 +73,7 @@ On Mondays the cron job runs at five
 Production runs on MySQL 8.4
 My kids are driving me crazy today
 I'm allergic to nonsense haha
-my password is hunter2
+my password is not written here
 ich hasse dieses Programm
 je préfère la deuxième version
 odio este error
