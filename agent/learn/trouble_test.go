@@ -185,7 +185,7 @@ func TestNothingPrivateOrSecretGoesToAModel(t *testing.T) {
 	}
 	job = usual()
 	key := "ghp_" + "k3J9xQ2mZ7vB4nT8wR1y" + "L6pC0sD5fG2hA9eU"
-	password := "mT4kQ9xZ2vB7nR1w"
+	password := "mT4kQ9xZ" + "2vB7nR1w"
 	job.Turns = append(job.Turns, turn("user", "The token is "+key, 20), turn("user", "password"+": "+password, 20),
 		turn("assistant", "So "+password+" it is.", 20))
 	job.Related[0].Text += " " + key
