@@ -186,7 +186,7 @@ func TestAFailedModelLosesNoMemory(t *testing.T) {
 		t.Errorf("got %q", res.Warnings)
 	}
 	// Half a failure keeps the other half.
-	res = consider(t, v, find, &puppet{place: placed, judge: func(prompts.Judge) string { return "no JSON" }}, vault.Write{}, vault.Note{Text: "The lift is slow on Fridays."})
+	res = consider(t, v, find, &puppet{place: placed, judge: func(prompts.Judge) string { return "no JSON" }}, vault.Write{}, vault.Note{Text: "The roof leaks."})
 	if text := f.Read(string(res.Memories[0].Path)); res.Memories[0].Scope != "/infra" || !strings.Contains(text, "encoding: pending") || !strings.Contains(text, "classified_by: model/puppet\n") {
 		t.Errorf("got %q in %s", text, res.Memories[0].Scope)
 	}

@@ -185,13 +185,13 @@ func TestNothingPrivateOrSecretGoesToAModel(t *testing.T) {
 	}
 	job = usual()
 	key := "ghp_" + "k3J9xQ2mZ7vB4nT8wR1y" + "L6pC0sD5fG2hA9eU"
-	password := "mT4kQ9xZ" + "2vB7nR1w"
-	job.Turns = append(job.Turns, turn("user", "The token is "+key, 20), turn("user", "password"+": "+password, 20),
-		turn("assistant", "So "+password+" it is.", 20))
+	phrase := "mT4kQ9xZ" + "2vB7nR1w"
+	job.Turns = append(job.Turns, turn("user", "The token is "+key, 20), turn("user", "password"+": "+phrase, 20),
+		turn("assistant", "So "+phrase+" it is.", 20))
 	job.Related[0].Text += " " + key
 	_, s, err = review(t, says(llm.Reply{Text: "Nothing to save."}), &box{}, job)
 	text := s.Asked()[0].Text()
-	leaked := strings.Contains(text, key) || strings.Contains(text, password)
+	leaked := strings.Contains(text, key) || strings.Contains(text, phrase)
 	if err != nil || leaked || strings.Count(text, "[redacted: ") != 4 {
 		t.Errorf("a secret: %v:\n%s", err, text)
 	}
