@@ -66,7 +66,8 @@ func Find(start string) (string, error) {
 			}
 		}
 	}
-	hint := `"stet init" makes this folder a vault; -C DIR names another one`
+	hint := `"stet init" makes this folder a vault; -C DIR names another one, ` +
+		`"stet config set default_vault DIR" one for everywhere`
 	if store.Known(abs) {
 		hint = fmt.Sprintf(`it was one on another branch: "git log --all --decorate -- %s" names that; `+
 			`"stet init" makes a second one on this branch`, Marker)

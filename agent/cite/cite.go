@@ -165,20 +165,65 @@ func empty() []string {
 		did will would now der die das ein eine ist sind le la les un une est el los es una o os`)
 }
 
-// going are words that say of something that it goes or holds no more.
+// going are words that ask for something to go.
 func going() []string {
-	return strings.Fields(`forget forgot delete remove drop erase discard scrap not no never longer anymore more without
-		stop cancel quit vergiss lösche löschen entferne nicht kein keine oublie oublier supprime efface pas plus
-		olvida borra elimina ya ningún`)
+	return strings.Fields(`forget delete remove drop erase discard scrap vergiss lösche löschen entferne oublie oublier
+		supprime efface olvida borra elimina`)
+}
+
+// negations turn a sentence round; extenders may stand between one and what it denies.
+func negations() []string {
+	return strings.Fields(`not no never cannot nicht kein keine keinen nie niemals pas plus jamais nunca ningún`)
+}
+
+func extenders() []string { return strings.Fields("longer more any anymore mehr ya on") }
+
+// denied reports whether each negation denies something of what goes, as in "not 4711" and "no longer on 5432":
+// "don't forget 4711" and "I never said 4712" deny something else. Words that stay may stand between. ok is false
+// where none stands there.
+func denied(said []word, gone, kept []string) (ok, all bool) {
+	all = true
+	for i, w := range said {
+		if !slices.Contains(negations(), w.fold) || i == 0 && w.fold == "no" {
+			continue
+		}
+		next := slices.IndexFunc(said[i+1:], func(w word) bool {
+			return !slices.Contains(empty(), w.fold) && !slices.Contains(extenders(), w.fold) &&
+				!slices.Contains(kept, w.stem)
+		})
+		if next >= 0 && slices.Contains(gone, said[i+1+next].stem) {
+			ok = true
+		} else {
+			all = false
+		}
+	}
+	return ok, all
 }
 
 // Asks fails with the reason where a person's own words do not ask that a text becomes another one. after
 // is "" where the text goes.
 func Asks(own, before, after string) error {
-	if strings.TrimSpace(own) == "" {
-		return errors.New("the turn has no words of the person's own: what is quoted, pasted or asked does not count")
+	all := Sentences(own)
+	err := errors.New("the turn has no words of the person's own: what is quoted, pasted or asked does not count")
+	for width := min(together, len(all)); width > 0; width-- {
+		for i := range len(all) - width + 1 {
+			if reason := asks(all[i:i+width], before, after); reason == nil {
+				return nil
+			} else if width == min(together, len(all)) {
+				err = reason
+			}
+		}
 	}
-	named := content(own)
+	return err
+}
+
+// together is how many sentences one request may take: "The code has changed. It is 4712 now." Two have to name all
+// that a text is about: they may be about two things.
+const together = 2
+
+func asks(sentences []string, before, after string) error {
+	own := strings.Join(sentences, " ")
+	named, said := content(own), words(own)
 	was, is := changed(before, after)
 	removed, added, kept := apart(content(was), content(is))
 	if len(removed)+len(added) == 0 {
@@ -191,7 +236,7 @@ func Asks(own, before, after string) error {
 		}
 		kept = nil
 	}
-	if n := count(kept, named); 2*n < len(kept) {
+	if n := count(kept, named); 2*n < len(kept) || len(sentences) > 1 && n < len(kept) {
 		return fmt.Errorf("the turn does not name what the text is about (%s)", list(missing(kept, named)))
 	}
 	if len(added) > 0 {
@@ -202,16 +247,23 @@ func Asks(own, before, after string) error {
 		if lack := missing(removed, named); len(lack) > len(added)+1 || lines(was) > lines(is) {
 			return fmt.Errorf("the turn does not say that more is to go (%s)", list(lack))
 		}
+		// A text that comes in with a negation of its own may be said with one.
+		turned := slices.ContainsFunc(added, func(w string) bool { return slices.Contains(negations(), w) })
+		if _, all := denied(said, removed, kept); !all && !turned {
+			return errors.New("the turn denies something else than what is to go")
+		}
 		return nil
 	}
 	n := count(removed, named)
 	if len(removed)-n > max(1, len(removed)/4) || n == 0 || n+count(kept, named) < min(2, len(removed)+len(kept)) {
 		return fmt.Errorf("the turn does not say what is to go (%s)", list(missing(removed, named)))
 	}
-	for _, w := range words(own) {
-		if slices.Contains(going(), w.fold) {
-			return nil
-		}
+	ok, all := denied(said, removed, kept)
+	if !all {
+		return errors.New("the turn denies something else than what is to go")
+	}
+	if ok || slices.ContainsFunc(said, func(w word) bool { return slices.Contains(going(), w.fold) }) {
+		return nil
 	}
 	return errors.New("the turn does not say that it is to go")
 }

@@ -19,6 +19,8 @@ func TestAsks(t *testing.T) {
 		{"Forget that I live in Prague.", "Ann lives in Prague.", ""},
 		{"Production runs on Postgres now.", "Production runs on MySQL 8.4.", "Production runs on Postgres."},
 		{"Production does not use Redis any more.", "Production uses Postgres and Redis.", "Production uses Postgres."},
+		{"The gate code is not 4711 any more. It is 4712.", gate, gateNew},
+		{"No, the gate code is 4712.", gate, gateNew},
 		{"The gate was painted red.", gate, gate + "\n\nThe gate was painted red."},
 		{"Der Code vom Gate ist jetzt 4712", "Der Code vom Gate ist 4711", "Der Code vom Gate ist 4712"},
 	}
@@ -60,6 +62,12 @@ func TestAsks(t *testing.T) {
 			"Production runs on Postgres."},
 		{"Forget that the gate code is 4711.", "The gate code is 4711. The alarm code is 1234.", ""},
 		{"The gate code is 4712 now.", gate, gate},
+		{"Please don't forget that the gate code is 4711.", gate, ""},
+		{"Don't lose the gate code 4711.", gate, ""},
+		{"I used the gate code 4711 once more.", gate, ""},
+		{"Don't change the gate code to 4712.", gate, gateNew},
+		{"I never said the gate code is 4712.", gate, gateNew},
+		{"The gate was painted. Review the code soon. Platform 4712.", gate, gateNew},
 		{"The gate code is 4712 now.", gate, "Ann's bank is Acme."},
 	}
 	for _, c := range no {

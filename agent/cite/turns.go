@@ -40,7 +40,12 @@ func (c Citation) Turns(
 		return nil, err
 	}
 	was, is := states(from, to, before, after)
-	return refs, Asks(own, was, is)
+	for _, turn := range own { // each alone: words of several make up what nobody said
+		if err = Asks(turn, was, is); err == nil {
+			break
+		}
+	}
+	return refs, err
 }
 
 // states are the two states of a file as far as a citation has to ask for them: all that stands
@@ -70,26 +75,26 @@ var form = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // read are the turns by their permanent names, and the person's own words in them.
-func (c Citation) read(ctx context.Context, v *vault.Vault) (refs []string, own string, err error) {
+func (c Citation) read(ctx context.Context, v *vault.Vault) (refs, own []string, err error) {
 	id, words, numbers := c.Session, fold(c.Because), []int(nil)
 	if m := form().FindStringSubmatch(c.Because); m != nil {
 		id, words = m[1], ""
 		for text := range strings.SplitSeq(m[2], ",") {
 			n, err := strconv.Atoi(text)
 			if err != nil {
-				return nil, "", fmt.Errorf("message %s: %w", text, vault.ErrNotFound)
+				return nil, nil, fmt.Errorf("message %s: %w", text, vault.ErrNotFound)
 			}
 			numbers = append(numbers, n)
 		}
 	} else if id == "" || words == "" {
-		return nil, "", errors.New("it names no turn: say session:ID#n, or words of a turn together with the session")
+		return nil, nil, errors.New("it names no turn: say session:ID#n, or words of a turn together with the session")
 	}
 	talk, err := session.Hear(ctx, v, id)
 	if err == nil && talk.Private {
 		err = errors.New("the conversation is private")
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	for i, m := range talk.Messages {
 		if words != "" && m.Role == "user" && strings.Contains(fold(string(m.Content)), words) {
@@ -97,7 +102,7 @@ func (c Citation) read(ctx context.Context, v *vault.Vault) (refs []string, own 
 		}
 	}
 	if words != "" && len(numbers) != 1 {
-		return nil, "", fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
+		return nil, nil, fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
 	}
 	for _, n := range numbers {
 		ref := fmt.Sprintf("session:%s#%d", talk.ID, n)
@@ -110,9 +115,9 @@ func (c Citation) read(ctx context.Context, v *vault.Vault) (refs []string, own 
 			err = talk.Proven(ctx, n)
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", ref, err)
+			return nil, nil, fmt.Errorf("%s: %w", ref, err)
 		}
-		refs, own = append(refs, ref), own+Own(string(talk.Messages[n-1].Content))+"\n"
+		refs, own = append(refs, ref), append(own, Own(string(talk.Messages[n-1].Content)))
 	}
 	return refs, own, nil
 }

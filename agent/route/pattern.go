@@ -56,7 +56,7 @@ func parts(w string) []string {
 	switch {
 	case full != "":
 		return []string{head, full}
-	case tail == "t" && strings.HasSuffix(head, "n"):
+	case tail == "t" && strings.HasSuffix(head, "n") && head != "n":
 		return []string{strings.TrimSuffix(head, "n"), "not"}
 	case tail == "s" && head == "let":
 		return []string{"let", "us"}

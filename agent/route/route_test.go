@@ -132,6 +132,8 @@ func TestATurnGivesItsAuthorsSentencesVerbatim(t *testing.T) {
 		{"Dr. Meyer is away.\nI live in Prague", "I live in Prague"},
 		{"I get up at 6 a.m. and run. I'm a vegan.", "I'm a vegan."},
 		{"> I live in Rome\nno idea who wrote that", ""},
+		{"> Did you see this? I am allergic to nuts.", ""},
+		{"I do n't drink coffee. I live in Prague.", "I live in Prague."},
 		{"what is wrong here:\nI live in Rome", ""},
 		{"```\nI live in Rome\n```\nI live in Prague", "I live in Prague"},
 		{"Please proofread this. I live in Prague.", ""},

@@ -59,7 +59,8 @@ func own(text string) []string {
 			continue
 		}
 		switch first := strings.TrimLeft(line, "0123456789"); {
-		case code || pasted || line == "" || foreign(line) && !strings.Contains(line, "?"):
+		case code || pasted || line == "" || strings.HasPrefix(line, ">"),
+			foreign(line) && !strings.Contains(line, "?"):
 		case strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "), strings.HasPrefix(line, "•"),
 			first != line && (strings.HasPrefix(first, ".") || strings.HasPrefix(first, ")")):
 			if items++; items > maxItems {
