@@ -57,6 +57,10 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Agent != "" && !source.Memories && a.v.Waits(w) {
+		return nil, o.refused("import", source.Name,
+			"the user wants to approve what agents write (memory.write_approval)")
+	}
 	run := imports.Options{Write: w, Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since,
 		Progress: o.Progress, Hold: a.o.Hold,
 		Committed: func(res *vault.Result) error {

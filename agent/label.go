@@ -73,7 +73,9 @@ func (a *App) written(c vault.Commit, source string, text []byte) Label {
 // said is the label of a message.
 func (a *App) said(in session.Known, role, text string) Label {
 	l := Label{Flags: a.orders([]byte(text))}
-	if in.Source == fromImport {
+	if by, ok := strings.CutPrefix(in.Source, fromImport+":"); ok {
+		l.Author, l.Origin = by, fromImport // an agent's word, whatever role it gives a turn
+	} else if in.Source == fromImport {
 		l.Origin = fromImport
 	}
 	switch role {

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -192,7 +193,7 @@ func (k *keeper) flushMemories() error {
 	if w.Actor != "" && w.Actor != vault.ActorUser {
 		op = vault.OpRemember // an agent may have made the file: it waits as whatever an agent says
 	}
-	w.Actor, w.AgentName = "agent", k.source.Name
+	w.Actor, w.AgentName = "agent", cmp.Or(w.AgentName, k.source.Name)
 	tries := 0
 	for len(items) > 0 {
 		plan, err := k.plan(items, w)

@@ -115,7 +115,8 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 		r.progress.Total += f.size
 	}
 	report.Files, report.Bytes = len(files), r.progress.Total
-	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{}}
+	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
+		apart: map[string]string{}}
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
@@ -142,6 +143,7 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 		// Also when the person has ended the run: what is committed is done.
 		err = errors.Join(err, w.done.save(context.WithoutCancel(ctx)))
 	}
+	w.tellApart()
 	report.Read, report.Malformed = r.progress.Sessions, r.count
 	report.Problems, report.Notes = append(report.Problems, r.problems...), r.notes
 	return report, err
@@ -199,6 +201,9 @@ type writer struct {
 	id      string     // of the run, in every commit of it
 	done    *done      // nil where nothing is remembered
 	talks   []doneTalk // of the file that is being read
+	// Of an agent's import: ids that it stored under others, who records what is open, and references left out.
+	apart, openBy map[string]string
+	cut           int
 }
 
 // An item is one transcript of a batch.
@@ -244,6 +249,9 @@ func (w *writer) take(s *Session) error {
 }
 
 func (w *writer) part(s *Session) error {
+	if err := w.own(s); err != nil {
+		return err
+	}
 	again := func(it *item) bool { return hashPart(it.s.ID) == hashPart(s.ID) }
 	if w.waiting[hashPart(s.ID)] || slices.ContainsFunc(w.batch, again) {
 		if err := w.flush(); err != nil { // the same conversation once more
