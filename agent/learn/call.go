@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stet/agent/llm"
+	"stet/vault"
 )
 
 const (
@@ -185,15 +186,25 @@ func (r *review) checked(c llm.Call, before int) (args map[string]any, why strin
 }
 
 // asked puts the last turn of the user's among the evidence where the toolbox looks for whoever asked for a
-// change of a person's text, and says why the change is refused.
+// change of a person's text, and says why the change is refused: an entry that every session is told rests on a
+// turn of the user's, also where it is changed.
 func (r *review) asked(args map[string]any) string {
 	given, cites := args[evidence]
 	delete(args, evidence)
 	delete(args, becauseArg)
+	kind, _ := args["kind"].(string)
+	ref, _ := args["ref"].(string)
+	to, _, _ := strings.Cut(ref, "#")
+	if c := vault.ClassOf(vault.Path(to)); c != vault.ClassProfile && c != vault.ClassCore {
+		to = ""
+	}
 	if !cites {
-		return ""
+		return rests(strings.ToLower(strings.TrimSpace(kind)), to, nil)
 	}
 	cited, why := r.cited(given)
+	if why == "" {
+		why = rests(strings.ToLower(strings.TrimSpace(kind)), to, cited)
+	}
 	for _, s := range cited {
 		if s.user {
 			args[becauseArg] = sourceOf([]source{s}, s.session, false)

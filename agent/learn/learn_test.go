@@ -252,6 +252,15 @@ func TestALessonRestsOnTurnsOfTheRequest(t *testing.T) {
 			t.Errorf("an edit: %v: %+v, %q", err, out, b.calls)
 		}
 	}
+	for _, more := range []string{"", `,"evidence":["8"]`} { // none, and a tool's
+		b, job := &box{}, usual()
+		job.Mode = learn.ModeFull
+		edit := calls("memory_edit", `{"ref":"USER.md#1a2b3c4d","old":"tea","new":"milk"`+more+`}`)
+		out, _, err := review(t, says(edit, llm.Reply{Text: "Done."}), b, job)
+		if err != nil || len(b.calls) > 0 || len(out.Refused) != 1 {
+			t.Errorf("an entry changed on %q: %v: %+v, %q", more, err, out, b.calls)
+		}
+	}
 	b := &box{}
 	batch := `{"evidence":["7"],"items":[{"text":"One thing"},{"text":"Another","evidence":["9"]}]}`
 	_, _, err := review(t, says(calls("memory_save", batch)), b, usual())

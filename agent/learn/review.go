@@ -85,6 +85,8 @@ func (r *review) read(ctx context.Context, turns []heard) error {
 		portion, rest := newest(turns, tokens), []heard(nil)
 		if r.job.Whole {
 			portion, rest = take(turns, tokens)
+		} else if len(portion) == 0 { // the newest alone is too long: its beginning
+			portion, _ = take(turns[len(turns)-1:], tokens)
 		}
 		rounds := r.out.Rounds
 		err := r.loop(ctx, r.request(system, ask, portion))

@@ -134,6 +134,28 @@ func TestAFlushFitsIntoAWindowThatIsSmallerThanWasThought(t *testing.T) {
 	}
 }
 
+func TestANudgeShowsTheBeginningOfATurnThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	job := usual()
+	job.Mode, job.Related = learn.ModeFull, nil
+	job.Turns = append(job.Turns, turn("user", strings.Repeat("пластинка ", 1000), 20))
+	asked := 0
+	for window := 3000; window <= 12_000; window += 500 {
+		m := &small{window: window, after: 1000}
+		if _, err := learn.Review(t.Context(), m, &box{}, job); errors.Is(err, llm.ErrTooLong) {
+			continue
+		} else if err != nil || len(m.asked) != 1 {
+			t.Fatalf("window %d: %v, %d requests", window, err, len(m.asked))
+		}
+		if asked++; !strings.Contains(m.asked[0].Messages[0].Text, "пластинка") {
+			t.Errorf("window %d: no turn is shown", window)
+		}
+	}
+	if asked == 0 {
+		t.Error("no window was large enough")
+	}
+}
+
 func TestAFlushThatFailsSaysHowFarItCame(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int]int{0: 0, 1: 10, 2: 20} {

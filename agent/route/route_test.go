@@ -134,6 +134,8 @@ func TestATurnGivesItsAuthorsSentencesVerbatim(t *testing.T) {
 		{"> I live in Rome\nno idea who wrote that", ""},
 		{"> Did you see this? I am allergic to nuts.", ""},
 		{"I do n't drink coffee. I live in Prague.", "I live in Prague."},
+		{"see https://example.org/mail for this:\nI live in Rome", ""},
+		{"- what they wrote:\nI live in Rome", ""},
 		{"what is wrong here:\nI live in Rome", ""},
 		{"```\nI live in Rome\n```\nI live in Prague", "I live in Prague"},
 		{"Please proofread this. I live in Prague.", ""},

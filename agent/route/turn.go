@@ -67,9 +67,9 @@ func own(text string) []string {
 				return nil
 			}
 		default:
-			pasted = strings.HasSuffix(line, ":")
 			out = append(out, line)
 		}
+		pasted = pasted || !code && strings.HasSuffix(line, ":")
 	}
 	return out
 }
