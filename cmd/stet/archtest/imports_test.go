@@ -97,6 +97,7 @@ func edges() []edge {
 			"a front end for models: arguments in, one call of a use case, a reply out"},
 		{"agent/mcp", []string{"agent", "agent/snapshot", "agent/tools", "vault"},
 			"a front end for clients of a protocol: requests in, tools and resources, replies out"},
+		{"agent/clients", nil, "an embedded table and its reader"},
 		{"agent/cite", []string{"agent/encode", "markdown", "vault", "vault/session"},
 			"turns of conversations in, a verdict on a change out; it writes which turns were used"},
 		{"agent/match", []string{"agent/encode", "markdown", "templates/lexicon", "vault"},

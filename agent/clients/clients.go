@@ -1,0 +1,127 @@
+// Package clients is the one table of the agent programs that stet works with: what their hooks are called, what
+// they are given and take, where their configuration stands. Readers, writers, installers and docs/AGENTS.md are
+// made from it, so that a new version of a program is a row.
+package clients
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+//go:embed clients.json
+var table []byte
+
+// A Client is one program.
+type Client struct {
+	Name  string `json:"name"` // as its conversations are imported, and who their agent is
+	Title string `json:"title"`
+	// Version was looked at on Date (YYYY-MM-DD), by Source.
+	Version string `json:"version"`
+	Date    string `json:"date"`
+	Source  string `json:"source"`
+	// Chars of one output reach the model whole; a longer one becomes a file.
+	Chars  int     `json:"chars"`
+	Fields Fields  `json:"fields"` // of every event
+	Hooks  Hooks   `json:"hooks"`
+	Events []Event `json:"events"`
+}
+
+// Fields say where an event has what: our name of a field to the path of theirs, dots between keys.
+type Fields map[string]string
+
+// Hooks say where the program is told of a hook.
+type Hooks struct {
+	User    string          `json:"user"`    // file; ~/ is the home folder
+	Home    string          `json:"home"`    // variable that names another folder for the one User lies in
+	Project string          `json:"project"` // file, seen from the project
+	Format  string          `json:"format"`  // json, yaml
+	At      []string        `json:"at"`      // keys above the name of the event
+	Entry   json.RawMessage `json:"entry"`   // of the event's list; holds "$command" and "$timeout"
+}
+
+// An Event is one that the program tells of.
+type Event struct {
+	Name    string         `json:"name"`
+	Event   string         `json:"event"`   // ours
+	Timeout int            `json:"timeout"` // seconds that a hook is given
+	Fields  Fields         `json:"fields"`  // beside those of the client, or in their place
+	Says    map[string]Way `json:"says"`    // by what it does; see [Context] and [Block]
+	// Takes are all fields that an output may have: path to boolean, string or "=" and the one value; nil where
+	// the program takes no output.
+	Takes map[string]string `json:"takes"`
+}
+
+// What an output does with a text: it is put before the model, or it is and the turn goes on.
+const (
+	Context = "context"
+	Block   = "block"
+)
+
+// A Way is how an output says a text.
+type Way struct {
+	Since  string          `json:"since"`  // version that takes it, "" for all
+	Output json.RawMessage `json:"output"` // holds "$text"
+}
+
+// All lists the clients, in the order of a list for people.
+var All = sync.OnceValue(func() []Client {
+	var out []Client
+	if err := json.Unmarshal(table, &out); err != nil {
+		panic("clients.json: " + err.Error()) // a test reads it
+	}
+	return out
+})
+
+// Find is the client of that name.
+func Find(name string) (Client, bool) {
+	i := slices.IndexFunc(All(), func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		return Client{}, false
+	}
+	return All()[i], true
+}
+
+// Event is the client's event of that name.
+func (c Client) Event(name string) (Event, bool) {
+	i := slices.IndexFunc(c.Events, func(e Event) bool { return e.Name == name })
+	if i < 0 {
+		return Event{}, false
+	}
+	return c.Events[i], true
+}
+
+// Check fails where the program would refuse an output.
+func (e Event) Check(output []byte) error {
+	var v map[string]any
+	if err := json.Unmarshal(output, &v); err != nil {
+		return fmt.Errorf("output of %s: %w", e.Name, err)
+	}
+	return e.check("", v)
+}
+
+func (e Event) check(at string, v map[string]any) error {
+	for key, value := range v {
+		path := at + key
+		if inner, ok := value.(map[string]any); ok {
+			if err := e.check(path+".", inner); err != nil {
+				return err
+			}
+			continue
+		}
+		want, known := e.Takes[path]
+		ok := false
+		switch is := value.(type) {
+		case bool:
+			ok = want == "boolean"
+		case string:
+			ok = want == "string" || want == "="+is
+		}
+		if !known || !ok {
+			return fmt.Errorf("output of %s: it takes no %s %v", e.Name, path, value)
+		}
+	}
+	return nil
+}
