@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stet/vault/tombstone"
@@ -21,6 +22,7 @@ type RevertOptions struct {
 	Reject bool
 	Write
 	mode string // "undo" or "redo" for the commit's trailer
+	each bool   // a commit for each, published together
 }
 
 // action is what the tombstones say was done.
@@ -50,19 +52,24 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	why := o.Why(OpRevert, revertSubject(commits))
-	for _, c := range commits {
-		why.Reverts = append(why.Reverts, c.Rev)
-		why.Memories = append(why.Memories, c.Trailers.All("Stet-Memory")...)
+	parts := [][]Commit{commits}
+	if o.each {
+		parts = slices.Collect(slices.Chunk(commits, 1))
 	}
-	if o.mode != "" {
-		why.Trail("Stet-Mode", o.mode)
-	}
-	res, err := h.v.Transact(ctx, why, o.DryRun, func(tx *Tx) error {
+	res, err := h.v.Transact(ctx, o.why(parts[0]), o.DryRun, func(tx *Tx) error {
 		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again}
-		for _, c := range commits {
-			if err := r.revert(ctx, c); err != nil {
-				return err
+		for n, part := range parts {
+			if n > 0 {
+				err := tx.Reject(r.stones)
+				if r.stones = nil; err != nil {
+					return err
+				}
+				tx.Split(o.why(part))
+			}
+			for _, c := range part {
+				if err := r.revert(ctx, c); err != nil {
+					return err
+				}
 			}
 		}
 		if len(r.conflicts) > 0 {
@@ -72,17 +79,31 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 		}
 		return tx.Reject(r.stones)
 	})
-	if err != nil || res.Diff != "" || res.Unchanged {
+	if err != nil || res.Diff != "" || res.Unchanged || o.DryRun {
 		return res, err
 	}
-	last := res.Commits[len(res.Commits)-1]
-	for f, err := range h.Diffs(ctx, last.Before(), string(last.Rev), nil) {
-		if err != nil {
-			return res, err
+	for _, c := range res.Commits[max(0, len(res.Commits)-len(parts)):] {
+		for f, err := range h.Diffs(ctx, c.Before(), string(c.Rev), nil) {
+			if err != nil {
+				return res, err
+			}
+			res.Diff += f.Text
 		}
-		res.Diff += f.Text
 	}
 	return res, nil
+}
+
+// why describes the commit that takes others back.
+func (o RevertOptions) why(commits []Commit) Why {
+	why := o.Why(OpRevert, revertSubject(commits))
+	for _, c := range commits {
+		why.Reverts = append(why.Reverts, c.Rev)
+		why.Memories = append(why.Memories, c.Trailers.All("Stet-Memory")...)
+	}
+	if o.mode != "" {
+		why.Trail("Stet-Mode", o.mode)
+	}
+	return why
 }
 
 // toRevert reads the commits, newest first, and refuses those that have no
@@ -250,17 +271,6 @@ func (r *reverter) merge(c Commit, ch Change, at Path, base, theirs []byte) erro
 	return r.tx.Put(target, was, merged)
 }
 
-// stone brings a file of tombstones to what is left of it.
-func (r *reverter) stone(p Path, merged []byte, was Hash) error {
-	switch {
-	case len(merged) > 0:
-		return r.tx.Put(p, was, merged)
-	case was != "":
-		return r.tx.Remove(p, was)
-	}
-	return nil
-}
-
 // Undo takes back the newest n operations that are not taken back already.
 // Adopted hand edits are a person's and are passed over; "revert" takes them
 // back by name. It fails with [ErrNothingToUndo] or [ErrConflict].
@@ -299,7 +309,12 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 		if err := h.checkOwn(ctx, revs, n, mode, w); err != nil {
 			return nil, err
 		}
-		res, err := h.Revert(ctx, RevertOptions{Revs: revs, Write: w, mode: mode})
+		o := RevertOptions{Revs: revs, Write: w, mode: mode}
+		res, err := h.Revert(ctx, o)
+		if err == nil && res.Unchanged && len(revs) > 1 {
+			o.each = true // together they come to nothing, as a forget and its restore: no commit would say so
+			res, err = h.Revert(ctx, o)
+		}
 		if err != nil {
 			return nil, err
 		}

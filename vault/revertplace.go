@@ -209,3 +209,14 @@ func (r *reverter) freePlace(p Path, data []byte) (at Path, free bool, err error
 func (r *reverter) conflict(p Path, reason string) {
 	r.conflicts = append(r.conflicts, fmt.Sprintf("%q: %s", p, reason))
 }
+
+// stone brings a file of tombstones to what is left of it.
+func (r *reverter) stone(p Path, merged []byte, was Hash) error {
+	switch {
+	case len(merged) > 0:
+		return r.tx.Put(p, was, merged)
+	case was != "":
+		return r.tx.Remove(p, was)
+	}
+	return nil
+}
