@@ -62,7 +62,7 @@ func Policy() []Rule {
 		{"import", Allowed, "of files in no vault and no repository's own folder", []string{"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},
 		{"watch", Allowed, "it commits nothing", []string{"watch"}},
-		{"export", Refused, "", []string{
+		{"export", Refused, "standard output is allowed", []string{
 			"export --output", "session export --output", "man --output", "bench --dump"}},
 		{"init", Allowed, "in a new or empty folder in no repository, where no program takes orders", []string{"init"}},
 		{"update", OfAgents, asked, []string{"update"}},

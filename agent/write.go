@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stet/agent/approval"
 	"stet/agent/cite"
 	"stet/agent/ingest"
 	"stet/vault"
@@ -167,9 +168,9 @@ func WithoutRecords(diff string) string {
 	var out strings.Builder
 	skip := false
 	for line := range strings.Lines(diff) {
-		if strings.HasPrefix(line, "diff --git ") {
-			skip = strings.HasPrefix(line, "diff --git a/.stet/tombstones/") ||
-				strings.HasPrefix(line, "diff --git a/.stet/proposals/")
+		if rest, header := strings.CutPrefix(line, "diff --git a/"); header {
+			p, _, _ := strings.Cut(rest, " b/")
+			skip = vault.IsTombstone(vault.Path(p)) || approval.Is(vault.Path(p))
 		}
 		if !skip {
 			out.WriteString(line)

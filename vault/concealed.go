@@ -130,7 +130,9 @@ func (v *Vault) privateEver(ctx context.Context) (*concealed, error) {
 			for _, id := range part.IDs {
 				ever.gone[strings.ToLower(id)] = true
 			}
-			ever.forgotten[Hash(part.Blob)] = part.Blob != "" && part.Was == ""
+			if part.Blob != "" && part.Was == "" {
+				ever.forgotten[Hash(part.Blob)] = true
+			}
 		}
 	}
 	v.hidden.ever = ever
@@ -154,11 +156,15 @@ const (
 
 // privatePast looks at the commits that it has not seen.
 func (v *Vault) privatePast(ctx context.Context) (past privatePast, err error) {
+	head, err := v.store.Repo().Head() // before the walk: what is committed meanwhile is for the next one
+	if err != nil || head.ID.IsZero() {
+		return past, err
+	}
 	kept, _ := v.State().Seen(privateMark) // what cannot be read is found out again
 	_ = json.Unmarshal(kept, &past)
-	h, seen := v.Whole().History(), 0
-	objects := v.store.Repo().Stage()
-	for c, err := range h.Log(ctx, LogOptions{Without: string(past.Upto), Changes: true}) {
+	seen, objects := 0, v.store.Repo().Stage()
+	o := LogOptions{Rev: head.ID.String(), Without: string(past.Upto), Changes: true}
+	for c, err := range v.Whole().History().Log(ctx, o) {
 		if err == nil {
 			err = past.add(objects, c)
 		}
@@ -167,8 +173,8 @@ func (v *Vault) privatePast(ctx context.Context) (past privatePast, err error) {
 		}
 		seen += len(c.Changes)
 	}
-	if past.Upto, err = v.Head(); err != nil || seen < keepPast {
-		return past, err
+	if past.Upto = Revision(o.Rev); seen < keepPast {
+		return past, nil
 	}
 	_ = v.State().SetSeen(ctx, privateMark, func([]byte) ([]byte, error) { // a cache: without it this is slower
 		return json.Marshal(past)

@@ -99,7 +99,10 @@ func (v *Vault) hides(p Path, data []byte) bool {
 
 // hidesProposal reports whether a proposal holds, or changes, what is private.
 func (v *Vault) hidesProposal(data []byte) bool {
-	w, main, _ := proposal.Decode(data) // what is none names no file
+	w, main, err := proposal.Decode(data)
+	if err != nil {
+		return true // nobody can say what it is about
+	}
 	for i, f := range w.Files {
 		to, from := Path(f.Path), Path(f.From)
 		if isProposal(to) || isProposal(from) {

@@ -15,11 +15,8 @@ import (
 	"stet/vault/tombstone"
 )
 
-// stonesDir holds the tombstones, tracked: a rejection travels with the vault.
-const stonesDir = ".stet/tombstones"
-
 // IsTombstone reports whether a path is a file of tombstones.
-func IsTombstone(p Path) bool { return p.Dir() == stonesDir }
+func IsTombstone(p Path) bool { return p.Dir() == tombstone.Dir }
 
 // A RejectedError is an [ErrRejected]: a machine was about to write what was
 // taken back before. Nothing was written.
@@ -115,17 +112,17 @@ func (v *Vault) stones() (out []*stoneFile, err error) {
 // stoneFiles lists the files of tombstones on disk: a person who removes one
 // lifts the rejection, committed or not.
 func (v *Vault) stoneFiles() ([]Path, error) {
-	entries, err := v.store.ReadDir(stonesDir)
+	entries, err := v.store.ReadDir(tombstone.Dir)
 	if errors.Is(err, ErrBadPath) {
 		err = WithHint(fmt.Errorf("read the tombstones: %w", err),
-			"remove the link %s: what was rejected is kept in a folder of files", stonesDir)
+			"remove the link %s: what was rejected is kept in a folder of files", tombstone.Dir)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var out []Path
 	for _, e := range entries {
-		if p, err := ParsePath(stonesDir + "/" + e.Name()); err == nil && e.Type().IsRegular() && path.Ext(e.Name()) == ".yaml" {
+		if p, err := ParsePath(tombstone.Dir + "/" + e.Name()); err == nil && e.Type().IsRegular() && path.Ext(e.Name()) == ".yaml" {
 			out = append(out, p)
 		}
 	}
@@ -167,7 +164,7 @@ func (h *History) RejectedIDs(ctx context.Context) (map[string]bool, error) {
 func (v *Vault) checkStones() ([]Problem, error) {
 	files, err := v.stoneFiles()
 	if errors.Is(err, ErrBadPath) {
-		return []Problem{{ID: "tombstone", Path: stonesDir, Text: err.Error(), Hint: "remove the link; nothing can be written until then"}}, nil
+		return []Problem{{ID: "tombstone", Path: tombstone.Dir, Text: err.Error(), Hint: "remove the link; nothing can be written until then"}}, nil
 	}
 	var out []Problem
 	for _, p := range files {

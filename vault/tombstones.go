@@ -191,7 +191,7 @@ func stoneName(at time.Time, what []byte) Path {
 	binary.BigEndian.PutUint64(millis[:], uint64(keptTime(at).UnixMilli()))
 	sum := sha256.Sum256(what)
 	copy(id[copy(id[:], millis[len(millis)-clock:]):], sum[:])
-	return Path(stonesDir + "/" + strings.ToLower(id.String()) + ".yaml")
+	return Path(tombstone.Dir + "/" + strings.ToLower(id.String()) + ".yaml")
 }
 
 // keptTime is the nearest time that a tombstone can hold. A commit may claim any

@@ -131,7 +131,7 @@ func unserved(ctx context.Context, v *vault.Vault, refs []string) error {
 		return err
 	}
 	used := strings.Fields(string(seen))
-	for c, err := range v.History().Log(ctx, vault.LogOptions{}) {
+	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{}) {
 		if err != nil {
 			return err
 		}

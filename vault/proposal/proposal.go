@@ -28,6 +28,7 @@ import (
 	"unicode/utf8"
 
 	"stet/markdown"
+	"stet/vault/tombstone"
 )
 
 // Dir is the folder of proposals in a vault.
@@ -150,7 +151,7 @@ func Key(p Proposal, main []byte) string {
 	type file struct{ Path, From, Was string }
 	var files []file
 	for _, f := range p.Files {
-		if f.Was == "" && strings.HasPrefix(f.Path, ".stet/tombstones/") {
+		if f.Was == "" && path.Dir(f.Path) == tombstone.Dir {
 			continue // its name and text are those of a moment
 		}
 		files = append(files, file{f.Path, f.From, f.Was})

@@ -14,6 +14,9 @@ import (
 	"stet/markdown"
 )
 
+// Dir is the folder of tombstones in a vault, tracked: a rejection travels with it.
+const Dir = ".stet/tombstones"
+
 // The actions that leave a tombstone.
 const (
 	Revert  = "revert"

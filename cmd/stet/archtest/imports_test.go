@@ -31,7 +31,7 @@ func edges() []edge {
 			"git plumbing over the one writer and git's own index"},
 		{"vault/settings", nil, "configuration keys: text in, values out"},
 		{"vault/tombstone", []string{"markdown"}, "a format and a rule of likeness"},
-		{"vault/proposal", []string{"markdown"}, "a format: bytes in, bytes out"},
+		{"vault/proposal", []string{"markdown", "vault/tombstone"}, "a format: bytes in, bytes out"},
 		{"vault/store", []string{"vault/durable", "vault/filelock", "vault/gitindex", "vault/gitstore"},
 			"transactions over files and git: bytes and paths, no memories"},
 		{"vault",
