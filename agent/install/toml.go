@@ -1,0 +1,120 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// tomlFile is a file of TOML, in which an entry is a table of its own at the end.
+type tomlFile struct{ data []byte }
+
+func (f tomlFile) decode() (map[string]any, error) {
+	var out map[string]any
+	err := toml.Unmarshal(f.data, &out)
+	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := wrong.Position()
+		return nil, &PositionError{line, column, strings.TrimPrefix(wrong.Error(), "toml: ")}
+	}
+	return out, err
+}
+
+func (f tomlFile) entries(places []Place) (found []Entry, err error) {
+	top, err := f.decode()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		m := top
+		for _, k := range p.Keys {
+			m, _ = m[k].(map[string]any)
+		}
+		for name, value := range m {
+			if p.Owns(name, value) {
+				found = append(found, Entry{Keys: p.Keys, Name: name, Value: value})
+			}
+		}
+	}
+	return found, nil
+}
+
+func (f tomlFile) removeLast(places []Place) (next []byte, done bool, err error) {
+	found, err := f.entries(places)
+	if err != nil || len(found) == 0 {
+		return f.data, true, err
+	}
+	want := append(slices.Clone(found[0].Keys), found[0].Name)
+	tables := f.tables(want)
+	if len(tables) == 0 {
+		return nil, false, positionError(f.data, 0, "%s is not written as a table of its own; take it out by hand",
+			quoteKeys(want))
+	}
+	next = f.data
+	for i := len(tables) - 1; i >= 0; i-- {
+		next = cutLines(next, tables[i][0], tables[i][1], true)
+	}
+	return next, false, nil
+}
+
+// tables are the offsets of the tables that keys name, and of those below them: from the line of the header to
+// behind the last line with a key.
+func (f tomlFile) tables(keys []string) (out [][2]int) {
+	var p unstable.Parser
+	p.Reset(f.data)
+	inside := false
+	for p.NextExpression() {
+		e := p.Expression()
+		last := 0
+		var name []string
+		for it := e.Key(); it.Next(); {
+			raw := it.Node().Raw
+			last = int(raw.Offset + raw.Length)
+			name = append(name, string(it.Node().Data))
+		}
+		switch {
+		case e.Kind == unstable.KeyValue:
+			last = int(e.Raw.Offset + e.Raw.Length)
+		default:
+			inside = len(name) >= len(keys) && slices.Equal(name[:len(keys)], keys)
+			if inside {
+				out = append(out, [2]int{bytes.LastIndexByte(f.data[:last], '\n') + 1, 0})
+			}
+		}
+		if inside {
+			out[len(out)-1][1] = lineEnd(f.data, last)
+		}
+	}
+	return out
+}
+
+func (f tomlFile) add(e Entry) ([]byte, error) {
+	if _, err := f.decode(); err != nil {
+		return nil, err
+	}
+	eol, next := eolOf(f.data), bytes.Clone(f.data)
+	ended := f.data == nil || bytes.HasSuffix(f.data, []byte("\n"))
+	if len(f.data) > 0 {
+		if !ended {
+			next = append(next, eol...)
+		}
+		next = append(next, eol...)
+	}
+	value, _ := e.Value.(Map)
+	path := append(slices.Clone(e.Keys), e.Name)
+	lines := []string{"[" + strings.Join(path, ".") + "]"}
+	for _, m := range value {
+		lines = append(lines, m.Key+" = "+flowText(m.Value))
+	}
+	next = append(next, strings.Join(lines, eol)...)
+	if ended {
+		next = append(next, eol...)
+	}
+	if _, err := (tomlFile{next}).decode(); err != nil { // such as an inline table above it
+		return nil, positionError(f.data, 0, "%s cannot be added as a table: %v", quoteKeys(path), err)
+	}
+	return next, nil
+}
