@@ -61,7 +61,7 @@ func TestOnlyTheUserReviews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.MarkReviewed(ctx, scribe, review, nil); !errors.Is(err, vault.ErrRefused) {
+	if err := h.MarkReviewed(ctx, scribe, review, nil, nil); !errors.Is(err, vault.ErrRefused) {
 		t.Errorf("an agent marked commits as reviewed: %v", err)
 	}
 }

@@ -2,15 +2,19 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"stet/agent/cite"
 	"stet/agent/ingest"
 	"stet/agent/llm"
 	"stet/index"
 	"stet/vault"
+	"stet/vault/guard"
 	"stet/vault/settings"
 )
 
@@ -56,6 +60,9 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 			}
 		}
 	}
+	if err := a.attest(ctx, o, &w.Writer); err != nil {
+		return nil, err
+	}
 	if o.Plain || !a.Settings().Bool(settings.Cognitive) {
 		res, err := a.v.Remember(ctx, o.Notes, w)
 		return a.finished(ctx, res, err)
@@ -79,6 +86,30 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 	out.planned(res.Plan)
 	a.tellSwallowed(ctx, o.Notes, out.Items)
 	return out, nil
+}
+
+// attest says of notes that read like orders to a model whose words they are: where an agent stores them, the
+// turns of the user's that they are taken from; and what the user stores the user stands by, also where it is
+// stored already as an agent's.
+func (a *App) attest(ctx context.Context, o RememberOptions, w *vault.Writer) error {
+	for _, n := range o.Notes {
+		switch {
+		case len(guard.Injections([]byte(n.Text))) == 0:
+		case o.Agent != "":
+			said, err := cite.Said(ctx, a.v, n.Source, n.Text)
+			if err != nil && !errors.Is(err, vault.ErrNotFound) && !errors.Is(err, vault.ErrRefused) {
+				return err
+			}
+			for line, turn := range said {
+				w.Said(turn, line)
+			}
+		case o.Via == "" && !o.DryRun:
+			if err := a.v.History().Vouch(ctx, strings.Split(n.Text, "\n")...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // tellSwallowed says of a note that is stored already what it may be taken to settle or to move: a conflict of the

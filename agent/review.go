@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,11 +120,27 @@ func (h History) ReviewDiffs(ctx context.Context, i ReviewItem) iter.Seq2[string
 	}
 }
 
-// MarkReviewed notes that the user has looked at some commits of a review; the others stay for
-// later. It fails with [vault.ErrRefused] where the policy leaves that to the user.
-func (h History) MarkReviewed(ctx context.Context, w Write, r *Review, looked []vault.Revision) error {
+// MarkReviewed notes that the user has looked at some commits of a review; the others stay for later. Of
+// those in kept, each of which the user was shown and keeps, orders to a model are the user's from now on. It
+// fails with [vault.ErrRefused] where the policy leaves that to the user.
+func (h History) MarkReviewed(ctx context.Context, w Write, r *Review, looked, kept []vault.Revision) error {
 	if err := h.a.check(w, "review", "commits"); err != nil {
 		return err
+	}
+	var orders []string
+	for _, item := range r.found.Items {
+		if slices.Contains(kept, item.Rev) {
+			lines, err := h.a.v.History().OrdersIn(item.Commit)
+			if err != nil {
+				return err
+			}
+			orders = append(orders, lines...)
+		}
+	}
+	if len(orders) > 0 {
+		if err := h.a.v.History().Vouch(ctx, orders...); err != nil {
+			return err
+		}
 	}
 	return r.found.Accept(ctx, h.a.v, looked)
 }

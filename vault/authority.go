@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
-	"stet/vault/guard"
 	"stet/vault/settings"
 	"stet/vault/store"
 	"stet/vault/tombstone"
@@ -203,115 +201,6 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 		}
 	}
 	return false, nil
-}
-
-// ByPerson reports whether persons wrote what makes a text read like orders that stands in p at a revision; ""
-// is the disk, where what is not committed is a person's. Who wrote a line is who first brought its words into
-// the vault: see [History.Introduced]. What stood before the commit that a shallow clone ends at is nobody's.
-func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
-	said, err := h.Introduced(ctx, rev)
-	if err != nil {
-		return false, err
-	}
-	var pending map[string]int
-	if rev == "" {
-		data, _, err := h.v.Worktree.ReadFile(p)
-		if err != nil {
-			return false, err
-		}
-		pending = lines(data)
-	}
-	var own strings.Builder
-	theirs := false
-	for line := range strings.Lines(string(text)) {
-		c, known := said(line)
-		switch bare := strings.TrimRight(line, " \t\r\n"); {
-		case bare == "":
-		case !known && wordsOf(line) != "" && pending[bare] == 0:
-			return false, nil // a text that stands nowhere was written by nobody
-		case known && (c.cut || c.ByMachine()):
-			theirs = true
-			continue
-		}
-		own.WriteString(line)
-	}
-	all := len(guard.Injections(text))
-	return own.Len() > 0 && (!theirs || all > 0 && len(guard.Injections([]byte(own.String()))) == all), nil
-}
-
-// Introduced finds the commit that first brought the words of a line into the vault up to a revision ("" is
-// HEAD), wherever they stood: who moves, reverts, restores or copies a text has not written it. Transcripts do
-// not count: who keeps what was said there says it. Cost: the changes of all commits, once for each revision.
-func (h *History) Introduced(ctx context.Context, rev string) (func(line string) (Commit, bool), error) {
-	id, err := h.v.store.Resolve(rev)
-	if err != nil {
-		return nil, err
-	}
-	h.v.first.Lock()
-	defer h.v.first.Unlock()
-	if h.v.first.of == nil || h.v.first.at != id {
-		of, commits := map[string]int{}, []Commit{}
-		for c, err := range h.v.Whole().History().Log(ctx, LogOptions{Rev: rev, Changes: true}) {
-			if err == nil {
-				err = h.introduced(c, len(commits), of)
-			}
-			if err != nil {
-				return nil, err
-			}
-			c.Changes = nil
-			commits = append(commits, c)
-		}
-		h.v.first.at, h.v.first.of, h.v.first.commits = id, of, commits
-	}
-	of, commits := h.v.first.of, h.v.first.commits
-	return func(line string) (Commit, bool) {
-		n, known := of[wordsOf(line)]
-		if !known {
-			return Commit{}, false
-		}
-		return commits[n], true
-	}, nil
-}
-
-// introductions are the commits of a history, newest first, and which of them first brought a line.
-type introductions struct {
-	sync.Mutex
-	at      gitstore.ID
-	of      map[string]int
-	commits []Commit
-}
-
-// introduced notes what commit n, older than those before it, brought.
-func (h *History) introduced(c Commit, n int, of map[string]int) error {
-	was, now := map[string]bool{}, map[string]bool{}
-	a := h.v.Whole().History().Ancestry()
-	for _, ch := range c.Changes {
-		if class := ClassOf(ch.Path); !ch.Path.IsMarkdown() || class == ClassSession || class == ClassConfig ||
-			class == ClassReport {
-			continue
-		}
-		for h, into := range map[Hash]map[string]bool{ch.Old: was, ch.New: now} {
-			data, err := a.Read(h)
-			if err != nil {
-				return err
-			}
-			for line := range strings.Lines(string(data)) {
-				into[wordsOf(line)] = true
-			}
-		}
-	}
-	for words := range now {
-		if !was[words] && words != "" {
-			of[words] = n
-		}
-	}
-	return nil
-}
-
-// wordsOf are the words of a line, without the mark of a list and the comment that entries of notebooks have.
-func wordsOf(line string) string {
-	line, _, _ = strings.Cut(line, "<!--")
-	return strings.Join(strings.Fields(strings.TrimLeft(line, " \t-*+>#")), " ")
 }
 
 // uncommitted reports whether the disk holds another text at p than HEAD: a person's edit.

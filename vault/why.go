@@ -162,7 +162,7 @@ func trailerKeys() []trailer {
 		{key: "Stet-Rule", carried: true}, {key: "Stet-Confidence", carried: true}, {key: "Stet-Mode", carried: true},
 		{key: "Stet-Filed", carried: true}, {key: "Supersedes", carried: true}, {key: "Conflicts-With", carried: true},
 		{key: "May-Outdate"}, {key: "Stet-Finishes"}, {key: "Stet-Redacted"}, {key: "Stet-Flag"},
-		{key: "Stet-Source", carried: true}, {key: "Stet-Because"},
+		{key: "Stet-Source", carried: true}, {key: "Stet-Because"}, {key: saidTrailer},
 		{key: "Stet-Absorbed-Into", carried: true}, {key: "Stet-Reason", carried: true},
 		{key: "Reverts", values: func(w *Why) (out []string) {
 			for _, r := range w.Reverts {

@@ -2,10 +2,227 @@ package vault
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
 	"strings"
+	"sync"
 
+	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/guard"
 )
+
+// Whose the words of a line are decides whether agents are shown orders that stand there. They are a person's
+//
+//	who first brought them into the vault
+//	who gave them to stet afterwards, although a machine had brought them
+//	who let the machine's write pass (Stet-Approved-By)
+//	who said them in a turn of a conversation, as the machine's commit says (Stet-Said): whoever has the vault
+//	write it has looked at the turn, see [Writer.Said]
+//	who kept them in a review, or stored them once more, which local state says (vouched)
+
+// vouchedMark is the name under which local state keeps which words of machines the person stands by, and
+// mostVouched how many: older ones are masked again.
+const (
+	vouchedMark = "vouched"
+	mostVouched = 10_000
+)
+
+// saidTrailer names in a machine's commit a person's turn and, by their key, the words of it that the commit brings.
+const saidTrailer = "Stet-Said"
+
+// wordsKey stands for the words of a line; "" of a line without any.
+func wordsKey(line string) string {
+	const digits = 16
+	words := wordsOf(line)
+	if words == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(words))
+	return hex.EncodeToString(sum[:])[:digits]
+}
+
+// Said says in a commit which turn of a person's, "session:ID#n", the words of a line are from.
+func (w *Writer) Said(turn, line string) { w.Trail(saidTrailer, turn+" "+wordsKey(line)) }
+
+// stoodBy reports whether a machine's commit has words of a line that a person stands by.
+func (c Commit) stoodBy(line string) bool {
+	if c.Trailers.Get("Stet-Approved-By") != "" {
+		return true
+	}
+	return slices.ContainsFunc(c.Trailers.All(saidTrailer), func(said string) bool {
+		_, key, _ := strings.Cut(said, " ")
+		return key != "" && key == wordsKey(line)
+	})
+}
+
+// given reports a commit by which a person gave stet the words that it brings, and moved or brought back none.
+func (c Commit) given() bool {
+	return !c.ByMachine() && c.Op == OpRemember && c.Trailers.Get("Stet-Via") == ""
+}
+
+// Vouch notes that the person stands by the words of these lines, whoever wrote them.
+func (h *History) Vouch(ctx context.Context, lines ...string) error {
+	return h.v.State().SetSeen(ctx, vouchedMark, func(now []byte) ([]byte, error) {
+		keys := strings.Fields(string(now))
+		for _, l := range lines {
+			if key := wordsKey(l); key != "" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+		return []byte(strings.Join(keys[max(0, len(keys)-mostVouched):], "\n")), nil
+	})
+}
+
+// OrdersIn are the lines that a commit brings to files in which something reads like orders.
+func (h *History) OrdersIn(c Commit) (out []string, err error) {
+	brought, err := h.brought(c)
+	for _, ch := range c.Changes {
+		if err != nil {
+			return nil, err
+		}
+		var data []byte
+		if data, err = h.Ancestry().Read(ch.New); len(guard.Injections(data)) == 0 {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if brought[wordsOf(line)] {
+				out = append(out, line)
+			}
+		}
+	}
+	return out, err
+}
+
+// ByPerson reports whether persons wrote, or stand by, what makes a text read like orders that stands in p at a
+// revision; "" is the disk, where what is not committed is a person's. What stood before the commit that a shallow
+// clone ends at is nobody's.
+func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
+	said, err := h.Introduced(ctx, rev)
+	if err != nil {
+		return false, err
+	}
+	vouched, err := h.v.State().Seen(vouchedMark)
+	if err != nil {
+		return false, err
+	}
+	var pending map[string]int
+	if rev == "" {
+		data, _, err := h.v.Worktree.ReadFile(p)
+		if err != nil {
+			return false, err
+		}
+		pending = lines(data)
+	}
+	var own strings.Builder
+	theirs := false
+	for line := range strings.Lines(string(text)) {
+		c, known := said(line)
+		switch bare := strings.TrimRight(line, " \t\r\n"); {
+		case bare == "":
+		case !known && wordsOf(line) != "" && pending[bare] == 0:
+			return false, nil // a text that stands nowhere was written by nobody
+		case known && (c.cut || c.ByMachine() && !c.stoodBy(line)) &&
+			!slices.Contains(strings.Fields(string(vouched)), wordsKey(line)):
+			theirs = true
+			continue
+		}
+		own.WriteString(line)
+	}
+	all := len(guard.Injections(text))
+	return own.Len() > 0 && (!theirs || all > 0 && len(guard.Injections([]byte(own.String()))) == all), nil
+}
+
+// Introduced finds the commit that first brought the words of a line into the vault up to a revision ("" is
+// HEAD), wherever they stood: who moves, reverts, restores or copies a text has not written it. Where that is a
+// machine's, it is the first by which a person gave them or stood by them, if there is one. Transcripts do not
+// count: who keeps what was said there says it. Cost: the changes of all commits, once for each revision.
+func (h *History) Introduced(ctx context.Context, rev string) (func(line string) (Commit, bool), error) {
+	id, err := h.v.store.Resolve(rev)
+	if err != nil {
+		return nil, err
+	}
+	h.v.first.Lock()
+	defer h.v.first.Unlock()
+	if h.v.first.of == nil || h.v.first.at != id {
+		of, commits := map[string]int{}, []Commit{}
+		for c, err := range h.v.Whole().History().Log(ctx, LogOptions{Rev: rev, Changes: true}) {
+			var brought map[string]bool
+			if err == nil {
+				brought, err = h.brought(c)
+			}
+			if err != nil {
+				return nil, err
+			}
+			for words := range brought {
+				later, known := of[words]
+				if known && c.ByMachine() && !c.stoodBy(words) &&
+					(commits[later].given() || commits[later].ByMachine() && commits[later].stoodBy(words)) {
+					continue
+				}
+				of[words] = len(commits)
+			}
+			c.Changes = nil
+			commits = append(commits, c)
+		}
+		h.v.first.at, h.v.first.of, h.v.first.commits = id, of, commits
+	}
+	of, commits := h.v.first.of, h.v.first.commits
+	return func(line string) (Commit, bool) {
+		n, known := of[wordsOf(line)]
+		if !known {
+			return Commit{}, false
+		}
+		return commits[n], true
+	}, nil
+}
+
+// introductions are the commits of a history, newest first, and which of them first brought a line.
+type introductions struct {
+	sync.Mutex
+	at      gitstore.ID
+	of      map[string]int
+	commits []Commit
+}
+
+// brought are the words of lines that a commit has and the one before it has not.
+func (h *History) brought(c Commit) (map[string]bool, error) {
+	was, now := map[string]bool{}, map[string]bool{}
+	a := h.v.Whole().History().Ancestry()
+	for _, ch := range c.Changes {
+		if class := ClassOf(ch.Path); !ch.Path.IsMarkdown() || class == ClassSession || class == ClassConfig ||
+			class == ClassReport {
+			continue
+		}
+		for h, into := range map[Hash]map[string]bool{ch.Old: was, ch.New: now} {
+			data, err := a.Read(h)
+			if err != nil {
+				return nil, err
+			}
+			for line := range strings.Lines(string(data)) {
+				into[wordsOf(line)] = true
+			}
+		}
+	}
+	for words := range now {
+		if was[words] || words == "" {
+			delete(now, words)
+		}
+	}
+	return now, nil
+}
+
+// wordsOf are the words of a line, without the mark of a list, the task box and kind, and the comment that entries
+// of notebooks have.
+func wordsOf(line string) string {
+	line, _, _ = strings.Cut(line, "<!--")
+	words := strings.Join(strings.Fields(strings.TrimLeft(line, " \t-*+>#")), " ")
+	if strings.HasPrefix(words, "[") {
+		words = markdown.ReadEntry(words).Body()
+	}
+	return words
+}
 
 // Writers finds, for ids of memories and addresses of entries, the newest commit that wrote
 // their words; what no commit names is left out. An edit that was adopted names nothing, so

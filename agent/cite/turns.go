@@ -105,21 +105,63 @@ func (c Citation) read(ctx context.Context, v *vault.Vault) (refs, own []string,
 		return nil, nil, fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
 	}
 	for _, n := range numbers {
-		ref := fmt.Sprintf("session:%s#%d", talk.ID, n)
-		switch {
-		case n < 1 || n > len(talk.Messages):
-			err = vault.ErrNotFound
-		case talk.Messages[n-1].Role != "user":
-			err = errors.New("it is no turn of the user's")
-		default:
-			err = talk.Proven(ctx, n)
-		}
+		ref, turn, err := proven(ctx, talk, n)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", ref, err)
 		}
-		refs, own = append(refs, ref), append(own, Own(string(talk.Messages[n-1].Content)))
+		refs, own = append(refs, ref), append(own, turn)
 	}
 	return refs, own, nil
+}
+
+// proven is the permanent name of a turn, and the person's own words in it.
+func proven(ctx context.Context, talk *session.Conversation, n int) (ref, own string, err error) {
+	ref = fmt.Sprintf("session:%s#%d", talk.ID, n)
+	switch {
+	case n < 1 || n > len(talk.Messages):
+		return ref, "", vault.ErrNotFound
+	case talk.Messages[n-1].Role != "user":
+		return ref, "", errors.New("it is no turn of the user's")
+	}
+	return ref, Own(string(talk.Messages[n-1].Content)), talk.Proven(ctx, n)
+}
+
+// Said names, by the lines of a text that hold nothing else, the turns in which a person said their sentences,
+// among those that source names as "session:ID#n". A turn counts as for [Citation.Turns], and may serve again.
+func Said(ctx context.Context, v *vault.Vault, source, text string) (map[string]string, error) {
+	id, numbers := vault.SourceTurns(source)
+	if id == "" {
+		return nil, nil
+	}
+	talk, err := session.Hear(ctx, v, id)
+	if err != nil || talk.Private {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, n := range numbers {
+		ref, own, err := proven(ctx, talk, n)
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if err != nil {
+			continue
+		}
+		said := folded(own)
+		for line := range strings.Lines(text) {
+			if all := folded(line); len(all) > 0 && count(all, said) == len(all) {
+				out[line] = ref
+			}
+		}
+	}
+	return out, nil
+}
+
+// folded are the sentences of a text without what ends them.
+func folded(text string) (out []string) {
+	for _, s := range Sentences(text) {
+		out = append(out, strings.TrimRight(fold(s), ".! "))
+	}
+	return out
 }
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

@@ -5,7 +5,7 @@
 // The same files, budget and query give the same bytes, in every full clone: times are measured from the
 // commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
 // Nothing is written. What a memory says cannot end the block that it stands in, and what reads like
-// orders to a model is masked unless persons wrote it.
+// orders to a model is masked unless persons wrote it or stand by it.
 //
 //	s, err := snapshot.Take(ctx, v, x, snapshot.Options{Budget: 2500})
 //	os.Stdout.WriteString(s.Text)

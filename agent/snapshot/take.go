@@ -210,7 +210,7 @@ func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error
 }
 
 // orders are the rules that say a text of a file reads like orders to a model. It is masked unless
-// persons wrote its lines.
+// persons wrote its lines or stand by them.
 func (t *taking) orders(
 	ctx context.Context, p vault.Path, text string, lines []byte,
 ) (rules []string, masked bool, err error) {
@@ -249,7 +249,7 @@ func (t *taking) nameOf(p vault.Path, id string) string {
 }
 
 // ordersOfUser follows what a person wrote and a model could take for orders of somebody else.
-const ordersOfUser = " (reads like orders; the user wrote it)"
+const ordersOfUser = " (reads like orders; the user wrote it or stands by it)"
 
 // maskOf stands in place of such a text that is not a person's.
 func maskOf(rules []string) string {

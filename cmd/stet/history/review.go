@@ -133,6 +133,7 @@ type reviewer struct {
 	h       agent.History
 	stat    bool
 	decided []vault.Revision
+	chosen  []vault.Revision // kept one by one
 	// already counts commits that a later one took back.
 	kept, back, already int
 }
@@ -142,7 +143,7 @@ func (r *reviewer) all(ctx context.Context, review *agent.Review) error {
 	err := r.ask(ctx, review.Items)
 	if len(r.decided) > 0 {
 		mark := context.WithoutCancel(ctx)
-		err = errors.Join(err, r.h.MarkReviewed(mark, agent.Write{}, review, r.decided))
+		err = errors.Join(err, r.h.MarkReviewed(mark, agent.Write{}, review, r.decided, r.chosen))
 	}
 	if err == nil {
 		already := ""
@@ -175,6 +176,7 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 				len(items)))
 		switch answer {
 		case 'y':
+			r.chosen = append(r.chosen, item.Rev)
 			r.keep(item)
 		case 'a':
 			keep = true
