@@ -11,3 +11,47 @@
 // every write updates the search index and seals the sessions that have ended. Its policy says who may do
 // what: every use case that writes asks it first.
 package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"stet/markdown"
+)
+
+// ErrUsage reports a request that cannot be carried out as it was made.
+var ErrUsage = errors.New("usage")
+
+// A UsageError is an [ErrUsage] with a message and the next step.
+type UsageError struct{ text, hint string }
+
+// Usagef returns a usage error with that message.
+func Usagef(format string, args ...any) *UsageError {
+	return &UsageError{text: fmt.Sprintf(format, args...)}
+}
+
+// Suggest adds the next step and returns the error itself.
+func (u *UsageError) Suggest(format string, args ...any) *UsageError {
+	u.hint = fmt.Sprintf(format, args...)
+	return u
+}
+
+func (u *UsageError) Error() string { return u.text }
+
+// Unwrap makes errors.Is(err, ErrUsage) true.
+func (u *UsageError) Unwrap() error { return ErrUsage }
+
+// Hint names the next step, "" when the message is enough.
+func (u *UsageError) Hint() string { return u.hint }
+
+// Nearest returns the name that the user most likely meant, "" when none is close.
+func Nearest(word string, names []string) string {
+	best, distance := "", 3
+	for _, name := range names {
+		// Two slips in a short word leave nothing of it to recognise.
+		if d := markdown.Edits(word, name, distance); d < distance && d*3 <= max(len(word), len(name)) {
+			best, distance = name, d
+		}
+	}
+	return best
+}

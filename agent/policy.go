@@ -47,15 +47,15 @@ func Policy() []Rule {
 	return []Rule{
 		{"", Allowed, "without what is private", []string{
 			"skill list", "skill view", "skill lint",
-			"search", "context", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why", "status",
-			"worker status",
+			"search", "context", "remind", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why",
+			"status", "worker status",
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
 			"version", "completion", "man", "tool list"}},
 		{"tool", Allowed, "each as the command that does the same", []string{"tool call", "mcp"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
-		{"observe", Allowed, "", []string{"observe", "context --session"}},
+		{"observe", Allowed, "", []string{"observe", "context --session", "remind --session"}},
 		{"nudge", Allowed, "on its own conversations", []string{"nudge"}},
 		{"worker", Allowed, "each review with the rights of the agent of its conversation", []string{"worker run"}},
 		{"end", Allowed, "", []string{"session end"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"stet/index/document"
 	"stet/index/query"
@@ -232,4 +233,45 @@ func (c *wordCounter) each(text string, f func(word, stem string) error) (err er
 		err = f(t.Term, stem)
 	})
 	return err
+}
+
+// Language is what the vault is mostly written in.
+func (x *Index) Language() *document.Language { return x.lang }
+
+// Having counts, for each of stems (as [document.Stemmer] makes them, or whole names as [document.Identifiers]
+// does), the files that have it, and all files, as the index was last written. It looks at no file. It fails
+// where there is no index.
+func (x *Index) Having(ctx context.Context, stems []string) (having map[string]int, files int, err error) {
+	st, err := x.notes.Written()
+	if err == nil {
+		having, err = countFiles(ctx, st, stems)
+		if err != nil && ctx.Err() == nil {
+			x.notes.Distrust(err)
+		}
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("count words: %w", err)
+	}
+	return having, int(st.Stats(document.FieldBody).Docs), nil
+}
+
+func countFiles(ctx context.Context, st *store.State, stems []string) (out map[string]int, err error) {
+	defer store.Guarded("count words", &err)()
+	defer runtime.KeepAlive(st)
+	out = make(map[string]int, len(stems))
+	var room []document.Posting
+	for _, stem := range stems {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		field := document.FieldBody
+		if strings.IndexFunc(stem, func(r rune) bool { return !document.IsWordRune(r) }) >= 0 {
+			field = document.FieldIdent
+		}
+		if room, err = st.Term(field, stem, room); err != nil {
+			return nil, err
+		}
+		out[stem] = len(room)
+	}
+	return out, nil
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -127,7 +128,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	case len(out.Orders) > 0 && !out.Masked:
 		out.name = string(m.Path) // flagged as its text is
 	}
-	out.text, out.Cut = cutTo(Clean(strings.TrimSpace(said)))
+	out.text, out.Cut = cutTo(Clean(strings.TrimSpace(said)), cmp.Or(t.most, maxText))
 	if out.Masked {
 		out.text, out.Cut = maskOf(out.Orders), 0
 	}
@@ -144,13 +145,13 @@ func lineWith(data []byte, text string) []byte {
 	return nil
 }
 
-// cutTo is a text of at most maxText characters, cut between two words, and how many it has more.
-func cutTo(text string) (string, int) {
+// cutTo is a text of at most so many characters, cut between two words, and how many it has more.
+func cutTo(text string, most int) (string, int) {
 	size := utf8.RuneCountInString(text)
-	if size <= maxText {
+	if size <= most {
 		return text, 0
 	}
-	head := string([]rune(text)[:maxText])
+	head := string([]rune(text)[:most])
 	if at := strings.LastIndexAny(head, " \n\t"); at > len(head)/2 {
 		head = head[:at]
 	}

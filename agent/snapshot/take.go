@@ -64,6 +64,7 @@ type taking struct {
 	skills []Skill
 	files  []vault.File // Markdown below skills/
 	used   int          // tokens of what is taken up, without the foot
+	most   int          // characters of one memory; 0 is maxText
 }
 
 func (t *taking) take(ctx context.Context) error {

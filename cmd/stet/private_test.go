@@ -133,6 +133,7 @@ func secretArgs() map[string][]string {
 		"skill view": {"@", "@ references/help.md"},
 		"skill lint": {"", "@"},
 		"search":     {"quarz", "flat pay talk", "pot --explain", "in:sessions quarz", "quarz --as-of 0s"},
+		"remind":     {"quarz_onyx_pay --least 0"},
 		"context": {
 			"",
 			"--query quarz",
@@ -194,6 +195,7 @@ func secretArgs() map[string][]string {
 		"core add":                {"The_port_is_8080."},
 		"observe":                 {"--session s9 --role user Hello"},
 		"context --session":       {"--session s9"},
+		"remind --session":        {"quarz_onyx --least 0 --session s9"},
 		"session end":             {"--all --dry-run"},
 		"import":                  {"--dry-run"},
 		"mcp":                     {""},

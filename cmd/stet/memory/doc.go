@@ -6,7 +6,7 @@ import "stet/cmd/stet/console"
 // Commands returns the definitions in listing order.
 func Commands() []*console.Command {
 	return append([]*console.Command{
-		rememberCommand(), searchCommand(), contextCommand(), listCommand(), showCommand(),
+		rememberCommand(), searchCommand(), contextCommand(), remindCommand(), listCommand(), showCommand(),
 		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(),
 		linksCommand(), scopesCommand(),
 		profileCommand(), coreCommand(), skillCommand(),

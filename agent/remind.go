@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"stet/agent/remind"
+	"stet/agent/snapshot"
+	"stet/index"
+	"stet/vault"
+	"stet/vault/session"
+)
+
+// RemindOptions are a prompt, and where it was typed.
+type RemindOptions struct {
+	Prompt string
+	// Session is noted to have been shown what is found, and is not shown it again; "" notes nothing.
+	Session string
+	Agent   string // whose session it is
+	// Least is the probability from which on a memory is shown; 0 is the one that the model was fitted for,
+	// negative shows the best in any case.
+	Least float64
+}
+
+// A Reminder is the memories that a prompt needs, the likeliest first; mostly there are none.
+type Reminder struct {
+	Memories []Remembered `json:"memories"`
+	Text     string       `json:"text"` // the block that an agent is given, "" for none
+}
+
+// A Remembered memory.
+type Remembered struct {
+	snapshot.Item
+	Probability float64 `json:"probability"` // that the prompt needs it
+}
+
+// The bounds of a reminder: it comes with every prompt, and what is not needed costs attention.
+const (
+	mostRemembered  = 3
+	mostCandidates  = 24
+	excerptEach     = 330  // characters of one memory
+	excerptTogether = 1200 // characters of the block
+)
+
+// Remind finds the memories that a prompt needs: at most three, together at most 1,200 characters, none that is
+// private, replaced or not valid now, and each once a session. It asks no model. It fails with
+// [vault.ErrRefused] for another agent's session, and as the vault and the index do.
+func (m Memories) Remind(ctx context.Context, o RemindOptions) (*Reminder, error) {
+	a := m.a
+	if o.Session != "" {
+		if err := a.mayObserve(ctx, o.Agent, o.Session); err != nil {
+			return nil, err
+		}
+	}
+	if o.Least == 0 {
+		o.Least = remind.Least()
+	}
+	x, err := a.openIndex(false, nil)
+	if err != nil {
+		return nil, err
+	}
+	f := &reminding{a: a, x: x, r: remind.NewReader(x.Language()), o: o}
+	out := &Reminder{Memories: []Remembered{}}
+	found, err := f.find(ctx)
+	if err != nil || len(found) == 0 {
+		return out, err
+	}
+	if found, err = f.unseen(found); err != nil {
+		return nil, err
+	}
+	block, err := snapshot.Excerpts(ctx, a.v, f.standing(ctx, found), a.o.Now().UTC(), excerptEach, excerptTogether)
+	if err != nil {
+		return nil, err
+	}
+	out.Text = block.Text
+	for _, item := range block.Items {
+		k := slices.IndexFunc(found, func(c candidate) bool { return c.Path == item.Path })
+		out.Memories = append(out.Memories, Remembered{item, found[k].needs})
+	}
+	return out, f.note(ctx, out.Memories)
+}
+
+// A reminding is one under way.
+type reminding struct {
+	a *App
+	x *index.Index
+	r *remind.Reader
+	o RemindOptions
+}
+
+// A candidate is a memory, and the probability that the prompt needs it.
+type candidate struct {
+	vault.Memory
+	read  *remind.Memory
+	needs float64
+}
+
+// find lists the memories that are likely enough, the likeliest first.
+func (f *reminding) find(ctx context.Context) ([]candidate, error) {
+	prompt := f.r.Prompt(f.o.Prompt)
+	counts, err := f.count(ctx, prompt.Stems())
+	if err != nil {
+		return nil, err
+	}
+	query := prompt.Query(counts)
+	if query == "" {
+		return nil, nil
+	}
+	paths, err := f.x.Nearby(ctx, query, mostCandidates)
+	if err != nil {
+		return nil, err
+	}
+	var all []candidate
+	stems := prompt.Stems()
+	for _, p := range paths {
+		data, _, err := f.a.v.ReadFile(p)
+		if err != nil {
+			continue // it went, or is withheld
+		}
+		c := candidate{Memory: vault.ReadMemory(p, data)}
+		if c.Private || c.SupersededBy != "" || !c.Valid(f.a.o.Now()) {
+			continue
+		}
+		c.read = f.r.Memory(c.Name(), string(c.Body))
+		stems = append(stems, c.read.Stems()...)
+		all = append(all, c)
+	}
+	if counts, err = f.count(ctx, stems); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].needs = prompt.Needs(all[i].read, counts)
+	}
+	all = slices.DeleteFunc(all, func(c candidate) bool { return c.needs < f.o.Least })
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.needs, a.needs) })
+	return all, nil
+}
+
+// count counts the files that have words, once the index knows them.
+func (f *reminding) count(ctx context.Context, stems []string) (remind.Counts, error) {
+	slices.Sort(stems)
+	stems = slices.Compact(stems)
+	having, files, err := f.x.Having(ctx, stems)
+	if err != nil && ctx.Err() == nil { // there is no index yet, or none to be used
+		if _, err = f.x.CatchUp(ctx); err == nil {
+			having, files, err = f.x.Having(ctx, stems)
+		}
+	}
+	return remind.Counts{Files: files, Having: having}, err
+}
+
+// standing is what a block says beside the texts of memories.
+func (f *reminding) standing(ctx context.Context, found []candidate) (out []index.Standing) {
+	for _, c := range found[:min(len(found), mostRemembered)] {
+		s := index.Standing{Path: c.Path, ID: c.ID, Kind: c.Kind, Importance: c.Importance, Updated: c.Updated,
+			Pinned: c.Pinned}
+		if c.ID != "" {
+			s.DoubtedBy = f.x.Doubted(ctx, c.ID)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+const remindedName = "reminded-"
+
+func (f *reminding) mark() string {
+	return remindedName + session.KeyOf(f.a.v, f.o.Agent, f.o.Session)
+}
+
+// unseen leaves out what the session was shown.
+func (f *reminding) unseen(found []candidate) ([]candidate, error) {
+	if f.o.Session == "" {
+		return found, nil
+	}
+	data, err := f.a.v.State().Seen(f.mark())
+	var shown []string
+	if json.Unmarshal(data, &shown) != nil {
+		shown = nil
+	}
+	return slices.DeleteFunc(found, func(c candidate) bool { return slices.Contains(shown, nameIn(c.ID, c.Path)) }), err
+}
+
+func nameIn(id string, p vault.Path) string {
+	if id != "" {
+		return id
+	}
+	return string(p)
+}
+
+// note notes what the session is about to be shown.
+func (f *reminding) note(ctx context.Context, shown []Remembered) error {
+	if f.o.Session == "" || len(shown) == 0 {
+		return nil
+	}
+	return f.a.v.State().SetSeen(ctx, f.mark(), func(now []byte) ([]byte, error) {
+		var all []string
+		if json.Unmarshal(now, &all) != nil {
+			all = nil
+		}
+		for _, m := range shown {
+			all = append(all, nameIn(m.ID, m.Path))
+		}
+		return json.Marshal(all)
+	})
+}
