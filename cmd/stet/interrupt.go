@@ -11,15 +11,20 @@ import (
 
 // An interrupter ends a command that does not hear Ctrl-C: reading a megabyte takes
 // longer than anybody waits, and what only reads loses nothing. What writes is waited
-// for while it takes steps, and from its commit on until it has told of it.
+// for while it takes steps, and from its commit on somewhat longer, until it has told of it.
 type interrupter struct {
 	mu        sync.Mutex
 	steps     int  // that changed the file system
 	committed bool // a branch was moved
 }
 
-// grace is how long an interrupted command may take for each step to its end.
-const grace = 50 * time.Millisecond
+const (
+	// grace is how long an interrupted command may take for each step to its end.
+	grace = 50 * time.Millisecond
+	// telling is how many times that long it may take when it has moved a branch. A server may have told of
+	// its commit long ago, so that it is not for ever.
+	telling = 100
+)
 
 // hook counts the steps that next sees.
 func (i *interrupter) hook(next durable.Hook) durable.Hook {
@@ -43,12 +48,14 @@ func (i *interrupter) wait(ctx context.Context, e *console.Env, work <-chan stru
 		return true
 	case <-ctx.Done():
 	}
-	for seen := -1; ; {
+	for seen, still := -1, 0; ; still++ {
 		i.mu.Lock()
-		if i.steps == seen && !i.committed && !e.Busy.Load() {
+		if i.steps != seen {
+			seen, still = i.steps, 0
+		}
+		if still > 0 && (!i.committed || still > telling) && !e.Busy.Load() {
 			return false // locked: the process ends before the next step
 		}
-		seen = i.steps
 		i.mu.Unlock()
 		select {
 		case <-work:
