@@ -64,7 +64,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return nil, err
 	}
 	if o.Plain || !a.Settings().Bool(settings.Cognitive) {
-		res, err := a.v.Remember(ctx, o.Notes, w)
+		res, err := ingest.Store(ctx, a.v, o.Notes, w)
 		return a.finished(ctx, res, err)
 	}
 	c, err := a.compare(true)

@@ -108,11 +108,11 @@ func (p *Plan) remember(ctx context.Context, v *vault.Vault, w vault.Write) (*va
 	return res, nil
 }
 
-// sort tells apart what becomes of the items: new memories, whose items byID gets by id, merges, entries of USER.md.
+// sort tells apart what becomes of the items: new memories, whose items byID gets by id, merges, entries of notebooks.
 func (s *Staging) sort(byID map[string]int) (notes []vault.Note, merges, entries []int) {
 	for i := range s.Items {
 		switch it := &s.Items[i]; {
-		case it.entry:
+		case it.book != nil:
 			entries = append(entries, i)
 		case it.Outcome == Insert:
 			n := it.note

@@ -46,7 +46,7 @@ type draft struct {
 	near    []encode.Memory
 	earlier []encode.Memory // notes of the same call that it could have to do with
 	shelved []encode.Memory // entries of notebooks, likewise
-	entry   bool            // it may stand in USER.md
+	book    *shelf          // the notebook that it may stand in, nil for none
 	plan    encode.Plan
 	filed   *Placing
 	decided []string // what said so, for "classified_by"

@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"stet/index"
@@ -66,6 +67,23 @@ func Remember(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, no
 	}
 	res.Warnings = append(res.Warnings, warning...)
 	return res, nil
+}
+
+// Store stores notes as they are, each where its writer says: compared with nothing.
+func Store(ctx context.Context, v *vault.Vault, notes []vault.Note, w vault.Write) (*vault.Result, error) {
+	if !slices.ContainsFunc(notes, func(n vault.Note) bool { return n.To != "" }) {
+		return v.Remember(ctx, notes, w)
+	}
+	d := newGatherer(ctx, v, nil, nil, w)
+	if err := d.shelve(); err != nil {
+		return nil, err
+	}
+	var drafts []*draft
+	for i, n := range notes {
+		drafts = append(drafts, &draft{i: i, note: n})
+		d.sent(drafts[i])
+	}
+	return d.compile(drafts).remember(ctx, v, w)
 }
 
 // remember is [Remember] of notes that k, unless nil, keeps while a model is asked.

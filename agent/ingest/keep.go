@@ -85,7 +85,7 @@ func (k *keeping) name(p *Plan) {
 		return
 	}
 	for i := range p.Items {
-		if it := &p.Items[i]; it.Outcome == Insert && !it.entry && it.note.ID == "" {
+		if it := &p.Items[i]; it.Outcome == Insert && it.book == nil && it.note.ID == "" {
 			it.note.ID = k.id
 			return
 		}

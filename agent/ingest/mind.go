@@ -85,7 +85,10 @@ func (d *gatherer) think(drafts []*draft) error {
 	}
 	var failed []*draft
 	for _, dr := range drafts {
-		if dr.entry = dr.entry && dr.failed == nil && len(dr.plan.Verdicts) == 0; dr.failed != nil && dr.self == nil {
+		if dr.failed != nil || len(dr.plan.Verdicts) > 0 {
+			dr.book = nil
+		}
+		if dr.failed != nil && dr.self == nil {
 			failed = append(failed, dr)
 		}
 	}
@@ -118,7 +121,7 @@ func (d *gatherer) ask(p *pipeline.Pipeline, notes []pipeline.Note) ([]pipeline.
 func (d *gatherer) question(dr *draft, placing func(*draft) place.Placing) (pipeline.Note, []vault.Memory, error) {
 	n, text := dr.note, dr.memory.Text
 	q := pipeline.Note{Text: text, Title: n.Title, Kind: n.Kind, Scope: n.Scope, Author: author(dr.memory.Authority), When: n.Created,
-		Place: d.voc != nil && !dr.placed && !dr.entry && (n.Scope == "" || n.Importance == nil)}
+		Place: d.voc != nil && !dr.placed && dr.book == nil && (n.Scope == "" || n.Importance == nil)}
 	if d.unspoken(dr) {
 		return pipeline.Note{}, nil, nil
 	}

@@ -72,7 +72,7 @@ func (d *gatherer) placing(drafts []*draft) (func(*draft) place.Placing, error) 
 // itself what belongs into it.
 func (d *gatherer) unplaced(dr *draft) bool {
 	n := &dr.note
-	if n.Form != nil || dr.entry || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
+	if n.Form != nil || dr.book != nil || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
 		return false
 	}
 	return d.mind == nil || n.Scope != "" && n.Importance != nil || dr.failed != nil || d.unspoken(dr)

@@ -40,8 +40,7 @@ type Item struct {
 	// Refused says what the model wanted and did not get, a sentence each.
 	Refused []string `json:"refused,omitempty"`
 
-	entry  bool        // in USER.md
-	book   *shelf      // of entry
+	book   *shelf      // the notebook that it is an entry of, nil for none
 	note   vault.Note  // as it is to be written
 	edit   vault.Patch // of a stored memory that is settled
 	unlink []string    // ids that it no longer waits for
@@ -143,12 +142,12 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 
 func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item {
 	it := Item{Outcome: Insert, Filed: dr.filed, Refused: dr.refused, note: dr.note, self: dr.self,
-		entry: dr.entry && dr.failed == nil}
+		book: dr.book}
 	if dr.self != nil {
 		it.Path = dr.self.Path
 	}
 	if dr.failed != nil {
-		it.Pending = dr.failed.Error()
+		it.book, it.Pending = nil, dr.failed.Error()
 	}
 	if dup := dr.plan.Duplicate; dup != nil && !changed[dup.Old] {
 		it.Outcome, it.Pending = Skip, ""
@@ -192,7 +191,7 @@ func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item
 			it.set("private", markdown.Bool(true))
 		}
 	}
-	if d.settleEntries(&it); it.entry {
+	if d.settleEntries(&it); it.book != nil {
 		return it
 	}
 	if len(by) > 0 {

@@ -16,8 +16,8 @@ import (
 
 // What a person says of himself or herself stands in USER.md as long as nothing disputes it: an entry has no id and
 // no front matter, so what is linked or flagged has to be a memory. So a new note is compared with the entries of
-// both notebooks; it goes to USER.md when a rule of package route is sure of it and nothing else was decided about it;
-// and an entry that stet itself put there becomes a memory again before something is decided about it. What a person
+// both notebooks; it goes where its writer says, or to USER.md when a rule of package route is sure of it, and nothing
+// else was decided about it; and an entry that stet itself put there becomes a memory again before something is decided about it. What a person
 // put into a notebook stays there, whatever contradicts it: the reply names it.
 
 // A shelf is a notebook as it stood when the plan was made.
@@ -85,12 +85,7 @@ const writerSays = "writer@1"
 // route says what kind of thing a note is, where no kind was given, and whether it may stand in USER.md.
 func (d *gatherer) route(dr *draft) {
 	n, bound := &dr.note, route.Sure
-	if n.To == string(notebook.ProfilePath) && dr.plan.Duplicate == nil {
-		dr.filed = &Placing{Note: dr.i + 1, Kind: &place.Finding[string]{Value: n.Kind, Rule: writerSays, Confidence: 1}}
-		dr.entry = !d.shelves[0].withheld
-		return
-	}
-	if n.To != "" || n.Kind != "" || n.Form != nil || n.ID != "" || dr.plan.Duplicate != nil {
+	if d.sent(dr); n.To != "" || n.Kind != "" || n.Form != nil || n.ID != "" || dr.plan.Duplicate != nil {
 		return
 	}
 	if d.v.Waits(d.w) { // a person looks at it
@@ -104,8 +99,28 @@ func (d *gatherer) route(dr *draft) {
 	dr.decided = append(dr.decided, r.Rule)
 	kind := &place.Finding[string]{Value: r.Kind, Rule: r.Rule, Confidence: r.Confidence}
 	dr.filed = &Placing{Note: dr.i + 1, Kind: kind}
-	dr.entry = !d.shelves[0].withheld && n.Scope == "" && n.Title == "" && len(n.Categories) == 0 && n.Importance == nil && !n.Pinned &&
-		!n.Private && (n.Source == "" || strings.HasPrefix(n.Source, "session:")) && len(n.Meta) == 0
+	if n.Scope == "" && n.Title == "" && len(n.Categories) == 0 && n.Importance == nil && !n.Pinned &&
+		!n.Private && (n.Source == "" || strings.HasPrefix(n.Source, "session:")) && len(n.Meta) == 0 {
+		dr.book = d.shelves[0].given()
+	}
+}
+
+// sent lets a note go to the notebook that its writer names.
+func (d *gatherer) sent(dr *draft) {
+	for _, s := range d.shelves {
+		if dr.note.To == string(s.book.Path()) && dr.plan.Duplicate == nil {
+			kind := &place.Finding[string]{Value: dr.note.Kind, Rule: writerSays, Confidence: 1}
+			dr.filed, dr.book = &Placing{Note: dr.i + 1, Kind: kind}, s.given()
+		}
+	}
+}
+
+// given is the notebook for who writes, nil where it is withheld.
+func (s *shelf) given() *shelf {
+	if s.withheld {
+		return nil
+	}
+	return s
 }
 
 // settleEntries settles what is done about entries of notebooks, and whether the note becomes one.
@@ -113,11 +128,11 @@ func (d *gatherer) settleEntries(it *Item) {
 	for i := range it.Decisions {
 		dec := &it.Decisions[i]
 		if dec.shelf == nil {
-			it.entry = false
+			it.book = nil
 			continue
 		}
 		whole := dec.Kind == encode.Supersede && dec.Kept == ""
-		if it.entry && len(it.Decisions) == 1 && dec.shelf == d.shelves[0] && whole {
+		if it.book != nil && len(it.Decisions) == 1 && dec.shelf == it.book && whole {
 			break // it takes the entry's place
 		}
 		filed, err := d.filed(dec)
@@ -125,15 +140,15 @@ func (d *gatherer) settleEntries(it *Item) {
 			d.warnings = append(d.warnings, fmt.Sprintf("left where it is: %s: %v", dec.old.Path, err))
 		}
 		if filed {
-			it.entry = false
+			it.book = nil
 		} else {
 			dec.Kind, dec.Kept, dec.Gone, dec.aside = encode.Conflict, "", nil, true
 		}
 	}
-	if !it.entry {
+	if it.book == nil {
 		return
 	}
-	it.book, it.Filed.Notebook = d.shelves[0], d.shelves[0].book.Path()
+	it.Filed.Notebook = it.book.book.Path()
 	if err := it.book.pen.Foresee(d.ctx, it.note.Text); err != nil {
 		d.warnings = append(d.warnings, fmt.Sprintf("not filed in %s: %v", it.Filed.Notebook, err))
 		it.stay()
@@ -153,8 +168,8 @@ func (d *gatherer) filed(dec *Decision) (bool, error) {
 
 // stay lets a note be a memory and no entry.
 func (it *Item) stay() {
-	if it.entry {
-		it.entry, it.Filed.Notebook = false, ""
+	if it.book != nil {
+		it.book, it.Filed.Notebook = nil, ""
 		it.set(classifiedBy, markdown.String(it.Filed.Kind.Rule))
 	}
 }
@@ -171,7 +186,7 @@ func (s *Staging) lift(tx *vault.Tx, d Decision) (vault.Memory, error) {
 	return m, err
 }
 
-// file writes the notes of items as entries of USER.md, with each in one commit each.
+// file writes the notes of items as entries of notebooks, with each in one commit each.
 func (s *Staging) file(
 	ctx context.Context, tx *vault.Tx, items []int, w vault.Write, each bool,
 ) (out []vault.Memory, err error) {
