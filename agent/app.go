@@ -178,6 +178,15 @@ func (a *App) Close() error {
 // Root is the vault's top folder, absolute.
 func (a *App) Root() string { return a.v.Root() }
 
+// Head is the commit that the vault is at, "" before the first one and where it cannot be read.
+func (a *App) Head() vault.Revision {
+	head, err := a.v.Head()
+	if err != nil {
+		return ""
+	}
+	return head
+}
+
 // Agent is the agent that the vault was opened for, "" for the user.
 func (a *App) Agent() string { return a.o.Agent }
 

@@ -177,7 +177,7 @@ func (a *App) labelItems(ctx context.Context, items []snapshot.Item) error {
 
 // nameOf is what commits call a memory, or an entry by its address.
 func (a *App) nameOf(m Memory) string {
-	if m.ID == "" && strings.Contains(string(m.Path), "#") {
+	if _, _, entry := cutAddress(string(m.Path)); entry {
 		return string(m.Path)
 	}
 	return m.ID

@@ -40,6 +40,11 @@ type Memory struct {
 	data   []byte
 }
 
+// Entry reports whether it is an entry of a notebook, and no file.
+func (m Memory) Entry() bool {
+	return (m.Class == vault.ClassCore || m.Class == vault.ClassProfile) && strings.Contains(string(m.Path), "#")
+}
+
 // Stored is the memory as the vault holds it.
 func (m Memory) Stored() vault.Memory { return m.stored }
 

@@ -124,6 +124,8 @@ func (a *App) write(
 func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	a.settle(ctx, res)
 	if res.Unasked != "" {
+		res.Unasked += "; what counts is a turn that the user's own command or import recorded, which served no " +
+			"change yet, names what the text is about and says all that changes"
 		a.note("the cited turn does not count: %s", res.Unasked)
 	}
 	if !res.DryRun {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -111,6 +112,16 @@ func (in arguments) about(params []param) string {
 		return ""
 	}
 	return string(data)
+}
+
+// only fails where the call has an argument that does not go with what it asks for.
+func (in arguments) only(what string, takes ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if !slices.Contains(takes, name) {
+			return agent.Usagef("%s takes no %s", what, name).Suggest("it takes %s", strings.Join(takes, ", "))
+		}
+	}
+	return nil
 }
 
 // maxArguments is the largest call in bytes: more text than any tool stores.

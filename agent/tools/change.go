@@ -47,14 +47,14 @@ func edit(ctx context.Context, b *Box, in arguments) (any, error) {
 	if f := in.number("importance", -1); in["importance"] != nil {
 		patch.Importance = &f
 	}
-	if file, entry := cutEntry(m); entry {
+	if m.Entry() {
 		for _, name := range []string{"title", "kind", "scope", "importance", "add_categories", "remove_categories"} {
 			if in[name] != nil || body == nil {
 				return nil, agent.Usagef("of an entry only the text can be changed").
 					Suggest("give text, or old and new")
 			}
 		}
-		res, err := b.app.Notebook(file).Replace(ctx,
+		res, err := b.app.Notebook(m.Class).Replace(ctx,
 			agent.EntryOptions{Write: b.because(in), Old: string(m.Path), Text: *body})
 		if err != nil {
 			return nil, err
@@ -73,11 +73,6 @@ func edit(ctx context.Context, b *Box, in arguments) (any, error) {
 	d := wrote(res, "changed")
 	decided(d, res)
 	return d, nil
-}
-
-// cutEntry reports whether m is an entry, and of which notebook.
-func cutEntry(m *agent.Memory) (vault.Class, bool) {
-	return m.Class, strings.Contains(string(m.Path), "#")
 }
 
 // reworded is the whole new text that a call asks for, nil for none.
@@ -131,8 +126,8 @@ func forget(ctx context.Context, b *Box, in arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if class, entry := cutEntry(m); entry {
-		res, err := b.app.Notebook(class).Remove(ctx, agent.EntryOptions{Write: b.because(in), Old: string(m.Path)})
+	if m.Entry() {
+		res, err := b.app.Notebook(m.Class).Remove(ctx, agent.EntryOptions{Write: b.because(in), Old: string(m.Path)})
 		if err != nil {
 			return nil, err
 		}

@@ -16,8 +16,10 @@ package tools
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -51,25 +53,36 @@ type Box struct {
 // A memory is what one session remembers of its calls.
 type memory struct {
 	mu     sync.Mutex
-	lost   map[string]int  // how often in a row a call failed, by what it was about
+	lost   []failure       // calls that failed, the latest last
 	viewed map[string]bool // files of skills that were shown
 }
 
-func (m *memory) failed(about string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lost[about]
+// A failure is a call that failed, some times in a row.
+type failure struct {
+	about [sha256.Size]byte // the hash of what the call was about
+	times int
+	head  vault.Revision // when it failed last
 }
 
-// ended notes how a call went.
-func (m *memory) ended(about string, err error) {
+// take is what is known of the failures of a call, which it forgets.
+func (m *memory) take(about [sha256.Size]byte) failure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err == nil {
-		delete(m.lost, about)
-	} else {
-		m.lost[about]++
+	i := slices.IndexFunc(m.lost, func(f failure) bool { return f.about == about })
+	if i < 0 {
+		return failure{about: about}
 	}
+	f := m.lost[i]
+	m.lost = slices.Delete(m.lost, i, i+1)
+	return f
+}
+
+// note keeps a failure in mind, with the latest ones.
+func (m *memory) note(f failure) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	const most = 100
+	m.lost = append(m.lost[max(len(m.lost)-most+1, 0):], f)
 }
 
 // New returns the tools over a vault that was opened for an agent; over nil they can be listed.
@@ -77,7 +90,7 @@ func New(app *agent.App, o Options) *Box {
 	if o.Agent == "" && app != nil {
 		o.Agent = app.Agent()
 	}
-	b := &Box{app: app, o: o, past: &memory{lost: map[string]int{}, viewed: map[string]bool{}}}
+	b := &Box{app: app, o: o, past: &memory{viewed: map[string]bool{}}}
 	for _, t := range table() {
 		if t, ok := t.only(o.Only); ok {
 			b.all = append(b.all, t)
@@ -100,6 +113,7 @@ type Hint struct {
 	Reads       bool // it changes nothing
 	Destructive bool // it takes something away or changes it, though history keeps all
 	Idempotent  bool // done twice it is as done once
+	Long        bool // a reply may be a whole text
 }
 
 // Hint is that of one of the tools, as far as they may be used.
@@ -108,20 +122,38 @@ func (b *Box) Hint(name string) Hint {
 	if i < 0 {
 		return Hint{}
 	}
-	for _, p := range b.all[i].params {
-		if p.name == "action" && !slices.ContainsFunc(p.enum, func(a string) bool {
-			return !slices.Contains(Reading(), name+"."+a)
-		}) {
-			return Hint{Title: b.all[i].hint.Title, Reads: true, Idempotent: true}
+	t := b.all[i]
+	writes := func(action string) bool { return !slices.Contains(t.reads, action) }
+	for _, p := range t.params {
+		if p.name == "action" && !slices.ContainsFunc(p.enum, writes) {
+			return Hint{Title: t.hint.Title, Reads: true, Idempotent: true, Long: t.hint.Long}
 		}
 	}
-	return b.all[i].hint
+	return t.hint
 }
 
 // Reading are the tools, and the actions of tools, that change nothing, for Options.Only.
-func Reading() []string {
-	return []string{"memory_search", "memory_read", "session_search", "skill.list", "skill.view", "history.log",
-		"history.diff"}
+func Reading() (names []string) {
+	for _, t := range table() {
+		if t.hint.Reads {
+			names = append(names, t.name)
+		}
+		for _, action := range t.reads {
+			names = append(names, t.name+"."+action)
+		}
+	}
+	return names
+}
+
+// Memories are those of Reading and the tools that write memories, for Options.Only.
+func Memories() []string {
+	names := Reading()
+	for _, t := range table() {
+		if !t.hint.Reads && t.reads == nil {
+			names = append(names, t.name)
+		}
+	}
+	return names
 }
 
 // Tools describes the tools, always in the same order.
@@ -146,8 +178,16 @@ func (b *Box) Call(ctx context.Context, name string, args json.RawMessage) (repl
 	return reply, nil
 }
 
-// tries is how often in a row one call may fail: a model that repeats itself does not listen.
+// tries is how often in a row one call may fail before it waits for the vault to change: a model that repeats
+// itself does not listen.
 const tries = 3
+
+// blamed reports whether a call failed for what it asked. Any other failure may have passed when it is made again.
+func blamed(err error) bool {
+	return slices.ContainsFunc([]error{agent.ErrUsage, vault.ErrInvalid, vault.ErrRefused, vault.ErrRejected,
+		vault.ErrConflict, vault.ErrNotFound, vault.ErrAmbiguous, vault.ErrNoRevision, vault.ErrBadPath,
+		vault.ErrNotRegular, vault.ErrTooLarge, fs.ErrNotExist}, func(one error) bool { return errors.Is(err, one) })
+}
 
 // errNoAgent is a mistake of the caller's: the tools would show what is private.
 var errNoAgent = errors.New("tools work on a vault that was opened for an agent")
@@ -170,16 +210,22 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	if err == nil {
 		about = t.name + " " + in.about(t.params)
 	}
-	if b.past.failed(about) >= tries {
-		err = agent.Usagef("this call failed %d times in this session, and is not tried again", tries).
+	past := b.past.take(sha256.Sum256([]byte(about)))
+	head := b.app.Head()
+	stuck := past.times >= tries && past.head == head
+	if stuck {
+		err = agent.Usagef("this call failed %d times, and the vault is as it was", tries).
 			Suggest("go on without it, and tell the user what did not work")
 	}
 	var out any
 	if err == nil {
 		out, err = t.run(ctx, b, in)
 	}
-	if ctx.Err() == nil {
-		b.past.ended(about, err)
+	switch {
+	case err != nil && ctx.Err() == nil && blamed(err) && !stuck:
+		b.past.note(failure{past.about, past.times + 1, head})
+	case err != nil && past.times > 0:
+		b.past.note(past)
 	}
 	if err != nil {
 		return Refusal(err), err
@@ -214,6 +260,7 @@ type tool struct {
 	name   string
 	about  string // for the model, a paragraph
 	hint   Hint
+	reads  []string // of its actions, those that change nothing
 	params []param
 	run    func(ctx context.Context, b *Box, in arguments) (any, error)
 }

@@ -67,7 +67,8 @@ func search(ctx context.Context, b *Box, in arguments) (any, error) {
 }
 
 func memoryRead() tool {
-	return tool{name: "memory_read", run: readMemory, hint: Hint{Title: "Read a memory", Reads: true, Idempotent: true},
+	return tool{name: "memory_read", run: readMemory,
+		hint:  Hint{Title: "Read a memory", Reads: true, Idempotent: true, Long: true},
 		about: `Reads a memory, notebook (USER.md, MEMORY.md), entry (USER.md#1a2b3c4d) or note, a long one in parts.`,
 		params: []param{
 			{name: "ref", kind: text, required: true, subject: true, about: "from memory_search, or an id or title"},
@@ -155,10 +156,8 @@ func readMemory(ctx context.Context, b *Box, in arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Class == vault.ClassCore || m.Class == vault.ClassProfile {
-		if !strings.Contains(string(m.Path), "#") {
-			return b.readPage(ctx, m.Class, in.whole("offset", 0))
-		}
+	if (m.Class == vault.ClassCore || m.Class == vault.ClassProfile) && !m.Entry() {
+		return b.readPage(ctx, m.Class, in.whole("offset", 0))
 	}
 	out := document{OK: true, Path: string(m.Path), ID: m.ID, Title: m.Title, Kind: m.Kind, Scope: m.Scope,
 		Categories: m.Categories, Importance: m.Importance, Updated: m.Updated, Until: m.ValidUntil,

@@ -3,13 +3,15 @@ package tools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"stet/agent"
 	"stet/vault"
 )
 
 func history() tool {
-	return tool{name: "history", run: past, hint: Hint{Title: "History", Destructive: true},
+	return tool{name: "history", run: past, hint: Hint{Title: "History", Destructive: true, Long: true},
+		reads: []string{"log", "diff"},
 		about: `What was done to the vault. log: commits, newest first; diff: of rev; revert: takes rev back, a preview
 		unless apply.`,
 		params: []param{
@@ -34,14 +36,12 @@ type step struct {
 
 func past(ctx context.Context, b *Box, in arguments) (any, error) {
 	action := in.text("action")
-	for name, of := range map[string]string{"ref": "log", "limit": "log", "apply": "revert", "because": "revert"} {
-		if in[name] != nil && of != action {
-			return nil, agent.Usagef("%s goes with %s, not with %s", name, of, action)
-		}
+	takes := map[string]string{"log": "action ref limit", "diff": "action rev", "revert": "action rev apply because"}
+	if err := in.only(action, strings.Fields(takes[action])...); err != nil {
+		return nil, err
 	}
-	if (in["rev"] == nil) != (action == "log") {
-		return nil, agent.Usagef("diff and revert need rev, and log takes none").
-			Suggest("log gives the rev of each commit")
+	if in["rev"] == nil && action != "log" {
+		return nil, agent.Usagef("%s needs rev", action).Suggest("log gives the rev of each commit")
 	}
 	switch action {
 	case "log":

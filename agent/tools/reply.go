@@ -105,9 +105,14 @@ func wrote(res *agent.Written, did string) *done {
 	}
 	switch {
 	case len(res.Proposed) > 0:
-		p := res.Proposed[0]
-		d.Done, d.Path = "proposed", string(p.About)
-		d.note("nothing is changed yet: it waits for the user's yes as proposal %s", p.ID)
+		d.Done, d.Path = "proposed", string(res.Proposed[0].About)
+		d.note("nothing is changed yet: it waits for the user's yes as proposal %s", res.Proposed[0].ID)
+		for _, p := range res.Proposed[1:min(len(res.Proposed), maxNamed)] {
+			d.note("%s waits as proposal %s", p.About, p.ID)
+		}
+		if n := len(res.Proposed) - maxNamed; n > 0 {
+			d.note("and %d more wait", n)
+		}
 		if res.Unasked != "" {
 			d.note("because does not count: %s", res.Unasked)
 		}

@@ -8,7 +8,6 @@ import (
 	"stet/agent"
 	"stet/agent/encode"
 	"stet/vault"
-	"stet/vault/settings"
 )
 
 // Where memory_save puts a text.
@@ -46,6 +45,9 @@ type noted struct {
 	without bool
 }
 
+// notebook reports whether it is meant for one.
+func (n noted) notebook() bool { return n.To == profile || n.To == core }
+
 func save(ctx context.Context, b *Box, in arguments) (any, error) {
 	items := in.objects("items")
 	switch {
@@ -61,15 +63,6 @@ func save(ctx context.Context, b *Box, in arguments) (any, error) {
 			return nil, inItem(err, i, len(items))
 		}
 		all = append(all, n)
-	}
-	compared := b.app.Settings().Bool(settings.Cognitive)
-	alone := func(n noted) bool { return n.To == core || n.To == profile && !compared }
-	if len(all) == 1 && alone(all[0]) {
-		return b.saveEntry(ctx, all[0])
-	}
-	if i := slices.IndexFunc(all, alone); i >= 0 {
-		return nil, agent.Usagef("item %d goes into %s, and is saved by itself", i, all[i].To).
-			Suggest("save it in a call of its own, or with to: memories")
 	}
 	return b.saveNotes(ctx, all)
 }
@@ -95,11 +88,11 @@ func readNote(in arguments) (noted, error) {
 		return n, agent.Usagef("text is missing").Suggest("text is what is to be stored")
 	case n.To == "" && !ofMemory && slices.Contains([]string{"preference", "instruction", "routine"}, n.Kind):
 		n.To = profile
-	case n.To != "" && n.To != memories && ofMemory:
+	case n.notebook() && ofMemory:
 		return n, agent.Usagef("an entry of %s has no scope and no title", n.To).
 			Suggest("leave them out, or save it with to: memories")
 	}
-	if n.To == profile || n.To == core {
+	if n.notebook() {
 		n.without = len(n.Categories) > 0 || n.Importance != nil
 		n.Categories, n.Importance = nil, nil
 	}
@@ -129,12 +122,27 @@ func (b *Box) saveNotes(ctx context.Context, all []noted) (any, error) {
 		if n.without {
 			d.note(leftOut, n.To)
 		}
-		if n.To == profile && len(all) == 1 && d.Done == "saved" && !strings.HasPrefix(d.Path, profile) {
-			d.note("it is a memory, because %s has no room for it or something stored disagrees with it", profile)
+		if n.notebook() && len(all) == 1 && d.Done == "saved" && !strings.HasPrefix(d.Path, n.To) {
+			d.note("it is a memory, because %s has no room for it or something stored disagrees with it", n.To)
 		}
 	}
 	decided(d, res)
+	for path, class := range map[string]vault.Class{profile: vault.ClassProfile, core: vault.ClassCore} {
+		if !slices.ContainsFunc(all, func(n noted) bool { return n.To == path }) || len(res.Commits) == 0 {
+			continue
+		}
+		if page, err := b.app.Notebook(class).Show(ctx, false); err == nil {
+			d.full(path, page.Usage)
+		}
+	}
 	return d, nil
+}
+
+// full tells that there is little room left in a notebook.
+func (d *done) full(path string, u agent.Usage) {
+	if u.Percent >= 80 {
+		d.note("%s is %d%% full", path, u.Percent)
+	}
 }
 
 // leftOut is what a reply says of an entry that was given what it cannot have.
@@ -161,24 +169,6 @@ func decided(d *done, res *agent.Written) {
 	}
 }
 
-func (b *Box) saveEntry(ctx context.Context, n noted) (any, error) {
-	class := vault.ClassProfile
-	if n.To == core {
-		class = vault.ClassCore
-	}
-	by := b.by()
-	by.Source = n.Source
-	res, err := b.app.Notebook(class).Add(ctx, agent.EntryOptions{Write: by, Text: n.Text, Kind: n.Kind})
-	if err != nil {
-		return nil, err
-	}
-	d := wroteEntry(res, "saved")
-	if n.without {
-		d.note(leftOut, n.To)
-	}
-	return d, nil
-}
-
 // wroteEntry is the reply to a change of a notebook.
 func wroteEntry(res *agent.Noted, did string) *done {
 	d := wrote(res.Written, did)
@@ -198,8 +188,6 @@ func wroteEntry(res *agent.Noted, did string) *done {
 		d.note("%s made room and is the memory %s", m.Entry.Address, m.Path)
 	}
 	decided(d, res.Written)
-	if u := res.Usage; u.Percent >= 80 {
-		d.note("%s is %d%% full", res.Notebook, u.Percent)
-	}
+	d.full(string(res.Notebook), res.Usage)
 	return d
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func skills() tool {
-	return tool{name: "skill", run: useSkill, hint: Hint{Title: "Skills", Destructive: true},
+	return tool{name: "skill", run: useSkill, hint: Hint{Title: "Skills", Destructive: true, Long: true},
+		reads: []string{"list", "view"},
 		about: `Skills say how to do something: a folder with SKILL.md and files. edit: a whole new SKILL.md; patch:
 		old, once in the file, becomes new; delete: into the archive. A pinned one stays.`,
 		params: []param{
@@ -53,11 +54,8 @@ func useSkill(ctx context.Context, b *Box, in arguments) (any, error) {
 			return nil, agent.Usagef("%s needs %s", action, n)
 		}
 	}
-	for n := range in {
-		if n != "action" && !slices.Contains(a.needs, n) && !slices.Contains(a.takes, n) {
-			return nil, agent.Usagef("%s takes no %s", action, n).
-				Suggest("it takes %s", strings.Join(slices.Concat(a.needs, a.takes), ", "))
-		}
+	if err := in.only(action, slices.Concat([]string{"action"}, a.needs, a.takes)...); err != nil {
+		return nil, err
 	}
 	s := b.app.Skills()
 	switch action {

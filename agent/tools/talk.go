@@ -74,12 +74,21 @@ func searchTalk(ctx context.Context, b *Box, in arguments) (any, error) {
 		return nil, err
 	}
 	limit := min(max(in.whole("limit", 3), 1), 10)
-	paged := in["from"] != nil || in["around"] != nil
 	switch {
 	case in["query"] != nil && strings.TrimSpace(query) == "":
 		return nil, agent.Usagef("query is empty").Suggest("leave it out for the newest conversations")
-	case paged && (in1 == "" || query != ""):
-		return nil, agent.Usagef("from and around go with session, and without query")
+	case query != "":
+		err = in.only("a search", "query", "session", "role", "since", "until", "limit")
+	case in1 == "":
+		err = in.only("the list of the newest", "since", "until", "limit")
+	case in["around"] != nil:
+		err = in.only("a page around a message", "session", "around")
+	default:
+		err = in.only("a page", "session", "from")
+	}
+	switch {
+	case err != nil:
+		return nil, err
 	case query == "" && in1 != "":
 		return b.readTalk(ctx, in1, in)
 	case query == "":

@@ -13,6 +13,8 @@ import (
 
 	"stet/agent"
 	"stet/agent/tools"
+	"stet/vault"
+	"stet/vault/durable"
 	"stet/vault/vaulttest"
 )
 
@@ -107,27 +109,110 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// A call that fails the same way is tried three times, then refused; a success in between counts anew,
-// and so does a call about something else.
+// A call that fails the same way is tried three times, then refused until the vault has changed; what failed for
+// another reason does not count, and a call about something else counts for itself.
 func TestAFailingCallIsTriedThreeTimes(t *testing.T) {
 	t.Parallel()
-	b, _ := newBox(t, tools.Options{})
+	b, dir := newBox(t, tools.Options{})
 	gone := `{"ref": "nothing"}`
 	for range 3 {
 		if out := call(t, b, "memory_read", gone); !strings.Contains(out["error"].(string), "not found") {
 			t.Fatal(out)
 		}
 	}
-	if out := call(t, b, "memory_read", `{"ref": "nothing", "offset": 2}`); !strings.Contains(out["error"].(string),
-		"failed 3 times") {
-		t.Error(out)
+	for range 2 {
+		if out := call(t, b, "memory_read", `{"ref": "nothing", "offset": 2}`); !strings.Contains(
+			out["error"].(string), "failed 3 times") {
+			t.Error(out)
+		}
 	}
 	if out := call(t, b, "memory_read", `{"ref": "other"}`); !strings.Contains(out["error"].(string), "not found") {
 		t.Error(out)
 	}
 	call(t, b, "memory_save", `{"text": "It is here now.", "title": "Nothing"}`)
-	if out := call(t, b, "memory_read", `{"ref": "nothing", "offset": 3}`); out["ok"] != false {
-		t.Error("a call that failed three times was tried again:", out)
+	if out := call(t, b, "memory_read", `{"ref": "nothing", "offset": 3}`); out["ok"] != true {
+		t.Error("the vault has changed, and the call was not tried again:", out)
+	}
+	var busy error
+	app, err := agent.Open(t.Context(), agent.Options{Dir: dir, Agent: "codex", Now: time.Now,
+		Getenv: func(string) string { return "" }, Hook: func(durable.Step) error { return busy }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.Close()
+	save := `{"text": "Somebody else is writing."}`
+	for busy = vault.ErrBusy; busy != nil; {
+		for range 4 {
+			if out := call(t, b.On(app), "memory_save", save); !strings.Contains(fmt.Sprint(out["error"]), "locked") {
+				t.Error(out)
+			}
+		}
+		busy = nil
+	}
+	if out := call(t, b.On(app), "memory_save", save); out["ok"] != true {
+		t.Error("that others were writing counts:", out)
+	}
+}
+
+// What a reply says is asked of the call, and what a call says is heard: nothing is passed over.
+func TestArgumentsThatDoNotGoTogether(t *testing.T) {
+	t.Parallel()
+	b, _ := newBox(t, tools.Options{})
+	for _, args := range []string{`{"session": "x", "role": "user"}`, `{"session": "x", "limit": 3}`,
+		`{"role": "user"}`, `{"from": 3}`, `{"session": "x", "from": 1, "around": 2}`, `{"query": "x", "from": 1}`} {
+		if out := call(t, b, "session_search", args); !strings.Contains(fmt.Sprint(out["error"]), "takes no") {
+			t.Error(args, out)
+		}
+	}
+	for _, args := range []string{`{"action": "log", "rev": "HEAD"}`, `{"action": "diff", "rev": "HEAD", "limit": 1}`,
+		`{"action": "diff", "rev": "HEAD", "apply": true}`, `{"action": "log", "because": "x"}`} {
+		if out := call(t, b, "history", args); !strings.Contains(fmt.Sprint(out["error"]), "takes no") {
+			t.Error(args, out)
+		}
+	}
+}
+
+// A memory may have "#" in its name, and is no entry of a notebook for it.
+func TestAFileWithANumberSign(t *testing.T) {
+	t.Parallel()
+	b, dir := newBox(t, tools.Options{})
+	call(t, b, "memory_save", `{"text": "Ann likes memories/c#.md.", "to": "MEMORY.md"}`)
+	if err := os.MkdirAll(filepath.Join(dir, "memories"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "memories", "c#.md")
+	if err := os.WriteFile(file, []byte("# C sharp\n\nIt has tabs.\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	core, err := os.ReadFile(filepath.Join(dir, "MEMORY.md"))
+	if err != nil || !strings.Contains(string(core), "Ann likes") {
+		t.Fatal(err, string(core))
+	}
+	for name, args := range map[string]string{"memory_edit": `{"ref": "memories/c#.md", "text": "It has blanks."}`,
+		"memory_forget": `{"ref": "memories/c#.md"}`} {
+		out := call(t, b, name, args)
+		if path := fmt.Sprint(out["path"]); out["done"] != "proposed" || !strings.HasSuffix(path, "memories/c#.md") {
+			t.Error(name, out)
+		}
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || string(now) != string(core) {
+		t.Error(err, string(now))
+	}
+}
+
+// Of several things that wait each is told.
+func TestAllThatWaitsIsTold(t *testing.T) {
+	t.Parallel()
+	b, dir := newBox(t, tools.Options{})
+	app, err := agent.Open(t.Context(), agent.Options{Dir: dir, Agent: "codex", Now: time.Now,
+		Getenv: func(name string) string { return map[string]string{"STET_MEMORY_WRITE_APPROVAL": "stage"}[name] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.Close()
+	out := call(t, b.On(app), "memory_save", `{"items": [{"text": "The gate is red."}, {"text": "The barn is blue."}]}`)
+	if notes := fmt.Sprint(out["notes"]); out["done"] != "proposed" || strings.Count(notes, "proposal ") != 2 {
+		t.Error(out)
 	}
 }
 
