@@ -521,6 +521,21 @@ func TestTheEnd(t *testing.T) {
 	}
 }
 
+// A client that closes its end and does not read what it asked for is not waited for without end.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	o := options(t.TempDir())
+	_, o.Out = io.Pipe()
+	o.In = strings.NewReader(strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\nno message\n", 9))
+	ended := make(chan error, 1)
+	go func() { ended <- mcp.Serve(t.Context(), o) }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("it is waited for without end")
+	}
+}
+
 // The vault is that of the client's project, else of the folder, else the default one, where a project has a
 // scope of its own; a vault that the user never agreed to gives way to the default one.
 func TestWhichVault(t *testing.T) {

@@ -30,6 +30,7 @@ const (
 	pageSize     = 50     // resources of one page
 	maxShown     = 30_000 // characters of one resource
 	recentCount  = 20
+	recentText   = 500 // characters of one of them
 	maxComplete  = 100 // values, as the protocol says
 )
 
@@ -154,13 +155,20 @@ func notebook(ctx context.Context, n agent.Notebook) (string, error) {
 
 // recent are the memories that were written last.
 func recent(ctx context.Context, a *agent.App) (string, error) {
-	list, err := a.Memories().List(ctx, agent.ListOptions{Filter: vault.Filter{Limit: recentCount}})
+	list, err := a.Memories().List(ctx, agent.ListOptions{
+		Filter: vault.Filter{Sort: "updated", Limit: recentCount}})
 	if err != nil {
 		return "", err
 	}
 	lines := []string{"# Recent memories"}
 	for _, m := range list.Memories {
-		lines = append(lines, fmt.Sprintf("* %s: %s (%s%s)", m.Updated, labelled(m.Label, m.Title), memoryURI, m.ID))
+		at := string(m.Path)
+		if m.ID != "" {
+			at = memoryURI + m.ID
+		}
+		text := strings.Join(strings.Fields(string(m.Stored().Body)), " ")
+		lines = append(lines, fmt.Sprintf("* %s %s: %s", cmp.Or(m.Updated, m.Created), at,
+			cut(labelled(m.Label, text), recentText)))
 	}
 	return strings.Join(lines, "\n"), nil
 }

@@ -74,7 +74,7 @@ func (o Options) only() ([]string, error) {
 	case Read:
 		return tools.Reading(), nil
 	case Write:
-		return append(tools.Reading(), "memory_save", "memory_edit", "memory_forget"), nil
+		return tools.Memories(), nil
 	case All, "":
 		return nil, nil
 	}

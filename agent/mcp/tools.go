@@ -29,7 +29,7 @@ func (s *server) addTools(srv *mcp.Server) {
 		if !h.Reads {
 			one.Annotations.DestructiveHint = &h.Destructive
 		}
-		if slices.Contains([]string{"memory_read", "skill", "history"}, t.Name) { // which show whole texts
+		if h.Long {
 			one.Meta = mcp.Meta{"anthropic/maxResultSizeChars": maxResult}
 		}
 		srv.AddTool(one, s.call)

@@ -20,11 +20,13 @@ import (
 const (
 	// maxLine is the longest message in bytes, more than the largest arguments of a tool.
 	maxLine = 8 << 20
-	// maxWaiting is how many requests wait for their answers before no more are read.
+	// maxWaiting is how many requests wait for their answers before no more are taken up, and how many lines are
+	// read ahead, so that the end of the stream is seen.
 	maxWaiting = 256
 	// codeCancelled is the code of the error of a request that the client has cancelled.
 	codeCancelled = -32800
-	// lastWords is how long the answers to what was asked may take when the client's stream has ended.
+	// lastWords is how long the answers to what was asked may take, and the client to read them, when the
+	// client's stream has ended.
 	lastWords = 10 * time.Second
 )
 
@@ -34,16 +36,16 @@ const (
 type transport struct {
 	in    *bufio.Reader
 	lines chan line
+	out   chan []byte // what is written, one at a time
+	wrote chan error  // how that went
 	ended chan struct{}
 	end   func()
 
-	mu      sync.Mutex // of what follows, and of out
+	mu      sync.Mutex // of what follows
 	changed *sync.Cond // waiting
-	out     io.Writer
 	waiting map[jsonrpc.ID]request
 	queue   []jsonrpc.Message // of a batch, not read yet
 	batches bool              // the client speaks a revision that has them
-	late    bool              // no answer is waited for any more
 }
 
 // A request waits for its answer.
@@ -66,10 +68,22 @@ type line struct {
 var errTooLong = fmt.Errorf("a message has at most %d bytes", maxLine)
 
 func newTransport(in io.Reader, out io.Writer) *transport {
-	t := &transport{in: bufio.NewReader(in), out: out, lines: make(chan line), ended: make(chan struct{}),
+	t := &transport{in: bufio.NewReader(in), lines: make(chan line, maxWaiting), ended: make(chan struct{}),
+		out: make(chan []byte), wrote: make(chan error, 1),
 		waiting: map[jsonrpc.ID]request{}}
 	t.changed = sync.NewCond(&t.mu)
 	t.end = sync.OnceFunc(func() { close(t.ended) })
+	go func() {
+		for {
+			select {
+			case data := <-t.out:
+				_, err := out.Write(data)
+				t.wrote <- err
+			case <-t.ended:
+				return
+			}
+		}
+	}()
 	return t
 }
 
@@ -78,12 +92,16 @@ func (t *transport) Connect(context.Context) (mcp.Connection, error) {
 	go func() {
 		for {
 			data, err := t.line()
+			over := err != nil && !errors.Is(err, errTooLong)
+			if over {
+				time.AfterFunc(lastWords, func() { _ = t.Close() }) // it fails never
+			}
 			select {
 			case t.lines <- line{data, err}:
 			case <-t.ended:
 				return
 			}
-			if err != nil && !errors.Is(err, errTooLong) {
+			if over {
 				return
 			}
 		}
@@ -115,19 +133,22 @@ func (t *transport) line() ([]byte, error) {
 // SessionID is that of a stream: there is one.
 func (t *transport) SessionID() string { return "" }
 
-// Close ends reading.
+// Close ends reading, and waiting for answers and for the client to read them.
 func (t *transport) Close() error {
 	t.end()
-	t.hurry()
+	t.mu.Lock() // an answer that nobody reads gives it back
+	defer t.mu.Unlock()
+	t.changed.Broadcast()
 	return nil
 }
 
-// hurry ends waiting for answers.
-func (t *transport) hurry() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.late = true
-	t.changed.Broadcast()
+func (t *transport) over() bool {
+	select {
+	case <-t.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Read is the next message. At the end of the stream it first waits for the answers to what was asked.
@@ -146,7 +167,6 @@ func (t *transport) Read(ctx context.Context) (jsonrpc.Message, error) {
 			case errors.Is(l.err, errTooLong):
 				t.refuse(nil, jsonrpc.CodeInvalidRequest, l.err)
 			case l.err != nil:
-				defer time.AfterFunc(lastWords, t.hurry).Stop()
 				t.wait(0)
 				return nil, io.EOF
 			case len(l.data) > 0:
@@ -171,7 +191,7 @@ func (t *transport) queued() (jsonrpc.Message, bool) {
 func (t *transport) wait(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.waiting) > n && !t.late {
+	for len(t.waiting) > n && !t.over() {
 		t.changed.Wait()
 	}
 }
@@ -301,7 +321,17 @@ func (t *transport) answered(b *batch, data []byte) error {
 	return t.send(all)
 }
 
+// send waits until the client has read, or is no longer waited for.
 func (t *transport) send(data []byte) error {
-	_, err := t.out.Write(append(data, '\n'))
-	return err
+	select {
+	case t.out <- append(data, '\n'):
+	case <-t.ended:
+		return io.ErrClosedPipe
+	}
+	select {
+	case err := <-t.wrote:
+		return err
+	case <-t.ended:
+		return io.ErrClosedPipe
+	}
 }
