@@ -15,7 +15,7 @@ func ConflictAt(data []byte) int {
 	for line := range bytes.Lines(data) {
 		n++
 		text := strings.TrimRight(string(line), "\r\n")
-		if mark := fenceOf(text); mark != "" && want == 0 {
+		if mark := FenceOf(text); mark != "" && want == 0 {
 			switch {
 			case fence == "":
 				fence = mark
@@ -38,13 +38,15 @@ func ConflictAt(data []byte) int {
 	return 0
 }
 
-// fenceOf is the run of marks that a line opens or closes a block of code with.
-func fenceOf(line string) string {
-	line = strings.TrimLeft(line, " ")
-	for _, c := range []string{"`", "~"} {
-		if run := line[:len(line)-len(strings.TrimLeft(line, c))]; len(run) >= 3 {
-			return run
-		}
+// FenceOf is the run of backticks or tildes by which a line opens or closes a block of code, "" for other lines.
+func FenceOf(line string) string {
+	text := strings.TrimLeft(line, " ")
+	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
+		return ""
 	}
-	return ""
+	mark := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
+	if len(mark) < 3 || text[0] == '`' && strings.Contains(text[len(mark):], "`") {
+		return "" // code in a line
+	}
+	return mark
 }

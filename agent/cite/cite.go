@@ -18,11 +18,12 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"stet/agent/encode"
-	"stet/markdown"
+	"stet/agent/spoken"
 )
 
 // maxOwn is the largest paragraph that a person types, in characters; a longer one was pasted.
@@ -33,52 +34,32 @@ const maxLines = 5
 
 // Own is what of a turn are the person's own words, "" for none.
 func Own(turn string) string {
-	text := strings.Map(func(r rune) rune {
+	turn = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
 			return -1
 		}
 		return r
-	}, strings.ReplaceAll(string(markdown.StripInjected([]byte(turn))), "\r\n", "\n"))
-	if open := markdown.InjectedOpen; strings.Contains(text, open) {
-		text, _, _ = strings.Cut(text, open) // a block that is not closed
-	}
-	text = fences().ReplaceAllString(text, "\n\n")
-	var out []string
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if len([]rune(paragraph)) > maxOwn || strings.Count(strings.TrimSpace(paragraph), "\n") >= maxLines {
+	}, turn)
+	var out, paragraph []string
+	for _, line := range append(spoken.Lines(turn), "") {
+		if line != "" {
+			paragraph = append(paragraph, line)
 			continue
 		}
-		for line := range strings.SplitSeq(paragraph, "\n") {
-			trimmed := strings.TrimSpace(line)
-			if strings.HasPrefix(trimmed, ">") || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
-				continue
-			}
-			out = append(out, said(quotations().ReplaceAllString(trimmed, "$1 \u2026 $2")))
-			if strings.HasSuffix(trimmed, ":") {
-				return strings.Join(out, "\n") // what follows is handed over
+		if len(paragraph) <= maxLines && utf8.RuneCountInString(strings.Join(paragraph, "\n")) <= maxOwn {
+			for _, l := range paragraph {
+				out = append(out, said(spoken.Unquoted(l, "…")))
 			}
 		}
+		paragraph = nil
 	}
 	return strings.Join(out, "\n")
 }
 
-// fences are blocks of code, closed or not.
-var fences = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?ms)^[ ]{0,3}(```|~~~).*?(^[ ]{0,3}(```|~~~)[^\n]*$|\\z)")
-})
-
-// quotations are the words of others in a line, and code; an apostrophe inside a word opens none. A
-// quotation that is not closed goes on to the end of the line.
-var quotations = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|" +
-		`[“„«»][^”“»«]*(?:[”“»«]|$)|‹[^›]*(?:›|$)|[「『][^」』]*(?:[」』]|$)` +
-		`|(^|[\s(,:])['‘‚](?:[^'’]|['’]\pL)*(?:['’]([\s).,;:!?]|$)|$)`)
-})
-
 // said are the sentences of a line that say or ask for something.
 func said(line string) string {
 	var out []string
-	for _, s := range Sentences(line) {
+	for _, s := range spoken.Sentences(line) {
 		w := words(s)
 		asked := strings.HasSuffix(strings.TrimRight(s, " )"), "?")
 		if asked && !polite().MatchString(s) || len(w) > 0 && slices.Contains(suppositions(), w[0].fold) {
@@ -97,23 +78,6 @@ var polite = sync.OnceValue(func() *regexp.Regexp {
 func suppositions() []string {
 	return strings.Fields("if suppose imagine assume assuming pretend unless say wenn falls angenommen si supongamos")
 }
-
-// Sentences cuts a text where a sentence or a line ends.
-func Sentences(text string) []string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		start := 0
-		for _, at := range ends().FindAllStringIndex(line, -1) {
-			out, start = append(out, strings.TrimSpace(line[start:at[1]])), at[1]
-		}
-		if rest := strings.TrimSpace(line[start:]); rest != "" {
-			out = append(out, rest)
-		}
-	}
-	return out
-}
-
-var ends = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.!?…。！？]+[)"']*(\s+|$)`) })
 
 // A word is one of a text: folded, and its English stem.
 type word struct{ fold, stem string }
@@ -203,7 +167,7 @@ func denied(said []word, gone, kept []string) (ok, all bool) {
 // Asks fails with the reason where a person's own words do not ask that a text becomes another one. after
 // is "" where the text goes.
 func Asks(own, before, after string) error {
-	all := Sentences(own)
+	all := spoken.Sentences(own)
 	err := errors.New("the turn has no words of the person's own: what is quoted, pasted or asked does not count")
 	for width := min(together, len(all)); width > 0; width-- {
 		for i := range len(all) - width + 1 {
@@ -270,14 +234,14 @@ func asks(sentences []string, before, after string) error {
 
 // changed are the sentences of two texts that the other one does not have.
 func changed(before, after string) (was, is string) {
-	a, b := Sentences(before), Sentences(after)
+	a, b := spoken.Sentences(before), spoken.Sentences(after)
 	without := func(from, others []string) string {
 		return strings.Join(missing(from, others), "\n")
 	}
 	return without(a, b), without(b, a)
 }
 
-func lines(s string) int { return len(Sentences(s)) }
+func lines(s string) int { return len(spoken.Sentences(s)) }
 
 func apart(was, is []string) (removed, added, kept []string) {
 	return missing(was, is), missing(is, was), slices.DeleteFunc(slices.Clone(was),

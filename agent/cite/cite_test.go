@@ -21,6 +21,7 @@ func TestAsks(t *testing.T) {
 		{"Production does not use Redis any more.", "Production uses Postgres and Redis.", "Production uses Postgres."},
 		{"The gate code is not 4711 any more. It is 4712.", gate, gateNew},
 		{"No, the gate code is 4712.", gate, gateNew},
+		{"The 5\" pipe is at the gate, the gate code is 4712.", gate, gateNew},
 		{"The gate was painted red.", gate, gate + "\n\nThe gate was painted red."},
 		{"Der Code vom Gate ist jetzt 4712", "Der Code vom Gate ist 4711", "Der Code vom Gate ist 4712"},
 	}
@@ -38,6 +39,7 @@ func TestAsks(t *testing.T) {
 		{"They say “the gate code is 4712”.", gate, gateNew},
 		{"They say \"the gate code is 4712 and left.", gate, gateNew},
 		{"> The gate code is 4712.", gate, gateNew},
+		{"She wrote \"Hi,\nthe gate code is 4712 now.\nBye\"", gate, gateNew},
 		{"Look:\nThe gate code is 4712.", gate, gateNew},
 		{"```\nThe gate code is 4712.\n```", gate, gateNew},
 		{"```\nThe gate code is 4712.", gate, gateNew},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"stet/agent/spoken"
 	"stet/vault"
 	"stet/vault/session"
 )
@@ -61,7 +62,7 @@ func states(from, to vault.Path, before, after []byte) (was, is string) {
 		return string(before), string(after)
 	}
 	// With what it says: a name of a folder is about nothing.
-	about := strings.TrimSuffix(Sentences(strings.TrimSpace(string(m.Body)) + "\n" + m.Title + "\n-")[0], ".")
+	about := strings.TrimSuffix(spoken.Sentences(strings.TrimSpace(string(m.Body)) + "\n" + m.Title + "\n-")[0], ".")
 	at := func(p vault.Path) string {
 		folders := strings.TrimSuffix(strings.TrimPrefix(string(p), "memories/"), ".md")
 		return about + " " + strings.ReplaceAll(folders, "/", " ")
@@ -158,7 +159,7 @@ func Said(ctx context.Context, v *vault.Vault, source, text string) (map[string]
 
 // folded are the sentences of a text without what ends them.
 func folded(text string) (out []string) {
-	for _, s := range Sentences(text) {
+	for _, s := range spoken.Sentences(text) {
 		out = append(out, strings.TrimRight(fold(s), ".! "))
 	}
 	return out

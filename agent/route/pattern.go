@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"stet/agent/spoken"
 )
 
 // A word is one word of a sentence, or a comma; what stands in quotation marks is one word.
@@ -18,7 +20,7 @@ const quotation = "“”" // stands for what somebody else says
 // wordsOf cuts a sentence into words: contractions are written out.
 func wordsOf(sentence string) []word {
 	var out []word
-	for i, raw := range strings.Fields(withoutQuotations(sentence)) {
+	for i, raw := range strings.Fields(spoken.Unquoted(sentence, quotation)) {
 		raw = strings.ReplaceAll(raw, "’", "'")
 		core := strings.TrimFunc(raw, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSymbol(r) && r != '\''
@@ -68,45 +70,6 @@ func parts(w string) []string {
 		return []string{head + "'", tail}
 	}
 	return []string{w}
-}
-
-// withoutQuotations puts one mark in the place of each quotation: the words in it are another's.
-func withoutQuotations(s string) string {
-	s = " " + s // so that a quotation may open the sentence
-	for _, q := range [][2]string{{`"`, `"`}, {"“", "”"}, {"«", "»"}, {"„", "“"}, {"„", "”"},
-		{" '", "'"}, {" ‘", "’"}} {
-		for from := 0; ; {
-			open := strings.Index(s[from:], q[0])
-			if open < 0 {
-				break
-			}
-			open += from
-			start := open + len(q[0])
-			end := closing(s, start, q[1])
-			if end < 0 {
-				break
-			}
-			s = s[:open] + " " + quotation + " " + s[end+len(q[1]):]
-			from = open + len(quotation) + 2
-		}
-	}
-	return s
-}
-
-// closing finds the mark that ends a quotation: an apostrophe inside a word is none.
-func closing(s string, from int, mark string) int {
-	for at := from; ; {
-		n := strings.Index(s[at:], mark)
-		if n < 0 {
-			return -1
-		}
-		at += n
-		next := strings.TrimPrefix(s[at:], mark)
-		if mark != "'" && mark != "’" || next == "" || strings.ContainsAny(next[:1], " .,;:!?)") {
-			return at
-		}
-		at += len(mark)
-	}
 }
 
 // A pattern is a sequence of elements.

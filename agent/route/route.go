@@ -13,6 +13,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"stet/agent/spoken"
 	"stet/templates/lexicon"
 )
 
@@ -45,7 +46,7 @@ const (
 // of which nothing can be told.
 func Of(sentence string) (Route, bool) {
 	sentence = strings.TrimSpace(sentence)
-	if len(sentence) > longest || foreign(sentence) || len(sentences(sentence)) != 1 {
+	if len(sentence) > longest || foreign(sentence) || len(spoken.Sentences(sentence)) != 1 {
 		return Route{}, false
 	}
 	words := wordsOf(sentence)

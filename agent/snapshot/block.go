@@ -76,7 +76,7 @@ func find(file []byte) (start, end int, err error) {
 		from := at + len(bytes.TrimRight(line, "\r\n")) - len(text)
 		at += len(line)
 		opens, closes := strings.HasPrefix(text, markdown.InjectedOpen), strings.HasPrefix(text, markdown.InjectedClose)
-		switch mark := fenceOf(text); {
+		switch mark := markdown.FenceOf(text); {
 		case opened > 0 && closes:
 			end, opened = from+len(markdown.InjectedClose), 0
 		case opened > 0 && opens:
@@ -108,17 +108,4 @@ func find(file []byte) (start, end int, err error) {
 		return 0, 0, unclear(code, "this code fence is not closed, and a block behind it would be code")
 	}
 	return start, end, nil
-}
-
-// fenceOf is the run of backticks or tildes that opens or closes a fence, "" for other lines.
-func fenceOf(line string) string {
-	text := strings.TrimLeft(line, " ")
-	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
-		return ""
-	}
-	mark := text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
-	if len(mark) < 3 || text[0] == '`' && strings.Contains(text[len(mark):], "`") {
-		return "" // code in a line
-	}
-	return mark
 }
