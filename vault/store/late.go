@@ -115,7 +115,11 @@ func (s *Store) bringOne(name string) error {
 	case errors.Join(err, perr, aerr, rerr) != nil:
 		return s.giveUpLate(name, at)
 	default:
-		if brought, err := s.bringBytes(p, was, data); err != nil || !brought {
+		brought, err := s.bringBytes(p, was, data)
+		if errors.Is(err, errRetry) {
+			return nil // the next command tries again
+		}
+		if err != nil || !brought {
 			return errors.Join(err, s.giveUpLate(name, at))
 		}
 		s.tell(fmt.Sprintf("brought back what was written into %s while it was replaced, as a hand edit of yours", p))
@@ -138,7 +142,8 @@ func (s *Store) giveUpLate(name, at string) error {
 }
 
 // bringBytes brings bytes that were written into a displaced file into the one that
-// stands at p now. It reports false where a person must do that.
+// stands at p now. It reports false where a person must do that, and errRetry where
+// somebody saved that one at the same time.
 func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (bool, error) {
 	disk, err := s.Look(p)
 	if err != nil || !disk.Exists {
@@ -161,7 +166,10 @@ func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (bool, error) {
 	pl := &placement{store: s, path: p, exists: true, perm: disk.perm, stat: disk.stat,
 		want:  Content{Data: want, ID: gitstore.HashBlob(want), Mode: disk.mode()},
 		known: map[gitstore.ID]bool{disk.ID: true}}
-	return true, pl.putAlone()
+	if err := pl.putAlone(); err != nil || !pl.left {
+		return true, err
+	}
+	return false, errRetry
 }
 
 // endsWith reports whether the lines that were added at the end of base stand at the end of
