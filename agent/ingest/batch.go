@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,27 +50,27 @@ func (b *batch) near(text string, probes []string) []encode.Memory {
 	for _, probe := range append(slices.Clip(probes), whole(text)) {
 		b.best(strings.Fields(probe), found)
 	}
-	var out []encode.Memory
-	for i := range b.all {
-		if found[i] {
-			out = append(out, b.all[i])
-		}
+	out := make([]encode.Memory, 0, len(found))
+	for _, i := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, b.all[i])
 	}
 	return out
 }
 
+// best adds the notes that a probe means. Of a word that a great part of a great batch has, only
+// the first notes are looked at: it tells little, and all of them for each note are too many.
 func (b *batch) best(probe []string, found map[int]bool) {
+	const looks = 1 << 18 // of all notes for one word of each
+	limit := max(2*near, looks/len(b.all))
 	score := map[int]float64{}
 	for _, w := range probe {
-		for _, i := range b.with[w] {
-			score[i] += 1 / float64(len(b.with[w]))
+		with := b.with[w]
+		for _, i := range with[:min(limit, len(with))] {
+			score[i] += 1 / float64(len(with))
 		}
 	}
-	ranked := make([]int, 0, len(score))
-	for i := range score {
-		ranked = append(ranked, i)
-	}
-	slices.SortFunc(ranked, func(x, y int) int { return cmp.Or(cmp.Compare(score[y], score[x]), cmp.Compare(x, y)) })
+	order := func(x, y int) int { return cmp.Or(cmp.Compare(score[y], score[x]), cmp.Compare(x, y)) }
+	ranked := slices.SortedFunc(maps.Keys(score), order)
 	for _, i := range ranked[:min(near, len(ranked))] {
 		found[i] = true
 	}
