@@ -104,6 +104,7 @@ func edges() []edge {
 			"a front end for clients of a protocol: requests in, tools and resources, replies out"},
 		{"agent/clients", nil, "an embedded table and its reader"},
 		{"agent/install", nil, "bytes of other programs' files in, bytes out: it reads and writes none itself"},
+		{"agent/hook", []string{"agent/clients"}, "JSON of clients in, events out; texts in, JSON for clients out: no vault"},
 		{"agent/cite", []string{"agent/encode", "agent/spoken", "vault", "vault/session"},
 			"turns of conversations in, a verdict on a change out; it writes which turns were used"},
 		{"agent/match", []string{"agent/encode", "markdown", "templates/lexicon", "vault"},

@@ -1,0 +1,205 @@
+// Package hook is what stands between the hooks of agent programs and stet: one reader makes one event of ours
+// from what a program tells, one writer makes of a text exactly the output that the program takes. What differs
+// from program to program is in the table of agent/clients.
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"stet/agent/clients"
+)
+
+// The kinds of events.
+const (
+	Start     = "start"  // a conversation begins, goes on, or goes on after a compaction
+	Prompt    = "prompt" // a turn of the user's begins
+	Answer    = "answer" // the program has answered, and may go on
+	Stop      = "stop"   // it has nothing more to do
+	SubStop   = "subagent-stop"
+	Compact   = "compact" // what was said is about to be summarised
+	End       = "end"
+	Interrupt = "interrupt"
+)
+
+// most is the largest input that is read. Prompts hold whole files.
+const most = 32 << 20
+
+// An Event is something that happened in a program, in our words. What the program did not say, or said in
+// another type than it should, is empty.
+type Event struct {
+	Client clients.Client
+	In     clients.Event // as the program calls it
+	Kind   string
+
+	Session    string // as the program calls it
+	Dir        string // that the program works in
+	Transcript string // file of the conversation, or of the sub-agent's
+	Agent      string // id of the sub-agent; "" outside of one
+	Model      string
+	Source     string // of a start: startup, resume, clear, compact…
+	Prompt     string
+	Origin     string // of a prompt: who wrote it; "" is not said
+	Message    string // the last of the assistant's
+	Version    string // of the program; "" is not said
+	Status     string // of a stop: completed, aborted, error; "" is not said
+	Active     bool   // the program goes on already because a hook asked for it
+	Busy       bool   // something runs in the background that will wake the program
+}
+
+// Read reads one event: one JSON value, and nothing behind it, since a program may leave its end open. It fails
+// for an event that the client does not have and for what is no JSON object.
+func Read(c clients.Client, name string, in io.Reader) (*Event, error) {
+	of, ok := c.Event(name)
+	if !ok {
+		return nil, fmt.Errorf("%s has no event %q", c.Title, name)
+	}
+	var v any
+	if err := json.NewDecoder(io.LimitReader(in, most)).Decode(&v); err != nil {
+		return nil, fmt.Errorf("%s %s: no JSON value on standard input: %w", c.Name, name, err)
+	}
+	input, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s %s: standard input holds no JSON object", c.Name, name)
+	}
+	e := &Event{Client: c, In: of, Kind: of.Event}
+	find := func(field string) any {
+		path := of.Fields[field]
+		if path == "" {
+			path = c.Fields[field]
+		}
+		return lookUp(input, path)
+	}
+	for field, into := range map[string]*string{"session": &e.Session, "cwd": &e.Dir, "transcript": &e.Transcript,
+		"agent": &e.Agent, "model": &e.Model, "source": &e.Source, "prompt": &e.Prompt, "origin": &e.Origin,
+		"message": &e.Message, "version": &e.Version, "status": &e.Status} {
+		*into = text(find(field))
+	}
+	e.Active, e.Busy = truth(find("active")), truth(find("busy"))
+	if strings.TrimSpace(e.Session) == "" {
+		return nil, fmt.Errorf("%s %s: the input names no session", c.Name, name)
+	}
+	return e, nil
+}
+
+// lookUp follows a path of keys and list numbers; of several, parted by "|", the first that leads to something.
+func lookUp(v any, paths string) any {
+	for path := range strings.SplitSeq(paths, "|") {
+		at := v
+		for key := range strings.SplitSeq(path, ".") {
+			switch in := at.(type) {
+			case map[string]any:
+				at = in[key]
+			case []any:
+				at = nil
+				if n, err := strconv.Atoi(key); err == nil && n >= 0 && n < len(in) {
+					at = in[n]
+				}
+			default:
+				at = nil
+			}
+		}
+		if at != nil && paths != "" {
+			return at
+		}
+	}
+	return nil
+}
+
+// text is a text, or the texts of the parts of a message.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		var parts []string
+		for _, part := range v {
+			if s := text(lookUp(part, "text")); s != "" {
+				parts = append(parts, s)
+			}
+		}
+		return strings.Join(parts, "\n\n")
+	}
+	return ""
+}
+
+// truth is true, a number above zero, or a list that holds something.
+func truth(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case float64:
+		return v > 0
+	case []any:
+		return len(v) > 0
+	}
+	return false
+}
+
+// ErrSilent reports an event whose output can say nothing that way.
+var ErrSilent = errors.New("the program takes no such output")
+
+// Says reports whether an output can say a text that way, as far as the version of the program is known.
+func (e *Event) Says(how string) bool {
+	way, ok := e.In.Says[how]
+	return ok && (way.Since == "" || e.Version == "" || !older(e.Version, way.Since))
+}
+
+// Output is what the program is to be given so that a text reaches it that way; a text that is too long for it
+// loses its end. It fails with [ErrSilent].
+func (e *Event) Output(how, text string) ([]byte, error) {
+	if !e.Says(how) {
+		return nil, fmt.Errorf("%s %s %s: %w", e.Client.Name, e.In.Name, how, ErrSilent)
+	}
+	said, err := json.Marshal(Cut(strings.ToValidUTF8(text, "�"), e.Client.Chars))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, e.In.Says[how].Output); err != nil {
+		return nil, err
+	}
+	data := bytes.Replace(out.Bytes(), []byte(`"$text"`), said, 1)
+	return data, e.In.Check(data)
+}
+
+// Cut leaves whole lines of a text until it has at most n characters.
+func Cut(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	short := string([]rune(text)[:n-1])
+	if i := strings.LastIndexByte(short, '\n'); i > 0 {
+		short = short[:i]
+	}
+	return short + "…"
+}
+
+// older reports whether version a comes before b; numbers parted by dots count, and what follows them does not.
+func older(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(x), len(y)) {
+		var m, n int
+		if i < len(x) {
+			m = leading(x[i])
+		}
+		if i < len(y) {
+			n = leading(y[i])
+		}
+		if m != n {
+			return m < n
+		}
+	}
+	return false
+}
+
+func leading(s string) int {
+	n, _ := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]) // what is no number counts as none
+	return n
+}
