@@ -40,6 +40,9 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent); err != nil {
 		return nil, err
 	}
+	if session.Hooked(t.Ref) && s.a.o.Door != session.HookDoor {
+		return nil, Usagef("--ref %q is what hooks of clients note", t.Ref).Suggest("give another")
+	}
 	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {
 		return nil, Usagef("unknown role %q", t.Role).Suggest("one of %s", strings.Join(Roles(), ", "))
 	}

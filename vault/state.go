@@ -202,6 +202,49 @@ func (s *State) Enqueue(ctx context.Context, queue string, job []byte) (id strin
 	return id, err
 }
 
+// Spool is [State.Enqueue] for a job that must wait for nobody, whoever holds the lock; jobs come out by the clock.
+func (s *State) Spool(queue string, job []byte) error {
+	if err := stateName("queue", queue); err != nil {
+		return err
+	}
+	root := s.v.store.Repo().Root()
+	if err := root.MkdirAllLazy("state", path.Join(s.dir, "queue"), 0o700); err != nil {
+		return s.v.store.Explain(err)
+	}
+	return s.v.store.Explain(s.job(queue, newID(s.v.o.Now())).put(job))
+}
+
+// Note adds a line to a log, from which the older half is cut beyond most bytes. Nothing is locked: of two at once
+// one may be lost, and what it noted is no part of the vault.
+func (s *State) Note(name, line string, most int64) error {
+	if err := stateName("log", name); err != nil {
+		return err
+	}
+	root, file := s.v.store.Repo().Root(), path.Join(s.dir, name+".log")
+	if err := root.MkdirAllLazy("state", s.dir, 0o777); err != nil {
+		return s.v.store.Explain(err)
+	}
+	data, _, err := root.ReadFile(file, 0)
+	if int64(len(data)) > most && err == nil {
+		half := data[len(data)/2:]
+		half = half[bytes.IndexByte(half, '\n')+1:]
+		err = durable.PutWhole(root, "log", file+".unfinished", file, half, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s.v.store.Explain(err)
+	}
+	return s.v.store.Explain(root.Append("log", file, []byte(line+"\n"), 0o600, false))
+}
+
+// Notes are the lines of a log, oldest first.
+func (s *State) Notes(name string) ([]string, error) {
+	data, _, err := s.v.store.Repo().Root().ReadFile(path.Join(s.dir, name+".log"), 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' }), err
+}
+
 func (s *State) job(queue, id string) stateFile { return stateFile{s, "queue", id, "." + queue} }
 
 // nextID is the ULID after one: its number plus one.

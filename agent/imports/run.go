@@ -315,7 +315,12 @@ func (w *writer) decide(s *Session) (*item, error) {
 		if err != nil {
 			return nil, err
 		}
-		g := compare(have, s, w.censor)
+		g := growth{}
+		if merged, more, ok := s.hooked(have, w.censor); ok {
+			s, g = merged, more
+		} else {
+			g = compare(have, s, w.censor)
+		}
 		switch {
 		case g.changed > 0:
 			s, state = s.variant(g.changed, s.ID), StateSuperseded

@@ -48,11 +48,12 @@ func Hear(ctx context.Context, v *vault.Vault, ref string) (*Conversation, error
 	return c, nil
 }
 
-// Proven fails with [ErrUnproven] unless a person's command recorded message n: the session has no agent,
-// or the commit that brought the message as it stands there, of a sealing or an import, is a person's own.
+// Proven fails with [ErrUnproven] unless a client's hook or a person's command recorded message n: the message
+// says so, the session has no agent, or the commit that brought the message as it stands there, of a sealing or
+// an import, is a person's own or imported what hooks have seen.
 func (c *Conversation) Proven(ctx context.Context, n int) error {
 	if n > c.sealed {
-		if c.Agent != "" {
+		if c.Agent != "" && c.Messages[n-1].Ref != HookRef {
 			return ErrUnproven
 		}
 		return nil
@@ -72,9 +73,11 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		}
 		by = version.Commit
 	}
-	sealed := by.Op == vault.OpSeal && by.Trailers.Get("Stet-Session") == c.ID && c.Agent == ""
-	if by.Trailers.Get("Stet-Actor") != vault.ActorUser || by.Trailers.Get("Stet-Via") != "" ||
-		!sealed && by.Op != vault.OpImport {
+	sealed := by.Op == vault.OpSeal && by.Trailers.Get("Stet-Session") == c.ID
+	byHook := sealed && m.Ref == HookRef || by.Op == vault.OpImport && by.Trailers.Get("Stet-Door") == HookDoor
+	user := by.Trailers.Get("Stet-Actor") == vault.ActorUser && by.Trailers.Get("Stet-Via") == "" &&
+		(sealed && c.Agent == "" || by.Op == vault.OpImport)
+	if !byHook && !user {
 		return ErrUnproven
 	}
 	return nil

@@ -28,7 +28,11 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 	if err != nil {
 		return "", nil, err
 	}
-	if at == nil {
+	if at != nil {
+		if t.Messages = uncovered(t.Messages, at.data); len(t.Messages) == 0 {
+			return "", nil, nil
+		}
+	} else {
 		at = &target{path: vault.NameTranscript(t), id: t.ID, git: true}
 	}
 	data, _, err := assemble(t, at, math.MaxInt)

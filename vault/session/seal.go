@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"strconv"
 
 	"stet/markdown"
@@ -86,6 +87,14 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 		}
 		if len(open.Facts.Messages) <= n {
 			return &Sealed{ID: open.Facts.ID, Title: open.Facts.Title, Path: open.marked.Path}, nil
+		}
+		if open, err = Opened(s.v, key); err != nil {
+			return nil, err
+		}
+	}
+	if slices.ContainsFunc(open.Facts.Messages, func(m markdown.Message) bool { return Hooked(m.Ref) }) {
+		if _, err := s.leaveOut(ctx, open); err != nil {
+			return nil, err
 		}
 		if open, err = Opened(s.v, key); err != nil {
 			return nil, err

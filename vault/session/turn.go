@@ -77,8 +77,17 @@ const maxField = 1000
 // nothing of git and opens no index. It fails with [vault.ErrInvalid],
 // [vault.ErrTooLarge], or with what the disk says, and has then added nothing.
 func Append(ctx context.Context, v *vault.Vault, t Turn) error {
-	if err := t.check(); err != nil {
+	r, err := t.record()
+	if err != nil {
 		return err
+	}
+	return r.append(ctx, v)
+}
+
+// record is the turn as a line holds it.
+func (t Turn) record() (*record, error) {
+	if err := t.check(); err != nil {
+		return nil, err
 	}
 	r := record{V: turnVersion, Turn: t}
 	r.Time = t.Time.UTC()
@@ -88,7 +97,7 @@ func Append(ctx context.Context, v *vault.Vault, t Turn) error {
 		line.Args, line.Bytes = split(c.Arguments)
 		r.Calls = append(r.Calls, line)
 	}
-	return r.append(ctx, v)
+	return &r, nil
 }
 
 func (r *record) append(ctx context.Context, v *vault.Vault) error {

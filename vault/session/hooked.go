@@ -1,0 +1,190 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+)
+
+// HookRef is the [Turn].Ref of a turn that a client's hook told of, HookToolRef that of one which came through
+// a hook that ran among an agent's tools, so that nothing shows who said it. Nobody else may use them. HookDoor is
+// the front end that hooks come by.
+const (
+	HookRef     = "hook"
+	HookToolRef = "hook-tool"
+	HookDoor    = "hook"
+)
+
+// Hooked reports the ref of a turn that a hook told of.
+func Hooked(ref string) bool { return ref == HookRef || ref == HookToolRef }
+
+// spool is the queue of turns that were to wait for nobody.
+const spool = "turns"
+
+// Spool keeps a turn apart from its session, without any lock, until [TakeUp].
+func Spool(v *vault.Vault, t Turn) error {
+	r, err := t.record()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return v.State().Spool(spool, data)
+}
+
+// TakeUp adds the turns of [Spool] to their sessions, each once, in the order of the clock.
+func TakeUp(ctx context.Context, v *vault.Vault) error {
+	waiting, err := v.State().Queued(spool)
+	if err != nil || waiting == 0 {
+		return err
+	}
+	return v.State().Alone(ctx, spool, true, func() error {
+		jobs, err := v.State().Jobs(spool)
+		for _, job := range jobs {
+			var r record
+			if json.Unmarshal(job.Data, &r) != nil || r.Role == "" {
+				err = errors.Join(err, fmt.Errorf("a spooled turn is damaged: %w", vault.ErrInvalid))
+				continue // its bytes stay
+			}
+			key := Key(r.Agent, r.Session)
+			lines, lerr := v.State().Session(key)
+			if lerr != nil && !errors.Is(lerr, vault.ErrNotFound) {
+				return lerr
+			}
+			there := func(line []byte) bool { return bytes.Equal(line, job.Data) }
+			if !slices.ContainsFunc(lines, there) { // else a process was killed before it was done
+				if err := v.State().AppendSession(ctx, key, job.Data); err != nil {
+					return err
+				}
+			}
+			if err := v.State().Done(ctx, spool, job.ID); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+// Covered says which turns that hooks told of stand in a client's own record of the conversation, in order: of each
+// the index there, -1 for none.
+func Covered(hooked, own []markdown.Message) []int {
+	out, next := make([]int, len(hooked)), 0
+	for i, h := range hooked {
+		out[i] = -1
+		if !Hooked(h.Ref) {
+			continue
+		}
+		said := words(h.Content)
+		for j := next; j < len(own); j++ {
+			if own[j].Role == h.Role && !Hooked(own[j].Ref) && sameWords(h.Role, said, words(own[j].Content)) {
+				out[i], next = j, j+1
+				break
+			}
+		}
+	}
+	return out
+}
+
+func words(text []byte) string {
+	return strings.Join(strings.Fields(string(markdown.StripInjected(text))), " ")
+}
+
+// sameWords: a hook tells the end of an answer alone.
+func sameWords(role, hooked, own string) bool {
+	return hooked == own || role == "assistant" && hooked != "" && strings.HasSuffix(own, hooked)
+}
+
+// Settle takes the turns of an open session that hooks told of out of it which its transcript holds: the client's
+// own record came in. It returns the number of messages of the transcript, 0 for none.
+func Settle(ctx context.Context, v *vault.Vault, key string) (messages int, err error) {
+	err = v.State().Alone(ctx, "seal", true, func() error {
+		open, err := Opened(v, key)
+		if errors.Is(err, vault.ErrNotFound) {
+			open, err = &Open{Key: key, Facts: &markdown.Transcript{}}, nil
+		}
+		if err != nil {
+			return err
+		}
+		s := &sealer{v: v}
+		if n := settled(v, open); n > 0 {
+			if err := s.drop(ctx, open, open.marked.Base+n, n); err != nil {
+				return err
+			}
+			if open, err = Opened(v, key); err != nil {
+				return ignoreMissing(err)
+			}
+		}
+		messages, err = s.leaveOut(ctx, open)
+		return err
+	})
+	return messages, err
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, vault.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// leaveOut drops the turns that hooks told of and the transcript holds, of which it returns the number of messages.
+func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err error) {
+	files, err := Transcripts(ctx, s.v, open.Key)
+	if err != nil {
+		return 0, err
+	}
+	at, err := s.standing(ctx, open, files, true)
+	if at == nil || err != nil {
+		return 0, err
+	}
+	redact(s.v, open.Facts)
+	covered := Covered(open.Facts.Messages, markdown.ParseTranscript(at.data).Messages)
+	if !slices.ContainsFunc(covered, func(j int) bool { return j >= 0 }) {
+		return at.have, nil
+	}
+	if err := s.ended(ctx, open, at.have); err != nil {
+		return 0, err
+	}
+	err = SetMarks(ctx, s.v, open.Key, func(m *Marks, _ bool) bool {
+		m.At = max(m.At, at.have) // the hooks have counted them
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	return at.have, s.v.State().RewriteSession(ctx, open.Key, func(lines [][]byte) (left [][]byte) {
+		turn := -1
+		for _, line := range lines {
+			var r record
+			isTurn := json.Unmarshal(line, &r) != nil || r.Seal == nil && !r.notes()
+			if isTurn {
+				turn++
+			}
+			if !isTurn || turn >= len(covered) || covered[turn] < 0 {
+				left = append(left, line)
+			}
+		}
+		return left
+	})
+}
+
+// uncovered are the turns that stand in no transcript yet.
+func uncovered(turns []markdown.Message, transcript []byte) []markdown.Message {
+	var left []markdown.Message
+	covered := Covered(turns, markdown.ParseTranscript(transcript).Messages)
+	for i, m := range turns {
+		if covered[i] < 0 {
+			left = append(left, m)
+		}
+	}
+	return left
+}
