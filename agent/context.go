@@ -3,14 +3,21 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"stet/agent/approval"
+	"stet/agent/clients"
+	"stet/agent/hook"
+	"stet/agent/imports"
 	"stet/agent/snapshot"
 	"stet/index"
 	"stet/index/past"
@@ -274,4 +281,98 @@ func (a *App) target(name string) (string, error) {
 		}
 	}
 	return real, nil
+}
+
+// brief is the snapshot that the conversation begins with and what there is to know beside it.
+func (h Hooks) brief(ctx context.Context, o HookOptions) (string, error) {
+	notes, err := h.notes(ctx, o)
+	if err != nil {
+		return "", err
+	}
+	beside := hook.Fence(notes...)
+	budget := min(h.a.Settings().Int(settings.ContextBudget), (mostBrief-utf8.RuneCountInString(beside))/4)
+	s, err := h.a.Memories().Context(ctx, ContextOptions{Budget: budget, Session: o.Session, Agent: o.Client.Name})
+	if err != nil && !errors.Is(err, vault.ErrBusy) {
+		return beside, err
+	}
+	if s == nil || empty(s) {
+		return beside, nil
+	}
+	return s.Text + beside, nil
+}
+
+// empty reports a snapshot that says nothing.
+func empty(s *snapshot.Snapshot) bool {
+	written := slices.ContainsFunc(s.Notebooks, func(n snapshot.Notebook) bool { return n.Characters > 0 })
+	return !written && len(s.Items)+len(s.Skills) == 0
+}
+
+// notes are what has changed since the client's last conversation, and what waits for the person.
+func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err error) {
+	var was, now told
+	data, err := h.a.v.State().Seen(toldName + o.Client.Name)
+	if err != nil || json.Unmarshal(data, &was) != nil {
+		was = told{}
+	}
+	head, err := h.a.v.Head()
+	if err != nil {
+		return nil, err
+	}
+	now = told{Head: head, Offered: true, Started: h.a.o.Now().UTC(), Proposed: was.Proposed}
+	if h.a.place.Fallback {
+		notes = append(notes, fmt.Sprintf("Memories are in the vault %q, since this folder is in none.", h.a.Root()))
+	}
+	if o.Source == "compact" {
+		notes = append(notes, "The context was compacted: save with memory_save what must survive and is not here.")
+	}
+	if n := h.changes(ctx, was.Head); n > 0 {
+		notes = append(notes, fmt.Sprintf(`%s since your last session; the user can take them back with "stet undo".`,
+			Plural(n, "change")))
+	}
+	if waiting, _, lerr := approval.List(ctx, h.a.v); lerr == nil {
+		if now.Proposed = len(waiting); now.Proposed > 0 && now.Proposed != was.Proposed {
+			notes = append(notes, fmt.Sprintf(`%s for the user: "stet review --proposed".`,
+				Plural(now.Proposed, "proposal waits", "proposals wait")))
+		}
+	}
+	if n := h.older(o.Client); n > 0 && !was.Offered {
+		notes = append(notes, fmt.Sprintf(`%s of %s on this computer may be missing in the vault: tell the user once `+
+			`that "stet import %s" brings them in; nothing is taken unasked.`,
+			Plural(n, "older conversation"), o.Client.Title, o.Client.Name))
+	}
+	return notes, ignoreBusy(h.a.v.State().SetSeen(ctx, toldName+o.Client.Name, func([]byte) ([]byte, error) {
+		return json.Marshal(now)
+	}))
+}
+
+// changes counts the commits since a revision that changed what the vault says.
+func (h Hooks) changes(ctx context.Context, since vault.Revision) (n int) {
+	if since == "" {
+		return 0
+	}
+	for c, err := range h.a.v.History().Log(ctx, vault.LogOptions{Without: string(since), Limit: recent}) {
+		if err != nil {
+			return n // it is told of, and nothing hangs on it
+		}
+		switch c.Op {
+		case vault.OpSeal, vault.OpImport, vault.OpPropose, "":
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// older counts the files of a client's conversations, where none of them was ever imported.
+func (h Hooks) older(c clients.Client) int {
+	source, ok := imports.Find(c.Name)
+	read, err := h.a.v.State().Seen("import-" + c.Name)
+	if !ok || err != nil || len(read) > 0 {
+		return 0
+	}
+	files, _, err := source.Count(source.Find(h.a.importHost()))
+	if err != nil {
+		return 0
+	}
+	return max(0, files-1) // without the one that begins
 }

@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/filelock"
 )
 
 // An Editor opens a file for the user and returns when it was left.
@@ -96,4 +100,106 @@ func (d *draft) keepFor(err error, format string) error {
 		text = hinter.Hint() + "; " + text
 	}
 	return vault.WithHint(errors.Join(err, d.release()), "%s", text)
+}
+
+// A draft is a copy of a file for an editor to work on. It lies in the vault's
+// local state, so that a killed process leaves nothing elsewhere, and what it
+// leaves is found: its name begins with the hash of what was to be edited, and
+// the lock beside it is free when nobody edits it any more.
+type draft struct {
+	root *durable.Root
+	name string
+	lock *filelock.Lock
+}
+
+const draftLock = ".lock"
+
+// newDraft makes the copy, named so that the editor sees Markdown and the user
+// sees which memory it is.
+func (a *App) newDraft(ctx context.Context, p vault.Path, data []byte) (*draft, error) {
+	dir := filepath.Join(a.v.StateDir(), "edits")
+	if err := durable.MakeFolder("draft", dir, 0o777, a.o.Hook); err != nil {
+		return nil, err
+	}
+	root, err := durable.OpenRoot(dir, a.o.Hook)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.sweepDrafts(ctx, root); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	d := &draft{root: root}
+	// A killed process of the same number may have left text, and its editor may still run:
+	// a name is used once.
+	for n := a.o.Now().UnixMilli(); d.name == "" || root.Exists(d.name); n++ {
+		d.name = fmt.Sprintf("%s-%d.%d-%s", hashStart(p, data), a.o.PID, n, p.Base())
+	}
+	if d.lock, err = filelock.Acquire(ctx, root, d.name+draftLock, filelock.Options{}); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if err := root.Create("draft", d.name, data, 0o600); err != nil {
+		return nil, errors.Join(err, d.release())
+	}
+	return d, nil
+}
+
+func hashStart(p vault.Path, data []byte) string { return string(vault.ReadMemory(p, data).Hash[:8]) }
+
+// path is where the copy lies.
+func (d *draft) path() string { return d.root.Abs(d.name) }
+
+// remove takes the copy away.
+func (d *draft) remove() error {
+	return errors.Join(d.root.Remove("draft", d.name), d.release())
+}
+
+// removed takes a copy away after what was typed is stored.
+func (a *App) removed(d *draft) {
+	if err := d.remove(); err != nil {
+		a.warn("remove the copy for the editor: %v", err)
+	}
+}
+
+// release leaves the copy for the user.
+func (d *draft) release() error {
+	var err error
+	if d.lock != nil {
+		err = errors.Join(d.root.Remove("draft", d.name+draftLock), d.lock.Release())
+	}
+	return errors.Join(err, d.root.Close())
+}
+
+// sweepDrafts looks at what killed editors left: a copy that nobody changed is
+// taken away, one that somebody typed into is named.
+func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
+	entries, err := root.ReadDir(".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name, isLock := strings.CutSuffix(entry.Name(), draftLock)
+		if isLock && root.Exists(name) {
+			continue // its copy is looked at by itself
+		}
+		lock, err := filelock.Acquire(ctx, root, name+draftLock, filelock.Options{})
+		if errors.Is(err, filelock.ErrBusy) {
+			continue // somebody edits it now
+		}
+		if err != nil {
+			return err
+		}
+		data, _, rerr := root.ReadFile(name, vault.MaxFileSize)
+		start, _, _ := strings.Cut(name, "-")
+		switch {
+		case rerr == nil && hashStart(vault.Path(name), data) != start:
+			a.note("the text of an edit that was broken off is in %s; remove it when you no longer need it",
+				root.Abs(name))
+		case rerr == nil:
+			err = root.Remove("draft", name)
+		}
+		if err = errors.Join(err, root.Remove("draft", name+draftLock), lock.Release()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,15 +2,18 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"stet/agent/imports"
 	"stet/vault"
+	"stet/vault/session"
 	"stet/vault/settings"
 )
 
@@ -214,4 +217,145 @@ func (e *Environment) Sources(ctx context.Context) []Source {
 		out = append(out, view)
 	}
 	return out
+}
+
+// Sweep does what hooks left to be done: it takes up turns that were kept apart, imports the client's own records
+// of the conversations that hooks have seen, and seals what has ended. The client's record wins; what hooks
+// alone have seen stays beside it. It fails with [vault.ErrRefused], and with what kept one conversation, after
+// the others.
+func (h Hooks) Sweep(ctx context.Context, w Write) error {
+	if err := h.a.check(w, "worker", ""); err != nil {
+		return err
+	}
+	v := h.a.v.Whole()
+	err := v.State().Alone(ctx, "sweep", false, func() error {
+		failed := session.TakeUp(ctx, v)
+		names, err := v.State().SeenNames(talkName)
+		failed = errors.Join(failed, err)
+		for _, name := range names {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := h.sweep(ctx, v, strings.TrimPrefix(name, talkName)); err != nil {
+				failed = errors.Join(failed, err)
+			}
+		}
+		return failed
+	})
+	if errors.Is(err, vault.ErrBusy) {
+		return nil // whoever is at it looks at all of them
+	}
+	h.a.updateIndex(ctx, h.a.sealEnded(ctx))
+	return err
+}
+
+// sweep imports one conversation if it has ended, if nothing was heard of it for long, or if another one of its
+// client has begun since.
+func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
+	data, err := v.State().Seen(talkName + key)
+	var t talk
+	if err != nil || json.Unmarshal(data, &t) != nil {
+		return err
+	}
+	var of told
+	if data, err = v.State().Seen(toldName + t.Client); err == nil {
+		_ = json.Unmarshal(data, &of) // then no conversation has begun since
+	}
+	now := h.a.o.Now().UTC()
+	quiet := now.Sub(t.Last)
+	begun := of.Started.After(t.Last) && of.Started.After(t.Looked)
+	source, known := imports.Find(t.Client)
+	stamp, files := h.files(source, known, t)
+	if stamp != "" && stamp != t.Stamp && (t.Ended || quiet > quietTalk || begun) {
+		if err := h.bring(ctx, v, source, files, &t, key); err != nil {
+			return fmt.Errorf("import conversation %s of %s: %w", t.Session, t.Client, err)
+		}
+		_, err = h.seen(ctx, key, func(now *talk) { now.Looked, now.Stamp, now.Steps = t.Looked, stamp, t.Steps })
+		return err
+	}
+	if quiet > keptTalk {
+		return v.State().SetSeen(ctx, talkName+key, func([]byte) ([]byte, error) { return nil, nil })
+	}
+	return nil
+}
+
+// files are those in which the client keeps a conversation, where they lie among its own, and what they are now;
+// "" for none.
+func (h Hooks) files(source imports.Source, known bool, t talk) (stamp string, files []string) {
+	if !known || t.Transcript == "" {
+		return "", nil
+	}
+	file := realPath(t.Transcript)
+	own := slices.ContainsFunc(source.Find(h.a.importHost()), func(place string) bool {
+		in, err := filepath.Rel(realPath(place), file)
+		return err == nil && filepath.IsLocal(in)
+	})
+	info, err := os.Stat(file)
+	if !own || err != nil || !info.Mode().IsRegular() {
+		return "", nil
+	}
+	stamp, files = fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano()), []string{file}
+	beside := strings.TrimSuffix(file, filepath.Ext(file))
+	if info, err := os.Stat(beside); err == nil && info.IsDir() { // sub-agents
+		files = append(files, beside)
+	}
+	return stamp, files
+}
+
+// bring imports the files of a conversation, as what its agent wrote, and drops the turns of hooks that they hold.
+func (h Hooks) bring(
+	ctx context.Context, v *vault.Vault, source imports.Source, files []string, t *talk, key string,
+) error {
+	by := Write{Agent: t.Client, Door: session.HookDoor}
+	report, err := imports.Run(ctx, v, source, files, imports.Options{Write: by.vault(h.a.Environment),
+		Now: h.a.o.Now(), Check: by.outsideVaults(source.Name),
+		Committed: func(res *vault.Result) error {
+			h.a.updateIndex(ctx, res.Changes)
+			return nil
+		}})
+	if err != nil {
+		return err
+	}
+	for _, p := range report.Problems {
+		h.a.warn("%s", p.Text)
+	}
+	t.Looked = h.a.o.Now().UTC()
+	messages, err := session.Settle(ctx, v, key)
+	if err == nil && messages > 0 {
+		err = h.steps(ctx, v, t, key, messages)
+	}
+	return err
+}
+
+// steps counts the calls of tools that only the client's own record tells of.
+func (h Hooks) steps(ctx context.Context, v *vault.Vault, t *talk, key string, messages int) error {
+	every := h.a.every().Steps
+	marks, _, err := session.MarksOf(v, key)
+	if err != nil || every == 0 || t.Steps >= messages {
+		return err
+	}
+	whole, err := session.Whole(ctx, v, key, marks)
+	if err != nil {
+		return err
+	}
+	steps := 0
+	for _, m := range whole.Messages[min(t.Steps, messages):min(messages, len(whole.Messages))] {
+		if m.Role == "assistant" && len(m.Calls) > 0 {
+			steps++
+		}
+	}
+	t.Steps = messages
+	due := false
+	err = session.SetMarks(ctx, v, key, func(m *session.Marks, _ bool) bool {
+		m.Steps += steps
+		if due = m.Steps >= every; due {
+			m.Steps = 0
+			m.Ask(false, true, messages)
+		}
+		return true
+	})
+	if err == nil && due {
+		err = session.QueueReview(ctx, v, key)
+	}
+	return err
 }

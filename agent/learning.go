@@ -51,6 +51,20 @@ func (a *App) count(ctx context.Context, agent, key string) (queued bool, err er
 	return queued, err
 }
 
+// uncounted are the marks of a session with its newest messages counted, and nothing noted of it.
+func (a *App) uncounted(key string) (session.Marks, error) {
+	marks, _, err := session.MarksOf(a.v, key)
+	if err != nil {
+		return marks, err
+	}
+	tail, err := session.TailOf(a.v, key, marks)
+	if errors.Is(err, vault.ErrNotFound) {
+		return marks, nil // all of it is sealed
+	}
+	marks, _ = trigger.Due(tail.Messages, marks, a.every())
+	return marks, err
+}
+
 // marks are those of a session, made up where they are lost or behind.
 func (a *App) marks(ctx context.Context, agent, key string) (session.Marks, error) {
 	marks, known, err := session.MarksOf(a.v, key)

@@ -79,6 +79,7 @@ type conversation struct {
 	all   bool // what was reviewed before as well
 	dry   bool
 	asked bool // by somebody who waits
+	rules bool // no model is asked
 	found int  // sentences that the rules know
 	out   *Reviewed
 }
@@ -109,10 +110,10 @@ func (l Learning) alone(ctx context.Context, key string, wait bool, do func() er
 
 // perform makes the review of a session that is asked for, if there is one, and notes how far it came. One
 // that ctx or the daily limit ended waits as before; of any other failure the marks say why.
-func (l Learning) perform(ctx context.Context, key string) (*Reviewed, error) {
+func (l Learning) perform(ctx context.Context, key string, rules bool) (*Reviewed, error) {
 	marks, known, err := session.MarksOf(l.a.v, key)
-	if err != nil || known && !marks.Waits() {
-		return nil, err
+	if err != nil || known && (!marks.Waits() || rules && marks.Memory.Asked <= marks.Memory.Read) {
+		return nil, err // or only a model can add to it
 	}
 	t, err := session.Whole(ctx, l.a.v, key, marks)
 	if errors.Is(err, session.ErrUnknownSession) || err == nil && t.Private {
@@ -120,7 +121,7 @@ func (l Learning) perform(ctx context.Context, key string) (*Reviewed, error) {
 			m.Memory.Done, m.Skill.Done = marks.Memory.Asked, marks.Skill.Asked
 		})
 	}
-	r := &conversation{l: l, key: key, t: t, marks: marks}
+	r := &conversation{l: l, key: key, t: t, marks: marks, rules: rules}
 	if err == nil && !known { // of a job whose marks are lost
 		r.marks.Ask(true, false, len(t.Messages))
 	}
@@ -161,6 +162,9 @@ func (r *conversation) review(ctx context.Context, memory, skill bool) (err erro
 		Proposed: []string{}, Refused: []string{}, Commits: []Commit{}}
 	model, done := r.l.a.auxiliary(r.l.a.Settings())
 	defer done()
+	if r.rules && model != nil {
+		model, r.out.Queued = nil, true
+	}
 	job := r.job(memory, skill, model != nil)
 	if r.out.To = len(r.t.Messages); !slices.ContainsFunc(job.Turns, spoken) {
 		r.out.From, r.out.To = 0, 0
@@ -256,6 +260,10 @@ func (r *conversation) finish(ctx context.Context, job learn.Job, upTo int, mode
 	total := len(r.t.Messages)
 	err := r.l.mark(ctx, r.key, r.marks, func(m *session.Marks) {
 		m.Proposed = r.marks.Proposed
+		if r.out.Queued { // the rules alone have read it
+			m.Memory.Read = total
+			return
+		}
 		if m.Failed = ""; job.Memory && upTo == total {
 			m.Memory.Done, m.Memory.Asked = total, max(total, m.Memory.Asked)
 		}

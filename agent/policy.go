@@ -56,6 +56,7 @@ func Policy() []Rule {
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
 		{"observe", Allowed, "", []string{"observe", "context --session", "remind --session"}},
+		{"hook", Allowed, "it records what is said and changes nothing", []string{"hook"}},
 		{"nudge", Allowed, "on its own conversations", []string{"nudge"}},
 		{"worker", Allowed, "each review with the rights of the agent of its conversation", []string{"worker run"}},
 		{"end", Allowed, "", []string{"session end"}},

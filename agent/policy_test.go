@@ -19,11 +19,12 @@ func reading() map[string][]string {
 		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting",
 			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
-		"App": {"Agent", "Close", "History", "Index", "Learning", "Memories", "Notebook", "Root", "Session",
-			"Sessions", "Settings", "Skills", "Vault"},
+		"App": {"Agent", "Close", "Head", "History", "Hooks", "Index", "Learning", "Memories", "Notebook", "Root",
+			"Session", "Sessions", "Settings", "Skills", "Vault"},
+		"Hooks":    {"Fail"},
 		"Learning": {"Reviews"},
 		"Memories": {"Conflicts", "Context", "ContextOf", "Export",
-			"Links", "List", "Orphans", "Scopes", "Search", "Show"},
+			"Links", "List", "Orphans", "Remind", "Scopes", "Search", "Show"},
 		"History": {"Blame", "Diff", "EntryVersions", "IsEntry", "Log", "Preview", "Proposals", "ReviewDiffs",
 			"Versions"},
 		"Sessions": {"Export", "List", "Search", "Show", "Why"},
@@ -53,7 +54,7 @@ func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 	}
 	known, asked := 0, 0
 	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Skills(), a.Vault(),
-		a.Learning(), a.Notebook(vault.ClassCore)} {
+		a.Learning(), a.Hooks(), a.Notebook(vault.ClassCore)} {
 		v := reflect.ValueOf(handle)
 		typ := reflect.Indirect(v).Type().Name()
 		for i := range v.NumMethod() {

@@ -169,7 +169,7 @@ func (l Learning) Flush(ctx context.Context, w Write, agent, id string) (*Review
 		free := false
 		err = l.alone(ctx, key, true, func() error {
 			free = true
-			done, err := l.perform(ctx, key)
+			done, err := l.perform(ctx, key, false)
 			if done != nil {
 				out = done
 			}
@@ -217,7 +217,9 @@ type WorkOptions struct {
 	Write
 	// Queued leaves out what the marks alone say: every session that there ever was has some.
 	Queued bool
-	Each   func(*Reviewed) // is told of each review; nil is nobody
+	// Rules asks no model: what a model is to review goes on waiting, once rules have read it.
+	Rules bool
+	Each  func(*Reviewed) // is told of each review; nil is nobody
 }
 
 // Work makes the reviews that wait, one after the other, until there is none. A failed one waits for the next
@@ -239,10 +241,10 @@ func (l Learning) Work(ctx context.Context, o WorkOptions) (*Worked, error) {
 				}
 				again, tried[key] = true, true
 				var done *Reviewed
-				if done, err = l.take(ctx, key); done == nil {
+				if done, err = l.take(ctx, key, o.Rules); done == nil {
 					continue
 				}
-				tried[key] = done.Error != "" // else it may have asked again meanwhile
+				tried[key] = done.Error != "" || done.Queued // else it may have asked again meanwhile
 				if out.Reviews = append(out.Reviews, done); o.Each != nil {
 					o.Each(done)
 				}
@@ -265,13 +267,16 @@ func (l Learning) Work(ctx context.Context, o WorkOptions) (*Worked, error) {
 }
 
 // take makes the review of one session. Only what ends the work is an error.
-func (l Learning) take(ctx context.Context, key string) (out *Reviewed, err error) {
+func (l Learning) take(ctx context.Context, key string, rules bool) (out *Reviewed, err error) {
 	jobs, err := l.jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	err = l.alone(ctx, key, false, func() error {
-		out, err = l.perform(ctx, key)
+		out, err = l.perform(ctx, key, rules)
+		if err == nil && out != nil && out.Queued {
+			return nil // a model is to see it
+		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, llm.ErrLimit) {
 			if out == nil {
 				out = &Reviewed{Session: key}

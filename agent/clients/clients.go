@@ -23,10 +23,14 @@ type Client struct {
 	Date    string `json:"date"`
 	Source  string `json:"source"`
 	// Chars of one output reach the model whole; a longer one becomes a file.
-	Chars  int     `json:"chars"`
-	Fields Fields  `json:"fields"` // of every event
-	Hooks  Hooks   `json:"hooks"`
-	Events []Event `json:"events"`
+	Chars  int    `json:"chars"`
+	Fields Fields `json:"fields"` // of every event
+	// ToolEnv is a variable that it sets for what runs as a tool of its model and not for hooks, Written the key
+	// by which lines of a conversation's file name the version of the program; "" is none.
+	ToolEnv string  `json:"tool_env"`
+	Written string  `json:"written"`
+	Hooks   Hooks   `json:"hooks"`
+	Events  []Event `json:"events"`
 }
 
 // Fields say where an event has what: our name of a field to the path of theirs, dots between keys.
@@ -87,6 +91,15 @@ func Find(name string) (Client, bool) {
 // Event is the client's event of that name.
 func (c Client) Event(name string) (Event, bool) {
 	i := slices.IndexFunc(c.Events, func(e Event) bool { return e.Name == name })
+	if i < 0 {
+		return Event{}, false
+	}
+	return c.Events[i], true
+}
+
+// Kind is the client's event that is the one of ours of that name.
+func (c Client) Kind(ours string) (Event, bool) {
+	i := slices.IndexFunc(c.Events, func(e Event) bool { return e.Event == ours })
 	if i < 0 {
 		return Event{}, false
 	}

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -157,20 +159,21 @@ func (e *Event) Output(how, text string) ([]byte, error) {
 	if !e.Says(how) {
 		return nil, fmt.Errorf("%s %s %s: %w", e.Client.Name, e.In.Name, how, ErrSilent)
 	}
-	said, err := json.Marshal(Cut(strings.ToValidUTF8(text, "�"), e.Client.Chars))
-	if err != nil {
+	var said, out bytes.Buffer
+	plain := json.NewEncoder(&said)
+	plain.SetEscapeHTML(false)
+	if err := plain.Encode(cut(strings.ToValidUTF8(text, "�"), e.Client.Chars)); err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
 	if err := json.Compact(&out, e.In.Says[how].Output); err != nil {
 		return nil, err
 	}
-	data := bytes.Replace(out.Bytes(), []byte(`"$text"`), said, 1)
+	data := bytes.Replace(out.Bytes(), []byte(`"$text"`), bytes.TrimSpace(said.Bytes()), 1)
 	return data, e.In.Check(data)
 }
 
-// Cut leaves whole lines of a text until it has at most n characters.
-func Cut(text string, n int) string {
+// cut leaves whole lines of a text until it has at most n characters.
+func cut(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
@@ -202,4 +205,34 @@ func older(a, b string) bool {
 func leading(s string) int {
 	n, _ := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]) // what is no number counts as none
 	return n
+}
+
+// WrittenBy is the version of the program that wrote the end of the conversation's file, "" where it names none.
+func (e *Event) WrittenBy() string {
+	if e.Client.Written == "" || e.Transcript == "" || !slices.ContainsFunc([]string{clients.Context, clients.Block},
+		func(how string) bool { return e.In.Says[how].Since != "" }) {
+		return ""
+	}
+	f, err := os.Open(e.Transcript)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	const end = 64 << 10
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	data := make([]byte, min(end, info.Size()))
+	n, err := f.ReadAt(data, info.Size()-int64(len(data)))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	mark := `"` + e.Client.Written + `":"`
+	i := bytes.LastIndex(data[:n], []byte(mark))
+	if i < 0 {
+		return ""
+	}
+	version, _, _ := strings.Cut(string(data[i+len(mark):n]), `"`)
+	return version
 }

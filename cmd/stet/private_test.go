@@ -199,6 +199,7 @@ func secretArgs() map[string][]string {
 		"session end":             {"--all --dry-run"},
 		"import":                  {"--dry-run"},
 		"mcp":                     {""},
+		"hook":                    nil, // it reads JSON: script hook_private
 		"nudge":                   {"--session @ --dry-run", "--session s2 --dry-run", "--session s1 --dry-run"},
 		"worker status":           {""},
 		"worker run":              {""},

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -34,6 +35,20 @@ var skillReview string
 
 //go:embed flush.md
 var flush string
+
+//go:embed hook_nudge.md
+var hookNudge string
+
+// HookNudge asks an agent, by a hook, to save what is worth keeping of a conversation in which nothing was saved for
+// so many turns; skill asks for the method of its work as well.
+func HookNudge(turns int, skill bool) string {
+	also := ""
+	if skill {
+		also = " If the work took several steps that would serve again, save the method with the tool skill."
+	}
+	text := strings.NewReplacer("{turns}", strconv.Itoa(turns), "{skill}", also).Replace(hookNudge)
+	return strings.TrimSpace(text)
+}
 
 // Place asks where a note belongs and when it is true. Dates are written 2026-11-22.
 type Place struct {

@@ -18,6 +18,9 @@ const (
 	AgentsEdit     Name = "agents.edit"
 	ContextBudget  Name = "context.budget_tokens"
 	DefaultVault   Name = "default_vault"
+	HooksExclude   Name = "hooks.exclude"
+	HooksNudge     Name = "hooks.nudge"
+	HooksWorker    Name = "hooks.worker"
 	LockWait       Name = "lock_wait"
 	DisplayColor   Name = "display.color"
 	GuardAllow     Name = "guard.allow"
@@ -90,6 +93,16 @@ func generalKeys() []Key {
 			Meaning: "the largest file that is written or committed; more than 10MiB changes nothing"},
 		{Name: GuardSecrets, Type: oneOf("block", "warn", "off"), Default: "block", Vault: true, Stricter: true,
 			Meaning: "what becomes of passwords, keys and tokens: `block` keeps them out of every commit, `warn` says so in the reply and the commit"},
+		{Name: HooksExclude, Type: list(),
+			Meaning: "folders of projects for which `stet hook` does nothing: no brief, no recall, no record; `~/` " +
+				"is the home folder"},
+		{Name: HooksNudge, Type: oneOf("context", "block", "off"), Default: "context",
+			Meaning: "how `stet hook` asks an agent to save what is worth keeping when nothing was saved for " +
+				"memory.nudge_interval turns: `context` tells the model beside the conversation where the client " +
+				"can do that, `block` holds the end of its turn up, `off` never asks"},
+		{Name: HooksWorker, Type: boolean(), Default: "true",
+			Meaning: "whether `stet hook` starts a process that imports conversations, seals them and lets rules " +
+				"look for what is worth keeping; a model it asks only with memory.background"},
 		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
 			Meaning: "how long a command waits for another writer before it exits 5"},
 		{Name: Cognitive, Type: boolean(), Default: "true", Vault: true,

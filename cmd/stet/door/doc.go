@@ -4,4 +4,6 @@ package door
 import "stet/cmd/stet/console"
 
 // Commands returns the definitions of this package's commands, in listing order.
-func Commands() []*console.Command { return []*console.Command{toolCommand(), mcpCommand()} }
+func Commands() []*console.Command {
+	return []*console.Command{toolCommand(), mcpCommand(), hookCommand()}
+}

@@ -89,19 +89,21 @@ func workerCommand() *console.Command {
 		Summary: "make the reviews of conversations that are due, or show what waits",
 		Args:    "[run | status]", MaxArgs: 1,
 		Verbs: []console.Verb{
-			{Name: "run", Flags: "as", Run: runWorker},
+			{Name: "run", Flags: "as rules", Run: runWorker},
 			{Name: "status", Flags: "as", Run: showWorker},
 		},
 		Details: `A review is queued after memory.nudge_interval turns of the user without a memory written, after
 			skills.creation_nudge_interval steps with tools without a skill written, and when a conversation ends.
-			"stet watch" makes it within a minute; "stet worker run" makes all that wait, and ends; with
+			"stet watch" makes it within a minute; "stet worker run" makes all that wait, imports the conversations that
+			hooks of clients have seen, and ends; with
 			memory.background the command that queued it starts a process for it. Each has the rights of the
 			agent whose conversation it is, and is made by the model for small tasks, within
 			models.daily_limit_usd, or by rules where no model is configured. One that fails waits for the next
 			one of its conversation, for its end, or for "stet nudge".`,
 		Examples: `stet worker run  # all reviews that wait
 			stet worker status --json  # how many, and what went wrong last`,
-		Flags: console.Flags(console.AgentFlag()),
+		Flags: console.Flags(console.AgentFlag(), console.Bool("rules",
+			"ask no model: rules read what waits for one, and it goes on waiting")),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			e.Command = "worker " + append(in.Words[:len(in.Words):len(in.Words)], "run")[0]
 			return console.RunVerb(ctx, e, in)
@@ -111,9 +113,10 @@ func workerCommand() *console.Command {
 
 func runWorker(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
 	return e.With(ctx, false, func(a *agent.App) error {
-		done, err := a.Learning().Work(ctx, agent.WorkOptions{Write: e.By(in),
+		left := a.Hooks().Sweep(ctx, e.By(in))
+		done, err := a.Learning().Work(ctx, agent.WorkOptions{Write: e.By(in), Rules: in.Bool("rules"),
 			Each: func(r *agent.Reviewed) { e.Note("reviewed %s", r.Title) }})
-		if done == nil {
+		if err = errors.Join(left, err); done == nil {
 			return err
 		}
 		return errors.Join(e.Show(done, func(p *console.Printer) {
