@@ -188,7 +188,7 @@ func (r *conversation) review(ctx context.Context, memory, skill bool) (err erro
 	if model == nil {
 		err = r.route(ctx, job)
 	} else {
-		upTo, err = r.ask(ctx, model, job)
+		upTo, err = r.ask(ctx, model, &job)
 	}
 	if err != nil && upTo < job.First {
 		return err
@@ -289,16 +289,18 @@ func (r *conversation) finish(ctx context.Context, job learn.Job, upTo int, mode
 	return err
 }
 
-// ask lets a model review, and returns the last message up to which it did.
-func (r *conversation) ask(ctx context.Context, model llm.Client, job learn.Job) (upTo int, err error) {
+// ask lets a model review, and returns the last message up to which it did. Messages before the first that it was
+// shown are no longer in the job.
+func (r *conversation) ask(ctx context.Context, model llm.Client, job *learn.Job) (upTo int, err error) {
 	if job.Frozen, err = r.frozen(ctx); err != nil {
 		return 0, err
 	}
-	if job.Related, err = r.related(ctx, job); err != nil {
+	if job.Related, err = r.related(ctx, *job); err != nil {
 		return 0, err
 	}
 	box := r.l.a.o.Tools(r.as, ToolsOptions{Actor: job.Actor, Session: job.Session})
-	done, err := learn.Review(ctx, model, box, job)
+	done, err := learn.Review(ctx, model, box, *job)
+	job.First = max(job.First, done.From)
 	r.out.Saved, r.out.Proposed = append(r.out.Saved, done.Saved...), append(r.out.Proposed, done.Proposed...)
 	r.out.Skill, r.out.Refused, r.out.Requests = done.Skill, append(r.out.Refused, done.Refused...), done.Calls
 	return done.Upto, err

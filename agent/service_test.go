@@ -249,6 +249,49 @@ func TestAFlushLearnsBeforeItReturns(t *testing.T) {
 	}
 }
 
+// Short turns for which a nudge had no room are reviewed when the conversation ends.
+func TestTheEndReviewsWhatDidNotFitIntoANudge(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	s, getenv := reviewModel(t, "STET_MEMORY_NUDGE_INTERVAL", "30")
+	app, err := agent.Open(t.Context(), agent.Options{At: f.Dir, Door: "cli", Now: time.Now, Getenv: getenv,
+		Tools: reviewTools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(role, text string) {
+		turn := session.Turn{Session: "4711", Agent: "hotline", Role: role, Text: []byte(text)}
+		if _, err := app.Sessions().Observe(t.Context(), turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("system", strings.Repeat("You are kind to whoever calls. ", 2500))
+	say("user", "My wife's birthday is March 15th.")
+	for range 29 {
+		say("assistant", strings.Repeat("It rains. ", 19))
+		say("user", strings.Repeat("It does. ", 20))
+	}
+	say("assistant", "It does.")
+	work := func(want string) {
+		t.Helper()
+		done, err := app.Learning().Work(t.Context(), agent.WorkOptions{})
+		if err != nil || len(done.Reviews) != 1 || strings.Join(done.Reviews[0].Saved, "|") != want {
+			t.Errorf("the worker made %+v, %v; want %q saved", done.Reviews, err, want)
+		}
+	}
+	work("")
+	if asked := s.Asked(); len(asked) != 1 || strings.Contains(asked[0].Messages[0].Text, "March 15th") {
+		t.Fatalf("%d requests; the first turn had to be left out of one", len(asked))
+	}
+	if _, err := app.Sessions().End(t.Context(), agent.EndOptions{All: true, Reason: "ended"}); err != nil {
+		t.Fatal(err)
+	}
+	work("My wife's birthday is March 15th")
+	if err := app.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What a conversation asks for while its review is under way is reviewed by the same worker: whoever asks finds
 // it busy and leaves.
 func TestAWorkerMakesWhatIsAskedMeanwhile(t *testing.T) {

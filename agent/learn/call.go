@@ -2,12 +2,14 @@ package learn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stet/agent/llm"
 	"stet/vault"
@@ -185,7 +187,7 @@ func (r *review) checked(c llm.Call, before int) (args map[string]any, why strin
 	return args, ""
 }
 
-// asked puts the last turn of the user's among the evidence where the toolbox looks for whoever asked for a
+// asked puts the newest turn of the user's among the evidence where the toolbox looks for whoever asked for a
 // change of a person's text, and says why the change is refused: an entry that every session is told rests on a
 // turn of the user's, also where it is changed.
 func (r *review) asked(args map[string]any) string {
@@ -205,10 +207,12 @@ func (r *review) asked(args map[string]any) string {
 	if why == "" {
 		why = rests(strings.ToLower(strings.TrimSpace(kind)), to, cited)
 	}
-	for _, s := range cited {
-		if s.user {
-			args[becauseArg] = sourceOf([]source{s}, s.session, false)
-		}
+	asks := slices.DeleteFunc(cited, func(s source) bool { return !s.user })
+	if len(asks) > 0 {
+		s := slices.MaxFunc(asks, func(a, b source) int {
+			return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.number, b.number))
+		})
+		args[becauseArg] = sourceOf([]source{s}, s.session, false)
 	}
 	return why
 }
@@ -302,8 +306,9 @@ func rests(kind, to string, cited []source) string {
 	var days []string
 	said := false
 	for _, s := range cited {
-		if said = said || s.user; s.user && s.day != "" && !slices.Contains(days, s.day) {
-			days = append(days, s.day)
+		said = said || s.user
+		if day := s.time.UTC().Format(time.DateOnly); s.user && !s.time.IsZero() && !slices.Contains(days, day) {
+			days = append(days, day)
 		}
 	}
 	switch {

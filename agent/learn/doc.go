@@ -68,6 +68,9 @@ type Outcome struct {
 	Calls    int      // requests to the model
 	Usage    llm.Usage
 	Refused  []string // calls that did nothing, each with the reason
+	// From is the number of the first turn that was shown, 0 for none: turns before it did not fit. With
+	// Whole none are left out.
+	From int
 	// Upto is the number of the last turn up to which the review is done, 0 for none: with an error it
 	// says where the next one goes on.
 	Upto int

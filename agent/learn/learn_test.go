@@ -242,7 +242,8 @@ func TestALessonRestsOnTurnsOfTheRequest(t *testing.T) {
 		}
 	}
 	for evidence, want := range map[string]string{"": "",
-		`,"evidence":["7","8"]`: `"because":"session:` + id + `#7",`} {
+		`,"evidence":["7","8"]`:      `"because":"session:` + id + `#7",`,
+		`,"evidence":["9","7","e1"]`: `"because":"session:` + id + `#9",`} {
 		b, job := &box{}, usual()
 		job.Mode = learn.ModeFull
 		edit := calls("memory_edit", `{"ref":"m.md","old":"tea","new":"milk","because":"session:x#1"`+evidence+`}`)

@@ -12,6 +12,7 @@ import (
 	"stet/agent/llm"
 	"stet/templates/prompts"
 	"stet/vault"
+	"stet/vault/guard"
 	"stet/vault/session"
 )
 
@@ -35,6 +36,7 @@ type review struct {
 	before  []prompts.Heard
 	sources map[string]source // of all turns and related ones, by label
 	shown   []string          // labels of the turns in the request, in order
+	clean   *guard.Redactor   // of what is said in all of the turns
 	out     Outcome
 }
 
@@ -47,8 +49,9 @@ func Review(ctx context.Context, client llm.Client, box Toolbox, job Job) (Outco
 	if err := r.prepare(); err != nil {
 		return r.out, err
 	}
-	turns := r.heard()
+	says := r.said()
 	r.before = r.related()
+	turns := r.heard(says)
 	if err := r.read(ctx, turns); err != nil {
 		return r.out, fmt.Errorf("review of session %s: %w", job.Session, err)
 	}
@@ -96,6 +99,9 @@ func (r *review) read(ctx context.Context, turns []heard) error {
 			continue
 		case err != nil:
 			return err
+		}
+		if r.out.From == 0 {
+			r.out.From = portion[0].number
 		}
 		if r.job.Whole {
 			r.out.Upto = portion[len(portion)-1].upto()

@@ -115,6 +115,33 @@ func TestAReviewWritesOneSkillAndTakesNoneAway(t *testing.T) {
 	}
 }
 
+// Whatever a client calls the tools of stet, what they answer is not shown; what others' tools answer is.
+func TestWhatStetsToolsAnswerIsNotShown(t *testing.T) {
+	t.Parallel()
+	for name, shown := range map[string]bool{"memory_read": false, "mcp__memory__memory_search": false, "skill": false,
+		"mcp__stet__skill": false, "stet_history": false, "git_history": true, "load_skill": true, "skills": true} {
+		job := usual()
+		found := turn("tool", "The answer.", 20)
+		found.Name = name
+		job.Turns = append(job.Turns, found)
+		if _, text := asked(t, job); strings.Contains(text, "The answer.") != shown {
+			t.Errorf("%s: shown is %v", name, !shown)
+		}
+	}
+}
+
+// What is a secret in one turn is none of the model's in an earlier conversation either.
+func TestASecretOfTheJobIsNotShownInRelatedTurns(t *testing.T) {
+	t.Parallel()
+	job := usual()
+	const secret = "q7Zr2mWx" + "9LkT4vBn"
+	job.Turns = append(job.Turns, turn("user", "The password: "+secret, 20))
+	job.Related = append(job.Related, learn.Related{Session: "old", Number: 1, Time: at(1, 1), Text: "It was " + secret})
+	if _, text := asked(t, job); strings.Contains(text, secret) {
+		t.Errorf("the model is shown the secret:\n%s", text)
+	}
+}
+
 // What a snapshot gave stands in what users paste, in what tools answer and in what agents repeat of it.
 func TestWhatStetGaveIsNeverLearntAgain(t *testing.T) {
 	t.Parallel()

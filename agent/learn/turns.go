@@ -25,7 +25,7 @@ const (
 type source struct {
 	session string
 	number  int
-	day     string
+	time    time.Time
 	user    bool
 }
 
@@ -55,19 +55,27 @@ func (h heard) upto() int {
 	return h.number
 }
 
-// heard are the turns of a job without what stet itself put there and without secrets: what a sealed
-// transcript does not show goes to no model.
-func (r *review) heard() []heard {
-	clean := guard.NewRedactor(func(guard.Finding) bool { return false })
+// said is what the turns of a job say without what stet itself put there. What is a secret in one of them, or in a
+// related one, is from now on one in all: what a sealed transcript does not show goes to no model.
+func (r *review) said() []string {
+	r.clean = guard.NewRedactor(func(guard.Finding) bool { return false })
 	gave := given(r.job.Turns)
 	says := make([]string, len(r.job.Turns))
 	for i, t := range r.job.Turns {
 		says[i] = said(t, gave)
-		clean.Learn(says[i])
+		r.clean.Learn(says[i])
 	}
+	for _, t := range r.job.Related {
+		r.clean.Learn(t.Text)
+	}
+	return says
+}
+
+// heard are the turns of a job as they are shown, without secrets.
+func (r *review) heard(says []string) []heard {
 	var out []heard
 	for i, t := range r.job.Turns {
-		text := clean.Clean(says[i])
+		text := r.clean.Clean(says[i])
 		switch {
 		case strings.TrimSpace(text) == "":
 			continue
@@ -79,7 +87,7 @@ func (r *review) heard() []heard {
 		}
 		n := r.job.First + i
 		label := strconv.Itoa(n)
-		r.sources[label] = source{r.job.Session, n, day(t.Time), t.Role == "user"}
+		r.sources[label] = source{r.job.Session, n, t.Time, t.Role == "user"}
 		who := t.Role
 		if t.Name != "" {
 			who += " " + t.Name
@@ -92,11 +100,10 @@ func (r *review) heard() []heard {
 
 // related are the related turns, under labels that no turn of the job has.
 func (r *review) related() (out []prompts.Heard) {
-	clean := guard.NewRedactor(func(guard.Finding) bool { return false })
 	for i, t := range r.job.Related {
 		label := "e" + strconv.Itoa(i+1)
-		r.sources[label] = source{t.Session, t.Number, day(t.Time), true}
-		text := clean.Clean(string(markdown.StripInjected([]byte(t.Text))))
+		r.sources[label] = source{t.Session, t.Number, t.Time, true}
+		text := r.clean.Clean(string(markdown.StripInjected([]byte(t.Text))))
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -110,13 +117,6 @@ func moment(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("Mon 2006-01-02 15:04")
-}
-
-func day(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.DateOnly)
 }
 
 // given are the ids of the calls by which an agent looked into the vault: their results are memories,
@@ -133,10 +133,14 @@ func given(turns []session.Turn) map[string]bool {
 	return gave
 }
 
-// ours reports a tool of stet's, whatever a client puts in front of its name.
+// ours reports a tool by which agents read what stet keeps, whatever a client puts in front of its name. Other
+// programs have a "git_history" and a "load_skill": before such a word stet has to be named.
 func ours(tool string) bool {
-	return slices.ContainsFunc([]string{"memory_search", "memory_read", "session_search", "history"},
-		func(name string) bool { return tool == name || strings.HasSuffix(tool, "_"+name) })
+	is := func(name string) bool { return tool == name || strings.HasSuffix(tool, "_"+name) }
+	return slices.ContainsFunc([]string{"memory_search", "memory_read", "session_search"}, is) ||
+		slices.ContainsFunc([]string{"history", "skill"}, func(name string) bool {
+			return tool == name || is(name) && strings.Contains(tool, "stet")
+		})
 }
 
 // said is what a turn says, its calls of tools included.
