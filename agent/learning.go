@@ -2,8 +2,12 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"stet/agent/trigger"
 	"stet/markdown"
@@ -237,4 +241,66 @@ func (a *App) wroteIn(ctx context.Context, agent, id string, memory, skill bool)
 		return err
 	}
 	return a.counted(ctx, key, func(m *session.Marks, _ trigger.Review) { *m = trigger.Wrote(*m, memory, skill) })
+}
+
+// Reviews is what is known of the reviews of a vault.
+type Reviews struct {
+	Queued  int     `json:"queued"` // sessions with a review to make
+	Failure *Lately `json:"last_failure,omitempty"`
+	Lesson  *Lately `json:"last_lesson,omitempty"`
+}
+
+// Lately is something that a review did.
+type Lately struct {
+	Session string    `json:"session"` // id
+	Time    time.Time `json:"time"`    // UTC
+	Text    string    `json:"text"`
+}
+
+// lately is the name of the mark of what reviews did last.
+const lately = "learning"
+
+// Reviews tells of the queue, and of what the last reviews did. It reads a file, and two for each queued session.
+func (l Learning) Reviews() (*Reviews, error) {
+	out := &Reviews{}
+	data, err := l.a.v.State().Seen(lately)
+	if json.Unmarshal(data, out) != nil {
+		*out = Reviews{} // it is told of, and nothing hangs on it
+	}
+	if l.a.o.Agent != "" {
+		out.Lesson, out.Failure = nil, nil // of conversations that may be another's
+	}
+	jobs, _, qerr := l.queue()
+	out.Queued = 0
+	for key := range jobs {
+		// What was asked for may have been reviewed since, as by "stet nudge".
+		if m, known, merr := session.MarksOf(l.a.v, key); merr == nil && (!known || m.Waits()) {
+			out.Queued++
+		}
+	}
+	return out, errors.Join(err, qerr)
+}
+
+// maxFailure bounds what is kept of a failure or a lesson, in characters.
+const maxFailure = 200
+
+// tell changes what is known of the last reviews.
+func (l Learning) tell(ctx context.Context, change func(*Reviews)) error {
+	return l.a.v.State().SetSeen(context.WithoutCancel(ctx), lately, func(now []byte) ([]byte, error) {
+		var r Reviews
+		if json.Unmarshal(now, &r) != nil {
+			r = Reviews{}
+		}
+		change(&r)
+		r.Queued = 0
+		return json.Marshal(r)
+	})
+}
+
+// lesson is something that a review did, for [Learning.tell].
+func (l Learning) lesson(id, text string) *Lately {
+	if text = strings.Join(strings.Fields(text), " "); utf8.RuneCountInString(text) > maxFailure {
+		text = string([]rune(text)[:maxFailure-1]) + "…"
+	}
+	return &Lately{Session: id, Time: l.a.o.Now().UTC(), Text: text}
 }

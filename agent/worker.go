@@ -8,9 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"stet/agent/learn"
 	"stet/agent/llm"
@@ -299,18 +297,27 @@ func (l Learning) take(ctx context.Context, key string, rules bool) (out *Review
 // jobs are the ids of queued jobs by the keys of their sessions. What cannot be read is dropped: the marks
 // say what waits.
 func (l Learning) jobs(ctx context.Context) (map[string][]string, error) {
+	out, damaged, err := l.queue()
+	for _, id := range damaged {
+		l.a.warn("a damaged entry of the queue of reviews is dropped")
+		err = errors.Join(err, l.a.v.State().Done(ctx, session.Reviews, id))
+	}
+	return out, err
+}
+
+// queue reads the queue: the ids of jobs by the keys of their sessions, and those of damaged ones.
+func (l Learning) queue() (jobs map[string][]string, damaged []string, err error) {
 	queued, err := l.a.v.State().Jobs(session.Reviews)
-	out := map[string][]string{}
+	jobs = map[string][]string{}
 	for _, j := range queued {
 		var job session.ReviewJob
 		if json.Unmarshal(j.Data, &job) != nil || !session.IsKey(job.Session) {
-			l.a.warn("a damaged entry of the queue of reviews is dropped")
-			err = errors.Join(err, l.a.v.State().Done(ctx, session.Reviews, j.ID))
+			damaged = append(damaged, j.ID)
 			continue
 		}
-		out[job.Session] = append(out[job.Session], j.ID)
+		jobs[job.Session] = append(jobs[job.Session], j.ID)
 	}
-	return out, err
+	return jobs, damaged, err
 }
 
 // waiting are the keys of the sessions with a review to make: those in the queue, and unless queued is set those
@@ -328,61 +335,4 @@ func (l Learning) waiting(ctx context.Context, queued bool) ([]string, error) {
 		}
 	}
 	return slices.Sorted(maps.Keys(jobs)), err
-}
-
-// Reviews is what is known of the reviews of a vault.
-type Reviews struct {
-	Queued  int     `json:"queued"`
-	Failure *Lately `json:"last_failure,omitempty"`
-	Lesson  *Lately `json:"last_lesson,omitempty"`
-}
-
-// Lately is something that a review did.
-type Lately struct {
-	Session string    `json:"session"` // id
-	Time    time.Time `json:"time"`    // UTC
-	Text    string    `json:"text"`
-}
-
-// lately is the name of the mark of what reviews did last.
-const lately = "learning"
-
-// Reviews tells of the queue, and of what the last reviews did. It reads two files and lists a folder.
-func (l Learning) Reviews() (*Reviews, error) {
-	out := &Reviews{}
-	data, err := l.a.v.State().Seen(lately)
-	if json.Unmarshal(data, out) != nil {
-		*out = Reviews{} // it is told of, and nothing hangs on it
-	}
-	if l.a.o.Agent != "" {
-		out.Lesson, out.Failure = nil, nil // of conversations that may be another's
-	}
-	if err == nil {
-		out.Queued, err = l.a.v.State().Queued(session.Reviews)
-	}
-	return out, err
-}
-
-// maxFailure bounds what is kept of a failure or a lesson, in characters.
-const maxFailure = 200
-
-// tell changes what is known of the last reviews.
-func (l Learning) tell(ctx context.Context, change func(*Reviews)) error {
-	return l.a.v.State().SetSeen(context.WithoutCancel(ctx), lately, func(now []byte) ([]byte, error) {
-		var r Reviews
-		if json.Unmarshal(now, &r) != nil {
-			r = Reviews{}
-		}
-		change(&r)
-		r.Queued = 0
-		return json.Marshal(r)
-	})
-}
-
-// lesson is something that a review did, for [Learning.tell].
-func (l Learning) lesson(id, text string) *Lately {
-	if text = strings.Join(strings.Fields(text), " "); utf8.RuneCountInString(text) > maxFailure {
-		text = string([]rune(text)[:maxFailure-1]) + "…"
-	}
-	return &Lately{Session: id, Time: l.a.o.Now().UTC(), Text: text}
 }

@@ -136,7 +136,8 @@ func TestASecretOfTheJobIsNotShownInRelatedTurns(t *testing.T) {
 	job := usual()
 	const secret = "q7Zr2mWx" + "9LkT4vBn"
 	job.Turns = append(job.Turns, turn("user", "The password: "+secret, 20))
-	job.Related = append(job.Related, learn.Related{Session: "old", Number: 1, Time: at(1, 1), Text: "It was " + secret})
+	job.Related = append(job.Related,
+		learn.Related{Session: "old", Number: 1, Time: at(1, 1), Text: "It was " + secret})
 	if _, text := asked(t, job); strings.Contains(text, secret) {
 		t.Errorf("the model is shown the secret:\n%s", text)
 	}

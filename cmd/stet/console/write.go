@@ -129,6 +129,7 @@ func NoteRejections(e *Env, res *agent.Written) {
 		}
 	}
 	switch {
+	case noted && res.Own: // nobody thinks of agents then
 	case noted && res.DryRun:
 		e.Note("agents would not be allowed to write this again by themselves; " +
 			"write it once yourself (\"stet remember\") to let them")

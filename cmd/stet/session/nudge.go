@@ -66,11 +66,15 @@ func printReviewed(p *console.Printer, r *agent.Reviewed) {
 	}
 	p.Printf("%s)\n", r.Session)
 	line := func(what, text string) { p.Printf("  %s  %s\n", what, console.Line1(text)) }
+	saved, proposed := "saved", "proposed"
+	if r.DryRun {
+		saved, proposed = "would save", "would propose"
+	}
 	for _, text := range r.Saved {
-		line("saved", text)
+		line(saved, text)
 	}
 	for _, text := range r.Proposed {
-		line("proposed", text)
+		line(proposed, text)
 	}
 	if r.Skill != "" {
 		line("skill", r.Skill)
