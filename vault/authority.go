@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -83,12 +82,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 
 // lifts reports whether a file of tombstones loses one of a person's.
 func lifts(before, after []byte) bool {
-	was, _ := tombstone.Decode(before)
-	now, _ := tombstone.Decode(after)
-	return slices.ContainsFunc(was, func(p tombstone.Part) bool {
-		return p.Actor == ActorUser &&
-			!slices.ContainsFunc(now, func(n tombstone.Part) bool { return bytes.Equal(n.Bytes, p.Bytes) })
-	})
+	return slices.ContainsFunc(tombstone.Missing(before, after), func(s tombstone.Stone) bool { return s.Actor == ActorUser })
 }
 
 // private reports whether a commit changes, or brings back, what is private at p: not even a
@@ -112,9 +106,10 @@ func (t *Tx) changesPersonal(
 	ctx context.Context, p Path, g store.Group, earlier []store.Group,
 ) (bool, error) {
 	f := g.Files[p]
-	before := t.before(p, earlier)
+	before, op := t.before(p, earlier), whyOf(g.Why).Op
+	back := op == OpRevert || op == OpRestore
 	if before == nil {
-		if op := whyOf(g.Why).Op; op != OpRevert && op != OpRestore {
+		if !back {
 			return false, nil
 		}
 		return t.personal(ctx, p)
@@ -125,6 +120,9 @@ func (t *Tx) changesPersonal(
 	case ClassOf(p) == ClassCore || ClassOf(p) == ClassProfile:
 		if ReadMemory(p, before).Private {
 			return true, nil // an agent's own lines have a person's around them
+		}
+		if back && reordered(before, f.Data) {
+			return true, nil // below which heading an entry stands says whether it is pinned
 		}
 		return t.personalLines(ctx, p, missingLines(before, f.Data))
 	}
@@ -267,6 +265,20 @@ func missingLines(before, after []byte) map[string]bool {
 		}
 	}
 	return out
+}
+
+// reordered reports whether lines that two texts have in common stand in another order.
+func reordered(before, after []byte) bool {
+	was, now := lines(before), lines(after)
+	common := func(data []byte) (out []string) {
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimRight(line, " \t\r\n"); line != "" && was[line] == now[line] {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	return !slices.Equal(common(before), common(after))
 }
 
 // brings reports whether after has more of a wanted line than before.

@@ -2,6 +2,7 @@ package tombstone
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,6 +27,11 @@ const (
 	Forget  = "forget"
 	Purge   = "purge"
 )
+
+// String is what was done, by whom and when.
+func (s Stone) String() string {
+	return fmt.Sprintf("%s by %s on %s", s.Action, cmp.Or(s.By, s.Actor), s.At.UTC().Format(time.DateOnly))
+}
 
 // A Stone says that one thing was rejected. Keys that are not known survive in
 // the file, because stones are only ever written and removed whole.
@@ -208,6 +214,18 @@ func documents(data []byte) [][]byte {
 	}
 	if at > start {
 		out = append(out, data[start:at])
+	}
+	return out
+}
+
+// Missing are the stones of a file that a later state of it does not have.
+func Missing(before, after []byte) (out []Stone) {
+	was, _ := Decode(before)
+	now, _ := Decode(after)
+	for _, p := range was {
+		if !p.Ignored && !slices.ContainsFunc(now, func(n Part) bool { return bytes.Equal(n.Bytes, p.Bytes) }) {
+			out = append(out, p.Stone)
+		}
 	}
 	return out
 }
