@@ -146,13 +146,16 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) 
 	}
 	out := &LinkList{[]Link{}}
 	for _, e := range edges {
-		if l := e.Link; !o.Dead || e.Target.State == links.Dead {
-			out.Links = append(out.Links, Link{
-				e.From, l.Line, string(l.Kind), l.Target, l.Fragment, l.Text, e.Target.Path, e.Target.State,
-			})
+		if !o.Dead || e.Target.State == links.Dead {
+			out.Links = append(out.Links, viewLink(e))
 		}
 	}
 	return out, nil
+}
+
+func viewLink(e links.Edge) Link {
+	l := e.Link
+	return Link{e.From, l.Line, string(l.Kind), l.Target, l.Fragment, l.Text, e.Target.Path, e.Target.State}
 }
 
 // An OrphanList is files that no other file links to.

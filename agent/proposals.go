@@ -29,10 +29,7 @@ type Proposal struct {
 	// [History.Preview] fills them.
 	Diff    string `json:"diff,omitempty"`
 	Problem string `json:"problem,omitempty"`
-	// Lifts are earlier rejections that accepting it would take away, Flags what the guard and the
-	// rules say of it; [History.Preview] fills them.
-	Lifts   []string `json:"lifts,omitempty"`
-	Flags   []string `json:"flags,omitempty"`
+	Remarks        // [History.Preview] fills them
 	waiting approval.Waiting
 }
 
@@ -85,8 +82,32 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 	default:
 		p.Diff, p.Flags = WithoutRecords(res.Diff), res.Warnings
 		p.Lifts, err = approval.Lifted(h.a.v, res.Changes)
+		return errors.Join(err, h.remark(ctx, p))
+	}
+	return nil
+}
+
+// remark remarks on what a proposal would write.
+func (h History) remark(ctx context.Context, p *Proposal) error {
+	r, err := h.remarker(ctx)
+	if err != nil {
 		return err
 	}
+	for i, f := range p.waiting.Proposal.Files {
+		to, after := vault.Path(f.Path), p.waiting.Data(i)
+		before, err := r.past.Read(vault.Hash(f.Was))
+		if f.From != "" {
+			before = nil
+		}
+		if err != nil || f.Gone || vault.IsTombstone(to) {
+			continue // what stood there is in no history, or nothing is added
+		}
+		err = errors.Join(r.text(h.a.o.Now(), to, before, after, &p.Remarks), r.links(to, before, after, &p.Remarks))
+		if err != nil {
+			return err
+		}
+	}
+	p.unique()
 	return nil
 }
 

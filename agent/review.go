@@ -2,14 +2,19 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/agent/cite"
 	"stet/vault"
 	"stet/vault/lineage"
+	"stet/vault/links"
+	"stet/vault/tombstone"
 )
 
 // ReviewOptions selects commits of agents and other people.
@@ -37,8 +42,9 @@ type ReviewItem struct {
 	Reverted bool           `json:"reverted"`          // a later commit took it back
 	Left     bool           `json:"left"`              // left for later in an earlier review
 	Because  []CitedTurn    `json:"because,omitempty"` // the turns that ask for it
-	Diff     string         `json:"diff,omitempty"`
-	item     lineage.Item
+	Remarks
+	Diff string `json:"diff,omitempty"`
+	item lineage.Item
 }
 
 // A CitedTurn is a turn of the user's that asked for a change.
@@ -77,6 +83,10 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	r := &Review{
 		Upto: found.Upto, Items: []ReviewItem{}, Accepted: o.AcceptAll && !o.DryRun, DryRun: o.DryRun, found: found,
 	}
+	remark, err := h.remarker(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var revs []vault.Revision
 	for _, item := range found.Items {
 		view := ReviewItem{
@@ -87,6 +97,9 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 			if !vault.IsTombstone(c.Path) {
 				view.Changes = append(view.Changes, c)
 			}
+		}
+		if err := remark.commit(item.Commit, &view.Remarks); err != nil {
+			return nil, err
 		}
 		if o.Diffs || r.Accepted {
 			var b strings.Builder
@@ -143,4 +156,120 @@ func (h History) MarkReviewed(ctx context.Context, w Write, r *Review, looked, k
 		}
 	}
 	return r.found.Accept(ctx, h.a.v, looked)
+}
+
+// Remarks are what the user should know before they keep what somebody else wrote, or let it be written.
+type Remarks struct {
+	Flags    []string `json:"flags,omitempty"`    // what the guard says of it
+	Rejected []string `json:"rejected,omitempty"` // earlier rejections of what it says
+	Lifts    []string `json:"lifts,omitempty"`    // rejections that it takes away: agents may write that again
+	// Takes are links of other files that lead to what it wrote, and else to To.
+	Takes []Link `json:"takes,omitempty"`
+}
+
+// A remarker knows what has to be read once to make remarks.
+type remarker struct {
+	h        History
+	past     *vault.Ancestry
+	rejected func(until time.Time, before, after []byte) []tombstone.Stone
+	graph    func() (*links.Graph, error)
+}
+
+func (h History) remarker(ctx context.Context) (*remarker, error) {
+	rejected, err := h.a.v.History().Rejections()
+	graph := sync.OnceValues(func() (*links.Graph, error) { return links.Load(ctx, h.a.v) })
+	return &remarker{h, h.a.v.History().Ancestry(), rejected, graph}, err
+}
+
+// commit remarks on a commit, whose changes are known.
+func (r *remarker) commit(c vault.Commit, out *Remarks) error {
+	for _, rule := range c.Trailers.All("Stet-Flag") {
+		out.Flags = append(out.Flags, "flagged "+rule)
+	}
+	for _, ch := range c.Changes {
+		before, err := r.past.Read(ch.Old)
+		after, err2 := r.past.Read(ch.New)
+		if err = errors.Join(err, err2); errors.Is(err, vault.ErrRefused) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if vault.IsTombstone(ch.Path) {
+			for _, s := range tombstone.Missing(before, after) {
+				out.Lifts = append(out.Lifts, s.String())
+			}
+			continue
+		}
+		if ch.Status == vault.Renamed {
+			before = nil
+		}
+		if ch.New != "" && r.h.a.exists(ch.Path) {
+			err = r.links(ch.Path, before, after, out)
+		}
+		if err = errors.Join(err, r.text(c.When, ch.Path, before, after, out)); err != nil {
+			return err
+		}
+	}
+	out.unique()
+	return nil
+}
+
+// text remarks on what a change adds to a file, when it was made.
+func (r *remarker) text(when time.Time, p vault.Path, before, after []byte, out *Remarks) error {
+	if class := vault.ClassOf(p); !p.IsMarkdown() || class == vault.ClassSession || class == vault.ClassConfig {
+		return nil
+	}
+	added := []byte(tombstone.Added(before, after))
+	for _, rule := range r.h.a.orders(added) {
+		out.Flags = append(out.Flags, "flagged "+rule)
+	}
+	for _, f := range r.h.a.v.Secrets(p, added) {
+		out.Flags = append(out.Flags, "flagged "+f.Rule)
+	}
+	for _, s := range r.rejected(when, before, after) {
+		out.Rejected = append(out.Rejected, s.String())
+	}
+	return nil
+}
+
+// links remarks on the links that a change of a file turns to it.
+func (r *remarker) links(p vault.Path, before, after []byte, out *Remarks) error {
+	if !p.IsMarkdown() {
+		return nil
+	}
+	g, err := r.graph()
+	if err != nil {
+		return err
+	}
+	taken, err := g.Takes(p, before, after)
+	for _, e := range taken {
+		out.Takes = append(out.Takes, viewLink(e))
+	}
+	return err
+}
+
+// unique takes out what is said twice.
+func (r *Remarks) unique() {
+	for _, said := range []*[]string{&r.Flags, &r.Rejected, &r.Lifts} {
+		slices.Sort(*said)
+		*said = slices.Compact(*said)
+	}
+	r.Rejected = slices.DeleteFunc(r.Rejected, func(s string) bool { return slices.Contains(r.Lifts, s) })
+}
+
+// Lines are the remarks for a person, a line each.
+func (r Remarks) Lines() []string {
+	out := slices.Clone(r.Flags)
+	for _, s := range r.Rejected {
+		out = append(out, "was rejected before: "+s)
+	}
+	for _, s := range r.Lifts {
+		out = append(out, "was rejected before: "+s+"; keeping it lets agents write it again")
+	}
+	for _, l := range r.Takes {
+		out = append(out, fmt.Sprintf("takes over the link %q in %s:%d, which leads to %s without it", l.Target,
+			l.From, l.Line, l.To))
+	}
+	return out
 }

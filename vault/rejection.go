@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stet/markdown"
+	"stet/vault/gitstore"
 	"stet/vault/tombstone"
 )
 
@@ -59,8 +60,9 @@ type stoneFile struct {
 
 // rejections are the tombstones in force while a transaction is built.
 type rejections struct {
-	t     *Tx
-	files []*stoneFile
+	t       *Tx
+	objects *gitstore.Objects
+	files   []*stoneFile
 	// plain are those that people made with plain "git revert" since stet last
 	// wrote: not yet in any file, or to be taken out of one.
 	plain []plainRevert
@@ -73,7 +75,7 @@ func (t *Tx) rejections() (*rejections, error) {
 	if t.rejected != nil {
 		return t.rejected, nil
 	}
-	r := &rejections{t: t}
+	r := &rejections{t: t, objects: t.tx.Objects}
 	var err error
 	if r.files, err = t.v.stones(); err != nil {
 		return nil, err
@@ -326,8 +328,8 @@ func (r *rejections) find(c tombstone.Candidate, personal, near bool) (*foundSto
 // text reads what was rejected from history; "" when it is not there any more,
 // after a purge or in a shallow clone for instance.
 func (r *rejections) text(s tombstone.Stone) string {
-	now, err := r.t.tx.Objects.Content(s.Blob)
-	was, err2 := r.t.tx.Objects.Content(s.Was)
+	now, err := r.objects.Content(s.Blob)
+	was, err2 := r.objects.Content(s.Was)
 	if err != nil || err2 != nil || s.Blob == "" {
 		return ""
 	}

@@ -207,3 +207,28 @@ func keptTime(at time.Time) time.Time {
 	}
 	return at.UTC().Truncate(time.Second)
 }
+
+// Rejections finds, for texts before and after a change, the tombstones up to a time that what it adds matches or
+// contains. No agent is told.
+func (h *History) Rejections() (func(until time.Time, before, after []byte) []tombstone.Stone, error) {
+	var files []*stoneFile
+	var err error
+	if h.v.o.Reader == "" {
+		files, err = h.v.stones()
+	}
+	r := &rejections{objects: h.v.store.Repo().Stage()}
+	return func(until time.Time, before, after []byte) (out []tombstone.Stone) {
+		c := tombstone.Candidate{Text: tombstone.Added(before, after)}
+		if id := frontID(after); before == nil && id != "" {
+			c.IDs = []string{id}
+		}
+		for _, f := range files {
+			for _, p := range f.parts {
+				if !p.Ignored && !p.At.After(until) && p.Matches(c, func() string { return r.text(p.Stone) }) != "" {
+					out = append(out, p.Stone)
+				}
+			}
+		}
+		return out
+	}, err
+}

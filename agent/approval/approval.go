@@ -16,7 +16,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"stet/agent/ingest"
 	"stet/markdown"
@@ -218,8 +217,7 @@ func Lifted(v *vault.Vault, changes []vault.Change) (out []string, err error) {
 		data, _, rerr := v.ReadFile(c.Path)
 		parts, derr := tombstone.Decode(data)
 		for _, p := range parts {
-			out = append(out, fmt.Sprintf("%s by %s on %s", p.Action, cmp.Or(p.By, p.Actor),
-				p.At.UTC().Format(time.DateOnly)))
+			out = append(out, p.String())
 		}
 		err = errors.Join(err, rerr, derr)
 	}

@@ -26,6 +26,8 @@ type Edge struct {
 type Graph struct {
 	files []vault.Path // live Markdown files, in path order
 	edges []Edge       // by file, then by place
+	all   *surveyed
+	root  string
 }
 
 // Load reads the links of every live file, but those from and to what v withholds.
@@ -41,7 +43,7 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	attached := sync.OnceValue(func() map[string]bool { return attachments(root.FS()) })
 	t := newTable(s.files, s.called, existing(root))
-	g = &Graph{}
+	g = &Graph{all: s, root: v.Root()}
 	known := map[vault.Path]bool{}
 	hidden := func(p vault.Path) bool {
 		is, ok := known[p]
@@ -164,17 +166,21 @@ func look(v *vault.Vault, p vault.Path) ([]string, []markdown.Link) {
 		return nil, nil
 	}
 	d := markdown.Parse(data)
+	if !isSource(p) {
+		return namesIn(d), nil
+	}
+	return namesIn(d), d.Links()
+}
+
+// namesIn are what a file calls itself.
+func namesIn(d *markdown.Document) []string {
 	called := []string{d.Title()}
 	for _, key := range []string{"id", "aliases", "alias"} {
 		if value, ok := d.Meta(key); ok {
 			called = append(called, value.List()...)
 		}
 	}
-	called = slices.DeleteFunc(called, func(s string) bool { return strings.TrimSpace(s) == "" })
-	if !isSource(p) {
-		return called, nil
-	}
-	return called, d.Links()
+	return slices.DeleteFunc(called, func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
 // existing looks for a file or folder below root, never through a link that

@@ -95,7 +95,7 @@ func edges() []edge {
 				"agent/snapshot", "agent/trigger", "index", "index/embed", "index/past", "index/watch",
 				"markdown", "templates", "templates/prompts", "vault",
 				"vault/doctor", "vault/durable", "vault/filelock", "vault/guard", "vault/lineage", "vault/links",
-				"vault/notebook", "vault/session", "vault/settings", "vault/skill"},
+				"vault/notebook", "vault/session", "vault/settings", "vault/skill", "vault/tombstone"},
 			"the use cases: what front ends call, and nothing below it may import"},
 		{"agent/tools", []string{"agent", "agent/encode", "agent/llm", "agent/recall", "index", "vault",
 			"vault/settings"},

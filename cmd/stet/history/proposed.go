@@ -69,11 +69,8 @@ func printProposal(p *console.Printer, w agent.Proposal) {
 	if w.Problem != "" {
 		p.Printf("\n    %s", console.Line1(w.Problem))
 	}
-	for _, l := range w.Lifts {
-		p.Printf("\n    was rejected before: %s; accepting it lets agents write it again", console.Line1(l))
-	}
-	for _, f := range w.Flags {
-		p.Printf("\n    %s", console.Line1(f))
+	for _, line := range w.Lines() {
+		p.Printf("\n    %s", console.Line1(line))
 	}
 	p.Printf("\n")
 	p.Diff(console.Clean(w.Diff)) // also where it is not seen on a terminal yet

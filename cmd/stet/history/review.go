@@ -107,6 +107,9 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 	for _, turn := range i.Because {
 		p.Printf("    because  %s  %s\n", console.Line1(turn.Ref), console.Line1(turn.Text))
 	}
+	for _, line := range i.Lines() {
+		p.Printf("    %s\n", console.Line1(line))
+	}
 	printed := false
 	if !stat {
 		for text, err := range h.ReviewDiffs(ctx, i) {
