@@ -129,11 +129,19 @@ func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Wr
 // was proposed.
 func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault.Write) (*ingest.Result, error) {
 	if book, entry, ok := w.entry(v); ok {
-		res, err := book.Add(ctx, entry, write)
+		plan := &ingest.Plan{}
+		add := func() (*notebook.Result, error) { return book.Add(ctx, entry, write) }
+		if v.Settings().Bool(settings.Cognitive) {
+			add = func() (res *notebook.Result, err error) {
+				res, plan, err = ingest.AddEntry(ctx, v, book, nil, entry, write)
+				return res, err
+			}
+		}
+		res, err := add()
 		if err != nil {
 			return nil, err
 		}
-		return &ingest.Result{Result: res.Result, Plan: &ingest.Plan{}}, nil
+		return &ingest.Result{Result: res.Result, Plan: plan}, nil
 	}
 	if !w.Proposal.Replays() {
 		res, err := w.replace(ctx, v, write)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"stet/agent/encode"
 	"stet/agent/place"
 	"stet/agent/route"
+	"stet/agent/spoken"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/notebook"
@@ -93,7 +95,9 @@ func (d *gatherer) route(dr *draft) {
 	}
 	r, ok := route.Of(n.Text)
 	if !ok || r.Confidence < bound {
-		return
+		if r, ok = d.succeeds(dr); !ok {
+			return
+		}
 	}
 	n.Kind = r.Kind
 	dr.decided = append(dr.decided, r.Rule)
@@ -121,6 +125,17 @@ func (s *shelf) given() *shelf {
 		return nil
 	}
 	return s
+}
+
+// succeeds says what a note of one sentence is that does nothing but take the place of one whole entry of USER.md.
+func (d *gatherer) succeeds(dr *draft) (route.Route, bool) {
+	if len(dr.plan.Verdicts) != 1 || len(spoken.Sentences(dr.note.Text)) != 1 {
+		return route.Route{}, false
+	}
+	v := dr.plan.Verdicts[0]
+	old, ok := d.shelves[0].entries[v.Old]
+	return route.Route{Kind: cmp.Or(old.Kind, "fact"), Rule: v.Rule, Confidence: v.Confidence},
+		ok && v.Kind == encode.Supersede && v.Rest == ""
 }
 
 // settleEntries settles what is done about entries of notebooks, and whether the note becomes one.
