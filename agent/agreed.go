@@ -76,9 +76,13 @@ func (e *Environment) agree(root string) (err error) {
 }
 
 // askLikely asks a user at a terminal about what may be a secret in texts that are to be stored, and
-// fails with [ErrDeclined] for a no. Where nobody can be asked, the write tells of it.
+// fails with [ErrDeclined] for a no. Where nobody can be asked, the write tells of it. It fails with [ErrUsage]
+// for texts of an agent as [unmasked] does.
 func (a *App) askLikely(by Write, texts ...string) error {
-	if a.o.Ask == nil || by.Agent != "" || by.DryRun || a.Settings().Text(settings.GuardSecrets) == guard.Off {
+	if by.Agent != "" {
+		return unmasked(texts...)
+	}
+	if a.o.Ask == nil || by.DryRun || a.Settings().Text(settings.GuardSecrets) == guard.Off {
 		return nil
 	}
 	var rules []string
@@ -104,4 +108,13 @@ func (a *App) askLikely(by Write, texts ...string) error {
 		}
 	}
 	return ErrDeclined
+}
+
+// unmasked fails where a text of an agent's holds a mask: it would take the place of what it hides.
+func unmasked(texts ...string) error {
+	if !slices.ContainsFunc(texts, guard.HasMask) {
+		return nil
+	}
+	return Usagef("the text holds a mask, which stands for what agents are not told, and would take its place").
+		Suggest("change another part of it, or leave what is masked to the user")
 }

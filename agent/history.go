@@ -48,6 +48,7 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 			return nil, err
 		}
 		view := ViewCommit(c)
+		view.Subject = h.a.marked(view.Subject)
 		if o.Patch && len(c.Parents) == 1 { // the first commit is all there is, a merge repeats its parents
 			paths, followed := names[c.Rev]
 			if !followed && o.Path != "" {

@@ -5,10 +5,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"stet/vault"
+	"stet/vault/guard"
 	"stet/vault/links"
 )
 
@@ -240,4 +243,44 @@ func cutAddress(word string) (file, hash string, ok bool) {
 	hash = strings.TrimPrefix(word[i+1:], "e:")
 	const digits = 8
 	return word[:i], hash, len(hash) == digits && strings.Trim(hash, "0123456789abcdef") == ""
+}
+
+// Shown is a text as whoever acts may read it. An agent is told neither what is likely meant to be kept from
+// others nor a name that holds such a thing: in place of a memory's name stands its id, where it has one. It may
+// be called on nil, for what is told to an agent without a vault.
+func (a *App) Shown(text string) string {
+	if a != nil && a.o.Agent == "" {
+		return text
+	}
+	return names().ReplaceAllStringFunc(guard.Masked(text), func(name string) string {
+		masked := guard.MaskedName(name)
+		if masked == name || a == nil {
+			return masked
+		}
+		p, err := vault.ParsePath(strings.TrimPrefix(name, "/"))
+		if err != nil {
+			return masked
+		}
+		data, _, err := a.v.ReadFile(p)
+		if id := vault.ReadMemory(p, data).ID; err == nil && id != "" {
+			return id
+		}
+		return masked
+	})
+}
+
+// names are words that are joined as in the names of files, with folders in front of them.
+var names = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\pL\pN._/-]*[\pL\pN](?:-[\pL\pN]+){2,}(?:\.md)?`)
+})
+
+// marked is a name of something as whoever acts may read it: to an agent, with the rules about orders that it meets.
+func (a *App) marked(name string) string {
+	if a.o.Agent == "" {
+		return name
+	}
+	if rules := a.orders([]byte(name)); len(rules) > 0 {
+		return "[flagged: " + strings.Join(rules, ", ") + "] " + name
+	}
+	return name
 }

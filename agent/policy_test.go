@@ -20,7 +20,7 @@ func reading() map[string][]string {
 			"Settings",
 			"Sources", "UserFile", "VaultOptions"},
 		"App": {"Agent", "Close", "Head", "History", "Hooks", "Index", "Learning", "Memories", "Notebook", "Root",
-			"Session", "Sessions", "Settings", "Skills", "Vault"},
+			"Session", "Sessions", "Settings", "Shown", "Skills", "Vault"},
 		"Hooks":    {"Fail"},
 		"Learning": {"Reviews"},
 		"Memories": {"Conflicts", "Context", "ContextOf", "Export",

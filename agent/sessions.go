@@ -86,11 +86,11 @@ func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) error
 
 // viewSession is what is known about a session, as a result shows it: times in UTC, and no path of
 // a file that is not all of it.
-func viewSession(k session.Known) session.Known {
+func (a *App) viewSession(k session.Known) session.Known {
 	if k.Open {
 		k.Path = ""
 	}
-	k.Started, k.Ended = utc(k.Started), utc(k.Ended)
+	k.Title, k.Started, k.Ended = a.marked(k.Title), utc(k.Started), utc(k.Ended)
 	return k
 }
 
@@ -135,7 +135,7 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 		if f.Limit > 0 && i == f.Limit {
 			break
 		}
-		out.Sessions = append(out.Sessions, viewSession(k))
+		out.Sessions = append(out.Sessions, s.a.viewSession(k))
 	}
 	return out, nil
 }
@@ -178,7 +178,7 @@ func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error)
 		s.a.warn("superseded memories are not marked: %v", err)
 	}
 	out := &SessionPage{
-		Session: viewSession(talk.Known), Messages: s.a.viewLines(talk.Known, page.Lines),
+		Session: s.a.viewSession(talk.Known), Messages: s.a.viewLines(talk.Known, page.Lines),
 		Next: page.Next, Total: page.Total,
 	}
 	out.Session.Open = talk.Open

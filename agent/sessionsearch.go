@@ -87,12 +87,12 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 		}
 	}
 	for _, f := range answer.Found {
-		found := FoundSession{Session: viewSession(f.Root), Score: f.Score, Segments: []SessionSegment{}}
+		found := FoundSession{Session: s.a.viewSession(f.Root), Score: f.Score, Segments: []SessionSegment{}}
 		if out.Summary != nil {
 			f.Segments = nil // the summary stands for them
 		}
 		for _, seg := range f.Segments {
-			in := viewSession(seg.In)
+			in := s.a.viewSession(seg.In)
 			shown := SessionSegment{in.ID, in.Path, in.Open, s.a.viewLines(seg.In, seg.Lines)}
 			found.Segments = append(found.Segments, shown)
 		}
@@ -109,7 +109,7 @@ func (s Sessions) matches(ctx context.Context, x *index.Index, q SessionQuery) (
 	s.notice(m.Degraded, m.Warnings)
 	out := &SessionsFound{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Sessions: []FoundSession{}}
 	for _, h := range m.List {
-		in := viewSession(h.In)
+		in := s.a.viewSession(h.In)
 		out.Matches = append(out.Matches, SessionMatch{
 			Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role,
 			Speaker: h.Speaker, Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,

@@ -109,6 +109,11 @@ func (s Skills) Put(ctx context.Context, o PutSkillOptions) (*SkillWritten, erro
 				return nil, err
 			}
 		}
+		if o.Agent != "" {
+			if err := unmasked(string(data)); err != nil {
+				return nil, err
+			}
+		}
 		return skill.Write(ctx, s.a.v, one, file, was, data, w)
 	})
 }

@@ -56,6 +56,7 @@ func (s Skills) List(ctx context.Context, archived bool) (*SkillList, error) {
 	out, counts := &SkillList{Skills: []Skill{}}, skill.Usages(s.a.v)
 	for _, one := range all {
 		v, u := viewSkill(one), counts[one.Name]
+		v.Description = s.a.marked(v.Description)
 		v.Usage = &u
 		out.Skills = append(out.Skills, v)
 	}

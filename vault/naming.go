@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/vault/guard"
 )
 
 // Widths of the words in a file name, in code points, and of the end of an id in a transcript's.
@@ -20,16 +21,18 @@ const (
 )
 
 // Name is the name, without ending, of the file of a new memory: its title or else its first
-// words as a slug; the end of its id where these have neither letter nor digit.
+// words as a slug, without what is likely meant to be kept from others: names are told to everybody; the end of its
+// id where these have neither letter nor digit.
 func (n Note) Name(id string) string {
-	words := cmp.Or(oneLine(n.Title), markdown.FirstWords([]byte(n.Text), 10))
+	words := cmp.Or(oneLine(guard.Unlikely(n.Title)), markdown.FirstWords([]byte(guard.Unlikely(n.Text)), 10))
 	return cmp.Or(markdown.Slug(words, slugWidth), "memory-"+idEnd(id, minSuffix))
 }
 
 // NameTranscript is the path of a new transcript: by month, and named after its day, its title
 // (else the id that its agent gave it) and the end of its id.
 func NameTranscript(t *markdown.Transcript) Path {
-	slug := cmp.Or(markdown.Slug(t.Title, transcriptWidth), markdown.Slug(path.Base(t.Origin), transcriptWidth))
+	slug := cmp.Or(markdown.Slug(guard.Unlikely(t.Title), transcriptWidth),
+		markdown.Slug(path.Base(t.Origin), transcriptWidth))
 	name := strings.TrimPrefix(slug+"-"+idEnd(t.ID, transcriptTail)+".md", "-")
 	if t.Started.IsZero() {
 		return Path("sessions/undated/" + name)

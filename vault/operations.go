@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -100,14 +101,33 @@ func (o Op) Staged() bool { return o.known().staged }
 // checkActor refuses a machine what only a person may do, and the name of the person.
 func (w *Why) checkActor(person string) error {
 	name := markdown.Fold(norm.NFKC.String(oneLine(w.machineName())))
-	if w.actor() != ActorUser && w.Op != OpSeal && name == markdown.Fold(norm.NFKC.String(person)) {
-		return WithHint(fmt.Errorf("%s as %q: %w: that is the name of the user", w.Op, w.AgentName, ErrRefused),
-			"an agent has a name of its own")
+	why := ""
+	switch {
+	case w.actor() == ActorUser || w.Op == OpSeal:
+	case slices.Contains([]string{ActorUser, "me", "stet", markdown.Fold(norm.NFKC.String(person))}, name):
+		why = "that is the name of the user"
+	case scriptsOf(name) > 1:
+		why = "its letters are of scripts that look alike"
+	}
+	if why != "" {
+		return WithHint(fmt.Errorf("%s as %q: %w: %s", w.Op, w.AgentName, ErrRefused, why),
+			"an agent has a name of its own, in one script")
 	}
 	if w.Op.known().person && w.actor() != ActorUser {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
 	}
 	return nil
+}
+
+// scriptsOf is how many scripts with letters that look alike a name is written in.
+func scriptsOf(name string) (n int) {
+	for _, script := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian,
+		unicode.Cherokee, unicode.Coptic} {
+		if strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(script, r) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // revertSubject is the subject of the revert of some commits.

@@ -101,6 +101,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	uri, text := req.Params.URI, ""
 	err := s.with(ctx, req.ClientInfo(), nil, func(ctx context.Context, a *agent.App) (err error) {
 		text, err = resource(ctx, a, uri)
+		text = a.Shown(text)
 		return err
 	})
 	switch {

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stet/agent"
+	"stet/agent/snapshot"
 	"stet/agent/tools"
 )
 
@@ -50,7 +51,7 @@ func Serve(ctx context.Context, o Options) error {
 		o.Session = o.App.Getenv("CLAUDE_CODE_SESSION_ID")
 	}
 	s := &server{o: o, slots: make(chan struct{}, atOnce), over: ctx,
-		box: tools.New(nil, tools.Options{Session: o.Session, Only: only}),
+		box: tools.New(nil, tools.Options{Session: o.Session, Only: only, Shown: snapshot.Clean}),
 		log: slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	s.idle = time.AfterFunc(quiet, debug.FreeOSMemory)
 	defer s.idle.Stop()

@@ -64,45 +64,13 @@ func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	case err != nil && ctx.Err() != nil:
 		// A note that a model was asked about is kept, and says so.
 		said := append([]string{"cancelled: nothing was written"}, notes...)
-		reply = tools.Refusal(agent.Usagef("%s", strings.Join(said, "; ")))
+		reply = refusal(agent.Usagef("%s", strings.Join(said, "; ")))
 	case err != nil && reply == "":
-		reply = tools.Refusal(err)
+		reply = refusal(err)
 	}
-	reply = cleaned(reply)
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: reply}},
 		StructuredContent: json.RawMessage(reply), IsError: err != nil}, nil
 }
 
-// cleaned is JSON with each text in it as [snapshot.Clean] has it.
-func cleaned(data string) string {
-	var out strings.Builder
-	for {
-		before, rest, more := strings.Cut(data, `"`)
-		out.WriteString(before)
-		if !more {
-			return out.String()
-		}
-		end := 0
-		for end < len(rest) && rest[end] != '"' {
-			if rest[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		var text string
-		if end >= len(rest) || json.Unmarshal([]byte(`"`+rest[:end+1]), &text) != nil {
-			return `{"ok":false,"error":"the reply is no JSON"}` // no tool makes such a one
-		}
-		out.WriteString(quoted(snapshot.Clean(text)))
-		data = rest[end+1:]
-	}
-}
-
-// quoted is a text as JSON, with nothing escaped that need not be.
-func quoted(text string) string {
-	var out strings.Builder
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a string can be encoded, and the builder takes it
-	return strings.TrimSuffix(out.String(), "\n")
-}
+// refusal is the reply to a call that no tool has answered.
+func refusal(err error) string { return tools.Texts(tools.Refusal(err), snapshot.Clean) }

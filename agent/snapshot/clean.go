@@ -11,8 +11,8 @@ import (
 )
 
 // Clean is a text that can be given to a model: without the bytes that steer terminals and the
-// characters that nobody sees, and without marks that a model or its host takes for the end of the
-// block, for a call of a tool or for another speaker.
+// characters that nobody sees, without what is likely meant to be kept from others, and without marks that
+// a model or its host takes for the end of the block, for a call of a tool or for another speaker.
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
@@ -23,7 +23,7 @@ func Clean(text string) string {
 		}
 		return r
 	}, text))
-	return marks().ReplaceAllStringFunc(withoutLikely(text), func(mark string) string {
+	return marks().ReplaceAllStringFunc(guard.Masked(text), func(mark string) string {
 		_, size := utf8.DecodeRuneInString(mark)
 		switch mark[0] {
 		case '[':
@@ -33,22 +33,6 @@ func Clean(text string) string {
 		}
 		return "&lt;" + mark[size:]
 	})
-}
-
-// withoutLikely masks, to the end of its line, what is likely meant to be kept from others: a block goes into
-// prompts and into files of projects.
-func withoutLikely(text string) string {
-	found := guard.Likely("x.md", []byte(text))
-	if len(found) == 0 {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for _, f := range found {
-		if line := []rune(lines[f.Line-1]); f.Column <= len(line) { // else a mask stands there
-			lines[f.Line-1] = string(line[:f.Column-1]) + "[masked: " + f.Rule + "]"
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // escapes are the sequences that terminals act on.

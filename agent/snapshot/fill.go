@@ -14,6 +14,7 @@ import (
 	"stet/index"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/guard"
 )
 
 // fits reports whether there is room for so many tokens more. Parts are counted one by one, which
@@ -123,7 +124,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		out.Kind = maskOf(rules)
 	}
 	switch out.name = t.nameOf(m.Path, m.ID); {
-	case (out.Masked || withoutLikely(said) != said) && m.ID != "":
+	case (out.Masked || guard.Masked(said) != said) && m.ID != "":
 		out.name = "memory " + m.ID // the name of its file may say what it says
 	case len(out.Orders) > 0 && !out.Masked:
 		out.name = string(m.Path) // flagged as its text is

@@ -37,7 +37,7 @@ func edit(ctx context.Context, b *Box, in arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := reworded(in, strings.TrimRight(*m.Body, "\r\n"))
+	body, err := b.reworded(in, strings.TrimRight(*m.Body, "\r\n"))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func edit(ctx context.Context, b *Box, in arguments) (any, error) {
 }
 
 // reworded is the whole new text that a call asks for, nil for none.
-func reworded(in arguments, was string) (*string, error) {
+func (b *Box) reworded(in arguments, was string) (*string, error) {
 	old, isPart := in["old"].(string)
 	switch now := in.pointer("new"); {
 	case in["text"] != nil && (isPart || now != nil):
@@ -84,16 +84,19 @@ func reworded(in arguments, was string) (*string, error) {
 	case isPart != (now != nil):
 		return nil, agent.Usagef("old and new go together")
 	case isPart:
-		return replaced(was, old, *now, false)
+		return b.replaced(was, old, *now, false)
 	}
 	return in.pointer("text"), nil
 }
 
 // replaced is was with its one part old, or all of them, replaced. It fails where there is none, and
 // names the lines where there are several.
-func replaced(was, old, now string, all bool) (*string, error) {
+func (b *Box) replaced(was, old, now string, all bool) (*string, error) {
 	n := strings.Count(was, old)
 	switch {
+	case n == 0 && strings.Contains(b.clean(was), old):
+		return nil, agent.Usagef("old holds what is masked or marked for agents, and stands otherwise in the text").
+			Suggest("take an old beside it, or give text, the whole new text")
 	case old == "":
 		return nil, agent.Usagef("old is empty").Suggest("old is the part that changes, as it stands there")
 	case n == 0:

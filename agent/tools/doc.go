@@ -37,6 +37,8 @@ type Options struct {
 	Session string // noted in the commits
 	// Review is set for a review of a conversation: of a skill only a file that was viewed is changed.
 	Review bool
+	// Shown is done to each text of a reply; nil is nothing.
+	Shown func(string) string
 	// Only are the tools that there are, "skill.view" for one action of a tool; empty is all.
 	Only []string
 }
@@ -202,7 +204,7 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	i := slices.IndexFunc(b.all, func(t tool) bool { return t.name == name })
 	if i < 0 {
 		err := agent.Usagef("there is no tool %q", name).Suggest("the tools: %s", strings.Join(b.names(), ", "))
-		return Refusal(err), err
+		return b.shown(Refusal(err)), err
 	}
 	t := b.all[i]
 	in, err := read(args, t.params, "")
@@ -228,12 +230,22 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 		b.past.note(past)
 	}
 	if err != nil {
-		return Refusal(err), err
+		return b.shown(Refusal(err)), err
 	}
 	if d, wrote := out.(*done); wrote {
 		d.Vault = b.app.Root()
 	}
-	return render(out), nil
+	return b.shown(render(out)), nil
+}
+
+// shown is a reply without what an agent is not told.
+func (b *Box) shown(reply string) string { return Texts(reply, b.clean) }
+
+func (b *Box) clean(text string) string {
+	if text = b.app.Shown(text); b.o.Shown != nil {
+		text = b.o.Shown(text)
+	}
+	return text
 }
 
 func (b *Box) names() (out []string) {

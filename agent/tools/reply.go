@@ -71,6 +71,31 @@ func render(v any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
+// Texts is JSON with each string in it as change has it.
+func Texts(data string, change func(string) string) string {
+	var out strings.Builder
+	for {
+		before, rest, more := strings.Cut(data, `"`)
+		out.WriteString(before)
+		if !more {
+			return out.String()
+		}
+		end := 0
+		for end < len(rest) && rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		var text string
+		if end >= len(rest) || json.Unmarshal([]byte(`"`+rest[:end+1]), &text) != nil {
+			return `{"ok":false,"error":"the reply is no JSON"}` // nothing makes such a one
+		}
+		out.WriteString(render(change(text)))
+		data = rest[end+1:]
+	}
+}
+
 // cut is s with at most n characters, the last one an ellipsis where it was longer.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {

@@ -91,7 +91,7 @@ func useSkill(ctx context.Context, b *Box, in arguments) (any, error) {
 			if action != "patch" {
 				return []byte(in.text("text")), nil
 			}
-			text, err := replaced(string(was), in.text("old"), in.text("new"), in.flag("replace_all"))
+			text, err := b.replaced(string(was), in.text("old"), in.text("new"), in.flag("replace_all"))
 			if err != nil {
 				return nil, err
 			}

@@ -27,6 +27,49 @@ func Secrets(name string, data []byte) []Finding {
 // phrases. They are no reason to stop anybody.
 func Likely(name string, data []byte) []Finding { return likelyRules().findings(name, data) }
 
+// Masked is a text in which a mask takes the place of what [Likely] finds, to the end of its line.
+func Masked(text string) string {
+	return masked(text, func(rule string) string { return maskOpen + rule + "]" })
+}
+
+// Unlikely is a text without what [Likely] finds, to the end of its line.
+func Unlikely(text string) string { return masked(text, func(string) string { return "" }) }
+
+// maskOpen begins a mask.
+const maskOpen = "[masked: "
+
+// HasMask reports whether a mask stands in a text.
+func HasMask(text string) bool { return strings.Contains(text, maskOpen) }
+
+func masked(text string, mask func(rule string) string) string {
+	var out strings.Builder
+	from := 0
+	for _, m := range likelyRules().matches("x.md", text) {
+		if m.start < from {
+			continue // a mask stands there
+		}
+		out.WriteString(text[from:m.start] + mask(m.rule.id))
+		line, _, _ := strings.Cut(text[m.end:], "\n")
+		from = m.end + len(line)
+	}
+	return out.String() + text[from:]
+}
+
+// MaskedName is [Masked] of a file's name, in which its words are joined.
+func MaskedName(name string) string {
+	stem, ending := name, ""
+	if strings.HasSuffix(name, ".md") {
+		stem, ending = name[:len(name)-3], ".md"
+	}
+	spelled := strings.NewReplacer("wi-fi", "wi-fi", "-", " ", "/", " ").Replace(stem)
+	for _, said := range []string{spelled, strings.ToUpper(spelled)} { // numbers of accounts are capitals
+		if found := Likely("x.md", []byte(said)); len(found) > 0 {
+			return string([]rune(stem)[:found[0].Column-1]) + maskOpen + found[0].Rule + "]" + ending
+		}
+	}
+	return name
+}
+
 // NameSecrets is Secrets for a text of one line that is no file: a path, a
 // commit's subject.
 func NameSecrets(name string) []Finding {

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
+	"stet/agent/tools"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -157,15 +158,24 @@ func (e *Env) Warn(format string, args ...any) {
 func (e *Env) say(text string) {
 	e.clearLine()
 	_ = e.clearStatus() // a broken standard output is met by the answer
-	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(text))
+	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(e.shown(text)))
 }
 
 // encode writes one line of JSON. Text stays readable: nothing but what JSON
 // itself demands is escaped.
-func encode(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+func (e *Env) encode(w io.Writer, v any) error {
+	var line strings.Builder
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	told := line.String()
+	if e.actor != "" {
+		told = tools.Texts(told, e.shown)
+	}
+	_, err := io.WriteString(w, told)
+	return err
 }
 
 // Finish closes what was opened, reports err, if any, and returns the exit code.
@@ -190,7 +200,7 @@ func (e *Env) Finish(err error) int {
 	found := candidates(err)
 	if e.JSON {
 		// A broken standard error leaves nobody to tell; the exit code remains.
-		_ = encode(e.Err, Failure{Schema: Schema, Error: failureBody{
+		_ = e.encode(e.Err, Failure{Schema: Schema, Error: failureBody{
 			Code: why.Name, Exit: exit, Message: plain(err), Hint: hint, Candidates: found, Findings: findings(err)}})
 		return exit
 	}

@@ -2,11 +2,14 @@ package console
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"stet/agent"
 )
 
 // A Printer prints an answer as text. Its first error ends all output, and is that of the
@@ -45,7 +48,7 @@ func (p *Printer) Lines(indent, text string) {
 // Show prints a result: as JSON, or as text.
 func (e *Env) Show(result any, text func(p *Printer)) error {
 	if e.JSON {
-		return encode(e.Out, envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result,
+		return e.encode(e.Out, envelope{Schema: Schema, Vault: e.root, Command: e.Command, Result: result,
 			Warnings: append([]string{}, e.warnings...)})
 	}
 	e.clearLine()
@@ -61,7 +64,46 @@ func (e *Env) ShowPaged(ctx context.Context, result any, text func(p *Printer)) 
 }
 
 func (e *Env) print(w io.Writer, text func(p *Printer)) error {
-	p := &Printer{Env: e, out: bufio.NewWriter(w)}
+	told := &telling{e: e, to: w}
+	p := &Printer{Env: e, out: bufio.NewWriter(told)}
 	text(p)
-	return errors.Join(p.err, p.out.Flush())
+	return errors.Join(p.err, p.out.Flush(), told.end())
+}
+
+// A telling hands on whole lines, to an agent without what it is not told.
+type telling struct {
+	e    *Env
+	to   io.Writer
+	rest []byte // of a line
+}
+
+func (t *telling) Write(b []byte) (int, error) {
+	if t.e.actor == "" {
+		return t.to.Write(b)
+	}
+	end := bytes.LastIndexByte(b, '\n') + 1
+	if end == 0 {
+		t.rest = append(t.rest, b...)
+		return len(b), nil
+	}
+	_, err := io.WriteString(t.to, t.e.shown(string(t.rest)+string(b[:end])))
+	t.rest = append(t.rest[:0], b[end:]...)
+	return len(b), err
+}
+
+func (t *telling) end() error {
+	_, err := io.WriteString(t.to, t.e.shown(string(t.rest)))
+	return err
+}
+
+// shown is a text as whoever acts may read it.
+func (e *Env) shown(text string) string {
+	if e.actor == "" || text == "" {
+		return text
+	}
+	var a *agent.App
+	if len(e.opened) > 0 {
+		a = e.opened[0]
+	}
+	return a.Shown(text)
 }

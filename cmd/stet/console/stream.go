@@ -16,7 +16,7 @@ type Stream struct{ *Env }
 func (e Stream) Warn(format string, args ...any) { e.say("warning: " + fmt.Sprintf(format, args...)) }
 
 // Object prints one object as a line of JSON.
-func (e Stream) Object(v any) error { return encode(e.Out, v) }
+func (e Stream) Object(v any) error { return e.encode(e.Out, v) }
 
 // Line prints one line of text that stays.
 func (e Stream) Line(text string) error {
@@ -24,7 +24,7 @@ func (e Stream) Line(text string) error {
 	if err := e.clearStatus(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(e.Out, Line1(text))
+	_, err := fmt.Fprintln(e.Out, e.shown(Line1(text)))
 	return err
 }
 
