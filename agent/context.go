@@ -206,48 +206,7 @@ func (m Memories) Embed(ctx context.Context, w Write, s *snapshot.Snapshot, name
 	} else if was == nil {
 		was = []byte{}
 	}
-	temp := fmt.Sprintf(".%s.stet-%d", base, a.o.PID)
-	err = errors.Join(root.Remove("context", temp), root.CreateSync("context", temp, data, perm))
-	if err == nil {
-		err = errors.Join(root.Chmod("context", temp, perm), swapIn(root, temp, base, was, data))
-	}
-	return out, errors.Join(err, root.SyncDir("context", "."))
-}
-
-// swapIn puts the file temp, which holds data, in the place of one that held was, nil of none. What somebody
-// saved there in between stays there, and it fails with [vault.ErrConflict].
-func swapIn(root *durable.Root, temp, base string, was, data []byte) error {
-	m := durable.Move{Label: "context", Temp: root, TempPath: temp, Target: root, Path: base}
-	conflict := fmt.Errorf("context --into %q: %w: it was saved meanwhile", root.Abs(base), vault.ErrConflict)
-	saved := vault.WithHint(conflict, "nothing of it was changed; try again")
-	if was == nil {
-		err := m.Place()
-		if errors.Is(err, fs.ErrExist) {
-			err = saved
-		}
-		if err != nil {
-			err = errors.Join(err, root.Remove("context", temp))
-		}
-		return err
-	}
-	holds := func(name string, want []byte) bool {
-		now, _, err := root.ReadFile(name, vault.MaxFileSize)
-		return err == nil && bytes.Equal(now, want)
-	}
-	err := m.Exchange()
-	switch {
-	case errors.Is(err, durable.ErrNoExchange):
-		if err = saved; holds(base, was) {
-			return m.Replace()
-		}
-	case errors.Is(err, fs.ErrNotExist):
-		err = saved
-	case err == nil && !holds(temp, was):
-		if err = errors.Join(saved, m.Exchange()); !holds(temp, data) {
-			return errors.Join(err, fmt.Errorf("and saved once more: an older save is in %q", root.Abs(temp)))
-		}
-	}
-	return errors.Join(err, root.Remove("context", temp))
+	return out, a.swap("context", file, perm, was, append([]byte{}, data...))
 }
 
 // target is the file that a name leads to, through links. One that stet keeps in the vault is refused, and

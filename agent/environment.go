@@ -280,44 +280,92 @@ func (e *Environment) editUserFile(
 	if real, rerr := filepath.EvalSymlinks(file); rerr == nil {
 		file = real
 	}
-	if err := durable.MakeFolder("config", filepath.Dir(file), 0o777, e.o.Hook); err != nil {
+	unlock, err := e.lockFile(ctx, "config", file+".lock", 0o777)
+	if err != nil {
 		return false, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return e.rewrite("config", file, 0o666, edit)
+}
+
+// lockFile waits for a lock in a folder that is made where it is missing.
+func (e *Environment) lockFile(
+	ctx context.Context, label, file string, perm fs.FileMode,
+) (unlock func() error, err error) {
+	if err := durable.MakeFolder(label, filepath.Dir(file), perm, e.o.Hook); err != nil {
+		return nil, err
 	}
 	root, err := durable.OpenRoot(filepath.Dir(file), e.o.Hook)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	lock, err := filelock.Acquire(ctx, root, filepath.Base(file)+".lock", filelock.Options{Wait: e.lockWait()})
+	lock, err := filelock.Acquire(ctx, root, filepath.Base(file), filelock.Options{Wait: e.lockWait()})
 	if err != nil {
-		return false, err
+		return nil, errors.Join(err, root.Close())
 	}
-	// The kernel drops the lock with the process at the latest.
-	defer func() { _ = lock.Release() }()
-	name, perm := filepath.Base(file), fs.FileMode(0o666)
-	before, info, err := root.ReadFile(name, 1<<20)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	if info != nil {
-		perm = info.Mode().Perm()
-	}
-	after, err := edit(before)
-	if err != nil || string(after) == string(before) {
-		return false, err
-	}
-	temp := name + ".tmp"
-	err = errors.Join(
-		root.Remove("config", temp), // of a process that was killed
-		root.CreateSync("config", temp, after, perm))
-	if err == nil && info != nil {
-		err = root.Chmod("config", temp, perm) // whatever the umask took away
-	}
-	if err == nil {
-		err = root.Rename("config", temp, name)
+	return func() error { return errors.Join(lock.Release(), root.Close()) }, nil
+}
+
+// maxConfig is how large a file of settings, ours or another program's, may be.
+const maxConfig = 64 << 20
+
+// readTarget reads the file that path leads to through links, and makes path that file's; nil is none.
+func readTarget(path *string) ([]byte, fs.FileInfo, error) {
+	real, err := filepath.EvalSymlinks(*path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(*path); lerr == nil {
+			return nil, nil, fmt.Errorf("%q: the link leads nowhere: %w", *path, vault.ErrInvalid)
+		}
+		return nil, nil, nil
 	}
 	if err != nil {
-		return false, errors.Join(err, root.Remove("config", temp))
+		return nil, nil, err
 	}
-	return true, root.SyncDir("config", ".")
+	*path = real
+	root, err := durable.OpenRoot(filepath.Dir(real), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, info, err := root.ReadFile(filepath.Base(real), maxConfig)
+	if data == nil && err == nil {
+		data = []byte{}
+	}
+	return data, info, errors.Join(err, root.Close())
+}
+
+// rewrite makes of a file of the user's what edit says, nil being no file before and after; perm are the permissions
+// of a new one. What somebody saves meanwhile is edited in its turn, and never lost.
+func (e *Environment) rewrite(
+	label, file string, perm fs.FileMode, edit func([]byte) ([]byte, error),
+) (changed bool, err error) {
+	for try := 0; ; try++ {
+		at := file
+		was, info, err := readTarget(&at)
+		if err != nil {
+			return false, err
+		}
+		now, err := edit(was)
+		if err != nil || (now == nil) == (was == nil) && bytes.Equal(now, was) {
+			return false, err
+		}
+		if info != nil {
+			perm = info.Mode().Perm()
+		} else if err := durable.MakeFolder(label, filepath.Dir(at), 0o777, e.o.Hook); err != nil {
+			return false, err
+		}
+		if err = e.swap(label, at, perm, was, now); !errors.Is(err, vault.ErrConflict) || try == 4 {
+			return err == nil, err
+		}
+	}
+}
+
+// swap is [durable.Swap]; what somebody saved meanwhile is a [vault.ErrConflict].
+func (e *Environment) swap(label, file string, perm fs.FileMode, was, now []byte) error {
+	temp := fmt.Sprintf(".%s.stet-%d", filepath.Base(file), e.o.PID)
+	err := durable.Swap(label, temp, file, perm, was, now, e.o.Hook)
+	if errors.Is(err, durable.ErrSaved) {
+		err = vault.WithHint(fmt.Errorf("%s: %w: %w", label, vault.ErrConflict, err),
+			"nothing of it was changed; try again")
+	}
+	return err
 }

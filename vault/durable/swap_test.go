@@ -1,0 +1,67 @@
+package durable_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"stet/vault/durable"
+)
+
+// What somebody saves in the instant before a file is swapped stays, and is told.
+func TestSwapReplacesOnlyWhatWasRead(t *testing.T) {
+	t.Parallel()
+	const none = "(none)"
+	bytesOf := func(text string) []byte {
+		if text == none {
+			return nil
+		}
+		return []byte(text)
+	}
+	for _, c := range []struct{ was, saved, now, left string }{
+		{"old", "old", "new", "new"},
+		{none, none, "new", "new"},
+		{"old", "old", none, none},
+		{"", "", "new", "new"},
+		{"old", "theirs", "new", "theirs"},
+		{none, "theirs", "new", "theirs"},
+		{"old", "theirs", none, "theirs"},
+		{"old", none, "new", none},
+		{"old", none, none, none},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "settings.json")
+		put := func(text string) {
+			err := os.Remove(file)
+			if text != none {
+				err = os.WriteFile(file, []byte(text), 0o640)
+			}
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		put(c.was)
+		once := false
+		err := durable.Swap("test", ".temp", file, 0o640, bytesOf(c.was), bytesOf(c.now), func(s durable.Step) error {
+			if (s.Op == durable.OpExchange || s.Op == durable.OpRename) && !once {
+				once = true
+				put(c.saved)
+			}
+			return nil
+		})
+		if saved := c.saved != c.was; errors.Is(err, durable.ErrSaved) != saved || err != nil && !saved {
+			t.Errorf("%+v: %v", c, err)
+		}
+		got, rerr := os.ReadFile(file)
+		if text := string(got); rerr != nil && c.left != none || rerr == nil && text != c.left {
+			t.Errorf("%+v: left %q (%v)", c, text, rerr)
+		}
+		if names, _ := os.ReadDir(dir); len(names) > 1 {
+			t.Errorf("%+v: left over: %v", c, names)
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().Perm() != 0o640 {
+			t.Errorf("%+v: mode %v", c, info.Mode())
+		}
+	}
+}
