@@ -51,7 +51,7 @@ func Policy() []Rule {
 			"status", "worker status",
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
-			"version", "completion", "man", "tool list"}},
+			"version", "completion", "man", "install --check", "tool list"}},
 		{"tool", Allowed, "each as the command that does the same", []string{"tool call", "mcp"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
@@ -91,6 +91,7 @@ func Policy() []Rule {
 		{"edit", Refused, "", []string{"edit", "profile edit", "core edit", "skill edit"}},
 		{"doctor", Refused, "", []string{"doctor --fix"}},
 		{"overwrite", Refused, "", []string{"bench --vaults"}},
+		{"install", Refused, "", []string{"install", "uninstall"}},
 		{"managed", Refused, "", []string{"context --into"}},
 	}
 }

@@ -17,7 +17,7 @@ import (
 func reading() map[string][]string {
 	return map[string][]string{
 		"Environment": {"CheckModels", "Configuration", "Costs", "Forms", "Locate", "Open", "OpenAt", "Setting",
-			"Settings",
+			"Installed", "Settings",
 			"Sources", "UserFile", "VaultOptions"},
 		"App": {"Agent", "Close", "Head", "History", "Hooks", "Index", "Learning", "Memories", "Notebook", "Root",
 			"Session", "Sessions", "Settings", "Shown", "Skills", "Vault"},

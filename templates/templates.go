@@ -24,6 +24,12 @@ var gitIgnore []byte
 //go:embed vault/unignore
 var unignore []byte
 
+//go:embed agent-skill/SKILL.md
+var agentSkill []byte
+
+// AgentSkill returns the SKILL.md that tells an agent how to use stet. The bytes are the caller's.
+func AgentSkill() []byte { return bytes.Clone(agentSkill) }
+
 // VaultConfig returns the first .stet/config.yaml of a vault: the marker that
 // makes a folder a vault, with the format version. The bytes are the caller's.
 func VaultConfig() []byte { return bytes.Clone(vaultConfig) }

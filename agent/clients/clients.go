@@ -29,21 +29,37 @@ type Client struct {
 	// by which lines of a conversation's file name the version of the program; "" is none.
 	ToolEnv string  `json:"tool_env"`
 	Written string  `json:"written"`
-	Hooks   Hooks   `json:"hooks"`
+	Hooks   Place   `json:"hooks"`
 	Events  []Event `json:"events"`
+	Server  Place   `json:"server"` // of the Model Context Protocol
+	// Allow is where tools are named that may be called unasked, an entry each; "$tool" is its name.
+	Allow  Place   `json:"allow"`
+	Skills []Place `json:"skills"` // folders
+	// Print is set where nothing is written: the program rewrites its file, or has it in no known place.
+	Print bool `json:"print"`
+	// Off are the keys of the files OffIn that keep hooks from being run.
+	Off   []string `json:"off"`
+	OffIn []string `json:"offIn"`
+	Then  []string `json:"then"` // what is left to the person
 }
 
 // Fields say where an event has what: our name of a field to the path of theirs, dots between keys.
 type Fields map[string]string
 
-// Hooks say where the program is told of a hook.
-type Hooks struct {
-	User    string          `json:"user"`    // file; ~/ is the home folder
-	Home    string          `json:"home"`    // variable that names another folder for the one User lies in
-	Project string          `json:"project"` // file, seen from the project
-	Format  string          `json:"format"`  // json, yaml
-	At      []string        `json:"at"`      // keys above the name of the event
-	Entry   json.RawMessage `json:"entry"`   // of the event's list; holds "$command" and "$timeout"
+// A Place is where the program is told of something.
+type Place struct {
+	User    string   `json:"user"`    // file; ~/ is the home folder
+	Home    string   `json:"home"`    // variable that names another folder for the one User lies in
+	Project string   `json:"project"` // file, seen from the project; "" where it has none
+	Format  string   `json:"format"`  // json, toml, yaml
+	At      []string `json:"at"`      // keys above the name of the event, or of the entry
+	Name    string   `json:"name"`    // of the entry, "" for an item of a list
+	// Entry holds "$command" and "$timeout" of a hook, "$binary" or "$tool".
+	Entry json.RawMessage `json:"entry"`
+	Head  json.RawMessage `json:"head"` // keys that a new file begins with
+	// Add and Remove are commands of the program that do it for the user's own file.
+	Add    []string `json:"add"`
+	Remove []string `json:"remove"`
 }
 
 // An Event is one that the program tells of.

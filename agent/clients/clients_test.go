@@ -18,6 +18,12 @@ func TestTable(t *testing.T) {
 		if _, err := time.Parse(time.DateOnly, c.Date); err != nil || c.Version == "" || c.Source == "" {
 			t.Errorf("%s: version %q, seen %q, source %q", c.Name, c.Version, c.Date, c.Source)
 		}
+		if !strings.Contains(string(c.Server.Entry), `"$binary"`) || len(c.Then) == 0 {
+			t.Errorf("%s: server %s, and then %q", c.Name, c.Server.Entry, c.Then)
+		}
+		if c.Print {
+			continue
+		}
 		if c.Fields["session"] == "" || c.Chars < 1 {
 			t.Errorf("%s: no path to the session, or no limit", c.Name)
 		}

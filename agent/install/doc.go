@@ -57,6 +57,13 @@ type Place struct {
 	Owns func(name string, value any) bool
 }
 
+// A File is what is known of a file of another program. Data of it is nil where there is no file.
+type File struct {
+	Format Format
+	Head   Map // what a file of JSON begins with that we make
+	Places []Place
+}
+
 // A PositionError says what is wrong where in a file, counted from 1, the column in bytes.
 type PositionError struct {
 	Line, Column int
@@ -70,11 +77,11 @@ func (e *PositionError) Error() string {
 // ErrUneditable reports a file in a form whose bytes cannot be changed so that they could be changed back.
 var ErrUneditable = errors.New("the file is written in a form that only a person can edit")
 
-// file is what the formats have in common.
-type file interface {
+// editor is what the formats have in common.
+type editor interface {
 	// entries are ours in the file, in order.
 	entries(places []Place) ([]Entry, error)
-	// removeLast takes out one entry. done is true when no other can be there; nil is no file.
+	// removeLast takes out one entry. done is true when no other is there; nil is no file.
 	removeLast(places []Place) (next []byte, done bool, err error)
 	// add puts an entry in; without data, nil is no file and gets a final line end.
 	add(e Entry) ([]byte, error)
@@ -82,38 +89,38 @@ type file interface {
 
 const bom = "\ufeff"
 
-func open(format Format, data []byte) (file, error) {
+func (f File) open(data []byte) (editor, error) {
 	data = bytes.TrimPrefix(data, []byte(bom))
-	switch format {
+	switch f.Format {
 	case JSON:
-		return jsonFile{data}, nil
+		return jsonFile{data, f.Head}, nil
 	case TOML:
 		return tomlFile{data}, nil
 	case YAML:
 		return yamlFile{data}, nil
 	}
-	return nil, fmt.Errorf("format %q: %w", format, ErrUneditable)
+	return nil, fmt.Errorf("format %q: %w", f.Format, ErrUneditable)
 }
 
 // Entries are ours in the file, in order. It fails with a [PositionError] where the file is malformed.
-func Entries(format Format, data []byte, places []Place) ([]Entry, error) {
-	f, err := open(format, data)
+func (f File) Entries(data []byte) ([]Entry, error) {
+	e, err := f.open(data)
 	if err != nil {
 		return nil, err
 	}
-	return f.entries(places)
+	return e.entries(f.Places)
 }
 
 // Remove takes everything out that is ours, and what was made for it alone; nil is no file, before and after. It
 // fails with a [PositionError] where the file is malformed.
-func Remove(format Format, data []byte, places []Place) ([]byte, error) {
+func (f File) Remove(data []byte) ([]byte, error) {
 	return keepBOM(data, func(data []byte) ([]byte, error) {
 		for done := false; !done && data != nil; {
-			f, err := open(format, data)
+			e, err := f.open(data)
 			if err != nil {
 				return nil, err
 			}
-			if data, done, err = f.removeLast(places); err != nil {
+			if data, done, err = e.removeLast(f.Places); err != nil {
 				return nil, err
 			}
 		}
@@ -122,16 +129,16 @@ func Remove(format Format, data []byte, places []Place) ([]byte, error) {
 }
 
 // Add puts entries in, in order, where none of ours is; nil is no file. It fails with a [PositionError] where the
-// file is malformed or holds something else in their place, and with [ErrUneditable] where [Remove] would not
+// file is malformed or holds something else in their place, and with [ErrUneditable] where [File.Remove] would not
 // give back what was there.
-func Add(format Format, data []byte, places []Place, entries []Entry) ([]byte, error) {
+func (f File) Add(data []byte, entries []Entry) ([]byte, error) {
 	next, err := keepBOM(data, func(data []byte) ([]byte, error) {
-		for _, e := range entries {
-			f, err := open(format, data)
+		for _, entry := range entries {
+			e, err := f.open(data)
 			if err != nil {
 				return nil, err
 			}
-			if data, err = f.add(e); err != nil {
+			if data, err = e.add(entry); err != nil {
 				return nil, err
 			}
 		}
@@ -140,13 +147,13 @@ func Add(format Format, data []byte, places []Place, entries []Entry) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	there, err := Entries(format, next, places)
+	there, err := f.Entries(next)
 	if err != nil || len(there) != len(entries) {
-		return next, errors.Join(ErrUneditable, err)
+		return nil, errors.Join(ErrUneditable, err)
 	}
-	back, err := Remove(format, next, places)
+	back, err := f.Remove(next)
 	if err != nil || !bytes.Equal(back, data) || (back == nil) != (data == nil) {
-		return next, errors.Join(ErrUneditable, err)
+		return nil, errors.Join(ErrUneditable, err)
 	}
 	return next, nil
 }

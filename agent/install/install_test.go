@@ -58,11 +58,11 @@ func added(t interface {
 	Fatalf(string, ...any)
 }, format install.Format, in []byte, entries []install.Entry, at []install.Place) []byte {
 	t.Helper()
-	out, err := install.Add(format, in, at, entries)
+	out, err := install.File{Format: format, Places: at}.Add(in, entries)
 	if err != nil {
 		t.Fatalf("add to %q: %v", in, err)
 	}
-	back, err := install.Remove(format, out, at)
+	back, err := install.File{Format: format, Places: at}.Remove(out)
 	if err != nil || !bytes.Equal(back, in) || (back == nil) != (in == nil) {
 		t.Fatalf("%q\nbecame %q\nand then %q (%v)", in, out, back, err)
 	}
@@ -140,7 +140,7 @@ func TestWrongFilesAreRefusedWithTheirPlace(t *testing.T) {
 		if c.format == install.TOML {
 			entries = entries[:1]
 		}
-		_, err := install.Add(c.format, []byte(c.in), places, entries)
+		_, err := install.File{Format: c.format, Places: places}.Add([]byte(c.in), entries)
 		at, ok := errors.AsType[*install.PositionError](err)
 		if !ok || at.Line != c.line || at.Column != c.column {
 			t.Errorf("%s %q: %v, want line %d, column %d", c.format, c.in, err, c.line, c.column)
@@ -173,7 +173,7 @@ func TestOthersStayWhenOursIsTakenOut(t *testing.T) {
 			"\n  # c\n  x:\n    a: 1\n",
 			"mcpServers:\n\n  # c\n  x:\n    a: 1\n"},
 	} {
-		out, err := install.Remove(c.format, []byte(c.in), places)
+		out, err := install.File{Format: c.format, Places: places}.Remove([]byte(c.in))
 		if err != nil || string(out) != c.want {
 			t.Errorf("%q\n got %q\nwant %q (%v)", c.in, out, c.want, err)
 		}
@@ -289,7 +289,7 @@ func TestWhatIsAddedToJSONIsTakenOut(t *testing.T) {
 		w := writer{t, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")}
 		in := []byte(w.document())
 		out := added(t, install.JSON, in, all(), places)
-		entries, err := install.Entries(install.JSON, out, places)
+		entries, err := install.File{Format: install.JSON, Places: places}.Entries(out)
 		if err != nil || len(entries) != len(all()) {
 			t.Fatalf("%q: %v %v", out, entries, err)
 		}
@@ -419,7 +419,8 @@ func TestWhatIsAddedToYAMLIsTakenOut(t *testing.T) {
 		if yaml.Unmarshal(in, &was) != nil {
 			t.Skip("the generator wrote no YAML")
 		}
-		if _, err := install.Add(install.YAML, in, places, all()[:3]); bytes.Contains(in, []byte("   u")) &&
+		f := install.File{Format: install.YAML, Places: places}
+		if _, err := f.Add(in, all()[:3]); bytes.Contains(in, []byte("   u")) &&
 			strings.Contains(fmt.Sprint(err), "line end") {
 			return // a text in a block at the end
 		}

@@ -16,7 +16,10 @@ import (
 // Whether a map or list was made by us shows in its first byte: what we make begins with white space behind
 // its bracket, and what we put into an empty one of others stands directly behind it. So taking entries out
 // takes out what was made for them, and leaves what was empty before.
-type jsonFile struct{ data []byte }
+type jsonFile struct {
+	data []byte
+	head Map
+}
 
 // A holder is an object or an array.
 type holder struct {
@@ -44,10 +47,6 @@ func (f jsonFile) parse() (*hujson.Value, error) {
 		out.What = strings.TrimPrefix(err.Error(), m[0])
 	}
 	return nil, out
-}
-
-func (f jsonFile) wrong(at int, format string, args ...any) error {
-	return positionError(f.data, at, format, args...)
 }
 
 // holderOf is what v holds, false of a value that holds nothing.
@@ -109,6 +108,11 @@ func (s jsonSpot) start() int {
 	return s.holders[last].items[s.at[last]].start
 }
 
+func (s jsonSpot) end() int {
+	last := len(s.at) - 1
+	return s.holders[last].items[s.at[last]].end
+}
+
 // find calls use with each item of the holders that keys lead to; "*" is every key and index.
 func (f jsonFile) find(v *hujson.Value, keys []string, use func([]string, jsonSpot, jsonItem)) {
 	var walk func(v *hujson.Value, path, keys []string, above jsonSpot)
@@ -145,11 +149,12 @@ func (f jsonFile) ours(places []Place) (found []Entry, spots []jsonSpot, err err
 		return nil, nil, err
 	}
 	if _, ok := root.Value.(*hujson.Object); !ok {
-		return nil, nil, f.wrong(root.StartOffset, "the file is no object")
+		return nil, nil, positionError(f.data, root.StartOffset, "the file is no object")
 	}
 	for _, p := range places {
 		f.find(root, p.Keys, func(path []string, s jsonSpot, it jsonItem) {
-			if value := f.decode(it.value); p.Owns(it.name, value) {
+			within := func(o jsonSpot) bool { return o.start() <= it.start && it.end <= o.end() }
+			if value := f.decode(it.value); p.Owns(it.name, value) && !slices.ContainsFunc(spots, within) {
 				found = append(found, Entry{Keys: path, Name: it.name, Value: value})
 				spots = append(spots, s)
 			}
@@ -167,12 +172,35 @@ func (f jsonFile) removeLast(places []Place) (next []byte, done bool, err error)
 	s := slices.MaxFunc(spots, func(a, b jsonSpot) int { return a.start() - b.start() })
 	for i := len(s.holders) - 1; i >= 0; i-- {
 		if !f.madeFor(s.holders[i]) {
-			return f.cut(s.holders[i], s.at[i]), false, nil
+			return f.withoutHead(f.cut(s.holders[i], s.at[i]))
 		}
 	}
-	top := s.holders[0]
-	next = append(bytes.Clone(f.data[:top.open]), f.data[top.shut+1:]...)
-	if top.open == 0 && bytes.Equal(next, []byte("\n")) {
+	return f.without(s.holders[0].open, s.holders[0].shut+1)
+}
+
+// begin puts the head into the text of a new file, on the line of its bracket, where nobody else puts it.
+func (f jsonFile) begin(text string) string {
+	head := ""
+	for _, m := range f.head {
+		head += " " + jsonString(m.Key) + ": " + jsonString(m.Value) + ","
+	}
+	return text[:1] + head + text[1:]
+}
+
+// withoutHead takes out the object as well when nothing is left of it but the head that we began it with.
+func (f jsonFile) withoutHead(data []byte) (next []byte, done bool, err error) {
+	ours := strings.TrimSuffix(strings.TrimSuffix(f.begin("{\n}"), "\n}"), ",") + "\n}"
+	at := bytes.Index(data, []byte(ours))
+	if len(f.head) == 0 || at < 0 || len(bytes.TrimSpace(data)) != len(ours) {
+		return data, false, nil
+	}
+	return jsonFile{data, nil}.without(at, at+len(ours))
+}
+
+// without is the file without its one object, nil of a file as we make it.
+func (f jsonFile) without(from, to int) (next []byte, done bool, err error) {
+	next = append(bytes.Clone(f.data[:from]), f.data[to:]...)
+	if from == 0 && bytes.Equal(next, []byte("\n")) {
 		return nil, true, nil // the file as we make it
 	}
 	return next, true, nil
@@ -217,7 +245,7 @@ func (f jsonFile) cut(h holder, i int) []byte {
 
 func (f jsonFile) add(e Entry) ([]byte, error) {
 	if len(bytes.TrimSpace(f.data)) == 0 {
-		text := jsonText(e.nested(nil), "", jsonStyle{"  ", "\n", true, ""})
+		text := f.begin(jsonText(e.nested(nil), "", jsonStyle{"  ", "\n", true, ""}))
 		if f.data == nil {
 			text += "\n"
 		}
@@ -233,13 +261,18 @@ func (f jsonFile) add(e Entry) ([]byte, error) {
 		_, object := at.Value.(*hujson.Object)
 		if wantObject := len(value) > 0 || e.Name != ""; !ok || object != wantObject {
 			kind := map[bool]string{true: "an object", false: "a list"}[wantObject]
-			return nil, f.wrong(at.StartOffset, "%s is not %s", quoteKeys(e.Keys[:len(e.Keys)-len(value)]), kind)
+			return nil, positionError(f.data, at.StartOffset, "%s is not %s",
+				quoteKeys(e.Keys[:len(e.Keys)-len(value)]), kind)
 		}
 		if len(value) > 0 {
 			if next := h.child(value[0]); next != nil {
 				at, value = next, value[1:]
 				continue
 			}
+		}
+		if there := h.child(e.Name); len(value) == 0 && e.Name != "" && there != nil {
+			return nil, positionError(f.data, there.StartOffset, "%q is there already and starts something else",
+				e.Name)
 		}
 		if len(value) > 0 {
 			return f.put(h, value[0], e.nested(e.Keys[:len(e.Keys)-len(value)+1])), nil

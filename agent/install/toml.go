@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,8 +34,8 @@ func (f tomlFile) entries(places []Place) (found []Entry, err error) {
 		for _, k := range p.Keys {
 			m, _ = m[k].(map[string]any)
 		}
-		for name, value := range m {
-			if p.Owns(name, value) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if value := m[name]; p.Owns(name, value) {
 				found = append(found, Entry{Keys: p.Keys, Name: name, Value: value})
 			}
 		}
@@ -53,10 +54,8 @@ func (f tomlFile) removeLast(places []Place) (next []byte, done bool, err error)
 		return nil, false, positionError(f.data, 0, "%s is not written as a table of its own; take it out by hand",
 			quoteKeys(want))
 	}
-	next = f.data
-	for i := len(tables) - 1; i >= 0; i-- {
-		next = cutLines(next, tables[i][0], tables[i][1], true)
-	}
+	last := tables[len(tables)-1]
+	next = cutLines(f.data, last[0], last[1], true)
 	return next, false, nil
 }
 

@@ -172,7 +172,7 @@ func (f yamlFile) add(e Entry) ([]byte, error) {
 	for n := root; n != nil && len(keys) > 0; {
 		var s *yamlSpot
 		walkYAML(n, nil, nil, func(c *yamlSpot) {
-			if c.name == keys[0] {
+			if c.key != nil && c.name == keys[0] {
 				s = c
 			}
 		})
@@ -181,6 +181,18 @@ func (f yamlFile) add(e Entry) ([]byte, error) {
 		}
 	}
 	value := e.nested(e.Keys[:len(e.Keys)-len(keys)])
+	if at != nil && e.Name != "" && len(keys) == 0 {
+		var taken error
+		walkYAML(at.value, nil, nil, func(c *yamlSpot) {
+			if c.key != nil && c.name == e.Name {
+				taken = &PositionError{c.line(), c.key.Column,
+					fmt.Sprintf("%q is there already and starts something else", e.Name)}
+			}
+		})
+		if taken != nil {
+			return nil, taken
+		}
+	}
 	if at == nil {
 		return f.append(root, value)
 	}

@@ -91,6 +91,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		session nudge
 		import
 		adopt undo redo revert restore review
+		install uninstall
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export

@@ -5,5 +5,5 @@ import "stet/cmd/stet/console"
 
 // Commands returns the definitions of this package's commands, in listing order.
 func Commands() []*console.Command {
-	return []*console.Command{toolCommand(), mcpCommand(), hookCommand()}
+	return []*console.Command{toolCommand(), mcpCommand(), hookCommand(), installCommand(), uninstallCommand()}
 }

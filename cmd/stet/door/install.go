@@ -1,0 +1,267 @@
+package door
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stet/agent"
+	"stet/agent/clients"
+	"stet/cmd/stet/console"
+)
+
+func installCommand() *console.Command {
+	return &console.Command{
+		Name: "install", Group: console.Doors,
+		Summary: "tell a client of stet: its server, its hooks, a skill", Args: "CLIENT | plugin DIR", MaxArgs: 2,
+		Words: clientNames(),
+		Details: `Adds to the client's own files the server "stet mcp", the hooks "stet hook CLIENT EVENT", the tools
+			that only read and memory_save to those that may be called unasked, and a skill that says when to use
+			them. The change is shown first, and you are asked. Without a vault and default_vault a vault is made,
+			~/notes-stet, and named as default_vault. Where the program "claude" is there, it adds the server itself:
+			a running one writes that file anew.
+
+			Only what is added changes: order, comments, indent and all else of your files stay, and "stet uninstall"
+			takes out exactly that. A second install changes nothing. A file that is malformed or read-only is
+			named, and nothing is written. The client's own memory is neither used nor switched off.
+
+			vscode, opencode and claude-desktop get no file of theirs changed: what belongs there is printed.
+			"install plugin DIR" writes the same as one folder that Claude Code takes as a plugin.`,
+		Examples: `stet install claude-code  # shows what would change, and asks
+			stet install codex --dry-run  # only shows it
+			stet install cursor --project --yes  # in the current folder, unasked
+			stet install claude-code --mcp-only  # the server alone
+			stet install vscode  # prints what belongs into its file
+			stet install --check  # of every client: does it start this stet?
+			stet install plugin ./stet-plugin --yes  # as a plugin of Claude Code`,
+		Flags: console.Flags(append(wherever(),
+			console.Bool("mcp-only", "only the server: no hooks, no skill"),
+			console.Bool("ask-each", "name no tools that may be called unasked"),
+			console.Bool("print", "print what belongs into each file, and write nothing"),
+			console.Bool("check", "say what is installed and whether it starts this stet; exit 6 when not"))...),
+		Run: runInstall,
+	}
+}
+
+func uninstallCommand() *console.Command {
+	return &console.Command{
+		Name: "uninstall", Group: console.Doors,
+		Summary: "take stet out of the files of a client", Args: "CLIENT | plugin DIR", MinArgs: 1, MaxArgs: 2,
+		Words: clientNames(),
+		Details: `Takes out what "stet install" added, and what it made for that alone; where nothing else was
+			changed, the files are as they were. A skill that you edited stays. So does the vault.`,
+		Examples: `stet uninstall claude-code  # shows what would change, and asks
+			stet uninstall codex --dry-run  # only shows it
+			stet uninstall cursor --project --yes  # in the current folder, unasked`,
+		Flags: console.Flags(wherever()...),
+		Run:   runUninstall,
+	}
+}
+
+func clientNames() (out []string) {
+	for _, c := range clients.All() {
+		out = append(out, c.Name)
+	}
+	return append(out, agent.PluginClient)
+}
+
+// wherever are the flags that both commands have.
+func wherever() []cli.Flag {
+	return []cli.Flag{
+		console.Bool("user", "your own files: the default"),
+		console.Bool("project", "the files of the current folder"),
+		console.Bool("yes", "write without asking"),
+		console.Bool("dry-run", "show what would be written and write nothing"),
+	}
+}
+
+func installOptions(e *console.Env, in *console.Input) (agent.InstallOptions, error) {
+	o := agent.InstallOptions{Write: e.By(in), Client: in.Word(0), MCPOnly: in.Bool("mcp-only"),
+		AskEach: in.Bool("ask-each"), Print: in.Bool("print"), Start: start, Has: func(program string) bool {
+			_, err := exec.LookPath(program)
+			return err == nil
+		}}
+	switch {
+	case in.Bool("user") && in.Bool("project"):
+		return o, agent.Usagef("--user and --project exclude each other")
+	case (o.Client == agent.PluginClient) != (in.Word(1) != ""):
+		return o, agent.Usagef("a folder goes with plugin, and only with it").Suggest("stet install plugin DIR")
+	case in.Bool("project"):
+		o.Project = e.Dir
+	case o.Client == agent.PluginClient:
+		o.Project = e.Abs(in.Word(1))
+	}
+	var err error
+	if o.Binary, err = binary(); err != nil {
+		return o, err
+	}
+	if in.Bool("yes") {
+		return o, nil
+	}
+	o.Confirm = func(plan *agent.Installation) (bool, error) {
+		if !e.CanAsk() {
+			return false, agent.Usagef("nobody is here to agree to the change").
+				Suggest("--yes writes it unasked, --dry-run shows it")
+		}
+		if err := e.Show(plan, func(p *console.Printer) { printPlan(p, plan) }); err != nil {
+			return false, err
+		}
+		return e.Confirm("write this?")
+	}
+	return o, nil
+}
+
+func runInstall(ctx context.Context, e *console.Env, in *console.Input) error {
+	o, err := installOptions(e, in)
+	switch {
+	case err != nil:
+		return err
+	case in.Bool("check"):
+		return checkInstalled(e, o, in)
+	case o.Client == "":
+		return agent.Usagef("say which client").Suggest("one of %s", strings.Join(clientNames(), ", "))
+	}
+	res, err := e.Install(ctx, o)
+	return shown(e, o, res, err, "installed")
+}
+
+func runUninstall(ctx context.Context, e *console.Env, in *console.Input) error {
+	o, err := installOptions(e, in)
+	if err != nil {
+		return err
+	}
+	res, err := e.Uninstall(ctx, o)
+	return shown(e, o, res, err, "uninstalled")
+}
+
+func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err error, verb string) error {
+	if err != nil {
+		return err
+	}
+	e.SetRoot(res.Vault)
+	return e.Show(res, func(p *console.Printer) {
+		if o.Confirm == nil || res.DryRun || res.Printed || res.Unchanged {
+			printPlan(p, res)
+		}
+		switch {
+		case res.Printed || res.DryRun:
+		case res.Unchanged:
+			p.Printf("%s: nothing to do\n", res.Title)
+		default:
+			p.Printf("%s: %s\n", res.Title, verb)
+		}
+		for _, line := range res.Then {
+			p.Printf("then  %s\n", console.Line1(line))
+		}
+	})
+}
+
+// printPlan shows what becomes of each file, and of the vault.
+func printPlan(p *console.Printer, res *agent.Installation) {
+	if res.NewVault {
+		p.Printf("make a vault  %s\n", console.Line1(res.Vault))
+	}
+	if res.SetsDefault && res.Vault != "" {
+		p.Printf("set in your configuration  default_vault = %s\n", console.Line1(res.Vault))
+	}
+	for _, f := range res.Files {
+		switch {
+		case f.Content != "":
+			p.Printf("%s\n", console.Line1(f.Path))
+			p.Lines("  ", f.Content)
+			continue
+		case f.Action == "kept":
+			p.Printf("kept  %s  (somebody edited it)\n", console.Line1(f.Path))
+			continue
+		case f.Action == "unchanged":
+			continue
+		case f.Command != "":
+			p.Printf("run  %s\n", console.Line1(f.Command))
+			continue
+		}
+		if filepath.Base(f.Path) == "SKILL.md" {
+			p.Printf("%s  %s  (%s)\n", f.Action, console.Line1(f.Path),
+				agent.Plural(max(strings.Count(f.Diff, "\n+"), strings.Count(f.Diff, "\n-"))-1, "line"))
+			continue
+		}
+		p.Printf("%s  %s\n", f.Action, console.Line1(f.Path))
+		p.Diff(f.Diff)
+	}
+}
+
+func checkInstalled(e *console.Env, o agent.InstallOptions, in *console.Input) error {
+	o.Project = ""
+	if in.Bool("project") {
+		o.Project = e.Dir
+	}
+	found, err := e.Installed(o)
+	if err != nil {
+		return err
+	}
+	bad := false
+	err = e.Show(map[string]any{"installed": found, "binary": o.Binary}, func(p *console.Printer) {
+		for _, s := range found {
+			p.Printf("%s  %s  ", s.Client, console.Line1(s.Path))
+			switch {
+			case s.Problem != "":
+				p.Printf("%s: %s\n", console.Line1(s.Problem), s.Hint)
+			case s.Hooks > 0:
+				p.Printf("%s\n", agent.Plural(s.Hooks, "hook"))
+			default:
+				p.Printf("server\n")
+			}
+		}
+		if len(found) == 0 {
+			p.Printf("stet is installed in no client\n")
+		}
+	})
+	for _, s := range found {
+		bad = bad || s.Problem != ""
+	}
+	if err == nil && bad {
+		return console.ErrProblems
+	}
+	return err
+}
+
+// binary is the path by which this program is started: a name on PATH that leads to it outlives an update.
+func binary() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	named, err := exec.LookPath("stet")
+	if err != nil || !filepath.IsAbs(named) {
+		return exe, nil
+	}
+	a, err := os.Stat(exe)
+	b, berr := os.Stat(named)
+	if err == nil && berr == nil && os.SameFile(a, b) {
+		return named, nil
+	}
+	return exe, nil
+}
+
+// patience is how long a program of a client's may take.
+const patience = time.Minute
+
+// start runs a program of a client's, which can ask nothing.
+func start(ctx context.Context, words []string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var said bytes.Buffer
+	c := exec.CommandContext(ctx, words[0], words[1:]...)
+	c.Stdout, c.Stderr = &said, &said
+	if err := c.Run(); err != nil {
+		return errors.Join(fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String())), ctx.Err())
+	}
+	return nil
+}
