@@ -87,11 +87,16 @@ func (w *rewriter) keep(start, end int) {
 
 // put writes s in the place of a part.
 func (w *rewriter) put(s string, start, end int) {
-	if s != "" {
-		from, to := w.base.origin(start, end)
-		w.cuts = append(w.cuts, cut{w.out.Len(), from, to, true})
-		w.out.WriteString(s)
+	if s == "" {
+		return
 	}
+	from, to := w.base.origin(start, end)
+	if n := len(w.cuts); n > 0 && w.cuts[n-1].whole && w.cuts[n-1].from == from {
+		w.cuts[n-1].to = max(to, w.cuts[n-1].to) // more of what one letter spells
+	} else {
+		w.cuts = append(w.cuts, cut{w.out.Len(), from, to, true})
+	}
+	w.out.WriteString(s)
 }
 
 func (w *rewriter) view() view { return view{text: w.out.String(), cuts: w.cuts} }
@@ -104,6 +109,9 @@ func plain(text string) view {
 	if !strings.ContainsAny(text, "\x00&%\\") && ascii(text) {
 		return view{text: text}
 	}
+	// One letter is a sentence of 33 bytes. Another that is as long stands for it: it spells nothing
+	// that anything here looks for, and a text of it would grow eleven times.
+	text = strings.ReplaceAll(text, "\ufdfa", "\ufdfd")
 	base := view{text: text}
 	w, kept, changed := rewriter{base: &base}, 0, false
 	for at := 0; at < len(text); {
