@@ -61,7 +61,9 @@ func (r *Redactor) find(text string) []match {
 }
 
 // Marker stands in the place of a secret. Nothing in it can be taken for one.
-func Marker(rule string) string { return "[redacted: " + rule + "]" }
+func Marker(rule string) string { return markerStart + rule + "]" }
+
+const markerStart = "[redacted: "
 
 // redactRounds bounds how often a text is looked at again: what stands in a
 // secret's place may let another rule see more.

@@ -193,6 +193,9 @@ func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
 			to--
 		}
 		secret, lead := part[from:to], part[at[0]:from]
+		if inMarker(part, at[0]) {
+			continue
+		}
 		if r.entropy > 0 && entropy(secret) <= r.entropy || r.check != nil && !r.check(lead, secret) {
 			continue
 		}
@@ -204,6 +207,15 @@ func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
 		found = append(found, match{r, start, end, secret, lead})
 	}
 	return found
+}
+
+// inMarker reports a place in what [Marker] put where a secret stood: "password" in it is the
+// name of a rule, and what follows is no password.
+func inMarker(text string, at int) bool {
+	const longest = 64
+	before := text[max(0, at-longest):at]
+	open := strings.LastIndex(before, markerStart)
+	return open >= 0 && !strings.Contains(before[open:], "]")
 }
 
 // secret finds the part of a match that is the secret itself.

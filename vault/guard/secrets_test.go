@@ -154,6 +154,27 @@ func TestNotesAboutSecretsAreNoSecrets(t *testing.T) {
 		"auth: true",
 		"Passwort: liegt im Tresor, Zugang über die Werkbank",
 		"kind: secret\n\nThe recipe of grandmother.",
+		// Examples, names and code, from conversations and from the documents of programs.
+		`password = "mysecretpassword"`, `"password": "testpassword"}'`, "password: 'password123'",
+		`PASSWORD=mypassword2`,
+		"url: 'redis://:myredispassword@localhost:6379'", "for example `JWT_SECRET_1`, `JWT_SECRET_2`",
+		`"apiKey": "1234567890"`,
+		"https://abc:xyz@example.com", "mongodb://username:password@host:1234/db",
+		"https://user:pass@sub.example.com:8080/p/a/t/h",
+		"new URL('https://user:pass@example.com/repo%zz.git')", "Monthly pass: £82.50 (bus and tram)",
+		"algorithms: []string{ssh.KeyAlgoRSA, ssh.KeyAlgoMLDSA65, KeyAlgoED25519}",
+		"isinstance(private_key, ed25519.Ed25519PrivateKey)",
+		`cmd.Env = append(os.Environ(), "PWD="+cfg.Dir)`, "password = os.Args[4]",
+		"username: basic[0], password: basic[1] }",
+		`fmt.Sprintf("twopass=%v/conc=%d", twoPass, n)`, "F.Minipass=F.isWritable=F.isReadable=void 0",
+		`t.Fatal("login with password must fail")`,
+		"Sec-WebSocket-Key: " + token(9, 24, mixed), "Public key ping-sha256: " + token(10, 44, mixed),
+		"curl -X POST http://127.0.0.1:5000/analyze -u user:wrongpassword\n",
+		"https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+		"const token = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0." +
+			token(11, 43, mixed) + "'",
+		`{"password": ` + guard.Marker("hashicorp-tf-password") + `, "csrf_token": csrf4token}`,
+		guard.Marker("netrc-password") + " = x9Yz77abQ",
 	} {
 		if found := guard.Secrets("memories/a.md", []byte(text+"\n")); len(found) > 0 {
 			t.Errorf("%q: %v", text, found)
