@@ -55,3 +55,11 @@ func cleanKeyOf(p Path, id gitstore.ID) cleanKey {
 	}
 	return cleanKey{p.Base(), id}
 }
+
+// inHead is what HEAD holds at p, nil for nothing.
+func (j *judge) inHead(p Path) ([]byte, error) {
+	if at := j.touched[p]; at != nil && !at.InHead.ID.IsZero() {
+		return j.objects.Blob(at.InHead.ID)
+	}
+	return nil, nil
+}

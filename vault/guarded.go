@@ -73,7 +73,12 @@ func (j *judge) secrets(p Path, f store.Content) ([]guard.Finding, error) {
 		found = secretsIn(f.Data, p)
 		j.seen[key] = found
 	}
-	return j.fresh(slices.Clone(found), &j.known, secretsIn, false)
+	before, err := j.inHead(p)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.Concat(found, guard.Seams(string(p), before, f.Data))
+	return j.fresh(found, &j.known, secretsIn, false)
 }
 
 func secretsIn(data []byte, p Path) []guard.Finding {
@@ -109,7 +114,7 @@ func (j *judge) fresh(found []guard.Finding, have *map[string]bool, scan func([]
 		for p, at := range j.touched {
 			var texts [][]byte
 			if !at.InHead.ID.IsZero() {
-				data, err := j.objects.Blob(at.InHead.ID)
+				data, err := j.inHead(p)
 				if err != nil {
 					return nil, err
 				}

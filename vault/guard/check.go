@@ -57,7 +57,8 @@ func like(shape, s string) bool { return shapes()[shape].MatchString(s) }
 // address, and no hash unless its name says that it is kept secret.
 func key(lead, s string) bool {
 	strong := like("strongName", lead)
-	return !wordy(s) && !placeholder(s) && !like("aName", s) && (strong || !like("address", s) && entropy(s) > 3.5 && !like("hexOrUUID", s)) &&
+	return !wordy(s) && !placeholder(s) && !like("aName", s) &&
+		(strong || !like("address", s) && entropy(s) > 3.5 && !like("hexOrUUID", s)) &&
 		(len(s) != 36 || strings.Count(s, "-") != 4 || like("sureName", lead))
 }
 
@@ -114,7 +115,8 @@ func compound(s string) bool {
 
 func placeholder(s string) bool {
 	s = strings.TrimRight(s, ")],;.")
-	return like("notGiven", s) || like("madeUp", s) || commonWords()[strings.ToLower(s)] || strings.Trim(s, "xX*.-_0•") == ""
+	return like("notGiven", s) || like("madeUp", s) || commonWords()[strings.ToLower(s)] ||
+		strings.Trim(s, "xX*.-_0•") == ""
 }
 
 // basic reports whether a value is what the Basic scheme sends: a name and a

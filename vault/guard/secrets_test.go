@@ -182,6 +182,31 @@ func TestNotesAboutSecretsAreNoSecrets(t *testing.T) {
 	}
 }
 
+// An edit may complete what an earlier one began, at either end of what it adds.
+func TestASecretThatAnEditCompletesIsFound(t *testing.T) {
+	t.Parallel()
+	key := "ghp_" + token(30, 36, mixed)
+	for cut := 6; cut < 36; cut += 3 {
+		first, second := "The gate.\n\nIt is "+key[:cut], key[cut:]+" is the rest.\n"
+		for _, c := range [][2]string{{first, first + "\n\n" + second}, {second, first + "\n\n" + second}} {
+			if len(guard.Secrets("a.md", []byte(c[0]))) > 0 || len(guard.Secrets("a.md", []byte(c[1]))) > 0 {
+				continue // it is found anyway
+			}
+			found := guard.Seams("a.md", []byte(c[0]), []byte(c[1]))
+			if len(found) != 1 || found[0].Line != 3 || found[0].Rule != "github-pat" {
+				t.Errorf("cut at %d: %v", cut, found)
+			}
+		}
+	}
+	for _, c := range [][2]string{{"The key\n", "The key\n\nhunts.\n"},
+		{"A key=" + token(31, 32, mixed) + "\n", "\nabc1 more\n"},
+		{"See commit " + token(2, 40, hexdig), "\n\n" + token(3, 40, hexdig) + "\n"}} {
+		if found := guard.Seams("a.md", []byte(c[0]), []byte(c[0]+c[1])); len(found) > 0 {
+			t.Errorf("%q: %v", c, found)
+		}
+	}
+}
+
 func TestASecretIsNeverShown(t *testing.T) {
 	t.Parallel()
 	secret := token(40, 32, lower)
