@@ -251,7 +251,7 @@ func (h Hooks) brief(ctx context.Context, o HookOptions) (string, error) {
 	beside := hook.Fence(notes...)
 	budget := min(h.a.Settings().Int(settings.ContextBudget), (mostBrief-utf8.RuneCountInString(beside))/4)
 	s, err := h.a.Memories().Context(ctx, ContextOptions{Budget: budget, Session: o.Session, Agent: o.Client.Name})
-	if err != nil && !errors.Is(err, vault.ErrBusy) {
+	if err = passing(err); err != nil {
 		return beside, err
 	}
 	if s == nil || empty(s) {
@@ -299,7 +299,7 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 			`that "stet import %s" brings them in; nothing is taken unasked.`,
 			Plural(n, "older conversation"), o.Client.Title, o.Client.Name))
 	}
-	return notes, ignoreBusy(h.a.v.State().SetSeen(ctx, toldName+o.Client.Name, func([]byte) ([]byte, error) {
+	return notes, passing(h.a.v.State().SetSeen(ctx, toldName+o.Client.Name, func([]byte) ([]byte, error) {
 		return json.Marshal(now)
 	}))
 }

@@ -108,7 +108,7 @@ func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
 		}
 		t.Ended = o.Kind == hook.End
 	})
-	if err != nil && !errors.Is(err, vault.ErrBusy) {
+	if err = passing(err); err != nil {
 		return &HookReply{}, err
 	}
 	switch o.Kind {
@@ -189,11 +189,12 @@ func (h Hooks) start(ctx context.Context, o HookOptions, key string) (*HookReply
 		err = h.a.v.State().SetSeen(ctx, remindedName+key, func([]byte) ([]byte, error) { return nil, nil })
 	}
 	_, serr := h.seen(ctx, key, func(t *talk) { t.Briefed = true })
-	return reply, errors.Join(ignoreBusy(err), ignoreBusy(serr))
+	return reply, errors.Join(passing(err), passing(serr))
 }
 
-func ignoreBusy(err error) error {
-	if errors.Is(err, vault.ErrBusy) {
+// passing is err, unless it only says that nothing can be noted now: the client is answered all the same.
+func passing(err error) error {
+	if errors.Is(err, vault.ErrBusy) || errors.Is(err, vault.ErrReadOnly) {
 		return nil
 	}
 	return err
@@ -206,23 +207,23 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions, key string, t talk) (*
 	if text == "" || o.Agent != "" {
 		return reply, nil
 	}
-	done, err := h.record(ctx, o, session.Turn{Session: o.Session, Role: "user", Text: []byte(text)})
-	if err != nil {
-		return reply, err
+	done, lost := h.record(ctx, o, session.Turn{Session: o.Session, Role: "user", Text: []byte(text)})
+	if passing(lost) != nil {
+		return reply, lost
 	}
-	_, err = h.seen(ctx, key, func(t *talk) {
+	_, err := h.seen(ctx, key, func(t *talk) {
 		if t.Turns++; done.Queued {
 			t.Due = t.Turns - 1
 		}
 	})
-	if err = ignoreBusy(err); err != nil || !o.Says(clients.Context) {
+	if err = passing(err); err != nil || !o.Says(clients.Context) {
 		return reply, err
 	}
 	if start, ok := o.Client.Kind(hook.Start); ok && !t.Briefed && start.Says[clients.Context].Output == nil {
 		if reply.Text, err = h.brief(ctx, o); err == nil {
 			_, err = h.seen(ctx, key, func(t *talk) { t.Briefed = true })
 		}
-		if err = ignoreBusy(err); err != nil {
+		if err = passing(err); err != nil {
 			return reply, err
 		}
 	}
@@ -240,7 +241,7 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions, key string, t talk) (*
 		reply.Text += needed.Text
 	}
 	reply.Text += hook.Fence(h.hint(o, text)...)
-	return reply, ignoreBusy(err)
+	return reply, errors.Join(lost, passing(err))
 }
 
 // hint tells a model that a turn reads like something to keep.
@@ -260,7 +261,7 @@ func (h Hooks) answer(ctx context.Context, o HookOptions, key string) error {
 	if err == nil && done.Queued {
 		_, err = h.seen(ctx, key, func(t *talk) { t.Due = t.Turns })
 	}
-	return ignoreBusy(err)
+	return passing(err)
 }
 
 // stop records the answer and, where nothing was saved for long, asks for it.
@@ -303,7 +304,7 @@ func (h Hooks) nudge(ctx context.Context, o HookOptions, key string) (string, er
 		}
 	})
 	if err != nil || !give {
-		return "", ignoreBusy(err)
+		return "", passing(err)
 	}
 	return hook.Fence(prompts.HookNudge(every, marks.Skill.Asked > marks.Skill.Done)), nil
 }
@@ -332,7 +333,7 @@ func (h Hooks) compact(ctx context.Context, o HookOptions, key string, t talk) (
 	if errors.Is(err, vault.ErrNotFound) {
 		err = nil // nothing was said yet
 	}
-	return &HookReply{Work: true}, ignoreBusy(err)
+	return &HookReply{Work: true}, passing(err)
 }
 
 // Fail notes why an event was not taken in: a hook fails no agent.

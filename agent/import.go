@@ -308,7 +308,7 @@ func (h Hooks) bring(
 ) error {
 	by := Write{Agent: t.Client, Door: session.HookDoor}
 	report, err := imports.Run(ctx, v, source, files, imports.Options{Write: by.vault(h.a.Environment),
-		Now: h.a.o.Now(), Check: by.outsideVaults(source.Name),
+		Now: h.a.o.Now(),
 		Committed: func(res *vault.Result) error {
 			h.a.updateIndex(ctx, res.Changes)
 			return nil

@@ -223,7 +223,8 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 	if err != nil {
 		return nil, err
 	}
-	report, err := doctor.Examine(ctx, a.v, doctor.Options{Index: rebuildable{x}, Fix: fix && !dry, Door: a.o.Door})
+	report, err := doctor.Examine(ctx, a.v, doctor.Options{Index: rebuildable{x}, Fix: fix && !dry, Door: a.o.Door,
+		Now: a.o.Now()})
 	if err != nil {
 		return nil, err
 	}

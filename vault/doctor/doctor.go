@@ -11,6 +11,7 @@ package doctor
 import (
 	"context"
 	"slices"
+	"time"
 
 	"stet/vault"
 )
@@ -56,6 +57,7 @@ func Checks() []Check {
 		{ID: "notebook-size", Finds: "a notebook that holds more than its limit", look: notebooks},
 		{ID: "dead-link", Finds: "a link in a memory, notebook or skill that leads to nothing", look: deadLinks},
 		{ID: "public-remote", Finds: "transcripts are committed, and a remote leads to a host of public repositories; advice, no damage", look: publicRemotes},
+		{ID: "hook-log", Finds: "a hook of a client could not take in what it was told; advice, no damage", look: hooks},
 		{ID: "search-index", Finds: "the search index does not agree with itself", Mends: "it is built anew from the files", look: searchIndex, mend: mendIndex},
 	}
 }
@@ -73,6 +75,7 @@ type Options struct {
 	Index Index // nil: not looked at
 	Fix   bool  // mend what can be mended
 	Door  string
+	Now   time.Time // of the examination; what is known of a time long before it is not told
 }
 
 // A Report is what was found, and with Fix what was mended.

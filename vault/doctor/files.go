@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/markdown"
 	"stet/vault"
@@ -158,6 +159,25 @@ func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
 }
 
 // proposals reports what waits for the person and cannot be read.
+// hookDays is for how long a failure of a hook is told.
+const hookDays = 7
+
+// hooks tells the newest failure of hooks, which fail no agent and so are seen by nobody.
+func hooks(_ context.Context, x *exam) error {
+	lines, err := x.v.State().Notes("hook")
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	last := lines[len(lines)-1]
+	stamp, _, _ := strings.Cut(last, " ")
+	if at, err := time.Parse(time.RFC3339, stamp); err == nil && x.o.Now.Sub(at) > hookDays*24*time.Hour {
+		return nil
+	}
+	x.add(vault.Problem{ID: "hook-log", Advice: true,
+		Text: "a hook of a client could not take in what it was told, last: " + last})
+	return nil
+}
+
 func proposals(ctx context.Context, x *exam) error {
 	survey, err := x.v.Survey(ctx, proposal.Dir, true)
 	if err != nil {
