@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -38,7 +37,6 @@ type Remembered struct {
 
 // The bounds of a reminder: it comes with every prompt, and what is not needed costs attention.
 const (
-	mostRemembered  = 3
 	mostCandidates  = 24
 	excerptEach     = 330  // characters of one memory
 	excerptTogether = 1200 // characters of the block
@@ -67,9 +65,6 @@ func (m Memories) Remind(ctx context.Context, o RemindOptions) (*Reminder, error
 	if err != nil || len(found) == 0 {
 		return out, err
 	}
-	if found, err = f.unseen(found); err != nil {
-		return nil, err
-	}
 	block, err := snapshot.Excerpts(ctx, a.v, f.standing(ctx, found), a.o.Now().UTC(), excerptEach, excerptTogether)
 	if err != nil {
 		return nil, err
@@ -93,49 +88,64 @@ type reminding struct {
 // A candidate is a memory, and the probability that the prompt needs it.
 type candidate struct {
 	vault.Memory
-	read  *remind.Memory
 	needs float64
 }
 
-// find lists the memories that are likely enough, the likeliest first.
+// find lists what to show, the likeliest first.
 func (f *reminding) find(ctx context.Context) ([]candidate, error) {
 	prompt := f.r.Prompt(f.o.Prompt)
 	counts, err := f.count(ctx, prompt.Stems())
 	if err != nil {
 		return nil, err
 	}
-	query := prompt.Query(counts)
-	if query == "" {
-		return nil, nil
-	}
-	paths, err := f.x.Nearby(ctx, query, mostCandidates)
-	if err != nil {
-		return nil, err
-	}
 	var all []candidate
+	var read []*remind.Memory
 	stems := prompt.Stems()
-	for _, p := range paths {
-		data, _, err := f.a.v.ReadFile(p)
+	for _, query := range prompt.Queries(counts) {
+		paths, err := f.x.Nearby(ctx, query, mostCandidates)
 		if err != nil {
-			continue // it went, or is withheld
+			return nil, err
 		}
-		c := candidate{Memory: vault.ReadMemory(p, data)}
-		if c.Private || c.SupersededBy != "" || !c.Valid(f.a.o.Now()) {
-			continue
+		for _, p := range paths {
+			if slices.ContainsFunc(all, func(c candidate) bool { return c.Path == p }) {
+				continue
+			}
+			data, _, err := f.a.v.ReadFile(p)
+			if err != nil {
+				continue // it went, or is withheld
+			}
+			m := vault.ReadMemory(p, data)
+			if m.Private || m.SupersededBy != "" || !m.Valid(f.a.o.Now()) {
+				continue
+			}
+			read = append(read, f.r.Memory(m.Name(), string(m.Body)))
+			stems = append(stems, read[len(read)-1].Stems()...)
+			all = append(all, candidate{Memory: m})
 		}
-		c.read = f.r.Memory(c.Name(), string(c.Body))
-		stems = append(stems, c.read.Stems()...)
-		all = append(all, c)
 	}
 	if counts, err = f.count(ctx, stems); err != nil {
 		return nil, err
 	}
+	needs := prompt.Needs(read, counts)
 	for i := range all {
-		all[i].needs = prompt.Needs(all[i].read, counts)
+		all[i].needs = needs[i]
 	}
-	all = slices.DeleteFunc(all, func(c candidate) bool { return c.needs < f.o.Least })
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.needs, a.needs) })
-	return all, nil
+	return f.choose(all)
+}
+
+// choose leaves out what the session was shown, and what is not likely enough.
+func (f *reminding) choose(all []candidate) (out []candidate, err error) {
+	if all, err = f.unseen(all); err != nil {
+		return nil, err
+	}
+	var needs []float64
+	for _, c := range all {
+		needs = append(needs, c.needs)
+	}
+	for _, i := range remind.Choose(needs, f.o.Least) {
+		out = append(out, all[i])
+	}
+	return out, nil
 }
 
 // count counts the files that have words, once the index knows them.
@@ -153,7 +163,7 @@ func (f *reminding) count(ctx context.Context, stems []string) (remind.Counts, e
 
 // standing is what a block says beside the texts of memories.
 func (f *reminding) standing(ctx context.Context, found []candidate) (out []index.Standing) {
-	for _, c := range found[:min(len(found), mostRemembered)] {
+	for _, c := range found {
 		s := index.Standing{Path: c.Path, ID: c.ID, Kind: c.Kind, Importance: c.Importance, Updated: c.Updated,
 			Pinned: c.Pinned}
 		if c.ID != "" {

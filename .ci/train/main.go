@@ -1,11 +1,15 @@
 // Command train fits the scorer of agent/encode to labelled sequences of memories and
 // prints how it does on texts it was not fitted to. From the repository:
 //
-//	go run .ci/train/main.go -write agent/encode/weights.txt .ci/train/data/{dev,later,own,measured}.jsonl
+//	go run ./.ci/train -write agent/encode/weights.txt .ci/train/data/{dev,later,own,measured}.jsonl
 //
 // dev.jsonl, later.jsonl and measured.jsonl are by writers who had not seen the code; the last two
 // were measured on before they were fitted to. The default of -rate makes a bound by which at most
 // 5 of 100 items of these two together are falsely flagged, each by weights not fitted to it.
+//
+// With -remind it fits the model of agent/remind to prompts and what they need:
+//
+//	go run ./.ci/train -remind -l2 8 -rate 0.1 -write agent/remind/weights.txt .ci/train/data/recall-{dev,own}.jsonl
 //
 // Each FILE is a source of its own. "folds" are ten folds by item over all files;
 // "across" fits all files but one and scores that one. Everything is deterministic.
@@ -80,7 +84,15 @@ func main() {
 	rate := flag.Float64("rate", 0.03, "share of items falsely flagged that the bound may give")
 	verbose := flag.Bool("v", false, "list what the shipped rules remove and merge")
 	missed := flag.Int("missed", -1, "list the real changes of this fold that are not found")
+	prompts := flag.Bool("remind", false, "fit the model of agent/remind")
 	flag.Parse()
+	if *prompts {
+		if err := reminders(flag.Args(), *write, *l2, *rate, *verbose); err != nil {
+			fmt.Fprintln(os.Stderr, "train:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(flag.Args(), *write, *l2, *rate, *missed, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
@@ -640,7 +652,7 @@ func (d *data) write(file string, unseen []float64, l2 float64, rate float64) er
 		fmt.Printf("at the bound %.3f: %s, falsely flagged %d of %d, found %d of %d\n", p, filepath.Base(name), wrong, stay, found, change)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Weights of the scorer, written by\n#\tgo run .ci/train/main.go -write %s %s\n", filepath.ToSlash(file), strings.Join(d.files, " "))
+	fmt.Fprintf(&b, "# Weights of the scorer, written by\n#\tgo run ./.ci/train -write %s %s\n", filepath.ToSlash(file), strings.Join(d.files, " "))
 	fmt.Fprintf(&b, "# from %d items. Whoever adds or renames a feature trains again.\n", len(d.items))
 	fmt.Fprintf(&b, "bias %.5f\nslope %.5f\noffset %.5f\nflag %.5f\n", m.bias, slope, offset, p)
 	for k, w := range m.weight {

@@ -3,6 +3,9 @@ package remind
 import (
 	"math"
 	"strings"
+	"sync"
+
+	"stet/templates/lexicon"
 )
 
 // A feature is a number that says something of a prompt and a memory.
@@ -20,7 +23,9 @@ type pair struct {
 	m *Memory
 	c Counts
 
+	names  map[string]bool // stems of what the memories write as names
 	shared map[string]word // by stem, as the prompt has it
+	total  float64         // of what is shared
 	out    []feature
 }
 
@@ -38,9 +43,53 @@ func (x *pair) weight(w word) float64 {
 	return by * x.c.rarity(w.stem)
 }
 
-// features are those of a pair, the same and in the same order for every pair.
-func features(p *Prompt, m *Memory, c Counts) []feature {
-	x := &pair{p: p, m: m, c: c, shared: map[string]word{}}
+// features are those of each of memories beside a prompt, the same and in the same order for every one.
+func features(p *Prompt, memories []*Memory, c Counts) [][]feature {
+	names := namesIn(memories)
+	out, total := make([][]feature, len(memories)), make([]float64, len(memories))
+	most, second := 0.0, 0.0
+	for i, m := range memories {
+		x := &pair{p: p, m: m, c: c, names: names, shared: map[string]word{}}
+		x.look()
+		out[i], total[i] = x.out, x.total
+		if x.total > most {
+			most, second = x.total, most
+		} else {
+			second = max(second, x.total)
+		}
+	}
+	for i := range out {
+		others := most
+		if total[i] == most {
+			others = second
+		}
+		out[i] = append(out[i], feature{"lead", total[i] / math.Max(total[i]+others, 0.1)})
+	}
+	return out
+}
+
+// namesIn are the stems that memories write with a capital letter wherever they stand.
+func namesIn(memories []*Memory) map[string]bool {
+	out, small := map[string]bool{}, map[string]bool{}
+	for _, m := range memories {
+		for _, w := range m.words {
+			if w.class > trade && !w.upper || w.class == common || w.class == trade {
+				continue
+			}
+			small[w.stem] = small[w.stem] || !w.upper
+			out[w.stem] = out[w.stem] || !w.first
+		}
+	}
+	for stem := range out {
+		if small[stem] {
+			delete(out, stem)
+		}
+	}
+	return out
+}
+
+func (x *pair) look() {
+	p, m := x.p, x.m
 	in := map[string]word{}
 	for _, w := range m.words {
 		in[w.stem] = w
@@ -56,18 +105,24 @@ func features(p *Prompt, m *Memory, c Counts) []feature {
 	x.covers()
 	x.together()
 	x.akin(in)
+	x.meant(in)
 	x.asked()
-	return x.out
 }
 
 // sums adds up the shared words by what they are.
 func (x *pair) sums(in map[string]word) {
 	var by [classes]float64
-	best, second, pasted, rare, title := 0.0, 0.0, 0.0, 0.0, 0.0
+	var best, second, pasted, rare, owned, the, some float64
 	for stem, w := range x.shared {
 		class := w.class
-		if in[stem].class == name || class == plain && in[stem].class > class {
+		if class == plain && in[stem].class > class {
 			class = in[stem].class
+		}
+		if class == plain && x.names[stem] || class == name {
+			class = plain
+			if x.names[stem] {
+				class = name
+			}
 		}
 		if w.pasted {
 			pasted += x.weight(w)
@@ -75,6 +130,15 @@ func (x *pair) sums(in map[string]word) {
 		}
 		by[class] += x.c.rarity(stem)
 		v := x.weight(w)
+		x.total += v
+		switch {
+		case determiners()["own"][w.before]:
+			owned += v
+		case determiners()["the"][w.before]:
+			the += v
+		case determiners()["a"][w.before]:
+			some += v
+		}
 		if v > best {
 			best, second = v, best
 		} else {
@@ -82,9 +146,6 @@ func (x *pair) sums(in map[string]word) {
 		}
 		if x.c.Having[stem] <= 3 && class != common {
 			rare++
-		}
-		if x.m.title[stem] {
-			title += v
 		}
 	}
 	for k := range classes {
@@ -94,7 +155,9 @@ func (x *pair) sums(in map[string]word) {
 	x.add("best", best)
 	x.add("second", second)
 	x.add("rare", math.Min(rare, 4))
-	x.add("title", math.Min(title, 3))
+	x.add("owned", math.Min(owned, 2))
+	x.add("the", math.Min(the, 2))
+	x.add("some", math.Min(some, 2))
 }
 
 // covers says how much of the memory and of the prompt is shared, and of the sentence of the prompt that shares most.
@@ -108,7 +171,7 @@ func (x *pair) covers() {
 			met[w.stem] = true
 			v := x.weight(w)
 			if x.c.Having[w.stem] == 0 { // the memory's topic is another one
-				v = x.weight(word{class: w.class}) + 0.6*float64(boolean(w.class != common && w.class != trade))
+				v = x.weight(word{class: w.class}) + 0.6*boolean(w.class != common && w.class != trade)
 			}
 			all += v
 			if s, ok := x.shared[w.stem]; ok && !s.pasted {
@@ -202,6 +265,49 @@ func (x *pair) akin(in map[string]word) {
 	x.add("akin", math.Min(sum, 3))
 }
 
+// meant adds up the things that both name by other words.
+func (x *pair) meant(in map[string]word) {
+	kin := x.p.r.akin()
+	theirs := map[string]bool{}
+	for stem := range in {
+		if _, both := x.shared[stem]; !both {
+			for _, g := range kin.groups[stem] {
+				theirs[g] = true
+			}
+		}
+	}
+	met := map[string]bool{}
+	sum, best, n := 0.0, 0.0, 0.0
+	for _, w := range x.p.words {
+		if _, both := x.shared[w.stem]; both || w.pasted {
+			continue
+		}
+		for _, g := range kin.groups[w.stem] {
+			if met[g] || !theirs[g] {
+				continue
+			}
+			met[g] = true
+			v := x.groupRarity(g)
+			sum += v
+			best = math.Max(best, v)
+			n++
+		}
+	}
+	x.add("meant", math.Min(sum, 3))
+	x.add("meant.best", best)
+	x.add("meant.beside", best*boolean(len(x.shared) > 0))
+}
+
+// groupRarity is how rare memories with any word of a group are.
+func (x *pair) groupRarity(g string) float64 {
+	n := 0
+	for _, s := range x.p.r.akin().stems[g] {
+		n += x.c.Having[s]
+	}
+	files := float64(max(x.c.Files, n, fewFiles)) + 1
+	return math.Log(files/(float64(n)+0.5)) / math.Log(files)
+}
+
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -210,7 +316,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-func boolean(b bool) int {
+func boolean(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -228,23 +334,46 @@ func (x *pair) asked() {
 		}
 		return 0
 	}
-	x.add("my", has("my", "mine", "mein", "meine", "meinen", "meiner", "meinem", "mon", "ma", "mes", "mi", "mis"))
-	x.add("our", has("our", "ours", "we", "us", "unser", "unsere", "unserer", "unseren", "wir", "notre", "nos", "nous",
-		"nuestro", "nuestra", "nosotros"))
-	x.add("i", has("i", "me", "ich", "mir", "mich", "je", "j", "moi", "yo", "me"))
-	x.add("who", has("who", "whom", "whose", "wer", "wem", "qui", "quien", "quién"))
-	x.add("where", has("where", "which", "wo", "welche", "welcher", "welches", "où", "quel", "quelle", "dónde", "cuál"))
-	x.add("when", has("when", "wann", "quand", "cuándo"))
-	x.add("what", has("what", "was", "quoi", "que", "qué"))
-	x.add("how", has("how", "wie", "comment", "cómo", "why", "warum", "pourquoi"))
-	x.add("asks", float64(boolean(p.asks)))
-	x.add("code", float64(boolean(p.code)))
+	own := has("my", "mine", "mein", "meine", "meinen", "meiner", "meinem", "mon", "ma", "mes", "mi", "mis",
+		"our", "ours", "we", "us", "unser", "unsere", "unserer", "unseren", "wir", "uns", "notre", "nos", "nous",
+		"nuestro", "nuestra")
+	i := has("i", "me", "ich", "mir", "mich", "je", "moi", "yo")
+	x.add("own", own)
+	x.add("i", i)
+	general, task, goes := p.opens["general"]+p.opens["abstract"] > 0, p.opens["task"] > 0, p.opens["go"] > 0
+	x.add("general", boolean(general))
+	x.add("abstract", boolean(p.opens["abstract"] > 0))
+	x.add("general.total", boolean(general && own == 0 && i == 0)*math.Min(x.total, 4))
+	x.add("own.total", own*math.Min(x.total, 4))
+	x.add("general.alone", boolean(general && own == 0 && i == 0))
+	x.add("task", boolean(task))
+	x.add("task.alone", boolean(task && own == 0))
+	x.add("go", boolean(goes))
+	x.add("opens.own", boolean(p.opens["own"] > 0))
+	x.add("asks", boolean(p.asks))
+	x.add("code", boolean(p.code))
 	x.add("length", math.Log1p(float64(p.all)))
 	trades, unknown := 0.0, 0.0
 	for _, w := range p.words {
-		trades += float64(boolean(w.class == trade))
-		unknown += float64(boolean(x.c.Having[w.stem] == 0 && w.class != common))
+		trades += boolean(w.class == trade)
+		unknown += boolean(x.c.Having[w.stem] == 0 && w.class != common)
 	}
 	x.add("trade", trades/float64(max(len(p.words), 1)))
 	x.add("unknown", unknown/float64(max(len(p.words), 1)))
 }
+
+var determiners = sync.OnceValue(func() map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, e := range []lexicon.Entry{
+		{Head: "own", Words: strings.Fields("my our mein meine meinen meinem meiner unser unsere unserer unseren " +
+			"unserem mon ma mes notre nos mi mis nuestro nuestra nuestros nuestras")},
+		{Head: "the", Words: strings.Fields("the this that der die das den dem des le la les l el los las del al du")},
+		{Head: "a", Words: strings.Fields("a an some any ein eine einen einem einer un une des una unos unas")},
+	} {
+		out[e.Head] = map[string]bool{}
+		for _, w := range e.Words {
+			out[e.Head][w] = true
+		}
+	}
+	return out
+})

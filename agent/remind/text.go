@@ -46,6 +46,9 @@ type word struct {
 	line   int // which sentence
 	class  class
 	pasted bool
+	upper  bool   // begins with a capital letter
+	first  bool   // of its sentence
+	before string // the word before it
 }
 
 // A text that was read.
@@ -55,14 +58,18 @@ type text struct {
 	all   int             // words, stop words counted
 	lines int             // sentences
 	asks  bool            // ends a sentence with a question mark
+	opens map[string]int  // sentences by what their first words say of them, see templates/lexicon/ask.txt
 	code  bool            // holds pasted lines
 }
 
 // A Reader reads texts in the language of a vault. It is not safe for concurrent use.
-type Reader struct{ stems *document.Stemmer }
+type Reader struct {
+	stems *document.Stemmer
+	kin   *kinship // nil before it is asked for
+}
 
 // NewReader returns a reader.
-func NewReader(lang *document.Language) *Reader { return &Reader{document.NewStemmer(lang)} }
+func NewReader(lang *document.Language) *Reader { return &Reader{stems: document.NewStemmer(lang)} }
 
 var lists = sync.OnceValue(func() map[string]map[string]bool {
 	out := map[string]map[string]bool{}
@@ -74,7 +81,7 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 
 // read takes a text apart.
 func (r *Reader) read(s string) *text {
-	t := &text{stops: map[string]bool{}}
+	t := &text{stops: map[string]bool{}, opens: map[string]int{}}
 	fenced := false
 	for line := range strings.Lines(s) {
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
@@ -117,20 +124,21 @@ var pastedLine = sync.OnceValue(func() *regexp.Regexp {
 
 // sentence adds the words of one.
 func (r *Reader) sentence(t *text, s string, pasted bool) {
-	idents := map[int]int{} // start to end
-	document.Identifiers([]byte(s), func(n string, start, end int) {
-		if strings.ContainsAny(n, "_./-:@#") && start >= 0 {
-			idents[start] = max(idents[start], end)
-			t.add(r, word{stem: n, fold: n, class: ident, line: t.lines, at: t.all, pasted: pasted})
+	document.Identifiers([]byte(s), func(n string, _, _ int) {
+		if strings.ContainsAny(n, "_./-:@#") {
+			t.add(word{stem: n, fold: n, class: ident, line: t.lines, at: t.all, pasted: pasted})
 		}
 	})
-	first := true
+	if !pasted {
+		t.opening(s)
+	}
+	before := ""
 	document.Tokenize([]byte(s), func(tok document.Token) {
 		raw := s[tok.Start:tok.End]
 		w := word{fold: tok.Term, stem: r.stems.Stem(tok.Term), at: t.all, line: t.lines, pasted: pasted}
 		t.all++
-		was := first
-		first = false
+		w.before, w.first = before, before == ""
+		before = tok.Term
 		switch {
 		case lists()["stop"][w.fold]:
 			t.stops[w.fold] = true
@@ -138,19 +146,43 @@ func (r *Reader) sentence(t *text, s string, pasted bool) {
 		case utf8.RuneCountInString(w.fold) < 2:
 			return
 		}
-		w.class = classOf(w, raw, was)
+		begins, _ := utf8.DecodeRuneInString(raw)
+		w.upper = unicode.IsUpper(begins)
+		w.class = classOf(w, raw)
 		t.words = append(t.words, w)
 	})
 }
 
+// opening notes what the first words of a sentence say of it, and what words anywhere do.
+func (t *text) opening(s string) {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !document.IsWordRune(r) && r != '\'' && r != '-'
+	})
+	for from := range words {
+		for n := min(4, len(words)-from); n > 0; n-- {
+			heads := openings()[strings.Join(words[from:from+n], " ")]
+			for _, h := range heads {
+				if from == 0 || h == "abstract" {
+					t.opens[h]++
+				}
+			}
+			if len(heads) > 0 {
+				break
+			}
+		}
+	}
+}
+
+var openings = sync.OnceValue(func() map[string][]string { return lexicon.Groups("ask") })
+
 // add adds an identifier once.
-func (t *text) add(_ *Reader, w word) {
+func (t *text) add(w word) {
 	if !slices.ContainsFunc(t.words, func(o word) bool { return o.stem == w.stem && o.line == w.line }) {
 		t.words = append(t.words, w)
 	}
 }
 
-func classOf(w word, raw string, first bool) class {
+func classOf(w word, raw string) class {
 	upper, digit, letter := 0, false, false
 	for i, c := range raw {
 		digit, letter = digit || unicode.IsDigit(c), letter || unicode.IsLetter(c)
@@ -158,7 +190,6 @@ func classOf(w word, raw string, first bool) class {
 			upper++
 		}
 	}
-	begins, _ := utf8.DecodeRuneInString(raw)
 	switch {
 	case digit && letter, upper > 0 && strings.ToUpper(raw) != raw:
 		return ident
@@ -168,7 +199,7 @@ func classOf(w word, raw string, first bool) class {
 		return trade
 	case lists()["common"][w.fold] || lists()["common"][w.stem]:
 		return common
-	case unicode.IsUpper(begins) && !first:
+	case w.upper && !w.first:
 		return name
 	}
 	return plain
@@ -189,22 +220,55 @@ func (r *Reader) Prompt(s string) *Prompt {
 }
 
 // A Memory is a stored one.
-type Memory struct {
-	*text
-	title map[string]bool // stems
-}
+type Memory struct{ *text }
 
 // Memory reads a memory.
 func (r *Reader) Memory(title, body string) *Memory {
-	body = strings.ToValidUTF8(body[:min(len(body), memoryHead)], " ")
-	m := &Memory{text: r.read(body), title: map[string]bool{}}
-	for _, w := range r.read(title).words {
-		m.title[w.stem] = true
+	if !strings.Contains(body, title) {
+		body = title + "\n" + body
 	}
-	return m
+	return &Memory{r.read(strings.ToValidUTF8(body[:min(len(body), memoryHead)], " "))}
 }
 
-// Stems are those of the words of a text, each once: what Counts must know.
+// A kinship is the words for the same things: the groups of a stem, the stems of a group, and how a stem is written.
+type kinship struct {
+	groups, stems map[string][]string
+	words         map[string]string
+}
+
+func (r *Reader) akin() *kinship {
+	if r.kin == nil {
+		r.kin = &kinship{map[string][]string{}, map[string][]string{}, map[string]string{}}
+		for _, e := range lexicon.Entries("akin") {
+			for _, w := range e.Words {
+				document.Tokenize([]byte(w), func(t document.Token) {
+					stem := r.stems.Stem(t.Term)
+					if !slices.Contains(r.kin.groups[stem], e.Head) && !lists()["stop"][t.Term] {
+						r.kin.groups[stem] = append(r.kin.groups[stem], e.Head)
+						r.kin.stems[e.Head] = append(r.kin.stems[e.Head], stem)
+						r.kin.words[stem] = t.Term
+					}
+				})
+			}
+		}
+	}
+	return r.kin
+}
+
+// Stems are those of the words of a text, each once, and of a prompt those of words for the same things: what
+// Counts must know.
+func (p *Prompt) Stems() []string {
+	out := p.text.Stems()
+	for _, s := range out {
+		for _, g := range p.r.akin().groups[s] {
+			out = append(out, p.r.kin.stems[g]...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Stems are those of the words of a text, each once.
 func (t *text) Stems() []string {
 	var out []string
 	for _, w := range t.words {
@@ -217,22 +281,38 @@ func (t *text) Stems() []string {
 // mostAsked bounds the words that are searched for.
 const mostAsked = 32
 
-// Query is what to search for: the words of the prompt that the vault has, the rarest ones, and no operator.
-func (p *Prompt) Query(c Counts) string {
-	var words []word
-	seen := map[string]bool{}
+// Queries are what to search for: the words of the prompt that the vault has, the rarest ones, and those that name
+// the same things otherwise. They hold no operator of a search.
+func (p *Prompt) Queries(c Counts) (out []string) {
+	own := map[string]bool{}
+	var words, kin []string
 	for _, w := range p.words {
-		if c.Having[w.stem] > 0 && !seen[w.stem] && strings.IndexFunc(w.fold, func(r rune) bool {
-			return !document.IsWordRune(r)
-		}) < 0 {
-			seen[w.stem] = true
-			words = append(words, w)
+		if c.Having[w.stem] > 0 && !own[w.stem] && isWord(w.fold) {
+			words = append(words, w.fold)
+		}
+		own[w.stem] = true
+	}
+	for _, w := range p.words {
+		for _, g := range p.r.akin().groups[w.stem] {
+			for _, stem := range p.r.kin.stems[g] {
+				if c.Having[stem] > 0 && !own[stem] {
+					kin = append(kin, p.r.kin.words[stem])
+				}
+				own[stem] = true
+			}
 		}
 	}
-	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(c.rarity(b.stem), c.rarity(a.stem)) })
-	var out []string
-	for _, w := range words[:min(len(words), mostAsked)] {
-		out = append(out, w.fold)
+	for _, list := range [][]string{words, kin} {
+		slices.SortStableFunc(list, func(a, b string) int {
+			return cmp.Compare(c.Having[p.r.stems.Stem(a)], c.Having[p.r.stems.Stem(b)])
+		})
+		if len(list) > 0 {
+			out = append(out, strings.Join(list[:min(len(list), mostAsked)], " "))
+		}
 	}
-	return strings.Join(out, " ")
+	return out
+}
+
+func isWord(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !document.IsWordRune(r) }) < 0
 }
