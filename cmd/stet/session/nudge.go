@@ -100,7 +100,7 @@ func workerCommand() *console.Command {
 			skills.creation_nudge_interval steps with tools without a skill written, and when a conversation ends.
 			"stet watch" makes it within a minute; "stet worker run" makes all that wait, imports the conversations that
 			hooks of clients have seen, and ends; with
-			memory.background the command that queued it starts a process for it. Each has the rights of the
+			memory.background the "stet observe" that queued it starts a process for it. Each has the rights of the
 			agent whose conversation it is, and is made by the model for small tasks, within
 			models.daily_limit_usd, or by rules where no model is configured. One that fails waits for the next
 			one of its conversation, for its end, or for "stet nudge".`,
