@@ -257,7 +257,7 @@ type Lately struct {
 	Text    string    `json:"text"`
 }
 
-// lately is the name of the mark of what reviews did last.
+// lately is the name under which local state says what reviews did last.
 const lately = "learning"
 
 // Reviews tells of the queue, and of what the last reviews did. It reads a file, and two for each queued session.

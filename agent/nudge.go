@@ -63,10 +63,9 @@ const (
 )
 
 const (
-	shownOf   = 200 // characters that the light form shows of a turn
-	mostShown = 60  // turns that a review of beginnings is about
-	mostAsked = 3   // sentences that rules propose in one session
-	mostAlike = 5   // turns of earlier sessions
+	mostShown    = 60 // turns that a review of beginnings is about
+	mostProposed = 3  // sentences that rules propose in one session
+	mostAlike    = 5  // turns of earlier sessions
 )
 
 // A conversation is one that is being reviewed.
@@ -117,7 +116,7 @@ func (l Learning) perform(ctx context.Context, key string, rules bool) (*Reviewe
 	}
 	t, err := session.Whole(ctx, l.a.v, key, marks)
 	if errors.Is(err, session.ErrUnknownSession) || err == nil && t.Private {
-		return nil, l.mark(ctx, key, marks, func(m *session.Marks) {
+		return nil, l.setMarks(ctx, key, marks, func(m *session.Marks) {
 			m.Memory.Done, m.Skill.Done = marks.Memory.Asked, marks.Skill.Asked
 		})
 	}
@@ -137,12 +136,12 @@ func (l Learning) perform(ctx context.Context, key string, rules bool) (*Reviewe
 	}
 	why := l.lesson(id, err.Error())
 	return r.out, errors.Join(err,
-		l.mark(ctx, key, marks, func(m *session.Marks) { m.Failed = why.Text }),
+		l.setMarks(ctx, key, marks, func(m *session.Marks) { m.Failed = why.Text }),
 		l.tell(ctx, func(now *Reviews) { now.Failure = why }))
 }
 
-// mark changes the marks of a session after a review. What was asked for meanwhile is still asked for.
-func (l Learning) mark(ctx context.Context, key string, was session.Marks, change func(*session.Marks)) error {
+// setMarks changes the marks of a session after a review. What was asked for meanwhile is still asked for.
+func (l Learning) setMarks(ctx context.Context, key string, was session.Marks, change func(*session.Marks)) error {
 	return session.SetMarks(context.WithoutCancel(ctx), l.a.v, key, func(m *session.Marks, _ bool) bool {
 		asks := m.Asks
 		change(m)
@@ -238,7 +237,7 @@ func (r *conversation) job(memory, skill, model bool) learn.Job {
 	for i, msg := range r.t.Messages[min(from, len(r.t.Messages)):] {
 		n := from + i + 1
 		t := session.Turn{Session: r.t.ID, Role: msg.Role, Name: msg.Name, Time: msg.Time, Call: msg.Call}
-		seen := n > m.Cut && n <= m.Shown && utf8.RuneCount(msg.Content) <= shownOf && !skill && !r.all
+		seen := n > m.Cut && n <= m.Shown && utf8.RuneCount(msg.Content) <= learn.LightText && !skill && !r.all
 		switch {
 		case msg.Role == "system", !slices.Contains(Roles(), msg.Role), seen && model:
 		default:
@@ -258,7 +257,7 @@ func (r *conversation) finish(ctx context.Context, job learn.Job, upTo int, mode
 		return nil
 	}
 	total := len(r.t.Messages)
-	err := r.l.mark(ctx, r.key, r.marks, func(m *session.Marks) {
+	err := r.l.setMarks(ctx, r.key, r.marks, func(m *session.Marks) {
 		m.Proposed = r.marks.Proposed
 		if r.out.Queued { // the rules alone have read it
 			m.Memory.Read = total

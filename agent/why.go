@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"stet/agent/recall"
@@ -82,19 +80,13 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 	return out, nil
 }
 
-// turnsOf reads "session:ID#14" or "session:ID#14-16".
+// turnsOf are the session and the first and last turn that a source names, 0 for none.
 func turnsOf(source string) (id string, from, to int) {
-	rest, ok := strings.CutPrefix(source, "session:")
-	if !ok {
-		return "", 0, 0
+	id, turns := vault.SourceTurns(source)
+	if len(turns) > 0 {
+		from, to = slices.Min(turns), slices.Max(turns)
 	}
-	id, turns, _ := strings.Cut(rest, "#")
-	first, last, span := strings.Cut(turns, "-")
-	from, _ = strconv.Atoi(first)
-	if to = from; span {
-		to, _ = strconv.Atoi(last)
-	}
-	return id, from, max(from, to)
+	return id, from, to
 }
 
 // reason reads the turns that take picks of a conversation.

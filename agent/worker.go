@@ -109,7 +109,7 @@ func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
 			app := r.as
 			switch {
 			case found.Confidence >= route.Sure:
-			case found.Confidence < route.Likely || r.marks.Proposed >= mostAsked:
+			case found.Confidence < route.Likely || r.marks.Proposed >= mostProposed:
 				continue
 			case staged == nil:
 				if staged, err = r.l.opened(ctx, r.t.Agent, true); err != nil {

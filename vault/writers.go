@@ -22,10 +22,10 @@ import (
 //	write it has looked at the turn, see [Writer.Said]
 //	who kept them in a review, or stored them once more, which local state says (vouched)
 
-// vouchedMark is the name under which local state keeps which words of machines the person stands by, and
+// vouchedName is the name under which local state keeps which words of machines the person stands by, and
 // mostVouched how many: older ones are masked again.
 const (
-	vouchedMark = "vouched"
+	vouchedName = "vouched"
 	mostVouched = 10_000
 )
 
@@ -64,7 +64,7 @@ func (c Commit) given() bool {
 
 // Vouch notes that the person stands by the words of these lines, whoever wrote them.
 func (h *History) Vouch(ctx context.Context, lines ...string) error {
-	return h.v.State().SetSeen(ctx, vouchedMark, func(now []byte) ([]byte, error) {
+	return h.v.State().SetSeen(ctx, vouchedName, func(now []byte) ([]byte, error) {
 		keys := strings.Fields(string(now))
 		for _, l := range lines {
 			if key := wordsKey(l); key != "" && !slices.Contains(keys, key) {
@@ -103,7 +103,7 @@ func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte)
 	if err != nil {
 		return false, err
 	}
-	vouched, err := h.v.State().Seen(vouchedMark)
+	vouched, err := h.v.State().Seen(vouchedName)
 	if err != nil {
 		return false, err
 	}

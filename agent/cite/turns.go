@@ -15,11 +15,11 @@ import (
 	"stet/vault/session"
 )
 
-// mark is the mark in local state that lists the turns that served, a line each; trailer names a turn in
+// servedName is the name under which local state lists the turns that served, a line each; trailer names a turn in
 // the commit that it served.
 const (
-	mark    = "because"
-	trailer = "Stet-Because"
+	servedName = "because"
+	trailer    = "Stet-Because"
 )
 
 // A Citation names turns of a person's as "session:ID#n" or "session:ID#n,m", or by words that stand in one
@@ -169,7 +169,7 @@ func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(
 
 // unserved fails where one of the turns served another change: local state or a commit says so.
 func unserved(ctx context.Context, v *vault.Vault, refs []string) error {
-	seen, err := v.State().Seen(mark)
+	seen, err := v.State().Seen(servedName)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func Serve(ctx context.Context, v *vault.Vault, made []vault.Commit) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	return v.State().SetSeen(ctx, mark, func(now []byte) ([]byte, error) {
+	return v.State().SetSeen(ctx, servedName, func(now []byte) ([]byte, error) {
 		return append(now, strings.Join(refs, "\n")+"\n"...), nil
 	})
 }

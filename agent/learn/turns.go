@@ -16,10 +16,11 @@ import (
 	"stet/vault/session"
 )
 
-const (
-	lightText = 200  // characters that a light review sees of a turn
-	loopText  = 2000 // that a loop sees
-)
+// LightText is how many characters a light review sees of a turn.
+const LightText = 200
+
+// loopText is how many a loop sees.
+const loopText = 2000
 
 // A source is a turn that a lesson may rest on.
 type source struct {
@@ -81,7 +82,7 @@ func (r *review) heard(says []string) []heard {
 			continue
 		case r.job.Whole:
 		case r.light():
-			text = first(text, lightText)
+			text = first(text, LightText)
 		default:
 			text = first(text, loopText)
 		}
@@ -107,7 +108,7 @@ func (r *review) related() (out []prompts.Heard) {
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		out = append(out, prompts.Heard{Turn: label, Time: moment(t.Time), Says: "user: " + first(text, lightText)})
+		out = append(out, prompts.Heard{Turn: label, Time: moment(t.Time), Says: "user: " + first(text, LightText)})
 	}
 	return out
 }

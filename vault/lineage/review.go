@@ -14,25 +14,25 @@ import (
 	"stet/vault/proposal"
 )
 
-// reviewMark is the name under which local state keeps how far the person has
+// reviewName is the name under which local state keeps how far the person has
 // looked.
-const reviewMark = "review"
+const reviewName = "review"
 
-// A mark is what the person has looked at: everything up to a commit but the
+// A cursor is what the person has looked at: everything up to a commit but the
 // commits that were left for later.
-type mark struct {
+type cursor struct {
 	Upto vault.Revision   `json:"upto"`
 	Left []vault.Revision `json:"left,omitempty"`
 }
 
-// readMark takes what cannot be read for no mark at all: looking twice does no
+// readCursor takes what cannot be read for no cursor at all: looking twice does no
 // harm.
-func readMark(data []byte) mark {
-	var m mark
-	if err := json.Unmarshal(data, &m); err != nil {
-		return mark{}
+func readCursor(data []byte) cursor {
+	var c cursor
+	if err := json.Unmarshal(data, &c); err != nil {
+		return cursor{}
 	}
-	return m
+	return c
 }
 
 // A Review is what others changed since the person last looked.
@@ -66,11 +66,11 @@ func (i Item) Diffs(ctx context.Context, v *vault.Vault) iter.Seq2[vault.FileDif
 // accepted, or, with a time, since then whatever was accepted: by an agent, or
 // by another address than the person's.
 func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, error) {
-	data, err := v.State().Seen(reviewMark)
+	data, err := v.State().Seen(reviewName)
 	if err != nil {
 		return Review{}, err
 	}
-	seen := readMark(data)
+	seen := readCursor(data)
 	head, err := v.Head()
 	if err != nil {
 		return Review{}, err
@@ -114,7 +114,7 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 
 // Unreviewed counts what [Pending] would list of the newest commits, at most so many.
 func Unreviewed(ctx context.Context, v *vault.Vault, newest int) (n int, err error) {
-	data, err := v.State().Seen(reviewMark)
+	data, err := v.State().Seen(reviewName)
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +122,7 @@ func Unreviewed(ctx context.Context, v *vault.Vault, newest int) (n int, err err
 	if err != nil {
 		return 0, err
 	}
-	for c, err := range v.History().Log(ctx, vault.LogOptions{Without: string(readMark(data).Upto), Limit: newest}) {
+	for c, err := range v.History().Log(ctx, vault.LogOptions{Without: string(readCursor(data).Upto), Limit: newest}) {
 		if err != nil {
 			return n, err
 		}
@@ -165,7 +165,7 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 	}
 	slices.SortStableFunc(more, func(a, b Item) int { return b.When.Compare(a.When) })
 	r.Items = append(r.Items, more...)
-	// What takes a commit back comes after it, before the mark or behind it: the
+	// What takes a commit back comes after it, before the cursor or behind it: the
 	// walk that meets one of them has met all that takes it back.
 	met := map[vault.Revision]bool{}
 	for _, item := range slices.Backward(more) {
@@ -199,15 +199,15 @@ func proposes(c vault.Commit) bool {
 	})
 }
 
-// approvedMark is the name under which local state keeps what the person approved.
-const approvedMark = "approved"
+// approvedName is the name under which local state keeps what the person approved.
+const approvedName = "approved"
 
 // mostApproved bounds how many approvals are remembered: older ones were reviewed long ago, or
 // are listed once more.
 const mostApproved = 10_000
 
 func approvals(v *vault.Vault) (map[vault.Revision]bool, error) {
-	data, err := v.State().Seen(approvedMark)
+	data, err := v.State().Seen(approvedName)
 	out := map[vault.Revision]bool{}
 	for line := range strings.Lines(string(data)) {
 		out[vault.Revision(strings.TrimSpace(line))] = true
@@ -217,7 +217,7 @@ func approvals(v *vault.Vault) (map[vault.Revision]bool, error) {
 
 // Approved notes that the person let a machine write these commits: they are not listed.
 func Approved(ctx context.Context, v *vault.Vault, commits []vault.Commit) error {
-	return v.State().SetSeen(ctx, approvedMark, func(now []byte) ([]byte, error) {
+	return v.State().SetSeen(ctx, approvedName, func(now []byte) ([]byte, error) {
 		lines := strings.Fields(string(now))
 		for _, c := range commits {
 			lines = append(lines, string(c.Rev))
@@ -234,9 +234,9 @@ func (r Review) Accept(ctx context.Context, v *vault.Vault, looked []vault.Revis
 	if err != nil {
 		return err
 	}
-	return v.State().SetSeen(ctx, reviewMark, func(now []byte) ([]byte, error) {
-		m := readMark(now)
-		next := mark{Upto: r.Upto}
+	return v.State().SetSeen(ctx, reviewName, func(now []byte) ([]byte, error) {
+		m := readCursor(now)
+		next := cursor{Upto: r.Upto}
 		for _, i := range pending.Items {
 			if !slices.Contains(looked, i.Rev) {
 				next.Left = append(next.Left, i.Rev)

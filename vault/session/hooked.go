@@ -116,7 +116,7 @@ func Settle(ctx context.Context, v *vault.Vault, key string) (messages int, err 
 		}
 		s := &sealer{v: v}
 		if n := settled(v, open); n > 0 {
-			if err := s.drop(ctx, open, open.marked.Base+n, n); err != nil {
+			if err := s.drop(ctx, open, open.intent.Base+n, n); err != nil {
 				return err
 			}
 			if open, err = Opened(v, key); err != nil {

@@ -217,7 +217,7 @@ func TailOf(v *vault.Vault, key string, m Marks) (Tail, error) {
 			Role    string          `json:"role"`
 			Call    string          `json:"call"`
 			Calls   []callLine      `json:"calls"`
-			Seal    *mark           `json:"seal"`
+			Seal    *intent         `json:"seal"`
 			Context json.RawMessage `json:"context"`
 		}
 		err := json.Unmarshal(line, &r)

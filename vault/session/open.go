@@ -16,10 +16,10 @@ import (
 	"stet/vault/settings"
 )
 
-// mark says what a writer was about to seal: the first Turns turns of the file
+// An intent says what a writer was about to seal: the first Turns turns of the file
 // become the messages behind Base of the transcript at Path. Whoever finds it
 // can tell whether that happened.
-type mark struct {
+type intent struct {
 	Path  vault.Path `json:"path"`
 	Base  int        `json:"base"`
 	Turns int        `json:"turns"`
@@ -32,7 +32,7 @@ type Open struct {
 	Agent  string
 	Facts  *markdown.Transcript // what its turns say of it, and they themselves
 	Last   time.Time            // of its newest turn
-	marked *mark
+	intent *intent
 	size   int  // lines of the file, marks and all
 	called bool // a turn says what it is called
 }
@@ -70,7 +70,7 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 		case err != nil || r.Seal == nil && r.Role == "":
 			o.Facts.Messages = append(o.Facts.Messages, markdown.Message{Role: unreadable, Time: o.Last, Content: slices.Clone(line)})
 		case r.Seal != nil:
-			o.marked = r.Seal
+			o.intent = r.Seal
 		default:
 			o.add(&r)
 		}

@@ -18,11 +18,11 @@ import (
 // both or in neither for whoever comes next:
 //
 //	lock "seal"                       one sealer at a time; appends go on
-//	  append a mark to the open file  path, messages there now, turns to come
+//	  append an intent to the open file  path, messages there now, turns to come
 //	  commit the transcript           ← the turns are in it, all of them
-//	  drop these turns and the mark   under the lock of appends
+//	  drop these turns and the intent   under the lock of appends
 //
-// A process that finds a mark looks into the transcript: with the turns in it
+// A process that finds an intent looks into the transcript: with the turns in it
 // they are dropped, without them they are sealed again.
 
 // Options say how a session is sealed.
@@ -82,11 +82,11 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 		return nil, err
 	}
 	if n := settled(s.v, open); n > 0 {
-		if err := s.drop(ctx, open, open.marked.Base+n, n); err != nil {
+		if err := s.drop(ctx, open, open.intent.Base+n, n); err != nil {
 			return nil, err
 		}
 		if len(open.Facts.Messages) <= n {
-			return &Sealed{ID: open.Facts.ID, Title: open.Facts.Title, Path: open.marked.Path}, nil
+			return &Sealed{ID: open.Facts.ID, Title: open.Facts.Title, Path: open.intent.Path}, nil
 		}
 		if open, err = Opened(s.v, key); err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(record{V: turnVersion, Seal: &mark{Path: at.path, Base: at.have, Turns: out.Turns}})
+	line, err := json.Marshal(record{V: turnVersion, Seal: &intent{Path: at.path, Base: at.have, Turns: out.Turns}})
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +136,11 @@ func (s *sealer) preview(ctx context.Context, key string) (*Sealed, error) {
 	return out, s.publish(ctx, open, at, out)
 }
 
-// settled is the number of turns that the mark speaks of, if they are in the
+// settled is the number of turns that the intent speaks of, if they are in the
 // transcript, else 0. Their places, roles and times are compared: a person may
 // have changed words.
 func settled(v *vault.Vault, open *Open) int {
-	m := open.marked
+	m := open.intent
 	if m == nil {
 		return 0
 	}
@@ -170,8 +170,8 @@ func (s *sealer) drop(ctx context.Context, open *Open, last, n int) error {
 	return s.rewrite(ctx, open.Key, n)
 }
 
-// rewrite takes the first n turns out of an open session, every mark, and the snapshots noted before
-// the last mark; of a session in which nothing was said, all of it.
+// rewrite takes the first n turns out of an open session, every intent, and the snapshots noted before
+// the last intent; of a session in which nothing was said, all of it.
 func (s *sealer) rewrite(ctx context.Context, key string, n int) error {
 	return s.v.State().RewriteSession(ctx, key, func(lines [][]byte) [][]byte {
 		records, marked := make([]record, len(lines)), -1

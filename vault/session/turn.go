@@ -39,14 +39,14 @@ type Turn struct {
 	Calls       []markdown.ToolCall `json:"-"`
 }
 
-// record is a line of an open session: a turn, or the mark that Seal leaves.
+// record is a line of an open session: a turn, or the intent that Seal leaves.
 type record struct {
 	V int `json:"v"`
 	Turn
 	Text  string     `json:"text,omitempty"`
 	Bytes []byte     `json:"bytes,omitempty"` // what no JSON string can hold
 	Calls []callLine `json:"calls,omitempty"`
-	Seal  *mark      `json:"seal,omitempty"`
+	Seal  *intent    `json:"seal,omitempty"`
 	// Context is the snapshot that the conversation was given, of a line that is no turn.
 	Context *markdown.FrozenContext `json:"context,omitempty"`
 }
