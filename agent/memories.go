@@ -60,7 +60,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 			}
 		}
 	}
-	if err := a.attest(ctx, o, &w.Writer); err != nil {
+	if err := a.attest(ctx, o.Write, &w.Writer, o.Notes...); err != nil {
 		return nil, err
 	}
 	if o.Plain || !a.Settings().Bool(settings.Cognitive) {
@@ -91,11 +91,11 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 // attest says of notes that read like orders to a model whose words they are: where an agent stores them, the
 // turns of the user's that they are taken from; and what the user stores the user stands by, also where it is
 // stored already as an agent's.
-func (a *App) attest(ctx context.Context, o RememberOptions, w *vault.Writer) error {
-	for _, n := range o.Notes {
+func (a *App) attest(ctx context.Context, by Write, w *vault.Writer, notes ...vault.Note) error {
+	for _, n := range notes {
 		switch {
 		case len(guard.Injections([]byte(n.Text))) == 0:
-		case o.Agent != "":
+		case by.Agent != "":
 			said, err := cite.Said(ctx, a.v, n.Source, n.Text)
 			if err != nil && !errors.Is(err, vault.ErrNotFound) && !errors.Is(err, vault.ErrRefused) {
 				return err
@@ -103,7 +103,7 @@ func (a *App) attest(ctx context.Context, o RememberOptions, w *vault.Writer) er
 			for line, turn := range said {
 				w.Said(turn, line)
 			}
-		case o.Via == "" && !o.DryRun:
+		case by.Via == "" && !by.DryRun:
 			if err := a.v.History().Vouch(ctx, strings.Split(n.Text, "\n")...); err != nil {
 				return err
 			}

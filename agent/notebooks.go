@@ -181,6 +181,9 @@ func (n Notebook) change(
 func (n Notebook) Add(ctx context.Context, o EntryOptions) (*Noted, error) {
 	var plan *ingest.Plan
 	out, err := n.change(ctx, "add", o, func(w vault.Write) (*notebook.Result, error) {
+		if err := n.a.attest(ctx, o.Write, &w.Writer, vault.Note{Text: o.Text, Source: o.Source}); err != nil {
+			return nil, err
+		}
 		if !n.a.Settings().Bool(settings.Cognitive) {
 			return n.n.Add(ctx, o.entry(), w)
 		}
