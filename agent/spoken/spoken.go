@@ -53,17 +53,18 @@ func Lines(turn string) []string {
 // goes to the end of its line, see [Unquoted].
 func withoutLong(lines []string) []string {
 	drop := make([]bool, len(lines))
-	open := map[string]bool{} // what closes nothing from here on
-	paragraph := 0
+	open := map[string]bool{} // what nothing closes from here on, an apostrophe up to the end of the paragraph
+	from := 0                 // the first line of the paragraph that is not dropped
 	for i, at := 0, 0; i < len(lines); {
 		if lines[i] == "" {
-			paragraph = i
+			from = i
+			delete(open, apostrophes)
 		}
 		line := []rune(lines[i])
 		q := quotationIn(line, at)
 		if q.stray {
-			for n := paragraph; n <= i; n++ {
-				drop[n] = drop[n] || lines[n] != ""
+			for ; from <= i; from++ {
+				drop[from] = lines[from] != ""
 			}
 		}
 		if q.closers != "" && q.end > 0 {
@@ -78,7 +79,7 @@ func withoutLong(lines []string) []string {
 				}
 			}
 			if next == 0 {
-				open[q.closers], end = q.closers != apostrophes, i+1
+				open[q.closers], end = true, i+1
 			} else {
 				for n := i; n <= end; n++ {
 					drop[n] = lines[n] != ""

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stet/agent/spoken"
 )
@@ -32,6 +33,18 @@ func TestLines(t *testing.T) {
 	} {
 		if got := strings.Join(spoken.Lines(c.turn), "|"); got != c.want {
 			t.Errorf("%q: %q, want %q", c.turn, got, c.want)
+		}
+	}
+}
+
+// A turn of many marks is read in one go: nothing is looked for again and again.
+func TestLinesOfAHugeTurn(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"'a\n", "a\" b\n", "a \"b\n", "«a\n", "'a «b \"c\n\n", "\"a\n b\"\n"} {
+		began := time.Now()
+		spoken.Lines(strings.Repeat(line, 1<<20/len(line)))
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%q: %v", line, took)
 		}
 	}
 }
