@@ -88,6 +88,7 @@ type Item struct {
 	Cut             int        `json:"cut,omitempty"`                // characters at its end that are not shown
 
 	name, text string // as shown
+	block      string // its lines in the text
 }
 
 // LeftOut counts what the budget had no room for.

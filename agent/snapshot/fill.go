@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -47,23 +48,38 @@ func (t *taking) fillNotebooks() {
 // fillItems shows the memories that fit, the best first, and counts down left. Once several in a row
 // were too long the rest is not read.
 func (t *taking) fillItems(ctx context.Context, title string, from []*index.Standing, left *int) error {
-	head := llm.Tokens(title)
-	for missed := 0; len(from) > 0 && missed < misses; from = from[1:] {
-		item, ok, err := t.item(ctx, from[0])
-		if err != nil {
-			return err
+	head, missed := llm.Tokens(title), 0
+	var items [misses]Item
+	var shown [misses]bool
+	var errs [misses]error
+	for some := range slices.Chunk(from, misses) {
+		var wg sync.WaitGroup
+		for i, s := range some {
+			wg.Go(func() {
+				items[i], shown[i], errs[i] = t.item(ctx, s)
+				items[i].block = items[i].render()
+			})
 		}
-		*left--
-		if !ok { // it went, or was made private, while this was made
-			continue
+		wg.Wait()
+		for i := range some {
+			if missed == misses {
+				return nil
+			}
+			if errs[i] != nil {
+				return errs[i]
+			}
+			*left--
+			if !shown[i] { // it went, or was made private, while this was made
+				continue
+			}
+			if more := head + llm.Tokens(items[i].block); t.fits(more) {
+				t.out.Items = append(t.out.Items, items[i])
+				t.used, head, missed = t.used+more, 0, 0
+				continue
+			}
+			*left++
+			missed++
 		}
-		if more := head + llm.Tokens(item.render()); t.fits(more) {
-			t.out.Items = append(t.out.Items, item)
-			t.used, head, missed = t.used+more, 0, 0
-			continue
-		}
-		*left++
-		missed++
 	}
 	return nil
 }
@@ -203,7 +219,7 @@ func (t *taking) render() string {
 			out.WriteString(is)
 		}
 		title = is
-		out.WriteString(t.out.Items[i].render())
+		out.WriteString(t.out.Items[i].block)
 	}
 	for i, s := range t.out.Skills {
 		if i == 0 {

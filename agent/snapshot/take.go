@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/agent/llm"
@@ -65,6 +66,7 @@ type taking struct {
 	files  []vault.File // Markdown below skills/
 	used   int          // tokens of what is taken up, without the foot
 	most   int          // characters of one memory; 0 is maxText
+	past   sync.Mutex   // one reads of a commit at a time
 }
 
 func (t *taking) take(ctx context.Context) error {
@@ -197,6 +199,8 @@ func importance(m *index.Standing) float64 {
 // read reads a file as it is shown; nil data is none.
 func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error) {
 	if past := t.o.Past; past != nil {
+		t.past.Lock()
+		defer t.past.Unlock()
 		data, _, err := past.Files.Read(p)
 		if errors.Is(err, vault.ErrRefused) {
 			return nil, nil
@@ -229,7 +233,11 @@ func (t *taking) orders(
 // rulesOf are the rules that say a text reads like orders, each once, without what the user found harmless.
 func (t *taking) rulesOf(text string) (rules []string) {
 	allow := guard.Policy{Allow: t.v.Settings().List(settings.GuardAllow)}
-	for _, f := range append(guard.Injections([]byte(text)), guard.Injections([]byte(Clean(text)))...) {
+	found := guard.Injections([]byte(text))
+	if clean := Clean(text); clean != text {
+		found = append(found, guard.Injections([]byte(clean))...)
+	}
+	for _, f := range found {
 		if !slices.Contains(rules, f.Rule) && !allow.Allowed(f) {
 			rules = append(rules, f.Rule)
 		}
