@@ -23,6 +23,22 @@ func StripInjected(text []byte) []byte {
 	return injected().ReplaceAll(text, nil)
 }
 
+// BlankInjected is StripInjected with spaces in the place of what it strips, so that lines and places stay.
+func BlankInjected(text []byte) []byte {
+	if !bytes.Contains(text, []byte(InjectedOpen)) {
+		return text
+	}
+	return injected().ReplaceAllFunc(text, func(block []byte) []byte {
+		out := bytes.Repeat([]byte(" "), len(block))
+		for i, b := range block {
+			if b == '\r' || b == '\n' {
+				out[i] = b
+			}
+		}
+		return out
+	})
+}
+
 var injected = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?ms)^" + InjectedOpen + ".*?^" + InjectedClose + "[^\n]*\n?")
 })

@@ -163,6 +163,7 @@ func (a *Analyzer) File(data []byte, f vault.File) ([]*Document, Record) {
 	defer a.end(d)
 	a.pos = 0
 	front, body := SplitFront(data, m.Body)
+	body = Own(f.Path, body)
 	for line := range bytes.Lines(front) {
 		a.text(d, frontValue(line))
 	}
@@ -236,6 +237,15 @@ func (a *Analyzer) text(d *Document, text []byte) {
 // words indexes stemmed words only.
 func (a *Analyzer) words(b *termBag, text []byte) {
 	Tokenize(text, func(t Token) { b.add(a.stems.Stem(t.Term), 1) })
+}
+
+// Own is the text of a file without what "stet context --into" keeps in it, which stands in other files; lines and
+// places stay.
+func Own(p vault.Path, text []byte) []byte {
+	if vault.ClassOf(p) != vault.ClassNote {
+		return text
+	}
+	return markdown.BlankInjected(text)
 }
 
 // SplitFront returns what stands before body and body itself. A body that is
