@@ -456,7 +456,7 @@ func sameFile(a, b string) bool {
 
 func (e *Environment) makeHome(ctx context.Context, out *Installation) error {
 	if out.NewVault {
-		if _, err := e.Init(ctx, InitOptions{Dir: out.Vault, Private: true}); err != nil {
+		if _, err := e.Init(ctx, InitOptions{Dir: out.Vault}); err != nil {
 			return err
 		}
 	}

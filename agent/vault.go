@@ -34,8 +34,6 @@ type InitOptions struct {
 	// where that is nil, [Environment.Init] refuses.
 	Inside bool
 	Ask    func(outer string) (bool, error)
-	// Private keeps transcripts of conversations out of git.
-	Private bool
 }
 
 // Initialised is the result of [Environment.Init].
@@ -78,9 +76,6 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	if outer, err := vault.Find(filepath.Dir(res.Root)); err == nil && !res.AlreadyVault {
 		e.warn("%q is inside the vault %q, which does not see what a vault inside it holds", res.Root, outer)
 	}
-	if !res.DryRun {
-		e.tellNameless(res.Commits)
-	}
 	if !o.DryRun && o.Agent == "" {
 		if err := e.agree(res.Root); err != nil {
 			e.warn("stet may ask whether to write to this vault: %v", err)
@@ -97,19 +92,31 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 			out.Plan.Ops = append(out.Plan.Ops, vault.Change{Status: vault.Added, Path: p})
 		}
 	}
-	if !o.Private || o.Agent != "" || res.AlreadyVault || res.DryRun {
+	if res.AlreadyVault || res.DryRun {
 		return out, nil
 	}
 	a, err := e.OpenAt(ctx, Place{Root: res.Root}, false)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		a.tellNameless(ctx, res.Commits)
+		err = errors.Join(a.keepSessions(ctx, o.Write, out), a.Close())
+	}
+	return out, err
+}
+
+// keepSessions keeps transcripts of conversations out of git where the user has not said otherwise: whoever makes a
+// vault has not been told yet that they would go where it is pushed.
+func (a *App) keepSessions(ctx context.Context, w Write, out *Initialised) error {
+	track, _ := settings.Find(string(settings.SessionsTrack))
+	if w.Agent != "" || a.Settings().Entry(track).Source != settings.Default {
+		return nil
 	}
 	value := "false"
 	done, err := a.v.Configure(ctx, string(settings.SessionsTrack), &value, Write{}.vault(a.Environment))
-	if err = errors.Join(err, a.Close()); err == nil {
+	if err == nil {
 		out.Commits = append(out.Commits, viewCommits(done.Commits)...)
+		a.note("transcripts of conversations stay out of git; \"stet config set sessions.track true\" commits them")
 	}
-	return out, err
+	return err
 }
 
 // mayNest fails where the folder is inside a vault and nobody agrees to that.

@@ -134,7 +134,7 @@ func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 		if err := cite.Serve(ctx, a.v, res.Commits); err != nil {
 			a.warn("the turns are not noted as used, though the commit says so: %v", err)
 		}
-		a.tellNameless(res.Commits)
+		a.tellNameless(ctx, res.Commits)
 	}
 	out := newWritten(res)
 	if a.o.Agent != "" {
@@ -143,10 +143,19 @@ func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 	return out
 }
 
-// tellNameless says, as git does, that a person's commit has no name of theirs.
-func (e *Environment) tellNameless(made []vault.Commit) {
-	if i := slices.IndexFunc(made, vault.Commit.Nameless); i >= 0 {
-		e.note("git knows no name of yours, so the author is %s <%s>; \"git config --global user.name NAME\" and "+
+// tellNameless says once, as git does, that a person's commit has no name of theirs.
+func (a *App) tellNameless(ctx context.Context, made []vault.Commit) {
+	i := slices.IndexFunc(made, vault.Commit.Nameless)
+	if i < 0 {
+		return
+	}
+	told := false
+	err := a.v.State().SetSeen(ctx, "nameless", func(now []byte) ([]byte, error) {
+		told = len(now) > 0
+		return []byte("told\n"), nil
+	})
+	if !told || err != nil {
+		a.note("git knows no name of yours, so the author is %s <%s>; \"git config --global user.name NAME\" and "+
 			"\"git config --global user.email ADDRESS\" tell it", made[i].Author, made[i].AuthorEmail)
 	}
 }

@@ -326,7 +326,7 @@ func child(t *testing.T, home, dir, fault string, args ...string) (string, int) 
 		dir = home
 	}
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, fault,
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "STET_SESSIONS_TRACK=true", fault,
 		"GIT_AUTHOR_NAME=Test Person", "GIT_AUTHOR_EMAIL=person@example.com"}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

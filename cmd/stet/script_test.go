@@ -98,6 +98,7 @@ func setupScript(env *testscript.Env) error {
 		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_CEILING_DIRECTORIES": filepath.Dir(env.WorkDir), "TZ": "UTC", "LC_ALL": "C.UTF-8",
 		"GIT_MERGE_AUTOEDIT": "no", "GIT_TERMINAL_PROMPT": "0",
+		"STET_SESSIONS_TRACK": "true", // init would keep transcripts out of git
 	} {
 		env.Setenv(k, v)
 	}

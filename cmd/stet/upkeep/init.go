@@ -18,8 +18,8 @@ func initCommand() *console.Command {
 			commit, as yours. In a repository only stet's own files are added; what you have staged or not committed
 			stays as it is. Running it again changes nothing.
 
-			On a terminal it also sets sessions.track to false: transcripts of conversations stay out of git until
-			"stet config set sessions.track true".`,
+			Where you make it, and your own configuration says nothing else, it also sets sessions.track to false:
+			transcripts of conversations stay out of git until "stet config set sessions.track true".`,
 		Examples: `stet init  # the current folder
 			stet init ~/notes  # another one, made if needed
 			stet init ~/notes --dry-run  # see what would be written
@@ -45,16 +45,11 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 				"this is inside the vault %q, which would no longer see what it holds: make a vault here?", outer))
 		}
 	}
-	// Whoever makes a vault by hand has not been told yet that conversations would go where it is pushed.
-	o.Private = e.InTerminal && e.ErrTerminal
 	res, err := e.Init(ctx, o)
 	if err != nil {
 		return err
 	}
 	e.SetRoot(res.Root)
-	if o.Private && !res.AlreadyVault && !o.DryRun {
-		e.Note("transcripts of conversations stay out of git; \"stet config set sessions.track true\" commits them")
-	}
 	return e.Show(res, func(p *console.Printer) { printInit(p, res) })
 }
 
