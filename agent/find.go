@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"stet/index"
 	"stet/index/past"
@@ -186,10 +188,12 @@ func (a *App) heirs(ctx context.Context, x *index.Index, q index.Query) ([]Hit, 
 		if err != nil || m.Archived() || slices.ContainsFunc(out, func(o Hit) bool { return o.ID == m.ID }) {
 			continue // it went as well, or is withheld
 		}
-		first, _, _ := strings.Cut(strings.TrimSpace(string(m.Body)), "\n")
-		out = append(out, Hit{Path: m.Path, Line: m.BodyLine, ID: m.ID, Title: m.Name(), Kind: m.Kind, Scope: m.Scope,
-			Categories: append([]string{}, m.Categories...), Class: m.Class, Tier: "superseded", Snippet: first,
-			Updated: stamp(m.Updated), InsteadOf: h.Snippet})
+		text := strings.TrimLeftFunc(string(m.Body), unicode.IsSpace)
+		first, _, _ := strings.Cut(text, "\n")
+		line := m.BodyLine + bytes.Count(m.Body[:len(m.Body)-len(text)], []byte("\n"))
+		out = append(out, Hit{Path: m.Path, Line: line, ID: m.ID, Title: m.Name(), Kind: m.Kind, Scope: m.Scope,
+			Categories: append([]string{}, m.Categories...), Class: m.Class, Tier: "superseded",
+			Snippet: strings.TrimSpace(first), Updated: stamp(m.Updated), InsteadOf: h.Snippet})
 	}
 	return out, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // A Label says what a text is worth that others than the user may have written.
 type Label struct {
-	Author string   `json:"author,omitempty"` // the agent that wrote it; absent for the user
+	Author string   `json:"author,omitempty"` // the agent or program that wrote it; absent for the user
 	Origin string   `json:"origin,omitempty"` // agent, tool or import; absent for the user
 	Flags  []string `json:"flags,omitempty"`  // the guard's rules about orders that it meets
 }
@@ -64,7 +64,11 @@ func (a *App) written(c vault.Commit, source string, text []byte) Label {
 	if actor := c.Trailers.Get("Stet-Actor"); actor != "" && actor != vault.ActorUser {
 		l.Author, l.Origin = c.Author, fromAgent
 	}
-	if c.Op == vault.OpImport || strings.HasPrefix(source, fromImport+":") {
+	rest, ok := strings.CutPrefix(source, fromImport+":")
+	if program, _, _ := strings.Cut(rest, ":"); ok && l.Author == "" {
+		l.Author = program // the user brought in what another one wrote
+	}
+	if c.Op == vault.OpImport || ok {
 		l.Origin = fromImport
 	}
 	return l

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stet/markdown"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
 )
@@ -15,6 +16,21 @@ func (j *judge) likely(p Path, data []byte) ([]guard.Finding, error) {
 	}
 	likelyIn := func(data []byte, p Path) []guard.Finding { return guard.Likely(string(p), data) }
 	return j.fresh(likelyIn(data, p), &j.maybe, likelyIn, false)
+}
+
+// refusal names the line of a file that is there, and of a new one that of its text: nobody sees more of it.
+func (j *judge) refusal(p Path, data []byte, found []guard.Finding, kind error) error {
+	if at := j.touched[p]; at.Disk.Exists || !at.InHead.ID.IsZero() {
+		return &GuardError{Path: p, Findings: found, kind: kind}
+	}
+	found = slices.Clone(found)
+	front := markdown.Parse(data).BodyLine() - 1
+	for i := range found {
+		if found[i].Line > front {
+			found[i].Line -= front
+		}
+	}
+	return &GuardError{Path: Path(p.Dir()), New: true, Findings: found, kind: kind}
 }
 
 // flag warns of findings and returns their rules.

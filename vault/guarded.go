@@ -266,7 +266,7 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 		return nil, err
 	}
 	if len(secrets) > 0 && j.policy.Secrets == guard.Block {
-		return nil, j.refusal(p, secrets, ErrSecret)
+		return nil, j.refusal(p, f.Data, secrets, ErrSecret)
 	}
 	orders, err := j.orders(p, f.Data, whyOf(g.Why).Op == OpAdopt)
 	if err != nil {
@@ -275,17 +275,10 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 	// A person may write what they like; who acts for them may not. A transcript
 	// says what was said: it is flagged and never refused.
 	if len(orders) > 0 && ClassOf(p) != ClassSession && j.policy.Injection == guard.Block && whyOf(g.Why).actor() != ActorUser {
-		return nil, j.refusal(p, orders, ErrInjection)
+		return nil, j.refusal(p, f.Data, orders, ErrInjection)
 	}
 	likely, err := j.likely(p, f.Data)
 	return slices.Concat(secrets, likely, orders), err
-}
-
-func (j *judge) refusal(p Path, found []guard.Finding, kind error) error {
-	if at := j.touched[p]; at.Disk.Exists || !at.InHead.ID.IsZero() {
-		return &GuardError{Path: p, Findings: found, kind: kind}
-	}
-	return &GuardError{Path: Path(p.Dir()), New: true, Findings: found, kind: kind}
 }
 
 // leftOut stands where a commit message would have repeated a secret.

@@ -79,7 +79,7 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 	}
 	switch {
 	case line.Help:
-		return console.ShowHelp(e, commands, line.Command)
+		return console.ShowHelp(ctx, e, commands, line.Command)
 	case line.Version:
 		e.Command = "version"
 		return version(e)
@@ -123,7 +123,7 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 func bare(ctx context.Context, e *console.Env, commands []*console.Command) error {
 	switch _, err := e.Locate(); {
 	case errors.Is(err, vault.ErrNotVault):
-		return console.ShowHelp(e, commands, nil)
+		return console.ShowHelp(ctx, e, commands, nil)
 	case err != nil:
 		return err
 	}

@@ -31,19 +31,19 @@ func otherCommands() []*console.Command {
 	}
 }
 
-func runHelp(_ context.Context, e *console.Env, in *console.Input) error {
+func runHelp(ctx context.Context, e *console.Env, in *console.Input) error {
 	commands, topic := Commands(), in.Word(0)
 	if topic == "" {
-		return console.ShowHelp(e, commands, nil)
+		return console.ShowHelp(ctx, e, commands, nil)
 	}
 	if topic == "exit-codes" {
-		return console.ShowExitCodes(e)
+		return console.ShowExitCodes(ctx, e)
 	}
 	if topic == "agents" {
-		return console.ShowAgents(e)
+		return console.ShowAgents(ctx, e)
 	}
 	if c := console.Find(commands, topic); c != nil {
-		return console.ShowHelp(e, commands, c)
+		return console.ShowHelp(ctx, e, commands, c)
 	}
 	err := agent.Usagef("no help for %q", topic)
 	if near := agent.Nearest(topic, append(console.CommandNames(commands), "exit-codes", "agents")); near != "" {

@@ -213,6 +213,18 @@ func TestAPagerIsUsedOnATerminalOnly(t *testing.T) {
 			t.Errorf("log %s went through the pager", flag)
 		}
 	}
+	if out, _ := s.run(0, "", "help"); !strings.Contains(out, "paged:usage: stet") {
+		t.Errorf("help did not go through the pager: %q", out)
+	}
+	for _, args := range [][]string{{"status"}, {"tool", "list", "--no-pager"}} {
+		s.run(0, "", "remember", "--plain", strings.Repeat("many words ", 30))
+		out, _ := s.run(0, "", args...)
+		for line := range strings.Lines(strings.ReplaceAll(out, "paged:", "")) {
+			if len([]rune(line)) > 81 || strings.HasPrefix(strings.TrimSpace(line), "rds") {
+				t.Errorf("%q: a line of a terminal is too long: %q", args, line)
+			}
+		}
+	}
 	s.env["PAGER"] = "nosuchpager"
 	if out, _ := s.run(0, "", "log"); !strings.Contains(out, "config: ") {
 		t.Errorf("a missing pager must not lose the answer: %q", out)
@@ -366,6 +378,11 @@ func TestInitAsksNothingAndKeepsTranscriptsOutOfGit(t *testing.T) {
 	s := newSession(t)
 	if out, _ := s.run(0, "", "config", "get", "sessions.track"); out != "false\n" {
 		t.Errorf("sessions.track is %q", out)
+	}
+	third := filepath.Join(filepath.Dir(s.dir), "third") // the same without a terminal
+	child(t, s.env["HOME"], "", "STET_SESSIONS_TRACK=", "init", third)
+	if out, _ := s.run(0, "", "-C", third, "config", "get", "sessions.track"); out != "false\n" {
+		t.Errorf("made without a terminal, sessions.track is %q", out)
 	}
 	if _, talk := s.run(0, "y\n", "init"); strings.Contains(talk, "transcripts") {
 		t.Errorf("a vault that was there: %q", talk)

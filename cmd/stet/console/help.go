@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -65,11 +66,11 @@ func paragraph(b *strings.Builder, text, indent string) {
 }
 
 // ShowHelp prints the help of one command, with nil the list of all.
-func ShowHelp(e *Env, commands []*Command, c *Command) error {
+func ShowHelp(ctx context.Context, e *Env, commands []*Command, c *Command) error {
 	if c == nil {
-		return e.Show(viewAll(commands), func(p *Printer) { p.Printf("%s", overview(commands)) })
+		return e.ShowPaged(ctx, viewAll(commands), func(p *Printer) { p.Printf("%s", overview(commands)) })
 	}
-	return e.Show(viewCommand(c), func(p *Printer) { p.Printf("%s", page(c)) })
+	return e.ShowPaged(ctx, viewCommand(c), func(p *Printer) { p.Printf("%s", page(c)) })
 }
 
 // overview is the list of all commands by group.
@@ -168,7 +169,7 @@ func (v flagView) text() string {
 }
 
 // ShowExitCodes prints the exit code table.
-func ShowExitCodes(e *Env) error {
+func ShowExitCodes(ctx context.Context, e *Env) error {
 	type row struct {
 		Exit    int      `json:"exit"`
 		Meaning string   `json:"meaning"`
@@ -182,11 +183,11 @@ func ShowExitCodes(e *Env) error {
 		fmt.Fprintf(&b, "%-4d  %s\n      ", v.Exit, v.Meaning)
 		paragraph(&b, strings.Join(v.codes(), ", "), "      ")
 	}
-	return e.Show(rows, func(p *Printer) { p.Printf("%s", b.String()) })
+	return e.ShowPaged(ctx, rows, func(p *Printer) { p.Printf("%s", b.String()) })
 }
 
 // ShowAgents shows what an agent may do.
-func ShowAgents(e *Env) error {
+func ShowAgents(ctx context.Context, e *Env) error {
 	var b strings.Builder
 	b.WriteString("What an agent may do. Files that steer programs (CLAUDE.md, dot folders, build\n" +
 		"files) and stet's own settings are no agent's to write.\n\n")
@@ -195,7 +196,7 @@ func ShowAgents(e *Env) error {
 		b.WriteString("      ")
 		paragraph(&b, r.Says(), "      ")
 	}
-	return e.Show(agent.Policy(), func(p *Printer) { p.Printf("%s", b.String()) })
+	return e.ShowPaged(ctx, agent.Policy(), func(p *Printer) { p.Printf("%s", b.String()) })
 }
 
 // codes lists the names of the causes, each once.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stet/agent"
@@ -42,6 +43,27 @@ func (p *Printer) Diff(diff string) { p.Fail(p.printDiff(p.out, diff)) }
 func (p *Printer) Lines(indent, text string) {
 	for line := range strings.Lines(text) {
 		p.Printf("%s%s\n", indent, Line1(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// Folded prints a text. On a terminal a line that is too long for it is broken at spaces, and goes on below that many.
+func (p *Printer) Folded(text string, indent int) {
+	for line := range strings.Lines(text) {
+		rest := []rune(strings.TrimSuffix(line, "\n"))
+		for width := p.width(); p.OutTerminal && width > 2*indent && len(rest) > width; {
+			cut := slices.Index(rest[indent:], ' ') + indent // of a word that is longer than a line
+			for i := indent + 1; i <= width; i++ {
+				if rest[i] == ' ' {
+					cut = i
+				}
+			}
+			if cut <= indent {
+				break
+			}
+			p.Printf("%s\n", string(rest[:cut]))
+			rest = []rune(strings.Repeat(" ", indent) + strings.TrimLeft(string(rest[cut:]), " "))
+		}
+		p.Printf("%s\n", string(rest))
 	}
 }
 

@@ -62,7 +62,7 @@ func listTools(_ context.Context, e *console.Env, _ *console.Input, _ []string) 
 				p.Printf("\n")
 			}
 			p.Printf("%s\n", p.Paint(console.Bold, t.Name))
-			p.Lines("  ", t.Description)
+			p.Folded("  "+t.Description+"\n", len("  "))
 		}
 	})
 }

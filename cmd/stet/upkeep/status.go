@@ -25,7 +25,7 @@ func statusCommand() *console.Command {
 // Status prints where the vault stands and what can be done next.
 func Status(ctx context.Context, e *console.Env) error {
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.Status, error) { return a.Vault().Status(ctx) },
-		func(p *console.Printer, st *agent.Status) { p.Printf("%s", statusText(st)) })
+		func(p *console.Printer, st *agent.Status) { p.Folded(statusText(st), len("vault   ")) })
 }
 
 func statusText(st *agent.Status) string {
