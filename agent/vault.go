@@ -242,10 +242,17 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...),
 		Fixed:   append([]vault.Problem{}, report.Fixed...),
 		Commits: viewCommits(report.Commits), DryRun: dry}
+	installed, err := a.Installed(InstallOptions{})
+	for _, s := range installed {
+		if s.Problem != "" {
+			out.Problems = append(out.Problems, vault.Problem{ID: "hooks", Advice: true,
+				Text: fmt.Sprintf("%s %s: %q", s.Path, s.Problem, s.Hint)})
+		}
+	}
 	if dry {
 		out.Fixed = slices.DeleteFunc(slices.Clone(out.Problems), func(p vault.Problem) bool { return !p.Fixable })
 	}
-	return out, nil
+	return out, err
 }
 
 // rebuildable lets doctor rebuild a search index.

@@ -43,6 +43,7 @@ func Checks() []Check {
 		{ID: "ignored", Finds: "an ignore rule that hides the vault or stet's own folders"},
 		{ID: "git-rules", Finds: "an edit of .gitignore or .gitattributes that is not committed; advice, no damage"},
 		{ID: "configuration", Finds: "a key of the vault's configuration that does not count"},
+		{ID: "hooks", Finds: "a client that starts a stet which is not there, or lacks some hooks; advice, no damage"},
 		{ID: "attributes", Finds: "a changed file whose bytes git itself converts, so that stet leaves it alone"},
 		{ID: "unreadable", Finds: "a file or folder that cannot be read, or is too large"},
 		{ID: "tombstone", Finds: "a record of a rejection that cannot be read"},

@@ -14,9 +14,9 @@ func mcpCommand() *console.Command {
 	return &console.Command{
 		Name: "mcp", Group: console.Doors,
 		Summary: "serve the vault to a client of the Model Context Protocol on standard input and output",
-		Details: `A client starts this by itself once it is told of it, for example by
-			"claude mcp add stet -- stet mcp". It offers the tools of "stet tool list" and, as resources, the
-			notebooks, recent memories, single memories and skills; it ends with its standard input.
+		Details: `A client starts this by itself once it is told of it, as by "stet install CLIENT". It offers the
+			tools of "stet tool list" and, as resources, the notebooks, recent memories, single memories and
+			skills; it ends with its standard input.
 
 			The vault is the one of -C, else the one that CLAUDE_PROJECT_DIR or the current folder lies in, else
 			default_vault, where what is written for a project goes below /projects/NAME. A vault that the folder led to
