@@ -24,6 +24,7 @@ type pair struct {
 	c Counts
 
 	names  map[string]bool // stems of what the memories write as names
+	rare   map[string]float64
 	shared map[string]word // by stem, as the prompt has it
 	total  float64         // of what is shared
 	out    []feature
@@ -40,16 +41,26 @@ func (x *pair) weight(w word) float64 {
 	case trade:
 		by = 0.5
 	}
-	return by * x.c.rarity(w.stem)
+	return by * x.rarity(w.stem)
+}
+
+// rarity is that of a stem, worked out once for all pairs.
+func (x *pair) rarity(stem string) float64 {
+	v, ok := x.rare[stem]
+	if !ok {
+		v = x.c.rarity(stem)
+		x.rare[stem] = v
+	}
+	return v
 }
 
 // features are those of each of memories beside a prompt, the same and in the same order for every one.
 func features(p *Prompt, memories []*Memory, c Counts) [][]feature {
-	names := namesIn(memories)
+	names, rare := namesIn(memories), map[string]float64{}
 	out, total := make([][]feature, len(memories)), make([]float64, len(memories))
 	most, second := 0.0, 0.0
 	for i, m := range memories {
-		x := &pair{p: p, m: m, c: c, names: names, shared: map[string]word{}}
+		x := &pair{p: p, m: m, c: c, names: names, rare: rare, shared: map[string]word{}}
 		x.look()
 		out[i], total[i] = x.out, x.total
 		if x.total > most {
@@ -128,7 +139,7 @@ func (x *pair) sums(in map[string]word) {
 			pasted += x.weight(w)
 			continue
 		}
-		by[class] += x.c.rarity(stem)
+		by[class] += x.rarity(stem)
 		v := x.weight(w)
 		x.total += v
 		switch {
@@ -162,44 +173,54 @@ func (x *pair) sums(in map[string]word) {
 
 // covers says how much of the memory and of the prompt is shared, and of the sentence of the prompt that shares most.
 func (x *pair) covers() {
-	part := func(t *text, line int) (shared, all float64) {
-		met := map[string]bool{}
-		for _, w := range t.words {
-			if met[w.stem] || line >= 0 && w.line != line {
-				continue
-			}
-			met[w.stem] = true
-			v := x.weight(w)
-			if x.c.Having[w.stem] == 0 { // the memory's topic is another one
-				v = x.weight(word{class: w.class}) + 0.6*boolean(w.class != common && w.class != trade)
-			}
-			all += v
-			if s, ok := x.shared[w.stem]; ok && !s.pasted {
-				shared += v
-			}
-		}
-		return shared, all
-	}
-	ratio := func(a, b float64) float64 { return a / math.Max(b, 1) }
-	shared, all := part(x.m.text, -1)
-	x.add("cover.memory", ratio(shared, all))
-	most, cover := 0.0, 0.0
-	for line := range x.m.lines {
-		if s, all := part(x.m.text, line); s > 0 {
-			cover = math.Max(cover, ratio(s, all))
-		}
+	ratio := func(p part) float64 { return p.shared / math.Max(p.all, 1) }
+	whole, sentences := x.parts(x.m.text)
+	x.add("cover.memory", ratio(whole))
+	cover := 0.0
+	for _, p := range sentences {
+		cover = math.Max(cover, ratio(p))
 	}
 	x.add("cover.memory.sentence", cover)
-	shared, all = part(x.p.text, -1)
-	x.add("cover.prompt", ratio(shared, all))
-	cover = 0
-	for line := range x.p.lines {
-		if s, all := part(x.p.text, line); s > most {
-			most, cover = s, ratio(s, all)
+	whole, sentences = x.parts(x.p.text)
+	x.add("cover.prompt", ratio(whole))
+	most := part{}
+	for _, p := range sentences {
+		if p.shared > most.shared {
+			most = p
 		}
 	}
-	x.add("sentence", math.Min(most, 4))
-	x.add("sentence.cover", cover)
+	x.add("sentence", math.Min(most.shared, 4))
+	x.add("sentence.cover", ratio(most))
+}
+
+// A part is what words of a text count together, and those of them that are shared.
+type part struct{ shared, all float64 }
+
+// parts are those of a text and of each of its sentences; every word counts once in each.
+func (x *pair) parts(t *text) (whole part, sentences []part) {
+	sentences = make([]part, t.lines)
+	met := make(map[string]int, len(t.words)) // the last sentence, from 1
+	for _, w := range t.words {
+		last := met[w.stem]
+		if last == w.line+1 {
+			continue
+		}
+		met[w.stem] = w.line + 1
+		v, both := x.weight(w), 0.0
+		if x.c.Having[w.stem] == 0 { // the memories' topic is another one
+			v = 0.6 * boolean(w.class != common && w.class != trade)
+		}
+		if s, ok := x.shared[w.stem]; ok && !s.pasted {
+			both = v
+		}
+		sentences[w.line].all += v
+		sentences[w.line].shared += both
+		if last == 0 {
+			whole.all += v
+			whole.shared += both
+		}
+	}
+	return whole, sentences
 }
 
 // together says whether shared words stand side by side, or near each other, in both.

@@ -16,8 +16,8 @@ import (
 // The bounds of what is read: of a prompt its beginning and its end, where a person's own words stand around
 // what was pasted; of a memory its beginning.
 const (
-	promptHead = 6000
-	promptTail = 3000
+	promptHead = 4000
+	promptTail = 2000
 	memoryHead = 4000
 )
 
