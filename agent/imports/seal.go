@@ -62,7 +62,7 @@ type rendered struct {
 // looked at once, and only when something was found message by message.
 func (c *censor) render(s *Session, base string) (*rendered, error) {
 	r, err := render(s, base)
-	if err != nil || c.cleanAll(r) {
+	if err != nil || c.of != s && c.cleanAll(r) { // a title held one: it stands in a message as well
 		return r, err
 	}
 	redacted := c.session(s)

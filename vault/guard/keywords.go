@@ -105,10 +105,11 @@ type windows struct {
 	text  string
 	lines []int // where each starts
 	of    map[int][]window
+	hits  map[int][]int // of rules that are tried near their keywords alone: where those stand
 }
 
 func newWindows(rules []rule, text string) *windows {
-	w := &windows{rules: rules, text: text, lines: []int{0}, of: map[int][]window{}}
+	w := &windows{rules: rules, text: text, lines: []int{0}, of: map[int][]window{}, hits: map[int][]int{}}
 	for at := strings.IndexByte(text, '\n'); at >= 0; {
 		w.lines = append(w.lines, at+1)
 		next := strings.IndexByte(text[at+1:], '\n')
@@ -133,6 +134,9 @@ func (w *windows) add(at, end int, rules []int) {
 	for _, i := range rules {
 		r := &w.rules[i]
 		have := w.of[i]
+		if r.near != nil {
+			w.hits[i] = append(w.hits[i], at)
+		}
 		if n := len(have); n > 0 && have[n-1].end == len(w.text) {
 			continue
 		}

@@ -156,7 +156,7 @@ func (s *ruleSet) in(name string, v *view) []match {
 	for i := range s.rules {
 		if r := &s.rules[i]; len(w.of[i]) > 0 && r.about(name) {
 			for _, in := range w.of[i] {
-				found = s.run(r, v, in, found)
+				found = s.run(r, v, in, w.hits[i], found)
 			}
 		}
 	}
@@ -178,13 +178,13 @@ func markdown(name string) bool {
 const contextBytes = 400
 
 // run finds the matches of one rule in a window.
-func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
+func (s *ruleSet) run(r *rule, v *view, in window, hits []int, found []match) []match {
 	part := v.text[in.start:in.end]
 	if !r.worth(v, in) {
 		return found
 	}
 	var line context
-	for _, at := range r.expr().FindAllStringSubmatchIndex(part, -1) {
+	for _, at := range r.all(part, in.start, hits) {
 		from, to := r.secret(at)
 		for from < to && part[from] == '\n' {
 			from++
@@ -205,6 +205,41 @@ func (s *ruleSet) run(r *rule, v *view, in window, found []match) []match {
 		}
 		start, end := v.origin(in.start+from, in.start+to)
 		found = append(found, match{r, start, end, secret, lead})
+	}
+	return found
+}
+
+// all lists the matches in a part of a text that begins at start; hits are where keywords stand in
+// the text.
+func (r *rule) all(part string, start int, hits []int) (found [][]int) {
+	if r.near == nil {
+		return r.expr().FindAllStringSubmatchIndex(part, -1)
+	}
+	const before = 4
+	end := 0
+	i, _ := slices.BinarySearch(hits, start)
+	for _, at := range hits[i:] {
+		if at -= start; at >= len(part) {
+			break
+		}
+		low := max(end, at-before)
+		for low > end && !utf8.RuneStart(part[low]) {
+			low--
+		}
+		if at < end {
+			continue
+		}
+		m := r.near().FindStringSubmatchIndex(part[low:])
+		if m == nil {
+			continue
+		}
+		for k := range m {
+			if m[k] >= 0 {
+				m[k] += low
+			}
+		}
+		end = m[1]
+		found = append(found, append([]int{m[3], m[1]}, m[4:]...)) // it begins where group 1 ends
 	}
 	return found
 }

@@ -111,17 +111,20 @@ func fileOf(r *rule) string {
 func (s *ruleSet) whole(name, text string) (least, most []match) {
 	v := &view{text: text}
 	for i := range s.rules {
-		r := &s.rules[i]
+		one := s.rules[i]
+		one.near = nil // everywhere
+		r := &one
 		if r.expr == nil || !r.about(name) || !hasKeyword(r, text) {
 			continue
 		}
-		most = s.run(r, v, window{0, len(text)}, most)
+		most = s.run(r, v, window{0, len(text)}, nil, most)
 		for at := 0; at < len(text); at = lineEnd(text, at) + 1 { // "$" holds at the end of a line as well
-			most = s.run(r, v, window{at, lineEnd(text, at)}, most)
+			most = s.run(r, v, window{at, lineEnd(text, at)}, nil, most)
 		}
 		for _, at := range r.expr().FindAllStringIndex(text, -1) {
 			if hasKeyword(r, text[at[0]:at[1]]) {
-				least = s.run(r, v, window{lineStart(text, at[0]), lineEnd(text, max(at[0], at[1]-1))}, least)
+				in := window{lineStart(text, at[0]), lineEnd(text, max(at[0], at[1]-1))}
+				least = s.run(r, v, in, nil, least)
 			}
 		}
 	}
