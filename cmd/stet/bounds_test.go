@@ -14,14 +14,6 @@ import (
 	"time"
 )
 
-// nasty are texts that cost a reader more than others when they are repeated.
-func nasty() []string {
-	return []string{"- ( )", "* ", "> a\n", "-\n", "a\n", "a\n\n", "# a\n", "#\n", "=\n", "a\n=\n", "|\n|-|\n", "|a\n",
-		"a|b\n-|-\nc|d\n", "[a]: b\n", "[a]\n", "[a][b]", "- [ ] a\n", "<div>\n\n", "![[a]] ", "[a](b)", "`a_b`", "*[",
-		"\n- ", "[![a](b)](c)", "# a {#b}\n", "#a ", "a", "\xff", "\x00", "{\"a\":", "password: x ", "key=", "a.b/c_d-",
-		"a@b.c "}
-}
-
 // readers are what is interrupted; "-" is the text, and TALK a file of conversations that holds it.
 func readers() []string {
 	return []string{"search a", "list", "show n", "reindex", "context", "status", "remember -", "import jsonl TALK"}
