@@ -25,6 +25,8 @@ func TestDocs(t *testing.T) {
 	b.Write(head)
 	for _, c := range clients.All() {
 		if len(c.Events) == 0 {
+			fmt.Fprintf(&b, "\n## %s (`%s`)\n\n`stet install %s` prints the server's entry, for `%s`: %s.\n", c.Title,
+				c.Name, c.Name, c.Server.User, strings.Join(c.Then, "; "))
 			continue
 		}
 		fmt.Fprintf(&b, "\n## %s (`%s`)\n\nVersion %s, looked at on %s: %s. Hooks stand in `%s`", c.Title, c.Name,
@@ -32,6 +34,8 @@ func TestDocs(t *testing.T) {
 		if c.Hooks.Project != "" {
 			fmt.Fprintf(&b, ", of one project in `%s`", c.Hooks.Project)
 		}
+		fmt.Fprintf(&b, ", the server in `%s`, the skill below `%s`. What is left to you: %s", c.Server.User,
+			c.Skills[0].User, strings.Join(c.Then, "; "))
 		fmt.Fprintf(&b, ". At most %d characters of an answer reach its model whole.\n\n"+
 			"| event | of ours | seconds | read of it | what an answer can do |\n|---|---|---|---|---|\n", c.Chars)
 		for _, e := range c.Events {
