@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"stet/markdown"
+	"stet/vault"
 )
 
 // ErrUsage reports a request that cannot be carried out as it was made.
@@ -55,3 +56,35 @@ func Nearest(word string, names []string) string {
 	}
 	return best
 }
+
+// Told is err as who asked is told it: what is withheld is not there.
+func Told(err error) error {
+	e := withheld(err)
+	switch {
+	case e == nil:
+		return err
+	case e.Says != nil:
+		return toldError{err.Error(), e.Says}
+	}
+	return toldError{err.Error(), &vault.NotFoundError{Ref: e.Ref, Near: e.Near}}
+}
+
+// withheld is the part of err that says that something is withheld, nil for none.
+func withheld(err error) *vault.NotFoundError {
+	var e *vault.NotFoundError
+	if errors.As(err, &e) && e.Withheld {
+		return e
+	}
+	return nil
+}
+
+// A toldError is one of its own kind with the words of a longer one.
+type toldError struct {
+	text string
+	is   error
+}
+
+func (e toldError) Error() string { return e.text }
+
+// Unwrap gives the kind.
+func (e toldError) Unwrap() error { return e.is }

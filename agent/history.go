@@ -36,6 +36,9 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 	if o.Ref != "" {
 		var err error
 		if o.Path, err = h.path(ctx, o.Ref); err != nil {
+			if withheld(err) != nil && strings.ContainsAny(o.Ref, "./") {
+				return &Log{Commits: []Commit{}}, nil // as of a path that no commit has
+			}
 			return nil, err
 		}
 		o.Follow = true
@@ -375,7 +378,7 @@ func (h History) compared(ctx context.Context, word string, historic bool) (vaul
 	if err == nil {
 		return m.Path, nil
 	}
-	if !errors.Is(err, vault.ErrNotFound) {
+	if !errors.Is(Told(err), vault.ErrNotFound) {
 		return "", err
 	}
 	p, err := h.a.path(word)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"stet/agent/ingest"
 	"stet/markdown"
@@ -93,9 +94,9 @@ func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 // given fails where who is acting is an agent and the notebook is private: a dry run would show the lines
 // around the new one, and a duplicate would answer a guess.
 func (n Notebook) given(ctx context.Context) error {
-	_, _, err := n.a.v.ReadFile(n.n.Path())
-	if errors.Is(err, vault.ErrRefused) {
-		return err
+	if _, _, err := n.a.v.ReadFile(n.n.Path()); errors.Is(err, vault.ErrRefused) {
+		return vault.WithHint(fmt.Errorf("%q: %w: it is private, and %q is an agent", n.n.Path(), vault.ErrRefused,
+			n.a.o.Agent), "ask the user for what you need of it") // every vault has one: its name tells nothing
 	}
 	return nil
 }

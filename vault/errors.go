@@ -81,16 +81,29 @@ var (
 	ErrNothingToUndo = errors.New("nothing is left")
 )
 
-// A NotFoundError is an [ErrNotFound] with the nearest names.
+// A NotFoundError is an [ErrNotFound] with the nearest names. Withheld makes an [ErrRefused] of it, with the same
+// words: what is private is there, and the agent that asks is not told so.
 type NotFoundError struct {
-	Ref  string
-	Near []string
+	Ref      string
+	Near     []string
+	Withheld bool
+	Says     error // what is said of an absent thing of its kind; nil for this error's own words
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("%q: %v", e.Ref, ErrNotFound) }
+func (e *NotFoundError) Error() string {
+	if e.Says != nil {
+		return e.Says.Error()
+	}
+	return fmt.Sprintf("%q: %v", e.Ref, ErrNotFound)
+}
 
-// Unwrap makes errors.Is(err, ErrNotFound) true.
-func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+// Unwrap makes errors.Is(err, ErrNotFound) true, or with ErrRefused where it is withheld.
+func (e *NotFoundError) Unwrap() error {
+	if e.Withheld {
+		return ErrRefused
+	}
+	return ErrNotFound
+}
 
 // Hint names the next step.
 func (e *NotFoundError) Hint() string {

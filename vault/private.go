@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,17 +38,16 @@ type told struct {
 	v *Vault
 }
 
-// withheld is the error for a private thing that an agent asks for by a name: it tells no other one.
-func (v *Vault) withheld(named string) error {
-	return WithHint(fmt.Errorf("%q: %w: it is private, and %q is an agent", named, ErrRefused, v.o.Reader),
-		"ask the user for what you need of it")
+// withheld is the error for a private thing that an agent asks for by a name.
+func withheld(named string, near ...string) error {
+	return &NotFoundError{Ref: named, Near: near, Withheld: true}
 }
 
 // ReadFile is [store.Worktree.ReadFile]. It fails with [ErrRefused] for what is private where an agent asks.
 func (t told) ReadFile(p Path) ([]byte, File, error) {
 	data, f, err := t.Worktree.ReadFile(p)
 	if err == nil && t.v.hides(p, data) {
-		return nil, File{}, t.v.withheld(string(p))
+		return nil, File{}, withheld(string(p))
 	}
 	return data, f, err
 }

@@ -31,10 +31,14 @@ const (
 // file's front matter.
 func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	m, err := v.resolve(ctx, v.Whole(), ref)
-	if err == nil && v.hidesNow(m.Path) {
-		return Memory{}, v.withheld(ref)
+	if err != nil || !v.hidesNow(m.Path) {
+		return m, err
 	}
-	return m, err
+	files, err := v.Whole().Files(ctx, WalkOptions{Archive: true})
+	if err != nil {
+		return Memory{}, v.store.Explain(err)
+	}
+	return Memory{}, withheld(ref, v.nearest(files, ref)...)
 }
 
 // resolve looks among all files of a vault, and names those that v shows.

@@ -55,7 +55,7 @@ func (h *History) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Ve
 			}
 			shown, err := h.v.shownChanges(ctx, []Change{version.Change}, h.v.hidesChange)
 			if err == nil && len(shown) == 0 && h.v.o.Reader != "" {
-				err = h.v.withheld(string(p))
+				err = withheld(string(p))
 			}
 			if !yield(version, err) || err != nil {
 				return
@@ -156,7 +156,7 @@ func (a *Ancestry) Read(h Hash) ([]byte, error) {
 	if err == nil && a.v.o.Reader != "" && h != "" {
 		ever, herr := a.v.privateEver(context.Background())
 		if err = herr; err == nil && (markdown.Parse(data).Private() || ever.ids[frontID(data)]) {
-			err = a.v.withheld(string(h))
+			err = withheld(string(h))
 		}
 	}
 	return data, a.v.store.Explain(err)

@@ -39,7 +39,7 @@ func (s *Snapshot) Read(p Path) ([]byte, Hash, error) {
 	if err == nil {
 		var hidden bool
 		if hidden, err = s.v.hidesVersion(context.Background(), p, hash); hidden {
-			err = s.v.withheld(string(p))
+			err = withheld(string(p))
 		}
 	}
 	if err != nil {

@@ -104,7 +104,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		text = a.Shown(text)
 		return err
 	})
-	switch {
+	switch err = agent.Told(err); {
 	case errors.Is(err, vault.ErrNotFound), errors.Is(err, agent.ErrUsage):
 		return nil, mcp.ResourceNotFoundError(uri)
 	case err != nil:

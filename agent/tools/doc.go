@@ -230,6 +230,7 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 		b.past.note(past)
 	}
 	if err != nil {
+		err = agent.Told(err)
 		return b.shown(Refusal(err)), err
 	}
 	if d, wrote := out.(*done); wrote {

@@ -255,8 +255,7 @@ func orUnknown(err error, ref string) error {
 
 // private is the error for a session that an agent asks for.
 func private(ref string) error {
-	return vault.WithHint(fmt.Errorf("session %q: %w: it is private", ref, vault.ErrRefused),
-		"ask the user for what you need of it")
+	return &vault.NotFoundError{Ref: ref, Withheld: true, Says: unknown(ref)}
 }
 
 func unknown(ref string) error {

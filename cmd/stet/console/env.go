@@ -188,6 +188,7 @@ func (e *Env) Finish(err error) int {
 	if err == nil {
 		return ExitDone
 	}
+	err = agent.Told(err)
 	exit, why := Judge(err)
 	if errors.Is(err, ErrProblems) {
 		return exit // the answer is the list of problems
