@@ -299,7 +299,7 @@ func Rest(v *vault.Vault, id string) (*Open, error) {
 				return nil, err
 			}
 			if o.forget(settled(v, o)); len(o.Facts.Messages) > 0 && (!o.Facts.Private || v == v.Whole()) {
-				return o, nil
+				return o.shown(v), nil
 			}
 		}
 	}
@@ -311,6 +311,9 @@ func Rest(v *vault.Vault, id string) (*Open, error) {
 // [ErrUnknownSession] or a [vault.AmbiguousError].
 func FindOpen(v *vault.Vault, ref string) (*Open, error) {
 	all, err := AllOpen(v.Whole())
+	for _, o := range all {
+		o.shown(v)
+	}
 	as := func(o *Open) vault.Memory { return o.Known().memory() }
 	o, failed := vault.Pick(ref, all, as, func(o *Open) bool { return o.Key == ref || o.Name == ref })
 	if errors.Is(failed, vault.ErrNotFound) && err != nil {

@@ -18,11 +18,8 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 	if len(t.Messages) == 0 {
 		return "", nil, nil
 	}
-	redact(v, t)
+	open.redact(v)
 	t.Parent = parentOf(ctx, v, t.Agent, t.Parent, candidates)
-	if !open.called {
-		t.Title = titleOf(t)
-	}
 	s := &sealer{v: v}
 	at, err := s.standing(ctx, open, named(candidates, t.ID), true)
 	if err != nil {

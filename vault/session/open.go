@@ -187,8 +187,8 @@ func cut(s string, n int) string {
 	return s
 }
 
-// AllOpen lists the open sessions, the one that was last active first. One that
-// cannot be read is an error beside the others.
+// AllOpen lists the open sessions, the one that was last active first, for an agent without the secrets in
+// them. One that cannot be read is an error beside the others.
 func AllOpen(v *vault.Vault) ([]*Open, error) {
 	keys, err := v.State().Sessions()
 	if err != nil {
@@ -203,7 +203,7 @@ func AllOpen(v *vault.Vault) ([]*Open, error) {
 		case err != nil:
 			errs = append(errs, err)
 		case o.size > 0 && (!o.Facts.Private || v == v.Whole()): // a private one is kept from agents
-			out = append(out, o)
+			out = append(out, o.shown(v))
 		}
 	}
 	slices.SortFunc(out, func(a, b *Open) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Key, b.Key)) })

@@ -7,6 +7,24 @@ import (
 	"stet/vault/settings"
 )
 
+// redact takes out what a transcript must not hold, and returns the rules that found it. What has no title is
+// named by what is left: half a secret, cut short, looks like none.
+func (o *Open) redact(v *vault.Vault) []string {
+	rules := redact(v, o.Facts)
+	if !o.called {
+		o.Facts.Title = titleOf(o.Facts)
+	}
+	return rules
+}
+
+// shown is o as v gives it: to an agent, as its transcript will be.
+func (o *Open) shown(v *vault.Vault) *Open {
+	if v != v.Whole() {
+		o.redact(v)
+	}
+	return o
+}
+
 // redact takes secrets out of all there is in t and returns the rules that found
 // them. What is a secret in one message is one in all of them.
 func redact(v *vault.Vault, t *markdown.Transcript) []string {

@@ -204,11 +204,8 @@ func (s *sealer) rewrite(ctx context.Context, key string, n int) error {
 // prepare takes secrets out of the session and finds its transcript.
 func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, error) {
 	t := open.Facts
-	out := &Sealed{Turns: len(t.Messages), Redacted: redact(s.v, t)}
+	out := &Sealed{Turns: len(t.Messages), Redacted: open.redact(s.v)}
 	t.Parent = parentOf(ctx, s.v, t.Agent, t.Parent, nil)
-	if !open.called {
-		t.Title = titleOf(t) // of what is left: half a secret, cut short, looks like none
-	}
 	t.EndReason = s.o.Reason
 	at, err := s.find(ctx, open)
 	if err != nil {
