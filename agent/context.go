@@ -277,7 +277,7 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 	if err != nil {
 		return nil, err
 	}
-	now = told{Head: head, Offered: true, Started: h.a.o.Now().UTC(), Proposed: was.Proposed}
+	now = told{Head: head, Offered: true, Session: o.Session, Started: h.a.o.Now().UTC(), Proposed: was.Proposed}
 	if h.a.place.Fallback {
 		notes = append(notes, fmt.Sprintf("Memories are in the vault %q, since this folder is in none.", h.a.Root()))
 	}

@@ -64,6 +64,7 @@ type talk struct {
 	Compacted  time.Time `json:"compacted,omitzero"`
 	// Of the transcript: when it was last imported, what it was then, and up to which message steps are counted.
 	Looked time.Time `json:"looked,omitzero"`
+	Failed bool      `json:"failed,omitempty"` // to be imported then
 	Stamp  string    `json:"stamp,omitempty"`
 	Steps  int       `json:"steps,omitempty"`
 }
@@ -79,7 +80,7 @@ func (h Hooks) seen(ctx context.Context, key string, change func(*talk)) (t talk
 		change(&t)
 		return json.Marshal(t)
 	})
-	return t, err
+	return t, passing(err)
 }
 
 // A client's mark is what it was told of the vault last.
@@ -87,7 +88,8 @@ type told struct {
 	Head     vault.Revision `json:"head,omitempty"`
 	Proposed int            `json:"proposed,omitempty"`
 	Offered  bool           `json:"offered,omitempty"` // the older conversations
-	Started  time.Time      `json:"started,omitzero"`  // of its last conversation
+	Session  string         `json:"session,omitempty"` // its last conversation
+	Started  time.Time      `json:"started,omitzero"`  // and when that began or went on
 }
 
 const toldName = "hooks-"
@@ -100,32 +102,35 @@ func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
 	if err := h.a.check(w, "hook", ""); err != nil || h.excluded(o.Dir) {
 		return &HookReply{}, err
 	}
-	key := session.Key(o.Client.Name, o.Session)
-	t, err := h.seen(ctx, key, func(t *talk) {
-		t.Client, t.Session, t.Last = o.Client.Name, o.Session, h.a.o.Now().UTC()
-		if o.Transcript != "" && o.Kind != hook.SubStop {
-			t.Transcript = o.Transcript
-		}
-		t.Ended = o.Kind == hook.End
-	})
-	if err = passing(err); err != nil {
-		return &HookReply{}, err
-	}
 	switch o.Kind {
 	case hook.Start:
-		return h.start(ctx, o, key)
+		return h.start(ctx, o)
 	case hook.Prompt:
-		return h.prompt(ctx, o, key, t)
-	case hook.Answer:
-		return &HookReply{}, h.answer(ctx, o, key)
+		return h.prompt(ctx, o)
 	case hook.Stop:
-		return h.stop(ctx, o, key)
+		return h.stop(ctx, o)
+	case hook.Answer:
+		_, err := h.answer(ctx, o, func(*talk) {})
+		return &HookReply{}, err
 	case hook.SubStop:
 		return &HookReply{}, h.subagent(ctx, o)
 	case hook.Compact:
-		return h.compact(ctx, o, key, t)
+		return h.compact(ctx, o)
 	}
-	return &HookReply{Work: true}, nil // an end, or an interruption
+	_, err := h.heard(ctx, o, func(*talk) {}) // an end, or an interruption
+	return &HookReply{Work: true}, err
+}
+
+// heard notes that the client told of its conversation, and what else is known with it. Where nothing can be noted
+// now it is what the event alone says.
+func (h Hooks) heard(ctx context.Context, o HookOptions, change func(*talk)) (talk, error) {
+	return h.seen(ctx, session.Key(o.Client.Name, o.Session), func(t *talk) {
+		t.Client, t.Session, t.Last = o.Client.Name, o.Session, h.a.o.Now().UTC()
+		if t.Ended = o.Kind == hook.End; o.Transcript != "" {
+			t.Transcript = o.Transcript
+		}
+		change(t)
+	})
 }
 
 // excluded reports a folder for which the person wants no hooks.
@@ -176,20 +181,20 @@ func (h Hooks) record(ctx context.Context, o HookOptions, t session.Turn) (*Obse
 }
 
 // start gives the brief.
-func (h Hooks) start(ctx context.Context, o HookOptions, key string) (*HookReply, error) {
-	reply := &HookReply{How: clients.Context, Work: true}
-	if !o.Says(clients.Context) {
-		return reply, nil
-	}
-	var err error
-	if reply.Text, err = h.brief(ctx, o); err != nil {
-		return reply, err
+func (h Hooks) start(ctx context.Context, o HookOptions) (reply *HookReply, err error) {
+	reply = &HookReply{How: clients.Context, Work: true}
+	brief := o.Says(clients.Context)
+	if brief {
+		if reply.Text, err = h.brief(ctx, o); err != nil {
+			return reply, err
+		}
 	}
 	if o.Source == "compact" { // what was shown is gone from the context
-		err = h.a.v.State().SetSeen(ctx, remindedName+key, func([]byte) ([]byte, error) { return nil, nil })
+		shown := remindedName + session.Key(o.Client.Name, o.Session)
+		err = h.a.v.State().SetSeen(ctx, shown, func([]byte) ([]byte, error) { return nil, nil })
 	}
-	_, serr := h.seen(ctx, key, func(t *talk) { t.Briefed = true })
-	return reply, errors.Join(passing(err), passing(serr))
+	_, herr := h.heard(ctx, o, func(t *talk) { t.Briefed = t.Briefed || brief })
+	return reply, errors.Join(passing(err), herr)
 }
 
 // passing is err, unless it only says that nothing can be noted now: the client is answered all the same.
@@ -201,7 +206,7 @@ func passing(err error) error {
 }
 
 // prompt records a turn of the person's, and says what of the vault it needs.
-func (h Hooks) prompt(ctx context.Context, o HookOptions, key string, t talk) (*HookReply, error) {
+func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 	reply := &HookReply{How: clients.Context}
 	text := o.Typed()
 	if text == "" || o.Agent != "" {
@@ -211,30 +216,31 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions, key string, t talk) (*
 	if passing(lost) != nil {
 		return reply, lost
 	}
-	_, err := h.seen(ctx, key, func(t *talk) {
+	says := o.Says(clients.Context)
+	start, _ := o.Client.Kind(hook.Start)
+	stop, _ := o.Client.Kind(hook.Stop)
+	brief, nudge := false, ""
+	_, err := h.heard(ctx, o, func(t *talk) {
 		if t.Turns++; done.Queued {
 			t.Due = t.Turns - 1
 		}
+		if says && len(start.Says) == 0 {
+			brief, t.Briefed = !t.Briefed, true
+		}
+		if says && len(stop.Says) == 0 {
+			nudge = h.nudge(o, t)
+		}
 	})
-	if err = passing(err); err != nil || !o.Says(clients.Context) {
-		return reply, err
+	if err != nil || !says {
+		return reply, errors.Join(lost, err)
 	}
-	if start, ok := o.Client.Kind(hook.Start); ok && !t.Briefed && start.Says[clients.Context].Output == nil {
-		if reply.Text, err = h.brief(ctx, o); err == nil {
-			_, err = h.seen(ctx, key, func(t *talk) { t.Briefed = true })
-		}
-		if err = passing(err); err != nil {
+	if brief {
+		if reply.Text, err = h.brief(ctx, o); err != nil {
 			return reply, err
 		}
 	}
-	if stop, ok := o.Client.Kind(hook.Stop); ok && len(stop.Says) == 0 {
-		nudge, err := h.nudge(ctx, o, key)
-		if reply.Text += nudge; err != nil {
-			return reply, err
-		}
-	}
-	if strings.HasPrefix(text, "/") {
-		return reply, nil
+	if reply.Text += nudge; strings.HasPrefix(text, "/") {
+		return reply, lost
 	}
 	needed, err := h.a.Memories().Remind(ctx, RemindOptions{Prompt: text, Session: o.Session, Agent: o.Client.Name})
 	if needed != nil {
@@ -256,57 +262,57 @@ func (h Hooks) hint(o HookOptions, text string) []string {
 }
 
 // answer records what the program said, and notes the review that is due with it.
-func (h Hooks) answer(ctx context.Context, o HookOptions, key string) error {
-	done, err := h.record(ctx, o, session.Turn{Session: o.Session, Role: "assistant", Text: []byte(o.Message)})
-	if err == nil && done.Queued {
-		_, err = h.seen(ctx, key, func(t *talk) { t.Due = t.Turns })
+func (h Hooks) answer(ctx context.Context, o HookOptions, then func(*talk)) (talk, error) {
+	done, lost := h.record(ctx, o, session.Turn{Session: o.Session, Role: "assistant", Text: []byte(o.Message)})
+	if passing(lost) != nil {
+		return talk{}, lost
 	}
-	return passing(err)
+	t, err := h.heard(ctx, o, func(t *talk) {
+		if done.Queued {
+			t.Due = t.Turns
+		}
+		then(t)
+	})
+	return t, errors.Join(lost, err)
 }
 
 // stop records the answer and, where nothing was saved for long, asks for it.
-func (h Hooks) stop(ctx context.Context, o HookOptions, key string) (*HookReply, error) {
-	reply := &HookReply{Work: true}
-	if err := h.answer(ctx, o, key); err != nil {
-		return reply, err
-	}
+func (h Hooks) stop(ctx context.Context, o HookOptions) (*HookReply, error) {
 	ways := []string{clients.Context, clients.Block}
 	if h.a.Settings().Text(settings.HooksNudge) == "block" {
 		slices.Reverse(ways)
 	}
 	i := slices.IndexFunc(ways, o.Says)
-	if i < 0 || o.Active || o.Busy || o.Status != "" && o.Status != "completed" || o.Asks() {
-		return reply, nil
+	nudge := ""
+	_, err := h.answer(ctx, o, func(t *talk) {
+		if i >= 0 && !o.Active && !o.Busy && (o.Status == "" || o.Status == "completed") && !o.Asks() {
+			nudge = h.nudge(o, t)
+		}
+	})
+	reply := &HookReply{Work: true}
+	if nudge != "" && err == nil {
+		reply.How, reply.Text = ways[i], nudge
 	}
-	var err error
-	reply.How = ways[i]
-	reply.Text, err = h.nudge(ctx, o, key)
 	return reply, err
 }
 
 // nudge is the request to save something, "" where none is due. It is noted before it is given, so that no
 // interval has two.
-func (h Hooks) nudge(ctx context.Context, o HookOptions, key string) (string, error) {
+func (h Hooks) nudge(o HookOptions, t *talk) string {
 	every := h.a.every().Turns
-	marks, err := h.a.uncounted(key)
-	if err != nil || every == 0 || h.a.Settings().Text(settings.HooksNudge) == "off" {
-		return "", err
+	if t.Due == 0 || every == 0 || h.a.Settings().Text(settings.HooksNudge) == "off" {
+		return ""
 	}
-	give := false
-	_, err = h.seen(ctx, key, func(t *talk) {
-		saved := marks.Turns < t.Turns-t.Due // something was saved since
-		give = t.Due > 0 && !saved && t.Nudges < mostNudges
-		if give {
-			t.Nudges++
-		}
-		if give || saved {
-			t.Due = 0
-		}
-	})
-	if err != nil || !give {
-		return "", passing(err)
+	marks, err := h.a.uncounted(session.Key(o.Client.Name, o.Session))
+	if err != nil {
+		return "" // the next stop asks
 	}
-	return hook.Fence(prompts.HookNudge(every, marks.Skill.Asked > marks.Skill.Done)), nil
+	saved := marks.Turns < t.Turns-t.Due // something was saved since
+	if t.Due = 0; saved || t.Nudges >= mostNudges {
+		return ""
+	}
+	t.Nudges++
+	return hook.Fence(prompts.HookNudge(every, marks.Skill.Asked > marks.Skill.Done))
 }
 
 // subagent records how a sub-agent ended, as a conversation of its own below the one that called it.
@@ -321,15 +327,17 @@ func (h Hooks) subagent(ctx context.Context, o HookOptions) error {
 }
 
 // compact asks for a review of all that is about to be summarised, once a compaction.
-func (h Hooks) compact(ctx context.Context, o HookOptions, key string, t talk) (*HookReply, error) {
-	now := h.a.o.Now().UTC()
-	if now.Sub(t.Compacted) < onceCompacted {
-		return &HookReply{}, nil
+func (h Hooks) compact(ctx context.Context, o HookOptions) (*HookReply, error) {
+	now, again := h.a.o.Now().UTC(), false
+	_, err := h.heard(ctx, o, func(t *talk) {
+		if again = now.Sub(t.Compacted) < onceCompacted; !again {
+			t.Compacted = now
+		}
+	})
+	if err != nil || again {
+		return &HookReply{}, err
 	}
-	_, err := h.seen(ctx, key, func(t *talk) { t.Compacted = now })
-	if err == nil {
-		_, err = h.a.Learning().ask(ctx, o.Client.Name, o.Session)
-	}
+	_, err = h.a.Learning().ask(ctx, o.Client.Name, o.Session)
 	if errors.Is(err, vault.ErrNotFound) {
 		err = nil // nothing was said yet
 	}

@@ -242,12 +242,18 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 		}
 		return failed
 	})
-	if errors.Is(err, vault.ErrBusy) {
-		return nil // whoever is at it looks at all of them
+	switch {
+	case errors.Is(err, vault.ErrBusy): // whoever is at it looks at all of them
+		return nil
+	case err != nil && ctx.Err() == nil: // nobody may look at this process
+		err = errors.Join(err, h.Fail("worker", "run", err))
 	}
 	h.a.updateIndex(ctx, h.a.sealEnded(ctx))
 	return err
 }
+
+// againAfter is how long a conversation rests whose import failed.
+const againAfter = time.Minute
 
 // sweep imports one conversation if it has ended, if nothing was heard of it for long, or if another one of its
 // client has begun since.
@@ -263,20 +269,40 @@ func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
 	}
 	now := h.a.o.Now().UTC()
 	quiet := now.Sub(t.Last)
-	begun := of.Started.After(t.Last) && of.Started.After(t.Looked)
+	begun := of.Session != t.Session && of.Started.After(t.Last) && of.Started.After(t.Looked)
+	if t.Failed && now.Sub(t.Looked) < againAfter {
+		return nil
+	}
 	source, known := imports.Find(t.Client)
 	stamp, files := h.files(source, known, t)
-	if stamp != "" && stamp != t.Stamp && (t.Ended || quiet > quietTalk || begun) {
-		if err := h.bring(ctx, v, source, files, &t, key); err != nil {
-			return fmt.Errorf("import conversation %s of %s: %w", t.Session, t.Client, err)
+	if over := t.Ended || quiet > quietTalk || begun; over && stamp == "" {
+		return h.seal(ctx, v, key)
+	} else if over && stamp != t.Stamp {
+		if err = h.bring(ctx, v, source, files, &t, key); err != nil {
+			err, stamp = fmt.Errorf("import conversation %s of %s: %w", t.Session, t.Client, err), t.Stamp
 		}
-		_, err = h.seen(ctx, key, func(now *talk) { now.Looked, now.Stamp, now.Steps = t.Looked, stamp, t.Steps })
-		return err
+		failed := err != nil
+		_, serr := h.seen(ctx, key, func(is *talk) {
+			is.Looked, is.Failed, is.Stamp, is.Steps = now, failed, stamp, t.Steps
+		})
+		return errors.Join(err, serr)
 	}
 	if quiet > keptTalk {
 		return v.State().SetSeen(ctx, talkName+key, func([]byte) ([]byte, error) { return nil, nil })
 	}
 	return nil
+}
+
+// seal makes a transcript of a conversation that hooks alone have seen.
+func (h Hooks) seal(ctx context.Context, v *vault.Vault, key string) error {
+	sealed, err := session.Seal(ctx, v, key, session.Options{Reason: "ended", Door: h.a.o.Door, Wait: true})
+	if errors.Is(err, vault.ErrNotFound) {
+		return nil // all of it is sealed, or nothing was said
+	}
+	if err == nil {
+		h.a.updateIndex(ctx, []vault.Change{{Status: vault.Modified, Path: sealed.Path}})
+	}
+	return err
 }
 
 // files are those in which the client keeps a conversation, where they lie among its own, and what they are now;
@@ -319,7 +345,6 @@ func (h Hooks) bring(
 	for _, p := range report.Problems {
 		h.a.warn("%s", p.Text)
 	}
-	t.Looked = h.a.o.Now().UTC()
 	messages, err := session.Settle(ctx, v, key)
 	if err == nil && messages > 0 {
 		err = h.steps(ctx, v, t, key, messages)

@@ -120,8 +120,10 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 			return nil, err
 		}
 	}
-	for i, o := range open {
-		all = slices.Insert(all, i, o.Known())
+	for _, o := range open {
+		if len(o.Facts.Messages) > 0 { // else it was given a snapshot, and nothing was said
+			all = append(all, o.Known())
+		}
 	}
 	last := func(k session.Known) time.Time { return cmp.Or(k.Ended, k.Started) }
 	all = slices.DeleteFunc(all, func(k session.Known) bool {

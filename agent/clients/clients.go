@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -25,9 +26,11 @@ type Client struct {
 	// Chars of one output reach the model whole; a longer one becomes a file.
 	Chars  int    `json:"chars"`
 	Fields Fields `json:"fields"` // of every event
-	// ToolEnv is a variable that it sets for what runs as a tool of its model and not for hooks, Written the key
-	// by which lines of a conversation's file name the version of the program; "" is none.
+	// ToolEnv is a variable that says that something runs as a tool of its model: by any value, or by one that ends
+	// with ToolEnd. Written is the key by which lines of a conversation's file name the version of the program. ""
+	// is none.
 	ToolEnv string  `json:"tool_env"`
+	ToolEnd string  `json:"tool_end"`
 	Written string  `json:"written"`
 	Hooks   Place   `json:"hooks"`
 	Events  []Event `json:"events"`
@@ -111,6 +114,15 @@ func (c Client) Event(name string) (Event, bool) {
 		return Event{}, false
 	}
 	return c.Events[i], true
+}
+
+// Among reports whether a process with that environment runs as a tool of the program's model.
+func (c Client) Among(getenv func(string) string) bool {
+	value := ""
+	if c.ToolEnv != "" {
+		value = getenv(c.ToolEnv)
+	}
+	return value != "" && strings.HasSuffix(value, c.ToolEnd)
 }
 
 // Kind is the client's event that is the one of ours of that name.

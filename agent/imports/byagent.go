@@ -38,6 +38,11 @@ func (w *writer) own(s *Session) error {
 			older = append(older, id)
 		}
 	}
+	for i := range s.Messages {
+		if session.Hooked(s.Messages[i].Ref) {
+			s.Messages[i].Ref = "" // a hook tells of turns by itself
+		}
+	}
 	w.cut += len(s.Supersedes) - len(older)
 	s.Supersedes, s.Agent, s.Source = older, agent, "import:"+agent
 	if id := w.apart[s.Parent]; id != "" {

@@ -59,10 +59,12 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		return nil
 	}
 	m, by := c.Messages[n-1], vault.Commit{}
+	untracked := true // kept out of git, where an agent's import leaves no ref of hooks
 	for version, err := range c.v.History().Versions(ctx, "", c.Path) {
 		if err != nil {
 			return err
 		}
+		untracked = false
 		data, err := c.v.History().Ancestry().Read(version.New)
 		if err != nil {
 			return err
@@ -74,7 +76,8 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		by = version.Commit
 	}
 	sealed := by.Op == vault.OpSeal && by.Trailers.Get("Stet-Session") == c.ID
-	byHook := sealed && m.Ref == HookRef || by.Op == vault.OpImport && by.Trailers.Get("Stet-Door") == HookDoor
+	byHook := (sealed || untracked) && m.Ref == HookRef ||
+		by.Op == vault.OpImport && by.Trailers.Get("Stet-Door") == HookDoor
 	user := by.Trailers.Get("Stet-Actor") == vault.ActorUser && by.Trailers.Get("Stet-Via") == "" &&
 		(sealed && c.Agent == "" || by.Op == vault.OpImport)
 	if !byHook && !user {

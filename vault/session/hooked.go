@@ -162,16 +162,23 @@ func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err er
 		return 0, err
 	}
 	return at.have, s.v.State().RewriteSession(ctx, open.Key, func(lines [][]byte) (left [][]byte) {
-		turn := -1
+		turn, turns := -1, 0
 		for _, line := range lines {
 			var r record
 			isTurn := json.Unmarshal(line, &r) != nil || r.Seal == nil && !r.notes()
 			if isTurn {
 				turn++
 			}
-			if !isTurn || turn >= len(covered) || covered[turn] < 0 {
+			stays := turn >= len(covered) || turn >= 0 && covered[turn] < 0
+			if isTurn && stays {
+				turns++
+			}
+			if !isTurn || stays {
 				left = append(left, line)
 			}
+		}
+		if turns == 0 {
+			return nil // what is left was said of these turns
 		}
 		return left
 	})

@@ -122,7 +122,7 @@ func (h *hooking) read() (event *hook.Event, err error) {
 }
 
 func (h *hooking) tell(ctx context.Context, a *agent.App, event *hook.Event) error {
-	reply, err := a.Hooks().Tell(ctx, agent.HookOptions{Event: event, Tool: h.e.Getenv(h.client.ToolEnv) != ""})
+	reply, err := a.Hooks().Tell(ctx, agent.HookOptions{Event: event, Tool: h.client.Among(h.e.Getenv)})
 	if reply == nil {
 		return err
 	}
