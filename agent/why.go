@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
+	"stet/agent/cite"
 	"stet/agent/recall"
 	"stet/vault"
 	"stet/vault/session"
@@ -48,34 +50,67 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 		address = string(m.Path) + "#" + hash
 	}
 	out := &Reasons{Memory: viewMemory(m), Reasons: []Reason{}}
-	named, from, to := turnsOf(m.Source)
-	if named != "" && address == "" {
-		r, err := s.reason(ctx, named, func(t *recall.Talk) recall.Page { return t.Page(from, to, recall.Budget) })
-		if err != nil {
+	all, err := s.origins(ctx, m, address)
+	if err != nil {
+		return nil, err
+	}
+	named, seen := "", map[string]bool{} // the session of the memory's source, and the turns that are shown
+	for _, o := range all {
+		id, from, to := turnsOf(o.ref)
+		if id == "" || from > 0 && seen[o.ref] {
+			continue
+		}
+		seen[o.ref] = true
+		r, err := s.reason(ctx, id, func(t *recall.Talk) recall.Page {
+			if from == 0 && o.commit.Rev != "" {
+				return t.Before(o.commit.When, recall.Budget)
+			}
+			return t.Page(from, to, recall.Budget)
+		})
+		switch {
+		case err != nil:
 			return nil, err
+		case o.commit.Rev == "":
+			named = r.Session
+		case from == 0 && r.Session == named:
+			continue // the source names the turns, the commit only the session
+		default:
+			r.Rev, r.Op, r.When = o.commit.Rev, o.commit.Op, utc(o.commit.When)
 		}
 		out.Reasons = append(out.Reasons, r)
+	}
+	if len(out.Reasons) == 0 {
+		s.a.note("no session is known to have led to %s", cmp.Or(address, string(m.Path)))
+	}
+	return out, nil
+}
+
+// An origin is turns, or a session, as sources name them, and the commit that names them: none of a memory's source.
+type origin struct {
+	ref    string
+	commit vault.Commit
+}
+
+// origins are those of a memory, or of the entry at an address in it: of a commit that names no turns, its session.
+func (s Sessions) origins(ctx context.Context, m vault.Memory, address string) (out []origin, err error) {
+	if address == "" {
+		out = []origin{{ref: m.Source}}
 	}
 	for c, err := range s.a.v.History().Log(ctx, vault.LogOptions{Path: m.Path, Follow: true}) {
 		if err != nil {
 			return nil, err
 		}
-		id := c.Trailers.Get("Stet-Session")
-		if id == "" || c.Op == vault.OpSeal || entry && !slices.Contains(c.Trailers.All("Stet-Memory"), address) {
+		if c.Op == vault.OpSeal || address != "" && !slices.Contains(c.Trailers.All("Stet-Memory"), address) {
 			continue
 		}
-		r, err := s.reason(ctx, id, func(t *recall.Talk) recall.Page { return t.Before(c.When, recall.Budget) })
-		if err != nil {
-			return nil, err
+		refs := slices.Concat(c.Trailers.All("Stet-Source"), cite.Named(c), c.Trailers.All("Stet-Said"))
+		if len(refs) == 0 {
+			refs = []string{"session:" + c.Trailers.Get("Stet-Session")}
 		}
-		if named != "" && len(out.Reasons) > 0 && r.Session == out.Reasons[0].Session {
-			continue // the source names the turns, the commit only the session
+		for _, ref := range refs {
+			turn, _, _ := strings.Cut(ref, " ") // behind one that was said stands the key of its words
+			out = append(out, origin{turn, c})
 		}
-		r.Rev, r.Op, r.When = c.Rev, c.Op, utc(c.When)
-		out.Reasons = append(out.Reasons, r)
-	}
-	if len(out.Reasons) == 0 {
-		s.a.note("no session is known to have led to %s", cmp.Or(address, string(m.Path)))
 	}
 	return out, nil
 }

@@ -13,8 +13,8 @@ func whyCommand() *console.Command {
 		Name: "why", Group: console.History,
 		Summary: "show the conversation that a memory came from",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: `The turns are those that the memory's source names (session:ID#14 or #14-16), else those that
-			were spoken last when a commit of that session wrote it: what the user had said, and the answer. What a
+		Details: `The turns are those that the memory's source or the commit names (session:ID#14 or #14-16), else those
+			that were spoken last when a commit of that session wrote it: what the user had said, and the answer. What a
 			person wrote outside a session has no such turns, and neither has what was said before anything was kept.`,
 		Examples: `stet why gate-code  # one memory
 			stet why USER.md#1a2b3c4d  # one entry of a notebook
