@@ -273,6 +273,8 @@ undo|redo|revert HEAD --yes|restore memories/moved.md|forget memories/config.md|
 observe --session ../../outside --role user Hello.|observe --session s --role user $(trip)|observe --session s --role tool - < from standard input
 session list|session list --json|session search hostile|session search --matches $(trip)|session show ../../outside|session show s|session export --format jsonl|session end ../../outside|session end s --dry-run|session end --all
 nudge --session s|nudge --session ../../outside/secret.md|nudge --all|worker status|worker run|mcp
+remind hostile words|hook claude-code SessionStart < {"session_id":"../../x","cwd":"../../outside"}
+install --check|install codex --project --dry-run|uninstall codex --project --dry-run
 config|config --show-origin|config --json|config set watch.commit false --vault|config get guard.secrets
 import|import --json|import jsonl MEMORY.md|import jsonl sessions|import basic-memory memories|import chatgpt linked|import codex $(trip)
 export|export --json|reindex|bench --help|completion bash|man|help|help exit-codes|version|init|init new|conflicts|usage|usage --json|doctor --model`, "\n") {

@@ -254,6 +254,9 @@ func secretArgs() map[string][]string {
 		"core edit":           {""},
 		"skill edit":          {"@"},
 		"doctor --fix":        {"--fix --dry-run"},
+		"install --check":     {"--check"},
+		"install":             {"codex --dry-run"},
+		"uninstall":           {"codex --dry-run"},
 		"bench --vaults":      nil,
 		"context --into":      {"--into CLAUDE.md"},
 	}

@@ -79,7 +79,7 @@ func checkFlags(t *testing.T, c *console.Command) {
 }
 
 // A command that writes can be asked what it would write; edit shows it in the
-// editor, observe writes local state alone, tools preview as their schemas say, watch goes on and
+// editor, observe and hook write local state alone, tools preview as their schemas say, watch goes on and
 // "adopt --dry-run" asks for it, and the search index and the vaults of bench are nobody's data.
 func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		log history blame diff
 		tool mcp
 		observe why worker
-		usage
+		usage remind hook
 		help version completion man
 	`)
 	for _, c := range Commands() {

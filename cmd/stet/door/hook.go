@@ -40,10 +40,9 @@ func hookCommand() *console.Command {
 			It asks no model, uses no network, waits for no other process and always exits 0: what goes wrong stands
 			in local state, and "stet doctor" shows it. Beside it a process imports, seals and indexes what
 			conversations leave, unless hooks.worker is false. Nothing happens with STET_HOOKS=off, in a folder of
-			hooks.exclude, and where there is no vault.`,
-		Examples: `stet hook claude-code SessionStart < event.json  # what a client runs
-			stet config add hooks.exclude ~/work/secret-project  # nothing of that folder is recorded`,
-		Run: runHook,
+			hooks.exclude ("stet config add hooks.exclude ~/work/secret-project"), and where there is no vault.`,
+		Examples: `stet hook claude-code SessionStart < event.json  # what a client runs`,
+		Run:      runHook,
 	}
 }
 
