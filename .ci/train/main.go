@@ -9,7 +9,7 @@
 //
 // With -remind it fits the model of agent/remind to prompts and what they need:
 //
-//	go run ./.ci/train -remind -l2 8 -rate 0.1 -write agent/remind/weights.txt .ci/train/data/recall-{dev,own}.jsonl
+//	go run ./.ci/train -remind -l2 12 -rate 0.12 -write agent/remind/weights.txt .ci/train/data/recall-{dev,own}.jsonl
 //
 // Each FILE is a source of its own. "folds" are ten folds by item over all files;
 // "across" fits all files but one and scores that one. Everything is deterministic.

@@ -364,8 +364,6 @@ func (x *pair) asked() {
 	general, task, goes := p.opens["general"]+p.opens["abstract"] > 0, p.opens["task"] > 0, p.opens["go"] > 0
 	x.add("general", boolean(general))
 	x.add("abstract", boolean(p.opens["abstract"] > 0))
-	x.add("general.total", boolean(general && own == 0 && i == 0)*math.Min(x.total, 4))
-	x.add("own.total", own*math.Min(x.total, 4))
 	x.add("general.alone", boolean(general && own == 0 && i == 0))
 	x.add("task", boolean(task))
 	x.add("task.alone", boolean(task && own == 0))
