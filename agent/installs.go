@@ -183,6 +183,9 @@ func (e *Environment) plan(
 	out *Installation, t install.Target, edit func([]byte) ([]byte, error), by []string, o InstallOptions,
 ) error {
 	f := InstalledFile{Path: t.Path, Action: "unchanged", target: t}
+	if err := followable(t.Path, o.Project); err != nil {
+		return err
+	}
 	was, info, err := readTarget(&f.Path)
 	if err != nil {
 		return err
@@ -221,6 +224,32 @@ func (e *Environment) plan(
 	}
 	out.Files = append(out.Files, f)
 	return nil
+}
+
+// followable reports what keeps a file from being written where its links lead: one that leads nowhere and, whoever
+// made a project, one that leads out of it to what is the user's own.
+func followable(file, project string) (err error) {
+	top, terr := filepath.EvalSymlinks(project)
+	for at := file; at != project && at != filepath.Dir(at); at = filepath.Dir(at) {
+		to, eerr := filepath.EvalSymlinks(at)
+		if errors.Is(eerr, fs.ErrNotExist) {
+			if _, lerr := os.Lstat(at); lerr == nil {
+				return vault.WithHint(fmt.Errorf("%q: the link leads nowhere: %w", at, vault.ErrInvalid),
+					"nothing was changed; mend the link")
+			}
+			continue
+		}
+		if eerr != nil {
+			return eerr
+		}
+		rel, rerr := filepath.Rel(top, to)
+		if project != "" && terr == nil && (rerr != nil || !filepath.IsLocal(rel)) {
+			err = vault.WithHint(
+				fmt.Errorf("%q: %w: the link leads out of the project, to %q", at, vault.ErrRefused, to),
+				"nothing was changed; see who made the link, and remove it; without --project your own files are told")
+		}
+	}
+	return err
 }
 
 // placed names the file of an error, with its line and column.
