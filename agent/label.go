@@ -17,8 +17,8 @@ import (
 
 // A Label says what a text is worth that others than the user may have written.
 type Label struct {
-	Author string   `json:"author,omitempty"` // the agent or program that wrote it; absent for the user
-	Origin string   `json:"origin,omitempty"` // agent, tool or import; absent for the user
+	Author string   `json:"author,omitempty"` // the agent, program or other person that wrote it; absent for the user
+	Origin string   `json:"origin,omitempty"` // agent, person, tool or import; absent for the user
 	Flags  []string `json:"flags,omitempty"`  // the guard's rules about orders that it meets
 }
 
@@ -37,6 +37,7 @@ func (l Label) String() string {
 // The origins of texts.
 const (
 	fromAgent  = "agent"
+	fromPerson = "person"
 	fromTool   = "tool"
 	fromImport = "import"
 )
@@ -70,6 +71,10 @@ func (a *App) written(c vault.Commit, source string, text []byte) Label {
 	}
 	if c.Op == vault.OpImport || ok {
 		l.Origin = fromImport
+	}
+	name, email := a.v.Person()
+	if l.Origin == "" && c.Author != "" && !c.Nameless() && (c.Author != name || c.AuthorEmail != email) {
+		l.Author, l.Origin = c.Author, fromPerson
 	}
 	return l
 }
@@ -171,7 +176,7 @@ func (a *App) labelItems(ctx context.Context, items []snapshot.Item) error {
 	wrote, err := a.v.History().Writers(ctx, names)
 	for n, i := range items {
 		l := a.written(wrote[i.ID], i.Source, nil)
-		if entry := a.written(wrote[i.Source], "", nil); l.Author == "" && entry.Author != "" {
+		if entry := a.written(wrote[i.Source], "", nil); l.Origin != fromAgent && entry.Author != "" {
 			l = entry
 		}
 		items[n].Author, items[n].Origin = l.Author, l.Origin

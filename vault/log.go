@@ -33,7 +33,8 @@ type Commit struct {
 	Trailers    Trailers
 	Changes     []Change // filled when asked for
 
-	cut bool // a shallow clone's history ends here: what the commit itself brought is unknown
+	committer gitstore.Signature
+	cut       bool // a shallow clone's history ends here: what the commit itself brought is unknown
 }
 
 // Before is the first parent, or [store.EmptyTree] where there is none.
@@ -51,7 +52,8 @@ func (c Commit) Nameless() bool {
 }
 
 func commitOf(c gitstore.Commit) Commit {
-	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When, cut: c.Cut}
+	out := Commit{Rev: Revision(c.ID.String()), Author: c.Author.Name, AuthorEmail: c.Author.Email, When: c.When,
+		committer: c.Committer, cut: c.Cut}
 	out.Subject, out.Body, out.Trailers = parseMessage(c.Message)
 	out.Op = Op(out.Trailers.Get("Stet-Op"))
 	for _, p := range c.Parents {

@@ -13,14 +13,16 @@ import (
 	"stet/vault/guard"
 )
 
-// Whose the words of a line are decides whether agents are shown orders that stand there. They are a person's
+// Whose the words of a line are decides whether agents are shown orders that stand there. They are the user's
 //
 //	who first brought them into the vault
-//	who gave them to stet afterwards, although a machine had brought them
+//	who gave them to stet afterwards, although a machine or another person had brought them
 //	who let the machine's write pass (Stet-Approved-By)
 //	who said them in a turn of a conversation, as the machine's commit says (Stet-Said): whoever has the vault
 //	write it has looked at the turn, see [Writer.Said]
 //	who kept them in a review, or stored them once more, which local state says (vouched)
+//
+// if the commit names this clone's person: who made a vault that was cloned may be anybody.
 
 // vouchedName is the name under which local state keeps which words of machines the person stands by, and
 // mostVouched how many: older ones are masked again.
@@ -95,10 +97,26 @@ func (h *History) OrdersIn(c Commit) (out []string, err error) {
 	return out, err
 }
 
-// ByPerson reports whether persons wrote, or stand by, what makes a text read like orders that stands in p at a
-// revision; "" is the disk, where what is not committed is a person's. What stood before the commit that a shallow
+// own tells the commits by which the user wrote the words of a line, or stands by them: those of the name and the
+// address that git has for the user here. One that names nobody is the user's where there is no remote.
+func (h *History) own() func(c Commit, line string) bool {
+	config := h.v.store.Repo().Config()
+	author, committer := config.Identity("AUTHOR"), config.Identity("COMMITTER")
+	alone := len(config.Remotes()) == 0
+	return func(c Commit, line string) bool {
+		who, user := gitstore.Signature{Name: c.Author, Email: c.AuthorEmail}, author
+		if c.ByMachine() {
+			who, user = c.committer, committer
+		}
+		named := who == user && who != gitstore.Fallback() || who == gitstore.Fallback() && alone
+		return named && !c.cut && (!c.ByMachine() || c.stoodBy(line))
+	}
+}
+
+// ByUser reports whether the user wrote, or stands by, what makes a text read like orders that stands in p at a
+// revision; "" is the disk, where what is not committed is the user's. What stood before the commit that a shallow
 // clone ends at is nobody's.
-func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
+func (h *History) ByUser(ctx context.Context, rev string, p Path, text []byte) (bool, error) {
 	said, err := h.Introduced(ctx, rev)
 	if err != nil {
 		return false, err
@@ -115,6 +133,7 @@ func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte)
 		}
 		pending = lines(data)
 	}
+	user := h.own()
 	var own strings.Builder
 	theirs := false
 	for line := range strings.Lines(string(text)) {
@@ -123,8 +142,7 @@ func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte)
 		case bare == "":
 		case !known && wordsOf(line) != "" && pending[bare] == 0:
 			return false, nil // a text that stands nowhere was written by nobody
-		case known && (c.cut || c.ByMachine() && !c.stoodBy(line)) &&
-			!slices.Contains(strings.Fields(string(vouched)), wordsKey(line)):
+		case known && !user(c, line) && !slices.Contains(strings.Fields(string(vouched)), wordsKey(line)):
 			theirs = true
 			continue
 		}
@@ -136,7 +154,8 @@ func (h *History) ByPerson(ctx context.Context, rev string, p Path, text []byte)
 
 // Introduced finds the commit that first brought the words of a line into the vault up to a revision ("" is
 // HEAD), wherever they stood: who moves, reverts, restores or copies a text has not written it. Where that is a
-// machine's, it is the first by which a person gave them or stood by them, if there is one. Transcripts do not
+// machine's, or another person's, it is the first by which a person, or the user, gave them or stood by them, if
+// there is one. Transcripts do not
 // count: who keeps what was said there says it. Cost: the changes of all commits, once for each revision.
 func (h *History) Introduced(ctx context.Context, rev string) (func(line string) (Commit, bool), error) {
 	id, err := h.v.store.Resolve(rev)
@@ -146,7 +165,7 @@ func (h *History) Introduced(ctx context.Context, rev string) (func(line string)
 	h.v.first.Lock()
 	defer h.v.first.Unlock()
 	if h.v.first.of == nil || h.v.first.at != id {
-		of, commits := map[string]int{}, []Commit{}
+		of, commits, user := map[string]int{}, []Commit{}, h.own()
 		for c, err := range h.v.Whole().History().Log(ctx, LogOptions{Rev: rev, Changes: true}) {
 			var brought map[string]bool
 			if err == nil {
@@ -156,10 +175,12 @@ func (h *History) Introduced(ctx context.Context, rev string) (func(line string)
 				return nil, err
 			}
 			for words := range brought {
-				later, known := of[words]
-				if known && c.ByMachine() && !c.stoodBy(words) &&
-					(commits[later].given() || commits[later].ByMachine() && commits[later].stoodBy(words)) {
-					continue
+				if n, known := of[words]; known {
+					later := commits[n]
+					if (later.given() || later.ByMachine() && later.stoodBy(words)) &&
+						(c.ByMachine() && !c.stoodBy(words) || user(later, words) && !user(c, words)) {
+						continue
+					}
 				}
 				of[words] = len(commits)
 			}

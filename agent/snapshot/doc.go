@@ -5,7 +5,7 @@
 // The same files, budget and query give the same bytes, in every full clone: times are measured from the
 // commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
 // Nothing is written. What a memory says cannot end the block that it stands in, and what reads like
-// orders to a model is masked unless persons wrote it or stand by it.
+// orders to a model is masked unless the user wrote it or stands by it.
 //
 //	s, err := snapshot.Take(ctx, v, x, snapshot.Options{Budget: 2500})
 //	os.Stdout.WriteString(s.Text)
@@ -75,8 +75,8 @@ type Item struct {
 	Path            vault.Path `json:"path"`
 	ID              string     `json:"id,omitempty"`
 	Kind            string     `json:"kind,omitempty"`
-	Author          string     `json:"author,omitempty"` // the agent that wrote it, where that was asked for
-	Origin          string     `json:"origin,omitempty"` // agent or import, where that was asked for
+	Author          string     `json:"author,omitempty"` // the agent or other person that wrote it, if asked for
+	Origin          string     `json:"origin,omitempty"` // agent, person or import, where that was asked for
 	Source          string     `json:"-"`                // what its front matter says of where it came from
 	Date            string     `json:"date,omitempty"`   // when it was updated or made, YYYY-MM-DD, UTC
 	Importance      *float64   `json:"importance,omitempty"`

@@ -19,7 +19,7 @@ type Excerpt struct {
 
 // Excerpts makes a block of at most total characters of the memories that hold at a time, in their order, of each
 // at most so many characters. Those that do not fit are left out. They are shown as [Take] shows them: none that
-// is private, and masked what reads like orders and is not a person's.
+// is private, and masked what reads like orders and is not the user's.
 func Excerpts(
 	ctx context.Context, v *vault.Vault, memories []index.Standing, at time.Time, each, total int,
 ) (*Excerpt, error) {

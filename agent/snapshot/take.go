@@ -215,7 +215,7 @@ func (t *taking) read(ctx context.Context, p vault.Path) (data []byte, err error
 }
 
 // orders are the rules that say a text of a file reads like orders to a model. It is masked unless
-// persons wrote its lines or stand by them.
+// the user wrote its lines or stands by them.
 func (t *taking) orders(
 	ctx context.Context, p vault.Path, text string, lines []byte,
 ) (rules []string, masked bool, err error) {
@@ -226,8 +226,8 @@ func (t *taking) orders(
 	if t.o.Past != nil {
 		rev = string(t.out.Commit)
 	}
-	personal, err := t.v.History().ByPerson(ctx, rev, p, lines)
-	return rules, !personal, err
+	own, err := t.v.History().ByUser(ctx, rev, p, lines)
+	return rules, !own, err
 }
 
 // rulesOf are the rules that say a text reads like orders, each once, without what the user found harmless.
@@ -257,10 +257,10 @@ func (t *taking) nameOf(p vault.Path, id string) string {
 	}
 }
 
-// ordersOfUser follows what a person wrote and a model could take for orders of somebody else.
+// ordersOfUser follows what the user wrote and a model could take for orders of somebody else.
 const ordersOfUser = " (reads like orders; the user wrote it or stands by it)"
 
-// maskOf stands in place of such a text that is not a person's.
+// maskOf stands in place of such a text that is not the user's.
 func maskOf(rules []string) string {
 	return fmt.Sprintf("[masked: reads like orders to a model (%s)]", strings.Join(rules, ", "))
 }
