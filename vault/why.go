@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"stet/vault/gitstore"
+	"stet/vault/guard"
 )
 
 // Words that commits and files of a vault hold.
@@ -110,12 +111,13 @@ func (t Trailers) All(key string) []string {
 // subjectWidth is the width git's own tools are made for.
 const subjectWidth = 72
 
-// Message renders the commit message.
+// Message renders the commit message. What is likely meant to be kept from others is left out of subject and body,
+// as it is of names: whoever may list commits reads them.
 func (w *Why) Message() string {
 	var b strings.Builder
 	b.WriteString(subjectLine(w.Op, w.Subject))
 	b.WriteString("\n\n")
-	if body := strings.TrimSpace(oneParagraphEach(w.Body)); body != "" {
+	if body := strings.TrimSpace(oneParagraphEach(guard.Elided(w.Body))); body != "" {
 		b.WriteString(body + "\n\n")
 	}
 	for _, l := range w.trailers() {
@@ -125,7 +127,7 @@ func (w *Why) Message() string {
 }
 
 func subjectLine(op Op, subject string) string {
-	return cutRunes(fmt.Sprintf("%s: %s", op, oneLine(subject)), subjectWidth)
+	return cutRunes(fmt.Sprintf("%s: %s", op, guard.Elided(oneLine(subject))), subjectWidth)
 }
 
 // A trailer is one key of commit messages.

@@ -35,6 +35,9 @@ func Masked(text string) string {
 // Unlikely is a text without what [Likely] finds, to the end of its line.
 func Unlikely(text string) string { return masked(text, func(string) string { return "" }) }
 
+// Elided is a text in which an ellipsis takes the place of what [Likely] finds, to the end of its line.
+func Elided(text string) string { return masked(text, func(string) string { return "…" }) }
+
 // maskOpen begins a mask.
 const maskOpen = "[masked: "
 
@@ -90,7 +93,11 @@ func (s *ruleSet) findings(name string, data []byte) []Finding {
 
 // unsaid is the excerpt of a secret: what led to it.
 func unsaid(m match) string {
-	return oneLine(m.lead, excerptWidth) + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(m.secret))
+	gap := ""
+	if strings.TrimRight(m.lead, " \t") != m.lead {
+		gap = " "
+	}
+	return oneLine(m.lead, excerptWidth) + gap + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(m.secret))
 }
 
 // A match is a place where a rule found something.
