@@ -76,7 +76,7 @@ func (h History) step(
 	ctx context.Context, do func(context.Context, int, vault.Write) (*vault.Result, error), name string, n int,
 	by Write,
 ) (*Written, error) {
-	own := name == "undo"
+	own, back := name == "undo", []string(nil)
 	out, err := h.a.write(ctx, by, name, "", func(w vault.Write) (*vault.Result, error) {
 		res, err := do(ctx, n, w)
 		if errors.Is(err, vault.ErrNothingToUndo) {
@@ -89,16 +89,18 @@ func (h History) step(
 			h.a.note("newer commits that %s skips: %d; \"stet revert %s\" takes back the newest, %q",
 				name, len(res.Passed), newest.Rev.Short(), newest.Subject)
 		}
-		for i := 0; err == nil && own && i < len(res.Commits); i++ {
+		for i := 0; err == nil && i < len(res.Commits); i++ {
 			for _, rev := range res.Commits[i].Reverts() {
 				c, cerr := h.a.v.History().CommitAt(ctx, string(rev))
-				own = own && cerr == nil && !c.ByMachine()
+				if own = own && cerr == nil && !c.ByMachine(); cerr == nil {
+					back = append(back, c.Subject)
+				}
 			}
 		}
 		return res, err
 	})
 	if err == nil {
-		out.Own = own
+		out.Own, out.Back = own, back
 	}
 	return out, err
 }

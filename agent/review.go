@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/agent/cite"
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/lineage"
 	"stet/vault/links"
@@ -103,7 +104,7 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 		}
 		if o.Diffs || r.Accepted {
 			var b strings.Builder
-			for text, err := range h.ReviewDiffs(ctx, view) {
+			for text, err := range h.ReviewDiffs(ctx, view, true) {
 				if err != nil {
 					return nil, err
 				}
@@ -122,10 +123,17 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 }
 
 // ReviewDiffs yields the diff of a commit to look at, file by file: a commit may have brought a
-// whole vault. It ends with the first error.
-func (h History) ReviewDiffs(ctx context.Context, i ReviewItem) iter.Seq2[string, error] {
+// whole vault. Of a transcript it is a line with title and length, unless whole is set. It ends with the first error.
+func (h History) ReviewDiffs(ctx context.Context, i ReviewItem, whole bool) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for f, err := range i.item.Diffs(ctx, h.a.v) {
+			if !whole && err == nil && f.New != "" && vault.ClassOf(f.Path) == vault.ClassSession {
+				if data, rerr := h.a.v.History().Ancestry().Read(f.New); rerr == nil {
+					t := markdown.ParseTranscript(data)
+					title, said := strings.Join(strings.Fields(t.Title), " "), Plural(len(t.Messages), "message")
+					f.Text = fmt.Sprintf("    transcript  %s: %s (%s)\n", f.Path, title, said)
+				}
+			}
 			if !yield(f.Text, err) {
 				return
 			}

@@ -72,7 +72,8 @@ type Written struct {
 	Proposed  []vault.Proposed  `json:"proposed,omitempty"` // what waits for the user's approval instead
 	Unasked   string            `json:"unasked,omitempty"`  // why the turn that was cited does not count
 	// Own says of an undo that it takes back nothing but the user's own.
-	Own bool `json:"-"`
+	Own  bool     `json:"-"`
+	Back []string `json:"back,omitempty"` // of undo and redo: the subjects of the commits taken back
 	// Erase says how to erase what was purged from git's history and all copies.
 	Erase  *lineage.Erasure `json:"erase,omitempty"`
 	DryRun bool             `json:"dry_run,omitempty"`

@@ -341,6 +341,7 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	// Keep one, take two back, put three off, leave with a question open.
 	out, talk := s.run(0, "what?\ny\nno\nl\nq\n", "review")
 	if !strings.Contains(out, "+Two.") || strings.Count(talk, "[1/4]") != 2 ||
+		strings.Count(talk, "no takes it back in a new commit") != 1 ||
 		!strings.Contains(talk, "1 kept, 1 taken back, 2 left for later") {
 		t.Errorf("review: %q %q", out, talk)
 	}
@@ -356,6 +357,9 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	s.run(0, "", "remember", "Five.", "--as", "robo")
 	if got := left(); got != "three.md four.md five.md" {
 		t.Errorf("with a new one: %q", got)
+	}
+	if out, _ := s.run(0, "d\nl\nq\n", "review", "--stat"); strings.Count(out, "+Three.") != 1 {
+		t.Errorf("asked for the diff: %q", out)
 	}
 	s.run(0, "l\na\n", "review") // end of input would leave them all
 	if got := left(); got != "three.md" {
@@ -486,6 +490,7 @@ func TestProposalsOnATerminalAreAskedAbout(t *testing.T) {
 	}
 	out, talk := s.run(0, "what?\ny\nn\nq\n", "review", "--proposed")
 	if !strings.Contains(out, "+The bins go out on Tuesday.") || strings.Count(talk, "[1/3]") != 2 ||
+		strings.Count(talk, "no refuses it") != 1 ||
 		!strings.Contains(talk, "1 accepted, 1 rejected, 1 left for later") {
 		t.Errorf("review: %q %q", out, talk)
 	}

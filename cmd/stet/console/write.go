@@ -173,6 +173,9 @@ func writeLines(res *agent.Written, verb string) []string {
 			lines = append(lines, fmt.Sprintf("%s  %s (%s)", verb, Paths(c), c.Status))
 		}
 	}
+	for i := 0; len(lines) == i && i < len(res.Back); i++ { // together they come to nothing
+		lines = append(lines, fmt.Sprintf("%s  %s", verb, Line1(res.Back[i])))
+	}
 	if len(lines) == 0 {
 		lines = []string{verb}
 	}

@@ -123,7 +123,9 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, all []ag
 			return err
 		}
 		answer, err := choose(e, "ynlq",
-			fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)))
+			fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)),
+			"yes writes it; no refuses it, and no agent proposes it again; later leaves it waiting; "+
+				"quit leaves the rest waiting")
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func undoCommand() *console.Command {
 			takes the undo back.`,
 		Examples: `stet undo  # the newest
 			stet undo 3 --dry-run  # see what taking back three would change`,
-		Flags: console.WriteFlags(console.AgainFlag()),
+		Flags: console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1)),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return runStep(ctx, e, in, "undone", agent.History.Undo)
 		},
@@ -68,7 +68,7 @@ func redoCommand() *console.Command {
 		Summary: "bring back what the newest undo took, or the newest N operations that were undone",
 		Args:    "[N]", MaxArgs: 1,
 		Examples: `stet redo  # the bytes are those from before the undo`,
-		Flags:    console.WriteFlags(console.AgainFlag()),
+		Flags:    console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1)),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return runStep(ctx, e, in, "redone", agent.History.Redo)
 		},
@@ -77,7 +77,10 @@ func redoCommand() *console.Command {
 
 func runStep(ctx context.Context, e *console.Env, in *console.Input, verb string,
 	do func(agent.History, context.Context, int, agent.Write) (*agent.Written, error)) error {
-	n, err := strconv.Atoi(cmp.Or(in.Word(0), "1"))
+	if in.IsSet("number") && in.Word(0) != "" {
+		return agent.Usagef("-n and %q both say how many operations", in.Word(0))
+	}
+	n, err := strconv.Atoi(cmp.Or(in.Word(0), strconv.Itoa(in.Int("number"))))
 	if err != nil || n < 1 {
 		return agent.Usagef("%q is not a number of operations", in.Word(0))
 	}

@@ -38,6 +38,7 @@ func reviewCommand() *console.Command {
 			console.Bool("reject-all", "with --proposed: refuse everything listed"),
 			console.Text("since", "everything since `TIME`, reviewed or not: 2026-01-31, or 7d, 12h ago"),
 			console.Bool("stat", "the changed paths instead of the diffs"),
+			console.Bool("patch p", "the diffs of transcripts too, not only their titles and lengths"),
 			console.Bool("dry-run", "list only: mark nothing, write nothing and ask nothing"),
 		),
 		Run: runReview,
@@ -57,7 +58,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	stat := in.Bool("stat")
+	stat, patch := in.Bool("stat"), in.Bool("patch")
 	o := agent.ReviewOptions{Write: e.By(in), Since: since, Diffs: e.JSON && !stat, AcceptAll: in.Bool("accept-all")}
 	return e.With(ctx, false, func(a *agent.App) error {
 		h := a.History()
@@ -66,12 +67,12 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 		if !o.AcceptAll && !o.DryRun && e.CanAsk() && e.OutTerminal && len(review.Items) > 0 {
-			r := reviewer{e: e, h: h, stat: stat}
+			r := reviewer{e: e, h: h, stat: stat, patch: patch}
 			return r.all(ctx, review)
 		}
 		return e.ShowPaged(ctx, review, func(p *console.Printer) {
 			for _, item := range review.Items {
-				printItem(ctx, p, h, item, stat)
+				printItem(ctx, p, h, item, stat, patch)
 			}
 			p.Printf("%s%s\n", summary(review, o.AcceptAll), e.Where())
 		})
@@ -93,7 +94,7 @@ func summary(r *agent.Review, accept bool) string {
 }
 
 // printItem prints a commit with its diff, file by file, or with the paths that it changed.
-func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent.ReviewItem, stat bool) {
+func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent.ReviewItem, stat, patch bool) {
 	note := ""
 	switch {
 	case i.Reverted:
@@ -112,7 +113,7 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 	}
 	printed := false
 	if !stat {
-		for text, err := range h.ReviewDiffs(ctx, i) {
+		for text, err := range h.ReviewDiffs(ctx, i, patch) {
 			if err != nil {
 				p.Fail(err)
 				return
@@ -135,6 +136,7 @@ type reviewer struct {
 	e       *console.Env
 	h       agent.History
 	stat    bool
+	patch   bool
 	decided []vault.Revision
 	chosen  []vault.Revision // kept one by one
 	// already counts commits that a later one took back.
@@ -166,17 +168,24 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 			r.keep(item)
 			continue
 		}
-		err := r.e.Show(nil, func(p *console.Printer) { printItem(ctx, p, r.h, item, r.stat) })
-		if err != nil {
+		show := func(patch bool) error {
+			return r.e.Show(nil, func(p *console.Printer) { printItem(ctx, p, r.h, item, r.stat && !patch, patch) })
+		}
+		if err := show(r.patch); err != nil {
 			return err
 		}
 		if item.Reverted {
 			r.keep(item)
 			continue
 		}
-		answer, err := choose(r.e, "ynlaq",
-			fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [a]ll from here on, [q]uit:", n+1,
-				len(items)))
+		question := fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [d]iff, [a]ll from here on, "+
+			"[q]uit:", n+1, len(items))
+		answer, err := choose(r.e, "ynldaq", question, keepAnswers)
+		for answer == 'd' && err == nil {
+			if err = show(true); err == nil {
+				answer, err = choose(r.e, "ynldaq", question, keepAnswers)
+			}
+		}
 		switch answer {
 		case 'y':
 			r.chosen = append(r.chosen, item.Rev)
@@ -196,9 +205,13 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 	return nil
 }
 
+const keepAnswers = "yes keeps it, and it is not shown again; no takes it back in a new commit, and agents do not " +
+	"write it again; later leaves it as it is and for the next review; diff shows all of it; all keeps this one " +
+	"and those that follow; quit leaves the rest for later"
+
 // choose asks until the answer is a word that begins with one of the letters, or the letter alone, and
-// returns the letter: q when nobody answers.
-func choose(e *console.Env, letters, question string) (byte, error) {
+// returns the letter: q when nobody answers. To any other answer it says what the answers mean.
+func choose(e *console.Env, letters, question, answers string) (byte, error) {
 	for {
 		answer, err := e.Ask(question)
 		if errors.Is(err, io.EOF) {
@@ -208,10 +221,13 @@ func choose(e *console.Env, letters, question string) (byte, error) {
 			return 'q', err
 		}
 		answer = strings.ToLower(answer)
-		for _, word := range []string{"yes", "no", "later", "all", "quit"} {
+		for _, word := range []string{"yes", "no", "later", "diff", "all", "quit"} {
 			if (answer == word || answer == word[:1]) && strings.Contains(letters, word[:1]) {
 				return word[0], nil
 			}
+		}
+		if answer != "" {
+			e.Note("%s", answers)
 		}
 	}
 }
