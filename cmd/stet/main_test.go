@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func stetUnderTest() int {
 	host, err := console.ThisHost(console.Standard())
 	if err != nil {
-		return console.ExitFailed
+		return console.New(console.Host{Stdio: console.Standard()}).Finish(err)
 	}
 	host.Hook = faults(host.Getenv)
 	return run(context.Background(), os.Args, host)

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -8,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"stet/vault"
 	"stet/vault/durable"
 )
 
@@ -48,7 +51,13 @@ type Host struct {
 func ThisHost(stdio Stdio) (Host, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return Host{}, err
+		var call *os.SyscallError
+		if errors.As(err, &call) {
+			err = call.Err // its name says nothing to a person
+		}
+		return Host{}, vault.WithHint(
+			fmt.Errorf("the current folder cannot be found, it may have been removed or renamed: %w", err),
+			"change to a folder that exists, as by \"cd\", and give the command again")
 	}
 	return Host{Stdio: stdio, Getenv: os.Getenv, Dir: dir, Now: time.Now, PID: os.Getpid(), Spawn: spawn}, nil
 }
