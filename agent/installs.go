@@ -65,6 +65,7 @@ type InstalledFile struct {
 
 	words  [][]string
 	target install.Target
+	perm   fs.FileMode // of the file, or of a new one
 }
 
 // newVault is the vault, in the user's home, that is made for whoever has none.
@@ -182,7 +183,7 @@ func printed(out *Installation, c clients.Client, all []install.Target, o Instal
 func (e *Environment) plan(
 	out *Installation, t install.Target, edit func([]byte) ([]byte, error), by []string, o InstallOptions,
 ) error {
-	f := InstalledFile{Path: t.Path, Action: "unchanged", target: t}
+	f := InstalledFile{Path: t.Path, Action: "unchanged", target: t, perm: 0o644}
 	if err := followable(t.Path, o.Project); err != nil {
 		return err
 	}
@@ -211,7 +212,7 @@ func (e *Environment) plan(
 		f.Action = "change"
 		if was == nil {
 			f.Action = "create"
-		} else if now == nil {
+		} else if f.perm = info.Mode().Perm(); now == nil {
 			f.Action = "remove"
 		}
 		f.Diff = markdown.Diff(was, now, "a/"+filepath.Base(f.Path), "b/"+filepath.Base(f.Path), 3)
@@ -319,19 +320,17 @@ func (e *Environment) carryOut(ctx context.Context, out *Installation, o Install
 	if err := e.makeHome(ctx, out); err != nil {
 		return err
 	}
-	for _, f := range out.Files {
-		if idle(f) {
-			continue
+	// The client's own commands come last: what they did is not ours to take back.
+	files := slices.DeleteFunc(slices.Clone(out.Files), idle)
+	slices.SortStableFunc(files, func(a, b InstalledFile) int { return len(a.words) - len(b.words) })
+	var undo []func() error
+	for _, f := range files {
+		back, err := e.change(ctx, f, o, edit(f.target))
+		if undo = append(undo, back); err != nil {
+			return takeBack(out, placed(f.Path, err), undo)
 		}
-		for _, words := range f.words {
-			if err := o.Start(ctx, words); err != nil {
-				return fmt.Errorf("%s: %w", install.Quote(slices.Clone(words)...), err)
-			}
-		}
-		// What the client's own command did is looked at, and done by bytes where it was not.
-		if _, err := e.rewrite("install", f.target.Path, 0o644, edit(f.target)); err != nil {
-			return placed(f.Path, err)
-		}
+	}
+	for _, f := range files {
 		if f.Action == "remove" {
 			if err := e.sweepFolders(filepath.Dir(f.target.Path), cmp.Or(o.Project, e.o.Getenv("HOME"))); err != nil {
 				return err
@@ -341,6 +340,54 @@ func (e *Environment) carryOut(ctx context.Context, out *Installation, o Install
 	return nil
 }
 
+// change does what was planned of one file. back takes it back, also of a half, unless somebody saved meanwhile.
+func (e *Environment) change(
+	ctx context.Context, f InstalledFile, o InstallOptions, edit func([]byte) ([]byte, error),
+) (back func() error, err error) {
+	var was, now []byte
+	path, top := f.target.Path, filepath.Dir(f.target.Path)
+	for _, err := os.Stat(top); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(top) {
+		top = filepath.Dir(top)
+	}
+	back = func() error {
+		_, err := e.rewrite("install", path, f.perm, func(data []byte) ([]byte, error) {
+			if bytes.Equal(data, now) && (data == nil) == (now == nil) {
+				return was, nil
+			}
+			return data, nil
+		})
+		return errors.Join(err, e.sweepFolders(filepath.Dir(path), top))
+	}
+	for _, words := range f.words {
+		if err := o.Start(ctx, words); err != nil {
+			return back, fmt.Errorf("%s: %w", install.Quote(slices.Clone(words)...), err)
+		}
+	}
+	// What the client's own command did is looked at, and done by bytes where it was not.
+	_, err = e.rewrite("install", path, f.perm, func(data []byte) ([]byte, error) {
+		next, err := edit(data)
+		was, now = data, next
+		return next, err
+	})
+	return back, err
+}
+
+// takeBack undoes what was done before something failed, the last first.
+func takeBack(out *Installation, err error, undo []func() error) error {
+	var failed error
+	for _, back := range slices.Backward(undo) {
+		failed = errors.Join(failed, back())
+	}
+	if failed != nil {
+		return fmt.Errorf("%w; and what was written before cannot be taken back: %w", err, failed)
+	}
+	hint := "what was written before was taken back"
+	if out.NewVault {
+		hint += fmt.Sprintf("; the new vault %s stays", out.Vault)
+	}
+	return vault.WithHint(err, "%s", hint)
+}
+
 // sweepFolders removes a folder and those above it, below top, while they are empty.
 func (e *Environment) sweepFolders(dir, top string) error {
 	for {
@@ -348,7 +395,12 @@ func (e *Environment) sweepFolders(dir, top string) error {
 		if err != nil || rel == "." || !filepath.IsLocal(rel) {
 			return nil
 		}
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		info, err := os.Lstat(dir)
+		if errors.Is(err, fs.ErrNotExist) { // it was never made
+			dir = filepath.Dir(dir)
+			continue
+		}
+		if err != nil || !info.IsDir() {
 			return nil
 		}
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
