@@ -49,7 +49,8 @@ type Installation struct {
 	Vault       string   `json:"vault,omitempty"`
 	NewVault    bool     `json:"new_vault,omitempty"`
 	SetsDefault bool     `json:"sets_default_vault,omitempty"`
-	Then        []string `json:"then"` // what is left to the user
+	Then        []string `json:"then"`            // what is left to the user
+	About       []string `json:"about,omitempty"` // what an install comes to, a line each
 	Unchanged   bool     `json:"unchanged"`
 	DryRun      bool     `json:"dry_run,omitempty"`
 	Printed     bool     `json:"printed,omitempty"` // Content is given, nothing was looked at
@@ -85,7 +86,13 @@ func (e *Environment) targets(o InstallOptions) (clients.Client, []install.Targe
 			names = append(names, c.Name)
 		}
 		hint := "known are " + strings.Join(names, ", ")
-		if near := Nearest(o.Client, names); near != "" {
+		near := Nearest(o.Client, names)
+		for _, name := range names {
+			if near == "" && o.Client != "" && strings.HasPrefix(name, o.Client) {
+				near = name
+			}
+		}
+		if near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		return c, nil, Usagef("no client is called %q", o.Client).Suggest("%s", hint)
@@ -126,8 +133,42 @@ func (e *Environment) Install(ctx context.Context, o InstallOptions) (*Installat
 			return nil, err
 		}
 	}
-	out.Then = append(out.Then, e.hooksOff(c, o)...)
-	return out, e.carryOut(ctx, out, o, func(t install.Target) func([]byte) ([]byte, error) { return t.Edit })
+	out.Then, out.About = append(out.Then, e.hooksOff(c, o)...), about(out, c, all, o)
+	err = e.carryOut(ctx, out, o, func(t install.Target) func([]byte) ([]byte, error) { return t.Edit })
+	if out.Unchanged {
+		out.Then, out.About = out.Then[len(c.Then):], nil
+	}
+	return out, err
+}
+
+// about says in short what is written where, what is allowed, what is recorded, and how all of it ends.
+func about(out *Installation, c clients.Client, all []install.Target, o InstallOptions) (lines []string) {
+	var files []string
+	for _, t := range all {
+		files = append(files, t.Path)
+		if t.Shared {
+			lines = append(lines, filepath.Dir(filepath.Dir(t.Path))+" is where several clients look for skills")
+		}
+	}
+	lines = append([]string{"told of stet in " + strings.Join(files, ", ")}, lines...)
+	if !o.AskEach && c.Allow.Entry != nil {
+		lines = append(lines, "it may call unasked: "+strings.Join(install.Tools(), ", "))
+	}
+	if !o.MCPOnly && c.Hooks.Entry != nil {
+		lines = append(lines,
+			fmt.Sprintf("its hooks record everything that you type into %s and what it answers, in %s", c.Title,
+				cmp.Or(out.Vault, "the vault")),
+			"where the vault has sessions.track on, these transcripts are committed, and go where it is pushed",
+			`"stet config add hooks.exclude FOLDER" leaves a folder out, --mcp-only all hooks`)
+	}
+	undo := "stet uninstall " + c.Name
+	if o.Project != "" && o.Client != PluginClient {
+		undo += " --project"
+	}
+	if o.Client != PluginClient {
+		lines = append(lines, fmt.Sprintf("%q takes all of it out again", undo))
+	}
+	return lines
 }
 
 // Uninstall takes out of the files of a client what is ours. The vault stays. The errors are those of Install.
@@ -215,7 +256,8 @@ func (e *Environment) plan(
 		} else if f.perm = info.Mode().Perm(); now == nil {
 			f.Action = "remove"
 		}
-		f.Diff = markdown.Diff(was, now, "a/"+filepath.Base(f.Path), "b/"+filepath.Base(f.Path), 3)
+		name := filepath.Base(filepath.Dir(f.Path)) + "/" + filepath.Base(f.Path)
+		f.Diff = markdown.Diff(was, now, "a/"+name, "b/"+name, 3)
 		if len(by) > 0 && o.Start != nil && o.Has(by[0]) {
 			f.Command, f.words = install.Quote(slices.Clone(by)...), [][]string{by}
 			if found, ferr := t.Entries(was); ferr == nil && len(found) > 0 && !slices.Equal(by, t.RemoveBy) {

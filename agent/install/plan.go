@@ -16,8 +16,8 @@ import (
 // server is what we are called among the servers of a client.
 const server = "stet"
 
-// tools may be called unasked: those that only read, and the one that saves what can be taken back.
-func tools() []string {
+// Tools may be called unasked: those that only read, and the one that saves what can be taken back.
+func Tools() []string {
 	return []string{"memory_search", "memory_read", "session_search", "memory_save"}
 }
 
@@ -48,7 +48,7 @@ func (o Options) Targets() ([]Target, error) {
 	c := o.Client
 	places := []place{{c.Server, []string{""}, ownsServer}}
 	if !o.Ask && c.Allow.Entry != nil {
-		places = append(places, place{c.Allow, tools(), nil})
+		places = append(places, place{c.Allow, Tools(), nil})
 	}
 	if !o.MCPOnly && c.Hooks.Entry != nil {
 		var events []string
@@ -221,7 +221,7 @@ func (p place) owned(entries []Entry) []Place {
 		}
 		return []Place{{p.At, func(name string, v any) bool {
 			if p.Name != "" {
-				return slices.Contains(tools(), name)
+				return slices.Contains(Tools(), name)
 			}
 			return slices.Contains(ours, v)
 		}}}

@@ -54,7 +54,7 @@ func installCommand() *console.Command {
 func uninstallCommand() *console.Command {
 	return &console.Command{
 		Name: "uninstall", Group: console.Doors,
-		Summary: "take stet out of the files of a client", Args: "CLIENT | plugin DIR", MinArgs: 1, MaxArgs: 2,
+		Summary: "take stet out of the files of a client", Args: "CLIENT | plugin DIR", MaxArgs: 2,
 		Words: clientNames(),
 		Details: `Takes out what "stet install" added, and what it made for that alone; where nothing else was
 			changed, the files are as they were. A skill that you edited stays. So does the vault.`,
@@ -90,6 +90,8 @@ func installOptions(e *console.Env, in *console.Input) (agent.InstallOptions, er
 			return err == nil
 		}}
 	switch {
+	case o.Client == "" && !in.Bool("check"):
+		return o, agent.Usagef("say which client").Suggest("one of %s", strings.Join(clientNames(), ", "))
 	case in.Bool("user") && in.Bool("project"):
 		return o, agent.Usagef("--user and --project exclude each other")
 	case (o.Client == agent.PluginClient) != (in.Word(1) != ""):
@@ -126,8 +128,6 @@ func runInstall(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	case in.Bool("check"):
 		return checkInstalled(e, o, in)
-	case o.Client == "":
-		return agent.Usagef("say which client").Suggest("one of %s", strings.Join(clientNames(), ", "))
 	}
 	res, err := e.Install(ctx, o)
 	return shown(e, o, res, err, "installed")
@@ -194,6 +194,9 @@ func printPlan(p *console.Printer, res *agent.Installation) {
 		}
 		p.Printf("%s  %s\n", f.Action, console.Line1(f.Path))
 		p.Diff(f.Diff)
+	}
+	for _, line := range res.About {
+		p.Printf("%s\n", console.Line1(line))
 	}
 }
 
