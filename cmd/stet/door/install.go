@@ -179,7 +179,8 @@ func printPlan(p *console.Printer, res *agent.Installation) {
 			p.Lines("  ", f.Content)
 			continue
 		case f.Action == "kept":
-			p.Printf("kept  %s  (somebody edited it)\n", console.Line1(f.Path))
+			p.Printf("kept  %s  (it differs from the skill of stet: read it; remove it and install again for ours)\n",
+				console.Line1(f.Path))
 			continue
 		case f.Action == "unchanged":
 			continue
