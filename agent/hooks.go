@@ -28,7 +28,7 @@ func (a *App) Hooks() Hooks { return Hooks{a} }
 // HookOptions are an event of a client, for which the App was opened as an agent.
 type HookOptions struct {
 	*hook.Event
-	Tool bool // the hook runs among an agent's tools: nothing shows who said what
+	Tool bool // an agent runs the hook among its tools: nothing shows who said what
 }
 
 // A HookReply is what the client is to be told.
@@ -102,6 +102,10 @@ func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
 	if err := h.a.check(w, "hook", ""); err != nil || h.excluded(o.Dir) {
 		return &HookReply{}, err
 	}
+	if o.Tool {
+		return nil, fmt.Errorf("session %q: %w: an agent ran this hook, and nothing shows who said what", o.Session,
+			vault.ErrRefused)
+	}
 	switch o.Kind {
 	case hook.Start:
 		return h.start(ctx, o)
@@ -160,8 +164,8 @@ func (h Hooks) record(ctx context.Context, o HookOptions, t session.Turn) (*Obse
 	}
 	t.Agent, t.Source, t.Ref = o.Client.Name, session.HookDoor, session.HookRef
 	t.Project, t.Model, t.Time = o.Dir, o.Model, h.a.o.Now().UTC()
-	if o.Tool {
-		t.Ref = session.HookToolRef
+	if err := session.HookMay(ctx, h.a.v, t); err != nil {
+		return &Observed{}, err
 	}
 	if len(t.Text) > session.MaxTurn {
 		t.Text = t.Text[:session.MaxTurn]

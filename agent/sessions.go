@@ -40,7 +40,7 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent); err != nil {
 		return nil, err
 	}
-	if session.Hooked(t.Ref) && s.a.o.Door != session.HookDoor {
+	if t.Ref == session.HookRef && s.a.o.Door != session.HookDoor {
 		return nil, Usagef("--ref %q is what hooks of clients note", t.Ref).Suggest("give another")
 	}
 	if t.Role = strings.ToLower(t.Role); !slices.Contains(Roles(), t.Role) {

@@ -125,6 +125,11 @@ func (c Client) Among(getenv func(string) string) bool {
 	return value != "" && strings.HasSuffix(value, c.ToolEnd)
 }
 
+// Harness reports whether that environment is one that the program gives its hooks and never its tools.
+func (c Client) Harness(getenv func(string) string) bool {
+	return c.ToolEnd != "" && getenv(c.ToolEnv) != "" && !c.Among(getenv)
+}
+
 // Kind is the client's event that is the one of ours of that name.
 func (c Client) Kind(ours string) (Event, bool) {
 	i := slices.IndexFunc(c.Events, func(e Event) bool { return e.Event == ours })

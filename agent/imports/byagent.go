@@ -39,7 +39,7 @@ func (w *writer) own(s *Session) error {
 		}
 	}
 	for i := range s.Messages {
-		if session.Hooked(s.Messages[i].Ref) {
+		if s.Messages[i].Ref == session.HookRef {
 			s.Messages[i].Ref = "" // a hook tells of turns by itself
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (s *Session) hooked(have []byte, c *censor) (merged *Session, g growth, ok bool) {
 	d := markdown.Parse(have)
 	spans, old := d.Messages(), markdown.ParseTranscript(have).Messages
-	isHooked := func(m markdown.Message) bool { return session.Hooked(m.Ref) }
+	isHooked := func(m markdown.Message) bool { return m.Ref == session.HookRef }
 	if !slices.ContainsFunc(old, isHooked) || len(spans) != len(old) {
 		return nil, g, false
 	}

@@ -13,17 +13,41 @@ import (
 	"stet/vault"
 )
 
-// HookRef is the [Turn].Ref of a turn that a client's hook told of, HookToolRef that of one which came through
-// a hook that ran among an agent's tools, so that nothing shows who said it. Nobody else may use them. HookDoor is
-// the front end that hooks come by.
+// HookRef is the [Turn].Ref of a turn that a client's hook told of. Nobody else may use it. HookDoor is the front
+// end that hooks come by.
 const (
-	HookRef     = "hook"
-	HookToolRef = "hook-tool"
-	HookDoor    = "hook"
+	HookRef  = "hook"
+	HookDoor = "hook"
 )
 
-// Hooked reports the ref of a turn that a hook told of.
-func Hooked(ref string) bool { return ref == HookRef || ref == HookToolRef }
+// HookMay fails with [vault.ErrRefused] for a turn of a session that a person made private, or that another front
+// end began and has open.
+func HookMay(ctx context.Context, v *vault.Vault, t Turn) error {
+	v = v.Whole()
+	refused := func(why string) error { return fmt.Errorf("session %q: %w: %s", t.Session, vault.ErrRefused, why) }
+	key := Key(t.Agent, t.Session)
+	paths, err := Transcripts(ctx, v, key)
+	sealed := false
+	for _, p := range paths {
+		k, err := Head(v, p)
+		if err != nil || !same(k.ID, key) {
+			continue
+		}
+		if sealed = true; k.Private {
+			return refused("it is private")
+		}
+	}
+	open, oerr := Opened(v, key)
+	switch {
+	case oerr != nil:
+		return errors.Join(err, ignoreMissing(oerr))
+	case open.Facts.Private:
+		return refused("it is private")
+	case !sealed && open.door != "" && open.door != HookDoor:
+		return refused("no hook began it")
+	}
+	return err
+}
 
 // spool is the queue of turns that were to wait for nobody.
 const spool = "turns"
@@ -80,12 +104,12 @@ func Covered(hooked, own []markdown.Message) []int {
 	out, next := make([]int, len(hooked)), 0
 	for i, h := range hooked {
 		out[i] = -1
-		if !Hooked(h.Ref) {
+		if h.Ref != HookRef {
 			continue
 		}
 		said := words(h.Content)
 		for j := next; j < len(own); j++ {
-			if own[j].Role == h.Role && !Hooked(own[j].Ref) && sameWords(h.Role, said, words(own[j].Content)) {
+			if own[j].Role == h.Role && own[j].Ref != HookRef && sameWords(h.Role, said, words(own[j].Content)) {
 				out[i], next = j, j+1
 				break
 			}

@@ -20,7 +20,7 @@ func TestCovered(t *testing.T) {
 	own := []markdown.Message{message("user", "u1", "yes"), message("assistant", "u2", "I look.\n\nThe port is 4711."),
 		message("tool", "u3", "yes"), message("user", "u4", "yes"), message("user", "u5", "stop")}
 	hooked := []markdown.Message{message("user", "hook", " yes\n"), message("assistant", "hook", "The port is 4711."),
-		message("user", "hook", "never written"), message("user", "hook-tool", "yes"), message("user", "", "stop"),
+		message("user", "hook", "never written"), message("user", "hook", "yes"), message("user", "", "stop"),
 		message("user", "hook", "yes")}
 	want := []int{0, 1, -1, 3, -1, -1}
 	for i, got := range session.Covered(hooked, own) {

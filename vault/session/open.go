@@ -33,8 +33,9 @@ type Open struct {
 	Facts  *markdown.Transcript // what its turns say of it, and they themselves
 	Last   time.Time            // of its newest turn
 	intent *intent
-	size   int  // lines of the file, marks and all
-	called bool // a turn says what it is called
+	size   int    // lines of the file, marks and all
+	called bool   // a turn says what it is called
+	door   string // of its first turn
 }
 
 // Known is what o says of itself; it has no path.
@@ -82,7 +83,7 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 func (o *Open) add(r *record) {
 	o.facts(r)
 	if o.Facts.Started.IsZero() {
-		o.Facts.Started = r.Time
+		o.Facts.Started, o.door = r.Time, r.Source
 	}
 	o.Facts.Messages = append(o.Facts.Messages, r.message())
 }

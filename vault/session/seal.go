@@ -92,7 +92,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 			return nil, err
 		}
 	}
-	if slices.ContainsFunc(open.Facts.Messages, func(m markdown.Message) bool { return Hooked(m.Ref) }) {
+	if slices.ContainsFunc(open.Facts.Messages, func(m markdown.Message) bool { return m.Ref == HookRef }) {
 		if _, err := s.leaveOut(ctx, open); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,10 @@ func hookCommand() *console.Command {
 			It asks no model, uses no network, waits for no other process and always exits 0: what goes wrong stands
 			in local state, and "stet doctor" shows it. Beside it a process imports, seals and indexes what
 			conversations leave, unless hooks.worker is false. Nothing happens with STET_HOOKS=off, in a folder of
-			hooks.exclude ("stet config add hooks.exclude ~/work/secret-project"), and where there is no vault.`,
+			hooks.exclude ("stet config add hooks.exclude ~/work/secret-project"), and where there is no vault. Nor is
+			anything recorded of a hook that an agent runs itself, as STET_AGENT or the variables of a client's tools
+			tell, or in a conversation that is private or that another command began. An agent that hides those
+			variables looks like its client; nothing can tell the two apart.`,
 		Examples: `stet hook claude-code SessionStart < event.json  # what a client runs`,
 		Run:      runHook,
 	}
@@ -80,6 +84,7 @@ type hooking struct {
 func (h *hooking) run(ctx context.Context) (err error) {
 	event, failed := h.read()
 	o := console.OptionsOf(h.e)
+	tool := h.tool(o.Agent)
 	o.Agent, o.Door, o.Unasked, o.Ask, o.Progress, o.Notify = h.client.Name, session.HookDoor, true, nil, nil, nil
 	o.Flags = o.Flags.With(settings.LockWait, hookWait, "a hook")
 	if event != nil && event.Dir != "" {
@@ -93,7 +98,7 @@ func (h *hooking) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if failed == nil {
-		failed = h.tell(ctx, a, event)
+		failed = h.tell(ctx, a, agent.HookOptions{Event: event, Tool: tool})
 	}
 	if failed == nil {
 		return nil
@@ -120,8 +125,16 @@ func (h *hooking) read() (event *hook.Event, err error) {
 	return event, err
 }
 
-func (h *hooking) tell(ctx context.Context, a *agent.App, event *hook.Event) error {
-	reply, err := a.Hooks().Tell(ctx, agent.HookOptions{Event: event, Tool: h.client.Among(h.e.Getenv)})
+// tool reports a hook that an agent runs itself, as whoever acts by the environment says: a client may give its
+// own hooks, too, the variables by which commands know its tools.
+func (h *hooking) tool(actor string) bool {
+	among := func(c clients.Client) bool { return c.Among(h.e.Getenv) }
+	return slices.ContainsFunc(clients.All(), among) ||
+		actor != "" && (actor == h.e.Getenv("STET_AGENT") || !h.client.Harness(h.e.Getenv))
+}
+
+func (h *hooking) tell(ctx context.Context, a *agent.App, event agent.HookOptions) error {
+	reply, err := a.Hooks().Tell(ctx, event)
 	if reply == nil {
 		return err
 	}
