@@ -220,6 +220,10 @@ func (e *Environment) userLayer() (settings.Layer, []settings.Problem, error) {
 	if file == "" {
 		return empty, nil, nil
 	}
+	info, err := os.Stat(file)
+	if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return empty, nil, Usagef("%s is a pipe, which nobody may ever write to", file).Suggest("put a file there")
+	}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return empty, nil, nil

@@ -213,16 +213,16 @@ func (e *Event) WrittenBy() string {
 		func(how string) bool { return e.In.Says[how].Since != "" }) {
 		return ""
 	}
+	info, err := os.Stat(e.Transcript)
+	if err != nil || !info.Mode().IsRegular() { // opening a pipe may never end
+		return ""
+	}
 	f, err := os.Open(e.Transcript)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	const end = 64 << 10
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
 	data := make([]byte, min(end, info.Size()))
 	n, err := f.ReadAt(data, info.Size()-int64(len(data)))
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -28,9 +28,22 @@ import (
 func Main(ctx context.Context, args []string, stdio console.Stdio) int {
 	host, err := console.ThisHost(stdio)
 	if err != nil {
-		return console.New(console.Host{Stdio: stdio}).Finish(err)
+		e := console.New(console.Host{Stdio: stdio})
+		if line, _ := console.Parse(Commands(), args); line.Command != nil {
+			e.Command = line.Command.Name
+		}
+		return finish(e, err)
 	}
 	return run(ctx, args, host)
+}
+
+// finish is [console.Env.Finish]. A hook fails no client: Claude Code holds up the prompt when one exits 2.
+func finish(e *console.Env, err error) int {
+	code := e.Finish(err)
+	if e.Command == "hook" {
+		return console.ExitDone
+	}
+	return code
 }
 
 func run(ctx context.Context, args []string, host console.Host) int {
@@ -49,7 +62,7 @@ func run(ctx context.Context, args []string, host console.Host) int {
 		if err != nil && ctx.Err() != nil {
 			err = errors.Join(context.Canceled, err)
 		}
-		code = e.Finish(err)
+		code = finish(e, err)
 	}()
 	if interrupted.wait(ctx, e, work) {
 		return code

@@ -51,8 +51,8 @@ func hookCommand() *console.Command {
 }
 
 const (
-	// inputWait is how long the event is waited for.
-	inputWait = 5 * time.Second
+	// inputWait is how long the event is waited for: less than any client waits for a hook.
+	inputWait = time.Second
 	// hookWait is how long a hook waits for a lock: its client waits for it.
 	hookWait = "20ms"
 )
