@@ -234,12 +234,14 @@ func (r *conversation) job(memory, skill, model bool) learn.Job {
 		from = 0
 	}
 	j.First = from + 1
+	byAgent := r.t.Source == session.HookDoor || strings.HasPrefix(r.t.Source, "import:")
 	for i, msg := range r.t.Messages[min(from, len(r.t.Messages)):] {
 		n := from + i + 1
 		t := session.Turn{Session: r.t.ID, Role: msg.Role, Name: msg.Name, Time: msg.Time, Call: msg.Call}
 		seen := n > m.Cut && n <= m.Shown && utf8.RuneCount(msg.Content) <= learn.LightText && !skill && !r.all
 		switch {
 		case msg.Role == "system", !slices.Contains(Roles(), msg.Role), seen && model:
+		case !model && msg.Role == "user" && byAgent && !r.marks.Heard(msg): // nothing shows that the user said it
 		default:
 			t.Text, t.Calls = msg.Content, msg.Calls
 		}

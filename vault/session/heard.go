@@ -49,8 +49,8 @@ func Hear(ctx context.Context, v *vault.Vault, ref string) (*Conversation, error
 }
 
 // Proven fails with [ErrUnproven] unless a client's hook or a person's command recorded message n: the message
-// says so, the session has no agent, or the commit that brought the message as it stands there, of a sealing or
-// an import, is a person's own or imported what hooks have seen.
+// says so, the session has no agent, a hook recorded the same words in it, or the commit that brought the message
+// as it stands there, of a sealing or an import, is a person's own.
 func (c *Conversation) Proven(ctx context.Context, n int) error {
 	if n > c.sealed {
 		if c.Agent != "" && c.Messages[n-1].Ref != HookRef {
@@ -76,8 +76,11 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		by = version.Commit
 	}
 	sealed := by.Op == vault.OpSeal && by.Trailers.Get("Stet-Session") == c.ID
-	byHook := (sealed || untracked) && m.Ref == HookRef ||
-		by.Op == vault.OpImport && by.Trailers.Get("Stet-Door") == HookDoor
+	marks, _, err := MarksOf(c.v, KeyOf(c.v, c.Agent, c.ID))
+	if err != nil {
+		return err
+	}
+	byHook := (sealed || untracked) && m.Ref == HookRef || m.Ref != HookRef && marks.Heard(m)
 	user := by.Trailers.Get("Stet-Actor") == vault.ActorUser && by.Trailers.Get("Stet-Via") == "" &&
 		(sealed && c.Agent == "" || by.Op == vault.OpImport)
 	if !byHook && !user {

@@ -3,6 +3,8 @@ package session
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -37,6 +39,18 @@ type Marks struct {
 	Asks     int    `json:"asks,omitempty"`
 	Failed   string `json:"failed,omitempty"`
 	Proposed int    `json:"proposed,omitempty"` // by rules
+	// Hooked are digests of what the user said, as hooks told of it, behind one another.
+	Hooked string `json:"hooked,omitempty"`
+}
+
+// Heard reports a message of the user's whose words a hook of the client recorded in the session.
+func (m Marks) Heard(said markdown.Message) bool {
+	return said.Role == "user" && (said.Ref == HookRef || strings.Contains(m.Hooked, digest(said.Content)))
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256([]byte(words(text)))
+	return hex.EncodeToString(sum[:])
 }
 
 // A Mark is how far reviews have come: the last message that one was asked for, and the last one that was
@@ -159,6 +173,11 @@ func (s *sealer) ended(ctx context.Context, open *Open, last int) error {
 	asked := false
 	err := SetMarks(ctx, s.v, open.Key, func(m *Marks, _ bool) bool {
 		m.Sealed, m.Lines = last, 0
+		for _, t := range open.Facts.Messages {
+			if said := digest(t.Content); t.Role == "user" && t.Ref == HookRef && !strings.Contains(m.Hooked, said) {
+				m.Hooked += said + " "
+			}
+		}
 		failed := m.Skill.Asked > m.Skill.Done
 		if asked = reviewed && (m.Memory.Full < last || failed); asked && !(m.Whole && m.Memory.Asked == last) {
 			m.Whole = true
