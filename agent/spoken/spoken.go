@@ -38,15 +38,19 @@ func Lines(turn string) []string {
 			continue
 		}
 		quoted = text != "" && (quoted || text[0] == '>')
-		if !quoted && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "\t") {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		if !quoted && len(indent) < 4 && !strings.Contains(indent, "\t") {
 			out = append(out, text)
 		}
-		if strings.HasSuffix(strings.TrimRight(text, "*_` "), ":") {
+		if last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, "*_` ")); strings.ContainsRune(colons, last) {
 			break
 		}
 	}
 	return withoutLong(out)
 }
+
+// colons are those of all scripts, wide, small and upright ones as well.
+const colons = ":：﹕︓∶꞉፥፦᠄"
 
 // withoutLong leaves out the lines of quotations that end on another line than they begin: up to the next mark
 // that closes one, and before a mark that closes none those of its paragraph. A quotation that nothing closes
