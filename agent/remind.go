@@ -18,8 +18,9 @@ type RemindOptions struct {
 	// Session is noted to have been shown what is found, and is not shown it again; "" notes nothing.
 	Session string
 	Agent   string // whose session it is
-	// Least is the probability from which on a memory is shown; 0 is the one that the model was fitted for,
-	// negative shows the best in any case.
+	// Least is the probability that the likeliest memory must have for any to be shown: up to two others that are
+	// near to it, the odds of each at least a twentieth of its, come with it, also those below. 0 is the one that
+	// the model was fitted for, negative shows the best in any case.
 	Least float64
 }
 

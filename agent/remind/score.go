@@ -53,7 +53,7 @@ const (
 )
 
 // Choose chooses what to show by the probability of each memory: none unless the likeliest has at least so much,
-// then at most three, the likeliest first.
+// then at most three, the likeliest first; the others may have less.
 func Choose(needs []float64, least float64) []int {
 	var out []int
 	for i := range needs {
