@@ -239,12 +239,12 @@ func (c *wordCounter) each(text string, f func(word, stem string) error) (err er
 func (x *Index) Language() *document.Language { return x.lang }
 
 // Having counts, for each of stems (as [document.Stemmer] makes them, or whole names as [document.Identifiers]
-// does), the files that have it, and all files, as the index was last written. It looks at no file. It fails
-// where there is no index.
+// does), the files that have it, and all files, as the index was last written; with [Options].Public without
+// private ones, whose words the counts would tell. It looks at no file. It fails where there is no index.
 func (x *Index) Having(ctx context.Context, stems []string) (having map[string]int, files int, err error) {
 	st, err := x.notes.Written()
 	if err == nil {
-		having, err = countFiles(ctx, st, stems)
+		having, files, err = countFiles(ctx, st, stems, x.o.Public)
 		if err != nil && ctx.Err() == nil {
 			x.notes.Distrust(err)
 		}
@@ -252,26 +252,43 @@ func (x *Index) Having(ctx context.Context, stems []string) (having map[string]i
 	if err != nil {
 		return nil, 0, fmt.Errorf("count words: %w", err)
 	}
-	return having, int(st.Stats(document.FieldBody).Docs), nil
+	return having, files, nil
 }
 
-func countFiles(ctx context.Context, st *store.State, stems []string) (out map[string]int, err error) {
+func countFiles(
+	ctx context.Context, st *store.State, stems []string, public bool,
+) (out map[string]int, files int, err error) {
 	defer store.Guarded("count words", &err)()
 	defer runtime.KeepAlive(st)
+	recs := st.Records()
+	var private secret
+	if public {
+		private.learn(recs)
+	}
+	withheld := make([]bool, len(recs))
+	for i := range recs {
+		if withheld[i] = public && private.has(&recs[i]); !withheld[i] {
+			files += int(recs[i].Docs)
+		}
+	}
 	out = make(map[string]int, len(stems))
 	var room []document.Posting
 	for _, stem := range stems {
 		if err := context.Cause(ctx); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		field := document.FieldBody
 		if strings.IndexFunc(stem, func(r rune) bool { return !document.IsWordRune(r) }) >= 0 {
 			field = document.FieldIdent
 		}
 		if room, err = st.Term(field, stem, room); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		out[stem] = len(room)
+		for _, p := range room {
+			if !withheld[p.Doc] {
+				out[stem]++
+			}
+		}
 	}
-	return out, nil
+	return out, files, nil
 }
