@@ -139,8 +139,9 @@ func (h *History) ByUser(ctx context.Context, rev string, p Path, text []byte) (
 	for line := range strings.Lines(string(text)) {
 		c, known := said(line)
 		switch bare := strings.TrimRight(line, " \t\r\n"); {
-		case bare == "":
-		case !known && wordsOf(line) != "" && pending[bare] == 0:
+		case wordsOf(line) == "":
+			line = "\n" // it is nobody's, and may part paragraphs
+		case !known && pending[bare] == 0:
 			return false, nil // a text that stands nowhere was written by nobody
 		case known && !user(c, line) && !slices.Contains(strings.Fields(string(vouched)), wordsKey(line)):
 			theirs = true
@@ -149,7 +150,7 @@ func (h *History) ByUser(ctx context.Context, rev string, p Path, text []byte) (
 		own.WriteString(line)
 	}
 	all := len(guard.Injections(text))
-	return own.Len() > 0 && (!theirs || all > 0 && len(guard.Injections([]byte(own.String()))) == all), nil
+	return strings.TrimSpace(own.String()) != "" && (!theirs || all > 0 && len(guard.Injections([]byte(own.String()))) == all), nil
 }
 
 // Introduced finds the commit that first brought the words of a line into the vault up to a revision ("" is
@@ -234,10 +235,10 @@ func (h *History) brought(c Commit) (map[string]bool, error) {
 	return now, nil
 }
 
-// wordsOf are the words of a line, without the mark of a list, the task box and kind, and the comment that entries
-// of notebooks have.
+// wordsOf are the words of a line, those in comments too, as agents may read them; without the marks of comments
+// and lists, the task box and kind.
 func wordsOf(line string) string {
-	line, _, _ = strings.Cut(line, "<!--")
+	line = strings.NewReplacer("<!--", " ", "-->", " ").Replace(line)
 	words := strings.Join(strings.Fields(strings.TrimLeft(line, " \t-*+>#")), " ")
 	if strings.HasPrefix(words, "[") {
 		words = markdown.ReadEntry(words).Body()
