@@ -21,15 +21,16 @@ func remindCommand() *console.Command {
 			memory is shown only where the prompt likely needs it, because words that are rare in this vault, names and
 			identifiers cover much of both. At most three are shown, together at most 1,200 characters, none that is
 			private, replaced or no longer true; text that reads like orders to a model is masked unless you wrote it.
-			--least is asked of the likeliest alone: up to two others come with it, also less likely ones, where their odds
-			are at least a twentieth of its odds.
+			--least is asked of the likeliest alone: up to two others come with it, also less likely ones,
+			where their odds are at least a twentieth of its odds.
 			With --session each is shown once to that session. No model is asked.`,
 		Examples: `stet remind "which port does billing listen on?"  # what an agent would be given
 			stet remind --json - < prompt.txt  # with the probability that the prompt needs each
 			stet remind --least 0.2 "my doctor's number"  # also where it is less sure`,
 		Flags: console.Flags(
 			console.Text("session", "note with the session `ID` what it is shown (also: STET_SESSION)"),
-			console.Fraction("least", "show none unless the likeliest is needed with the probability `P` or more, 0 to 1"),
+			console.Fraction("least",
+				"show none unless the likeliest is needed with the probability `P` or more, 0 to 1"),
 			console.AgentFlag(),
 		),
 		Run: runRemind,
