@@ -74,7 +74,7 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 			return nil
 		}}
 	if o.Agent != "" {
-		run.Check = o.Write.outsideVaults(source.Name)
+		run.Check, run.Exclude = o.Write.outsideVaults(source.Name), a.Hooks().excluded
 	}
 	if source.Memories && a.Settings().Bool(settings.Cognitive) {
 		x, err := a.writerIndex(false)
@@ -334,7 +334,7 @@ func (h Hooks) bring(
 ) error {
 	by := Write{Agent: t.Client, Door: session.HookDoor}
 	report, err := imports.Run(ctx, v, source, files, imports.Options{Write: by.vault(h.a.Environment),
-		Now: h.a.o.Now(),
+		Now: h.a.o.Now(), Exclude: h.excluded,
 		Committed: func(res *vault.Result) error {
 			h.a.updateIndex(ctx, res.Changes)
 			return nil
@@ -344,6 +344,10 @@ func (h Hooks) bring(
 	}
 	for _, p := range report.Problems {
 		h.a.warn("%s", p.Text)
+	}
+	if report.Skipped > 0 {
+		why := errors.New(strings.Join(report.Notes, "; "))
+		return errors.Join(h.Fail(t.Client, "import", why), h.seal(ctx, v, key))
 	}
 	messages, err := session.Settle(ctx, v, key)
 	if err == nil && messages > 0 {

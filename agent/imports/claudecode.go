@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,8 @@ type claudeFile struct {
 	agent   bool   // a sub-agent's
 	parent  string // of a sub-agent
 	cwd     string
-	title   string // the best there is: a person's, a model's, a summary's
+	folders []string // every cwd
+	title   string   // the best there is: a person's, a model's, a summary's
 	rank    int
 	started time.Time
 	nodes   []claudeNode
@@ -119,8 +121,8 @@ func (c *claudeFile) line(l *claudeLine) {
 	if l.UUID != "" {
 		c.chain[l.UUID] = cmp.Or(l.ParentUUID, l.LogicalParent)
 	}
-	if l.CWD != "" && c.cwd == "" {
-		c.cwd = l.CWD
+	if l.CWD != "" && !slices.Contains(c.folders, l.CWD) {
+		c.cwd, c.folders = cmp.Or(c.cwd, l.CWD), append(c.folders, l.CWD)
 	}
 	c.titled(3, l.CustomTitle)
 	c.titled(2, l.AITitle)
@@ -325,7 +327,7 @@ func (c *claudeFile) climb(uuid string, known map[string]string, ends func(strin
 
 func (c *claudeFile) begin(foreign string) *Session {
 	s := &Session{Transcript: markdown.Transcript{Agent: "claude-code", Provider: "anthropic", Origin: foreign, Project: c.cwd,
-		Title: c.title, Started: c.started}}
+		Title: c.title, Started: c.started}, Folders: c.folders}
 	if s.Title == "" {
 		for leaf, summary := range c.summary {
 			if _, ok := c.chain[leaf]; ok && (s.Title == "" || summary < s.Title) {

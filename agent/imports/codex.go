@@ -103,6 +103,9 @@ func (r *reading) codex(name string, in io.Reader) error {
 func (c *codexFile) line(n int, l *codexLine, it *codexItem) {
 	at := timeOf(l.Timestamp)
 	m := markdown.Message{Time: at, Ref: itoa(n)}
+	if (l.Type == "session_meta" || l.Type == "turn_context") && it.CWD != "" {
+		c.s.Folders = append(c.s.Folders, it.CWD)
+	}
 	switch l.Type {
 	case "session_meta":
 		if c.s.Origin == "" { // a fork repeats that of the conversation it left

@@ -35,6 +35,8 @@ type Options struct {
 	Find ingest.Searcher
 	// Check refuses a file that is to be read, given with its links followed; nil refuses none.
 	Check func(file string) error
+	// Exclude reports a folder: conversations that were in one are left out; nil leaves out none.
+	Exclude func(folder string) bool
 	// Hold is told when a run has conversations and reads on: interrupted, it commits them.
 	Hold func()
 	// Progress is told after every conversation; nil is silence.
@@ -71,7 +73,7 @@ type Report struct {
 	Grown     int       `json:"grown"`
 	Changed   int       `json:"changed"` // superseded or updated
 	Unchanged int       `json:"unchanged"`
-	Skipped   int       `json:"skipped"`  // left out by Since or Project
+	Skipped   int       `json:"skipped"`  // left out by Since, Project or Exclude
 	Rejected  int       `json:"rejected"` // forgotten here, or edited here since
 	Messages  int       `json:"messages"` // written
 	Redacted  int       `json:"redacted"` // texts that a secret was taken out of
@@ -215,9 +217,14 @@ type item struct {
 	from  int // messages that stand there already
 }
 
-// wants is what Since and Project leave.
+// wants is what Since, Project and Exclude leave.
 func (w *writer) wants(s *Session) bool {
 	s.settle()
+	if w.o.Exclude != nil && slices.ContainsFunc(append([]string{s.Project}, s.Folders...), w.o.Exclude) {
+		w.report.Skipped++
+		w.r.note(fmt.Sprintf("left out: conversation %s was in a folder of hooks.exclude", s.Origin))
+		return false
+	}
 	ok := w.within(s.Ended, s.Project)
 	if !ok {
 		w.report.Skipped++

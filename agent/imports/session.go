@@ -18,6 +18,7 @@ type Session struct {
 	// of, a sub-agent's caller or the branch it left.
 	ParentOrigin  string
 	ParentStarted time.Time
+	Folders       []string // in which it was, Project aside
 	// exact leaves control characters in: they are what was exported.
 	exact bool
 }
