@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -42,3 +43,19 @@ func BlankInjected(text []byte) []byte {
 var injected = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?ms)^" + InjectedOpen + ".*?^" + InjectedClose + "[^\n]*\n?")
 })
+
+// ByMachine reports a prompt that no person typed: by who wrote it, as the client says, "" where it says nothing,
+// or by what it begins with.
+func ByMachine(origin, prompt string) bool {
+	switch origin {
+	case "hook", "agent", "system", "task", "cron", "schedule", "sdk", "task-notification":
+		return true
+	}
+	for _, head := range []string{"<task-notification", "<system-reminder", "<local-command", "<command-", "<bash-",
+		"<user-prompt-", "<teammate-message", "[Request interrupted", InjectedOpen} {
+		if strings.HasPrefix(prompt, head) {
+			return true
+		}
+	}
+	return false
+}

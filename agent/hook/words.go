@@ -14,23 +14,11 @@ func Fence(notes ...string) string {
 	return markdown.InjectedOpen + " notes>\n" + strings.Join(notes, "\n") + "\n" + markdown.InjectedClose + "\n"
 }
 
-// machines begin what clients put into a prompt that no person typed.
-func machines() []string {
-	return []string{"<task-notification", "<system-reminder", "<local-command", "<command-", "<bash-", "<user-prompt-",
-		"<teammate-message", "[Request interrupted", markdown.InjectedOpen}
-}
-
 // Typed is the prompt as a person typed it, "" where none did.
 func (e *Event) Typed() string {
-	switch e.Origin {
-	case "hook", "agent", "system", "task", "cron", "schedule", "sdk":
-		return ""
-	}
 	text := strings.TrimSpace(string(markdown.StripInjected([]byte(e.Prompt))))
-	for _, head := range machines() {
-		if strings.HasPrefix(text, head) {
-			return ""
-		}
+	if markdown.ByMachine(e.Origin, text) {
+		return ""
 	}
 	return text
 }

@@ -3,6 +3,7 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"stet/markdown"
@@ -31,6 +32,19 @@ type spoken struct {
 }
 
 func (s spoken) said() string { return strings.Join(s.text, "\n\n") }
+
+// byMachine makes results of the texts that no person typed. origin is a word, or an object with its kind.
+func (s *spoken) byMachine(origin json.RawMessage) {
+	from := struct{ Kind string }{text(origin)}
+	_ = json.Unmarshal(origin, &from) // a word, or nothing
+	s.text = slices.DeleteFunc(s.text, func(t string) bool {
+		machine := markdown.ByMachine(from.Kind, t)
+		if machine {
+			s.results = append(s.results, result{name: "claude-code", text: []byte(t)})
+		}
+		return machine
+	})
+}
 
 // parseContent reads content that is a string, one block or a list of blocks.
 func parseContent(raw json.RawMessage) spoken {

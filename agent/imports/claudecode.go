@@ -45,7 +45,7 @@ type claudeLine struct {
 	ParentUUID, SessionID, AgentID, LeafUUID, CustomTitle, AITitle string
 	IsMeta, IsSidechain, IsCompactSummary                          bool
 	Type, UUID, CWD, Summary                                       string
-	Timestamp                                                      json.RawMessage
+	Timestamp, Origin                                              json.RawMessage
 	LogicalParent                                                  string `json:"logicalParentUuid"`
 	Attachment                                                     struct {
 		Type   string          `json:"type"`
@@ -157,6 +157,7 @@ func (c *claudeFile) line(l *claudeLine) {
 	n.prompt = n.Message.Role == "user" && len(n.what.results) == 0
 	if n.Message.Role == "user" {
 		n.what.text = claudeWords(n.what.text)
+		n.what.byMachine(l.Origin)
 	}
 	for _, call := range n.what.calls {
 		c.names[call.ID] = call.Name
@@ -188,16 +189,6 @@ func claudeWords(texts []string) []string {
 		}
 	}
 	return out
-}
-
-// between is the text of the first element of that name.
-func between(s, tag string) string {
-	_, after, ok := strings.Cut(s, "<"+tag+">")
-	if !ok {
-		return ""
-	}
-	inner, _, _ := strings.Cut(after, "</"+tag+">")
-	return strings.TrimSpace(inner)
 }
 
 // peekParent reads when the conversation began that called this sub-agent.

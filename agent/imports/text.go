@@ -147,3 +147,13 @@ func withoutInjected(s string) string {
 	}
 	return s
 }
+
+// between is the text of the first element of that name.
+func between(s, tag string) string {
+	_, after, ok := strings.Cut(s, "<"+tag+">")
+	if !ok {
+		return ""
+	}
+	inner, _, _ := strings.Cut(after, "</"+tag+">")
+	return strings.TrimSpace(inner)
+}
