@@ -33,24 +33,19 @@ type hotline struct {
 	learnt func(*agent.Reviewed)
 }
 
-func (h *hotline) call(r *http.Request, caller string) (live *agent.Live, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if live = h.calls[caller]; live == nil {
-		o := agent.LiveOptions{ID: caller, Agent: "hotline", Source: "sms", Learnt: h.learnt}
-		if live, err = h.app.Session(r.Context(), o); err == nil {
-			h.calls[caller] = live
-		}
-	}
-	return live, err
-}
-
 func (h *hotline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	text, caller := r.FormValue("Body"), r.FormValue("From")
 	said := h.answer(caller, text)
 	_, _ = fmt.Fprintln(w, said)
 	_ = http.NewResponseController(w).Flush() // the caller waits for nothing below
-	live, err := h.call(r, caller)
+	h.mu.Lock()
+	live, err := h.calls[caller], error(nil)
+	if live == nil {
+		o := agent.LiveOptions{ID: caller, Agent: "hotline", Source: "sms", Learnt: h.learnt}
+		live, err = h.app.Session(r.Context(), o)
+		h.calls[caller] = live
+	}
+	h.mu.Unlock()
 	if err == nil {
 		err = errors.Join(live.Turn(r.Context(), "user", text), live.Turn(r.Context(), "assistant", said))
 	}

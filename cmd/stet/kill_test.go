@@ -120,6 +120,12 @@ func victims() []victim {
 			before: holdsSkill("skills", "archive"), after: holdsSkill("archive/skills", "skills"),
 		},
 		{
+			name: "patch a skill", files: skillFiles(), prepare: [][]string{{"adopt"}},
+			args: []string{"skill", "edit", "deploy", "scripts/run.sh", "--match", "bin/sh", "--text", "bin/bash"},
+			done: "edited", before: holdsSkill("skills", "archive"),
+			after: has("skills/deploy/scripts/run.sh", "bin/bash"),
+		},
+		{
 			name: "restore a skill", files: skillFiles(),
 			prepare: [][]string{{"adopt"}, {"skill", "archive", "deploy"}},
 			args:    []string{"skill", "restore", "deploy"}, done: "restored",
