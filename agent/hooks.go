@@ -170,10 +170,12 @@ func (h Hooks) record(ctx context.Context, o HookOptions, t session.Turn) (*Obse
 	if len(t.Text) > session.MaxTurn {
 		t.Text = t.Text[:session.MaxTurn]
 	}
-	err := session.TakeUp(ctx, h.a.v)
 	var done *Observed
-	if err == nil {
+	earlier := session.TakeUp(ctx, h.a.v)
+	err := earlier
+	if !errors.Is(earlier, vault.ErrBusy) { // what is damaged keeps no later turn out
 		done, err = h.a.Sessions().Observe(ctx, t)
+		err = errors.Join(err, earlier)
 	}
 	if errors.Is(err, vault.ErrBusy) {
 		return &Observed{}, session.Spool(h.a.v, t)

@@ -65,7 +65,8 @@ func Spool(v *vault.Vault, t Turn) error {
 	return v.State().Spool(spool, data)
 }
 
-// TakeUp adds the turns of [Spool] to their sessions, each once, in the order of the clock.
+// TakeUp adds the turns of [Spool] to their sessions, each once, in the order of the clock. What is damaged stays where
+// it is, and fails it after all others.
 func TakeUp(ctx context.Context, v *vault.Vault) error {
 	waiting, err := v.State().Queued(spool)
 	if err != nil || waiting == 0 {
@@ -82,7 +83,8 @@ func TakeUp(ctx context.Context, v *vault.Vault) error {
 			key := Key(r.Agent, r.Session)
 			lines, lerr := v.State().Session(key)
 			if lerr != nil && !errors.Is(lerr, vault.ErrNotFound) {
-				return lerr
+				err = errors.Join(err, lerr)
+				continue // so do these
 			}
 			there := func(line []byte) bool { return bytes.Equal(line, job.Data) }
 			if !slices.ContainsFunc(lines, there) { // else a process was killed before it was done
