@@ -98,6 +98,7 @@ func edges() []edge {
 				"vault/doctor", "vault/durable", "vault/filelock", "vault/guard", "vault/lineage", "vault/links",
 				"vault/notebook", "vault/session", "vault/settings", "vault/skill", "vault/tombstone"},
 			"the use cases: what front ends call, and nothing below it may import"},
+		{"curator", nil, "what is to become of skills: rows in, actions out"},
 		{"agent/tools", []string{"agent", "agent/encode", "agent/llm", "agent/recall", "index", "vault"},
 			"a front end for models: arguments in, one call of a use case, a reply out"},
 		{"agent/mcp", []string{"agent", "agent/snapshot", "agent/tools", "vault"},
