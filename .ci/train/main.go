@@ -16,7 +16,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -24,6 +23,8 @@ import (
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,89 +83,110 @@ func main() {
 	write := flag.String("write", "", "write the weights to `FILE`")
 	l2 := flag.Float64("l2", 40, "strength of the regularisation")
 	rate := flag.Float64("rate", 0.03, "share of items falsely flagged that the bound may give")
-	verbose := flag.Bool("v", false, "list what the shipped rules remove and merge")
-	missed := flag.Int("missed", -1, "list the real changes of this fold that are not found")
 	prompts := flag.Bool("remind", false, "fit the model of agent/remind")
 	flag.Parse()
+	fit := items
 	if *prompts {
-		if err := reminders(flag.Args(), *write, *l2, *rate, *verbose); err != nil {
-			fmt.Fprintln(os.Stderr, "train:", err)
-			os.Exit(1)
-		}
-		return
+		fit = reminders
 	}
-	if err := run(flag.Args(), *write, *l2, *rate, *missed, *verbose); err != nil {
+	err := errors.New("usage: train [-remind] [-l2 N] [-rate SHARE] [-write FILE] FILE.jsonl...")
+	if flag.NArg() > 0 {
+		err = fit(flag.Args(), *write, *l2, *rate)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
 }
 
-func run(files []string, write string, l2 float64, rate float64, missed int, verbose bool) error {
-	if len(files) == 0 {
-		return errors.New("usage: train [-write FILE] FILE.jsonl...")
-	}
+// items fits the scorer of agent/encode.
+func items(files []string, write string, l2, rate float64) error {
 	d := &data{files: files}
 	for i, f := range files {
-		items, err := read(f)
+		list, err := lines[item](f)
 		if err != nil {
 			return err
 		}
-		for _, it := range items {
+		for n, it := range list {
+			for _, piece := range slices.Concat(it.Want.Keep, it.Want.Gone) {
+				if !slices.ContainsFunc(it.Given, func(g note) bool { return strings.Contains(g.Text, piece) }) {
+					return fmt.Errorf("%s:%d: no given text holds %q", f, n+1, piece)
+				}
+			}
 			it.source = i
 			d.items = append(d.items, it)
 		}
 	}
-	d.play(verbose)
+	d.play()
 	d.build()
 	fmt.Printf("%d items, %d clauses, %d features\n", len(d.items), len(d.rows), len(d.names))
-	scores := d.crossed(l2, func(it int) int { return fold(d.items[it].ID) })
+	scores := d.crossed(l2, func(r row) int { return fold(d.items[r.item].ID) })
 	d.table("folds", scores, -1)
-	for i := range files {
-		d.table("folds "+filepath.Base(files[i]), scores, i)
+	for i, f := range files {
+		d.table("folds "+filepath.Base(f), scores, i)
 	}
 	if len(files) > 1 {
-		across := d.crossed(l2, func(it int) int { return d.items[it].source })
-		for i := range files {
-			d.table("across "+filepath.Base(files[i]), across, i)
+		across := d.crossed(l2, func(r row) int { return d.items[r.item].source })
+		for i, f := range files {
+			d.table("across "+filepath.Base(f), across, i)
 		}
-	}
-	if missed >= 0 {
-		d.list(scores, missed)
 	}
 	if write == "" {
 		return nil
 	}
-	return d.write(write, scores, l2, rate)
+	m, js := d.fit(l2, func(row) bool { return true }), d.judge(scores)
+	slope, offset := d.calibrate(scores)
+	at := d.bound(js, -1, rate)
+	p := probability(slope*at + offset)
+	for i, f := range files {
+		wrong, stay := d.count(js, i, at, item.stays)
+		found, change := d.count(js, i, at, item.changes)
+		fmt.Printf("at the bound %.3f: %s, falsely flagged %d of %d, found %d of %d\n", p, filepath.Base(f), wrong, stay, found, change)
+	}
+	head := fmt.Sprintf("# Weights of the scorer, written by\n#\tgo run ./.ci/train -write %s %s\n# from %d items. %s\n"+
+		"bias %.5f\nslope %.5f\noffset %.5f\nflag %.5f\n", filepath.ToSlash(write), strings.Join(files, " "), len(d.items), again,
+		m.bias, slope, offset, p)
+	return d.write(write, head, m)
 }
 
-func read(file string) ([]item, error) {
+const again = "Whoever adds or renames a feature trains again."
+
+// write writes the weights of a model behind their head.
+func (d *data) write(file, head string, m linear) error {
+	for k, w := range m.weight {
+		if w != 0 {
+			head += fmt.Sprintf("%s %.5f\n", d.names[k], w)
+		}
+	}
+	return os.WriteFile(file, []byte(head), 0o644)
+}
+
+// lines reads a file of JSON lines.
+func lines[T any](file string) ([]T, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	var out []item
-	s := bufio.NewScanner(bytes.NewReader(text))
-	s.Buffer(nil, len(text)+1)
-	for n := 1; s.Scan(); n++ {
-		var it item
-		if err := json.Unmarshal(s.Bytes(), &it); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+	var out []T
+	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
+		var one T
+		if err := dec.Decode(&one); errors.Is(err, io.EOF) {
+			return out, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %d records read: %w", file, len(out), err)
 		}
-		for _, piece := range slices.Concat(it.Want.Keep, it.Want.Gone) {
-			if !slices.ContainsFunc(it.Given, func(g note) bool { return strings.Contains(g.Text, piece) }) {
-				return nil, fmt.Errorf("%s:%d: no given text holds %q", file, n, piece)
-			}
-		}
-		out = append(out, it)
+		out = append(out, one)
 	}
-	return out, s.Err()
 }
 
-func fold(id string) int {
+// fold is one of ten, by a name.
+func fold(name string) int {
 	h := fnv.New32a()
-	h.Write([]byte(id))
+	h.Write([]byte(name))
 	return int(h.Sum32() % folds)
 }
+
+func probability(score float64) float64 { return 1 / (1 + math.Exp(-score)) }
 
 // build makes the rows: of every item each stored memory, and of others one for each.
 func (d *data) build() {
@@ -250,37 +272,28 @@ func words(s string) []string {
 
 func parallel(n int, f func(i int)) {
 	var wg sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
 		wg.Go(func() {
-			for i := range next {
+			for i := w; i < n; i += workers {
 				f(i)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 }
 
 // crossed scores every row by a model that was fitted without its group.
-func (d *data) crossed(l2 float64, group func(item int) int) []float64 {
-	out := make([]float64, len(d.rows))
-	var groups []int
-	for i := range d.items {
-		if g := group(i); !slices.Contains(groups, g) {
-			groups = append(groups, g)
-		}
+func (d *data) crossed(l2 float64, group func(row) int) []float64 {
+	out, of := make([]float64, len(d.rows)), map[int][]int{}
+	for i, r := range d.rows {
+		of[group(r)] = append(of[group(r)], i)
 	}
+	groups := slices.Collect(maps.Keys(of))
 	parallel(len(groups), func(k int) {
-		g := groups[k]
-		m := d.fit(l2, func(r row) bool { return group(r.item) != g })
-		for i, r := range d.rows {
-			if group(r.item) == g {
-				out[i] = m.score(r.values)
-			}
+		m := d.fit(l2, func(r row) bool { return group(r) != groups[k] })
+		for _, i := range of[groups[k]] {
+			out[i] = m.score(d.rows[i].values)
 		}
 	})
 	return out
@@ -383,7 +396,7 @@ func newton(rows []row, cols []int, mean, dev []float64, l2 float64) []float64 {
 			for k := range n {
 				z += w[k] * x[i][k]
 			}
-			p := 1 / (1 + math.Exp(-z))
+			p := probability(z)
 			y := 0.0
 			if r.gone {
 				y = 1
@@ -502,61 +515,60 @@ func (d *data) table(name string, scores []float64, source int) {
 	fmt.Printf("%-24s", name)
 	for _, share := range []float64{.02, .05, .08} {
 		at := d.bound(js, source, share)
-		count := func(is func(item) bool) string {
-			all, found := 0, 0
-			for i, it := range d.items {
-				if is(it) && (source < 0 || it.source == source) {
-					all++
-					if js[i].found > at {
-						found++
-					}
-				}
-			}
-			return fmt.Sprintf("%d/%d %.3f", found, all, float64(found)/float64(max(all, 1)))
-		}
-		fmt.Printf("  %.0f%%: certain %s unsure %s", 100*share, count(item.changes), count(item.unsure))
+		sure, certain := d.count(js, source, at, item.changes)
+		open, unsure := d.count(js, source, at, item.unsure)
+		fmt.Printf("  %.0f%%: certain %d/%d %.3f unsure %d/%d", 100*share, sure, certain, float64(sure)/float64(max(certain, 1)), open, unsure)
 	}
 	fmt.Println()
 }
 
+// count counts the items of a kind and a source, of all sources for -1, and those that are flagged above a bound.
+func (d *data) count(js []judged, source int, at float64, is func(item) bool) (flagged, all int) {
+	for i, it := range d.items {
+		if !is(it) || source >= 0 && it.source != source {
+			continue
+		}
+		all++
+		if it.stays() && js[i].top > at || !it.stays() && js[i].found > at {
+			flagged++
+		}
+	}
+	return flagged, all
+}
+
 // play lets the shipped rules decide each item and counts what becomes of its pieces.
 // What it flags is judged by weights that were fitted to some of the items.
-func (d *data) play(verbose bool) {
-	for source := range d.files {
+func (d *data) play() {
+	for source, file := range d.files {
 		count := map[string]int{}
 		for _, it := range d.items {
 			if it.source == source {
-				for _, what := range it.outcome(verbose) {
+				for _, what := range it.outcome() {
 					count[what]++
 				}
 			}
 		}
-		fmt.Printf("%-24s destroyed %d  swallowed %d  superseded %d, rightly %d of %d clauses  merged %d  flagged %d  found %d  archived %d\n", filepath.Base(d.files[source]),
-			count["destroyed"], count["swallowed"], count["superseded"], count["right"], count["removed"], count["merged"], count["flagged"], count["found"], count["archived"])
+		fmt.Printf("%-24s", filepath.Base(file))
+		for _, what := range []string{"destroyed", "swallowed", "superseded", "removed", "right", "merged", "flagged", "found", "archived"} {
+			fmt.Printf(" %s %d ", what, count[what])
+		}
+		fmt.Println()
 	}
 }
 
-func (it item) outcome(verbose bool) (out []string) {
+// outcome is what becomes of the pieces of an item; clauses that are removed, and rightly, count each.
+func (it item) outcome() (out []string) {
 	var stored []encode.Memory
 	for k, g := range it.Given {
 		stored = append(stored, encode.Memory{ID: fmt.Sprint(k), Text: g.Text, Scope: g.Scope, Authority: encode.Statement})
 	}
 	m := encode.Memory{ID: "new", Text: it.New.Text, Scope: it.New.Scope, Authority: encode.Statement}
 	plan := encode.Decide(m, stored, encode.Corpus{})
-	say := func(what string, v encode.Verdict) {
-		out = append(out, what)
-		if verbose {
-			fmt.Printf("%s %s by %s\n   %q\n   => %q\n", what, it.ID, v.Rule, v.Was, v.Said)
-		}
-	}
 	if plan.Duplicate != nil {
 		if it.Want.Duplicate {
 			return []string{"merged"}
 		}
-		k := slices.IndexFunc(stored, func(m encode.Memory) bool { return m.ID == plan.Duplicate.Old })
-		plan.Duplicate.Was, plan.Duplicate.Said = stored[k].Text, m.Text
-		say("swallowed", *plan.Duplicate)
-		return out
+		return []string{"swallowed"}
 	}
 	marked := map[string]bool{}
 	live := m.Text + "\n"
@@ -573,7 +585,7 @@ func (it item) outcome(verbose bool) (out []string) {
 						out = append(out, "right")
 					}
 				}
-				say("superseded", v)
+				out = append(out, "superseded")
 			default:
 				marked[s.ID] = true
 			}
@@ -582,7 +594,7 @@ func (it item) outcome(verbose bool) (out []string) {
 	}
 	for _, piece := range it.Want.Keep {
 		if !strings.Contains(live, piece) {
-			say("destroyed", encode.Verdict{Was: piece, Said: m.Text})
+			out = append(out, "destroyed")
 			break
 		}
 	}
@@ -604,63 +616,6 @@ func (it item) outcome(verbose bool) (out []string) {
 		}
 	}
 	return out
-}
-
-func (d *data) list(scores []float64, which int) {
-	js := d.judge(scores)
-	at := d.bound(js, -1, .05)
-	for i, it := range d.items {
-		if fold(it.ID) != which {
-			continue
-		}
-		var given []string
-		for _, g := range it.Given {
-			given = append(given, g.Text)
-		}
-		switch {
-		case it.changes() && js[i].found <= at:
-			fmt.Printf("missed %.2f %s\n   %s\n   => %s\n   gone %q\n", js[i].found-at, it.ID, strings.Join(given, " || "), it.New.Text, it.Want.Gone)
-		case it.stays() && js[i].top > at:
-			fmt.Printf("FALSE %.2f %s\n   %s\n   => %s\n", js[i].top-at, it.ID, strings.Join(given, " || "), it.New.Text)
-		}
-	}
-}
-
-// write fits all items, calibrates the scores of unseen items and writes both.
-func (d *data) write(file string, unseen []float64, l2 float64, rate float64) error {
-	m := d.fit(l2, func(row) bool { return true })
-	slope, offset := d.calibrate(unseen)
-	at := d.bound(d.judge(unseen), -1, rate)
-	p := 1 / (1 + math.Exp(-(slope*at + offset)))
-	for source, name := range d.files {
-		var stay, wrong, change, found int
-		for i, j := range d.judge(unseen) {
-			switch it := d.items[i]; {
-			case it.source != source:
-			case it.stays():
-				stay++
-				if j.top > at {
-					wrong++
-				}
-			case it.changes():
-				change++
-				if j.found > at {
-					found++
-				}
-			}
-		}
-		fmt.Printf("at the bound %.3f: %s, falsely flagged %d of %d, found %d of %d\n", p, filepath.Base(name), wrong, stay, found, change)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Weights of the scorer, written by\n#\tgo run ./.ci/train -write %s %s\n", filepath.ToSlash(file), strings.Join(d.files, " "))
-	fmt.Fprintf(&b, "# from %d items. Whoever adds or renames a feature trains again.\n", len(d.items))
-	fmt.Fprintf(&b, "bias %.5f\nslope %.5f\noffset %.5f\nflag %.5f\n", m.bias, slope, offset, p)
-	for k, w := range m.weight {
-		if w != 0 {
-			fmt.Fprintf(&b, "%s %.5f\n", d.names[k], w)
-		}
-	}
-	return os.WriteFile(file, []byte(b.String()), 0o644)
 }
 
 // calibrate finds how scores of memories become probabilities.

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,10 +27,9 @@ func shares() []float64 { return []float64{.02, .05, .10, .15} }
 
 // reminders fits the model of agent/remind to files recall-NAME.jsonl with prompts, each with its notes beside it
 // in vault-NAME.jsonl.
-func reminders(files []string, write string, l2, rate float64, verbose bool) error {
+func reminders(files []string, write string, l2, rate float64) error {
 	d := &data{files: files}
 	var prompts []prompt
-	var notes []string // of each row
 	for source, file := range files {
 		asked, err := lines[prompt](file)
 		if err != nil {
@@ -75,7 +69,6 @@ func reminders(files []string, write string, l2, rate float64, verbose bool) err
 			for i, k := range found {
 				d.rows = append(d.rows, row{item: len(prompts), memory: len(prompts), values: values[i],
 					gone: slices.Contains(p.Need, stored[k].ID), source: 1, weight: 1})
-				notes = append(notes, stored[k].ID)
 			}
 			prompts = append(prompts, p)
 		}
@@ -85,7 +78,7 @@ func reminders(files []string, write string, l2, rate float64, verbose bool) err
 	total := make([]float64, len(shares()))
 	const times = 10
 	for seed := range times {
-		unseen = d.heldOut(prompts, l2, func(k int) int { return foldOf(prompts[k].ID, seed) })
+		unseen = d.crossed(l2, func(r row) int { return fold(fmt.Sprintf("%d %s %d", seed, prompts[r.item].ID, seed)) })
 		for i, share := range shares() {
 			found, _ := d.recalled(prompts, unseen, share, -1)
 			total[i] += found / times
@@ -97,7 +90,7 @@ func reminders(files []string, write string, l2, rate float64, verbose bool) err
 	}
 	fmt.Println()
 	if len(files) > 1 {
-		across := d.heldOut(prompts, l2, func(k int) int { return prompts[k].source })
+		across := d.crossed(l2, func(r row) int { return prompts[r.item].source })
 		for source, file := range files {
 			for name, scores := range map[string][]float64{"folds": unseen, "across": across} {
 				fmt.Printf("%-7s %-24s", name, filepath.Base(file))
@@ -109,50 +102,15 @@ func reminders(files []string, write string, l2, rate float64, verbose bool) err
 			}
 		}
 	}
-	_, bound := d.recalled(prompts, unseen, rate, -1)
-	if verbose {
-		d.tell(prompts, notes, unseen, bound)
-	}
 	if write == "" {
 		return nil
 	}
 	m := d.fit(l2, func(row) bool { return true })
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Weights of the model, written by\n#\tgo run ./.ci/train -remind -l2 %g -rate %g -write %s %s\n", l2, rate,
-		filepath.ToSlash(write), strings.Join(files, " "))
-	fmt.Fprintf(&b, "# from %d prompts. Whoever adds or renames a feature trains again.\n", len(prompts))
-	fmt.Fprintf(&b, "least %.5f\nbias %.5f\n", probability(bound), m.bias)
-	for k, w := range m.weight {
-		if w != 0 {
-			fmt.Fprintf(&b, "%s %.5f\n", d.names[k], w)
-		}
-	}
-	return os.WriteFile(write, []byte(b.String()), 0o644)
-}
-
-// lines reads a file of JSON lines.
-func lines[T any](file string) ([]T, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var out []T
-	s := bufio.NewScanner(bytes.NewReader(data))
-	s.Buffer(nil, len(data)+1)
-	for n := 1; s.Scan(); n++ {
-		var one T
-		if err := json.Unmarshal(s.Bytes(), &one); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
-		}
-		out = append(out, one)
-	}
-	return out, s.Err()
-}
-
-func foldOf(id string, seed int) int {
-	h := fnv.New32a()
-	fmt.Fprintf(h, "%d %s %d", seed, id, seed)
-	return int(h.Sum32() % folds)
+	_, bound := d.recalled(prompts, unseen, rate, -1)
+	head := fmt.Sprintf("# Weights of the model, written by\n#\tgo run ./.ci/train -remind -l2 %g -rate %g -write %s %s\n"+
+		"# from %d prompts. %s\nleast %.5f\nbias %.5f\n", l2, rate, filepath.ToSlash(write), strings.Join(files, " "), len(prompts), again,
+		probability(bound), m.bias)
+	return d.write(write, head, m)
 }
 
 // near are the notes that share the rarest words with a prompt.
@@ -179,28 +137,6 @@ func near(r *remind.Reader, p *remind.Prompt, all []*remind.Memory, c remind.Cou
 			}
 		}
 	}
-	return out
-}
-
-// heldOut scores every row by a model that was fitted without the group of its prompt.
-func (d *data) heldOut(prompts []prompt, l2 float64, group func(prompt int) int) []float64 {
-	out := make([]float64, len(d.rows))
-	groups := map[int]bool{}
-	for k := range prompts {
-		groups[group(k)] = true
-	}
-	var list []int
-	for g := range groups {
-		list = append(list, g)
-	}
-	parallel(len(list), func(i int) {
-		m := d.fit(l2, func(r row) bool { return group(r.item) != list[i] })
-		for k, r := range d.rows {
-			if group(r.item) == list[i] {
-				out[k] = m.score(r.values)
-			}
-		}
-	})
 	return out
 }
 
@@ -258,31 +194,4 @@ func chosen(rows []int, scores []float64, bound float64) (out []int) {
 		}
 	}
 	return out
-}
-
-func probability(score float64) float64 { return 1 / (1 + math.Exp(-score)) }
-
-// tell lists what is missed and what is shown falsely.
-func (d *data) tell(prompts []prompt, notes []string, scores []float64, bound float64) {
-	for k, rows := range d.best(prompts, scores) {
-		p := prompts[k]
-		shown := chosen(rows, scores, bound)
-		right := slices.ContainsFunc(shown, func(r int) bool { return d.rows[r].gone })
-		wrong := len(p.Need) == 0 && len(shown) > 0
-		if right || len(p.Need) == 0 && !wrong {
-			continue
-		}
-		fmt.Printf("%s need %v: %.110q\n", p.ID, p.Need, p.Prompt)
-		for i, r := range rows {
-			if i < 2 || d.rows[r].gone {
-				fmt.Printf("   %+.2f %d %s", scores[r]-bound, i+1, notes[r])
-				for f, v := range d.rows[r].values {
-					if v != 0 {
-						fmt.Printf(" %s=%.2f", d.names[f], v)
-					}
-				}
-				fmt.Println()
-			}
-		}
-	}
 }
