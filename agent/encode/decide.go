@@ -138,7 +138,7 @@ func (r *reader) verdicts() []Verdict {
 		}
 	}
 	sortFlags(flags)
-	flags = slices.DeleteFunc(rivals(flags, others, compared*len(r.n.clauses)), func(v Verdict) bool { return v.Confidence < scorer().flag })
+	flags = slices.DeleteFunc(rivals(flags, others, compared*len(r.n.clauses)), func(v Verdict) bool { return v.Confidence < scorer()["flag"] })
 	sortFlags(flags)
 	out = append(out, flags[:min(mostFlags, len(flags))]...)
 	slices.SortFunc(out, func(a, b Verdict) int { return cmp.Compare(a.Old, b.Old) })
@@ -186,7 +186,7 @@ func (r *reader) judge(o *stored) (v *Verdict, others float64) {
 		return v, 0
 	}
 	v, others = r.likely(o.reading)
-	if v == nil || v.Confidence < scorer().flag {
+	if v == nil || v.Confidence < scorer()["flag"] {
 		v = cmp.Or(r.likened(o), v)
 	}
 	return v, others

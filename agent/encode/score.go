@@ -5,9 +5,10 @@ import (
 	_ "embed"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"stet/templates/lexicon"
 )
 
 // weightText is written by the trainer: its first lines say how.
@@ -15,75 +16,37 @@ import (
 //go:embed weights.txt
 var weightText string
 
-// A model is a linear scorer of features.
-type model struct {
-	index  map[string]int
-	weight []float64
-	names  []string
-	bias   float64
-	slope  float64 // of the calibration: probability = 1/(1+exp(-(slope*score+offset)))
-	offset float64
-	flag   float64 // probability from which on a stored memory is flagged
-}
+// A model is a linear scorer of features: their weights, the bias, the slope and the offset of the
+// calibration, and flag, the probability from which on a stored memory is flagged.
+type model map[string]float64
 
-var scorer = sync.OnceValue(func() *model {
-	m := &model{index: map[string]int{}, slope: 1}
-	for line := range strings.Lines(weightText) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok || strings.HasPrefix(name, "#") {
-			continue
-		}
-		w, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			panic("encode: weights.txt: " + err.Error())
-		}
-		switch name {
-		case "bias":
-			m.bias = w
-		case "slope":
-			m.slope = w
-		case "offset":
-			m.offset = w
-		case "flag":
-			m.flag = w
-		default:
-			m.index[name] = len(m.names)
-			m.names, m.weight = append(m.names, name), append(m.weight, w)
-		}
-	}
-	return m
-})
+var scorer = sync.OnceValue(func() model { return lexicon.Numbers(weightText) })
 
 // score is the logarithm of the odds, before the calibration.
-func (m *model) score(out []feature) float64 {
-	sum := m.bias
-	for i := range out {
-		if out[i].value == 0 {
-			continue
-		}
-		if k, ok := m.index[out[i].name]; ok {
-			sum += m.weight[k] * out[i].value
+func (m model) score(out []feature) float64 {
+	sum := m["bias"]
+	for _, f := range out {
+		if f.value != 0 {
+			sum += m[f.name] * f.value
 		}
 	}
 	return sum
 }
 
 // probability is the calibrated one of a score.
-func (m *model) probability(score float64) float64 {
-	return 1 / (1 + math.Exp(-(m.slope*score + m.offset)))
+func (m model) probability(score float64) float64 {
+	return 1 / (1 + math.Exp(-(m["slope"]*score + m["offset"])))
 }
 
 // mostReasons bounds the features that are told.
 const mostReasons = 8
 
 // why are the features that weigh most in a score, the heaviest first.
-func (m *model) why(v *view) []Reason {
+func (m model) why(v *view) []Reason {
 	var out []Reason
-	for i := range v.out {
-		k, ok := m.index[v.out[i].name]
-		if ok && v.out[i].value != 0 {
-			weight := m.slope * m.weight[k] * v.out[i].value
-			out = append(out, Reason{Feature: v.out[i].name, Weight: weight, Words: v.wordsOf(v.out[i].name)})
+	for _, f := range v.out {
+		if weight := m["slope"] * m[f.name] * f.value; weight != 0 {
+			out = append(out, Reason{Feature: f.name, Weight: weight, Words: v.wordsOf(f.name)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Reason) int { return cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)) })

@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
+
+	"stet/templates/lexicon"
 )
 
 // weightText is written by the trainer: its first lines say how.
@@ -15,21 +15,7 @@ import (
 //go:embed weights.txt
 var weightText string
 
-var weights = sync.OnceValue(func() map[string]float64 {
-	out := map[string]float64{}
-	for line := range strings.Lines(weightText) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok || strings.HasPrefix(name, "#") {
-			continue
-		}
-		w, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			panic("remind: weights.txt: " + err.Error())
-		}
-		out[name] = w
-	}
-	return out
-})
+var weights = sync.OnceValue(func() map[string]float64 { return lexicon.Numbers(weightText) })
 
 // Least is the probability from which on a memory is worth showing.
 func Least() float64 { return weights()["least"] }

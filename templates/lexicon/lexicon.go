@@ -13,6 +13,7 @@ package lexicon
 import (
 	"embed"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -84,6 +85,24 @@ func Languages(list string) []string {
 		if l, ok := section(line); ok && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
+	}
+	return out
+}
+
+// Numbers reads lines "name number", as the trainer writes weights; "#" begins a comment. A line
+// that is none is a mistake of whoever wrote it and panics.
+func Numbers(text string) map[string]float64 {
+	out := map[string]float64{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name == "" || name[0] == '#' {
+			continue
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			panic("lexicon: " + err.Error())
+		}
+		out[name] = n
 	}
 	return out
 }
