@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/vault/guard"
 )
 
 const mayOutdate = "may_outdate"
@@ -60,7 +61,7 @@ func (t *Tx) unflagIn(ctx context.Context, p Path, id string, now []byte) error 
 	}
 	if len(now) > 0 {
 		said, err := t.v.flaggedFor(ctx, m, id)
-		if err != nil || said != nil && stands(said, now) {
+		if err != nil || said != nil && stands(said, []byte(guard.Elided(string(now)))) {
 			return err
 		}
 	}

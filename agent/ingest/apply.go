@@ -12,6 +12,7 @@ import (
 	"stet/agent/encode"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/guard"
 )
 
 // The front matter keys that link memories, and the one that names who decided.
@@ -267,7 +268,7 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 	var err error
 	if d.Kind == encode.Supersede && d.Kept != "" {
 		_, err = (vault.Patch{Text: &d.Kept}).Apply(tx, old)
-		return fmt.Sprintf("No longer true in %s: %s.", old.Path, quoted(d.Removed())), err
+		return fmt.Sprintf("No longer true in %s%s.", old.Path, says(old.Private, ": %s", d.Removed()...)), err
 	}
 	if d.Kind == encode.Conflict {
 		named, err = tx.Link(old, conflicts, false, m.ID)
@@ -281,18 +282,22 @@ func (d Decision) settle(tx *vault.Tx, m, old vault.Memory) (string, error) {
 	case encode.Conflict:
 		why.Trail("Conflicts-With", named.ID)
 		_, err = tx.Link(m, conflicts, false, named.ID)
-		return fmt.Sprintf("In conflict with %s, which says %q.", old.Path, d.Was), err
+		return fmt.Sprintf("In conflict with %s%s.", old.Path, says(old.Private, whichSays, d.Was)), err
 	case encode.Flag:
-		why.Trail(flagTrailer, m.ID+" "+named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64)+" "+d.Was)
+		words := guard.Elided(d.Was)
+		if old.Private || len(guard.Secrets("x.md", []byte(words))) > 0 {
+			words = "" // whoever lists commits reads it
+		}
+		why.Trail(flagTrailer, m.ID+" "+named.ID+" "+strconv.FormatFloat(d.Confidence, 'f', 2, 64)+" "+words)
 		_, err = tx.Link(m, mayOutdate, false, named.ID)
-		return fmt.Sprintf("May outdate %s, which says %q.", old.Path, d.Was), err
+		return "", err
 	}
 	if err = errors.Join(tx.Detach(named, d.disputing), tx.Archive(named, d.rejected)); err != nil {
 		return "", err
 	}
 	why.Trail("Supersedes", named.ID)
 	_, err = tx.Link(m, superseding, false, named.ID)
-	return fmt.Sprintf("Takes the place of %s, which says %q.", old.Path, d.Was), err
+	return fmt.Sprintf("Takes the place of %s%s.", old.Path, says(old.Private, whichSays, d.Was)), err
 }
 
 // Removed are the clauses that leave a memory, each as it stands there.
@@ -303,12 +308,18 @@ func (d Decision) Removed() []string {
 	return d.Gone
 }
 
-func quoted(clauses []string) string {
+const whichSays = ", which says %s"
+
+// says is what a commit quotes of memories in a form: nothing of a private one.
+func says(private bool, form string, clauses ...string) string {
+	if private {
+		return ""
+	}
 	out := make([]string, len(clauses))
 	for i, c := range clauses {
 		out[i] = strconv.Quote(strings.TrimSpace(c))
 	}
-	return strings.Join(out, ", ")
+	return fmt.Sprintf(form, strings.Join(out, ", "))
 }
 
 // merge stages the notes that stored memories say from now on. A memory keeps all that
@@ -338,7 +349,8 @@ func (s *Staging) merge(tx *vault.Tx, items []int) ([]vault.Memory, error) {
 		}
 		why.Memories = append(about, after.ID)
 		ruled(&why.Writer, d.Rule, d.Confidence)
-		why.Body = strings.TrimSpace(why.Body + fmt.Sprintf("\nSaid in %s from now on as well: %q.", d.Path, d.Said))
+		why.Body = strings.TrimSpace(why.Body + fmt.Sprintf("\nSaid in %s from now on as well%s.", d.Path,
+			says(n.Private || d.old.Private, ": %s", d.Said)))
 		out = append(out, after)
 	}
 	return out, nil

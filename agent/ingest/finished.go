@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"stet/agent/encode"
 	"stet/markdown"
@@ -222,9 +221,9 @@ func (it *Item) fold(tx *vault.Tx) (vault.Memory, error) {
 	if into.Importance == nil {
 		p.Importance = m.Importance
 	}
-	said := "Said already in %s: %q."
+	said := "already in"
 	if it.Outcome == Merge {
-		p.Text, said = &d.Kept, "Said in %s from now on as well: %q."
+		p.Text, said = &d.Kept, "from now on as well in"
 	}
 	after, err := p.Apply(tx, into)
 	if err != nil {
@@ -243,7 +242,7 @@ func (it *Item) fold(tx *vault.Tx) (vault.Memory, error) {
 	why.Memories = []string{m.ID, after.ID}
 	why.Trail("Supersedes", m.ID)
 	ruled(&why.Writer, d.Rule, d.Confidence)
-	why.Body = fmt.Sprintf(said, into.Path, strings.TrimSpace(string(m.Body)))
+	why.Body = fmt.Sprintf("Said %s %s%s.", said, into.Path, says(m.Private || into.Private, ": %s", string(m.Body)))
 	return after, nil
 }
 
