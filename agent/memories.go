@@ -12,6 +12,7 @@ import (
 	"stet/agent/cite"
 	"stet/agent/ingest"
 	"stet/agent/llm"
+	"stet/agent/route"
 	"stet/index"
 	"stet/vault"
 	"stet/vault/guard"
@@ -101,7 +102,7 @@ func (a *App) attest(ctx context.Context, by Write, w *vault.Writer, notes ...va
 				return err
 			}
 			for line, turn := range said {
-				w.Said(turn, line)
+				w.Said(turn, route.Bare(line))
 			}
 		case by.Via == "" && !by.DryRun:
 			if err := a.v.History().Vouch(ctx, strings.Split(n.Text, "\n")...); err != nil {

@@ -129,19 +129,7 @@ func Accept(ctx context.Context, v *vault.Vault, d Desk, w Waiting, who vault.Wr
 // was proposed.
 func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault.Write) (*ingest.Result, error) {
 	if book, entry, ok := w.entry(v); ok {
-		plan := &ingest.Plan{}
-		add := func() (*notebook.Result, error) { return book.Add(ctx, entry, write) }
-		if v.Settings().Bool(settings.Cognitive) {
-			add = func() (res *notebook.Result, err error) {
-				res, plan, err = ingest.AddEntry(ctx, v, book, nil, entry, write)
-				return res, err
-			}
-		}
-		res, err := add()
-		if err != nil {
-			return nil, err
-		}
-		return &ingest.Result{Result: res.Result, Plan: plan}, nil
+		return w.acceptEntry(ctx, v, d, book, entry, write)
 	}
 	if !w.Proposal.Replays() {
 		res, err := w.replace(ctx, v, write)
@@ -159,6 +147,32 @@ func (w Waiting) accept(ctx context.Context, v *vault.Vault, d Desk, write vault
 		note.Meta = []vault.KeyValue{{Key: "encoding", Value: markdown.String(ingest.Pending)}}
 	}
 	return ingest.Remember(ctx, v, d.Find, nil, []vault.Note{note}, write)
+}
+
+// acceptEntry writes an entry: one for which stet chose the notebook is compared with all that is stored, as it was
+// when it was proposed, any other with the notebook.
+func (w Waiting) acceptEntry(
+	ctx context.Context, v *vault.Vault, d Desk, book *notebook.Notebook, entry notebook.New, write vault.Write,
+) (*ingest.Result, error) {
+	carried := map[string]string{}
+	for _, l := range w.Proposal.Extra {
+		carried[l[0]] = l[1]
+	}
+	plan, res, err := &ingest.Plan{}, (*notebook.Result)(nil), error(nil)
+	switch {
+	case !v.Settings().Bool(settings.Cognitive):
+		res, err = book.Add(ctx, entry, write)
+	case carried[notebook.Filed] != "" && entry.Under == "":
+		said := markdown.ReadEntry(entry.Text)
+		return ingest.Remember(ctx, v, d.Find, nil, []vault.Note{{Text: said.Body(), Kind: said.Kind,
+			To: string(book.Path()), Source: carried["Stet-Source"]}}, write)
+	default:
+		res, plan, err = ingest.AddEntry(ctx, v, book, nil, entry, write)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &ingest.Result{Result: res.Result, Plan: plan}, nil
 }
 
 // entry is the entry of a notebook that a proposal adds and does nothing else. Two of

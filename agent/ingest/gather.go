@@ -41,6 +41,7 @@ func newGatherer(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind,
 type draft struct {
 	i       int
 	note    vault.Note
+	said    string // its text with what asks to keep it
 	memory  encode.Memory
 	probes  []string // what stored memories are looked for with
 	near    []encode.Memory

@@ -22,8 +22,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
+	"stet/agent/encode"
+	"stet/agent/route"
 	"stet/index"
 	"stet/vault"
 )
@@ -113,7 +116,10 @@ func remember(ctx context.Context, v *vault.Vault, find Searcher, mind *Mind, no
 func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 	drafts := make([]*draft, len(notes))
 	for i, n := range notes {
-		drafts[i] = &draft{i: i, note: n}
+		drafts[i] = &draft{i: i, note: n, said: n.Text}
+		if d.authority() < encode.Statement && strings.HasPrefix(n.Source, "session:") {
+			drafts[i].note.Text = route.Bare(n.Text)
+		}
 	}
 	var rules sync.WaitGroup
 	rules.Go(func() { // reads the word lists, while the index is read

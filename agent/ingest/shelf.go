@@ -93,7 +93,7 @@ func (d *gatherer) route(dr *draft) {
 	if d.v.Waits(d.w) { // a person looks at it
 		bound = route.Likely
 	}
-	r, ok := route.Of(n.Text)
+	r, ok := route.Of(dr.said)
 	if !ok || r.Confidence < bound {
 		if r, ok = d.succeeds(dr); !ok {
 			return

@@ -9,8 +9,10 @@ package route
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"stet/agent/spoken"
@@ -40,6 +42,8 @@ const (
 	doubt = 0.25
 	asked = 0.05
 	noted = 0.7
+	// mostAsking bounds the words that ask to keep a sentence.
+	mostAsking = 6
 )
 
 // Of says what one sentence of a person's is; false for a text that is nothing to keep, is no single sentence, or
@@ -71,8 +75,8 @@ func foreign(s string) bool {
 
 // A language is what one section of the lexicon knows.
 type language struct {
-	lead, memo, less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
-	rules                                                                  []rule
+	lead, memo, asking, less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
+	rules                                                                          []rule
 }
 
 // A rule is one line: what a sentence with one of its patterns is.
@@ -109,14 +113,28 @@ func (l *language) of(words []word) (Route, bool) {
 }
 
 // ofSelf reports a sentence about the speaker.
-func ofSelf(words []word) bool {
-	for _, w := range words {
-		switch w.fold {
-		case "i", "my", "we", "our", "me":
-			return true
+func ofSelf(words []word) bool { return slices.ContainsFunc(words, self) }
+
+func self(w word) bool { return slices.Contains([]string{"i", "my", "we", "our", "me"}, w.fold) }
+
+// Bare is a sentence about the speaker without the English words before it that ask to keep it: of "Remember that our
+// cluster is called heron." it is "Our cluster is called heron."
+func Bare(sentence string) string {
+	lead, rest := "", strings.TrimSpace(sentence)
+	for range mostAsking {
+		next, behind, _ := strings.Cut(rest, " ")
+		lead, rest = lead+" "+next, strings.TrimSpace(behind)
+		first := wordsOf(rest)
+		asks := slices.ContainsFunc(languages()[0].asking, func(p pattern) bool {
+			words := slices.DeleteFunc(wordsOf(lead), func(w word) bool { return w.fold == "," })
+			return p.match(words, 0) == len(words)
+		})
+		if asks && len(first) > 0 && self(first[0]) {
+			r, n := utf8.DecodeRuneInString(rest)
+			return string(unicode.ToUpper(r)) + rest[n:]
 		}
 	}
-	return false
+	return sentence
 }
 
 // begin leaves out what only leads to what is said: "btw, …", "please remember that …".
@@ -164,7 +182,8 @@ var languages = sync.OnceValue(func() []*language {
 
 // add adds a line of the lexicon.
 func (l *language) add(head string, patterns []pattern) {
-	for name, list := range map[string]*[]pattern{"lead": &l.lead, "memo": &l.memo, "less": &l.less, "joke": &l.joke,
+	for name, list := range map[string]*[]pattern{"lead": &l.lead, "memo": &l.memo,
+		"asking": &l.asking, "less": &l.less, "joke": &l.joke,
 		"lasting": &l.lasting, "veto any": &l.vetoAny,
 		"veto task": &l.vetoTask, "veto wish": &l.vetoWish, "veto turn": &l.vetoTurn} {
 		if head == name {

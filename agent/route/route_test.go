@@ -171,3 +171,22 @@ func FuzzTurn(f *testing.F) {
 		}
 	})
 }
+
+// TestBare: only what asks to keep a sentence about the speaker is cut off.
+func TestBare(t *testing.T) {
+	t.Parallel()
+	for sentence, want := range map[string]string{
+		"Remember that our cluster is called heron.":     "Our cluster is called heron.",
+		"please don't forget that, I'm allergic to nuts": "I'm allergic to nuts",
+		"Please keep in mind that we deploy on Fridays":  "We deploy on Fridays",
+		"Remember that trip to Rome":                     "Remember that trip to Rome",
+		"Remember my birthday":                           "Remember my birthday",
+		"I remember that our cluster is called heron.":   "I remember that our cluster is called heron.",
+		"Remember that": "Remember that",
+		"":              "",
+	} {
+		if got := route.Bare(sentence); got != want {
+			t.Errorf("%q gives %q, want %q", sentence, got, want)
+		}
+	}
+}

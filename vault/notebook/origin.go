@@ -86,7 +86,7 @@ func (n *Notebook) origins(ctx context.Context) (map[string]origin, error) {
 			}
 			written, actor := n.wrote(c, text), c.Trailers.Get("Stet-Actor")
 			out[text] = origin{c.When, written, written && actor != "" && actor != vault.ActorUser,
-				written && slices.Contains(c.Trailers.All(filedTrailer), n.Address(markdown.Entry{Text: text}))}
+				written && slices.Contains(c.Trailers.All(Filed), n.Address(markdown.Entry{Text: text}))}
 			if len(c.Parents) < 2 {
 				delete(pending, text) // a merge has it from a branch, which comes later
 			}

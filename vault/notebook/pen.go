@@ -11,8 +11,8 @@ import (
 	"stet/vault"
 )
 
-// filedTrailer names the entry for which stet chose the notebook.
-const filedTrailer = "Stet-Filed"
+// Filed is the trailer of a commit that names the entry for which stet chose the notebook.
+const Filed = "Stet-Filed"
 
 // A Pen writes into the notebook inside transactions of others, which describe the commit.
 type Pen struct{ past *past }
@@ -53,7 +53,7 @@ func (p *Pen) File(ctx context.Context, tx *vault.Tx, old string, entry New, w v
 		return nil, p.past.n.explain(vault.OpRemember, err)
 	}
 	if e.res.Entry.Text != "" && !e.res.Duplicate {
-		tx.Why().Trail(filedTrailer, p.past.n.Address(e.res.Entry))
+		tx.Why().Trail(Filed, p.past.n.Address(e.res.Entry))
 	}
 	return e.res, nil
 }

@@ -78,7 +78,7 @@ func edges() []edge {
 			[]string{"agent/encode", "agent/llm", "agent/pipeline", "agent/place", "agent/route", "agent/spoken",
 				"index",
 				"vault", "vault/links",
-				"vault/notebook", "markdown"},
+				"vault/guard", "vault/notebook", "markdown"},
 			"the one door that stores: searches, lets rules and model judge, writes through the vault"},
 		{"agent/approval",
 			[]string{"agent/ingest", "markdown", "vault", "vault/notebook", "vault/proposal", "vault/settings",
