@@ -164,7 +164,7 @@ func (h Hooks) record(ctx context.Context, o HookOptions, t session.Turn) (*Obse
 	}
 	t.Agent, t.Source, t.Ref = o.Client.Name, session.HookDoor, session.HookRef
 	t.Project, t.Model, t.Time = o.Dir, o.Model, h.a.o.Now().UTC()
-	if err := session.HookMay(ctx, h.a.v, t); err != nil {
+	if err := session.HookMay(ctx, h.a.v, &t); err != nil {
 		return &Observed{}, err
 	}
 	if len(t.Text) > session.MaxTurn {

@@ -60,7 +60,7 @@ func (h History) cited(ctx context.Context, c vault.Commit) (out []CitedTurn) {
 	for _, ref := range cite.Named(c) {
 		turn := CitedTurn{Ref: ref}
 		id, n, _ := turnsOf(ref)
-		page, err := h.a.Sessions().Show(ctx, SessionPart{Ref: id, From: n, To: n, Budget: budget})
+		page, err := h.a.Sessions().Show(ctx, SessionPart{Ref: id, From: n, To: n, Budget: budget, At: c.When})
 		if err == nil && len(page.Messages) > 0 {
 			turn.Text = page.Messages[0].Text
 		}

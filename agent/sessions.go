@@ -121,9 +121,15 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 		}
 	}
 	for _, o := range open {
-		if len(o.Facts.Messages) > 0 { // else it was given a snapshot, and nothing was said
-			all = append(all, o.Known())
+		if len(o.Facts.Messages) == 0 {
+			continue // it was given a snapshot, and nothing was said
 		}
+		k := o.Known()
+		if i := slices.IndexFunc(all, func(sealed session.Known) bool { return sealed.ID == k.ID }); i >= 0 {
+			all[i].Open, all[i].Ended, all[i].Messages = true, k.Ended, all[i].Messages+k.Messages
+			continue
+		}
+		all = append(all, k)
 	}
 	last := func(k session.Known) time.Time { return cmp.Or(k.Ended, k.Started) }
 	all = slices.DeleteFunc(all, func(k session.Known) bool {
@@ -144,10 +150,11 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 
 // SessionPart names a part of a session.
 type SessionPart struct {
-	Ref      string // id, a unique part of it, path, or the id that the agent gave it
-	From, To int    // message numbers; 0 is the first and the last
-	Around   int    // this message and a few next to it; 0 is From and To
-	Budget   int    // characters; 0 is [recall.Budget], negative is no limit
+	Ref      string    // id, a unique part of it, path, or the id that the agent gave it
+	From, To int       // message numbers; 0 is the first and the last
+	Around   int       // this message and a few next to it; 0 is From and To
+	Budget   int       // characters; 0 is [recall.Budget], negative is no limit
+	At       time.Time // From and To are numbers of then; zero is now
 }
 
 // around is how many messages [SessionPart].Around shows on either side.
@@ -169,7 +176,7 @@ func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error)
 		return nil, err
 	}
 	budget := cmp.Or(o.Budget, recall.Budget)
-	page := talk.Page(o.From, o.To, budget)
+	page := talk.Page(talk.Known.Number(o.From, o.At), talk.Known.Number(o.To, o.At), budget)
 	if o.Around > 0 {
 		page = talk.Around(o.Around, around, budget)
 	}

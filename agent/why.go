@@ -65,7 +65,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 			if from == 0 && o.commit.Rev != "" {
 				return t.Before(o.commit.When, recall.Budget)
 			}
-			return t.Page(from, to, recall.Budget)
+			return t.Page(t.Known.Number(from, o.when), t.Known.Number(to, o.when), recall.Budget)
 		})
 		switch {
 		case err != nil:
@@ -89,12 +89,13 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 type origin struct {
 	ref    string
 	commit vault.Commit
+	when   time.Time // they were named
 }
 
 // origins are those of a memory, or of the entry at an address in it: of a commit that names no turns, its session.
 func (s Sessions) origins(ctx context.Context, m vault.Memory, address string) (out []origin, err error) {
 	if address == "" {
-		out = []origin{{ref: m.Source}}
+		out = []origin{{ref: m.Source, when: m.Created}}
 	}
 	for c, err := range s.a.v.History().Log(ctx, vault.LogOptions{Path: m.Path, Follow: true}) {
 		if err != nil {
@@ -109,7 +110,7 @@ func (s Sessions) origins(ctx context.Context, m vault.Memory, address string) (
 		}
 		for _, ref := range refs {
 			turn, _, _ := strings.Cut(ref, " ") // behind one that was said stands the key of its words
-			out = append(out, origin{turn, c})
+			out = append(out, origin{turn, c, c.When})
 		}
 	}
 	return out, nil

@@ -34,6 +34,7 @@ type Transcript struct {
 	Cost                     *Cost
 	Context                  *FrozenContext
 	Private                  bool
+	Renumbered               []string // when messages were given other numbers, and which; docs/FORMAT.md says how
 	Messages                 []Message
 }
 
@@ -166,6 +167,8 @@ func (d *Document) readFacts(t *Transcript) {
 	}
 	v, _ := d.Meta("supersedes")
 	t.Supersedes = v.List()
+	v, _ = d.Meta("renumbered")
+	t.Renumbered = v.List()
 	for key, into := range map[string]*time.Time{"started": &t.Started, "ended": &t.Ended} {
 		if v, ok := d.Meta(key); ok {
 			at, _ := v.Time()

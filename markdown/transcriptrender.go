@@ -96,6 +96,9 @@ func (t *Transcript) Growing() []Pair {
 		out = append(out, Pair{"end_reason", String(t.EndReason)})
 	}
 	out = append(out, Pair{"messages", Plain(strconv.Itoa(len(t.Messages)))})
+	if len(t.Renumbered) > 0 {
+		out = append(out, Pair{"renumbered", Strings(t.Renumbered)})
+	}
 	if t.Private {
 		out = append(out, Pair{"private", Bool(true)})
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"stet/agent/spoken"
 	"stet/vault"
@@ -33,9 +34,9 @@ type Citation struct{ Because, Session string }
 func (c Citation) Turns(
 	ctx context.Context, v *vault.Vault, from, to vault.Path, before, after []byte,
 ) ([]string, error) {
-	refs, own, err := c.read(ctx, v)
+	talk, refs, own, err := c.read(ctx, v)
 	if err == nil {
-		err = unserved(ctx, v, refs)
+		err = unserved(ctx, v, talk, refs)
 	}
 	if err != nil {
 		return nil, err
@@ -75,27 +76,30 @@ var form = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^session:([^#\s]+)#(\d+(?:,\d+)*)$`)
 })
 
-// read are the turns by their permanent names, and the person's own words in them.
-func (c Citation) read(ctx context.Context, v *vault.Vault) (refs, own []string, err error) {
+// read are the conversation, its turns by their permanent names, and the person's own words in them.
+func (c Citation) read(ctx context.Context, v *vault.Vault) (
+	talk *session.Conversation, refs, own []string, err error,
+) {
 	id, words, numbers := c.Session, fold(c.Because), []int(nil)
 	if m := form().FindStringSubmatch(c.Because); m != nil {
 		id, words = m[1], ""
 		for text := range strings.SplitSeq(m[2], ",") {
 			n, err := strconv.Atoi(text)
 			if err != nil {
-				return nil, nil, fmt.Errorf("message %s: %w", text, vault.ErrNotFound)
+				return nil, nil, nil, fmt.Errorf("message %s: %w", text, vault.ErrNotFound)
 			}
 			numbers = append(numbers, n)
 		}
 	} else if id == "" || words == "" {
-		return nil, nil, errors.New("it names no turn: say session:ID#n, or words of a turn together with the session")
+		return nil, nil, nil,
+			errors.New("it names no turn: say session:ID#n, or words of a turn together with the session")
 	}
-	talk, err := session.Hear(ctx, v, id)
+	talk, err = session.Hear(ctx, v, id)
 	if err == nil && talk.Private {
 		err = errors.New("the conversation is private")
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for i, m := range talk.Messages {
 		if words != "" && m.Role == "user" && strings.Contains(fold(string(m.Content)), words) {
@@ -103,21 +107,21 @@ func (c Citation) read(ctx context.Context, v *vault.Vault) (refs, own []string,
 		}
 	}
 	if words != "" && len(numbers) != 1 {
-		return nil, nil, fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
+		return nil, nil, nil, fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
 	}
 	for _, n := range numbers {
 		ref, turn, err := proven(ctx, talk, n)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", ref, err)
+			return nil, nil, nil, fmt.Errorf("%s: %w", ref, err)
 		}
 		refs, own = append(refs, ref), append(own, turn)
 	}
-	return refs, own, nil
+	return talk, refs, own, nil
 }
 
 // proven is the permanent name of a turn, and the person's own words in it.
 func proven(ctx context.Context, talk *session.Conversation, n int) (ref, own string, err error) {
-	ref = fmt.Sprintf("session:%s#%d", talk.ID, n)
+	ref = turnRef(talk.ID, n)
 	switch {
 	case n < 1 || n > len(talk.Messages):
 		return ref, "", vault.ErrNotFound
@@ -167,18 +171,31 @@ func folded(text string) (out []string) {
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// unserved fails where one of the turns served another change: local state or a commit says so.
-func unserved(ctx context.Context, v *vault.Vault, refs []string) error {
+// unserved fails where one of the turns of a conversation served another change: local state or a commit says so.
+func unserved(ctx context.Context, v *vault.Vault, talk *session.Conversation, refs []string) error {
 	seen, err := v.State().Seen(servedName)
 	if err != nil {
 		return err
 	}
-	used := strings.Fields(string(seen))
+	var used []string
+	use := func(ref string, at time.Time) {
+		if id, numbers := vault.SourceTurns(ref); id == talk.ID && len(numbers) == 1 {
+			ref = turnRef(id, talk.Number(numbers[0], at))
+		}
+		used = append(used, ref)
+	}
+	for line := range strings.Lines(string(seen)) {
+		ref, when, _ := strings.Cut(strings.TrimSpace(line), " ")
+		at, _ := time.Parse(time.RFC3339, when) // an older stet noted none
+		use(ref, at)
+	}
 	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{}) {
 		if err != nil {
 			return err
 		}
-		used = append(used, Named(c)...)
+		for _, ref := range Named(c) {
+			use(ref, c.When)
+		}
 	}
 	for _, ref := range refs {
 		if slices.Contains(used, ref) {
@@ -188,6 +205,8 @@ func unserved(ctx context.Context, v *vault.Vault, refs []string) error {
 	return nil
 }
 
+func turnRef(id string, n int) string { return fmt.Sprintf("session:%s#%d", id, n) }
+
 // Named are the turns that a commit names.
 func Named(c vault.Commit) []string { return c.Trailers.All(trailer) }
 
@@ -195,7 +214,9 @@ func Named(c vault.Commit) []string { return c.Trailers.All(trailer) }
 func Serve(ctx context.Context, v *vault.Vault, made []vault.Commit) error {
 	var refs []string
 	for _, c := range made {
-		refs = append(refs, Named(c)...)
+		for _, ref := range Named(c) {
+			refs = append(refs, ref+" "+c.When.UTC().Format(time.RFC3339))
+		}
 	}
 	if len(refs) == 0 {
 		return nil

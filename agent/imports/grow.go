@@ -112,6 +112,9 @@ func (g growth) grow(have []byte, s *Session, r *rendered) ([]byte, error) {
 	if !s.Ended.IsZero() {
 		err = errors.Join(err, d.SetMeta("ended", markdown.Time(s.Ended)))
 	}
+	if len(s.Renumbered) > 0 {
+		err = errors.Join(err, d.SetMeta("renumbered", markdown.Strings(s.Renumbered)))
+	}
 	if s.EndReason != "" {
 		err = errors.Join(err, d.SetMeta("end_reason", markdown.String(s.EndReason)))
 	}

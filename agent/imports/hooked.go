@@ -2,53 +2,112 @@ package imports
 
 import (
 	"slices"
+	"time"
 
 	"stet/markdown"
 	"stet/vault/guard"
 	"stet/vault/session"
 )
 
-// hooked is s with what only a client's hooks have told of in between, for a transcript that holds such
-// messages, and what that has more than the transcript. The source's own words win: what it holds as well is left
-// out. ok is false where the transcript holds none, and where it is no longer what the source had.
-func (s *Session) hooked(have []byte, c *censor) (merged *Session, g growth, ok bool) {
-	d := markdown.Parse(have)
-	spans, old := d.Messages(), markdown.ParseTranscript(have).Messages
-	isHooked := func(m markdown.Message) bool { return m.Ref == session.HookRef }
-	if !slices.ContainsFunc(old, isHooked) || len(spans) != len(old) {
+// hooked is s with what only a client's hooks have told of in between: the messages of them in its transcript, nil for
+// none, and those of its open turns. The source's own words win: what it holds as well is left out. g is what that has
+// more than the transcript. ok is false where hooks told of nothing, and where the transcript is no longer what the
+// source had. now is when messages have other numbers.
+func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c *censor) (
+	merged *Session, g growth, ok bool,
+) {
+	spans, old := markdown.Parse(have).Messages(), markdown.ParseTranscript(have)
+	turns := slices.Concat(old.Messages, open)
+	if !slices.ContainsFunc(turns, byHook) || len(spans) != len(old.Messages) {
 		return nil, g, false
 	}
-	secrets := c.about(s)
-	own := slices.Clone(s.Messages)
-	for i := range own {
-		own[i].Content, _ = take(secrets, own[i].Content)
-	}
-	covered := session.Covered(old, own)
-	v := *s
-	v.Messages = nil
-	next, grown := 0, true // grown: what stands there stays as it is
-	upTo := func(j int) {
-		v.Messages, next = append(v.Messages, s.Messages[next:j]...), j
-	}
-	for i, m := range old {
-		switch j := covered[i]; {
-		case spans[i].Number != i+1 || spans[i].Attached != "" && isHooked(m):
+	for i, at := range spans {
+		if at.Number != i+1 || at.Attached != "" && byHook(turns[i]) {
 			return nil, g, false // a person took one out, or its text is elsewhere
-		case !isHooked(m):
-			if next == len(own) || !sameMessage(have, spans[i], &own[next], func() *guard.Redactor { return secrets }) {
-				return nil, g, false
-			}
-			upTo(next + 1)
-		case j < 0:
-			v.Messages = append(v.Messages, m)
-		default:
-			grown = false
-			upTo(max(next, j+1))
 		}
 	}
-	upTo(len(own))
-	if grown {
-		return &v, compare(have, &v, c), true
+	places := s.places(have, spans, turns, c)
+	for i, m := range old.Messages {
+		if places[i] < 0 && !byHook(m) {
+			return nil, g, false
+		}
 	}
-	return &v, growth{cut: spans[0].Start}, true
+	v := *s
+	var numbers []int
+	v.Messages, numbers = s.among(turns, places, len(spans))
+	v.Renumbered = old.Renumbered
+	if r := session.Renumbering(now, numbers); r != "" {
+		v.Renumbered = append(v.Renumbered, r)
+	}
+	if len(spans) == 0 {
+		return &v, g, true
+	}
+	for i, m := range old.Messages {
+		if numbers[i] != i+1 || places[i] >= 0 && byHook(m) {
+			return &v, growth{cut: spans[0].Start}, true
+		}
+	}
+	return &v, compare(have, &v, c), true
+}
+
+func byHook(m markdown.Message) bool { return m.Ref == session.HookRef }
+
+// places are where s has the turns, of which the first stand in the transcript in have, -1 for none.
+func (s *Session) places(have []byte, spans []markdown.MessageSpan, turns []markdown.Message, c *censor) []int {
+	secrets := c.about(s)
+	for _, m := range turns {
+		secrets.Learn(string(m.Content))
+	}
+	own, all := cleaned(secrets, s.Messages), cleaned(secrets, turns)
+	return session.Covered(all, own, func(i, j int) bool {
+		same := func() bool {
+			return i < len(spans) && sameMessage(have, spans[i], &own[j], func() *guard.Redactor { return secrets })
+		}
+		return byHook(all[i]) || same()
+	})
+}
+
+// among are the messages of s with those turns of hooks in their places that it does not have, and the number that each
+// turn gets; other turns stay open, behind all. The first sealed turns stand in a transcript.
+func (s *Session) among(turns []markdown.Message, places []int, sealed int) (out []markdown.Message, numbers []int) {
+	numbers = make([]int, len(turns))
+	next := 0
+	upTo := func(j int) { out, next = append(out, s.Messages[next:j]...), j }
+	imported := slices.ContainsFunc(turns[:sealed], func(m markdown.Message) bool { return !byHook(m) })
+	for i, m := range turns {
+		switch {
+		case places[i] >= 0:
+			upTo(places[i] + 1)
+		case !byHook(m):
+			continue
+		default:
+			last := len(s.Messages)
+			if k := slices.IndexFunc(places[i:], func(j int) bool { return j >= 0 }); k >= 0 {
+				last = places[i+k]
+			}
+			for (i >= sealed || !imported) && next < last && s.Messages[next].Time.Before(m.Time) {
+				upTo(next + 1)
+			}
+			out = append(out, m)
+		}
+		numbers[i] = len(out)
+	}
+	upTo(len(s.Messages))
+	left := len(out)
+	for i, n := range numbers {
+		if n == 0 {
+			left++
+			numbers[i] = left
+		}
+	}
+	return out, numbers
+}
+
+// cleaned are messages without secrets.
+func cleaned(secrets *guard.Redactor, messages []markdown.Message) []markdown.Message {
+	out := slices.Clone(messages)
+	for i := range out {
+		out[i].Content, _ = take(secrets, out[i].Content)
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -105,6 +106,30 @@ func (k *known) find(ctx context.Context, id string) (vault.Path, error) {
 	}
 	k.whole = true
 	return k.odd[hashPart(id)], nil
+}
+
+// called is the id by which a conversation goes already: that of its transcript or of its open turns, which differs in
+// its time from the one that its source makes.
+func (k *known) called(ctx context.Context, id string) (string, error) {
+	if !isID(id) {
+		return id, nil
+	}
+	p, err := k.find(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if p != "" {
+		have, err := k.id(p)
+		return cmp.Or(have, id), err
+	}
+	open, err := session.Rest(k.v, id, nil)
+	if errors.Is(err, session.ErrUnknownSession) {
+		return id, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return open.Facts.ID, nil
 }
 
 // lookIn reads the ids of all transcripts: a person may have called one by words

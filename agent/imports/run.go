@@ -12,6 +12,7 @@ import (
 
 	"stet/agent/ingest"
 	"stet/vault"
+	"stet/vault/session"
 	"stet/vault/settings"
 )
 
@@ -178,7 +179,13 @@ func (w *writer) end(err error) error {
 		return err
 	}
 	w.ctx = context.WithoutCancel(w.ctx)
-	return errors.Join(err, w.flush(), w.publish())
+	err = errors.Join(err, w.flush(), w.publish())
+	slices.Sort(w.heardOf)
+	for _, key := range slices.Compact(w.heardOf) {
+		_, serr := session.Settle(w.ctx, w.v, key)
+		err = errors.Join(err, serr)
+	}
+	return err
 }
 
 // A writer turns conversations into commits.
@@ -206,15 +213,17 @@ type writer struct {
 	// Of an agent's import: ids that it stored under others, who records what is open, and references left out.
 	apart, openBy map[string]string
 	cut           int
+	heardOf       []string // keys of conversations with open turns that this run has looked at
 }
 
 // An item is one transcript of a batch.
 type item struct {
 	s     *Session
 	path  vault.Path // where it stands; "" for a new one
+	have  []byte     // what stood there when it was decided what to do
 	state string
 	made  *rendered
-	from  int // messages that stand there already
+	growth
 }
 
 // wants is what Since, Project and Exclude leave.
@@ -255,7 +264,13 @@ func (w *writer) take(s *Session) error {
 	return nil
 }
 
-func (w *writer) part(s *Session) error {
+func (w *writer) part(s *Session) (err error) {
+	if s.ID, err = w.known.called(w.ctx, s.ID); err != nil {
+		return err
+	}
+	if s.Parent, err = w.known.called(w.ctx, s.Parent); err != nil {
+		return err
+	}
 	if err := w.own(s); err != nil {
 		return err
 	}
@@ -298,57 +313,6 @@ func (w *writer) part(s *Session) error {
 
 // place is the item's file.
 func (it *item) place() vault.Path { return cmp.Or(it.path, vault.NameTranscript(&it.s.Transcript)) }
-
-// decide says what is to be done with a conversation; nil when nothing is.
-func (w *writer) decide(s *Session) (*item, error) {
-	w.censor.title(s)
-	state := StateAdded
-	// Every round is another variant of it; a person edits only so often.
-	for range 100 {
-		p, err := w.known.find(w.ctx, s.ID)
-		if err != nil {
-			return nil, err
-		}
-		if w.known.gone(s.ID, p) {
-			w.saw(s)
-			w.report.Rejected++
-			return nil, nil
-		}
-		if p == "" {
-			w.saw(s)
-			return &item{s: s, state: state}, nil
-		}
-		have, _, err := w.v.ReadFile(p)
-		if err != nil {
-			return nil, err
-		}
-		g := growth{}
-		if merged, more, ok := s.hooked(have, w.censor); ok {
-			s, g = merged, more
-		} else {
-			g = compare(have, s, w.censor)
-		}
-		switch {
-		case g.changed > 0:
-			s, state = s.variant(g.changed, s.ID), StateSuperseded
-			continue
-		case !g.more(s):
-			w.saw(s)
-			w.report.Unchanged++
-			return nil, nil
-		}
-		w.saw(s)
-		return &item{s: s, path: p, state: StateGrown, from: g.from}, nil
-	}
-	w.r.problem(s.Origin, 0, "left out: it has changed in more ways than can be told apart")
-	return nil, nil
-}
-
-// saw takes down that the present file holds a conversation, once it is known
-// which transcript that is.
-func (w *writer) saw(s *Session) {
-	w.talks = append(w.talks, doneTalk{ID: hashPart(s.ID), Messages: len(s.Messages), Ended: s.Ended, Project: s.Project})
-}
 
 // flush writes the batch out of memory.
 func (w *writer) flush() error {

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -218,15 +219,14 @@ func (w *writer) files(it *item, p vault.Path, have []byte, was vault.Hash) ([]b
 	}
 	data, from := it.made.text, 0
 	if it.path != "" {
-		g := compare(have, it.s, w.censor)
-		if was == "" || !g.more(it.s) {
-			return nil, nil, nil // a person was faster; the next import looks again
+		if was == "" || !bytes.Equal(have, it.have) {
+			return nil, nil, nil // somebody was faster; the next import looks again
 		}
-		grown, err := g.grow(have, it.s, it.made)
+		grown, err := it.grow(have, it.s, it.made)
 		if err != nil {
 			return nil, nil, err
 		}
-		data, from = grown, g.from
+		data, from = grown, it.from
 	}
 	var beside []besideFile
 	for _, a := range it.made.attached {

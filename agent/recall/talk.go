@@ -43,7 +43,7 @@ func Read(ctx context.Context, v *vault.Vault, ref string) (*Talk, error) {
 		return nil, err
 	}
 	t := &Talk{Known: k, v: v, list: markdown.ParseTranscript(data).Messages}
-	rest, err := session.Rest(v, k.ID)
+	rest, err := session.Rest(v, k.ID, data)
 	switch {
 	case errors.Is(err, vault.ErrNotFound):
 		return t, nil

@@ -33,6 +33,8 @@ type Known struct {
 	Messages  int        `json:"messages"`
 	EndReason string     `json:"-"`
 	Private   bool       `json:"-"`
+
+	renumbered []string // see [Known.Number]
 }
 
 // Read reads the front matter of a transcript.
@@ -53,6 +55,8 @@ func Read(p vault.Path, data []byte) Known {
 	n, _ := v.Float()
 	k.Messages = int(n)
 	k.Private = d.Private()
+	v, _ = d.Meta("renumbered")
+	k.renumbered = v.List()
 	if k.Title == "" {
 		k.Title = strings.TrimSuffix(p.Base(), ".md")
 	}
@@ -189,14 +193,18 @@ func find(ctx context.Context, shown *vault.Vault, ref string) (Known, []byte, e
 		}
 	}
 	if own(ref) { // its file ends as the id does; only when none does is every transcript read
-		paths, err := Transcripts(ctx, v, strings.ToLower(ref))
+		ref = strings.ToLower(ref)
+		paths, err := Transcripts(ctx, v, ref)
 		if err != nil {
 			return Known{}, nil, err
 		}
-		for _, p := range paths {
-			if data, _, err := v.ReadFile(p); err == nil {
-				if k := Read(p, data); k.ID == strings.ToLower(ref) {
-					return k, data, nil
+		// What another vault calls a conversation of another program differs in its time.
+		for _, end := range []string{ref, ref[len(ref)-foreignPart:]} {
+			for _, p := range paths {
+				if data, _, err := v.ReadFile(p); err == nil {
+					if k := Read(p, data); k.ID == ref || k.Origin != "" && same(k.ID, end) {
+						return k, data, nil
+					}
 				}
 			}
 		}
@@ -284,10 +292,10 @@ func parentOf(ctx context.Context, v *vault.Vault, agent, ref string, candidates
 	return ref
 }
 
-// Rest is what was said in a sealed session since it was sealed. It fails with
-// [vault.ErrNotFound] when nothing was. Turns that a killed process has sealed
-// and not dropped are not in it.
-func Rest(v *vault.Vault, id string) (*Open, error) {
+// Rest is what was said in a sealed session since it was sealed, transcript being what stands there. It fails with
+// [vault.ErrNotFound] when nothing was. Turns that a killed process has sealed or imported and not dropped are not in
+// it.
+func Rest(v *vault.Vault, id string, transcript []byte) (*Open, error) {
 	id = strings.ToLower(id)
 	if own(id) {
 		for _, key := range []string{id, id[len(id)-foreignPart:]} {
@@ -298,7 +306,8 @@ func Rest(v *vault.Vault, id string) (*Open, error) {
 			if err != nil {
 				return nil, err
 			}
-			if o.forget(settled(v, o)); len(o.Facts.Messages) > 0 && (!o.Facts.Private || v == v.Whole()) {
+			o.forget(settled(v, o))
+			if o.uncover(transcript); len(o.Facts.Messages) > 0 && (!o.Facts.Private || v == v.Whole()) {
 				return o.shown(v), nil
 			}
 		}
@@ -315,7 +324,9 @@ func FindOpen(v *vault.Vault, ref string) (*Open, error) {
 		o.shown(v)
 	}
 	as := func(o *Open) vault.Memory { return o.Known().memory() }
-	o, failed := vault.Pick(ref, all, as, func(o *Open) bool { return o.Key == ref || o.Name == ref })
+	o, failed := vault.Pick(ref, all, as, func(o *Open) bool {
+		return o.Key == ref || o.Name == ref || own(ref) && same(strings.ToLower(ref), o.Key)
+	})
 	if errors.Is(failed, vault.ErrNotFound) && err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func Hear(ctx context.Context, v *vault.Vault, ref string) (*Conversation, error
 	case err == nil:
 		c.Known, c.Messages = k, markdown.ParseTranscript(data).Messages
 		c.sealed = len(c.Messages)
-		if open, err = Rest(v, k.ID); errors.Is(err, vault.ErrNotFound) {
+		if open, err = Rest(v, k.ID, data); errors.Is(err, vault.ErrNotFound) {
 			return c, nil
 		}
 	case errors.Is(err, ErrUnknownSession):
@@ -80,7 +80,7 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	byHook := (sealed || untracked) && m.Ref == HookRef || m.Ref != HookRef && marks.Heard(m)
+	byHook := (sealed || untracked) && m.Ref == HookRef || marks.noted(m)
 	user := by.Trailers.Get("Stet-Actor") == vault.ActorUser && by.Trailers.Get("Stet-Via") == "" &&
 		(sealed && c.Agent == "" || by.Op == vault.OpImport)
 	if !byHook && !user {

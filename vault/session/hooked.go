@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,33 +21,37 @@ const (
 	HookDoor = "hook"
 )
 
-// HookMay fails with [vault.ErrRefused] for a turn of a session that a person made private, or that another front
+// HookMay notes in a turn of a hook's what is known of its session: the id that it was shown by so far, and what its
+// transcript holds. It fails with [vault.ErrRefused] for a session that a person made private, or that another front
 // end began and has open.
-func HookMay(ctx context.Context, v *vault.Vault, t Turn) error {
+func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 	v = v.Whole()
 	refused := func(why string) error { return fmt.Errorf("session %q: %w: %s", t.Session, vault.ErrRefused, why) }
 	key := Key(t.Agent, t.Session)
 	paths, err := Transcripts(ctx, v, key)
-	sealed := false
 	for _, p := range paths {
 		k, err := Head(v, p)
 		if err != nil || !same(k.ID, key) {
 			continue
 		}
-		if sealed = true; k.Private {
+		if t.ID, t.After = k.ID, k.Messages; k.Private {
 			return refused("it is private")
 		}
 	}
 	open, oerr := Opened(v, key)
+	if oerr != nil {
+		open, oerr = &Open{Facts: &markdown.Transcript{}}, ignoreMissing(oerr)
+	}
 	switch {
-	case oerr != nil:
-		return errors.Join(err, ignoreMissing(oerr))
 	case open.Facts.Private:
 		return refused("it is private")
-	case !sealed && open.door != "" && open.door != HookDoor:
+	case t.ID == "" && open.door != "" && open.door != HookDoor:
 		return refused("no hook began it")
+	case t.ID == "" && len(open.Facts.Messages) > 0:
+		t.ID = open.Facts.ID
 	}
-	return err
+	t.ID = cmp.Or(t.ID, ID(t.Agent, t.Session, t.Time))
+	return errors.Join(err, oerr)
 }
 
 // spool is the queue of turns that were to wait for nobody.
@@ -100,24 +105,91 @@ func TakeUp(ctx context.Context, v *vault.Vault) error {
 	})
 }
 
-// Covered says which turns that hooks told of stand in a client's own record of the conversation, in order: of each
-// the index there, -1 for none.
-func Covered(hooked, own []markdown.Message) []int {
-	out, next := make([]int, len(hooked)), 0
-	for i, h := range hooked {
-		out[i] = -1
-		if h.Ref != HookRef {
-			continue
+// Covered says which turns that hooks told of stand in a client's own record of the conversation, as many as can in
+// one order: of each the index there, -1 for none. may, if any, says which of these places a turn can have, and alone
+// where the turns of others stand, which count more. Beyond [mostAligned] pairs what is left takes the first place it
+// can.
+func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []int {
+	out, texts, said := make([]int, len(turns)), make([]string, len(turns)), make([]string, len(own))
+	for i, t := range turns {
+		if out[i] = -1; t.Ref == HookRef {
+			texts[i] = words(t.Content)
 		}
-		said := words(h.Content)
-		for j := next; j < len(own); j++ {
-			if own[j].Role == h.Role && own[j].Ref != HookRef && sameWords(h.Role, said, words(own[j].Content)) {
-				out[i], next = j, j+1
-				break
+	}
+	for j, m := range own {
+		if m.Role == "user" || m.Role == "assistant" {
+			said[j] = words(m.Content)
+		}
+	}
+	worth := func(i, j int) int {
+		switch t, m := turns[i], own[j]; {
+		case t.Ref != HookRef:
+			if may != nil && may(i, j) {
+				return len(turns) + 1
+			}
+		case t.Role != m.Role || may != nil && !may(i, j):
+		case m.Ref == HookRef && t.Time.Equal(m.Time), m.Ref != HookRef && sameWords(t.Role, texts[i], said[j]):
+			return 1
+		}
+		return 0
+	}
+	i, j := 0, 0
+	for i < len(turns) && j < len(own) && turns[i].Ref != HookRef && worth(i, j) > 0 { // most of what has grown
+		out[i], i, j = j, i+1, j+1
+	}
+	align(out, i, j, len(own), worth)
+	return out
+}
+
+// mostAligned bounds the pairs of messages that are compared.
+const mostAligned = 4 << 20
+
+// align sets the places of turns from first on, in order, among those from next to end, so that they are worth most.
+func align(out []int, first, next, end int, worth func(i, j int) int) {
+	n, m := len(out)-first, end-next
+	if n <= 0 || m <= 0 {
+		return
+	}
+	if n > mostAligned/m {
+		for i := first; i < len(out); i++ {
+			for j := next; j < end; j++ {
+				if worth(i, j) > 0 {
+					out[i], next = j, j+1
+					break
+				}
+			}
+		}
+		return
+	}
+	best := make([]int32, (n+1)*(m+1)) // of turns from i on among those from j on
+	at := func(i, j int) int { return i*(m+1) + j }
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			best[at(i, j)] = max(best[at(i+1, j)], best[at(i, j+1)])
+			if w := worth(first+i, next+j); w > 0 {
+				best[at(i, j)] = max(best[at(i, j)], best[at(i+1, j+1)]+int32(w))
 			}
 		}
 	}
-	return out
+	for i, j := 0, 0; i < n && j < m; {
+		w := worth(first+i, next+j)
+		switch {
+		case w > 0 && best[at(i, j)] == best[at(i+1, j+1)]+int32(w):
+			out[first+i], i, j = next+j, i+1, j+1
+		case best[at(i, j)] == best[at(i, j+1)]:
+			j++
+		default:
+			i++
+		}
+	}
+}
+
+// covered is [Covered] for open turns and their transcript. What a person typed stands behind what that held then.
+func (o *Open) covered(transcript []byte) []int {
+	return Covered(o.Facts.Messages, markdown.ParseTranscript(transcript).Messages, func(turn, place int) bool {
+		m := o.Facts.Messages[turn]
+		return m.Ref == HookRef && (m.Role != "user" || place >= o.after[turn])
+	})
 }
 
 func words(text []byte) string {
@@ -173,7 +245,7 @@ func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err er
 		return 0, err
 	}
 	redact(s.v, open.Facts)
-	covered := Covered(open.Facts.Messages, markdown.ParseTranscript(at.data).Messages)
+	covered := open.covered(at.data)
 	if !slices.ContainsFunc(covered, func(j int) bool { return j >= 0 }) {
 		return at.have, nil
 	}
@@ -210,14 +282,14 @@ func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err er
 	})
 }
 
-// uncovered are the turns that stand in no transcript yet.
-func uncovered(turns []markdown.Message, transcript []byte) []markdown.Message {
+// uncover forgets the turns that stand in the transcript.
+func (o *Open) uncover(transcript []byte) {
 	var left []markdown.Message
-	covered := Covered(turns, markdown.ParseTranscript(transcript).Messages)
-	for i, m := range turns {
-		if covered[i] < 0 {
-			left = append(left, m)
+	var after []int
+	for i, j := range o.covered(transcript) {
+		if j < 0 {
+			left, after = append(left, o.Facts.Messages[i]), append(after, o.after[i])
 		}
 	}
-	return left
+	o.Facts.Messages, o.after = left, after
 }

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,10 +24,60 @@ func TestCovered(t *testing.T) {
 		message("user", "hook", "never written"), message("user", "hook", "yes"), message("user", "", "stop"),
 		message("user", "hook", "yes")}
 	want := []int{0, 1, -1, 3, -1, -1}
-	for i, got := range session.Covered(hooked, own) {
+	for i, got := range session.Covered(hooked, own, nil) {
 		if got != want[i] {
 			t.Errorf("turn %d stands at %d, want %d", i, got, want[i])
 		}
+	}
+}
+
+// TestCoveredTakesAsManyAsItCan: a prompt that was taken back does not keep the later ones from their places, nor does
+// one cross what was imported before.
+func TestCoveredTakesAsManyAsItCan(t *testing.T) {
+	t.Parallel()
+	own := []markdown.Message{message("user", "u1", "look"), message("assistant", "u2", "Found."),
+		message("user", "u3", "ok"), message("assistant", "u4", "Done.")}
+	hooked := []markdown.Message{message("user", "hook", "ok"), message("user", "hook", "look"),
+		message("assistant", "hook", "Found."), message("assistant", "hook", "Done.")}
+	if got := session.Covered(hooked, own, nil); !slices.Equal(got, []int{-1, 0, 1, 3}) {
+		t.Errorf("a prompt taken back: %v", got)
+	}
+	ok := message("user", "hook", "ok")
+	turns := []markdown.Message{ok, message("user", "u1", "look"), ok}
+	got := session.Covered(turns, own, func(i, j int) bool {
+		return turns[i].Ref == session.HookRef || turns[i].Ref == own[j].Ref
+	})
+	if !slices.Equal(got, []int{-1, 0, 2}) {
+		t.Errorf("around what was imported: %v", got)
+	}
+	many := slices.Repeat(own, 800)
+	if got := session.Covered(slices.Repeat(hooked, 800), many, nil); got[0] != 2 || got[1] != 4 {
+		t.Errorf("beyond the bound: %v", got[:4])
+	}
+}
+
+// TestNumbers: what was cited before messages had other numbers is the same message behind.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 23, 10, 0, 0, 5e8, time.UTC)
+	first := session.Renumbering(at, []int{1, 4, 5, 9})
+	second := session.Renumbering(at.Add(time.Hour), []int{1, 2, 3, 4, 6})
+	if first != "2026-11-23T10:00:00.5Z 2-3:4 4-4:9" || session.Renumbering(at, []int{1, 2}) != "" {
+		t.Errorf("%q", first)
+	}
+	all := &markdown.Transcript{ID: "x", Renumbered: []string{first, "a person's", second}}
+	data, _, err := markdown.RenderTranscript(all, markdown.TranscriptOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := session.Read("sessions/x.md", data)
+	for _, c := range []struct{ n, want int }{{1, 1}, {2, 4}, {3, 6}, {4, 9}, {7, 7}} {
+		if got := k.Number(c.n, at.Truncate(time.Second)); got != c.want {
+			t.Errorf("message %d is %d, want %d", c.n, got, c.want)
+		}
+	}
+	if k.Number(5, at.Add(time.Second)) != 6 || k.Number(5, at.Add(2*time.Hour)) != 5 || k.Number(5, time.Time{}) != 5 {
+		t.Error("what was cited later has another number")
 	}
 }
 

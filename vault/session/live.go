@@ -26,7 +26,7 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 		return "", nil, err
 	}
 	if at != nil {
-		if t.Messages = uncovered(t.Messages, at.data); len(t.Messages) == 0 {
+		if open.uncover(at.data); len(t.Messages) == 0 {
 			return "", nil, nil
 		}
 	} else {

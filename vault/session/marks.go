@@ -45,7 +45,12 @@ type Marks struct {
 
 // Heard reports a message of the user's whose words a hook of the client recorded in the session.
 func (m Marks) Heard(said markdown.Message) bool {
-	return said.Role == "user" && (said.Ref == HookRef || strings.Contains(m.Hooked, digest(said.Content)))
+	return said.Role == "user" && said.Ref == HookRef || m.noted(said)
+}
+
+// noted is [Marks.Heard] of a message whose ref proves nothing.
+func (m Marks) noted(said markdown.Message) bool {
+	return said.Role == "user" && strings.Contains(m.Hooked, digest(said.Content))
 }
 
 func digest(text []byte) string {

@@ -36,6 +36,7 @@ type Open struct {
 	size   int    // lines of the file, marks and all
 	called bool   // a turn says what it is called
 	door   string // of its first turn
+	after  []int  // of each message, see [Turn]
 }
 
 // Known is what o says of itself; it has no path.
@@ -70,6 +71,7 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 			o.Facts.Context = r.Context
 		case err != nil || r.Seal == nil && r.Role == "":
 			o.Facts.Messages = append(o.Facts.Messages, markdown.Message{Role: unreadable, Time: o.Last, Content: slices.Clone(line)})
+			o.after = append(o.after, 0)
 		case r.Seal != nil:
 			o.intent = r.Seal
 		default:
@@ -83,9 +85,9 @@ func Opened(v *vault.Vault, key string) (*Open, error) {
 func (o *Open) add(r *record) {
 	o.facts(r)
 	if o.Facts.Started.IsZero() {
-		o.Facts.Started, o.door = r.Time, r.Source
+		o.Facts.Started, o.door, o.Facts.ID = r.Time, r.Source, r.ID
 	}
-	o.Facts.Messages = append(o.Facts.Messages, r.message())
+	o.Facts.Messages, o.after = append(o.Facts.Messages, r.message()), append(o.after, r.After)
 }
 
 // facts takes over what a line says of the conversation.
@@ -135,7 +137,9 @@ func (o *Open) finish() {
 		o.Name = o.Key // no line of it can be read
 	}
 	t.Ended = o.Last
-	t.ID = ID(o.Agent, o.Name, t.Started)
+	if !same(t.ID, o.Key) {
+		t.ID = ID(o.Agent, o.Name, t.Started)
+	}
 	if len(o.Key) == 26 {
 		t.ID = o.Key
 	} else {
@@ -150,7 +154,7 @@ func (o *Open) finish() {
 }
 
 // forget leaves out the first n turns.
-func (o *Open) forget(n int) { o.Facts.Messages = o.Facts.Messages[n:] }
+func (o *Open) forget(n int) { o.Facts.Messages, o.after = o.Facts.Messages[n:], o.after[n:] }
 
 const titleWidth = 72
 

@@ -16,6 +16,8 @@ import (
 // with it; each may add to that. Session, Role and Time are required.
 type Turn struct {
 	Session string `json:"session,omitempty"` // an id of ours, or whatever the agent calls it
+	ID      string `json:"id,omitempty"`      // the id of ours that the conversation goes by already; "" makes it
+	After   int    `json:"after,omitempty"`   // messages of its transcript when a hook told of it
 	Agent   string `json:"agent,omitempty"`
 	Source  string `json:"source,omitempty"` // cli, hook, mcp…
 	Project string `json:"project,omitempty"`
@@ -142,7 +144,7 @@ func (t *Turn) check() error {
 		return fmt.Errorf("session %q: %w: the turn says nothing", t.Session, vault.ErrInvalid)
 	}
 	size := len(t.Text)
-	fields := []string{t.Session, t.Agent, t.Source, t.Project, t.Parent, t.Title, t.Model, t.Provider,
+	fields := []string{t.Session, t.ID, t.Agent, t.Source, t.Project, t.Parent, t.Title, t.Model, t.Provider,
 		t.ModelConfig, t.Role, t.Name, t.Ref, t.Call}
 	for _, c := range t.Calls {
 		size += len(c.Arguments)
