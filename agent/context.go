@@ -294,7 +294,11 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 				Plural(now.Proposed, "proposal waits", "proposals wait")))
 		}
 	}
-	if n := h.older(o.Client); n > 0 && !was.Offered {
+	n := 0
+	if !was.Offered { // it lists every file of the client's
+		n = h.older(o.Client)
+	}
+	if n > 0 {
 		notes = append(notes, fmt.Sprintf(`%s of %s on this computer may be missing in the vault: tell the user once `+
 			`that "stet import %s" brings them in; nothing is taken unasked.`,
 			Plural(n, "older conversation"), o.Client.Title, o.Client.Name))

@@ -130,7 +130,13 @@ func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
 func (h Hooks) heard(ctx context.Context, o HookOptions, change func(*talk)) (talk, error) {
 	return h.seen(ctx, session.Key(o.Client.Name, o.Session), func(t *talk) {
 		t.Client, t.Session, t.Last = o.Client.Name, o.Session, h.a.o.Now().UTC()
-		if t.Ended = o.Kind == hook.End; o.Transcript != "" {
+		switch o.Kind { // what ends later than its conversation does not open it again
+		case hook.End:
+			t.Ended = true
+		case hook.Start, hook.Prompt:
+			t.Ended = false
+		}
+		if o.Transcript != "" {
 			t.Transcript = o.Transcript
 		}
 		change(t)
@@ -245,7 +251,7 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 			return reply, err
 		}
 	}
-	if reply.Text += nudge; strings.HasPrefix(text, "/") {
+	if reply.Text += nudge; hook.IsCommand(text) {
 		return reply, lost
 	}
 	needed, err := h.a.Memories().Remind(ctx, RemindOptions{Prompt: text, Session: o.Session, Agent: o.Client.Name})

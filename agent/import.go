@@ -275,7 +275,7 @@ func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
 	}
 	source, known := imports.Find(t.Client)
 	stamp, files := h.files(source, known, t)
-	if over := t.Ended || quiet > quietTalk || begun; over && stamp == "" {
+	if over := t.Ended || quiet > quietTalk || begun; over && (stamp == "" || t.Ended && stamp == t.Stamp) {
 		return h.seal(ctx, v, key)
 	} else if over && stamp != t.Stamp {
 		if err = h.bring(ctx, v, source, files, &t, key); err != nil {

@@ -169,7 +169,7 @@ func (a *App) recountWrites(
 		if err != nil {
 			return now, nil, err
 		}
-		if _, id := inSession(c); id == t.ID || id != "" && session.ID(agent, id, t.Started) == t.ID {
+		if _, id := inSession(c); id == t.ID || id != "" && strings.HasSuffix(t.ID, session.Key(agent, id)) {
 			wrote = append(wrote, c)
 		}
 	}
@@ -237,6 +237,11 @@ func (a *App) wrote(ctx context.Context, res *vault.Result) {
 
 func (a *App) wroteIn(ctx context.Context, agent, id string, memory, skill bool) error {
 	key := session.KeyOf(a.v, agent, id)
+	if _, known, _ := session.MarksOf(a.v, key); !known { // a client's server may go by another name than its hooks
+		if open, err := session.FindOpen(a.v.Whole(), id); err == nil && open.Name == id {
+			agent, key = open.Agent, open.Key
+		}
+	}
 	if _, err := a.marks(ctx, agent, key); err != nil {
 		return err
 	}

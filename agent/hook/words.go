@@ -28,3 +28,9 @@ func (e *Event) Asks() bool {
 	text := strings.TrimRight(e.Message, " \t\r\n*_`)\"'”»")
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "؟")
 }
+
+// IsCommand reports a prompt that is a command to the program, as "/model opus", and not one that begins with a path.
+func IsCommand(prompt string) bool {
+	name, _, _ := strings.Cut(strings.Join(strings.Fields(prompt), " "), " ")
+	return strings.HasPrefix(name, "/") && len(name) > 1 && !strings.ContainsAny(name[1:], "/.")
+}
