@@ -193,6 +193,19 @@ func (a *App) Agent() string { return a.o.Agent }
 // Settings is the configuration with the vault's own file.
 func (a *App) Settings() settings.Settings { return a.v.Settings() }
 
+// Permit is the vault and w as the vault takes it, where the policy allows the operation: what package curator writes
+// with. What is written is settled by [App.Settle].
+func (a *App) Permit(w Write, operation, target string) (*vault.Vault, vault.Write, error) {
+	out, err := a.permit(w, operation, target)
+	return a.v.Whole(), out, err
+}
+
+// Settle finishes what was written with [App.Permit].
+func (a *App) Settle(ctx context.Context, res *vault.Result) *Written { return a.finish(ctx, res) }
+
+// Now is the time (UTC).
+func (a *App) Now() time.Time { return a.o.Now().UTC() }
+
 // Memories holds the use cases of memories.
 func (a *App) Memories() Memories { return Memories{a} }
 

@@ -19,6 +19,8 @@ type WatchOptions struct {
 	// NoCommit leaves edits by hand, ended sessions and pending memories to others, whatever the
 	// setting watch.commit says.
 	NoCommit bool
+	// Due does what else is due now and then, for a package above; nil is nothing.
+	Due func(context.Context, *App) error
 	// Opened says which vault is watched, and after how long an edit counts as finished.
 	Opened func(root string, quiet time.Duration)
 	// Emit receives the events, from several goroutines. An error ends the watcher: nobody listens.
@@ -135,10 +137,17 @@ func (w *watcher) tryDue(ctx context.Context) (err error) {
 	if _, err := a.Learning().Work(ctx, WorkOptions{Queued: !rarely, Each: w.reviewed}); err != nil {
 		return err
 	}
-	if !rarely || !a.Settings().Bool(settings.Cognitive) {
-		return err
+	if !rarely {
+		return nil
 	}
 	w.next = w.e.o.Now().Add(finishEvery)
+	if w.o.Due != nil {
+		err = w.o.Due(ctx, a)
+		w.committed(a.made)
+	}
+	if err != nil || !a.Settings().Bool(settings.Cognitive) {
+		return err
+	}
 	c, err := a.compare(true)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"stet/vault/gitstore"
@@ -45,7 +46,7 @@ func isProposal(p Path) bool { return p.Dir() == proposal.Dir }
 // session, what people import, and what keeps the vault itself in order does not.
 func (v *Vault) waits(why Why) bool {
 	approval := settings.WriteApproval
-	if why.Op == OpSkill {
+	if why.Op == OpSkill || why.Op.known().rule {
 		approval = settings.SkillApproval
 	}
 	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" &&
@@ -335,6 +336,8 @@ func forbidden(p Path, g store.Group, why *Why, was []byte) error {
 			return WithHint(fmt.Errorf("%q: %w: it waits for a person, who must find what was proposed", p, ErrRefused),
 				"propose something else beside it")
 		}
+	case why.Op == OpCurate && isUsage(p), why.Op == OpArchive && !strings.HasPrefix(string(p), "."):
+		// Counts; and a skill's own file, which may have any name, in cold storage.
 	case p.Steers() && !IsTombstone(p):
 		return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
 			p, ErrRefused), "tell the person what you would change in it")

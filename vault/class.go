@@ -53,6 +53,8 @@ func IsReport(p Path) bool {
 	return strings.HasPrefix(string(p), reportsFolder+"/") && p.Base() == "REPORT.md"
 }
 
+func isUsage(p Path) bool { return p.Dir() == UsageFolder && strings.HasSuffix(string(p), ".json") }
+
 // ScopeOf is the scope that p's folder stands for: "/" for memories/x.md,
 // "/infra/db" for memories/infra/db/x.md and for archive/memories/infra/db/x.md,
 // and the folder itself with a leading slash for any other file.

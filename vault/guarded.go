@@ -268,6 +268,9 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 	if len(secrets) > 0 && j.policy.Secrets == guard.Block {
 		return nil, j.refusal(p, f.Data, secrets, ErrSecret)
 	}
+	if ClassOf(p) == ClassReport && !p.IsMarkdown() {
+		return secrets, nil // for programs: no model reads it
+	}
 	orders, err := j.orders(p, f.Data, whyOf(g.Why).Op == OpAdopt)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,9 @@ const (
 	OpPropose  Op = "propose" // a write by a machine that waits for approval
 	OpReject   Op = "reject"  // a proposal that a person rejected
 	OpSkill    Op = "skill"   // a skill made, changed, archived or restored
+	OpArchive  Op = "archive" // by the curator: something went to the archive
+	OpCurate   Op = "curate"  // by the curator: states of skills, and how often they were used
+	OpReport   Op = "report"  // by the curator: what a run did
 )
 
 // An operation is how commits of one kind are treated.
@@ -48,6 +51,9 @@ type operation struct {
 	words bool
 	// unflags says that flags on what it rewrites or archives lose their reason.
 	unflags bool
+	// rule says that a rule decided it, which nobody is to be asked about: it is refused where it would need a
+	// person's word.
+	rule bool
 }
 
 // operations lists every operation in the order in which help names them.
@@ -67,6 +73,9 @@ func operations() []operation {
 		{op: OpEncode, staged: true, undone: true, settled: true, states: true, unflags: true, words: true},
 		{op: OpPropose, settled: true, states: true},
 		{op: OpSkill, staged: true, undone: true, settled: true, states: true},
+		{op: OpArchive, staged: true, undone: true, settled: true, unflags: true, rule: true},
+		{op: OpCurate, staged: true, undone: true, settled: true, rule: true},
+		{op: OpReport},
 		{op: OpReject, person: true, undone: true, settled: true, states: true},
 	}
 }

@@ -123,7 +123,8 @@ func (h *History) toRevert(ctx context.Context, o RevertOptions) ([]Commit, erro
 			return nil, err
 		}
 		bySession := o.Session != "" && len(o.Revs) == 0 && o.Run == "" && c.Op != OpSeal // what was said stays
-		if !wanted[c.Rev] && !bySession && (o.Run == "" || c.Trailers.Get("Stet-Run") != o.Run) {
+		byRun := o.Run != "" && c.Trailers.Get("Stet-Run") == o.Run && c.Op != OpReport   // what was done was done
+		if !wanted[c.Rev] && !bySession && !byRun {
 			continue
 		}
 		full, err := h.CommitAt(ctx, string(c.Rev))
@@ -355,15 +356,18 @@ func (h *History) checkOwn(ctx context.Context, revs []string, n int, mode strin
 
 // candidates walks back from HEAD. A revert cancels what it names, unless a
 // later one has cancelled the revert itself. Those in spent are passed over. A commit
-// that finishes an earlier one is one step with it.
+// that finishes an earlier one is one step with it, and so are the commits of one run.
 func (h *History) candidates(ctx context.Context, n int, mode string, spent map[Revision]bool) (
 	found []string, passed []Commit, steps int, err error) {
-	cancelled := map[Revision]bool{}
+	cancelled, run, same := map[Revision]bool{}, "", false
 	for c, err := range h.Log(ctx, LogOptions{}) {
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		if cancelled[c.Rev] {
+		if same = run != "" && c.Trailers.Get("Stet-Run") == run; steps >= n && !same {
+			break
+		}
+		if cancelled[c.Rev] || c.Op == OpReport {
 			continue
 		}
 		took := c.Reverts()
@@ -385,11 +389,11 @@ func (h *History) candidates(ctx context.Context, n int, mode string, spent map[
 		if first := Revision(c.Trailers.Get("Stet-Finishes")); first != "" && !cancelled[first] && !spent[first] {
 			found, cancelled[first] = append(found, string(first)), true
 		}
+		if run = c.Trailers.Get("Stet-Run"); same {
+			continue
+		}
 		if steps++; mode == "redo" {
 			steps += max(len(took), 1) - 1
-		}
-		if steps >= n {
-			break
 		}
 	}
 	return found, passed, steps, nil

@@ -114,6 +114,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		if errors.As(err, &refused) {
 			refused.machine = why.actor() != ActorUser
 		}
+		if errors.Is(err, errNeedsApproval) {
+			err = fmt.Errorf("%w: %w", ErrRefused, err)
+		}
 		err = v.store.Explain(err)
 	}()
 	person, _ := v.Person()
@@ -121,12 +124,13 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		return nil, err
 	}
 	r := &run{ctx: ctx, v: v.Whole(), why: why, fn: fn}
+	asks := func(err error) bool { return errors.Is(err, errNeedsApproval) && !why.Op.known().rule }
 	switch {
 	case v.waits(why):
 		return v.propose(ctx, r, dry)
 	case dry:
 		_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
-		if errors.Is(err, errNeedsApproval) {
+		if asks(err) {
 			return v.propose(ctx, r, dry)
 		}
 		if err != nil {
@@ -140,7 +144,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		return res, err
 	}
 	done, err := v.store.Update(ctx, r.describe, r.stage)
-	if errors.Is(err, errNeedsApproval) {
+	if asks(err) {
 		return v.propose(ctx, r, dry)
 	}
 	if err != nil {

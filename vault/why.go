@@ -23,6 +23,8 @@ const (
 	// machine changes the skill; a person gave it over to machines.
 	SkillPinned  = "stet-pinned"
 	SkillManaged = "stet-managed"
+	// UsageFolder is where each clone's curator keeps how often skills were used there, one file a clone.
+	UsageFolder = ".stet/usage"
 )
 
 // A Writer says who writes and on whose word.

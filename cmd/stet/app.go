@@ -75,7 +75,8 @@ func run(ctx context.Context, args []string, host console.Host) int {
 func Commands() []*console.Command {
 	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()},
 		memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
-		upkeep.IndexCommands(), bench.Commands(), door.Commands(), otherCommands())
+		upkeep.IndexCommands(),
+		[]*console.Command{upkeep.CurateCommand()}, bench.Commands(), door.Commands(), otherCommands())
 }
 
 // dispatch finds the command and lets urfave/cli read its flags. Help pages and

@@ -93,7 +93,7 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 		all = templates.NoteKinds()
 	case strings.HasPrefix(last, "/") && slices.Contains([]string{"move", "scopes", "list", "export"}, command.Name):
 		all = scopeNames(ctx, e)
-	case command.Name == "skill":
+	case command.Name == "skill", command.Name == "curate" && strings.HasSuffix(strings.Join(before, " "), "own"):
 		all = skillNames(ctx, e, slices.Contains(before, "restore"))
 	case takesMemory(command):
 		all = memoryNames(ctx, e, last)

@@ -92,6 +92,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		import
 		adopt undo redo revert restore review
 		install uninstall
+		curate
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export

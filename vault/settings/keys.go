@@ -17,6 +17,11 @@ const (
 	AgentsDetect   Name = "agents.detect"
 	AgentsEdit     Name = "agents.edit"
 	ContextBudget  Name = "context.budget_tokens"
+	Curator        Name = "curator.enabled"
+	CuratorEvery   Name = "curator.interval_hours"
+	CuratorIdle    Name = "curator.min_idle_hours"
+	CuratorStale   Name = "curator.stale_after_days"
+	CuratorArchive Name = "curator.archive_after_days"
 	DefaultVault   Name = "default_vault"
 	HooksExclude   Name = "hooks.exclude"
 	HooksNudge     Name = "hooks.nudge"
@@ -69,7 +74,7 @@ type Key struct {
 
 // Keys lists every key in the order in which they are shown.
 func Keys() []Key {
-	return slices.Concat(generalKeys(), learningKeys(), modelKeys(), searchKeys())
+	return slices.Concat(generalKeys(), learningKeys(), curatorKeys(), modelKeys(), searchKeys())
 }
 
 func generalKeys() []Key {
@@ -137,6 +142,22 @@ func learningKeys() []Key {
 		{Name: Background, Type: boolean(), Default: "false",
 			Meaning: "whether `stet observe` starts a process of its own for a review that is due; else it waits " +
 				"for `stet watch` or `stet worker run`"},
+	}
+}
+
+// curatorKeys are the person's alone: a vault that was cloned must not say what goes to the archive.
+func curatorKeys() []Key {
+	return []Key{
+		{Name: Curator, Type: boolean(), Default: "true",
+			Meaning: "whether `stet watch` and `stet worker run` look for skills that nobody uses; `stet curate` by " +
+				"hand always does"},
+		{Name: CuratorEvery, Type: number(1), Unit: "hours", Default: "24", Meaning: "how long between two looks"},
+		{Name: CuratorIdle, Type: number(0), Unit: "hours", Default: "2",
+			Meaning: "how long nobody must have said anything in any conversation before one"},
+		{Name: CuratorStale, Type: number(1), Unit: "days", Default: "30",
+			Meaning: "after how long without use a skill of the curator's is marked stale"},
+		{Name: CuratorArchive, Type: number(1), Unit: "days", Default: "90",
+			Meaning: "after how long without use it goes to the archive"},
 	}
 }
 

@@ -36,15 +36,29 @@ var stamp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@\
 // hidden by a .gitignore of the skill itself, they are a reason to refuse as well.
 // now is the time, as 20060102T150405Z.
 func Archive(ctx context.Context, v *vault.Vault, s Skill, now string, w vault.Write) (*Result, error) {
-	to := archive + s.Folder
-	old, err := Skill{Folder: to}.Contents(ctx, v, nil)
+	to, err := s.shelf(ctx, v, now)
 	if err != nil {
 		return nil, err
 	}
+	return move(ctx, v, s, to, "archive", w)
+}
+
+// ToArchive is [Archive] in a transaction that does other things as well. It returns where the skill goes.
+func ToArchive(ctx context.Context, v *vault.Vault, tx *vault.Tx, s Skill, now string) (to vault.Path, err error) {
+	if to, err = s.shelf(ctx, v, now); err == nil {
+		_, err = s.stage(ctx, v, tx, to, "archive")
+	}
+	return to, err
+}
+
+// shelf is the place in the archive that is free for the skill.
+func (s Skill) shelf(ctx context.Context, v *vault.Vault, now string) (vault.Path, error) {
+	to := archive + s.Folder
+	old, err := Skill{Folder: to}.Contents(ctx, v, nil)
 	if len(old) > 0 || stamp().MatchString(string(to)) {
 		to += vault.Path("@" + now)
 	}
-	return move(ctx, v, s, to, "archive", w)
+	return to, err
 }
 
 // Restore renames the folder of a skill from the archive back to where it was. It fails with
@@ -58,49 +72,59 @@ func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did strin
 	out := &Result{Skill: s, From: s.Folder}
 	out.Skill.Folder = to
 	var err error
-	out.Result, err = v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) error {
-		taken, err := Skill{Folder: to}.Contents(ctx, v, nil)
-		if err == nil && len(taken) > 0 {
-			err = vault.WithHint(fmt.Errorf("%s %q: %w: %q is taken", did, s.Folder, vault.ErrConflict, to),
-				"archive or move what stands there first")
-		}
-		if err != nil {
-			return err
-		}
-		var links []error
-		out.Left = nil
-		files, err := s.Contents(ctx, v, func(p vault.Path, ignored bool) {
-			if out.Left = append(out.Left, p); !ignored {
-				links = append(links,
-					fmt.Errorf("%q: %w: it is a link, or nothing that git stores", p, vault.ErrRefused))
-			}
-		})
-		if err = errors.Join(append(links, err)...); err != nil {
-			return vault.WithHint(err, "nothing was moved; put the file itself there, or move it out of %s", s.Folder)
-		}
-		hides := func(f vault.File) bool { return f.Path.Base() == ".gitignore" }
-		if len(out.Left) > 0 && slices.ContainsFunc(files, hides) {
-			err := fmt.Errorf("%q: %w: a .gitignore that moves away hides it", out.Left[0], vault.ErrRefused)
-			return vault.WithHint(err, "nothing was moved; move it out of %s, or hide it by a rule above", s.Folder)
-		}
-		if len(files) == 0 || files[0].Path != s.Main() {
-			return fmt.Errorf("%s %q: %w: its %s is gone", did, s.Folder, vault.ErrNotFound, File)
-		}
-		for _, f := range files {
-			if err := tx.Move(f.Path, to+f.Path[len(s.Folder):]); err != nil {
-				return err
-			}
-		}
-		return nil
+	out.Result, err = v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) (err error) {
+		out.Left, err = s.stage(ctx, v, tx, to, did)
+		return err
 	})
 	return out, err
 }
 
-// Mark sets or removes a mark of a skill.
+// stage stages the renaming of the skill's folder. What git ignores there, and is left, is returned.
+func (s Skill) stage(
+	ctx context.Context, v *vault.Vault, tx *vault.Tx, to vault.Path, did string,
+) (left []vault.Path, _ error) {
+	taken, err := Skill{Folder: to}.Contents(ctx, v, nil)
+	if err == nil && len(taken) > 0 {
+		err = vault.WithHint(fmt.Errorf("%s %q: %w: %q is taken", did, s.Folder, vault.ErrConflict, to),
+			"archive or move what stands there first")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var links []error
+	files, err := s.Contents(ctx, v, func(p vault.Path, ignored bool) {
+		if left = append(left, p); !ignored {
+			links = append(links,
+				fmt.Errorf("%q: %w: it is a link, or nothing that git stores", p, vault.ErrRefused))
+		}
+	})
+	if err = errors.Join(append(links, err)...); err != nil {
+		return nil, vault.WithHint(err, "nothing was moved; put the file itself there, or move it out of %s", s.Folder)
+	}
+	hides := func(f vault.File) bool { return f.Path.Base() == ".gitignore" }
+	if len(left) > 0 && slices.ContainsFunc(files, hides) {
+		err := fmt.Errorf("%q: %w: a .gitignore that moves away hides it", left[0], vault.ErrRefused)
+		return nil, vault.WithHint(err, "nothing was moved; move it out of %s, or hide it by a rule above", s.Folder)
+	}
+	if len(files) == 0 || files[0].Path != s.Main() {
+		return nil, fmt.Errorf("%s %q: %w: its %s is gone", did, s.Folder, vault.ErrNotFound, File)
+	}
+	for _, f := range files {
+		if err := tx.Move(f.Path, to+f.Path[len(s.Folder):]); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// Mark sets or removes a mark of a skill. A skill that an agent made and a person takes back says so.
 func Mark(ctx context.Context, v *vault.Vault, s Skill, mark string, on bool, w vault.Write) (*Result, error) {
 	did, value := map[string]string{Pinned: "pin", Managed: "manage"}[mark], "true"
 	if !on {
 		did, value = "un"+did, ""
+	}
+	if !on && mark == Managed && s.Metadata[CreatedBy] == "agent" {
+		value = "false" // else it would be the curator's because an agent made it
 	}
 	return edit(ctx, v, s, did, w, func(data []byte) ([]byte, error) {
 		doc := markdown.Parse(data)

@@ -49,6 +49,13 @@ const (
 // Is reports whether the skill has the mark Pinned or Managed.
 func (s Skill) Is(mark string) bool { return s.Metadata[mark] == "true" }
 
+// Owned reports whether the curator may age the skill: an agent made it or a person gave it over, and none took it
+// back.
+func (s Skill) Owned() bool {
+	return !s.Private && s.Problem == "" &&
+		(s.Is(Managed) || s.Metadata[CreatedBy] == "agent" && s.Metadata[Managed] != "false")
+}
+
 // Archived reports whether the skill lies in cold storage.
 func (s Skill) Archived() bool { return strings.HasPrefix(string(s.Folder), archive) }
 

@@ -1,8 +1,11 @@
 package skill
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"time"
 
 	"stet/vault"
@@ -54,6 +57,60 @@ func Count(ctx context.Context, v *vault.Vault, name string, change func(*Usage)
 		all[name] = u
 		return json.Marshal(map[string]any{"v": 1, "skills": all})
 	})
+}
+
+// maxUsage bounds a file of counts that another clone wrote.
+const maxUsage = 4 << 20
+
+// SharedUsage are the counts of this clone, each with the latest times of all clones. A time that is still to come
+// counts for nothing, and so does a file that cannot be read.
+func SharedUsage(ctx context.Context, v *vault.Vault, now time.Time) (map[string]Usage, error) {
+	out := Usages(v)
+	o := vault.WalkOptions{Under: vault.UsageFolder, All: true, Hidden: true}
+	files, err := v.Whole().Files(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		data, _, err := v.Whole().ReadFile(f.Path)
+		if err != nil || len(data) > maxUsage {
+			continue
+		}
+		for name, u := range decodeUsage(data) {
+			all := out[name]
+			for _, t := range [][2]*time.Time{{&all.Viewed, &u.Viewed}, {&all.AgentViewed, &u.AgentViewed},
+				{&all.Used, &u.Used}, {&all.Patched, &u.Patched}} {
+				if t[1].After(*t[0]) && !t[1].After(now) {
+					*t[0] = t[1].UTC()
+				}
+			}
+			out[name] = all
+		}
+	}
+	return out, nil
+}
+
+// ShareUsage stages the counts that this clone has of these skills, as the file of the clone.
+func ShareUsage(v *vault.Vault, tx *vault.Tx, clone string, names map[string]bool) error {
+	counts := Usages(v)
+	for name, u := range counts {
+		if !names[name] || u == (Usage{}) {
+			delete(counts, name)
+		}
+	}
+	p := vault.Path(vault.UsageFolder + "/" + clone + ".json")
+	_, was, err := tx.Read(p)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(counts) == 0 {
+		return err
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(map[string]any{"v": 1, "skills": counts}); err != nil {
+		return err
+	}
+	return tx.Put(p, was, out.Bytes())
 }
 
 func decodeUsage(data []byte) map[string]Usage {

@@ -18,12 +18,13 @@ const (
 	History Group = "history"
 	Session Group = "sessions"
 	Upkeep  Group = "index"
+	Curator Group = "curator"
 	Doors   Group = "for agents"
 	Other   Group = "other"
 )
 
 // groups returns every group in listing order.
-func groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Doors, Other} }
+func groups() []Group { return []Group{Start, Memory, History, Session, Upkeep, Curator, Doors, Other} }
 
 // A Command is everything stet knows about one of its commands.
 type Command struct {

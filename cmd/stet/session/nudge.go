@@ -6,6 +6,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/curator"
 )
 
 func nudgeCommand() *console.Command {
@@ -120,8 +121,12 @@ func runWorker(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 		left := a.Hooks().Sweep(ctx, e.By(in))
 		done, err := a.Learning().Work(ctx, agent.WorkOptions{Write: e.By(in), Rules: in.Bool("rules"),
 			Each: func(r *agent.Reviewed) { e.Note("reviewed %s", r.Title) }})
-		if err = errors.Join(left, err); done == nil {
+		tidied, terr := curator.IfDue(ctx, a, e.By(in))
+		if err = errors.Join(left, err, terr); done == nil {
 			return err
+		}
+		if tidied != nil {
+			e.Note("curated: %s, see %s", tidied.Summary(), tidied.Path())
 		}
 		return errors.Join(e.Show(done, func(p *console.Printer) {
 			for _, r := range done.Reviews {

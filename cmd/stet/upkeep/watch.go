@@ -10,6 +10,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/curator"
 	"stet/index/watch"
 	"stet/vault"
 )
@@ -46,7 +47,7 @@ func watchCommand() *console.Command {
 func follow(ctx context.Context, e *console.Env, in *console.Input, commit bool) error {
 	out := &watchOutput{e: console.Stream{Env: e}}
 	holdLittle(0)
-	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at,
+	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at, Due: tidy,
 		Emit: func(ev watch.Event) error {
 			if ev.Kind == watch.Started {
 				holdLittle(ev.Files)
@@ -200,4 +201,10 @@ func withHint(text, hint string) string {
 		return text
 	}
 	return text + " (" + hint + ")"
+}
+
+// tidy makes a run of the curator where one is due.
+func tidy(ctx context.Context, a *agent.App) error {
+	_, err := curator.IfDue(ctx, a, agent.Write{})
+	return err
 }

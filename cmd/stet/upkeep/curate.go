@@ -1,0 +1,212 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"stet/agent"
+	"stet/cmd/stet/console"
+	"stet/curator"
+)
+
+// CurateCommand keeps the skills in order.
+func CurateCommand() *console.Command {
+	return &console.Command{
+		Name: "curate", Group: console.Curator,
+		Summary: "put skills aside that nobody uses, and show what was done",
+		Args:    "[run | status | report [RUN] | own SKILL... | disown SKILL... | pause | resume]", MaxArgs: -1,
+		Verbs: []console.Verb{
+			{Name: "run", Flags: "dry-run if-due include-edited as", Run: runCurate},
+			{Name: "status", Flags: "as", Run: curateStatus},
+			{Name: "report", Args: "[RUN]", Max: 1, Flags: "diff as", Run: curateReport},
+			{Name: "own", Args: "SKILL...", Max: -1, Flags: "all dry-run as", Run: owning(true)},
+			{Name: "disown", Args: "SKILL...", Max: -1, Flags: "all dry-run as", Run: owning(false)},
+			{Name: "pause", Flags: "as", Run: pausing(true)},
+			{Name: "resume", Flags: "as", Run: pausing(false)},
+		},
+		Details: `The curator looks after the skills that agents made and those that you gave over with own; disown
+			takes one back. A skill that nobody used, changed or, being an agent, viewed for curator.stale_after_days is
+			marked stale, after curator.archive_after_days it goes to the archive as a whole, and a stale one that is
+			used again is active. Pinned skills, and those of an agent that you edited, are left alone;
+			--include-edited takes the latter as well. Nothing is deleted, and what you take back, by "git revert",
+			"stet undo" or "stet skill restore", is not done again until the skill changes.
+
+			Each run is a chain of commits: one for the states, one for each skill that goes to the archive, one for
+			how often skills were used here, and last the report below logs/curator/, with every difference and the
+			command that takes it back. "stet watch" and "stet worker run" make one every curator.interval_hours when
+			nobody has said anything for curator.min_idle_hours; one that finds nothing to do leaves no trace, and
+			pause ends that until resume. --if-due does what they do.`,
+		Examples: `stet curate --dry-run  # what a run would do
+			stet curate  # do it, and report
+			stet curate report  # what the last run did
+			stet curate report 20261123-020000 --diff  # every difference of one
+			stet curate own deploy  # let the curator look after it
+			stet curate status  # when it looks next, and what it owns`,
+		Flags: console.Flags(
+			console.Bool("if-due", "run: only when the time has come, as \"stet watch\" does"),
+			console.Bool("include-edited", "run: also skills of agents that you edited"),
+			console.Bool("diff", "report: with every difference, as REPORT.md has it"),
+			console.Bool("all a", "own, disown: every skill"),
+			console.AgentFlag(), console.DryRunFlag(),
+		),
+		Run: console.RunVerb,
+	}
+}
+
+func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
+	return e.With(ctx, false, func(a *agent.App) error {
+		var done *curator.Report
+		var err error
+		if in.Bool("if-due") {
+			if in.Bool("dry-run") || in.Bool("include-edited") {
+				return agent.Usagef("--if-due goes with no other flag")
+			}
+			done, err = curator.IfDue(ctx, a, e.By(in))
+		} else {
+			done, err = curator.Run(ctx, a, curator.Options{Write: e.By(in), IncludeEdited: in.Bool("include-edited")})
+		}
+		if err != nil {
+			return err
+		}
+		if done == nil {
+			return e.Show(struct {
+				Unchanged bool `json:"unchanged"`
+			}{true}, func(p *console.Printer) { p.Printf("nothing is due%s\n", p.Where()) })
+		}
+		return e.Show(done, func(p *console.Printer) { printRun(p, done) })
+	})
+}
+
+// printRun says what a run did, or would do.
+func printRun(p *console.Printer, r *curator.Report) {
+	for _, t := range r.Transitions {
+		verb := string(t.To)
+		if r.DryRun {
+			verb = "would be " + verb
+		}
+		line := verb + "  " + string(t.Path)
+		if t.Into != t.Path {
+			line += " -> " + string(t.Into)
+		}
+		p.Printf("%s  (%s)\n", console.Line1(line), console.Line1(t.Why))
+	}
+	for _, w := range r.Proposed {
+		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), w.To, w.ID)
+	}
+	for _, l := range r.Left {
+		p.Printf("left alone  %s: %s\n", console.Line1(l.Name), console.Line1(l.Reason))
+	}
+	p.Printf("%s checked: %s%s\n", agent.Plural(r.AutoTransitions.Checked, "skill"), r.Summary(), p.Where())
+	if !r.DryRun {
+		p.Printf("report  %s\n", r.Path())
+	}
+}
+
+func curateStatus(ctx context.Context, e *console.Env, _ *console.Input, _ []string) error {
+	return console.Reading(ctx, e, func(a *agent.App) (*curator.Status, error) {
+		return curator.StatusOf(ctx, a)
+	}, func(p *console.Printer, s *curator.Status) {
+		state := "enabled"
+		switch {
+		case !s.Enabled:
+			state = "disabled (curator.enabled)"
+		case s.Paused:
+			state = "paused"
+		}
+		p.Printf("curator   %s, %s\n", state, agent.Plural(s.Runs, "run"))
+		moment := func(label, at string) {
+			if t, err := time.Parse(time.RFC3339, at); err == nil {
+				p.Printf("%s  %s\n", label, console.Day(t))
+			}
+		}
+		moment("last look", s.LastLook)
+		moment("next look", s.NextLook)
+		if s.LastReport != "" {
+			p.Printf("last run  %s  (%s)\n", s.LastReport, s.LastSummary)
+		}
+		p.Printf("every     %d hours; stale after %d days, archived after %d\n", s.Interval, s.StaleAfter,
+			s.ArchiveAfter)
+		p.Printf("skills    %d its own, %d of them stale; %d others; %d archived\n", s.Owned, s.Stale, s.Others,
+			s.Archived)
+		for _, name := range s.Pinned {
+			p.Printf("pinned    %s\n", console.Line1(name))
+		}
+		for _, name := range s.Kept {
+			p.Printf("kept      %s  (you took back what the curator did)\n", console.Line1(name))
+		}
+		for _, o := range s.Oldest {
+			day := o.LastActivity[:len(time.DateOnly)]
+			p.Printf("idle      %s  %s  since %s\n", console.Line1(o.Name), o.State, day)
+		}
+	})
+}
+
+func curateReport(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	run := append(words, "")[0]
+	return e.With(ctx, true, func(a *agent.App) error {
+		r, err := curator.Load(ctx, a, run)
+		if err != nil {
+			return err
+		}
+		page, _, err := curator.Page(a, r)
+		return errors.Join(err, e.ShowPaged(ctx, r, func(p *console.Printer) {
+			if in.Bool("diff") {
+				p.Printf("%s", p.Stored(string(page)))
+				return
+			}
+			printRun(p, r)
+			for _, c := range r.Commits {
+				alone := "reverts alone"
+				if c.After != "" {
+					alone = "revert after " + c.After.Short()
+				}
+				p.Printf("%s  %s  (%s)\n", c.Rev.Short(), console.Line1(c.Subject), alone)
+			}
+			p.Printf("take back  stet revert --run %s\n", r.Run)
+		}))
+	})
+}
+
+// owning gives skills over to the curator, or takes them back.
+func owning(given bool) func(context.Context, *console.Env, *console.Input, []string) error {
+	return func(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+		if all := in.Bool("all"); all == (len(words) > 0) {
+			return agent.Usagef("name skills, or give --all").Suggest(`"stet skill list" shows them`)
+		}
+		return e.With(ctx, false, func(a *agent.App) error {
+			done, err := curator.Own(ctx, a, words, given, e.By(in))
+			if err != nil {
+				return err
+			}
+			return e.Show(done, func(p *console.Printer) {
+				verb := "the curator's"
+				if !given {
+					verb = "your own"
+				}
+				if in.Bool("dry-run") {
+					verb = "would be " + verb
+				}
+				for _, name := range done.Skills {
+					p.Printf("%s  %s\n", verb, console.Line1(name))
+				}
+				p.Printf("%s changed%s\n", agent.Plural(len(done.Skills), "skill"), p.Where())
+			})
+		})
+	}
+}
+
+func pausing(paused bool) func(context.Context, *console.Env, *console.Input, []string) error {
+	return func(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
+		return e.With(ctx, false, func(a *agent.App) error {
+			if err := curator.Pause(ctx, a, e.By(in), paused); err != nil {
+				return err
+			}
+			return e.Show(struct {
+				Paused bool `json:"paused"`
+			}{paused}, func(p *console.Printer) {
+				p.Printf("%s%s\n", map[bool]string{true: "paused", false: "resumed"}[paused], p.Where())
+			})
+		})
+	}
+}

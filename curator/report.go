@@ -1,0 +1,317 @@
+package curator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/agent"
+	"stet/templates"
+	"stet/vault"
+)
+
+// Folder is where each run has a folder with its report.
+const Folder = "logs/curator"
+
+// A Report is what one run did, as run.json has it. Lists are in the order in which things were done.
+type Report struct {
+	Run             string       `json:"run"` // its id, and the name of its folder: the time (UTC) as 20060102-150405
+	StartedAt       time.Time    `json:"started_at"`
+	DurationSeconds float64      `json:"duration_seconds"`
+	Model           string       `json:"model"`    // "" where no model was asked
+	Provider        string       `json:"provider"` // its provider
+	AutoTransitions Counts       `json:"auto_transitions"`
+	Counts          Totals       `json:"counts"`
+	ToolCalls       []struct{}   `json:"tool_calls"`
+	LLMSummary      string       `json:"llm_summary"`
+	LLMFinal        string       `json:"llm_final"`
+	LLMError        string       `json:"llm_error"`
+	TokenUsage      struct{}     `json:"token_usage"`
+	Cost            float64      `json:"cost"` // in dollars
+	Transitions     []Transition `json:"transitions"`
+	Consolidated    []struct{}   `json:"consolidated"`
+	Pruned          []struct{}   `json:"pruned"`
+	Before          []Standing   `json:"before"`
+	After           []Standing   `json:"after"`
+	Commits         []Commit     `json:"commits"`
+	Coverage        []struct{}   `json:"coverage"`
+	Left            []Left       `json:"left"`               // what was due and could not be done
+	Proposed        []Waiting    `json:"proposed,omitempty"` // what waits for the person instead of being done
+	Interrupted     bool         `json:"interrupted,omitempty"`
+	DryRun          bool         `json:"dry_run,omitempty"`
+	Plan            *agent.Plan  `json:"plan,omitempty"` // of a dry run
+}
+
+// Totals count the skills of the vault, and what became of them.
+type Totals struct {
+	Before       int `json:"before"`
+	After        int `json:"after"`
+	Archived     int `json:"archived_this_run"`
+	Added        int `json:"added_this_run"`
+	Consolidated int `json:"consolidated_this_run"`
+	Pruned       int `json:"pruned_this_run"`
+	ToolCalls    int `json:"tool_calls_total"`
+}
+
+// A Transition is one change of a skill's state.
+type Transition struct {
+	Name     string         `json:"name"`
+	From     State          `json:"from"`
+	To       State          `json:"to"`
+	Why      string         `json:"why"`
+	Evidence string         `json:"evidence"` // what says so
+	Path     vault.Path     `json:"path"`     // its folder before
+	Into     vault.Path     `json:"into"`     // and after
+	Commit   vault.Revision `json:"commit,omitempty"`
+}
+
+// A Commit is one commit of a run.
+type Commit struct {
+	Rev     vault.Revision `json:"rev"`
+	Op      vault.Op       `json:"op"`
+	Subject string         `json:"subject"`
+	Revert  string         `json:"revert"` // the command line that takes it back
+	// After is the newer commit of the run that has to be taken back before it; "" where it reverts alone.
+	After vault.Revision `json:"revert_after,omitempty"`
+	Diff  string         `json:"-"`
+	lines int
+}
+
+// A Standing is a skill that the curator owns, before or after a run.
+type Standing struct {
+	Name         string     `json:"name"`
+	State        State      `json:"state"`
+	Pinned       bool       `json:"pinned"`
+	CreatedAt    string     `json:"created_at"`       // "" where it is not known
+	LastActivity string     `json:"last_activity_at"` // as CreatedAt
+	Hash         vault.Hash `json:"hash"`             // of SKILL.md
+}
+
+// Left is a change that was due and not made.
+type Left struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Waiting is a change that waits for the person.
+type Waiting struct {
+	Name string `json:"name"`
+	To   State  `json:"to"`
+	ID   string `json:"proposal"`
+}
+
+func newReport(r *runner, counts Counts) *Report {
+	out := emptyReport(runID(r.v, r.begun), r.begun)
+	out.DryRun = r.o.DryRun
+	out.AutoTransitions = Counts{Checked: counts.Checked}
+	out.Counts = Totals{Before: r.lib.live, After: r.lib.live}
+	for i := range r.lib.rows {
+		out.Before = append(out.Before, r.lib.standing(i, r.begun))
+	}
+	out.After = slices.Clone(out.Before)
+	return out
+}
+
+func emptyReport(id string, begun time.Time) *Report {
+	return &Report{Run: id, StartedAt: begun, ToolCalls: []struct{}{}, Transitions: []Transition{},
+		Consolidated: []struct{}{}, Pruned: []struct{}{}, Before: []Standing{}, After: []Standing{},
+		Commits: []Commit{}, Coverage: []struct{}{}, Left: []Left{}}
+}
+
+// runID is the name of a run that nobody has.
+func runID(v *vault.Vault, begun time.Time) string {
+	id := begun.Format("20060102-150405")
+	for n := 2; ; n++ {
+		if _, err := v.ReadHead(vault.Path(Folder+"/"+id+"/run.json"), 1); err != nil {
+			return id
+		}
+		id = fmt.Sprintf("%s-%d", begun.Format("20060102-150405"), n)
+	}
+}
+
+func (l *library) standing(i int, now time.Time) Standing {
+	r := l.rows[i]
+	out := Standing{Name: r.Name, State: r.State, Pinned: r.Pinned, Hash: l.skills[i].Hash,
+		LastActivity: r.anchor(now).Format(time.RFC3339)}
+	if !r.Created.IsZero() {
+		out.CreatedAt = r.Created.Format(time.RFC3339)
+	}
+	return out
+}
+
+func (r *Report) leave(name string, err error) {
+	text := err.Error()
+	if hint, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		text += " (" + hint.Hint() + ")"
+	}
+	r.Left = append(r.Left, Left{name, text})
+}
+
+func sorted[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
+
+// note writes down what a transaction did, and how each of its commits is taken back.
+func (r *runner) note(ctx context.Context, done *transacted) error {
+	if r.o.DryRun {
+		r.out.Plan = &agent.Plan{Base: done.Base, Ops: done.Changes}
+	} else {
+		r.a.Settle(ctx, done.Result)
+	}
+	var own []vault.Commit
+	for _, c := range done.Commits {
+		if c.Trailers.Get("Stet-Run") == r.out.Run {
+			own = append(own, c)
+		}
+	}
+	if err := r.out.list(ctx, r.v, own, r.o.DryRun); err != nil {
+		return err
+	}
+	archives := slices.DeleteFunc(slices.Clone(own), func(c vault.Commit) bool { return c.Op != vault.OpArchive })
+	r.out.After = []Standing{}
+	became := map[int]State{}
+	for _, a := range done.actions {
+		row, from := r.lib.rows[a.Row], own[0] // the commit of states
+		if a.To == Archived {
+			from, archives = archives[0], archives[1:]
+		}
+		t := Transition{Name: row.Name, From: a.From, To: a.To, Why: a.reason(row), Path: r.lib.skills[a.Row].Folder,
+			Into: done.to[a.Row], Evidence: "commits and counts of use", Commit: from.Rev}
+		if r.o.DryRun {
+			t.Commit = ""
+		}
+		r.out.Transitions, became[a.Row] = append(r.out.Transitions, t), a.To
+		r.out.count(a.To)
+	}
+	for i, s := range r.lib.skills {
+		after, to := r.lib.standing(i, r.begun), became[i]
+		if to == Archived {
+			continue
+		}
+		if to != "" {
+			data, _, err := r.v.ReadFile(s.Main())
+			if err != nil {
+				return err
+			}
+			after.State, after.Hash = to, vault.ReadMemory(s.Main(), data).Hash
+		}
+		r.out.After = append(r.out.After, after)
+	}
+	return nil
+}
+
+func (r *Report) count(to State) {
+	switch to {
+	case Archived:
+		r.AutoTransitions.Archived++
+		r.Counts.Archived++
+		r.Counts.After--
+	case Stale:
+		r.AutoTransitions.MarkedStale++
+	case Active:
+		r.AutoTransitions.Reactivated++
+	}
+}
+
+// wholeDiff is how many lines of a diff a report shows.
+const wholeDiff = 200
+
+// list notes the commits of a run, oldest first, with their differences.
+func (r *Report) list(ctx context.Context, v *vault.Vault, commits []vault.Commit, dry bool) error {
+	if dry {
+		return nil
+	}
+	after, err := proven(ctx, v, commits)
+	if err != nil {
+		return err
+	}
+	for i, c := range commits {
+		out := Commit{Rev: c.Rev, Op: c.Op, Subject: c.Subject, Revert: "git revert " + string(c.Rev), After: after[i]}
+		for f, err := range v.History().Diffs(ctx, c.Before(), string(c.Rev), nil) {
+			if err != nil {
+				return err
+			}
+			if out.lines += strings.Count(f.Text, "\n"); out.lines <= wholeDiff {
+				out.Diff += f.Text
+				continue
+			}
+			out.Diff = ""
+		}
+		r.Commits = append(r.Commits, out)
+	}
+	return nil
+}
+
+// JSON is run.json.
+func (r *Report) JSON() ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(r)
+	return out.Bytes(), err
+}
+
+// Path is where REPORT.md stands.
+func (r *Report) Path() vault.Path { return vault.Path(Folder + "/" + r.Run + "/REPORT.md") }
+
+// Markdown is REPORT.md.
+func (r *Report) Markdown() ([]byte, error) { return templates.Report(r) }
+
+// save commits the report, alone. What the guard stops in a difference is left out of it.
+func (r *Report) save(ctx context.Context, by *runner) error {
+	r.DurationSeconds = by.a.Now().Sub(r.StartedAt).Round(time.Millisecond).Seconds()
+	err := r.put(ctx, by)
+	if _, stopped := errors.AsType[*vault.GuardError](err); stopped {
+		for i := range r.Commits {
+			r.Commits[i].Diff = ""
+		}
+		err = r.put(ctx, by)
+	}
+	return err
+}
+
+func (r *Report) put(ctx context.Context, by *runner) error {
+	data, err := r.JSON()
+	page, err2 := r.Markdown()
+	if err = errors.Join(err, err2); err != nil {
+		return err
+	}
+	why := by.w.Why(vault.OpReport, r.Summary())
+	why.Run = r.Run
+	res, err := by.v.Transact(ctx, why, false, func(tx *vault.Tx) error {
+		return errors.Join(tx.Put(vault.Path(r.Path().Dir()+"/run.json"), "", data), tx.Put(r.Path(), "", page))
+	})
+	if err == nil {
+		by.a.Settle(ctx, res)
+	}
+	return err
+}
+
+// Summary is the run in one line.
+func (r *Report) Summary() string {
+	var parts []string
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
+		{r.AutoTransitions.Reactivated, "active again"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to do"}
+	}
+	if r.Interrupted {
+		parts = append(parts, "interrupted")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,137 @@
+package curator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"stet/agent"
+	"stet/vault"
+	"stet/vault/settings"
+	"stet/vault/skill"
+)
+
+// A Status says how the curator stands.
+type Status struct {
+	Enabled      bool       `json:"enabled"`
+	Paused       bool       `json:"paused"`
+	LastLook     string     `json:"last_look,omitempty"` // RFC 3339; "" is never
+	NextLook     string     `json:"next_look,omitempty"` // not before then; "" where it does not look by itself
+	Runs         int        `json:"runs"`                // reports there are
+	LastRun      string     `json:"last_run,omitempty"`  // its id
+	LastReport   vault.Path `json:"last_report,omitempty"`
+	LastSummary  string     `json:"last_summary,omitempty"`
+	Interval     int        `json:"interval_hours"`
+	StaleAfter   int        `json:"stale_after_days"`
+	ArchiveAfter int        `json:"archive_after_days"`
+	Owned        int        `json:"owned"` // skills that agents made or the person gave over
+	Stale        int        `json:"stale"` // of them
+	Others       int        `json:"others"`
+	Archived     int        `json:"archived"` // skills in the archive
+	Pinned       []string   `json:"pinned"`   // of those it owns
+	Kept         []string   `json:"kept"`     // that a person took back from it
+	Oldest       []Standing `json:"least_recently_active"`
+}
+
+// oldest is how many of the least recently active skills a status names.
+const oldest = 5
+
+// StatusOf reads how the curator stands.
+func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
+	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate-due", "")
+	if err != nil {
+		return nil, err
+	}
+	s, now, m := a.Settings(), a.Now(), readMark(v)
+	out := &Status{Enabled: s.Bool(settings.Curator), Paused: m.Paused, Interval: s.Int(settings.CuratorEvery),
+		StaleAfter: s.Int(settings.CuratorStale), ArchiveAfter: s.Int(settings.CuratorArchive), Pinned: []string{},
+		Kept: []string{}, Oldest: []Standing{}}
+	at, err := last(ctx, v, now)
+	if err != nil {
+		return nil, err
+	}
+	if !at.IsZero() {
+		out.LastLook = at.UTC().Format(time.RFC3339)
+	}
+	if out.Enabled && !out.Paused && !at.IsZero() {
+		out.NextLook = at.Add(hours(s, settings.CuratorEvery)).UTC().Format(time.RFC3339)
+	}
+	all, err := runs(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if out.Runs = len(all); out.Runs > 0 {
+		out.LastRun = all[len(all)-1]
+		last := &Report{Run: out.LastRun}
+		out.LastReport = last.Path()
+		if last, err := Load(ctx, a, out.LastRun); err == nil {
+			out.LastSummary = last.Summary()
+		}
+	}
+	lib, err := read(ctx, v, now)
+	if err != nil {
+		return nil, err
+	}
+	old, err := skill.All(ctx, v, true)
+	out.Owned, out.Others, out.Archived = len(lib.rows), lib.live-len(lib.rows), len(old)
+	for i, r := range lib.rows {
+		out.Oldest = append(out.Oldest, lib.standing(i, now))
+		if r.State == Stale {
+			out.Stale++
+		}
+		if r.Pinned {
+			out.Pinned = append(out.Pinned, r.Name)
+		}
+		if r.Kept {
+			out.Kept = append(out.Kept, r.Name)
+		}
+	}
+	slices.SortStableFunc(out.Oldest, func(a, b Standing) int {
+		return strings.Compare(a.LastActivity, b.LastActivity)
+	})
+	out.Oldest = out.Oldest[:min(len(out.Oldest), oldest)]
+	return out, err
+}
+
+// Load reads the report of a run, "" for the newest. It fails with [vault.ErrNotFound] where there is none, and with
+// [vault.ErrDamaged] where it cannot be read.
+func Load(ctx context.Context, a *agent.App, run string) (*Report, error) {
+	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate-due", "")
+	if err != nil {
+		return nil, err
+	}
+	all, err := runs(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if run == "" && len(all) > 0 {
+		run = all[len(all)-1]
+	}
+	if !slices.Contains(all, run) {
+		err := fmt.Errorf("report %q: %w", run, vault.ErrNotFound)
+		return nil, vault.WithHint(err, `"stet search kind:report" lists the reports; "stet curate" makes a run`)
+	}
+	out := &Report{Run: run}
+	data, _, err := v.ReadFile(vault.Path(out.Path().Dir() + "/run.json"))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, out); err != nil || out.Run != run {
+		err := fmt.Errorf("report %s: %w: run.json cannot be read: %v", run, vault.ErrDamaged, err)
+		return nil, vault.WithHint(err, `"git log -p -- %s" shows what it was`, out.Path().Dir())
+	}
+	return out, nil
+}
+
+// Page is the REPORT.md of a run, and its path.
+func Page(a *agent.App, run *Report) ([]byte, vault.Path, error) {
+	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate-due", "")
+	if err != nil {
+		return nil, "", err
+	}
+	data, _, err := v.ReadFile(run.Path())
+	return data, run.Path(), err
+}
