@@ -9,6 +9,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/session"
 )
 
 // deposit writes the transcripts of a batch into the repository, where they wait
@@ -118,6 +119,11 @@ func (w *writer) wrote(list []*waiting, left []bool, res *vault.Result) error {
 	}
 	for _, c := range res.Commits {
 		w.report.Commits = append(w.report.Commits, c.Rev)
+	}
+	if by := w.o.Write.Writer; (by.Actor == "" || by.Actor == vault.ActorUser) && by.Via == "" && len(res.Commits) > 0 {
+		if err := session.Imported(w.ctx, w.v, res.Commits); err != nil {
+			return err
+		}
 	}
 	if w.o.Committed != nil {
 		return w.o.Committed(res)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"stet/markdown"
 	"stet/vault"
@@ -48,23 +50,27 @@ func Hear(ctx context.Context, v *vault.Vault, ref string) (*Conversation, error
 	return c, nil
 }
 
-// Proven fails with [ErrUnproven] unless a client's hook or a person's command recorded message n: the message
-// says so, the session has no agent, a hook recorded the same words in it, or the commit that brought the message
-// as it stands there, of a sealing or an import, is a person's own.
+// Proven fails with [ErrUnproven] unless a client's hook or a person's command recorded message n in this clone:
+// commits and transcripts may be anybody's. Local state tells that an open message has no agent or is from a hook,
+// that the same words were such a message when they were sealed, or that the commit that brought the message as it
+// stands there is an import of the person's.
 func (c *Conversation) Proven(ctx context.Context, n int) error {
+	m := c.Messages[n-1]
 	if n > c.sealed {
-		if c.Agent != "" && c.Messages[n-1].Ref != HookRef {
+		if c.Agent != "" && m.Ref != HookRef {
 			return ErrUnproven
 		}
 		return nil
 	}
-	m, by := c.Messages[n-1], vault.Commit{}
-	untracked := true // kept out of git, where an agent's import leaves no ref of hooks
+	marks, _, err := MarksOf(c.v, KeyOf(c.v, c.Agent, c.ID))
+	if err != nil || marks.noted(m) {
+		return err
+	}
+	var by vault.Revision
 	for version, err := range c.v.History().Versions(ctx, "", c.Path) {
 		if err != nil {
 			return err
 		}
-		untracked = false
 		data, err := c.v.History().Ancestry().Read(version.New)
 		if err != nil {
 			return err
@@ -73,18 +79,29 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		if n > len(all) || all[n-1].Role != m.Role || !bytes.Equal(all[n-1].Content, m.Content) {
 			break
 		}
-		by = version.Commit
+		by = version.Commit.Rev
 	}
-	sealed := by.Op == vault.OpSeal && by.Trailers.Get("Stet-Session") == c.ID
-	marks, _, err := MarksOf(c.v, KeyOf(c.v, c.Agent, c.ID))
-	if err != nil {
-		return err
+	imported, err := c.v.State().Seen(importedName)
+	if err == nil && (by == "" || !slices.Contains(strings.Fields(string(imported)), string(by))) {
+		err = ErrUnproven
 	}
-	byHook := (sealed || untracked) && m.Ref == HookRef || marks.noted(m)
-	user := by.Trailers.Get("Stet-Actor") == vault.ActorUser && by.Trailers.Get("Stet-Via") == "" &&
-		(sealed && c.Agent == "" || by.Op == vault.OpImport)
-	if !byHook && !user {
-		return ErrUnproven
-	}
-	return nil
+	return err
+}
+
+// importedName is the name under which local state lists the commits by which the person imported conversations,
+// and mostImported how many.
+const (
+	importedName = "imported"
+	mostImported = 10_000
+)
+
+// Imported notes that the person's own command imported what these commits brought.
+func Imported(ctx context.Context, v *vault.Vault, commits []vault.Commit) error {
+	return v.State().SetSeen(ctx, importedName, func(now []byte) ([]byte, error) {
+		revs := strings.Fields(string(now))
+		for _, c := range commits {
+			revs = append(revs, string(c.Rev))
+		}
+		return []byte(strings.Join(revs[max(0, len(revs)-mostImported):], "\n")), nil
+	})
 }

@@ -39,7 +39,7 @@ type Marks struct {
 	Asks     int    `json:"asks,omitempty"`
 	Failed   string `json:"failed,omitempty"`
 	Proposed int    `json:"proposed,omitempty"` // by rules
-	// Hooked are digests of what the user said, as hooks told of it, behind one another.
+	// Hooked are digests of what the user said, as hooks or commands without an agent told of it, behind one another.
 	Hooked string `json:"hooked,omitempty"`
 }
 
@@ -179,8 +179,8 @@ func (s *sealer) ended(ctx context.Context, open *Open, last int) error {
 	err := SetMarks(ctx, s.v, open.Key, func(m *Marks, _ bool) bool {
 		m.Sealed, m.Lines = last, 0
 		for _, t := range open.Facts.Messages {
-			if said := digest(t.Content); t.Role == "user" && t.Ref == HookRef && !strings.Contains(m.Hooked, said) {
-				m.Hooked += said + " "
+			if t.Role == "user" && (t.Ref == HookRef || open.Facts.Agent == "") && !m.noted(t) {
+				m.Hooked += digest(t.Content) + " "
 			}
 		}
 		failed := m.Skill.Asked > m.Skill.Done
