@@ -57,7 +57,7 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 		return nil, err
 	}
 	a := &App{Environment: e, place: place}
-	options.Flagging, options.Private = a.flagging, a.private
+	options.Flagging, options.Private, options.Identified = a.flagging, a.private, a.identified
 	if a.v, err = vault.Open(ctx, place.Root, options); err != nil {
 		return nil, err
 	}
@@ -86,6 +86,15 @@ func (a *App) private(ctx context.Context) (map[vault.Path]string, error) {
 		return nil, err
 	}
 	return x.Private(ctx)
+}
+
+// identified asks the index for the files with an id.
+func (a *App) identified(ctx context.Context, id string) ([]vault.Path, error) {
+	x, err := a.openIndex(true, nil)
+	if err != nil {
+		return nil, err
+	}
+	return x.Identified(ctx, id)
 }
 
 // recoverNotes stores the notes of processes that ended while they asked a model. It is no

@@ -47,7 +47,7 @@ func (s *secret) learn(recs []document.Record) {
 		if recs[i].Flags&document.FlagPrivate == 0 {
 			continue
 		}
-		s.names[document.DecodeMeta(recs[i].Meta).ID], s.names[strings.ToLower(string(recs[i].Path))] = true, true
+		s.names[document.ID(recs[i].Meta)], s.names[strings.ToLower(string(recs[i].Path))] = true, true
 		s.skills[recs[i].Path] = true
 	}
 	delete(s.names, "")
@@ -70,11 +70,36 @@ func (s *searching) told(successor string) string {
 // Private lists the files that are marked private, archived ones and transcripts as well, with their ids, ""
 // for none. It fails where it cannot answer from an index.
 func (x *Index) Private(ctx context.Context) (map[vault.Path]string, error) {
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	out := map[vault.Path]string{}
+	err := x.each(ctx, func(r *document.Record) {
+		if r.Flags&document.FlagPrivate != 0 {
+			out[r.Path] = document.ID(r.Meta)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list private files: %w", err)
 	}
-	out, s := map[vault.Path]string{}, newSearching(ctx, x, Query{}, x.o.Now())
+	return out, nil
+}
+
+// Identified lists the files with that id, archived ones and transcripts as well. It fails where it cannot answer
+// from an index.
+func (x *Index) Identified(ctx context.Context, id string) (out []vault.Path, err error) {
+	err = x.each(ctx, func(r *document.Record) {
+		if strings.EqualFold(document.ID(r.Meta), id) {
+			out = append(out, r.Path)
+		}
+	})
+	return out, err
+}
+
+// each is given the record of every file. It fails where there is no index of them.
+func (x *Index) each(ctx context.Context, see func(*document.Record)) error {
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return err
+	}
+	s := newSearching(ctx, x, Query{}, x.o.Now())
 	notes, sessions := divide(files)
 	for _, p := range []part{{x.notes, notes}, {x.messages, sessions}} {
 		if len(p.files) == 0 {
@@ -82,16 +107,15 @@ func (x *Index) Private(ctx context.Context) (map[vault.Path]string, error) {
 		}
 		st, err := s.fresh(p.index, p.files)
 		if err != nil {
-			return nil, fmt.Errorf("list private files: %w", err)
+			return err
 		}
-		for _, r := range st.Records() {
-			if r.Flags&document.FlagPrivate != 0 {
-				out[r.Path] = document.DecodeMeta(r.Meta).ID
-			}
+		recs := st.Records()
+		for i := range recs {
+			see(&recs[i])
 		}
 		runtime.KeepAlive(st)
 	}
-	return out, nil
+	return nil
 }
 
 // untimely reports a document that is not valid yet, or no longer.

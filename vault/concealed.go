@@ -150,8 +150,10 @@ type privatePast struct {
 
 const (
 	privateMark = "private" // of a privatePast, as JSON
-	// keepPast is how many changes have to be new before what they say is kept.
-	keepPast = 64
+	// keepPast is how much has to be new before what it says is kept, and oneCommit how much a commit is beside
+	// its changes: to keep it costs an fsync, as much as to look at a few commits.
+	keepPast  = 64
+	oneCommit = 8
 )
 
 // privatePast looks at the commits that it has not seen.
@@ -171,7 +173,7 @@ func (v *Vault) privatePast(ctx context.Context) (past privatePast, err error) {
 		if err != nil {
 			return past, v.store.Explain(err)
 		}
-		seen += len(c.Changes)
+		seen += oneCommit + len(c.Changes)
 	}
 	if past.Upto = Revision(o.Rev); seen < keepPast {
 		return past, nil

@@ -54,6 +54,9 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 			}
 		}
 	}
+	if found := whole.identified(ctx, ref); len(found) > 0 {
+		return pick(ref, v.listed(found))
+	}
 	files, err := whole.Files(ctx, WalkOptions{Archive: true})
 	if err != nil {
 		return Memory{}, v.store.Explain(err)

@@ -86,6 +86,9 @@ type Options struct {
 	// Private lists what is private on disk, archived or not, with the ids, "" for none, from an index. Where
 	// it fails, or is nil, every file is read.
 	Private func(ctx context.Context) (map[Path]string, error)
+	// Identified lists the files with an id from an index, archived ones as well. Where it fails, is nil or finds
+	// none, every file is read.
+	Identified func(ctx context.Context, id string) ([]Path, error)
 	// ReadOnly never waits for the lock and skips recovery when the lock is
 	// held or the disk cannot be written.
 	ReadOnly bool

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"stet/vault/store"
 	"strings"
 	"time"
@@ -327,6 +328,23 @@ func IsID(s string) bool {
 		ok = ok && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
 	}
 	return ok
+}
+
+// identified are the files with an id, as an index says and as they stand on disk; none where it does not know.
+func (v *Vault) identified(ctx context.Context, id string) (found []Memory) {
+	if !IsID(id) || v.o.Identified == nil {
+		return nil
+	}
+	paths, err := v.o.Identified(ctx, id)
+	if err != nil {
+		return nil
+	}
+	for _, p := range paths {
+		if data, _, err := v.ReadFile(p); err == nil {
+			found = append(found, ReadMemory(p, data))
+		}
+	}
+	return slices.DeleteFunc(found, func(m Memory) bool { return m.ID != strings.ToLower(id) })
 }
 
 // Diff is what a version changed, as text.

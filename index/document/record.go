@@ -206,6 +206,12 @@ func DecodeMeta(s string) Meta {
 	return r.meta()
 }
 
+// ID is that of a record, read from its meta.
+func ID(meta string) string {
+	r := Reader{s: meta}
+	return r.Text()
+}
+
 // Categories are those of a record, read from its meta.
 func Categories(meta string) []string {
 	r := Reader{s: meta}

@@ -2,11 +2,13 @@ package gitstore
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,22 +46,24 @@ type Objects struct {
 	repo   *Repo
 	staged map[ID]stagedObject
 	order  []ID
-	// trees keeps decoded trees: a bulk update looks up thousands of paths in
-	// the same few folders.
-	trees map[ID]decodedTree
+	// trees keeps trees: a bulk update looks up thousands of paths in the same few folders, and a log compares
+	// each tree with the one before it.
+	trees map[ID]*knownTree
+	held  int // bytes of their encoded form
 	// shallow lists the commits where a shallow clone's history ends; nil until
 	// it is asked for.
 	shallow map[ID]bool
 }
 
-// A decodedTree is a tree with its names indexed.
-type decodedTree struct {
+// A knownTree is a tree as git encodes it and, once somebody looks for a name, decoded.
+type knownTree struct {
+	data    []byte
 	entries []TreeEntry
-	at      map[string]int
+	at      map[string]int // nil: not decoded yet
 }
 
-// maxTrees bounds the trees kept by one set of objects.
-const maxTrees = 1024
+// maxHeld bounds the trees kept by one set of objects.
+const maxHeld = 16 << 20
 
 type stagedObject struct {
 	kind plumbing.ObjectType
@@ -69,7 +73,7 @@ type stagedObject struct {
 // Stage returns an empty set of new objects on top of the repository's. It is
 // not safe for concurrent use.
 func (r *Repo) Stage() *Objects {
-	return &Objects{repo: r, staged: map[ID]stagedObject{}, trees: map[ID]decodedTree{}}
+	return &Objects{repo: r, staged: map[ID]stagedObject{}, trees: map[ID]*knownTree{}}
 }
 
 func (o *Objects) put(kind plumbing.ObjectType, data []byte) ID {
@@ -109,44 +113,77 @@ func (o *Objects) Tree(id ID) ([]TreeEntry, error) {
 	return slices.Clone(t.entries), err
 }
 
-func (o *Objects) tree(id ID) (decodedTree, error) {
-	if t, ok := o.trees[id]; ok || id.IsZero() {
-		return t, nil
+func (o *Objects) tree(id ID) (*knownTree, error) {
+	t, err := o.encodedTree(id)
+	if err != nil || t.at != nil {
+		return t, err
 	}
-	entries, err := o.decodeTree(id)
-	if err != nil {
-		return decodedTree{}, err
+	if t.entries, err = treeEntries(id, t.data); err != nil {
+		return t, err
 	}
-	t := decodedTree{entries: entries, at: make(map[string]int, len(entries))}
-	for i, e := range entries {
+	t.at = make(map[string]int, len(t.entries))
+	for i, e := range t.entries {
 		t.at[e.Name] = i
 	}
-	if len(o.trees) >= maxTrees {
-		clear(o.trees)
+	return t, nil
+}
+
+// encodedTree is a tree that may not be decoded yet.
+func (o *Objects) encodedTree(id ID) (*knownTree, error) {
+	if t, ok := o.trees[id]; ok || id.IsZero() {
+		return cmp.Or(t, &knownTree{}), nil
 	}
+	data, err := o.get(plumbing.TreeObject, id)
+	if err != nil {
+		return &knownTree{}, err
+	}
+	if o.held += len(data); o.held > maxHeld {
+		clear(o.trees)
+		o.held = len(data)
+	}
+	t := &knownTree{data: data}
 	o.trees[id] = t
 	return t, nil
 }
 
+// decodeTree is the entries of a tree that is not kept.
 func (o *Objects) decodeTree(id ID) ([]TreeEntry, error) {
 	data, err := o.get(plumbing.TreeObject, id)
 	if err != nil {
 		return nil, err
 	}
-	obj := &plumbing.MemoryObject{}
-	obj.SetType(plumbing.TreeObject)
-	if _, err := obj.Write(data); err != nil {
-		return nil, err
-	}
-	var t object.Tree
-	if err := t.Decode(obj); err != nil {
-		return nil, fmt.Errorf("tree %s: %w: %w", id, ErrMissing, err)
-	}
-	entries := make([]TreeEntry, len(t.Entries))
-	for i, e := range t.Entries {
-		entries[i] = TreeEntry{Name: e.Name, Mode: uint32(e.Mode), ID: ID(e.Hash)}
+	return treeEntries(id, data)
+}
+
+func treeEntries(id ID, data []byte) ([]TreeEntry, error) {
+	const usual = 64 // bytes of an entry
+	entries := make([]TreeEntry, 0, len(data)/usual)
+	for len(data) > 0 {
+		e, err := decodeEntry(id, data)
+		if err != nil {
+			return nil, err
+		}
+		entries, data = append(entries, e), data[entryLen(data):]
 	}
 	return entries, nil
+}
+
+// entryLen is how many bytes the first entry of an encoded tree has: a mode, a space, a name, a zero, an id.
+func entryLen(data []byte) int {
+	return min(bytes.IndexByte(data, 0)+1+len(ID{}), len(data))
+}
+
+// decodeEntry is the first entry of an encoded tree.
+func decodeEntry(id ID, data []byte) (e TreeEntry, err error) {
+	head, _, whole := bytes.Cut(data, []byte{0})
+	mode, name, named := bytes.Cut(head, []byte(" "))
+	bits, err := strconv.ParseUint(string(mode), 8, 32)
+	if !whole || !named || err != nil || len(data) < len(head)+1+len(e.ID) {
+		return e, fmt.Errorf("tree %s: %w: it is damaged", id, ErrMissing)
+	}
+	e.Name, e.Mode = string(name), uint32(bits)
+	copy(e.ID[:], data[len(head)+1:])
+	return e, nil
 }
 
 // PutTree stages a tree. Entries may come in any order. An empty tree is the

@@ -1,6 +1,7 @@
 package gitstore
 
 import (
+	"bytes"
 	"iter"
 	"maps"
 	"slices"
@@ -150,28 +151,38 @@ func (o *Objects) diff(dir string, a, b ID, yield func(Delta, error) bool) bool 
 	if a == b {
 		return true
 	}
-	olds, err := o.Tree(a)
+	x, err := o.encodedTree(a)
 	if err != nil {
 		return yield(Delta{}, err)
 	}
-	news, err := o.Tree(b)
+	y, err := o.encodedTree(b)
 	if err != nil {
 		return yield(Delta{}, err)
 	}
+	olds, news := x.data, y.data
 	for len(olds) > 0 || len(news) > 0 {
-		var x, y TreeEntry
-		switch {
-		case len(news) == 0 || len(olds) > 0 && sortKey(olds[0]) < sortKey(news[0]):
-			x, olds = olds[0], olds[1:]
-		case len(olds) == 0 || sortKey(news[0]) < sortKey(olds[0]):
-			y, news = news[0], news[1:]
-		default:
-			x, y, olds, news = olds[0], news[0], olds[1:], news[1:]
-		}
-		if x == y {
+		m, n := entryLen(olds), entryLen(news)
+		if bytes.Equal(olds[:m], news[:n]) { // nearly all are
+			olds, news = olds[m:], news[n:]
 			continue
 		}
-		if !o.diffEntry(dir, x, y, yield) {
+		var was, is TreeEntry
+		if m > 0 {
+			was, err = decodeEntry(a, olds)
+		}
+		if n > 0 && err == nil {
+			is, err = decodeEntry(b, news)
+		}
+		if err != nil {
+			return yield(Delta{}, err)
+		}
+		switch {
+		case n == 0 || m > 0 && sortKey(was) < sortKey(is):
+			is, n = TreeEntry{}, 0
+		case m == 0 || sortKey(is) < sortKey(was):
+			was, m = TreeEntry{}, 0
+		}
+		if olds, news = olds[m:], news[n:]; !o.diffEntry(dir, was, is, yield) {
 			return false
 		}
 	}
