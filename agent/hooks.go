@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,8 +14,10 @@ import (
 	"stet/agent/clients"
 	"stet/agent/hook"
 	"stet/agent/route"
+	"stet/agent/snapshot"
 	"stet/templates/prompts"
 	"stet/vault"
+	"stet/vault/guard"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -31,11 +34,10 @@ type HookOptions struct {
 	Tool bool // an agent runs the hook among its tools: nothing shows who said what
 }
 
-// A HookReply is what the client is to be told.
+// A HookReply is what comes of an event.
 type HookReply struct {
-	How  string // [clients.Context] or [clients.Block]
-	Text string // "" is nothing
-	Work bool   // [Hooks.Sweep] and a worker have something to do
+	Output []byte // what the client is to read, nil for nothing
+	Work   bool   // [Hooks.Sweep] and a worker have something to do
 }
 
 const (
@@ -48,6 +50,8 @@ const (
 	keptTalk = 30 * 24 * time.Hour
 	hookLog  = "hook"
 	mostLog  = 64 << 10 // bytes of the log
+	// mostLogged are the bytes of one part of a line of it.
+	mostLogged = 200
 )
 
 // A talk is what hooks know of one conversation, beside its turns. It lies in local state.
@@ -99,8 +103,11 @@ const toldName = "hooks-"
 // what the disk says.
 func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
 	w := Write{Agent: h.a.o.Agent}
-	if err := h.a.check(w, "hook", ""); err != nil || h.excluded(o.Dir) {
+	if err := h.a.check(w, "hook", ""); err != nil {
 		return &HookReply{}, err
+	}
+	if slices.ContainsFunc(append([]string{cmp.Or(o.Dir, h.a.o.Dir)}, o.Roots...), h.excluded) {
+		return &HookReply{}, nil
 	}
 	if o.Tool {
 		return nil, fmt.Errorf("session %q: %w: an agent ran this hook, and nothing shows who said what", o.Session,
@@ -194,10 +201,14 @@ func (h Hooks) record(ctx context.Context, o HookOptions, t session.Turn) (*Obse
 
 // start gives the brief.
 func (h Hooks) start(ctx context.Context, o HookOptions) (reply *HookReply, err error) {
-	reply = &HookReply{How: clients.Context, Work: true}
+	reply = &HookReply{Work: true}
 	brief := o.Says(clients.Context)
 	if brief {
-		if reply.Text, err = h.brief(ctx, o); err != nil {
+		text, err := h.brief(ctx, o)
+		if err == nil {
+			err = reply.say(o, clients.Context, text)
+		}
+		if err != nil {
 			return reply, err
 		}
 	}
@@ -207,6 +218,14 @@ func (h Hooks) start(ctx context.Context, o HookOptions) (reply *HookReply, err 
 	}
 	_, herr := h.heard(ctx, o, func(t *talk) { t.Briefed = t.Briefed || brief })
 	return reply, errors.Join(passing(err), herr)
+}
+
+// say makes an output of a text, "" for none.
+func (r *HookReply) say(o HookOptions, way, text string) (err error) {
+	if text != "" {
+		r.Output, err = o.Output(way, text)
+	}
+	return err
 }
 
 // passing is err, unless it only says that nothing can be noted now: the client is answered all the same.
@@ -219,7 +238,7 @@ func passing(err error) error {
 
 // prompt records a turn of the person's, and says what of the vault it needs.
 func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
-	reply := &HookReply{How: clients.Context}
+	reply := &HookReply{}
 	text := o.Typed()
 	if text == "" || o.Agent != "" {
 		return reply, nil
@@ -246,20 +265,21 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 	if err != nil || !says {
 		return reply, errors.Join(lost, err)
 	}
+	said := ""
 	if brief {
-		if reply.Text, err = h.brief(ctx, o); err != nil {
+		if said, err = h.brief(ctx, o); err != nil {
 			return reply, err
 		}
 	}
-	if reply.Text += nudge; hook.IsCommand(text) {
-		return reply, lost
+	if said += nudge; !hook.IsCommand(text) {
+		needed, rerr := h.a.Memories().Remind(ctx, RemindOptions{Prompt: text, Session: o.Session,
+			Agent: o.Client.Name})
+		if err = passing(rerr); needed != nil {
+			said += needed.Text
+		}
+		said += hook.Fence(h.hint(o, text)...)
 	}
-	needed, err := h.a.Memories().Remind(ctx, RemindOptions{Prompt: text, Session: o.Session, Agent: o.Client.Name})
-	if needed != nil {
-		reply.Text += needed.Text
-	}
-	reply.Text += hook.Fence(h.hint(o, text)...)
-	return reply, errors.Join(lost, passing(err))
+	return reply, errors.Join(lost, err, reply.say(o, clients.Context, said))
 }
 
 // hint tells a model that a turn reads like something to keep.
@@ -303,7 +323,7 @@ func (h Hooks) stop(ctx context.Context, o HookOptions) (*HookReply, error) {
 	})
 	reply := &HookReply{Work: true}
 	if nudge != "" && err == nil {
-		reply.How, reply.Text = ways[i], nudge
+		err = reply.say(o, ways[i], nudge)
 	}
 	return reply, err
 }
@@ -356,9 +376,22 @@ func (h Hooks) compact(ctx context.Context, o HookOptions) (*HookReply, error) {
 	return &HookReply{Work: true}, passing(err)
 }
 
-// Fail notes why an event was not taken in: a hook fails no agent.
-func (h Hooks) Fail(client, event string, why error) error {
-	line := fmt.Sprintf("%s %s %s: %s", h.a.o.Now().UTC().Format(time.RFC3339), client, event,
-		strings.Join(strings.Fields(why.Error()), " "))
+// Fail notes why an event of a session, "" where none is known, was not taken in: a hook fails no agent. Of a private
+// conversation nothing is noted. Each part is bounded and holds no secret and nothing that steers a terminal.
+func (h Hooks) Fail(ctx context.Context, client, event, of string, why error) error {
+	if of != "" {
+		turn := session.Turn{Agent: client, Session: of}
+		if err := session.HookMay(ctx, h.a.v, &turn); errors.Is(err, session.ErrPrivate) {
+			return nil
+		}
+	}
+	line := h.a.o.Now().UTC().Format(time.RFC3339)
+	for _, part := range []string{client, event + ":", why.Error()} {
+		part = strings.Join(strings.Fields(snapshot.Clean(part)), " ")
+		if found := guard.Secrets("", []byte(part)); len(found) > 0 {
+			part = guard.Marker(found[0].Rule)
+		}
+		line += " " + strings.ToValidUTF8(part[:min(len(part), mostLogged)], "")
+	}
 	return h.a.v.State().Note(hookLog, line, mostLog)
 }

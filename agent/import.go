@@ -246,7 +246,7 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 	case errors.Is(err, vault.ErrBusy): // whoever is at it looks at all of them
 		return nil
 	case err != nil && ctx.Err() == nil: // nobody may look at this process
-		err = errors.Join(err, h.Fail("worker", "run", err))
+		err = errors.Join(err, h.Fail(ctx, "worker", "run", "", err))
 	}
 	h.a.updateIndex(ctx, h.a.sealEnded(ctx))
 	return err
@@ -347,7 +347,7 @@ func (h Hooks) bring(
 	}
 	if report.Skipped > 0 {
 		why := errors.New(strings.Join(report.Notes, "; "))
-		return errors.Join(h.Fail(t.Client, "import", why), h.seal(ctx, v, key))
+		return errors.Join(h.Fail(ctx, t.Client, "import", t.Session, why), h.seal(ctx, v, key))
 	}
 	messages, err := session.Settle(ctx, v, key)
 	if err == nil && messages > 0 {

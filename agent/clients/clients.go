@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -26,11 +25,7 @@ type Client struct {
 	// Chars of one output reach the model whole; a longer one becomes a file.
 	Chars  int    `json:"chars"`
 	Fields Fields `json:"fields"` // of every event
-	// ToolEnv is a variable that says that something runs as a tool of its model: by any value, or by one that ends
-	// with ToolEnd. Written is the key by which lines of a conversation's file name the version of the program. ""
-	// is none.
-	ToolEnv string  `json:"tool_env"`
-	ToolEnd string  `json:"tool_end"`
+	// Written is the key by which lines of a conversation's file name the version of the program, "" for none.
 	Written string  `json:"written"`
 	Hooks   Place   `json:"hooks"`
 	Events  []Event `json:"events"`
@@ -114,20 +109,6 @@ func (c Client) Event(name string) (Event, bool) {
 		return Event{}, false
 	}
 	return c.Events[i], true
-}
-
-// Among reports whether a process with that environment runs as a tool of the program's model.
-func (c Client) Among(getenv func(string) string) bool {
-	value := ""
-	if c.ToolEnv != "" {
-		value = getenv(c.ToolEnv)
-	}
-	return value != "" && strings.HasSuffix(value, c.ToolEnd)
-}
-
-// Harness reports whether that environment is one that the program gives its hooks and never its tools.
-func (c Client) Harness(getenv func(string) string) bool {
-	return c.ToolEnd != "" && getenv(c.ToolEnv) != "" && !c.Among(getenv)
 }
 
 // Kind is the client's event that is the one of ours of that name.

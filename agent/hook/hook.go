@@ -40,10 +40,11 @@ type Event struct {
 	In     clients.Event // as the program calls it
 	Kind   string
 
-	Session    string // as the program calls it
-	Dir        string // that the program works in
-	Transcript string // file of the conversation, or of the sub-agent's
-	Agent      string // id of the sub-agent; "" outside of one
+	Session    string   // as the program calls it
+	Dir        string   // that the program works in
+	Roots      []string // all folders that it has open, where it may have several
+	Transcript string   // file of the conversation, or of the sub-agent's
+	Agent      string   // id of the sub-agent; "" outside of one
 	Model      string
 	Source     string // of a start: startup, resume, clear, compact…
 	Prompt     string
@@ -64,11 +65,11 @@ func Read(c clients.Client, name string, in io.Reader) (*Event, error) {
 	}
 	var v any
 	if err := json.NewDecoder(io.LimitReader(in, most)).Decode(&v); err != nil {
-		return nil, fmt.Errorf("%s %s: no JSON value on standard input: %w", c.Name, name, err)
+		return nil, fmt.Errorf("no JSON value on standard input: %w", err)
 	}
 	input, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s %s: standard input holds no JSON object", c.Name, name)
+		return nil, errors.New("standard input holds no JSON object")
 	}
 	e := &Event{Client: c, In: of, Kind: of.Event}
 	find := func(field string) any {
@@ -83,9 +84,16 @@ func Read(c clients.Client, name string, in io.Reader) (*Event, error) {
 		"message": &e.Message, "version": &e.Version, "status": &e.Status} {
 		*into = text(find(field))
 	}
+	if roots, ok := find("roots").([]any); ok {
+		for _, root := range roots {
+			if dir, ok := root.(string); ok {
+				e.Roots = append(e.Roots, dir)
+			}
+		}
+	}
 	e.Active, e.Busy = truth(find("active")), truth(find("busy"))
 	if strings.TrimSpace(e.Session) == "" {
-		return nil, fmt.Errorf("%s %s: the input names no session", c.Name, name)
+		return nil, errors.New("the input names no session")
 	}
 	return e, nil
 }

@@ -21,12 +21,15 @@ const (
 	HookDoor = "hook"
 )
 
+// ErrPrivate reports a session that a person made private.
+var ErrPrivate = errors.New("it is private")
+
 // HookMay notes in a turn of a hook's what is known of its session: the id that it was shown by so far, and what its
-// transcript holds. It fails with [vault.ErrRefused] for a session that a person made private, or that another front
-// end began and has open.
+// transcript holds. It fails with [vault.ErrRefused] for a session that a person made private, and then with
+// [ErrPrivate], or that another front end began and has open.
 func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 	v = v.Whole()
-	refused := func(why string) error { return fmt.Errorf("session %q: %w: %s", t.Session, vault.ErrRefused, why) }
+	refused := func(why error) error { return fmt.Errorf("session %q: %w: %w", t.Session, vault.ErrRefused, why) }
 	key := Key(t.Agent, t.Session)
 	paths, err := Transcripts(ctx, v, key)
 	for _, p := range paths {
@@ -35,7 +38,7 @@ func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 			continue
 		}
 		if t.ID, t.After = k.ID, k.Messages; k.Private {
-			return refused("it is private")
+			return refused(ErrPrivate)
 		}
 	}
 	open, oerr := Opened(v, key)
@@ -44,9 +47,9 @@ func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 	}
 	switch {
 	case open.Facts.Private:
-		return refused("it is private")
+		return refused(ErrPrivate)
 	case t.ID == "" && open.door != "" && open.door != HookDoor:
-		return refused("no hook began it")
+		return refused(errors.New("no hook began it"))
 	case t.ID == "" && len(open.Facts.Messages) > 0:
 		t.ID = open.Facts.ID
 	}

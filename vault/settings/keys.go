@@ -3,6 +3,7 @@ package settings
 import (
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,9 +99,9 @@ func generalKeys() []Key {
 			Meaning: "the largest file that is written or committed; more than 10MiB changes nothing"},
 		{Name: GuardSecrets, Type: oneOf("block", "warn", "off"), Default: "block", Vault: true, Stricter: true,
 			Meaning: "what becomes of passwords, keys and tokens: `block` keeps them out of every commit, `warn` says so in the reply and the commit"},
-		{Name: HooksExclude, Type: list(),
-			Meaning: "folders of projects for which `stet hook` does nothing: no brief, no recall, no record; `~/` " +
-				"is the home folder"},
+		{Name: HooksExclude, Type: folders(),
+			Meaning: "folders of projects for which `stet hook` does nothing: no brief, no recall, no record; whole " +
+				"paths, in which `~/` is the home folder"},
 		{Name: HooksNudge, Type: oneOf("context", "block", "off"), Default: "context",
 			Meaning: "how `stet hook` asks an agent to save what is worth keeping when nothing was saved for " +
 				"memory.nudge_interval turns: `context` tells the model beside the conversation where the client " +
@@ -315,22 +316,28 @@ func list() Type {
 // fingerprints is a list of what the guard prints of its findings: the name of a
 // rule and a SHA-256. Any other text would look as if it allowed something.
 func fingerprints() Type {
-	t := list()
-	items := t.parse
-	t.name = "list of fingerprints (RULE:SHA256, as a refusal names it)"
-	t.parse = func(s string) (string, error) {
-		s, err := items(s)
-		if err != nil || s == "" {
-			return s, err
-		}
+	return listOf("list of fingerprints (RULE:SHA256, as a refusal names it)", isFingerprint)
+}
+
+// folders is a list of whole paths: nobody could say which folder another one begins in.
+func folders() Type {
+	return listOf("list of folders (whole paths, as ~/secret)", func(s string) bool {
+		return filepath.IsAbs(s) || strings.HasPrefix(s, "~/")
+	})
+}
+
+// listOf is a list whose items are all so.
+func listOf(name string, so func(item string) bool) Type {
+	items := list()
+	return Type{name: name, list: true, parse: func(s string) (string, error) {
+		s, err := items.parse(s)
 		for item := range strings.SplitSeq(s, ",") {
-			if !isFingerprint(item) {
+			if err == nil && s != "" && !so(item) {
 				return "", strconv.ErrSyntax
 			}
 		}
-		return s, nil
-	}
-	return t
+		return s, err
+	}}
 }
 
 func isFingerprint(s string) bool {

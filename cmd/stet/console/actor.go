@@ -9,25 +9,10 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/agent/clients"
 	"stet/vault"
 	"stet/vault/settings"
 )
-
-// A client is a program that runs commands as an agent's tools, and the variable that it sets for
-// them alone. Source says where that is written, and when it was looked up.
-type client struct{ name, variable, value, source string }
-
-// clients lists the variables that are known to mean an agent's tool process. Those that a client
-// also sets for shells that a person types in are not among them.
-func clients() []client {
-	return []client{
-		{"claude-code", "CLAUDECODE", "1", "github.com/anthropics/claude-code/issues/531, 2026-11-22"},
-		{"codex", "CODEX_THREAD_ID", "", "github.com/openai/codex/issues/36883, 2026-11-22"},
-		{"cursor", "CURSOR_AGENT", "1", "forum.cursor.com/t/132427, 2026-11-22"},
-		{"gemini-cli", "GEMINI_CLI", "1",
-			"github.com/google-gemini/gemini-cli/blob/main/docs/cli/commands.md, 2026-11-22"},
-	}
-}
 
 // me is what the user gives to --as among the tools of an agent.
 const me = "me"
@@ -62,17 +47,15 @@ func (e *Env) among() (string, error) {
 	if name := e.Getenv("STET_AGENT"); name != "" && name != me {
 		return name, nil
 	}
-	for _, c := range clients() {
-		if v := e.Getenv(c.variable); v == "" || c.value != "" && v != c.value {
-			continue
-		}
-		s, err := e.Settings()
-		if err != nil || !s.Bool(settings.AgentsDetect) {
-			return "", err
-		}
-		return c.name, nil
+	tool := clients.ToolOf(e.Getenv)
+	if tool == "" {
+		return "", nil
 	}
-	return "", nil
+	s, err := e.Settings()
+	if err != nil || !s.Bool(settings.AgentsDetect) {
+		return "", err
+	}
+	return tool, nil
 }
 
 // confirmMe asks on the controlling terminal, which an agent's tools do not have.

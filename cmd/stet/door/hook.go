@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -103,33 +102,39 @@ func (h *hooking) run(ctx context.Context) (err error) {
 	if failed == nil {
 		return nil
 	}
-	return errors.Join(failed, a.Hooks().Fail(h.client.Name, h.event, failed))
+	of := ""
+	if event != nil {
+		of = event.Session
+	}
+	return errors.Join(failed, a.Hooks().Fail(ctx, h.client.Name, h.event, of, failed))
 }
 
 // read reads the event, and does not wait for one that never comes.
-func (h *hooking) read() (event *hook.Event, err error) {
-	done := make(chan error, 1)
+func (h *hooking) read() (*hook.Event, error) {
+	type result struct {
+		event *hook.Event
+		err   error
+	}
+	done := make(chan result, 1)
 	go func() {
-		var err error
-		event, err = hook.Read(h.client, h.event, h.e.In)
-		done <- err
+		event, err := hook.Read(h.client, h.event, h.e.In)
+		done <- result{event, err}
 	}()
 	select {
-	case err = <-done:
+	case r := <-done:
+		if r.err == nil && r.event.Version == "" {
+			r.event.Version = r.event.WrittenBy()
+		}
+		return r.event, r.err
 	case <-time.After(inputWait):
 		return nil, errors.New("no event came on standard input")
 	}
-	if err == nil && event.Version == "" {
-		event.Version = event.WrittenBy()
-	}
-	return event, err
 }
 
 // tool reports a hook that an agent runs itself, as whoever acts by the environment says: a client may give its
 // own hooks, too, the variables by which commands know its tools.
 func (h *hooking) tool(actor string) bool {
-	among := func(c clients.Client) bool { return c.Among(h.e.Getenv) }
-	return slices.ContainsFunc(clients.All(), among) ||
+	return clients.RunsHook(h.e.Getenv) ||
 		actor != "" && (actor == h.e.Getenv("STET_AGENT") || !h.client.Harness(h.e.Getenv))
 }
 
@@ -138,11 +143,8 @@ func (h *hooking) tell(ctx context.Context, a *agent.App, event agent.HookOption
 	if reply == nil {
 		return err
 	}
-	if reply.Text != "" {
-		data, oerr := event.Output(reply.How, reply.Text)
-		if oerr == nil {
-			_, oerr = fmt.Fprintf(h.e.Out, "%s\n", data)
-		}
+	if len(reply.Output) > 0 {
+		_, oerr := fmt.Fprintf(h.e.Out, "%s\n", reply.Output)
 		err = errors.Join(err, oerr)
 	}
 	if !reply.Work || !a.Settings().Bool(settings.HooksWorker) {
