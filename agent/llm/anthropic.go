@@ -145,7 +145,7 @@ func (c *anthropicClient) try(ctx context.Context, req Request) (Reply, error) {
 	if resp.StatusCode != http.StatusOK {
 		return Reply{}, c.answered(resp)
 	}
-	in := blocks{answer: req.Answer, onText: req.OnText}
+	in := blocks{answer: req.Answer}
 	if err := in.read(resp.Body); err != nil {
 		in.put(&in.reply, in.reply.Calls)
 		return c.lost(req, in.reply), c.midway(ctx, err)
@@ -191,7 +191,6 @@ func (c *anthropicClient) midway(ctx context.Context, err error) error {
 type blocks struct {
 	reply  Reply
 	answer *Schema
-	onText func(string)
 	open   map[int]int // index of a block → position in reply.Calls
 	ended  bool
 	pieces
@@ -317,7 +316,7 @@ func (in *blocks) count(u anthropicUsage) {
 func (in *blocks) start(index int, b anthropicBlock) error {
 	switch b.Type {
 	case "text":
-		in.add(b.Text)
+		in.text = append(in.text, b.Text...)
 	case "tool_use":
 		if len(in.reply.Calls) == maxCalls {
 			return fmt.Errorf("%w: too many tools are called", errNonsens)
@@ -337,7 +336,7 @@ func (in *blocks) start(index int, b anthropicBlock) error {
 func (in *blocks) delta(e anthropicEvent) error {
 	switch e.Delta.Type {
 	case "text_delta":
-		in.add(e.Delta.Text)
+		in.text = append(in.text, e.Delta.Text...)
 	case "input_json_delta":
 		at, ok := in.open[e.Index]
 		if !ok {
@@ -346,13 +345,6 @@ func (in *blocks) delta(e anthropicEvent) error {
 		in.args[at] = append(in.args[at], e.Delta.Partial...)
 	}
 	return nil // thoughts and signatures
-}
-
-func (in *blocks) add(s string) {
-	in.text = append(in.text, s...)
-	if in.onText != nil && s != "" {
-		in.onText(s)
-	}
 }
 
 func (in *blocks) stop(reason string) error {

@@ -85,9 +85,6 @@ type Request struct {
 	Answer   *Schema // the form of the answer, nil for free text; goes without Tools
 	// MaxTokens bounds the answer; 0 is 4096.
 	MaxTokens int
-	// OnText is given the text as it comes, nil for nobody. An error that follows
-	// takes back what was given.
-	OnText func(string)
 }
 
 const defaultMaxTokens = 4096

@@ -99,7 +99,7 @@ func (c *openaiClient) try(ctx context.Context, req Request, without uint32) (Re
 	}
 	// Nothing was written that closing could lose.
 	defer func() { _ = stream.Close() }()
-	in := collector{onText: req.OnText}
+	in := collector{}
 	for {
 		data, err := stream.RecvRaw()
 		if errors.Is(err, io.EOF) {
@@ -238,10 +238,9 @@ type chunk struct {
 
 // A collector puts a reply together from its events.
 type collector struct {
-	reply  Reply
-	onText func(string)
-	parts  []Call
-	slots  map[int]int // position in a stream → parts
+	reply Reply
+	parts []Call
+	slots map[int]int // position in a stream → parts
 	pieces
 }
 
@@ -304,12 +303,7 @@ func (in *collector) chunk(data []byte) error {
 }
 
 func (in *collector) delta(d openai.ChatCompletionStreamChoiceDelta) error {
-	if d.Content != "" {
-		in.text = append(in.text, d.Content...)
-		if in.onText != nil {
-			in.onText(d.Content)
-		}
-	}
+	in.text = append(in.text, d.Content...)
 	for _, t := range d.ToolCalls {
 		at, ok := -1, false
 		if t.Index != nil {

@@ -19,7 +19,11 @@ func TestAReplyInManyPieces(t *testing.T) {
 		if err := in.delta(delta); err != nil {
 			t.Fatal(err)
 		}
-		other.add("a")
+		more := anthropicEvent{}
+		more.Delta.Type, more.Delta.Text = "text_delta", "a"
+		if err := other.delta(more); err != nil {
+			t.Fatal(err)
+		}
 	}
 	in.put(&in.reply, in.parts)
 	other.finish()

@@ -116,7 +116,6 @@ type Answers interface {
 
 // keyOf tells requests apart by everything that a model is told.
 func keyOf(m Model, req Request) string {
-	req.OnText = nil
 	data, err := json.Marshal([]any{m.Provider, m.Name, m.Host, req.System, req.Messages, req.Tools, req.Answer, req.MaxTokens})
 	if err != nil {
 		return ""
