@@ -11,19 +11,18 @@ type pairing struct {
 	o, n   *reading
 	same   [][]bool  // word of o by word of n
 	oHit   []bool    // words of o that n has
-	nHit   []bool    // words of n that o has
 	oW, nW []float64 // weights of the words, by how rare they are in the vault
 }
 
 func pair(o, n *reading, c Corpus) *pairing {
-	p := &pairing{o: o, n: n, oHit: make([]bool, len(o.words)), nHit: make([]bool, len(n.words))}
+	p := &pairing{o: o, n: n, oHit: make([]bool, len(o.words))}
 	cells := make([]bool, len(o.words)*len(n.words))
 	for i := range o.words {
 		row := cells[i*len(n.words) : (i+1)*len(n.words)]
 		p.same = append(p.same, row)
 		for j := range n.words {
 			if sameWord(&o.words[i], &n.words[j]) {
-				row[j], p.oHit[i], p.nHit[j] = true, true, true
+				row[j], p.oHit[i] = true, true
 			}
 		}
 	}
