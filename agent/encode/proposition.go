@@ -27,8 +27,7 @@ const (
 	broken            // by a comma, "and", or the end of a clause
 )
 
-// A proposition is the tokens of a text in their order, a passive clause as an active one: "a bot
-// tags them".
+// A proposition is the tokens of a text in their order.
 type proposition struct {
 	tokens   []token
 	tenses   []string // auxiliaries and times, sorted
@@ -41,7 +40,7 @@ func (r *reading) proposition(clauses []*clause, but ...int) proposition {
 	l := proposition{foreign: r.lang.name != "en"}
 	for k, c := range clauses {
 		first := len(l.tokens)
-		passive, was := -1, false
+		passive := -1
 		next := token{gap: apart, clause: k}
 		if c.question {
 			next.modifiers = "?"
@@ -61,7 +60,6 @@ func (r *reading) proposition(clauses []*clause, but ...int) proposition {
 			if content {
 				next = r.content(&l, next, w, first)
 			} else {
-				was = was || w.class&past != 0
 				r.function(&l, &next, i, c.b, first)
 			}
 			if w.comma && next.gap < broken {
@@ -77,8 +75,8 @@ func (r *reading) proposition(clauses []*clause, but ...int) proposition {
 		if next.denied && len(l.tokens) > first {
 			l.tokens[len(l.tokens)-1].denied = true
 		}
-		if passive >= 0 {
-			l.activate(first, passive, was)
+		if passive >= 0 { // what is done to it, it does not do
+			l.tokens[passive].form = l.tokens[passive].stem + "en"
 		}
 	}
 	slices.Sort(l.tenses)
@@ -176,43 +174,6 @@ func (r *reading) function(l *proposition, next *token, i, end, first int) {
 	default:
 		mark(next, w.fold)
 	}
-}
-
-// activate puts the tokens of a passive clause in the order of an active one: who does it, what
-// is done, then the rest.
-func (l *proposition) activate(first, passive int, was bool) {
-	from := -1
-	for i := passive + 1; i < len(l.tokens); i++ {
-		if t := &l.tokens[i]; t.preposition == "by" && !t.number && t.class&day == 0 {
-			from = i
-			break
-		}
-	}
-	p := l.tokens[passive]
-	p.form, p.gap = p.stem, apart
-	if was {
-		p.form += "ed"
-	}
-	if from < 0 {
-		l.tokens[passive].form = p.stem + "en"
-		return
-	}
-	if was {
-		if k := slices.Index(l.tenses, "past"); k >= 0 {
-			l.tenses = slices.Delete(l.tenses, k, k+1)
-		}
-	}
-	end := from + 1
-	for end < len(l.tokens) && l.tokens[end].gap == joined {
-		end++
-	}
-	agent := slices.Clone(l.tokens[from:end])
-	agent[0].preposition = ""
-	rest := slices.Concat(l.tokens[first:passive], l.tokens[passive+1:from], l.tokens[end:])
-	if len(rest) > 0 {
-		rest[0].gap = max(rest[0].gap, apart)
-	}
-	l.tokens = slices.Concat(l.tokens[:first], agent, []token{p}, rest)
 }
 
 // form is a stem with the ending that makes another word of it.
