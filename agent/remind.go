@@ -165,7 +165,7 @@ func (f *reminding) count(ctx context.Context, stems []string) (remind.Counts, e
 // standing is what a block says beside the texts of memories.
 func (f *reminding) standing(ctx context.Context, found []candidate) (out []index.Standing) {
 	for _, c := range found {
-		s := index.Standing{Path: c.Path, ID: c.ID, Kind: c.Kind, Importance: c.Importance, Updated: c.Updated,
+		s := index.Standing{Path: c.Path, Importance: c.Importance, Updated: c.Updated,
 			Pinned: c.Pinned}
 		if c.ID != "" {
 			s.DoubtedBy = f.x.Doubted(ctx, c.ID)

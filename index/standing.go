@@ -18,7 +18,6 @@ import (
 // A Standing is a memory as the index knows it, without its file being read.
 type Standing struct {
 	Path       vault.Path
-	ID, Kind   string    // in lower case
 	Importance *float64  // 0 to 1; nil where the memory does not say
 	Updated    time.Time // or made, UTC; zero where the memory does not say
 	Pinned     bool
@@ -81,7 +80,7 @@ func (s *searching) standing(st query.Source) (out []Standing, err error) {
 			continue
 		}
 		m := document.DecodeMeta(recs[d].Meta)
-		one := Standing{Path: recs[d].Path, ID: m.ID, Kind: m.Kind, Importance: m.Importance,
+		one := Standing{Path: recs[d].Path, Importance: m.Importance,
 			Updated: document.TimeOf(m.Updated), Pinned: recs[d].Flags&document.FlagPinned != 0,
 			Place: places[int32(d)]}
 		if by, ok := doubts[m.ID]; ok && m.ID != "" {

@@ -24,7 +24,7 @@ type claim struct {
 
 // claim reads a clause, nil where it has none of the forms.
 func (r *reading) claim(c *clause) *claim {
-	if c.question || c.lent || c.verb >= c.b || len(own(c)) != len(c.subject) || c.cues&(cueAsk|cueMaybe|cuePlan|cueOnce|cueAlso|cueExcept|cueSaid|cueStill) != 0 {
+	if c.question || c.verb >= c.b || len(own(c)) != len(c.subject) || c.cues&(cueAsk|cueMaybe|cuePlan|cueOnce|cueAlso|cueExcept|cueSaid|cueStill) != 0 {
 		return nil
 	}
 	words := r.lang.roles

@@ -59,7 +59,6 @@ type sign struct {
 	Usage
 	sub    map[*node]int // of each scope with those below
 	weight float64
-	word   string // "" for a topic
 	topic  string // "" for a word
 }
 
@@ -78,7 +77,7 @@ func (k *Known) signs(t *text) []sign {
 		out = append(out, s)
 	}
 	for _, w := range t.note.Words {
-		add(sign{Usage: w.Usage, weight: weight(w.Text), word: w.Text})
+		add(sign{Usage: w.Usage, weight: weight(w.Text)})
 	}
 	for _, w := range t.note.Topics {
 		if sure, ok := t.subjects[w.Text]; ok {

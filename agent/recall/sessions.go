@@ -15,7 +15,6 @@ const sessionLimit = 5
 // An Answer is what was said about a question, by conversation.
 type Answer struct {
 	Found    []Found
-	Matches  int // messages that the answer was made of
 	Total    int
 	Tier     string
 	Degraded string
@@ -33,7 +32,7 @@ func Sessions(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Answer
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Matches: len(m.List), Total: m.Total, Tier: m.Tier, Degraded: m.Degraded, Warnings: m.Warnings}
+	a := &Answer{Total: m.Total, Tier: m.Tier, Degraded: m.Degraded, Warnings: m.Warnings}
 	if a.Found, err = s.group(ctx, m.List); err != nil {
 		return nil, err
 	}

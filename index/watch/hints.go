@@ -69,8 +69,8 @@ func (h *hints) lost() {
 func (h *hints) atGit() { h.with(func(time.Time) { h.git = true }) }
 
 // warn passes on what a person should know.
-func (h *hints) warn(text, hint string) {
-	h.with(func(time.Time) { h.trouble = append(h.trouble, Event{Kind: Warning, Text: text, Hint: hint}) })
+func (h *hints) warn(text string) {
+	h.with(func(time.Time) { h.trouble = append(h.trouble, Event{Kind: Warning, Text: text}) })
 }
 
 // fail reports that the source has ended.

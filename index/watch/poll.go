@@ -68,7 +68,7 @@ func (p *poller) run(ctx context.Context, before []vault.File, known bool) {
 func (p *poller) look(ctx context.Context) (files []vault.File, ok bool) {
 	found, err := p.v.Survey(ctx, "", true)
 	if err != nil && ctx.Err() == nil {
-		p.h.warn("look for changes: "+err.Error(), "")
+		p.h.warn("look for changes: " + err.Error())
 	}
 	return found.Files, err == nil
 }

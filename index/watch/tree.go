@@ -171,7 +171,7 @@ func (t *tree) run() {
 				return
 			}
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				t.h.warn("the system's events: "+err.Error(), "")
+				t.h.warn("the system's events: " + err.Error())
 			}
 			t.h.lost()
 			if !t.stale {
@@ -194,7 +194,7 @@ func (t *tree) fail(err error) {
 	case errors.As(err, &limit):
 		t.h.fail(err)
 	default:
-		t.h.warn("follow new folders: "+err.Error(), "")
+		t.h.warn("follow new folders: " + err.Error())
 		t.h.lost()
 	}
 }
