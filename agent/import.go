@@ -349,7 +349,7 @@ func (h Hooks) bring(
 		why := errors.New(strings.Join(report.Notes, "; "))
 		return errors.Join(h.Fail(ctx, t.Client, "import", t.Session, why), h.seal(ctx, v, key))
 	}
-	messages, err := session.Settle(ctx, v, key)
+	messages, err := session.Settle(ctx, v, key, nil)
 	if err == nil && messages > 0 {
 		err = h.steps(ctx, v, t, key, messages)
 	}

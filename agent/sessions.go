@@ -176,7 +176,7 @@ func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error)
 		return nil, err
 	}
 	budget := cmp.Or(o.Budget, recall.Budget)
-	page := talk.Page(talk.Known.Number(o.From, o.At), talk.Known.Number(o.To, o.At), budget)
+	page := talk.At(o.From, o.To, o.At, budget)
 	if o.Around > 0 {
 		page = talk.Around(o.Around, around, budget)
 	}

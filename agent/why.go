@@ -65,7 +65,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 			if from == 0 && o.commit.Rev != "" {
 				return t.Before(o.commit.When, recall.Budget)
 			}
-			return t.Page(t.Known.Number(from, o.when), t.Known.Number(to, o.when), recall.Budget)
+			return t.At(from, to, o.when, recall.Budget)
 		})
 		switch {
 		case err != nil:

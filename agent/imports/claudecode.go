@@ -242,7 +242,8 @@ func (r *reading) claudeSession(c *claudeFile) error {
 		}
 		groups[key] = append(groups[key], n)
 	}
-	for _, key := range order {
+	sessions := make([]*Session, len(order))
+	for i, key := range order {
 		foreign := c.session
 		if key != "" {
 			foreign += "/" + key
@@ -253,6 +254,11 @@ func (r *reading) claudeSession(c *claudeFile) error {
 			s.ParentOrigin, s.ParentStarted = c.session, c.started
 		}
 		s.fill(c, groups[key])
+		if sessions[i] = s; key != "" && !strings.HasPrefix(key, "agent-") {
+			sessions[0].taken = append(sessions[0].taken, s.Messages...)
+		}
+	}
+	for _, s := range sessions {
 		if err := r.session(s); err != nil {
 			return err
 		}

@@ -73,6 +73,6 @@ func (w *writer) heard(s *Session, transcript []byte) ([]markdown.Message, error
 		return nil, err
 	}
 	s.Private = s.Private || open.Facts.Private
-	w.heardOf = append(w.heardOf, open.Key)
+	w.heardOf[open.Key] = s.taken
 	return open.Facts.Messages, nil
 }

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 ) {
 	spans, old := markdown.Parse(have).Messages(), markdown.ParseTranscript(have)
 	turns := slices.Concat(old.Messages, open)
-	if !slices.ContainsFunc(turns, byHook) || len(spans) != len(old.Messages) {
+	if !slices.ContainsFunc(turns, byHook) && len(s.taken) == 0 || len(spans) != len(old.Messages) {
 		return nil, g, false
 	}
 	for i, at := range spans {
@@ -26,49 +27,63 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 			return nil, g, false // a person took one out, or its text is elsewhere
 		}
 	}
-	places := s.places(have, spans, turns, c)
+	v := *s
+	v.Messages = slices.Clone(s.Messages)
+	places, own := s.places(have, spans, turns, c)
 	for i, m := range old.Messages {
-		if places[i] < 0 && !byHook(m) {
+		switch j := places[i]; {
+		case byHook(m) || j == session.TakenBack:
+		case j < 0:
 			return nil, g, false
+		case m.Attached == "" && !bytes.HasPrefix(own[j].Content, m.Content):
+			v.Messages[j].Content = m.Content // as a person left it
 		}
 	}
-	v := *s
 	var numbers []int
-	v.Messages, numbers = s.among(turns, places, len(spans))
+	v.Messages, numbers = v.among(turns, places, len(spans))
 	v.Renumbered = old.Renumbered
 	if r := session.Renumbering(now, numbers); r != "" {
 		v.Renumbered = append(v.Renumbered, r)
 	}
-	if len(spans) == 0 {
-		return &v, g, true
-	}
 	for i, m := range old.Messages {
 		if numbers[i] != i+1 || places[i] >= 0 && byHook(m) {
-			return &v, growth{cut: spans[0].Start}, true
+			first := min(i, len(v.Messages)-1) // something has to be new
+			return &v, growth{from: first, cut: spans[first].Start}, true
 		}
+	}
+	if len(spans) == 0 {
+		return &v, g, true
 	}
 	return &v, compare(have, &v, c), true
 }
 
 func byHook(m markdown.Message) bool { return m.Ref == session.HookRef }
 
-// places are where s has the turns, of which the first stand in the transcript in have, -1 for none.
-func (s *Session) places(have []byte, spans []markdown.MessageSpan, turns []markdown.Message, c *censor) []int {
+// places are where s has the turns, of which the first stand in the transcript in have, -1 for none; and its messages
+// without secrets.
+func (s *Session) places(have []byte, spans []markdown.MessageSpan, turns []markdown.Message, c *censor) (
+	places []int, own []markdown.Message,
+) {
 	secrets := c.about(s)
 	for _, m := range turns {
 		secrets.Learn(string(m.Content))
 	}
-	own, all := cleaned(secrets, s.Messages), cleaned(secrets, turns)
-	return session.Covered(all, own, func(i, j int) bool {
-		same := func() bool {
-			return i < len(spans) && sameMessage(have, spans[i], &own[j], func() *guard.Redactor { return secrets })
+	all, taken := cleaned(secrets, turns), cleaned(secrets, s.taken)
+	own = cleaned(secrets, s.Messages)
+	known := func() *guard.Redactor { return secrets }
+	may := func(list []markdown.Message) func(i, j int) bool {
+		return func(i, j int) bool {
+			return byHook(all[i]) || i < len(spans) && sameMessage(have, spans[i], &list[j], known)
 		}
-		return byHook(all[i]) || same()
-	})
+	}
+	places = session.Covered(all, own, may(own))
+	session.Take(places, all, taken, may(taken))
+	return places, own
 }
 
 // among are the messages of s with those turns of hooks in their places that it does not have, and the number that each
-// turn gets; other turns stay open, behind all. The first sealed turns stand in a transcript.
+// turn gets, 0 for one that was taken back; other turns stay open, behind all. The first sealed turns stand in a
+// transcript.
 func (s *Session) among(turns []markdown.Message, places []int, sealed int) (out []markdown.Message, numbers []int) {
 	numbers = make([]int, len(turns))
 	next := 0
@@ -78,7 +93,7 @@ func (s *Session) among(turns []markdown.Message, places []int, sealed int) (out
 		switch {
 		case places[i] >= 0:
 			upTo(places[i] + 1)
-		case !byHook(m):
+		case !byHook(m) || places[i] == session.TakenBack:
 			continue
 		default:
 			last := len(s.Messages)
@@ -95,7 +110,7 @@ func (s *Session) among(turns []markdown.Message, places []int, sealed int) (out
 	upTo(len(s.Messages))
 	left := len(out)
 	for i, n := range numbers {
-		if n == 0 {
+		if n == 0 && places[i] != session.TakenBack {
 			left++
 			numbers[i] = left
 		}

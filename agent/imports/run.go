@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/agent/ingest"
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/session"
 	"stet/vault/settings"
@@ -119,7 +120,7 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	}
 	report.Files, report.Bytes = len(files), r.progress.Total
 	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
-		apart: map[string]string{}}
+		apart: map[string]string{}, heardOf: map[string][]markdown.Message{}}
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
@@ -180,9 +181,8 @@ func (w *writer) end(err error) error {
 	}
 	w.ctx = context.WithoutCancel(w.ctx)
 	err = errors.Join(err, w.flush(), w.publish())
-	slices.Sort(w.heardOf)
-	for _, key := range slices.Compact(w.heardOf) {
-		_, serr := session.Settle(w.ctx, w.v, key)
+	for key, taken := range w.heardOf {
+		_, serr := session.Settle(w.ctx, w.v, key, taken)
 		err = errors.Join(err, serr)
 	}
 	return err
@@ -213,7 +213,8 @@ type writer struct {
 	// Of an agent's import: ids that it stored under others, who records what is open, and references left out.
 	apart, openBy map[string]string
 	cut           int
-	heardOf       []string // keys of conversations with open turns that this run has looked at
+	// Conversations with open turns that this run has looked at, by key, and what of them was taken back.
+	heardOf map[string][]markdown.Message
 }
 
 // An item is one transcript of a batch.

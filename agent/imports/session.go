@@ -19,6 +19,8 @@ type Session struct {
 	ParentOrigin  string
 	ParentStarted time.Time
 	Folders       []string // in which it was, Project aside
+	// taken are messages that the person took back since, which are conversations of their own.
+	taken []markdown.Message
 	// exact leaves control characters in: they are what was exported.
 	exact bool
 }

@@ -154,6 +154,21 @@ func (t *Talk) Outdate(lines []Line, old *index.Outdated) {
 	}
 }
 
+// At is [Talk.Page] of the messages that had these numbers at a moment, without any where they are there no more.
+func (t *Talk) At(from, to int, when time.Time, budget int) Page {
+	first, last := t.Known.Number(from, when), t.Known.Number(to, when)
+	if from > 0 && cmp.Or(first, last) == 0 {
+		return Page{Total: len(t.list)}
+	}
+	if from > 0 {
+		first = cmp.Or(first, last)
+	}
+	if to > 0 {
+		last = cmp.Or(last, first)
+	}
+	return t.Page(first, last, budget)
+}
+
 // Page returns the messages from one number to another, 0 for the last, as far
 // as the budget goes. One that is longer than what is left is cut when it is the
 // first, else it is for the next page. A negative budget is none.

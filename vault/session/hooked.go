@@ -115,7 +115,7 @@ func TakeUp(ctx context.Context, v *vault.Vault) error {
 func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []int {
 	out, texts, said := make([]int, len(turns)), make([]string, len(turns)), make([]string, len(own))
 	for i, t := range turns {
-		if out[i] = -1; t.Ref == HookRef {
+		if out[i] = nowhere; t.Ref == HookRef {
 			texts[i] = words(t.Content)
 		}
 	}
@@ -142,6 +142,31 @@ func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []in
 	}
 	align(out, i, j, len(own), worth)
 	return out
+}
+
+// TakenBack is the place of a turn that stands in a conversation of its own, since the person took it back; nowhere is
+// that of one that stands in none.
+const (
+	TakenBack = -2
+	nowhere   = -1
+)
+
+// Take sets to [TakenBack] the places, as of [Covered], of turns that have none and stand in taken. may is as there.
+func Take(places []int, turns, taken []markdown.Message, may func(turn, place int) bool) {
+	var left []markdown.Message
+	var from []int
+	for i, j := range places {
+		if j == nowhere {
+			left, from = append(left, turns[i]), append(from, i)
+		}
+	}
+	for i, j := range Covered(left, taken, func(i, j int) bool {
+		return left[i].Ref == HookRef || may != nil && may(from[i], j)
+	}) {
+		if j >= 0 {
+			places[from[i]] = TakenBack
+		}
+	}
 }
 
 // mostAligned bounds the pairs of messages that are compared.
@@ -189,9 +214,18 @@ func align(out []int, first, next, end int, worth func(i, j int) int) {
 
 // covered is [Covered] for open turns and their transcript. What a person typed stands behind what that held then.
 func (o *Open) covered(transcript []byte) []int {
+	known := Read("", transcript)
 	return Covered(o.Facts.Messages, markdown.ParseTranscript(transcript).Messages, func(turn, place int) bool {
 		m := o.Facts.Messages[turn]
-		return m.Ref == HookRef && (m.Role != "user" || place >= o.after[turn])
+		if m.Ref != HookRef || m.Role != "user" {
+			return m.Ref == HookRef
+		}
+		for n := o.after[turn]; n > 0; n-- {
+			if now := known.Number(n, m.Time); now > 0 { // else it was taken back
+				return place >= now
+			}
+		}
+		return true
 	})
 }
 
@@ -205,8 +239,9 @@ func sameWords(role, hooked, own string) bool {
 }
 
 // Settle takes the turns of an open session that hooks told of out of it which its transcript holds: the client's
-// own record came in. It returns the number of messages of the transcript, 0 for none.
-func Settle(ctx context.Context, v *vault.Vault, key string) (messages int, err error) {
+// own record came in. Those that stand in taken, which the person took back, are in another one. It returns the number
+// of messages of the transcript, 0 for none.
+func Settle(ctx context.Context, v *vault.Vault, key string, taken []markdown.Message) (messages int, err error) {
 	err = v.State().Alone(ctx, "seal", true, func() error {
 		open, err := Opened(v, key)
 		if errors.Is(err, vault.ErrNotFound) {
@@ -224,7 +259,7 @@ func Settle(ctx context.Context, v *vault.Vault, key string) (messages int, err 
 				return ignoreMissing(err)
 			}
 		}
-		messages, err = s.leaveOut(ctx, open)
+		messages, err = s.leaveOut(ctx, open, taken)
 		return err
 	})
 	return messages, err
@@ -238,7 +273,7 @@ func ignoreMissing(err error) error {
 }
 
 // leaveOut drops the turns that hooks told of and the transcript holds, of which it returns the number of messages.
-func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err error) {
+func (s *sealer) leaveOut(ctx context.Context, open *Open, taken []markdown.Message) (messages int, err error) {
 	files, err := Transcripts(ctx, s.v, open.Key)
 	if err != nil {
 		return 0, err
@@ -249,7 +284,8 @@ func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err er
 	}
 	redact(s.v, open.Facts)
 	covered := open.covered(at.data)
-	if !slices.ContainsFunc(covered, func(j int) bool { return j >= 0 }) {
+	Take(covered, open.Facts.Messages, taken, nil)
+	if !slices.ContainsFunc(covered, func(j int) bool { return j != nowhere }) {
 		return at.have, nil
 	}
 	if err := s.ended(ctx, open, at.have); err != nil {
@@ -270,7 +306,7 @@ func (s *sealer) leaveOut(ctx context.Context, open *Open) (messages int, err er
 			if isTurn {
 				turn++
 			}
-			stays := turn >= len(covered) || turn >= 0 && covered[turn] < 0
+			stays := turn >= len(covered) || turn >= 0 && covered[turn] == nowhere
 			if isTurn && stays {
 				turns++
 			}

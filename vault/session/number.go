@@ -8,7 +8,7 @@ import (
 )
 
 // Renumbering says, as a transcript keeps it, which messages have other numbers from a moment on: to[i] is the number
-// of what was message i+1. It is "" where all keep theirs.
+// of what was message i+1, 0 for one that is in it no more. It is "" where all keep theirs.
 func Renumbering(at time.Time, to []int) string {
 	var out strings.Builder
 	for i := 0; i < len(to); i++ {
@@ -16,7 +16,7 @@ func Renumbering(at time.Time, to []int) string {
 			continue
 		}
 		first := i
-		for i+1 < len(to) && to[i+1] == to[i]+1 {
+		for to[i] > 0 && i+1 < len(to) && to[i+1] == to[i]+1 {
 			i++
 		}
 		fmt.Fprintf(&out, " %d-%d:%d", first+1, i+1, to[first])
@@ -27,7 +27,8 @@ func Renumbering(at time.Time, to []int) string {
 	return at.UTC().Format(time.RFC3339Nano) + out.String()
 }
 
-// Number is the number today of the message that had number n at that moment; n of a zero one.
+// Number is the number today of the message that had number n at that moment, 0 for one that is there no more; n of a
+// zero one.
 func (k Known) Number(n int, at time.Time) int {
 	for _, change := range k.renumbered {
 		when, runs, _ := strings.Cut(change, " ")
@@ -41,10 +42,14 @@ func (k Known) Number(n int, at time.Time) int {
 			a, aerr := strconv.Atoi(first)
 			b, berr := strconv.Atoi(last)
 			to, err := strconv.Atoi(is)
-			if aerr == nil && berr == nil && err == nil && a <= n && n <= b {
-				n += to - a
-				break
+			switch {
+			case aerr != nil || berr != nil || err != nil || n < a || n > b:
+				continue
+			case to == 0:
+				return 0
 			}
+			n += to - a
+			break
 		}
 	}
 	return n

@@ -93,7 +93,7 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 		}
 	}
 	if slices.ContainsFunc(open.Facts.Messages, func(m markdown.Message) bool { return m.Ref == HookRef }) {
-		if _, err := s.leaveOut(ctx, open); err != nil {
+		if _, err := s.leaveOut(ctx, open, nil); err != nil {
 			return nil, err
 		}
 		if open, err = Opened(s.v, key); err != nil {
