@@ -1,14 +1,17 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"stet/agent/install"
 	"stet/vault"
 	"stet/vault/durable"
 	"stet/vault/guard"
@@ -117,4 +120,52 @@ func unmasked(texts ...string) error {
 	}
 	return Usagef("the text holds a mask, which stands for what agents are not told, and would take its place").
 		Suggest("change another part of it, or leave what is masked to the user")
+}
+
+// A fileNote is what the user's state holds of a file in which a client was told of stet.
+type fileNote struct {
+	Top    string         `json:"top,omitempty"` // where the file was made: the deepest folder that was there
+	Record install.Record `json:"record"`
+}
+
+// notesName is the file in the user's state that holds them, by the path of each behind links.
+const notesName = "installed.json"
+
+// notes are what the user's state holds of the files of clients, and the folder of it.
+func (e *Environment) notes() (notes map[string]fileNote, dir string, err error) {
+	if dir, err = e.stateDir(); err != nil {
+		return nil, "", err
+	}
+	notes = map[string]fileNote{}
+	file := filepath.Join(dir, notesName)
+	_, data, _, err := durable.ReadLinked(file)
+	if err == nil && data != nil {
+		if err = json.Unmarshal(data, &notes); err != nil {
+			err = vault.WithHint(fmt.Errorf("%q: %w", file, err),
+				"it says what stet added to the files of clients; restore it, or remove it")
+		}
+	}
+	return notes, dir, err
+}
+
+// noted writes what is known of files, before they are changed also of what they were.
+func (e *Environment) noted(dir string, notes map[string]fileNote, files []InstalledFile, before bool) error {
+	next := maps.Clone(notes)
+	for _, f := range files {
+		record := install.Record{}
+		if before {
+			maps.Copy(record, f.known)
+		}
+		maps.Copy(record, f.then.Record)
+		if next[f.Path] = (fileNote{f.then.Top, record}); len(record) == 0 {
+			delete(next, f.Path)
+		}
+	}
+	_, err := e.rewrite("install", filepath.Join(dir, notesName), 0o600, func([]byte) ([]byte, error) {
+		if len(next) == 0 {
+			return nil, nil
+		}
+		return json.MarshalIndent(next, "", " ")
+	})
+	return err
 }

@@ -310,66 +310,53 @@ func (e *Environment) lockFile(
 	return func() error { return errors.Join(lock.Release(), root.Close()) }, nil
 }
 
-// maxConfig is how large a file of settings, ours or another program's, may be.
-const maxConfig = 64 << 20
-
-// readTarget reads the file that path leads to through links, and makes path that file's; nil is none.
-func readTarget(path *string) ([]byte, fs.FileInfo, error) {
-	real, err := filepath.EvalSymlinks(*path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, lerr := os.Lstat(*path); lerr == nil {
-			return nil, nil, fmt.Errorf("%q: the link leads nowhere: %w", *path, vault.ErrInvalid)
-		}
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	*path = real
-	root, err := durable.OpenRoot(filepath.Dir(real), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	data, info, err := root.ReadFile(filepath.Base(real), maxConfig)
-	if data == nil && err == nil {
-		data = []byte{}
-	}
-	return data, info, errors.Join(err, root.Close())
-}
-
-// rewrite makes of a file of the user's what edit says, nil being no file before and after; perm are the permissions
-// of a new one. What somebody saves meanwhile is edited in its turn, and never lost.
+// rewrite is [durable.Rewrite]; what somebody keeps saving is a [vault.ErrConflict].
 func (e *Environment) rewrite(
 	label, file string, perm fs.FileMode, edit func([]byte) ([]byte, error),
 ) (changed bool, err error) {
-	for try := 0; ; try++ {
-		at := file
-		was, info, err := readTarget(&at)
-		if err != nil {
-			return false, err
-		}
-		now, err := edit(was)
-		if err != nil || (now == nil) == (was == nil) && bytes.Equal(now, was) {
-			return false, err
-		}
-		if info != nil {
-			perm = info.Mode().Perm()
-		} else if err := durable.MakeFolder(label, filepath.Dir(at), 0o777, e.o.Hook); err != nil {
-			return false, err
-		}
-		if err = e.swap(label, at, perm, was, now); !errors.Is(err, vault.ErrConflict) || try == 4 {
-			return err == nil, err
-		}
+	changed, err = durable.Rewrite(label, file, perm, edit, e.o.Hook)
+	if errors.Is(err, durable.ErrLink) {
+		err = fmt.Errorf("%w: %w", vault.ErrInvalid, err)
 	}
+	return changed, saved(label, err)
 }
 
 // swap is [durable.Swap]; what somebody saved meanwhile is a [vault.ErrConflict].
 func (e *Environment) swap(label, file string, perm fs.FileMode, was, now []byte) error {
 	temp := fmt.Sprintf(".%s.stet-%d", filepath.Base(file), e.o.PID)
-	err := durable.Swap(label, temp, file, perm, was, now, e.o.Hook)
+	return saved(label, durable.Swap(label, temp, file, perm, was, now, e.o.Hook))
+}
+
+func saved(label string, err error) error {
 	if errors.Is(err, durable.ErrSaved) {
 		err = vault.WithHint(fmt.Errorf("%s: %w: %w", label, vault.ErrConflict, err),
 			"nothing of it was changed; try again")
+	}
+	return err
+}
+
+// followable reports what keeps a file from being written where its links lead: one that leads nowhere and, whoever
+// made a project, one that leads out of it to what is the user's own.
+func followable(file, project string) (err error) {
+	top, terr := filepath.EvalSymlinks(project)
+	for at := file; at != project && at != filepath.Dir(at); at = filepath.Dir(at) {
+		to, eerr := filepath.EvalSymlinks(at)
+		if errors.Is(eerr, fs.ErrNotExist) {
+			if _, lerr := os.Lstat(at); lerr == nil {
+				return vault.WithHint(fmt.Errorf("%q: the link leads nowhere: %w", at, vault.ErrInvalid),
+					"nothing was changed; mend the link")
+			}
+			continue
+		}
+		if eerr != nil {
+			return eerr
+		}
+		rel, rerr := filepath.Rel(top, to)
+		if project != "" && terr == nil && (rerr != nil || !filepath.IsLocal(rel)) {
+			err = vault.WithHint(
+				fmt.Errorf("%q: %w: the link leads out of the project, to %q", at, vault.ErrRefused, to),
+				"nothing was changed; see who made the link, and remove it; without --project your own files are told")
+		}
 	}
 	return err
 }

@@ -36,6 +36,8 @@ type InstallOptions struct {
 	Has   func(program string) bool
 	// Confirm is shown what would be done; nil does it.
 	Confirm func(*Installation) (bool, error)
+
+	gone bool // it is to be told no more
 }
 
 // An Installation is what was, or would be, done to the files of a client.
@@ -64,9 +66,10 @@ type InstalledFile struct {
 	Diff    string `json:"diff,omitempty"`
 	Content string `json:"content,omitempty"`
 
-	words  [][]string
 	target install.Target
 	perm   fs.FileMode // of the file, or of a new one
+	known  install.Record
+	then   fileNote
 }
 
 // newVault is the vault, in the user's home, that is made for whoever has none.
@@ -75,6 +78,11 @@ const newVault = "notes-stet"
 // PluginClient is the name of what is no client but a folder that Claude Code takes as a plugin.
 const PluginClient = "plugin"
 
+func (e *Environment) options(c clients.Client, o InstallOptions) install.Options {
+	return install.Options{Client: c, Project: o.Project, Getenv: e.o.Getenv, Binary: o.Binary,
+		MCPOnly: o.MCPOnly, Ask: o.AskEach, Gone: o.gone}
+}
+
 func (e *Environment) targets(o InstallOptions) (clients.Client, []install.Target, error) {
 	c, ok := clients.Find(o.Client)
 	if o.Client == PluginClient {
@@ -82,28 +90,26 @@ func (e *Environment) targets(o InstallOptions) (clients.Client, []install.Targe
 	}
 	if !ok {
 		var names []string
+		near := ""
 		for _, c := range clients.All() {
-			names = append(names, c.Name)
-		}
-		hint := "known are " + strings.Join(names, ", ")
-		near := Nearest(o.Client, names)
-		for _, name := range names {
-			if near == "" && o.Client != "" && strings.HasPrefix(name, o.Client) {
-				near = name
+			if names = append(names, c.Name); near == "" && o.Client != "" && strings.HasPrefix(c.Name, o.Client) {
+				near = c.Name
 			}
 		}
-		if near != "" {
+		hint := "known are " + strings.Join(names, ", ")
+		if near = cmp.Or(Nearest(o.Client, names), near); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		return c, nil, Usagef("no client is called %q", o.Client).Suggest("%s", hint)
 	}
-	all, err := install.Options{Client: c, Project: o.Project, Getenv: e.o.Getenv, Binary: o.Binary,
-		MCPOnly: o.MCPOnly, Ask: o.AskEach}.Targets()
-	if err != nil && !c.Print {
+	all, err := e.options(c, o).Targets()
+	if err != nil {
 		return c, nil, Usagef("%v", err)
 	}
 	if o.Client == PluginClient {
-		all = append(all, install.Manifest(o.Project))
+		manifest := install.Manifest(o.Project)
+		manifest.Gone = o.gone
+		all = append(all, manifest)
 	}
 	return c, all, nil
 }
@@ -113,31 +119,24 @@ func (e *Environment) targets(o InstallOptions) (clients.Client, []install.Targe
 // [install.PositionError] for a malformed file, with [fs.ErrPermission] for one that is read-only, and with
 // [ErrDeclined].
 func (e *Environment) Install(ctx context.Context, o InstallOptions) (*Installation, error) {
-	if err := e.check(o.Write, "install", o.Client); err != nil {
-		return nil, err
-	}
-	c, all, err := e.targets(o)
+	out, c, all, err := e.begin(o)
 	if err != nil {
 		return nil, err
 	}
-	out := &Installation{Client: c.Name, Title: c.Title, Project: o.Project, Files: []InstalledFile{}, DryRun: o.DryRun,
-		Then: append([]string{}, c.Then...), Printed: o.Print || c.Print}
-	if out.Printed {
-		return out, printed(out, c, all, o)
+	out.Then = slices.Clone(c.Then)
+	if out.Printed = out.Printed || o.Print; out.Printed {
+		return out, printed(out, all)
 	}
 	if err := e.homeOf(out, o); err != nil {
 		return nil, err
 	}
-	for _, t := range all {
-		if err := e.plan(out, t, t.Edit, t.AddBy, o); err != nil {
-			return nil, err
-		}
-	}
-	out.Then, out.About = append(out.Then, e.hooksOff(c, o)...), about(out, c, all, o)
-	err = e.carryOut(ctx, out, o, func(t install.Target) func([]byte) ([]byte, error) { return t.Edit })
+	off := append(out.Then, e.hooksOff(c, o)...)
+	out.Then, out.About = nil, about(out, c, all, o)
+	err = e.carryOut(ctx, out, c, all, o)
 	if out.Unchanged {
-		out.Then, out.About = out.Then[len(c.Then):], nil
+		off, out.About = off[len(c.Then):], nil
 	}
+	out.Then = append(off, out.Then...)
 	return out, err
 }
 
@@ -145,6 +144,9 @@ func (e *Environment) Install(ctx context.Context, o InstallOptions) (*Installat
 func about(out *Installation, c clients.Client, all []install.Target, o InstallOptions) (lines []string) {
 	var files []string
 	for _, t := range all {
+		if !t.Wanted() {
+			continue
+		}
 		files = append(files, t.Path)
 		if t.Shared {
 			lines = append(lines, filepath.Dir(filepath.Dir(t.Path))+" is where several clients look for skills")
@@ -157,142 +159,145 @@ func about(out *Installation, c clients.Client, all []install.Target, o InstallO
 	if !o.MCPOnly && c.Hooks.Entry != nil {
 		lines = append(lines,
 			fmt.Sprintf("its hooks record everything that you type into %s and what it answers, in %s", c.Title,
-				cmp.Or(out.Vault, "the vault")),
+				out.Vault),
 			"where the vault has sessions.track on, these transcripts are committed, and go where it is pushed",
 			`"stet config add hooks.exclude FOLDER" leaves a folder out, --mcp-only all hooks`)
 	}
-	undo := "stet uninstall " + c.Name
-	if o.Project != "" && o.Client != PluginClient {
-		undo += " --project"
-	}
 	if o.Client != PluginClient {
-		lines = append(lines, fmt.Sprintf("%q takes all of it out again", undo))
+		lines = append(lines, fmt.Sprintf("%q takes all of it out again", again("uninstall", c, o)))
 	}
 	return lines
 }
 
-// Uninstall takes out of the files of a client what is ours. The vault stays. The errors are those of Install.
-func (e *Environment) Uninstall(ctx context.Context, o InstallOptions) (*Installation, error) {
-	if err := e.check(o.Write, "install", o.Client); err != nil {
-		return nil, err
+// again is a command on the same files of a client.
+func again(verb string, c clients.Client, o InstallOptions) string {
+	line := "stet " + verb + " " + c.Name
+	if o.Project != "" {
+		line += " --project"
 	}
-	o.MCPOnly, o.AskEach = false, false
-	c, all, err := e.targets(o)
+	return line
+}
+
+// Uninstall takes out of the files of a client what Install added to them. The vault stays. The errors are those of
+// Install.
+func (e *Environment) Uninstall(ctx context.Context, o InstallOptions) (*Installation, error) {
+	o.MCPOnly, o.AskEach, o.gone = false, false, true
+	out, c, all, err := e.begin(o)
 	if err != nil {
 		return nil, err
 	}
-	out := &Installation{Client: c.Name, Title: c.Title, Project: o.Project, Files: []InstalledFile{}, Then: []string{},
-		DryRun: o.DryRun, Printed: c.Print}
-	if c.Print {
-		out.Then = append(out.Then, "take the entry stet out of "+c.Server.User+" by hand: it was put there by hand")
-		return out, nil
+	if !c.Print {
+		return out, e.carryOut(ctx, out, c, all, o)
 	}
-	for _, t := range all {
-		if t.Shared && e.sharedWith(c, o) != "" {
-			out.Then = append(out.Then, fmt.Sprintf("%s stays: %s uses it", t.Path, e.sharedWith(c, o)))
-			continue
-		}
-		if err := e.plan(out, t, t.Clear, t.RemoveBy, o); err != nil {
-			return nil, err
-		}
+	out.Then = []string{"take the entry stet out of " + c.Server.User + " by hand: it was put there by hand"}
+	return out, nil
+}
+
+// begin is an installation of which nothing is planned, with the files of the client.
+func (e *Environment) begin(o InstallOptions) (*Installation, clients.Client, []install.Target, error) {
+	if err := e.check(o.Write, "install", o.Client); err != nil {
+		return nil, clients.Client{}, nil, err
 	}
-	return out, e.carryOut(ctx, out, o, func(t install.Target) func([]byte) ([]byte, error) { return t.Clear })
+	c, all, err := e.targets(o)
+	if err != nil {
+		return nil, c, nil, err
+	}
+	return &Installation{Client: c.Name, Title: c.Title, Project: o.Project, Files: []InstalledFile{},
+		Then: []string{}, DryRun: o.DryRun, Printed: c.Print}, c, all, nil
 }
 
 // printed gives what belongs into each file of a client, as it would be where there is none.
-func printed(out *Installation, c clients.Client, all []install.Target, o InstallOptions) error {
-	if len(all) == 0 { // it is in no known place
-		o.Project = o.Binary
-		blank := c
-		blank.Server.Project = c.Server.User
-		all, _ = install.Options{Client: blank, Project: "/", Binary: o.Binary, MCPOnly: true, Ask: true}.Targets()
-		for i := range all {
-			all[i].Path = c.Server.User
-		}
-	}
+func printed(out *Installation, all []install.Target) error {
 	for _, t := range all {
-		data, err := t.Edit(nil)
+		if !t.Wanted() {
+			continue
+		}
+		change, err := t.Edit(nil, nil)
 		if err != nil {
 			return err
 		}
-		out.Files = append(out.Files, InstalledFile{Path: t.Path, Action: "print", Content: string(data)})
+		out.Files = append(out.Files, InstalledFile{Path: t.Path, Action: "print", Content: string(change.Data)})
 	}
 	return nil
 }
 
-// plan says what becomes of one file. With by, and where its program is there, the client does it.
+// plan says what becomes of each file, and what the user is to know of it.
 func (e *Environment) plan(
-	out *Installation, t install.Target, edit func([]byte) ([]byte, error), by []string, o InstallOptions,
+	out *Installation, c clients.Client, all []install.Target, notes map[string]fileNote, o InstallOptions,
 ) error {
-	f := InstalledFile{Path: t.Path, Action: "unchanged", target: t, perm: 0o644}
-	if err := followable(t.Path, o.Project); err != nil {
-		return err
-	}
-	was, info, err := readTarget(&f.Path)
-	if err != nil {
-		return err
-	}
-	now, err := edit(was)
-	if err != nil {
-		if t.Text != nil && errors.Is(err, install.ErrUneditable) {
-			f.Action = "kept"
-			out.Files = append(out.Files, f)
-			return nil
+	out.Files, out.Then = []InstalledFile{}, []string{}
+	for _, t := range all {
+		if t.Shared && t.Gone {
+			if by := e.sharedWith(c, o); by != "" {
+				out.Then = append(out.Then, fmt.Sprintf("%s stays: %s uses it", t.Path, by))
+				continue
+			}
 		}
-		return placed(f.Path, err)
-	}
-	switch {
-	case now == nil && was == nil, bytes.Equal(now, was) && now != nil && was != nil:
-		if t.Text != nil && was != nil && now != nil && !install.OwnsSkill(was) {
-			f.Action = "kept"
+		f := InstalledFile{Path: t.Path, target: t, perm: 0o644}
+		change, err := e.planFile(&f, notes, o)
+		if err != nil {
+			return placed(f.Path, err)
 		}
-	case info != nil && info.Mode().Perm()&0o200 == 0:
-		return vault.WithHint(fmt.Errorf("%q is read-only: %w", f.Path, fs.ErrPermission),
+		out.Files = append(out.Files, f)
+		if len(change.Kept) > 0 {
+			out.Then = append(out.Then, fmt.Sprintf(
+				"%s keeps %s: it was there before, or nothing shows that stet added it",
+				f.Path, strings.Join(change.Kept, ", ")))
+		}
+		if len(change.Out) > 0 {
+			out.Then = append(out.Then, fmt.Sprintf(
+				"%s stays without %s, which somebody took out: %q and install bring it back",
+				f.Path, strings.Join(change.Out, ", "), again("uninstall", c, o)))
+		}
+	}
+	return nil
+}
+
+// planFile says what becomes of one file. Where the program of the client's that can do it is there, it does.
+func (e *Environment) planFile(
+	f *InstalledFile, notes map[string]fileNote, o InstallOptions,
+) (c install.Change, err error) {
+	if err := followable(f.Path, o.Project); err != nil {
+		return c, err
+	}
+	path, was, info, err := durable.ReadLinked(f.Path)
+	if err != nil {
+		return c, err
+	}
+	f.Path = path
+	f.then = notes[f.Path]
+	f.known = f.then.Record
+	if c, err = f.target.Edit(was, f.known); err != nil {
+		return c, err
+	}
+	if f.then.Record = c.Record; info != nil {
+		f.perm = info.Mode().Perm()
+	} else {
+		f.then.Top = durable.Standing(filepath.Dir(f.target.Path))
+	}
+	switch now := c.Data; {
+	case c.Foreign:
+		f.Action = "kept"
+		return c, nil
+	case bytes.Equal(now, was) && (now == nil) == (was == nil):
+		f.Action = "unchanged"
+		return c, nil
+	case info != nil && f.perm&0o200 == 0:
+		return c, vault.WithHint(fmt.Errorf("%q is read-only: %w", f.Path, fs.ErrPermission),
 			`"stet install %s --print" shows what belongs into it`, o.Client)
+	case was == nil:
+		f.Action = "create"
+	case now == nil:
+		f.Action = "remove"
 	default:
 		f.Action = "change"
-		if was == nil {
-			f.Action = "create"
-		} else if f.perm = info.Mode().Perm(); now == nil {
-			f.Action = "remove"
-		}
-		name := filepath.Base(filepath.Dir(f.Path)) + "/" + filepath.Base(f.Path)
-		f.Diff = markdown.Diff(was, now, "a/"+name, "b/"+name, 3)
-		if len(by) > 0 && o.Start != nil && o.Has(by[0]) {
-			f.Command, f.words = install.Quote(slices.Clone(by)...), [][]string{by}
-			if found, ferr := t.Entries(was); ferr == nil && len(found) > 0 && !slices.Equal(by, t.RemoveBy) {
-				f.words = [][]string{t.RemoveBy, by} // it starts another binary
-			}
-		}
 	}
-	out.Files = append(out.Files, f)
-	return nil
-}
-
-// followable reports what keeps a file from being written where its links lead: one that leads nowhere and, whoever
-// made a project, one that leads out of it to what is the user's own.
-func followable(file, project string) (err error) {
-	top, terr := filepath.EvalSymlinks(project)
-	for at := file; at != project && at != filepath.Dir(at); at = filepath.Dir(at) {
-		to, eerr := filepath.EvalSymlinks(at)
-		if errors.Is(eerr, fs.ErrNotExist) {
-			if _, lerr := os.Lstat(at); lerr == nil {
-				return vault.WithHint(fmt.Errorf("%q: the link leads nowhere: %w", at, vault.ErrInvalid),
-					"nothing was changed; mend the link")
-			}
-			continue
-		}
-		if eerr != nil {
-			return eerr
-		}
-		rel, rerr := filepath.Rel(top, to)
-		if project != "" && terr == nil && (rerr != nil || !filepath.IsLocal(rel)) {
-			err = vault.WithHint(
-				fmt.Errorf("%q: %w: the link leads out of the project, to %q", at, vault.ErrRefused, to),
-				"nothing was changed; see who made the link, and remove it; without --project your own files are told")
-		}
+	name := filepath.Base(filepath.Dir(f.Path)) + "/" + filepath.Base(f.Path)
+	f.Diff = markdown.Diff(was, c.Data, "a/"+name, "b/"+name, 3)
+	if len(c.By) > 0 && o.Start != nil && o.Has(c.By[0]) {
+		f.Command = install.Quote(c.By...)
 	}
-	return err
+	return c, nil
 }
 
 // placed names the file of an error, with its line and column.
@@ -308,22 +313,34 @@ func placed(path string, err error) error {
 	return err
 }
 
-// homeOf says which vault the client will use, and makes up for there being none.
+// homeOf says which vault the client will use, and makes up for there being none. The vault of the current folder
+// becomes the one of every folder only where the user named it or can say no.
 func (e *Environment) homeOf(out *Installation, o InstallOptions) error {
 	s, err := e.Settings()
 	if err != nil {
 		return err
 	}
 	place, err := e.Locate()
-	out.Vault, out.SetsDefault = place.Root, s.Text(settings.DefaultVault) == ""
-	if err == nil || !errors.Is(err, vault.ErrNotVault) || !out.SetsDefault || e.o.At != "" {
+	named := s.Text(settings.DefaultVault)
+	if out.Vault = place.Root; err == nil && named == "" && o.Project == "" {
+		if out.SetsDefault = o.Confirm != nil || e.o.At != ""; !out.SetsDefault {
+			out.Then = append(out.Then, fmt.Sprintf("no default_vault is set: %s uses this vault in its folder alone; "+
+				"\"stet config set default_vault %s\" has it used everywhere", out.Title, place.Root))
+		}
+	}
+	if named != "" && o.Project == "" && e.o.At == "" {
+		if root, ferr := vault.Find(e.expand(named)); ferr == nil {
+			out.Vault = root // wherever the client is started, but in a vault
+		}
+	}
+	if err == nil || !errors.Is(err, vault.ErrNotVault) || named != "" || e.o.At != "" {
 		return err
 	}
 	home := e.o.Getenv("HOME")
 	if home == "" {
 		return Usagef("there is no home folder to make a vault in").Suggest("set HOME, or name a vault with -C")
 	}
-	out.Vault = filepath.Join(home, newVault)
+	out.Vault, out.SetsDefault = filepath.Join(home, newVault), true
 	if root, err := vault.Find(out.Vault); err == nil && root == out.Vault {
 		return nil
 	}
@@ -335,23 +352,25 @@ func (e *Environment) homeOf(out *Installation, o InstallOptions) error {
 	return nil
 }
 
-// carryOut asks, and does what was planned; each file is read once more under a lock that other installs wait for.
-func (e *Environment) carryOut(ctx context.Context, out *Installation, o InstallOptions,
-	edit func(install.Target) func([]byte) ([]byte, error),
+// carryOut plans, asks, and does what was planned as it is once more under a lock that other installs wait for.
+func (e *Environment) carryOut(
+	ctx context.Context, out *Installation, c clients.Client, all []install.Target, o InstallOptions,
 ) (err error) {
-	idle := func(f InstalledFile) bool { return f.Action == "unchanged" || f.Action == "kept" }
-	changes := slices.ContainsFunc(out.Files, func(f InstalledFile) bool { return !idle(f) })
-	if out.Unchanged = !changes && !out.NewVault && !out.SetsDefault; out.Unchanged || o.DryRun {
+	notes, dir, err := e.notes()
+	if err != nil {
+		return err
+	}
+	if err := e.plan(out, c, all, notes, o); err != nil {
+		return err
+	}
+	out.Unchanged = !slices.ContainsFunc(out.Files, InstalledFile.changes) && !out.NewVault && !out.SetsDefault
+	if o.DryRun {
 		return nil
 	}
-	if o.Confirm != nil {
+	if o.Confirm != nil && !out.Unchanged {
 		if yes, err := o.Confirm(out); err != nil || !yes {
 			return cmp.Or(err, ErrDeclined)
 		}
-	}
-	dir, err := e.stateDir()
-	if err != nil {
-		return err
 	}
 	// Two at once leave one of each.
 	unlock, err := e.lockFile(ctx, "install", filepath.Join(dir, "install.lock"), 0o700)
@@ -362,19 +381,32 @@ func (e *Environment) carryOut(ctx context.Context, out *Installation, o Install
 	if err := e.makeHome(ctx, out); err != nil {
 		return err
 	}
+	if notes, _, err = e.notes(); err == nil {
+		err = e.plan(out, c, all, notes, o)
+	}
+	if err == nil {
+		err = e.noted(dir, notes, out.Files, true)
+	}
+	if err != nil {
+		return err
+	}
 	// The client's own commands come last: what they did is not ours to take back.
-	files := slices.DeleteFunc(slices.Clone(out.Files), idle)
-	slices.SortStableFunc(files, func(a, b InstalledFile) int { return len(a.words) - len(b.words) })
+	files := slices.DeleteFunc(slices.Clone(out.Files), func(f InstalledFile) bool { return f.Action == "kept" })
+	slices.SortStableFunc(files, func(a, b InstalledFile) int { return len(a.Command) - len(b.Command) })
 	var undo []func() error
 	for _, f := range files {
-		back, err := e.change(ctx, f, o, edit(f.target))
+		back, err := e.change(ctx, f, o)
 		if undo = append(undo, back); err != nil {
 			return takeBack(out, placed(f.Path, err), undo)
 		}
 	}
+	if err := e.noted(dir, notes, out.Files, false); err != nil {
+		return takeBack(out, err, undo)
+	}
 	for _, f := range files {
 		if f.Action == "remove" {
-			if err := e.sweepFolders(filepath.Dir(f.target.Path), cmp.Or(o.Project, e.o.Getenv("HOME"))); err != nil {
+			top := cmp.Or(f.then.Top, o.Project, e.o.Getenv("HOME"))
+			if err := durable.SweepFolders("install", filepath.Dir(f.target.Path), top, e.o.Hook); err != nil {
 				return err
 			}
 		}
@@ -382,15 +414,13 @@ func (e *Environment) carryOut(ctx context.Context, out *Installation, o Install
 	return nil
 }
 
+func (f InstalledFile) changes() bool { return f.Action != "unchanged" && f.Action != "kept" }
+
 // change does what was planned of one file. back takes it back, also of a half, unless somebody saved meanwhile.
-func (e *Environment) change(
-	ctx context.Context, f InstalledFile, o InstallOptions, edit func([]byte) ([]byte, error),
-) (back func() error, err error) {
+func (e *Environment) change(ctx context.Context, f InstalledFile, o InstallOptions) (back func() error, err error) {
 	var was, now []byte
-	path, top := f.target.Path, filepath.Dir(f.target.Path)
-	for _, err := os.Stat(top); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(top) {
-		top = filepath.Dir(top)
-	}
+	path := f.target.Path
+	top := durable.Standing(filepath.Dir(path))
 	back = func() error {
 		_, err := e.rewrite("install", path, f.perm, func(data []byte) ([]byte, error) {
 			if bytes.Equal(data, now) && (data == nil) == (now == nil) {
@@ -398,18 +428,18 @@ func (e *Environment) change(
 			}
 			return data, nil
 		})
-		return errors.Join(err, e.sweepFolders(filepath.Dir(path), top))
+		return errors.Join(err, durable.SweepFolders("install", filepath.Dir(path), top, e.o.Hook))
 	}
-	for _, words := range f.words {
-		if err := o.Start(ctx, words); err != nil {
-			return back, fmt.Errorf("%s: %w", install.Quote(slices.Clone(words)...), err)
+	if f.Command != "" {
+		if err := o.Start(ctx, install.Words(f.Command)); err != nil {
+			return back, fmt.Errorf("%s: %w", f.Command, err)
 		}
 	}
 	// What the client's own command did is looked at, and done by bytes where it was not.
 	_, err = e.rewrite("install", path, f.perm, func(data []byte) ([]byte, error) {
-		next, err := edit(data)
-		was, now = data, next
-		return next, err
+		c, err := f.target.Edit(data, f.known)
+		was, now = data, c.Data
+		return c.Data, err
 	})
 	return back, err
 }
@@ -430,47 +460,28 @@ func takeBack(out *Installation, err error, undo []func() error) error {
 	return vault.WithHint(err, "%s", hint)
 }
 
-// sweepFolders removes a folder and those above it, below top, while they are empty.
-func (e *Environment) sweepFolders(dir, top string) error {
-	for {
-		rel, err := filepath.Rel(top, dir)
-		if err != nil || rel == "." || !filepath.IsLocal(rel) {
-			return nil
-		}
-		info, err := os.Lstat(dir)
-		if errors.Is(err, fs.ErrNotExist) { // it was never made
-			dir = filepath.Dir(dir)
-			continue
-		}
-		if err != nil || !info.IsDir() {
-			return nil
-		}
-		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-			return nil
-		}
-		root, err := durable.OpenRoot(filepath.Dir(dir), e.o.Hook)
-		if err != nil {
+func (e *Environment) makeHome(ctx context.Context, out *Installation) error {
+	if out.NewVault {
+		if _, err := e.Init(ctx, InitOptions{Dir: out.Vault}); err != nil {
 			return err
 		}
-		if err := errors.Join(root.Remove("install", filepath.Base(dir)), root.Close()); err != nil {
-			return err
-		}
-		dir = filepath.Dir(dir)
 	}
+	if !out.SetsDefault || out.Vault == "" {
+		return nil
+	}
+	_, _, err := e.Configure(ctx, ConfigureOptions{User: true, Key: string(settings.DefaultVault), Value: &out.Vault})
+	return err
 }
 
 // hooksOff says which settings keep the client from running any hook.
 func (e *Environment) hooksOff(c clients.Client, o InstallOptions) (out []string) {
-	for _, name := range c.OffIn {
-		for _, top := range []string{o.Project, e.o.Getenv("HOME")} {
-			file := filepath.FromSlash(name)
-			if !filepath.IsAbs(file) {
-				file = filepath.Join(top, file)
-			}
-			if !filepath.IsAbs(file) {
+	for _, place := range c.OffIn {
+		for _, o.Project = range slices.Compact([]string{"", o.Project}) {
+			file, err := e.options(c, o).Path(place)
+			if err != nil {
 				continue
 			}
-			data, _, err := readTarget(&file)
+			file, data, _, err := durable.ReadLinked(file)
 			if err != nil || data == nil {
 				continue
 			}
@@ -479,21 +490,15 @@ func (e *Environment) hooksOff(c clients.Client, o InstallOptions) (out []string
 			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // sharedWith is another client that is told of stet in the same place.
 func (e *Environment) sharedWith(c clients.Client, o InstallOptions) string {
 	for _, other := range clients.All() {
-		if other.Name == c.Name || other.Print {
-			continue
-		}
-		o.Client, o.MCPOnly = other.Name, false
-		for _, s := range e.look(o) {
-			if s.Starts != nil {
-				return other.Title
-			}
+		o.Client, o.MCPOnly, o.gone = other.Name, false, false
+		if other.Name != c.Name && !other.Print && len(e.look(o, nil)) > 0 {
+			return other.Title
 		}
 	}
 	return ""
@@ -506,6 +511,7 @@ type Installed struct {
 	Project bool     `json:"project,omitempty"`
 	Starts  []string `json:"starts"` // programs of ours that the client starts
 	Hooks   int      `json:"hooks"`
+	Skill   bool     `json:"skill,omitempty"`
 	// Problem says what is wrong, "" for nothing, and Hint what to do about it.
 	Problem string `json:"problem,omitempty"`
 	Hint    string `json:"hint,omitempty"`
@@ -520,6 +526,7 @@ func (e *Environment) Installed(o InstallOptions) ([]Installed, error) {
 			return nil, err
 		}
 	}
+	notes, _, err := e.notes()
 	for _, c := range clients.All() {
 		if c.Print || o.Client != "" && c.Name != o.Client {
 			continue
@@ -527,44 +534,50 @@ func (e *Environment) Installed(o InstallOptions) ([]Installed, error) {
 		for _, project := range slices.Compact([]string{"", o.Project}) {
 			one := o
 			one.Client, one.Project = c.Name, project
-			out = append(out, e.look(one)...)
+			out = append(out, e.look(one, notes)...)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // look is what stands of stet in the files of one client.
-func (e *Environment) look(o InstallOptions) (out []Installed) {
+func (e *Environment) look(o InstallOptions, notes map[string]fileNote) (out []Installed) {
 	c, all, err := e.targets(o)
 	if err != nil {
 		return nil // such as a client without files of a project
 	}
 	for _, t := range all {
-		data, _, err := readTarget(&t.Path)
-		if t.Text != nil || data == nil && err == nil {
+		path, data, _, err := durable.ReadLinked(t.Path)
+		if data == nil && err == nil || t.Text != nil && len(out) == 0 {
 			continue
 		}
-		s := Installed{Client: c.Name, Path: t.Path, Project: o.Project != ""}
-		if err == nil {
-			s.Starts, s.Hooks, err = t.Binaries(data)
+		s := Installed{Client: c.Name, Path: path, Project: o.Project != "", Starts: []string{}, Skill: t.Text != nil}
+		missing := 0
+		if err == nil && !s.Skill {
+			s.Starts, s.Hooks, missing, err = t.Look(data, notes[path].Record)
 		}
+		s.Hint = again("install", c, o)
 		if err != nil {
 			s.Problem, s.Hint = fmt.Sprintf("cannot be read: %v", err), "mend the file"
 		}
 		for _, binary := range s.Starts {
-			again := fmt.Sprintf("stet install %s", c.Name)
 			switch info, err := os.Stat(binary); {
 			case filepath.IsAbs(binary) && (err != nil || info.IsDir()):
-				s.Problem, s.Hint = fmt.Sprintf("starts %s, which is not there", binary), again
+				s.Problem = fmt.Sprintf("starts %s, which is not there", binary)
 			case o.Binary != "" && filepath.IsAbs(binary) && !sameFile(binary, o.Binary):
-				s.Problem, s.Hint = fmt.Sprintf("starts %s, and this is %s", binary, o.Binary), again
+				s.Problem = fmt.Sprintf("starts %s, and this is %s", binary, o.Binary)
 			}
 		}
-		if s.Hooks > 0 && s.Hooks < len(c.Events) && s.Problem == "" {
+		switch {
+		case s.Problem != "":
+		case s.Hooks > 0 && missing > 0:
 			s.Problem = fmt.Sprintf("has %d of %d hooks", s.Hooks, len(c.Events))
-			s.Hint = fmt.Sprintf("stet install %s", c.Name)
+		case s.Skill && install.OwnsSkill(data) && !bytes.Equal(data, t.Text):
+			s.Problem = "is the skill of another stet"
+		default:
+			s.Hint = ""
 		}
-		if s.Starts != nil || s.Problem != "" {
+		if len(s.Starts) > 0 || s.Skill || s.Problem != "" {
 			out = append(out, s)
 		}
 	}
@@ -575,17 +588,4 @@ func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	y, yerr := os.Stat(b)
 	return err == nil && yerr == nil && os.SameFile(x, y)
-}
-
-func (e *Environment) makeHome(ctx context.Context, out *Installation) error {
-	if out.NewVault {
-		if _, err := e.Init(ctx, InitOptions{Dir: out.Vault}); err != nil {
-			return err
-		}
-	}
-	if !out.SetsDefault || out.Vault == "" {
-		return nil
-	}
-	_, _, err := e.Configure(ctx, ConfigureOptions{User: true, Key: string(settings.DefaultVault), Value: &out.Vault})
-	return err
 }

@@ -37,7 +37,7 @@ type Client struct {
 	Print bool `json:"print"`
 	// Off are the keys of the files OffIn that keep hooks from being run.
 	Off   []string `json:"off"`
-	OffIn []string `json:"offIn"`
+	OffIn []Place  `json:"offIn"`
 	Then  []string `json:"then"` // what is left to the person
 }
 

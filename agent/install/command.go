@@ -1,8 +1,8 @@
 package install
 
 import (
+	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"stet/agent/clients"
@@ -11,16 +11,18 @@ import (
 // Quote writes a program and its arguments as the line of a shell. Ordinary words stay as they are.
 func Quote(words ...string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
-	for i, w := range words {
+	var out []string
+	for _, w := range words {
 		if w == "" || strings.Trim(w, plain) != "" {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
+		out = append(out, w)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(out, " ")
 }
 
-// words are the words of a line as a shell reads it, without what it would replace.
-func words(line string) (out []string) {
+// Words are the words of a line as a shell reads it, without what it would replace.
+func Words(line string) (out []string) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
 	escaped := false
@@ -52,70 +54,80 @@ func words(line string) (out []string) {
 	return out
 }
 
-// commandOf is what an entry starts: "command" as one line, or as a program with "args", or as a list.
-func commandOf(value any) []string {
+// commandOf is what an entry starts: "command" as one line, as a program with "args", or as a list.
+func commandOf(value any) (out []string) {
 	m, _ := value.(map[string]any)
-	texts := func(v any) (out []string) {
-		list, _ := v.([]any)
-		for _, item := range list {
-			text, _ := item.(string)
-			out = append(out, text)
+	list, split := m["args"].([]any)
+	switch line := m["command"].(type) {
+	case []any:
+		list = line
+	case string:
+		if !split {
+			return Words(line)
 		}
-		return out
+		out = []string{line}
 	}
-	line, ok := m["command"].(string)
-	if !ok {
-		return texts(m["command"])
-	}
-	if args, ok := m["args"]; ok {
-		return append([]string{line}, texts(args)...)
-	}
-	return words(line)
-}
-
-// commandsOf are the commands of ours that a server, a hook or a group of hooks starts.
-func commandsOf(value any) (out [][]string) {
-	m, _ := value.(map[string]any)
-	inner, _ := m["hooks"].([]any)
-	for _, v := range inner {
-		out = append(out, commandsOf(v)...)
-	}
-	for _, verb := range []string{"mcp", "hook"} {
-		if c := commandOf(value); startsUs(c, verb) {
-			if verb == "mcp" {
-				c = c[:2] // its flags are the person's choice
-			}
-			out = append(out, c)
-		}
+	for _, item := range list {
+		text, _ := item.(string)
+		out = append(out, text)
 	}
 	return out
 }
 
-// startsUs reports whether a command is the binary, which may have a longer name, with the arguments that we give it.
+// startsUs reports whether a command is a binary of ours, whose name may end with a version or a platform, with the
+// arguments that we give it.
 func startsUs(command []string, verb string) bool {
 	if len(command) < 2 || command[1] != verb {
 		return false
 	}
-	if verb == "hook" {
-		if len(command) != 4 {
-			return false
-		}
-		if _, known := clients.Find(command[2]); !known {
-			return false
-		}
+	rest, ours := strings.CutPrefix(strings.ToLower(filepath.Base(filepath.FromSlash(command[0]))), "stet")
+	if !ours || rest != "" && strings.IndexAny(rest, "-_.0123456789") != 0 {
+		return false
 	}
-	return strings.HasPrefix(strings.ToLower(filepath.Base(filepath.FromSlash(command[0]))), "stet")
+	if verb != "hook" {
+		return true
+	}
+	if len(command) != 4 {
+		return false
+	}
+	_, known := clients.Find(command[2])
+	return known
 }
 
-// ownsServer, ownsHook and ownsTool say what is ours in the places of each.
+// startOf is what an entry starts of ours, nil of one that starts nothing or something else.
+func startOf(value any) []string {
+	if c := commandOf(value); startsUs(c, "mcp") || startsUs(c, "hook") {
+		return c
+	}
+	return nil
+}
+
+// moved is the text of a command, which stands for all of it or for its program, with another binary.
+func moved(text string, command []string, binary string) string {
+	if text == command[0] {
+		return binary
+	}
+	return Quote(append([]string{binary}, command[1:]...)...)
+}
+
+// ownsServer and ownsHook say what is ours in the places of each.
 func ownsServer(name string, value any) bool {
 	return name == server && startsUs(commandOf(value), "mcp")
 }
 
-func ownsHook(_ string, value any) bool {
-	m, _ := value.(map[string]any)
-	if inner, ok := m["hooks"].([]any); ok { // a group
-		return len(inner) > 0 && !slices.ContainsFunc(inner, func(v any) bool { return !ownsHook("", v) })
+func ownsHook(_ string, value any) bool { return startsUs(commandOf(value), "hook") }
+
+// idOf is what an entry is called in a [Record]: a hook by what it starts, wherever it stands, anything else by its
+// name or value.
+func idOf(name string, value any) string {
+	if ownsHook(name, value) {
+		return strings.Join(commandOf(value)[1:], " ")
 	}
-	return startsUs(commandOf(value), "hook")
+	if text, ok := value.(string); ok && name == "" {
+		return text
+	}
+	if name == "" {
+		name = fmt.Sprint(value)
+	}
+	return name
 }

@@ -1,13 +1,15 @@
 // Package install says what stands in the files of a client so that it uses stet, and edits those files: JSON with
 // or without comments, TOML and YAML, by ranges of bytes. What it was not asked to change stays as it was; an entry
-// is ours by the command it starts, so that no mark has to be kept elsewhere; and what was added and taken out again
-// leaves the bytes that were there before, or no file where there was none. It reads and writes no file itself.
+// is ours by the command it starts, and a record that others keep says whether it was added; and what was added and
+// taken out again leaves the bytes that were there before, or no file where there was none. It reads and writes no
+// file itself.
 package install
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +38,7 @@ type Entry struct {
 	Keys  []string
 	Name  string
 	Value any
+	id    string // what it is called in a Record
 }
 
 // nested is the entry in the map or list it is in, and in all that it needs below the keys that are there.
@@ -77,12 +80,20 @@ func (e *PositionError) Error() string {
 // ErrUneditable reports a file in a form whose bytes cannot be changed so that they could be changed back.
 var ErrUneditable = errors.New("the file is written in a form that only a person can edit")
 
+// A hit is an entry of ours in a file.
+type hit struct {
+	Entry
+	start int // offset; of several the last is removed first
+	// command is the literal, from and to, that says what it starts; nil where it starts nothing of ours.
+	command []int
+	// remove is the file without it and what was made for it alone, nil for no file.
+	remove func() ([]byte, error)
+}
+
 // editor is what the formats have in common.
 type editor interface {
-	// entries are ours in the file, in order.
-	entries(places []Place) ([]Entry, error)
-	// removeLast takes out one entry. done is true when no other is there; nil is no file.
-	removeLast(places []Place) (next []byte, done bool, err error)
+	// ours are the entries of ours in the file, in order.
+	ours(places []Place) ([]hit, error)
 	// add puts an entry in; without data, nil is no file and gets a final line end.
 	add(e Entry) ([]byte, error)
 }
@@ -102,36 +113,51 @@ func (f File) open(data []byte) (editor, error) {
 	return nil, fmt.Errorf("format %q: %w", f.Format, ErrUneditable)
 }
 
-// Entries are ours in the file, in order. It fails with a [PositionError] where the file is malformed.
-func (f File) Entries(data []byte) ([]Entry, error) {
+// ours are the entries of ours in the file, in order, with offsets behind a byte order mark.
+func (f File) ours(data []byte) ([]hit, error) {
 	e, err := f.open(data)
 	if err != nil {
 		return nil, err
 	}
-	return e.entries(f.Places)
+	return e.ours(f.Places)
+}
+
+// only is the file with that alone as ours whose id the function takes.
+func (f File) only(takes func(id string) bool) File {
+	places := slices.Clone(f.Places)
+	for i, p := range places {
+		places[i].Owns = func(name string, value any) bool { return p.Owns(name, value) && takes(idOf(name, value)) }
+	}
+	f.Places = places
+	return f
 }
 
 // Remove takes everything out that is ours, and what was made for it alone; nil is no file, before and after. It
 // fails with a [PositionError] where the file is malformed.
 func (f File) Remove(data []byte) ([]byte, error) {
 	return keepBOM(data, func(data []byte) ([]byte, error) {
-		for done := false; !done && data != nil; {
-			e, err := f.open(data)
-			if err != nil {
-				return nil, err
+		for data != nil {
+			found, err := f.ours(data)
+			if err != nil || len(found) == 0 {
+				return data, err
 			}
-			if data, done, err = e.removeLast(f.Places); err != nil {
+			last := slices.MaxFunc(found, func(a, b hit) int { return a.start - b.start })
+			if data, err = last.remove(); err != nil {
 				return nil, err
 			}
 		}
-		return data, nil
+		return nil, nil
 	})
 }
 
-// Add puts entries in, in order, where none of ours is; nil is no file. It fails with a [PositionError] where the
-// file is malformed or holds something else in their place, and with [ErrUneditable] where [File.Remove] would not
-// give back what was there.
+// Add puts entries in, in order, that are not there; nil is no file. It fails with a [PositionError] where the file
+// is malformed or holds something else in their place, and with [ErrUneditable] where [File.Remove] would not give
+// back what was there.
 func (f File) Add(data []byte, entries []Entry) ([]byte, error) {
+	was, err := f.ours(data)
+	if err != nil {
+		return nil, err
+	}
 	next, err := keepBOM(data, func(data []byte) ([]byte, error) {
 		for _, entry := range entries {
 			e, err := f.open(data)
@@ -147,11 +173,14 @@ func (f File) Add(data []byte, entries []Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := f.Entries(next)
-	if err != nil || len(there) != len(entries) {
+	there, err := f.ours(next)
+	if err != nil || len(there) != len(was)+len(entries) {
 		return nil, errors.Join(ErrUneditable, err)
 	}
-	back, err := f.Remove(next)
+	added := f.only(func(id string) bool {
+		return !slices.ContainsFunc(was, func(h hit) bool { return h.id == id })
+	})
+	back, err := added.Remove(next)
 	if err != nil || !bytes.Equal(back, data) || (back == nil) != (data == nil) {
 		return nil, errors.Join(ErrUneditable, err)
 	}

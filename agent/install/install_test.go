@@ -289,10 +289,6 @@ func TestWhatIsAddedToJSONIsTakenOut(t *testing.T) {
 		w := writer{t, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")}
 		in := []byte(w.document())
 		out := added(t, install.JSON, in, all(), places)
-		entries, err := install.File{Format: install.JSON, Places: places}.Entries(out)
-		if err != nil || len(entries) != len(all()) {
-			t.Fatalf("%q: %v %v", out, entries, err)
-		}
 		// What was there is there, and in the same order.
 		was, is := decodeJSON(t, in).(map[string]any), decodeJSON(t, out).(map[string]any)
 		for k, v := range was {
@@ -311,6 +307,14 @@ func TestWhatIsAddedToJSONIsTakenOut(t *testing.T) {
 			}
 		}
 	})
+}
+
+// cut leaves out the last line end, or not.
+func (w writer) cut(text string) string {
+	if rapid.Bool().Draw(w.t, "cut") {
+		return strings.TrimSuffix(text, w.eol)
+	}
+	return text
 }
 
 func (w writer) toml() string {
@@ -333,11 +337,7 @@ func (w writer) toml() string {
 			}
 		}
 	}
-	text := b.String()
-	if rapid.Bool().Draw(w.t, "cut") {
-		text = strings.TrimSuffix(text, w.eol)
-	}
-	return text
+	return w.cut(b.String())
 }
 
 func TestWhatIsAddedToTOMLIsTakenOut(t *testing.T) {
@@ -404,11 +404,7 @@ func (w writer) yaml() string {
 			line(key + ": " + value(""))
 		}
 	}
-	text := b.String()
-	if rapid.Bool().Draw(w.t, "cut") {
-		text = strings.TrimSuffix(text, w.eol)
-	}
-	return text
+	return w.cut(b.String())
 }
 
 func TestWhatIsAddedToYAMLIsTakenOut(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -103,16 +102,6 @@ type jsonSpot struct {
 	at      []int // index of the item in each
 }
 
-func (s jsonSpot) start() int {
-	last := len(s.at) - 1
-	return s.holders[last].items[s.at[last]].start
-}
-
-func (s jsonSpot) end() int {
-	last := len(s.at) - 1
-	return s.holders[last].items[s.at[last]].end
-}
-
 // find calls use with each item of the holders that keys lead to; "*" is every key and index.
 func (f jsonFile) find(v *hujson.Value, keys []string, use func([]string, jsonSpot, jsonItem)) {
 	var walk func(v *hujson.Value, path, keys []string, above jsonSpot)
@@ -135,41 +124,37 @@ func (f jsonFile) find(v *hujson.Value, keys []string, use func([]string, jsonSp
 	walk(v, nil, keys, jsonSpot{})
 }
 
-func (f jsonFile) entries(places []Place) ([]Entry, error) {
-	found, _, err := f.ours(places)
-	return found, err
-}
-
-func (f jsonFile) ours(places []Place) (found []Entry, spots []jsonSpot, err error) {
+func (f jsonFile) ours(places []Place) (found []hit, err error) {
 	if len(bytes.TrimSpace(f.data)) == 0 {
-		return nil, nil, nil
+		return nil, nil
 	}
 	root, err := f.parse()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if _, ok := root.Value.(*hujson.Object); !ok {
-		return nil, nil, positionError(f.data, root.StartOffset, "the file is no object")
+		return nil, positionError(f.data, root.StartOffset, "the file is no object")
 	}
 	for _, p := range places {
 		f.find(root, p.Keys, func(path []string, s jsonSpot, it jsonItem) {
-			within := func(o jsonSpot) bool { return o.start() <= it.start && it.end <= o.end() }
-			if value := f.decode(it.value); p.Owns(it.name, value) && !slices.ContainsFunc(spots, within) {
-				found = append(found, Entry{Keys: path, Name: it.name, Value: value})
-				spots = append(spots, s)
+			value := f.decode(it.value)
+			if !p.Owns(it.name, value) {
+				return
 			}
+			h := hit{Entry: Entry{path, it.name, value, idOf(it.name, value)}, start: it.start,
+				remove: func() ([]byte, error) { return f.remove(s), nil }}
+			if inner, ok := holderOf(it.value); ok && startOf(value) != nil {
+				command := inner.child("command")
+				h.command = []int{command.StartOffset, command.EndOffset}
+			}
+			found = append(found, h)
 		})
 	}
-	return found, spots, nil
+	return found, nil
 }
 
-// removeLast takes out the last of our entries, and what was made for it alone.
-func (f jsonFile) removeLast(places []Place) (next []byte, done bool, err error) {
-	_, spots, err := f.ours(places)
-	if err != nil || len(spots) == 0 {
-		return f.data, true, err
-	}
-	s := slices.MaxFunc(spots, func(a, b jsonSpot) int { return a.start() - b.start() })
+// remove takes out an item, and what was made for it alone.
+func (f jsonFile) remove(s jsonSpot) []byte {
 	for i := len(s.holders) - 1; i >= 0; i-- {
 		if !f.madeFor(s.holders[i]) {
 			return f.withoutHead(f.cut(s.holders[i], s.at[i]))
@@ -188,22 +173,22 @@ func (f jsonFile) begin(text string) string {
 }
 
 // withoutHead takes out the object as well when nothing is left of it but the head that we began it with.
-func (f jsonFile) withoutHead(data []byte) (next []byte, done bool, err error) {
+func (f jsonFile) withoutHead(data []byte) []byte {
 	ours := strings.TrimSuffix(strings.TrimSuffix(f.begin("{\n}"), "\n}"), ",") + "\n}"
 	at := bytes.Index(data, []byte(ours))
 	if len(f.head) == 0 || at < 0 || len(bytes.TrimSpace(data)) != len(ours) {
-		return data, false, nil
+		return data
 	}
 	return jsonFile{data, nil}.without(at, at+len(ours))
 }
 
 // without is the file without its one object, nil of a file as we make it.
-func (f jsonFile) without(from, to int) (next []byte, done bool, err error) {
-	next = append(bytes.Clone(f.data[:from]), f.data[to:]...)
+func (f jsonFile) without(from, to int) []byte {
+	next := append(bytes.Clone(f.data[:from]), f.data[to:]...)
 	if from == 0 && bytes.Equal(next, []byte("\n")) {
-		return nil, true, nil // the file as we make it
+		return nil
 	}
-	return next, true, nil
+	return next
 }
 
 // madeFor reports whether a holder was made for the one item that is in it.

@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,142 +28,216 @@ type Options struct {
 	Project string // folder; "" is the user's own files
 	Getenv  func(string) string
 	Binary  string // absolute
-	// MCPOnly leaves out the hooks and the skill, Ask the list of tools that may be called unasked.
-	MCPOnly, Ask bool
+	// MCPOnly wants no hooks and no skill, Ask no tools that may be called unasked, Gone nothing at all.
+	MCPOnly, Ask, Gone bool
 }
 
-// A Target is one file with what stands in it because of us. Of a skill it is the whole Text.
+// A Target is one file with what shall stand in it because of us. Of a skill it is the whole Text.
 type Target struct {
 	Path string
 	File
 	Want []Entry
 	Text []byte
+	Gone bool // the Text shall not be there
 	// AddBy and RemoveBy are commands of the client that do it in our place, where it can be started.
 	AddBy, RemoveBy []string
 	Shared          bool // other clients read it as well
+	binary          string
 }
 
-// Targets are the files of a client, each once.
+// Wanted reports whether anything of ours shall stand there.
+func (t Target) Wanted() bool { return len(t.Want) > 0 || t.Text != nil && !t.Gone }
+
+// Targets are the files of a client, each once, those as well in which nothing of ours shall stand.
 func (o Options) Targets() ([]Target, error) {
 	var out []Target
 	c := o.Client
-	places := []place{{c.Server, []string{""}, ownsServer}}
-	if !o.Ask && c.Allow.Entry != nil {
-		places = append(places, place{c.Allow, Tools(), nil})
+	places := []place{{c.Server, []string{""}, ownsServer, !o.Gone}}
+	if c.Allow.Entry != nil {
+		places = append(places, place{c.Allow, Tools(), nil, !o.Gone && !o.Ask})
 	}
-	if !o.MCPOnly && c.Hooks.Entry != nil {
+	if c.Hooks.Entry != nil {
 		var events []string
 		for _, e := range c.Events {
 			events = append(events, e.Name)
 		}
-		places = append(places, place{c.Hooks, events, ownsHook})
+		places = append(places, place{c.Hooks, events, ownsHook, !o.Gone && !o.MCPOnly})
 	}
 	for _, p := range places {
 		if err := o.target(&out, p); err != nil {
 			return nil, err
 		}
 	}
-	if o.MCPOnly {
-		return out, nil
-	}
 	for _, s := range c.Skills {
-		path, err := o.path(s)
+		path, err := o.Path(s)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, Target{Path: filepath.Join(path, "stet", "SKILL.md"), Text: Skill(),
-			Shared: strings.HasPrefix(s.User, "~/.agents/")})
+			Gone: o.Gone || o.MCPOnly, Shared: strings.HasPrefix(s.User, "~/.agents/")})
 	}
 	return out, nil
 }
 
-// Edit is the file as it shall be, nil of none. What is there already stays as it is; what starts another binary
-// of ours is replaced.
-func (t Target) Edit(data []byte) ([]byte, error) {
-	if t.Text != nil {
-		if data == nil || OwnsSkill(data) || bytes.Equal(data, t.Text) {
-			return t.Text, nil
-		}
-		return nil, fmt.Errorf("somebody else wrote or edited it: %w", ErrUneditable)
-	}
-	found, err := t.Entries(data)
-	if err != nil || slices.Equal(starts(found), starts(t.Want)) {
-		return data, err
-	}
-	if data, err = t.Remove(data); err != nil {
-		return nil, err
-	}
-	return t.Add(data, t.Want)
+// A Record says what we know of our entries in a file: of each, by what it is called, how it stood there before we
+// came, "" of one that we added. nil knows nothing.
+type Record map[string]string
+
+// whole is what the text of a skill is called in a [Record].
+const whole = "text"
+
+// A Change is what becomes of a file.
+type Change struct {
+	Data   []byte // nil is no file
+	Record Record // from then on
+	By     []string
+	// Kept are entries that are not wanted and stay, for nothing shows that we added them. Out are those that are
+	// wanted and that somebody took out after they were there. Foreign is a skill that somebody wrote or edited.
+	Kept, Out []string
+	Foreign   bool
 }
 
-// Clear is the file without us, nil of none. A skill that somebody edited stays.
-func (t Target) Clear(data []byte) ([]byte, error) {
-	if t.Text == nil {
-		return t.Remove(data)
+// Edit is the file as it shall be. What is wanted and there stays as it is, but for the path of the binary. What is
+// not wanted is taken out where the record says that we added it, or, without a record, where it starts us. It fails as
+// [File.Add] and [File.Remove] do.
+func (t Target) Edit(data []byte, rec Record) (c Change, err error) {
+	if t.Text != nil {
+		return t.edited(data, rec), nil
 	}
-	if OwnsSkill(data) || bytes.Equal(data, t.Text) {
-		return nil, nil
+	c.Record = Record{}
+	c.Data, err = keepBOM(data, func(data []byte) ([]byte, error) {
+		found, err := t.ours(data)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			rec = nil // all of it was taken out, by whomever
+		}
+		gone := map[string]bool{}
+		for _, h := range found {
+			was, known := rec[h.id]
+			ours := known && was == "" || rec == nil && startOf(h.Value) != nil
+			if gone[h.id] = ours && !t.wants(h.id); gone[h.id] && h.id == server {
+				c.By = t.RemoveBy
+			}
+		}
+		if data, err = t.only(func(id string) bool { return gone[id] }).Remove(data); err != nil {
+			return nil, err
+		}
+		if data, err = t.settle(data, rec, &c); err != nil {
+			return nil, err
+		}
+		var add []Entry
+		for _, e := range t.Want {
+			if _, there := c.Record[e.id]; there {
+				continue
+			}
+			if was, known := rec[e.id]; known {
+				c.Out, c.Record[e.id] = append(c.Out, e.id), was
+				continue
+			}
+			if add, c.Record[e.id] = append(add, e), ""; e.id == server {
+				c.By = t.AddBy
+			}
+		}
+		return t.Add(data, add)
+	})
+	return c, err
+}
+
+func (t Target) wants(id string) bool {
+	return slices.ContainsFunc(t.Want, func(e Entry) bool { return e.id == id })
+}
+
+// settle has each entry that stays start the binary, and puts back what it started where it is not wanted.
+func (t Target) settle(data []byte, rec Record, c *Change) ([]byte, error) {
+	found, err := t.ours(data)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b hit) int { return b.start - a.start }) // so that offsets before it stay
+	for _, h := range found {
+		command, is, wanted := startOf(h.Value), h.id, t.wants(h.id)
+		if h.command != nil {
+			is = string(data[h.command[0]:h.command[1]])
+		}
+		was, known := rec[h.id]
+		if !known {
+			was = is
+		}
+		if c.Record[h.id] = was; !wanted {
+			c.Kept = append(c.Kept, h.id)
+		}
+		next := is
+		if command != nil && wanted && filepath.IsAbs(command[0]) && command[0] != t.binary {
+			text, _ := h.Value.(map[string]any)["command"].(string)
+			next = flowText(moved(text, command, t.binary))
+		} else if command != nil && !wanted && command[0] == t.binary {
+			next = was
+		}
+		if next == is {
+			continue
+		}
+		if h.command == nil {
+			return nil, ErrUneditable
+		}
+		data = slices.Concat(data[:h.command[0]], []byte(next), data[h.command[1]:])
+	}
+	slices.Reverse(c.Kept)
+	after, err := t.ours(data)
+	if err != nil || len(after) != len(found) {
+		return nil, errors.Join(ErrUneditable, err)
 	}
 	return data, nil
 }
 
-// starts is where each entry stands and what it starts or names, in order of the text.
-func starts(entries []Entry) (out []string) {
-	for _, e := range entries {
-		raw, err := json.Marshal(plain(e.Value))
-		var v any
-		if err == nil {
-			err = json.Unmarshal(raw, &v)
-		}
-		what := string(raw)
-		if commands := commandsOf(v); len(commands) > 0 && err == nil {
-			what = fmt.Sprintf("%q", commands)
-		}
-		out = append(out, fmt.Sprintf("%q %q %s", e.Keys, e.Name, what))
+// edited is [Target.Edit] of a skill.
+func (t Target) edited(data []byte, rec Record) Change {
+	was, known := rec[whole]
+	stood := known && was != "" && data != nil
+	switch {
+	case data != nil && !OwnsSkill(data) && !bytes.Equal(data, t.Text):
+		return Change{Data: data, Record: rec, Foreign: true}
+	case t.Gone && stood:
+		return Change{Data: []byte(was), Record: rec, Kept: []string{"the skill"}}
+	case t.Gone:
+		return Change{}
+	case !known:
+		was = string(data)
+	case !stood:
+		was = ""
 	}
-	slices.Sort(out)
-	return out
+	return Change{Data: t.Text, Record: Record{whole: was}}
 }
 
-// plain is a value without the order of its keys.
-func plain(v any) any {
-	switch v := v.(type) {
-	case Map:
-		out := map[string]any{}
-		for _, m := range v {
-			out[m.Key] = plain(m.Value)
-		}
-		return out
-	case []any:
-		out := []any{}
-		for _, item := range v {
-			out = append(out, plain(item))
-		}
-		return out
-	}
-	return v
-}
-
-// Binaries are the programs of ours that the file has a client start, and Hooks how many of its hooks do.
-func (t Target) Binaries(data []byte) (binaries []string, hooks int, err error) {
-	found, err := t.Entries(data)
-	for _, e := range found {
-		for _, c := range commandsOf(e.Value) {
+// Look says which programs of ours the file has a client start, how many of its hooks do, and how many hooks are
+// wanted, not there, and not known to have been taken out.
+func (t Target) Look(data []byte, rec Record) (binaries []string, hooks, missing int, err error) {
+	found, err := t.ours(bytes.TrimPrefix(data, []byte(bom)))
+	there := map[string]bool{}
+	for _, h := range found {
+		there[h.id] = true
+		if c := startOf(h.Value); c != nil {
 			binaries = append(binaries, c[0])
 			if c[1] == "hook" {
 				hooks++
 			}
 		}
 	}
+	for _, e := range t.Want {
+		if _, known := rec[e.id]; !known && !there[e.id] && strings.HasPrefix(e.id, "hook ") {
+			missing++
+		}
+	}
 	slices.Sort(binaries)
-	return slices.Compact(binaries), hooks, err
+	return slices.Compact(binaries), hooks, missing, err
 }
 
 // Off are the keys that are true at the top of a file of JSON.
 func Off(data []byte, keys []string) (out []string) {
 	for _, k := range keys {
 		f := File{Format: JSON, Places: []Place{{nil, func(name string, v any) bool { return name == k && v == true }}}}
-		if found, err := f.Entries(data); err == nil && len(found) > 0 {
+		if found, err := f.ours(data); err == nil && len(found) > 0 {
 			out = append(out, k)
 		}
 	}
@@ -174,17 +249,18 @@ type place struct {
 	clients.Place
 	names []string
 	owns  func(string, any) bool
+	want  bool
 }
 
 func (o Options) target(out *[]Target, p place) error {
-	path, err := o.path(p.Place)
+	path, err := o.Path(p.Place)
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(*out, func(t Target) bool { return t.Path == path })
 	if i < 0 {
 		i = len(*out)
-		t := Target{Path: path, File: File{Format: Format(p.Format)}}
+		t := Target{Path: path, File: File{Format: Format(p.Format)}, binary: o.Binary}
 		if p.Head != nil {
 			t.Head, _ = value(p.Head, nil).(Map)
 		}
@@ -194,20 +270,27 @@ func (o Options) target(out *[]Target, p place) error {
 		*out = append(*out, t)
 	}
 	t := &(*out)[i]
-	var want []Entry
+	var entries []Entry
 	for _, name := range p.names {
 		fill := map[string]any{"$binary": o.Binary, "$tool": name,
 			"$command": Quote(o.Binary, "hook", o.Client.Name, name)}
+		entry := Entry{Keys: p.At, Name: strings.ReplaceAll(p.Name, "$tool", name)}
 		if e, ok := o.Client.Event(name); ok {
 			fill["$timeout"] = e.Timeout
+			entry.id = "hook " + o.Client.Name + " " + name
+			if p.Name == "" {
+				entry.Keys = append(slices.Clone(p.At), name)
+			}
 		}
-		entry := Entry{Keys: p.At, Name: strings.ReplaceAll(p.Name, "$tool", name), Value: value(p.Entry, fill)}
-		if p.Name == "" && fill["$timeout"] != nil {
-			entry.Keys = append(slices.Clone(p.At), name)
+		entry.Value = value(p.Entry, fill)
+		if entry.id == "" {
+			entry.id = idOf(entry.Name, entry.Value)
 		}
-		want = append(want, entry)
+		entries = append(entries, entry)
 	}
-	t.Want, t.Places = append(t.Want, want...), append(t.Places, p.owned(want)...)
+	if t.Places = append(t.Places, p.owned(entries)...); p.want {
+		t.Want = append(t.Want, entries...)
+	}
 	return nil
 }
 
@@ -215,15 +298,8 @@ func (o Options) target(out *[]Target, p place) error {
 func (p place) owned(entries []Entry) []Place {
 	switch {
 	case p.owns == nil:
-		var ours []any
-		for _, e := range entries {
-			ours = append(ours, e.Value)
-		}
 		return []Place{{p.At, func(name string, v any) bool {
-			if p.Name != "" {
-				return slices.Contains(Tools(), name)
-			}
-			return slices.Contains(ours, v)
+			return slices.ContainsFunc(entries, func(e Entry) bool { return e.id == idOf(name, v) })
 		}}}
 	case p.Name != "":
 		return []Place{{p.At, p.owns}}
@@ -232,22 +308,23 @@ func (p place) owned(entries []Entry) []Place {
 	return []Place{{events, p.owns}, {append(slices.Clone(events), "*", "hooks"), p.owns}}
 }
 
-// path is where a place is.
-func (o Options) path(p clients.Place) (string, error) {
-	if o.Project != "" {
-		if p.Project == "" {
-			return "", fmt.Errorf("%s has no files of a project", o.Client.Title)
-		}
-		return filepath.Join(o.Project, filepath.FromSlash(p.Project)), nil
-	}
-	if dir := o.Getenv(p.Home); p.Home != "" && dir != "" {
-		return filepath.Join(dir, filepath.Base(p.User)), nil
-	}
+// Path is where a place is. Where nothing is written it may be what says so to the user.
+func (o Options) Path(p clients.Place) (string, error) {
 	rest, home := strings.CutPrefix(p.User, "~/")
-	if !home || o.Getenv("HOME") == "" {
+	dir := o.Getenv("HOME")
+	switch {
+	case o.Project != "" && p.Project != "":
+		return filepath.Join(o.Project, filepath.FromSlash(p.Project)), nil
+	case o.Project != "" && !o.Client.Print:
+		return "", fmt.Errorf("%s has no files of a project", o.Client.Title)
+	case p.Home != "" && o.Getenv(p.Home) != "":
+		return filepath.Join(o.Getenv(p.Home), filepath.Base(p.User)), nil
+	case home && dir != "":
+		return filepath.Join(dir, filepath.FromSlash(rest)), nil
+	case home && !o.Client.Print:
 		return "", fmt.Errorf("%q: there is no home folder: HOME is not set", p.User)
 	}
-	return filepath.Join(o.Getenv("HOME"), filepath.FromSlash(rest)), nil
+	return p.User, nil
 }
 
 func filled(words []string, binary string) (out []string) {

@@ -3,7 +3,7 @@ package install_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +25,21 @@ func written() (out []clients.Client) {
 
 func targets(t *testing.T, c clients.Client, binary string, env ...string) []install.Target {
 	t.Helper()
+	return targetsOf(t, install.Options{Client: c, Binary: binary}, env...)
+}
+
+// edited is what becomes of a file by the options, and of what is known of it.
+func edited(t *testing.T, o install.Options, i int, data []byte, rec install.Record) ([]byte, install.Record) {
+	t.Helper()
+	c, err := targetsOf(t, o)[i].Edit(data, rec)
+	if err != nil {
+		t.Fatalf("%s: %q: %v", o.Client.Name, data, err)
+	}
+	return c.Data, c.Record
+}
+
+func targetsOf(t *testing.T, o install.Options, env ...string) []install.Target {
+	t.Helper()
 	getenv := func(name string) string {
 		for i := 0; i+1 < len(env); i += 2 {
 			if env[i] == name {
@@ -33,7 +48,8 @@ func targets(t *testing.T, c clients.Client, binary string, env ...string) []ins
 		}
 		return map[string]string{"HOME": "/home/you"}[name]
 	}
-	out, err := install.Options{Client: c, Getenv: getenv, Binary: binary}.Targets()
+	o.Getenv = getenv
+	out, err := o.Targets()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +81,10 @@ func TestEveryClientIsToldAndForgetsByBytes(t *testing.T) {
 	t.Parallel()
 	for _, c := range written() {
 		hooks := 0
-		for _, target := range targets(t, c, "/opt/my tools/stet") {
+		o := install.Options{Client: c, Binary: "/opt/my tools/stet"}
+		gone := o
+		gone.Gone = true
+		for i, target := range targetsOf(t, o) {
 			if target.Text != nil {
 				continue
 			}
@@ -74,24 +93,21 @@ func TestEveryClientIsToldAndForgetsByBytes(t *testing.T) {
 				fixtures = append(fixtures, []byte(text))
 			}
 			for _, in := range fixtures {
-				out, err := target.Edit(in)
-				if err != nil {
-					t.Errorf("%s %s: %q: %v", c.Name, target.Path, in, err)
-					continue
+				out, rec := edited(t, o, i, in, nil)
+				again, recAgain := edited(t, o, i, out, rec)
+				if !bytes.Equal(again, out) || !maps.Equal(rec, recAgain) {
+					t.Errorf("%s %s: a second install made of %q\n%q", c.Name, target.Path, out, again)
 				}
-				again, err := target.Edit(out)
-				if err != nil || !bytes.Equal(again, out) {
-					t.Errorf("%s %s: a second install made of %q\n%q (%v)", c.Name, target.Path, out, again, err)
+				back, rest := edited(t, gone, i, out, rec)
+				if !bytes.Equal(back, in) || (back == nil) != (in == nil) || len(rest) > 0 {
+					t.Errorf("%s %s: %q became %q\nand then %q", c.Name, target.Path, in, out, back)
 				}
-				back, err := target.Clear(out)
-				if err != nil || !bytes.Equal(back, in) || (back == nil) != (in == nil) {
-					t.Errorf("%s %s: %q became %q\nand then %q (%v)", c.Name, target.Path, in, out, back, err)
-				}
-				starts, n, err := target.Binaries(out)
+				starts, n, missing, err := target.Look(out, rec)
 				if in == nil {
 					hooks += n
 				}
-				if len(starts) > 0 && !slices.Equal(starts, []string{"/opt/my tools/stet"}) || err != nil {
+				if len(starts) > 0 && !slices.Equal(starts, []string{"/opt/my tools/stet"}) || err != nil ||
+					missing > 0 {
 					t.Errorf("%s %s: starts %q (%v)", c.Name, target.Path, starts, err)
 				}
 			}
@@ -102,25 +118,133 @@ func TestEveryClientIsToldAndForgetsByBytes(t *testing.T) {
 	}
 }
 
-// Another binary, and what a person added to our entries, change nothing beside them.
+// Another binary changes its path alone, and what the user wrote into our entries stays.
 func TestAMovedBinaryIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, c := range written() {
-		old, now := targets(t, c, "/old/stet"), targets(t, c, "/new/stet")
-		for i := range old {
-			if old[i].Text != nil {
+		was, is := install.Options{Client: c, Binary: "/old/stet"}, install.Options{Client: c}
+		is.Binary = "/new/place/stet"
+		for i, target := range targetsOf(t, was) {
+			if target.Text != nil {
 				continue
 			}
-			for _, text := range others(old[i].Format) {
-				was, err := old[i].Edit([]byte(text))
-				if err != nil {
-					t.Fatal(err)
+			for _, text := range others(target.Format) {
+				old, rec := edited(t, was, i, []byte(text), nil)
+				own := strings.NewReplacer("mcp\"", "mcp\", \"--read-only\"", "\"timeout\": 10", "\"timeout\": 77",
+					"timeout: 10", "timeout: 77 # slow")
+				now, _ := edited(t, is, i, []byte(own.Replace(string(old))), rec)
+				want := strings.ReplaceAll(own.Replace(string(old)), "/old/", "/new/place/")
+				if target.Format == install.YAML { // a plain text has become one in quotes
+					want = strings.ReplaceAll(want, "'", "")
 				}
-				is, err := now[i].Edit(was)
-				direct, derr := now[i].Edit([]byte(text))
-				if err = errors.Join(err, derr); err != nil || !bytes.Equal(is, direct) {
-					t.Errorf("%s: %q\nbecame %q\ninstead of %q (%v)", c.Name, was, is, direct, err)
+				if string(now) != want {
+					t.Errorf("%s: %q\nbecame %q\ninstead of %q", c.Name, old, now, want)
 				}
+			}
+		}
+	}
+}
+
+// What stood in a file before us, whatever it is, is there after us, byte by byte, also where it started another stet.
+func TestWhatStoodThereBeforeUsStays(t *testing.T) {
+	t.Parallel()
+	for _, c := range written() {
+		mine := install.Options{Client: c, Binary: "/home/you/stet"}
+		o := install.Options{Client: c, Binary: "/opt/stet"}
+		gone := o
+		gone.Gone = true
+		for i, target := range targetsOf(t, o) {
+			for _, some := range []func(*install.Options){
+				func(*install.Options) {},
+				func(o *install.Options) { o.MCPOnly = true },
+				func(o *install.Options) { o.Ask = true },
+				func(o *install.Options) { o.MCPOnly, o.Ask, o.Binary = true, true, "/opt/stet" },
+			} {
+				before := mine
+				some(&before)
+				for _, text := range append(others(target.Format), "") {
+					if target.Text != nil {
+						text = ""
+					}
+					in, _ := edited(t, before, i, []byte(text), nil)
+					if target.Format == install.YAML {
+						in = bytes.ReplaceAll(in, []byte(`"`), nil)
+					}
+					out, rec := edited(t, o, i, in, nil)
+					if back, _ := edited(t, gone, i, out, rec); !bytes.Equal(back, in) {
+						t.Errorf("%s %s: %q became %q\nand then %q", c.Name, target.Path, in, out, back)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What the user took out of a file after an install stays out, until nothing of us is left there.
+func TestWhatIsTakenOutStaysOut(t *testing.T) {
+	t.Parallel()
+	c, _ := clients.Find("claude-code")
+	o := install.Options{Client: c, Binary: "/bin/stet"}
+	out, rec := edited(t, o, 1, nil, nil)
+	own := []byte(strings.Replace(string(out), `,
+      "mcp__stet__memory_save"`, "", 1))
+	change, err := targetsOf(t, o)[1].Edit(own, rec)
+	if err != nil || bytes.Equal(own, out) || !bytes.Equal(change.Data, own) ||
+		!slices.Equal(change.Out, []string{"mcp__stet__memory_save"}) {
+		t.Errorf("%q became %q (%v, %v)", own, change.Data, change.Out, err)
+	}
+	if again, _ := edited(t, o, 1, []byte("{}"), rec); !bytes.Contains(again, []byte("memory_save")) {
+		t.Errorf("an emptied file became %q", again)
+	}
+	c, _ = clients.Find("codex")
+	o = install.Options{Client: c, Binary: "/bin/stet"}
+	out, rec = edited(t, o, 0, []byte("model = \"x\"\n"), nil)
+	own = bytes.Replace(out, []byte(`"approve"`), []byte(`"prompt"`), 1)
+	if again, _ := edited(t, o, 0, own, rec); bytes.Equal(own, out) || !bytes.Equal(again, own) {
+		t.Errorf("%q became %q", own, again)
+	}
+}
+
+// What is not wanted any more is taken out, and nothing else; it comes back when it is wanted again.
+func TestPartsAreTakenOutAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range written() {
+		o := install.Options{Client: c, Binary: "/bin/stet"}
+		for i := range targetsOf(t, o) {
+			all, rec := edited(t, o, i, nil, nil)
+			for _, less := range []install.Options{{MCPOnly: true}, {Ask: true}, {MCPOnly: true, Ask: true}} {
+				less.Client, less.Binary = c, o.Binary
+				want, _ := edited(t, less, i, nil, nil)
+				got, left := edited(t, less, i, all, rec)
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s: %q became %q\ninstead of %q", c.Name, all, got, want)
+				}
+				again, _ := edited(t, o, i, got, left)
+				if !bytes.Equal(again, all) && len(again) != len(all) {
+					t.Errorf("%s: %q became %q", c.Name, got, again)
+				}
+			}
+		}
+	}
+}
+
+// Without a record what starts us is ours, and what may be called unasked stays, unless it is a part of what is ours.
+func TestWithoutARecordWhatStartsUsIsOurs(t *testing.T) {
+	t.Parallel()
+	for _, c := range written() {
+		o := install.Options{Client: c, Binary: "/bin/stet"}
+		for i, target := range targetsOf(t, o) {
+			out, _ := edited(t, o, i, nil, nil)
+			o.Gone = true
+			change, err := targetsOf(t, o)[i].Edit(out, nil)
+			o.Gone = false
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := c.Name == "claude-code" && i == 1; kept != (len(change.Kept) == 4) ||
+				kept != bytes.Contains(change.Data, []byte("memory_save")) ||
+				bytes.Contains(change.Data, []byte("/bin/stet")) {
+				t.Errorf("%s: %q, kept %v", target.Path, change.Data, change.Kept)
 			}
 		}
 	}
@@ -129,23 +253,24 @@ func TestAMovedBinaryIsReplaced(t *testing.T) {
 func TestEntriesOfAPersonAreNotOurs(t *testing.T) {
 	t.Parallel()
 	c, _ := clients.Find("claude-code")
-	all := targets(t, c, "/bin/stet")
-	server, settings := all[0], all[1]
-	_, err := server.Edit([]byte("{\"mcpServers\": {\n  \"stet\": {\"command\": \"npx\", \"args\": [\"mcp\"]}}}"))
+	o := install.Options{Client: c, Binary: "/bin/stet"}
+	theirs := []byte("{\"mcpServers\": {\n  \"stet\": {\"command\": \"npx\", \"args\": [\"mcp\"]}}}")
+	_, err := targetsOf(t, o)[0].Edit(theirs, nil)
 	if at, ok := errors.AsType[*install.PositionError](err); !ok || at.Line != 2 || at.Column != 11 {
 		t.Errorf("another server of our name: %v", err)
 	}
 	flags := []byte(`{"mcpServers": {"stet": {"command": "/bin/stet", "args": ["mcp", "--read-only"], "env": {}}}}`)
-	if out, err := server.Edit(flags); err != nil || !bytes.Equal(out, flags) {
-		t.Errorf("flags of a person's became %q (%v)", out, err)
+	if out, _ := edited(t, o, 0, flags, nil); !bytes.Equal(out, flags) {
+		t.Errorf("flags of a person's became %q", out)
 	}
 	mixed := []byte(`{"hooks": {"Stop": [{"matcher": "", "hooks": [` +
-		`{"type": "command", "command": "say done"}, {"command": "'/a b/stet' hook claude-code Stop"}]},` +
-		` {"hooks": [{"type": "command", "command": "stet-lint hook"}, {"command": "x stet hook"}, {}, null]}]}}`)
-	want := strings.Replace(string(mixed), `, {"command": "'/a b/stet' hook claude-code Stop"}`, "", 1)
-	out, err := settings.Clear(mixed)
-	if err != nil || string(out) != want {
-		t.Errorf("got  %s\nwant %s (%v)", out, want, err)
+		`{"type": "command", "command": "say done"}, {"command": "'/a b/stet-2.exe' hook claude-code Stop"}]},` +
+		` {"hooks": [{"type": "command", "command": "stet-lint hook"}, {"command": "x stet hook"}, {}, null,` +
+		` {"command": "/opt/stetson hook claude-code Stop"}]}]}}`)
+	want := strings.Replace(string(mixed), `, {"command": "'/a b/stet-2.exe' hook claude-code Stop"}`, "", 1)
+	o.Gone = true
+	if out, _ := edited(t, o, 1, mixed, nil); string(out) != want {
+		t.Errorf("got  %s\nwant %s", out, want)
 	}
 }
 
@@ -179,20 +304,10 @@ func TestTheSkillIsOneAndKnowsItself(t *testing.T) {
 func TestQuoteAndWhatAShellReads(t *testing.T) {
 	t.Parallel()
 	for _, binary := range []string{"/bin/stet", "/a b/stet", `/it's/stet`, `/"q"/stet`, "/ü/stet", `/a\b/stet`} {
-		line := install.Quote(binary, "hook", "codex", "Stop")
-		f := install.File{Format: install.JSON}
-		entry := install.Entry{Keys: []string{"hooks", "Stop"}, Value: install.Map{{Key: "command", Value: line}}}
-		f.Places = []install.Place{{Keys: []string{"hooks", "Stop"}, Owns: func(_ string, v any) bool {
-			got, _ := v.(map[string]any)["command"].(string)
-			return got == line
-		}}}
-		out, err := f.Add(nil, []install.Entry{entry})
-		if err != nil {
-			t.Fatal(err)
-		}
-		starts, n, err := install.Target{File: f}.Binaries(out)
-		if err != nil || n != 1 || fmt.Sprint(starts) != fmt.Sprint([]string{binary}) {
-			t.Errorf("%s: %q, %d hooks (%v)", line, starts, n, err)
+		words := []string{binary, "hook", "codex", ""}
+		line := install.Quote(words...)
+		if got := install.Words(line); !slices.Equal(got, words) || words[0] != binary {
+			t.Errorf("%s: %q", line, got)
 		}
 	}
 }

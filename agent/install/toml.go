@@ -24,7 +24,7 @@ func (f tomlFile) decode() (map[string]any, error) {
 	return out, err
 }
 
-func (f tomlFile) entries(places []Place) (found []Entry, err error) {
+func (f tomlFile) ours(places []Place) (found []hit, err error) {
 	top, err := f.decode()
 	if err != nil {
 		return nil, err
@@ -35,36 +35,39 @@ func (f tomlFile) entries(places []Place) (found []Entry, err error) {
 			m, _ = m[k].(map[string]any)
 		}
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			if value := m[name]; p.Owns(name, value) {
-				found = append(found, Entry{Keys: p.Keys, Name: name, Value: value})
+			value := m[name]
+			if !p.Owns(name, value) {
+				continue
 			}
+			want := append(slices.Clone(p.Keys), name)
+			h := hit{Entry: Entry{p.Keys, name, value, idOf(name, value)}}
+			tables, command := f.tables(want)
+			if len(tables) > 0 {
+				h.start = tables[0][0]
+			}
+			if startOf(value) != nil {
+				h.command = command
+			}
+			h.remove = func() ([]byte, error) {
+				if len(tables) == 0 {
+					return nil, positionError(f.data, 0, "%s is not written as a table of its own; take it out by hand",
+						quoteKeys(want))
+				}
+				last := tables[len(tables)-1]
+				return cutLines(f.data, last[0], last[1], true), nil
+			}
+			found = append(found, h)
 		}
 	}
 	return found, nil
 }
 
-func (f tomlFile) removeLast(places []Place) (next []byte, done bool, err error) {
-	found, err := f.entries(places)
-	if err != nil || len(found) == 0 {
-		return f.data, true, err
-	}
-	want := append(slices.Clone(found[0].Keys), found[0].Name)
-	tables := f.tables(want)
-	if len(tables) == 0 {
-		return nil, false, positionError(f.data, 0, "%s is not written as a table of its own; take it out by hand",
-			quoteKeys(want))
-	}
-	last := tables[len(tables)-1]
-	next = cutLines(f.data, last[0], last[1], true)
-	return next, false, nil
-}
-
 // tables are the offsets of the tables that keys name, and of those below them: from the line of the header to
-// behind the last line with a key.
-func (f tomlFile) tables(keys []string) (out [][2]int) {
+// behind the last line with a key; and those of the literal that is the command of the first.
+func (f tomlFile) tables(keys []string) (out [][2]int, command []int) {
 	var p unstable.Parser
 	p.Reset(f.data)
-	inside := false
+	depth := 0 // of the table that keys name, from 1, or of one below it
 	for p.NextExpression() {
 		e := p.Expression()
 		last := 0
@@ -77,17 +80,20 @@ func (f tomlFile) tables(keys []string) (out [][2]int) {
 		switch {
 		case e.Kind == unstable.KeyValue:
 			last = int(e.Raw.Offset + e.Raw.Length)
-		default:
-			inside = len(name) >= len(keys) && slices.Equal(name[:len(keys)], keys)
-			if inside {
-				out = append(out, [2]int{bytes.LastIndexByte(f.data[:last], '\n') + 1, 0})
+			if raw := e.Value().Raw; depth == len(keys) && slices.Equal(name, []string{"command"}) {
+				command = []int{int(raw.Offset), int(raw.Offset + raw.Length)}
 			}
+		case len(name) >= len(keys) && slices.Equal(name[:len(keys)], keys):
+			depth = len(name)
+			out = append(out, [2]int{bytes.LastIndexByte(f.data[:last], '\n') + 1, 0})
+		default:
+			depth = 0
 		}
-		if inside {
+		if depth > 0 {
 			out[len(out)-1][1] = lineEnd(f.data, last)
 		}
 	}
-	return out
+	return out, command
 }
 
 func (f tomlFile) add(e Entry) ([]byte, error) {

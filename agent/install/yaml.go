@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -80,10 +79,10 @@ func walkYAML(n *yaml.Node, keys []string, above []*yamlSpot, use func(*yamlSpot
 	}
 }
 
-func (f yamlFile) ours(places []Place) (found []Entry, spots []*yamlSpot, err error) {
+func (f yamlFile) ours(places []Place) (found []hit, err error) {
 	root, err := f.parse()
 	if err != nil || root == nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, p := range places {
 		walkYAML(root, p.Keys, nil, func(s *yamlSpot) {
@@ -95,23 +94,35 @@ func (f yamlFile) ours(places []Place) (found []Entry, spots []*yamlSpot, err er
 			for _, a := range s.above {
 				path = append(path, a.name)
 			}
-			found, spots = append(found, Entry{Keys: path, Name: s.name, Value: value}), append(spots, s)
+			h := hit{Entry: Entry{path, s.name, value, idOf(s.name, value)}, start: s.line(),
+				remove: func() ([]byte, error) { return f.remove(s) }}
+			if startOf(value) != nil {
+				walkYAML(s.value, nil, nil, func(c *yamlSpot) {
+					if c.name == "command" {
+						h.command = f.literal(c.value)
+					}
+				})
+			}
+			found = append(found, h)
 		})
 	}
-	return found, spots, nil
+	return found, nil
 }
 
-func (f yamlFile) entries(places []Place) ([]Entry, error) {
-	found, _, err := f.ours(places)
-	return found, err
-}
-
-func (f yamlFile) removeLast(places []Place) (next []byte, done bool, err error) {
-	_, spots, err := f.ours(places)
-	if err != nil || len(spots) == 0 {
-		return f.data, true, err
+// literal is where a text stands, from and to, which is on one line; nil of another.
+func (f yamlFile) literal(n *yaml.Node) []int {
+	from := lineOffset(f.data, n.Line) + n.Column - 1
+	for to := from + 1; to <= lineEnd(f.data, from); to++ {
+		var text string
+		if yaml.Unmarshal(f.data[from:to], &text) == nil && text == n.Value {
+			return []int{from, to}
+		}
 	}
-	s := slices.MaxFunc(spots, func(a, b *yamlSpot) int { return a.line() - b.line() })
+	return nil
+}
+
+// remove takes out an entry, and what was made for it alone.
+func (f yamlFile) remove(s *yamlSpot) ([]byte, error) {
 	from := s.line()
 	for i := len(s.above) - 1; i >= 0 && s.alone; i-- {
 		if up := s.above[i]; !f.marked(up) {
@@ -122,11 +133,10 @@ func (f yamlFile) removeLast(places []Place) (next []byte, done bool, err error)
 		break
 	}
 	if !f.begins(s) {
-		return nil, false, &PositionError{s.line(), 1, "the entry of stet shares a line; take it out by hand"}
+		return nil, &PositionError{s.line(), 1, "the entry of stet shares a line; take it out by hand"}
 	}
 	start := lineOffset(f.data, from)
-	next = cutLines(f.data, start, f.blockEnd(lineOffset(f.data, s.line())), false)
-	return next, next == nil, nil
+	return cutLines(f.data, start, f.blockEnd(lineOffset(f.data, s.line())), false), nil
 }
 
 // marked reports whether nothing stood at a key before ours.

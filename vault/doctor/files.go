@@ -158,7 +158,6 @@ func mendIDs(ctx context.Context, x *exam, found []vault.Problem) error {
 	return nil
 }
 
-// proposals reports what waits for the person and cannot be read.
 // hookDays is for how long a failure of a hook is told.
 const hookDays = 7
 
@@ -178,6 +177,7 @@ func hooks(_ context.Context, x *exam) error {
 	return nil
 }
 
+// proposals reports what waits for the person and cannot be read.
 func proposals(ctx context.Context, x *exam) error {
 	survey, err := x.v.Survey(ctx, proposal.Dir, true)
 	if err != nil {

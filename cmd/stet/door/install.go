@@ -26,12 +26,15 @@ func installCommand() *console.Command {
 		Details: `Adds to the client's own files the server "stet mcp", the hooks "stet hook CLIENT EVENT", the tools
 			that only read and memory_save to those that may be called unasked, and a skill that says when to use
 			them. The change is shown first, and you are asked. Without a vault and default_vault a vault is made,
-			~/notes-stet, and named as default_vault. Where the program "claude" is there, it adds the server itself:
-			a running one writes that file anew.
+			~/notes-stet, and named as default_vault; the vault of the current folder becomes default_vault where
+			none is set, and you named it with -C or agree to it. Where the program "claude" is there, it
+			adds the server itself: a running one writes that file anew.
 
 			Only what is added changes: order, comments, indent and all else of your files stay, and "stet uninstall"
-			takes out exactly that. A second install changes nothing. A file that is malformed or read-only is
-			named, and nothing is written. The client's own memory is neither used nor switched off.
+			takes out exactly that. A second install changes nothing, also nothing that you changed after the first
+			one; of a binary that moved it changes the path, and with --mcp-only or --ask-each it takes out again what
+			they leave out. A file that is malformed or read-only is named, and nothing is written. The client's own
+			memory is neither used nor switched off.
 
 			vscode, opencode and claude-desktop get no file of theirs changed: what belongs there is printed.
 			"install plugin DIR" writes the same as one folder that Claude Code takes as a plugin.`,
@@ -57,7 +60,9 @@ func uninstallCommand() *console.Command {
 		Summary: "take stet out of the files of a client", Args: "CLIENT | plugin DIR", MaxArgs: 2,
 		Words: clientNames(),
 		Details: `Takes out what "stet install" added, and what it made for that alone; where nothing else was
-			changed, the files are as they were. A skill that you edited stays. So does the vault.`,
+			changed, the files are as they were. What stood there before the first install stays, and so do a skill
+			that you edited and the vault. What install added is noted in your state folder (installed.json); where
+			that is missing, what starts stet is taken out, and the list of what may be called unasked is left.`,
 		Examples: `stet uninstall claude-code  # shows what would change, and asks
 			stet uninstall codex --dry-run  # only shows it
 			stet uninstall cursor --project --yes  # in the current folder, unasked`,
@@ -217,6 +222,8 @@ func checkInstalled(e *console.Env, o agent.InstallOptions, in *console.Input) e
 			switch {
 			case s.Problem != "":
 				p.Printf("%s: %s\n", console.Line1(s.Problem), s.Hint)
+			case s.Skill:
+				p.Printf("skill\n")
 			case s.Hooks > 0:
 				p.Printf("%s\n", agent.Plural(s.Hooks, "hook"))
 			default:
