@@ -195,3 +195,30 @@ func TestOnlyMachinesWait(t *testing.T) {
 		}
 	}
 }
+
+func TestEachOfTwoProposalsIsNamedAfterItsMemory(t *testing.T) {
+	t.Parallel()
+	_, v := staging(t)
+	got := remember(t, v, robo(), "The gate code is 4711.", "Tea is in the cupboard.").Proposed
+	if len(got) != 2 {
+		t.Fatalf("got %+v", got)
+	}
+	for _, p := range got {
+		if !strings.Contains(string(p.About), "/"+p.Subject+".md") {
+			t.Errorf("%s is about %s", p.Subject, p.About)
+		}
+	}
+}
+
+// What waits is answered by a person: no machine proposes a change of a proposal.
+func TestNoMachineProposesAProposal(t *testing.T) {
+	t.Parallel()
+	_, v := staging(t)
+	why := robo().Why(vault.OpUpdate, "a proposal")
+	_, err := v.Transact(t.Context(), why, false, func(tx *vault.Tx) error {
+		return tx.Put(".stet/proposals/01jd7q4x9m2k8v5t3w6y0z1a2b.md", "", []byte("---\nop: remember\n---\nMine.\n"))
+	})
+	if !errors.Is(err, vault.ErrRefused) {
+		t.Errorf("got %v", err)
+	}
+}
