@@ -38,6 +38,8 @@ type ContextOptions struct {
 	Session string
 	Agent   string // whose session it is
 	Labels  bool   // say of each memory who wrote it, which costs the history of the oldest
+	// NoIndex leaves out what only the search index knows: memories, pinned or not, and skills.
+	NoIndex bool
 }
 
 // noBudget is more than any vault holds.
@@ -66,7 +68,10 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	case o.Budget < 0:
 		take.Budget = noBudget
 	}
-	x, err := a.openIndex(false, nil)
+	var x *index.Index
+	if !o.NoIndex {
+		x, err = a.openIndex(false, nil)
+	}
 	if o.At != "" && err == nil {
 		x, take.Past, err = a.pastOf(ctx, o.At)
 	}
@@ -248,9 +253,14 @@ func (h Hooks) brief(ctx context.Context, o HookOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ready := h.indexReady(ctx, true)
+	if !ready {
+		notes = append(notes, "The search index is being made: memories are not shown here; memory_search finds them.")
+	}
 	beside := hook.Fence(notes...)
 	budget := min(h.a.Settings().Int(settings.ContextBudget), (mostBrief-utf8.RuneCountInString(beside))/4)
-	s, err := h.a.Memories().Context(ctx, ContextOptions{Budget: budget, Session: o.Session, Agent: o.Client.Name})
+	s, err := h.a.Memories().Context(ctx, ContextOptions{Budget: budget, Session: o.Session, Agent: o.Client.Name,
+		NoIndex: !ready})
 	if err = passing(err); err != nil {
 		return beside, err
 	}
@@ -258,6 +268,20 @@ func (h Hooks) brief(ctx context.Context, o HookOptions) (string, error) {
 		return beside, nil
 	}
 	return s.Text + beside, nil
+}
+
+// mostUnread are the bytes of files that a hook may index itself: a tenth of a second of work.
+const mostUnread = 256 << 10
+
+// indexReady reports whether the search index can answer a hook in time; with look, also as far as files have changed
+// since. Where it cannot, [Hooks.Sweep] makes it.
+func (h Hooks) indexReady(ctx context.Context, look bool) bool {
+	x, err := h.a.openIndex(false, nil)
+	if err != nil || !look && x.Built() {
+		return err == nil
+	}
+	n, err := x.Unread(ctx)
+	return err == nil && n <= mostUnread
 }
 
 // empty reports a snapshot that says nothing.
@@ -284,9 +308,8 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 	if o.Source == "compact" {
 		notes = append(notes, "The context was compacted: save with memory_save what must survive and is not here.")
 	}
-	if n := h.changes(ctx, was.Head); n > 0 {
-		notes = append(notes, fmt.Sprintf(`%s since your last session; the user can take them back with "stet undo".`,
-			Plural(n, "change")))
+	if changed := h.changes(ctx, was.Head); changed != "" {
+		notes = append(notes, changed)
 	}
 	if waiting, _, lerr := approval.List(ctx, h.a.v); lerr == nil {
 		if now.Proposed = len(waiting); now.Proposed > 0 && now.Proposed != was.Proposed {
@@ -308,22 +331,40 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 	}))
 }
 
-// changes counts the commits since a revision that changed what the vault says.
-func (h Hooks) changes(ctx context.Context, since vault.Revision) (n int) {
+// mostUndone bounds the commits that a brief names.
+const mostUndone = 20
+
+// changes says what agents changed of what the vault says since a revision, and how exactly that is taken back; ""
+// where nothing was.
+func (h Hooks) changes(ctx context.Context, since vault.Revision) string {
 	if since == "" {
-		return 0
+		return ""
 	}
-	for c, err := range h.a.v.History().Log(ctx, vault.LogOptions{Without: string(since), Limit: recent}) {
+	n, named := 0, ""
+	for c, err := range h.a.v.Whole().History().Log(ctx, vault.LogOptions{Without: string(since), Limit: recent}) {
 		if err != nil {
-			return n // it is told of, and nothing hangs on it
+			break // it is told of, and nothing hangs on it
 		}
 		switch c.Op {
 		case vault.OpSeal, vault.OpImport, vault.OpPropose, "":
-		default:
-			n++
+			continue
+		}
+		if !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != "" {
+			continue // the person's own, or with their yes
+		}
+		if n++; n <= mostUndone {
+			named += " " + c.Rev.Short()
 		}
 	}
-	return n
+	switch {
+	case n == 0:
+		return ""
+	case n > mostUndone:
+		return fmt.Sprintf(`%d changes by agents since your last session; the user can take back the newest %d with `+
+			`"stet revert%s"; "stet log" lists them.`, n, mostUndone, named)
+	}
+	return fmt.Sprintf(`%s by agents since your last session; the user can take back exactly these with `+
+		`"stet revert%s".`, Plural(n, "change"), named)
 }
 
 // older counts the files of a client's conversations, where none of them was ever imported.

@@ -271,7 +271,7 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 			return reply, err
 		}
 	}
-	if said += nudge; !hook.IsCommand(text) {
+	if said += nudge; !hook.IsCommand(text) && h.indexReady(ctx, false) {
 		needed, rerr := h.a.Memories().Remind(ctx, RemindOptions{Prompt: text, Session: o.Session,
 			Agent: o.Client.Name})
 		if err = passing(rerr); needed != nil {

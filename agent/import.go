@@ -248,7 +248,12 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 	case err != nil && ctx.Err() == nil: // nobody may look at this process
 		err = errors.Join(err, h.Fail(ctx, "worker", "run", "", err))
 	}
-	h.a.updateIndex(ctx, h.a.sealEnded(ctx))
+	h.a.sealEnded(ctx)
+	if x, xerr := h.a.openIndex(false, nil); xerr == nil { // hooks make none
+		if _, xerr = x.CatchUp(ctx); xerr != nil && ctx.Err() == nil {
+			h.a.warn("search index not updated: %v; the next search will do it", xerr)
+		}
+	}
 	return err
 }
 

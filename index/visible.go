@@ -93,6 +93,28 @@ func (x *Index) Identified(ctx context.Context, id string) (out []vault.Path, er
 	return out, err
 }
 
+// Built reports whether there is an index of the files, of whatever time.
+func (x *Index) Built() bool {
+	_, err := x.notes.Known()
+	return err == nil
+}
+
+// Unread is how many bytes of files the index does not have as they stand on disk.
+func (x *Index) Unread(ctx context.Context) (n int64, err error) {
+	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+	if err != nil {
+		return 0, err
+	}
+	notes, _ := divide(files)
+	st, err := x.notes.Known()
+	for _, f := range notes {
+		if err != nil || !st.Has(f) {
+			n += f.Size
+		}
+	}
+	return n, nil
+}
+
 // each is given the record of every file. It fails where there is no index of them.
 func (x *Index) each(ctx context.Context, see func(*document.Record)) error {
 	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})

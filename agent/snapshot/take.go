@@ -34,7 +34,8 @@ const (
 	attempts = 3
 )
 
-// Take makes a snapshot of v. x searches the files of o.Past, or those on disk. It fails with
+// Take makes a snapshot of v. x searches the files of o.Past, or those on disk; without it the snapshot is the
+// notebooks alone. It fails with
 // [ErrBudget], and as the vault and the index do.
 func Take(ctx context.Context, v *vault.Vault, x *index.Index, o Options) (*Snapshot, error) {
 	for n := 1; ; n++ {
@@ -112,7 +113,7 @@ func (t *taking) look(ctx context.Context) error {
 	} else {
 		head, err := t.v.Head()
 		if err == nil && head != "" {
-			commit, err = t.v.History().CommitAt(ctx, string(head))
+			commit, err = t.v.Whole().History().CommitAt(ctx, string(head)) // of which its time is told
 		}
 		if err != nil {
 			return err
@@ -128,6 +129,9 @@ func (t *taking) look(ctx context.Context) error {
 	}
 	t.at = cmp.Or(commit.When, t.o.Now).UTC()
 	t.out.Commit, t.out.Date = commit.Rev, t.at.Format(time.DateOnly)
+	if t.x == nil {
+		return nil
+	}
 	all, err := t.x.Standing(ctx, func() ([]vault.File, error) {
 		files, err := list()
 		for _, f := range files {

@@ -117,13 +117,19 @@ func (c *changes) onto(ctx context.Context, st *State, b *builder) (*State, erro
 	return up, err
 }
 
+// Has reports whether a file is known as its description has it.
+func (st *State) Has(f vault.File) bool {
+	r, known := st.man.find(f.Path)
+	return known && r.SameFile(f)
+}
+
 // Unlike lists what is not as files, all there is below dir, describe it: what came
 // or was replaced, and what went, for a memory that is gone replaces none.
 func (st *State) Unlike(dir vault.Path, files []vault.File) (out []vault.Path) {
 	there := make(map[vault.Path]bool, len(files))
 	for _, f := range files {
 		there[f.Path] = true
-		if r, known := st.man.find(f.Path); !known || !r.SameFile(f) {
+		if !st.Has(f) {
 			out = append(out, f.Path)
 		}
 	}
