@@ -21,6 +21,7 @@ type reading struct {
 	starts  []int  // the first word of each, and the end
 	cues    []found
 	all     cue // that any of them says
+	formed  *form
 }
 
 // A clause is one thing that a text says, with its place in it.

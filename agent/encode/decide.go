@@ -35,29 +35,41 @@ const (
 	maxClauses = 200
 )
 
+// A Reader decides about one new memory after the other. The stored ones that notes of one call are held against
+// are much the same, so it keeps what it read of them. The zero value is ready; not for concurrent use.
+type Reader struct {
+	read map[Memory]*stored
+	size int // bytes of their texts
+}
+
+// mostRead bounds the texts of which a Reader keeps what it read, in bytes: that takes up to a hundred times as much.
+const mostRead = 256 << 10
+
+// Decide is [Reader.Decide] of one memory alone.
+func Decide(m Memory, have []Memory, c Corpus) Plan { return new(Reader).Decide(m, have, c) }
+
 // Decide says what becomes of m beside the stored memories. Their order does not
 // matter. A stored memory with the id of m is not looked at. The corpus says how rare
 // the words are that two memories share.
-func Decide(m Memory, stored []Memory, c Corpus) Plan {
+func (k *Reader) Decide(m Memory, have []Memory, c Corpus) Plan {
 	large := m.Text
 	if len(m.Text) > maxText {
 		m.Text = ""
 	} else {
 		large = ""
 	}
-	r := &reader{n: read(m), corpus: c}
+	r := &reader{n: k.all([]Memory{m})[0].reading, corpus: c}
 	r.claims = r.n.proving()
 	var plan Plan
-	stored = slices.DeleteFunc(slices.Clone(stored), func(s Memory) bool { return s.ID == m.ID && m.ID != "" })
-	readings := make([]*reading, len(stored))
+	have = slices.DeleteFunc(slices.Clone(have), func(s Memory) bool { return s.ID == m.ID && m.ID != "" })
 	if large == "" {
-		readAll(stored, readings)
+		r.olds = k.all(have)
 	}
-	for i, s := range stored {
+	for i, s := range have {
 		var d *Verdict
 		switch {
-		case readings[i] != nil:
-			d = duplicate(r.n, r.add(readings[i]).reading)
+		case large == "" && r.olds[i] != nil:
+			d = duplicate(r.n, r.olds[i].reading)
 		case s.Text == large && s.Title == m.Title:
 			d = &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 		}
@@ -71,32 +83,43 @@ func Decide(m Memory, stored []Memory, c Corpus) Plan {
 	if plan.Duplicate != nil {
 		return plan
 	}
+	r.olds = slices.DeleteFunc(r.olds, func(o *stored) bool { return o == nil })
 	plan.Verdicts = r.verdicts()
 	return plan
 }
 
-// readAll reads what is not too large, on all processors.
-func readAll(list []Memory, out []*reading) {
+// all reads what is not too large and was not read before, on all processors; nil for what is too large.
+func (k *Reader) all(list []Memory) []*stored {
 	var next atomic.Int32
 	var wg sync.WaitGroup
+	out := make([]*stored, len(list))
 	for range min(len(list), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
-				if len(list[i].Text) <= maxText {
-					out[i] = read(list[i])
+				if out[i] = k.read[list[i]]; out[i] == nil && len(list[i].Text) <= maxText {
+					out[i] = settle(read(list[i]))
 				}
 			}
 		})
 	}
 	wg.Wait()
+	for i, o := range out {
+		if o == nil || k.read[list[i]] != nil {
+			continue
+		}
+		if k.size += len(o.Text); k.read == nil || k.size > mostRead {
+			k.read, k.size = map[Memory]*stored{}, len(o.Text)
+		}
+		k.read[list[i]] = o
+	}
+	return out
 }
 
-func (r *reader) add(read *reading) *stored {
-	o := &stored{reading: read}
+func settle(r *reading) *stored {
+	o := &stored{reading: r}
 	for _, c := range o.clauses[:min(len(o.clauses), maxClauses)] {
 		o.claims = append(o.claims, o.claim(c).settled())
 	}
-	r.olds = append(r.olds, o)
 	return o
 }
 

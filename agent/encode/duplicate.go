@@ -48,19 +48,31 @@ func literals(text string) (out []string) {
 
 func hasCode(text string) bool { return strings.Contains(text, "```") || strings.Contains(text, "~~~") }
 
+// A form is what of a text duplicates have in common: see [literals], in their order and sorted, and [reading.plain].
+type form struct {
+	literals, sorted []string
+	plain            string
+}
+
+func (r *reading) form() *form {
+	if r.formed == nil {
+		all := literals(r.Text)
+		r.formed = &form{all, slices.Sorted(slices.Values(all)), r.plain()}
+	}
+	return r.formed
+}
+
 // maxWords bounds the words of two texts that may be the same in another order.
 const maxWords = 600
 
 // duplicate reports a stored memory that says all that a new one says: word for word, or
 // with the same values, names and stems in an order that gives each the same part.
 func duplicate(n, o *reading) *Verdict {
-	said, there := literals(n.Text), literals(o.Text)
-	if slices.Equal(said, there) && n.plain() == o.plain() && o.knows(n) {
+	nForm, oForm := n.form(), o.form()
+	if slices.Equal(nForm.literals, oForm.literals) && nForm.plain == oForm.plain && o.knows(n) {
 		return &Verdict{Kind: Duplicate, Rule: ruleSame, Confidence: 1}
 	}
-	slices.Sort(said)
-	slices.Sort(there)
-	if !slices.Equal(said, there) || len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) ||
+	if !slices.Equal(nForm.sorted, oForm.sorted) || len(n.words) > maxWords || len(o.words) > maxWords || hasCode(n.Text) || hasCode(o.Text) ||
 		!within(n.Scope, o.Scope) || !o.knows(n) || !n.knows(o) || !o.says(n) || strings.ContainsAny(n.Text+o.Text, "\"“”„«»") {
 		return nil
 	}

@@ -18,13 +18,14 @@ type gatherer struct {
 	find     Searcher
 	mind     *Mind // nil without a model
 	w        vault.Write
-	thoughts map[int]thought                 // what the model said, by note
-	stored   map[string]vault.Memory         // what was read, by path
-	texts    map[string][]vault.Path         // of short memories, by text, once they were needed
-	voc      *index.Vocabulary               // of what is stored, nil before it is needed
-	earlier  batch                           // notes of the same call
-	filedIn  map[string]string               // scopes that the model gave to them, by id
-	kept     *keeping                        // holds new notes while the model is asked; nil for none
+	thoughts map[int]thought         // what the model said, by note
+	stored   map[string]vault.Memory // what was read, by path
+	texts    map[string][]vault.Path // of short memories, by text, once they were needed
+	voc      *index.Vocabulary       // of what is stored, nil before it is needed
+	earlier  batch                   // notes of the same call
+	filedIn  map[string]string       // scopes that the model gave to them, by id
+	kept     *keeping                // holds new notes while the model is asked; nil for none
+	rules    encode.Reader
 	counted  *counts                         // of the words of all notes; nil before, or where that failed
 	words    map[vault.Path]encode.Authority // of entries of a notebook: no files of their own
 	warnings []string
@@ -145,13 +146,13 @@ func storedMemory(m vault.Memory) encode.Memory {
 // agent and a person the authority of both makes a conflict of a removal.
 func (d *gatherer) decide(m encode.Memory, near, earlier []encode.Memory) (plan encode.Plan, err error) {
 	corpus := d.counted.corpus(near)
-	plan = encode.Decide(m, slices.Concat(near, earlier), corpus)
+	plan = d.rules.Decide(m, slices.Concat(near, earlier), corpus)
 	if m.Author != "" && plan.Duplicate == nil && !supersedes(plan) {
 		own := slices.Clone(near)
 		for k := range own {
 			own[k].Author = m.Author
 		}
-		if p := encode.Decide(m, slices.Concat(own, earlier), corpus); supersedes(p) {
+		if p := d.rules.Decide(m, slices.Concat(own, earlier), corpus); supersedes(p) {
 			plan, near = p, own
 		}
 	}
@@ -163,7 +164,7 @@ func (d *gatherer) decide(m encode.Memory, near, earlier []encode.Memory) (plan 
 			return plan, err
 		}
 	}
-	return encode.Decide(m, slices.Concat(near, earlier), corpus), nil
+	return d.rules.Decide(m, slices.Concat(near, earlier), corpus), nil
 }
 
 func supersedes(plan encode.Plan) bool {
