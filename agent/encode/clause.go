@@ -21,7 +21,10 @@ type reading struct {
 	starts  []int  // the first word of each, and the end
 	cues    []found
 	all     cue // that any of them says
+	// What is made of these when it is asked for the first time: see [reading.form], [reading.single], [reading.says].
 	formed  *form
+	singles []proposition
+	whole   *proposition
 }
 
 // A clause is one thing that a text says, with its place in it.

@@ -335,9 +335,9 @@ func (r *reader) denied(o *reading) *Verdict {
 		return nil
 	}
 	const unsure = cueAsk | cueMaybe | cuePlan | cueSaid | cueOnce | cuePast | cueExcept
-	for _, d := range r.n.clauses {
-		for _, c := range o.clauses {
-			if (c.cues|d.cues)&unsure != 0 || !r.n.proposition([]*clause{d}).denies(o.proposition([]*clause{c})) {
+	for i, d := range r.n.clauses {
+		for k, c := range o.clauses {
+			if (c.cues|d.cues)&unsure != 0 || !r.n.single()[i].denies(o.single()[k]) {
 				continue
 			}
 			return &Verdict{Kind: Conflict, Old: o.ID, Rule: ruleNegation, Confidence: 0.8, Said: r.n.string(d), Was: o.string(c)}
@@ -373,7 +373,10 @@ func (r *reader) likely(o *reading) (*Verdict, float64) {
 		return nil, 0
 	}
 	p1 := m.probability(most)
-	v := &Verdict{Kind: Flag, Old: o.ID, Rule: ruleScorer, Confidence: p1, Said: r.n.string(best.d), Was: o.string(best.c), Why: m.why(best)}
+	v := &Verdict{Kind: Flag, Old: o.ID, Rule: ruleScorer, Confidence: p1, Said: r.n.string(best.d), Was: o.string(best.c)}
+	if p1 >= m["flag"] { // else nobody hears of it
+		v.Why = m.why(best)
+	}
 	return v, sum - min(odds(p1), mostOdds)
 }
 

@@ -83,14 +83,18 @@ func duplicate(n, o *reading) *Verdict {
 // their tokens stands in the new one, and each of its in them. The others must not limit
 // them.
 func (r *reading) says(n *reading) bool {
-	said := n.proposition(n.clauses)
+	if n.whole == nil {
+		whole := n.proposition(n.clauses)
+		n.whole = &whole
+	}
+	said := *n.whole
 	have := map[string]int{}
 	for _, t := range said.tokens {
 		have[t.form]++
 	}
 	var used []*clause
-	for _, c := range r.clauses {
-		all := r.proposition([]*clause{c}).tokens
+	for k, c := range r.clauses {
+		all := r.single()[k].tokens
 		if len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return have[t.form] == 0 }) {
 			used = append(used, c)
 		}
@@ -108,7 +112,7 @@ func (r *reading) says(n *reading) bool {
 		} else if is && !under {
 			return false
 		}
-		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.proposition([]*clause{c}).pronouns) > 0) {
+		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.single()[k].pronouns) > 0) {
 			return false
 		}
 	}
@@ -130,16 +134,15 @@ func (r *reading) isHeading(c *clause) bool {
 
 // denies reports whether two propositions say the same but for a denial in one of them.
 func (o proposition) denies(n proposition) bool {
-	denials := 0
-	for _, l := range []proposition{o, n} {
-		for i := range l.tokens {
-			if l.tokens[i].denied {
-				denials++
-			}
-			l.tokens[i].denied = false
-		}
+	return (o.denials+n.denials)%2 == 1 && o.affirmed().equals(n.affirmed())
+}
+
+func (o proposition) affirmed() proposition {
+	o.tokens = slices.Clone(o.tokens)
+	for i := range o.tokens {
+		o.tokens[i].denied = false
 	}
-	return denials%2 == 1 && o.equals(n)
+	return o
 }
 
 // equals reports whether two propositions say the same.

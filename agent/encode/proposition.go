@@ -32,7 +32,19 @@ type proposition struct {
 	tokens   []token
 	tenses   []string // auxiliaries and times, sorted
 	pronouns []string // sorted
+	denials  int      // tokens that are denied
 	foreign  bool     // it is not English
+}
+
+// single are the propositions of its clauses, one by one.
+func (r *reading) single() []proposition {
+	if r.singles == nil {
+		r.singles = make([]proposition, len(r.clauses))
+		for k := range r.clauses {
+			r.singles[k] = r.proposition(r.clauses[k : k+1])
+		}
+	}
+	return r.singles
 }
 
 // proposition reads some clauses of a text, but for some words.
@@ -81,6 +93,11 @@ func (r *reading) proposition(clauses []*clause, but ...int) proposition {
 	}
 	slices.Sort(l.tenses)
 	slices.Sort(l.pronouns)
+	for i := range l.tokens {
+		if l.tokens[i].denied {
+			l.denials++
+		}
+	}
 	return l
 }
 
