@@ -52,11 +52,9 @@ func Decide(m Memory, have []Memory, c Corpus) Plan { return new(Reader).Decide(
 // matter. A stored memory with the id of m is not looked at. The corpus says how rare
 // the words are that two memories share.
 func (k *Reader) Decide(m Memory, have []Memory, c Corpus) Plan {
-	large := m.Text
+	large := ""
 	if len(m.Text) > maxText {
-		m.Text = ""
-	} else {
-		large = ""
+		large, m.Text = m.Text, ""
 	}
 	r := &reader{n: k.all([]Memory{m})[0].reading, corpus: c}
 	r.claims = r.n.proving()
