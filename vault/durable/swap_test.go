@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -62,6 +63,26 @@ func TestSwapReplacesOnlyWhatWasRead(t *testing.T) {
 		}
 		if info, err := os.Stat(file); err == nil && info.Mode().Perm() != 0o640 {
 			t.Errorf("%+v: mode %v", c, info.Mode())
+		}
+	}
+}
+
+// The copy that a killed process left is removed where the file was made from it, and what somebody saved is not.
+func TestRewriteRemovesWhatAKilledOneLeft(t *testing.T) {
+	t.Parallel()
+	for left, stays := range map[string]bool{"old": false, "old+": false, "theirs": true} {
+		dir := t.TempDir()
+		file, temp := filepath.Join(dir, "a"), filepath.Join(dir, ".a.stet-t0")
+		err := errors.Join(os.WriteFile(file, []byte("old+"), 0o600), os.WriteFile(temp, []byte(left), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(data []byte) ([]byte, error) { return append(bytes.TrimSuffix(data, []byte("+")), '+'), nil }
+		if changed, err := durable.Rewrite("test", file, 0o600, add, nil); err != nil || changed {
+			t.Errorf("%s: %v (%v)", left, changed, err)
+		}
+		if _, err := os.Stat(temp); (err == nil) != stays {
+			t.Errorf("%s: left over: %v", left, err)
 		}
 	}
 }
