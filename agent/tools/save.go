@@ -127,7 +127,8 @@ func (b *Box) saveNotes(ctx context.Context, all []noted) (any, error) {
 		}
 	}
 	decided(d, res)
-	for path, class := range map[string]vault.Class{profile: vault.ClassProfile, core: vault.ClassCore} {
+	for _, class := range []vault.Class{vault.ClassProfile, vault.ClassCore} {
+		path := map[vault.Class]string{vault.ClassProfile: profile, vault.ClassCore: core}[class]
 		if !slices.ContainsFunc(all, func(n noted) bool { return n.To == path }) || len(res.Commits) == 0 {
 			continue
 		}
