@@ -130,13 +130,24 @@ func (t *Tx) changesPersonal(
 }
 
 // personal reports whether a person wrote what stands, or stood last, at p, or edited it since.
-func (t *Tx) personal(ctx context.Context, p Path) (bool, error) {
+func (t *Tx) personal(ctx context.Context, p Path) (is bool, err error) {
+	if known, ok := t.persons[p]; ok {
+		return known, nil
+	}
+	if t.persons == nil {
+		t.persons, t.ancestry = map[Path]bool{}, t.v.History().Ancestry()
+	}
+	defer func() {
+		if err == nil {
+			t.persons[p] = is
+		}
+	}()
 	if edited, err := t.uncommitted(p, sameText); err != nil || edited {
 		return edited, err
 	}
 	h := t.v.History()
 	var again []byte // what a person brought back: whoever wrote it before has written it
-	for version, err := range h.Versions(ctx, "", p) {
+	for version, err := range t.ancestry.versions(ctx, "", p) {
 		if err != nil {
 			return false, err
 		}

@@ -280,10 +280,19 @@ func hasEntry(data []byte, hash string) bool {
 	return slices.ContainsFunc(markdown.Parse(data).Entries(), func(e markdown.Entry) bool { return e.Hash() == hash })
 }
 
+// before is what stood at p after these groups, the first ones of the transaction; nil is nothing.
 func (t *Tx) before(p Path, earlier []store.Group) []byte {
-	for _, g := range slices.Backward(earlier) {
-		if f, ok := g.Files[p]; ok {
-			return f.Data
+	if len(t.tx.Groups) != t.counted { // a chain of thousands would be looked through for each file
+		t.groups, t.counted = map[Path][]int{}, len(t.tx.Groups)
+		for i, g := range t.tx.Groups {
+			for _, p := range g.Paths {
+				t.groups[p] = append(t.groups[p], i)
+			}
+		}
+	}
+	for _, i := range slices.Backward(t.groups[p]) {
+		if i < len(earlier) {
+			return earlier[i].Files[p].Data
 		}
 	}
 	if at, ok := t.tx.Touched()[p]; ok && at.Disk.Exists {
@@ -343,6 +352,7 @@ func (r *rejections) lift(g *store.Group, found *foundStone) error {
 	if slices.ContainsFunc(r.plain, func(p plainRevert) bool { return p.file == f.path }) {
 		return nil // not written yet: writePlain writes what is left
 	}
+	r.t.counted = -1 // the commit writes one file more
 	if len(f.parts) == 0 {
 		return r.t.tx.StageInto(g, f.path, nil)
 	}

@@ -26,6 +26,11 @@ type Tx struct {
 	warnings []string
 	named    []Path // edits that were asked for by name: refused, not held
 	unasked  string // see [Result.Unasked]
+
+	ancestry *Ancestry      // of all files whose authors are asked for
+	persons  map[Path]bool  // whether a person wrote what stands there, as far as it was asked for
+	groups   map[Path][]int // by path the commits that write there
+	counted  int            // so many commits there were when groups was made
 }
 
 // Why is the description of the commit being staged; it may be changed until

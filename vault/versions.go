@@ -29,8 +29,13 @@ type Version struct {
 // where a branch that did not change it is passed over, as git log does. Cost:
 // one commit and the changed trees along its path for each commit walked.
 func (h *History) Versions(ctx context.Context, rev string, p Path) iter.Seq2[Version, error] {
+	return h.Ancestry().versions(ctx, rev, p)
+}
+
+// versions is [History.Versions]; of many files it reads what they have in common once.
+func (a *Ancestry) versions(ctx context.Context, rev string, p Path) iter.Seq2[Version, error] {
+	h := a.v.History()
 	return func(yield func(Version, error) bool) {
-		a := h.Ancestry()
 		from, err := a.At(rev, p)
 		if err != nil || from.node == nil {
 			if err != nil {
@@ -111,6 +116,8 @@ type Ancestry struct {
 	objects *gitstore.Objects
 	walk    *gitstore.FileWalk
 	ids     map[gitstore.ID]string
+	pair    [2]gitstore.ID   // the trees that were compared last
+	gone    []gitstore.Delta // their Markdown files that were changed or removed
 }
 
 // Ancestry starts one.
@@ -242,11 +249,20 @@ func (a *Ancestry) treeOrigin(node, parent *gitstore.FileNode) (string, bool, er
 		return "", false, err
 	}
 	exact := ""
-	for d, err := range a.objects.DiffTrees(parent.Root(), node.Root()) {
-		if err != nil {
-			return "", false, err
+	if pair := [2]gitstore.ID{parent.Root(), node.Root()}; a.pair != pair {
+		a.pair, a.gone = [2]gitstore.ID{}, nil
+		for d, err := range a.objects.DiffTrees(pair[0], pair[1]) {
+			if err != nil {
+				return "", false, err
+			}
+			if !d.OldID.IsZero() && store.IsFile(d.OldMode) && Path(d.Path).IsMarkdown() {
+				a.gone = append(a.gone, d)
+			}
 		}
-		if d.OldID.IsZero() || d.Path == node.Path || !store.IsFile(d.OldMode) || !Path(d.Path).IsMarkdown() {
+		a.pair = pair
+	}
+	for _, d := range a.gone {
+		if d.Path == node.Path {
 			continue
 		}
 		if d.NewID.IsZero() && d.OldID == node.Blob && (exact == "" || Path(d.Path).Base() == Path(node.Path).Base()) {
