@@ -120,9 +120,10 @@ func (g *Graph) filter(want func(Edge) bool) []Edge {
 
 // A surveyed vault is its files with the names and links in them.
 type surveyed struct {
-	files  []vault.Path
-	called names
-	links  [][]markdown.Link // of files[i]
+	files   []vault.Path
+	called  names
+	private map[vault.Path]bool
+	links   [][]markdown.Link // of files[i]
 }
 
 // below reports whether a folder holds any of the files.
@@ -137,8 +138,8 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyed{called: names{}, links: make([][]markdown.Link, len(listed))}
-	called := make([][]string, len(listed))
+	s := &surveyed{called: names{}, private: map[vault.Path]bool{}, links: make([][]markdown.Link, len(listed))}
+	called, private := make([][]string, len(listed)), make([]bool, len(listed))
 	for _, f := range listed {
 		s.files = append(s.files, f.Path)
 	}
@@ -148,7 +149,7 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 		wg.Go(func() {
 			for i := w; i < len(listed) && ctx.Err() == nil; i += workers {
 				if p := s.files[i]; p.IsMarkdown() {
-					called[i], s.links[i] = look(v, p)
+					called[i], s.links[i], private[i] = look(v, p)
 				}
 			}
 		})
@@ -156,20 +157,23 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 	wg.Wait()
 	for i, p := range s.files {
 		s.called[p] = called[i]
+		if private[i] {
+			s.private[p] = true
+		}
 	}
 	return s, context.Cause(ctx)
 }
 
-func look(v *vault.Vault, p vault.Path) ([]string, []markdown.Link) {
+func look(v *vault.Vault, p vault.Path) (called []string, links []markdown.Link, private bool) {
 	data, _, err := v.ReadFile(p)
 	if err != nil {
-		return nil, nil
+		return nil, nil, false
 	}
 	d := markdown.Parse(data)
-	if !isSource(p) {
-		return namesIn(d), nil
+	if isSource(p) {
+		links = d.Links()
 	}
-	return namesIn(d), d.Links()
+	return namesIn(d), links, d.Private()
 }
 
 // namesIn are what a file calls itself.

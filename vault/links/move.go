@@ -186,6 +186,7 @@ type mover struct {
 	r   Request
 	out Result
 	to  map[vault.Path]vault.Path // old path to new
+	s   *surveyed
 }
 
 func (m *mover) run(ctx context.Context) error {
@@ -272,6 +273,7 @@ func (m *mover) place(p vault.Path, called []string, folder string) error {
 
 // rewrite stages the moves and the changed links.
 func (m *mover) rewrite(s *surveyed, exists func(vault.Path) bool) error {
+	m.s = s
 	before := newTable(s.files, s.called, exists)
 	files, called := make([]vault.Path, 0, len(s.files)), names{}
 	for _, p := range s.files {

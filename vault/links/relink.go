@@ -63,7 +63,8 @@ func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next 
 			return "", false
 		}
 		r := Rewrite{Path: at, Line: l.Line, Old: l.Target}
-		for _, candidate := range candidates(at, l, want) {
+		names, why := m.candidates(p, l, before.resolve(p, l).Path, want)
+		for _, candidate := range names {
 			named := l
 			named.Target = candidate
 			if got := after.resolve(at, named); l.CanHold(candidate) && got.Path == want.Path {
@@ -72,7 +73,7 @@ func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next 
 				return candidate, true
 			}
 		}
-		r.Why = "no link of this kind can name the file there"
+		r.Why = why
 		left = append(left, r)
 		return "", false
 	})
@@ -132,8 +133,22 @@ func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Tar
 	return want, after.resolve(at, l).Path != want.Path
 }
 
-// candidates are the ways to name want in a link of the file at, the one most
-// like what stands there first.
+// candidates are the ways to name want, which stood at was, in a link of p, the one most like what stands there
+// first, and why none of them may do. Where p is not private a private file is named by its id alone: whoever reads p
+// knows its old name, and not the new one.
+func (m *mover) candidates(p vault.Path, l markdown.Link, was vault.Path, want Target) (names []string, why string) {
+	if m.s.private[was] && !m.s.private[p] && want.Path != was {
+		for _, name := range m.s.called[was] {
+			if vault.IsID(name) && (l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed) {
+				names = append(names, name)
+			}
+		}
+		return names, "the file there is private, and its new name would stand in one that is not"
+	}
+	return candidates(m.moved(p), l, want), "no link of this kind can name the file there"
+}
+
+// candidates are the names for any file.
 func candidates(at vault.Path, l markdown.Link, want Target) []string {
 	to := string(want.Path)
 	bare := to
