@@ -105,26 +105,70 @@ func (s *Store) bringOne(name string) error {
 		return nil
 	}
 	note, _, err := root.ReadFile(name+lateFor, 2*maxJournal)
-	hex, at, _ := strings.Cut(strings.TrimSuffix(string(note), "\n"), " ")
+	first, brought, again := strings.Cut(strings.TrimSuffix(string(note), "\n"), "\n")
+	hex, at, _ := strings.Cut(first, " ")
 	was, perr := gitstore.ParseID(hex)
 	p, aerr := ParsePath(at)
 	data, _, rerr := root.ReadFile(name, MaxFileSize)
 	switch {
+	case again && errors.Join(aerr, rerr) == nil:
+		if there, err := s.stillThere(p, was, data, brought); err != nil || there == waits {
+			return err
+		} else if there == replaced {
+			return s.giveUpLate(name, at)
+		}
 	case errors.Is(rerr, fs.ErrNotExist): // the note stands alone
 	case errors.Join(err, perr, rerr) == nil && gitstore.HashBlob(data) == was:
 	case errors.Join(err, perr, aerr, rerr) != nil:
 		return s.giveUpLate(name, at)
 	default:
-		brought, err := s.bringBytes(p, was, data)
+		want, err := s.bringBytes(p, was, data)
 		if errors.Is(err, errRetry) {
 			return nil // the next command tries again
 		}
-		if err != nil || !brought {
+		if err != nil || want.IsZero() {
 			return errors.Join(err, s.giveUpLate(name, at))
 		}
 		s.tell(fmt.Sprintf("brought back what was written into %s while it was replaced, as a hand edit of yours", p))
+		line := first + "\n" + want.String() + "\n"
+		return durable.PutWhole(root, "lost", s.tmp("late"), name+lateFor, []byte(line), 0o666)
 	}
 	return errors.Join(root.Remove("lost", name), root.Remove("lost", name+lateFor))
+}
+
+// The states of bytes that were brought back.
+const (
+	committed = iota
+	waits     // uncommitted: an editor that read the file before may still save over them
+	replaced  // gone from the file, and in no commit
+)
+
+// stillThere says what became of bytes that were brought back into p, which had the id of brought then.
+func (s *Store) stillThere(p Path, was gitstore.ID, late []byte, brought string) (int, error) {
+	id, err := gitstore.ParseID(brought)
+	if err != nil {
+		return replaced, nil
+	}
+	known := func(id gitstore.ID) bool {
+		_, err := s.repo.Stage().Blob(id)
+		return err == nil
+	}
+	if known(id) {
+		return committed, nil
+	}
+	disk, err := s.Look(p)
+	if err != nil || !disk.Exists {
+		return replaced, err
+	}
+	base, _ := s.repo.Stage().Blob(was)
+	added, ok := bytes.CutPrefix(late, base)
+	switch holds := ok && bytes.Contains(disk.Data, added); {
+	case holds && known(disk.ID):
+		return committed, nil
+	case holds || disk.ID == id:
+		return waits, nil
+	}
+	return replaced, nil
 }
 
 // giveUpLate leaves a displaced file to the person: "stet doctor" shows it.
@@ -142,34 +186,34 @@ func (s *Store) giveUpLate(name, at string) error {
 }
 
 // bringBytes brings bytes that were written into a displaced file into the one that
-// stands at p now. It reports false where a person must do that, and errRetry where
-// somebody saved that one at the same time.
-func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (bool, error) {
+// stands at p now, and returns the id of that then: zero where a person must do it. It fails with errRetry
+// where somebody saved that one at the same time.
+func (s *Store) bringBytes(p Path, was gitstore.ID, late []byte) (none gitstore.ID, _ error) {
 	disk, err := s.Look(p)
 	if err != nil || !disk.Exists {
-		return false, nil
+		return none, nil
 	}
 	base, err := s.repo.Stage().Blob(was)
 	if err != nil {
-		return false, nil
+		return none, nil
 	}
 	if endsWith(base, disk.Data, late) {
-		return false, nil
+		return none, nil
 	}
 	want, ok := joinLate(base, disk.Data, late), true
 	if want == nil {
 		want, ok = s.o.Merge(base, disk.Data, late)
 	}
 	if !ok || len(want) > MaxFileSize {
-		return false, nil
+		return none, nil
 	}
 	pl := &placement{store: s, path: p, exists: true, perm: disk.perm, stat: disk.stat,
 		want:  Content{Data: want, ID: gitstore.HashBlob(want), Mode: disk.mode()},
 		known: map[gitstore.ID]bool{disk.ID: true}}
 	if err := pl.putAlone(); err != nil || !pl.left {
-		return true, err
+		return pl.want.ID, err
 	}
-	return false, errRetry
+	return none, errRetry
 }
 
 // endsWith reports whether the lines that were added at the end of base stand at the end of
