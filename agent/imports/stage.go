@@ -120,8 +120,10 @@ func (w *writer) wrote(list []*waiting, left []bool, res *vault.Result) error {
 	for _, c := range res.Commits {
 		w.report.Commits = append(w.report.Commits, c.Rev)
 	}
-	if by := w.o.Write.Writer; (by.Actor == "" || by.Actor == vault.ActorUser) && by.Via == "" && len(res.Commits) > 0 {
-		if err := session.Imported(w.ctx, w.v, res.Commits); err != nil {
+	// Edits that were adopted with it prove nothing of what somebody said.
+	own := slices.DeleteFunc(slices.Clone(res.Commits), func(c vault.Commit) bool { return c.Op != vault.OpImport })
+	if by := w.o.Write.Writer; (by.Actor == "" || by.Actor == vault.ActorUser) && by.Via == "" && len(own) > 0 {
+		if err := session.Imported(w.ctx, w.v, own); err != nil {
 			return err
 		}
 	}
