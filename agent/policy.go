@@ -51,7 +51,7 @@ func Policy() []Rule {
 			"status", "worker status",
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session export", "export", "config list", "config get", "doctor", "bench", "help",
-			"curate status", "curate report", "version", "completion", "man", "install --check", "tool list"}},
+			"version", "completion", "man", "install --check", "tool list"}},
 		{"tool", Allowed, "each as the command that does the same", []string{"tool call", "mcp"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
@@ -75,9 +75,9 @@ func Policy() []Rule {
 		{"skill-new", Allowed, "", []string{"skill new"}},
 		{"skill-use", Allowed, "", []string{"skill use"}},
 		{"skill-manage", Refused, "", []string{"skill manage", "skill unmanage", "curate own", "curate disown"}},
-		{"curate-due", Allowed, "what the rules of the curator say", []string{
-			"curate run --if-due", "curate run --dry-run"}},
-		{"curate", Refused, "", []string{"curate run", "curate pause", "curate resume"}},
+		{"curate-due", Allowed, "what the rules of the curator say", []string{"curate run --if-due"}},
+		{"curate", Refused, "", []string{ // its reports name what is private by now
+			"curate run", "curate run --dry-run", "curate pause", "curate resume", "curate status", "curate report"}},
 		{"encode", OfAgents, "", []string{"encode"}},
 		{"conflicts", OfAgents, asked, []string{"conflicts --keep", "conflicts --both", "conflicts --merge"}},
 		{"notebook", OfAgents, asked, []string{

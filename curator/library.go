@@ -173,6 +173,12 @@ func (l *library) trace(ctx context.Context, v *vault.Vault) error {
 		for p, i := range before {
 			at[p] = i
 		}
+		for _, ch := range c.Changes {
+			i, stands := at[vault.Path(ch.From.Dir())]
+			if own && stands && !settled[i] && ch.From.Base() == skill.File {
+				l.rows[i].Kept, settled[i] = true, true // archived, and it stands: a merge brought it back
+			}
+		}
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type runner struct {
 // [vault.Vault.Transact] does.
 func Run(ctx context.Context, a *agent.App, o Options) (*Report, error) {
 	operation := "curate"
-	if o.due || o.DryRun {
+	if o.due {
 		operation = "curate-due"
 	}
 	v, w, err := a.Permit(o.Write, operation, "")
@@ -73,11 +73,21 @@ func (r *runner) alone(ctx context.Context) error {
 	if was, err := interrupted(ctx, r); err != nil || was && r.o.due {
 		return err
 	}
-	if err := r.decideAndDo(ctx); err != nil || r.out == nil {
-		return err
+	err := r.decideAndDo(ctx)
+	did := r.out != nil && len(r.out.Commits) > 0
+	switch {
+	case err != nil && did:
+		return err // the next run reports it
+	case err != nil || r.out == nil:
+	case r.o.due && !did && len(r.out.Proposed) == 0:
+		r.out = nil
+	default:
+		if err = r.out.save(ctx, r); err != nil && did {
+			return vault.WithHint(fmt.Errorf("the run is committed, its report is not: %w", err),
+				"mend what it names; the next \"stet curate\" reports the run")
+		}
 	}
-	err := r.out.save(ctx, r)
-	return errors.Join(err, setMark(ctx, r.v, func(m *mark) { m.Running = nil }))
+	return errors.Join(err, setMark(context.WithoutCancel(ctx), r.v, func(m *mark) { m.Running = nil }))
 }
 
 // decideAndDo reads the library, decides, and does it. A look that was not asked for, and finds nothing, leaves no

@@ -301,7 +301,6 @@ func TestALookIsDueNowAndThen(t *testing.T) {
 		t.Fatalf("due: %+v", r)
 	}
 	d.check(r.Run)
-	head = d.git("rev-parse", "HEAD")
 	d.skill("y", "")
 	head = d.git("rev-parse", "HEAD")
 	for range 3 { // nothing to do leaves nothing but the mark
@@ -429,4 +428,57 @@ func edit(ctx context.Context, d *desk, r *runner) (err error) {
 		d.Errorf("%s, %+v", did(r.out), r.out.Left)
 	}
 	return err
+}
+
+// A run whose report cannot be written is reported by the next one.
+func TestARunWithoutItsReportIsReportedLater(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.skill("x", "")
+	d.days(95)
+	if err := os.MkdirAll(filepath.Join(d.dir, "logs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	planted := filepath.Join(d.dir, "logs", "curator")
+	if err := os.Symlink(t.TempDir(), planted); err != nil {
+		t.Skip("skip: no links")
+	}
+	head := d.git("rev-parse", "HEAD")
+	d.open(func(a *agent.App) error {
+		if _, err := Run(d.Context(), a, Options{}); err == nil {
+			t.Error("a report behind a link")
+		}
+		return nil
+	})
+	if d.git("rev-parse", "HEAD") == head {
+		t.Fatal("nothing was archived")
+	}
+	if err := os.Remove(planted); err != nil {
+		t.Fatal(err)
+	}
+	d.runWith(Options{})
+	if out := d.git("grep", "-l", "x: active to archived", "--", "logs"); out == "" {
+		t.Error("no report names it")
+	}
+}
+
+// A merge that keeps a skill takes back that it was archived.
+func TestAMergeThatKeepsASkillTakesItBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.skill("x", "")
+	d.days(95)
+	d.git("branch", "before")
+	if r := d.run(); did(r) != "x archived" {
+		t.Fatal(did(r))
+	}
+	main := d.git("branch", "--show-current")
+	d.git("checkout", "-q", "before")
+	d.git("commit", "-q", "--allow-empty", "-m", "side")
+	d.git("merge", "-q", "-s", "ours", "-m", "keep mine", main)
+	d.git("branch", "-f", main)
+	d.git("checkout", "-q", main)
+	if r := d.runWith(Options{Write: agent.Write{DryRun: true}}); did(r) != "" {
+		t.Error(did(r))
+	}
 }

@@ -41,7 +41,7 @@ const oldest = 5
 
 // StatusOf reads how the curator stands.
 func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
-	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate-due", "")
+	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate", "")
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 // Load reads the report of a run, "" for the newest. It fails with [vault.ErrNotFound] where there is none, and with
 // [vault.ErrDamaged] where it cannot be read.
 func Load(ctx context.Context, a *agent.App, run string) (*Report, error) {
-	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate-due", "")
+	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate", "")
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Load(ctx context.Context, a *agent.App, run string) (*Report, error) {
 
 // Page is the REPORT.md of a run, and its path.
 func Page(a *agent.App, run *Report) ([]byte, vault.Path, error) {
-	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate-due", "")
+	v, _, err := a.Permit(agent.Write{Agent: a.Agent(), DryRun: true}, "curate", "")
 	if err != nil {
 		return nil, "", err
 	}

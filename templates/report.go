@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
 )
 
 //go:embed report.md
@@ -31,6 +32,9 @@ func line(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	var out strings.Builder
 	for _, r := range text {
+		if unicode.In(r, unicode.Cc, unicode.Cf) { // neither a terminal's nor unseen
+			continue
+		}
 		if strings.ContainsRune("\\`*_[]<>#|!~", r) {
 			out.WriteByte('\\')
 		}

@@ -92,7 +92,7 @@ func printRun(p *console.Printer, r *curator.Report) {
 		p.Printf("%s  (%s)\n", console.Line1(line), console.Line1(t.Why))
 	}
 	for _, w := range r.Proposed {
-		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), w.To, w.ID)
+		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), console.Line1(string(w.To)), console.Line1(w.ID))
 	}
 	for _, l := range r.Left {
 		p.Printf("left alone  %s: %s\n", console.Line1(l.Name), console.Line1(l.Reason))
@@ -161,7 +161,7 @@ func curateReport(ctx context.Context, e *console.Env, in *console.Input, words 
 				if c.After != "" {
 					alone = "revert after " + c.After.Short()
 				}
-				p.Printf("%s  %s  (%s)\n", c.Rev.Short(), console.Line1(c.Subject), alone)
+				p.Printf("%s  %s  (%s)\n", console.Line1(c.Rev.Short()), console.Line1(c.Subject), alone)
 			}
 			p.Printf("take back  stet revert --run %s\n", r.Run)
 		}))
