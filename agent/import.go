@@ -281,7 +281,9 @@ func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
 	source, known := imports.Find(t.Client)
 	stamp, files := h.files(source, known, t)
 	if over := t.Ended || quiet > quietTalk || begun; over && (stamp == "" || t.Ended && stamp == t.Stamp) {
-		return h.seal(ctx, v, key)
+		if err := h.seal(ctx, v, key); err != nil || quiet <= keptTalk {
+			return err
+		}
 	} else if over && stamp != t.Stamp {
 		if err = h.bring(ctx, v, source, files, &t, key); err != nil {
 			err, stamp = fmt.Errorf("import conversation %s of %s: %w", t.Session, t.Client, err), t.Stamp
