@@ -212,7 +212,9 @@ func (r *Report) count(to State) {
 	case Archived:
 		r.AutoTransitions.Archived++
 		r.Counts.Archived++
-		r.Counts.After--
+		if !r.Interrupted { // nobody counted then
+			r.Counts.After--
+		}
 	case Stale:
 		r.AutoTransitions.MarkedStale++
 	case Active:

@@ -163,7 +163,9 @@ func curateReport(ctx context.Context, e *console.Env, in *console.Input, words 
 				}
 				p.Printf("%s  %s  (%s)\n", console.Line1(c.Rev.Short()), console.Line1(c.Subject), alone)
 			}
-			p.Printf("take back  stet revert --run %s\n", r.Run)
+			if len(r.Commits) > 0 {
+				p.Printf("take back  stet revert --run %s\n", r.Run)
+			}
 		}))
 	})
 }
