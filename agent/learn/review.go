@@ -144,35 +144,13 @@ func (r *review) request(system string, ask prompts.Review, portion []heard) llm
 
 // loop asks the model until it has no more calls to make, or may make none.
 func (r *review) loop(ctx context.Context, req llm.Request) error {
-	for round := 1; ; round++ {
-		reply, err := r.client.Generate(ctx, req)
-		r.out.Calls++
-		r.out.Usage = r.out.Usage.Plus(reply.Usage)
-		switch {
-		case err != nil:
-			return err
-		case reply.Stop == llm.StopLength:
-			return fmt.Errorf("%w: the answer was cut off at %d tokens, and none of its calls was made", llm.ErrTooLong,
-				maxTokens)
-		case len(reply.Calls) == 0 && round == 1 && !nothing(reply.Text):
-			return fmt.Errorf("%w: it calls no tool and does not say %q, but %.80q", llm.ErrAbsurd, nothingToSave,
-				reply.Text)
-		case len(reply.Calls) == 0:
-			return nil
-		}
-		r.out.Rounds++
-		req.Messages = append(req.Messages, llm.Message{Role: llm.Assistant, Text: reply.Text, Calls: reply.Calls})
-		for i, c := range reply.Calls {
-			answer, err := r.call(ctx, c, i)
-			if err != nil {
-				return err
-			}
-			req.Messages = append(req.Messages, answer)
-		}
-		if round == r.rounds() {
-			return nil
-		}
+	l := llm.Loop{Client: r.client, Rounds: r.rounds(), Call: r.call}
+	final, err := l.Run(ctx, req)
+	r.out.Calls, r.out.Rounds, r.out.Usage = r.out.Calls+l.Asked, r.out.Rounds+l.Made, r.out.Usage.Plus(l.Usage)
+	if err == nil && l.Made == 0 && !nothing(final) {
+		return fmt.Errorf("%w: it calls no tool and does not say %q, but %.80q", llm.ErrAbsurd, nothingToSave, final)
 	}
+	return err
 }
 
 func (r *review) rounds() int {
