@@ -173,7 +173,7 @@ type New struct {
 // text without a description, and with [vault.ErrConflict] where a skill, an archived one as well, has
 // the name or something stands in its place.
 func Create(ctx context.Context, v *vault.Vault, n New, all []Skill, w vault.Write) (*Result, error) {
-	s, data, err := n.render()
+	s, data, err := n.Render()
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +197,8 @@ func Create(ctx context.Context, v *vault.Vault, n New, all []Skill, w vault.Wri
 	return &Result{Result: res, Skill: s}, err
 }
 
-// render is the skill and its SKILL.md.
-func (n New) render() (Skill, []byte, error) {
+// Render is the skill that it is going to be, and its SKILL.md. It fails with [vault.ErrInvalid] as [Create] does.
+func (n New) Render() (Skill, []byte, error) {
 	fail := func(format string, args ...any) (Skill, []byte, error) {
 		return Skill{}, nil, fmt.Errorf("skill %q: %w: %s", n.Name, vault.ErrInvalid, fmt.Sprintf(format, args...))
 	}

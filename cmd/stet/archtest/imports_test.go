@@ -98,6 +98,8 @@ func edges() []edge {
 				"vault/doctor", "vault/durable", "vault/filelock", "vault/guard", "vault/lineage", "vault/links",
 				"vault/notebook", "vault/session", "vault/settings", "vault/skill", "vault/tombstone"},
 			"the use cases: what front ends call, and nothing below it may import"},
+		{"curator/fork", []string{"agent/llm", "markdown", "vault", "vault/skill"},
+			"a job in, calls of one tool out, and what they do to files in memory: it knows no vault to open"},
 		{"curator", []string{"agent", "markdown", "templates", "vault", "vault/settings", "vault/skill"},
 			"decides what becomes of skills, and has it done and reported through the layers below"},
 		{"agent/tools", []string{"agent", "agent/encode", "agent/llm", "agent/recall", "index", "vault"},
