@@ -118,18 +118,11 @@ func (t *Tx) takenNames(folder string) (map[string]bool, error) {
 	}
 	taken := map[string]bool{}
 	for _, dir := range []string{folder, "archive/" + folder} {
-		entries, err := t.v.store.ReadDir(dir)
+		names, err := t.tx.NamesIn(dir)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			taken[markdown.Fold(e.Name())] = true
-		}
-		committed, err := t.tx.NamesIn(dir)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range committed {
+		for _, name := range names {
 			taken[markdown.Fold(name)] = true
 		}
 	}

@@ -338,16 +338,23 @@ func (t *Tx) Staged() iter.Seq[Path] {
 	}
 }
 
-// NamesIn lists the names that a folder has in HEAD.
+// NamesIn lists the names that a folder has on disk and in HEAD, in no order, one in both twice. Cost: no look at
+// what they name.
 func (t *Tx) NamesIn(folder string) ([]string, error) {
-	at, ok, err := t.Objects.Lookup(t.base, t.store.GitPath(Path(folder)))
-	if err != nil || !ok || !at.IsDir() {
+	if err := t.store.checkParents(Path(folder + "/x")); err != nil {
 		return nil, err
 	}
+	names, err := t.store.tree.Names(folder)
+	if err != nil && !Absent(err) {
+		return nil, err
+	}
+	at, ok, err := t.Objects.Lookup(t.base, t.store.GitPath(Path(folder)))
+	if err != nil || !ok || !at.IsDir() {
+		return names, err
+	}
 	tree, err := t.Objects.Tree(at.ID)
-	names := make([]string, len(tree))
-	for i, e := range tree {
-		names[i] = e.Name
+	for _, e := range tree {
+		names = append(names, e.Name)
 	}
 	return names, err
 }
