@@ -84,7 +84,7 @@ func TestTheTablesOfPackagesAreGenerated(t *testing.T) {
 	}
 }
 
-// Every file and folder that docs/ARCHITECTURE.md names exists.
+// Every file, folder and test that docs/ARCHITECTURE.md names exists.
 func TestTheArchitectureNamesWhatExists(t *testing.T) {
 	t.Parallel()
 	m := load(t)
@@ -100,6 +100,16 @@ func TestTheArchitectureNamesWhatExists(t *testing.T) {
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(m.root, filepath.FromSlash(name[1]))); err != nil {
 			t.Errorf("docs/ARCHITECTURE.md: %v", err)
+		}
+	}
+	tests := regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllStringSubmatch(string(data), -1)
+	if len(tests) < 15 {
+		t.Fatalf("only %d tests found: the test looks at the wrong place", len(tests))
+	}
+	for _, name := range tests {
+		has := func(s source) bool { return strings.Contains(s.text, "\nfunc "+name[1]+"(") }
+		if !slices.ContainsFunc(m.sources, has) {
+			t.Errorf("docs/ARCHITECTURE.md: there is no test %s", name[1])
 		}
 	}
 }
