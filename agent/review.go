@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -123,10 +124,17 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 }
 
 // ReviewDiffs yields the diff of a commit to look at, file by file: a commit may have brought a
-// whole vault. Of a transcript it is a line with title and length, unless whole is set. It ends with the first error.
+// whole vault. Unless whole is set, it is a line for a transcript, with title and length, and one for a report of the
+// curator. It ends with the first error.
 func (h History) ReviewDiffs(ctx context.Context, i ReviewItem, whole bool) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for f, err := range i.item.Diffs(ctx, h.a.v) {
+			if !whole && err == nil && vault.ClassOf(f.Path) == vault.ClassReport {
+				f.Text = ""
+				if run := path.Base(f.Path.Dir()); vault.IsReport(f.Path) && f.New != "" {
+					f.Text = fmt.Sprintf("    report  \"stet curate report %s --diff\" shows it\n", run)
+				}
+			}
 			if !whole && err == nil && f.New != "" && vault.ClassOf(f.Path) == vault.ClassSession {
 				if data, rerr := h.a.v.History().Ancestry().Read(f.New); rerr == nil {
 					t := markdown.ParseTranscript(data)

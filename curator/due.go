@@ -65,7 +65,7 @@ func cloneID(ctx context.Context, v *vault.Vault) (string, error) {
 
 // runs are the ids of the runs that there are reports of, oldest first.
 func runs(ctx context.Context, v *vault.Vault) ([]string, error) {
-	files, err := v.Files(ctx, vault.WalkOptions{Reports: true})
+	files, err := v.Whole().Files(ctx, vault.WalkOptions{Reports: true})
 	var out []string
 	for _, f := range files {
 		out = append(out, path.Base(f.Path.Dir()))
@@ -152,7 +152,7 @@ func interrupted(ctx context.Context, r *runner) (was bool, _ error) {
 	var own []vault.Commit
 	reported := false
 	since := vault.LogOptions{Since: m.Running.Begun.Add(-time.Minute), Changes: true}
-	for c, err := range r.v.History().Log(ctx, since) {
+	for c, err := range r.v.Whole().History().Log(ctx, since) {
 		if err != nil {
 			return true, err
 		}
@@ -182,7 +182,7 @@ func interrupted(ctx context.Context, r *runner) (was bool, _ error) {
 
 // recover notes what a commit did, as far as it tells.
 func (r *Report) recover(ctx context.Context, v *vault.Vault, c vault.Commit) error {
-	view, err := v.History().View(ctx, string(c.Rev))
+	view, err := v.Whole().History().View(ctx, string(c.Rev))
 	if err != nil {
 		return err
 	}

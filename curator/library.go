@@ -131,12 +131,30 @@ func footprints(c vault.Commit, at map[vault.Path]int) map[int]*footprint {
 	return out
 }
 
+// reported are the runs that history has a report of. Only what carries the name of one is the curator's: anybody can
+// write that the curator did it.
+func reported(ctx context.Context, v *vault.Vault) (map[string]bool, error) {
+	out := map[string]bool{}
+	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{Op: vault.OpReport, Actor: Actor}) {
+		if err != nil {
+			return nil, err
+		}
+		out[c.Trailers.Get("Stet-Run")] = true
+	}
+	delete(out, "")
+	return out, nil
+}
+
 // trace walks the history back, and notes of each skill when it was made, when anybody but the curator changed it
 // last, and whether that took back what the curator did. A merge says nothing that its parents do not say.
 func (l *library) trace(ctx context.Context, v *vault.Vault) error {
 	at := l.folders()
 	settled := make([]bool, len(l.rows))
 	took := make([][]vault.Revision, len(l.rows))
+	ours, err := reported(ctx, v)
+	if err != nil {
+		return err
+	}
 	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{Path: "skills", Changes: true}) {
 		if err != nil {
 			return err
@@ -144,7 +162,8 @@ func (l *library) trace(ctx context.Context, v *vault.Vault) error {
 		if len(c.Parents) > 1 {
 			continue
 		}
-		own, before := c.Trailers.Get("Stet-Actor") == Actor, map[vault.Path]int{}
+		own, before := c.Trailers.Get("Stet-Actor") == Actor && ours[c.Trailers.Get("Stet-Run")], map[vault.Path]int{}
+		person := !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != ""
 		for i, f := range footprints(c, at) {
 			r := &l.rows[i]
 			if r.Created = c.When.UTC(); !own && c.When.After(r.Committed) {
@@ -155,9 +174,11 @@ func (l *library) trace(ctx context.Context, v *vault.Vault) error {
 				r.Kept = r.Kept || slices.Contains(took[i], c.Rev)
 			case settled[i]:
 			case f.brought:
-				r.Kept, settled[i] = true, true
+				r.Kept, settled[i] = person, true
 			case f.text:
-				took[i], settled[i] = c.Reverts(), true
+				if settled[i] = true; person {
+					took[i] = c.Reverts()
+				}
 			}
 			if f.from != "" {
 				before[f.from] = i

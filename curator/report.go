@@ -46,6 +46,7 @@ type Report struct {
 	Interrupted     bool         `json:"interrupted,omitempty"`
 	DryRun          bool         `json:"dry_run,omitempty"`
 	Plan            *agent.Plan  `json:"plan,omitempty"` // of a dry run
+	Diff            string       `json:"diff,omitempty"` // unified; of a dry run
 }
 
 // Totals count the skills of the vault, and what became of them.
@@ -128,7 +129,7 @@ func emptyReport(id string, begun time.Time) *Report {
 func runID(v *vault.Vault, begun time.Time) string {
 	id := begun.Format("20060102-150405")
 	for n := 2; ; n++ {
-		if _, err := v.ReadHead(vault.Path(Folder+"/"+id+"/run.json"), 1); err != nil {
+		if _, err := v.Whole().ReadHead(vault.Path(Folder+"/"+id+"/run.json"), 1); err != nil {
 			return id
 		}
 		id = fmt.Sprintf("%s-%d", begun.Format("20060102-150405"), n)
@@ -161,12 +162,12 @@ func sorted[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 // note writes down what a transaction did, and how each of its commits is taken back.
 func (r *runner) note(ctx context.Context, done *transacted) error {
 	if r.o.DryRun {
-		r.out.Plan = &agent.Plan{Base: done.Base, Ops: done.Changes}
+		r.out.Plan, r.out.Diff = &agent.Plan{Base: done.Base, Ops: done.Changes}, done.Diff
 	} else {
 		r.a.Settle(ctx, done.Result)
 	}
 	var own []vault.Commit
-	for _, c := range done.Commits {
+	for c := range done.Chain() {
 		if c.Trailers.Get("Stet-Run") == r.out.Run {
 			own = append(own, c)
 		}
@@ -225,7 +226,7 @@ func (r *Report) count(to State) {
 // wholeDiff is how many lines of a diff a report shows.
 const wholeDiff = 200
 
-// list notes the commits of a run, oldest first, with their differences.
+// list notes the commits of a run, whose changes are known, oldest first, with their differences.
 func (r *Report) list(ctx context.Context, v *vault.Vault, commits []vault.Commit, dry bool) error {
 	if dry {
 		return nil
@@ -234,9 +235,11 @@ func (r *Report) list(ctx context.Context, v *vault.Vault, commits []vault.Commi
 	if err != nil {
 		return err
 	}
+	past := v.Whole().History().Ancestry()
 	for i, c := range commits {
 		out := Commit{Rev: c.Rev, Op: c.Op, Subject: c.Subject, Revert: "git revert " + string(c.Rev), After: after[i]}
-		for f, err := range v.History().Diffs(ctx, c.Before(), string(c.Rev), nil) {
+		for _, ch := range c.Changes {
+			f, err := past.Diff(vault.Version{Commit: c, Change: ch})
 			if err != nil {
 				return err
 			}
@@ -267,25 +270,38 @@ func (r *Report) Path() vault.Path { return vault.Path(Folder + "/" + r.Run + "/
 // Markdown is REPORT.md.
 func (r *Report) Markdown() ([]byte, error) { return templates.Report(r) }
 
-// save commits the report, alone. What the guard stops in a difference is left out of it.
+// save commits the report, alone. Lines of the page that the guard stops are left out of it.
 func (r *Report) save(ctx context.Context, by *runner) error {
 	r.DurationSeconds = by.a.Now().Sub(r.StartedAt).Round(time.Millisecond).Seconds()
-	err := r.put(ctx, by)
+	data, err := r.JSON()
+	page, err2 := r.Markdown()
+	if err = errors.Join(err, err2); err == nil {
+		err = r.put(ctx, by, data, page)
+	}
 	if _, stopped := errors.AsType[*vault.GuardError](err); stopped {
-		for i := range r.Commits {
-			r.Commits[i].Diff = ""
-		}
-		err = r.put(ctx, by)
+		err = r.put(ctx, by, data, masked(by.v, r.Path(), page))
 	}
 	return err
 }
 
-func (r *Report) put(ctx context.Context, by *runner) error {
-	data, err := r.JSON()
-	page, err2 := r.Markdown()
-	if err = errors.Join(err, err2); err != nil {
-		return err
+// masked is a page without the lines that look like secrets.
+func masked(v *vault.Vault, p vault.Path, page []byte) []byte {
+	lines := bytes.SplitAfter(page, []byte("\n"))
+	for range lines { // a line that goes may leave another that looks like one
+		found := v.Secrets(p, bytes.Join(lines, nil))
+		if len(found) == 0 {
+			break
+		}
+		for _, f := range found {
+			if f.Line > 0 && f.Line <= len(lines) {
+				lines[f.Line-1] = []byte("(left out: this line looks like a secret)\n")
+			}
+		}
 	}
+	return bytes.Join(lines, nil)
+}
+
+func (r *Report) put(ctx context.Context, by *runner, data, page []byte) error {
 	why := by.w.Why(vault.OpReport, r.Summary())
 	why.Run = r.Run
 	res, err := by.v.Transact(ctx, why, false, func(tx *vault.Tx) error {

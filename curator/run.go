@@ -175,6 +175,7 @@ func (r *runner) propose(ctx context.Context, actions []Action) error {
 			continue
 		}
 		r.a.Settle(ctx, done.Result)
+		r.out.Diff += done.Diff
 		for _, p := range done.Proposed {
 			r.out.Proposed = append(r.out.Proposed, Waiting{Name: r.lib.rows[a.Row].Name, To: a.To, ID: p.ID})
 		}
@@ -323,6 +324,13 @@ func (r *runner) unchanged(ctx context.Context, tx *vault.Tx, a Action) error {
 	}
 	for _, f := range files {
 		_, now, err := tx.Read(f.Path)
+		if err != nil {
+			return err
+		}
+		permitted, err := tx.Permitted(f.Path)
+		if err == nil && permitted {
+			err = fmt.Errorf("%q: its permissions were changed and not committed", f.Path)
+		}
 		if err != nil {
 			return err
 		}

@@ -32,8 +32,10 @@ type Status struct {
 	Others       int        `json:"others"`
 	Archived     int        `json:"archived"` // skills in the archive
 	Pinned       []string   `json:"pinned"`   // of those it owns
-	Kept         []string   `json:"kept"`     // that a person took back from it
-	Oldest       []Standing `json:"least_recently_active"`
+	// PinnedBy are the lines of those that are pinned otherwise than stet writes it, by their names.
+	PinnedBy map[string]string `json:"pinned_by,omitempty"`
+	Kept     []string          `json:"kept"` // that a person took back from it
+	Oldest   []Standing        `json:"least_recently_active"`
 }
 
 // oldest is how many of the least recently active skills a status names.
@@ -48,7 +50,7 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 	s, now, m := a.Settings(), a.Now(), readMark(v)
 	out := &Status{Enabled: s.Bool(settings.Curator), Paused: m.Paused, Interval: s.Int(settings.CuratorEvery),
 		StaleAfter: s.Int(settings.CuratorStale), ArchiveAfter: s.Int(settings.CuratorArchive), Pinned: []string{},
-		Kept: []string{}, Oldest: []Standing{}}
+		Kept: []string{}, PinnedBy: map[string]string{}, Oldest: []Standing{}}
 	at, err := last(ctx, v, now)
 	if err != nil {
 		return nil, err
@@ -84,6 +86,9 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 		}
 		if r.Pinned {
 			out.Pinned = append(out.Pinned, r.Name)
+		}
+		if s := lib.skills[i]; r.Pinned && s.Metadata[skill.Pinned] != "true" {
+			out.PinnedBy[r.Name] = s.Pin
 		}
 		if r.Kept {
 			out.Kept = append(out.Kept, r.Name)

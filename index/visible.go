@@ -14,7 +14,7 @@ import (
 // visible applies what the query says about classes, archive and supersession.
 func (s *searching) visible(r *document.Record, superseded bool) bool {
 	class := vault.ClassOf(r.Path)
-	if s.q.public && s.secret.has(r) {
+	if s.q.public && (s.secret.has(r) || class == vault.ClassReport) {
 		return false
 	}
 	if len(s.q.Class) > 0 {

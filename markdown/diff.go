@@ -36,6 +36,15 @@ func Diff(a, b []byte, fromName, toName string, context int) string {
 	return out.String()
 }
 
+// Changed are the lines of a that are others in b, as ranges from 0 and half open, in order. Where b has lines more, the
+// range is empty and says before which line of a.
+func Changed(a, b []byte) (out [][2]int) {
+	for _, h := range diffLines(splitLines(a), splitLines(b)) {
+		out = append(out, [2]int{h.a0, h.a1})
+	}
+	return out
+}
+
 func isBinary(b []byte) bool {
 	return bytes.IndexByte(b[:min(len(b), binaryWindow)], 0) >= 0
 }

@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -61,4 +63,25 @@ func drawn(r rune) rune {
 		return -1
 	}
 	return r
+}
+
+// SkillPin is the line by which the front matter of a SKILL.md pins the skill, "" for none: stet-pinned, or the key of
+// memories, in the metadata or at the top, with any value but a clear no.
+func SkillPin(d *Document) string {
+	meta, _ := d.Meta("metadata")
+	texts := meta.Texts()
+	pins := func(key string) bool {
+		return strings.EqualFold(key, "stet-pinned") || strings.EqualFold(key, "pinned")
+	}
+	for _, key := range d.Keys() {
+		if v, _ := d.Meta(key); pins(key) {
+			texts[key] = v.Text()
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		if pins(key) && !saysNo(texts[key]) {
+			return key + ": " + texts[key]
+		}
+	}
+	return ""
 }

@@ -84,6 +84,8 @@ func (v *Vault) hides(p Path, data []byte) bool {
 		return err != nil || now.named(string(data))
 	case ClassOf(p) == ClassConfig:
 		return false
+	case ClassOf(p) == ClassReport:
+		return true // it names what may be private by now
 	case private(p, markdown.Parse(data)):
 		return true
 	}
@@ -167,7 +169,8 @@ func (v *Vault) shownFiles(ctx context.Context, files []File) ([]File, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(files, func(f File) bool {
-		return now.has(f.Path) || ClassOf(f.Path) == ClassConfig && v.hidesNow(f.Path)
+		class := ClassOf(f.Path)
+		return now.has(f.Path) || class == ClassReport || class == ClassConfig && v.hidesNow(f.Path)
 	}), nil
 }
 

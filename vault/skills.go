@@ -63,7 +63,7 @@ func (t *Tx) checkSkill(
 	}
 	main := folder + "/" + skillFile
 	switch data := before(main); {
-	case skillMark(data, SkillPinned):
+	case markdown.SkillPin(markdown.Parse(data)) != "":
 		err = fmt.Errorf("%q: %w: the skill is pinned, and no agent changes it", folder, ErrRefused)
 		return false, false, WithHint(err, "tell the person what you would change in it")
 	case skillMark(data, SkillManaged):

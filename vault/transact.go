@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"stet/vault/store"
 )
@@ -53,6 +54,9 @@ func (t *Tx) Put(p Path, was Hash, data []byte) error {
 	return t.tx.Put(p, was, data)
 }
 
+// Permitted reports whether the permissions of a file were changed and not committed.
+func (t *Tx) Permitted(p Path) (bool, error) { return t.tx.Permitted(p) }
+
 // Remove stages the removal of p, whose bytes hash to was.
 func (t *Tx) Remove(p Path, was Hash) error { return t.tx.Remove(p, was) }
 
@@ -85,9 +89,10 @@ func (t *Tx) PutStored(p Path, was, h Hash) error {
 // A Result is what a write did, or with DryRun would do.
 type Result struct {
 	Root     string
-	Base     Revision  // HEAD before
-	Commits  []Commit  // oldest first, a person's adopted edits included
-	Changes  []Change  // of all commits together
+	Base     Revision // HEAD before
+	Commits  []Commit // oldest first, a person's adopted edits included
+	Changes  []Change // of all commits together
+	each     [][]Change
 	Adopted  []Path    // hand edits that were committed first
 	Memories []Memory  // the memories written, in the order asked for
 	Held     []Problem // hand edits that the guard left uncommitted
@@ -209,9 +214,20 @@ func (t *Tx) check(ctx context.Context, staged, disk *store.Group) error {
 	return t.guardGroups(ctx, groups...)
 }
 
+// Chain yields the commits with their changes, oldest first. No agent is given it.
+func (r *Result) Chain() iter.Seq[Commit] {
+	return func(yield func(Commit) bool) {
+		for i, c := range r.Commits {
+			if c.Changes = r.each[i]; !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 func (r *run) result(done *store.Result) *Result {
-	res := &Result{Root: r.v.Root(), Base: done.Base, Changes: done.Changes, Adopted: done.Adopted, Held: r.tx.held,
-		Unchanged: len(done.Commits) == 0}
+	res := &Result{Root: r.v.Root(), Base: done.Base, Changes: done.Changes, each: done.Each, Adopted: done.Adopted,
+		Held: r.tx.held, Unchanged: len(done.Commits) == 0}
 	if !res.Unchanged {
 		res.Warnings = append(r.tx.warnings, done.Warnings...)
 	}

@@ -365,6 +365,9 @@ func (v *Vault) identified(ctx context.Context, id string) (found []Memory) {
 
 // Diff is what a version changed, as text.
 func (a *Ancestry) Diff(v Version) (FileDiff, error) {
+	if v.Old == v.New {
+		return fileDiff(v.Change, nil, nil), nil
+	}
 	before, err := a.Read(v.Old)
 	if err != nil {
 		return FileDiff{}, err

@@ -82,11 +82,11 @@ func rawID(hexed []byte) (id ID, ok bool) {
 // entry is the id of one name in a tree, zero when it has none of that kind. A
 // link or submodule counts as absent: neither holds a person's text.
 func (r *rawReader) entry(tree ID, name string, dir bool) (ID, error) {
-	data, err := r.objects.get(plumbing.TreeObject, tree)
+	t, err := r.objects.encodedTree(tree)
 	if err != nil {
 		return ID{}, err
 	}
-	for len(data) > 0 {
+	for data := t.data; len(data) > 0; {
 		space, zero := bytes.IndexByte(data, ' '), bytes.IndexByte(data, 0)
 		if space < 0 || zero < space || len(data) < zero+1+len(ID{}) {
 			return ID{}, fmt.Errorf("tree %s: %w: it is cut short", tree, ErrMissing)

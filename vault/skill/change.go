@@ -129,6 +129,9 @@ func Mark(ctx context.Context, v *vault.Vault, s Skill, mark string, on bool, w 
 	return edit(ctx, v, s, did, w, func(data []byte) ([]byte, error) {
 		doc := markdown.Parse(data)
 		err := doc.SetMetaText("metadata", mark, value)
+		if still := markdown.SkillPin(doc); err == nil && !on && mark == Pinned && still != "" {
+			err = fmt.Errorf("%q pins it, which is no line of stet's", still)
+		}
 		if err != nil {
 			err = vault.WithHint(fmt.Errorf("%s %q: %w: %w", did, s.Main(), vault.ErrInvalid, err),
 				`"stet skill edit %s" does it by hand`, s.Name)

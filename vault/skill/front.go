@@ -37,6 +37,7 @@ func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
 	if v, ok := f.doc.Meta("metadata"); ok {
 		s.Metadata = v.Texts()
 	}
+	s.Pin = markdown.SkillPin(f.doc)
 	if s.Name == "" {
 		s.Name = path.Base(string(folder))
 	}

@@ -33,6 +33,9 @@ type Skill struct {
 	Metadata      map[string]string // its texts; nested values are left out
 	Private       bool
 	Hash          vault.Hash // of SKILL.md
+	// Pin is the line that keeps agents and the curator from changing it, "" for none; see
+	// [markdown.SkillPin].
+	Pin string
 	// Problem says why the front matter could not be read as it stands; name and description are
 	// what can be made of it.
 	Problem string
@@ -47,7 +50,9 @@ const (
 )
 
 // Is reports whether the skill has the mark Pinned or Managed.
-func (s Skill) Is(mark string) bool { return s.Metadata[mark] == "true" }
+func (s Skill) Is(mark string) bool {
+	return s.Metadata[mark] == "true" || mark == Pinned && s.Pin != ""
+}
 
 // Owned reports whether the curator may age the skill: an agent made it or a person gave it over, and none took it
 // back.

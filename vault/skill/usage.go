@@ -68,10 +68,10 @@ func SharedUsage(ctx context.Context, v *vault.Vault, now time.Time) (map[string
 	out := Usages(v)
 	o := vault.WalkOptions{Under: vault.UsageFolder, All: true, Hidden: true}
 	files, err := v.Whole().Files(ctx, o)
-	if err != nil {
+	if ctx.Err() != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	for _, f := range files { // none where a link or a file stands in the folder's place
 		data, _, err := v.Whole().ReadFile(f.Path)
 		if err != nil || len(data) > maxUsage {
 			continue
@@ -100,7 +100,11 @@ func ShareUsage(v *vault.Vault, tx *vault.Tx, clone string, names map[string]boo
 	}
 	p := vault.Path(vault.UsageFolder + "/" + clone + ".json")
 	_, was, err := tx.Read(p)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(counts) == 0 {
+	_, file, _ := tx.Read(vault.UsageFolder)
+	if errors.Is(err, vault.ErrBadPath) || file != "" || len(counts) == 0 {
+		return nil // something else stands in the folder's place, and nothing is shared
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var out bytes.Buffer

@@ -13,6 +13,7 @@ import (
 // to the working tree in the end.
 type chain struct {
 	commits []gitstore.Commit
+	changes [][]Change // of each commit
 	whys    []Description
 	final   map[Path]Content
 	tree    gitstore.ID // the final tree
@@ -84,6 +85,10 @@ func (t *Tx) commit(c *chain, g Group, now time.Time) error {
 	if err != nil || next == c.tree {
 		return err
 	}
+	changes, err := t.store.TreeChanges(t.Objects, c.tree, next)
+	if err != nil {
+		return err
+	}
 	config := t.store.repo.Config()
 	commit := gitstore.Commit{
 		Tree: next, Author: g.Why.Author(config), Committer: config.Identity("COMMITTER"),
@@ -101,6 +106,7 @@ func (t *Tx) commit(c *chain, g Group, now time.Time) error {
 		c.final[p] = g.Files[p]
 	}
 	c.tree, c.commits, c.whys = next, append(c.commits, commit), append(c.whys, g.Why)
+	c.changes = append(c.changes, changes)
 	return nil
 }
 

@@ -43,6 +43,7 @@ type Result struct {
 	Commits  []gitstore.Commit // oldest first, adopted edits included; none when nothing changed
 	Whys     []Description     // of the commits
 	Changes  []Change          // of all commits together
+	Each     [][]Change        // of each commit
 	Adopted  []Path            // uncommitted edits that were committed first
 	Warnings []string          // what was left for the next command to finish
 	Objects  *gitstore.Objects // reads From and To, published or not
@@ -120,7 +121,10 @@ func (t *Tx) result(c *chain) (*Result, error) {
 	if len(c.commits) == 0 {
 		return res, nil
 	}
-	res.Commits, res.Whys, res.To = c.commits, c.whys, c.tree
+	res.Commits, res.Whys, res.To, res.Each = c.commits, c.whys, c.tree, c.changes
+	if res.Changes = c.changes[0]; len(c.commits) == 1 {
+		return res, nil
+	}
 	var err error
 	res.Changes, err = t.store.TreeChanges(t.Objects, t.base, c.tree)
 	return res, err

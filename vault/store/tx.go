@@ -238,6 +238,15 @@ func (t *Tx) PermitAs(p Path, sn *Snapshot, from Path) error {
 	return err
 }
 
+// Permitted reports whether a file that stands at p is executable where that of HEAD is not, or the other way round.
+func (t *Tx) Permitted(p Path) (bool, error) {
+	at, err := t.Touch(p)
+	if err != nil || !at.Disk.Exists || at.InHead.ID.IsZero() {
+		return false, err
+	}
+	return (t.mode(p) == gitstore.ModeExecutable) != (at.InHead.Mode == gitstore.ModeExecutable), nil
+}
+
 // mode is what a file has that is staged or stands at p: a new one is plain.
 func (t *Tx) mode(p Path) uint32 {
 	at := t.touched[p]

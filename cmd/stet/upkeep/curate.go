@@ -97,6 +97,7 @@ func printRun(p *console.Printer, r *curator.Report) {
 	for _, l := range r.Left {
 		p.Printf("left alone  %s: %s\n", console.Line1(l.Name), console.Line1(l.Reason))
 	}
+	p.Diff(console.Clean(r.Diff))
 	p.Printf("%s checked: %s%s\n", agent.Plural(r.AutoTransitions.Checked, "skill"), r.Summary(), p.Where())
 	if !r.DryRun {
 		p.Printf("report  %s\n", r.Path())
@@ -130,7 +131,11 @@ func curateStatus(ctx context.Context, e *console.Env, _ *console.Input, _ []str
 		p.Printf("skills    %d its own, %d of them stale; %d others; %d archived\n", s.Owned, s.Stale, s.Others,
 			s.Archived)
 		for _, name := range s.Pinned {
-			p.Printf("pinned    %s\n", console.Line1(name))
+			by := ""
+			if line := s.PinnedBy[name]; line != "" {
+				by = "  (by the line " + line + ")"
+			}
+			p.Printf("pinned    %s%s\n", console.Line1(name), console.Line1(by))
 		}
 		for _, name := range s.Kept {
 			p.Printf("kept      %s  (you took back what the curator did)\n", console.Line1(name))
