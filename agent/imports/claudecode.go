@@ -266,30 +266,24 @@ func (r *reading) claudeSession(c *claudeFile) error {
 	return nil
 }
 
-// branches names, for every line of a prompt that was taken back and what follows
-// it, the uuid of that prompt.
+// branches names, for every line of a prompt that was taken back and what follows it, the uuid of that prompt: one from
+// whose place the conversation went on another way. That stays so when an earlier prompt is taken back later.
 func (c *claudeFile) branches() map[string]string {
-	main, children := map[string]bool{}, map[string]bool{}
-	for i := len(c.nodes) - 1; i >= 0; i-- {
-		if c.nodes[i].IsSidechain {
-			continue
+	newest := map[string]int{} // of what follows a line, itself included, the last
+	for i, n := range slices.Backward(c.nodes) {
+		for at := n.UUID; at != "" && !n.IsSidechain; at = c.chain[at] {
+			if _, ok := newest[at]; ok {
+				break
+			}
+			newest[at] = i
 		}
-		for at := c.nodes[i].UUID; at != "" && !main[at]; at = c.chain[at] {
-			main[at] = true
-			children[c.chain[at]] = true
-		}
-		break
-	}
-	out := map[string]string{}
-	for at := range main {
-		out[at] = ""
 	}
 	prompt := map[string]bool{}
 	for _, n := range c.nodes {
-		if parent := c.chain[n.UUID]; n.prompt && !n.IsSidechain && main[parent] && children[parent] && !main[n.UUID] {
-			prompt[n.UUID] = true
-		}
+		on, known := newest[c.chain[n.UUID]]
+		prompt[n.UUID] = n.prompt && !n.IsSidechain && known && on != newest[n.UUID]
 	}
+	out := map[string]string{}
 	for _, n := range c.nodes {
 		c.climb(n.UUID, out, func(at string) (string, bool) { return at, prompt[at] })
 	}

@@ -11,6 +11,7 @@ import (
 func (w *writer) decide(s *Session) (*item, error) {
 	w.censor.title(s)
 	state := StateAdded
+	var in openPart
 	// Every round is another variant of it; a person edits only so often.
 	for range 100 {
 		p, err := w.known.find(w.ctx, s.ID)
@@ -28,14 +29,17 @@ func (w *writer) decide(s *Session) (*item, error) {
 				return nil, err
 			}
 		}
-		open, err := w.heard(s, have)
+		open, err := w.open(s, have)
 		if err != nil {
 			return nil, err
 		}
-		merged, g, ok := s.hooked(have, open, w.o.Now, w.censor)
+		merged, g, ok := s.hooked(have, open.turns, w.o.Now, w.censor)
+		if open.key != "" {
+			in.key = open.key
+		}
 		switch {
 		case ok:
-			s = merged
+			s, in.turns = merged, append(in.turns, open.turns...)
 		case p != "":
 			g = compare(have, s, w.censor)
 		}
@@ -45,12 +49,13 @@ func (w *writer) decide(s *Session) (*item, error) {
 		}
 		if w.saw(s); p != "" && !g.more(s) {
 			w.report.Unchanged++
+			w.holds(in)
 			return nil, nil
 		}
 		if p != "" {
 			state = StateGrown
 		}
-		return &item{s: s, path: p, have: have, state: state, growth: g}, nil
+		return &item{s: s, path: p, have: have, state: state, open: in, growth: g}, nil
 	}
 	w.r.problem(s.Origin, 0, "left out: it has changed in more ways than can be told apart")
 	return nil, nil
@@ -62,17 +67,28 @@ func (w *writer) saw(s *Session) {
 	w.talks = append(w.talks, doneTalk{ID: hashPart(s.ID), Messages: len(s.Messages), Ended: s.Ended, Project: s.Project})
 }
 
-// heard are the open turns of a conversation that its transcript does not hold; nil for none. s is kept private where
-// they are.
-func (w *writer) heard(s *Session, transcript []byte) ([]markdown.Message, error) {
+// An openPart is what is open of a conversation: its key, "" for nothing, and those turns that come in with it.
+type openPart struct {
+	key   string
+	turns []markdown.Message
+}
+
+// open is what is open of a conversation and its transcript does not hold. s is kept private where it is.
+func (w *writer) open(s *Session, transcript []byte) (openPart, error) {
 	open, err := session.Rest(w.v, s.ID, transcript)
 	if errors.Is(err, session.ErrUnknownSession) {
-		return nil, nil
+		return openPart{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return openPart{}, err
 	}
 	s.Private = s.Private || open.Facts.Private
-	w.heardOf[open.Key] = s.taken
-	return open.Facts.Messages, nil
+	return openPart{open.Key, open.Facts.Messages}, nil
+}
+
+// holds is told that transcripts hold what came in of an open conversation.
+func (w *writer) holds(open openPart) {
+	if open.key != "" {
+		w.held[open.key] = open.turns
+	}
 }

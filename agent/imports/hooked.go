@@ -32,7 +32,7 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 	places, own := s.places(have, spans, turns, c)
 	for i, m := range old.Messages {
 		switch j := places[i]; {
-		case byHook(m) || j == session.TakenBack:
+		case byHook(m) || j == takenBack:
 		case j < 0:
 			return nil, g, false
 		case m.Attached == "" && !bytes.HasPrefix(own[j].Content, m.Content):
@@ -40,7 +40,7 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 		}
 	}
 	var numbers []int
-	v.Messages, numbers = v.among(turns, places, len(spans))
+	v.Messages, numbers = v.among(turns, places)
 	v.Renumbered = old.Renumbered
 	if r := session.Renumbering(now, numbers); r != "" {
 		v.Renumbered = append(v.Renumbered, r)
@@ -59,8 +59,12 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 
 func byHook(m markdown.Message) bool { return m.Ref == session.HookRef }
 
+// takenBack is the place of a turn that the person took back: it stands in a conversation of its own.
+const takenBack = -2
+
 // places are where s has the turns, of which the first stand in the transcript in have, -1 for none; and its messages
-// without secrets.
+// without secrets. All that the source has is compared at once, in the order in which it was said: what the person
+// took back keeps no turn from its place that only has the same words.
 func (s *Session) places(have []byte, spans []markdown.MessageSpan, turns []markdown.Message, c *censor) (
 	places []int, own []markdown.Message,
 ) {
@@ -68,39 +72,61 @@ func (s *Session) places(have []byte, spans []markdown.MessageSpan, turns []mark
 	for _, m := range turns {
 		secrets.Learn(string(m.Content))
 	}
-	all, taken := cleaned(secrets, turns), cleaned(secrets, s.taken)
-	own = cleaned(secrets, s.Messages)
+	said, at := s.said()
+	turns, said = cleaned(secrets, turns), cleaned(secrets, said)
 	known := func() *guard.Redactor { return secrets }
-	may := func(list []markdown.Message) func(i, j int) bool {
-		return func(i, j int) bool {
-			return byHook(all[i]) || i < len(spans) && sameMessage(have, spans[i], &list[j], known)
+	places = session.Covered(turns, said, func(i, j int) bool {
+		return byHook(turns[i]) || i < len(spans) && sameMessage(have, spans[i], &said[j], known)
+	})
+	own = make([]markdown.Message, len(s.Messages))
+	for j, place := range at {
+		if place >= 0 {
+			own[place] = said[j]
 		}
 	}
-	places = session.Covered(all, own, may(own))
-	session.Take(places, all, taken, may(taken))
+	for i, j := range places {
+		if j >= 0 {
+			places[i] = at[j]
+		}
+	}
 	return places, own
 }
 
+// said is what was said in s and what was taken back of it, by time, and where each stands in s.
+func (s *Session) said() (all []markdown.Message, at []int) {
+	taken := slices.SortedStableFunc(slices.Values(s.taken), byTime)
+	for i, m := range s.Messages {
+		for len(taken) > 0 && taken[0].Time.Before(m.Time) {
+			all, at, taken = append(all, taken[0]), append(at, takenBack), taken[1:]
+		}
+		all, at = append(all, m), append(at, i)
+	}
+	for _, m := range taken {
+		all, at = append(all, m), append(at, takenBack)
+	}
+	return all, at
+}
+
+func byTime(a, b markdown.Message) int { return a.Time.Compare(b.Time) }
+
 // among are the messages of s with those turns of hooks in their places that it does not have, and the number that each
-// turn gets, 0 for one that was taken back; other turns stay open, behind all. The first sealed turns stand in a
-// transcript.
-func (s *Session) among(turns []markdown.Message, places []int, sealed int) (out []markdown.Message, numbers []int) {
+// turn gets, 0 for one that was taken back; other turns stay open, behind all.
+func (s *Session) among(turns []markdown.Message, places []int) (out []markdown.Message, numbers []int) {
 	numbers = make([]int, len(turns))
 	next := 0
 	upTo := func(j int) { out, next = append(out, s.Messages[next:j]...), j }
-	imported := slices.ContainsFunc(turns[:sealed], func(m markdown.Message) bool { return !byHook(m) })
 	for i, m := range turns {
 		switch {
 		case places[i] >= 0:
 			upTo(places[i] + 1)
-		case !byHook(m) || places[i] == session.TakenBack:
+		case !byHook(m) || places[i] == takenBack:
 			continue
 		default:
 			last := len(s.Messages)
 			if k := slices.IndexFunc(places[i:], func(j int) bool { return j >= 0 }); k >= 0 {
 				last = places[i+k]
 			}
-			for (i >= sealed || !imported) && next < last && s.Messages[next].Time.Before(m.Time) {
+			for next < last && s.Messages[next].Time.Before(m.Time) {
 				upTo(next + 1)
 			}
 			out = append(out, m)
@@ -110,7 +136,7 @@ func (s *Session) among(turns []markdown.Message, places []int, sealed int) (out
 	upTo(len(s.Messages))
 	left := len(out)
 	for i, n := range numbers {
-		if n == 0 && places[i] != session.TakenBack {
+		if n == 0 && places[i] != takenBack {
 			left++
 			numbers[i] = left
 		}

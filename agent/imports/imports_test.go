@@ -326,3 +326,24 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestAPromptTakenBackStandsOnce grows a record in which prompts are taken back, one of them behind another that is
+// taken back later: each stands in one conversation, however many of them there were before.
+func TestAPromptTakenBackStandsOnce(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	parents := []string{"", "u1", "u2", "u2", "u1", "u5", ""} // u4 in place of u3, u5 in place of u2, u7 in that of u1
+	var lines string
+	for i, parent := range parents {
+		lines += fmt.Sprintf(`{"type":"user","uuid":"u%d","parentUuid":%q,"timestamp":"2026-11-20T10:00:%02dZ",`+
+			`"message":{"role":"user","content":"prompt %d."}}`+"\n", i+1, parent, i, i+1)
+		run(t, v, "claude-code", place(t, "talk.jsonl", lines))
+		all := fmt.Sprint(tree(t, f.Dir))
+		for n := range i + 1 {
+			if got := strings.Count(all, fmt.Sprintf("\nprompt %d.\n", n+1)); got != 1 {
+				t.Fatalf("after %d lines, prompt %d stands %d times", i+1, n+1, got)
+			}
+		}
+	}
+}

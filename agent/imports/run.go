@@ -120,7 +120,7 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	}
 	report.Files, report.Bytes = len(files), r.progress.Total
 	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
-		apart: map[string]string{}, heardOf: map[string][]markdown.Message{}}
+		apart: map[string]string{}, held: map[string][]markdown.Message{}}
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
@@ -181,8 +181,8 @@ func (w *writer) end(err error) error {
 	}
 	w.ctx = context.WithoutCancel(w.ctx)
 	err = errors.Join(err, w.flush(), w.publish())
-	for key, taken := range w.heardOf {
-		_, serr := session.Settle(w.ctx, w.v, key, taken)
+	for key, turns := range w.held {
+		_, serr := session.Settle(w.ctx, w.v, key, turns)
 		err = errors.Join(err, serr)
 	}
 	return err
@@ -213,8 +213,7 @@ type writer struct {
 	// Of an agent's import: ids that it stored under others, who records what is open, and references left out.
 	apart, openBy map[string]string
 	cut           int
-	// Conversations with open turns that this run has looked at, by key, and what of them was taken back.
-	heardOf map[string][]markdown.Message
+	held          map[string][]markdown.Message // open turns of conversations that transcripts hold by now, by key
 }
 
 // An item is one transcript of a batch.
@@ -224,6 +223,7 @@ type item struct {
 	have  []byte     // what stood there when it was decided what to do
 	state string
 	made  *rendered
+	open  openPart
 	growth
 }
 

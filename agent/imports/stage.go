@@ -111,6 +111,7 @@ func (w *writer) wrote(list []*waiting, left []bool, res *vault.Result) error {
 			continue
 		}
 		w.count(one, one.puts[0].path)
+		w.holds(one.open)
 		if one.puts[0].was == "" {
 			if err := w.known.see(one.puts[0].path); err != nil {
 				return err
@@ -159,6 +160,7 @@ type waiting struct {
 	state             string
 	messages          int // that are new
 	puts              []put
+	open              openPart
 }
 
 // A put is one file of it, the transcript first.
@@ -283,5 +285,6 @@ func (w *writer) stage(tx *vault.Tx, it *item) (*waiting, [][]byte, error) {
 }
 
 func (it *item) waits() *waiting {
-	return &waiting{id: it.s.ID, title: it.s.Title, origin: it.s.Origin, state: it.state, messages: len(it.s.Messages) - it.from}
+	return &waiting{id: it.s.ID, title: it.s.Title, origin: it.s.Origin, state: it.state,
+		messages: len(it.s.Messages) - it.from, open: it.open}
 }

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/markdown"
 	"stet/vault"
@@ -109,9 +111,9 @@ func TakeUp(ctx context.Context, v *vault.Vault) error {
 }
 
 // Covered says which turns that hooks told of stand in a client's own record of the conversation, as many as can in
-// one order: of each the index there, -1 for none. may, if any, says which of these places a turn can have, and alone
-// where the turns of others stand, which count more. Beyond [mostAligned] pairs what is left takes the first place it
-// can.
+// one order, and of several such ways one near in time: of each the index there, -1 for none, as of one that a hook
+// told of after the record ends. may, if any, says which of these places a turn can have, and alone where the turns of
+// others stand, which count more. Beyond [mostAligned] pairs what is left takes the first place it can.
 func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []int {
 	out, texts, said := make([]int, len(turns)), make([]string, len(turns)), make([]string, len(own))
 	for i, t := range turns {
@@ -119,61 +121,62 @@ func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []in
 			texts[i] = words(t.Content)
 		}
 	}
+	var end time.Time
 	for j, m := range own {
 		if m.Role == "user" || m.Role == "assistant" {
 			said[j] = words(m.Content)
 		}
+		if m.Ref != HookRef && m.Time.After(end) {
+			end = m.Time
+		}
 	}
-	worth := func(i, j int) int {
+	one := int64(len(turns)+1) * farthest // more than all distances
+	worth := func(i, j int) int64 {
 		switch t, m := turns[i], own[j]; {
 		case t.Ref != HookRef:
 			if may != nil && may(i, j) {
-				return len(turns) + 1
+				return int64(len(turns)+1) * one
 			}
 		case t.Role != m.Role || may != nil && !may(i, j):
-		case m.Ref == HookRef && t.Time.Equal(m.Time), m.Ref != HookRef && sameWords(t.Role, texts[i], said[j]):
-			return 1
+		case m.Ref == HookRef && t.Time.Equal(m.Time):
+			return one
+		case m.Ref != HookRef && (end.IsZero() || !t.Time.After(end.Add(hookDelay))) &&
+			sameWords(t.Role, texts[i], said[j]):
+			return one - distance(t.Time, m.Time)
 		}
 		return 0
 	}
 	i, j := 0, 0
-	for i < len(turns) && j < len(own) && turns[i].Ref != HookRef && worth(i, j) > 0 { // most of what has grown
-		out[i], i, j = j, i+1, j+1
+	for i < len(turns) && turns[i].Ref != HookRef { // most of what has grown
+		at := j
+		for at < len(own) && worth(i, at) == 0 {
+			at++
+		}
+		if at == len(own) {
+			break
+		}
+		out[i], i, j = at, i+1, at+1
 	}
 	align(out, i, j, len(own), worth)
 	return out
 }
 
-// TakenBack is the place of a turn that stands in a conversation of its own, since the person took it back; nowhere is
-// that of one that stands in none.
-const (
-	TakenBack = -2
-	nowhere   = -1
-)
+// hookDelay is how long after a client has dated a message its hook may tell of it.
+const hookDelay = 10 * time.Second
 
-// Take sets to [TakenBack] the places, as of [Covered], of turns that have none and stand in taken. may is as there.
-func Take(places []int, turns, taken []markdown.Message, may func(turn, place int) bool) {
-	var left []markdown.Message
-	var from []int
-	for i, j := range places {
-		if j == nowhere {
-			left, from = append(left, turns[i]), append(from, i)
-		}
-	}
-	for i, j := range Covered(left, taken, func(i, j int) bool {
-		return left[i].Ref == HookRef || may != nil && may(from[i], j)
-	}) {
-		if j >= 0 {
-			places[from[i]] = TakenBack
-		}
-	}
-}
+// distance says how far apart two moments are, from 0 to below farthest, one more for twice as far.
+func distance(a, b time.Time) int64 { return int64(bits.Len64(uint64(a.Sub(b).Abs().Milliseconds()))) }
+
+const farthest = 64
+
+// nowhere is the place of a turn that stands in no record.
+const nowhere = -1
 
 // mostAligned bounds the pairs of messages that are compared.
 const mostAligned = 4 << 20
 
 // align sets the places of turns from first on, in order, among those from next to end, so that they are worth most.
-func align(out []int, first, next, end int, worth func(i, j int) int) {
+func align(out []int, first, next, end int, worth func(i, j int) int64) {
 	n, m := len(out)-first, end-next
 	if n <= 0 || m <= 0 {
 		return
@@ -189,20 +192,20 @@ func align(out []int, first, next, end int, worth func(i, j int) int) {
 		}
 		return
 	}
-	best := make([]int32, (n+1)*(m+1)) // of turns from i on among those from j on
+	best := make([]int64, (n+1)*(m+1)) // of turns from i on among those from j on
 	at := func(i, j int) int { return i*(m+1) + j }
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
 			best[at(i, j)] = max(best[at(i+1, j)], best[at(i, j+1)])
 			if w := worth(first+i, next+j); w > 0 {
-				best[at(i, j)] = max(best[at(i, j)], best[at(i+1, j+1)]+int32(w))
+				best[at(i, j)] = max(best[at(i, j)], best[at(i+1, j+1)]+w)
 			}
 		}
 	}
 	for i, j := 0, 0; i < n && j < m; {
 		w := worth(first+i, next+j)
 		switch {
-		case w > 0 && best[at(i, j)] == best[at(i+1, j+1)]+int32(w):
+		case w > 0 && best[at(i, j)] == best[at(i+1, j+1)]+w:
 			out[first+i], i, j = next+j, i+1, j+1
 		case best[at(i, j)] == best[at(i, j+1)]:
 			j++
@@ -238,10 +241,9 @@ func sameWords(role, hooked, own string) bool {
 	return hooked == own || role == "assistant" && hooked != "" && strings.HasSuffix(own, hooked)
 }
 
-// Settle takes the turns of an open session that hooks told of out of it which its transcript holds: the client's
-// own record came in. Those that stand in taken, which the person took back, are in another one. It returns the number
-// of messages of the transcript, 0 for none.
-func Settle(ctx context.Context, v *vault.Vault, key string, taken []markdown.Message) (messages int, err error) {
+// Settle takes the turns of an open session that hooks told of out of it which its transcript holds, and those that the
+// client's own record brought here or elsewhere. It returns the number of messages of the transcript, 0 for none.
+func Settle(ctx context.Context, v *vault.Vault, key string, brought []markdown.Message) (messages int, err error) {
 	err = v.State().Alone(ctx, "seal", true, func() error {
 		open, err := Opened(v, key)
 		if errors.Is(err, vault.ErrNotFound) {
@@ -259,7 +261,7 @@ func Settle(ctx context.Context, v *vault.Vault, key string, taken []markdown.Me
 				return ignoreMissing(err)
 			}
 		}
-		messages, err = s.leaveOut(ctx, open, taken)
+		messages, err = s.leaveOut(ctx, open, brought)
 		return err
 	})
 	return messages, err
@@ -272,8 +274,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// leaveOut drops the turns that hooks told of and the transcript holds, of which it returns the number of messages.
-func (s *sealer) leaveOut(ctx context.Context, open *Open, taken []markdown.Message) (messages int, err error) {
+// leaveOut is [Settle] of a session that is known.
+func (s *sealer) leaveOut(ctx context.Context, open *Open, brought []markdown.Message) (messages int, err error) {
 	files, err := Transcripts(ctx, s.v, open.Key)
 	if err != nil {
 		return 0, err
@@ -284,7 +286,12 @@ func (s *sealer) leaveOut(ctx context.Context, open *Open, taken []markdown.Mess
 	}
 	redact(s.v, open.Facts)
 	covered := open.covered(at.data)
-	Take(covered, open.Facts.Messages, taken, nil)
+	for i, t := range open.Facts.Messages {
+		same := func(m markdown.Message) bool { return m.Role == t.Role && m.Time.Equal(t.Time) }
+		if t.Ref == HookRef && slices.ContainsFunc(brought, same) {
+			covered[i] = 0
+		}
+	}
 	if !slices.ContainsFunc(covered, func(j int) bool { return j != nowhere }) {
 		return at.have, nil
 	}

@@ -56,6 +56,24 @@ func TestCoveredTakesAsManyAsItCan(t *testing.T) {
 	}
 }
 
+// TestCoveredByTime: of places that are as good a turn has the nearest, and none in a record that ends before its hook.
+func TestCoveredByTime(t *testing.T) {
+	t.Parallel()
+	at := func(m markdown.Message, minute int) markdown.Message {
+		m.Time = time.Date(2026, 11, 23, 10, minute, 0, 0, time.UTC)
+		return m
+	}
+	ok := message("user", "hook", "ok")
+	hooked := []markdown.Message{at(message("user", "hook", "look"), 1), at(ok, 3), at(ok, 7)}
+	own := []markdown.Message{at(message("user", "u1", "ok"), 2), at(message("user", "u2", "ok"), 4)}
+	if got := session.Covered(hooked[:2], own, nil); !slices.Equal(got, []int{-1, 1}) {
+		t.Errorf("the nearest: %v", got)
+	}
+	if got := session.Covered(hooked, own, nil); !slices.Equal(got, []int{-1, 1, -1}) {
+		t.Errorf("later than the record: %v", got)
+	}
+}
+
 // TestNumbers: what was cited before messages had other numbers is the same message behind.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
