@@ -100,14 +100,36 @@ func (e *Environment) auxiliary(s settings.Settings) (model llm.Client, done fun
 		return noModel{o, err}, none
 	}
 	o.Retry.Max = 1 // the user waits
-	l, done, err := e.ledger()
-	if err != nil {
+	if model, done, err = e.metered(o); err != nil {
 		return noModel{o, err}, none
 	}
-	if model, err = e.model(o, l); err != nil {
-		return noModel{o, err}, done
-	}
 	return model, done
+}
+
+// metered is the model that o describes until done is called, with every call in the ledger.
+func (e *Environment) metered(o llm.Options) (model llm.Client, done func(), err error) {
+	l, done, err := e.ledger()
+	if err != nil {
+		return nil, nil, err
+	}
+	if model, err = e.model(o, l); err != nil {
+		done()
+	}
+	return model, done, err
+}
+
+// CuratorModel is the model for work in the background until done is called. No other takes its place: it fails with
+// [llm.ErrNoModel] where none is set, and as [llm.FromSettings] and [llm.New] do.
+func (e *Environment) CuratorModel() (model llm.Client, done func(), err error) {
+	s, err := e.Settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, _, err := llm.FromSettings(s, llm.Curator, e.o.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e.metered(o)
 }
 
 // noModel is a model that cannot be had.

@@ -16,6 +16,7 @@ import (
 	"stet/cmd/stet/bench"
 	"stet/cmd/stet/console"
 	"stet/cmd/stet/door"
+	"stet/cmd/stet/forked"
 	"stet/cmd/stet/history"
 	"stet/cmd/stet/memory"
 	conversation "stet/cmd/stet/session"
@@ -76,7 +77,8 @@ func Commands() []*console.Command {
 	return slices.Concat(upkeep.StartCommands(), []*console.Command{memory.NewCommand(), memory.ExportCommand()},
 		memory.Commands(), history.Commands(), conversation.Commands(), []*console.Command{upkeep.UsageCommand()},
 		upkeep.IndexCommands(),
-		[]*console.Command{upkeep.CurateCommand()}, bench.Commands(), door.Commands(), otherCommands())
+		[]*console.Command{upkeep.CurateCommand(), forked.Command()},
+		bench.Commands(), door.Commands(), otherCommands())
 }
 
 // dispatch finds the command and lets urfave/cli read its flags. Help pages and

@@ -20,12 +20,10 @@ type Job struct {
 	Version  int            `json:"version"`
 	Run      string         `json:"run"`  // id of the run
 	Base     vault.Revision `json:"base"` // the commit that the skills are of
-	Prompt   string         `json:"prompt"`
 	Clusters []Cluster      `json:"clusters"`
 	Skills   []Skill        `json:"skills"` // those of the clusters, by name
 	Taken    []string       `json:"taken"`  // names that no new skill may have
 	Bounds   Bounds         `json:"bounds"`
-	Model    Model          `json:"model"`
 }
 
 // A Cluster is skills that may be one.
@@ -47,23 +45,12 @@ type File struct {
 	Exec bool   `json:"exec,omitempty"`
 }
 
-// Bounds end the work of a model. Zero is no bound but the ceiling of rounds, 9,999.
+// Bounds end the work of a model. Zero is no bound but the ceilings: 9,999 rounds, and a day.
 type Bounds struct {
 	MaxTokens  int     `json:"max_tokens"`
 	MaxRounds  int     `json:"max_rounds"`
 	MaxUSD     float64 `json:"max_usd"`
 	MaxMinutes int     `json:"max_minutes"`
-}
-
-// A Model says who is asked, without the key: that is in the environment of the child.
-type Model struct {
-	Provider string `json:"provider"`
-	Name     string `json:"name"`
-	BaseURL  string `json:"base_url,omitempty"`
-	Mode     string `json:"mode,omitempty"`
-	Price    string `json:"price,omitempty"`
-	KeyEnv   string `json:"key_env,omitempty"`
-	Timeout  string `json:"timeout,omitempty"`
 }
 
 // A Call is one call of the tool. Arguments are whole; what was no JSON is there as a text.

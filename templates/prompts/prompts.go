@@ -36,6 +36,9 @@ var skillReview string
 //go:embed flush.md
 var flush string
 
+//go:embed curator.md
+var curator string
+
 //go:embed hook_nudge.md
 var hookNudge string
 
@@ -201,6 +204,31 @@ func (r Review) User() string {
 	}
 	return strings.Join(append(parts, text(r)), "\n")
 }
+
+// Curator asks for umbrella skills.
+type Curator struct {
+	Clusters []Cluster   `json:"clusters"`
+	Skills   []Candidate `json:"skills"`
+}
+
+// A Cluster is skills, by name, that may belong together.
+type Cluster struct {
+	Skills []string `json:"skills"`
+	Why    string   `json:"why"`
+}
+
+// A Candidate is a skill of a cluster.
+type Candidate struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Files       map[string]int `json:"files"` // bytes of each
+}
+
+// System is the system prompt.
+func (Curator) System() string { return curator }
+
+// User is the user's turn.
+func (c Curator) User() string { return text(c) }
 
 // text is JSON with one note, scope or message a line; no letter is escaped that need
 // not be.

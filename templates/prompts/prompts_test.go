@@ -29,6 +29,10 @@ func TestPromptsAreAsReviewed(t *testing.T) {
 			Before: []prompts.Heard{{Turn: "e1", Time: "Fri 2026-01-02 06:00", Says: "user: " + hostile}},
 			Turns:  []prompts.Heard{{Turn: "12", Time: "Fri 2026-01-09 06:00", Says: "user: " + hostile}}},
 		"skill_review": prompts.Review{Skill: true, Turns: []prompts.Heard{{Turn: "12", Says: "tool bash: ok"}}},
+		"curator": prompts.Curator{
+			Clusters: []prompts.Cluster{{Why: "their names", Skills: []string{"git-log", "git-show"}}},
+			Skills: []prompts.Candidate{{Name: "git-log", Description: hostile,
+				Files: map[string]int{"SKILL.md": 7}}}},
 		"flush": prompts.Review{Memory: true, Skill: true, Flush: true,
 			Turns: []prompts.Heard{{Turn: "12", Part: 2, Says: "user: " + hostile}}},
 	} {

@@ -23,6 +23,10 @@ const (
 	CuratorIdle    Name = "curator.min_idle_hours"
 	CuratorStale   Name = "curator.stale_after_days"
 	CuratorArchive Name = "curator.archive_after_days"
+	CuratorMerge   Name = "curator.consolidate_hours"
+	CuratorTokens  Name = "curator.max_tokens"
+	CuratorMinutes Name = "curator.max_minutes"
+	CuratorUSD     Name = "curator.max_usd"
 	DefaultVault   Name = "default_vault"
 	HooksExclude   Name = "hooks.exclude"
 	HooksNudge     Name = "hooks.nudge"
@@ -143,22 +147,6 @@ func learningKeys() []Key {
 		{Name: Background, Type: boolean(), Default: "false",
 			Meaning: "whether `stet observe` starts a process of its own for a review that is due; else it waits " +
 				"for `stet watch` or `stet worker run`"},
-	}
-}
-
-// curatorKeys are the person's alone: a vault that was cloned must not say what goes to the archive.
-func curatorKeys() []Key {
-	return []Key{
-		{Name: Curator, Type: boolean(), Default: "true",
-			Meaning: "whether `stet watch` and `stet worker run` look for skills that nobody uses; `stet curate` by " +
-				"hand always does"},
-		{Name: CuratorEvery, Type: number(1), Unit: "hours", Default: "24", Meaning: "how long between two looks"},
-		{Name: CuratorIdle, Type: number(0), Unit: "hours", Default: "2",
-			Meaning: "how long nobody must have said anything in any conversation before one"},
-		{Name: CuratorStale, Type: number(1), Unit: "days", Default: "30",
-			Meaning: "after how long without use a skill of the curator's is marked stale"},
-		{Name: CuratorArchive, Type: number(1), Unit: "days", Default: "90",
-			Meaning: "after how long without use it goes to the archive"},
 	}
 }
 
