@@ -338,6 +338,10 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	if got := left(); got != "one.md two.md three.md four.md" {
 		t.Fatalf("to look at: %q", got)
 	}
+	_, talk := s.run(0, "a\n", "review", "--as", "robo")
+	if strings.Contains(talk, "[1/4]") || strings.Count(left(), ".md") != 4 {
+		t.Errorf("asked an agent: %q, left %q", talk, left())
+	}
 	// Keep one, take two back, put three off, leave with a question open.
 	out, talk := s.run(0, "what?\ny\nno\nl\nq\n", "review")
 	if !strings.Contains(out, "+Two.") || strings.Count(talk, "[1/4]") != 2 ||

@@ -102,9 +102,10 @@ func (e *Env) ConfirmDiff(question string) func(diff string) (bool, error) {
 	}
 }
 
-// CanAsk reports whether somebody is there to answer a question.
+// CanAsk reports whether the user is there to answer a question. Where an agent acts, whoever answers on the terminal
+// is the agent.
 func (e *Env) CanAsk() bool {
-	return e.InTerminal && e.ErrTerminal && !e.NoInput && !e.JSON
+	return e.actor == "" && e.InTerminal && e.ErrTerminal && !e.NoInput && !e.JSON
 }
 
 // page shows text in PAGER, less by default. A pager that cannot be started is

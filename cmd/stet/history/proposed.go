@@ -30,7 +30,7 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		if !o.DryRun && o.Agent == "" && e.CanAsk() && e.OutTerminal && len(all.Proposed) > 0 {
+		if !o.DryRun && e.CanAsk() && e.OutTerminal && len(all.Proposed) > 0 {
 			return askProposals(ctx, e, a.History(), all.Proposed)
 		}
 		all.DryRun = o.DryRun

@@ -67,7 +67,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 		if !o.AcceptAll && !o.DryRun && e.CanAsk() && e.OutTerminal && len(review.Items) > 0 {
-			r := reviewer{e: e, h: h, stat: stat, patch: patch}
+			r := reviewer{e: e, h: h, w: o.Write, stat: stat, patch: patch}
 			return r.all(ctx, review)
 		}
 		return e.ShowPaged(ctx, review, func(p *console.Printer) {
@@ -135,6 +135,7 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 type reviewer struct {
 	e       *console.Env
 	h       agent.History
+	w       agent.Write
 	stat    bool
 	patch   bool
 	decided []vault.Revision
@@ -148,7 +149,7 @@ func (r *reviewer) all(ctx context.Context, review *agent.Review) error {
 	err := r.ask(ctx, review.Items)
 	if len(r.decided) > 0 {
 		mark := context.WithoutCancel(ctx)
-		err = errors.Join(err, r.h.MarkReviewed(mark, agent.Write{}, review, r.decided, r.chosen))
+		err = errors.Join(err, r.h.MarkReviewed(mark, r.w, review, r.decided, r.chosen))
 	}
 	if err == nil {
 		already := ""
@@ -245,7 +246,7 @@ func (r *reviewer) keep(i agent.ReviewItem) {
 // takeBack reverts a commit. One that cannot be reverted is left for later, with the reason: the
 // others do not wait for it.
 func (r *reviewer) takeBack(ctx context.Context, i agent.ReviewItem) error {
-	res, err := r.h.Revert(ctx, agent.RevertOptions{Revs: []string{string(i.Rev)}, Reject: true})
+	res, err := r.h.Revert(ctx, agent.RevertOptions{Write: r.w, Revs: []string{string(i.Rev)}, Reject: true})
 	if errors.Is(err, vault.ErrConflict) || errors.Is(err, vault.ErrRefused) {
 		r.e.Warn("left for later: %v", err)
 		return nil

@@ -57,7 +57,7 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return res, err
 	})
-	if err != nil || made == "" || o.Agent != "" || e.JSON || in.Bool("no-edit") || !e.CanAsk() || !e.OutTerminal {
+	if err != nil || made == "" || e.JSON || in.Bool("no-edit") || !e.CanAsk() || !e.OutTerminal {
 		return err
 	}
 	editor, err := editorOf(e, "new", "")
