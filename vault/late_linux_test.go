@@ -54,3 +54,56 @@ func TestASaveWhileLateBytesComeBackLosesNeither(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEditorThatReadWhatStoodForAMomentDestroysNothing: while stet gives a person's bytes back, what it had placed
+// stands there for a moment. An editor that reads it then, and saves its buffer later, writes over bytes that are in
+// no commit.
+func TestAnEditorThatReadWhatStoodForAMomentDestroysNothing(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/infra/gate.md", gateText)
+	file := filepath.Join(f.Dir, "memories/infra/gate.md")
+	exchanges := 0
+	var buffer []byte
+	v, err := vault.Open(ctxb(), f.Dir, crashOptions(func(step durable.Step) error {
+		var err error
+		switch {
+		case step.Op == durable.OpExchange && exchanges == 0:
+			exchanges++
+			err = os.WriteFile(file, []byte(gateText+"SAVED\n"), 0o644)
+		case step.Op == durable.OpExchange:
+			exchanges++
+			buffer, err = os.ReadFile(file)
+		case step.Op == durable.OpRemove && len(buffer) > 0:
+			err = os.WriteFile(file, append(buffer, "LATER\n"...), 0o644)
+			buffer = nil
+		}
+		return err
+	}))
+	must(err)
+	defer v.Close()
+	must(updateGate(v))
+	if exchanges != 2 || buffer != nil {
+		t.Fatalf("%d exchanges, and the editor has not saved %q", exchanges, buffer)
+	}
+	for range 3 {
+		must(updateGate(f.Open()))
+	}
+	now, err := os.ReadFile(file)
+	must(err)
+	kept, err := filepath.Glob(filepath.Join(f.Dir, ".git/stet/*/lost/kept-*"))
+	must(err)
+	all := string(now)
+	for _, name := range kept {
+		data, err := os.ReadFile(name)
+		must(err)
+		all += string(data)
+	}
+	for _, want := range []string{"SAVED\n", "LATER\n"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is lost: %q, kept %q", want, all, kept)
+		}
+	}
+	for _, name := range kept {
+		must(os.RemoveAll(filepath.Dir(name)))
+	}
+}

@@ -59,6 +59,30 @@ func (s *Store) keepLate(temp string, p Path, id gitstore.ID) error {
 	return errors.Join(root.Rename("lost", temp, name), root.SyncDir("lost", dir))
 }
 
+// keepCopy keeps a person's bytes that are about to be given back to p until they are committed, as those that were
+// brought back: for a moment what stet had placed stands there, and an editor that reads it may save over them. Where
+// there is no room for the copy they are given back all the same.
+func (s *Store) keepCopy(m durable.Move, p Path, known map[gitstore.ID]bool) {
+	root, dir := s.repo.Root(), s.lostDir()
+	data, _, err := m.Temp.ReadFile(m.TempPath, MaxFileSize)
+	if err != nil || root.MkdirAll("lost", dir, 0o777) != nil {
+		return
+	}
+	was := gitstore.ID{} // what they were made of, where they only add to it
+	for id := range known {
+		if base, err := s.repo.Stage().Blob(id); err == nil && bytes.HasPrefix(data, base) {
+			was = id
+		}
+	}
+	name := s.freeLost(latePrefix + path.Base(m.TempPath))
+	note := fmt.Sprintf("%s %s\n%s\n", was, p, gitstore.HashBlob(data))
+	if root.CreateSync("lost", name+lateFor, []byte(note), 0o666) != nil ||
+		durable.PutWhole(root, "lost", s.tmp("copy"), name, data, 0o666) != nil {
+		return
+	}
+	_ = root.SyncDir("lost", dir)
+}
+
 // freeLost is a name in lost that no file has: a killed process may have left the note alone.
 func (s *Store) freeLost(base string) string {
 	first := path.Join(s.lostDir(), base)

@@ -193,6 +193,7 @@ func (pl *placement) swap(m durable.Move) error {
 // giveBack swaps a person's bytes back into place. What that displaces is what the swap before it
 // had placed, unless the person saved again in between: then that is the newest.
 func (pl *placement) giveBack(m durable.Move) error {
+	pl.store.keepCopy(m, pl.path, pl.known)
 	if err := m.Exchange(); err != nil {
 		return err
 	}
