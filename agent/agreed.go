@@ -30,8 +30,13 @@ func (a *App) agreed() error {
 		return err
 	}
 	if a.o.Ask == nil {
+		hint := "the user says which one is meant: -C names it"
+		if a.o.Agent == "" {
+			hint = fmt.Sprintf("if you mean this one, add \"-C .\" to the command; \"stet init %s\" says once that it "+
+				"is yours, and changes nothing else", a.Root())
+		}
 		return vault.WithHint(fmt.Errorf("%q: %w: the current folder led to this vault, and %s names another one",
-			a.Root(), vault.ErrRefused, a.place.Beats), "the user says which one is meant: -C names it")
+			a.Root(), vault.ErrRefused, a.place.Beats), "%s", hint)
 	}
 	yes, err := a.o.Ask(fmt.Sprintf("%s names another vault. Write to %s, from now on?", a.place.Beats, a.Root()))
 	switch {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"stet/agent/approval"
 	"stet/agent/cite"
 	"stet/markdown"
 	"stet/vault"
@@ -32,6 +33,7 @@ type ReviewOptions struct {
 type Review struct {
 	Upto     vault.Revision `json:"upto"` // HEAD when they were listed
 	Items    []ReviewItem   `json:"items"`
+	Proposed int            `json:"proposed,omitempty"` // writes of agents that wait, which [History.Proposals] lists
 	Accepted bool           `json:"accepted"`
 	DryRun   bool           `json:"dry_run,omitempty"`
 	found    lineage.Review
@@ -85,6 +87,11 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	r := &Review{
 		Upto: found.Upto, Items: []ReviewItem{}, Accepted: o.AcceptAll && !o.DryRun, DryRun: o.DryRun, found: found,
 	}
+	waiting, _, err := approval.List(ctx, h.a.v)
+	if err != nil {
+		return nil, err
+	}
+	r.Proposed = len(waiting)
 	remark, err := h.remarker(ctx)
 	if err != nil {
 		return nil, err

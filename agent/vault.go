@@ -156,8 +156,9 @@ type Status struct {
 	Branch   string              `json:"branch"` // "" when detached
 	Detached bool                `json:"detached"`
 	Head     vault.Revision      `json:"head"`
-	State    string              `json:"state"` // an unfinished git operation
-	Busy     bool                `json:"busy"`  // another stet process is writing
+	State    string              `json:"state"`          // an unfinished git operation
+	Ends     string              `json:"ends,omitempty"` // how that ends
+	Busy     bool                `json:"busy"`           // another stet process is writing
 	Counts   map[vault.Class]int `json:"counts"`
 	Changed  []vault.Change      `json:"changed"` // by hand, not committed
 	Staged   []vault.Change      `json:"staged"`
@@ -182,7 +183,8 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	}
 	waiting, _, err := approval.List(ctx, v.a.v)
 	out := &Status{
-		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State, Busy: st.Busy,
+		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State,
+		Ends: st.Ends, Busy: st.Busy,
 		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
 		Staged:   append([]vault.Change{}, st.Staged...),
 		Problems: append([]vault.Problem{}, st.Problems...), Proposed: len(waiting),

@@ -33,6 +33,10 @@ func (t *Tx) checkMerged(p Path, data []byte) error {
 // It names archived files as well into which a merge of those brought an edit.
 func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem, error) {
 	var out []Problem
+	if ends := v.store.Repo().StoppedRevert(); ends != "" && len(s.Staged) > 0 {
+		out = append(out, Problem{ID: "in-progress", Advice: true, Hint: ends,
+			Text: `a "git revert" is staged and not committed`})
+	}
 	look := map[Path]bool{}
 	for _, c := range s.Changed {
 		look[c.Path] = true

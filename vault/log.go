@@ -34,6 +34,7 @@ type Commit struct {
 	Changes     []Change // filled when asked for
 
 	committer gitstore.Signature
+	here      bool // what [History.MadeHere] says of it, where a walk asked
 	cut       bool // a shallow clone's history ends here: what the commit itself brought is unknown
 }
 
@@ -49,6 +50,24 @@ func (c Commit) Before() string {
 func (c Commit) Nameless() bool {
 	nobody := gitstore.Fallback()
 	return c.Author == nobody.Name && c.AuthorEmail == nobody.Email
+}
+
+// MadeHere tells the commits that stet made in this clone, whatever name git had then: the reflog of HEAD, which no
+// clone brings, names the last one of each update. It has to be asked about each commit of a walk, newest first, and
+// knows the newest so many at least; 0 is all.
+func (h *History) MadeHere(newest int) (func(Commit) bool, error) {
+	tips, err := h.v.store.Repo().Made(newest)
+	before := map[Revision]Revision{} // what HEAD was before the update that brought a commit
+	for tip, old := range tips {
+		before[Revision(tip.String())] = Revision(old.String())
+	}
+	return func(c Commit) bool {
+		old, here := before[c.Rev]
+		if here && len(c.Parents) == 1 && c.Parents[0] != old {
+			before[c.Parents[0]] = old
+		}
+		return here
+	}, err
 }
 
 func commitOf(c gitstore.Commit) Commit {

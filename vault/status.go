@@ -26,6 +26,7 @@ type Status struct {
 	Files    []File    // the Markdown files that search knows, but transcripts, as [Vault.Files] lists them
 	Problems []Problem // files that stet leaves alone
 	State    string    // an unfinished git operation, "" normally
+	Ends     string    // how that ends
 	Busy     bool      // another stet command is writing
 }
 
@@ -80,6 +81,9 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	rules, err := v.editedRules(s)
 	if err != nil {
 		return nil, v.store.Explain(err)
+	}
+	if st.State != "" {
+		st.Ends = v.store.Repo().Ends(st.State)
 	}
 	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules))
 	st.Busy = v.store.Busy(ctx)
@@ -155,7 +159,7 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 func (c *checkup) check(ctx context.Context) ([]Problem, error) {
 	v := c.v
 	if op := v.store.Repo().InProgress(); op != "" {
-		c.add("in-progress", "", false, "an unfinished git "+op, endOf(op))
+		c.add("in-progress", "", false, "an unfinished git "+op, v.store.Repo().Ends(op))
 	}
 	for _, p := range v.configProblems {
 		c.add("configuration", Marker, false, p.Error(), "it is passed over; mend or remove it by hand")
@@ -298,14 +302,6 @@ func lost(s *store.Scan, e gitstore.TreeEntry) error {
 // the person's to leave out of git.
 func ownFile(p Path) bool {
 	return p == ".gitattributes" || p == ".gitignore" || inDomain(p) && ClassOf(p) != ClassNote
-}
-
-// endOf says how an unfinished git operation ends.
-func endOf(op string) string {
-	if op == "bisect" {
-		return `end it with "git bisect reset"`
-	}
-	return "finish it with git, or abort it with \"git " + op + ` --abort"`
 }
 
 // staleLock is the age from which a lock file of git's is worth mentioning: no

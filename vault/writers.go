@@ -22,7 +22,7 @@ import (
 //	write it has looked at the turn, see [Writer.Said]
 //	who kept them in a review, or stored them once more, which local state says (vouched)
 //
-// if the commit names this clone's person: who made a vault that was cloned may be anybody.
+// if the commit names this clone's person, or stet made it here: who made a vault that was cloned may be anybody.
 
 // vouchedName is the name under which local state keeps which words of machines the person stands by, and
 // mostVouched how many: older ones are masked again.
@@ -34,10 +34,9 @@ const (
 // saidTrailer names in a machine's commit a person's turn and, by their key, the words of it that the commit brings.
 const saidTrailer = "Stet-Said"
 
-// wordsKey stands for the words of a line; "" of a line without any.
-func wordsKey(line string) string {
+// wordsKey stands for words as [wordsOf] gives them; "" for none.
+func wordsKey(words string) string {
 	const digits = 16
-	words := wordsOf(line)
 	if words == "" {
 		return ""
 	}
@@ -46,16 +45,16 @@ func wordsKey(line string) string {
 }
 
 // Said says in a commit which turn of a person's, "session:ID#n", the words of a line are from.
-func (w *Writer) Said(turn, line string) { w.Trail(saidTrailer, turn+" "+wordsKey(line)) }
+func (w *Writer) Said(turn, line string) { w.Trail(saidTrailer, turn+" "+wordsKey(wordsOf(line))) }
 
-// stoodBy reports whether a machine's commit has words of a line that a person stands by.
-func (c Commit) stoodBy(line string) bool {
+// stoodBy reports whether a machine's commit has words, as [wordsOf] gives them, that a person stands by.
+func (c Commit) stoodBy(words string) bool {
 	if c.Trailers.Get("Stet-Approved-By") != "" {
 		return true
 	}
 	return slices.ContainsFunc(c.Trailers.All(saidTrailer), func(said string) bool {
 		_, key, _ := strings.Cut(said, " ")
-		return key != "" && key == wordsKey(line)
+		return key != "" && key == wordsKey(words)
 	})
 }
 
@@ -69,7 +68,7 @@ func (h *History) Vouch(ctx context.Context, lines ...string) error {
 	return h.v.State().SetSeen(ctx, vouchedName, func(now []byte) ([]byte, error) {
 		keys := strings.Fields(string(now))
 		for _, l := range lines {
-			if key := wordsKey(l); key != "" && !slices.Contains(keys, key) {
+			if key := wordsKey(wordsOf(l)); key != "" && !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
@@ -97,19 +96,20 @@ func (h *History) OrdersIn(c Commit) (out []string, err error) {
 	return out, err
 }
 
-// own tells the commits by which the user wrote the words of a line, or stands by them: those of the name and the
-// address that git has for the user here. One that names nobody is the user's where there is no remote.
-func (h *History) own() func(c Commit, line string) bool {
+// own tells the commits by which the user wrote words, or stands by them: those of the name and the address that git
+// has for the user here, and what stet made here under other ones. One that names nobody is the user's where there
+// is no remote.
+func (h *History) own() func(c Commit, words string) bool {
 	config := h.v.store.Repo().Config()
 	author, committer := config.Identity("AUTHOR"), config.Identity("COMMITTER")
 	alone := len(config.Remotes()) == 0
-	return func(c Commit, line string) bool {
+	return func(c Commit, words string) bool {
 		who, user := gitstore.Signature{Name: c.Author, Email: c.AuthorEmail}, author
 		if c.ByMachine() {
 			who, user = c.committer, committer
 		}
-		named := who == user && who != gitstore.Fallback() || who == gitstore.Fallback() && alone
-		return named && !c.cut && (!c.ByMachine() || c.stoodBy(line))
+		named := c.here || who == user && who != gitstore.Fallback() || who == gitstore.Fallback() && alone
+		return named && !c.cut && (!c.ByMachine() || c.stoodBy(words))
 	}
 }
 
@@ -138,12 +138,13 @@ func (h *History) ByUser(ctx context.Context, rev string, p Path, text []byte) (
 	theirs := false
 	for line := range strings.Lines(string(text)) {
 		c, known := said(line)
+		words := wordsOf(line)
 		switch bare := strings.TrimRight(line, " \t\r\n"); {
-		case wordsOf(line) == "":
+		case words == "":
 			line = "\n" // it is nobody's, and may part paragraphs
 		case !known && pending[bare] == 0:
 			return false, nil // a text that stands nowhere was written by nobody
-		case known && !user(c, line) && !slices.Contains(strings.Fields(string(vouched)), wordsKey(line)):
+		case known && !user(c, words) && !slices.Contains(strings.Fields(string(vouched)), wordsKey(words)):
 			theirs = true
 			continue
 		}
@@ -167,6 +168,10 @@ func (h *History) Introduced(ctx context.Context, rev string) (func(line string)
 	defer h.v.first.Unlock()
 	if h.v.first.of == nil || h.v.first.at != id {
 		of, commits, user := map[string]int{}, []Commit{}, h.own()
+		here, err := h.MadeHere(0)
+		if err != nil {
+			return nil, err
+		}
 		for c, err := range h.v.Whole().History().Log(ctx, LogOptions{Rev: rev, Changes: true}) {
 			var brought map[string]bool
 			if err == nil {
@@ -175,6 +180,7 @@ func (h *History) Introduced(ctx context.Context, rev string) (func(line string)
 			if err != nil {
 				return nil, err
 			}
+			c.here, c.Changes = here(c), nil
 			for words := range brought {
 				if n, known := of[words]; known {
 					later := commits[n]
@@ -185,7 +191,6 @@ func (h *History) Introduced(ctx context.Context, rev string) (func(line string)
 				}
 				of[words] = len(commits)
 			}
-			c.Changes = nil
 			commits = append(commits, c)
 		}
 		h.v.first.at, h.v.first.of, h.v.first.commits = id, of, commits

@@ -16,6 +16,23 @@ type logLine struct {
 	text     string
 }
 
+// LogMark begins the text of each reflog line that stet writes.
+const LogMark = "stet: "
+
+// Made are the commits at which updates of HEAD by stet ended, each with what HEAD was before, as its reflog says:
+// all, or with newest those among at least so many of its last lines. Expired lines are unknown.
+func (r *Repo) Made(newest int) (map[ID]ID, error) {
+	const longest = 1 << 10 // of usual lines
+	lines, _, err := r.reflog("HEAD", int64(newest)*longest)
+	out := map[ID]ID{}
+	for _, line := range lines {
+		if strings.HasPrefix(line.text, LogMark) {
+			out[line.new] = line.old
+		}
+	}
+	return out, err
+}
+
 // noID is how git writes the zero id.
 const noID = "0000000000000000000000000000000000000000"
 

@@ -132,6 +132,32 @@ func (r *Repo) InProgress() string {
 	return ""
 }
 
+// Ends says how an unfinished git operation ends.
+func (r *Repo) Ends(op string) string {
+	if op == "bisect" {
+		return `end it with "git bisect reset"`
+	}
+	return fmt.Sprintf(`%s"git %s --continue" finishes it, "git %s --abort" takes it back`, r.nameFirst(), op, op)
+}
+
+// StoppedRevert says how a revert ends that "git revert" staged and could not commit, as it does where it knows no
+// name: no other file of git's tells of it. It is "" where none was prepared.
+func (r *Repo) StoppedRevert() string {
+	message, _, err := r.root.ReadFile(r.Own("MERGE_MSG"), 0)
+	if err != nil || !bytes.HasPrefix(message, []byte(`Revert "`)) || r.InProgress() != "" {
+		return ""
+	}
+	return r.nameFirst() + `"git commit --no-edit" finishes it, "git reset --merge" takes it back`
+}
+
+// nameFirst is the first step where git knows no name to commit with.
+func (r *Repo) nameFirst() string {
+	if r.config.Identity("COMMITTER") != Fallback() {
+		return ""
+	}
+	return `git needs to know you, "git config user.name NAME" and "git config user.email ADDRESS"; then `
+}
+
 // maxLists bounds how often packs are listed for one object.
 const maxLists = 8
 

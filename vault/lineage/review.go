@@ -64,7 +64,7 @@ func (i Item) Diffs(ctx context.Context, v *vault.Vault) iter.Seq2[vault.FileDif
 
 // Pending lists the commits by anybody but the person since the person last
 // accepted, or, with a time, since then whatever was accepted: by an agent, or
-// by another address than the person's.
+// by another address than the person's where stet did not make it here.
 func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, error) {
 	data, err := v.State().Seen(reviewName)
 	if err != nil {
@@ -84,13 +84,17 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 	if err != nil {
 		return Review{}, err
 	}
+	made, err := v.History().MadeHere(0)
+	if err != nil {
+		return Review{}, err
+	}
 	taken := reverts{}
 	for c, err := range v.History().Log(ctx, o) {
 		if err != nil {
 			return Review{}, err
 		}
 		taken.note(c)
-		if mayBeOthers(v, c) {
+		if mayBeOthers(v, c, made(c)) {
 			if c, err = v.History().CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
 				return Review{}, err
 			}
@@ -122,11 +126,15 @@ func Unreviewed(ctx context.Context, v *vault.Vault, newest int) (n int, err err
 	if err != nil {
 		return 0, err
 	}
+	made, err := v.History().MadeHere(newest)
+	if err != nil {
+		return 0, err
+	}
 	for c, err := range v.History().Log(ctx, vault.LogOptions{Without: string(readCursor(data).Upto), Limit: newest}) {
 		if err != nil {
 			return n, err
 		}
-		if mayBeOthers(v, c) && !approved[c.Rev] && c.Op != vault.OpPropose {
+		if mayBeOthers(v, c, made(c)) && !approved[c.Rev] && c.Op != vault.OpPropose {
 			n++
 		}
 	}
@@ -184,12 +192,13 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 }
 
 // mayBeOthers reports whether somebody but the person wrote a commit, or had a part in it, as its
-// author and trailers say. Trailers can be written by anybody, so they only add to what is listed.
-func mayBeOthers(v *vault.Vault, c vault.Commit) bool {
+// author and trailers say. Trailers can be written by anybody, so they only add to what is listed. Of what stet made
+// here ([vault.History.MadeHere]) the name says nothing: git may have learnt the person's since.
+func mayBeOthers(v *vault.Vault, c vault.Commit, here bool) bool {
 	_, email := v.Person()
 	actor := c.Trailers.Get("Stet-Actor")
 	return actor != "" && actor != vault.ActorUser || c.Trailers.Get("Stet-Via") != "" ||
-		!strings.EqualFold(c.AuthorEmail, email)
+		!here && !strings.EqualFold(c.AuthorEmail, email)
 }
 
 // proposes reports a commit that does nothing but store what waits for the person.

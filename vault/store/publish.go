@@ -107,13 +107,10 @@ func (s *Store) plan(ctx context.Context, why Description, stage Stage) (*Tx, *c
 // a commit now would become part of it.
 func (s *Store) checkWritable() error {
 	op := s.repo.InProgress()
-	switch op {
-	case "":
+	if op == "" {
 		return nil
-	case "bisect":
-		return WithHint(fmt.Errorf("%w: %s", errInProgress, op), `end it with "git bisect reset"`)
 	}
-	return WithHint(fmt.Errorf("%w: %s", errInProgress, op), `finish it with git, or abort it with "git %s --abort"`, op)
+	return WithHint(fmt.Errorf("%w: %s", errInProgress, op), "%s", s.repo.Ends(op))
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {
@@ -264,7 +261,7 @@ func (p *publication) commit(ctx context.Context) error {
 	p.update = gitstore.RefUpdate{
 		Head: head, New: p.chain.tip(), TempPath: p.store.tmp("ref"),
 		By: p.store.repo.Config().Identity("COMMITTER"), When: p.store.o.Now(),
-		Message: "stet: " + subject,
+		Message: gitstore.LogMark + subject,
 	}
 	err = p.store.repo.PublishRef(p.update)
 	if errors.Is(err, gitstore.ErrMoved) {

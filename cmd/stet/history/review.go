@@ -75,6 +75,9 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 				printItem(ctx, p, h, item, stat, patch)
 			}
 			p.Printf("%s%s\n", summary(review, o.AcceptAll), e.Where())
+			if text := waits(review); text != "" {
+				p.Printf("%s\n", text)
+			}
 		})
 	})
 }
@@ -91,6 +94,15 @@ func summary(r *agent.Review, accept bool) string {
 	}
 	return fmt.Sprintf(
 		"%d to review; \"stet review\" on a terminal asks about each, --accept-all marks them as reviewed", n)
+}
+
+// waits says how many proposals wait, "" for none.
+func waits(r *agent.Review) string {
+	if r.Proposed == 0 {
+		return ""
+	}
+	return agent.Plural(r.Proposed, "proposal of an agent waits", "proposals of agents wait") +
+		` for your answer: "stet review --proposed"`
 }
 
 // printItem prints a commit with its diff, file by file, or with the paths that it changed.
@@ -158,6 +170,9 @@ func (r *reviewer) all(ctx context.Context, review *agent.Review) error {
 		}
 		r.e.Note("%d kept, %d taken back, %s%d left for later", r.kept, r.back, already,
 			len(review.Items)-len(r.decided))
+		if text := waits(review); text != "" {
+			r.e.Note("%s", text)
+		}
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func statusText(st *agent.Status) string {
 	}
 	reviews(&b, st.Reviews)
 	if st.State != "" {
-		fmt.Fprintf(&b, "git     an unfinished %s: stet writes again when it is done\n", st.State)
+		fmt.Fprintf(&b, "git     an unfinished %s, until which stet writes nothing: %s\n", st.State, st.Ends)
 	}
 	if st.Busy {
 		b.WriteString("busy    another stet command is writing\n")
