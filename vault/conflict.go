@@ -33,7 +33,7 @@ func (t *Tx) checkMerged(p Path, data []byte) error {
 // It names archived files as well into which a merge of those brought an edit.
 func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem, error) {
 	var out []Problem
-	if ends := v.store.Repo().StoppedRevert(); ends != "" && len(s.Staged) > 0 {
+	if ends := gitstore.StoppedRevert(v.store.Repo()); ends != "" && len(s.Staged) > 0 {
 		out = append(out, Problem{ID: "in-progress", Advice: true, Hint: ends,
 			Text: `a "git revert" is staged and not committed`})
 	}

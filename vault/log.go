@@ -56,7 +56,7 @@ func (c Commit) Nameless() bool {
 // clone brings, names the last one of each update. It has to be asked about each commit of a walk, newest first, and
 // knows the newest so many at least; 0 is all.
 func (h *History) MadeHere(newest int) (func(Commit) bool, error) {
-	tips, err := h.v.store.Repo().Made(newest)
+	tips, err := gitstore.Made(h.v.store.Repo(), newest)
 	before := map[Revision]Revision{} // what HEAD was before the update that brought a commit
 	for tip, old := range tips {
 		before[Revision(tip.String())] = Revision(old.String())

@@ -55,8 +55,9 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
+	op := v.store.Repo().InProgress()
 	st := &Status{Root: v.Root(), Branch: s.Head.Branch(), Detached: s.Head.Detached, Head: Revision(s.Head.ID.String()),
-		Changed: store.JoinRenames(s.Changed), Staged: s.Staged, Problems: s.Skipped, Counts: counts, Files: v.unfinished(files, WalkOptions{Archive: true}), State: v.store.Repo().InProgress()}
+		Changed: store.JoinRenames(s.Changed), Staged: s.Staged, Problems: s.Skipped, Counts: counts, Files: v.unfinished(files, WalkOptions{Archive: true}), State: op, Ends: gitstore.Ends(v.store.Repo(), op)}
 	if !s.Head.ID.IsZero() {
 		gc, err := s.Objects.Commit(s.Head.ID)
 		if err != nil {
@@ -81,9 +82,6 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	rules, err := v.editedRules(s)
 	if err != nil {
 		return nil, v.store.Explain(err)
-	}
-	if st.State != "" {
-		st.Ends = v.store.Repo().Ends(st.State)
 	}
 	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules))
 	st.Busy = v.store.Busy(ctx)
@@ -159,7 +157,7 @@ func (v *Vault) Check(ctx context.Context) ([]Problem, error) {
 func (c *checkup) check(ctx context.Context) ([]Problem, error) {
 	v := c.v
 	if op := v.store.Repo().InProgress(); op != "" {
-		c.add("in-progress", "", false, "an unfinished git "+op, v.store.Repo().Ends(op))
+		c.add("in-progress", "", false, "an unfinished git "+op, gitstore.Ends(v.store.Repo(), op))
 	}
 	for _, p := range v.configProblems {
 		c.add("configuration", Marker, false, p.Error(), "it is passed over; mend or remove it by hand")

@@ -2,6 +2,8 @@ package cite
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -35,8 +37,8 @@ func (c Citation) Turns(
 	ctx context.Context, v *vault.Vault, from, to vault.Path, before, after []byte,
 ) ([]string, error) {
 	talk, refs, own, err := c.read(ctx, v)
-	if err == nil {
-		err = unserved(ctx, v, talk, refs)
+	for i := 0; i < len(refs) && err == nil; i++ {
+		err = unserved(ctx, v, talk, refs[i])
 	}
 	if err != nil {
 		return nil, err
@@ -171,38 +173,55 @@ func folded(text string) (out []string) {
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// unserved fails where one of the turns of a conversation served another change: local state or a commit says so.
-func unserved(ctx context.Context, v *vault.Vault, talk *session.Conversation, refs []string) error {
+// unserved fails where a turn of a conversation served another change: local state or a commit says so. The same words
+// within a day are the same turn: a client may tell of one in two conversations.
+func unserved(ctx context.Context, v *vault.Vault, talk *session.Conversation, ref string) error {
+	_, n := vault.SourceTurns(ref)
+	said := talk.Messages[n[0]-1]
+	served := func(by string, at time.Time) bool {
+		id, numbers := vault.SourceTurns(by)
+		return by == ref || id == talk.ID && len(numbers) == 1 &&
+			slices.Contains(numbersOf(talk.Known, numbers[0], at), n[0])
+	}
 	seen, err := v.State().Seen(servedName)
 	if err != nil {
 		return err
 	}
-	var used []string
-	use := func(ref string, at time.Time) {
-		if id, numbers := vault.SourceTurns(ref); id == talk.ID && len(numbers) == 1 {
-			ref = turnRef(id, talk.Number(numbers[0], at))
-		}
-		used = append(used, ref)
-	}
 	for line := range strings.Lines(string(seen)) {
-		ref, when, _ := strings.Cut(strings.TrimSpace(line), " ")
-		at, _ := time.Parse(time.RFC3339, when) // an older stet noted none
-		use(ref, at)
+		f := append(strings.Fields(line), "", "", "", "") // an older stet noted no time and no words
+		at, _ := time.Parse(time.RFC3339, f[1])
+		when, _ := time.Parse(time.RFC3339, f[3])
+		const day = 24 * time.Hour
+		same := f[2] == wordsKey(said.Content)
+		if served(f[0], at) || same && (when.IsZero() || said.Time.IsZero() || said.Time.Sub(when).Abs() < day) {
+			return fmt.Errorf("%s served another change, and a turn serves one", ref)
+		}
 	}
 	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{}) {
 		if err != nil {
 			return err
 		}
-		for _, ref := range Named(c) {
-			use(ref, c.When)
-		}
-	}
-	for _, ref := range refs {
-		if slices.Contains(used, ref) {
+		if slices.ContainsFunc(Named(c), func(by string) bool { return served(by, c.When) }) {
 			return fmt.Errorf("%s served another change, and a turn serves one", ref)
 		}
 	}
 	return nil
+}
+
+// numbersOf are the numbers that a message may have today which had number n within the second that begins at a
+// moment: commits tell no more of when they were made.
+func numbersOf(k session.Known, n int, at time.Time) []int {
+	if at.IsZero() {
+		return []int{n}
+	}
+	return []int{k.Number(n, at), k.Number(n, at.Add(time.Second-1))}
+}
+
+// wordsKey stands for the words of a turn.
+func wordsKey(said []byte) string {
+	const digits = 16
+	sum := sha256.Sum256([]byte(fold(string(said))))
+	return hex.EncodeToString(sum[:])[:digits]
 }
 
 func turnRef(id string, n int) string { return fmt.Sprintf("session:%s#%d", id, n) }
@@ -210,12 +229,22 @@ func turnRef(id string, n int) string { return fmt.Sprintf("session:%s#%d", id, 
 // Named are the turns that a commit names.
 func Named(c vault.Commit) []string { return c.Trailers.All(trailer) }
 
-// Serve notes that the turns which commits name have served.
+// Serve notes that the turns which commits name have served: each with the time of the commit, its words and its time.
 func Serve(ctx context.Context, v *vault.Vault, made []vault.Commit) error {
 	var refs []string
 	for _, c := range made {
 		for _, ref := range Named(c) {
-			refs = append(refs, ref+" "+c.When.UTC().Format(time.RFC3339))
+			line := ref + " " + c.When.UTC().Format(time.RFC3339)
+			id, n := vault.SourceTurns(ref)
+			talk, err := session.Hear(ctx, v.Whole(), id)
+			if err != nil {
+				return err
+			}
+			if len(n) == 1 && n[0] <= len(talk.Messages) {
+				said := talk.Messages[n[0]-1]
+				line += " " + wordsKey(said.Content) + " " + said.Time.UTC().Format(time.RFC3339)
+			}
+			refs = append(refs, line)
 		}
 	}
 	if len(refs) == 0 {

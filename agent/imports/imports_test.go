@@ -8,12 +8,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"stet/agent/imports"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/durable"
+	"stet/vault/session"
 	"stet/vault/vaulttest"
 )
 
@@ -345,5 +348,40 @@ func TestAPromptTakenBackStandsOnce(t *testing.T) {
 				t.Fatalf("after %d lines, prompt %d stands %d times", i+1, n+1, got)
 			}
 		}
+	}
+}
+
+// A process that dies behind the commit point of a person's import takes no proof with it of who recorded the turns.
+func TestTurnsOfAnImportThatDiedAreProven(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	o, dead := f.Options(), false
+	o.Hook = func(step durable.Step) error {
+		if dead {
+			return syscall.EIO
+		}
+		dead = step.Label == "ref" && step.Op == durable.OpRename
+		return nil
+	}
+	v, err := vault.Open(t.Context(), f.Dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = imports.Run(t.Context(), v, source(t, "jsonl"), []string{place(t, "a.jsonl", chat(1, 2))}, imports.Options{})
+	if !dead {
+		t.Fatalf("the import came to no commit: %v", err)
+	}
+	_ = v.Close()
+	v = f.Open()
+	files, err := v.Files(t.Context(), vault.WalkOptions{Under: "sessions"})
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	talk, err := session.Hear(t.Context(), v, string(files[0].Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := talk.Proven(t.Context(), 1); err != nil {
+		t.Error(err)
 	}
 }

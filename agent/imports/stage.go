@@ -73,6 +73,17 @@ func (w *writer) commit(list []*waiting) (left []bool, res *vault.Result, err er
 	if err := w.v.State().ShowSessions(w.ctx); err != nil {
 		return nil, nil, err
 	}
+	if by := w.o.Write.Writer; (by.Actor == "" || by.Actor == vault.ActorUser) && by.Via == "" {
+		var changes [][2]vault.Hash
+		for _, one := range list {
+			if len(one.puts) > 0 {
+				changes = append(changes, [2]vault.Hash{one.puts[0].was, one.puts[0].hash})
+			}
+		}
+		if err := session.Imports(w.ctx, w.v, changes); err != nil {
+			return nil, nil, err
+		}
+	}
 	why := w.o.Write.Why(vault.OpImport, subject(list, w.source.Name))
 	res, err = w.v.Transact(w.ctx, why, false, func(tx *vault.Tx) error {
 		if w.id == "" {
@@ -120,13 +131,6 @@ func (w *writer) wrote(list []*waiting, left []bool, res *vault.Result) error {
 	}
 	for _, c := range res.Commits {
 		w.report.Commits = append(w.report.Commits, c.Rev)
-	}
-	// Edits that were adopted with it prove nothing of what somebody said.
-	own := slices.DeleteFunc(slices.Clone(res.Commits), func(c vault.Commit) bool { return c.Op != vault.OpImport })
-	if by := w.o.Write.Writer; (by.Actor == "" || by.Actor == vault.ActorUser) && by.Via == "" && len(own) > 0 {
-		if err := session.Imported(w.ctx, w.v, own); err != nil {
-			return err
-		}
 	}
 	if w.o.Committed != nil {
 		return w.o.Committed(res)

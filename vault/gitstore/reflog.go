@@ -21,7 +21,7 @@ const LogMark = "stet: "
 
 // Made are the commits at which updates of HEAD by stet ended, each with what HEAD was before, as its reflog says:
 // all, or with newest those among at least so many of its last lines. Expired lines are unknown.
-func (r *Repo) Made(newest int) (map[ID]ID, error) {
+func Made(r *Repo, newest int) (map[ID]ID, error) {
 	const longest = 1 << 10 // of usual lines
 	lines, _, err := r.reflog("HEAD", int64(newest)*longest)
 	out := map[ID]ID{}

@@ -132,26 +132,29 @@ func (r *Repo) InProgress() string {
 	return ""
 }
 
-// Ends says how an unfinished git operation ends.
-func (r *Repo) Ends(op string) string {
+// Ends says how an unfinished git operation ends; "" where op is "".
+func Ends(r *Repo, op string) string {
+	if op == "" {
+		return ""
+	}
 	if op == "bisect" {
 		return `end it with "git bisect reset"`
 	}
-	return fmt.Sprintf(`%s"git %s --continue" finishes it, "git %s --abort" takes it back`, r.nameFirst(), op, op)
+	return fmt.Sprintf(`%s"git %s --continue" finishes it, "git %s --abort" takes it back`, nameFirst(r), op, op)
 }
 
 // StoppedRevert says how a revert ends that "git revert" staged and could not commit, as it does where it knows no
 // name: no other file of git's tells of it. It is "" where none was prepared.
-func (r *Repo) StoppedRevert() string {
+func StoppedRevert(r *Repo) string {
 	message, _, err := r.root.ReadFile(r.Own("MERGE_MSG"), 0)
 	if err != nil || !bytes.HasPrefix(message, []byte(`Revert "`)) || r.InProgress() != "" {
 		return ""
 	}
-	return r.nameFirst() + `"git commit --no-edit" finishes it, "git reset --merge" takes it back`
+	return nameFirst(r) + `"git commit --no-edit" finishes it, "git reset --merge" takes it back`
 }
 
 // nameFirst is the first step where git knows no name to commit with.
-func (r *Repo) nameFirst() string {
+func nameFirst(r *Repo) string {
 	if r.config.Identity("COMMITTER") != Fallback() {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -52,8 +53,8 @@ func Hear(ctx context.Context, v *vault.Vault, ref string) (*Conversation, error
 
 // Proven fails with [ErrUnproven] unless a client's hook or a person's command recorded message n in this clone:
 // commits and transcripts may be anybody's. Local state tells that an open message has no agent or is from a hook,
-// that the same words were such a message when they were sealed, or that the commit that brought the message as it
-// stands there is an import of the person's.
+// that the same words were such a message when they were sealed, or that the change that brought its words to the
+// transcript, under whatever number, is an import of the person's.
 func (c *Conversation) Proven(ctx context.Context, n int) error {
 	m := c.Messages[n-1]
 	if n > c.sealed {
@@ -66,7 +67,7 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 	if err != nil || marks.noted(m) {
 		return err
 	}
-	var by vault.Revision
+	by := ""
 	for version, err := range c.v.History().Versions(ctx, "", c.Path) {
 		if err != nil {
 			return err
@@ -75,33 +76,41 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		all := markdown.ParseTranscript(data).Messages
-		if n > len(all) || all[n-1].Role != m.Role || !bytes.Equal(all[n-1].Content, m.Content) {
+		if !slices.ContainsFunc(markdown.ParseTranscript(data).Messages, func(is markdown.Message) bool {
+			return is.Role == m.Role && bytes.Equal(is.Content, m.Content)
+		}) {
 			break
 		}
-		by = version.Commit.Rev
+		by = changeKey(version.Old, version.New)
 	}
 	imported, err := c.v.State().Seen(importedName)
-	if err == nil && (by == "" || !slices.Contains(strings.Fields(string(imported)), string(by))) {
+	if err == nil && (by == "" || !slices.Contains(strings.Fields(string(imported)), by)) {
 		err = ErrUnproven
 	}
 	return err
 }
 
-// importedName is the name under which local state lists the commits by which the person imported conversations,
-// and mostImported how many.
+// importedName is the name under which local state lists the changes of transcripts by which the person imported
+// conversations, and mostImported how many.
 const (
 	importedName = "imported"
-	mostImported = 10_000
+	mostImported = 20_000
 )
 
-// Imported notes that the person's own command imported what these commits brought.
-func Imported(ctx context.Context, v *vault.Vault, commits []vault.Commit) error {
+// changeKey stands for the change of a file from one content to another.
+func changeKey(was, now vault.Hash) string {
+	const digits = 16
+	return fmt.Sprintf("%.*s-%.*s", digits, was, digits, now)
+}
+
+// Imports notes, before it is committed, that the person's own command changes transcripts so by an import: of each
+// the hash before and after. One that is not committed then is nothing that anybody else can say.
+func Imports(ctx context.Context, v *vault.Vault, changes [][2]vault.Hash) error {
 	return v.State().SetSeen(ctx, importedName, func(now []byte) ([]byte, error) {
-		revs := strings.Fields(string(now))
-		for _, c := range commits {
-			revs = append(revs, string(c.Rev))
+		keys := strings.Fields(string(now))
+		for _, c := range changes {
+			keys = append(keys, changeKey(c[0], c[1]))
 		}
-		return []byte(strings.Join(revs[max(0, len(revs)-mostImported):], "\n")), nil
+		return []byte(strings.Join(keys[max(0, len(keys)-mostImported):], "\n")), nil
 	})
 }

@@ -53,8 +53,13 @@ func (m Marks) noted(said markdown.Message) bool {
 	return said.Role == "user" && strings.Contains(m.Hooked, digest(said.Content))
 }
 
+// digest keeps the lines of a text apart: who breaks them otherwise makes a quotation the author's own words.
 func digest(text []byte) string {
-	sum := sha256.Sum256([]byte(words(text)))
+	var lines []string
+	for line := range bytes.Lines(bytes.TrimSpace(markdown.StripInjected(text))) {
+		lines = append(lines, strings.TrimRight(string(line), " \t\r\n"))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:])
 }
 

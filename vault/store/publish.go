@@ -110,7 +110,7 @@ func (s *Store) checkWritable() error {
 	if op == "" {
 		return nil
 	}
-	return WithHint(fmt.Errorf("%w: %s", errInProgress, op), "%s", s.repo.Ends(op))
+	return WithHint(fmt.Errorf("%w: %s", errInProgress, op), "%s", gitstore.Ends(s.repo, op))
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {
