@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -114,8 +115,13 @@ func (g *Graph) Orphans() []vault.Path {
 
 func (t Target) leads() bool { return t.State == Live || t.State == Archived }
 
-func (g *Graph) filter(want func(Edge) bool) []Edge {
-	return slices.DeleteFunc(slices.Clone(g.edges), func(e Edge) bool { return !want(e) })
+func (g *Graph) filter(want func(Edge) bool) (out []Edge) {
+	for _, e := range g.edges {
+		if want(e) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // A surveyed vault is its files with the names and links in them.
@@ -188,12 +194,50 @@ func namesIn(d *markdown.Document) []string {
 }
 
 // existing looks for a file or folder below root, never through a link that
-// leaves it.
+// leaves it. What the list of its folder does not have, it does not look for: a text
+// may name a hundred thousand files that are not there.
 func existing(root *os.Root) func(vault.Path) bool {
+	listed := map[string]map[string]bool{} // by folder, folded names
+	var may func(p string) bool
+	may = func(p string) bool {
+		if p == "." {
+			return true
+		}
+		dir := path.Dir(p)
+		names, known := listed[dir]
+		if !known {
+			if may(dir) {
+				names = namesBelow(root, dir)
+			}
+			listed[dir] = names
+		}
+		return names[markdown.Fold(path.Base(p))]
+	}
 	return func(p vault.Path) bool {
+		if len(p) > longestPath || !may(string(p)) {
+			return false
+		}
 		_, err := root.Stat(filepath.FromSlash(string(p)))
 		return err == nil
 	}
+}
+
+// longestPath is more than any system opens.
+const longestPath = 1 << 15
+
+// namesBelow are the folded names in a folder; what cannot be listed has none.
+func namesBelow(root *os.Root, dir string) map[string]bool {
+	f, err := root.Open(filepath.FromSlash(dir))
+	if err != nil {
+		return nil
+	}
+	list, _ := f.Readdirnames(-1)
+	_ = f.Close() // it was read
+	names := map[string]bool{}
+	for _, name := range list {
+		names[markdown.Fold(name)] = true
+	}
+	return names
 }
 
 // attachments lists the folded names of all files that are not hidden.

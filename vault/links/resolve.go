@@ -168,7 +168,10 @@ func (t *table) relative(from vault.Path, target string) Target {
 	if at == ".." || strings.HasPrefix(at, "../") {
 		return Target{Path: vault.Path(at), State: Outside}
 	}
-	for _, p := range []string{at, path.Clean(strings.TrimPrefix(target, "/"))} {
+	for i, p := range []string{at, path.Clean(strings.TrimPrefix(target, "/"))} {
+		if i > 0 && p == at {
+			break // its folder is the root
+		}
 		if q, ok := t.byPath(from, p); ok && !strings.HasSuffix(target, "/") {
 			return reached(q)
 		}

@@ -74,7 +74,9 @@ func Clean(text string) string {
 
 // Line1 returns text as one clean line, for a place where a line is a record.
 func Line1(text string) string {
-	text = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ").Replace(text)
+	for _, gap := range []string{"\r\n", "\n", "\t"} {
+		text = strings.ReplaceAll(text, gap, " ")
+	}
 	return strings.TrimRight(Clean(text), " ")
 }
 
