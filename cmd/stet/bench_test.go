@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -48,20 +49,27 @@ func median(x []float64) float64 {
 }
 
 // Starting is felt in every call an agent makes. The bound of 20 ms is taken of
-// the fastest of many runs, so that a busy machine does not decide the test.
+// the fastest of many runs, so that a busy machine does not decide the test, and of
+// the test binary, which starts slower than what is shipped.
 func TestHelpStartsFast(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skip: builds the shipped command")
+	if raced() {
+		t.Skip("skip: the race detector starts slowly")
 	}
-	bin, home := shipped(t), t.TempDir()
+	home := t.TempDir()
 	best := 1e9
 	for range 30 {
-		best = min(best, timed(t, home, home, bin, "--help"))
+		best = min(best, timed(t, home, home, "stet", "--help"))
 	}
 	t.Logf("stet --help: %.1f ms", best)
 	if best > 20 {
 		t.Errorf("stet --help takes %.1f ms, the bound is 20", best)
 	}
+}
+
+// raced reports whether this test runs under the race detector.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // BenchmarkRememberProcess runs one "stet remember" process, search index

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,77 +53,38 @@ func gitIn(dir string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// checkSameBytes compares the hashes of the files, of HEAD's tree and of git's
-// index, without trusting any recorded time or size.
+// checkSameBytes compares the hashes of the files and of git's index, without trusting any recorded
+// time or size; that the index is HEAD's tree, [checkStatus] says.
 func checkSameBytes(root string) error {
-	head := map[string]string{}
-	if _, err := gitIn(root, "rev-parse", "--verify", "-q", "HEAD"); err == nil {
-		out, err := gitIn(root, append([]string{"ls-tree", "-r", "-z", "HEAD", "--"}, stetPaths()...)...)
-		if err != nil {
-			return err
-		}
-		for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-			if meta, path, ok := strings.Cut(line, "\t"); ok {
-				head[path] = strings.Fields(meta)[2]
-			}
-		}
-	}
-	staged, err := stagedHashes(root)
-	if err != nil {
-		return err
-	}
-	disk, err := diskHashes(root)
-	if err != nil {
-		return err
-	}
-	return errors.Join(sameMap("HEAD", head, "git index", staged), sameMap("HEAD", head, "disk", disk))
-}
-
-func stagedHashes(root string) (map[string]string, error) {
 	out, err := gitIn(root, append([]string{"ls-files", "-s", "-z", "--"}, stetPaths()...)...)
+	if err != nil {
+		return err
+	}
 	staged := map[string]string{}
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		if meta, path, ok := strings.Cut(line, "\t"); ok {
 			staged[path] = strings.Fields(meta)[1]
 		}
 	}
-	return staged, err
-}
-
-func diskHashes(root string) (map[string]string, error) {
-	// --no-filters: the bytes as they are, whatever attributes say.
-	var paths []string
+	disk := map[string]string{}
 	for _, top := range stetPaths() {
 		err := filepath.WalkDir(filepath.Join(root, top), func(p string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
 			if err == nil && d.Type().IsRegular() {
+				var data []byte
+				data, err = os.ReadFile(p)
 				rel, _ := filepath.Rel(root, p)
-				paths = append(paths, filepath.ToSlash(rel))
+				disk[filepath.ToSlash(rel)] = fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)))
 			}
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	disk := map[string]string{}
-	if len(paths) == 0 {
-		return disk, nil
-	}
-	out, err := gitIn(root, append([]string{"hash-object", "--no-filters", "--"}, paths...)...)
-	if err != nil {
-		return nil, err
-	}
-	hashes := strings.Fields(string(out))
-	if len(hashes) != len(paths) {
-		return nil, fmt.Errorf("git hashed %d of %d files", len(hashes), len(paths))
-	}
-	for i, p := range paths {
-		disk[p] = hashes[i]
-	}
-	return disk, nil
+	return sameMap("git index", staged, "disk", disk)
 }
 
 func sameMap(aName string, a map[string]string, bName string, b map[string]string) error {
