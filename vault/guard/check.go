@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -70,7 +71,7 @@ func password(lead, s string) bool {
 	}
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
 	low := strings.ToLower(s)
-	if len(s) < 6 || commonWords()[low] || entropy(s) < 2.2 || placeholder(s) || like("plainForm", s) {
+	if len(s) < 6 || commonWords()[low] || entropy(s) < 2.2 {
 		return false
 	}
 	letters, digits, others, turns := 0, 0, 0, 0
@@ -87,15 +88,18 @@ func password(lead, s string) bool {
 			others++
 		}
 	}
+	can := false
 	switch {
-	case letters == 0 && others == 0:
-		return false // a PIN
+	case letters == 0 && others == 0: // a PIN
 	case digits == 0 && strings.Trim(s, "-_.'’&/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "":
-		return turns > 1 && !wordy(s) // a word, or words
+		can = turns > 1 && !wordy(s) // a word, or words
 	case !ascii(s):
-		return letters+digits > others && digits > 0
+		can = letters+digits > others && digits > 0
+	default:
+		can = digits > 0 && letters > 0 && !compound(low) ||
+			digits == 0 && others > 0 && letters > 3 && strings.ContainsAny(s, "!@#$%^&*+=?")
 	}
-	return digits > 0 && letters > 0 && !compound(low) || digits == 0 && others > 0 && letters > 3 && strings.ContainsAny(s, "!@#$%^&*+=?")
+	return can && !placeholder(s) && !like("plainForm", s)
 }
 
 // compound reports a name of several parts each of which is a word or a number,
@@ -115,8 +119,10 @@ func compound(s string) bool {
 
 func placeholder(s string) bool {
 	s = strings.TrimRight(s, ")],;.")
-	return like("notGiven", s) || like("madeUp", s) || commonWords()[strings.ToLower(s)] ||
-		strings.Trim(s, "xX*.-_0•") == ""
+	low := strings.ToLower(s)
+	named := func(word string) bool { return strings.Contains(low, word) }
+	return commonWords()[low] || strings.Trim(s, "xX*.-_0•") == "" || like("notGiven", s) ||
+		slices.ContainsFunc([]string{"pass", "pw", "secret", "token"}, named) && like("madeUp", s)
 }
 
 // basic reports whether a value is what the Basic scheme sends: a name and a

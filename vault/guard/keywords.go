@@ -105,11 +105,11 @@ type windows struct {
 	text  string
 	lines []int // where each starts
 	of    map[int][]window
-	hits  map[int][]int // of rules that are tried near their keywords alone: where those stand
+	hits  map[int][]window // of rules that are tried behind their keywords alone: where those stand
 }
 
 func newWindows(rules []rule, text string) *windows {
-	w := &windows{rules: rules, text: text, lines: []int{0}, of: map[int][]window{}, hits: map[int][]int{}}
+	w := &windows{rules: rules, text: text, lines: []int{0}, of: map[int][]window{}, hits: map[int][]window{}}
 	for at := strings.IndexByte(text, '\n'); at >= 0; {
 		w.lines = append(w.lines, at+1)
 		next := strings.IndexByte(text[at+1:], '\n')
@@ -134,8 +134,8 @@ func (w *windows) add(at, end int, rules []int) {
 	for _, i := range rules {
 		r := &w.rules[i]
 		have := w.of[i]
-		if r.near != nil {
-			w.hits[i] = append(w.hits[i], at)
+		if r.behind {
+			w.hits[i] = append(w.hits[i], window{at, at + len(strings.TrimRight(w.text[at:end], " :=\"'|*`"))})
 		}
 		if n := len(have); n > 0 && have[n-1].end == len(w.text) {
 			continue

@@ -31,11 +31,10 @@ type rule struct {
 	check    check                 // nil: a match counts
 	run      int                   // of token characters that a keyword stands in, at least
 	weak     bool                  // it does not know the kind of secret
-	// near is set where every match begins with a keyword, or up to four bytes before one: the
-	// expression behind so much, which is group 1. It is tried there alone.
-	near  func() *regexp.Regexp
-	group int // of the secret; 0 = the first that is not empty
-	span  int // line ends within a match; -1: any number
+	// behind is set where the expression is about what follows a keyword, and is tried there alone.
+	behind bool
+	group  int // of the secret; 0 = the first that is not empty
+	span   int // line ends within a match; -1: any number
 	// operator is set where every match holds an assignment or the like
 	// between keyword and secret.
 	operator bool
@@ -183,10 +182,8 @@ func (r *rule) set(s source, key, value string) (err error) {
 		if r.check = checks()[value]; r.check == nil {
 			err = fmt.Errorf("rule %s: unknown check %q", r.id, value)
 		}
-	case "near":
-		r.near = sync.OnceValue(func() *regexp.Regexp {
-			return regexp.MustCompile(`^((?s:.{0,4}?))(?:` + r.expr().String() + `)`)
-		})
+	case "behind":
+		r.behind = true
 	case "operator":
 		r.operator = true
 	case "weak":

@@ -185,7 +185,7 @@ func markdown(name string) bool {
 const contextBytes = 400
 
 // run finds the matches of one rule in a window.
-func (s *ruleSet) run(r *rule, v *view, in window, hits []int, found []match) []match {
+func (s *ruleSet) run(r *rule, v *view, in window, hits []window, found []match) []match {
 	part := v.text[in.start:in.end]
 	if !r.worth(v, in) {
 		return found
@@ -218,35 +218,27 @@ func (s *ruleSet) run(r *rule, v *view, in window, hits []int, found []match) []
 
 // all lists the matches in a part of a text that begins at start; hits are where keywords stand in
 // the text.
-func (r *rule) all(part string, start int, hits []int) (found [][]int) {
-	if r.near == nil {
+func (r *rule) all(part string, start int, hits []window) (found [][]int) {
+	if !r.behind {
 		return r.expr().FindAllStringSubmatchIndex(part, -1)
 	}
-	const before = 4
+	const far = 800 // bytes, more than any match has
 	end := 0
-	i, _ := slices.BinarySearch(hits, start)
-	for _, at := range hits[i:] {
-		if at -= start; at >= len(part) {
+	i, _ := slices.BinarySearchFunc(hits, start, func(w window, at int) int { return w.start - at })
+	for _, hit := range hits[i:] {
+		at, from := hit.start-start, hit.end-start
+		if at >= len(part) {
 			break
 		}
-		low := max(end, at-before)
-		for low > end && !utf8.RuneStart(part[low]) {
-			low--
-		}
-		if at < end {
+		// A name of two letters is no ending of another; what a marker stands for was looked at.
+		if at < end || from-at == 2 && at > 0 && wordByte(part[at-1]) ||
+			strings.HasPrefix(strings.TrimLeft(part[from:], " :=*_`\"'|"), markerStart) {
 			continue
 		}
-		m := r.near().FindStringSubmatchIndex(part[low:])
-		if m == nil {
-			continue
+		if m := r.expr().FindStringSubmatchIndex(part[from:min(len(part), from+far)]); m != nil {
+			end = from + m[1]
+			found = append(found, []int{at, end, from + m[2], from + m[3]})
 		}
-		for k := range m {
-			if m[k] >= 0 {
-				m[k] += low
-			}
-		}
-		end = m[1]
-		found = append(found, append([]int{m[3], m[1]}, m[4:]...)) // it begins where group 1 ends
 	}
 	return found
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -87,6 +88,15 @@ func exprs(t *testing.T) map[string]*syntax.Regexp {
 			out[at] = re
 		}
 	}
+	for _, r := range secretRules().rules {
+		if r.behind { // with its keywords
+			re, err := syntax.Parse(r.everywhere().expr().String(), syntax.Perl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[r.id] = re
+		}
+	}
 	return out
 }
 
@@ -111,9 +121,7 @@ func fileOf(r *rule) string {
 func (s *ruleSet) whole(name, text string) (least, most []match) {
 	v := &view{text: text}
 	for i := range s.rules {
-		one := s.rules[i]
-		one.near = nil // everywhere
-		r := &one
+		r := s.rules[i].everywhere()
 		if r.expr == nil || !r.about(name) || !hasKeyword(r, text) {
 			continue
 		}
@@ -129,6 +137,28 @@ func (s *ruleSet) whole(name, text string) (least, most []match) {
 		}
 	}
 	return least, most
+}
+
+// everywhere is a rule whose expression finds a keyword by itself.
+func (r rule) everywhere() *rule {
+	if !r.behind {
+		return &r
+	}
+	var names []string
+	for _, k := range r.keywords {
+		name := regexp.QuoteMeta(strings.TrimRight(k, " :=\"'|*`"))
+		if ascii(name) {
+			name = "(?i:" + name + ")" // other letters are compared as they are
+		}
+		if len(name) == len("(?i:pw)") {
+			name = `\b` + name
+		}
+		names = append(names, name)
+	}
+	tail := strings.Replace(r.expr().String(), "^", "", 1)
+	expr := regexp.MustCompile("(?:" + strings.Join(names, "|") + ")" + tail)
+	r.expr, r.behind = func() *regexp.Regexp { return expr }, false
+	return &r
 }
 
 func hasKeyword(r *rule, text string) bool {
@@ -214,7 +244,7 @@ func TestNoRuleTakesAPlaceholderForASecret(t *testing.T) {
 		s := sampler{rand.New(rand.NewPCG(uint64(i), 11))}
 		for range 3 {
 			text := s.text(re[r.id])
-			at := r.expr().FindStringSubmatchIndex(text)
+			at := r.everywhere().expr().FindStringSubmatchIndex(text)
 			if at == nil {
 				continue
 			}
