@@ -76,7 +76,8 @@ func checkSameBytes(root string) error {
 				var data []byte
 				data, err = os.ReadFile(p)
 				rel, _ := filepath.Rel(root, p)
-				disk[filepath.ToSlash(rel)] = fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)))
+				blob := fmt.Appendf(nil, "blob %d\x00%s", len(data), data)
+				disk[filepath.ToSlash(rel)] = fmt.Sprintf("%x", sha1.Sum(blob))
 			}
 			return err
 		})
