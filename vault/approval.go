@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/vault/gitstore"
+	"stet/vault/guard"
 	"stet/vault/proposal"
 	"stet/vault/settings"
 	"stet/vault/store"
@@ -341,6 +342,9 @@ func forbidden(p Path, g store.Group, why *Why, was []byte) error {
 	case p.Steers() && !IsTombstone(p):
 		return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",
 			p, ErrRefused), "tell the person what you would change in it")
+	case was == nil && guard.Seen(string(p)) != string(p):
+		return WithHint(fmt.Errorf("%q: %w: the name holds characters that nobody sees", p, ErrRefused),
+			"give it a name without them")
 	case why.Op == OpMove && !g.Files[p].Remove && (class == ClassCore || class == ClassProfile):
 		return WithHint(fmt.Errorf("%q: %w: only a person makes a notebook of a file", p, ErrRefused),
 			"\"stet core add\" and \"stet profile add\" write entries")

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
+	"stet/vault/guard"
 )
 
 // An Op is what a commit did, the value of its Stet-Op trailer.
@@ -117,6 +118,8 @@ func (w *Why) checkActor(person string) error {
 		why = "that is the name of the user"
 	case scriptsOf(name) > 1:
 		why = "its letters are of scripts that look alike"
+	case guard.Seen(name) != name || strings.ContainsAny(name, "[]"):
+		why = "it holds brackets, or characters that nobody sees"
 	}
 	if why != "" {
 		return WithHint(fmt.Errorf("%s as %q: %w: %s", w.Op, w.AgentName, ErrRefused, why),

@@ -86,8 +86,8 @@ func (p Path) Steers() bool {
 		}
 	}
 	name := seen(p.Base())
-	common := []string{"conventions.md", "warp.md", "crush.md"} // what a memory may well be called
-	return strings.HasSuffix(name, ".mk") ||
+	common := []string{"conventions.md", "warp.md", "crush.md", "soul.md", "heartbeat.md"} // memories may be called so
+	return strings.HasSuffix(name, ".mk") || strings.HasSuffix(name, ".instructions.md") ||
 		!strings.HasPrefix(string(p), "memories/") && slices.Contains(common, name) || slices.Contains([]string{
 		"claude.md", "claude.local.md", "agents.md", "agents.override.md", "agent.md", "gemini.md", "qwen.md",
 		"copilot-instructions.md",
