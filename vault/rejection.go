@@ -213,35 +213,44 @@ func (r *rejections) settle(g *store.Group, earlier []store.Group) error {
 		if class := ClassOf(p); f.Remove || class == ClassConfig || class == ClassReport || class == ClassSession {
 			continue
 		}
-		c := r.candidate(g, p, f.Data, earlier)
+		said := []tombstone.Candidate{r.candidate(g, p, f.Data, earlier)}
 		if machine {
-			if err := r.checkPurged(p, c.Text); err != nil {
+			if err := r.checkPurged(p, said[0].Text); err != nil {
 				return err
 			}
 		}
-		for {
-			found, match := r.find(c, why.Op == OpRevert || why.Op == OpRestore, machine)
-			if found == nil {
-				break
-			}
-			if machine && match == tombstone.Contains {
-				if !r.proposing && why.Op.known().staged {
-					return errNeedsApproval
-				}
-				break
-			}
-			if machine {
-				return &RejectedError{Path: p, Match: match, Stone: found.stone, File: found.file.path}
-			}
-			if why.Again && why.actor() == ActorUser {
-				break // the person's word for this text, and no machine's
-			}
-			if err := r.lift(g, found); err != nil {
+		if machine && ClassOf(p) != ClassArchive {
+			said = append(said, tombstone.Labels(string(p), r.t.before(p, earlier), f.Data)...)
+		}
+		for _, c := range said {
+			if err := r.settleOne(g, p, c, machine); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// settleOne compares what a group says at a path with what was rejected.
+func (r *rejections) settleOne(g *store.Group, p Path, c tombstone.Candidate, machine bool) error {
+	why := whyOf(g.Why)
+	for {
+		found, match := r.find(c, why.Op == OpRevert || why.Op == OpRestore, machine)
+		switch {
+		case found == nil, why.Again && why.actor() == ActorUser: // the person's word for this text, and no machine's
+			return nil
+		case machine && match == tombstone.Contains:
+			if !r.proposing && why.Op.known().staged {
+				return errNeedsApproval
+			}
+			return nil
+		case machine:
+			return &RejectedError{Path: p, Match: match, Stone: found.stone, File: found.file.path}
+		}
+		if err := r.lift(g, found); err != nil {
+			return err
+		}
+	}
 }
 
 // candidate is what a group says at a path that was not said there before.

@@ -3,6 +3,7 @@ package tombstone
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,11 +31,44 @@ func Added(before, after []byte) string {
 	return b.String()
 }
 
+// Labels are the texts beside the body that a file gained: the values of its front matter, and for a new file, whose
+// before is nil, the names in its path. They are long enough to say something.
+func Labels(path string, before, after []byte) (out []Candidate) {
+	add := func(text string) {
+		if len(words(text)) >= leastContained {
+			out = append(out, Candidate{Text: text})
+		}
+	}
+	was, now := markdown.Parse(before), markdown.Parse(after)
+	for _, key := range now.Keys() {
+		value, _ := now.Meta(key)
+		if old, _ := was.Meta(key); old.Equal(value) {
+			continue
+		}
+		texts := value.List()
+		if !value.IsList() {
+			texts = []string{value.Text()}
+		}
+		for _, text := range append(texts, slices.Collect(maps.Values(value.Texts()))...) {
+			add(text)
+		}
+	}
+	if before == nil {
+		for name := range strings.SplitSeq(strings.TrimSuffix(path, ".md"), "/") {
+			add(strings.NewReplacer("-", " ", "_", " ").Replace(name))
+		}
+	}
+	return out
+}
+
 // marker is what a line may begin with that is not part of what it says: quote,
 // heading, bullet, number, task box, kind.
 var marker = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(>\s*)*(#{1,6}\s+|[-*+]\s+|\d{1,9}[.)]\s+)?(\[[ xX/-]\]\s+|\[\pL{2,}\]\s+)?`)
 })
+
+// link is a link, with its text.
+var link = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\[\]]*)\]\([^()\n]*\)`) })
 
 // Normal is a text reduced to what it says: Unicode form, case, white space, list
 // marks, characters that nobody sees and the punctuation at its end do not count.
@@ -168,7 +202,7 @@ func overlap(a, b []int) bool {
 // number, a version, a path, an address, a name.
 func words(text string) map[string]bool {
 	out := map[string]bool{}
-	for line := range strings.Lines(visible(text)) {
+	for line := range strings.Lines(link().ReplaceAllString(visible(text), "$1")) {
 		start := true // of a sentence, where a capital letter says nothing
 		for _, w := range strings.Fields(line[len(marker().FindString(line)):]) {
 			ends := strings.ContainsAny(w[len(w)-1:], ".!?:")
