@@ -151,7 +151,7 @@ func (d *desk) check(run string) {
 		switch got[i+1] {
 		case "report":
 			reports = append(reports, got[i])
-		case "archive", "curate":
+		case "archive", "curate", "consolidate":
 			own = append(own, got[i])
 		}
 	}
@@ -171,9 +171,37 @@ func (d *desk) check(run string) {
 			d.Errorf("%+v: the commit does not do that", t)
 		}
 	}
-	if r.Counts.Archived != r.AutoTransitions.Archived || r.Counts.Before-r.Counts.After != r.Counts.Archived &&
-		!r.Interrupted {
+	d.checkSecond(&r, string(page), want)
+	if r.Counts.Archived != r.AutoTransitions.Archived+r.Counts.Consolidated+r.Counts.Pruned ||
+		r.Counts.Before-r.Counts.After != r.Counts.Archived-r.Counts.Added && !r.Interrupted {
 		d.Errorf("counts: %+v, %+v", r.Counts, r.AutoTransitions)
+	}
+}
+
+// checkSecond holds what a report says of the second tier to the commits.
+func (d *desk) checkSecond(r *Report, page string, commits []string) {
+	d.Helper()
+	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
+		if !strings.Contains(page, a.Name) || a.Applied != (a.Commit != "") || a.Applied != (a.Veto == "") {
+			d.Errorf("%+v is not whole, or missing in REPORT.md", a)
+		}
+		if !a.Applied {
+			continue
+		}
+		was := d.git("ls-tree", "-r", string(a.Commit)+"^:"+string(a.From))
+		now := d.git("ls-tree", "-r", string(a.Commit)+":"+string(a.To))
+		if !slices.Contains(commits, string(a.Commit)) || was != now ||
+			d.git("ls-tree", string(a.Commit), string(a.From)+"/SKILL.md") != "" {
+			d.Errorf("%+v does not stand in the archive as it was", a)
+		}
+	}
+	for _, c := range r.Claims {
+		if !strings.Contains(page, c.Done) {
+			d.Errorf("%+v is missing in REPORT.md", c)
+		}
+	}
+	if len(r.ToolCalls) != r.Counts.ToolCalls {
+		d.Errorf("%d calls, counted %d", len(r.ToolCalls), r.Counts.ToolCalls)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"stet/agent"
+	"stet/curator/fork"
+	"stet/curator/merge"
 	"stet/templates"
 	"stet/vault"
 )
@@ -28,25 +30,28 @@ type Report struct {
 	Provider        string       `json:"provider"` // its provider
 	AutoTransitions Counts       `json:"auto_transitions"`
 	Counts          Totals       `json:"counts"`
-	ToolCalls       []struct{}   `json:"tool_calls"`
+	ToolCalls       []fork.Call  `json:"tool_calls"`
 	LLMSummary      string       `json:"llm_summary"`
 	LLMFinal        string       `json:"llm_final"`
 	LLMError        string       `json:"llm_error"`
-	TokenUsage      struct{}     `json:"token_usage"`
+	TokenUsage      fork.Usage   `json:"token_usage"`
 	Cost            float64      `json:"cost"` // in dollars
 	Transitions     []Transition `json:"transitions"`
-	Consolidated    []struct{}   `json:"consolidated"`
-	Pruned          []struct{}   `json:"pruned"`
+	Consolidated    []Absorbed   `json:"consolidated"`
+	Pruned          []Absorbed   `json:"pruned"`
 	Before          []Standing   `json:"before"`
 	After           []Standing   `json:"after"`
 	Commits         []Commit     `json:"commits"`
-	Coverage        []struct{}   `json:"coverage"`
 	Left            []Left       `json:"left"`               // what was due and could not be done
 	Proposed        []Waiting    `json:"proposed,omitempty"` // what waits for the person instead of being done
 	Interrupted     bool         `json:"interrupted,omitempty"`
 	DryRun          bool         `json:"dry_run,omitempty"`
 	Plan            *agent.Plan  `json:"plan,omitempty"` // of a dry run
 	Diff            string       `json:"diff,omitempty"` // unified; of a dry run
+
+	Coverage  []merge.Coverage `json:"coverage"`            // of the skills that a model took away
+	Claims    []merge.Claim    `json:"claims,omitempty"`    // what it says it did, and was not done
+	Suggested []fork.Cluster   `json:"suggested,omitempty"` // skills that may be one
 }
 
 // Totals count the skills of the vault, and what became of them.
@@ -120,9 +125,9 @@ func newReport(r *runner, counts Counts) *Report {
 }
 
 func emptyReport(id string, begun time.Time) *Report {
-	return &Report{Run: id, StartedAt: begun, ToolCalls: []struct{}{}, Transitions: []Transition{},
-		Consolidated: []struct{}{}, Pruned: []struct{}{}, Before: []Standing{}, After: []Standing{},
-		Commits: []Commit{}, Coverage: []struct{}{}, Left: []Left{}}
+	return &Report{Run: id, StartedAt: begun, ToolCalls: []fork.Call{}, Transitions: []Transition{},
+		Consolidated: []Absorbed{}, Pruned: []Absorbed{}, Before: []Standing{}, After: []Standing{},
+		Commits: []Commit{}, Coverage: []merge.Coverage{}, Left: []Left{}}
 }
 
 // runID is the name of a run that nobody has.
@@ -166,12 +171,8 @@ func (r *runner) note(ctx context.Context, done *transacted) error {
 	} else {
 		r.a.Settle(ctx, done.Result)
 	}
-	var own []vault.Commit
-	for c := range done.Chain() {
-		if c.Trailers.Get("Stet-Run") == r.out.Run {
-			own = append(own, c)
-		}
-	}
+	own := r.ownCommits(done.Result)
+	r.own = own
 	if err := r.out.list(ctx, r.v, own, r.o.DryRun); err != nil {
 		return err
 	}
@@ -320,7 +321,8 @@ func (r *Report) Summary() string {
 		n    int
 		what string
 	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
-		{r.AutoTransitions.Reactivated, "active again"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
+		{r.AutoTransitions.Reactivated, "active again"}, {r.Counts.Consolidated, "consolidated"},
+		{r.Counts.Pruned, "pruned"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stet/agent"
+	"stet/curator/fork"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/settings"
@@ -19,7 +20,10 @@ import (
 type Options struct {
 	agent.Write        // of it Agent, Door and DryRun count: the commits are the curator's
 	IncludeEdited bool // what agents made and the person edited since as well: the person says so
-	due           bool // nothing is to be told of where nothing is to be done
+	// Consolidate asks for the second tier as well: skills that may be one.
+	Consolidate bool
+	Runner      fork.Runner // has a model make one of them; nil only says which they are
+	due         bool        // nothing is to be told of where nothing is to be done
 }
 
 // A runner makes one run.
@@ -35,6 +39,7 @@ type runner struct {
 	clone string
 	view  *vault.Snapshot
 	files map[int][]vault.File // of the skills with an action, as they were read
+	own   []vault.Commit       // what the run has committed, oldest first
 }
 
 // Run looks at every skill that the curator owns, does what is due and reports it, whatever the time of the last run.
@@ -57,7 +62,10 @@ func Run(ctx context.Context, a *agent.App, o Options) (*Report, error) {
 	}
 	r.now = r.begun.Format("20060102T150405Z")
 	if o.DryRun {
-		return r.out, r.decideAndDo(ctx)
+		if err = r.decideAndDo(ctx); err == nil && o.Consolidate {
+			err = r.consolidate(ctx)
+		}
+		return r.out, err
 	}
 	release, err := v.Claim(ctx, "curate")
 	if err != nil {
@@ -74,12 +82,17 @@ func (r *runner) alone(ctx context.Context) error {
 		return err
 	}
 	err := r.decideAndDo(ctx)
+	failed := error(nil) // of the model: what rules do is done and told
+	if r.o.Consolidate && err == nil && r.out != nil {
+		failed = r.consolidate(ctx)
+		ctx = context.WithoutCancel(ctx)
+	}
 	did := r.out != nil && len(r.out.Commits) > 0
 	switch {
 	case err != nil && did:
 		return err // the next run reports it
 	case err != nil || r.out == nil:
-	case r.o.due && !did && len(r.out.Proposed) == 0:
+	case r.o.due && !did && len(r.out.Proposed) == 0 && r.out.Model == "":
 		r.out = nil
 	default:
 		if err = r.out.save(ctx, r); err != nil && did {
@@ -87,7 +100,7 @@ func (r *runner) alone(ctx context.Context) error {
 				"mend what it names; the next \"stet curate\" reports the run")
 		}
 	}
-	return errors.Join(err, setMark(context.WithoutCancel(ctx), r.v, func(m *mark) { m.Running = nil }))
+	return errors.Join(failed, err, setMark(context.WithoutCancel(ctx), r.v, func(m *mark) { m.Running = nil }))
 }
 
 // decideAndDo reads the library, decides, and does it. A look that was not asked for, and finds nothing, leaves no
@@ -100,7 +113,7 @@ func (r *runner) decideAndDo(ctx context.Context) error {
 	s := r.a.Settings()
 	actions, counts := Transitions(r.lib.rows, r.begun,
 		cutoffsOf(r.begun, s.Int(settings.CuratorStale), s.Int(settings.CuratorArchive)))
-	if r.o.due && len(actions) == 0 {
+	if r.o.due && len(actions) == 0 && !r.o.Consolidate {
 		return setMark(ctx, r.v, func(m *mark) { m.Last = r.begun })
 	}
 	slices.SortStableFunc(actions, func(a, b Action) int { // the commit of states comes first
@@ -229,14 +242,7 @@ func (r *runner) transact(ctx context.Context, actions []Action, dry bool) (*tra
 	var err error
 	out.Result, err = r.v.Transact(ctx, r.why(vault.OpCurate, ""), dry, func(tx *vault.Tx) error {
 		out.to = map[int]vault.Path{}
-		begin := true
-		next := func(why vault.Why) {
-			if begin {
-				*tx.Why(), begin = why, false
-				return
-			}
-			tx.Split(why)
-		}
+		next := chained(tx)
 		if why, any := r.states(actions); any {
 			next(why)
 		}
@@ -262,6 +268,28 @@ func (r *runner) transact(ctx context.Context, actions []Action, dry bool) (*tra
 		return skill.ShareUsage(r.v, tx, r.clone, r.names(out.to))
 	})
 	return out, err
+}
+
+// chained begins each commit of a chain, with its description.
+func chained(tx *vault.Tx) func(vault.Why) {
+	begin := true
+	return func(why vault.Why) {
+		if begin {
+			*tx.Why(), begin = why, false
+			return
+		}
+		tx.Split(why)
+	}
+}
+
+// ownCommits are those of the run among what a transaction committed.
+func (r *runner) ownCommits(done *vault.Result) (out []vault.Commit) {
+	for c := range done.Chain() {
+		if c.Trailers.Get("Stet-Run") == r.out.Run {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // why describes a commit of the run.

@@ -337,7 +337,8 @@ func forbidden(p Path, g store.Group, why *Why, was []byte) error {
 			return WithHint(fmt.Errorf("%q: %w: it waits for a person, who must find what was proposed", p, ErrRefused),
 				"propose something else beside it")
 		}
-	case why.Op == OpCurate && isUsage(p), why.Op == OpArchive && !strings.HasPrefix(string(p), "."):
+	case why.Op == OpCurate && isUsage(p), why.Op == OpArchive && !strings.HasPrefix(string(p), "."),
+		why.Op == OpMerge && (g.Files[p].Remove || class == ClassArchive):
 		// Counts; and a skill's own file, which may have any name, in cold storage.
 	case p.Steers() && !IsTombstone(p):
 		return WithHint(fmt.Errorf("%q: %w: programs take orders from it, and only a person writes such files",

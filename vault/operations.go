@@ -29,12 +29,13 @@ const (
 	OpSeal     Op = "seal"
 	OpImport   Op = "import"
 	OpEncode   Op = "encode"
-	OpPropose  Op = "propose" // a write by a machine that waits for approval
-	OpReject   Op = "reject"  // a proposal that a person rejected
-	OpSkill    Op = "skill"   // a skill made, changed, archived or restored
-	OpArchive  Op = "archive" // by the curator: something went to the archive
-	OpCurate   Op = "curate"  // by the curator: states of skills, and how often they were used
-	OpReport   Op = "report"  // by the curator: what a run did
+	OpPropose  Op = "propose"     // a write by a machine that waits for approval
+	OpReject   Op = "reject"      // a proposal that a person rejected
+	OpSkill    Op = "skill"       // a skill made, changed, archived or restored
+	OpArchive  Op = "archive"     // by the curator: something went to the archive
+	OpCurate   Op = "curate"      // by the curator: states of skills, and how often they were used
+	OpMerge    Op = "consolidate" // by the curator: skills became one
+	OpReport   Op = "report"      // by the curator: what a run did
 )
 
 // An operation is how commits of one kind are treated.
@@ -76,6 +77,7 @@ func operations() []operation {
 		{op: OpSkill, staged: true, undone: true, settled: true, states: true},
 		{op: OpArchive, staged: true, undone: true, settled: true, unflags: true, rule: true},
 		{op: OpCurate, staged: true, undone: true, settled: true, rule: true},
+		{op: OpMerge, staged: true, undone: true, settled: true, states: true, rule: true},
 		{op: OpReport},
 		{op: OpReject, person: true, undone: true, settled: true, states: true},
 	}

@@ -70,6 +70,9 @@ func (t *Tx) Move(from, to Path) error {
 	return err
 }
 
+// Permit makes the file that is staged at p executable.
+func (t *Tx) Permit(p Path) { t.tx.Permit(p) }
+
 // Split ends the commit being staged: what follows goes into the next one of
 // the chain, described by why. All commits are published together.
 func (t *Tx) Split(why Why) {

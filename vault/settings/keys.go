@@ -27,6 +27,8 @@ const (
 	CuratorTokens  Name = "curator.max_tokens"
 	CuratorMinutes Name = "curator.max_minutes"
 	CuratorUSD     Name = "curator.max_usd"
+	CuratorFloor   Name = "curator.coverage_floor"
+	CuratorLoss    Name = "curator.net_loss"
 	DefaultVault   Name = "default_vault"
 	HooksExclude   Name = "hooks.exclude"
 	HooksNudge     Name = "hooks.nudge"

@@ -228,6 +228,14 @@ func (t *Tx) Move(from, to Path) error {
 	return t.Remove(from, was)
 }
 
+// Permit makes a staged file executable.
+func (t *Tx) Permit(p Path) {
+	if f, staged := t.layer.files[p]; staged {
+		f.Mode = gitstore.ModeExecutable
+		t.layer.files[p] = f
+	}
+}
+
 // PermitAs makes a staged file executable where the one at from was that in a commit.
 func (t *Tx) PermitAs(p Path, sn *Snapshot, from Path) error {
 	e, _, err := sn.objects.Lookup(sn.tree, t.store.GitPath(from))

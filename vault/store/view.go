@@ -67,6 +67,12 @@ func (sn *Snapshot) Read(p Path) ([]byte, Hash, error) {
 	return data, Hash(e.ID.String()), err
 }
 
+// Executable reports whether the commit has an executable file at p.
+func (sn *Snapshot) Executable(p Path) (bool, error) {
+	e, _, err := sn.objects.Lookup(sn.tree, sn.store.GitPath(p))
+	return e.Mode == gitstore.ModeExecutable, err
+}
+
 // Has reports whether the commit has a file or a folder at p.
 func (sn *Snapshot) Has(p Path) (bool, error) {
 	_, ok, err := sn.objects.Lookup(sn.tree, sn.store.GitPath(p))

@@ -1,0 +1,280 @@
+package merge
+
+import (
+	"bytes"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"stet/curator/fork"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/skill"
+)
+
+// A Coverage says how much of a skill stands in the one that absorbed it: shares, 1 is all.
+type Coverage struct {
+	Name    string   `json:"name"`
+	Into    string   `json:"into"`
+	Lines   float64  `json:"lines"`
+	Values  float64  `json:"values"`
+	Code    float64  `json:"code"`
+	Missing []string `json:"missing,omitempty"` // the first of what does not
+	lost    int      // lines
+}
+
+// missing is how much of what is not covered is named.
+const maxMissing = 20
+
+// A body is what a comparison sees of texts: lines outside of code, each made plain, and blocks of code.
+type body struct{ lines, code []string }
+
+// read adds a Markdown text.
+func (b *body) read(data []byte) {
+	var fence string
+	var code []string
+	for line := range strings.Lines(string(markdown.Parse(data).Body())) {
+		line = strings.TrimRight(line, " \t\r\n")
+		mark := markdown.FenceOf(strings.TrimLeft(line, " \t")) // in a list as well
+		switch {
+		case fence == "" && mark != "":
+			fence, code = mark, nil
+		case fence != "" && strings.HasPrefix(mark, fence):
+			fence = ""
+			b.code = append(b.code, block(code))
+		case fence != "":
+			code = append(code, line)
+		default:
+			if line = plain(line); line != "" {
+				b.lines = append(b.lines, line)
+			}
+		}
+	}
+	if fence != "" {
+		b.code = append(b.code, block(code))
+	}
+}
+
+// block is code without the indent that all of its lines have.
+func block(lines []string) string {
+	indent := -1
+	for _, l := range lines {
+		if n := len(l) - len(strings.TrimLeft(l, " \t")); l != "" && (indent < 0 || n < indent) {
+			indent = n
+		}
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l[min(max(indent, 0), len(l)):]
+	}
+	return strings.Trim(strings.Join(out, "\n"), "\n")
+}
+
+var marks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\s>]*(?:[-*+]\s|\d+[.)]\s)?\s*(?:\[[ xX]\]\s)?#*\s*`)
+})
+
+var target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\(([^()\s]*)[^()]*\)`) })
+
+// plain is a line as it is compared: without what makes it a heading or an item, and without where its relative links
+// lead, which is looked at elsewhere. It is "" where nothing is said.
+func plain(line string) string {
+	line = target().ReplaceAllStringFunc(line, func(s string) string {
+		if strings.Contains(s, "://") {
+			return s
+		}
+		return "]()"
+	})
+	line = strings.Join(strings.Fields(markdown.Fold(marks().ReplaceAllString(line, ""))), " ")
+	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return ""
+	}
+	return line
+}
+
+// values are the typed values of a plain line: code, numbers, dates, addresses, paths, options, variables.
+func values(line string) (out []string) {
+	parts := strings.Split(line, "`")
+	for i, part := range parts {
+		if i%2 == 1 && i < len(parts)-1 {
+			out = append(out, strings.TrimSpace(part))
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			word = strings.Trim(word, `.,;:!?()[]{}"'*<>|`)
+			if strings.ContainsFunc(word, unicode.IsDigit) || strings.ContainsAny(word, `/\_@$=~`) ||
+				strings.HasPrefix(word, "--") {
+				out = append(out, word)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(v string) bool { return strings.Trim(v, `/\_@$=~-`) == "" })
+}
+
+// known is an umbrella as others are looked for in it.
+type known struct {
+	lines  map[string]bool
+	joined string
+	code   map[string]bool
+	holds  map[string][]string // lines by the values that they have
+}
+
+func know(s fork.Skill) known {
+	var b body
+	for _, p := range slices.Sorted(maps.Keys(s.Files)) {
+		if vault.Path(p).IsMarkdown() {
+			b.read(s.Files[p].Data)
+		}
+	}
+	k := known{lines: map[string]bool{}, code: map[string]bool{}, holds: map[string][]string{}}
+	for _, l := range b.lines {
+		k.lines[l] = true
+		for _, v := range values(l) {
+			k.holds[v] = append(k.holds[v], l)
+		}
+	}
+	for _, c := range b.code {
+		k.code[c] = true
+	}
+	k.joined = " " + strings.Join(b.lines, " ") + " "
+	return k
+}
+
+// longLine is from how many words on a line may stand in the middle of others, wrapped in another way.
+const longLine = 4
+
+func (k known) has(line string) bool {
+	return k.lines[line] || strings.Count(line, " ") >= longLine-1 && strings.Contains(k.joined, " "+line+" ")
+}
+
+// hasValue reports whether a value of a line stands in one that says something like it.
+func (k known) hasValue(v, line string) bool {
+	words := strings.Fields(line)
+	return slices.ContainsFunc(k.holds[v], func(other string) bool {
+		n := 0
+		for _, w := range words {
+			if strings.Contains(" "+other+" ", " "+w+" ") {
+				n++
+			}
+		}
+		return 2*n >= len(words)
+	})
+}
+
+// Rehomed is where each file beside SKILL.md stands in another skill, byte for byte and with its mode.
+func Rehomed(gone, into fork.Skill) map[string]string {
+	to, _ := rehomed(gone, into)
+	return to
+}
+
+// rehomed is where each file beside SKILL.md stands in another skill, byte for byte and with its mode; missing are
+// those that do not, and are no texts that could stand in others.
+func rehomed(gone, into fork.Skill) (to map[string]string, missing []string) {
+	to = map[string]string{}
+	for _, p := range slices.Sorted(maps.Keys(gone.Files)) {
+		f := gone.Files[p]
+		same := func(q string) bool {
+			g, ok := into.Files[q]
+			return ok && g.Exec == f.Exec && bytes.Equal(g.Data, f.Data)
+		}
+		switch {
+		case p == skill.File:
+		case same(p):
+			to[p] = p
+		default:
+			all := slices.Sorted(maps.Keys(into.Files))
+			if i := slices.IndexFunc(all, same); i >= 0 {
+				to[p] = all[i]
+			} else if !vault.Path(p).IsMarkdown() {
+				missing = append(missing, p)
+			}
+		}
+	}
+	return to, missing
+}
+
+// moved is a text with the new places of files.
+func moved(data []byte, to map[string]string) []byte {
+	old := slices.Sorted(maps.Keys(to))
+	slices.SortStableFunc(old, func(a, b string) int { return len(b) - len(a) })
+	var moves []string
+	for _, p := range old {
+		if p != to[p] && strings.ContainsAny(p, "./") {
+			moves = append(moves, p, to[p])
+		}
+	}
+	return []byte(strings.NewReplacer(moves...).Replace(string(data)))
+}
+
+// Cover says how much of a skill stands in another: of its SKILL.md and of those of its Markdown files that do not
+// stand there as they are, with the new places of those that do.
+func Cover(gone, into fork.Skill) Coverage { return cover(gone, into, know(into)) }
+
+func cover(gone, into fork.Skill, k known) Coverage {
+	out := Coverage{Name: gone.Name, Into: into.Name}
+	to, missing := rehomed(gone, into)
+	for _, p := range missing {
+		out.Missing = append(out.Missing, "file "+p)
+	}
+	var b body
+	for _, p := range slices.Sorted(maps.Keys(gone.Files)) {
+		if _, copied := to[p]; !copied && vault.Path(p).IsMarkdown() {
+			b.read(moved(gone.Files[p].Data, to))
+		}
+	}
+	var all, stand, typed, valued int
+	for _, l := range b.lines {
+		of := values(l)
+		all, typed = all+1, typed+len(of)
+		if k.has(l) {
+			stand, valued = stand+1, valued+len(of)
+			continue
+		}
+		out.Missing = append(out.Missing, l)
+		for _, v := range of {
+			if k.hasValue(v, l) {
+				valued++
+			} else {
+				out.Missing = append(out.Missing, "value "+v)
+			}
+		}
+	}
+	code := 0
+	for _, c := range b.code {
+		if k.code[c] {
+			code++
+		} else {
+			out.Missing = append(out.Missing, "code "+first(c))
+		}
+	}
+	out.lost = all - stand
+	out.Lines, out.Values, out.Code = share(stand, all), share(valued, typed), share(code, len(b.code))
+	if len(missing) > 0 {
+		out.Code = min(out.Code, share(len(to), len(to)+len(missing)))
+	}
+	if len(out.Missing) > maxMissing {
+		out.Missing = out.Missing[:maxMissing]
+	}
+	return out
+}
+
+func share(n, of int) float64 {
+	if of == 0 {
+		return 1
+	}
+	return float64(n) / float64(of)
+}
+
+// Lines is how many lines of text a skill has.
+func Lines(s fork.Skill) int {
+	var b body
+	for p, f := range s.Files {
+		if vault.Path(p).IsMarkdown() {
+			b.read(f.Data)
+		}
+	}
+	return len(b.lines)
+}

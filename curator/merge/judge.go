@@ -1,0 +1,292 @@
+package merge
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"stet/curator/fork"
+	"stet/vault"
+)
+
+// Floors are the least shares of what a skill says that have to stand in the one that absorbs it, and the largest
+// share of what all skills say that a run may take out of the live ones.
+type Floors struct{ Lines, Values, Code, Loss float64 }
+
+// A Case is what there is to judge.
+type Case struct {
+	Job    fork.Job
+	Result fork.Result
+	Floors Floors
+	Lines  int // of all skills that the curator owns, those of the job among them
+	// Exists says of a file or folder outside of the skills of the job whether it is there.
+	Exists func(vault.Path) bool
+	// Used are the skills that were used so lately that they are not pruned.
+	Used map[string]bool
+	// Closed says why a skill of the job must not be touched any more, or why no new one may have that name or
+	// folder; "" is none.
+	Closed func(name string, folder vault.Path) string
+}
+
+// A Verdict is a class, and whether it is done.
+type Verdict struct {
+	Class
+	Applied bool   `json:"applied"`
+	Veto    string `json:"veto,omitempty"` // why it is not
+}
+
+// A Merge is an umbrella and the skills that go into it.
+type Merge struct {
+	Umbrella fork.Skill
+	Before   fork.Skill // as the job has it; without files it is new
+	Absorbed []fork.Skill
+	Reasons  []string // of each of Absorbed
+}
+
+// A Prune is a skill that goes to the archive and into no other.
+type Prune struct {
+	fork.Skill
+	Reason string
+}
+
+// A Claim is something that the model says it did, or did, and that was not done.
+type Claim struct {
+	Name    string `json:"name"`
+	Claimed string `json:"claimed"`
+	Done    string `json:"done"`
+}
+
+// A Plan is what is to be done of what a model did, and what is told of it. Nothing of it is done yet.
+type Plan struct {
+	Merges       []Merge // by name of the umbrella
+	Prunes       []Prune
+	Calls        []fork.Call // with the refusals of the curator's own desk
+	Consolidated []Verdict
+	Pruned       []Verdict
+	Coverage     []Coverage
+	Claims       []Claim
+}
+
+// judging is a case under way.
+type judging struct {
+	Case
+	before map[string]fork.Skill
+	after  map[string]fork.Skill
+	lost   int
+	plan   Plan
+}
+
+// Judge makes the calls of a result again, on a desk of its own, and decides what of that is done.
+func Judge(c Case) Plan {
+	j := &judging{Case: c, before: map[string]fork.Skill{}, after: map[string]fork.Skill{}}
+	desk := fork.NewDesk(c.Job)
+	for _, call := range c.Result.Calls {
+		if call.Error == "" {
+			if _, err := desk.Do(call); err != nil {
+				call.Error = err.Error()
+			}
+		}
+		j.plan.Calls = append(j.plan.Calls, call)
+	}
+	for _, s := range c.Job.Skills {
+		j.before[s.Name] = s
+	}
+	there := map[string]bool{}
+	for _, s := range desk.Skills() {
+		j.after[s.Name], there[s.Name] = s, true
+	}
+	declared := map[string]fork.Removal{}
+	var removed []string
+	for _, r := range desk.Removed() {
+		if _, was := j.before[r.Name]; was && !there[r.Name] {
+			removed, declared[r.Name] = append(removed, r.Name), r
+		}
+	}
+	slices.Sort(removed)
+	block := ParseBlock(c.Result.Final)
+	consolidated, pruned := Reconcile(removed, Heuristic(removed, j.plan.Calls, there), block, there, declared)
+	for into, all := range umbrellas(consolidated) {
+		j.umbrella(into, all)
+	}
+	for _, p := range pruned {
+		j.prune(p)
+	}
+	j.claims(block, removed)
+	return j.plan
+}
+
+// umbrellas yields the consolidations by where they went, in the order of those names.
+func umbrellas(all []Class) func(func(string, []Class) bool) {
+	into := map[string][]Class{}
+	for _, c := range all {
+		into[c.Into] = append(into[c.Into], c)
+	}
+	return func(yield func(string, []Class) bool) {
+		for _, name := range slices.Sorted(maps.Keys(into)) {
+			if !yield(name, into[name]) {
+				return
+			}
+		}
+	}
+}
+
+// exists is what there is in the vault once the skills of the desk stand there.
+func (j *judging) exists(skills map[string]fork.Skill) func(vault.Path) bool {
+	return func(p vault.Path) bool {
+		for _, s := range skills {
+			for file := range s.Files {
+				at := s.Folder + "/" + vault.Path(file)
+				if at == p || len(at) > len(p) && at[:len(p)] == p && at[len(p)] == '/' {
+					return true
+				}
+			}
+		}
+		return j.Exists(p)
+	}
+}
+
+// umbrella judges one umbrella and all that went into it.
+func (j *judging) umbrella(name string, all []Class) {
+	u, was := j.after[name], j.before[name]
+	var sources []fork.Skill
+	for _, c := range all {
+		sources = append(sources, j.before[c.Name])
+	}
+	if was.Files != nil {
+		sources = append(sources, was)
+	}
+	why, k := j.wholly(u, was, sources), know(u)
+	gone := broken(u, sources, j.exists(j.before), j.exists(j.after))
+	if why == "" && gone[""] != "" {
+		why = "a link in it leads nowhere: " + gone[""]
+	}
+	if why == "" && was.Files != nil && gone[name] != "" {
+		why = "a link of its own leads nowhere any more: " + gone[name]
+	}
+	m := Merge{Umbrella: u, Before: was}
+	for _, c := range all {
+		s := j.before[c.Name]
+		covered := cover(s, u, k)
+		j.plan.Coverage = append(j.plan.Coverage, covered)
+		v := Verdict{Class: c}
+		switch lost := j.lost + covered.lost; {
+		case why != "":
+			v.Veto = fmt.Sprintf("%s is not as it has to be: %s", name, why)
+		case j.Closed(s.Name, s.Folder) != "":
+			v.Veto = j.Closed(s.Name, s.Folder)
+		case below(covered, j.Floors) != "":
+			v.Veto = below(covered, j.Floors)
+		case section(u, s) != "":
+			v.Veto = section(u, s)
+		case gone[c.Name] != "":
+			v.Veto = "a link of it leads nowhere in " + name + ": " + gone[c.Name]
+		case float64(lost) > j.Floors.Loss*float64(j.Lines):
+			v.Veto = fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
+		default:
+			v.Applied, j.lost = true, lost
+			m.Absorbed, m.Reasons = append(m.Absorbed, s), append(m.Reasons, c.Reason)
+		}
+		j.plan.Consolidated = append(j.plan.Consolidated, v)
+	}
+	if len(m.Absorbed) > 0 {
+		j.plan.Merges = append(j.plan.Merges, m)
+	}
+}
+
+// wholly is why nothing may go into an umbrella.
+func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill) string {
+	if why := j.Closed(u.Name, u.Folder); why != "" {
+		return why
+	}
+	if was.Files != nil {
+		own := Cover(was, u)
+		if why := below(own, j.Floors); why != "" {
+			return "of what it said itself " + why
+		}
+		if j.lost += own.lost; float64(j.lost) > j.Floors.Loss*float64(j.Lines) {
+			j.lost -= own.lost
+			return "it loses too much of what it said itself"
+		}
+	}
+	return form(u, sources)
+}
+
+// below says what of a coverage is below its floor.
+func below(c Coverage, f Floors) string {
+	for _, one := range []struct {
+		what     string
+		is, most float64
+	}{{"lines", c.Lines, f.Lines}, {"typed values", c.Values, f.Values}, {"code blocks and files", c.Code, f.Code}} {
+		if one.is < one.most {
+			missing := ""
+			if len(c.Missing) > 0 {
+				missing = "; missing is " + first(c.Missing[len(c.Missing)-1])
+			}
+			return fmt.Sprintf("%.0f %% of its %s stand in %s, and %.0f %% have to%s", 100*one.is, one.what, c.Into,
+				100*one.most, missing)
+		}
+	}
+	return ""
+}
+
+func (j *judging) prune(c Class) {
+	s := j.before[c.Name]
+	v, lost := Verdict{Class: c}, j.lost+Lines(s)
+	switch why := j.Closed(s.Name, s.Folder); {
+	case why != "":
+		v.Veto = why
+	case c.Source == NoEvidence, c.Hallucinated:
+		v.Veto = "nothing shows where what it said went"
+	case j.Used[c.Name]:
+		v.Veto = "it is in use"
+	case float64(lost) > j.Floors.Loss*float64(j.Lines):
+		v.Veto = fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
+	default:
+		v.Applied, j.lost = true, lost
+		j.plan.Prunes = append(j.plan.Prunes, Prune{s, c.Reason})
+	}
+	j.plan.Pruned = append(j.plan.Pruned, v)
+}
+
+// claims lists what the model says, or did, of which nothing is done.
+func (j *judging) claims(block Block, removed []string) {
+	add := func(name, claimed, done string) { j.plan.Claims = append(j.plan.Claims, Claim{name, claimed, done}) }
+	if block.Problem != "" && len(j.plan.Calls) > 0 {
+		add("", "an account of what was done", block.Problem)
+	}
+	into := map[string]string{}
+	for _, v := range slices.Concat(j.plan.Consolidated, j.plan.Pruned) {
+		into[v.Name] = v.Into
+	}
+	for _, c := range block.Consolidations {
+		switch at, was := into[c.From]; {
+		case !slices.Contains(removed, c.From):
+			add(c.From, "went into "+c.Into, "it was not removed")
+		case was && at == "":
+			add(c.From, "went into "+c.Into, "it went into none")
+		case at != c.Into:
+			add(c.From, "went into "+c.Into, "it went into "+at)
+		}
+	}
+	for _, p := range block.Prunings {
+		if at := into[p.Name]; !slices.Contains(removed, p.Name) {
+			add(p.Name, "pruned", "it was not removed")
+		} else if at != "" {
+			add(p.Name, "pruned", "it went into "+at)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.after)) {
+		s, was := j.after[name], j.before[name]
+		used := slices.ContainsFunc(j.plan.Merges, func(m Merge) bool { return m.Umbrella.Name == name })
+		if same := maps.EqualFunc(s.Files, was.Files, func(a, b fork.File) bool {
+			return a.Exec == b.Exec && bytes.Equal(a.Data, b.Data)
+		}); !same && !used {
+			did := "changed"
+			if was.Files == nil {
+				did = "made"
+			}
+			add(name, did, "nothing, for no skill went into it")
+		}
+	}
+}

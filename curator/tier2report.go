@@ -1,0 +1,80 @@
+package curator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"stet/curator/fork"
+	"stet/curator/merge"
+	"stet/vault"
+)
+
+// maxSummary is how much of what a model said is its summary, in characters.
+const maxSummary = 240
+
+// asked notes who was asked, what it said and what that cost.
+func (r *Report) asked(result fork.Result, failed error) {
+	r.Model, r.Provider, r.TokenUsage, r.Cost = result.Model, result.Provider, result.Usage, result.Cost
+	r.LLMFinal = strings.ToValidUTF8(result.Final, "�")
+	text, _, _ := strings.Cut(r.LLMFinal, "\n```")
+	r.LLMSummary = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(r.LLMSummary) > maxSummary {
+		r.LLMSummary = string([]rune(r.LLMSummary)[:maxSummary-1]) + "…"
+	}
+	if r.LLMError = result.Error; failed != nil {
+		r.LLMError = failed.Error()
+	}
+}
+
+// judged notes a plan, in the place of one that was judged before.
+func (r *Report) judged(plan merge.Plan, job fork.Job) {
+	r.ToolCalls, r.Counts.ToolCalls = append([]fork.Call{}, plan.Calls...), len(plan.Calls)
+	r.Coverage, r.Claims = append([]merge.Coverage{}, plan.Coverage...), plan.Claims
+	r.Consolidated, r.Pruned = []Absorbed{}, []Absorbed{}
+	folders := map[string]vault.Path{}
+	for _, s := range job.Skills {
+		folders[s.Name] = s.Folder
+	}
+	for _, v := range plan.Consolidated {
+		r.Consolidated = append(r.Consolidated, Absorbed{Verdict: v, From: folders[v.Name]})
+	}
+	for _, v := range plan.Pruned {
+		r.Pruned = append(r.Pruned, Absorbed{Verdict: v, From: folders[v.Name]})
+	}
+}
+
+// settle changes what is told of the skills of a step.
+func (r *Report) settle(s *step, change func(*Absorbed)) {
+	for _, gone := range s.Absorbed {
+		for _, list := range [][]Absorbed{r.Consolidated, r.Pruned} {
+			for i := range list {
+				if list[i].Name == gone.Name {
+					change(&list[i])
+				}
+			}
+		}
+	}
+}
+
+// An Absorbed is a skill that a model took away, into another or into none, and whether that was done.
+type Absorbed struct {
+	merge.Verdict
+	From   vault.Path     `json:"from"`             // its folder
+	To     vault.Path     `json:"to,omitempty"`     // where it is now
+	Commit vault.Revision `json:"commit,omitempty"` // "" where nothing was done
+}
+
+// Rate is a share as a reader takes it in.
+func (Report) Rate(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// Refused are the skills that a model took away and that stand where they did.
+func (r *Report) Refused() (out []Absorbed) {
+	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
+		if !a.Applied {
+			out = append(out, a)
+		}
+	}
+	return out
+}
