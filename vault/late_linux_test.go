@@ -60,6 +60,12 @@ func TestASaveWhileLateBytesComeBackLosesNeither(t *testing.T) {
 // no commit.
 func TestAnEditorThatReadWhatStoodForAMomentDestroysNothing(t *testing.T) {
 	t.Parallel()
+	for name, text := range map[string]string{"added": gateText + "SAVED\n", "rewritten": "SAVED\n"} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); givenBack(t, text) })
+	}
+}
+
+func givenBack(t *testing.T, text string) {
 	f := vaulttest.New(t, "memories/infra/gate.md", gateText)
 	file := filepath.Join(f.Dir, "memories/infra/gate.md")
 	exchanges := 0
@@ -69,7 +75,7 @@ func TestAnEditorThatReadWhatStoodForAMomentDestroysNothing(t *testing.T) {
 		switch {
 		case step.Op == durable.OpExchange && exchanges == 0:
 			exchanges++
-			err = os.WriteFile(file, []byte(gateText+"SAVED\n"), 0o644)
+			err = os.WriteFile(file, []byte(text), 0o644)
 		case step.Op == durable.OpExchange:
 			exchanges++
 			buffer, err = os.ReadFile(file)

@@ -89,6 +89,9 @@ func (o *Objects) get(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	if s, ok := o.staged[id]; ok && s.kind == kind {
 		return s.data, nil
 	}
+	if id.IsZero() {
+		return nil, fmt.Errorf("the zero id: %w", ErrMissing)
+	}
 	return o.repo.object(kind, id)
 }
 
