@@ -114,7 +114,7 @@ func (d *desk) tree() string {
 	for line := range strings.Lines(d.git("ls-tree", "-r", "HEAD")) {
 		_, p, _ := strings.Cut(line, "\t")
 		if !strings.HasPrefix(p, "logs/") && !strings.HasPrefix(p, ".stet/") {
-			out = append(out, line)
+			out = append(out, strings.TrimSpace(line)+"\n")
 		}
 	}
 	return strings.Join(out, "")
@@ -169,6 +169,13 @@ func (d *desk) check(run string) {
 		if t.To == Archived && (d.git("ls-tree", "-r", "--name-only", string(t.Commit), string(t.Into)+"/") == "" ||
 			d.git("ls-tree", "-r", "--name-only", string(t.Commit), string(t.Path)+"/") != "") {
 			d.Errorf("%+v: the commit does not do that", t)
+		}
+	}
+	for i, e := range slices.Concat(r.Memories.Archived, r.Memories.Moved) {
+		gone := i >= len(r.Memories.Archived) || d.git("ls-tree", string(e.Commit), string(e.Path)) == ""
+		if !slices.Contains(want, string(e.Commit)) || !strings.Contains(string(page), string(e.Path)) || !gone ||
+			d.git("ls-tree", string(e.Commit), string(e.Into)) == "" {
+			d.Errorf("%+v is of no commit of the run, or missing in REPORT.md", e)
 		}
 	}
 	d.checkSecond(&r, string(page), want)

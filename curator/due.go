@@ -188,12 +188,22 @@ func (r *Report) recover(ctx context.Context, v *vault.Vault, c vault.Commit) er
 	}
 	var all []Transition
 	for _, ch := range c.Changes {
-		if ch.Path.Base() != skill.File {
-			continue
-		}
 		data, _, err := view.Read(ch.Path)
 		if err != nil {
 			return err
+		}
+		ended := Ended{Path: ch.From, Into: ch.Path, Why: c.Trailers.Get("Stet-Reason"), Evidence: "the commit",
+			Commit: c.Rev}
+		switch m := vault.ReadMemory(ch.Path, data); {
+		case m.Class == vault.ClassMemory:
+			ended.Path = vault.Path(m.Source)
+			r.Memories.Moved = append(r.Memories.Moved, ended)
+			continue
+		case vault.ClassOf(ch.From) == vault.ClassMemory:
+			r.Memories.Archived = append(r.Memories.Archived, ended)
+			continue
+		case ch.Path.Base() != skill.File:
+			continue
 		}
 		s, _ := skill.Parse(vault.Path(ch.Path.Dir()), data)
 		t := Transition{Name: s.Name, From: Stale, To: Active, Path: s.Folder, Into: s.Folder, Commit: c.Rev,
@@ -217,8 +227,7 @@ func (r *Report) recover(ctx context.Context, v *vault.Vault, c vault.Commit) er
 		all = all[:1]
 	}
 	for _, t := range all {
-		r.Transitions = append(r.Transitions, t)
-		r.count(t.To)
+		r.did(t)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +41,7 @@ type Report struct {
 	Before          []Standing   `json:"before"`
 	After           []Standing   `json:"after"`
 	Commits         []Commit     `json:"commits"`
+	Memories        Memories     `json:"memories"`
 	Left            []Left       `json:"left"`               // what was due and could not be done
 	Proposed        []Waiting    `json:"proposed,omitempty"` // what waits for the person instead of being done
 	Interrupted     bool         `json:"interrupted,omitempty"`
@@ -99,6 +99,22 @@ type Standing struct {
 	Hash         vault.Hash `json:"hash"`             // of SKILL.md
 }
 
+// Memories are what a run did to memories.
+type Memories struct {
+	Checked  int     `json:"checked"`  // without private ones
+	Archived []Ended `json:"archived"` // went to the archive
+	Moved    []Ended `json:"moved"`    // entries of a full notebook that became memories
+}
+
+// An Ended memory no longer stands where it stood.
+type Ended struct {
+	Path     vault.Path     `json:"path"` // before; of an entry its address
+	Into     vault.Path     `json:"into"` // after
+	Why      string         `json:"why"`
+	Evidence string         `json:"evidence"` // what says so
+	Commit   vault.Revision `json:"commit,omitempty"`
+}
+
 // Left is a change that was due and not made.
 type Left struct {
 	Name   string `json:"name"`
@@ -127,7 +143,8 @@ func newReport(r *runner, counts Counts) *Report {
 func emptyReport(id string, begun time.Time) *Report {
 	return &Report{Run: id, StartedAt: begun, ToolCalls: []fork.Call{}, Transitions: []Transition{},
 		Consolidated: []Absorbed{}, Pruned: []Absorbed{}, Before: []Standing{}, After: []Standing{},
-		Commits: []Commit{}, Coverage: []merge.Coverage{}, Left: []Left{}}
+		Commits: []Commit{}, Coverage: []merge.Coverage{}, Left: []Left{},
+		Memories: Memories{Archived: []Ended{}, Moved: []Ended{}}}
 }
 
 // runID is the name of a run that nobody has.
@@ -162,38 +179,32 @@ func (r *Report) leave(name string, err error) {
 	r.Left = append(r.Left, Left{name, text})
 }
 
-func sorted[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
-
 // note writes down what a transaction did, and how each of its commits is taken back.
-func (r *runner) note(ctx context.Context, done *transacted) error {
+func (r *runner) note(ctx context.Context, jobs []job, done *vault.Result) error {
 	if r.o.DryRun {
 		r.out.Plan, r.out.Diff = &agent.Plan{Base: done.Base, Ops: done.Changes}, done.Diff
 	} else {
-		r.a.Settle(ctx, done.Result)
+		r.a.Settle(ctx, done)
 	}
-	own := r.ownCommits(done.Result)
+	own := r.ownCommits(done)
 	r.own = own
 	if err := r.out.list(ctx, r.v, own, r.o.DryRun); err != nil {
 		return err
 	}
-	archives := slices.DeleteFunc(slices.Clone(own), func(c vault.Commit) bool { return c.Op != vault.OpArchive })
-	r.out.After = []Standing{}
-	became := map[int]State{}
-	for _, a := range done.actions {
-		row, from := r.lib.rows[a.Row], own[0] // the commit of states
-		if a.To == Archived {
-			from, archives = archives[0], archives[1:]
+	n := -1 // of the commit that did the job
+	for i, j := range jobs {
+		if j.own != nil || i == 0 {
+			n++
 		}
-		t := Transition{Name: row.Name, From: a.From, To: a.To, Why: a.reason(row), Path: r.lib.skills[a.Row].Folder,
-			Into: done.to[a.Row], Evidence: "commits and counts of use", Commit: from.Rev}
-		if r.o.DryRun {
-			t.Commit = ""
+		if by := own[n].Rev; r.o.DryRun {
+			j.tell("")
+		} else {
+			j.tell(by)
 		}
-		r.out.Transitions, became[a.Row] = append(r.out.Transitions, t), a.To
-		r.out.count(a.To)
 	}
+	r.out.After = []Standing{}
 	for i, s := range r.lib.skills {
-		after, to := r.lib.standing(i, r.begun), became[i]
+		after, to := r.lib.standing(i, r.begun), r.became[i]
 		if to == Archived {
 			continue
 		}
@@ -209,8 +220,10 @@ func (r *runner) note(ctx context.Context, done *transacted) error {
 	return nil
 }
 
-func (r *Report) count(to State) {
-	switch to {
+// did notes a transition and counts it.
+func (r *Report) did(t Transition) {
+	r.Transitions = append(r.Transitions, t)
+	switch t.To {
 	case Archived:
 		r.AutoTransitions.Archived++
 		r.Counts.Archived++
@@ -322,7 +335,8 @@ func (r *Report) Summary() string {
 		what string
 	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
 		{r.AutoTransitions.Reactivated, "active again"}, {r.Counts.Consolidated, "consolidated"},
-		{r.Counts.Pruned, "pruned"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
+		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), "archived of the memories"},
+		{len(r.Memories.Moved), "moved out of a notebook"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}

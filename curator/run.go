@@ -37,9 +37,10 @@ type runner struct {
 	now   string // as the names of archived folders have it
 	out   *Report
 	clone string
-	view  *vault.Snapshot
-	files map[int][]vault.File // of the skills with an action, as they were read
-	own   []vault.Commit       // what the run has committed, oldest first
+	view  *vault.Snapshot // the vault as it was read
+	// became are the new states of skills, by their rows.
+	became map[int]State
+	own    []vault.Commit // what the run has committed, oldest first
 }
 
 // Run looks at every skill that the curator owns, does what is due and reports it, whatever the time of the last run.
@@ -103,7 +104,16 @@ func (r *runner) alone(ctx context.Context) error {
 	return errors.Join(failed, err, setMark(context.WithoutCancel(ctx), r.v, func(m *mark) { m.Running = nil }))
 }
 
-// decideAndDo reads the library, decides, and does it. A look that was not asked for, and finds nothing, leaves no
+// A job is one thing that a run is to do.
+type job struct {
+	name  string     // of what it is about
+	own   *vault.Why // of its commit; nil: it changes a state, and all of those are one commit
+	state State      // that the skill gets; "" where it is about something else
+	stage func(context.Context, *vault.Tx) error
+	tell  func(vault.Revision) // notes in the report that a commit did it
+}
+
+// decideAndDo reads what there is, decides, and does it. A look that was not asked for, and finds nothing, leaves no
 // report.
 func (r *runner) decideAndDo(ctx context.Context) error {
 	var err error
@@ -113,161 +123,182 @@ func (r *runner) decideAndDo(ctx context.Context) error {
 	s := r.a.Settings()
 	actions, counts := Transitions(r.lib.rows, r.begun,
 		cutoffsOf(r.begun, s.Int(settings.CuratorStale), s.Int(settings.CuratorArchive)))
-	if r.o.due && len(actions) == 0 && !r.o.Consolidate {
+	notes, err := readNotes(ctx, r.v, r.begun)
+	if err != nil {
+		return err
+	}
+	if r.o.due && len(actions) == 0 && !notes.due() && !r.o.Consolidate {
 		return setMark(ctx, r.v, func(m *mark) { m.Last = r.begun })
 	}
 	slices.SortStableFunc(actions, func(a, b Action) int { // the commit of states comes first
 		return cmp.Compare(max(len(a.To), len(Active)), max(len(b.To), len(Active)))
 	})
 	out := newReport(r, counts)
+	out.Memories.Checked = len(notes.rows)
 	if !r.o.DryRun {
 		if r.clone, err = cloneID(ctx, r.v); err != nil {
 			return err
 		}
 		err = setMark(ctx, r.v, func(m *mark) { m.Last, m.Running = r.begun, &running{out.Run, r.begun} })
 	}
-	if err == nil {
-		err = r.remember(ctx, actions)
-	}
-	if err == nil {
-		r.out = out
-		err = r.do(ctx, actions)
-	}
-	return err
-}
-
-// remember notes which files the skills have that something is to happen to.
-func (r *runner) remember(ctx context.Context, actions []Action) (err error) {
-	r.files = map[int][]vault.File{}
-	if len(actions) == 0 {
-		return nil
-	}
-	if r.view, err = r.v.History().View(ctx, string(r.lib.base)); err != nil {
+	if err != nil {
 		return err
 	}
-	for _, a := range actions {
-		if r.files[a.Row], err = r.lib.skills[a.Row].Contents(ctx, r.v, nil); err != nil {
-			return err
-		}
+	if r.view, err = r.v.Whole().History().View(ctx, string(r.lib.base)); err != nil {
+		return err
 	}
-	return nil
+	r.out = out
+	jobs, err := r.skillJobs(ctx, actions)
+	if err != nil {
+		return err
+	}
+	more, err := r.noteJobs(ctx, notes)
+	if err != nil {
+		return err
+	}
+	return r.do(ctx, append(jobs, more...))
 }
 
-// do carries out the actions in one transaction. An action that fails is left and noted, and the others are done.
-func (r *runner) do(ctx context.Context, actions []Action) error {
-	if r.w.Approver == "" && r.a.Settings().Text(settings.SkillApproval) == "stage" {
-		return r.propose(ctx, actions)
-	}
-	for len(actions) > 0 {
-		done, err := r.transact(ctx, actions, r.o.DryRun)
-		if err == nil {
-			return r.note(ctx, done)
+// skillJobs are the actions as jobs. Which files the skills have is noted as it is now.
+func (r *runner) skillJobs(ctx context.Context, actions []Action) (jobs []job, _ error) {
+	r.became = map[int]State{}
+	for _, a := range actions {
+		s, row := r.lib.skills[a.Row], r.lib.rows[a.Row]
+		files, err := s.Contents(ctx, r.v, nil)
+		if err != nil {
+			return nil, err
 		}
-		failed := r.culprits(ctx, actions, err)
+		j := job{name: row.Name, state: a.To}
+		if a.To == Archived {
+			why := r.why(vault.OpArchive, "skill "+s.Name)
+			why.Trail("Stet-Reason", a.reason(row))
+			j.own = &why
+		}
+		into := s.Folder
+		j.stage = func(ctx context.Context, tx *vault.Tx) error {
+			err := r.unchanged(ctx, tx, s, files)
+			if err == nil {
+				into, err = r.act(ctx, tx, s, a)
+			}
+			return err
+		}
+		j.tell = func(by vault.Revision) {
+			r.became[a.Row] = a.To
+			r.out.did(Transition{Name: row.Name, From: a.From, To: a.To, Why: a.reason(row), Path: s.Folder, Into: into,
+				Evidence: "commits and counts of use", Commit: by})
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// do carries out the jobs in one transaction. One that fails is left and noted, and the others are done.
+func (r *runner) do(ctx context.Context, jobs []job) error {
+	if r.w.Approver == "" && r.a.Settings().Text(settings.SkillApproval) == "stage" {
+		return r.propose(ctx, jobs)
+	}
+	for len(jobs) > 0 {
+		done, err := r.transact(ctx, jobs, r.o.DryRun)
+		if err == nil {
+			return r.note(ctx, jobs, done)
+		}
+		if global(ctx, err) {
+			return err
+		}
+		failed := r.culprits(ctx, jobs, err)
 		if len(failed) == 0 {
 			return err
 		}
-		actions = slices.DeleteFunc(slices.Clone(actions), func(a Action) bool { return failed[a.Row] != nil })
-		for _, i := range sorted(failed) {
-			r.out.leave(r.lib.rows[i].Name, failed[i])
+		var rest []job
+		for i, j := range jobs {
+			if err := failed[i]; err != nil {
+				r.out.leave(j.name, err)
+				continue
+			}
+			rest = append(rest, j)
 		}
+		jobs = rest
 	}
 	return nil
 }
 
-// propose lets every action wait for the person.
-func (r *runner) propose(ctx context.Context, actions []Action) error {
+// propose lets every job wait for the person.
+func (r *runner) propose(ctx context.Context, jobs []job) error {
 	r.clone = "" // nothing is done, and no counts are shared
-	for _, a := range actions {
-		done, err := r.transact(ctx, []Action{a}, r.o.DryRun)
+	for _, j := range jobs {
+		done, err := r.transact(ctx, []job{j}, r.o.DryRun)
 		if global(ctx, err) {
 			return err
 		}
 		if err != nil {
-			r.out.leave(r.lib.rows[a.Row].Name, err)
+			r.out.leave(j.name, err)
 			continue
 		}
-		r.a.Settle(ctx, done.Result)
+		r.a.Settle(ctx, done)
 		r.out.Diff += done.Diff
 		for _, p := range done.Proposed {
-			r.out.Proposed = append(r.out.Proposed, Waiting{Name: r.lib.rows[a.Row].Name, To: a.To, ID: p.ID})
+			r.out.Proposed = append(r.out.Proposed, Waiting{Name: j.name, To: cmp.Or(j.state, Archived), ID: p.ID})
 		}
 	}
 	return nil
 }
 
-// An actionError is why one action cannot be done.
-type actionError struct {
-	row int
+// A jobError is why one job cannot be done.
+type jobError struct {
+	n int
 	error
 }
 
-func (e *actionError) Unwrap() error { return e.error }
+func (e *jobError) Unwrap() error { return e.error }
 
-// global reports whether an error would meet every action.
+// global reports whether an error would meet every job.
 func global(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, vault.ErrBusy) || errors.Is(err, vault.ErrInProgress) ||
 		errors.Is(err, vault.ErrReadOnly)
 }
 
-// culprits are the actions, by their rows, that make a transaction fail: what the vault refuses as a whole is tried
+// culprits are the jobs, by their numbers, that make a transaction fail: what the vault refuses as a whole is tried
 // one by one.
-func (r *runner) culprits(ctx context.Context, actions []Action, err error) map[int]error {
-	if global(ctx, err) {
-		return nil
-	}
-	if one, ok := errors.AsType[*actionError](err); ok {
-		return map[int]error{one.row: one.error}
+func (r *runner) culprits(ctx context.Context, jobs []job, err error) map[int]error {
+	if one, ok := errors.AsType[*jobError](err); ok {
+		return map[int]error{one.n: one.error}
 	}
 	out := map[int]error{}
-	for _, a := range actions {
-		if _, err := r.transact(ctx, []Action{a}, true); err != nil {
-			out[a.Row] = err
+	for i, j := range jobs {
+		if _, err := r.transact(ctx, []job{j}, true); err != nil {
+			out[i] = err
 		}
 	}
 	return out
 }
 
-// transacted is what one transaction did.
-type transacted struct {
-	*vault.Result
-	actions []Action
-	to      map[int]vault.Path // where archived skills went, by their rows
-}
-
-// transact does the actions: the changes of states are one commit, each archive is one, and the counts of this clone
+// transact does the jobs: the changes of states are one commit, each other job is one, and the counts of this clone
 // are one.
-func (r *runner) transact(ctx context.Context, actions []Action, dry bool) (*transacted, error) {
-	out := &transacted{actions: actions}
-	var err error
-	out.Result, err = r.v.Transact(ctx, r.why(vault.OpCurate, ""), dry, func(tx *vault.Tx) error {
-		out.to = map[int]vault.Path{}
+func (r *runner) transact(ctx context.Context, jobs []job, dry bool) (*vault.Result, error) {
+	return r.v.Transact(ctx, r.why(vault.OpCurate, ""), dry, func(tx *vault.Tx) error {
 		next := chained(tx)
-		if why, any := r.states(actions); any {
+		if why, any := r.states(jobs); any {
 			next(why)
 		}
-		for _, a := range actions {
-			s := r.lib.skills[a.Row]
-			if a.To == Archived {
-				why := r.why(vault.OpArchive, "skill "+s.Name)
-				why.Trail("Stet-Reason", a.reason(r.lib.rows[a.Row]))
-				next(why)
+		used := map[string]bool{} // of which counts are shared: those that stay, without private ones
+		for _, s := range r.lib.skills {
+			used[s.Name] = true
+		}
+		for i, j := range jobs {
+			if j.own != nil {
+				next(*j.own)
 			}
-			if err := r.unchanged(ctx, tx, a); err != nil {
-				return &actionError{a.Row, err}
+			if err := j.stage(ctx, tx); err != nil {
+				return &jobError{i, err}
 			}
-			to, err := r.act(ctx, tx, s, a)
-			if out.to[a.Row] = to; err != nil {
-				return &actionError{a.Row, err}
-			}
+			used[j.name] = used[j.name] && j.state != Archived
 		}
 		if r.clone == "" {
 			return nil
 		}
 		next(r.why(vault.OpCurate, "how often skills were used"))
-		return skill.ShareUsage(r.v, tx, r.clone, r.names(out.to))
+		return skill.ShareUsage(r.v, tx, r.clone, used)
 	})
-	return out, err
 }
 
 // chained begins each commit of a chain, with its description.
@@ -302,10 +333,10 @@ func (r *runner) why(op vault.Op, subject string) vault.Why {
 }
 
 // states describes the commit that changes states; any reports whether there is one.
-func (r *runner) states(actions []Action) (why vault.Why, any bool) {
+func (r *runner) states(jobs []job) (why vault.Why, any bool) {
 	n := map[State]int{}
-	for _, a := range actions {
-		n[a.To]++
+	for _, j := range jobs {
+		n[j.state]++
 	}
 	subject := agent.Plural(n[Stale], "skill") + " stale"
 	switch {
@@ -340,42 +371,33 @@ func (r *runner) act(ctx context.Context, tx *vault.Tx, s skill.Skill, a Action)
 // errChanged is why a skill is left that somebody is working on.
 var errChanged = errors.New("it was changed while the curator was looking at it")
 
-// unchanged fails where the files of a skill are not what they were in the commit that the library was read of:
-// somebody is at work on it, and the skill is used.
-func (r *runner) unchanged(ctx context.Context, tx *vault.Tx, a Action) error {
-	files, err := r.lib.skills[a.Row].Contents(ctx, r.v, nil)
+// unchanged fails where the files of a skill are not those that it had, as the commit has them that the library was
+// read of: somebody is at work on it, and the skill is used.
+func (r *runner) unchanged(ctx context.Context, tx *vault.Tx, s skill.Skill, had []vault.File) error {
+	files, err := s.Contents(ctx, r.v, nil)
+	if err == nil && !slices.Equal(skill.Paths(files), skill.Paths(had)) {
+		err = errChanged
+	}
+	for _, f := range files {
+		if err == nil {
+			err = r.asCommitted(tx, f.Path)
+		}
+	}
+	return err
+}
+
+// asCommitted fails where a file is not what it was in the commit that the library was read of.
+func (r *runner) asCommitted(tx *vault.Tx, p vault.Path) error {
+	_, now, err := tx.Read(p)
 	if err != nil {
 		return err
 	}
-	if !slices.Equal(skill.Paths(files), skill.Paths(r.files[a.Row])) {
-		return errChanged
+	if _, was, err := r.view.Read(p); err != nil || was != now {
+		return errors.Join(err, errChanged)
 	}
-	for _, f := range files {
-		_, now, err := tx.Read(f.Path)
-		if err != nil {
-			return err
-		}
-		permitted, err := tx.Permitted(f.Path)
-		if err == nil && permitted {
-			err = fmt.Errorf("%q: its permissions were changed and not committed", f.Path)
-		}
-		if err != nil {
-			return err
-		}
-		if _, was, err := r.view.Read(f.Path); err != nil || was != now {
-			return errors.Join(err, errChanged)
-		}
+	permitted, err := tx.Permitted(p)
+	if err == nil && permitted {
+		err = fmt.Errorf("%q: its permissions were changed and not committed", p)
 	}
-	return nil
-}
-
-// names are the skills of which counts are shared: those that stay, without private ones.
-func (r *runner) names(gone map[int]vault.Path) map[string]bool {
-	out := map[string]bool{}
-	for i, s := range r.lib.skills {
-		if to, moved := gone[i]; !moved || to == s.Folder {
-			out[s.Name] = true
-		}
-	}
-	return out
+	return err
 }

@@ -343,6 +343,8 @@ func TestAnInterruptedRunIsReported(t *testing.T) {
 	d.days(40)
 	d.run()
 	d.days(60)
+	d.write("memories/old.md", "---\nexpires: 2026-01-02\n---\nOver.\n")
+	d.commit("by hand")
 	r := d.run()
 	d.git("reset", "-q", "--hard", "HEAD~1") // as if the report had never been written
 	d.open(func(a *agent.App) error {
@@ -362,7 +364,8 @@ func TestAnInterruptedRunIsReported(t *testing.T) {
 		got, err = Load(d.Context(), a, r.Run)
 		return err
 	})
-	if !got.Interrupted || did(got) != "x archived" || got.Transitions[0].From != Stale {
+	if !got.Interrupted || did(got) != "x archived" || got.Transitions[0].From != Stale ||
+		ended(got) != "memories/old.md" || got.Memories.Archived[0].Why != "expired on 2026-01-02" {
 		t.Errorf("%+v", got)
 	}
 	if next := d.run(); next.Interrupted || did(next) != "" {
@@ -421,13 +424,17 @@ func edit(ctx context.Context, d *desk, r *runner) (err error) {
 	}
 	actions, counts := Transitions(r.lib.rows, d.at, cutoffsOf(d.at, 30, 90))
 	r.out = newReport(r, counts)
-	if err := r.remember(ctx, actions); err != nil {
+	if r.view, err = r.v.History().View(ctx, string(r.lib.base)); err != nil {
+		return err
+	}
+	jobs, err := r.skillJobs(ctx, actions)
+	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(d.dir, "skills/x/SKILL.md"), []byte("mine\n"), 0o666); err != nil {
 		return err
 	}
-	err = r.do(ctx, actions)
+	err = r.do(ctx, jobs)
 	if did(r.out) != "y archived" || len(r.out.Left) != 1 || r.out.Left[0].Name != "x" {
 		d.Errorf("%s, %+v", did(r.out), r.out.Left)
 	}

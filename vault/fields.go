@@ -44,6 +44,7 @@ var fields = sync.OnceValue(func() []field {
 		}},
 		{key: "valid_from", read: func(m *Memory, v markdown.Value) { m.ValidFrom = timeOf(v) }},
 		{key: "valid_until", read: func(m *Memory, v markdown.Value) { m.ValidUntil = timeOf(v) }},
+		{key: "expires", read: func(m *Memory, v markdown.Value) { m.Expires = timeOf(v) }},
 		{key: "source", read: func(m *Memory, v markdown.Value) { m.Source = textOf(v) }},
 		{key: "supersedes", own: true, merge: markdown.Union, read: func(m *Memory, v markdown.Value) {
 			m.Supersedes = v.List()

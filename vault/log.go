@@ -46,6 +46,9 @@ func (c Commit) Before() string {
 	return string(c.Parents[0])
 }
 
+// Cut reports that a shallow clone's history ends here: what the commit itself brought is unknown.
+func (c Commit) Cut() bool { return c.cut }
+
 // Nameless reports a commit that git's configuration knew no author for.
 func (c Commit) Nameless() bool {
 	nobody := gitstore.Fallback()

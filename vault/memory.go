@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type Memory struct {
 	Source       string
 	ValidFrom    time.Time // what it says is true from then, zero = always was
 	ValidUntil   time.Time // and until then; midnight UTC stands for the whole day
+	Expires      time.Time // a person's date after which the curator archives it; midnight UTC as with ValidUntil
 	Supersedes   []string
 	SupersededBy string
 	Conflicts    []string // ids of what cannot be true as well
@@ -46,11 +48,26 @@ func (m Memory) Archived() bool { return m.Class == ClassArchive }
 // Valid reports whether what the memory says is true at a time, as far as valid_from
 // and valid_until tell.
 func (m Memory) Valid(at time.Time) bool {
-	end := m.ValidUntil
+	return !at.Before(m.ValidFrom) && !over(m.ValidUntil, at)
+}
+
+// Expired reports whether the memory is to go to the archive by its date.
+func (m Memory) Expired(at time.Time) bool { return over(m.Expires, at) }
+
+// over reports whether an end is over at a time. Midnight UTC stands for the whole day; the zero time never comes.
+func over(end, at time.Time) bool {
+	if end.IsZero() {
+		return false
+	}
 	if y, mon, day := end.UTC().Date(); end.Equal(time.Date(y, mon, day, 0, 0, 0, 0, time.UTC)) {
 		end = end.AddDate(0, 0, 1)
 	}
-	return !at.Before(m.ValidFrom) && (m.ValidUntil.IsZero() || at.Before(end))
+	return !at.Before(end)
+}
+
+// Names reports whether the memory is about another one by its id.
+func (m Memory) Names(id string) bool {
+	return m.SupersededBy == id || slices.Contains(slices.Concat(m.Supersedes, m.Conflicts, m.MayOutdate), id)
 }
 
 // Name is what a person calls the memory: its title, else its file name

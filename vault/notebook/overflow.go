@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -104,6 +105,25 @@ func makeRoom(doc *markdown.Document, list []candidate, target int) ([]candidate
 			gone = append(gone, c)
 		}
 	}
+}
+
+// Relieve moves entries that agents wrote, and nobody pinned, out of a notebook that holds more than its limit, each to
+// a memory of its own, and describes the commit.
+func (n *Notebook) Relieve(ctx context.Context, tx *vault.Tx) ([]Moved, error) {
+	p := &past{n: n}
+	e, err := p.open(tx, vault.Write{})
+	if err != nil {
+		return nil, err
+	}
+	origins, err := p.origins(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.gone, err = makeRoom(e.doc, candidates(e.before, origins, "", true, true), n.limit)
+	if err == nil && len(e.gone) > 0 {
+		err = e.finish(fmt.Sprintf("%s had no room", n.path))
+	}
+	return e.res.Moved, err
 }
 
 // choose takes candidates from the front until they have excess characters, and

@@ -32,11 +32,14 @@ func CurateCommand() *console.Command {
 			--include-edited takes the latter as well. Nothing is deleted, and what you take back, by "git revert",
 			"stet undo" or "stet skill restore", is not done again until the skill changes.
 
-			Each run is a chain of commits: one for the states, one for each skill that goes to the archive, one for
-			how often skills were used here, and last the report below logs/curator/, with every difference and the
-			command that takes it back. "stet watch" and "stet worker run" make one every curator.interval_hours when
-			nobody has said anything for curator.min_idle_hours; one that finds nothing to do leaves no trace, and
-			pause ends that until resume. --if-due does what they do.`,
+			Of memories it puts aside those whose date expires, set by you, is over, and of those that agents wrote
+			with the same text all but one; entries of agents in a notebook that is too full become memories.
+
+			Each run is a chain of commits: one for the states, one for each skill or memory that goes to the archive,
+			one for each notebook and for how often skills were used here, and last the report below logs/curator/,
+			with every difference and the command that takes it back. "stet watch" and "stet worker run" make one every
+			curator.interval_hours when nobody has said anything for curator.min_idle_hours; one that finds nothing to
+			do leaves no trace, and pause ends that until resume. --if-due does what they do.`,
 		Examples: `stet curate --dry-run  # what a run would do
 			stet curate  # do it, and report
 			stet curate report  # what the last run did
@@ -90,6 +93,18 @@ func printRun(p *console.Printer, r *curator.Report) {
 			line += " -> " + string(t.Into)
 		}
 		p.Printf("%s  (%s)\n", console.Line1(line), console.Line1(t.Why))
+	}
+	did := func(verb string, e curator.Ended) {
+		if r.DryRun {
+			verb = "would be " + verb
+		}
+		p.Printf("%s  %s  (%s)\n", verb, console.Line1(string(e.Path)+" -> "+string(e.Into)), console.Line1(e.Why))
+	}
+	for _, e := range r.Memories.Archived {
+		did("archived", e)
+	}
+	for _, e := range r.Memories.Moved {
+		did("moved", e)
 	}
 	for _, w := range r.Proposed {
 		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), console.Line1(string(w.To)), console.Line1(w.ID))
