@@ -3,11 +3,13 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/curator"
+	"stet/vault"
 )
 
 // CurateCommand keeps the skills in order.
@@ -17,7 +19,7 @@ func CurateCommand() *console.Command {
 		Summary: "put skills aside that nobody uses, and show what was done",
 		Args:    "[run | status | report [RUN] | own SKILL... | disown SKILL... | pause | resume]", MaxArgs: -1,
 		Verbs: []console.Verb{
-			{Name: "run", Flags: "dry-run if-due include-edited as", Run: runCurate},
+			{Name: "run", Flags: "dry-run if-due include-edited background as", Run: runCurate},
 			{Name: "status", Flags: "as", Run: curateStatus},
 			{Name: "report", Args: "[RUN]", Max: 1, Flags: "diff as", Run: curateReport},
 			{Name: "own", Args: "SKILL...", Max: -1, Flags: "all dry-run as", Run: owning(true)},
@@ -42,6 +44,7 @@ func CurateCommand() *console.Command {
 			do leaves no trace, and pause ends that until resume. --if-due does what they do.`,
 		Examples: `stet curate --dry-run  # what a run would do
 			stet curate  # do it, and report
+			stet curate --background  # the same, without waiting for it
 			stet curate report  # what the last run did
 			stet curate report 20261123-020000 --diff  # every difference of one
 			stet curate own deploy  # let the curator look after it
@@ -49,6 +52,7 @@ func CurateCommand() *console.Command {
 		Flags: console.Flags(
 			console.Bool("if-due", "run: only when the time has come, as \"stet watch\" does"),
 			console.Bool("include-edited", "run: also skills of agents that you edited"),
+			console.Bool("background", "run: in a process of its own, and do not wait for it"),
 			console.Bool("diff", "report: with every difference, as REPORT.md has it"),
 			console.Bool("all a", "own, disown: every skill"),
 			console.AgentFlag(), console.DryRunFlag(),
@@ -61,6 +65,9 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 	return e.With(ctx, false, func(a *agent.App) error {
 		var done *curator.Report
 		var err error
+		if in.Bool("background") {
+			return startRun(e, in, a)
+		}
 		if in.Bool("if-due") {
 			if in.Bool("dry-run") || in.Bool("include-edited") {
 				return agent.Usagef("--if-due goes with no other flag")
@@ -79,6 +86,36 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 		}
 		return e.Show(done, func(p *console.Printer) { printRun(p, done) })
 	})
+}
+
+// startRun makes the run in a process that nobody waits for.
+func startRun(e *console.Env, in *console.Input, a *agent.App) error {
+	if in.Bool("dry-run") {
+		return agent.Usagef("--background writes, and --dry-run does not")
+	}
+	args := []string{"-C", a.Root(), "curate", "run", "--quiet"}
+	operation := "curate"
+	for _, flag := range []string{"if-due", "include-edited"} {
+		if in.Bool(flag) {
+			args = append(args, "--"+flag)
+		}
+	}
+	if in.Bool("if-due") {
+		operation = "curate-due"
+	}
+	by := e.By(in)
+	if by.Agent != "" {
+		args = append(args, "--as", by.Agent)
+	}
+	if _, _, err := a.Permit(by, operation, ""); err != nil {
+		return err
+	}
+	if err := e.Spawn(args...); err != nil {
+		return vault.WithHint(fmt.Errorf("start a run in the background: %w", err), `"stet curate" makes it here`)
+	}
+	return e.Show(struct {
+		Started bool `json:"started"`
+	}{true}, func(p *console.Printer) { p.Printf("started%s; \"stet curate report\" shows what it did\n", p.Where()) })
 }
 
 // printRun says what a run did, or would do.
