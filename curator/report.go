@@ -330,12 +330,16 @@ func (r *Report) put(ctx context.Context, by *runner, data, page []byte) error {
 // Summary is the run in one line.
 func (r *Report) Summary() string {
 	var parts []string
+	memories := "memories archived"
+	if len(r.Memories.Archived) == 1 {
+		memories = "memory archived"
+	}
 	for _, n := range []struct {
 		n    int
 		what string
 	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
 		{r.AutoTransitions.Reactivated, "active again"}, {r.Counts.Consolidated, "consolidated"},
-		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), "archived of the memories"},
+		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
 		{len(r.Memories.Moved), "moved out of a notebook"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
