@@ -293,7 +293,11 @@ func (r *Report) save(ctx context.Context, by *runner) error {
 		err = r.put(ctx, by, data, page)
 	}
 	if _, stopped := errors.AsType[*vault.GuardError](err); stopped {
-		err = r.put(ctx, by, data, masked(by.v, r.Path(), page))
+		r.redact(by.v)
+		data, err = r.JSON()
+		if page, err2 = r.Markdown(); errors.Join(err, err2) == nil {
+			err = r.put(ctx, by, data, masked(by.v, r.Path(), page))
+		}
 	}
 	return err
 }

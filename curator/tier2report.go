@@ -1,8 +1,10 @@
 package curator
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,6 +27,39 @@ func (r *Report) asked(result fork.Result, failed error) {
 	}
 	if r.LLMError = result.Error; failed != nil {
 		r.LLMError = failed.Error()
+	}
+}
+
+// redact leaves out which words of a model look like secrets.
+func (r *Report) redact(v *vault.Vault) {
+	const out = "(left out: it looks like a secret)"
+	clean := func(texts ...*string) {
+		for _, s := range texts {
+			if len(v.Secrets(r.Path(), []byte(*s))) > 0 {
+				*s = out
+			}
+		}
+	}
+	clean(&r.LLMFinal, &r.LLMSummary, &r.LLMError)
+	for i, c := range r.ToolCalls {
+		if len(v.Secrets(r.Path(), c.Arguments)) > 0 {
+			c.Arguments = json.RawMessage(strconv.Quote(out))
+		}
+		clean(&c.Error)
+		r.ToolCalls[i] = c
+	}
+	for i := range r.Coverage {
+		for j := range r.Coverage[i].Missing {
+			clean(&r.Coverage[i].Missing[j])
+		}
+	}
+	for _, list := range [][]Absorbed{r.Consolidated, r.Pruned} {
+		for i := range list {
+			clean(&list[i].Evidence, &list[i].Reason, &list[i].Veto)
+		}
+	}
+	for i := range r.Claims {
+		clean(&r.Claims[i].Claimed, &r.Claims[i].Done)
 	}
 }
 

@@ -265,7 +265,7 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 	res, err := v.Transact(ctx, why, write.DryRun, func(tx *vault.Tx) error {
 		memories = nil
 		for i, f := range p.Files {
-			m, err := apply(tx, v, p.Files[0], f, w.Data(i))
+			m, err := apply(tx, v, p.Files, f, w.Data(i))
 			if err != nil {
 				return fmt.Errorf("proposal %s: change %q: %w", w.ID, f.Path, err)
 			}
@@ -282,10 +282,10 @@ func (w Waiting) replace(ctx context.Context, v *vault.Vault, write vault.Write)
 	return res, nil
 }
 
-// apply does to one file what a proposal about main says, on what stands there now.
-func apply(tx *vault.Tx, v *vault.Vault, main, f proposal.File, data []byte) (vault.Memory, error) {
+// apply does to one file, of all that a proposal is about, what it says, on what stands there now.
+func apply(tx *vault.Tx, v *vault.Vault, all []proposal.File, f proposal.File, data []byte) (vault.Memory, error) {
 	if f.Kept {
-		return vault.Memory{}, moveKept(tx, main, f)
+		return vault.Memory{}, moveKept(tx, all, f)
 	}
 	to, err := ownPath(f.Path)
 	if err != nil {
@@ -326,17 +326,20 @@ func apply(tx *vault.Tx, v *vault.Vault, main, f proposal.File, data []byte) (va
 	return after(data, tx.Put(to, was, data))
 }
 
-// moveKept moves a file with the bytes it has, together with the SKILL.md of its skill.
-func moveKept(tx *vault.Tx, main, f proposal.File) error {
+// moveKept moves a file with the bytes it has, together with the SKILL.md of its skill, which is among all.
+func moveKept(tx *vault.Tx, all []proposal.File, f proposal.File) error {
 	from, err := vault.ParsePath(f.From)
 	to, err2 := vault.ParsePath(f.Path)
 	if err = errors.Join(err, err2); err != nil {
 		return err
 	}
-	into, inFolder := strings.CutPrefix(f.Path, path.Dir(main.Path)+"/")
-	was, fromFolder := strings.CutPrefix(f.From, path.Dir(main.From)+"/")
-	if path.Base(main.Path) != skill.File || path.Base(main.From) != skill.File || !inFolder || !fromFolder ||
-		into != was || from.Steers() || to.Steers() {
+	together := slices.ContainsFunc(all, func(main proposal.File) bool {
+		into, inFolder := strings.CutPrefix(f.Path, path.Dir(main.Path)+"/")
+		was, fromFolder := strings.CutPrefix(f.From, path.Dir(main.From)+"/")
+		return path.Base(main.Path) == skill.File && path.Base(main.From) == skill.File && inFolder && fromFolder &&
+			into == was
+	})
+	if !together || from.Steers() || to.Steers() {
 		return fmt.Errorf("%w: only the files of one skill move together", vault.ErrRefused)
 	}
 	return tx.Move(from, to)

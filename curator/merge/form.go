@@ -159,24 +159,33 @@ func says(text, other string) bool {
 	return share(n, len(all)) >= triggers
 }
 
-// dangling are the relative links of a skill that lead nowhere, by where they lead from its folder. exists knows the
-// files and folders of the vault beside those of skills that are looked at.
-func dangling(s fork.Skill, exists func(vault.Path) bool) map[string]bool {
-	out := map[string]bool{}
-	for p, f := range s.Files {
-		if !vault.Path(p).IsMarkdown() {
-			continue
-		}
-		for _, l := range markdown.Parse(f.Data).Links() {
-			if l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed || l.Target == "" {
-				continue // by a name, wherever that stands
-			}
-			if !leads(s, path.Dir(p), l.Target, exists) {
-				out[l.Target] = true
-			}
+// dangling are the relative links of a skill that lead nowhere: what they show, by where they lead. exists knows the
+// files and folders of the vault beside those of the skill.
+func dangling(s fork.Skill, exists func(vault.Path) bool) map[string]string {
+	out := map[string]string{}
+	for at, l := range relative(s) {
+		if !leads(s, path.Dir(at), l.Target, exists) {
+			out[l.Target] = l.Text
 		}
 	}
 	return out
+}
+
+// relative yields the links of a skill that name a place and no title, with the files that they stand in.
+func relative(s fork.Skill) func(func(string, markdown.Link) bool) {
+	return func(yield func(string, markdown.Link) bool) {
+		for _, p := range slices.Sorted(maps.Keys(s.Files)) {
+			if !vault.Path(p).IsMarkdown() {
+				continue
+			}
+			for _, l := range markdown.Parse(s.Files[p].Data).Links() {
+				named := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
+				if !named && l.Target != "" && !yield(p, l) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func leads(s fork.Skill, from, target string, exists func(vault.Path) bool) bool {
@@ -190,22 +199,25 @@ func leads(s fork.Skill, from, target string, exists func(vault.Path) bool) bool
 	return !strings.HasPrefix(near, "..") && exists(vault.Path(near)) || exists(vault.Path(whole))
 }
 
-// broken says which of the sources lost a link in the umbrella that led somewhere in them, and which link; a link
-// that leads nowhere and is of none of them is under "".
+// broken says which of the sources lost a link in the umbrella that led somewhere in them, and which link, known by
+// where it leads or by what it shows; a link that leads nowhere and is of none of them is under "".
 func broken(u fork.Skill, sources []fork.Skill, before, after func(vault.Path) bool) map[string]string {
 	out := map[string]string{}
-	was := map[string]map[string]bool{}
+	was := map[string]map[string]string{}
 	for _, s := range sources {
 		was[s.Name] = dangling(s, before)
 	}
-	for _, target := range slices.Sorted(maps.Keys(dangling(u, after))) {
+	now := dangling(u, after)
+	for _, target := range slices.Sorted(maps.Keys(now)) {
 		blamed, excused := false, false
 		for _, s := range sources {
-			switch {
-			case was[s.Name][target]:
-				excused = true
-			case has(s, target):
-				blamed, out[s.Name] = true, target
+			if _, excused = was[s.Name][target]; excused {
+				break
+			}
+			for _, l := range relative(s) {
+				if l.Target == target || l.Text != "" && l.Text == now[target] {
+					blamed, out[s.Name] = true, target
+				}
 			}
 		}
 		if !blamed && !excused {
@@ -213,15 +225,4 @@ func broken(u fork.Skill, sources []fork.Skill, before, after func(vault.Path) b
 		}
 	}
 	return out
-}
-
-// has reports whether a skill has a link to a target.
-func has(s fork.Skill, target string) bool {
-	for p, f := range s.Files {
-		same := func(l markdown.Link) bool { return l.Target == target }
-		if vault.Path(p).IsMarkdown() && slices.ContainsFunc(markdown.Parse(f.Data).Links(), same) {
-			return true
-		}
-	}
-	return false
 }

@@ -189,6 +189,12 @@ func (j *judging) umbrella(name string, all []Class) {
 		}
 		j.plan.Consolidated = append(j.plan.Consolidated, v)
 	}
+	if was.Files == nil && len(m.Absorbed) == 1 {
+		v := &j.plan.Consolidated[slices.IndexFunc(j.plan.Consolidated, func(v Verdict) bool {
+			return v.Name == m.Absorbed[0].Name
+		})]
+		v.Applied, v.Veto, m.Absorbed = false, "it would only get another name", nil
+	}
 	if len(m.Absorbed) > 0 {
 		j.plan.Merges = append(j.plan.Merges, m)
 	}
