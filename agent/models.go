@@ -118,14 +118,20 @@ func (e *Environment) metered(o llm.Options) (model llm.Client, done func(), err
 	return model, done, err
 }
 
-// CuratorModel is the model for work in the background until done is called. No other takes its place: it fails with
-// [llm.ErrNoModel] where none is set, and as [llm.FromSettings] and [llm.New] do.
-func (e *Environment) CuratorModel() (model llm.Client, done func(), err error) {
+// CuratorOptions describe the model for work in the background. No other takes its place: it fails with
+// [llm.ErrNoModel] where none is set, and as [llm.FromSettings] does.
+func (e *Environment) CuratorOptions() (llm.Options, error) {
 	s, err := e.Settings()
 	if err != nil {
-		return nil, nil, err
+		return llm.Options{}, err
 	}
 	o, _, err := llm.FromSettings(s, llm.Curator, e.o.Getenv)
+	return o, err
+}
+
+// CuratorModel is that model until done is called.
+func (e *Environment) CuratorModel() (model llm.Client, done func(), err error) {
+	o, err := e.CuratorOptions()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,8 +16,8 @@ import (
 // caller hands in.
 func reading() map[string][]string {
 	return map[string][]string{
-		"Environment": {"CheckModels", "Configuration", "Costs", "CuratorModel", "Forms", "Locate", "Open", "OpenAt",
-			"Setting", "Installed", "Settings", "Sources", "UserFile", "VaultOptions"},
+		"Environment": {"CheckModels", "Configuration", "Costs", "CuratorModel", "CuratorOptions", "Forms", "Locate",
+			"Open", "OpenAt", "Setting", "Installed", "Settings", "Sources", "UserFile", "VaultOptions"},
 		"App": {"Agent", "Close", "Head", "History", "Hooks", "Index", "Learning", "Memories", "Notebook", "Now",
 			"Root",
 			"Session", "Sessions", "Settings", "Settle", "Shown", "Skills", "Vault"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/agent"
+	"stet/curator/fork"
 	"stet/vault"
 	"stet/vault/settings"
 	"stet/vault/skill"
@@ -21,7 +22,8 @@ const markName = "curator"
 
 // A mark is what a clone knows of its runs, beside the reports. What cannot be read of it counts as nothing.
 type mark struct {
-	Last    time.Time `json:"last,omitzero"` // when it looked last, whether or not there was anything to do
+	Last    time.Time `json:"last,omitzero"`   // when it looked last, whether or not there was anything to do
+	Merged  time.Time `json:"merged,omitzero"` // when a model was asked last
 	Paused  bool      `json:"paused,omitempty"`
 	Running *running  `json:"running,omitempty"` // a run that has not reported yet
 }
@@ -74,12 +76,18 @@ func runs(ctx context.Context, v *vault.Vault) ([]string, error) {
 	return out, err
 }
 
+// begunAt is the time in the id of a run.
+func begunAt(id string) (time.Time, error) {
+	const form = "20060102-150405"
+	return time.Parse(form, id[:min(len(id), len(form))])
+}
+
 // last is when the curator ran last, in this clone or in one whose reports came here; zero is never.
 func last(ctx context.Context, v *vault.Vault, now time.Time) (time.Time, error) {
 	at := readMark(v).Last
 	all, err := runs(ctx, v)
 	for _, id := range all {
-		begun, perr := time.Parse("20060102-150405", id[:min(len(id), len("20060102-150405"))])
+		begun, perr := begunAt(id)
 		if perr == nil && begun.After(at) && !begun.After(now) {
 			at = begun
 		}
@@ -93,7 +101,8 @@ func last(ctx context.Context, v *vault.Vault, now time.Time) (time.Time, error)
 // IfDue makes a run where one is due: after curator.interval_hours, when nobody has said anything for
 // curator.min_idle_hours, unless it is switched off or paused. The first look is deferred for one interval. One that
 // finds nothing to do leaves a mark in local state and nothing else; then, and where nothing is due, the result is nil.
-func IfDue(ctx context.Context, a *agent.App, w agent.Write) (*Report, error) {
+// With model, which may be nil, it has the second tier as well after curator.consolidate_hours.
+func IfDue(ctx context.Context, a *agent.App, w agent.Write, model fork.Runner) (*Report, error) {
 	v, _, err := a.Permit(w, "curate-due", "")
 	if err != nil {
 		return nil, err
@@ -115,7 +124,7 @@ func IfDue(ctx context.Context, a *agent.App, w agent.Write) (*Report, error) {
 	if err != nil || said.Total > 0 {
 		return nil, err
 	}
-	out, err := Run(ctx, a, Options{Write: w, due: true})
+	out, err := Run(ctx, a, Options{Write: w, Runner: model, due: true})
 	if errors.Is(err, vault.ErrBusy) {
 		err = nil // somebody is at it
 	}

@@ -349,6 +349,9 @@ func (r *Report) Summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
 	}
+	if r.LLMError != "" {
+		parts = append(parts, "the work of the model ended early")
+	}
 	if len(parts) == 0 {
 		parts = []string{"nothing to do"}
 	}

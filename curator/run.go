@@ -19,8 +19,9 @@ import (
 type Options struct {
 	agent.Write        // of it Agent, Door and DryRun count: the commits are the curator's
 	IncludeEdited bool // what agents made and the person edited since as well: the person says so
-	// Consolidate asks for the second tier as well: skills that may be one.
-	Consolidate bool
+	// Tier 1 is the rules alone, 2 the skills that may be one alone; 0 is both, the second where it is due.
+	Tier        int
+	Consolidate bool        // the second is made whether or not it is due
 	Runner      fork.Runner // has a model make one of them; nil only says which they are
 	due         bool        // nothing is to be told of where nothing is to be done
 }
@@ -62,7 +63,10 @@ func Run(ctx context.Context, a *agent.App, o Options) (*Report, error) {
 	}
 	r.now = r.begun.Format("20060102T150405Z")
 	if o.DryRun {
-		if err = r.decideAndDo(ctx); err == nil && o.Consolidate {
+		if r.o.Consolidate, err = r.merges(ctx); err == nil {
+			err = r.decideAndDo(ctx)
+		}
+		if err == nil && r.o.Consolidate {
 			err = r.consolidate(ctx)
 		}
 		return r.out, err
@@ -81,10 +85,16 @@ func (r *runner) alone(ctx context.Context) error {
 	if was, err := interrupted(ctx, r); err != nil || was && r.o.due {
 		return err
 	}
-	err := r.decideAndDo(ctx)
+	var err error
+	if r.o.Consolidate, err = r.merges(ctx); err != nil {
+		return err
+	}
+	err = r.decideAndDo(ctx)
 	failed := error(nil) // of the model: what rules do is done and told
 	if r.o.Consolidate && err == nil && r.out != nil {
-		failed = r.consolidate(ctx)
+		if failed = r.merged(ctx); failed == nil {
+			failed = r.consolidate(ctx)
+		}
 		ctx = context.WithoutCancel(ctx)
 	}
 	did := r.out != nil && len(r.out.Commits) > 0
@@ -92,7 +102,7 @@ func (r *runner) alone(ctx context.Context) error {
 	case err != nil && did:
 		return err // the next run reports it
 	case err != nil || r.out == nil:
-	case r.o.due && !did && len(r.out.Proposed) == 0 && r.out.Model == "":
+	case r.o.due && !did && len(r.out.Proposed) == 0 && r.out.Model+r.out.LLMError == "":
 		r.out = nil
 	default:
 		if err = r.out.save(ctx, r); err != nil && did {
@@ -152,7 +162,7 @@ func (r *runner) decideAndDo(ctx context.Context) error {
 		return err
 	}
 	more, err := r.noteJobs(ctx, notes)
-	if err != nil {
+	if err != nil || r.o.Tier == 2 {
 		return err
 	}
 	return r.do(ctx, append(jobs, more...))

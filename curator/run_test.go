@@ -275,7 +275,7 @@ func TestALookIsDueNowAndThen(t *testing.T) {
 	look := func() (r *Report) {
 		t.Helper()
 		d.open(func(a *agent.App) (err error) {
-			r, err = IfDue(d.Context(), a, agent.Write{})
+			r, err = IfDue(d.Context(), a, agent.Write{}, nil)
 			return err
 		})
 		return r
@@ -352,7 +352,7 @@ func TestAnInterruptedRunIsReported(t *testing.T) {
 	})
 	d.skill("y", "")
 	d.open(func(a *agent.App) error {
-		again, err := IfDue(d.Context(), a, agent.Write{})
+		again, err := IfDue(d.Context(), a, agent.Write{}, nil)
 		if again != nil {
 			t.Errorf("a run at once: %+v", again)
 		}

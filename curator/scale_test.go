@@ -47,7 +47,7 @@ func TestTwoThousandSkills(t *testing.T) {
 		})
 	}
 	look := func(ctx context.Context, a *agent.App) error {
-		r, err := IfDue(ctx, a, agent.Write{})
+		r, err := IfDue(ctx, a, agent.Write{}, nil)
 		if r != nil {
 			t.Errorf("%s", did(r))
 		}

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +25,7 @@ import (
 // for from outside: STET_TEST_CRASH=N kills the process before the Nth mutating
 // step, STET_TEST_ERRNO=LABEL (or "any") makes the first step of that label and
 // all later ones fail as on a full disk, STET_TEST_INTERRUPT=N presses Ctrl-C
-// before the Nth step.
+// before the Nth step. STET_TEST_FORK=FAULT is what happens to the process of the curator's model.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
 }
@@ -34,7 +36,46 @@ func stetUnderTest() int {
 		return console.New(console.Host{Stdio: console.Standard()}).Finish(err)
 	}
 	host.Hook = faults(host.Getenv)
+	if fault := host.Getenv("STET_TEST_FORK"); fault != "" && slices.Contains(os.Args, "curator-fork") {
+		host.In = faultyJob(fault)
+	}
 	return run(context.Background(), os.Args, host)
+}
+
+// A faultyJob does something terrible to the process that reads it.
+type faultyJob string
+
+// Read implements [io.Reader].
+func (f faultyJob) Read([]byte) (int, error) {
+	switch f {
+	case "panic":
+		panic("it went wrong")
+	case "segv":
+		if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(syscall.SIGSEGV) == nil {
+			select {}
+		}
+	case "kill":
+		kill(os.Getpid())
+	case "memory":
+		for held := [][]byte{}; len(held) < 2<<10; {
+			mb := make([]byte, 1<<20)
+			for i := 0; i < len(mb); i += 1 << 12 {
+				mb[i] = 1
+			}
+			held = append(held, mb)
+		}
+	case "endless":
+		for {
+			fmt.Println(strings.Repeat("{", 1<<20))
+		}
+	case "garbage":
+		fmt.Println("Here is your plan.")
+	case "silence":
+	case "sleep":
+		time.Sleep(time.Hour)
+	}
+	os.Exit(0)
+	return 0, io.EOF
 }
 
 func faults(getenv func(string) string) durable.Hook {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -48,6 +49,9 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	s := llmtest.Serve(tb, func(r *llmtest.Request) llm.Reply {
+		if strings.Contains(r.System, "umbrella skills") {
+			return curating(tb, r)
+		}
 		if len(r.Tools) > 0 {
 			return reviewer(tb, r).Answer(tb)(r)
 		}
@@ -109,6 +113,55 @@ func reviewer(tb llmtest.TB, r *llmtest.Request) llmtest.Reviewer {
 	}
 	v.Related = len(data.Before)
 	return v
+}
+
+// curating is a model that builds one umbrella of the first cluster that it is told of, out of what it has viewed.
+func curating(tb llmtest.TB, r *llmtest.Request) llm.Reply {
+	r.Must(tb, llmtest.Expect{Tools: []string{"skill"}, Fields: []string{"absorbed_into", "copy_file"}})
+	var asked prompts.Curator
+	if err := json.Unmarshal([]byte(r.Messages[0].Text), &asked); err != nil || len(asked.Clusters) == 0 {
+		tb.Errorf("the curator's model is told of no clusters: %v\n%s", err, r.Messages[0].Text)
+		return llm.Reply{Text: "?"}
+	}
+	names := asked.Clusters[0].Skills
+	into := strings.SplitN(names[0], "-", 2)[0] + "-tasks"
+	var calls []llm.Call
+	do := func(args map[string]any) {
+		data, err := json.Marshal(args)
+		if err != nil {
+			panic(err)
+		}
+		calls = append(calls, llm.Call{ID: fmt.Sprint("c", len(calls)), Name: "skill", Arguments: string(data)})
+	}
+	if len(r.Messages) == 1 {
+		for _, name := range names {
+			do(map[string]any{"action": "view", "name": name})
+		}
+		return llm.Reply{Calls: calls}
+	}
+	text, end := "", "```yaml\nconsolidations:\n"
+	var moves []map[string]any
+	for i, name := range names {
+		c := asked.Skills[slices.IndexFunc(asked.Skills, func(c prompts.Candidate) bool { return c.Name == name })]
+		viewed, _, _ := strings.Cut(r.Messages[2+i].Text, "\n\nfiles: ")
+		parts := strings.SplitN(viewed, "---\n", 3)
+		for _, file := range slices.Sorted(maps.Keys(c.Files)) {
+			if file != "SKILL.md" {
+				moves = append(moves, map[string]any{"action": "copy_file", "name": name, "file": file, "into": into})
+			}
+		}
+		text += "\n## " + name + "\n\n" + c.Description + "\n" + parts[len(parts)-1]
+		moves = append(moves, map[string]any{"action": "delete", "name": name, "absorbed_into": into})
+		end += "- {from: " + name + ", into: " + into + ", reason: alike}\n"
+	}
+	if len(r.Messages) > 2+len(names) {
+		return llm.Reply{Text: end + "prunings: []\n```\n"}
+	}
+	do(map[string]any{"action": "create", "name": into, "description": strings.Join(names, ", "), "text": text})
+	for _, m := range moves {
+		do(m)
+	}
+	return llm.Reply{Calls: calls}
 }
 
 type askedKey struct{}

@@ -24,11 +24,19 @@ const (
 	maxNamed  = 300             // characters of what it said last
 )
 
-// A Runner runs each job of the curator in a process of its own.
-type Runner struct{}
+// runner runs each job of the curator in a process of its own.
+type runner struct{}
+
+// Runner has the model of the curator work. Where there is none it is nil, and the error says why.
+func Runner(e *console.Env) (fork.Runner, error) {
+	if _, err := e.CuratorOptions(); err != nil {
+		return nil, err
+	}
+	return runner{}, nil
+}
 
 // Run implements [fork.Runner].
-func (Runner) Run(ctx context.Context, job fork.Job) (r fork.Result, err error) {
+func (runner) Run(ctx context.Context, job fork.Job) (r fork.Result, err error) {
 	in, err := json.Marshal(job)
 	if err != nil {
 		return r, err

@@ -6,6 +6,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/cmd/stet/forked"
 	"stet/curator"
 )
 
@@ -121,7 +122,11 @@ func runWorker(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 		left := a.Hooks().Sweep(ctx, e.By(in))
 		done, err := a.Learning().Work(ctx, agent.WorkOptions{Write: e.By(in), Rules: in.Bool("rules"),
 			Each: func(r *agent.Reviewed) { e.Note("reviewed %s", r.Title) }})
-		tidied, terr := curator.IfDue(ctx, a, e.By(in))
+		model, _ := forked.Runner(e) // without one there are the rules
+		if in.Bool("rules") {
+			model = nil
+		}
+		tidied, terr := curator.IfDue(ctx, a, e.By(in), model)
 		if err = errors.Join(left, err, terr); done == nil {
 			return err
 		}

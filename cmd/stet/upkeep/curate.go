@@ -1,13 +1,17 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/cmd/stet/forked"
 	"stet/curator"
 	"stet/vault"
 )
@@ -19,7 +23,7 @@ func CurateCommand() *console.Command {
 		Summary: "put skills aside that nobody uses, and show what was done",
 		Args:    "[run | status | report [RUN] | own SKILL... | disown SKILL... | pause | resume]", MaxArgs: -1,
 		Verbs: []console.Verb{
-			{Name: "run", Flags: "dry-run if-due include-edited background as", Run: runCurate},
+			{Name: "run", Flags: "background consolidate dry-run if-due include-edited tier as", Run: runCurate},
 			{Name: "status", Flags: "as", Run: curateStatus},
 			{Name: "report", Args: "[RUN]", Max: 1, Flags: "diff as", Run: curateReport},
 			{Name: "own", Args: "SKILL...", Max: -1, Flags: "all dry-run as", Run: owning(true)},
@@ -41,16 +45,25 @@ func CurateCommand() *console.Command {
 			one for each notebook and for how often skills were used here, and last the report below logs/curator/,
 			with every difference and the command that takes it back. "stet watch" and "stet worker run" make one every
 			curator.interval_hours when nobody has said anything for curator.min_idle_hours; one that finds nothing to
-			do leaves no trace, and pause ends that until resume. --if-due does what they do.`,
+			do leaves no trace, and pause ends that until resume. --if-due does what they do.
+
+			With models.curator a second tier follows every curator.consolidate_hours, and with --consolidate at once:
+			the model is shown skills that may be one, and works on a copy of them in a process of its own, within
+			curator.max_tokens, curator.max_minutes and curator.max_usd. What it merged is compared with what was there
+			before anything is changed, each merge is a commit, and the skills that it absorbed are in the archive
+			whole. Without the model --consolidate says which skills may be one, and exits 7.`,
 		Examples: `stet curate --dry-run  # what a run would do
 			stet curate  # do it, and report
 			stet curate --background  # the same, without waiting for it
 			stet curate report  # what the last run did
 			stet curate report 20261123-020000 --diff  # every difference of one
+			stet curate --consolidate  # have a model merge skills that may be one
 			stet curate own deploy  # let the curator look after it
 			stet curate status  # when it looks next, and what it owns`,
 		Flags: console.Flags(
 			console.Bool("if-due", "run: only when the time has come, as \"stet watch\" does"),
+			console.Bool("consolidate", "run: have the model merge skills, also where that is not due"),
+			console.Number("tier", "run: 1 is the rules alone, 2 the model alone"),
 			console.Bool("include-edited", "run: also skills of agents that you edited"),
 			console.Bool("background", "run: in a process of its own, and do not wait for it"),
 			console.Bool("diff", "report: with every difference, as REPORT.md has it"),
@@ -62,21 +75,30 @@ func CurateCommand() *console.Command {
 }
 
 func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
+	model, missing := forked.Runner(e)
+	o := curator.Options{Write: e.By(in), IncludeEdited: in.Bool("include-edited"), Tier: in.Int("tier"),
+		Consolidate: in.Bool("consolidate"), Runner: model}
+	due := in.Bool("if-due")
+	switch {
+	case o.Tier < 0 || o.Tier > 2:
+		return agent.Usagef("there is no tier %d", o.Tier).Suggest("1 is the rules, 2 is the model")
+	case o.Tier == 1 && o.Consolidate, due && (o.DryRun || o.IncludeEdited || o.Consolidate || o.Tier > 0):
+		return agent.Usagef("--if-due goes with no other flag, and --tier 1 not with --consolidate")
+	case o.Tier < 2 && !o.Consolidate || o.DryRun:
+		missing = nil
+	}
 	return e.With(ctx, false, func(a *agent.App) error {
 		var done *curator.Report
 		var err error
 		if in.Bool("background") {
 			return startRun(e, in, a)
 		}
-		if in.Bool("if-due") {
-			if in.Bool("dry-run") || in.Bool("include-edited") {
-				return agent.Usagef("--if-due goes with no other flag")
-			}
-			done, err = curator.IfDue(ctx, a, e.By(in))
+		if due {
+			done, err = curator.IfDue(ctx, a, o.Write, model)
 		} else {
-			done, err = curator.Run(ctx, a, curator.Options{Write: e.By(in), IncludeEdited: in.Bool("include-edited")})
+			done, err = curator.Run(ctx, a, o)
 		}
-		if err != nil {
+		if err != nil && (done == nil || done.LLMError == "") {
 			return err
 		}
 		if done == nil {
@@ -84,7 +106,7 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 				Unchanged bool `json:"unchanged"`
 			}{true}, func(p *console.Printer) { p.Printf("nothing is due%s\n", p.Where()) })
 		}
-		return e.Show(done, func(p *console.Printer) { printRun(p, done) })
+		return errors.Join(e.Show(done, func(p *console.Printer) { printRun(p, done) }), err, missing)
 	})
 }
 
@@ -95,10 +117,13 @@ func startRun(e *console.Env, in *console.Input, a *agent.App) error {
 	}
 	args := []string{"-C", a.Root(), "curate", "run", "--quiet"}
 	operation := "curate"
-	for _, flag := range []string{"if-due", "include-edited"} {
+	for _, flag := range []string{"if-due", "include-edited", "consolidate"} {
 		if in.Bool(flag) {
 			args = append(args, "--"+flag)
 		}
+	}
+	if n := in.Int("tier"); n > 0 {
+		args = append(args, fmt.Sprintf("--tier=%d", n))
 	}
 	if in.Bool("if-due") {
 		operation = "curate-due"
@@ -142,6 +167,20 @@ func printRun(p *console.Printer, r *curator.Report) {
 	}
 	for _, e := range r.Memories.Moved {
 		did("moved", e)
+	}
+	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
+		if a.Applied {
+			p.Printf("archived  %s -> %s  (%s)\n", console.Line1(string(a.From)), console.Line1(string(a.To)),
+				console.Line1(cmp.Or(a.Into, "into no other")))
+		}
+	}
+	for _, a := range r.Refused() {
+		p.Printf("left alone  %s: %s\n", console.Line1(a.Name), console.Line1(a.Veto))
+	}
+	if len(r.ToolCalls) == 0 {
+		for _, c := range r.Suggested {
+			p.Printf("may be one  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
+		}
 	}
 	for _, w := range r.Proposed {
 		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), console.Line1(string(w.To)), console.Line1(w.ID))
@@ -213,6 +252,9 @@ func curateReport(ctx context.Context, e *console.Env, in *console.Input, words 
 				return
 			}
 			printRun(p, r)
+			if r.LLMError != "" {
+				p.Printf("ended early  %s\n", console.Line1(r.LLMError))
+			}
 			for _, c := range r.Commits {
 				alone := "reverts alone"
 				if c.After != "" {

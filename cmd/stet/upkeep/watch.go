@@ -10,6 +10,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/cmd/stet/forked"
 	"stet/curator"
 	"stet/index/watch"
 	"stet/vault"
@@ -47,7 +48,7 @@ func watchCommand() *console.Command {
 func follow(ctx context.Context, e *console.Env, in *console.Input, commit bool) error {
 	out := &watchOutput{e: console.Stream{Env: e}}
 	holdLittle(0)
-	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at, Due: tidy,
+	return e.Watch(ctx, agent.WatchOptions{Write: e.By(in), NoCommit: !commit, Opened: out.at, Due: tidy(e),
 		Emit: func(ev watch.Event) error {
 			if ev.Kind == watch.Started {
 				holdLittle(ev.Files)
@@ -204,7 +205,10 @@ func withHint(text, hint string) string {
 }
 
 // tidy makes a run of the curator where one is due.
-func tidy(ctx context.Context, a *agent.App) error {
-	_, err := curator.IfDue(ctx, a, agent.Write{})
-	return err
+func tidy(e *console.Env) func(context.Context, *agent.App) error {
+	return func(ctx context.Context, a *agent.App) error {
+		model, _ := forked.Runner(e) // without one there are the rules
+		_, err := curator.IfDue(ctx, a, agent.Write{}, model)
+		return err
+	}
 }

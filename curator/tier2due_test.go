@@ -1,0 +1,85 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"stet/agent"
+	"stet/curator/fork"
+	"stet/vault/vaulttest"
+)
+
+// A counter counts how often a model is asked.
+type counter struct {
+	model
+	asked int
+	fails error
+}
+
+func (c *counter) Run(ctx context.Context, job fork.Job) (fork.Result, error) {
+	if c.asked++; c.fails != nil {
+		return fork.Result{}, c.fails
+	}
+	return c.model.Run(ctx, job)
+}
+
+// look is what "stet watch" does after so many days.
+func (d *desk) look(days int, m fork.Runner) (r *Report) {
+	d.Helper()
+	d.days(days)
+	d.open(func(a *agent.App) (err error) {
+		r, err = IfDue(d.Context(), a, agent.Write{}, m)
+		if m, ok := m.(*counter); ok && errors.Is(err, m.fails) {
+			err = nil
+		}
+		return err
+	})
+	return r
+}
+
+// The curator asks a model by itself once in seven days, first after seven, in whatever clone of a vault that is pulled
+// and also where that fails; and leaves no run where it has nothing to ask.
+func TestTheSecondTierIsMadeOnceAWeek(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d, m := shelf(t), &counter{model: honest}
+	for day := range 8 { // the first look is deferred for a day, the first merge for a week
+		if r := d.look(1, m); r != nil || m.asked != 0 {
+			t.Fatalf("day %d: asked %d times, %+v", day, m.asked, r)
+		}
+	}
+	other := deskAt(t, filepath.Join(t.TempDir(), "other"))
+	if err := os.CopyFS(other.dir, os.DirFS(d.dir)); err != nil {
+		t.Fatal(err)
+	}
+	other.at = d.at
+	failing := &counter{fails: errors.New("it ended by itself")}
+	if r := d.look(1, failing); failing.asked != 1 || r == nil || r.LLMError == "" || len(r.Commits) != 0 {
+		t.Fatalf("a model that fails: asked %d times, %+v", failing.asked, r)
+	}
+	if all, err := os.ReadDir(filepath.Join(d.dir, Folder)); err != nil || len(all) != 1 {
+		t.Errorf("%d reports, %v", len(all), err)
+	}
+	other.git("pull", "-q", "--ff-only", d.dir, "HEAD")
+	for range 6 {
+		if d.look(1, m); m.asked != 0 {
+			t.Fatal("asked again within a week of a failure")
+		}
+		if other.look(1, m); m.asked != 0 {
+			t.Fatal("asked in a clone that has the report")
+		}
+	}
+	const both = "git-bisect>git-history git-rebase>git-history"
+	if r := d.look(1, m); m.asked != 1 || names(r.Consolidated, true) != both {
+		t.Fatalf("after a week: asked %d times, %+v", m.asked, r)
+	}
+	if r := d.look(8, m); r != nil || m.asked != 1 {
+		t.Errorf("with nothing to ask: asked %d times, %+v", m.asked, r)
+	}
+	if r := d.look(30, nil); r != nil && (r.Model != "" || len(r.Suggested) > 0) {
+		t.Errorf("without a model: %+v", r)
+	}
+}
