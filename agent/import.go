@@ -228,19 +228,16 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 		return err
 	}
 	v := h.a.v.Whole()
+	var failed error // each of one conversation, and logged with it
 	err := v.State().Alone(ctx, "sweep", false, func() error {
-		failed := session.TakeUp(ctx, v)
-		names, err := v.State().SeenNames(talkName)
-		failed = errors.Join(failed, err)
+		err := session.TakeUp(ctx, v)
+		names, nerr := v.State().SeenNames(talkName)
 		for _, name := range names {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := h.sweep(ctx, v, strings.TrimPrefix(name, talkName)); err != nil {
-				failed = errors.Join(failed, err)
+			if ctx.Err() == nil {
+				failed = errors.Join(failed, h.sweep(ctx, v, strings.TrimPrefix(name, talkName)))
 			}
 		}
-		return failed
+		return errors.Join(err, nerr, ctx.Err())
 	})
 	switch {
 	case errors.Is(err, vault.ErrBusy): // whoever is at it looks at all of them
@@ -248,6 +245,7 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 	case err != nil && ctx.Err() == nil: // nobody may look at this process
 		err = errors.Join(err, h.Fail(ctx, "worker", "run", "", err))
 	}
+	err = errors.Join(err, failed)
 	h.a.sealEnded(ctx)
 	if x, xerr := h.a.openIndex(false, nil); xerr == nil { // hooks make none
 		if _, xerr = x.CatchUp(ctx); xerr != nil && ctx.Err() == nil {
@@ -260,16 +258,28 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 // againAfter is how long a conversation rests whose import failed.
 const againAfter = time.Minute
 
-// sweep imports one conversation if it has ended, if nothing was heard of it for long, or if another one of its
-// client has begun since.
+// sweep does what is left to be done of one conversation, and logs a failure with it.
 func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
 	data, err := v.State().Seen(talkName + key)
 	var t talk
 	if err != nil || json.Unmarshal(data, &t) != nil {
 		return err
 	}
+	if err = h.takeIn(ctx, v, key, t); errors.Is(err, vault.ErrBusy) {
+		return nil // the next one does it
+	}
+	if err != nil && ctx.Err() == nil {
+		err = errors.Join(err, h.Fail(ctx, t.Client, "import", t.Session, err))
+	}
+	return err
+}
+
+// takeIn imports one conversation if it has ended, if nothing was heard of it for long, or if another one of its
+// client has begun since.
+func (h Hooks) takeIn(ctx context.Context, v *vault.Vault, key string, t talk) error {
 	var of told
-	if data, err = v.State().Seen(toldName + t.Client); err == nil {
+	data, err := v.State().Seen(toldName + t.Client)
+	if err == nil {
 		_ = json.Unmarshal(data, &of) // then no conversation has begun since
 	}
 	now := h.a.o.Now().UTC()

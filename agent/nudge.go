@@ -159,6 +159,11 @@ func (l Learning) setMarks(ctx context.Context, key string, was session.Marks, c
 func (r *conversation) review(ctx context.Context, memory, skill bool) (err error) {
 	r.out = &Reviewed{Session: r.t.ID, Title: r.t.Title, Memory: memory, Skills: skill, Saved: []string{},
 		Proposed: []string{}, Refused: []string{}, Commits: []Commit{}}
+	if r.key != "" {
+		if err = r.marks.Hear(r.l.a.v, r.key); err != nil {
+			return err
+		}
+	}
 	model, done := r.l.a.auxiliary(r.l.a.Settings())
 	defer done()
 	if r.rules && model != nil {

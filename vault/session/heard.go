@@ -64,7 +64,7 @@ func (c *Conversation) Proven(ctx context.Context, n int) error {
 		return nil
 	}
 	marks, _, err := MarksOf(c.v, KeyOf(c.v, c.Agent, c.ID))
-	if err != nil || marks.noted(m) {
+	if err != nil || marks.Heard(m) {
 		return err
 	}
 	by := ""

@@ -43,14 +43,29 @@ type Marks struct {
 	Hooked string `json:"hooked,omitempty"`
 }
 
-// Heard reports a message of the user's whose words a hook of the client recorded in the session.
+// Heard reports a message of the user's whose words a hook of the client, or a command without an agent, recorded in
+// the session before it was sealed, or before [Marks.Hear]. Its ref proves nothing: a transcript may be anybody's.
 func (m Marks) Heard(said markdown.Message) bool {
-	return said.Role == "user" && said.Ref == HookRef || m.noted(said)
+	return said.Role == "user" && strings.Contains(m.Hooked, digest(said.Content))
 }
 
-// noted is [Marks.Heard] of a message whose ref proves nothing.
-func (m Marks) noted(said markdown.Message) bool {
-	return said.Role == "user" && strings.Contains(m.Hooked, digest(said.Content))
+// Hear notes in m, and nowhere else, what the user said in the session of that key since it was sealed.
+func (m *Marks) Hear(v *vault.Vault, key string) error {
+	open, err := Opened(v, key)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	open.redact(v)
+	m.hear(open)
+	return nil
+}
+
+func (m *Marks) hear(open *Open) {
+	for _, t := range open.Facts.Messages {
+		if t.Role == "user" && (t.Ref == HookRef || open.Facts.Agent == "") && !m.Heard(t) {
+			m.Hooked += digest(t.Content) + " "
+		}
+	}
 }
 
 // digest keeps the lines of a text apart: who breaks them otherwise makes a quotation the author's own words.
@@ -183,11 +198,7 @@ func (s *sealer) ended(ctx context.Context, open *Open, last int) error {
 	asked := false
 	err := SetMarks(ctx, s.v, open.Key, func(m *Marks, _ bool) bool {
 		m.Sealed, m.Lines = last, 0
-		for _, t := range open.Facts.Messages {
-			if t.Role == "user" && (t.Ref == HookRef || open.Facts.Agent == "") && !m.noted(t) {
-				m.Hooked += digest(t.Content) + " "
-			}
-		}
+		m.hear(open)
 		failed := m.Skill.Asked > m.Skill.Done
 		if asked = reviewed && (m.Memory.Full < last || failed); asked && !(m.Whole && m.Memory.Asked == last) {
 			m.Whole = true
