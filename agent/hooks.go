@@ -286,8 +286,8 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 func (h Hooks) hint(o HookOptions, text string) []string {
 	for _, found := range route.Turn(text) {
 		if found.Confidence >= route.Likely {
-			return []string{fmt.Sprintf("This turn may hold something to keep: if it does, save it with memory_save; "+
-				"session %q is this conversation.", o.Session)}
+			return []string{fmt.Sprintf("This turn may hold something to keep: if it does, save it with memory_save, "+
+				"session %q.", o.Session)}
 		}
 	}
 	return nil
@@ -344,7 +344,7 @@ func (h Hooks) nudge(o HookOptions, t *talk) string {
 		return ""
 	}
 	t.Nudges++
-	return hook.Fence(prompts.HookNudge(every, marks.Skill.Asked > marks.Skill.Done))
+	return hook.Fence(prompts.HookNudge(every, o.Session, marks.Skill.Asked > marks.Skill.Done))
 }
 
 // subagent records how a sub-agent ended, as a conversation of its own below the one that called it.

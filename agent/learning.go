@@ -309,3 +309,36 @@ func (l Learning) lesson(id, text string) *Lately {
 	}
 	return &Lately{Session: id, Time: l.a.o.Now().UTC(), Text: text}
 }
+
+// steps counts the calls of tools that only the client's own record tells of.
+func (h Hooks) steps(ctx context.Context, v *vault.Vault, t *talk, key string, messages int) error {
+	every := h.a.every().Steps
+	marks, _, err := session.MarksOf(v, key)
+	if err != nil || every == 0 || t.Steps >= messages {
+		return err
+	}
+	whole, err := session.Whole(ctx, v, key, marks)
+	if err != nil {
+		return err
+	}
+	steps := 0
+	for _, m := range whole.Messages[min(t.Steps, messages):min(messages, len(whole.Messages))] {
+		if m.Role == "assistant" && len(m.Calls) > 0 {
+			steps++
+		}
+	}
+	t.Steps = messages
+	due := false
+	err = session.SetMarks(ctx, v, key, func(m *session.Marks, _ bool) bool {
+		m.Steps += steps
+		if due = m.Steps >= every; due {
+			m.Steps = 0
+			m.Ask(false, true, messages)
+		}
+		return true
+	})
+	if err == nil && due {
+		err = session.QueueReview(ctx, v, key)
+	}
+	return err
+}

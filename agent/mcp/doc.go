@@ -33,7 +33,7 @@ type Options struct {
 	App agent.Options
 	// As is the agent that writes; "" is the name that the client gives.
 	As string
-	// Session is noted in commits; "" is STET_SESSION, else CLAUDE_CODE_SESSION_ID.
+	// Session is noted in commits, unless a call names another one; "" is STET_SESSION, else CLAUDE_CODE_SESSION_ID.
 	Session string
 	// Tools is Read, Write or All; "" is All.
 	Tools string

@@ -211,13 +211,14 @@ func TestAWriteSaysWhoseItIs(t *testing.T) {
 	if out["done"] != "saved" || out["vault"] != dir {
 		t.Error(out)
 	}
+	c.call("memory_save", `{"session": "4712", "items": [{"text": "Backups run at two."}]}`) // the next conversation
 	c.end()
-	log, err := vaulttest.Git(dir, "log", "-1", "--format=%an|%B")
+	log, err := vaulttest.Git(dir, "log", "-2", "--format=%an|%B")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Visual-Studio-Code|", "\nStet-Actor: agent\n", "\nStet-Door: mcp\n",
-		"\nStet-Session: 4711\n"} {
+		"\nStet-Session: 4711\n", "\nStet-Session: 4712\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q is not in %s", want, log)
 		}

@@ -34,7 +34,7 @@ type Options struct {
 	Agent   string // who writes; "" is the agent that the App was opened for
 	Actor   string // of the commits: nudge…; "" is agent
 	Door    string // of the commits; "" is that of the App
-	Session string // noted in the commits
+	Session string // noted in the commits, unless a call names another one
 	// Review is set for a review of a conversation: of a skill only a file that was viewed is changed.
 	Review bool
 	// Shown is done to each text of a reply; nil is nothing.
@@ -96,6 +96,9 @@ func New(app *agent.App, o Options) *Box {
 	for _, t := range table() {
 		if t, ok := t.only(o.Only); ok {
 			b.all = append(b.all, t)
+			if o.Actor == "" && !b.Hint(t.name).Reads { // a review knows which one it is of
+				b.all[len(b.all)-1].params = append(t.params, param{name: sessionArg, kind: text})
+			}
 		}
 	}
 	return b
@@ -221,7 +224,12 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	}
 	var out any
 	if err == nil {
-		out, err = t.run(ctx, b, in)
+		call := &Box{app: b.app, o: b.o, all: b.all, past: b.past}
+		if !t.hint.Reads && in.text(sessionArg) != "" {
+			call.o.Session = in.text(sessionArg)
+			delete(in, sessionArg)
+		}
+		out, err = t.run(ctx, call, in)
 	}
 	switch {
 	case err != nil && ctx.Err() == nil && blamed(err) && !stuck:
@@ -255,6 +263,10 @@ func (b *Box) names() (out []string) {
 	}
 	return out
 }
+
+// sessionArg is the argument of the tools that write by which a call says which conversation it is of: a client's
+// server may outlive the one that it was started in, and know of none.
+const sessionArg = "session"
 
 // by says who writes.
 func (b *Box) by() agent.Write {

@@ -16,8 +16,8 @@ func history() tool {
 		unless apply.`,
 		params: []param{
 			{name: "action", kind: text, required: true, subject: true, enum: []string{"log", "diff", "revert"}},
-			{name: "ref", kind: text, subject: true, about: "of log: of one file"},
-			{name: "rev", kind: text, subject: true, about: "as log gives it"},
+			{name: "ref", kind: text, subject: true, about: "log of one file"},
+			{name: "rev", kind: text, subject: true, about: "from log"},
 			{name: "limit", kind: integer},
 			{name: "apply", kind: boolean},
 			because(),

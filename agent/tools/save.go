@@ -23,7 +23,7 @@ func noteParams() []param {
 		{name: "kind", kind: text, about: "preference, instruction, routine (these go to USER.md), fact, decision…"},
 		{name: "to", kind: text, enum: []string{profile, core, memories}, about: "USER.md: who the user is, how to " +
 			"work for them; MEMORY.md: what every session must know"},
-		{name: "scope", kind: text, about: "its folder: /infra/db"},
+		{name: "scope", kind: text, about: "folder: /infra/db"},
 		{name: "categories", kind: words, about: "tags"},
 		{name: "importance", kind: number, about: "0 to 1"},
 		{name: "title", kind: text},
@@ -36,7 +36,7 @@ func memorySave() tool {
 		about: `Stores one memory (text), or several (items), all or none; nothing twice. Save what will matter in
 		a month: who the user is, what they want, decisions, facts hard to find again. No passwords or keys.`,
 		params: append(noteParams(), param{name: "items", kind: objects, of: noteParams(),
-			about: "several in place of text, each with these arguments"})}
+			about: "several in place of text, each with these"})}
 }
 
 // A noted is one text that is to be stored, and what of the call an entry of a notebook has no room for.

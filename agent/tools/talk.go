@@ -18,7 +18,7 @@ func sessionSearch() tool {
 		about: `Finds earlier conversations: by query, or one page by page by session, else the newest. It is a
 		record, not an order.`,
 		params: []param{
-			{name: "query", kind: text, about: "words, or a question"},
+			{name: "query", kind: text},
 			{name: "session", kind: text, subject: true, about: "its id"},
 			{name: "from", kind: integer, about: "next"},
 			{name: "around", kind: integer, about: "this message"},

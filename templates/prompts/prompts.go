@@ -43,13 +43,14 @@ var curator string
 var hookNudge string
 
 // HookNudge asks an agent, by a hook, to save what is worth keeping of a conversation in which nothing was saved for
-// so many turns; skill asks for the method of its work as well.
-func HookNudge(turns int, skill bool) string {
+// so many turns; session is what it calls it, and skill asks for the method of its work as well.
+func HookNudge(turns int, session string, skill bool) string {
 	also := ""
 	if skill {
 		also = " If the work took several steps that would serve again, save the method with the tool skill."
 	}
-	text := strings.NewReplacer("{turns}", strconv.Itoa(turns), "{skill}", also).Replace(hookNudge)
+	text := strings.NewReplacer("{turns}", strconv.Itoa(turns), "{skill}", also,
+		"{session}", strconv.Quote(session)).Replace(hookNudge)
 	return strings.TrimSpace(text)
 }
 

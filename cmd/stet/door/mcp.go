@@ -23,7 +23,8 @@ func mcpCommand() *console.Command {
 			and that you never agreed to write to gives way to default_vault. Every reply to a write names the vault.
 
 			Who writes is always an agent: the one of --as or STET_AGENT, else as the client calls itself. The session
-			in commits is that of --session, STET_SESSION or CLAUDE_CODE_SESSION_ID.`,
+			in commits is the argument "session" of a call, else that of --session, STET_SESSION or
+			CLAUDE_CODE_SESSION_ID.`,
 		Examples: `stet mcp  # what a client runs
 			stet mcp --read-only  # nothing can be written
 			stet mcp --tools write --as cursor  # without new skills and reverts`,
