@@ -4,6 +4,8 @@
 //	go run ./.ci/measure sessions [-questions N] FOLDER...  session search on imports, against bench
 //	go run ./.ci/measure contradictions [-q] FOLDER...      flags on conversations, to be judged by a person
 //	go run ./.ci/measure pairs [-v LABEL] PATH/pairs.jsonl  labelled pairs of sentences that are merged
+//	go run ./.ci/measure secrets [-lines N] [-seed N] PATH...      what the guard finds in texts that hold no secret
+//	go run ./.ci/measure secrets -redact PATH...            what an import would take out of transcripts
 //
 // It exits 2 when a bound does not hold. What it makes stands in a temporary folder and is
 // removed. A folder is one of those that "stet bench --help" describes.
@@ -28,9 +30,10 @@ var errMissed = errors.New("a bound does not hold")
 func main() {
 	measures := map[string]func(flags *flag.FlagSet, args []string, tmp string) error{
 		"forgeteval": forgetEval, "sessions": sessions, "contradictions": contradictions, "pairs": pairs,
+		"secrets": secrets,
 	}
 	if len(os.Args) < 3 || measures[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: measure forgeteval|sessions|contradictions|pairs [FLAG...] PATH...")
+		fmt.Fprintln(os.Stderr, "usage: measure forgeteval|sessions|contradictions|pairs|secrets [FLAG...] PATH...")
 		os.Exit(1)
 	}
 	tmp, err := os.MkdirTemp("", "stet-measure-*")
