@@ -25,10 +25,12 @@ type reading struct {
 	formed  *form
 	singles []proposition
 	whole   *proposition
+	forms   map[string]bool // of the tokens of the whole
 }
 
 // A clause is one thing that a text says, with its place in it.
 type clause struct {
+	number   int // of the text
 	from, to int // bytes, without the punctuation at its end
 	a, b     int // its words
 	verb     int // index of its first verb, b for none
@@ -76,7 +78,7 @@ func read(m Memory) *reading {
 	for i, s := range spans {
 		question := asks(m.Text[s.From:s.To])
 		for k, part := range r.parts(starts[i], starts[i+1]) {
-			c := &clause{a: part.From, b: part.To, sentence: i, question: question}
+			c := &clause{number: len(r.clauses), a: part.From, b: part.To, sentence: i, question: question}
 			c.from, c.to = r.words[c.a].from, r.words[c.b-1].to
 			r.readSubject(c, before, k)
 			if about := r.about(c.subject); len(about) > 0 {

@@ -85,38 +85,37 @@ func duplicate(n, o *reading) *Verdict {
 func (r *reading) says(n *reading) bool {
 	if n.whole == nil {
 		whole := n.proposition(n.clauses)
-		n.whole = &whole
-	}
-	said := *n.whole
-	have := map[string]int{}
-	for _, t := range said.tokens {
-		have[t.form]++
-	}
-	var used []*clause
-	for k, c := range r.clauses {
-		all := r.single()[k].tokens
-		if len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return have[t.form] == 0 }) {
-			used = append(used, c)
+		n.whole, n.forms = &whole, map[string]bool{}
+		for _, t := range whole.tokens {
+			n.forms[t.form] = true
 		}
 	}
-	if len(used) == 0 {
+	var used []*clause
+	is, sentences, tokens := make([]bool, len(r.clauses)), map[int]bool{}, 0
+	for k, c := range r.clauses {
+		all := r.single()[k].tokens
+		if len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return !n.forms[t.form] }) {
+			used, is[k], sentences[c.sentence], tokens = append(used, c), true, true, tokens+len(all)
+		}
+	}
+	if len(used) == 0 || tokens != len(n.whole.tokens) {
 		return false
 	}
 	under := true // a heading that is said too
 	for k, c := range r.clauses {
-		beside := slices.ContainsFunc(used, func(u *clause) bool { return u.sentence == c.sentence })
+		beside := sentences[c.sentence]
 		tied := beside && r.has(indices(r.joint(c), c.a), func(w *word) bool { return w.class&join == 0 })
-		is, before := slices.Contains(used, c), k == 0 || slices.Contains(used, r.clauses[k-1])
+		before := k == 0 || is[k-1]
 		if r.isHeading(c) {
-			under = is
-		} else if is && !under {
+			under = is[k]
+		} else if is[k] && !under {
 			return false
 		}
-		if !is && (tied || r.limits(c, beside)) || is && !before && (tied || c.lent || len(r.single()[k].pronouns) > 0) {
+		if !is[k] && (tied || r.limits(c, beside)) || is[k] && !before && (tied || c.lent || len(r.single()[k].pronouns) > 0) {
 			return false
 		}
 	}
-	return r.proposition(used).equals(said)
+	return r.proposition(used).equals(*n.whole)
 }
 
 // limits reports whether a clause that a new text leaves out could say when, where or on
@@ -188,6 +187,9 @@ func (o proposition) find(n proposition) []int {
 			}
 			if fit > most {
 				best, most = i, fit
+			}
+			if most == 4+2+1 {
+				break // none fits better
 			}
 		}
 		if best >= 0 {

@@ -131,7 +131,7 @@ func (l *proposition) own(first int) {
 
 // joint is the first word of a clause, or of what ties it to the one before.
 func (r *reading) joint(c *clause) int {
-	k := slices.Index(r.clauses, c)
+	k := c.number
 	if k > 0 && r.clauses[k-1].sentence == c.sentence {
 		return r.clauses[k-1].b
 	}
