@@ -140,14 +140,16 @@ func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) 
 	if err != nil {
 		return nil, err
 	}
-	edges := g.All()
+	var edges []links.Edge
 	switch {
 	case o.Back:
 		edges = g.Back(p)
 	case p != "":
 		edges = g.Of(p)
+	default:
+		edges = g.All()
 	}
-	out := &LinkList{[]Link{}}
+	out := &LinkList{make([]Link, 0, len(edges))}
 	for _, e := range edges {
 		if !o.Dead || e.Target.State == links.Dead {
 			out.Links = append(out.Links, viewLink(e))

@@ -37,8 +37,8 @@ type Link struct {
 }
 
 // Links lists the links of the body in order of their start. Nothing inside code
-// spans, fences, HTML comments and URLs is a link.
-func (d *Document) Links() []Link { return slices.Clone(d.outline().links) }
+// spans, fences, HTML comments and URLs is a link. The caller must not change them.
+func (d *Document) Links() []Link { return slices.Clip(d.outline().links) }
 
 // maxWikiLink bounds the inside of a wiki link in bytes. File names end at 255
 // bytes; without a bound, a line of a million unclosed brackets would be read

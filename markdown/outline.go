@@ -139,13 +139,13 @@ func (d *Document) outline() *outline {
 			o.items = append(o.items, d.listItems(n, lists, blockAfter(n, body), body)...)
 		}
 	}
-	links := append(found.links, definitions(root, body)...)
-	slices.SortStableFunc(links, func(a, b Link) int { return cmp.Compare(a.Start, b.Start) })
-	for _, l := range links {
+	o.links = append(found.links, definitions(root, body)...)
+	slices.SortStableFunc(o.links, func(a, b Link) int { return cmp.Compare(a.Start, b.Start) })
+	for i := range o.links {
+		l := &o.links[i]
 		l.Start, l.End = l.Start+base, l.End+base
 		l.TargetStart, l.TargetEnd = l.TargetStart+base, l.TargetEnd+base
 		l.Line = d.lineOf(l.Start)
-		o.links = append(o.links, l)
 	}
 	for _, t := range found.tags {
 		t.start, t.end = t.start+base, t.end+base

@@ -54,6 +54,11 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 		}
 		return is
 	}
+	count := 0
+	for _, l := range s.links {
+		count += len(l)
+	}
+	g.edges = make([]Edge, 0, count)
 	for i, p := range s.files {
 		if !isSource(p) || hidden(p) {
 			continue
@@ -150,12 +155,13 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 		s.files = append(s.files, f.Path)
 	}
 	var wg sync.WaitGroup
+	var alone sync.Mutex // a large file takes a hundred times its size while it is read
 	workers := runtime.GOMAXPROCS(0)
 	for w := range workers {
 		wg.Go(func() {
 			for i := w; i < len(listed) && ctx.Err() == nil; i += workers {
 				if p := s.files[i]; p.IsMarkdown() {
-					called[i], s.links[i], private[i] = look(v, p)
+					called[i], s.links[i], private[i] = look(v, p, &alone)
 				}
 			}
 		})
@@ -170,10 +176,17 @@ func survey(ctx context.Context, v *vault.Vault) (*surveyed, error) {
 	return s, context.Cause(ctx)
 }
 
-func look(v *vault.Vault, p vault.Path) (called []string, links []markdown.Link, private bool) {
+// largeFile is the size from which a file is read while no other such is.
+const largeFile = 1 << 17
+
+func look(v *vault.Vault, p vault.Path, alone *sync.Mutex) (called []string, links []markdown.Link, private bool) {
 	data, _, err := v.ReadFile(p)
 	if err != nil {
 		return nil, nil, false
+	}
+	if len(data) >= largeFile {
+		alone.Lock()
+		defer alone.Unlock()
 	}
 	d := markdown.Parse(data)
 	if isSource(p) {
