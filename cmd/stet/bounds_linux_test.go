@@ -34,14 +34,14 @@ func boundedCommands() []bounded {
 	}
 	for _, line := range []string{"remember -- TEXT", "new decision -- TEXT", "search a", "search -- TEXT", "list",
 		"show n", "reindex", "context", "status", "update n --append x", "doctor", "links n", "adopt --all",
-		"session search a", "session end s", "skill lint", "import jsonl ../talk.json"} {
+		"session search a", "session end s", "import jsonl ../talk.json"} {
 		all = append(all, bounded{line, none, false})
 	}
 	for _, source := range []string{"jsonl", "chatgpt", "openai", "mcp-memory", "basic-memory", "codex", "claude-code",
 		"hermes"} {
 		all = append(all, bounded{"import " + source + " ../n.json", none, false})
 	}
-	return all
+	return append(all, bounded{"skill lint", none, false})
 }
 
 // boundedTexts are made one at a time: the largest process before a child counts as the child's.
@@ -93,21 +93,28 @@ func TestAMegabyteOfAnythingIsRead(t *testing.T) {
 // readMegabyte gives text number i to one in so many commands.
 func readMegabyte(t *testing.T, dir, text string, i, every int) {
 	const most, seconds = 200 << 10, 2
-	if err := os.MkdirAll(filepath.Join(dir, "skills", "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	usage(t, dir, "", "init")
-	for name, data := range map[string]string{"n.md": text, "skills/x/SKILL.md": text, "../n.json": text,
-		"../talk.json": talk(text)} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+	put := func(name, data string) {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	put("n.md", "Nothing.\n")
+	usage(t, dir, "", "init")
+	put("n.md", text)
+	put("../n.json", text)
+	put("../talk.json", talk(text))
 	floor, _ := usage(t, dir, "", "--version")
 	worst, dearest := int64(0), time.Duration(0)
 	for k, c := range boundedCommands() {
 		if (i+k)%every != 0 || c.many && every > 1 {
 			continue
+		}
+		if c.line == "skill lint" { // the last one: the others have one megabyte to read
+			put("skills/x/SKILL.md", text)
 		}
 		args := strings.Fields(c.line)
 		if last := len(args) - 1; args[last] == "TEXT" {
