@@ -73,11 +73,9 @@ type talk struct {
 	Steps  int       `json:"steps,omitempty"`
 }
 
-const talkName = "hook-"
-
 // seen changes what hooks know of a conversation and returns it.
 func (h Hooks) seen(ctx context.Context, key string, change func(*talk)) (t talk, err error) {
-	err = h.a.v.State().SetSeen(ctx, talkName+key, func(now []byte) ([]byte, error) {
+	err = h.a.v.State().SetSeen(ctx, session.HookTalk+key, func(now []byte) ([]byte, error) {
 		if t = (talk{}); json.Unmarshal(now, &t) != nil {
 			t = talk{}
 		}

@@ -231,10 +231,10 @@ func (h Hooks) Sweep(ctx context.Context, w Write) error {
 	var failed error // each of one conversation, and logged with it
 	err := v.State().Alone(ctx, "sweep", false, func() error {
 		err := session.TakeUp(ctx, v)
-		names, nerr := v.State().SeenNames(talkName)
+		names, nerr := v.State().SeenNames(session.HookTalk)
 		for _, name := range names {
 			if ctx.Err() == nil {
-				failed = errors.Join(failed, h.sweep(ctx, v, strings.TrimPrefix(name, talkName)))
+				failed = errors.Join(failed, h.sweep(ctx, v, strings.TrimPrefix(name, session.HookTalk)))
 			}
 		}
 		return errors.Join(err, nerr, ctx.Err())
@@ -260,7 +260,7 @@ const againAfter = time.Minute
 
 // sweep does what is left to be done of one conversation, and logs a failure with it.
 func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
-	data, err := v.State().Seen(talkName + key)
+	data, err := v.State().Seen(session.HookTalk + key)
 	var t talk
 	if err != nil || json.Unmarshal(data, &t) != nil {
 		return err
@@ -305,7 +305,7 @@ func (h Hooks) takeIn(ctx context.Context, v *vault.Vault, key string, t talk) e
 		return errors.Join(err, serr)
 	}
 	if quiet > keptTalk {
-		return v.State().SetSeen(ctx, talkName+key, func([]byte) ([]byte, error) { return nil, nil })
+		return v.State().SetSeen(ctx, session.HookTalk+key, func([]byte) ([]byte, error) { return nil, nil })
 	}
 	return nil
 }

@@ -56,12 +56,14 @@ func Policy() []Rule {
 		{"tool", Allowed, "each as the command that does the same", []string{"tool call", "mcp"}},
 		{"remember", Allowed, "", []string{"remember", "new"}},
 		{"add", Allowed, "", []string{"profile add", "core add"}},
-		{"observe", Allowed, "", []string{"observe", "context --session", "remind --session"}},
+		{"observe", Allowed, "turns in conversations that it records itself", []string{
+			"observe", "context --session", "remind --session"}},
 		{"hook", Allowed, "it records what is said and changes nothing", []string{"hook"}},
 		{"nudge", Allowed, "on its own conversations", []string{"nudge"}},
 		{"worker", Allowed, "each review with the rights of the agent of its conversation", []string{"worker run"}},
-		{"end", Allowed, "", []string{"session end"}},
-		{"import", Allowed, "of files in no vault and no repository's own folder", []string{"import"}},
+		{"end", Allowed, "of conversations that it records itself", []string{"session end"}},
+		{"import", Allowed, "of files in no vault or repository's folder; on with its own conversations", []string{
+			"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},
 		{"watch", Allowed, "it commits nothing", []string{"watch"}},
 		{"export", Refused, "standard output is allowed", []string{

@@ -40,6 +40,9 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent); err != nil {
 		return nil, err
 	}
+	if err := s.standing(ctx, &t); err != nil {
+		return nil, err
+	}
 	if t.Ref == session.HookRef && s.a.o.Door != session.HookDoor {
 		return nil, Usagef("--ref %q is what hooks of clients note", t.Ref).Suggest("give another")
 	}
@@ -73,8 +76,11 @@ func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) error
 		return err
 	}
 	for _, id := range ids {
-		writer, known, err := session.WriterOf(ctx, a.v, id)
-		if err == nil && known && writer != agent {
+		if !vault.IsID(id) {
+			continue // what the agent itself calls so
+		}
+		k, err := session.Stands(ctx, a.v, agent, id)
+		if err == nil && k != nil && k.Agent != agent {
 			err = w.refused("observe", id, "the conversation is another one's")
 		}
 		if err != nil {
@@ -83,6 +89,28 @@ func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) error
 	}
 	return nil
 }
+
+// standing makes a turn one of the session that its id of ours is the id of, and refuses an agent a conversation that
+// hooks or the user recorded: what is said there is the user's word.
+func (s Sessions) standing(ctx context.Context, t *session.Turn) error {
+	ours := vault.IsID(t.Session)
+	if s.a.o.Door == session.HookDoor || t.Agent == "" && !ours {
+		return nil
+	}
+	k, err := session.Stands(ctx, s.a.v, t.Agent, t.Session)
+	switch {
+	case err != nil || k == nil:
+		return err
+	case t.Agent != "" && k.Foreign:
+		return Write{Agent: t.Agent}.refused("observe", t.Session, foreign)
+	case ours:
+		t.Agent, t.Session = k.Agent, k.Name
+	}
+	return nil
+}
+
+// foreign is why an agent adds nothing to a conversation.
+const foreign = "hooks of a client or the user recorded the conversation"
 
 // viewSession is what is known about a session, as a result shows it: times in UTC, and no path of
 // a file that is not all of it.
@@ -239,6 +267,9 @@ func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
 			Suggest(`"stet session list --open" shows them`)
 	}
 	picked, err := s.toEnd(ctx, o)
+	if err == nil && o.Agent != "" {
+		picked, err = s.own(ctx, o, picked)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -303,6 +334,26 @@ func (s Sessions) toEnd(ctx context.Context, o EndOptions) ([]*session.Open, err
 		}
 	}
 	return picked, nil
+}
+
+// own are the sessions that the agent itself recorded, which alone it ends. It fails with [vault.ErrRefused] for
+// another one that o names.
+func (s Sessions) own(ctx context.Context, o EndOptions, picked []*session.Open) (own []*session.Open, err error) {
+	for _, open := range picked {
+		k, err := session.Stands(ctx, s.a.v, open.Agent, open.Name)
+		switch {
+		case err != nil:
+			return nil, err
+		case open.Agent == o.Agent && (k == nil || !k.Foreign):
+			own = append(own, open)
+		case len(o.Refs) > 0:
+			return nil, o.refused("end", open.Name, "the agent did not record the conversation itself")
+		}
+	}
+	if left := len(picked) - len(own); left > 0 {
+		s.a.note("left open: %s that the agent did not record itself", Plural(left, "conversation"))
+	}
+	return own, nil
 }
 
 // add takes down one sealed session and returns what it changed.

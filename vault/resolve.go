@@ -177,9 +177,6 @@ func (v *Vault) listed(found []Memory) []Memory {
 	return found[:1]
 }
 
-// In leaves out the candidates that v names to nobody.
-func (e *AmbiguousError) In(v *Vault) { e.Candidates = v.listed(e.Candidates) }
-
 func pick(ref string, found []Memory) (Memory, error) {
 	if len(found) == 1 {
 		return found[0], nil

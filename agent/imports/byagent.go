@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,15 +15,22 @@ import (
 // apart is the id under which an agent's import stores a conversation that names another's.
 func (s *Session) apart(agent string) string { return SessionID("import:"+agent, s.ID, s.Started) }
 
-// own makes s a conversation of the agent that imports it; of the user's import it stays as it is.
-func (w *writer) own(s *Session) error {
+// own makes s a conversation of the agent that imports it; of the user's import it stays as it is. ok is false for one
+// that hooks of a client record, which is left out.
+func (w *writer) own(s *Session) (ok bool, err error) {
 	if w.o.Write.Actor == "" || w.o.Write.Actor == vault.ActorUser {
-		return nil
+		return true, nil
 	}
 	agent := w.o.Write.AgentName
+	if hooked, err := w.byHooks(s.ID); hooked || err != nil {
+		w.report.Skipped++
+		w.r.note(fmt.Sprintf("left out: hooks of a client record conversation %s; the user's own import takes it",
+			s.Origin))
+		return false, err
+	}
 	keep, err := w.keepsID(s, agent)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !keep {
 		id := s.apart(agent)
@@ -32,7 +40,7 @@ func (w *writer) own(s *Session) error {
 	for _, id := range s.Supersedes {
 		_, mine, err := w.recorded(id, agent)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if mine {
 			older = append(older, id)
@@ -47,14 +55,25 @@ func (w *writer) own(s *Session) error {
 	s.Supersedes, s.Agent, s.Source = older, agent, "import:"+agent
 	if id := w.apart[s.Parent]; id != "" {
 		s.Parent = id
-		return nil
+		return true, nil
 	}
 	known, mine, err := w.recorded(s.Parent, agent)
 	if known && !mine {
 		s.Parent = ""
 		w.cut++
 	}
-	return err
+	return true, err
+}
+
+// worker reports the import of what hooks told of, which goes on with all that the client recorded.
+func (w *writer) worker() bool { return w.o.Write.Door == session.HookDoor }
+
+// byHooks reports a conversation of which hooks of a client told: what they leave to their worker it alone brings.
+func (w *writer) byHooks(id string) (bool, error) {
+	if w.worker() {
+		return false, nil
+	}
+	return session.ByHooks(w.v, hashPart(id))
 }
 
 // keepsID reports whether s may go by its id: where nobody's conversation has it, and it is no id that was
@@ -64,46 +83,37 @@ func (w *writer) keepsID(s *Session, agent string) (bool, error) {
 	if err != nil || w.known.gone(s.ID, p) {
 		return true, err
 	}
-	if p == "" {
-		return !s.exact, nil
+	known, mine, err := w.recorded(s.ID, agent)
+	if p == "" || mine || err != nil {
+		return mine || !known && !s.exact, err
 	}
 	have, _, err := w.v.ReadFile(p)
 	if err != nil {
 		return false, err
 	}
-	k := session.Read(p, have)
-	if k.Agent == agent {
-		return true, nil
-	}
 	g := compare(have, s, w.censor)
-	return !k.Private && g.changed == 0 && !g.more(s), nil
+	return !session.Read(p, have).Private && g.changed == 0 && !g.more(s), nil
 }
 
-// recorded reports whether there is a conversation of that id, and whether the agent recorded it.
+// recorded reports whether there is a conversation of that id, open or not, and whether the agent recorded it.
 func (w *writer) recorded(id, agent string) (known, mine bool, err error) {
 	if !isID(id) {
 		return false, false, nil
 	}
-	if w.openBy == nil {
-		w.openBy = map[string]string{}
-		open, err := session.AllOpen(w.v)
-		for _, o := range open {
-			w.openBy[o.Facts.ID] = o.Facts.Agent
-		}
-		if err != nil {
-			return false, false, err
-		}
-	}
 	id = strings.ToLower(id)
-	if by, ok := w.openBy[id]; ok {
-		return true, by == agent, nil
+	hooked, err := w.byHooks(id)
+	if hooked || err != nil {
+		return hooked, false, err
+	}
+	if open, err := session.Rest(w.v, id, nil); !errors.Is(err, session.ErrUnknownSession) {
+		return true, err == nil && open.Facts.Agent == agent, err
 	}
 	p, err := w.known.find(w.ctx, id)
 	if err != nil || p == "" {
 		return false, false, err
 	}
 	head, err := session.Head(w.v, p)
-	return true, head.Agent == agent, err
+	return true, head.Agent == agent && (head.Source != "import" || w.worker()), err
 }
 
 // tellApart says what an agent's import did not do as it was told.

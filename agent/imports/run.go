@@ -75,7 +75,7 @@ type Report struct {
 	Grown     int       `json:"grown"`
 	Changed   int       `json:"changed"` // superseded or updated
 	Unchanged int       `json:"unchanged"`
-	Skipped   int       `json:"skipped"`  // left out by Since, Project or Exclude
+	Skipped   int       `json:"skipped"`  // left out by Since, Project or Exclude, or recorded by hooks
 	Rejected  int       `json:"rejected"` // forgotten here, or edited here since
 	Messages  int       `json:"messages"` // written
 	Redacted  int       `json:"redacted"` // texts that a secret was taken out of
@@ -210,10 +210,10 @@ type writer struct {
 	id      string     // of the run, in every commit of it
 	done    *done      // nil where nothing is remembered
 	talks   []doneTalk // of the file that is being read
-	// Of an agent's import: ids that it stored under others, who records what is open, and references left out.
-	apart, openBy map[string]string
-	cut           int
-	held          map[string][]markdown.Message // open turns of conversations that transcripts hold by now, by key
+	// Of an agent's import: ids that it stored under others, and how many references are left out.
+	apart map[string]string
+	cut   int
+	held  map[string][]markdown.Message // open turns of conversations that transcripts hold by now, by key
 }
 
 // An item is one transcript of a batch.
@@ -272,7 +272,7 @@ func (w *writer) part(s *Session) (err error) {
 	if s.Parent, err = w.known.called(w.ctx, s.Parent); err != nil {
 		return err
 	}
-	if err := w.own(s); err != nil {
+	if ok, err := w.own(s); !ok || err != nil {
 		return err
 	}
 	again := func(it *item) bool { return hashPart(it.s.ID) == hashPart(s.ID) }

@@ -213,11 +213,7 @@ func find(ctx context.Context, shown *vault.Vault, ref string) (Known, []byte, e
 	if err != nil {
 		return Known{}, nil, err
 	}
-	k, err := vault.Pick(ref, all, Known.memory, func(k Known) bool { return k.Origin != "" && k.Origin == ref })
-	var many *vault.AmbiguousError
-	if errors.As(err, &many) {
-		many.In(shown)
-	}
+	k, err := pick(shown, ref, all, Known.memory, func(k Known) bool { return k.Origin != "" && k.Origin == ref })
 	if err != nil {
 		return Known{}, nil, orUnknown(err, ref)
 	}
@@ -225,27 +221,63 @@ func find(ctx context.Context, shown *vault.Vault, ref string) (Known, []byte, e
 	return k, data, err
 }
 
-// WriterOf is the agent of the session that has an id of ours, "" for the user's; known is false
-// where there is none yet. It looks at open sessions and at names of files.
-func WriterOf(ctx context.Context, v *vault.Vault, id string) (agent string, known bool, err error) {
-	if !own(id) {
-		return "", false, nil
-	}
-	id = strings.ToLower(id)
+// A Standing session is one that there is, and how a turn says that it belongs to it.
+type Standing struct {
+	Agent, Name string
+	// Foreign says that somebody else than the agent recorded it: hooks of a client told of it, or the user
+	// imported it.
+	Foreign bool
+}
+
+// Stands finds the session that an agent calls id, or that has this id of ours; nil is none. It looks at local state
+// and, where nothing is open, at names of files.
+func Stands(ctx context.Context, v *vault.Vault, agent, id string) (*Standing, error) {
 	v = v.Whole()
-	open, err := AllOpen(v)
-	for _, o := range open {
-		if o.Facts.ID == id {
-			return o.Facts.Agent, true, nil
+	keys := []string{Key(agent, id)}
+	if own(id) {
+		keys = append(keys, keys[0][len(keys[0])-foreignPart:])
+	}
+	for _, key := range keys {
+		if o, err := Opened(v, key); err == nil && len(o.Facts.Messages) > 0 {
+			hooked, err := ByHooks(v, key)
+			return &Standing{o.Agent, o.Name, hooked}, err
+		} else if ignoreMissing(err) != nil {
+			return nil, err
 		}
 	}
-	paths, perr := Transcripts(ctx, v, id)
+	paths, err := Transcripts(ctx, v, keys[0])
 	for _, p := range paths {
-		if data, _, rerr := v.ReadFile(p); rerr == nil && Read(p, data).ID == id {
-			return Read(p, data).Agent, true, nil
+		data, _, rerr := v.ReadFile(p)
+		k := Read(p, data)
+		if rerr != nil || !slices.ContainsFunc(keys, func(key string) bool { return same(k.ID, key) }) {
+			continue
+		}
+		out := &Standing{Agent: k.Agent, Name: cmp.Or(k.Origin, k.ID)}
+		if !same(k.ID, Key(out.Agent, out.Name)) {
+			out.Name = k.ID
+		}
+		hooked, err := ByHooks(v, Key(out.Agent, out.Name))
+		out.Foreign = hooked || k.Source == "import" || hasHooked(markdown.ParseTranscript(data))
+		return out, err
+	}
+	if hooked, herr := ByHooks(v, keys[len(keys)-1]); hooked || herr != nil {
+		return &Standing{Agent: agent, Name: id, Foreign: true}, herr // nothing was said yet
+	}
+	return nil, err
+}
+
+// pick is [vault.Pick] for whom v is: of several that an agent's word means it is what may be shown, or as if there
+// were none.
+func pick[T any](v *vault.Vault, ref string, all []T, as func(T) vault.Memory, also func(T) bool) (one T, err error) {
+	one, err = vault.Pick(ref, all, as, also)
+	if errors.Is(err, vault.ErrAmbiguous) && v != v.Whole() {
+		hidden := func(x T) bool { return as(x).Private }
+		one, err = vault.Pick(ref, slices.DeleteFunc(slices.Clone(all), hidden), as, also)
+		if errors.Is(err, vault.ErrNotFound) {
+			err = private(ref)
 		}
 	}
-	return "", false, errors.Join(err, perr)
+	return one, err
 }
 
 // memory is k as an ambiguous name shows it.
@@ -324,15 +356,11 @@ func FindOpen(v *vault.Vault, ref string) (*Open, error) {
 		o.shown(v)
 	}
 	as := func(o *Open) vault.Memory { return o.Known().memory() }
-	o, failed := vault.Pick(ref, all, as, func(o *Open) bool {
+	o, failed := pick(v, ref, all, as, func(o *Open) bool {
 		return o.Key == ref || o.Name == ref || own(ref) && same(strings.ToLower(ref), o.Key)
 	})
 	if errors.Is(failed, vault.ErrNotFound) && err != nil {
 		return nil, err
-	}
-	var many *vault.AmbiguousError
-	if errors.As(failed, &many) {
-		many.In(v)
 	}
 	if failed == nil && o.Facts.Private && v != v.Whole() {
 		return nil, private(ref)

@@ -23,6 +23,25 @@ const (
 	HookDoor = "hook"
 )
 
+// HookTalk is the beginning of the names under which local state keeps what hooks know of each conversation.
+const HookTalk = "hook-"
+
+// ByHooks reports a session, by its key, of which hooks of a client told in this clone, that it began or what was said,
+// or in which the user's own commands recorded what the user said.
+func ByHooks(v *vault.Vault, key string) (bool, error) {
+	talk, err := v.State().Seen(HookTalk + key)
+	marks, _, merr := MarksOf(v, key)
+	if err = errors.Join(err, merr); err != nil || len(talk) > 0 || marks.Hooked != "" {
+		return true, err
+	}
+	open, err := Opened(v, key)
+	return err == nil && hasHooked(open.Facts), ignoreMissing(err)
+}
+
+func hasHooked(t *markdown.Transcript) bool {
+	return slices.ContainsFunc(t.Messages, func(m markdown.Message) bool { return m.Ref == HookRef })
+}
+
 // ErrPrivate reports a session that a person made private.
 var ErrPrivate = errors.New("it is private")
 

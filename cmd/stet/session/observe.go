@@ -25,7 +25,8 @@ func observeCommand() *console.Command {
 			committed, no index is opened and no writer is waited for. The conversation begins with its first turn.
 			It is sealed, as a transcript below sessions/, by "stet session end", or by the next command that writes
 			once it has been idle for session.idle_minutes. An id that is not stet's own is that of one agent: give
-			--as with every turn, or with none.`,
+			--as with every turn, or with none; stet's own id means the conversation that has it. An agent adds to
+			what it records itself, and neither to what hooks of a client record nor to what you imported.`,
 		Examples: `stet observe --session 4711 --role user "Which port does the gate use?"  # one turn
 			stet observe --session 4711 --role assistant --model small-1 - < reply.txt  # from standard input
 			stet observe --session 4711 --role tool --name grep --call c1 "3 lines"  # what a tool answered`,
