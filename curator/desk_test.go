@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"stet/agent"
+	"stet/vault/durable"
 	"stet/vault/vaulttest"
 )
 
@@ -21,6 +22,7 @@ type desk struct {
 	at  time.Time
 	env map[string]string
 
+	hook  durable.Hook
 	dirty func() // the vault may end with edits that nobody committed
 }
 
@@ -44,11 +46,15 @@ func (d *desk) getenv(key string) string {
 	return vaulttest.Env(key)
 }
 
+func (d *desk) app() (*agent.App, error) {
+	return agent.Open(d.Context(), agent.Options{Dir: d.dir, At: d.dir, Door: "cli", Getenv: d.getenv, Hook: d.hook,
+		Now: func() time.Time { return d.at }})
+}
+
 // open runs use on the vault, opened for the person.
 func (d *desk) open(use func(*agent.App) error) {
 	d.Helper()
-	a, err := agent.Open(d.Context(), agent.Options{Dir: d.dir, At: d.dir, Door: "cli", Getenv: d.getenv,
-		Now: func() time.Time { return d.at }})
+	a, err := d.app()
 	if err == nil {
 		err = errors.Join(use(a), a.Close())
 	}
