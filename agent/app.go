@@ -249,8 +249,10 @@ func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) 
 			return x.Index, nil
 		}
 	}
-	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: use.language, Embedder: by,
-		Public: a.o.Agent != ""}
+	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: use.language, Embedder: by}
+	if err := a.hide(&o); err != nil {
+		return nil, err
+	}
 	if show := a.o.Progress; show != nil {
 		o.Progress = func(ev index.Event) { show(ev.Phase, ev.Done, ev.Total) }
 	}
@@ -260,8 +262,21 @@ func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) 
 // sourceIndex searches the files of another source in place of the vault's, as they stood at a
 // time (zero is now). Nothing is written down, and every file is read.
 func (a *App) sourceIndex(src index.Source, at time.Time) (*index.Index, error) {
-	return a.opened(src, index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at, Public: a.o.Agent != "",
-		Language: a.Settings().Text(settings.SearchLanguage)}, indexUse{source: true})
+	o := index.Options{Now: a.o.Now, ReadOnly: true, AsOf: at, Language: a.Settings().Text(settings.SearchLanguage)}
+	if err := a.hide(&o); err != nil {
+		return nil, err
+	}
+	return a.opened(src, o, indexUse{source: true})
+}
+
+// hide makes an index answer an agent without what is kept back from it.
+func (a *App) hide(o *index.Options) error {
+	if a.o.Agent == "" {
+		return nil
+	}
+	of, err := a.v.State().Elsewhere(context.Background())
+	o.Public, o.Hides = true, func(p vault.Path) bool { _, waits := of(p); return waits }
+	return err
 }
 
 func (a *App) opened(src index.Source, o index.Options, use indexUse) (*index.Index, error) {

@@ -77,6 +77,7 @@ func Policy() []Rule {
 			"skill edit --text", "skill pin", "skill unpin", "skill archive", "skill restore"}},
 		{"skill-new", Allowed, "", []string{"skill new"}},
 		{"skill-use", Allowed, "", []string{"skill use"}},
+		{"skill-install", Refused, "", []string{"skill install"}},
 		{"skill-manage", Refused, "", []string{"skill manage", "skill unmanage", "curate own", "curate disown"}},
 		{"curate-due", Allowed, "what the rules of the curator say", []string{"curate run --if-due"}},
 		{"curate", Refused, "", []string{ // its reports name what is private by now

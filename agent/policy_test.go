@@ -28,7 +28,7 @@ func reading() map[string][]string {
 		"History": {"Blame", "Diff", "EntryVersions", "IsEntry", "Log", "Preview", "Proposals", "ReviewDiffs",
 			"Versions"},
 		"Sessions": {"Export", "List", "Search", "Show", "Why"},
-		"Skills":   {"Lint", "List", "View"},
+		"Skills":   {"Lint", "List", "View", "Waiting"},
 		"Vault":    {"Files", "Status"},
 		"Notebook": {"Show"},
 	}

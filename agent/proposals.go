@@ -46,6 +46,7 @@ type Proposals struct {
 	Proposed []Proposal        `json:"proposed"`
 	Decided  []DecidedProposal `json:"decided"`
 	Problems []vault.Problem   `json:"problems,omitempty"` // files that are no proposals
+	Skills   []WaitingSkill    `json:"skills"`             // those from elsewhere that wait, and those just decided
 	DryRun   bool              `json:"dry_run,omitempty"`
 }
 
@@ -58,7 +59,8 @@ func (h History) Proposals(ctx context.Context) (*Proposals, error) {
 	for _, p := range problems {
 		h.a.warn("%s", ProblemLine(p))
 	}
-	out := &Proposals{Proposed: []Proposal{}, Decided: []DecidedProposal{}, Problems: problems}
+	out := &Proposals{Proposed: []Proposal{}, Decided: []DecidedProposal{}, Problems: problems,
+		Skills: []WaitingSkill{}}
 	for _, w := range all {
 		p := w.Proposal
 		out.Proposed = append(out.Proposed, Proposal{
@@ -129,7 +131,8 @@ func (h History) accept(ctx context.Context, p Proposal, w Write) (res *ingest.R
 	return approval.Accept(ctx, h.a.v, approval.Desk{Find: x, Later: later}, p.waiting, w.vault(h.a.Environment))
 }
 
-// DecideOptions answer proposals. Accept and Reject are ids, their beginnings or ends, or paths.
+// DecideOptions answer proposals, and skills that wait. Accept and Reject are ids, their beginnings or ends, or
+// paths, of skills names or folders.
 type DecideOptions struct {
 	Write
 	Accept, Reject       []string
@@ -148,12 +151,28 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 	if err != nil {
 		return nil, err
 	}
+	skills, err := h.a.Skills().choices(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
 	verdicts, err := o.verdicts(out.Proposed)
 	if err != nil {
 		return nil, err
 	}
 	out.DryRun = o.DryRun
 	var failed []error
+	done := 0
+	for _, c := range skills {
+		if c.accept || c.reject {
+			if decision, err := h.a.Skills().Decide(ctx, c.WaitingSkill, c.accept, o.Write); err != nil {
+				failed = append(failed, err)
+			} else {
+				c.Decision = decision
+				done++
+			}
+		}
+		out.Skills = append(out.Skills, c.WaitingSkill)
+	}
 	all := out.Proposed
 	out.Proposed = []Proposal{}
 	for _, p := range all {
@@ -170,7 +189,7 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 		}
 		out.Decided = append(out.Decided, *done)
 	}
-	if err = errors.Join(failed...); err != nil && len(out.Decided) == 0 {
+	if err = errors.Join(failed...); err != nil && len(out.Decided)+done == 0 {
 		return nil, err
 	}
 	return out, err

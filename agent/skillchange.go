@@ -1,14 +1,20 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 
+	"stet/agent/skillpack"
 	"stet/vault"
+	"stet/vault/guard"
+	"stet/vault/settings"
 	"stet/vault/skill"
 )
 
@@ -207,4 +213,174 @@ func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritte
 	return s.change(ctx, by, "skill", ref, true, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
 		return skill.Restore(ctx, s.a.v, one, w)
 	})
+}
+
+// InstallSkillsOptions name a folder or an archive with skills from elsewhere.
+type InstallSkillsOptions struct {
+	Write
+	Place    string // absolute
+	Category string // folders below skills/ that they go into
+	// Replace puts them in the place of skills that are the user's own, or were edited since they came.
+	Replace bool
+	// Confirm is shown the difference before anything is replaced so; nil asks nobody.
+	Confirm func(diff string) (bool, error)
+}
+
+// Install brings in the skills of a folder or an archive as they are, in one commit. They wait: agents are told
+// nothing of them before the user accepts them. One that cannot come in whole, that the guard stops, or whose place
+// is taken, is refused, and the others come in: then both the result and an [vault.ErrRefused] are set. Where none
+// comes in, the error is why.
+func (s Skills) Install(ctx context.Context, o InstallSkillsOptions) (*SkillsInstalled, error) {
+	w, err := s.a.permit(o.Write, "skill-install", o.Place)
+	if err != nil {
+		return nil, err
+	}
+	if at, err := vault.ParsePath("skills/" + o.Category); err != nil && o.Category != "" ||
+		o.Category != "" && string(at) != "skills/"+o.Category {
+		return nil, Usagef("category %q is no folder below skills/", o.Category)
+	}
+	pack, err := skillpack.Read(ctx, o.Place, o.Category)
+	if err != nil {
+		return nil, err
+	}
+	out := &SkillsInstalled{Written: &Written{Unchanged: true, DryRun: o.DryRun}, Left: pack.Left}
+	come, refused, err := s.sort(ctx, pack, o.Replace, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(refused) == len(pack.Skills) {
+		return nil, errors.Join(refused...)
+	}
+	if len(come) > 0 {
+		ask := o.Confirm
+		if !slices.ContainsFunc(out.Skills, func(one InstalledSkill) bool { return one.State == "replaced" }) {
+			ask = nil
+		}
+		res, err := confirmed(ask, w, func(w vault.Write) (*vault.Result, error) {
+			return skill.Install(ctx, s.a.v, come, w)
+		})
+		if err != nil {
+			return nil, err
+		}
+		res.Warnings = slices.DeleteFunc(res.Warnings, func(text string) bool { // the findings say so
+			return strings.Contains(text, ": flagged ")
+		})
+		out.Written = s.a.finish(ctx, res)
+	}
+	if len(refused) > 0 {
+		err = fmt.Errorf("install %q: %w: %s of %d did not come in", o.Place, vault.ErrRefused,
+			Plural(len(refused), "skill"), len(pack.Skills))
+	}
+	return out, err
+}
+
+// sort says of each skill of a pack in out what becomes of it, and returns those that come in and why others do not.
+func (s Skills) sort(
+	ctx context.Context, pack *skillpack.Pack, replace bool, out *SkillsInstalled,
+) (come []skill.Arrival, refused []error, _ error) {
+	show := s.a.o.Progress
+	if show == nil {
+		show = func(string, int, int) {}
+	}
+	for i, p := range pack.Skills {
+		show("looking at skills", i, len(pack.Skills))
+		one, arrival, err := s.arrival(p)
+		if err == nil {
+			one.State, err = s.standing(ctx, arrival, replace)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
+		case err != nil:
+			one.State, one.Reason = "refused", err.Error()
+			refused = append(refused, err)
+		case one.State != "unchanged":
+			come = append(come, arrival)
+		}
+		out.Skills = append(out.Skills, one)
+	}
+	show("looking at skills", len(pack.Skills), len(pack.Skills))
+	return come, refused, nil
+}
+
+// arrival is a skill that was read, scanned. It fails where the guard would not let a file in.
+func (s Skills) arrival(p skillpack.Skill) (one InstalledSkill, a skill.Arrival, err error) {
+	one = InstalledSkill{Name: path.Base(string(p.Folder)), Path: p.Folder, Files: len(p.Files)}
+	a.Folder, err = p.Folder, p.Problem
+	var files []vault.File
+	data := map[vault.Path][]byte{}
+	for i, f := range p.Files {
+		at := p.Folder + "/" + vault.Path(f.Path)
+		a.Files = append(a.Files, skill.ArrivalFile{Path: at, Data: f.Data, Executable: f.Executable})
+		files, data[at] = append(files, vault.File{Path: at}), f.Data
+		if f.Executable {
+			one.Executable++
+		}
+		if i == 0 {
+			read, _ := skill.Parse(p.Folder, f.Data)
+			one.Name = read.Name
+		}
+		if most := s.a.Settings().Bytes(settings.GuardMaxBytes); err == nil && int64(len(f.Data)) > most {
+			err = fmt.Errorf("%q: %w (%d bytes, guard.max_bytes is %d)", at, vault.ErrTooLarge, len(f.Data), most)
+		}
+	}
+	if err != nil {
+		return one, a, err
+	}
+	var secrets []error
+	one.Verdict, one.Findings, err = s.scan(p.Folder, files, func(p vault.Path) ([]byte, error) { return data[p], nil },
+		func(p vault.Path, found guard.Finding) {
+			err := fmt.Errorf("%q: %w: %s, after %q", p, vault.ErrSecret, found, found.Excerpt)
+			secrets = append(secrets, vault.WithHint(err,
+				`take it out there; or "stet config add guard.allow %s" where it is none`, found.Fingerprint))
+		})
+	if len(secrets) > 0 && s.a.Settings().Text(settings.GuardSecrets) == guard.Block {
+		err = secrets[0]
+	}
+	a.Verdict = one.Verdict
+	return one, a, err
+}
+
+// standing says what a skill would do to what stands in its place, and fails where that is not its to replace.
+func (s Skills) standing(ctx context.Context, a skill.Arrival, replace bool) (string, error) {
+	files, err := skill.Skill{Folder: a.Folder}.Contents(ctx, s.a.v, nil)
+	if err != nil || len(files) == 0 {
+		return "installed", err
+	}
+	head, err := s.a.v.History().View(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	comes := map[vault.Path]string{}
+	for _, f := range a.Files {
+		comes[f.Path] = string(f.Data)
+	}
+	same, edited := len(files) == len(a.Files), false
+	for _, f := range files {
+		now, _, err := s.a.v.ReadFile(f.Path)
+		was, _, err2 := head.Read(f.Path)
+		if err = errors.Join(err, err2); err != nil {
+			return "", err
+		}
+		comes, is := comes[f.Path]
+		same, edited = same && is && comes == string(now), edited || !bytes.Equal(was, now)
+	}
+	record, err := skill.RecordOf(s.a.v, a.Folder)
+	tree, _, err2 := s.a.v.State().SkillTree(a.Folder)
+	switch {
+	case err != nil || err2 != nil:
+		return "", errors.Join(err, err2)
+	case same:
+		return "unchanged", nil
+	case record.Tree == tree && !edited:
+		return "updated", nil
+	case replace:
+		return "replaced", nil
+	}
+	whose := "a skill of yours stands there"
+	if record.Tree != "" {
+		whose = "it was edited since it came"
+	}
+	return "", vault.WithHint(fmt.Errorf("%q: %w: %s", a.Folder, vault.ErrConflict, whose),
+		"--replace shows the difference and puts the new one there; --category puts it beside")
 }

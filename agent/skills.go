@@ -3,11 +3,14 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"stet/vault"
+	"stet/vault/guard"
+	"stet/vault/scan"
 	"stet/vault/skill"
 )
 
@@ -27,6 +30,7 @@ type Skill struct {
 	State       string     `json:"state"` // active, stale or archived
 	Pinned      bool       `json:"pinned"`
 	Managed     bool       `json:"managed"`           // the user gave it over to agents
+	Waits       bool       `json:"waits,omitempty"`   // from elsewhere: agents see it once the user accepts it
 	Problem     string     `json:"problem,omitempty"` // why its front matter cannot be read as it stands
 	// Usage is how often it was used in this clone; nil in what a write returns.
 	Usage *skill.Usage `json:"usage,omitempty"`
@@ -34,7 +38,7 @@ type Skill struct {
 
 func viewSkill(s skill.Skill) Skill {
 	out := Skill{Name: s.Name, Description: s.Description, Path: s.Folder, Category: s.Category(),
-		CreatedBy: s.Metadata[skill.CreatedBy], State: "active", Pinned: s.Is(skill.Pinned),
+		CreatedBy: s.By(), State: "active", Waits: s.Waits, Pinned: s.Is(skill.Pinned),
 		Managed: s.Is(skill.Managed), Problem: s.Problem}
 	switch {
 	case s.Archived():
@@ -220,4 +224,146 @@ func (s Skills) Use(ctx context.Context, ref string, w Write) (*Skill, error) {
 		u.Use(s.now())
 		v.Usage = u
 	})
+}
+
+// An InstalledSkill is what became of one skill from elsewhere.
+type InstalledSkill struct {
+	Name       string         `json:"name"`
+	Path       vault.Path     `json:"path"`
+	State      string         `json:"state"` // installed, updated, replaced, unchanged or refused
+	Files      int            `json:"files"`
+	Executable int            `json:"executable"` // of them
+	Verdict    scan.Verdict   `json:"verdict,omitempty"`
+	Findings   []scan.Finding `json:"findings,omitempty"`
+	Reason     string         `json:"reason,omitempty"` // why it was refused
+}
+
+// SkillsInstalled is what an installation did, or with a dry run would do.
+type SkillsInstalled struct {
+	*Written
+	Skills []InstalledSkill `json:"skills"`
+	Left   int              `json:"left"` // files that belong to no skill
+}
+
+// A WaitingSkill is a skill from elsewhere that agents are told nothing of before the user accepts it.
+type WaitingSkill struct {
+	Skill
+	Tree     string         `json:"tree"` // the git tree that its folder is in HEAD
+	Files    int            `json:"files"`
+	Verdict  scan.Verdict   `json:"verdict"`
+	Findings []scan.Finding `json:"findings"`
+	// Decision is accepted or rejected where the user decided just now.
+	Decision string `json:"decision,omitempty"`
+	found    skill.Skill
+}
+
+// Waiting are the skills from elsewhere that wait for the user, each as the scan finds it now; to an agent there are
+// none.
+func (s Skills) Waiting(ctx context.Context) ([]WaitingSkill, error) {
+	all, err := s.all(ctx, false)
+	out := []WaitingSkill{}
+	for _, one := range all {
+		if !one.Waits || !one.Foreign || err != nil {
+			continue
+		}
+		w := WaitingSkill{Skill: viewSkill(one), found: one}
+		if w.Tree, _, err = s.a.v.State().SkillTree(one.Folder); err != nil {
+			return nil, err
+		}
+		files, err := one.Contents(ctx, s.a.v, nil)
+		if err != nil {
+			return nil, err
+		}
+		read := func(p vault.Path) ([]byte, error) {
+			data, _, err := s.a.v.ReadFile(p)
+			return data, err
+		}
+		w.Files = len(files)
+		if w.Verdict, w.Findings, err = s.scan(one.Folder, files, read, nil); err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, err
+}
+
+// scan scans the files of a skill in a folder. secret is told of each secret; nil: nobody is.
+func (s Skills) scan(
+	folder vault.Path, files []vault.File, read func(vault.Path) ([]byte, error),
+	secret func(vault.Path, guard.Finding),
+) (scan.Verdict, []scan.Finding, error) {
+	var all []scan.File
+	secrets := []scan.Finding{}
+	for _, f := range files {
+		data, err := read(f.Path)
+		if err != nil {
+			return "", nil, err
+		}
+		name := vault.Path(strings.TrimPrefix(string(f.Path), string(folder)+"/"))
+		all = append(all, scan.File{Path: string(name), Data: data, Steers: name.Steers()})
+		for _, found := range s.a.v.Secrets(f.Path, data) {
+			secrets = append(secrets, scan.Finding{File: string(name), Line: found.Line, Rule: found.Rule,
+				Verdict: scan.Look, Excerpt: found.Excerpt})
+			if secret != nil {
+				secret(f.Path, found)
+			}
+		}
+	}
+	verdict, found := scan.Files(all)
+	if verdict == scan.Clean && len(secrets) > 0 {
+		verdict = scan.Look
+	}
+	return verdict, append(secrets, found...), nil
+}
+
+// Decide accepts or rejects a skill that waits, as it was shown, and returns its decision. What is rejected is taken
+// out, in a commit. It fails with [vault.ErrConflict] where it changed since, and with [vault.ErrRefused] where the
+// policy leaves it to the user.
+func (s Skills) Decide(ctx context.Context, one WaitingSkill, accept bool, by Write) (string, error) {
+	w, err := s.a.permit(by, "review", string(one.Path))
+	if err != nil {
+		return "", err
+	}
+	decision := "accepted"
+	switch {
+	case !accept:
+		var res *vault.Result
+		if res, err = skill.Reject(ctx, s.a.v, one.found, w); err == nil {
+			s.a.finish(ctx, res)
+		}
+		decision = "rejected"
+	case !by.DryRun:
+		err = s.a.v.State().AcceptSkill(ctx, one.Path, one.Tree)
+	}
+	return decision, err
+}
+
+// A choice is a skill that waits, and what is to be done about it.
+type choice struct {
+	WaitingSkill
+	accept, reject bool
+}
+
+// choices are the skills that wait, with what o says of them; the names that mean one are taken out of o. Those that
+// the scan calls a danger are accepted by name alone.
+func (s Skills) choices(ctx context.Context, o *DecideOptions) (out []choice, err error) {
+	waiting, err := s.Waiting(ctx)
+	for _, one := range waiting {
+		named := func(refs *[]string) bool {
+			n := len(*refs)
+			*refs = slices.DeleteFunc(slices.Clone(*refs), func(ref string) bool {
+				return ref == string(one.Path) || ref == one.Name || "skills/"+ref == string(one.Path)
+			})
+			return len(*refs) < n
+		}
+		c := choice{one, named(&o.Accept), named(&o.Reject)}
+		switch {
+		case c.accept && c.reject:
+			return nil, Usagef("%s is to be accepted and rejected", one.Path)
+		case !c.accept && !c.reject:
+			c.accept, c.reject = o.AcceptAll && one.Verdict != scan.Danger, o.RejectAll
+		}
+		out = append(out, c)
+	}
+	return out, err
 }

@@ -247,7 +247,7 @@ func (t *second) build(ctx context.Context, tx *vault.Tx, m merge.Merge) error {
 			err = tx.Remove(at, hash)
 		case !had || !bytes.Equal(was.Data, now.Data):
 			if err = tx.Put(at, hash, now.Data); err == nil && now.Exec {
-				tx.Permit(at)
+				tx.Permit(at, true)
 			}
 		}
 		if err != nil {

@@ -59,6 +59,8 @@ type Options struct {
 	ReadOnly bool
 	// Public answers without what is private, as agents are answered.
 	Public bool
+	// Hides says with Public which files are kept back besides; nil: none.
+	Hides func(vault.Path) bool
 	// Embedder ranks files by meaning as well; nil, the default, makes no
 	// vector. It is sent queries and the text of files, never that of private
 	// ones; where it fails the answer is that of the words, with a warning.

@@ -106,7 +106,7 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 	q.public = q.public || x.o.Public
 	s := &searching{
 		x: x, ctx: ctx, q: q, parsed: &parsed, texts: query.NewTranscriptCache(x.src),
-		res: &Result{Warnings: parsed.Warnings}, now: now,
+		res: &Result{Warnings: parsed.Warnings}, now: now, secret: secret{hides: x.o.Hides},
 	}
 	if s.wantsReports() {
 		s.widen()

@@ -36,6 +36,7 @@ func (s *searching) visible(r *document.Record, superseded bool) bool {
 type secret struct {
 	names  map[string]bool
 	skills map[vault.Path]bool
+	hides  func(vault.Path) bool // what is kept back besides; nil: nothing
 }
 
 // learn adds what is private among records.
@@ -53,9 +54,9 @@ func (s *secret) learn(recs []document.Record) {
 	delete(s.names, "")
 }
 
-// has reports whether a record is marked private, or the skill that it belongs to.
+// has reports whether a record is marked private, or the skill that it belongs to, or is kept back besides.
 func (s *secret) has(r *document.Record) bool {
-	return r.Flags&document.FlagPrivate != 0 ||
+	return r.Flags&document.FlagPrivate != 0 || s.hides != nil && s.hides(r.Path) ||
 		len(s.skills) > 0 && vault.SkillFolder(r.Path, func(p vault.Path) bool { return s.skills[p] }) != ""
 }
 

@@ -244,7 +244,7 @@ func (x *Index) Language() *document.Language { return x.lang }
 func (x *Index) Having(ctx context.Context, stems []string) (having map[string]int, files int, err error) {
 	st, err := x.notes.Written()
 	if err == nil {
-		having, files, err = countFiles(ctx, st, stems, x.o.Public)
+		having, files, err = countFiles(ctx, st, stems, x.o)
 		if err != nil && ctx.Err() == nil {
 			x.notes.Distrust(err)
 		}
@@ -256,18 +256,18 @@ func (x *Index) Having(ctx context.Context, stems []string) (having map[string]i
 }
 
 func countFiles(
-	ctx context.Context, st *store.State, stems []string, public bool,
+	ctx context.Context, st *store.State, stems []string, o Options,
 ) (out map[string]int, files int, err error) {
 	defer store.Guarded("count words", &err)()
 	defer runtime.KeepAlive(st)
 	recs := st.Records()
-	var private secret
-	if public {
+	private := secret{hides: o.Hides}
+	if o.Public {
 		private.learn(recs)
 	}
 	withheld := make([]bool, len(recs))
 	for i := range recs {
-		if withheld[i] = public && private.has(&recs[i]); !withheld[i] {
+		if withheld[i] = o.Public && private.has(&recs[i]); !withheld[i] {
 			files += int(recs[i].Docs)
 		}
 	}

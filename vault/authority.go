@@ -21,6 +21,7 @@ import (
 //	text that a person wrote or edited                 becomes a proposal
 //	the folder of a skill that a person wrote          becomes a proposal, new files as well
 //	a skill that a person gave over; that is pinned    allowed; refused
+//	what the scan finds new in a skill                 becomes a proposal
 //
 // Keys that stet itself keeps (flags, supersession) are no text, but for a commit that settles them.
 
@@ -47,6 +48,9 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 			}
 			free := free
 			if class := ClassOf(p); why.Approver == "" && (class == ClassSkill || class == ClassArchive) {
+				if !proposing && class == ClassSkill && !why.Op.known().rule && t.suspect(p, g, t.tx.Groups[:i]) {
+					return errNeedsApproval
+				}
 				switch must, given, err := t.checkSkill(ctx, p, g, t.tx.Groups[:i]); {
 				case err != nil:
 					return err

@@ -21,11 +21,15 @@ type concealed struct {
 	ids       map[string]bool
 	gone      map[string]bool // ids of what a person forgot
 	forgotten map[Hash]bool   // and contents
+	skills    *elsewhere      // those from elsewhere that wait, or whose past is kept back
 }
 
-// has reports whether p is one of the paths, or in the folder of a skill whose SKILL.md is.
+// has reports whether p is one of the paths, or in the folder of a skill whose SKILL.md is, or that waits.
 func (h *concealed) has(p Path) bool {
-	return h.paths[p] || len(h.paths) > 0 && SkillFolder(p, func(p Path) bool { return h.paths[p] }) != ""
+	if _, waits := h.skills.of(p); waits || h.paths[p] {
+		return true
+	}
+	return len(h.paths) > 0 && SkillFolder(p, func(p Path) bool { return h.paths[p] }) != ""
 }
 
 // named reports whether a text names something hidden.
@@ -40,6 +44,11 @@ func (h *concealed) named(text string) bool {
 			return true
 		}
 	}
+	for folder, waits := range h.skills.waits {
+		if waits && strings.Contains(text, string(folder)) {
+			return true
+		}
+	}
 	return false
 }
 
@@ -47,6 +56,9 @@ func (h *concealed) named(text string) bool {
 type hidings struct {
 	sync.Mutex
 	now, ever *concealed
+
+	skills sync.Mutex
+	found  *elsewhere
 }
 
 // privateNow lists what is private on disk, archived or not.
@@ -55,9 +67,13 @@ func (v *Vault) privateNow(ctx context.Context) (*concealed, error) {
 	if err != nil {
 		return nil, err
 	}
+	skills, err := v.elsewhere(ctx)
+	if err != nil {
+		return nil, err
+	}
 	v.hidden.Lock()
 	defer v.hidden.Unlock()
-	if v.hidden.now != nil && v.hidden.now.at == head {
+	if v.hidden.now != nil && v.hidden.now.at == head && v.hidden.now.skills == skills {
 		return v.hidden.now, nil
 	}
 	found, known := map[Path]string{}, errors.New("no index")
@@ -69,7 +85,7 @@ func (v *Vault) privateNow(ctx context.Context) (*concealed, error) {
 			return nil, err
 		}
 	}
-	now := &concealed{at: head, paths: map[Path]bool{}, ids: map[string]bool{}}
+	now := &concealed{at: head, paths: map[Path]bool{}, ids: map[string]bool{}, skills: skills}
 	for p, id := range found {
 		now.paths[p] = true
 		if id != "" {
@@ -105,7 +121,7 @@ func (v *Vault) privateEver(ctx context.Context) (*concealed, error) {
 	}
 	v.hidden.Lock()
 	defer v.hidden.Unlock()
-	if v.hidden.ever != nil && v.hidden.ever.at == now.at {
+	if v.hidden.ever != nil && v.hidden.ever.at == now.at && v.hidden.ever.skills.key == now.skills.key {
 		return v.hidden.ever, nil
 	}
 	past, err := v.privatePast(ctx)
@@ -113,7 +129,7 @@ func (v *Vault) privateEver(ctx context.Context) (*concealed, error) {
 		return nil, err
 	}
 	ever := &concealed{at: now.at, paths: maps.Clone(now.paths), ids: maps.Clone(now.ids),
-		gone: map[string]bool{}, forgotten: map[Hash]bool{}}
+		gone: map[string]bool{}, forgotten: map[Hash]bool{}, skills: now.skills.ever(past.Skills)}
 	for _, id := range past.IDs {
 		ever.ids[id] = true
 	}
@@ -146,6 +162,8 @@ type privatePast struct {
 	IDs   []string  `json:"ids"`
 	Paths []Path    `json:"paths"`
 	Moves [][2]Path `json:"moves"` // of files without an id
+	// Skills are the folders of those that came from elsewhere.
+	Skills []Path `json:"skills,omitempty"`
 }
 
 const (
@@ -206,6 +224,9 @@ func (past *privatePast) add(objects *gitstore.Objects, c Commit) error {
 		from[to] = old
 	}
 	for _, ch := range c.Changes {
+		if folder := recorded(ch.Path); folder != "" && !slices.Contains(past.Skills, folder) {
+			past.Skills = append(past.Skills, folder)
+		}
 		if ch.New == "" || !ch.Path.IsMarkdown() {
 			continue
 		}

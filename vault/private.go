@@ -19,6 +19,8 @@ import (
 //	lists, statuses, differences, results        without it
 //	commits that changed it                      without their words
 //
+// A skill from elsewhere that waits for the person is withheld like what is private.
+//
 // Transactions see everything: what an agent may change is decided by checkAuthority.
 
 // Whole is the vault with what it withholds, for what keeps files and tells nothing of them: an index, a
@@ -82,6 +84,8 @@ func (v *Vault) hides(p Path, data []byte) bool {
 	case IsTombstone(p):
 		now, err := v.privateNow(context.Background())
 		return err != nil || now.named(string(data))
+	case v.awaits(p):
+		return true
 	case ClassOf(p) == ClassConfig:
 		return false
 	case ClassOf(p) == ClassReport:

@@ -70,9 +70,6 @@ func (t *Tx) Move(from, to Path) error {
 	return err
 }
 
-// Permit makes the file that is staged at p executable.
-func (t *Tx) Permit(p Path) { t.tx.Permit(p) }
-
 // Split ends the commit being staged: what follows goes into the next one of
 // the chain, described by why. All commits are published together.
 func (t *Tx) Split(why Why) {
@@ -164,6 +161,9 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		return nil, err
 	}
 	res := r.result(done)
+	if err := v.keepAccepted(ctx, done); err != nil && ctx.Err() == nil {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("a skill from elsewhere waits for you again: %v", err))
+	}
 	return res, v.tell(ctx, res, done)
 }
 

@@ -25,6 +25,8 @@ const (
 	SkillManaged = "stet-managed"
 	// UsageFolder is where each clone's curator keeps how often skills were used there, one file a clone.
 	UsageFolder = ".stet/usage"
+	// ElsewhereFolder has a record of each skill from elsewhere: that of skills/a/b is a/b.yaml.
+	ElsewhereFolder = ".stet/skills"
 )
 
 // A Writer says who writes and on whose word.

@@ -28,8 +28,12 @@ func (t *taking) readSkills(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	of, err := t.v.State().Elsewhere(ctx)
+	if err != nil {
+		return err
+	}
 	for _, s := range all {
-		if s.Private {
+		if _, waits := of(s.Folder); waits || s.Private {
 			continue
 		}
 		one := Skill{Name: s.Name, Description: s.Description}

@@ -224,6 +224,7 @@ func secretArgs() map[string][]string {
 		"skill unpin":          {"@"},
 		"skill archive":        {"@ --dry-run"},
 		"skill restore":        {"@ --dry-run"},
+		"skill install":        {"skills --dry-run"},
 		"skill new":            {"quarz-skill --description x --dry-run"},
 		"skill use":            {"@"},
 		"skill manage":         {"@"},

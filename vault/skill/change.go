@@ -64,8 +64,7 @@ func (s Skill) shelf(ctx context.Context, v *vault.Vault, now string) (vault.Pat
 // Restore renames the folder of a skill from the archive back to where it was. It fails with
 // [vault.ErrConflict] where something stands there by now.
 func Restore(ctx context.Context, v *vault.Vault, s Skill, w vault.Write) (*Result, error) {
-	to := strings.TrimPrefix(stamp().ReplaceAllString(string(s.Folder), ""), archive)
-	return move(ctx, v, s, vault.Path(to), "restore", w)
+	return move(ctx, v, s, s.home(), "restore", w)
 }
 
 func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did string, w vault.Write) (*Result, error) {
@@ -123,7 +122,7 @@ func Mark(ctx context.Context, v *vault.Vault, s Skill, mark string, on bool, w 
 	if !on {
 		did, value = "un"+did, ""
 	}
-	if !on && mark == Managed && s.Metadata[CreatedBy] == "agent" {
+	if !on && mark == Managed && s.By() == "agent" {
 		value = "false" // else it would be the curator's because an agent made it
 	}
 	return edit(ctx, v, s, did, w, func(data []byte) ([]byte, error) {

@@ -33,6 +33,8 @@ type Skill struct {
 	Metadata      map[string]string // its texts; nested values are left out
 	Private       bool
 	Hash          vault.Hash // of SKILL.md
+	Foreign       bool       // it came from elsewhere, see [Install]; like Waits known to [All]
+	Waits         bool       // and agents are told nothing of it until the person accepts it
 	// Pin is the line that keeps agents and the curator from changing it, "" for none; see
 	// [markdown.SkillPin].
 	Pin string
@@ -57,8 +59,17 @@ func (s Skill) Is(mark string) bool {
 // Owned reports whether the curator may age the skill: an agent made it or a person gave it over, and none took it
 // back.
 func (s Skill) Owned() bool {
-	return !s.Private && s.Problem == "" &&
-		(s.Is(Managed) || s.Metadata[CreatedBy] == "agent" && s.Metadata[Managed] != "false")
+	return !s.Private && s.Problem == "" && !s.Waits &&
+		(s.Is(Managed) || s.By() == "agent" && s.Metadata[Managed] != "false")
+}
+
+// By is who made the skill: agent, user, import, or "" where nothing says so. What came from elsewhere says nothing
+// of that itself.
+func (s Skill) By() string {
+	if s.Foreign {
+		return "import"
+	}
+	return s.Metadata[CreatedBy]
 }
 
 // Archived reports whether the skill lies in cold storage.
@@ -135,10 +146,21 @@ func All(ctx context.Context, v *vault.Vault, archived bool) ([]Skill, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Read(Paths(files), func(p vault.Path) ([]byte, error) {
+	all, err := Read(Paths(files), func(p vault.Path) ([]byte, error) {
 		data, _, err := v.ReadFile(p)
 		return data, err
 	})
+	of, err2 := v.State().Elsewhere(ctx)
+	for i, s := range all {
+		in, waits := of(s.Folder)
+		all[i].Foreign, all[i].Waits = in != "" && in == s.home(), waits
+	}
+	return all, errors.Join(err, err2)
+}
+
+// home is the folder that the skill has, or had before it went to the archive.
+func (s Skill) home() vault.Path {
+	return vault.Path(strings.TrimPrefix(stamp().ReplaceAllString(string(s.Folder), ""), archive))
 }
 
 // Find is the skill that ref names: by its name, or by its folder, with or without skills/ in front.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"stet/vault/gitstore"
@@ -143,4 +144,29 @@ func (t *Tx) written() []Path {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// TreesAt are the git trees that folders will be with what is staged so far, "" for no folder.
+func (t *Tx) TreesAt(folders []Path) ([]string, error) {
+	var edits []gitstore.TreeEdit
+	for p := range t.Staged() {
+		f, open := t.layer.files[p]
+		if !open {
+			f = t.layer.kept[p]
+		}
+		edits = append(edits, gitstore.TreeEdit{Path: t.store.GitPath(p), Mode: t.mode(p), ID: f.ID, Remove: f.Remove})
+	}
+	slices.SortFunc(edits, func(a, b gitstore.TreeEdit) int { return strings.Compare(a.Path, b.Path) })
+	next, err := t.Objects.EditTree(t.base, edits)
+	out := make([]string, len(folders))
+	for i, folder := range folders {
+		at, ok := gitstore.TreeEntry{}, false
+		if err == nil {
+			at, ok, err = t.Objects.Lookup(next, t.store.GitPath(folder))
+		}
+		if ok {
+			out[i] = at.ID.String()
+		}
+	}
+	return out, err
 }

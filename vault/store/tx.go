@@ -228,20 +228,11 @@ func (t *Tx) Move(from, to Path) error {
 	return t.Remove(from, was)
 }
 
-// Permit makes a staged file executable.
-func (t *Tx) Permit(p Path) {
-	if f, staged := t.layer.files[p]; staged {
-		f.Mode = gitstore.ModeExecutable
-		t.layer.files[p] = f
-	}
-}
-
 // PermitAs makes a staged file executable where the one at from was that in a commit.
 func (t *Tx) PermitAs(p Path, sn *Snapshot, from Path) error {
 	e, _, err := sn.objects.Lookup(sn.tree, t.store.GitPath(from))
-	if f, staged := t.layer.files[p]; staged && e.Mode == gitstore.ModeExecutable {
-		f.Mode = e.Mode
-		t.layer.files[p] = f
+	if e.Mode == gitstore.ModeExecutable {
+		t.Permit(p, true)
 	}
 	return err
 }
@@ -253,6 +244,16 @@ func (t *Tx) Permitted(p Path) (bool, error) {
 		return false, err
 	}
 	return (t.mode(p) == gitstore.ModeExecutable) != (at.InHead.Mode == gitstore.ModeExecutable), nil
+}
+
+// Permit makes a staged file executable, or plain.
+func (t *Tx) Permit(p Path, executable bool) {
+	if f, staged := t.layer.files[p]; staged {
+		if f.Mode = gitstore.ModeFile; executable {
+			f.Mode = gitstore.ModeExecutable
+		}
+		t.layer.files[p] = f
+	}
 }
 
 // mode is what a file has that is staged or stands at p: a new one is plain.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -30,8 +31,17 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 		if err != nil {
 			return err
 		}
-		if !o.DryRun && e.CanAsk() && e.OutTerminal && len(all.Proposed) > 0 {
-			return askProposals(ctx, e, a.History(), all.Proposed)
+		if all.Skills, err = a.Skills().Waiting(ctx); err != nil {
+			return err
+		}
+		if !o.DryRun && e.CanAsk() && e.OutTerminal && len(all.Proposed)+len(all.Skills) > 0 {
+			if len(all.Proposed) > 0 {
+				err = askProposals(ctx, e, a.History(), all.Proposed)
+			}
+			if err == nil && len(all.Skills) > 0 {
+				err = choice.AskSkills(ctx, e, a.Skills(), all.Skills)
+			}
+			return err
 		}
 		all.DryRun = o.DryRun
 		return listProposals(ctx, e, a.History(), all)
@@ -49,8 +59,11 @@ func listProposals(ctx context.Context, e *console.Env, h agent.History, all *ag
 		for _, w := range all.Proposed {
 			printProposal(p, w)
 		}
+		for _, s := range all.Skills {
+			choice.PrintSkill(p, s)
+		}
 		text := nothingWaits
-		if n := len(all.Proposed); n > 0 {
+		if n := len(all.Proposed) + len(all.Skills); n > 0 {
 			text = fmt.Sprintf(
 				"%d waiting; \"stet review --proposed\" on a terminal asks about each, --accept and --reject answer", n)
 		}
@@ -91,7 +104,22 @@ func decide(ctx context.Context, e *console.Env, h agent.History, o agent.Decide
 		for _, d := range all.Decided {
 			printDecided(p, d, o.DryRun)
 		}
-		if len(all.Decided) == 0 {
+		decided := len(all.Decided)
+		for _, s := range all.Skills {
+			verb := s.Decision
+			switch {
+			case verb == "" && o.AcceptAll:
+				e.Note("%s waits on: the scan calls it a danger, and only its name accepts it", s.Path)
+				continue
+			case verb == "":
+				continue
+			case o.DryRun:
+				verb = "would be " + verb
+			}
+			decided++
+			p.Printf("%s  skill  %s%s\n", verb, console.Line1(string(s.Path)), p.Where())
+		}
+		if decided == 0 && len(all.Skills) == 0 {
 			p.Printf("%s%s\n", nothingWaits, e.Where())
 		}
 	}))
@@ -122,7 +150,7 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, all []ag
 		if err := e.Show(nil, func(p *console.Printer) { printProposal(p, w) }); err != nil {
 			return err
 		}
-		answer, err := choose(e, "ynlq",
+		answer, err := choice.Choose(e, "ynlq",
 			fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)),
 			"yes writes it; no refuses it, and no agent proposes it again; later leaves it waiting; "+
 				"quit leaves the rest waiting")

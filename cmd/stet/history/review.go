@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -23,12 +22,15 @@ func reviewCommand() *console.Command {
 
 			With memory.write_approval: stage nothing that agents write is done before you agree: --proposed shows
 			what waits, each with the difference it would make now, and on a terminal asks. What you accept is
-			committed with the agent as its author and you as approver; what you reject no agent proposes again.`,
+			committed with the agent as its author and you as approver; what you reject no agent proposes again. Skills
+			from elsewhere (stet skill install) wait there too, by their names; --accept-all leaves those that the scan
+			calls a danger. Rejecting one takes it out.`,
 		Examples: `stet review  # go through what is new
 			stet review --stat --since 7d  # a week, without diffs
 			stet review --accept-all  # mark all as reviewed
 			stet review --proposed  # what agents want to write
-			stet review --proposed --accept 01jd7q --reject 01jd7r  # answer without a terminal`,
+			stet review --proposed --accept 01jd7q --reject 01jd7r  # answer without a terminal
+			stet review --proposed --accept pdf-forms  # a skill from elsewhere: agents may follow it`,
 		Flags: console.Flags(
 			console.Bool("accept-all",
 				"mark everything listed as reviewed, and ask nothing; with --proposed: accept it"),
@@ -196,10 +198,10 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 		}
 		question := fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [d]iff, [a]ll from here on, "+
 			"[q]uit:", n+1, len(items))
-		answer, err := choose(r.e, "ynldaq", question, keepAnswers)
+		answer, err := choice.Choose(r.e, "ynldaq", question, keepAnswers)
 		for answer == 'd' && err == nil {
 			if err = show(true); err == nil {
-				answer, err = choose(r.e, "ynldaq", question, keepAnswers)
+				answer, err = choice.Choose(r.e, "ynldaq", question, keepAnswers)
 			}
 		}
 		switch answer {
@@ -224,29 +226,6 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 const keepAnswers = "yes keeps it, and it is not shown again; no takes it back in a new commit, and agents do not " +
 	"write it again; later leaves it as it is and for the next review; diff shows all of it; all keeps this one " +
 	"and those that follow; quit leaves the rest for later"
-
-// choose asks until the answer is a word that begins with one of the letters, or the letter alone, and
-// returns the letter: q when nobody answers. To any other answer it says what the answers mean.
-func choose(e *console.Env, letters, question, answers string) (byte, error) {
-	for {
-		answer, err := e.Ask(question)
-		if errors.Is(err, io.EOF) {
-			return 'q', nil
-		}
-		if err != nil {
-			return 'q', err
-		}
-		answer = strings.ToLower(answer)
-		for _, word := range []string{"yes", "no", "later", "diff", "all", "quit"} {
-			if (answer == word || answer == word[:1]) && strings.Contains(letters, word[:1]) {
-				return word[0], nil
-			}
-		}
-		if answer != "" {
-			e.Note("%s", answers)
-		}
-	}
-}
 
 // keep leaves a commit as it is.
 func (r *reviewer) keep(i agent.ReviewItem) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
+
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
@@ -16,14 +18,16 @@ func skillCommand() *console.Command {
 	return &console.Command{
 		Name: "skill", Group: console.Memory,
 		Summary: "show, check and change skills: folders with a SKILL.md",
-		Args: "[list | view SKILL [FILE] | new SKILL | edit SKILL [FILE] | lint [SKILL...] | use | pin | unpin | " +
-			"manage | unmanage | archive | restore]", MaxArgs: -1,
+		Args: "[list | view SKILL [FILE] | new SKILL | edit SKILL [FILE] | lint [SKILL...] | install PATH | use | " +
+			"pin | unpin | manage | unmanage | archive | restore]", MaxArgs: -1,
 		Verbs: []console.Verb{
 			{Name: "list", Flags: "archived as", Run: skillList},
 			{Name: "view", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "as", Run: skillView},
 			{Name: "new", Args: "SKILL", Min: 1, Max: 1, Flags: "category description text " + writes, Run: skillNew},
 			{Name: "edit", Args: "SKILL [FILE]", Min: 1, Max: 2, Flags: "text match " + writes, Run: skillEdit},
 			{Name: "lint", Args: "[SKILL...]", Max: -1, Run: skillLint},
+			{Name: "install", Args: "PATH", Min: 1, Max: 1, Flags: "category replace yes message as dry-run",
+				Run: skillInstall},
 			{Name: "use", Args: "SKILL", Min: 1, Max: 1, Flags: "as", Run: skillUse},
 			skillVerb("pin", "pinned", marking(agent.Skills.Pin, true)),
 			skillVerb("unpin", "unpinned", marking(agent.Skills.Pin, false)),
@@ -43,8 +47,15 @@ func skillCommand() *console.Command {
 			archive moves the whole folder, files of any kind with their bytes and permissions, to archive/, and restore
 			moves it back. use notes that a skill was followed; uses, views and changes are counted in this clone alone.
 
+			install brings in skills from elsewhere: PATH is the folder of one or of many, or an archive of such
+			(.tar.gz, .tar, .zip). Bytes, folders and permissions stay as they are, in one commit. A scan says what to
+			look at: orders to a model, words that hide, commands that run what comes from a network or send what is
+			secret, programs; it is advice and no proof. Agents are told nothing of the skills before you accept them:
+			on a terminal you are asked at once, else "stet review --proposed" asks. A skill with a link, a secret or a
+			file that is too large is refused whole, and the others come in (exit 8).
+
 			An agent changes skills that agents made, and those that manage gave over to them; what it wants to change
-			in another becomes a proposal. No agent changes a skill that is pinned.`,
+			in another becomes a proposal, and so does what the scan finds. No agent changes a skill that is pinned.`,
 		Examples: `stet skill  # names and descriptions
 			stet skill view deploy-website  # its SKILL.md, and which files it has
 			stet skill view deploy-website references/hosts.md  # one of them
@@ -52,18 +63,26 @@ func skillCommand() *console.Command {
 			stet skill new deploy --description "Puts the site up" --text -  # from standard input
 			stet skill edit deploy-website references/hosts.md  # a file of it, in your editor
 			stet skill edit deploy-website --match "port 80" --text "port 443"  # one place of it
+			stet skill install ~/Downloads/skills.tar.gz --dry-run  # what is in it, and what the scan says
+			stet skill install ~/Downloads/skills.tar.gz --category others  # into skills/others
 			stet skill archive deploy-website  # the whole folder; restore brings it back`,
-		Flags: console.WriteFlags(
-			console.Bool("archived", "skills of the archive"),
-			console.Text("category", "the `CATEGORY` that it goes into, a folder below skills/"),
-			console.Text("description", "what it does and when to use it, `TEXT`"),
-			console.Text("match", "edit: replace this `TEXT`, which stands once in the file, by that of --text"),
-			console.Text("text", "the instructions, or the file, as `TEXT`; \"-\" reads standard input"),
-			console.MessageFlag(),
-			console.AgainFlag(),
-		),
-		Run: console.RunVerb,
+		Flags: skillFlags(),
+		Run:   console.RunVerb,
 	}
+}
+
+func skillFlags() []cli.Flag {
+	return console.WriteFlags(
+		console.Bool("archived", "skills of the archive"),
+		console.Text("category", "the `CATEGORY` that it goes into, a folder below skills/"),
+		console.Text("description", "what it does and when to use it, `TEXT`"),
+		console.Text("match", "edit: replace this `TEXT`, which stands once in the file, by that of --text"),
+		console.Bool("replace", "install: in place of a skill of yours, or one edited since; shows the difference"),
+		console.Bool("yes y", "with --replace: do not ask"),
+		console.Text("text", "the instructions, or the file, as `TEXT`; \"-\" reads standard input"),
+		console.MessageFlag(),
+		console.AgainFlag(),
+	)
 }
 
 func skillList(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
@@ -75,6 +94,9 @@ func skillList(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 			var marks []string
 			if s.Pinned {
 				marks = append(marks, "pinned")
+			}
+			if s.Waits {
+				marks = append(marks, "waits for you: stet review --proposed")
 			}
 			if s.State == "stale" {
 				marks = append(marks, s.State)
@@ -99,6 +121,9 @@ func skillView(ctx context.Context, e *console.Env, in *console.Input, words []s
 		s, err := a.Skills().View(ctx, words[0], file)
 		if err != nil {
 			return err
+		}
+		if s.Waits {
+			e.Note("it is from elsewhere, and agents are told nothing of it: stet review --proposed")
 		}
 		if len(s.Files) > 1 {
 			var names []string

@@ -2,10 +2,13 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -117,4 +120,75 @@ func marking(
 	return func(s agent.Skills, ctx context.Context, ref string, w agent.Write) (*agent.SkillWritten, error) {
 		return mark(s, ctx, ref, on, w)
 	}
+}
+
+func skillInstall(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+	o := agent.InstallSkillsOptions{Write: e.By(in), Place: e.Abs(words[0]), Category: in.String("category"),
+		Replace: in.Bool("replace")}
+	if o.Replace && !in.Bool("yes") {
+		o.Confirm = e.ConfirmDiff("Replace this?")
+		if !e.CanAsk() && !o.DryRun {
+			return agent.Usagef("--replace needs a yes").Suggest("--dry-run shows the difference, --yes replaces")
+		}
+	}
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := a.Skills().Install(ctx, o)
+		if res == nil {
+			return err
+		}
+		e.Adopted(res.Commits, "installed")
+		err = errors.Join(err, e.ShowPaged(ctx, res, func(p *console.Printer) {
+			if o.Replace {
+				p.Change(res.Written, false)
+			}
+			for _, s := range res.Skills {
+				printInstalled(p, s, o.DryRun)
+			}
+			if res.Unchanged {
+				p.Printf("unchanged%s\n", p.Where())
+			}
+		}))
+		if res.Left > 0 {
+			e.Note("%s left out, which belong to no skill", agent.Plural(res.Left, "file"))
+		}
+		if res.DryRun || res.Unchanged {
+			return err
+		}
+		if !e.CanAsk() || !e.OutTerminal {
+			e.Note(`agents are told nothing of them before you accept them: "stet review --proposed"`)
+			return err
+		}
+		return errors.Join(err, askInstalled(ctx, e, a.Skills(), res))
+	})
+}
+
+func printInstalled(p *console.Printer, s agent.InstalledSkill, dry bool) {
+	verb := s.State
+	if dry && verb != "unchanged" {
+		verb = "would be " + verb
+	}
+	if s.Reason != "" {
+		p.Printf("%s  %s  %s\n", verb, console.Line1(string(s.Path)), console.Line1(s.Reason))
+		return
+	}
+	files := agent.Plural(s.Files, "file")
+	if s.Executable > 0 {
+		files += fmt.Sprintf(", %d executable", s.Executable)
+	}
+	p.Printf("%s  %s  %s  (%s)%s\n", verb, console.Line1(string(s.Path)), s.Verdict, files, p.Where())
+	choice.Findings(p, s.Findings)
+}
+
+// askInstalled asks about what has just come in.
+func askInstalled(ctx context.Context, e *console.Env, s agent.Skills, res *agent.SkillsInstalled) error {
+	waiting, err := s.Waiting(ctx)
+	came := map[vault.Path]bool{}
+	for _, one := range res.Skills {
+		came[one.Path] = one.State != "refused" && one.State != "unchanged"
+	}
+	waiting = slices.DeleteFunc(waiting, func(w agent.WaitingSkill) bool { return !came[w.Path] })
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	return choice.AskSkills(ctx, e, s, waiting)
 }

@@ -1,0 +1,302 @@
+// Package scan says what a skill from elsewhere might do that a person should look at before agents follow it:
+// orders to a model, words that hide, commands that run what comes from a network or send what is secret, files
+// that nobody can read. It is pure: files in, findings out. Secrets are for the guard, which knows what the person
+// allowed.
+//
+// A scan is advice and no proof: what it does not know it does not find, and what it finds may be what the skill
+// is about.
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"stet/vault/guard"
+)
+
+// A Verdict is the gravest of the findings.
+type Verdict string
+
+// The verdicts, the gravest last.
+const (
+	Clean  Verdict = "clean"
+	Look   Verdict = "look"   // it is often harmless
+	Danger Verdict = "danger" // it seldom is
+)
+
+// A File is one file of a skill.
+type File struct {
+	Path string // as seen from the skill's folder
+	Data []byte
+	// Steers says that programs take orders from a file of this name.
+	Steers bool
+}
+
+// A Finding is one thing to look at.
+type Finding struct {
+	File    string  `json:"file"`
+	Line    int     `json:"line,omitempty"` // from 1; 0 of the whole file
+	Rule    string  `json:"rule"`
+	Verdict Verdict `json:"verdict"`
+	Excerpt string  `json:"excerpt"` // on one line, without a secret and what a terminal acts on
+	vague   bool    // it sounds like an order, as much of a skill does, or is stet's own mark
+}
+
+// Files looks at all files of a skill. The findings are in the order of the files and of their lines.
+func Files(files []File) (Verdict, []Finding) {
+	each := make([][]Finding, len(files))
+	var busy sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		room <- struct{}{}
+		busy.Go(func() {
+			each[i] = f.scan()
+			<-room
+		})
+	}
+	busy.Wait()
+	worst, out := Clean, []Finding{}
+	for _, some := range each {
+		for _, found := range some {
+			out = append(out, found)
+			if found.Verdict == Danger || worst == Clean {
+				worst = found.Verdict
+			}
+		}
+	}
+	return worst, out
+}
+
+// Fresh are the findings in a file that it did not hold before, but for what merely sounds like an order, of which a
+// skill is made and which the guard notes, and stet's own marks.
+func Fresh(name string, before, after []byte) []Finding {
+	had := map[string]bool{}
+	key := func(f Finding) string { return f.Rule + "\x00" + f.Excerpt }
+	for _, f := range (File{Path: name, Data: before}).scan() {
+		had[key(f)] = true
+	}
+	return slices.DeleteFunc(File{Path: name, Data: after}.scan(), func(f Finding) bool {
+		return f.vague || had[key(f)]
+	})
+}
+
+// The sizes of a file, in bytes, above which nobody reads it.
+const (
+	longText  = 256 << 10
+	largeFile = 1 << 20
+)
+
+func (f File) scan() (out []Finding) {
+	add := func(line int, rule string, v Verdict, excerpt string) {
+		out = append(out, Finding{f.Path, line, rule, v, oneLine(excerpt), false})
+	}
+	if f.Steers {
+		add(0, "steers", Look, "programs take orders from a file of this name")
+	}
+	text := utf8.Valid(f.Data) && bytes.IndexByte(f.Data, 0) < 0
+	switch {
+	case !text && isProgram(f.Data):
+		add(0, "program", Danger, "it is a program, which nobody can read")
+	case !text && !isMedium(f.Data):
+		add(0, "binary", Look, fmt.Sprintf("%d bytes that are no text", len(f.Data)))
+	}
+	if len(f.Data) > largeFile || text && len(f.Data) > longText {
+		add(0, "large", Look, fmt.Sprintf("%d bytes", len(f.Data)))
+	}
+	for _, found := range guard.Injections(f.Data) {
+		if text || !strings.HasPrefix(found.Rule, "invisible_") {
+			add(found.Line, found.Rule, gravity(found.Rule), found.Excerpt)
+			out[len(out)-1].vague = out[len(out)-1].Verdict == Look
+		}
+	}
+	if text {
+		out = append(out, f.commands()...)
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+	return out
+}
+
+// grave are the guard's rules about orders that no honest skill meets by chance. The others find what skills do by
+// trade: call a service with a token, say when they are to be used, show how a model is prompted.
+const grave = " prompt_injection sys_prompt_override disregard_rules bypass_restrictions translate_execute " +
+	"deception_hide role_hijack remove_filters fake_update c2_node_registration c2_heartbeat c2_task_pull " +
+	"html_comment_injection hidden_div send_to_url context_exfil unseen_by_the_user anti_forensic_oneliner " +
+	"anti_forensic_disk memory_planted "
+
+// gravity is the verdict on one of the guard's rules about orders. Characters that turn the direction of writing or
+// spell a text in tags are there to deceive; others that nobody sees are mostly left over from an editor.
+func gravity(rule string) Verdict {
+	var r rune
+	_, err := fmt.Sscanf(rule, "invisible_unicode_U+%X", &r)
+	if err != nil && strings.Contains(grave, " "+rule+" ") || r >= 0xe0000 ||
+		unicode.Is(unicode.Bidi_Control, r) && r != 0x200e && r != 0x200f && r != 0x61c {
+		return Danger
+	}
+	return Look
+}
+
+// near is within how many lines a script that reads what is secret must send something.
+const near = 10
+
+// commands finds what scripts do, line by line; a line that ends with a backslash goes on with the next.
+func (f File) commands() (out []Finding) {
+	lines := strings.Split(string(f.Data), "\n")
+	var reads, sends []int
+	for i := 0; i < len(lines); i++ {
+		at, line := i, lines[i]
+		for strings.HasSuffix(strings.TrimRight(line, "\r"), `\`) && i+1 < len(lines) {
+			i++
+			line = strings.TrimRight(line, "\\\r") + " " + strings.TrimSpace(lines[i])
+		}
+		grave, lower := false, strings.ToLower(line)
+		for _, r := range rules() {
+			if r.finds(line, lower) {
+				grave = r.verdict == Danger
+				out = append(out, Finding{f.Path, at + 1, r.name, r.verdict, oneLine(line), r.name == "stet-mark"})
+				break
+			}
+		}
+		if !grave && readsSecret().finds(line, lower) {
+			reads = append(reads, at)
+		}
+		if sendsIt().finds(line, lower) {
+			sends = append(sends, at)
+		}
+	}
+	for _, at := range reads {
+		if slices.ContainsFunc(sends, func(n int) bool { return n-at <= near && at-n <= near }) {
+			out = append(out, Finding{f.Path, at + 1, "reads-and-sends", Danger, oneLine(lines[at]), false})
+		}
+	}
+	return out
+}
+
+// isProgram reports the beginnings of what machines run: ELF, PE, Mach-O, Java, WebAssembly.
+func isProgram(data []byte) bool {
+	return begins(data, "\x7fELF", "MZ", "\xfe\xed\xfa", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe",
+		"\x00asm")
+}
+
+// isMedium reports the beginnings of images, fonts and documents, which no agent runs.
+func isMedium(data []byte) bool {
+	return begins(data, "\x89PNG\r\n", "\xff\xd8\xff", "GIF8", "RIFF", "%PDF-", "wOFF", "wOF2", "\x00\x01\x00\x00\x00",
+		"OTTO", "\x00\x00\x01\x00", "ID3", "OggS")
+}
+
+func begins(data []byte, with ...string) bool {
+	return slices.ContainsFunc(with, func(s string) bool { return bytes.HasPrefix(data, []byte(s)) })
+}
+
+// width is how much of a line is shown, in characters.
+const width = 120
+
+// oneLine is a line as a person may see it.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) {
+			return ' '
+		}
+		return r
+	}, guard.Seen(guard.Elided(s)))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > width {
+		return string(r[:width-1]) + "…"
+	}
+	return s
+}
+
+// A rule is about one line.
+type rule struct {
+	name    string
+	verdict Verdict
+	words   []string // lower case; one of them stands in every match
+	expr    *regexp.Regexp
+	but     *regexp.Regexp // it does not count where this matches as well; nil: it counts
+}
+
+// finds reports whether the rule finds something in a line, which is given in lower case as well.
+func (r rule) finds(line, lower string) bool {
+	return slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(lower, w) }) &&
+		r.expr.MatchString(line) && (r.but == nil || !r.but.MatchString(line))
+}
+
+// Parts of the rules: a shell that reads from a pipe; a program that fetches; one that sends; where secrets are kept.
+const (
+	shell  = `(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?(?:/\S*/)?(?:ba|z|da|k|fi)?sh\b`
+	fetch  = `\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`
+	send   = `\b(?:curl|wget|nc|ncat|netcat|telnet|invoke-webrequest|invoke-restmethod)\b`
+	stores = `(?:\.ssh/(?:id_|identity|authorized_keys|\*|$)|~/\.ssh\b/?(?:\s|$|["')])|\bid_(?:rsa|ed25519|ecdsa)\b|` +
+		`\.aws/credentials|\.netrc\b|\.gnupg\b|\.kube/config|\.docker/config\.json|\.git-credentials|` +
+		`gcloud/(?:credentials|application_default)|/etc/shadow|login\.keychain|` +
+		`find-(?:generic|internet)-password|cookies\.sqlite|/login data|wallet\.dat|\.(?:bash|zsh)_history|` +
+		`\.claude/\.credentials|\.config/gh/hosts|\.pgpass)`
+	// places are words of which one stands in whatever stores finds.
+	places = ".ssh id_ .aws .netrc .gnupg .kube .docker .git-cred gcloud /etc/shadow keychain password cookies login " +
+		"wallet _history .claude gh/hosts .pgpass"
+	whole = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
+)
+
+// rules are in the order in which they are tried: the first that matches a line speaks for it.
+var rules = sync.OnceValue(func() []rule {
+	of := func(name string, v Verdict, words, expr, but string) rule {
+		r := rule{name, v, strings.Fields(words), regexp.MustCompile("(?i)" + expr), nil}
+		if but != "" {
+			r.but = regexp.MustCompile("(?i)" + but)
+		}
+		return r
+	}
+	return []rule{
+		of("decode-to-shell", Danger, "base64 xxd exec( eval function( -enc", `base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
+			shell+`|\bxxd\s+-r\b[^|]*\|\s*`+shell+`|\beval\b.*\bbase64\b|`+
+			`\bexec\(\s*(?:base64|codecs|zlib|marshal|bytes\.fromhex)\b|`+
+			`\b(?:eval|Function)\(\s*(?:atob|Buffer\.from)\(|\s-enc(?:odedcommand)?\s+[A-Za-z0-9+/=]{24,}`, ""),
+		of("reverse-shell", Danger, "/dev/tcp /dev/udp nc ncat socat",
+			`/dev/(?:tcp|udp)/|\b(?:nc|ncat)\s+(?:\S+\s+)*-[a-z]*e\s|\bsocat\b.*\bexec:`, ""),
+		of("sends-secrets", Danger, places, stores+`.*\|\s*(?:\S+\s+)*?`+send+`|`+
+			fetch+`.*(?:-d|--data\S*|-F|--form|-T|--upload-file)\s*\S*[@<(].*`+stores+`|`+
+			send+`.*\$\(\s*(?:cat|base64)\b.*`+stores+`|`+send+`.*<\s*\S*`+stores, ""),
+		of("sends-environment", Danger, "env export set", whole+`\s*\|(?:[^|]*\|)*\s*`+send+`|`+
+			send+`.*\$\(\s*`+whole+`\s*[)|]|`+send+"[^`]*`"+whole+"`", ""),
+		of("opens-login", Danger, "authorized_keys", `>>\s*\S*authorized_keys`, ""),
+		of("runs-from-address", Danger, "http", fetch+`.*\bhttps?://(?:(?:\d{1,3}\.){3}\d{1,3}|\S*(?:pastebin\.com|`+
+			`transfer\.sh|ngrok\S*\.(?:io|app)|bit\.ly|tinyurl\.com|webhook\.site))\S*.*\|\s*`+shell,
+			`//(?:127\.|10\.|192\.168\.)`),
+		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex", fetch+`[^|]*\|\s*`+shell+`|`+
+			shell+`\s+<\(\s*`+fetch+`|`+shell+`\s+-c\s+["']?\$\(\s*`+fetch+`|`+
+			`\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|\beval\s+["']?\$\(\s*`+fetch+`|`+
+			fetch+`[^|]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby|node)\s*-?\s*(?:$|["'`+"`"+`)])`, ""),
+		of("secret-place", Look, places, stores, ""),
+		of("stays", Look, ".bashrc zshrc profile crontab .git/hooks launch", `>>?\s*\S*\.(?:bashrc|zshrc|profile|`+
+			`bash_profile|zprofile)\b|\bcrontab\s+-|\.git/hooks/|\blaunchctl\s+load\b|/launchagents/`, ""),
+		of("unguarded", Look, "--dangerously bypasspermissions rm", `--dangerously-|\bbypasspermissions\b|`+
+			`\brm\s+-[a-z]*r[a-z]*\s+(?:-\S+\s+)*(?:~|/|\$HOME)/?\s*(?:$|[;&|"'])`, ""),
+		of("address-with-data", Look, "](http",
+			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\})`, ""),
+		of("stet-mark", Look, "stet-", `^\s+["']?stet-(?:managed|pinned|created-by|state)["']?\s*:`, ""),
+	}
+})
+
+// readsSecret finds in a script that it reads where secrets are kept, or takes all variables at once.
+var readsSecret = sync.OnceValue(func() rule {
+	return rule{words: strings.Fields(places + " environ process.env"), expr: regexp.MustCompile(
+		`(?i)(?:\bopen\(|read_text|read_bytes|readfile(?:sync)?\(|get-content|file_get_contents|\bcat\s).*` +
+			stores + `|` + stores + `.*(?:read_text|read_bytes)|` +
+			`\b(?:dict|str|dumps)\(\s*(?:dict\(\s*)?os\.environ\s*\)|` +
+			`\bstringify\(\s*process\.env\s*[,)]`)}
+})
+
+// sendsIt finds in a script that it sends something.
+var sendsIt = sync.OnceValue(func() rule {
+	return rule{words: strings.Fields("request urlopen fetch( axios httpx sendall curl wget iwr irm invoke-"),
+		expr: regexp.MustCompile(`(?i)\brequests\.(?:post|put|patch)\(|\burlopen\(|\bfetch\(|\baxios\.|` +
+			`\bhttps?\.request\(|\bhttpx\.(?:post|put)\(|\.sendall\(|` + fetch +
+			`.*(?:\s-d\b|--data|\s-F\b|\s-T\b|--upload)`)}
+})

@@ -1,0 +1,132 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/scan"
+)
+
+// An Arrival is a skill from elsewhere that is to come in.
+type Arrival struct {
+	Folder  vault.Path // below skills/
+	Files   []ArrivalFile
+	Verdict scan.Verdict
+}
+
+// An ArrivalFile is one file of an [Arrival].
+type ArrivalFile struct {
+	Path       vault.Path
+	Data       []byte
+	Executable bool
+}
+
+// A Record is what the vault keeps of a skill from elsewhere: the git tree of its folder when it came, and the
+// verdict of the scan then.
+type Record struct {
+	Tree    string
+	Verdict scan.Verdict
+}
+
+// recordPath is where the record of the skill that belongs into a folder stands.
+func recordPath(folder vault.Path) vault.Path {
+	return vault.Path(vault.ElsewhereFolder + "/" + strings.TrimPrefix(string(folder), root) + ".yaml")
+}
+
+// RecordOf reads the record of the skill that belongs into a folder, the zero value where there is none. A record
+// that cannot be read knows no tree.
+func RecordOf(v *vault.Vault, folder vault.Path) (Record, error) {
+	data, _, err := v.ReadFile(recordPath(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, nil
+	}
+	doc := markdown.Parse([]byte("---\n" + string(data) + "---\n"))
+	text := func(key string) string {
+		value, _ := doc.Meta(key)
+		return value.Text()
+	}
+	return Record{text("tree"), scan.Verdict(text("verdict"))}, err
+}
+
+// Install puts skills into their folders as they are, as one commit, each with its record: they wait for the
+// person. What stands in a folder goes; bytes of a person's that are not committed are committed before that.
+func Install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write) (*vault.Result, error) {
+	subject := fmt.Sprintf("install %d skills", len(some))
+	if len(some) == 1 {
+		subject = "install " + path.Base(string(some[0].Folder))
+	}
+	return v.Transact(ctx, w.Why(vault.OpSkill, subject), w.DryRun, func(tx *vault.Tx) error {
+		var folders []vault.Path
+		for _, a := range some {
+			if err := a.stage(ctx, v, tx); err != nil {
+				return err
+			}
+			folders = append(folders, a.Folder)
+		}
+		trees, err := tx.TreesAt(folders)
+		for i, a := range some {
+			if err == nil {
+				err = put(tx, recordPath(a.Folder), fmt.Appendf(nil, "tree: %s\nverdict: %s\n", trees[i], a.Verdict))
+			}
+		}
+		return err
+	})
+}
+
+// put stages a file, whatever stands there.
+func put(tx *vault.Tx, p vault.Path, data []byte) error {
+	_, was, err := tx.Read(p)
+	if err != nil {
+		return err
+	}
+	return tx.Put(p, was, data)
+}
+
+func (a Arrival) stage(ctx context.Context, v *vault.Vault, tx *vault.Tx) error {
+	old, err := Skill{Folder: a.Folder}.Contents(ctx, v, nil)
+	if err != nil {
+		return err
+	}
+	stays := map[vault.Path]bool{}
+	for _, f := range a.Files {
+		stays[f.Path] = true
+		if err := put(tx, f.Path, f.Data); err != nil {
+			return err
+		}
+		tx.Permit(f.Path, f.Executable)
+	}
+	for _, f := range old {
+		_, was, err := tx.Read(f.Path)
+		if err == nil && !stays[f.Path] {
+			err = tx.Remove(f.Path, was)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reject takes a skill from elsewhere out of the vault with its record, as one commit: history keeps both.
+func Reject(ctx context.Context, v *vault.Vault, s Skill, w vault.Write) (*vault.Result, error) {
+	return v.Transact(ctx, why(w, "reject", s), w.DryRun, func(tx *vault.Tx) error {
+		files, err := s.Contents(ctx, v, nil)
+		paths := append(Paths(files), recordPath(s.home()))
+		for _, p := range paths {
+			var was vault.Hash
+			if err == nil {
+				_, was, err = tx.Read(p)
+			}
+			if err == nil && was != "" {
+				err = tx.Remove(p, was)
+			}
+		}
+		return err
+	})
+}
