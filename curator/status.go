@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ type Status struct {
 	LastRun      string     `json:"last_run,omitempty"`  // its id
 	LastReport   vault.Path `json:"last_report,omitempty"`
 	LastSummary  string     `json:"last_summary,omitempty"`
+	Model        string     `json:"model,omitempty"`      // that may merge skills; "" where there is none
+	LastMerge    string     `json:"last_merge,omitempty"` // RFC 3339, when it was asked last; "" is never
+	NextMerge    string     `json:"next_merge,omitempty"` // as NextLook
 	Interval     int        `json:"interval_hours"`
 	StaleAfter   int        `json:"stale_after_days"`
 	ArchiveAfter int        `json:"archive_after_days"`
@@ -52,7 +56,7 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 		StaleAfter: s.Int(settings.CuratorStale), ArchiveAfter: s.Int(settings.CuratorArchive), Pinned: []string{},
 		Kept: []string{}, PinnedBy: map[string]string{}, Oldest: []Standing{}}
 	at, err := last(ctx, v, now)
-	if err != nil {
+	if err = errors.Join(err, out.merges(ctx, a, v)); err != nil {
 		return nil, err
 	}
 	if !at.IsZero() {
@@ -99,6 +103,22 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 	})
 	out.Oldest = out.Oldest[:min(len(out.Oldest), oldest)]
 	return out, err
+}
+
+// merges says who merges skills, and when.
+func (s *Status) merges(ctx context.Context, a *agent.App, v *vault.Vault) error {
+	if model, err := a.CuratorOptions(); err == nil {
+		s.Model = model.Model
+	}
+	at, err := lastMerge(ctx, v, a.Now())
+	if err != nil || at.IsZero() {
+		return err
+	}
+	s.LastMerge = at.UTC().Format(time.RFC3339)
+	if s.Enabled && !s.Paused && s.Model != "" {
+		s.NextMerge = at.Add(hours(a.Settings(), settings.CuratorMerge)).UTC().Format(time.RFC3339)
+	}
+	return nil
 }
 
 // Load reads the report of a run, "" for the newest. It fails with [vault.ErrNotFound] where there is none, and with

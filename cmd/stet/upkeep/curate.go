@@ -214,6 +214,11 @@ func curateStatus(ctx context.Context, e *console.Env, _ *console.Input, _ []str
 		}
 		moment("last look", s.LastLook)
 		moment("next look", s.NextLook)
+		if s.Model != "" {
+			p.Printf("model     %s\n", console.Line1(s.Model))
+		}
+		moment("last merge", s.LastMerge)
+		moment("next merge", s.NextMerge)
 		if s.LastReport != "" {
 			p.Printf("last run  %s  (%s)\n", s.LastReport, s.LastSummary)
 		}
