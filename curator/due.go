@@ -195,6 +195,9 @@ func (r *Report) recover(ctx context.Context, v *vault.Vault, c vault.Commit) er
 	if err != nil {
 		return err
 	}
+	if c.Op == vault.OpMerge {
+		return r.recoverMerge(view, c)
+	}
 	var all []Transition
 	for _, ch := range c.Changes {
 		data, _, err := view.Read(ch.Path)

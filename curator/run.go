@@ -41,6 +41,7 @@ type runner struct {
 	// became are the new states of skills, by their rows.
 	became map[int]State
 	own    []vault.Commit // what the run has committed, oldest first
+	unsure bool           // it may have committed more, which the next writer finishes
 }
 
 // Run looks at every skill that the curator owns, does what is due and reports it, whatever the time of the last run.
@@ -67,7 +68,7 @@ func Run(ctx context.Context, a *agent.App, o Options) (*Report, error) {
 			err = r.decideAndDo(ctx)
 		}
 		if err == nil && r.o.Consolidate {
-			err = r.consolidate(ctx)
+			_, err = r.consolidate(ctx)
 		}
 		return r.out, err
 	}
@@ -93,11 +94,11 @@ func (r *runner) alone(ctx context.Context) error {
 	failed := error(nil) // of the model: what rules do is done and told
 	if r.o.Consolidate && err == nil && r.out != nil {
 		if failed = r.merged(ctx); failed == nil {
-			failed = r.consolidate(ctx)
+			failed, err = r.consolidate(ctx)
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
-	did := r.out != nil && len(r.out.Commits) > 0
+	did := r.out != nil && (len(r.own) > 0 || r.unsure)
 	switch {
 	case err != nil && did:
 		return err // the next run reports it

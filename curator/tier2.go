@@ -30,19 +30,20 @@ type second struct {
 	size int            // lines of all of them
 }
 
-// consolidate makes the second tier. Where no model is to be asked it says which skills may be one.
-func (r *runner) consolidate(ctx context.Context) error {
+// consolidate makes the second tier. Where no model is to be asked it says which skills may be one. What fails is told
+// in the report, but for err: then commits are made that it does not tell of.
+func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	t := &second{runner: r}
-	found, err := t.look(ctx)
-	if err != nil || len(found) == 0 {
-		return err
+	found, failed := t.look(ctx)
+	if failed != nil || len(found) == 0 {
+		return failed, nil
 	}
 	if r.out.Suggested = found; r.o.Runner == nil || r.o.DryRun {
-		return nil
+		return nil, nil
 	}
-	job, err := t.job(ctx, found)
-	if err != nil || len(job.Clusters) == 0 {
-		return err
+	job, failed := t.job(ctx, found)
+	if failed != nil || len(job.Clusters) == 0 {
+		return failed, nil
 	}
 	result, failed := r.o.Runner.Run(ctx, job)
 	if failed == nil {
@@ -59,13 +60,19 @@ func (r *runner) consolidate(ctx context.Context) error {
 		c.Closed = func(string, vault.Path) string { return "the work of the model did not end well" }
 		c.Exists = func(vault.Path) bool { return true }
 		r.out.judged(merge.Judge(c), job)
-		return fmt.Errorf("consolidate: %w", failed)
+		return fmt.Errorf("consolidate: %w", failed), nil
 	}
-	plan, err := t.judge(ctx, c)
-	if err == nil {
-		err = t.publish(ctx, c, plan)
+	plan, failed := t.judge(ctx, c)
+	if failed == nil {
+		failed = t.publish(ctx, c, plan)
 	}
-	return err
+	if r.unsure {
+		return nil, failed
+	}
+	if failed != nil {
+		r.out.undone(failed)
+	}
+	return failed, nil
 }
 
 func (r *runner) floor() float64 { return r.a.Settings().Float(settings.CuratorFloor) }

@@ -6,14 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"stet/agent"
 	"stet/curator/fork"
 	"stet/markdown"
+	"stet/vault/durable"
+	"stet/vault/durable/durabletest"
 	"stet/vault/skill"
 	"stet/vault/vaulttest"
 )
@@ -349,5 +354,78 @@ func TestHowTheWorkEnds(t *testing.T) {
 	})
 	if d.tree() != before {
 		t.Error("stopped, and something was done")
+	}
+}
+
+// Each step of the file system fails, alone or from it on: then nothing of the tier is done or all of it, and in
+// the end every commit stands in one report.
+func TestEachFailingStepOfAMerge(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	first := shelf(t)
+	before, answer := first.tree(), model(honest)
+	try := func(d *desk, hook durable.Hook) {
+		a, err := agent.Open(d.Context(), agent.Options{Dir: d.dir, At: d.dir, Door: "cli", Getenv: d.getenv,
+			Hook: hook, Now: func() time.Time { return d.at }})
+		if err == nil {
+			_, _ = Run(d.Context(), a, Options{Consolidate: true, Runner: answer})
+			_ = a.Close()
+		}
+	}
+	copied := func() *desk {
+		d := deskAt(t, filepath.Join(t.TempDir(), "vault"))
+		if err := os.CopyFS(d.dir, os.DirFS(first.dir)); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	var count durabletest.Counter
+	try(copied(), count.Hook)
+	stride := 11
+	if !testing.Short() {
+		stride = 1
+	}
+	none, all, interrupted := 0, 0, 0
+	for n := 0; n < len(count.Steps()); n += stride {
+		for _, stays := range []bool{false, true} {
+			d := copied()
+			hook := durabletest.FailAt(n, syscall.EIO, nil)
+			if stays {
+				hook, _ = durabletest.FailFrom(n, syscall.EIO, nil)
+			}
+			try(d, hook)
+			d.days(1)
+			d.second(nil)
+			switch tree := d.tree(); {
+			case tree == before:
+				none++
+			case d.git("ls-tree", "HEAD", "archive/skills/dev/git-rebase/SKILL.md") != "" &&
+				d.git("ls-tree", "HEAD", "archive/skills/dev/git-bisect/scripts/run.sh") != "" &&
+				d.git("ls-tree", "HEAD", "skills/tools/git-history/git-bisect/scripts/run.sh") != "":
+				all++
+			default:
+				t.Fatalf("step %d: a part is done:\n%s", n, tree)
+			}
+			reports, _ := filepath.Glob(filepath.Join(d.dir, Folder, "*"))
+			told := 0
+			for _, at := range reports {
+				d.check(filepath.Base(at))
+				data, err := os.ReadFile(filepath.Join(at, "run.json"))
+				var r Report
+				if err = errors.Join(err, json.Unmarshal(data, &r)); err != nil {
+					t.Fatal(err)
+				}
+				if told += len(r.Commits); r.Interrupted {
+					interrupted++
+				}
+			}
+			made := len(strings.Fields(d.git("log", "--format=%h", "--grep", "^Stet-Op: consolidate$")))
+			if made != told {
+				t.Errorf("step %d, stays %v: %d commits, %d are told", n, stays, made, told)
+			}
+		}
+	}
+	if none == 0 || all == 0 || interrupted == 0 {
+		t.Errorf("nothing %d, all %d, told later %d", none, all, interrupted)
 	}
 }

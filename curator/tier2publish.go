@@ -59,18 +59,42 @@ func (t *second) publish(ctx context.Context, c merge.Case, plan merge.Plan) err
 	for len(todo) > 0 {
 		done, err := t.transactSteps(ctx, todo, false)
 		if err == nil {
-			return t.published(ctx, done, todo)
-		}
-		if global(ctx, err) {
+			err = t.published(ctx, done, todo)
+			t.unsure = err != nil
 			return err
 		}
 		n := len(todo)
-		todo = slices.DeleteFunc(todo, func(s *step) bool { return !t.works(ctx, s) })
-		if n == len(todo) {
+		if t.unsure = t.more(ctx); t.unsure {
+			return err
+		}
+		if !global(ctx, err) {
+			todo = slices.DeleteFunc(todo, func(s *step) bool { return !t.works(ctx, s) })
+		}
+		if n == len(todo) { // it is none of theirs
+			t.unsure = !global(ctx, err)
 			return err
 		}
 	}
 	return nil
+}
+
+// more reports whether history has commits of the run of which it does not know, or cannot be read.
+func (t *second) more(ctx context.Context) bool {
+	const newest = 1000 // others may have committed since
+	n := 0
+	for c, err := range t.v.History().Log(ctx, vault.LogOptions{}) {
+		if n++; err != nil || n > newest {
+			return err != nil
+		}
+		same := func(own vault.Commit) bool { return own.Rev == c.Rev }
+		if c.Trailers.Get("Stet-Run") == t.out.Run && !slices.ContainsFunc(t.own, same) {
+			return true
+		}
+		if c.When.Before(t.begun) {
+			return false
+		}
+	}
+	return false
 }
 
 // works reports whether a step can be done alone, if need be without the links to it that others have. One that
@@ -82,7 +106,7 @@ func (t *second) works(ctx context.Context, s *step) bool {
 		_, err = t.transactSteps(ctx, []*step{s}, true)
 	}
 	if err != nil {
-		t.out.settle(s, func(a *Absorbed) { a.Applied, a.Veto = false, err.Error() })
+		t.out.settle(s, func(a *Absorbed) { a.Veto = err.Error() })
 	}
 	return err == nil
 }
@@ -99,7 +123,7 @@ func (t *second) proposeSteps(ctx context.Context, todo []*step) error {
 		}
 		t.a.Settle(ctx, done)
 		t.out.settle(s, func(a *Absorbed) {
-			a.Applied, a.Veto = false, "it waits for you"
+			a.Veto = "it waits for you"
 			for _, p := range done.Proposed {
 				t.out.Proposed = append(t.out.Proposed, Waiting{Name: a.Name, To: Archived, ID: p.ID})
 			}
@@ -298,15 +322,19 @@ func retarget(tx *vault.Tx, file vault.Path, to map[vault.Path]vault.Path) error
 
 // published writes down what the second tier did.
 func (t *second) published(ctx context.Context, done *vault.Result, todo []*step) error {
-	t.a.Settle(ctx, done)
 	own := t.ownCommits(done)
+	t.own = append(t.own, own...)
+	t.a.Settle(ctx, done)
 	for i, s := range todo {
 		if s.Umbrella.Files != nil && s.Before.Files == nil {
 			t.out.Counts.Added++
+			t.out.Counts.After++
 		}
 		t.out.settle(s, func(a *Absorbed) {
 			t.out.Counts.Archived++
-			if a.To, a.Commit = s.to[a.Name], own[i].Rev; a.Verdict.Into == "" {
+			t.out.Counts.After--
+			a.Applied, a.Veto = true, ""
+			if a.To, a.Commit = s.to[a.Name], own[i].Rev; a.Into == "" {
 				t.out.Counts.Pruned++
 				return
 			}
@@ -317,10 +345,10 @@ func (t *second) published(ctx context.Context, done *vault.Result, todo []*step
 	if err != nil {
 		return err
 	}
-	t.out.Counts.After, t.out.After = lib.live, nil
+	t.out.After = nil
 	for i := range lib.rows {
 		t.out.After = append(t.out.After, lib.standing(i, t.begun))
 	}
-	t.own, t.out.Commits = append(t.own, own...), nil
+	t.out.Commits = nil
 	return t.out.list(ctx, t.v, t.own, false)
 }

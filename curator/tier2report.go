@@ -11,6 +11,7 @@ import (
 	"stet/curator/fork"
 	"stet/curator/merge"
 	"stet/vault"
+	"stet/vault/skill"
 )
 
 // maxSummary is how much of what a model said is its summary, in characters.
@@ -28,6 +29,34 @@ func (r *Report) asked(result fork.Result, failed error) {
 	if r.LLMError = result.Error; failed != nil {
 		r.LLMError = failed.Error()
 	}
+}
+
+// recoverMerge notes which skills became one in a commit of a run that could not report it.
+func (r *Report) recoverMerge(view *vault.Snapshot, c vault.Commit) error {
+	reasons := c.Trailers.All("Stet-Reason")
+	for i, name := range c.Trailers.All("Supersedes") {
+		a := Absorbed{Verdict: merge.Verdict{Applied: true, Class: merge.Class{Name: name, Source: "the commit",
+			Into: c.Trailers.Get("Stet-Absorbed-Into")}}, Commit: c.Rev}
+		if i < len(reasons) {
+			a.Reason = reasons[i]
+		}
+		for _, ch := range c.Changes {
+			if vault.ClassOf(ch.Path) != vault.ClassArchive || ch.Path.Base() != skill.File {
+				continue
+			}
+			data, _, err := view.Read(ch.Path)
+			if err != nil {
+				return err
+			}
+			if s, _ := skill.Parse(vault.Path(ch.Path.Dir()), data); s.Name == name {
+				a.From, a.To = vault.Path(ch.From.Dir()), s.Folder
+			}
+		}
+		r.Consolidated = append(r.Consolidated, a)
+		r.Counts.Consolidated++
+		r.Counts.Archived++
+	}
+	return nil
 }
 
 // redact leaves out which words of a model look like secrets.
@@ -72,11 +101,31 @@ func (r *Report) judged(plan merge.Plan, job fork.Job) {
 	for _, s := range job.Skills {
 		folders[s.Name] = s.Folder
 	}
+	to := func(v merge.Verdict) Absorbed {
+		if v.Applied {
+			v.Applied, v.Veto = false, planned
+		}
+		return Absorbed{Verdict: v, From: folders[v.Name]}
+	}
 	for _, v := range plan.Consolidated {
-		r.Consolidated = append(r.Consolidated, Absorbed{Verdict: v, From: folders[v.Name]})
+		r.Consolidated = append(r.Consolidated, to(v))
 	}
 	for _, v := range plan.Pruned {
-		r.Pruned = append(r.Pruned, Absorbed{Verdict: v, From: folders[v.Name]})
+		r.Pruned = append(r.Pruned, to(v))
+	}
+}
+
+// planned is what is told of a skill until what is planned for it is done.
+const planned = "it was not carried out"
+
+// undone says why nothing that was planned is done.
+func (r *Report) undone(why error) {
+	for _, list := range [][]Absorbed{r.Consolidated, r.Pruned} {
+		for i := range list {
+			if list[i].Veto == planned {
+				list[i].Veto += ": " + why.Error()
+			}
+		}
 	}
 }
 
