@@ -155,7 +155,8 @@ func elsewhere() map[string]string {
 		"watch": "who", "bench": "bench", "bench --dump": "agents_outside", "bench --vaults": "agents_outside",
 		"conflicts --keep": "agents", "conflicts --both": "agents", "conflicts --merge": "agents",
 		"encode": "encode", "nudge": "nudge", "curator-fork": "TestNoCommandTellsAnAgentWhatIsPrivate",
-		"core replace": "notebook", "core remove": "notebook", "review --accept": "because", "review --reject": "proposals",
+		"core replace": "notebook", "core remove": "notebook", "review --accept": "because",
+		"review --reject":      "proposals",
 		"curate run --dry-run": "curate",
 	}
 }
@@ -203,8 +204,9 @@ func (v *cellVault) edit(t *testing.T, name string, change func(string) string) 
 func newCells(t *testing.T) *cellVault {
 	home := t.TempDir()
 	v := &cellVault{dir: filepath.Join(home, "v"), lastOf: map[string]string{}, env: map[string]string{"HOME": home,
-		"XDG_CONFIG_HOME": filepath.Join(home, ".config"), "EDITOR": "sed -i s/4711/4712/", "STET_SESSIONS_TRACK": "true",
-		"GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com",
+		"XDG_CONFIG_HOME": filepath.Join(home, ".config"), "EDITOR": "sed -i s/4711/4712/",
+		"STET_SESSIONS_TRACK": "true",
+		"GIT_AUTHOR_NAME":     "Ann", "GIT_AUTHOR_EMAIL": "ann@example.com",
 		"GIT_COMMITTER_NAME": "Ann", "GIT_COMMITTER_EMAIL": "ann@example.com"}}
 	if err := os.Mkdir(v.dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -264,7 +266,7 @@ type actor struct {
 	want                    func(c policyCell, column int) string
 }
 
-// actors are the user; an agent by STET_AGENT; with the wish of the user to approve what agents write; an agent by --as;
+// actors are the user; an agent by STET_AGENT; one where the user wants to approve what agents write; one by --as;
 // and the user by --as me among an agent's tools, whom nobody can ask without a terminal.
 func actors() []actor {
 	of := func(letters string, column int) string { return letters[min(column, len(letters)-1):][:1] }
@@ -292,13 +294,16 @@ func TestWhatBecomesOfEachOperation(t *testing.T) {
 		for _, who := range actors() {
 			takesName := !slices.Contains(strings.Fields("why version completion help"), strings.Fields(c.line)[0])
 			for i, target := range columns {
-				plain := who.name == "agent" || who.name == "user" && i == personal || who.name == "approved" && i == 0 && about
+				plain := who.name == "agent" || who.name == "user" && i == personal ||
+					who.name == "approved" && i == 0 && about
 				switch {
-				case !full && !plain, testing.Short() && about && (n+i)%3 != 0, !about && i != personal, who.flag != "" && !takesName, who.name == "approved" && !about:
+				case !full && !plain, testing.Short() && about && (n+i)%3 != 0, !about && i != personal,
+					!about && who.name == "approved", who.flag != "" && !takesName:
 					continue
 				}
-				if got, said := made.become(t, who, target, c.line, who.want(c, i)); got != who.want(c, i) {
-					t.Errorf("%s on %s: stet %s: %s, want %s: %s", who.name, target.name, c.line, got, who.want(c, i), said)
+				want := who.want(c, i)
+				if got, said := made.become(t, who, target, c.line, want); got != want {
+					t.Errorf("%s on %s: stet %s: %s, want %s: %s", who.name, target.name, c.line, got, want, said)
 				}
 			}
 		}
@@ -307,7 +312,8 @@ func TestWhatBecomesOfEachOperation(t *testing.T) {
 		for _, command := range row.Commands {
 			verb, flag, _ := strings.Cut(command, " --")
 			if _, ok := elsewhere()[command]; !ok && !slices.ContainsFunc(cells(), func(c policyCell) bool {
-				return strings.HasPrefix(c.line+" ", verb+" ") && (flag == "" || strings.Contains(c.line+" ", " --"+flag+" "))
+				return strings.HasPrefix(c.line+" ", verb+" ") &&
+					(flag == "" || strings.Contains(c.line+" ", " --"+flag+" "))
 			}) {
 				t.Errorf("no cell tries %q", command)
 			}
@@ -399,7 +405,8 @@ func TestWhatBecomesOfEachTool(t *testing.T) {
 	calls := map[string]string{
 		"update REF --text Rewritten.": `{"name":"memory_edit","arguments":{"ref":"REF","text":"Rewritten."}}`,
 		"forget REF":                   `{"name":"memory_forget","arguments":{"ref":"REF"}}`,
-		"revert COMMIT --yes":          `{"name":"history","arguments":{"action":"revert","rev":"COMMIT","apply":true}}`,
+		"revert COMMIT --yes": `{"name":"history","arguments":` +
+			`{"action":"revert","rev":"COMMIT","apply":true}}`,
 		"skill edit SKILL extra.md --text Two.": `{"name":"skill","arguments":{"action":"write_file","name":"SKILL",` +
 			`"file":"references/extra.md","text":"Two."}}`,
 		"skill archive SKILL": `{"name":"skill","arguments":{"action":"delete","name":"SKILL","reason":"Old."}}`,
