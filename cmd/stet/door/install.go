@@ -118,7 +118,7 @@ func installOptions(e *console.Env, in *console.Input) (agent.InstallOptions, er
 			return false, agent.Usagef("nobody is here to agree to the change").
 				Suggest("--yes writes it unasked, --dry-run shows it")
 		}
-		if err := e.Show(plan, func(p *console.Printer) { printPlan(p, plan) }); err != nil {
+		if err := e.Show(plan, func(p *console.Printer) { printPlan(p, plan, abridged) }); err != nil {
 			return false, err
 		}
 		return e.Confirm("write this?")
@@ -154,7 +154,7 @@ func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err 
 	e.SetRoot(res.Vault)
 	return e.Show(res, func(p *console.Printer) {
 		if o.Confirm == nil || res.DryRun || res.Printed || res.Unchanged {
-			printPlan(p, res)
+			printPlan(p, res, func(diff string) string { return diff })
 		}
 		switch {
 		case res.Printed || res.DryRun:
@@ -164,13 +164,38 @@ func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err 
 			p.Printf("%s: %s\n", res.Title, verb)
 		}
 		for _, line := range res.Then {
-			p.Printf("then  %s\n", console.Line1(line))
+			p.Folded("then  "+console.Line1(line)+"\n", 6)
 		}
 	})
 }
 
-// printPlan shows what becomes of each file, and of the vault.
-func printPlan(p *console.Printer, res *agent.Installation) {
+// abridged is a long diff for whoever is asked: of lines that are put in or taken out together each once.
+func abridged(diff string) string {
+	var out strings.Builder
+	said, left := map[string]bool{}, 0
+	for line := range strings.Lines(diff) {
+		text := line[:1] + strings.Trim(line[1:], " \t\r\n,")
+		switch {
+		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+			continue
+		case line[0] != '+' && line[0] != '-':
+			clear(said)
+		case said[text]:
+			left++
+			continue
+		}
+		said[text] = true
+		out.WriteString(line)
+	}
+	if left < 10 {
+		return diff
+	}
+	fmt.Fprintf(&out, "\\ and %s like these; --dry-run shows all\n", agent.Plural(left, "line"))
+	return out.String()
+}
+
+// printPlan shows what becomes of each file, with what show makes of its difference, and of the vault.
+func printPlan(p *console.Printer, res *agent.Installation, show func(diff string) string) {
 	if res.NewVault {
 		p.Printf("make a vault  %s\n", console.Line1(res.Vault))
 	}
@@ -199,10 +224,10 @@ func printPlan(p *console.Printer, res *agent.Installation) {
 			continue
 		}
 		p.Printf("%s  %s\n", f.Action, console.Line1(f.Path))
-		p.Diff(f.Diff)
+		p.Diff(show(f.Diff))
 	}
 	for _, line := range res.About {
-		p.Printf("%s\n", console.Line1(line))
+		p.Folded(console.Line1(line)+"\n", 4)
 	}
 }
 
