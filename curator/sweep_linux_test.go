@@ -295,6 +295,7 @@ func TestOddFolders(t *testing.T) {
 	}
 	d.days(95)
 	id := d.at.Format("20060102-150405")
+	d.planted = true
 	d.write("logs/curator/"+id+"/run.json", "{\"run\":")
 	d.write("logs/curator/"+id+"/REPORT.md", "# Half\n")
 	var r *Report
