@@ -145,7 +145,8 @@ func (w *windows) add(at, end int, rules []int) {
 		case r.run > 0 && !longWord(w.text, at, r.run):
 			continue
 		case r.operator:
-			if to = assigned(w.text, end); to < 0 || r.entropy > 0 && !varied(w.text[to:], r.entropy) {
+			if to = assigned(w.text, end); to < 0 || r.entropy > 0 && !varied(w.text[to:], r.entropy) ||
+				strings.HasPrefix(w.text[to-1:], markerStart) { // what the marker stands for was looked at
 				continue
 			}
 		}

@@ -115,3 +115,20 @@ func TestUTF16IsLearntFrom(t *testing.T) {
 		}
 	}
 }
+
+// What stands in a secret's place is no value of the name before it, and hides none that follows.
+func TestAMarkerIsNoValueAndHidesNone(t *testing.T) {
+	t.Parallel()
+	value := token(901, 12, mixed)
+	for _, marked := range []string{"password: " + guard.Marker("a"), "password = \"" + guard.Marker("a") + "\"",
+		"api_key=" + guard.Marker("generic-api-key")} {
+		if found := guard.Secrets("a.md", []byte(marked+"\n")); len(found) > 0 {
+			t.Errorf("%q: %v", marked, found)
+		}
+		for _, more := range []string{", password: " + value, "\npassword = \"" + value + "\"", " password is " + value} {
+			if found := guard.Secrets("a.md", []byte(marked+more+"\n")); len(found) != 1 {
+				t.Errorf("%q: %v", marked+more, found)
+			}
+		}
+	}
+}
