@@ -128,8 +128,7 @@ func (f File) scan() (out []Finding) {
 // trade: call a service with a token, say when they are to be used, show how a model is prompted.
 const grave = " prompt_injection sys_prompt_override disregard_rules bypass_restrictions translate_execute " +
 	"deception_hide role_hijack remove_filters fake_update c2_node_registration c2_heartbeat c2_task_pull " +
-	"html_comment_injection hidden_div send_to_url context_exfil unseen_by_the_user anti_forensic_oneliner " +
-	"anti_forensic_disk memory_planted "
+	"html_comment_injection hidden_div send_to_url context_exfil anti_forensic_oneliner anti_forensic_disk "
 
 // gravity is the verdict on one of the guard's rules about orders. Characters that turn the direction of writing or
 // spell a text in tags are there to deceive; others that nobody sees are mostly left over from an editor.

@@ -44,6 +44,7 @@ const (
 	tooLong       = "too-long"
 	badMetadata   = "metadata"
 	noFile        = "no-file"
+	deadLink      = "dead-link"
 )
 
 // The most characters that the format allows, as programs count that count them in UTF-16.
@@ -211,17 +212,58 @@ func Lint(ctx context.Context, v *vault.Vault, some, all []Skill) ([]Finding, er
 				found = append(found, at)
 			}
 		}
-		if _, err = s.Contents(ctx, v, func(p vault.Path, ignored bool) {
+		files, err := s.Contents(ctx, v, func(p vault.Path, ignored bool) {
 			if ignored {
 				return
 			}
 			found = append(found, Finding{Path: p, Line: 1, Column: 1, Rule: noFile, Warning: true,
 				Text: "it is a link or no file at all, and the skill cannot be archived with it",
 				Fix:  "put the file itself there"})
-		}); err != nil {
+		})
+		if err != nil {
 			return nil, err
 		}
-		out = append(out, found...)
+		dead, err := s.dead(v, files)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, found...), dead...)
+	}
+	return out, nil
+}
+
+// dead finds the links of a skill's files to files that are not there.
+func (s Skill) dead(v *vault.Vault, files []vault.File) (out []Finding, _ error) {
+	there := map[string]bool{}
+	for _, f := range files {
+		for at := string(f.Path); at != "." && !there[at]; at = path.Dir(at) {
+			there[at] = true // folders as well
+		}
+	}
+	for _, f := range files {
+		if !f.Path.IsMarkdown() {
+			continue
+		}
+		data, _, err := v.ReadFile(f.Path)
+		if errors.Is(err, vault.ErrTooLarge) || errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range markdown.Parse(data).Links() {
+			to := path.Join(f.Path.Dir(), l.Target)
+			if l.Kind != markdown.RelativeLink && l.Kind != markdown.RelativeImage || l.Target == "" || there[to] ||
+				path.IsAbs(l.Target) || strings.HasPrefix(to, "..") {
+				continue
+			}
+			_, _, err := v.ReadFile(vault.Path(to))
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
+				out = append(out, Finding{Path: f.Path, Line: l.Line, Column: 1, Rule: deadLink, Warning: true,
+					Text: fmt.Sprintf("it links to %q, which is not there", l.Target),
+					Fix:  "put the file there, or take the link out"})
+			}
+		}
 	}
 	return out, nil
 }
