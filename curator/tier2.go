@@ -21,6 +21,9 @@ import (
 // them once more, within a bound of tokens that counts them in each round.
 const maxAsked = 64 << 10
 
+// maxJob is how many bytes all files of a job have at most.
+const maxJob = 16 << 20
+
 // A second is the second tier of a run: a model makes umbrellas of skills that may be one, on a copy, and what of that
 // holds is published.
 type second struct {
@@ -122,10 +125,10 @@ func (t *second) job(ctx context.Context, found []fork.Cluster) (fork.Job, error
 	job := fork.Job{Version: fork.Version, Run: t.out.Run, Base: t.lib.base,
 		Bounds: fork.Bounds{MaxTokens: s.Int(settings.CuratorTokens), MaxMinutes: s.Int(settings.CuratorMinutes),
 			MaxUSD: s.Float(settings.CuratorUSD)}}
-	room := maxAsked
+	room, most := maxAsked, maxJob
 	for _, c := range found {
 		var some []fork.Skill
-		size := 0
+		size, whole := 0, 0
 		for _, name := range c.Names {
 			one, err := t.whole(ctx, t.lib.skills[t.at[name]])
 			if err != nil {
@@ -136,11 +139,14 @@ func (t *second) job(ctx context.Context, found []fork.Cluster) (fork.Job, error
 				continue
 			}
 			some, size = append(some, one), size+len(one.Files[skill.File].Data)
+			for _, f := range one.Files {
+				whole += len(f.Data)
+			}
 		}
-		if len(some) < 2 || size > room {
+		if len(some) < 2 || size > room || whole > most {
 			continue
 		}
-		room -= size
+		room, most = room-size, most-whole
 		c.Names = nil
 		for _, one := range some {
 			c.Names = append(c.Names, one.Name)

@@ -51,6 +51,11 @@ func calls(all ...args) (out []fork.Call) {
 // umbrella is what an honest model does with skills of a job: a section each, with description and text, and their
 // files in a folder of their own.
 func umbrella(job fork.Job, name string, members ...string) (out []fork.Call) {
+	return umbrellaOf(job, name, "", members)
+}
+
+// umbrellaOf is an umbrella whose sections, with a folder, only lead to the texts, which stand in that.
+func umbrellaOf(job fork.Job, name, folder string, members []string) (out []fork.Call) {
 	var main strings.Builder
 	var after []fork.Call
 	all := map[string]fork.Skill{}
@@ -67,6 +72,9 @@ func umbrella(job fork.Job, name string, members ...string) (out []fork.Call) {
 				to := member + "/" + p
 				after = append(after, calls(args{"action": "copy_file", "name": member, "file": p, "into": name,
 					"to": to})...)
+				if folder != "" {
+					text = strings.ReplaceAll(text, "]("+p, "](../"+p)
+				}
 				text = strings.ReplaceAll(text, p, to)
 			}
 		}
@@ -74,6 +82,12 @@ func umbrella(job fork.Job, name string, members ...string) (out []fork.Call) {
 			text = strings.ReplaceAll(text, "](../"+other+"/SKILL.md)", "](#"+other+")")
 		}
 		fmt.Fprintf(&main, "\n## %s\n\n%s\n\n", member, now.Description)
+		if folder != "" {
+			file := folder + "/" + member + ".md"
+			fmt.Fprintf(&main, "How: [%s](%s)\n", member, file)
+			after = append(calls(args{"action": "write_file", "name": name, "file": file, "text": text}), after...)
+			text = ""
+		}
 		fence := false
 		for line := range strings.Lines(text) {
 			if markdown.FenceOf(strings.TrimRight(line, "\n")) != "" {

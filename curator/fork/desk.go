@@ -19,7 +19,7 @@ import (
 
 const (
 	maxView = 40_000 // bytes of one answer
-	maxFile = 1 << 20
+	maxFile = 10 << 20
 	maxDesk = 64 << 20 // bytes of all files
 )
 

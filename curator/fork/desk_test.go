@@ -60,7 +60,7 @@ func TestRefusedCallsChangeNothing(t *testing.T) {
 		"is no name for a file":   {"action": "write_file", "name": name, "file": ".gitignore", "text": "x"},
 		"no name for a file of a": {"action": "write_file", "name": name, "file": "x/SKILL.md", "text": "x"},
 		"too long": {"action": "write_file", "name": name, "file": "x",
-			"text": strings.Repeat("x", 2<<20)},
+			"text": strings.Repeat("x", 11<<20)},
 		"already":        {"action": "create", "name": "deploy", "description": "d", "text": "x"},
 		"does not stand": {"action": "patch", "name": name, "old": "nothing", "new": "x"},
 		"times":          {"action": "patch", "name": name, "old": "git", "new": "x"},

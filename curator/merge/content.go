@@ -29,8 +29,9 @@ type Coverage struct {
 // missing is how much of what is not covered is named.
 const maxMissing = 20
 
-// A body is what a comparison sees of texts: lines outside of code, each made plain, and blocks of code.
-type body struct{ lines, code []string }
+// A body is what a comparison sees of texts: lines outside of code, each made plain, those of them that are neither
+// headings nor lead to what follows, and blocks of code.
+type body struct{ lines, said, code []string }
 
 // read adds a Markdown text.
 func (b *body) read(data []byte) {
@@ -48,8 +49,12 @@ func (b *body) read(data []byte) {
 		case fence != "":
 			code = append(code, line)
 		default:
+			heads := strings.HasPrefix(strings.TrimLeft(line, " \t>"), "#") || strings.HasSuffix(line, ":")
 			if line = plain(line); line != "" {
 				b.lines = append(b.lines, line)
+			}
+			if line != "" && !heads {
+				b.said = append(b.said, line)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 const (
 	maxMain  = 500 // lines of a SKILL.md
 	triggers = 0.9 // of the words of a description
-	twice    = 3   // from how many words on a line must not stand twice
+	twice    = 5   // from how many words on a line must not stand twice
 )
 
 // form is what is wrong with an umbrella as such: sources are the skills that its text may come from, itself as it was
@@ -105,7 +105,7 @@ func counted(data []byte) map[string]int {
 	var b body
 	b.read(data)
 	out := map[string]int{}
-	for _, l := range b.lines {
+	for _, l := range b.said {
 		if strings.Count(l, " ") >= twice-1 {
 			out[l]++
 		}
