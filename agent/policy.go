@@ -65,7 +65,7 @@ func Policy() []Rule {
 		{"import", Allowed, "of files in no vault or repository's folder; on with its own conversations", []string{
 			"import"}},
 		{"reindex", Allowed, "", []string{"reindex"}},
-		{"watch", Allowed, "it commits nothing", []string{"watch"}},
+		{"watch", Refused, "", []string{"watch"}}, // it would hold the one place, and searches are right without it
 		{"export", Refused, "standard output is allowed", []string{
 			"export --output", "session export --output", "man --output", "bench --dump"}},
 		{"init", Allowed, "in a new or empty folder in no repository, where no program takes orders", []string{"init"}},

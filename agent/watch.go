@@ -15,7 +15,7 @@ import (
 
 // WatchOptions say what a watcher does.
 type WatchOptions struct {
-	Write // who starts it; its commits are the user's, and an agent's watcher makes none
+	Write // who starts it: the user
 	// NoCommit leaves edits by hand, ended sessions and pending memories to others, whatever the
 	// setting watch.commit says.
 	NoCommit bool
@@ -51,7 +51,6 @@ func (e *Environment) Watch(ctx context.Context, o WatchOptions) error {
 	if err := e.check(o.Write, "watch", ""); err != nil {
 		return err
 	}
-	o.NoCommit = o.NoCommit || o.Agent != ""
 	w := &watcher{e: e, o: o}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -160,6 +160,11 @@ func (t *Tx) proposals() ([]proposalDraft, error) {
 			continue
 		}
 		for n := 1; n < len(files); n++ {
+			if files[n].From != "" && Path(files[0].Path).Base() != skillFile {
+				err := fmt.Errorf("propose %q: %w: several memories that move together cannot wait for a person",
+					oneLine(why.Subject), ErrRefused)
+				return nil, WithHint(err, "move one memory at a time")
+			}
 			files[n].Kept = files[n].From != "" && string(hashOf(contents[n])) == files[n].Was
 			if !files[n].Gone && !files[n].Kept {
 				files[n].SetData(contents[n])

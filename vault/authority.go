@@ -163,7 +163,7 @@ func (t *Tx) personal(ctx context.Context, p Path) (is bool, err error) {
 			continue
 		}
 		again = nil
-		if version.Commit.ByMachine() || version.Old == version.New {
+		if !version.Commit.personal() || version.Old == version.New {
 			continue
 		}
 		if sameText(before, after) || aside(version.Commit, before, after) {
@@ -203,8 +203,9 @@ func (t *Tx) personalLines(ctx context.Context, p Path, wanted map[string]bool) 
 		}
 		was, now := lines(before), lines(after)
 		for line := range wanted {
-			if now[line] > was[line] && (was[line] == 0 || version.Commit.cut || !version.Commit.ByMachine()) {
-				persons[line] = version.Commit.cut || !version.Commit.ByMachine()
+			by := version.Commit.cut || version.Commit.personal()
+			if now[line] > was[line] && (was[line] == 0 || by) {
+				persons[line] = by
 			}
 		}
 	}
@@ -242,6 +243,13 @@ func (h *History) texts(v Version) (before, after []byte, err error) {
 func (c Commit) ByMachine() bool {
 	actor := c.Trailers.Get("Stet-Actor")
 	return actor != "" && actor != ActorUser
+}
+
+// personal reports a commit of which the text is a person's: who wrote it, asked a machine for it in a turn that the
+// commit names, or accepted what a machine proposed. What rules of the curator did is nobody's text.
+func (c Commit) personal() bool {
+	asked := c.Trailers.Get("Stet-Because") != "" || c.Trailers.Get("Stet-Approved-By") != ""
+	return !c.ByMachine() || asked && !c.Op.known().rule
 }
 
 // sameText compares two states of a file without the keys that stet keeps. What cannot be read
