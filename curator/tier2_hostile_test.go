@@ -2,7 +2,10 @@ package curator
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -229,5 +232,49 @@ func TestWhatAModelDidMayWait(t *testing.T) {
 	if fmt.Sprint(d.git("ls-tree", "HEAD", "skills/dev/git-bisect/SKILL.md")) != "" ||
 		d.git("ls-tree", "HEAD", "skills/tools/git-history/SKILL.md") == "" {
 		t.Error("accepted, and not done")
+	}
+}
+
+// A skill that a person edits while the model works stays as they wrote it, and with it the umbrella is not made; a
+// commit elsewhere is no reason to drop the work.
+func TestWhoEditsMeanwhileWins(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	for _, file := range []string{"skills/dev/git-rebase/SKILL.md", "skills/dev/git-rebase/new.md",
+		"memories/other.md"} {
+		for _, committed := range []bool{true, false} {
+			d := shelf(t)
+			d.dirty()
+			const mine = "---\nname: git-rebase\ndescription: Mine.\n---\nMine now.\n"
+			var r *Report
+			edits := model(func(job fork.Job) fork.Result {
+				at := filepath.Join(d.dir, file)
+				err := os.MkdirAll(filepath.Dir(at), 0o777)
+				if err = errors.Join(err, os.WriteFile(at, []byte(mine), 0o666)); err != nil {
+					t.Error(err)
+				}
+				if committed {
+					d.git("add", file)
+					d.git("commit", "-qm", "by hand")
+				}
+				return honest(job)
+			})
+			d.open(func(a *agent.App) (err error) {
+				r, err = Run(d.Context(), a, Options{Consolidate: true, Runner: edits})
+				return err
+			})
+			now, err := os.ReadFile(filepath.Join(d.dir, file))
+			if err != nil || string(now) != mine {
+				t.Errorf("%s, committed %v: it is %q, %v", file, committed, now, err)
+			}
+			if !committed {
+				d.git("add", file)
+				d.git("commit", "-qm", "by hand")
+			}
+			d.check(r.Run)
+			if done := len(r.Commits) > 0; done != (file == "memories/other.md") {
+				t.Errorf("%s, committed %v: done %v, %+v", file, committed, done, r.Consolidated)
+			}
+		}
 	}
 }
