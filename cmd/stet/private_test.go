@@ -200,6 +200,7 @@ func secretArgs() map[string][]string {
 		"import":                  {"--dry-run"},
 		"mcp":                     {""},
 		"hook":                    nil, // it reads JSON: script hook_private
+		"curator-fork":            nil, // it reads JSON and opens no vault: TestWorkRefusesAJob
 		"nudge":                   {"--session @ --dry-run", "--session s2 --dry-run", "--session s1 --dry-run"},
 		"worker status":           {""},
 		"worker run":              {""},

@@ -100,7 +100,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 		log history blame diff
 		tool mcp
 		observe why worker
-		usage remind hook
+		usage remind hook curator-fork
 		help version completion man
 	`)
 	for _, c := range Commands() {
