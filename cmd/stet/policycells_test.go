@@ -104,6 +104,7 @@ func cells() []policyCell {
 		{`skill edit SKILL SKILL.md --text Two.`, "wwwwwnnn", "wppwnnnn"},
 		{`skill edit SKILL extra.md --text Two.`, "wwwwwnnn", "wppwnnnn"},
 		{`skill pin SKILL`, "wwwwwnnn", "wppwnnnn"},
+		{`skill install ../none`, "n", "x"},
 		{`skill unpin SKILL`, "rrrrrnnn", "rrrrnnnn"},
 		{`skill archive SKILL`, "wwwwwnnn", "wppwnnnn"},
 		{`skill restore SKILL`, "nnnnnwnn", "nnnnnpnn"},
