@@ -131,6 +131,8 @@ func unmasked(texts ...string) error {
 type fileNote struct {
 	Top    string         `json:"top,omitempty"` // where the file was made: the deepest folder that was there
 	Record install.Record `json:"record"`
+	// Begun says that a change began and nobody knows how far it came.
+	Begun bool `json:"begun,omitempty"`
 }
 
 // notesName is the file in the user's state that holds them, by the path of each behind links.
@@ -162,7 +164,7 @@ func (e *Environment) noted(dir string, notes map[string]fileNote, files []Insta
 			maps.Copy(record, f.known)
 		}
 		maps.Copy(record, f.then.Record)
-		if next[f.Path] = (fileNote{f.then.Top, record}); len(record) == 0 {
+		if next[f.Path] = (fileNote{f.then.Top, record, before}); len(record) == 0 {
 			delete(next, f.Path)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -267,12 +268,17 @@ func (e *Environment) planFile(
 	f.Path = path
 	f.then = notes[f.Path]
 	f.known = f.then.Record
-	if c, err = f.target.Edit(was, f.known); err != nil {
+	c, err = f.target.Edit(was, f.known)
+	if f.then.Begun && err == nil && len(c.Out) > 0 { // nobody took them out: they were not put in
+		maps.DeleteFunc(f.known, func(id, _ string) bool { return slices.Contains(c.Out, id) })
+		c, err = f.target.Edit(was, f.known)
+	}
+	if err != nil {
 		return c, err
 	}
 	if f.then.Record = c.Record; info != nil {
 		f.perm = info.Mode().Perm()
-	} else {
+	} else if !f.then.Begun { // else the folders may be ours
 		f.then.Top = durable.Standing(filepath.Dir(f.target.Path))
 	}
 	switch now := c.Data; {
@@ -393,23 +399,23 @@ func (e *Environment) carryOut(
 	// The client's own commands come last: what they did is not ours to take back.
 	files := slices.DeleteFunc(slices.Clone(out.Files), func(f InstalledFile) bool { return f.Action == "kept" })
 	slices.SortStableFunc(files, func(a, b InstalledFile) int { return len(a.Command) - len(b.Command) })
-	var undo []func() error
+	undo := []func() error{func() error { return e.noted(dir, notes, nil, false) }}
 	for _, f := range files {
 		back, err := e.change(ctx, f, o)
 		if undo = append(undo, back); err != nil {
 			return takeBack(out, placed(f.Path, err), undo)
 		}
 	}
-	if err := e.noted(dir, notes, out.Files, false); err != nil {
-		return takeBack(out, err, undo)
-	}
 	for _, f := range files {
-		if f.Action == "remove" {
+		if !f.target.Wanted() {
 			top := cmp.Or(f.then.Top, o.Project, e.o.Getenv("HOME"))
 			if err := durable.SweepFolders("install", filepath.Dir(f.target.Path), top, e.o.Hook); err != nil {
 				return err
 			}
 		}
+	}
+	if err := e.noted(dir, notes, out.Files, false); err != nil { // last: it says which folders are ours
+		return takeBack(out, err, undo)
 	}
 	return nil
 }

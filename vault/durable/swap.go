@@ -78,13 +78,17 @@ func Standing(dir string) string {
 
 // Rewrite makes of the file that a path leads to what edit says, nil being no file before and after; perm are the
 // permissions of a new one. What somebody saves meanwhile is edited in its turn, and never lost; it fails with
-// [ErrSaved] where that does not end. Of a process that was killed it removes the copy from which the file was made,
-// and no other. One process at a time rewrites a file.
+// [ErrSaved] where that does not end. Of a process that was killed it removes the copy from which the file was made or
+// will be, or an empty one, and no other. One process at a time rewrites a file.
 func Rewrite(
 	label, path string, perm fs.FileMode, edit func([]byte) ([]byte, error), hook Hook,
 ) (changed bool, err error) {
 	for try := 0; ; try++ {
 		file, was, info, err := ReadLinked(path)
+		if err != nil {
+			return false, err
+		}
+		next, err := edit(was)
 		if err != nil {
 			return false, err
 		}
@@ -94,14 +98,15 @@ func Rewrite(
 			if _, left, _, err = ReadLinked(filepath.Join(filepath.Dir(file), temp)); err != nil || left == nil {
 				break
 			}
-			if made, merr := edit(left); merr == nil && same(made, was) || same(left, was) {
+			if made, merr := edit(left); merr == nil && same(made, was) || same(left, was) || same(left, next) ||
+				len(left) == 0 {
 				break
 			}
 		}
 		if err != nil {
 			return false, err
 		}
-		now, err := edit(was)
+		now, err := edit(was) // what it notes is of the file
 		if err == nil && left != nil {
 			err = removeAt(label, filepath.Join(filepath.Dir(file), temp), hook)
 		}
