@@ -130,6 +130,10 @@ func proven(ctx context.Context, talk *session.Conversation, n int) (ref, own st
 	case talk.Messages[n-1].Role != "user":
 		return ref, "", errors.New("it is no turn of the user's")
 	}
+	// Where speakers have names, which of them is the user nobody knows.
+	if name := talk.Messages[n-1].Name; name != "" && !strings.EqualFold(name, "user") {
+		return ref, "", fmt.Errorf("it is %q who says it", name)
+	}
 	return ref, Own(string(talk.Messages[n-1].Content)), talk.Proven(ctx, n)
 }
 
