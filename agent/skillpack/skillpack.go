@@ -118,11 +118,12 @@ func (p *Pack) gather(ctx context.Context, of map[string][]entry, under string) 
 	slices.Sort(folders)
 	top, room, taken := common(folders), int64(mostBytes), map[string]string{}
 	for _, f := range folders {
-		s := Skill{Folder: vault.Path(path.Join("skills", under, strings.TrimPrefix(f, top)))}
+		name := strings.TrimPrefix(strings.TrimPrefix(f, top), "skills/") // where repositories keep them
+		s := Skill{Folder: vault.Path(path.Join("skills", under, name))}
 		switch s.Problem = check(of[f], f); {
 		case s.Problem != nil:
 		case taken[folded(string(s.Folder))] != "":
-			s.Problem = fmt.Errorf("%w: %s differs from it in the case of letters alone", vault.ErrInvalid,
+			s.Problem = fmt.Errorf("%w: %s goes there too, or differs in the case of letters alone", vault.ErrInvalid,
 				taken[folded(string(s.Folder))])
 		default:
 			taken[folded(string(s.Folder))] = string(s.Folder)
