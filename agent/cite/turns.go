@@ -38,7 +38,9 @@ func (c Citation) Turns(
 ) ([]string, error) {
 	talk, refs, own, err := c.read(ctx, v)
 	for i := 0; i < len(refs) && err == nil; i++ {
-		err = unserved(ctx, v, talk, refs[i])
+		if err = unserved(ctx, v, talk, refs[i]); err == nil {
+			err = overtaken(ctx, v, talk, refs[i], from, before, after)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -207,6 +209,39 @@ func unserved(ctx context.Context, v *vault.Vault, talk *session.Conversation, r
 		}
 		if slices.ContainsFunc(Named(c), func(by string) bool { return served(by, c.When) }) {
 			return fmt.Errorf("%s served another change, and a turn serves one", ref)
+		}
+	}
+	return nil
+}
+
+// overtaken fails where the user wrote by a command, after they said the turn, a line that the change takes away. Edits
+// by hand do not count: they are committed later than they are made.
+func overtaken(
+	ctx context.Context, v *vault.Vault, talk *session.Conversation, ref string, from vault.Path, before, after []byte,
+) error {
+	_, n := vault.SourceTurns(ref)
+	said, stays := talk.Messages[n[0]-1].Time, map[string]bool{}
+	for line := range strings.Lines(string(after)) {
+		stays[line] = true
+	}
+	h := v.Whole().History()
+	for c, err := range h.Log(ctx, vault.LogOptions{Path: from, Since: said}) {
+		if err != nil {
+			return err
+		}
+		if by := c.Trailers.Get("Stet-Actor"); by != vault.ActorUser || c.Op == vault.OpAdopt || !c.When.After(said) {
+			continue
+		}
+		_, now, err := h.ReadAt(ctx, string(c.Rev), string(from))
+		if err != nil {
+			continue // it removed the file
+		}
+		_, was, _ := h.ReadAt(ctx, string(c.Rev)+"^", string(from)) // nothing before it is a new file
+		for line := range strings.Lines(string(before)) {
+			if !stays[line] && strings.TrimSpace(line) != "" && strings.Contains(string(now), line) &&
+				!strings.Contains(string(was), line) {
+				return fmt.Errorf("the user wrote this after %s", ref)
+			}
 		}
 	}
 	return nil
