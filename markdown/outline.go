@@ -212,6 +212,27 @@ func trimHeadingID(s string) string {
 	return s
 }
 
+// Code is the code of the body of a file, wherever it stands: blocks, without the marks of the quotations and lists
+// that hold them, and what stands between backticks.
+func Code(data []byte) (blocks, spans []string) {
+	body := Parse(data).Body()
+	root, _ := markdownEngine().parse(body)
+	_ = ast.Walk(root, func(n ast.Node, enters bool) (ast.WalkStatus, error) { // it fails for nothing
+		switch n.Kind() {
+		case ast.KindFencedCodeBlock, ast.KindCodeBlock:
+			if enters {
+				blocks = append(blocks, string(n.Lines().Value(body)))
+			}
+		case ast.KindCodeSpan:
+			if enters {
+				spans = append(spans, plainText(n, body))
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return blocks, spans
+}
+
 // plainText is the text of a node as a reader sees it.
 func plainText(n ast.Node, body []byte) string {
 	var b strings.Builder

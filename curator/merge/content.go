@@ -100,6 +100,9 @@ func plain(line string) string {
 	return line
 }
 
+// wordMarks may stand around a word and are none of it.
+const wordMarks = "`.,;:!?()[]{}\"'*<>|"
+
 // values are the typed values of a plain line: code, numbers, dates, addresses, paths, options, variables.
 func values(line string) (out []string) {
 	parts := strings.Split(line, "`")
@@ -109,7 +112,7 @@ func values(line string) (out []string) {
 			continue
 		}
 		for _, word := range strings.Fields(part) {
-			word = strings.Trim(word, `.,;:!?()[]{}"'*<>|`)
+			word = strings.Trim(word, wordMarks)
 			if strings.ContainsFunc(word, unicode.IsDigit) || strings.ContainsAny(word, `/\_@$=~`) ||
 				strings.HasPrefix(word, "--") {
 				out = append(out, word)

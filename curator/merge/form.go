@@ -2,16 +2,23 @@ package merge
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+
+	"go.yaml.in/yaml/v3"
 
 	"stet/curator/fork"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/scan"
 	"stet/vault/skill"
 )
 
@@ -28,34 +35,22 @@ func form(u fork.Skill, sources []fork.Skill) string {
 	if n := bytes.Count(main, []byte("\n")); n >= maxMain {
 		return fmt.Sprintf("its SKILL.md has %d lines, %d and more are too many", n, maxMain)
 	}
-	tools, blobs, code := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	var was body
+	from := origin{heads: map[string]bool{}, blobs: map[string]bool{}, code: map[string]bool{},
+		pieces: map[string]bool{}, addresses: map[string]bool{}}
+	for p := range u.Files {
+		from.pieces[markdown.Fold(p)], from.pieces[markdown.Fold(path.Base(p))] = true, true
+	}
 	most := map[string]int{} // how often a line stands in one source
 	for _, s := range sources {
-		before, _ := skill.Parse(s.Folder, s.Files[skill.File].Data)
-		for _, t := range strings.Fields(before.AllowedTools) {
-			tools[t] = true
-		}
-		for p, f := range s.Files {
-			blobs[fmt.Sprint(f.Exec, string(f.Data))] = true
-			if vault.Path(p).IsMarkdown() {
-				was.read(moved(f.Data, Rehomed(s, u)))
-			}
-		}
+		from.add(s, Rehomed(s, u))
 		for l, n := range counted(s.Files[skill.File].Data) {
 			most[l] = max(most[l], n)
 		}
 	}
-	for _, c := range was.code {
-		code[c] = true
+	if why := from.lacksHead(main); why != "" {
+		return why
 	}
-	now, _ := skill.Parse(u.Folder, main)
-	for _, t := range strings.Fields(now.AllowedTools) {
-		if !tools[t] {
-			return fmt.Sprintf("it allows the tool %s, which no skill in it did", t)
-		}
-	}
-	if why := invented(u, blobs, code, strings.Join(was.lines, "\n")); why != "" {
+	if why := from.lacks(u); why != "" {
 		return why
 	}
 	for l, n := range counted(main) {
@@ -66,32 +61,189 @@ func form(u fork.Skill, sources []fork.Skill) string {
 	return ""
 }
 
-// invented is what of an umbrella none of its sources has: these are their files, their code and what they say.
-func invented(u fork.Skill, blobs, code map[string]bool, said string) string {
+// An origin is what an umbrella may have: what its sources have.
+type origin struct {
+	heads     map[string]bool // keys of front matter, and parts of their values
+	blobs     map[string]bool // files with their modes
+	code      map[string]bool // blocks
+	pieces    map[string]bool // code between backticks, lines and words, folded
+	addresses map[string]bool
+	text      bytes.Buffer // of all files
+}
+
+// add adds a source, with the new places of its files.
+func (o *origin) add(s fork.Skill, to map[string]string) {
+	all, _ := heads(s.Files[skill.File].Data) // what cannot be read allows nothing
+	for key, parts := range all {
+		o.heads[key] = true
+		for _, part := range parts {
+			o.heads[key+"\x00"+part] = true
+		}
+	}
+	for p, f := range s.Files {
+		o.blobs[fmt.Sprint(f.Exec, string(f.Data))] = true
+		data := moved(f.Data, to)
+		o.text.Write(append(data, '\n'))
+		if vault.Path(p).IsMarkdown() {
+			blocks, spans := codeOf(data)
+			for _, c := range blocks {
+				o.code[c] = true
+			}
+			for _, c := range spans {
+				o.pieces[c] = true
+			}
+			for _, at := range addresses(data) {
+				o.addresses[at] = true
+			}
+		}
+		for line := range strings.Lines(markdown.Fold(string(data))) {
+			words := strings.Fields(line)
+			o.pieces[strings.Join(words, " ")] = true
+			for _, w := range words {
+				o.pieces[w], o.pieces[strings.Trim(w, wordMarks)] = true, true
+			}
+		}
+	}
+}
+
+// lacksHead is what of the front matter of an umbrella none of its sources has, but for name, description and what
+// stet notes.
+func (o *origin) lacksHead(main []byte) string {
+	all, err := heads(main)
+	if err != nil {
+		return "its front matter cannot be read: " + first(err.Error())
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if !o.heads[key] && key != "metadata" && key != allowedTools {
+			return fmt.Sprintf("its front matter has %s, and that of no skill in it does", key)
+		}
+		for _, part := range all[key] {
+			switch {
+			case o.heads[key+"\x00"+part]:
+			case key == allowedTools:
+				return fmt.Sprintf("it allows the tool %s, which no skill in it did", part)
+			default:
+				return fmt.Sprintf("its front matter has %s: %s, and that of no skill in it does", key, first(part))
+			}
+		}
+	}
+	return ""
+}
+
+const allowedTools = "allowed-tools"
+
+// heads are the parts of what front matter says, by key, but for name, description and what stet notes.
+func heads(main []byte) (map[string][]string, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(main[:len(main)-len(markdown.Parse(main).Body())]))
+	var all map[string]any
+	var more any
+	if err := dec.Decode(&all); err != nil {
+		return nil, err
+	}
+	if err := dec.Decode(&more); err == nil && more != nil || err != nil && err != io.EOF {
+		return nil, errors.New("it is more than one document")
+	}
+	out := map[string][]string{}
+	for key, value := range all {
+		if key != "name" && key != "description" {
+			out[key] = parts(key, value)
+		}
+	}
+	return out, nil
+}
+
+// parts are the tools, items or pairs of a value of front matter, else the value.
+func parts(key string, value any) (out []string) {
+	switch v := value.(type) {
+	case []any:
+		for _, one := range v {
+			out = append(out, parts(key, one)...)
+		}
+		return out
+	case map[string]any:
+		for k, one := range v {
+			if key != "metadata" || !strings.HasPrefix(k, "stet-") {
+				out = append(out, fmt.Sprintf("%s: %#v", k, one))
+			}
+		}
+		slices.Sort(out)
+		return out
+	case string:
+		if key == allowedTools {
+			return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+		}
+	}
+	return []string{fmt.Sprintf("%#v", value)}
+}
+
+// lacks is what of the files of an umbrella none of its sources has.
+func (o *origin) lacks(u fork.Skill) string {
 	for _, p := range slices.Sorted(maps.Keys(u.Files)) {
 		f := u.Files[p]
-		if blobs[fmt.Sprint(f.Exec, string(f.Data))] {
+		if o.blobs[fmt.Sprint(f.Exec, string(f.Data))] {
 			continue
 		}
 		if !vault.Path(p).IsMarkdown() {
 			return fmt.Sprintf("its file %s is of none of the skills in it", p)
 		}
-		var b body
-		b.read(f.Data)
-		for _, c := range b.code {
-			if !code[c] && c != "" {
+		blocks, spans := codeOf(f.Data)
+		for _, c := range blocks {
+			if !o.code[c] {
 				return fmt.Sprintf("%s has code that none of the skills in it has: %s", p, first(c))
 			}
 		}
-		for _, l := range b.lines {
-			for _, v := range values(l) {
-				if strings.Contains(v, "://") && !strings.Contains(said, v) {
-					return fmt.Sprintf("%s leads to %s, and none of the skills in it does", p, v)
-				}
+		for _, c := range spans {
+			if !o.pieces[c] {
+				return fmt.Sprintf("%s has code that none of the skills in it has: %s", p, c)
 			}
+		}
+		for _, at := range addresses(f.Data) {
+			if !o.addresses[at] {
+				return fmt.Sprintf("%s leads to %s, and none of the skills in it does", p, at)
+			}
+		}
+		if _, why := markdown.Parse(f.Data).Unread(); why != "" {
+			return fmt.Sprintf("%s cannot be read to its end: %s", p, why)
+		}
+		if found := scan.Fresh(p, o.text.Bytes(), f.Data); len(found) > 0 {
+			return fmt.Sprintf("%s has what a person should look at and none of the skills in it has (%s): %s", p,
+				found[0].Rule, found[0].Excerpt)
 		}
 	}
 	return ""
+}
+
+// codeOf is the code of a Markdown text: blocks, those in quotations and lists as well, and folded what stands between
+// backticks.
+func codeOf(data []byte) (blocks, spans []string) {
+	var b body
+	b.read(data)
+	more, spans := markdown.Code(data)
+	for _, c := range more {
+		lines := strings.Split(c, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " \t\r")
+		}
+		b.code = append(b.code, block(lines))
+	}
+	for i, c := range spans {
+		spans[i] = strings.Join(strings.Fields(markdown.Fold(c)), " ")
+	}
+	return slices.DeleteFunc(b.code, func(c string) bool { return c == "" }), spans
+}
+
+var address = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?:[a-z][a-z0-9+.-]*://|\\b(?:https?|ftp|file|data|javascript|mailto):|//|\\bwww\\.)" +
+		"[^\\s<>()\"'`\\]]+")
+})
+
+// addresses are those of a text, folded and whole.
+func addresses(data []byte) []string {
+	all := address().FindAllString(markdown.Fold(string(data)), -1)
+	for i, at := range all {
+		all[i] = strings.TrimRight(at, ".,;:!?*_|")
+	}
+	return all
 }
 
 // first is the first line of a text.

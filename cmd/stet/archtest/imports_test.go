@@ -101,7 +101,7 @@ func edges() []edge {
 			"the use cases: what front ends call, and nothing below it may import"},
 		{"curator/fork", []string{"agent/llm", "markdown", "templates/prompts", "vault", "vault/skill"},
 			"a job in, calls of one tool out, and what they do to files in memory: it knows no vault to open"},
-		{"curator/merge", []string{"curator/fork", "markdown", "vault", "vault/skill"},
+		{"curator/merge", []string{"curator/fork", "markdown", "vault", "vault/scan", "vault/skill"},
 			"skills and calls in, a plan out: pure functions"},
 		{"curator", []string{"agent", "curator/fork", "curator/merge", "markdown", "templates", "vault", "vault/links",
 			"vault/notebook",
