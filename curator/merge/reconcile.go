@@ -55,6 +55,9 @@ func Reconcile(removed []string, heuristic map[string]Evidence, model Block, des
 		switch {
 		case known && (said.Into == "" || destinations[said.Into]):
 			c.Into, c.Source = said.Into, Declared
+			if i >= 0 && model.Consolidations[i].Into == said.Into {
+				c.Reason = cmp.Or(c.Reason, model.Consolidations[i].Reason)
+			}
 		case i >= 0 && destinations[model.Consolidations[i].Into]:
 			m := model.Consolidations[i]
 			c.Into, c.Source, c.Reason = m.Into, ByModel, cmp.Or(c.Reason, m.Reason)

@@ -73,6 +73,18 @@ func TestTheFirstRuleThatFitsCounts(t *testing.T) {
 	}
 }
 
+// A call that names the umbrella and no reason has the one that the block gives for the same umbrella.
+func TestTheReasonMayStandInTheBlock(t *testing.T) {
+	t.Parallel()
+	block := merge.Block{Consolidations: []merge.Consolidation{{From: "a", Into: "u", Reason: "block"},
+		{From: "b", Into: "v", Reason: "of another"}, {From: "c", Into: "u", Reason: "block"}}}
+	got, _ := merge.Reconcile([]string{"a", "b", "c"}, nil, block, map[string]bool{"u": true, "v": true},
+		map[string]fork.Removal{"a": {Into: "u"}, "b": {Into: "u"}, "c": {Into: "u", Reason: "call"}})
+	if len(got) != 3 || got[0].Reason != "block" || got[1].Reason != "" || got[2].Reason != "call" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestEvidenceIsOfWholeArguments(t *testing.T) {
 	t.Parallel()
 	call := func(args string) fork.Call { return fork.NewCall("skill", args) }
