@@ -124,6 +124,11 @@ func hostiles() map[string]hostile {
 		}, vetoed: merged, says: "a line stands in it 2 times"},
 		"calls what does not exist": {does: only(fork.NewCall("bash", `{"command":"rm -rf /"}`),
 			fork.NewCall("skill", "{"), fork.NewCall("skill", "\x1b[2J\x00"))},
+		"names what must not be kept": {does: func(job fork.Job) ([]fork.Call, string) {
+			const key = "AKIA" + "Q3EGRIPV4YXSTNX7"
+			return append(umbrella(job, "git-history", all...), fork.NewCall(key, "{}")),
+				account("git-history", append(all[:3:3], key)...)
+		}, done: merged, says: "left out: it looks like a secret"},
 		"says what must not be kept": {does: honestly("The key is AKIA" + "Q3EGRIPV4YXSTNX7 and ghp_" +
 			"4fJ9sLq2XbT7vYw0ZcNd8KmRp3GhUe6AoIt5."), done: merged, says: "no block"},
 	}

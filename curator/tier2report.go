@@ -34,10 +34,11 @@ func (r *Report) asked(result fork.Result, failed error) {
 // recoverMerge notes which skills became one in a commit of a run that could not report it.
 func (r *Report) recoverMerge(view *vault.Snapshot, c vault.Commit) error {
 	reasons := c.Trailers.All("Stet-Reason")
-	for i, name := range c.Trailers.All("Supersedes") {
+	names := c.Trailers.All("Supersedes")
+	for i, name := range names {
 		a := Absorbed{Verdict: merge.Verdict{Applied: true, Class: merge.Class{Name: name, Source: "the commit",
 			Into: c.Trailers.Get("Stet-Absorbed-Into")}}, Commit: c.Rev}
-		if i < len(reasons) {
+		if len(reasons) == len(names) { // else nobody knows which is whose
 			a.Reason = reasons[i]
 		}
 		for _, ch := range c.Changes {
@@ -74,21 +75,22 @@ func (r *Report) redact(v *vault.Vault) {
 		if len(v.Secrets(r.Path(), c.Arguments)) > 0 {
 			c.Arguments = json.RawMessage(strconv.Quote(out))
 		}
-		clean(&c.Error)
+		clean(&c.Name, &c.Error)
 		r.ToolCalls[i] = c
 	}
 	for i := range r.Coverage {
+		clean(&r.Coverage[i].Into)
 		for j := range r.Coverage[i].Missing {
 			clean(&r.Coverage[i].Missing[j])
 		}
 	}
 	for _, list := range [][]Absorbed{r.Consolidated, r.Pruned} {
 		for i := range list {
-			clean(&list[i].Evidence, &list[i].Reason, &list[i].Veto)
+			clean(&list[i].Into, &list[i].Claimed, &list[i].Evidence, &list[i].Reason, &list[i].Veto)
 		}
 	}
 	for i := range r.Claims {
-		clean(&r.Claims[i].Claimed, &r.Claims[i].Done)
+		clean(&r.Claims[i].Name, &r.Claims[i].Claimed, &r.Claims[i].Done)
 	}
 }
 
