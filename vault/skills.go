@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,40 +45,6 @@ func skillMark(data []byte, mark string) bool {
 	return v.Texts()[mark] == "true"
 }
 
-// checkSkill fails with [ErrRefused] where a machine's commit changes a skill that a person pinned, or
-// gives one over to machines. It reports whether a person has to say yes, as to any change of a skill
-// that a person wrote, a new file in its folder included, or gave the skill over.
-func (t *Tx) checkSkill(
-	ctx context.Context, p Path, g store.Group, earlier []store.Group,
-) (must, given bool, err error) {
-	before := func(p Path) []byte {
-		if _, err := t.tx.Touch(p); err != nil {
-			return nil
-		}
-		return t.before(p, earlier)
-	}
-	folder := SkillFolder(p, func(p Path) bool { return before(p) != nil })
-	if p.Base() == skillFile && skillMark(g.Files[p].Data, SkillManaged) && !skillMark(before(p), SkillManaged) &&
-		!slices.ContainsFunc(whyOf(g.Why).Moved, func(m [2]Path) bool {
-			return m[1] == p && skillMark(before(m[0]), SkillManaged)
-		}) {
-		return false, false, fmt.Errorf("%q: %w: only a person gives a skill over to agents", p, ErrRefused)
-	}
-	if folder == "" {
-		return false, false, nil
-	}
-	main := folder + "/" + skillFile
-	switch data := before(main); {
-	case markdown.SkillPin(markdown.Parse(data)) != "":
-		err = fmt.Errorf("%q: %w: the skill is pinned, and no agent changes it", folder, ErrRefused)
-		return false, false, WithHint(err, "tell the person what you would change in it")
-	case skillMark(data, SkillManaged):
-		return false, true, nil
-	}
-	must, err = t.personalSkill(ctx, main)
-	return must, false, err
-}
-
 // suspect reports whether a machine's commit brings into a skill what the scan finds: not where it only moves.
 func (t *Tx) suspect(p Path, g store.Group, earlier []store.Group) bool {
 	f := g.Files[p]
@@ -92,26 +60,15 @@ func (t *Tx) suspect(p Path, g store.Group, earlier []store.Group) bool {
 	return len(scan.Fresh(string(p), before, f.Data)) > 0
 }
 
-// personalSkill reports whether a person wrote a SKILL.md, edited it, or put it into the archive.
-func (t *Tx) personalSkill(ctx context.Context, main Path) (bool, error) {
-	if ClassOf(main) == ClassArchive {
-		for version, err := range t.v.History().Versions(ctx, "", main) {
-			if err != nil || !version.Commit.ByMachine() {
-				return true, err
-			}
-			break
-		}
-	}
-	return t.personal(ctx, main)
-}
-
 // A skill from elsewhere has a record in [ElsewhereFolder] and waits: it is withheld from agents until the person
 // accepts the tree that its folder is in HEAD. Which trees they accepted is local state, so that no file and no
 // commit that comes with a clone says so. It stays accepted
 //
 //	while the folder is that tree, whatever is not committed: who edits it on disk sits here
 //	where a transaction of stet changed it here: a person did, or let a machine, or the scan found nothing
-//	where all commits since are the person's own, as git names them here, and none brought the skill anew
+//	where git made all commits since here, as the person's, and none brought the skill anew
+//
+// In the archive it is the same skill, and each place that it has there waits by what stands there.
 
 // acceptedName is the name under which local state keeps what was accepted.
 const acceptedName = "accepted"
@@ -143,7 +100,7 @@ func (v *Vault) accept(ctx context.Context, change func(map[Path]acceptance)) er
 // An elsewhere is the skills from elsewhere that HEAD has a record of.
 type elsewhere struct {
 	key   string        // HEAD, and what was accepted, when it was made
-	waits map[Path]bool // by folder
+	waits map[Path]bool // by folder, and by each place in the archive that HEAD has of it
 }
 
 // of is the folder below skills/ of the skill from elsewhere that p belongs to, archived or not, or is the record
@@ -155,20 +112,27 @@ func (e *elsewhere) of(p Path) (folder Path, waits bool) {
 	if at := recorded(p); at != "" {
 		p = at
 	}
-	const stamped = len("@20060102T150405Z")
-	at := strings.TrimPrefix(string(p), "archive/")
-	for ; strings.HasPrefix(at, "skills/"); at = Path(at).Dir() {
-		name := at
-		if i := strings.LastIndexByte(at, '@'); i > 0 && len(at)-i == stamped {
-			name = at[:i]
-		}
-		for _, name := range []Path{Path(at), Path(name)} {
-			if waits, is := e.waits[name]; is {
-				return name, waits
+	for at := p; strings.Contains(string(at), "skills/"); at = Path(at.Dir()) {
+		plain := Path(strings.TrimPrefix(string(at), "archive/"))
+		for _, folder := range []Path{plain, unstamped(plain)} {
+			if waits, is := e.waits[folder]; is {
+				if there, is := e.waits[at]; is {
+					waits = there
+				}
+				return folder, waits
 			}
 		}
 	}
 	return "", false
+}
+
+// unstamped is a folder without the time that the archive puts behind a name which was taken.
+func unstamped(folder Path) Path {
+	const stamped = len("@20060102T150405Z")
+	if i := strings.LastIndexByte(string(folder), '@'); i > 0 && len(folder)-i == stamped {
+		return folder[:i]
+	}
+	return folder
 }
 
 // ever are all that ever came from elsewhere: the past of those is kept back that stand accepted nowhere.
@@ -223,9 +187,7 @@ func (v *Vault) elsewhere(ctx context.Context) (*elsewhere, error) {
 		for e, err := range objects.Walk(records.ID) {
 			folder := recorded(Path(ElsewhereFolder + "/" + e.Name))
 			if err == nil && folder != "" {
-				var accepted bool
-				accepted, err = v.accepted(ctx, objects, tree, head.ID.String(), folder, all[folder])
-				out.waits[folder] = !accepted
+				err = v.judge(ctx, objects, tree, head.ID.String(), folder, all[folder], out.waits)
 			}
 			if err != nil {
 				return nil, v.store.Explain(err)
@@ -236,71 +198,89 @@ func (v *Vault) elsewhere(ctx context.Context) (*elsewhere, error) {
 	return out, nil
 }
 
-// treeOf is the git tree that a skill's folder is in a tree of the vault, in the archive as well; "" for none.
-func (v *Vault) treeOf(objects *gitstore.Objects, tree gitstore.ID, folder Path) (string, error) {
-	for _, at := range []Path{folder, "archive/" + folder} {
-		if e, ok, err := objects.Lookup(tree, v.store.GitPath(at)); ok || err != nil {
-			return e.ID.String(), err
+// judge says in waits of a skill, and of each place that a commit with that tree has of it, whether it waits.
+func (v *Vault) judge(
+	ctx context.Context, objects *gitstore.Objects, tree gitstore.ID, rev string, folder Path, a acceptance,
+	waits map[Path]bool,
+) error {
+	places, err := v.placesOf(objects, tree, folder)
+	waits[folder] = a.Tree == ""
+	for at, now := range places {
+		var accepted bool
+		if err == nil {
+			accepted, err = v.accepted(ctx, rev, folder, now, a)
+		}
+		if waits[at] = !accepted; !accepted && places[folder] == "" {
+			waits[folder] = true
 		}
 	}
-	return "", nil
+	return err
 }
 
-// accepted reports whether the person accepted a skill's folder as a commit has it, whose tree is given.
-func (v *Vault) accepted(
-	ctx context.Context, objects *gitstore.Objects, tree gitstore.ID, rev string, folder Path, a acceptance,
-) (bool, error) {
-	now, err := v.treeOf(objects, tree, folder)
-	if err != nil || a.Tree == "" || now == a.Tree || now == "" {
-		return err == nil && a.Tree != "", err
+// placesOf are the places that a skill's folder has in a tree of the vault, below skills/ and in the archive, each
+// with its git tree.
+func (v *Vault) placesOf(objects *gitstore.Objects, tree gitstore.ID, folder Path) (map[Path]string, error) {
+	out := map[Path]string{}
+	live, ok, err := objects.Lookup(tree, v.store.GitPath(folder))
+	if ok {
+		out[folder] = live.ID.String()
+	}
+	shelf := "archive/" + Path(folder.Dir())
+	old, ok, err2 := objects.Lookup(tree, v.store.GitPath(shelf))
+	if err = errors.Join(err, err2); err != nil || !ok || !old.IsDir() {
+		return out, err
+	}
+	entries, err := objects.Tree(old.ID)
+	for _, e := range entries {
+		at := shelf + "/" + Path(e.Name)
+		if at == "archive/"+folder || unstamped(at) == "archive/"+folder {
+			out[at] = e.ID.String()
+		}
+	}
+	return out, err
+}
+
+// accepted reports whether the person accepted a skill that a commit has as the tree now. The commits of git that
+// keep it so are those that its reflog says it made here: whoever sends a commit chooses its author.
+func (v *Vault) accepted(ctx context.Context, rev string, folder Path, now string, a acceptance) (bool, error) {
+	if a.Tree == "" || now == a.Tree {
+		return a.Tree != "", nil
+	}
+	made, err := gitstore.Typed(v.store.Repo())
+	if err != nil {
+		return false, err
 	}
 	h, any := v.Whole().History(), false
 	own := h.own()
-	for c, err := range h.Log(ctx, LogOptions{Rev: rev, Without: string(a.At), Path: folder, Changes: true}) {
-		brings := func(c Change) bool { return recorded(c.Path) == folder }
-		if err != nil || !own(c, "") || slices.ContainsFunc(c.Changes, brings) {
-			return false, err
+	about := func(c Change) bool {
+		rest, ok := strings.CutPrefix(string(c.Path), "archive/"+string(folder))
+		return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "@"))
+	}
+	brings := func(c Change) bool { return recorded(c.Path) == folder }
+	for _, under := range []Path{folder, "archive/" + Path(folder.Dir())} {
+		for c, err := range h.Log(ctx, LogOptions{Rev: rev, Without: string(a.At), Path: under, Changes: true}) {
+			if err == nil && under != folder && !slices.ContainsFunc(c.Changes, about) {
+				continue
+			}
+			if err != nil || !made[string(c.Rev)] || !own(c, "") || slices.ContainsFunc(c.Changes, brings) {
+				return false, err
+			}
+			any = true
 		}
-		any = true
 	}
 	return any, nil
 }
 
 // keepAccepted notes that what was accepted before a transaction of stet's is so after it, unless that brought
-// the skill anew.
+// the skill anew. What commits of git made of it meanwhile is noted as well: their reflog expires.
 func (v *Vault) keepAccepted(ctx context.Context, done *store.Result) error {
 	said, err := v.State().Seen(acceptedName)
 	if err != nil || len(said) == 0 || len(done.Commits) == 0 {
 		return err
 	}
-	touched := map[Path]bool{}
-	all := acceptances(said)
-	for folder := range all {
-		for _, c := range done.Changes {
-			if recorded(c.Path) == folder {
-				touched[folder] = false
-				break
-			}
-			for _, p := range []Path{c.Path, c.From} {
-				if strings.HasPrefix(strings.TrimPrefix(string(p), "archive/"), string(folder)+"/") {
-					touched[folder] = true
-				}
-			}
-		}
-	}
 	next := map[Path]acceptance{}
-	for folder, is := range touched {
-		if !is {
-			continue
-		}
-		before, err := v.accepted(ctx, done.Objects, done.From, string(done.Base), folder, all[folder])
-		if err != nil {
-			return err
-		}
-		if !before {
-			continue
-		}
-		tree, err := v.treeOf(done.Objects, done.To, folder)
+	for folder, a := range acceptances(said) {
+		tree, err := v.keptTree(ctx, done, folder, a)
 		if err != nil {
 			return err
 		}
@@ -312,6 +292,39 @@ func (v *Vault) keepAccepted(ctx context.Context, done *store.Result) error {
 		return nil
 	}
 	return v.accept(ctx, func(all map[Path]acceptance) { maps.Copy(all, next) })
+}
+
+// keptTree is the tree that an accepted skill is after a transaction, "" where that is none, or none of what was
+// accepted became it.
+func (v *Vault) keptTree(ctx context.Context, done *store.Result, folder Path, a acceptance) (string, error) {
+	if slices.ContainsFunc(done.Changes, func(c Change) bool { return recorded(c.Path) == folder }) {
+		return "", nil
+	}
+	before, err := v.placesOf(done.Objects, done.From, folder)
+	after, err2 := v.placesOf(done.Objects, done.To, folder)
+	if err = errors.Join(err, err2); err != nil {
+		return "", err
+	}
+	touched := !maps.Equal(before, after)
+	for at, tree := range before {
+		if touched && after[at] == tree { // it became nothing
+			delete(before, at)
+			delete(after, at)
+		}
+	}
+	if len(before) == 0 || len(after) != 1 {
+		return "", nil
+	}
+	kept := slices.Collect(maps.Values(after))[0]
+	if !touched && kept == a.Tree {
+		return "", nil
+	}
+	for _, was := range before {
+		if is, err := v.accepted(ctx, string(done.Base), folder, was, a); err != nil || !is {
+			return "", err
+		}
+	}
+	return kept, nil
 }
 
 // awaits reports whether a file belongs to a skill from elsewhere that waits. Where nobody can say, it does.
@@ -354,7 +367,9 @@ func (s *State) SkillTree(folder Path) (tree string, rev Revision, err error) {
 	objects := s.v.store.Repo().Stage()
 	root, err := objects.TreeOf(head.ID)
 	if err == nil {
-		tree, err = s.v.treeOf(objects, root, folder)
+		var places map[Path]string
+		places, err = s.v.placesOf(objects, root, folder)
+		tree = cmp.Or(places[folder], places["archive/"+folder])
 	}
 	return tree, Revision(head.ID.String()), s.v.store.Explain(err)
 }

@@ -33,6 +33,21 @@ func Made(r *Repo, newest int) (map[ID]ID, error) {
 	return out, err
 }
 
+// Typed are the commits, by hex id, that git made in this clone, as the reflog of HEAD says: by "git commit", or a
+// merge of its own. What it copied or fetched is not among them. Expired lines are unknown.
+func Typed(r *Repo) (map[string]bool, error) {
+	lines, _, err := r.reflog("HEAD", 0)
+	out := map[string]bool{}
+	for _, line := range lines {
+		kind, what, _ := strings.Cut(line.text, ": ")
+		first, _, _ := strings.Cut(kind, " ")
+		if first == "commit" || (first == "merge" || first == "pull") && strings.HasPrefix(what, "Merge made by the ") {
+			out[line.new.String()] = true
+		}
+	}
+	return out, err
+}
+
 // noID is how git writes the zero id.
 const noID = "0000000000000000000000000000000000000000"
 
