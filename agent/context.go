@@ -24,6 +24,7 @@ import (
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/durable"
+	"stet/vault/lineage"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -332,25 +333,23 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 }
 
 // mostUndone bounds the commits that a brief names.
-const mostUndone = 20
+const mostUndone = 5
 
 // changes says what agents changed of what the vault says since a revision, and how exactly that is taken back; ""
-// where nothing was.
+// where nothing was, or the person has seen it.
 func (h Hooks) changes(ctx context.Context, since vault.Revision) string {
 	if since == "" {
 		return ""
 	}
+	items, _ := lineage.Unreviewed(ctx, h.a.v.Whole(), since, recent) // it is told of, and nothing hangs on it
 	n, named := 0, ""
-	for c, err := range h.a.v.Whole().History().Log(ctx, vault.LogOptions{Without: string(since), Limit: recent}) {
-		if err != nil {
-			break // it is told of, and nothing hangs on it
-		}
+	for _, c := range items {
 		switch c.Op {
-		case vault.OpSeal, vault.OpImport, vault.OpPropose, "":
+		case vault.OpSeal, vault.OpImport, "":
 			continue
 		}
-		if !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != "" {
-			continue // the person's own, or with their yes
+		if c.Reverted || !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != "" {
+			continue // taken back, the person's own, or with their yes
 		}
 		if n++; n <= mostUndone {
 			named += " " + c.Rev.Short()
@@ -360,8 +359,8 @@ func (h Hooks) changes(ctx context.Context, since vault.Revision) string {
 	case n == 0:
 		return ""
 	case n > mostUndone:
-		return fmt.Sprintf(`%d changes by agents since your last session; the user can take back the newest %d with `+
-			`"stet revert%s"; "stet log" lists them.`, n, mostUndone, named)
+		return fmt.Sprintf(`%d changes by agents since your last session; the user can look at them and take any back `+
+			`with "stet review".`, n)
 	}
 	return fmt.Sprintf(`%s by agents since your last session; the user can take back exactly these with `+
 		`"stet revert%s".`, Plural(n, "change"), named)

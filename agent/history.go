@@ -22,7 +22,7 @@ type LogOptions struct {
 	// Ref is a memory, file or folder: only the commits that changed it, a file followed through
 	// moves. "" is all.
 	Ref   string
-	Patch bool // with the diff of each commit that has one parent
+	Patch bool // with the diff of each commit but merges
 }
 
 // A Log is commits, newest first.
@@ -54,12 +54,12 @@ func (h History) Log(ctx context.Context, o LogOptions) (*Log, error) {
 		}
 		view := ViewCommit(c)
 		view.Subject = h.a.marked(view.Subject)
-		if o.Patch && len(c.Parents) == 1 { // the first commit is all there is, a merge repeats its parents
+		if o.Patch && len(c.Parents) < 2 && !c.Cut() { // a merge repeats its parents
 			paths, followed := names[c.Rev]
 			if !followed && o.Path != "" {
 				paths = []vault.Path{o.Path} // a folder for instance
 			}
-			diffs, err := h.a.v.History().Diff(ctx, string(c.Parents[0]), string(c.Rev), paths)
+			diffs, err := h.a.v.History().Diff(ctx, c.Before(), string(c.Rev), paths)
 			if err != nil {
 				return nil, err
 			}

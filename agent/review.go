@@ -23,7 +23,7 @@ import (
 // ReviewOptions selects commits of agents and other people.
 type ReviewOptions struct {
 	Write
-	Since time.Time // all since then; zero is those that the user has not reviewed
+	Since time.Time // all since then; zero is those that the user has not reviewed, but bookkeeping
 	Diffs bool      // fill the diffs of the result
 	// AcceptAll marks all as reviewed, unless DryRun, when each can be read.
 	AcceptAll bool

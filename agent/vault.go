@@ -197,8 +197,8 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 		out.Reviews = reviews // it is told of, and nothing hangs on it
 	}
 	if v.a.o.Agent == "" {
-		if n, oerr := lineage.Unreviewed(ctx, v.a.v, recent); oerr == nil {
-			out.Others = n
+		if others, oerr := lineage.Unreviewed(ctx, v.a.v, "", recent); oerr == nil {
+			out.Others = len(others)
 		}
 	}
 	if x, xerr := v.a.Index(true); xerr == nil {

@@ -64,7 +64,8 @@ func (i Item) Diffs(ctx context.Context, v *vault.Vault) iter.Seq2[vault.FileDif
 
 // Pending lists the commits by anybody but the person since the person last
 // accepted, or, with a time, since then whatever was accepted: by an agent, or
-// by another address than the person's where stet did not make it here.
+// by another address than the person's where stet did not make it here. Without a time those that hold nothing but
+// the curator's reports and counts are left out.
 func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, error) {
 	data, err := v.State().Seen(reviewName)
 	if err != nil {
@@ -98,7 +99,7 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 			if c, err = v.History().CommitAt(ctx, string(c.Rev)); err != nil { // with its changes
 				return Review{}, err
 			}
-			if approved[c.Rev] || proposes(c) {
+			if approved[c.Rev] || proposes(c) || since.IsZero() && bookkeeping(c) {
 				continue
 			}
 			out.Items = append(out.Items, Item{Commit: c, Left: slices.Contains(seen.Left, c.Rev)})
@@ -116,29 +117,56 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 	return out, nil
 }
 
-// Unreviewed counts what [Pending] would list of the newest commits, at most so many.
-func Unreviewed(ctx context.Context, v *vault.Vault, newest int) (n int, err error) {
+// Unreviewed are what [Pending] would list of the newest commits, at most so many, without their changes and newest
+// first; what was left for later is among them only with after, which leaves out the history of that revision.
+func Unreviewed(ctx context.Context, v *vault.Vault, after vault.Revision, newest int) (out []Item, err error) {
 	data, err := v.State().Seen(reviewName)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	seen, looked := readCursor(data), map[vault.Revision]bool{}
 	approved, err := approvals(v)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	made, err := v.History().MadeHere(newest)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for c, err := range v.History().Log(ctx, vault.LogOptions{Without: string(readCursor(data).Upto), Limit: newest}) {
+	o := vault.LogOptions{Without: string(seen.Upto), Limit: newest}
+	if after != "" {
+		o.Without = string(after)
+	}
+	if after != "" && seen.Upto != "" {
+		for c, err := range v.History().Log(ctx, vault.LogOptions{Rev: string(seen.Upto), Without: o.Without,
+			Limit: newest}) {
+			if err != nil && !errors.Is(err, vault.ErrNoRevision) { // rewritten away, nothing of it was looked at
+				return nil, err
+			}
+			looked[c.Rev] = !slices.Contains(seen.Left, c.Rev)
+		}
+	}
+	taken := reverts{}
+	for c, err := range v.History().Log(ctx, o) {
 		if err != nil {
-			return n, err
+			return out, err
 		}
-		if mayBeOthers(v, c, made(c)) && !approved[c.Rev] && c.Op != vault.OpPropose {
-			n++
+		taken.note(c)
+		if looked[c.Rev] || !mayBeOthers(v, c, made(c)) || approved[c.Rev] || c.Op == vault.OpPropose {
+			continue
 		}
+		if c.Op == vault.OpCurate || c.Op == vault.OpReport { // to compare the trees of all takes long
+			full, err := v.History().CommitAt(ctx, string(c.Rev))
+			if err != nil {
+				return out, err
+			}
+			if bookkeeping(full) {
+				continue
+			}
+		}
+		out = append(out, Item{Commit: c, Reverted: taken[c.Rev]})
 	}
-	return n, nil
+	return out, nil
 }
 
 // reverts are the commits that a later one took back.
@@ -169,7 +197,9 @@ func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revis
 		if err != nil {
 			return err
 		}
-		more = append(more, Item{Commit: c, Left: true})
+		if !bookkeeping(c) {
+			more = append(more, Item{Commit: c, Left: true})
+		}
 	}
 	slices.SortStableFunc(more, func(a, b Item) int { return b.When.Compare(a.When) })
 	r.Items = append(r.Items, more...)
@@ -205,6 +235,16 @@ func mayBeOthers(v *vault.Vault, c vault.Commit, here bool) bool {
 func proposes(c vault.Commit) bool {
 	return len(c.Changes) > 0 && !slices.ContainsFunc(c.Changes, func(ch vault.Change) bool {
 		return ch.Status != vault.Added || ch.Path.Dir() != proposal.Dir
+	})
+}
+
+// bookkeeping reports a commit that changes nothing but the curator's reports and counts, whatever it says of itself.
+func bookkeeping(c vault.Commit) bool {
+	kept := func(p vault.Path) bool {
+		return strings.HasPrefix(string(p), "logs/curator/") || strings.HasPrefix(string(p), vault.UsageFolder+"/")
+	}
+	return len(c.Changes) > 0 && !slices.ContainsFunc(c.Changes, func(ch vault.Change) bool {
+		return !kept(ch.Path) || ch.From != "" && !kept(ch.From)
 	})
 }
 

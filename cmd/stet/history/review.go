@@ -18,7 +18,8 @@ func reviewCommand() *console.Command {
 		Args:    "", MaxArgs: 0,
 		Details: `Lists the commits of agents and of other people, oldest first, with their diffs. On a terminal
 			you are asked about each: what you take back is reverted, and agents do not write it again. Elsewhere it
-			is only listed. How far you have looked is kept beside the repository and does not travel.
+			is only listed. How far you have looked is kept beside the repository and does not travel. What the curator
+			writes for itself (reports, counts) is listed with --since alone.
 
 			With memory.write_approval: stage nothing that agents write is done before you agree: --proposed shows
 			what waits, each with the difference it would make now, and on a terminal asks. What you accept is
