@@ -226,10 +226,37 @@ func asks(sentences []string, before, after string) error {
 	if !all {
 		return errors.New("the turn denies something else than what is to go")
 	}
-	if ok || slices.ContainsFunc(said, func(w word) bool { return slices.Contains(going(), w.fold) }) {
+	about := slices.Concat(removed, kept)
+	if ok || slices.ContainsFunc(sentences, func(s string) bool { return orders(s, about) }) {
 		return nil
 	}
-	return errors.New("the turn does not say that it is to go")
+	return errors.New("the turn does not ask, in a sentence that begins with it, that it goes")
+}
+
+// orders reports whether a sentence begins, behind what people say before a request, with a word that asks for
+// something to go, or ends with one as German does, and says nothing, or something of what it is about. "Nobody may
+// forget it" and "Forget about lunch" do not ask for it.
+func orders(sentence string, about []string) bool {
+	all := words(sentence)
+	asks := func(w word) bool { return slices.Contains(going(), w.fold) }
+	first := slices.IndexFunc(all, func(w word) bool { return !slices.Contains(openers(), w.fold) })
+	if first < 0 || !asks(all[first]) && !(first > 0 && asks(all[len(all)-1])) ||
+		first > 0 && (all[first-1].fold == "i" || all[first-1].fold == "we") { // who tells what they do
+		return false
+	}
+	rest := slices.DeleteFunc(content(sentence), func(stem string) bool {
+		return slices.ContainsFunc(all, func(w word) bool {
+			return w.stem == stem && (asks(w) || slices.Contains(openers(), w.fold))
+		})
+	})
+	return len(rest) == 0 || count(rest, about) > 0
+}
+
+// openers are words before a request.
+func openers() []string {
+	return strings.Fields(`please kindly just ok okay yes no so now then and also hey hi actually sorry can could would
+		will you i want like need to let's let lets us we should bitte ja nein dann und kannst könntest du por favor
+		puedes s'il te plaît peux-tu tu`)
 }
 
 // changed are the sentences of two texts that the other one does not have.
