@@ -230,7 +230,7 @@ func asks(sentences []string, before, after string) error {
 	if ok || slices.ContainsFunc(sentences, func(s string) bool { return orders(s, about) }) {
 		return nil
 	}
-	return errors.New("the turn does not ask, in a sentence that begins with it, that it goes")
+	return errors.New("the turn does not say, at the beginning of a sentence, that it is to go")
 }
 
 // orders reports whether a sentence begins, behind what people say before a request, with a word that asks for

@@ -97,7 +97,7 @@ func generalKeys() []Key {
 			Meaning: "the vault used where neither `-C` nor the current folder leads to one; `~/` is the home folder"},
 		{Name: DisplayColor, Type: oneOf("auto", "always", "never"), Default: "auto",
 			Meaning: "colour in answers; `auto` is on a terminal only, and `NO_COLOR` or `TERM=dumb` turn it off"},
-		{Name: GuardAllow, Type: fingerprints(),
+		{Name: GuardAllow, Type: fingerprints(), Stricter: true,
 			Meaning: "fingerprints (`rule:sha256`) of findings that you know to be harmless"},
 		{Name: GuardInjection, Type: oneOf("block", "flag", "off"), Default: "flag", Vault: true, Stricter: true,
 			Meaning: "what becomes of text that reads like orders to a model: `block` refuses it to agents, `flag` says so in the reply and the commit; what you write yourself is never refused for it"},
@@ -305,8 +305,15 @@ func list() Type {
 
 // fingerprints is a list of what the guard prints of its findings: the name of a
 // rule and a SHA-256. Any other text would look as if it allowed something.
+// fingerprints is a list of which a part is stricter.
 func fingerprints() Type {
-	return listOf("list of fingerprints (RULE:SHA256, as a refusal names it)", isFingerprint)
+	t := listOf("list of fingerprints (RULE:SHA256, as a refusal names it)", isFingerprint)
+	t.stricter = func(a, b string) bool {
+		have := strings.Split(b, ",")
+		more := func(s string) bool { return s != "" && !slices.Contains(have, s) }
+		return a != b && !slices.ContainsFunc(strings.Split(a, ","), more)
+	}
+	return t
 }
 
 // folders is a list of whole paths: nobody could say which folder another one begins in.
