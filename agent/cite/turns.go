@@ -214,8 +214,8 @@ func unserved(ctx context.Context, v *vault.Vault, talk *session.Conversation, r
 	return nil
 }
 
-// overtaken fails where the user wrote by a command, after they said the turn, a line that the change takes away. Edits
-// by hand do not count: they are committed later than they are made.
+// overtaken fails where the user put in by an update, after they said the turn, a line that the change takes away.
+// Edits by hand do not count: they are committed later than they are made.
 func overtaken(
 	ctx context.Context, v *vault.Vault, talk *session.Conversation, ref string, from vault.Path, before, after []byte,
 ) error {
@@ -225,11 +225,11 @@ func overtaken(
 		stays[line] = true
 	}
 	h := v.Whole().History()
-	for c, err := range h.Log(ctx, vault.LogOptions{Path: from, Since: said}) {
+	for c, err := range h.Log(ctx, vault.LogOptions{Path: from, Since: said, Op: vault.OpUpdate}) {
 		if err != nil {
 			return err
 		}
-		if by := c.Trailers.Get("Stet-Actor"); by != vault.ActorUser || c.Op == vault.OpAdopt || !c.When.After(said) {
+		if by := c.Trailers.Get("Stet-Actor"); by != vault.ActorUser || !c.When.After(said) {
 			continue
 		}
 		_, now, err := h.ReadAt(ctx, string(c.Rev), string(from))
