@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -163,7 +164,7 @@ func (v *Vault) elsewhere(ctx context.Context) (*elsewhere, error) {
 		return nil, v.store.Explain(err)
 	}
 	said, err := v.State().Seen(acceptedName)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // who may not read what was accepted takes nothing for that
 		return nil, v.store.Explain(err)
 	}
 	v.hidden.skills.Lock()
