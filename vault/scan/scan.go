@@ -101,6 +101,11 @@ func (f File) scan() (out []Finding) {
 	if f.Steers {
 		add(0, "steers", Look, "programs take orders from a file of this name")
 	}
+	for _, found := range guard.Injections([]byte(f.Path)) {
+		if strings.HasPrefix(found.Rule, "invisible_") {
+			add(0, "hidden-in-name", gravity(found.Rule), "the name of the file holds characters that nobody sees")
+		}
+	}
 	text := utf8.Valid(f.Data) && bytes.IndexByte(f.Data, 0) < 0
 	switch {
 	case !text && isProgram(f.Data):
@@ -149,17 +154,23 @@ const near = 10
 func (f File) commands() (out []Finding) {
 	lines := strings.Split(string(f.Data), "\n")
 	var reads, sends []int
+	came := downloads{}
 	for i := 0; i < len(lines); i++ {
-		at, line := i, lines[i]
-		for strings.HasSuffix(strings.TrimRight(line, "\r"), `\`) && i+1 < len(lines) {
-			i++
-			line = strings.TrimRight(line, "\\\r") + " " + strings.TrimSpace(lines[i])
+		at, shown := i, lines[i]
+		for ; goesOn(lines[i]) && i+1 < len(lines); i++ {
 		}
+		if i > at {
+			shown = joined(lines[at : i+1])
+		}
+		line := nextDoor().ReplaceAllString(shown, "//home")
 		grave, lower := false, strings.ToLower(line)
+		if v := came.run(at, line, lower); v != "" {
+			out = append(out, Finding{f.Path, at + 1, "download-then-run", v, oneLine(shown), false})
+		}
 		for _, r := range rules() {
 			if r.finds(line, lower) {
 				grave = r.verdict == Danger
-				out = append(out, Finding{f.Path, at + 1, r.name, r.verdict, oneLine(line), r.name == "stet-mark"})
+				out = append(out, Finding{f.Path, at + 1, r.name, r.verdict, oneLine(shown), r.name == "stet-mark"})
 				break
 			}
 		}
@@ -171,11 +182,23 @@ func (f File) commands() (out []Finding) {
 		}
 	}
 	for _, at := range reads {
-		if slices.ContainsFunc(sends, func(n int) bool { return n-at <= near && at-n <= near }) {
+		if n, _ := slices.BinarySearch(sends, at-near); n < len(sends) && sends[n] <= at+near {
 			out = append(out, Finding{f.Path, at + 1, "reads-and-sends", Danger, oneLine(lines[at]), false})
 		}
 	}
 	return out
+}
+
+// goesOn reports whether a line ends with a backslash.
+func goesOn(line string) bool { return strings.HasSuffix(strings.TrimRight(line, "\r"), `\`) }
+
+// joined are lines as one, without the backslashes at their ends.
+func joined(lines []string) string {
+	parts := []string{strings.TrimRight(lines[0], "\\\r")}
+	for _, line := range lines[1:] {
+		parts = append(parts, strings.TrimRight(strings.TrimSpace(line), "\\\r"))
+	}
+	return strings.Join(parts, " ")
 }
 
 // isProgram reports the beginnings of what machines run: ELF, PE, Mach-O, Java, WebAssembly.
@@ -229,7 +252,7 @@ func (r rule) finds(line, lower string) bool {
 
 // Parts of the rules: a shell that reads from a pipe; a program that fetches; one that sends; where secrets are kept.
 const (
-	shell  = `(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+)?(?:/\S*/)?(?:ba|z|da|k|fi)?sh\b`
+	shell  = `(?:sudo\s+` + flags + `)?(?:env\s+)?(?:/` + inWord + `*/)?(?:ba|z|da|k|fi)?sh\b`
 	fetch  = `\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`
 	send   = `\b(?:curl|wget|nc|ncat|netcat|telnet|invoke-webrequest|invoke-restmethod)\b`
 	stores = `(?:\.ssh/(?:id_|identity|authorized_keys|\*|$)|~/\.ssh\b/?(?:\s|$|["')])|\bid_(?:rsa|ed25519|ecdsa)\b|` +
@@ -240,8 +263,21 @@ const (
 	// places are words of which one stands in whatever stores finds.
 	places = ".ssh id_ .aws .netrc .gnupg .kube .docker .git-cred gcloud /etc/shadow keychain password cookies login " +
 		"wallet _history .claude gh/hosts .pgpass"
+	// dubious are addresses from which no honest skill has something run.
+	dubious = `\bhttps?://(?:[^\s/@]*@)?(?:(?:\d{1,3}\.){3}\d{1,3}|\S*(?:pastebin\.com|transfer\.sh|` +
+		`ngrok\S*\.(?:io|app)|bit\.ly|tinyurl\.com|webhook\.site))`
+	// handed is a shell, or a language, that is handed what a substitution fetches, or a command that is one.
+	handed = `(?:(?:` + shell + `|\bsource|(?:^|[;&|]\s*)\.)\s+(?:/dev/stdin\s+)?<(?:<<\s*["']?\$)?\(\s*|` +
+		`(?:` + shell + `\s+-c|\beval|\b(?:python[\d.]*|perl|ruby|node|php)\s+-[cer])\s+["']?` +
+		`(?:\$\(|` + "`" + `)\s*|` +
+		`(?:^|[;&|]|\b(?:then|do)\s)\s*["']?\$\(\s*)` + fetch
 	whole = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
 )
+
+// nextDoor finds the hosts of addresses in one's own network.
+var nextDoor = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`//(?:127|10|192\.168)(?:\.\d{1,3}){2,3}\b`)
+})
 
 // rules are in the order in which they are tried: the first that matches a line speaks for it.
 var rules = sync.OnceValue(func() []rule {
@@ -265,13 +301,15 @@ var rules = sync.OnceValue(func() []rule {
 		of("sends-environment", Danger, "env export set", whole+`\s*\|(?:[^|]*\|)*\s*`+send+`|`+
 			send+`.*\$\(\s*`+whole+`\s*[)|]|`+send+"[^`]*`"+whole+"`", ""),
 		of("opens-login", Danger, "authorized_keys", `>>\s*\S*authorized_keys`, ""),
-		of("runs-from-address", Danger, "http", fetch+`.*\bhttps?://(?:(?:\d{1,3}\.){3}\d{1,3}|\S*(?:pastebin\.com|`+
-			`transfer\.sh|ngrok\S*\.(?:io|app)|bit\.ly|tinyurl\.com|webhook\.site))\S*.*\|\s*`+shell,
-			`//(?:127\.|10\.|192\.168\.)`),
+		of("runs-from-address", Danger, "http", fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
 		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex", fetch+`[^|]*\|\s*`+shell+`|`+
-			shell+`\s+<\(\s*`+fetch+`|`+shell+`\s+-c\s+["']?\$\(\s*`+fetch+`|`+
-			`\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|\beval\s+["']?\$\(\s*`+fetch+`|`+
+			handed+`|\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|`+
 			fetch+`[^|]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby|node)\s*-?\s*(?:$|["'`+"`"+`)])`, ""),
+		of("uploads", Look, "curl wget", `\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
+			`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b`, ""),
+		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
+			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
+			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
 		of("secret-place", Look, places, stores, ""),
 		of("stays", Look, ".bashrc zshrc profile crontab .git/hooks launch", `>>?\s*\S*\.(?:bashrc|zshrc|profile|`+
 			`bash_profile|zprofile)\b|\bcrontab\s+-|\.git/hooks/|\blaunchctl\s+load\b|/launchagents/`, ""),
