@@ -4,7 +4,8 @@
 // and not by an agent's, of no private conversation, and where it served no change before. A change counts
 // as asked for where the person's own words name what the text is about, and every word that the change
 // brings in; for what only goes, most of what goes, and that it goes. What is quoted, pasted, code, a
-// supposition or a question is not the person's own word; "could you …?" is.
+// supposition or a question is not the person's own word; "could you …?" is. A clause that brings words in
+// has nothing but plain words beside those of the text: any other may deny or report it.
 //
 //	err := cite.Asks(cite.Own(turn), "The gate code is 4711.", "The gate code is 4712.")
 //	refs, err := cite.Citation{Because: "session:4711#3"}.Turns(ctx, v, p, p, before, after)
@@ -41,7 +42,7 @@ func Own(turn string) string {
 		return r
 	}, turn)
 	var out, paragraph []string
-	for _, line := range append(spoken.Lines(turn), "") {
+	for _, line := range append(typed(spoken.Lines(turn)), "") {
 		if line != "" {
 			paragraph = append(paragraph, line)
 			continue
@@ -62,7 +63,7 @@ func said(line string) string {
 	for _, s := range spoken.Sentences(line) {
 		w := words(s)
 		asked := strings.HasSuffix(strings.TrimRight(s, " )"), "?")
-		if asked && !polite().MatchString(s) || len(w) > 0 && slices.Contains(suppositions(), w[0].fold) {
+		if asked && !polite().MatchString(s) || len(w) > 0 && w[0].is("suppose") {
 			continue
 		}
 		out = append(out, s)
@@ -74,10 +75,6 @@ var polite = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b((can|could|would|will) (you|we)|please|bitte|k(ö|oe)nntest|kannst|peux-tu|` +
 		`pourrais|puedes|podr[ií]as)\b`)
 })
-
-func suppositions() []string {
-	return strings.Fields("if suppose imagine assume assuming pretend unless say wenn falls angenommen si supongamos")
-}
 
 // A word is one of a text: folded, and its English stem.
 type word struct{ fold, stem string }
@@ -107,6 +104,14 @@ func words(text string) []word {
 			part, _, _ = strings.Cut(part, "'")
 			out = append(out, word{part, encode.Stem(part)})
 		}
+	}
+	return out
+}
+
+// stems are those of all words, in order.
+func stems(text string) (out []string) {
+	for _, w := range words(text) {
+		out = append(out, w.stem)
 	}
 	return out
 }
@@ -172,6 +177,9 @@ func Asks(own, before, after string) error {
 	for width := min(together, len(all)); width > 0; width-- {
 		for i := range len(all) - width + 1 {
 			if reason := asks(all[i:i+width], before, after); reason == nil {
+				if has(words(own), stems(before+" "+after), "told") {
+					return errors.New("the turn may hand over what others say: " + plainly)
+				}
 				return nil
 			} else if width == min(together, len(all)) {
 				err = reason
@@ -216,7 +224,7 @@ func asks(sentences []string, before, after string) error {
 		if _, all := denied(said, removed, kept); !all && !turned {
 			return errors.New("the turn denies something else than what is to go")
 		}
-		return nil
+		return ordered(sentences, stems(before+" "+after), added)
 	}
 	n := count(removed, named)
 	if len(removed)-n > max(1, len(removed)/4) || n == 0 || n+count(kept, named) < min(2, len(removed)+len(kept)) {
@@ -227,6 +235,7 @@ func asks(sentences []string, before, after string) error {
 		return errors.New("the turn denies something else than what is to go")
 	}
 	about := slices.Concat(removed, kept)
+	ok = ok && ordered(sentences, stems(before), removed) == nil
 	if ok || slices.ContainsFunc(sentences, func(s string) bool { return orders(s, about) }) {
 		return nil
 	}

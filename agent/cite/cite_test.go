@@ -1,6 +1,7 @@
 package cite_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -90,9 +91,22 @@ func TestAsks(t *testing.T) {
 	}
 }
 
+// A turn that denies or dates something is the person's own word all the same.
+func TestOwnWordsBeginAsTheyLike(t *testing.T) {
+	t.Parallel()
+	for _, turn := range []string{"Never push to main.", "When I say stop, stop.", "After lunch I nap.",
+		".env holds the gate code.", "~/.bashrc sets it.", ":-) thanks, the code is 4712.", "👍, it is 4712 now.",
+		"[-] buy milk", "--force is banned.", "!, x", "-1"} {
+		if got := cite.Own(turn); got != turn {
+			t.Errorf("%q are %q", turn, got)
+		}
+	}
+}
+
 func FuzzAsks(f *testing.F) {
 	f.Add("The gate code is 4712 now.", "The gate code is 4711.", "The gate code is 4712.")
 	f.Add("```\n'x “ „ >", "a", "")
+	f.Add("--force is banned", "a", "b")
 	f.Fuzz(func(t *testing.T, turn, before, after string) {
 		own := cite.Own(turn)
 		if cite.Asks(own, before, before) == nil {
@@ -100,4 +114,36 @@ func FuzzAsks(f *testing.F) {
 		}
 		_ = cite.Asks(own, before, after)
 	})
+}
+
+// Sentences written before the rules, and not tuned to: none that is no order changes a thing, and of the orders few
+// wait for the user.
+func TestFormsOfOrders(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/forms.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders, done := 0, 0
+	for line := range strings.Lines(string(data)) {
+		if line[0] == '#' {
+			continue
+		}
+		f := strings.Split(strings.ReplaceAll(line, `\n`, "\n"), " |")
+		kind, turn, _ := strings.Cut(f[0]+f[1], " ")
+		reason := cite.Asks(cite.Own(turn), strings.TrimSpace(f[2]), strings.TrimSpace(f[3]))
+		switch {
+		case kind == "yes":
+			if orders++; reason == nil {
+				done++
+			} else {
+				t.Logf("%q waits: %v", turn, reason)
+			}
+		case reason == nil:
+			t.Errorf("%q changes %q", turn, f[2])
+		}
+	}
+	if t.Logf("%d of %d orders are done", done, orders); done < 18 {
+		t.Error("too many orders wait")
+	}
 }

@@ -45,6 +45,9 @@ func (c Citation) Turns(
 	if err != nil {
 		return nil, err
 	}
+	if nameless(from.Dir(), to.Dir()) {
+		return nil, fmt.Errorf("no turn names %q as a folder: its words are those of orders", to.Dir())
+	}
 	was, is := states(from, to, before, after)
 	for _, turn := range own { // each alone: words of several make up what nobody said
 		if err = Asks(turn, was, is); err == nil {
@@ -147,16 +150,20 @@ func Said(ctx context.Context, v *vault.Vault, source, text string) (map[string]
 		return nil, nil
 	}
 	talk, err := session.Hear(ctx, v, id)
-	if err != nil || talk.Private {
+	if err != nil {
 		return nil, err
 	}
+	return saidIn(ctx, talk, numbers, text)
+}
+
+func saidIn(ctx context.Context, talk *session.Conversation, numbers []int, text string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, n := range numbers {
 		ref, own, err := proven(ctx, talk, n)
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if err != nil {
+		if err != nil || talk.Private {
 			continue
 		}
 		said := folded(own)
@@ -167,6 +174,84 @@ func Said(ctx context.Context, v *vault.Vault, source, text string) (map[string]
 		}
 	}
 	return out, nil
+}
+
+// Origin finds the turns, by today's numbers, that ref named at a moment as what a text came from, in the commit c or
+// outside of any. Of a ref without turns it is the newest one of the person's until then that has the text's words,
+// none without one. Recorded says that they are more than what a writer claims: they served the commit here, or a
+// client's hook or the person's own command recorded there what the text says.
+func Origin(
+	ctx context.Context, v *vault.Vault, c vault.Commit, ref string, at time.Time, text string,
+) (turns []int, recorded bool, err error) {
+	id, named := vault.SourceTurns(ref)
+	talk, err := session.Hear(ctx, v, id)
+	if errors.Is(err, session.ErrUnknownSession) || errors.Is(err, vault.ErrRefused) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	turns = heldBy(talk, named, at, text)
+	if slices.Contains(Named(c), ref) {
+		seen, err := v.State().Seen(servedName)
+		return turns, strings.Contains("\n"+string(seen), "\n"+ref+" "), err
+	}
+	said, err := saidIn(ctx, talk, turns, text)
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" && line[0] != '#' && said[line] == "" {
+			return turns, false, err
+		}
+	}
+	return turns, len(said) > 0, err
+}
+
+// heldBy are the turns of [Origin]. What is sealed within the second of a commit may have been numbered anew before it
+// or after it: the numbers count under which a turn has the text's words.
+func heldBy(talk *session.Conversation, named []int, at time.Time, text string) []int {
+	holds := func(n int) bool {
+		m := talk.Messages[n-1]
+		return m.Role == "user" && holds(string(m.Content), text)
+	}
+	if len(named) == 0 {
+		for i, m := range slices.Backward(talk.Messages) {
+			if m.Time.Before(at.Add(time.Second)) && holds(i+1) {
+				return []int{i + 1}
+			}
+		}
+		return nil
+	}
+	var ways [2][]int
+	for _, n := range named {
+		for i, now := range numbersOf(talk.Known, n, at) {
+			if now > 0 && now <= len(talk.Messages) {
+				ways[i] = append(ways[i], now)
+			}
+		}
+	}
+	if slices.ContainsFunc(ways[1], holds) && !slices.ContainsFunc(ways[0], holds) {
+		return ways[1]
+	}
+	return ways[0]
+}
+
+// holds reports whether the words of each line of a text that is no heading stand together in a turn.
+func holds(turn, text string) (some bool) {
+	in := func(s string) string {
+		var b strings.Builder
+		for _, w := range words(s) {
+			b.WriteString(" " + w.fold)
+		}
+		return b.String() + " "
+	}
+	turn = in(turn)
+	for line := range strings.Lines(text) {
+		if all := in(line); line[0] != '#' && all != " " {
+			if some = true; !strings.Contains(turn, all) {
+				return false
+			}
+		}
+	}
+	return some
 }
 
 // folded are the sentences of a text without what ends them.
