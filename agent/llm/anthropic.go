@@ -145,7 +145,7 @@ func (c *anthropicClient) try(ctx context.Context, req Request) (Reply, error) {
 	if resp.StatusCode != http.StatusOK {
 		return Reply{}, c.answered(resp)
 	}
-	in := blocks{answer: req.Answer}
+	in := blocks{answer: req.Answer, pieces: pieces{most: req.Most}}
 	if err := in.read(resp.Body); err != nil {
 		in.put(&in.reply, in.reply.Calls)
 		return c.lost(req, in.reply), c.midway(ctx, err)
@@ -173,18 +173,10 @@ func (c *anthropicClient) answered(resp *http.Response) error {
 }
 
 func (c *anthropicClient) midway(ctx context.Context, err error) error {
-	var told *anthropicError
-	switch {
-	case errors.As(err, &told):
-		e := c.fail(ErrUnavailable, 0, told.Message)
-		e.spent = true
-		return e
-	case errors.Is(err, errNonsens):
-		return c.spent(ErrAbsurd, err.Error())
-	case errors.Is(err, ErrRefused):
-		return c.spent(ErrRefused, "")
+	if told, ok := errors.AsType[*anthropicError](err); ok {
+		return c.spent(ErrUnavailable, told.Message)
 	}
-	return c.broken(ctx, err, true)
+	return c.ended(ctx, err)
 }
 
 // blocks puts a reply together from the events of a stream.
@@ -216,10 +208,11 @@ type anthropicEvent struct {
 	Message anthropicWhole `json:"message"`
 	Block   anthropicBlock `json:"content_block"`
 	Delta   struct {
-		Type    string `json:"type"`
-		Text    string `json:"text"`
-		Partial string `json:"partial_json"`
-		Stop    string `json:"stop_reason"`
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Partial  string `json:"partial_json"`
+		Thinking string `json:"thinking"`
+		Stop     string `json:"stop_reason"`
 	} `json:"delta"`
 	Usage anthropicUsage  `json:"usage"`
 	Error *anthropicError `json:"error"`
@@ -251,6 +244,9 @@ func (in *blocks) event(data []byte) error {
 	var e anthropicEvent
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("%w: an event is no JSON", errNonsens)
+	}
+	if err := in.take(data, len(e.Delta.Text)+len(e.Delta.Partial)+len(e.Delta.Thinking)); err != nil {
+		return err
 	}
 	switch e.Type {
 	case "error":

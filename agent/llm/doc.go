@@ -85,6 +85,9 @@ type Request struct {
 	Answer   *Schema // the form of the answer, nil for free text; goes without Tools
 	// MaxTokens bounds the answer; 0 is 4096.
 	MaxTokens int
+	// Most bounds it as well where the server does not heed MaxTokens: tokens, by their bytes, after which it is read
+	// no further and the call ends with [ErrTooLong]; 0 is no bound.
+	Most int
 }
 
 const defaultMaxTokens = 4096

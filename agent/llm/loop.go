@@ -15,6 +15,8 @@ type Loop struct {
 	// Before is told what all requests may have used up with the next one, which is not made where it fails; nil is
 	// nothing.
 	Before func(most Usage) error
+	// Most is told what all requests have used up, and says what [Request.Most] of the next one is; nil is 0.
+	Most func(used Usage) int
 
 	Asked int // requests that were made
 	Made  int // answers whose calls were carried out
@@ -29,6 +31,9 @@ func (l *Loop) Run(ctx context.Context, req Request) (final string, err error) {
 			if err := l.Before(l.Usage.Plus(l.Client.Model().Price.worst(req))); err != nil {
 				return "", err
 			}
+		}
+		if l.Most != nil {
+			req.Most = l.Most(l.Usage)
 		}
 		reply, err := l.Client.Generate(ctx, req)
 		l.Asked++

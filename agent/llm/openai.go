@@ -99,7 +99,7 @@ func (c *openaiClient) try(ctx context.Context, req Request, without uint32) (Re
 	}
 	// Nothing was written that closing could lose.
 	defer func() { _ = stream.Close() }()
-	in := collector{}
+	in := collector{pieces: pieces{most: req.Most}}
 	for {
 		data, err := stream.RecvRaw()
 		if errors.Is(err, io.EOF) {
@@ -125,6 +125,7 @@ func (c *openaiClient) try(ctx context.Context, req Request, without uint32) (Re
 var (
 	errCut     = errors.New("the answer broke off")
 	errNonsens = errors.New("what it sends is no answer")
+	errEndless = errors.New("the answer is not cut where it was asked to be")
 )
 
 // failed is the error of a request that was not answered with a stream.
@@ -144,21 +145,14 @@ func (c *openaiClient) failed(ctx context.Context, err error) error {
 
 // midway is the error of a stream that ended badly.
 func (c *openaiClient) midway(ctx context.Context, err error) error {
-	var api *openai.APIError
-	switch {
-	case errors.As(err, &api):
+	if api, ok := errors.AsType[*openai.APIError](err); ok {
 		e := c.call.refused(api.HTTPStatusCode, fmt.Sprint(api.Code, " ", api.Type), api.Message)
-		var told *CallError
-		if errors.As(e, &told) {
+		if told, ok := errors.AsType[*CallError](e); ok {
 			told.spent = true
 		}
 		return e
-	case errors.Is(err, errNonsens):
-		return c.spent(ErrAbsurd, err.Error())
-	case errors.Is(err, ErrRefused):
-		return c.spent(ErrRefused, "")
 	}
-	return c.broken(ctx, err, true)
+	return c.ended(ctx, err)
 }
 
 func (c *openaiClient) request(req Request, without uint32) openai.ChatCompletionRequest {
@@ -249,6 +243,24 @@ type collector struct {
 type pieces struct {
 	text []byte
 	args [maxCalls][]byte
+	most int // tokens, 0 is no bound
+	got  int // bytes
+}
+
+const (
+	frame    = 512      // bytes of an event around what it says
+	perToken = 4        // bytes of what it says, on average
+	excess   = 64 << 10 // bytes above the bound, for tokens are guessed
+)
+
+// take counts an event that says so many bytes, as far as these are known. What a model thinks costs as much as what
+// it says.
+func (p *pieces) take(event []byte, said int) error {
+	p.got += max(perToken, said, len(event)-frame)
+	if p.most > 0 && (p.got-excess)/perToken > p.most {
+		return fmt.Errorf("%w, and has more than %d tokens", errEndless, p.most)
+	}
+	return nil
 }
 
 // put sets the texts of a reply and its calls.
@@ -283,7 +295,12 @@ func (in *collector) chunk(data []byte) error {
 			u.USD, u.Status = *c.Usage.Cost, CostActual
 		}
 	}
+	said := 0
 	for _, choice := range c.Choices {
+		said += len(choice.Delta.Content) + len(choice.Delta.ReasoningContent)
+		for _, t := range choice.Delta.ToolCalls {
+			said += len(t.Function.Arguments)
+		}
 		if choice.Index != 0 {
 			continue // one answer was asked for
 		}
@@ -299,7 +316,7 @@ func (in *collector) chunk(data []byte) error {
 			return err
 		}
 	}
-	return nil
+	return in.take(data, said)
 }
 
 func (in *collector) delta(d openai.ChatCompletionStreamChoiceDelta) error {

@@ -242,6 +242,19 @@ func (c *call) spent(kind error, detail string) error {
 	return e
 }
 
+// ended is the error of an answer that ended badly.
+func (c *call) ended(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errNonsens):
+		return c.spent(ErrAbsurd, err.Error())
+	case errors.Is(err, errEndless):
+		return c.spent(ErrTooLong, err.Error())
+	case errors.Is(err, ErrRefused):
+		return c.spent(ErrRefused, "")
+	}
+	return c.broken(ctx, err, true)
+}
+
 // lost is what a call that broke off has used up, as far as it came.
 func (c *call) lost(req Request, reply Reply) Reply {
 	return Reply{Usage: c.model.Price.charge(counted(reply.Usage, req, reply))}

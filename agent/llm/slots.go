@@ -37,7 +37,7 @@ func FromSettings(s settings.Settings, slot Slot, getenv func(string) string) (O
 		case slot == Auxiliary:
 			return FromSettings(s, Chat, getenv)
 		}
-		return o, slot, &setupError{fmt.Sprintf("%s is not set", keys.Model), ErrNoModel, fmt.Sprintf("as stet config set %s ollama and %s NAME", keys.Provider, keys.Model)}
+		return o, slot, &setupError{fmt.Sprintf("%s is not set", keys.Model), ErrNoModel, fmt.Sprintf("for example: stet config set %s ollama; stet config set %s NAME", keys.Provider, keys.Model)}
 	}
 	if s.Mixed(keys.Provider, keys.BaseURL, keys.KeyEnv) {
 		return o, slot, &setupError{fmt.Sprintf("%s, %s and %s come from the environment in part", keys.Provider,
