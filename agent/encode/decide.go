@@ -357,9 +357,10 @@ func (r *reader) likely(o *reading) (*Verdict, float64) {
 	var most, sum float64
 	long := len(o.clauses)+len(r.n.clauses) > longTexts
 	for _, c := range o.clauses {
-		v := p.features(c)
-		if (c.cues|v.d.cues)&cueAsk != 0 || c.verb >= c.b && o.weight(c) < 2 || v.confirmed() || long && !v.signed() {
-			continue // a question, a heading, what is said again, or one of many things said
+		v := p.align(c)
+		if (c.cues|v.d.cues)&cueAsk != 0 || c.verb >= c.b && o.weight(c) < 2 || long && !v.signed() ||
+			v.features().confirmed() {
+			continue // a question, a heading, one of many things said, or what is said again
 		}
 		s := m.score(v.out)
 		sum += min(odds(m.probability(s)), mostOdds)

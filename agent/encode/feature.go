@@ -35,12 +35,17 @@ func (v *view) is(name string, b bool) bool {
 	return b
 }
 
-// features says how a stored clause stands to a new memory.
-func (p *pairing) features(c *clause) *view {
+// align finds the new clause that a stored one stands to, and what stands around both.
+func (p *pairing) align(c *clause) *view {
 	v := &view{pairing: p, c: c, oAll: union(indices(c.a, c.b), c.subject)}
 	v.d = v.nearest()
 	v.dAll = union(indices(v.d.a, v.d.b), v.d.subject)
 	v.look()
+	return v
+}
+
+// features says how the two clauses stand to each other.
+func (v *view) features() *view {
 	v.out = make([]feature, 0, 128)
 	v.overlap()
 	v.subjects()
@@ -116,13 +121,19 @@ func (v *view) nearest() *clause {
 
 // match says how much of each other two clauses have.
 func (v *view) match(d *clause) float64 {
-	in := v.inN(union(indices(d.a, d.b), d.subject))
+	var in func(int) bool // made where it is needed: most clauses share nothing
 	var hit, o, n float64
 	for i := v.c.a; i < v.c.b; i++ {
 		o += v.oW[i]
 	}
 	for _, i := range v.oAll {
-		if v.oW[i] == 0 || !in(i) {
+		if v.oW[i] == 0 || !v.pairing.oHit[i] {
+			continue
+		}
+		if in == nil {
+			in = v.inN(union(indices(d.a, d.b), d.subject))
+		}
+		if !in(i) {
 			continue
 		}
 		if w := &v.o.words[i]; w.name || w.number {

@@ -92,7 +92,7 @@ func Samples(m, stored Memory, c Corpus) []Sample {
 	var out []Sample
 	for _, oc := range o.clauses {
 		s := Sample{Clause: o.string(oc)}
-		for _, f := range p.features(oc).out {
+		for _, f := range p.align(oc).features().out {
 			s.Features, s.Values = append(s.Features, f.name), append(s.Values, f.value)
 		}
 		out = append(out, s)
@@ -106,7 +106,7 @@ func Outdated(m, stored Memory, clause string) float64 {
 	n, o := read(m), read(stored)
 	for _, c := range o.clauses {
 		if len(n.clauses) > 0 && o.Text[c.from:c.to] == clause {
-			return scorer().probability(scorer().score(pair(o, n, Corpus{}).features(c).out))
+			return scorer().probability(scorer().score(pair(o, n, Corpus{}).align(c).features().out))
 		}
 	}
 	return 0

@@ -44,20 +44,35 @@ func wordsOf(sentence string) []word {
 
 // parts are the words of which one is made: "i'm", "don't", "wife's", "j'ai".
 func parts(w string) []string {
-	short := map[string]string{"dont": "do not", "don't": "do not", "cant": "can not", "can't": "can not",
-		"cannot": "can not",
-		"doesnt": "does not", "won't": "will not", "im": "i am", "ive": "i have"}
-	if full, ok := short[w]; ok {
-		return strings.Fields(full)
+	switch w {
+	case "dont", "don't":
+		return []string{"do", "not"}
+	case "cant", "can't", "cannot":
+		return []string{"can", "not"}
+	case "doesnt":
+		return []string{"does", "not"}
+	case "won't":
+		return []string{"will", "not"}
+	case "im":
+		return []string{"i", "am"}
+	case "ive":
+		return []string{"i", "have"}
 	}
 	head, tail, cut := strings.Cut(w, "'")
 	if !cut || head == "" || tail == "" {
 		return []string{w}
 	}
-	full := map[string]string{"m": "am", "re": "are", "ve": "have", "ll": "will", "d": "would"}[tail]
 	switch {
-	case full != "":
-		return []string{head, full}
+	case tail == "m":
+		return []string{head, "am"}
+	case tail == "re":
+		return []string{head, "are"}
+	case tail == "ve":
+		return []string{head, "have"}
+	case tail == "ll":
+		return []string{head, "will"}
+	case tail == "d":
+		return []string{head, "would"}
 	case tail == "t" && strings.HasSuffix(head, "n") && head != "n":
 		return []string{strings.TrimSuffix(head, "n"), "not"}
 	case tail == "s" && head == "let":

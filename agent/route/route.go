@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"stet/agent/spoken"
@@ -31,7 +30,11 @@ type Route struct {
 	Kind       string  `json:"kind"` // preference, instruction, routine or fact
 	Rule       string  `json:"rule"` // "route-birthday@1"
 	Confidence float64 `json:"confidence"`
+	Asked      bool    `json:"asked,omitempty"` // its author asks to remember it, in English
 }
+
+// Asked is the rule of what is worth keeping only because its author asks so: it may be about anything.
+const Asked = "route-asked@1"
 
 const (
 	// longest bounds a sentence, in bytes, and wordy in words: what is longer tells a story.
@@ -42,41 +45,48 @@ const (
 	doubt = 0.25
 	asked = 0.05
 	noted = 0.7
-	// mostAsking bounds the words that ask to keep a sentence.
-	mostAsking = 6
 )
 
 // Of says what one sentence of a person's is; false for a text that is nothing to keep, is no single sentence, or
 // of which nothing can be told.
 func Of(sentence string) (Route, bool) {
 	sentence = strings.TrimSpace(sentence)
-	if len(sentence) > longest || foreign(sentence) || len(spoken.Sentences(sentence)) != 1 {
+	said, asked := opened(sentence)
+	if len(sentence) > longest || foreign(sentence) && !asked || len(spoken.Sentences(sentence)) != 1 {
 		return Route{}, false
 	}
-	words := wordsOf(sentence)
+	if said == "" { // it stands in the lines behind
+		return Route{"fact", Asked, noted - doubt, true}, true
+	}
+	words := wordsOf(said)
 	if len(words) < 2 || len(words) > wordy {
 		return Route{}, false
 	}
 	var best Route
-	for _, l := range languages() {
-		if r, ok := l.of(words); ok && r.Confidence > best.Confidence {
+	for i, l := range languages() {
+		if r, ok := l.of(words, asked && i == 0); ok && r.Confidence > best.Confidence {
 			best = r
 		}
 	}
 	return best, best.Kind != ""
 }
 
-// foreign reports a line of code, of a quotation or of a table, a question, and one with an address in it.
+// foreign reports a line with code or an address in it, and one that is [others].
 func foreign(s string) bool {
+	return others(s) || strings.ContainsAny(s, "`{}\\") || strings.Contains(s, "://") ||
+		strings.Contains(s, "=>") || strings.Contains(s, "();")
+}
+
+// others reports a line of a quotation or of a table, and a question.
+func others(s string) bool {
 	return strings.HasSuffix(s, "?") || strings.ContainsAny(s[:min(1, len(s))], ">|#<{[¿") ||
-		strings.ContainsAny(s, "`{}\\¿") || strings.Contains(s, "://") || strings.Contains(s, "?!") ||
-		strings.Contains(s, "=>") || strings.Contains(s, "();") || !utf8.ValidString(s)
+		strings.Contains(s, "¿") || strings.Contains(s, "?!") || !utf8.ValidString(s)
 }
 
 // A language is what one section of the lexicon knows.
 type language struct {
-	lead, memo, asking, less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
-	rules                                                                          []rule
+	lead, memo, asking, aside, verb, bound, start, less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
+	rules                                                                                                     []rule
 }
 
 // A rule is one line: what a sentence with one of its patterns is.
@@ -85,10 +95,12 @@ type rule struct {
 	patterns []pattern
 }
 
-func (l *language) of(words []word) (Route, bool) {
-	memo, joke := has(l.memo, words), has(l.joke, words)
+func (l *language) of(words []word, requested bool) (Route, bool) {
+	memo, joke := requested || has(l.memo, words), has(l.joke, words)
+	whole := words
 	words = l.begin(words)
-	if has(l.vetoAny, words) || has(l.vetoTask, words) && !has(l.lasting, words) {
+	task := has(l.vetoTask, words) && !has(l.lasting, words)
+	if has(l.vetoAny, whole) || has(l.vetoAny, words) || task && !requested {
 		return Route{}, false
 	}
 	deictic, best := has(l.vetoWish, words), Route{}
@@ -100,12 +112,16 @@ func (l *language) of(words []word) (Route, bool) {
 			best = r.Route
 		}
 	}
-	if best.Kind == "" && memo && !deictic && l == languages()[0] && ofSelf(words) {
-		best = Route{"fact", "route-noted@1", noted}
-	} else if memo {
+	switch {
+	case best.Kind == "" && memo && !deictic && !task && l == languages()[0] && ofSelf(words):
+		best = Route{"fact", "route-noted@1", noted, false}
+	case best.Kind == "" && requested:
+		best = Route{"fact", Asked, noted, true}
+	case memo:
 		best.Confidence = min(best.Confidence+asked, 0.97)
 	}
-	if deictic || joke || best.Kind != "instruction" && has(l.less, words) {
+	best.Asked = requested
+	if deictic || task || joke || best.Kind != "instruction" && has(l.less, words) {
 		best.Confidence -= doubt
 	}
 	best.Confidence = math.Round(best.Confidence*100) / 100
@@ -116,26 +132,6 @@ func (l *language) of(words []word) (Route, bool) {
 func ofSelf(words []word) bool { return slices.ContainsFunc(words, self) }
 
 func self(w word) bool { return slices.Contains([]string{"i", "my", "we", "our", "me"}, w.fold) }
-
-// Bare is a sentence about the speaker without the English words before it that ask to keep it: of "Remember that our
-// cluster is called heron." it is "Our cluster is called heron."
-func Bare(sentence string) string {
-	lead, rest := "", strings.TrimSpace(sentence)
-	for range mostAsking {
-		next, behind, _ := strings.Cut(rest, " ")
-		lead, rest = lead+" "+next, strings.TrimSpace(behind)
-		first := wordsOf(rest)
-		asks := slices.ContainsFunc(languages()[0].asking, func(p pattern) bool {
-			words := slices.DeleteFunc(wordsOf(lead), func(w word) bool { return w.fold == "," })
-			return p.match(words, 0) == len(words)
-		})
-		if asks && len(first) > 0 && self(first[0]) {
-			r, n := utf8.DecodeRuneInString(rest)
-			return string(unicode.ToUpper(r)) + rest[n:]
-		}
-	}
-	return sentence
-}
 
 // begin leaves out what only leads to what is said: "btw, …", "please remember that …".
 func (l *language) begin(words []word) []word {
@@ -183,7 +179,8 @@ var languages = sync.OnceValue(func() []*language {
 // add adds a line of the lexicon.
 func (l *language) add(head string, patterns []pattern) {
 	for name, list := range map[string]*[]pattern{"lead": &l.lead, "memo": &l.memo,
-		"asking": &l.asking, "less": &l.less, "joke": &l.joke,
+		"asking": &l.asking, "aside": &l.aside, "verb": &l.verb, "bound": &l.bound, "start": &l.start,
+		"less": &l.less, "joke": &l.joke,
 		"lasting": &l.lasting, "veto any": &l.vetoAny,
 		"veto task": &l.vetoTask, "veto wish": &l.vetoWish, "veto turn": &l.vetoTurn} {
 		if head == name {

@@ -93,6 +93,8 @@ instruction: you can skip the summary at the end
 fact: I have a glass eye
 fact: our greenhouse is heated
 fact: lol I live in Prague
+fact: I moved from Berlin to Vienna last month.
+fact: We moved to Graz yesterday
 `
 
 func TestWhatIsOnlyLikelyIsAskedAbout(t *testing.T) {
@@ -172,7 +174,89 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// TestBare: only what asks to keep a sentence about the speaker is cut off.
+const requests = `
+Remember that the gate code is 4711. = The gate code is 4711.
+Please remember this: production is on MySQL 8.4. = production is on MySQL 8.4.
+Remember: the staging server reboots every night. = The staging server reboots every night.
+Remember that Anna leads the payments team. = Anna leads the payments team.
+Don't forget that the release branch is called stable. = The release branch is called stable.
+I want you to remember that the name is spelled Mayr. = The name is spelled Mayr.
+Make a note: the printer is on the third floor. = The printer is on the third floor.
+By the way, remember that builds need Go 1.23. = builds need Go 1.23.
+For future reference, the database is called acme_test. = The database is called acme_test.
+Remember that the wiki is at https://wiki.acme.example/home = The wiki is at https://wiki.acme.example/home
+Remember that the checks are run by ~make lint~. = The checks are run by ~make lint~.
+Please remember that the demo is tomorrow. = The demo is tomorrow.
+Remember this: use tabs in Go files. = use tabs in Go files.
+`
+
+const noRequests = `
+Do you remember that the gate code is 4711?
+Remember when we moved production to MySQL?
+Remember when we moved production to MySQL.
+Remember that time we were in Rome.
+Remember that friend who is a doctor.
+Don't remember that the gate code is 4711.
+Please don't remember this: production is on MySQL.
+You do not need to remember that the server reboots.
+"Remember that the gate code is 4711." is what the note says.
+He said "remember that the office is closed".
+> Remember that the gate code is 4711.
+// Remember that the gate code is 4711.
+# Remember that the gate code is 4711.
+I remember that the tests were green.
+The cache must remember that the key was deleted.
+Remember the Milk is what the team uses.
+Remember that the root password is ` + "hunter" + "2.\n"
+
+// TestWhatSomebodyAsksToRememberIsTold: also what is not about the speaker, and never without being asked about.
+func TestWhatSomebodyAsksToRememberIsTold(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(requests), "~", "`")) {
+		text, bare, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		got := route.Turn("Hello.\n" + text)
+		likely := !strings.Contains(text, "tomorrow") && !strings.Contains(text, "use tabs") // no fact that lasts
+		if len(got) != 1 || !got[0].Asked || got[0].Rule != route.Asked || got[0].Confidence >= route.Sure ||
+			likely != (got[0].Confidence >= route.Likely) || got[0].Sentence != text || route.Bare(text) != bare {
+			t.Errorf("%q is %+v, %q", text, got, route.Bare(text))
+		}
+	}
+	for line := range strings.Lines(strings.TrimSpace(noRequests)) {
+		line = strings.TrimSpace(line)
+		for _, r := range route.Turn(line) {
+			if r.Asked || r.Confidence >= route.Likely {
+				t.Errorf("%q is %+v, want nothing", line, r)
+			}
+		}
+		if got := route.Unasked(line); !strings.Contains(line, "password") && got != line {
+			t.Errorf("%q is cut to %q", line, got)
+		}
+	}
+	if got := route.Turn("Please remember this:\nthe gate code is 4711"); len(got) != 1 || !got[0].Asked {
+		t.Errorf("what stands behind a request gives %+v", got)
+	}
+}
+
+// TestUnaskedLeavesTheUsersWords: of what the user notes only the request goes.
+func TestUnaskedLeavesTheUsersWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Please remember: I moved from Vienna to Graz.": "I moved from Vienna to Graz.",
+		"remember that the port is 8080":                "the port is 8080",
+		"Remember my sister's birthday is on 4 May.":    "my sister's birthday is on 4 May.",
+		"Note that the port is 8080":                    "Note that the port is 8080",
+		"By the way, remember that the port is 8080":    "By the way, remember that the port is 8080",
+		"Remember that the port\nis 8080":               "Remember that the port\nis 8080",
+		"Remember my dog when I am away":                "Remember my dog when I am away",
+		"Remember this:":                                "Remember this:",
+	} {
+		if got := route.Unasked(text); got != want {
+			t.Errorf("%q gives %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestBare: only what asks to keep a sentence, or leads to it, is cut off.
 func TestBare(t *testing.T) {
 	t.Parallel()
 	for sentence, want := range map[string]string{
@@ -182,8 +266,12 @@ func TestBare(t *testing.T) {
 		"Remember that trip to Rome":                     "Remember that trip to Rome",
 		"Remember my birthday":                           "Remember my birthday",
 		"I remember that our cluster is called heron.":   "I remember that our cluster is called heron.",
-		"Remember that": "Remember that",
-		"":              "",
+		"By the way, I live in Prague.":                  "I live in Prague.",
+		"Also: we deploy on Fridays":                     "We deploy on Fridays",
+		"Note that xargs is not installed":               "xargs is not installed",
+		"Also nice to have":                              "Also nice to have",
+		"Remember that":                                  "Remember that",
+		"":                                               "",
 	} {
 		if got := route.Bare(sentence); got != want {
 			t.Errorf("%q gives %q, want %q", sentence, got, want)

@@ -53,8 +53,9 @@ func own(text string) []string {
 	var out []string
 	items := 0
 	for _, line := range spoken.Lines(text) {
+		_, asked := opened(line)
 		switch first := strings.TrimLeft(line, "0123456789"); {
-		case line == "", foreign(line) && !strings.Contains(line, "?"):
+		case line == "", foreign(line) && !asked && !strings.Contains(line, "?"):
 		case strings.HasPrefix(line, "- "), strings.HasPrefix(line, "* "), strings.HasPrefix(line, "•"),
 			first != line && (strings.HasPrefix(first, ".") || strings.HasPrefix(first, ")")):
 			if items++; items > maxItems {
