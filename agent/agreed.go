@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +20,12 @@ import (
 )
 
 // agreedName is the file in the user's state that lists the vaults, a line each, which the user
-// writes to although another one is named.
-const agreedName = "vaults"
+// writes to although another one is named. A line that begins with madeMark is a vault that init made
+// while none was named: [Environment.Install] tells of it, and it is no agreement.
+const (
+	agreedName = "vaults"
+	madeMark   = "made "
+)
 
 // agreed asks the user once whether to write to the vault that the current folder led to. It fails
 // with [vault.ErrRefused] where nobody answers, and with [ErrDeclined] for a no.
@@ -62,13 +67,10 @@ func (e *Environment) agreements() (known []string, file string, err error) {
 	return strings.Split(strings.TrimSpace(string(data)), "\n"), file, err
 }
 
-// agree notes that the user writes to a vault, where another one is named.
-func (e *Environment) agree(root string) (err error) {
-	if s, err := e.Settings(); err != nil || s.Text(settings.DefaultVault) == "" {
-		return err
-	}
+// agree adds a line to the file of agreements, where it does not have it.
+func (e *Environment) agree(line string) (err error) {
 	known, file, err := e.agreements()
-	if err != nil || slices.Contains(known, root) {
+	if err != nil || slices.Contains(known, line) {
 		return err
 	}
 	if err := durable.MakeFolder("agreed", filepath.Dir(file), 0o700, e.o.Hook); err != nil {
@@ -79,8 +81,23 @@ func (e *Environment) agree(root string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	text := strings.TrimLeft(strings.Join(append(known, root), "\n"), "\n") + "\n"
+	text := strings.TrimLeft(strings.Join(append(known, line), "\n"), "\n") + "\n"
 	return r.Overwrite("agreed", agreedName, []byte(text), 0o600, false)
+}
+
+// vaultMade is the vault that the user made last, or agreed to write to, and that is still there; "" is none.
+func (e *Environment) vaultMade() string {
+	known, _, err := e.agreements()
+	if err != nil {
+		return "" // it is shown, and nothing depends on it
+	}
+	for _, line := range slices.Backward(known) {
+		root := strings.TrimPrefix(line, madeMark)
+		if found, err := vault.Find(root); err == nil && root != "" && found == root {
+			return root
+		}
+	}
+	return ""
 }
 
 // askLikely asks a user at a terminal about what may be a secret in texts that are to be stored, and
@@ -127,7 +144,7 @@ func unmasked(texts ...string) error {
 		Suggest("change another part of it, or leave what is masked to the user")
 }
 
-// A fileNote is what the user's state holds of a file in which a client was told of stet.
+// A fileNote is what the user's state holds of a file in which a client was set up for stet.
 type fileNote struct {
 	Top    string         `json:"top,omitempty"` // where the file was made: the deepest folder that was there
 	Record install.Record `json:"record"`
@@ -175,4 +192,29 @@ func (e *Environment) noted(dir string, notes map[string]fileNote, files []Insta
 		return json.MarshalIndent(next, "", " ")
 	})
 	return err
+}
+
+// takeBack undoes what was done before something failed, the last first.
+func takeBack(out *Installation, err error, undo []func() error) error {
+	var failed error
+	for _, back := range slices.Backward(undo) {
+		failed = errors.Join(failed, back())
+	}
+	if failed != nil {
+		return fmt.Errorf("%w; and what was written before cannot be taken back: %w", err, failed)
+	}
+	hint := "what was written before was taken back"
+	if out.NewVault {
+		hint += fmt.Sprintf("; the new vault %s stays", out.Vault)
+	}
+	return vault.WithHint(err, "%s", hint)
+}
+
+// lockInstalls waits for other installs, and keeps them waiting.
+func (e *Environment) lockInstalls(ctx context.Context) (unlock func() error, err error) {
+	dir, err := e.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return e.lockFile(ctx, "install", filepath.Join(dir, "install.lock"), 0o700)
 }

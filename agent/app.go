@@ -80,12 +80,12 @@ func (a *App) flagging(ctx context.Context, id string) []vault.Path {
 }
 
 // private asks the index for what is private.
-func (a *App) private(ctx context.Context) (map[vault.Path]string, error) {
+func (a *App) private(ctx context.Context, list func() ([]vault.File, error)) (map[vault.Path]string, error) {
 	x, err := a.openIndex(true, nil)
 	if err != nil {
 		return nil, err
 	}
-	return x.Private(ctx)
+	return x.Private(ctx, list)
 }
 
 // identified asks the index for the files with an id.

@@ -351,6 +351,16 @@ func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, move := range res.Moves {
+		if vault.ClassOf(move[0]) == vault.ClassMemory && vault.ClassOf(move[1]) == vault.ClassNote && !o.DryRun {
+			hint := ""
+			if dir := path.Dir(string(move[1])); dir != "." {
+				hint = fmt.Sprintf("; a folder of memories is /%s", dir)
+			}
+			a.note(`%s is a note now, and no memory: "stet undo" takes the move back%s`, move[1], hint)
+			break // one says it for all: they went to one place
+		}
+	}
 	return a.moved(ctx, res), nil
 }
 

@@ -138,8 +138,11 @@ func (e *Environment) Configure(ctx context.Context, o ConfigureOptions) (*Writt
 }
 
 func unitHint(k settings.Key) string {
-	if k.Unit != "" {
-		return "give a " + k.Unit
+	switch {
+	case strings.HasPrefix(k.Type.String(), "whole number") && k.Unit != "":
+		return "give a number of " + k.Unit
+	case k.Unit != "":
+		return "give " + k.Unit
 	}
 	return k.Meaning
 }

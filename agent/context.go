@@ -41,6 +41,7 @@ type ContextOptions struct {
 	Labels  bool   // say of each memory who wrote it, which costs the history of the oldest
 	// NoIndex leaves out what only the search index knows: memories, pinned or not, and skills.
 	NoIndex bool
+	look    *vault.Look // at the files, for who has looked
 }
 
 // noBudget is more than any vault holds.
@@ -62,7 +63,7 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 	if then != nil {
 		o.At = string(then.Rev)
 	}
-	take := snapshot.Options{Query: o.Query, Budget: o.Budget, Now: a.o.Now()}
+	take := snapshot.Options{Query: o.Query, Budget: o.Budget, Now: a.o.Now(), Look: o.look}
 	switch {
 	case o.Budget == 0:
 		take.Budget = a.Settings().Int(settings.ContextBudget)
@@ -254,14 +255,14 @@ func (h Hooks) brief(ctx context.Context, o HookOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ready := h.indexReady(ctx, true)
+	look, ready := h.look(ctx)
 	if !ready {
 		notes = append(notes, "The search index is being made: memories are not shown here; memory_search finds them.")
 	}
 	beside := hook.Fence(notes...)
 	budget := min(h.a.Settings().Int(settings.ContextBudget), (mostBrief-utf8.RuneCountInString(beside))/4)
 	s, err := h.a.Memories().Context(ctx, ContextOptions{Budget: budget, Session: o.Session, Agent: o.Client.Name,
-		NoIndex: !ready})
+		NoIndex: !ready, look: look})
 	if err = passing(err); err != nil {
 		return beside, err
 	}
@@ -274,15 +275,29 @@ func (h Hooks) brief(ctx context.Context, o HookOptions) (string, error) {
 // mostUnread are the bytes of files that a hook may index itself: a tenth of a second of work.
 const mostUnread = 256 << 10
 
-// indexReady reports whether the search index can answer a hook in time; with look, also as far as files have changed
-// since. Where it cannot, [Hooks.Sweep] makes it.
-func (h Hooks) indexReady(ctx context.Context, look bool) bool {
-	x, err := h.a.openIndex(false, nil)
-	if err != nil || !look && x.Built() {
+// indexReady reports whether the search index can answer a hook, as far as it goes.
+func (h Hooks) indexReady(ctx context.Context) bool {
+	if x, err := h.a.openIndex(false, nil); err != nil || x.Built() {
 		return err == nil
 	}
-	n, err := x.Unread(ctx)
-	return err == nil && n <= mostUnread
+	_, ready := h.look(ctx)
+	return ready
+}
+
+// look looks at the files, and reports whether the search index can answer a hook in time. Where it cannot,
+// [Hooks.Sweep] makes it.
+func (h Hooks) look(ctx context.Context) (look *vault.Look, ready bool) {
+	x, err := h.a.openIndex(false, nil)
+	if err != nil {
+		return nil, false
+	}
+	n, err := x.Unread(func() (files []vault.File, err error) {
+		if look, err = h.a.v.Look(ctx); err == nil {
+			files = look.Files()
+		}
+		return files, err
+	})
+	return look, err == nil && n <= mostUnread
 }
 
 // empty reports a snapshot that says nothing.
@@ -293,24 +308,27 @@ func empty(s *snapshot.Snapshot) bool {
 
 // notes are what has changed since the client's last conversation, and what waits for the person.
 func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err error) {
-	var was, now told
-	data, err := h.a.v.State().Seen(toldName + o.Client.Name)
+	var was, now lastBrief
+	data, err := h.a.v.State().Seen(lastBriefName + o.Client.Name)
 	if err != nil || json.Unmarshal(data, &was) != nil {
-		was = told{}
+		was = lastBrief{}
 	}
 	head, err := h.a.v.Head()
 	if err != nil {
 		return nil, err
 	}
-	now = told{Head: head, Offered: true, Session: o.Session, Started: h.a.o.Now().UTC(), Proposed: was.Proposed}
+	now = lastBrief{Head: head, Offered: true, Session: o.Session, Started: h.a.o.Now().UTC(), Proposed: was.Proposed}
 	if h.a.place.Fallback {
-		notes = append(notes, fmt.Sprintf("Memories are in the vault %q, since this folder is in none.", h.a.Root()))
+		notes = append(notes, fmt.Sprintf("This folder belongs to no vault: memories are in the default vault, %q.",
+			h.a.Root()))
 	}
 	if o.Source == "compact" {
 		notes = append(notes, "The context was compacted: save with memory_save what must survive and is not here.")
 	}
-	if changed := h.changes(ctx, was.Head); changed != "" {
-		notes = append(notes, changed)
+	if was.Head != head {
+		if changed := h.changes(ctx, was.Head); changed != "" {
+			notes = append(notes, changed)
+		}
 	}
 	if waiting, _, lerr := approval.List(ctx, h.a.v); lerr == nil {
 		if now.Proposed = len(waiting); now.Proposed > 0 && now.Proposed != was.Proposed {
@@ -327,7 +345,7 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 			`that "stet import %s" brings them in; nothing is taken unasked.`,
 			Plural(n, "older conversation"), o.Client.Title, o.Client.Name))
 	}
-	return notes, passing(h.a.v.State().SetSeen(ctx, toldName+o.Client.Name, func([]byte) ([]byte, error) {
+	return notes, passing(h.a.v.State().SetSeen(ctx, lastBriefName+o.Client.Name, func([]byte) ([]byte, error) {
 		return json.Marshal(now)
 	}))
 }
@@ -336,12 +354,12 @@ func (h Hooks) notes(ctx context.Context, o HookOptions) (notes []string, err er
 const mostUndone = 5
 
 // changes says what agents changed of what the vault says since a revision, and how exactly that is taken back; ""
-// where nothing was, or the person has seen it.
+// where nothing was, or the person has reviewed it.
 func (h Hooks) changes(ctx context.Context, since vault.Revision) string {
 	if since == "" {
 		return ""
 	}
-	items, _ := lineage.Unreviewed(ctx, h.a.v.Whole(), since, recent) // it is told of, and nothing hangs on it
+	items, _ := lineage.Unreviewed(ctx, h.a.v.Whole(), since, recent) // it is shown, and nothing depends on it
 	n, named := 0, ""
 	for _, c := range items {
 		switch c.Op {

@@ -99,3 +99,30 @@ func TestOrdersThatTheUserKeepsAreShown(t *testing.T) {
 		t.Errorf("%s, %v; want the apples shown and the pears masked", s.Text, err)
 	}
 }
+
+// What an agent is given leaves the search index as it is: what is private stays in it.
+func TestAnAgentsContextKeepsPrivateMemoriesIndexed(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	o := agent.Options{At: vaulttest.New(t, "memories/safe.md", "---\nprivate: true\n---\nThe safe code is 4712.\n",
+		"memories/tea.md", "Bob likes tea.\n").Dir, Door: "test", Now: time.Now, Getenv: vaulttest.Env}
+	for _, reader := range []string{"", "robo"} {
+		if o.Agent = reader; reader != "" {
+			o.Hook = func(s durable.Step) error {
+				if strings.HasPrefix(s.Label, "index.") {
+					t.Errorf("the index was written: %s %s", s.Label, s.Op)
+				}
+				return nil
+			}
+		}
+		a, err := agent.Open(ctx, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		s, err := a.Memories().Context(ctx, agent.ContextOptions{})
+		if err != nil || len(s.Items) != 1 || s.Items[0].Path != "memories/tea.md" {
+			t.Errorf("%q is given %+v, %v", reader, s, err)
+		}
+	}
+}

@@ -342,7 +342,7 @@ func followable(file, project string) (err error) {
 	for at := file; at != project && at != filepath.Dir(at); at = filepath.Dir(at) {
 		to, eerr := filepath.EvalSymlinks(at)
 		if errors.Is(eerr, fs.ErrNotExist) {
-			if _, lerr := os.Lstat(at); lerr == nil {
+			if now, lerr := os.Lstat(at); lerr == nil && now.Mode()&fs.ModeSymlink != 0 {
 				return vault.WithHint(fmt.Errorf("%q: the link leads nowhere: %w", at, vault.ErrInvalid),
 					"nothing was changed; mend the link")
 			}

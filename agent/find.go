@@ -14,6 +14,7 @@ import (
 	"stet/index/past"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/notebook"
 )
 
 // A Moment is the revision that was current at a time.
@@ -260,7 +261,7 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 	return out, err
 }
 
-// ShowOptions name memories, or entries of notebooks as FILE#HASH, and the revision or the time
+// ShowOptions name memories, or entries of notebooks as FILE#HASH or HASH, and the revision or the time
 // whose version is meant; without either, now.
 type ShowOptions struct {
 	Refs   []string
@@ -292,7 +293,7 @@ func (m Memories) Show(ctx context.Context, o ShowOptions) (*Shown, error) {
 		}
 	}
 	for _, ref := range o.Refs {
-		stored, data, err := m.a.readEntry(ctx, ref, o.Rev)
+		stored, data, err := m.a.readEntry(ctx, m.a.addressed(ctx, ref), o.Rev)
 		if err != nil {
 			return nil, err
 		}
@@ -319,6 +320,27 @@ func (a *App) doubt(ctx context.Context, shown []Memory) {
 			shown[i].MayBeOutdatedBy = viewDoubt(x.Doubted(ctx, m.ID))
 		}
 	}
+}
+
+// addressed is a word, or where it names no file but one entry of the notebooks by its hash alone, "FILE#HASH".
+func (a *App) addressed(ctx context.Context, word string) string {
+	if _, _, ok := cutAddress("-#" + word); !ok || strings.Contains(word, "#") {
+		return word
+	}
+	if _, err := a.v.Resolve(ctx, a.ref(word)); !errors.Is(err, vault.ErrNotFound) {
+		return word
+	}
+	var found []string
+	for _, book := range []vault.Path{notebook.ProfilePath, notebook.CorePath} {
+		m, _, err := a.readEntry(ctx, string(book)+"#"+word, "")
+		if err == nil {
+			found = append(found, string(m.Path))
+		}
+	}
+	if len(found) != 1 {
+		return word
+	}
+	return found[0]
 }
 
 // readEntry reads what a word names: a file, or with "FILE#HASH" one entry of it.

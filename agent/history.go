@@ -111,6 +111,7 @@ type Origin struct {
 	Rev      vault.Revision `json:"rev"`
 	When     time.Time      `json:"when"` // UTC
 	By       string         `json:"by"`
+	Via      string         `json:"via,omitempty"` // the agent among whose tools the user wrote
 	Email    string         `json:"email"`
 	Kind     string         `json:"kind"` // "person", for commits of plain git too, or "agent"
 	Op       vault.Op       `json:"op,omitempty"`
@@ -130,7 +131,7 @@ func originOf(c vault.Commit) Origin {
 		Rev: c.Rev, When: utc(c.When), By: c.Author, Email: c.AuthorEmail, Kind: "person", Op: c.Op,
 		Actor: t.Get("Stet-Actor"), Door: t.Get("Stet-Door"), Session: t.Get("Stet-Session"), Run: t.Get("Stet-Run"),
 		Rule: t.Get("Stet-Rule"), Approved: t.Get("Stet-Approved-By"),
-		Subject: c.Subject, Why: c.Body,
+		Subject: c.Subject, Why: c.Body, Via: t.Get("Stet-Via"),
 	}
 	if o.Actor != "" && o.Actor != vault.ActorUser {
 		o.Kind = "agent"

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/agent/clients"
 	"stet/agent/hook"
-	"stet/agent/route"
 	"stet/agent/snapshot"
 	"stet/templates/prompts"
 	"stet/vault"
@@ -22,10 +22,10 @@ import (
 	"stet/vault/settings"
 )
 
-// Hooks holds the use cases of the hooks by which clients tell of their conversations.
+// Hooks holds the use cases of the hooks that clients run in their conversations.
 type Hooks struct{ a *App }
 
-// Hooks holds the use cases of the hooks by which clients tell of their conversations.
+// Hooks holds the use cases of the hooks that clients run in their conversations.
 func (a *App) Hooks() Hooks { return Hooks{a} }
 
 // HookOptions are an event of a client, for which the App was opened as an agent.
@@ -73,8 +73,8 @@ type talk struct {
 	Steps  int       `json:"steps,omitempty"`
 }
 
-// seen changes what hooks know of a conversation and returns it.
-func (h Hooks) seen(ctx context.Context, key string, change func(*talk)) (t talk, err error) {
+// update changes what hooks know of a conversation and returns it.
+func (h Hooks) update(ctx context.Context, key string, change func(*talk)) (t talk, err error) {
 	err = h.a.v.State().SetSeen(ctx, session.HookTalk+key, func(now []byte) ([]byte, error) {
 		if t = (talk{}); json.Unmarshal(now, &t) != nil {
 			t = talk{}
@@ -85,8 +85,8 @@ func (h Hooks) seen(ctx context.Context, key string, change func(*talk)) (t talk
 	return t, passing(err)
 }
 
-// A client's mark is what it was told of the vault last.
-type told struct {
+// A lastBrief is what the last brief showed a client of the vault. It lies in local state.
+type lastBrief struct {
 	Head     vault.Revision `json:"head,omitempty"`
 	Proposed int            `json:"proposed,omitempty"`
 	Offered  bool           `json:"offered,omitempty"` // the older conversations
@@ -94,12 +94,12 @@ type told struct {
 	Started  time.Time      `json:"started,omitzero"`  // and when that began or went on
 }
 
-const toldName = "hooks-"
+const lastBriefName = "hooks-"
 
-// Tell takes in an event and says what the client is to be told of it. It asks no model and waits for nobody: what
-// cannot be written now is kept apart and taken up by the next one. It fails with [vault.ErrRefused] and with
+// Handle records an event and returns what the client is to be given for it. It asks no model and waits for nobody:
+// what cannot be written now is kept apart and taken up by the next one. It fails with [vault.ErrRefused] and with
 // what the disk says.
-func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
+func (h Hooks) Handle(ctx context.Context, o HookOptions) (*HookReply, error) {
 	w := Write{Agent: h.a.o.Agent}
 	if err := h.a.check(w, "hook", ""); err != nil {
 		return &HookReply{}, err
@@ -126,14 +126,14 @@ func (h Hooks) Tell(ctx context.Context, o HookOptions) (*HookReply, error) {
 	case hook.Compact:
 		return h.compact(ctx, o)
 	}
-	_, err := h.heard(ctx, o, func(*talk) {}) // an end, or an interruption
+	_, err := h.noteEvent(ctx, o, func(*talk) {}) // an end, or an interruption
 	return &HookReply{Work: true}, err
 }
 
-// heard notes that the client told of its conversation, and what else is known with it. Where nothing can be noted
-// now it is what the event alone says.
-func (h Hooks) heard(ctx context.Context, o HookOptions, change func(*talk)) (talk, error) {
-	return h.seen(ctx, session.Key(o.Client.Name, o.Session), func(t *talk) {
+// noteEvent updates what hooks know of a conversation by an event of it, and by change. Where nothing can be written
+// now it returns what the event alone says.
+func (h Hooks) noteEvent(ctx context.Context, o HookOptions, change func(*talk)) (talk, error) {
+	return h.update(ctx, session.Key(o.Client.Name, o.Session), func(t *talk) {
 		t.Client, t.Session, t.Last = o.Client.Name, o.Session, h.a.o.Now().UTC()
 		switch o.Kind { // what ends later than its conversation does not open it again
 		case hook.End:
@@ -214,7 +214,7 @@ func (h Hooks) start(ctx context.Context, o HookOptions) (reply *HookReply, err 
 		shown := remindedName + session.Key(o.Client.Name, o.Session)
 		err = h.a.v.State().SetSeen(ctx, shown, func([]byte) ([]byte, error) { return nil, nil })
 	}
-	_, herr := h.heard(ctx, o, func(t *talk) { t.Briefed = t.Briefed || brief })
+	_, herr := h.noteEvent(ctx, o, func(t *talk) { t.Briefed = t.Briefed || brief })
 	return reply, errors.Join(passing(err), herr)
 }
 
@@ -241,15 +241,27 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 	if text == "" || o.Agent != "" {
 		return reply, nil
 	}
+	says := o.Says(clients.Context)
+	var beside sync.WaitGroup // what needs no turn recorded: recording waits for the disk
+	defer beside.Wait()
+	var hint []string
+	if says && !hook.IsCommand(text) {
+		x, _ := h.a.openIndex(false, nil) // that it cannot be opened is told below
+		beside.Go(func() {
+			hint = h.hint(o, text)
+			if x != nil {
+				x.Warm()
+			}
+		})
+	}
 	done, lost := h.record(ctx, o, session.Turn{Session: o.Session, Role: "user", Text: []byte(text)})
 	if passing(lost) != nil {
 		return reply, lost
 	}
-	says := o.Says(clients.Context)
 	start, _ := o.Client.Kind(hook.Start)
 	stop, _ := o.Client.Kind(hook.Stop)
 	brief, nudge := false, ""
-	_, err := h.heard(ctx, o, func(t *talk) {
+	_, err := h.noteEvent(ctx, o, func(t *talk) {
 		if t.Turns++; done.Queued {
 			t.Due = t.Turns - 1
 		}
@@ -269,26 +281,16 @@ func (h Hooks) prompt(ctx context.Context, o HookOptions) (*HookReply, error) {
 			return reply, err
 		}
 	}
-	if said += nudge; !hook.IsCommand(text) && h.indexReady(ctx, false) {
+	if said += nudge; !hook.IsCommand(text) && h.indexReady(ctx) {
 		needed, rerr := h.a.Memories().Remind(ctx, RemindOptions{Prompt: text, Session: o.Session,
 			Agent: o.Client.Name})
 		if err = passing(rerr); needed != nil {
 			said += needed.Text
 		}
-		said += hook.Fence(h.hint(o, text)...)
+		beside.Wait()
+		said += hook.Fence(hint...)
 	}
 	return reply, errors.Join(lost, err, reply.say(o, clients.Context, said))
-}
-
-// hint tells a model that a turn reads like something to keep.
-func (h Hooks) hint(o HookOptions, text string) []string {
-	for _, found := range route.Turn(text) {
-		if found.Confidence >= route.Likely {
-			return []string{fmt.Sprintf("This turn may hold something to keep: if it does, save it with memory_save, "+
-				"session %q.", o.Session)}
-		}
-	}
-	return nil
 }
 
 // answer records what the program said, and notes the review that is due with it.
@@ -297,7 +299,7 @@ func (h Hooks) answer(ctx context.Context, o HookOptions, then func(*talk)) (tal
 	if passing(lost) != nil {
 		return talk{}, lost
 	}
-	t, err := h.heard(ctx, o, func(t *talk) {
+	t, err := h.noteEvent(ctx, o, func(t *talk) {
 		if done.Queued {
 			t.Due = t.Turns
 		}
@@ -359,7 +361,7 @@ func (h Hooks) subagent(ctx context.Context, o HookOptions) error {
 // compact asks for a review of all that is about to be summarised, once a compaction.
 func (h Hooks) compact(ctx context.Context, o HookOptions) (*HookReply, error) {
 	now, again := h.a.o.Now().UTC(), false
-	_, err := h.heard(ctx, o, func(t *talk) {
+	_, err := h.noteEvent(ctx, o, func(t *talk) {
 		if again = now.Sub(t.Compacted) < onceCompacted; !again {
 			t.Compacted = now
 		}

@@ -220,8 +220,8 @@ func (e *Environment) Sources(ctx context.Context) []Source {
 }
 
 // Sweep does what hooks left to be done: it takes up turns that were kept apart, imports the client's own records
-// of the conversations that hooks have seen, and seals what has ended. The client's record wins; what hooks
-// alone have seen stays beside it. It fails with [vault.ErrRefused], and with what kept one conversation, after
+// of the conversations that hooks have recorded, and seals what has ended. The client's record wins; what hooks
+// alone have recorded stays beside it. It fails with [vault.ErrRefused], and with what kept one conversation, after
 // the others.
 func (h Hooks) Sweep(ctx context.Context, w Write) error {
 	if err := h.a.check(w, "worker", ""); err != nil {
@@ -274,11 +274,11 @@ func (h Hooks) sweep(ctx context.Context, v *vault.Vault, key string) error {
 	return err
 }
 
-// takeIn imports one conversation if it has ended, if nothing was heard of it for long, or if another one of its
+// takeIn imports one conversation if it has ended, if no event of it came for long, or if another one of its
 // client has begun since.
 func (h Hooks) takeIn(ctx context.Context, v *vault.Vault, key string, t talk) error {
-	var of told
-	data, err := v.State().Seen(toldName + t.Client)
+	var of lastBrief
+	data, err := v.State().Seen(lastBriefName + t.Client)
 	if err == nil {
 		_ = json.Unmarshal(data, &of) // then no conversation has begun since
 	}
@@ -299,7 +299,7 @@ func (h Hooks) takeIn(ctx context.Context, v *vault.Vault, key string, t talk) e
 			err, stamp = fmt.Errorf("import conversation %s of %s: %w", t.Session, t.Client, err), t.Stamp
 		}
 		failed := err != nil
-		_, serr := h.seen(ctx, key, func(is *talk) {
+		_, serr := h.update(ctx, key, func(is *talk) {
 			is.Looked, is.Failed, is.Stamp, is.Steps = now, failed, stamp, t.Steps
 		})
 		return errors.Join(err, serr)
@@ -310,7 +310,7 @@ func (h Hooks) takeIn(ctx context.Context, v *vault.Vault, key string, t talk) e
 	return nil
 }
 
-// seal makes a transcript of a conversation that hooks alone have seen.
+// seal makes a transcript of a conversation that hooks alone have recorded.
 func (h Hooks) seal(ctx context.Context, v *vault.Vault, key string) error {
 	sealed, err := session.Seal(ctx, v, key, session.Options{Reason: "ended", Door: h.a.o.Door, Wait: true})
 	if errors.Is(err, vault.ErrNotFound) {

@@ -23,7 +23,7 @@ import (
 	"stet/vault/settings"
 )
 
-// InstallOptions say which client is told of stet, where, and by whom.
+// InstallOptions say which client is set up for stet, where, and by whom.
 type InstallOptions struct {
 	Write
 	Client  string
@@ -38,7 +38,7 @@ type InstallOptions struct {
 	// Confirm is shown what would be done; nil does it.
 	Confirm func(*Installation) (bool, error)
 
-	gone bool // it is to be told no more
+	gone bool // uninstall
 }
 
 // An Installation is what was, or would be, done to the files of a client.
@@ -115,7 +115,7 @@ func (e *Environment) targets(o InstallOptions) (clients.Client, []install.Targe
 	return c, all, nil
 }
 
-// Install tells a client of stet in its own files, and makes a vault where there is none. Nothing is written before
+// Install sets a client up for stet in its own files, and makes a vault where there is none. Nothing is written before
 // all of it is known to work and Confirm has agreed. It fails with [ErrUsage] for an unknown client, with
 // [install.PositionError] for a malformed file, with [fs.ErrPermission] for one that is read-only, and with
 // [ErrDeclined].
@@ -124,15 +124,26 @@ func (e *Environment) Install(ctx context.Context, o InstallOptions) (*Installat
 	if err != nil {
 		return nil, err
 	}
+	if !install.Known(o.Binary) {
+		return nil, vault.WithHint(fmt.Errorf("%q: %w: a client's entries of stet are known by the name of the program",
+			o.Binary, vault.ErrRefused), "nothing was changed; call the program stet, or stet-…")
+	}
 	out.Then = slices.Clone(c.Then)
 	if out.Printed = out.Printed || o.Print; out.Printed {
 		return out, printed(out, all)
 	}
-	if err := e.homeOf(out, o); err != nil {
+	err = e.homeOf(out, o)
+	if errors.Is(err, vault.ErrRefused) && !o.DryRun { // another install may be making the vault
+		unlock, lerr := e.lockInstalls(ctx)
+		if err = lerr; err == nil {
+			err = errors.Join(unlock(), e.homeOf(out, o))
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	off := append(out.Then, e.hooksOff(c, o)...)
-	out.Then, out.About = nil, about(out, c, all, o)
+	out.Then, out.About = nil, e.about(out, c, all, o)
 	err = e.carryOut(ctx, out, c, all, o)
 	if out.Unchanged {
 		off, out.About = off[len(c.Then):], nil
@@ -142,7 +153,9 @@ func (e *Environment) Install(ctx context.Context, o InstallOptions) (*Installat
 }
 
 // about says in short what is written where, what is allowed, what is recorded, and how all of it ends.
-func about(out *Installation, c clients.Client, all []install.Target, o InstallOptions) (lines []string) {
+func (e *Environment) about(
+	out *Installation, c clients.Client, all []install.Target, o InstallOptions,
+) (lines []string) {
 	var files []string
 	for _, t := range all {
 		if !t.Wanted() {
@@ -153,7 +166,11 @@ func about(out *Installation, c clients.Client, all []install.Target, o InstallO
 			lines = append(lines, filepath.Dir(filepath.Dir(t.Path))+" is where several clients look for skills")
 		}
 	}
-	lines = append([]string{"told of stet in " + strings.Join(files, ", ")}, lines...)
+	lines = append([]string{"the files that set " + c.Title + " up for stet: " + strings.Join(files, ", ")}, lines...)
+	if root := e.vaultMade(); out.NewVault && root != "" {
+		lines = append(lines, fmt.Sprintf("you have made a vault before, %s: \"stet -C %s install %s\" uses it, and "+
+			"makes none", root, install.Quote(root), c.Name))
+	}
 	if !o.AskEach && c.Allow.Entry != nil {
 		lines = append(lines, "it may call unasked: "+strings.Join(install.Tools(), ", "))
 	}
@@ -237,7 +254,7 @@ func (e *Environment) plan(
 		f := InstalledFile{Path: t.Path, target: t, perm: 0o644}
 		change, err := e.planFile(&f, notes, o)
 		if err != nil {
-			return placed(f.Path, err)
+			return placed(f.Path, o, err)
 		}
 		out.Files = append(out.Files, f)
 		if len(change.Kept) > 0 {
@@ -307,14 +324,14 @@ func (e *Environment) planFile(
 }
 
 // placed names the file of an error, with its line and column.
-func placed(path string, err error) error {
+func placed(path string, o InstallOptions, err error) error {
+	const mend = "nothing was changed; %s: \"stet install %s --print\" shows what stet puts there"
 	if at, ok := errors.AsType[*install.PositionError](err); ok {
-		return vault.WithHint(fmt.Errorf("%s:%d:%d: %s: %w", path, at.Line, at.Column, at.What, vault.ErrRefused),
-			"nothing was changed; mend the file, or add by hand what --print shows")
+		return vault.WithHint(fmt.Errorf("%s:%d:%d: %w: %s", path, at.Line, at.Column, vault.ErrRefused, at.What),
+			mend, "mend the file at that line, or edit it by hand", o.Client)
 	}
 	if errors.Is(err, install.ErrUneditable) {
-		return vault.WithHint(fmt.Errorf("%s: %w: %w", path, vault.ErrRefused, err),
-			"nothing was changed; add by hand what --print shows")
+		return vault.WithHint(fmt.Errorf("%s: %w: %w", path, vault.ErrRefused, err), mend, "edit it by hand", o.Client)
 	}
 	return err
 }
@@ -379,7 +396,7 @@ func (e *Environment) carryOut(
 		}
 	}
 	// Two at once leave one of each.
-	unlock, err := e.lockFile(ctx, "install", filepath.Join(dir, "install.lock"), 0o700)
+	unlock, err := e.lockInstalls(ctx)
 	if err != nil {
 		return err
 	}
@@ -403,7 +420,7 @@ func (e *Environment) carryOut(
 	for _, f := range files {
 		back, err := e.change(ctx, f, o)
 		if undo = append(undo, back); err != nil {
-			return takeBack(out, placed(f.Path, err), undo)
+			return takeBack(out, placed(f.Path, o, err), undo)
 		}
 	}
 	for _, f := range files {
@@ -450,22 +467,6 @@ func (e *Environment) change(ctx context.Context, f InstalledFile, o InstallOpti
 	return back, err
 }
 
-// takeBack undoes what was done before something failed, the last first.
-func takeBack(out *Installation, err error, undo []func() error) error {
-	var failed error
-	for _, back := range slices.Backward(undo) {
-		failed = errors.Join(failed, back())
-	}
-	if failed != nil {
-		return fmt.Errorf("%w; and what was written before cannot be taken back: %w", err, failed)
-	}
-	hint := "what was written before was taken back"
-	if out.NewVault {
-		hint += fmt.Sprintf("; the new vault %s stays", out.Vault)
-	}
-	return vault.WithHint(err, "%s", hint)
-}
-
 func (e *Environment) makeHome(ctx context.Context, out *Installation) error {
 	if out.NewVault {
 		if _, err := e.Init(ctx, InitOptions{Dir: out.Vault}); err != nil {
@@ -499,7 +500,7 @@ func (e *Environment) hooksOff(c clients.Client, o InstallOptions) (out []string
 	return out
 }
 
-// sharedWith is another client that is told of stet in the same place.
+// sharedWith is another client that is set up for stet in the same file.
 func (e *Environment) sharedWith(c clients.Client, o InstallOptions) string {
 	for _, other := range clients.All() {
 		o.Client, o.MCPOnly, o.gone = other.Name, false, false
@@ -527,12 +528,13 @@ type Installed struct {
 // and in those of a project. Nothing is written. It fails with [ErrUsage] for an unknown client.
 func (e *Environment) Installed(o InstallOptions) ([]Installed, error) {
 	out := []Installed{}
-	if o.Client != "" {
-		if _, _, err := e.targets(o); err != nil {
-			return nil, err
-		}
+	if _, _, err := e.targets(o); o.Client != "" && err != nil {
+		return nil, err
 	}
 	notes, _, err := e.notes()
+	if errors.Is(err, fs.ErrPermission) { // who may not read what the user added, has added nothing
+		err = nil
+	}
 	for _, c := range clients.All() {
 		if c.Print || o.Client != "" && c.Name != o.Client {
 			continue

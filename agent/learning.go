@@ -12,6 +12,7 @@ import (
 	"stet/agent/trigger"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/lineage"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -260,20 +261,29 @@ type Lately struct {
 	Session string    `json:"session"` // id
 	Time    time.Time `json:"time"`    // UTC
 	Text    string    `json:"text"`
+	// Revs are the commits of a lesson.
+	Revs []vault.Revision `json:"revs,omitempty"`
 }
 
 // lately is the name under which local state says what reviews did last.
 const lately = "learning"
 
-// Reviews tells of the queue, and of what the last reviews did. It reads a file, and two for each queued session.
-func (l Learning) Reviews() (*Reviews, error) {
+// Reviews returns the length of the queue, and what the last reviews did. A lesson that was
+// taken back is left out. It reads a file, the newest commits, and two files for each queued session.
+func (l Learning) Reviews(ctx context.Context) (*Reviews, error) {
 	out := &Reviews{}
 	data, err := l.a.v.State().Seen(lately)
 	if json.Unmarshal(data, out) != nil {
-		*out = Reviews{} // it is told of, and nothing hangs on it
+		*out = Reviews{} // it is shown, and nothing depends on it
 	}
 	if l.a.o.Agent != "" {
 		out.Lesson, out.Failure = nil, nil // of conversations that may be another's
+	}
+	if out.Lesson != nil && len(out.Lesson.Revs) > 0 {
+		gone, gerr := lineage.TakenBack(ctx, l.a.v, out.Lesson.Revs, recent)
+		if gerr == nil && gone {
+			out.Lesson = nil
+		}
 	}
 	jobs, _, qerr := l.queue()
 	out.Queued = 0
@@ -289,8 +299,8 @@ func (l Learning) Reviews() (*Reviews, error) {
 // maxFailure bounds what is kept of a failure or a lesson, in characters.
 const maxFailure = 200
 
-// tell changes what is known of the last reviews.
-func (l Learning) tell(ctx context.Context, change func(*Reviews)) error {
+// record changes what is known of the last reviews.
+func (l Learning) record(ctx context.Context, change func(*Reviews)) error {
 	return l.a.v.State().SetSeen(context.WithoutCancel(ctx), lately, func(now []byte) ([]byte, error) {
 		var r Reviews
 		if json.Unmarshal(now, &r) != nil {
@@ -302,7 +312,7 @@ func (l Learning) tell(ctx context.Context, change func(*Reviews)) error {
 	})
 }
 
-// lesson is something that a review did, for [Learning.tell].
+// lesson is something that a review did, for [Learning.record].
 func (l Learning) lesson(id, text string) *Lately {
 	if text = strings.Join(strings.Fields(text), " "); utf8.RuneCountInString(text) > maxFailure {
 		text = string([]rune(text)[:maxFailure-1]) + "…"
@@ -310,7 +320,7 @@ func (l Learning) lesson(id, text string) *Lately {
 	return &Lately{Session: id, Time: l.a.o.Now().UTC(), Text: text}
 }
 
-// steps counts the calls of tools that only the client's own record tells of.
+// steps counts the calls of tools that only the client's own record holds.
 func (h Hooks) steps(ctx context.Context, v *vault.Vault, t *talk, key string, messages int) error {
 	every := h.a.every().Steps
 	marks, _, err := session.MarksOf(v, key)

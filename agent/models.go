@@ -26,7 +26,8 @@ func (e *Environment) stateDir() (string, error) {
 	if dir == "" {
 		home := e.o.Getenv("HOME")
 		if home == "" {
-			return "", Usagef("there is no place to write down what models cost").Suggest("set HOME or XDG_STATE_HOME")
+			return "", Usagef("there is no folder for what stet knows beside your vaults").
+				Suggest("set HOME or XDG_STATE_HOME")
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}

@@ -64,7 +64,7 @@ const (
 
 const (
 	mostShown    = 60 // turns that a review of beginnings is about
-	mostProposed = 3  // sentences that rules propose in one session
+	mostProposed = 3  // sentences that rules propose in one session, beside what the user asks to remember
 	mostAlike    = 5  // turns of earlier sessions
 )
 
@@ -93,7 +93,7 @@ func (l Learning) opened(ctx context.Context, agent string, staged bool) (*App, 
 	o := l.a.o
 	o.Agent, o.Notify, o.Ask, o.Progress = cmp.Or(agent, reviewer), nil, nil, nil
 	if staged {
-		o.Flags = o.Flags.With(settings.WriteApproval, "stage", "a review")
+		o.Flags = o.Flags.With(settings.WriteApproval, "stage", "the rules are not sure that you want it kept")
 	}
 	return NewEnvironment(o).OpenAt(ctx, Place{Root: l.a.Root()}, false)
 }
@@ -137,7 +137,7 @@ func (l Learning) perform(ctx context.Context, key string, rules bool) (*Reviewe
 	why := l.lesson(id, err.Error())
 	return r.out, errors.Join(err,
 		l.setMarks(ctx, key, marks, func(m *session.Marks) { m.Failed = why.Text }),
-		l.tell(ctx, func(now *Reviews) { now.Failure = why }))
+		l.record(ctx, func(now *Reviews) { now.Failure = why }))
 }
 
 // setMarks changes the marks of a session after a review. What was asked for meanwhile is still asked for.
@@ -243,9 +243,9 @@ func (r *conversation) job(memory, skill, model bool) learn.Job {
 	for i, msg := range r.t.Messages[min(from, len(r.t.Messages)):] {
 		n := from + i + 1
 		t := session.Turn{Session: r.t.ID, Role: msg.Role, Name: msg.Name, Time: msg.Time, Call: msg.Call}
-		seen := n > m.Cut && n <= m.Shown && utf8.RuneCount(msg.Content) <= learn.LightText && !skill && !r.all
+		shown := n > m.Cut && n <= m.Shown && utf8.RuneCount(msg.Content) <= learn.LightText && !skill && !r.all
 		switch {
-		case msg.Role == "system", !slices.Contains(Roles(), msg.Role), seen && model:
+		case msg.Role == "system", !slices.Contains(Roles(), msg.Role), shown && model:
 		case !model && msg.Role == "user" && byAgent && !r.marks.Heard(msg): // nothing shows that the user said it
 		default:
 			t.Text, t.Calls = msg.Content, msg.Calls
@@ -290,7 +290,12 @@ func (r *conversation) finish(ctx context.Context, job learn.Job, upTo int, mode
 		}
 	})
 	if lesson := cmp.Or(append(slices.Clone(r.out.Saved), r.out.Skill)...); lesson != "" {
-		err = errors.Join(err, r.l.tell(ctx, func(now *Reviews) { now.Lesson = r.l.lesson(r.t.ID, lesson) }))
+		err = errors.Join(err, r.l.record(ctx, func(now *Reviews) {
+			now.Lesson = r.l.lesson(r.t.ID, lesson)
+			for _, c := range r.commits() {
+				now.Lesson.Revs = append(now.Lesson.Revs, c.Rev)
+			}
+		}))
 	}
 	return err
 }

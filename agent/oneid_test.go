@@ -118,7 +118,7 @@ func (k *talking) event(c *conversed, name, field, value string) {
 	event, err := hook.Read(client, name, strings.NewReader(string(in)))
 	k.must(err)
 	k.tick()
-	_, err = k.a.Hooks().Tell(k.Context(), agent.HookOptions{Event: event})
+	_, err = k.a.Hooks().Handle(k.Context(), agent.HookOptions{Event: event})
 	k.must(err)
 }
 

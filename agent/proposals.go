@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"stet/agent/approval"
@@ -13,6 +15,7 @@ import (
 	"stet/agent/llm"
 	"stet/vault"
 	"stet/vault/lineage"
+	"stet/vault/scan"
 )
 
 // A Proposal is a write of an agent that waits for the user's approval.
@@ -24,7 +27,8 @@ type Proposal struct {
 	By      string     `json:"by"`
 	At      time.Time  `json:"at"` // UTC
 	Session string     `json:"session,omitempty"`
-	About   string     `json:"about"` // the first file that it would change
+	Waits   string     `json:"waits,omitempty"` // why it was not done at once, in words
+	About   string     `json:"about"`           // the first file that it would change
 	// Diff is what accepting it would change now, Problem why it cannot be accepted;
 	// [History.Preview] fills them.
 	Diff    string `json:"diff,omitempty"`
@@ -65,7 +69,7 @@ func (h History) Proposals(ctx context.Context) (*Proposals, error) {
 		p := w.Proposal
 		out.Proposed = append(out.Proposed, Proposal{
 			ID: w.ID, Path: w.Path, Op: p.Op, Subject: p.Subject, By: cmp.Or(p.By, p.Actor), At: utc(p.At),
-			Session: p.Session, About: p.Files[0].Path, waiting: w,
+			Session: p.Session, Waits: p.Waits, About: p.Files[0].Path, waiting: w,
 		})
 	}
 	return out, nil
@@ -87,6 +91,41 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 		return errors.Join(err, h.remark(ctx, p))
 	}
 	return nil
+}
+
+// shownName is the name under which local state lists the proposals that the user was shown, each with the hash of
+// its file.
+const shownName = "shown"
+
+// Shown notes that the user was shown these of the proposals that wait: an answer is about what they saw. It fails with
+// [vault.ErrRefused] for an agent.
+func (h History) Shown(ctx context.Context, by Write, all []Proposal) error {
+	if err := h.a.check(by, "review", "proposals"); err != nil || len(all) == 0 {
+		return err
+	}
+	return h.a.v.State().SetSeen(ctx, shownName, func(now []byte) ([]byte, error) {
+		const most = 1000
+		lines := strings.Fields(string(now))
+		for _, p := range all {
+			lines = append(lines, p.shown())
+		}
+		return []byte(strings.Join(lines[max(0, len(lines)-most):], "\n") + "\n"), nil
+	})
+}
+
+func (p Proposal) shown() string { return p.ID + ":" + string(p.waiting.Hash) }
+
+// asShown fails with [vault.ErrConflict] for a proposal that changed since the user was shown it.
+func (h History) asShown(p Proposal) error {
+	seen, err := h.a.v.State().Seen(shownName)
+	lines := strings.Fields(string(seen))
+	slices.Reverse(lines)
+	n := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, p.ID+":") })
+	if err != nil || n < 0 || lines[n] == p.shown() {
+		return err
+	}
+	return vault.WithHint(fmt.Errorf("proposal %s: %w: it changed since it was shown", p.ID, vault.ErrConflict),
+		`"stet review --proposed" shows what it says now`)
 }
 
 // remark remarks on what a proposal would write.
@@ -151,7 +190,7 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 	if err != nil {
 		return nil, err
 	}
-	skills, err := h.a.Skills().choices(ctx, &o)
+	skills, err := h.a.Skills().choices(ctx, &o, out.Proposed)
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +260,9 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 	var res *vault.Result
 	var err error
 	if yes {
+		if err := h.asShown(p); err != nil {
+			return nil, err
+		}
 		out.Verdict = "accepted"
 		var done *ingest.Result
 		if done, err = h.accept(ctx, p, w); err == nil {
@@ -240,4 +282,70 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 	out.Write = *h.a.finish(ctx, res)
 	out.Diff = WithoutRecords(res.Diff)
 	return out, nil
+}
+
+// A choice is a skill that waits, and what is to be done about it.
+type choice struct {
+	WaitingSkill
+	accept, reject bool
+}
+
+// choices are the skills that wait, with what o says of them; the names that mean one are taken out of o. Those that
+// the scan calls a danger are accepted by name alone.
+func (s Skills) choices(ctx context.Context, o *DecideOptions, proposed []Proposal) ([]choice, error) {
+	waiting, err := s.Waiting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var proposals []approval.Waiting
+	for _, p := range proposed {
+		proposals = append(proposals, p.waiting)
+	}
+	named := func(refs *[]string) (out []vault.Path, failed error) {
+		*refs = slices.DeleteFunc(slices.Clone(*refs), func(ref string) bool {
+			if _, err := approval.Find(proposals, ref); !errors.Is(err, vault.ErrNotFound) {
+				return false
+			}
+			one, err := meant(waiting, ref)
+			if errors.Is(err, vault.ErrNotFound) {
+				return false
+			}
+			out, failed = append(out, one.Path), errors.Join(failed, err)
+			return true
+		})
+		return out, failed
+	}
+	accept, err := named(&o.Accept)
+	reject, err2 := named(&o.Reject)
+	out := make([]choice, len(waiting))
+	for i, one := range waiting {
+		c := choice{one, slices.Contains(accept, one.Path), slices.Contains(reject, one.Path)}
+		switch {
+		case c.accept && c.reject:
+			return nil, Usagef("%s is to be accepted and rejected", one.Path)
+		case !c.accept && !c.reject:
+			c.accept, c.reject = o.AcceptAll && one.Verdict != scan.Danger, o.RejectAll
+		}
+		out[i] = c
+	}
+	return out, errors.Join(err, err2)
+}
+
+// meant is the skill that ref means among those that wait: its folder, else the last part of one, else the name in a
+// front matter, which a stranger chose.
+func meant(waiting []WaitingSkill, ref string) (one WaitingSkill, err error) {
+	for _, is := range []func(WaitingSkill) bool{
+		func(w WaitingSkill) bool { return string(w.Path) == ref || string(w.Path) == "skills/"+ref },
+		func(w WaitingSkill) bool { return path.Base(string(w.Path)) == ref },
+		func(w WaitingSkill) bool { return w.Name == ref },
+	} {
+		as := func(w WaitingSkill) vault.Memory { return vault.Memory{Path: w.Path, Title: w.Name} }
+		if one, err = vault.Pick(ref, waiting, as, is); !errors.Is(err, vault.ErrNotFound) {
+			break
+		}
+	}
+	if err != nil {
+		err = vault.WithHint(err, "name one by its folder")
+	}
+	return one, err
 }

@@ -3,9 +3,11 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"stet/agent/remind"
+	"stet/agent/route"
 	"stet/agent/snapshot"
 	"stet/index"
 	"stet/vault"
@@ -216,4 +218,15 @@ func (f *reminding) note(ctx context.Context, shown []Remembered) error {
 		}
 		return json.Marshal(all)
 	})
+}
+
+// hint is what a model is given where a turn reads like something to keep.
+func (h Hooks) hint(o HookOptions, text string) []string {
+	for _, found := range route.Turn(text) {
+		if found.Asked || found.Confidence >= route.Likely {
+			return []string{fmt.Sprintf("This turn may hold something to keep: if it does, save it with memory_save, "+
+				"session %q.", o.Session)}
+		}
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"stet/vault"
 	"stet/vault/lineage"
@@ -85,9 +87,7 @@ func (h History) step(
 			res.Base, err = h.a.v.Head()
 		}
 		if err == nil && len(res.Passed) > 0 {
-			newest := res.Passed[0]
-			h.a.note("newer commits that %s skips: %d; \"stet revert %s\" takes back the newest, %q",
-				name, len(res.Passed), newest.Rev.Short(), newest.Subject)
+			h.a.note("%s", passedBy(name, res.Passed))
 		}
 		for i := 0; err == nil && i < len(res.Commits); i++ {
 			for _, rev := range res.Commits[i].Reverts() {
@@ -103,6 +103,17 @@ func (h History) step(
 		out.Own, out.Back = own, back
 	}
 	return out, err
+}
+
+// passedBy says which newer commits a step skipped, newest first, and how the newest is taken back.
+func passedBy(name string, passed []vault.Commit) string {
+	newest := passed[0].Rev.Short()
+	if !slices.ContainsFunc(passed, func(c vault.Commit) bool { return c.Op != vault.OpAdopt }) {
+		return fmt.Sprintf(`%s works on what stet wrote, and skips %s (%s): "stet revert %[3]s" takes it back`, name,
+			Plural(len(passed), "adopted edit"), newest)
+	}
+	return fmt.Sprintf("newer commits that %s skips: %d; \"stet revert %s\" takes back the newest, %q", name,
+		len(passed), newest, passed[0].Subject)
 }
 
 // RestoreOptions name a memory to bring back.

@@ -34,6 +34,7 @@ type Review struct {
 	Upto     vault.Revision `json:"upto"` // HEAD when they were listed
 	Items    []ReviewItem   `json:"items"`
 	Proposed int            `json:"proposed,omitempty"` // writes of agents that wait, which [History.Proposals] lists
+	Skills   int            `json:"skills,omitempty"`   // from elsewhere that wait, which [Skills.Waiting] lists
 	Accepted bool           `json:"accepted"`
 	DryRun   bool           `json:"dry_run,omitempty"`
 	found    lineage.Review
@@ -62,7 +63,8 @@ func (h History) cited(ctx context.Context, c vault.Commit) (out []CitedTurn) {
 	const budget = 300 // characters
 	for _, ref := range cite.Named(c) {
 		turn := CitedTurn{Ref: ref}
-		id, n, _ := turnsOf(ref)
+		id, turns := vault.SourceTurns(ref)
+		n := slices.Max(append(turns, 0))
 		page, err := h.a.Sessions().Show(ctx, SessionPart{Ref: id, From: n, To: n, Budget: budget, At: c.When})
 		if err == nil && len(page.Messages) > 0 {
 			turn.Text = page.Messages[0].Text
@@ -92,6 +94,9 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 		return nil, err
 	}
 	r.Proposed = len(waiting)
+	if r.Skills, err = h.a.Skills().waiting(ctx); err != nil {
+		return nil, err
+	}
 	remark, err := h.remarker(ctx)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,11 @@ import (
 	"stet/vault/vaulttest"
 )
 
+func TestMain(m *testing.M) {
+	vaulttest.InMemory()
+	m.Run()
+}
+
 // A hotline answers messages of many callers, and learns from each conversation beside it.
 type hotline struct {
 	app    *agent.App

@@ -208,13 +208,6 @@ func (s Skills) Archive(ctx context.Context, ref string, by Write) (*SkillWritte
 	return s.Retire(ctx, RetireOptions{Write: by, Ref: ref})
 }
 
-// Restore moves a skill of the archive back to where it was; see [skill.Restore].
-func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritten, error) {
-	return s.change(ctx, by, "skill", ref, true, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
-		return skill.Restore(ctx, s.a.v, one, w)
-	})
-}
-
 // InstallSkillsOptions name a folder or an archive with skills from elsewhere.
 type InstallSkillsOptions struct {
 	Write
@@ -251,13 +244,15 @@ func (s Skills) Install(ctx context.Context, o InstallSkillsOptions) (*SkillsIns
 	if len(refused) == len(pack.Skills) {
 		return nil, errors.Join(refused...)
 	}
+	var failed map[vault.Path]error
 	if len(come) > 0 {
 		ask := o.Confirm
 		if !slices.ContainsFunc(out.Skills, func(one InstalledSkill) bool { return one.State == "replaced" }) {
 			ask = nil
 		}
-		res, err := confirmed(ask, w, func(w vault.Write) (*vault.Result, error) {
-			return skill.Install(ctx, s.a.v, come, w)
+		res, err := confirmed(ask, w, func(w vault.Write) (res *vault.Result, err error) {
+			res, failed, err = skill.Install(ctx, s.a.v, come, w)
+			return res, err
 		})
 		if err != nil {
 			return nil, err
@@ -267,9 +262,14 @@ func (s Skills) Install(ctx context.Context, o InstallSkillsOptions) (*SkillsIns
 		})
 		out.Written = s.a.finish(ctx, res)
 	}
-	if len(refused) > 0 {
-		err = fmt.Errorf("install %q: %w: %s of %d did not come in", o.Place, vault.ErrRefused,
-			Plural(len(refused), "skill"), len(pack.Skills))
+	for i, one := range out.Skills {
+		if why := failed[one.Path]; why != nil {
+			out.Skills[i].State, out.Skills[i].Reason = "refused", why.Error()
+		}
+	}
+	if n := len(refused) + len(failed); n > 0 {
+		err = fmt.Errorf("install %q: %w: %s of %d did not come in", o.Place, vault.ErrRefused, Plural(n, "skill"),
+			len(pack.Skills))
 	}
 	return out, err
 }
@@ -292,7 +292,7 @@ func (s Skills) sort(
 		case ctx.Err() != nil:
 			return nil, nil, context.Cause(ctx)
 		case err != nil:
-			one.State, one.Reason = "refused", err.Error()
+			one.State, one.Reason = "refused", strings.TrimPrefix(err.Error(), string(one.Path)+": ")
 			refused = append(refused, err)
 		case one.State != "unchanged":
 			come = append(come, arrival)
@@ -306,7 +306,9 @@ func (s Skills) sort(
 // arrival is a skill that was read, scanned. It fails where the guard would not let a file in.
 func (s Skills) arrival(p skillpack.Skill) (one InstalledSkill, a skill.Arrival, err error) {
 	one = InstalledSkill{Name: path.Base(string(p.Folder)), Path: p.Folder, Files: len(p.Files)}
-	a.Folder, err = p.Folder, p.Problem
+	if a.Folder, err = p.Folder, p.Problem; err == nil {
+		err = skill.CheckPlace(s.a.v, p.Folder)
+	}
 	var files []vault.File
 	data := map[vault.Path][]byte{}
 	for i, f := range p.Files {
@@ -351,19 +353,21 @@ func (s Skills) standing(ctx context.Context, a skill.Arrival, replace bool) (st
 	if err != nil {
 		return "", err
 	}
-	comes := map[vault.Path]string{}
+	comes := map[vault.Path]skill.ArrivalFile{}
 	for _, f := range a.Files {
-		comes[f.Path] = string(f.Data)
+		comes[f.Path] = f
 	}
 	same, edited := len(files) == len(a.Files), false
 	for _, f := range files {
 		now, _, err := s.a.v.ReadFile(f.Path)
 		was, _, err2 := head.Read(f.Path)
-		if err = errors.Join(err, err2); err != nil {
+		executable, err3 := head.Executable(f.Path)
+		if err = errors.Join(err, err2, err3); err != nil {
 			return "", err
 		}
 		comes, is := comes[f.Path]
-		same, edited = same && is && comes == string(now), edited || !bytes.Equal(was, now)
+		same = same && is && bytes.Equal(comes.Data, now) && comes.Executable == executable
+		edited = edited || !bytes.Equal(was, now)
 	}
 	record, err := skill.RecordOf(s.a.v, a.Folder)
 	tree, _, err2 := s.a.v.State().SkillTree(a.Folder)

@@ -3,7 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -226,6 +226,19 @@ func (s Skills) Use(ctx context.Context, ref string, w Write) (*Skill, error) {
 	})
 }
 
+// Restore moves a skill of the archive back to where it was; see [skill.Restore].
+func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritten, error) {
+	res, err := s.change(ctx, by, "skill", ref, true, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
+		return skill.Restore(ctx, s.a.v, one, w)
+	})
+	if errors.Is(err, vault.ErrNotFound) {
+		if one, _, ferr := s.find(ctx, ref, false); ferr == nil {
+			err = fmt.Errorf("restore %q: %w: it is active; there is nothing to restore", one.Folder, vault.ErrNotFound)
+		}
+	}
+	return res, err
+}
+
 // An InstalledSkill is what became of one skill from elsewhere.
 type InstalledSkill struct {
 	Name       string         `json:"name"`
@@ -252,6 +265,9 @@ type WaitingSkill struct {
 	Files    int            `json:"files"`
 	Verdict  scan.Verdict   `json:"verdict"`
 	Findings []scan.Finding `json:"findings"`
+	// Changed is a file of it that is not as HEAD has it, "" for none: what is accepted is HEAD's, what is shown the
+	// disk's.
+	Changed vault.Path `json:"changed,omitempty"`
 	// Decision is accepted or rejected where the user decided just now.
 	Decision string `json:"decision,omitempty"`
 	found    skill.Skill
@@ -284,7 +300,43 @@ func (s Skills) Waiting(ctx context.Context) ([]WaitingSkill, error) {
 		}
 		out = append(out, w)
 	}
+	if err == nil && len(out) > 0 {
+		err = s.changed(ctx, out)
+	}
 	return out, err
+}
+
+// waiting counts the skills from elsewhere that wait, without reading any.
+func (s Skills) waiting(ctx context.Context) (n int, err error) {
+	of, err := s.a.v.State().Elsewhere(ctx)
+	if err != nil {
+		return 0, err
+	}
+	files, err := s.a.v.Files(ctx, vault.WalkOptions{Under: "skills"})
+	for _, f := range files {
+		if in, waits := of(f.Path); waits && f.Path == in+"/"+skill.File {
+			n++
+		}
+	}
+	return n, err
+}
+
+// changed says of skills that wait whether they are as HEAD has them.
+func (s Skills) changed(ctx context.Context, waiting []WaitingSkill) error {
+	now, err := s.a.v.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range append(now.Changed, now.Staged...) {
+		for i, w := range waiting {
+			for _, at := range []vault.Path{c.Path, c.From} {
+				if strings.HasPrefix(string(at), string(w.Path)+"/") {
+					waiting[i].Changed = at
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // scan scans the files of a skill in a folder. secret is told of each secret; nil: nobody is.
@@ -292,7 +344,7 @@ func (s Skills) scan(
 	folder vault.Path, files []vault.File, read func(vault.Path) ([]byte, error),
 	secret func(vault.Path, guard.Finding),
 ) (scan.Verdict, []scan.Finding, error) {
-	var all []scan.File
+	all := []scan.File{{Path: string(folder)}} // its name counts as well
 	secrets := []scan.Finding{}
 	for _, f := range files {
 		data, err := read(f.Path)
@@ -326,6 +378,10 @@ func (s Skills) Decide(ctx context.Context, one WaitingSkill, accept bool, by Wr
 	}
 	decision := "accepted"
 	switch {
+	case accept && one.Changed != "":
+		err := fmt.Errorf("accept %q: %w: %q is not as it was committed", one.Path, vault.ErrConflict, one.Changed)
+		return "", vault.WithHint(err,
+			`"stet adopt" commits it, "git restore" takes it back; then look at the skill again`)
 	case !accept:
 		var res *vault.Result
 		if res, err = skill.Reject(ctx, s.a.v, one.found, w); err == nil {
@@ -336,34 +392,4 @@ func (s Skills) Decide(ctx context.Context, one WaitingSkill, accept bool, by Wr
 		err = s.a.v.State().AcceptSkill(ctx, one.Path, one.Tree)
 	}
 	return decision, err
-}
-
-// A choice is a skill that waits, and what is to be done about it.
-type choice struct {
-	WaitingSkill
-	accept, reject bool
-}
-
-// choices are the skills that wait, with what o says of them; the names that mean one are taken out of o. Those that
-// the scan calls a danger are accepted by name alone.
-func (s Skills) choices(ctx context.Context, o *DecideOptions) (out []choice, err error) {
-	waiting, err := s.Waiting(ctx)
-	for _, one := range waiting {
-		named := func(refs *[]string) bool {
-			n := len(*refs)
-			*refs = slices.DeleteFunc(slices.Clone(*refs), func(ref string) bool {
-				return ref == string(one.Path) || ref == one.Name || "skills/"+ref == string(one.Path)
-			})
-			return len(*refs) < n
-		}
-		c := choice{one, named(&o.Accept), named(&o.Reject)}
-		switch {
-		case c.accept && c.reject:
-			return nil, Usagef("%s is to be accepted and rejected", one.Path)
-		case !c.accept && !c.reject:
-			c.accept, c.reject = o.AcceptAll && one.Verdict != scan.Danger, o.RejectAll
-		}
-		out = append(out, c)
-	}
-	return out, err
 }

@@ -77,7 +77,9 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 		e.warn("%q is inside the vault %q, which does not see what a vault inside it holds", res.Root, outer)
 	}
 	if !o.DryRun && o.Agent == "" {
-		if err := e.agree(res.Root); err != nil {
+		if s, err := e.Settings(); err != nil || s.Text(settings.DefaultVault) == "" {
+			_ = e.agree(madeMark + res.Root) // for install alone, which does without it
+		} else if err = e.agree(res.Root); err != nil {
 			e.warn("stet may ask whether to write to this vault: %v", err)
 		}
 	}
@@ -164,6 +166,7 @@ type Status struct {
 	Staged   []vault.Change      `json:"staged"`
 	Problems []vault.Problem     `json:"problems"` // files that stet leaves alone
 	Proposed int                 `json:"proposed"` // writes of agents that wait for approval
+	Skills   int                 `json:"skills"`   // from elsewhere that wait for the user
 	Others   int                 `json:"others"`   // commits of agents and others that nobody reviewed, of the newest
 	Pending  int                 `json:"pending"`  // memories that a model is to finish
 	// Undecided memories may outdate or contradict others.
@@ -193,7 +196,10 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 		last := ViewCommit(*st.Last)
 		out.Last = &last
 	}
-	if reviews, rerr := v.a.Learning().Reviews(); rerr == nil {
+	if n, serr := v.a.Skills().waiting(ctx); serr == nil {
+		out.Skills = n
+	}
+	if reviews, rerr := v.a.Learning().Reviews(ctx); rerr == nil {
 		out.Reviews = reviews // it is told of, and nothing hangs on it
 	}
 	if v.a.o.Agent == "" {

@@ -88,12 +88,26 @@ type Commit struct {
 	Subject  string            `json:"subject"`
 	Body     string            `json:"body,omitempty"`
 	Author   string            `json:"author"`
+	Via      string            `json:"via,omitempty"` // the agent among whose tools the user wrote
 	Email    string            `json:"email"`
 	When     string            `json:"when"`
 	Trailers map[string]string `json:"trailers,omitempty"`
 	Changes  []vault.Change    `json:"changes,omitempty"`
 	Diff     string            `json:"diff,omitempty"`
 	at       time.Time
+}
+
+// Writer is the author, and the agent that the user wrote through.
+func (c Commit) Writer() string { return through(c.Author, c.Via) }
+
+// Writer is the author, and the agent that the user wrote through.
+func (o Origin) Writer() string { return through(o.By, o.Via) }
+
+func through(author, via string) string {
+	if via == "" {
+		return author
+	}
+	return author + " via " + via
 }
 
 // At is when the commit was made.
@@ -105,6 +119,7 @@ func ViewCommit(c vault.Commit) Commit {
 	view := Commit{
 		Rev: c.Rev, Parents: append([]vault.Revision{}, c.Parents...), Op: c.Op, Subject: c.Subject, Body: c.Body,
 		Author: c.Author, Email: c.AuthorEmail, When: stamp(c.When), Changes: c.Changes, at: c.When,
+		Via: c.Trailers.Get("Stet-Via"),
 	}
 	for _, t := range c.Trailers {
 		if view.Trailers == nil {

@@ -10,6 +10,7 @@ import (
 
 	"stet/agent/cite"
 	"stet/agent/recall"
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/session"
 )
@@ -21,22 +22,30 @@ type Reasons struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// A Reason is a conversation that led to a memory. Rev, Op and When are those of the commit, and
-// empty where the memory's source names the conversation.
+// Writer is the author of the commit, and the agent that the user wrote through.
+func (r Reason) Writer() string { return through(r.By, r.Via) }
+
+// A Reason is a conversation that led to a memory. Rev, Op, When, By and Via are those of the commit, and
+// empty where the memory's source names the conversation. Proof is "recorded" where the turns ask for the change or
+// have the text's words and a client's hook or the user's command recorded them, else "claimed": the writer says so.
 type Reason struct {
 	Session  string         `json:"session"`
 	Title    string         `json:"title,omitempty"`
 	Path     vault.Path     `json:"path,omitempty"`
 	Missing  bool           `json:"missing,omitempty"` // its transcript is not in the vault
+	Proof    string         `json:"proof"`
 	Rev      vault.Revision `json:"rev,omitempty"`
 	Op       vault.Op       `json:"op,omitempty"`
+	By       string         `json:"by,omitempty"`
+	Via      string         `json:"via,omitempty"` // the agent among whose tools the user wrote
 	When     time.Time      `json:"when,omitzero"` // UTC
 	Messages []Message      `json:"messages"`
 }
 
-// Why finds the conversations that led to a memory, or to the entry FILE#HASH of a notebook. It
+// Why finds the conversations that led to a memory, or to the entry FILE#HASH, or HASH, of a notebook. It
 // fails with [vault.ErrNotFound] or [vault.ErrAmbiguous].
 func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
+	ref = s.a.addressed(ctx, ref)
 	file, hash, entry := cutAddress(ref)
 	if !entry {
 		file = ref
@@ -54,28 +63,31 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 	if err != nil {
 		return nil, err
 	}
-	named, seen := "", map[string]bool{} // the session of the memory's source, and the turns that are shown
+	source, seen := "", map[string]bool{} // the session of the memory's source, and the turns that are shown
 	for _, o := range all {
-		id, from, to := turnsOf(o.ref)
-		if id == "" || from > 0 && seen[o.ref] {
+		id, named := vault.SourceTurns(o.ref)
+		if id == "" || len(named) > 0 && seen[o.ref] {
 			continue
 		}
 		seen[o.ref] = true
-		r, err := s.reason(ctx, id, func(t *recall.Talk) recall.Page {
-			if from == 0 && o.commit.Rev != "" {
-				return t.Before(o.commit.When, recall.Budget)
-			}
-			return t.At(from, to, o.when, recall.Budget)
-		})
+		turns, recorded, err := cite.Origin(ctx, s.a.v, o.commit, o.ref, o.when, cameBy(m, address, o.commit))
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.reason(ctx, id, o, len(named) > 0, turns)
 		switch {
 		case err != nil:
 			return nil, err
 		case o.commit.Rev == "":
-			named = r.Session
-		case from == 0 && r.Session == named:
+			source = r.Session
+		case len(named) == 0 && r.Session == source:
 			continue // the source names the turns, the commit only the session
 		default:
 			r.Rev, r.Op, r.When = o.commit.Rev, o.commit.Op, utc(o.commit.When)
+			r.By, r.Via = o.commit.Author, o.commit.Trailers.Get("Stet-Via")
+		}
+		if r.Proof = "claimed"; recorded {
+			r.Proof = "recorded"
 		}
 		out.Reasons = append(out.Reasons, r)
 	}
@@ -116,17 +128,23 @@ func (s Sessions) origins(ctx context.Context, m vault.Memory, address string) (
 	return out, nil
 }
 
-// turnsOf are the session and the first and last turn that a source names, 0 for none.
-func turnsOf(source string) (id string, from, to int) {
-	id, turns := vault.SourceTurns(source)
-	if len(turns) > 0 {
-		from, to = slices.Min(turns), slices.Max(turns)
+// cameBy is the text of a memory, or of the entries that a commit names in it: of one entry, if the address is not "".
+func cameBy(m vault.Memory, address string, c vault.Commit) string {
+	var out []string
+	for _, e := range markdown.Parse(m.Body).Entries() {
+		at := string(m.Path) + "#" + e.Hash()
+		if at == address || address == "" && slices.Contains(c.Trailers.All("Stet-Memory"), at) {
+			out = append(out, e.Body())
+		}
 	}
-	return id, from, to
+	if len(out) == 0 && address == "" {
+		return string(m.Body)
+	}
+	return strings.Join(out, "\n")
 }
 
-// reason reads the turns that take picks of a conversation.
-func (s Sessions) reason(ctx context.Context, id string, take func(*recall.Talk) recall.Page) (Reason, error) {
+// reason reads the turns of a conversation that an origin names, if it does, or else a turn that it may come from.
+func (s Sessions) reason(ctx context.Context, id string, o origin, named bool, turns []int) (Reason, error) {
 	t, err := recall.Read(ctx, s.a.v, id)
 	if errors.Is(err, session.ErrUnknownSession) || errors.Is(err, vault.ErrRefused) {
 		return Reason{Session: id, Missing: true, Messages: []Message{}}, nil
@@ -134,7 +152,19 @@ func (s Sessions) reason(ctx context.Context, id string, take func(*recall.Talk)
 	if err != nil {
 		return Reason{}, err
 	}
+	var page recall.Page
+	switch {
+	case named && len(turns) == 0: // taken back
+	case named:
+		page = t.Page(slices.Min(turns), slices.Max(turns), recall.Budget)
+	case len(turns) > 0:
+		page = t.Turn(turns[0], recall.Budget)
+	case o.commit.Rev != "":
+		page = t.Before(o.commit.When, recall.Budget)
+	default:
+		page = t.Page(0, 0, recall.Budget)
+	}
 	return Reason{
-		Session: t.Known.ID, Title: t.Known.Title, Path: t.Known.Path, Messages: s.a.viewLines(t.Known, take(t).Lines),
+		Session: t.Known.ID, Title: t.Known.Title, Path: t.Known.Path, Messages: s.a.viewLines(t.Known, page.Lines),
 	}, nil
 }

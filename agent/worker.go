@@ -109,7 +109,7 @@ func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
 			app := r.as
 			switch {
 			case found.Confidence >= route.Sure:
-			case found.Confidence < route.Likely || r.marks.Proposed >= mostProposed:
+			case found.Confidence < route.Likely, !found.Asked && r.marks.Proposed >= mostProposed:
 				continue
 			case staged == nil:
 				if staged, err = r.l.opened(ctx, r.t.Agent, true); err != nil {
@@ -119,7 +119,7 @@ func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
 			default:
 				app = staged
 			}
-			if err := r.keep(ctx, app, found.Sentence, job, job.First+i); err != nil {
+			if err := r.keep(ctx, app, found, job, job.First+i); err != nil {
 				return err
 			}
 		}
@@ -129,11 +129,11 @@ func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
 
 // keep writes or proposes one sentence that the rules found in a message. One that may not be written is
 // among the refused.
-func (r *conversation) keep(ctx context.Context, app *App, sentence string, job learn.Job, number int) error {
+func (r *conversation) keep(ctx context.Context, app *App, found route.Routed, job learn.Job, number int) error {
 	r.found++
 	res, err := app.Memories().Remember(ctx, RememberOptions{
 		Write: Write{Agent: app.Agent(), Actor: job.Actor, Session: job.Session, DryRun: r.dry},
-		Notes: []vault.Note{{Text: sentence, Source: fmt.Sprintf("session:%s#%d", job.Session, number)}},
+		Notes: []vault.Note{{Text: found.Sentence, Source: fmt.Sprintf("session:%s#%d", job.Session, number)}},
 	})
 	switch {
 	case err != nil && (ctx.Err() != nil || errors.Is(err, vault.ErrBusy)):
@@ -141,10 +141,12 @@ func (r *conversation) keep(ctx context.Context, app *App, sentence string, job 
 	case err != nil:
 		r.out.Refused = append(r.out.Refused, err.Error())
 	case len(res.Proposed) > 0:
-		r.marks.Proposed++
-		r.out.Proposed = append(r.out.Proposed, sentence)
+		if !found.Asked {
+			r.marks.Proposed++
+		}
+		r.out.Proposed = append(r.out.Proposed, found.Sentence)
 	case !res.Unchanged:
-		r.out.Saved = append(r.out.Saved, sentence)
+		r.out.Saved = append(r.out.Saved, found.Sentence)
 	}
 	return nil
 }
@@ -217,7 +219,7 @@ type WorkOptions struct {
 	Queued bool
 	// Rules asks no model: what a model is to review goes on waiting, once rules have read it.
 	Rules bool
-	Each  func(*Reviewed) // is told of each review; nil is nobody
+	Each  func(*Reviewed) // is called with each review; nil is not
 }
 
 // Work makes the reviews that wait, one after the other, until there is none. A failed one waits for the next

@@ -228,7 +228,18 @@ func (d *desk) checkSecond(r *Report, page string, commits []string) {
 			d.Errorf("%+v does not stand in the archive as it was", a)
 		}
 	}
-	for _, c := range r.Claims {
+	for _, a := range slices.Concat(r.Memories.Consolidated, r.Memories.Pruned) {
+		if !strings.Contains(page, string(a.From)) || a.Applied != (a.Commit != "") || a.Applied != (a.Veto == "") {
+			d.Errorf("%+v is not whole, or missing in REPORT.md", a)
+		}
+		at := string(a.Commit)
+		if a.Applied && (!slices.Contains(commits, at) || d.git("ls-tree", at, string(a.From)) != "" ||
+			d.git("rev-parse", at+"^:"+string(a.From)) != d.git("rev-parse", at+":"+string(a.To)) ||
+			d.git("ls-tree", at, a.Into) == "" || d.git("ls-tree", at+"^", a.Into) != "") {
+			d.Errorf("%+v does not stand in the archive as it was, or the new one is missing", a)
+		}
+	}
+	for _, c := range slices.Concat(r.Claims, r.Memories.Claims) {
 		if !strings.Contains(page, c.Done) {
 			d.Errorf("%+v is missing in REPORT.md", c)
 		}

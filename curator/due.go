@@ -195,6 +195,10 @@ func (r *Report) recover(ctx context.Context, v *vault.Vault, c vault.Commit) er
 	if err != nil {
 		return err
 	}
+	if c.Op == vault.OpMerge && c.Trailers.Get("Stet-Memory") != "" {
+		r.Memories.recover(c)
+		return nil
+	}
 	if c.Op == vault.OpMerge {
 		return r.recoverMerge(view, c)
 	}

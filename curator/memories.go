@@ -26,6 +26,7 @@ type Note struct {
 	Linked  bool      // something leads to it, or it names others
 	Kept    bool      // a person took back that the curator archived it, and it is the same since
 	Since   time.Time // its first commit
+	Author  string    // of that
 }
 
 // An End is a memory that goes to the archive.
@@ -80,6 +81,9 @@ type notes struct {
 	files []vault.Memory // of the same
 	ends  []End
 	full  []*notebook.Notebook // that hold more than their limit
+
+	graph *links.Graph
+	ours  map[string]bool // runs that history has a report of
 }
 
 func (n *notes) due() bool { return len(n.ends)+len(n.full) > 0 }
@@ -87,11 +91,24 @@ func (n *notes) due() bool { return len(n.ends)+len(n.full) > 0 }
 // readNotes reads the memories and decides about them. Cost: one read of each, and the history of those that expired or
 // say the same as another.
 func readNotes(ctx context.Context, v *vault.Vault, now time.Time) (*notes, error) {
-	all, err := v.Whole().List(ctx, vault.Filter{Public: true})
+	out, same, err := listNotes(ctx, v, now)
+	if err == nil {
+		err = out.trace(ctx, v, same)
+	}
 	if err != nil {
 		return nil, err
 	}
-	out, same := &notes{}, map[string]int{}
+	out.ends = Ends(out.rows)
+	return out, out.books(ctx, v)
+}
+
+// listNotes reads the memories; same is how many have each text.
+func listNotes(ctx context.Context, v *vault.Vault, now time.Time) (out *notes, same map[string]int, _ error) {
+	all, err := v.Whole().List(ctx, vault.Filter{Public: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	out, same = &notes{}, map[string]int{}
 	for _, m := range all {
 		if m.Pinned || m.Problem != "" {
 			continue
@@ -104,18 +121,12 @@ func readNotes(ctx context.Context, v *vault.Vault, now time.Time) (*notes, erro
 		}
 		out.rows, out.files = append(out.rows, n), append(out.files, m)
 	}
-	if err := out.trace(ctx, v, same); err != nil {
-		return nil, err
-	}
-	out.ends = Ends(out.rows)
-	return out, out.books(ctx, v)
+	return out, same, nil
 }
 
 // trace fills in what history and links say of the memories that may go. The text of a memory that nothing else says is
 // not compared.
 func (n *notes) trace(ctx context.Context, v *vault.Vault, same map[string]int) error {
-	var graph *links.Graph
-	var ours map[string]bool
 	for i := range n.rows {
 		row := &n.rows[i]
 		if same[row.Text] < 2 {
@@ -124,22 +135,27 @@ func (n *notes) trace(ctx context.Context, v *vault.Vault, same map[string]int) 
 		if row.Text == "" && !row.Expired {
 			continue
 		}
-		var err error
-		if ours == nil {
-			if ours, err = reported(ctx, v); err == nil {
-				graph, err = links.Load(ctx, v.Whole())
-			}
+		if err := n.look(ctx, v, i); err != nil {
+			return err
 		}
-		if err == nil {
-			row.Linked = row.Linked || len(graph.Back(row.Path)) > 0 || slices.ContainsFunc(n.files,
-				func(m vault.Memory) bool { return n.files[i].ID != "" && m.Names(n.files[i].ID) })
-			err = row.past(ctx, v, n.files[i], ours)
+	}
+	return nil
+}
+
+// look fills in what history and links say of a memory, by its place.
+func (n *notes) look(ctx context.Context, v *vault.Vault, i int) (err error) {
+	if n.ours == nil {
+		if n.ours, err = reported(ctx, v); err == nil {
+			n.graph, err = links.Load(ctx, v.Whole())
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	row, id := &n.rows[i], n.files[i].ID
+	row.Linked = row.Linked || len(n.graph.Back(row.Path)) > 0 || id != "" && slices.ContainsFunc(n.files,
+		func(m vault.Memory) bool { return m.Names(id) })
+	return row.past(ctx, v, n.files[i], n.ours)
 }
 
 // past fills in what the history of a memory says, newest commit first.
@@ -152,10 +168,10 @@ func (n *Note) past(ctx context.Context, v *vault.Vault, m vault.Memory, ours ma
 		}
 		c := version.Commit
 		person := c.Cut() || !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != ""
-		if same && c.Op == vault.OpArchive && ours[c.Trailers.Get("Stet-Run")] {
+		if same && (c.Op == vault.OpArchive || c.Op == vault.OpMerge) && ours[c.Trailers.Get("Stet-Run")] {
 			n.Kept = n.Kept || back
 		}
-		n.Since, back = c.When, person
+		n.Since, n.Author, back = c.When, c.Author, person
 		if version.Old == version.New {
 			continue
 		}

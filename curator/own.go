@@ -36,8 +36,11 @@ func Own(ctx context.Context, a *agent.App, names []string, given bool, w agent.
 	out := &Owned{Skills: []string{}, Commits: []agent.Commit{}}
 	for _, name := range names {
 		done, err := a.Skills().Manage(ctx, name, given, w)
+		if n := len(out.Skills); err != nil && n > 0 {
+			err = vault.WithHint(err, "%s before it", agent.Plural(n, "skill was changed", "skills were changed"))
+		}
 		if err != nil {
-			return out, vault.WithHint(err, "%s were changed before it", agent.Plural(len(out.Skills), "skill"))
+			return out, err
 		}
 		if !done.Unchanged {
 			out.Skills, out.Commits = append(out.Skills, done.Skill.Name), append(out.Commits, done.Commits...)

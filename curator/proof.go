@@ -10,8 +10,9 @@ import (
 )
 
 // proven says of each commit of a chain, oldest first and with its changes, which newer one of the chain has to be
-// taken back by "git revert" before it, and all behind that one: "" where it reverts alone. Each revert is tried in
-// memory, on the files as the chain leaves them and, where that fails, as they were one commit earlier, and so on.
+// taken back by "git revert" before it, and all behind that one: "" where it can be reverted on its own. Each revert
+// is tried in memory, on the files as the chain leaves them and, where that fails, as they were one commit earlier, and
+// so on.
 func proven(ctx context.Context, v *vault.Vault, commits []vault.Commit) ([]vault.Revision, error) {
 	h := v.Whole().History()
 	past, out := h.Ancestry(), make([]vault.Revision, len(commits))

@@ -51,7 +51,7 @@ type Report struct {
 
 	Coverage  []merge.Coverage `json:"coverage"`            // of the skills that a model took away
 	Claims    []merge.Claim    `json:"claims,omitempty"`    // what it says it did, and was not done
-	Suggested []fork.Cluster   `json:"suggested,omitempty"` // skills that may be one
+	Suggested []fork.Cluster   `json:"suggested,omitempty"` // skills that could be merged
 }
 
 // Totals count the skills of the vault, and what became of them.
@@ -83,7 +83,7 @@ type Commit struct {
 	Op      vault.Op       `json:"op"`
 	Subject string         `json:"subject"`
 	Revert  string         `json:"revert"` // the command line that takes it back
-	// After is the newer commit of the run that has to be taken back before it; "" where it reverts alone.
+	// After is the newer commit of the run that has to be taken back before it; "" where it can be reverted on its own.
 	After vault.Revision `json:"revert_after,omitempty"`
 	Diff  string         `json:"-"`
 	lines int
@@ -104,6 +104,7 @@ type Memories struct {
 	Checked  int     `json:"checked"`  // without private ones
 	Archived []Ended `json:"archived"` // went to the archive
 	Moved    []Ended `json:"moved"`    // entries of a full notebook that became memories
+	Merging
 }
 
 // An Ended memory no longer stands where it stood.
@@ -170,6 +171,9 @@ func (l *library) standing(i int, now time.Time) Standing {
 
 func (r *Report) leave(name string, err error) {
 	text := err.Error()
+	if strings.HasSuffix(text, "it changes what a person wrote") && !strings.Contains(name, "/") { // a skill, no memory
+		err = vault.WithHint(err, `"stet curate own %s" gives it over`, name)
+	}
 	if hint, ok := errors.AsType[interface {
 		error
 		Hint() string
@@ -344,12 +348,13 @@ func (r *Report) Summary() string {
 	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
 		{r.AutoTransitions.Reactivated, "active again"}, {r.Counts.Consolidated, "consolidated"},
 		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
-		{len(r.Memories.Moved), "moved out of a notebook"}, {len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
+		{len(r.Memories.Moved), "moved out of a notebook"}, {r.Memories.merged(), "memories merged"},
+		{len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
 	}
-	if r.LLMError != "" {
+	if r.LLMError+r.Memories.LLMError != "" {
 		parts = append(parts, "the work of the model ended early")
 	}
 	if len(parts) == 0 {

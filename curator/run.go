@@ -19,9 +19,10 @@ import (
 type Options struct {
 	agent.Write        // of it Agent, Door and DryRun count: the commits are the curator's
 	IncludeEdited bool // what agents made and the person edited since as well: the person says so
-	// Tier 1 is the rules alone, 2 the skills that may be one alone; 0 is both, the second where it is due.
+	// Tier 1 is the rules alone, 2 the skills that could be merged; 0 is both, the second where it is due.
 	Tier        int
 	Consolidate bool        // the second is made whether or not it is due
+	Memories    bool        // and that of memories with it
 	Runner      fork.Runner // has a model make one of them; nil only says which they are
 	due         bool        // nothing is to be told of where nothing is to be done
 }
@@ -68,7 +69,7 @@ func Run(ctx context.Context, a *agent.App, o Options) (*Report, error) {
 			err = r.decideAndDo(ctx)
 		}
 		if err == nil && r.o.Consolidate {
-			_, err = r.consolidate(ctx)
+			_, err = r.secondTier(ctx)
 		}
 		return r.out, err
 	}
@@ -94,7 +95,7 @@ func (r *runner) alone(ctx context.Context) error {
 	failed := error(nil) // of the model: what rules do is done and told
 	if r.o.Consolidate && err == nil && r.out != nil {
 		if failed = r.merged(ctx); failed == nil {
-			failed, err = r.consolidate(ctx)
+			failed, err = r.secondTier(ctx)
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -103,7 +104,7 @@ func (r *runner) alone(ctx context.Context) error {
 	case err != nil && did:
 		return err // the next run reports it
 	case err != nil || r.out == nil:
-	case r.o.due && !did && len(r.out.Proposed) == 0 && r.out.Model+r.out.LLMError == "":
+	case r.o.due && !did && len(r.out.Proposed) == 0 && !r.out.asks():
 		r.out = nil
 	default:
 		if err = r.out.save(ctx, r); err != nil && did {
@@ -166,20 +167,22 @@ func (r *runner) decideAndDo(ctx context.Context) error {
 	if err != nil || r.o.Tier == 2 {
 		return err
 	}
-	return r.do(ctx, append(jobs, more...))
-}
-
-// do carries out the jobs in one transaction. One that fails is left and noted, and the others are done.
-func (r *runner) do(ctx context.Context, jobs []job) error {
+	jobs = append(jobs, more...)
 	if r.w.Approver == "" && r.a.Settings().Text(settings.SkillApproval) == "stage" {
 		return r.propose(ctx, jobs)
 	}
+	return r.do(ctx, jobs, r.note)
+}
+
+// do carries out the jobs in one transaction, and has note write down what it did. One that fails is left and noted,
+// and the others are done.
+func (r *runner) do(ctx context.Context, jobs []job, note func(context.Context, []job, *vault.Result) error) error {
 	for len(jobs) > 0 {
 		done, err := r.transact(ctx, jobs, r.o.DryRun)
 		if err == nil {
-			return r.note(ctx, jobs, done)
+			return note(ctx, jobs, done)
 		}
-		if global(ctx, err) {
+		if r.unsure = !r.o.DryRun && r.more(ctx); r.unsure || global(ctx, err) {
 			return err
 		}
 		failed := r.culprits(ctx, jobs, err)
@@ -197,6 +200,26 @@ func (r *runner) do(ctx context.Context, jobs []job) error {
 		jobs = rest
 	}
 	return nil
+}
+
+// more reports whether history has commits of the run of which it does not know, or cannot be read.
+func (r *runner) more(ctx context.Context) bool {
+	const newest = 1000 // others may have committed since
+	ctx = context.WithoutCancel(ctx)
+	n := 0
+	for c, err := range r.v.History().Log(ctx, vault.LogOptions{}) {
+		if n++; err != nil || n > newest {
+			return err != nil
+		}
+		same := func(own vault.Commit) bool { return own.Rev == c.Rev }
+		if c.Trailers.Get("Stet-Run") == r.out.Run && !slices.ContainsFunc(r.own, same) {
+			return true
+		}
+		if c.When.Before(r.begun) {
+			return false
+		}
+	}
+	return false
 }
 
 // propose lets every job wait for the person.

@@ -16,6 +16,11 @@ import (
 	"stet/vault/vaulttest"
 )
 
+func TestMain(m *testing.M) {
+	vaulttest.InMemory()
+	m.Run()
+}
+
 func TestARunIsAChainOfCommitsAndRevertsOneByOne(t *testing.T) {
 	t.Parallel()
 	vaulttest.NeedGit(t)
@@ -434,7 +439,7 @@ func edit(ctx context.Context, d *desk, r *runner) (err error) {
 	if err := os.WriteFile(filepath.Join(d.dir, "skills/x/SKILL.md"), []byte("mine\n"), 0o666); err != nil {
 		return err
 	}
-	err = r.do(ctx, jobs)
+	err = r.do(ctx, jobs, r.note)
 	if did(r.out) != "y archived" || len(r.out.Left) != 1 || r.out.Left[0].Name != "x" {
 		d.Errorf("%s, %+v", did(r.out), r.out.Left)
 	}

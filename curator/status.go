@@ -132,7 +132,10 @@ func Load(ctx context.Context, a *agent.App, run string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if run == "" && len(all) > 0 {
+	if run == "" && len(all) == 0 {
+		return nil, vault.WithHint(fmt.Errorf("no run yet: %w", vault.ErrNotFound), `"stet curate" makes one`)
+	}
+	if run == "" {
 		run = all[len(all)-1]
 	}
 	if !slices.Contains(all, run) {

@@ -24,8 +24,8 @@ const maxAsked = 64 << 10
 // maxJob is how many bytes all files of a job have at most.
 const maxJob = 16 << 20
 
-// A second is the second tier of a run: a model makes umbrellas of skills that may be one, on a copy, and what of that
-// holds is published.
+// A second is the second tier of a run: a model makes umbrellas of skills that could be merged, on a copy, and what of
+// that holds is published.
 type second struct {
 	*runner
 	view *vault.Snapshot
@@ -33,8 +33,8 @@ type second struct {
 	size int            // lines of all of them
 }
 
-// consolidate makes the second tier. Where no model is to be asked it says which skills may be one. What fails is told
-// in the report, but for err: then commits are made that it does not tell of.
+// consolidate makes the second tier. Where no model is to be asked it says which skills could be merged. What fails is
+// told in the report, but for err: then commits are made that it does not tell of.
 func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	t := &second{runner: r}
 	found, failed := t.look(ctx)
@@ -48,13 +48,7 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	if failed != nil || len(job.Clusters) == 0 {
 		return failed, nil
 	}
-	result, failed := r.o.Runner.Run(ctx, job)
-	if failed == nil {
-		failed = context.Cause(ctx) // a person stopped it
-	}
-	if failed == nil && (result.Ended == fork.Failed || result.Ended == fork.Cancelled) {
-		failed = errors.New(cmp.Or(result.Error, "it ended with "+result.Ended))
-	}
+	result, failed := r.ask(ctx, job)
 	r.out.asked(result, failed)
 	c := merge.Case{Job: job, Result: result, Lines: t.size, Floors: merge.Floors{Lines: t.floor(), Values: 1, Code: 1,
 		Loss: r.a.Settings().Float(settings.CuratorLoss)}}
@@ -78,9 +72,21 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	return failed, nil
 }
 
+// ask has a model do a job. It fails as well where the work did not end well.
+func (r *runner) ask(ctx context.Context, job fork.Job) (fork.Result, error) {
+	result, err := r.o.Runner.Run(ctx, job)
+	if err == nil {
+		err = context.Cause(ctx) // a person stopped it
+	}
+	if err == nil && (result.Ended == fork.Failed || result.Ended == fork.Cancelled) {
+		err = errors.New(cmp.Or(result.Error, "it ended with "+result.Ended))
+	}
+	return result, err
+}
+
 func (r *runner) floor() float64 { return r.a.Settings().Float(settings.CuratorFloor) }
 
-// look reads the library as it is now, and finds the skills that may be one.
+// look reads the library as it is now, and finds the skills that could be merged.
 func (t *second) look(ctx context.Context) ([]fork.Cluster, error) {
 	var err error
 	if t.lib, err = read(ctx, t.v, t.a.Now()); err != nil {
@@ -121,10 +127,7 @@ func (t *second) free(i int) string {
 
 // job is what a model is asked: the clusters that fit, with those of their skills that the curator could archive.
 func (t *second) job(ctx context.Context, found []fork.Cluster) (fork.Job, error) {
-	s := t.a.Settings()
-	job := fork.Job{Version: fork.Version, Run: t.out.Run, Base: t.lib.base,
-		Bounds: fork.Bounds{MaxTokens: s.Int(settings.CuratorTokens), MaxMinutes: s.Int(settings.CuratorMinutes),
-			MaxUSD: s.Float(settings.CuratorUSD)}}
+	job := fork.Job{Version: fork.Version, Run: t.out.Run, Base: t.lib.base, Bounds: t.bounds()}
 	room, most := maxAsked, maxJob
 	for _, c := range found {
 		var some []fork.Skill
@@ -161,6 +164,13 @@ func (t *second) job(ctx context.Context, found []fork.Cluster) (fork.Job, error
 		}
 	}
 	return job, err
+}
+
+// bounds are those of a run's work with a model.
+func (r *runner) bounds() fork.Bounds {
+	s := r.a.Settings()
+	return fork.Bounds{MaxTokens: s.Int(settings.CuratorTokens), MaxMinutes: s.Int(settings.CuratorMinutes),
+		MaxUSD: s.Float(settings.CuratorUSD)}
 }
 
 // others are all skills there are, those of the archive as well.

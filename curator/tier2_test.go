@@ -164,7 +164,7 @@ Put a branch on top of main before review.
 It follows what [bisect](../git-bisect/SKILL.md) finds.
 `
 
-// shelf is a vault with two skills that may be one, with files, and others.
+// shelf is a vault with two skills that could be merged, with files, and others.
 func shelf(t *testing.T) *desk {
 	d := newDesk(t)
 	d.teach("git-bisect", "dev", bisect, map[string]string{"scripts/run.sh": "#!/bin/sh\nmake test\n",
@@ -257,7 +257,7 @@ func TestAnHonestModelBuildsAnUmbrella(t *testing.T) {
 	}
 	c := r.Commits[0]
 	if c.After != "" {
-		t.Errorf("reverts after %s", c.After)
+		t.Errorf("revert first %s", c.After)
 	}
 	d.git("revert", "--no-edit", string(c.Rev))
 	if d.tree() != before {
@@ -441,5 +441,53 @@ func TestEachFailingStepOfAMerge(t *testing.T) {
 	}
 	if none == 0 || all == 0 || interrupted == 0 {
 		t.Errorf("nothing %d, all %d, told later %d", none, all, interrupted)
+	}
+}
+
+// The reasons of a merge that only history knows of are those of its skills, also where a model gave none for one.
+func TestReasonsOfAnInterruptedMerge(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	d.hook = func(s durable.Step) error {
+		if s.Label == "ref" && s.Op == durable.OpSyncDir {
+			return syscall.EIO
+		}
+		return nil
+	}
+	a, err := d.app()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), a, Options{Tier: 2, Consolidate: true, Runner: model(func(job fork.Job) fork.Result {
+		out := honest(job)
+		for i, c := range out.Calls {
+			out.Calls[i].Arguments = []byte(strings.Replace(string(c.Arguments),
+				`"name":"git-bisect","reason":"a section of git-history"`, `"name":"git-bisect","reason":" "`, 1))
+		}
+		out.Final = "Done."
+		return out
+	})})
+	if err = errors.Join(err, a.Close()); !errors.Is(err, syscall.EIO) {
+		t.Fatal(err)
+	}
+	d.hook = nil
+	d.days(1)
+	d.second(nil)
+	var reasons []string
+	d.open(func(a *agent.App) error {
+		all, err := runs(d.Context(), mustPermit(t, a))
+		for _, run := range all {
+			r, lerr := Load(d.Context(), a, run)
+			err = errors.Join(err, lerr)
+			for _, c := range r.Consolidated {
+				reasons = append(reasons, c.Name+": "+c.Reason)
+			}
+		}
+		return err
+	})
+	want := []string{"git-bisect: " + noReason, "git-rebase: a section of git-history"}
+	if !slices.Equal(reasons, want) {
+		t.Errorf("%q, want %q", reasons, want)
 	}
 }

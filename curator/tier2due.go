@@ -14,7 +14,7 @@ import (
 // itself the curator makes it with a model alone, and the first one is deferred for an interval.
 func (r *runner) merges(ctx context.Context) (bool, error) {
 	switch {
-	case r.o.Consolidate || r.o.Tier == 2:
+	case r.o.Consolidate || r.o.Memories || r.o.Tier == 2:
 		return true, nil
 	case r.o.Tier == 1 || r.o.Runner == nil:
 		return false, nil
@@ -51,12 +51,14 @@ func lastMerge(ctx context.Context, v *vault.Vault, now time.Time) (time.Time, e
 			break // all others are older
 		}
 		var told struct {
-			Model string `json:"model"`
-			Error string `json:"llm_error"`
+			Model    string  `json:"model"`
+			Error    string  `json:"llm_error"`
+			Memories Merging `json:"memories"`
 		}
 		out := &Report{Run: id}
 		data, _, rerr := v.ReadFile(vault.Path(out.Path().Dir() + "/run.json"))
-		if rerr == nil && json.Unmarshal(data, &told) == nil && told.Model+told.Error != "" {
+		if m := &told.Memories; rerr == nil && json.Unmarshal(data, &told) == nil &&
+			told.Model+told.Error+m.Model+m.LLMError != "" {
 			at = begun
 		}
 	}

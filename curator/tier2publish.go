@@ -2,6 +2,7 @@ package curator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,25 +77,6 @@ func (t *second) publish(ctx context.Context, c merge.Case, plan merge.Plan) err
 		}
 	}
 	return nil
-}
-
-// more reports whether history has commits of the run of which it does not know, or cannot be read.
-func (t *second) more(ctx context.Context) bool {
-	const newest = 1000 // others may have committed since
-	n := 0
-	for c, err := range t.v.History().Log(ctx, vault.LogOptions{}) {
-		if n++; err != nil || n > newest {
-			return err != nil
-		}
-		same := func(own vault.Commit) bool { return own.Rev == c.Rev }
-		if c.Trailers.Get("Stet-Run") == t.out.Run && !slices.ContainsFunc(t.own, same) {
-			return true
-		}
-		if c.When.Before(t.begun) {
-			return false
-		}
-	}
-	return false
 }
 
 // works reports whether a step can be done alone, if need be without the links to it that others have. One that
@@ -222,6 +204,9 @@ func (t *second) transactSteps(ctx context.Context, todo []*step, dry bool) (*va
 	})
 }
 
+// noReason stands where a model gave none, so that the reasons of a commit are as many as its skills.
+const noReason = "no reason was given"
+
 // about describes the commit of a step.
 func (t *second) about(s *step) vault.Why {
 	var names []string
@@ -237,7 +222,7 @@ func (t *second) about(s *step) vault.Why {
 		why.Trail("Stet-Absorbed-Into", s.Umbrella.Name)
 	}
 	for _, reason := range s.Reasons {
-		why.Trail("Stet-Reason", reason)
+		why.Trail("Stet-Reason", cmp.Or(strings.TrimSpace(reason), noReason)) // a trailer without a value is none
 	}
 	return why
 }
@@ -269,9 +254,9 @@ func (t *second) build(ctx context.Context, tx *vault.Tx, m merge.Merge) error {
 		case err != nil:
 		case !stays:
 			err = tx.Remove(at, hash)
-		case !had || !bytes.Equal(was.Data, now.Data):
-			if err = tx.Put(at, hash, now.Data); err == nil && now.Exec {
-				tx.Permit(at, true)
+		case !had || was.Exec != now.Exec || !bytes.Equal(was.Data, now.Data):
+			if err = tx.Put(at, hash, now.Data); err == nil && was.Exec != now.Exec {
+				tx.Permit(at, now.Exec)
 			}
 		}
 		if err != nil {

@@ -144,6 +144,22 @@ func (r *Report) settle(s *step, change func(*Absorbed)) {
 	}
 }
 
+// maxDenied is how many refusals of calls a page shows; run.json has all.
+const maxDenied = 20
+
+// Denied says why calls of a model were refused, each reason once.
+func (r *Report) Denied() (out []string) {
+	for _, c := range r.ToolCalls {
+		if c.Error != "" && !slices.Contains(out, c.Error) {
+			out = append(out, c.Error)
+		}
+	}
+	if n := len(out); n > maxDenied {
+		out = append(out[:maxDenied], fmt.Sprintf("… %d more, in run.json", n-maxDenied))
+	}
+	return out
+}
+
 // An Absorbed is a skill that a model took away, into another or into none, and whether that was done.
 type Absorbed struct {
 	merge.Verdict

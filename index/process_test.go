@@ -16,6 +16,7 @@ import (
 	"stet/vault"
 	"stet/vault/durable"
 	"stet/vault/filelock"
+	"stet/vault/vaulttest"
 )
 
 // The test binary is its own helper process: see TestMain.
@@ -28,6 +29,7 @@ const (
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVar)
 	if role == "" {
+		vaulttest.InMemory()
 		os.Exit(m.Run())
 	}
 	src := &folder{dir: os.Getenv(dirVar), state: os.Getenv(stateVar)}

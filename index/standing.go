@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"stet/index/document"
@@ -32,10 +31,7 @@ type Standing struct {
 func (x *Index) Standing(
 	ctx context.Context, list func() ([]vault.File, error), text string, at time.Time,
 ) ([]Standing, error) {
-	var warm sync.WaitGroup
-	warm.Go(x.notes.Warm)
-	files, err := list()
-	warm.Wait()
+	files, err := x.warmed(list)
 	if err != nil {
 		return nil, fmt.Errorf("list memories: %w", err)
 	}

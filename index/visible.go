@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"stet/index/document"
 	"stet/vault"
@@ -69,10 +70,10 @@ func (s *searching) told(successor string) string {
 }
 
 // Private lists the files that are marked private, archived ones and transcripts as well, with their ids, ""
-// for none. It fails where it cannot answer from an index.
-func (x *Index) Private(ctx context.Context) (map[vault.Path]string, error) {
+// for none, among those of list, nil for all. It fails where it cannot answer from an index, and as list.
+func (x *Index) Private(ctx context.Context, list func() ([]vault.File, error)) (map[vault.Path]string, error) {
 	out := map[vault.Path]string{}
-	err := x.each(ctx, func(r *document.Record) {
+	err := x.each(ctx, list, func(r *document.Record) {
 		if r.Flags&document.FlagPrivate != 0 {
 			out[r.Path] = document.ID(r.Meta)
 		}
@@ -86,7 +87,7 @@ func (x *Index) Private(ctx context.Context) (map[vault.Path]string, error) {
 // Identified lists the files with that id, archived ones and transcripts as well. It fails where it cannot answer
 // from an index.
 func (x *Index) Identified(ctx context.Context, id string) (out []vault.Path, err error) {
-	err = x.each(ctx, func(r *document.Record) {
+	err = x.each(ctx, nil, func(r *document.Record) {
 		if strings.EqualFold(document.ID(r.Meta), id) {
 			out = append(out, r.Path)
 		}
@@ -94,15 +95,19 @@ func (x *Index) Identified(ctx context.Context, id string) (out []vault.Path, er
 	return out, err
 }
 
+// Warm loads the index of the files, as it was last written, for who asks it soon.
+func (x *Index) Warm() { x.notes.Warm() }
+
 // Built reports whether there is an index of the files, of whatever time.
 func (x *Index) Built() bool {
 	_, err := x.notes.Known()
 	return err == nil
 }
 
-// Unread is how many bytes of files the index does not have as they stand on disk.
-func (x *Index) Unread(ctx context.Context) (n int64, err error) {
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+// Unread is how many bytes of the files of list the index does not have as they stand on disk; transcripts do not
+// count. It fails as list.
+func (x *Index) Unread(list func() ([]vault.File, error)) (n int64, err error) {
+	files, err := x.warmed(list)
 	if err != nil {
 		return 0, err
 	}
@@ -116,9 +121,20 @@ func (x *Index) Unread(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// each is given the record of every file. It fails where there is no index of them.
-func (x *Index) each(ctx context.Context, see func(*document.Record)) error {
-	files, err := x.src.Files(ctx, vault.WalkOptions{Archive: true})
+// warmed lists files while the index of them is loaded: neither waits for the other's processor.
+func (x *Index) warmed(list func() ([]vault.File, error)) ([]vault.File, error) {
+	var warm sync.WaitGroup
+	warm.Go(x.Warm)
+	defer warm.Wait()
+	return list()
+}
+
+// each is given the record of every file of list, nil for all. It fails where there is no index of them.
+func (x *Index) each(ctx context.Context, list func() ([]vault.File, error), see func(*document.Record)) error {
+	if list == nil {
+		list = func() ([]vault.File, error) { return x.src.Files(ctx, vault.WalkOptions{Archive: true}) }
+	}
+	files, err := list()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -213,4 +214,32 @@ func adoptSubject(paths []Path) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// sayAdopted adds to a conflict the newest adopted edit that a step skipped and that
+// changed one of the same files.
+func (h *History) sayAdopted(ctx context.Context, err error, mode string, revs []string, passed []Commit) error {
+	touched := map[Path]bool{}
+	if !errors.Is(err, ErrConflict) {
+		return err
+	}
+	for _, rev := range revs {
+		c, cerr := h.CommitAt(ctx, rev)
+		if cerr != nil {
+			return err // it says enough
+		}
+		for _, ch := range c.Changes {
+			touched[ch.Path] = true
+		}
+	}
+	for _, c := range passed {
+		full, cerr := h.CommitAt(ctx, string(c.Rev))
+		if cerr == nil && c.Op == OpAdopt &&
+			slices.ContainsFunc(full.Changes, func(ch Change) bool { return touched[cmp.Or(ch.From, ch.Path)] }) {
+			rev := c.Rev.Short()
+			return WithHint(fmt.Errorf("%w; %s skips the newer adopted edit %s", err, mode, rev),
+				`nothing was written; "stet revert %s" takes the adopted edit back, then "stet %s" goes on`, rev, mode)
+		}
+	}
+	return err
 }

@@ -3,7 +3,6 @@ package vault
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,8 +27,17 @@ import (
 //
 // Accepting and rejecting is for a person's command, which names the approver.
 
-// errNeedsApproval ends the attempt of a machine to change a person's text.
-var errNeedsApproval = errors.New("a person wrote this")
+// A needsApproval ends the attempt of a machine to write what waits for a person; it says why that waits.
+type needsApproval string
+
+func (n needsApproval) Error() string { return string(n) }
+
+const (
+	overPerson   needsApproval = "it changes what a person wrote"
+	overNo       needsApproval = "it says again, or permits, what a person took back"
+	overScan     needsApproval = "the scan of skills finds something in it"
+	againUnasked needsApproval = "a person took it back, and the agent says that you want it again"
+)
 
 // A Proposed is one write that waits.
 type Proposed struct {
@@ -43,21 +51,31 @@ type Proposed struct {
 // isProposal reports whether a path is a proposal.
 func isProposal(p Path) bool { return p.Dir() == proposal.Dir }
 
-// waits reports whether a write has to be approved, whatever it changes. What is said in a
-// session, what people import, and what keeps the vault itself in order does not.
-func (v *Vault) waits(why Why) bool {
+// waits says why a write has to be approved, whatever it changes, "" where it has not. What is said in a
+// session, what people import, and what keeps the vault itself in order has not.
+func (v *Vault) waits(why Why) needsApproval {
 	approval := settings.WriteApproval
 	if why.Op == OpSkill || why.Op.known().rule {
 		approval = settings.SkillApproval
 	}
-	return why.Op.Staged() && why.actor() != ActorUser && why.Approver == "" &&
-		(why.Again || v.settings.Text(approval) == "stage")
+	set := v.settings.Of(approval)
+	switch {
+	case !why.Op.Staged() || why.actor() == ActorUser || why.Approver != "":
+		return ""
+	case why.Again:
+		return againUnasked
+	case set.Value != "stage":
+		return ""
+	case set.Source == settings.Flag && set.Origin != "":
+		return needsApproval(set.Origin)
+	}
+	return needsApproval(approval + " is stage")
 }
 
 // Waits reports whether what w writes has to be approved.
-func (v *Vault) Waits(w Write) bool { return v.waits(w.Why(OpRemember, "")) }
+func (v *Vault) Waits(w Write) bool { return v.waits(w.Why(OpRemember, "")) != "" }
 
-func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) {
+func (v *Vault) propose(ctx context.Context, r *run, dry bool, waits needsApproval) (*Result, error) {
 	r.proposing = true
 	unasked := ""
 	if r.tx != nil {
@@ -71,7 +89,7 @@ func (v *Vault) propose(ctx context.Context, r *run, dry bool) (*Result, error) 
 	if plan.Unchanged {
 		return plan, nil
 	}
-	drafts, err := r.tx.proposals()
+	drafts, err := r.tx.proposals(waits)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +152,9 @@ type proposalDraft struct {
 	key  string
 }
 
-// proposals turns the commits of a machine that were built into proposals. It fails
+// proposals turns the commits of a machine that were built into proposals, which say why they wait. It fails
 // with a [RejectedError] for one that a person said no to before.
-func (t *Tx) proposals() ([]proposalDraft, error) {
+func (t *Tx) proposals(waits needsApproval) ([]proposalDraft, error) {
 	var out []proposalDraft
 	for i, g := range t.tx.Groups {
 		why := whyOf(g.Why)
@@ -148,7 +166,7 @@ func (t *Tx) proposals() ([]proposalDraft, error) {
 		}
 		files, contents := t.proposedFiles(g, t.tx.Groups[:i])
 		p := proposal.Proposal{Op: string(why.Op), Subject: oneLine(why.Subject), Body: why.Body, At: t.v.o.Now().UTC().Truncate(time.Second),
-			Actor: why.actor(), By: why.AgentName, Door: why.Door, Session: why.Session, Memories: why.Memories}
+			Actor: why.actor(), By: why.AgentName, Door: why.Door, Session: why.Session, Memories: why.Memories, Waits: string(waits)}
 		for _, l := range why.Extra {
 			p.Extra = append(p.Extra, [2]string{l.Key, l.Value})
 		}
@@ -286,7 +304,7 @@ func (t *Tx) checkRejected(d proposalDraft) error {
 	return nil
 }
 
-// askedFor fails with errNeedsApproval unless a turn of a person's asks for the one change that a machine's
+// askedFor fails with [overPerson] unless a turn of a person's asks for the one change that a machine's
 // commit makes of what a person wrote; the commit then names the turn.
 func (t *Tx) askedFor(ctx context.Context, personal []Path, g store.Group, earlier []store.Group) error {
 	why := whyOf(g.Why)
@@ -294,12 +312,12 @@ func (t *Tx) askedFor(ctx context.Context, personal []Path, g store.Group, earli
 	case len(personal) == 0:
 		return nil
 	case why.Asked == nil:
-		return errNeedsApproval
+		return overPerson
 	}
 	same := func(p Path) bool { return !g.Files[p].Remove && sameText(t.before(p, earlier), g.Files[p].Data) }
 	if personal = slices.DeleteFunc(personal, same); len(personal) != 1 {
 		t.unasked = "it would change more than one memory of a person's, or what none of them says"
-		return errNeedsApproval
+		return overPerson
 	}
 	p := personal[0]
 	to, after := p, []byte(nil)
@@ -315,7 +333,7 @@ func (t *Tx) askedFor(ctx context.Context, personal []Path, g store.Group, earli
 	case ClassMemory, ClassCore, ClassProfile:
 	default:
 		t.unasked = "only a memory or an entry of a notebook is changed so"
-		return errNeedsApproval
+		return overPerson
 	}
 	before := t.before(p, earlier)
 	if before != nil {
@@ -324,7 +342,7 @@ func (t *Tx) askedFor(ctx context.Context, personal []Path, g store.Group, earli
 	turns, err := why.Asked(ctx, p, to, before, after)
 	if err != nil {
 		t.unasked = err.Error()
-		return errNeedsApproval
+		return overPerson
 	}
 	for _, turn := range turns {
 		why.Trail("Stet-Because", turn)

@@ -25,7 +25,7 @@ import (
 //
 // Keys that stet itself keeps (flags, supersession) are no text, but for a commit that settles them.
 
-// checkAuthority fails with [ErrRefused], or with errNeedsApproval where the change may wait for
+// checkAuthority fails with [ErrRefused], or with a [needsApproval] where the change may wait for
 // a person; proposing says that it is about to.
 func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 	for i, g := range t.tx.Groups {
@@ -44,18 +44,18 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 				return err
 			}
 			if !proposing && why.Approver == "" && IsTombstone(p) && lifts(t.before(p, t.tx.Groups[:i]), g.Files[p].Data) {
-				return errNeedsApproval
+				return overNo
 			}
 			free := free
 			if class := ClassOf(p); why.Approver == "" && (class == ClassSkill || class == ClassArchive) {
 				if !proposing && class == ClassSkill && !why.Op.known().rule && t.suspect(p, g, t.tx.Groups[:i]) {
-					return errNeedsApproval
+					return overScan
 				}
 				switch must, given, err := t.checkSkill(ctx, p, g, t.tx.Groups[:i]); {
 				case err != nil:
 					return err
 				case must && !free:
-					return errNeedsApproval
+					return overPerson
 				default:
 					free = free || given
 				}

@@ -62,7 +62,10 @@ type hidings struct {
 }
 
 // privateNow lists what is private on disk, archived or not.
-func (v *Vault) privateNow(ctx context.Context) (*concealed, error) {
+func (v *Vault) privateNow(ctx context.Context) (*concealed, error) { return v.privateAmong(ctx, nil) }
+
+// privateAmong is privateNow for who has listed the files; nil walks.
+func (v *Vault) privateAmong(ctx context.Context, list func() ([]File, error)) (*concealed, error) {
 	head, err := v.Head()
 	if err != nil {
 		return nil, err
@@ -78,7 +81,7 @@ func (v *Vault) privateNow(ctx context.Context) (*concealed, error) {
 	}
 	found, known := map[Path]string{}, errors.New("no index")
 	if v.o.Private != nil {
-		found, known = v.o.Private(ctx)
+		found, known = v.o.Private(ctx, list)
 	}
 	if known != nil {
 		if found, err = v.Whole().readPrivate(ctx); err != nil {

@@ -50,7 +50,10 @@ func TestWhatBecamePrivateWhileThePastWasReadIsHidden(t *testing.T) {
 	v, armed := f.Open(), false
 	o := f.Options()
 	o.Reader = "robo"
-	o.Private = func(context.Context) (map[vault.Path]string, error) { armed = true; return nil, nil }
+	o.Private = func(context.Context, func() ([]vault.File, error)) (map[vault.Path]string, error) {
+		armed = true
+		return nil, nil
+	}
 	ctx := meddling{context.Background(), &armed, func() {
 		for _, mark := range []bool{true, false} {
 			yes := []vault.KeyValue{{Key: "private", Value: markdown.Bool(mark)}}
@@ -60,7 +63,7 @@ func TestWhatBecamePrivateWhileThePastWasReadIsHidden(t *testing.T) {
 		}
 	}}
 	reads(ctx, t, f.OpenWith(o), "", "memories/m2.md", false)
-	o.Private = func(context.Context) (map[vault.Path]string, error) { return nil, nil }
+	o.Private = func(context.Context, func() ([]vault.File, error)) (map[vault.Path]string, error) { return nil, nil }
 	reads(t.Context(), t, f.OpenWith(o), "HEAD~2", "memories/m1.md", true)
 }
 

@@ -31,19 +31,13 @@ func TestInitKilledAtEveryStep(t *testing.T) {
 	for _, inside := range []bool{false, true} {
 		t.Run(fmt.Sprintf("repository=%v", inside), func(t *testing.T) {
 			t.Parallel()
-			stride, vaults, none := 1, 0, 0
+			notes, stride, vaults, none := withoutVault(t, inside), 1, 0, 0
 			if testing.Short() {
 				stride = 4
 			}
 			for n := 0; ; n += stride {
 				dir := crashDir(t)
-				must(os.WriteFile(filepath.Join(dir, "mine.md"), []byte("mine\n"), 0o644))
-				if inside {
-					f := &crashFixture{repo: dir, dir: dir}
-					f.git("init", "-q", "-b", "main")
-					f.git("add", "-A")
-					f.git("commit", "-q", "-m", "start")
-				}
+				must(os.CopyFS(dir, os.DirFS(notes)))
 				acked, ended := child(t, childInit, dir, n)
 				if initLeft(t, fmt.Sprintf("killed before step %d", n), dir, acked) {
 					vaults++
@@ -60,6 +54,19 @@ func TestInitKilledAtEveryStep(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutVault is a folder with a person's note in it, in a repository or in none, that tests copy.
+func withoutVault(t *testing.T, repository bool) string {
+	dir := crashDir(t)
+	must(os.WriteFile(filepath.Join(dir, "mine.md"), []byte("mine\n"), 0o644))
+	if repository {
+		f := &crashFixture{repo: dir, dir: dir}
+		f.git("init", "-q", "-b", "main")
+		f.git("add", "-A")
+		f.git("commit", "-q", "-m", "start")
+	}
+	return dir
 }
 
 // initLeft checks what a killed Init left, and reports whether it is a vault.
@@ -118,14 +125,14 @@ func TestInitFailedStep(t *testing.T) {
 		for _, inside := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s repository=%v", name, inside), func(t *testing.T) {
 				t.Parallel()
-				stride, failed := 1, 0
+				notes, stride, failed := withoutVault(t, inside), 1, 0
 				if testing.Short() {
 					stride = 5
 				}
 				for n, reached := 0, true; reached; n += stride {
 					for _, stays := range []bool{false, true} {
 						var wrong bool
-						if reached, wrong = initFails(t, name, n, stays, inside, fault.with, fault.is); wrong {
+						if reached, wrong = initFails(t, notes, name, n, stays, fault.with, fault.is); wrong {
 							failed++
 						}
 					}
@@ -138,19 +145,13 @@ func TestInitFailedStep(t *testing.T) {
 	}
 }
 
-// initFails fails step n, and with stays all that follow. It tells whether that was reached, and
+// initFails copies notes and fails step n, and with stays all that follow. It tells whether that was reached, and
 // whether init told of it.
-func initFails(t *testing.T, name string, n int, stays, inside bool, with, is error) (reached, told bool) {
+func initFails(t *testing.T, notes, name string, n int, stays bool, with, is error) (reached, told bool) {
 	t.Helper()
 	dir := crashDir(t)
 	defer os.RemoveAll(dir)
-	must(os.WriteFile(filepath.Join(dir, "mine.md"), []byte("mine\n"), 0o644))
-	if inside {
-		f := &crashFixture{repo: dir, dir: dir}
-		f.git("init", "-q", "-b", "main")
-		f.git("add", "-A")
-		f.git("commit", "-q", "-m", "start")
-	}
+	must(os.CopyFS(dir, os.DirFS(notes)))
 	step := 0
 	res, err := vault.Init(ctxb(), dir, vault.InitOptions{}, crashOptions(func(s durable.Step) error {
 		step++

@@ -154,7 +154,7 @@ func (r *powerRun) askGit(dir, state string) error {
 	if !vaulttest.HaveGit() {
 		return nil
 	}
-	if out, err := vaulttest.Git(dir, "fsck", "--strict", "--no-dangling"); err != nil || strings.TrimSpace(out) != "" {
+	if out, err := vaulttest.Fsck(dir); err != nil || strings.TrimSpace(out) != "" {
 		return fmt.Errorf("git fsck: %s", out)
 	}
 	if out, err := vaulttest.Git(dir, "status", "--porcelain", "--untracked-files=no"); state == "new" && (err != nil || out != "") {

@@ -124,7 +124,7 @@ func TestGitReadsTheSameTrailers(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, want := parseMessage(msg)
-		var got Trailers
+		var got trailers
 		for l := range strings.Lines(string(out)) {
 			key, value, _ := strings.Cut(strings.TrimSuffix(l, "\n"), ":")
 			got = append(got, trailerLine{key, strings.TrimSpace(value)})

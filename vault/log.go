@@ -30,7 +30,7 @@ type Commit struct {
 	Subject     string
 	Body        string // between subject and trailers
 	Op          Op     // "" for a commit made with git
-	Trailers    Trailers
+	Trailers    trailers
 	Changes     []Change // filled when asked for
 
 	committer gitstore.Signature
@@ -251,6 +251,16 @@ func (l *logger) touches(a, b gitstore.ID) (bool, error) {
 	}
 	y, _, err := l.objects.Lookup(b, at)
 	return x.ID != y.ID, err
+}
+
+// Tip is the commit that HEAD is at and when its author made it, "" before the first.
+func (h *History) Tip() (Revision, time.Time, error) {
+	head, err := h.v.store.Repo().Head()
+	if err != nil || head.ID.IsZero() {
+		return "", time.Time{}, h.v.store.Explain(err)
+	}
+	c, err := h.v.store.Repo().Stage().Commit(head.ID)
+	return Revision(head.ID.String()), c.When, h.v.store.Explain(err)
 }
 
 // CommitAt reads one commit with its changes.

@@ -45,13 +45,25 @@ func withheld(named string, near ...string) error {
 	return &NotFoundError{Ref: named, Near: near, Withheld: true}
 }
 
-// ReadFile is [store.Worktree.ReadFile]. It fails with [ErrRefused] for what is private where an agent asks.
+// ReadFile is [store.Worktree.ReadFile]. It fails with [ErrRefused] for what is private where an agent asks, and for
+// a folder that holds nothing else.
 func (t told) ReadFile(p Path) ([]byte, File, error) {
 	data, f, err := t.Worktree.ReadFile(p)
-	if err == nil && t.v.hides(p, data) {
+	hidden := err == nil && t.v.hides(p, data)
+	if errors.Is(err, ErrNotRegular) && t.v.o.Reader != "" && t.v.folder(p) {
+		files, err := t.v.Files(context.Background(), WalkOptions{Under: p, All: true, Hidden: true, Archive: true})
+		hidden = err == nil && len(files) == 0
+	}
+	if hidden {
 		return nil, File{}, withheld(string(p))
 	}
 	return data, f, err
+}
+
+// folder reports whether p names a folder on disk.
+func (v *Vault) folder(p Path) bool {
+	info, err := v.store.Tree().Lstat(string(p))
+	return err == nil && info.IsDir()
 }
 
 // ReadHead is [store.Worktree.ReadHead], and fails as ReadFile does.

@@ -1,18 +1,17 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
-	"stet/vault/store"
 	"strings"
 	"time"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/store"
 	"stet/vault/tombstone"
 )
 
@@ -29,16 +28,18 @@ type RejectedError struct {
 }
 
 func (e *RejectedError) Error() string {
-	how := map[string]string{tombstone.Undo: "undone", tombstone.Reject: "rejected", tombstone.Restore: "replaced by an older version",
-		tombstone.Forget: "forgotten", tombstone.Purge: "purged"}[e.Stone.Action]
-	who := ""
-	if e.Stone.By != "" {
-		who = " by " + e.Stone.By
+	how, told := map[string]string{tombstone.Undo: ": it was undone", tombstone.Reject: "", tombstone.Purge: ": it was purged",
+		tombstone.Restore: ": it was replaced by an older version", tombstone.Forget: ": it was forgotten"}[e.Stone.Action]
+	if !told {
+		how = ": it was reverted"
 	}
-	if e.File == "" {
-		return fmt.Sprintf("%q: %v: it was %s", e.Path, ErrRejected, how)
+	if e.Stone.By != "" && e.File != "" {
+		how += " by " + e.Stone.By
 	}
-	return fmt.Sprintf("%q: %v: it was %s%s on %s", e.Path, ErrRejected, cmp.Or(how, "reverted"), who, e.Stone.At.UTC().Format(time.DateOnly))
+	if e.File != "" {
+		how += " on " + e.Stone.At.UTC().Format(time.DateOnly)
+	}
+	return fmt.Sprintf("%q: %v%s", e.Path, ErrRejected, how)
 }
 
 // Unwrap makes errors.Is(err, ErrRejected) true.
@@ -241,7 +242,7 @@ func (r *rejections) settleOne(g *store.Group, p Path, c tombstone.Candidate, ma
 			return nil
 		case machine && match == tombstone.Contains:
 			if !r.proposing && why.Op.known().staged {
-				return errNeedsApproval
+				return overNo
 			}
 			return nil
 		case machine:

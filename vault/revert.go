@@ -317,7 +317,7 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 			res, err = h.Revert(ctx, o)
 		}
 		if err != nil {
-			return nil, err
+			return nil, h.sayAdopted(ctx, err, mode, revs, passed)
 		}
 		for i := 0; i < len(passed) && h.v.o.Reader != ""; i++ {
 			if passed[i], err = h.CommitAt(ctx, string(passed[i].Rev)); err != nil {

@@ -30,7 +30,7 @@ func SkillFolder(p Path, has func(Path) bool) (in Path) {
 	at, begun := p[:len(p)-len(rest)-1], false
 	folders := strings.Split(rest, "/")
 	for _, name := range folders[:len(folders)-1] {
-		if begun && slices.Contains([]string{"references", "templates", "scripts", "assets"}, name) {
+		if begun && slices.Contains(material(), name) {
 			return in
 		}
 		if at, begun = at+"/"+Path(name), false; has(at + "/" + skillFile) {
@@ -39,6 +39,9 @@ func SkillFolder(p Path, has func(Path) bool) (in Path) {
 	}
 	return in
 }
+
+// material are the folders in which a skill keeps its other files.
+func material() []string { return []string{"references", "templates", "scripts", "assets"} }
 
 // skillMark reports whether a SKILL.md has a mark of a person's.
 func skillMark(data []byte, mark string) bool {
@@ -98,7 +101,7 @@ func (v *Vault) accept(ctx context.Context, change func(map[Path]acceptance)) er
 	})
 }
 
-// An elsewhere is the skills from elsewhere that HEAD has a record of.
+// An elsewhere is the skills from elsewhere that HEAD has a record of, or that waited here.
 type elsewhere struct {
 	key   string        // HEAD, and what was accepted, when it was made
 	waits map[Path]bool // by folder, and by each place in the archive that HEAD has of it
@@ -115,12 +118,12 @@ func (e *elsewhere) of(p Path) (folder Path, waits bool) {
 	}
 	for at := p; strings.Contains(string(at), "skills/"); at = Path(at.Dir()) {
 		plain := Path(strings.TrimPrefix(string(at), "archive/"))
-		for _, folder := range []Path{plain, unstamped(plain)} {
+		for _, folder := range []Path{plain, unstamped(plain), at} {
 			if waits, is := e.waits[folder]; is {
 				if there, is := e.waits[at]; is {
 					waits = there
 				}
-				return folder, waits
+				return Path(strings.TrimPrefix(string(folder), "archive/")), waits
 			}
 		}
 	}
@@ -136,27 +139,6 @@ func unstamped(folder Path) Path {
 	return folder
 }
 
-// ever are all that ever came from elsewhere: the past of those is kept back that stand accepted nowhere.
-func (e *elsewhere) ever(past []Path) *elsewhere {
-	out := &elsewhere{e.key, maps.Clone(e.waits)}
-	for _, folder := range past {
-		if _, is := out.waits[folder]; !is {
-			out.waits[folder] = true
-		}
-	}
-	return out
-}
-
-// recorded is the folder of the skill that p is the record of, "" where it is none.
-func recorded(p Path) Path {
-	rest, ok := strings.CutPrefix(string(p), ElsewhereFolder+"/")
-	name, yaml := strings.CutSuffix(rest, ".yaml")
-	if !ok || !yaml {
-		return ""
-	}
-	return Path("skills/" + name)
-}
-
 // elsewhere finds out which skills are from elsewhere, and which of them wait.
 func (v *Vault) elsewhere(ctx context.Context) (*elsewhere, error) {
 	head, err := v.store.Repo().Head()
@@ -164,12 +146,14 @@ func (v *Vault) elsewhere(ctx context.Context) (*elsewhere, error) {
 		return nil, v.store.Explain(err)
 	}
 	said, err := v.State().Seen(acceptedName)
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // who may not read what was accepted takes nothing for that
+	known, err2 := v.State().Seen(waitedName)
+	// who may not read what was accepted takes nothing for that
+	if err = errors.Join(err, err2); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return nil, v.store.Explain(err)
 	}
 	v.hidden.skills.Lock()
 	defer v.hidden.skills.Unlock()
-	key := head.ID.String() + string(said)
+	key := head.ID.String() + string(said) + "\x00" + string(known)
 	if v.hidden.found != nil && v.hidden.found.key == key {
 		return v.hidden.found, nil
 	}
@@ -179,24 +163,36 @@ func (v *Vault) elsewhere(ctx context.Context) (*elsewhere, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	records, found, err := objects.Lookup(tree, v.store.GitPath(ElsewhereFolder))
+	all := acceptances(said)
+	if err = v.recordedIn(ctx, objects, tree, head.ID.String(), all, out.waits); err == nil {
+		err = v.straysIn(ctx, objects, tree, known, all, out.waits)
+	}
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	all := acceptances(said)
-	if found && records.IsDir() {
-		for e, err := range objects.Walk(records.ID) {
-			folder := recorded(Path(ElsewhereFolder + "/" + e.Name))
-			if err == nil && folder != "" {
-				err = v.judge(ctx, objects, tree, head.ID.String(), folder, all[folder], out.waits)
-			}
-			if err != nil {
-				return nil, v.store.Explain(err)
-			}
-		}
-	}
 	v.hidden.found = out
 	return out, nil
+}
+
+// recordedIn says in waits of each skill that the tree of a commit has a record of whether it waits.
+func (v *Vault) recordedIn(
+	ctx context.Context, objects *gitstore.Objects, tree gitstore.ID, rev string, all map[Path]acceptance,
+	waits map[Path]bool,
+) error {
+	records, found, err := objects.Lookup(tree, v.store.GitPath(ElsewhereFolder))
+	if err != nil || !found || !records.IsDir() {
+		return err
+	}
+	for e, err := range objects.Walk(records.ID) {
+		folder := recorded(Path(ElsewhereFolder + "/" + e.Name))
+		if err == nil && folder != "" {
+			err = v.judge(ctx, objects, tree, rev, folder, all[folder], waits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // judge says in waits of a skill, and of each place that a commit with that tree has of it, whether it waits.
@@ -356,7 +352,11 @@ func (s *State) AcceptSkill(ctx context.Context, folder Path, tree string) error
 	if err != nil {
 		return err
 	}
-	return s.v.accept(ctx, func(all map[Path]acceptance) { all[folder] = acceptance{tree, head} })
+	// In this order: what fails between them leaves a skill accepted here, and no copy that waits for nobody.
+	if err := s.v.accept(ctx, func(all map[Path]acceptance) { all[folder] = acceptance{tree, head} }); err != nil {
+		return err
+	}
+	return s.v.notWaited(ctx, tree)
 }
 
 // SkillTree is the git tree that a skill's folder is in HEAD, archived or not, "" for none; and HEAD.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"stet/vault/store"
 	"time"
 
 	"stet/vault/gitstore"
+	"stet/vault/store"
 )
 
 // Status says where a vault stands.
@@ -23,7 +23,6 @@ type Status struct {
 	Changed  []Change // by hand: HEAD to disk, not committed yet
 	Staged   []Change // in the git index: HEAD to git index
 	Counts   map[Class]int
-	Files    []File    // the Markdown files that search knows, but transcripts, as [Vault.Files] lists them
 	Problems []Problem // files that stet leaves alone
 	State    string    // an unfinished git operation, "" normally
 	Ends     string    // how that ends
@@ -33,31 +32,23 @@ type Status struct {
 // Status compares the working tree with HEAD. It writes nothing and takes no
 // lock. Cost: one lstat per file, and a read of those whose stat says nothing.
 func (v *Vault) Status(ctx context.Context) (*Status, error) {
-	counts := map[Class]int{}
-	var files []File
-	now := &concealed{}
-	if v.o.Reader != "" {
-		var err error
-		if now, err = v.privateNow(ctx); err != nil {
-			return nil, v.store.Explain(err)
-		}
+	l, err := v.Look(ctx)
+	if err != nil {
+		return nil, err
 	}
-	s, err := v.scan(ctx, func(f *File) {
-		if !f.Path.IsMarkdown() || now.has(f.Path) {
-			return
-		}
-		class := ClassOf(f.Path)
-		counts[class]++
-		if class != ClassSession && class != ClassReport && class != ClassConfig && !dotted(f.Path) {
-			files = append(files, *f)
-		}
-	})
+	now, err := l.private(ctx)
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
-	op := v.store.Repo().InProgress()
-	st := &Status{Root: v.Root(), Branch: s.Head.Branch(), Detached: s.Head.Detached, Head: Revision(s.Head.ID.String()),
-		Changed: store.JoinRenames(s.Changed), Staged: s.Staged, Problems: s.Skipped, Counts: counts, Files: v.unfinished(files, WalkOptions{Archive: true}), State: op, Ends: gitstore.Ends(v.store.Repo(), op)}
+	counts := map[Class]int{}
+	for i := range l.files {
+		if p := l.files[i].Path; !now.has(p) {
+			counts[ClassOf(p)]++
+		}
+	}
+	s, op := l.scan, v.store.Repo().InProgress()
+	st := &Status{Root: v.Root(), Branch: s.Head.Branch(), Detached: s.Head.Detached, Head: l.Head(),
+		Staged: s.Staged, Problems: s.Skipped, Counts: counts, State: op, Ends: gitstore.Ends(v.store.Repo(), op)}
 	if !s.Head.ID.IsZero() {
 		gc, err := s.Objects.Commit(s.Head.ID)
 		if err != nil {
@@ -85,12 +76,10 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	}
 	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules))
 	st.Busy = v.store.Busy(ctx)
-	for _, changes := range []*[]Change{&st.Changed, &st.Staged} {
-		if *changes, err = v.shownChanges(ctx, *changes, v.hidesChange); err != nil {
-			return nil, err
-		}
+	if st.Changed, err = l.Changed(ctx); err == nil {
+		st.Staged, err = v.shownChanges(ctx, st.Staged, v.hidesChange)
 	}
-	return st, nil
+	return st, err
 }
 
 // lastTold is the last commit as an agent is told of it. One that changed so many files that looking at each

@@ -1,15 +1,19 @@
 package vault
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"github.com/oklog/ulid/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"stet/vault/tombstone"
 )
@@ -57,7 +61,7 @@ func SourceTurns(source string) (session string, turns []int) {
 // stones are the tombstones that taking back a commit leaves: one for each file
 // whose text it added to. Taking back a commit that itself took something back
 // rejects nothing. Of an imported transcript, or a new one that a merge brought, only the
-// id is rejected: another may say what it says.
+// id is rejected: another may say what it says. Of memories that became one nothing is: they come back.
 func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Stone, error) {
 	first, took, own := t.tookBack(c)
 	if took || own {
@@ -67,7 +71,8 @@ func (t *Tx) stones(c Commit, changes []Change, action string) ([]tombstone.Ston
 	var out []tombstone.Stone
 	for _, ch := range changes {
 		class := ClassOf(ch.Path)
-		said := class == ClassSession && (!imported || ch.Old != "")
+		said := class == ClassSession && (!imported || ch.Old != "") ||
+			class == ClassMemory && first.Op == OpMerge
 		if ch.New == "" || ch.Old == ch.New || !ch.Path.IsMarkdown() || class == ClassReport || said {
 			continue
 		}
@@ -231,4 +236,63 @@ func (h *History) Rejections() (func(until time.Time, before, after []byte) []to
 		}
 		return out
 	}, err
+}
+
+// What was purged must not be guessed from what is committed, so its tombstone holds ids alone. That
+// no agent writes the text anew is kept beside the vault: a key of its own, and what the key makes
+// of each text.
+
+// purgedMark is the mark in local state: the key, then one text a line, in hex.
+const purgedMark = "purged"
+
+// NotePurged remembers texts that were purged, in a form that says nothing without this machine.
+func (s *State) NotePurged(ctx context.Context, texts []string) error {
+	return s.SetSeen(ctx, purgedMark, func(now []byte) ([]byte, error) {
+		if len(now) == 0 {
+			key := make([]byte, sha256.Size)
+			if _, err := rand.Read(key); err != nil {
+				return nil, err
+			}
+			now = []byte(hex.EncodeToString(key) + "\n")
+		}
+		for _, text := range texts {
+			if sum := sumOf(now, text); sum != nil && !bytes.Contains(now, sum) {
+				now = append(append(now, sum...), '\n')
+			}
+		}
+		return now, nil
+	})
+}
+
+// purged reports whether a text, or a line of it, is one that was purged here.
+func (s *State) purged(text string) (bool, error) {
+	known, err := s.Seen(purgedMark)
+	if err != nil || len(known) == 0 {
+		return false, err
+	}
+	return slices.ContainsFunc(append(strings.Split(text, "\n"), text), func(part string) bool {
+		sum := sumOf(known, part)
+		return sum != nil && bytes.Contains(known, sum)
+	}), nil
+}
+
+// sumOf is what the key in front of known makes of a text, nil of one that says nothing.
+func sumOf(known []byte, text string) []byte {
+	key, _, _ := bytes.Cut(known, []byte("\n"))
+	said := tombstone.Hash(text)
+	if said == "" {
+		return nil
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(said))
+	return []byte(hex.EncodeToString(mac.Sum(nil)))
+}
+
+// checkPurged refuses a machine what was purged.
+func (r *rejections) checkPurged(p Path, text string) error {
+	again, err := r.t.v.State().purged(text)
+	if err == nil && again {
+		err = &RejectedError{Path: p, Match: "text", Stone: tombstone.Stone{Action: tombstone.Purge}}
+	}
+	return err
 }

@@ -124,7 +124,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		if errors.As(err, &refused) {
 			refused.machine = why.actor() != ActorUser
 		}
-		if errors.Is(err, errNeedsApproval) {
+		if errors.As(err, new(needsApproval)) {
 			err = fmt.Errorf("%w: %w", ErrRefused, err)
 		}
 		err = v.store.Explain(err)
@@ -134,14 +134,15 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		return nil, err
 	}
 	r := &run{ctx: ctx, v: v.Whole(), why: why, fn: fn}
-	asks := func(err error) bool { return errors.Is(err, errNeedsApproval) && !why.Op.known().rule }
+	waits := v.waits(why)
+	asks := func(err error) bool { return errors.As(err, &waits) && !why.Op.known().rule }
 	switch {
-	case v.waits(why):
-		return v.propose(ctx, r, dry)
+	case waits != "":
+		return v.propose(ctx, r, dry, waits)
 	case dry:
 		_, done, err := v.store.Preview(ctx, r.describe(), r.stage)
 		if asks(err) {
-			return v.propose(ctx, r, dry)
+			return v.propose(ctx, r, dry, waits)
 		}
 		if err != nil {
 			return nil, err
@@ -155,7 +156,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 	}
 	done, err := v.store.Update(ctx, r.describe, r.stage)
 	if asks(err) {
-		return v.propose(ctx, r, dry)
+		return v.propose(ctx, r, dry, waits)
 	}
 	if err != nil {
 		return nil, err

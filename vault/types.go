@@ -83,9 +83,9 @@ type Options struct {
 	// Reader is the agent that asks, who is given nothing that is private, or was: see [Vault.Whole]. "" is
 	// a person.
 	Reader string
-	// Private lists what is private on disk, archived or not, with the ids, "" for none, from an index. Where
-	// it fails, or is nil, every file is read.
-	Private func(ctx context.Context) (map[Path]string, error)
+	// Private lists what is private of the files of a list, nil for all on disk, archived or not, with the ids, ""
+	// for none, from an index. Where it fails, or is nil, every file is read.
+	Private func(ctx context.Context, list func() ([]File, error)) (map[Path]string, error)
 	// Identified lists the files with an id from an index, archived ones as well. Where it fails, is nil or finds
 	// none, every file is read.
 	Identified func(ctx context.Context, id string) ([]Path, error)

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -145,4 +146,68 @@ func (v *Vault) shown() func(Path) bool {
 		return nil
 	}
 	return func(p Path) bool { return p == sessionsFolder || ClassOf(p) == ClassSession }
+}
+
+// A Look is what one walk over the working tree found.
+type Look struct {
+	v     *Vault
+	scan  *store.Scan
+	files []File // Markdown
+}
+
+// Look compares the working tree with HEAD, as Status does, for who asks for less.
+func (t told) Look(ctx context.Context) (l *Look, err error) {
+	l = &Look{v: t.v}
+	l.scan, err = t.v.scan(ctx, func(f *File) {
+		if f.Path.IsMarkdown() {
+			l.files = append(l.files, *f)
+		}
+	})
+	return l, t.v.store.Explain(err)
+}
+
+// Head is the commit that the files were compared with.
+func (l *Look) Head() Revision { return Revision(l.scan.Head.ID.String()) }
+
+// Files are the Markdown files that search knows, transcripts that git ignores excepted, as [Vault.Files] lists
+// them, with what is private: for an index, which keeps all.
+func (l *Look) Files() []File {
+	files := make([]File, 0, len(l.files))
+	for _, f := range l.files {
+		if class := ClassOf(f.Path); class != ClassReport && class != ClassConfig && !dotted(f.Path) {
+			files = append(files, f)
+		}
+	}
+	return l.v.unfinished(files, WalkOptions{Archive: true})
+}
+
+// Shown are files without those that are withheld.
+func (l *Look) Shown(ctx context.Context, files []File) ([]File, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	now, err := l.private(ctx)
+	return slices.DeleteFunc(files, func(f File) bool { return err != nil || now.has(f.Path) }), err
+}
+
+// Changed are the uncommitted changes, without those of what is withheld.
+func (l *Look) Changed(ctx context.Context) ([]Change, error) {
+	return l.v.shownChanges(ctx, store.JoinRenames(l.scan.Changed), l.v.hidesChange)
+}
+
+// private is what is withheld. Transcripts that git ignores are not among the files.
+func (l *Look) private(ctx context.Context) (*concealed, error) {
+	if l.v.o.Reader == "" {
+		return &concealed{}, nil
+	}
+	return l.v.privateAmong(ctx, func() ([]File, error) {
+		files := l.Files()
+		if l.v.shown() == nil {
+			return files, nil
+		}
+		more, err := l.v.Whole().Files(ctx, WalkOptions{Under: sessionsFolder})
+		files = append(files, more...)
+		slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+		return slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path }), err
+	})
 }

@@ -87,12 +87,12 @@ type Why struct {
 // A trailerLine is one "Key: value" line.
 type trailerLine struct{ Key, Value string }
 
-// Trailers are the lines of a commit message's last paragraph, in order.
-type Trailers []trailerLine
+// trailers are the lines of a commit message's last paragraph, in order.
+type trailers []trailerLine
 
 // Get is the first value of key, "" when there is none. Keys are compared
 // without case, as git does.
-func (t Trailers) Get(key string) string {
+func (t trailers) Get(key string) string {
 	for _, l := range t {
 		if strings.EqualFold(l.Key, key) {
 			return l.Value
@@ -102,7 +102,7 @@ func (t Trailers) Get(key string) string {
 }
 
 // All lists the values of key in order.
-func (t Trailers) All(key string) []string {
+func (t trailers) All(key string) []string {
 	var out []string
 	for _, l := range t {
 		if strings.EqualFold(l.Key, key) {
@@ -179,7 +179,7 @@ func trailerKeys() []trailer {
 	}
 }
 
-func (w *Why) trailers() (t Trailers) {
+func (w *Why) trailers() (t trailers) {
 	add := func(key string, values ...string) {
 		for _, v := range values {
 			if v = oneLine(v); v != "" {
@@ -243,7 +243,7 @@ func agentName(s string) string {
 
 // parseMessage splits a commit message into subject, body and trailers. The
 // last paragraph counts as trailers only when each of its lines is one.
-func parseMessage(msg string) (subject, body string, t Trailers) {
+func parseMessage(msg string) (subject, body string, t trailers) {
 	subject, rest, _ := strings.Cut(strings.TrimRight(msg, "\n"), "\n")
 	rest = strings.Trim(rest, "\n")
 	last := rest
@@ -261,7 +261,7 @@ func parseMessage(msg string) (subject, body string, t Trailers) {
 }
 
 // moves reads the Stet-Moved trailers.
-func (t Trailers) moves() [][2]Path {
+func (t trailers) moves() [][2]Path {
 	var out [][2]Path
 	for _, v := range t.All("Stet-Moved") {
 		from, rest, err := unquotePath(v)

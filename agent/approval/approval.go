@@ -32,8 +32,8 @@ type Waiting struct {
 	ID       string
 	Path     vault.Path
 	Proposal proposal.Proposal
-	main     []byte // what the first of its files is to hold
-	hash     vault.Hash
+	main     []byte     // what the first of its files is to hold
+	Hash     vault.Hash // of its file
 }
 
 // Data is what file i of the proposal is to hold, or of one that goes, held.
@@ -79,7 +79,7 @@ func Is(p vault.Path) bool { return p.Dir() == proposal.Dir }
 
 // Read reads the proposal in a file. It fails with [proposal.ErrMalformed].
 func Read(p vault.Path, data []byte) (Waiting, error) {
-	w := Waiting{ID: proposal.ID(string(p)), Path: p, hash: vault.ReadMemory(p, data).Hash}
+	w := Waiting{ID: proposal.ID(string(p)), Path: p, Hash: vault.ReadMemory(p, data).Hash}
 	var err error
 	w.Proposal, w.main, err = proposal.Decode(data)
 	return w, err
@@ -208,7 +208,7 @@ func (w Waiting) remove(tx *vault.Tx) error {
 	if err != nil {
 		return err
 	}
-	if was != w.hash {
+	if was != w.Hash {
 		return vault.WithHint(fmt.Errorf("proposal %s: %w: it was decided or edited meanwhile", w.ID, vault.ErrConflict), `"stet review --proposed" shows what waits now`)
 	}
 	return tx.Remove(w.Path, was)
@@ -381,7 +381,7 @@ func (w Waiting) stone(v *vault.Vault) tombstone.Stone {
 	m := vault.ReadMemory(vault.Path(f.Path), w.main)
 	if w.Proposal.Replays() {
 		s := tombstone.Of(tombstone.Reject, string(m.Body))
-		s.IDs, s.Blob = []string{w.ID}, string(w.hash)
+		s.IDs, s.Blob = []string{w.ID}, string(w.Hash)
 		s.Session, s.Turns = vault.SourceTurns(m.Source)
 		return s
 	}
@@ -392,7 +392,7 @@ func (w Waiting) stone(v *vault.Vault) tombstone.Stone {
 	s := tombstone.Of(tombstone.Reject, text)
 	s.Within, s.Slot = cmp.Or(m.ID, f.Path), proposal.Slot(w.Proposal, w.main)
 	if s.TextHash != "" {
-		s.Blob, s.Was = string(w.hash), f.Was
+		s.Blob, s.Was = string(w.Hash), f.Was
 	}
 	return s
 }

@@ -26,26 +26,26 @@ type Client struct {
 	Chars  int    `json:"chars"`
 	Fields Fields `json:"fields"` // of every event
 	// Written is the key by which lines of a conversation's file name the version of the program, "" for none.
-	Written string  `json:"written"`
-	Hooks   Place   `json:"hooks"`
-	Events  []Event `json:"events"`
-	Server  Place   `json:"server"` // of the Model Context Protocol
+	Written string   `json:"written"`
+	Hooks   Location `json:"hooks"`
+	Events  []Event  `json:"events"`
+	Server  Location `json:"server"` // of the Model Context Protocol
 	// Allow is where tools are named that may be called unasked, an entry each; "$tool" is its name.
-	Allow  Place   `json:"allow"`
-	Skills []Place `json:"skills"` // folders
-	// Print is set where nothing is written: the program rewrites its file, or has it in no known place.
+	Allow  Location   `json:"allow"`
+	Skills []Location `json:"skills"` // folders
+	// Print is set where nothing is written: the program rewrites its file, or has it at no known path.
 	Print bool `json:"print"`
 	// Off are the keys of the files OffIn that keep hooks from being run.
-	Off   []string `json:"off"`
-	OffIn []Place  `json:"offIn"`
-	Then  []string `json:"then"` // what is left to the person
+	Off   []string   `json:"off"`
+	OffIn []Location `json:"offIn"`
+	Then  []string   `json:"then"` // what is left to the person
 }
 
 // Fields say where an event has what: our name of a field to the path of theirs, dots between keys.
 type Fields map[string]string
 
-// A Place is where the program is told of something.
-type Place struct {
+// A Location is a file of the program, and where in it an entry of stet stands.
+type Location struct {
 	User    string   `json:"user"`    // file; ~/ is the home folder
 	Home    string   `json:"home"`    // variable that names another folder for the one User lies in
 	Project string   `json:"project"` // file, seen from the project; "" where it has none
@@ -60,12 +60,12 @@ type Place struct {
 	Remove []string `json:"remove"`
 }
 
-// An Event is one that the program tells of.
+// An Event is one that the program sends to its hooks.
 type Event struct {
 	Name    string         `json:"name"`
 	Event   string         `json:"event"`   // ours
 	Timeout int            `json:"timeout"` // seconds that a hook is given
-	Fields  Fields         `json:"fields"`  // beside those of the client, or in their place
+	Fields  Fields         `json:"fields"`  // beside those of the client, or instead of them
 	Says    map[string]Way `json:"says"`    // by what it does; see [Context] and [Block]
 	// Takes are all fields that an output may have: path to boolean, string or "=" and the one value; nil where
 	// the program takes no output.
@@ -92,6 +92,11 @@ var All = sync.OnceValue(func() []Client {
 	}
 	return out
 })
+
+// Names are those of all clients, in their order. Every start of the command needs them, and few the table.
+func Names() []string {
+	return []string{"claude-code", "codex", "cursor", "hermes", "vscode", "opencode", "claude-desktop"}
+}
 
 // Find is the client of that name.
 func Find(name string) (Client, bool) {

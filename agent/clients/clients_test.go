@@ -14,7 +14,11 @@ import (
 func TestTable(t *testing.T) {
 	t.Parallel()
 	ours := []string{"start", "prompt", "answer", "stop", "subagent-stop", "compact", "end", "interrupt"}
-	for _, c := range clients.All() {
+	names := clients.Names()
+	for n, c := range clients.All() {
+		if n >= len(names) || names[n] != c.Name {
+			t.Errorf("%s is not number %d of Names", c.Name, n)
+		}
 		if _, err := time.Parse(time.DateOnly, c.Date); err != nil || c.Version == "" || c.Source == "" {
 			t.Errorf("%s: version %q, seen %q, source %q", c.Name, c.Version, c.Date, c.Source)
 		}

@@ -1,5 +1,5 @@
 // Package hook is what stands between the hooks of agent programs and stet: one reader makes one event of ours
-// from what a program tells, one writer makes of a text exactly the output that the program takes. What differs
+// from what a program sends, one writer makes of a text exactly the output that the program takes. What differs
 // from program to program is in the table of agent/clients.
 package hook
 

@@ -73,13 +73,23 @@ func said(e *hook.Event) map[string]any {
 
 func TestReadsWhatClientsSend(t *testing.T) {
 	t.Parallel()
+	left := map[string]bool{}
+	for _, c := range clients.All() {
+		for _, e := range c.Events {
+			left[c.Name+" "+e.Name] = true
+		}
+	}
 	for _, f := range fixtures(t) {
+		delete(left, f.Client+" "+f.Event)
 		e, err := read(t, f, f.Input)
 		if err != nil {
 			t.Errorf("%s %s: %v", f.Client, f.Event, err)
 		} else if got := said(e); !reflect.DeepEqual(got, f.Want) {
 			t.Errorf("%s %s:\n got %v\nwant %v", f.Client, f.Event, got, f.Want)
 		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no input of %v", left)
 	}
 }
 

@@ -85,7 +85,7 @@ func (w *writer) keepsID(s *Session, agent string) (bool, error) {
 	}
 	known, mine, err := w.recorded(s.ID, agent)
 	if p == "" || mine || err != nil {
-		return mine || !known && !s.exact, err
+		return mine || !known && !s.exact && w.worker(), err // hooks may come to tell of it
 	}
 	have, _, err := w.v.ReadFile(p)
 	if err != nil {

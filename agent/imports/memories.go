@@ -201,7 +201,11 @@ func (k *keeper) flushMemories() error {
 			return err
 		}
 		paths := make([]vault.Path, len(items))
-		why := w.Why(op, fmt.Sprintf("%d memories from %s", len(items), k.source.Name))
+		what := "memories"
+		if len(items) == 1 {
+			what = "memory"
+		}
+		why := w.Why(op, fmt.Sprintf("%d %s from %s", len(items), what, k.source.Name))
 		res, err := k.v.Transact(k.ctx, why, w.DryRun, func(tx *vault.Tx) error {
 			var staging *ingest.Staging
 			if plan != nil {

@@ -22,7 +22,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"stet/agent/encode"
@@ -117,7 +116,7 @@ func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 	drafts := make([]*draft, len(notes))
 	for i, n := range notes {
 		drafts[i] = &draft{i: i, note: n, said: n.Text}
-		if d.authority() < encode.Statement && strings.HasPrefix(n.Source, "session:") {
+		if drafts[i].note.Text = route.Unasked(n.Text); d.authority() < encode.Statement {
 			drafts[i].note.Text = route.Bare(n.Text)
 		}
 	}

@@ -13,6 +13,11 @@ import (
 	"stet/vault/vaulttest"
 )
 
+func TestMain(m *testing.M) {
+	vaulttest.InMemory()
+	m.Run()
+}
+
 // lister finds every memory of a vault, whatever is asked for, and then does what
 // another process could do.
 type lister struct {

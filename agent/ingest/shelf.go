@@ -94,7 +94,7 @@ func (d *gatherer) route(dr *draft) {
 		bound = route.Likely
 	}
 	r, ok := route.Of(dr.said)
-	if !ok || r.Confidence < bound {
+	if !ok || r.Confidence < bound || r.Rule == route.Asked { // what is not about the user is none of USER.md's
 		if r, ok = d.succeeds(dr); !ok {
 			return
 		}

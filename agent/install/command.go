@@ -74,14 +74,18 @@ func commandOf(value any) (out []string) {
 	return out
 }
 
-// startsUs reports whether a command is a binary of ours, whose name may end with a version or a platform, with the
-// arguments that we give it.
+// Known reports whether a program is one of ours by its name, which may end with a version or a platform.
+func Known(binary string) bool {
+	rest, ours := strings.CutPrefix(strings.ToLower(filepath.Base(filepath.FromSlash(binary))), "stet")
+	return ours && (rest == "" || strings.IndexAny(rest, " -_.(0123456789") == 0)
+}
+
+// startsUs reports whether a command is a binary of ours with the arguments that we give it.
 func startsUs(command []string, verb string) bool {
 	if len(command) < 2 || command[1] != verb {
 		return false
 	}
-	rest, ours := strings.CutPrefix(strings.ToLower(filepath.Base(filepath.FromSlash(command[0]))), "stet")
-	if !ours || rest != "" && strings.IndexAny(rest, "-_.0123456789") != 0 {
+	if !Known(command[0]) {
 		return false
 	}
 	if verb != "hook" {
@@ -110,7 +114,7 @@ func moved(text string, command []string, binary string) string {
 	return Quote(append([]string{binary}, command[1:]...)...)
 }
 
-// ownsServer and ownsHook say what is ours in the places of each.
+// ownsServer and ownsHook say what is ours among servers and among hooks.
 func ownsServer(name string, value any) bool {
 	return name == server && startsUs(commandOf(value), "mcp")
 }

@@ -53,18 +53,18 @@ func (e Entry) nested(there []string) any {
 	return v
 }
 
-// A Place is where entries of ours may stand: the maps and lists that Keys lead to ("*" is any key or index), and
-// which of what is in them is ours.
-type Place struct {
+// A Selector finds entries of ours: Keys lead to the maps and lists they are in ("*" is any key or index), and Owns
+// says which of the items there are ours.
+type Selector struct {
 	Keys []string
 	Owns func(name string, value any) bool
 }
 
 // A File is what is known of a file of another program. Data of it is nil where there is no file.
 type File struct {
-	Format Format
-	Head   Map // what a file of JSON begins with that we make
-	Places []Place
+	Format    Format
+	Head      Map // what a file of JSON begins with that we make
+	Selectors []Selector
 }
 
 // A PositionError says what is wrong where in a file, counted from 1, the column in bytes.
@@ -93,7 +93,7 @@ type hit struct {
 // editor is what the formats have in common.
 type editor interface {
 	// ours are the entries of ours in the file, in order.
-	ours(places []Place) ([]hit, error)
+	ours(selectors []Selector) ([]hit, error)
 	// add puts an entry in; without data, nil is no file and gets a final line end.
 	add(e Entry) ([]byte, error)
 }
@@ -119,16 +119,16 @@ func (f File) ours(data []byte) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.ours(f.Places)
+	return e.ours(f.Selectors)
 }
 
 // only is the file with that alone as ours whose id the function takes.
 func (f File) only(takes func(id string) bool) File {
-	places := slices.Clone(f.Places)
-	for i, p := range places {
-		places[i].Owns = func(name string, value any) bool { return p.Owns(name, value) && takes(idOf(name, value)) }
+	selectors := slices.Clone(f.Selectors)
+	for i, p := range selectors {
+		selectors[i].Owns = func(name string, value any) bool { return p.Owns(name, value) && takes(idOf(name, value)) }
 	}
-	f.Places = places
+	f.Selectors = selectors
 	return f
 }
 

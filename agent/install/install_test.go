@@ -28,7 +28,7 @@ func mine(name string, value any) bool {
 	return false
 }
 
-var places = []install.Place{
+var places = []install.Selector{
 	{Keys: []string{"mcpServers"}, Owns: mine},
 	{Keys: []string{"hooks", "*"}, Owns: mine},
 	{Keys: []string{"permissions", "allow"}, Owns: mine},
@@ -56,13 +56,13 @@ func all() []install.Entry {
 func added(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, format install.Format, in []byte, entries []install.Entry, at []install.Place) []byte {
+}, format install.Format, in []byte, entries []install.Entry, at []install.Selector) []byte {
 	t.Helper()
-	out, err := install.File{Format: format, Places: at}.Add(in, entries)
+	out, err := install.File{Format: format, Selectors: at}.Add(in, entries)
 	if err != nil {
 		t.Fatalf("add to %q: %v", in, err)
 	}
-	back, err := install.File{Format: format, Places: at}.Remove(out)
+	back, err := install.File{Format: format, Selectors: at}.Remove(out)
 	if err != nil || !bytes.Equal(back, in) || (back == nil) != (in == nil) {
 		t.Fatalf("%q\nbecame %q\nand then %q (%v)", in, out, back, err)
 	}
@@ -140,7 +140,7 @@ func TestWrongFilesAreRefusedWithTheirPlace(t *testing.T) {
 		if c.format == install.TOML {
 			entries = entries[:1]
 		}
-		_, err := install.File{Format: c.format, Places: places}.Add([]byte(c.in), entries)
+		_, err := install.File{Format: c.format, Selectors: places}.Add([]byte(c.in), entries)
 		at, ok := errors.AsType[*install.PositionError](err)
 		if !ok || at.Line != c.line || at.Column != c.column {
 			t.Errorf("%s %q: %v, want line %d, column %d", c.format, c.in, err, c.line, c.column)
@@ -173,7 +173,7 @@ func TestOthersStayWhenOursIsTakenOut(t *testing.T) {
 			"\n  # c\n  x:\n    a: 1\n",
 			"mcpServers:\n\n  # c\n  x:\n    a: 1\n"},
 	} {
-		out, err := install.File{Format: c.format, Places: places}.Remove([]byte(c.in))
+		out, err := install.File{Format: c.format, Selectors: places}.Remove([]byte(c.in))
 		if err != nil || string(out) != c.want {
 			t.Errorf("%q\n got %q\nwant %q (%v)", c.in, out, c.want, err)
 		}
@@ -415,7 +415,7 @@ func TestWhatIsAddedToYAMLIsTakenOut(t *testing.T) {
 		if yaml.Unmarshal(in, &was) != nil {
 			t.Skip("the generator wrote no YAML")
 		}
-		f := install.File{Format: install.YAML, Places: places}
+		f := install.File{Format: install.YAML, Selectors: places}
 		if _, err := f.Add(in, all()[:3]); bytes.Contains(in, []byte("   u")) &&
 			strings.Contains(fmt.Sprint(err), "line end") {
 			return // a text in a block at the end

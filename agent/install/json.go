@@ -40,10 +40,11 @@ func (f jsonFile) parse() (*hujson.Value, error) {
 	if err == nil {
 		return &v, nil
 	}
-	out := &PositionError{Line: 1, Column: 1, What: strings.TrimPrefix(err.Error(), "hujson: ")}
-	if m := regexp.MustCompile(`^hujson: line (\d+), column (\d+): `).FindStringSubmatch(err.Error()); m != nil {
+	what := strings.Replace(err.Error(), "unexpected EOF", "the file ends too early", 1)
+	out := &PositionError{Line: 1, Column: 1, What: strings.TrimPrefix(what, "hujson: ")}
+	if m := regexp.MustCompile(`^hujson: line (\d+), column (\d+): `).FindStringSubmatch(what); m != nil {
 		_, _ = fmt.Sscan(m[1]+" "+m[2], &out.Line, &out.Column) // two numbers by the pattern
-		out.What = strings.TrimPrefix(err.Error(), m[0])
+		out.What = strings.TrimPrefix(what, m[0])
 	}
 	return nil, out
 }
@@ -124,7 +125,7 @@ func (f jsonFile) find(v *hujson.Value, keys []string, use func([]string, jsonSp
 	walk(v, nil, keys, jsonSpot{})
 }
 
-func (f jsonFile) ours(places []Place) (found []hit, err error) {
+func (f jsonFile) ours(selectors []Selector) (found []hit, err error) {
 	if len(bytes.TrimSpace(f.data)) == 0 {
 		return nil, nil
 	}
@@ -135,7 +136,7 @@ func (f jsonFile) ours(places []Place) (found []hit, err error) {
 	if _, ok := root.Value.(*hujson.Object); !ok {
 		return nil, positionError(f.data, root.StartOffset, "the file is no object")
 	}
-	for _, p := range places {
+	for _, p := range selectors {
 		f.find(root, p.Keys, func(path []string, s jsonSpot, it jsonItem) {
 			value := f.decode(it.value)
 			if !p.Owns(it.name, value) {

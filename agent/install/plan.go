@@ -39,7 +39,7 @@ type Target struct {
 	Want []Entry
 	Text []byte
 	Gone bool // the Text shall not be there
-	// AddBy and RemoveBy are commands of the client that do it in our place, where it can be started.
+	// AddBy and RemoveBy are commands of the client that do it for us, where it can be started.
 	AddBy, RemoveBy []string
 	Shared          bool // other clients read it as well
 	binary          string
@@ -52,19 +52,19 @@ func (t Target) Wanted() bool { return len(t.Want) > 0 || t.Text != nil && !t.Go
 func (o Options) Targets() ([]Target, error) {
 	var out []Target
 	c := o.Client
-	places := []place{{c.Server, []string{""}, ownsServer, !o.Gone}}
+	sections := []section{{c.Server, []string{""}, ownsServer, !o.Gone}}
 	if c.Allow.Entry != nil {
-		places = append(places, place{c.Allow, Tools(), nil, !o.Gone && !o.Ask})
+		sections = append(sections, section{c.Allow, Tools(), nil, !o.Gone && !o.Ask})
 	}
 	if c.Hooks.Entry != nil {
 		var events []string
 		for _, e := range c.Events {
 			events = append(events, e.Name)
 		}
-		places = append(places, place{c.Hooks, events, ownsHook, !o.Gone && !o.MCPOnly})
+		sections = append(sections, section{c.Hooks, events, ownsHook, !o.Gone && !o.MCPOnly})
 	}
-	for _, p := range places {
-		if err := o.target(&out, p); err != nil {
+	for _, s := range sections {
+		if err := o.target(&out, s); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +236,8 @@ func (t Target) Look(data []byte, rec Record) (binaries []string, hooks, missing
 // Off are the keys that are true at the top of a file of JSON.
 func Off(data []byte, keys []string) (out []string) {
 	for _, k := range keys {
-		f := File{Format: JSON, Places: []Place{{nil, func(name string, v any) bool { return name == k && v == true }}}}
+		is := func(name string, v any) bool { return name == k && v == true }
+		f := File{Format: JSON, Selectors: []Selector{{nil, is}}}
 		if found, err := f.ours(data); err == nil && len(found) > 0 {
 			out = append(out, k)
 		}
@@ -244,87 +245,87 @@ func Off(data []byte, keys []string) (out []string) {
 	return out
 }
 
-// A place is a place of a client with what is put there: an entry for each of the names.
-type place struct {
-	clients.Place
+// A section is a location with what is put there: an entry for each of the names.
+type section struct {
+	clients.Location
 	names []string
 	owns  func(string, any) bool
 	want  bool
 }
 
-func (o Options) target(out *[]Target, p place) error {
-	path, err := o.Path(p.Place)
+func (o Options) target(out *[]Target, s section) error {
+	path, err := o.Path(s.Location)
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(*out, func(t Target) bool { return t.Path == path })
 	if i < 0 {
 		i = len(*out)
-		t := Target{Path: path, File: File{Format: Format(p.Format)}, binary: o.Binary}
-		if p.Head != nil {
-			t.Head, _ = value(p.Head, nil).(Map)
+		t := Target{Path: path, File: File{Format: Format(s.Format)}, binary: o.Binary}
+		if s.Head != nil {
+			t.Head, _ = value(s.Head, nil).(Map)
 		}
 		if o.Project == "" {
-			t.AddBy, t.RemoveBy = filled(p.Add, o.Binary), filled(p.Remove, o.Binary)
+			t.AddBy, t.RemoveBy = filled(s.Add, o.Binary), filled(s.Remove, o.Binary)
 		}
 		*out = append(*out, t)
 	}
 	t := &(*out)[i]
 	var entries []Entry
-	for _, name := range p.names {
+	for _, name := range s.names {
 		fill := map[string]any{"$binary": o.Binary, "$tool": name,
 			"$command": Quote(o.Binary, "hook", o.Client.Name, name)}
-		entry := Entry{Keys: p.At, Name: strings.ReplaceAll(p.Name, "$tool", name)}
+		entry := Entry{Keys: s.At, Name: strings.ReplaceAll(s.Name, "$tool", name)}
 		if e, ok := o.Client.Event(name); ok {
 			fill["$timeout"] = e.Timeout
 			entry.id = "hook " + o.Client.Name + " " + name
-			if p.Name == "" {
-				entry.Keys = append(slices.Clone(p.At), name)
+			if s.Name == "" {
+				entry.Keys = append(slices.Clone(s.At), name)
 			}
 		}
-		entry.Value = value(p.Entry, fill)
+		entry.Value = value(s.Entry, fill)
 		if entry.id == "" {
 			entry.id = idOf(entry.Name, entry.Value)
 		}
 		entries = append(entries, entry)
 	}
-	if t.Places = append(t.Places, p.owned(entries)...); p.want {
+	if t.Selectors = append(t.Selectors, s.owned(entries)...); s.want {
 		t.Want = append(t.Want, entries...)
 	}
 	return nil
 }
 
-// owned is where entries of a place stand, those of other versions of us as well.
-func (p place) owned(entries []Entry) []Place {
+// owned selects the entries of a section, those of other versions of us as well.
+func (s section) owned(entries []Entry) []Selector {
 	switch {
-	case p.owns == nil:
-		return []Place{{p.At, func(name string, v any) bool {
+	case s.owns == nil:
+		return []Selector{{s.At, func(name string, v any) bool {
 			return slices.ContainsFunc(entries, func(e Entry) bool { return e.id == idOf(name, v) })
 		}}}
-	case p.Name != "":
-		return []Place{{p.At, p.owns}}
+	case s.Name != "":
+		return []Selector{{s.At, s.owns}}
 	}
-	events := append(slices.Clone(p.At), "*")
-	return []Place{{events, p.owns}, {append(slices.Clone(events), "*", "hooks"), p.owns}}
+	events := append(slices.Clone(s.At), "*")
+	return []Selector{{events, s.owns}, {append(slices.Clone(events), "*", "hooks"), s.owns}}
 }
 
-// Path is where a place is. Where nothing is written it may be what says so to the user.
-func (o Options) Path(p clients.Place) (string, error) {
-	rest, home := strings.CutPrefix(p.User, "~/")
+// Path is the path of a location. Where nothing is written it may be what says so to the user.
+func (o Options) Path(l clients.Location) (string, error) {
+	rest, home := strings.CutPrefix(l.User, "~/")
 	dir := o.Getenv("HOME")
 	switch {
-	case o.Project != "" && p.Project != "":
-		return filepath.Join(o.Project, filepath.FromSlash(p.Project)), nil
+	case o.Project != "" && l.Project != "":
+		return filepath.Join(o.Project, filepath.FromSlash(l.Project)), nil
 	case o.Project != "" && !o.Client.Print:
 		return "", fmt.Errorf("%s has no files of a project", o.Client.Title)
-	case p.Home != "" && o.Getenv(p.Home) != "":
-		return filepath.Join(o.Getenv(p.Home), filepath.Base(p.User)), nil
+	case l.Home != "" && o.Getenv(l.Home) != "":
+		return filepath.Join(o.Getenv(l.Home), filepath.Base(l.User)), nil
 	case home && dir != "":
 		return filepath.Join(dir, filepath.FromSlash(rest)), nil
 	case home && !o.Client.Print:
-		return "", fmt.Errorf("%q: there is no home folder: HOME is not set", p.User)
+		return "", fmt.Errorf("%q: there is no home folder: HOME is not set", l.User)
 	}
-	return p.User, nil
+	return l.User, nil
 }
 
 func filled(words []string, binary string) (out []string) {

@@ -11,7 +11,7 @@ func Plugin() clients.Client {
 	c, _ := clients.Find("claude-code")
 	c.Title = "the plugin"
 	c.Server.Project, c.Hooks.Project = ".mcp.json", "hooks/hooks.json"
-	c.Allow, c.Skills = clients.Place{}, []clients.Place{{Project: "skills"}}
+	c.Allow, c.Skills = clients.Location{}, []clients.Location{{Project: "skills"}}
 	c.OffIn = nil
 	c.Then = []string{"claude --plugin-dir DIR tries it; a marketplace of yours can offer it"}
 	return c

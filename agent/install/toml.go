@@ -24,12 +24,12 @@ func (f tomlFile) decode() (map[string]any, error) {
 	return out, err
 }
 
-func (f tomlFile) ours(places []Place) (found []hit, err error) {
+func (f tomlFile) ours(selectors []Selector) (found []hit, err error) {
 	top, err := f.decode()
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range places {
+	for _, p := range selectors {
 		m := top
 		for _, k := range p.Keys {
 			m, _ = m[k].(map[string]any)

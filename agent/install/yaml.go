@@ -79,12 +79,12 @@ func walkYAML(n *yaml.Node, keys []string, above []*yamlSpot, use func(*yamlSpot
 	}
 }
 
-func (f yamlFile) ours(places []Place) (found []hit, err error) {
+func (f yamlFile) ours(selectors []Selector) (found []hit, err error) {
 	root, err := f.parse()
 	if err != nil || root == nil {
 		return nil, err
 	}
-	for _, p := range places {
+	for _, p := range selectors {
 		walkYAML(root, p.Keys, nil, func(s *yamlSpot) {
 			var value any
 			if s.value.Decode(&value) != nil || !p.Owns(s.name, value) {

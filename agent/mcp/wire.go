@@ -256,8 +256,11 @@ func (t *transport) refuse(b *batch, code int64, why error) {
 }
 
 func (t *transport) refuseLocked(b *batch, code int64, why error) {
-	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil,
-		"error": jsonrpc.Error{Code: code, Message: why.Error()}})
+	data, err := json.Marshal(struct {
+		Version string        `json:"jsonrpc"`
+		ID      *int          `json:"id"`
+		Error   jsonrpc.Error `json:"error"`
+	}{"2.0", nil, jsonrpc.Error{Code: code, Message: why.Error()}})
 	if err != nil {
 		return // it is text and a number
 	}

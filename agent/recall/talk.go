@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -228,21 +229,21 @@ func (t *Talk) Around(number, beside, budget int) Page {
 	return p
 }
 
-// Before returns what was spoken last at a moment: the newest message of the user
-// up to then, and what follows it up to the user's next one.
+// Before returns what was spoken last at a moment: the [Talk.Turn] of the newest message of the user up to then.
 func (t *Talk) Before(at time.Time, budget int) Page {
-	first := -1
-	for i, m := range t.list {
+	for _, m := range slices.Backward(t.list) {
 		if m.Role == "user" && !m.Time.After(at) {
-			first = i
+			return t.Turn(m.Number, budget)
 		}
 	}
-	if first < 0 {
-		return Page{Total: len(t.list)}
-	}
-	last := first
+	return Page{Total: len(t.list)}
+}
+
+// Turn returns a message of the user, and what follows it up to the user's next one.
+func (t *Talk) Turn(number, budget int) Page {
+	last := t.at(number)
 	for last+1 < len(t.list) && t.list[last+1].Role != "user" {
 		last++
 	}
-	return t.Page(t.list[first].Number, t.list[last].Number, budget)
+	return t.Page(number, t.list[last].Number, budget)
 }

@@ -41,9 +41,9 @@ func (s *shelf) add(r *Reader, id, text string) {
 	}
 }
 
-// shown are the ids of what a prompt is given.
-func (s *shelf) shown(r *Reader, prompt string) (out []string) {
-	for _, i := range Choose(r.Prompt(prompt).Needs(s.memories, s.counts), Least()) {
+// shown are the ids of what a prompt is given that needs are at least that.
+func (s *shelf) shown(needs []float64, least float64) (out []string) {
+	for _, i := range Choose(needs, least) {
 		out = append(out, s.ids[i])
 	}
 	return out
@@ -77,33 +77,54 @@ func TestPromptsAreGivenWhatTheyNeed(t *testing.T) {
 			s.add(r, m.ID, m.Text)
 			return err
 		})
-		var needing, found, others, falsely float64
+		var prompts []asked
 		lines(t, "recall-"+name, func(data []byte) error {
-			var p struct {
-				Prompt string
-				Need   []string
-			}
+			var p asked
 			err := json.Unmarshal(data, &p)
-			shown := s.shown(r, p.Prompt)
-			if len(p.Need) == 0 {
-				others++
-				if len(shown) > 0 {
-					falsely++
-				}
-				return err
+			p.needs = r.Prompt(p.Prompt).Needs(s.memories, s.counts)
+			prompts = append(prompts, p)
+			return err
+		})
+		least := Least()
+		found, falsely := s.rates(prompts, least)
+		t.Logf("%s: found %.2f, shown falsely %.2f", name, found, falsely)
+		if found < 0.55 || falsely > 0.15 {
+			t.Errorf("%s: found %.2f, and something shown on %.2f of those that need nothing", name, found, falsely)
+		}
+		for ; falsely > 0.05; least += 0.01 {
+			found, falsely = s.rates(prompts, least)
+		}
+		t.Logf("%s: found %.2f, shown falsely %.2f", name, found, falsely)
+		if found < 0.35 {
+			t.Errorf("%s: found %.2f where something is shown on %.2f of those that need nothing", name, found, falsely)
+		}
+	}
+}
+
+// asked is a prompt, the ids of the memories it needs, and how much it needs each of all.
+type asked struct {
+	Prompt string
+	Need   []string
+	needs  []float64
+}
+
+// rates are the parts of the prompts that are shown a memory they need, and of those that need none and are shown one.
+func (s *shelf) rates(prompts []asked, least float64) (found, falsely float64) {
+	var needing, others float64
+	for _, p := range prompts {
+		shown := s.shown(p.needs, least)
+		if len(p.Need) == 0 {
+			if others++; len(shown) > 0 {
+				falsely++
 			}
+		} else {
 			needing++
 			if slices.ContainsFunc(shown, func(id string) bool { return slices.Contains(p.Need, id) }) {
 				found++
 			}
-			return err
-		})
-		t.Logf("%s: found %.2f, shown falsely %.2f", name, found/needing, falsely/others)
-		if found/needing < 0.55 || falsely/others > 0.15 {
-			t.Errorf("%s: found %.2f of %g, and something shown on %.2f of %g that need nothing",
-				name, found/needing, needing, falsely/others, others)
 		}
 	}
+	return found / needing, falsely / others
 }
 
 func TestEveryWeightIsOfAFeature(t *testing.T) {
@@ -168,7 +189,8 @@ func TestAHugePromptIsReadAtItsEnds(t *testing.T) {
 	s.add(r, "b", "Deploys of the website run every Tuesday at noon.")
 	huge := strings.Repeat("lorem ipsum dolor\n\xff", 100_000)
 	began := time.Now()
-	if got := s.shown(r, "on which port does our quagga service listen?\n"+huge); slices.Contains(got, "b") {
+	needs := r.Prompt("on which port does our quagga service listen?\n"+huge).Needs(s.memories, s.counts)
+	if got := s.shown(needs, Least()); slices.Contains(got, "b") {
 		t.Errorf("shown %v", got)
 	}
 	if took := time.Since(began); took > 5*time.Second {

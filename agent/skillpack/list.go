@@ -29,13 +29,17 @@ func list(ctx context.Context, place string) ([]entry, string, error) {
 	case err != nil:
 		return nil, "", vault.WithHint(err, "name a folder or an archive that is there")
 	case info.IsDir():
-		entries, err := listFolder(ctx, place)
+		there, err := filepath.EvalSymlinks(place) // a walk follows no link, not even its root
+		if err != nil {
+			return nil, "", err
+		}
+		entries, err := listFolder(ctx, there)
 		return entries, filepath.Base(place), err
 	case !info.Mode().IsRegular():
 		return nil, "", fmt.Errorf("%w: it is neither a folder nor a file", vault.ErrNotRegular)
 	case filepath.Base(place) == mainFile:
-		entries, err := listFolder(ctx, filepath.Dir(place))
-		return entries, filepath.Base(filepath.Dir(place)), err
+		err := fmt.Errorf("%w: a skill is a whole folder", vault.ErrInvalid)
+		return nil, "", vault.WithHint(err, "name %s where nothing but the skill is in it", filepath.Dir(place))
 	}
 	f, err := os.Open(place)
 	if err != nil {

@@ -147,14 +147,16 @@ func folded(name string) string { return cases.Fold().String(norm.NFC.String(nam
 func check(entries []entry, folder string) error {
 	seen := map[string]bool{}
 	if len(entries) > mostFiles {
-		return fmt.Errorf("%w: it has %d files, at most %d are taken", vault.ErrTooLarge, len(entries), mostFiles)
+		err := fmt.Errorf("%w: it has %d files, at most %d are taken", vault.ErrInvalid, len(entries), mostFiles)
+		return vault.WithHint(err, "leave out what is no part of the skill")
 	}
 	for _, e := range entries {
 		name := strings.TrimPrefix(e.name, folder+"/")
 		at, err := vault.ParsePath("skills/" + name)
 		switch {
 		case !e.file:
-			return fmt.Errorf("%q: %w: it is a link, or no file at all", name, vault.ErrNotRegular)
+			err := fmt.Errorf("%q: %w: it is a link, or no file at all", name, vault.ErrNotRegular)
+			return vault.WithHint(err, "put the file itself there, or take it out")
 		case e.size > vault.MaxFileSize:
 			return fmt.Errorf("%q: %w (%d bytes, at most %d)", name, vault.ErrTooLarge, e.size,
 				int64(vault.MaxFileSize))

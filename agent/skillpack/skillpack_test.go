@@ -128,14 +128,21 @@ func TestFoldersAndArchivesOfEveryKind(t *testing.T) {
 	if got := said(t, filepath.Join(dir, "r/s/web/a"), "c/d"); got != "skills/c/d/a SKILL.md scripts/run*\nleft 0\n" {
 		t.Errorf("one: %s", got)
 	}
-	if got := said(t, filepath.Join(dir, "r/s/web/a/SKILL.md"), ""); !strings.HasPrefix(got, "skills/a SKILL.md") {
+	got := said(t, filepath.Join(dir, "r/s/web/a/SKILL.md"), "")
+	if !strings.Contains(got, "a skill is a whole folder") {
 		t.Errorf("its file: %s", got)
+	}
+	link := filepath.Join(t.TempDir(), "linked")
+	if err := os.Symlink(filepath.Join(dir, "r/s/web/a"), link); err != nil {
+		t.Logf("links cannot be made here: %v", err)
+	} else if got := said(t, link, ""); got != "skills/linked SKILL.md scripts/run*\nleft 0\n" {
+		t.Errorf("a link to it: %s", got)
 	}
 	if got := said(t, zipOf(t, map[string]string{"SKILL.md": main, "x.sh": "y"}), ""); got !=
 		"skills/one SKILL.md* x.sh*\nleft 0\n" {
 		t.Errorf("zip: %s", got)
 	}
-	got := said(t, zipOf(t, map[string]string{`p\a\SKILL.md`: main, `p\b\SKILL.md`: main}), "")
+	got = said(t, zipOf(t, map[string]string{`p\a\SKILL.md`: main, `p\b\SKILL.md`: main}), "")
 	if !strings.HasPrefix(got, "skills/a SKILL.md*\nskills/b ") {
 		t.Errorf("zip of another system: %s", got)
 	}

@@ -13,16 +13,25 @@ import (
 // Clean is a text that can be given to a model: without the bytes that steer terminals and the
 // characters that nobody sees, without what is likely meant to be kept from others, and without marks that
 // a model or its host takes for the end of the block, for a call of a tool or for another speaker.
-func Clean(text string) string {
+func Clean(text string) string { return masked(seen(text)) }
+
+// seen is a text without what no reader sees, or what a terminal acts on.
+func seen(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
-	text = escapes().ReplaceAllString(text, "")
-	text = guard.Seen(strings.Map(func(r rune) rune {
+	if strings.ContainsAny(text, "\x1b\u009b\u009d") {
+		text = escapes().ReplaceAllString(text, "")
+	}
+	return guard.Seen(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\ufeff' {
 			return -1
 		}
 		return r
 	}, text))
+}
+
+// masked masks what is likely meant to be kept from others, and marks that a model or its host acts on.
+func masked(text string) string {
 	return marks().ReplaceAllStringFunc(guard.Masked(text), func(mark string) string {
 		_, size := utf8.DecodeRuneInString(mark)
 		switch mark[0] {

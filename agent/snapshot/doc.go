@@ -24,6 +24,7 @@ type Options struct {
 	Query  string // what the best memories are about, as search takes it; "" takes the most important
 	Past   *Past  // the commit that is shown in place of the files on disk; nil is none
 	Now    time.Time
+	Look   *vault.Look // at the files on disk, for who has looked; nil looks
 }
 
 // A Past is the vault as one commit has it.

@@ -145,7 +145,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	case len(out.Orders) > 0 && !out.Masked:
 		out.name = string(m.Path) // flagged as its text is
 	}
-	out.text, out.Cut = cutTo(Clean(strings.TrimSpace(said)), cmp.Or(t.most, maxText))
+	out.text, out.Cut = shown(said, cmp.Or(t.most, maxText))
 	if out.Masked {
 		out.text, out.Cut = maskOf(out.Orders), 0
 	}
@@ -160,6 +160,21 @@ func lineWith(data []byte, text string) []byte {
 		}
 	}
 	return nil
+}
+
+// shown is the beginning of a text as a model is given it, of at most so many characters, and how many it has
+// more. Of a long one no more is masked than is needed for that.
+func shown(text string, most int) (string, int) {
+	text = seen(strings.TrimSpace(text))
+	if end := utf8.UTFMax * (2*most + 4096); len(text) > end {
+		end += max(0, strings.IndexByte(text[end:], '\n'))
+		for ; !utf8.RuneStart(text[end]); end-- {
+		}
+		if head, more := cutTo(masked(text[:end]), most); more > 0 {
+			return head, more + utf8.RuneCountInString(text[end:])
+		}
+	}
+	return cutTo(masked(text), most)
 }
 
 // cutTo is a text of at most so many characters, cut between two words, and how many it has more.

@@ -105,44 +105,46 @@ func (t *taking) take(ctx context.Context) error {
 }
 
 // look finds out which commit it is about, and which memories hold then.
-func (t *taking) look(ctx context.Context) error {
-	commit := vault.Commit{}
-	list := func() ([]vault.File, error) { return t.o.Past.List(ctx, vault.WalkOptions{Archive: true}) }
-	if t.o.Past != nil {
-		commit = t.o.Past.Commit
-	} else {
-		head, err := t.v.Head()
-		if err == nil && head != "" {
-			commit, err = t.v.Whole().History().CommitAt(ctx, string(head)) // of which its time is told
-		}
-		if err != nil {
-			return err
-		}
-		list = func() ([]vault.File, error) { // one walk tells what is there and what is not committed
-			status, err := t.v.Status(ctx)
-			if err != nil {
-				return nil, err
-			}
-			t.dirty(status.Changed)
-			return status.Files, nil
-		}
+func (t *taking) look(ctx context.Context) (err error) {
+	if past := t.o.Past; past != nil {
+		t.out.Commit, t.at = past.Commit.Rev, past.Commit.When
+	} else if t.out.Commit, t.at, err = t.v.History().Tip(); err != nil {
+		return err
 	}
-	t.at = cmp.Or(commit.When, t.o.Now).UTC()
-	t.out.Commit, t.out.Date = commit.Rev, t.at.Format(time.DateOnly)
-	if t.x == nil {
+	t.at = cmp.Or(t.at, t.o.Now).UTC()
+	if t.out.Date = t.at.Format(time.DateOnly); t.x == nil {
 		return nil
 	}
-	all, err := t.x.Standing(ctx, func() ([]vault.File, error) {
-		files, err := list()
-		for _, f := range files {
-			if vault.ClassOf(f.Path) == vault.ClassSkill {
-				t.files = append(t.files, f)
-			}
-		}
-		return files, err
-	}, t.o.Query, t.at)
+	all, err := t.x.Standing(ctx, func() ([]vault.File, error) { return t.list(ctx) }, t.o.Query, t.at)
 	t.choose(all)
+	if look := t.o.Look; err == nil && t.o.Past == nil {
+		var changed []vault.Change
+		if t.files, err = look.Shown(ctx, t.files); err == nil {
+			changed, err = look.Changed(ctx)
+		}
+		t.dirty(changed)
+	}
 	return err
+}
+
+// list lists the files, with what is private. One walk tells what is there and what is not committed.
+func (t *taking) list(ctx context.Context) (files []vault.File, err error) {
+	if past := t.o.Past; past != nil {
+		files, err = past.List(ctx, vault.WalkOptions{Archive: true})
+	} else {
+		if t.o.Look == nil || t.o.Look.Head() != t.out.Commit {
+			t.o.Look, err = t.v.Look(ctx)
+		}
+		if err == nil {
+			files = t.o.Look.Files()
+		}
+	}
+	for _, f := range files {
+		if vault.ClassOf(f.Path) == vault.ClassSkill {
+			t.files = append(t.files, f)
+		}
+	}
+	return files, err
 }
 
 // dirty notes the uncommitted files that the snapshot can depend on. What notes say moves a ranking.

@@ -191,7 +191,7 @@ func members(raw []byte, where string) (out []member, err error) {
 	if data := bytes.TrimSpace(raw); where == "" && (len(data) == 0 || string(data) == "null") {
 		return nil, nil
 	}
-	bad := agent.Usagef("%s must be one JSON object", strings.TrimSuffix("the arguments "+where, "."))
+	bad := agent.Usagef("%s must be one JSON object", strings.TrimRight("the arguments "+where, ". "))
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return nil, bad

@@ -81,7 +81,7 @@ func (b *Box) log(ctx context.Context, in arguments) (any, error) {
 }
 
 func stepOf(c agent.Commit) step {
-	s := step{Rev: c.Rev.Short(), When: c.When, By: c.Author, Subject: cut(c.Subject, maxSnippet/4)}
+	s := step{Rev: c.Rev.Short(), When: c.When, By: c.Writer(), Subject: cut(c.Subject, maxSnippet/4)}
 	for _, change := range c.Changes {
 		if vault.IsTombstone(change.Path) {
 			continue

@@ -50,6 +50,9 @@ func Refusal(err error) string {
 			r.Candidates = append(r.Candidates, candidate{string(m.Path), cut(m.Name(), maxSnippet/4)})
 		}
 	case errors.As(err, &none):
+		if len(none.Near) == 0 {
+			r.Hint = "memory_search and skill, action list, show what is there"
+		}
 		for _, name := range none.Near {
 			r.Candidates = append(r.Candidates, candidate{Ref: cut(name, maxSnippet/4)})
 		}

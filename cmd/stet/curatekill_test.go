@@ -68,7 +68,8 @@ func TestKillSweepOfARun(t *testing.T) {
 			t.Fatalf("step %d: exit %d\n%s", step, code, out)
 		}
 		killed++
-		if out, code := child(t, home, dir, "", "new", "reference", "A title"); code != 0 { // a writer repairs
+		// A writer repairs.
+		if out, code := here(t.Context(), environ(home), dir, "", "new", "reference", "A title"); code != 0 {
 			t.Fatalf("step %d: exit %d\n%s", step, code, out)
 		}
 		switch archived(dir) {
@@ -79,7 +80,7 @@ func TestKillSweepOfARun(t *testing.T) {
 		default:
 			t.Fatalf("step %d: a part of the run is done", step)
 		}
-		if out, code := child(t, home, dir, "", "curate"); code != 0 || archived(dir) != 3 {
+		if out, code := here(t.Context(), environ(home), dir, "", "curate"); code != 0 || archived(dir) != 3 {
 			t.Fatalf("step %d, the next run: exit %d\n%s", step, code, out)
 		}
 		if err := checkVault(dir); err != nil {

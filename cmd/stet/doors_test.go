@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,17 +32,15 @@ func TestNoCommandBringsAKeyIntoHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	runs := 0
+	runs, env := 0, environ(home)
+	env["EDITOR"] = editor
+	delete(env, "STET_SESSIONS_TRACK")
 	try := func(args ...string) {
 		t.Helper()
 		runs++
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, "stet", args...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(text)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "EDITOR=" + editor,
-			"GIT_AUTHOR_NAME=Test Person", "GIT_AUTHOR_EMAIL=person@example.com"}
-		_ = cmd.Run() // most of it is refused
+		here(ctx, env, dir, text, args...) // most of it is refused
 	}
 	prepare := func() {
 		if err := os.RemoveAll(dir); err != nil {

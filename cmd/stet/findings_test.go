@@ -15,7 +15,7 @@ func findings() map[string]string {
 		"C1 secrets before punctuation, in nested JSON, in names": "guard_secret " +
 			"TestATokenEndsAtWhatCannotBelongToIt TestNamesAreLookedAt TestNoCommandBringsAKeyIntoHistory",
 		"C2 an agent or the environment switches the guard off": "agents " +
-			"config TestWhatBecomesOfEachOperation",
+			"guard_orders TestWhatBecomesOfEachOperation",
 		"C3 an agent adopts its text as the person's":              "agents who",
 		"C4 review believes trailers":                              "who review",
 		"C5 a proposal hides what it does, steers, or is planted":  "rejection_evaded proposals who",
@@ -34,7 +34,7 @@ func findings() map[string]string {
 		"C15 raw fields reach the terminal": "why " +
 			"TestAHostileVaultDoesNotSpeakToTheTerminal",
 		"C16 orders that are no textbook; hits without author": "labels " +
-			"guard_orders TestOrdersOfNoTextbook",
+			"TestOrdersOfNoTextbook",
 		"C17 a model alone archives a person's memories": "remember_model rules",
 		"C18 an endless or dripping model": "remember_kept " +
 			"TestEndlessAnswersTakeBoundedMemory TestTimeouts",
@@ -48,7 +48,7 @@ func findings() map[string]string {
 		"F1 a ref that cannot be read begins a root history": "doctor_refs doctor_refs_lost",
 		"F2 bytes of a file that is open, or was given back": "open_file " +
 			"TestNoEditIsLostBesideATightLoopOfUpdates TestAnEditorThatReadWhatStoodForAMomentDestroysNothing",
-		"F3 writes into ignored paths, tracked files under a rule": "ignored init_unignore",
+		"F3 writes into ignored paths, tracked files under a rule": "ignored",
 		"F4 undone and reverted imports come back":                 "rejection_chains import_reverted",
 		"F5 a copy of a killed vault, with its links broken":       "TestACopyOfAKilledVaultIsWhole",
 		"F6 a reader of a busy repository leaks descriptors":       "TestPacksThatAreGoneAreClosed",
@@ -57,7 +57,7 @@ func findings() map[string]string {
 		"F8 chains of git revert, reverts of merges":                "rejection_chains",
 		"F9 unfinished merges, committed marks, links for files":    "doctor_merge",
 		"F10 bare repositories, hidden files, merges into the past": "doctor_merge",
-		"F10 undo over a seal; a clock before 1970":                 "observe undo TestAClockBefore1970",
+		"F10 undo over a seal; a clock before 1970":                 "undo TestAClockBefore1970",
 	}
 }
 

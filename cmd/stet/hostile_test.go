@@ -264,7 +264,7 @@ skill|skill list --json|skill list --archived|skill lint
 skill new ../../outside --description x|skill new n --category ../x --description x|skill use evil|skill pin evil
 skill archive evil|skill restore evil|skill edit evil ../../../../outside/x.md --text x
 skill new fresh --description x|skill archive fresh
-curate|curate --dry-run|curate --if-due|curate own evil|curate own --all|curate status
+curate|curate --dry-run|curate --if-due|curate --memories|curate own evil|curate own --all|curate status
 curate report ../../outside|curate report --diff
 tool list|tool call skill {"action":"view","name":"evil","file":"../../../../outside/secret.md"}
 tool call memory_read {"ref":"../outside/secret.md"}|tool call history {"action":"log"}|tool call session_search {}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"stet/cmd/stet/console"
 )
 
 // A victim is one command that is killed at each of its mutating steps.
@@ -214,7 +218,7 @@ func TestInterruptSweepOfTheCommand(t *testing.T) {
 			t.Fatalf("step %d: exit %d, old state %v, new state %v\n%s", step, code, v.before(dir), v.after(dir), out)
 		}
 		// What an interrupted write leaves in the state folder, the next command clears.
-		if out, code := child(t, home, dir, "", "list"); code != 0 {
+		if out, code := here(t.Context(), environ(home), dir, "", "list"); code != 0 {
 			t.Fatalf("step %d: list: exit %d\n%s", step, code, out)
 		}
 		if err := checkVault(dir); err != nil {
@@ -249,8 +253,11 @@ func (v victim) model(t *testing.T) (home, model string) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range append([][]string{{"init", model}}, v.prepare...) {
-		if out, code := child(t, home, model, "", args...); code != 0 {
+	if err := os.MkdirAll(model, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range append([][]string{{"init"}}, v.prepare...) {
+		if out, code := here(t.Context(), environ(home), model, "", args...); code != 0 {
 			t.Fatalf("prepare %q: exit %d\n%s", args, code, out)
 		}
 	}
@@ -297,7 +304,7 @@ func (v victim) sweep(t *testing.T) {
 
 // check looks at a vault after a kill and reports whether the write happened.
 func (v victim) check(t *testing.T, home, dir string, step int, acknowledged bool) bool {
-	if out, code := child(t, home, dir, "", "list"); code != 0 {
+	if out, code := here(t.Context(), environ(home), dir, "", "list"); code != 0 {
 		t.Fatalf("step %d: list after the kill: exit %d\n%s", step, code, out)
 	}
 	// A reader leaves nothing half done behind; whether it repaired the disk or
@@ -313,7 +320,7 @@ func (v victim) check(t *testing.T, home, dir string, step int, acknowledged boo
 		t.Fatalf("step %d: %v", step, err)
 	}
 	if !isNew {
-		if out, code := child(t, home, dir, "", v.args...); code != 0 || !v.after(dir) {
+		if out, code := here(t.Context(), environ(home), dir, "", v.args...); code != 0 || !v.after(dir) {
 			t.Fatalf("step %d: the second try: exit %d\n%s", step, code, out)
 		}
 		if err := checkVault(dir); err != nil {
@@ -332,8 +339,10 @@ func child(t *testing.T, home, dir, fault string, args ...string) (string, int) 
 		dir = home
 	}
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "STET_SESSIONS_TRACK=true", fault,
-		"GIT_AUTHOR_NAME=Test Person", "GIT_AUTHOR_EMAIL=person@example.com"}
+	for key, value := range environ(home) {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	cmd.Env = append(cmd.Env, fault)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
@@ -342,4 +351,21 @@ func child(t *testing.T, home, dir, fault string, args ...string) (string, int) 
 		t.Fatal(err)
 	}
 	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+// environ is that of [child] and [here].
+func environ(home string) map[string]string {
+	return map[string]string{"PATH": os.Getenv("PATH"), "HOME": home, "TMPDIR": home, "STET_SESSIONS_TRACK": "true",
+		"GIT_AUTHOR_NAME": "Test Person", "GIT_AUTHOR_EMAIL": "person@example.com"}
+}
+
+// here runs the command in this process, for tests that are not about its own: to start one costs more than most
+// commands do.
+func here(ctx context.Context, env map[string]string, dir, input string, args ...string) (string, int) {
+	var out bytes.Buffer
+	code := run(ctx, append([]string{"stet"}, args...), console.Host{
+		Stdio:  console.Stdio{In: strings.NewReader(input), Out: &out, Err: &out},
+		Getenv: func(key string) string { return env[key] }, Dir: dir, PID: os.Getpid(), Now: time.Now,
+		Spawn: func(...string) error { return nil }})
+	return out.String(), code
 }

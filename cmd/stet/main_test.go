@@ -19,6 +19,7 @@ import (
 
 	"stet/cmd/stet/console"
 	"stet/vault/durable"
+	"stet/vault/vaulttest"
 )
 
 // The test binary is the stet command as well. Only in it can a fault be asked
@@ -27,10 +28,20 @@ import (
 // all later ones fail as on a full disk, STET_TEST_INTERRUPT=N presses Ctrl-C
 // before the Nth step. STET_TEST_FORK=FAULT is what happens to the process of the curator's model.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
+	testscript.Main(inMemory{m}, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
+}
+
+// inMemory runs the tests, and not the command, with their files in memory.
+type inMemory struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (t inMemory) Run() int {
+	vaulttest.InMemory()
+	return t.M.Run()
 }
 
 func stetUnderTest() int {
+	collectLater() // as the command does
 	host, err := console.ThisHost(console.Standard())
 	if err != nil {
 		return console.New(console.Host{Stdio: console.Standard()}).Finish(err)

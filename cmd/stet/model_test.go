@@ -49,7 +49,7 @@ func cmdModel(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	})
 	s := llmtest.Serve(tb, func(r *llmtest.Request) llm.Reply {
-		if strings.Contains(r.System, "umbrella skills") {
+		if strings.Contains(r.System, "umbrella skills") || strings.Contains(r.System, "You tidy memories") {
 			return curating(tb, r)
 		}
 		if len(r.Tools) > 0 {
@@ -124,6 +124,9 @@ func curating(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 		return llm.Reply{Text: "?"}
 	}
 	names := asked.Clusters[0].Skills
+	if asked.Skills[0].Text != "" {
+		return joining(asked, len(r.Messages) == 1)
+	}
 	into := strings.SplitN(names[0], "-", 2)[0] + "-tasks"
 	var calls []llm.Call
 	do := func(args map[string]any) {
@@ -162,6 +165,33 @@ func curating(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 		do(m)
 	}
 	return llm.Reply{Calls: calls}
+}
+
+// joining is a model that makes one memory of each cluster, with the text of its first, and then says so.
+func joining(asked prompts.Curator, first bool) llm.Reply {
+	var calls []llm.Call
+	end := "```yaml\nconsolidations:\n"
+	for i, c := range asked.Clusters {
+		into := fmt.Sprint("joined-", i)
+		stays := slices.IndexFunc(asked.Skills, func(s prompts.Candidate) bool { return s.Name == c.Skills[0] })
+		all := []map[string]any{{"action": "create", "name": into, "description": "One.",
+			"text": asked.Skills[stays].Text}}
+		for _, name := range c.Skills {
+			all = append(all, map[string]any{"action": "delete", "name": name, "absorbed_into": into})
+			end += "- {from: " + name + ", into: " + into + ", reason: the same}\n"
+		}
+		for _, args := range all {
+			data, err := json.Marshal(args)
+			if err != nil {
+				panic(err)
+			}
+			calls = append(calls, llm.Call{ID: fmt.Sprint("c", len(calls)), Name: "skill", Arguments: string(data)})
+		}
+	}
+	if first {
+		return llm.Reply{Calls: calls}
+	}
+	return llm.Reply{Text: end + "prunings: []\n```\n"}
 }
 
 type askedKey struct{}

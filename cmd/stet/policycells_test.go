@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -170,16 +169,14 @@ type cellVault struct {
 
 // run runs a command line, in which _ stands for a space within a word, on an input.
 func (v *cellVault) run(t *testing.T, dir string, more map[string]string, line, input string) (int, string) {
-	env, out := maps.Clone(v.env), &strings.Builder{}
+	env := maps.Clone(v.env)
 	maps.Copy(env, more)
 	words := strings.Fields(line)
 	for i, w := range words {
 		words[i] = strings.ReplaceAll(w, "_", " ")
 	}
-	code := run(t.Context(), append([]string{"stet"}, words...), console.Host{
-		Stdio:  console.Stdio{In: strings.NewReader(input), Out: out, Err: out},
-		Getenv: func(key string) string { return env[key] }, Dir: dir, Now: time.Now})
-	return code, out.String()
+	out, code := here(t.Context(), env, dir, input, words...)
+	return code, out
 }
 
 func (v *cellVault) must(t *testing.T, line string) string {

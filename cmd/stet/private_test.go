@@ -20,9 +20,10 @@ type secretVault struct {
 	ids       []string
 }
 
-func (s *secretVault) stet(as string, args ...string) string {
-	out, _ := child(s.t, s.home, s.dir, "STET_AGENT="+as, args...)
-	return out
+func (s *secretVault) stet(as string, args ...string) (string, int) {
+	env := environ(s.home)
+	env["STET_AGENT"] = as
+	return here(s.t.Context(), env, s.dir, "", args...)
 }
 
 // must is a command of the person's, or with "as=NAME" in front of an agent's, that has to succeed.
@@ -33,7 +34,7 @@ func (s *secretVault) must(args ...string) {
 	} else {
 		as = ""
 	}
-	if out, code := child(s.t, s.home, s.dir, "STET_AGENT="+as, args...); code != 0 {
+	if out, code := s.stet(as, args...); code != 0 {
 		s.t.Fatalf("stet %q: %d\n%s", args, code, out)
 	}
 }
@@ -72,7 +73,10 @@ func (s *secretVault) id(name string) string {
 func newSecretVault(t *testing.T) *secretVault {
 	s := &secretVault{t: t, home: t.TempDir()}
 	s.dir = filepath.Join(s.home, "v")
-	s.must("init", s.dir)
+	if err := os.Mkdir(s.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.must("init")
 	s.must("remember", "--plain", "Lunch is at noon.")
 	s.must("as=bot", "remember", "--plain", "The pot is blue.", "--title", "Pot")
 	s.must("remember", "--plain", "Pay onyx quarz is 90001.", "--title", "Quarz pay", "--private", "--scope", "/quarz")
@@ -232,7 +236,7 @@ func secretArgs() map[string][]string {
 		"skill unmanage":       {"@"},
 		"curate own":           {"@", "--all"},
 		"curate disown":        {"@", "--all"},
-		"curate run":           {"", "--include-edited"},
+		"curate run":           {"", "--include-edited", "--memories"},
 		"curate run --dry-run": {"--dry-run"},
 		"curate run --if-due":  {"--if-due"},
 		"curate pause":         {""},
@@ -293,7 +297,7 @@ func TestNoCommandTellsAnAgentWhatIsPrivate(t *testing.T) {
 	if testing.Short() {
 		names = append(names[:5:5], names[len(names)-2:]...)
 	}
-	if out := s.stet("", "search", "quarz"); !strings.Contains(out, "quarz") {
+	if out, _ := s.stet("", "search", "quarz"); !strings.Contains(out, "quarz") {
 		t.Fatalf("the person finds nothing:\n%s", out)
 	}
 	for _, row := range agent.Policy() {
@@ -332,7 +336,8 @@ func (s *secretVault) ask(verb []string, line, name string) {
 		if form != "" {
 			asked = append(asked, form)
 		}
-		out := strings.ToLower(s.stet("bot", asked...))
+		out, _ := s.stet("bot", asked...)
+		out = strings.ToLower(out)
 		for _, secret := range append([]string{"quarz", "onyx", "90001", "90002"}, s.ids...) {
 			if strings.Contains(strings.Join(args, " "), secret) {
 				continue // an answer may name what was asked for

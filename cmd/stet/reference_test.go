@@ -29,6 +29,9 @@ func TestReferenceIsGeneratedFromTheDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(want, " \n") {
+		t.Errorf("docs/CLI.md has lines that end in blanks")
+	}
 	if string(got) != want {
 		t.Errorf("docs/CLI.md is out of date: run go test ./cmd/stet -run Reference -update")
 	}

@@ -53,7 +53,7 @@ func (r reviewKill) sweep(t *testing.T) {
 		dir := r.copy(t, home, model, step)
 		run := func(args ...string) string {
 			t.Helper()
-			out, code := child(t, home, dir, "", args...)
+			out, code := here(t.Context(), environ(home), dir, "", args...)
 			if code != 0 {
 				t.Fatalf("step %d: %q: exit %d\n%s", step, args, code, out)
 			}

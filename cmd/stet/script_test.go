@@ -279,7 +279,7 @@ func cmdSocket(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: mksock FILE")
 	}
 	// A socket's path may be 108 bytes at most, so it is made by a short one.
-	dir, err := os.MkdirTemp("/tmp", "s")
+	dir, err := os.MkdirTemp("", "s")
 	ts.Check(err)
 	defer func() { ts.Check(os.RemoveAll(dir)) }()
 	l, err := net.Listen("unix", filepath.Join(dir, "s"))

@@ -352,7 +352,8 @@ func TestReviewOnATerminalAsksAboutEach(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.dir, "memories", "two.md")); err == nil {
 		t.Error("two is still there")
 	}
-	if _, talk := s.run(8, "", "remember", "two", "--as", "robo"); !strings.Contains(talk, "rejected by Test Person") {
+	_, talk = s.run(8, "", "remember", "two", "--as", "robo")
+	if !strings.Contains(talk, "rejected before by Test Person") {
 		t.Errorf("said again by an agent: %q", talk)
 	}
 	if got := left(); got != "three.md four.md" {
@@ -460,6 +461,9 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	}
 	s.run(2, "", "conflicts", "--settle", "--no-input")
 	out, talk := s.run(0, "what?\nl\nq\n", "conflicts", "--settle")
+	if !strings.Contains(talk, "1 and 2 archive the other one") {
+		t.Errorf("not explained: %q", talk)
+	}
 	if !strings.Contains(out, "Port 8443.") || strings.Count(talk, "which is true?") != 3 ||
 		!strings.Contains(talk, "0 resolved, 2 left") {
 		t.Errorf("later and quit: %q %q", out, talk)
@@ -520,12 +524,15 @@ func TestAFlagIsAskedAboutAfterStoring(t *testing.T) {
 	t.Parallel()
 	const old, note = "The kiln is red.", "The kiln is green instead of red."
 	for answer, settled := range map[string]bool{"y\n": true, "what?\nyes\n": true, "n\n": false, "\n": false,
-		"": false, "so\n": false} {
+		"": false, "so\n": false, "?\ny\n": true, "q\ny\n": false} {
 		s := newSession(t)
 		s.run(0, "", "remember", "--plain", old)
 		_, talk := s.run(0, answer, "remember", note)
 		if !strings.Contains(talk, `archive "The kiln is red" as no longer true? [y/N]`) {
 			t.Fatalf("%q: asked %q", answer, talk)
+		}
+		if said := strings.Contains(talk, "yes moves it to the archive"); said != strings.ContainsAny(answer, "?s") {
+			t.Errorf("%q: explained: %v", answer, said)
 		}
 		if _, err := os.Stat(filepath.Join(s.dir, "archive", "memories",
 			"the-kiln-is-red.md")); (err == nil) != settled {

@@ -24,9 +24,11 @@ type Job struct {
 	Skills   []Skill        `json:"skills"` // those of the clusters, by name
 	Taken    []string       `json:"taken"`  // names that no new skill may have
 	Bounds   Bounds         `json:"bounds"`
+	// Memories says that each of Skills stands for a memory, which is all that it says.
+	Memories bool `json:"memories,omitempty"`
 }
 
-// A Cluster is skills that may be one.
+// A Cluster is skills that could be merged.
 type Cluster struct {
 	Names []string `json:"names"` // sorted, two or more
 	Why   string   `json:"why"`   // what they have in common

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"stet/agent/llm"
+	"stet/markdown"
 	"stet/templates/prompts"
 	"stet/vault"
 	"stet/vault/skill"
@@ -37,7 +39,7 @@ func Work(ctx context.Context, client llm.Client, job Job) (Result, error) {
 	ctx, end := context.WithTimeoutCause(ctx, b.Time(), fmt.Errorf("%w: it took %s", errBound, b.Time()))
 	defer end()
 	desk := NewDesk(job)
-	l := llm.Loop{Client: client, Rounds: b.MaxRounds, Before: b.before,
+	l := llm.Loop{Client: client, Rounds: b.MaxRounds, Before: b.before, Most: b.most(m.Price),
 		Call: func(ctx context.Context, c llm.Call, _ int) (llm.Message, error) {
 			call := NewCall(c.Name, c.Arguments)
 			answer, err := desk.Do(call)
@@ -79,6 +81,20 @@ func (b Bounds) before(most llm.Usage) error {
 	return nil
 }
 
+// most is how many tokens one more answer may have whatever the server was asked for: those that the bounds leave.
+func (b Bounds) most(p llm.Price) func(llm.Usage) int {
+	return func(used llm.Usage) int {
+		left := math.MaxInt
+		if b.MaxTokens > 0 {
+			left = b.MaxTokens - used.Input - used.Output
+		}
+		if b.MaxUSD > 0 && p.Output > 0 {
+			left = min(left, int((b.MaxUSD-used.USD)*1e6/p.Output))
+		}
+		return max(left, maxAnswer)
+	}
+}
+
 // ended says how the work ended, and why.
 func ended(ctx context.Context, err error) (how, why string) {
 	if cause := context.Cause(ctx); cause != nil && err != nil {
@@ -116,9 +132,12 @@ func (j Job) request() llm.Request {
 		for name, f := range s.Files {
 			c.Files[name] = len(f.Data)
 		}
+		if j.Memories {
+			c = prompts.Candidate{Name: s.Name, Text: string(markdown.Parse(s.Files[skill.File].Data).Body())}
+		}
 		by[s.Name] = c
 	}
-	ask := prompts.Curator{}
+	ask := prompts.Curator{Memories: j.Memories}
 	for _, c := range j.Clusters {
 		ask.Clusters = append(ask.Clusters, prompts.Cluster{Why: c.Why, Skills: c.Names})
 	}

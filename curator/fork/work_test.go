@@ -157,6 +157,35 @@ func TestWorkEnds(t *testing.T) {
 	}
 }
 
+// An answer that goes on although it was asked to be short is read no further than what the bounds leave.
+func TestAnEndlessAnswerEndsAtTheBounds(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("and so on ", 20)
+	for mode, event := range map[string]string{
+		llm.ModeAnthropic: `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` +
+			text + `"}}`,
+		llm.ModeOpenAI: `{"choices":[{"index":0,"delta":{"content":"` + strings.Repeat(text, 30) + `"}}]}`,
+		"thoughts":     `{"choices":[{"index":0,"delta":{"reasoning_content":"` + text + `"}}]}`,
+	} {
+		o := llmtest.Serve(t, nil).Always(llmtest.Endless("text/event-stream", "data: "+event+"\n\n")).
+			Options(strings.Replace(mode, "thoughts", llm.ModeOpenAI, 1))
+		o.Price = "1/20"
+		client, err := llm.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for bounds, most := range map[fork.Bounds]int{{MaxTokens: 60_000}: 80_000, {MaxUSD: 1}: 70_000} {
+			j := asked()
+			j.Bounds = bounds
+			r, err := fork.Work(t.Context(), client, j)
+			if err != nil || r.Ended != fork.Limit || !strings.Contains(r.Error, "has more than") ||
+				r.Usage.Output > most {
+				t.Errorf("%s: ended %q: %q after %+v, %v", mode, r.Ended, r.Error, r.Usage, err)
+			}
+		}
+	}
+}
+
 // slow answers when its context is over.
 type slow struct{ end func() }
 

@@ -23,7 +23,7 @@ type Consolidation struct {
 	Reason string `yaml:"reason"`
 }
 
-// A Pruning says that a skill went to the archive, and into no other.
+// A Pruning says that a skill was archived without a successor.
 type Pruning struct {
 	Name   string `yaml:"name"`
 	Reason string `yaml:"reason"`

@@ -22,16 +22,16 @@ const (
 	tooCommon  = 20  // skills that have a word, from which on it joins none
 )
 
-// A pair of skills that may be one, by their places.
+// A pair of skills that could be merged, by their places.
 type pair struct {
 	a, b int
 	like float64
 	why  string
 }
 
-// Clusters are the skills that may be one: whose names begin alike, that link to the same places, or that say alike. Of
-// each skill SKILL.md is enough. No skill is in two. The cost is that of one look at each word, and of each pair that
-// shares a word that fewer than twenty skills have.
+// Clusters are the skills that could be merged: whose names begin alike, that link to the same places, or that say
+// alike. Of each skill SKILL.md is enough. No skill is in two. The cost is that of one look at each word, and of each
+// pair that shares a word that fewer than twenty skills have.
 func Clusters(skills []fork.Skill) []fork.Cluster {
 	pairs := slices.Concat(named(skills), linked(skills), likened(skills))
 	slices.SortStableFunc(pairs, func(x, y pair) int {

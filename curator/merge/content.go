@@ -35,31 +35,18 @@ type body struct{ lines, said, code []string }
 
 // read adds a Markdown text.
 func (b *body) read(data []byte) {
-	var fence string
-	var code []string
-	for line := range strings.Lines(string(markdown.Parse(data).Body())) {
-		line = strings.TrimRight(line, " \t\r\n")
-		mark := markdown.FenceOf(strings.TrimLeft(line, " \t")) // in a list as well
+	for _, p := range partsOf(data) {
+		text := p.plain()
 		switch {
-		case fence == "" && mark != "":
-			fence, code = mark, nil
-		case fence != "" && strings.HasPrefix(mark, fence):
-			fence = ""
-			b.code = append(b.code, block(code))
-		case fence != "":
-			code = append(code, line)
-		default:
-			heads := strings.HasPrefix(strings.TrimLeft(line, " \t>"), "#") || strings.HasSuffix(line, ":")
-			if line = plain(line); line != "" {
-				b.lines = append(b.lines, line)
-			}
-			if line != "" && !heads {
-				b.said = append(b.said, line)
-			}
+		case p.kind == coded:
+			b.code = append(b.code, p.text)
+			continue
+		case text == "":
+			continue
+		case !strings.HasPrefix(strings.TrimLeft(p.text, " \t>"), "#") && !strings.HasSuffix(p.text, ":"):
+			b.said = append(b.said, text)
 		}
-	}
-	if fence != "" {
-		b.code = append(b.code, block(code))
+		b.lines = append(b.lines, text)
 	}
 }
 
@@ -138,8 +125,11 @@ func know(s fork.Skill) known {
 		}
 	}
 	k := known{lines: map[string]bool{}, code: map[string]bool{}, holds: map[string][]string{}}
+	var joined strings.Builder
 	for _, l := range b.lines {
-		k.lines[l] = true
+		if k.lines[l] = true; !strings.HasPrefix(l, comment) {
+			joined.WriteString(" " + l)
+		}
 		for _, v := range values(l) {
 			k.holds[v] = append(k.holds[v], l)
 		}
@@ -147,7 +137,7 @@ func know(s fork.Skill) known {
 	for _, c := range b.code {
 		k.code[c] = true
 	}
-	k.joined = " " + strings.Join(b.lines, " ") + " "
+	k.joined = joined.String() + " "
 	return k
 }
 

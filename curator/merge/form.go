@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -35,19 +37,32 @@ func form(u fork.Skill, sources []fork.Skill) string {
 	if n := bytes.Count(main, []byte("\n")); n >= maxMain {
 		return fmt.Sprintf("its SKILL.md has %d lines, %d and more are too many", n, maxMain)
 	}
+	now, _ := skill.Parse(u.Folder, main)
 	from := origin{heads: map[string]bool{}, blobs: map[string]bool{}, code: map[string]bool{},
-		pieces: map[string]bool{}, addresses: map[string]bool{}}
+		pieces: map[string]bool{}, addresses: map[string]bool{}, said: map[string]bool{}, words: map[string]bool{},
+		rooms: map[string]int{}}
+	from.know(neutral + " " + u.Name)
 	for p := range u.Files {
 		from.pieces[markdown.Fold(p)], from.pieces[markdown.Fold(path.Base(p))] = true, true
 	}
-	most := map[string]int{} // how often a line stands in one source
+	most := map[string]int{} // how often a line stands in one source; of a table: in all, for each needs its head
 	for _, s := range sources {
 		from.add(s, Rehomed(s, u))
 		for l, n := range counted(s.Files[skill.File].Data) {
+			if strings.HasPrefix(l, "|") {
+				n += most[l]
+			}
 			most[l] = max(most[l], n)
 		}
 	}
 	if why := from.lacksHead(main); why != "" {
+		return why
+	}
+	about := strings.Join(strings.Fields(now.Description), " ")
+	if n := utf8.RuneCountInString(about); n > skill.MaxDescription {
+		return fmt.Sprintf("its description has %d characters, at most %d are allowed", n, skill.MaxDescription)
+	}
+	if why := from.alarms(skill.File, []byte(about)); why != "" {
 		return why
 	}
 	if why := from.lacks(u); why != "" {
@@ -68,7 +83,10 @@ type origin struct {
 	code      map[string]bool // blocks
 	pieces    map[string]bool // code between backticks, lines and words, folded
 	addresses map[string]bool
-	text      bytes.Buffer // of all files
+	said      map[string]bool // sentences, plain
+	words     map[string]bool // stems of what names, descriptions and headings have
+	rooms     map[string]int  // bytes of descriptions, by name as a slug between dashes
+	text      bytes.Buffer    // of all files
 }
 
 // add adds a source, with the new places of its files.
@@ -80,6 +98,12 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 			o.heads[key+"\x00"+part] = true
 		}
 	}
+	was, _ := skill.Parse(s.Folder, s.Files[skill.File].Data)
+	o.know(s.Name + " " + was.Description)
+	for _, one := range sentences(plain(was.Description)) {
+		o.said[one] = true
+	}
+	o.rooms["-"+markdown.Slug(s.Name, 0)+"-"] = len(was.Description)
 	for p, f := range s.Files {
 		o.blobs[fmt.Sprint(f.Exec, string(f.Data))] = true
 		data := moved(f.Data, to)
@@ -95,6 +119,7 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 			for _, at := range addresses(data) {
 				o.addresses[at] = true
 			}
+			o.addLines(f.Data, data)
 		}
 		for line := range strings.Lines(markdown.Fold(string(data))) {
 			words := strings.Fields(line)
@@ -162,8 +187,11 @@ func parts(key string, value any) (out []string) {
 		return out
 	case map[string]any:
 		for k, one := range v {
-			if key != "metadata" || !strings.HasPrefix(k, "stet-") {
-				out = append(out, fmt.Sprintf("%s: %#v", k, one))
+			if key == "metadata" && strings.HasPrefix(k, "stet-") {
+				continue
+			}
+			for _, element := range elements(one) {
+				out = append(out, k+": "+written(element))
 			}
 		}
 		slices.Sort(out)
@@ -173,7 +201,25 @@ func parts(key string, value any) (out []string) {
 			return strings.FieldsFunc(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 		}
 	}
-	return []string{fmt.Sprintf("%#v", value)}
+	return []string{written(value)}
+}
+
+// elements are those of a list of words, which an umbrella may join, or else the value itself.
+func elements(value any) []any {
+	list, ok := value.([]any)
+	if !ok || slices.ContainsFunc(list, func(one any) bool { _, word := one.(string); return !word }) {
+		return []any{value}
+	}
+	return list
+}
+
+// written is a value of front matter as JSON.
+func written(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil { // a map with keys that are no strings
+		return fmt.Sprintf("%#v", value)
+	}
+	return string(data)
 }
 
 // lacks is what of the files of an umbrella none of its sources has.
@@ -205,10 +251,21 @@ func (o *origin) lacks(u fork.Skill) string {
 		if _, why := markdown.Parse(f.Data).Unread(); why != "" {
 			return fmt.Sprintf("%s cannot be read to its end: %s", p, why)
 		}
-		if found := scan.Fresh(p, o.text.Bytes(), f.Data); len(found) > 0 {
-			return fmt.Sprintf("%s has what a person should look at and none of the skills in it has (%s): %s", p,
-				found[0].Rule, found[0].Excerpt)
+		if why := o.alarms(p, f.Data); why != "" {
+			return why
 		}
+		if why := o.ownLine(u, p); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// alarms is what a scan finds in a text of a file and in none of the sources.
+func (o *origin) alarms(file string, data []byte) string {
+	if found := scan.Fresh(file, o.text.Bytes(), data); len(found) > 0 {
+		return fmt.Sprintf("%s has what a person should look at and none of the skills in it has (%s): %s", file,
+			found[0].Rule, found[0].Excerpt)
 	}
 	return ""
 }
@@ -246,9 +303,15 @@ func addresses(data []byte) []string {
 	return all
 }
 
-// first is the first line of a text.
+// maxShown is how much of a text a verdict names, in bytes.
+const maxShown = 200
+
+// first is the first line of a text, or the beginning of it.
 func first(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
+	if len(text) > maxShown {
+		return strings.ToValidUTF8(text[:maxShown], "") + " …"
+	}
 	return text
 }
 
@@ -263,52 +326,6 @@ func counted(data []byte) map[string]int {
 		}
 	}
 	return out
-}
-
-// section is what an umbrella lacks of the section of a skill: a heading with its name, and below it when to use it.
-func section(u, gone fork.Skill) string {
-	was, _ := skill.Parse(gone.Folder, gone.Files[skill.File].Data)
-	name := "-" + markdown.Slug(gone.Name, len(gone.Name)) + "-"
-	data := u.Files[skill.File].Data
-	all := markdown.Parse(data).Sections()
-	for i, s := range all {
-		if s.Heading.Level == 0 ||
-			!strings.Contains("-"+markdown.Slug(s.Heading.Text, len(s.Heading.Text)+1)+"-", name) {
-			continue
-		}
-		end := s.End
-		for _, below := range all[i+1:] {
-			if below.Heading.Level <= s.Heading.Level {
-				break
-			}
-			end = below.End
-		}
-		if says(string(data[s.Start:end]), was.Description) {
-			return ""
-		}
-		return "its section does not say when to use it, as the description did"
-	}
-	return "there is no section with its name"
-}
-
-// says reports whether a text has the words of another, but for a few.
-func says(text, other string) bool {
-	words := func(s string) []string {
-		return strings.FieldsFunc(markdown.Fold(s), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		})
-	}
-	have := map[string]bool{}
-	for _, w := range words(text) {
-		have[w] = true
-	}
-	all, n := words(other), 0
-	for _, w := range all {
-		if have[w] {
-			n++
-		}
-	}
-	return share(n, len(all)) >= triggers
 }
 
 // dangling are the relative links of a skill that lead nowhere: what they show, by where they lead. exists knows the

@@ -27,6 +27,8 @@ type Case struct {
 	// Closed says why a skill of the job must not be touched any more, or why no new one may have that name or
 	// folder; "" is none.
 	Closed func(name string, folder vault.Path) string
+	// Note, where it is set, says in place of the rules for umbrellas what is wrong with a memory that others became.
+	Note func(note fork.Skill, sources []fork.Skill) string
 }
 
 // A Verdict is a class, and whether it is done.
@@ -44,7 +46,7 @@ type Merge struct {
 	Reasons  []string // of each of Absorbed
 }
 
-// A Prune is a skill that goes to the archive and into no other.
+// A Prune is a skill that is archived without a successor.
 type Prune struct {
 	fork.Skill
 	Reason string
@@ -168,6 +170,9 @@ func (j *judging) umbrella(name string, all []Class) {
 	for _, c := range all {
 		s := j.before[c.Name]
 		covered := cover(s, u, k)
+		if j.Note != nil {
+			covered = ofNote(covered, s, u)
+		}
 		j.plan.Coverage = append(j.plan.Coverage, covered)
 		v := Verdict{Class: c}
 		switch lost := j.lost + covered.lost; {
@@ -177,7 +182,7 @@ func (j *judging) umbrella(name string, all []Class) {
 			v.Veto = j.Closed(s.Name, s.Folder)
 		case below(covered, j.Floors) != "":
 			v.Veto = below(covered, j.Floors)
-		case section(u, s) != "":
+		case j.Note == nil && section(u, s) != "":
 			v.Veto = section(u, s)
 		case gone[c.Name] != "":
 			v.Veto = "a link of it leads nowhere in " + name + ": " + gone[c.Name]
@@ -214,6 +219,9 @@ func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill) string {
 			j.lost -= own.lost
 			return "it loses too much of what it said itself"
 		}
+	}
+	if j.Note != nil {
+		return j.Note(u, sources)
 	}
 	return form(u, sources)
 }

@@ -15,6 +15,11 @@ import (
 	"stet/vault/vaulttest"
 )
 
+func TestMain(m *testing.M) {
+	vaulttest.InMemory()
+	m.Run()
+}
+
 // patience is how long a test waits for what must come. It is long because a
 // loaded machine may be slow; a test that passes does not wait.
 const patience = 90 * time.Second

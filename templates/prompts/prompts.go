@@ -39,6 +39,9 @@ var flush string
 //go:embed curator.md
 var curator string
 
+//go:embed curator_memories.md
+var curatorMemories string
+
 //go:embed hook_nudge.md
 var hookNudge string
 
@@ -206,8 +209,9 @@ func (r Review) User() string {
 	return strings.Join(append(parts, text(r)), "\n")
 }
 
-// Curator asks for umbrella skills.
+// Curator asks for umbrella skills, or for memories that are one.
 type Curator struct {
+	Memories bool        `json:"-"`
 	Clusters []Cluster   `json:"clusters"`
 	Skills   []Candidate `json:"skills"`
 }
@@ -221,12 +225,18 @@ type Cluster struct {
 // A Candidate is a skill of a cluster.
 type Candidate struct {
 	Name        string         `json:"name"`
-	Description string         `json:"description"`
-	Files       map[string]int `json:"files"` // bytes of each
+	Description string         `json:"description,omitempty"`
+	Files       map[string]int `json:"files,omitempty"` // bytes of each
+	Text        string         `json:"text,omitempty"`  // of a memory
 }
 
 // System is the system prompt.
-func (Curator) System() string { return curator }
+func (c Curator) System() string {
+	if c.Memories {
+		return curatorMemories
+	}
+	return curator
+}
 
 // User is the user's turn.
 func (c Curator) User() string { return text(c) }

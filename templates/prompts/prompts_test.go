@@ -33,6 +33,9 @@ func TestPromptsAreAsReviewed(t *testing.T) {
 			Clusters: []prompts.Cluster{{Why: "their names", Skills: []string{"git-log", "git-show"}}},
 			Skills: []prompts.Candidate{{Name: "git-log", Description: hostile,
 				Files: map[string]int{"SKILL.md": 7}}}},
+		"curator_memories": prompts.Curator{Memories: true,
+			Clusters: []prompts.Cluster{{Why: "they say alike", Skills: []string{"n-1", "n-2"}}},
+			Skills:   []prompts.Candidate{{Name: "n-1", Text: hostile}, {Name: "n-2", Text: "The gate is shut."}}},
 		"flush": prompts.Review{Memory: true, Skill: true, Flush: true,
 			Turns: []prompts.Heard{{Turn: "12", Part: 2, Says: "user: " + hostile}}},
 	} {

@@ -58,7 +58,7 @@ func Checks() []Check {
 		{ID: "notebook-size", Finds: "a notebook that holds more than its limit", look: notebooks},
 		{ID: "dead-link", Finds: "a link in a memory, notebook or skill that leads to nothing", look: deadLinks},
 		{ID: "public-remote", Finds: "transcripts are committed, and a remote leads to a host of public repositories; advice, no damage", look: publicRemotes},
-		{ID: "hook-log", Finds: "a hook of a client could not take in what it was told; advice, no damage",
+		{ID: "hook-log", Finds: "a hook of a client could not handle an event; advice, no damage",
 			look: hooks},
 		{ID: "search-index", Finds: "the search index does not agree with itself", Mends: "it is built anew from the files", look: searchIndex, mend: mendIndex},
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,6 +81,27 @@ func TestAVaultThatIsWellHasNoFindings(t *testing.T) {
 	r, err := doctor.Examine(t.Context(), f.Open(), doctor.Options{Fix: true})
 	if err != nil || len(r.Problems)+len(r.Fixed)+len(r.Commits) > 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A file of dead links is told of as one with some: the rest is a number.
+func TestDeadLinksOfAFileAreBounded(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/a.md", strings.Repeat("[[nothing]]\n", 1000), "memories/b.md", "[[nowhere]]\n")
+	r, err := doctor.Examine(t.Context(), f.Open(), doctor.Options{})
+	if err != nil || len(r.Problems) > 100 {
+		t.Fatalf("%d problems, %v", len(r.Problems), err)
+	}
+	told, rest := 0, 0
+	for _, p := range r.Problems {
+		if n, ok := strings.CutPrefix(p.Text, "links to what is not there, besides these: "); ok {
+			rest, _ = strconv.Atoi(n)
+		} else if p.Path == "memories/a.md" {
+			told++
+		}
+	}
+	if told == 0 || told+rest != 1000 || told+2 != len(r.Problems) {
+		t.Errorf("%d told, %d more, of 1000: %v", told, rest, r.Problems)
 	}
 }
 

@@ -55,7 +55,7 @@ func files(ctx context.Context, x *exam) error {
 		}
 	}
 	if pending > 0 {
-		x.add(vault.Problem{ID: "pending", Text: fmt.Sprintf("%d memories wait for a model", pending), Hint: "stet encode finishes them", Advice: true})
+		x.add(vault.Problem{ID: "pending", Text: fmt.Sprintf("memories that wait for a model: %d", pending), Hint: "stet encode finishes them", Advice: true})
 	}
 	x.duplicates(ctx, ids)
 	return x.dangling(ctx, ids, refs)
@@ -173,7 +173,7 @@ func hooks(_ context.Context, x *exam) error {
 		return nil
 	}
 	x.add(vault.Problem{ID: "hook-log", Advice: true,
-		Text: "a hook of a client could not take in what it was told, last: " + last})
+		Text: "a hook of a client could not handle an event, last: " + last})
 	return nil
 }
 
@@ -210,6 +210,9 @@ func notebooks(_ context.Context, x *exam) error {
 	return nil
 }
 
+// mostDead bounds the dead links of one file that are listed: a file can have hundreds of thousands.
+const mostDead = 50
+
 // deadLinks reports links in stet's own files. What a person's notes link to
 // is the person's affair: "stet links --dead" lists it.
 func deadLinks(ctx context.Context, x *exam) error {
@@ -217,11 +220,21 @@ func deadLinks(ctx context.Context, x *exam) error {
 	if err != nil {
 		return err
 	}
+	dead := map[vault.Path]int{}
 	for _, e := range g.Dead() {
 		if vault.ClassOf(e.From) == vault.ClassNote || vault.ClassOf(e.From) == vault.ClassSession {
 			continue
 		}
+		if dead[e.From]++; dead[e.From] > mostDead {
+			continue
+		}
 		x.add(vault.Problem{ID: "dead-link", Path: e.From, Text: fmt.Sprintf("line %d links to %q, which is not there", e.Link.Line, e.Link.Target), Hint: `"stet search" finds where it went, "stet links --dead" lists all`})
+	}
+	for _, p := range slices.Sorted(maps.Keys(dead)) {
+		if more := dead[p] - mostDead; more > 0 {
+			text := fmt.Sprintf("links to what is not there, besides these: %d", more)
+			x.add(vault.Problem{ID: "dead-link", Path: p, Text: text, Hint: `"stet links --dead" lists all`})
+		}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func publicRemotes(ctx context.Context, x *exam) error {
 		return err
 	}
 	for _, p := range found {
-		x.add(vault.Problem{ID: "public-remote", Advice: true, Text: fmt.Sprintf("the remote %q is at %s and may be public; %d committed transcript(s) would be read there", p.remote, p.host, n),
+		x.add(vault.Problem{ID: "public-remote", Advice: true, Text: fmt.Sprintf("the remote %q is at %s and may be public; committed transcripts that would be read there: %d", p.remote, p.host, n),
 			Hint: `make sure that it is private; "stet config set sessions.track false" keeps further transcripts out of git`})
 	}
 	return nil

@@ -46,8 +46,10 @@ const maxLinked = 64 << 20
 func ReadLinked(path string) (real string, data []byte, info fs.FileInfo, err error) {
 	real, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, lerr := os.Lstat(path); lerr == nil {
+		if now, lerr := os.Lstat(path); lerr == nil && now.Mode()&fs.ModeSymlink != 0 {
 			return path, nil, nil, fmt.Errorf("%q: %w", path, ErrLink)
+		} else if lerr == nil {
+			return ReadLinked(path) // somebody has just made it
 		}
 		top := Standing(filepath.Dir(path))
 		if real, err = filepath.EvalSymlinks(top); err == nil {

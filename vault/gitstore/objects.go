@@ -285,8 +285,16 @@ func (o *Objects) TreeOf(commit ID) (ID, error) {
 	if commit.IsZero() {
 		return commit, nil
 	}
-	c, err := o.Commit(commit)
-	return c.Tree, err
+	data, err := o.get(plumbing.CommitObject, commit)
+	if err != nil {
+		return ID{}, err
+	}
+	head, _, _ := bytes.Cut(data, []byte("\n"))
+	tree, ok := rawID(bytes.TrimPrefix(head, []byte("tree ")))
+	if !ok {
+		return tree, fmt.Errorf("commit %s: %w: it names no tree", commit, ErrMissing)
+	}
+	return tree, nil
 }
 
 // endsAt reports whether a shallow clone's history ends at a commit.

@@ -34,6 +34,9 @@ type Repo struct {
 	// recent are the objects of the newest commit that was published here: the
 	// next one builds on them.
 	recent map[ID]stagedObject
+	// last is the commit that was read last: a command asks for HEAD's again and again, and an import's is long.
+	last   []byte
+	lastID ID
 }
 
 // objectCache bounds the decoded objects kept in memory: a vault's trees and
@@ -201,10 +204,16 @@ func (r *Repo) read(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	if obj, ok := r.recent[id]; ok && obj.kind == kind {
 		return obj.data, nil
 	}
+	if kind == plumbing.CommitObject && r.last != nil && id == r.lastID {
+		return r.last, nil
+	}
 	// Packs first: what stet writes is there, and a file that is not there costs
 	// as much as one that is.
 	for _, look := range [...]func(ID) (packObject, bool){r.packs.object, r.packs.loose} {
 		if obj, found := look(id); found && obj.kind == kind && hashOf(kind, obj.data) == id {
+			if kind == plumbing.CommitObject {
+				r.last, r.lastID = obj.data, id
+			}
 			return obj.data, nil
 		}
 	}

@@ -176,8 +176,12 @@ func TestWhatIsOnlyLikely(t *testing.T) {
 		strings.TrimPrefix(phrase, "seed phrase: "):                     "recovery-phrase",
 		"otpauth://totp/Acme:ada?secret=JBSWY3DP" + "EHPK3PXP&issuer=a": "one-time-code-seed",
 	} {
-		if got := rulesOf(guard.Likely("a.md", []byte("Note.\n\n"+text+"\n"))); !slices.Contains(got, rule) {
+		found := guard.Likely("a.md", []byte("Note.\n\n"+text+"\n"))
+		if got := rulesOf(found); !slices.Contains(got, rule) {
 			t.Errorf("%q: %v, want %s without a word for it", text, got, rule)
+		}
+		if len(found) > 0 && strings.TrimSpace(found[0].Excerpt) != found[0].Excerpt {
+			t.Errorf("%q is shown as %q", text, found[0].Excerpt)
 		}
 	}
 	for _, text := range []string{

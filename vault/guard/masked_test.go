@@ -24,6 +24,7 @@ func TestMasks(t *testing.T) {
 	for name, masked := range map[string]bool{
 		"memories/my-wi-fi-password-is-" + kept + ".md": true, "wi-fi-password-is-" + kept: true,
 		"visa-4111-1111" + "-1111-1111.md": true, "my-iban-is-de89-3704" + "-0044-0532-0130-00": true,
+		"password-hunt" + "er2.md": true, "my-password-policy-2.md": false,
 		"memories/the-gate-code-is-4711.md": false, "memories/the-wi-fi-password-is.md": false,
 	} {
 		got := guard.MaskedName(name)

@@ -93,11 +93,11 @@ func (s *ruleSet) findings(name string, data []byte) []Finding {
 
 // unsaid is the excerpt of a secret: what led to it.
 func unsaid(m match) string {
-	gap := ""
-	if strings.TrimRight(m.lead, " \t") != m.lead {
-		gap = " "
+	lead := oneLine(m.lead, excerptWidth)
+	if lead != "" && strings.TrimRight(m.lead, " \t") != m.lead {
+		lead += " "
 	}
-	return oneLine(m.lead, excerptWidth) + gap + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(m.secret))
+	return lead + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(m.secret))
 }
 
 // A match is a place where a rule found something.

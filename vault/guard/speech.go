@@ -246,8 +246,13 @@ func fold(s string) string {
 
 // judge lists the rules that a sentence meets, each once.
 func (l *lexicon) judge(v *view, words []word) (found []match) {
+	all := idea(0)
 	for i := range words {
 		l.mean(words, i)
+		all |= words[i].means | words[i].named
+	}
+	if all == 0 {
+		return nil // every rule needs something
 	}
 	for i, w := range words {
 		if w.means != 0 && l.tells(words, i) {

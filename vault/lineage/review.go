@@ -182,6 +182,18 @@ func (t reverts) note(c vault.Commit) {
 	}
 }
 
+// TakenBack reports whether all of some commits were taken back by one of the newest, at most so many.
+func TakenBack(ctx context.Context, v *vault.Vault, revs []vault.Revision, newest int) (bool, error) {
+	taken := reverts{}
+	for c, err := range v.History().Log(ctx, vault.LogOptions{Limit: newest, Without: string(revs[0])}) {
+		if err != nil {
+			return false, err
+		}
+		taken.note(c)
+	}
+	return !slices.ContainsFunc(revs, func(rev vault.Revision) bool { return !taken[rev] }), nil
+}
+
 // addLeft adds what was put off, and what took it back since; what a rewriting
 // of history took away is passed over.
 func (r *Review) addLeft(ctx context.Context, v *vault.Vault, left []vault.Revision, taken reverts) error {

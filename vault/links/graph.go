@@ -187,6 +187,7 @@ func look(v *vault.Vault, p vault.Path, alone *sync.Mutex) (called []string, lin
 	if len(data) >= largeFile {
 		alone.Lock()
 		defer alone.Unlock()
+		defer runtime.GC() // else the next one is read before this is gone
 	}
 	d := markdown.Parse(data)
 	if isSource(p) {

@@ -54,6 +54,7 @@ type Proposal struct {
 	Reverts  []string    `json:"reverts,omitempty"`
 	Extra    [][2]string `json:"extra,omitempty"` // other trailers of the commit
 	Files    []File      `json:"files"`
+	Waits    string      `json:"waits,omitempty"` // why it was not done at once, in words
 	// Bare says that the first file has no front matter: what stands there is the
 	// proposal's own.
 	Bare bool `json:"bare,omitempty"`

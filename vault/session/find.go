@@ -213,12 +213,26 @@ func find(ctx context.Context, shown *vault.Vault, ref string) (Known, []byte, e
 	if err != nil {
 		return Known{}, nil, err
 	}
-	k, err := pick(shown, ref, all, Known.memory, func(k Known) bool { return k.Origin != "" && k.Origin == ref })
+	called := func(k Known) bool { return k.Origin != "" && k.Origin == ref }
+	hooked := func(k Known) bool { return called(k) && same(k.ID, Key(k.Agent, ref)) && told(v, k.Agent, ref) }
+	open, _ := AllOpen(v) // of one that cannot be read nothing is known
+	meant := called
+	if slices.ContainsFunc(open, func(o *Open) bool { return hooked(o.Known()) }) || slices.ContainsFunc(all, hooked) {
+		meant = hooked
+	}
+	k, err := pick(shown, ref, all, Known.memory, meant)
 	if err != nil {
 		return Known{}, nil, orUnknown(err, ref)
 	}
 	data, _, err := v.ReadFile(k.Path)
 	return k, data, err
+}
+
+// told reports whether hooks told of what an agent calls ref. Of several conversations that their agents call the same
+// that one is meant: nobody else takes its name from it.
+func told(v *vault.Vault, agent, ref string) bool {
+	hooked, err := ByHooks(v, Key(agent, ref))
+	return hooked && err == nil
 }
 
 // A Standing session is one that there is, and how a turn says that it belongs to it.
@@ -354,6 +368,15 @@ func FindOpen(v *vault.Vault, ref string) (*Open, error) {
 	all, err := AllOpen(v.Whole())
 	for _, o := range all {
 		o.shown(v)
+	}
+	for _, better := range []func(o *Open) bool{
+		func(o *Open) bool { return len(o.Facts.Messages) > 0 },
+		func(o *Open) bool { return told(v, o.Agent, ref) },
+	} {
+		called := func(o *Open) bool { return o.Name == ref }
+		if slices.ContainsFunc(all, func(o *Open) bool { return called(o) && better(o) }) {
+			all = slices.DeleteFunc(all, func(o *Open) bool { return called(o) && !better(o) })
+		}
 	}
 	as := func(o *Open) vault.Memory { return o.Known().memory() }
 	o, failed := pick(v, ref, all, as, func(o *Open) bool {

@@ -16,7 +16,7 @@ import (
 	"stet/vault"
 )
 
-// HookRef is the [Turn].Ref of a turn that a client's hook told of. Nobody else may use it. HookDoor is the front
+// HookRef is the [Turn].Ref of a turn that a client's hook recorded. Nobody else may use it. HookDoor is the front
 // end that hooks come by.
 const (
 	HookRef  = "hook"
@@ -26,7 +26,7 @@ const (
 // HookTalk is the beginning of the names under which local state keeps what hooks know of each conversation.
 const HookTalk = "hook-"
 
-// ByHooks reports a session, by its key, of which hooks of a client told in this clone, that it began or what was said,
+// ByHooks reports a session, by its key, that hooks of a client recorded in this clone, its beginning or what was said,
 // or in which the user's own commands recorded what the user said.
 func ByHooks(v *vault.Vault, key string) (bool, error) {
 	talk, err := v.State().Seen(HookTalk + key)
@@ -46,13 +46,17 @@ func hasHooked(t *markdown.Transcript) bool {
 var ErrPrivate = errors.New("it is private")
 
 // HookMay notes in a turn of a hook's what is known of its session: the id that it was shown by so far, and what its
-// transcript holds. It fails with [vault.ErrRefused] for a session that a person made private, and then with
-// [ErrPrivate], or that another front end began and has open.
+// transcript holds. What another front end has open under that name goes on under another one. It fails with
+// [vault.ErrRefused] for a session that a person made private, and then with [ErrPrivate].
 func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 	v = v.Whole()
 	refused := func(why error) error { return fmt.Errorf("session %q: %w: %w", t.Session, vault.ErrRefused, why) }
 	key := Key(t.Agent, t.Session)
-	paths, err := Transcripts(ctx, v, key)
+	var paths []vault.Path
+	sealed, err := MayBeSealed(v, key)
+	if sealed || err != nil { // a folder that cannot be read is for the listing to pass over
+		paths, err = Transcripts(ctx, v, key)
+	}
 	for _, p := range paths {
 		k, err := Head(v, p)
 		if err != nil || !same(k.ID, key) {
@@ -70,12 +74,35 @@ func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 	case open.Facts.Private:
 		return refused(ErrPrivate)
 	case t.ID == "" && open.door != "" && open.door != HookDoor:
-		return refused(errors.New("no hook began it"))
+		if err := aside(ctx, v, open); err != nil {
+			return err
+		}
 	case t.ID == "" && len(open.Facts.Messages) > 0:
 		t.ID = open.Facts.ID
 	}
 	t.ID = cmp.Or(t.ID, ID(t.Agent, t.Session, t.Time))
 	return errors.Join(err, oerr)
+}
+
+// aside gives the turns of a session that no hook began to one of another name, which a killed process leaves in both:
+// what is said to a client's hook is kept whatever an agent recorded before under its name.
+func aside(ctx context.Context, v *vault.Vault, open *Open) error {
+	lines, err := v.State().Session(open.Key)
+	moved := map[string]bool{}
+	for _, line := range lines {
+		var r record
+		if json.Unmarshal(line, &r) == nil && r.Role != "" {
+			moved[string(line)] = true
+			r.ID, r.Session = "", fmt.Sprintf("%s (%s)", open.Name, open.door)
+			err = errors.Join(err, r.append(ctx, v))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return v.State().RewriteSession(ctx, open.Key, func(lines [][]byte) [][]byte {
+		return slices.DeleteFunc(lines, func(line []byte) bool { return moved[string(line)] })
+	})
 }
 
 // spool is the queue of turns that were to wait for nobody.
@@ -129,9 +156,9 @@ func TakeUp(ctx context.Context, v *vault.Vault) error {
 	})
 }
 
-// Covered says which turns that hooks told of stand in a client's own record of the conversation, as many as can in
+// Covered says which turns that hooks recorded stand in a client's own record of the conversation, as many as can in
 // one order, and of several such ways one near in time: of each the index there, -1 for none, as of one that a hook
-// told of after the record ends. may, if any, says which of these places a turn can have, and alone where the turns of
+// recorded after the record ends. may, if any, says which of these places a turn can have, and alone where the turns of
 // others stand, which count more. Beyond [mostAligned] pairs what is left takes the first place it can.
 func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []int {
 	out, texts, said := make([]int, len(turns)), make([]string, len(turns)), make([]string, len(own))
@@ -180,7 +207,7 @@ func Covered(turns, own []markdown.Message, may func(turn, place int) bool) []in
 	return out
 }
 
-// hookDelay is how long after a client has dated a message its hook may tell of it.
+// hookDelay is how long after a client has dated a message its hook may record it.
 const hookDelay = 10 * time.Second
 
 // distance says how far apart two moments are, from 0 to below farthest, one more for twice as far.
@@ -255,12 +282,12 @@ func words(text []byte) string {
 	return strings.Join(strings.Fields(string(markdown.StripInjected(text))), " ")
 }
 
-// sameWords: a hook tells the end of an answer alone.
+// sameWords: a hook records the end of an answer alone.
 func sameWords(role, hooked, own string) bool {
 	return hooked == own || role == "assistant" && hooked != "" && strings.HasSuffix(own, hooked)
 }
 
-// Settle takes the turns of an open session that hooks told of out of it which its transcript holds, and those that the
+// Settle takes those turns out of an open session that hooks recorded and its transcript holds, and those that the
 // client's own record brought here or elsewhere. It returns the number of messages of the transcript, 0 for none.
 func Settle(ctx context.Context, v *vault.Vault, key string, brought []markdown.Message) (messages int, err error) {
 	err = v.State().Alone(ctx, "seal", true, func() error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,7 @@ const (
 	CuratorStale   Name = "curator.stale_after_days"
 	CuratorArchive Name = "curator.archive_after_days"
 	CuratorMerge   Name = "curator.consolidate_hours"
+	CuratorNotes   Name = "curator.memories"
 	CuratorTokens  Name = "curator.max_tokens"
 	CuratorMinutes Name = "curator.max_minutes"
 	CuratorUSD     Name = "curator.max_usd"
@@ -80,9 +82,11 @@ type Key struct {
 }
 
 // Keys lists every key in the order in which they are shown.
-func Keys() []Key {
+func Keys() []Key { return slices.Clone(allKeys()) }
+
+var allKeys = sync.OnceValue(func() []Key {
 	return slices.Concat(generalKeys(), learningKeys(), curatorKeys(), modelKeys(), searchKeys())
-}
+})
 
 func generalKeys() []Key {
 	return []Key{
@@ -115,11 +119,11 @@ func generalKeys() []Key {
 		{Name: HooksWorker, Type: boolean(), Default: "true",
 			Meaning: "whether `stet hook` starts a process that imports conversations, seals them and lets rules " +
 				"look for what is worth keeping; a model it asks only with memory.background"},
-		{Name: LockWait, Type: duration(), Unit: "time, as 500ms, 10s or 2m", Default: "10s",
+		{Name: LockWait, Type: duration(), Unit: "a time, as 500ms, 10s or 2m", Default: "10s",
 			Meaning: "how long a command waits for another writer before it exits 5"},
 		{Name: Cognitive, Type: boolean(), Default: "true", Vault: true,
 			Meaning: "whether what is remembered is compared with what is there (said already, no longer true, in conflict) and shown to the model for small tasks, where one is configured; `false` stores it as it is"},
-		{Name: SimilarFrom, Type: share(), Unit: "cosine", Default: "0.85", Vault: true,
+		{Name: SimilarFrom, Type: share(), Unit: "a cosine", Default: "0.85", Vault: true,
 			Meaning: "how alike two memories must be in meaning for the model to be asked what the new one does to the other, where embeddings are configured; what changes or gives a value to the same thing counts as alike regardless"},
 		{Name: WriteApproval, Type: oneOf("stage", "off"), Default: "off", Vault: true, Stricter: true,
 			Meaning: "`stage` keeps what agents write back until you accept it with `stet review --proposed`; `off` lets them write"},
@@ -182,7 +186,7 @@ func searchKeys() []Key {
 
 // Find returns the key of that name.
 func Find(name string) (Key, bool) {
-	keys := Keys()
+	keys := allKeys()
 	i := slices.IndexFunc(keys, func(k Key) bool { return string(k.Name) == name })
 	if i < 0 {
 		return Key{}, false
@@ -281,7 +285,7 @@ func oneOf(words ...string) Type {
 
 // number is a whole number of at least that much.
 func number(least int) Type {
-	return Type{name: fmt.Sprintf("number (at least %d)", least), parse: func(s string) (string, error) {
+	return Type{name: fmt.Sprintf("whole number of at least %d", least), parse: func(s string) (string, error) {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < least {
 			return "", strconv.ErrSyntax

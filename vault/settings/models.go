@@ -39,13 +39,13 @@ func modelKeys() []Key {
 				Meaning: "the protocol it speaks, where it is not the provider's usual one"},
 			Key{Name: k.KeyEnv, Type: text(),
 				Meaning: "the environment variable that holds its key; unset, that is `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `OPENROUTER_API_KEY`, at the provider's own address only"},
-			Key{Name: k.Timeout, Type: duration(), Unit: "time, as 30s or 5m", Default: "2m0s",
+			Key{Name: k.Timeout, Type: duration(), Unit: "a time, as 30s or 5m", Default: "2m0s",
 				Meaning: "how long it may take to begin an answer"},
 			Key{Name: k.Price, Type: price(), Unit: "dollars for a million tokens in/out, as 0.15/0.60",
 				Meaning: "its price, where stet does not know it or knows it wrong; a server of your own network is free"},
 		)
 	}
-	out = append(out, Key{Name: ForegroundWait, Type: duration(), Unit: "time, as 15s or 1m", Default: "15s",
+	out = append(out, Key{Name: ForegroundWait, Type: duration(), Unit: "a time, as 15s or 1m", Default: "15s",
 		Meaning: "how long storing a memory waits for the model; what is not answered by then is stored by the rules and finished later"})
 	return append(out, Key{Name: ModelsLimit, Type: amount(), Unit: "dollars", Default: "1",
 		Meaning: "what all models together may cost a day (UTC); a call that could exceed it is not made"})
@@ -58,7 +58,7 @@ func (s Settings) Float(name Name) float64 {
 }
 
 func amount() Type {
-	return Type{name: "amount (at least 0)", parse: func(s string) (string, error) {
+	return Type{name: "amount of at least 0", parse: func(s string) (string, error) {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(f >= 0 && f < 1e6) {
 			return "", strconv.ErrSyntax

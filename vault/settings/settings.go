@@ -130,8 +130,11 @@ func (s Settings) Entries() []Entry {
 	return out
 }
 
+// Of is the value of a key, and who said so.
+func (s Settings) Of(name Name) Entry { return s.Entry(name.key()) }
+
 // Text is the value in canonical form.
-func (s Settings) Text(name Name) string { return s.Entry(name.key()).Value }
+func (s Settings) Text(name Name) string { return s.Of(name).Value }
 
 // Bool is the value of a key of type boolean.
 func (s Settings) Bool(name Name) bool { return s.Text(name) == "true" }

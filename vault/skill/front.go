@@ -100,8 +100,21 @@ func pair(n *yaml.Node, i int) (key, value *yaml.Node) {
 	return key, value
 }
 
-// text is the text of a key of the top, "" for none and for what is no text.
+// mostText is how many characters of a text are read, beyond what is allowed: whoever counts them says how many.
+const mostText = 4 * MaxDescription
+
+// text is the text of a key of the top, cut where it is longer than anybody reads; "" for none and for what is no text.
 func (f *front) text(key string) string {
+	text := f.value(key)
+	if len(text) > mostText {
+		if all := []rune(text[:min(len(text), utf8.UTFMax*(mostText+1))]); len(all) > mostText {
+			text = string(all[:mostText]) + "…"
+		}
+	}
+	return text
+}
+
+func (f *front) value(key string) string {
 	if v, ok := f.doc.Meta(key); ok && !v.IsList() {
 		return strings.TrimSpace(v.Text())
 	}

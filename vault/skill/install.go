@@ -54,14 +54,59 @@ func RecordOf(v *vault.Vault, folder vault.Path) (Record, error) {
 	return Record{text("tree"), scan.Verdict(text("verdict"))}, err
 }
 
+// CheckPlace fails with [vault.ErrBadPath] where no skill can stand in a folder: nobody would see it there.
+func CheckPlace(v *vault.Vault, folder vault.Path) error {
+	clean, err := vault.ParsePath(string(folder))
+	hidden := strings.Contains(string(folder), "/.") || Skill{Folder: folder}.home() != folder
+	if err == nil && (clean != folder || hidden) {
+		err = fmt.Errorf("%q: %w: a folder of that name is passed over", folder, vault.ErrBadPath)
+	}
+	if err != nil {
+		return vault.WithHint(err, "give the folder another name there")
+	}
+	in := vault.SkillFolder(folder+"/"+File, func(p vault.Path) bool {
+		_, _, err := v.ReadFile(p)
+		return err == nil || p == folder+"/"+File
+	})
+	if in != folder {
+		return vault.WithHint(fmt.Errorf("%q: %w: it would be material of %q", folder, vault.ErrBadPath, in),
+			"choose another --category")
+	}
+	return nil
+}
+
 // Install puts skills into their folders as they are, as one commit, each with its record: they wait for the
-// person. What stands in a folder goes; bytes of a person's that are not committed are committed before that.
-func Install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write) (*vault.Result, error) {
+// person. What stands in a folder goes; bytes of a person's that are not committed are committed before that. Where
+// some cannot come in and others can, it says why of the folders of those.
+func Install(
+	ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write,
+) (res *vault.Result, failed map[vault.Path]error, err error) {
+	if res, err = install(ctx, v, some, w); err == nil || ctx.Err() != nil {
+		return res, nil, err
+	}
+	var rest []Arrival
+	failed, try := map[vault.Path]error{}, w
+	try.DryRun = true
+	for _, a := range some {
+		if _, one := install(ctx, v, []Arrival{a}, try); one != nil {
+			failed[a.Folder] = one
+		} else {
+			rest = append(rest, a)
+		}
+	}
+	if len(failed) == 0 || len(rest) == 0 {
+		return nil, nil, err
+	}
+	res, err = install(ctx, v, rest, w)
+	return res, failed, err
+}
+
+func install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write) (*vault.Result, error) {
 	subject := fmt.Sprintf("install %d skills", len(some))
 	if len(some) == 1 {
 		subject = "install " + path.Base(string(some[0].Folder))
 	}
-	return v.Transact(ctx, w.Why(vault.OpSkill, subject), w.DryRun, func(tx *vault.Tx) error {
+	res, err := v.Transact(ctx, w.Why(vault.OpSkill, subject), w.DryRun, func(tx *vault.Tx) error {
 		var folders []vault.Path
 		for _, a := range some {
 			if err := a.stage(ctx, v, tx); err != nil {
@@ -77,6 +122,12 @@ func Install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write)
 		}
 		return err
 	})
+	if err == nil {
+		if _, err := v.State().Elsewhere(ctx); err != nil { // local state keeps what waits
+			res.Warnings = append(res.Warnings, err.Error())
+		}
+	}
+	return res, err
 }
 
 // put stages a file, whatever stands there.

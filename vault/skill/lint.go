@@ -50,7 +50,7 @@ const (
 // The most characters that the format allows, as programs count that count them in UTF-16.
 const (
 	maxName          = 64
-	maxDescription   = 1024
+	MaxDescription   = 1024
 	maxCompatibility = 500
 )
 
@@ -130,7 +130,7 @@ func (f *front) lintKey(s Skill, i int) {
 		f.lintName(s, value)
 		long(maxName)
 	case key.Value == "description":
-		long(maxDescription)
+		long(MaxDescription)
 	case key.Value == "compatibility":
 		if value.Tag != "!!str" {
 			f.at(value, badText, "compatibility: "+quoted(text), "%q has to be a text, not a number or the like",
@@ -258,7 +258,7 @@ func (s Skill) dead(v *vault.Vault, files []vault.File) (out []Finding, _ error)
 				continue
 			}
 			_, _, err := v.ReadFile(vault.Path(to))
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrRefused) {
 				out = append(out, Finding{Path: f.Path, Line: l.Line, Column: 1, Rule: deadLink, Warning: true,
 					Text: fmt.Sprintf("it links to %q, which is not there", l.Target),
 					Fix:  "put the file there, or take the link out"})

@@ -159,6 +159,18 @@ func TestWhatIsWrongIsSaidWithPlaceAndFix(t *testing.T) {
 	}
 }
 
+// No list shows megabytes of what somebody calls a description, whether YAML reads it or not.
+func TestADescriptionWithoutEndIsCut(t *testing.T) {
+	t.Parallel()
+	for _, one := range []string{"é", "[", "x"} {
+		description := strings.Repeat(one, 1<<20)
+		s, found := skill.Parse("skills/deploy", []byte("---\nname: deploy\ndescription: "+description+"\n---\n"))
+		if s.Description != string([]rune(description)[:4096])+"…" || len(found) != 1 {
+			t.Errorf("%d characters, %+v", len([]rune(s.Description)), found)
+		}
+	}
+}
+
 func place(f skill.Finding) string { return fmt.Sprintf("%d:%d", f.Line, f.Column) }
 
 func TestLintTellsOfTwoSkillsOfOneNameAndOfLinks(t *testing.T) {

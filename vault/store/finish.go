@@ -177,7 +177,7 @@ func (pl *placement) settle(batch *durable.Batch) error {
 	}
 	pl.exists, pl.perm, pl.stat = disk.Exists, disk.perm, disk.stat
 	switch {
-	case pl.want.Remove && !disk.Exists, disk.Exists && disk.ID == pl.want.ID:
+	case pl.want.Remove && !disk.Exists, pl.want.same(disk), disk.Exists && disk.ID == pl.want.ID && !pl.known[disk.ID]:
 		pl.inPlace = true
 	case pl.known[disk.ID]:
 		return pl.stage(batch)

@@ -85,6 +85,9 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if !pl.exists {
 		return nil
 	}
+	if pl.want.Mode != (DiskFile{perm: pl.perm}).mode() { // whoever may read it may run it, or nobody
+		pl.perm = pl.perm&^0o111 | pl.perm>>2&perm&0o111
+	}
 	if info, err := root.Lstat(temp + unfinished); err == nil && info.Mode().Perm() == pl.perm {
 		return nil
 	}

@@ -121,15 +121,15 @@ func (t *Tx) Touch(p Path) (*Touched, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.rules.check(p, disk.Data); err != nil {
-		return nil, err
-	}
 	name := t.store.GitPath(p)
 	entry, ok, err := t.Objects.Lookup(t.base, name)
 	if err != nil {
 		return nil, err
 	}
-	if disk.ID != entry.ID {
+	if disk.ID != entry.ID { // what git has as it stands here hides nothing
+		if err := t.rules.check(p, disk.Data); err != nil {
+			return nil, err
+		}
 		if disk, err = t.settled(p, disk); err != nil {
 			return nil, err
 		}

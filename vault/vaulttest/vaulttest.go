@@ -190,22 +190,28 @@ func Problems(dir string) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	problems := append(Leftovers(loc), verify(loc, dir)...)
+	tree, problems := verify(loc)
+	problems = append(Leftovers(loc), problems...)
 	if !HaveGit() {
 		return problems
 	}
 	if out, err := Git(dir, "status", "--porcelain", "--untracked-files=no"); err != nil || out != "" {
 		problems = append(problems, "git status: "+out)
 	}
-	if out, err := Git(dir, "fsck", "--strict", "--no-dangling"); err != nil || strings.TrimSpace(out) != "" {
+	if out, err := Fsck(dir); err != nil || strings.TrimSpace(out) != "" {
 		problems = append(problems, "git fsck: "+out)
 	}
-	tree, _ := Git(dir, "write-tree")
-	head, err := Git(dir, "rev-parse", "HEAD^{tree}")
-	if err == nil && tree != head {
-		problems = append(problems, "git write-tree "+tree+" is not HEAD's "+head)
+	if out, err := Git(dir, "write-tree"); err != nil || strings.TrimSpace(out) != tree {
+		problems = append(problems, "git write-tree "+out+" is not HEAD's "+tree)
 	}
 	return problems
+}
+
+// Fsck lets the real git look at all objects. Of the commit graph and the index of many packs, which stet does not
+// write, it says nothing: git would start a process for each.
+func Fsck(dir string) (string, error) {
+	return Git(dir, "-c", "core.commitGraph=false", "-c", "core.multiPackIndex=false",
+		"fsck", "--strict", "--no-dangling")
 }
 
 // Leftovers lists lock files, unfinished temporary files and journals.
@@ -238,29 +244,29 @@ func Leftovers(loc gitstore.Location) []string {
 }
 
 // verify is the referee of our own: it reads HEAD and the git index without
-// the code that wrote them, through the store's plain readers.
-func verify(loc gitstore.Location, dir string) (problems []string) {
+// the code that wrote them, through the store's plain readers. tree is HEAD's.
+func verify(loc gitstore.Location) (tree string, problems []string) {
 	repo, err := gitstore.Open(loc, Env, nil)
 	if err != nil {
-		return []string{err.Error()}
+		return "", []string{err.Error()}
 	}
 	defer repo.Close() // opened for reading only
 	head, err := repo.Head()
 	if err != nil || head.ID.IsZero() {
-		return []string{"HEAD: " + errText(err)}
+		return "", []string{"HEAD: " + errText(err)}
 	}
 	commit, err := repo.Stage().Commit(head.ID)
 	if err != nil {
-		return []string{err.Error()}
+		return "", []string{err.Error()}
 	}
 	index, rebuilt, err := repo.ReadGitIndex(head.ID)
 	if err != nil || rebuilt {
-		return []string{"git index cannot be read: " + errText(err)}
+		return "", []string{"git index cannot be read: " + errText(err)}
 	}
 	seen := map[string]bool{}
 	for e, err := range repo.Stage().Walk(commit.Tree) {
 		if err != nil {
-			return append(problems, err.Error())
+			return "", append(problems, err.Error())
 		}
 		seen[e.Name] = true
 		if have, ok := index.Entry(e.Name); !ok || have.Hash != e.ID {
@@ -280,7 +286,7 @@ func verify(loc gitstore.Location, dir string) (problems []string) {
 		}
 	}
 	sort.Strings(problems)
-	return problems
+	return commit.Tree.String(), problems
 }
 
 func errText(err error) string {

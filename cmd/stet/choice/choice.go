@@ -3,10 +3,7 @@ package choice
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -36,6 +33,9 @@ func PrintSkill(p *console.Printer, s agent.WaitingSkill) {
 	if s.Description != "" {
 		p.Printf("    %s: %s\n", console.Line1(s.Name), console.Line1(s.Description))
 	}
+	if s.Changed != "" {
+		p.Printf("    %s is not as it was committed: it cannot be accepted so\n", console.Line1(string(s.Changed)))
+	}
 	Findings(p, s.Findings)
 }
 
@@ -52,8 +52,8 @@ func AskSkills(ctx context.Context, e *console.Env, h agent.Skills, all []agent.
 			if err != nil {
 				return err
 			}
-			answer, err = Choose(e, "ynlaq", fmt.Sprintf(
-				"[%d/%d] let agents follow it? [y]es, [n]o: take it out, [l]ater, [a]ll from here on, [q]uit:", n+1,
+			answer, err = console.Choose(e, false, "ynlaq", fmt.Sprintf(
+				"[%d/%d] let agents follow it? [y]es, [n]o: take it out, [l]ater, [a]ll, [q]uit:", n+1,
 				len(all)), skillAnswers)
 			if err != nil {
 				return err
@@ -82,27 +82,4 @@ func AskSkills(ctx context.Context, e *console.Env, h agent.Skills, all []agent.
 	}
 	e.Note("%d accepted, %d taken out, %d left for later", accepted, rejected, len(all)-accepted-rejected)
 	return nil
-}
-
-// Choose asks until the answer is a word that begins with one of the letters, or the letter alone, and
-// returns the letter: q when nobody answers. To any other answer it says what the answers mean.
-func Choose(e *console.Env, letters, question, answers string) (byte, error) {
-	for {
-		answer, err := e.Ask(question)
-		if errors.Is(err, io.EOF) {
-			return 'q', nil
-		}
-		if err != nil {
-			return 'q', err
-		}
-		answer = strings.ToLower(answer)
-		for _, word := range []string{"yes", "no", "later", "diff", "all", "quit"} {
-			if (answer == word || answer == word[:1]) && strings.Contains(letters, word[:1]) {
-				return word[0], nil
-			}
-		}
-		if answer != "" {
-			e.Note("%s", answers)
-		}
-	}
 }

@@ -184,7 +184,16 @@ func (p *parser) unknownFlag(arg, name string) error {
 	if near := agent.Nearest(name, names); near != "" && len(name) > 1 {
 		return err.Suggest("did you mean %s?", dashed(near))
 	}
-	return err.Suggest(`text that begins with "-" goes after "--"; %q lists the flags`, ask)
+	var having []string
+	for _, c := range p.commands {
+		if len(name) > 1 && lookup(c.Flags, name) != nil {
+			having = append(having, "stet "+c.Name)
+		}
+	}
+	if len(having) > 0 && len(having) < 4 {
+		return err.Suggest("%s has it; %q lists the flags of this one", strings.Join(having, ", "), ask)
+	}
+	return err.Suggest(`%q lists the flags; text that begins with "-" goes after "--"`, ask)
 }
 
 func lookup(flags []cli.Flag, name string) cli.Flag {

@@ -9,26 +9,31 @@ import (
 	"strings"
 )
 
-// AskAnew asks a question that nobody could expect: what was typed ahead is no answer to it,
-// nor is anything but yes or no, or the empty line, which is no. It may be called only when
+// Choose asks until the answer is a word that begins with one of the letters, or the letter alone, and
+// returns the letter: q for the empty line and when nobody answers. To any other answer it says what the answers mean.
+// Anew is a question that nobody could expect: what was typed ahead is no answer to it. It may be called only when
 // [Env.CanAsk] says so.
-func AskAnew(e *Env, question string) (bool, error) {
-	if f, ok := e.In.(*os.File); ok {
+func Choose(e *Env, anew bool, letters, question, answers string) (byte, error) {
+	if f, ok := e.In.(*os.File); ok && anew {
 		if err := drain(f.Fd()); err != nil {
-			return false, fmt.Errorf("forget what was typed ahead: %w", err)
+			return 'q', fmt.Errorf("forget what was typed ahead: %w", err)
 		}
 	}
 	for {
-		line, err := e.Ask(question + " [y/N]")
-		switch strings.ToLower(line) {
-		case "y", "yes":
-			return err == nil, err
-		case "", "n", "no":
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return false, err
+		answer, err := e.Ask(question)
+		if errors.Is(err, io.EOF) || err == nil && answer == "" {
+			return 'q', nil
 		}
+		if err != nil {
+			return 'q', err
+		}
+		answer = strings.ToLower(answer)
+		for _, word := range []string{"yes", "no", "later", "diff", "all", "both", "merge", "1", "2", "quit"} {
+			if (answer == word || answer == word[:1]) && strings.Contains(letters, word[:1]) {
+				return word[0], nil
+			}
+		}
+		e.Note("%s", answers)
 	}
 }
 

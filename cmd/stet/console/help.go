@@ -140,14 +140,11 @@ func writeExamples(b *strings.Builder, c *Command) {
 		width = max(width, len("  $ "+x.Line))
 	}
 	for _, x := range all {
-		fmt.Fprintf(b, "%-*s", min(width, pageWidth/2), "  $ "+x.Line)
-		switch {
-		case len("  $ "+x.Line) > pageWidth/2:
-			fmt.Fprintf(b, "\n%*s%s\n", 8, "", strings.Join(wrap(x.Says, pageWidth-8), "\n        "))
-		case min(width, pageWidth/2)+2+len(x.Says) > pageWidth:
-			fmt.Fprintf(b, "\n        %s\n", x.Says)
-		default:
-			fmt.Fprintf(b, "  %s\n", x.Says)
+		line, column := "  $ "+x.Line, min(width, pageWidth/2)
+		if len(line) > column || column+2+len(x.Says) > pageWidth {
+			fmt.Fprintf(b, "%s\n        %s\n", line, strings.Join(wrap(x.Says, pageWidth-8), "\n        "))
+		} else {
+			fmt.Fprintf(b, "%-*s  %s\n", column, line, x.Says)
 		}
 	}
 }

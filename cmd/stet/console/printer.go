@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"stet/agent"
 )
@@ -49,22 +49,46 @@ func (p *Printer) Lines(indent, text string) {
 // Folded prints a text. On a terminal a line that is too long for it is broken at spaces, and goes on below that many.
 func (p *Printer) Folded(text string, indent int) {
 	for line := range strings.Lines(text) {
-		rest := []rune(strings.TrimSuffix(line, "\n"))
-		for width := p.width(); p.OutTerminal && width > 2*indent && len(rest) > width; {
-			cut := slices.Index(rest[indent:], ' ') + indent // of a word that is longer than a line
-			for i := indent + 1; i <= width; i++ {
-				if rest[i] == ' ' {
-					cut = i
-				}
-			}
-			if cut <= indent {
+		rest := strings.TrimSuffix(line, "\n")
+		for width := p.width(); width > 2*indent; {
+			cut := breakAt(rest, width, indent)
+			if cut < 0 {
 				break
 			}
-			p.Printf("%s\n", string(rest[:cut]))
-			rest = []rune(strings.Repeat(" ", indent) + strings.TrimLeft(string(rest[cut:]), " "))
+			p.Printf("%s\n", rest[:cut])
+			rest = strings.Repeat(" ", indent) + strings.TrimLeft(rest[cut:], " ")
 		}
-		p.Printf("%s\n", string(rest))
+		p.Printf("%s\n", rest)
 	}
+}
+
+// breakAt is the space at which a line is broken that is longer than width, -1 where it fits or has none beyond its
+// indent. Colours take no place.
+func breakAt(line string, width, indent int) int {
+	cut, column, colour := -1, 0, false
+	for i, r := range strings.TrimRight(line, " ") {
+		switch {
+		case r == '\x1b' || colour:
+			colour = r != 'm'
+			continue
+		case column >= width && r == ' ':
+			return i
+		case column >= width && cut > 0:
+			return cut
+		case r == ' ' && column > indent:
+			cut = i
+		}
+		column++
+	}
+	return -1
+}
+
+// Room is how much of a line a title may take beside the rest of it: 20 characters at least, and not more than most.
+func (p *Printer) Room(rest string, most int) int {
+	if width := p.width(); width > 0 {
+		most = min(most, max(20, width-utf8.RuneCountInString(rest)))
+	}
+	return most
 }
 
 // Show prints a result: as JSON, or as text.

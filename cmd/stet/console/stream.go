@@ -59,8 +59,11 @@ func (e *Env) clearStatus() error {
 	return err
 }
 
-// width is that of standard output in columns, 80 where it cannot be had.
+// width is that of standard output in columns, 80 where it cannot be had, 0 where it is no terminal.
 func (e *Env) width() int {
+	if !e.OutTerminal {
+		return 0
+	}
 	if f, ok := e.Out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 			return w

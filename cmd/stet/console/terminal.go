@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -83,15 +82,9 @@ func Line1(text string) string {
 // Confirm asks a question and reports whether the answer was yes; nobody's
 // answer is no. It may be called only when [Env.CanAsk] says so.
 func (e *Env) Confirm(question string) (bool, error) {
-	line, err := e.Ask(question + " [y/N]")
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	switch strings.ToLower(line) {
-	case "y", "yes":
-		return true, nil
-	}
-	return false, nil
+	answer, err := Choose(e, false, "ynq", question+" [y/N]",
+		"yes does it; no, quit or an empty line does nothing")
+	return answer == 'y', err
 }
 
 // ConfirmDiff returns a function that shows a difference and asks about it.

@@ -18,15 +18,12 @@ import (
 )
 
 func hookCommand() *console.Command {
-	var names []string
-	for _, c := range clients.All() {
-		names = append(names, c.Name)
-	}
+	names := clients.Names()
 	return &console.Command{
 		Name: "hook", Group: console.Doors,
-		Summary: "take in what a client's hook tells, and answer what that client takes",
+		Summary: "handle an event of a client's, and answer what that client takes",
 		Args:    "CLIENT EVENT", MinArgs: 2, MaxArgs: 2, Words: names,
-		Details: `A client runs this by itself once "stet install CLIENT" has told it of it. CLIENT is ` +
+		Details: `A client runs this by itself once "stet install CLIENT" has set it up. CLIENT is ` +
 			strings.Join(names, ", ") + `; EVENT is what the client calls it, as docs/AGENTS.md lists them. One
 			JSON value is read from standard input.
 
@@ -56,7 +53,7 @@ const (
 	hookWait = "20ms"
 )
 
-// runHook fails nothing: an agent whose hook fails stops, or is told of what it cannot mend.
+// runHook fails nothing: an agent whose hook fails stops, or reports what it cannot mend.
 func runHook(ctx context.Context, e *console.Env, in *console.Input) error {
 	if e.Getenv("STET_HOOKS") == "off" {
 		return nil
@@ -97,7 +94,7 @@ func (h *hooking) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	if failed == nil {
-		failed = h.tell(ctx, a, agent.HookOptions{Event: event, Tool: tool})
+		failed = h.handle(ctx, a, agent.HookOptions{Event: event, Tool: tool})
 	}
 	if failed == nil {
 		return nil
@@ -138,8 +135,8 @@ func (h *hooking) tool(actor string) bool {
 		actor != "" && (actor == h.e.Getenv("STET_AGENT") || !h.client.Harness(h.e.Getenv))
 }
 
-func (h *hooking) tell(ctx context.Context, a *agent.App, event agent.HookOptions) error {
-	reply, err := a.Hooks().Tell(ctx, event)
+func (h *hooking) handle(ctx context.Context, a *agent.App, event agent.HookOptions) error {
+	reply, err := a.Hooks().Handle(ctx, event)
 	if reply == nil {
 		return err
 	}

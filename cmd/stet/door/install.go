@@ -21,13 +21,14 @@ import (
 func installCommand() *console.Command {
 	return &console.Command{
 		Name: "install", Group: console.Doors,
-		Summary: "tell a client of stet: its server, its hooks, a skill", Args: "CLIENT | plugin DIR", MaxArgs: 2,
+		Summary: "set a client up for stet: its server, its hooks, a skill", Args: "CLIENT | plugin DIR", MaxArgs: 2,
 		Words: clientNames(),
 		Details: `Adds to the client's own files the server "stet mcp", the hooks "stet hook CLIENT EVENT", the tools
 			that only read and memory_save to those that may be called unasked, and a skill that says when to use
 			them. The change is shown first, and you are asked. Without a vault and default_vault a vault is made,
 			~/notes-stet, and named as default_vault; the vault of the current folder becomes default_vault where
-			none is set, and you named it with -C or agree to it. Where the program "claude" is there, it
+			none is set, and you named it with -C or agree to it. A vault that you made elsewhere is named then, as far
+			as your state folder knows of it, and not taken: -C takes it. Where the program "claude" is there, it
 			adds the server itself: a running one writes that file anew.
 
 			Only what is added changes: order, comments, indent and all else of your files stay, and "stet uninstall"
@@ -71,12 +72,7 @@ func uninstallCommand() *console.Command {
 	}
 }
 
-func clientNames() (out []string) {
-	for _, c := range clients.All() {
-		out = append(out, c.Name)
-	}
-	return append(out, agent.PluginClient)
-}
+func clientNames() []string { return append(clients.Names(), agent.PluginClient) }
 
 // wherever are the flags that both commands have.
 func wherever() []cli.Flag {
@@ -118,7 +114,7 @@ func installOptions(e *console.Env, in *console.Input) (agent.InstallOptions, er
 			return false, agent.Usagef("nobody is here to agree to the change").
 				Suggest("--yes writes it unasked, --dry-run shows it")
 		}
-		if err := e.Show(plan, func(p *console.Printer) { printPlan(p, plan, abridged) }); err != nil {
+		if err := e.Show(plan, func(p *console.Printer) { printPlan(p, plan, true) }); err != nil {
 			return false, err
 		}
 		return e.Confirm("write this?")
@@ -154,7 +150,7 @@ func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err 
 	e.SetRoot(res.Vault)
 	return e.Show(res, func(p *console.Printer) {
 		if o.Confirm == nil || res.DryRun || res.Printed || res.Unchanged {
-			printPlan(p, res, func(diff string) string { return diff })
+			printPlan(p, res, false)
 		}
 		switch {
 		case res.Printed || res.DryRun:
@@ -172,11 +168,15 @@ func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err 
 // abridged is a long diff for whoever is asked: of lines that are put in or taken out together each once.
 func abridged(diff string) string {
 	var out strings.Builder
-	said, left := map[string]bool{}, 0
+	said, left, first := map[string]bool{}, 0, true
 	for line := range strings.Lines(diff) {
 		text := line[:1] + strings.Trim(line[1:], " \t\r\n,")
 		switch {
 		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+			out.WriteString(line)
+			continue
+		case first && line[0] == '@': // its counts are those of the whole difference
+			first = false
 			continue
 		case line[0] != '+' && line[0] != '-':
 			clear(said)
@@ -190,18 +190,12 @@ func abridged(diff string) string {
 	if left < 10 {
 		return diff
 	}
-	fmt.Fprintf(&out, "\\ and %s like these; --dry-run shows all\n", agent.Plural(left, "line"))
+	fmt.Fprintf(&out, "\\ %s like these left out: --dry-run shows them\n", agent.Plural(left, "more line"))
 	return out.String()
 }
 
-// printPlan shows what becomes of each file, with what show makes of its difference, and of the vault.
-func printPlan(p *console.Printer, res *agent.Installation, show func(diff string) string) {
-	if res.NewVault {
-		p.Printf("make a vault  %s\n", console.Line1(res.Vault))
-	}
-	if res.SetsDefault && res.Vault != "" {
-		p.Printf("set in your configuration  default_vault = %s\n", console.Line1(res.Vault))
-	}
+// printPlan shows what becomes of each file, its difference abridged where the user is asked, and of the vault.
+func printPlan(p *console.Printer, res *agent.Installation, asked bool) {
 	for _, f := range res.Files {
 		switch {
 		case f.Content != "":
@@ -220,14 +214,27 @@ func printPlan(p *console.Printer, res *agent.Installation, show func(diff strin
 		}
 		if filepath.Base(f.Path) == "SKILL.md" {
 			p.Printf("%s  %s  (%s)\n", f.Action, console.Line1(f.Path),
-				agent.Plural(max(strings.Count(f.Diff, "\n+"), strings.Count(f.Diff, "\n-"))-1, "line"))
+				agent.Plural(max(strings.Count(f.Diff, "\n+")-1, strings.Count(f.Diff, "\n-")), "line"))
 			continue
 		}
 		p.Printf("%s  %s\n", f.Action, console.Line1(f.Path))
-		p.Diff(show(f.Diff))
+		if asked {
+			f.Diff = abridged(f.Diff)
+		}
+		p.Diff(f.Diff)
 	}
 	for _, line := range res.About {
 		p.Folded(console.Line1(line)+"\n", 4)
+	}
+	// Last, where who is asked sees it on a terminal of few rows.
+	if res.SetsDefault && res.Vault != "" {
+		p.Printf("set in your configuration  default_vault = %s\n", console.Line1(res.Vault))
+	}
+	switch {
+	case res.NewVault:
+		p.Printf("make a vault  %s\n", console.Line1(res.Vault))
+	case asked && res.Vault != "":
+		p.Printf("in the vault  %s\n", console.Line1(res.Vault))
 	}
 }
 

@@ -19,8 +19,11 @@ func TestAbridged(t *testing.T) {
 			t.Errorf("hook %d is not in %s", i, got)
 		}
 	}
-	if n := strings.Count(got, "\n"); n > 18 || !strings.Contains(got, "and 24 lines like these; --dry-run") {
+	if n := strings.Count(got, "\n"); n > 18 || !strings.Contains(got, "24 more lines like these left out: --dry-run") {
 		t.Errorf("%d lines: %s", n, got)
+	}
+	if !strings.HasPrefix(got, "--- a/f\n+++ b/f\n") {
+		t.Errorf("the file is not named: %s", got)
 	}
 	if short := "+a\n+a\n"; abridged(short) != short {
 		t.Error("a short one is abridged")

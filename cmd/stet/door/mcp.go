@@ -14,7 +14,7 @@ func mcpCommand() *console.Command {
 	return &console.Command{
 		Name: "mcp", Group: console.Doors,
 		Summary: "serve the vault to a client of the Model Context Protocol on standard input and output",
-		Details: `A client starts this by itself once it is told of it, as by "stet install CLIENT". It offers the
+		Details: `A client starts this by itself once it is set up for it, as by "stet install CLIENT". It offers the
 			tools of "stet tool list" and, as resources, the notebooks, recent memories, single memories and
 			skills; it ends with its standard input.
 

@@ -64,5 +64,5 @@ func writer(o *agent.Origin) string {
 	if o.Session != "" {
 		kind += ", session " + console.Line1(o.Session)
 	}
-	return console.Line1(o.By) + " (" + kind + ")"
+	return console.Line1(o.Writer()) + " (" + kind + ")"
 }

@@ -88,7 +88,7 @@ func printSide(p *console.Printer, mark, colour, text string) {
 
 // printOrigin prints who made a commit, what it did, and what led to it as far as it says.
 func printOrigin(p *console.Printer, o agent.Origin, did ...string) {
-	who := console.Line1(o.By)
+	who := console.Line1(o.Writer())
 	if o.Kind == "agent" {
 		who += " (" + console.Line1(o.Actor) + ")"
 	}

@@ -2,6 +2,8 @@ package history
 
 import (
 	"context"
+	"fmt"
+
 	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/vault"
@@ -49,8 +51,8 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 		return log, err
 	}, func(p *console.Printer, log *agent.Log) {
 		for _, c := range log.Commits {
-			p.Printf("%s  %s  %s  (%s)\n", p.Paint(console.Cyan, c.Rev.Short()), console.Day(c.At()),
-				console.Line1(c.Subject), console.Line1(c.Author))
+			p.Folded(fmt.Sprintf("%s  %s  %s  (%s)", p.Paint(console.Cyan, c.Rev.Short()), console.Day(c.At()),
+				console.Line1(c.Subject), console.Line1(c.Writer())), 4)
 			printChanges(p, c.Changes)
 			printDiff(p, c.Diff)
 		}

@@ -36,7 +36,7 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		if !o.DryRun && e.CanAsk() && e.OutTerminal && len(all.Proposed)+len(all.Skills) > 0 {
 			if len(all.Proposed) > 0 {
-				err = askProposals(ctx, e, a.History(), all.Proposed)
+				err = askProposals(ctx, e, a.History(), o.Write, all.Proposed)
 			}
 			if err == nil && len(all.Skills) > 0 {
 				err = choice.AskSkills(ctx, e, a.Skills(), all.Skills)
@@ -44,7 +44,10 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 		all.DryRun = o.DryRun
-		return listProposals(ctx, e, a.History(), all)
+		if err = listProposals(ctx, e, a.History(), all); err == nil {
+			_ = a.History().Shown(ctx, o.Write, all.Proposed) // who may not, or cannot write here, answers nothing
+		}
+		return err
 	})
 }
 
@@ -78,6 +81,9 @@ func printProposal(p *console.Printer, w agent.Proposal) {
 		console.Line1(w.Op), console.Line1(w.Subject), console.Line1(w.By))
 	if w.Session != "" {
 		p.Printf("; session %s", console.Line1(w.Session))
+	}
+	if w.Waits != "" {
+		p.Printf("\n    waits for you: %s", console.Line1(w.Waits))
 	}
 	if w.Problem != "" {
 		p.Printf("\n    %s", console.Line1(w.Problem))
@@ -141,7 +147,7 @@ func printDecided(p *console.Printer, d agent.DecidedProposal, dry bool) {
 }
 
 // askProposals asks about each proposal on a terminal.
-func askProposals(ctx context.Context, e *console.Env, h agent.History, all []agent.Proposal) error {
+func askProposals(ctx context.Context, e *console.Env, h agent.History, by agent.Write, all []agent.Proposal) error {
 	accepted, rejected := 0, 0
 	for n, w := range all {
 		if err := h.Preview(ctx, &w); err != nil {
@@ -150,7 +156,10 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, all []ag
 		if err := e.Show(nil, func(p *console.Printer) { printProposal(p, w) }); err != nil {
 			return err
 		}
-		answer, err := choice.Choose(e, "ynlq",
+		if err := h.Shown(ctx, by, []agent.Proposal{w}); err != nil {
+			return err
+		}
+		answer, err := console.Choose(e, false, "ynlq",
 			fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)),
 			"yes writes it; no refuses it, and no agent proposes it again; later leaves it waiting; "+
 				"quit leaves the rest waiting")

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"stet/agent"
-	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -21,8 +21,9 @@ func reviewCommand() *console.Command {
 			is only listed. How far you have looked is kept beside the repository and does not travel. What the curator
 			writes for itself (reports, counts) is listed with --since alone.
 
-			With memory.write_approval: stage nothing that agents write is done before you agree: --proposed shows
-			what waits, each with the difference it would make now, and on a terminal asks. What you accept is
+			What an agent would change of another's text waits for you, and so does a lesson that rules are not sure
+			of, and with memory.write_approval: stage everything. --proposed shows what waits and why, each with
+			the difference it would make now, and on a terminal asks. What you accept is
 			committed with the agent as its author and you as approver; what you reject no agent proposes again. Skills
 			from elsewhere (stet skill install) wait there too, by their names; --accept-all leaves those that the scan
 			calls a danger. Rejecting one takes it out.`,
@@ -35,7 +36,7 @@ func reviewCommand() *console.Command {
 		Flags: console.Flags(
 			console.Bool("accept-all",
 				"mark everything listed as reviewed, and ask nothing; with --proposed: accept it"),
-			console.Bool("proposed", "what waits for you because of memory.write_approval"),
+			console.Bool("proposed", "what waits for you to agree, and why each does"),
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
 			console.Bool("reject-all", "with --proposed: refuse everything listed"),
@@ -99,13 +100,22 @@ func summary(r *agent.Review, accept bool) string {
 		"%d to review; \"stet review\" on a terminal asks about each, --accept-all marks them as reviewed", n)
 }
 
-// waits says how many proposals wait, "" for none.
+// waits says how many proposals and skills wait, "" for none.
 func waits(r *agent.Review) string {
-	if r.Proposed == 0 {
-		return ""
+	var what []string
+	if r.Proposed > 0 {
+		what = append(what, agent.Plural(r.Proposed, "proposal of an agent", "proposals of agents"))
 	}
-	return agent.Plural(r.Proposed, "proposal of an agent waits", "proposals of agents wait") +
-		` for your answer: "stet review --proposed"`
+	if r.Skills > 0 {
+		what = append(what, agent.Plural(r.Skills, "skill")+" from elsewhere")
+	}
+	switch {
+	case len(what) == 0:
+		return ""
+	case r.Proposed+r.Skills == 1:
+		return what[0] + ` waits for your answer: "stet review --proposed"`
+	}
+	return strings.Join(what, " and ") + ` wait for your answer: "stet review --proposed"`
 }
 
 // printItem prints a commit with its diff, file by file, or with the paths that it changed.
@@ -117,14 +127,14 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 	case i.Left:
 		note = "  (left for later)"
 	}
-	p.Printf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When), console.Line1(i.Subject),
-		note)
+	p.Folded(fmt.Sprintf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When),
+		console.Line1(i.Subject), note), 4)
 	printOrigin(p, i.Origin)
 	for _, turn := range i.Because {
-		p.Printf("    because  %s  %s\n", console.Line1(turn.Ref), console.Line1(turn.Text))
+		p.Folded("    because  "+console.Line1(turn.Ref)+"  "+console.Line1(turn.Text), 6)
 	}
 	for _, line := range i.Lines() {
-		p.Printf("    %s\n", console.Line1(line))
+		p.Folded("    "+console.Line1(line), 6)
 	}
 	printed := false
 	if !stat {
@@ -197,12 +207,12 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 			r.keep(item)
 			continue
 		}
-		question := fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [d]iff, [a]ll from here on, "+
-			"[q]uit:", n+1, len(items))
-		answer, err := choice.Choose(r.e, "ynldaq", question, keepAnswers)
+		question := fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [d]iff, [a]ll, [q]uit:", n+1,
+			len(items))
+		answer, err := console.Choose(r.e, false, "ynldaq", question, keepAnswers)
 		for answer == 'd' && err == nil {
 			if err = show(true); err == nil {
-				answer, err = choice.Choose(r.e, "ynldaq", question, keepAnswers)
+				answer, err = console.Choose(r.e, false, "ynldaq", question, keepAnswers)
 			}
 		}
 		switch answer {

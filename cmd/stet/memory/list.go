@@ -188,29 +188,30 @@ func printEntry(p *console.Printer, in *console.Input, layout *template.Template
 		printPath(p, in, m.Path)
 		return
 	}
-	line := p.Paint(console.Cyan, console.Line1(string(m.Path)))
-	if title := headline(m.Stored()); title != "" {
-		line += "  " + title
+	name, extra := console.Line1(string(m.Path)), marks(m.Stored())
+	if extra != "" {
+		extra = "  [" + extra + "]"
 	}
-	if extra := marks(m.Stored()); extra != "" {
-		line += "  [" + extra + "]"
+	title := headline(m.Stored(), p.Room(name+"  "+extra, headlineWidth))
+	if title != "" {
+		title = "  " + title
 	}
-	p.Printf("%s\n", line)
+	p.Folded(p.Paint(console.Cyan, name)+title+extra, 4)
 }
 
 // headlineWidth leaves room for a path and the marks on a usual screen line.
 const headlineWidth = 60
 
-// headline is the title, else the first words of the text.
-func headline(m vault.Memory) string {
+// headline is the title, else the first words of the text, of so many characters at most.
+func headline(m vault.Memory, width int) string {
 	text := m.Title
 	if text == "" {
 		text = strings.TrimSpace(string(m.Body[:min(len(m.Body), 4*headlineWidth)]))
 		text, _, _ = strings.Cut(text, "\n")
 	}
 	runes := []rune(console.Line1(text))
-	if len(runes) > headlineWidth {
-		return strings.TrimRight(string(runes[:headlineWidth-1]), " ") + "…"
+	if len(runes) > width {
+		return strings.TrimRight(string(runes[:width-1]), " ") + "…"
 	}
 	return string(runes)
 }

@@ -95,11 +95,14 @@ func askFlags(ctx context.Context, e *console.Env, a *agent.App, res *agent.Writ
 		if d.Kind != encode.Flag || d.Confidence < askFrom || d.ID == "" || !e.CanAsk() {
 			continue
 		}
-		yes, err := console.AskAnew(e, fmt.Sprintf("archive %s as no longer true?", quote(d.Was)))
-		if err != nil {
+		answer, err := console.Choose(e, true, "ynq",
+			fmt.Sprintf("archive %s as no longer true? [y/N]", quote(d.Was)),
+			"yes moves it to the archive; no keeps both, and \"stet conflicts\" lists them; quit or an empty line "+
+				"keeps both and asks no more")
+		if err != nil || answer == 'q' {
 			return err
 		}
-		if !yes {
+		if answer == 'n' {
 			continue
 		}
 		o := agent.SettleOptions{Ref: res.Memories[0].ID, Against: d.ID, How: agent.Keep}

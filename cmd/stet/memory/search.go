@@ -185,7 +185,7 @@ func printHit(p *console.Printer, in *console.Input, h agent.Hit) {
 	if len(h.Flags) > 0 {
 		note += "  [" + console.Line1(h.Label.String()) + "]"
 	}
-	p.Printf("%s  %s%s%s\n", hitPlace(p.Env, h), who, highlight(p.Env, h), note)
+	p.Folded(hitPlace(p.Env, h)+"  "+who+highlight(p.Env, h)+note, 4)
 	p.Lines("    ", h.Explain)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -55,36 +54,33 @@ func (s *settler) next(ctx context.Context) (*agent.Conflict, error) {
 	return nil, err
 }
 
-// ask asks until there is an answer; io.EOF ends the walk.
+// ask asks about a conflict; io.EOF ends the walk.
 func (s *settler) ask(ctx context.Context, d agent.Conflict) error {
 	if _, err := fmt.Fprintf(s.e.Out, "1  %s2  %s%s", side(s.e, d.A), side(s.e, d.B), likely(d)); err != nil {
 		return err
 	}
-	for {
-		answer, err := s.e.Ask("which is true? [1], [2], [b]oth, [m]erge in the editor, [l]ater, [q]uit:")
-		if err != nil {
-			return err
-		}
-		o := agent.SettleOptions{Write: s.w, Ref: d.B.ID, Against: d.A.ID}
-		switch strings.ToLower(answer) {
-		case "1":
-			o.Ref, o.Against, o.How = d.A.ID, d.B.ID, agent.Keep
-		case "2":
-			o.How = agent.Keep
-		case "b", "both":
-			o.How = agent.Both
-		case "m", "merge":
-			o.How = agent.Merge
-		case "l", "later":
-			s.later[[2]string{d.A.ID, d.B.ID}] = true
-			return nil
-		case "q", "quit":
-			return io.EOF
-		default:
-			continue
-		}
-		return s.settle(ctx, d, o)
+	answer, err := console.Choose(s.e, false, "12bmlq",
+		"which is true? [1], [2], [b]oth, [m]erge in the editor, [l]ater, [q]uit:",
+		"1 and 2 archive the other one; both keeps the two and takes the link away; merge opens both texts in the "+
+			"editor; later leaves them as they are; quit or an empty line leaves the rest")
+	if err != nil {
+		return err
 	}
+	o := agent.SettleOptions{Write: s.w, Ref: d.B.ID, Against: d.A.ID, How: agent.Keep}
+	switch answer {
+	case '1':
+		o.Ref, o.Against = d.A.ID, d.B.ID
+	case 'b':
+		o.How = agent.Both
+	case 'm':
+		o.How = agent.Merge
+	case 'l':
+		s.later[[2]string{d.A.ID, d.B.ID}] = true
+		return nil
+	case 'q':
+		return io.EOF
+	}
+	return s.settle(ctx, d, o)
 }
 
 // settle does what was answered. What cannot be done is put off, with the reason:

@@ -19,7 +19,7 @@ func showCommand() *console.Command {
 			stet show 01jd7q  # by id, six characters or more
 			stet show gate-code --at HEAD~3  # as it was three commits ago
 			stet show gate-code --as-of 2w  # as it was two weeks ago
-			stet show USER.md#1a2b3c4d  # one entry of a notebook
+			stet show USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
 			stet show gate-code --body  # the text without front matter`,
 		Flags: console.Flags(
 			console.Text("at", "as it was in the revision `REV`"),

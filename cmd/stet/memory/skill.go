@@ -47,12 +47,13 @@ func skillCommand() *console.Command {
 			archive moves the whole folder, files of any kind with their bytes and permissions, to archive/, and restore
 			moves it back. use notes that a skill was followed; uses, views and changes are counted in this clone alone.
 
-			install brings in skills from elsewhere: PATH is the folder of one or of many, or an archive of such
-			(.tar.gz, .tar, .zip). Bytes, folders and permissions stay as they are, in one commit. A scan says what to
-			look at: orders to a model, words that hide, commands that run what comes from a network or send what is
-			secret, programs; it is advice and no proof. Agents are told nothing of the skills before you accept them:
-			on a terminal you are asked at once, else "stet review --proposed" asks. A skill with a link, a secret or a
-			file that is too large is refused whole, and the others come in (exit 8).
+			install brings in skills from elsewhere: PATH is the folder of one or of many, never a SKILL.md alone,
+			or an archive of such (.tar.gz, .tar, .zip). Bytes, folders and permissions stay as they are, in one
+			commit. A scan says what to look at: orders to a model, words that hide, commands that run what comes
+			from a network or send what is secret, programs; it is advice and no proof. Agents are told nothing of
+			the skills before you accept them: on a terminal you are asked at once, else "stet review --proposed"
+			asks. A skill with a link, a secret or a file that is too large is refused whole, and the others come
+			in (exit 8).
 
 			An agent changes skills that agents made, and those that manage gave over to them; what it wants to change
 			in another becomes a proposal, and so does what the scan finds. No agent changes a skill that is pinned.`,
@@ -89,6 +90,9 @@ func skillList(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.SkillList, error) {
 		return a.Skills().List(ctx, in.Bool("archived"))
 	}, func(p *console.Printer, found *agent.SkillList) {
+		if len(found.Skills) == 0 {
+			p.Note("no skills")
+		}
 		for _, s := range found.Skills {
 			line := p.Paint(console.Cyan, console.Line1(s.Name)) + "  " + console.Line1(s.Description)
 			var marks []string

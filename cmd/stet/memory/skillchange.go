@@ -38,9 +38,19 @@ func skillNew(ctx context.Context, e *console.Env, in *console.Input, words []st
 	if err != nil {
 		return err
 	}
+	if in.String("description") == "" && !strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "---") {
+		return agent.Usagef("skill %q: no \"description\" was given", words[0]).
+			Suggest("say what it does and when to use it: --description TEXT")
+	}
 	o := agent.NewSkillOptions{Write: e.ByInSession(in), Name: words[0], Category: in.String("category"),
 		Description: in.String("description"), Text: text}
-	return skillWriting(ctx, e, "made", func(s agent.Skills) (*agent.SkillWritten, error) { return s.New(ctx, o) })
+	return skillWriting(ctx, e, "made", func(s agent.Skills) (*agent.SkillWritten, error) {
+		res, err := s.New(ctx, o)
+		if err == nil && text == "" && !o.DryRun && len(res.Proposed) == 0 {
+			e.Note("it has no instructions yet: \"stet skill edit %s\" writes them", o.Name)
+		}
+		return res, err
+	})
 }
 
 func skillEdit(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
@@ -149,7 +159,8 @@ func skillInstall(ctx context.Context, e *console.Env, in *console.Input, words 
 			}
 		}))
 		if res.Left > 0 {
-			e.Note("%s left out, which belong to no skill", agent.Plural(res.Left, "file"))
+			e.Note("%s", agent.Plural(res.Left, "file left out, which belongs to no skill",
+				"files left out, which belong to no skill"))
 		}
 		if res.DryRun || res.Unchanged {
 			return err

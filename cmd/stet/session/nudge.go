@@ -150,7 +150,7 @@ func runWorker(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 }
 
 func showWorker(ctx context.Context, e *console.Env, _ *console.Input, _ []string) error {
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Reviews, error) { return a.Learning().Reviews() },
+	return console.Reading(ctx, e, func(a *agent.App) (*agent.Reviews, error) { return a.Learning().Reviews(ctx) },
 		func(p *console.Printer, r *agent.Reviews) {
 			p.Printf("queued   %d\n", r.Queued)
 			last := func(what string, l *agent.Lately) {

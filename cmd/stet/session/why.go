@@ -13,11 +13,15 @@ func whyCommand() *console.Command {
 		Name: "why", Group: console.History,
 		Summary: "show the conversation that a memory came from",
 		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
-		Details: `The turns are those that the memory's source or the commit names (session:ID#14 or #14-16), else those
-			that were spoken last when a commit of that session wrote it: what the user had said, and the answer. What a
-			person wrote outside a session has no such turns, and neither has what was said before anything was kept.`,
+		Details: `The turns are those that the memory's source or the commit names (session:ID#14 or #14-16), else, of
+			what was said in that session before the commit, the user's last turn that has the words of the text, or
+			the last one of all, each with its answer. What a person wrote outside a session has no such turns, and
+			neither has what was said before anything was kept.
+			"recorded" are turns that asked for the change or have the words of the text, and that a client's hook
+			or a person's command recorded here; of all others the writer claims that the text came from them
+			("claimed").`,
 		Examples: `stet why gate-code  # one memory
-			stet why USER.md#1a2b3c4d  # one entry of a notebook
+			stet why USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
 			stet why gate-code --json  # for a program`,
 		Run: runWhy,
 	}
@@ -38,8 +42,10 @@ func printReason(p *console.Printer, r agent.Reason) {
 	if r.Title != "" {
 		head += "  " + console.Line1(r.Title)
 	}
+	head += "  " + r.Proof
 	if r.Rev != "" {
-		head += fmt.Sprintf("  (%s %s, %s)", r.Op, r.Rev.Short(), console.Day(r.When))
+		head += fmt.Sprintf("  (%s %s, %s, by %s)", r.Op, r.Rev.Short(), console.Day(r.When),
+			console.Line1(r.Writer()))
 	}
 	if r.Missing {
 		head += "  its transcript is not in this vault"

@@ -23,7 +23,7 @@ func CurateCommand() *console.Command {
 		Summary: "put skills aside that nobody uses, and show what was done",
 		Args:    "[run | status | report [RUN] | own SKILL... | disown SKILL... | pause | resume]", MaxArgs: -1,
 		Verbs: []console.Verb{
-			{Name: "run", Flags: "background consolidate dry-run if-due include-edited tier as", Run: runCurate},
+			{Name: "run", Flags: runFlags, Run: runCurate},
 			{Name: "status", Flags: "as", Run: curateStatus},
 			{Name: "report", Args: "[RUN]", Max: 1, Flags: "diff as", Run: curateReport},
 			{Name: "own", Args: "SKILL...", Max: -1, Flags: "all dry-run as", Run: owning(true)},
@@ -34,7 +34,7 @@ func CurateCommand() *console.Command {
 		Details: `The curator looks after the skills that agents made and those that you gave over with own; disown
 			takes one back. A skill that nobody used, changed or, being an agent, viewed for curator.stale_after_days is
 			marked stale, after curator.archive_after_days it goes to the archive as a whole, and a stale one that is
-			used again is active. Pinned skills, and those of an agent that you edited, are left alone;
+			used again is active. Pinned skills, and those of an agent that you edited, are not changed;
 			--include-edited takes the latter as well. Nothing is deleted, and what you take back, by "git revert",
 			"stet undo" or "stet skill restore", is not done again until the skill changes.
 
@@ -48,21 +48,25 @@ func CurateCommand() *console.Command {
 			do leaves no trace, and pause ends that until resume. --if-due does what they do.
 
 			With models.curator a second tier follows every curator.consolidate_hours, and with --consolidate at once:
-			the model is shown skills that may be one, and works on a copy of them in a process of its own, within
+			the model is shown skills that could be merged, and works on a copy of them in a process of its own, within
 			curator.max_tokens, curator.max_minutes and curator.max_usd. What it merged is compared with what was there
 			before anything is changed, each merge is a commit, and the skills that it absorbed are in the archive
-			whole. Without the model --consolidate says which skills may be one, and exits 7.`,
+			whole. Without the model --consolidate says which skills could be merged, and exits 7.
+
+			--memories does the same for memories that agents alone wrote: the model only says which texts stay, and
+			what judges new memories has to agree. By itself the curator does it with curator.memories alone.`,
 		Examples: `stet curate --dry-run  # what a run would do
 			stet curate  # do it, and report
 			stet curate --background  # the same, without waiting for it
 			stet curate report  # what the last run did
 			stet curate report 20261123-020000 --diff  # every difference of one
-			stet curate --consolidate  # have a model merge skills that may be one
+			stet curate --consolidate  # have a model merge skills that could be merged
 			stet curate own deploy  # let the curator look after it
 			stet curate status  # when it looks next, and what it owns`,
 		Flags: console.Flags(
 			console.Bool("if-due", "run: only when the time has come, as \"stet watch\" does"),
 			console.Bool("consolidate", "run: have the model merge skills, also where that is not due"),
+			console.Bool("memories", "run: the same for memories that agents wrote, with --consolidate"),
 			console.Number("tier", "run: 1 is the rules alone, 2 the model alone"),
 			console.Bool("include-edited", "run: also skills of agents that you edited"),
 			console.Bool("background", "run: in a process of its own, and do not wait for it"),
@@ -74,17 +78,20 @@ func CurateCommand() *console.Command {
 	}
 }
 
+const runFlags = "background consolidate dry-run if-due include-edited memories tier as"
+
 func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
 	model, missing := forked.Runner(e)
 	o := curator.Options{Write: e.By(in), IncludeEdited: in.Bool("include-edited"), Tier: in.Int("tier"),
-		Consolidate: in.Bool("consolidate"), Runner: model}
+		Consolidate: in.Bool("consolidate"), Memories: in.Bool("memories"), Runner: model}
 	due := in.Bool("if-due")
 	switch {
 	case o.Tier < 0 || o.Tier > 2:
 		return agent.Usagef("there is no tier %d", o.Tier).Suggest("1 is the rules, 2 is the model")
-	case o.Tier == 1 && o.Consolidate, due && (o.DryRun || o.IncludeEdited || o.Consolidate || o.Tier > 0):
-		return agent.Usagef("--if-due goes with no other flag, and --tier 1 not with --consolidate")
-	case o.Tier < 2 && !o.Consolidate || o.DryRun:
+	case o.Tier == 1 && (o.Consolidate || o.Memories),
+		due && (o.DryRun || o.IncludeEdited || o.Consolidate || o.Memories || o.Tier > 0):
+		return agent.Usagef("--if-due goes with no other flag, and --tier 1 not with --consolidate or --memories")
+	case o.Tier < 2 && !o.Consolidate && !o.Memories || o.DryRun:
 		missing = nil
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
@@ -98,7 +105,7 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 		} else {
 			done, err = curator.Run(ctx, a, o)
 		}
-		if err != nil && (done == nil || done.LLMError == "") {
+		if err != nil && (done == nil || done.LLMError+done.Memories.LLMError == "") {
 			return err
 		}
 		if done == nil {
@@ -117,7 +124,7 @@ func startRun(e *console.Env, in *console.Input, a *agent.App) error {
 	}
 	args := []string{"-C", a.Root(), "curate", "run", "--quiet"}
 	operation := "curate"
-	for _, flag := range []string{"if-due", "include-edited", "consolidate"} {
+	for _, flag := range []string{"if-due", "include-edited", "consolidate", "memories"} {
 		if in.Bool(flag) {
 			args = append(args, "--"+flag)
 		}
@@ -171,27 +178,45 @@ func printRun(p *console.Printer, r *curator.Report) {
 	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
 		if a.Applied {
 			p.Printf("archived  %s -> %s  (%s)\n", console.Line1(string(a.From)), console.Line1(string(a.To)),
-				console.Line1(cmp.Or(a.Into, "into no other")))
+				console.Line1(cmp.Or(a.Into, "without a successor")))
 		}
 	}
 	for _, a := range r.Refused() {
-		p.Printf("left alone  %s: %s\n", console.Line1(a.Name), console.Line1(a.Veto))
+		p.Printf("not changed  %s: %s\n", console.Line1(a.Name), console.Line1(a.Veto))
 	}
 	if len(r.ToolCalls) == 0 {
 		for _, c := range r.Suggested {
-			p.Printf("may be one  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
+			p.Printf("could be merged  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
 		}
 	}
+	printMerges(p, r.Memories)
 	for _, w := range r.Proposed {
 		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), console.Line1(string(w.To)), console.Line1(w.ID))
 	}
 	for _, l := range r.Left {
-		p.Printf("left alone  %s: %s\n", console.Line1(l.Name), console.Line1(l.Reason))
+		p.Printf("not changed  %s: %s\n", console.Line1(l.Name), console.Line1(l.Reason))
 	}
 	p.Diff(console.Clean(r.Diff))
 	p.Printf("%s checked: %s%s\n", agent.Plural(r.AutoTransitions.Checked, "skill"), r.Summary(), p.Where())
 	if !r.DryRun {
 		p.Printf("report  %s\n", r.Path())
+	}
+}
+
+// printMerges says which memories became one, or may.
+func printMerges(p *console.Printer, m curator.Memories) {
+	for _, a := range m.Consolidated {
+		if a.Applied {
+			p.Printf("merged  %s -> %s\n", console.Line1(string(a.From)), console.Line1(a.Into))
+		}
+	}
+	for _, a := range m.Refused() {
+		p.Printf("left alone  %s: %s\n", console.Line1(string(a.From)), console.Line1(a.Veto))
+	}
+	for _, c := range m.Suggested {
+		if len(m.ToolCalls) == 0 {
+			p.Printf("may be one  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
+		}
 	}
 }
 
@@ -222,10 +247,10 @@ func curateStatus(ctx context.Context, e *console.Env, _ *console.Input, _ []str
 		if s.LastReport != "" {
 			p.Printf("last run  %s  (%s)\n", s.LastReport, s.LastSummary)
 		}
-		p.Printf("every     %d hours; stale after %d days, archived after %d\n", s.Interval, s.StaleAfter,
-			s.ArchiveAfter)
-		p.Printf("skills    %d its own, %d of them stale; %d others; %d archived\n", s.Owned, s.Stale, s.Others,
-			s.Archived)
+		p.Printf("every     %s; stale after %s, archived after %d\n", agent.Plural(s.Interval, "hour"),
+			agent.Plural(s.StaleAfter, "day"), s.ArchiveAfter)
+		p.Printf("skills    %d its own, %d of them stale; %s; %d archived\n", s.Owned, s.Stale,
+			agent.Plural(s.Others, "other"), s.Archived)
 		for _, name := range s.Pinned {
 			by := ""
 			if line := s.PinnedBy[name]; line != "" {
@@ -261,9 +286,9 @@ func curateReport(ctx context.Context, e *console.Env, in *console.Input, words 
 				p.Printf("ended early  %s\n", console.Line1(r.LLMError))
 			}
 			for _, c := range r.Commits {
-				alone := "reverts alone"
+				alone := "can be reverted on its own"
 				if c.After != "" {
-					alone = "revert after " + c.After.Short()
+					alone = "revert " + c.After.Short() + " first"
 				}
 				p.Printf("%s  %s  (%s)\n", console.Line1(c.Rev.Short()), console.Line1(c.Subject), alone)
 			}

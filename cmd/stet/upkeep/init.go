@@ -41,8 +41,11 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	if o.Inside = in.Bool("inside"); e.CanAsk() {
 		o.Ask = func(outer string) (bool, error) {
-			return console.AskAnew(e, fmt.Sprintf(
-				"this is inside the vault %q, which would no longer see what it holds: make a vault here?", outer))
+			answer, err := console.Choose(e, true, "ynq", fmt.Sprintf(
+				"this is inside the vault %q, which would no longer see what it holds: "+
+					"make a vault here? [y/N]", outer),
+				"yes makes a vault of its own here; no, quit or an empty line makes none")
+			return answer == 'y', err
 		}
 	}
 	res, err := e.Init(ctx, o)

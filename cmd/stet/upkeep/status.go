@@ -39,6 +39,10 @@ func statusText(st *agent.Status) string {
 	if st.Proposed > 0 {
 		fmt.Fprintf(&b, "waits   %d proposed by agents\n", st.Proposed)
 	}
+	if st.Skills > 0 {
+		what := agent.Plural(st.Skills, "skill from elsewhere waits", "skills from elsewhere wait")
+		fmt.Fprintf(&b, "skills  %s for you: \"stet review --proposed\"\n", what)
+	}
 	if st.Others > 0 {
 		fmt.Fprintf(&b, "others  %s not reviewed yet: \"stet review\"\n",
 			agent.Plural(st.Others, "commit of agents or other people", "commits of agents or other people"))

@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	vaulttest.InMemory()
 	os.Exit(m.Run())
 }
 

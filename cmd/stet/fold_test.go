@@ -1,0 +1,35 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+
+	"stet/cmd/stet/console"
+)
+
+// On a terminal no line is longer than it, nor broken within a word; what goes on is indented, and titles are cut.
+func TestNoLineIsBrokenWithinAWord(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	title := "The long title of a decision about the port that production runs on since last winter"
+	s.run(0, "", "remember", "Production runs on port 5433 since the last winter, when the other port was taken by "+
+		"somebody else's database, and nobody has moved it since then.", "--title", title, "--as", "robo")
+	for _, args := range []string{"list", "search production", "log", "review"} {
+		out, talk := s.run(0, "q\n", strings.Fields(args)...)
+		out, _, _ = strings.Cut(out, "diff --git")
+		plain := strings.NewReplacer(console.Cyan, "", console.Bold, "", "\x1b[0m", "", "[q]uit: ", "\n")
+		text := plain.Replace(out + talk)
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("stet %s: %d columns in %q", args, n, line)
+			}
+		}
+		joined := strings.Join(strings.Fields(text), " ")
+		want := map[string]string{"list": "The long title of", "search production": "when the other port"}[args]
+		if !strings.Contains(joined, cmp.Or(want, "the port that production r…")) ||
+			args == "list" && !strings.Contains(joined, "…") {
+			t.Errorf("stet %s: %q", args, out)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"stet/vault/gitstore"
+)
+
+// A commit can rename a skill from elsewhere, copy it, or take its record away. So local state keeps the git trees
+// that waited here: a skill whose folder is one of them waits wherever it lies, until that tree is accepted. One that
+// stood here already, without a record, when it was first seen to wait is the person's own. It does not hold for
+// another tree: who changes a byte as well, in a commit that takes the record away, makes another skill of it; nor
+// for what git does before any stet looked, and for what is not committed.
+
+// waitedName is the name under which local state keeps them.
+const waitedName = "waited"
+
+// A waited is the trees that waited here.
+type waited struct {
+	V     int             `json:"v"`
+	Trees map[string]bool `json:"trees"` // false: the person's own
+	// Places are the folders without a record that are one of them, while skills, archive and records are At. A cache.
+	At     string          `json:"at,omitempty"`
+	Places map[Path]string `json:"places,omitempty"`
+}
+
+// readWaited reads local state; what cannot be read knows no tree.
+func readWaited(data []byte) waited {
+	w := waited{V: 1}
+	if json.Unmarshal(data, &w) != nil || w.Trees == nil {
+		w = waited{V: 1, Trees: map[string]bool{}}
+	}
+	return w
+}
+
+// straysIn says in waits of the skills without a record that the tree of a commit has, and that waited, that they
+// wait; and keeps what waits now. known is what local state has of it.
+func (v *Vault) straysIn(
+	ctx context.Context, objects *gitstore.Objects, tree gitstore.ID, known []byte, all map[Path]acceptance,
+	waits map[Path]bool,
+) error {
+	now, fresh := readWaited(known), map[string]bool{}
+	for at, does := range waits {
+		entry, ok, err := objects.Lookup(tree, v.store.GitPath(at))
+		if err != nil {
+			return err
+		}
+		if _, is := now.Trees[entry.ID.String()]; ok && does && !is {
+			fresh[entry.ID.String()] = true
+		}
+	}
+	if len(now.Trees)+len(fresh) == 0 {
+		return nil
+	}
+	if err := v.place(ctx, objects, tree, &now, fresh, waits); err != nil {
+		return err
+	}
+	for _, a := range all {
+		now.Trees[a.Tree] = false
+	}
+	for place, id := range now.Places {
+		if now.Trees[id] {
+			waits[place] = true
+		}
+	}
+	return nil
+}
+
+// place brings up to date where what waited stands, with what waits for the first time.
+func (v *Vault) place(
+	ctx context.Context, objects *gitstore.Objects, tree gitstore.ID, now *waited, fresh map[string]bool,
+	waits map[Path]bool,
+) error {
+	at, places := "", map[Path]string{}
+	var roots [3]gitstore.TreeEntry
+	for i, root := range []Path{"skills", "archive/skills", ElsewhereFolder} {
+		var err error
+		if roots[i], _, err = objects.Lookup(tree, v.store.GitPath(root)); err != nil {
+			return err
+		}
+		at += roots[i].ID.String()
+	}
+	if len(fresh) == 0 && now.At == at {
+		return nil
+	}
+	for id := range fresh {
+		now.Trees[id] = true
+	}
+	for i, root := range []Path{"skills", "archive/skills"} {
+		if err := strays(objects, roots[i], root, now.Trees, waits, places); err != nil {
+			return err
+		}
+	}
+	for _, id := range places {
+		if fresh[id] {
+			now.Trees[id] = false
+		}
+	}
+	now.At, now.Places = at, places
+	// who may not write keeps nothing
+	_ = v.State().SetSeen(ctx, waitedName, func(was []byte) ([]byte, error) {
+		for id, waits := range readWaited(was).Trees { // of another process
+			if _, is := now.Trees[id]; !is {
+				now.Trees[id] = waits
+			}
+		}
+		return json.Marshal(now)
+	})
+	return nil
+}
+
+// strays adds to places the skills without a record in a folder that are one of trees.
+func strays(
+	objects *gitstore.Objects, dir gitstore.TreeEntry, at Path, trees map[string]bool, waits map[Path]bool,
+	places map[Path]string,
+) error {
+	if !dir.IsDir() {
+		return nil
+	}
+	entries, err := objects.Tree(dir.ID)
+	if err != nil {
+		return err
+	}
+	is := slices.ContainsFunc(entries, func(e gitstore.TreeEntry) bool { return e.Name == skillFile && !e.IsDir() })
+	if _, has := waits[at]; is && !has && trees[dir.ID.String()] {
+		places[at] = dir.ID.String()
+	}
+	for _, e := range entries {
+		if is && slices.Contains(material(), e.Name) {
+			continue
+		}
+		if err := strays(objects, e, at+"/"+Path(e.Name), trees, waits, places); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notWaited forgets that a tree waited: the person accepts it.
+func (v *Vault) notWaited(ctx context.Context, tree string) error {
+	return v.State().SetSeen(ctx, waitedName, func(now []byte) ([]byte, error) {
+		w := readWaited(now)
+		if _, is := w.Trees[tree]; !is {
+			return now, nil
+		}
+		delete(w.Trees, tree)
+		w.At = ""
+		return json.Marshal(w)
+	})
+}
+
+// ever are all that ever came from elsewhere: the past of those is kept back that stand accepted nowhere.
+func (e *elsewhere) ever(past []Path) *elsewhere {
+	out := &elsewhere{e.key, maps.Clone(e.waits)}
+	for _, folder := range past {
+		if _, is := out.waits[folder]; !is {
+			out.waits[folder] = true
+		}
+	}
+	return out
+}
+
+// recorded is the folder of the skill that p is the record of, "" where it is none.
+func recorded(p Path) Path {
+	rest, ok := strings.CutPrefix(string(p), ElsewhereFolder+"/")
+	name, yaml := strings.CutSuffix(rest, ".yaml")
+	if !ok || !yaml {
+		return ""
+	}
+	return Path("skills/" + name)
+}

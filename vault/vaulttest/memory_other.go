@@ -1,0 +1,6 @@
+//go:build !linux
+
+package vaulttest
+
+// InMemory does nothing here.
+func InMemory() {}
