@@ -168,33 +168,36 @@ func realPath(p string) string {
 	return p
 }
 
-// record adds a turn to a conversation, or keeps it apart where another process is at it.
+// record adds a turn to a conversation, or keeps it apart where that cannot be done now.
 func (h Hooks) record(ctx context.Context, o HookOptions, t session.Turn) (*Observed, error) {
 	if strings.TrimSpace(string(t.Text)) == "" {
 		return &Observed{}, nil
 	}
 	t.Agent, t.Source, t.Ref = o.Client.Name, session.HookDoor, session.HookRef
 	t.Project, t.Model, t.Time = o.Dir, o.Model, h.a.o.Now().UTC()
-	if err := session.HookMay(ctx, h.a.v, &t); err != nil {
-		return &Observed{}, err
+	lost := session.HookMay(ctx, h.a.v, &t)
+	if errors.Is(lost, vault.ErrRefused) {
+		return &Observed{}, lost
 	}
 	if len(t.Text) > session.MaxTurn {
 		t.Text = t.Text[:session.MaxTurn]
 	}
-	var done *Observed
-	earlier := session.TakeUp(ctx, h.a.v)
-	err := earlier
-	if !errors.Is(earlier, vault.ErrBusy) { // what is damaged keeps no later turn out
-		done, err = h.a.Sessions().Observe(ctx, t)
-		err = errors.Join(err, earlier)
+	if lost == nil {
+		earlier := session.TakeUp(ctx, h.a.v)
+		if lost = earlier; !errors.Is(earlier, vault.ErrBusy) { // what is damaged keeps no later turn out
+			done, err := h.a.Sessions().Observe(ctx, t)
+			if lost = errors.Join(err, earlier); done != nil {
+				return done, lost
+			}
+			if errors.Is(err, vault.ErrRefused) {
+				return &Observed{}, lost
+			}
+		}
 	}
-	if errors.Is(err, vault.ErrBusy) {
-		return &Observed{}, session.Spool(h.a.v, t)
+	if errors.Is(lost, vault.ErrBusy) {
+		lost = nil
 	}
-	if done == nil {
-		done = &Observed{}
-	}
-	return done, err
+	return &Observed{}, errors.Join(session.Spool(h.a.v, t), lost)
 }
 
 // start gives the brief.

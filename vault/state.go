@@ -143,17 +143,39 @@ func (s *State) Sessions() ([]string, error) { return s.names("sessions", ".json
 // them, all at once; without any left the session is closed. Nobody appends
 // meanwhile.
 func (s *State) RewriteSession(ctx context.Context, id string, change func(lines [][]byte) [][]byte) error {
-	f := s.session(id)
+	return s.RenameSession(ctx, id, id, func(lines [][]byte) ([][]byte, error) { return change(lines), nil })
+}
+
+// RenameSession is [State.RewriteSession] of a session that then goes by another id. A killed process leaves it as it
+// was, or rewritten under its old id. It changes nothing where change fails, and fails with [ErrConflict] where one of
+// that id is open.
+func (s *State) RenameSession(
+	ctx context.Context, id, to string, change func(lines [][]byte) ([][]byte, error),
+) error {
+	f, other := s.session(id), s.session(to)
+	if err := stateName(f.kind, to); err != nil {
+		return err
+	}
 	return f.locked(ctx, func() error {
+		root := s.v.store.Repo().Root()
+		if to != id && root.Exists(other.path()) {
+			return fmt.Errorf("session %q: %w: it is open", to, ErrConflict)
+		}
 		lines, err := s.Session(id)
+		if err == nil {
+			lines, err = change(lines)
+		}
 		if err != nil {
 			return err
 		}
 		var data []byte
-		for _, line := range change(lines) {
+		for _, line := range lines {
 			data = append(append(data, line...), '\n')
 		}
-		return f.put(data)
+		if err := f.put(data); err != nil || data == nil || to == id {
+			return err
+		}
+		return errors.Join(root.Rename(f.kind, f.path(), other.path()), root.SyncDir(f.kind, path.Dir(f.path())))
 	})
 }
 

@@ -216,7 +216,7 @@ func TestMain(m *testing.M) {
 	}
 	n, err := strconv.Atoi(os.Getenv(childStep))
 	must(err)
-	for _, op := range crashOps() {
+	for _, op := range slices.Concat(crashOps(), hookOps()) {
 		if op.name != name {
 			continue
 		}

@@ -1,12 +1,9 @@
 package session
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -40,120 +37,6 @@ func ByHooks(v *vault.Vault, key string) (bool, error) {
 
 func hasHooked(t *markdown.Transcript) bool {
 	return slices.ContainsFunc(t.Messages, func(m markdown.Message) bool { return m.Ref == HookRef })
-}
-
-// ErrPrivate reports a session that a person made private.
-var ErrPrivate = errors.New("it is private")
-
-// HookMay notes in a turn of a hook's what is known of its session: the id that it was shown by so far, and what its
-// transcript holds. What another front end has open under that name goes on under another one. It fails with
-// [vault.ErrRefused] for a session that a person made private, and then with [ErrPrivate].
-func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
-	v = v.Whole()
-	refused := func(why error) error { return fmt.Errorf("session %q: %w: %w", t.Session, vault.ErrRefused, why) }
-	key := Key(t.Agent, t.Session)
-	var paths []vault.Path
-	sealed, err := MayBeSealed(v, key)
-	if sealed || err != nil { // a folder that cannot be read is for the listing to pass over
-		paths, err = Transcripts(ctx, v, key)
-	}
-	for _, p := range paths {
-		k, err := Head(v, p)
-		if err != nil || !same(k.ID, key) {
-			continue
-		}
-		if t.ID, t.After = k.ID, k.Messages; k.Private {
-			return refused(ErrPrivate)
-		}
-	}
-	open, oerr := Opened(v, key)
-	if oerr != nil {
-		open, oerr = &Open{Facts: &markdown.Transcript{}}, ignoreMissing(oerr)
-	}
-	switch {
-	case open.Facts.Private:
-		return refused(ErrPrivate)
-	case t.ID == "" && open.door != "" && open.door != HookDoor:
-		if err := aside(ctx, v, open); err != nil {
-			return err
-		}
-	case t.ID == "" && len(open.Facts.Messages) > 0:
-		t.ID = open.Facts.ID
-	}
-	t.ID = cmp.Or(t.ID, ID(t.Agent, t.Session, t.Time))
-	return errors.Join(err, oerr)
-}
-
-// aside gives the turns of a session that no hook began to one of another name, which a killed process leaves in both:
-// what is said to a client's hook is kept whatever an agent recorded before under its name.
-func aside(ctx context.Context, v *vault.Vault, open *Open) error {
-	lines, err := v.State().Session(open.Key)
-	moved := map[string]bool{}
-	for _, line := range lines {
-		var r record
-		if json.Unmarshal(line, &r) == nil && r.Role != "" {
-			moved[string(line)] = true
-			r.ID, r.Session = "", fmt.Sprintf("%s (%s)", open.Name, open.door)
-			err = errors.Join(err, r.append(ctx, v))
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return v.State().RewriteSession(ctx, open.Key, func(lines [][]byte) [][]byte {
-		return slices.DeleteFunc(lines, func(line []byte) bool { return moved[string(line)] })
-	})
-}
-
-// spool is the queue of turns that were to wait for nobody.
-const spool = "turns"
-
-// Spool keeps a turn apart from its session, without any lock, until [TakeUp].
-func Spool(v *vault.Vault, t Turn) error {
-	r, err := t.record()
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return v.State().Spool(spool, data)
-}
-
-// TakeUp adds the turns of [Spool] to their sessions, each once, in the order of the clock. What is damaged stays where
-// it is, and fails it after all others.
-func TakeUp(ctx context.Context, v *vault.Vault) error {
-	waiting, err := v.State().Queued(spool)
-	if err != nil || waiting == 0 {
-		return err
-	}
-	return v.State().Alone(ctx, spool, true, func() error {
-		jobs, err := v.State().Jobs(spool)
-		for _, job := range jobs {
-			var r record
-			if json.Unmarshal(job.Data, &r) != nil || r.Role == "" {
-				err = errors.Join(err, fmt.Errorf("a spooled turn is damaged: %w", vault.ErrInvalid))
-				continue // its bytes stay
-			}
-			key := Key(r.Agent, r.Session)
-			lines, lerr := v.State().Session(key)
-			if lerr != nil && !errors.Is(lerr, vault.ErrNotFound) {
-				err = errors.Join(err, lerr)
-				continue // so do these
-			}
-			there := func(line []byte) bool { return bytes.Equal(line, job.Data) }
-			if !slices.ContainsFunc(lines, there) { // else a process was killed before it was done
-				if err := v.State().AppendSession(ctx, key, job.Data); err != nil {
-					return err
-				}
-			}
-			if err := v.State().Done(ctx, spool, job.ID); err != nil {
-				return err
-			}
-		}
-		return err
-	})
 }
 
 // Covered says which turns that hooks recorded stand in a client's own record of the conversation, as many as can in

@@ -39,6 +39,7 @@ type Turn struct {
 	Tokens      int                 `json:"tokens,omitempty"`
 	Text        []byte              `json:"-"`
 	Calls       []markdown.ToolCall `json:"-"`
+	beside      bool                // see [HookMay]
 }
 
 // record is a line of an open session: a turn, or the intent that Seal leaves.
@@ -80,6 +81,9 @@ const maxField = 1000
 // [vault.ErrTooLarge], or with what the disk says, and has then added nothing.
 func Append(ctx context.Context, v *vault.Vault, t Turn) error {
 	r, err := t.record()
+	if err == nil && t.beside {
+		err = aside(ctx, v, t)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,7 +155,7 @@ func (t *Turn) check() error {
 		fields = append(fields, c.ID, c.Name)
 	}
 	for _, f := range fields {
-		if !utf8.ValidString(f) || len(f) > maxField || strings.ContainsFunc(f, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if !isHeading(f) {
 			return fmt.Errorf("session %q: %w: %.40q must be one line of text of at most %d bytes", t.Session, vault.ErrInvalid, f, maxField)
 		}
 	}
@@ -166,6 +170,12 @@ func (t *Turn) check() error {
 		return fmt.Errorf("session %q: %w: time %v", t.Session, vault.ErrInvalid, t.Time)
 	}
 	return nil
+}
+
+// isHeading reports what headings and front matter can hold.
+func isHeading(f string) bool {
+	return utf8.ValidString(f) && len(f) <= maxField &&
+		!strings.ContainsFunc(f, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // message is the turn as a transcript has it.

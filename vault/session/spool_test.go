@@ -1,0 +1,125 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/session"
+	"stet/vault/vaulttest"
+)
+
+// hooked is a turn of a conversation that another front end has begun under the same name.
+func hooked(text string, n int) session.Turn {
+	return session.Turn{Session: "s", Agent: "robo", Source: session.HookDoor, Ref: session.HookRef, Role: "user",
+		Time: moment(n), Text: []byte(text)}
+}
+
+func hear(v *vault.Vault, text string, n int) error {
+	t, ctx := hooked(text, n), context.Background()
+	return errors.Join(session.HookMay(ctx, v, &t), session.TakeUp(ctx, v), session.Append(ctx, v, t))
+}
+
+// hookOps record a turn of a hook's beside what an agent has begun, and take up what waits.
+func hookOps() []crashOp {
+	return []crashOp{
+		{name: "aside", run: func(v *vault.Vault) error { return hear(v, "third", 3) }},
+		{name: "take-up", run: func(v *vault.Vault) error {
+			must(session.Spool(v, hooked("third", 3)))
+			return session.TakeUp(context.Background(), v)
+		}},
+	}
+}
+
+// TestKilledWhileAHookMakesRoom kills the process before each step of putting aside what another front end began and of
+// taking up what waited. Whether the next hook comes at once or after all was sealed, each turn is kept once.
+func TestKilledWhileAHookMakesRoom(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	must(err)
+	for _, op := range hookOps() {
+		template := filepath.Join(crashDir(t), "template")
+		must(os.MkdirAll(template, 0o755))
+		_, err := vault.Init(t.Context(), template, vault.InitOptions{}, crashOptions(op, nil))
+		must(err)
+		v, err := vault.Open(t.Context(), template, crashOptions(op, nil))
+		must(err)
+		must(session.NoteContext(t.Context(), v, "robo", "s", moment(0), markdown.FrozenContext{Query: "q"}))
+		for n, text := range []string{"first", "second"} {
+			turn := hooked(text, n+1)
+			turn.Source, turn.Ref = "cli", ""
+			must(session.Append(t.Context(), v, turn))
+		}
+		must(v.Close())
+		killed, more := 0, true
+		for n := 0; more; n++ {
+			at := copyOf(t, template)
+			cmd := exec.Command(exe)
+			cmd.Env = append(os.Environ(), childOp+"="+op.name, childDir+"="+at, childStep+"="+strconv.Itoa(n))
+			out, err := cmd.CombinedOutput()
+			if exit, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || exit.Exited()) {
+				t.Fatalf("%s, step %d: the child failed by itself: %v\n%s", op.name, n, err, out)
+			}
+			if more = !strings.Contains(string(out), "ACK\n"); more {
+				killed++
+			}
+			for _, sealed := range []bool{false, true} {
+				heardOnce(t, op, copyOf(t, at), fmt.Sprintf("%s, killed before step %d, sealed then: %v", op.name, n, sealed),
+					sealed, !more)
+			}
+			must(os.RemoveAll(at))
+		}
+		if killed < 5 {
+			t.Errorf("%s: %d children were killed", op.name, killed)
+		}
+	}
+}
+
+// heardOnce says a fourth turn, seals all, and looks for what the transcripts hold.
+func heardOnce(t *testing.T, op crashOp, dir, where string, sealed, acked bool) {
+	t.Helper()
+	v, err := vault.Open(t.Context(), dir, crashOptions(op, nil))
+	must(err)
+	defer v.Close()
+	all := func() {
+		_, err := session.SealEnded(t.Context(), v, moment(0).Add(time.Hour), session.Options{})
+		if err != nil {
+			t.Errorf("%s: seal: %v", where, err)
+		}
+	}
+	if sealed {
+		all()
+	}
+	if err := hear(v, "fourth", 4); err != nil {
+		t.Errorf("%s: the next hook: %v", where, err)
+	}
+	all()
+	files, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*.md"))
+	must(err)
+	var said []string
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		must(err)
+		for _, m := range markdown.ParseTranscript(data).Messages {
+			said = append(said, string(m.Content))
+		}
+	}
+	slices.Sort(said)
+	got := strings.Join(said, " ")
+	if got != "first fourth second third" && (acked || got != "first fourth second") {
+		t.Errorf("%s: %d transcripts hold %q", where, len(files), got)
+	}
+	for _, problem := range vaulttest.Problems(dir) {
+		t.Errorf("%s: %s", where, problem)
+	}
+}
