@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -123,7 +122,7 @@ func (f File) scan() (out []Finding) {
 		}
 	}
 	if text {
-		out = append(out, f.commands()...)
+		out = append(append(out, f.front()...), f.commands()...)
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	return out
@@ -162,7 +161,7 @@ func (f File) commands() (out []Finding) {
 		if i > at {
 			shown = joined(lines[at : i+1])
 		}
-		line := nextDoor().ReplaceAllString(shown, "//home")
+		line := unquoted().Replace(nextDoor().ReplaceAllString(shown, "//home"))
 		grave, lower := false, strings.ToLower(line)
 		if v := came.run(at, line, lower); v != "" {
 			out = append(out, Finding{f.Path, at + 1, "download-then-run", v, oneLine(shown), false})
@@ -188,6 +187,9 @@ func (f File) commands() (out []Finding) {
 	}
 	return out
 }
+
+// unquoted takes out quotes with nothing in them, which cut a word in two for a reader and not for a shell.
+var unquoted = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(`''`, "", `""`, "") })
 
 // goesOn reports whether a line ends with a backslash.
 func goesOn(line string) bool { return strings.HasSuffix(strings.TrimRight(line, "\r"), `\`) }
@@ -234,106 +236,3 @@ func oneLine(s string) string {
 	}
 	return s
 }
-
-// A rule is about one line.
-type rule struct {
-	name    string
-	verdict Verdict
-	words   []string // lower case; one of them stands in every match
-	expr    *regexp.Regexp
-	but     *regexp.Regexp // it does not count where this matches as well; nil: it counts
-}
-
-// finds reports whether the rule finds something in a line, which is given in lower case as well.
-func (r rule) finds(line, lower string) bool {
-	return slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(lower, w) }) &&
-		r.expr.MatchString(line) && (r.but == nil || !r.but.MatchString(line))
-}
-
-// Parts of the rules: a shell that reads from a pipe; a program that fetches; one that sends; where secrets are kept.
-const (
-	shell  = `(?:sudo\s+` + flags + `)?(?:env\s+)?(?:/` + inWord + `*/)?(?:ba|z|da|k|fi)?sh\b`
-	fetch  = `\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`
-	send   = `\b(?:curl|wget|nc|ncat|netcat|telnet|invoke-webrequest|invoke-restmethod)\b`
-	stores = `(?:\.ssh/(?:id_|identity|authorized_keys|\*|$)|~/\.ssh\b/?(?:\s|$|["')])|\bid_(?:rsa|ed25519|ecdsa)\b|` +
-		`\.aws/credentials|\.netrc\b|\.gnupg\b|\.kube/config|\.docker/config\.json|\.git-credentials|` +
-		`gcloud/(?:credentials|application_default)|/etc/shadow|login\.keychain|` +
-		`find-(?:generic|internet)-password|cookies\.sqlite|/login data|wallet\.dat|\.(?:bash|zsh)_history|` +
-		`\.claude/\.credentials|\.config/gh/hosts|\.pgpass)`
-	// places are words of which one stands in whatever stores finds.
-	places = ".ssh id_ .aws .netrc .gnupg .kube .docker .git-cred gcloud /etc/shadow keychain password cookies login " +
-		"wallet _history .claude gh/hosts .pgpass"
-	// dubious are addresses from which no honest skill has something run.
-	dubious = `\bhttps?://(?:[^\s/@]*@)?(?:(?:\d{1,3}\.){3}\d{1,3}|\S*(?:pastebin\.com|transfer\.sh|` +
-		`ngrok\S*\.(?:io|app)|bit\.ly|tinyurl\.com|webhook\.site))`
-	// handed is a shell, or a language, that is handed what a substitution fetches, or a command that is one.
-	handed = `(?:(?:` + shell + `|\bsource|(?:^|[;&|]\s*)\.)\s+(?:/dev/stdin\s+)?<(?:<<\s*["']?\$)?\(\s*|` +
-		`(?:` + shell + `\s+-c|\beval|\b(?:python[\d.]*|perl|ruby|node|php)\s+-[cer])\s+["']?` +
-		`(?:\$\(|` + "`" + `)\s*|` +
-		`(?:^|[;&|]|\b(?:then|do)\s)\s*["']?\$\(\s*)` + fetch
-	whole = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
-)
-
-// nextDoor finds the hosts of addresses in one's own network.
-var nextDoor = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`//(?:127|10|192\.168)(?:\.\d{1,3}){2,3}\b`)
-})
-
-// rules are in the order in which they are tried: the first that matches a line speaks for it.
-var rules = sync.OnceValue(func() []rule {
-	of := func(name string, v Verdict, words, expr, but string) rule {
-		r := rule{name, v, strings.Fields(words), regexp.MustCompile("(?i)" + expr), nil}
-		if but != "" {
-			r.but = regexp.MustCompile("(?i)" + but)
-		}
-		return r
-	}
-	return []rule{
-		of("decode-to-shell", Danger, "base64 xxd exec( eval function( -enc", `base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
-			shell+`|\bxxd\s+-r\b[^|]*\|\s*`+shell+`|\beval\b.*\bbase64\b|`+
-			`\bexec\(\s*(?:base64|codecs|zlib|marshal|bytes\.fromhex)\b|`+
-			`\b(?:eval|Function)\(\s*(?:atob|Buffer\.from)\(|\s-enc(?:odedcommand)?\s+[A-Za-z0-9+/=]{24,}`, ""),
-		of("reverse-shell", Danger, "/dev/tcp /dev/udp nc ncat socat",
-			`/dev/(?:tcp|udp)/|\b(?:nc|ncat)\s+(?:\S+\s+)*-[a-z]*e\s|\bsocat\b.*\bexec:`, ""),
-		of("sends-secrets", Danger, places, stores+`.*\|\s*(?:\S+\s+)*?`+send+`|`+
-			fetch+`.*(?:-d|--data\S*|-F|--form|-T|--upload-file)\s*\S*[@<(].*`+stores+`|`+
-			send+`.*\$\(\s*(?:cat|base64)\b.*`+stores+`|`+send+`.*<\s*\S*`+stores, ""),
-		of("sends-environment", Danger, "env export set", whole+`\s*\|(?:[^|]*\|)*\s*`+send+`|`+
-			send+`.*\$\(\s*`+whole+`\s*[)|]|`+send+"[^`]*`"+whole+"`", ""),
-		of("opens-login", Danger, "authorized_keys", `>>\s*\S*authorized_keys`, ""),
-		of("runs-from-address", Danger, "http", fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
-		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex", fetch+`[^|]*\|\s*`+shell+`|`+
-			handed+`|\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|`+
-			fetch+`[^|]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby|node)\s*-?\s*(?:$|["'`+"`"+`)])`, ""),
-		of("uploads", Look, "curl wget", `\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
-			`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b`, ""),
-		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
-			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
-			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
-		of("secret-place", Look, places, stores, ""),
-		of("stays", Look, ".bashrc zshrc profile crontab .git/hooks launch", `>>?\s*\S*\.(?:bashrc|zshrc|profile|`+
-			`bash_profile|zprofile)\b|\bcrontab\s+-|\.git/hooks/|\blaunchctl\s+load\b|/launchagents/`, ""),
-		of("unguarded", Look, "--dangerously bypasspermissions rm", `--dangerously-|\bbypasspermissions\b|`+
-			`\brm\s+-[a-z]*r[a-z]*\s+(?:-\S+\s+)*(?:~|/|\$HOME)/?\s*(?:$|[;&|"'])`, ""),
-		of("address-with-data", Look, "](http",
-			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\})`, ""),
-		of("stet-mark", Look, "stet-", `^\s+["']?stet-(?:managed|pinned|created-by|state)["']?\s*:`, ""),
-	}
-})
-
-// readsSecret finds in a script that it reads where secrets are kept, or takes all variables at once.
-var readsSecret = sync.OnceValue(func() rule {
-	return rule{words: strings.Fields(places + " environ process.env"), expr: regexp.MustCompile(
-		`(?i)(?:\bopen\(|read_text|read_bytes|readfile(?:sync)?\(|get-content|file_get_contents|\bcat\s).*` +
-			stores + `|` + stores + `.*(?:read_text|read_bytes)|` +
-			`\b(?:dict|str|dumps)\(\s*(?:dict\(\s*)?os\.environ\s*\)|` +
-			`\bstringify\(\s*process\.env\s*[,)]`)}
-})
-
-// sendsIt finds in a script that it sends something.
-var sendsIt = sync.OnceValue(func() rule {
-	return rule{words: strings.Fields("request urlopen fetch( axios httpx sendall curl wget iwr irm invoke-"),
-		expr: regexp.MustCompile(`(?i)\brequests\.(?:post|put|patch)\(|\burlopen\(|\bfetch\(|\baxios\.|` +
-			`\bhttps?\.request\(|\bhttpx\.(?:post|put)\(|\.sendall\(|` + fetch +
-			`.*(?:\s-d\b|--data|\s-F\b|\s-T\b|--upload)`)}
-})

@@ -1,0 +1,148 @@
+package scan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A rule is about one line.
+type rule struct {
+	name    string
+	verdict Verdict
+	words   []string // lower case; one of them stands in every match
+	expr    *regexp.Regexp
+	but     *regexp.Regexp // it does not count where this matches as well; nil: it counts
+}
+
+// finds reports whether the rule finds something in a line, which is given in lower case as well.
+func (r rule) finds(line, lower string) bool {
+	return slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(lower, w) }) &&
+		r.expr.MatchString(line) && (r.but == nil || !r.but.MatchString(line))
+}
+
+// Parts of the rules: a shell that reads from a pipe; a program that fetches; one that sends; where secrets are kept.
+const (
+	shell  = `(?:sudo\s+` + flags + `)?(?:env\s+)?(?:/` + inWord + `*/)?(?:ba|z|da|k|fi)?sh\b`
+	fetch  = `\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`
+	send   = `\b(?:curl|wget|nc|ncat|netcat|telnet|invoke-webrequest|invoke-restmethod)\b`
+	stores = `(?:\.ssh/(?:id_|identity|authorized_keys|\*|$)|~/\.ssh\b/?(?:\s|$|["')])|\bid_(?:rsa|ed25519|ecdsa)\b|` +
+		`\.aws/credentials|\.netrc\b|\.gnupg\b|\.kube/config|\.docker/config\.json|\.git-credentials|` +
+		`gcloud/(?:credentials|application_default)|/etc/shadow|login\.keychain|` +
+		`find-(?:generic|internet)-password|cookies\.sqlite|/login data|wallet\.dat|\.(?:bash|zsh)_history|` +
+		`\.claude/\.credentials|\.config/gh/hosts|\.pgpass)`
+	// places are words of which one stands in whatever stores finds.
+	places = ".ssh id_ .aws .netrc .gnupg .kube .docker .git-cred gcloud /etc/shadow keychain password cookies login " +
+		"wallet _history .claude gh/hosts .pgpass"
+	// dubious are addresses from which no honest skill has something run.
+	dubious = `\bhttps?://(?:[^\s/@]*@)?(?:(?:\d{1,3}\.){3}\d{1,3}|\S*(?:pastebin\.com|transfer\.sh|` +
+		`ngrok\S*\.(?:io|app)|bit\.ly|tinyurl\.com|webhook\.site))`
+	// handed is a shell, or a language, that is handed what a substitution fetches, or a command that is one.
+	handed = `(?:(?:` + shell + `|\bsource|(?:^|[;&|]\s*)\.)\s+(?:/dev/stdin\s+)?<(?:<<\s*["']?\$)?\(\s*|` +
+		`(?:` + shell + `\s+-c|\beval|\b(?:python[\d.]*|perl|ruby|node|php)\s+-[cer])\s+["']?` +
+		`(?:\$\(|` + "`" + `)\s*|` +
+		`(?:^|[;&|]|\b(?:then|do)\s)\s*["']?\$\(\s*)` + fetch
+	whole = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
+)
+
+// nextDoor finds the hosts of addresses in one's own network.
+var nextDoor = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`//(?:127|10|192\.168)(?:\.\d{1,3}){2,3}\b`)
+})
+
+// rules are in the order in which they are tried: the first that matches a line speaks for it.
+var rules = sync.OnceValue(func() []rule {
+	of := func(name string, v Verdict, words, expr, but string) rule {
+		r := rule{name, v, strings.Fields(words), regexp.MustCompile("(?i)" + expr), nil}
+		if but != "" {
+			r.but = regexp.MustCompile("(?i)" + but)
+		}
+		return r
+	}
+	return []rule{
+		of("decode-to-shell", Danger, "base64 xxd exec eval function( -enc \\x | system",
+			`base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
+				shell+`|\bxxd\s+-r\b[^|]*\|\s*`+shell+`|\beval\b.*\bbase64\b|`+
+				`\bexec\(\s*(?:base64|codecs|zlib|marshal|bytes\.fromhex)\b|`+
+				`\b(?:eval|Function)\(\s*(?:atob|Buffer\.from)\(|\s-enc(?:odedcommand)?\s+[A-Za-z0-9+/=]{24,}|`+
+				`(?:(?:\\x[0-9a-f]{2}){4}|(?:\\[0-3]?[0-7]{2}){4}|\brev\b|\btr\s|\bopenssl\s+enc\b|\bgpg\b.*\s-d\b)`+
+				`.*\|\s*`+shell+`|\b(?:system|exec|eval)\b.*\b(?:pack\(|fromcharcode)`, ""),
+		of("reverse-shell", Danger, "/dev/tcp /dev/udp nc ncat socat",
+			`/dev/(?:tcp|udp)/|\b(?:nc|ncat)\s+(?:\S+\s+)*-[a-z]*e\s|\bsocat\b.*\bexec:`, ""),
+		of("sends-secrets", Danger, places, stores+`.*\|\s*(?:\S+\s+)*?`+send+`|`+
+			fetch+`.*(?:-d|--data\S*|-F|--form|-T|--upload-file)\s*\S*[@<(].*`+stores+`|`+
+			send+`.*\$\(\s*(?:cat|base64)\b.*`+stores+`|`+send+`.*<\s*\S*`+stores, ""),
+		of("sends-environment", Danger, "env export set", whole+`\s*\|(?:[^|]*\|)*\s*`+send+`|`+
+			send+`.*\$\(\s*`+whole+`\s*[)|]|`+send+"[^`]*`"+whole+"`", ""),
+		of("opens-login", Danger, "authorized_keys", `>>\s*\S*authorized_keys`, ""),
+		of("sends-by-name", Look, "nslookup dig host ping",
+			`(?:`+start+`)(?:nslookup|dig|host|ping)\s[^|;&]*(?:\$\(.*\)|`+"`.*`"+`|\$\{?\w+\}?)["']?\.\w`, ""),
+		of("runs-from-address", Danger, "http", fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
+		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex http urlopen",
+			fetch+`[^|]*\|\s*`+shell+`|`+
+				handed+`|\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|`+
+				fetch+`[^|]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby|node)\s*-?\s*(?:$|["'`+"`"+`)])|`+
+				`https?://[^|]*\|\s*`+shell+`|\burlopen\(.*\bexec\(|\bexec\(.*(?:\burlopen\(|\brequests\.get\()`, ""),
+		of("uploads", Look, "curl wget nc ncat netcat telnet socat", `\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
+			`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b|`+
+			`\|\s*(?:nc|ncat|netcat|telnet|socat)\s+\S+\s`, ""),
+		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
+			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
+			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
+		of("foreign-package", Look, "index-url trusted-host registry git+ http --git",
+			`--(?:extra-)?index-url\b|`+
+				`--trusted-host\b|--registry[=\s]|\bset\s+registry\s|`+
+				`\b(?:pip3?|uv|pipx|npm|pnpm|yarn|bun|gem|cargo)\s+`+
+				`(?:\S+\s+)*(?:install|add|i)\s.*(?:git\+|https?://|--git\b)`,
+			`https://(?:download\.pytorch\.org|pypi\.org|registry\.npmjs\.org)/`),
+		of("secret-place", Look, places, stores, ""),
+		of("stays", Look, ".bashrc zshrc profile config.fish cron .git/hooks hookspath .husky launch systemd "+
+			"systemctl autostart schtasks currentversion",
+			`>>?\s*\S*\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|`+
+				`>>?\s*\S*config\.fish\b|\bcrontab\s+-|/etc/cron|\.git/hooks/|core\.hookspath|\.husky/|`+
+				`\blaunchctl\s+(?:load|bootstrap)\b|/launch(?:agents|daemons)/|\bsystemctl\s+(?:-\S+\s+)*enable\b|`+
+				`/systemd/(?:user|system)/|/autostart/|\bschtasks\b.*/create|\\currentversion\\run`, ""),
+		of("unguarded", Look, "--dangerously bypasspermissions nopasswd /etc/sudoers chmod setenforce",
+			`--dangerously-|\bbypasspermissions\b|\bnopasswd\b|/etc/sudoers|\bsetenforce\s+0|`+
+				`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx)\b`, ""),
+		of("destroys", Look, "rm mkfs dd shred -delete git remove-item drop",
+			`\brm\s+-[a-z]*r[a-z]*\s+(?:-\S+\s+)*["']?`+
+				`(?:~|/|\$\{?HOME\}?)["']?/?(?:\*|\.\*|\.?\[|["']?\s*(?:$|[;&|"'`+"`"+`)]))|`+
+				`\brm(?:tree|Sync)?\(.*(?:expanduser\(|path\.home\(|homedir\()|\bmkfs\.|`+
+				`\bdd\b.*\bof=/dev/(?:sd|nvme|disk|hd)|`+
+				`\bshred\s+-|\bfind\s+["']?(?:~|/|\$\{?HOME\}?)["']?/?\s.*-delete\b|`+
+				`\bgit\s+push\s.*(?:--mirror|--force.*--all|--all.*--force)|\breflog\s+expire\b.*=(?:now|all)\b|`+
+				`\bremove-item\b.*(?:\$home|\$env:user).*-recurse|\bdrop\s+(?:schema|database)\s.*\bcascade\b`, ""),
+		of("client-config", Look, "mcp .claude/ hooks pretooluse posttooluse sessionstart userpromptsubmit "+
+			"autoapprove alwaysallow bash(",
+			`\bmcp\.json\b|"mcpservers"|\bmcp_servers\b|`+
+				`\bmcp\s+add(?:-json)?\s|`+
+				`claude_desktop_config|\.claude/(?:settings|hooks|agents|commands)\b|"hooks"\s*:|`+
+				`\b(?:PreToolUse|PostToolUse|SessionStart|UserPromptSubmit)["']?\s*:|\bautoapprove\b|\balwaysallow\b|`+
+				`\bBash\(\s*:?\*\s*\)`, ""),
+		of("address-with-data", Look, "](http",
+			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\}|<[a-z])`, ""),
+		of("runs-when-loaded", Look, "!`", "(?:^|\\s)!`[^`]", ""),
+		of("runs-at-install", Look, "install\" prepare\"", `"(?:pre|post)?install"\s*:\s*"|"prepare"\s*:\s*"`, ""),
+		of("stet-mark", Look, "stet-", `^\s+["']?stet-(?:managed|pinned|created-by|state)["']?\s*:`, ""),
+	}
+})
+
+// readsSecret finds in a script that it reads where secrets are kept, or takes all variables at once.
+var readsSecret = sync.OnceValue(func() rule {
+	return rule{words: strings.Fields(places + " environ process.env getenv() %env env.to_h"), expr: regexp.MustCompile(
+		`(?i)(?:\bopen\(|read_text|read_bytes|readfile(?:sync)?\(|get-content|file_get_contents|\bcat\s).*` +
+			stores + `|` + stores + `.*(?:read_text|read_bytes)|` +
+			`\b(?:dict|str|dumps)\(\s*(?:dict\(\s*)?os\.environ\s*\)|` +
+			`\b(?:stringify|entries|keys)\(\s*process\.env\s*[,)]|\bos\.environ\.(?:items|copy|values)\(|` +
+			`\bin\s+os\.environ\s*[:\])]|\bgetenv\(\s*\)|\bENV\.to_h\b|\bkeys\s+%ENV\b`)}
+})
+
+// sendsIt finds in a script that it sends something.
+var sendsIt = sync.OnceValue(func() rule {
+	return rule{words: strings.Fields("request urlopen fetch( axios httpx sendall curl wget iwr irm invoke-"),
+		expr: regexp.MustCompile(`(?i)\brequests\.(?:post|put|patch)\(|\burlopen\(|\bfetch\(|\baxios\.|` +
+			`\bhttps?\.request\(|\bhttpx\.(?:post|put)\(|\.sendall\(|` + fetch +
+			`.*(?:\s-d\b|--data|\s-F\b|\s-T\b|--upload)`)}
+})
