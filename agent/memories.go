@@ -93,6 +93,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 // turns of the user's that they are taken from; and what the user stores the user stands by, also where it is
 // stored already as an agent's.
 func (a *App) attest(ctx context.Context, by Write, w *vault.Writer, notes ...vault.Note) error {
+	var own []string
 	for _, n := range notes {
 		switch {
 		case len(guard.Injections([]byte(n.Text))) == 0:
@@ -105,12 +106,13 @@ func (a *App) attest(ctx context.Context, by Write, w *vault.Writer, notes ...va
 				w.Said(turn, route.Bare(line))
 			}
 		case by.Via == "" && !by.DryRun:
-			if err := a.v.History().Vouch(ctx, strings.Split(n.Text, "\n")...); err != nil {
-				return err
-			}
+			own = append(own, strings.Split(n.Text, "\n")...)
 		}
 	}
-	return nil
+	if len(own) == 0 {
+		return nil
+	}
+	return a.v.History().Vouch(ctx, own...)
 }
 
 // tellSwallowed says of a note that is stored already what it may be taken to settle or to move: a conflict of the

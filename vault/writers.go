@@ -66,10 +66,13 @@ func (c Commit) given() bool {
 // Vouch notes that the person stands by the words of these lines, whoever wrote them.
 func (h *History) Vouch(ctx context.Context, lines ...string) error {
 	return h.v.State().SetSeen(ctx, vouchedName, func(now []byte) ([]byte, error) {
-		keys := strings.Fields(string(now))
+		keys, known := strings.Fields(string(now)), map[string]bool{}
+		for _, key := range keys {
+			known[key] = true
+		}
 		for _, l := range lines {
-			if key := wordsKey(wordsOf(l)); key != "" && !slices.Contains(keys, key) {
-				keys = append(keys, key)
+			if key := wordsKey(wordsOf(l)); key != "" && !known[key] {
+				keys, known[key] = append(keys, key), true
 			}
 		}
 		return []byte(strings.Join(keys[max(0, len(keys)-mostVouched):], "\n")), nil

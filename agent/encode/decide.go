@@ -11,6 +11,7 @@ import (
 
 // A reader has read the new memory and remembers what it read of each stored one.
 type reader struct {
+	*Reader
 	n      *reading
 	claims []*claim // of the clauses of n, nil for none that can prove something
 	corpus Corpus
@@ -25,21 +26,12 @@ type stored struct {
 // mostFlags bounds how many stored memories one new one may flag.
 const mostFlags = 3
 
-// The work for one pair of memories is bounded, so that a large one is stored as soon as
-// a small one: maxText is the bytes of a text that the rules read, of a longer one only the
-// same bytes are a duplicate; maxPairs the words of one times the words of the other, above
-// which nothing is flagged; maxClauses the clauses of a text of which something may go.
-const (
-	maxText    = 16 << 10
-	maxPairs   = 1 << 18
-	maxClauses = 200
-)
-
 // A Reader decides about one new memory after the other. The stored ones that notes of one call are held against
 // are much the same, so it keeps what it read of them. The zero value is ready; not for concurrent use.
 type Reader struct {
 	read map[Memory]*stored
 	size int // bytes of their texts
+	work work
 }
 
 // mostRead bounds the texts of which a Reader keeps what it read, in bytes: that takes up to a hundred times as much.
@@ -56,7 +48,8 @@ func (k *Reader) Decide(m Memory, have []Memory, c Corpus) Plan {
 	if len(m.Text) > maxText {
 		large, m.Text = m.Text, ""
 	}
-	r := &reader{n: k.all([]Memory{m})[0].reading, corpus: c}
+	k.work.grant()
+	r := &reader{Reader: k, n: k.all([]Memory{m})[0].reading, corpus: c}
 	r.claims = r.n.proving()
 	var plan Plan
 	have = slices.DeleteFunc(slices.Clone(have), func(s Memory) bool { return s.ID == m.ID && m.ID != "" })
@@ -200,7 +193,7 @@ func (r *reader) judge(o *stored) (v *Verdict, others float64) {
 	if v := r.proven(o); v != nil {
 		return v, 0
 	}
-	if older(r.n, o.reading) || len(r.n.clauses) == 0 {
+	if older(r.n, o.reading) || len(r.n.clauses) == 0 || !r.work.spend(r.n, o.reading) {
 		return nil, 0
 	}
 	if v := r.denied(o.reading); v != nil {

@@ -32,7 +32,7 @@ func (v *view) values() {
 	}
 	lost, gained := only(v.o, indices(v.c.a, v.c.b), v.oHit), only(v.n, v.nAll, v.nHit)
 	alike := slices.ContainsFunc(lost, func(i int) bool {
-		return slices.ContainsFunc(gained, func(j int) bool { return shapeOfNumber(v.o.words[i].stem) == shapeOfNumber(v.n.words[j].stem) })
+		return slices.ContainsFunc(gained, func(j int) bool { return v.o.words[i].shape == v.n.words[j].shape })
 	})
 	values := v.o.filter(indices(v.c.a, v.c.b), func(i int) bool { return v.o.words[i].number || v.o.words[i].name })
 	kept := v.o.filter(values, v.inN(v.dAll))
@@ -154,6 +154,6 @@ func (v *view) signed() bool {
 	lost := v.o.filter(indices(v.c.a, v.c.b), func(i int) bool { return v.o.words[i].number && !v.oHit[i] })
 	gained := v.n.filter(v.dAll, func(j int) bool { return v.n.words[j].number && !v.nHit[j] })
 	return v.d.cues&strongCues != 0 || slices.ContainsFunc(lost, func(i int) bool {
-		return slices.ContainsFunc(gained, func(j int) bool { return shapeOfNumber(v.o.words[i].stem) == shapeOfNumber(v.n.words[j].stem) })
+		return slices.ContainsFunc(gained, func(j int) bool { return v.o.words[i].shape == v.n.words[j].shape })
 	})
 }

@@ -21,6 +21,7 @@ type word struct {
 	starts   bool   // it begins a sentence, where a capital letter says nothing
 	comma    bool   // punctuation follows that separates
 	number   bool   // or an identifier with digits
+	shape    string // of a number: see [shapeOfNumber]
 
 	class  class
 	weight float64 // 0 for a word that says nothing, 1 for one that says much
@@ -249,6 +250,9 @@ func (l *language) classify(words []word, author string) {
 		}
 		if n := l.numerals[w.fold]; len(n) > 0 {
 			w.stem, w.number = n[0], true
+		}
+		if w.number {
+			w.shape = shapeOfNumber(w.stem)
 		}
 		w.weight = wordWeight(w)
 		w.name = l.isName(words, i)

@@ -156,3 +156,24 @@ func usage(t *testing.T, dir, in string, args ...string) (kib int64, took time.D
 	}
 	return s.SysUsage().(*syscall.Rusage).Maxrss, s.UserTime() + s.SystemTime()
 }
+
+// What many large notes of one call cost is bounded together: each is compared with what resembles it, and each that
+// reads like an order is put on record.
+func TestABatchOfLargeNotesIsBounded(t *testing.T) {
+	t.Parallel()
+	const size, most = 1 << 19, 4 * time.Second // of a processor: on a busy machine twice what it takes
+	for i, unit := range []string{"]token is x%d", "not #\n- ( )`a_b`&a w%d\n"} {
+		var text strings.Builder
+		for n := 0; text.Len() < size; n++ {
+			fmt.Fprintf(&text, unit, n)
+		}
+		dir := filepath.Join(t.TempDir(), "vault")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		usage(t, dir, "", "init")
+		if _, took := usage(t, dir, batch(text.String()), "remember", "--batch", "-"); took > most {
+			t.Errorf("text %d, %q: %v", i, unit, took)
+		}
+	}
+}

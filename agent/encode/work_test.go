@@ -1,0 +1,49 @@
+package encode_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"stet/agent/encode"
+)
+
+// A call with any number of short notes decides as a call for each does. Of large notes beside large memories only
+// the first are compared to the end, so that the call ends; what is proven is decided all the same.
+func TestNotesOfOneCallShareTheirWork(t *testing.T) {
+	t.Parallel()
+	const notes = 20
+	same := func(was, is, rest string) (n, all int) {
+		var k encode.Reader
+		stored := make([]encode.Memory, 16)
+		for i := range stored {
+			stored[i] = encode.Memory{ID: fmt.Sprint(i), Text: strings.ReplaceAll(was, "N", fmt.Sprint(i)) + rest}
+		}
+		for i := range notes {
+			m := encode.Memory{Text: strings.ReplaceAll(is, "N", fmt.Sprint(i%16)) + rest}
+			alone := encode.Decide(m, stored, encode.Corpus{}).Verdicts
+			shared := k.Decide(m, stored, encode.Corpus{}).Verdicts
+			if len(alone) > 0 {
+				all++
+			}
+			if len(alone) > 0 && reflect.DeepEqual(shared, alone) {
+				n++
+			}
+		}
+		return n, all
+	}
+	page := strings.Repeat(" "+strings.Repeat("lorem ipsum dolor sit amet ", 30)+".", 3)
+	denied := [2]string{"The server in hall N sends emails.", "The server in hall N never sends emails."}
+	proof := [2]string{"My phone number is 555 013N.", "My phone number is 555 017N."}
+	for _, c := range []struct {
+		texts [2]string
+		rest  string
+		part  bool
+	}{{denied, "", false}, {proof, "", false}, {denied, page, true}} {
+		n, all := same(c.texts[0], c.texts[1], c.rest)
+		if n == 0 || (n < all) != c.part {
+			t.Errorf("%q and %d bytes: %d of %d are decided as alone", c.texts[1], len(c.rest), n, all)
+		}
+	}
+}
