@@ -52,9 +52,13 @@ type Report struct {
 	Coverage  []merge.Coverage `json:"coverage"`            // of the skills that a model took away
 	Claims    []merge.Claim    `json:"claims,omitempty"`    // what it says it did, and was not done
 	Suggested []fork.Cluster   `json:"suggested,omitempty"` // skills that could be merged
+
+	// Since the run, as [Load] finds it: by commit the one that took it back, and the skills that left the archive.
+	TakenBack map[vault.Revision]vault.Revision `json:"taken_back,omitempty"`
+	Restored  []string                          `json:"restored,omitempty"`
 }
 
-// Totals count the skills of the vault, and what became of them.
+// Totals count the skills that the curator owns, and what became of them.
 type Totals struct {
 	Before       int `json:"before"`
 	After        int `json:"after"`
@@ -86,7 +90,9 @@ type Commit struct {
 	// After is the newer commit of the run that has to be taken back before it; "" where it can be reverted on its own.
 	After vault.Revision `json:"revert_after,omitempty"`
 	Diff  string         `json:"-"`
-	lines int
+	Files string         `json:"-"` // how many it changed
+	Lines int            `json:"-"` // of all differences
+	on    vault.Revision // its parent
 }
 
 // A Standing is a skill that the curator owns, before or after a run.
@@ -133,7 +139,7 @@ func newReport(r *runner, counts Counts) *Report {
 	out := emptyReport(runID(r.v, r.begun), r.begun)
 	out.DryRun = r.o.DryRun
 	out.AutoTransitions = Counts{Checked: counts.Checked}
-	out.Counts = Totals{Before: r.lib.live, After: r.lib.live}
+	out.Counts = Totals{Before: counts.Checked, After: counts.Checked}
 	for i := range r.lib.rows {
 		out.Before = append(out.Before, r.lib.standing(i, r.begun))
 	}
@@ -255,13 +261,14 @@ func (r *Report) list(ctx context.Context, v *vault.Vault, commits []vault.Commi
 	}
 	past := v.Whole().History().Ancestry()
 	for i, c := range commits {
-		out := Commit{Rev: c.Rev, Op: c.Op, Subject: c.Subject, Revert: "git revert " + string(c.Rev), After: after[i]}
+		out := Commit{Rev: c.Rev, Op: c.Op, Subject: c.Subject, Revert: "git revert " + string(c.Rev), After: after[i],
+			Files: agent.Plural(len(c.Changes), "file"), on: vault.Revision(c.Before())}
 		for _, ch := range c.Changes {
 			f, err := past.Diff(vault.Version{Commit: c, Change: ch})
 			if err != nil {
 				return err
 			}
-			if out.lines += strings.Count(f.Text, "\n"); out.lines <= wholeDiff {
+			if out.Lines += strings.Count(f.Text, "\n"); out.Lines <= wholeDiff {
 				out.Diff += f.Text
 				continue
 			}
@@ -270,6 +277,26 @@ func (r *Report) list(ctx context.Context, v *vault.Vault, commits []vault.Commi
 		r.Commits = append(r.Commits, out)
 	}
 	return nil
+}
+
+// Long reports whether the page folds its differences.
+func (r *Report) Long() bool { return len(r.Commits) > 10 }
+
+// Chains are what "git revert" is given to take the run back, newest first: commits that stand one on another as one
+// range.
+func (r *Report) Chains() (out []string) {
+	for i := len(r.Commits) - 1; i >= 0; i-- {
+		first := i
+		for first > 0 && r.Commits[first].on == r.Commits[first-1].Rev {
+			first--
+		}
+		chain := string(r.Commits[i].Rev)
+		if first < i {
+			chain = fmt.Sprintf("%s~1..%s", r.Commits[first].Rev, chain)
+		}
+		out, i = append(out, chain), first
+	}
+	return out
 }
 
 // JSON is run.json.
@@ -290,7 +317,7 @@ func (r *Report) Markdown() ([]byte, error) { return templates.Report(r) }
 
 // save commits the report, alone. Lines of the page that the guard stops are left out of it.
 func (r *Report) save(ctx context.Context, by *runner) error {
-	r.DurationSeconds = by.a.Now().Sub(r.StartedAt).Round(time.Millisecond).Seconds()
+	r.DurationSeconds = float64(by.a.Now().Sub(r.StartedAt).Milliseconds()) / 1000
 	data, err := r.JSON()
 	page, err2 := r.Markdown()
 	if err = errors.Join(err, err2); err == nil {

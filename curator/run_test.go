@@ -473,7 +473,7 @@ func TestARunWithoutItsReportIsReportedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.runWith(Options{})
-	if out := d.git("grep", "-l", "x: active to archived", "--", "logs"); out == "" {
+	if out := d.git("grep", "-l", "| x | active to archived", "--", "logs"); out == "" {
 		t.Error("no report names it")
 	}
 }

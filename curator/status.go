@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -151,7 +153,40 @@ func Load(ctx context.Context, a *agent.App, run string) (*Report, error) {
 		err := fmt.Errorf("report %s: %w: run.json cannot be read: %v", run, vault.ErrDamaged, err)
 		return nil, vault.WithHint(err, `"git log -p -- %s" shows what it was`, out.Path().Dir())
 	}
-	return out, nil
+	return out, out.since(ctx, v)
+}
+
+// since notes what became of the run: which of its commits later ones took back, where those were not taken back
+// themselves, and which skills no longer lie in the archive where it put them.
+func (r *Report) since(ctx context.Context, v *vault.Vault) error {
+	own, by := map[vault.Revision]bool{}, map[vault.Revision]vault.Revision{}
+	for _, c := range r.Commits {
+		own[c.Rev] = true
+	}
+	for c, err := range v.History().Log(ctx, vault.LogOptions{Since: r.StartedAt}) {
+		if err != nil {
+			return err
+		}
+		for _, rev := range c.Reverts() {
+			if _, off := by[c.Rev]; !off && by[rev] == "" {
+				by[rev] = c.Rev
+			}
+		}
+	}
+	maps.DeleteFunc(by, func(rev, _ vault.Revision) bool { return !own[rev] })
+	r.TakenBack, r.Restored = by, nil
+	back := func(name string, archived bool, at vault.Path) {
+		if _, err := v.ReadHead(at+"/"+skill.File, 1); archived && errors.Is(err, fs.ErrNotExist) {
+			r.Restored = append(r.Restored, name)
+		}
+	}
+	for _, t := range r.Transitions {
+		back(t.Name, t.To == Archived, t.Into)
+	}
+	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
+		back(a.Name, a.Applied, a.To)
+	}
+	return nil
 }
 
 // Page is the REPORT.md of a run, and its path.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"text/template"
 	"unicode"
@@ -18,7 +16,7 @@ var report string
 // one line each and end no code and no fence.
 func Report(r any) ([]byte, error) {
 	t, err := template.New("report").Funcs(template.FuncMap{"line": line, "code": code, "fence": fence,
-		"reversed": reversed}).Parse(report)
+		"cell": cell}).Parse(report)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +51,11 @@ func code(text any) string {
 	return ticks + " " + s + " " + ticks
 }
 
-// fence is a difference in a fenced block that nothing in it ends; "" says where to see one that is too long.
-func fence(diff, rev any) string {
-	s := fmt.Sprint(diff)
-	if s == "" {
-		return fmt.Sprintf("It is long: `git show %v`.", rev)
-	}
+// cell is a text in a code span in a table, where a bar ends a cell even in code.
+func cell(text any) string { return strings.ReplaceAll(code(text), "|", `\|`) }
+
+// fence is a difference in a fenced block that nothing in it ends.
+func fence(s string) string {
 	ticks := strings.Repeat("`", max(3, longest(s)+1))
 	return ticks + "diff\n" + strings.TrimSuffix(s, "\n") + "\n" + ticks
 }
@@ -73,14 +70,4 @@ func longest(s string) (n int) {
 		n = max(n, run)
 	}
 	return n
-}
-
-// reversed is a list, its last element first.
-func reversed(list any) []any {
-	var out []any
-	for _, v := range reflect.ValueOf(list).Seq2() {
-		out = append(out, v.Interface())
-	}
-	slices.Reverse(out)
-	return out
 }

@@ -32,11 +32,11 @@ func CurateCommand() *console.Command {
 			{Name: "resume", Flags: "as", Run: pausing(false)},
 		},
 		Details: `The curator looks after the skills that agents made and those that you gave over with own; disown
-			takes one back. A skill that nobody used, changed or, being an agent, viewed for curator.stale_after_days is
-			marked stale, after curator.archive_after_days it goes to the archive as a whole, and a stale one that is
-			used again is active. Pinned skills, and those of an agent that you edited, are not changed;
-			--include-edited takes the latter as well. Nothing is deleted, and what you take back, by "git revert",
-			"stet undo" or "stet skill restore", is not done again until the skill changes.
+			takes one back. A skill that nobody used, changed (as own and disown do) or, being an agent, viewed for
+			curator.stale_after_days is marked stale, after curator.archive_after_days it goes to the archive whole, and
+			a stale one that is used again is active. Pinned skills, and those of an agent that you edited, are not
+			changed; --include-edited takes the latter as well. Nothing is deleted, and what you take back, by "git
+			revert", "stet undo" or "stet skill restore", is not done again until the skill changes.
 
 			Of memories it puts aside those whose date expires, set by you, is over, and of those that agents wrote
 			with the same text all but one; entries of agents in a notebook that is too full become memories.
@@ -44,14 +44,14 @@ func CurateCommand() *console.Command {
 			Each run is a chain of commits: one for the states, one for each skill or memory that goes to the archive,
 			one for each notebook and for how often skills were used here, and last the report below logs/curator/,
 			with every difference and the command that takes it back. "stet watch" and "stet worker run" make one every
-			curator.interval_hours when nobody has said anything for curator.min_idle_hours; one that finds nothing to
-			do leaves no trace, and pause ends that until resume. --if-due does what they do.
+			curator.interval_hours when nobody has said anything for curator.min_idle_hours; such a look that finds
+			nothing to do leaves no trace, and pause ends the looks until resume. --if-due is one; else a run reports.
 
 			With models.curator a second tier follows every curator.consolidate_hours, and with --consolidate at once:
 			the model is shown skills that could be merged, and works on a copy of them in a process of its own, within
-			curator.max_tokens, curator.max_minutes and curator.max_usd. What it merged is compared with what was there
-			before anything is changed, each merge is a commit, and the skills that it absorbed are in the archive
-			whole. Without the model --consolidate says which skills could be merged, and exits 7.
+			curator.max_tokens, curator.max_minutes and curator.max_usd: what it finished by then counts. It is compared
+			with what was there before anything is changed, each merge is a commit, and the skills that it absorbed are
+			in the archive whole. Without the model --consolidate says which skills could be merged, and exits 7.
 
 			--memories does the same for memories that agents alone wrote: the model only says which texts stay, and
 			what judges new memories has to agree. By itself the curator does it with curator.memories alone.`,
@@ -279,24 +279,41 @@ func curateReport(ctx context.Context, e *console.Env, in *console.Input, words 
 		return errors.Join(err, e.ShowPaged(ctx, r, func(p *console.Printer) {
 			if in.Bool("diff") {
 				p.Printf("%s", p.Stored(string(page)))
-				return
+			} else {
+				printRun(p, r)
+				printCommits(p, r)
 			}
-			printRun(p, r)
-			if r.LLMError != "" {
-				p.Printf("ended early  %s\n", console.Line1(r.LLMError))
+			for _, name := range r.Restored {
+				p.Printf("restored  %s is no longer in the archive where this run put it\n", console.Line1(name))
 			}
-			for _, c := range r.Commits {
-				alone := "can be reverted on its own"
-				if c.After != "" {
-					alone = "revert " + c.After.Short() + " first"
-				}
-				p.Printf("%s  %s  (%s)\n", console.Line1(c.Rev.Short()), console.Line1(c.Subject), alone)
-			}
-			if len(r.Commits) > 0 {
-				p.Printf("take back  stet revert --run %s\n", r.Run)
+			switch back := len(r.TakenBack); {
+			case back > 0 && back == len(r.Commits):
+				p.Printf("taken back  the whole run\n")
+			case back > 0:
+				p.Printf("taken back  %d of its %s\n", back, agent.Plural(len(r.Commits), "commit"))
 			}
 		}))
 	})
+}
+
+// printCommits lists the commits of a run, and how they are taken back.
+func printCommits(p *console.Printer, r *curator.Report) {
+	if r.LLMError != "" {
+		p.Printf("ended early  %s\n", console.Line1(r.LLMError))
+	}
+	for _, c := range r.Commits {
+		state := "can be reverted on its own"
+		if c.After != "" {
+			state = "revert " + c.After.Short() + " first"
+		}
+		if by := r.TakenBack[c.Rev]; by != "" {
+			state = "taken back by " + by.Short()
+		}
+		p.Printf("%s  %s  (%s)\n", console.Line1(c.Rev.Short()), console.Line1(c.Subject), state)
+	}
+	if len(r.TakenBack) < len(r.Commits) {
+		p.Printf("take back  stet revert --run %s\n", r.Run)
+	}
 }
 
 // owning gives skills over to the curator, or takes them back.
