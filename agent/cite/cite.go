@@ -5,7 +5,8 @@
 // as asked for where the person's own words name what the text is about, and every word that the change
 // brings in; for what only goes, most of what goes, and that it goes. What is quoted, pasted, code, a
 // supposition or a question is not the person's own word; "could you …?" is. A clause that brings words in
-// has nothing but plain words beside those of the text: any other may deny or report it.
+// has nothing but plain words beside those of the text: any other may deny or report it. What stands behind it, and
+// what the person says later in the conversation, may not take it back.
 //
 //	err := cite.Asks(cite.Own(turn), "The gate code is 4711.", "The gate code is 4712.")
 //	refs, err := cite.Citation{Because: "session:4711#3"}.Turns(ctx, v, p, p, before, after)
@@ -49,7 +50,7 @@ func Own(turn string) string {
 		}
 		if len(paragraph) <= maxLines && utf8.RuneCountInString(strings.Join(paragraph, "\n")) <= maxOwn {
 			for _, l := range paragraph {
-				out = append(out, said(spoken.Unquoted(l, "…")))
+				out = append(out, spoken.Unquoted(l, "…"))
 			}
 		}
 		paragraph = nil
@@ -57,18 +58,11 @@ func Own(turn string) string {
 	return strings.Join(out, "\n")
 }
 
-// said are the sentences of a line that say or ask for something.
-func said(line string) string {
-	var out []string
-	for _, s := range spoken.Sentences(line) {
-		w := words(s)
-		asked := strings.HasSuffix(strings.TrimRight(s, " )"), "?")
-		if asked && !polite().MatchString(s) || len(w) > 0 && w[0].is("suppose") {
-			continue
-		}
-		out = append(out, s)
-	}
-	return strings.Join(out, " ")
+// asksOnly reports a sentence that says and orders nothing: a question, or what is supposed.
+func asksOnly(s string) bool {
+	w := words(s)
+	asked := strings.HasSuffix(strings.TrimRight(s, " )"), "?")
+	return asked && !polite().MatchString(s) || len(w) > 0 && w[0].is("suppose")
 }
 
 var polite = sync.OnceValue(func() *regexp.Regexp {
@@ -142,7 +136,7 @@ func going() []string {
 
 // negations turn a sentence round; extenders may stand between one and what it denies.
 func negations() []string {
-	return strings.Fields(`not no never cannot nicht kein keine keinen nie niemals pas plus jamais nunca ningún`)
+	return strings.Fields(`not no non never cannot nicht kein keine keinen nie niemals pas plus jamais nunca ningún`)
 }
 
 func extenders() []string { return strings.Fields("longer more any anymore mehr ya on") }
@@ -153,7 +147,7 @@ func extenders() []string { return strings.Fields("longer more any anymore mehr 
 func denied(said []word, gone, kept []string) (ok, all bool) {
 	all = true
 	for i, w := range said {
-		if !slices.Contains(negations(), w.fold) || i == 0 && w.fold == "no" {
+		if !slices.Contains(negations(), w.fold) || i == 0 && (w.fold == "no" || w.fold == "non") {
 			continue
 		}
 		next := slices.IndexFunc(said[i+1:], func(w word) bool {
@@ -176,11 +170,14 @@ func Asks(own, before, after string) error {
 	err := errors.New("the turn has no words of the person's own: what is quoted, pasted or asked does not count")
 	for width := min(together, len(all)); width > 0; width-- {
 		for i := range len(all) - width + 1 {
+			if slices.ContainsFunc(all[i:i+width], asksOnly) {
+				continue
+			}
 			if reason := asks(all[i:i+width], before, after); reason == nil {
-				if has(words(own), stems(before+" "+after), "told") {
-					return errors.New("the turn may hand over what others say: " + plainly)
+				if has(words(own), stems(before+" "+after), "told") || winks().MatchString(own) {
+					return errors.New("the turn may hand over what others say, or joke: " + plainly)
 				}
-				return nil
+				return stands(all[i:], width, before, after)
 			} else if width == min(together, len(all)) {
 				err = reason
 			}

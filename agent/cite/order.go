@@ -2,12 +2,16 @@ package cite
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"stet/agent/spoken"
 	"stet/templates/lexicon"
+	"stet/vault"
+	"stet/vault/session"
 )
 
 // An order is known by its form: of a clause that says what is new every word is about the text, or plain. Any
@@ -31,8 +35,49 @@ func (w word) is(kinds ...string) bool {
 }
 
 var clause = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[,;:()–—]+(?:\s|$)|\s-\s|\s(?i:and|but|because|und|aber|weil|et|mais|y|pero)\s`)
+	return regexp.MustCompile(`(?:\.{2,}|[,;:()–—…]+)(?:\s|$)|\s-\s|` +
+		`\s(?i:and|but|because|und|aber|weil|et|mais|y|pero)\s`)
 })
+
+// winks are what people who joke write behind it.
+var winks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[😂🤣😅😆😜😝😛😉🙃😏🤡]|(?:^|\s);-?\)|(?:^|\s)[:;=xX]-?[pPD](?:\s|$)`)
+})
+
+// stands fails where what stands behind an order may take it back, which the first of the sentences are, so many: "No
+// wait, leave it", "I mean 4711", "That was a test", "Or is it?". Behind an order stand plain words alone, or the next
+// piece of work: "and then …", "Also …".
+func stands(sentences []string, width int, before, after string) error {
+	was, is := changed(before, after)
+	removed, added, kept := apart(content(was), content(is))
+	about, news, said := stems(before+" "+after), added, false
+	if len(news) == 0 {
+		news = removed
+	}
+	for i, s := range sentences {
+		joined := append(clause().FindAllString(s, -1), "")
+		for n, part := range clause().Split(s, -1) {
+			all := words(part)
+			of := func(w word) bool { return i < width && slices.Contains(news, w.stem) }
+			if slices.ContainsFunc(all, of) || !said {
+				said = said || slices.ContainsFunc(all, of)
+				continue
+			}
+			no := func(w word) bool { return slices.Contains(negations(), w.fold) }
+			other := func(w word) bool { return no(w) || w.is("away") }
+			back := func(w word) bool { return w.is("back") && !slices.Contains(stems(before), w.stem) }
+			_, fits := denied(append([]word{{}}, all...), removed, kept)
+			next := begins(part, "next") || n > 0 && begins(joined[n-1], "next")
+			fits = fits && (count(removed, stems(part)) == 0 || slices.ContainsFunc(all, other))
+			rest := slices.DeleteFunc(slices.Clone(all), no)
+			if !fits || asksOnly(s) || slices.ContainsFunc(rest, back) || !next && !plain(rest, about, nil) {
+				part = strings.TrimSpace(part)
+				return fmt.Errorf("the turn may take it back (%q): say it in a turn of its own", part)
+			}
+		}
+	}
+	return nil
+}
 
 // ordered fails where sentences may be no order of a change of a text that has the words in about, added of them new.
 func ordered(sentences, about, added []string) error {
@@ -52,6 +97,43 @@ func ordered(sentences, about, added []string) error {
 		}
 	}
 	return nil
+}
+
+// revoked fails where the person, in the same conversation, took a turn back in the next one, or said something else
+// later of what the change is about.
+func revoked(talk *session.Conversation, ref, was, is string) error {
+	_, n := vault.SourceTurns(ref)
+	gone, fresh := changed(was, is)
+	_, added, kept := apart(content(gone), content(fresh))
+	next := true
+	for i, m := range talk.Messages[n[0]:] {
+		if m.Role != "user" {
+			continue
+		}
+		for _, s := range spoken.Sentences(Own(string(m.Content))) {
+			about := len(kept) > 0 && count(kept, content(s)) == len(kept) && !asksOnly(s) &&
+				slices.ContainsFunc(words(s), func(w word) bool { return w.is("back", "change", "is") })
+			same := len(added) > 0 && count(added, content(s)) == len(added)
+			if about && !same || next && takesBack(s) {
+				return fmt.Errorf("the user may have taken %s back in %s", ref, turnRef(talk.ID, n[0]+i+1))
+			}
+		}
+		next = false
+	}
+	return nil
+}
+
+// takesBack reports a sentence of few words that takes back what was said before it: "No, leave it."
+func takesBack(s string) bool {
+	const few = 6
+	all := words(s)
+	return len(all) <= few && slices.ContainsFunc(all, func(w word) bool { return w.is("back") })
+}
+
+// begins reports whether the first word of a text is of a kind.
+func begins(text, kind string) bool {
+	all := words(text)
+	return len(all) > 0 && all[0].is(kind)
 }
 
 // has reports a word of a kind that the text does not have, and that asks nobody politely.
@@ -82,6 +164,7 @@ func plain(all []word, about, added []string) bool {
 		case w.is("away") && slices.Contains(added, skip("plain").stem):
 			return false
 		case slices.Contains(about, w.stem), w.is("plain", "open", "change"),
+			w.is("when") && before.is("since"),
 			w.is("past") && skip("past", "plain", "open").is("change"),
 			w.is("polite") && slices.Contains([]string{"you", "du", "tu", "like"}, next.fold),
 			w.is("wish") && (before.fold == "i" || before.fold == "we" || before.fold == "would"),
@@ -116,6 +199,9 @@ func typed(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
 		all := words(line)
+		if rule().MatchString(line) { // below it stands a letter
+			return lines[:i]
+		}
 		if len(all) == 0 {
 			continue
 		}
@@ -144,8 +230,18 @@ func someone(name []word, not ...string) bool {
 		!slices.ContainsFunc(name, func(w word) bool { return w.is(not...) })
 }
 
+// rule matches a line that parts a letter, or a forwarded one, from what stands above it.
+var rule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_=*~]{3,}(?:[^-_=*~]*[-_=*~]{3,})?$`) })
+
+// under matches a name below a letter: "-- Eve".
+var under = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:--|[-–—] ?\p{Lu}|[–—])`) })
+
 // signed reports whether a line, with those behind it, closes a letter: "Best regards, Nora".
 func signed(line string, behind []string) bool {
+	if strings.TrimSpace(strings.Join(behind, "")) == "" && under().MatchString(line) &&
+		someone(words(line), "plain", "open", "change") {
+		return true
+	}
 	end, name, found := strings.Cut(line, ",")
 	if strings.TrimSpace(name) == "" {
 		behind = slices.DeleteFunc(slices.Clone(behind), func(l string) bool { return l == "" })

@@ -54,6 +54,9 @@ func (c Citation) Turns(
 			break
 		}
 	}
+	for i := 0; i < len(refs) && err == nil; i++ {
+		err = revoked(talk, refs[i], was, is)
+	}
 	return refs, err
 }
 
