@@ -48,7 +48,14 @@ func TestOnlyTheUserReviews(t *testing.T) {
 		!strings.Contains(waiting.Proposed[0].Diff, "+The gate code") {
 		t.Errorf("preview: %+v, %v", waiting.Proposed[0], err)
 	}
-	done, err := h.Decide(ctx, agent.DecideOptions{Accept: []string{id}, RejectAll: true})
+	done, err := h.Decide(ctx, agent.DecideOptions{Accept: []string{id}})
+	if !errors.Is(err, vault.ErrConflict) {
+		t.Errorf("accepted what was not shown: %+v, %v", done, err)
+	}
+	if err := h.Shown(ctx, agent.Write{}, waiting.Proposed); err != nil {
+		t.Fatal(err)
+	}
+	done, err = h.Decide(ctx, agent.DecideOptions{Accept: []string{id}, RejectAll: true})
 	if err != nil || len(done.Decided) != 2 || done.Decided[0].Verdict != "accepted" ||
 		done.Decided[1].Verdict != "rejected" {
 		t.Fatalf("the user decided: %+v, %v", done, err)

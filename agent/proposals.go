@@ -104,8 +104,15 @@ func (h History) Shown(ctx context.Context, by Write, all []Proposal) error {
 		return err
 	}
 	return h.a.v.State().SetSeen(ctx, shownName, func(now []byte) ([]byte, error) {
-		const most = 1000
-		lines := strings.Fields(string(now))
+		const most = 20_000
+		again := map[string]bool{}
+		for _, p := range all {
+			again[p.ID] = true
+		}
+		lines := slices.DeleteFunc(strings.Fields(string(now)), func(line string) bool {
+			id, _, _ := strings.Cut(line, ":")
+			return again[id]
+		})
 		for _, p := range all {
 			lines = append(lines, p.shown())
 		}
@@ -115,17 +122,19 @@ func (h History) Shown(ctx context.Context, by Write, all []Proposal) error {
 
 func (p Proposal) shown() string { return p.ID + ":" + string(p.waiting.Hash) }
 
-// asShown fails with [vault.ErrConflict] for a proposal that changed since the user was shown it.
+// asShown fails with [vault.ErrConflict] for a proposal that the user was not shown, or that changed since.
 func (h History) asShown(p Proposal) error {
 	seen, err := h.a.v.State().Seen(shownName)
-	lines := strings.Fields(string(seen))
-	slices.Reverse(lines)
-	n := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, p.ID+":") })
-	if err != nil || n < 0 || lines[n] == p.shown() {
-		return err
+	why := "it was not shown yet"
+	for _, line := range strings.Fields(string(seen)) {
+		if line == p.shown() {
+			return err
+		} else if strings.HasPrefix(line, p.ID+":") {
+			why = "it changed since it was shown"
+		}
 	}
-	return vault.WithHint(fmt.Errorf("proposal %s: %w: it changed since it was shown", p.ID, vault.ErrConflict),
-		`"stet review --proposed" shows what it says now`)
+	return errors.Join(err, vault.WithHint(fmt.Errorf("proposal %s: %w: %s", p.ID, vault.ErrConflict, why),
+		`"stet review --proposed" shows it`))
 }
 
 // remark remarks on what a proposal would write.
@@ -178,10 +187,19 @@ type DecideOptions struct {
 	AcceptAll, RejectAll bool // those that Accept and Reject do not name
 }
 
-// Decide accepts and rejects proposals, each in one commit. One that cannot be accepted stays,
-// and the others do not wait for it: then both the result and the error are set, unless nothing
-// was decided. It fails with [vault.ErrRefused] where the policy leaves it to the user, with
-// [vault.ErrNotFound] or [vault.ErrAmbiguous] for a name.
+// Answer accepts or rejects a proposal as it was listed, in one commit. It fails with [vault.ErrConflict] for one that
+// was decided or changed since, and with [vault.ErrRefused] where the policy leaves it to the user.
+func (h History) Answer(ctx context.Context, p Proposal, yes bool, w Write) (*DecidedProposal, error) {
+	if err := h.a.check(w, "review", "proposals"); err != nil {
+		return nil, err
+	}
+	return h.decide(ctx, p, yes, w)
+}
+
+// Decide accepts proposals that the user was shown, and rejects any, each in one commit. One that cannot be accepted
+// stays, and the others do not wait for it: then both the result and the error are set, unless nothing was decided. It
+// fails with [vault.ErrRefused] where the policy leaves it to the user, with [vault.ErrNotFound] or
+// [vault.ErrAmbiguous] for a name, and with [vault.ErrConflict] for what was not shown as it is.
 func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error) {
 	if err := h.a.check(o.Write, "review", "proposals"); err != nil {
 		return nil, err
@@ -220,7 +238,14 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 			out.Proposed = append(out.Proposed, p)
 			continue
 		}
-		done, err := h.decide(ctx, p, yes || !named && o.AcceptAll, o.Write)
+		yes = yes || !named && o.AcceptAll
+		done, err := (*DecidedProposal)(nil), error(nil)
+		if yes {
+			err = h.asShown(p)
+		}
+		if err == nil {
+			done, err = h.decide(ctx, p, yes, o.Write)
+		}
 		if err != nil {
 			failed = append(failed, err)
 			out.Proposed = append(out.Proposed, p)
@@ -260,9 +285,6 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 	var res *vault.Result
 	var err error
 	if yes {
-		if err := h.asShown(p); err != nil {
-			return nil, err
-		}
 		out.Verdict = "accepted"
 		var done *ingest.Result
 		if done, err = h.accept(ctx, p, w); err == nil {

@@ -309,7 +309,10 @@ func TestWhatAModelDidMayWait(t *testing.T) {
 		t.Fatalf("%+v", r.Proposed)
 	}
 	d.open(func(a *agent.App) error {
-		_, err := a.History().Decide(d.Context(), agent.DecideOptions{Accept: []string{r.Proposed[0].ID}})
+		all, err := a.History().Proposals(d.Context())
+		if err == nil {
+			_, err = a.History().Answer(d.Context(), all.Proposed[0], true, agent.Write{})
+		}
 		return err
 	})
 	if fmt.Sprint(d.git("ls-tree", "HEAD", "skills/dev/git-bisect/SKILL.md")) != "" ||

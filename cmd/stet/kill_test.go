@@ -107,7 +107,7 @@ func victims() []victim {
 			done: "proposed", before: waiting(0), after: both(waiting(1), none("memories/third.md")),
 		},
 		{
-			name: "accept", prepare: [][]string{first, stage, propose},
+			name: "accept", prepare: [][]string{first, stage, propose, {"review", "--proposed"}},
 			args: []string{"review", "--proposed", "--accept-all"},
 			done: "accepted", before: both(waiting(1), none("memories/third.md")),
 			after: both(waiting(0), has("memories/third.md", "proposed text")),

@@ -250,6 +250,7 @@ func newCells(t *testing.T) *cellVault {
 	v.must(t, "forget gone")
 	v.must(t, "skill archive gone")
 	v.must(t, "update other --text Two. --as robo") // a proposal waits
+	v.must(t, "review --proposed")
 	v.must(t, "review --accept-all")
 	for _, on := range targets() {
 		out := v.must(t, "log -n 1 --json "+strings.ReplaceAll(on.memory, "TALK", v.talk))

@@ -21,6 +21,8 @@ type session struct {
 	dir string
 	env map[string]string
 	now time.Time
+	// meanwhile is done once while the first question waits for its answer.
+	meanwhile func()
 }
 
 func newSession(t *testing.T) *session {
@@ -43,8 +45,8 @@ func (s *session) run(code int, in string, args ...string) (string, string) {
 	s.t.Helper()
 	var out, talk bytes.Buffer
 	host := console.Host{
-		Stdio: console.Stdio{In: strings.NewReader(in), Out: &out, Err: &talk, InTerminal: true, OutTerminal: true,
-			ErrTerminal: true},
+		Stdio: console.Stdio{In: typist{strings.NewReader(in), &s.meanwhile}, Out: &out, Err: &talk,
+			InTerminal: true, OutTerminal: true, ErrTerminal: true},
 		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(),
 		Now: func() time.Time { s.now = s.now.Add(time.Second); return s.now },
 	}
@@ -486,35 +488,6 @@ func TestSettlingOnATerminalAsksAboutEachPairAlone(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), "Port 8080 outside.") || strings.Contains(string(data),
 		"conflicts_with") || there("a.md") || !strings.Contains(talk, "1 resolved, 0 left") {
 		t.Errorf("merge: %q %v %q", data, err, talk)
-	}
-}
-
-func TestProposalsOnATerminalAreAskedAbout(t *testing.T) {
-	t.Parallel()
-	s := newSession(t)
-	s.run(0, "", "config", "set", "memory.write_approval", "stage")
-	for _, text := range []string{"Tea is in the left cupboard.", "The bins go out on Tuesday.", "The lift is slow."} {
-		s.run(0, "", "remember", text, "--as", "robo")
-	}
-	out, talk := s.run(0, "what?\ny\nn\nq\n", "review", "--proposed")
-	if !strings.Contains(out, "+The bins go out on Tuesday.") || strings.Count(talk, "[1/3]") != 2 ||
-		strings.Count(talk, "no refuses it") != 1 ||
-		!strings.Contains(talk, "1 accepted, 1 rejected, 1 left for later") {
-		t.Errorf("review: %q %q", out, talk)
-	}
-	for name, want := range map[string]bool{"tea-is-in-the-left-cupboard.md": true,
-		"the-bins-go-out-on-tuesday.md": false, "the-lift-is-slow.md": false} {
-		if _, err := os.Stat(filepath.Join(s.dir, "memories", name)); (err == nil) != want {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	s.run(8, "", "remember", "The bins go out on Tuesday", "--as", "robo")
-	if _, talk = s.run(0, "", "review", "--proposed"); !strings.Contains(talk,
-		"0 accepted, 0 rejected, 1 left for later") {
-		t.Errorf("nobody answers: %q", talk)
-	}
-	if _, talk = s.run(0, "", "review"); strings.Contains(talk, "keep it?") {
-		t.Errorf("what was accepted was looked at: %q", talk)
 	}
 }
 

@@ -172,11 +172,7 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, by agent
 		if answer == 'l' {
 			continue
 		}
-		o := agent.DecideOptions{Accept: []string{w.ID}}
-		if answer == 'n' {
-			o = agent.DecideOptions{Reject: []string{w.ID}}
-		}
-		done, err := h.Decide(ctx, o)
+		done, err := h.Answer(ctx, w, answer == 'y', by)
 		if ctx.Err() != nil {
 			return err
 		}
@@ -184,8 +180,8 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, by agent
 			e.Warn("left for later: %v", err)
 			continue
 		}
-		e.Adopted(done.Decided[0].Write.Commits, "")
-		console.NoteRejections(e, &done.Decided[0].Write)
+		e.Adopted(done.Write.Commits, "")
+		console.NoteRejections(e, &done.Write)
 		if answer == 'y' {
 			accepted++
 		} else {

@@ -23,10 +23,10 @@ func reviewCommand() *console.Command {
 
 			What an agent would change of another's text waits for you, and so does a lesson that rules are not sure
 			of, and with memory.write_approval: stage everything. --proposed shows what waits and why, each with
-			the difference it would make now, and on a terminal asks. What you accept is
-			committed with the agent as its author and you as approver; what you reject no agent proposes again. Skills
-			from elsewhere (stet skill install) wait there too, by their names; --accept-all leaves those that the scan
-			calls a danger. Rejecting one takes it out.`,
+			the difference it would make now, and on a terminal asks. What you accept is committed with the agent as
+			its author and you as approver, and is as --proposed showed it: what came or changed since is shown first.
+			What you reject no agent proposes again. Skills from elsewhere (stet skill install) wait there too, by
+			their names; --accept-all leaves those that the scan calls a danger. Rejecting one takes it out.`,
 		Examples: `stet review  # go through what is new
 			stet review --stat --since 7d  # a week, without diffs
 			stet review --accept-all  # mark all as reviewed
@@ -35,7 +35,7 @@ func reviewCommand() *console.Command {
 			stet review --proposed --accept pdf-forms  # a skill from elsewhere: agents may follow it`,
 		Flags: console.Flags(
 			console.Bool("accept-all",
-				"mark everything listed as reviewed, and ask nothing; with --proposed: accept it"),
+				"mark everything listed as reviewed, and ask nothing; with --proposed: accept what it has shown"),
 			console.Bool("proposed", "what waits for you to agree, and why each does"),
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
