@@ -254,6 +254,9 @@ func (s Skills) Install(ctx context.Context, o InstallSkillsOptions) (*SkillsIns
 			res, failed, err = skill.Install(ctx, s.a.v, come, w)
 			return res, err
 		})
+		if err != nil && !errors.Is(err, ErrDeclined) && ctx.Err() == nil {
+			err = errors.Join(append(refused, err)...) // none came in
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -77,7 +77,7 @@ func CheckPlace(v *vault.Vault, folder vault.Path) error {
 
 // Install puts skills into their folders as they are, as one commit, each with its record: they wait for the
 // person. What stands in a folder goes; bytes of a person's that are not committed are committed before that. Where
-// some cannot come in and others can, it says why of the folders of those.
+// some cannot come in and others can, it says why of the folders of those; where none can, the error says why of each.
 func Install(
 	ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write,
 ) (res *vault.Result, failed map[vault.Path]error, err error) {
@@ -85,20 +85,26 @@ func Install(
 		return res, nil, err
 	}
 	var rest []Arrival
+	var each []error
 	failed, try := map[vault.Path]error{}, w
 	try.DryRun = true
 	for _, a := range some {
 		if _, one := install(ctx, v, []Arrival{a}, try); one != nil {
-			failed[a.Folder] = one
+			failed[a.Folder], each = one, append(each, one)
 		} else {
 			rest = append(rest, a)
 		}
 	}
-	if len(failed) == 0 || len(rest) == 0 {
+	switch {
+	case len(failed) == 0 || ctx.Err() != nil:
 		return nil, nil, err
+	case len(rest) == 0:
+		return nil, nil, errors.Join(each...)
 	}
-	res, err = install(ctx, v, rest, w)
-	return res, failed, err
+	if res, err = install(ctx, v, rest, w); err != nil {
+		return nil, nil, errors.Join(append(each, err)...)
+	}
+	return res, failed, nil
 }
 
 func install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write) (*vault.Result, error) {
