@@ -253,7 +253,7 @@ func TestHostileModelsOfMemories(t *testing.T) {
 			return fork.Result{Calls: calls(args{"action": "delete", "name": called(job, tea),
 				"absorbed_into": called(job, teaToo), "reason": "same"})}
 		}, "memories become a new one"},
-		"only renames": {joins(tea, tea), "it would only get another name"},
+		"only renames": {joins(tea, tea), "that only renames it"},
 		"writes a file": {with(args{"action": "write_file", "name": "one", "file": "run.sh", "text": "rm -rf /"}),
 			"a text and nothing else"},
 		"merges what it was not told of": {func(job fork.Job) fork.Result {

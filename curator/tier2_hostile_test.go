@@ -149,12 +149,12 @@ func hostiles() map[string]hostile {
 			remove("git-rebase", "git-bisect")), vetoed: "git-bisect>git-rebase", says: "leads nowhere"},
 		"renames instead": {does: func(job fork.Job) ([]fork.Call, string) {
 			return umbrella(job, "git-history", "git-bisect"), account("git-history", "git-bisect")
-		}, vetoed: "git-bisect>git-history", says: "only get another name"},
+		}, vetoed: "git-bisect>git-history", says: "that only renames it"},
 		"says everything twice": {does: func(job fork.Job) ([]fork.Call, string) {
 			return spoilt(job, func(s string) string {
 				return strings.Replace(s, "One section for each task.", "Put a branch on top of main before review.", 1)
 			}, all...), told
-		}, vetoed: merged, says: "a line stands in it 2 times"},
+		}, vetoed: merged, says: "is said by git-rebase alone"},
 		"calls what does not exist": {does: first(fork.NewCall("bash", `{"command":"rm -rf /"}`),
 			fork.NewCall("skill", "{"), fork.NewCall("skill", "\x1b[2J\x00")), done: merged,
 			says: `there is no tool "bash"`},

@@ -2,6 +2,7 @@ package fork
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (d *Desk) Do(c Call) (answer string, err error) {
 	case "list":
 		return d.list(), nil
 	case "create":
-		return "created", d.create(in)
+		return fmt.Sprintf("created %s, with SKILL.md", in.Name), d.create(in)
 	}
 	s := d.skills[in.Name]
 	if s == nil {
@@ -145,15 +146,17 @@ func (d *Desk) Do(c Call) (answer string, err error) {
 		if in.Text == nil {
 			return "", fmt.Errorf("%s needs text", in.Action)
 		}
-		return "written", d.put(s, file, File{[]byte(*in.Text), s.Files[file].Exec})
+		return fmt.Sprintf("written: %s of %s", file, s.Name),
+			d.put(s, file, File{[]byte(*in.Text), s.Files[file].Exec})
 	case "patch":
-		return "patched", d.patch(s, file, in)
+		return fmt.Sprintf("patched: %s of %s", file, s.Name), d.patch(s, file, in)
 	case "copy_file":
-		return "copied", d.copy(s, file, in)
+		return fmt.Sprintf("copied: %s of %s to %s of %s", file, s.Name, cmp.Or(in.To, file), in.Into),
+			d.copy(s, file, in)
 	case "remove_file":
-		return "removed", d.remove(s, file)
+		return fmt.Sprintf("removed: %s of %s", file, s.Name), d.remove(s, file)
 	case "delete":
-		return "archived", d.delete(s, in)
+		return fmt.Sprintf("archived: %s, with its files", s.Name), d.delete(s, in)
 	}
 	return "", fmt.Errorf("there is no action %q", in.Action)
 }
@@ -208,7 +211,7 @@ func (s *Skill) view(in arguments, file string) (string, error) {
 		out += fmt.Sprintf("\n… %d bytes more: offset %d", len(f.Data)-end, end)
 	}
 	if file == skill.File && from == 0 {
-		out += "\n\nfiles: " + s.files()
+		out += "\n\n[not in the file] files: " + s.files()
 	}
 	return out, nil
 }

@@ -31,12 +31,23 @@ const maxMissing = 20
 
 // A body is what a comparison sees of texts: lines outside of code, each made plain, those of them that are neither
 // headings nor lead to what follows, and blocks of code.
-type body struct{ lines, said, code []string }
+type body struct {
+	lines, said, code []string
+	titles            []string // of files
+}
 
 // read adds a Markdown text.
-func (b *body) read(data []byte) {
-	for _, p := range partsOf(data) {
+func (b *body) read(data []byte) { b.add(partsOf(data)) }
+
+func (b *body) add(parts []part) {
+	first := true
+	for _, p := range parts {
 		text := p.plain()
+		if text != "" && first {
+			if first = false; strings.HasPrefix(p.text, "# ") {
+				b.titles = append(b.titles, text)
+			}
+		}
 		switch {
 		case p.kind == coded:
 			b.code = append(b.code, p.text)
@@ -69,7 +80,7 @@ var marks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\s>]*(?:[-*+]\s|\d+[.)]\s)?\s*(?:\[[ xX]\]\s)?#*\s*`)
 })
 
-var target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\(([^()\s]*)[^()]*\)`) })
+var target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\(([^()\s]*)([^()]*)\)`) })
 
 // plain is a line as it is compared: without what makes it a heading or an item, and without where its relative links
 // lead, which is looked at elsewhere. It is "" where nothing is said.
@@ -78,7 +89,7 @@ func plain(line string) string {
 		if strings.Contains(s, "://") {
 			return s
 		}
-		return "]()"
+		return "](" + strings.TrimSpace(target().FindStringSubmatch(s)[2]) + ")"
 	})
 	line = strings.Join(strings.Fields(markdown.Fold(marks().ReplaceAllString(line, ""))), " ")
 	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
@@ -117,11 +128,14 @@ type known struct {
 	holds  map[string][]string // lines by the values that they have
 }
 
-func know(s fork.Skill) known {
+// know takes in a skill, or those of its lines that keep says.
+func know(s fork.Skill, keep func(file string, line int) bool) known {
 	var b body
 	for _, p := range slices.Sorted(maps.Keys(s.Files)) {
 		if vault.Path(p).IsMarkdown() {
-			b.read(s.Files[p].Data)
+			b.add(slices.DeleteFunc(partsOf(s.Files[p].Data), func(one part) bool {
+				return keep != nil && !keep(p, one.line)
+			}))
 		}
 	}
 	k := known{lines: map[string]bool{}, code: map[string]bool{}, holds: map[string][]string{}}
@@ -207,13 +221,57 @@ func moved(data []byte, to map[string]string) []byte {
 	return []byte(strings.NewReplacer(moves...).Replace(string(data)))
 }
 
-// Cover says how much of a skill stands in another: of its SKILL.md and of those of its Markdown files that do not
-// stand there as they are, with the new places of those that do.
-func Cover(gone, into fork.Skill) Coverage { return cover(gone, into, know(into)) }
+// A stand is where what a skill says is looked for: in its own part of an umbrella, and where others say it too, in all
+// of it.
+type stand struct {
+	into       fork.Skill
+	at         layout
+	own, whole known
+	common     map[string]bool // lines and blocks of code that more than one of the absorbed says
+}
 
-func cover(gone, into fork.Skill, k known) Coverage {
-	out := Coverage{Name: gone.Name, Into: into.Name}
-	to, missing := rehomed(gone, into)
+// of is where the lines of one skill have to stand, with "" those of the umbrella as it was.
+func (s stand) of(name string) stand {
+	s.own = s.whole
+	if s.at.owners != nil {
+		own := know(s.into, func(file string, line int) bool { return s.at.owner(file, line) == name })
+		if name == "" || len(own.lines)+len(own.code) > 0 { // that it has no section is told
+			s.own = own
+		}
+	}
+	return s
+}
+
+// commonOf are the lines and blocks of code that two of the skills have, or more.
+func commonOf(all []fork.Skill) map[string]bool {
+	out, by := map[string]bool{}, map[string]int{}
+	for i, s := range all {
+		var b body
+		for p, f := range s.Files {
+			if vault.Path(p).IsMarkdown() {
+				b.read(f.Data)
+			}
+		}
+		for _, said := range slices.Concat(b.lines, b.code) {
+			before := by[said]
+			out[said], by[said] = out[said] || before > 0 && before != i+1, i+1
+		}
+	}
+	return out
+}
+
+func (s stand) has(line string) bool { return s.own.has(line) || s.common[line] && s.whole.has(line) }
+
+// Cover says how much of a skill stands in another: of its SKILL.md and of those of its Markdown files that do not
+// stand there as they are, with the new places of those that do. A title is replaced by another.
+func Cover(gone, into fork.Skill) Coverage {
+	all := know(into, nil)
+	return cover(gone, stand{into: into, own: all, whole: all})
+}
+
+func cover(gone fork.Skill, k stand) Coverage {
+	out := Coverage{Name: gone.Name, Into: k.into.Name}
+	to, missing := rehomed(gone, k.into)
 	for _, p := range missing {
 		out.Missing = append(out.Missing, "file "+p)
 	}
@@ -225,15 +283,21 @@ func cover(gone, into fork.Skill, k known) Coverage {
 	}
 	var all, stand, typed, valued int
 	for _, l := range b.lines {
-		of := values(l)
-		all, typed = all+1, typed+len(of)
-		if k.has(l) {
-			stand, valued = stand+1, valued+len(of)
-			continue
+		of, title := values(l), slices.Contains(b.titles, l)
+		if typed += len(of); !title {
+			all++
 		}
-		out.Missing = append(out.Missing, l)
+		switch {
+		case k.has(l):
+			if valued += len(of); !title {
+				stand++
+			}
+			continue
+		case !title:
+			out.Missing = append(out.Missing, l)
+		}
 		for _, v := range of {
-			if k.hasValue(v, l) {
+			if k.own.hasValue(v, l) {
 				valued++
 			} else {
 				out.Missing = append(out.Missing, "value "+v)
@@ -242,7 +306,7 @@ func cover(gone, into fork.Skill, k known) Coverage {
 	}
 	code := 0
 	for _, c := range b.code {
-		if k.code[c] {
+		if k.own.code[c] || k.common[c] && k.whole.code[c] {
 			code++
 		} else {
 			out.Missing = append(out.Missing, "code "+first(c))

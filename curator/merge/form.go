@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,23 +32,17 @@ const (
 )
 
 // form is what is wrong with an umbrella as such: sources are the skills that its text may come from, itself as it was
-// before among them.
-func form(u fork.Skill, sources []fork.Skill) string {
+// before among them. lead is a line below its title that is better left out.
+func form(u fork.Skill, sources []fork.Skill, at layout) (lead unit, why string) {
 	main := u.Files[skill.File].Data
 	if n := bytes.Count(main, []byte("\n")); n >= maxMain {
-		return fmt.Sprintf("its SKILL.md has %d lines, %d and more are too many", n, maxMain)
+		return lead, fmt.Sprintf("its SKILL.md has %d lines, and %d are too many: move long parts to references/", n,
+			maxMain)
 	}
 	now, _ := skill.Parse(u.Folder, main)
-	from := origin{heads: map[string]bool{}, blobs: map[string]bool{}, code: map[string]bool{},
-		pieces: map[string]bool{}, addresses: map[string]bool{}, said: map[string]bool{}, words: map[string]bool{},
-		rooms: map[string]int{}}
-	from.know(neutral + " " + u.Name)
-	for p := range u.Files {
-		from.pieces[markdown.Fold(p)], from.pieces[markdown.Fold(path.Base(p))] = true, true
-	}
+	from := originOf(u, sources, at)
 	most := map[string]int{} // how often a line stands in one source; of a table: in all, for each needs its head
 	for _, s := range sources {
-		from.add(s, Rehomed(s, u))
 		for l, n := range counted(s.Files[skill.File].Data) {
 			if strings.HasPrefix(l, "|") {
 				n += most[l]
@@ -55,38 +50,72 @@ func form(u fork.Skill, sources []fork.Skill) string {
 			most[l] = max(most[l], n)
 		}
 	}
-	if why := from.lacksHead(main); why != "" {
-		return why
+	if why := cmp.Or(from.calls(u), from.lacksHead(main)); why != "" {
+		return lead, why
 	}
 	about := strings.Join(strings.Fields(now.Description), " ")
 	if n := utf8.RuneCountInString(about); n > skill.MaxDescription {
-		return fmt.Sprintf("its description has %d characters, at most %d are allowed", n, skill.MaxDescription)
+		return lead, fmt.Sprintf("its description has %d characters, at most %d are allowed", n, skill.MaxDescription)
 	}
 	if why := from.alarms(skill.File, []byte(about)); why != "" {
-		return why
+		return lead, why
 	}
-	if why := from.lacks(u); why != "" {
-		return why
+	if word := cmp.Or(brokenWord().FindString(about), from.foreign(about)); word != "" {
+		return lead, fmt.Sprintf("its description says %q, which the names, descriptions and headings of the skills "+
+			"in it do not say", word)
 	}
-	for l, n := range counted(main) {
-		if n > max(most[l], 1) {
-			return fmt.Sprintf("a line stands in it %d times: %s", n, l)
+	if lead, why = from.lacks(u); why != "" {
+		return lead, why
+	}
+	stands := counted(main)
+	for _, l := range slices.Sorted(maps.Keys(stands)) {
+		if n := stands[l]; n > max(most[l], 1) {
+			return lead, fmt.Sprintf("a line stands in it %d times, and should once: %s", n, l)
 		}
 	}
-	return ""
+	return lead, ""
 }
 
 // An origin is what an umbrella may have: what its sources have.
 type origin struct {
+	name      string          // the words of the umbrella's
+	was       string          // its name, where it stood before
+	at        layout          // of the umbrella
+	slugs     map[string]bool // of its headings
 	heads     map[string]bool // keys of front matter, and parts of their values
 	blobs     map[string]bool // files with their modes
 	code      map[string]bool // blocks
 	pieces    map[string]bool // code between backticks, lines and words, folded
 	addresses map[string]bool
-	said      map[string]bool // sentences, plain
-	words     map[string]bool // stems of what names, descriptions and headings have
-	rooms     map[string]int  // bytes of descriptions, by name as a slug between dashes
-	text      bytes.Buffer    // of all files
+	said      map[string][]string // names of the sources, by sentences, plain
+	words     map[string]bool     // stems of what names, descriptions and headings have, and pairs of them
+	called    map[string]bool     // of names alone
+	about     map[string]about    // descriptions, by name
+	opens     map[string]bool     // sentences of them, as stems that are not free
+	text      bytes.Buffer        // of all files
+}
+
+func originOf(u fork.Skill, sources []fork.Skill, at layout) *origin {
+	o := &origin{name: strings.Join(words(u.Name), " "), at: at, slugs: map[string]bool{}, heads: map[string]bool{},
+		blobs: map[string]bool{}, code: map[string]bool{}, pieces: map[string]bool{}, addresses: map[string]bool{},
+		said: map[string][]string{}, words: map[string]bool{}, called: map[string]bool{}, about: map[string]about{},
+		opens: map[string]bool{}}
+	o.know("references scripts assets templates files docs")
+	for p, f := range u.Files {
+		o.pieces[markdown.Fold(p)], o.pieces[markdown.Fold(path.Base(p))] = true, true
+		if vault.Path(p).IsMarkdown() {
+			for _, s := range markdown.Parse(f.Data).Sections() {
+				o.slugs[markdown.Slug(s.Heading.Text, 0)] = true
+			}
+		}
+	}
+	for _, s := range sources {
+		o.add(s, Rehomed(s, u))
+		if s.Name == u.Name {
+			o.was = s.Name
+		}
+	}
+	return o
 }
 
 // add adds a source, with the new places of its files.
@@ -96,15 +125,22 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 		o.heads[key] = true
 		for _, part := range parts {
 			o.heads[key+"\x00"+part] = true
+			o.know(part)
 		}
 	}
 	was, _ := skill.Parse(s.Folder, s.Files[skill.File].Data)
-	o.know(s.Name + " " + was.Description)
-	for _, one := range sentences(plain(was.Description)) {
-		o.said[one] = true
+	o.know(s.Name)
+	o.know(was.Description)
+	for _, w := range stems(s.Name) {
+		o.called[w] = true
 	}
-	o.rooms["-"+markdown.Slug(s.Name, 0)+"-"] = len(was.Description)
+	for _, one := range sentences(plain(was.Description)) {
+		o.say(one, s.Name)
+		o.opens[strings.Join(core(one), " ")] = true
+	}
+	o.about[s.Name] = core(was.Description)
 	for p, f := range s.Files {
+		o.know(strings.ReplaceAll(strings.TrimSuffix(p, path.Ext(p)), "/", " "))
 		o.blobs[fmt.Sprint(f.Exec, string(f.Data))] = true
 		data := moved(f.Data, to)
 		o.text.Write(append(data, '\n'))
@@ -119,7 +155,7 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 			for _, at := range addresses(data) {
 				o.addresses[at] = true
 			}
-			o.addLines(f.Data, data)
+			o.addLines(s.Name, f.Data, data)
 		}
 		for line := range strings.Lines(markdown.Fold(string(data))) {
 			words := strings.Fields(line)
@@ -160,9 +196,13 @@ const allowedTools = "allowed-tools"
 // heads are the parts of what front matter says, by key, but for name, description and what stet notes.
 func heads(main []byte) (map[string][]string, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(main[:len(main)-len(markdown.Parse(main).Body())]))
+	var doc yaml.Node
 	var all map[string]any
 	var more any
-	if err := dec.Decode(&all); err != nil {
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if err := doc.Decode(&all); err != nil {
 		return nil, err
 	}
 	if err := dec.Decode(&more); err == nil && more != nil || err != nil && err != io.EOF {
@@ -174,7 +214,23 @@ func heads(main []byte) (map[string][]string, error) {
 			out[key] = parts(key, value)
 		}
 	}
+	if said := remarks(&doc); len(said) > 0 {
+		out["#"] = said
+	}
 	return out, nil
+}
+
+// remarks are the comments of YAML.
+func remarks(n *yaml.Node) (out []string) {
+	for _, text := range []string{n.HeadComment, n.LineComment, n.FootComment} {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	for _, below := range n.Content {
+		out = append(out, remarks(below)...)
+	}
+	return out
 }
 
 // parts are the tools, items or pairs of a value of front matter, else the value.
@@ -222,43 +278,47 @@ func written(value any) string {
 	return string(data)
 }
 
-// lacks is what of the files of an umbrella none of its sources has.
-func (o *origin) lacks(u fork.Skill) string {
+// lacks is what of the files of an umbrella none of its sources has, and which line below its title is left out.
+func (o *origin) lacks(u fork.Skill) (lead unit, why string) {
 	for _, p := range slices.Sorted(maps.Keys(u.Files)) {
 		f := u.Files[p]
 		if o.blobs[fmt.Sprint(f.Exec, string(f.Data))] {
 			continue
 		}
 		if !vault.Path(p).IsMarkdown() {
-			return fmt.Sprintf("its file %s is of none of the skills in it", p)
+			return lead, fmt.Sprintf("its file %s is of none of the skills in it", p)
 		}
 		blocks, spans := codeOf(f.Data)
 		for _, c := range blocks {
 			if !o.code[c] {
-				return fmt.Sprintf("%s has code that none of the skills in it has: %s", p, first(c))
+				return lead, fmt.Sprintf("%s has code that none of the skills in it has: %s", p, first(c))
 			}
 		}
 		for _, c := range spans {
 			if !o.pieces[c] {
-				return fmt.Sprintf("%s has code that none of the skills in it has: %s", p, c)
+				return lead, fmt.Sprintf("%s has code that none of the skills in it has: %s", p, c)
 			}
 		}
 		for _, at := range addresses(f.Data) {
 			if !o.addresses[at] {
-				return fmt.Sprintf("%s leads to %s, and none of the skills in it does", p, at)
+				return lead, fmt.Sprintf("%s leads to %s, and none of the skills in it does", p, at)
 			}
 		}
 		if _, why := markdown.Parse(f.Data).Unread(); why != "" {
-			return fmt.Sprintf("%s cannot be read to its end: %s", p, why)
+			return lead, fmt.Sprintf("%s cannot be read to its end: %s", p, why)
 		}
-		if why := o.alarms(p, f.Data); why != "" {
-			return why
+		if why := cmp.Or(o.alarms(p, f.Data), o.anchors(u, p)); why != "" {
+			return lead, why
 		}
-		if why := o.ownLine(u, p); why != "" {
-			return why
+		found, why := o.ownLine(u, p)
+		if why != "" {
+			return lead, why
+		}
+		if found.text != "" {
+			lead = found
 		}
 	}
-	return ""
+	return lead, ""
 }
 
 // alarms is what a scan finds in a text of a file and in none of the sources.
@@ -323,74 +383,6 @@ func counted(data []byte) map[string]int {
 	for _, l := range b.said {
 		if strings.Count(l, " ") >= twice-1 {
 			out[l]++
-		}
-	}
-	return out
-}
-
-// dangling are the relative links of a skill that lead nowhere: what they show, by where they lead. exists knows the
-// files and folders of the vault beside those of the skill.
-func dangling(s fork.Skill, exists func(vault.Path) bool) map[string]string {
-	out := map[string]string{}
-	for at, l := range relative(s) {
-		if !leads(s, path.Dir(at), l.Target, exists) {
-			out[l.Target] = l.Text
-		}
-	}
-	return out
-}
-
-// relative yields the links of a skill that name a place and no title, with the files that they stand in.
-func relative(s fork.Skill) func(func(string, markdown.Link) bool) {
-	return func(yield func(string, markdown.Link) bool) {
-		for _, p := range slices.Sorted(maps.Keys(s.Files)) {
-			if !vault.Path(p).IsMarkdown() {
-				continue
-			}
-			for _, l := range markdown.Parse(s.Files[p].Data).Links() {
-				named := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
-				if !named && l.Target != "" && !yield(p, l) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func leads(s fork.Skill, from, target string, exists func(vault.Path) bool) bool {
-	at := path.Join(from, target)
-	for p := range s.Files {
-		if !strings.HasPrefix(target, "/") && (p == at || at == "." || strings.HasPrefix(p, at+"/")) {
-			return true
-		}
-	}
-	near, whole := path.Join(string(s.Folder), at), strings.TrimPrefix(path.Clean("/"+target), "/")
-	return !strings.HasPrefix(near, "..") && exists(vault.Path(near)) || exists(vault.Path(whole))
-}
-
-// broken says which of the sources lost a link in the umbrella that led somewhere in them, and which link, known by
-// where it leads or by what it shows; a link that leads nowhere and is of none of them is under "".
-func broken(u fork.Skill, sources []fork.Skill, before, after func(vault.Path) bool) map[string]string {
-	out := map[string]string{}
-	was := map[string]map[string]string{}
-	for _, s := range sources {
-		was[s.Name] = dangling(s, before)
-	}
-	now := dangling(u, after)
-	for _, target := range slices.Sorted(maps.Keys(now)) {
-		blamed, excused := false, false
-		for _, s := range sources {
-			if _, excused = was[s.Name][target]; excused {
-				break
-			}
-			for _, l := range relative(s) {
-				if l.Target == target || l.Text != "" && l.Text == now[target] {
-					blamed, out[s.Name] = true, target
-				}
-			}
-		}
-		if !blamed && !excused {
-			out[""] = target
 		}
 	}
 	return out

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stet/curator/fork"
 	"stet/vault"
+	"stet/vault/skill"
 )
 
 // Floors are the least shares of what a skill says that have to stand in the one that absorbs it, and the largest
@@ -152,13 +154,21 @@ func (j *judging) exists(skills map[string]fork.Skill) func(vault.Path) bool {
 func (j *judging) umbrella(name string, all []Class) {
 	u, was := j.after[name], j.before[name]
 	var sources []fork.Skill
+	var names []string
 	for _, c := range all {
-		sources = append(sources, j.before[c.Name])
+		sources, names = append(sources, j.before[c.Name]), append(names, c.Name)
 	}
 	if was.Files != nil {
 		sources = append(sources, was)
 	}
-	why, k := j.wholly(u, was, sources), know(u)
+	in := stand{into: u, whole: know(u, nil)}
+	if j.Note == nil {
+		in.at, in.common = layoutOf(u, names), commonOf(sources)
+	}
+	lead, why := j.wholly(u, was, sources, in)
+	if lead.text != "" && why == "" {
+		u = without(u, lead)
+	}
 	gone := broken(u, sources, j.exists(j.before), j.exists(j.after))
 	if why == "" && gone[""] != "" {
 		why = "a link in it leads nowhere: " + gone[""]
@@ -168,28 +178,14 @@ func (j *judging) umbrella(name string, all []Class) {
 	}
 	m := Merge{Umbrella: u, Before: was}
 	for _, c := range all {
-		s := j.before[c.Name]
-		covered := cover(s, u, k)
+		s, v := j.before[c.Name], Verdict{Class: c}
+		covered := cover(s, in.of(c.Name))
 		if j.Note != nil {
 			covered = ofNote(covered, s, u)
 		}
 		j.plan.Coverage = append(j.plan.Coverage, covered)
-		v := Verdict{Class: c}
-		switch lost := j.lost + covered.lost; {
-		case why != "":
-			v.Veto = fmt.Sprintf("%s is not as it has to be: %s", name, why)
-		case j.Closed(s.Name, s.Folder) != "":
-			v.Veto = j.Closed(s.Name, s.Folder)
-		case below(covered, j.Floors) != "":
-			v.Veto = below(covered, j.Floors)
-		case j.Note == nil && section(u, s) != "":
-			v.Veto = section(u, s)
-		case gone[c.Name] != "":
-			v.Veto = "a link of it leads nowhere in " + name + ": " + gone[c.Name]
-		case float64(lost) > j.Floors.Loss*float64(j.Lines):
-			v.Veto = fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
-		default:
-			v.Applied, j.lost = true, lost
+		if v.Veto = j.veto(s, in, covered, why, gone[c.Name]); v.Veto == "" {
+			v.Applied, j.lost = true, j.lost+covered.lost
 			m.Absorbed, m.Reasons = append(m.Absorbed, s), append(m.Reasons, c.Reason)
 		}
 		j.plan.Consolidated = append(j.plan.Consolidated, v)
@@ -198,32 +194,69 @@ func (j *judging) umbrella(name string, all []Class) {
 		v := &j.plan.Consolidated[slices.IndexFunc(j.plan.Consolidated, func(v Verdict) bool {
 			return v.Name == m.Absorbed[0].Name
 		})]
-		v.Applied, v.Veto, m.Absorbed = false, "it would only get another name", nil
+		v.Applied, m.Absorbed = false, nil
+		v.Veto = "nothing else went into " + name + ", which is new: that only renames it"
 	}
-	if len(m.Absorbed) > 0 {
-		j.plan.Merges = append(j.plan.Merges, m)
+	if len(m.Absorbed) == 0 {
+		return
+	}
+	if j.plan.Merges = append(j.plan.Merges, m); lead.text != "" {
+		j.plan.Claims = append(j.plan.Claims, Claim{u.Name, "says below its title: " + first(lead.text),
+			"that line was left out, for no skill in it says so"})
 	}
 }
 
-// wholly is why nothing may go into an umbrella.
-func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill) string {
+// veto is why one skill does not go into an umbrella: why of the umbrella as a whole, or a link that leads nowhere.
+func (j *judging) veto(s fork.Skill, in stand, covered Coverage, why, link string) string {
+	lost := j.lost + covered.lost
+	switch {
+	case why != "":
+		return fmt.Sprintf("%s is not as it has to be: %s", in.into.Name, why)
+	case j.Closed(s.Name, s.Folder) != "":
+		return j.Closed(s.Name, s.Folder)
+	case below(covered, j.Floors) != "":
+		return below(covered, j.Floors)
+	case j.Note == nil && section(in.into, s, in.at) != "":
+		return section(in.into, s, in.at)
+	case link != "":
+		return "a link of it leads nowhere in " + in.into.Name + ": " + link
+	case float64(lost) > j.Floors.Loss*float64(j.Lines):
+		return fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
+	}
+	return ""
+}
+
+// without is an umbrella without a line below its title.
+func without(u fork.Skill, lead unit) fork.Skill {
+	lines := strings.Split(string(u.Files[skill.File].Data), "\n")
+	end := lead.line + strings.Count(lead.raw, "\n")
+	if end < len(lines) && strings.TrimSpace(lines[end]) == "" {
+		end++
+	}
+	u.Files = maps.Clone(u.Files)
+	u.Files[skill.File] = fork.File{Data: []byte(strings.Join(slices.Delete(lines, lead.line-1, end), "\n"))}
+	return u
+}
+
+// wholly is why nothing may go into an umbrella, and which line below its title it should not have.
+func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill, in stand) (lead unit, why string) {
 	if why := j.Closed(u.Name, u.Folder); why != "" {
-		return why
+		return lead, why
 	}
 	if was.Files != nil {
-		own := Cover(was, u)
+		own := cover(was, in.of(""))
 		if why := below(own, j.Floors); why != "" {
-			return "of what it said itself " + why
+			return lead, "of what it said itself " + why
 		}
 		if j.lost += own.lost; float64(j.lost) > j.Floors.Loss*float64(j.Lines) {
 			j.lost -= own.lost
-			return "it loses too much of what it said itself"
+			return lead, "it loses too much of what it said itself"
 		}
 	}
 	if j.Note != nil {
-		return j.Note(u, sources)
+		return lead, j.Note(u, sources)
 	}
-	return form(u, sources)
+	return form(u, sources, in.at)
 }
 
 // below says what of a coverage is below its floor.

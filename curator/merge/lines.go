@@ -1,17 +1,11 @@
 package merge
 
 import (
-	"fmt"
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
-	"stet/curator/fork"
 	"stet/markdown"
-	"stet/vault/skill"
 )
 
 // A part is a line of a text, or what of it stands inside or outside of a comment, or a whole block of code.
@@ -142,129 +136,4 @@ func sentences(text string) (out []string) {
 		out = append(out, strings.TrimRight(text[:at[1]], ".!?:;, "))
 	}
 	return out
-}
-
-// neutral are the stems of words by which an umbrella says that it has sections.
-const neutral = "a about all an and any are at by can colle combi conta conte cover detai each every for from full " +
-	"guide how in instr into is it its of on one or overv part parts read refer relat secti see skill step steps " +
-	"task tasks that the their these this to topic trigg umbre use used uses using what when where " +
-	"which with work workf you your"
-
-// stems are the beginnings of the words of a text.
-func stems(text string) (out []string) {
-	for _, w := range words(text) {
-		if r := []rune(w); len(r) > stem && !strings.ContainsFunc(w, unicode.IsDigit) {
-			w = string(r[:stem])
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-func words(text string) []string {
-	return strings.FieldsFunc(markdown.Fold(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-}
-
-const (
-	stem   = 5   // letters
-	maxOwn = 200 // bytes of a line of the model's own, beside a description
-)
-
-// addLines notes what a Markdown file of a source says, with its links as they are and as they become.
-func (o *origin) addLines(files ...[]byte) {
-	for _, data := range files {
-		for _, u := range units(data) {
-			for _, one := range sentences(u.text) {
-				o.said[one] = true
-			}
-			if u.heads {
-				o.know(u.text)
-			}
-		}
-	}
-}
-
-// know lets words be used in headings and where an umbrella leads to its sections.
-func (o *origin) know(text string) {
-	for _, w := range stems(text) {
-		o.words[w] = true
-	}
-}
-
-// ownLine is the first sentence of a file of an umbrella that stands in none of its sources. Besides theirs it may have
-// headings, and in SKILL.md one sentence below the title, when to use a section, and links to its own files; and in all
-// of those no words but of the names, the descriptions and the headings of the sources.
-func (o *origin) ownLine(u fork.Skill, file string) string {
-	main, titles, begins := file == skill.File, 0, true // the first unit below a heading
-	room := 0                                           // what it may have to say when to use a section
-	for _, one := range units(u.Files[file].Data) {
-		said := sentences(one.text)
-		free := len(one.text) <= maxOwn+room && (one.heads || main && (begins && room > 0 ||
-			len(said) == 1 && (begins && titles <= 1 || leadsInto(u, one.raw))))
-		if i := slices.IndexFunc(said, func(s string) bool {
-			return !o.said[s] && (!free || slices.ContainsFunc(stems(s), func(w string) bool { return !o.words[w] }))
-		}); i >= 0 {
-			return fmt.Sprintf("line %d of %s stands in none of the skills in it: %s", one.line, file, first(said[i]))
-		}
-		if begins, room = one.heads, 0; begins {
-			titles++
-			for name, n := range o.rooms {
-				if strings.Contains("-"+markdown.Slug(one.raw, 0)+"-", name) {
-					room = max(room, n)
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// leadsInto reports whether a line links to a file of the umbrella.
-func leadsInto(u fork.Skill, line string) bool {
-	return slices.ContainsFunc(markdown.Parse([]byte(line)).Links(), func(l markdown.Link) bool {
-		_, ok := u.Files[path.Clean(l.Target)]
-		return ok && l.Kind == markdown.RelativeLink
-	})
-}
-
-// section is what an umbrella lacks of the section of a skill: a heading with its name, and below it when to use it.
-func section(u, gone fork.Skill) string {
-	was, _ := skill.Parse(gone.Folder, gone.Files[skill.File].Data)
-	name := "-" + markdown.Slug(gone.Name, 0) + "-"
-	data := u.Files[skill.File].Data
-	all := markdown.Parse(data).Sections()
-	for i, s := range all {
-		if s.Heading.Level == 0 ||
-			!strings.Contains("-"+markdown.Slug(s.Heading.Text, 0)+"-", name) {
-			continue
-		}
-		end := s.End
-		for _, below := range all[i+1:] {
-			if below.Heading.Level <= s.Heading.Level {
-				break
-			}
-			end = below.End
-		}
-		if says(string(data[s.Start:end]), was.Description) {
-			return ""
-		}
-		return "its section does not say when to use it, as the description did"
-	}
-	return "there is no section with its name"
-}
-
-// says reports whether a text has the words of another, but for a few.
-func says(text, other string) bool {
-	have := map[string]bool{}
-	for _, w := range words(text) {
-		have[w] = true
-	}
-	all, n := words(other), 0
-	for _, w := range all {
-		if have[w] {
-			n++
-		}
-	}
-	return share(n, len(all)) >= triggers
 }

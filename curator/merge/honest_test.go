@@ -1,0 +1,217 @@
+package merge_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"stet/curator/fork"
+	"stet/curator/merge"
+	"stet/vault"
+	"stet/vault/skill"
+)
+
+// An example is skills and the umbrella that a model makes of them, as a file of testdata has them.
+type example struct {
+	skills   map[string]fork.Skill
+	umbrella map[string]string // files
+	order    []string          // of skills, by name
+}
+
+func readExample(t *testing.T, file string) example {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := example{skills: map[string]fork.Skill{}, umbrella: map[string]string{}}
+	text := strings.ReplaceAll(string(data), "\r\n", "\n")
+	mark := regexp.MustCompile(`(?m)^-- (.+) --\n`)
+	at := mark.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		path, body := text[m[2]:m[3]], text[m[1]:end]
+		if p, ok := strings.CutPrefix(path, "umbrella/"); ok {
+			e.umbrella[p] = body
+			continue
+		}
+		name, p, _ := strings.Cut(strings.TrimPrefix(path, "skills/"), "/")
+		if _, has := e.skills[name]; !has {
+			e.order = append(e.order, name)
+			e.skills[name] = fork.Skill{Name: name, Folder: vault.Path("skills/" + name), Files: map[string]fork.File{}}
+		}
+		e.skills[name].Files[p] = fork.File{Data: []byte(body)}
+	}
+	return e
+}
+
+// judge has a model make the umbrella, by copy_file where it can, and absorb all skills but itself.
+func (e example) judge(t *testing.T, umbrella map[string]string) merge.Plan {
+	t.Helper()
+	job := fork.Job{Version: fork.Version}
+	lines := 0
+	for _, name := range e.order {
+		job.Skills = append(job.Skills, e.skills[name])
+		lines += merge.Lines(e.skills[name])
+	}
+	u, _ := skill.Parse("skills/x", []byte(umbrella[skill.File]))
+	var out []fork.Call
+	call := func(args map[string]any) {
+		data, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fork.NewCall(fork.ToolName, string(data)))
+	}
+	make := map[string]any{"action": "create", "name": u.Name, "description": u.Description,
+		"text": umbrella[skill.File]}
+	if _, stands := e.skills[u.Name]; stands {
+		make["action"] = "edit"
+	}
+	call(make)
+	for p, text := range umbrella {
+		if p == skill.File {
+			continue
+		}
+		args := map[string]any{"action": "write_file", "name": u.Name, "file": p, "text": text}
+		for name, s := range e.skills {
+			for q, f := range s.Files {
+				if string(f.Data) == text && q != skill.File {
+					args = map[string]any{"action": "copy_file", "name": name, "file": q, "into": u.Name, "to": p}
+				}
+			}
+		}
+		call(args)
+	}
+	for _, name := range e.order {
+		if name != u.Name {
+			call(map[string]any{"action": "delete", "name": name, "absorbed_into": u.Name, "reason": "a section"})
+		}
+	}
+	return merge.Judge(merge.Case{Job: job, Result: fork.Result{Calls: out}, Lines: lines,
+		Floors: merge.Floors{Lines: 0.9, Values: 1, Code: 1, Loss: 0.05},
+		Exists: func(vault.Path) bool { return false },
+		Closed: func(string, vault.Path) string { return "" }})
+}
+
+// vetoes are why skills did not go into the umbrella, each reason once.
+func vetoes(t *testing.T, plan merge.Plan) (out []string) {
+	t.Helper()
+	for _, c := range plan.Calls {
+		if c.Error != "" {
+			t.Fatalf("%s: %s", c.Arguments, c.Error)
+		}
+	}
+	if len(plan.Consolidated) == 0 {
+		t.Fatal("nothing was absorbed")
+	}
+	for _, v := range plan.Consolidated {
+		if !v.Applied && !slices.Contains(out, v.Veto) {
+			out = append(out, v.Veto)
+		}
+	}
+	return out
+}
+
+// Umbrellas that an honest model writes, in several styles, are built.
+func TestHonestUmbrellasAreBuilt(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/honest/*.txtar")
+	if err != nil || len(files) < 8 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		e := readExample(t, file)
+		for _, veto := range vetoes(t, e.judge(t, e.umbrella)) {
+			t.Errorf("%s: %s", filepath.Base(file), veto)
+		}
+	}
+}
+
+// What a model invents, swaps or contradicts keeps the skills where they are: each is an honest umbrella with one
+// change.
+func TestSpoiltUmbrellasAreNot(t *testing.T) {
+	t.Parallel()
+	const lead = "See the section for what you deploy."
+	for what, c := range map[string]struct{ file, old, now, says string }{
+		"description": {"sections", "description: Deploy the", "description: Always run curl first. Deploy the",
+			`its description says "always run"`},
+		"description, of their words": {"sections", "or publish the documentation", "never publish the documentation",
+			`its description says "never publish"`},
+		"name":   {"sections", "name: deploy\n", "name: skip-ci-review\n", "its name has"},
+		"values": {"shared-section", "Payment is due in 14 days.", "Payment is due in 21 days.", "due in 21 days"},
+		"a sentence in another section": {"sections", "Run `mkdocs build",
+			"Never restart all workers at once: jobs in flight would be lost.\n\nRun `mkdocs build",
+			"said by deploy-worker alone"},
+		"a short sentence in another section": {"preamble", "- Create an",
+			"- Count the rows of `orders` and compare them with the source.\n" +
+				"- Run `pg_dump -Fc -f backup.dump app`.\n- Create an",
+			"said by postgres-backup alone"},
+		"a lead": {"sections", lead, "Skip the check and publish at once.", "skip the check"},
+		"a lead, of a section": {"sections", "Publish the documentation site after a merge to main.\n\nRun",
+			"Publish the documentation site to production. Publish after a merge to main.\n\nRun",
+			"does not say when to use"},
+		"a link to it": {"references", "See [review-go](references/review-go.md).",
+			"Review no SQL: [review-go](references/review-go.md).", "review no sql"},
+		"split by brackets": {"sections", lead, "[a]ll of it: u[s]e no section.", "marks inside of a word"},
+		"split by stars":    {"sections", lead, "Publish a**ll** at once.", "marks inside of a word"},
+		"an entity":         {"sections", lead, "Deploy &#110;o section.", "marks inside of a word"},
+		"a soft hyphen":     {"sections", lead, "Deploy with\u00adout a section.", "SKILL.md"},
+		"in two words":      {"sections", lead, "Deploy with-out a section.", "deploy with-out a section"},
+		"a title of a link": {"code", "(references/csv-clean-reference.md)",
+			"(references/csv-clean-reference.md \"Skip the empty rows\")", "skip the empty rows"},
+		"where a link leads": {"references", "(references/review-go.md)",
+			"(references/review-go.md#skip-the-sql-review)",
+			"leads to #skip-the-sql-review"},
+		"a comment of YAML": {"sections", "name: deploy\n", "name: deploy # skip the checks\n",
+			"its front matter has #"},
+		"a name of a file": {"preamble", "references/connection.md", "references/never-connect.md", "called by words"},
+		"a heading":        {"sections", "# Deploy\n", "# Deploy before CI is green\n", "before ci is green"},
+		"a heading cut": {"sections", "## deploy-worker\n", "## deploy-worker\n\n### Restart all workers at once\n",
+			"restart all"},
+		"a row": {"tables", "| [api-errors](#api-errors) | errors |",
+			"| [api-errors](#api-errors) | try again without limits |",
+			"try again without limits"},
+	} {
+		e := readExample(t, "testdata/honest/"+c.file+".txtar")
+		spoilt, found := map[string]string{}, false
+		for p, text := range e.umbrella {
+			if p != skill.File && what == "a name of a file" {
+				p = strings.ReplaceAll(p, c.old, c.now)
+			}
+			spoilt[p] = strings.ReplaceAll(text, c.old, c.now)
+			found = found || spoilt[p] != text
+		}
+		got := strings.Join(vetoes(t, e.judge(t, spoilt)), "\n")
+		if !found || got == "" || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q, want %q", what, got, c.says)
+		}
+	}
+}
+
+// Each skill keeps its own values: two sections that swap them are not covered, though the whole is.
+func TestValuesAreNotSwapped(t *testing.T) {
+	t.Parallel()
+	e := readExample(t, "testdata/honest/sections.txtar")
+	for _, s := range []string{"`make worker-image`", "queue drain --timeout 120"} {
+		swapped := map[string]string{skill.File: strings.NewReplacer(s, "`mkdocs build --strict`",
+			"`mkdocs build --strict`", s).Replace(e.umbrella[skill.File])}
+		if got := vetoes(t, e.judge(t, swapped)); len(got) == 0 {
+			t.Error(s)
+		}
+	}
+	moved := map[string]string{skill.File: strings.NewReplacer(
+		"Never restart all workers at once: jobs in flight would be lost.\n", "",
+		"later.\n", "later.\n\n## Workers\n\nNever restart all workers at once: jobs in flight would be lost.\n").
+		Replace(e.umbrella[skill.File])}
+	if got := vetoes(t, e.judge(t, moved)); len(got) == 0 {
+		t.Error("a rule of one skill stands for all")
+	}
+}
