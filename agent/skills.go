@@ -115,8 +115,8 @@ func (v SkillView) Data() []byte {
 }
 
 // View reads a skill: SKILL.md and the names of its other files, or with file one of these. Archived
-// ones are found as well. The view is counted in this clone. It fails with [vault.ErrBadPath] for a file
-// outside of the skill.
+// ones are found as well. The view is counted in this clone, unless another
+// process holds the counts. It fails with [vault.ErrBadPath] for a file outside of the skill.
 func (s Skills) View(ctx context.Context, ref, file string) (*SkillView, error) {
 	one, err := s.either(ctx, ref)
 	if err != nil {
@@ -144,7 +144,9 @@ func (s Skills) View(ctx context.Context, ref, file string) (*SkillView, error) 
 	} else {
 		out.Bytes = data
 	}
-	s.count(ctx, one, func(u *skill.Usage) { u.View(s.now(), s.a.o.Agent != "") })
+	hurry, stop := context.WithTimeout(ctx, 100*time.Millisecond)
+	s.count(hurry, one, func(u *skill.Usage) { u.View(s.now(), s.a.o.Agent != "") })
+	stop()
 	if file != "" {
 		return out, nil
 	}

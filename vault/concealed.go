@@ -199,7 +199,9 @@ func (v *Vault) privatePast(ctx context.Context) (past privatePast, err error) {
 	if past.Upto = Revision(o.Rev); seen < keepPast {
 		return past, nil
 	}
-	_ = v.State().SetSeen(ctx, privateMark, func([]byte) ([]byte, error) { // a cache: without it this is slower
+	state := v.State()
+	state.wait = 0
+	_ = state.SetSeen(ctx, privateMark, func([]byte) ([]byte, error) { // a cache: without it this is slower
 		return json.Marshal(past)
 	})
 	return past, nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -22,13 +23,14 @@ import (
 // its git folder, so a clone starts without it. Every method is safe for
 // concurrent use by any number of processes and durable when it returns.
 type State struct {
-	v   *Vault
-	dir string // relative to the git dir
+	v    *Vault
+	dir  string        // relative to the git dir
+	wait time.Duration // for another process; a reader that keeps what it found out sets 0
 }
 
 // State gives access to the vault's local state.
 func (v *Vault) State() *State {
-	return &State{v: v, dir: "stet/" + filepath.Base(v.StateDir())} // the vault's own key
+	return &State{v: v, dir: "stet/" + filepath.Base(v.StateDir()), wait: v.o.LockWait} // the vault's own key
 }
 
 // stateName accepts what may be a file name in the state folder.
@@ -57,7 +59,7 @@ func (s *State) locked(ctx context.Context, kind string, fn func() error) (err e
 	if err := root.MkdirAll("state", dir, 0o700); err != nil {
 		return s.v.store.Explain(err)
 	}
-	lock, err := filelock.Acquire(ctx, root, path.Join(s.dir, kind+".lock"), filelock.Options{Wait: s.v.o.LockWait})
+	lock, err := filelock.Acquire(ctx, root, path.Join(s.dir, kind+".lock"), filelock.Options{Wait: s.wait})
 	if err != nil {
 		return s.v.store.Explain(err)
 	}

@@ -101,8 +101,9 @@ func (v *Vault) place(
 		}
 	}
 	now.At, now.Places = at, places
-	// who may not write keeps nothing
-	_ = v.State().SetSeen(ctx, waitedName, func(was []byte) ([]byte, error) {
+	state := v.State()
+	state.wait = 0 // who may not write, or not now, keeps nothing: the next reader finds the same out
+	_ = state.SetSeen(ctx, waitedName, func(was []byte) ([]byte, error) {
 		for id, waits := range readWaited(was).Trees { // of another process
 			if _, is := now.Trees[id]; !is {
 				now.Trees[id] = waits
