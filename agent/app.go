@@ -274,8 +274,8 @@ func (a *App) hide(o *index.Options) error {
 	if a.o.Agent == "" {
 		return nil
 	}
-	of, err := a.v.State().Elsewhere(context.Background())
-	o.Public, o.Hides = true, func(p vault.Path) bool { _, waits := of(p); return waits }
+	hides, err := a.v.State().Withheld(context.Background())
+	o.Public, o.Hides = true, hides
 	return err
 }
 

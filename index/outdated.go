@@ -171,7 +171,7 @@ func outdatedBy(
 			continue
 		}
 		if next == nil {
-			next = successorsOf(recs)
+			next = document.Successors(recs)
 		}
 		by := next[m.ID]
 		if by == "" {
@@ -189,22 +189,6 @@ func outdatedBy(
 	}
 	slices.Sort(o.parts)
 	return o
-}
-
-// successorsOf are the ids, or the paths, of the records whose supersedes name ids; the
-// last of several in path order.
-func successorsOf(recs []document.Record) map[string]string {
-	out := map[string]string{}
-	for i := range recs {
-		if recs[i].Flags&document.FlagSupersedes == 0 {
-			continue
-		}
-		m := document.DecodeMeta(recs[i].Meta)
-		for _, id := range m.Supersedes {
-			out[id] = cmp.Or(m.ID, string(recs[i].Path))
-		}
-	}
-	return out
 }
 
 // successors is what the ranking of messages asks; nil where nothing is outdated.

@@ -289,7 +289,7 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 		h.Kind = query.KindReport
 	}
 	if hidden {
-		h.SupersededBy = s.told(cmp.Or(mem.SupersededBy, successorsOf(recs)[strings.ToLower(mem.ID)]))
+		h.SupersededBy = s.told(cmp.Or(mem.SupersededBy, document.Successors(recs)[strings.ToLower(mem.ID)]))
 	}
 	h.Snippet, h.Highlights = best.Snippet()
 	return h, true

@@ -15,6 +15,9 @@ import (
 // visible applies what the query says about classes, archive and supersession.
 func (s *searching) visible(r *document.Record, superseded bool) bool {
 	class := vault.ClassOf(r.Path)
+	if class == vault.ClassArchive && !s.q.Archived && len(s.q.Class) == 0 {
+		return false // before anybody reads it
+	}
 	if s.q.public && (s.secret.has(r) || class == vault.ClassReport) {
 		return false
 	}

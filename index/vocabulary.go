@@ -267,7 +267,8 @@ func countFiles(
 	}
 	withheld := make([]bool, len(recs))
 	for i := range recs {
-		if withheld[i] = o.Public && private.has(&recs[i]); !withheld[i] {
+		archived := vault.ClassOf(recs[i].Path) == vault.ClassArchive
+		if withheld[i] = o.Public && (archived || private.has(&recs[i])); !withheld[i] {
 			files += int(recs[i].Docs)
 		}
 	}

@@ -16,17 +16,79 @@ import (
 
 // A concealed is what is private, or was.
 type concealed struct {
-	at        Revision // HEAD when it was looked for
-	paths     map[Path]bool
-	ids       map[string]bool
-	gone      map[string]bool // ids of what a person forgot
-	forgotten map[Hash]bool   // and contents
-	skills    *elsewhere      // those from elsewhere that wait, or whose past is kept back
+	at     Revision // HEAD when it was looked for
+	paths  map[Path]bool
+	ids    map[string]bool
+	gone   *gone         // what persons forgot
+	shelf  map[Path]bool // where the archive of HEAD has the very bytes of that
+	skills *elsewhere    // those from elsewhere that wait, or whose past is kept back
+}
+
+// A gone is what persons forgot or purged, as their tombstones have it.
+type gone struct {
+	ids   map[string]bool
+	blobs map[Hash]bool
+	texts map[string]bool // see [tombstone.Hash]
+}
+
+// has reports whether these contents are what was forgotten: the memory, its bytes, or its words under another name.
+func (g *gone) has(h Hash, data []byte) bool {
+	if g.blobs[h] || g.ids[frontID(data)] {
+		return true
+	}
+	return len(g.texts) > 0 && g.texts[tombstone.Hash(tombstone.Added(nil, data))]
+}
+
+// forgotten reads what persons forgot, and where a commit has the bytes of it in the archive.
+func (v *Vault) forgotten(head Revision) (*gone, map[Path]bool, error) {
+	g, shelf := &gone{map[string]bool{}, map[Hash]bool{}, map[string]bool{}}, map[Path]bool{}
+	stones, err := v.stones()
+	for _, f := range stones {
+		for _, part := range f.parts {
+			if part.Actor != ActorUser || part.Action != tombstone.Forget && part.Action != tombstone.Purge {
+				continue
+			}
+			for _, id := range part.IDs {
+				g.ids[strings.ToLower(id)] = true
+			}
+			if part.Blob != "" && part.Was == "" {
+				g.blobs[Hash(part.Blob)] = true
+			}
+			if part.TextHash != "" && part.Was == "" {
+				g.texts[part.TextHash] = true
+			}
+		}
+	}
+	if err != nil || len(g.blobs) == 0 || head == "" {
+		return g, shelf, err
+	}
+	objects := v.store.Repo().Stage()
+	id, err := gitstore.ParseID(string(head))
+	if err != nil {
+		return g, shelf, err
+	}
+	root, err := objects.TreeOf(id)
+	if err != nil {
+		return g, shelf, err
+	}
+	archive, ok, err := objects.Lookup(root, v.store.GitPath("archive"))
+	if err != nil || !ok || !archive.IsDir() {
+		return g, shelf, err
+	}
+	for e, err := range objects.Walk(archive.ID) {
+		if err != nil {
+			return g, shelf, err
+		}
+		if g.blobs[Hash(e.ID.String())] {
+			shelf[Path("archive/"+e.Name)] = true
+		}
+	}
+	return g, shelf, nil
 }
 
 // has reports whether p is one of the paths, or in the folder of a skill whose SKILL.md is, or that waits.
 func (h *concealed) has(p Path) bool {
-	if _, waits := h.skills.of(p); waits || h.paths[p] {
+	if _, waits := h.skills.of(p); waits || h.paths[p] || h.shelf[p] {
 		return true
 	}
 	return len(h.paths) > 0 && SkillFolder(p, func(p Path) bool { return h.paths[p] }) != ""
@@ -95,6 +157,9 @@ func (v *Vault) privateAmong(ctx context.Context, list func() ([]File, error)) (
 			now.ids[strings.ToLower(id)] = true
 		}
 	}
+	if now.gone, now.shelf, err = v.forgotten(head); err != nil {
+		return nil, err
+	}
 	v.hidden.now = now
 	return now, nil
 }
@@ -132,28 +197,11 @@ func (v *Vault) privateEver(ctx context.Context) (*concealed, error) {
 		return nil, err
 	}
 	ever := &concealed{at: now.at, paths: maps.Clone(now.paths), ids: maps.Clone(now.ids),
-		gone: map[string]bool{}, forgotten: map[Hash]bool{}, skills: now.skills.ever(past.Skills)}
+		gone: now.gone, shelf: now.shelf, skills: now.skills.ever(past.Skills)}
 	for _, id := range past.IDs {
 		ever.ids[id] = true
 	}
 	past.spread(ever.paths)
-	stones, err := v.stones()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range stones {
-		for _, part := range f.parts {
-			if part.Actor != ActorUser || part.Action != tombstone.Forget && part.Action != tombstone.Purge {
-				continue
-			}
-			for _, id := range part.IDs {
-				ever.gone[strings.ToLower(id)] = true
-			}
-			if part.Blob != "" && part.Was == "" {
-				ever.forgotten[Hash(part.Blob)] = true
-			}
-		}
-	}
 	v.hidden.ever = ever
 	return ever, nil
 }

@@ -10,6 +10,7 @@ import (
 	"stet/markdown"
 	"stet/vault/proposal"
 	"stet/vault/store"
+	"stet/vault/tombstone"
 )
 
 // What is private is given to no agent: not as it stands, and not as it stood. A vault that is opened for
@@ -102,7 +103,7 @@ func (v *Vault) hides(p Path, data []byte) bool {
 		return false
 	case ClassOf(p) == ClassReport:
 		return true // it names what may be private by now
-	case private(p, markdown.Parse(data)):
+	case private(p, markdown.Parse(data)), ClassOf(p) == ClassArchive && v.wentByPerson(data):
 		return true
 	}
 	in := SkillFolder(p, func(p Path) bool { _, _, err := v.Worktree.ReadFile(p); return err == nil })
@@ -111,6 +112,16 @@ func (v *Vault) hides(p Path, data []byte) bool {
 	}
 	main, _, err := v.Worktree.ReadFile(in + "/" + skillFile)
 	return err != nil || private(skillFile, markdown.Parse(main))
+}
+
+// wentByPerson reports whether these contents, of the archive, are what a person forgot or purged.
+func (v *Vault) wentByPerson(data []byte) bool {
+	now, err := v.privateNow(context.Background())
+	if err != nil || now.gone.has(hashOf(data), data) {
+		return true
+	}
+	purged, err := v.State().purged(tombstone.Added(nil, data))
+	return purged || err != nil
 }
 
 // hidesProposal reports whether a proposal holds, or changes, what is private.
@@ -166,11 +177,11 @@ func (v *Vault) hidesVersion(ctx context.Context, p Path, h Hash) (bool, error) 
 // hid reports whether these contents of p were private in any version, or are what a person forgot.
 func (v *Vault) hid(ctx context.Context, p Path, h Hash, data []byte) (bool, error) {
 	ever, err := v.privateEver(ctx)
-	if err != nil || ever.forgotten[h] {
+	if err != nil || ever.gone.has(h, data) {
 		return err == nil, err
 	}
 	if id := frontID(data); id != "" {
-		return ever.ids[id] || ever.gone[id], nil
+		return ever.ids[id], nil
 	}
 	return ever.has(p), nil
 }

@@ -256,10 +256,10 @@ func (r *rejections) settleOne(g *store.Group, p Path, c tombstone.Candidate, ma
 
 // candidate is what a group says at a path that was not said there before.
 func (r *rejections) candidate(g *store.Group, p Path, data []byte, earlier []store.Group) tombstone.Candidate {
-	before, moved := r.t.before(p, earlier), false
+	before := r.t.before(p, earlier)
 	for _, m := range whyOf(g.Why).Moved {
-		if m[1] == p {
-			before, moved = r.t.before(m[0], earlier), ClassOf(m[0]) == ClassArchive && ClassOf(p) != ClassArchive
+		if fromArchive := ClassOf(m[0]) == ClassArchive && ClassOf(p) != ClassArchive; m[1] == p && !fromArchive {
+			before = r.t.before(m[0], earlier) // what comes out of the archive is said anew
 		}
 	}
 	m := ReadMemory(p, data)
@@ -270,7 +270,7 @@ func (r *rejections) candidate(g *store.Group, p Path, data []byte, earlier []st
 			c.Text = "" // it has moved: nothing is said that was not said before
 		}
 	}
-	if (before == nil || moved) && m.ID != "" {
+	if before == nil && m.ID != "" {
 		c.IDs = []string{m.ID}
 	}
 	c.Session, c.Turns = SourceTurns(m.Source)

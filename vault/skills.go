@@ -341,6 +341,19 @@ func (s *State) Elsewhere(ctx context.Context) (func(Path) (folder Path, waits b
 	return e.of, err
 }
 
+// Withheld tells of a path whether what stands there is of a skill that waits, or of the archive and what a person
+// forgot. It is of this moment, and reads each file of the archive that it is asked about.
+func (s *State) Withheld(ctx context.Context) (func(Path) bool, error) {
+	e, err := s.v.elsewhere(ctx)
+	return func(p Path) bool {
+		if _, waits := e.of(p); waits || ClassOf(p) != ClassArchive {
+			return waits
+		}
+		data, _, err := s.v.Worktree.ReadFile(p)
+		return err == nil && s.v.wentByPerson(data)
+	}, err
+}
+
 // AcceptSkill notes that the person accepts the skill from elsewhere in a folder as that git tree, which it is in
 // HEAD. It fails with [ErrConflict] where it is another one by now.
 func (s *State) AcceptSkill(ctx context.Context, folder Path, tree string) error {

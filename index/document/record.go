@@ -257,17 +257,43 @@ func Unread(recs []Record) (out []*Record) {
 	return out
 }
 
-// Superseded marks the records that another record's supersedes names, and
-// those that name their successor themselves.
-func Superseded(recs []Record) []bool {
-	ids := map[string]bool{}
-	marked := false
+// Successors are the ids, or the paths, of the records whose supersedes names ids; the last of several in path order.
+// One of the archive counts where it has a successor itself: what a memory replaced that was forgotten, and that came
+// back, is replaced by nothing.
+func Successors(recs []Record) map[string]string {
+	out, shelved := map[string]string{}, []Meta{}
 	for i := range recs {
-		if recs[i].Flags&FlagSupersedes != 0 {
-			for _, id := range DecodeMeta(recs[i].Meta).Supersedes {
-				ids[id] = true
-			}
+		if recs[i].Flags&FlagSupersedes == 0 {
+			continue
 		}
+		m := DecodeMeta(recs[i].Meta)
+		if vault.ClassOf(recs[i].Path) == vault.ClassArchive && recs[i].Flags&flagSuperseded == 0 {
+			shelved = append(shelved, m)
+			continue
+		}
+		for _, id := range m.Supersedes {
+			out[id] = cmp.Or(m.ID, string(recs[i].Path))
+		}
+	}
+	for n := -1; n != len(shelved); {
+		n = len(shelved)
+		shelved = slices.DeleteFunc(shelved, func(m Meta) bool {
+			if out[m.ID] == "" {
+				return false
+			}
+			for _, id := range m.Supersedes {
+				out[id] = cmp.Or(out[id], m.ID)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// Superseded marks the records that have one of [Successors], and those that name their successor themselves.
+func Superseded(recs []Record) []bool {
+	ids, marked := Successors(recs), false
+	for i := range recs {
 		marked = marked || recs[i].Flags&flagSuperseded != 0
 	}
 	if len(ids) == 0 && !marked {
@@ -275,7 +301,7 @@ func Superseded(recs []Record) []bool {
 	}
 	out := make([]bool, len(recs))
 	for i := range recs {
-		out[i] = recs[i].Flags&flagSuperseded != 0 || len(ids) > 0 && ids[DecodeMeta(recs[i].Meta).ID]
+		out[i] = recs[i].Flags&flagSuperseded != 0 || len(ids) > 0 && ids[DecodeMeta(recs[i].Meta).ID] != ""
 	}
 	return out
 }

@@ -27,6 +27,12 @@ const archiveDir = "archive/"
 func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write) (*vault.Result, error) {
 	m, err := v.Resolve(ctx, ref)
 	gone := errors.Is(err, vault.ErrNotFound)
+	if at == "" && (gone || errors.Is(err, vault.ErrRefused)) {
+		// What a person forgot is withheld from agents, and whether one may bring it back is for the rejection to say.
+		if whole, err := v.Whole().Resolve(ctx, ref); err == nil && whole.Archived() && !whole.Private {
+			return restoreArchived(ctx, v, whole, w)
+		}
+	}
 	switch {
 	case err != nil && !gone:
 		return nil, err
