@@ -25,14 +25,26 @@ const (
 // id where these have neither letter nor digit.
 func (n Note) Name(id string) string {
 	words := cmp.Or(oneLine(guard.Unlikely(n.Title)), markdown.FirstWords([]byte(guard.Unlikely(n.Text)), 10))
-	return cmp.Or(markdown.Slug(words, slugWidth), "memory-"+idEnd(id, minSuffix))
+	return cmp.Or(slugOfText(words, slugWidth), "memory-"+idEnd(id, minSuffix))
+}
+
+// slugOfText makes a name of what somebody wrote, without what nobody sees of it: the slug of what is left may join
+// such characters to others than they stood by.
+func slugOfText(s string, width int) string {
+	for {
+		slug := markdown.Slug(guard.Seen(s), width)
+		if slug == s {
+			return slug
+		}
+		s = slug
+	}
 }
 
 // NameTranscript is the path of a new transcript: by month, and named after its day, its title
 // (else the id that its agent gave it) and the end of its id.
 func NameTranscript(t *markdown.Transcript) Path {
-	slug := cmp.Or(markdown.Slug(guard.Unlikely(t.Title), transcriptWidth),
-		markdown.Slug(path.Base(t.Origin), transcriptWidth))
+	slug := cmp.Or(slugOfText(guard.Unlikely(t.Title), transcriptWidth),
+		slugOfText(path.Base(t.Origin), transcriptWidth))
 	name := strings.TrimPrefix(slug+"-"+idEnd(t.ID, transcriptTail)+".md", "-")
 	if t.Started.IsZero() {
 		return Path("sessions/undated/" + name)
