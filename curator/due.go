@@ -26,6 +26,8 @@ type mark struct {
 	Merged  time.Time `json:"merged,omitzero"` // when a model was asked last
 	Paused  bool      `json:"paused,omitempty"`
 	Running *running  `json:"running,omitempty"` // a run that has not reported yet
+	// Asked is when a model was asked last about clusters, by a skill or the file of a memory of each.
+	Asked map[string]time.Time `json:"asked,omitempty"`
 }
 
 type running struct {

@@ -46,14 +46,14 @@ func Ends(notes []Note) (out []End) {
 			continue
 		}
 		kept[n.Text] = kept[n.Text] || n.Kept // a person wants it twice
-		have, any := stays[n.Text]
-		if n.Text != "" && (!any || better(n, notes[have])) {
+		have, twice := stays[n.Text]
+		if n.Text != "" && (!twice || better(n, notes[have])) {
 			stays[n.Text] = i
 		}
 	}
 	for i, n := range notes {
-		have, any := stays[n.Text]
-		if any && have != i && !gone[i] && !kept[n.Text] && !n.Person && !n.Linked {
+		have, twice := stays[n.Text]
+		if twice && have != i && !gone[i] && !kept[n.Text] && !n.Person && !n.Linked {
 			out = append(out, End{i, have})
 		}
 	}

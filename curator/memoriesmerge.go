@@ -3,6 +3,7 @@ package curator
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,9 +41,11 @@ type gathering struct {
 	clusters []fork.Cluster
 }
 
-// secondTier makes the second tier of skills, and where it is asked for or switched on that of memories.
+// secondTier makes the second tier of skills, and where it is asked for or switched on that of memories, or that alone.
 func (r *runner) secondTier(ctx context.Context) (failed, err error) {
-	failed, err = r.consolidate(ctx)
+	if !r.notes {
+		failed, err = r.consolidate(ctx)
+	}
 	if failed == nil && err == nil && (r.o.Memories || r.a.Settings().Bool(settings.CuratorNotes)) {
 		return r.mergeMemories(ctx)
 	}
@@ -61,11 +64,13 @@ func (r *runner) mergeMemories(ctx context.Context) (failed, err error) {
 		out.Suggested = append(out.Suggested, fork.Cluster{Names: g.paths(c.Names), Why: c.Why})
 	}
 	waits := s.Text(settings.WriteApproval) == "stage" || s.Text(settings.SkillApproval) == "stage"
-	job, any := g.job()
-	if r.o.Runner == nil || r.o.DryRun || waits || !any {
+	r.inTurn(g.clusters, g.firstPath)
+	job, ask := g.job()
+	if r.o.Runner == nil || r.o.DryRun || waits || !ask {
 		return nil, nil
 	}
 	result, failed := r.ask(ctx, job)
+	failed = errors.Join(failed, r.took(ctx, g.clusters, job, result, g.firstPath))
 	told := emptyReport(r.out.Run, r.begun)
 	told.asked(result, failed)
 	ctx = context.WithoutCancel(ctx) // what the model did is told whoever stops it
@@ -207,17 +212,17 @@ func (g *gathering) paths(names []string) (out []string) {
 	return out
 }
 
-// job is what a model is asked: the clusters that fit. any says that there are some, and that the model may still be
+// job is what a model is asked: the clusters that fit. ask says that there are some, and that the model may still be
 // used.
-func (g *gathering) job() (job fork.Job, any bool) {
+func (g *gathering) job() (job fork.Job, ask bool) {
 	b, used, cost := g.bounds(), g.out.TokenUsage, g.out.Cost
 	b.MaxTokens -= used.Input + used.Output
 	b.MaxMinutes -= int(g.a.Now().Sub(g.begun) / time.Minute)
 	if b.MaxUSD > 0 {
 		b.MaxUSD -= cost
-		any = b.MaxUSD <= 0
+		ask = b.MaxUSD <= 0
 	}
-	if any || b.MaxTokens <= 0 || b.MaxMinutes <= 0 {
+	if ask || b.MaxTokens <= 0 || b.MaxMinutes <= 0 {
 		return job, false
 	}
 	job = fork.Job{Version: fork.Version, Run: g.out.Run, Base: g.base, Bounds: b, Memories: true}
@@ -347,9 +352,14 @@ func (m *Merging) take(r *Report, g *gathering) {
 	m.Model, m.Provider, m.ToolCalls, m.TokenUsage, m.Cost = r.Model, r.Provider, r.ToolCalls, r.TokenUsage, r.Cost
 	m.LLMSummary, m.LLMFinal, m.LLMError = r.LLMSummary, r.LLMFinal, r.LLMError
 	m.Consolidated, m.Pruned, m.Coverage, m.Claims = r.Consolidated, r.Pruned, r.Coverage, r.Claims
+	var named []string // n-10 before n-1
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(g.notes))) {
+		named = append(named, name, string(g.notes[name].Path))
+	}
+	names := strings.NewReplacer(named...)
 	for _, list := range [][]Absorbed{m.Consolidated, m.Pruned} {
 		for i := range list {
-			list[i].From = g.notes[list[i].Name].Path
+			list[i].From, list[i].Veto = g.notes[list[i].Name].Path, names.Replace(list[i].Veto)
 		}
 	}
 }
@@ -380,6 +390,9 @@ func (r *Report) asks() bool {
 func (m *Merging) Refused() []Absorbed {
 	return (&Report{Consolidated: m.Consolidated, Pruned: m.Pruned}).Refused()
 }
+
+// Denied says why calls of the model were refused, as [Report.Denied].
+func (m *Merging) Denied() []string { return (&Report{ToolCalls: m.ToolCalls}).Denied() }
 
 // merged counts the memories that became one with others.
 func (m *Merging) merged() int { return len(m.Consolidated) + len(m.Pruned) - len(m.Refused()) }

@@ -260,7 +260,7 @@ func TestHostileModelsOfMemories(t *testing.T) {
 			return fork.Result{Calls: calls(args{"action": "delete", "name": "mine", "absorbed_into": "n-1"},
 				args{"action": "edit", "name": "memories/mine.md", "text": "gone"}),
 				Final: account("n-1", "mine")}
-		}, "it was not removed"},
+		}, `there is no skill "mine" here`},
 		"fails": {func(job fork.Job) fork.Result {
 			out := same(job)
 			out.Ended, out.Error = fork.Failed, "the server went away"

@@ -22,7 +22,7 @@ type Options struct {
 	// Tier 1 is the rules alone, 2 the skills that could be merged; 0 is both, the second where it is due.
 	Tier        int
 	Consolidate bool        // the second is made whether or not it is due
-	Memories    bool        // and that of memories with it
+	Memories    bool        // that of memories is made, alone without Consolidate and Tier 2
 	Runner      fork.Runner // has a model make one of them; nil only says which they are
 	due         bool        // nothing is to be told of where nothing is to be done
 }
@@ -34,6 +34,7 @@ type runner struct {
 	w     vault.Write
 	o     Options
 	lib   *library
+	notes bool // the second tier is that of memories alone
 	begun time.Time
 	now   string // as the names of archived folders have it
 	out   *Report

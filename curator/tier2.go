@@ -41,15 +41,17 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	if failed != nil || len(found) == 0 {
 		return failed, nil
 	}
-	if r.out.Suggested = found; r.o.Runner == nil || r.o.DryRun {
+	if r.out.Suggested = slices.Clone(found); r.o.Runner == nil || r.o.DryRun {
 		return nil, nil
 	}
+	r.inTurn(found, firstName)
 	job, failed := t.job(ctx, found)
 	if failed != nil || len(job.Clusters) == 0 {
 		return failed, nil
 	}
 	result, failed := r.ask(ctx, job)
 	r.out.asked(result, failed)
+	failed = errors.Join(failed, r.took(ctx, found, job, result, firstName))
 	c := merge.Case{Job: job, Result: result, Lines: t.size, Floors: merge.Floors{Lines: t.floor(), Values: 1, Code: 1,
 		Loss: r.a.Settings().Float(settings.CuratorLoss)}}
 	ctx = context.WithoutCancel(ctx) // what the model did is told whoever stops it

@@ -13,6 +13,7 @@ import (
 // merges says whether a run has the second tier: where it is asked for, and else after curator.consolidate_hours. By
 // itself the curator makes it with a model alone, and the first one is deferred for an interval.
 func (r *runner) merges(ctx context.Context) (bool, error) {
+	r.notes = r.o.Memories && !r.o.Consolidate && r.o.Tier != 2
 	switch {
 	case r.o.Consolidate || r.o.Memories || r.o.Tier == 2:
 		return true, nil

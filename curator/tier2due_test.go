@@ -3,8 +3,11 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"stet/agent"
@@ -81,5 +84,55 @@ func TestTheSecondTierIsMadeOnceAWeek(t *testing.T) {
 	}
 	if r := d.look(30, nil); r != nil && (r.Model != "" || len(r.Suggested) > 0) {
 		t.Errorf("without a model: %+v", r)
+	}
+}
+
+// Clusters that do not fit into one run take turns, whatever became of those before, and --memories asks about no
+// skill.
+func TestClustersTakeTurns(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	long := func(about string) string { // two of them are most of what one run asks about
+		var out strings.Builder
+		for i := range 900 {
+			fmt.Fprintf(&out, "Step %d of %s is said here.\n", i, about)
+		}
+		return out.String()
+	}
+	for _, memories := range []bool{false, true} {
+		d := newDesk(t)
+		for n, about := range []string{"baking", "baking", "sailing", "sailing", "weaving", "weaving"} {
+			name := fmt.Sprintf("%s-%d", about, n)
+			if memories {
+				d.note(n, "house/"+name, long(about)+name)
+			} else {
+				d.teach(name, "home", long(about), nil)
+			}
+		}
+		if memories {
+			d.teach("git-bisect", "dev", bisect, nil)
+			d.teach("git-rebase", "dev", rebase, nil)
+		}
+		var asked []string
+		bad := model(func(job fork.Job) fork.Result {
+			var about []string
+			for _, c := range job.Clusters {
+				for _, s := range job.Skills {
+					if text := string(s.Files["SKILL.md"].Data); s.Name == c.Names[0] {
+						_, text, _ = strings.Cut(text, "Step 0 of ")
+						about = append(about, append(strings.Fields(text), s.Name)[0])
+					}
+				}
+			}
+			asked = append(asked, strings.Join(about, " "))
+			return fork.Result{Final: "I cannot."}
+		})
+		for range 4 {
+			d.days(8)
+			d.runWith(Options{Consolidate: !memories, Memories: memories, Runner: bad})
+		}
+		if want := []string{"baking", "sailing", "weaving", "baking"}; !slices.Equal(asked, want) {
+			t.Errorf("memories %v: asked about %q, want %q", memories, asked, want)
+		}
 	}
 }

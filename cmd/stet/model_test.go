@@ -146,7 +146,7 @@ func curating(tb llmtest.TB, r *llmtest.Request) llm.Reply {
 	var moves []map[string]any
 	for i, name := range names {
 		c := asked.Skills[slices.IndexFunc(asked.Skills, func(c prompts.Candidate) bool { return c.Name == name })]
-		viewed, _, _ := strings.Cut(r.Messages[2+i].Text, "\n\nfiles: ")
+		viewed, _, _ := strings.Cut(r.Messages[2+i].Text, "\n\n[not in the file] files: ")
 		parts := strings.SplitN(viewed, "---\n", 3)
 		for _, file := range slices.Sorted(maps.Keys(c.Files)) {
 			if file != "SKILL.md" {

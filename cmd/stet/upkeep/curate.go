@@ -66,7 +66,7 @@ func CurateCommand() *console.Command {
 		Flags: console.Flags(
 			console.Bool("if-due", "run: only when the time has come, as \"stet watch\" does"),
 			console.Bool("consolidate", "run: have the model merge skills, also where that is not due"),
-			console.Bool("memories", "run: the same for memories that agents wrote, with --consolidate"),
+			console.Bool("memories", "run: have the model merge memories of agents, and skills with --consolidate"),
 			console.Number("tier", "run: 1 is the rules alone, 2 the model alone"),
 			console.Bool("include-edited", "run: also skills of agents that you edited"),
 			console.Bool("background", "run: in a process of its own, and do not wait for it"),
@@ -211,11 +211,11 @@ func printMerges(p *console.Printer, m curator.Memories) {
 		}
 	}
 	for _, a := range m.Refused() {
-		p.Printf("left alone  %s: %s\n", console.Line1(string(a.From)), console.Line1(a.Veto))
+		p.Printf("not changed  %s: %s\n", console.Line1(string(a.From)), console.Line1(a.Veto))
 	}
 	for _, c := range m.Suggested {
 		if len(m.ToolCalls) == 0 {
-			p.Printf("may be one  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
+			p.Printf("could be merged  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
 		}
 	}
 }
