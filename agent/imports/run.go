@@ -94,6 +94,7 @@ type Report struct {
 const (
 	batchBytes = 16 << 20
 	batchFiles = 1000
+	lastFiles  = 16 // of a batch are written when the run was ended: nobody waits longer
 )
 
 // Run imports what stands in places, and commits it once. When ctx ends, or a file
@@ -174,10 +175,15 @@ func (w *writer) run(files []file) error {
 	return w.flush()
 }
 
-// end commits what waits, also when the run was ended: it has been read and written.
+// end commits what waits, also when the run was ended: it has been read and written. What was only read by then may be
+// long to write: all but a little of it is read again the next time.
 func (w *writer) end(err error) error {
 	if w.o.Write.DryRun {
 		return err
+	}
+	if context.Cause(w.ctx) != nil && len(w.batch) > lastFiles {
+		w.batch = w.batch[:lastFiles]
+		w.settled(false)
 	}
 	w.ctx = context.WithoutCancel(w.ctx)
 	err = errors.Join(err, w.flush(), w.publish())
