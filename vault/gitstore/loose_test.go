@@ -60,7 +60,8 @@ func TestAWalkDoesNotBelieveALooseObject(t *testing.T) {
 	t.Parallel()
 	r, dir := newRepo(t)
 	objects := r.Stage()
-	tree, err := objects.PutTree([]TreeEntry{{Name: "a.md", Mode: 0o100644, ID: objects.PutBlob([]byte("right\n"))}})
+	tree, err := objects.EditTree(ID{},
+		[]TreeEdit{{Path: "a.md", Mode: 0o100644, ID: objects.PutBlob([]byte("right\n"))}})
 	must(t, err)
 	who := Signature{"Ada", "ada@example.org"}
 	commit := func(o *Objects, text string, tree ID) ID {
@@ -72,7 +73,8 @@ func TestAWalkDoesNotBelieveALooseObject(t *testing.T) {
 	flush(t, objects)
 
 	other := r.Stage()
-	wrongTree, err := other.PutTree([]TreeEntry{{Name: "a.md", Mode: 0o100644, ID: other.PutBlob([]byte("wrong\n"))}})
+	wrongTree, err := other.EditTree(ID{},
+		[]TreeEdit{{Path: "a.md", Mode: 0o100644, ID: other.PutBlob([]byte("wrong\n"))}})
 	must(t, err)
 	wrong := commit(other, "wrong", wrongTree)
 	flush(t, other)

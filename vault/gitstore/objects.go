@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
@@ -68,6 +66,7 @@ const maxHeld = 16 << 20
 type stagedObject struct {
 	kind plumbing.ObjectType
 	data []byte
+	base ID // of a tree the one that it was made of
 }
 
 // Stage returns an empty set of new objects on top of the repository's. It is
@@ -79,7 +78,7 @@ func (r *Repo) Stage() *Objects {
 func (o *Objects) put(kind plumbing.ObjectType, data []byte) ID {
 	id := hashOf(kind, data)
 	if _, ok := o.staged[id]; !ok {
-		o.staged[id] = stagedObject{kind, data}
+		o.staged[id] = stagedObject{kind: kind, data: data}
 		o.order = append(o.order, id)
 	}
 	return id
@@ -176,6 +175,18 @@ func entryLen(data []byte) int {
 	return min(bytes.IndexByte(data, 0)+1+len(ID{}), len(data))
 }
 
+// entryName is the name of the first entry of an encoded tree.
+func entryName(data []byte) []byte {
+	head := data[:max(bytes.IndexByte(data, 0), 0)]
+	return head[bytes.IndexByte(head, ' ')+1:]
+}
+
+// appendEntry encodes an entry.
+func appendEntry(data []byte, e TreeEntry) []byte {
+	data = append(strconv.AppendUint(data, uint64(e.Mode), 8), ' ')
+	return append(append(append(data, e.Name...), 0), e.ID[:]...)
+}
+
 // decodeEntry is the first entry of an encoded tree.
 func decodeEntry(id ID, data []byte) (e TreeEntry, err error) {
 	head, _, whole := bytes.Cut(data, []byte{0})
@@ -187,28 +198,6 @@ func decodeEntry(id ID, data []byte) (e TreeEntry, err error) {
 	e.Name, e.Mode = string(name), uint32(bits)
 	copy(e.ID[:], data[len(head)+1:])
 	return e, nil
-}
-
-// PutTree stages a tree. Entries may come in any order. An empty tree is the
-// zero id: git keeps no empty folders.
-func (o *Objects) PutTree(entries []TreeEntry) (ID, error) {
-	if len(entries) == 0 {
-		return ID{}, nil
-	}
-	return o.putTree(entries)
-}
-
-func (o *Objects) putTree(entries []TreeEntry) (ID, error) {
-	t := object.Tree{Entries: make([]object.TreeEntry, len(entries))}
-	for i, e := range entries {
-		t.Entries[i] = object.TreeEntry{Name: e.Name, Mode: filemode.FileMode(e.Mode), Hash: plumbing.Hash(e.ID)}
-	}
-	sort.Sort(object.TreeEntrySorter(t.Entries))
-	obj := &plumbing.MemoryObject{}
-	if err := t.Encode(obj); err != nil {
-		return ID{}, err
-	}
-	return o.stageEncoded(obj)
 }
 
 func (o *Objects) stageEncoded(obj *plumbing.MemoryObject) (ID, error) {
@@ -227,11 +216,7 @@ func (o *Objects) stageEncoded(obj *plumbing.MemoryObject) (ID, error) {
 // ID is ignored. Times are stored in whole seconds with their zone.
 func (o *Objects) PutCommit(c Commit) (ID, error) {
 	if c.Tree.IsZero() {
-		empty, err := o.putTree(nil)
-		if err != nil {
-			return ID{}, err
-		}
-		c.Tree = empty
+		c.Tree = o.put(plumbing.TreeObject, nil)
 	}
 	oc := object.Commit{
 		Author:    object.Signature{Name: c.Author.Name, Email: c.Author.Email, When: c.When},

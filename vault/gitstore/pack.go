@@ -15,7 +15,8 @@ import (
 )
 
 // The bytes of packs, as gitformat-pack(5) describes them. stet writes packs
-// without deltas, so that a part of one can be copied into another as it is.
+// without deltas, so that a part of one can be copied into another as it is, but for
+// those of a transaction that changes large folders in thousands of commits.
 
 // packDir is where git looks for packs.
 const packDir = "objects/pack"
@@ -48,19 +49,73 @@ func newPackBuilder(count int, zip *compressor) *packBuilder {
 // add compresses one object into the pack.
 func (b *packBuilder) add(kind plumbing.ObjectType, id ID, data []byte) error {
 	at := b.buf.Len()
-	// Type and the low four bits of the size, then seven bits a byte.
-	size := uint64(len(data))
+	b.head(kind, len(data))
+	if err := b.zip.append(&b.buf, data); err != nil {
+		return err
+	}
+	b.note(id, at)
+	return nil
+}
+
+// addDelta adds an object as what makes it of another one of the pack.
+func (b *packBuilder) addDelta(id, base ID, delta []byte) error {
+	at := b.buf.Len()
+	b.head(plumbing.REFDeltaObject, len(delta))
+	b.buf.Write(base[:])
+	if err := b.zip.append(&b.buf, delta); err != nil {
+		return err
+	}
+	b.note(id, at)
+	return nil
+}
+
+// head writes an object's type and the low four bits of its size, then seven bits a byte.
+func (b *packBuilder) head(kind plumbing.ObjectType, n int) {
+	size := uint64(n)
 	head := byte(kind)<<4 | byte(size&0x0f)
 	for size >>= 4; size > 0; size >>= 7 {
 		b.buf.WriteByte(head | 0x80)
 		head = byte(size & 0x7f)
 	}
 	b.buf.WriteByte(head)
-	if err := b.zip.append(&b.buf, data); err != nil {
-		return err
+}
+
+// deltaOf is a delta that copies what two texts begin and end with alike.
+func deltaOf(base, data []byte) []byte {
+	begin := 0
+	for begin < min(len(base), len(data)) && base[begin] == data[begin] {
+		begin++
 	}
-	b.note(id, at)
-	return nil
+	end := 0
+	for end < min(len(base), len(data))-begin && base[len(base)-1-end] == data[len(data)-1-end] {
+		end++
+	}
+	out := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(base))), uint64(len(data)))
+	out = appendCopy(out, 0, begin)
+	for rest := data[begin : len(data)-end]; len(rest) > 0; {
+		n := min(len(rest), 127)
+		out = append(append(out, byte(n)), rest[:n]...)
+		rest = rest[n:]
+	}
+	return appendCopy(out, len(base)-end, end)
+}
+
+// appendCopy adds the instruction to copy size bytes of the base at an offset.
+func appendCopy(out []byte, offset, size int) []byte {
+	const most = 1<<24 - 1
+	for ; size > 0; offset, size = offset+most, size-most {
+		at, op := len(out), byte(0x80)
+		out = append(out, 0)
+		for i, n := range []int{offset, min(size, most)} {
+			for bit := range 4 - i {
+				if b := byte(n >> (8 * bit)); b != 0 {
+					out, op = append(out, b), op|1<<(4*i+bit)
+				}
+			}
+		}
+		out[at] = op
+	}
+	return out
 }
 
 // A compressor writes objects as zlib streams. Speed counts more than size here:

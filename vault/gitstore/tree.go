@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Lookup finds path in the tree root; an empty path is the root itself.
@@ -39,18 +41,19 @@ type TreeEdit struct {
 
 // EditTree stages the trees along the spine of the edits and returns the new
 // root. A folder that becomes empty disappears; a file in the way
-// of a folder, or the other way round, is replaced. Cost: the touched folders.
+// of a folder, or the other way round, is replaced. Cost: one pass over the bytes
+// of the touched folders; the entries that stay are copied as they are.
 func (o *Objects) EditTree(old ID, edits []TreeEdit) (ID, error) {
-	f, err := o.openFolder(old)
+	t, err := o.encodedTree(old)
 	if err != nil {
 		return ID{}, err
 	}
-	below := map[string][]TreeEdit{}
+	below, now := map[string][]TreeEdit{}, map[string]TreeEntry{} // the zero id is none
 	var order []string
 	for _, e := range edits {
 		name, rest, deeper := strings.Cut(e.Path, "/")
+		now[name] = TreeEntry{}
 		if !deeper {
-			f.set(TreeEntry{Name: name, Mode: e.Mode, ID: e.id()})
 			continue
 		}
 		if below[name] == nil {
@@ -59,55 +62,89 @@ func (o *Objects) EditTree(old ID, edits []TreeEdit) (ID, error) {
 		e.Path = rest
 		below[name] = append(below[name], e)
 	}
+	if err := t.find(old, now); err != nil {
+		return ID{}, err
+	}
+	for _, e := range edits {
+		if !strings.Contains(e.Path, "/") {
+			now[e.Path] = TreeEntry{Name: e.Path, Mode: e.Mode, ID: e.id()}
+		}
+	}
 	for _, name := range order {
 		var sub ID
-		if i, ok := f.at[name]; ok && f.entries[i].IsDir() {
-			sub = f.entries[i].ID
-		} else if ok && !f.entries[i].ID.IsZero() && allRemovals(below[name]) {
+		if was := now[name]; was.IsDir() {
+			sub = was.ID
+		} else if !was.ID.IsZero() && allRemovals(below[name]) {
 			continue // a file stands where the removed folder was
 		}
 		next, err := o.EditTree(sub, below[name])
 		if err != nil {
 			return ID{}, err
 		}
-		f.set(TreeEntry{Name: name, Mode: ModeDir, ID: next})
+		now[name] = TreeEntry{Name: name, Mode: ModeDir, ID: next}
 	}
-	if kept := f.kept(); old.IsZero() || !slices.Equal(kept, f.was) { // a tree that is there costs no fsync
-		return o.PutTree(kept)
+	switch data := t.with(now); {
+	case bytes.Equal(data, t.data):
+		return old, nil // a tree that is there costs no fsync
+	case len(data) == 0:
+		return ID{}, nil
+	default:
+		before := len(o.order)
+		id := o.put(plumbing.TreeObject, data)
+		if _, staged := o.staged[old]; staged && len(o.order) > before { // a base is older: none builds on itself
+			o.staged[id] = stagedObject{kind: plumbing.TreeObject, data: data, base: old}
+		}
+		return id, nil
 	}
-	return old, nil
 }
 
-// A folder is one tree being edited.
-type folder struct {
-	was     []TreeEntry // as it is stored
-	entries []TreeEntry // a zero id is a removed entry
-	at      map[string]int
+// find fills in the entries of these names.
+func (t *knownTree) find(id ID, now map[string]TreeEntry) error {
+	for data := t.data; len(data) > 0; data = data[entryLen(data):] {
+		_, wanted := now[string(entryName(data))]
+		if whole := bytes.IndexByte(data, 0)+1+len(id) <= len(data); wanted || !whole {
+			e, err := decodeEntry(id, data)
+			if err != nil {
+				return err
+			}
+			now[e.Name] = e
+		}
+	}
+	return nil
 }
 
-func (o *Objects) openFolder(id ID) (*folder, error) {
-	t, err := o.tree(id)
-	if err != nil {
-		return nil, err
+// with is the encoded tree with these entries in place of those of their names.
+func (t *knownTree) with(now map[string]TreeEntry) []byte {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(now)), func(e TreeEntry) bool { return e.ID.IsZero() })
+	slices.SortFunc(all, func(a, b TreeEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
+	out := make([]byte, 0, len(t.data)+64*len(all))
+	for data := t.data; len(data) > 0; {
+		n, name := entryLen(data), entryName(data)
+		if _, gone := now[string(name)]; !gone {
+			for len(all) > 0 && before(all[0], name, data[0] == '4') {
+				out, all = appendEntry(out, all[0]), all[1:]
+			}
+			out = append(out, data[:n]...)
+		}
+		data = data[n:]
 	}
-	f := &folder{was: t.entries, entries: slices.Clone(t.entries), at: maps.Clone(t.at)}
-	if f.at == nil {
-		f.at = map[string]int{}
+	for _, e := range all {
+		out = appendEntry(out, e)
 	}
-	return f, nil
+	return out
 }
 
-func (f *folder) set(e TreeEntry) {
-	if i, ok := f.at[e.Name]; ok {
-		f.entries[i] = e
-		return
+// before reports whether an entry stands before that of another name, a folder's or not.
+func before(e TreeEntry, name []byte, folder bool) bool {
+	if c := strings.Compare(e.Name, string(name)); !strings.HasPrefix(e.Name, string(name)) &&
+		!strings.HasPrefix(string(name), e.Name) {
+		return c < 0
 	}
-	f.at[e.Name] = len(f.entries)
-	f.entries = append(f.entries, e)
-}
-
-func (f *folder) kept() []TreeEntry {
-	return slices.DeleteFunc(f.entries, func(e TreeEntry) bool { return e.ID.IsZero() })
+	other := TreeEntry{Name: string(name)}
+	if folder {
+		other.Mode = ModeDir
+	}
+	return sortKey(e) < sortKey(other)
 }
 
 func (e TreeEdit) id() ID {

@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"stet/vault/durable"
 )
 
@@ -43,16 +45,42 @@ func (o *Objects) Flush(tmp string, batch *durable.Batch) (*Flush, error) {
 	return f, nil
 }
 
-// encode builds the pack of what is staged.
+// encode builds the pack of what is staged. Where one transaction stages many versions of large trees, as many as a
+// commit for each of 2,000 files makes, these are deltas: they stand first, for [Repo.looksOurs] to tell.
 func (o *Objects) encode() (packImage, error) {
-	b := newPackBuilder(len(o.order), o.repo.compressor())
+	b, whole := newPackBuilder(len(o.order), o.repo.compressor()), 0
 	for _, id := range o.order {
-		if err := b.add(o.staged[id].kind, id, o.staged[id].data); err != nil {
+		if s := o.staged[id]; s.kind == plumbing.TreeObject {
+			whole += len(s.data)
+		}
+	}
+	depth := map[ID]int{}
+	for _, id := range o.order {
+		s := o.staged[id]
+		base, staged := o.staged[s.base]
+		if whole < manyTrees || !staged || len(s.data) < tinyTree || depth[s.base] >= maxDepth {
+			continue
+		}
+		depth[id] = depth[s.base] + 1
+		if err := b.addDelta(id, s.base, deltaOf(base.data, s.data)); err != nil {
 			return packImage{}, err
+		}
+	}
+	for _, id := range o.order {
+		if s := o.staged[id]; depth[id] == 0 {
+			if err := b.add(s.kind, id, s.data); err != nil {
+				return packImage{}, err
+			}
 		}
 	}
 	return b.finish()
 }
+
+const (
+	manyTrees = 1 << 20 // bytes of trees in one pack
+	tinyTree  = 1 << 12 // bytes of one: below it a delta saves too little
+	maxDepth  = 50      // deltas on deltas, as git packs
+)
 
 // compressor is the one writer of compressed bytes; r.mu is held.
 func (r *Repo) compressor() *compressor {

@@ -31,6 +31,7 @@ type placement struct {
 	fresh   fs.FileInfo   // the staged file, as it was before anybody could reach it
 	stat    gitindex.Stat // of the file that is in place already
 	left    bool          // newer bytes of a person stand there and stay
+	above   []string      // folders in which one on the way to it is new
 	// patience is what is left of the transaction's time to wait for displaced files to
 	// be closed; nil is none.
 	patience *time.Duration
@@ -94,14 +95,17 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	return root.Chmod("file", temp+unfinished, pl.perm)
 }
 
-// ready marks the staged bytes as whole and makes the folders they need. The
-// journal is durable by then and names them to recovery, which syncs them when
+// ready marks the staged bytes as whole and makes the folders they need, whose names
+// the finisher syncs. The journal is durable by then and names them to recovery, which syncs them when
 // this process is killed before it could.
 func (pl *placement) ready() error {
 	if !pl.staged {
 		return nil
 	}
-	if err := pl.store.tree.MkdirAll("file", pl.path.Dir(), 0o777); err != nil {
+	for dir := pl.path.Dir(); dir != "." && !pl.store.tree.Exists(dir); dir = path.Dir(dir) {
+		pl.above = append(pl.above, path.Dir(dir))
+	}
+	if err := pl.store.tree.MkdirAllLazy("file", pl.path.Dir(), 0o777); err != nil {
 		return err
 	}
 	root, temp := pl.temp()
@@ -297,8 +301,8 @@ type finisher struct {
 	store *Store
 	files []*placement
 	index *gitindex.File
-	// again says that a killed process may have placed files and not synced
-	// their folders.
+	// again says that a killed process may have placed files, or made folders, and not
+	// synced the folders they are in.
 	again bool
 }
 
@@ -311,6 +315,12 @@ func (f finisher) run() error {
 		}
 		if dir := pl.path.Dir(); !pl.inPlace || f.again {
 			dirs[dir] = dirs[dir] || pl.want.Remove
+		}
+		for dir := pl.path.Dir(); f.again && dir != "."; dir = path.Dir(dir) {
+			pl.above = append(pl.above, path.Dir(dir))
+		}
+		for _, dir := range pl.above {
+			dirs[dir] = dirs[dir] || false
 		}
 	}
 	edits := make([]gitindex.Edit, 0, len(f.files))
@@ -332,13 +342,18 @@ func (f finisher) run() error {
 // through our own folder: where a file system keeps both names of a rename or
 // neither, its way out must be durable there as well.
 func (s *Store) syncAll(dirs map[string]bool) error {
-	through := false
+	through, stay := false, map[string]bool{}
 	for _, dir := range sortedKeys(dirs) {
-		pruned, err := s.syncOrPrune(dir)
+		at, err := s.prune(dir, stay)
 		if err != nil {
 			return err
 		}
-		through = through || dirs[dir] && !pruned
+		stay[at], through = true, through || dirs[dir] && at == dir
+	}
+	for _, dir := range sortedKeys(stay) {
+		if err := s.tree.SyncDir("file", dir); err != nil && !Absent(err) { // somebody removed it since
+			return err
+		}
 	}
 	if !through || !s.oneDevice() {
 		return nil
@@ -346,28 +361,25 @@ func (s *Store) syncAll(dirs map[string]bool) error {
 	return s.repo.Root().SyncDir("file", path.Clean(s.tmp(".")))
 }
 
-// syncOrPrune makes the names in a folder durable, and removes the folder and
-// its parents when they became empty, as git does on a checkout.
-func (s *Store) syncOrPrune(dir string) (pruned bool, err error) {
+// prune removes a folder and its parents when they became empty, as git does on a
+// checkout, and returns the first that stays. What it removes is taken out of stay.
+func (s *Store) prune(dir string, stay map[string]bool) (at string, err error) {
 	for {
 		names, err := s.tree.Names(dir)
-		if Absent(err) && dir != "." {
-			dir, pruned = path.Dir(dir), true // a killed process removed it and came no further
-			continue
+		switch {
+		case Absent(err) && dir != ".": // a killed process removed it and came no further
+		case err != nil || len(names) > 0 || dir == ".":
+			return dir, err
+		default:
+			err = s.tree.Remove("prune", dir)
+			if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+				return dir, nil // something appeared in it meanwhile
+			}
+			if err != nil {
+				return dir, err
+			}
 		}
-		if err != nil {
-			return pruned, err
-		}
-		if len(names) > 0 || dir == "." {
-			return pruned, s.tree.SyncDir("file", dir)
-		}
-		err = s.tree.Remove("prune", dir)
-		if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-			return pruned, s.tree.SyncDir("file", dir) // something appeared in it meanwhile
-		}
-		if err != nil {
-			return pruned, err
-		}
-		dir, pruned = path.Dir(dir), true
+		delete(stay, dir)
+		dir = path.Dir(dir)
 	}
 }
