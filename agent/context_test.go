@@ -106,6 +106,12 @@ func TestAnAgentsContextKeepsPrivateMemoriesIndexed(t *testing.T) {
 	ctx := t.Context()
 	o := agent.Options{At: vaulttest.New(t, "memories/safe.md", "---\nprivate: true\n---\nThe safe code is 4712.\n",
 		"memories/tea.md", "Bob likes tea.\n").Dir, Door: "test", Now: time.Now, Getenv: vaulttest.Env}
+	for _, name := range []string{"safe.md", "tea.md"} { // files as young as the index are looked at and noted again
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(filepath.Join(o.At, "memories", name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, reader := range []string{"", "robo"} {
 		if o.Agent = reader; reader != "" {
 			o.Hook = func(s durable.Step) error {
