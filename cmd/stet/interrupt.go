@@ -21,8 +21,8 @@ type interrupter struct {
 const (
 	// grace is how long an interrupted command may take for each step to its end.
 	grace = 50 * time.Millisecond
-	// telling is how many times that long it may take when it has moved a branch. A server may have told of
-	// its commit long ago, so that it is not for ever.
+	// telling is how many times that long it may take when it has moved a branch, or runs until it is interrupted. A
+	// server may have told of its commit long ago, so that it is not for ever.
 	telling = 100
 )
 
@@ -53,7 +53,7 @@ func (i *interrupter) wait(ctx context.Context, e *console.Env, work <-chan stru
 		if i.steps != seen {
 			seen, still = i.steps, 0
 		}
-		if still > 0 && (!i.committed || still > telling) && !e.Busy.Load() {
+		if still > 0 && (!i.committed && !e.Lasting.Load() || still > telling) && !e.Busy.Load() {
 			return false // locked: the process ends before the next step
 		}
 		i.mu.Unlock()

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"os"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,5 +44,41 @@ func TestAnInterruptedCommandIsNotWaitedForWithoutEnd(t *testing.T) {
 				t.Errorf("commits %v: given up after %v", c.commits, took)
 			}
 		})
+	}
+}
+
+// A slowWriter is a terminal that takes its time for the last word.
+type slowWriter struct {
+	began chan struct{}
+	once  sync.Once
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "nothing is committed") {
+		w.once.Do(func() { close(w.began) })
+	}
+	if strings.HasPrefix(string(p), "stopped") {
+		time.Sleep(5 * grace)
+	}
+	return len(p), nil
+}
+
+// A watcher ends when it is told to: on a machine under load, too, that is no failure.
+func TestAWatcherHasTimeToEnd(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	out := &slowWriter{began: make(chan struct{})}
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() {
+		<-out.began
+		time.Sleep(grace)
+		interrupt()
+	}()
+	code := run(ctx, []string{"stet", "reindex", "--watch"}, console.Host{
+		Stdio:  console.Stdio{In: strings.NewReader(""), Out: out, Err: out},
+		Getenv: func(k string) string { return s.env[k] }, Dir: s.dir, PID: os.Getpid(), Now: time.Now,
+	})
+	if code != 0 {
+		t.Errorf("exit %d", code)
 	}
 }

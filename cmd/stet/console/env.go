@@ -82,6 +82,8 @@ type Env struct {
 	// Busy is set while Ctrl-C must not end the process: the user works in a program that it
 	// started, or it saves what it has or clears up.
 	Busy atomic.Bool
+	// Lasting is set while a command runs that Ctrl-C is to end, and nothing else: it has time to.
+	Lasting atomic.Bool
 
 	actor    string // the agent that acts, "" for the user
 	via      string // the agent among whose tools the user acts

@@ -52,6 +52,7 @@ func follow(ctx context.Context, e *console.Env, in *console.Input, commit bool)
 		Emit: func(ev watch.Event) error {
 			if ev.Kind == watch.Started {
 				holdLittle(ev.Files)
+				e.Lasting.Store(true)
 			}
 			return out.show(ev)
 		}})
