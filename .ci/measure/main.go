@@ -6,6 +6,8 @@
 //	go run ./.ci/measure pairs [-v LABEL] PATH/pairs.jsonl  labelled pairs of sentences that are merged
 //	go run ./.ci/measure secrets [-lines N] [-seed N] PATH...      what the guard finds in texts that hold no secret
 //	go run ./.ci/measure secrets -redact PATH...            what an import would take out of transcripts
+//	go run ./.ci/measure corpus -o FOLDER REPOSITORY...     a vault of agents' conversations with real tool output
+//	go run ./.ci/measure found [-n N] [-seed N] FOLDER      whether what is pasted from its messages is found there
 //
 // It exits 2 when a bound does not hold. What it makes stands in a temporary folder and is
 // removed. A folder is one of those that "stet bench --help" describes.
@@ -30,10 +32,10 @@ var errMissed = errors.New("a bound does not hold")
 func main() {
 	measures := map[string]func(flags *flag.FlagSet, args []string, tmp string) error{
 		"forgeteval": forgetEval, "sessions": sessions, "contradictions": contradictions, "pairs": pairs,
-		"secrets": secrets,
+		"secrets": secrets, "corpus": corpus, "found": found,
 	}
 	if len(os.Args) < 3 || measures[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: measure forgeteval|sessions|contradictions|pairs|secrets [FLAG...] PATH...")
+		fmt.Fprintln(os.Stderr, "usage: measure forgeteval|sessions|contradictions|pairs|secrets|corpus|found [FLAG...] PATH...")
 		os.Exit(1)
 	}
 	tmp, err := os.MkdirTemp("", "stet-measure-*")
