@@ -50,17 +50,18 @@ type SearchOptions struct {
 
 // Found is the result of a search.
 type Found struct {
-	Query    string        `json:"query"`
-	AsOf     *Moment       `json:"as_of,omitempty"`
-	Tier     string        `json:"tier"`
-	Total    int           `json:"total"`
-	Degraded string        `json:"degraded,omitempty"` // why files were searched in place of the index
-	TookMS   float64       `json:"took_ms"`
-	Skipped  []vault.Path  `json:"skipped,omitempty"` // not readable
-	Hits     []Hit         `json:"hits"`
-	Sessions []Hit         `json:"sessions"` // the best message of a few conversations
-	Warnings []string      `json:"-"`
-	Took     time.Duration `json:"-"`
+	Query     string        `json:"query"`
+	AsOf      *Moment       `json:"as_of,omitempty"`
+	Tier      string        `json:"tier"`
+	Total     int           `json:"total"`
+	Degraded  string        `json:"degraded,omitempty"` // why files were searched in place of the index
+	TookMS    float64       `json:"took_ms"`
+	Skipped   []vault.Path  `json:"skipped,omitempty"` // not readable
+	Hits      []Hit         `json:"hits"`
+	Sessions  []Hit         `json:"sessions"`            // the best message of a few conversations
+	Operators []string      `json:"operators,omitempty"` // the parts of the query that were not read as words
+	Warnings  []string      `json:"-"`
+	Took      time.Duration `json:"-"`
 }
 
 // A Hit is one match of a search. Times are UTC, RFC 3339.
@@ -161,7 +162,7 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 	found := &Found{
 		Query: o.Text, AsOf: then, Tier: res.Tier, Total: res.Total, Degraded: res.Degraded, Skipped: res.Skipped,
 		TookMS: milliseconds(res.Took), Hits: viewHits(res.Hits), Sessions: viewHits(res.Sessions),
-		Warnings: res.Warnings, Took: res.Took,
+		Operators: res.Operators, Warnings: res.Warnings, Took: res.Took,
 	}
 	if found.Total == 0 && len(found.Sessions) == 0 && then == nil {
 		if found.Hits, err = a.heirs(ctx, x, o.Query); err != nil {

@@ -19,13 +19,14 @@ type SessionQuery struct {
 
 // SessionsFound is the answer to a [SessionQuery], best first.
 type SessionsFound struct {
-	Query    string          `json:"query"`
-	Tier     string          `json:"tier"`
-	Total    int             `json:"total"`              // messages that match
-	Degraded string          `json:"degraded,omitempty"` // why files were searched in place of the index
-	Summary  *recall.Summary `json:"summary,omitempty"`
-	Sessions []FoundSession  `json:"sessions"`
-	Matches  []SessionMatch  `json:"matches,omitempty"`
+	Query     string          `json:"query"`
+	Tier      string          `json:"tier"`
+	Total     int             `json:"total"`               // messages that match
+	Degraded  string          `json:"degraded,omitempty"`  // why files were searched in place of the index
+	Operators []string        `json:"operators,omitempty"` // the parts of the query that were not read as words
+	Summary   *recall.Summary `json:"summary,omitempty"`
+	Sessions  []FoundSession  `json:"sessions"`
+	Matches   []SessionMatch  `json:"matches,omitempty"`
 }
 
 // A FoundSession is a conversation and what of it answers; parts that went on in other sessions,
@@ -79,7 +80,8 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 	}
 	s.notice(answer.Degraded, answer.Warnings)
 	out = &SessionsFound{
-		Query: q.Text, Tier: answer.Tier, Total: answer.Total, Degraded: answer.Degraded, Sessions: []FoundSession{},
+		Query: q.Text, Tier: answer.Tier, Total: answer.Total, Degraded: answer.Degraded, Operators: answer.Operators,
+		Sessions: []FoundSession{},
 	}
 	if q.Summarise && len(answer.Found) > 0 {
 		if out.Summary, err = s.summarise(ctx, q, answer); err != nil {
@@ -107,7 +109,8 @@ func (s Sessions) matches(ctx context.Context, x *index.Index, q SessionQuery) (
 		return nil, err
 	}
 	s.notice(m.Degraded, m.Warnings)
-	out := &SessionsFound{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Sessions: []FoundSession{}}
+	out := &SessionsFound{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Operators: m.Operators,
+		Sessions: []FoundSession{}}
 	for _, h := range m.List {
 		in := s.a.viewSession(h.In)
 		out.Matches = append(out.Matches, SessionMatch{

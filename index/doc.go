@@ -122,6 +122,8 @@ type Result struct {
 	// Warnings name what looked like a filter and could not be read as one, and
 	// why nothing was ranked by meaning.
 	Warnings []string
+	// Operators are the parts of the query that were not read as words.
+	Operators []string
 	// Rebuilt is "" or why the index was found unusable and made anew for this
 	// answer.
 	Rebuilt string

@@ -143,7 +143,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 
 	// Filters, exclusions and requirements hold for both rankings.
 	for query, want := range map[string][]string{
-		"car -garage":         {"memories/car-papers.md"},
+		`car -"garage"`:       {"memories/car-papers.md"},
 		"+papers vehicle":     {"memories/car-papers.md"},
 		"vehicle kind:fact":   {},
 		"vehicle is:archived": {"archive/memories/gone.md"},

@@ -70,7 +70,7 @@ func (s *searching) message(r *query.Ranking, m query.Match, lines *query.Liner)
 		return Hit{}, false
 	}
 	mem := file.Memory()
-	best := lines.BestIn(file.Data, span.Start, span.End, span.TextStart)
+	best := lines.BestOf(file, span)
 	h := Hit{
 		Path: rec.Path, ID: mem.ID, Title: mem.Name(), Scope: mem.Scope, Categories: mem.Categories,
 		Line: max(1, best.Number), Score: m.Score, Tier: m.Tier.String(), Class: vault.ClassSession, Private: mem.Private,

@@ -98,7 +98,7 @@ func drawQuery(t *rapid.T) string {
 		case 0:
 			w = "+" + w
 		case 1:
-			w = "-" + w
+			w = rapid.SampledFrom([]string{"-" + w, `-"` + w + `"`, `NOT "` + w + `"`}).Draw(t, "not")
 		case 2:
 			w = `"` + w + " " + rapid.SampledFrom(vocabulary()).Draw(t, "second") + `"`
 		case 3:

@@ -16,7 +16,13 @@ var _ query.Source = (*store.State)(nil)
 // scan reads files without the index on disk: it indexes in memory what the query can
 // ask for.
 func (s *searching) scan(files []vault.File, byMessage bool) (*store.State, error) {
-	st, err := store.InMemory(s.ctx, s.x.src, s.x.o.Now, s.x.lang, files, byMessage, s.parsed.Wants(byMessage).Has)
+	var wanted []func(field int, term string) bool
+	for _, q := range s.readings {
+		wanted = append(wanted, q.Wants(byMessage).Has)
+	}
+	st, err := store.InMemory(s.ctx, s.x.src, s.x.o.Now, s.x.lang, files, byMessage, func(field int, term string) bool {
+		return slices.ContainsFunc(wanted, func(has func(int, string) bool) bool { return has(field, term) })
+	})
 	if err == nil && s.q.public {
 		s.secret.learn(st.Records())
 	}

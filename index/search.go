@@ -81,10 +81,13 @@ type searching struct {
 	x      *Index
 	ctx    context.Context
 	q      Query
-	parsed *query.Query
+	parsed *query.Query // as it is read now
 	texts  *query.TranscriptCache
 	apart  bool  // sessions are shown beside the notes
 	page   *page // of the answer with reports, nil where none are asked for
+	// readings are those of the query in the order in which they are tried: word by word where an operator could leave
+	// out what is pasted, with its operators, with its phrases as words, and with a bare minus as an exclusion.
+	readings []*query.Query
 	// reporting is set while reports are answered with, see addReports.
 	reporting bool
 	asked     *asked           // what meant returned, nil before
@@ -108,6 +111,9 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 		x: x, ctx: ctx, q: q, parsed: &parsed, texts: query.NewTranscriptCache(x.src),
 		res: &Result{Warnings: parsed.Warnings}, now: now, secret: secret{hides: x.o.Hides},
 	}
+	s.readings = slices.DeleteFunc([]*query.Query{
+		query.AsItStands(q.Text, &parsed), &parsed, parsed.Loosened(), query.Excluding(q.Text, now, &parsed),
+	}, func(q *query.Query) bool { return q == nil })
 	if s.wantsReports() {
 		s.widen()
 	}
@@ -156,17 +162,13 @@ func (s *searching) answer(p part) error {
 	return err
 }
 
-// on answers from an open state. Where phrases leave nothing of a sentence, their words
-// are looked for.
+// on answers from an open state, by the first reading of the query that finds something.
 func (s *searching) on(src query.Source) (err error) {
 	defer store.Guarded("search", &err)()
 	defer runtime.KeepAlive(src)
 	src = s.entriesOf(src)
 	defer func(asked *query.Query) { s.parsed = asked }(s.parsed)
-	for _, q := range [...]*query.Query{s.parsed, s.parsed.Loosened()} {
-		if q == nil {
-			break
-		}
+	for _, q := range s.readings {
 		s.parsed = q
 		e := query.New(s.ctx, src, s.x.src, q)
 		if err = e.Run(); err != nil {
@@ -176,7 +178,11 @@ func (s *searching) on(src query.Source) (err error) {
 		if e.Conversations != nil {
 			found = s.conversations
 		}
-		if n, err := found(src, e); err != nil || n > 0 {
+		n, err := found(src, e)
+		if n > 0 && len(q.Operators) > 0 {
+			s.res.Operators = q.Operators
+		}
+		if err != nil || n > 0 {
 			return err
 		}
 	}

@@ -55,8 +55,12 @@ func TestQueriesFindWhatTheySay(t *testing.T) {
 		{"🎉", []string{"notes/emoji.md"}},
 		{"->", []string{"notes/emoji.md"}},
 		{"serv*", []string{"notes/names.md"}},
-		{"+production -mysql", []string{}},
-		{"production -redis", []string{"memories/db/mysql.md"}},
+		{`+production -"mysql"`, []string{}},
+		{`production -"redis"`, []string{"memories/db/mysql.md"}},
+		{`production NOT "redis"`, []string{"memories/db/mysql.md"}},
+		{"production -redis", []string{"memories/dbx/cache.md", "memories/db/mysql.md"}}, // as commands have it
+		{"kind:fact -redis", []string{"memories/db/mysql.md", "USER.md"}},                // nothing has the word: an exclusion
+		{"tag:mysql NOT scope:/db", []string{}},
 		{"cache kind:decision", []string{"memories/dbx/cache.md"}},
 		{"kind:fact", []string{"memories/db/mysql.md", "USER.md"}},
 		{"scope:/db", []string{"memories/db/mysql.md"}},
@@ -189,7 +193,7 @@ func TestTiersFillUpBehindOneAnother(t *testing.T) {
 	if len(hit.Highlights) != 1 || hit.Snippet[hit.Highlights[0].Start:hit.Highlights[0].End] != "kubernetes" {
 		t.Errorf("the guess is not marked: %q %v", hit.Snippet, hit.Highlights)
 	}
-	for _, text := range []string{"+kuberntes", `"kuberntes cluster"`, "gardeners -gardening"} {
+	for _, text := range []string{"+kuberntes", `"kuberntes cluster"`, `gardeners -"gardening"`} {
 		if res := ask(t, x, Query{Text: text}); len(res.Hits) != 0 || res.Tier != "" {
 			t.Errorf("%s found %v", text, hitPaths(res))
 		}

@@ -56,6 +56,8 @@ type Matches struct {
 	Tier     string
 	Degraded string
 	Warnings []string
+	// Operators are the parts of the query that were not read as words.
+	Operators []string
 }
 
 // A Found is one conversation of an answer with what of it matters. A

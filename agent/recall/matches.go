@@ -63,7 +63,8 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 		if err := s.meet(ctx, res.Hits); err != nil {
 			return nil, err
 		}
-		out := &Matches{Total: res.Total, Tier: res.Tier, Degraded: res.Degraded, Warnings: res.Warnings}
+		out := &Matches{Total: res.Total, Tier: res.Tier, Degraded: res.Degraded, Warnings: res.Warnings,
+			Operators: res.Operators}
 		for _, h := range res.Hits {
 			k := s.of(h.Path)
 			if s.keeps(h, k) {

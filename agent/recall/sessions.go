@@ -14,11 +14,12 @@ const sessionLimit = 5
 
 // An Answer is what was said about a question, by conversation.
 type Answer struct {
-	Found    []Found
-	Total    int
-	Tier     string
-	Degraded string
-	Warnings []string
+	Found     []Found
+	Total     int
+	Tier      string
+	Degraded  string
+	Warnings  []string
+	Operators []string // see [index.Result]
 }
 
 // Sessions answers with the conversations that a question is about, best first,
@@ -32,7 +33,7 @@ func Sessions(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Answer
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Total: m.Total, Tier: m.Tier, Degraded: m.Degraded, Warnings: m.Warnings}
+	a := &Answer{Total: m.Total, Tier: m.Tier, Degraded: m.Degraded, Warnings: m.Warnings, Operators: m.Operators}
 	if a.Found, err = s.group(ctx, m.List); err != nil {
 		return nil, err
 	}

@@ -118,6 +118,7 @@ func (d *Document) lens() (out [lengthFields]uint32) {
 // An Analyzer takes files apart. It is not safe for concurrent use; several
 // may run side by side.
 type Analyzer struct {
+	Files FileReader // of texts of a transcript that stand beside it; nil reads none
 	stems *Stemmer
 	pos   int
 	room  []int32 // for places of terms to come

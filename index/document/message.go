@@ -3,6 +3,9 @@ package document
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,14 +29,9 @@ func TextsOf(data []byte, byMessage bool) [][]byte {
 	return out
 }
 
-// toolBytes is how much of either end of a tool's result is indexed as words:
-// what a person remembers of it stands there, and results are most of the bytes
-// of an agent's transcripts. Its names are indexed wherever they stand, up to
-// toolNames of them.
-const (
-	toolBytes = 1 << 10
-	toolNames = 256
-)
+// toolLength is how many words a result of a tool counts for at most where lengths are compared: the few that are as
+// long as a file would make every text that somebody wrote a short one.
+const toolLength = 300
 
 // The sides of a conversation.
 const (
@@ -68,8 +66,12 @@ func (a *Analyzer) Transcript(data []byte, f vault.File) ([]*Document, Record) {
 	var lens [lengthFields]uint32
 	t := TranscriptMeta{}
 	spans := MessagesOf(d)
+	var attached func(string) []byte
+	if a.Files != nil {
+		attached = Attachments(a.Files, f.Path)
+	}
 	for i, s := range spans {
-		doc := a.message(data, &s)
+		doc := a.message(data, &s, attached)
 		if i == 0 && !echoes(m.Title, data, spans) {
 			a.words(&doc.Bags[FieldTitle], []byte(m.Title))
 		}
@@ -140,19 +142,14 @@ func MessagesOf(d *markdown.Document) []markdown.MessageSpan {
 
 // message indexes one message: its words, its names, who said it and on which
 // day. The document is still under way.
-func (a *Analyzer) message(data []byte, s *markdown.MessageSpan) *Document {
+func (a *Analyzer) message(data []byte, s *markdown.MessageSpan, attached func(string) []byte) *Document {
 	d := a.begin(MessageName(s.Number), s.TextEnd-s.TextStart)
-	for _, part := range Spoken(data, s) {
-		a.speech(d, part)
+	for _, part := range Spoken(data, s, attached) {
+		a.speech(d, part.Text)
+		Identifiers(part.Text, func(name string, _, _ int) { d.Bags[FieldIdent].add(name, 1) })
 	}
-	names := map[string]bool{}
-	if s.Attached == "" {
-		Identifiers(markdown.StripInjected(data[s.TextStart:s.TextEnd]), func(name string, _, _ int) {
-			if len(names) < toolNames || names[name] {
-				names[name] = true
-				d.Bags[FieldIdent].add(name, 1)
-			}
-		})
+	if body := &d.Bags[FieldBody]; sideOf(s.Role) == SideTool {
+		body.Length = min(body.Length, toolLength)
 	}
 	head := s.Name
 	if !s.Time.IsZero() {
@@ -166,38 +163,75 @@ func (a *Analyzer) message(data []byte, s *markdown.MessageSpan) *Document {
 	return d
 }
 
-// Spoken are the parts of a message whose words are indexed. What stet itself put
-// before a model was not said by anybody.
-func Spoken(data []byte, s *markdown.MessageSpan) [][]byte {
-	var out [][]byte
-	if s.Attached == "" {
-		text := markdown.StripInjected(data[s.TextStart:s.TextEnd])
-		if sideOf(s.Role) == SideTool {
-			out = append(out, ends(text)...)
-		} else {
-			out = append(out, text)
+// A Part is a text of a message, and where in the transcript it stands or is named.
+type Part struct {
+	Text []byte
+	At   int
+}
+
+// Spoken are the texts of a message that are searched, all of each: what was said, and of every call its name and its
+// arguments. What stet itself put before a model was not said by anybody. attached reads a text that stands in a file
+// of its own, nil where that cannot be read or is no text; a nil attached reads none.
+func Spoken(data []byte, s *markdown.MessageSpan, attached func(name string) []byte) []Part {
+	text := data[s.TextStart:s.TextEnd]
+	if s.Attached != "" {
+		text = nil
+		if attached != nil {
+			text = attached(s.Attached)
 		}
 	}
+	out := []Part{{markdown.StripInjected(text), s.TextStart}}
 	for _, c := range s.Calls {
-		out = append(out, []byte(c.Name))
-		out = append(out, ends(data[c.Start:c.End])...)
+		out = append(out, Part{[]byte(c.Name), c.Start}, Part{Arguments(data[c.Start:c.End]), c.Start})
 	}
 	return out
 }
 
-// ends are the head and the tail of a text too long to index whole.
-func ends(text []byte) [][]byte {
-	if len(text) <= 2*toolBytes {
-		return [][]byte{text}
+// Attachments reads the texts that stand in files of their own beside the transcript at p. The name of such a file
+// holds the hash of its text, so that it need not be looked at again.
+func Attachments(src FileReader, p vault.Path) func(name string) []byte {
+	return func(name string) []byte {
+		data, _, err := src.ReadFile(vault.Path(p.Dir() + "/" + markdown.AttachmentDir(p.Base()) + "/" + name))
+		if err != nil || !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+			return nil
+		}
+		return data
 	}
-	head, tail := toolBytes, len(text)-toolBytes
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
+}
+
+// Arguments is what a call was given, as text: JSON with each text in it as it was before it was written as JSON, on
+// lines of its own behind its key; anything else as it stands.
+func Arguments(raw []byte) []byte {
+	var out bytes.Buffer
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.UseNumber()
+	key, inObject := false, []bool{} // whether a key comes next, and what is open
+	for {
+		t, err := in.Token()
+		if err == io.EOF && out.Len() > 0 && len(inObject) == 0 {
+			return out.Bytes()
+		} else if err != nil {
+			return raw
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			inObject = append(inObject, t == json.Delim('{'))
+		case json.Delim('}'), json.Delim(']'):
+			inObject = inObject[:len(inObject)-1]
+		default:
+			end := "\n"
+			if key {
+				end = ": "
+			}
+			fmt.Fprint(&out, t, end)
+			key = !key
+		}
+		if len(inObject) == 0 || !inObject[len(inObject)-1] {
+			key = false
+		} else if _, opens := t.(json.Delim); opens {
+			key = true
+		}
 	}
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
-	}
-	return [][]byte{text[:head], text[tail:]}
 }
 
 // speech indexes stemmed words and the parts of camel case. No positions:

@@ -61,6 +61,7 @@ type Match struct {
 	Doc   int32
 	Tier  tier
 	Score float64
+	far   distance // of a message
 }
 
 // A tier says how strictly the query was read to find a document. Stricter
@@ -87,6 +88,7 @@ type Evaluation struct {
 	hit           []uint16           // optional clauses matched
 	met           []uint16           // required clauses matched
 	near          []bool             // matched by a word that only looks like one of the query
+	guessed       []uint16           // optional clauses matched by such a word alone
 	out           []bool             // excluded
 	room          []document.Posting // for lists that nobody keeps: those of common words are megabytes
 	explain       map[int32][]string
@@ -107,6 +109,7 @@ func New(ctx context.Context, src Source, files document.FileReader, q *Query) *
 	e := &Evaluation{
 		src: src, files: files, ctx: ctx, q: q, boost: fieldBoost, scores: make([]float64, n),
 		hit: make([]uint16, n), met: make([]uint16, n), near: make([]bool, n), out: make([]bool, n),
+		guessed: make([]uint16, n),
 		weights: map[string]float64{}, similar: map[string][]string{},
 	}
 	if lay != nil {

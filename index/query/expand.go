@@ -118,7 +118,10 @@ func (e *Evaluation) misspelt(c *clause) error {
 	found := make([]bool, len(e.scores))
 	e.add(leafKey{field, w + "~"}, fuzzyBoost, c, list, found)
 	e.similar[w] = terms
-	each(found, func(d int32) { e.near[d] = true })
+	each(found, func(d int32) {
+		e.near[d] = true
+		e.guessed[d]++
+	})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stet/index/document"
 )
@@ -11,6 +12,10 @@ import (
 const (
 	messagePool  = 1000 // messages that neighbours and their session lend score to
 	MessageTexts = 200  // messages whose text is read for pairs
+
+	// verbatimTexts is how many messages with every word of the query are read for the query as it was typed, unless
+	// it is a question, which is seldom said twice.
+	verbatimTexts = 600
 )
 
 // A Conversations is what an evaluation knows of conversations.
@@ -133,24 +138,42 @@ type Successors func(transcript *document.Record, number int) string
 // A Ranking puts the messages of one evaluation in order.
 type Ranking struct {
 	*Evaluation
+	parts uint64 // the bits of the words of composite names, which have to be there like any other
+	typed string // see Query.typed
 	bonus map[int32]float64
 	texts *TranscriptCache
 	old   Successors // nil where no message is superseded
 }
 
+// A distance says how far the words of a message are from those of the query. The closest come first: somebody who
+// pastes a line looks for that line, whatever else resembles it.
+type distance uint8
+
+const (
+	verbatim distance = iota // stand there as they were typed, the newest first
+	folded                   // but for capitals and white space
+	together                 // are all there, within a few words
+	all                      // are all there
+	some                     // are there in part
+)
+
 // Rank finds the messages that match and that keep lets pass, best first, like
-// [Evaluation.Best]. Beside those that match are those next to them, unless the query
+// [Evaluation.Best], but by distance before score. Beside those that match are those next to them, unless the query
 // requires something.
 func (e *Evaluation) Rank(
 	keep func(int32) bool, limit int, from *TranscriptCache, old Successors,
 ) (*Ranking, []Match, int, error) {
-	r := &Ranking{Evaluation: e, bonus: map[int32]float64{}, texts: from, old: old}
+	r := &Ranking{Evaluation: e, parts: e.q.parts(), bonus: map[int32]float64{}, texts: from, old: old}
+	r.typed, _ = e.q.typed()
 	if err := r.settle(keep); err != nil {
 		return nil, nil, 0, err
 	}
 	best, rest, total := r.candidates(keep, limit)
 	r.rate(best)
 	n := min(MessageTexts, len(best))
+	for n < min(verbatimTexts, len(best)) && best[n].far == all && !strings.HasSuffix(r.typed, "?") {
+		n++
+	}
 	kept, err := r.read(best[:n])
 	if err != nil {
 		return nil, nil, 0, err
@@ -177,7 +200,20 @@ func (r *Ranking) rate(list []Match) {
 		r.Conversations.near(m.Doc, func(other int32, _ float64) { most = max(most, scores[other]) })
 		m.Score = min(m.Score, r.Conversations.w.lent*most)
 	}
-	slices.SortFunc(list, byScore)
+	slices.SortFunc(list, r.closer)
+}
+
+// closer orders by distance, then by score, of what stands there verbatim by time.
+func (r *Ranking) closer(a, b Match) int {
+	if a.far != b.far {
+		return cmp.Compare(a.far, b.far)
+	}
+	if a.far <= folded {
+		if c := cmp.Compare(r.Conversations.Message(b.Doc).At, r.Conversations.Message(a.Doc).At); c != 0 {
+			return c
+		}
+	}
+	return byScore(a, b)
 }
 
 func cutTo(list []Match, limit int) []Match {
@@ -203,31 +239,42 @@ func byScore(a, b Match) int {
 // next to them, and, where limit asks for more than those, the others that
 // match in order of their own score.
 func (r *Ranking) candidates(keep func(int32) bool, limit int) (best, rest []Match, total int) {
-	var all []Match
+	var list []Match
 	taken := make([]bool, len(r.scores))
 	r.each(func(m Match) {
 		if keep(m.Doc) {
 			m.Score += r.Conversations.w.session * r.Conversations.priors[r.Conversations.Layout.Owner[m.Doc]]
-			all = append(all, m)
+			m.far = r.distance(m.Doc)
+			list = append(list, m)
 			taken[m.Doc] = true
 		}
 	})
-	slices.SortFunc(all, byScore)
-	n := min(messagePool, len(all))
-	best, rest, total = slices.Clip(all[:n]), all[n:], len(all)
+	slices.SortFunc(list, r.closer)
+	n := min(messagePool, len(list))
+	best, rest, total = slices.Clip(list[:n]), list[n:], len(list)
 	if required, _ := r.q.Count(); required > 0 || len(r.q.clauses) == 0 {
 		return best, rest, total
 	}
-	for _, m := range all[:n] {
+	for _, m := range list[:n] {
 		r.Conversations.near(m.Doc, func(other int32, _ float64) {
 			if !taken[other] && !r.out[other] && keep(other) {
 				taken[other] = true
-				best = append(best, Match{Doc: other, Tier: max(m.Tier, relaxed)})
+				best = append(best, Match{Doc: other, Tier: max(m.Tier, relaxed), far: some})
 				total++
 			}
 		})
 	}
 	return best, rest, total
+}
+
+// distance is how far a message is from the query without a look into its text.
+func (r *Ranking) distance(doc int32) distance {
+	_, optional := r.q.Count()
+	if r.typed == "" || int(r.hit[doc]+r.guessed[doc]) < optional ||
+		r.Conversations.has[doc]&r.parts != r.parts {
+		return some
+	}
+	return all
 }
 
 // own is the score of a message by itself.

@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,19 +69,34 @@ type Query struct {
 	AsSpelt  bool     // words are not guessed at
 	lang     *document.Language
 	Warnings []string // what was not read as it may have been meant
+
+	// Operators are the parts of the text that were not read as words.
+	Operators []string
+	said      string // the text without its filters and what it excludes
+	minus     bool   // a word has a bare minus before it
+	sentence  bool   // has words that every text has, as questions do
+	narrows   bool   // a filter or an exclusion may leave out a text that holds all of the query
 }
 
 // Parse reads a query asked at time now. Bare words are alternatives, best first;
-// "…" is a phrase and required; +x is required; -x is excluded; x* is a
-// prefix; kind: and its like filter, see filterKey. A quotation mark without
-// a partner, a lone sign, an unknown key and an impossible value are text.
+// "…" is a phrase and required; +x is required; x* is a prefix; kind: and its like
+// filter, see filterKey; -kind:x, -"…", NOT kind:x and NOT "…" exclude. A quotation mark
+// without a partner, a lone sign, a word behind a minus, an unknown key and an impossible
+// value are text.
 func Parse(text string, now time.Time, lang *document.Language) Query {
-	p := queryParser{text: Clip(text), now: now, out: Query{lang: lang}}
+	return parse(queryParser{text: text, now: now, out: Query{lang: lang}})
+}
+
+func parse(p queryParser) Query {
+	p.text = Clip(p.text)
 	p.clipped = p.text
 	for p.next() {
 		if len(p.out.clauses) >= maxClauses {
 			break
 		}
+	}
+	if len(p.out.clauses) == 1 && p.out.clauses[0].kind == phrase {
+		p.out.said = p.out.clauses[0].raw // the quotation marks are not what is looked for
 	}
 	p.out.finish()
 	p.out.when = asksWhen(p.clipped)
@@ -122,6 +136,7 @@ type queryParser struct {
 	text    string
 	clipped string // the whole
 	now     time.Time
+	minus   bool // a bare minus excludes
 	out     Query
 }
 
@@ -131,24 +146,29 @@ func (p *queryParser) next() bool {
 	if p.text == "" {
 		return false
 	}
-	how, signed := should, false
-	if len(p.text) > 1 && (p.text[0] == '+' || p.text[0] == '-') && opensOperand(p.text[1:]) {
-		how, signed = must, true
-		if p.text[0] == '-' {
-			how = mustNot
-		}
-		p.text = p.text[1:]
+	whole := p.text
+	how, signed := should, p.sign()
+	switch {
+	case signed && p.negated(whole):
+		how = mustNot
+	case signed && whole[0] == '+':
+		how = must
+	case signed:
+		p.text, signed, p.out.minus = whole, false, true // "-rf" is a word
 	}
+	operator := func() { p.out.Operators = append(p.out.Operators, strings.TrimSpace(whole[:len(whole)-len(p.text)])) }
 	if quoted, rest, ok := cutQuoted(p.text); ok {
 		p.text = rest
 		if how == should {
 			how = must
 		}
+		operator()
 		n := len(p.out.clauses)
 		p.add(how, phrase, quoted)
 		if !signed && len(p.out.clauses) > n {
 			p.out.clauses[n].quoted = true
 		}
+		p.say(how, whole)
 		return true
 	}
 	end := strings.IndexFunc(p.text, isSpace)
@@ -156,46 +176,29 @@ func (p *queryParser) next() bool {
 		end = len(p.text)
 	}
 	unit := p.text[:end]
-	if key, value, ok := strings.Cut(unit, ":"); ok && filterKey(key) != "" {
-		rest := p.text[end:]
-		if quoted, after, ok := cutQuoted(p.text[len(key)+1:]); ok {
-			value, rest = quoted, after
-		}
-		f, ok := newFilter(filterKey(key), value, p.now)
-		if ok {
-			p.text = rest
-			f.not = how == mustNot
-			p.out.filters = append(p.out.filters, f)
-			return true
-		}
-		if f.value != "" {
-			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%q: %s; it was searched as words", Clip(key+":"+value), meaning(f.key)))
-		}
+	if p.filters(unit, p.text[end:], how == mustNot) {
+		operator()
+		return true
 	}
 	p.text = p.text[end:]
+	defer func() { p.say(how, whole) }()
+	if how != should {
+		operator()
+	}
 	if before, ok := strings.CutSuffix(unit, "*"); ok && !strings.HasSuffix(before, "*") {
 		if p.add(how, prefix, before) {
+			if how == should {
+				operator()
+			}
 			return true
 		}
 	}
-	p.add(how, word, unit)
-	return true
-}
-
-// opensOperand reports that s, behind a sign, is something to require or
-// exclude; else the sign is text (--flag, ->, a dash between words).
-func opensOperand(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return document.IsWordRune(r) || unicode.Is(unicode.So, r) || strings.ContainsRune(`"./_#@$`, r)
-}
-
-// cutQuoted splits a leading "…" off. The words between must be closed.
-func cutQuoted(s string) (quoted, rest string, ok bool) {
-	if !strings.HasPrefix(s, `"`) {
-		return "", s, false
+	kind := word
+	if isHash(unit) {
+		kind = prefix // abbreviated here, or there
 	}
-	quoted, rest, ok = strings.Cut(s[1:], `"`)
-	return quoted, rest, ok
+	p.add(how, kind, unit)
+	return true
 }
 
 // add analyses a unit. It reports false when the unit has no words and is
@@ -254,7 +257,9 @@ func (q *Query) finish() {
 	kept := q.clauses[:0]
 	for _, c := range q.clauses {
 		key := string([]byte{byte(c.occur), byte(c.kind)}) + strings.ToLower(c.raw)
-		if seen[key] || c.kind == literal && words && c.occur == should || other && c.isStop(q.lang) {
+		stop := other && c.isStop(q.lang)
+		q.sentence = q.sentence || stop
+		if seen[key] || c.kind == literal && words && c.occur == should || stop {
 			continue
 		}
 		seen[key] = true

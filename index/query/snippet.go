@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"stet/index/document"
+	"stet/markdown"
 )
 
 // A Range is a half-open range of bytes.
@@ -113,6 +114,21 @@ func (l *Liner) BestIn(data []byte, start, end, text int) line {
 		out = first
 	}
 	return out
+}
+
+// BestOf is the best line of a message. One of the arguments of a call, or of a file beside the transcript, is shown
+// as it was and numbered as the line that holds or names it.
+func (l *Liner) BestOf(file *Transcript, m *markdown.MessageSpan) line {
+	best := l.BestIn(file.Data, m.Start, m.End, m.TextStart)
+	for i, part := range document.Spoken(file.Data, m, file.attached) {
+		if i == 0 && m.Attached == "" {
+			continue
+		}
+		if other := l.BestIn(part.Text, 0, len(part.Text), 0); other.weight > 0 && other.weight >= best.weight {
+			best, best.Number = other, 1+bytes.Count(file.Data[:part.At], []byte("\n"))
+		}
+	}
+	return best
 }
 
 // look fills in weight and ranges.

@@ -24,6 +24,7 @@ type Transcript struct {
 	Data     []byte
 	Info     vault.File
 	messages []markdown.MessageSpan
+	attached func(name string) []byte
 	Memory   func() vault.Memory // reads the front matter
 	Hash     func() [document.HashSize]byte
 }
@@ -66,7 +67,7 @@ func (s *Transcript) load(src document.FileReader, p vault.Path) {
 	if err != nil {
 		return
 	}
-	s.Data, s.Info = data, info
+	s.Data, s.Info, s.attached = data, info, document.Attachments(src, p)
 	d := markdown.Parse(data)
 	s.messages = document.MessagesOf(d)
 	s.Memory = sync.OnceValue(func() vault.Memory { return document.Conversation(p, d) })
@@ -82,11 +83,16 @@ func (s *Transcript) Message(number int) *markdown.MessageSpan {
 	return &s.messages[i]
 }
 
+// longText is how many bytes of a message are too many to read them for pairs alone.
+const longText = 16 << 10
+
 // A messageText is what a message has of the pairs of the query.
 type messageText struct {
-	pairs  []int // how often it has each
-	length int   // words
-	lost   bool  // it is no longer there
+	pairs    []int     // how often it has each
+	length   int       // words
+	lost     bool      // it is no longer there
+	stands   *distance // verbatim or folded where the query stands in it as it was typed
+	together bool      // all words of the query stand in it within a few words
 }
 
 // settle looks into the text of every message that has the words of a clause
@@ -135,7 +141,7 @@ func (r *Ranking) settle(keep func(int32) bool) error {
 // query add to the score.
 func (r *Ranking) read(list []Match) ([]Match, error) {
 	look := newLooker(r.q)
-	if len(look.pairs) == 0 {
+	if len(look.pairs) == 0 && look.typed == "" {
 		return list, nil
 	}
 	numbers := make([]int, len(list))
@@ -149,8 +155,18 @@ func (r *Ranking) read(list []Match) ([]Match, error) {
 		wg.Go(func() {
 			own := look.clone()
 			for i := w; i < len(list) && r.ctx.Err() == nil; i += workers {
-				if doc := list[i].Doc; own.possible(r.Conversations.has[doc]) {
-					found[i] = own.message(r.texts.Transcript(r.Conversations.Records[r.Conversations.Layout.Owner[doc]].Path), numbers[i])
+				doc := list[i].Doc
+				every := list[i].far == all && look.typed != "" && r.Conversations.has[doc]&own.every == own.every
+				pairs := i < MessageTexts && own.possible(r.Conversations.has[doc])
+				if !every && !pairs {
+					continue
+				}
+				file := r.texts.Transcript(r.Conversations.Records[r.Conversations.Layout.Owner[doc]].Path)
+				if span := file.Message(numbers[i]); pairs && (span == nil || list[i].far == all || span.End-span.Start < longText) {
+					found[i] = own.message(file, numbers[i])
+				}
+				if every {
+					found[i].stands = own.standsIn(file, numbers[i])
 				}
 			}
 		})
@@ -159,7 +175,12 @@ func (r *Ranking) read(list []Match) ([]Match, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
 	}
-	with := make([]int, len(look.pairs)) // messages with the pair
+	return r.placed(list, found, len(look.pairs)), nil
+}
+
+// placed gives messages the distance and the score for what stands in their texts, and leaves out those that are lost.
+func (r *Ranking) placed(list []Match, found []messageText, pairs int) []Match {
+	with := make([]int, pairs) // messages with the pair
 	for i := range found {
 		for p, n := range found[i].pairs {
 			if n > 0 {
@@ -173,6 +194,15 @@ func (r *Ranking) read(list []Match) ([]Match, error) {
 		if found[i].lost {
 			continue
 		}
+		switch {
+		case m.far == some:
+		case found[i].stands != nil:
+			m.far = *found[i].stands
+		case r.q.sentence: // what is asked about is seldom said in the words of the question
+			m.far = some
+		case found[i].together:
+			m.far = together
+		}
 		for p, n := range found[i].pairs {
 			if n > 0 {
 				r.bonus[m.Doc] += r.Conversations.w.pairs * s.scorer(1, uint64(with[p])).score(n, found[i].length)
@@ -181,7 +211,7 @@ func (r *Ranking) read(list []Match) ([]Match, error) {
 		kept = append(kept, m)
 	}
 	r.rate(kept)
-	return kept, nil
+	return kept
 }
 
 // A looker finds pairs and phrases of a query in texts. It is not safe for
@@ -192,12 +222,15 @@ type looker struct {
 	ids   map[string]int // stem of the query → number, from 1
 	pairs [][2]int
 	masks []uint64       // the bits of a message that may have the pair
+	typed string         // the query as it was typed, see Query.typed
+	every uint64         // the bits of a message that may have all of it
 	kinds map[string]int // word → number of its stem, 0 for others, -1 for stop words
 }
 
 func newLooker(q *Query) *looker {
 	l := &looker{q: q, ids: map[string]int{}}
 	bits := q.bits()
+	l.typed, l.every = q.typed()
 	for _, p := range q.pairs() {
 		var pair [2]int
 		for i, stem := range p {
@@ -248,12 +281,21 @@ func (l *looker) message(file *Transcript, number int) (out messageText) {
 	}
 	out.pairs = make([]int, len(l.pairs))
 	last := 0
-	for _, text := range document.Spoken(file.Data, span) {
-		document.Tokenize(text, func(t document.Token) {
+	seen, first := make([]int, len(l.ids)), 0 // by word: where it stood last; and the first of them all
+	for _, part := range document.Spoken(file.Data, span, file.attached) {
+		document.Tokenize(part.Text, func(t document.Token) {
 			out.length++
 			k := l.kind(t.Term)
 			if t.Gram || k < 0 {
 				return
+			}
+			if k > 0 && !out.together {
+				was := seen[k-1]
+				seen[k-1] = out.length
+				if was == first {
+					first = slices.Min(seen)
+				}
+				out.together = len(seen) > 1 && first > 0 && out.length-first <= spread*len(seen)
 			}
 			for p, pair := range l.pairs {
 				if k > 0 && pair[0] == last && pair[1] == k {
@@ -275,8 +317,8 @@ func (l *looker) refuses(file *Transcript, number int) bool {
 	}
 	var tokens []document.Token
 	at := 0
-	for _, text := range document.Spoken(file.Data, span) {
-		document.Tokenize(text, func(t document.Token) {
+	for _, part := range document.Spoken(file.Data, span, file.attached) {
+		document.Tokenize(part.Text, func(t document.Token) {
 			t.Pos += at
 			tokens = append(tokens, t)
 		})

@@ -143,6 +143,7 @@ func (b *builder) read(ctx context.Context, files []vault.File) ([]*document.Doc
 	for w := range workers {
 		wg.Go(func() {
 			a := document.NewAnalyzer(b.lang)
+			a.Files = b.src
 			for i := w; i < len(files) && ctx.Err() == nil; i += workers {
 				at := b.now()
 				data, info, err := b.src.ReadFile(files[i].Path)

@@ -21,15 +21,17 @@ func searchCommand() *console.Command {
 		Summary: "find memories and notes, best match first",
 		Args:    "QUERY...", MinArgs: 1, MaxArgs: -1,
 		Details: `Sees the files as they are on disk now, committed or not. A question typed as a sentence works.
-			No hits is not a failure (exit 0). Operators, each of them optional: "a phrase", +must, -not, begin*, and
-			kind:, scope:, category:, since:, until:, on:, is:, in: with a value; a query that begins with "-" goes
-			after "--". What was said in sessions stands apart, the best message of up to three of them; in:sessions
-			searches nothing else. A memory outside of its valid_from and valid_until is left out as a superseded one
-			is: --archived shows both, is:superseded nothing else. kind:report finds the curator's reports as well,
-			which are left out otherwise. Of memories that match alike the more important one comes first, then the
-			newer one. An entry of USER.md or MEMORY.md is a hit of its own. --format takes a Go template with the
-			fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}} {{.Message}}
-			{{.Speaker}} and so on.`,
+			No hits is not a failure (exit 0). What is pasted (a command, an error, half a sentence) is found as it
+			stands, whatever signs are in it. Operators, each of them optional: "a phrase", +must, begin*, and kind:,
+			scope:, category:, since:, until:, on:, is:, in: with a value; -"a phrase", -kind:value and NOT kind:value
+			exclude, while a word behind "-" is a word like any other unless that finds nothing. A query that begins
+			with "-" goes after "--". What was said in sessions stands apart, the best message of up to three of them;
+			in:sessions searches nothing else. A memory outside of its valid_from and valid_until is left out as a
+			superseded one is: --archived shows both, is:superseded nothing else. kind:report finds the curator's
+			reports as well, which are left out otherwise. Of memories that match alike the more important one comes
+			first, then the newer one. An entry of USER.md or MEMORY.md is a hit of its own. --format takes a Go
+			template with the fields of a hit of --json: {{.Path}} {{.Line}} {{.ID}} {{.Title}} {{.Snippet}} {{.Score}}
+			{{.Message}} {{.Speaker}} and so on.`,
 		Examples: `stet search mysql port  # words, best match first
 			stet search "where does production run?"  # a question
 			stet search '"side by side" +mysql since:2026-01'  # a phrase, a word it must have, a date
@@ -157,6 +159,9 @@ func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *te
 			printHit(p, in, h)
 		}
 	})
+	if err == nil && e.ErrTerminal && len(found.Operators) > 0 {
+		e.Note("read as operators: %s", console.Line1(strings.Join(found.Operators, " ")))
+	}
 	if err == nil && e.ErrTerminal && len(found.Hits) > 0 {
 		how := map[string]string{"strict": "every word matches", "relaxed": "some words match",
 			"fuzzy":    "similar words match",

@@ -1,0 +1,109 @@
+package query
+
+import (
+	"bytes"
+	"strings"
+
+	"stet/index/document"
+)
+
+// spread is within how many words for each word of the query its words stand together.
+const spread = 3
+
+// typed is the query as it was typed, with the words that a text must have before it can have all of it. It is "" for
+// a word in small letters, of which the index knows as much.
+func (q *Query) typed() (text string, every uint64) {
+	bits, words := q.bits(), 0
+	document.Tokenize([]byte(q.said), func(document.Token) { words++ })
+	if words == 0 || words == 1 && q.said == strings.ToLower(q.said) {
+		return "", 0
+	}
+	for i := range q.clauses {
+		c := &q.clauses[i]
+		if c.occur == mustNot || c.kind == prefix || c.kind == literal {
+			continue
+		}
+		for j, stem := range c.stems {
+			if !c.idle(j, q.lang) {
+				every |= bits[stem]
+			}
+		}
+	}
+	return strings.Join(strings.Fields(q.said), " "), every
+}
+
+// standsIn tells how a message has the query as it was typed: as it is, or but for capitals and white space; nil where
+// it has not.
+func (l *looker) standsIn(file *Transcript, number int) *distance {
+	span := file.Message(number)
+	if span == nil {
+		return nil
+	}
+	how := some
+	for _, p := range document.Spoken(file.Data, span, file.attached) {
+		switch {
+		case bytes.Contains(p.Text, []byte(l.typed)):
+			how = verbatim
+		case how == some && containsFolded(p.Text, l.typed):
+			how = folded
+		}
+	}
+	if how == some {
+		return nil
+	}
+	return &how
+}
+
+// containsFolded reports whether text has pattern, whose words have one space between them; letters of ASCII are equal
+// to their capitals and any white space to a space.
+func containsFolded(text []byte, pattern string) bool {
+	for from := 0; from < len(text); from++ {
+		if lower(text[from]) != lower(pattern[0]) {
+			continue
+		}
+		at, i := from, 0
+		for ; i < len(pattern) && at < len(text); i++ {
+			if pattern[i] != ' ' {
+				if lower(text[at]) != lower(pattern[i]) {
+					break
+				}
+				at++
+				continue
+			}
+			if !isBlank(text[at]) {
+				break
+			}
+			for at < len(text) && isBlank(text[at]) {
+				at++
+			}
+		}
+		if i == len(pattern) {
+			return true
+		}
+	}
+	return false
+}
+
+func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// parts are the bits of the words of composite names.
+func (q *Query) parts() (out uint64) {
+	bits := q.bits()
+	for i := range q.clauses {
+		if c := &q.clauses[i]; c.occur != mustNot && c.kind == word && len(c.stems) > 1 {
+			for j, stem := range c.stems {
+				if !c.idle(j, q.lang) {
+					out |= bits[stem]
+				}
+			}
+		}
+	}
+	return out
+}
