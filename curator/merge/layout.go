@@ -50,7 +50,8 @@ func layoutOf(u fork.Skill, absorbed []string) layout {
 	return l
 }
 
-// divide notes the owners of the lines of a file, most of which are owner's.
+// divide notes the owners of the lines of a file, or owner of all of them. In the section of one skill others may be
+// named.
 func (l layout) divide(file string, data []byte, owner string, absorbed []string) {
 	all := markdown.Parse(data).Sections()
 	titles, deeper := 0, 0
@@ -69,7 +70,7 @@ func (l layout) divide(file string, data []byte, owner string, absorbed []string
 		if s.Heading.Level > 0 && s.Heading.Level <= level {
 			of, level = owner, 0
 		}
-		if name := whose(s.Heading.Text, absorbed); s.Heading.Level > 0 && !title && name != "" {
+		if name := whose(s.Heading.Text, absorbed); s.Heading.Level > 0 && !title && of == "" && name != "" {
 			of, level = name, s.Heading.Level
 		}
 		last := s.Line + bytes.Count(data[s.Start:s.End], []byte("\n"))

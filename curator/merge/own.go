@@ -3,6 +3,7 @@ package merge
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -31,7 +32,7 @@ const (
 	maxOwn = 200 // bytes of a line of the model's own, beside a description
 )
 
-// turnWords that may make another meaning of those beside them.
+// turnWords are those that may make another meaning of others beside them.
 var turnWords = sync.OnceValue(func() map[string]bool {
 	out := lexicon.Words("turn")
 	for _, w := range words(orders) {
@@ -40,13 +41,10 @@ var turnWords = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
-// turning are their stems.
+// turning are those of them that are not neutral.
 var turning = sync.OnceValue(func() map[string]bool {
-	out := map[string]bool{}
-	for w := range turnWords() {
-		out[stems(w)[0]] = true
-	}
-	for _, w := range stems(neutral) {
+	out := maps.Clone(turnWords())
+	for _, w := range words(neutral) {
 		delete(out, w)
 	}
 	return out
@@ -74,18 +72,25 @@ func stems(text string) (out []string) {
 	return out
 }
 
+// stemOf is that of one word. No other word has that of one which turns others.
 func stemOf(word string) string {
-	if strings.ContainsFunc(word, unicode.IsDigit) {
+	if turnWords()[word] || strings.ContainsFunc(word, unicode.IsDigit) {
 		return word
 	}
+	out := word
 	for _, end := range []string{"ing", "ed", "es", "s", "e"} {
 		if cut, ok := strings.CutSuffix(word, end); ok && len(cut) > 2 && !strings.HasSuffix(word, "ss") {
-			word = cut
+			out = cut
 			break
 		}
 	}
-	r := []rune(word)
-	return string(r[:min(len(r), stem)])
+	if r := []rune(out); len(r) > stem {
+		out = string(r[:stem])
+	}
+	if turnWords()[out] {
+		return word
+	}
+	return out
 }
 
 func words(text string) []string {
@@ -162,7 +167,10 @@ func turns(all []string) []string {
 
 // names reports whether a text has no words but free ones and those of the names of skills and files.
 func (o *origin) names(text string, files ...string) bool {
-	text = strings.ReplaceAll(" "+strings.Join(words(text), " ")+" ", " "+o.name+" ", " ")
+	text = " " + strings.Join(words(text), " ") + " "
+	for _, name := range append(slices.Sorted(maps.Keys(o.about)), o.name) {
+		text = strings.ReplaceAll(text, " "+strings.Join(words(name), " ")+" ", " ")
+	}
 	more := stems(strings.Join(files, " "))
 	return inTwo(words(text)) == "" && !slices.ContainsFunc(core(text), func(w string) bool {
 		return turning()[w] || !o.called[w] && !slices.Contains(more, w)
@@ -329,13 +337,10 @@ func (o *origin) calls(u fork.Skill) string {
 			"skills in it is allowed", strings.Join(fresh, ", "))
 	}
 	for p := range u.Files {
-		bare := strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) || r == '/' {
-				return ' '
-			}
-			return r
-		}, strings.TrimSuffix(p, path.Ext(p)))
-		if word := o.foreign(bare); word != "" && p != skill.File {
+		bare := slices.DeleteFunc(words(strings.TrimSuffix(p, path.Ext(p))), func(w string) bool {
+			return strings.Trim(w, "0123456789") == ""
+		})
+		if word := o.foreign(strings.Join(bare, " ")); word != "" && p != skill.File {
 			return fmt.Sprintf("its file %s is called by words that the skills in it do not have: %s", p, word)
 		}
 	}
