@@ -112,7 +112,8 @@ func listArchive(ctx context.Context, f *os.File, size int64) ([]entry, error) {
 		return nil, err
 	}
 	if bytes.HasPrefix(head, []byte("PK")) {
-		return listZip(ctx, f, size)
+		out, err := listZip(ctx, f, size)
+		return out, distrusted(err)
 	}
 	var from io.Reader = in
 	if bytes.HasPrefix(head, []byte{0x1f, 0x8b}) {
@@ -127,10 +128,15 @@ func listArchive(ctx context.Context, f *os.File, size int64) ([]entry, error) {
 	if left.N == 0 {
 		err = fmt.Errorf("%w: it expands to more than %d MiB", vault.ErrTooLarge, mostExpanded>>20)
 	}
-	if err != nil {
-		return nil, vault.WithHint(err, "unpack it, look at it, and install the folder")
+	return out, distrusted(err)
+}
+
+// distrusted is the error of an archive with what to do about it.
+func distrusted(err error) error {
+	if err == nil {
+		return nil
 	}
-	return out, nil
+	return vault.WithHint(err, "nothing of it was installed; unpack it, look at it, and install the folder")
 }
 
 func listTar(ctx context.Context, in io.Reader) (out []entry, err error) {

@@ -3,6 +3,7 @@ package scan
 import (
 	"path"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -14,7 +15,8 @@ type downloads map[string][2]int
 var fetches = sync.OnceValue(func() [2]rule {
 	var out [2]rule
 	for i, from := range []string{`https?://`, dubious} {
-		out[i] = rule{words: []string{"http"}, expr: regexp.MustCompile("(?i)" + fetch + ".*" + from)}
+		out[i] = rule{words: strings.Fields("curl wget iwr irm invoke-"),
+			expr: regexp.MustCompile("(?i)" + fetch + ".*" + from)}
 	}
 	return out
 })

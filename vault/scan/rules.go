@@ -11,15 +11,35 @@ import (
 type rule struct {
 	name    string
 	verdict Verdict
-	words   []string // lower case; one of them stands in every match
+	words   []string // lower case; one of them stands in every match, see [holds]
 	expr    *regexp.Regexp
 	but     *regexp.Regexp // it does not count where this matches as well; nil: it counts
 }
 
 // finds reports whether the rule finds something in a line, which is given in lower case as well.
 func (r rule) finds(line, lower string) bool {
-	return slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(lower, w) }) &&
+	return slices.ContainsFunc(r.words, func(w string) bool { return holds(lower, w) }) &&
 		r.expr.MatchString(line) && (r.but == nil || !r.but.MatchString(line))
+}
+
+// holds reports whether a line has a word: both parts of one with an ampersand in it. One of at most four letters, as
+// of most commands, has no letter beside it: "rm" stands in many words, and to look for a command in each line of a
+// large skill takes long.
+func holds(lower, word string) bool {
+	word, other, _ := strings.Cut(word, "&")
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' }
+	short := len(word) <= 4 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
+	for at := 0; ; at++ {
+		i := strings.Index(lower[at:], word)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(word)
+		if !short || (at == 0 || !letter(lower[at-1])) && (end == len(lower) || !letter(lower[end])) {
+			return strings.Contains(lower, other)
+		}
+	}
 }
 
 // Parts of the rules: a shell that reads from a pipe; a program that fetches; one that sends; where secrets are kept.
@@ -61,7 +81,7 @@ var rules = sync.OnceValue(func() []rule {
 		return r
 	}
 	return []rule{
-		of("decode-to-shell", Danger, "base64 xxd exec eval function( -enc \\x | system",
+		of("decode-to-shell", Danger, "base64 xxd exec eval function( -enc |&sh system",
 			`base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
 				shell+`|\bxxd\s+-r\b[^|]*\|\s*`+shell+`|\beval\b.*\bbase64\b|`+
 				`\bexec\(\s*(?:base64|codecs|zlib|marshal|bytes\.fromhex)\b|`+
@@ -73,13 +93,14 @@ var rules = sync.OnceValue(func() []rule {
 		of("sends-secrets", Danger, places, stores+`.*\|\s*(?:\S+\s+)*?`+send+`|`+
 			fetch+`.*(?:-d|--data\S*|-F|--form|-T|--upload-file)\s*\S*[@<(].*`+stores+`|`+
 			send+`.*\$\(\s*(?:cat|base64)\b.*`+stores+`|`+send+`.*<\s*\S*`+stores, ""),
-		of("sends-environment", Danger, "env export set", whole+`\s*\|(?:[^|]*\|)*\s*`+send+`|`+
+		of("sends-environment", Danger, "env printenv export set", whole+`\s*\|(?:[^|]*\|)*\s*`+send+`|`+
 			send+`.*\$\(\s*`+whole+`\s*[)|]|`+send+"[^`]*`"+whole+"`", ""),
 		of("opens-login", Danger, "authorized_keys", `>>\s*\S*authorized_keys`, ""),
 		of("sends-by-name", Look, "nslookup dig host ping",
 			`(?:`+start+`)(?:nslookup|dig|host|ping)\s[^|;&]*(?:\$\(.*\)|`+"`.*`"+`|\$\{?\w+\}?)["']?\.\w`, ""),
-		of("runs-from-address", Danger, "http", fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
-		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex http urlopen",
+		of("runs-from-address", Danger, "curl wget iwr irm invoke-web invoke-rest",
+			fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
+		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex ://&| urlopen",
 			fetch+`[^|]*\|\s*`+shell+`|`+
 				handed+`|\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|`+
 				fetch+`[^|]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby|node)\s*-?\s*(?:$|["'`+"`"+`)])|`+
@@ -90,15 +111,15 @@ var rules = sync.OnceValue(func() []rule {
 		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
 			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
 			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
-		of("foreign-package", Look, "index-url trusted-host registry git+ http --git",
+		of("foreign-package", Look, "index-url trusted-host registry git+ --git ://&install ://&add",
 			`--(?:extra-)?index-url\b|`+
 				`--trusted-host\b|--registry[=\s]|\bset\s+registry\s|`+
 				`\b(?:pip3?|uv|pipx|npm|pnpm|yarn|bun|gem|cargo)\s+`+
 				`(?:\S+\s+)*(?:install|add|i)\s.*(?:git\+|https?://|--git\b)`,
 			`https://(?:download\.pytorch\.org|pypi\.org|registry\.npmjs\.org)/`),
 		of("secret-place", Look, places, stores, ""),
-		of("stays", Look, ".bashrc zshrc profile config.fish cron .git/hooks hookspath .husky launch systemd "+
-			"systemctl autostart schtasks currentversion",
+		of("stays", Look, ".bashrc zshrc profile config.fish crontab /etc/cron .git/hooks hookspath .husky launch "+
+			"systemd systemctl autostart schtasks currentversion",
 			`>>?\s*\S*\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|`+
 				`>>?\s*\S*config\.fish\b|\bcrontab\s+-|/etc/cron|\.git/hooks/|core\.hookspath|\.husky/|`+
 				`\blaunchctl\s+(?:load|bootstrap)\b|/launch(?:agents|daemons)/|\bsystemctl\s+(?:-\S+\s+)*enable\b|`+
@@ -106,7 +127,7 @@ var rules = sync.OnceValue(func() []rule {
 		of("unguarded", Look, "--dangerously bypasspermissions nopasswd /etc/sudoers chmod setenforce",
 			`--dangerously-|\bbypasspermissions\b|\bnopasswd\b|/etc/sudoers|\bsetenforce\s+0|`+
 				`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx)\b`, ""),
-		of("destroys", Look, "rm mkfs dd shred -delete git remove-item drop",
+		of("destroys", Look, "rm rmtree( rmsync( mkfs dd shred -delete git remove-item drop",
 			`\brm\s+-[a-z]*r[a-z]*\s+(?:-\S+\s+)*["']?`+
 				`(?:~|/|\$\{?HOME\}?)["']?/?(?:\*|\.\*|\.?\[|["']?\s*(?:$|[;&|"'`+"`"+`)]))|`+
 				`\brm(?:tree|Sync)?\(.*(?:expanduser\(|path\.home\(|homedir\()|\bmkfs\.|`+
@@ -114,7 +135,7 @@ var rules = sync.OnceValue(func() []rule {
 				`\bshred\s+-|\bfind\s+["']?(?:~|/|\$\{?HOME\}?)["']?/?\s.*-delete\b|`+
 				`\bgit\s+push\s.*(?:--mirror|--force.*--all|--all.*--force)|\breflog\s+expire\b.*=(?:now|all)\b|`+
 				`\bremove-item\b.*(?:\$home|\$env:user).*-recurse|\bdrop\s+(?:schema|database)\s.*\bcascade\b`, ""),
-		of("client-config", Look, "mcp .claude/ hooks pretooluse posttooluse sessionstart userpromptsubmit "+
+		of("client-config", Look, "mcp mcpservers .claude/ hooks pretooluse posttooluse sessionstart userpromptsubmit "+
 			"autoapprove alwaysallow bash(",
 			`\bmcp\.json\b|"mcpservers"|\bmcp_servers\b|`+
 				`\bmcp\s+add(?:-json)?\s|`+
