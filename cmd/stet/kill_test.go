@@ -342,7 +342,7 @@ func child(t *testing.T, home, dir, fault string, args ...string) (string, int) 
 	for key, value := range environ(home) {
 		cmd.Env = append(cmd.Env, key+"="+value)
 	}
-	cmd.Env = append(cmd.Env, fault)
+	cmd.Env = append(cmd.Env, strings.Fields(fault)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

@@ -84,17 +84,22 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 	model, missing := forked.Runner(e)
 	o := curator.Options{Write: e.By(in), IncludeEdited: in.Bool("include-edited"), Tier: in.Int("tier"),
 		Consolidate: in.Bool("consolidate"), Memories: in.Bool("memories"), Runner: model}
-	due := in.Bool("if-due")
+	due, operation, usage := in.Bool("if-due"), "curate", error(nil)
+	if due {
+		operation = "curate-due"
+	}
 	switch {
 	case o.Tier < 0 || o.Tier > 2:
-		return agent.Usagef("there is no tier %d", o.Tier).Suggest("1 is the rules, 2 is the model")
+		usage = agent.Usagef("there is no tier %d", o.Tier).Suggest("1 is the rules, 2 is the model")
 	case o.Tier == 1 && (o.Consolidate || o.Memories),
 		due && (o.DryRun || o.IncludeEdited || o.Consolidate || o.Memories || o.Tier > 0):
-		return agent.Usagef("--if-due goes with no other flag, and --tier 1 not with --consolidate or --memories")
+		usage = agent.Usagef("--if-due goes with no other flag, and --tier 1 not with --consolidate or --memories")
+	case in.Bool("background") && o.DryRun:
+		usage = agent.Usagef("--background writes, and --dry-run does not")
 	case o.Tier < 2 && !o.Consolidate && !o.Memories || o.DryRun:
 		missing = nil
 	}
-	return e.With(ctx, false, func(a *agent.App) error {
+	return permitted(ctx, e, o.Write, operation, usage, func(a *agent.App) error {
 		var done *curator.Report
 		var err error
 		if in.Bool("background") {
@@ -117,13 +122,24 @@ func runCurate(ctx context.Context, e *console.Env, in *console.Input, _ []strin
 	})
 }
 
+// permitted opens the vault for an operation. What is wrong with the command line is said to those who may do it.
+func permitted(
+	ctx context.Context, e *console.Env, by agent.Write, operation string, usage error, do func(*agent.App) error,
+) error {
+	if by.Agent == "" && usage != nil {
+		return usage
+	}
+	return e.With(ctx, false, func(a *agent.App) error {
+		if _, _, err := a.Permit(by, operation, ""); err != nil || usage != nil {
+			return cmp.Or(err, usage)
+		}
+		return do(a)
+	})
+}
+
 // startRun makes the run in a process that nobody waits for.
 func startRun(e *console.Env, in *console.Input, a *agent.App) error {
-	if in.Bool("dry-run") {
-		return agent.Usagef("--background writes, and --dry-run does not")
-	}
 	args := []string{"-C", a.Root(), "curate", "run", "--quiet"}
-	operation := "curate"
 	for _, flag := range []string{"if-due", "include-edited", "consolidate", "memories"} {
 		if in.Bool(flag) {
 			args = append(args, "--"+flag)
@@ -132,15 +148,8 @@ func startRun(e *console.Env, in *console.Input, a *agent.App) error {
 	if n := in.Int("tier"); n > 0 {
 		args = append(args, fmt.Sprintf("--tier=%d", n))
 	}
-	if in.Bool("if-due") {
-		operation = "curate-due"
-	}
-	by := e.By(in)
-	if by.Agent != "" {
+	if by := e.By(in); by.Agent != "" {
 		args = append(args, "--as", by.Agent)
-	}
-	if _, _, err := a.Permit(by, operation, ""); err != nil {
-		return err
 	}
 	if err := e.Spawn(args...); err != nil {
 		return vault.WithHint(fmt.Errorf("start a run in the background: %w", err), `"stet curate" makes it here`)
@@ -319,10 +328,11 @@ func printCommits(p *console.Printer, r *curator.Report) {
 // owning gives skills over to the curator, or takes them back.
 func owning(given bool) func(context.Context, *console.Env, *console.Input, []string) error {
 	return func(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
+		usage := error(nil)
 		if all := in.Bool("all"); all == (len(words) > 0) {
-			return agent.Usagef("name skills, or give --all").Suggest(`"stet skill list" shows them`)
+			usage = agent.Usagef("name skills, or give --all").Suggest(`"stet skill list" shows them`)
 		}
-		return e.With(ctx, false, func(a *agent.App) error {
+		return permitted(ctx, e, e.By(in), "skill-manage", usage, func(a *agent.App) error {
 			done, err := curator.Own(ctx, a, words, given, e.By(in))
 			if err != nil {
 				return err
