@@ -85,8 +85,9 @@ type searching struct {
 	texts  *query.TranscriptCache
 	apart  bool  // sessions are shown beside the notes
 	page   *page // of the answer with reports, nil where none are asked for
-	// readings are those of the query in the order in which they are tried: word by word where an operator could leave
-	// out what is pasted, with its operators, with its phrases as words, and with a bare minus as an exclusion.
+	// readings are those of the query in the order in which they are tried: with its operators, with its phrases as
+	// words, word by word where an operator could leave out what is pasted (first where it stands between words), and
+	// with a bare minus as an exclusion.
 	readings []*query.Query
 	// reporting is set while reports are answered with, see addReports.
 	reporting bool
@@ -111,9 +112,13 @@ func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *search
 		x: x, ctx: ctx, q: q, parsed: &parsed, texts: query.NewTranscriptCache(x.src),
 		res: &Result{Warnings: parsed.Warnings}, now: now, secret: secret{hides: x.o.Hides},
 	}
-	s.readings = slices.DeleteFunc([]*query.Query{
-		query.AsItStands(q.Text, &parsed), &parsed, parsed.Loosened(), query.Excluding(q.Text, now, &parsed),
-	}, func(q *query.Query) bool { return q == nil })
+	pasted, typed := query.AsItStands(q.Text, &parsed), []*query.Query{&parsed, parsed.Loosened()}
+	s.readings = append(typed, pasted)
+	if parsed.Pasted {
+		s.readings = append([]*query.Query{pasted}, typed...)
+	}
+	s.readings = slices.DeleteFunc(append(s.readings, query.Excluding(q.Text, now, &parsed)),
+		func(q *query.Query) bool { return q == nil })
 	if s.wantsReports() {
 		s.widen()
 	}

@@ -251,6 +251,7 @@ func (e *Evaluation) leaves(c *clause, found []bool) (out []leafKey, err error) 
 		if err = e.phrase(c, found); c.kind == phrase {
 			return nil, err
 		}
+	case c.kind == named:
 	default:
 		for i, stem := range c.stems {
 			if slices.Contains(c.stems[:i], stem) || c.idle(i, e.q.lang) {

@@ -19,6 +19,14 @@ func AsItStands(text string, q *Query) *Query {
 	}
 	p := queryParser{out: Query{lang: q.lang, required: q.required, said: Clip(text)}}
 	p.add(must, phrase, p.out.said)
+	for _, f := range q.Operators {
+		// The index knows which texts have "in:sessions" as it stands, so that not each that has both words is read.
+		document.Identifiers([]byte(f), func(name string, start, end int) {
+			if start == 0 && end == len(f) {
+				p.out.clauses = append(p.out.clauses, clause{occur: must, kind: named, raw: f, name: name})
+			}
+		})
+	}
 	p.out.finish()
 	return &p.out
 }
@@ -73,9 +81,10 @@ func (p *queryParser) narrowing(text string) bool {
 // say takes down what of whole was read, unless it excludes.
 func (p *queryParser) say(how occur, whole string) {
 	if how == mustNot {
-		p.out.narrows = true
+		p.narrowed()
 		return
 	}
+	p.out.Pasted = p.out.Pasted || p.behind
 	p.out.said += strings.TrimSpace(whole[:len(whole)-len(p.text)]) + " "
 }
 
@@ -84,10 +93,14 @@ func (p *queryParser) filters(unit, rest string, not bool) bool {
 	f, rest, ok := p.filter(unit, rest)
 	if ok {
 		f.not, p.text = not, rest
-		p.out.filters, p.out.narrows = append(p.out.filters, f), true
+		p.out.filters = append(p.out.filters, f)
+		p.narrowed()
 	}
 	return ok
 }
+
+// narrowed takes down that a filter or an exclusion was read.
+func (p *queryParser) narrowed() { p.out.narrows, p.behind = true, p.out.said != "" }
 
 // filter reads a unit, and what follows it where its value is quoted, as a filter.
 func (p *queryParser) filter(unit, rest string) (f filter, after string, ok bool) {

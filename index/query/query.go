@@ -47,6 +47,7 @@ const (
 	phrase                    // its words side by side
 	prefix                    // words that begin with it
 	literal                   // bytes, for text without a single word
+	named                     // a composite name, whole
 )
 
 // A clause is one unit of a query.
@@ -76,6 +77,7 @@ type Query struct {
 	minus     bool   // a word has a bare minus before it
 	sentence  bool   // has words that every text has, as questions do
 	narrows   bool   // a filter or an exclusion may leave out a text that holds all of the query
+	Pasted    bool   // one of them has words on both sides, as those that people type have not
 }
 
 // Parse reads a query asked at time now. Bare words are alternatives, best first;
@@ -137,6 +139,7 @@ type queryParser struct {
 	clipped string // the whole
 	now     time.Time
 	minus   bool // a bare minus excludes
+	behind  bool // words, and then a filter or an exclusion, were read
 	out     Query
 }
 
