@@ -132,10 +132,11 @@ func (a *App) labelHits(ctx context.Context, hits []Hit) error {
 			}
 		}
 	}
-	wrote, err := a.v.History().Writers(ctx, names)
+	wrote, err := a.v.History().Writers(ctx, "")
 	for i, m := range texts {
-		if m.Path != "" {
-			hits[i].Label = a.written(wrote[names[i]], m.Source, m.Body)
+		if err == nil && m.Path != "" {
+			c, _ := wrote(names[i])
+			hits[i].Label = a.written(c, m.Source, m.Body)
 		}
 	}
 	return err
@@ -151,37 +152,35 @@ func entriesOf(class vault.Class, data []byte) []markdown.Entry {
 
 // labelMemories labels memories that were read.
 func (a *App) labelMemories(ctx context.Context, memories []Memory) error {
-	var names []string
-	for _, m := range memories {
-		names = append(names, a.nameOf(m))
+	wrote, err := a.v.History().Writers(ctx, "")
+	if err != nil {
+		return err
 	}
-	wrote, err := a.v.History().Writers(ctx, names)
 	for i, m := range memories {
-		memories[i].Label = a.written(wrote[names[i]], m.Source, m.stored.Body)
+		c, _ := wrote(a.nameOf(m))
+		memories[i].Label = a.written(c, m.Source, m.stored.Body)
 	}
-	return err
+	return nil
 }
 
 // labelItems labels the memories of a snapshot. An entry that a notebook had no room for is still
 // the work of who wrote the entry.
 func (a *App) labelItems(ctx context.Context, items []snapshot.Item) error {
-	var names []string
-	for _, i := range items {
-		names = append(names, i.ID)
-		notebook, _, _ := strings.Cut(i.Source, "#")
-		if class := vault.ClassOf(vault.Path(notebook)); class == vault.ClassCore || class == vault.ClassProfile {
-			names = append(names, i.Source)
-		}
+	wrote, err := a.v.History().Writers(ctx, "")
+	if err != nil {
+		return err
 	}
-	wrote, err := a.v.History().Writers(ctx, names)
 	for n, i := range items {
-		l := a.written(wrote[i.ID], i.Source, nil)
-		if entry := a.written(wrote[i.Source], "", nil); l.Origin != fromAgent && entry.Author != "" {
-			l = entry
+		c, _ := wrote(i.ID)
+		l := a.written(c, i.Source, nil)
+		if c, ok := wrote(i.Source); ok && l.Origin != fromAgent {
+			if entry := a.written(c, "", nil); entry.Author != "" {
+				l = entry
+			}
 		}
 		items[n].Author, items[n].Origin = l.Author, l.Origin
 	}
-	return err
+	return nil
 }
 
 // nameOf is what commits call a memory, or an entry by its address.

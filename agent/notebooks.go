@@ -80,15 +80,15 @@ func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 	if err != nil || !labels && n.a.o.Agent == "" {
 		return out, err
 	}
-	var names []string
-	for _, e := range out.Entries {
-		names = append(names, e.Address)
+	wrote, err := n.a.v.History().Writers(ctx, "")
+	if err != nil {
+		return out, err
 	}
-	wrote, err := n.a.v.History().Writers(ctx, names)
 	for i, e := range out.Entries {
-		out.Entries[i].Label = n.a.written(wrote[e.Address], "", []byte(e.Text))
+		c, _ := wrote(e.Address)
+		out.Entries[i].Label = n.a.written(c, "", []byte(e.Text))
 	}
-	return out, err
+	return out, nil
 }
 
 // given fails where who is acting is an agent and the notebook is private: a dry run would show the lines

@@ -17,6 +17,7 @@ import (
 // A Standing is a memory as the index knows it, without its file being read.
 type Standing struct {
 	Path       vault.Path
+	ID         string    // in small letters
 	Importance *float64  // 0 to 1; nil where the memory does not say
 	Updated    time.Time // or made, UTC; zero where the memory does not say
 	Pinned     bool
@@ -76,7 +77,7 @@ func (s *searching) standing(st query.Source) (out []Standing, err error) {
 			continue
 		}
 		m := document.DecodeMeta(recs[d].Meta)
-		one := Standing{Path: recs[d].Path, Importance: m.Importance,
+		one := Standing{Path: recs[d].Path, ID: m.ID, Importance: m.Importance,
 			Updated: document.TimeOf(m.Updated), Pinned: recs[d].Flags&document.FlagPinned != 0,
 			Place: places[int32(d)]}
 		if by, ok := doubts[m.ID]; ok && m.ID != "" {

@@ -254,46 +254,98 @@ func wordsOf(line string) string {
 	return words
 }
 
-// Writers finds, for ids of memories and addresses of entries, the newest commit that wrote
-// their words; what no commit names is left out. An edit that was adopted names nothing, so
-// what an agent wrote and a person edited is the agent's still. Cost: the commits down to
-// the oldest that is found, without their trees.
-func (h *History) Writers(ctx context.Context, names []string) (map[string]Commit, error) {
-	pending, out := map[string]bool{}, map[string]Commit{}
-	for _, name := range names {
-		pending[name] = name != ""
-	}
-	delete(pending, "")
-	from, err := h.v.store.Resolve("")
+// Writers tells of ids of memories and addresses of entries the newest commit up to a revision, "" for HEAD, that wrote
+// their words, and of "pin ID" the newest that pinned one or took that back; ok is false for what no commit names. An
+// edit that was adopted names nothing, so what an agent wrote and a person edited is the agent's still. Cost: the
+// commits since it was last asked, without their trees; of an older revision all.
+func (h *History) Writers(ctx context.Context, rev string) (func(name string) (c Commit, ok bool), error) {
+	repo := h.v.store.Repo()
+	from, err := h.v.store.Resolve(rev)
 	if err != nil || from.IsZero() {
-		return out, err
+		return func(string) (Commit, bool) { return Commit{}, false }, err
 	}
-	for gc, err := range h.v.store.Repo().History(from, gitstore.ID{}) {
+	objects, known, upto := repo.Stage(), "", gitstore.ID{}
+	if rev == "" {
+		upto, known = h.keptWriters(objects, from)
+	}
+	var fresh strings.Builder
+	seen, commits := map[string]bool{}, 0
+	for gc, err := range repo.History(from, upto) {
 		if err == nil {
 			err = context.Cause(ctx)
 		}
 		if err != nil {
 			return nil, h.v.store.Explain(err)
 		}
-		if len(pending) == 0 {
-			break
-		}
-		if !strings.Contains(gc.Message, "Stet-Memory: ") {
-			continue
-		}
-		c := commitOf(gc)
-		if !c.Op.known().words {
-			continue
-		}
-		for _, name := range c.Trailers.All("Stet-Memory") {
-			if pending[name] {
-				if h.v.o.Reader != "" {
-					c.Subject, c.Body = "", ""
-				}
-				out[name] = c
-				delete(pending, name)
+		commits++
+		for _, name := range wrote(gc) {
+			if !seen[name] {
+				seen[name] = true
+				fresh.WriteString("\n" + name + "\t" + gc.ID.String())
 			}
 		}
 	}
-	return out, nil
+	for line := range strings.Lines(known) {
+		if name, _, _ := strings.Cut(line, "\t"); name != "\n" && !seen[name] {
+			fresh.WriteString("\n" + strings.TrimSuffix(line, "\n"))
+		}
+	}
+	all := fresh.String() + "\n"
+	if rev == "" && commits > keepPast {
+		_ = h.v.State().SetSeen(ctx, writersName, func([]byte) ([]byte, error) { // a cache: without it this is slower
+			return []byte(from.String() + all), nil
+		})
+	}
+	var one sync.Mutex
+	return func(name string) (Commit, bool) {
+		one.Lock()
+		defer one.Unlock()
+		_, line, found := strings.Cut(all, "\n"+name+"\t")
+		line, _, _ = strings.Cut(line, "\n")
+		id, err := gitstore.ParseID(line)
+		if name == "" || !found || err != nil {
+			return Commit{}, false
+		}
+		gc, err := objects.Commit(id)
+		c := commitOf(gc)
+		if h.v.o.Reader != "" {
+			c.Subject, c.Body = "", ""
+		}
+		return c, err == nil
+	}, nil
 }
+
+// keptWriters is what local state has of [History.Writers], and up to which ancestor of a commit; nothing where the
+// branch went back behind it.
+func (h *History) keptWriters(objects *gitstore.Objects, from gitstore.ID) (upto gitstore.ID, known string) {
+	kept, _ := h.v.State().Seen(writersName) // what cannot be read is found out again
+	at, known, _ := strings.Cut(string(kept), "\n")
+	if upto, err := gitstore.ParseID(at); err == nil {
+		if is, err := objects.IsAncestor(upto, from); is && err == nil {
+			return upto, known
+		}
+	}
+	return gitstore.ID{}, ""
+}
+
+// wrote are the names, as [History.Writers] takes them, of what a commit wrote or pinned.
+func wrote(gc gitstore.Commit) (names []string) {
+	if !strings.Contains(gc.Message, "Stet-Memory: ") {
+		return nil
+	}
+	c, what := commitOf(gc), ""
+	if c.Op == OpPin {
+		what = "pin "
+	} else if !c.Op.known().words {
+		return nil
+	}
+	for _, name := range c.Trailers.All("Stet-Memory") {
+		if !strings.Contains(name, "\t") {
+			names = append(names, what+name)
+		}
+	}
+	return names
+}
+
+// writersName is the name under which local state keeps them: the commit up to which, then a line each.
+const writersName = "writers"

@@ -5,7 +5,8 @@
 // The same files, budget and query give the same bytes, in every full clone: times are measured from the
 // commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
 // Nothing is written. What a memory says cannot end the block that it stands in, and what reads like
-// orders to a model is masked unless the user wrote it or stands by it.
+// orders to a model is masked unless the user wrote it or stands by it. What agents wrote, or was imported, says so;
+// what they pinned has a bounded share of the budget, behind what the user pinned.
 //
 //	s, err := snapshot.Take(ctx, v, x, snapshot.Options{Budget: 2500})
 //	os.Stdout.WriteString(s.Text)
@@ -89,6 +90,7 @@ type Item struct {
 	Cut             int        `json:"cut,omitempty"`                // characters at its end that are not shown
 
 	name, text string // as shown
+	by         string // whose work it is, "" for the user's
 	block      string // its lines in the text
 }
 

@@ -45,9 +45,11 @@ func (t *taking) fillNotebooks() {
 	}
 }
 
-// fillItems shows the memories that fit, the best first, and counts down left. Once several in a row
-// were too long the rest is not read.
-func (t *taking) fillItems(ctx context.Context, title string, from []*index.Standing, left *int) error {
+// fillItems shows the memories that fit into so many tokens, the best first, and counts down left. Once several in a
+// row were too long the rest is not read.
+func (t *taking) fillItems(
+	ctx context.Context, title string, from []*index.Standing, left *int, most int,
+) error {
 	head, missed := llm.Tokens(title), 0
 	var items [misses]Item
 	var shown [misses]bool
@@ -72,9 +74,9 @@ func (t *taking) fillItems(ctx context.Context, title string, from []*index.Stan
 			if !shown[i] { // it went, or was made private, while this was made
 				continue
 			}
-			if more := head + llm.Tokens(items[i].block); t.fits(more) {
+			if more := head + llm.Tokens(items[i].block); more <= most && t.fits(more) {
 				t.out.Items = append(t.out.Items, items[i])
-				t.used, head, missed = t.used+more, 0, 0
+				t.used, most, head, missed = t.used+more, most-more, 0, 0
 				continue
 			}
 			*left++
@@ -114,6 +116,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		return out, false, nil
 	}
 	out = Item{Path: m.Path, ID: m.ID, Kind: m.Kind, Source: m.Source, Importance: m.Importance, Pinned: s.Pinned}
+	out.by = t.by(m.ID, m.Source)
 	if t.o.Query != "" {
 		out.Found = s.Place
 	}
@@ -143,7 +146,7 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 	case (out.Masked || guard.Masked(said) != said) && m.ID != "":
 		out.name = "memory " + m.ID // the name of its file may say what it says
 	case len(out.Orders) > 0 && !out.Masked:
-		out.name = string(m.Path) // flagged as its text is
+		out.name, out.by = string(m.Path), "" // flagged as its text is
 	}
 	out.text, out.Cut = shown(said, cmp.Or(t.most, maxText))
 	if out.Masked {
@@ -252,6 +255,9 @@ func (i *Item) render() string {
 	}
 	if i.Kind != "" {
 		facts = append(facts, oneLine(i.Kind))
+	}
+	if i.by != "" {
+		facts = append(facts, oneLine(i.by))
 	}
 	if i.MayBeOutdatedBy != "" {
 		facts = append(facts, "may be outdated by "+oneLine(i.MayBeOutdatedBy))

@@ -56,7 +56,8 @@ func (c *cutter) cut(ctx context.Context, entries []markdown.Entry) error {
 		if err := c.between(ctx, string(data[at:e.Start])); err != nil {
 			return err
 		}
-		if err := c.add(ctx, string(data[e.Start:e.End]), e.Text, e.Pinned()); err != nil {
+		by := c.t.by(string(c.n.Path)+"#"+e.Hash(), "")
+		if err := c.add(ctx, string(data[e.Start:e.End]), e.Text, by, e.Pinned()); err != nil {
 			return err
 		}
 		at = e.End
@@ -73,7 +74,7 @@ func (c *cutter) between(ctx context.Context, text string) error {
 			run += line
 			continue
 		}
-		if err := c.add(ctx, run, run, false); err != nil {
+		if err := c.add(ctx, run, run, "", false); err != nil {
 			return err
 		}
 		var err error
@@ -84,16 +85,19 @@ func (c *cutter) between(ctx context.Context, text string) error {
 			return err
 		}
 	}
-	return c.add(ctx, run, run, false)
+	return c.add(ctx, run, run, "", false)
 }
 
-// add adds a text that stands in the file as raw; of comments nothing is shown.
-func (c *cutter) add(ctx context.Context, raw, text string, pinned bool) error {
+// add adds a text that stands in the file as raw, and whose work it is; of comments nothing is shown.
+func (c *cutter) add(ctx context.Context, raw, text, by string, pinned bool) error {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.HasPrefix(text, "<!--") && strings.Index(text, "-->") == len(text)-len("-->") {
 		return nil
 	}
 	shown, err := c.shown(ctx, text, Clean(text), raw)
+	if by != "" && !strings.HasSuffix(shown, ordersOfUser) {
+		shown += " (" + oneLine(by) + ")"
+	}
 	c.n.pieces = append(c.n.pieces, piece{under: c.under, text: shown, pinned: pinned})
 	return err
 }

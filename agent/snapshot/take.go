@@ -30,6 +30,8 @@ const (
 	misses = 8
 	// skillShare is the part of the budget that the catalogue gets before memories do.
 	skillShare = 5
+	// agentShare is the part that memories get which agents pinned.
+	agentShare = 5
 	// attempts is how often it begins anew because somebody committed meanwhile.
 	attempts = 3
 )
@@ -61,7 +63,9 @@ type taking struct {
 	o      Options
 	out    *Snapshot
 	at     time.Time
-	pinned []*index.Standing
+	pinned []*index.Standing // the person's first
+	agents int               // how many of them, at the end, are agents'
+	wrote  func(name string) (vault.Commit, bool)
 	ranked []*index.Standing
 	skills []Skill
 	files  []vault.File // Markdown below skills/
@@ -89,11 +93,15 @@ func (t *taking) take(ctx context.Context) error {
 		return fmt.Errorf("%w: %d tokens, and %d is the least", ErrBudget, t.o.Budget, t.used+llm.Tokens(t.foot()))
 	}
 	t.fillNotebooks()
-	if err := t.fillItems(ctx, titlePinned, t.pinned, &left.Pinned); err != nil {
+	own := len(t.pinned) - t.agents
+	if err := t.fillItems(ctx, titlePinned, t.pinned[:own], &left.Pinned, t.o.Budget); err != nil {
+		return err
+	}
+	if err := t.fillItems(ctx, titlePinned, t.pinned[own:], &left.Pinned, t.o.Budget/agentShare); err != nil {
 		return err
 	}
 	t.fillSkills(t.o.Budget / skillShare)
-	if err := t.fillItems(ctx, titleMemories, t.ranked, &left.Memories); err != nil {
+	if err := t.fillItems(ctx, titleMemories, t.ranked, &left.Memories, t.o.Budget); err != nil {
 		return err
 	}
 	t.fillSkills(t.o.Budget)
@@ -112,6 +120,13 @@ func (t *taking) look(ctx context.Context) (err error) {
 		return err
 	}
 	t.at = cmp.Or(t.at, t.o.Now).UTC()
+	rev := ""
+	if t.o.Past != nil {
+		rev = string(t.out.Commit)
+	}
+	if t.wrote, err = t.v.History().Writers(ctx, rev); err != nil {
+		return err
+	}
 	if t.out.Date = t.at.Format(time.DateOnly); t.x == nil {
 		return nil
 	}
@@ -188,10 +203,36 @@ func (t *taking) choose(all []index.Standing) {
 		return cmp.Or(cmp.Compare(importance(b), importance(a)), date(b).Compare(date(a)), cmp.Compare(a.Path, b.Path))
 	}
 	slices.SortFunc(t.pinned, best)
+	own, agents := []*index.Standing{}, []*index.Standing{}
+	for _, m := range t.pinned {
+		if c, pinned := t.wrote("pin " + m.ID); pinned && c.ByMachine() || !pinned && t.by(m.ID, "") != "" {
+			agents = append(agents, m)
+		} else {
+			own = append(own, m)
+		}
+	}
+	t.pinned, t.agents = append(own, agents...), len(agents)
 	if t.o.Query != "" {
 		best = func(a, b *index.Standing) int { return cmp.Compare(a.Place, b.Place) }
 	}
 	slices.SortFunc(t.ranked, best)
+}
+
+// by names the agent that wrote a memory, or the entry that it was, without the user's yes, or what it was imported
+// from; "" for the user.
+func (t *taking) by(id, source string) string {
+	for _, name := range []string{id, source} {
+		c, ok := t.wrote(name)
+		asked := c.Trailers.Get("Stet-Approved-By") != "" || c.Trailers.Get("Stet-Because") != ""
+		if ok && c.ByMachine() && !asked {
+			return "by agent " + c.Author
+		}
+	}
+	if from, ok := strings.CutPrefix(source, "import:"); ok {
+		from, _, _ = strings.Cut(from, ":")
+		return "imported from " + from
+	}
+	return ""
 }
 
 // importance is that of a memory, the middle where it does not say.

@@ -15,11 +15,12 @@ func contextCommand() *console.Command {
 		Name: "context", Group: console.Memory,
 		Summary: "print what an agent should know when a conversation begins",
 		Details: `One block: USER.md and MEMORY.md, the pinned memories, then the best by --query, else the most
-			important and of those the newest, and the names of skills. What the budget has no room for is counted. The
-			same files, budget and query give the same bytes in every clone, so that caches of prompts hold; nothing is
-			committed. Private memories, replaced ones and those that are no longer true are left out. Text that reads
-			like orders to a model is masked unless you wrote it. A token is estimated: a quarter of an ASCII character,
-			or one other character.`,
+			important and of those the newest, and the names of skills. What the budget has no room for is counted.
+			The same files, budget and query give the same bytes in every clone, so that caches of prompts hold;
+			nothing is committed. Private memories, replaced ones and those that are no longer true are left out. What
+			an agent wrote or an import brought says so; what agents pinned gets a fifth of the budget, behind what
+			you pinned. Text that reads like orders to a model is masked unless you wrote it. A token is estimated: a
+			quarter of an ASCII character, or one other character.`,
 		Examples: `stet context  # for the system prompt of an agent
 			stet context --query "the database migration"  # the memories that are about it
 			stet context --budget 1000 --json  # shorter, and what it was made of
