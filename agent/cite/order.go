@@ -107,7 +107,7 @@ func revoked(talk *session.Conversation, ref, was, is string) error {
 	_, added, kept := apart(content(gone), content(fresh))
 	next := true
 	for i, m := range talk.Messages[n[0]:] {
-		if m.Role != "user" {
+		if m.Role != "user" || m.Name != "" && !strings.EqualFold(m.Name, "user") {
 			continue
 		}
 		for _, s := range spoken.Sentences(Own(string(m.Content))) {
