@@ -55,6 +55,9 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	for _, name := range []string{"accept", "reject", "reject-all"} {
 		if in.IsSet(name) {
+			if e.By(in).Agent != "" { // it is refused, in whatever form
+				return runProposed(ctx, e, in)
+			}
 			return agent.Usagef("--%s goes with --proposed", name)
 		}
 	}

@@ -26,7 +26,7 @@ func editCommand() *console.Command {
 
 func edit(ctx context.Context, e *console.Env, in *console.Input) error {
 	editor, err := editorOf(e, "edit", `"stet update MEMORY --text TEXT" changes a memory without one`)
-	if err != nil {
+	if err != nil && e.By(in).Agent == "" { // an agent is refused in any case
 		return err
 	}
 	return e.Writing(ctx, console.More{Verb: "edited"}, func(a *agent.App) (*agent.Written, error) {

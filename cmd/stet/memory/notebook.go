@@ -113,7 +113,7 @@ func (b book) change(
 
 func (b book) edit(ctx context.Context, e *console.Env, in *console.Input, _ []string) error {
 	editor, err := editorOf(e, "edit", fmt.Sprintf(`"stet %s replace OLD TEXT" changes an entry without one`, b.name))
-	if err != nil {
+	if err != nil && e.By(in).Agent == "" { // an agent is refused in any case
 		return err
 	}
 	return e.With(ctx, false, func(a *agent.App) error {

@@ -78,7 +78,7 @@ func skillEdit(ctx context.Context, e *console.Env, in *console.Input, words []s
 	}
 	editor, err := editorOf(e, "skill edit",
 		`"stet skill edit SKILL FILE --text -" reads the new text from standard input`)
-	if err != nil {
+	if err != nil && e.By(in).Agent == "" { // an agent is refused in any case
 		return err
 	}
 	return skillWriting(ctx, e, "edited", func(s agent.Skills) (*agent.SkillWritten, error) {
