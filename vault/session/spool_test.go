@@ -123,3 +123,26 @@ func heardOnce(t *testing.T, op crashOp, dir, where string, sealed, acked bool) 
 		t.Errorf("%s: %s", where, problem)
 	}
 }
+
+// TestSpooledBesideAPrivateSession takes up what was said before a session was made private, and keeps it as private;
+// of what nobody could tell whether it was said in a private one nothing stays.
+func TestSpooledBesideAPrivateSession(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t).Open()
+	private := hooked("first", 1)
+	private.Private = true
+	before, unknown := hooked("before", 2), hooked("unknown", 3)
+	if err := session.HookMay(t.Context(), v, &before); err != nil || before.ID == "" {
+		t.Fatal(before.ID, err)
+	}
+	err := errors.Join(session.Append(t.Context(), v, private), session.Spool(v, before), session.Spool(v, unknown),
+		session.TakeUp(t.Context(), v))
+	n, qerr := v.State().Queued("turns")
+	lines, lerr := v.State().Session(session.Key("robo", "s"))
+	if err = errors.Join(err, qerr, lerr); err != nil || n != 0 || len(lines) != 2 {
+		t.Fatalf("%d turns wait, and the session has %q: %v", n, lines, err)
+	}
+	if said := string(lines[1]); !strings.Contains(said, `"before"`) || !strings.Contains(said, `"private":true`) {
+		t.Errorf("taken up is %s", said)
+	}
+}
