@@ -91,7 +91,7 @@ type origin struct {
 	words     map[string]bool     // stems of what names, descriptions and headings have, and pairs of them
 	called    map[string]bool     // of names alone
 	about     map[string]about    // descriptions, by name
-	opens     map[string]bool     // sentences of them, as stems that are not free
+	opens     map[string][]string // and by their sentences, as stems that are not free
 	text      bytes.Buffer        // of all files
 }
 
@@ -99,7 +99,7 @@ func originOf(u fork.Skill, sources []fork.Skill, at layout) *origin {
 	o := &origin{name: strings.Join(words(u.Name), " "), at: at, slugs: map[string]bool{}, heads: map[string]bool{},
 		blobs: map[string]bool{}, code: map[string]bool{}, pieces: map[string]bool{}, addresses: map[string]bool{},
 		said: map[string][]string{}, words: map[string]bool{}, called: map[string]bool{}, about: map[string]about{},
-		opens: map[string]bool{}}
+		opens: map[string][]string{}}
 	o.know("references scripts assets templates files docs")
 	for p, f := range u.Files {
 		o.pieces[markdown.Fold(p)], o.pieces[markdown.Fold(path.Base(p))] = true, true
@@ -136,7 +136,8 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 	}
 	for _, one := range sentences(plain(was.Description)) {
 		o.say(one, s.Name)
-		o.opens[strings.Join(core(one), " ")] = true
+		key := strings.Join(core(one), " ")
+		o.opens[key] = append(o.opens[key], s.Name)
 	}
 	o.about[s.Name] = core(was.Description)
 	for p, f := range s.Files {

@@ -176,6 +176,15 @@ func TestSpoiltUmbrellasAreNot(t *testing.T) {
 		"a heading":        {"sections", "# Deploy\n", "# Deploy before CI is green\n", "before ci is green"},
 		"a heading cut": {"sections", "## deploy-worker\n", "## deploy-worker\n\n### Restart all workers at once\n",
 			"restart all"},
+		"a row of another": {"tables", "| [api-limits](#api-limits) | limits |",
+			"| [api-limits](#api-limits) | Handle webhooks of the billing API and check their signatures. |",
+			"handle webhooks"},
+		"steps": {"sections", "1. Drain the queue first: `bin/queue drain --timeout 120`.\n2. Run `make worker-image`.",
+			"1. Run `make worker-image`.\n2. Drain the queue first: `bin/queue drain --timeout 120`.",
+			"its steps stand in another order: run `make worker-image`"},
+		"a heading that sends elsewhere": {"sections", "## deploy-worker\n",
+			"## deploy-worker\n\n### Use deploy-docs\n",
+			"it names another skill"},
 		"a row": {"tables", "| [api-errors](#api-errors) | errors |",
 			"| [api-errors](#api-errors) | try again without limits |",
 			"try again without limits"},
@@ -213,5 +222,25 @@ func TestValuesAreNotSwapped(t *testing.T) {
 		Replace(e.umbrella[skill.File])}
 	if got := vetoes(t, e.judge(t, moved)); len(got) == 0 {
 		t.Error("a rule of one skill stands for all")
+	}
+}
+
+// A line below the title that sends a reader to one of the skills, in their words, is left out, and the plan tells so.
+func TestALeadOfItsOwnIsLeftOut(t *testing.T) {
+	t.Parallel()
+	e := readExample(t, "testdata/honest/sections.txtar")
+	const lead = "Publish the worker to production."
+	text := strings.Replace(e.umbrella[skill.File], "See the section for what you deploy.", lead, 1)
+	plan := e.judge(t, map[string]string{skill.File: text})
+	if got := vetoes(t, plan); len(got) > 0 || len(plan.Merges) != 1 {
+		t.Fatal(got)
+	}
+	made := string(plan.Merges[0].Umbrella.Files[skill.File].Data)
+	if want := strings.Replace(text, lead+"\n\n", "", 1); strings.Contains(made, lead) ||
+		!strings.HasSuffix(made, want[strings.Index(want, "# Deploy"):]) {
+		t.Error(made)
+	}
+	if len(plan.Claims) == 0 || !strings.Contains(plan.Claims[0].Claimed, "publish the worker") {
+		t.Error(plan.Claims)
 	}
 }

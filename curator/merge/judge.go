@@ -218,6 +218,8 @@ func (j *judging) veto(s fork.Skill, in stand, covered Coverage, why, link strin
 		return below(covered, j.Floors)
 	case j.Note == nil && section(in.into, s, in.at) != "":
 		return section(in.into, s, in.at)
+	case j.Note == nil && in.disorder(s) != "":
+		return "its steps stand in another order: " + first(in.disorder(s))
 	case link != "":
 		return "a link of it leads nowhere in " + in.into.Name + ": " + link
 	case float64(lost) > j.Floors.Loss*float64(j.Lines):

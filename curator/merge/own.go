@@ -177,7 +177,20 @@ func (o *origin) names(text string, files ...string) bool {
 	})
 }
 
-// broken words show one word to a reader and others to a comparison.
+// bare reports whether a text has no words but free ones and the name of the umbrella.
+func (o *origin) bare(text string) bool {
+	text = strings.ReplaceAll(" "+strings.Join(words(text), " ")+" ", " "+o.name+" ", " ")
+	return inTwo(words(text)) == "" && len(core(text)) == 0
+}
+
+// routes reports whether a text names a source by its whole name.
+func (o *origin) routes(text string) bool {
+	return slices.ContainsFunc(slices.Sorted(maps.Keys(o.about)), func(name string) bool {
+		return name != o.was && whose(text, []string{name}) != ""
+	})
+}
+
+// brokenWord shows one word to a reader and others to a comparison.
 var brokenWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\\pL[\\[\\]*~<>\\\\^`]+\\pL|&#?\\w+;|\\p{Cf}")
 })
@@ -209,7 +222,7 @@ func (o *origin) saidAt(sentence, owner string) bool {
 	if owner != "" {
 		return slices.Contains(by, owner)
 	}
-	return len(by) > 1 || slices.Contains(by, o.was) || o.opens[strings.Join(core(sentence), " ")]
+	return len(by) > 1 || slices.Contains(by, o.was) || o.opens[strings.Join(core(sentence), " ")] != nil
 }
 
 // ownLine is the first sentence of a file of an umbrella that does not stand in its sources, or stands in the section
@@ -261,6 +274,9 @@ func (o *origin) ownUnit(u fork.Skill, file, owner string, one unit, fresh []str
 				return fmt.Sprintf("%s; %q is in no name, description or heading of theirs", none, word)
 			}
 		}
+		if owner != "" && whose(one.text, slices.Sorted(maps.Keys(o.about))) != owner && o.routes(one.text) {
+			return none + "; it names another skill"
+		}
 		return ""
 	case file == skill.File && o.leadsInto(u, one):
 		return ""
@@ -272,7 +288,7 @@ func (o *origin) ownUnit(u fork.Skill, file, owner string, one unit, fresh []str
 			return fmt.Sprintf("%s does not say when to use %s in the words of its description, in their order: %s",
 				where, owner, first(fresh[0]))
 		}
-	case begins && owner == "" && file == skill.File && len(fresh) == 1 && o.names(one.text) && len(one.text) <= maxOwn:
+	case begins && owner == "" && file == skill.File && o.bare(one.text):
 		return ""
 	}
 	if other != "" && len(o.said[fresh[0]]) > 0 {
@@ -304,24 +320,27 @@ func (a about) tells(all []string) bool {
 // leadsInto reports whether a unit links to sections or files of the umbrella, and besides them has names alone, or
 // when to use what they say.
 func (o *origin) leadsInto(u fork.Skill, one unit) bool {
-	var to []string
+	var to, whom []string // what they name, and the skills that say what stands there
 	for _, l := range markdown.Parse([]byte(one.raw)).Links() {
 		target := path.Clean(l.Target)
 		if f, ok := u.Files[target]; ok && l.Kind == markdown.RelativeLink {
-			to = append(to, target)
+			to, whom = append(to, target), append(whom, o.at.owner(target, 1))
 			for _, h := range markdown.Parse(f.Data).Sections() {
 				if h.Heading.Level == 1 {
 					to = append(to, h.Heading.Text)
 				}
 			}
 		} else if l.Target == "" && l.Fragment != "" {
-			to = append(to, l.Fragment)
+			to, whom = append(to, l.Fragment), append(whom, whose(l.Fragment, slices.Sorted(maps.Keys(o.about))))
 		}
 	}
 	between := func(r rune) bool { return strings.ContainsRune("|:–—", r) }
 	for piece := range strings.FieldsFuncSeq(one.text, between) {
 		for _, s := range sentences(piece) {
-			if len(to) == 0 || !o.names(s, to...) && !o.opens[strings.Join(core(s), " ")] {
+			tells := slices.ContainsFunc(o.opens[strings.Join(core(s), " ")], func(name string) bool {
+				return slices.Contains(whom, name)
+			})
+			if len(to) == 0 || !tells && !o.names(s, to...) {
 				return false
 			}
 		}
