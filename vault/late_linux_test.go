@@ -61,11 +61,13 @@ func TestASaveWhileLateBytesComeBackLosesNeither(t *testing.T) {
 func TestAnEditorThatReadWhatStoodForAMomentDestroysNothing(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"added": gateText + "SAVED\n", "rewritten": "SAVED\n"} {
-		t.Run(name, func(t *testing.T) { t.Parallel(); givenBack(t, text) })
+		t.Run(name, func(t *testing.T) { t.Parallel(); givenBack(t, text, false) })
+		t.Run(name+" and in an object of no commit", func(t *testing.T) { t.Parallel(); givenBack(t, text, true) })
 	}
 }
 
-func givenBack(t *testing.T, text string) {
+// givenBack lets an editor save over what is given back; object: a commit of that was begun and given up.
+func givenBack(t *testing.T, text string, object bool) {
 	f := vaulttest.New(t, "memories/infra/gate.md", gateText)
 	file := filepath.Join(f.Dir, "memories/infra/gate.md")
 	exchanges := 0
@@ -80,6 +82,9 @@ func givenBack(t *testing.T, text string) {
 			exchanges++
 			buffer, err = os.ReadFile(file)
 		case step.Op == durable.OpRemove && len(buffer) > 0:
+			if object {
+				f.Git("hash-object", "-w", file)
+			}
 			err = os.WriteFile(file, append(buffer, "LATER\n"...), 0o644)
 			buffer = nil
 		}

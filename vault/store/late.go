@@ -173,11 +173,7 @@ func (s *Store) stillThere(p Path, was gitstore.ID, late []byte, brought string)
 	if err != nil {
 		return replaced, nil
 	}
-	known := func(id gitstore.ID) bool {
-		_, err := s.repo.Stage().Blob(id)
-		return err == nil
-	}
-	if known(id) {
+	if s.inHistory(p, id) {
 		return committed, nil
 	}
 	disk, err := s.Look(p)
@@ -187,12 +183,35 @@ func (s *Store) stillThere(p Path, was gitstore.ID, late []byte, brought string)
 	base, _ := s.repo.Stage().Blob(was)
 	added, ok := bytes.CutPrefix(late, base)
 	switch holds := ok && bytes.Contains(disk.Data, added); {
-	case holds && known(disk.ID):
+	case holds && s.inHistory(p, disk.ID):
 		return committed, nil
 	case holds || disk.ID == id:
 		return waits, nil
 	}
 	return replaced, nil
+}
+
+// inHistory reports whether p had the bytes of id in one of the newest commits. An object alone tells nothing: a commit
+// that was begun with it may have been given up since the file changed again.
+func (s *Store) inHistory(p Path, id gitstore.ID) bool {
+	const newest = 1000
+	head, err := s.repo.Head()
+	if err != nil || head.ID.IsZero() {
+		return false
+	}
+	walk := s.repo.WalkFile(nil)
+	node, err := walk.At(head.ID, string(p))
+	for n := 0; err == nil && n < newest; n++ {
+		if node.Blob == id {
+			return true
+		}
+		parents, _, perr := walk.Parents(node)
+		if perr != nil || len(parents) == 0 {
+			return false
+		}
+		node = parents[0]
+	}
+	return false
 }
 
 // giveUpLate leaves a displaced file to the person: "stet doctor" shows it.
