@@ -342,13 +342,25 @@ func (f finisher) run() error {
 // through our own folder: where a file system keeps both names of a rename or
 // neither, its way out must be durable there as well.
 func (s *Store) syncAll(dirs map[string]bool) error {
-	through, stay := false, map[string]bool{}
-	for _, dir := range sortedKeys(dirs) {
-		at, err := s.prune(dir, stay)
-		if err != nil {
-			return err
+	through, stay, look := false, map[string]bool{}, map[string]bool{}
+	for dir := range dirs {
+		look[dir] = true
+	}
+	for len(look) > 0 {
+		parents := map[string]bool{}
+		for _, dir := range sortedKeys(look) {
+			gone, err := s.prune(dir)
+			if err != nil {
+				return err
+			}
+			if gone {
+				delete(stay, dir)
+				parents[path.Dir(dir)] = true
+				continue
+			}
+			stay[dir], through = true, through || dirs[dir]
 		}
-		stay[at], through = true, through || dirs[dir] && at == dir
+		look = parents // each once, however many were removed in it
 	}
 	for _, dir := range sortedKeys(stay) {
 		if err := s.tree.SyncDir("file", dir); err != nil && !Absent(err) { // somebody removed it since
@@ -361,25 +373,18 @@ func (s *Store) syncAll(dirs map[string]bool) error {
 	return s.repo.Root().SyncDir("file", path.Clean(s.tmp(".")))
 }
 
-// prune removes a folder and its parents when they became empty, as git does on a
-// checkout, and returns the first that stays. What it removes is taken out of stay.
-func (s *Store) prune(dir string, stay map[string]bool) (at string, err error) {
-	for {
-		names, err := s.tree.Names(dir)
-		switch {
-		case Absent(err) && dir != ".": // a killed process removed it and came no further
-		case err != nil || len(names) > 0 || dir == ".":
-			return dir, err
-		default:
-			err = s.tree.Remove("prune", dir)
-			if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-				return dir, nil // something appeared in it meanwhile
-			}
-			if err != nil {
-				return dir, err
-			}
-		}
-		delete(stay, dir)
-		dir = path.Dir(dir)
+// prune removes a folder that became empty, as git does on a checkout, and reports whether it is gone.
+func (s *Store) prune(dir string) (gone bool, err error) {
+	names, err := s.tree.Names(dir)
+	switch {
+	case Absent(err) && dir != ".": // a killed process removed it and came no further
+		return true, nil
+	case err != nil || len(names) > 0 || dir == ".":
+		return false, err
 	}
+	err = s.tree.Remove("prune", dir)
+	if errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+		return false, nil // something appeared in it meanwhile
+	}
+	return err == nil, err
 }
