@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stet/agent/encode"
@@ -223,7 +224,10 @@ func (s *Staging) file(
 				ruled(&why.Writer, d.Rule, d.Confidence)
 			}
 		}
-		ruled(&why.Writer, it.Filed.Kind.Rule, it.Filed.Kind.Confidence)
+		kind := it.Filed.Kind // a rule that replaced an entry may be what files the new one
+		if !slices.ContainsFunc(it.Decisions, func(d Decision) bool { return !d.aside && d.Rule == kind.Rule }) {
+			ruled(&why.Writer, kind.Rule, kind.Confidence)
+		}
 		res, err := it.book.pen.File(ctx, tx, old, notebook.New{Text: it.note.Text, Kind: it.note.Kind}, w)
 		if err != nil {
 			return nil, err
