@@ -69,11 +69,17 @@ func (e *Environment) agreements() (known []string, file string, err error) {
 
 // agree adds a line to the file of agreements, where it does not have it.
 func (e *Environment) agree(line string) (err error) {
-	known, file, err := e.agreements()
-	if err != nil || slices.Contains(known, line) {
+	_, file, err := e.agreements()
+	if err != nil {
 		return err
 	}
-	if err := durable.MakeFolder("agreed", filepath.Dir(file), 0o700, e.o.Hook); err != nil {
+	unlock, err := e.lockFile(context.Background(), "agreed", file+".lock", 0o700)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	known, _, err := e.agreements()
+	if err != nil || slices.Contains(known, line) {
 		return err
 	}
 	r, err := durable.OpenRoot(filepath.Dir(file), e.o.Hook)

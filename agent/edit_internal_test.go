@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,5 +93,24 @@ func TestRememberLeavesItsOptionsAlone(t *testing.T) {
 	}
 	if o.Notes[0].Scope != "" {
 		t.Errorf("the caller's note has the scope %q", o.Notes[0].Scope)
+	}
+}
+
+// What several processes agree to at the same time is all remembered.
+func TestAgreementsMadeTogetherAreAllKept(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	e := NewEnvironment(Options{Getenv: func(string) string { return home }})
+	var all sync.WaitGroup
+	for n := range 200 {
+		all.Go(func() {
+			if err := e.agree(fmt.Sprintf("/vaults/%d", n)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if known, _, err := e.agreements(); err != nil || len(known) != 200 {
+		t.Errorf("%d %q, %v", len(known), known, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/lineage"
 	"stet/vault/links"
 	"stet/vault/notebook"
 	"stet/vault/settings"
@@ -82,8 +83,9 @@ type notes struct {
 	ends  []End
 	full  []*notebook.Notebook // that hold more than their limit
 
-	graph *links.Graph
-	ours  map[string]bool // runs that history has a report of
+	graph    *links.Graph
+	ours     map[string]bool         // runs that history has a report of
+	approved map[vault.Revision]bool // see [lineage.Approvals]
 }
 
 func (n *notes) due() bool { return len(n.ends)+len(n.full) > 0 }
@@ -148,6 +150,9 @@ func (n *notes) look(ctx context.Context, v *vault.Vault, i int) (err error) {
 		if n.ours, err = reported(ctx, v); err == nil {
 			n.graph, err = links.Load(ctx, v.Whole())
 		}
+		if err == nil {
+			n.approved, err = lineage.Approvals(v)
+		}
 		if err != nil {
 			return err
 		}
@@ -155,11 +160,11 @@ func (n *notes) look(ctx context.Context, v *vault.Vault, i int) (err error) {
 	row, id := &n.rows[i], n.files[i].ID
 	row.Linked = row.Linked || len(n.graph.Back(row.Path)) > 0 || id != "" && slices.ContainsFunc(n.files,
 		func(m vault.Memory) bool { return m.Names(id) })
-	return row.past(ctx, v, n.files[i], n.ours)
+	return row.past(ctx, v, n.files[i], n)
 }
 
 // past fills in what the history of a memory says, newest commit first.
-func (n *Note) past(ctx context.Context, v *vault.Vault, m vault.Memory, ours map[string]bool) error {
+func (n *Note) past(ctx context.Context, v *vault.Vault, m vault.Memory, of *notes) error {
 	h := v.Whole().History()
 	texts, same, back, set := h.Ancestry(), true, false, false
 	for version, err := range h.Versions(ctx, "", n.Path) {
@@ -168,7 +173,7 @@ func (n *Note) past(ctx context.Context, v *vault.Vault, m vault.Memory, ours ma
 		}
 		c := version.Commit
 		person := c.Cut() || !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != ""
-		if same && (c.Op == vault.OpArchive || c.Op == vault.OpMerge) && ours[c.Trailers.Get("Stet-Run")] {
+		if same && (c.Op == vault.OpArchive || c.Op == vault.OpMerge) && of.ours[c.Trailers.Get("Stet-Run")] {
 			n.Kept = n.Kept || back
 		}
 		n.Since, n.Author, back = c.When, c.Author, person
@@ -182,7 +187,8 @@ func (n *Note) past(ctx context.Context, v *vault.Vault, m vault.Memory, ours ma
 			return err
 		}
 		if was := vault.ReadMemory(n.Path, before); !set && (version.Old == "" || !was.Expires.Equal(m.Expires)) {
-			if set = true; person && !c.Cut() {
+			// whoever sends a commit can write into it that a person approved
+			if set = true; person && !c.Cut() && (!c.ByMachine() || of.approved[c.Rev]) {
 				n.By = cmp.Or(c.Trailers.Get("Stet-Approved-By"), c.Author+" <"+c.AuthorEmail+">")
 			}
 		}

@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,5 +57,16 @@ func TestAShortListIsTheBeginningOfTheWhole(t *testing.T) {
 	}
 	if _, err := v.Adopt(t.Context(), vault.AdoptOptions{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A look that failed is none: who asked it anyway would find nothing where there may be much.
+func TestALookThatFailedIsNone(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t, "memories/a.md", "One.\n").Open()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if l, err := v.Look(ctx); err == nil || l != nil {
+		t.Errorf("%v, %v", l, err)
 	}
 }

@@ -163,7 +163,10 @@ func (t told) Look(ctx context.Context) (l *Look, err error) {
 			l.files = append(l.files, *f)
 		}
 	})
-	return l, t.v.store.Explain(err)
+	if err != nil {
+		return nil, t.v.store.Explain(err)
+	}
+	return l, nil
 }
 
 // Head is the commit that the files were compared with.

@@ -81,7 +81,7 @@ func Pending(ctx context.Context, v *vault.Vault, since time.Time) (Review, erro
 	if !since.IsZero() {
 		o.Without, o.Since = "", since
 	}
-	approved, err := approvals(v)
+	approved, err := Approvals(v)
 	if err != nil {
 		return Review{}, err
 	}
@@ -125,7 +125,7 @@ func Unreviewed(ctx context.Context, v *vault.Vault, after vault.Revision, newes
 		return nil, err
 	}
 	seen, looked := readCursor(data), map[vault.Revision]bool{}
-	approved, err := approvals(v)
+	approved, err := Approvals(v)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,8 @@ const approvedName = "approved"
 // are listed once more.
 const mostApproved = 10_000
 
-func approvals(v *vault.Vault) (map[vault.Revision]bool, error) {
+// Approvals are the commits of machines that the person let pass here: what a commit says of that may be anybody's.
+func Approvals(v *vault.Vault) (map[vault.Revision]bool, error) {
 	data, err := v.State().Seen(approvedName)
 	out := map[vault.Revision]bool{}
 	for line := range strings.Lines(string(data)) {
