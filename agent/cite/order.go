@@ -67,7 +67,7 @@ func stands(sentences []string, width int, before, after string) error {
 			other := func(w word) bool { return no(w) || w.is("away") }
 			back := func(w word) bool { return w.is("back") && !slices.Contains(stems(before), w.stem) }
 			_, fits := denied(append([]word{{}}, all...), removed, kept)
-			next := begins(part, "next") || n > 0 && begins(joined[n-1], "next")
+			next := (begins(part, "next") || n > 0 && begins(joined[n-1], "next")) && elsewhere(all, about)
 			fits = fits && (count(removed, stems(part)) == 0 || slices.ContainsFunc(all, other))
 			rest := slices.DeleteFunc(slices.Clone(all), no)
 			if !fits || asksOnly(s) || slices.ContainsFunc(rest, back) || !next && !plain(rest, about, nil) {
@@ -134,6 +134,14 @@ func takesBack(s string) bool {
 func begins(text, kind string) bool {
 	all := words(text)
 	return len(all) > 0 && all[0].is(kind)
+}
+
+// elsewhere reports whether words name nothing of a text, neither by its words nor by "it", and no other value for it.
+func elsewhere(all []word, about []string) bool {
+	return !slices.ContainsFunc(all, func(w word) bool {
+		return w.is("it") || strings.ContainsAny(w.fold, "0123456789") ||
+			slices.Contains(about, w.stem) && !slices.Contains(empty(), w.fold)
+	})
 }
 
 // has reports a word of a kind that the text does not have, and that asks nobody politely.
