@@ -261,31 +261,31 @@ func Unread(recs []Record) (out []*Record) {
 // One of the archive counts where it has a successor itself: what a memory replaced that was forgotten, and that came
 // back, is replaced by nothing.
 func Successors(recs []Record) map[string]string {
-	out, shelved := map[string]string{}, []Meta{}
+	out, shelved, open := map[string]string{}, map[string]Meta{}, []string{}
+	replace := func(m Meta, by string) {
+		for _, id := range m.Supersedes {
+			out[id], open = by, append(open, id)
+		}
+	}
 	for i := range recs {
 		if recs[i].Flags&FlagSupersedes == 0 {
 			continue
 		}
 		m := DecodeMeta(recs[i].Meta)
 		if vault.ClassOf(recs[i].Path) == vault.ClassArchive && recs[i].Flags&flagSuperseded == 0 {
-			shelved = append(shelved, m)
+			shelved[m.ID] = m
 			continue
 		}
-		for _, id := range m.Supersedes {
-			out[id] = cmp.Or(m.ID, string(recs[i].Path))
-		}
+		replace(m, cmp.Or(m.ID, string(recs[i].Path)))
 	}
-	for n := -1; n != len(shelved); {
-		n = len(shelved)
-		shelved = slices.DeleteFunc(shelved, func(m Meta) bool {
-			if out[m.ID] == "" {
-				return false
-			}
-			for _, id := range m.Supersedes {
-				out[id] = cmp.Or(out[id], m.ID)
-			}
-			return true
-		})
+	for len(open) > 0 {
+		id := open[len(open)-1]
+		open = open[:len(open)-1]
+		if m, ok := shelved[id]; ok {
+			delete(shelved, id)
+			m.Supersedes = slices.DeleteFunc(m.Supersedes, func(id string) bool { return out[id] != "" })
+			replace(m, id)
+		}
 	}
 	return out
 }
