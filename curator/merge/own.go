@@ -230,14 +230,14 @@ func (o *origin) saidAt(sentence, owner string) bool {
 // when to use that, and in SKILL.md one sentence below the title that leads to the sections. Another one there, in
 // words of the sources, is lead, which is left out.
 func (o *origin) ownLine(u fork.Skill, file string) (lead unit, why string) {
-	titles, begins := 0, true // headings, and whether one stands directly above
+	titles, begins := 0, false // headings, and whether one stands directly above
 	for _, one := range units(u.Files[file].Data) {
 		owner := o.at.owner(file, one.line)
 		fresh := slices.DeleteFunc(sentences(one.text), func(s string) bool {
 			return o.saidAt(s, owner) || one.heads && len(o.said[s]) > 0
 		})
 		if len(fresh) > 0 {
-			leads := begins && titles <= 1 && owner == "" && file == skill.File && !one.heads
+			leads := begins && titles == 1 && owner == "" && file == skill.File && !one.heads
 			switch why = o.ownUnit(u, file, owner, one, fresh, begins); {
 			case why == "":
 			case leads && !brokenWord().MatchString(one.raw) && o.foreign(one.text) == "" &&
