@@ -3,7 +3,6 @@ package curator
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,12 +40,12 @@ type gathering struct {
 	clusters []fork.Cluster
 }
 
-// secondTier makes the second tier of skills, and where it is asked for or switched on that of memories, or that alone.
+// secondTier makes the second tier of skills, and of memories where that is due, or that alone.
 func (r *runner) secondTier(ctx context.Context) (failed, err error) {
 	if !r.notes {
 		failed, err = r.consolidate(ctx)
 	}
-	if failed == nil && err == nil && (r.o.Memories || r.a.Settings().Bool(settings.CuratorNotes)) {
+	if failed == nil && err == nil && r.o.Memories {
 		return r.mergeMemories(ctx)
 	}
 	return failed, err
@@ -65,12 +64,12 @@ func (r *runner) mergeMemories(ctx context.Context) (failed, err error) {
 	}
 	waits := s.Text(settings.WriteApproval) == "stage" || s.Text(settings.SkillApproval) == "stage"
 	r.inTurn(g.clusters, g.firstPath)
-	job, ask := g.job()
-	if r.o.Runner == nil || r.o.DryRun || waits || !ask {
+	job, ok := g.job()
+	if r.o.Runner == nil || r.o.DryRun || waits || !ok {
 		return nil, nil
 	}
 	result, failed := r.ask(ctx, job)
-	failed = errors.Join(failed, r.took(ctx, g.clusters, job, result, g.firstPath))
+	r.noteAsked(ctx, g.clusters, job, result, g.firstPath)
 	told := emptyReport(r.out.Run, r.begun)
 	told.asked(result, failed)
 	ctx = context.WithoutCancel(ctx) // what the model did is told whoever stops it
@@ -212,17 +211,17 @@ func (g *gathering) paths(names []string) (out []string) {
 	return out
 }
 
-// job is what a model is asked: the clusters that fit. ask says that there are some, and that the model may still be
+// job is what a model is asked: the clusters that fit. ok says that there are some, and that the model may still be
 // used.
-func (g *gathering) job() (job fork.Job, ask bool) {
-	b, used, cost := g.bounds(), g.out.TokenUsage, g.out.Cost
+func (g *gathering) job() (job fork.Job, ok bool) {
+	b, used, spent := g.bounds(), g.out.TokenUsage, false
 	b.MaxTokens -= used.Input + used.Output
 	b.MaxMinutes -= int(g.a.Now().Sub(g.begun) / time.Minute)
 	if b.MaxUSD > 0 {
-		b.MaxUSD -= cost
-		ask = b.MaxUSD <= 0
+		b.MaxUSD -= g.out.Cost
+		spent = b.MaxUSD <= 0
 	}
-	if ask || b.MaxTokens <= 0 || b.MaxMinutes <= 0 {
+	if spent || b.MaxTokens <= 0 || b.MaxMinutes <= 0 {
 		return job, false
 	}
 	job = fork.Job{Version: fork.Version, Run: g.out.Run, Base: g.base, Bounds: b, Memories: true}

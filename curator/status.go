@@ -28,7 +28,7 @@ type Status struct {
 	LastReport   vault.Path `json:"last_report,omitempty"`
 	LastSummary  string     `json:"last_summary,omitempty"`
 	Model        string     `json:"model,omitempty"`      // that may merge skills; "" where there is none
-	LastMerge    string     `json:"last_merge,omitempty"` // RFC 3339, when it was asked last; "" is never
+	LastMerge    string     `json:"last_merge,omitempty"` // RFC 3339, when it was asked last about skills; "" is never
 	NextMerge    string     `json:"next_merge,omitempty"` // as NextLook
 	Interval     int        `json:"interval_hours"`
 	StaleAfter   int        `json:"stale_after_days"`
@@ -112,7 +112,7 @@ func (s *Status) merges(ctx context.Context, a *agent.App, v *vault.Vault) error
 	if model, err := a.CuratorOptions(); err == nil {
 		s.Model = model.Model
 	}
-	at, err := lastMerge(ctx, v, a.Now())
+	at, err := lastMerge(ctx, v, a.Now(), false)
 	if err != nil || at.IsZero() {
 		return err
 	}

@@ -51,7 +51,7 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	}
 	result, failed := r.ask(ctx, job)
 	r.out.asked(result, failed)
-	failed = errors.Join(failed, r.took(ctx, found, job, result, firstName))
+	r.noteAsked(ctx, found, job, result, firstName)
 	c := merge.Case{Job: job, Result: result, Lines: t.size, Floors: merge.Floors{Lines: t.floor(), Values: 1, Code: 1,
 		Loss: r.a.Settings().Float(settings.CuratorLoss)}}
 	ctx = context.WithoutCancel(ctx) // what the model did is told whoever stops it

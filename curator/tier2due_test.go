@@ -87,6 +87,25 @@ func TestTheSecondTierIsMadeOnceAWeek(t *testing.T) {
 	}
 }
 
+// That a model was asked about memories alone puts off no merge of skills.
+func TestMemoriesPutOffNoMergeOfSkills(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d, m := shelf(t), &counter{model: honest}
+	for range 2 { // the first look is deferred
+		d.look(1, m)
+	}
+	d.note(1, "house/tea", tea)
+	d.note(2, "house/second", teaToo)
+	d.days(6)
+	if r := d.mergeMemories(joins(tea, tea, teaToo)); became(r) == "" {
+		t.Fatalf("%+v", r.Memories)
+	}
+	if r := d.look(1, m); m.asked != 1 || names(r.Consolidated, true) == "" {
+		t.Errorf("asked %d times, %+v", m.asked, r)
+	}
+}
+
 // Clusters that do not fit into one run take turns, whatever became of those before, and --memories asks about no
 // skill.
 func TestClustersTakeTurns(t *testing.T) {

@@ -17,10 +17,11 @@ func (r *runner) inTurn(found []fork.Cluster, key func(fork.Cluster) string) {
 	slices.SortStableFunc(found, func(a, b fork.Cluster) int { return asked[key(a)].Compare(asked[key(b)]) })
 }
 
-// took notes about which of the clusters of a job a model was asked: all of them, but where it came to an end before it
-// called the tool for some. What is noted of clusters that are no more is forgotten.
-func (r *runner) took(ctx context.Context, found []fork.Cluster, job fork.Job, result fork.Result,
-	key func(fork.Cluster) string) error {
+// noteAsked notes about which of the clusters of a job a model was asked: all of them, but where it came to an end
+// before it called the tool for some. What is noted of clusters that are no more is forgotten. Where that fails the
+// report says so, and what the model did counts: turns are advice.
+func (r *runner) noteAsked(ctx context.Context, found []fork.Cluster, job fork.Job, result fork.Result,
+	key func(fork.Cluster) string) {
 	touched := map[string]bool{}
 	for _, c := range result.Calls {
 		var in struct {
@@ -34,7 +35,7 @@ func (r *runner) took(ctx context.Context, found []fork.Cluster, job fork.Job, r
 		return slices.ContainsFunc(c.Names, func(name string) bool { return touched[name] })
 	}
 	all := result.Ended == fork.Done || !slices.ContainsFunc(job.Clusters, seen)
-	return setMark(ctx, r.v, func(m *mark) {
+	err := setMark(ctx, r.v, func(m *mark) {
 		now := map[string]time.Time{}
 		for at, when := range m.Asked {
 			if strings.Contains(at, "/") != job.Memories { // those of the other kind
@@ -53,6 +54,9 @@ func (r *runner) took(ctx context.Context, found []fork.Cluster, job fork.Job, r
 		}
 		m.Asked = now
 	})
+	if err != nil {
+		r.out.leave("turns of the model", err)
+	}
 }
 
 // firstName is how a cluster of skills is known from run to run: no skill is in two.
