@@ -2,11 +2,14 @@ package curator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/curator/fork"
@@ -346,19 +349,19 @@ type Merging struct {
 	Suggested    []fork.Cluster   `json:"suggested,omitempty"` // memories that may be one, by their files
 }
 
+// nameLike finds whole words and paths: a name that a model was told may stand in another word.
+var nameLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_./-]*[\pL\pN_-]`) })
+
 // take takes over what is told of a model.
 func (m *Merging) take(r *Report, g *gathering) {
 	m.Model, m.Provider, m.ToolCalls, m.TokenUsage, m.Cost = r.Model, r.Provider, r.ToolCalls, r.TokenUsage, r.Cost
 	m.LLMSummary, m.LLMFinal, m.LLMError = r.LLMSummary, r.LLMFinal, r.LLMError
 	m.Consolidated, m.Pruned, m.Coverage, m.Claims = r.Consolidated, r.Pruned, r.Coverage, r.Claims
-	var named []string // n-10 before n-1
-	for _, name := range slices.Backward(slices.Sorted(maps.Keys(g.notes))) {
-		named = append(named, name, string(g.notes[name].Path))
-	}
-	names := strings.NewReplacer(named...)
+	asFile := func(word string) string { return cmp.Or(string(g.notes[word].Path), word) }
 	for _, list := range [][]Absorbed{m.Consolidated, m.Pruned} {
 		for i := range list {
-			list[i].From, list[i].Veto = g.notes[list[i].Name].Path, names.Replace(list[i].Veto)
+			list[i].From = g.notes[list[i].Name].Path
+			list[i].Veto = nameLike().ReplaceAllStringFunc(list[i].Veto, asFile)
 		}
 	}
 }

@@ -165,17 +165,14 @@ func leadsTo(from vault.Path, l markdown.Link, folder vault.Path) vault.Path {
 // relink notes that links of a file to old, in the folder of a skill that goes, lead into the umbrella then.
 func (s *step) relink(file, folder, old vault.Path) {
 	i := slices.IndexFunc(s.Absorbed, func(gone fork.Skill) bool { return gone.Folder == folder })
-	to := s.Umbrella.Folder + "/" + skill.File
-	if p, ok := merge.Rehomed(s.Absorbed[i], s.Umbrella)[strings.TrimPrefix(string(old), string(folder)+"/")]; ok {
-		to = s.Umbrella.Folder + "/" + vault.Path(p)
-	}
+	was := strings.TrimPrefix(string(old), string(folder)+"/")
 	if s.links == nil {
 		s.links = map[vault.Path]map[vault.Path]vault.Path{}
 	}
 	if s.links[file] == nil {
 		s.links[file] = map[vault.Path]vault.Path{}
 	}
-	s.links[file][old] = to
+	s.links[file][old] = s.Umbrella.Folder + "/" + vault.Path(merge.Holder(s.Absorbed[i], was, s.Umbrella))
 }
 
 // transactSteps does steps, each one commit.

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"stet/agent"
 	"stet/curator/fork"
+	"stet/curator/merge"
+	"stet/vault"
 	"stet/vault/vaulttest"
 )
 
@@ -55,5 +59,38 @@ func TestWorkIsDoneWithoutNotingTurns(t *testing.T) {
 		if err := os.Remove(mark); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The names that a model was told become files in a veto where they stand as words, and nowhere else.
+func TestNamesInAVetoBecomeFiles(t *testing.T) {
+	t.Parallel()
+	g := &gathering{notes: map[string]gathered{"n-1": {Memory: vault.Memory{Path: "memories/n-10.md"}},
+		"n-10": {Memory: vault.Memory{Path: "memories/tea.md"}}}}
+	m := &Merging{}
+	m.take(&Report{Consolidated: []Absorbed{{Verdict: merge.Verdict{Class: merge.Class{Name: "n-1"},
+		Veto: `plan-1 of "n-1" is not n-10: n-1. See a/n-1.md, n-1-x, Plän-1`}}}}, g)
+	const want = `plan-1 of "memories/n-10.md" is not memories/tea.md: memories/n-10.md. See a/n-1.md, n-1-x, Plän-1`
+	if got := m.Consolidated[0].Veto; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A link of another skill leads to the file that holds what it led to, also where the model wrote that anew.
+func TestALinkFollowsAFileThatIsWrittenAnew(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	r := d.second(model(func(job fork.Job) fork.Result {
+		const was, now = "git-bisect/references/notes.md", "references/bisect-notes.md"
+		out := spoilt(job, func(s string) string { return strings.ReplaceAll(s, was, now) }, "git-bisect", "git-rebase")
+		i := slices.IndexFunc(out, func(c fork.Call) bool { return strings.Contains(string(c.Arguments), was) })
+		out[i] = calls(args{"action": "write_file", "name": "git-history", "file": now,
+			"text": "# Bisect: notes\n\nSkip commits that do not build: exit 125.\n"})[0]
+		return fork.Result{Calls: out, Final: account("git-history", "git-bisect", "git-rebase")}
+	}))
+	if got := d.read("skills/home/bread/SKILL.md"); !strings.Contains(got,
+		"(../../tools/git-history/references/bisect-notes.md)") {
+		t.Errorf("%s\n%+v", got, r.Consolidated)
 	}
 }

@@ -176,6 +176,32 @@ func (k known) hasValue(v, line string) bool {
 	})
 }
 
+// Holder is the file of another skill that holds what a file of one that went into it said: where it stands byte for
+// byte, else the Markdown file with most of its lines and at least half of them, else SKILL.md.
+func Holder(gone fork.Skill, file string, into fork.Skill) string {
+	to := Rehomed(gone, into)
+	if at, ok := to[file]; ok {
+		return at
+	}
+	out, most, was := skill.File, 0, body{}
+	if file != skill.File && vault.Path(file).IsMarkdown() {
+		was.read(moved(gone.Files[file].Data, to))
+	}
+	said := slices.Concat(was.lines, was.code)
+	for _, p := range slices.Sorted(maps.Keys(into.Files)) {
+		one, n := know(fork.Skill{Files: map[string]fork.File{p: into.Files[p]}}, nil), 0
+		for _, line := range said {
+			if one.has(line) || one.code[line] {
+				n++
+			}
+		}
+		if n > most && 2*n >= len(said) {
+			out, most = p, n
+		}
+	}
+	return out
+}
+
 // Rehomed is where each file beside SKILL.md stands in another skill, byte for byte and with its mode.
 func Rehomed(gone, into fork.Skill) map[string]string {
 	to, _ := rehomed(gone, into)
