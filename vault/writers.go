@@ -285,18 +285,27 @@ func (h *History) Writers(ctx context.Context, rev string) (func(name string) (c
 			}
 		}
 	}
-	for line := range strings.Lines(known) {
-		if name, _, _ := strings.Cut(line, "\t"); name != "\n" && !seen[name] {
-			fresh.WriteString("\n" + strings.TrimSuffix(line, "\n"))
+	all := "\n" + known
+	if len(seen) > 0 || known == "" {
+		for line := range strings.Lines(known) {
+			if name, _, _ := strings.Cut(line, "\t"); name != "\n" && !seen[name] {
+				fresh.WriteString("\n" + strings.TrimSuffix(line, "\n"))
+			}
 		}
+		all = fresh.String() + "\n"
 	}
-	all := fresh.String() + "\n"
-	if rev == "" && commits > keepPast {
+	if rev == "" && max(commits, len(seen)) > keepPast {
 		_ = h.v.State().SetSeen(ctx, writersName, func([]byte) ([]byte, error) { // a cache: without it this is slower
 			return []byte(from.String() + all), nil
 		})
 	}
+	return h.writersOf(objects, all), nil
+}
+
+// writersOf looks a name up in lines of names and commits. It reads each commit once.
+func (h *History) writersOf(objects *gitstore.Objects, all string) func(name string) (Commit, bool) {
 	var one sync.Mutex
+	read := map[gitstore.ID]Commit{}
 	return func(name string) (Commit, bool) {
 		one.Lock()
 		defer one.Unlock()
@@ -306,13 +315,19 @@ func (h *History) Writers(ctx context.Context, rev string) (func(name string) (c
 		if name == "" || !found || err != nil {
 			return Commit{}, false
 		}
+		if c, ok := read[id]; ok {
+			return c, true
+		}
 		gc, err := objects.Commit(id)
 		c := commitOf(gc)
 		if h.v.o.Reader != "" {
 			c.Subject, c.Body = "", ""
 		}
+		if err == nil {
+			read[id] = c
+		}
 		return c, err == nil
-	}, nil
+	}
 }
 
 // keptWriters is what local state has of [History.Writers], and up to which ancestor of a commit; nothing where the
