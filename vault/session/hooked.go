@@ -144,13 +144,17 @@ func align(out []int, first, next, end int, worth func(i, j int) int64) {
 	}
 }
 
-// covered is [Covered] for open turns and their transcript. What a person typed stands behind what that held then.
+// covered is [Covered] for open turns and their transcript. What a person typed stands behind what that held then, but
+// for a turn that was taken up again after it was sealed.
 func (o *Open) covered(transcript []byte) []int {
-	known := Read("", transcript)
-	return Covered(o.Facts.Messages, markdown.ParseTranscript(transcript).Messages, func(turn, place int) bool {
+	known, own := Read("", transcript), markdown.ParseTranscript(transcript).Messages
+	return Covered(o.Facts.Messages, own, func(turn, place int) bool {
 		m := o.Facts.Messages[turn]
 		if m.Ref != HookRef || m.Role != "user" {
 			return m.Ref == HookRef
+		}
+		if is := own[place]; is.Ref == HookRef && is.Time.Equal(m.Time) {
+			return true
 		}
 		for n := o.after[turn]; n > 0; n-- {
 			if now := known.Number(n, m.Time); now > 0 { // else it was taken back

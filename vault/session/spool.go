@@ -64,7 +64,7 @@ func HookMay(ctx context.Context, v *vault.Vault, t *Turn) error {
 
 // aside gives the open session under the name of a hook's turn, which no hook began, another name: what is said to a
 // client's hook is kept whatever an agent recorded before under its name. A killed process leaves it whole under its
-// key, and the next one goes on.
+// key, and the next one goes on, or leaves the snapshots, which are the hook's as well, to [TakeUp].
 func aside(ctx context.Context, v *vault.Vault, t Turn) error {
 	key := Key(t.Agent, t.Session)
 	open, err := Opened(v, key)
@@ -73,7 +73,7 @@ func aside(ctx context.Context, v *vault.Vault, t Turn) error {
 		if n > 1 {
 			name = fmt.Sprintf("%s (%s %d)", t.Session, open.door, n)
 		}
-		var given [][]byte // the snapshots: they are the hook's as well
+		var given [][]byte // the snapshots
 		err = v.State().RenameSession(ctx, key, Key(open.Agent, name), func(lines [][]byte) ([][]byte, error) {
 			begun := false
 			for i, line := range lines {
@@ -90,16 +90,30 @@ func aside(ctx context.Context, v *vault.Vault, t Turn) error {
 				r.ID, r.Session = "", name
 				lines[i], _ = json.Marshal(&r) // as it was read
 			}
+			for _, line := range given {
+				if err := v.State().Spool(spool, line); err != nil {
+					return nil, err
+				}
+			}
 			return lines, nil
 		})
 		if errors.Is(err, vault.ErrConflict) {
 			err = nil
 			continue
 		}
+		if err != nil || len(given) == 0 {
+			break // where it is not known what was done, they stand there or wait
+		}
 		for _, line := range given {
 			err = errors.Join(err, v.State().AppendSession(ctx, key, line))
 		}
-		break
+		jobs, jerr := v.State().Jobs(spool)
+		for _, job := range jobs {
+			if err == nil && slices.ContainsFunc(given, func(l []byte) bool { return bytes.Equal(l, job.Data) }) {
+				jerr = errors.Join(jerr, v.State().Done(ctx, spool, job.ID))
+			}
+		}
+		return errors.Join(err, jerr)
 	}
 	return ignoreMissing(err)
 }
@@ -121,34 +135,48 @@ func Spool(v *vault.Vault, t Turn) error {
 }
 
 // TakeUp adds the turns of [Spool] to their sessions, each once, in the order of the clock. What is damaged stays where
-// it is, and fails it after all others.
+// it is, and fails it after all others. Cost: each of their sessions is read twice, however many turns wait.
 func TakeUp(ctx context.Context, v *vault.Vault) error {
 	waiting, err := v.State().Queued(spool)
 	if err != nil || waiting == 0 {
 		return err
 	}
 	return v.State().Alone(ctx, spool, true, func() error {
+		type of struct {
+			key    string
+			hooked bool
+		}
+		sessions := map[of]*waiter{}
 		jobs, err := v.State().Jobs(spool)
 		for _, job := range jobs {
 			var r record
-			if json.Unmarshal(job.Data, &r) != nil || r.Role == "" {
+			if json.Unmarshal(job.Data, &r) != nil || r.Role == "" && !r.notes() {
 				err = errors.Join(err, fmt.Errorf("a spooled turn is damaged: %w", vault.ErrInvalid))
 				continue // its bytes stay
 			}
-			key := Key(r.Agent, r.Session)
-			line, lerr := r.spooled(ctx, v, job.Data)
-			lines, serr := v.State().Session(key)
-			if lerr = errors.Join(lerr, ignoreMissing(serr)); errors.Is(lerr, vault.ErrBusy) {
-				return lerr
-			} else if lerr != nil {
-				err = errors.Join(err, lerr)
+			is := of{Key(r.Agent, r.Session), r.Ref == HookRef}
+			s := sessions[is]
+			if s == nil {
+				s = &waiter{}
+				sessions[is] = s
+				if s.err = s.look(ctx, v, &r); errors.Is(s.err, vault.ErrBusy) {
+					return s.err
+				}
+				err = errors.Join(err, s.err)
+			}
+			if s.err != nil {
 				continue // so do these
 			}
-			there := func(l []byte) bool { return bytes.Equal(l, line) || bytes.Equal(l, job.Data) }
-			if line != nil && !slices.ContainsFunc(lines, there) { // else a process was killed before it was done
-				if err := v.State().AppendSession(ctx, key, line); err != nil {
+			line, lerr := s.line(&r, job.Data)
+			if lerr != nil {
+				return lerr
+			}
+			// Where it stands there a process was killed before it was done.
+			if line != nil && !s.there[string(line)] && !s.there[string(job.Data)] {
+				if err := v.State().AppendSession(ctx, is.key, line); err != nil {
 					return err
 				}
+				s.there[string(line)] = true
 			}
 			if err := v.State().Done(ctx, spool, job.ID); err != nil {
 				return err
@@ -158,28 +186,47 @@ func TakeUp(ctx context.Context, v *vault.Vault) error {
 	})
 }
 
-// spooled is the line of a turn that was kept apart as data, in a session that has room for it; nil is none. What was
-// said before its session was made private goes there, and what nobody could tell it of is dropped then.
-func (r *record) spooled(ctx context.Context, v *vault.Vault, data []byte) ([]byte, error) {
-	if r.Ref != HookRef {
-		return data, nil
+// A waiter is a session for which lines wait in the spool.
+type waiter struct {
+	now     Turn // what [HookMay] notes in a turn of a hook's
+	private bool
+	there   map[string]bool // the lines that stand in it
+	err     error
+}
+
+// look finds out what is known of the session, r being the first line that waits for it, and makes room for a hook.
+func (s *waiter) look(ctx context.Context, v *vault.Vault, r *record) error {
+	if s.now = r.Turn; r.Ref == HookRef {
+		err := HookMay(ctx, v, &s.now)
+		if s.private = errors.Is(err, ErrPrivate); s.private {
+			err = nil
+		} else if err == nil && s.now.beside {
+			err = aside(ctx, v, s.now)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	now, known := r.Turn, r.ID != ""
-	err := HookMay(ctx, v, &now)
-	switch {
-	case errors.Is(err, ErrPrivate) && !known:
+	lines, err := v.State().Session(Key(r.Agent, r.Session))
+	s.there = map[string]bool{}
+	for _, line := range lines {
+		s.there[string(line)] = true
+	}
+	return ignoreMissing(err)
+}
+
+// line is the line of a turn that was kept apart as data; nil is none. What was said before its session was made
+// private goes there, and what nobody could tell it of is dropped then.
+func (s *waiter) line(r *record, data []byte) ([]byte, error) {
+	switch known := r.ID != "" || r.Ref != HookRef; {
+	case s.private && !known:
 		return nil, nil
-	case errors.Is(err, ErrPrivate):
+	case s.private:
 		r.Private = true
-		return json.Marshal(r)
-	case err != nil:
-		return nil, err
-	case now.beside:
-		err = aside(ctx, v, now)
+	case known:
+		return data, nil
+	default:
+		r.ID, r.After = s.now.ID, s.now.After
 	}
-	if !known {
-		r.ID = now.ID
-		data, _ = json.Marshal(r) // as it was read
-	}
-	return data, err
+	return json.Marshal(r) // as it was read
 }

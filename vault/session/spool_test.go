@@ -1,12 +1,14 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +112,11 @@ func heardOnce(t *testing.T, op crashOp, dir, where string, sealed, acked bool) 
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		must(err)
-		for _, m := range markdown.ParseTranscript(data).Messages {
+		told := markdown.ParseTranscript(data)
+		if told.Context == nil || told.Context.Query != "q" {
+			t.Errorf("%s: %s does not say what snapshot it was given", where, file)
+		}
+		for _, m := range told.Messages {
 			said = append(said, string(m.Content))
 		}
 	}
@@ -144,5 +150,74 @@ func TestSpooledBesideAPrivateSession(t *testing.T) {
 	}
 	if said := string(lines[1]); !strings.Contains(said, `"before"`) || !strings.Contains(said, `"private":true`) {
 		t.Errorf("taken up is %s", said)
+	}
+}
+
+// TestASpooledTurnStandsBehindWhatWasSealed keeps what a person said again after the session was sealed, although
+// nobody could tell, when they said it, which session it was of.
+func TestASpooledTurnStandsBehindWhatWasSealed(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t).Open()
+	for n, text := range []string{"yes", "two"} {
+		turn := hooked(text, n+1)
+		turn.Ref = "u" + strconv.Itoa(n) // of the client's own record
+		must(session.Append(t.Context(), v, turn))
+	}
+	seal := func() {
+		_, err := session.SealEnded(t.Context(), v, moment(0).Add(time.Hour), session.Options{})
+		must(err)
+	}
+	seal()
+	must(session.Spool(v, hooked("yes", 5))) // within the time that a hook is late
+	must(session.TakeUp(t.Context(), v))
+	seal()
+	c, err := session.Hear(t.Context(), v, "s")
+	must(err)
+	if len(c.Messages) != 3 || string(c.Messages[2].Content) != "yes" {
+		t.Errorf("the transcript holds %d messages: %v", len(c.Messages), c.Messages)
+	}
+}
+
+// TestNotesStayOnceWhereNothingIsPutAside: another hook was faster, and the snapshot is noted in its session already.
+func TestNotesStayOnceWhereNothingIsPutAside(t *testing.T) {
+	t.Parallel()
+	v := vaulttest.New(t).Open()
+	key := session.Key("robo", "s")
+	must(session.NoteContext(t.Context(), v, "robo", "s", moment(0), markdown.FrozenContext{Query: "q"}))
+	line := `{"v":1,"session":%q,"agent":"robo","source":%q,"role":"user","ref":%q,"time":%q,"text":"said"}`
+	for _, of := range [][]any{
+		{"s (cli)", "cli", "", moment(1).Format(time.RFC3339)},
+		{"s", session.HookDoor, session.HookRef, moment(2).Format(time.RFC3339)},
+	} {
+		must(v.State().AppendSession(t.Context(), key, fmt.Appendf(nil, line, of...)))
+	}
+	must(hear(v, "third", 3))
+	lines, err := v.State().Session(key)
+	must(err)
+	if all := string(bytes.Join(lines, []byte{'\n'})); strings.Count(all, `"context"`) != 1 {
+		t.Errorf("the session holds\n%s", all)
+	}
+}
+
+// TestTakeUpReadsASessionOnce: twice as many turns that wait cost twice as much, not four times.
+func TestTakeUpReadsASessionOnce(t *testing.T) { // alone, as it counts what is allocated
+	cost := func(turns int) uint64 {
+		v := vaulttest.New(t).Open()
+		for n := range turns {
+			must(session.Spool(v, hooked(strings.Repeat("word ", 50)+strconv.Itoa(n), n)))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		must(session.TakeUp(t.Context(), v))
+		runtime.ReadMemStats(&after)
+		lines, err := v.State().Session(session.Key("robo", "s"))
+		if must(err); len(lines) != turns {
+			t.Errorf("%d of %d turns were taken up", len(lines), turns)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	cost(1)
+	if few, many := cost(50), cost(200); many > 6*few {
+		t.Errorf("200 turns allocate %d bytes, 50 turns %d", many, few)
 	}
 }
