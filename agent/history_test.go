@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -70,5 +72,45 @@ func TestOnlyTheUserReviews(t *testing.T) {
 	}
 	if err := h.MarkReviewed(ctx, scribe, review, nil, nil); !errors.Is(err, vault.ErrRefused) {
 		t.Errorf("an agent marked commits as reviewed: %v", err)
+	}
+}
+
+// TestDecideReadsWhatWasShownOnce: how much was ever shown counts once, not for each proposal.
+func TestDecideReadsWhatWasShownOnce(t *testing.T) { // alone, as it counts what is allocated
+	ctx, f := t.Context(), vaulttest.New(t)
+	a, err := agent.Open(ctx, agent.Options{
+		At: f.Dir, Door: "test", Now: time.Now, Getenv: func(string) string { return "" },
+		Flags: settings.Layer{}.With(settings.WriteApproval, "stage", "test"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for n := range 20 {
+		note := []vault.Note{{Text: fmt.Sprintf("The code of gate %d is %d.", n, 4711*n)}}
+		o := agent.RememberOptions{Write: agent.Write{Agent: "scribe"}, Notes: note}
+		if _, err := a.Memories().Remember(ctx, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decide := func() uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := a.History().Decide(ctx, agent.DecideOptions{AcceptAll: true})
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, vault.ErrConflict) {
+			t.Errorf("decided what was not shown: %v", err)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	decide()
+	little := decide()
+	seen := []byte(strings.Repeat(strings.Repeat("0", 26)+":"+strings.Repeat("1", 64)+"\n", 20_000))
+	err = f.Open().State().SetSeen(ctx, "shown", func([]byte) ([]byte, error) { return seen, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if much := decide(); much > little+10*uint64(len(seen)) {
+		t.Errorf("of %d bytes %d more are allocated", len(seen), much-little)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/agent/approval"
@@ -114,27 +115,35 @@ func (h History) Shown(ctx context.Context, by Write, all []Proposal) error {
 			return again[id]
 		})
 		for _, p := range all {
-			lines = append(lines, p.shown())
+			lines = append(lines, p.ID+":"+string(p.waiting.Hash))
 		}
 		return []byte(strings.Join(lines[max(0, len(lines)-most):], "\n") + "\n"), nil
 	})
 }
 
-func (p Proposal) shown() string { return p.ID + ":" + string(p.waiting.Hash) }
+// shown are the hashes of the proposals that the user was shown, by their ids.
+func (h History) shown() (map[string]string, error) {
+	seen, err := h.a.v.State().Seen(shownName)
+	all := map[string]string{}
+	for _, line := range strings.Fields(string(seen)) {
+		id, hash, _ := strings.Cut(line, ":")
+		all[id] = hash
+	}
+	return all, err
+}
 
 // asShown fails with [vault.ErrConflict] for a proposal that the user was not shown, or that changed since.
-func (h History) asShown(p Proposal) error {
-	seen, err := h.a.v.State().Seen(shownName)
+func (p Proposal) asShown(shown map[string]string, err error) error {
+	hash, was := shown[p.ID]
 	why := "it was not shown yet"
-	for _, line := range strings.Fields(string(seen)) {
-		if line == p.shown() {
-			return err
-		} else if strings.HasPrefix(line, p.ID+":") {
-			why = "it changed since it was shown"
-		}
+	switch {
+	case err != nil || was && hash == string(p.waiting.Hash):
+		return err
+	case was:
+		why = "it changed since it was shown"
 	}
-	return errors.Join(err, vault.WithHint(fmt.Errorf("proposal %s: %w: %s", p.ID, vault.ErrConflict, why),
-		`"stet review --proposed" shows it`))
+	return vault.WithHint(fmt.Errorf("proposal %s: %w: %s", p.ID, vault.ErrConflict, why),
+		`"stet review --proposed" shows it`)
 }
 
 // remark remarks on what a proposal would write.
@@ -232,6 +241,7 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 	}
 	all := out.Proposed
 	out.Proposed = []Proposal{}
+	shown := sync.OnceValues(h.shown)
 	for _, p := range all {
 		yes, named := verdicts[p.ID]
 		if !named && !o.AcceptAll && !o.RejectAll {
@@ -241,7 +251,7 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 		yes = yes || !named && o.AcceptAll
 		done, err := (*DecidedProposal)(nil), error(nil)
 		if yes {
-			err = h.asShown(p)
+			err = p.asShown(shown())
 		}
 		if err == nil {
 			done, err = h.decide(ctx, p, yes, o.Write)

@@ -8,6 +8,7 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
@@ -44,21 +45,32 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 		all.DryRun = o.DryRun
-		if err = listProposals(ctx, e, a.History(), all); err == nil {
-			_ = a.History().Shown(ctx, o.Write, all.Proposed) // who may not, or cannot write here, answers nothing
-		}
-		return err
+		return listProposals(ctx, e, a.History(), o.Write, all)
 	})
 }
 
-// listProposals shows what waits, each with the difference that it would make now.
-func listProposals(ctx context.Context, e *console.Env, h agent.History, all *agent.Proposals) error {
+// listProposals shows what waits, each with the difference that it would make now, and notes that it was shown.
+func listProposals(
+	ctx context.Context, e *console.Env, h agent.History, by agent.Write, all *agent.Proposals,
+) error {
 	for i := range all.Proposed {
 		if err := h.Preview(ctx, &all.Proposed[i]); err != nil {
 			return err
 		}
 	}
-	return e.ShowPaged(ctx, all, func(p *console.Printer) {
+	note := func() {
+		if by.DryRun {
+			return
+		}
+		err := h.Shown(ctx, by, all.Proposed)
+		if err != nil && !errors.Is(err, vault.ErrRefused) { // an agent answers none of them
+			e.Warn("could not note that these were shown, so --accept refuses them: %v", err)
+		}
+	}
+	if e.JSON {
+		note() // the answer holds the warning
+	}
+	err := e.ShowPaged(ctx, all, func(p *console.Printer) {
 		for _, w := range all.Proposed {
 			printProposal(p, w)
 		}
@@ -72,6 +84,10 @@ func listProposals(ctx context.Context, e *console.Env, h agent.History, all *ag
 		}
 		p.Printf("%s%s\n", text, e.Where())
 	})
+	if err == nil && !e.JSON {
+		note()
+	}
+	return err
 }
 
 const nothingWaits = "nothing waits for you"
