@@ -94,3 +94,24 @@ func TestALinkFollowsAFileThatIsWrittenAnew(t *testing.T) {
 		t.Errorf("%s\n%+v", got, r.Consolidated)
 	}
 }
+
+// The page says once why skills did not go into an umbrella, who made what, and quotes links as they are read.
+func TestARefusalIsReadable(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	r := d.second(model(func(job fork.Job) fork.Result {
+		return fork.Result{Calls: spoilt(job, func(s string) string {
+			return strings.Replace(s, "[the notes]", "[no notes]", 1)
+		}, "git-bisect", "git-rebase"), Final: account("git-history", "git-bisect", "git-rebase")}
+	}))
+	page := strings.ReplaceAll(d.read(string(r.Path())), "\\", "")
+	const why = "git-history is not as it has to be: line"
+	if strings.Count(page, why) != 1 ||
+		!strings.Contains(page, "git-rebase into git-history (absorbed_into): as above\n") ||
+		!strings.Contains(page, ": see no notes for what to do") ||
+		!strings.Contains(page,
+			"* git-history: the model made it; the curator did not, because nothing went into it\n") {
+		t.Error(page)
+	}
+}

@@ -320,7 +320,7 @@ func cover(gone fork.Skill, k stand) Coverage {
 			}
 			continue
 		case !title:
-			out.Missing = append(out.Missing, l)
+			out.Missing = append(out.Missing, emptied().ReplaceAllString(l, "$1"))
 		}
 		for _, v := range of {
 			if k.own.hasValue(v, l) {

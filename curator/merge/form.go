@@ -70,7 +70,7 @@ func form(u fork.Skill, sources []fork.Skill, at layout) (lead unit, why string)
 	stands := counted(main)
 	for _, l := range slices.Sorted(maps.Keys(stands)) {
 		if n := stands[l]; n > max(most[l], 1) {
-			return lead, fmt.Sprintf("a line stands in it %d times, and should once: %s", n, l)
+			return lead, fmt.Sprintf("a line stands in it %d times, and should once: %s", n, quoted(l))
 		}
 	}
 	return lead, ""
@@ -375,6 +375,12 @@ func first(text string) string {
 	}
 	return text
 }
+
+// emptied are links of a plain line, whose targets were taken out.
+var emptied = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\[\]]*)\]\(\)`) })
+
+// quoted is a plain line as a person reads it.
+func quoted(line string) string { return emptied().ReplaceAllString(first(line), "$1") }
 
 // counted is how often lines stand in a text that are long enough to count.
 func counted(data []byte) map[string]int {

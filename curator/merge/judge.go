@@ -201,7 +201,7 @@ func (j *judging) umbrella(name string, all []Class) {
 		return
 	}
 	if j.plan.Merges = append(j.plan.Merges, m); lead.text != "" {
-		j.plan.Claims = append(j.plan.Claims, Claim{u.Name, "says below its title: " + first(lead.text),
+		j.plan.Claims = append(j.plan.Claims, Claim{u.Name, "says below its title: " + quoted(lead.text),
 			"that line was left out, for no skill in it says so"})
 	}
 }
@@ -335,7 +335,7 @@ func (j *judging) claims(block Block, removed []string) {
 			if was.Files == nil {
 				did = "made"
 			}
-			add(name, did, "nothing, for no skill went into it")
+			add(name, "the model "+did+" it", "the curator did not, because nothing went into it")
 		}
 	}
 }

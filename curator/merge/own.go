@@ -261,10 +261,10 @@ func (o *origin) ownUnit(u fork.Skill, file, owner string, one unit, fresh []str
 	for _, s := range fresh {
 		if by := o.said[s]; len(by) > 0 && other == "" {
 			other = fmt.Sprintf("%s is said by %s alone, and belongs into its section, or a file to which only that "+
-				"leads: %s", where, by[0], first(s))
+				"leads: %s", where, by[0], quoted(s))
 		}
 	}
-	none := fmt.Sprintf("%s stands in none of the skills in it: %s", where, first(fresh[0]))
+	none := fmt.Sprintf("%s stands in none of the skills in it: %s", where, quoted(fresh[0]))
 	switch {
 	case brokenWord().MatchString(one.raw):
 		return none + "; there are marks inside of a word"
@@ -286,7 +286,7 @@ func (o *origin) ownUnit(u fork.Skill, file, owner string, one unit, fresh []str
 		}
 		if other == "" && o.foreign(one.text) == "" {
 			return fmt.Sprintf("%s does not say when to use %s in the words of its description, in their order: %s",
-				where, owner, first(fresh[0]))
+				where, owner, quoted(fresh[0]))
 		}
 	case begins && owner == "" && file == skill.File && o.bare(one.text):
 		return ""
