@@ -4,6 +4,7 @@
 package hook
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,17 @@ type Event struct {
 	Busy       bool   // something runs in the background that will wake the program
 }
 
+// withoutMark leaves out a byte order mark at the beginning, which programs of Windows write.
+func withoutMark(in io.Reader) io.Reader {
+	r := bufio.NewReader(in)
+	if first, _ := r.Peek(1); len(first) == 1 && first[0] == 0xEF { // more than that may not come
+		if mark, _ := r.Peek(3); string(mark) == "\uFEFF" {
+			_, _ = r.Discard(len(mark))
+		}
+	}
+	return r
+}
+
 // Read reads one event: one JSON value, and nothing behind it, since a program may leave its end open. It fails
 // for an event that the client does not have and for what is no JSON object.
 func Read(c clients.Client, name string, in io.Reader) (*Event, error) {
@@ -64,7 +76,10 @@ func Read(c clients.Client, name string, in io.Reader) (*Event, error) {
 		return nil, fmt.Errorf("%s has no event %q", c.Title, name)
 	}
 	var v any
-	if err := json.NewDecoder(io.LimitReader(in, most)).Decode(&v); err != nil {
+	limited := &io.LimitedReader{R: in, N: most}
+	if err := json.NewDecoder(withoutMark(limited)).Decode(&v); limited.N <= 0 {
+		return nil, fmt.Errorf("the JSON value on standard input is longer than %d MB", most>>20)
+	} else if err != nil {
 		return nil, fmt.Errorf("no JSON value on standard input: %w", err)
 	}
 	input, ok := v.(map[string]any)

@@ -155,6 +155,14 @@ func TestReadsOneValue(t *testing.T) {
 			t.Errorf("%q is read", bad)
 		}
 	}
+	if _, err := hook.Read(c, "Stop", strings.NewReader("\uFEFF"+`{"session_id": "s"}`)); err != nil {
+		t.Errorf("behind a byte order mark: %v", err)
+	}
+	long := `{"session_id": "s", "prompt": "` + strings.Repeat("a", 33<<20)
+	_, err := hook.Read(c, "Stop", strings.NewReader(long))
+	if err == nil || !strings.Contains(err.Error(), "longer than 32 MB") {
+		t.Errorf("of 33 MB: %v", err)
+	}
 	if _, err := hook.Read(c, "stop", strings.NewReader(`{"session_id": "s"}`)); err == nil {
 		t.Error("an event of another client is read")
 	}

@@ -41,6 +41,7 @@ type Skill struct {
 	Description string   `json:"description"`
 	Orders      []string `json:"orders,omitempty"` // rules that say it reads like orders
 	Masked      bool     `json:"masked,omitempty"` // Name is a mask for that, Description ""
+	CreatedBy   string   `json:"created_by,omitempty"`
 }
 
 // A Snapshot is what an agent is given, and of what it was made.

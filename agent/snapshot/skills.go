@@ -36,7 +36,7 @@ func (t *taking) readSkills(ctx context.Context) error {
 		if _, waits := of(s.Folder); waits || s.Private {
 			continue
 		}
-		one := Skill{Name: s.Name, Description: s.Description}
+		one := Skill{Name: s.Name, Description: s.Description, CreatedBy: s.By()}
 		data := heads[s.Main()]
 		front := data[:len(data)-len(markdown.Parse(data).Body())]
 		said := spelled(s.Name) + ": " + s.Description
@@ -61,6 +61,8 @@ func (s Skill) render() string {
 	}
 	if text = oneLine(s.Name) + ": " + text; len(s.Orders) > 0 {
 		text += ordersOfUser
+	} else if s.CreatedBy == "agent" {
+		text += " (by an agent)"
 	}
 	return "- " + text + "\n"
 }
