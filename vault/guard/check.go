@@ -16,7 +16,7 @@ type check func(lead, secret string) bool
 func checks() map[string]check {
 	return map[string]check{
 		"random": func(_, s string) bool { return !wordy(s) },
-		"key":    key, "password": password, "basic": basic, "card": card, "iban": iban, "phrase": phrase,
+		"key":    key, "password": password, "wifi": wifi, "basic": basic, "card": card, "iban": iban, "phrase": phrase,
 		"given": func(_, s string) bool { return !placeholder(s) },
 	}
 }
@@ -100,6 +100,14 @@ func password(lead, s string) bool {
 			digits == 0 && others > 0 && letters > 3 && strings.ContainsAny(s, "!@#$%^&*+=?")
 	}
 	return can && !placeholder(s) && !like("plainForm", s)
+}
+
+// wifi is as password, but words with a number between hyphens are one too: a flag stops nothing, and that is how the
+// passwords of networks are printed on routers and remembered.
+func wifi(lead, s string) bool {
+	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
+	return password(lead, s) || len(s) >= 8 && compound(strings.ToLower(s)) && strings.ContainsAny(s, "0123456789") &&
+		strings.Trim(s, "0123456789-_./:+") != "" && !placeholder(s)
 }
 
 // compound reports a name of several parts each of which is a word or a number,

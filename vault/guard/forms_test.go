@@ -162,6 +162,9 @@ func TestWhatIsOnlyLikely(t *testing.T) {
 	for text, rule := range map[string]string{
 		"my credit card is 4111 1111 1111 1111, valid until May": "payment-card", "IBAN: DE89 3704 0044 0532 0130 00": "iban",
 		"TOTP secret: JBSWY3DP" + "EHPK3PXPJBSWY3DP": "one-time-code-seed", phrase: "recovery-phrase", "The wifi password is sun" + "flower22.": "wifi-password",
+		"The wifi password at home is tulip-" + "garden-44.": "wifi-password",
+		"The WLAN key is blue-" + "kettle-81.":               "wifi-password",
+		"Wifi password at the office: sunny-" + "otter-12":   "wifi-password",
 	} {
 		if got := rulesOf(guard.Likely("a.md", []byte(text+"\n"))); !slices.Contains(got, rule) {
 			t.Errorf("%q: %v, want %s", text, got, rule)
