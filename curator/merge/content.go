@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -24,6 +25,8 @@ type Coverage struct {
 	Code    float64  `json:"code"`
 	Missing []string `json:"missing,omitempty"` // the first of what does not
 	lost    int      // lines
+	unsaid  int      // of those that are no headings
+	bound   string   // the first sentence that forbids or bounds something and does not stand there
 }
 
 // missing is how much of what is not covered is named.
@@ -124,6 +127,7 @@ func values(line string) (out []string) {
 type known struct {
 	lines  map[string]bool
 	joined string
+	said   map[string]bool // sentences
 	code   map[string]bool
 	holds  map[string][]string // lines by the values that they have
 }
@@ -138,7 +142,18 @@ func know(s fork.Skill, keep func(file string, line int) bool) known {
 			}))
 		}
 	}
-	k := known{lines: map[string]bool{}, code: map[string]bool{}, holds: map[string][]string{}}
+	k := known{lines: map[string]bool{}, said: map[string]bool{}, code: map[string]bool{}, holds: map[string][]string{}}
+	for p, f := range s.Files {
+		if vault.Path(p).IsMarkdown() {
+			for one := range shownUnits(f.Data) {
+				if keep == nil || keep(p, one.line) {
+					for _, said := range sentences(one.text) {
+						k.said[said] = true
+					}
+				}
+			}
+		}
+	}
 	var joined strings.Builder
 	for _, l := range b.lines {
 		if k.lines[l] = true; !strings.HasPrefix(l, comment) {
@@ -278,7 +293,15 @@ func commonOf(all []fork.Skill) map[string]bool {
 				b.read(f.Data)
 			}
 		}
-		for _, said := range slices.Concat(b.lines, b.code) {
+		var said []string
+		for p, f := range s.Files {
+			if vault.Path(p).IsMarkdown() {
+				for one := range shownUnits(f.Data) {
+					said = append(said, sentences(one.text)...)
+				}
+			}
+		}
+		for _, said := range slices.Concat(b.lines, b.code, said) {
 			before := by[said]
 			out[said], by[said] = out[said] || before > 0 && before != i+1, i+1
 		}
@@ -304,7 +327,14 @@ func cover(gone fork.Skill, k stand) Coverage {
 	var b body
 	for _, p := range slices.Sorted(maps.Keys(gone.Files)) {
 		if _, copied := to[p]; !copied && vault.Path(p).IsMarkdown() {
-			b.read(moved(gone.Files[p].Data, to))
+			data := moved(gone.Files[p].Data, to)
+			b.read(data)
+			out.bound = cmp.Or(out.bound, k.unbound(data, b.titles))
+		}
+	}
+	for _, l := range b.said {
+		if !k.has(l) {
+			out.unsaid++
 		}
 	}
 	var all, stand, typed, valued int

@@ -55,6 +55,12 @@ func readExample(t *testing.T, file string) example {
 // judge has a model make the umbrella, by copy_file where it can, and absorb all skills but itself.
 func (e example) judge(t *testing.T, umbrella map[string]string) merge.Plan {
 	t.Helper()
+	return e.judgeOf(t, umbrella, e.order)
+}
+
+// judgeOf is judge with these skills absorbed alone.
+func (e example) judgeOf(t *testing.T, umbrella map[string]string, absorbed []string) merge.Plan {
+	t.Helper()
 	job := fork.Job{Version: fork.Version}
 	lines := 0
 	for _, name := range e.order {
@@ -90,7 +96,7 @@ func (e example) judge(t *testing.T, umbrella map[string]string) merge.Plan {
 		}
 		call(args)
 	}
-	for _, name := range e.order {
+	for _, name := range absorbed {
 		if name != u.Name {
 			call(map[string]any{"action": "delete", "name": name, "absorbed_into": u.Name, "reason": "a section"})
 		}

@@ -78,6 +78,7 @@ type judging struct {
 	before map[string]fork.Skill
 	after  map[string]fork.Skill
 	lost   int
+	one    struct{ lines, lost int } // of the umbrella that is judged: the lines of what goes into it
 	plan   Plan
 }
 
@@ -165,6 +166,10 @@ func (j *judging) umbrella(name string, all []Class) {
 	if j.Note == nil {
 		in.at, in.common = layoutOf(u, names), commonOf(sources)
 	}
+	j.one.lines, j.one.lost = 0, 0
+	for _, s := range sources {
+		j.one.lines += Lines(s)
+	}
 	lead, why := j.wholly(u, was, sources, in)
 	if lead.text != "" && why == "" {
 		u = without(u, lead)
@@ -185,7 +190,7 @@ func (j *judging) umbrella(name string, all []Class) {
 		}
 		j.plan.Coverage = append(j.plan.Coverage, covered)
 		if v.Veto = j.veto(s, in, covered, why, gone[c.Name]); v.Veto == "" {
-			v.Applied, j.lost = true, j.lost+covered.lost
+			v.Applied, j.lost, j.one.lost = true, j.lost+covered.lost, j.one.lost+covered.unsaid
 			m.Absorbed, m.Reasons = append(m.Absorbed, s), append(m.Reasons, c.Reason)
 		}
 		j.plan.Consolidated = append(j.plan.Consolidated, v)
@@ -208,7 +213,7 @@ func (j *judging) umbrella(name string, all []Class) {
 
 // veto is why one skill does not go into an umbrella: why of the umbrella as a whole, or a link that leads nowhere.
 func (j *judging) veto(s fork.Skill, in stand, covered Coverage, why, link string) string {
-	lost := j.lost + covered.lost
+	lost, one := j.lost+covered.lost, j.one.lost+covered.unsaid
 	switch {
 	case why != "":
 		return fmt.Sprintf("%s is not as it has to be: %s", in.into.Name, why)
@@ -224,6 +229,8 @@ func (j *judging) veto(s fork.Skill, in stand, covered Coverage, why, link strin
 		return "a link of it leads nowhere in " + in.into.Name + ": " + link
 	case float64(lost) > j.Floors.Loss*float64(j.Lines):
 		return fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
+	case j.Note == nil && float64(one) > j.Floors.Loss*float64(j.one.lines):
+		return fmt.Sprintf("%s would lose %d of the %d lines of what went into it", in.into.Name, one, j.one.lines)
 	}
 	return ""
 }
@@ -254,6 +261,7 @@ func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill, in stand) (lea
 			j.lost -= own.lost
 			return lead, "it loses too much of what it said itself"
 		}
+		j.one.lost = own.unsaid
 	}
 	if j.Note != nil {
 		return lead, j.Note(u, sources)
@@ -275,6 +283,10 @@ func below(c Coverage, f Floors) string {
 			return fmt.Sprintf("%.0f %% of its %s stand in %s, and %.0f %% have to%s", 100*one.is, one.what, c.Into,
 				100*one.most, missing)
 		}
+	}
+	if c.bound != "" {
+		return fmt.Sprintf("a line that forbids or bounds something has to stand in %s, and does not: %s", c.Into,
+			first(c.bound))
 	}
 	return ""
 }

@@ -1,11 +1,14 @@
 package merge
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"stet/markdown"
+	"stet/templates/lexicon"
 )
 
 // A part is a line of a text, or what of it stands inside or outside of a comment, or a whole block of code.
@@ -136,4 +139,41 @@ func sentences(text string) (out []string) {
 		out = append(out, strings.TrimRight(text[:at[1]], ".!?:;, "))
 	}
 	return out
+}
+
+// shownUnits yields those units that are no comments.
+func shownUnits(data []byte) func(yield func(unit) bool) {
+	return func(yield func(unit) bool) {
+		for _, one := range units(data) {
+			if !strings.HasPrefix(one.text, comment) && !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// bounding are words that forbid, order or limit something.
+var bounding = sync.OnceValue(func() map[string]bool {
+	out := lexicon.Words("bound")
+	maps.Copy(out, turning())
+	return out
+})
+
+// bounds reports whether a plain sentence has one of them.
+func bounds(sentence string) bool {
+	return slices.ContainsFunc(words(sentence), func(w string) bool { return bounding()[w] }) ||
+		strings.Contains(strings.ReplaceAll(sentence, "’", "'"), "n't")
+}
+
+// unbound is the first sentence of a Markdown file that forbids or bounds something and does not stand where it has to.
+func (s stand) unbound(data []byte, titles []string) string {
+	for one := range shownUnits(data) {
+		for _, said := range sentences(one.text) {
+			if bounds(said) && !slices.Contains(titles, one.text) && !s.own.said[said] &&
+				!(s.common[said] && s.whole.said[said]) {
+				return said
+			}
+		}
+	}
+	return ""
 }

@@ -32,7 +32,7 @@ func ofNote(c Coverage, gone, into fork.Skill) Coverage {
 		}
 	}
 	c.Lines, c.Values = max(c.Lines, share(stand, all)), min(c.Values, share(named, names))
-	c.Missing, c.lost = c.Missing[:min(len(c.Missing), maxMissing)], 0
+	c.Missing, c.lost, c.bound = c.Missing[:min(len(c.Missing), maxMissing)], 0, ""
 	return c
 }
 

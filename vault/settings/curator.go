@@ -17,7 +17,8 @@ func curatorKeys() []Key {
 			Meaning: "which part of the lines of a skill has to stand in the one that absorbs it; of its numbers, " +
 				"dates, paths, addresses and code all have to"},
 		{Name: CuratorLoss, Type: share(), Unit: "a share", Default: "0.05",
-			Meaning: "which part of the lines of all skills of the curator's one run may take into the archive alone"},
+			Meaning: "which part of the lines of all skills of the curator's one run may take into the archive " +
+				"alone; the same part, headings aside, of those of the skills that go into one umbrella"},
 		{Name: CuratorMerge, Type: number(1), Unit: "hours", Default: "168",
 			Meaning: "how long between two runs in which `models.curator` builds umbrella skills; without that model " +
 				"there are none"},
