@@ -11,10 +11,10 @@ import (
 // dubious, and from one that is. Lines count from 1; 0 is none.
 type downloads map[string][2]int
 
-// fetches finds a line that fetches something from an address, and one from an address that is dubious.
+// fetches finds a line that fetches something, and one from an address that is dubious.
 var fetches = sync.OnceValue(func() [2]rule {
 	var out [2]rule
-	for i, from := range []string{`https?://`, dubious} {
+	for i, from := range []string{``, dubious} {
 		out[i] = rule{words: strings.Fields("curl wget iwr irm invoke-"),
 			expr: regexp.MustCompile("(?i)" + fetch + ".*" + from)}
 	}
@@ -32,7 +32,7 @@ const (
 // targets finds where a line puts what it fetches: in a file that it names, else in one named as the address ends.
 var targets = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:\s-outfile|\s-[a-z]*o|\s--output(?:-document)?|>)[=\s]*` + word +
-		`|https?://[^\s"';&|<>]*/([^\s"';&|<>/?#]+)`)
+		`|(?:https?://|\s["']?(?:[\w-]+\.)+[a-z]{2,})[^\s"';&|<>]*/([^\s"';&|<>/?#]+)`)
 })
 
 // start is where a command may begin: at the beginning of a line of a script, a list, a transcript or a recipe, after

@@ -47,7 +47,8 @@ const (
 	shell  = `(?:sudo\s+` + flags + `)?(?:env\s+)?(?:/` + inWord + `*/)?(?:ba|z|da|k|fi)?sh\b`
 	fetch  = `\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`
 	send   = `\b(?:curl|wget|nc|ncat|netcat|telnet|invoke-webrequest|invoke-restmethod)\b`
-	stores = `(?:\.ssh/(?:id_|identity|authorized_keys|\*|$)|~/\.ssh\b/?(?:\s|$|["')])|\bid_(?:rsa|ed25519|ecdsa)\b|` +
+	stores = `(?:\.ssh/(?:id_|identity|authorized_keys|\*|$)|\bid_(?:rsa|ed25519|ecdsa)\b|` +
+		`(?:~|\$\{?HOME\}?)/\.(?:ssh|aws|gnupg|kube|docker)\b/?(?:\s|$|["')])|` +
 		`\.aws/credentials|\.netrc\b|\.gnupg\b|\.kube/config|\.docker/config\.json|\.git-credentials|` +
 		`gcloud/(?:credentials|application_default)|/etc/shadow|login\.keychain|` +
 		`find-(?:generic|internet)-password|cookies\.sqlite|/login data|wallet\.dat|\.(?:bash|zsh)_history|` +
@@ -58,12 +59,18 @@ const (
 	// dubious are addresses from which no honest skill has something run.
 	dubious = `\bhttps?://(?:[^\s/@]*@)?(?:(?:\d{1,3}\.){3}\d{1,3}|\S*(?:pastebin\.com|transfer\.sh|` +
 		`ngrok\S*\.(?:io|app)|bit\.ly|tinyurl\.com|webhook\.site))`
-	// handed is a shell, or a language, that is handed what a substitution fetches, or a command that is one.
-	handed = `(?:(?:` + shell + `|\bsource|(?:^|[;&|]\s*)\.)\s+(?:/dev/stdin\s+)?<(?:<<\s*["']?\$)?\(\s*|` +
+	// subst is a shell, or a language, that is handed what a substitution says, or a command that is one.
+	subst = `(?:(?:` + shell + `|\bsource|(?:^|[;&|]\s*)\.)\s+(?:/dev/stdin\s+)?<(?:<<\s*["']?\$)?\(\s*|` +
 		`(?:` + shell + `\s+-c|\beval|\b(?:python[\d.]*|perl|ruby|node|php)\s+-[cer])\s+["']?` +
 		`(?:\$\(|` + "`" + `)\s*|` +
-		`(?:^|[;&|]|\b(?:then|do)\s)\s*["']?\$\(\s*)` + fetch
-	whole = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
+		`(?:^|[;&|]|\b(?:then|do)\s)\s*["']?\$\(\s*)`
+	handed  = subst + `(?:\b(?:timeout|sudo|env|command|nice|time)\s+(?:[-\w.=]+\s+)*)?` + fetch
+	resolve = `\b(?:dig|nslookup|host)\s`
+	// between are programs that pass on what comes through a pipe, and one that hands it to a shell.
+	between = `\|\s*(?:(?:tee|cat|sed|awk|tr|grep|head|tail|jq|cut|gunzip|zcat|gzip|xz|tac)\b[^|]*\|\s*)*` +
+		`(?:(?:xargs|parallel)\s[^|]*?)?`
+	decode = `(?:base64\s+(?:-d|-D|--decode)\b|\bxxd\s+-r\b|\brev\b|\bopenssl\s+(?:enc|base64)\b)`
+	whole  = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
 )
 
 // nextDoor finds the hosts of addresses in one's own network.
@@ -81,15 +88,19 @@ var rules = sync.OnceValue(func() []rule {
 		return r
 	}
 	return []rule{
-		of("decode-to-shell", Danger, "base64 xxd exec eval function( -enc |&sh system",
-			`base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
+		of("decode-to-shell", Danger, "base64 xxd exec eval function( -enc |&sh system (&rev (&openssl `&rev `&openssl",
+			subst+`[^)`+"`"+`]*`+decode+`|base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
 				shell+`|\bxxd\s+-r\b[^|]*\|\s*`+shell+`|\beval\b.*\bbase64\b|`+
 				`\bexec\(\s*(?:base64|codecs|zlib|marshal|bytes\.fromhex)\b|`+
 				`\b(?:eval|Function)\(\s*(?:atob|Buffer\.from)\(|\s-enc(?:odedcommand)?\s+[A-Za-z0-9+/=]{24,}|`+
 				`(?:(?:\\x[0-9a-f]{2}){4}|(?:\\[0-3]?[0-7]{2}){4}|\brev\b|\btr\s|\bopenssl\s+enc\b|\bgpg\b.*\s-d\b)`+
 				`.*\|\s*`+shell+`|\b(?:system|exec|eval)\b.*\b(?:pack\(|fromcharcode)`, ""),
-		of("reverse-shell", Danger, "/dev/tcp /dev/udp nc ncat socat",
-			`/dev/(?:tcp|udp)/|\b(?:nc|ncat)\s+(?:\S+\s+)*-[a-z]*e\s|\bsocat\b.*\bexec:`, ""),
+		of("reverse-shell", Danger, "/dev/tcp /dev/udp nc ncat socat socket fsockopen(",
+			`/dev/(?:tcp|udp)/|\b(?:nc|ncat)\s+(?:\S+\s+)*-[a-z]*e\s|\bsocat\b.*\bexec:|`+
+				`\b(?:perl|ruby|python[\d.]*|php)\s.*(?:io::socket|-rsocket\b|\bsocket\.socket\(|\bfsockopen\(|`+
+				`\btcpsocket\b).*(?:\b(?:exec|system|dup2|popen)\b|\bspawn|\bsubprocess\b)`, ""),
+		of("copies-secrets", Danger, "rsync scp rclone", `\b(?:rsync|scp|rclone)\s[^|;&]*`+stores+
+			`[^|;&]*?[\w.@-]:`, `\s-i\s`),
 		of("sends-secrets", Danger, places, stores+`.*\|\s*(?:\S+\s+)*?`+send+`|`+
 			fetch+`.*(?:-d|--data\S*|-F|--form|-T|--upload-file)\s*\S*[@<(].*`+stores+`|`+
 			send+`.*\$\(\s*(?:cat|base64)\b.*`+stores+`|`+send+`.*<\s*\S*`+stores, ""),
@@ -100,34 +111,53 @@ var rules = sync.OnceValue(func() []rule {
 			`(?:`+start+`)(?:nslookup|dig|host|ping)\s[^|;&]*(?:\$\(.*\)|`+"`.*`"+`|\$\{?\w+\}?)["']?\.\w`, ""),
 		of("runs-from-address", Danger, "curl wget iwr irm invoke-web invoke-rest",
 			fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
-		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex ://&| urlopen",
-			fetch+`[^|]*\|\s*`+shell+`|`+
+		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex ://&| urlopen requests.get dig nslookup "+
+			"host net::http net/http uri.open open-uri lwp:: eval(&fetch(",
+			fetch+`[^|]*`+between+shell+`|`+resolve+`[^|]*`+between+shell+`|`+subst+resolve+`|`+
 				handed+`|\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|`+
 				fetch+`[^|]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby|node)\s*-?\s*(?:$|["'`+"`"+`)])|`+
-				`https?://[^|]*\|\s*`+shell+`|\burlopen\(.*\bexec\(|\bexec\(.*(?:\burlopen\(|\brequests\.get\()`, ""),
-		of("uploads", Look, "curl wget nc ncat netcat telnet socat", `\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
+				`https?://[^|]*\|\s*`+shell+`|\burlopen\(.*\bexec\(|\bexec\(.*(?:\burlopen\(|\brequests\.get\()|`+
+				`\b(?:eval|exec|system)\b.*\b(?:net::http\b|uri\.open\b|lwp::)|\beval\(.*\bfetch\(|`+
+				`\b(?:net/http|open-uri|lwp::\w+)\b.*\s-e\s.*\b(?:eval|exec|system)\b`, ""),
+		of("starts-process", Look, "child_process",
+			`\bnode\s+(?:-\S+\s+)*(?:-e|-p|--eval|--print)\b.*\bchild_process\b`, ""),
+		of("obeys-address", Look, "://&say ://&tell ://&instruct",
+			`\b(?:fetch|get|read|open|load|download|retrieve|curl)\b`+
+				`[^.]*https?://\S+.*\b(?:do|follow|obey|execute|run|perform|apply)\s+(?:\w+\s+){0,2}`+
+				`(?:what(?:ever)?|as|everything|anything|all)\s+(?:it|that|they)\s+(?:says?|tells?|instructs?)|`+
+				`\b(?:fetch|load|download|retrieve|curl)\b[^.]*https?://\S+.*\b(?:follow|obey|execute|carry\s+out)\s+`+
+				`(?:\w+\s+){0,2}instructions`, ""),
+		of("speaks-for-person", Look, "stet skill&safe skill&harmless", `\bstet\s[^|;&`+"`"+`]*(?:--accept|\baccept\b)|`+
+			`\bstet\s+config\s+(?:set|add)\s+(?:guard|agents)\.|`+
+			`\b(?:tell|assure|inform|convince)\b.*\b(?:user|person|human)\b.*\bskills?\b.*\b(?:safe|harmless)\b`, ""),
+		of("uploads", Look, "curl wget nc ncat netcat telnet socat git", `\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
 			`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b|`+
-			`\|\s*(?:nc|ncat|netcat|telnet|socat)\s+\S+\s`, ""),
+			`\|\s*(?:nc|ncat|netcat|telnet|socat)\s+\S+\s|`+
+			`\bgit\s+push\s+(?:-\S+\s+)*["']?(?:\w+://|[\w.-]+@[\w.-]+:)`, ""),
 		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
 			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
 			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
-		of("foreign-package", Look, "index-url trusted-host registry git+ --git ://&install ://&add",
+		of("foreign-package", Look, "index-url trusted-host registry git+ --git "+
+			"://&install ://&add pip&:// pip3&:// uv&:// pipx&:// npm&:// pnpm&:// yarn&:// bun&:// gem&:// cargo&://",
 			`--(?:extra-)?index-url\b|`+
 				`--trusted-host\b|--registry[=\s]|\bset\s+registry\s|`+
 				`\b(?:pip3?|uv|pipx|npm|pnpm|yarn|bun|gem|cargo)\s+`+
 				`(?:\S+\s+)*(?:install|add|i)\s.*(?:git\+|https?://|--git\b)`,
 			`https://(?:download\.pytorch\.org|pypi\.org|registry\.npmjs\.org)/`),
 		of("secret-place", Look, places, stores, ""),
-		of("stays", Look, ".bashrc zshrc profile config.fish crontab /etc/cron .git/hooks hookspath .husky launch "+
-			"systemd systemctl autostart schtasks currentversion",
+		of("stays", Look, ".bashrc zshrc zshenv profile config.fish crontab /etc/cron .git/hooks .husky launch core. "+
+			"alias.&! credential.&! systemd systemctl autostart schtasks currentversion",
 			`>>?\s*\S*\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|`+
-				`>>?\s*\S*config\.fish\b|\bcrontab\s+-|/etc/cron|\.git/hooks/|core\.hookspath|\.husky/|`+
+				`>>?\s*\S*config\.fish\b|\bcrontab\s+-|/etc/cron|\.git/hooks/|\.husky/|`+
+				`core\.hookspath|core\.(?:fsmonitor|sshcommand|gitproxy|askpass)[\s=]+["']?(?:[^\s"'tf]|t[^r]|f[^a])|`+
+				`\b(?:alias\.[\w-]+|credential\.(?:\S+\.)?helper)[\s=]+["']?!|`+
 				`\blaunchctl\s+(?:load|bootstrap)\b|/launch(?:agents|daemons)/|\bsystemctl\s+(?:-\S+\s+)*enable\b|`+
 				`/systemd/(?:user|system)/|/autostart/|\bschtasks\b.*/create|\\currentversion\\run`, ""),
-		of("unguarded", Look, "--dangerously bypasspermissions nopasswd /etc/sudoers chmod setenforce",
+		of("unguarded", Look, "--dangerously bypasspermissions nopasswd /etc/sudoers chmod setenforce docker podman",
 			`--dangerously-|\bbypasspermissions\b|\bnopasswd\b|/etc/sudoers|\bsetenforce\s+0|`+
+				`\b(?:docker|podman)\s.*(?:(?:-v|--volume)[=\s]*["']?/:|\b(?:source|src)=/,)|`+
 				`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx)\b`, ""),
-		of("destroys", Look, "rm rmtree( rmsync( mkfs dd shred -delete git remove-item drop",
+		of("destroys", Look, "rm rmtree( rmsync( mkfs dd shred -delete git reflog remove-item drop",
 			`\brm\s+-[a-z]*r[a-z]*\s+(?:-\S+\s+)*["']?`+
 				`(?:~|/|\$\{?HOME\}?)["']?/?(?:\*|\.\*|\.?\[|["']?\s*(?:$|[;&|"'`+"`"+`)]))|`+
 				`\brm(?:tree|Sync)?\(.*(?:expanduser\(|path\.home\(|homedir\()|\bmkfs\.|`+
@@ -135,15 +165,15 @@ var rules = sync.OnceValue(func() []rule {
 				`\bshred\s+-|\bfind\s+["']?(?:~|/|\$\{?HOME\}?)["']?/?\s.*-delete\b|`+
 				`\bgit\s+push\s.*(?:--mirror|--force.*--all|--all.*--force)|\breflog\s+expire\b.*=(?:now|all)\b|`+
 				`\bremove-item\b.*(?:\$home|\$env:user).*-recurse|\bdrop\s+(?:schema|database)\s.*\bcascade\b`, ""),
-		of("client-config", Look, "mcp mcpservers .claude/ hooks pretooluse posttooluse sessionstart userpromptsubmit "+
-			"autoapprove alwaysallow bash(",
+		of("client-config", Look, "mcp mcpservers claude_desktop .claude/ hooks pretooluse posttooluse sessionstart "+
+			"userpromptsubmit autoapprove alwaysallow bash(",
 			`\bmcp\.json\b|"mcpservers"|\bmcp_servers\b|`+
 				`\bmcp\s+add(?:-json)?\s|`+
 				`claude_desktop_config|\.claude/(?:settings|hooks|agents|commands)\b|"hooks"\s*:|`+
 				`\b(?:PreToolUse|PostToolUse|SessionStart|UserPromptSubmit)["']?\s*:|\bautoapprove\b|\balwaysallow\b|`+
 				`\bBash\(\s*:?\*\s*\)`, ""),
 		of("address-with-data", Look, "](http",
-			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\}|<[a-z])`, ""),
+			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\}|<[a-z]|=\$?(?-i:[A-Z][A-Z_]{2,})[)&])`, ""),
 		of("runs-when-loaded", Look, "!`", "(?:^|\\s)!`[^`]", ""),
 		of("runs-at-install", Look, "install\" prepare\"", `"(?:pre|post)?install"\s*:\s*"|"prepare"\s*:\s*"`, ""),
 		of("stet-mark", Look, "stet-", `^\s+["']?stet-(?:managed|pinned|created-by|state)["']?\s*:`, ""),
