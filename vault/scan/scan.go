@@ -118,7 +118,7 @@ func (f File) scan() (out []Finding) {
 	for _, found := range guard.Injections(f.Data) {
 		if text || !strings.HasPrefix(found.Rule, "invisible_") {
 			add(found.Line, found.Rule, gravity(found.Rule), found.Excerpt)
-			out[len(out)-1].vague = out[len(out)-1].Verdict == Look
+			out[len(out)-1].vague = out[len(out)-1].Verdict == Look && !strings.Contains(claims, " "+found.Rule+" ")
 		}
 	}
 	if text {
@@ -133,6 +133,11 @@ func (f File) scan() (out []Finding) {
 const grave = " prompt_injection sys_prompt_override disregard_rules bypass_restrictions translate_execute " +
 	"deception_hide role_hijack remove_filters fake_update c2_node_registration c2_heartbeat c2_task_pull " +
 	"html_comment_injection hidden_div send_to_url context_exfil anti_forensic_oneliner anti_forensic_disk "
+
+// claims are those of the guard's rules about orders that honest skills seldom meet, and that speak for the person or
+// against their being asked: what a machine writes so into a skill waits for the person.
+const claims = " claimed_permission checks_off unseen_by_the_user identity_override role_pretend forced_action " +
+	"leak_system_prompt memory_planted hand_over new_task "
 
 // gravity is the verdict on one of the guard's rules about orders. Characters that turn the direction of writing or
 // spell a text in tags are there to deceive; others that nobody sees are mostly left over from an editor.

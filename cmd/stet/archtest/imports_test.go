@@ -27,7 +27,7 @@ func edges() []edge {
 		{"vault/filelock", []string{"vault/durable"}, "the lock file is written through the one writer"},
 		{"vault/gitindex", nil, "bytes of git's index in, bytes out"},
 		{"vault/guard", nil, "bytes in, findings out: it knows no vault"},
-		{"vault/scan", []string{"vault/guard"}, "files in, findings out: it knows no vault"},
+		{"vault/scan", []string{"markdown", "vault/guard"}, "files in, findings out: it knows no vault"},
 		{"vault/gitstore", []string{"vault/durable", "vault/filelock", "vault/gitindex"},
 			"git plumbing over the one writer and git's own index"},
 		{"vault/settings", nil, "configuration keys: text in, values out"},
