@@ -111,7 +111,8 @@ var rules = sync.OnceValue(func() []rule {
 			`(?:`+start+`)(?:nslookup|dig|host|ping)\s[^|;&]*(?:\$\(.*\)|`+"`.*`"+`|\$\{?\w+\}?)["']?\.\w`, ""),
 		of("runs-from-address", Danger, "curl wget iwr irm invoke-web invoke-rest",
 			fetch+`.*`+dubious+`\S*.*\|\s*`+shell+`|`+handed+`.*`+dubious, ""),
-		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex ://&| urlopen requests.get dig nslookup "+
+		of("pipe-to-shell", Look, "curl wget iwr irm invoke-web invoke-rest iex ://&| urlopen "+
+			"requests.get dig nslookup "+
 			"host net::http net/http uri.open open-uri lwp:: eval(&fetch(",
 			fetch+`[^|]*`+between+shell+`|`+resolve+`[^|]*`+between+shell+`|`+subst+resolve+`|`+
 				handed+`|\biex\b.*(?:\biwr\b|\birm\b|downloadstring)|`+fetch+`[^|]*\|\s*iex\b|`+
@@ -127,13 +128,15 @@ var rules = sync.OnceValue(func() []rule {
 				`(?:what(?:ever)?|as|everything|anything|all)\s+(?:it|that|they)\s+(?:says?|tells?|instructs?)|`+
 				`\b(?:fetch|load|download|retrieve|curl)\b[^.]*https?://\S+.*\b(?:follow|obey|execute|carry\s+out)\s+`+
 				`(?:\w+\s+){0,2}instructions`, ""),
-		of("speaks-for-person", Look, "stet skill&safe skill&harmless", `\bstet\s[^|;&`+"`"+`]*(?:--accept|\baccept\b)|`+
+		of("speaks-for-person", Look, "stet skill&safe skill&harmless", `\bstet\s[^`+
+			`|;&`+"`"+`]*(?:--accept|\baccept\b)|`+
 			`\bstet\s+config\s+(?:set|add)\s+(?:guard|agents)\.|`+
 			`\b(?:tell|assure|inform|convince)\b.*\b(?:user|person|human)\b.*\bskills?\b.*\b(?:safe|harmless)\b`, ""),
-		of("uploads", Look, "curl wget nc ncat netcat telnet socat git", `\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
-			`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b|`+
-			`\|\s*(?:nc|ncat|netcat|telnet|socat)\s+\S+\s|`+
-			`\bgit\s+push\s+(?:-\S+\s+)*["']?(?:\w+://|[\w.-]+@[\w.-]+:)`, ""),
+		of("uploads", Look, "curl wget nc ncat netcat telnet socat git",
+			`\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
+				`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b|`+
+				`\|\s*(?:nc|ncat|netcat|telnet|socat)\s+\S+\s|`+
+				`\bgit\s+push\s+(?:-\S+\s+)*["']?(?:\w+://|[\w.-]+@[\w.-]+:)`, ""),
 		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
 			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
 			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
@@ -173,7 +176,8 @@ var rules = sync.OnceValue(func() []rule {
 				`\b(?:PreToolUse|PostToolUse|SessionStart|UserPromptSubmit)["']?\s*:|\bautoapprove\b|\balwaysallow\b|`+
 				`\bBash\(\s*:?\*\s*\)`, ""),
 		of("address-with-data", Look, "](http",
-			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\}|<[a-z]|=\$?(?-i:[A-Z][A-Z_]{2,})[)&])`, ""),
+			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\}|<[a-z]`+
+				`|=\$?(?-i:[A-Z][A-Z_]{2,})[)&])`, ""),
 		of("runs-when-loaded", Look, "!`", "(?:^|\\s)!`[^`]", ""),
 		of("runs-at-install", Look, "install\" prepare\"", `"(?:pre|post)?install"\s*:\s*"|"prepare"\s*:\s*"`, ""),
 		of("stet-mark", Look, "stet-", `^\s+["']?stet-(?:managed|pinned|created-by|state)["']?\s*:`, ""),
