@@ -342,7 +342,7 @@ func (s *State) Elsewhere(ctx context.Context) (func(Path) (folder Path, waits b
 }
 
 // Withheld tells of a path whether what stands there is of a skill that waits, or of the archive and what a person
-// forgot. It is of this moment, and reads each file of the archive that it is asked about.
+// forgot, or cannot be read. It is of this moment, and reads each file of the archive that it is asked about.
 func (s *State) Withheld(ctx context.Context) (func(Path) bool, error) {
 	e, err := s.v.elsewhere(ctx)
 	return func(p Path) bool {
@@ -350,7 +350,7 @@ func (s *State) Withheld(ctx context.Context) (func(Path) bool, error) {
 			return waits
 		}
 		data, _, err := s.v.Worktree.ReadFile(p)
-		return err == nil && s.v.wentByPerson(data)
+		return !errors.Is(err, fs.ErrNotExist) && (err != nil || s.v.wentByPerson(data))
 	}, err
 }
 
