@@ -3,11 +3,14 @@ package vault
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/vault/gitstore"
+	"stet/vault/store"
 )
 
 // A commit can rename a skill from elsewhere, copy it, or take its record away. So local state keeps the git trees
@@ -15,6 +18,9 @@ import (
 // stood here already, without a record, when it was first seen to wait is the person's own. It does not hold for
 // another tree: who changes a byte as well, in a commit that takes the record away, makes another skill of it; nor
 // for what git does before any stet looked, and for what is not committed.
+
+// longestNote bounds how long a reader waits to note what waits for the first time.
+const longestNote = 2 * time.Second
 
 // waitedName is the name under which local state keeps them.
 const waitedName = "waited"
@@ -102,8 +108,11 @@ func (v *Vault) place(
 	}
 	now.At, now.Places = at, places
 	state := v.State()
-	state.wait = 0 // who may not write, or not now, keeps nothing: the next reader finds the same out
-	_ = state.SetSeen(ctx, waitedName, func(was []byte) ([]byte, error) {
+	// Where nothing waits for the first time, the next reader finds the same out, and this one waits for nobody.
+	if state.wait = min(state.wait, longestNote); len(fresh) == 0 {
+		state.wait = 0
+	}
+	err := state.SetSeen(ctx, waitedName, func(was []byte) ([]byte, error) {
 		for id, waits := range readWaited(was).Trees { // of another process
 			if _, is := now.Trees[id]; !is {
 				now.Trees[id] = waits
@@ -111,6 +120,9 @@ func (v *Vault) place(
 		}
 		return json.Marshal(now)
 	})
+	if len(fresh) > 0 && err != nil && !store.IsReadOnly(err) && ctx.Err() == nil && v.o.Warn != nil {
+		v.o.Warn(fmt.Sprintf("could not note what waits for the user: %v; run \"stet status\" once more", err))
+	}
 	return nil
 }
 

@@ -74,6 +74,8 @@ type Options struct {
 	// Progress is told about long work; nil is silence. It is called from one
 	// goroutine at a time.
 	Progress func(Event)
+	// Warn is told of what local state could not keep while something was read; nil is silence.
+	Warn func(text string)
 	// Settings are the layers of configuration that are not the vault's own:
 	// flags, environment, the person's file. The vault's file joins them.
 	Settings []settings.Layer
