@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -94,34 +95,47 @@ func (h History) Preview(ctx context.Context, p *Proposal) error {
 	return nil
 }
 
-// shownName is the name under which local state lists the proposals that the user was shown, each with the hash of
-// its file.
+// shownName is the name under which local state lists what the user was shown, a line each: a proposal's id with the
+// hash of its file, a skill's folder, escaped as in a query of a URL, with its git tree.
 const shownName = "shown"
 
-// Shown notes that the user was shown these of the proposals that wait: an answer is about what they saw. It fails with
-// [vault.ErrRefused] for an agent.
+// Shown notes that the user was shown these of the proposals that wait: an answer is about what they saw. A dry run
+// notes nothing. It fails with [vault.ErrRefused] for an agent.
 func (h History) Shown(ctx context.Context, by Write, all []Proposal) error {
-	if err := h.a.check(by, "review", "proposals"); err != nil || len(all) == 0 {
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, p.shown())
+	}
+	return h.a.noteShown(ctx, by, lines)
+}
+
+// Shown is [History.Shown] of skills that wait, but for those that are not as HEAD has them: another text was shown.
+func (s Skills) Shown(ctx context.Context, by Write, all []WaitingSkill) error {
+	var lines []string
+	for _, w := range all {
+		if w.Changed == "" {
+			lines = append(lines, w.shown())
+		}
+	}
+	return s.a.noteShown(ctx, by, lines)
+}
+
+func (a *App) noteShown(ctx context.Context, by Write, lines []string) error {
+	if err := a.check(by, "review", "proposals"); err != nil || len(lines) == 0 || by.DryRun {
 		return err
 	}
-	return h.a.v.State().SetSeen(ctx, shownName, func(now []byte) ([]byte, error) {
-		const most = 20_000
-		again := map[string]bool{}
-		for _, p := range all {
-			again[p.ID] = true
+	return a.v.State().SetSeen(ctx, shownName, func(now []byte) ([]byte, error) {
+		key, again := func(line string) string { return line[:strings.IndexByte(line, ':')+1] }, map[string]bool{}
+		for _, line := range lines {
+			again[key(line)] = true
 		}
-		lines := slices.DeleteFunc(strings.Fields(string(now)), func(line string) bool {
-			id, _, _ := strings.Cut(line, ":")
-			return again[id]
-		})
-		for _, p := range all {
-			lines = append(lines, p.ID+":"+string(p.waiting.Hash))
-		}
-		return []byte(strings.Join(lines[max(0, len(lines)-most):], "\n") + "\n"), nil
+		older := func(line string) bool { return again[key(line)] }
+		all := append(slices.DeleteFunc(strings.Fields(string(now)), older), lines...)
+		return []byte(strings.Join(all[max(0, len(all)-20_000):], "\n") + "\n"), nil
 	})
 }
 
-// shown are the hashes of the proposals that the user was shown, by their ids.
+// shown are the hashes of what the user was shown, by ids of proposals and escaped folders.
 func (h History) shown() (map[string]string, error) {
 	seen, err := h.a.v.State().Seen(shownName)
 	all := map[string]string{}
@@ -132,42 +146,24 @@ func (h History) shown() (map[string]string, error) {
 	return all, err
 }
 
-// asShown fails with [vault.ErrConflict] for a proposal that the user was not shown, or that changed since.
-func (p Proposal) asShown(shown map[string]string, err error) error {
-	hash, was := shown[p.ID]
+func (p Proposal) shown() string { return p.ID + ":" + string(p.waiting.Hash) }
+
+func (w WaitingSkill) shown() string { return url.QueryEscape(string(w.Path)) + ":" + w.Tree }
+
+// asShown fails with [vault.ErrConflict] for what the user was not shown, or what changed since: the line is what
+// would be noted of it as it is now.
+func asShown(what, line string, shown func() (map[string]string, error)) error {
+	all, err := shown()
+	id, now, _ := strings.Cut(line, ":")
+	was, is := all[id]
 	why := "it was not shown yet"
 	switch {
-	case err != nil || was && hash == string(p.waiting.Hash):
+	case err != nil || is && was == now:
 		return err
-	case was:
+	case is:
 		why = "it changed since it was shown"
 	}
-	return vault.WithHint(fmt.Errorf("proposal %s: %w: %s", p.ID, vault.ErrConflict, why),
-		`"stet review --proposed" shows it`)
-}
-
-// remark remarks on what a proposal would write.
-func (h History) remark(ctx context.Context, p *Proposal) error {
-	r, err := h.remarker(ctx)
-	if err != nil {
-		return err
-	}
-	for i, f := range p.waiting.Proposal.Files {
-		to, after := vault.Path(f.Path), p.waiting.Data(i)
-		before, err := r.past.Read(vault.Hash(f.Was))
-		if f.From != "" {
-			before = nil
-		}
-		if err != nil || f.Gone || vault.IsTombstone(to) {
-			continue // what stood there is in no history, or nothing is added
-		}
-		err = errors.Join(r.text(h.a.o.Now(), to, before, after, &p.Remarks), r.links(to, before, after, &p.Remarks))
-		if err != nil {
-			return err
-		}
-	}
-	p.unique()
-	return nil
+	return vault.WithHint(fmt.Errorf("%s: %w: %s", what, vault.ErrConflict, why), `"stet review --proposed" shows it`)
 }
 
 func onlyProposals(changes []vault.Change) bool {
@@ -205,9 +201,9 @@ func (h History) Answer(ctx context.Context, p Proposal, yes bool, w Write) (*De
 	return h.decide(ctx, p, yes, w)
 }
 
-// Decide accepts proposals that the user was shown, and rejects any, each in one commit. One that cannot be accepted
-// stays, and the others do not wait for it: then both the result and the error are set, unless nothing was decided. It
-// fails with [vault.ErrRefused] where the policy leaves it to the user, with [vault.ErrNotFound] or
+// Decide accepts proposals and skills that the user was shown, and rejects any, each in one commit. One that cannot be
+// accepted stays, and the others do not wait for it: then both the result and the error are set, unless nothing was
+// decided. It fails with [vault.ErrRefused] where the policy leaves it to the user, with [vault.ErrNotFound] or
 // [vault.ErrAmbiguous] for a name, and with [vault.ErrConflict] for what was not shown as it is.
 func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error) {
 	if err := h.a.check(o.Write, "review", "proposals"); err != nil {
@@ -227,13 +223,12 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 	}
 	out.DryRun = o.DryRun
 	var failed []error
-	done := 0
+	done, shown := 0, sync.OnceValues(h.shown)
 	for _, c := range skills {
 		if c.accept || c.reject {
-			if decision, err := h.a.Skills().Decide(ctx, c.WaitingSkill, c.accept, o.Write); err != nil {
+			if err := h.a.Skills().answer(ctx, &c, o.Write, shown); err != nil {
 				failed = append(failed, err)
 			} else {
-				c.Decision = decision
 				done++
 			}
 		}
@@ -241,7 +236,6 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 	}
 	all := out.Proposed
 	out.Proposed = []Proposal{}
-	shown := sync.OnceValues(h.shown)
 	for _, p := range all {
 		yes, named := verdicts[p.ID]
 		if !named && !o.AcceptAll && !o.RejectAll {
@@ -251,7 +245,7 @@ func (h History) Decide(ctx context.Context, o DecideOptions) (*Proposals, error
 		yes = yes || !named && o.AcceptAll
 		done, err := (*DecidedProposal)(nil), error(nil)
 		if yes {
-			err = p.asShown(shown())
+			err = asShown("proposal "+p.ID, p.shown(), shown)
 		}
 		if err == nil {
 			done, err = h.decide(ctx, p, yes, o.Write)
@@ -320,6 +314,19 @@ func (h History) decide(ctx context.Context, p Proposal, yes bool, w Write) (*De
 type choice struct {
 	WaitingSkill
 	accept, reject bool
+}
+
+// answer is [Skills.Decide] of what the user was shown.
+func (s Skills) answer(
+	ctx context.Context, c *choice, w Write, shown func() (map[string]string, error),
+) (err error) {
+	if c.accept && c.Changed == "" { // else Decide says so
+		err = asShown(fmt.Sprintf("accept %q", c.Path), c.shown(), shown)
+	}
+	if err == nil {
+		c.Decision, err = s.Decide(ctx, c.WaitingSkill, c.accept, w)
+	}
+	return err
 }
 
 // choices are the skills that wait, with what o says of them; the names that mean one are taken out of o. Those that

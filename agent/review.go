@@ -301,3 +301,27 @@ func (r Remarks) Lines() []string {
 	}
 	return out
 }
+
+// remark remarks on what a proposal would write.
+func (h History) remark(ctx context.Context, p *Proposal) error {
+	r, err := h.remarker(ctx)
+	if err != nil {
+		return err
+	}
+	for i, f := range p.waiting.Proposal.Files {
+		to, after := vault.Path(f.Path), p.waiting.Data(i)
+		before, err := r.past.Read(vault.Hash(f.Was))
+		if f.From != "" {
+			before = nil
+		}
+		if err != nil || f.Gone || vault.IsTombstone(to) {
+			continue // what stood there is in no history, or nothing is added
+		}
+		err = errors.Join(r.text(h.a.o.Now(), to, before, after, &p.Remarks), r.links(to, before, after, &p.Remarks))
+		if err != nil {
+			return err
+		}
+	}
+	p.unique()
+	return nil
+}

@@ -52,6 +52,9 @@ func AskSkills(ctx context.Context, e *console.Env, h agent.Skills, all []agent.
 			if err != nil {
 				return err
 			}
+			if err = h.Shown(ctx, agent.Write{}, all[n:n+1]); err != nil {
+				return err
+			}
 			answer, err = console.Choose(e, false, "ynlaq", fmt.Sprintf(
 				"[%d/%d] let agents follow it? [y]es, [n]o: take it out, [l]ater, [a]ll, [q]uit:", n+1,
 				len(all)), skillAnswers)

@@ -45,16 +45,16 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 			return err
 		}
 		all.DryRun = o.DryRun
-		return listProposals(ctx, e, a.History(), o.Write, all)
+		return listProposals(ctx, e, a, o.Write, all)
 	})
 }
 
 // listProposals shows what waits, each with the difference that it would make now, and notes that it was shown.
 func listProposals(
-	ctx context.Context, e *console.Env, h agent.History, by agent.Write, all *agent.Proposals,
+	ctx context.Context, e *console.Env, a *agent.App, by agent.Write, all *agent.Proposals,
 ) error {
 	for i := range all.Proposed {
-		if err := h.Preview(ctx, &all.Proposed[i]); err != nil {
+		if err := a.History().Preview(ctx, &all.Proposed[i]); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func listProposals(
 		if by.DryRun {
 			return
 		}
-		err := h.Shown(ctx, by, all.Proposed)
+		err := errors.Join(a.History().Shown(ctx, by, all.Proposed), a.Skills().Shown(ctx, by, all.Skills))
 		if err != nil && !errors.Is(err, vault.ErrRefused) { // an agent answers none of them
 			e.Warn("could not note that these were shown, so --accept refuses them: %v", err)
 		}

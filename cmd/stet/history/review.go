@@ -26,7 +26,8 @@ func reviewCommand() *console.Command {
 			the difference it would make now, and on a terminal asks. What you accept is committed with the agent as
 			its author and you as approver, and is as --proposed showed it: what came or changed since is shown first.
 			What you reject no agent proposes again. Skills from elsewhere (stet skill install) wait there too, by
-			their names; --accept-all leaves those that the scan calls a danger. Rejecting one takes it out.`,
+			their names, and are accepted as they were shown; --accept-all leaves those that the scan calls a
+			danger. Rejecting one takes it out.`,
 		Examples: `stet review  # go through what is new
 			stet review --stat --since 7d  # a week, without diffs
 			stet review --accept-all  # mark all as reviewed
