@@ -122,8 +122,8 @@ func TestWorkEnds(t *testing.T) {
 		calls  int
 	}{
 		"rounds": {bounds: fork.Bounds{MaxRounds: 3}, ended: fork.Limit, why: "3 answers", calls: 3},
-		// An answer may have 8,192 tokens, which cost $.0164, behind a prompt of about 1,200.
-		"tokens": {bounds: fork.Bounds{MaxTokens: 20_000}, ended: fork.Limit, why: "max_tokens is 20000",
+		// An answer may have 8,192 tokens, which cost $.0164, behind a prompt of about 1,900.
+		"tokens": {bounds: fork.Bounds{MaxTokens: 22_000}, ended: fork.Limit, why: "max_tokens is 22000",
 			calls: 3},
 		"dollars":        {bounds: fork.Bounds{MaxUSD: .024}, ended: fork.Limit, why: "max_usd is $0.02", calls: 2},
 		"before it asks": {bounds: fork.Bounds{MaxTokens: 10}, ended: fork.Limit, why: "max_tokens is 10"},
