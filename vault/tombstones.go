@@ -256,8 +256,10 @@ func (s *State) NotePurged(ctx context.Context, texts []string) error {
 			now = []byte(hex.EncodeToString(key) + "\n")
 		}
 		for _, text := range texts {
-			if sum := sumOf(now, text); sum != nil && !bytes.Contains(now, sum) {
-				now = append(append(now, sum...), '\n')
+			for _, text := range []string{text, tombstone.Latin(text)} {
+				if sum := sumOf(now, text); sum != nil && !bytes.Contains(now, sum) {
+					now = append(append(now, sum...), '\n')
+				}
 			}
 		}
 		return now, nil
@@ -270,9 +272,13 @@ func (s *State) purged(text string) (bool, error) {
 	if err != nil || len(known) == 0 {
 		return false, err
 	}
-	return slices.ContainsFunc(append(strings.Split(text, "\n"), text), func(part string) bool {
+	again := func(part string) bool {
 		sum := sumOf(known, part)
 		return sum != nil && bytes.Contains(known, sum)
+	}
+	return slices.ContainsFunc(append(strings.Split(text, "\n"), text), func(part string) bool {
+		latin := tombstone.Latin(part)
+		return again(part) || latin != part && again(latin)
 	}), nil
 }
 

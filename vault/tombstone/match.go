@@ -148,16 +148,17 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	if s.TextHash == "" || c.Text == "" {
 		return ""
 	}
-	if s.TextHash == Hash(c.Text) {
+	said := Latin(c.Text)
+	if hash := Hash(c.Text); s.TextHash == hash || said != c.Text && s.TextHash == Hash(said) {
 		return "text"
 	}
-	b := words(c.Text)
+	b := words(said)
 	within := s.Words >= leastContained && len(b) >= s.Words && len(b) <= s.Words+mostAround
 	related := s.Slot != "" && s.Slot == c.Slot || s.Session != "" && s.Session == c.Session
 	if s.Words > 0 && !related && !within && float64(min(s.Words, len(b))) < near*float64(max(s.Words, len(b))) {
 		return "" // they cannot share as many words as it takes
 	}
-	rejected := text()
+	rejected := Latin(text())
 	if rejected == "" {
 		return ""
 	}
@@ -166,7 +167,7 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	switch {
 	case like == 1:
 		return "words" // in another order
-	case within && contains(Normal(c.Text), Normal(rejected)):
+	case within && contains(Normal(said), Normal(rejected)):
 		return Contains
 	case !compatible(a, b):
 		return ""

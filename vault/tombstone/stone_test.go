@@ -28,6 +28,10 @@ func TestMatches(t *testing.T) {
 		{"half the words", "the gate squeaks when it rains", "the roof leaks when it rains", ""},
 		{"signs without spaces", "数据库每天晚上备份到法兰克福的存储桶里然后删除旧的文件", "数据库每天晚上备份到法兰克福的存储桶里然后删除旧文件", "words"},
 		{"a sign that denies", "数据库每天晚上备份到法兰克福的存储桶里然后删除旧的文件", "数据库每天晚上不备份到法兰克福的存储桶里然后删除旧的文件", ""},
+		{"letters of other scripts that look alike", "The gate code is 4711.", "Тhе gаte сοde is ４７１１.", "text"},
+		{"Latin letters in another script", "Код ворот 4711, от двора.", "Koд вopoт 4711, oт двopa.", "words"},
+		{"look-alikes and another value", "The gate code is 4711.", "Тhе gаte сοde is ４７１２.", ""},
+		{"what sounds alike", "Мой код 4711.", "Moj kod 4711.", ""},
 		{"nothing said", "The gate code is 4711.", "", ""},
 	} {
 		s := Stone{Action: Undo, TextHash: Hash(c.rejected)}
