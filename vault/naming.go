@@ -111,7 +111,7 @@ func (t *Tx) FreeName(folder, base, mark string) (Path, error) {
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
 	bad := func() bool {
-		return reservedName(strings.TrimSuffix(base, ext)) || Path(path.Join(folder, base)).Steers()
+		return Path(base).Unportable() != "" || Path(path.Join(folder, base)).Steers()
 	}
 	for i := minSuffix; taken[markdown.Fold(base)] || bad(); i++ {
 		if i > len(mark) {
@@ -147,14 +147,38 @@ func (t *Tx) takenNames(folder string) (map[string]bool, error) {
 	return taken, nil
 }
 
-// reservedName reports the device names that Windows gives to no file.
-func reservedName(slug string) bool {
-	switch slug {
-	case "con", "prn", "aux", "nul":
-		return true
+// warnOfNames warns of new files among a person's edits that Windows, or a file system that ignores case, cannot check
+// out beside the others of their folder.
+func (t *Tx) warnOfNames(paths []Path) error {
+	named := map[string]map[string][]string{} // by folder the names, by what they are without case
+	for _, p := range paths {
+		if at := t.tx.Touched()[p]; !at.Disk.Exists || !at.InHead.ID.IsZero() {
+			continue
+		}
+		if part := p.Unportable(); part != "" {
+			t.warnings = append(t.warnings, fmt.Sprintf("%q: Windows cannot check out a file with the name %q", p, part))
+		}
+		names, known := named[p.Dir()]
+		if !known {
+			all, err := t.tx.NamesIn(p.Dir())
+			if err != nil {
+				return err
+			}
+			names = map[string][]string{}
+			for _, name := range all {
+				names[markdown.Fold(name)] = append(names[markdown.Fold(name)], name)
+			}
+			named[p.Dir()] = names
+		}
+		for _, name := range names[markdown.Fold(p.Base())] {
+			if name != p.Base() {
+				t.warnings = append(t.warnings, fmt.Sprintf("%q and %q are one name where case does not count, "+
+					"as on Windows and macOS: one of them hides the other there", p, name))
+				break
+			}
+		}
 	}
-	return len(slug) == 4 && (strings.HasPrefix(slug, "com") || strings.HasPrefix(slug, "lpt")) &&
-		slug[3] >= '0' && slug[3] <= '9'
+	return nil
 }
 
 // Link adds ids to, or with gone takes them out of, a list of ids that stet keeps in

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"stet/vault/store"
 )
@@ -207,6 +208,9 @@ func (r *run) stage(low *store.Tx) (store.BeforeCommit, error) {
 // edits of the person's that are committed first.
 func (t *Tx) check(ctx context.Context, staged, disk *store.Group) error {
 	if err := t.guardEdits(ctx, staged, disk); err != nil {
+		return err
+	}
+	if err := t.warnOfNames(slices.Concat(staged.Paths, disk.Paths)); err != nil {
 		return err
 	}
 	t.describe(staged, "staged ")

@@ -54,6 +54,7 @@ func Checks() []Check {
 		{ID: "secret", Finds: "a password, key or token in a file"},
 		{ID: "duplicate-id", Finds: "two files with the same id", Mends: "the younger one gets an id of its own, in a commit", mend: mendIDs},
 		{ID: "dangling-id", Finds: "supersedes, superseded_by, conflicts_with or may_outdate names a memory that is not there"},
+		{ID: "name", Finds: "a name that Windows gives no file, or that differs in case alone; advice, no damage"},
 		{ID: "pending", Finds: "memories that a model was asked about and did not finish; advice, no damage"},
 		{ID: "notebook-size", Finds: "a notebook that holds more than its limit", look: notebooks},
 		{ID: "dead-link", Finds: "a link in a memory, notebook or skill that leads to nothing", look: deadLinks},

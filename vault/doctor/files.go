@@ -25,8 +25,9 @@ func files(ctx context.Context, x *exam) error {
 		return err
 	}
 	ids, refs := map[string][]vault.Path{}, map[vault.Path][]string{}
-	pending := 0
+	pending, names := 0, map[string]vault.Path{}
 	for _, f := range list {
+		x.name(f.Path, names)
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -59,6 +60,19 @@ func files(ctx context.Context, x *exam) error {
 	}
 	x.duplicates(ctx, ids)
 	return x.dangling(ctx, ids, refs)
+}
+
+// name looks at the name of a file beside those of the others, by what they are where case does not count.
+func (x *exam) name(p vault.Path, names map[string]vault.Path) {
+	text, folded := "", markdown.Fold(string(p))
+	if part := p.Unportable(); part != "" {
+		text = fmt.Sprintf("Windows cannot check out a file with the name %q", part)
+	} else if other, twin := names[folded]; twin {
+		text = fmt.Sprintf("is one name with %s where case does not count, as on Windows and macOS", other)
+	}
+	if names[folded] = p; text != "" {
+		x.add(vault.Problem{ID: "name", Path: p, Text: text, Advice: true, Hint: "git mv gives it another name"})
+	}
 }
 
 func (x *exam) secrets(p vault.Path, data []byte) {

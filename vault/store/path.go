@@ -103,6 +103,23 @@ func seen(name string) string {
 	return strings.TrimRight(name, " .")
 }
 
+// Unportable names the part of p that Windows gives to no file, so that git there cannot check it out; "" is none: a
+// device, a character that it keeps for itself, a blank or a dot at the end.
+func (p Path) Unportable() string {
+	for part := range strings.SplitSeq(string(p), "/") {
+		name, _, _ := strings.Cut(strings.ToLower(part), ".")
+		name = strings.TrimRight(name, " ")
+		device := slices.Contains([]string{"con", "prn", "aux", "nul", "conin$", "conout$"}, name)
+		if n, ok := strings.CutPrefix(strings.Replace(name, "lpt", "com", 1), "com"); ok {
+			device = device || len([]rune(n)) == 1 && strings.Contains("0123456789¹²³", n)
+		}
+		if device || strings.ContainsAny(part, `<>:"|?*\`) || strings.TrimRight(part, " .") != part {
+			return part
+		}
+	}
+	return ""
+}
+
 // IsMarkdown reports whether p names a Markdown file (.md or .markdown in any
 // case).
 func (p Path) IsMarkdown() bool {
