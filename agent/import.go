@@ -20,7 +20,7 @@ import (
 // ImportOptions say what comes in.
 type ImportOptions struct {
 	Write
-	Source   string   // the name of one of [imports.Sources]
+	Source   string   // the name of one of [imports.Sources]; "" tells by the contents of Places
 	Places   []string // files and folders to read, absolute; none takes those where the source keeps its own
 	Since    time.Time
 	Project  string
@@ -56,13 +56,13 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
-	source, places, err := a.importSource(o)
+	found, others, err := a.importSources(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Agent != "" && !source.Memories && a.v.Waits(w) {
-		return nil, o.refused("import", source.Name,
-			"the user wants to approve what agents write (memory.write_approval)")
+	memories, err := o.holdMemories(found, a.v.Waits(w))
+	if err != nil {
+		return nil, err
 	}
 	run := imports.Options{Write: w, Project: o.Project, Now: a.o.Now(), Reread: o.Reread, Since: o.Since,
 		Progress: o.Progress, Hold: a.o.Hold,
@@ -74,18 +74,21 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 			return nil
 		}}
 	if o.Agent != "" {
-		run.Check, run.Exclude = o.Write.outsideVaults(source.Name), a.Hooks().excluded
+		run.Check, run.Exclude = o.Write.outsideVaults(o.Source), a.Hooks().excluded
 	}
-	if source.Memories && a.Settings().Bool(settings.Cognitive) {
+	if memories && a.Settings().Bool(settings.Cognitive) {
 		x, err := a.writerIndex(false)
 		if err != nil {
 			return nil, err
 		}
 		run.Find = x
 	}
-	report, err := imports.Run(ctx, a.v.Whole(), source, places, run)
+	report, err := imports.RunAll(ctx, a.v.Whole(), found, others, run)
 	for _, n := range report.Notes {
 		a.note("%s", n)
+	}
+	if report.Files == 0 && len(o.Places) == 0 && errors.Is(err, imports.ErrNothing) {
+		err = nil // where the source keeps its own, none yet is no mistake
 	}
 	if err != nil {
 		if len(report.Commits) > 0 && errors.Is(err, context.Canceled) {
@@ -106,6 +109,22 @@ func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {
 		out.Plan.Base, err = a.v.Head()
 	}
 	return out, err
+}
+
+// holdMemories reports whether one of the sources holds memories. It fails where o is not for one of them; waits is
+// whether the user approves first what the agent writes.
+func (o ImportOptions) holdMemories(found []imports.Found, waits bool) (memories bool, err error) {
+	for _, f := range found {
+		memories = memories || f.Source.Memories
+		switch {
+		case f.Source.Memories && (!o.Since.IsZero() || o.Project != ""):
+			return false, Usagef("--since and --project are for conversations; %s holds memories", f.Source.Name)
+		case o.Agent != "" && !f.Source.Memories && waits:
+			return false, o.refused("import", f.Source.Name,
+				"the user wants to approve what agents write (memory.write_approval)")
+		}
+	}
+	return memories, nil
 }
 
 // outsideVaults refuses an agent the files of a vault and of its repository: a vault withholds what is private
@@ -133,27 +152,34 @@ func (w Write) outsideVaults(source string) func(file string) error {
 	}
 }
 
-// importSource finds the source by its name, and where it is read.
-func (a *App) importSource(o ImportOptions) (imports.Source, []string, error) {
+// importSources finds the source by its name and where it is read, or the sources that o.Places belong to.
+func (a *App) importSources(ctx context.Context, o ImportOptions) (
+	found []imports.Found, others []imports.Problem, err error,
+) {
+	if o.Source == "" {
+		check := o.Write.outsideVaults("")
+		if o.Agent == "" {
+			check = nil
+		}
+		return imports.Detect(ctx, o.Places, check)
+	}
 	source, err := FindSource(o.Source)
 	switch {
 	case err != nil:
-		return source, nil, err
-	case source.Memories && (!o.Since.IsZero() || o.Project != ""):
-		return source, nil, Usagef("--since and --project are for conversations; %s holds memories", source.Name)
+		return nil, nil, err
 	case len(o.Places) > 0:
-		return source, o.Places, nil
+		return []imports.Found{{Source: source, Places: o.Places}}, nil, nil
 	case source.Named():
-		return source, nil, Usagef("%s has no place of its own", source.Name).
+		return nil, nil, Usagef("%s has no place of its own", source.Name).
 			Suggest("name the file: stet import %s FILE", source.Name)
 	}
 	places := source.Find(a.importHost())
 	if len(places) == 0 {
-		return source, nil,
+		return nil, nil,
 			vault.WithHint(fmt.Errorf("import %s: %w: it is not on this machine", source.Name, vault.ErrNotFound),
 				"name the file or folder: stet import %s PATH", source.Name)
 	}
-	return source, places, nil
+	return []imports.Found{{Source: source, Places: places}}, nil, nil
 }
 
 // FindSource is the source of that name. It fails with [ErrUsage].

@@ -17,6 +17,7 @@ func chatGPT() Source {
 	return Source{
 		Name: "chatgpt", Title: "ChatGPT, an export (zip, folder or conversations.json)",
 		keep: isExport,
+		is:   func(s shape) bool { return s.has(".mapping") },
 		read: eachRecord(isExport, (*reading).chatGPT),
 	}
 }

@@ -15,6 +15,7 @@ func claudeAI() Source {
 	return Source{
 		Name: "claude-ai", Title: "Claude.ai, an export (zip, folder or conversations.json)",
 		keep: isExport,
+		is:   func(s shape) bool { return s.has(".chat_messages[]") },
 		read: eachRecord(isExport, (*reading).claudeAI),
 	}
 }

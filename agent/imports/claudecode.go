@@ -28,6 +28,10 @@ func claudeCode() Source {
 		Name: "claude-code", Title: "Claude Code, conversations",
 		places: func(h Host) []string { return []string{h.under("CLAUDE_CONFIG_DIR", ".claude", "projects")} },
 		keep:   hasExt(".jsonl"),
+		is: func(s shape) bool {
+			return s.has(".leafUuid", ".summary") || s.has(".snapshot", ".messageId") || s.has(".sessionId", ".type") &&
+				(s.has(".uuid") || s.one(".type", "queue-operation", "custom-title", "ai-title", "last-prompt"))
+		},
 		foreign: func(p string) string {
 			base := strings.TrimSuffix(filepath.Base(p), ".jsonl")
 			if folder := filepath.Dir(p); strings.HasPrefix(base, "agent-") && filepath.Base(folder) == "subagents" {
@@ -91,7 +95,7 @@ func (r *reading) claudeCode(name string, in io.Reader) error {
 	c := claudeFile{session: strings.TrimSuffix(filepath.Base(name), ".jsonl"), chain: map[string]string{},
 		names: map[string]string{}, summary: map[string]string{}}
 	c.agent = strings.HasPrefix(c.session, "agent-")
-	err := r.lines(name, in, func(_ int, line []byte) error {
+	err := r.records(name, in, func(_ int, line []byte) error {
 		var l claudeLine
 		if err := json.Unmarshal(line, &l); err != nil {
 			var kind *json.UnmarshalTypeError

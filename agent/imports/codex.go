@@ -26,6 +26,11 @@ func codex() Source {
 			return []string{h.under("CODEX_HOME", ".codex", "sessions"), h.under("CODEX_HOME", ".codex", "archived_sessions")}
 		},
 		keep: isRollout,
+		is: func(s shape) bool {
+			return s.has(".payload", ".type") && (s.has(".payload.type") ||
+				s.one(".type", "session_meta", "turn_context", "compacted")) ||
+				s.has(".id", ".instructions", ".timestamp") || s.has(".record_type")
+		},
 		foreign: func(p string) string {
 			base := strings.TrimSuffix(filepath.Base(p), ".jsonl")
 			return base[max(0, len(base)-len("00000000-0000-0000-0000-000000000000")):]
@@ -67,7 +72,7 @@ type codexFile struct {
 
 func (r *reading) codex(name string, in io.Reader) error {
 	c := &codexFile{names: map[string]string{}, s: &Session{Transcript: markdown.Transcript{Agent: "codex", Provider: "openai"}}}
-	err := r.lines(name, in, func(n int, line []byte) error {
+	err := r.records(name, in, func(n int, line []byte) error {
 		var l codexLine
 		if err := tolerant(line, &l); err != nil {
 			return err

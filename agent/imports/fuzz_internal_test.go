@@ -23,6 +23,9 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(at, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
+		if name, what := detect(at); (name == "") == (what == "") {
+			t.Errorf("detected as %q and %q", name, what)
+		}
 		for _, s := range Sources() {
 			if s.Memories {
 				continue

@@ -17,6 +17,7 @@ func hermesSessions() Source {
 	return Source{
 		Name: "hermes", Title: "Hermes, conversations (hermes sessions export FILE)",
 		keep: keep,
+		is:   func(s shape) bool { return s.has(".id", ".messages[]", ".started_at") },
 		read: func(r *reading, f file) error {
 			err := eachRecord(keep, func(_ *reading, _ string, _ int, record []byte) error {
 				var h struct {

@@ -18,7 +18,10 @@ func mcpMemory() Source {
 		Name: "mcp-memory", Title: "the MCP reference memory server, its JSON lines", Memories: true,
 		places: func(h Host) []string { return []string{h.Getenv("MEMORY_FILE_PATH")} },
 		keep:   hasExt(".json", ".jsonl"),
-		read:   func(r *reading, f file) error { return r.mcpMemory(f) },
+		is: func(s shape) bool {
+			return s.one(".type", "entity") && s.has(".name", ".entityType") || s.has(".relationType", ".from", ".to")
+		},
+		read: func(r *reading, f file) error { return r.mcpMemory(f) },
 	}
 }
 

@@ -17,17 +17,19 @@ import (
 // have no ids: then the file's name, the place in it and the first words are one.
 
 func openAI() Source {
-	return chatLines("openai", "OpenAI messages, one conversation a line")
+	return chatLines("openai", "OpenAI messages, one conversation a line",
+		func(s shape) bool { return s.has(".messages[].role") })
 }
 
 func shareGPT() Source {
-	return chatLines("sharegpt", "ShareGPT conversations, one a line or in an array")
+	return chatLines("sharegpt", "ShareGPT conversations, one a line or in an array",
+		func(s shape) bool { return s.has(".conversations[].from") || s.has(".conversation[]") })
 }
 
-func chatLines(agent, title string) Source {
+func chatLines(agent, title string, is func(shape) bool) Source {
 	keep := hasExt(".jsonl", ".json", ".ndjson")
 	return Source{
-		Name: agent, Title: title, keep: keep,
+		Name: agent, Title: title, keep: keep, is: is,
 		read: eachRecord(keep, func(r *reading, name string, n int, record []byte) error { return r.chatLine(agent, name, n, record) }),
 	}
 }

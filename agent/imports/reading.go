@@ -64,6 +64,7 @@ func (r *reading) remember(foreign string, started time.Time) {
 
 // Progress is how far a run has come.
 type Progress struct {
+	Source       string
 	Bytes, Total int64 // of the files of the source
 	Sessions     int
 	Written      int
@@ -104,13 +105,16 @@ func (e badLine) Error() string { return e.text }
 
 func bad(format string, args ...any) error { return badLine{fmt.Sprintf(format, args...)} }
 
-// lines calls fn with every line that is not blank. A line for which it returns
-// a badLine is a problem; a last line without its newline is one that is still
-// being written, and fn's badLine for it is nothing: it will be there next time.
+// lines calls fn with every line that is not blank; an object that goes on over several lines is one, with the number
+// of its first. A line for which it returns a badLine is a problem; a last line without its newline is one that is
+// still being written, unless it is the only one, and fn's badLine for it is nothing: it will be there next time.
 func (r *reading) lines(name string, in io.Reader, fn func(n int, line []byte) error) error {
 	buf := bufio.NewReaderSize(in, 64<<10)
 	var line []byte
-	for n := 1; ; n++ {
+	next, oneLine := 1, false // an object that has no end makes all others lines of their own
+	for {
+		n := next
+		next++
 		var whole bool
 		var err error
 		line, whole, err = readLine(buf, line[:0])
@@ -125,13 +129,21 @@ func (r *reading) lines(name string, in io.Reader, fn func(n int, line []byte) e
 		if n == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
+		if whole && err == nil && !oneLine && opens(line) {
+			more, ok, rerr := restOf(buf, line)
+			if oneLine = !ok; ok {
+				line, next = append(append(line, '\n'), more...), next+bytes.Count(more, []byte{'\n'})+1
+			} else {
+				buf = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(more), failing{rerr}, buf), 64<<10)
+			}
+		}
 		text := bytes.TrimSpace(line)
 		torn := err != nil
 		switch {
 		case !whole:
 			r.problem(name, n, fmt.Sprintf("longer than %d MiB", maxLine>>20))
 		case len(text) > 0:
-			if ferr := r.line(name, n, text, torn, fn); ferr != nil {
+			if ferr := r.line(name, n, text, torn && n > 1, fn); ferr != nil {
 				if errors.Is(ferr, errStop) {
 					return nil
 				}
@@ -142,6 +154,73 @@ func (r *reading) lines(name string, in io.Reader, fn func(n int, line []byte) e
 			return nil
 		}
 	}
+}
+
+// opens reports a line that begins an object and ends inside of it, between two of its tokens.
+func opens(line []byte) bool {
+	text := bytes.TrimSpace(line)
+	return len(text) > 0 && text[0] == '{' && bytes.IndexByte([]byte("{[,:"), text[len(text)-1]) >= 0
+}
+
+// restOf reads on to the line that ends the object that line begins. ok is false where there is none within maxLine:
+// then more is all that was read, and err why that could not go on, nil at the end of the file.
+func restOf(in *bufio.Reader, line []byte) (more []byte, ok bool, err error) {
+	depth := nested(line, 0)
+	for depth > 0 && len(more) < maxLine {
+		part, whole, rerr := readLine(in, nil)
+		if !whole && rerr == nil {
+			rerr = fmt.Errorf("a line is longer than %d MiB", maxLine>>20)
+		}
+		if rerr != nil && !errors.Is(rerr, io.EOF) {
+			return append(more, part...), false, rerr
+		}
+		if depth = nested(part, depth); depth == 0 {
+			return append(more, part...), true, nil
+		}
+		if more = append(more, part...); rerr != nil {
+			return more, false, nil
+		}
+		more = append(more, '\n')
+	}
+	return more, false, nil
+}
+
+// nested is how many objects and arrays are open behind line, of which depth were before it; 0 where they close, or
+// where a text goes on over its end, which JSON has none of: -1.
+func nested(line []byte, depth int) int {
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 && len(bytes.TrimSpace(line[i+1:])) == 0 {
+				return 0
+			}
+		case '"':
+			for i++; i < len(line) && line[i] != '"'; i++ {
+				if line[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(line) {
+				return -1
+			}
+		}
+		if depth <= 0 && line[i] != ' ' && line[i] != '\t' && line[i] != '\r' {
+			return -1
+		}
+	}
+	return depth
+}
+
+// failing reads as nothing, or fails.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
 }
 
 func (r *reading) line(name string, n int, text []byte, torn bool, fn func(int, []byte) error) error {

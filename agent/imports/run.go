@@ -86,6 +86,9 @@ type Report struct {
 	Notes     []string         `json:"notes,omitempty"`
 	Commits   []vault.Revision `json:"commits"`
 	DryRun    bool             `json:"dry_run,omitempty"`
+	// Others are files that no source claims, where sources were told by content.
+	Others []Problem `json:"others,omitempty"`
+	Each   []*Report `json:"each,omitempty"` // of several sources, of which this is the sum
 }
 
 // A batch is what is in memory at a time. When it is full its transcripts are
@@ -106,16 +109,11 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	if err != nil {
 		return report, err
 	}
-	for i := 0; i < len(files) && o.Check != nil && err == nil; i++ {
-		real, lerr := filepath.EvalSymlinks(files[i].path)
-		if err = lerr; err == nil {
-			err = o.Check(real)
-		}
-	}
-	if err != nil {
+	if err = checkAll(files, o.Check); err != nil {
 		return report, err
 	}
 	r := &reading{ctx: ctx, tell: o.Progress}
+	r.progress.Source = s.Name
 	for _, f := range files {
 		r.progress.Total += f.size
 	}

@@ -47,6 +47,7 @@ type Source struct {
 	places func(Host) []string    // where it stands by itself; nil: it has to be named
 	keep   func(path string) bool // which files of a folder belong to it
 	read   func(*reading, file) error
+	is     func(record shape) bool // whether it wrote a file that has such a record; nil: names alone tell
 	// foreign is the id that the conversation of a file has by its name alone, ""
 	// for none; nil where names say nothing.
 	foreign func(path string) string
@@ -113,7 +114,7 @@ func (s Source) files(places []string) ([]file, error) {
 	for _, place := range places {
 		info, err := os.Stat(place)
 		if err != nil {
-			return nil, vault.WithHint(fmt.Errorf("import %s: %w", s.Name, err), "name a file or folder that is there")
+			return nil, vault.WithHint(fmt.Errorf("import: %w", err), "name a file or folder that is there")
 		}
 		if !info.IsDir() {
 			if !info.Mode().IsRegular() {

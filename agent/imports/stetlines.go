@@ -19,6 +19,9 @@ func stetLines() Source {
 	return Source{
 		Name: "jsonl", Title: "stet's own JSON lines",
 		keep: hasExt(".jsonl", ".ndjson"),
+		is: func(s shape) bool {
+			return s.has(".session") && (s.has(".text") || s.has(".bytes") || s.has(".stet") || s.has(".calls[]"))
+		},
 		read: func(r *reading, f file) error {
 			// Which conversations are interrupted by others has to be known first.
 			runs, quiet := map[string]int{}, &reading{ctx: r.ctx}
@@ -59,7 +62,7 @@ type stetCall struct {
 // stetRuns counts for every conversation how often its lines begin.
 func (r *reading) stetRuns(name string, in io.Reader, runs map[string]int) error {
 	last := ""
-	return r.lines(name, in, func(_ int, line []byte) error {
+	return r.records(name, in, func(_ int, line []byte) error {
 		var l struct {
 			Session string
 		}
@@ -84,7 +87,7 @@ func (r *reading) stetLines(name string, in io.Reader, runs map[string]int) erro
 		}
 		return r.session(now)
 	}
-	err := r.lines(name, in, func(_ int, line []byte) error {
+	err := r.records(name, in, func(_ int, line []byte) error {
 		var l stetLine
 		if err := decode(line, &l); err != nil {
 			return err

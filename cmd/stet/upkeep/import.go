@@ -2,7 +2,11 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +19,14 @@ func importCommand() *console.Command {
 	return &console.Command{
 		Name: "import", Group: console.Start,
 		Summary: "bring in conversations and memories of other programs",
-		Args:    "[SOURCE [PATH...]]", MaxArgs: -1,
+		Args:    "[SOURCE] [PATH...]", MaxArgs: -1,
 		Words: agent.SourceNames(),
 		Details: `Alone it lists the sources: what stands on this machine, how much it is, and how many of its
-			conversations are new, grown or as before, by the names and times of the files. With a SOURCE everything
-			of it comes in: each conversation as a transcript in sessions/, each memory below a scope of its own.
-			PATH is a file or folder to read instead.
+			conversations are new, grown or as before, by the names and times of the files. On a terminal it asks
+			which to bring in. With a SOURCE everything of it comes in: each conversation as a transcript in
+			sessions/, each memory below a scope of its own. PATH is a file, folder or zip archive to read instead;
+			without a SOURCE what stands in it tells the program that wrote it. Where nothing can be read it fails
+			(exit 1) and says what was found.
 
 			A second import appends what has grown and writes nothing for what has not; files of conversations that
 			have not changed are not opened (--force reads them). What was forgotten here stays away. A memory whose
@@ -31,12 +37,14 @@ func importCommand() *console.Command {
 		Examples: `stet import  # what there is to bring in
 			stet import claude-code --since 30d --dry-run  # look first
 			stet import claude-code --project website  # one project's conversations
-			stet import chatgpt ~/Downloads/export.zip  # an export, as it was downloaded
+			stet import ~/Downloads/export.zip  # an export, as it was downloaded, of any known program
+			stet import --from chatgpt chats.json  # that program's, whatever it looks like
 			stet import jsonl talks.jsonl  # stet's own lines, described in docs/FORMAT.md`,
 		Flags: console.Flags(
 			console.Text("since",
 				"only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
 			console.Text("project", "only those of `PROJECT`: a folder or its name"),
+			console.Text("from", "read PATH as what `SOURCE` wrote"),
 			console.Bool("force", "read files again that have not changed since they were read"),
 			console.AgentFlag(),
 			console.Bool("dry-run", "say what would be written and write nothing"),
@@ -46,7 +54,11 @@ func importCommand() *console.Command {
 }
 
 func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
-	if len(in.Words) == 0 {
+	from, places := in.String("from"), in.Words
+	if from == "" && len(places) > 0 && isSource(e, places[0]) {
+		from, places = places[0], places[1:]
+	}
+	if from == "" && len(places) == 0 {
 		for _, flag := range []string{"since", "project", "force"} {
 			if in.IsSet(flag) {
 				return agent.Usagef("--%s needs a SOURCE", flag).
@@ -55,35 +67,49 @@ func runImport(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return listSources(ctx, e)
 	}
-	source, err := agent.FindSource(in.Words[0])
-	if err != nil {
-		return err
-	}
-	o := agent.ImportOptions{Write: e.By(in), Source: source.Name, Project: in.String("project"),
-		Reread: in.Bool("force"), Progress: progress(e, source)}
-	for _, w := range in.Words[1:] {
+	o := agent.ImportOptions{Write: e.By(in), Source: from, Project: in.String("project"),
+		Reread: in.Bool("force"), Progress: progress(e)}
+	for _, w := range places {
 		o.Places = append(o.Places, e.Abs(w))
 	}
+	var err error
 	if o.Since, err = e.Time(in.String("since")); err != nil {
 		return err
 	}
-	return e.With(ctx, false, func(a *agent.App) error {
-		res, err := a.Vault().Import(ctx, o)
-		if err != nil {
-			return err
+	return e.With(ctx, false, func(a *agent.App) error { return bringIn(ctx, e, a, o) })
+}
+
+// isSource reports whether a word is to be the name of a source: it is one, or it is neither a file nor looks like one.
+func isSource(e *console.Env, word string) bool {
+	if _, err := agent.FindSource(word); err == nil {
+		return true
+	}
+	_, err := os.Lstat(e.Abs(word))
+	return err != nil && !strings.ContainsAny(word, `./\`)
+}
+
+func bringIn(ctx context.Context, e *console.Env, a *agent.App, o agent.ImportOptions) error {
+	res, err := a.Vault().Import(ctx, o)
+	if err != nil {
+		return err
+	}
+	return e.Show(res, func(p *console.Printer) {
+		for _, line := range importLines(e, res.Report) {
+			p.Printf("%s\n", console.Line1(line))
 		}
-		return e.Show(res, func(p *console.Printer) {
-			for _, line := range importLines(e, res.Report) {
-				p.Printf("%s\n", console.Line1(line))
-			}
-		})
 	})
 }
 
 func listSources(ctx context.Context, e *console.Env) error {
 	e.SetRoot("")
 	sources := e.Sources(ctx)
-	return e.Show(sources, func(p *console.Printer) {
+	var here []string
+	for _, s := range sources {
+		if s.Files > 0 {
+			here = append(here, s.Source)
+		}
+	}
+	err := e.Show(sources, func(p *console.Printer) {
 		for _, s := range sources {
 			line := fmt.Sprintf("%-14s %s", s.Source, s.Title)
 			switch {
@@ -102,6 +128,47 @@ func listSources(ctx context.Context, e *console.Env) error {
 			p.Printf("%s\n", console.Line1(line))
 		}
 	})
+	switch {
+	case err != nil || len(here) == 0:
+		return err
+	case !e.CanAsk():
+		e.Note("bring in with: stet import %s", strings.Join(here, "; stet import "))
+		return nil
+	}
+	return chooseSources(ctx, e, here)
+}
+
+// chooseSources asks which of the sources to bring in, and does it.
+func chooseSources(ctx context.Context, e *console.Env, here []string) error {
+	answer, err := e.Ask("Bring in which? [" + strings.Join(here, ", ") + "; all; Enter for none]")
+	if errors.Is(err, io.EOF) || err == nil && answer == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	chosen := strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' })
+	if slices.Equal(chosen, []string{"all"}) {
+		chosen = here
+	}
+	for _, name := range chosen {
+		if _, err := agent.FindSource(name); err != nil {
+			return err
+		}
+	}
+	return e.With(ctx, false, func(a *agent.App) error {
+		var failed error
+		for _, name := range chosen {
+			o := agent.ImportOptions{Source: name, Progress: progress(e)}
+			if err := bringIn(ctx, e, a, o); err != nil {
+				failed = errors.Join(failed, err)
+			}
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		return failed
+	})
 }
 
 func size(n int64) string {
@@ -115,7 +182,7 @@ func size(n int64) string {
 }
 
 // progress shows on a terminal how far a run has come.
-func progress(e *console.Env, s imports.Source) func(imports.Progress) {
+func progress(e *console.Env) func(imports.Progress) {
 	show := e.ProgressLine()
 	if show == nil {
 		return nil
@@ -124,7 +191,7 @@ func progress(e *console.Env, s imports.Source) func(imports.Progress) {
 	return func(p imports.Progress) {
 		show(func() string {
 			took := e.Now().Sub(began).Seconds()
-			text := fmt.Sprintf("%s: %d read, %d written, %s of %s", s.Name, p.Sessions, p.Written, size(p.Bytes),
+			text := fmt.Sprintf("%s: %d read, %d written, %s of %s", p.Source, p.Sessions, p.Written, size(p.Bytes),
 				size(p.Total))
 			if rate := float64(p.Bytes) / max(took, 0.001); p.Bytes > 0 && took > 1 {
 				left := time.Duration(float64(max(p.Total-p.Bytes, 0)) / rate * float64(time.Second))
@@ -155,6 +222,36 @@ func importLines(e *console.Env, r *imports.Report) []string {
 	if len(r.Written) == 0 {
 		out = append(out, "unchanged"+e.Where())
 	}
+	each := r.Each
+	if len(each) == 0 {
+		each = []*imports.Report{r}
+	}
+	for _, x := range each {
+		out = append(out, summary(x))
+	}
+	for i, p := range r.Problems {
+		if i == listed {
+			out = append(out, fmt.Sprintf("… and %d more; --json lists them", r.Malformed-listed))
+			break
+		}
+		place := p.File
+		if p.Line > 0 {
+			place += fmt.Sprintf(":%d", p.Line)
+		}
+		out = append(out, "malformed  "+place+"  "+p.Text)
+	}
+	for i, p := range r.Others {
+		if i == listed {
+			out = append(out, fmt.Sprintf("… and %d more", len(r.Others)-listed))
+			break
+		}
+		out = append(out, "left out  "+p.File+"  "+p.Text)
+	}
+	return out
+}
+
+// summary counts what came of one source.
+func summary(r *imports.Report) string {
 	sum := fmt.Sprintf("%s: %d read, %d new, %d grown, %d changed, %d as before", r.Source, r.Read, r.Added, r.Grown,
 		r.Changed, r.Unchanged)
 	for _, more := range []struct {
@@ -169,17 +266,5 @@ func importLines(e *console.Env, r *imports.Report) []string {
 	for _, c := range r.Commits {
 		sum += fmt.Sprintf(", commit %.10s", c)
 	}
-	out = append(out, sum)
-	for i, p := range r.Problems {
-		if i == listed {
-			out = append(out, fmt.Sprintf("… and %d more; --json lists them", r.Malformed-listed))
-			break
-		}
-		place := p.File
-		if p.Line > 0 {
-			place += fmt.Sprintf(":%d", p.Line)
-		}
-		out = append(out, "malformed  "+place+"  "+p.Text)
-	}
-	return out
+	return sum
 }
