@@ -11,100 +11,28 @@ import (
 	"unicode"
 
 	"stet/curator/fork"
-	"stet/markdown"
 	"stet/vault"
 	"stet/vault/skill"
 )
 
 // A Coverage says how much of a skill stands in the one that absorbed it: shares, 1 is all.
 type Coverage struct {
-	Name    string   `json:"name"`
-	Into    string   `json:"into"`
-	Lines   float64  `json:"lines"`
-	Values  float64  `json:"values"`
-	Code    float64  `json:"code"`
-	Missing []string `json:"missing,omitempty"` // the first of what does not
-	lost    int      // lines
-	unsaid  int      // of those that are no headings
-	bound   string   // the first sentence that forbids or bounds something and does not stand there
+	Name    string    `json:"name"`
+	Into    string    `json:"into"`
+	Lines   float64   `json:"lines"`
+	Values  float64   `json:"values"`
+	Code    float64   `json:"code"`
+	Missing []string  `json:"missing,omitempty"` // the first of what does not
+	first   [3]string // of lines, values and code
+	lost    int       // lines
+	unsaid  int       // of those that are no headings
+	bound   string    // the first sentence that forbids or bounds something and does not stand there
 }
 
 // missing is how much of what is not covered is named.
 const maxMissing = 20
 
-// A body is what a comparison sees of texts: lines outside of code, each made plain, those of them that are neither
-// headings nor lead to what follows, and blocks of code.
-type body struct {
-	lines, said, code []string
-	titles            []string // of files
-}
-
-// read adds a Markdown text.
-func (b *body) read(data []byte) { b.add(partsOf(data)) }
-
-func (b *body) add(parts []part) {
-	first := true
-	for _, p := range parts {
-		text := p.plain()
-		if text != "" && first {
-			if first = false; strings.HasPrefix(p.text, "# ") {
-				b.titles = append(b.titles, text)
-			}
-		}
-		switch {
-		case p.kind == coded:
-			b.code = append(b.code, p.text)
-			continue
-		case text == "":
-			continue
-		case !strings.HasPrefix(strings.TrimLeft(p.text, " \t>"), "#") && !strings.HasSuffix(p.text, ":"):
-			b.said = append(b.said, text)
-		}
-		b.lines = append(b.lines, text)
-	}
-}
-
-// block is code without the indent that all of its lines have.
-func block(lines []string) string {
-	indent := -1
-	for _, l := range lines {
-		if n := len(l) - len(strings.TrimLeft(l, " \t")); l != "" && (indent < 0 || n < indent) {
-			indent = n
-		}
-	}
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		out[i] = l[min(max(indent, 0), len(l)):]
-	}
-	return strings.Trim(strings.Join(out, "\n"), "\n")
-}
-
-var marks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[\s>]*(?:[-*+]\s|\d+[.)]\s)?\s*(?:\[[ xX]\]\s)?#*\s*`)
-})
-
-var target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\(([^()\s]*)([^()]*)\)`) })
-
-// plain is a line as it is compared: without what makes it a heading or an item, and without where its relative links
-// lead, which is looked at elsewhere. It is "" where nothing is said.
-func plain(line string) string {
-	line = target().ReplaceAllStringFunc(line, func(s string) string {
-		if strings.Contains(s, "://") {
-			return s
-		}
-		return "](" + strings.TrimSpace(target().FindStringSubmatch(s)[2]) + ")"
-	})
-	line = strings.Join(strings.Fields(markdown.Fold(marks().ReplaceAllString(line, ""))), " ")
-	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-		return ""
-	}
-	return line
-}
-
-// wordMarks may stand around a word and are none of it.
-const wordMarks = "`.,;:!?()[]{}\"'*<>|"
-
-// values are the typed values of a plain line: code, numbers, dates, addresses, paths, options, variables.
+// values are the typed values of a plain sentence: code, numbers, dates, addresses, paths, options, variables.
 func values(line string) (out []string) {
 	parts := strings.Split(line, "`")
 	for i, part := range parts {
@@ -123,134 +51,103 @@ func values(line string) (out []string) {
 	return slices.DeleteFunc(out, func(v string) bool { return strings.Trim(v, `/\_@$=~-`) == "" })
 }
 
-// known is an umbrella as others are looked for in it.
+// known is what an umbrella says, or a part of it, as others are looked for in it.
 type known struct {
-	lines  map[string]bool
-	joined string
-	said   map[string]bool // sentences
-	code   map[string]bool
-	holds  map[string][]string // lines by the values that they have
+	said  map[string]bool     // sentences and code
+	holds map[string][]string // sentences by the values that they have
 }
 
-// know takes in a skill, or those of its lines that keep says.
+// know takes in a skill, or what of it keep says.
 func know(s fork.Skill, keep func(file string, line int) bool) known {
-	var b body
-	for _, p := range slices.Sorted(maps.Keys(s.Files)) {
-		if vault.Path(p).IsMarkdown() {
-			b.add(slices.DeleteFunc(partsOf(s.Files[p].Data), func(one part) bool {
-				return keep != nil && !keep(p, one.line)
-			}))
-		}
-	}
-	k := known{lines: map[string]bool{}, said: map[string]bool{}, code: map[string]bool{}, holds: map[string][]string{}}
-	for p, f := range s.Files {
-		if vault.Path(p).IsMarkdown() {
-			for one := range shownUnits(f.Data) {
-				if keep == nil || keep(p, one.line) {
-					for _, said := range sentences(one.text) {
-						k.said[said] = true
-					}
+	k := known{map[string]bool{}, map[string][]string{}}
+	for p, data := range texts(s) {
+		for _, u := range units(data) {
+			if keep != nil && !keep(p, u.line) {
+				continue
+			}
+			for _, one := range u.says() {
+				if k.said[one] = true; u.kind == coded {
+					continue
+				}
+				for _, v := range values(one) {
+					k.holds[v] = append(k.holds[v], one)
 				}
 			}
 		}
 	}
-	var joined strings.Builder
-	for _, l := range b.lines {
-		if k.lines[l] = true; !strings.HasPrefix(l, comment) {
-			joined.WriteString(" " + l)
-		}
-		for _, v := range values(l) {
-			k.holds[v] = append(k.holds[v], l)
-		}
-	}
-	for _, c := range b.code {
-		k.code[c] = true
-	}
-	k.joined = joined.String() + " "
 	return k
 }
 
-// longLine is from how many words on a line may stand in the middle of others, wrapped in another way.
-const longLine = 4
-
-func (k known) has(line string) bool {
-	return k.lines[line] || strings.Count(line, " ") >= longLine-1 && strings.Contains(k.joined, " "+line+" ")
-}
-
-// hasValue reports whether a value of a line stands in one that says something like it.
-func (k known) hasValue(v, line string) bool {
-	words := strings.Fields(line)
+// hasValue reports whether a value of a sentence stands in one that says something like it.
+func (k known) hasValue(v, sentence string) bool {
+	all := strings.Fields(sentence)
 	return slices.ContainsFunc(k.holds[v], func(other string) bool {
 		n := 0
-		for _, w := range words {
+		for _, w := range all {
 			if strings.Contains(" "+other+" ", " "+w+" ") {
 				n++
 			}
 		}
-		return 2*n >= len(words)
+		return 2*n >= len(all)
 	})
 }
 
-// Holder is the file of another skill that holds what a file of one that went into it said: where it stands byte for
-// byte, else the Markdown file with most of its lines and at least half of them, else SKILL.md.
+// Holder is the file of another skill that holds what a file of one that went into it said, else SKILL.md.
 func Holder(gone fork.Skill, file string, into fork.Skill) string {
-	to := Rehomed(gone, into)
-	if at, ok := to[file]; ok {
-		return at
-	}
-	out, most, was := skill.File, 0, body{}
-	if file != skill.File && vault.Path(file).IsMarkdown() {
-		was.read(moved(gone.Files[file].Data, to))
-	}
-	said := slices.Concat(was.lines, was.code)
-	for _, p := range slices.Sorted(maps.Keys(into.Files)) {
-		one, n := know(fork.Skill{Files: map[string]fork.File{p: into.Files[p]}}, nil), 0
-		for _, line := range said {
-			if one.has(line) || one.code[line] {
-				n++
-			}
-		}
-		if n > most && 2*n >= len(said) {
-			out, most = p, n
-		}
-	}
-	return out
-}
-
-// Rehomed is where each file beside SKILL.md stands in another skill, byte for byte and with its mode.
-func Rehomed(gone, into fork.Skill) map[string]string {
 	to, _ := rehomed(gone, into)
-	return to
+	return cmp.Or(to[file], skill.File)
 }
 
-// rehomed is where each file beside SKILL.md stands in another skill, byte for byte and with its mode; missing are
-// those that do not, and are no texts that could stand in others.
+// rehomed is where each file beside SKILL.md stands in another skill: byte for byte and with its mode, or of Markdown
+// most of what it says and at least half of it. missing are those that do not, and are no texts that could stand in
+// others.
 func rehomed(gone, into fork.Skill) (to map[string]string, missing []string) {
 	to = map[string]string{}
+	names := slices.Sorted(maps.Keys(into.Files))
 	for _, p := range slices.Sorted(maps.Keys(gone.Files)) {
-		f := gone.Files[p]
-		same := func(q string) bool {
-			g, ok := into.Files[q]
-			return ok && g.Exec == f.Exec && bytes.Equal(g.Data, f.Data)
+		if p == skill.File {
+			continue
 		}
+		i := slices.IndexFunc(names, func(q string) bool { return same(into.Files[q], gone.Files[p]) })
 		switch {
-		case p == skill.File:
-		case same(p):
+		case same(into.Files[p], gone.Files[p]):
 			to[p] = p
+		case i >= 0:
+			to[p] = names[i]
+		case !vault.Path(p).IsMarkdown():
+			missing = append(missing, p)
 		default:
-			all := slices.Sorted(maps.Keys(into.Files))
-			if i := slices.IndexFunc(all, same); i >= 0 {
-				to[p] = all[i]
-			} else if !vault.Path(p).IsMarkdown() {
-				missing = append(missing, p)
+			if q := rewritten(gone.Files[p].Data, into); q != "" {
+				to[p] = q
 			}
 		}
 	}
 	return to, missing
 }
 
-// moved is a text with the new places of files.
-func moved(data []byte, to map[string]string) []byte {
+func same(a, b fork.File) bool { return a.Exec == b.Exec && bytes.Equal(a.Data, b.Data) }
+
+// rewritten is the Markdown file of a skill that says most of a text, and at least half of it; "" for none.
+func rewritten(text []byte, in fork.Skill) (file string) {
+	all, most := units(text), 0
+	for p, data := range texts(in) {
+		one, n := know(fork.Skill{Files: map[string]fork.File{p: {Data: data}}}, nil), 0
+		for _, u := range all {
+			if !slices.ContainsFunc(u.says(), func(s string) bool { return !one.said[s] }) {
+				n++
+			}
+		}
+		if n > most && 2*n >= len(all) {
+			file, most = p, n
+		}
+	}
+	return file
+}
+
+var linkText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\[\]]*\]\(`) })
+
+// moved is a text of a skill with the new places of its files, in all of it, and with the texts of links as they were.
+func moved(data []byte, to map[string]string) (all, butTexts []byte) {
 	old := slices.Sorted(maps.Keys(to))
 	slices.SortStableFunc(old, func(a, b string) int { return len(b) - len(a) })
 	var moves []string
@@ -259,7 +156,12 @@ func moved(data []byte, to map[string]string) []byte {
 			moves = append(moves, p, to[p])
 		}
 	}
-	return []byte(strings.NewReplacer(moves...).Replace(string(data)))
+	now, text, from := strings.NewReplacer(moves...), string(data), 0
+	for _, at := range linkText().FindAllStringIndex(text, -1) {
+		butTexts = append(butTexts, now.Replace(text[from:at[0]])+text[at[0]:at[1]]...)
+		from = at[1]
+	}
+	return []byte(now.Replace(text)), append(butTexts, now.Replace(text[from:])...)
 }
 
 // A stand is where what a skill says is looked for: in its own part of an umbrella, and where others say it too, in all
@@ -268,116 +170,51 @@ type stand struct {
 	into       fork.Skill
 	at         layout
 	own, whole known
-	common     map[string]bool // lines and blocks of code that more than one of the absorbed says
+	common     map[string]bool // sentences and code that more than one of the absorbed has
 }
 
-// of is where the lines of one skill have to stand, with "" those of the umbrella as it was.
+// of is where what one skill says has to stand, with "" that of the umbrella as it was.
 func (s stand) of(name string) stand {
 	s.own = s.whole
 	if s.at.owners != nil {
 		own := know(s.into, func(file string, line int) bool { return s.at.owner(file, line) == name })
-		if name == "" || len(own.lines)+len(own.code) > 0 { // that it has no section is told
+		if name == "" || len(own.said) > 0 { // that it has no section is told
 			s.own = own
 		}
 	}
 	return s
 }
 
-// commonOf are the lines and blocks of code that two of the skills have, or more.
+// commonOf is what two of the skills say, or more.
 func commonOf(all []fork.Skill) map[string]bool {
 	out, by := map[string]bool{}, map[string]int{}
-	for i, s := range all {
-		var b body
-		for p, f := range s.Files {
-			if vault.Path(p).IsMarkdown() {
-				b.read(f.Data)
-			}
-		}
-		var said []string
-		for p, f := range s.Files {
-			if vault.Path(p).IsMarkdown() {
-				for one := range shownUnits(f.Data) {
-					said = append(said, sentences(one.text)...)
-				}
-			}
-		}
-		for _, said := range slices.Concat(b.lines, b.code, said) {
-			before := by[said]
-			out[said], by[said] = out[said] || before > 0 && before != i+1, i+1
+	for _, s := range all {
+		for said := range know(s, nil).said {
+			by[said]++
+			out[said] = by[said] > 1
 		}
 	}
 	return out
 }
 
-func (s stand) has(line string) bool { return s.own.has(line) || s.common[line] && s.whole.has(line) }
+func (s stand) has(said string) bool { return s.own.said[said] || s.common[said] && s.whole.said[said] }
 
-// Cover says how much of a skill stands in another: of its SKILL.md and of those of its Markdown files that do not
-// stand there as they are, with the new places of those that do. A title is replaced by another.
-func Cover(gone, into fork.Skill) Coverage {
-	all := know(into, nil)
-	return cover(gone, stand{into: into, own: all, whole: all})
+// A tally counts how many of some things there are, and how many of them stand in the new place.
+type tally struct {
+	of, stand int
+	missing   string // the first that does not
 }
 
-func cover(gone fork.Skill, k stand) Coverage {
-	out := Coverage{Name: gone.Name, Into: k.into.Name}
-	to, missing := rehomed(gone, k.into)
-	for _, p := range missing {
-		out.Missing = append(out.Missing, "file "+p)
+func (t *tally) count(stands bool, what string, missing *[]string) {
+	if t.of++; stands {
+		t.stand++
+		return
 	}
-	var b body
-	for _, p := range slices.Sorted(maps.Keys(gone.Files)) {
-		if _, copied := to[p]; !copied && vault.Path(p).IsMarkdown() {
-			data := moved(gone.Files[p].Data, to)
-			b.read(data)
-			out.bound = cmp.Or(out.bound, k.unbound(data, b.titles))
-		}
-	}
-	for _, l := range b.said {
-		if !k.has(l) {
-			out.unsaid++
-		}
-	}
-	var all, stand, typed, valued int
-	for _, l := range b.lines {
-		of, title := values(l), slices.Contains(b.titles, l)
-		if typed += len(of); !title {
-			all++
-		}
-		switch {
-		case k.has(l):
-			if valued += len(of); !title {
-				stand++
-			}
-			continue
-		case !title:
-			out.Missing = append(out.Missing, emptied().ReplaceAllString(l, "$1"))
-		}
-		for _, v := range of {
-			if k.own.hasValue(v, l) {
-				valued++
-			} else {
-				out.Missing = append(out.Missing, "value "+v)
-			}
-		}
-	}
-	code := 0
-	for _, c := range b.code {
-		if k.own.code[c] || k.common[c] && k.whole.code[c] {
-			code++
-		} else {
-			out.Missing = append(out.Missing, "code "+first(c))
-		}
-	}
-	out.lost = all - stand
-	out.Lines, out.Values, out.Code = share(stand, all), share(valued, typed), share(code, len(b.code))
-	if len(missing) > 0 {
-		out.Code = min(out.Code, share(len(to), len(to)+len(missing)))
-	}
-	if len(out.Missing) > maxMissing {
-		out.Missing = out.Missing[:maxMissing]
-	}
-	return out
+	t.missing = cmp.Or(t.missing, what)
+	*missing = append(*missing, what)
 }
+
+func (t tally) share() float64 { return share(t.stand, t.of) }
 
 func share(n, of int) float64 {
 	if of == 0 {
@@ -386,13 +223,58 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// Lines is how many lines of text a skill has.
-func Lines(s fork.Skill) int {
-	var b body
-	for p, f := range s.Files {
-		if vault.Path(p).IsMarkdown() {
-			b.read(f.Data)
+// nth is a sentence of a unit, "" where there is none.
+func nth(all []unit, i, n int) string {
+	if i < len(all) {
+		if says := all[i].says(); n < len(says) {
+			return says[n]
 		}
 	}
-	return len(b.lines)
+	return ""
+}
+
+// cover says how much of a skill stands where it has to: of its SKILL.md and of those of its Markdown files that do not
+// stand there as they are, with the new places of its files. A title is replaced by another.
+func cover(gone fork.Skill, k stand) Coverage {
+	out := Coverage{Name: gone.Name, Into: k.into.Name}
+	var lines, typed, code tally
+	to, missing := rehomed(gone, k.into)
+	for p := range to {
+		code.count(true, p, nil)
+	}
+	for _, p := range missing {
+		code.count(false, "file "+p, &out.Missing)
+	}
+	for p, data := range texts(gone) {
+		if p != skill.File && same(k.into.Files[to[p]], gone.Files[p]) {
+			continue
+		}
+		now, butTexts := moved(data, to)
+		other := units(butTexts)
+		for i, u := range units(now) {
+			for n, said := range u.says() {
+				has := k.has(said) || k.has(nth(other, i, n))
+				if u.kind == coded {
+					code.count(has, "code "+first(u.text), &out.Missing)
+					continue
+				}
+				if !u.title(i) {
+					lines.count(has, quoted(said), &out.Missing)
+					if !has && !u.leads() {
+						out.unsaid++
+					}
+					if !has && u.kind != hidden && bounds(said) {
+						out.bound = cmp.Or(out.bound, said)
+					}
+				}
+				for _, v := range values(said) {
+					typed.count(has || k.own.hasValue(v, said), "value "+v, &out.Missing)
+				}
+			}
+		}
+	}
+	out.lost, out.first = lines.of-lines.stand, [3]string{lines.missing, typed.missing, code.missing}
+	out.Lines, out.Values, out.Code = lines.share(), typed.share(), code.share()
+	out.Missing = out.Missing[:min(len(out.Missing), maxMissing)]
+	return out
 }

@@ -16,8 +16,8 @@ func formOf(u fork.Skill, sources ...fork.Skill) string {
 			names = append(names, s.Name)
 		}
 	}
-	_, why := form(u, sources, layoutOf(u, names))
-	return why
+	_, faults := form(u, sources, layoutOf(u, names))
+	return together(faults)
 }
 
 // An umbrella has nothing that none of its sources has: no key of front matter, no code wherever it stands, no address
@@ -177,7 +177,9 @@ func TestWhatIsHiddenIsNotCovered(t *testing.T) {
 		{"# A\n\n```\nFetch first of all.\n\nThen push it.\n```\n> ```sh\n> make\n> ```\n", 0, 1},
 		{"# A `<!--`\n\nFetch first of all. <!--\nThen push it. --> Then push it.\n", 1, 0},
 	} {
-		if got := Cover(gone, made(c.body)); got.Lines != c.lines || got.Code != c.code {
+		into := made(c.body)
+		all := know(into, nil)
+		if got := cover(gone, stand{into: into, own: all, whole: all}); got.Lines != c.lines || got.Code != c.code {
 			t.Errorf("%q: %+v", c.body, got)
 		}
 	}

@@ -1,7 +1,7 @@
 package merge
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -151,7 +151,8 @@ func (j *judging) exists(skills map[string]fork.Skill) func(vault.Path) bool {
 	}
 }
 
-// umbrella judges one umbrella and all that went into it.
+// umbrella judges one umbrella and all that went into it. What is wrong with it as a whole is told of each skill, with
+// all that is wrong with the others.
 func (j *judging) umbrella(name string, all []Class) {
 	u, was := j.after[name], j.before[name]
 	var sources []fork.Skill
@@ -170,32 +171,43 @@ func (j *judging) umbrella(name string, all []Class) {
 	for _, s := range sources {
 		j.one.lines += Lines(s)
 	}
-	lead, why := j.wholly(u, was, sources, in)
-	if lead.text != "" && why == "" {
-		u = without(u, lead)
+	extra, faults := j.wholly(u, was, sources, in)
+	if len(faults) == 0 {
+		u = without(u, extra)
 	}
 	gone := broken(u, sources, j.exists(j.before), j.exists(j.after))
-	if why == "" && gone[""] != "" {
-		why = "a link in it leads nowhere: " + gone[""]
+	if gone[""] != "" {
+		faults = append(faults, "a link in it leads nowhere: "+gone[""])
 	}
-	if why == "" && was.Files != nil && gone[name] != "" {
-		why = "a link of its own leads nowhere any more: " + gone[name]
+	if was.Files != nil && gone[name] != "" {
+		faults = append(faults, "a link of its own leads nowhere any more: "+gone[name])
 	}
-	m := Merge{Umbrella: u, Before: was}
+	m, own := Merge{Umbrella: u, Before: was}, map[string][]string{}
+	var covers []Coverage
 	for _, c := range all {
-		s, v := j.before[c.Name], Verdict{Class: c}
+		s := j.before[c.Name]
 		covered := cover(s, in.of(c.Name))
 		if j.Note != nil {
 			covered = ofNote(covered, s, u)
 		}
-		j.plan.Coverage = append(j.plan.Coverage, covered)
-		if v.Veto = j.veto(s, in, covered, why, gone[c.Name]); v.Veto == "" {
-			v.Applied, j.lost, j.one.lost = true, j.lost+covered.lost, j.one.lost+covered.unsaid
-			m.Absorbed, m.Reasons = append(m.Absorbed, s), append(m.Reasons, c.Reason)
+		covers, own[c.Name] = append(covers, covered), j.lacks(s, in, covered, gone[c.Name])
+	}
+	j.plan.Coverage = append(j.plan.Coverage, covers...)
+	for i, c := range all {
+		v := Verdict{Class: c, Veto: cmp.Or(whole(name, faults, all, own), together(own[c.Name]),
+			j.loses(name, covers[i]))}
+		if v.Veto == "" {
+			v.Applied, j.lost, j.one.lost = true, j.lost+covers[i].lost, j.one.lost+covers[i].unsaid
+			m.Absorbed, m.Reasons = append(m.Absorbed, j.before[c.Name]), append(m.Reasons, c.Reason)
 		}
 		j.plan.Consolidated = append(j.plan.Consolidated, v)
 	}
-	if was.Files == nil && len(m.Absorbed) == 1 {
+	j.merge(m, extra)
+}
+
+// merge notes a merge, unless it only renames a skill.
+func (j *judging) merge(m Merge, extra []unit) {
+	if name := m.Umbrella.Name; m.Before.Files == nil && len(m.Absorbed) == 1 {
 		v := &j.plan.Consolidated[slices.IndexFunc(j.plan.Consolidated, func(v Verdict) bool {
 			return v.Name == m.Absorbed[0].Name
 		})]
@@ -205,90 +217,127 @@ func (j *judging) umbrella(name string, all []Class) {
 	if len(m.Absorbed) == 0 {
 		return
 	}
-	if j.plan.Merges = append(j.plan.Merges, m); lead.text != "" {
-		j.plan.Claims = append(j.plan.Claims, Claim{u.Name, "says below its title: " + quoted(lead.text),
+	j.plan.Merges = append(j.plan.Merges, m)
+	for _, one := range extra {
+		j.plan.Claims = append(j.plan.Claims, Claim{m.Umbrella.Name, "says below its title: " + quoted(one.text),
 			"that line was left out, for no skill in it says so"})
 	}
 }
 
-// veto is why one skill does not go into an umbrella: why of the umbrella as a whole, or a link that leads nowhere.
-func (j *judging) veto(s fork.Skill, in stand, covered Coverage, why, link string) string {
+// maxFaults is how many of what is wrong with an umbrella are told.
+const maxFaults = 10
+
+// together are faults as one text.
+func together(faults []string) string {
+	if n := len(faults) - maxFaults; n > 0 {
+		faults = append(slices.Clone(faults[:maxFaults]), fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(faults, "; ")
+}
+
+// whole is what is wrong with an umbrella as one text, and of each skill that goes into it, "" where it is well itself.
+func whole(name string, faults []string, all []Class, own map[string][]string) string {
+	if len(faults) == 0 {
+		return ""
+	}
+	for _, c := range all {
+		for _, fault := range own[c.Name] {
+			faults = append(faults, c.Name+": "+fault)
+		}
+	}
+	return name + " is not as it has to be: " + together(faults)
+}
+
+// lacks are why one skill does not go into an umbrella; link is one of its own that leads nowhere there.
+func (j *judging) lacks(s fork.Skill, in stand, covered Coverage, link string) (faults []string) {
+	if why := j.Closed(s.Name, s.Folder); why != "" {
+		faults = append(faults, why)
+	}
+	faults = append(faults, below(covered, j.Floors)...)
+	if j.Note == nil {
+		if why := section(in.into, s, in.at); why != "" {
+			faults = append(faults, why)
+		}
+		if step := in.disorder(s); step != "" {
+			faults = append(faults, "its steps stand in another order: "+first(step))
+		}
+	}
+	if link != "" {
+		faults = append(faults, "a link of it leads nowhere in "+in.into.Name+": "+link)
+	}
+	return faults
+}
+
+// loses is why one skill more would be too much of a loss, "" where it is not.
+func (j *judging) loses(into string, covered Coverage) string {
 	lost, one := j.lost+covered.lost, j.one.lost+covered.unsaid
 	switch {
-	case why != "":
-		return fmt.Sprintf("%s is not as it has to be: %s", in.into.Name, why)
-	case j.Closed(s.Name, s.Folder) != "":
-		return j.Closed(s.Name, s.Folder)
-	case below(covered, j.Floors) != "":
-		return below(covered, j.Floors)
-	case j.Note == nil && section(in.into, s, in.at) != "":
-		return section(in.into, s, in.at)
-	case j.Note == nil && in.disorder(s) != "":
-		return "its steps stand in another order: " + first(in.disorder(s))
-	case link != "":
-		return "a link of it leads nowhere in " + in.into.Name + ": " + link
 	case float64(lost) > j.Floors.Loss*float64(j.Lines):
 		return fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
 	case j.Note == nil && float64(one) > j.Floors.Loss*float64(j.one.lines):
-		return fmt.Sprintf("%s would lose %d of the %d lines of what went into it", in.into.Name, one, j.one.lines)
+		return fmt.Sprintf("%s would lose %d of the %d lines of what went into it", into, one, j.one.lines)
 	}
 	return ""
 }
 
-// without is an umbrella without a line below its title.
-func without(u fork.Skill, lead unit) fork.Skill {
+// without is an umbrella without some lines of its SKILL.md, which are in order.
+func without(u fork.Skill, extra []unit) fork.Skill {
 	lines := strings.Split(string(u.Files[skill.File].Data), "\n")
-	end := lead.line + strings.Count(lead.raw, "\n")
-	if end < len(lines) && strings.TrimSpace(lines[end]) == "" {
-		end++
+	for _, one := range slices.Backward(extra) {
+		end := one.line + strings.Count(one.raw, "\n")
+		alone := one.line < 2 || strings.TrimSpace(lines[one.line-2]) == ""
+		if end < len(lines) && alone && strings.TrimSpace(lines[end]) == "" {
+			end++
+		}
+		lines = slices.Delete(lines, one.line-1, end)
 	}
 	u.Files = maps.Clone(u.Files)
-	u.Files[skill.File] = fork.File{Data: []byte(strings.Join(slices.Delete(lines, lead.line-1, end), "\n"))}
+	u.Files[skill.File] = fork.File{Data: []byte(strings.Join(lines, "\n"))}
 	return u
 }
 
-// wholly is why nothing may go into an umbrella, and which line below its title it should not have.
-func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill, in stand) (lead unit, why string) {
+// wholly are why nothing may go into an umbrella, and which lines it should not have.
+func (j *judging) wholly(u, was fork.Skill, sources []fork.Skill, in stand) (extra []unit, faults []string) {
 	if why := j.Closed(u.Name, u.Folder); why != "" {
-		return lead, why
+		return nil, []string{why}
 	}
 	if was.Files != nil {
 		own := cover(was, in.of(""))
-		if why := below(own, j.Floors); why != "" {
-			return lead, "of what it said itself " + why
+		for _, why := range below(own, j.Floors) {
+			faults = append(faults, "of what it said itself "+why)
 		}
 		if j.lost += own.lost; float64(j.lost) > j.Floors.Loss*float64(j.Lines) {
 			j.lost -= own.lost
-			return lead, "it loses too much of what it said itself"
+			faults = append(faults, "it loses too much of what it said itself")
 		}
 		j.one.lost = own.unsaid
 	}
 	if j.Note != nil {
-		return lead, j.Note(u, sources)
+		if why := j.Note(u, sources); why != "" {
+			faults = append(faults, why)
+		}
+		return nil, faults
 	}
-	return form(u, sources, in.at)
+	extra, why := form(u, sources, in.at)
+	return extra, append(faults, why...)
 }
 
-// below says what of a coverage is below its floor.
-func below(c Coverage, f Floors) string {
-	for _, one := range []struct {
+// below says what of a coverage is below its floors.
+func below(c Coverage, f Floors) (faults []string) {
+	for i, one := range []struct {
 		what     string
 		is, most float64
 	}{{"lines", c.Lines, f.Lines}, {"typed values", c.Values, f.Values}, {"code blocks and files", c.Code, f.Code}} {
 		if one.is < one.most {
-			missing := ""
-			if len(c.Missing) > 0 {
-				missing = "; missing is " + first(c.Missing[len(c.Missing)-1])
-			}
-			return fmt.Sprintf("%.0f %% of its %s stand in %s, and %.0f %% have to%s", 100*one.is, one.what, c.Into,
-				100*one.most, missing)
+			faults = append(faults, fmt.Sprintf("%.0f %% of its %s stand in %s, and %.0f %% have to; missing is %s",
+				100*one.is, one.what, c.Into, 100*one.most, c.first[i]))
 		}
 	}
 	if c.bound != "" {
-		return fmt.Sprintf("a line that forbids or bounds something has to stand in %s, and does not: %s", c.Into,
-			first(c.bound))
+		faults = append(faults, fmt.Sprintf("a line that forbids or bounds something has to stand in %s, and does "+
+			"not: %s", c.Into, first(c.bound)))
 	}
-	return ""
+	return faults
 }
 
 func (j *judging) prune(c Class) {
@@ -308,46 +357,4 @@ func (j *judging) prune(c Class) {
 		j.plan.Prunes = append(j.plan.Prunes, Prune{s, c.Reason})
 	}
 	j.plan.Pruned = append(j.plan.Pruned, v)
-}
-
-// claims lists what the model says, or did, of which nothing is done.
-func (j *judging) claims(block Block, removed []string) {
-	add := func(name, claimed, done string) { j.plan.Claims = append(j.plan.Claims, Claim{name, claimed, done}) }
-	if block.Problem != "" && len(j.plan.Calls) > 0 {
-		add("", "an account of what was done", block.Problem)
-	}
-	into := map[string]string{}
-	for _, v := range slices.Concat(j.plan.Consolidated, j.plan.Pruned) {
-		into[v.Name] = v.Into
-	}
-	for _, c := range block.Consolidations {
-		switch at, was := into[c.From]; {
-		case !slices.Contains(removed, c.From):
-			add(c.From, "went into "+c.Into, "it was not removed")
-		case was && at == "":
-			add(c.From, "went into "+c.Into, "it went into none")
-		case at != c.Into:
-			add(c.From, "went into "+c.Into, "it went into "+at)
-		}
-	}
-	for _, p := range block.Prunings {
-		if at := into[p.Name]; !slices.Contains(removed, p.Name) {
-			add(p.Name, "pruned", "it was not removed")
-		} else if at != "" {
-			add(p.Name, "pruned", "it went into "+at)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(j.after)) {
-		s, was := j.after[name], j.before[name]
-		used := slices.ContainsFunc(j.plan.Merges, func(m Merge) bool { return m.Umbrella.Name == name })
-		if same := maps.EqualFunc(s.Files, was.Files, func(a, b fork.File) bool {
-			return a.Exec == b.Exec && bytes.Equal(a.Data, b.Data)
-		}); !same && !used {
-			did := "changed"
-			if was.Files == nil {
-				did = "made"
-			}
-			add(name, "the model "+did+" it", "the curator did not, because nothing went into it")
-		}
-	}
 }

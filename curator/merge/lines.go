@@ -1,15 +1,30 @@
 package merge
 
 import (
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
+	"stet/curator/fork"
 	"stet/markdown"
 	"stet/templates/lexicon"
+	"stet/vault"
 )
+
+// texts yields the Markdown files of a skill, by name.
+func texts(s fork.Skill) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for _, p := range slices.Sorted(maps.Keys(s.Files)) {
+			if vault.Path(p).IsMarkdown() && !yield(p, s.Files[p].Data) {
+				return
+			}
+		}
+	}
+}
 
 // A part is a line of a text, or what of it stands inside or outside of a comment, or a whole block of code.
 type part struct {
@@ -24,6 +39,7 @@ const (
 	shown kind = iota
 	hidden
 	coded
+	heads // a heading
 )
 
 // partsOf takes a Markdown file apart. A comment that is not closed goes on to the end.
@@ -71,6 +87,21 @@ func partsOf(data []byte) (out []part) {
 	return out
 }
 
+// block is code without the indent that all of its lines have.
+func block(lines []string) string {
+	indent := -1
+	for _, l := range lines {
+		if n := len(l) - len(strings.TrimLeft(l, " \t")); l != "" && (indent < 0 || n < indent) {
+			indent = n
+		}
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l[min(max(indent, 0), len(l)):]
+	}
+	return strings.Trim(strings.Join(out, "\n"), "\n")
+}
+
 // commentAt is where a comment begins in a line, outside of code; -1 where none does.
 func commentAt(line string) int {
 	for at := 0; ; at++ {
@@ -84,33 +115,50 @@ func commentAt(line string) int {
 	}
 }
 
-// comment begins a plain line that is hidden.
-const comment = "<!-- "
+var (
+	marks = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[\s>]*(?:[-*+]\s|\d+[.)]\s)?\s*(?:\[[ xX]\]\s)?#*\s*`)
+	})
+	target  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\(([^()\s]*)([^()]*)\)`) })
+	heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}#{1,6}(?:[ \t]|$)`) })
+)
 
-// plain is a part as it is compared, "" where it says nothing. What is hidden is never equal to what is shown.
-func (p part) plain() string {
-	text := plain(strings.TrimPrefix(p.text, comment[:4]))
-	if p.kind == hidden && text != "" {
-		return comment + text
+// plain is a line as it is compared: without what makes it a heading or an item, and without where its relative links
+// lead, which is looked at elsewhere. It is "" where nothing is said.
+func plain(line string) string {
+	line = target().ReplaceAllStringFunc(line, func(s string) string {
+		if strings.Contains(s, "://") {
+			return s
+		}
+		return "](" + strings.TrimSpace(target().FindStringSubmatch(s)[2]) + ")"
+	})
+	line = strings.Join(strings.Fields(markdown.Fold(marks().ReplaceAllString(line, ""))), " ")
+	if !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return ""
 	}
-	return text
+	return line
 }
 
-var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}#{1,6}(?:[ \t]|$)`) })
+// wordMarks may stand around a word and are none of it.
+const wordMarks = "`.,;:!?()[]{}\"'*<>|"
 
-// A unit is a heading, a paragraph, an item, a row or a comment, without code.
+// A unit is what a reader takes for one thing, however its lines are broken: a heading, a paragraph, an item, a row, a
+// comment or a block of code.
 type unit struct {
-	text  string // plain
-	raw   string
-	heads bool
-	line  int
+	text string // plain, of code the block
+	raw  string
+	kind kind
+	line int // where it begins, of code where it ends
 }
 
 // units are those of a Markdown file, in order.
 func units(data []byte) (out []unit) {
 	open := false // the last one goes on
 	for _, p := range partsOf(data) {
-		text := p.plain()
+		text := p.text
+		if p.kind != coded {
+			text = plain(strings.TrimPrefix(text, comment[:4]))
+		}
 		begins := strings.TrimSpace(marks().FindString(p.text)) != "" || strings.HasPrefix(p.text, "|")
 		switch {
 		case text == "":
@@ -118,38 +166,65 @@ func units(data []byte) (out []unit) {
 		case open && !begins && p.kind == shown:
 			last := &out[len(out)-1]
 			last.text, last.raw = last.text+" "+text, last.raw+"\n"+p.text
-		case p.kind != coded:
-			out = append(out, unit{text, p.text, p.kind == shown && heading().MatchString(p.text), p.line})
-			open = p.kind == shown && !out[len(out)-1].heads
 		default:
-			open = false
+			if open = p.kind == shown; open && heading().MatchString(p.text) {
+				p.kind, open = heads, false
+			}
+			out = append(out, unit{text, p.text, p.kind, p.line})
 		}
 	}
 	return out
 }
 
-var sentence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[.!?][\"')\\]*_`]* ") })
+const (
+	comment = "<!-- " // begins a sentence that is hidden
+	fenced  = "```\n" // begins code
+)
+
+// says are the sentences of a unit, or its code. What is hidden or code never equals what is shown.
+func (u unit) says() []string {
+	if u.kind == coded {
+		return []string{fenced + u.text}
+	}
+	out := sentences(u.text)
+	for i := range out {
+		if u.kind == hidden {
+			out[i] = comment + out[i]
+		}
+	}
+	return out
+}
+
+// title reports whether a unit is the title of the file that it begins.
+func (u unit) title(i int) bool { return i == 0 && strings.HasPrefix(u.raw, "# ") }
+
+// leads reports whether a unit says nothing of its own, but what follows it does.
+func (u unit) leads() bool { return u.kind == heads || strings.HasSuffix(u.raw, ":") }
+
+// ending finds the ends of sentences, and code, in which none is.
+var ending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`|[.!?][\"')\\]*_`]* ") })
 
 // sentences are those of a plain text, without the mark at the end.
 func sentences(text string) (out []string) {
-	for at := []int{0, 0}; at != nil; text = text[at[1]:] {
-		if at = sentence().FindStringIndex(text); at == nil {
-			return append(out, strings.TrimRight(text, ".!?:;, "))
+	begin := 0
+	for _, at := range ending().FindAllStringIndex(text, -1) {
+		if text[at[0]] != '`' {
+			out, begin = append(out, strings.TrimRight(text[begin:at[1]], ".!?:;, ")), at[1]
 		}
-		out = append(out, strings.TrimRight(text[:at[1]], ".!?:;, "))
 	}
-	return out
+	return append(out, strings.TrimRight(text[begin:], ".!?:;, "))
 }
 
-// shownUnits yields those units that are no comments.
-func shownUnits(data []byte) func(yield func(unit) bool) {
-	return func(yield func(unit) bool) {
-		for _, one := range units(data) {
-			if !strings.HasPrefix(one.text, comment) && !yield(one) {
-				return
+// Lines is how many sentences, headings, items and rows a skill has, which the reports call its lines.
+func Lines(s fork.Skill) (n int) {
+	for _, data := range texts(s) {
+		for _, u := range units(data) {
+			if u.kind != coded {
+				n += len(u.says())
 			}
 		}
 	}
+	return n
 }
 
 // bounding are words that forbid, order or limit something.
@@ -161,19 +236,5 @@ var bounding = sync.OnceValue(func() map[string]bool {
 
 // bounds reports whether a plain sentence has one of them.
 func bounds(sentence string) bool {
-	return slices.ContainsFunc(words(sentence), func(w string) bool { return bounding()[w] }) ||
-		strings.Contains(strings.ReplaceAll(sentence, "’", "'"), "n't")
-}
-
-// unbound is the first sentence of a Markdown file that forbids or bounds something and does not stand where it has to.
-func (s stand) unbound(data []byte, titles []string) string {
-	for one := range shownUnits(data) {
-		for _, said := range sentences(one.text) {
-			if bounds(said) && !slices.Contains(titles, one.text) && !s.own.said[said] &&
-				!(s.common[said] && s.whole.said[said]) {
-				return said
-			}
-		}
-	}
-	return ""
+	return slices.ContainsFunc(words(sentence), func(w string) bool { return bounding()[w] })
 }

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,7 +12,8 @@ import (
 )
 
 // ofNote is the coverage of a memory in the one that it became. Two that say the same seldom do in the same lines: of
-// words the same share is enough. A word with a capital that begins no sentence is a value, for it may be a name.
+// words the same share is enough, but what forbids or bounds something stays word for word. A word with a capital that
+// begins no sentence is a value, for it may be a name.
 func ofNote(c Coverage, gone, into fork.Skill) Coverage {
 	said := map[string]bool{}
 	for word := range noteWords(into) {
@@ -23,6 +25,7 @@ func ofNote(c Coverage, gone, into fork.Skill) Coverage {
 		if said[word] {
 			stand++
 		} else if name {
+			c.first[1] = cmp.Or(c.first[1], "name "+word)
 			c.Missing = append(c.Missing, "name "+word)
 		}
 		if name {
@@ -32,7 +35,7 @@ func ofNote(c Coverage, gone, into fork.Skill) Coverage {
 		}
 	}
 	c.Lines, c.Values = max(c.Lines, share(stand, all)), min(c.Values, share(named, names))
-	c.Missing, c.lost, c.bound = c.Missing[:min(len(c.Missing), maxMissing)], 0, ""
+	c.Missing, c.lost = c.Missing[:min(len(c.Missing), maxMissing)], 0
 	return c
 }
 

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -9,201 +10,126 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"stet/curator/fork"
 	"stet/markdown"
-	"stet/templates/lexicon"
+	"stet/vault"
 	"stet/vault/skill"
 )
 
-// neutral are words by which an umbrella says that it has sections.
-const neutral = "a about all an and any are at by can choose collection combines contains contents cover detail each " +
-	"every file for from full guide how in instructions into is it its of on one or overview part pick read " +
-	"reference related section see skill step task that the their these this to topic trigger umbrella use used uses " +
-	"using what when where which with work workflow you your"
-
-// orders are words that turn what stands beside them into an order or a ban, beside those that every text may turn by.
-const orders = "again always before cancel first forget ignore instead last must now obsolete off once shall should " +
-	"skip stop then after"
-
 const (
-	stem   = 5   // letters
-	maxOwn = 200 // bytes of a line of the model's own, beside a description
+	fewWords    = 5   // of a line that leads somewhere, above which it is no such line
+	maxOwn      = 200 // bytes of a heading of the model's own
+	longHeading = 4   // words, from which on a heading may be out of a sentence
 )
 
-// turnWords are those that may make another meaning of others beside them.
-var turnWords = sync.OnceValue(func() map[string]bool {
-	out := lexicon.Words("turn")
-	for _, w := range words(orders) {
-		out[w] = true
-	}
-	return out
-})
+// An origin is what an umbrella may have: what its sources have.
+type origin struct {
+	was       string          // the umbrella's name, where it stood before
+	at        layout          // of the umbrella
+	slugs     map[string]bool // of its headings
+	fields    map[string]bool // keys of front matter, and parts of their values
+	blobs     map[string]bool // files with their modes
+	code      map[string]bool // blocks
+	pieces    map[string]bool // code between backticks, lines and words, folded
+	addresses map[string]bool
+	said      map[string][]string // names of the sources, by sentences
+	any       vocabulary          // what every umbrella may say
+	title     vocabulary          // its name
+	names     vocabulary          // those of the sources
+	uses      map[string]vocabulary
+	about     map[string][]term // descriptions, by name
+	text      bytes.Buffer      // of all files
+}
 
-// turning are those of them that are not neutral.
-var turning = sync.OnceValue(func() map[string]bool {
-	out := maps.Clone(turnWords())
-	for _, w := range words(neutral) {
-		delete(out, w)
-	}
-	return out
-})
-
-// free are the stems of words that an umbrella may use anywhere: neutral ones, and those that every text has.
-var free = sync.OnceValue(func() map[string]bool {
-	out := map[string]bool{}
-	for w := range lexicon.Words("stop") {
-		if len(w) > 1 && !turning()[stems(w)[0]] {
-			out[stems(w)[0]] = true
+func originOf(u fork.Skill, sources []fork.Skill, at layout) *origin {
+	o := &origin{at: at, slugs: map[string]bool{}, fields: map[string]bool{}, blobs: map[string]bool{},
+		code: map[string]bool{}, pieces: map[string]bool{}, addresses: map[string]bool{}, said: map[string][]string{},
+		any:   vocabulary{}.add("references scripts assets templates files docs"),
+		title: vocabulary{}.add(strings.Join(words(u.Name), " ")), names: vocabulary{}, uses: map[string]vocabulary{},
+		about: map[string][]term{}}
+	for p, f := range u.Files {
+		o.pieces[markdown.Fold(p)], o.pieces[markdown.Fold(path.Base(p))] = true, true
+		if vault.Path(p).IsMarkdown() {
+			for _, s := range markdown.Parse(f.Data).Sections() {
+				o.slugs[markdown.Slug(s.Heading.Text, 0)] = true
+			}
 		}
 	}
-	for _, w := range stems(neutral) {
-		out[w] = true
-	}
-	return out
-})
-
-// stems are the beginnings of the words of a text, without common endings.
-func stems(text string) (out []string) {
-	for _, w := range words(text) {
-		out = append(out, stemOf(w))
-	}
-	return out
-}
-
-// stemOf is that of one word. No other word has that of one which turns others.
-func stemOf(word string) string {
-	if turnWords()[word] || strings.ContainsFunc(word, unicode.IsDigit) {
-		return word
-	}
-	out := word
-	for _, end := range []string{"ing", "ed", "es", "s", "e"} {
-		if cut, ok := strings.CutSuffix(word, end); ok && len(cut) > 2 && !strings.HasSuffix(word, "ss") {
-			out = cut
-			break
+	for _, s := range sources {
+		to, _ := rehomed(s, u)
+		o.add(s, to)
+		if s.Name == u.Name {
+			o.was = s.Name
 		}
 	}
-	if r := []rune(out); len(r) > stem {
-		out = string(r[:stem])
+	return o
+}
+
+// add adds a source, with the new places of its files.
+func (o *origin) add(s fork.Skill, to map[string]string) {
+	was, _ := skill.Parse(s.Folder, s.Files[skill.File].Data)
+	uses := vocabulary{}.add(was.Description).add(strings.Join(words(s.Name), " "))
+	all, _ := fields(s.Files[skill.File].Data) // what cannot be read allows nothing
+	for key, parts := range all {
+		o.fields[key] = true
+		for _, part := range parts {
+			o.fields[key+"\x00"+part] = true
+			uses.add(part)
+		}
 	}
-	if turnWords()[out] {
-		return word
+	o.names.add(strings.Join(words(s.Name), " "))
+	o.uses[s.Name], o.about[s.Name] = uses, terms(was.Description)
+	for _, one := range sentences(plain(was.Description)) {
+		o.say(one, s.Name)
+		o.say(one, "") // that tells when to use it wherever it stands
 	}
-	return out
-}
-
-func words(text string) []string {
-	return strings.FieldsFunc(markdown.Fold(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-}
-
-// core are the stems of a text without those of free words.
-func core(text string) []string {
-	return slices.DeleteFunc(stems(text), func(w string) bool { return free()[w] })
-}
-
-// know lets words be used in headings and in the description of an umbrella. A word that turns others may stand before
-// the same one only.
-func (o *origin) know(text string) {
-	for _, one := range sentences(plain(text)) {
-		all := core(one)
-		for i, w := range all {
-			if o.words[w] = true; turning()[w] {
-				o.words[couple(all, i)] = true
+	for p, f := range s.Files {
+		uses.add(strings.Join(words(strings.TrimSuffix(p, path.Ext(p))), " "))
+		o.blobs[fmt.Sprint(f.Exec, string(f.Data))] = true
+		data, butTexts := moved(f.Data, to)
+		o.text.Write(append(data, '\n'))
+		if vault.Path(p).IsMarkdown() {
+			blocks, spans := codeOf(data)
+			for _, c := range blocks {
+				o.code[c] = true
+			}
+			for _, c := range spans {
+				o.pieces[c] = true
+			}
+			for _, at := range addresses(data) {
+				o.addresses[at] = true
+			}
+			o.addLines(s.Name, f.Data, data, butTexts)
+		}
+		for line := range strings.Lines(markdown.Fold(string(data))) {
+			words := strings.Fields(line)
+			o.pieces[strings.Join(words, " ")] = true
+			for _, w := range words {
+				o.pieces[w], o.pieces[strings.Trim(w, wordMarks)] = true, true
 			}
 		}
 	}
 }
 
-// couple is a word and the one behind it, which is none at the end.
-func couple(all []string, i int) string { return strings.Join(all[i:min(i+2, len(all))], " ") }
-
-// foreign is what of a text the names, descriptions and headings of the sources do not have, "" for nothing.
-func (o *origin) foreign(text string) string {
-	for _, one := range sentences(plain(text)) {
-		one = strings.ReplaceAll(" "+strings.Join(words(one), " ")+" ", " "+o.name+" ", " ")
-		rest := words(one)
-		if two := inTwo(rest); two != "" {
-			return two
-		}
-		rest = slices.DeleteFunc(rest, func(w string) bool { return free()[stemOf(w)] })
-		all := core(one)
-		for i, w := range all {
-			if !o.words[w] || turning()[w] && !o.words[couple(all, i)] {
-				return couple(rest, i)
-			}
-		}
-	}
-	return ""
-}
-
-// inTwo is a word that turns others, written as two.
-func inTwo(all []string) string {
-	for i := 1; i < len(all); i++ {
-		if turnWords()[all[i-1]+all[i]] {
-			return all[i-1] + " " + all[i]
-		}
-	}
-	return ""
-}
-
-// quotes reports whether a text stands in a sentence of a source, with all words in that which could turn it.
-func (o *origin) quotes(text string) bool {
-	all := words(text)
-	for said := range o.said {
-		if len(all) >= longLine && strings.Contains(" "+strings.Join(words(said), " ")+" ",
-			" "+strings.Join(all, " ")+" ") && slices.Equal(turns(core(said)), turns(core(text))) {
-			return true
-		}
-	}
-	return false
-}
-
-func turns(all []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(w string) bool { return !turning()[w] })
-}
-
-// names reports whether a text has no words but free ones and those of the names of skills and files.
-func (o *origin) names(text string, files ...string) bool {
-	text = " " + strings.Join(words(text), " ") + " "
-	for _, name := range append(slices.Sorted(maps.Keys(o.about)), o.name) {
-		text = strings.ReplaceAll(text, " "+strings.Join(words(name), " ")+" ", " ")
-	}
-	more := stems(strings.Join(files, " "))
-	return inTwo(words(text)) == "" && !slices.ContainsFunc(core(text), func(w string) bool {
-		return turning()[w] || !o.called[w] && !slices.Contains(more, w)
-	})
-}
-
-// bare reports whether a text has no words but free ones and the name of the umbrella.
-func (o *origin) bare(text string) bool {
-	text = strings.ReplaceAll(" "+strings.Join(words(text), " ")+" ", " "+o.name+" ", " ")
-	return inTwo(words(text)) == "" && len(core(text)) == 0
-}
-
-// routes reports whether a text names a source by its whole name.
-func (o *origin) routes(text string) bool {
-	return slices.ContainsFunc(slices.Sorted(maps.Keys(o.about)), func(name string) bool {
-		return name != o.was && whose(text, []string{name}) != ""
-	})
-}
-
-// brokenWord shows one word to a reader and others to a comparison.
-var brokenWord = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\\pL[\\[\\]*~<>\\\\^`]+\\pL|&#?\\w+;|\\p{Cf}")
+// forUse finds headings above which it is told when to use a skill.
+var forUse = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:when|triggers?|use cases?|wann|verwendung|quand|cuándo|cuando|quando)\b`)
 })
 
 // addLines notes what a Markdown file of a source says, with its links as they are and as they become.
 func (o *origin) addLines(name string, files ...[]byte) {
 	for _, data := range files {
+		tells := false
 		for _, u := range units(data) {
-			for _, one := range sentences(u.text) {
+			for _, one := range u.says() {
 				o.say(one, name)
 			}
-			if u.heads {
-				o.know(u.text)
+			if u.kind == heads {
+				tells = forUse().MatchString(u.text)
+			}
+			if u.kind == heads || u.kind == shown && tells {
+				o.uses[name].add(u.text)
 			}
 		}
 	}
@@ -215,6 +141,14 @@ func (o *origin) say(sentence, name string) {
 	}
 }
 
+// foreign are the words of a text that no name, description or heading of the sources has.
+func (o *origin) foreign(text string) []string {
+	return foreign(text, append(slices.Collect(maps.Values(o.uses)), o.any, o.title)...)
+}
+
+// sources are the names of them.
+func (o *origin) sources() []string { return slices.Sorted(maps.Keys(o.about)) }
+
 // saidAt reports whether a sentence may stand in the section of a skill, which says it, or, without an owner, where it
 // is for all: two say it, the umbrella did before, or it tells when to use one of them.
 func (o *origin) saidAt(sentence, owner string) bool {
@@ -222,158 +156,179 @@ func (o *origin) saidAt(sentence, owner string) bool {
 	if owner != "" {
 		return slices.Contains(by, owner)
 	}
-	return len(by) > 1 || slices.Contains(by, o.was) || o.opens[strings.Join(core(sentence), " ")] != nil
+	return len(by) > 1 || o.was != "" && slices.Contains(by, o.was) || slices.Contains(by, "")
 }
 
-// ownLine is the first sentence of a file of an umbrella that does not stand in its sources, or stands in the section
-// of another. Besides theirs it may have headings, links to its own parts, below a heading with the name of a skill
-// when to use that, and in SKILL.md one sentence below the title that leads to the sections. Another one there, in
-// words of the sources, is lead, which is left out.
-func (o *origin) ownLine(u fork.Skill, file string) (lead unit, why string) {
-	titles, begins := 0, false // headings, and whether one stands directly above
+// brokenWord shows one word to a reader and others to a comparison.
+var brokenWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\\pL[\\[\\]*~<>\\\\^`]+\\pL|&#?\\w+;|\\p{Cf}")
+})
+
+// ownLines are what is wrong with what a file of an umbrella says beside what its sources say where they do. It may
+// have headings, lines that lead to its own parts, in SKILL.md below the heading of a skill when to use that, and below
+// the title a line of no words but its name. extra are such lines that are better left out, and do no harm.
+func (o *origin) ownLines(u fork.Skill, file string) (extra []unit, faults []string) {
+	headings, below := 0, false // whether a heading stands directly above
 	for _, one := range units(u.Files[file].Data) {
+		if one.kind == coded {
+			continue // looked at elsewhere
+		}
 		owner := o.at.owner(file, one.line)
-		fresh := slices.DeleteFunc(sentences(one.text), func(s string) bool {
-			return o.saidAt(s, owner) || one.heads && len(o.said[s]) > 0
+		fresh := slices.DeleteFunc(one.says(), func(s string) bool {
+			return o.saidAt(s, owner) || one.kind == heads && len(o.said[s]) > 0
 		})
 		if len(fresh) > 0 {
-			leads := begins && titles == 1 && owner == "" && file == skill.File && !one.heads
-			switch why = o.ownUnit(u, file, owner, one, fresh, begins); {
+			why, harmless := o.own(u, file, one, fresh, below)
+			switch {
 			case why == "":
-			case leads && !brokenWord().MatchString(one.raw) && o.foreign(one.text) == "" &&
-				strings.TrimSpace(marks().FindString(one.raw)) == "" && !strings.HasPrefix(one.raw, "|"):
-				lead = one
+			case harmless && file == skill.File, below && headings == 1 && owner == "" && o.lead(file, one):
+				extra = append(extra, one)
 			default:
-				return lead, why
+				faults = append(faults, why)
 			}
 		}
-		if begins = one.heads; begins {
-			titles++
+		if below = one.kind == heads; below {
+			headings++
 		}
 	}
-	return lead, ""
+	return extra, faults
 }
 
-// ownUnit is why a unit, of which sentences are not said by the sources where they stand, may not stand there.
-func (o *origin) ownUnit(u fork.Skill, file, owner string, one unit, fresh []string, begins bool) string {
+// lead reports whether a line of SKILL.md is a paragraph in words of the sources.
+func (o *origin) lead(file string, one unit) bool {
+	return file == skill.File && one.kind == shown && !brokenWord().MatchString(one.raw) &&
+		len(o.foreign(one.text)) == 0 && strings.TrimSpace(marks().FindString(one.raw)) == "" &&
+		!strings.HasPrefix(one.raw, "|")
+}
+
+// own is what is wrong with a unit, of which sentences are not said by the sources where they stand, "" for nothing.
+func (o *origin) own(u fork.Skill, file string, one unit, fresh []string, below bool) (why string, harmless bool) {
 	where := fmt.Sprintf("line %d of %s", one.line, file)
-	other := ""
-	for _, s := range fresh {
-		if by := o.said[s]; len(by) > 0 && other == "" {
-			other = fmt.Sprintf("%s is said by %s alone, and belongs into its section, or a file to which only that "+
-				"leads: %s", where, by[0], quoted(s))
-		}
-	}
 	none := fmt.Sprintf("%s stands in none of the skills in it: %s", where, quoted(fresh[0]))
-	switch {
-	case brokenWord().MatchString(one.raw):
-		return none + "; there are marks inside of a word"
-	case one.heads:
-		for _, s := range fresh {
-			if word := o.foreign(s); word != "" && !o.quotes(s) || len(one.text) > maxOwn {
-				return fmt.Sprintf("%s; %q is in no name, description or heading of theirs", none, word)
-			}
-		}
-		if owner != "" && whose(one.text, slices.Sorted(maps.Keys(o.about))) != owner && o.routes(one.text) {
-			return none + "; it names another skill"
-		}
-		return ""
-	case file == skill.File && o.leadsInto(u, one):
-		return ""
-	case begins && owner != "" && file == skill.File:
-		if o.about[owner].tells(core(one.text)) {
-			return ""
-		}
-		if other == "" && o.foreign(one.text) == "" {
-			return fmt.Sprintf("%s does not say when to use %s in the words of its description, in their order: %s",
-				where, owner, quoted(fresh[0]))
-		}
-	case begins && owner == "" && file == skill.File && o.bare(one.text):
-		return ""
+	owner, main := o.at.owner(file, one.line), file == skill.File
+	if brokenWord().MatchString(one.raw) {
+		return none + "; there are marks inside of a word", false
 	}
-	if other != "" && len(o.said[fresh[0]]) > 0 {
-		return other
+	if one.kind == heads {
+		return o.ownHeading(one, owner, none), false
 	}
-	return none
+	for _, s := range fresh {
+		if by := o.said[s]; len(by) > 0 {
+			none = fmt.Sprintf("%s is said by %s alone, and belongs into its section, or a file to which only that "+
+				"leads: %s", where, by[0], quoted(s))
+			break
+		}
+	}
+	switch whom, in, near := o.entry(u, one, owner); {
+	case one.kind == hidden || !main:
+	case in != nil:
+		words := foreign(one.text, in...)
+		if len(words) == 0 {
+			return "", false
+		}
+		if len(words) > fewWords {
+			break
+		}
+		return fmt.Sprintf("%s leads to %s by words that its name, its description and its triggers do not have (%s): "+
+			"%s", where, whom, strings.Join(words, ", "), quoted(fresh[0])), near && len(words) == 1 && !turns(words)
+	case below && owner != "" && follows(terms(one.text), o.about[owner]),
+		below && owner == "" && len(foreign(one.text, o.title)) == 0:
+		return "", false
+	case below && owner != "" && len(o.foreign(one.text)) == 0:
+		return fmt.Sprintf("%s does not say when to use %s in the words of its description, in their order: %s", where,
+			owner, quoted(fresh[0])), false
+	}
+	return none, false
 }
 
-// An about is what a description says, as stems that are not free.
-type about []string
-
-// tells reports whether all has words of the description alone, in their order, and each that turns others with the one
-// behind it.
-func (a about) tells(all []string) bool {
-	if !slices.Equal(turns(a), turns(all)) {
-		return false
+// ownHeading is what is wrong with a heading.
+func (o *origin) ownHeading(one unit, owner, none string) string {
+	if words := o.foreign(one.text); len(words) > 0 && !o.quotes(one.text) || len(one.text) > maxOwn {
+		return fmt.Sprintf("%s; no name, description or heading of theirs has %q", none, strings.Join(words, ", "))
 	}
-	at := 0
-	for i, w := range all {
-		n := slices.Index(a[at:], w)
-		if n < 0 || turning()[w] && couple(all, i) != couple(a, at+n) {
-			return false
-		}
-		at += n + 1
-	}
-	return true
-}
-
-// leadsInto reports whether a unit links to sections or files of the umbrella, and besides them has names alone, or
-// when to use what they say.
-func (o *origin) leadsInto(u fork.Skill, one unit) bool {
-	var to, whom []string // what they name, and the skills that say what stands there
-	for _, l := range markdown.Parse([]byte(one.raw)).Links() {
-		target := path.Clean(l.Target)
-		if f, ok := u.Files[target]; ok && l.Kind == markdown.RelativeLink {
-			to, whom = append(to, target), append(whom, o.at.owner(target, 1))
-			for _, h := range markdown.Parse(f.Data).Sections() {
-				if h.Heading.Level == 1 {
-					to = append(to, h.Heading.Text)
-				}
-			}
-		} else if l.Target == "" && l.Fragment != "" {
-			to, whom = append(to, l.Fragment), append(whom, whose(l.Fragment, slices.Sorted(maps.Keys(o.about))))
-		}
-	}
-	between := func(r rune) bool { return strings.ContainsRune("|:–—", r) }
-	for piece := range strings.FieldsFuncSeq(one.text, between) {
-		for _, s := range sentences(piece) {
-			tells := slices.ContainsFunc(o.opens[strings.Join(core(s), " ")], func(name string) bool {
-				return slices.Contains(whom, name)
-			})
-			if len(to) == 0 || !tells && !o.names(s, to...) {
-				return false
-			}
-		}
-	}
-	return len(to) > 0
-}
-
-// calls is why an umbrella may not be called what it is, or its files what they are.
-func (o *origin) calls(u fork.Skill) string {
-	fresh := slices.DeleteFunc(core(u.Name), func(w string) bool { return o.words[w] && !turning()[w] })
-	if o.was == "" && (len(fresh) > 1 || len(turns(fresh)) > 0) {
-		return fmt.Sprintf("its name has %s, and at most one word that is in no name, description or heading of the "+
-			"skills in it is allowed", strings.Join(fresh, ", "))
-	}
-	for p := range u.Files {
-		bare := slices.DeleteFunc(words(strings.TrimSuffix(p, path.Ext(p))), func(w string) bool {
-			return strings.Trim(w, "0123456789") == ""
-		})
-		if word := o.foreign(strings.Join(bare, " ")); word != "" && p != skill.File {
-			return fmt.Sprintf("its file %s is called by words that the skills in it do not have: %s", p, word)
-		}
+	names := func(name string) bool { return name != o.was && whose(one.text, []string{name}) != "" }
+	if owner != "" && whose(one.text, o.sources()) != owner && slices.ContainsFunc(o.sources(), names) {
+		return none + "; it names another skill"
 	}
 	return ""
 }
 
-// anchors is a link to a part of a file whose fragment is neither a heading of the umbrella nor a link of a source.
-func (o *origin) anchors(u fork.Skill, file string) string {
+// quotes reports whether a text stands in a sentence of a source, with all words in that which turn others.
+func (o *origin) quotes(text string) bool {
+	all := words(text)
+	for said := range o.said {
+		if len(all) >= longHeading && strings.Contains(" "+strings.Join(words(said), " ")+" ",
+			" "+strings.Join(all, " ")+" ") && slices.Equal(turned(terms(said)), turned(terms(text))) {
+			return true
+		}
+	}
+	return false
+}
+
+// entry is, of a line that leads to sections or files of the umbrella, or for all names a skill, to which, and the
+// words that it may have: names, and when to use what it leads to. near says that it leads to sections alone.
+func (o *origin) entry(u fork.Skill, one unit, owner string) (whom string, in []vocabulary, near bool) {
+	in, near = []vocabulary{o.any, o.title, o.names}, true
+	leads, of := false, ""
+	add := func(name string) {
+		if uses := o.uses[name]; uses != nil {
+			whom, in = name, append(in, uses)
+		}
+	}
+	for _, l := range markdown.Parse([]byte(one.raw)).Links() {
+		at := path.Clean(l.Target)
+		if f, ok := u.Files[at]; ok && l.Kind == markdown.RelativeLink {
+			leads, near, whom = true, false, cmp.Or(whom, at)
+			names := vocabulary{}.add(strings.Join(words(at), " "))
+			for _, s := range markdown.Parse(f.Data).Sections() {
+				if s.Heading.Level == 1 {
+					names.add(s.Heading.Text)
+				}
+			}
+			in = append(in, names)
+			add(o.at.owner(at, 1))
+		} else if l.Target == "" && l.Fragment != "" {
+			leads, whom = true, cmp.Or(whom, "#"+l.Fragment)
+			in = append(in, vocabulary{}.add(strings.ReplaceAll(l.Fragment, "-", " ")))
+			add(whose(l.Fragment, o.sources()))
+		}
+	}
+	if of = whose(one.text, o.sources()); !leads && owner == "" && of != "" {
+		leads = true
+		add(of)
+	}
+	if !leads {
+		return "", nil, false
+	}
+	return whom, in, near
+}
+
+// calls are what is wrong with what an umbrella and its files are called.
+func (o *origin) calls(u fork.Skill) (faults []string) {
+	fresh := foreign(strings.Join(words(u.Name), " "), append(slices.Collect(maps.Values(o.uses)), o.any)...)
+	if o.was == "" && (len(fresh) > 1 || turns(fresh)) {
+		faults = append(faults, fmt.Sprintf("its name has %s, and at most one word that is in no name, description or "+
+			"heading of the skills in it is allowed", strings.Join(fresh, ", ")))
+	}
+	for _, p := range slices.Sorted(maps.Keys(u.Files)) {
+		bare := strings.Join(words(strings.TrimSuffix(p, path.Ext(p))), " ")
+		fresh := slices.DeleteFunc(o.foreign(bare), func(w string) bool { return strings.Trim(w, "0123456789") == "" })
+		if p != skill.File && len(fresh) > 0 {
+			faults = append(faults, fmt.Sprintf("its file %s is called by words that the skills in it do not have: %s",
+				p, strings.Join(fresh, ", ")))
+		}
+	}
+	return faults
+}
+
+// anchors are links to parts of a file whose fragments are neither headings of the umbrella nor links of a source.
+func (o *origin) anchors(u fork.Skill, file string) (faults []string) {
 	for _, l := range markdown.Parse(u.Files[file].Data).Links() {
 		known := o.slugs[markdown.Slug(l.Fragment, 0)] || bytes.Contains(o.text.Bytes(), []byte("#"+l.Fragment))
 		if l.Fragment != "" && !known {
-			return fmt.Sprintf("line %d of %s leads to #%s, and the umbrella has no such heading", l.Line, file,
-				l.Fragment)
+			faults = append(faults, fmt.Sprintf("line %d of %s leads to #%s, and the umbrella has no such heading",
+				l.Line, file, l.Fragment))
 		}
 	}
-	return ""
+	return faults
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"stet/curator/fork"
@@ -12,17 +13,15 @@ import (
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s>]*\d+[.)]\s`) })
 
-// steps are the numbered items and the blocks of code of a Markdown text, in order, by the heading above them.
+// steps are the first sentences of the numbered items and the blocks of code of a Markdown text, in order, by the
+// heading above them.
 func steps(data []byte) [][]string {
 	out := [][]string{nil}
-	for _, p := range partsOf(data) {
-		switch last := len(out) - 1; {
-		case p.kind == coded:
-			out[last] = append(out[last], p.text)
-		case p.kind == shown && heading().MatchString(p.text):
+	for _, u := range units(data) {
+		if last := len(out) - 1; u.kind == heads {
 			out = append(out, nil)
-		case p.kind == shown && numbered().MatchString(p.text):
-			out[last] = append(out[last], p.plain())
+		} else if u.kind == coded || u.kind == shown && numbered().MatchString(u.raw) {
+			out[last] = append(out[last], u.says()[0])
 		}
 	}
 	return out
@@ -39,26 +38,26 @@ func (s stand) disorder(gone fork.Skill) string {
 		}
 	}
 	for _, p := range files {
-		for _, one := range partsOf(s.into.Files[p].Data) {
-			text := one.text
-			if one.kind == shown {
-				text = one.plain()
-			}
-			if one.kind == hidden || text == "" || s.at.owner(p, one.line) != gone.Name {
+		for _, u := range units(s.into.Files[p].Data) {
+			if s.at.owner(p, u.line) != gone.Name {
 				continue
 			}
-			if n++; at[text] != 0 {
-				at[text] = -1
-			} else {
-				at[text] = n
+			for _, said := range u.says() {
+				if n++; at[said] != 0 {
+					at[said] = -1
+				} else {
+					at[said] = n
+				}
 			}
 		}
 	}
-	for _, list := range steps(moved(gone.Files[skill.File].Data, Rehomed(gone, s.into))) {
+	to, _ := rehomed(gone, s.into)
+	now, _ := moved(gone.Files[skill.File].Data, to)
+	for _, list := range steps(now) {
 		last := 0
 		for _, step := range list {
 			if at[step] > 0 && at[step] < last {
-				return step
+				return strings.TrimPrefix(step, fenced)
 			}
 			last = max(last, at[step])
 		}
