@@ -83,9 +83,9 @@ type notes struct {
 	ends  []End
 	full  []*notebook.Notebook // that hold more than their limit
 
-	graph    *links.Graph
-	ours     map[string]bool         // runs that history has a report of
-	approved map[vault.Revision]bool // see [lineage.Approvals]
+	graph *links.Graph
+	ours  map[string]bool         // runs that history has a report of
+	own   func(vault.Commit) bool // see [lineage.Own]
 }
 
 func (n *notes) due() bool { return len(n.ends)+len(n.full) > 0 }
@@ -151,7 +151,7 @@ func (n *notes) look(ctx context.Context, v *vault.Vault, i int) (err error) {
 			n.graph, err = links.Load(ctx, v.Whole())
 		}
 		if err == nil {
-			n.approved, err = lineage.Approvals(v)
+			n.own, err = lineage.Own(ctx, v)
 		}
 		if err != nil {
 			return err
@@ -187,8 +187,7 @@ func (n *Note) past(ctx context.Context, v *vault.Vault, m vault.Memory, of *not
 			return err
 		}
 		if was := vault.ReadMemory(n.Path, before); !set && (version.Old == "" || !was.Expires.Equal(m.Expires)) {
-			// whoever sends a commit can write into it that a person approved
-			if set = true; person && !c.Cut() && (!c.ByMachine() || of.approved[c.Rev]) {
+			if set = true; !c.Cut() && of.own(c) { // whoever sends a commit can write into it that a person approved
 				n.By = cmp.Or(c.Trailers.Get("Stet-Approved-By"), c.Author+" <"+c.AuthorEmail+">")
 			}
 		}

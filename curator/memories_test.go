@@ -86,6 +86,8 @@ func TestMemoriesEnd(t *testing.T) {
 	d.write("memories/mine.md", noted("The cellar is damp."))
 	d.write("memories/mill.md", "See [[linked]] and [[wheels]].\n")
 	d.commit("by hand")
+	d.write("memories/other.md", "---\nkind: fact\nexpires: 2020-01-01\n---\nTea is in the red tin.\n")
+	d.git("commit", "-qam", "somebody else's date, in a commit that was pulled", "--author", "Eve <eve@example.org>")
 	before := d.tree()
 	r := d.run()
 	if ended(r) != "memories/mine-too.md, memories/newer.md" ||
