@@ -366,8 +366,8 @@ func (h Hooks) changes(ctx context.Context, since vault.Revision) string {
 		case vault.OpSeal, vault.OpImport, "":
 			continue
 		}
-		if c.Reverted || !c.ByMachine() || c.Trailers.Get("Stet-Approved-By") != "" {
-			continue // taken back, the person's own, or with their yes
+		if c.Reverted || !c.ByMachine() {
+			continue // taken back, or the person's own; what they approved is not among them
 		}
 		if n++; n <= mostUndone {
 			named += " " + c.Rev.Short()
