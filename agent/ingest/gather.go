@@ -201,7 +201,7 @@ func (d *gatherer) wordOf(m vault.Memory) (encode.Authority, error) {
 		if err != nil {
 			return 0, err
 		}
-		said := version.Commit.Trailers
+		said := version.Commit.Trailers // anybody's words, by which nobody gains: without them it is a person's
 		actor := said.Get("Stet-Actor")
 		person := actor == "" || actor == vault.ActorUser || said.Get("Stet-Approved-By") != ""
 		if !person || version.Commit.Op == vault.OpEncode { // who lets stet look at a memory again says nothing
