@@ -132,7 +132,7 @@ func (a *App) labelHits(ctx context.Context, hits []Hit) error {
 			}
 		}
 	}
-	wrote, err := a.v.History().Writers(ctx, "")
+	wrote, _, err := a.v.History().Writers(ctx, "")
 	for i, m := range texts {
 		if err == nil && m.Path != "" {
 			c, _ := wrote(names[i])
@@ -152,7 +152,7 @@ func entriesOf(class vault.Class, data []byte) []markdown.Entry {
 
 // labelMemories labels memories that were read.
 func (a *App) labelMemories(ctx context.Context, memories []Memory) error {
-	wrote, err := a.v.History().Writers(ctx, "")
+	wrote, _, err := a.v.History().Writers(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *App) labelMemories(ctx context.Context, memories []Memory) error {
 // labelItems labels the memories of a snapshot. An entry that a notebook had no room for is still
 // the work of who wrote the entry.
 func (a *App) labelItems(ctx context.Context, items []snapshot.Item) error {
-	wrote, err := a.v.History().Writers(ctx, "")
+	wrote, _, err := a.v.History().Writers(ctx, "")
 	if err != nil {
 		return err
 	}

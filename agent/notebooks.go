@@ -80,7 +80,7 @@ func (n Notebook) Show(ctx context.Context, labels bool) (*Page, error) {
 	if err != nil || !labels && n.a.o.Agent == "" {
 		return out, err
 	}
-	wrote, err := n.a.v.History().Writers(ctx, "")
+	wrote, _, err := n.a.v.History().Writers(ctx, "")
 	if err != nil {
 		return out, err
 	}

@@ -256,13 +256,16 @@ func wordsOf(line string) string {
 
 // Writers tells of ids of memories and addresses of entries the newest commit up to a revision, "" for HEAD, that wrote
 // their words, and of "pin ID" the newest that pinned one or took that back; ok is false for what no commit names. An
-// edit that was adopted names nothing, so what an agent wrote and a person edited is the agent's still. Cost: the
-// commits since it was last asked, without their trees; of an older revision all.
-func (h *History) Writers(ctx context.Context, rev string) (func(name string) (c Commit, ok bool), error) {
+// edit that was adopted names nothing, so what an agent wrote and a person edited is the agent's still. Machine says of
+// a name whether that commit is a machine's for which no person's word is given; it is for asking about thousands.
+// Cost: the commits since it was last asked, without their trees; of an older revision all.
+func (h *History) Writers(ctx context.Context, rev string) (
+	wrote func(name string) (c Commit, ok bool), machine func(name string) bool, err error,
+) {
 	repo := h.v.store.Repo()
 	from, err := h.v.store.Resolve(rev)
 	if err != nil || from.IsZero() {
-		return func(string) (Commit, bool) { return Commit{}, false }, err
+		return func(string) (Commit, bool) { return Commit{}, false }, func(string) bool { return false }, err
 	}
 	objects, known, upto := repo.Stage(), "", gitstore.ID{}
 	if rev == "" {
@@ -275,13 +278,16 @@ func (h *History) Writers(ctx context.Context, rev string) (func(name string) (c
 			err = context.Cause(ctx)
 		}
 		if err != nil {
-			return nil, h.v.store.Explain(err)
+			return nil, nil, h.v.store.Explain(err)
 		}
 		commits++
-		for _, name := range wrote(gc) {
+		for _, name := range namesIn(gc) {
 			if !seen[name] {
 				seen[name] = true
 				fresh.WriteString("\n" + name + "\t" + gc.ID.String())
+				if commitOf(gc).Unasked() {
+					fresh.WriteString(unasked)
+				}
 			}
 		}
 	}
@@ -299,7 +305,30 @@ func (h *History) Writers(ctx context.Context, rev string) (func(name string) (c
 			return []byte(from.String() + all), nil
 		})
 	}
-	return h.writersOf(objects, all), nil
+	return h.writersOf(objects, all), machines(all), nil
+}
+
+// unasked ends the line of what a machine wrote without a person's word.
+const unasked = "\t-"
+
+// machines tells of names in lines of names and commits whether the line ends so.
+func machines(all string) func(name string) bool {
+	names := sync.OnceValue(func() map[string]bool {
+		out := map[string]bool{}
+		for line := range strings.Lines(all) {
+			if line, is := strings.CutSuffix(line, unasked+"\n"); is {
+				name, _, _ := strings.Cut(line, "\t")
+				out[name] = true
+			}
+		}
+		return out
+	})
+	return func(name string) bool { return names()[name] }
+}
+
+// Unasked reports a machine's commit that names no person who asked for it or approved it.
+func (c Commit) Unasked() bool {
+	return c.ByMachine() && c.Trailers.Get("Stet-Approved-By") == "" && c.Trailers.Get("Stet-Because") == ""
 }
 
 // writersOf looks a name up in lines of names and commits. It reads each commit once.
@@ -311,7 +340,7 @@ func (h *History) writersOf(objects *gitstore.Objects, all string) func(name str
 		defer one.Unlock()
 		_, line, found := strings.Cut(all, "\n"+name+"\t")
 		line, _, _ = strings.Cut(line, "\n")
-		id, err := gitstore.ParseID(line)
+		id, err := gitstore.ParseID(strings.TrimSuffix(line, unasked))
 		if name == "" || !found || err != nil {
 			return Commit{}, false
 		}
@@ -343,8 +372,8 @@ func (h *History) keptWriters(objects *gitstore.Objects, from gitstore.ID) (upto
 	return gitstore.ID{}, ""
 }
 
-// wrote are the names, as [History.Writers] takes them, of what a commit wrote or pinned.
-func wrote(gc gitstore.Commit) (names []string) {
+// namesIn are the names, as [History.Writers] takes them, of what a commit wrote or pinned.
+func namesIn(gc gitstore.Commit) (names []string) {
 	if !strings.Contains(gc.Message, "Stet-Memory: ") {
 		return nil
 	}
@@ -363,4 +392,4 @@ func wrote(gc gitstore.Commit) (names []string) {
 }
 
 // writersName is the name under which local state keeps them: the commit up to which, then a line each.
-const writersName = "writers"
+const writersName = "writers-2"

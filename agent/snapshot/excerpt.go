@@ -23,7 +23,7 @@ type Excerpt struct {
 func Excerpts(
 	ctx context.Context, v *vault.Vault, memories []index.Standing, at time.Time, each, total int,
 ) (*Excerpt, error) {
-	wrote, err := v.History().Writers(ctx, "")
+	wrote, _, err := v.History().Writers(ctx, "")
 	if err != nil {
 		return nil, err
 	}

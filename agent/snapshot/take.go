@@ -58,20 +58,21 @@ func Take(ctx context.Context, v *vault.Vault, x *index.Index, o Options) (*Snap
 
 // A taking is one snapshot under way.
 type taking struct {
-	v      *vault.Vault
-	x      *index.Index
-	o      Options
-	out    *Snapshot
-	at     time.Time
-	pinned []*index.Standing // the person's first
-	agents int               // how many of them, at the end, are agents'
-	wrote  func(name string) (vault.Commit, bool)
-	ranked []*index.Standing
-	skills []Skill
-	files  []vault.File // Markdown below skills/
-	used   int          // tokens of what is taken up, without the foot
-	most   int          // characters of one memory; 0 is maxText
-	past   sync.Mutex   // one reads of a commit at a time
+	v       *vault.Vault
+	x       *index.Index
+	o       Options
+	out     *Snapshot
+	at      time.Time
+	pinned  []*index.Standing // the person's first
+	agents  int               // how many of them, at the end, are agents'
+	wrote   func(name string) (vault.Commit, bool)
+	machine func(name string) bool // see [vault.History.Writers]
+	ranked  []*index.Standing
+	skills  []Skill
+	files   []vault.File // Markdown below skills/
+	used    int          // tokens of what is taken up, without the foot
+	most    int          // characters of one memory; 0 is maxText
+	past    sync.Mutex   // one reads of a commit at a time
 }
 
 func (t *taking) take(ctx context.Context) error {
@@ -124,7 +125,7 @@ func (t *taking) look(ctx context.Context) (err error) {
 	if t.o.Past != nil {
 		rev = string(t.out.Commit)
 	}
-	if t.wrote, err = t.v.History().Writers(ctx, rev); err != nil {
+	if t.wrote, t.machine, err = t.v.History().Writers(ctx, rev); err != nil {
 		return err
 	}
 	if t.out.Date = t.at.Format(time.DateOnly); t.x == nil {
@@ -199,8 +200,23 @@ func (t *taking) choose(all []index.Standing) {
 		}
 		return m.Updated
 	}
+	// What agents wrote is no more important than what does not say, and stands behind that of the person's.
+	last := map[*index.Standing]int{}
+	for i := range all {
+		if t.machine(all[i].ID) {
+			last[&all[i]] = 1
+		}
+	}
+	worth := func(m *index.Standing, last int) float64 {
+		if last > 0 {
+			return min(importance(m), middle)
+		}
+		return importance(m)
+	}
 	best := func(a, b *index.Standing) int {
-		return cmp.Or(cmp.Compare(importance(b), importance(a)), date(b).Compare(date(a)), cmp.Compare(a.Path, b.Path))
+		lastA, lastB := last[a], last[b]
+		return cmp.Or(cmp.Compare(worth(b, lastB), worth(a, lastA)), lastA-lastB,
+			cmp.Compare(importance(b), importance(a)), date(b).Compare(date(a)), cmp.Compare(a.Path, b.Path))
 	}
 	slices.SortFunc(t.pinned, best)
 	own, agents := []*index.Standing{}, []*index.Standing{}
@@ -223,8 +239,7 @@ func (t *taking) choose(all []index.Standing) {
 func (t *taking) by(id, source string) string {
 	for _, name := range []string{id, source} {
 		c, ok := t.wrote(name)
-		asked := c.Trailers.Get("Stet-Approved-By") != "" || c.Trailers.Get("Stet-Because") != ""
-		if ok && c.ByMachine() && !asked {
+		if ok && c.Unasked() {
 			return "by agent " + c.Author
 		}
 	}
@@ -235,10 +250,12 @@ func (t *taking) by(id, source string) string {
 	return ""
 }
 
-// importance is that of a memory, the middle where it does not say.
+// middle is the importance of a memory that does not say.
+const middle = 0.5
+
 func importance(m *index.Standing) float64 {
 	if m.Importance == nil {
-		return 0.5
+		return middle
 	}
 	return *m.Importance
 }
