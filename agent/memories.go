@@ -46,7 +46,13 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 		return nil, err
 	}
 	var texts []string
-	for _, n := range o.Notes {
+	for i, n := range o.Notes {
+		if _, err := n.Check(); err != nil { // before anything is looked up
+			if len(o.Notes) > 1 {
+				err = fmt.Errorf("note %d: %w", i+1, err)
+			}
+			return nil, err
+		}
 		texts = append(texts, n.Title, n.Text)
 	}
 	if err := a.askLikely(o.Write, texts...); err != nil {

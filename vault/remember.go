@@ -148,7 +148,7 @@ func (v *Vault) prepareNotes(notes []Note) ([]draft, error) {
 			return nil, err
 		}
 		d := draft{Note: n, id: cmp.Or(n.ID, strings.ToLower(id.String())), now: now.UTC().Truncate(time.Second)}
-		if err := d.check(); err != nil {
+		if d.folder, err = n.Check(); err != nil {
 			if len(notes) > 1 {
 				err = fmt.Errorf("note %d: %w", i+1, err)
 			}
@@ -164,19 +164,19 @@ func (d draft) words() []string {
 	return append([]string{d.Title, d.Scope, d.Kind, d.Source}, d.Categories...)
 }
 
-func (d *draft) check() (err error) {
-	text := d.Text
-	if d.Form != nil {
-		text = string(d.Form)
+// Check fails as [Vault.Remember] does for a note that cannot be stored, and says where it would stand.
+func (n Note) Check() (folder Path, err error) {
+	text := n.Text
+	if n.Form != nil {
+		text = string(n.Form)
 	}
 	if err := checkText(text); err != nil {
-		return fmt.Errorf("remember: %w", err)
+		return "", fmt.Errorf("remember: %w", err)
 	}
-	if err := checkImportance(d.Importance); err != nil {
-		return fmt.Errorf("remember: %w", err)
+	if err := checkImportance(n.Importance); err != nil {
+		return "", fmt.Errorf("remember: %w", err)
 	}
-	d.folder, err = Scope(d.Scope).Folder()
-	return err
+	return Scope(n.Scope).Folder()
 }
 
 func checkImportance(f *float64) error {

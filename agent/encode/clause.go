@@ -58,9 +58,10 @@ func Clauses(text string) []Span {
 
 func read(m Memory) *reading {
 	r := &reading{Memory: m}
-	for _, w := range wordsOf(m.Title, 0, len(m.Title)) {
+	r.words = wordsOf(make([]word, 0, (len(m.Title)+len(m.Text))/4), m.Title, 0, len(m.Title))
+	for i := range r.words {
+		w := &r.words[i]
 		w.title, w.from, w.to = true, 0, 0
-		r.words = append(r.words, w)
 	}
 	title := len(r.words)
 	spans := sentences(m.Text)
@@ -68,7 +69,7 @@ func read(m Memory) *reading {
 	r.spans, r.starts = spans, starts
 	for i, s := range spans {
 		starts[i] = len(r.words)
-		r.words = append(r.words, wordsOf(m.Text, s.From, s.To)...)
+		r.words = append(r.words, wordsOf(r.words[len(r.words):], m.Text, s.From, s.To)...)
 	}
 	starts[len(spans)] = len(r.words)
 	r.lang = languageOf(r.words)

@@ -29,13 +29,13 @@ const mostFlags = 3
 // A Reader decides about one new memory after the other. The stored ones that notes of one call are held against
 // are much the same, so it keeps what it read of them. The zero value is ready; not for concurrent use.
 type Reader struct {
-	read map[Memory]*stored
-	size int // bytes of their texts
-	work work
+	read, before map[Memory]*stored // before are those that read took the place of
+	words        int                // of read
+	work         work
 }
 
-// mostRead bounds the texts of which a Reader keeps what it read, in bytes: that takes up to a hundred times as much.
-const mostRead = 256 << 10
+// mostWords bounds the words of read and of before: of what a Reader keeps a word takes up to 260 bytes.
+const mostWords = 100_000
 
 // Decide is [Reader.Decide] of one memory alone.
 func Decide(m Memory, have []Memory, c Corpus) Plan { return new(Reader).Decide(m, have, c) }
@@ -87,7 +87,7 @@ func (k *Reader) all(list []Memory) []*stored {
 	for range min(len(list), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
-				if out[i] = k.read[list[i]]; out[i] == nil && len(list[i].Text) <= maxText {
+				if out[i] = cmp.Or(k.read[list[i]], k.before[list[i]]); out[i] == nil && len(list[i].Text) <= maxText {
 					out[i] = settle(read(list[i]))
 				}
 			}
@@ -98,8 +98,8 @@ func (k *Reader) all(list []Memory) []*stored {
 		if o == nil || k.read[list[i]] != nil {
 			continue
 		}
-		if k.size += len(o.Text); k.read == nil || k.size > mostRead {
-			k.read, k.size = map[Memory]*stored{}, len(o.Text)
+		if k.words += len(o.words); k.read == nil || k.words > mostWords {
+			k.before, k.read, k.words = k.read, map[Memory]*stored{}, len(o.words)
 		}
 		k.read[list[i]] = o
 	}

@@ -30,10 +30,9 @@ type word struct {
 	who    string  // of "I" and "the user": "user", or the agent that writes
 }
 
-// wordsOf cuts text[from:to] into words. Scripts that are written without spaces
-// are cut into their signs.
-func wordsOf(text string, from, to int) []word {
-	out := make([]word, 0, (to-from)/4)
+// wordsOf cuts text[from:to] into words, in the room behind out, which is empty. Scripts that are
+// written without spaces are cut into their signs.
+func wordsOf(out []word, text string, from, to int) []word {
 	caser := cases.Fold()
 	for at := from; at < to; {
 		r, n := utf8.DecodeRuneInString(text[at:to])

@@ -3,6 +3,7 @@ package encode_test
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -45,5 +46,27 @@ func TestNotesOfOneCallShareTheirWork(t *testing.T) {
 		if n == 0 || (n < all) != c.part {
 			t.Errorf("%q and %d bytes: %d of %d are decided as alone", c.texts[1], len(c.rest), n, all)
 		}
+	}
+}
+
+// What a call reads of a text it reads once, also where all of them together are large.
+func TestNotesOfOneCallAreReadOnce(t *testing.T) {
+	var k encode.Reader
+	var stored []encode.Memory
+	for i := range 200 {
+		text := strings.Repeat(fmt.Sprintf("The lamp%d in hall stands near shelf%d. ", i, i), 50)
+		stored = append(stored, encode.Memory{ID: fmt.Sprint(i), Text: text})
+	}
+	pass := func() uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := 0; i < len(stored); i += 10 {
+			k.Decide(encode.Memory{Text: "!"}, stored[i:i+10], encode.Corpus{})
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if first, again := pass(), pass(); again > first/4 {
+		t.Errorf("%d bytes were allocated to read the texts, %d when they had been read", first, again)
 	}
 }
