@@ -28,6 +28,8 @@ type mark struct {
 	Running *running  `json:"running,omitempty"` // a run that has not reported yet
 	// Asked is when a model was asked last about clusters, by a skill or the file of a memory of each.
 	Asked map[string]time.Time `json:"asked,omitempty"`
+	// Refused is why what a model made of clusters was not done, by the first skill of each.
+	Refused map[string]refusal `json:"refused,omitempty"`
 }
 
 type running struct {

@@ -63,6 +63,7 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	}
 	plan, failed := t.judge(ctx, c)
 	if failed == nil {
+		t.noteRefused(ctx, found, job, plan)
 		failed = t.publish(ctx, c, plan)
 	}
 	if r.unsure {
@@ -130,7 +131,7 @@ func (t *second) free(i int) string {
 // job is what a model is asked: the clusters that fit, with those of their skills that the curator could archive.
 func (t *second) job(ctx context.Context, found []fork.Cluster) (fork.Job, error) {
 	job := fork.Job{Version: fork.Version, Run: t.out.Run, Base: t.lib.base, Bounds: t.bounds()}
-	room, most := maxAsked, maxJob
+	room, most, last := maxAsked, maxJob, readMark(t.v)
 	for _, c := range found {
 		var some []fork.Skill
 		size, whole := 0, 0
@@ -156,6 +157,7 @@ func (t *second) job(ctx context.Context, found []fork.Cluster) (fork.Job, error
 		for _, one := range some {
 			c.Names = append(c.Names, one.Name)
 		}
+		c.Refused = last.refused(c.Names)
 		job.Clusters, job.Skills = append(job.Clusters, c), append(job.Skills, some...)
 	}
 	slices.SortFunc(job.Skills, func(a, b fork.Skill) int { return strings.Compare(a.Name, b.Name) })

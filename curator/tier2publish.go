@@ -302,6 +302,18 @@ func retarget(tx *vault.Tx, file vault.Path, to map[vault.Path]vault.Path) error
 	return tx.Put(file, was, doc.Bytes())
 }
 
+// named tells of a skill whose front matter names one that is a section of another now.
+func (t *second) named(name string, main []byte, done []*step) {
+	for _, s := range done {
+		for _, gone := range s.Absorbed {
+			if s.Umbrella.Files != nil && name != s.Umbrella.Name && merge.Names(main, gone.Name) {
+				t.out.leave(name, fmt.Errorf("its front matter names %s, which is a section of %s now: change that by hand",
+					gone.Name, s.Umbrella.Name))
+			}
+		}
+	}
+}
+
 // published writes down what the second tier did.
 func (t *second) published(ctx context.Context, done *vault.Result, todo []*step) error {
 	own := t.ownCommits(done)
@@ -328,7 +340,10 @@ func (t *second) published(ctx context.Context, done *vault.Result, todo []*step
 		return err
 	}
 	t.out.After = nil
-	for i := range lib.rows {
+	for i, one := range lib.skills {
+		if data, _, err := t.v.ReadFile(one.Main()); err == nil {
+			t.named(one.Name, data, todo)
+		}
 		t.out.After = append(t.out.After, lib.standing(i, t.begun))
 	}
 	t.out.Commits = nil

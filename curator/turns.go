@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stet/curator/fork"
+	"stet/curator/merge"
 )
 
 // inTurn puts those clusters first about which a model was not asked for the longest time, in this clone, so that none
@@ -57,6 +58,68 @@ func (r *runner) noteAsked(ctx context.Context, found []fork.Cluster, job fork.J
 	if err != nil {
 		r.out.leave("turns of the model", err)
 	}
+}
+
+// A refusal is why what a model made of a cluster of skills was not done.
+type refusal struct {
+	Names []string `json:"names"`
+	Why   []string `json:"why"`
+}
+
+// What is kept of refusals, in bytes.
+const (
+	maxWhy     = 1500 // of one
+	maxRefusal = 4000 // of those of a cluster
+)
+
+// noteRefused keeps why what a model made of the clusters of a job was not done, for the next model that is asked about
+// the same skills. What the model did not touch stays as it was noted.
+func (r *runner) noteRefused(ctx context.Context, found []fork.Cluster, job fork.Job, plan merge.Plan) {
+	made := slices.Concat(plan.Consolidated, plan.Pruned)
+	if !slices.ContainsFunc(made, func(v merge.Verdict) bool { return v.Veto != "" }) && readMark(r.v).Refused == nil {
+		return
+	}
+	err := setMark(ctx, r.v, func(m *mark) {
+		now := map[string]refusal{}
+		for _, c := range found {
+			if was, ok := m.Refused[firstName(c)]; ok {
+				now[firstName(c)] = was
+			}
+		}
+		for _, c := range job.Clusters {
+			why, size, judged := []string{}, 0, false
+			for _, v := range made {
+				if !slices.Contains(c.Names, v.Name) {
+					continue
+				}
+				judged = true
+				one := v.Veto[:min(len(v.Veto), maxWhy)]
+				if one = strings.ToValidUTF8(one, ""); one == "" || slices.Contains(why, one) ||
+					size+len(one) > maxRefusal || len(r.v.Secrets(r.out.Path(), []byte(one))) > 0 {
+					continue
+				}
+				why, size = append(why, one), size+len(one)
+			}
+			switch {
+			case len(why) > 0:
+				now[firstName(c)] = refusal{c.Names, why}
+			case judged:
+				delete(now, firstName(c))
+			}
+		}
+		m.Refused = now
+	})
+	if err != nil {
+		r.out.leave("refusals for the model", err)
+	}
+}
+
+// refused is why what a model made of these skills last time was not done.
+func (m mark) refused(names []string) []string {
+	if was := m.Refused[names[0]]; slices.Equal(was.Names, names) {
+		return was.Why
+	}
+	return nil
 }
 
 // firstName is how a cluster of skills is known from run to run: no skill is in two.

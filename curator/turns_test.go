@@ -76,11 +76,15 @@ func TestNamesInAVetoBecomeFiles(t *testing.T) {
 	}
 }
 
-// A link of another skill leads to the file that holds what it led to, also where the model wrote that anew.
+// A link of another skill leads to the file that holds what it led to, also where the model wrote that anew. A name in
+// its front matter is told of.
 func TestALinkFollowsAFileThatIsWrittenAnew(t *testing.T) {
 	t.Parallel()
 	vaulttest.NeedGit(t)
 	d := shelf(t)
+	const bread = "skills/home/bread/SKILL.md"
+	d.write(bread, strings.Replace(d.read(bread), "name: bread\n", "name: bread\nrelated_skills: [git-bisect]\n", 1))
+	d.commit(agents)
 	r := d.second(model(func(job fork.Job) fork.Result {
 		const was, now = "git-bisect/references/notes.md", "references/bisect-notes.md"
 		out := spoilt(job, func(s string) string { return strings.ReplaceAll(s, was, now) }, "git-bisect", "git-rebase")
@@ -89,7 +93,11 @@ func TestALinkFollowsAFileThatIsWrittenAnew(t *testing.T) {
 			"text": "# Bisect: notes\n\nSkip commits that do not build: exit 125.\n"})[0]
 		return fork.Result{Calls: out, Final: account("git-history", "git-bisect", "git-rebase")}
 	}))
-	if got := d.read("skills/home/bread/SKILL.md"); !strings.Contains(got,
+	if len(r.Left) != 1 || r.Left[0].Name != "bread" || !strings.Contains(r.Left[0].Reason,
+		"its front matter names git-bisect, which is a section of git-history now") {
+		t.Errorf("%+v", r.Left)
+	}
+	if got := d.read(bread); !strings.Contains(got,
 		"(../../tools/git-history/references/bisect-notes.md)") {
 		t.Errorf("%s\n%+v", got, r.Consolidated)
 	}
@@ -114,4 +122,47 @@ func TestARefusalIsReadable(t *testing.T) {
 			"* git-history: the model made it; the curator did not, because nothing went into it\n") {
 		t.Error(page)
 	}
+}
+
+// A model that is asked about the same skills again is told why its last umbrella was refused, until one is built.
+func TestAModelIsToldWhyItsUmbrellaWasRefused(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	var told [][]string
+	asked := func(does model) model {
+		return func(job fork.Job) fork.Result {
+			i := slices.IndexFunc(job.Clusters, func(c fork.Cluster) bool { return c.Names[0] == "git-bisect" })
+			if i >= 0 {
+				told = append(told, job.Clusters[i].Refused)
+			}
+			return does(job)
+		}
+	}
+	wrong := model(func(job fork.Job) fork.Result {
+		return fork.Result{Calls: spoilt(job, func(s string) string {
+			return strings.ReplaceAll(strings.Replace(s, "[the notes]", "[no notes]", 1), "90 seconds", "9 seconds")
+		}, "git-bisect", "git-rebase"), Final: account("git-history", "git-bisect", "git-rebase")}
+	})
+	idle := model(func(fork.Job) fork.Result { return fork.Result{Final: account("")} })
+	for _, does := range []model{wrong, idle, honest} {
+		d.second(asked(does))
+		d.days(8)
+	}
+	if len(told) != 3 || len(told[0]) != 0 || !slices.Equal(told[1], told[2]) {
+		t.Fatalf("%q", told)
+	}
+	all := strings.Join(told[1], "\n")
+	for _, want := range []string{"see no notes", "9 seconds", "missing is value 90"} { // all that is wrong with it
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in %s", want, all)
+		}
+	}
+	d.open(func(a *agent.App) error {
+		v, _, err := a.Permit(agent.Write{}, "curate", "")
+		if m := readMark(v); err == nil && len(m.Refused) > 0 {
+			t.Errorf("%+v", m.Refused)
+		}
+		return err
+	})
 }

@@ -32,6 +32,8 @@ type Job struct {
 type Cluster struct {
 	Names []string `json:"names"` // sorted, two or more
 	Why   string   `json:"why"`   // what they have in common
+	// Refused is why the last umbrellas of these were not built.
+	Refused []string `json:"refused,omitempty"`
 }
 
 // A Skill is a skill with all of its files.

@@ -139,7 +139,7 @@ func (j Job) request() llm.Request {
 	}
 	ask := prompts.Curator{Memories: j.Memories}
 	for _, c := range j.Clusters {
-		ask.Clusters = append(ask.Clusters, prompts.Cluster{Why: c.Why, Skills: c.Names})
+		ask.Clusters = append(ask.Clusters, prompts.Cluster{Why: c.Why, Skills: c.Names, Refused: c.Refused})
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		ask.Skills = append(ask.Skills, by[name])

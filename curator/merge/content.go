@@ -239,6 +239,9 @@ func cover(gone fork.Skill, k stand) Coverage {
 	out := Coverage{Name: gone.Name, Into: k.into.Name}
 	var lines, typed, code tally
 	to, missing := rehomed(gone, k.into)
+	if lost := lostFields(gone, k.into); len(lost) > 0 {
+		out.Missing = append(out.Missing, "of its front matter: "+strings.Join(lost, "; "))
+	}
 	for p := range to {
 		code.count(true, p, nil)
 	}

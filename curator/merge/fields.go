@@ -13,7 +13,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"stet/curator/fork"
 	"stet/markdown"
+	"stet/vault/skill"
 )
 
 // newFields are what of the front matter of an umbrella none of its sources has, but for name, description and what
@@ -41,7 +43,70 @@ func (o *origin) newFields(main []byte) (faults []string) {
 	return faults
 }
 
-const allowedTools = "allowed-tools"
+// lostFields are the fields of a skill, but its licence, that another one does not have.
+func lostFields(gone, into fork.Skill) (lost []string) {
+	was, _ := fields(gone.Files[skill.File].Data)
+	now, _ := fields(into.Files[skill.File].Data)
+	for _, key := range slices.Sorted(maps.Keys(was)) {
+		for _, part := range was[key] {
+			if key != license && !slices.Contains(now[key], part) {
+				lost = append(lost, key+": "+first(part))
+			}
+		}
+	}
+	return lost
+}
+
+// Names reports whether the front matter of a SKILL.md has a name in a field, other than its own and its description.
+func Names(main []byte, name string) bool {
+	all, _ := fields(main) // what cannot be read names nothing
+	for _, parts := range all {
+		if strings.Contains(strings.Join(parts, "\n"), written(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// licensed is an umbrella with the licence that all of its sources have, or else with the one it had, and what the
+// others have, by their names.
+func licensed(u, was fork.Skill, sources []fork.Skill) (fork.Skill, error) {
+	var all, parts []string
+	of := map[string][]string{}
+	for _, s := range sources {
+		now, _ := skill.Parse(s.Folder, s.Files[skill.File].Data)
+		to, _ := rehomed(s, u)
+		text, _ := moved([]byte(now.License), to)
+		if all = append(all, string(text)); s.Name != was.Name {
+			of[string(text)] = append(of[string(text)], s.Name)
+		} else if now.License != "" {
+			parts = append(parts, now.License)
+		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(of)) {
+		if text != "" && !slices.Contains(parts, text) {
+			parts = append(parts, fmt.Sprintf("%s (%s)", text, strings.Join(of[text], ", ")))
+		}
+	}
+	if slices.Sort(all); all[0] == all[len(all)-1] {
+		parts = all[:1]
+	}
+	doc, want := markdown.Parse(u.Files[skill.File].Data), strings.Join(parts, "; ")
+	if now, _ := skill.Parse(u.Folder, doc.Bytes()); now.License == want {
+		return u, nil
+	}
+	if err := doc.SetMeta(license, markdown.String(want)); err != nil {
+		return u, err
+	}
+	u.Files = maps.Clone(u.Files)
+	u.Files[skill.File] = fork.File{Data: doc.Bytes(), Exec: u.Files[skill.File].Exec}
+	return u, nil
+}
+
+const (
+	allowedTools = "allowed-tools"
+	license      = "license"
+)
 
 // fields are the parts of what front matter says, by key, but for name, description and what stet notes.
 func fields(main []byte) (map[string][]string, error) {

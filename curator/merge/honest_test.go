@@ -277,3 +277,42 @@ func TestALeadOfItsOwnIsLeftOut(t *testing.T) {
 		t.Error(plan.Claims)
 	}
 }
+
+// An umbrella has the licence of its skills, or each that differs with whose it is. What else of their front matter it
+// does not have is named.
+func TestLicencesStay(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{{"license: MIT\n", "license: MIT\n", "MIT"}, {"", "", ""},
+		{"license: MIT\n", "", "MIT (scan-contracts)"},
+		{"license: MIT\n", "license: Apache-2.0\n", "Apache-2.0 (scan-receipts); MIT (scan-contracts)"},
+		{"license: MIT\n", "license: 'in LICENSE.txt: all'\n",
+			"MIT (scan-contracts); in LICENSE.txt: all (scan-receipts)"}} {
+		e := readExample(t, "testdata/honest/reflowed.txtar")
+		for i, name := range []string{"scan-contracts", "scan-receipts"} {
+			text := string(e.skills[name].Files[skill.File].Data)
+			e.skills[name].Files[skill.File] = fork.File{Data: []byte(strings.Replace(text, "license: MIT\n",
+				c[i]+"platforms: [linux]\n", 1))}
+		}
+		plan := e.judge(t, e.umbrella)
+		if got := vetoes(t, plan); len(got) > 0 || len(plan.Merges) != 1 {
+			t.Fatal(c, got)
+		}
+		made := plan.Merges[0].Umbrella
+		if now, _ := skill.Parse(made.Folder, made.Files[skill.File].Data); now.License != c[2] {
+			t.Errorf("%q, want %q", now.License, c[2])
+		}
+		for _, covered := range plan.Coverage {
+			if !slices.Equal(covered.Missing, []string{`of its front matter: platforms: "linux"`}) {
+				t.Error(covered)
+			}
+		}
+	}
+	// one that stood before keeps its own
+	e := readExample(t, "testdata/honest/fields.txtar")
+	refunds := e.skills["invoice-refunds"].Files
+	refunds[skill.File] = fork.File{Data: []byte(strings.Replace(string(refunds[skill.File].Data), "Apache-2.0", "MIT", 1))}
+	made := e.judge(t, e.umbrella).Merges[0].Umbrella
+	if now, _ := skill.Parse(made.Folder, made.Files[skill.File].Data); now.License != "Apache-2.0; MIT (invoice-refunds)" {
+		t.Error(now.License)
+	}
+}

@@ -172,8 +172,11 @@ func (j *judging) umbrella(name string, all []Class) {
 		j.one.lines += Lines(s)
 	}
 	extra, faults := j.wholly(u, was, sources, in)
-	if len(faults) == 0 {
-		u = without(u, extra)
+	if len(faults) == 0 && j.Note == nil {
+		var why error
+		if u, why = licensed(without(u, extra), was, sources); why != nil {
+			faults = append(faults, "it cannot have the licences of the skills in it: "+why.Error())
+		}
 	}
 	gone := broken(u, sources, j.exists(j.before), j.exists(j.after))
 	if gone[""] != "" {

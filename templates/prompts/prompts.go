@@ -218,8 +218,9 @@ type Curator struct {
 
 // A Cluster is skills, by name, that may belong together.
 type Cluster struct {
-	Skills []string `json:"skills"`
-	Why    string   `json:"why"`
+	Skills  []string `json:"skills"`
+	Why     string   `json:"why"`
+	Refused []string `json:"refused_last_time,omitempty"` // why
 }
 
 // A Candidate is a skill of a cluster.
