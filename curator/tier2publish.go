@@ -307,8 +307,8 @@ func (t *second) named(name string, main []byte, done []*step) {
 	for _, s := range done {
 		for _, gone := range s.Absorbed {
 			if s.Umbrella.Files != nil && name != s.Umbrella.Name && merge.Names(main, gone.Name) {
-				t.out.leave(name, fmt.Errorf("its front matter names %s, which is a section of %s now: change that by hand",
-					gone.Name, s.Umbrella.Name))
+				t.out.leave(name, fmt.Errorf("its front matter names %s, which is a section of %s now: change that by "+
+					"hand", gone.Name, s.Umbrella.Name))
 			}
 		}
 	}

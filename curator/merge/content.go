@@ -137,7 +137,7 @@ func rewritten(text []byte, in fork.Skill) (file string) {
 				n++
 			}
 		}
-		if n > most && 2*n >= len(all) {
+		if p != skill.File && n > most && 2*n >= len(all) {
 			file, most = p, n
 		}
 	}

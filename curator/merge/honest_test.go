@@ -310,9 +310,11 @@ func TestLicencesStay(t *testing.T) {
 	// one that stood before keeps its own
 	e := readExample(t, "testdata/honest/fields.txtar")
 	refunds := e.skills["invoice-refunds"].Files
-	refunds[skill.File] = fork.File{Data: []byte(strings.Replace(string(refunds[skill.File].Data), "Apache-2.0", "MIT", 1))}
+	text := strings.Replace(string(refunds[skill.File].Data), "Apache-2.0", "MIT", 1)
+	refunds[skill.File] = fork.File{Data: []byte(text)}
 	made := e.judge(t, e.umbrella).Merges[0].Umbrella
-	if now, _ := skill.Parse(made.Folder, made.Files[skill.File].Data); now.License != "Apache-2.0; MIT (invoice-refunds)" {
+	now, _ := skill.Parse(made.Folder, made.Files[skill.File].Data)
+	if now.License != "Apache-2.0; MIT (invoice-refunds)" {
 		t.Error(now.License)
 	}
 }

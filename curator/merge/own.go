@@ -126,7 +126,7 @@ func (o *origin) addLines(name string, files ...[]byte) {
 				o.say(one, name)
 			}
 			if u.kind == heads {
-				tells = forUse().MatchString(u.text)
+				tells = forUse().MatchString(u.text) && len(turned(terms(u.text))) == 0
 			}
 			if u.kind == heads || u.kind == shown && tells {
 				o.uses[name].add(u.text)
@@ -232,7 +232,7 @@ func (o *origin) own(u fork.Skill, file string, one unit, fresh []string, below 
 		return fmt.Sprintf("%s leads to %s by words that its name, its description and its triggers do not have (%s): "+
 			"%s", where, whom, strings.Join(words, ", "), quoted(fresh[0])), near && len(words) == 1 && !turns(words)
 	case below && owner != "" && follows(terms(one.text), o.about[owner]),
-		below && owner == "" && len(foreign(one.text, o.title)) == 0:
+		(below || strings.HasPrefix(one.raw, "|")) && owner == "" && len(foreign(one.text, o.title)) == 0:
 		return "", false
 	case below && owner != "" && len(o.foreign(one.text)) == 0:
 		return fmt.Sprintf("%s does not say when to use %s in the words of its description, in their order: %s", where,
@@ -269,7 +269,7 @@ func (o *origin) quotes(text string) bool {
 // words that it may have: names, and when to use what it leads to. near says that it leads to sections alone.
 func (o *origin) entry(u fork.Skill, one unit, owner string) (whom string, in []vocabulary, near bool) {
 	in, near = []vocabulary{o.any, o.title, o.names}, true
-	leads, of := false, ""
+	leads := false
 	add := func(name string) {
 		if uses := o.uses[name]; uses != nil {
 			whom, in = name, append(in, uses)
@@ -293,14 +293,16 @@ func (o *origin) entry(u fork.Skill, one unit, owner string) (whom string, in []
 			add(whose(l.Fragment, o.sources()))
 		}
 	}
-	if of = whose(one.text, o.sources()); !leads && owner == "" && of != "" {
+	if named := whose(one.text, o.sources()); !leads && owner == "" && named != "" {
 		leads = true
-		add(of)
+		add(named)
 	}
 	if !leads {
 		return "", nil, false
 	}
-	return whom, in, near
+	to := whom
+	add(owner)
+	return to, in, near
 }
 
 // calls are what is wrong with what an umbrella and its files are called.

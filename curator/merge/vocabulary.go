@@ -13,10 +13,10 @@ import (
 )
 
 // neutral are words by which an umbrella says that it has sections.
-const neutral = "a about all an and any are at by can choose collection combines contains contents cover detail each " +
-	"every file for from full guide how in instructions into is it its of on one or overview part pick read " +
-	"reference related section see skill step task that the their these this to topic trigger umbrella use used uses " +
-	"using what when where which with work workflow you your"
+const neutral = "a about all an and any are at by can choose collection combines contains contents cover " +
+	"description detail each every file for from full guide how in instructions into is it its of on one or overview " +
+	"part pick read reference related section see skill step task that the their these this to topic trigger " +
+	"umbrella use used uses using what when where which with work workflow you your"
 
 // orders are words that turn what stands beside them into an order or a ban, beside those that every text may turn by.
 const orders = "again always before cancel first forget ignore instead last must now obsolete off once shall should " +
@@ -104,13 +104,33 @@ func words(text string) (out []string) {
 const contracted = " s ll re ve d m "
 
 // A term is a word that is not free.
-type term struct{ word, stem string }
+type term struct {
+	word, stem string
+	denied     bool // it stands behind a word that denies it
+}
+
+// denying are words that deny what follows them.
+var denying = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range words("not no never none nor neither without except unless instead nicht kein keine keinen " +
+		"keinem keiner nie niemals ohne weder pas jamais aucun aucune sans sauf nunca jamás ningún ninguna sin " +
+		"excepto salvo mai nessun nessuna senza tranne eccetto") {
+		out[w] = true
+	}
+	return out
+})
+
+var clauseEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[,;:]\s|[()|–—]`) })
 
 // terms are those of a text.
 func terms(text string) (out []term) {
-	for _, w := range words(text) {
-		if s := stemOf(w); !free()[s] {
-			out = append(out, term{w, s})
+	for _, clause := range clauseEnd().Split(text, -1) {
+		denied := false
+		for _, w := range words(clause) {
+			if s := stemOf(w); !free()[s] {
+				out = append(out, term{w, s, denied})
+			}
+			denied = denied || denying()[w]
 		}
 	}
 	return out
@@ -125,14 +145,19 @@ func beside(all []term, i int) string {
 }
 
 // A vocabulary is what words a line of a model's own may have. A word that turns others (not, only, before) may stand
-// before those alone before which it stood: pairs are in it as well.
+// before those alone before which it stood, so pairs are in it as well. A word that was always denied stays so.
 type vocabulary map[string]bool
+
+const denied = "~" // before the stem of a word that stands denied
 
 func (v vocabulary) add(text string) vocabulary {
 	for _, one := range sentences(plain(text)) {
 		all := terms(one)
 		for i, t := range all {
-			v[t.stem], v[beside(all, i)] = true, true
+			v[beside(all, i)], v[denied+t.stem] = true, true
+			if !t.denied {
+				v[t.stem] = true
+			}
 		}
 	}
 	return v
@@ -157,7 +182,7 @@ func foreign(text string, in ...vocabulary) (out []string) {
 			case turns && !has(beside(some, i)) && i+1 < len(some):
 				i++
 				out = append(out, t.word+" "+some[i].word)
-			case turns && !has(beside(some, i)), !has(t.stem):
+			case turns && !has(beside(some, i)), !turns && !has(t.stem) && !(t.denied && has(denied+t.stem)):
 				out = append(out, t.word)
 			}
 		}
