@@ -212,6 +212,10 @@ func (r *runner) note(ctx context.Context, jobs []job, done *vault.Result) error
 			j.tell(by)
 		}
 	}
+	hashes := map[vault.Path]vault.Hash{}
+	for _, c := range done.Changes {
+		hashes[c.Path] = c.New
+	}
 	r.out.After = []Standing{}
 	for i, s := range r.lib.skills {
 		after, to := r.lib.standing(i, r.begun), r.became[i]
@@ -219,11 +223,7 @@ func (r *runner) note(ctx context.Context, jobs []job, done *vault.Result) error
 			continue
 		}
 		if to != "" {
-			data, _, err := r.v.ReadFile(s.Main())
-			if err != nil {
-				return err
-			}
-			after.State, after.Hash = to, vault.ReadMemory(s.Main(), data).Hash
+			after.State, after.Hash = to, hashes[s.Main()]
 		}
 		r.out.After = append(r.out.After, after)
 	}

@@ -40,6 +40,7 @@ type runner struct {
 	out   *Report
 	clone string
 	view  *vault.Snapshot // the vault as it was read
+	stock *skill.Stock    // of the skills of a transaction, taken in it
 	// became are the new states of skills, by their rows.
 	became map[int]State
 	own    []vault.Commit // what the run has committed, oldest first
@@ -118,9 +119,10 @@ func (r *runner) alone(ctx context.Context) error {
 
 // A job is one thing that a run is to do.
 type job struct {
-	name  string     // of what it is about
-	own   *vault.Why // of its commit; nil: it changes a state, and all of those are one commit
-	state State      // that the skill gets; "" where it is about something else
+	name  string       // of what it is about
+	own   *vault.Why   // of its commit; nil: it changes a state, and all of those are one commit
+	state State        // that the skill gets; "" where it is about something else
+	skill *skill.Skill // nil where it is about something else
 	stage func(context.Context, *vault.Tx) error
 	tell  func(vault.Revision) // notes in the report that a commit did it
 }
@@ -277,6 +279,16 @@ func (r *runner) culprits(ctx context.Context, jobs []job, err error) map[int]er
 // are one.
 func (r *runner) transact(ctx context.Context, jobs []job, dry bool) (*vault.Result, error) {
 	return r.v.Transact(ctx, r.why(vault.OpCurate, ""), dry, func(tx *vault.Tx) error {
+		var about []skill.Skill
+		for _, j := range jobs {
+			if j.skill != nil {
+				about = append(about, *j.skill)
+			}
+		}
+		var err error
+		if r.stock, err = skill.Look(ctx, r.v, about); err != nil {
+			return err
+		}
 		next := chained(tx)
 		if why, any := r.states(jobs); any {
 			next(why)

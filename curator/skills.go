@@ -15,13 +15,18 @@ import (
 // skillJobs are the actions as jobs. Which files the skills have is noted as it is now.
 func (r *runner) skillJobs(ctx context.Context, actions []Action) (jobs []job, _ error) {
 	r.became = map[int]State{}
+	var due []skill.Skill
+	for _, a := range actions {
+		due = append(due, r.lib.skills[a.Row])
+	}
+	was, err := skill.Look(ctx, r.v, due)
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range actions {
 		s, row := r.lib.skills[a.Row], r.lib.rows[a.Row]
-		files, err := s.Contents(ctx, r.v, nil)
-		if err != nil {
-			return nil, err
-		}
-		j := job{name: row.Name, state: a.To}
+		files := was.Contents(s, nil)
+		j := job{name: row.Name, state: a.To, skill: &s}
 		if a.To == Archived {
 			why := r.why(vault.OpArchive, "skill "+s.Name)
 			why.Trail("Stet-Reason", a.reason(row))
@@ -29,7 +34,7 @@ func (r *runner) skillJobs(ctx context.Context, actions []Action) (jobs []job, _
 		}
 		into := s.Folder
 		j.stage = func(ctx context.Context, tx *vault.Tx) error {
-			err := r.unchanged(ctx, tx, s, files)
+			err := r.unchanged(tx, s, files)
 			if err == nil {
 				into, err = r.act(ctx, tx, s, a)
 			}
@@ -64,7 +69,7 @@ func (r *runner) states(jobs []job) (why vault.Why, any bool) {
 // act stages one action and returns where the skill stands then.
 func (r *runner) act(ctx context.Context, tx *vault.Tx, s skill.Skill, a Action) (vault.Path, error) {
 	if a.To == Archived {
-		return skill.ToArchive(ctx, r.v, tx, s, r.now)
+		return r.stock.ToArchive(ctx, r.v, tx, s, r.now)
 	}
 	data, was, err := tx.Read(s.Main())
 	if err != nil {
@@ -86,9 +91,9 @@ var errChanged = errors.New("it was changed while the curator was looking at it"
 
 // unchanged fails where the files of a skill are not those that it had, as the commit has them that the library was
 // read of: somebody is at work on it, and the skill is used.
-func (r *runner) unchanged(ctx context.Context, tx *vault.Tx, s skill.Skill, had []vault.File) error {
-	files, err := s.Contents(ctx, r.v, nil)
-	if err == nil && !slices.Equal(skill.Paths(files), skill.Paths(had)) {
+func (r *runner) unchanged(tx *vault.Tx, s skill.Skill, had []vault.File) (err error) {
+	files := r.stock.Contents(s, nil)
+	if !slices.Equal(skill.Paths(files), skill.Paths(had)) {
 		err = errChanged
 	}
 	for _, f := range files {

@@ -207,7 +207,7 @@ func (t *second) whole(ctx context.Context, s skill.Skill) (fork.Skill, error) {
 	}
 	if err == nil {
 		_, err = t.v.Transact(ctx, t.why(vault.OpMerge, s.Name), true, func(tx *vault.Tx) error {
-			_, err := skill.ToArchive(ctx, t.v, tx, s, t.now)
+			_, err := t.toArchive(ctx, tx, s)
 			return err
 		})
 	}

@@ -268,7 +268,7 @@ func (t *second) shelve(ctx context.Context, tx *vault.Tx, gone fork.Skill) (vau
 	if err := t.same(ctx, tx, gone); err != nil {
 		return "", fmt.Errorf("%s: %w", gone.Name, err)
 	}
-	to, err := skill.ToArchive(ctx, t.v, tx, t.lib.skills[t.at[gone.Name]], t.now)
+	to, err := t.toArchive(ctx, tx, t.lib.skills[t.at[gone.Name]])
 	for p, f := range gone.Files {
 		if err == nil {
 			var now []byte
@@ -278,6 +278,15 @@ func (t *second) shelve(ctx context.Context, tx *vault.Tx, gone fork.Skill) (vau
 		}
 	}
 	return to, err
+}
+
+// toArchive stages that a skill of the library goes to the archive, and returns where.
+func (t *second) toArchive(ctx context.Context, tx *vault.Tx, s skill.Skill) (vault.Path, error) {
+	stock, err := skill.Look(ctx, t.v, []skill.Skill{s})
+	if err != nil {
+		return "", err
+	}
+	return stock.ToArchive(ctx, t.v, tx, s, t.now)
 }
 
 // retarget stages the links of a file that lead elsewhere now.

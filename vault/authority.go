@@ -140,6 +140,9 @@ func (t *Tx) personal(ctx context.Context, p Path) (is bool, err error) {
 	}
 	if t.persons == nil {
 		t.persons, t.ancestry = map[Path]bool{}, t.v.History().Ancestry()
+		if t.ancestry.head, err = t.v.store.Resolve(""); err != nil {
+			return false, err
+		}
 	}
 	defer func() {
 		if err == nil {
@@ -328,21 +331,20 @@ func (t *Tx) checkSkill(
 		return t.before(p, earlier)
 	}
 	folder := SkillFolder(p, func(p Path) bool { return before(p) != nil })
-	if p.Base() == skillFile && skillMark(g.Files[p].Data, SkillManaged) && !skillMark(before(p), SkillManaged) &&
-		!slices.ContainsFunc(whyOf(g.Why).Moved, func(m [2]Path) bool {
-			return m[1] == p && skillMark(before(m[0]), SkillManaged)
-		}) {
+	over := func(data []byte) bool { return skillMark(markdown.Parse(data), SkillManaged) }
+	if p.Base() == skillFile && over(g.Files[p].Data) && !over(before(p)) &&
+		!slices.ContainsFunc(whyOf(g.Why).Moved, func(m [2]Path) bool { return m[1] == p && over(before(m[0])) }) {
 		return false, false, fmt.Errorf("%q: %w: only a person gives a skill over to agents", p, ErrRefused)
 	}
 	if folder == "" {
 		return false, false, nil
 	}
 	main := folder + "/" + skillFile
-	switch data := before(main); {
-	case markdown.SkillPin(markdown.Parse(data)) != "":
+	switch doc := markdown.Parse(before(main)); {
+	case markdown.SkillPin(doc) != "":
 		err = fmt.Errorf("%q: %w: the skill is pinned, and no agent changes it", folder, ErrRefused)
 		return false, false, WithHint(err, "tell the person what you would change in it")
-	case skillMark(data, SkillManaged):
+	case skillMark(doc, SkillManaged):
 		return false, true, nil
 	}
 	must, err = t.personalSkill(ctx, main)

@@ -44,8 +44,8 @@ func SkillFolder(p Path, has func(Path) bool) (in Path) {
 func material() []string { return []string{"references", "templates", "scripts", "assets"} }
 
 // skillMark reports whether a SKILL.md has a mark of a person's.
-func skillMark(data []byte, mark string) bool {
-	v, _ := markdown.Parse(data).Meta("metadata")
+func skillMark(doc *markdown.Document, mark string) bool {
+	v, _ := doc.Meta("metadata")
 	return v.Texts()[mark] == "true"
 }
 

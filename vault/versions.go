@@ -76,11 +76,11 @@ func (a *Ancestry) version(s gitstore.FileStep) (Version, bool, error) {
 	if !ok {
 		return Version{}, false, nil
 	}
-	gc, err := a.objects.Commit(s.Commit)
+	c, err := a.commit(s.Commit)
 	if err != nil {
 		return Version{}, false, err
 	}
-	out := Version{Commit: commitOf(gc), Change: Change{Path: p, New: Hash(s.Blob.String())}}
+	out := Version{Commit: c, Change: Change{Path: p, New: Hash(s.Blob.String())}}
 	for _, parent := range s.Parents {
 		if parent.Blob.IsZero() {
 			continue
@@ -115,7 +115,9 @@ type Ancestry struct {
 	v       *Vault
 	objects *gitstore.Objects
 	walk    *gitstore.FileWalk
+	head    gitstore.ID // what HEAD is to be, the zero id: what it is whenever it is asked for
 	ids     map[gitstore.ID]string
+	last    Commit           // that was read last: many files have it in their histories
 	pair    [2]gitstore.ID   // the trees that were compared last
 	gone    []gitstore.Delta // their Markdown files that were changed or removed
 }
@@ -130,7 +132,10 @@ func (h *History) Ancestry() *Ancestry {
 // At is the file p in a revision ("" is HEAD); before the first commit it is
 // the zero point.
 func (a *Ancestry) At(rev string, p Path) (Point, error) {
-	id, err := a.v.store.Resolve(rev)
+	id, err := a.head, error(nil)
+	if rev != "" || id.IsZero() {
+		id, err = a.v.store.Resolve(rev)
+	}
 	if err != nil || id.IsZero() {
 		return Point{}, err
 	}
@@ -221,14 +226,25 @@ func (a *Ancestry) origin(node, parent *gitstore.FileNode) (string, bool, error)
 	return node.Path, parent.Blob.IsZero(), nil
 }
 
+func (a *Ancestry) commit(id gitstore.ID) (Commit, error) {
+	if rev := Revision(id.String()); a.last.Rev != rev {
+		gc, err := a.objects.Commit(id)
+		if err != nil {
+			return Commit{}, err
+		}
+		a.last = commitOf(gc)
+	}
+	return a.last, nil
+}
+
 // trailerOrigin reads the commit's own word for it, when the parent really has
 // a file there.
 func (a *Ancestry) trailerOrigin(node, parent *gitstore.FileNode) (string, bool, error) {
-	gc, err := a.objects.Commit(node.Commit)
+	c, err := a.commit(node.Commit)
 	if err != nil {
 		return "", false, err
 	}
-	for _, m := range commitOf(gc).Trailers.moves() {
+	for _, m := range c.Trailers.moves() {
 		if a.v.store.GitPath(m[1]) != node.Path {
 			continue
 		}

@@ -82,12 +82,19 @@ func (b *packBuilder) head(kind plumbing.ObjectType, n int) {
 
 // deltaOf is a delta that copies what two texts begin and end with alike.
 func deltaOf(base, data []byte) []byte {
-	begin := 0
-	for begin < min(len(base), len(data)) && base[begin] == data[begin] {
+	const block = 512 // compared at once: most of two large trees is alike
+	begin, end, short := 0, 0, min(len(base), len(data))
+	for begin+block <= short && bytes.Equal(base[begin:begin+block], data[begin:begin+block]) {
+		begin += block
+	}
+	for begin < short && base[begin] == data[begin] {
 		begin++
 	}
-	end := 0
-	for end < min(len(base), len(data))-begin && base[len(base)-1-end] == data[len(data)-1-end] {
+	tail := func(of []byte, n int) []byte { return of[len(of)-end-n : len(of)-end] }
+	for end+block <= short-begin && bytes.Equal(tail(base, block), tail(data, block)) {
+		end += block
+	}
+	for end < short-begin && base[len(base)-1-end] == data[len(data)-1-end] {
 		end++
 	}
 	out := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(base))), uint64(len(data)))

@@ -34,10 +34,14 @@ type Repo struct {
 	// recent are the objects of the newest commit that was published here: the
 	// next one builds on them.
 	recent map[ID]stagedObject
-	// last is the commit that was read last: a command asks for HEAD's again and again, and an import's is long.
-	last   []byte
-	lastID ID
+	// known are objects that were read: a command asks for the same commits, trees and texts again and again, each
+	// time with objects of its own.
+	known map[ID]packObject
+	held  int // bytes of them
 }
+
+// maxKnown bounds the bytes kept of what was read.
+const maxKnown = 4 << 20
 
 // objectCache bounds the decoded objects kept in memory: a vault's trees and
 // recent blobs, while "ordinary commands stay under 60 MB" leaves room.
@@ -204,20 +208,30 @@ func (r *Repo) read(kind plumbing.ObjectType, id ID) ([]byte, error) {
 	if obj, ok := r.recent[id]; ok && obj.kind == kind {
 		return obj.data, nil
 	}
-	if kind == plumbing.CommitObject && r.last != nil && id == r.lastID {
-		return r.last, nil
+	if obj, ok := r.known[id]; ok && obj.kind == kind {
+		return obj.data, nil
 	}
 	// Packs first: what stet writes is there, and a file that is not there costs
 	// as much as one that is.
 	for _, look := range [...]func(ID) (packObject, bool){r.packs.object, r.packs.loose} {
 		if obj, found := look(id); found && obj.kind == kind && hashOf(kind, obj.data) == id {
-			if kind == plumbing.CommitObject {
-				r.last, r.lastID = obj.data, id
-			}
+			r.keep(id, obj)
 			return obj.data, nil
 		}
 	}
 	return r.readElsewhere(kind, id)
+}
+
+// keep notes what was read, unless it would take the place of all else.
+func (r *Repo) keep(id ID, obj packObject) {
+	const most = maxKnown / 4
+	if len(obj.data) > most {
+		return
+	}
+	if r.held += len(obj.data) + len(id); r.known == nil || r.held > maxKnown {
+		r.known, r.held = map[ID]packObject{}, len(obj.data)+len(id)
+	}
+	r.known[id] = obj
 }
 
 // readElsewhere reads an object that is large and loose, in an alternate, or in

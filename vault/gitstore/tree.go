@@ -100,8 +100,9 @@ func (o *Objects) EditTree(old ID, edits []TreeEdit) (ID, error) {
 
 // find fills in the entries of these names.
 func (t *knownTree) find(id ID, now map[string]TreeEntry) error {
+	wanted := has(now)
 	for data := t.data; len(data) > 0; data = data[entryLen(data):] {
-		_, wanted := now[string(entryName(data))]
+		wanted := wanted(entryName(data))
 		if whole := bytes.IndexByte(data, 0)+1+len(id) <= len(data); wanted || !whole {
 			e, err := decodeEntry(id, data)
 			if err != nil {
@@ -113,14 +114,31 @@ func (t *knownTree) find(id ID, now map[string]TreeEntry) error {
 	return nil
 }
 
+// has tells which names there are entries for. Where these are few it compares: it is asked for each of thousands.
+func has(now map[string]TreeEntry) func(name []byte) bool {
+	const few = 4
+	if len(now) > few {
+		return func(name []byte) bool { _, ok := now[string(name)]; return ok }
+	}
+	names := slices.Collect(maps.Keys(now))
+	return func(name []byte) bool {
+		for _, n := range names {
+			if n == string(name) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
 // with is the encoded tree with these entries in place of those of their names.
 func (t *knownTree) with(now map[string]TreeEntry) []byte {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(now)), func(e TreeEntry) bool { return e.ID.IsZero() })
 	slices.SortFunc(all, func(a, b TreeEntry) int { return strings.Compare(sortKey(a), sortKey(b)) })
-	out := make([]byte, 0, len(t.data)+64*len(all))
+	out, gone := make([]byte, 0, len(t.data)+64*len(all)), has(now)
 	for data := t.data; len(data) > 0; {
 		n, name := entryLen(data), entryName(data)
-		if _, gone := now[string(name)]; !gone {
+		if !gone(name) {
 			for len(all) > 0 && before(all[0], name, data[0] == '4') {
 				out, all = appendEntry(out, all[0]), all[1:]
 			}
@@ -136,9 +154,8 @@ func (t *knownTree) with(now map[string]TreeEntry) []byte {
 
 // before reports whether an entry stands before that of another name, a folder's or not.
 func before(e TreeEntry, name []byte, folder bool) bool {
-	if c := strings.Compare(e.Name, string(name)); !strings.HasPrefix(e.Name, string(name)) &&
-		!strings.HasPrefix(string(name), e.Name) {
-		return c < 0
+	if n := min(len(e.Name), len(name)); e.Name[:n] != string(name[:n]) {
+		return e.Name[:n] < string(name[:n])
 	}
 	other := TreeEntry{Name: string(name)}
 	if folder {

@@ -43,10 +43,17 @@ func Archive(ctx context.Context, v *vault.Vault, s Skill, now string, w vault.W
 	return move(ctx, v, s, to, "archive", w)
 }
 
-// ToArchive is [Archive] in a transaction that does other things as well. It returns where the skill goes.
-func ToArchive(ctx context.Context, v *vault.Vault, tx *vault.Tx, s Skill, now string) (to vault.Path, err error) {
-	if to, err = s.shelf(ctx, v, now); err == nil {
-		_, err = s.stage(ctx, v, tx, to, "archive")
+// ToArchive is [Archive] in a transaction that does other things as well, with the stock that was taken in it. It
+// returns where the skill goes.
+func (k *Stock) ToArchive(
+	ctx context.Context, v *vault.Vault, tx *vault.Tx, s Skill, now string,
+) (to vault.Path, err error) {
+	to, err = s.shelf(ctx, v, now)
+	if err == nil && to != archive+s.Folder { // else it is free
+		err = s.free(ctx, v, to, "archive")
+	}
+	if err == nil {
+		_, err = k.stage(tx, s, to, "archive")
 	}
 	return to, err
 }
@@ -72,32 +79,35 @@ func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did strin
 	out.Skill.Folder = to
 	var err error
 	out.Result, err = v.Transact(ctx, why(w, did, s), w.DryRun, func(tx *vault.Tx) (err error) {
-		out.Left, err = s.stage(ctx, v, tx, to, did)
+		stock, err := Look(ctx, v, []Skill{s})
+		if err = errors.Join(err, s.free(ctx, v, to, did)); err == nil {
+			out.Left, err = stock.stage(tx, s, to, did)
+		}
 		return err
 	})
 	return out, err
 }
 
-// stage stages the renaming of the skill's folder. What git ignores there, and is left, is returned.
-func (s Skill) stage(
-	ctx context.Context, v *vault.Vault, tx *vault.Tx, to vault.Path, did string,
-) (left []vault.Path, _ error) {
+// free fails where something stands in the place that a skill is to have.
+func (s Skill) free(ctx context.Context, v *vault.Vault, to vault.Path, did string) error {
 	taken, err := Skill{Folder: to}.Contents(ctx, v, nil)
 	if err == nil && len(taken) > 0 {
 		err = vault.WithHint(fmt.Errorf("%s %q: %w: %q is taken", did, s.Folder, vault.ErrConflict, to),
 			"archive or move what stands there first")
 	}
-	if err != nil {
-		return nil, err
-	}
+	return err
+}
+
+// stage stages the renaming of a skill's folder. What git ignores there, and is left, is returned.
+func (k *Stock) stage(tx *vault.Tx, s Skill, to vault.Path, did string) (left []vault.Path, _ error) {
 	var links []error
-	files, err := s.Contents(ctx, v, func(p vault.Path, ignored bool) {
+	files := k.Contents(s, func(p vault.Path, ignored bool) {
 		if left = append(left, p); !ignored {
 			links = append(links,
 				fmt.Errorf("%q: %w: it is a link, or nothing that git stores", p, vault.ErrRefused))
 		}
 	})
-	if err = errors.Join(append(links, err)...); err != nil {
+	if err := errors.Join(links...); err != nil {
 		return nil, vault.WithHint(err, "nothing was moved; put the file itself there, or move it out of %s", s.Folder)
 	}
 	hides := func(f vault.File) bool { return f.Path.Base() == ".gitignore" }

@@ -30,6 +30,13 @@ type front struct {
 // first. Values with a colon and a blank in them, which YAML takes for keys, are read as they are
 // meant.
 func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
+	s, f := parse(folder, data)
+	f.readTree()
+	return s, lint(s, f)
+}
+
+// parse is Parse without what is wrong.
+func parse(folder vault.Path, data []byte) (Skill, *front) {
 	f, was := readFront(data), vault.ReadMemory(folder+"/"+File, data)
 	s := Skill{Folder: folder, Name: f.text("name"), Description: f.text("description"),
 		License: f.text("license"), Compatibility: f.text("compatibility"), AllowedTools: f.text("allowed-tools"),
@@ -44,7 +51,7 @@ func Parse(folder vault.Path, data []byte) (Skill, []Finding) {
 	if f.reason != nil {
 		s.Problem = f.reason.Error()
 	}
-	return s, lint(s, f)
+	return s, f
 }
 
 func readFront(data []byte) *front {
@@ -75,14 +82,15 @@ func readFront(data []byte) *front {
 		}
 		f.fault(line, 1, badYAML, "the front matter cannot be read: "+reason,
 			"a line for each key, as key: value, and quotes around text with signs in it")
-		return f
 	}
-	f.readTree()
 	return f
 }
 
 // readTree reads what markdown could read, for the places of its keys and values.
 func (f *front) readTree() {
+	if f.end == 0 || f.doc.FrontMatterError() != nil {
+		return
+	}
 	text := bytes.Join(markdown.Lines(f.doc.Bytes())[1:f.end-1], nil)
 	var doc yaml.Node
 	if err := yaml.Unmarshal(append([]byte("\n"), text...), &doc); err == nil && len(doc.Content) > 0 &&

@@ -204,7 +204,8 @@ func Lint(ctx context.Context, v *vault.Vault, some, all []Skill) ([]Finding, er
 		for _, other := range all {
 			if other.Name == now.Name && other.Folder != s.Folder {
 				at := Finding{Path: s.Main(), Line: 1, Column: 1}
-				if f := readFront(data); f.root != nil {
+				f := readFront(data)
+				if f.readTree(); f.root != nil {
 					at.Line, at.Column = placeOf(f.root, "name")
 				}
 				at.Rule, at.Fix = nameTwice, "give one of them another name"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -117,7 +116,7 @@ func Read(files []vault.Path, read func(vault.Path) ([]byte, error)) ([]Skill, e
 		case err != nil:
 			return nil, err
 		default:
-			s, _ := Parse(dir, data)
+			s, _ := parse(dir, data)
 			out = append(out, s)
 		}
 	}
@@ -188,44 +187,6 @@ func Find(all []Skill, ref string) (Skill, error) {
 		err = vault.WithHint(err, "name one by its folder")
 	}
 	return s, err
-}
-
-// Contents are the files of a skill in the working tree, SKILL.md first, the others in path order,
-// without those of skills that stand inside its folder. passed is told of what git would not store as a
-// file: links, repositories of their own, and folders that nobody may list; and of what git ignores; nil:
-// they are passed over in silence.
-func (s Skill) Contents(
-	ctx context.Context, v *vault.Vault, passed func(p vault.Path, ignored bool),
-) ([]vault.File, error) {
-	o := vault.WalkOptions{Under: s.Folder, All: true, Hidden: true, Archive: true}
-	others := map[vault.Path]bool{} // those that git ignores are true
-	o.Passed = func(p vault.Path, ignored bool) { others[p] = ignored }
-	o.Denied = func(p vault.Path, _ error) { others[p] = false }
-	files, err := v.Files(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	has := among(Paths(files))
-	own := func(p vault.Path) bool {
-		in := vault.SkillFolder(p, has)
-		return in == s.Folder || in == ""
-	}
-	for _, p := range slices.Sorted(maps.Keys(others)) {
-		if own(p) && passed != nil {
-			passed(p, others[p])
-		}
-	}
-	files = slices.DeleteFunc(files, func(f vault.File) bool { return !own(f.Path) })
-	slices.SortStableFunc(files, func(a, b vault.File) int {
-		switch x, y := a.Path == s.Main(), b.Path == s.Main(); {
-		case x == y:
-			return 0
-		case x:
-			return -1
-		}
-		return 1
-	})
-	return files, nil
 }
 
 // At is the path of one file of the skill, named as seen from its folder. It fails with

@@ -34,6 +34,9 @@ type walker struct {
 const walkers = 8
 
 func (w *walker) run(under Path) ([]File, error) {
+	if _, err := w.store.tree.Lstat(string(under)); under != "" && Absent(err) {
+		return nil, nil
+	}
 	ignore, err := w.store.repo.Ignore()
 	if err != nil {
 		return nil, err
