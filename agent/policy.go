@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stet/agent/cite"
 	"stet/vault"
@@ -101,6 +102,35 @@ func Policy() []Rule {
 		{"install", Refused, "", []string{"install", "uninstall"}},
 		{"managed", Refused, "", []string{"context --into"}},
 	}
+}
+
+// asMe are the operations that the user may do with --as me among an agent's tools, once they say so on the
+// terminal. An agent can answer there as well, so each is a commit that names it (Stet-Via) and stands in review: none
+// decides for the user, changes what agents may do, records what was said, or tells what agents are not told.
+func asMe() []string {
+	return []string{"remember", "add", "update", "move", "pin", "forget", "edit", "notebook", "conflicts", "adopt",
+		"skill", "skill-new"}
+}
+
+// AsMe reports whether --as me may do what a command line asks for: command is the command with its first
+// argument, has says which flags are set.
+func AsMe(command string, has func(flag string) bool) bool {
+	nearest, yes := 0, false
+	for _, r := range Policy() {
+		for _, line := range r.Commands {
+			name, flag, _ := strings.Cut(line, " --")
+			if !strings.HasPrefix(command+" ", name+" ") || flag != "" && !has(flag) {
+				continue
+			}
+			may := slices.Contains(asMe(), r.Operation)
+			if n := len(strings.Fields(line)); n > nearest {
+				nearest, yes = n, may
+			} else if n == nearest {
+				yes = yes && may
+			}
+		}
+	}
+	return yes
 }
 
 // check fails with [vault.ErrRefused] when the policy refuses the operation to w, and for an

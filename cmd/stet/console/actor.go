@@ -19,7 +19,8 @@ const me = "me"
 
 // Identify finds out who acts: whom --as names, else STET_AGENT, else the client whose tool this
 // process is, else whom the command takes for granted. "--as me" among an agent's tools asks on the
-// controlling terminal; without one, or with another answer than yes, it is a [vault.ErrRefused].
+// controlling terminal; without one, or with another answer than yes, it is a [vault.ErrRefused], and without a
+// question for all that [agent.AsMe] does not name. What is written so is shown no more than the agent is.
 func Identify(e *Env, in *Input) error {
 	among, err := e.among()
 	if err != nil {
@@ -27,7 +28,7 @@ func Identify(e *Env, in *Input) error {
 	}
 	switch as := in.String("as"); {
 	case as == me && among != "":
-		if err := confirmMe(in.Definition.Name, among); err != nil {
+		if err := confirmMe(in, among); err != nil {
 			return err
 		}
 		e.via = among
@@ -36,7 +37,7 @@ func Identify(e *Env, in *Input) error {
 	case as == "":
 		e.actor = cmp.Or(among, in.Definition.Actor)
 	}
-	if e.actor != "" {
+	if e.actor != "" || e.via != "" {
 		e.Environment = agent.NewEnvironment(e.options(e.flags))
 	}
 	return nil
@@ -59,21 +60,28 @@ func (e *Env) among() (string, error) {
 }
 
 // confirmMe asks on the controlling terminal, which an agent's tools do not have.
-func confirmMe(command, among string) (err error) {
-	refused := vault.WithHint(fmt.Errorf("%s --as me: %w: this runs among the tools of %q, and nobody confirms it",
-		command, vault.ErrRefused, among), `"stet help agents" lists what an agent may do`)
+func confirmMe(in *Input, among string) (err error) {
+	command := strings.TrimSpace(in.Definition.Name + " " + in.Word(0))
+	refused := func(why, hint string) error {
+		return vault.WithHint(fmt.Errorf("%s --as me: %w: this runs among the tools of %q, %s", in.Definition.Name,
+			vault.ErrRefused, among, why), "%s", hint)
+	}
+	if !agent.AsMe(command, in.IsSet) {
+		return refused("which could answer in your name", "open a terminal that no agent started, and do it there")
+	}
+	nobody := refused("and nobody confirms it", `"stet help agents" lists what an agent may do`)
 	terminal, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return refused
+		return nobody
 	}
 	defer func() { err = errors.Join(err, terminal.Close()) }()
-	if _, err := fmt.Fprintf(terminal, "stet %s runs among the tools of %s. Is it you? [y/N] ", command,
-		Line1(among)); err != nil {
+	if _, err := fmt.Fprintf(terminal, "stet %s runs among the tools of %s. Is it you? [y/N] ",
+		in.Definition.Name, Line1(among)); err != nil {
 		return err
 	}
 	answer, err := bufio.NewReader(terminal).ReadString('\n')
 	if err != nil || !strings.EqualFold(strings.TrimSpace(answer), "y") {
-		return refused
+		return nobody
 	}
 	return nil
 }

@@ -173,7 +173,7 @@ func (e *Env) encode(w io.Writer, v any) error {
 		return err
 	}
 	told := line.String()
-	if e.actor != "" {
+	if e.actor+e.via != "" {
 		told = tools.Texts(told, e.shown)
 	}
 	_, err := io.WriteString(w, told)

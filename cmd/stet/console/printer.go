@@ -144,7 +144,7 @@ func (t *telling) end() error {
 
 // shown is a text as whoever acts may read it.
 func (e *Env) shown(text string) string {
-	if e.actor == "" || text == "" {
+	if e.actor+e.via == "" || text == "" {
 		return text
 	}
 	var a *agent.App
