@@ -5,7 +5,8 @@ import "stet/vault"
 // depositTalks writes two transcripts into the repository and commits them later.
 func depositTalks(v *vault.Vault) error {
 	paths := []vault.Path{"sessions/2026/03/2026-03-01-gate-000001.md", "sessions/2026/03/2026-03-01-gate-000002.md"}
-	hashes, err := v.State().WriteBlobs(ctxb(), [][]byte{[]byte("# Gate\n\nThe locksmith came.\n"), []byte("# Gate\n\nThe locksmith left.\n")})
+	hashes, err := v.State().WriteBlobs(ctxb(), paths,
+		[][]byte{[]byte("# Gate\n\nThe locksmith came.\n"), []byte("# Gate\n\nThe locksmith left.\n")})
 	if err != nil {
 		return err
 	}

@@ -7,16 +7,22 @@ import (
 	"stet/markdown"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
+	"stet/vault/store"
 )
 
 // likely lists what is new in a file and may be meant to be kept from others.
-func (j *judge) likely(p Path, data []byte) ([]guard.Finding, error) {
+func (j *judge) likely(p Path, f store.Content) ([]guard.Finding, error) {
 	if j.policy.Secrets == guard.Off {
 		return nil, nil
 	}
-	likelyIn := func(data []byte, p Path) []guard.Finding { return guard.Likely(string(p), data) }
-	return j.fresh(likelyIn(data, p), &j.maybe, likelyIn, false)
+	was := j.judged[judgedKeyOf(p, f.ID)]
+	if !was.whole {
+		was.likely = likelyIn(f.Data, p)
+	}
+	return j.fresh(slices.Clone(was.likely), &j.maybe, likelyIn, false)
 }
+
+func likelyIn(data []byte, p Path) []guard.Finding { return guard.Likely(string(p), data) }
 
 // refusal names the line of a file that is there, and of a new one that of its text: nobody sees more of it.
 func (j *judge) refusal(p Path, data []byte, found []guard.Finding, kind error) error {
@@ -51,25 +57,45 @@ func (v *Vault) Secrets(p Path, data []byte) []guard.Finding {
 	}
 	found := secretsIn(data, p)
 	if len(found) == 0 {
-		if v.clean == nil {
-			v.clean = map[cleanKey]bool{}
-		}
-		v.clean[cleanKeyOf(p, gitstore.HashBlob(data))] = true
+		v.remember(p, gitstore.HashBlob(data), judged{})
 	}
 	return slices.DeleteFunc(found, policy.Allowed)
 }
 
-// A cleanKey is a text and what its rules depend on: Markdown has those of every kind of file.
-type cleanKey struct {
+// judged is what the guard finds in a text, names aside; likely and orders are known where whole says so.
+type judged struct {
+	secrets, likely, orders []guard.Finding
+	whole                   bool
+}
+
+// A judgedKey is a text and what its rules depend on: Markdown has those of every kind of file.
+type judgedKey struct {
 	name string
 	id   gitstore.ID
 }
 
-func cleanKeyOf(p Path, id gitstore.ID) cleanKey {
+func judgedKeyOf(p Path, id gitstore.ID) judgedKey {
 	if p.IsMarkdown() {
-		return cleanKey{id: id}
+		return judgedKey{id: id}
 	}
-	return cleanKey{p.Base(), id}
+	return judgedKey{p.Base(), id}
+}
+
+func (v *Vault) remember(p Path, id gitstore.ID, was judged) {
+	if v.judged == nil {
+		v.judged = map[judgedKey]judged{}
+	}
+	v.judged[judgedKeyOf(p, id)] = was
+}
+
+// judgeAhead takes down what the guard will say of a text that waits for its commit.
+func (v *Vault) judgeAhead(p Path, id gitstore.ID, data []byte) {
+	was, known := v.judged[judgedKeyOf(p, id)]
+	if !known && v.policy().Secrets != guard.Off {
+		was.secrets = guard.Secrets(string(p), data)
+	}
+	was.likely, was.orders, was.whole = likelyIn(data, p), guard.Injections(data), true
+	v.remember(p, id, was)
 }
 
 // inHead is what HEAD holds at p, nil for nothing.

@@ -41,7 +41,7 @@ type judge struct {
 	objects *gitstore.Objects
 	touched map[Path]*store.Touched
 	known   map[string]bool // secrets that HEAD holds in the touched files
-	clean   map[cleanKey]bool
+	judged  map[judgedKey]judged
 	heard   map[string]bool // orders that HEAD holds in them
 	read    map[string]bool // orders that HEAD or the disk holds in them
 	maybe   map[string]bool // what HEAD holds in them and may be a secret
@@ -55,7 +55,7 @@ type seenKey struct {
 }
 
 func newJudge(t *Tx) *judge {
-	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), clean: t.v.clean,
+	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), judged: t.v.judged,
 		seen: map[seenKey][]guard.Finding{}}
 }
 
@@ -66,8 +66,8 @@ func (j *judge) secrets(p Path, f store.Content) ([]guard.Finding, error) {
 	}
 	key := seenKey{p, f.ID}
 	found, known := j.seen[key]
-	if j.clean[cleanKeyOf(p, f.ID)] {
-		found, known = guard.NameSecrets(string(p)), true
+	if was, ok := j.judged[judgedKeyOf(p, f.ID)]; ok {
+		found, known = append(guard.NameSecrets(string(p)), was.secrets...), true
 	}
 	if !known {
 		found = secretsIn(f.Data, p)
@@ -87,7 +87,7 @@ func secretsIn(data []byte, p Path) []guard.Finding {
 
 // orders lists the new orders in a file. To a machine's write those that a
 // person left on disk are not new; to the commit of that edit they are.
-func (j *judge) orders(p Path, data []byte, byHand bool) ([]guard.Finding, error) {
+func (j *judge) orders(p Path, f store.Content, byHand bool) ([]guard.Finding, error) {
 	if j.policy.Injection == guard.Off {
 		return nil, nil
 	}
@@ -95,7 +95,11 @@ func (j *judge) orders(p Path, data []byte, byHand bool) ([]guard.Finding, error
 	if byHand {
 		have = &j.heard
 	}
-	return j.fresh(ordersIn(data, p), have, ordersIn, !byHand)
+	was := j.judged[judgedKeyOf(p, f.ID)]
+	if !was.whole {
+		was.orders = guard.Injections(f.Data)
+	}
+	return j.fresh(append(guard.NameInjections(string(p)), was.orders...), have, ordersIn, !byHand)
 }
 
 func ordersIn(data []byte, p Path) []guard.Finding {
@@ -271,7 +275,7 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 	if ClassOf(p) == ClassReport && !p.IsMarkdown() {
 		return secrets, nil // for programs: no model reads it
 	}
-	orders, err := j.orders(p, f.Data, whyOf(g.Why).Op == OpAdopt)
+	orders, err := j.orders(p, f, whyOf(g.Why).Op == OpAdopt)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +284,7 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 	if len(orders) > 0 && ClassOf(p) != ClassSession && j.policy.Injection == guard.Block && whyOf(g.Why).actor() != ActorUser {
 		return nil, j.refusal(p, f.Data, orders, ErrInjection)
 	}
-	likely, err := j.likely(p, f.Data)
+	likely, err := j.likely(p, f)
 	return slices.Concat(secrets, likely, orders), err
 }
 

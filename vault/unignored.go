@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stet/vault/durable"
+	"stet/vault/gitstore"
 	"stet/vault/store"
 )
 
@@ -89,12 +90,18 @@ func (s *State) ShowSessions(ctx context.Context) error {
 // leads to them, and returns their hashes in the same order. What [Tx.PutStored] puts
 // into a commit need not be in memory, so that one commit can bring more than fits
 // there. git removes a blob that no commit takes up after two weeks, unless somebody
-// asks it to hurry.
-func (s *State) WriteBlobs(ctx context.Context, contents [][]byte) ([]Hash, error) {
+// asks it to hurry. The guard looks at them here, as what is to stand at paths, so that the commit need not.
+func (s *State) WriteBlobs(ctx context.Context, paths []Path, contents [][]byte) ([]Hash, error) {
 	for _, data := range contents {
 		if len(data) > MaxFileSize {
 			return nil, fmt.Errorf("write blobs: %w (%d bytes, at most %d)", ErrTooLarge, len(data), int64(MaxFileSize))
 		}
+	}
+	for i, data := range contents {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		s.v.judgeAhead(paths[i], gitstore.HashBlob(data), data)
 	}
 	return s.v.store.WriteBlobs(ctx, contents)
 }

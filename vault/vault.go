@@ -45,8 +45,8 @@ type Vault struct {
 	configProblems []settings.Problem
 	hidden         *hidings
 	first          *introductions
-	// clean are the texts in which no secret was found: an import looks before it stores them.
-	clean map[cleanKey]bool
+	// judged is what the guard said of texts before their commit: an import looks at them without the lock.
+	judged map[judgedKey]judged
 }
 
 // Find returns the nearest folder at or above start that is a vault, or one that an

@@ -95,7 +95,7 @@ type Report struct {
 // written into the repository and wait there for the commit of the run, of which
 // there is one however large it is.
 const (
-	batchBytes = 16 << 20
+	batchBytes = 8 << 20
 	batchFiles = 1000
 	lastFiles  = 16 // of a batch are written when the run was ended: nobody waits longer
 )

@@ -33,7 +33,13 @@ func (w *writer) depositOnce(batch []*item) error {
 	if err != nil {
 		return err
 	}
-	hashes, err := w.v.State().WriteBlobs(w.ctx, contents)
+	var paths []vault.Path
+	for _, one := range list {
+		for _, p := range one.puts {
+			paths = append(paths, p.path)
+		}
+	}
+	hashes, err := w.v.State().WriteBlobs(w.ctx, paths, contents)
 	if err != nil {
 		return err
 	}
