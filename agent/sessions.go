@@ -162,7 +162,7 @@ func (s Sessions) List(ctx context.Context, f SessionFilter) (*SessionList, erro
 	last := func(k session.Known) time.Time { return cmp.Or(k.Ended, k.Started) }
 	all = slices.DeleteFunc(all, func(k session.Known) bool {
 		return f.Agent != "" && !strings.EqualFold(k.Agent, f.Agent) ||
-			f.Project != "" && !strings.EqualFold(k.Project, f.Project) ||
+			f.Project != "" && !k.About(f.Project) ||
 			!f.Since.IsZero() && last(k).Before(f.Since) || !f.Until.IsZero() && !last(k).Before(f.Until)
 	})
 	slices.SortStableFunc(all, func(a, b session.Known) int { return last(b).Compare(last(a)) })
@@ -182,6 +182,7 @@ type SessionPart struct {
 	From, To int       // message numbers; 0 is the first and the last
 	Around   int       // this message and a few next to it; 0 is From and To
 	Budget   int       // characters; 0 is [recall.Budget], negative is no limit
+	Whole    bool      // results and arguments of tools whole; so they are of one message, and without a limit
 	At       time.Time // From and To are numbers of then; zero is now
 }
 
@@ -204,6 +205,7 @@ func (s Sessions) Show(ctx context.Context, o SessionPart) (*SessionPage, error)
 		return nil, err
 	}
 	budget := cmp.Or(o.Budget, recall.Budget)
+	talk.Whole = o.Whole || budget < 0 || o.From > 0 && o.From == o.To
 	page := talk.At(o.From, o.To, o.At, budget)
 	if o.Around > 0 {
 		page = talk.Around(o.Around, around, budget)

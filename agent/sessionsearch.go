@@ -14,6 +14,7 @@ import (
 type SessionQuery struct {
 	recall.Query
 	Matches   bool // messages alone, best first
+	All       bool // all that matches with what was said around it, not the best of each conversation
 	Summarise bool // let the model for small tasks say what the conversations answer
 }
 
@@ -24,6 +25,7 @@ type SessionsFound struct {
 	Total     int             `json:"total"`               // messages that match
 	Degraded  string          `json:"degraded,omitempty"`  // why files were searched in place of the index
 	Operators []string        `json:"operators,omitempty"` // the parts of the query that were not read as words
+	Uncovered int             `json:"uncovered,omitempty"` // messages not searched: their file is binary, or missing
 	Summary   *recall.Summary `json:"summary,omitempty"`
 	Sessions  []FoundSession  `json:"sessions"`
 	Matches   []SessionMatch  `json:"matches,omitempty"`
@@ -34,8 +36,13 @@ type SessionsFound struct {
 type FoundSession struct {
 	Session  session.Known    `json:"session"`
 	Score    float64          `json:"score"`
-	Segments []SessionSegment `json:"segments"`
+	Passages []SessionMatch   `json:"passages,omitempty"` // best first, without All at most [mostPassages]
+	More     int              `json:"more,omitempty"`     // messages that match as well
+	Segments []SessionSegment `json:"segments,omitempty"` // with All alone
 }
+
+// mostPassages is how many messages of a conversation an answer shows unless asked for all.
+const mostPassages = 3
 
 // A SessionSegment is a run of messages of one session.
 type SessionSegment struct {
@@ -59,6 +66,7 @@ type SessionMatch struct {
 	Score        float64    `json:"score"`
 	Tier         string     `json:"tier"`
 	Snippet      string     `json:"snippet"`
+	At           int        `json:"-"`                       // where in Snippet the first word of the query stands
 	SupersededBy string     `json:"superseded_by,omitempty"` // the memory that superseded one of this message
 	Label
 }
@@ -74,6 +82,7 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 	if q.Matches {
 		return s.matches(ctx, x, q)
 	}
+	q.Alone = !q.All && !q.Summarise
 	answer, err := recall.Sessions(ctx, s.a.v, x, q.Query)
 	if err != nil {
 		return nil, err
@@ -81,7 +90,7 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 	s.notice(answer.Degraded, answer.Warnings)
 	out = &SessionsFound{
 		Query: q.Text, Tier: answer.Tier, Total: answer.Total, Degraded: answer.Degraded, Operators: answer.Operators,
-		Sessions: []FoundSession{},
+		Uncovered: answer.Uncovered, Sessions: []FoundSession{},
 	}
 	if q.Summarise && len(answer.Found) > 0 {
 		if out.Summary, err = s.summarise(ctx, q, answer); err != nil {
@@ -89,9 +98,21 @@ func (s Sessions) Search(ctx context.Context, q SessionQuery) (out *SessionsFoun
 		}
 	}
 	for _, f := range answer.Found {
-		found := FoundSession{Session: s.a.viewSession(f.Root), Score: f.Score, Segments: []SessionSegment{}}
+		found := FoundSession{Session: s.a.viewSession(f.Root), Score: f.Score}
 		if out.Summary != nil {
-			f.Segments = nil // the summary stands for them
+			f.Segments, f.Matches = nil, nil // the summary stands for them
+		}
+		said := map[string]bool{}
+		for i, m := range f.Matches {
+			if i > 0 && len(m.Highlights) == 0 {
+				continue // what stands beside it matches
+			}
+			if !q.All && (len(found.Passages) == mostPassages || said[m.Snippet]) {
+				found.More++
+				continue
+			}
+			said[m.Snippet] = true
+			found.Passages = append(found.Passages, s.match(m))
 		}
 		for _, seg := range f.Segments {
 			in := s.a.viewSession(seg.In)
@@ -110,16 +131,24 @@ func (s Sessions) matches(ctx context.Context, x *index.Index, q SessionQuery) (
 	}
 	s.notice(m.Degraded, m.Warnings)
 	out := &SessionsFound{Query: q.Text, Tier: m.Tier, Total: m.Total, Degraded: m.Degraded, Operators: m.Operators,
-		Sessions: []FoundSession{}}
+		Uncovered: m.Uncovered, Sessions: []FoundSession{}}
 	for _, h := range m.List {
-		in := s.a.viewSession(h.In)
-		out.Matches = append(out.Matches, SessionMatch{
-			Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role,
-			Speaker: h.Speaker, Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
-			SupersededBy: h.SupersededBy, Label: s.a.said(h.In, h.Role, h.Snippet),
-		})
+		out.Matches = append(out.Matches, s.match(h))
 	}
 	return out, nil
+}
+
+func (s Sessions) match(h recall.Match) SessionMatch {
+	in := s.a.viewSession(h.In)
+	at := 0
+	if len(h.Highlights) > 0 {
+		at = h.Highlights[0].Start
+	}
+	return SessionMatch{
+		At: at, Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role,
+		Speaker: h.Speaker, Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
+		SupersededBy: h.SupersededBy, Label: s.a.said(h.In, h.Role, h.Snippet),
+	}
 }
 
 func (s Sessions) notice(degraded string, warnings []string) {

@@ -124,6 +124,9 @@ type Result struct {
 	Warnings []string
 	// Operators are the parts of the query that were not read as words.
 	Operators []string
+	// Uncovered counts messages of the conversations looked at that are not searched: their text stands in a file that
+	// is binary, or missing.
+	Uncovered int
 	// Rebuilt is "" or why the index was found unusable and made anew for this
 	// answer.
 	Rebuilt string

@@ -19,6 +19,10 @@ func (s *searching) conversations(src query.Source, e *query.Evaluation) (int, e
 			at = e.Conversations.Message(d).At
 		}
 		superseded := hidden != nil && hidden[rec]
+		if recs[rec].Flags&document.FlagSystem != 0 && !s.q.Archived &&
+			e.Conversations.Message(d).Side == document.SideSystem {
+			return false
+		}
 		return s.visible(&recs[rec], superseded) && s.parsed.Keeps(&recs[rec], superseded, at)
 	}
 	ask := s.ask()
@@ -31,6 +35,15 @@ func (s *searching) conversations(src query.Source, e *query.Evaluation) (int, e
 	}
 	lines := query.NewLiner(s.parsed, e)
 	cut := func(m query.Match) (Hit, bool) { return s.message(r, m, lines) }
+	for i := range recs {
+		if r := &recs[i]; r.Flags&document.FlagUncovered != 0 && s.visible(r, hidden != nil && hidden[i]) {
+			for _, m := range document.DecodeTranscript(r.Meta).Messages {
+				if m.Uncovered {
+					s.res.Uncovered++
+				}
+			}
+		}
+	}
 	var hits []Hit
 	var docs []int32
 	lost := 0

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"encoding/base64"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -91,7 +90,7 @@ const (
 	noteOpen   = "<!-- stet {"
 	noteClose  = " -->"
 	textInfo   = "stet-text"
-	callInfo   = "stet-call "
+	callInfo   = "stet-call {"
 	stetPrefix = "stet-"
 )
 
@@ -103,12 +102,8 @@ type messageNote struct {
 	Call   string `json:"call,omitempty"`
 	Tokens int    `json:"tokens,omitempty"`
 	File   string `json:"file,omitempty"`
-}
-
-type callNote struct {
-	ID     string `json:"id,omitempty"`
-	Name   string `json:"name,omitempty"`
-	Base64 bool   `json:"base64,omitempty"` // arguments that no text file can hold
+	// Escaped says that marks of Markdown in the text which would be read as something else stand behind a backslash.
+	Escaped bool `json:"escaped,omitempty"`
 }
 
 // ParseTranscript reads a transcript. It never fails: what is not there is
@@ -123,16 +118,10 @@ func ParseTranscript(src []byte) *Transcript {
 			Tokens: s.Tokens, Attached: s.Attached,
 		}
 		if s.Attached == "" {
-			m.Content = bytes.Clone(src[s.TextStart:s.TextEnd])
+			m.Content = bytes.Clone(s.Text(src))
 		}
 		for _, c := range s.Calls {
-			args := bytes.Clone(src[c.Start:c.End])
-			if c.base64 {
-				if raw, err := base64.StdEncoding.DecodeString(string(args)); err == nil {
-					args = raw
-				}
-			}
-			m.Calls = append(m.Calls, ToolCall{ID: c.ID, Name: c.Name, Arguments: args})
+			m.Calls = append(m.Calls, ToolCall{ID: c.ID, Name: c.Name, Arguments: bytes.Clone(c.Arguments(src))})
 		}
 		t.Messages = append(t.Messages, m)
 	}

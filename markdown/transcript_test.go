@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -94,15 +95,16 @@ func TestContentIsFencedOnlyWhereItMust(t *testing.T) {
 	for content, fenced := range map[string]bool{
 		"plain": false, "### Step 1\n\n* a\n* b": false, "```go\nx\n```": false, "a\n\n---\n\nb": false, "| a | b |\n|---|---|\n| 1 | 2 |": false,
 		"    code": false, "5 < 6 <b>bold</b>": false, "[a link](x.md) and [[wiki]]": false,
-		"```go\nnever closed": true, "<!-- open": true, "<script>\nlet x": true, "[a]: x.md": true, "Title\n===": true, "Title\n---": true,
-		"## 7 · user": true, "> ## 7 · user": true, "a\r\nb": true, "\na": true, "a\n": true,
-		"<!-- stet {\"ref\":\"x\"} -->": true, "```stet-text\nx\n```": true, "```stet-call {}\nx\n```": true,
+		"```go\nnever closed": true, "<!-- open": false, "<script>\nlet x": false, "[a]: x.md": false, "Title\n===": false,
+		"Title\n---":  false,
+		"## 7 · user": false, "> ## 7 · user": true, "a\r\nb": true, "\na": true, "a\n": true,
+		"<!-- stet {\"ref\":\"x\"} -->": false, "```stet-text\nx\n```": true, "```stet-call {}\nx\n```": true,
 	} {
 		text, out := roundTrip(t, &Transcript{Messages: []Message{{Role: "user", Content: []byte(content)}}})
 		if got := string(out.Messages[0].Content); got != content {
 			t.Errorf("%q came back as %q", content, got)
 		}
-		if is := strings.Contains(string(text), "`stet-text\n"+content+"\n"); is != fenced {
+		if is := strings.Contains(string(text), "`text stet-text\n"+content+"\n"); is != fenced {
 			t.Errorf("%q: fenced %v, want %v", content, is, fenced)
 		}
 	}
@@ -160,6 +162,8 @@ func FuzzTranscript(f *testing.F) {
 		in := &Transcript{Title: strings.ToValidUTF8(name, ""), Messages: []Message{
 			{Role: "user", Name: strings.ToValidUTF8(name, ""), Content: content, Calls: []ToolCall{{Name: "f", Arguments: args}}},
 			{Role: "a" + strings.ToValidUTF8(name, ""), Content: args}, {Role: "user", Content: content},
+			{Role: "tool", Content: content, Calls: []ToolCall{editOf(content, args),
+				{Name: "Bash", Arguments: fmt.Appendf(nil, `{"a":%s,"command":["bash",%s]}`, quoted(name), asJSON(content))}}},
 		}}
 		text, out := roundTrip(t, in)
 		if got, want := plain(out), plain(in); !reflect.DeepEqual(got, want) {
@@ -168,6 +172,13 @@ func FuzzTranscript(f *testing.F) {
 		checkHeadings(t, text, len(in.Messages))
 		_ = ParseTranscript(content) // whatever a person made of it
 	})
+}
+
+func asJSON(text []byte) []byte { return quoted(strings.ToValidUTF8(string(text), "")) }
+
+func editOf(old, now []byte) ToolCall {
+	const form = `{"file_path":"a.go","new_string":%s,"old_string":%s}`
+	return ToolCall{Name: "Edit", Arguments: fmt.Appendf(nil, form, asJSON(now), asJSON(old))}
 }
 
 // checkHeadings verifies that every reader of Markdown sees the messages.
@@ -192,9 +203,10 @@ func checkHeadings(t *testing.T, text []byte, n int) {
 
 func TestAnyTranscriptComesBack(t *testing.T) {
 	t.Parallel()
+	marks := []string{"# h", `\# h`, "<b> `<c>", `\<d> ` + "`", "    # e", `**tool**`, "```sh stet-call {}"}
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[ -~·\n#]{0,12}`)
-		line := rapid.SampledFrom([]string{"a", "## 2 · user", "```", "~~~~", "stet-text", "```stet-text", "```stet-call {}", "<!--", "-->", "---", "===", "", "[a]: b", "> q", "- l", "\r", "\x00", "<pre>"})
+		line := rapid.SampledFrom(append(marks, "a", "## 2 · user", "```", "~~~~", "stet-text", "```stet-text", "```stet-call {}", "<!--", "-->", "---", "===", "", "[a]: b", "> q", "- l", "\r", "\x00", "<pre>"))
 		content := rapid.Custom(func(t *rapid.T) []byte {
 			return []byte(strings.Join(rapid.SliceOfN(line, 0, 6).Draw(t, "lines"), rapid.SampledFrom([]string{"\n", " ", "\n\n"}).Draw(t, "by")))
 		})
@@ -205,9 +217,11 @@ func TestAnyTranscriptComesBack(t *testing.T) {
 		in := &Transcript{ID: word.Draw(t, "id"), Title: word.Draw(t, "title"), Started: at.Draw(t, "started")}
 		for range rapid.IntRange(0, 4).Draw(t, "n") {
 			in.Messages = append(in.Messages, Message{
-				Role: "r" + word.Draw(t, "role"), Name: word.Draw(t, "name"), Time: at.Draw(t, "time"), Ref: word.Draw(t, "ref"),
+				Role: rapid.SampledFrom([]string{"r" + word.Draw(t, "role"), "tool", "user"}).Draw(t, "which"),
+				Name: word.Draw(t, "name"), Time: at.Draw(t, "time"), Ref: word.Draw(t, "ref"),
 				Tokens: rapid.Int().Draw(t, "tokens"), Content: content.Draw(t, "content"),
-				Calls: []ToolCall{{ID: word.Draw(t, "call"), Arguments: content.Draw(t, "args")}},
+				Calls: []ToolCall{{ID: word.Draw(t, "call"), Arguments: content.Draw(t, "args")},
+					editOf(content.Draw(t, "old"), content.Draw(t, "now"))},
 			})
 		}
 		text, out := roundTrip(t, in)
@@ -215,4 +229,61 @@ func TestAnyTranscriptComesBack(t *testing.T) {
 			t.Fatalf("read back %+v\nwant %+v\nfrom %q", got, want, text)
 		}
 	})
+}
+
+// callsOf are calls of a tool each, name and arguments by turns.
+func callsOf(nameAndArgs ...string) (out []ToolCall) {
+	for i := 0; i < len(nameAndArgs); i += 2 {
+		out = append(out, ToolCall{ID: "t", Name: nameAndArgs[i], Arguments: []byte(nameAndArgs[i+1])})
+	}
+	return out
+}
+
+func TestATranscriptReadsAsItWasMeant(t *testing.T) {
+	t.Parallel()
+	const said = "# Plan\nRun `stet show <id>` or git switch <branch>.\n\n```sh\n# <comment>\n```\nNotes\n---"
+	in := &Transcript{Messages: []Message{
+		{Role: "user", Content: []byte(said)},
+		{Role: "assistant", Calls: callsOf(
+			"Edit", `{"file_path":"src/db.go","old_string":"a\nb\nc","new_string":"a\nB < 2\nc"}`,
+			"Bash", "{\"command\":\"git status && git diff\",\"description\":\"What `changed`\"}",
+			"shell", `{"command":["bash","-lc","ls -la"],"workdir":"/home/dev"}`,
+			"Write", `{"file_path":"a.PY","content":"import os\nprint(1)\n"}`,
+			"Todo", `{"todos":[{"content":"Mend the gate before winter","status":"pending"},{"content":"b","id":"1"}]}`,
+			"apply_patch", "*** Begin Patch\n*** End Patch",
+			"Read", `{"file_path":"a.go"}`)},
+		{Role: "tool", Content: []byte("# no heading\n* run together\n")},
+		{Role: "tool", Content: []byte("diff --git a/x b/x\n+y")},
+		{Role: "tool", Content: []byte(`{"a": 1}`)},
+	}}
+	text, out := roundTrip(t, in)
+	if got, want := plain(out), plain(in); !reflect.DeepEqual(got, want) {
+		t.Errorf("read back\n%+v\nwant\n%+v\nfrom\n%s", got, want, text)
+	}
+	for _, want := range []string{
+		"\n\\# Plan\nRun `stet show <id>` or git switch \\<branch>.\n\n```sh\n# <comment>\n```\nNotes\n\\---\n",
+		"\n\n**Edit** `src/db.go`\n\n```diff stet-call {", "}\n a\n-b\n+B < 2\n c\n```\n",
+		"\n\n**Bash** `description: What 'changed'`\n\n```sh stet-call {", "}\ngit status && git diff\n```\n",
+		"\n\n**shell** `workdir: /home/dev`\n\n```sh stet-call {", "}\nls -la\n```\n",
+		"\n\n**Write** `a.PY`\n\n```py stet-call {", "}\nimport os\nprint(1)\n\n```\n",
+		"\n\n**Todo**\n\n```json stet-call {", "}\n{\n  \"todos\": [\n", "\n\n**apply_patch**\n\n```diff stet-call {",
+		"**Read**\n\n```json stet-call {\"id\":\"t\",\"name\":\"Read\"}\n{\"file_path\":\"a.go\"}\n```\n",
+		"\n\n```text stet-text\n# no heading\n* run together\n\n```\n", "\n\n```diff stet-text\ndiff",
+		"\n\n```json stet-text\n{",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+func TestATranscriptOfBeforeIsReadAsItWas(t *testing.T) {
+	t.Parallel()
+	src := "## 1 · user\n\n\\# kept\n\n## 2 · assistant\n\nYes.\n\n**Bash**\n\n" +
+		"```stet-call {\"id\":\"a\",\"name\":\"Bash\"}\n{}\n```\n\n## 3 · tool\n\n```stet-text\nx\n\n```\n"
+	m := ParseTranscript([]byte(src)).Messages
+	if len(m) != 3 || string(m[0].Content) != "\\# kept" || string(m[1].Content) != "Yes.\n\n**Bash**" ||
+		len(m[1].Calls) != 1 || string(m[1].Calls[0].Arguments) != "{}" || string(m[2].Content) != "x\n" {
+		t.Errorf("%+v", m)
+	}
 }

@@ -169,9 +169,19 @@ func (m *Message) write(out *bytes.Buffer, number int, o TranscriptOptions) (*At
 	var attached *Attachment
 	note := messageNote{Ref: m.Ref, Call: m.Call, Tokens: m.Tokens, File: m.Attached}
 	if m.Attached == "" && (!isText(m.Content) || o.AttachAbove > 0 && len(m.Content) > o.AttachAbove) {
+		name := "%d-%s.txt"
+		if !isText(m.Content) {
+			name = "%d-%s.bin"
+		}
 		sum := sha256.Sum256(m.Content)
-		attached = &Attachment{Name: fmt.Sprintf("%d-%s.bin", number, hex.EncodeToString(sum[:4])), Data: m.Content}
+		attached = &Attachment{Name: fmt.Sprintf(name, number, hex.EncodeToString(sum[:4])), Data: m.Content}
 		note.File = attached.Name
+	}
+	var text []byte
+	info := ""
+	if note.File == "" && len(m.Content) > 0 {
+		text, info = m.body()
+		note.Escaped = info == "" && !bytes.Equal(text, m.Content)
 	}
 	out.WriteByte('\n')
 	out.WriteString(m.heading(number, &note))
@@ -187,14 +197,13 @@ func (m *Message) write(out *bytes.Buffer, number int, o TranscriptOptions) (*At
 	switch {
 	case note.File != "":
 		fmt.Fprintf(out, "\n[%s](<%s/%s>)\n", note.File, AttachmentDir(o.Name), note.File)
-	case len(m.Content) > 0:
+	case info != "":
 		out.WriteByte('\n')
-		if needsFence(m.Content) {
-			writeFence(out, textInfo, m.Content)
-		} else {
-			out.Write(m.Content)
-			out.WriteByte('\n')
-		}
+		writeFence(out, info, text)
+	case len(text) > 0:
+		out.WriteByte('\n')
+		out.Write(text)
+		out.WriteByte('\n')
 	}
 	return attached, m.writeCalls(out)
 }
@@ -249,18 +258,19 @@ func (m *Message) writeCalls(out *bytes.Buffer) error {
 		if !utf8.ValidString(c.ID) || !utf8.ValidString(c.Name) {
 			return fmt.Errorf("tool call %q %q: %w", c.ID, c.Name, ErrInvalidValue)
 		}
-		n := callNote{ID: c.ID, Name: c.Name}
-		args := c.Arguments
-		if !isText(args) {
-			n.Base64, args = true, []byte(base64.StdEncoding.EncodeToString(args))
+		v := c.View()
+		v.note.ID, v.note.Name = c.ID, c.Name
+		if !isText(c.Arguments) {
+			v.note.Base64, v.Text = true, base64.StdEncoding.EncodeToString(c.Arguments)
 		}
-		b, err := json.Marshal(n)
+		b, err := json.Marshal(v.note)
 		if err != nil {
 			return err
 		}
-		out.WriteByte('\n')
 		// An info string may hold no backtick.
-		writeFence(out, callInfo+strings.ReplaceAll(string(b), "`", `\u0060`), args)
+		info := v.Lang + " " + callInfo + strings.ReplaceAll(string(b[1:]), "`", `\u0060`)
+		out.WriteString("\n" + v.labelled() + "\n\n")
+		writeFence(out, info, []byte(v.Text))
 	}
 	return nil
 }
@@ -330,7 +340,7 @@ func reservedLine(line []byte) bool {
 	if bytes.HasPrefix(text, []byte(noteOpen)) {
 		return true
 	}
-	if fence := bytes.TrimLeft(text, "`~"); len(fence) < len(text) && bytes.HasPrefix(fence, []byte(stetPrefix)) {
+	if fence := bytes.TrimLeft(text, "`~"); len(fence) < len(text) && bytes.Contains(fence, []byte(stetPrefix)) {
 		return true
 	}
 	number, ok := bytes.CutPrefix(text, []byte("## "))

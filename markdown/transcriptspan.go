@@ -22,13 +22,32 @@ type MessageSpan struct {
 	// stand in.
 	TextStart, TextEnd int
 	Calls              []CallSpan
+	escaped            bool
+}
+
+// Text is what was said, of a message that is not in a file of its own; src is the transcript.
+func (m *MessageSpan) Text(src []byte) []byte {
+	if text := src[m.TextStart:m.TextEnd]; !m.escaped {
+		return text
+	} else {
+		return unescapeText(text)
+	}
 }
 
 // A CallSpan is a tool call inside a message.
 type CallSpan struct {
 	ID, Name   string
-	Start, End int // of the arguments
-	base64     bool
+	Start, End int // of what is shown of the arguments
+	note       callNote
+}
+
+// Arguments are what the call was given; src is the transcript.
+func (c *CallSpan) Arguments(src []byte) []byte {
+	text := src[c.Start:c.End]
+	if args, ok := c.note.arguments(text); ok {
+		return args
+	}
+	return text
 }
 
 // Messages lists the messages of a transcript in order. Other files have none.
@@ -59,7 +78,7 @@ func (d *Document) Messages() []MessageSpan {
 func nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
 	for from < len(src) {
 		line, _ := cutLine(src[from:])
-		if info, ok := fenceInfo(line); ok && strings.HasPrefix(info, callInfo) {
+		if info, ok := fenceInfo(line); ok && ourFence(info, callInfo) >= 0 {
 			_, _, from = stetFence(src, from, info)
 			continue
 		}
@@ -112,7 +131,7 @@ func (m *MessageSpan) readNote(src []byte, from int) {
 		return
 	}
 	m.TextStart = skipBlankLine(src, m.TextStart+len(line))
-	m.Ref, m.Call, m.Tokens = n.Ref, n.Call, n.Tokens
+	m.Ref, m.Call, m.Tokens, m.escaped = n.Ref, n.Call, n.Tokens, n.Escaped
 	if !strings.ContainsAny(n.File, `/\`) && n.File != "." && n.File != ".." {
 		m.Attached = n.File // what names another folder is not ours
 	}
@@ -136,10 +155,11 @@ func skipBlankLine(src []byte, at int) int {
 // is not fenced.
 func (m *MessageSpan) readText(src []byte) int {
 	line, _ := cutLine(src[m.TextStart:])
-	if info, ok := fenceInfo(line); !ok || info != textInfo {
+	info, ok := fenceInfo(line)
+	if at := ourFence(info, textInfo); !ok || at < 0 || info[at:] != textInfo {
 		return m.TextStart
 	}
-	in, out, after := stetFence(src, m.TextStart, textInfo)
+	in, out, after := stetFence(src, m.TextStart, info)
 	m.TextStart, m.TextEnd = in, out
 	return after
 }
@@ -157,14 +177,17 @@ func (m *MessageSpan) close(src []byte, followed bool) {
 	calls := -1
 	for at < end {
 		line, _ := cutLine(src[at:end])
-		if info, ok := fenceInfo(line); ok && strings.HasPrefix(info, callInfo) {
+		info, ok := fenceInfo(line)
+		if begin := ourFence(info, callInfo); ok && begin >= 0 {
 			in, out, after := stetFence(src[:end], at, info)
 			var n callNote
-			if json.Unmarshal([]byte(info[len(callInfo):]), &n) == nil {
+			if json.Unmarshal([]byte(info[begin+len(callInfo)-1:]), &n) == nil {
 				if calls < 0 {
-					calls = at
+					if calls = at; begin > 0 {
+						calls = behindLabel(src, m.TextStart, at, n.label())
+					}
 				}
-				m.Calls = append(m.Calls, CallSpan{ID: n.ID, Name: n.Name, Start: in, End: out, base64: n.Base64})
+				m.Calls = append(m.Calls, CallSpan{ID: n.ID, Name: n.Name, Start: in, End: out, note: n})
 			}
 			at = after
 			continue
@@ -180,6 +203,30 @@ func (m *MessageSpan) close(src []byte, followed bool) {
 		m.TextEnd = trimOneEOL(src, m.TextStart, calls)
 	}
 	m.TextEnd = trimOneEOL(src, m.TextStart, m.TextEnd)
+}
+
+// behindLabel is where the line begins that stands above the call at at, with a blank line between, and begins with
+// label; at, where there is none.
+func behindLabel(src []byte, from, at int, label string) int {
+	end := trimOneEOL(src, from, trimOneEOL(src, from, at))
+	start := max(from, bytes.LastIndexByte(src[:end], '\n')+1)
+	if start < end && bytes.HasPrefix(src[start:end], []byte(label)) {
+		return start
+	}
+	return at
+}
+
+// ourFence is where in an info string a word of ours begins: at once, or behind the name of a language; -1 where none
+// does.
+func ourFence(info, word string) int {
+	at := 0
+	if !strings.HasPrefix(info, stetPrefix) {
+		at = strings.IndexByte(info, ' ') + 1
+	}
+	if !strings.HasPrefix(info[at:], word) {
+		return -1
+	}
+	return at
 }
 
 // trimOneEOL takes one line ending off the end of src[start:end].

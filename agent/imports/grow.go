@@ -68,10 +68,11 @@ func sameMessage(have []byte, at markdown.MessageSpan, m *markdown.Message, secr
 
 func sameText(have []byte, at markdown.MessageSpan, content []byte) bool {
 	if at.Attached == "" {
-		return bytes.Equal(have[at.TextStart:at.TextEnd], content)
+		return bytes.Equal(at.Text(have), content)
 	}
 	sum := sha256.Sum256(content)
-	return strings.HasSuffix(at.Attached, "-"+hex.EncodeToString(sum[:4])+".bin")
+	name := strings.TrimSuffix(strings.TrimSuffix(at.Attached, ".bin"), ".txt")
+	return strings.HasSuffix(name, "-"+hex.EncodeToString(sum[:4]))
 }
 
 // extends reports whether m is the message at at with more behind it.
@@ -84,7 +85,7 @@ func extends(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets 
 			return false
 		}
 	}
-	old := have[at.TextStart:at.TextEnd]
+	old := at.Text(have)
 	redacted, _ := take(secrets(), m.Content)
 	if !bytes.HasPrefix(redacted, old) {
 		return false

@@ -34,8 +34,9 @@ type Query struct {
 	Role    string // user, assistant, tool, system
 	Since   time.Time
 	Until   time.Time
-	Limit   int // conversations, for Matches messages; 0 means 5 and 50
-	Budget  int // characters; 0 means Budget
+	Limit   int  // conversations, for Matches messages; 0 means 5 and 50
+	Budget  int  // characters; 0 means Budget
+	Alone   bool // matches alone, without what was said around them
 	// Live is what the Searcher was opened on, where open sessions are searched
 	// too; nil where they are not.
 	Live *Live
@@ -58,6 +59,7 @@ type Matches struct {
 	Warnings []string
 	// Operators are the parts of the query that were not read as words.
 	Operators []string
+	Uncovered int // see [index.Result]
 }
 
 // A Found is one conversation of an answer with what of it matters. A
@@ -66,8 +68,8 @@ type Matches struct {
 type Found struct {
 	Root     session.Known
 	Score    float64
-	Segments []Segment
-	Matches  []Match // those that Segments show, and more
+	Segments []Segment // empty where the query is for matches alone
+	Matches  []Match   // best first: those that Segments show, and more
 }
 
 // A Segment is a run of messages of one transcript.
@@ -83,9 +85,16 @@ type Line struct {
 	Name   string    `json:"name,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 	Text   string    `json:"text"`
-	Cut    bool      `json:"cut,omitempty"` // Text is a part of the message
+	Cut    bool      `json:"cut,omitempty"`        // Text is a part of the message
+	More   int       `json:"more_lines,omitempty"` // lines of a tool's result behind Text that are not shown
 	Hit    bool      `json:"hit,omitempty"`
-	Calls  []string  `json:"calls,omitempty"` // names of the tools that it called
+	Calls  []Call    `json:"calls,omitempty"`
 	// SupersededBy is the memory that superseded one that the message led to, "" where none did.
 	SupersededBy string `json:"superseded_by,omitempty"`
+}
+
+// A Call is a call of a tool as it is shown.
+type Call struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments,omitempty"` // what it was given: on one line, or whole
 }

@@ -51,6 +51,7 @@ func FindMatches(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Mat
 // matches asks for more until enough pass the filters or there is no more.
 func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 	ask := index.Query{Text: s.q.Text, Class: []vault.Class{vault.ClassSession}, Limit: want}
+	ask.Archived = strings.EqualFold(s.q.Role, "system") // which are left out otherwise
 	if s.only != "" {
 		ask.Scope = vault.ScopeOf(s.only)
 	}
@@ -64,7 +65,7 @@ func (s *searching) matches(ctx context.Context, want int) (*Matches, error) {
 			return nil, err
 		}
 		out := &Matches{Total: res.Total, Tier: res.Tier, Degraded: res.Degraded, Warnings: res.Warnings,
-			Operators: res.Operators}
+			Operators: res.Operators, Uncovered: res.Uncovered}
 		for _, h := range res.Hits {
 			k := s.of(h.Path)
 			if s.keeps(h, k) {
@@ -129,7 +130,7 @@ func (s *searching) keeps(h index.Hit, k session.Known) bool {
 	q := &s.q
 	return (s.only == "" || h.Path == s.only) &&
 		(q.Agent == "" || strings.EqualFold(k.Agent, q.Agent)) &&
-		(q.Project == "" || strings.EqualFold(k.Project, q.Project)) &&
+		(q.Project == "" || k.About(q.Project)) &&
 		(q.Role == "" || strings.EqualFold(h.Role, q.Role)) &&
 		(q.Since.IsZero() || !h.Updated.Before(q.Since)) &&
 		(q.Until.IsZero() || h.Updated.Before(q.Until))

@@ -20,6 +20,7 @@ type Answer struct {
 	Degraded  string
 	Warnings  []string
 	Operators []string // see [index.Result]
+	Uncovered int      // likewise
 }
 
 // Sessions answers with the conversations that a question is about, best first,
@@ -33,7 +34,8 @@ func Sessions(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Answer
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{Total: m.Total, Tier: m.Tier, Degraded: m.Degraded, Warnings: m.Warnings, Operators: m.Operators}
+	a := &Answer{Total: m.Total, Tier: m.Tier, Degraded: m.Degraded, Warnings: m.Warnings, Operators: m.Operators,
+		Uncovered: m.Uncovered}
 	if a.Found, err = s.group(ctx, m.List); err != nil {
 		return nil, err
 	}
@@ -42,6 +44,9 @@ func Sessions(ctx context.Context, v *vault.Vault, x Searcher, q Query) (*Answer
 	}
 	left := cmp.Or(q.Budget, Budget)
 	for i := range a.Found {
+		if q.Alone {
+			break
+		}
 		// What one does not use is for those after it.
 		used := s.quote(&a.Found[i], left/(len(a.Found)-i))
 		left -= used
@@ -86,7 +91,7 @@ func (s *searching) quote(f *Found, budget int) int {
 		path   vault.Path
 		number int
 	}
-	hits, shown := map[place]bool{}, map[place]*Line{}
+	hits, shown := map[place]string{}, map[place]*Line{} // hits with the line that matches
 	talks := map[vault.Path]*Talk{}
 	used := 0
 	take := func(p place, in session.Known) {
@@ -98,14 +103,15 @@ func (s *searching) quote(f *Found, budget int) int {
 		if shown[p] != nil || used >= budget {
 			return
 		}
-		if l, ok := t.line(p.number, min(budget-used, mostOfOne)); ok {
-			l.Hit, l.SupersededBy = hits[p], s.old.By(in.ID, in.Origin, p.number)
+		snippet, hit := hits[p]
+		if l, ok := t.line(p.number, min(budget-used, mostOfOne), snippet); ok {
+			l.Hit, l.SupersededBy = hit, s.old.By(in.ID, in.Origin, p.number)
 			shown[p] = &l
 			used += l.size()
 		}
 	}
 	for _, m := range f.Matches {
-		hits[place{m.Path, m.Message}] = true
+		hits[place{m.Path, m.Message}] = m.Snippet
 	}
 	for _, m := range f.Matches {
 		take(place{m.Path, m.Message}, m.In)

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"stet/index"
+	"stet/index/document"
 	"stet/markdown"
 	"stet/vault"
 	"stet/vault/session"
@@ -28,6 +30,7 @@ const headSize = 40
 type Talk struct {
 	Known session.Known
 	Open  bool
+	Whole bool // show results and arguments of tools whole, not their first lines
 	list  []markdown.Message
 	v     *vault.Vault
 }
@@ -98,22 +101,29 @@ func (t *Talk) at(number int) int {
 	return i
 }
 
-func (t *Talk) line(number, room int) (Line, bool) {
+// line is a message of which what matches is to be seen, "" for nothing.
+func (t *Talk) line(number, room int, matches string) (Line, bool) {
 	i := t.at(number)
 	if i == len(t.list) || t.list[i].Number != number || room <= headSize {
 		return Line{}, false
 	}
-	return t.show(&t.list[i], room), true
+	return t.show(&t.list[i], room, matches), true
 }
 
-// show is a message within that many characters.
-func (t *Talk) show(m *markdown.Message, room int) Line {
+// foldLines is how many lines of a result are shown where it is not whole.
+const foldLines = 5
+
+// show is a message within that many characters, of a long one the part with the line that matches.
+func (t *Talk) show(m *markdown.Message, room int, matches string) Line {
 	l := Line{Number: m.Number, Role: m.Role, Name: m.Name, Time: m.Time}
 	room -= headSize
 	for _, c := range m.Calls {
-		if name := cmp.Or(c.Name, "tool"); utf8.RuneCountInString(name) < room {
-			l.Calls = append(l.Calls, name)
-			room -= utf8.RuneCountInString(name)
+		call := t.call(&c, matches)
+		if n := utf8.RuneCountInString(call.Name + call.Arguments); n < room {
+			l.Calls = append(l.Calls, call)
+			room -= n
+		} else {
+			l.Cut = true
 		}
 	}
 	content := m.Content
@@ -124,19 +134,63 @@ func (t *Talk) show(m *markdown.Message, room int) Line {
 			content = fmt.Appendf(nil, "[%d bytes in %s]", len(data), file)
 		}
 	}
-	text := []rune(strings.TrimSpace(strings.ToValidUTF8(string(markdown.StripInjected(content)), "\ufffd")))
-	if room = max(0, room); len(text) > room {
-		text, l.Cut = text[:room], true
+	text := strings.ToValidUTF8(string(markdown.StripInjected(content)), "\ufffd")
+	text = strings.TrimLeft(strings.TrimRightFunc(text, unicode.IsSpace), "\r\n")
+	from := 0
+	if at := strings.Index(text, matches); at > 0 {
+		from = strings.LastIndexByte(text[:at], '\n') + 1
 	}
-	l.Text = string(text)
+	if folds := m.Role == "tool" || m.Role == "system"; folds && !t.Whole && matches == "" {
+		text, l.More = fold(text)
+	}
+	runes := []rune(text)
+	if room = max(0, room); len(runes) > room {
+		begin := max(0, min(utf8.RuneCountInString(text[:from])-room/4, len(runes)-room))
+		runes = runes[begin : begin+room]
+		if begin > 0 && room > 0 {
+			runes[0] = '…'
+		}
+		l.Cut, l.More = true, 0
+	}
+	l.Text, l.Cut = string(runes), l.Cut || l.More > 0
 	return l
+}
+
+// fold is the first lines of a result, and how many follow.
+func fold(text string) (string, int) {
+	const mostOfLines = 800
+	end := 0
+	for range foldLines {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 || end+i > mostOfLines {
+			break
+		}
+		end += i + 1
+	}
+	if end == 0 || strings.Count(text[end:], "\n") == 0 {
+		return text, 0
+	}
+	return strings.TrimRight(text[:end], "\n"), strings.Count(text[end:], "\n") + 1
+}
+
+// call is a call as it is shown: whole, or on one line, that of its arguments which matches if one does.
+func (t *Talk) call(c *markdown.ToolCall, matches string) Call {
+	v := c.View()
+	out := Call{Name: cmp.Or(c.Name, "tool"), Arguments: v.Line()}
+	switch {
+	case t.Whole:
+		out.Arguments = v.Whole()
+	case matches != "" && strings.Contains(string(document.Arguments(c.Arguments)), matches):
+		out.Arguments = matches
+	}
+	return out
 }
 
 // size is what a line takes of a budget.
 func (l *Line) size() int {
 	n := headSize + utf8.RuneCountInString(l.Text)
 	for _, c := range l.Calls {
-		n += utf8.RuneCountInString(c)
+		n += utf8.RuneCountInString(c.Name + c.Arguments)
 	}
 	return n
 }
@@ -180,8 +234,8 @@ func (t *Talk) Page(from, to, budget int) Page {
 		if budget < 0 {
 			room = math.MaxInt
 		}
-		l := t.show(&t.list[i], room)
-		if l.Cut && len(p.Lines) > 0 || room <= headSize {
+		l := t.show(&t.list[i], room, "")
+		if l.Cut && l.More == 0 && len(p.Lines) > 0 || room <= headSize {
 			p.Next = t.list[i].Number
 			return p
 		}
@@ -201,8 +255,10 @@ func (t *Talk) Around(number, beside, budget int) Page {
 	if middle == len(t.list) {
 		return p
 	}
-	l := t.show(&t.list[middle], budget)
-	l.Hit = true
+	whole := t.Whole
+	t.Whole = true
+	l := t.show(&t.list[middle], budget, "")
+	l.Hit, t.Whole = true, whole
 	p.Lines = []Line{l}
 	budget -= l.size()
 	low, high := middle, middle
@@ -211,8 +267,8 @@ func (t *Talk) Around(number, beside, budget int) Page {
 			if i < 0 || i >= len(t.list) || i != low-1 && i != high+1 {
 				continue
 			}
-			next := t.show(&t.list[i], budget)
-			if next.Cut || budget <= headSize {
+			next := t.show(&t.list[i], budget, "")
+			if next.Cut && next.More == 0 || budget <= headSize {
 				continue
 			}
 			budget -= next.size()

@@ -94,8 +94,8 @@ func searchTalk(ctx context.Context, b *Box, in arguments) (any, error) {
 	case query == "":
 		return b.newest(ctx, agent.SessionFilter{Since: since, Until: until, Limit: limit})
 	}
-	res, err := b.app.Sessions().Search(ctx, agent.SessionQuery{Query: recall.Query{Text: query, Session: in1,
-		Role: in.text("role"), Since: since, Until: until, Limit: limit, Budget: talkBudget}})
+	res, err := b.app.Sessions().Search(ctx, agent.SessionQuery{All: true, Query: recall.Query{Text: query,
+		Session: in1, Role: in.text("role"), Since: since, Until: until, Limit: limit, Budget: talkBudget}})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func searchTalk(ctx context.Context, b *Box, in arguments) (any, error) {
 
 func (b *Box) readTalk(ctx context.Context, ref string, in arguments) (any, error) {
 	page, err := b.app.Sessions().Show(ctx, agent.SessionPart{Ref: ref, From: in.whole("from", 0),
-		Around: in.whole("around", 0), Budget: talkBudget})
+		Around: in.whole("around", 0), Budget: talkBudget, Whole: true})
 	if err != nil {
 		return nil, err
 	}

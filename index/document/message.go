@@ -66,21 +66,37 @@ func (a *Analyzer) Transcript(data []byte, f vault.File) ([]*Document, Record) {
 	var lens [lengthFields]uint32
 	t := TranscriptMeta{}
 	spans := MessagesOf(d)
-	var attached func(string) []byte
+	lost := false
+	attached := func(string) []byte { return nil }
 	if a.Files != nil {
 		attached = Attachments(a.Files, f.Path)
 	}
+	read := func(name string) []byte {
+		text := attached(name)
+		lost = text == nil
+		return text
+	}
+	var flags uint8
 	for i, s := range spans {
-		doc := a.message(data, &s, attached)
+		lost = false
+		doc := a.message(data, &s, read)
 		if i == 0 && !echoes(m.Title, data, spans) {
 			a.words(&doc.Bags[FieldTitle], []byte(m.Title))
 		}
 		a.end(doc)
 		docs = append(docs, doc)
 		lens[lengthSlot(FieldBody)] += uint32(doc.Bags[FieldBody].Length)
-		t.Messages = append(t.Messages, factsOf(data, &s, doc.dated))
+		facts := factsOf(data, &s, doc.dated)
+		if facts.Uncovered = lost; lost {
+			flags |= FlagUncovered
+		}
+		if facts.Side == SideSystem {
+			flags |= FlagSystem
+		}
+		t.Messages = append(t.Messages, facts)
 	}
 	r := newRecord(m, data, f, lens)
+	r.Flags |= flags
 	r.Meta += encodeMessages(t.Messages)
 	return docs, r
 }
@@ -100,7 +116,7 @@ func echoes(title string, data []byte, spans []markdown.MessageSpan) bool {
 		return false
 	}
 	// As many words as the title has, with room for marks between them.
-	text := markdown.StripInjected(data[said.TextStart:said.TextEnd])
+	text := markdown.StripInjected(said.Text(data))
 	text = text[:min(len(text), 4*len(title)+256)]
 	whole, cut := strings.CutSuffix(title, "…")
 	var words, first []string
@@ -173,7 +189,7 @@ type Part struct {
 // arguments. What stet itself put before a model was not said by anybody. attached reads a text that stands in a file
 // of its own, nil where that cannot be read or is no text; a nil attached reads none.
 func Spoken(data []byte, s *markdown.MessageSpan, attached func(name string) []byte) []Part {
-	text := data[s.TextStart:s.TextEnd]
+	text := s.Text(data)
 	if s.Attached != "" {
 		text = nil
 		if attached != nil {
@@ -182,7 +198,7 @@ func Spoken(data []byte, s *markdown.MessageSpan, attached func(name string) []b
 	}
 	out := []Part{{markdown.StripInjected(text), s.TextStart}}
 	for _, c := range s.Calls {
-		out = append(out, Part{[]byte(c.Name), c.Start}, Part{Arguments(data[c.Start:c.End]), c.Start})
+		out = append(out, Part{[]byte(c.Name), c.Start}, Part{Arguments(c.Arguments(data)), c.Start})
 	}
 	return out
 }
@@ -255,7 +271,9 @@ type Message struct {
 	Side   uint8
 	Asks   bool // ends with a question mark
 	Dated  bool // its text says when something was: "yesterday", "in May"
-	hasAt  bool
+	// Uncovered says that its text stands in a file that is binary or missing, and so is not searched.
+	Uncovered bool
+	hasAt     bool
 }
 
 func factsOf(data []byte, s *markdown.MessageSpan, dated bool) Message {
@@ -264,7 +282,7 @@ func factsOf(data []byte, s *markdown.MessageSpan, dated bool) Message {
 		f.At, f.hasAt = s.Time.Unix(), true
 	}
 	if s.Attached == "" {
-		text := bytes.TrimSpace(data[s.TextStart:s.TextEnd])
+		text := bytes.TrimSpace(s.Text(data))
 		f.Asks = bytes.HasSuffix(text, []byte("?")) || bytes.HasSuffix(text, []byte("？"))
 	}
 	return f
@@ -275,6 +293,7 @@ const (
 	bitAsks = 4 << iota
 	bitDated
 	bitTime
+	bitUncovered
 )
 
 // encodeMessages is what the record of a transcript has behind its meta.
@@ -283,7 +302,9 @@ func encodeMessages(list []Message) string {
 	number, at := 0, int64(0)
 	for _, f := range list {
 		bits := f.Side
-		for bit, on := range map[uint8]bool{bitAsks: f.Asks, bitDated: f.Dated, bitTime: f.hasAt} {
+		for bit, on := range map[uint8]bool{
+			bitAsks: f.Asks, bitDated: f.Dated, bitTime: f.hasAt, bitUncovered: f.Uncovered,
+		} {
 			if on {
 				bits |= bit
 			}
@@ -317,7 +338,8 @@ func DecodeTranscript(s string) TranscriptMeta {
 		if b := r.Take(1); b != "" {
 			bits = b[0]
 		}
-		f.Side, f.Asks, f.Dated, f.hasAt = bits&3, bits&bitAsks != 0, bits&bitDated != 0, bits&bitTime != 0
+		f.Side, f.Asks, f.Dated = bits&3, bits&bitAsks != 0, bits&bitDated != 0
+		f.hasAt, f.Uncovered = bits&bitTime != 0, bits&bitUncovered != 0
 		number += r.Varint()
 		f.Number = int(number)
 		if f.hasAt {

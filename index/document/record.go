@@ -110,6 +110,14 @@ const (
 	FlagPending
 )
 
+// The flags of a transcript that stand in the place of two which only memories have.
+const (
+	// FlagSystem marks a transcript with messages that no person typed.
+	FlagSystem = FlagPending
+	// FlagUncovered marks one with messages whose text stands in a file that cannot be searched.
+	FlagUncovered = FlagDoubts
+)
+
 // SameFile reports whether f is, as far as the system tells, the file that r
 // describes.
 func (r *Record) SameFile(f vault.File) bool {

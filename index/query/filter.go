@@ -29,8 +29,11 @@ const (
 	keyUntil    = "until"    // until:2026-01-31, until:3d
 	keyOn       = "on"       // on:2026-01-09, on:2026-01
 	keyIs       = "is"       // is:pinned, is:archived, is:superseded, is:private
-	keyIn       = "in"       // in:sessions, in:memories, in:notes, in:skills, in:archive
+	keyIn       = "in"       // in:sessions, in:memories, in:notes, in:skills, in:archive, in:all
 )
+
+// inAll asks for what is left out otherwise as well: what is archived or superseded, and messages that no person typed.
+const inAll = "all"
 
 // filterKey maps what a person may write to the key, "" for anything else.
 func filterKey(s string) string {
@@ -56,8 +59,10 @@ func newFilter(key, value string, now time.Time) (filter, bool) {
 	case keyIs:
 		return f, slices.Contains([]string{"pinned", "archived", "superseded", "private"}, f.value)
 	case keyIn:
-		var ok bool
-		f.value, ok = className(f.value)
+		ok := f.value == inAll
+		if !ok {
+			f.value, ok = className(f.value)
+		}
 		return f, ok
 	case keySince, keyUntil, keyOn:
 		from, to, ok := period(f.value, now)
@@ -79,7 +84,7 @@ func meaning(key string) string {
 	case keyIs:
 		return "is: takes pinned, archived, superseded or private"
 	case keyIn:
-		return "in: takes memories, notes, skills, sessions, core, profile or archive"
+		return "in: takes memories, notes, skills, sessions, core, profile, archive or all"
 	}
 	return key + ": takes a day (2026-01-31), a month, a year, today, yesterday or an age (3d, 2w, 6m, 1y)"
 }
@@ -181,7 +186,7 @@ func (f *filter) matches(r *document.Record, m *document.Meta, superseded bool) 
 	case keyCategory:
 		return slices.Contains(m.Categories, f.value)
 	case keyIn:
-		return string(vault.ClassOf(r.Path)) == f.value
+		return f.value == inAll || string(vault.ClassOf(r.Path)) == f.value
 	case keyIs:
 		switch f.value {
 		case "pinned":
@@ -203,7 +208,8 @@ func (f *filter) matches(r *document.Record, m *document.Meta, superseded bool) 
 // WantsHidden reports that the filters ask for what is otherwise left out.
 func (q *Query) WantsHidden() bool {
 	for _, f := range q.filters {
-		if !f.not && (f.key == keyIs && (f.value == "archived" || f.value == "superseded") || f.key == keyIn && f.value == "archive") {
+		if !f.not && (f.key == keyIs && (f.value == "archived" || f.value == "superseded") ||
+			f.key == keyIn && (f.value == "archive" || f.value == inAll)) {
 			return true
 		}
 	}
@@ -213,7 +219,7 @@ func (q *Query) WantsHidden() bool {
 // Classes are the classes of files that in: asks for; none means all.
 func (q *Query) Classes() (out []string) {
 	for _, f := range q.filters {
-		if f.key == keyIn && !f.not {
+		if f.key == keyIn && !f.not && f.value != inAll {
 			out = append(out, f.value)
 		}
 	}

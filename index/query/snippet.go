@@ -116,19 +116,55 @@ func (l *Liner) BestIn(data []byte, start, end, text int) line {
 	return out
 }
 
-// BestOf is the best line of a message. One of the arguments of a call, or of a file beside the transcript, is shown
-// as it was and numbered as the line that holds or names it.
+// BestOf is the best line of a message: of what was said, or of the arguments of a call as they were given, numbered
+// as the line of the transcript that has it, or that holds or names what has it. To a heading it adds the line below.
 func (l *Liner) BestOf(file *Transcript, m *markdown.MessageSpan) line {
-	best := l.BestIn(file.Data, m.Start, m.End, m.TextStart)
+	var best line
 	for i, part := range document.Spoken(file.Data, m, file.attached) {
-		if i == 0 && m.Attached == "" {
+		if i%2 == 1 {
+			continue // the name of a tool
+		}
+		text, at, here := part.Text, part.At, i == 0 && m.Attached == ""
+		if here {
+			text = markdown.BlankInjected(m.Text(file.Data))
+		}
+		cur := l.BestIn(text, 0, len(text), 0)
+		if cur.Number == 0 || best.Number > 0 && cur.weight <= best.weight {
 			continue
 		}
-		if other := l.BestIn(part.Text, 0, len(part.Text), 0); other.weight > 0 && other.weight >= best.weight {
-			best, best.Number = other, 1+bytes.Count(file.Data[:part.At], []byte("\n"))
+		if here && m.Role != "tool" {
+			l.belowHeading(&cur, text)
 		}
+		if before := bytes.Count(file.Data[:at], []byte("\n")); here {
+			cur.Number += before
+		} else {
+			cur.Number = before + 1
+		}
+		best = cur
 	}
 	return best
+}
+
+// belowHeading puts the text below a heading behind it.
+func (l *Liner) belowHeading(cur *line, text []byte) {
+	head := bytes.TrimSpace(cur.text)
+	words := bytes.TrimLeft(head, "#")
+	if marks := len(head) - len(words); marks == 0 || marks > 6 || !bytes.HasPrefix(words, []byte(" ")) {
+		return
+	}
+	cur.text = bytes.TrimSpace(words)
+	number := 0
+	for raw := range bytes.Lines(text) {
+		raw = bytes.TrimSpace(raw)
+		if number++; number > cur.Number && len(raw) > 0 && raw[0] != '#' {
+			cur.text = bytes.Join([][]byte{cur.text, raw}, []byte(": "))
+			break
+		}
+	}
+	weight := cur.weight
+	cur.ranges, cur.weight = nil, 0
+	l.look(cur)
+	cur.weight = weight
 }
 
 // look fills in weight and ranges.

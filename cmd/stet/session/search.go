@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"stet/agent"
 	"stet/agent/recall"
@@ -20,10 +21,11 @@ func runSearch(ctx context.Context, e *console.Env, in *console.Input, words []s
 		return agent.Usagef("nothing to search for").
 			Suggest(`without a query "stet session search" lists the newest sessions; "stet session show" reads one`)
 	}
-	q := agent.SessionQuery{Matches: in.Bool("matches"), Summarise: in.Bool("summarise"), Query: recall.Query{
-		Text: text, Session: in.String("in"), Agent: in.String("agent"), Project: in.String("project"),
-		Role: in.String("role"), Budget: in.Int("budget"),
-	}}
+	q := agent.SessionQuery{Matches: in.Bool("matches"), Summarise: in.Bool("summarise"),
+		All: in.Bool("all") || in.IsSet("budget"), Query: recall.Query{
+			Text: text, Session: in.String("in"), Agent: in.String("agent"), Project: in.String("project"),
+			Role: in.String("role"), Budget: in.Int("budget"),
+		}}
 	if in.IsSet("limit") {
 		q.Limit = cmp.Or(in.Int("limit"), 1<<20)
 	}
@@ -36,6 +38,12 @@ func runSearch(ctx context.Context, e *console.Env, in *console.Input, words []s
 		if err == nil && len(found.Matches)+len(found.Sessions) == 0 {
 			e.Note("no hits for %q", text)
 		}
+		if err == nil && found.Uncovered > 0 {
+			e.Note("not searched: %s, in files that are binary or missing", agent.Plural(found.Uncovered, "message"))
+		}
+		if err == nil && e.ErrTerminal && len(found.Operators) > 0 {
+			e.Note("read as operators: %s", console.Line1(strings.Join(found.Operators, " ")))
+		}
 		return found, err
 	}, printSearch)
 }
@@ -47,7 +55,7 @@ func printSearch(p *console.Printer, found *agent.SessionsFound) {
 		return
 	}
 	for i, f := range found.Sessions {
-		if i > 0 {
+		if len(f.Segments) > 0 && i > 0 {
 			p.Printf("\n")
 		}
 		printFound(p, f)
@@ -71,11 +79,54 @@ func printSummary(p *console.Printer, s *recall.Summary) {
 }
 
 func printFound(p *console.Printer, f agent.FoundSession) {
-	printSession(p, f.Session)
-	for _, s := range f.Segments {
-		if s.Session != f.Session.ID || s.Path != f.Session.Path {
-			p.Printf("\n  in its part %s\n", console.Line1(s.Session))
+	if len(f.Segments) > 0 {
+		printSession(p, f.Session)
+		for _, s := range f.Segments {
+			if s.Session != f.Session.ID || s.Path != f.Session.Path {
+				p.Printf("\n  in its part %s\n", console.Line1(s.Session))
+			}
+			printLines(p, s.Messages)
 		}
-		printLines(p, s.Messages)
+		return
 	}
+	k := f.Session
+	head, more := short(k.ID)+"  "+console.Day(cmp.Or(k.Ended, k.Started))+"  ", ""
+	if f.More > 0 {
+		more = fmt.Sprintf("  +%d", f.More)
+	}
+	if k.Open {
+		more += "  open"
+	}
+	title := cut(console.Line1(k.Title), p.Room(head+more, 200))
+	p.Printf("%s\n", p.Paint(console.Bold, head+title)+more)
+	for _, m := range f.Passages {
+		at := fmt.Sprint("  ", m.Message)
+		if m.Session != k.ID {
+			at = "  " + short(m.Session) + "#" + fmt.Sprint(m.Message)
+		}
+		at += "  " + console.Line1(cmp.Or(m.Speaker, m.Role)) + ": "
+		note := superseded(m.SupersededBy) + flagged(m.Label)
+		p.Printf("%s%s%s\n", at, around(m, p.Room(at+note, 400)), note)
+	}
+}
+
+// short is the end of an id, which names its session.
+func short(id string) string { return id[max(0, len(id)-6):] }
+
+// around is so much of the line that matches that what matches is seen.
+func around(m agent.SessionMatch, most int) string {
+	const before = 12
+	if at := utf8.RuneCountInString(m.Snippet[:m.At]) - before; at > 0 && utf8.RuneCountInString(m.Snippet) > most {
+		text := []rune(m.Snippet)
+		m.Snippet = "…" + string(text[min(at, len(text)-most)+1:])
+	}
+	return cut(console.Line1(m.Snippet), most)
+}
+
+// cut is the beginning of a line.
+func cut(line string, most int) string {
+	if text := []rune(line); len(text) > most {
+		return string(text[:most-1]) + "…"
+	}
+	return line
 }

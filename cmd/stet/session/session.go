@@ -15,16 +15,19 @@ func sessionCommand() *console.Command {
 			{Name: "list", Flags: "limit open agent project since until", Run: runList},
 			{Name: "show", Args: "ID", Min: 1, Max: 1, Flags: "from to around budget all", Run: runShow},
 			{Name: "search", Args: "[QUERY...]", Max: -1, Run: runSearch,
-				Flags: "limit in agent project role since until budget matches summarise"},
+				Flags: "limit in agent project role since until budget matches summarise all"},
 			{Name: "export", Args: "[ID...]", Max: -1, Flags: "format output private", Run: runExport},
 			{Name: "end", Args: "[ID...]", Max: -1, Flags: "idle all dry-run reason", Run: runEnd},
 		},
 		Details: `An open session is what "stet observe" wrote and nobody has sealed yet; a sealed one is a
 			transcript below sessions/. A session is named by its id, a part of it (the first six or the last four
 			characters, or more), its path, or the id that its agent gave it. show prints at most --budget characters
-			and says where it goes on. search answers with the conversations, open ones too, that a question is about
-			and what was said there, within --budget characters; without a question with the newest ones. Parts of
-			one conversation, as those of an agent and the agents that it called, are one.`,
+			and says where it goes on. Results of tools are folded to their first lines and
+			calls to one: one message alone (--from 6 --to 6) or --all is whole. search answers with the conversations,
+			open ones too, that a question is about and the best three passages of each, with --all or --budget with
+			all of them and what was said around them; without a question with the newest ones. Parts of one
+			conversation, as those of an agent and the agents that it called, are one. What no person typed, as notices
+			of programs, is found with in:all or --role system alone.`,
 		Examples: `stet session list --agent codex --since 7d  # the newest first, open ones included
 			stet session show 4711  # what was said, up to the budget
 			stet session show 7ck2ma --around 14  # message 14 and those about it
@@ -43,14 +46,15 @@ func sessionCommand() *console.Command {
 			console.Bool("summarise", "let the model for small tasks say what the conversations answer, and where"),
 			console.Bool("open", "list open sessions alone"),
 			console.Text("agent", "only those of the agent `NAME`"),
-			console.Text("project", "only those about the project `NAME`"),
+			console.Text("project", "only those about the project `NAME`, its folder or the last part of that"),
 			console.Text("since", "only at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
 			console.Text("until", "only before `TIME`"),
 			console.Number("from", "show from message `N` on"),
 			console.Number("to", "show up to message `N`"),
 			console.Number("around", "show message `N` and those next to it"),
 			console.Number("budget", "show at most `N` characters", 12000),
-			console.Bool("all a", "show the whole transcript; end every open session"),
+			console.Bool("all a", "show the whole transcript; find all that matches, with what was said around it; "+
+				"end every open session"),
 			console.Text("format f", "as `FORM` markdown or jsonl", "markdown"),
 			console.Text("output o", "export into the new `FILE`, not to standard output"),
 			console.Bool("private", "export what is marked private too"),

@@ -42,9 +42,6 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 func printLines(p *console.Printer, lines []agent.Message) {
 	for _, l := range lines {
 		who := console.Line1(cmp.Or(l.Name, l.Role))
-		for _, c := range l.Calls {
-			who += "  -> " + console.Line1(c)
-		}
 		mark := " "
 		if l.Hit {
 			mark = "*"
@@ -55,7 +52,14 @@ func printLines(p *console.Printer, lines []agent.Message) {
 		for text := range strings.Lines(p.Stored(l.Text)) {
 			p.Printf("  %s\n", strings.TrimRight(text, "\r\n"))
 		}
-		if l.Cut {
+		for _, c := range l.Calls {
+			given := strings.TrimRight(p.Stored(c.Name+"  "+c.Arguments), "\n ")
+			p.Printf("  -> %s\n", strings.ReplaceAll(given, "\n", "\n     "))
+		}
+		switch {
+		case l.More > 0:
+			p.Printf("  [+%s: --from %d --to %[2]d]\n", agent.Plural(l.More, "line"), l.Number)
+		case l.Cut:
 			p.Printf("  […]\n")
 		}
 	}
