@@ -8,6 +8,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"stet/markdown"
 	"stet/vault/guard"
@@ -18,6 +21,7 @@ const (
 	slugWidth       = 60
 	transcriptWidth = 48
 	transcriptTail  = 6
+	projectWidth    = 20
 )
 
 // Name is the name, without ending, of the file of a new memory: its title or else its first
@@ -40,16 +44,46 @@ func slugOfText(s string, width int) string {
 	}
 }
 
-// NameTranscript is the path of a new transcript: by month, and named after its day, its title
-// (else the id that its agent gave it) and the end of its id.
+// NameTranscript is the path of a new transcript: by month, and named after its day, its project, its title
+// (else the id that its agent gave it) and the end of its id. What worked for another conversation stands in a folder
+// named after the day and the end of the id of that one.
 func NameTranscript(t *markdown.Transcript) Path {
 	slug := cmp.Or(slugOfText(guard.Unlikely(t.Title), transcriptWidth),
 		slugOfText(path.Base(t.Origin), transcriptWidth))
-	name := strings.TrimPrefix(slug+"-"+idEnd(t.ID, transcriptTail)+".md", "-")
-	if t.Started.IsZero() {
-		return Path("sessions/undated/" + name)
+	day, folder := t.Started.UTC(), ""
+	if up, err := ulid.ParseStrict(t.Parent); err == nil && worksFor(t) {
+		if day = ulid.Time(up.Time()).UTC(); up.Time() == 0 {
+			day = time.Time{}
+		}
+		folder = idEnd(t.Parent, transcriptTail) + "-parts/"
+	} else if project := slugOfText(guard.Unlikely(projectName(t.Project)), projectWidth); project != "" &&
+		slug != project && !strings.HasPrefix(slug, project+"-") {
+		slug = strings.TrimSuffix(project+"-"+slug, "-")
 	}
-	return Path(t.Started.UTC().Format("sessions/2006/01/2006-01-02-") + name)
+	name := strings.TrimPrefix(slug+"-"+idEnd(t.ID, transcriptTail)+".md", "-")
+	if day.IsZero() {
+		return Path("sessions/undated/" + folder + name)
+	}
+	if folder != "" {
+		folder = day.Format("2006-01-02-") + folder
+	}
+	if !t.Started.IsZero() {
+		name = t.Started.UTC().Format("2006-01-02-") + name
+	}
+	return Path(day.Format("sessions/2006/01/") + folder + name)
+}
+
+// worksFor reports a conversation that its parent called for: not one that goes on where its parent ended.
+func worksFor(t *markdown.Transcript) bool {
+	return !strings.HasPrefix(t.Source, "import") || strings.Contains(t.Origin, "/") && !strings.Contains(t.Origin, "#")
+}
+
+// projectName is the last part of a project's folder.
+func projectName(project string) string {
+	if project = path.Base(strings.ReplaceAll(project, `\`, "/")); project == "." || project == "/" {
+		return ""
+	}
+	return project
 }
 
 func idEnd(id string, n int) string { return id[max(0, len(id)-n):] }

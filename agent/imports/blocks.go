@@ -3,8 +3,9 @@ package imports
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
 
 	"stet/markdown"
 )
@@ -17,10 +18,11 @@ type block struct {
 	ToolUseID            string `json:"tool_use_id"`
 }
 
-// A result is what a tool answered.
+// A result is what a tool answered, or of the role system what the client says.
 type result struct {
-	call, name string
-	text       []byte
+	call, name, role string
+	text             []byte
+	notice           bool // it stood in one message with what a person typed
 }
 
 // spoken is the content of one message taken apart. What a model only thought was
@@ -33,18 +35,38 @@ type spoken struct {
 
 func (s spoken) said() string { return strings.Join(s.text, "\n\n") }
 
-// byMachine makes results of the texts that no person typed. origin is a word, or an object with its kind.
+// byMachine makes notices of the client of the texts, and of the parts of texts, that no person typed. origin is a
+// word, or an object with its kind.
 func (s *spoken) byMachine(origin json.RawMessage) {
 	from := struct{ Kind string }{text(origin)}
 	_ = json.Unmarshal(origin, &from) // a word, or nothing
-	s.text = slices.DeleteFunc(s.text, func(t string) bool {
-		machine := markdown.ByMachine(from.Kind, t)
-		if machine {
-			s.results = append(s.results, result{name: "claude-code", text: []byte(t)})
+	var typed []string
+	for _, t := range s.text {
+		say := func(text string, part bool) {
+			s.results = append(s.results, result{name: "claude-code", role: "system", text: []byte(text), notice: part})
 		}
-		return machine
-	})
+		if markdown.ByMachine(from.Kind, t) || t == "Warmup" || strings.HasPrefix(t, "[SUGGESTION MODE:") {
+			say(t, false)
+			continue
+		}
+		rest := notices().ReplaceAllStringFunc(t, func(notice string) string {
+			say(notice, true)
+			return ""
+		})
+		if rest = strings.TrimSpace(rest); rest != "" {
+			typed = append(typed, rest)
+		}
+	}
+	for i := range s.results {
+		s.results[i].notice = s.results[i].notice && len(typed) > 0
+	}
+	s.text = typed
 }
+
+// notices are the elements in which a client says what its person looks at.
+var notices = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<ide_(\w+)>.*?</ide_\w+>`)
+})
 
 // parseContent reads content that is a string, one block or a list of blocks.
 func parseContent(raw json.RawMessage) spoken {

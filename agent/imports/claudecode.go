@@ -13,10 +13,9 @@ import (
 	"stet/markdown"
 )
 
-// Claude Code keeps a conversation as <projects>/<folder>/<session>.jsonl, one JSON
-// object a line, appended to while it goes on, and deletes it after 30 days. The
-// form is internal to it and changes: what is not known here is passed over, and
-// the name of the folder, which cannot be turned back into a path, is not used.
+// Claude Code keeps a conversation as <projects>/<folder>/<session>.jsonl, one JSON object a line, appended to while it
+// goes on, and deletes it after 30 days. The form is internal to it and changes: what is not known here is passed over,
+// and the name of the folder, which cannot be turned back into a path, is not used.
 //
 // Lines form a tree by parentUuid. The answers of tools called at once hang beside
 // the chain that leads to the last line and belong to it all the same; a prompt
@@ -77,6 +76,7 @@ type claudeFile struct {
 	cwd     string
 	folders []string // every cwd
 	title   string   // the best there is: a person's, a model's, a summary's
+	titles  []string // every one
 	rank    int
 	started time.Time
 	nodes   []claudeNode
@@ -174,6 +174,7 @@ func (c *claudeFile) line(l *claudeLine) {
 func (c *claudeFile) titled(rank int, title string) {
 	if title != "" && rank >= c.rank {
 		c.rank, c.title = rank, title
+		c.titles = append(c.titles, title)
 	}
 }
 
@@ -254,7 +255,7 @@ func (r *reading) claudeSession(c *claudeFile) error {
 		}
 		s := c.begin(foreign)
 		if key != "" {
-			s.Title, s.Started = "", time.Time{}
+			s.Title, s.titles, s.Started = "", nil, time.Time{}
 			s.ParentOrigin, s.ParentStarted = c.session, c.started
 		}
 		s.fill(c, groups[key])
@@ -322,7 +323,7 @@ func (c *claudeFile) climb(uuid string, known map[string]string, ends func(strin
 
 func (c *claudeFile) begin(foreign string) *Session {
 	s := &Session{Transcript: markdown.Transcript{Agent: "claude-code", Provider: "anthropic", Origin: foreign, Project: c.cwd,
-		Title: c.title, Started: c.started}, Folders: c.folders}
+		Title: c.title, Started: c.started}, Folders: c.folders, titles: c.titles}
 	if s.Title == "" {
 		for leaf, summary := range c.summary {
 			if _, ok := c.chain[leaf]; ok && (s.Title == "" || summary < s.Title) {
@@ -345,8 +346,11 @@ func (s *Session) fill(c *claudeFile, nodes []claudeNode) {
 			if i > 0 {
 				ref += "#" + itoa(i+1)
 			}
-			s.Messages = append(s.Messages, markdown.Message{Role: "tool", Name: cmp.Or(res.name, c.names[res.call]), Call: res.call,
-				Time: at, Ref: ref, Content: res.text})
+			if res.notice {
+				ref += noticeRef
+			}
+			s.Messages = append(s.Messages, markdown.Message{Role: cmp.Or(res.role, "tool"),
+				Name: cmp.Or(res.name, c.names[res.call]), Call: res.call, Time: at, Ref: ref, Content: res.text})
 			last = ""
 		}
 		if len(n.what.text)+len(n.what.calls) == 0 {
@@ -368,7 +372,7 @@ func (s *Session) fill(c *claudeFile, nodes []claudeNode) {
 			last = m.ID
 		}
 		ref := n.UUID
-		if len(n.what.results) > 0 {
+		if slices.ContainsFunc(n.what.results, func(r result) bool { return !r.notice }) {
 			ref += "#text"
 		}
 		s.Messages = append(s.Messages, markdown.Message{Role: m.Role, Time: at, Ref: ref, Content: []byte(n.what.said()), Calls: n.what.calls})

@@ -28,6 +28,7 @@ func (w *writer) decide(s *Session) (*item, error) {
 			if have, _, err = w.v.ReadFile(p); err != nil {
 				return nil, err
 			}
+			s.asIn(have)
 		}
 		open, err := w.open(s, have)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,13 +18,54 @@ import (
 
 // A growth is what a conversation has more than its transcript.
 type growth struct {
-	from    int // messages that the transcript holds for good
-	cut     int // where in the file the new ones begin
-	changed int // number of the first message that is another one now; 0 for none
+	from    int    // messages that the transcript holds for good
+	cut     int    // where in the file the new ones begin
+	changed int    // number of the first message that is another one now; 0 for none
+	title   string // a later one of its source, "" for none
 }
 
 // more reports whether there is anything to append.
-func (g growth) more(s *Session) bool { return g.changed == 0 && g.from < len(s.Messages) }
+func (g growth) more(s *Session) bool {
+	return g.changed == 0 && (g.from < len(s.Messages) || g.title != "")
+}
+
+// noticeRef ends the id of a notice of a client that stood in one message with what a person typed.
+const noticeRef = "#notice"
+
+// asIn leaves out the notices which a transcript of before holds within what was typed, or not at all.
+func (s *Session) asIn(have []byte) {
+	isNotice := func(m markdown.Message) bool { return strings.HasSuffix(m.Ref, noticeRef) }
+	if !slices.ContainsFunc(s.Messages, isNotice) {
+		return
+	}
+	refs := map[string]bool{}
+	for _, at := range markdown.Parse(have).Messages() {
+		refs[at.Ref] = true
+	}
+	s.Messages = slices.DeleteFunc(slices.Clone(s.Messages), func(m markdown.Message) bool {
+		return isNotice(m) && !refs[m.Ref] && refs[strings.TrimSuffix(m.Ref, noticeRef)]
+	})
+}
+
+// retitle is a later title than that of the transcript, which is not changed where a person may have given it.
+func (s *Session) retitle(d *markdown.Document) string {
+	v, _ := d.Meta("title")
+	was := v.Text()
+	if len(s.titles) == 0 || was == s.Title {
+		return ""
+	}
+	known := append(slices.Clone(s.titles), firstWords(s.Messages))
+	for _, m := range s.Messages {
+		if m.Role == "user" {
+			known = append(known, markdown.FirstWords(m.Content, titleWords))
+			break
+		}
+	}
+	if !slices.ContainsFunc(known, func(t string) bool { return oneLine(t) == was }) {
+		return ""
+	}
+	return s.Title
+}
 
 // compare says what s has more than the transcript in have. A message is the same
 // when it has the same foreign id, or without one the same role and text; one that
@@ -32,7 +74,7 @@ func compare(have []byte, s *Session, c *censor) growth {
 	d := markdown.Parse(have)
 	spans := d.Messages()
 	secrets := sync.OnceValue(func() *guard.Redactor { return c.about(s) })
-	g := growth{cut: len(have)}
+	g := growth{cut: len(have), title: s.retitle(d)}
 	if v, ok := d.Meta("messages"); ok {
 		g.from, _ = strconv.Atoi(v.Text()) // what is no number counts as none
 	}
@@ -97,14 +139,16 @@ func extends(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets 
 // for the keys that count. r is the whole of s rendered.
 func (g growth) grow(have []byte, s *Session, r *rendered) ([]byte, error) {
 	spans := markdown.Parse(r.text).Messages()
-	if g.from >= len(spans) {
+	if g.from >= len(spans) && g.title == "" {
 		return nil, fmt.Errorf("message %d of %d is not in its own rendering", g.from+1, len(spans))
 	}
 	out := bytes.Clone(have[:g.cut])
-	for !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")) {
-		out = append(out, '\n')
+	if g.from < len(spans) {
+		for !bytes.HasSuffix(out, []byte("\n\n")) && !bytes.HasSuffix(out, []byte("\n\r\n")) {
+			out = append(out, '\n')
+		}
+		out = append(out, r.text[spans[g.from].Start:]...)
 	}
-	out = append(out, r.text[spans[g.from].Start:]...)
 	d := markdown.Parse(out)
 	if !d.HasFrontMatter() || d.FrontMatterError() != nil {
 		return out, nil // a person's; the messages themselves are there
@@ -115,6 +159,9 @@ func (g growth) grow(have []byte, s *Session, r *rendered) ([]byte, error) {
 	}
 	if len(s.Renumbered) > 0 {
 		err = errors.Join(err, d.SetMeta("renumbered", markdown.Strings(s.Renumbered)))
+	}
+	if g.title != "" {
+		err = errors.Join(err, d.SetMeta("title", markdown.String(g.title)))
 	}
 	if s.EndReason != "" {
 		err = errors.Join(err, d.SetMeta("end_reason", markdown.String(s.EndReason)))

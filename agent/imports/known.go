@@ -22,11 +22,13 @@ type known struct {
 	odd      map[string]vault.Path
 	rejected map[string]bool
 	size     map[vault.Path]int64 // of those that were there at first
+	in       map[string]int       // how many there are, by folder
 	whole    bool                 // odd has those too whose new name looks like one of stet's
 }
 
 func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
-	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{}, size: map[vault.Path]int64{}}
+	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{},
+		size: map[vault.Path]int64{}, in: map[string]int{}}
 	ids, err := v.History().RejectedIDs(ctx)
 	if err != nil {
 		return nil, err
@@ -54,6 +56,7 @@ func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
 // see takes up a transcript by its name or, where that says nothing, by reading
 // it.
 func (k *known) see(p vault.Path) error {
+	k.in[p.Dir()]++
 	if six := lastSix(p); six != "" {
 		k.named[six] = append(k.named[six], p)
 		return nil

@@ -119,7 +119,8 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	}
 	report.Files, report.Bytes = len(files), r.progress.Total
 	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
-		apart: map[string]string{}, held: map[string][]markdown.Message{}}
+		placed: map[string]int{},
+		apart:  map[string]string{}, held: map[string][]markdown.Message{}}
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
@@ -210,6 +211,8 @@ type writer struct {
 	queue   []*waiting
 	waiting map[string]bool
 	paths   map[string]bool
+	placed  map[string]int // by folder: new ones that wait
+	placing map[string]int // and those of the batch that gets its names
 	queued  int
 	id      string     // of the run, in every commit of it
 	done    *done      // nil where nothing is remembered
@@ -295,7 +298,7 @@ func (w *writer) part(s *Session) (err error) {
 	if err != nil || it == nil {
 		return err
 	}
-	if it.made, err = w.censor.render(it.s, it.place().Base()); err != nil {
+	if it.made, err = w.censor.render(it.s, w.place(it).Base()); err != nil {
 		var b badLine
 		if errors.As(err, &b) {
 			w.r.problem(cmp.Or(s.Origin, s.ID), 0, b.text)
@@ -317,7 +320,13 @@ func (w *writer) part(s *Session) (err error) {
 }
 
 // place is the item's file.
-func (it *item) place() vault.Path { return cmp.Or(it.path, vault.NameTranscript(&it.s.Transcript)) }
+func (w *writer) place(it *item) vault.Path {
+	if it.path != "" {
+		return it.path
+	}
+	p := vault.NameTranscript(&it.s.Transcript)
+	return session.Spread(p, w.known.in[p.Dir()]+w.placed[p.Dir()]+w.placing[p.Dir()])
+}
 
 // flush writes the batch out of memory.
 func (w *writer) flush() error {
@@ -333,7 +342,7 @@ func (w *writer) flush() error {
 	switch {
 	case w.o.Write.DryRun:
 		for _, it := range batch {
-			w.count(it.waits(), it.place())
+			w.count(it.waits(), w.place(it))
 		}
 		return nil
 	case !w.v.Settings().Bool(settings.SessionsTrack):

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"stet/markdown"
+	"stet/vault/session"
 )
 
 // A Session is one conversation of a source, or a part of one. Its id is made of
@@ -19,6 +21,7 @@ type Session struct {
 	ParentOrigin  string
 	ParentStarted time.Time
 	Folders       []string // in which it was, Project aside
+	titles        []string // that its source gave it, the last of them Title
 	// taken are messages that the person took back since, which are conversations of their own.
 	taken []markdown.Message
 	// exact leaves control characters in: they are what was exported.
@@ -91,16 +94,20 @@ func (s *Session) settle() {
 // titleWords is how many words of the first thing a person said name it.
 const titleWords = 10
 
-func firstWords(messages []markdown.Message) string {
+// firstWords is the beginning of the first sentence that a person typed, of commands to the program where there is
+// nothing else.
+func firstWords(messages []markdown.Message) (title string) {
 	for _, m := range messages {
 		if m.Role != "user" {
 			continue
 		}
-		if title := markdown.FirstWords(m.Content, titleWords); title != "" {
-			return title
+		words := session.FirstSentence(markdown.FirstWords(m.Content, titleWords))
+		if !strings.HasPrefix(words, "/") && words != "" {
+			return words
 		}
+		title = cmp.Or(title, words)
 	}
-	return ""
+	return title
 }
 
 // Sizes that bound one transcript: a file of a vault has at most 10 MiB.

@@ -50,6 +50,9 @@ func (w *writer) depositOnce(batch []*item) error {
 		w.waiting[hashPart(one.id)] = true
 		if len(one.puts) > 0 {
 			w.paths[markdown.Fold(string(one.puts[0].path))] = true
+			if one.puts[0].was == "" {
+				w.placed[one.puts[0].path.Dir()]++
+			}
 		}
 	}
 	w.queue = append(w.queue, list...)
@@ -63,6 +66,7 @@ func (w *writer) publish() error {
 	w.queue, w.queued = nil, 0
 	clear(w.waiting)
 	clear(w.paths)
+	clear(w.placed)
 	if len(list) == 0 {
 		w.settled(true)
 		return nil
@@ -183,6 +187,7 @@ type put struct {
 func (w *writer) staged(batch []*item) (list []*waiting, contents [][]byte, err error) {
 	_, err = w.v.Transact(w.ctx, vault.Why{Op: vault.OpImport}, false, func(tx *vault.Tx) error {
 		list, contents = nil, nil
+		w.placing = map[string]int{}
 		for _, it := range batch {
 			one, data, err := w.stage(tx, it)
 			if err != nil {
@@ -192,6 +197,7 @@ func (w *writer) staged(batch []*item) (list []*waiting, contents [][]byte, err 
 		}
 		return nil
 	})
+	w.placing = nil
 	return list, contents, err
 }
 
@@ -265,11 +271,12 @@ func (w *writer) stage(tx *vault.Tx, it *item) (*waiting, [][]byte, error) {
 	one := it.waits()
 	p := it.path
 	if p == "" {
-		at := it.place()
+		at := w.place(it)
 		free, err := tx.FreeName(at.Dir(), at.Base(), it.s.ID)
 		if err != nil {
 			return nil, nil, err
 		}
+		w.placing[free.Dir()]++
 		if p = free; w.paths[markdown.Fold(string(p))] {
 			return nil, nil, errNameWaits
 		}

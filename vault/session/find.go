@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,13 +61,6 @@ func Read(p vault.Path, data []byte) Known {
 		k.Title = strings.TrimSuffix(p.Base(), ".md")
 	}
 	return k
-}
-
-// About reports whether a session is about a project: by its name or folder, or by the last part of that.
-func (k Known) About(project string) bool {
-	base := func(s string) string { return path.Base(strings.ReplaceAll(s, `\`, "/")) }
-	return strings.EqualFold(k.Project, project) ||
-		project != "" && strings.EqualFold(base(k.Project), strings.TrimRight(project, "/"))
 }
 
 // transcripts lists the files of sessions.

@@ -30,7 +30,7 @@ func AsSealed(ctx context.Context, v *vault.Vault, open *Open, candidates []vaul
 			return "", nil, nil
 		}
 	} else {
-		at = &target{path: vault.NameTranscript(t), id: t.ID, git: true}
+		at = &target{path: nameNew(t, candidates), id: t.ID, git: true}
 	}
 	data, _, err := assemble(t, at, math.MaxInt)
 	return at.path, data, err

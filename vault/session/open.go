@@ -158,7 +158,7 @@ func (o *Open) forget(n int) { o.Facts.Messages, o.after = o.Facts.Messages[n:],
 
 const titleWidth = 72
 
-// titleOf is the first line that a user said, else that anybody said.
+// titleOf is the first sentence that a user said, else that anybody said.
 func titleOf(t *markdown.Transcript) string {
 	for _, user := range []bool{true, false} {
 		for _, m := range t.Messages {
@@ -167,7 +167,7 @@ func titleOf(t *markdown.Transcript) string {
 			}
 			for line := range strings.Lines(string(markdown.StripInjected(m.Content))) {
 				if line = strings.Join(strings.Fields(printable(line)), " "); line != "" {
-					return cut(line, titleWidth)
+					return cut(FirstSentence(line), titleWidth)
 				}
 			}
 		}

@@ -219,10 +219,11 @@ func (s *sealer) prepare(ctx context.Context, open *Open) (*Sealed, *target, err
 // up its path, which it keeps.
 func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 	t := open.Facts
-	files, err := Transcripts(ctx, s.v, t.ID)
+	have, err := transcripts(ctx, s.v)
 	if err != nil {
 		return nil, err
 	}
+	files := named(have, t.ID)
 	track := s.v.Settings().Bool(settings.SessionsTrack)
 	at, err := s.standing(ctx, open, files, track)
 	if at != nil || err != nil {
@@ -234,7 +235,7 @@ func (s *sealer) find(ctx context.Context, open *Open) (*target, error) {
 	if at, err = s.standing(ctx, open, files, track); at != nil || err != nil {
 		return at, err
 	}
-	return &target{path: vault.NameTranscript(t), id: t.ID, git: track}, nil
+	return &target{path: nameNew(t, have), id: t.ID, git: track}, nil
 }
 
 // standing is the one of these files that is the transcript of the session; nil
