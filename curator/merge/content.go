@@ -103,17 +103,18 @@ func Holder(gone fork.Skill, file string, into fork.Skill) string {
 // others.
 func rehomed(gone, into fork.Skill) (to map[string]string, missing []string) {
 	to = map[string]string{}
-	names := slices.Sorted(maps.Keys(into.Files))
 	for _, p := range slices.Sorted(maps.Keys(gone.Files)) {
 		if p == skill.File {
 			continue
 		}
-		i := slices.IndexFunc(names, func(q string) bool { return same(into.Files[q], gone.Files[p]) })
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(into.Files)), func(q string) bool {
+			return !same(into.Files[q], gone.Files[p])
+		})
 		switch {
-		case same(into.Files[p], gone.Files[p]):
-			to[p] = p
-		case i >= 0:
-			to[p] = names[i]
+		case len(names) > 0: // of several the one that is called most like the skill, or as it was
+			to[p] = slices.MaxFunc(names, func(a, b string) int {
+				return cmp.Compare(likeName(a, p, gone.Name), likeName(b, p, gone.Name))
+			})
 		case !vault.Path(p).IsMarkdown():
 			missing = append(missing, p)
 		default:
@@ -123,6 +124,19 @@ func rehomed(gone, into fork.Skill) (to map[string]string, missing []string) {
 		}
 	}
 	return to, missing
+}
+
+// likeName is how many words of the name of a skill a file is called by, and a half where it keeps its own name.
+func likeName(file, was, of string) (like float64) {
+	for _, w := range words(of) {
+		if slices.Contains(words(file), w) {
+			like++
+		}
+	}
+	if file == was {
+		like += .5
+	}
+	return like
 }
 
 func same(a, b fork.File) bool { return a.Exec == b.Exec && bytes.Equal(a.Data, b.Data) }

@@ -26,12 +26,12 @@ func (o *origin) newFields(main []byte) (faults []string) {
 		return []string{"its front matter cannot be read: " + first(err.Error())}
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if !o.fields[key] && key != "metadata" && key != allowedTools {
+		if !o.has[key+":"] && key != "metadata" && key != allowedTools {
 			faults = append(faults, fmt.Sprintf("its front matter has %s, and that of no skill in it does", key))
 		}
 		for _, part := range all[key] {
 			switch {
-			case o.fields[key+"\x00"+part]:
+			case o.has[key+": "+part]:
 			case key == allowedTools:
 				faults = append(faults, fmt.Sprintf("it allows the tool %s, which no skill in it did", part))
 			default:

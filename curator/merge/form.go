@@ -69,34 +69,23 @@ func form(u fork.Skill, sources []fork.Skill, at layout) (extra []unit, faults [
 func (o *origin) newInFile(u fork.Skill, file string) (extra []unit, faults []string) {
 	f := u.Files[file]
 	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if o.blobs[fmt.Sprint(f.Exec, string(f.Data))] {
+	if o.has[blob(f)] {
 		return nil, nil
 	}
 	if !vault.Path(file).IsMarkdown() {
 		add("its file %s is of none of the skills in it", file)
 		return nil, faults
 	}
-	blocks, spans := codeOf(f.Data)
-	for _, c := range blocks {
-		if !o.code[c] {
-			add("%s has code that none of the skills in it has: %s", file, first(c))
-		}
-	}
-	for _, c := range spans {
-		if !o.pieces[c] {
-			add("%s has code that none of the skills in it has: %s", file, c)
-		}
-	}
-	for _, at := range addresses(f.Data) {
-		if !o.addresses[at] {
-			add("%s leads to %s, and none of the skills in it does", file, at)
+	for _, one := range traces(f.Data) {
+		if !o.has[one] {
+			add("%s has %s, and none of the skills in it does", file, first(one))
 		}
 	}
 	if _, why := markdown.Parse(f.Data).Unread(); why != "" {
 		add("%s cannot be read to its end: %s", file, why)
 	}
 	extra, why := o.ownLines(u, file)
-	return extra, slices.Concat(faults, o.alarms(file, f.Data), o.anchors(u, file), why)
+	return extra, slices.Concat(faults, o.alarms(file, f.Data), o.anchors(u, file), o.strays(u, file), why)
 }
 
 // alarms are what a scan finds in a text of a file and in none of the sources. Where it stands in a line that a source
@@ -120,41 +109,48 @@ func (o *origin) hasLine(data []byte, line int) bool {
 	})
 }
 
-// codeOf is the code of a Markdown text: blocks, those in quotations and lists as well, and folded what stands between
-// backticks.
-func codeOf(data []byte) (blocks, spans []string) {
-	for _, u := range units(data) {
-		if u.kind == coded {
-			blocks = append(blocks, u.text)
-		}
-	}
-	more, spans := markdown.Code(data)
-	for _, c := range more {
-		lines := strings.Split(c, "\n")
-		for i := range lines {
-			lines[i] = strings.TrimRight(lines[i], " \t\r")
-		}
-		blocks = append(blocks, block(lines))
-	}
-	for i, c := range spans {
-		spans[i] = strings.Join(strings.Fields(markdown.Fold(c)), " ")
-	}
-	return slices.DeleteFunc(blocks, func(c string) bool { return c == "" }), spans
-}
-
 var address = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?:[a-z][a-z0-9+.-]*://|\\b(?:https?|ftp|file|data|javascript|mailto):|//|\\bwww\\.)" +
 		"[^\\s<>()\"'`\\]]+")
 })
 
-// addresses are those of a text, folded and whole.
-func addresses(data []byte) []string {
-	all := address().FindAllString(markdown.Fold(string(data)), -1)
-	for i, at := range all {
-		all[i] = strings.TrimRight(at, ".,;:!?*_|")
+// traces are what of a Markdown text does more than say something: its blocks of code, those in quotations and lists as
+// well, what stands between backticks, and addresses, folded and whole.
+func traces(data []byte) (out []string) {
+	add := func(code string) {
+		if code != "" {
+			out = append(out, "code: "+code)
+		}
 	}
-	return all
+	for _, u := range units(data) {
+		if u.kind == coded {
+			add(u.text)
+		}
+	}
+	blocks, spans := markdown.Code(data)
+	for _, c := range blocks {
+		lines := strings.Split(c, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimRight(lines[i], " \t\r")
+		}
+		add(block(lines))
+	}
+	for _, c := range spans {
+		out = append(out, span(c))
+	}
+	for _, at := range address().FindAllString(markdown.Fold(string(data)), -1) {
+		out = append(out, "the address "+strings.TrimRight(at, ".,;:!?*_|"))
+	}
+	return out
 }
+
+// span is what stands between backticks as it is compared.
+func span(code string) string {
+	return "`" + strings.Join(strings.Fields(markdown.Fold(code)), " ") + "`"
+}
+
+// blob is a file with its mode.
+func blob(f fork.File) string { return fmt.Sprint(f.Exec, "\x00", string(f.Data)) }
 
 // maxShown is how much of a text a verdict names, in bytes.
 const maxShown = 200

@@ -141,6 +141,20 @@ func TestHonestUmbrellasAreBuilt(t *testing.T) {
 	}
 }
 
+// Two skills may have the same file, each in its own section under a name of its own.
+func TestSkillsMayHaveTheSameFile(t *testing.T) {
+	t.Parallel()
+	e := readExample(t, "testdata/honest/rewritten.txtar")
+	const run = "#!/bin/sh\nmake run\n"
+	for _, s := range e.skills {
+		s.Files["scripts/run.sh"] = fork.File{Data: []byte(run)}
+	}
+	e.umbrella["scripts/deploy-run.sh"], e.umbrella["scripts/purge-run.sh"] = run, run
+	for _, veto := range vetoes(t, e.judge(t, e.umbrella)) {
+		t.Error(veto)
+	}
+}
+
 // What a model invents, swaps or contradicts keeps the skills where they are: each is an honest umbrella with one
 // change.
 func TestSpoiltUmbrellasAreNot(t *testing.T) {
@@ -220,6 +234,8 @@ func TestSpoiltUmbrellasAreNot(t *testing.T) {
 		"a file written anew": {"rewritten", "within 15 minutes", "within 50 minutes", "missing is value 15"},
 		"rows of a table": {"fields", "| 21 | second |\n| 35 | third |", "| 35 | second |\n| 21 | third |",
 			"| 35 | second |"},
+		"a link to another's script": {"rewritten", "(scripts/deploy-run.sh)", "(scripts/purge-run.sh)",
+			"and led to what is scripts/deploy-run.sh now"},
 		"a comment": {"german", "### Womit\n\nNimm", "### Womit\n\n<!-- Nimm 90 ml. -->\n\nNimm", "<!-- nimm 90"},
 	} {
 		e := readExample(t, "testdata/honest/"+c.file+".txtar")

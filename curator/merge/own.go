@@ -25,35 +25,30 @@ const (
 
 // An origin is what an umbrella may have: what its sources have.
 type origin struct {
-	was       string          // the umbrella's name, where it stood before
-	at        layout          // of the umbrella
-	slugs     map[string]bool // of its headings
-	fields    map[string]bool // keys of front matter, and parts of their values
-	blobs     map[string]bool // files with their modes
-	code      map[string]bool // blocks
-	pieces    map[string]bool // code between backticks, lines and words, folded
-	addresses map[string]bool
-	said      map[string][]string // names of the sources, by sentences
-	any       vocabulary          // what every umbrella may say
-	title     vocabulary          // its name
-	names     vocabulary          // those of the sources
-	uses      map[string]vocabulary
-	about     map[string][]term // descriptions, by name
-	text      bytes.Buffer      // of all files
+	was   string              // the umbrella's name, where it stood before
+	at    layout              // of the umbrella
+	has   map[string]bool     // traces, files with modes, fields of front matter; of the umbrella its anchors
+	said  map[string][]string // names of the sources, by sentences
+	leads map[string][]string // where links to a source's own files lead now, by its name and what they show
+	any   vocabulary          // what every umbrella may say
+	title vocabulary          // its name
+	names vocabulary          // those of the sources
+	uses  map[string]vocabulary
+	about map[string][]term // descriptions, by name
+	text  bytes.Buffer      // of all files
 }
 
 func originOf(u fork.Skill, sources []fork.Skill, at layout) *origin {
-	o := &origin{at: at, slugs: map[string]bool{}, fields: map[string]bool{}, blobs: map[string]bool{},
-		code: map[string]bool{}, pieces: map[string]bool{}, addresses: map[string]bool{}, said: map[string][]string{},
+	o := &origin{at: at, has: map[string]bool{}, said: map[string][]string{}, leads: map[string][]string{},
 		any:   vocabulary{}.add("references scripts assets templates files docs"),
 		title: vocabulary{}.add(strings.Join(words(u.Name), " ")), names: vocabulary{}, uses: map[string]vocabulary{},
 		about: map[string][]term{}}
-	for p, f := range u.Files {
-		o.pieces[markdown.Fold(p)], o.pieces[markdown.Fold(path.Base(p))] = true, true
-		if vault.Path(p).IsMarkdown() {
-			for _, s := range markdown.Parse(f.Data).Sections() {
-				o.slugs[markdown.Slug(s.Heading.Text, 0)] = true
-			}
+	for p := range u.Files {
+		o.has[span(p)], o.has[span(path.Base(p))] = true, true
+	}
+	for _, data := range texts(u) {
+		for _, s := range markdown.Parse(data).Sections() {
+			o.has["#"+markdown.Slug(s.Heading.Text, 0)] = true
 		}
 	}
 	for _, s := range sources {
@@ -72,9 +67,9 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 	uses := vocabulary{}.add(was.Description).add(strings.Join(words(s.Name), " "))
 	all, _ := fields(s.Files[skill.File].Data) // what cannot be read allows nothing
 	for key, parts := range all {
-		o.fields[key] = true
+		o.has[key+":"] = true
 		for _, part := range parts {
-			o.fields[key+"\x00"+part] = true
+			o.has[key+": "+part] = true
 			uses.add(part)
 		}
 	}
@@ -86,30 +81,52 @@ func (o *origin) add(s fork.Skill, to map[string]string) {
 	}
 	for p, f := range s.Files {
 		uses.add(strings.Join(words(strings.TrimSuffix(p, path.Ext(p))), " "))
-		o.blobs[fmt.Sprint(f.Exec, string(f.Data))] = true
+		o.has[blob(f)] = true
 		data, butTexts := moved(f.Data, to)
 		o.text.Write(append(data, '\n'))
 		if vault.Path(p).IsMarkdown() {
-			blocks, spans := codeOf(data)
-			for _, c := range blocks {
-				o.code[c] = true
-			}
-			for _, c := range spans {
-				o.pieces[c] = true
-			}
-			for _, at := range addresses(data) {
-				o.addresses[at] = true
+			for _, one := range traces(data) {
+				o.has[one] = true
 			}
 			o.addLines(s.Name, f.Data, data, butTexts)
+			o.addLinks(s.Name, p, f.Data, to)
 		}
 		for line := range strings.Lines(markdown.Fold(string(data))) {
-			words := strings.Fields(line)
-			o.pieces[strings.Join(words, " ")] = true
-			for _, w := range words {
-				o.pieces[w], o.pieces[strings.Trim(w, wordMarks)] = true, true
+			o.has[span(line)] = true
+			for w := range strings.FieldsSeq(line) {
+				o.has[span(w)], o.has[span(strings.Trim(w, wordMarks))] = true, true
 			}
 		}
 	}
+}
+
+// addLinks notes where the links of a file of a source to its own files lead, which stand elsewhere now.
+func (o *origin) addLinks(name, file string, data []byte, to map[string]string) {
+	now := func(text string) string { all, _ := moved([]byte(text), to); return string(all) }
+	for _, l := range markdown.Parse(data).Links() {
+		at, ok := to[path.Join(path.Dir(file), l.Target)]
+		if key := name + "\x00"; ok && l.Target != "" {
+			o.leads[key+l.Text] = append(o.leads[key+l.Text], at)
+			o.leads[key+now(l.Text)] = append(o.leads[key+now(l.Text)], at)
+		}
+	}
+}
+
+// strays are links of a file of an umbrella that show what a link of a source shows, and lead elsewhere.
+func (o *origin) strays(u fork.Skill, file string) (faults []string) {
+	for _, l := range markdown.Parse(u.Files[file].Data).Links() {
+		owner, at, to := o.at.owner(file, l.Line), path.Join(path.Dir(file), l.Target), []string{}
+		for _, name := range o.sources() {
+			if owner == "" || owner == name {
+				to = append(to, o.leads[name+"\x00"+l.Text]...)
+			}
+		}
+		if l.Text != "" && len(to) > 0 && (l.Target == "" || !slices.Contains(to, at)) {
+			faults = append(faults, fmt.Sprintf("line %d of %s: the link %q leads to %s, and led to what is %s now",
+				l.Line, file, l.Text, cmp.Or(l.Target, "#"+l.Fragment), strings.Join(to, ", ")))
+		}
+	}
+	return faults
 }
 
 // forUse finds headings above which it is told when to use a skill.
@@ -326,7 +343,7 @@ func (o *origin) calls(u fork.Skill) (faults []string) {
 // anchors are links to parts of a file whose fragments are neither headings of the umbrella nor links of a source.
 func (o *origin) anchors(u fork.Skill, file string) (faults []string) {
 	for _, l := range markdown.Parse(u.Files[file].Data).Links() {
-		known := o.slugs[markdown.Slug(l.Fragment, 0)] || bytes.Contains(o.text.Bytes(), []byte("#"+l.Fragment))
+		known := o.has["#"+markdown.Slug(l.Fragment, 0)] || bytes.Contains(o.text.Bytes(), []byte("#"+l.Fragment))
 		if l.Fragment != "" && !known {
 			faults = append(faults, fmt.Sprintf("line %d of %s leads to #%s, and the umbrella has no such heading",
 				l.Line, file, l.Fragment))
