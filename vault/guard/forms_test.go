@@ -211,10 +211,38 @@ func TestNamesOfThingsAreNoSecrets(t *testing.T) {
 		"wallet key 0x" + token(183, 40, hexdig), "partition_key=tenant-42/region-eu-west-1/2026", "the key is docs/guide2/setup-v3", "key: " + token(184, 40, hexdig),
 		"nextPageToken: " + token(185, 40, mixed), "access: team-blue2 and team-green7", `"token_type": "bearer", "max_tokens": 4096`, "key=users:1234567:profile:v2",
 		"https://github.com/ada/vault.git#readme", "ssh://git@example.org:2222/ada/vault", "https://user:password@example.org/", "redis://localhost:6379/0",
-		"authorization: see section-4.2.1-of-rfc7235", "sha256-" + token(186, 43, mixed) + "=", "integrity: sha512-" + token(187, 86, mixed) + "==",
+		"authorization: see section-4.2.1-of-rfc7235",
+		"  OPENAI_API_KEY: ***\n2025-09-18T23:14:13.4454901Z   NODE_ENV: test",
+		"LANGCHAIN_API_KEY: \n2025-09-18T23:15:26.9336426Z end",
+		`{"token": "eyJhbGciOiJIUzI1NiJ9..."}`, "stepId: 'pw:api@" + "94'",
+		`-H "Authorization: Bearer sb_publishable_` + token(188, 22, mixed) + `"`, "Saved data for key: " + token(189, 28, mixed),
+		"conversation key: conv_1758745314856_0apsffuvx", `curl -H "x-api-key: YOUR_API_KEY" https://a.example/`,
+		`curl https://ada:YOUR_GITHUB_TOKEN@a.example/ https://ada:ghp_` + strings.Repeat("x", 12) + "@a.example/",
+		"X-Amz-Credential=accesskey%2F20250523%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=1",
+		"User(username=null, firstName=Vladimir, id=7)",
+		"sha256-" + token(186, 43, mixed) + "=", "integrity: sha512-" + token(187, 86, mixed) + "==",
 	} {
 		if found := guard.Secrets("a.md", []byte(text+"\n")); len(found) > 0 {
 			t.Errorf("%q: %v", text, found)
+		}
+	}
+}
+
+// What looks like the above and is a secret is found.
+func TestSecretsBesideNamesOfThingsAreFound(t *testing.T) {
+	t.Parallel()
+	head := "eyJhbGciOiJIUzI1NiJ9"
+	for _, text := range []string{
+		"api key: ***" + token(190, 32, mixed) + "***", "API_KEY: ***\nAPI_KEY: " + token(191, 32, mixed),
+		"token: " + head + "." +
+			"eyJzdWIiOiJ0ZXN0dXNlcjEyMyIsImlhdCI6MTc0OTgyOTYzOCwiZXhwIjoxNzQ5\nOTE2MDM4LCJpc3MiOiJQaXp6YSJ9." +
+			token(192, 43, mixed),
+		"pw:" + "Tr0ub4dor" + "x", "pw: api@" + "94xQ", "Saved the api key: " + token(193, 28, mixed),
+		"SUPABASE_SECRET_KEY=sb_secret_" + token(194, 31, mixed), "Bearer " + token(195, 40, mixed),
+		"username=ada, pass" + "word=firstName9=" + token(196, 8, mixed),
+	} {
+		if len(guard.Secrets("a.md", []byte(text+"\n"))) == 0 {
+			t.Errorf("%q: nothing found", text)
 		}
 	}
 }
