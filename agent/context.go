@@ -52,7 +52,8 @@ const noBudget = 1 << 30
 func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snapshot, error) {
 	a := m.a
 	if o.Session != "" {
-		if err := a.mayObserve(ctx, o.Agent, o.Session); err != nil {
+		var err error
+		if o.Session, err = a.noting(ctx, o.Agent, o.Session); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"stet/agent/recall"
 	"stet/agent/snapshot"
@@ -79,8 +80,16 @@ func (a *App) written(c vault.Commit, source string, text []byte) Label {
 	return l
 }
 
-// said is the label of a message.
-func (a *App) said(in session.Known, role, text string) Label {
+// said labels the messages of a session.
+func (a *App) said(in session.Known) func(role, text string) Label {
+	told := sync.OnceValue(func() bool { // by the agent, and by no hook of its program
+		hooked, err := session.ByHooks(a.v, session.KeyOf(a.v, in.Agent, in.ID))
+		return in.Agent != "" && (err != nil || !hooked)
+	})
+	return func(role, text string) Label { return a.saying(in, told, role, text) }
+}
+
+func (a *App) saying(in session.Known, told func() bool, role, text string) Label {
 	l := Label{Flags: a.orders([]byte(text))}
 	if by, ok := strings.CutPrefix(in.Source, fromImport+":"); ok {
 		l.Author, l.Origin = by, fromImport // an agent's word, whatever role it gives a turn
@@ -92,6 +101,10 @@ func (a *App) said(in session.Known, role, text string) Label {
 		l.Author, l.Origin = in.Agent, fromTool
 	case "assistant":
 		l.Author, l.Origin = in.Agent, cmp.Or(l.Origin, fromAgent)
+	case "user":
+		if l.Origin == "" && told() { // an agent's word as well
+			l.Author, l.Origin = in.Agent, fromAgent
+		}
 	}
 	return l
 }
@@ -104,10 +117,10 @@ type Message struct {
 
 // viewLines renders messages of a session, never nil.
 func (a *App) viewLines(in session.Known, lines []recall.Line) []Message {
-	out := make([]Message, 0, len(lines))
+	out, said := make([]Message, 0, len(lines)), a.said(in)
 	for _, l := range lines {
 		l.Time = utc(l.Time)
-		out = append(out, Message{l, a.said(in, l.Role, l.Text)})
+		out = append(out, Message{l, said(l.Role, l.Text)})
 	}
 	return out
 }
@@ -121,7 +134,7 @@ func (a *App) labelHits(ctx context.Context, hits []Hit) error {
 		case err != nil:
 			continue // gone since, or of another time
 		case h.Message > 0:
-			hits[i].Label = a.said(session.Read(h.Path, data), h.Role, h.Snippet)
+			hits[i].Label = a.said(session.Read(h.Path, data))(h.Role, h.Snippet)
 			continue
 		}
 		m := vault.ReadMemory(h.Path, data)

@@ -51,7 +51,8 @@ const (
 func (m Memories) Remind(ctx context.Context, o RemindOptions) (*Reminder, error) {
 	a := m.a
 	if o.Session != "" {
-		if err := a.mayObserve(ctx, o.Agent, o.Session); err != nil {
+		var err error
+		if o.Session, err = a.noting(ctx, o.Agent, o.Session); err != nil {
 			return nil, err
 		}
 	}

@@ -37,10 +37,11 @@ type Observed struct {
 // is committed and no writer is waited for, so the App may be read-only. It fails with [ErrUsage]
 // for an unknown role, and as [session.Append] does.
 func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error) {
-	if err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent); err != nil {
-		return nil, err
+	stands, err := s.a.mayObserve(ctx, t.Agent, t.Session, t.Parent)
+	if err == nil {
+		err = s.standing(ctx, &t, stands)
 	}
-	if err := s.standing(ctx, &t); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if t.Ref == session.HookRef && s.a.o.Door != session.HookDoor {
@@ -60,7 +61,6 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 	if t.Private {
 		return out, nil // what is private is learnt from by nobody
 	}
-	var err error
 	if out.Queued, err = s.a.count(ctx, t.Agent, out.Key); err != nil && ctx.Err() == nil {
 		s.a.warn("count the turns of session %s: %v; the turn is kept", t.Session, err)
 	}
@@ -69,35 +69,52 @@ func (s Sessions) Observe(ctx context.Context, t session.Turn) (*Observed, error
 }
 
 // mayObserve asks the policy, and refuses an agent the conversation of somebody else: sealed, it
-// would be the agent's. Nor may that be the parent of the agent's: it would stand below a title of theirs.
-func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) error {
+// would be the agent's. Nor may that, or one that hooks or the user recorded, be the parent of the agent's: it would
+// stand below a title of theirs. Of the first it says what stands of it, unless hooks ask or nothing does.
+func (a *App) mayObserve(ctx context.Context, agent string, ids ...string) (first *session.Standing, err error) {
 	w := Write{Agent: agent}
 	if err := a.check(w, "observe", ids[0]); err != nil || agent == "" {
-		return err
+		return nil, err
 	}
-	for _, id := range ids {
-		if !vault.IsID(id) {
-			continue // what the agent itself calls so
+	hook := a.o.Door == session.HookDoor
+	for i, id := range ids {
+		if id == "" || hook && !vault.IsID(id) {
+			continue // what the client itself calls so
 		}
 		k, err := session.Stands(ctx, a.v, agent, id)
-		if err == nil && k != nil && k.Agent != agent {
-			err = w.refused("observe", id, "the conversation is another one's")
-		}
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+			return nil, err
+		case k != nil && k.Agent != agent:
+			return nil, w.refused("observe", id, "the conversation is another one's")
+		case hook:
+		case i == 0:
+			first = k
+		case k != nil && k.Foreign:
+			return nil, w.refused("observe", id, foreign)
 		}
 	}
-	return nil
+	return first, nil
+}
+
+// noting is the session that may note what it was given: none where an agent looks for itself at what hooks record.
+func (a *App) noting(ctx context.Context, agent, id string) (string, error) {
+	if k, err := a.mayObserve(ctx, agent, id); err != nil || k == nil || !k.Foreign {
+		return id, err
+	}
+	return "", nil
 }
 
 // standing makes a turn one of the session that its id of ours is the id of, and refuses an agent a conversation that
-// hooks or the user recorded: what is said there is the user's word.
-func (s Sessions) standing(ctx context.Context, t *session.Turn) error {
+// hooks or the user recorded: what is said there is the user's word. Of an agent's k is what [App.mayObserve] found.
+func (s Sessions) standing(ctx context.Context, t *session.Turn, k *session.Standing) (err error) {
 	ours := vault.IsID(t.Session)
 	if s.a.o.Door == session.HookDoor || t.Agent == "" && !ours {
 		return nil
 	}
-	k, err := session.Stands(ctx, s.a.v, t.Agent, t.Session)
+	if t.Agent == "" {
+		k, err = session.Stands(ctx, s.a.v, "", t.Session)
+	}
 	switch {
 	case err != nil || k == nil:
 		return err

@@ -147,7 +147,7 @@ func (s Sessions) match(h recall.Match) SessionMatch {
 	return SessionMatch{
 		At: at, Session: in.ID, Path: in.Path, Open: in.Open, Message: h.Message, Line: h.Line, Role: h.Role,
 		Speaker: h.Speaker, Ref: h.Ref, Time: utc(h.Updated), Score: h.Score, Tier: h.Tier, Snippet: h.Snippet,
-		SupersededBy: h.SupersededBy, Label: s.a.said(h.In, h.Role, h.Snippet),
+		SupersededBy: h.SupersededBy, Label: s.a.said(h.In)(h.Role, h.Snippet),
 	}
 }
 

@@ -109,7 +109,7 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 // vault has not been told yet that they would go where it is pushed.
 func (a *App) keepSessions(ctx context.Context, w Write, out *Initialised) error {
 	track, _ := settings.Find(string(settings.SessionsTrack))
-	if w.Agent != "" || a.Settings().Entry(track).Source != settings.Default {
+	if w.Agent != "" || a.Settings().Entry(track).Source != settings.Default || a.o.Getenv(track.Env()) != "" {
 		return nil
 	}
 	value := "false"

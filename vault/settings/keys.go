@@ -171,7 +171,7 @@ func searchKeys() []Key {
 			Meaning: "after how long without a turn an open session counts as ended; the next command that writes seals it"},
 		{Name: SessionsAttach, Type: size(), Unit: "bytes, or as 16KiB, 1MiB", Default: "64KiB", Vault: true,
 			Meaning: "a turn longer than this stands in a file of its own beside the transcript"},
-		{Name: SessionsTrack, Type: boolean(), Default: "true", Vault: true,
+		{Name: SessionsTrack, Type: permission(), Default: "true", Vault: true, Stricter: true,
 			Meaning: "sealed transcripts are committed; `false` keeps them out of git, in `sessions/` all the same and found by search"},
 		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
 			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well, and `stet watch` commits; `stet init` sets it in a repository that it makes"},

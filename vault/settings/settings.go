@@ -165,3 +165,10 @@ func (s Settings) Duration(name Name) time.Duration {
 	d, _ := time.ParseDuration(s.Text(name)) // checked when it was read
 	return d
 }
+
+// permission is a boolean of which false is the stricter one.
+func permission() Type {
+	t := boolean()
+	t.stricter = func(a, b string) bool { return a == "false" && b != "false" }
+	return t
+}
