@@ -140,8 +140,9 @@ func (t *Talk) show(m *markdown.Message, room int, matches string) Line {
 	if at := strings.Index(text, matches); at > 0 {
 		from = strings.LastIndexByte(text[:at], '\n') + 1
 	}
-	if folds := m.Role == "tool" || m.Role == "system"; folds && !t.Whole && matches == "" {
-		text, l.More = fold(text)
+	most := map[string]int{"tool": foldLines, "system": 1}[m.Role]
+	if most > 0 && !t.Whole && matches == "" {
+		text, l.More = fold(text, most)
 	}
 	runes := []rune(text)
 	if room = max(0, room); len(runes) > room {
@@ -157,10 +158,10 @@ func (t *Talk) show(m *markdown.Message, room int, matches string) Line {
 }
 
 // fold is the first lines of a result, and how many follow.
-func fold(text string) (string, int) {
+func fold(text string, lines int) (string, int) {
 	const mostOfLines = 800
 	end := 0
-	for range foldLines {
+	for range lines {
 		i := strings.IndexByte(text[end:], '\n')
 		if i < 0 || end+i > mostOfLines {
 			break

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -109,6 +110,8 @@ func turnOf(e *console.Env, in *console.Input) (session.Turn, error) {
 		if t.Text, err = io.ReadAll(io.LimitReader(e.In, session.MaxTurn+1)); err != nil {
 			return t, fmt.Errorf("read standard input: %w", err)
 		}
+		// The end of the last line is the pipe's, and was not said.
+		t.Text = bytes.TrimSuffix(bytes.TrimSuffix(t.Text, []byte("\n")), []byte("\r"))
 	}
 	return t, nil
 }
