@@ -199,7 +199,53 @@ func (u unit) says() []string {
 func (u unit) title(i int) bool { return i == 0 && strings.HasPrefix(u.raw, "# ") }
 
 // leads reports whether a unit says nothing of its own, but what follows it does.
-func (u unit) leads() bool { return u.kind == heads || strings.HasSuffix(u.raw, ":") }
+func (u unit) leads() bool {
+	return u.kind == heads || strings.HasSuffix(strings.TrimRight(u.raw, "*_ "), ":")
+}
+
+// item reports whether a unit may belong to a line that leads to it.
+func (u unit) item() bool {
+	return u.kind != shown || strings.TrimSpace(marks().FindString(u.raw)) != "" || strings.HasPrefix(u.raw, "|")
+}
+
+// A place is what a unit stands below: headings, of which titles are those of files, and of an item the line that leads
+// to its list.
+type place struct{ all, titles []string }
+
+// under yields the units of a Markdown text with where they stand.
+func under(data []byte) iter.Seq2[unit, place] {
+	return func(yield func(unit, place) bool) {
+		var at place
+		var levels []int
+		lead := ""
+		for i, u := range units(data) {
+			says := u.says()
+			last := says[len(says)-1] // of a numbered heading what follows the number
+			switch {
+			case u.kind == heads:
+				level := len(u.raw) - len(strings.TrimLeft(u.raw, "# "))
+				for len(levels) > 0 && levels[len(levels)-1] >= level {
+					at.all, levels = at.all[:len(at.all)-1], levels[:len(levels)-1]
+				}
+				at.all, levels, lead = append(slices.Clone(at.all), last), append(levels, level), ""
+				if u.title(i) {
+					at.titles = []string{last}
+				}
+			case !u.item() && u.leads():
+				lead = last
+			case !u.item():
+				lead = ""
+			}
+			now := at
+			if u.item() && u.kind != heads && lead != "" {
+				now.all = append(slices.Clone(at.all), lead)
+			}
+			if !yield(u, now) {
+				return
+			}
+		}
+	}
+}
 
 // ending finds the ends of sentences, and code, in which none is.
 var ending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`[^`]*`|[.!?][\"')\\]*_`]* ") })

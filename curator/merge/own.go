@@ -29,6 +29,7 @@ type origin struct {
 	at    layout              // of the umbrella
 	has   map[string]bool     // traces, files with modes, fields of front matter; of the umbrella its anchors
 	said  map[string][]string // names of the sources, by sentences
+	above map[string][]place  // what sentences stand below, by the name of a source and them
 	leads map[string][]string // where links to a source's own files lead now, by its name and what they show
 	any   vocabulary          // what every umbrella may say
 	title vocabulary          // its name
@@ -40,6 +41,7 @@ type origin struct {
 
 func originOf(u fork.Skill, sources []fork.Skill, at layout) *origin {
 	o := &origin{at: at, has: map[string]bool{}, said: map[string][]string{}, leads: map[string][]string{},
+		above: map[string][]place{},
 		any:   vocabulary{}.add("references scripts assets templates files docs"),
 		title: vocabulary{}.add(strings.Join(words(u.Name), " ")), names: vocabulary{}, uses: map[string]vocabulary{},
 		about: map[string][]term{}}
@@ -138,9 +140,10 @@ var forUse = sync.OnceValue(func() *regexp.Regexp {
 func (o *origin) addLines(name string, files ...[]byte) {
 	for _, data := range files {
 		tells := false
-		for _, u := range units(data) {
+		for u, above := range under(data) {
 			for _, one := range u.says() {
 				o.say(one, name)
+				o.above[name+"\x00"+one] = append(o.above[name+"\x00"+one], above)
 			}
 			if u.kind == heads {
 				tells = forUse().MatchString(u.text) && len(turned(terms(u.text))) == 0
@@ -186,11 +189,14 @@ var brokenWord = sync.OnceValue(func() *regexp.Regexp {
 // the title a line of no words but its name. extra are such lines that are better left out, and do no harm.
 func (o *origin) ownLines(u fork.Skill, file string) (extra []unit, faults []string) {
 	headings, below := 0, false // whether a heading stands directly above
-	for _, one := range units(u.Files[file].Data) {
+	for one, above := range under(u.Files[file].Data) {
+		owner := o.at.owner(file, one.line)
+		if why := o.misplaced(one, owner, above); why != "" {
+			faults = append(faults, fmt.Sprintf("line %d of %s %s", one.line, file, why))
+		}
 		if one.kind == coded {
 			continue // looked at elsewhere
 		}
-		owner := o.at.owner(file, one.line)
 		fresh := slices.DeleteFunc(one.says(), func(s string) bool {
 			return o.saidAt(s, owner) || one.kind == heads && len(o.said[s]) > 0
 		})
@@ -209,6 +215,45 @@ func (o *origin) ownLines(u fork.Skill, file string) (extra []unit, faults []str
 		}
 	}
 	return extra, faults
+}
+
+// misplaced is what is wrong with where a unit stands: below a heading, or a line that leads to a list, that forbids or
+// bounds something and below which it does not stand in its skill, or no longer below one.
+func (o *origin) misplaced(one unit, owner string, now place) string {
+	if one.kind == heads || one.kind == hidden {
+		return ""
+	}
+	for _, said := range one.says() {
+		why, fits := "", false
+		for _, name := range o.sources() {
+			for _, was := range o.above[name+"\x00"+said] {
+				if owner == "" || owner == name {
+					one := o.moved(name, was, now)
+					why, fits = cmp.Or(one, why), fits || one == ""
+				}
+			}
+		}
+		if why != "" && !fits {
+			return why + ": " + quoted(strings.TrimPrefix(said, fenced))
+		}
+	}
+	return ""
+}
+
+// moved is how another place differs from one of a source.
+func (o *origin) moved(name string, was, now place) string {
+	for _, head := range now.all {
+		theirs := len(o.said[head]) > 0 && whose(head, o.sources()) != name
+		if bounds(head) && theirs && !slices.Contains(was.all, head) {
+			return fmt.Sprintf("stands below %q, and in %s it does not", quoted(head), name)
+		}
+	}
+	for _, head := range was.all {
+		if bounds(head) && !slices.Contains(was.titles, head) && !slices.Contains(now.all, head) {
+			return fmt.Sprintf("has to stand below %q, as in %s", quoted(head), name)
+		}
+	}
+	return ""
 }
 
 // lead reports whether a line of SKILL.md is a paragraph in words of the sources.
