@@ -86,3 +86,36 @@ func TestAnAnswerIsAboutWhatItsQuestionShowed(t *testing.T) {
 		}
 	}
 }
+
+// A question shows the beginning of a long text, and yes is about what was shown: it shows the rest first. What
+// "all" keeps is shown, and what is too long for that is asked about.
+func TestWhatIsTooLongIsShownBeforeItIsKept(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	long := func(name string) string {
+		return name + " begins.\n" + strings.Repeat("A line of "+name+".\n", 3000) + name + " ends."
+	}
+	s.run(0, "", "remember", long("Alpha"), "--as", "robo")
+	s.run(0, "", "remember", "A short one.", "--as", "robo")
+	s.run(0, "", "remember", long("Beta"), "--as", "robo")
+	for _, answer := range []string{"y", "a"} {
+		out, talk := s.run(0, answer+"\nq\n", "review")
+		head, rest, _ := strings.Cut(out, "more lines")
+		if !strings.Contains(head, "+Alpha begins.") || strings.Contains(head, "Alpha ends.") ||
+			!strings.Contains(rest, "+Alpha ends.") ||
+			!strings.Contains(talk, "0 kept, 0 taken back, 3 left for later") {
+			t.Errorf("%q: %d bytes, %q", answer, len(out), talk)
+		}
+	}
+	out, talk := s.run(0, "a\na\nq\n", "review")
+	if !strings.Contains(out, "+A short one.") || strings.Contains(out, "Beta ends.") ||
+		!strings.Contains(talk, "2 kept, 0 taken back, 1 left for later") {
+		t.Errorf("all: %d bytes, %q", len(out), talk)
+	}
+	s.run(0, "", "config", "set", "memory.write_approval", "stage")
+	s.run(0, "", "remember", long("Gamma"), "--as", "robo")
+	if out, talk = s.run(0, "y\nl\n", "review", "--proposed"); !strings.Contains(out, "+Gamma ends.") ||
+		!strings.Contains(talk, "0 accepted, 0 rejected, 1 left for later") {
+		t.Errorf("proposed: %d bytes, %q", len(out), talk)
+	}
+}

@@ -4,6 +4,7 @@ package choice
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -37,24 +38,26 @@ func PrintSkill(p *console.Printer, s agent.WaitingSkill) {
 		p.Printf("    %s is not as it was committed: it cannot be accepted so\n", console.Line1(string(s.Changed)))
 	}
 	Findings(p, s.Findings)
+	p.Printf("    its text: stet skill view %s\n", console.Line1(strconv.Quote(string(s.Path))))
 }
 
 const skillAnswers = "yes lets agents see it and follow it; no takes it out again; later leaves it waiting; all " +
-	"accepts this one and those that follow, but for what is called a danger; quit leaves the rest waiting"
+	"accepts this one and shows and accepts those that follow, but for what is called a danger; " +
+	"quit leaves the rest waiting"
 
 // AskSkills asks about each skill that waits on a terminal.
 func AskSkills(ctx context.Context, e *console.Env, h agent.Skills, all []agent.WaitingSkill) error {
 	accepted, rejected, rest := 0, 0, false
 	for n, s := range all {
 		answer := byte('y')
+		err := e.Show(nil, func(p *console.Printer) { PrintSkill(p, s) })
+		if err == nil {
+			err = h.Shown(ctx, agent.Write{}, all[n:n+1])
+		}
+		if err != nil {
+			return err
+		}
 		if !rest || s.Verdict == scan.Danger {
-			err := e.Show(nil, func(p *console.Printer) { PrintSkill(p, s) })
-			if err != nil {
-				return err
-			}
-			if err = h.Shown(ctx, agent.Write{}, all[n:n+1]); err != nil {
-				return err
-			}
 			answer, err = console.Choose(e, false, "ynlaq", fmt.Sprintf(
 				"[%d/%d] let agents follow it? [y]es, [n]o: take it out, [l]ater, [a]ll, [q]uit:", n+1,
 				len(all)), skillAnswers)

@@ -39,6 +39,25 @@ func (p *Printer) Broken() bool {
 // Diff prints a unified diff, coloured on a terminal.
 func (p *Printer) Diff(diff string) { p.Fail(p.printDiff(p.out, diff)) }
 
+// Head prints a diff as [Printer.Diff] does, as far as room has lines, which it lowers: below 0 it counts lines that
+// were left out. A long line counts as several; nil has room for all.
+func (p *Printer) Head(room *int, diff string) {
+	const width = 100 // of a line that counts as one, in bytes
+	end := 0
+	for line := range strings.Lines(diff) {
+		if room != nil {
+			cost := 1 + len(line)/width
+			if *room < cost {
+				*room = min(*room, 0) - strings.Count(strings.TrimSuffix(diff[end:], "\n"), "\n") - 1
+				break
+			}
+			*room -= cost
+		}
+		end += len(line)
+	}
+	p.Diff(diff[:end])
+}
+
 // Lines prints text with every line indented.
 func (p *Printer) Lines(indent, text string) {
 	for line := range strings.Lines(text) {

@@ -72,7 +72,7 @@ func listProposals(
 	}
 	err := e.ShowPaged(ctx, all, func(p *console.Printer) {
 		for _, w := range all.Proposed {
-			printProposal(p, w)
+			printProposal(p, w, nil)
 		}
 		for _, s := range all.Skills {
 			choice.PrintSkill(p, s)
@@ -92,7 +92,7 @@ func listProposals(
 
 const nothingWaits = "nothing waits for you"
 
-func printProposal(p *console.Printer, w agent.Proposal) {
+func printProposal(p *console.Printer, w agent.Proposal, room *int) {
 	p.Printf("%s  %s  %s: %s\n    %s", p.Paint(console.Cyan, console.Line1(w.ID)), console.Day(w.At),
 		console.Line1(w.Op), console.Line1(w.Subject), console.Line1(w.By))
 	if w.Session != "" {
@@ -108,7 +108,8 @@ func printProposal(p *console.Printer, w agent.Proposal) {
 		p.Printf("\n    %s", console.Line1(line))
 	}
 	p.Printf("\n")
-	p.Diff(console.Clean(w.Diff)) // also where it is not seen on a terminal yet
+	p.Head(room, console.Clean(w.Diff)) // also where it is not seen on a terminal yet
+	printRest(p, room)
 	p.Printf("\n")
 }
 
@@ -162,6 +163,32 @@ func printDecided(p *console.Printer, d agent.DecidedProposal, dry bool) {
 	p.Printf("%s  %s  %s%s\n", verb, console.Line1(d.Op), console.Line1(what), p.Where())
 }
 
+// askProposal shows a proposal and asks about it: yes is about all of it.
+func askProposal(
+	ctx context.Context, e *console.Env, h agent.History, by agent.Write, w agent.Proposal, question string,
+) (answer byte, err error) {
+	for room := firstLines(); ; room = nil {
+		if err := e.Show(nil, func(p *console.Printer) { printProposal(p, w, room) }); err != nil {
+			return 'q', err
+		}
+		whole := !cut(room)
+		if whole {
+			if err := h.Shown(ctx, by, []agent.Proposal{w}); err != nil {
+				return 'q', err
+			}
+		}
+		answer, err = console.Choose(e, false, "ynldq", question,
+			"yes writes it; no refuses it, and no agent proposes it again; later leaves it waiting; "+
+				"diff shows all of it; quit leaves the rest waiting")
+		if err != nil || answer != 'd' && (answer != 'y' || whole) {
+			return answer, err
+		}
+		if answer == 'y' {
+			e.Note("not all of it was shown; this is all of it:")
+		}
+	}
+}
+
 // askProposals asks about each proposal on a terminal.
 func askProposals(ctx context.Context, e *console.Env, h agent.History, by agent.Write, all []agent.Proposal) error {
 	accepted, rejected := 0, 0
@@ -169,16 +196,8 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, by agent
 		if err := h.Preview(ctx, &w); err != nil {
 			return err
 		}
-		if err := e.Show(nil, func(p *console.Printer) { printProposal(p, w) }); err != nil {
-			return err
-		}
-		if err := h.Shown(ctx, by, []agent.Proposal{w}); err != nil {
-			return err
-		}
-		answer, err := console.Choose(e, false, "ynlq",
-			fmt.Sprintf("[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [q]uit:", n+1, len(all)),
-			"yes writes it; no refuses it, and no agent proposes it again; later leaves it waiting; "+
-				"quit leaves the rest waiting")
+		answer, err := askProposal(ctx, e, h, by, w, fmt.Sprintf(
+			"[%d/%d] write it? [y]es, [n]o: reject it, [l]ater, [d]iff, [q]uit:", n+1, len(all)))
 		if err != nil {
 			return err
 		}

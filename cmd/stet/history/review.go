@@ -80,7 +80,7 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return e.ShowPaged(ctx, review, func(p *console.Printer) {
 			for _, item := range review.Items {
-				printItem(ctx, p, h, item, stat, patch)
+				printItem(ctx, p, h, item, stat, patch, nil)
 			}
 			p.Printf("%s%s\n", summary(review, o.AcceptAll), e.Where())
 			if text := waits(review); text != "" {
@@ -122,8 +122,10 @@ func waits(r *agent.Review) string {
 	return strings.Join(what, " and ") + ` wait for your answer: "stet review --proposed"`
 }
 
-// printItem prints a commit with its diff, file by file, or with the paths that it changed.
-func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent.ReviewItem, stat, patch bool) {
+// printItem prints a commit with its diff, file by file, as far as there is room, or with the paths that it changed.
+func printItem(
+	ctx context.Context, p *console.Printer, h agent.History, i agent.ReviewItem, stat, patch bool, room *int,
+) {
 	note := ""
 	switch {
 	case i.Reverted:
@@ -147,16 +149,33 @@ func printItem(ctx context.Context, p *console.Printer, h agent.History, i agent
 				p.Fail(err)
 				return
 			}
-			if p.Diff(console.Clean(text)); p.Broken() {
+			if p.Head(room, console.Clean(text)); p.Broken() {
 				return
 			}
 			printed = true
 		}
+		printRest(p, room)
 	}
 	if printed {
 		p.Printf("\n")
 	} else {
 		printChanges(p, i.Changes)
+	}
+}
+
+// firstLines is how many lines of what a question is about a terminal has room for.
+func firstLines() *int {
+	lines := 200
+	return &lines
+}
+
+// cut reports whether there was not room for all.
+func cut(room *int) bool { return room != nil && *room < 0 }
+
+// printRest says how much was left out, and what shows it.
+func printRest(p *console.Printer, room *int) {
+	if cut(room) {
+		p.Printf("    … %s: \"d\" shows all of it, and yes does first\n", agent.Plural(-*room, "more line"))
 	}
 }
 
@@ -195,27 +214,31 @@ func (r *reviewer) all(ctx context.Context, review *agent.Review) error {
 }
 
 func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
-	keep := false // all that follow
+	keep := false // all that follow, each as it is shown
 	for n, item := range items {
-		if keep {
-			r.keep(item)
-			continue
-		}
+		room := firstLines()
 		show := func(patch bool) error {
-			return r.e.Show(nil, func(p *console.Printer) { printItem(ctx, p, r.h, item, r.stat && !patch, patch) })
+			return r.e.Show(nil, func(p *console.Printer) {
+				printItem(ctx, p, r.h, item, r.stat && !patch, patch, room)
+			})
 		}
 		if err := show(r.patch); err != nil {
 			return err
 		}
-		if item.Reverted {
+		if item.Reverted || keep && !cut(room) {
 			r.keep(item)
 			continue
 		}
 		question := fmt.Sprintf("[%d/%d] keep it? [y]es, [n]o: take it back, [l]ater, [d]iff, [a]ll, [q]uit:", n+1,
 			len(items))
 		answer, err := console.Choose(r.e, false, "ynldaq", question, keepAnswers)
-		for answer == 'd' && err == nil {
-			if err = show(true); err == nil {
+		unseen := func() bool { return cut(room) && (answer == 'y' || answer == 'a') }
+		for err == nil && (answer == 'd' || unseen()) {
+			patch := r.patch || answer == 'd'
+			if room = nil; !patch {
+				r.e.Note("not all of it was shown; this is all of it:")
+			}
+			if err = show(patch); err == nil {
 				answer, err = console.Choose(r.e, false, "ynldaq", question, keepAnswers)
 			}
 		}
@@ -240,7 +263,7 @@ func (r *reviewer) ask(ctx context.Context, items []agent.ReviewItem) error {
 
 const keepAnswers = "yes keeps it, and it is not shown again; no takes it back in a new commit, and agents do not " +
 	"write it again; later leaves it as it is and for the next review; diff shows all of it; all keeps this one " +
-	"and those that follow; quit leaves the rest for later"
+	"and shows and keeps those that follow; quit leaves the rest for later"
 
 // keep leaves a commit as it is.
 func (r *reviewer) keep(i agent.ReviewItem) {
