@@ -73,7 +73,7 @@ func hostiles() map[string]hostile {
 		"changes one command": {does: func(job fork.Job) ([]fork.Call, string) {
 			worse := func(s string) string { return strings.ReplaceAll(s, "--autosquash origin", "-f origin") }
 			return spoilt(job, worse, all...), told
-		}, vetoed: merged, says: "has code that none of the skills in it has"},
+		}, vetoed: merged, says: "SKILL.md has code: "},
 		"leaves out a file": {does: func(job fork.Job) ([]fork.Call, string) {
 			return slices.DeleteFunc(umbrella(job, "git-history", all...), func(c fork.Call) bool {
 				return strings.Contains(string(c.Arguments), "copy_file") &&
