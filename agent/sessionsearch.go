@@ -2,12 +2,20 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"stet/agent/ran"
 	"stet/agent/recall"
 	"stet/index"
+	"stet/index/document"
 	"stet/vault"
+	"stet/vault/coderepo"
 	"stet/vault/session"
+	"stet/vault/settings"
 )
 
 // SessionQuery asks what was said.
@@ -205,4 +213,169 @@ func (s Sessions) searcher(ctx context.Context) (*index.Index, *recall.Live, err
 	}
 	x, err = s.a.sourceIndex(live, time.Time{})
 	return x, live, err
+}
+
+// RanQuery asks what was run in conversations.
+type RanQuery struct {
+	Text           string // an error as it was pasted, words of a command, or a path
+	Agent, Project string // "" for all
+	Limit          int    // answers; 0 is all
+	Folder         string // of [Sessions.Files]: one in a repository of code whose commits are named; "" for none
+}
+
+// RanIn is in which conversation something was run.
+type RanIn struct {
+	Session string     `json:"session"`
+	Path    vault.Path `json:"path,omitempty"` // "" while it is open
+	Title   string     `json:"title"`
+	Project string     `json:"project,omitempty"`
+	Label
+}
+
+// Ran is the answer to a [RanQuery].
+type Ran struct {
+	Query    string       `json:"query"`
+	Total    int          `json:"total"`              // answers, shown or not
+	Searched int          `json:"searched"`           // conversations that were read
+	Older    int          `json:"older,omitempty"`    // others with the words, that were not: it would take too long
+	Degraded string       `json:"degraded,omitempty"` // why files were searched in place of the index
+	Fixes    []RanFix     `json:"fixes,omitempty"`
+	Commands []RanCommand `json:"commands,omitempty"`
+	Files    []RanFile    `json:"files,omitempty"`
+}
+
+// A RanFix is what was run after an error.
+type RanFix struct {
+	RanIn
+	ran.Fix
+}
+
+// A RanCommand is a command that was run and succeeded.
+type RanCommand struct {
+	RanIn
+	ran.Command
+}
+
+// A RanFile is what a conversation did with a file, and the commits of a repository that fall into it, newest first.
+type RanFile struct {
+	RanIn
+	ran.Touch
+	Commits []coderepo.Commit `json:"commits,omitempty"`
+}
+
+// Fix finds what was run after an error before, and whether it went away. See [ran.Fixes].
+func (s Sessions) Fix(ctx context.Context, q RanQuery) (*Ran, error) {
+	r, err := s.ran(ctx, q, ran.ErrorWords(q.Text))
+	if err != nil {
+		return nil, err
+	}
+	all := ran.Fixes(r.Talks, q.Text)
+	out := q.answer(r, len(all))
+	for _, f := range all[:min(len(all), q.Limit)] {
+		out.Fixes = append(out.Fixes, RanFix{s.in(r, f.Path, f.Error, f.Command), f})
+	}
+	return out, nil
+}
+
+// How finds commands that were run and succeeded. See [ran.Commands].
+func (s Sessions) How(ctx context.Context, q RanQuery) (*Ran, error) {
+	lang, err := document.LanguageOf(s.a.Settings().Text(settings.SearchLanguage))
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.ran(ctx, q, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	all := ran.Commands(r.Talks, q.Text, lang)
+	out := q.answer(r, len(all))
+	for _, c := range all[:min(len(all), q.Limit)] {
+		out.Commands = append(out.Commands, RanCommand{s.in(r, c.Path, c.Command, c.About), c})
+	}
+	return out, nil
+}
+
+// Files finds the conversations that changed or read a file, and, where it stands in a repository of code, the commits
+// that fall into them. See [ran.Touched]. A repository that cannot be read is a notice.
+func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
+	names := []string{q.Text}
+	commits, name := s.commits(ctx, q.Folder, q.Text)
+	if strings.Contains(name, "/") {
+		names = append(names, name) // in another clone its folder is another one
+	}
+	r, err := s.ran(ctx, q, path.Base(filepath.ToSlash(q.Text)))
+	if err != nil {
+		return nil, err
+	}
+	all := ran.Touched(r.Talks, names...)
+	for _, other := range ran.ChangedFiles(all) {
+		if len(commits) == 0 {
+			commits, name = s.commits(ctx, q.Folder, other)
+		}
+	}
+	of := map[int][]coderepo.Commit{}
+	for _, c := range commits {
+		if i := madeIn(r, all, name, c.Time); i >= 0 {
+			of[i] = append(of[i], c)
+		}
+	}
+	out := q.answer(r, len(all))
+	for i, f := range all[:min(len(all), q.Limit)] {
+		out.Files = append(out.Files, RanFile{s.in(r, f.Path, append(f.Files, f.Line)...), f, of[i]})
+	}
+	return out, nil
+}
+
+// ran reads the conversations that have the words.
+func (s Sessions) ran(ctx context.Context, q RanQuery, words string) (*recall.Ran, error) {
+	x, live, err := s.searcher(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := recall.WhatRan(ctx, s.a.v, x, recall.Query{Text: words, Agent: q.Agent, Project: q.Project, Live: live})
+	if err == nil {
+		s.notice(r.Degraded, nil)
+	}
+	return r, err
+}
+
+func (q *RanQuery) answer(r *recall.Ran, total int) *Ran {
+	if q.Limit <= 0 {
+		q.Limit = total
+	}
+	return &Ran{Query: q.Text, Total: total, Searched: len(r.Talks), Older: r.Older, Degraded: r.Degraded}
+}
+
+// in names a conversation, and says of the texts that are shown of it whose they are.
+func (s Sessions) in(r *recall.Ran, p vault.Path, texts ...string) RanIn {
+	k := s.a.viewSession(r.Known[p])
+	return RanIn{k.ID, k.Path, k.Title, k.Project, s.a.said(k)("tool", strings.Join(texts, "\n"))}
+}
+
+// commits are those that changed a file of the repository that holds a folder, and what that calls it; none outside of
+// one.
+func (s Sessions) commits(ctx context.Context, folder, file string) ([]coderepo.Commit, string) {
+	if folder == "" {
+		return nil, ""
+	}
+	commits, name, err := coderepo.Commits(ctx, folder, file, s.a.o.Getenv)
+	if err != nil && !errors.Is(err, coderepo.ErrNone) {
+		s.a.warn("commits are not named: %v", err)
+	}
+	return commits, name
+}
+
+// committedAfter is how long after a conversation somebody commits what was done in it.
+const committedAfter = time.Hour
+
+// madeIn is the conversation that had changed a file last before it was committed, -1 for none that was going on.
+func madeIn(r *recall.Ran, all []ran.Touch, file string, at time.Time) int {
+	best, last := -1, time.Time{}
+	for i := range all {
+		when := all[i].Before(file, at)
+		if ended := r.Known[all[i].Path].Ended; when.After(last) && at.Before(ended.Add(committedAfter)) {
+			best, last = i, when
+		}
+	}
+	return best
 }

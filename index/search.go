@@ -140,10 +140,13 @@ func (s *searching) wants() (notes, sessions bool) {
 }
 
 // answer answers from a part of the index, or else from its files.
-func (s *searching) answer(p part) error {
+func (s *searching) answer(p part) error { return s.from(p, s.on) }
+
+// from gives a part of the index to answer, or else its files, indexed in memory.
+func (s *searching) from(p part, answer func(query.Source) error) error {
 	st, err := s.fresh(p.index, p.files)
 	if err == nil {
-		if err = s.on(st); err == nil {
+		if err = answer(st); err == nil {
 			s.passed(st)
 			return nil
 		}
@@ -159,7 +162,7 @@ func (s *searching) answer(p part) error {
 		s.x.o.Logger.Warn("search index not used", "reason", err)
 	}
 	if st, err = s.scan(p.files, p.index == s.x.messages); err == nil {
-		err = s.on(st)
+		err = answer(st)
 	}
 	if err == nil {
 		s.passed(st)

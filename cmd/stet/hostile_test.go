@@ -273,7 +273,7 @@ context|context --json --query hostile|context --at HEAD|context --into memories
 adopt|adopt --all|adopt memories/linked.md|adopt root|watch
 undo|redo|revert HEAD --yes|restore memories/moved.md|forget memories/config.md|forget memories/moved.md --purge
 observe --session ../../outside --role user Hello.|observe --session s --role user $(trip)|observe --session s --role tool - < from standard input
-session list|session list --json|session search hostile|session search --matches $(trip)|session show ../../outside|session show s|session export --format jsonl|session end ../../outside|session end s --dry-run|session end --all
+session list|session list --json|session search hostile|session search --matches $(trip)|session fix $(trip)|session how hostile|session files ../../outside/secret.md|session show ../../outside|session show s|session export --format jsonl|session end ../../outside|session end s --dry-run|session end --all
 nudge --session s|nudge --session ../../outside/secret.md|nudge --all|worker status|worker run|mcp|curator-fork
 remind hostile words|hook claude-code SessionStart < {"session_id":"../../x","cwd":"../../outside"}
 install --check|install codex --project --dry-run|uninstall codex --project --dry-run

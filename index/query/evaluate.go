@@ -78,6 +78,9 @@ const (
 // String is the tier's name in answers.
 func (t tier) String() string { return [...]string{"strict", "relaxed", "fuzzy", "semantic"}[t] }
 
+// Whole reports a match with every word of the query.
+func (m Match) Whole() bool { return m.Tier == strict }
+
 // An Evaluation adds up one query on one source.
 type Evaluation struct {
 	src           Source

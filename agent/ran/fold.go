@@ -1,0 +1,211 @@
+package ran
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A form is a set of the forms that texts are known by.
+type form struct {
+	// The parts of an error line that are other ones each time: colours, when it was, where in which file, in which
+	// folder, and every address and number.
+	colour, stamped, located, folder, address *regexp.Regexp
+	// errorish are words by which the line of an output that matters is told.
+	errorish *regexp.Regexp
+	// Of commands: where output goes, which makes no other command; variables that are set for it; and the beginning of
+	// a text that stands on the lines behind it.
+	redirected, assigned, heredoc *regexp.Regexp
+	// exitLine is a line in which a client, or a command, says with what code something ended.
+	exitLine *regexp.Regexp
+}
+
+var forms = sync.OnceValue(func() *form {
+	re := regexp.MustCompile
+	return &form{
+		colour:  re("\x1b\\[[0-9;]*[A-Za-z]"),
+		stamped: re(`^[\[(]?\d{2,4}[-/:]\d\d[-/:]\d\d(?:[T ]\d\d:\d\d:\d\d)?\S*\s+`),
+		located: re(`(?:[A-Za-z]:)?[\w.~@+/\\-]*[\w~@+-]\.\w{1,6}(?::\d+){1,2}`),
+		folder:  re(`(?:[A-Za-z]:)?[\w.~@+-]*(?:[/\\][\w.@+~-]+)+[/\\]?`),
+		address: re(`\b(?:0x)?[0-9a-fA-F]*\d[0-9a-fA-F-]*[0-9a-fA-F]\b|\d+`),
+		errorish: re(`(?i)error|fail|fatal|panic|cannot|can't|could not|not found|undefined|denied|exception|unable|` +
+			`invalid|refused|no such|missing|unexpected|expected|unknown|must |not |warning|traceback`),
+		redirected: re(`\s*\d?>{1,2}\s*(?:&\d|/dev/null)`),
+		assigned:   re(`^(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)+`),
+		heredoc:    re(`<<-?\s*["']?(\w+)["']?`),
+		exitLine: re(`(?i)^\W*(?:process )?exit(?:ed)?(?: with)?(?: status| code)?` +
+			`\s*[:=]?\s*(-?\d{1,3})\W*$`),
+	}
+})
+
+// How near a line is to the one that is looked for.
+const (
+	verbatim = iota // it stands there as it is
+	numbered        // but for places, times, addresses and numbers
+	anywhere        // but for paths as well
+	inWords         // most of its words stand there
+	apart
+)
+
+// Match names of these, as answers have them.
+func matchName(near int) string {
+	return [...]string{"verbatim", "numbers", "paths", "words", ""}[near]
+}
+
+// A wanted is one line of an error that somebody looks for, in all its forms.
+type wanted struct {
+	forms [3]string // by verbatim, numbered and anywhere; "" where the form says too little
+	words []string
+	key   string // the longest word, without which a line has none of the forms
+}
+
+// mostLines is how many lines of a pasted error are looked for.
+const mostLines = 6
+
+// looked are the lines of a pasted error that are looked for, those that say what went wrong before others.
+func looked(pasted string) (out []wanted) {
+	var plain []wanted
+	for line := range strings.Lines(pasted) {
+		w := want(line)
+		switch {
+		case len(w.words) == 0:
+		case forms().errorish.MatchString(line):
+			out = append(out, w)
+		default:
+			plain = append(plain, w)
+		}
+	}
+	if len(out) == 0 {
+		out = plain
+	}
+	return out[:min(len(out), mostLines)]
+}
+
+func want(line string) (w wanted) {
+	line = clean(line)
+	w.words = wordsOf(folded(line, anywhere))
+	if len(w.words) == 0 {
+		w.words = wordsOf(line)
+	}
+	for _, f := range strings.FieldsFunc(folded(line, anywhere), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(f) > len(w.key) {
+			w.key = f
+		}
+	}
+	for near := range w.forms {
+		form := folded(line, near)
+		if near == verbatim || letters(form) >= 10 || letters(form) >= letters(line) && letters(form) >= 4 {
+			w.forms[near] = form
+		}
+	}
+	return w
+}
+
+// clean takes colours and times off a line.
+func clean(line string) string {
+	line = strings.TrimSpace(forms().colour.ReplaceAllString(line, ""))
+	return strings.TrimSpace(forms().stamped.ReplaceAllString(line, ""))
+}
+
+// folded is a clean line without what is another one each time.
+func folded(line string, near int) string {
+	if near >= numbered {
+		line = forms().located.ReplaceAllString(line, "@")
+	}
+	if near >= anywhere {
+		line = forms().folder.ReplaceAllString(line, "@")
+	}
+	if near >= numbered {
+		line = forms().address.ReplaceAllString(line, "#")
+	}
+	return strings.Join(strings.Fields(line), " ")
+}
+
+func letters(s string) (n int) {
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// wordsOf are the words of a line in small letters, each once.
+func wordsOf(line string) (out []string) {
+	for _, f := range strings.FieldsFunc(strings.ToLower(line),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+		if utf8.RuneCountInString(f) > 1 && letters(f) > 0 && !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// mostLine is how much of one line is compared: a bundle of a program is one line.
+const mostLine = 2000
+
+// in finds the nearest of the lines of a text, and how near it is; apart for none. Words are compared where loose says
+// so.
+func in(list []wanted, text []byte, loose bool) (near int, line string) {
+	near = apart
+	has := func(w wanted) bool { return bytes.Contains(text, []byte(w.key)) }
+	if !loose && !slices.ContainsFunc(list, has) {
+		return near, ""
+	}
+	for raw := range strings.Lines(string(text)) {
+		raw = raw[:min(len(raw), mostLine)]
+		if !loose && !slices.ContainsFunc(list, func(w wanted) bool { return strings.Contains(raw, w.key) }) {
+			continue
+		}
+		raw = clean(raw)
+		var folds [3]string
+		for i := range list {
+			for n := 0; n < min(near, len(folds)); n++ {
+				if folds[n] == "" {
+					folds[n] = folded(raw, n)
+				}
+				if list[i].forms[n] != "" && strings.Contains(folds[n], list[i].forms[n]) {
+					near, line = n, raw
+					break
+				}
+			}
+			if loose && near == apart && list[i].shares(raw) {
+				near, line = inWords, raw
+			}
+		}
+		if near == verbatim {
+			break
+		}
+	}
+	return near, line
+}
+
+// shares reports that a line has most words of the one that is looked for.
+func (w *wanted) shares(line string) bool {
+	if len(w.words) < 2 {
+		return false
+	}
+	n, low := 0, strings.ToLower(line)
+	for _, word := range w.words {
+		if strings.Contains(low, word) {
+			n++
+		}
+	}
+	return 4*n >= 3*len(w.words)
+}
+
+// ErrorWords are the words of a pasted error by which the conversations that had it are found: of the line that says
+// most, without what is another one each time.
+func ErrorWords(pasted string) string {
+	var best []string
+	for _, w := range looked(pasted) {
+		if len(w.words) > len(best) {
+			best = w.words
+		}
+	}
+	return strings.Join(best, " ")
+}

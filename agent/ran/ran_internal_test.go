@@ -1,0 +1,82 @@
+package ran
+
+import (
+	"slices"
+	"testing"
+)
+
+// What is another one each time does not keep a line from being found.
+func TestLinesAreFolded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pasted, stands string
+		near           int
+	}{
+		{"undefined: fsnotify", "pkg/a.go:12:2: undefined: fsnotify", verbatim},
+		{"b_test.go:7: undefined: fsnotify", "pkg/a.go:12:2: undefined: fsnotify", numbered},
+		{"2026-01-02T03:04:05Z panic at 0x7fff12ab after 1.5s", "panic at 0xdeadbeef12 after 12.25s", numbered},
+		{"\x1b[31mError:\x1b[0m listen tcp :8080: address in use", "Error: listen tcp :4711: address in use", numbered},
+		{"open /etc/stet/key.pem: permission denied", "open /var/lib/other.pem: permission denied", anywhere},
+		{"ENOENT: no such file, open '/a/b/package.json'", "ENOENT: no such file, open 'C:/c/x.json'", anywhere},
+		{"the port 4711 is already taken by a server", "port 80 is taken already by that server", inWords},
+		{"undefined: fsnotify", "undefined: bufio", apart},
+		{"a.go:1:2: x", "b.go:3:4: y", apart},
+	} {
+		near, _ := in(looked(c.pasted), []byte("before\n"+c.stands+"\nafter\n"), true)
+		if near != c.near {
+			t.Errorf("%q in %q: %d, want %d", c.pasted, c.stands, near, c.near)
+		}
+		if strict, _ := in(looked(c.pasted), []byte(c.stands), false); c.near < inWords && strict != c.near {
+			t.Errorf("%q in %q alone: %d, want %d", c.pasted, c.stands, strict, c.near)
+		}
+	}
+}
+
+// A command is parted at what joins commands, and not within quotes or a text that follows it.
+func TestCommandsAreParted(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][]string{
+		"cd /x && A=1 go test ./... 2>&1 | tail -3":       {"A=1 go test ./..."},
+		`grep -E "a|b; c" f; rm f`:                        {"rm f"},
+		"cat > f <<'EOF'\nrm -rf x && y\nEOF\ngofmt -w f": {"gofmt -w f"},
+		"cat > f <<EOF\nnever closed":                     nil,
+		`git commit -m "it's; done" && git push`:          {`git commit -m "it's; done"`, "git push"},
+		"# a remark\ngo vet ./a\\;b":                      {`go vet ./a\;b`},
+		"echo x >/dev/null; ls":                           nil,
+	} {
+		if got := parts(line); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"cd x && go test ./a", "go test ./a 2>&1 | tail", sameLine},
+		{"go test ./a", "go test ./...", sameWork},
+		{"go test ./a -run X", "gofmt -w . && go test ./a", sameWork},
+		{"go test ./a", "go test ./b", likeIt},
+		{"go test ./a", "go build ./a", another},
+		{"python3 tools/build.py", "python3 build.py", sameWork},
+		{"ls a", "ls b", another},
+	} {
+		if got := again(c.a, c.b); got != c.want {
+			t.Errorf("%q after %q: %d, want %d", c.b, c.a, got, c.want)
+		}
+	}
+}
+
+// Clients say in several ways that something failed.
+func TestResultsAreJudged(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]int{
+		"ok": -1, "": -1, "Exit code 1\nno": 1, "Process exited with code 0\nOutput:\nx": 0,
+		"Exit Code: 127": 127, `{"output":"x","metadata":{"exit_code":2}}`: 2, "x\nexit: 3": 3,
+		"the exit code 3 is odd": -1, `{"exit_code":"none"}`: -1,
+	} {
+		s := step{out: []byte(out)}
+		if s.judge(); s.exit == nil && want >= 0 || s.exit != nil && *s.exit != want || s.failed != (want > 0) {
+			t.Errorf("%q: %v, failed %v", out, s.exit, s.failed)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package recall
+
+import (
+	"context"
+	"strings"
+
+	"stet/agent/ran"
+	"stet/index"
+	"stet/index/document"
+	"stet/markdown"
+	"stet/vault"
+	"stet/vault/session"
+)
+
+// mostRan is how many bytes of transcripts one question about what was run reads at most.
+const mostRan = 48 << 20
+
+// A Ran is the conversations in which something was run, and what was run there.
+type Ran struct {
+	Talks    []*ran.Talk // the newest first, as index.Mentions lists them
+	Known    map[vault.Path]session.Known
+	Older    int    // conversations with the words that were not read
+	Degraded string // why files were searched in place of the index
+}
+
+// WhatRan reads what was run in the conversations that have the words of q.Text, as far as 48 MiB of transcripts go. Of
+// q it takes Agent, Project (a path, or its last part) and Live. It fails as index.Mentions does. Cost: the text of the
+// conversations, at some 200 MB a second.
+func WhatRan(ctx context.Context, v *vault.Vault, x *index.Index, q Query) (*Ran, error) {
+	found, degraded, err := x.Mentions(ctx, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ran{Known: map[vault.Path]session.Known{}, Degraded: degraded}
+	s := searching{v: v, q: q}
+	size := 0
+	for _, m := range found {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		if size > mostRan {
+			r.Older++
+			continue
+		}
+		data, err := s.read(m.Path)
+		if err != nil {
+			continue // gone since it was listed
+		}
+		k := session.Read(m.Path, data)
+		if q.Agent != "" && !strings.EqualFold(k.Agent, q.Agent) || q.Project != "" && !k.About(q.Project) {
+			continue
+		}
+		size += len(data)
+		k.Open = s.live(m.Path)
+		r.Known[m.Path] = k
+		load := document.Attachments(v, m.Path)
+		r.Talks = append(r.Talks, ran.Read(m.Path, markdown.ParseTranscript(data), load))
+	}
+	return r, nil
+}
