@@ -30,6 +30,9 @@ type Options struct {
 	At string
 	// Agent is the agent that acts, "" for the user: what is private is not shown to it.
 	Agent string
+	// Tool says that an agent runs the command, so that the environment is its own: of that only those
+	// settings count which write, publish or cost no more, see [settings.Key.Agents].
+	Tool bool
 	// Door is the front end that commits name, "cli" for the command line.
 	Door string
 	// Process describes this process to others that wait for the vault's lock.
@@ -182,6 +185,9 @@ func (e *Environment) readLayers() ([]settings.Layer, error) {
 	}
 	if len(problems) > 0 {
 		return nil, asUsage(problems[0])
+	}
+	if e.o.Tool {
+		env = env.OfAgent()
 	}
 	flags := e.o.Flags
 	flags.Source = settings.Flag

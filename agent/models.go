@@ -94,6 +94,7 @@ func (e *Environment) model(o llm.Options, l *llm.Ledger) (llm.Client, error) {
 func (e *Environment) auxiliary(s settings.Settings) (model llm.Client, done func()) {
 	none := func() {}
 	o, _, err := llm.FromSettings(s, llm.Auxiliary, e.o.Getenv)
+	e.withheld(llm.Auxiliary, llm.Chat)
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
 		return nil, none
@@ -105,6 +106,20 @@ func (e *Environment) auxiliary(s settings.Settings) (model llm.Client, done fun
 		return noModel{o, err}, none
 	}
 	return model, done
+}
+
+// withheld reports whether the environment of an agent's command names a model for one of these uses, and tells of it:
+// who chooses the model chooses what it answers.
+func (e *Environment) withheld(slots ...llm.Slot) bool {
+	for _, slot := range slots {
+		key, _ := settings.Find(string(settings.Model(string(slot)).Model))
+		if e.o.Tool && e.o.Getenv(key.Env()) != "" {
+			e.warn("%s does not count: this is an agent's command, and your own configuration alone names models",
+				key.Env())
+			return true
+		}
+	}
+	return false
 }
 
 // metered is the model that o describes until done is called, with every call in the ledger.
@@ -126,6 +141,7 @@ func (e *Environment) CuratorOptions() (llm.Options, error) {
 	if err != nil {
 		return llm.Options{}, err
 	}
+	e.withheld(llm.Curator)
 	o, _, err := llm.FromSettings(s, llm.Curator, e.o.Getenv)
 	return o, err
 }

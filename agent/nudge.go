@@ -166,7 +166,7 @@ func (r *conversation) review(ctx context.Context, memory, skill bool) (err erro
 	}
 	model, done := r.l.a.auxiliary(r.l.a.Settings())
 	defer done()
-	if r.rules && model != nil {
+	if r.rules && model != nil || model == nil && r.l.a.withheld(llm.Auxiliary, llm.Chat) {
 		model, r.out.Queued = nil, true
 	}
 	job := r.job(memory, skill, model != nil)

@@ -2,7 +2,7 @@ package settings
 
 // curatorKeys are the person's alone: a vault that was cloned must not say what goes to the archive.
 func curatorKeys() []Key {
-	return []Key{
+	keys := []Key{
 		{Name: Curator, Type: boolean(), Default: "true",
 			Meaning: "whether `stet watch` and `stet worker run` look for skills that nobody uses; `stet curate` by " +
 				"hand always does"},
@@ -31,4 +31,8 @@ func curatorKeys() []Key {
 		{Name: CuratorUSD, Type: amount(), Unit: "dollars", Default: "1",
 			Meaning: "what one may cost, within `models.daily_limit_usd`"},
 	}
+	for i := range keys {
+		keys[i].Agents = Nothing
+	}
+	return keys
 }

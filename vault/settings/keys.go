@@ -78,7 +78,9 @@ type Key struct {
 	// Stricter says that the value of a vault, and that of the environment, counts only
 	// where it is stricter than the person's or the default.
 	Stricter bool
-	env      string
+	// Agents is what the environment of a command that an agent runs may do to the key.
+	Agents Agents
+	env    string
 }
 
 // Keys lists every key in the order in which they are shown.
@@ -116,7 +118,7 @@ func generalKeys() []Key {
 			Meaning: "how `stet hook` asks an agent to save what is worth keeping when nothing was saved for " +
 				"memory.nudge_interval turns: `context` tells the model beside the conversation where the client " +
 				"can do that, `block` holds the end of its turn up, `off` never asks"},
-		{Name: HooksWorker, Type: boolean(), Default: "true",
+		{Name: HooksWorker, Type: boolean(), Default: "true", Agents: Lowers,
 			Meaning: "whether `stet hook` starts a process that imports conversations, seals them and lets rules " +
 				"look for what is worth keeping; a model it asks only with memory.background"},
 		{Name: LockWait, Type: duration(), Unit: "a time, as 500ms, 10s or 2m", Default: "10s",
@@ -129,9 +131,9 @@ func generalKeys() []Key {
 			Meaning: "`stage` keeps what agents write back until you accept it with `stet review --proposed`; `off` lets them write"},
 		{Name: SkillApproval, Type: oneOf("stage", "off"), Default: "off", Vault: true, Stricter: true,
 			Meaning: "the same for what agents do to skills"},
-		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true,
+		{Name: CoreLimit, Type: number(1), Unit: "characters", Default: "2200", Vault: true, Agents: Lowers,
 			Meaning: "what the entries of MEMORY.md may hold together; what stet writes beyond moves the least valuable to `memories/`"},
-		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true,
+		{Name: ProfileLimit, Type: number(1), Unit: "characters", Default: "1375", Vault: true, Agents: Lowers,
 			Meaning: "the same for USER.md"},
 	}
 }
@@ -139,18 +141,18 @@ func generalKeys() []Key {
 // learningKeys are the person's alone: what they ask of models costs, and sends out what was said.
 func learningKeys() []Key {
 	return []Key{
-		{Name: NudgeInterval, Type: number(0), Unit: "turns of the user", Default: "10",
+		{Name: NudgeInterval, Type: number(0), Unit: "turns of the user", Default: "10", Agents: Nothing,
 			Meaning: "after how many turns without a memory written a conversation is reviewed for what is worth " +
 				"keeping; `0` is never"},
-		{Name: NudgeMode, Type: oneOf("light", "full"), Default: "light",
+		{Name: NudgeMode, Type: oneOf("light", "full"), Default: "light", Agents: Nothing,
 			Meaning: "how: `light` asks the model once, with the beginnings of the turns; `full` lets it look up " +
 				"and change memories in several rounds"},
-		{Name: NudgeRounds, Type: number(1), Unit: "requests", Default: "8",
+		{Name: NudgeRounds, Type: number(1), Unit: "requests", Default: "8", Agents: Lowers,
 			Meaning: "the most that one review in `full` mode makes"},
-		{Name: SkillInterval, Type: number(0), Unit: "steps", Default: "10",
+		{Name: SkillInterval, Type: number(0), Unit: "steps", Default: "10", Agents: Nothing,
 			Meaning: "after how many steps with tools without a skill written a conversation is reviewed for a " +
 				"method worth keeping; `0` is never"},
-		{Name: Background, Type: boolean(), Default: "false",
+		{Name: Background, Type: boolean(), Default: "false", Agents: Lowers,
 			Meaning: "whether `stet observe` starts a process of its own for a review that is due; else it waits " +
 				"for `stet watch` or `stet worker run`"},
 	}
@@ -158,22 +160,22 @@ func learningKeys() []Key {
 
 func searchKeys() []Key {
 	return []Key{
-		{Name: EmbedderURL, Type: text(),
+		{Name: EmbedderURL, Type: text(), Agents: Nothing,
 			Meaning: "an endpoint for embeddings that speaks OpenAI's protocol, as `http://localhost:11434/v1` for Ollama; with it and a model, search ranks files by meaning as well, a model is shown what resembles a new memory in meaning, and the endpoint is sent queries, new memories and the text of files, never of those that are `private: true`; without it nothing is sent"},
-		{Name: EmbedderModel, Type: text(),
+		{Name: EmbedderModel, Type: text(), Agents: Nothing,
 			Meaning: "the model that the endpoint is asked for, as `nomic-embed-text`"},
-		{Name: EmbedderKeyEnv, Type: text(),
+		{Name: EmbedderKeyEnv, Type: text(), Agents: Nothing,
 			Meaning: "the environment variable that holds the endpoint's key; without it none is sent"},
 		{Name: SearchLanguage, Default: "english", Vault: true,
 			Type:    oneOf("english", "danish", "dutch", "finnish", "french", "german", "italian", "norwegian", "portuguese", "russian", "spanish", "swedish", "none"),
 			Meaning: "what the vault is mostly written in: search takes the forms of one word for one; `none` takes every word as it stands"},
-		{Name: SessionIdle, Type: number(1), Unit: "minutes", Default: "30", Vault: true,
+		{Name: SessionIdle, Type: number(1), Unit: "minutes", Default: "30", Vault: true, Agents: Raises,
 			Meaning: "after how long without a turn an open session counts as ended; the next command that writes seals it"},
 		{Name: SessionsAttach, Type: size(), Unit: "bytes, or as 16KiB, 1MiB", Default: "64KiB", Vault: true,
 			Meaning: "a turn longer than this stands in a file of its own beside the transcript"},
 		{Name: SessionsTrack, Type: permission(), Default: "true", Vault: true, Stricter: true,
 			Meaning: "sealed transcripts are committed; `false` keeps them out of git, in `sessions/` all the same and found by search"},
-		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true,
+		{Name: WatchCommit, Type: boolean(), Default: "false", Vault: true, Agents: Lowers,
 			Meaning: "edits made by hand in notes outside stet's own folders are adopted as well, and `stet watch` commits; `stet init` sets it in a repository that it makes"},
 		{Name: WatchDebounce, Type: number(1), Unit: "milliseconds", Default: "150", Vault: true,
 			Meaning: "how long `stet watch` waits after a change before it indexes the file"},

@@ -47,7 +47,10 @@ func modelKeys() []Key {
 	}
 	out = append(out, Key{Name: ForegroundWait, Type: duration(), Unit: "a time, as 15s or 1m", Default: "15s",
 		Meaning: "how long storing a memory waits for the model; what is not answered by then is stored by the rules and finished later"})
-	return append(out, Key{Name: ModelsLimit, Type: amount(), Unit: "dollars", Default: "1",
+	for i := range out {
+		out[i].Agents = Nothing // who answers is believed
+	}
+	return append(out, Key{Name: ModelsLimit, Agents: Lowers, Type: amount(), Unit: "dollars", Default: "1",
 		Meaning: "what all models together may cost a day (UTC); a call that could exceed it is not made"})
 }
 

@@ -4,7 +4,8 @@
 // It promises that a value is what the nearest of these says: a flag, the
 // environment, the vault's file, the person's own file, the built-in default;
 // of keys that guard something, the strictest of them, where the default counts
-// unless the person's file says otherwise. It promises that a vault's file, which whoever made the vault wrote, decides
+// unless the person's file says otherwise; and that the environment of an agent's command has no more write or publish,
+// or ask a model, than the files do. It promises that a vault's file, which whoever made the vault wrote, decides
 // nothing but the keys that [Key.Vault] opens to it; and that editing a file
 // changes the bytes of one key and no other.
 //
@@ -41,6 +42,13 @@ func (s Source) rank() int {
 type Layer struct {
 	Source Source
 	values map[Name]setting
+	agent  bool
+}
+
+// OfAgent returns the layer of the environment as it counts in a command that an agent runs: see [Key.Agents].
+func (l Layer) OfAgent() Layer {
+	l.agent = true
+	return l
 }
 
 type setting struct {
@@ -51,7 +59,7 @@ type setting struct {
 // With returns the layer with one more value, in canonical form already, and
 // where it stands.
 func (l Layer) With(name Name, value, origin string) Layer {
-	next := Layer{Source: l.Source, values: map[Name]setting{}}
+	next := Layer{Source: l.Source, values: map[Name]setting{}, agent: l.agent}
 	for k, v := range l.values {
 		next.values[k] = v
 	}
@@ -101,7 +109,8 @@ func (s Settings) Entry(k Key) Entry {
 	for _, l := range slices.Backward(s.layers) {
 		v, ok := l.values[k.Name]
 		tightens := l.Source == Vault || l.Source == Environment
-		if !ok || l.Source == Vault && !k.Vault || k.Stricter && tightens && !k.Type.stricter(v.value, e.Value) {
+		if !ok || l.Source == Vault && !k.Vault || k.Stricter && tightens && !k.Type.stricter(v.value, e.Value) ||
+			l.agent && !k.Agents.lets(v.value, e.Value) {
 			continue
 		}
 		e = Entry{Key: k, Value: v.value, Source: l.Source, Origin: v.origin}

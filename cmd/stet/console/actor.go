@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"stet/agent"
@@ -37,6 +38,10 @@ func Identify(e *Env, in *Input) error {
 	case as == "":
 		e.actor = cmp.Or(among, in.Definition.Actor)
 	}
+	// A client starts its hooks, what they start, and its server itself: there the environment is the user's.
+	client, _ := clients.Find(among)
+	e.tool = among != "" && !slices.Contains([]string{"hook", "mcp"}, in.Definition.Name) &&
+		(e.Getenv("STET_AGENT") != "" || clients.RunsHook(e.Getenv) || !client.Harness(e.Getenv))
 	if e.actor != "" || e.via != "" {
 		e.Environment = agent.NewEnvironment(e.options(e.flags))
 	}

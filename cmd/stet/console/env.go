@@ -87,6 +87,7 @@ type Env struct {
 
 	actor    string // the agent that acts, "" for the user
 	via      string // the agent among whose tools the user acts
+	tool     bool   // see [agent.Options]
 	at       string // -C
 	flags    settings.Layer
 	colour   string // display.color, "" until a vault is open

@@ -227,6 +227,9 @@ func Reference(commands []*Command) string {
 		if k.Stricter {
 			set += "; the stricter wins"
 		}
+		if k.Agents != settings.Free {
+			set += "; " + string(k.Agents)
+		}
 		fmt.Fprintf(&keys, "| `%s` | %s | %s | %s | `%s` | %s |\n", k.Name, value, cmp.Or(k.Default, "none"), set,
 			k.Env(), k.Meaning)
 	}
