@@ -3,6 +3,7 @@ package vault
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
@@ -23,6 +24,48 @@ func (j *judge) likely(p Path, f store.Content) ([]guard.Finding, error) {
 }
 
 func likelyIn(data []byte, p Path) []guard.Finding { return guard.Likely(string(p), data) }
+
+// unquoted drops what the newest commits, as far as they are a run's, brought or took away: there it was judged, and
+// the report of the run quotes it.
+func (j *judge) unquoted(found []guard.Finding, run string) ([]guard.Finding, error) {
+	if len(found) == 0 || run == "" {
+		return found, nil
+	}
+	known := map[string]bool{}
+	for c, err := range j.log() {
+		if err != nil {
+			return nil, err
+		}
+		if c.Trailers.Get("Stet-Run") != run {
+			break
+		}
+		for _, ch := range c.Changes {
+			for _, hash := range []Hash{ch.Old, ch.New} {
+				data, err := j.objects.Content(string(hash))
+				if err != nil {
+					return nil, err
+				}
+				for _, f := range append(ordersIn(data, ch.Path), likelyIn(data, ch.Path)...) {
+					known[f.Fingerprint] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(found, func(f guard.Finding) bool { return known[f.Fingerprint] }), nil
+}
+
+func secretProblem(p Path, found []guard.Finding) Problem {
+	var what []string
+	for _, f := range found {
+		what = append(what, describeFinding(f))
+	}
+	return Problem{ID: "secret", Path: p, Text: strings.Join(what, "; ") + ", left uncommitted", Hint: guardHint("take it out of the file", found)}
+}
+
+func tooLarge(p Path, size, most int64) error {
+	return WithHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, size, most),
+		"split it or keep it outside the vault; guard.max_bytes in your configuration is the limit")
+}
 
 // refusal names the line of a file that is there, and of a new one that of its text: nobody sees more of it.
 func (j *judge) refusal(p Path, data []byte, found []guard.Finding, kind error) error {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"stet/vault/store"
-	"strings"
 
 	"stet/vault/gitstore"
 	"stet/vault/guard"
@@ -47,6 +47,7 @@ type judge struct {
 	maybe   map[string]bool // what HEAD holds in them and may be a secret
 	// An adopted edit is looked at twice, before and in its commit.
 	seen map[seenKey][]guard.Finding
+	log  func() iter.Seq2[Commit, error] // from HEAD on, with changes
 }
 
 type seenKey struct {
@@ -56,7 +57,9 @@ type seenKey struct {
 
 func newJudge(t *Tx) *judge {
 	return &judge{policy: t.v.policy(), objects: t.tx.Objects, touched: t.tx.Touched(), judged: t.v.judged,
-		seen: map[seenKey][]guard.Finding{}}
+		seen: map[seenKey][]guard.Finding{}, log: func() iter.Seq2[Commit, error] {
+			return t.v.History().Log(context.Background(), LogOptions{Changes: true})
+		}}
 }
 
 // secrets lists the new secrets in a file, name included.
@@ -194,19 +197,6 @@ func (j *judge) hold(p Path, f store.Content) (Problem, error) {
 	return secretProblem(p, found), refusal
 }
 
-func secretProblem(p Path, found []guard.Finding) Problem {
-	var what []string
-	for _, f := range found {
-		what = append(what, describeFinding(f))
-	}
-	return Problem{ID: "secret", Path: p, Text: strings.Join(what, "; ") + ", left uncommitted", Hint: guardHint("take it out of the file", found)}
-}
-
-func tooLarge(p Path, size, most int64) error {
-	return WithHint(fmt.Errorf("%q: %w (%d bytes, at most %d)", p, ErrTooLarge, size, most),
-		"split it or keep it outside the vault; guard.max_bytes in your configuration is the limit")
-}
-
 // guardGroups judges the commits that are to be made. What is only flagged is
 // said in the commit's trailers and in the reply.
 func (t *Tx) guardGroups(ctx context.Context, groups ...*store.Group) error {
@@ -279,8 +269,15 @@ func (j *judge) judge(g *store.Group, p Path, f store.Content) ([]guard.Finding,
 	if err != nil {
 		return nil, err
 	}
+	if whyOf(g.Why).Op == OpReport {
+		likely, err := j.likely(p, f)
+		if err == nil {
+			orders, err = j.unquoted(append(orders, likely...), whyOf(g.Why).Run)
+		}
+		return append(secrets, orders...), err
+	}
 	// A person may write what they like; who acts for them may not. A transcript
-	// says what was said: it is flagged and never refused.
+	// says what was said: it is flagged and never refused, as a report.
 	if len(orders) > 0 && ClassOf(p) != ClassSession && j.policy.Injection == guard.Block && whyOf(g.Why).actor() != ActorUser {
 		return nil, j.refusal(p, f.Data, orders, ErrInjection)
 	}
