@@ -44,6 +44,7 @@ type runner struct {
 	// became are the new states of skills, by their rows.
 	became map[int]State
 	own    []vault.Commit // what the run has committed, oldest first
+	marked bool           // local state says that it is on
 	unsure bool           // it may have committed more, which the next writer finishes
 }
 
@@ -114,7 +115,23 @@ func (r *runner) alone(ctx context.Context) error {
 				"mend what it names; the next \"stet curate\" reports the run")
 		}
 	}
-	return errors.Join(failed, err, setMark(context.WithoutCancel(ctx), r.v, func(m *mark) { m.Running = nil }))
+	if err = errors.Join(failed, err); r.marked || r.out == nil {
+		err = errors.Join(err, setMark(ctx, r.v, func(m *mark) { m.Running = nil }))
+	}
+	return err
+}
+
+// mark notes in local state that the run is on. Where that fails, one that a person asked for goes on and says so: what
+// is lost are the counts of this clone, and the report of a crash.
+func (r *runner) mark(ctx context.Context, out *Report) (err error) {
+	if r.clone, err = cloneID(ctx, r.v); err == nil {
+		err = setMark(ctx, r.v, func(m *mark) { m.Last, m.Running = r.begun, &running{out.Run, r.begun} })
+	}
+	if r.marked = err == nil; err != nil && !r.o.due && ctx.Err() == nil {
+		out.leave("the note of this run in local state", err)
+		return nil
+	}
+	return err
 }
 
 // A job is one thing that a run is to do.
@@ -150,10 +167,7 @@ func (r *runner) decideAndDo(ctx context.Context) error {
 	out := newReport(r, counts)
 	out.Memories.Checked = len(notes.rows)
 	if !r.o.DryRun {
-		if r.clone, err = cloneID(ctx, r.v); err != nil {
-			return err
-		}
-		err = setMark(ctx, r.v, func(m *mark) { m.Last, m.Running = r.begun, &running{out.Run, r.begun} })
+		err = r.mark(ctx, out)
 	}
 	if err != nil {
 		return err

@@ -40,12 +40,16 @@ func (r *runner) merges(ctx context.Context) (bool, error) {
 }
 
 // merged notes that the second tier of skills is made now. It is noted before the model is asked: a crash is no reason
-// to ask again at once.
+// to ask again at once. A run that a person asked for goes on without.
 func (r *runner) merged(ctx context.Context) error {
 	if r.o.Runner == nil || r.o.DryRun || r.notes {
 		return nil
 	}
-	return setMark(ctx, r.v, func(m *mark) { m.Merged = r.begun })
+	err := setMark(ctx, r.v, func(m *mark) { m.Merged = r.begun })
+	if !r.o.due && ctx.Err() == nil {
+		err = nil
+	}
+	return err
 }
 
 // lastMerge is when a model was asked last about skills, or about memories, in this clone or in one whose reports came

@@ -155,3 +155,48 @@ func TestClustersTakeTurns(t *testing.T) {
 		}
 	}
 }
+
+// A look at which nothing is done leaves no commit, but the report of a model that was asked, once a week: other clones
+// read in it when that was. By hand each run leaves its report, and nothing else.
+func TestHistoryGrowsByReportsAlone(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	m := &counter{model: func(fork.Job) fork.Result { return fork.Result{Final: "I cannot."} }}
+	commits := func() []string { return strings.Split(d.git("log", "--format=%s"), "\n") }
+	before := len(commits())
+	for range 22 { // the first look is deferred for a day, the first merge for a week
+		d.look(1, m)
+	}
+	if now := commits(); m.asked != 2 || len(now) != before+2 {
+		t.Errorf("asked %d times, commits:\n%s", m.asked, strings.Join(now, "\n"))
+	}
+	before = len(commits())
+	for range 3 {
+		d.runWith(Options{Consolidate: true, Runner: m})
+	}
+	if now := commits(); len(now) != before+3 || now[0] != "report: nothing to do" {
+		t.Errorf("by hand:\n%s", strings.Join(now, "\n"))
+	}
+}
+
+// A person's run whose note in local state cannot be read or written does what it finds, and says so.
+func TestARunGoesOnWithoutItsMark(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	d.skill("old", "")
+	d.look(1, nil)
+	d.days(100)
+	marks, err := filepath.Glob(filepath.Join(d.dir, ".git/stet/*/seen/curator"))
+	if err != nil || len(marks) != 1 {
+		t.Fatal(marks, err)
+	}
+	if err := errors.Join(os.Remove(marks[0]), os.MkdirAll(filepath.Join(marks[0], "x"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.run(); !strings.Contains(did(r), "old archived") || len(r.Left) != 1 ||
+		r.Left[0].Name != "the note of this run in local state" {
+		t.Errorf("%s, left %+v", did(r), r.Left)
+	}
+}
