@@ -67,6 +67,8 @@ type Totals struct {
 	Consolidated int `json:"consolidated_this_run"`
 	Pruned       int `json:"pruned_this_run"`
 	ToolCalls    int `json:"tool_calls_total"`
+	Requests     int `json:"requests_total,omitempty"` // to a model about skills
+	Others       int `json:"others,omitempty"`         // skills that it does not own
 }
 
 // A Transition is one change of a skill's state.
@@ -139,7 +141,7 @@ func newReport(r *runner, counts Counts) *Report {
 	out := emptyReport(runID(r.v, r.begun), r.begun)
 	out.DryRun = r.o.DryRun
 	out.AutoTransitions = Counts{Checked: counts.Checked}
-	out.Counts = Totals{Before: counts.Checked, After: counts.Checked}
+	out.Counts = Totals{Before: counts.Checked, After: counts.Checked, Others: r.lib.live - len(r.lib.rows)}
 	for i := range r.lib.rows {
 		out.Before = append(out.Before, r.lib.standing(i, r.begun))
 	}
@@ -369,11 +371,12 @@ func (r *Report) Summary() string {
 	if len(r.Memories.Archived) == 1 {
 		memories = "memory archived"
 	}
+	umbrellas, skills := r.umbrellas()
 	for _, n := range []struct {
 		n    int
 		what string
 	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
-		{r.AutoTransitions.Reactivated, "active again"}, {r.Counts.Consolidated, "consolidated"},
+		{r.AutoTransitions.Reactivated, "active again"}, {umbrellas, skills},
 		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
 		{len(r.Memories.Moved), "moved out of a notebook"}, {r.Memories.merged(), "memories merged"},
 		{len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {

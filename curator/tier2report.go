@@ -8,8 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stet/agent"
 	"stet/curator/fork"
 	"stet/curator/merge"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/skill"
 )
@@ -20,6 +22,7 @@ const maxSummary = 240
 // asked notes who was asked, what it said and what that cost.
 func (r *Report) asked(result fork.Result, failed error) {
 	r.Model, r.Provider, r.TokenUsage, r.Cost = result.Model, result.Provider, result.Usage, result.Cost
+	r.Counts.Requests = result.Rounds
 	r.LLMFinal = strings.ToValidUTF8(result.Final, "�")
 	text, _, _ := strings.Cut(r.LLMFinal, "\n```")
 	r.LLMSummary = strings.Join(strings.Fields(text), " ")
@@ -180,3 +183,72 @@ func (r *Report) Refused() (out []Absorbed) {
 	}
 	return out
 }
+
+// umbrellas counts them, and says of how many skills they are made.
+func (r *Report) umbrellas() (n int, of string) {
+	var into []string
+	for _, a := range r.Consolidated {
+		if a.Applied && !slices.Contains(into, a.Into) {
+			into = append(into, a.Into)
+		}
+	}
+	of = "umbrellas from "
+	if len(into) == 1 {
+		of = "umbrella from "
+	}
+	return len(into), of + agent.Plural(r.Counts.Consolidated, "skill")
+}
+
+// A Veto is a reason for which skills, or memories, stand where they did.
+type Veto struct {
+	Why string
+	Of  []Absorbed
+}
+
+// Vetoes are what is refused, by the reasons.
+func (r *Report) Vetoes() (out []Veto) {
+	for _, a := range r.Refused() {
+		i := slices.IndexFunc(out, func(v Veto) bool { return v.Why == a.Veto })
+		if i < 0 {
+			i, out = len(out), append(out, Veto{Why: a.Veto})
+		}
+		out[i].Of = append(out[i].Of, a)
+	}
+	return out
+}
+
+// Covered says of what was taken away, and of nothing else, how much of it stands in the new place.
+func (r *Report) Covered() []merge.Coverage {
+	kept := func(c merge.Coverage) bool {
+		return slices.ContainsFunc(r.Refused(), func(a Absorbed) bool { return a.Name == c.Name })
+	}
+	return slices.DeleteFunc(slices.Clone(r.Coverage), kept)
+}
+
+// Proof lists what has more evidence than a cell of a table shows.
+func (r *Report) Proof() (out []Absorbed) {
+	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
+		if a.Applied && templates.Short(a.Evidence) != strings.Join(strings.Fields(a.Evidence), " ") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Requests says how often a model was asked, "" where that is not known.
+func (r *Report) Requests() string {
+	if r.Counts.Requests == 0 {
+		return ""
+	}
+	return agent.Plural(r.Counts.Requests, "request") + ", "
+}
+
+func (m *Merging) told() *Report {
+	return &Report{Consolidated: m.Consolidated, Pruned: m.Pruned, Coverage: m.Coverage}
+}
+
+// Vetoes are as [Report.Vetoes].
+func (m *Merging) Vetoes() []Veto { return m.told().Vetoes() }
+
+// Covered is as [Report.Covered].
+func (m *Merging) Covered() []merge.Coverage { return m.told().Covered() }

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,11 +117,42 @@ func TestARefusalIsReadable(t *testing.T) {
 	page := strings.ReplaceAll(d.read(string(r.Path())), "\\", "")
 	const why = "git-history is not as it has to be: line"
 	if strings.Count(page, why) != 1 ||
-		!strings.Contains(page, "git-rebase into git-history (absorbed_into): as above\n") ||
+		!strings.Contains(page, "* git-bisect into git-history (absorbed_into), "+
+			"git-rebase into git-history (absorbed_into): git-history is") ||
+		strings.Contains(page, " % |") || !strings.Contains(page, "What the model did and the curator did not") ||
 		!strings.Contains(page, ": see no notes for what to do") ||
 		!strings.Contains(page,
 			"* git-history: the model made it; the curator did not, because nothing went into it\n") {
 		t.Error(page)
+	}
+}
+
+// The page counts umbrellas and requests by their names, and shows evidence as it is written: cut at a word in the
+// table, and whole below.
+func TestTheReportOfAnUmbrellaIsReadable(t *testing.T) {
+	t.Parallel()
+	vaulttest.NeedGit(t)
+	d := shelf(t)
+	r := d.second(model(func(job fork.Job) fork.Result {
+		out := honest(job)
+		out.Rounds = 3
+		return out
+	}))
+	page := strings.ReplaceAll(d.read(string(r.Path())), "\\", "")
+	first, _, _ := strings.Cut(page, "\n## ")
+	counts := fmt.Sprintf("3 requests, %d tool calls, ", len(r.ToolCalls))
+	for _, says := range []string{"**1 umbrella from 2 skills.**", counts} {
+		if !strings.Contains(first, says) {
+			t.Errorf("it does not say %q:\n%s", says, first)
+		}
+	}
+	if got := d.git("log", "-1", "--format=%s"); got != "report: 1 umbrella from 2 skills" {
+		t.Error(got)
+	}
+	for _, a := range r.Consolidated {
+		if a.Evidence == "" || !strings.Contains(page, a.Evidence) || strings.Count(page, " % | ") == 0 {
+			t.Errorf("%q is not in\n%s", a.Evidence, page)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+	"unicode/utf8"
 )
 
 //go:embed report.md
@@ -16,7 +17,7 @@ var report string
 // one line each and end no code and no fence.
 func Report(r any) ([]byte, error) {
 	t, err := template.New("report").Funcs(template.FuncMap{"line": line, "code": code, "fence": fence,
-		"cell": cell}).Parse(report)
+		"cell": cell, "short": Short, "plural": plural}).Parse(report)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +40,33 @@ func line(text string) string {
 		out.WriteRune(r)
 	}
 	return out.String()
+}
+
+// maxShort is how many characters of a text a cell shows.
+const maxShort = 80
+
+// Short is a text on one line, cut at a word where it is too long for a cell.
+func Short(text string) string {
+	words := strings.Fields(text)
+	out := ""
+	for i, word := range words {
+		if i > 0 && utf8.RuneCountInString(out+" "+word) > maxShort {
+			return out + " …"
+		}
+		out = strings.TrimPrefix(out+" "+word, " ")
+	}
+	if all := []rune(out); len(all) > maxShort { // a single word
+		return string(all[:maxShort]) + "…"
+	}
+	return out
+}
+
+// plural counts things of a name.
+func plural(n int, name string) string {
+	if n != 1 {
+		name += "s"
+	}
+	return fmt.Sprintf("%d %s", n, name)
 }
 
 // code is a text in a code span.

@@ -134,9 +134,6 @@ func spellings(name string) []string {
 	return []string{name, strings.ReplaceAll(name, "-", "_"), strings.ReplaceAll(name, "_", "-")}
 }
 
-// excerpt is how much of a call the evidence has, in bytes at both sides.
-const excerpt = 40
-
 func (w writing) shows(name string, named *regexp.Regexp) (string, bool) {
 	if w.Action == "copy_file" && w.Name == name {
 		return "copy_file " + w.File, true
@@ -149,11 +146,38 @@ func (w writing) shows(name string, named *regexp.Regexp) (string, bool) {
 		}
 	}
 	for _, text := range []string{w.Text, w.New} {
-		text = markdown.Fold(text)
-		if at := named.FindStringIndex(text); at != nil {
-			part := text[max(at[0]-excerpt, 0):min(at[1]+excerpt, len(text))]
-			return w.Action + " …" + strings.Join(strings.Fields(strings.ToValidUTF8(part, "")), " ") + "…", true
+		for line := range strings.Lines(text) {
+			if named.MatchString(markdown.Fold(line)) {
+				return w.Action + ": " + around(strings.ToValidUTF8(line, ""), named), true
+			}
 		}
 	}
 	return "", false
+}
+
+// maxEvidence is how much of a line the evidence has, in bytes.
+const maxEvidence = 400
+
+// around is a line as it is written, of a long one the words around a name.
+func around(line string, named *regexp.Regexp) string {
+	words := strings.Fields(line)
+	at := max(slices.IndexFunc(words, func(w string) bool { return named.MatchString(markdown.Fold(w)) }), 0)
+	from, to, room := at, at, maxEvidence
+	for room > 0 && (from > 0 || to < len(words)) {
+		if to < len(words) {
+			room, to = room-len(words[to])-1, to+1
+		}
+		if from > 0 && room > 0 {
+			from--
+			room -= len(words[from]) + 1
+		}
+	}
+	out := strings.Join(words[from:to], " ")
+	if from > 0 {
+		out = "… " + out
+	}
+	if to < len(words) {
+		out += " …"
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -105,6 +106,16 @@ func TestEvidenceIsOfWholeArguments(t *testing.T) {
 		got := merge.Heuristic([]string{"git-rebase"}, []fork.Call{call(c.args)}, map[string]bool{"git": true})
 		if got["git-rebase"].Into != c.into {
 			t.Errorf("%.80s: %+v", c.args, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"# T\n\nUse `Git_Rebase`  for\tthis: [D](D.md).\nMore.": "edit: Use `Git_Rebase` for this: [D](D.md).",
+		strings.Repeat("Ab ", 900) + "Git-Rebase":               "edit: … " + strings.Repeat("Ab ", 130) + "Git-Rebase",
+	} {
+		args, _ := json.Marshal(map[string]string{"action": "edit", "name": "git", "text": text})
+		got := merge.Heuristic([]string{"git-rebase"}, []fork.Call{call(string(args))}, map[string]bool{"git": true})
+		if got["git-rebase"].Text != want {
+			t.Errorf("the evidence is %q", got["git-rebase"].Text)
 		}
 	}
 	refused := call(`{"action":"edit","name":"git","text":"git-rebase"}`)

@@ -190,8 +190,12 @@ func printRun(p *console.Printer, r *curator.Report) {
 				console.Line1(cmp.Or(a.Into, "without a successor")))
 		}
 	}
-	for _, a := range r.Refused() {
-		p.Printf("not changed  %s: %s\n", console.Line1(a.Name), console.Line1(a.Veto))
+	for _, v := range r.Vetoes() {
+		var names []string
+		for _, a := range v.Of {
+			names = append(names, a.Name)
+		}
+		p.Printf("not changed  %s: %s\n", console.Line1(strings.Join(names, ", ")), console.Line1(v.Why))
 	}
 	if len(r.ToolCalls) == 0 {
 		for _, c := range r.Suggested {
@@ -207,6 +211,10 @@ func printRun(p *console.Printer, r *curator.Report) {
 	}
 	p.Diff(console.Clean(r.Diff))
 	p.Printf("%s checked: %s%s\n", agent.Plural(r.AutoTransitions.Checked, "skill"), r.Summary(), p.Where())
+	if n := r.Counts.Others; n > 0 && r.Counts.Before == 0 {
+		p.Printf("%s not the curator's: \"stet curate own NAME\" gives one over to it, own --all every one\n",
+			agent.Plural(n, "skill here is", "skills here are"))
+	}
 	if !r.DryRun {
 		p.Printf("report  %s\n", r.Path())
 	}

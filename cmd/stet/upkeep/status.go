@@ -44,15 +44,15 @@ func statusText(st *agent.Status) string {
 		fmt.Fprintf(&b, "skills  %s for you: \"stet review --proposed\"\n", what)
 	}
 	if st.Others > 0 {
-		fmt.Fprintf(&b, "others  %s not reviewed yet: \"stet review\"\n",
-			agent.Plural(st.Others, "commit of agents or other people", "commits of agents or other people"))
+		fmt.Fprintf(&b, "others  %s not reviewed yet: \"stet review\" shows them\n",
+			agent.Plural(st.Others, "commit of agents or other people is", "commits of agents or other people are"))
 	}
 	if st.Pending > 0 {
 		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", st.Pending)
 	}
 	if st.Undecided > 0 {
 		what := agent.Plural(st.Undecided, "memory", "memories")
-		fmt.Fprintf(&b, "decide  %s that may outdate or contradict others: \"stet conflicts\"\n", what)
+		fmt.Fprintf(&b, "decide  %s may outdate or contradict others: \"stet conflicts\" shows them\n", what)
 	}
 	reviews(&b, st.Reviews)
 	if st.State != "" {
