@@ -16,6 +16,7 @@ type block struct {
 	Type, ID, Name       string
 	Text, Input, Content json.RawMessage
 	ToolUseID            string `json:"tool_use_id"`
+	Arguments            json.RawMessage
 }
 
 // A result is what a tool answered, or of the role system what the client says.
@@ -107,6 +108,8 @@ func (s *spoken) block(raw json.RawMessage) {
 	switch b.Type {
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		s.calls = append(s.calls, markdown.ToolCall{ID: b.ID, Name: b.Name, Arguments: compactJSON(b.Input)})
+	case "toolCall":
+		s.calls = append(s.calls, markdown.ToolCall{ID: b.ID, Name: b.Name, Arguments: compactJSON(b.Arguments)})
 	case "tool_result", "mcp_tool_result", "web_search_tool_result":
 		inner := parseContent(b.Content)
 		s.results = append(s.results, result{call: b.ToolUseID, name: b.Name, text: []byte(inner.said())})

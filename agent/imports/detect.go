@@ -17,8 +17,8 @@ import (
 	"stet/vault"
 )
 
-// Which program wrote a file is told by the keys of its first records, not by its name: people rename and move exports.
-// Memories in Markdown look alike whoever wrote them, so those have to be named.
+// Which program wrote a file is told by the keys of its first records, not by its name: people rename and move
+// exports. Memories in Markdown look alike whoever wrote them, so those have to be named.
 
 const (
 	headBytes   = 1 << 20 // of a file are looked at
@@ -32,8 +32,8 @@ type Found struct {
 	Places []string
 }
 
-// Detect tells by their contents which sources the files below places belong to, in the order of [Sources]. Others are
-// problems. check refuses a file before it is opened; nil refuses none. Cost: the first MiB of each file.
+// Detect tells by their contents which sources the files below places belong to, in the order of [Sources]. Others
+// are problems. check refuses a file before it is opened; nil refuses none. Cost: the first MiB of each file.
 func Detect(ctx context.Context, places []string, check func(file string) error) ([]Found, []Problem, error) {
 	files, err := Source{}.files(places)
 	if err == nil {
@@ -124,7 +124,10 @@ func detectStream(path string, in io.Reader) (source, instead string) {
 		return "", "empty"
 	}
 	shapes := shapesOf(head)
-	for _, s := range Sources() {
+	for _, s := range shapes {
+		s[""] = filepath.Base(path)
+	}
+	for _, s := range append([]Source{qwen()}, Sources()...) { // what Claude Code writes looks like it, less two keys
 		if s.is != nil && slices.ContainsFunc(shapes, s.is) {
 			return s.Name, ""
 		}
@@ -139,7 +142,7 @@ func unclaimed(path string, head []byte, shapes []shape) string {
 		return "Markdown; memories of a program come in with --from NAME"
 	case bytes.IndexByte(head, 0) >= 0:
 		return "no text"
-	case len(shapes) == 0 || len(shapes[0]) == 0:
+	case len(shapes) == 0:
 		return "no JSON"
 	}
 	var keys []string
@@ -156,7 +159,7 @@ func unclaimed(path string, head []byte, shapes []shape) string {
 }
 
 // A shape is what stands in the head of one record: the first text at each path, as in ".message.content[].type", and
-// "" where no short text stands.
+// "" where no short text stands. The name of the file stands at "".
 type shape map[string]string
 
 func (s shape) has(paths ...string) bool {
@@ -236,8 +239,8 @@ func (s shape) value(d *json.Decoder, path string, depth int) error {
 // ErrNothing reports an import that read no conversation and no memory.
 var ErrNothing = errors.New("nothing was read")
 
-// RunAll imports from each source in turn, a commit each, and sums it up: one report where there is one. Files that no
-// source claims are listed. Where nothing was read it fails with [ErrNothing] and says what was found instead.
+// RunAll imports from each source in turn, a commit each, and sums it up: one report where there is one. Files that
+// no source claims are listed. Where nothing was read it fails with [ErrNothing] and says what was found instead.
 func RunAll(ctx context.Context, v *vault.Vault, found []Found, others []Problem, o Options) (*Report, error) {
 	sum := &Report{Written: []Written{}, Problems: []Problem{}, Commits: []vault.Revision{}, DryRun: o.Write.DryRun}
 	for _, f := range found {

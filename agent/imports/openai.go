@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -13,12 +14,13 @@ import (
 
 // Data sets and logs keep one conversation a line, or as an element of an array,
 // in one of two forms: "messages" with role and content, as OpenAI's interface
-// takes them, or "conversations" with from and value, as ShareGPT has them. Most
-// have no ids: then the file's name, the place in it and the first words are one.
+// takes them, or "conversations" with from and value, as ShareGPT has them. A file
+// of messages alone is one conversation. Most have no ids: then the file's name and
+// the first message are one, and a number where several begin alike.
 
 func openAI() Source {
 	return chatLines("openai", "OpenAI messages, one conversation a line",
-		func(s shape) bool { return s.has(".messages[].role") })
+		func(s shape) bool { return s.has(".messages[].role") || s.has(".role", ".content") })
 }
 
 func shareGPT() Source {
@@ -30,8 +32,38 @@ func chatLines(agent, title string, is func(shape) bool) Source {
 	keep := hasExt(".jsonl", ".json", ".ndjson")
 	return Source{
 		Name: agent, Title: title, keep: keep, is: is,
-		read: eachRecord(keep, func(r *reading, name string, n int, record []byte) error { return r.chatLine(agent, name, n, record) }),
+		read: func(r *reading, f file) error {
+			return r.open(f, keep, func(name string, in io.Reader) error {
+				c := &chatFile{agent: agent, name: filepath.Base(name), begun: map[string]int{}}
+				err := r.records(name, in, func(n int, record []byte) error { return r.chatLine(c, n, record) })
+				if err == nil && c.bare != nil {
+					err = r.session(c.named(c.bare, 1))
+				}
+				return err
+			})
+		},
 	}
+}
+
+// A chatFile is one file as it is read.
+type chatFile struct {
+	agent, name string
+	bare        *Session       // of messages that stand alone
+	begun       map[string]int // conversations by their first message
+}
+
+// named gives s an id by what stands in it, and the one that it had by its place n in the file.
+func (c *chatFile) named(s *Session, n int) *Session {
+	if s.Origin == "" && len(s.Messages) > 0 {
+		sum := sha256.Sum256(s.Messages[0].Content)
+		first := hex.EncodeToString(sum[:])
+		s.Formerly = c.name + ":" + itoa(n) + ":" + first[:8]
+		s.Origin = c.name + ":" + first[:16]
+		if c.begun[first]++; c.begun[first] > 1 {
+			s.Origin += "#" + itoa(c.begun[first])
+		}
+	}
+	return s
 }
 
 type chatLine struct {
@@ -52,7 +84,7 @@ type chatTurn struct {
 	OneCall            json.RawMessage `json:"function_call"`
 }
 
-func (r *reading) chatLine(agent, name string, n int, record []byte) error {
+func (r *reading) chatLine(of *chatFile, n int, record []byte) error {
 	var c chatLine
 	if err := tolerant(record, &c); err != nil {
 		return err
@@ -64,9 +96,20 @@ func (r *reading) chatLine(agent, name string, n int, record []byte) error {
 		}
 	}
 	if turns == nil {
+		var t chatTurn
+		if tolerant(record, &t) == nil && t.Role != "" {
+			if of.bare == nil {
+				of.bare = &Session{Transcript: markdown.Transcript{Agent: of.agent}}
+			}
+			if m := t.message(); len(m.Content)+len(m.Calls) > 0 {
+				of.bare.Messages = append(of.bare.Messages, m)
+			}
+			return nil
+		}
 		return bad(`it has neither "messages" nor "conversations"`)
 	}
-	s := &Session{Transcript: markdown.Transcript{Agent: agent, Title: text(c.Title), Model: text(c.Model), Started: timeOf(c.Created)}}
+	s := &Session{Transcript: markdown.Transcript{Agent: of.agent, Title: text(c.Title), Model: text(c.Model),
+		Started: timeOf(c.Created)}}
 	for _, t := range turns {
 		if m := t.message(); m.Role != "" && len(m.Content)+len(m.Calls) > 0 {
 			s.Messages = append(s.Messages, m)
@@ -75,11 +118,7 @@ func (r *reading) chatLine(agent, name string, n int, record []byte) error {
 	for _, id := range []json.RawMessage{c.Conv, c.ID, c.Custom} {
 		s.Origin = cmp.Or(s.Origin, string(compactJSON(id)))
 	}
-	if s.Origin == "" && len(s.Messages) > 0 {
-		sum := sha256.Sum256(s.Messages[0].Content)
-		s.Origin = filepath.Base(name) + ":" + itoa(n) + ":" + hex.EncodeToString(sum[:4])
-	}
-	return r.session(s)
+	return r.session(of.named(s, n))
 }
 
 func (t *chatTurn) message() markdown.Message {

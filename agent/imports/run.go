@@ -273,6 +273,15 @@ func (w *writer) take(s *Session) error {
 }
 
 func (w *writer) part(s *Session) (err error) {
+	if old := SessionID(s.Agent, s.Formerly, s.Started); s.Formerly != "" {
+		p, err := w.known.find(w.ctx, old)
+		if err != nil {
+			return err
+		}
+		if p != "" || w.known.rejected[hashPart(old)] {
+			s.ID, s.Origin = old, s.Formerly
+		}
+	}
 	if s.ID, err = w.known.called(w.ctx, s.ID); err != nil {
 		return err
 	}

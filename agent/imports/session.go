@@ -22,6 +22,7 @@ type Session struct {
 	ParentStarted time.Time
 	Folders       []string // in which it was, Project aside
 	titles        []string // that its source gave it, the last of them Title
+	Formerly      string   // the foreign id that earlier versions gave it; a transcript that has it stays
 	// taken are messages that the person took back since, which are conversations of their own.
 	taken []markdown.Message
 	// exact leaves control characters in: they are what was exported.
@@ -165,6 +166,9 @@ func (s *Session) part(i, from, to int, before []*Session) *Session {
 	}
 	p.Tokens, p.Cost, p.Context, p.Supersedes = nil, nil, nil, nil // those of the whole stand in the first part
 	p.Origin = s.Origin + "#" + itoa(i+1)
+	if s.Formerly != "" {
+		p.Formerly = s.Formerly + "#" + itoa(i+1)
+	}
 	p.Parent = before[i-1].ID
 	p.Started = p.Messages[0].Time
 	if p.Started.IsZero() {

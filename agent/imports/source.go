@@ -55,7 +55,8 @@ type Source struct {
 
 // Sources lists what can be imported, in the order of a list for people.
 func Sources() []Source {
-	return []Source{claudeCode(), codex(), hermesSessions(), chatGPT(), claudeAI(), stetLines(), openAI(), shareGPT(),
+	return []Source{claudeCode(), codex(), gemini(), qwen(), copilot(), pi(), openClawSessions(), cline(), rooCode(),
+		kiloCode(), hermesSessions(), chatGPT(), claudeAI(), stetLines(), openAI(), shareGPT(),
 		claudeMemory(), hermesMemory(), openClaw(), basicMemory(), mcpMemory()}
 }
 
