@@ -76,18 +76,37 @@ func (d *Document) Messages() []MessageSpan {
 // nextMessage finds the next heading at or behind from, which is the start of
 // a line: its offset, or -1, and the length of its line.
 func nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
-	for from < len(src) {
-		line, _ := cutLine(src[from:])
-		if info, ok := fenceInfo(line); ok && ourFence(info, callInfo) >= 0 {
-			_, _, from = stetFence(src, from, info)
+	for at = lineWith(src, from, "## "); at >= 0; at = lineWith(src, from, "## ") {
+		if call := lineWith(src[:at], from, "```"); call >= 0 {
+			line, _ := cutLine(src[call:])
+			if info, ok := fenceInfo(line); !ok || ourFence(info, callInfo) < 0 {
+				from = call + len(line)
+			} else {
+				_, _, from = stetFence(src, call, info)
+			}
 			continue
 		}
+		line, _ := cutLine(src[at:])
 		if m, ok := messageHeading(line); ok && m.Number > after {
-			return from, len(line), m
+			return at, len(line), m
 		}
-		from += len(line)
+		from = at + len(line)
 	}
 	return -1, 0, m
+}
+
+// lineWith is where the first line begins at or behind from, which is the start of a line, that begins with these
+// characters; -1 where none does. Cost: as bytes.Index, a fraction of a look at each line.
+func lineWith(src []byte, from int, begins string) int {
+	for at := from; ; at++ {
+		i := bytes.Index(src[at:], []byte(begins))
+		if i < 0 {
+			return -1
+		}
+		if at += i; at == from || src[at-1] == '\n' {
+			return at
+		}
+	}
 }
 
 // messageHeading reads "## 14 · user · Caroline · 2026-01-09T14:02:11Z".
@@ -176,6 +195,9 @@ func (m *MessageSpan) close(src []byte, followed bool) {
 	}
 	calls := -1
 	for at < end {
+		if at = lineWith(src[:end], at, "```"); at < 0 {
+			break
+		}
 		line, _ := cutLine(src[at:end])
 		info, ok := fenceInfo(line)
 		if begin := ourFence(info, callInfo); ok && begin >= 0 {
@@ -262,11 +284,16 @@ func stetFence(src []byte, at int, info string) (start, end, after int) {
 	fence := line[:len(line)-len(eol)-len(info)]
 	start = at + len(line)
 	for end = start; end < len(src); {
+		next := lineWith(src, end, string(fence))
+		if next < 0 {
+			break
+		}
+		end = next
 		line, _ := cutLine(src[end:])
 		if bytes.Equal(trimEOL(line), fence) {
 			return start, start + len(bytes.TrimSuffix(src[start:end], eol)), end + len(line)
 		}
 		end += len(line)
 	}
-	return start, end, end
+	return start, len(src), len(src)
 }
