@@ -216,7 +216,9 @@ func (k *keeper) flushMemories() error {
 				if err != nil {
 					return err
 				}
-				paths[i] = p
+				if paths[i] = p; p != "" && op == vault.OpRemember {
+					tx.Why().Memories = append(slices.Clip(tx.Why().Memories), it.id)
+				}
 			}
 			return nil
 		})

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"stet/agent/llm"
@@ -248,13 +250,23 @@ func (t *taking) render() string {
 	return out.String() + t.foot()
 }
 
+// word is a name that somebody chose as it stands among facts, in quotes where it could pass for some of them.
+func word(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("-_./@+", r)
+	}) {
+		return strconv.Quote(oneLine(name))
+	}
+	return name
+}
+
 func (i *Item) render() string {
 	facts := []string{"undated"}
 	if i.Date != "" {
 		facts[0] = i.Date
 	}
 	if i.Kind != "" {
-		facts = append(facts, oneLine(i.Kind))
+		facts = append(facts, word(i.Kind))
 	}
 	if i.by != "" {
 		facts = append(facts, oneLine(i.by))

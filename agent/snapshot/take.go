@@ -240,12 +240,12 @@ func (t *taking) by(id, source string) string {
 	for _, name := range []string{id, source} {
 		c, ok := t.wrote(name)
 		if ok && c.Unasked() {
-			return "by agent " + c.Author
+			return "by agent " + word(c.Author)
 		}
 	}
 	if from, ok := strings.CutPrefix(source, "import:"); ok {
 		from, _, _ = strings.Cut(from, ":")
-		return "imported from " + from
+		return "imported from " + word(from)
 	}
 	return ""
 }
