@@ -1,7 +1,9 @@
 // Package mcp is the front end for clients of the Model Context Protocol: the tools of agent/tools, and
 // what a person can point at as resources, over one pair of streams.
 //
-// It speaks revision 2026-07-28, which has no handshake, and the four before it, from 2024-11-05 on. Each
+// It speaks revision 2026-07-28, which has no handshake, and the four before it, from 2024-11-05 on. A call that names
+// an unknown revision gets error -32022; one that names a date before handshakes were dropped is taken by the SDK for
+// a call without the handshake, and gets error 0. Each
 // call has a look of its own at the vault: nothing is locked or held between two of them, so that any
 // number of servers and commands work on one vault. What is stored reaches a client with its marks for
 // models and terminals taken off, see [snapshot.Clean]; nothing private does.

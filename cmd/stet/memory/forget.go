@@ -15,6 +15,8 @@ func forgetCommand() *console.Command {
 		Args:    "MEMORY... | --match QUERY", MaxArgs: -1,
 		Details: `Nothing is deleted: the file moves below archive/ unchanged, "stet undo" or "stet restore"
 			brings it back, and "stet search --archived" still finds it. Agents may not write it again.
+			Transcripts keep what was said of it, and agents find it there: "stet session search" shows where, and
+			--purge with the path takes such a transcript away.
 
 			With --purge it goes from the tree, the archive and the search index, and the steps are printed that take
 			it out of git's history and of every copy: stet itself never rewrites history. A purge takes whole ids
