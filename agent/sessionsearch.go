@@ -219,7 +219,7 @@ func (s Sessions) searcher(ctx context.Context) (*index.Index, *recall.Live, err
 type RanQuery struct {
 	Text           string // an error as it was pasted, words of a command, or a path
 	Agent, Project string // "" for all
-	Limit          int    // answers; 0 is all
+	Limit          int    // answers; 0 is all, from all conversations, however long that takes
 	Folder         string // of [Sessions.Files]: one in a repository of code whose commits are named; "" for none
 }
 
@@ -265,11 +265,18 @@ type RanFile struct {
 
 // Fix finds what was run after an error before, and whether it went away. See [ran.Fixes].
 func (s Sessions) Fix(ctx context.Context, q RanQuery) (*Ran, error) {
-	r, err := s.ran(ctx, q, ran.ErrorWords(q.Text))
+	words := ran.ErrorWords(q.Text)
+	r, err := s.ran(ctx, q, words, ran.Holds(q.Text))
 	if err != nil {
 		return nil, err
 	}
 	all := ran.Fixes(r.Talks, q.Text)
+	if len(all) == 0 { // the words of the line, it may be, in others
+		if r, err = s.ran(ctx, q, words, nil); err != nil {
+			return nil, err
+		}
+		all = ran.Fixes(r.Talks, q.Text)
+	}
 	out := q.answer(r, len(all))
 	for _, f := range all[:min(len(all), q.Limit)] {
 		out.Fixes = append(out.Fixes, RanFix{s.in(r, f.Path, f.Error, f.Command), f})
@@ -283,7 +290,7 @@ func (s Sessions) How(ctx context.Context, q RanQuery) (*Ran, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.ran(ctx, q, q.Text)
+	r, err := s.ran(ctx, q, q.Text, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -298,12 +305,12 @@ func (s Sessions) How(ctx context.Context, q RanQuery) (*Ran, error) {
 // Files finds the conversations that changed or read a file, and, where it stands in a repository of code, the commits
 // that fall into them. See [ran.Touched]. A repository that cannot be read is a notice.
 func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
-	names := []string{q.Text}
+	names, base := []string{q.Text}, path.Base(filepath.ToSlash(q.Text))
 	commits, name := s.commits(ctx, q.Folder, q.Text)
 	if strings.Contains(name, "/") {
 		names = append(names, name) // in another clone its folder is another one
 	}
-	r, err := s.ran(ctx, q, path.Base(filepath.ToSlash(q.Text)))
+	r, err := s.ran(ctx, q, base, func(text []byte) bool { return ran.MayName(text, base) })
 	if err != nil {
 		return nil, err
 	}
@@ -327,12 +334,16 @@ func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
 }
 
 // ran reads the conversations that have the words.
-func (s Sessions) ran(ctx context.Context, q RanQuery, words string) (*recall.Ran, error) {
+func (s Sessions) ran(ctx context.Context, q RanQuery, words string, holds func([]byte) bool) (*recall.Ran, error) {
 	x, live, err := s.searcher(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := recall.WhatRan(ctx, s.a.v, x, recall.Query{Text: words, Agent: q.Agent, Project: q.Project, Live: live})
+	ask := recall.Query{Text: words, Agent: q.Agent, Project: q.Project, Live: live}
+	if q.Limit <= 0 {
+		ask.Limit = -1
+	}
+	r, err := recall.WhatRan(ctx, s.a.v, x, ask, holds)
 	if err == nil {
 		s.notice(r.Degraded, nil)
 	}

@@ -10,6 +10,8 @@
 package ran
 
 import (
+	"bytes"
+	"encoding/json"
 	"time"
 
 	"stet/markdown"
@@ -37,16 +39,21 @@ type step struct {
 	message, result int // their numbers; result is 0 where there is none
 	when            time.Time
 	tool            string
-	command         string // what a shell was given, "" for other tools
-	about           string // what the agent says it is for
 	said            string // the text of the message that made the call
-	files           []touch
-	before, after   string // of an edit: the text that was replaced, and its replacement
+	raw             []byte // what the tool was given, until it is read
 	out             []byte
 	attached        string // the file that holds the result in place of out
-	failed          bool
-	refused         bool // it did not run: a person or the program did not let it
-	exit            *int
+	code            string // with what it ended, where that stands beside the result
+
+	// What follows is known once the step is read, see [Talk.step].
+	read          bool
+	command       string // what a shell was given, "" for other tools
+	about         string // what the agent says it is for
+	files         []touch
+	before, after string // of an edit: the text that was replaced, and its replacement
+	failed        bool
+	refused       bool // it did not run: a person or the program did not let it
+	exit          *int
 }
 
 // A touch is a file that a step names.
@@ -80,14 +87,38 @@ func Read(p vault.Path, t *markdown.Transcript, load func(name string) []byte) *
 	return r.talk
 }
 
-// output is the result of a step, all of it.
+// step reads a step: what it was given, and what came of it. Most steps of a conversation are asked for nothing.
+func (t *Talk) step(i int) *step {
+	s := &t.steps[i]
+	if !s.read {
+		s.read = true
+		s.arguments(s.raw)
+		t.output(s)
+		s.judge()
+	}
+	return s
+}
+
+// output is the result of a step, read from its file where it has one, and out of the JSON that Codex keeps it in.
 func (t *Talk) output(s *step) []byte {
 	if s.attached != "" && t.load != nil {
 		s.out, s.attached = t.load(s.attached), ""
-		s.judge()
+	}
+	if bytes.HasPrefix(s.out, []byte(wrapping)) {
+		var in struct {
+			Output   string `json:"output"`
+			Metadata struct {
+				ExitCode json.Number `json:"exit_code"`
+			} `json:"metadata"`
+		}
+		if json.Unmarshal(s.out, &in) == nil {
+			s.out, s.code = []byte(in.Output), in.Metadata.ExitCode.String()
+		}
 	}
 	return s.out
 }
+
+const wrapping = `{"output":"`
 
 // ask is what a person said last before step i, nil for nothing.
 func (t *Talk) ask(i int) *Ask {

@@ -1,6 +1,7 @@
 package ran
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -83,16 +84,15 @@ func (t *Talk) touched(file []string) (out Touch, ok bool) {
 	best, first := 0, -1
 	var read []string
 	for i := range t.steps {
-		s := &t.steps[i]
-		if s.result == 0 {
+		if t.steps[i].result == 0 || !slices.ContainsFunc(file, func(n string) bool { return MayName(t.steps[i].raw, n) }) {
 			continue
 		}
+		s := t.step(i)
 		does := 0
 		for _, f := range s.files {
 			if !slices.ContainsFunc(file, func(n string) bool { return same(f.path, n) }) {
 				continue
 			}
-			t.output(s)
 			switch {
 			case s.failed:
 			case f.writes:
@@ -141,6 +141,13 @@ func slashed(p string) string {
 func same(a, b string) bool {
 	a, b = slashed(a), slashed(b)
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a) && strings.Contains(a, "/")
+}
+
+// MayName reports whether a text may name a file, in JSON as well, where some characters are written in other ways.
+func MayName(raw []byte, file string) bool {
+	base := path.Base(file)
+	plain := strings.IndexFunc(base, func(r rune) bool { return r > unicode.MaxASCII || strings.ContainsRune(`"\<>&`, r) }) < 0
+	return !plain || bytes.Contains(raw, []byte(base))
 }
 
 // names reports a command that names a file.

@@ -131,12 +131,10 @@ func (t *Talk) met(list []wanted, loose bool) (out []met) {
 			out = t.reported(out, &t.turns[next], list, loose)
 		}
 		s := &t.steps[i]
-		text := t.output(s)
-		if s.result == 0 || s.command == "" && !s.failed || looks(s.command) && !s.failed {
-			continue
-		}
-		if near, line := in(list, text, loose); near < apart {
-			out = append(out, met{i, s.result, near, line, false})
+		if near, line := in(list, t.output(s), loose); near < apart {
+			if s = t.step(i); s.failed || s.command != "" && !looks(s.command) {
+				out = append(out, met{i, s.result, near, line, false})
+			}
 		}
 	}
 	for ; next < len(t.turns); next++ {
@@ -176,13 +174,13 @@ func (t *Talk) follow(m met, end int) Fix {
 	f := Fix{Where: t.at(m), Error: cut(m.line, 240), Match: matchName(m.near), Outcome: Open, near: m.near}
 	from, gave := m.step, (*step)(nil)
 	if !m.told {
-		gave, from = &t.steps[m.step], m.step+1
+		gave, from = t.step(m.step), m.step+1
 		f.Command = gave.short()
 	}
 	end = min(end, from+mostAfter)
 	last := end
 	for i := from; i < end && gave != nil; i++ {
-		s := &t.steps[i]
+		s := t.step(i)
 		sure := s.repeats(gave)
 		if s.result == 0 || s.refused || sure == another || s.failed && s.command != "" && sure < sameWork {
 			continue
@@ -220,7 +218,7 @@ func (t *Talk) between(f *Fix, from, last int, gave *step) {
 	all := gave != nil && gave.command == "" // an edit fails until the file was read
 	for _, only := range []bool{!all, false} {
 		for i := from; i < last; i++ {
-			s := &t.steps[i]
+			s := t.step(i)
 			if s.refused || only && (s.command == "" && !s.wrote() || s.command != "" && looks(s.command)) {
 				continue
 			}

@@ -149,39 +149,57 @@ func wordsOf(line string) (out []string) {
 const mostLine = 2000
 
 // in finds the nearest of the lines of a text, and how near it is; apart for none. Words are compared where loose says
-// so.
+// so, which takes longer.
 func in(list []wanted, text []byte, loose bool) (near int, line string) {
 	near = apart
-	has := func(w wanted) bool { return bytes.Contains(text, []byte(w.key)) }
-	if !loose && !slices.ContainsFunc(list, has) {
-		return near, ""
+	look := func(w *wanted, raw []byte, loose bool) {
+		one := clean(string(raw[:min(len(raw), mostLine)]))
+		for n := 0; n < min(near, len(w.forms)); n++ {
+			if w.forms[n] != "" && strings.Contains(folded(one, n), w.forms[n]) {
+				near, line = n, one
+				return
+			}
+		}
+		if loose && near == apart && w.shares(one) {
+			near, line = inWords, one
+		}
 	}
-	for raw := range strings.Lines(string(text)) {
-		raw = raw[:min(len(raw), mostLine)]
-		if !loose && !slices.ContainsFunc(list, func(w wanted) bool { return strings.Contains(raw, w.key) }) {
+	for i := range list {
+		w := &list[i]
+		if loose {
+			for raw := range bytes.Lines(text) {
+				look(w, raw, true)
+			}
 			continue
 		}
-		raw = clean(raw)
-		var folds [3]string
-		for i := range list {
-			for n := 0; n < min(near, len(folds)); n++ {
-				if folds[n] == "" {
-					folds[n] = folded(raw, n)
-				}
-				if list[i].forms[n] != "" && strings.Contains(folds[n], list[i].forms[n]) {
-					near, line = n, raw
-					break
-				}
+		for at := 0; near > verbatim; {
+			found := bytes.Index(text[at:], []byte(w.key))
+			if found < 0 {
+				break
 			}
-			if loose && near == apart && list[i].shares(raw) {
-				near, line = inWords, raw
+			from := bytes.LastIndexByte(text[:at+found], '\n') + 1
+			at = len(text)
+			if end := bytes.IndexByte(text[from+1:], '\n'); end >= 0 && from+1 < at {
+				at = from + 1 + end
 			}
-		}
-		if near == verbatim {
-			break
+			look(w, text[from:at], false)
+			if at == len(text) {
+				break
+			}
 		}
 	}
 	return near, line
+}
+
+// Holds tells of transcripts which may have a line of a pasted error: one that differs in places and numbers alone. One
+// that keeps texts in other forms always may.
+func Holds(pasted string) func(transcript []byte) bool {
+	list := looked(pasted)
+	return func(transcript []byte) bool {
+		near, _ := in(list, transcript, false)
+		return near < apart || bytes.Contains(transcript, []byte(`"file":"`)) ||
+			bytes.Contains(transcript, []byte(wrapping))
+	}
 }
 
 // shares reports that a line has most words of the one that is looked for.

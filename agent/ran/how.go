@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"stet/index/document"
 )
@@ -37,7 +38,10 @@ func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 	failed := map[string]int{}
 	for _, t := range talks {
 		for i := range t.steps {
-			s := &t.steps[i]
+			if !a.mayHave(words, t.steps[i].raw) {
+				continue
+			}
+			s := t.step(i)
 			if s.command == "" || s.result == 0 || s.refused {
 				continue
 			}
@@ -46,7 +50,6 @@ func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 			if c.named == 0 && own < len(words) {
 				continue
 			}
-			t.output(s)
 			if s.failed {
 				failed[plain(s.command)]++
 				continue
@@ -88,6 +91,14 @@ func idle(looks bool) int {
 type asking struct {
 	stems *document.Stemmer
 	lang  *document.Language
+}
+
+// mayHave reports whether one of the words can stand in what a tool was given: a stem differs from its word at the end.
+func (a *asking) mayHave(words []string, raw []byte) bool {
+	low := bytes.ToLower(raw)
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w[len(w)-1] >= utf8.RuneSelf || bytes.Contains(low, []byte(w[:max(len(w)-1, min(len(w), 3))]))
+	})
 }
 
 // words are the stems of a text, each once, without those that every text has where there are others.

@@ -74,8 +74,8 @@ func TestResultsAreJudged(t *testing.T) {
 		"Exit Code: 127": 127, `{"output":"x","metadata":{"exit_code":2}}`: 2, "x\nexit: 3": 3,
 		"the exit code 3 is odd": -1, `{"exit_code":"none"}`: -1,
 	} {
-		s := step{out: []byte(out)}
-		if s.judge(); s.exit == nil && want >= 0 || s.exit != nil && *s.exit != want || s.failed != (want > 0) {
+		talk := Talk{steps: []step{{out: []byte(out)}}}
+		if s := talk.step(0); s.exit == nil && want >= 0 || s.exit != nil && *s.exit != want || s.failed != (want > 0) {
 			t.Errorf("%q: %v, failed %v", out, s.exit, s.failed)
 		}
 	}

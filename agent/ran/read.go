@@ -33,8 +33,7 @@ func (r *reader) message(m *markdown.Message) {
 	}
 	r.last = r.last[:0]
 	for _, c := range m.Calls {
-		s := step{message: m.Number, when: m.Time, tool: c.Name, said: firstLine(m.Content, 200)}
-		s.arguments(c.Arguments)
+		s := step{message: m.Number, when: m.Time, tool: c.Name, raw: c.Arguments, said: firstLine(m.Content, 200)}
 		n := len(r.talk.steps)
 		r.talk.steps = append(r.talk.steps, s)
 		r.last = append(r.last, n)
@@ -65,7 +64,6 @@ func (r *reader) result(m *markdown.Message) {
 		return
 	}
 	s.result, s.out, s.attached = m.Number, m.Content, m.Attached
-	s.judge()
 }
 
 // arguments reads what a tool was given. Every client has names of its own for the same few things.
@@ -149,17 +147,7 @@ func writing(tool string) bool {
 // judge says from a result whether a step failed. Clients keep no more of that than their words for it.
 func (s *step) judge() {
 	out := bytes.TrimSpace(s.out)
-	code := ""
-	var wrapped struct { // Codex'
-		Output   *string `json:"output"`
-		Metadata struct {
-			ExitCode json.Number `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	if bytes.HasPrefix(out, []byte(`{"`)) && json.Unmarshal(out, &wrapped) == nil && wrapped.Output != nil {
-		s.out, code = []byte(*wrapped.Output), wrapped.Metadata.ExitCode.String()
-		out = bytes.TrimSpace(s.out)
-	}
+	code := s.code
 	head := out[:min(len(out), 400)]
 	for _, mark := range [...]string{"The user doesn't want to", "<tool_use_error>Sibling tool call errored",
 		"Request interrupted", "[Request interrupted", "Permission to use ", "User rejected", "rejected by user"} {

@@ -72,7 +72,7 @@ func ranIn(ctx context.Context, e *console.Env, in *console.Input, ask func(*age
 			e.Note("%d more: -n %d shows them", out.Total-shown, out.Total)
 		}
 		if out.Older > 0 {
-			e.Note("%s with these words not read: they are older", agent.Plural(out.Older, "more conversation"))
+			e.Note("%s with these words not read; -n 0 reads all", agent.Plural(out.Older, "older conversation"))
 		}
 		return out, nil
 	}, printRan)
@@ -131,7 +131,7 @@ func inside(in agent.RanIn, file string) string {
 
 // printWhere prints the message at which something was run, and who asked for it.
 func printWhere(p *console.Printer, in agent.RanIn, w ran.Where, about string) {
-	head := fmt.Sprintf("  %s#%d  %s", p.Paint(console.Cyan, in.Session), w.Message, console.Day(w.Time))
+	head := fmt.Sprintf("  %s#%d  %s", p.Paint(console.Cyan, console.Line1(in.Session)), w.Message, console.Day(w.Time))
 	if about = strings.TrimPrefix(about, ", "); about != "" {
 		head += "  " + about
 	}
