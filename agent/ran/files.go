@@ -84,7 +84,8 @@ func (t *Talk) touched(file []string) (out Touch, ok bool) {
 	best, first := 0, -1
 	var read []string
 	for i := range t.steps {
-		if t.steps[i].result == 0 || !slices.ContainsFunc(file, func(n string) bool { return MayName(t.steps[i].raw, n) }) {
+		may := func(n string) bool { return MayName(t.steps[i].raw, n) }
+		if t.steps[i].result == 0 || !slices.ContainsFunc(file, may) {
 			continue
 		}
 		s := t.step(i)
@@ -146,8 +147,8 @@ func same(a, b string) bool {
 // MayName reports whether a text may name a file, in JSON as well, where some characters are written in other ways.
 func MayName(raw []byte, file string) bool {
 	base := path.Base(file)
-	plain := strings.IndexFunc(base, func(r rune) bool { return r > unicode.MaxASCII || strings.ContainsRune(`"\<>&`, r) }) < 0
-	return !plain || bytes.Contains(raw, []byte(base))
+	other := func(r rune) bool { return r > unicode.MaxASCII || strings.ContainsRune(`"\<>&`, r) }
+	return strings.IndexFunc(base, other) >= 0 || bytes.Contains(raw, []byte(base))
 }
 
 // names reports a command that names a file.

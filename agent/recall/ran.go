@@ -25,9 +25,11 @@ type Ran struct {
 
 // WhatRan reads what was run in the conversations that have the words of q.Text, as far as 48 MiB of transcripts go, or
 // all where q.Limit is negative, and only those whose text holds accepts; nil accepts all. Of q it takes Agent, Project
-// and Live besides. It fails as index.Mentions does. Cost: to take a transcript apart, about 3 ms a MiB; to ask holds for
-// the others.
-func WhatRan(ctx context.Context, v *vault.Vault, x *index.Index, q Query, holds func([]byte) bool) (*Ran, error) {
+// and Live besides. It fails as index.Mentions does. Cost: to take a transcript apart, about 3 ms a MiB; to ask holds
+// for the others.
+func WhatRan(
+	ctx context.Context, v *vault.Vault, x *index.Index, q Query, holds func([]byte) bool,
+) (*Ran, error) {
 	found, degraded, err := x.Mentions(ctx, q.Text)
 	if err != nil {
 		return nil, err

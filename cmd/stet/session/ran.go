@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"stet/agent"
@@ -12,13 +13,13 @@ import (
 )
 
 // ranDetails is what the help says of fix, how and files.
-const ranDetails = `fix, how and files tell what agents ran. fix takes an error as it is pasted, and shows what was
-	run after it before, and whether what had given it was run again without it: "gone", "other error" or "not
-	checked". It compares lines without their places, numbers, times and addresses, then without paths, then by
-	their words. how shows commands that succeeded, those with most of the words first, then the newest; equal
-	ones are one. files shows which conversations changed a file, or read it, and, in a repository of code, which
-	of its commits fall into them. Each names the message, and what a person had asked for. Whether a command
-	failed is told from what its client wrote into the result.`
+const ranDetails = `fix, how and files tell what agents ran. fix takes an error as it is pasted (- reads it from
+	standard input), and shows what was run after it before, and whether what had given it was run again without
+	it: "gone", "other error" or "not checked". It compares lines without their places, numbers, times and
+	addresses, then without paths, then by their words. how shows commands that succeeded, those with most of the
+	words first, then the newest; equal ones are one. files shows which conversations changed a file, or read it,
+	and, in a repository of code, which of its commits fall into them. Each names the message, and what a person
+	had asked for. Whether a command failed is told from what its client wrote into the result.`
 
 // How many answers fill a screen.
 const (
@@ -26,6 +27,9 @@ const (
 	mostCommands = 7
 	mostFiles    = 6
 )
+
+// mostPasted is how much of an error is read from standard input, in bytes.
+const mostPasted = 64 << 10
 
 // asking reads what fix, how and files have in common.
 func asking(in *console.Input, text string, most int) agent.RanQuery {
@@ -38,7 +42,15 @@ func asking(in *console.Input, text string, most int) agent.RanQuery {
 }
 
 func runFix(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
-	q := asking(in, strings.Join(words, " "), mostFixes)
+	text := strings.Join(words, " ")
+	if text == "-" {
+		data, err := io.ReadAll(io.LimitReader(e.In, mostPasted))
+		if err != nil {
+			return fmt.Errorf("read the error from standard input: %w", err)
+		}
+		text = string(data)
+	}
+	q := asking(in, text, mostFixes)
 	return ranIn(ctx, e, in, func(a *agent.App) (*agent.Ran, error) { return a.Sessions().Fix(ctx, q) },
 		"nothing was run after such an error in a conversation that is kept; "+
 			`"stet session search" finds where its words were said`)

@@ -44,6 +44,7 @@ func sessionCommand() *console.Command {
 			stet session search gate --matches -n 10 --json  # messages alone, best first
 			stet session search gate --in 7ck2ma --role user  # within one session, what people said
 			stet session fix "main.go:12:2: undefined: fsnotify"  # what helped the last time
+			go build 2>&1 | stet session fix -  # the same, of what a command says
 			stet session how release  # the commands that did it
 			stet session files cmd/main.go  # who changed it, and why
 			stet session end 4711  # seal it: a transcript, and a commit
