@@ -27,6 +27,7 @@ func claudeCode() Source {
 		Name: "claude-code", Title: "Claude Code, conversations",
 		places: func(h Host) []string { return []string{h.under("CLAUDE_CONFIG_DIR", ".claude", "projects")} },
 		keep:   hasExt(".jsonl"),
+		forked: namesFork,
 		is: func(s shape) bool {
 			return s.has(".leafUuid", ".summary") || s.has(".snapshot", ".messageId") || s.has(".sessionId", ".type") &&
 				(s.has(".uuid") || s.one(".type", "queue-operation", "custom-title", "ai-title", "last-prompt"))
@@ -49,8 +50,11 @@ type claudeLine struct {
 	IsMeta, IsSidechain, IsCompactSummary                          bool
 	Type, UUID, CWD, Summary                                       string
 	Timestamp, Origin                                              json.RawMessage
-	LogicalParent                                                  string `json:"logicalParentUuid"`
-	Attachment                                                     struct {
+	ForkedFrom                                                     struct {
+		SessionID string `json:"sessionId"`
+	} `json:"forkedFrom"`
+	LogicalParent string `json:"logicalParentUuid"`
+	Attachment    struct {
 		Type   string          `json:"type"`
 		Prompt json.RawMessage `json:"prompt"`
 	} `json:"attachment"`
@@ -73,6 +77,7 @@ type claudeFile struct {
 	session string // its own id
 	agent   bool   // a sub-agent's
 	parent  string // of a sub-agent
+	forked  string // the session that it is a fork of
 	cwd     string
 	folders []string // every cwd
 	title   string   // the best there is: a person's, a model's, a summary's
@@ -128,6 +133,7 @@ func (c *claudeFile) line(l *claudeLine) {
 	if l.CWD != "" && !slices.Contains(c.folders, l.CWD) {
 		c.cwd, c.folders = cmp.Or(c.cwd, l.CWD), append(c.folders, l.CWD)
 	}
+	c.forked = cmp.Or(c.forked, l.ForkedFrom.SessionID)
 	c.titled(3, l.CustomTitle)
 	c.titled(2, l.AITitle)
 	if l.Type == "summary" && l.Summary != "" {
@@ -254,6 +260,10 @@ func (r *reading) claudeSession(c *claudeFile) error {
 			foreign += "/" + key
 		}
 		s := c.begin(foreign)
+		s.keepsRefs = true
+		if key == "" && c.forked != "" {
+			s.leaves(c.forked, r.started[c.forked], true)
+		}
 		if key != "" {
 			s.Title, s.titles, s.Started = "", nil, time.Time{}
 			s.ParentOrigin, s.ParentStarted = c.session, c.started
@@ -269,56 +279,6 @@ func (r *reading) claudeSession(c *claudeFile) error {
 		}
 	}
 	return nil
-}
-
-// branches names, for every line of a prompt that was taken back and what follows it, the uuid of that prompt: one from
-// whose place the conversation went on another way. That stays so when an earlier prompt is taken back later.
-func (c *claudeFile) branches() map[string]string {
-	newest := map[string]int{} // of what follows a line, itself included, the last
-	for i, n := range slices.Backward(c.nodes) {
-		for at := n.UUID; at != "" && !n.IsSidechain; at = c.chain[at] {
-			if _, ok := newest[at]; ok {
-				break
-			}
-			newest[at] = i
-		}
-	}
-	prompt := map[string]bool{}
-	for _, n := range c.nodes {
-		on, known := newest[c.chain[n.UUID]]
-		prompt[n.UUID] = n.prompt && !n.IsSidechain && known && on != newest[n.UUID]
-	}
-	out := map[string]string{}
-	for _, n := range c.nodes {
-		c.climb(n.UUID, out, func(at string) (string, bool) { return at, prompt[at] })
-	}
-	return out
-}
-
-// climb finds for a line, and notes in known for every line on the way, what
-// ends says of the first ancestor, itself included, of which it knows something;
-// "" when there is none.
-func (c *claudeFile) climb(uuid string, known map[string]string, ends func(string) (string, bool)) string {
-	var way []string
-	found := ""
-	for at := uuid; at != ""; at = c.chain[at] {
-		have, ok := known[at]
-		if ok {
-			found = have
-			break
-		}
-		if name, ok := ends(at); ok {
-			found = name
-			way = append(way, at)
-			break
-		}
-		known[at] = "" // a circle ends here
-		way = append(way, at)
-	}
-	for _, at := range way {
-		known[at] = found
-	}
-	return found
 }
 
 func (c *claudeFile) begin(foreign string) *Session {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"stet/markdown"
 )
@@ -68,10 +69,13 @@ type codexFile struct {
 	events []markdown.Message
 	spoke  bool // an item said something, so events would repeat it
 	names  map[string]string
+	// started holds when other conversations began.
+	started map[string]time.Time
 }
 
 func (r *reading) codex(name string, in io.Reader) error {
-	c := &codexFile{names: map[string]string{}, s: &Session{Transcript: markdown.Transcript{Agent: "codex", Provider: "openai"}}}
+	c := &codexFile{names: map[string]string{}, started: r.started,
+		s: &Session{Transcript: markdown.Transcript{Agent: "codex", Provider: "openai"}}}
 	err := r.records(name, in, func(n int, line []byte) error {
 		var l codexLine
 		if err := tolerant(line, &l); err != nil {
@@ -98,6 +102,7 @@ func (r *reading) codex(name string, in io.Reader) error {
 	if c.s.Origin == "" {
 		c.s.Origin = strings.TrimSuffix(filepath.Base(name), ".jsonl")
 	}
+	r.remember(c.s.Origin, c.s.Started)
 	c.s.Messages = c.events
 	if c.spoke || len(c.events) == 0 {
 		c.s.Messages = c.items
@@ -113,6 +118,9 @@ func (c *codexFile) line(n int, l *codexLine, it *codexItem) {
 	}
 	switch l.Type {
 	case "session_meta":
+		if c.s.Origin == "" && it.Forked != "" {
+			c.s.leaves(it.Forked, c.started[it.Forked], false)
+		}
 		if c.s.Origin == "" { // a fork repeats that of the conversation it left
 			c.s.Origin, c.s.Project = it.ID, it.CWD
 			if c.s.Started = timeOf(it.Timestamp); c.s.Started.IsZero() {

@@ -49,6 +49,7 @@ func qwen() Source {
 			return []string{h.under("", ".qwen", "projects"), h.under("", ".qwen", "tmp")}
 		},
 		keep:    isChat(".json", ".jsonl"),
+		forked:  namesFork,
 		foreign: func(p string) string { return base(p) },
 		is:      func(s shape) bool { return s.has(".uuid", ".sessionId") && s.has(".message.parts[]") },
 		read: func(r *reading, f file) error {
@@ -309,6 +310,9 @@ type qwenLine struct {
 		CustomTitle string `json:"customTitle"`
 		ParentID    string `json:"parentSessionId"`
 	} `json:"systemPayload"`
+	ForkedFrom struct {
+		SessionID string `json:"sessionId"`
+	} `json:"forkedFrom"`
 	Usage struct {
 		Input  int `json:"promptTokenCount"`
 		Output int `json:"candidatesTokenCount"`
@@ -349,7 +353,9 @@ func (r *reading) qwen(name string, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	head.Origin = cmp.Or(head.Origin, base(name))
+	head.Origin, head.keepsRefs = cmp.Or(head.Origin, base(name)), true
+	head.ParentStarted = r.started[head.ParentOrigin]
+	r.remember(head.Origin, head.Started)
 	if sum != (markdown.TokenUse{}) {
 		head.Tokens = &sum
 	}
@@ -364,6 +370,9 @@ func (r *reading) qwen(name string, in io.Reader) error {
 func (s *Session) qwen(l *qwenLine, sum *markdown.TokenUse) {
 	s.Origin, s.Project = cmp.Or(s.Origin, l.SessionID), cmp.Or(s.Project, l.CWD)
 	s.Model, s.Title = cmp.Or(l.Model, s.Model), cmp.Or(l.Payload.CustomTitle, s.Title)
+	if from := l.ForkedFrom.SessionID; from != "" && !s.fork {
+		s.leaves(from, time.Time{}, true)
+	}
 	s.ParentOrigin = cmp.Or(s.ParentOrigin, l.Payload.ParentID)
 	if l.CWD != "" && !slices.Contains(s.Folders, l.CWD) {
 		s.Folders = append(s.Folders, l.CWD)

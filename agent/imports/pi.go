@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"stet/markdown"
 )
@@ -105,6 +106,8 @@ func (r *reading) pi(agent, name string, in io.Reader) error {
 	if head.Origin == "" {
 		head.Origin = base(name)
 	}
+	head.keepsRefs, head.ParentStarted = true, r.started[head.ParentOrigin]
+	r.remember(head.Origin, head.Started)
 	if sum != (markdown.TokenUse{}) {
 		head.Tokens = &sum
 	}
@@ -123,7 +126,7 @@ func (s *Session) pi(e *piEntry) {
 		s.Folders = append(s.Folders, e.CWD)
 	}
 	if from := base(cmp.Or(e.ParentFile, e.BranchedFrom)); from != "" && from != "." {
-		s.ParentOrigin = from[strings.LastIndexByte(from, '_')+1:] // <time>_<id>
+		s.leaves(from[strings.LastIndexByte(from, '_')+1:], time.Time{}, true) // <time>_<id>
 	}
 }
 

@@ -120,7 +120,7 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	report.Files, report.Bytes = len(files), r.progress.Total
 	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
 		placed: map[string]int{},
-		apart:  map[string]string{}, held: map[string][]markdown.Message{}}
+		apart:  map[string]string{}, said: map[string][]uint64{}, held: map[string][]markdown.Message{}}
 	if w.known, err = newKnown(ctx, v); err != nil {
 		return report, err
 	}
@@ -159,7 +159,7 @@ func (s Source) limit(v *vault.Vault) int64 {
 }
 
 func (w *writer) run(files []file) error {
-	for _, f := range files {
+	for _, f := range w.source.forksLast(files, func(f file) bool { return w.done != nil && w.done.of(f) != nil }) {
 		if err := context.Cause(w.ctx); err != nil {
 			return err
 		}
@@ -220,6 +220,7 @@ type writer struct {
 	// Of an agent's import: ids that it stored under others, and how many references are left out.
 	apart map[string]string
 	cut   int
+	said  map[string][]uint64           // messages of this run, by the part of the id that is no time
 	held  map[string][]markdown.Message // open turns of conversations that transcripts hold by now, by key
 }
 
@@ -272,7 +273,8 @@ func (w *writer) take(s *Session) error {
 	return nil
 }
 
-func (w *writer) part(s *Session) (err error) {
+// calledAs gives s and its parent the ids by which they go already.
+func (w *writer) calledAs(s *Session) (err error) {
 	if old := SessionID(s.Agent, s.Formerly, s.Started); s.Formerly != "" {
 		p, err := w.known.find(w.ctx, old)
 		if err != nil {
@@ -285,11 +287,23 @@ func (w *writer) part(s *Session) (err error) {
 	if s.ID, err = w.known.called(w.ctx, s.ID); err != nil {
 		return err
 	}
-	if s.Parent, err = w.known.called(w.ctx, s.Parent); err != nil {
+	s.Parent, err = w.known.called(w.ctx, s.Parent)
+	return err
+}
+
+func (w *writer) part(s *Session) (err error) {
+	if err = w.calledAs(s); err != nil {
 		return err
 	}
 	if ok, err := w.own(s); !ok || err != nil {
 		return err
+	}
+	if err = w.cutCopied(s); err != nil {
+		return err
+	}
+	if len(s.Messages) == 0 { // nothing of its own yet
+		w.report.Unchanged++
+		return nil
 	}
 	again := func(it *item) bool { return hashPart(it.s.ID) == hashPart(s.ID) }
 	if w.waiting[hashPart(s.ID)] || slices.ContainsFunc(w.batch, again) {
@@ -315,6 +329,7 @@ func (w *writer) part(s *Session) (err error) {
 		}
 		return err
 	}
+	w.said[hashPart(s.ID)] = it.s.identities()
 	w.report.Redacted += it.made.redacted
 	w.batch = append(w.batch, it)
 	w.r.progress.Written++

@@ -22,7 +22,9 @@ type Session struct {
 	ParentStarted time.Time
 	Folders       []string // in which it was, Project aside
 	titles        []string // that its source gave it, the last of them Title
-	Formerly      string   // the foreign id that earlier versions gave it; a transcript that has it stays
+	// fork says that it begins with a copy of what was said in its parent, keepsRefs that ids of messages are copied.
+	fork, keepsRefs bool
+	Formerly        string // the foreign id that earlier versions gave it; a transcript that has it stays
 	// taken are messages that the person took back since, which are conversations of their own.
 	taken []markdown.Message
 	// exact leaves control characters in: they are what was exported.

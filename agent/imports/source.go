@@ -47,6 +47,7 @@ type Source struct {
 	places func(Host) []string    // where it stands by itself; nil: it has to be named
 	keep   func(path string) bool // which files of a folder belong to it
 	read   func(*reading, file) error
+	forked func(path string) bool  // whether a file may be a fork of a later one; nil: none is
 	is     func(record shape) bool // whether it wrote a file that has such a record; nil: names alone tell
 	// foreign is the id that the conversation of a file has by its name alone, ""
 	// for none; nil where names say nothing.

@@ -97,6 +97,7 @@ func (r *reading) tree(t *tree, begin func() *Session) error {
 		if i > 0 {
 			s = begin()
 			s.Title, s.Ended = "", main.Ended
+			s.fork = false
 			s.ParentOrigin, s.ParentStarted = main.Origin, main.Started
 			s.Origin = main.Origin + "/" + b.first
 		}
