@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"path"
 	"path/filepath"
 	"strings"
@@ -306,7 +305,7 @@ func (s Sessions) How(ctx context.Context, q RanQuery) (*Ran, error) {
 // that fall into them. See [ran.Touched]. A repository that cannot be read is a notice.
 func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
 	names, base := []string{q.Text}, path.Base(filepath.ToSlash(q.Text))
-	commits, name := s.commits(ctx, q.Folder, q.Text)
+	name := q.named(q.Text)
 	if strings.Contains(name, "/") {
 		names = append(names, name) // in another clone its folder is another one
 	}
@@ -315,9 +314,14 @@ func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
 		return nil, err
 	}
 	all := ran.Touched(r.Talks, names...)
-	for _, other := range ran.ChangedFiles(all) {
-		if len(commits) == 0 {
-			commits, name = s.commits(ctx, q.Folder, other)
+	changed, since := ran.Changes(all)
+	for i := 0; name == "" && i < len(changed); i++ {
+		name = q.named(changed[i])
+	}
+	var commits []coderepo.Commit
+	if name != "" && len(changed) > 0 {
+		if commits, err = coderepo.Commits(ctx, q.Folder, name, since, s.a.o.Getenv); err != nil {
+			s.a.warn("commits are not named: %v", err)
 		}
 	}
 	of := map[int][]coderepo.Commit{}
@@ -363,17 +367,13 @@ func (s Sessions) in(r *recall.Ran, p vault.Path, texts ...string) RanIn {
 	return RanIn{k.ID, k.Path, k.Title, k.Project, s.a.said(k)("tool", strings.Join(texts, "\n"))}
 }
 
-// commits are those that changed a file of the repository that holds a folder, and what that calls it; none outside of
-// one.
-func (s Sessions) commits(ctx context.Context, folder, file string) ([]coderepo.Commit, string) {
-	if folder == "" {
-		return nil, ""
+// named is what the repository of the query's folder calls a file, "" where there is none.
+func (q *RanQuery) named(file string) string {
+	if q.Folder == "" {
+		return ""
 	}
-	commits, name, err := coderepo.Commits(ctx, folder, file, s.a.o.Getenv)
-	if err != nil && !errors.Is(err, coderepo.ErrNone) {
-		s.a.warn("commits are not named: %v", err)
-	}
-	return commits, name
+	name, _ := coderepo.Name(q.Folder, file) // without one there is nothing to add
+	return name
 }
 
 // committedAfter is how long after a conversation somebody commits what was done in it.

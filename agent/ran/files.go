@@ -68,16 +68,19 @@ func (t *Touch) Before(file string, moment time.Time) (last time.Time) {
 	return last
 }
 
-// ChangedFiles are the paths that the conversations changed, each once.
-func ChangedFiles(list []Touch) (out []string) {
+// Changes are the paths that the conversations changed, each once, and when the first of them was.
+func Changes(list []Touch) (paths []string, since time.Time) {
 	for _, t := range list {
 		for _, c := range t.changes {
-			if !slices.Contains(out, c.path) {
-				out = append(out, c.path)
+			if !slices.Contains(paths, c.path) {
+				paths = append(paths, c.path)
+			}
+			if since.IsZero() || c.at.Before(since) {
+				since = c.at
 			}
 		}
 	}
-	return out
+	return paths, since
 }
 
 func (t *Talk) touched(file []string) (out Touch, ok bool) {

@@ -1,6 +1,7 @@
 // Package coderepo reads who committed what in a repository of code that is no vault.
 //
-//	commits, name, err := coderepo.Commits(ctx, ".", "main.go", os.Getenv)
+//	name, err := coderepo.Name(".", "main.go")
+//	commits, err := coderepo.Commits(ctx, ".", name, since, os.Getenv)
 package coderepo
 
 import (
@@ -25,47 +26,59 @@ type Commit struct {
 // ErrNone says that the folder is in no repository, or that the repository has no such file.
 var ErrNone = errors.New("no such file in a repository of code")
 
-// Commits lists the commits that changed a file, the newest first, and names the file as the repository does, from its
-// root. A relative path is one from the folder or else from the root. It fails with [ErrNone], or as gitstore does,
-// which refuses the repository of another user. Cost: of each commit one tree for each folder of the path.
-func Commits(ctx context.Context, folder, file string, env func(string) string) (
-	out []Commit, name string, err error) {
+// Name is what the repository that holds a folder calls a file, from its root. A relative path is one from the folder
+// or else from the root. It fails with [ErrNone].
+func Name(folder, file string) (string, error) {
+	loc, err := gitstore.Locate(folder)
+	if err == nil {
+		if name := tracked(loc.Worktree, folder, file); name != "" {
+			return name, nil
+		}
+	}
+	return "", ErrNone
+}
+
+// Commits lists the commits that changed the file of that [Name] since a time, the newest first. It fails with
+// [ErrNone], or as gitstore does, which refuses the repository of another user. Cost: of each commit one tree for each
+// folder of the path, back to the first one before that time which changed it.
+func Commits(ctx context.Context, folder, name string, since time.Time, env func(string) string) (
+	out []Commit, err error) {
 	loc, err := gitstore.Locate(folder)
 	if err != nil {
-		return nil, "", ErrNone
+		return nil, ErrNone
 	}
 	repo, err := gitstore.Open(loc, env, nil, loc.Worktree)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	if name = tracked(loc.Worktree, folder, file); name == "" {
-		return nil, "", ErrNone
-	}
 	head, err := repo.Head()
 	if err != nil || head.ID.IsZero() {
-		return nil, name, err
+		return nil, err
 	}
 	walk, objects := repo.WalkFile(nil), repo.Stage()
 	from, err := walk.At(head.ID, name)
 	if err != nil {
-		return nil, name, err
+		return nil, err
 	}
 	for step, err := range walk.History(from) {
 		if err == nil {
 			err = context.Cause(ctx)
 		}
 		if err != nil {
-			return out, name, err
+			return out, err
+		}
+		if step.When().Before(since) {
+			break
 		}
 		c, err := objects.Commit(step.Commit)
 		if err != nil {
-			return out, name, err
+			return out, err
 		}
 		subject, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 		out = append(out, Commit{c.ID.String(), c.Committed.UTC(), c.Author.Name, subject})
 	}
-	return out, name, nil
+	return out, nil
 }
 
 // tracked is the path of a file from the root of its repository, "" for one that does not stand there.
