@@ -275,14 +275,15 @@ func cover(gone fork.Skill, k stand) Coverage {
 					code.count(has, "code "+first(u.text), &out.Missing)
 					continue
 				}
-				if !u.title(i) {
-					lines.count(has, quoted(said), &out.Missing)
-					if !has && !u.leads() {
-						out.unsaid++
-					}
-					if !has && u.kind != hidden && bounds(said) {
-						out.bound = cmp.Or(out.bound, said)
-					}
+				if u.title(i) {
+					continue
+				}
+				lines.count(has, quoted(said), &out.Missing)
+				if !has && !u.leads() {
+					out.unsaid++
+				}
+				if !has && u.kind != hidden && bounds(said) {
+					out.bound = cmp.Or(out.bound, said)
 				}
 				for _, v := range values(said) {
 					typed.count(has || k.own.hasValue(v, said), "value "+v, &out.Missing)

@@ -104,8 +104,12 @@ func (o *origin) alarms(file string, data []byte) (faults []string) {
 // hasLine reports whether what stands at a line of a text is said by the sources.
 func (o *origin) hasLine(data []byte, line int) bool {
 	return slices.ContainsFunc(units(data), func(u unit) bool {
-		return u.line <= line && line <= u.line+strings.Count(u.raw, "\n") &&
-			!slices.ContainsFunc(u.says(), func(s string) bool { return len(o.said[s]) == 0 })
+		from, end := u.line, u.line+strings.Count(u.raw, "\n")
+		if u.kind == coded { // empty lines and fences aside
+			from, end = u.line-strings.Count(u.text, "\n")-2, u.line
+		}
+		fresh := func(s string) bool { return len(o.said[s]) == 0 }
+		return from <= line && line <= end && !slices.ContainsFunc(u.says(), fresh)
 	})
 }
 

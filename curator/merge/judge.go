@@ -111,29 +111,18 @@ func Judge(c Case) Plan {
 	slices.Sort(removed)
 	block := ParseBlock(c.Result.Final)
 	consolidated, pruned := Reconcile(removed, Heuristic(removed, j.plan.Calls, there), block, there, declared)
-	for into, all := range umbrellas(consolidated) {
-		j.umbrella(into, all)
+	into := map[string][]Class{}
+	for _, c := range consolidated {
+		into[c.Into] = append(into[c.Into], c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(into)) {
+		j.umbrella(name, into[name])
 	}
 	for _, p := range pruned {
 		j.prune(p)
 	}
 	j.claims(block, removed)
 	return j.plan
-}
-
-// umbrellas yields the consolidations by where they went, in the order of those names.
-func umbrellas(all []Class) func(func(string, []Class) bool) {
-	into := map[string][]Class{}
-	for _, c := range all {
-		into[c.Into] = append(into[c.Into], c)
-	}
-	return func(yield func(string, []Class) bool) {
-		for _, name := range slices.Sorted(maps.Keys(into)) {
-			if !yield(name, into[name]) {
-				return
-			}
-		}
-	}
 }
 
 // exists is what there is in the vault once the skills of the desk stand there.

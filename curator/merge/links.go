@@ -26,11 +26,8 @@ func dangling(s fork.Skill, exists func(vault.Path) bool) map[string]string {
 // relative yields the links of a skill that name a place and no title, with the files that they stand in.
 func relative(s fork.Skill) func(func(string, markdown.Link) bool) {
 	return func(yield func(string, markdown.Link) bool) {
-		for _, p := range slices.Sorted(maps.Keys(s.Files)) {
-			if !vault.Path(p).IsMarkdown() {
-				continue
-			}
-			for _, l := range markdown.Parse(s.Files[p].Data).Links() {
+		for p, data := range texts(s) {
+			for _, l := range markdown.Parse(data).Links() {
 				named := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
 				if !named && l.Target != "" && !yield(p, l) {
 					return

@@ -125,7 +125,7 @@ func (o *origin) strays(u fork.Skill, file string) (faults []string) {
 		}
 		if l.Text != "" && len(to) > 0 && (l.Target == "" || !slices.Contains(to, at)) {
 			faults = append(faults, fmt.Sprintf("line %d of %s: the link %q leads to %s, and led to what is %s now",
-				l.Line, file, l.Text, cmp.Or(l.Target, "#"+l.Fragment), strings.Join(to, ", ")))
+				l.Line, file, l.Text, cmp.Or(l.Target, "#"+l.Fragment), to[0]))
 		}
 	}
 	return faults
