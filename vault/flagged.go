@@ -67,6 +67,32 @@ func tooLarge(p Path, size, most int64) error {
 		"split it or keep it outside the vault; guard.max_bytes in your configuration is the limit")
 }
 
+// mostOfAgent bounds, in bytes, what an agent makes of one memory: whatever shows or reviews memories pays for it.
+const mostOfAgent = 1 << 20
+
+// fits fails with [ErrTooLarge] for a file above guard.max_bytes, and for a memory above [mostOfAgent] that an agent
+// writes unasked and did not find as large.
+func (j *judge) fits(p Path, f store.Content, why *Why) error {
+	size := len(f.Data)
+	if int64(size) > j.policy.MaxBytes {
+		return tooLarge(p, int64(size), j.policy.MaxBytes)
+	}
+	if size <= mostOfAgent || ClassOf(p) != ClassMemory || why.AgentName == "" || why.Approver != "" {
+		return nil
+	}
+	for from, at := range j.touched {
+		if at.InHead.ID.IsZero() {
+			continue
+		}
+		before, err := j.inHead(from)
+		if err != nil || len(before) > mostOfAgent {
+			return err
+		}
+	}
+	return WithHint(fmt.Errorf("%q: %w (%d bytes; a memory of an agent's has at most %d)", p, ErrTooLarge, size,
+		mostOfAgent), "say what matters of it, and keep the rest outside the vault")
+}
+
 // refusal names the line of a file that is there, and of a new one that of its text: nobody sees more of it.
 func (j *judge) refusal(p Path, data []byte, found []guard.Finding, kind error) error {
 	if at := j.touched[p]; at.Disk.Exists || !at.InHead.ID.IsZero() {

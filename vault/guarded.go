@@ -219,8 +219,8 @@ func (t *Tx) guardGroups(ctx context.Context, groups ...*store.Group) error {
 			if err != nil {
 				return err
 			}
-			if int64(len(f.Data)) > j.policy.MaxBytes {
-				return tooLarge(p, int64(len(f.Data)), j.policy.MaxBytes)
+			if err := j.fits(p, f, whyOf(g.Why)); err != nil {
+				return err
 			}
 			found, err := j.judge(g, p, f)
 			if err != nil {

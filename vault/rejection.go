@@ -322,7 +322,7 @@ type foundStone struct {
 // what a machine took back, so personal asks for those of persons only. With near it is,
 // without another one, one whose text the candidate contains.
 func (r *rejections) find(c tombstone.Candidate, personal, near bool) (*foundStone, string) {
-	var contained *foundStone
+	contained, c := (*foundStone)(nil), c.Read()
 	for _, f := range r.files {
 		for i, p := range f.parts {
 			if p.Ignored || personal && p.Actor != ActorUser {

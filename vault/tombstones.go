@@ -223,7 +223,7 @@ func (h *History) Rejections() (func(until time.Time, before, after []byte) []to
 	}
 	r := &rejections{objects: h.v.store.Repo().Stage()}
 	return func(until time.Time, before, after []byte) (out []tombstone.Stone) {
-		c := tombstone.Candidate{Text: tombstone.Added(before, after)}
+		c := tombstone.Candidate{Text: tombstone.Added(before, after)}.Read()
 		if id := frontID(after); before == nil && id != "" {
 			c.IDs = []string{id}
 		}

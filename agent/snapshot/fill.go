@@ -136,6 +136,10 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		said = m.Title + ": " + strings.TrimSpace(said)
 		lines = append(lineWith(data, m.Title), lines...)
 	}
+	said, unread := headOf(said, mostRead)
+	if end := min(len(said), len(lines)); unread > 0 && bytes.IndexByte(lines[end:], '\n') >= 0 {
+		lines = lines[:end+1+bytes.IndexByte(lines[end:], '\n')] // whole ones: a part of one is nobody's
+	}
 	if out.Orders, out.Masked, err = t.orders(ctx, m.Path, said, lines); err != nil {
 		return out, false, err
 	}
@@ -151,10 +155,26 @@ func (t *taking) item(ctx context.Context, s *index.Standing) (out Item, ok bool
 		out.name, out.by = string(m.Path), "" // flagged as its text is
 	}
 	out.text, out.Cut = shown(said, cmp.Or(t.most, maxText))
+	out.Cut += unread
 	if out.Masked {
 		out.text, out.Cut = maskOf(out.Orders), 0
 	}
 	return out, true, nil
+}
+
+// mostRead bounds the bytes of a memory that are looked at, of which far fewer are shown: what they say and hide is
+// found by patterns, at a second for four megabytes.
+const mostRead = 64 << 10
+
+// headOf is the beginning of a text, of at most so many bytes, and how many characters it has more.
+func headOf(text string, most int) (head string, more int) {
+	if len(text) <= most {
+		return text, 0
+	}
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most], utf8.RuneCountInString(text[most:])
 }
 
 // lineWith is the first line of data that holds a text.

@@ -118,6 +118,26 @@ type Candidate struct {
 	Slot    string // what it is a value of, "" when that is not known
 	Session string
 	Turns   []int
+	read    func() reading // see [Candidate.Read]
+}
+
+// A reading is what a text is compared by: its letters as Latin ones, its hash and that of those, and its words.
+type reading struct {
+	said, hash, saidHash string
+	words                map[string]bool
+}
+
+// Read is c for many calls of [Stone.Matches], each of which else reads the whole text.
+func (c Candidate) Read() Candidate {
+	c.read = sync.OnceValue(func() reading {
+		r := reading{said: Latin(c.Text), hash: Hash(c.Text)}
+		if r.saidHash = r.hash; r.said != c.Text {
+			r.saidHash = Hash(r.said)
+		}
+		r.words = words(r.said)
+		return r
+	})
+	return c
 }
 
 // The bounds of likeness. near is the near-duplicate bound of the research on
@@ -148,11 +168,14 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	if s.TextHash == "" || c.Text == "" {
 		return ""
 	}
-	said := Latin(c.Text)
-	if hash := Hash(c.Text); s.TextHash == hash || said != c.Text && s.TextHash == Hash(said) {
+	if c.read == nil {
+		c = c.Read()
+	}
+	r := c.read()
+	said, b := r.said, r.words
+	if s.TextHash == r.hash || s.TextHash == r.saidHash {
 		return "text"
 	}
-	b := words(said)
 	within := s.Words >= leastContained && len(b) >= s.Words && len(b) <= s.Words+mostAround
 	related := s.Slot != "" && s.Slot == c.Slot || s.Session != "" && s.Session == c.Session
 	if s.Words > 0 && !related && !within && float64(min(s.Words, len(b))) < near*float64(max(s.Words, len(b))) {
