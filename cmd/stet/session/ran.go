@@ -23,9 +23,9 @@ const ranDetails = `fix, how and files tell what agents ran. fix takes an error 
 
 // How many answers fill a screen.
 const (
-	mostFixes    = 3
+	mostFixes    = 2
 	mostCommands = 7
-	mostFiles    = 6
+	mostFiles    = 4
 )
 
 // mostPasted is how much of an error is read from standard input, in bytes.
@@ -100,8 +100,7 @@ func printRan(p *console.Printer, r *agent.Ran) {
 		blank(i)
 		printFix(p, &f)
 	}
-	for i, c := range r.Commands {
-		blank(i)
+	for _, c := range r.Commands {
 		p.Printf("%s\n", fit("$ ", c.Command.Command))
 		about := counted(c.Times, "run", "runs")
 		if c.Failed > 0 {
@@ -169,7 +168,10 @@ func printFix(p *console.Printer, f *agent.RanFix) {
 	if f.More > 0 {
 		p.Printf("  …      %s before\n", agent.Plural(f.More, "step"))
 	}
-	for _, s := range f.Steps {
+	for i, s := range f.Steps {
+		if i < len(f.Steps)-2 {
+			s.Before, s.After = "", "" // the last ones helped
+		}
 		printStep(p, f.RanIn, "  then   ", s)
 	}
 	if f.Said != nil {
@@ -218,13 +220,13 @@ func printFile(p *console.Printer, f *agent.RanFile) {
 	}
 	p.Printf("%s\n", p.Paint(console.Bold, fit("", f.Title)))
 	printWhere(p, f.RanIn, f.Where, strings.Join(did, ", "))
-	for _, name := range f.Files[:min(len(f.Files), 2)] {
-		p.Printf("%s\n", fit("  ", inside(f.RanIn, name)))
+	if len(f.Files) > 0 {
+		p.Printf("%s\n", fit("  ", inside(f.RanIn, f.Files[0])))
 	}
 	if f.Line != "" {
 		p.Printf("%s\n", fit("    + ", f.Line))
 	}
-	for _, c := range f.Commits[:min(len(f.Commits), 3)] {
+	for _, c := range f.Commits[:min(len(f.Commits), 2)] {
 		p.Printf("%s\n", fit(fmt.Sprintf("  commit %.10s  %s  ", c.ID, console.Day(c.Time)), c.Subject))
 	}
 }
