@@ -103,13 +103,17 @@ type window struct{ start, end int }
 type windows struct {
 	rules []rule
 	text  string
-	lines []int // where each starts
+	view  *view          // of the text
+	bare  map[int]window // by rule: where no token was found last
+	lines []int          // where each starts
 	of    map[int][]window
 	hits  map[int][]window // of rules that are tried behind their keywords alone: where those stand
 }
 
-func newWindows(rules []rule, text string) *windows {
-	w := &windows{rules: rules, text: text, lines: []int{0}, of: map[int][]window{}, hits: map[int][]window{}}
+func newWindows(rules []rule, v *view) *windows {
+	text := v.text
+	w := &windows{rules: rules, text: text, view: v, lines: []int{0}, bare: map[int]window{},
+		of: map[int][]window{}, hits: map[int][]window{}}
 	for at := strings.IndexByte(text, '\n'); at >= 0; {
 		w.lines = append(w.lines, at+1)
 		next := strings.IndexByte(text[at+1:], '\n')
@@ -151,7 +155,16 @@ func (w *windows) add(at, end int, rules []int) {
 			}
 		}
 		got := w.around(at, to, r)
-		if n := len(have); n > 0 && got.start <= have[n-1].end {
+		n := len(have)
+		if n > 0 && got.start >= have[n-1].start && got.end <= have[n-1].end {
+			continue
+		}
+		// Asked here, since what is not wanted makes no larger window; a long line is asked once.
+		if r.token > 0 && (w.bare[i] == got || !w.view.hasToken(got, r.token)) {
+			w.bare[i] = got
+			continue
+		}
+		if n > 0 && got.start <= have[n-1].end {
 			have[n-1].end = max(have[n-1].end, got.end)
 			continue
 		}
@@ -265,9 +278,6 @@ func spaceByte(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != 
 // worth is a cheap look for what every match must have besides its keyword;
 // without it the expression would run on every line that says "show".
 func (r *rule) worth(v *view, in window) bool {
-	if r.token > 0 && !v.hasToken(in, r.token) {
-		return false
-	}
 	if len(r.also) == 0 {
 		return true
 	}

@@ -24,7 +24,7 @@ func Injections(data []byte) []Finding {
 
 func injections(text string) []Finding {
 	set, read := orderRules(), plain(text)
-	w := newWindows(set.rules, read.text)
+	w := newWindows(set.rules, &read)
 	set.index.find(read.text, w.add)
 	var found []match
 	for i := range set.rules {

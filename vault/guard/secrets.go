@@ -157,7 +157,7 @@ func merge(kept, more []match) []match {
 
 // in lists every match of every rule in one view of a text.
 func (s *ruleSet) in(name string, v *view) []match {
-	w := newWindows(s.rules, v.text)
+	w := newWindows(s.rules, v)
 	s.index.find(v.text, w.add)
 	var found []match
 	for i := range s.rules {

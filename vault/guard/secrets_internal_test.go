@@ -306,3 +306,19 @@ func TestEntropy(t *testing.T) {
 		}
 	}
 }
+
+// An expression that needs a token runs on the lines that have one, however many name a password.
+func TestLinesWithoutATokenAreNotLookedAt(t *testing.T) {
+	t.Parallel()
+	v := view{text: strings.Repeat("the password is kept\n", 1000) + "my pass" + "word is Tr0ub4" + "dor1\n"}
+	set := secretRules()
+	w := newWindows(set.rules, &v)
+	set.index.find(v.text, w.add)
+	for i, r := range set.rules {
+		for _, in := range w.of[i] {
+			if r.token > 0 && in.end-in.start > 200 {
+				t.Errorf("%s looks at %d bytes", r.id, in.end-in.start)
+			}
+		}
+	}
+}
