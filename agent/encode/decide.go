@@ -32,6 +32,8 @@ type Reader struct {
 	read, before map[Memory]*stored // before are those that read took the place of
 	words        int                // of read
 	work         work
+	// Cut counts the pairs of memories that were compared by proof alone, since those before had taken all the work.
+	Cut int
 }
 
 // mostWords bounds the words of read and of before: of what a Reader keeps a word takes up to 260 bytes.
@@ -193,7 +195,11 @@ func (r *reader) judge(o *stored) (v *Verdict, others float64) {
 	if v := r.proven(o); v != nil {
 		return v, 0
 	}
-	if older(r.n, o.reading) || len(r.n.clauses) == 0 || !r.work.spend(r.n, o.reading) {
+	if older(r.n, o.reading) || len(r.n.clauses) == 0 {
+		return nil, 0
+	}
+	if !r.work.spend(r.n, o.reading) {
+		r.Cut++
 		return nil, 0
 	}
 	if v := r.denied(o.reading); v != nil {

@@ -15,7 +15,7 @@ import (
 func TestNotesOfOneCallShareTheirWork(t *testing.T) {
 	t.Parallel()
 	const notes = 20
-	same := func(was, is, rest string) (n, all int) {
+	same := func(was, is, rest string) (n, all, cut int) {
 		var k encode.Reader
 		stored := make([]encode.Memory, 16)
 		for i := range stored {
@@ -32,7 +32,7 @@ func TestNotesOfOneCallShareTheirWork(t *testing.T) {
 				n++
 			}
 		}
-		return n, all
+		return n, all, k.Cut
 	}
 	page := strings.Repeat(" "+strings.Repeat("lorem ipsum dolor sit amet ", 30)+".", 3)
 	denied := [2]string{"The server in hall N sends emails.", "The server in hall N never sends emails."}
@@ -42,8 +42,8 @@ func TestNotesOfOneCallShareTheirWork(t *testing.T) {
 		rest  string
 		part  bool
 	}{{denied, "", false}, {proof, "", false}, {denied, page, true}} {
-		n, all := same(c.texts[0], c.texts[1], c.rest)
-		if n == 0 || (n < all) != c.part {
+		n, all, cut := same(c.texts[0], c.texts[1], c.rest)
+		if n == 0 || (n < all) != c.part || cut > 0 != c.part {
 			t.Errorf("%q and %d bytes: %d of %d are decided as alone", c.texts[1], len(c.rest), n, all)
 		}
 	}

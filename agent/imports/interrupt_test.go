@@ -20,7 +20,8 @@ func TestAnEndedImportDoesNotWriteForLong(t *testing.T) {
 	const sessions, read, little = 60, 50, 20
 	var lines strings.Builder
 	for i := range sessions {
-		fmt.Fprintf(&lines, `{"session":"s%d","speaker":"user","date":"2026-03-02","text":"prompt %d"}`+"\n", i, i)
+		fmt.Fprintf(&lines, `{"session":"s%d","speaker":"user","date":"2026-03-02","text":"prompt %d, pass`+
+			`word: Tr0ub4dor%d"}`+"\n", i, i, i)
 	}
 	at := place(t, "a.jsonl", lines.String())
 	for _, tracked := range []string{"true", "false"} {
@@ -43,7 +44,9 @@ func TestAnEndedImportDoesNotWriteForLong(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || r.Added == 0 || r.Added > little {
 			t.Errorf("tracked %s: %d written when it ended: %v", tracked, r.Added, err)
 		}
-		if rest := runLater(t, v, at, imports.Options{}); rest.Unchanged != r.Added || rest.Added != sessions-r.Added {
+		rest := runLater(t, v, at, imports.Options{})
+		if rest.Unchanged != r.Added || rest.Added != sessions-r.Added ||
+			r.Redacted != r.Added || rest.Redacted != rest.Added {
 			t.Errorf("tracked %s: then %+v", tracked, rest)
 		}
 	}

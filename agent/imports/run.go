@@ -330,7 +330,6 @@ func (w *writer) part(s *Session) (err error) {
 		return err
 	}
 	w.said[hashPart(s.ID)] = it.s.identities()
-	w.report.Redacted += it.made.redacted
 	w.batch = append(w.batch, it)
 	w.r.progress.Written++
 	w.size += len(it.made.text)
@@ -361,6 +360,9 @@ func (w *writer) flush() error {
 		return err
 	}
 	batch := w.batch
+	for _, it := range batch { // what an ended run leaves out is counted when it is written
+		w.report.Redacted += it.made.redacted
+	}
 	w.queued += w.size
 	w.batch, w.size = nil, 0
 	switch {

@@ -135,6 +135,10 @@ func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 		}
 		d.route(drafts[i])
 	}
+	if n := d.rules.Cut; n > 0 {
+		d.warnings = append(d.warnings, fmt.Sprintf("the notes are long: %d comparisons with what is stored looked for"+
+			" proof alone, and flagged nothing; \"stet remember\" of fewer at once compares them to the end", n))
+	}
 	if err := d.file(drafts); err != nil {
 		return nil, err
 	}
