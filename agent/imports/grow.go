@@ -95,7 +95,7 @@ func compare(have []byte, s *Session, c *censor) growth {
 }
 
 func sameMessage(have []byte, at markdown.MessageSpan, m *markdown.Message, secrets func() *guard.Redactor) bool {
-	if at.Ref != "" || m.Ref != "" {
+	if at.Ref != "" { // without one it was observed, not imported
 		return at.Ref == m.Ref
 	}
 	if at.Role != m.Role {
