@@ -152,43 +152,75 @@ const mostLine = 2000
 // so, which takes longer.
 func in(list []wanted, text []byte, loose bool) (near int, line string) {
 	near = apart
-	look := func(w *wanted, raw []byte, loose bool) {
-		one := clean(string(raw[:min(len(raw), mostLine)]))
-		for n := 0; n < min(near, len(w.forms)); n++ {
-			if w.forms[n] != "" && strings.Contains(folded(one, n), w.forms[n]) {
-				near, line = n, one
-				return
-			}
-		}
-		if loose && near == apart && w.shares(one) {
-			near, line = inWords, one
-		}
-	}
 	for i := range list {
 		w := &list[i]
 		if loose {
-			for raw := range bytes.Lines(text) {
-				look(w, raw, true)
-			}
-			continue
-		}
-		for at := 0; near > verbatim; {
-			found := bytes.Index(text[at:], []byte(w.key))
-			if found < 0 {
-				break
-			}
-			from := bytes.LastIndexByte(text[:at+found], '\n') + 1
-			at = len(text)
-			if end := bytes.IndexByte(text[from+1:], '\n'); end >= 0 && from+1 < at {
-				at = from + 1 + end
-			}
-			look(w, text[from:at], false)
-			if at == len(text) {
-				break
+			if at := w.share(text); at != "" && near == apart {
+				near, line = inWords, clean(at)
 			}
 		}
+		linesWith(text, []byte(w.key), func(from, to int) bool {
+			one := clean(string(text[from:min(to, from+mostLine)]))
+			for n := 0; n < min(near, len(w.forms)); n++ {
+				if w.forms[n] != "" && strings.Contains(folded(one, n), w.forms[n]) {
+					near, line = n, one
+					break
+				}
+			}
+			return near > verbatim
+		})
 	}
 	return near, line
+}
+
+// linesWith calls f for each line that has a word, until it says false.
+func linesWith(text, word []byte, f func(from, to int) bool) {
+	for at := 0; at < len(text); {
+		found := bytes.Index(text[at:], word)
+		if found < 0 {
+			return
+		}
+		from := bytes.LastIndexByte(text[:at+found], '\n') + 1
+		to := len(text)
+		if end := bytes.IndexByte(text[at+found:], '\n'); end >= 0 {
+			to = at + found + end
+		}
+		if at = to + 1; !f(from, to) {
+			return
+		}
+	}
+}
+
+// share is the first line of a text that has most words of the one that is looked for, "" for none.
+func (w *wanted) share(text []byte) (line string) {
+	if len(w.words) < 2 {
+		return ""
+	}
+	low := bytes.ToLower(text)
+	if len(low) != len(text) {
+		text = low // of some letters the small ones are longer
+	}
+	longest := slices.Clone(w.words)
+	slices.SortStableFunc(longest, func(a, b string) int { return len(b) - len(a) })
+	most := (3*len(w.words) + 3) / 4
+	for _, word := range longest[:len(w.words)-most+1] { // a line without any of these lacks too many
+		linesWith(low, []byte(word), func(from, to int) bool {
+			n := 0
+			for _, other := range w.words {
+				if bytes.Contains(low[from:min(to, from+mostLine)], []byte(other)) {
+					n++
+				}
+			}
+			if n >= most {
+				line = string(text[from:min(to, from+mostLine)])
+			}
+			return line == ""
+		})
+		if line != "" {
+			break
+		}
+	}
+	return line
 }
 
 // Holds tells of transcripts which may have a line of a pasted error: one that differs in places and numbers alone. One
@@ -200,20 +232,6 @@ func Holds(pasted string) func(transcript []byte) bool {
 		return near < apart || bytes.Contains(transcript, []byte(`"file":"`)) ||
 			bytes.Contains(transcript, []byte(wrapping))
 	}
-}
-
-// shares reports that a line has most words of the one that is looked for.
-func (w *wanted) shares(line string) bool {
-	if len(w.words) < 2 {
-		return false
-	}
-	n, low := 0, strings.ToLower(line)
-	for _, word := range w.words {
-		if strings.Contains(low, word) {
-			n++
-		}
-	}
-	return 4*n >= 3*len(w.words)
 }
 
 // ErrorWords are the words of a pasted error by which the conversations that had it are found: of the line that says

@@ -1,6 +1,7 @@
 package ran
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 )
@@ -78,5 +79,14 @@ func TestResultsAreJudged(t *testing.T) {
 		if s := talk.step(0); s.exit == nil && want >= 0 || s.exit != nil && *s.exit != want || s.failed != (want > 0) {
 			t.Errorf("%q: %v, failed %v", out, s.exit, s.failed)
 		}
+	}
+}
+
+// Lines without the words of an error are passed over: transcripts have a million of them.
+func TestLooseLinesCostNothing(t *testing.T) {
+	text := bytes.Repeat([]byte("a line of the output of 12 tests in /some/where/else.go:7\n"), 10_000)
+	list := looked("the frobnicator server cannot be started on port 80")
+	if n := testing.AllocsPerRun(1, func() { in(list, text, true) }); n > 100 {
+		t.Errorf("%v allocations for 10,000 lines", n)
 	}
 }
