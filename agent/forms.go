@@ -135,5 +135,8 @@ func formsIn(dir string) (found []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	if info, err := root.Stat(formFolder); err != nil || !info.IsDir() {
+		return nil, nil // a pipe would keep who opens it waiting
+	}
 	return fs.Glob(root.FS(), formFolder+"/*.md")
 }

@@ -74,6 +74,11 @@ func (h History) Proposals(ctx context.Context) (*Proposals, error) {
 			Session: p.Session, Waits: p.Waits, About: p.Files[0].Path, waiting: w,
 		})
 	}
+	first := map[string]int{} // those of one file stand together
+	for i, p := range slices.Backward(out.Proposed) {
+		first[p.About] = i
+	}
+	slices.SortStableFunc(out.Proposed, func(a, b Proposal) int { return first[a.About] - first[b.About] })
 	return out, nil
 }
 

@@ -303,7 +303,7 @@ func (s Sessions) End(ctx context.Context, o EndOptions) (*Ended, error) {
 	var failed []error
 	for _, open := range picked {
 		sealed, err := session.Seal(ctx, s.a.v, open.Key,
-			session.Options{Reason: o.Reason, Door: s.a.o.Door, Wait: true, DryRun: o.DryRun})
+			session.Options{Reason: o.Reason, Door: s.a.o.Door, Via: o.Via, Wait: true, DryRun: o.DryRun})
 		switch {
 		case errors.Is(err, vault.ErrNotFound): // another process was faster
 		case err != nil:

@@ -20,7 +20,7 @@ type Write struct {
 	Agent   string // the name of the agent that writes; "" is the user
 	Actor   string // what of the agent's writes: nudge…; "" is the agent itself
 	Door    string // the front end that the commit names; "" is [Options].Door
-	Via     string // the agent among whose tools the user writes, "" for none
+	Via     string // the agent among whose tools the user, or another agent, writes; "" for none
 	Session string // noted in the commit
 	Source  string // where the entry of a notebook comes from, as "session:ID#n": its file has no place for it
 	Because string // the user's turn that asks an agent for it, as "session:ID#n"

@@ -34,7 +34,9 @@ func Identify(e *Env, in *Input) error {
 		}
 		e.via = among
 	case as != me && as != "":
-		e.actor = as
+		if e.actor = as; among != as {
+			e.via = among
+		}
 	case as == "":
 		e.actor = cmp.Or(among, in.Definition.Actor)
 	}

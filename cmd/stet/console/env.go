@@ -86,7 +86,7 @@ type Env struct {
 	Lasting atomic.Bool
 
 	actor    string // the agent that acts, "" for the user
-	via      string // the agent among whose tools the user acts
+	via      string // the agent among whose tools the user, or another agent, acts
 	tool     bool   // see [agent.Options]
 	at       string // -C
 	flags    settings.Layer
