@@ -260,8 +260,12 @@ func TestATranscriptReadsAsItWasMeant(t *testing.T) {
 	if got, want := plain(out), plain(in); !reflect.DeepEqual(got, want) {
 		t.Errorf("read back\n%+v\nwant\n%+v\nfrom\n%s", got, want, text)
 	}
+	patch := callsOf("apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n*** End Patch")[0].View()
+	if got := patch.Line(); got != "*** Update File: a.go …" {
+		t.Errorf("a patch on one line is %q", got)
+	}
 	for _, want := range []string{
-		"\n\\# Plan\nRun `stet show <id>` or git switch \\<branch>.\n\n```sh\n# <comment>\n```\nNotes\n\\---\n",
+		"\n\\# Plan\\\nRun `stet show <id>` or git switch \\<branch>.\n\n```sh\n# <comment>\n```\nNotes\n\\---\n",
 		"\n\n**Edit** `src/db.go`\n\n```diff stet-call {", "}\n a\n-b\n+B < 2\n c\n```\n",
 		"\n\n**Bash** `description: What 'changed'`\n\n```sh stet-call {", "}\ngit status && git diff\n```\n",
 		"\n\n**shell** `workdir: /home/dev`\n\n```sh stet-call {", "}\nls -la\n```\n",

@@ -23,7 +23,11 @@ func (v *CallView) Line() string {
 	if v.Given != "" && v.Lang != "sh" {
 		return v.Given
 	}
-	first, rest, _ := strings.Cut(strings.TrimSpace(v.Text), "\n")
+	text := v.Text
+	if isPatch(text) && strings.HasPrefix(text, "***") {
+		text = text[strings.IndexByte(text+"\n", '\n'):] // the first file that it is about
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if rest != "" {
 		first += " …"
 	}

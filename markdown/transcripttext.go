@@ -51,13 +51,16 @@ var marksOfText = sync.OnceValue(func() textMarks {
 })
 
 // escapeText puts a backslash before the marks of headings, underlines, definitions and tags that stand outside of
-// code. It is approximate: who uses it looks whether unescapeText gives the text back.
+// code, and behind a heading that a line follows, so that it stays a line. It is approximate: who uses it looks whether
+// unescapeText gives the text back.
 func escapeText(text []byte) []byte {
-	return eachLine(text, func(line string, above bool) string {
+	return eachLine(text, func(line string, above, below bool) string {
 		m := marksOfText().line.FindString(line)
 		if underline := m != "" && !strings.ContainsAny(m, "#["); m != "" && (above || !underline) {
 			at := len(line) - len(strings.TrimLeft(line, " "))
-			line = line[:at] + `\` + line[at:]
+			if line = line[:at] + `\` + line[at:]; below && line[at+1] == '#' {
+				line += `\`
+			}
 		}
 		return outsideCode(line, marksOfText().tag, func(tag, rest string) string {
 			if strings.HasPrefix(rest, "http://") || strings.HasPrefix(rest, "https://") {
@@ -70,20 +73,24 @@ func escapeText(text []byte) []byte {
 
 // unescapeText takes out what escapeText put in.
 func unescapeText(text []byte) []byte {
-	return eachLine(text, func(line string, _ bool) string {
+	return eachLine(text, func(line string, _, _ bool) string {
 		if marksOfText().escapedLine.MatchString(line) {
-			line = strings.Replace(line, `\`, "", 1)
+			if line = strings.Replace(line, `\`, "", 1); strings.TrimLeft(line, " ")[0] == '#' {
+				line = strings.TrimSuffix(line, `\`)
+			}
 		}
 		return outsideCode(line, marksOfText().escapedTag, func(tag, _ string) string { return tag[1:] })
 	})
 }
 
-// eachLine changes the lines of a text outside of fenced code; above says whether a line of text stands before one.
-func eachLine(text []byte, change func(line string, above bool) string) []byte {
+// eachLine changes the lines of a text outside of fenced code; above and below say whether a line that is not blank
+// stands before or behind one.
+func eachLine(text []byte, change func(line string, above, below bool) string) []byte {
 	var out bytes.Buffer
-	fence, above := "", false
+	fence, above, at := "", false, 0
 	for raw := range bytes.Lines(text) {
 		line := string(trimEOL(raw))
+		at += len(raw)
 		mark := ""
 		if m := marksOfText().fence.FindStringSubmatch(line); m != nil {
 			mark = m[1]
@@ -100,7 +107,8 @@ func eachLine(text []byte, change func(line string, above bool) string) []byte {
 		case strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"): // code, it may be
 			out.WriteString(line)
 		default:
-			out.WriteString(change(line, above))
+			next, _ := cutLine(text[at:])
+			out.WriteString(change(line, above, len(bytes.TrimSpace(next)) > 0))
 		}
 		above = fence == "" && mark == "" && strings.TrimSpace(line) != ""
 		out.Write(raw[len(line):])
