@@ -103,7 +103,7 @@ func hostiles() map[string]hostile {
 			args{"action": "create", "name": "git-pinned", "description": "d", "text": "x"})...),
 			done: merged, says: `there is no skill "git-pinned" here`},
 		"loops": {does: first(slices.Repeat(calls(args{"action": "view", "name": "git-bisect"}), 3000)...),
-			done: merged, says: "3007 calls"},
+			done: merged, says: "3007 tool calls"},
 		"ends in broken YAML": {does: honestly("```yaml\nconsolidations: [{from: \n```"), done: merged,
 			says: "cannot be read"},
 		"ends in two blocks": {does: honestly(told + "\n" + account("git-rebase", all...)), done: merged,
