@@ -15,27 +15,34 @@ func looking(program string) bool {
 // split parts a line of a shell into its commands, at what joins them outside of quotes.
 func split(command string) (out []string) {
 	from, quote := 0, byte(0)
+	var texts [][]string // the heredocs whose text begins with the next line
 	end := func(at, next int) {
 		out, from = append(out, command[from:at]), next
 	}
 	for i := 0; i < len(command); i++ {
 		switch c := command[i]; {
-		case quote != 0 && (c != quote || quote == '"' && command[i-1] == '\\'):
-		case quote != 0:
-			quote = 0
-		case c == '\\':
+		case c == '\\' && quote != '\'':
 			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
 		case c == '\'' || c == '"':
 			quote = c
 		case c == '\n':
 			end(i, i+1)
-			if m := forms().heredoc.FindStringSubmatch(out[len(out)-1]); m != nil {
-				if _, rest, ok := strings.Cut(command[i:], "\n"+m[1]+"\n"); ok {
-					i = len(command) - len(rest) - 1
-					from = i + 1
-				} else {
-					return out // the text is the rest
-				}
+			for _, m := range texts {
+				from += heredoc(command[from:], m[2], m[1] == "-")
+			}
+			i, texts = from-1, nil
+		case strings.HasPrefix(command[i:], "<<<"):
+			i += 2
+		case strings.HasPrefix(command[i:], "$(("):
+			i += max(2, strings.Index(command[i:], "))"))
+		case c == '<':
+			if m := forms().heredoc.FindStringSubmatch(command[i:]); m != nil {
+				texts = append(texts, m)
+				i += len(m[0]) - 1
 			}
 		case c == ';' || c == '|':
 			end(i, i+1)
@@ -46,6 +53,20 @@ func split(command string) (out []string) {
 	}
 	end(len(command), len(command))
 	return out
+}
+
+// heredoc is how long a text is, with the line of the word that ends it; all of it where none does.
+func heredoc(text, word string, tabs bool) (n int) {
+	for line := range strings.Lines(text) {
+		n += len(line)
+		if line = strings.TrimRight(line, "\r\n"); tabs {
+			line = strings.TrimLeft(line, "\t")
+		}
+		if line == word {
+			break
+		}
+	}
+	return n
 }
 
 // parts are the commands of a line that do something, without where they are run and where their output goes.

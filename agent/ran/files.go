@@ -122,9 +122,13 @@ func (t *Talk) touched(file []string) (out Touch, ok bool) {
 	if first < 0 {
 		return out, false
 	}
-	out.Files = slices.Compact(append(out.Files, read...))
-	slices.Sort(out.Files[min(len(out.Files), 1):])
-	out.Files = slices.Compact(out.Files)
+	named := append(out.Files, read...)
+	out.Files = nil
+	for _, f := range named {
+		if !slices.Contains(out.Files, f) {
+			out.Files = append(out.Files, f)
+		}
+	}
 	out.Where = t.where(first)
 	s := &t.steps[first]
 	if s.wrote() {

@@ -36,7 +36,7 @@ var forms = sync.OnceValue(func() *form {
 			`invalid|refused|no such|missing|unexpected|expected|unknown|must |not |warning|traceback`),
 		redirected: re(`\s*\d?>{1,2}\s*(?:&\d|/dev/null)`),
 		assigned:   re(`^(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)+`),
-		heredoc:    re(`<<-?\s*["']?(\w+)["']?`),
+		heredoc:    re(`^<<(-?)[ \t]*["'\\]?([\w.-]+)["']?`),
 		exitLine: re(`(?i)^\W*(?:process )?exit(?:ed)?(?: with)?(?: status| code)?` +
 			`\s*[:=]?\s*(-?\d{1,3})\W*$`),
 	}

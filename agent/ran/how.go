@@ -93,8 +93,12 @@ type asking struct {
 	lang  *document.Language
 }
 
-// mayHave reports whether one of the words can stand in what a tool was given: a stem differs from its word at the end.
+// mayHave reports whether one of the words can stand in what a tool was given: in English, and without letters that are
+// folded, a stem differs from its word at the end.
 func (a *asking) mayHave(words []string, raw []byte) bool {
+	if a.lang.Name != document.English || bytes.ContainsFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return true
+	}
 	low := bytes.ToLower(raw)
 	return slices.ContainsFunc(words, func(w string) bool {
 		return w[len(w)-1] >= utf8.RuneSelf || bytes.Contains(low, []byte(w[:max(len(w)-1, min(len(w), 3))]))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"stet/index/document"
 )
 
 // What is another one each time does not keep a line from being found.
@@ -44,6 +46,12 @@ func TestCommandsAreParted(t *testing.T) {
 		`git commit -m "it's; done" && git push`:          {`git commit -m "it's; done"`, "git push"},
 		"# a remark\ngo vet ./a\\;b":                      {`go vet ./a\;b`},
 		"echo x >/dev/null; ls":                           nil,
+		"cat <<< \"foo\"\ngo test ./a":                    {"go test ./a"},
+		"echo $((1<<3))\ngo test ./a":                     {"go test ./a"},
+		"cat <<EOF | grep x\nrm -rf a\nEOF":               nil,
+		"cat <<EOF > f && go vet .\nrm -rf a\nEOF":        {"go vet ."},
+		"cat <<A <<-B\nrm a\nA\nrm b\n\tB\ngo vet .":      {"go vet ."},
+		`echo "a\\" && go vet`:                            {"go vet"},
 	} {
 		if got := parts(line); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", line, got, want)
@@ -64,6 +72,37 @@ func TestCommandsAreParted(t *testing.T) {
 		if got := again(c.a, c.b); got != c.want {
 			t.Errorf("%q after %q: %d, want %d", c.b, c.a, got, c.want)
 		}
+	}
+}
+
+// A stem may differ from its word in the middle, and letters may be folded.
+func TestStemsOfOtherLanguagesAreFound(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"german", document.English} {
+		lang, err := document.LanguageOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk := &Talk{steps: []step{{result: 2, raw: []byte(`{"command":"make prüfen"}`)}}}
+		if got := Commands([]*Talk{talk}, "prüfen", lang); len(got) != 1 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Paths stand once each, those that were changed first.
+func TestChangedFilesComeFirst(t *testing.T) {
+	t.Parallel()
+	talk := &Talk{}
+	for _, raw := range []string{
+		`{"path":"a/x.go"}`, `{"path":"z/x.go","new_string":"n"}`, `{"path":"m/x.go","new_string":"n"}`,
+		`{"path":"z/x.go","new_string":"o"}`, `{"path":"m/x.go"}`,
+	} {
+		talk.steps = append(talk.steps, step{result: 2, raw: []byte(raw)})
+	}
+	got := Touched([]*Talk{talk}, "x.go")
+	if len(got) != 1 || !slices.Equal(got[0].Files, []string{"z/x.go", "m/x.go", "a/x.go"}) {
+		t.Errorf("%+v", got)
 	}
 }
 
