@@ -361,10 +361,16 @@ func (q *RanQuery) answer(r *recall.Ran, total int) *Ran {
 	return &Ran{Query: q.Text, Total: total, Searched: len(r.Talks), Older: r.Older, Degraded: r.Degraded}
 }
 
-// in names a conversation, and says of the texts that are shown of it whose they are.
+// in names a conversation, and says of the texts that are shown of it whose they are: where an agent told what the user
+// said, what tools answered is its word as well.
 func (s Sessions) in(r *recall.Ran, p vault.Path, texts ...string) RanIn {
 	k := s.a.viewSession(r.Known[p])
-	return RanIn{k.ID, k.Path, k.Title, k.Project, s.a.said(k)("tool", strings.Join(texts, "\n"))}
+	said := s.a.said(k)
+	l := said("tool", strings.Join(texts, "\n"))
+	if said("user", "").Origin == fromAgent {
+		l.Origin = fromAgent
+	}
+	return RanIn{k.ID, k.Path, k.Title, k.Project, l}
 }
 
 // named is what the repository of the query's folder calls a file, "" where there is none.

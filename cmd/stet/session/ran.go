@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"stet/agent"
@@ -146,10 +147,27 @@ func printWhere(p *console.Printer, in agent.RanIn, w ran.Where, about string) {
 	if about = strings.TrimPrefix(about, ", "); about != "" {
 		head += "  " + about
 	}
-	p.Printf("%s%s\n", head, flagged(in.Label))
-	if w.Asked != nil {
-		p.Printf("%s\n", fit(fmt.Sprintf("  asked in #%d: ", w.Asked.Message), w.Asked.Text))
+	by, as := told(in)
+	if by != "" {
+		by = "  by agent " + by
 	}
+	p.Printf("%s%s\n", head, by+flagged(in.Label))
+	if w.Asked != nil {
+		p.Printf("%s\n", fit(fmt.Sprintf("  asked%s in #%d: ", as, w.Asked.Message), w.Asked.Text))
+	}
+}
+
+// told names the agent that told of a conversation itself, alone and as whoever says what a person said; "" for none.
+// A name of several words is quoted, so that it passes for nothing else.
+func told(in agent.RanIn) (by, as string) {
+	if in.Origin != "agent" {
+		return "", ""
+	}
+	by = console.Line1(in.Author)
+	if strings.ContainsAny(by, " \"(),:;[]") {
+		by = strconv.Quote(by)
+	}
+	return by, ", as " + by + " says,"
 }
 
 func printFix(p *console.Printer, f *agent.RanFix) {
@@ -175,7 +193,11 @@ func printFix(p *console.Printer, f *agent.RanFix) {
 		printStep(p, f.RanIn, "  then   ", s)
 	}
 	if f.Said != nil {
-		p.Printf("%s\n", fit(fmt.Sprintf("  said   #%d ", f.Said.Message), f.Said.Text))
+		before := "  said  "
+		if _, as := told(f.RanIn); as != "" {
+			before = "  said" + as
+		}
+		p.Printf("%s\n", fit(fmt.Sprintf("%s #%d ", before, f.Said.Message), f.Said.Text))
 	}
 	if f.Check != nil {
 		before := "  gone   "
