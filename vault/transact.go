@@ -128,7 +128,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		if errors.As(err, new(needsApproval)) {
 			err = fmt.Errorf("%w: %w", ErrRefused, err)
 		}
-		err = v.store.Explain(err)
+		err = v.store.Explain(v.keptOut(err))
 	}()
 	person, _ := v.Person()
 	if err := why.checkActor(person); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"stet/vault/durable"
 	"stet/vault/gitstore"
+	"stet/vault/settings"
 	"stet/vault/store"
 )
 
@@ -45,6 +46,21 @@ func (s *State) PutIgnored(ctx context.Context, p Path, was Hash, data []byte) e
 		}
 		return s.v.putWhole(p, data)
 	}))
+}
+
+// keptOut says of a write to a transcript that git ignores what it would have done:
+// what stands there is committed before anything else becomes of it.
+func (v *Vault) keptOut(err error) error {
+	var e *store.UntrackedError
+	if !errors.As(err, &e) || !e.Stands || ClassOf(e.Path) != ClassSession {
+		return err
+	}
+	why := ""
+	if !v.settings.Bool(settings.SessionsTrack) {
+		why = " (sessions.track is false)"
+	}
+	return WithHint(fmt.Errorf("%w: this transcript is kept out of git%s, and this operation would commit it", e, why),
+		"nothing was written; delete or change the file itself, and search follows: what you delete leaves it")
 }
 
 // hideSessions has git ignore the folder of transcripts. An ignore file that a

@@ -13,6 +13,22 @@ import (
 // ErrIgnored reports a rule of the repository by which git, and stet, pass over a path.
 var ErrIgnored = errors.New("hidden by an ignore rule")
 
+// An UntrackedError is an [ErrIgnored] for a path that git ignores and does not hold. What a transaction does to a
+// file that Stands there would commit it first.
+type UntrackedError struct {
+	Path Path
+	Rule gitstore.Rule
+	// Stands is set where a file is there.
+	Stands bool
+}
+
+func (e *UntrackedError) Error() string {
+	return fmt.Sprintf("path %q: %v: %s:%d: %s", e.Path, ErrIgnored, e.Rule.File, e.Rule.Line, e.Rule.Text)
+}
+
+// Unwrap makes errors.Is(err, ErrIgnored) true.
+func (e *UntrackedError) Unwrap() error { return ErrIgnored }
+
 // tracked is what HEAD and the git index hold: no rule hides that, as in git. Both are
 // read when a rule first hides something that a walk asks for. What cannot be read of
 // them counts as holding nothing, because files are found in a damaged repository too.
@@ -71,12 +87,14 @@ func (t *tracked) load() {
 }
 
 // checkIgnored refuses new files at paths that git ignores: nothing would find them
-// again. The transaction's own ignore files count.
+// again. Files that stand there outside git are neither written nor removed: their bytes
+// would be committed first. The transaction's own ignore files count.
 func (t *Tx) checkIgnored() error {
 	known := map[string]*gitstore.Ignore{}
 	for _, g := range t.Groups {
 		for _, p := range g.Paths {
-			if at := t.touched[p]; g.Files[p].Remove || at.inGit || !at.InHead.ID.IsZero() {
+			at := t.touched[p]
+			if g.Files[p].Remove && !at.Disk.Exists || at.inGit || !at.InHead.ID.IsZero() {
 				continue
 			}
 			in, err := t.rulesIn(known, p.Dir())
@@ -84,7 +102,7 @@ func (t *Tx) checkIgnored() error {
 				return err
 			}
 			if rule, hidden := in.Match(t.store.GitPath(p), false); hidden {
-				err := fmt.Errorf("path %q: %w: %s:%d: %s", p, ErrIgnored, rule.File, rule.Line, rule.Text)
+				err := &UntrackedError{Path: p, Rule: rule, Stands: at.Disk.Exists}
 				return WithHint(err, "remove or narrow that rule, or choose another place; nothing was written")
 			}
 		}
