@@ -35,7 +35,7 @@ const personal = 2 // the column of a person's text
 
 // A cell is a command line and what becomes of it, a letter a target: w is written, p a proposal, x refused (exit 8), r
 // shown or nothing to do, n exit 2 to 4: there is no such thing, as an agent is told of what is private, or none that
-// the command is for. One letter stands for a command that is about none of the targets.
+// the command is for; - is not tried. One letter stands for a command that is about none of the targets.
 type policyCell struct{ line, user, agent string }
 
 // cells are the table of docs/CLI.md over actor, operation and target.
@@ -149,19 +149,49 @@ func cells() []policyCell {
 		{`install codex`, "n", "x"},
 		{`uninstall codex`, "r", "x"},
 		{`context --into CLAUDE.md`, "r", "x"},
+		{`watch`, "-", "x"},
+		{`bench ../none`, "n", "n"},
 		{`new decision Note`, "w", "w"},
 		{`init ../below`, "r", "r"},
 	}
 }
 
-// elsewhere names the tests of the commands that cells leaves out.
+// elsewhere names the scripts, or the tests of this package, that try as an agent the commands which cells leaves out.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"hook": "hook_because", "mcp": "TestWhatBecomesOfEachTool", "tool call": "TestWhatBecomesOfEachTool",
-		"watch": "who", "bench": "bench", "bench --dump": "agents_outside", "bench --vaults": "agents_outside",
+		"hook": "hook_because", "mcp": "TestWhatBecomesOfEachTool", "tool call": "tools",
+		"bench --dump": "agents_outside", "bench --vaults": "agents_outside",
 		"conflicts --keep": "agents", "conflicts --both": "agents", "conflicts --merge": "agents",
-		"encode": "encode", "nudge": "nudge", "curator-fork": "TestNoCommandTellsAnAgentWhatIsPrivate",
-		"core replace": "notebook", "core remove": "notebook",
+		"encode": "doors", "nudge": "nudge", "curator-fork": "TestNoCommandTellsAnAgentWhatIsPrivate",
+		"core replace": "agent_words", "core remove": "agent_words",
+	}
+}
+
+// What stands in elsewhere is there: the test, or a script in which an agent types the command.
+func TestWhatIsTriedElsewhereIs(t *testing.T) {
+	t.Parallel()
+	for command, where := range elsewhere() {
+		verb, flag, _ := strings.Cut(command, " --")
+		typed := regexp.MustCompile(`(?m)\bstet (.* )?` + verb + ` .*`)
+		var tried bool
+		if strings.HasPrefix(where, "Test") {
+			files, err := filepath.Glob("*_test.go")
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried = slices.ContainsFunc(files, func(name string) bool {
+				data, _ := os.ReadFile(name)
+				return strings.Contains(string(data), "func "+where+"(") && strings.Contains(string(data), command)
+			})
+		} else if data, err := os.ReadFile("testdata/script/" + where + ".txtar"); err == nil {
+			agent := regexp.MustCompile(`--as [a-z]|STET_AGENT=[a-z]|CLAUDECODE=1|hook claude-code`).Match(data)
+			tried = agent && slices.ContainsFunc(typed.FindAllString(string(data), -1), func(line string) bool {
+				return flag == "" || strings.Contains(line, " --"+flag+" ")
+			})
+		}
+		if !tried {
+			t.Errorf("%s does not try %q as an agent", where, command)
+		}
 	}
 }
 
@@ -305,6 +335,9 @@ func TestWhatBecomesOfEachOperation(t *testing.T) {
 					continue
 				}
 				want := who.want(c, i)
+				if want == "-" { // it would not end
+					continue
+				}
 				if got, said := made.become(t, who, target, c.line, want); got != want {
 					t.Errorf("%s on %s: stet %s: %s, want %s: %s", who.name, target.name, c.line, got, want, said)
 				}

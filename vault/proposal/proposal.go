@@ -143,24 +143,33 @@ func ID(name string) string { return strings.TrimSuffix(path.Base(name), ".md") 
 
 // Key is the same for two proposals that come to the same: ids and times aside.
 func Key(p Proposal, main []byte) string {
-	doc := markdown.Parse(main)
-	for _, own := range []string{"id", "created", "updated"} {
-		if _, has := doc.Meta(own); has && doc.RemoveMeta(own) != nil {
-			return string(main) // what cannot be read is like nothing else
-		}
-	}
-	type file struct{ Path, From, Was string }
+	type file struct{ Path, From, Was, Now string }
 	var files []file
-	for _, f := range p.Files {
+	for n, f := range p.Files {
 		if f.Was == "" && path.Dir(f.Path) == tombstone.Dir {
 			continue // its name and text are those of a moment
 		}
-		files = append(files, file{f.Path, f.From, f.Was})
+		now := ""
+		if n > 0 && !f.Gone && !f.Kept {
+			now = timeless(f.Data())
+		}
+		files = append(files, file{f.Path, f.From, f.Was, now})
 	}
 	if p.Replays() {
 		files = nil // where it would stand depends on what else waits
 	}
-	return fmt.Sprintf("%s %q %s", p.Op, files, doc.Bytes())
+	return fmt.Sprintf("%s %q %s", p.Op, files, timeless(main))
+}
+
+// timeless is a file without its id and times; one that cannot be read is like nothing else.
+func timeless(data []byte) string {
+	doc := markdown.Parse(data)
+	for _, own := range []string{"id", "created", "updated"} {
+		if _, has := doc.Meta(own); has && doc.RemoveMeta(own) != nil {
+			return string(data)
+		}
+	}
+	return string(doc.Bytes())
 }
 
 // Slot is how a tombstone names a proposal that was rejected and is no text: what was to
