@@ -104,6 +104,8 @@ type messageNote struct {
 	File   string `json:"file,omitempty"`
 	// Escaped says that marks of Markdown in the text which would be read as something else stand behind a backslash.
 	Escaped bool `json:"escaped,omitempty"`
+	// Fenced says that the text stands in a fence which names its language. Transcripts of before have no such fences.
+	Fenced bool `json:"fenced,omitempty"`
 }
 
 // ParseTranscript reads a transcript. It never fails: what is not there is

@@ -181,7 +181,7 @@ func (m *Message) write(out *bytes.Buffer, number int, o TranscriptOptions) (*At
 	info := ""
 	if note.File == "" && len(m.Content) > 0 {
 		text, info = m.body()
-		note.Escaped = info == "" && !bytes.Equal(text, m.Content)
+		note.Escaped, note.Fenced = info == "" && !bytes.Equal(text, m.Content), info != ""
 	}
 	out.WriteByte('\n')
 	out.WriteString(m.heading(number, &note))

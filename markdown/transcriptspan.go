@@ -22,7 +22,7 @@ type MessageSpan struct {
 	// stand in.
 	TextStart, TextEnd int
 	Calls              []CallSpan
-	escaped            bool
+	escaped, fenced    bool
 }
 
 // Text is what was said, of a message that is not in a file of its own; src is the transcript.
@@ -76,13 +76,17 @@ func (d *Document) Messages() []MessageSpan {
 // nextMessage finds the next heading at or behind from, which is the start of
 // a line: its offset, or -1, and the length of its line.
 func nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
-	for at = lineWith(src, from, "## "); at >= 0; at = lineWith(src, from, "## ") {
+	begin := from
+	for at = lineWith(src, from, "## "); at >= 0; {
 		if call := lineWith(src[:at], from, "```"); call >= 0 {
 			line, _ := cutLine(src[call:])
-			if info, ok := fenceInfo(line); !ok || ourFence(info, callInfo) < 0 {
+			if info, ok := fenceInfo(line); !ok || ourCall(src, begin, call, info) < 0 {
 				from = call + len(line)
 			} else {
 				_, _, from = stetFence(src, call, info)
+			}
+			if at < from {
+				at = lineWith(src, from, "## ")
 			}
 			continue
 		}
@@ -91,6 +95,7 @@ func nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
 			return at, len(line), m
 		}
 		from = at + len(line)
+		at = lineWith(src, from, "## ")
 	}
 	return -1, 0, m
 }
@@ -150,7 +155,7 @@ func (m *MessageSpan) readNote(src []byte, from int) {
 		return
 	}
 	m.TextStart = skipBlankLine(src, m.TextStart+len(line))
-	m.Ref, m.Call, m.Tokens, m.escaped = n.Ref, n.Call, n.Tokens, n.Escaped
+	m.Ref, m.Call, m.Tokens, m.escaped, m.fenced = n.Ref, n.Call, n.Tokens, n.Escaped, n.Fenced
 	if !strings.ContainsAny(n.File, `/\`) && n.File != "." && n.File != ".." {
 		m.Attached = n.File // what names another folder is not ours
 	}
@@ -175,7 +180,7 @@ func skipBlankLine(src []byte, at int) int {
 func (m *MessageSpan) readText(src []byte) int {
 	line, _ := cutLine(src[m.TextStart:])
 	info, ok := fenceInfo(line)
-	if at := ourFence(info, textInfo); !ok || at < 0 || info[at:] != textInfo {
+	if at := ourFence(info, textInfo); !ok || at < 0 || at > 0 && !m.fenced || info[at:] != textInfo {
 		return m.TextStart
 	}
 	in, out, after := stetFence(src, m.TextStart, info)
@@ -200,7 +205,7 @@ func (m *MessageSpan) close(src []byte, followed bool) {
 		}
 		line, _ := cutLine(src[at:end])
 		info, ok := fenceInfo(line)
-		if begin := ourFence(info, callInfo); ok && begin >= 0 {
+		if begin := ourCall(src, m.TextStart, at, info); ok && begin >= 0 {
 			in, out, after := stetFence(src[:end], at, info)
 			var n callNote
 			if json.Unmarshal([]byte(info[begin+len(callInfo)-1:]), &n) == nil {
@@ -249,6 +254,20 @@ func ourFence(info, word string) int {
 		return -1
 	}
 	return at
+}
+
+// ourCall is where in the info string of the fence at at the word of a call begins, -1 where it is no call. Behind the
+// name of a language it is one below its label alone: what looks so in a transcript of before was said.
+func ourCall(src []byte, from, at int, info string) int {
+	begin := ourFence(info, callInfo)
+	if begin > 0 {
+		var n callNote
+		err := json.Unmarshal([]byte(info[begin+len(callInfo)-1:]), &n)
+		if err != nil || behindLabel(src, from, at, n.label()) == at {
+			return -1
+		}
+	}
+	return begin
 }
 
 // trimOneEOL takes one line ending off the end of src[start:end].

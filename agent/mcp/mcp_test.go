@@ -380,7 +380,7 @@ func TestBadLines(t *testing.T) {
 	t.Parallel()
 	dir := newVault(t)
 	c := begin(t, options(dir)).greet("codex")
-	two := strings.Repeat("The wall is long. ", 2<<20/18)
+	two := strings.Repeat("The wall is long. ", 1<<20/18-100)
 	if out := c.call("memory_save", `{"text": "`+two+`", "title": "Wall"}`); out["ok"] != true {
 		t.Error(out)
 	}

@@ -154,6 +154,13 @@ type unit struct {
 // units are those of a Markdown file, in order.
 func units(data []byte) (out []unit) {
 	open := false // the last one goes on
+	var texts, raws []string
+	join := func() {
+		if len(texts) > 1 {
+			last := &out[len(out)-1]
+			last.text, last.raw = strings.Join(texts, " "), strings.Join(raws, "\n")
+		}
+	}
 	for _, p := range partsOf(data) {
 		text := p.text
 		if p.kind != coded {
@@ -164,15 +171,17 @@ func units(data []byte) (out []unit) {
 		case text == "":
 			open = false
 		case open && !begins && p.kind == shown:
-			last := &out[len(out)-1]
-			last.text, last.raw = last.text+" "+text, last.raw+"\n"+p.text
+			texts, raws = append(texts, text), append(raws, p.text)
 		default:
 			if open = p.kind == shown; open && heading().MatchString(p.text) {
 				p.kind, open = heads, false
 			}
+			join()
+			texts, raws = append(texts[:0], text), append(raws[:0], p.text)
 			out = append(out, unit{text, p.text, p.kind, p.line})
 		}
 	}
+	join()
 	return out
 }
 
