@@ -242,6 +242,9 @@ func (t *taking) by(id, source string) string {
 		if ok && c.Unasked() {
 			return "by agent " + word(c.Author)
 		}
+		if via := c.Trailers.Get("Stet-Via"); ok && via != "" { // it could confirm in the user's name
+			return "by agent " + word(via)
+		}
 	}
 	if from, ok := strings.CutPrefix(source, "import:"); ok {
 		from, _, _ = strings.Cut(from, ":")
