@@ -65,7 +65,8 @@ func (a *App) written(c vault.Commit, source string, text []byte) Label {
 	l := Label{Flags: a.orders(text)}
 	if actor := c.Trailers.Get("Stet-Actor"); actor != "" && actor != vault.ActorUser {
 		l.Author, l.Origin = c.Author, fromAgent
-	} else if via := c.Trailers.Get("Stet-Via"); via != "" { // among its tools, where it could confirm in the user's name
+	} else if via := c.Trailers.Get("Stet-Via"); via != "" {
+		// It was written among that agent's tools, where the agent could confirm in the user's name.
 		l.Author, l.Origin = via, fromAgent
 	}
 	rest, ok := strings.CutPrefix(source, fromImport+":")
