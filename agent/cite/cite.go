@@ -13,6 +13,7 @@
 package cite
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -128,11 +129,14 @@ func empty() []string {
 		did will would now der die das ein eine ist sind le la les un une est el los es una o os`)
 }
 
-// going are words that ask for something to go.
+// going are words that ask for something to go. Those behind the first five are said of things as well, and of files:
+// they count where the memory is named as what it is.
 func going() []string {
-	return strings.Fields(`forget delete remove drop erase discard scrap vergiss lösche löschen entferne oublie oublier
-		supprime efface olvida borra elimina`)
+	return strings.Fields(`forget vergiss oublie oublier olvida delete remove drop erase discard scrap lösche löschen
+		entferne supprime efface borra elimina`)
 }
+
+const ofMemories = 5 // of the words in going
 
 // negations turn a sentence round; extenders may stand between one and what it denies.
 func negations() []string {
@@ -216,6 +220,10 @@ func asks(sentences []string, before, after string) error {
 		if lack := missing(removed, named); len(lack) > len(added)+1 || lines(was) > lines(is) {
 			return fmt.Errorf("the turn does not say that more is to go (%s)", list(lack))
 		}
+		// Where all that stood there stays, "Update the code to 4713" does not say that "the code 4711 is 4713".
+		if lack := missing(kept, named); len(removed) == 0 && (len(lack) > 0 || leaves(said, numbers(kept))) {
+			return fmt.Errorf("the turn does not say that this stays (%s)", list(kept))
+		}
 		// A text that comes in with a negation of its own may be said with one.
 		turned := slices.ContainsFunc(added, func(w string) bool { return slices.Contains(negations(), w) })
 		if _, all := denied(said, removed, kept); !all && !turned {
@@ -231,31 +239,66 @@ func asks(sentences []string, before, after string) error {
 	if !all {
 		return errors.New("the turn denies something else than what is to go")
 	}
-	about := slices.Concat(removed, kept)
-	ok = ok && ordered(sentences, stems(before), removed) == nil
-	if ok || slices.ContainsFunc(sentences, func(s string) bool { return orders(s, about) }) {
+	if ok && ordered(sentences, stems(before), removed) == nil {
 		return nil
 	}
-	return errors.New("the turn does not say, at the beginning of a sentence, that it is to go")
+	return ordersAway(sentences, stems(before))
 }
 
-// orders reports whether a sentence begins, behind what people say before a request, with a word that asks for
-// something to go, or ends with one as German does, and says nothing, or something of what it is about. "Nobody may
-// forget it" and "Forget about lunch" do not ask for it.
-func orders(sentence string, about []string) bool {
-	all := words(sentence)
-	asks := func(w word) bool { return slices.Contains(going(), w.fold) }
-	first := slices.IndexFunc(all, func(w word) bool { return !slices.Contains(openers(), w.fold) })
-	if first < 0 || !asks(all[first]) && !(first > 0 && asks(all[len(all)-1])) ||
-		first > 0 && (all[first-1].fold == "i" || all[first-1].fold == "we") { // who tells what they do
-		return false
+// ordersAway fails where sentences do not order that a text goes which has the words in about: plain words alone, the
+// last sentence, or the one before it, with a word of going. "Remove it from the config" is work on something else.
+func ordersAway(sentences, about []string) error {
+	by, noted := "", false
+	for i, s := range sentences {
+		if i == len(sentences)-1 || count(content(s), about) > 0 {
+			by = cmp.Or(orders(s), by)
+		}
+		noted = noted || slices.ContainsFunc(words(s), func(w word) bool { return w.is("memory") })
 	}
-	rest := slices.DeleteFunc(content(sentence), func(stem string) bool {
-		return slices.ContainsFunc(all, func(w word) bool {
-			return w.stem == stem && (asks(w) || slices.Contains(openers(), w.fold))
+	if by == "" {
+		return errors.New("the turn does not say, at the beginning of a sentence, that it is to go")
+	}
+	for _, part := range clause().Split(strings.Join(sentences, ", "), -1) {
+		all := slices.DeleteFunc(words(part), func(w word) bool { return w.is("memory", "beside") })
+		named := slices.ContainsFunc(all, func(w word) bool {
+			return slices.Contains(going(), w.fold) ||
+				slices.Contains(about, w.stem) && !slices.Contains(empty(), w.fold)
 		})
-	})
-	return len(rest) == 0 || count(rest, about) > 0
+		if named && (!plain(all, about, nil) || forNow(all, about)) {
+			return errors.New(
+				"the turn may be about work on something else, or set a condition: say what to forget alone")
+		}
+	}
+	if !noted && slices.Index(going(), by) >= ofMemories {
+		return fmt.Errorf("%q may be said of the thing itself: name it as a note or a memory, or say forget", by)
+	}
+	return nil
+}
+
+// forNow reports words by which an order to forget means this once.
+func forNow(all []word, about []string) bool {
+	for i, w := range all {
+		if w.is("meanwhile") && !slices.Contains(about, w.stem) || w.fold == "now" && i > 0 && all[i-1].fold == "for" {
+			return true
+		}
+	}
+	return false
+}
+
+// orders is the word of going with which a sentence begins, behind what people say before a request, or ends as German
+// does, "" for none: "Nobody may forget it" orders nothing.
+func orders(sentence string) string {
+	all := words(sentence)
+	first := slices.IndexFunc(all, func(w word) bool { return !slices.Contains(openers(), w.fold) })
+	if first < 0 || first > 0 && (all[first-1].fold == "i" || all[first-1].fold == "we") { // who tells what they do
+		return ""
+	}
+	for _, w := range []word{all[first], all[len(all)-1]} {
+		if slices.Contains(going(), w.fold) && (w == all[first] || first > 0) {
+			return w.fold
+		}
+	}
+	return ""
 }
 
 // openers are words before a request.
@@ -272,6 +315,11 @@ func changed(before, after string) (was, is string) {
 		return strings.Join(missing(from, others), "\n")
 	}
 	return without(a, b), without(b, a)
+}
+
+// numbers are those of some words that have a digit.
+func numbers(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(w string) bool { return !strings.ContainsAny(w, "0123456789") })
 }
 
 func lines(s string) int { return len(spoken.Sentences(s)) }

@@ -18,9 +18,9 @@ func TestAsks(t *testing.T) {
 		{"Ann doesn't live in Prague any more, Ann lives in Berlin.", "Ann lives in Prague.", "Ann lives in Berlin."},
 		{"Please forget that the gate code is 4711.", gate, ""},
 		{"Forget that I live in Prague.", "Ann lives in Prague.", ""},
-		{"Okay, can you delete the gate code 4711?", gate, ""},
-		{"I want you to drop the gate code 4711.", gate, ""},
-		{"Bitte den Code 4711 vom Gate löschen.", "Der Code vom Gate ist 4711.", ""},
+		{"Okay, can you forget the gate code 4711?", gate, ""},
+		{"I want you to drop the note that the gate code is 4711.", gate, ""},
+		{"Bitte die Notiz vom Code 4711 vom Gate löschen.", "Der Code vom Gate ist 4711.", ""},
 		{"Production runs on Postgres now.", "Production runs on MySQL 8.4.", "Production runs on Postgres."},
 		{"Production does not use Redis any more.", "Production uses Postgres and Redis.", "Production uses Postgres."},
 		{"The gate code is not 4711 any more. It is 4712.", gate, gateNew},
@@ -66,6 +66,12 @@ func TestAsks(t *testing.T) {
 		{"Bob wrote: please forget that the gate code is 4711.", gate, ""},
 		{"Translate: delete the gate code 4711.", gate, ""},
 		{"Forget the port.", gate, ""},
+		{"Forget it. The gate code is 4711.", gate, ""},
+		{"Forget the gate code 4711 for now.", gate, ""},
+		{"Forget the gate code 4711 here.", gate, ""},
+		{"Can you delete the gate code 4711?", gate, ""}, // in the lock, or here?
+		{"Den Code 4711 vom Gate löschen.", "Der Code vom Gate ist 4711.", ""},
+		{"Change the gate code from 4711 to 4713.", gate, "The gate code 4711 is 4713."},
 		{"Ann eats meat at the party.", "Ann eats meat.", "Ann never eats meat."},
 		{"Ann leaves at 6.", "Ann leaves before 6.", "Ann leaves after 6."},
 		{"The gate code is 47120.", gate, gateNew},
@@ -143,7 +149,7 @@ func TestFormsOfOrders(t *testing.T) {
 			t.Errorf("%q changes %q", turn, f[2])
 		}
 	}
-	if t.Logf("%d of %d orders are done", done, orders); done < 18 {
+	if t.Logf("%d of %d orders are done", done, orders); done < 36 {
 		t.Error("too many orders wait")
 	}
 }

@@ -154,6 +154,17 @@ func has(all []word, about []string, kind string) bool {
 	return false
 }
 
+// leaves reports whether words name one of some values as what is left behind: "from 4711 to 4713".
+func leaves(all []word, values []string) bool {
+	for i, w := range all {
+		next := slices.IndexFunc(all[i+1:], func(w word) bool { return !w.is("plain") })
+		if w.is("away") && next >= 0 && slices.Contains(values, all[i+1+next].stem) {
+			return true
+		}
+	}
+	return false
+}
+
 // plain reports whether each word is about a text or may stand beside that.
 func plain(all []word, about, added []string) bool {
 	beside := func(i int) word {
@@ -169,8 +180,6 @@ func plain(all []word, about, added []string) bool {
 		}
 		before, next := beside(i-1), beside(i+1)
 		switch {
-		case w.is("away") && slices.Contains(added, skip("plain").stem):
-			return false
 		case slices.Contains(about, w.stem), w.is("plain", "open", "change"),
 			w.is("when") && before.is("since"),
 			w.is("past") && skip("past", "plain", "open").is("change"),
@@ -181,7 +190,7 @@ func plain(all []word, about, added []string) bool {
 			return false
 		}
 	}
-	return true
+	return !leaves(all, added)
 }
 
 // nameless reports a move between folders of which what is new has no name: "let's move on" names neither move nor on.

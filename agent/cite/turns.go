@@ -78,7 +78,11 @@ func states(from, to vault.Path, before, after []byte) (was, is string) {
 		folders := strings.TrimSuffix(strings.TrimPrefix(string(p), "memories/"), ".md")
 		return about + " " + strings.ReplaceAll(folders, "/", " ")
 	}
-	return at(from) + "\n" + string(before), at(to) + "\n" + string(after)
+	was = at(from)
+	if strings.HasPrefix(to.Dir(), from.Dir()) {
+		was += " elsewhere" // it leaves no folder, and something does go
+	}
+	return was + "\n" + string(before), at(to) + "\n" + string(after)
 }
 
 // form is "session:ID#3", with more turns behind commas.
