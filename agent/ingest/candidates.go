@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"stet/agent/encode"
+	"stet/index/document"
 	"stet/vault"
 )
 
@@ -83,7 +83,7 @@ func (d *gatherer) verbatim(dr *draft) (*encode.Verdict, error) {
 	}
 	words := 0
 	for _, probe := range dr.probes {
-		words = max(words, searchable(probe))
+		words = max(words, searchable(probe, text))
 	}
 	if words >= thin || text == "" || words > 0 && len(dr.near) > 0 && !dr.more {
 		return nil, nil
@@ -107,15 +107,16 @@ func (d *gatherer) verbatim(dr *draft) (*encode.Verdict, error) {
 	return nil, nil
 }
 
-// searchable counts the words of a probe that a search surely finds: longer ones of
-// letters and digits alone, which every rule of cutting words leaves whole.
-func searchable(probe string) (n int) {
-	for word := range strings.FieldsSeq(probe) {
-		odd := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-		if utf8.RuneCountInString(word) >= thin && !strings.ContainsFunc(word, odd) {
+// searchable counts the words of a probe that a search surely finds a text by: longer ones that
+// the index cuts out of the text as well, which folds some letters otherwise than the rules do.
+func searchable(probe, text string) (n int) {
+	terms := map[string]bool{}
+	document.Tokenize([]byte(text[:min(len(text), probed)]), func(t document.Token) { terms[t.Term] = true })
+	document.Tokenize([]byte(probe), func(t document.Token) {
+		if !t.Gram && utf8.RuneCountInString(t.Term) >= thin && terms[t.Term] {
 			n++
 		}
-	}
+	})
 	return n
 }
 

@@ -49,3 +49,30 @@ func TestSavingTheSameAgainIsNoCommit(t *testing.T) {
 		}
 	})
 }
+
+// A letter that the rules fold otherwise than the index does hides no memory behind others that
+// share a word with it.
+func TestALetterThatFoldsInTwoWaysIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t, "memories/a.md", "Room 4 is 㒭.\n", "memories/b.md", "The city is Bern.\n")
+	v := f.Open()
+	x, err := index.Open(v, index.Options{Now: time.Now, Language: "english"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	for _, text := range []string{"Aᾎ\u0087¼'#㒭ೊ`", "ᾳᾳᾳ 4", "4 ŉnnn"} {
+		var last *ingest.Result
+		for range 2 {
+			if last, err = ingest.Remember(t.Context(), v, x, nil, []vault.Note{{Text: text}}, vault.Write{}); err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			if _, err := x.Touch(t.Context(), []vault.Path{last.Memories[0].Path}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !last.Unchanged {
+			t.Errorf("%q is stored twice: %v", text, last.Memories)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func edges() []edge {
 			"texts in, thoughts of a model out: it knows no vault and so can touch nothing"},
 		{"agent/ingest",
 			[]string{"agent/encode", "agent/llm", "agent/pipeline", "agent/place", "agent/route", "agent/spoken",
-				"index",
+				"index", "index/document",
 				"vault", "vault/links",
 				"vault/guard", "vault/notebook", "markdown"},
 			"the one door that stores: searches, lets rules and model judge, writes through the vault"},
