@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,5 +155,24 @@ func TestReadOnlyNeverWrites(t *testing.T) {
 	sameAnswer(t, "read-only with a change", res, fromFiles(t, src, Query{Text: "mysql"}))
 	if res.Degraded != "" || !slices.Equal(indexFiles(t, src), before) {
 		t.Errorf("degraded %q, files %v, before %v", res.Degraded, indexFiles(t, src), before)
+	}
+}
+
+// A word that only a file had which is gone is no guess at what was typed: it would highlight its stem elsewhere.
+func TestAWordOfADeletedFileIsNoGuess(t *testing.T) {
+	t.Parallel()
+	src := newFolder(t, map[string]string{"a.md": "alpha beta\n\nA gamma runs.\n", "b.md": "running\n"})
+	for i := range 20 { // so that the part of the index with the deleted file is not written anew
+		src.write(t, fmt.Sprintf("n/%d.md", i), "of no interest\n")
+	}
+	x := open(t, src)
+	ask(t, x, Query{Text: "warm up"})
+	if err := os.Remove(filepath.Join(src.dir, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	q := Query{Text: "alpha runningx", Limit: -1}
+	sameAnswer(t, q.Text, ask(t, x, q), fromFiles(t, src, q))
+	if h := ask(t, x, Query{Text: "gamma runningx"}).Hits[0]; len(h.Highlights) != 1 {
+		t.Errorf("%q is highlighted at %v, want gamma alone", h.Snippet, h.Highlights)
 	}
 }

@@ -24,10 +24,17 @@ type mapTerm struct {
 }
 
 func newMapSource(
-	src Source, lang *document.Language, files []vault.File, q *query.Query, byMessage bool,
+	src Source, lang *document.Language, files []vault.File, readings []*query.Query, byMessage bool,
 ) (*mapSource, error) {
 	out := &mapSource{postings: map[mapTerm][]document.Posting{}}
-	w, a := q.Wants(byMessage), document.NewAnalyzer(lang)
+	a := document.NewAnalyzer(lang)
+	var terms []func(field int, term string) bool
+	for _, q := range readings {
+		terms = append(terms, q.Wants(byMessage).Has)
+	}
+	wanted := func(f int, term string) bool {
+		return slices.ContainsFunc(terms, func(has func(int, string) bool) bool { return has(f, term) })
+	}
 	analyze := a.File
 	if byMessage {
 		analyze = a.Transcript
@@ -49,7 +56,7 @@ func newMapSource(
 		for n, d := range docs {
 			for f := range d.Bags {
 				for _, t := range d.Bags[f].Terms {
-					if k := (mapTerm{f, t.Term}); w.Has(f, t.Term) {
+					if k := (mapTerm{f, t.Term}); wanted(f, t.Term) {
 						out.postings[k] = append(out.postings[k], document.Posting{
 							Doc: first + int32(n), Freq: int32(t.Freq), Length: int32(d.Bags[f].Length), Positions: t.Positions,
 						})

@@ -41,7 +41,7 @@ func readFiles(ctx context.Context, src Source, q Query) (*Result, error) {
 	wantsMem, wantsTalk := s.wants()
 	s.apart = wantsMem && wantsTalk
 	answer := func(files []vault.File, byMessage bool) error {
-		from, err := newMapSource(src, x.lang, files, s.parsed, byMessage)
+		from, err := newMapSource(src, x.lang, files, s.readings, byMessage)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (e *Evaluation) prefix(c *clause, found []bool) error {
 	if err != nil {
 		return err
 	}
-	list, err := e.union(field, terms)
+	list, _, err := e.union(field, terms)
 	if err != nil {
 		return err
 	}
@@ -50,19 +50,21 @@ func (c *clause) first(byMessage bool) string {
 	return c.exact[0].Term
 }
 
-// union is the postings of several terms as if they were one.
-func (e *Evaluation) union(field int, terms []string) ([]document.Posting, error) {
-	var sum []document.Posting
+// union is the postings of several terms as if they were one, and those of terms that have any: an index keeps for a
+// while the words of files that are gone.
+func (e *Evaluation) union(field int, terms []string) (sum []document.Posting, live []string, _ error) {
 	place := make([]int32, len(e.scores)) // document → its place in sum, from 1
 	for _, t := range terms {
 		if err := context.Cause(e.ctx); err != nil {
-			return nil, err // a short prefix stands for thousands of words
+			return nil, nil, err // a short prefix stands for thousands of words
 		}
 		list, err := e.src.Term(field, t, e.room)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		e.room = list[:0]
+		if e.room = list[:0]; len(list) > 0 {
+			live = append(live, t)
+		}
 		for _, x := range list {
 			if at := place[x.Doc]; at > 0 {
 				sum[at-1].Freq += x.Freq
@@ -72,7 +74,7 @@ func (e *Evaluation) union(field int, terms []string) ([]document.Posting, error
 			place[x.Doc] = int32(len(sum))
 		}
 	}
-	return sum, nil
+	return sum, live, nil
 }
 
 // The bounds of what counts as a misspelling. Shorter words have too many
@@ -108,11 +110,11 @@ func (e *Evaluation) misspelt(c *clause) error {
 	field, w := wordsField(e.Conversations != nil), c.first(e.Conversations != nil)
 	_, first := utf8.DecodeRuneInString(w)
 	terms, err := e.src.Terms(field, w[:first], func(term string) bool { return isSimilar(w, term) })
-	if err != nil || len(terms) == 0 {
+	if err != nil {
 		return err
 	}
-	list, err := e.union(field, terms)
-	if err != nil {
+	list, terms, err := e.union(field, terms)
+	if err != nil || len(terms) == 0 {
 		return err
 	}
 	found := make([]bool, len(e.scores))
