@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -92,9 +93,20 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 		out.Reasons = append(out.Reasons, r)
 	}
 	if len(out.Reasons) == 0 {
-		s.a.note("no session is known to have led to %s", cmp.Or(address, string(m.Path)))
+		s.a.note("%s", unspoken(cmp.Or(address, string(m.Path)), string(m.Path), all))
 	}
 	return out, nil
+}
+
+// unspoken says of a text that no conversation led to who wrote it when, as far as its commits tell.
+func unspoken(what, file string, all []origin) string {
+	out := "no conversation is known to have led to " + what
+	if i := slices.IndexFunc(all, func(o origin) bool { return o.commit.Rev != "" }); i >= 0 {
+		c := all[i].commit
+		by := through(c.Author, c.Trailers.Get("Stet-Via"))
+		out += fmt.Sprintf(": %s wrote it on %s (%s)", by, c.When.Format(time.DateOnly), c.Subject)
+	}
+	return out + fmt.Sprintf("; \"stet history %s\" shows each change", file)
 }
 
 // An origin is turns, or a session, as sources name them, and the commit that names them: none of a memory's source.
