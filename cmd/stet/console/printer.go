@@ -74,7 +74,7 @@ func (p *Printer) Folded(text string, indent int) {
 			if cut < 0 {
 				break
 			}
-			p.Printf("%s\n", rest[:cut])
+			p.Printf("%s\n", strings.TrimRight(rest[:cut], " "))
 			rest = strings.Repeat(" ", indent) + strings.TrimLeft(rest[cut:], " ")
 		}
 		p.Printf("%s\n", rest)
