@@ -77,9 +77,11 @@ func answered(t *testing.T, text string, update bool) string {
 	}
 	shell := exec.Command("sh", lines)
 	shell.Dir = home
-	shell.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "TERM=dumb", "PAGER=cat",
-		"GIT_PAGER=cat", "LC_ALL=C.UTF-8", "TZ=UTC", "STET_TEST_TERMINAL=1", "GIT_CONFIG_GLOBAL="+filepath.Join(home, ".gitconfig"),
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+	shell.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
+		"GIT_CONFIG_GLOBAL="+filepath.Join(home, ".gitconfig"), "TERM=dumb", "PAGER=cat",
+		"GIT_PAGER=cat", "LC_ALL=C.UTF-8",
+		"TZ=UTC", "STET_TEST_TERMINAL=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com",
+		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
 	out, err := shell.CombinedOutput()
 	if err != nil {
 		t.Errorf("the last command: %v\n%s", err, out)
@@ -105,7 +107,8 @@ func answered(t *testing.T, text string, update bool) string {
 }
 
 // chance is what differs from run to run: ids, commits, dates, and how long something took.
-var chance = regexp.MustCompile(`\b01[0-9a-z]{24}\b|\b[0-9a-f]{7,40}\b|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| [+]0000)?)?\b|\b\d+m?s\b`)
+var chance = regexp.MustCompile(`\b01[0-9a-z]{24}\b|\b[0-9a-f]{7,40}\b|` +
+	`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| [+]0000)?)?\b|\b\d+m?s\b`)
 
 func settled(answer string) string { return chance.ReplaceAllString(answer, "?") }
 
@@ -130,7 +133,8 @@ func commands(block string) (out []command) {
 func picture(run []command) string {
 	const width, row, margin = 80, 19, 16
 	colours := []struct{ begins, colour string }{
-		{"$ ", "#e6edf3"}, {"stet: ", "#8b949e"}, {"+++", "#8b949e"}, {"---", "#8b949e"}, {"+", "#3fb950"}, {"-", "#f85149"}, {"", "#b1bac4"},
+		{"$ ", "#e6edf3"}, {"stet: ", "#8b949e"}, {"+++", "#8b949e"}, {"---", "#8b949e"}, {"+", "#3fb950"},
+		{"-", "#f85149"}, {"", "#b1bac4"},
 	}
 	var rows strings.Builder
 	n := 0
@@ -147,7 +151,8 @@ func picture(run []command) string {
 			for chars := []rune(line); ; {
 				most := min(width, len(chars))
 				n++
-				fmt.Fprintf(&rows, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", margin, margin/2+n*row, colour, html.EscapeString(string(chars[:most])))
+				fmt.Fprintf(&rows, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", margin, margin/2+n*row, colour,
+					html.EscapeString(string(chars[:most])))
 				if chars = chars[most:]; len(chars) == 0 {
 					break
 				}
@@ -155,7 +160,8 @@ func picture(run []command) string {
 		}
 	}
 	w, h := width*843/100+2*margin, n*row+2*margin
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" xml:space="preserve">
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" xml:space="preserve"
+font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14">
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
 %s</svg>
 `, w, h, rows.String())
