@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"stet/vault"
 	"stet/vault/lineage"
+	"stet/vault/settings"
 )
 
 // AdoptOptions selects edits made by hand. Of Write, Message and DryRun count: the commit is the
@@ -94,6 +96,9 @@ func (h History) step(
 				c, cerr := h.a.v.History().CommitAt(ctx, string(rev))
 				if own = own && cerr == nil && !c.ByMachine(); cerr == nil {
 					back = append(back, c.Subject)
+					if name == "undo" && len(back) == 1 {
+						h.a.outsideGit(ctx, c.When)
+					}
 				}
 			}
 		}
@@ -103,6 +108,19 @@ func (h History) step(
 		out.Own, out.Back = own, back
 	}
 	return out, err
+}
+
+// outsideGit tells of transcripts that were written after a commit and are in none.
+func (a *App) outsideGit(ctx context.Context, since time.Time) {
+	if a.Settings().Bool(settings.SessionsTrack) {
+		return
+	}
+	files, _ := a.v.Files(ctx, vault.WalkOptions{Under: "sessions"}) // what cannot be listed is not told of
+	files = slices.DeleteFunc(files, func(f vault.File) bool { return !f.ModTime.After(since.Add(time.Second)) })
+	if n := len(files); n > 0 {
+		a.note("%s came in later and stay: conversations are kept out of git (sessions.track is false), and undo "+
+			"takes back commits alone; delete the files to be rid of them", Plural(n, "transcript"))
+	}
 }
 
 // passedBy says which newer commits a step skipped, newest first, and how the newest is taken back.

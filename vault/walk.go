@@ -143,7 +143,10 @@ func dotted(p Path) bool {
 // shown lists transcripts although git ignores them, where they are not tracked.
 func (v *Vault) shown() func(Path) bool {
 	if v.settings.Bool(settings.SessionsTrack) {
-		return nil
+		rules, err := v.store.Look(sessionsIgnore)
+		if err != nil || string(rules.Data) != sessionsIgnoreText { // else the setting is newer than these rules
+			return nil
+		}
 	}
 	return func(p Path) bool { return p == sessionsFolder || ClassOf(p) == ClassSession }
 }

@@ -116,8 +116,9 @@ func (w *writer) recorded(id, agent string) (known, mine bool, err error) {
 	return true, head.Agent == agent && (head.Source != "import" || w.worker()), err
 }
 
-// tellApart says what an agent's import did not do as it was told.
+// tellApart says what an agent's import did not do as it was told, and what stands twice.
 func (w *writer) tellApart() {
+	w.tellTwice()
 	const rule = "an agent's import continues, supersedes and replaces only conversations that the agent recorded"
 	if n := len(w.apart); n > 0 {
 		w.r.note(fmt.Sprintf("stored apart, under ids of their own: %d; %s", n, rule))

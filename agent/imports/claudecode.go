@@ -74,20 +74,23 @@ type claudeLine struct {
 
 // claudeFile is one file as it is read.
 type claudeFile struct {
-	session string // its own id
-	agent   bool   // a sub-agent's
-	parent  string // of a sub-agent
-	forked  string // the session that it is a fork of
-	cwd     string
-	folders []string // every cwd
-	title   string   // the best there is: a person's, a model's, a summary's
-	titles  []string // every one
-	rank    int
-	started time.Time
-	nodes   []claudeNode
-	chain   map[string]string // uuid to parent
-	names   map[string]string // call to tool
-	summary map[string]string // uuid of a leaf to a title
+	session string // its own id: the name of the file, unless that is none of the ids that its lines have
+	ids     map[string]bool
+	// formerly is the id that a renamed file gave in earlier versions.
+	formerly string
+	agent    bool   // a sub-agent's
+	parent   string // of a sub-agent
+	forked   string // the session that it is a fork of
+	cwd      string
+	folders  []string // every cwd
+	title    string   // the best there is: a person's, a model's, a summary's
+	titles   []string // every one
+	rank     int
+	started  time.Time
+	nodes    []claudeNode
+	chain    map[string]string // uuid to parent
+	names    map[string]string // call to tool
+	summary  map[string]string // uuid of a leaf to a title
 }
 
 type claudeNode struct {
@@ -98,7 +101,7 @@ type claudeNode struct {
 
 func (r *reading) claudeCode(name string, in io.Reader) error {
 	c := claudeFile{session: strings.TrimSuffix(filepath.Base(name), ".jsonl"), chain: map[string]string{},
-		names: map[string]string{}, summary: map[string]string{}}
+		names: map[string]string{}, summary: map[string]string{}, ids: map[string]bool{}}
 	c.agent = strings.HasPrefix(c.session, "agent-")
 	err := r.records(name, in, func(_ int, line []byte) error {
 		var l claudeLine
@@ -114,6 +117,7 @@ func (r *reading) claudeCode(name string, in io.Reader) error {
 	if err != nil {
 		return err
 	}
+	c.renamed()
 	if c.agent && c.parent != "" {
 		started, ok := r.started[c.parent]
 		if !ok {
@@ -125,8 +129,20 @@ func (r *reading) claudeCode(name string, in io.Reader) error {
 	return r.claudeSession(&c)
 }
 
+// renamed gives a file that a person called otherwise the one id that its lines have.
+func (c *claudeFile) renamed() {
+	if len(c.ids) == 1 && !c.agent && !c.ids[c.session] {
+		for id := range c.ids {
+			c.formerly, c.session = c.session, id
+		}
+	}
+}
+
 // line takes up one line.
 func (c *claudeFile) line(l *claudeLine) {
+	if l.SessionID != "" {
+		c.ids[l.SessionID] = true
+	}
 	if l.UUID != "" {
 		c.chain[l.UUID] = cmp.Or(l.ParentUUID, l.LogicalParent)
 	}
@@ -207,7 +223,7 @@ func (c *claudeFile) peekParent(r *reading, name string) time.Time {
 	dir := filepath.Dir(name)
 	quiet := &reading{ctx: r.ctx}
 	for _, p := range []string{filepath.Join(dir, c.parent+".jsonl"), filepath.Join(filepath.Dir(filepath.Dir(dir)), c.parent+".jsonl")} {
-		main := claudeFile{session: c.parent, chain: map[string]string{}, names: map[string]string{}, summary: map[string]string{}}
+		main := claudeFile{session: c.parent, chain: map[string]string{}, names: map[string]string{}, summary: map[string]string{}, ids: map[string]bool{}}
 		err := quiet.open(file{path: p}, nil, func(name string, in io.Reader) error {
 			return quiet.lines(name, in, func(_ int, line []byte) error {
 				var l claudeLine
@@ -284,6 +300,9 @@ func (r *reading) claudeSession(c *claudeFile) error {
 func (c *claudeFile) begin(foreign string) *Session {
 	s := &Session{Transcript: markdown.Transcript{Agent: "claude-code", Provider: "anthropic", Origin: foreign, Project: c.cwd,
 		Title: c.title, Started: c.started}, Folders: c.folders, titles: c.titles}
+	if c.formerly != "" {
+		s.Formerly = c.formerly + strings.TrimPrefix(foreign, c.session)
+	}
 	if s.Title == "" {
 		for leaf, summary := range c.summary {
 			if _, ok := c.chain[leaf]; ok && (s.Title == "" || summary < s.Title) {

@@ -13,26 +13,33 @@ import (
 // hooked is s with what only a client's hooks have told of in between: the messages of them in its transcript, nil for
 // none, and those of its open turns. The source's own words win: what it holds as well is left out. g is what that has
 // more than the transcript. ok is false where hooks told of nothing, and where the transcript is no longer what the
-// source had. now is when messages have other numbers.
+// source had. now is when messages have other numbers. What an agent observed stands in the transcript, without the
+// id that each message of the source has, and is taken like what hooks told where some of it is the source's.
 func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c *censor) (
 	merged *Session, g growth, ok bool,
 ) {
 	spans, old := markdown.Parse(have).Messages(), markdown.ParseTranscript(have)
 	turns := slices.Concat(old.Messages, open)
-	if !slices.ContainsFunc(turns, byHook) && len(s.taken) == 0 || len(spans) != len(old.Messages) {
+	hooks, observed := slices.ContainsFunc(turns, byHook), s.observed(old.Messages)
+	beside := func(i int) bool { return byHook(turns[i]) || observed && i < len(spans) && turns[i].Ref == "" }
+	if len(spans) != len(old.Messages) ||
+		!hooks && len(s.taken) == 0 && !(observed && compare(have, s, c).changed > 0) {
 		return nil, g, false
 	}
 	for i, at := range spans {
-		if at.Number != i+1 || at.Attached != "" && byHook(turns[i]) {
+		if at.Number != i+1 || at.Attached != "" && beside(i) {
 			return nil, g, false // a person took one out, or its text is elsewhere
 		}
 	}
 	v := *s
 	v.Messages = slices.Clone(s.Messages)
 	places, own := s.places(have, spans, turns, c)
+	if !hooks && !slices.ContainsFunc(places, func(j int) bool { return j >= 0 }) {
+		return nil, g, false
+	}
 	for i, m := range old.Messages {
 		switch j := places[i]; {
-		case byHook(m) || j == takenBack:
+		case beside(i) || j == takenBack:
 		case j < 0:
 			return nil, g, false
 		case m.Attached == "" && !bytes.HasPrefix(own[j].Content, m.Content):
@@ -40,13 +47,13 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 		}
 	}
 	var numbers []int
-	v.Messages, numbers = v.among(turns, places)
+	v.Messages, numbers = v.among(turns, places, beside)
 	v.Renumbered = old.Renumbered
 	if r := session.Renumbering(now, numbers); r != "" {
 		v.Renumbered = append(v.Renumbered, r)
 	}
 	for i, m := range old.Messages {
-		if numbers[i] != i+1 || places[i] >= 0 && byHook(m) {
+		if numbers[i] != i+1 || places[i] >= 0 && m.Ref != v.Messages[i].Ref {
 			first := min(i, len(v.Messages)-1) // something has to be new
 			return &v, growth{from: first, cut: spans[first].Start}, true
 		}
@@ -58,6 +65,12 @@ func (s *Session) hooked(have []byte, open []markdown.Message, now time.Time, c 
 }
 
 func byHook(m markdown.Message) bool { return m.Ref == session.HookRef }
+
+// observed reports messages of a transcript that nothing imported: those of s have ids there.
+func (s *Session) observed(turns []markdown.Message) bool {
+	noID := func(m markdown.Message) bool { return m.Ref == "" }
+	return !slices.ContainsFunc(s.Messages, noID) && slices.ContainsFunc(turns, noID)
+}
 
 // takenBack is the place of a turn that the person took back: it stands in a conversation of its own.
 const takenBack = -2
@@ -110,8 +123,10 @@ func (s *Session) said() (all []markdown.Message, at []int) {
 func byTime(a, b markdown.Message) int { return a.Time.Compare(b.Time) }
 
 // among are the messages of s with those turns of hooks in their places that it does not have, and the number that each
-// turn gets, 0 for one that was taken back; other turns stay open, behind all.
-func (s *Session) among(turns []markdown.Message, places []int) (out []markdown.Message, numbers []int) {
+// turn gets, 0 for one that was taken back; others than those beside the source stay open, behind all.
+func (s *Session) among(turns []markdown.Message, places []int, beside func(int) bool) (
+	out []markdown.Message, numbers []int,
+) {
 	numbers = make([]int, len(turns))
 	next := 0
 	upTo := func(j int) { out, next = append(out, s.Messages[next:j]...), j }
@@ -119,7 +134,7 @@ func (s *Session) among(turns []markdown.Message, places []int) (out []markdown.
 		switch {
 		case places[i] >= 0:
 			upTo(places[i] + 1)
-		case !byHook(m) || places[i] == takenBack:
+		case !beside(i) || places[i] == takenBack:
 			continue
 		default:
 			last := len(s.Messages)

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"stet/vault"
 	"stet/vault/session"
+	"stet/vault/settings"
 )
 
 // known finds the transcripts that a vault has, by the part of their id that does
@@ -23,12 +26,13 @@ type known struct {
 	rejected map[string]bool
 	size     map[vault.Path]int64 // of those that were there at first
 	in       map[string]int       // how many there are, by folder
+	twice    map[string]bool      // ids that several transcripts were seen to have
 	whole    bool                 // odd has those too whose new name looks like one of stet's
 }
 
 func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
 	k := &known{v: v, named: map[string][]vault.Path{}, odd: map[string]vault.Path{}, rejected: map[string]bool{},
-		size: map[vault.Path]int64{}, in: map[string]int{}}
+		size: map[vault.Path]int64{}, in: map[string]int{}, twice: map[string]bool{}}
 	ids, err := v.History().RejectedIDs(ctx)
 	if err != nil {
 		return nil, err
@@ -51,6 +55,25 @@ func newKnown(ctx context.Context, v *vault.Vault) (*known, error) {
 		}
 	}
 	return k, nil
+}
+
+// lookUp finds what the vault has. Transcripts that were kept out of git, and are not any more, are for adopt.
+func (w *writer) lookUp() (err error) {
+	if w.v.Settings().Bool(settings.SessionsTrack) && !w.o.Write.DryRun && !w.source.Memories {
+		if err = w.v.State().ShowSessions(w.ctx); err != nil {
+			return err
+		}
+	}
+	w.known, err = newKnown(w.ctx, w.v)
+	return err
+}
+
+// tellTwice names conversations that several transcripts hold.
+func (w *writer) tellTwice() {
+	for _, id := range slices.Sorted(maps.Keys(w.known.twice)) {
+		w.r.note(fmt.Sprintf(
+			`conversation %s stands in several transcripts, and the longest goes on: "stet doctor" names them`, id))
+	}
 }
 
 // see takes up a transcript by its name or, where that says nothing, by reading
@@ -83,23 +106,41 @@ func lastSix(p vault.Path) string {
 
 // id reads the id of a transcript; "" when there is none.
 func (k *known) id(p vault.Path) (string, error) {
+	head, err := k.head(p)
+	return head.ID, err
+}
+
+func (k *known) head(p vault.Path) (session.Known, error) {
 	head, err := session.Head(k.v, p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vault.ErrTooLarge) || errors.Is(err, vault.ErrNotRegular) {
-		return "", nil
+		return session.Known{}, nil
 	}
-	return head.ID, err
+	return head, err
 }
 
 // find is where the transcript of that id stands, "" when there is none.
 func (k *known) find(ctx context.Context, id string) (vault.Path, error) {
+	var longest session.Known // two clones may each have named one
+	var away vault.Path
 	for _, p := range k.named[id[len(id)-6:]] {
-		have, err := k.id(p)
-		if err != nil {
+		have, err := k.head(p)
+		switch {
+		case err != nil:
 			return "", err
+		case len(have.ID) < 16 || hashPart(have.ID) != hashPart(id):
+			continue
+		case vault.ClassOf(p) == vault.ClassArchive:
+			away = p
+			continue
+		case longest.Path != "":
+			k.twice[id] = true
 		}
-		if len(have) >= 16 && hashPart(have) == hashPart(id) {
-			return p, nil
+		if longest.Path == "" || have.Messages > longest.Messages {
+			longest = have
 		}
+	}
+	if p := cmp.Or(longest.Path, away); p != "" {
+		return p, nil
 	}
 	if p := k.odd[hashPart(id)]; p != "" || k.whole {
 		return p, nil

@@ -121,7 +121,7 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
 		placed: map[string]int{},
 		apart:  map[string]string{}, said: map[string][]uint64{}, held: map[string][]markdown.Message{}}
-	if w.known, err = newKnown(ctx, v); err != nil {
+	if err = w.lookUp(); err != nil {
 		return report, err
 	}
 	if s.Memories {
@@ -352,7 +352,7 @@ func (w *writer) place(it *item) vault.Path {
 }
 
 // flush writes the batch out of memory.
-func (w *writer) flush() error {
+func (w *writer) flush() (err error) {
 	if len(w.batch) == 0 {
 		return nil
 	}
@@ -372,7 +372,9 @@ func (w *writer) flush() error {
 		}
 		return nil
 	case !w.v.Settings().Bool(settings.SessionsTrack):
-		return w.writeIgnored(batch)
+		if batch, err = w.writeIgnored(batch); len(batch) == 0 || err != nil {
+			return err
+		}
 	}
 	if err := w.deposit(batch); err != nil {
 		w.settled(false)

@@ -80,9 +80,6 @@ func (w *writer) publish() error {
 }
 
 func (w *writer) commit(list []*waiting) (left []bool, res *vault.Result, err error) {
-	if err := w.v.State().ShowSessions(w.ctx); err != nil {
-		return nil, nil, err
-	}
 	if by := w.o.Write.Writer; (by.Actor == "" || by.Actor == vault.ActorUser) && by.Via == "" {
 		var changes [][2]vault.Hash
 		for _, one := range list {
@@ -202,21 +199,32 @@ func (w *writer) staged(batch []*item) (list []*waiting, contents [][]byte, err 
 }
 
 // writeIgnored writes the transcripts of a vault that keeps them out of git
-// (sessions.track is false) one by one; there is no commit.
-func (w *writer) writeIgnored(batch []*item) error {
+// (sessions.track is false) one by one; there is no commit. Those that are in one from before are handed back.
+func (w *writer) writeIgnored(batch []*item) (tracked []*item, err error) {
 	var all []*waiting
 	var left []bool
 	res := &vault.Result{}
-	for i := range batch {
+	head, err := w.v.History().View(w.ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range batch {
+		if _, hash, err := head.Read(it.path); it.path != "" && (hash != "" || err != nil) {
+			if err != nil {
+				return nil, err
+			}
+			tracked = append(tracked, it)
+			continue
+		}
 		list, contents, err := w.staged(batch[i : i+1])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		puts := list[0].puts
 		for k := range puts {
 			k = len(puts) - 1 - k // the transcript last
 			if err := w.v.State().PutIgnored(w.ctx, puts[k].path, puts[k].was, contents[k]); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		all, left = append(all, list[0]), append(left, len(puts) == 0)
@@ -224,7 +232,10 @@ func (w *writer) writeIgnored(batch []*item) error {
 			res.Changes = append(res.Changes, vault.Change{Status: vault.Added, Path: puts[0].path})
 		}
 	}
-	return w.wrote(all, left, res)
+	if len(tracked) > 0 {
+		w.settled(false)
+	}
+	return tracked, w.wrote(all, left, res)
 }
 
 // A besideFile stands in the folder beside a transcript.

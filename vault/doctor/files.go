@@ -107,7 +107,12 @@ func (x *exam) duplicates(ctx context.Context, ids map[string][]vault.Path) {
 		paths := ids[id]
 		slices.SortFunc(paths, func(a, b vault.Path) int { return cmp.Or(cmp.Compare(age[b], age[a]), cmp.Compare(a, b)) })
 		for _, p := range paths[1:] {
-			x.add(vault.Problem{ID: "duplicate-id", Path: p, Text: fmt.Sprintf("has the id of %s", paths[0]), Hint: "stet doctor --fix gives it one of its own", Fixable: true})
+			twice := vault.Problem{ID: "duplicate-id", Path: p, Text: fmt.Sprintf("has the id of %s", paths[0]),
+				Hint: "stet doctor --fix gives it one of its own", Fixable: true}
+			if vault.ClassOf(p) == vault.ClassSession {
+				twice.Hint, twice.Fixable = `the same conversation: keep the longer one, and "stet forget" the file of the other`, false
+			}
+			x.add(twice)
 		}
 	}
 }

@@ -145,11 +145,31 @@ func align(out []int, first, next, end int, worth func(i, j int) int64) {
 }
 
 // covered is [Covered] for open turns and their transcript. What a person typed stands behind what that held then, but
-// for a turn that was taken up again after it was sealed.
+// for a turn that was taken up again after it was sealed. A turn that an agent observed stands there where its words
+// were imported and the record goes on behind it.
 func (o *Open) covered(transcript []byte) []int {
 	known, own := Read("", transcript), markdown.ParseTranscript(transcript).Messages
+	var end time.Time // of what was imported
+	said := make([]string, len(own))
+	for i, m := range own {
+		if m.Ref != "" && m.Ref != HookRef {
+			if said[i] = words(m.Content); m.Time.After(end) {
+				end = m.Time
+			}
+		}
+	}
+	noted := make([]string, len(o.Facts.Messages))
+	for i, m := range o.Facts.Messages {
+		if m.Ref == "" && !m.Time.After(end.Add(hookDelay)) {
+			noted[i] = words(m.Content)
+		}
+	}
 	return Covered(o.Facts.Messages, own, func(turn, place int) bool {
 		m := o.Facts.Messages[turn]
+		if m.Ref == "" {
+			return noted[turn] != "" && noted[turn] == said[place] && m.Role == own[place].Role &&
+				len(m.Calls) <= len(own[place].Calls)
+		}
 		if m.Ref != HookRef || m.Role != "user" {
 			return m.Ref == HookRef
 		}

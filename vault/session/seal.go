@@ -93,7 +93,8 @@ func (s *sealer) seal(ctx context.Context, key string) (*Sealed, error) {
 			return nil, err
 		}
 	}
-	if slices.ContainsFunc(open.Facts.Messages, func(m markdown.Message) bool { return m.Ref == HookRef }) {
+	beside := func(m markdown.Message) bool { return m.Ref == HookRef || m.Ref == "" }
+	if slices.ContainsFunc(open.Facts.Messages, beside) {
 		if _, err := s.leaveOut(ctx, open, nil); err != nil {
 			return nil, err
 		}
