@@ -64,11 +64,49 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 	})
 }
 
+// An EditedSinceError is a conflict: an edit by hand was committed after what undo would take back, and
+// undo takes back no edit by hand. Which of the two is meant, the user says.
+type EditedSinceError struct{ Edit, Older vault.Commit }
+
+func (e *EditedSinceError) Error() string {
+	return fmt.Sprintf("undo: %v: your own edit %q is newer than %q, the newest operation that undo takes back",
+		vault.ErrConflict, e.Edit.Subject, e.Older.Subject)
+}
+
+// Unwrap makes errors.Is(err, vault.ErrConflict) true.
+func (e *EditedSinceError) Unwrap() error { return vault.ErrConflict }
+
+// Hint names both ways on.
+func (e *EditedSinceError) Hint() string {
+	return fmt.Sprintf(`nothing was written; "stet revert %s" takes back your edit; "stet undo --yes" takes back %q`,
+		e.Edit.Rev.Short(), e.Older.Subject)
+}
+
 // Undo takes back the newest n operations. It skips commits of plain git, adopted edits, settings and
 // sealed sessions, and a notice names them. Where fewer operations are left nothing is changed, and a
-// notice says so.
-func (h History) Undo(ctx context.Context, n int, w Write) (*Written, error) {
-	return h.step(ctx, h.a.v.History().Undo, "undo", n, w)
+// notice says so. A user's undo that would skip an adopted edit fails with [EditedSinceError]
+// unless skip says that this is meant.
+func (h History) Undo(ctx context.Context, n int, skip bool, w Write) (*Written, error) {
+	past := h.a.v.History()
+	if skip || w.Agent != "" || w.DryRun {
+		return h.step(ctx, past.Undo, "undo", n, w)
+	}
+	return h.step(ctx, func(ctx context.Context, n int, w vault.Write) (*vault.Result, error) {
+		dry := w
+		dry.DryRun = true
+		res, err := past.Undo(ctx, n, dry)
+		if err != nil || len(res.Took) == 0 {
+			return past.Undo(ctx, n, w)
+		}
+		if i := slices.IndexFunc(res.Passed, func(c vault.Commit) bool { return c.Op == vault.OpAdopt }); i >= 0 {
+			older, err := past.CommitAt(ctx, res.Took[0])
+			if err != nil {
+				return nil, err
+			}
+			return nil, &EditedSinceError{res.Passed[i], older}
+		}
+		return past.Undo(ctx, n, w)
+	}, "undo", n, w)
 }
 
 // Redo brings back the newest n operations that were undone; what one undo took comes back together.
@@ -91,14 +129,12 @@ func (h History) step(
 		if err == nil && len(res.Passed) > 0 {
 			h.a.note("%s", passedBy(name, res.Passed))
 		}
-		for i := 0; err == nil && i < len(res.Commits); i++ {
-			for _, rev := range res.Commits[i].Reverts() {
-				c, cerr := h.a.v.History().CommitAt(ctx, string(rev))
-				if own = own && cerr == nil && !c.ByMachine(); cerr == nil {
-					back = append(back, c.Subject)
-					if name == "undo" && len(back) == 1 {
-						h.a.outsideGit(ctx, c.When)
-					}
+		for i := 0; err == nil && i < len(res.Took); i++ {
+			c, cerr := h.a.v.History().CommitAt(ctx, res.Took[i])
+			if own = own && cerr == nil && !c.ByMachine(); cerr == nil {
+				back = append(back, c.Subject)
+				if name == "undo" && len(back) == 1 {
+					h.a.outsideGit(ctx, c.When)
 				}
 			}
 		}

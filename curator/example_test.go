@@ -79,7 +79,7 @@ An agent made four of these five skills on 20 February and 22 April 2026; the us
 	page.WriteString("\n## Taken back\n\n`stet undo` takes the run back as one operation, and the report stays. " +
 		"The next run leaves alone\nwhat was brought back:\n")
 	d.open(func(a *agent.App) error {
-		_, err := a.History().Undo(t.Context(), 1, agent.Write{})
+		_, err := a.History().Undo(t.Context(), 1, false, agent.Write{})
 		return err
 	})
 	if d.tree() != before {

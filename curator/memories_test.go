@@ -145,7 +145,7 @@ func TestATakenBackMemoryStays(t *testing.T) {
 		},
 		"undo": func(d *desk, _ *Report) (err error) {
 			d.open(func(a *agent.App) error {
-				_, err = a.History().Undo(d.Context(), 1, agent.Write{})
+				_, err = a.History().Undo(d.Context(), 1, false, agent.Write{})
 				return err
 			})
 			return err
@@ -232,7 +232,7 @@ func TestAFullNotebook(t *testing.T) {
 		t.Errorf("again: %+v", again.Memories.Moved)
 	}
 	d.open(func(a *agent.App) error {
-		_, err := a.History().Undo(d.Context(), 1, agent.Write{})
+		_, err := a.History().Undo(d.Context(), 1, false, agent.Write{})
 		return err
 	})
 	if d.tree() != before {

@@ -97,7 +97,7 @@ func TestMemoriesBecomeOne(t *testing.T) {
 		"git revert": func(d *desk, r *Report) { d.git("revert", "--no-edit", string(r.Commits[0].Rev)) },
 		"stet undo": func(d *desk, _ *Report) {
 			d.open(func(a *agent.App) error {
-				_, err := a.History().Undo(d.Context(), 1, agent.Write{})
+				_, err := a.History().Undo(d.Context(), 1, false, agent.Write{})
 				return err
 			})
 		},

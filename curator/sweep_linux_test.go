@@ -258,7 +258,7 @@ func TestBadClocksAndCutoffs(t *testing.T) {
 				return
 			}
 			d.open(func(a *agent.App) error {
-				_, err := a.History().Undo(t.Context(), 1, agent.Write{})
+				_, err := a.History().Undo(t.Context(), 1, false, agent.Write{})
 				return err
 			})
 			if d.tree() != before {

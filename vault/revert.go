@@ -324,7 +324,7 @@ func (h *History) step(ctx context.Context, n int, mode string, w Write) (*Resul
 				return nil, err
 			}
 		}
-		if res.Passed = passed; !res.Unchanged || len(res.Proposed) > 0 {
+		if res.Passed, res.Took = passed, revs; !res.Unchanged || len(res.Proposed) > 0 {
 			return res, nil
 		}
 		for _, rev := range revs {

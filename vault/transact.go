@@ -99,6 +99,7 @@ type Result struct {
 	Held     []Problem // hand edits that the guard left uncommitted
 	Skipped  []Problem // of adopt: what could not be looked at
 	Passed   []Commit  // of undo: newer commits that it does not take back, newest first
+	Took     []string  // of undo and redo: the commits that they take back, newest first
 	Diff     string    // unified; filled for dry runs and for reverts
 	DryRun   bool
 	// Proposed is what waits for a person instead of having been written: the

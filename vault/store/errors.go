@@ -17,7 +17,7 @@ var (
 	// ErrNotFound reports a path that does not exist.
 	ErrNotFound = errors.New("not found")
 	// ErrConflict reports a file that changed since it was read. Nothing was written.
-	ErrConflict = errors.New("a person must decide")
+	ErrConflict = errors.New("conflict")
 	// ErrBadPath reports a path that is absolute, leaves the folder, passes through
 	// a symbolic link or names git's own state.
 	ErrBadPath = errors.New("path is not allowed")

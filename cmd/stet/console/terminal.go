@@ -90,7 +90,7 @@ func (e *Env) Confirm(question string) (bool, error) {
 // ConfirmDiff returns a function that shows a difference and asks about it.
 func (e *Env) ConfirmDiff(question string) func(diff string) (bool, error) {
 	return func(diff string) (bool, error) {
-		if err := e.printDiff(e.Out, diff); err != nil {
+		if err := e.printDiff(e.Out, agent.WithoutRecords(diff)); err != nil {
 			return false, err
 		}
 		return e.Confirm(question)

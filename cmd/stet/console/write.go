@@ -131,10 +131,11 @@ func NoteRejections(e *Env, res *agent.Written) {
 	switch {
 	case noted && res.Own: // nobody thinks of agents then
 	case noted && res.DryRun:
-		e.Note("agents would not be allowed to write this again by themselves; " +
+		e.Note("agents would not be allowed to write the removed text again by themselves; " +
 			"write it once yourself (\"stet remember\") to let them")
 	case noted:
-		e.Note("agents may not write this again by themselves; write it once yourself (\"stet remember\") to let them")
+		e.Note("agents may not write the removed text again by themselves; " +
+			"write it once yourself (\"stet remember\") to let them")
 	case lifted && res.DryRun:
 		e.Note("agents would be allowed to write this again")
 	case lifted:

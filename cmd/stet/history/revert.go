@@ -3,6 +3,8 @@ package history
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 
 	"stet/agent"
@@ -50,14 +52,18 @@ func undoCommand() *console.Command {
 		Name: "undo", Group: console.History,
 		Summary: "take back the newest operation, or the newest N",
 		Args:    "[N]", MaxArgs: 1,
-		Details: `A new commit takes back what the old one did and says so; edits made since stay. Adopted edits,
-			settings and sealed conversations are skipped, and named: "stet revert REV" takes them back. "stet redo"
-			takes the undo back.`,
+		Details: `A new commit takes back what the old one did and says so; edits made since stay. Settings and
+			sealed conversations are skipped, and named: "stet revert REV" takes them back. Where an edit by hand
+			that was adopted is newer, you are asked which of the two is meant; without a terminal that is exit 3,
+			and --yes skips the edit. "stet redo" takes the undo back.`,
 		Examples: `stet undo  # the newest
 			stet undo 3 --dry-run  # see what taking back three would change`,
-		Flags: console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1)),
+		Flags: console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1),
+			console.Bool("yes y", "do not ask: skip edits by hand")),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
-			return runStep(ctx, e, in, "undone", agent.History.Undo)
+			return runStep(ctx, e, in, "undone", func(h agent.History, n int, w agent.Write) (*agent.Written, error) {
+				return undo(ctx, e, h, n, in.Bool("yes"), w)
+			})
 		},
 	}
 }
@@ -70,13 +76,15 @@ func redoCommand() *console.Command {
 		Examples: `stet redo  # the bytes are those from before the undo`,
 		Flags:    console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1)),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
-			return runStep(ctx, e, in, "redone", agent.History.Redo)
+			return runStep(ctx, e, in, "redone", func(h agent.History, n int, w agent.Write) (*agent.Written, error) {
+				return h.Redo(ctx, n, w)
+			})
 		},
 	}
 }
 
 func runStep(ctx context.Context, e *console.Env, in *console.Input, verb string,
-	do func(agent.History, context.Context, int, agent.Write) (*agent.Written, error)) error {
+	do func(agent.History, int, agent.Write) (*agent.Written, error)) error {
 	if in.IsSet("number") && in.Word(0) != "" {
 		return agent.Usagef("-n and %q both say how many operations", in.Word(0))
 	}
@@ -85,6 +93,30 @@ func runStep(ctx context.Context, e *console.Env, in *console.Input, verb string
 		return agent.Usagef("%q is not a number of operations", in.Word(0))
 	}
 	return e.Writing(ctx, console.More{Verb: verb, Diff: true}, func(a *agent.App) (*agent.Written, error) {
-		return do(a.History(), ctx, n, e.ByInSession(in))
+		return do(a.History(), n, e.ByInSession(in))
 	})
+}
+
+// undo asks at a terminal what is meant where an edit by hand is newer than what undo takes back.
+func undo(ctx context.Context, e *console.Env, h agent.History, n int, skip bool, w agent.Write) (
+	*agent.Written, error) {
+	res, err := h.Undo(ctx, n, skip, w)
+	since := (*agent.EditedSinceError)(nil)
+	if !errors.As(err, &since) || !e.CanAsk() {
+		return res, err
+	}
+	answer, err := console.Choose(e, true, "12q", fmt.Sprintf(
+		"Which is to be taken back?\n  [1] %s  %s (your own edit)\n  [2] %s  %s\n[q]uit:",
+		console.Day(since.Edit.When), console.Line1(since.Edit.Subject),
+		console.Day(since.Older.When), console.Line1(since.Older.Subject)),
+		"1 takes back your own edit; 2 leaves it, and takes back the older operation; quit changes nothing")
+	switch {
+	case err != nil:
+		return nil, err
+	case answer == '1':
+		return h.Revert(ctx, agent.RevertOptions{Write: w, Revs: []string{string(since.Edit.Rev)}})
+	case answer == '2':
+		return h.Undo(ctx, n, true, w)
+	}
+	return nil, agent.ErrDeclined
 }

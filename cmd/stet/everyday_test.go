@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Undo after an edit by hand was adopted asks what is meant, and takes back nothing else unasked.
+func TestUndoAfterAnAdoptAsksWhichIsMeant(t *testing.T) {
+	t.Parallel()
+	for answer, left := range map[string]string{"": "kept mine", "1": "kept", "2": "mine"} {
+		s := newSession(t)
+		s.run(0, "", "remember", "keep me", "--title", "Kept")
+		if err := os.WriteFile(filepath.Join(s.dir, "memories", "mine.md"), []byte("Mine.\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s.run(0, "", "adopt")
+		_, talk := s.run(0, answer+"\n", "undo")
+		if !strings.Contains(talk, "adopt: memories/mine.md (your own edit)") ||
+			!strings.Contains(talk, "remember: Kept") {
+			t.Errorf("the question does not name both:\n%s", talk)
+		}
+		var have []string
+		for _, name := range []string{"kept", "mine"} {
+			if _, err := os.Stat(filepath.Join(s.dir, "memories", name+".md")); err == nil {
+				have = append(have, name)
+			}
+		}
+		if got := strings.Join(have, " "); got != left {
+			t.Errorf("after answer %q there is %q, want %q", answer, got, left)
+		}
+	}
+}
+
+// What is shown before a question is the person's files, not the records that stet keeps beside them.
+func TestRevertShowsNoRecordsBeforeItAsks(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "keep me", "--title", "Kept")
+	out, _ := s.run(0, "n\n", "revert", "HEAD")
+	if !strings.Contains(out, "-keep me") || strings.Contains(out, ".stet/") {
+		t.Errorf("revert shows\n%s", out)
+	}
+}
