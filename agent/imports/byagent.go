@@ -51,6 +51,7 @@ func (w *writer) own(s *Session) (ok bool, err error) {
 			s.Messages[i].Ref = "" // a hook tells of turns by itself
 		}
 	}
+	s.copyOf = ""
 	w.cut += len(s.Supersedes) - len(older)
 	s.Supersedes, s.Agent, s.Source = older, agent, "import:"+agent
 	if id := w.apart[s.Parent]; id != "" {

@@ -3,13 +3,16 @@ package imports
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"hash/fnv"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
 
 	"stet/markdown"
+	"stet/vault"
 )
 
 // A program that forks a conversation copies what was said into the file of the new one. What stands in the transcript
@@ -46,6 +49,9 @@ func (w *writer) cutCopied(s *Session) error {
 	if !s.fork || s.Parent == "" {
 		return nil
 	}
+	if of := w.whole[hashPart(s.Parent)]; of != "" { // the part before is all copied
+		s.Parent = of
+	}
 	p, err := w.known.find(w.ctx, s.ID)
 	if err != nil {
 		return err
@@ -63,6 +69,9 @@ func (w *writer) cutCopied(s *Session) error {
 	if cut <= 0 {
 		return nil
 	}
+	if cut == len(s.Messages) {
+		w.whole[hashPart(s.ID)] = s.left()
+	}
 	if s.Messages, s.Tokens = s.Messages[cut:], nil; p == "" && len(s.Messages) > 0 {
 		s.Started = cmp.Or(s.Messages[0].Time, s.Started)
 		s.ID = SessionID(s.Agent, s.Origin, s.Started)
@@ -72,6 +81,9 @@ func (w *writer) cutCopied(s *Session) error {
 	}
 	return nil
 }
+
+// left is the conversation that a fork left, and of one that is several the same part of it.
+func (s *Session) left() string { return cmp.Or(s.copyOf, s.Parent) }
 
 // beginsAt is the number of messages that stand before the first of a transcript; 0 where none of its is known.
 func (s *Session) beginsAt(spans []markdown.MessageSpan) int {
@@ -86,29 +98,51 @@ func (s *Session) beginsAt(spans []markdown.MessageSpan) int {
 
 // copied counts the first messages of s that the one it left has too, as its transcript or this run has it.
 func (w *writer) copied(s *Session) (n int, err error) {
-	had := w.said[hashPart(s.Parent)]
+	had := w.said[hashPart(s.left())]
 	if had == nil {
-		p, err := w.known.find(w.ctx, s.Parent)
-		if err != nil || p == "" || w.known.gone(s.Parent, p) {
+		if had, err = w.stands(s.left(), s.keepsRefs); had == nil {
 			return 0, err
 		}
-		data, _, err := w.v.ReadFile(p)
-		if err != nil {
-			return 0, err
-		}
-		parent := Session{Transcript: *markdown.ParseTranscript(data), keepsRefs: s.keepsRefs}
-		had = parent.identities()
 	}
 	all := map[uint64]bool{}
 	for _, id := range had {
 		all[id] = true
 	}
-	for i, id := range s.identities() {
+	said := Session{Transcript: s.Transcript, keepsRefs: s.keepsRefs} // as a transcript has it
+	if !s.keepsRefs {
+		said.Messages = w.censor.said(s)
+	}
+	for i, id := range said.identities() {
 		if s.keepsRefs && !all[id] || !s.keepsRefs && (i >= len(had) || had[i] != id) {
 			return i, nil
 		}
 	}
 	return len(s.Messages), nil
+}
+
+// stands are the identities of what a transcript holds, with the files beside it; nil where there is none, or it was
+// forgotten.
+func (w *writer) stands(id string, keepsRefs bool) ([]uint64, error) {
+	p, err := w.known.find(w.ctx, id)
+	if err != nil || p == "" || w.known.gone(id, p) {
+		return nil, err
+	}
+	data, _, err := w.v.ReadFile(p)
+	if err != nil {
+		return nil, err
+	}
+	has := Session{Transcript: *markdown.ParseTranscript(data), keepsRefs: keepsRefs}
+	if keepsRefs {
+		return has.identities(), nil
+	}
+	err = has.Attach(func(name string) ([]byte, error) {
+		text, _, err := w.v.ReadFile(vault.Path(p.Dir() + "/" + markdown.AttachmentDir(p.Base()) + "/" + name))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // somebody removed it
+		}
+		return text, err
+	})
+	return has.identities(), err
 }
 
 // forksLast puts the files of forks behind all others, the oldest first: what they left is read before them.

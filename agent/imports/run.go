@@ -119,8 +119,8 @@ func Run(ctx context.Context, v *vault.Vault, s Source, places []string, o Optio
 	}
 	report.Files, report.Bytes = len(files), r.progress.Total
 	w := &writer{ctx: ctx, v: v, o: o, report: report, r: r, source: s, censor: newCensor(v), waiting: map[string]bool{}, paths: map[string]bool{},
-		placed: map[string]int{},
-		apart:  map[string]string{}, said: map[string][]uint64{}, held: map[string][]markdown.Message{}}
+		placed: map[string]int{}, whole: map[string]string{},
+		apart: map[string]string{}, said: map[string][]uint64{}, held: map[string][]markdown.Message{}}
 	if err = w.lookUp(); err != nil {
 		return report, err
 	}
@@ -208,19 +208,19 @@ type writer struct {
 	batch  []*item
 	size   int
 	// What waits for its commit, the conversations and paths in it, and its size.
-	queue   []*waiting
-	waiting map[string]bool
-	paths   map[string]bool
-	placed  map[string]int // by folder: new ones that wait
-	placing map[string]int // and those of the batch that gets its names
-	queued  int
-	id      string     // of the run, in every commit of it
-	done    *done      // nil where nothing is remembered
-	talks   []doneTalk // of the file that is being read
+	queue           []*waiting
+	waiting         map[string]bool
+	paths           map[string]bool
+	placed, placing map[string]int // new ones by folder: that wait, and of the batch that gets its names
+	queued          int
+	id              string     // of the run, in every commit of it
+	done            *done      // nil where nothing is remembered
+	talks           []doneTalk // of the file that is being read
 	// Of an agent's import: ids that it stored under others, and how many references are left out.
 	apart map[string]string
 	cut   int
 	said  map[string][]uint64           // messages of this run, by the part of the id that is no time
+	whole map[string]string             // likewise parts of forks that are copied whole: of what
 	held  map[string][]markdown.Message // open turns of conversations that transcripts hold by now, by key
 }
 

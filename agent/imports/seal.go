@@ -91,6 +91,20 @@ func render(s *Session, base string) (*rendered, error) {
 	return &rendered{base: base, text: text, attached: attached}, nil
 }
 
+// said are the messages of s without secrets.
+func (c *censor) said(s *Session) []markdown.Message {
+	secrets, out := c.about(s), slices.Clone(s.Messages)
+	for i := range out {
+		m := &out[i]
+		m.Content, _ = take(secrets, m.Content)
+		m.Calls = slices.Clone(m.Calls)
+		for j := range m.Calls {
+			m.Calls[j].Arguments, _ = take(secrets, m.Calls[j].Arguments)
+		}
+	}
+	return out
+}
+
 func (c *censor) cleanAll(r *rendered) bool {
 	if !c.clean(vault.Path("sessions/"+r.base), r.text) {
 		return false

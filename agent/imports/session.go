@@ -24,6 +24,7 @@ type Session struct {
 	titles        []string // that its source gave it, the last of them Title
 	// fork says that it begins with a copy of what was said in its parent, keepsRefs that ids of messages are copied.
 	fork, keepsRefs bool
+	copyOf          string // of a later part of a fork: the same part of its parent
 	Formerly        string // the foreign id that earlier versions gave it; a transcript that has it stays
 	// taken are messages that the person took back since, which are conversations of their own.
 	taken []markdown.Message
@@ -170,6 +171,9 @@ func (s *Session) part(i, from, to int, before []*Session) *Session {
 	p.Origin = s.Origin + "#" + itoa(i+1)
 	if s.Formerly != "" {
 		p.Formerly = s.Formerly + "#" + itoa(i+1)
+	}
+	if s.fork {
+		p.copyOf = SessionID(s.Agent, s.ParentOrigin+"#"+itoa(i+1), s.ParentStarted)
 	}
 	p.Parent = before[i-1].ID
 	p.Started = p.Messages[0].Time
