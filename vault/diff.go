@@ -211,3 +211,56 @@ func (v *Vault) diffText(objects *gitstore.Objects, changes []Change) (string, e
 	}
 	return text.String(), nil
 }
+
+// The removed files that a new one is compared with, and how like the likest must be, of 1: as git's
+// rename detection has it by default.
+const (
+	mostCompared = 400
+	likeEnough   = 0.5
+)
+
+// likest is the file that a commit removed and that a new file of the same commit is most like: it was
+// renamed and edited at once. Two ids are two memories, and what was moved as it is was moved there. "" is none.
+func (a *Ancestry) likest(node *gitstore.FileNode) (best string, err error) {
+	most := likeEnough
+	for i := 0; i < min(len(a.gone), mostCompared); i++ {
+		d := a.gone[i]
+		if !d.NewID.IsZero() || a.came[d.OldID] {
+			continue
+		}
+		same, err := a.sameThing(node.Blob, d.OldID)
+		if err != nil {
+			return "", err
+		}
+		if !same {
+			continue
+		}
+		is, err := a.objects.Blob(node.Blob)
+		if err != nil {
+			return "", err
+		}
+		was, err := a.objects.Blob(d.OldID)
+		if err != nil {
+			return "", err
+		}
+		if l := likeness(was, is); l > most || l == most && best == "" {
+			best, most = d.Path, l
+		}
+	}
+	return best, nil
+}
+
+// likeness is how many bytes of two texts stand in lines that both have, of those of the longer one.
+func likeness(x, y []byte) float64 {
+	lines, both := map[string]int{}, 0
+	for line := range bytes.Lines(x) {
+		lines[string(bytes.TrimRight(line, "\r\n"))]++
+	}
+	for line := range bytes.Lines(y) {
+		if text := string(bytes.TrimRight(line, "\r\n")); lines[text] > 0 {
+			lines[text]--
+			both += len(line)
+		}
+	}
+	return float64(both) / float64(max(len(x), len(y), 1))
+}

@@ -117,9 +117,10 @@ type Ancestry struct {
 	walk    *gitstore.FileWalk
 	head    gitstore.ID // what HEAD is to be, the zero id: what it is whenever it is asked for
 	ids     map[gitstore.ID]string
-	last    Commit           // that was read last: many files have it in their histories
-	pair    [2]gitstore.ID   // the trees that were compared last
-	gone    []gitstore.Delta // their Markdown files that were changed or removed
+	last    Commit               // that was read last: many files have it in their histories
+	pair    [2]gitstore.ID       // the trees that were compared last
+	gone    []gitstore.Delta     // their Markdown files that were changed or removed
+	came    map[gitstore.ID]bool // the contents of those that are new
 }
 
 // Ancestry starts one.
@@ -266,7 +267,7 @@ func (a *Ancestry) treeOrigin(node, parent *gitstore.FileNode) (string, bool, er
 	}
 	exact := ""
 	if pair := [2]gitstore.ID{parent.Root(), node.Root()}; a.pair != pair {
-		a.pair, a.gone = [2]gitstore.ID{}, nil
+		a.pair, a.gone, a.came = [2]gitstore.ID{}, nil, map[gitstore.ID]bool{}
 		for d, err := range a.objects.DiffTrees(pair[0], pair[1]) {
 			if err != nil {
 				return "", false, err
@@ -274,6 +275,7 @@ func (a *Ancestry) treeOrigin(node, parent *gitstore.FileNode) (string, bool, er
 			if !d.OldID.IsZero() && store.IsFile(d.OldMode) && Path(d.Path).IsMarkdown() {
 				a.gone = append(a.gone, d)
 			}
+			a.came[d.NewID] = a.came[d.NewID] || d.OldID.IsZero()
 		}
 		a.pair = pair
 	}
@@ -296,7 +298,10 @@ func (a *Ancestry) treeOrigin(node, parent *gitstore.FileNode) (string, bool, er
 			return d.Path, err == nil, err
 		}
 	}
-	return exact, exact != "", nil
+	if exact == "" && parent.Blob.IsZero() {
+		exact, err = a.likest(node)
+	}
+	return exact, exact != "", err
 }
 
 // sameThing reports whether two contents are one memory: the same id, or no
