@@ -1,11 +1,9 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -65,7 +63,7 @@ func (t *Tx) suspect(p Path, g store.Group, earlier []store.Group) bool {
 }
 
 // A skill from elsewhere has a record in [ElsewhereFolder] and waits: it is withheld from agents until the person
-// accepts the tree that its folder is in HEAD. Which trees they accepted is local state, so that no file and no
+// accepts the tree that its folder is in HEAD, without the skills inside it that have records of their own. Which trees they accepted is local state, so that no file and no
 // commit that comes with a clone says so. It stays accepted
 //
 //	while the folder is that tree, whatever is not committed: who edits it on disk sits here
@@ -214,24 +212,30 @@ func (v *Vault) judge(
 	return err
 }
 
-// placesOf are the places that a skill's folder has in a tree of the vault, below skills/ and in the archive, each
-// with its git tree.
+// placesOf are the places that a skill has in a tree of the vault, below skills/ and in the archive, each with its
+// own git tree.
 func (v *Vault) placesOf(objects *gitstore.Objects, tree gitstore.ID, folder Path) (map[Path]string, error) {
-	out := map[Path]string{}
-	live, ok, err := objects.Lookup(tree, v.store.GitPath(folder))
-	if ok {
-		out[folder] = live.ID.String()
-	}
+	all := []Path{folder}
 	shelf := "archive/" + Path(folder.Dir())
-	old, ok, err2 := objects.Lookup(tree, v.store.GitPath(shelf))
-	if err = errors.Join(err, err2); err != nil || !ok || !old.IsDir() {
-		return out, err
+	old, ok, err := objects.Lookup(tree, v.store.GitPath(shelf))
+	if err == nil && ok && old.IsDir() {
+		var entries []gitstore.TreeEntry
+		entries, err = objects.Tree(old.ID)
+		for _, e := range entries {
+			at := shelf + "/" + Path(e.Name)
+			if at == "archive/"+folder || unstamped(at) == "archive/"+folder {
+				all = append(all, at)
+			}
+		}
 	}
-	entries, err := objects.Tree(old.ID)
-	for _, e := range entries {
-		at := shelf + "/" + Path(e.Name)
-		if at == "archive/"+folder || unstamped(at) == "archive/"+folder {
-			out[at] = e.ID.String()
+	out := map[Path]string{}
+	for _, at := range all {
+		own := ""
+		if err == nil {
+			own, err = v.ownTree(objects, tree, folder, at)
+		}
+		if own != "" {
+			out[at] = own
 		}
 	}
 	return out, err
@@ -354,42 +358,18 @@ func (s *State) Withheld(ctx context.Context) (func(Path) bool, error) {
 	}, err
 }
 
-// AcceptSkill notes that the person accepts the skill from elsewhere in a folder as that git tree, which it is in
-// HEAD. It fails with [ErrConflict] where it is another one by now.
-func (s *State) AcceptSkill(ctx context.Context, folder Path, tree string) error {
-	now, head, err := s.SkillTree(folder)
-	if err == nil && now != tree {
-		err = WithHint(fmt.Errorf("accept %q: %w: it changed since it was shown", folder, ErrConflict),
-			"look at it again")
-	}
-	if err != nil {
-		return err
-	}
-	// In this order: what fails between them leaves a skill accepted here, and no copy that waits for nobody.
-	if err := s.v.accept(ctx, func(all map[Path]acceptance) { all[folder] = acceptance{tree, head} }); err != nil {
-		return err
-	}
-	return s.v.notWaited(ctx, tree)
-}
-
-// SkillTree is the git tree that a skill's folder is in HEAD, archived or not, "" for none; and HEAD.
-func (s *State) SkillTree(folder Path) (tree string, rev Revision, err error) {
-	head, err := s.v.store.Repo().Head()
-	if err != nil {
-		return "", "", s.v.store.Explain(err)
-	}
-	objects := s.v.store.Repo().Stage()
-	root, err := objects.TreeOf(head.ID)
-	if err == nil {
-		var places map[Path]string
-		places, err = s.v.placesOf(objects, root, folder)
-		tree = cmp.Or(places[folder], places["archive/"+folder])
-	}
-	return tree, Revision(head.ID.String()), s.v.store.Explain(err)
-}
-
 // Permit makes a staged file executable, or plain.
 func (t *Tx) Permit(p Path, executable bool) { t.tx.Permit(p, executable) }
 
-// TreesAt are the git trees that folders will be with what is staged so far, "" for no folder.
-func (t *Tx) TreesAt(folders []Path) ([]string, error) { return t.tx.TreesAt(folders) }
+// SkillTrees are the git trees, as [State.SkillTree] has them, that the skills of folders will be with what is staged
+// so far.
+func (t *Tx) SkillTrees(folders []Path) ([]string, error) {
+	root, err := t.tx.Tree()
+	out := make([]string, len(folders))
+	for i, folder := range folders {
+		if err == nil {
+			out[i], err = t.v.ownTree(t.tx.Objects, root, folder, folder)
+		}
+	}
+	return out, err
+}

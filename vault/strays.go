@@ -153,17 +153,95 @@ func strays(
 	return nil
 }
 
-// notWaited forgets that a tree waited: the person accepts it.
-func (v *Vault) notWaited(ctx context.Context, tree string) error {
+// notWaited forgets that trees waited: the person accepts them.
+func (v *Vault) notWaited(ctx context.Context, trees ...string) error {
 	return v.State().SetSeen(ctx, waitedName, func(now []byte) ([]byte, error) {
 		w := readWaited(now)
-		if _, is := w.Trees[tree]; !is {
+		n := len(w.Trees)
+		for _, tree := range trees {
+			delete(w.Trees, tree)
+		}
+		if len(w.Trees) == n {
 			return now, nil
 		}
-		delete(w.Trees, tree)
 		w.At = ""
 		return json.Marshal(w)
 	})
+}
+
+// ownTree is the git tree of the skill that belongs into folder and stands in the folder at, without the skills inside
+// it that have records of their own: these are accepted, and come and go, by themselves. It is "" where no SKILL.md
+// stands there.
+func (v *Vault) ownTree(objects *gitstore.Objects, tree gitstore.ID, folder, at Path) (string, error) {
+	has := func(p Path) bool {
+		e, ok, err := objects.Lookup(tree, v.store.GitPath(p))
+		return err == nil && ok && !e.IsDir()
+	}
+	stands, ok, err := objects.Lookup(tree, v.store.GitPath(at))
+	if err != nil || !ok || !has(at+"/"+skillFile) {
+		return "", err
+	}
+	records, ok, err := objects.Lookup(tree, v.store.GitPath(ElsewhereFolder+"/"+folder[len("skills/"):]))
+	if err != nil || !ok || !records.IsDir() {
+		return stands.ID.String(), err
+	}
+	var apart []string
+	for e, err := range objects.Walk(records.ID) {
+		if err != nil {
+			return "", err
+		}
+		inner, is := strings.CutSuffix(e.Name, ".yaml")
+		if in := at + "/" + Path(inner); is && has(in+"/"+skillFile) && SkillFolder(in+"/"+skillFile, has) == in {
+			apart = append(apart, inner)
+		}
+	}
+	own, err := objects.Without(stands.ID, apart)
+	return own.String(), err
+}
+
+// AcceptSkill notes that the person accepts the skill from elsewhere in a folder as that git tree, which it is in
+// HEAD. It fails with [ErrConflict] where it is another one by now.
+func (s *State) AcceptSkill(ctx context.Context, folder Path, tree string) error {
+	now, whole, head, err := s.skillTrees(folder)
+	if err == nil && now != tree {
+		err = WithHint(fmt.Errorf("accept %q: %w: it changed since it was shown", folder, ErrConflict),
+			"look at it again")
+	}
+	if err != nil {
+		return err
+	}
+	// In this order: what fails between them leaves a skill accepted here, and no copy that waits for nobody.
+	if err := s.v.accept(ctx, func(all map[Path]acceptance) { all[folder] = acceptance{tree, head} }); err != nil {
+		return err
+	}
+	return s.v.notWaited(ctx, tree, whole)
+}
+
+// SkillTree is the git tree that a skill's folder is in HEAD, archived or not, without the skills inside it that have
+// records of their own, "" for none; and HEAD.
+func (s *State) SkillTree(folder Path) (tree string, rev Revision, err error) {
+	tree, _, rev, err = s.skillTrees(folder)
+	return tree, rev, err
+}
+
+// skillTrees are the git tree of a skill's folder in HEAD without the skills inside it, and with them.
+func (s *State) skillTrees(folder Path) (own, whole string, rev Revision, err error) {
+	head, err := s.v.store.Repo().Head()
+	if err != nil {
+		return "", "", "", s.v.store.Explain(err)
+	}
+	objects := s.v.store.Repo().Stage()
+	root, err := objects.TreeOf(head.ID)
+	for _, at := range []Path{folder, "archive/" + folder} {
+		if err == nil && own == "" {
+			if own, err = s.v.ownTree(objects, root, folder, at); own != "" {
+				var e gitstore.TreeEntry
+				e, _, err = objects.Lookup(root, s.v.store.GitPath(at))
+				whole = e.ID.String()
+			}
+		}
+	}
+	return own, whole, Revision(head.ID.String()), s.v.store.Explain(err)
 }
 
 // ever are all that ever came from elsewhere: the past of those is kept back that stand accepted nowhere.

@@ -98,6 +98,23 @@ func (o *Objects) EditTree(old ID, edits []TreeEdit) (ID, error) {
 	}
 }
 
+// Without is the tree that another one is without the files and folders at these paths, the zero id where nothing is
+// left. Nothing is staged.
+func (o *Objects) Without(tree ID, paths []string) (ID, error) {
+	if len(paths) == 0 {
+		return tree, nil
+	}
+	aside := &Objects{repo: o.repo, staged: maps.Clone(o.staged), trees: map[ID]*knownTree{}}
+	for _, p := range paths { // one by one: of two, one may hold the other
+		next, err := aside.EditTree(tree, []TreeEdit{{Path: p, Remove: true}})
+		if err != nil {
+			return ID{}, err
+		}
+		tree = next
+	}
+	return tree, nil
+}
+
 // find fills in the entries of these names.
 func (t *knownTree) find(id ID, now map[string]TreeEntry) error {
 	wanted := has(now)

@@ -27,8 +27,8 @@ type ArrivalFile struct {
 	Executable bool
 }
 
-// A Record is what the vault keeps of a skill from elsewhere: the git tree of its folder when it came, and the
-// verdict of the scan then.
+// A Record is what the vault keeps of a skill from elsewhere: the git tree of its folder when it came, as
+// [vault.State.SkillTree] has it, and the verdict of the scan then.
 type Record struct {
 	Tree    string
 	Verdict scan.Verdict
@@ -120,11 +120,20 @@ func install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write)
 			}
 			folders = append(folders, a.Folder)
 		}
-		trees, err := tx.TreesAt(folders)
-		for i, a := range some {
-			if err == nil {
-				err = put(tx, recordPath(a.Folder), fmt.Appendf(nil, "tree: %s\nverdict: %s\n", trees[i], a.Verdict))
+		trees := make([]string, len(some))
+		record := func() (err error) {
+			for i, a := range some {
+				text := fmt.Appendf(nil, "tree: %s\nverdict: %s\n", trees[i], a.Verdict)
+				err = errors.Join(err, put(tx, recordPath(a.Folder), text))
 			}
+			return err
+		}
+		err := record() // that there are records says which trees these are
+		if err == nil {
+			trees, err = tx.SkillTrees(folders)
+		}
+		if err == nil {
+			err = record()
 		}
 		return err
 	})

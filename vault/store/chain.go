@@ -146,8 +146,8 @@ func (t *Tx) written() []Path {
 	return slices.Compact(out)
 }
 
-// TreesAt are the git trees that folders will be with what is staged so far, "" for no folder.
-func (t *Tx) TreesAt(folders []Path) ([]string, error) {
+// Tree is the git tree that the vault's repository will have with what is staged so far.
+func (t *Tx) Tree() (gitstore.ID, error) {
 	var edits []gitstore.TreeEdit
 	for p := range t.Staged() {
 		f, open := t.layer.files[p]
@@ -157,16 +157,5 @@ func (t *Tx) TreesAt(folders []Path) ([]string, error) {
 		edits = append(edits, gitstore.TreeEdit{Path: t.store.GitPath(p), Mode: t.mode(p), ID: f.ID, Remove: f.Remove})
 	}
 	slices.SortFunc(edits, func(a, b gitstore.TreeEdit) int { return strings.Compare(a.Path, b.Path) })
-	next, err := t.Objects.EditTree(t.base, edits)
-	out := make([]string, len(folders))
-	for i, folder := range folders {
-		at, ok := gitstore.TreeEntry{}, false
-		if err == nil {
-			at, ok, err = t.Objects.Lookup(next, t.store.GitPath(folder))
-		}
-		if ok {
-			out[i] = at.ID.String()
-		}
-	}
-	return out, err
+	return t.Objects.EditTree(t.base, edits)
 }
