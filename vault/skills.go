@@ -63,8 +63,8 @@ func (t *Tx) suspect(p Path, g store.Group, earlier []store.Group) bool {
 }
 
 // A skill from elsewhere has a record in [ElsewhereFolder] and waits: it is withheld from agents until the person
-// accepts the tree that its folder is in HEAD, without the skills inside it that have records of their own. Which trees they accepted is local state, so that no file and no
-// commit that comes with a clone says so. It stays accepted
+// accepts the tree that its folder is in HEAD, without the skills inside it that have records of their own. Which trees
+// they accepted is local state, so that no file and no commit that comes with a clone says so. It stays accepted
 //
 //	while the folder is that tree, whatever is not committed: who edits it on disk sits here
 //	where a transaction of stet changed it here: a person did, or let a machine, or the scan found nothing
