@@ -15,6 +15,7 @@ import (
 
 	"stet/agent/llm"
 	"stet/markdown"
+	"stet/vault"
 	"stet/vault/skill"
 )
 
@@ -233,8 +234,12 @@ func (d *Desk) create(in arguments) error {
 	if err != nil {
 		return err
 	}
-	if d.taken[made.Name] || d.taken[string(made.Folder)] {
-		return fmt.Errorf("there is a skill %q already", made.Name)
+	if d.taken[made.Name] {
+		return fmt.Errorf("there is a skill %q already, here or elsewhere in the library", made.Name)
+	}
+	if d.taken[string(made.Folder)] {
+		return fmt.Errorf("the folder %s is that of %s: the name is free, but not in this category; create it without "+
+			"one, or in another", made.Folder, d.in(made.Folder))
 	}
 	s := &Skill{made.Name, made.Folder, map[string]File{}}
 	if err := d.put(s, skill.File, File{Data: data}); err != nil {
@@ -242,6 +247,16 @@ func (d *Desk) create(in arguments) error {
 	}
 	d.skills[s.Name], d.taken[s.Name], d.taken[string(s.Folder)] = s, true, true
 	return nil
+}
+
+// in is the skill whose folder that is, as a model is told of it.
+func (d *Desk) in(folder vault.Path) string {
+	for _, s := range d.skills {
+		if s.Folder == folder {
+			return "the skill " + s.Name
+		}
+	}
+	return "another skill"
 }
 
 // put writes a file.

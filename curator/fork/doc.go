@@ -34,6 +34,7 @@ type Cluster struct {
 	Why   string   `json:"why"`   // what they have in common
 	// Refused is why the last umbrellas of these were not built.
 	Refused []string `json:"refused,omitempty"`
+	Note    string   `json:"note,omitempty"` // of a report: why they are still apart
 }
 
 // A Skill is a skill with all of its files.
@@ -89,7 +90,7 @@ type Result struct {
 	Final    string  `json:"final"` // what it said last
 	Ended    string  `json:"ended"`
 	Error    string  `json:"error,omitempty"`
-	Rounds   int     `json:"rounds"`
+	Rounds   int     `json:"rounds"` // requests
 	Usage    Usage   `json:"usage"`
 	Cost     float64 `json:"cost"` // in dollars
 }

@@ -54,7 +54,7 @@ func Work(ctx context.Context, client llm.Client, job Job) (Result, error) {
 		err = fmt.Errorf("%w: %d answers that call the tool", errBound, l.Made)
 	}
 	u := l.Usage
-	out.Final, out.Rounds, out.Cost = final, l.Made, u.USD
+	out.Final, out.Rounds, out.Cost = final, l.Asked, u.USD
 	out.Usage = Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
 	out.Ended, out.Error = ended(ctx, err)
 	return out, nil

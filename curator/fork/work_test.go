@@ -89,7 +89,7 @@ func TestWork(t *testing.T) {
 		return plan[answers]
 	}
 	r, s, err := work(t, model, asked())
-	if err != nil || r.Ended != fork.Done || r.Error != "" || r.Final != closing || r.Rounds != 3 {
+	if err != nil || r.Ended != fork.Done || r.Error != "" || r.Final != closing || r.Rounds != 4 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if len(r.Calls) != 4 || len(s.Asked()) != 4 || r.Model != "test-model" || r.Provider != "custom" {

@@ -242,6 +242,10 @@ func TestSpoiltUmbrellasAreNot(t *testing.T) {
 			`has to stand below "never", as in photo-export: sharpen twice`},
 		"a link to another's script": {"rewritten", "(scripts/deploy-run.sh)", "(scripts/purge-run.sh)",
 			"and led to what is scripts/deploy-run.sh now"},
+		"a link back that turns": {"back-links", "See [Setup](../SKILL.md#setup)", "Skip [Setup](../SKILL.md#setup)",
+			"skip setup"},
+		"a line of a file that is no link back": {"back-links", "See [Setup](../SKILL.md#setup)",
+			"See [Setup](../references/ticket-triage.md)", "lead to a section of SKILL.md in words of its heading"},
 		"a comment": {"german", "### Womit\n\nNimm", "### Womit\n\n<!-- Nimm 90 ml. -->\n\nNimm", "<!-- nimm 90"},
 	} {
 		e := readExample(t, "testdata/honest/"+c.file+".txtar")
@@ -300,8 +304,8 @@ func TestALeadOfItsOwnIsLeftOut(t *testing.T) {
 	}
 }
 
-// An umbrella has the licence of its skills, or each that differs with whose it is. What else of their front matter it
-// does not have is named.
+// An umbrella has the licence of its skills, or each that differs with whose it is, and what else all of their front
+// matter says alike. The rest is named.
 func TestLicencesStay(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{{"license: MIT\n", "license: MIT\n", "MIT"}, {"", "", ""},
@@ -313,7 +317,7 @@ func TestLicencesStay(t *testing.T) {
 		for i, name := range []string{"scan-contracts", "scan-receipts"} {
 			text := string(e.skills[name].Files[skill.File].Data)
 			e.skills[name].Files[skill.File] = fork.File{Data: []byte(strings.Replace(text, "license: MIT\n",
-				c[i]+"platforms: [linux]\n", 1))}
+				c[i]+"platforms: ["+[]string{"linux", "macos"}[i]+"]\nprerequisites:\n  commands: [scanimage]\n", 1))}
 		}
 		plan := e.judge(t, e.umbrella)
 		if got := vetoes(t, plan); len(got) > 0 || len(plan.Merges) != 1 {
@@ -323,8 +327,13 @@ func TestLicencesStay(t *testing.T) {
 		if now, _ := skill.Parse(made.Folder, made.Files[skill.File].Data); now.License != c[2] {
 			t.Errorf("%q, want %q", now.License, c[2])
 		}
-		for _, covered := range plan.Coverage {
-			if !slices.Equal(covered.Missing, []string{`of its front matter: platforms: "linux"`}) {
+		const needs = "\nprerequisites:\n  commands: [scanimage]\n"
+		if text := string(made.Files[skill.File].Data); !strings.Contains(text, needs) {
+			t.Error(text)
+		}
+		for i, covered := range plan.Coverage {
+			want := `of its front matter: platforms: ` + []string{`"linux"`, `"macos"`}[i]
+			if !slices.Equal(covered.Missing, []string{want}) {
 				t.Error(covered)
 			}
 		}

@@ -152,6 +152,9 @@ func (j *judging) umbrella(name string, all []Class) {
 	if was.Files != nil {
 		sources = append(sources, was)
 	}
+	if j.Note == nil {
+		u = carried(u, sources)
+	}
 	in := stand{into: u, whole: know(u, nil)}
 	if j.Note == nil {
 		in.at, in.common = layoutOf(u, names), commonOf(sources)

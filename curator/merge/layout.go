@@ -107,6 +107,20 @@ func whose(heading string, skills []string) (name string) {
 	return name
 }
 
+// SectionOf is the line of an umbrella at which the section of a skill that went into it begins, 0 for none.
+func SectionOf(m Merge, name string) int {
+	var names []string
+	for _, s := range m.Absorbed {
+		names = append(names, s.Name)
+	}
+	for _, s := range markdown.Parse(m.Umbrella.Files[skill.File].Data).Sections() {
+		if s.Heading.Level > 0 && whose(s.Heading.Text, names) == name {
+			return s.Line
+		}
+	}
+	return 0
+}
+
 // section is what an umbrella lacks of the section of a skill: a heading with its name, and below it when to use it.
 func section(u, gone fork.Skill, at layout) string {
 	was, _ := skill.Parse(gone.Folder, gone.Files[skill.File].Data)

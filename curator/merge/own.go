@@ -281,8 +281,13 @@ func (o *origin) own(u fork.Skill, file string, one unit, fresh []string, below 
 			break
 		}
 	}
-	switch whom, in, near := o.entry(u, one, owner); {
-	case one.kind == hidden || !main:
+	whom, in, near := o.entry(u, file, one, owner)
+	switch {
+	case one.kind == hidden:
+	case !main && !near && strings.Contains(one.raw, "]("):
+		return fmt.Sprintf("%s; of its own a file beside SKILL.md may only have lines that lead to a section of "+
+			"SKILL.md in words of its heading, as See [Setup](%s#setup)", none, up(file)+skill.File), false
+	case !main && !near:
 	case in != nil:
 		words := foreign(one.text, in...)
 		if len(words) == 0 {
@@ -325,46 +330,6 @@ func (o *origin) quotes(text string) bool {
 		}
 	}
 	return false
-}
-
-// entry is, of a line that leads to sections or files of the umbrella, or for all names a skill, to which, and the
-// words that it may have: names, and when to use what it leads to. near says that it leads to sections alone.
-func (o *origin) entry(u fork.Skill, one unit, owner string) (whom string, in []vocabulary, near bool) {
-	in, near = []vocabulary{o.any, o.title, o.names}, true
-	leads := false
-	add := func(name string) {
-		if uses := o.uses[name]; uses != nil {
-			whom, in = name, append(in, uses)
-		}
-	}
-	for _, l := range markdown.Parse([]byte(one.raw)).Links() {
-		at := path.Clean(l.Target)
-		if f, ok := u.Files[at]; ok && l.Kind == markdown.RelativeLink {
-			leads, near, whom = true, false, cmp.Or(whom, at)
-			names := vocabulary{}.add(strings.Join(words(at), " "))
-			for _, s := range markdown.Parse(f.Data).Sections() {
-				if s.Heading.Level == 1 {
-					names.add(s.Heading.Text)
-				}
-			}
-			in = append(in, names)
-			add(o.at.owner(at, 1))
-		} else if l.Target == "" && l.Fragment != "" {
-			leads, whom = true, cmp.Or(whom, "#"+l.Fragment)
-			in = append(in, vocabulary{}.add(strings.ReplaceAll(l.Fragment, "-", " ")))
-			add(whose(l.Fragment, o.sources()))
-		}
-	}
-	if named := whose(one.text, o.sources()); !leads && owner == "" && named != "" {
-		leads = true
-		add(named)
-	}
-	if !leads {
-		return "", nil, false
-	}
-	to := whom
-	add(owner)
-	return to, in, near
 }
 
 // calls are what is wrong with what an umbrella and its files are called.

@@ -146,6 +146,14 @@ func (w writing) shows(name string, named *regexp.Regexp) (string, bool) {
 		}
 	}
 	for _, text := range []string{w.Text, w.New} {
+		for _, s := range markdown.Parse([]byte(text)).Sections() { // a heading says more than a line before it
+			if s.Heading.Level > 0 && named.MatchString(markdown.Fold(s.Heading.Text)) {
+				line := strings.Repeat("#", s.Heading.Level) + " " + strings.ToValidUTF8(s.Heading.Text, "")
+				return w.Action + ": " + around(line, named), true
+			}
+		}
+	}
+	for _, text := range []string{w.Text, w.New} {
 		for line := range strings.Lines(text) {
 			if named.MatchString(markdown.Fold(line)) {
 				return w.Action + ": " + around(strings.ToValidUTF8(line, ""), named), true
