@@ -41,7 +41,7 @@ func (o RevertOptions) action() string {
 // reverting a revert restores the bytes. What is taken back leaves tombstones, so
 // that no machine writes it again. Everything is one commit. With DryRun the
 // result holds the diff. It fails with [ErrConflict], naming
-// every file that a person must decide about.
+// every file that a person must decide about; of a run the other commits are taken back, and the warnings name these.
 func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) {
 	whole := h.v.Whole().History()
 	commits, err := whole.toRevert(ctx, o)
@@ -52,12 +52,46 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
+	var left []string
+	for {
+		res, conflicts, err := h.takeBack(ctx, o, commits, moved)
+		if err == nil {
+			res.Warnings = append(res.Warnings, left...)
+		}
+		if len(conflicts) == 0 || len(conflicts) == len(commits) || o.Run == "" || !errors.Is(err, ErrConflict) {
+			return res, err
+		}
+		commits = slices.DeleteFunc(commits, func(c Commit) bool {
+			if texts, is := conflicts[c.Rev]; is {
+				left = append(left, h.left(ctx, c, texts))
+			}
+			return len(conflicts[c.Rev]) > 0
+		})
+	}
+}
+
+// left says that a commit of a run was not taken back, why, and what to do about it.
+func (h *History) left(ctx context.Context, c Commit, conflicts []string) string {
+	said := strings.Join(h.v.namelessTexts(ctx, conflicts), "; ")
+	todo := fmt.Sprintf(`"stet log FILE" names the newer edit, and "stet revert EDIT %s" takes both back`,
+		c.Rev.Short())
+	if len(c.Trailers.All("Supersedes")) > 0 {
+		todo += `; "stet skill restore NAME" brings a skill back beside what it went into`
+	}
+	return fmt.Sprintf("%s %q stays as it is: %s; %s", c.Rev.Short(), c.Subject, said, todo)
+}
+
+// takeBack takes commits back, newest first. With [ErrConflict] it says of each which of its files stand in the way.
+func (h *History) takeBack(
+	ctx context.Context, o RevertOptions, commits []Commit, moved map[Revision]map[Path]Path,
+) (res *Result, conflicts map[Revision][]string, err error) {
 	parts := [][]Commit{commits}
 	if o.each {
 		parts = slices.Collect(slices.Chunk(commits, 1))
 	}
-	res, err := h.v.Transact(ctx, o.why(parts[0]), o.DryRun, func(tx *Tx) error {
+	res, err = h.v.Transact(ctx, o.why(parts[0]), o.DryRun, func(tx *Tx) error {
 		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again}
+		conflicts = map[Revision][]string{}
 		for n, part := range parts {
 			if n > 0 {
 				err := tx.Reject(r.stones)
@@ -67,8 +101,12 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 				tx.Split(o.why(part))
 			}
 			for _, c := range part {
+				n := len(r.conflicts)
 				if err := r.revert(ctx, c); err != nil {
 					return err
+				}
+				if len(r.conflicts) > n {
+					conflicts[c.Rev] = r.conflicts[n:]
 				}
 			}
 		}
@@ -80,17 +118,17 @@ func (h *History) Revert(ctx context.Context, o RevertOptions) (*Result, error) 
 		return tx.Reject(r.stones)
 	})
 	if err != nil || res.Diff != "" || res.Unchanged || o.DryRun {
-		return res, err
+		return res, conflicts, err
 	}
 	for _, c := range res.Commits[max(0, len(res.Commits)-len(parts)):] {
 		for f, err := range h.Diffs(ctx, c.Before(), string(c.Rev), nil) {
 			if err != nil {
-				return res, err
+				return res, nil, err
 			}
 			res.Diff += f.Text
 		}
 	}
-	return res, nil
+	return res, nil, nil
 }
 
 // why describes the commit that takes others back.
@@ -196,80 +234,6 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 		}
 	}
 	return nil
-}
-
-// change takes one file's part of a commit back.
-func (r *reverter) change(ctx context.Context, c Commit, ch Change, before, after *Snapshot) error {
-	old := ch.Path // where the file was before the commit
-	if ch.From != "" {
-		old = ch.From
-	}
-	base, _, err := after.Read(ch.Path)
-	if err != nil {
-		return err
-	}
-	theirs, _, err := before.Read(old)
-	if err != nil {
-		return err
-	}
-	if ch.Status == Deleted {
-		if err := r.checkPurged(c, old, theirs); err != nil {
-			return err
-		}
-		return r.bringBack(ctx, old, theirs, before)
-	}
-	at, err := r.where(ctx, c, ch.Path, base)
-	if err != nil || at == "" {
-		return err
-	}
-	ours, was, err := r.tx.Read(at)
-	if err != nil {
-		return err
-	}
-	switch {
-	case IsTombstone(ch.Path):
-		return r.stone(at, tombstone.Merge(base, ours, theirs), was)
-	case ch.Status == Added && ours == nil:
-		return nil // gone already
-	case ch.Status == Added && !sameButStamp(ours, base):
-		r.conflict(at, "it was edited since it was made")
-		return nil
-	case ch.Status == Added:
-		return errors.Join(r.tx.Remove(at, was), r.taken(c, ch))
-	case ours == nil:
-		r.conflict(at, "it was removed since")
-		return nil
-	}
-	return r.merge(c, ch, at, base, theirs)
-}
-
-// merge takes an edit, a move or both back.
-func (r *reverter) merge(c Commit, ch Change, at Path, base, theirs []byte) error {
-	ours, was, err := r.tx.Read(at)
-	if err != nil {
-		return err
-	}
-	merged, conflicts := merge(base, ours, theirs)
-	if len(conflicts) > 0 {
-		r.conflict(at, "newer edits overlap at "+conflicts[0].Where)
-		return nil
-	}
-	target := at
-	if ch.Status == Renamed && at == ch.Path {
-		var free bool
-		if target, free, err = r.freePlace(ch.From, theirs); err != nil || !free {
-			return err
-		}
-		if err := r.tx.Move(at, target); err != nil {
-			return err
-		}
-	}
-	if string(merged) != string(ours) {
-		if err := r.taken(c, ch); err != nil {
-			return err
-		}
-	}
-	return r.tx.Put(target, was, merged)
 }
 
 // Undo takes back the newest n operations that are not taken back already.

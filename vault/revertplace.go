@@ -210,6 +210,80 @@ func (r *reverter) conflict(p Path, reason string) {
 	r.conflicts = append(r.conflicts, fmt.Sprintf("%q: %s", p, reason))
 }
 
+// change takes one file's part of a commit back.
+func (r *reverter) change(ctx context.Context, c Commit, ch Change, before, after *Snapshot) error {
+	old := ch.Path // where the file was before the commit
+	if ch.From != "" {
+		old = ch.From
+	}
+	base, _, err := after.Read(ch.Path)
+	if err != nil {
+		return err
+	}
+	theirs, _, err := before.Read(old)
+	if err != nil {
+		return err
+	}
+	if ch.Status == Deleted {
+		if err := r.checkPurged(c, old, theirs); err != nil {
+			return err
+		}
+		return r.bringBack(ctx, old, theirs, before)
+	}
+	at, err := r.where(ctx, c, ch.Path, base)
+	if err != nil || at == "" {
+		return err
+	}
+	ours, was, err := r.tx.Read(at)
+	if err != nil {
+		return err
+	}
+	switch {
+	case IsTombstone(ch.Path):
+		return r.stone(at, tombstone.Merge(base, ours, theirs), was)
+	case ch.Status == Added && ours == nil:
+		return nil // gone already
+	case ch.Status == Added && !sameButStamp(ours, base):
+		r.conflict(at, "it was edited since it was made")
+		return nil
+	case ch.Status == Added:
+		return errors.Join(r.tx.Remove(at, was), r.taken(c, ch))
+	case ours == nil:
+		r.conflict(at, "it was removed since")
+		return nil
+	}
+	return r.merge(c, ch, at, base, theirs)
+}
+
+// merge takes an edit, a move or both back.
+func (r *reverter) merge(c Commit, ch Change, at Path, base, theirs []byte) error {
+	ours, was, err := r.tx.Read(at)
+	if err != nil {
+		return err
+	}
+	merged, conflicts := merge(base, ours, theirs)
+	if len(conflicts) > 0 {
+		r.conflict(at, "newer edits overlap at "+conflicts[0].Where)
+		return nil
+	}
+	target := at
+	if ch.Status == Renamed && at == ch.Path {
+		var free bool
+		if target, free, err = r.freePlace(ch.From, theirs); err != nil || !free {
+			return err
+		}
+		if err := r.tx.Move(at, target); err != nil {
+			return err
+		}
+	}
+	if string(merged) != string(ours) {
+		if err := r.taken(c, ch); err != nil {
+			return err
+		}
+	}
+	return r.tx.Put(target, was, merged)
+}
+
 // stone brings a file of tombstones to what is left of it.
 func (r *reverter) stone(p Path, merged []byte, was Hash) error {
 	switch {
