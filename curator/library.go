@@ -16,7 +16,7 @@ const Actor = "curator"
 // A library is the skills of a vault that the curator owns, in the order of their names, and what is known of each.
 type library struct {
 	base   vault.Revision // HEAD when they were read
-	live   int            // skills there are, whoever owns them
+	all    []skill.Skill  // whoever owns them
 	skills []skill.Skill
 	rows   []Row // of the same skills
 }
@@ -37,7 +37,7 @@ func read(ctx context.Context, v *vault.Vault, now time.Time) (*library, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.live = len(all)
+	l.all = all
 	for _, s := range all {
 		if !s.Owned() {
 			continue

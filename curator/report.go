@@ -52,6 +52,9 @@ type Report struct {
 	Coverage  []merge.Coverage `json:"coverage"`            // of the skills that a model took away
 	Claims    []merge.Claim    `json:"claims,omitempty"`    // what it says it did, and was not done
 	Suggested []fork.Cluster   `json:"suggested,omitempty"` // skills that could be merged
+	// StillNamed are lines of others that name what was merged, Twins skills of which none was, for their names.
+	StillNamed []Mention `json:"still_named,omitempty"`
+	Twins      []Twins   `json:"same_name,omitempty"`
 
 	// Since the run, as [Load] finds it: by commit the one that took it back, and the skills that left the archive.
 	TakenBack map[vault.Revision]vault.Revision `json:"taken_back,omitempty"`
@@ -141,7 +144,7 @@ func newReport(r *runner, counts Counts) *Report {
 	out := emptyReport(runID(r.v, r.begun), r.begun)
 	out.DryRun = r.o.DryRun
 	out.AutoTransitions = Counts{Checked: counts.Checked}
-	out.Counts = Totals{Before: counts.Checked, After: counts.Checked, Others: r.lib.live - len(r.lib.rows)}
+	out.Counts = Totals{Before: counts.Checked, After: counts.Checked, Others: len(r.lib.all) - len(r.lib.rows)}
 	for i := range r.lib.rows {
 		out.Before = append(out.Before, r.lib.standing(i, r.begun))
 	}
@@ -362,36 +365,4 @@ func (r *Report) put(ctx context.Context, by *runner, data, page []byte) error {
 		by.a.Settle(ctx, res)
 	}
 	return err
-}
-
-// Summary is the run in one line.
-func (r *Report) Summary() string {
-	var parts []string
-	memories := "memories archived"
-	if len(r.Memories.Archived) == 1 {
-		memories = "memory archived"
-	}
-	umbrellas, skills := r.umbrellas()
-	for _, n := range []struct {
-		n    int
-		what string
-	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
-		{r.AutoTransitions.Reactivated, "active again"}, {umbrellas, skills},
-		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
-		{len(r.Memories.Moved), "moved out of a notebook"}, {r.Memories.merged(), "memories merged"},
-		{len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
-		if n.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
-		}
-	}
-	if r.LLMError+r.Memories.LLMError != "" {
-		parts = append(parts, "the work of the model ended early")
-	}
-	if len(parts) == 0 {
-		parts = []string{"nothing to do"}
-	}
-	if r.Interrupted {
-		parts = append(parts, "interrupted")
-	}
-	return strings.Join(parts, ", ")
 }

@@ -84,7 +84,7 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 		return nil, err
 	}
 	old, err := skill.All(ctx, v, true)
-	out.Owned, out.Others, out.Archived = len(lib.rows), lib.live-len(lib.rows), len(old)
+	out.Owned, out.Others, out.Archived = len(lib.rows), len(lib.all)-len(lib.rows), len(old)
 	for i, r := range lib.rows {
 		out.Oldest = append(out.Oldest, lib.standing(i, now))
 		if r.State == Stale {

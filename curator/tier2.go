@@ -31,6 +31,8 @@ type second struct {
 	view *vault.Snapshot
 	at   map[string]int // owned skills by name, those of which there is one
 	size int            // lines of all of them
+	// alone are skills that could be merged, but are too long for it.
+	alone []fork.Cluster
 }
 
 // consolidate makes the second tier. Where no model is to be asked it says which skills could be merged. What fails is
@@ -41,7 +43,7 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 	if failed != nil || len(found) == 0 {
 		return failed, nil
 	}
-	if r.out.Suggested = slices.Clone(found); r.o.Runner == nil || r.o.DryRun {
+	if r.out.Suggested = slices.Concat(found, t.alone); r.o.Runner == nil || r.o.DryRun {
 		return nil, nil
 	}
 	r.inTurn(found, firstName)
@@ -50,6 +52,7 @@ func (r *runner) consolidate(ctx context.Context) (failed, err error) {
 		return failed, nil
 	}
 	result, failed := r.ask(ctx, job)
+	defer func() { t.suggested(job, result) }()
 	r.out.asked(result, failed)
 	r.noteAsked(ctx, found, job, result, firstName)
 	c := merge.Case{Job: job, Result: result, Lines: t.size, Floors: merge.Floors{Lines: t.floor(), Values: 1, Code: 1,
@@ -100,6 +103,7 @@ func (t *second) look(ctx context.Context) ([]fork.Cluster, error) {
 	}
 	t.at, t.size = map[string]int{}, 0
 	var all []fork.Skill
+	size := map[string]int{}
 	for i, s := range t.lib.skills {
 		data, _, err := t.view.Read(s.Main())
 		if err != nil || data == nil {
@@ -107,10 +111,13 @@ func (t *second) look(ctx context.Context) ([]fork.Cluster, error) {
 		}
 		one := fork.Skill{Name: s.Name, Folder: s.Folder, Files: map[string]fork.File{skill.File: {Data: data}}}
 		if t.size += merge.Lines(one); t.free(i) == "" {
-			t.at[s.Name], all = i, append(all, one)
+			t.at[s.Name], all, size[s.Name] = i, append(all, one), len(data)
 		}
 	}
-	return merge.Clusters(all), nil
+	t.out.twins(t.lib.all)
+	found, alone := parted(merge.Clusters(all), size)
+	t.alone = alone
+	return found, nil
 }
 
 // free says why a model must not touch a skill of the library, "" where it may.

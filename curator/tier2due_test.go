@@ -175,7 +175,7 @@ func TestHistoryGrowsByReportsAlone(t *testing.T) {
 	for range 3 {
 		d.runWith(Options{Consolidate: true, Runner: m})
 	}
-	if now := commits(); len(now) != before+3 || now[0] != "report: nothing to do" {
+	if now := commits(); len(now) != before+3 || now[0] != "report: nothing done: the model merged nothing" {
 		t.Errorf("by hand:\n%s", strings.Join(now, "\n"))
 	}
 }

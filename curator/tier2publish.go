@@ -105,7 +105,7 @@ func (t *second) proposeSteps(ctx context.Context, todo []*step) error {
 		}
 		t.a.Settle(ctx, done)
 		t.out.settle(s, func(a *Absorbed) {
-			a.Veto = "it waits for you"
+			a.Veto = waits
 			for _, p := range done.Proposed {
 				t.out.Proposed = append(t.out.Proposed, Waiting{Name: a.Name, To: Archived, ID: p.ID})
 			}
@@ -289,6 +289,14 @@ func (t *second) toArchive(ctx context.Context, tx *vault.Tx, s skill.Skill) (va
 	return stock.ToArchive(ctx, t.v, tx, s, t.now)
 }
 
+// section is the line of the umbrella at which a skill is to be found now, "" for no umbrella.
+func (s *step) section(name string) string {
+	if line := merge.SectionOf(s.Merge, name); line > 0 {
+		return fmt.Sprintf("%s/%s:%d", s.Umbrella.Folder, skill.File, line)
+	}
+	return ""
+}
+
 // retarget stages the links of a file that lead elsewhere now.
 func retarget(tx *vault.Tx, file vault.Path, to map[vault.Path]vault.Path) error {
 	data, was, err := tx.Read(file)
@@ -311,18 +319,6 @@ func retarget(tx *vault.Tx, file vault.Path, to map[vault.Path]vault.Path) error
 	return tx.Put(file, was, doc.Bytes())
 }
 
-// named tells of a skill whose front matter names one that is a section of another now.
-func (t *second) named(name string, main []byte, done []*step) {
-	for _, s := range done {
-		for _, gone := range s.Absorbed {
-			if s.Umbrella.Files != nil && name != s.Umbrella.Name && merge.Names(main, gone.Name) {
-				t.out.leave(name, fmt.Errorf("its front matter names %s, which is a section of %s now: change that by "+
-					"hand", gone.Name, s.Umbrella.Name))
-			}
-		}
-	}
-}
-
 // published writes down what the second tier did.
 func (t *second) published(ctx context.Context, done *vault.Result, todo []*step) error {
 	own := t.ownCommits(done)
@@ -337,6 +333,7 @@ func (t *second) published(ctx context.Context, done *vault.Result, todo []*step
 			t.out.Counts.Archived++
 			t.out.Counts.After--
 			a.Applied, a.Veto = true, ""
+			a.Section = s.section(a.Name)
 			if a.To, a.Commit = s.to[a.Name], own[i].Rev; a.Into == "" {
 				t.out.Counts.Pruned++
 				return
@@ -349,11 +346,11 @@ func (t *second) published(ctx context.Context, done *vault.Result, todo []*step
 		return err
 	}
 	t.out.After = nil
-	for i, one := range lib.skills {
-		if data, _, err := t.v.ReadFile(one.Main()); err == nil {
-			t.named(one.Name, data, todo)
-		}
+	for i := range lib.skills {
 		t.out.After = append(t.out.After, lib.standing(i, t.begun))
+	}
+	if err := t.mentions(ctx, todo); err != nil {
+		return err
 	}
 	t.out.Commits = nil
 	return t.out.list(ctx, t.v, t.own, false)

@@ -123,6 +123,9 @@ func (r *Report) judged(plan merge.Plan, job fork.Job) {
 // planned is what is told of a skill until what is planned for it is done.
 const planned = "it was not carried out"
 
+// waits is what is told of one that is proposed.
+const waits = "it waits for you"
+
 // undone says why nothing that was planned is done.
 func (r *Report) undone(why error) {
 	for _, list := range [][]Absorbed{r.Consolidated, r.Pruned} {
@@ -166,9 +169,10 @@ func (r *Report) Denied() (out []string) {
 // An Absorbed is a skill that a model took away, into another or into none, and whether that was done.
 type Absorbed struct {
 	merge.Verdict
-	From   vault.Path     `json:"from"`             // its folder
-	To     vault.Path     `json:"to,omitempty"`     // where it is now
-	Commit vault.Revision `json:"commit,omitempty"` // "" where nothing was done
+	From    vault.Path     `json:"from"`              // its folder
+	To      vault.Path     `json:"to,omitempty"`      // where it is now
+	Section string         `json:"section,omitempty"` // where it is said now: the file and the line, as path:12
+	Commit  vault.Revision `json:"commit,omitempty"`  // "" where nothing was done
 }
 
 // Rate is a share as a reader takes it in.

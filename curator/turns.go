@@ -23,17 +23,9 @@ func (r *runner) inTurn(found []fork.Cluster, key func(fork.Cluster) string) {
 // report says so, and what the model did counts: turns are advice.
 func (r *runner) noteAsked(ctx context.Context, found []fork.Cluster, job fork.Job, result fork.Result,
 	key func(fork.Cluster) string) {
-	touched := map[string]bool{}
-	for _, c := range result.Calls {
-		var in struct {
-			Name string `json:"name"`
-		}
-		if json.Unmarshal(c.Arguments, &in) == nil {
-			touched[in.Name] = true
-		}
-	}
+	called := touched(result)
 	seen := func(c fork.Cluster) bool {
-		return slices.ContainsFunc(c.Names, func(name string) bool { return touched[name] })
+		return slices.ContainsFunc(c.Names, func(name string) bool { return called[name] })
 	}
 	all := result.Ended == fork.Done || !slices.ContainsFunc(job.Clusters, seen)
 	err := setMark(ctx, r.v, func(m *mark) {
@@ -58,6 +50,20 @@ func (r *runner) noteAsked(ctx context.Context, found []fork.Cluster, job fork.J
 	if err != nil {
 		r.out.leave("turns of the model", err)
 	}
+}
+
+// touched are the names that the calls of a model have.
+func touched(result fork.Result) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range result.Calls {
+		var in struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(c.Arguments, &in) == nil {
+			out[in.Name] = true
+		}
+	}
+	return out
 }
 
 // A refusal is why what a model made of a cluster of skills was not done.

@@ -187,7 +187,7 @@ func printRun(p *console.Printer, r *curator.Report) {
 	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
 		if a.Applied {
 			p.Printf("archived  %s -> %s  (%s)\n", console.Line1(string(a.From)), console.Line1(string(a.To)),
-				console.Line1(cmp.Or(a.Into, "without a successor")))
+				console.Line1(cmp.Or(a.Section, a.Into, "without a successor")))
 		}
 	}
 	for _, v := range r.Vetoes() {
@@ -197,11 +197,7 @@ func printRun(p *console.Printer, r *curator.Report) {
 		}
 		p.Printf("not changed  %s: %s\n", console.Line1(strings.Join(names, ", ")), console.Line1(v.Why))
 	}
-	if len(r.ToolCalls) == 0 {
-		for _, c := range r.Suggested {
-			p.Printf("could be merged  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
-		}
-	}
+	printNames(p, r)
 	printMerges(p, r.Memories)
 	for _, w := range r.Proposed {
 		p.Printf("proposed  %s %s  (%s)\n", console.Line1(w.Name), console.Line1(string(w.To)), console.Line1(w.ID))
@@ -217,6 +213,19 @@ func printRun(p *console.Printer, r *curator.Report) {
 	}
 	if !r.DryRun {
 		p.Printf("report  %s\n", r.Path())
+	}
+}
+
+// printNames says which skills could be merged, and where the old name of one that was still stands.
+func printNames(p *console.Printer, r *curator.Report) {
+	for _, m := range r.StillNamed {
+		p.Printf("still names  %s: %s, which is a section of %s now\n", console.Line1(m.Where()), console.Line1(m.Name),
+			console.Line1(m.Into))
+	}
+	if len(r.ToolCalls) == 0 {
+		for _, c := range r.Suggested {
+			p.Printf("could be merged  %s  (%s)\n", console.Line1(strings.Join(c.Names, ", ")), console.Line1(c.Why))
+		}
 	}
 }
 
@@ -266,7 +275,7 @@ func curateStatus(ctx context.Context, e *console.Env, _ *console.Input, _ []str
 		}
 		p.Printf("every     %s; stale after %s, archived after %d\n", agent.Plural(s.Interval, "hour"),
 			agent.Plural(s.StaleAfter, "day"), s.ArchiveAfter)
-		p.Printf("skills    %d its own, %d of them stale; %s; %d archived\n", s.Owned, s.Stale,
+		p.Printf("skills    %d its own, %d of them stale; %s; %d in the archive\n", s.Owned, s.Stale,
 			agent.Plural(s.Others, "other"), s.Archived)
 		for _, name := range s.Pinned {
 			by := ""

@@ -1,0 +1,76 @@
+package curator
+
+import (
+	"fmt"
+	"strings"
+
+	"stet/agent"
+)
+
+// Summary is the run in one line.
+func (r *Report) Summary() string {
+	var parts []string
+	memories := "memories archived"
+	if len(r.Memories.Archived) == 1 {
+		memories = "memory archived"
+	}
+	umbrellas, skills := r.umbrellas()
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
+		{r.AutoTransitions.Reactivated, "active again"}, {umbrellas, skills},
+		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
+		{len(r.Memories.Moved), "moved out of a notebook"}, {r.Memories.merged(), "memories merged"},
+		{len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	if r.LLMError+r.Memories.LLMError != "" {
+		parts = append(parts, "the work of the model ended early")
+	}
+	refused := r.refusals()
+	switch asked := r.Model+r.Memories.Model != ""; {
+	case len(parts) > 0:
+		parts = append(parts, refused...)
+	case len(refused) > 0:
+		parts = []string{"nothing done: " + strings.Join(refused, ", ")}
+	case asked:
+		parts = []string{"nothing done: the model merged nothing"}
+	default:
+		parts = []string{"nothing to do"}
+	}
+	if r.Interrupted {
+		parts = append(parts, "interrupted")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// refusals count what a model did and the curator did not.
+func (r *Report) refusals() (out []string) {
+	built, whole, rest, pruned := map[string]bool{}, map[string]bool{}, 0, 0
+	for _, a := range r.Consolidated {
+		built[a.Into] = built[a.Into] || a.Applied
+	}
+	for _, a := range r.Refused() {
+		switch {
+		case a.Veto == waits:
+		case a.Into == "":
+			pruned++
+		case built[a.Into]:
+			rest++
+		default:
+			whole[a.Into] = true
+		}
+	}
+	count := func(n int, what string) {
+		if n > 0 {
+			out = append(out, agent.Plural(n, what)+" refused")
+		}
+	}
+	count(len(whole), "umbrella")
+	count(rest, "more skill")
+	count(pruned, "pruning")
+	return out
+}
