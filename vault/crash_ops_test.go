@@ -198,7 +198,7 @@ func crashOps() []crashOp {
 				must(os.RemoveAll(filepath.Join(f.dir, ".git/refs/heads/topic")))
 			},
 		},
-	}, slices.Concat(lineageOps(), notebookOps(), linkedOps())...)
+	}, slices.Concat(lineageOps(), notebookOps(), linkedOps(), folderOps())...)
 }
 
 func packsIn(dir string) []string {

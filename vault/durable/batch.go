@@ -65,6 +65,15 @@ func (b *Batch) Overwrite(r *Root, label, p string, data []byte, perm fs.FileMod
 	return b.add(batchFile{r, label, p, f})
 }
 
+// Existing syncs the contents of p as it is with the batch, where [SyncsReaders].
+func (b *Batch) Existing(r *Root, label, p string) error {
+	f, _, err := r.OpenRegular(p)
+	if err != nil {
+		return err
+	}
+	return b.add(batchFile{r, label, p, f})
+}
+
 func (b *Batch) add(f batchFile) error {
 	b.files = append(b.files, f)
 	if len(b.files) >= batchOpen {

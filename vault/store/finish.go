@@ -146,13 +146,19 @@ func (pl *placement) restoreDisplaced() error {
 }
 
 // settle makes each leftover ready to be placed.
-func (f finisher) settle() (err error) {
-	var batch durable.Batch
-	defer func() { err = errors.Join(err, batch.Close()) }()
+func (f finisher) settle() error {
 	for _, pl := range f.files {
 		if err := pl.restoreDisplaced(); err != nil {
 			return err
 		}
+	}
+	return f.settleFiles()
+}
+
+func (f finisher) settleFiles() (err error) {
+	var batch durable.Batch
+	defer func() { err = errors.Join(err, batch.Close()) }()
+	for _, pl := range f.files {
 		if err := pl.settle(&batch); err != nil {
 			return err
 		}

@@ -31,6 +31,7 @@ type placement struct {
 	fresh   fs.FileInfo   // the staged file, as it was before anybody could reach it
 	stat    gitindex.Stat // of the file that is in place already
 	left    bool          // newer bytes of a person stand there and stay
+	whole   bool          // goes or arrives with its folder
 	above   []string      // folders in which one on the way to it is new
 	// patience is what is left of the transaction's time to wait for displaced files to
 	// be closed; nil is none.
@@ -62,7 +63,10 @@ func (pl *placement) stage(batch *durable.Batch) error {
 	if err := pl.store.tree.CheckWritable(pl.path.Dir()); err != nil {
 		return fmt.Errorf("place %q: %w", pl.path, err)
 	}
-	if pl.want.Remove {
+	if pl.want.Remove && pl.whole { // it arrives with the bytes that are here
+		return batch.Existing(pl.store.tree, "file", string(pl.path))
+	}
+	if pl.want.Remove || pl.whole {
 		return nil
 	}
 	root, temp := pl.temp()
@@ -298,22 +302,26 @@ func (pl *placement) edit() (gitindex.Edit, error) {
 // for the process that published it and for the one that recovers. index.lock
 // is held.
 type finisher struct {
-	store *Store
-	files []*placement
-	index *gitindex.File
+	store   *Store
+	files   []*placement
+	folders []*folderMove
+	index   *gitindex.File
 	// again says that a killed process may have placed files, or made folders, and not
 	// synced the folders they are in.
 	again bool
 }
 
 func (f finisher) run() error {
+	if err := f.moveFolders(); err != nil {
+		return err
+	}
 	dirs, left := map[string]bool{}, patience // to sync; true when a file was taken out
 	for _, pl := range f.files {
 		pl.patience = &left
 		if err := pl.place(); err != nil {
 			return err
 		}
-		if dir := pl.path.Dir(); !pl.inPlace || f.again {
+		if dir := pl.path.Dir(); !pl.inPlace || f.again || pl.whole {
 			dirs[dir] = dirs[dir] || pl.want.Remove
 		}
 		for dir := pl.path.Dir(); f.again && dir != "."; dir = path.Dir(dir) {

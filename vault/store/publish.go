@@ -134,6 +134,7 @@ type publication struct {
 	tx        *Tx
 	chain     *chain
 	files     []*placement
+	folders   []*folderMove
 	index     *gitstore.FileLock
 	ref       *gitstore.FileLock
 	update    gitstore.RefUpdate
@@ -197,9 +198,7 @@ func (p *publication) stage() (err error) {
 	if p.flush, err = p.tx.Objects.Flush(p.store.tmp("."), &batch); err != nil {
 		return err
 	}
-	written := p.tx.written()
-	for i, at := range written {
-		p.store.Progress("writing", i, len(written))
+	for _, at := range p.tx.written() {
 		final, changed := p.chain.final[at]
 		if !changed {
 			continue
@@ -208,11 +207,15 @@ func (p *publication) stage() (err error) {
 		pl := &placement{store: p.store, path: at, want: final, exists: before.Exists, perm: before.perm,
 			inPlace: final.same(before), stat: before.stat, known: map[gitstore.ID]bool{before.ID: true}}
 		p.files = append(p.files, pl)
+	}
+	p.folders = p.wholeFolders()
+	for i, pl := range p.files {
+		p.store.Progress("writing", i, len(p.files))
 		if err := pl.stage(&batch); err != nil {
 			return err
 		}
 	}
-	p.store.Progress("writing", len(written), len(written))
+	p.store.Progress("writing", len(p.files), len(p.files))
 	p.refStaged = true
 	if err := batch.Create(p.store.repo.Root(), "ref", p.store.tmp("ref"), []byte(p.chain.tip().String()+"\n"), 0o666); err != nil {
 		return err
@@ -230,6 +233,11 @@ func (p *publication) stage() (err error) {
 	}
 	for _, pl := range p.files {
 		if err := pl.ready(); err != nil {
+			return err
+		}
+	}
+	for _, m := range p.folders {
+		if err := m.ready(p.store); err != nil {
 			return err
 		}
 	}
@@ -319,7 +327,7 @@ func (p *publication) finish() error {
 	if err := errors.Join(logged, ref.Unlock(), p.flush.Release()); err != nil {
 		return err
 	}
-	f := finisher{store: p.store, files: p.files, index: p.tx.index}
+	f := finisher{store: p.store, files: p.files, folders: p.folders, index: p.tx.index}
 	if err := f.run(); err != nil {
 		return err
 	}

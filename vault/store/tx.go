@@ -27,6 +27,7 @@ type Tx struct {
 	stamp   gitstore.GitIndexStamp
 	touched map[Path]*Touched
 	rules   *attributes
+	moved   map[Path]Path   // where files come from
 	looks   int             // how often files were looked at again
 	foreign map[string]bool // folders looked at: a repository or vault of its own
 	layer   overlay
@@ -94,7 +95,7 @@ func (s *Store) begin(why Description) (*Tx, error) {
 		return nil, err
 	}
 	tx := &Tx{store: s, head: head, base: base, Objects: objects, index: index, stamp: stamp, why: why,
-		touched: map[Path]*Touched{}, rules: s.attributes(), foreign: map[string]bool{}}
+		touched: map[Path]*Touched{}, moved: map[Path]Path{}, rules: s.attributes(), foreign: map[string]bool{}}
 	tx.layer = newOverlay(func(p Path) ([]byte, error) {
 		t, err := tx.Touch(p)
 		if err != nil || !t.Disk.Exists {
@@ -224,7 +225,7 @@ func (t *Tx) Move(from, to Path) error {
 	}
 	f := t.layer.files[to]
 	f.Mode = t.mode(from)
-	t.layer.files[to] = f
+	t.layer.files[to], t.moved[to] = f, from
 	return t.Remove(from, was)
 }
 
