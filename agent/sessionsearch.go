@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"path"
 	"path/filepath"
 	"strings"
@@ -262,19 +263,22 @@ type RanFile struct {
 	Commits []coderepo.Commit `json:"commits,omitempty"`
 }
 
-// Fix finds what was run after an error before, and whether it went away. See [ran.Fixes].
+// Fix finds what was run after an error before, and whether it went away. See [ran.Fixes]. It fails with [ErrUsage] for
+// a text that has no words.
 func (s Sessions) Fix(ctx context.Context, q RanQuery) (*Ran, error) {
-	words := ran.ErrorWords(q.Text)
-	r, err := s.ran(ctx, q, words, ran.Holds(q.Text))
-	if err != nil {
-		return nil, err
-	}
-	all := ran.Fixes(r.Talks, q.Text)
-	if len(all) == 0 { // the words of the line, it may be, in others
-		if r, err = s.ran(ctx, q, words, nil); err != nil {
-			return nil, err
+	q.Text = ran.Ends(q.Text)
+	var all []ran.Fix
+	var r *recall.Ran
+	tries, err := ran.Tries(q.Text)
+	for i := 0; i < len(tries) && err == nil && (i == 0 || !tries[i-1].Enough(all)); i++ {
+		if r, err = s.ran(ctx, q, tries[i].Words, tries[i].Holds); err == nil {
+			all = ran.Fixes(r.Talks, q.Text)
 		}
-		all = ran.Fixes(r.Talks, q.Text)
+	}
+	if errors.Is(err, ran.ErrNoWords) {
+		return nil, Usagef("%v: %q", err, q.Text)
+	} else if err != nil {
+		return nil, err
 	}
 	out := q.answer(r, len(all))
 	for _, f := range all[:min(len(all), q.Limit)] {
@@ -326,7 +330,7 @@ func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
 	}
 	of := map[int][]coderepo.Commit{}
 	for _, c := range commits {
-		if i := madeIn(r, all, name, c.Time); i >= 0 {
+		if i := r.MadeIn(all, name, c.Time); i >= 0 {
 			of[i] = append(of[i], c)
 		}
 	}
@@ -339,6 +343,9 @@ func (s Sessions) Files(ctx context.Context, q RanQuery) (*Ran, error) {
 
 // ran reads the conversations that have the words.
 func (s Sessions) ran(ctx context.Context, q RanQuery, words string, holds func([]byte) bool) (*recall.Ran, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, Usagef("nothing to look for: the text is empty")
+	}
 	x, live, err := s.searcher(ctx)
 	if err != nil {
 		return nil, err
@@ -380,19 +387,4 @@ func (q *RanQuery) named(file string) string {
 	}
 	name, _ := coderepo.Name(q.Folder, file) // without one there is nothing to add
 	return name
-}
-
-// committedAfter is how long after a conversation somebody commits what was done in it.
-const committedAfter = time.Hour
-
-// madeIn is the conversation that had changed a file last before it was committed, -1 for none that was going on.
-func madeIn(r *recall.Ran, all []ran.Touch, file string, at time.Time) int {
-	best, last := -1, time.Time{}
-	for i := range all {
-		when := all[i].Before(file, at)
-		if ended := r.Known[all[i].Path].Ended; when.After(last) && at.Before(ended.Add(committedAfter)) {
-			best, last = i, when
-		}
-	}
-	return best
 }

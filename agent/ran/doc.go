@@ -6,7 +6,7 @@
 //	fixes := ran.Fixes([]*ran.Talk{talk}, "undefined: fsnotify")
 //
 // It opens no file and asks no index: which conversations come into question is for the caller to find, with
-// [ErrorWords] and [Words]. Cost: linear in the text of the conversations it is given.
+// [Tries]. Cost: linear in the text of the conversations it is given.
 package ran
 
 import (

@@ -17,7 +17,7 @@ const (
 type Fix struct {
 	Where
 	Error   string `json:"error"`   // the line, as it stood there
-	Match   string `json:"match"`   // what of it is the same: verbatim, numbers, paths, words
+	Match   string `json:"match"`   // what of it is the same: verbatim, numbers, paths, end, words
 	Command string `json:"command"` // what gave it: a command, or a tool and a file; "" where a person reported it
 	Steps   []Step `json:"steps"`   // what was run then, without what only looked at something
 	More    int    `json:"more,omitempty"`
@@ -27,7 +27,8 @@ type Fix struct {
 	Tries   int    `json:"tries,omitempty"` // how often the error had come back before
 	Times   int    `json:"times"`           // how often it was dealt with in this way
 
-	near, sure int
+	standing
+	sure int
 }
 
 // A Step is one thing that was run.
@@ -48,8 +49,9 @@ const (
 	mostAfter = 80
 )
 
-// Fixes finds what was run after an error in conversations: those first after which it was gone, then the nearest, then
-// the newest. Lines that have the words of the error count only where none is nearer.
+// Fixes finds what was run after an error in conversations: those first that have most of its lines, then those after
+// which it was gone, then the nearest, then the newest. Lines that have the end of the error, or else its words, count
+// only where none is nearer.
 func Fixes(talks []*Talk, pasted string) []Fix {
 	list := looked(pasted)
 	if len(list) == 0 {
@@ -64,12 +66,16 @@ func Fixes(talks []*Talk, pasted string) []Fix {
 			break
 		}
 	}
+	if ends := func(f Fix) bool { return f.near <= ending }; slices.ContainsFunc(out, ends) {
+		out = slices.DeleteFunc(out, func(f Fix) bool { return !ends(f) })
+	}
 	if followed := func(f Fix) bool { return len(f.Steps) > 0 || f.Check != nil }; slices.ContainsFunc(out, followed) {
 		out = slices.DeleteFunc(out, func(f Fix) bool { return !followed(f) })
 	}
 	slices.SortStableFunc(out, func(a, b Fix) int {
-		return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(a.near, b.near), cmp.Compare(b.sure, a.sure),
-			b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(b.lines, a.lines), cmp.Compare(b.rank(), a.rank()), cmp.Compare(a.near, b.near),
+			cmp.Compare(b.words, a.words), cmp.Compare(b.sure, a.sure), b.Time.Compare(a.Time),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
 	})
 	return alike(out, func(f *Fix) string { return f.kind() }, func(f *Fix) { f.Times++ })
 }
@@ -117,9 +123,8 @@ func alike[T any](list []T, kind func(*T) string, count func(*T)) []T {
 type met struct {
 	step    int // the one that gave it, or before which a person reported it
 	message int
-	near    int
-	line    string
 	told    bool // by a person
+	standing
 }
 
 // met lists where the error stands: in what commands gave, in failures of other tools, and in what a person pasted. A
@@ -131,9 +136,9 @@ func (t *Talk) met(list []wanted, loose bool) (out []met) {
 			out = t.reported(out, &t.turns[next], list, loose)
 		}
 		s := &t.steps[i]
-		if near, line := in(list, t.output(s), loose); near < apart {
+		if is := in(list, t.output(s), loose); is.near < apart {
 			if s = t.step(i); s.failed || s.command != "" && !looks(s.command) {
-				out = append(out, met{i, s.result, near, line, false})
+				out = append(out, met{i, s.result, false, is})
 			}
 		}
 	}
@@ -144,8 +149,8 @@ func (t *Talk) met(list []wanted, loose bool) (out []met) {
 }
 
 func (t *Talk) reported(out []met, u *turn, list []wanted, loose bool) []met {
-	if near, line := in(list, u.text, loose); near < apart {
-		return append(out, met{u.at, u.message, near, line, true})
+	if is := in(list, u.text, loose); is.near < apart {
+		return append(out, met{u.at, u.message, true, is})
 	}
 	return out
 }
@@ -171,7 +176,8 @@ func (t *Talk) fixes(list []wanted, loose bool) (out []Fix) {
 
 // follow tells what was run after an error, up to step end.
 func (t *Talk) follow(m met, end int) Fix {
-	f := Fix{Where: t.at(m), Error: cut(m.line, 240), Match: matchName(m.near), Outcome: Open, near: m.near}
+	f := Fix{Where: t.at(m), Error: cut(m.line, 240), Match: matchName(m.near), Outcome: Open,
+		standing: m.standing}
 	from, gave := m.step, (*step)(nil)
 	if !m.told {
 		gave, from = t.step(m.step), m.step+1

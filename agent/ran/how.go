@@ -21,13 +21,15 @@ type Command struct {
 	Failed  int    `json:"failed,omitempty"`
 	Match   int    `json:"match"` // how many words of what was asked it has
 
+	own   int // how many of them it has itself, or what the agent said it is for
 	named int // how many of them in the command itself
 	looks bool
 }
 
 // Commands finds commands that were run and succeeded by words, half of which they have at least: those first that
-// have most of them, behind those like them what only looked at something, then the newest. Equal ones are one, the
-// newest of them. Words are those of the command, of what the agent said it is for, and then of what led to it.
+// have most of them, themselves before in what led to them, behind those like them what only looked at something, then
+// the newest. Equal ones are one, the newest of them. Words are those of the command, of what the agent said it is for,
+// and then of what led to it.
 func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 	a := asking{stems: document.NewStemmer(lang), lang: lang}
 	words := a.words(what)
@@ -46,8 +48,8 @@ func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 				continue
 			}
 			c := Command{Command: s.command, About: s.about, named: a.count(words, s.command)}
-			own := a.count(words, s.command+" "+s.about)
-			if c.named == 0 && own < len(words) {
+			c.own = a.count(words, s.command+" "+s.about)
+			if c.named == 0 && c.own < len(words) {
 				continue
 			}
 			if s.failed {
@@ -55,8 +57,8 @@ func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 				continue
 			}
 			c.Where, c.Exit = t.where(i), s.exit
-			c.Match = own
-			if own < len(words) {
+			c.Match = c.own
+			if c.own < len(words) {
 				led := s.said
 				if c.Asked != nil {
 					led += " " + c.Asked.Text
@@ -69,8 +71,9 @@ func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Command) int {
-		return cmp.Or(cmp.Compare(b.Match, a.Match), idle(a.looks)-idle(b.looks), cmp.Compare(b.named, a.named),
-			b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path), cmp.Compare(b.Message, a.Message))
+		return cmp.Or(cmp.Compare(b.Match, a.Match), cmp.Compare(b.own, a.own), idle(a.looks)-idle(b.looks),
+			cmp.Compare(b.named, a.named), b.Time.Compare(a.Time), cmp.Compare(a.Path, b.Path),
+			cmp.Compare(b.Message, a.Message))
 	})
 	out = alike(out, func(c *Command) string { return plain(c.Command) }, func(c *Command) { c.Times++ })
 	for i := range out {

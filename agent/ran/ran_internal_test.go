@@ -22,15 +22,17 @@ func TestLinesAreFolded(t *testing.T) {
 		{"open /etc/stet/key.pem: permission denied", "open /var/lib/other.pem: permission denied", anywhere},
 		{"ENOENT: no such file, open '/a/b/package.json'", "ENOENT: no such file, open 'C:/c/x.json'", anywhere},
 		{"the port 4711 is already taken by a server", "port 80 is taken already by that server", inWords},
+		{"ci[512]: ERROR bash: line 1: cat: a.initials: no such file", "cat: a.initials: no such file", ending},
+		{"I get cat: a.initials: no such file when I list", "cat: a.initials: no such file", inWords},
+		{"open /etc/stet/key.pem: permission denied", "ssh: permission denied", apart},
 		{"undefined: fsnotify", "undefined: bufio", apart},
 		{"a.go:1:2: x", "b.go:3:4: y", apart},
 	} {
-		near, _ := in(looked(c.pasted), []byte("before\n"+c.stands+"\nafter\n"), true)
-		if near != c.near {
-			t.Errorf("%q in %q: %d, want %d", c.pasted, c.stands, near, c.near)
+		if got := in(looked(c.pasted), []byte("before\n"+c.stands+"\nafter\n"), true); got.near != c.near {
+			t.Errorf("%q in %q: %d, want %d", c.pasted, c.stands, got.near, c.near)
 		}
-		if strict, _ := in(looked(c.pasted), []byte(c.stands), false); c.near < inWords && strict != c.near {
-			t.Errorf("%q in %q alone: %d, want %d", c.pasted, c.stands, strict, c.near)
+		if got := in(looked(c.pasted), []byte(c.stands), false); c.near < ending && got.near != c.near {
+			t.Errorf("%q in %q alone: %d, want %d", c.pasted, c.stands, got.near, c.near)
 		}
 	}
 }
@@ -117,6 +119,29 @@ func TestResultsAreJudged(t *testing.T) {
 		talk := Talk{steps: []step{{out: []byte(out)}}}
 		if s := talk.step(0); s.exit == nil && want >= 0 || s.exit != nil && *s.exit != want || s.failed != (want > 0) {
 			t.Errorf("%q: %v, failed %v", out, s.exit, s.failed)
+		}
+	}
+}
+
+// Where no exit code is kept, a program that does nothing but complain failed; what it reads may look like that.
+func TestComplaintsAreFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		command, out string
+		want         bool
+	}{
+		{"cd a && cat x", "cat: x: No such file or directory", true},
+		{"git checkout x", "error: pathspec 'x' did not match any file(s) known to git", true},
+		{"git show a:b", "fatal: ambiguous argument 'a:b'\nUse '--' to separate paths", true},
+		{"python3 a.py", "Traceback (most recent call last):\n  File \"a.py\", line 1", true},
+		{"nosuch -v", "bash: line 1: nosuch: command not found", true},
+		{"grep -r port .", "grep: ./x: Permission denied\n./y: port 80", false},
+		{"cat notes", "fatal: that is what git said", false},
+		{"cat notes", "error: so it begins\nand this is how it ends", false},
+		{"make test", "ok", false},
+	} {
+		if got := complains(c.command, c.out); got != c.want {
+			t.Errorf("%q, %q: %v", c.command, c.out, got)
 		}
 	}
 }

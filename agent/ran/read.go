@@ -3,6 +3,7 @@ package ran
 import (
 	"bytes"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,7 +170,41 @@ func (s *step) judge() {
 	}
 	if n, err := strconv.Atoi(code); err == nil {
 		s.exit, s.failed = &n, s.failed || n != 0
+	} else if s.command != "" {
+		s.failed = s.failed || complains(s.command, string(out))
 	}
+}
+
+// complains reports an output that is nothing but the complaint of a program that was run: clients that keep no exit
+// code keep no more of a failure.
+func complains(command, out string) bool {
+	const most = 2000
+	first, _, _ := strings.Cut(out, "\n")
+	switch {
+	case strings.HasPrefix(first, "Traceback (most recent call last)"):
+		return true
+	case len(out) > most || first == "":
+		return false
+	}
+	runs := []string{"bash", "sh", "zsh", "error", "fatal", "hint"}
+	for _, c := range split(command) {
+		if f := strings.Fields(forms().assigned.ReplaceAllString(c, "")); len(f) > 0 {
+			runs = append(runs, path.Base(f[0]))
+		}
+	}
+	complaint := func(line string) bool {
+		who, _, ok := strings.Cut(line, ": ")
+		return ok && slices.Contains(runs, who)
+	}
+	if strings.HasPrefix(first, "fatal: ") {
+		return slices.Contains(runs, "git")
+	}
+	for line := range strings.Lines(out) {
+		if strings.TrimSpace(line) != "" && !complaint(line) {
+			return false
+		}
+	}
+	return true
 }
 
 // firstLine is the first line with words in it, cut to so many characters.

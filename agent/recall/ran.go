@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"strings"
+	"time"
 
 	"stet/agent/ran"
 	"stet/index"
@@ -62,4 +63,19 @@ func WhatRan(
 		r.Talks = append(r.Talks, ran.Read(m.Path, markdown.ParseTranscript(data), load))
 	}
 	return r, nil
+}
+
+// committedAfter is how long after a conversation somebody commits what was done in it.
+const committedAfter = time.Hour
+
+// MadeIn is which conversation had changed a file last before it was committed, -1 for none that was going on.
+func (r *Ran) MadeIn(all []ran.Touch, file string, at time.Time) int {
+	best, last := -1, time.Time{}
+	for i := range all {
+		when := all[i].Before(file, at)
+		if ended := r.Known[all[i].Path].Ended; when.After(last) && at.Before(ended.Add(committedAfter)) {
+			best, last = i, when
+		}
+	}
+	return best
 }

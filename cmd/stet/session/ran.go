@@ -17,9 +17,10 @@ import (
 const ranDetails = `fix, how and files tell what agents ran. fix takes an error as it is pasted (- reads it from
 	standard input), and shows what was run after it before, and whether what had given it was run again without
 	it: "gone", "other error" or "not checked". It compares lines without their places, numbers, times and
-	addresses, then without paths, then by their words. how shows commands that succeeded, those with most of the
-	words first, then the newest; equal ones are one. files shows which conversations changed a file, or read it,
-	and, in a repository of code, which of its commits fall into them. Each names the message, and what a person
+	addresses, then without paths, then without what stands before the error, then by their words. how shows
+	commands that succeeded, those with most of the words first, then the newest; equal ones are one. files shows
+	which conversations changed a file, or read it, and, in a repository of code, which of its commits fall into
+	them. Each names the message, and what a person
 	had asked for. Whether a command failed is told from what its client wrote into the result.`
 
 // How many answers fill a screen.
@@ -29,8 +30,8 @@ const (
 	mostFiles    = 4
 )
 
-// mostPasted is how much of an error is read from standard input, in bytes.
-const mostPasted = 64 << 10
+// mostPasted is how much of an error is read from standard input, in bytes; its first and last lines count.
+const mostPasted = 64 << 20
 
 // asking reads what fix, how and files have in common.
 func asking(in *console.Input, text string, most int) agent.RanQuery {
