@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault/guard"
+	"stet/vault/tombstone"
 )
 
 // An Op is what a commit did, the value of its Stet-Op trailer.
@@ -110,13 +112,15 @@ func (o Op) check() error {
 // Staged reports whether a machine's write of this kind can wait for approval.
 func (o Op) Staged() bool { return o.known().staged }
 
-// checkActor refuses a machine what only a person may do, and the name of the person.
-func (w *Why) checkActor(person string) error {
+// checkActor refuses a machine what only a person may do, and the name of the person, who may have several.
+func (w *Why) checkActor(persons []string) error {
 	name := markdown.Fold(norm.NFKC.String(oneLine(w.machineName())))
 	why := ""
 	switch {
 	case w.actor() == ActorUser || w.Op == OpSeal:
-	case slices.Contains([]string{ActorUser, "me", "stet", markdown.Fold(norm.NFKC.String(person))}, name):
+	case slices.ContainsFunc(append(persons, ActorUser, "me", "stet"), func(other string) bool {
+		return lettersOf(other) == lettersOf(name)
+	}):
 		why = "that is the name of the user"
 	case scriptsOf(name) > 1:
 		why = "its letters are of scripts that look alike"
@@ -131,6 +135,18 @@ func (w *Why) checkActor(person string) error {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
 	}
 	return nil
+}
+
+// lettersOf is what a reader may take a name for: its letters without accents and marks, those of other scripts as the
+// Latin ones that they look like, also where they do so only in a name (п, г, ь).
+func lettersOf(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, norm.NFKD.String(markdown.Fold(tombstone.Latin(markdown.Fold(name)))))
+	return cmp.Or(strings.NewReplacer("п", "n", "г", "r", "ь", "b").Replace(plain), name)
 }
 
 // scriptsOf is how many scripts with letters that look alike a name is written in.

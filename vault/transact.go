@@ -131,8 +131,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		}
 		err = v.store.Explain(v.keptOut(err))
 	}()
-	person, _ := v.Person()
-	if err := why.checkActor(person); err != nil {
+	if err := why.checkActor(v.store.Repo().Config().Names()); err != nil {
 		return nil, err
 	}
 	r := &run{ctx: ctx, v: v.Whole(), why: why, fn: fn}

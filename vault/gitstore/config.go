@@ -30,22 +30,8 @@ type Config struct {
 // Nothing of the repository is read before its owner is known; also are more folders to look at.
 func loadConfig(root *durable.Root, loc Location, env func(string) string, also []string) (*Config, error) {
 	c := &Config{env: env, gitDir: loc.GitDir}
-	if env("GIT_CONFIG_NOSYSTEM") == "" {
-		if err := c.load("/etc/gitconfig", 0); err != nil {
-			return nil, err
-		}
-	}
-	home := env("HOME")
-	global := []string{filepath.Join(c.xdg(), "git", "config"), filepath.Join(home, ".gitconfig")}
-	if p := env("GIT_CONFIG_GLOBAL"); p != "" {
-		global = []string{p}
-	}
-	for _, p := range global {
-		if filepath.IsAbs(p) {
-			if err := c.load(p, 0); err != nil {
-				return nil, err
-			}
-		}
+	if err := c.loadUsers(); err != nil {
+		return nil, err
 	}
 	own := append([]string{loc.Worktree, filepath.Join(loc.Worktree, ".git"), loc.GitDir, loc.Common}, also...)
 	if err := c.checkOwner(loc.Worktree, own...); err != nil {
@@ -62,6 +48,44 @@ func loadConfig(root *durable.Root, loc Location, env func(string) string, also 
 		return nil, err
 	}
 	return c, nil
+}
+
+// loadUsers reads the files of the system and the user.
+func (c *Config) loadUsers() error {
+	files := []string{filepath.Join(c.xdg(), "git", "config"), filepath.Join(c.env("HOME"), ".gitconfig")}
+	if p := c.env("GIT_CONFIG_GLOBAL"); p != "" {
+		files = []string{p}
+	}
+	if c.env("GIT_CONFIG_NOSYSTEM") == "" {
+		files = append([]string{"/etc/gitconfig"}, files...)
+	}
+	for _, p := range files {
+		if filepath.IsAbs(p) {
+			if err := c.load(p, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Names are the names that the user may have: those of [Config.Identity], and those that git would have without
+// its variables of the environment, which an agent can set for its own commands.
+func (c *Config) Names() []string {
+	bare := &Config{gitDir: c.gitDir, repo: c.repo, env: func(key string) string {
+		if strings.HasPrefix(key, "GIT_") || key == "EMAIL" {
+			return ""
+		}
+		return c.env(key)
+	}}
+	// What cannot be read names nobody.
+	_ = bare.loadUsers()
+	_ = bare.add(c.repo, c.gitDir, 0)
+	out := make([]string, 0, 4)
+	for _, c := range []*Config{c, bare} {
+		out = append(out, c.Identity("AUTHOR").Name, c.Identity("COMMITTER").Name)
+	}
+	return out
 }
 
 func (c *Config) xdg() string {
