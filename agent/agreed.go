@@ -53,6 +53,20 @@ func (a *App) agreed() error {
 	return a.agree(a.Root())
 }
 
+// tellBeaten says that what is read comes from a vault that the current folder led to and nobody agreed to, although the
+// user named another one: an agent may have made it there.
+func (a *App) tellBeaten() {
+	known, _, err := a.agreements()
+	if a.place.Beats == "" || err != nil || slices.Contains(known, a.Root()) || slices.Contains(known, madeMark+a.Root()) {
+		return
+	}
+	hint := ""
+	if a.o.Agent == "" {
+		hint = fmt.Sprintf(`; "stet init %s" says once that it is yours`, a.Root())
+	}
+	a.warn("this is of %s, to which the current folder led; %s names another vault%s", a.Root(), a.place.Beats, hint)
+}
+
 // agreements lists the vaults that the user agreed to, and the file that says so.
 func (e *Environment) agreements() (known []string, file string, err error) {
 	dir, err := e.stateDir()

@@ -64,6 +64,9 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 	if e.o.Notify != nil {
 		a.greet(e.o.Notify)
 	}
+	if readOnly {
+		a.tellBeaten()
+	}
 	if ingest.Kept(a.v) {
 		a.recoverNotes(ctx, readOnly)
 	}
