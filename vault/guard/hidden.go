@@ -74,7 +74,7 @@ func invisible(r rune) bool {
 	switch {
 	case r < 0xad || unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0x13430 && r <= 0x1345f: // these are drawn
 		return false
-	case r >= 0xe0000 && r <= 0xe0fff:
+	case r >= 0xe0000 && r <= 0xe0fff || r == blankBraille:
 		return true
 	}
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
@@ -83,7 +83,7 @@ func invisible(r rune) bool {
 // needed reports whether an invisible character does what it was made for: a
 // byte order mark at the head of a file, the joint of an emoji of several, the
 // letters of a flag, a joiner between letters of a script that has them, a mark
-// of direction beside a letter written from the right, a hyphen within a word, a
+// of direction beside a letter written from the right, a blank of Braille, a hyphen within a word, a
 // variant of a Chinese character or a symbol.
 func needed(r, previous, next rune, at int) bool {
 	switch {
@@ -95,6 +95,8 @@ func needed(r, previous, next rune, at int) bool {
 		return true
 	case r == zwj || r == zwnj:
 		return joins(previous) && (joins(next) || !unicode.IsLetter(next))
+	case r == blankBraille:
+		return unicode.Is(unicode.Braille, previous) || unicode.Is(unicode.Braille, next)
 	case r == 0x200e || r == 0x200f || r == 0x61c:
 		return leftward(previous) || leftward(next)
 	case r >= 0xe0100 && r <= 0xe01ef || r >= 0xfe00 && r <= 0xfe0d:
@@ -116,8 +118,10 @@ const (
 	softHyphen = 0xad
 	zwnj       = 0x200c
 	zwj        = 0x200d
-	blackFlag  = 0x1f3f4
-	tagEnd     = 0xe007f
+	// blankBraille has no dots: it is a space that is none.
+	blankBraille = 0x2800
+	blackFlag    = 0x1f3f4
+	tagEnd       = 0xe007f
 )
 
 func emoji(r rune) bool {
