@@ -53,11 +53,12 @@ func (a *App) agreed() error {
 	return a.agree(a.Root())
 }
 
-// tellBeaten says that what is read comes from a vault that the current folder led to and nobody agreed to, although the
-// user named another one: an agent may have made it there.
+// tellBeaten says that what is read comes from a vault that the current folder led to and nobody agreed to, although
+// the user named another one: an agent may have made it there.
 func (a *App) tellBeaten() {
 	known, _, err := a.agreements()
-	if a.place.Beats == "" || err != nil || slices.Contains(known, a.Root()) || slices.Contains(known, madeMark+a.Root()) {
+	if a.place.Beats == "" || err != nil ||
+		slices.ContainsFunc(known, func(line string) bool { return strings.TrimPrefix(line, madeMark) == a.Root() }) {
 		return
 	}
 	hint := ""

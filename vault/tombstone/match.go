@@ -148,7 +148,8 @@ const (
 	sibling = 0.5
 )
 
-// Contains is the match of a text that says what was rejected, and something more.
+// Contains is the match of a text that says what was rejected, and something more, or says it with other small words,
+// endings or spellings.
 const Contains = "contains"
 
 // The bounds of [Contains]: of fewer words too much is said with them, and more words around
@@ -156,6 +157,7 @@ const Contains = "contains"
 const (
 	leastContained = 3
 	mostAround     = 12
+	mostSmall      = 5 // words like "the", more or fewer
 )
 
 // Matches says why a candidate is what was rejected: "id", "text", "words", "slot",
@@ -176,9 +178,11 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	if s.TextHash == r.hash || s.TextHash == r.saidHash {
 		return "text"
 	}
+	sized := len(b) >= s.Words-mostSmall && len(b) <= s.Words+mostSmall
 	within := s.Words >= leastContained && len(b) >= s.Words && len(b) <= s.Words+mostAround
 	related := s.Slot != "" && s.Slot == c.Slot || s.Session != "" && s.Session == c.Session
-	if s.Words > 0 && !related && !within && float64(min(s.Words, len(b))) < near*float64(max(s.Words, len(b))) {
+	if small, big := min(s.Words, len(b)), max(s.Words, len(b)); s.Words > 0 && !related && !within && !sized &&
+		float64(small) < near*float64(big) {
 		return "" // they cannot share as many words as it takes
 	}
 	rejected := Latin(text())
@@ -190,7 +194,7 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	switch {
 	case like == 1:
 		return "words" // in another order
-	case within && contains(Normal(said), Normal(rejected)):
+	case within && contains(Normal(said), Normal(rejected)), alike(a, b):
 		return Contains
 	case !compatible(a, b):
 		return ""
@@ -203,6 +207,38 @@ func (s Stone) Matches(c Candidate, text func() string) string {
 	}
 	return ""
 }
+
+// alike reports whether two texts have the same words but for small ones, the ends of plurals and the ways to spell
+// some.
+func alike(a, b map[string]bool) bool {
+	said, again := spelt(a), spelt(b)
+	return len(said) > 1 && len(said) == len(again) && Jaccard(said, again) == 1
+}
+
+// spelt are words without small ones, and without what differs between plurals and spellings.
+func spelt(all map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for w := range all {
+		if !slices.Contains(small(), w) {
+			if utf8.RuneCountInString(w) > 3 {
+				w = strings.TrimSuffix(spellings().Replace(w), "s")
+			}
+			out[w] = true
+		}
+	}
+	return out
+}
+
+var spellings = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer("our", "or", "ise", "ize", "isa", "iza")
+})
+
+// small are words that say nothing of their own; none turns a sentence round.
+var small = sync.OnceValue(func() []string {
+	return strings.Fields(`a an the is are was were be it its of to in at on for by and that this note der die das
+		den dem ein eine ist sind war von vom im am zu und le la les un une est sont de du des et
+		el los las es son del en y`)
+})
 
 // contains reports whether a text has another one in it, whole words of it.
 func contains(text, part string) bool {

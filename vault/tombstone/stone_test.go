@@ -33,6 +33,13 @@ func TestMatches(t *testing.T) {
 		{"look-alikes and another value", "The gate code is 4711.", "Тhе gаte сοde is ４７１２.", ""},
 		{"what sounds alike", "Мой код 4711.", "Moj kod 4711.", ""},
 		{"nothing said", "The gate code is 4711.", "", ""},
+		{"without small words", "The gate code is 4711.", "Gate code: 4711", "contains"},
+		{"with other small words", "The gate code is 4711.", "the code of the gate is 4711", "contains"},
+		{"another ending", "The neighbour pays 50 euros.", "The neighbour pays 50 Euro.", "contains"},
+		{"another spelling", "The neighbour pays 50 euros.", "The neighbor pays 50 euros.", "contains"},
+		{"small words and another value", "The gate code is 4711.", "Gate code: 4712", ""},
+		{"a small word that denies", "The gate code is 4711.", "The gate code is not 4711.", ""},
+		{"another direction", "Flies to Berlin on Monday.", "Flies from Berlin on Monday.", ""},
 	} {
 		s := Stone{Action: Undo, TextHash: Hash(c.rejected)}
 		if got := s.Matches(Candidate{Text: c.text}, func() string { return c.rejected }); got != c.want {
