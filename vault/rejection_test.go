@@ -307,6 +307,22 @@ func TestAProposalThatWaitsIsNotMadeTwice(t *testing.T) {
 	}
 }
 
+// What is forgotten in the user's name among an agent's tools says whose tools.
+func TestATombstoneNamesTheAgentBeside(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	m := mustSay(t, v, vault.Write{}, "The gate code is 4711.").Memories[0]
+	if _, err := v.Forget(t.Context(), []string{m.ID}, vault.Write{Writer: vault.Writer{Via: "robo"}}); err != nil {
+		t.Fatal(err)
+	}
+	if s := wantStones(t, f, "after forget", tombstone.Forget)[0]; s.By != "Ada via robo" || s.Actor != "user" {
+		t.Errorf("tombstone %+v", s)
+	}
+	_, err := say(v, agent(), "The gate code is 4711.")
+	wantRejected(t, "again", err, "text")
+}
+
 func TestAPlainGitRevertRejectsAsWell(t *testing.T) {
 	t.Parallel()
 	vaulttest.NeedGit(t)

@@ -136,10 +136,13 @@ func (t *Tx) Reject(stones []tombstone.Stone) error {
 	if len(stones) == 0 {
 		return nil
 	}
-	now := keptTime(t.v.o.Now())
+	now, by := keptTime(t.v.o.Now()), t.why.Author(t.v.store.Repo().Config()).Name
+	if t.why.Via != "" {
+		by += " via " + agentName(t.why.Via)
+	}
 	signed := slices.Clone(stones)
 	for i := range signed {
-		signed[i].At, signed[i].By, signed[i].Actor = now, t.why.Author(t.v.store.Repo().Config()).Name, t.why.actor()
+		signed[i].At, signed[i].By, signed[i].Actor = now, by, t.why.actor()
 	}
 	data := tombstone.Encode(signed)
 	p := stoneName(now, data)

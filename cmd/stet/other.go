@@ -15,9 +15,10 @@ func otherCommands() []*console.Command {
 		{
 			Name: "help", Group: console.Other,
 			Summary: "show how a command is used, the exit codes, or what an agent may do",
-			Args:    "[COMMAND | exit-codes | agents]", MaxArgs: 1,
+			Args:    "[COMMAND... | exit-codes | agents]", MaxArgs: -1,
 			Examples: `stet help  # all commands
 				stet help remember  # one command, examples first
+				stet help session fix  # the command and its actions
 				stet help exit-codes  # what each exit code means
 				stet help agents  # what an agent may do`,
 			Run: runHelp,
