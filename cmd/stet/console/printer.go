@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"stet/agent"
@@ -39,10 +41,17 @@ func (p *Printer) Broken() bool {
 // Diff prints a unified diff, coloured on a terminal.
 func (p *Printer) Diff(diff string) { p.Fail(p.printDiff(p.out, diff)) }
 
+// blanks matches more of them in a row than a screen has columns.
+var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\t\p{Zs}]{100,}`) })
+
 // Head prints a diff as [Printer.Diff] does, as far as room has lines, which it lowers: below 0 it counts lines that
-// were left out. A long line counts as several; nil has room for all.
+// were left out. A long line counts as several; nil has room for all. Of many blanks in a row it says how many: what
+// stands behind them would be pushed off the screen.
 func (p *Printer) Head(room *int, diff string) {
 	const width = 100 // of a line that counts as one, in bytes
+	diff = blanks().ReplaceAllStringFunc(diff, func(gap string) string {
+		return fmt.Sprintf(" [%d blanks] ", utf8.RuneCountInString(gap))
+	})
 	end := 0
 	for line := range strings.Lines(diff) {
 		if room != nil {
