@@ -14,6 +14,8 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"stet/markdown"
+	"stet/vault/settings"
+	"stet/vault/store"
 )
 
 // A Patch changes parts of one memory and leaves every other byte alone. A nil
@@ -78,11 +80,33 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 		after, err = patch.apply(tx, m)
 		return err
 	})
+	if e := (*store.UntrackedError)(nil); errors.As(err, &e) && e.Stands && m.Class == ClassSession && !w.DryRun &&
+		w.actor() == ActorUser && !v.settings.Bool(settings.SessionsTrack) {
+		if after, err = patch.untracked(ctx, v, m.Path); err == nil {
+			res = &Result{Root: v.Root()}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	res.Memories = []Memory{after}
 	return res, nil
+}
+
+// untracked changes the front matter of a transcript that git ignores: it is in no commit.
+func (p Patch) untracked(ctx context.Context, v *Vault, at Path) (m Memory, err error) {
+	if p.Text != nil || p.Append != nil || p.Scope != nil {
+		return m, fmt.Errorf("update %q: %w: of a transcript outside git only front matter can change", at, ErrRefused)
+	}
+	data, _, err := v.ReadFile(at)
+	if err != nil {
+		return m, err
+	}
+	doc := markdown.Parse(data)
+	if err := p.edit(doc); err != nil {
+		return m, pathErrorf("update", at, err)
+	}
+	return ReadMemory(at, doc.Bytes()), v.State().PutIgnored(ctx, at, hashOf(data), doc.Bytes())
 }
 
 // Pin marks memories and notes as always relevant, or takes the mark away. A
