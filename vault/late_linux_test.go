@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,4 +118,64 @@ func givenBack(t *testing.T, text string, object bool) {
 	for _, name := range kept {
 		must(os.RemoveAll(filepath.Dir(name)))
 	}
+}
+
+// TestOfSeveralSavesTheNewestStands: one comes before a commit's file is placed, another before the first is given
+// back. The newest stands in the file, and the older one is kept.
+func TestOfSeveralSavesTheNewestStands(t *testing.T) {
+	t.Parallel()
+	const path = "memories/infra/gate.md"
+	update := func(s durable.Step) bool { return s.Op == durable.OpExchange }
+	forget := func(s durable.Step) bool {
+		into := strings.HasSuffix(s.Path, path) || strings.HasSuffix(s.To, path)
+		return s.Op == durable.OpRename && s.Label == "file" && into && !strings.Contains(s.To, "archive")
+	}
+	for name, c := range map[string]struct {
+		run   func(*vault.Vault) error
+		at    func(durable.Step) bool
+		saves int
+	}{
+		"update": {updateGate, update, 1}, "update twice": {updateGate, update, 2},
+		"forget": {forgetGate, forget, 1}, "forget twice": {forgetGate, forget, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := vaulttest.New(t, path, gateText)
+			file, text, n := filepath.Join(f.Dir, path), "", 0
+			v, err := vault.Open(ctxb(), f.Dir, crashOptions(func(s durable.Step) error {
+				if n == c.saves || !c.at(s) {
+					return nil
+				}
+				n++
+				text = gateText + strings.Repeat("SAVED\n", n)
+				return os.WriteFile(file, []byte(text), 0o644)
+			}))
+			must(err)
+			defer v.Close()
+			must(c.run(v))
+			if now, err := os.ReadFile(file); n != c.saves || err != nil || string(now) != text {
+				t.Errorf("after %d saves it holds %q: %v", n, now, err)
+			}
+			if first := gateText + "SAVED\n"; !isKept(f.Dir, first) {
+				t.Error("the first save is lost")
+			}
+			must(forgetLost(f.Dir))
+			_, err = v.Adopt(ctxb(), vault.AdoptOptions{})
+			must(err)
+		})
+	}
+}
+
+func forgetGate(v *vault.Vault) error {
+	_, err := v.Forget(ctxb(), []string{"memories/infra/gate.md"}, vault.Write{})
+	return err
+}
+
+// forgetLost removes what was kept, which the check that ends a test would complain of.
+func forgetLost(dir string) error {
+	lost, err := filepath.Glob(filepath.Join(dir, ".git/stet/*/lost"))
+	for _, name := range lost {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	return err
 }

@@ -93,22 +93,6 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 	return res, nil
 }
 
-// untracked changes the front matter of a transcript that git ignores: it is in no commit.
-func (p Patch) untracked(ctx context.Context, v *Vault, at Path) (m Memory, err error) {
-	if p.Text != nil || p.Append != nil || p.Scope != nil {
-		return m, fmt.Errorf("update %q: %w: of a transcript outside git only front matter can change", at, ErrRefused)
-	}
-	data, _, err := v.ReadFile(at)
-	if err != nil {
-		return m, err
-	}
-	doc := markdown.Parse(data)
-	if err := p.edit(doc); err != nil {
-		return m, pathErrorf("update", at, err)
-	}
-	return ReadMemory(at, doc.Bytes()), v.State().PutIgnored(ctx, at, hashOf(data), doc.Bytes())
-}
-
 // Pin marks memories and notes as always relevant, or takes the mark away. A
 // file that is marked already is left as it is.
 func (v *Vault) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*Result, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/markdown"
 	"stet/vault/durable"
 	"stet/vault/gitstore"
 	"stet/vault/settings"
@@ -46,6 +47,22 @@ func (s *State) PutIgnored(ctx context.Context, p Path, was Hash, data []byte) e
 		}
 		return s.v.putWhole(p, data)
 	}))
+}
+
+// untracked changes the front matter of a transcript that git ignores: it is in no commit.
+func (p Patch) untracked(ctx context.Context, v *Vault, at Path) (m Memory, err error) {
+	if p.Text != nil || p.Append != nil || p.Scope != nil {
+		return m, fmt.Errorf("update %q: %w: of a transcript outside git only front matter can change", at, ErrRefused)
+	}
+	data, _, err := v.ReadFile(at)
+	if err != nil {
+		return m, err
+	}
+	doc := markdown.Parse(data)
+	if err := p.edit(doc); err != nil {
+		return m, pathErrorf("update", at, err)
+	}
+	return ReadMemory(at, doc.Bytes()), v.State().PutIgnored(ctx, at, hashOf(data), doc.Bytes())
 }
 
 // keptOut says of a write to a transcript that git ignores what it would have done:

@@ -226,11 +226,9 @@ func (pl *placement) take(m durable.Move) error {
 	if err != nil {
 		return err
 	}
-	known, err := pl.tempKnown(m)
-	if err != nil || known {
+	if known, err := pl.tempKnown(m); err != nil || known {
 		return err
 	}
-	pl.left = true
 	if err := m.Place(); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
