@@ -10,6 +10,7 @@ import (
 	"stet/vault"
 	"stet/vault/lineage"
 	"stet/vault/settings"
+	"stet/vault/skill"
 )
 
 // AdoptOptions selects edits made by hand. Of Write, Message and DryRun count: the commit is the
@@ -192,4 +193,29 @@ func (h History) Restore(ctx context.Context, o RestoreOptions) (*Written, error
 	}
 	out.Diff = textOf(diffs)
 	return out, nil
+}
+
+// Restore moves a skill of the archive back to where it was; see [skill.Restore].
+func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritten, error) {
+	var was skill.Skill
+	res, err := s.change(ctx, by, "skill", ref, true, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
+		was = one
+		return skill.Restore(ctx, s.a.v, one, w)
+	})
+	if err == nil {
+		into, line, err := skill.Absorber(ctx, s.a.v, was)
+		if err != nil {
+			s.a.warn("find where %s was merged into: %v", was.Name, err) // it is restored
+		} else if line > 0 && !into.Waits && !into.Private {
+			s.a.note("%s:%d still has the section of %s: agents find both; take the section out there, or archive the "+
+				"skill again; \"stet skill lint %s\" names links that lead nowhere by now", into.Main(), line, was.Name,
+				was.Name)
+		}
+	}
+	if errors.Is(err, vault.ErrNotFound) {
+		if one, _, ferr := s.find(ctx, ref, false); ferr == nil {
+			err = fmt.Errorf("restore %q: %w: it is active; there is nothing to restore", one.Folder, vault.ErrNotFound)
+		}
+	}
+	return res, err
 }

@@ -228,19 +228,6 @@ func (s Skills) Use(ctx context.Context, ref string, w Write) (*Skill, error) {
 	})
 }
 
-// Restore moves a skill of the archive back to where it was; see [skill.Restore].
-func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritten, error) {
-	res, err := s.change(ctx, by, "skill", ref, true, func(one skill.Skill, w vault.Write) (*skill.Result, error) {
-		return skill.Restore(ctx, s.a.v, one, w)
-	})
-	if errors.Is(err, vault.ErrNotFound) {
-		if one, _, ferr := s.find(ctx, ref, false); ferr == nil {
-			err = fmt.Errorf("restore %q: %w: it is active; there is nothing to restore", one.Folder, vault.ErrNotFound)
-		}
-	}
-	return res, err
-}
-
 // An InstalledSkill is what became of one skill from elsewhere.
 type InstalledSkill struct {
 	Name       string         `json:"name"`

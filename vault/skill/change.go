@@ -74,6 +74,34 @@ func Restore(ctx context.Context, v *vault.Vault, s Skill, w vault.Write) (*Resu
 	return move(ctx, v, s, s.home(), "restore", w)
 }
 
+// Absorber is the live skill into which the curator merged one of the archive, and the line of its SKILL.md at which
+// that has a section there; 0 for none. Cost: the history of one file.
+func Absorber(ctx context.Context, v *vault.Vault, s Skill) (into Skill, line int, err error) {
+	for version, err := range v.History().Versions(ctx, "", s.Main()) {
+		if err != nil {
+			return into, 0, err
+		}
+		if c := version.Commit; slices.Contains(c.Trailers.All("Supersedes"), s.Name) {
+			all, err := All(ctx, v, false)
+			if err != nil {
+				return into, 0, err
+			}
+			if into, err = Find(all, c.Trailers.Get("Stet-Absorbed-Into")); err != nil {
+				return into, 0, nil // it is no more
+			}
+			data, _, err := v.ReadFile(into.Main())
+			for _, part := range markdown.Parse(data).Sections() {
+				text, name := "-"+markdown.Slug(part.Heading.Text, 0)+"-", "-"+markdown.Slug(s.Name, 0)+"-"
+				if part.Heading.Level > 0 && strings.Contains(text, name) {
+					return into, part.Line, err
+				}
+			}
+			return into, 0, err
+		}
+	}
+	return into, 0, nil
+}
+
 func move(ctx context.Context, v *vault.Vault, s Skill, to vault.Path, did string, w vault.Write) (*Result, error) {
 	out := &Result{Skill: s, From: s.Folder}
 	out.Skill.Folder = to

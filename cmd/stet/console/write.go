@@ -122,14 +122,20 @@ func (p *Printer) Change(res *agent.Written, showDiff bool) {
 
 // NoteRejections says what a write means for what agents may write.
 func NoteRejections(e *Env, res *agent.Written) {
-	noted, lifted := false, false
+	noted, lifted, skills := false, false, true
 	for _, c := range res.Changes {
 		if vault.IsTombstone(c.Path) {
 			noted, lifted = noted || c.Status == vault.Added, lifted || c.Status != vault.Added
+			continue
 		}
+		in := strings.TrimPrefix(string(c.Path), "archive/")
+		skills = skills && (strings.HasPrefix(in, "skills/") || strings.HasPrefix(in, ".stet/"))
 	}
 	switch {
 	case noted && res.Own: // nobody thinks of agents then
+	case noted && skills && !res.DryRun:
+		e.Note("agents may not write these skills so again by themselves, and the curator leaves them until they " +
+			"change")
 	case noted && res.DryRun:
 		e.Note("agents would not be allowed to write the removed text again by themselves; " +
 			"write it once yourself (\"stet remember\") to let them")
