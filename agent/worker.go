@@ -108,7 +108,7 @@ func (r *conversation) route(ctx context.Context, job learn.Job) (err error) {
 		for _, found := range route.Turn(string(t.Text)) {
 			app := r.as
 			switch {
-			case found.Confidence >= route.Sure:
+			case found.Confidence >= route.Sure, found.Direct:
 			case found.Confidence < route.Likely, !found.Asked && r.marks.Proposed >= mostProposed:
 				continue
 			case staged == nil:

@@ -85,8 +85,10 @@ func others(s string) bool {
 
 // A language is what one section of the lexicon knows.
 type language struct {
-	lead, memo, asking, aside, verb, bound, start, less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
-	rules                                                                                                     []rule
+	lead, memo, asking, aside, verb, bound, start, moment      []pattern
+	less, joke, lasting, vetoAny, vetoTask, vetoWish, vetoTurn []pattern
+
+	rules []rule
 }
 
 // A rule is one line: what a sentence with one of its patterns is.
@@ -180,7 +182,7 @@ var languages = sync.OnceValue(func() []*language {
 func (l *language) add(head string, patterns []pattern) {
 	for name, list := range map[string]*[]pattern{"lead": &l.lead, "memo": &l.memo,
 		"asking": &l.asking, "aside": &l.aside, "verb": &l.verb, "bound": &l.bound, "start": &l.start,
-		"less": &l.less, "joke": &l.joke,
+		"moment": &l.moment, "less": &l.less, "joke": &l.joke,
 		"lasting": &l.lasting, "veto any": &l.vetoAny,
 		"veto task": &l.vetoTask, "veto wish": &l.vetoWish, "veto turn": &l.vetoTurn} {
 		if head == name {

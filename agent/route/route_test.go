@@ -190,6 +190,51 @@ Please remember that the demo is tomorrow. = The demo is tomorrow.
 Remember this: use tabs in Go files. = use tabs in Go files.
 `
 
+const plainRequests = `
+Remember that the office alarm is armed at 20:00.
+Remember that the coffee machine needs descaling each March.
+Please remember that the gate code is 4711.
+Remember: our staging database is called heron.
+Please note that the printer is on the third floor.
+Keep in mind that the API allows 100 requests a minute.
+Remember that we deploy on Tuesdays.
+Remember that the signing key rotates every quarter.
+Remember that the bins are collected on Thursday mornings.
+Remember that the boiler was serviced in May 2026.
+remember that the car insurance number is 4477
+Remember that Max is allergic to peanuts.
+Note that the backup server is in Frankfurt.
+Don't forget that the garage door sticks in winter.
+Remember that our landlord is Mr Novak.
+`
+
+const ofTheMoment = `
+Remember that I told you to fix the tests first.
+Remember that you promised to keep it short.
+Remember that this is just a prototype.
+Remember that we are on the staging branch right now.
+Remember that it has to compile on Windows.
+Please remember that the next step is the migration.
+Remember that today is Ana's birthday.
+Remember that tomorrow the office is closed.
+Remember that the file above is generated.
+Remember that those tests are flaky.
+Remember that he said the port is 9090.
+Remember that the function you just wrote is slow.
+Keep in mind that we only have ten minutes.
+Note that the last commit broke the build.
+Remember that your answer was too long.
+Remember that I am still waiting for the summary.
+Please note that the deadline is in two hours.
+Remember that the second option is the better one.
+Remember that she wants the red one.
+Remember that the current branch is main.
+Here is the mail. Remember that the office is closed in August. Regards, Tom
+Remember that the error only happens here.
+Remember that the root password might be on the wiki.
+Remember that, as discussed, the plan changed.
+`
+
 const noRequests = `
 Do you remember that the gate code is 4711?
 Remember when we moved production to MySQL?
@@ -234,6 +279,27 @@ func TestWhatSomebodyAsksToRememberIsTold(t *testing.T) {
 	}
 	if got := route.Turn("Please remember this:\nthe gate code is 4711"); len(got) != 1 || !got[0].Asked {
 		t.Errorf("what stands behind a request gives %+v", got)
+	}
+}
+
+// TestARequestThatIsTheWholeTurnIsDirect: unless it points at the talk that it stands in.
+func TestARequestThatIsTheWholeTurnIsDirect(t *testing.T) {
+	t.Parallel()
+	direct := func(text string) bool {
+		got := route.Turn(text)
+		return len(got) == 1 && got[0].Direct
+	}
+	for line := range strings.Lines(strings.TrimSpace(plainRequests)) {
+		if text := strings.TrimSpace(line); !direct(text) {
+			t.Errorf("%q waits: %+v", text, route.Turn(text))
+		} else if direct("Here is the mail.\n" + text) {
+			t.Errorf("%q is direct among other things", text)
+		}
+	}
+	for line := range strings.Lines(strings.TrimSpace(ofTheMoment)) {
+		if text := strings.TrimSpace(line); direct(text) {
+			t.Errorf("%q is direct", text)
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 type Routed struct {
 	Sentence string `json:"sentence"`
 	Route
+	// Direct: the turn says nothing but to remember this, and nothing in it points at the talk it stands in.
+	Direct bool `json:"direct,omitempty"`
 }
 
 const (
@@ -41,9 +43,14 @@ func Turn(text string) []Routed {
 	for _, line := range own(text) {
 		for _, s := range spoken.Sentences(line) {
 			if r, ok := Of(s); ok {
-				out = append(out, Routed{s, r})
+				out = append(out, Routed{Sentence: s, Route: r})
 			}
 		}
+	}
+	if len(out) == 1 && strings.TrimSpace(text) == out[0].Sentence {
+		first := &out[0]
+		first.Direct = first.Asked && first.Confidence >= Likely &&
+			!has(languages()[0].moment, wordsOf(Bare(first.Sentence)))
 	}
 	return out
 }
