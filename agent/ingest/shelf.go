@@ -128,9 +128,11 @@ func (s *shelf) given() *shelf {
 	return s
 }
 
-// succeeds says what a note of one sentence is that does nothing but take the place of one whole entry of USER.md.
+// succeeds says what a short note is that does nothing but take the place of one whole entry of USER.md.
 func (d *gatherer) succeeds(dr *draft) (route.Route, bool) {
-	if len(dr.plan.Verdicts) != 1 || len(spoken.Sentences(dr.note.Text)) != 1 {
+	text := strings.TrimSpace(dr.note.Text)
+	short := len(spoken.Sentences(text)) <= 2 && !strings.Contains(text, "\n") // "I left Acme. I work at Globex."
+	if len(dr.plan.Verdicts) != 1 || !short {
 		return route.Route{}, false
 	}
 	v := dr.plan.Verdicts[0]
@@ -147,13 +149,16 @@ func (d *gatherer) settleEntries(it *Item) {
 			it.book = nil
 			continue
 		}
-		whole := dec.Kind == encode.Supersede && dec.Kept == ""
-		if it.book != nil && len(it.Decisions) == 1 && dec.shelf == it.book && whole {
+		inPlace := it.book != nil && len(it.Decisions) == 1 && dec.shelf == it.book && dec.Kind == encode.Supersede
+		if inPlace && dec.Kept == "" {
 			break // it takes the entry's place
 		}
 		filed, err := d.filed(dec)
 		if err != nil {
 			d.warnings = append(d.warnings, fmt.Sprintf("left where it is: %s: %v", dec.old.Path, err))
+		}
+		if filed && inPlace {
+			break // and what is still true of the entry stays beside it
 		}
 		if filed {
 			it.book = nil
@@ -213,14 +218,14 @@ func (s *Staging) file(
 		return nil, err
 	}
 	for _, i := range items {
-		it, old := &s.Items[i], ""
+		it, old, rest := &s.Items[i], "", notebook.New{}
 		if each && len(tx.Why().Memories) > 0 {
 			tx.Split(w.Why(vault.OpRemember, ""))
 		}
 		why := tx.Why()
 		for _, d := range it.Decisions {
 			if !d.aside {
-				old = string(d.old.Hash)
+				old, rest = string(d.old.Hash), notebook.New{Text: d.Kept, Kind: d.old.Kind}
 				ruled(&why.Writer, d.Rule, d.Confidence)
 			}
 		}
@@ -235,7 +240,15 @@ func (s *Staging) file(
 		if it.note.Source != "" {
 			why.Trail("Stet-Source", it.note.Source)
 		}
-		for _, m := range res.Moved {
+		moved := res.Moved
+		if rest.Text != "" { // what is still true of the entry
+			left, err := it.book.pen.File(ctx, tx, "", rest, w)
+			if err != nil {
+				return nil, err
+			}
+			moved = slices.Concat(moved, left.Moved)
+		}
+		for _, m := range moved {
 			told := fmt.Sprintf("%s was full: %q moved to %s", it.Filed.Notebook, m.Entry.Text, m.Memory.Path)
 			s.told = append(s.told, told)
 		}
