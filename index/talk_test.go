@@ -323,3 +323,34 @@ func TestPhrasesAreFoundBehindAnyNumberOfLookalikes(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the date of a message, and in titles, which few conversations have, must not outweigh what was said.
+func TestQuestionsWeighWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	day := func(month time.Month, n int) time.Time { return time.Date(2026, month, n, 9, 0, 0, 0, time.UTC) }
+	said := func(on time.Time, title, text string) string { return talkFile(t, on, title, turn{"user", text}) }
+	files := map[string]string{
+		"sessions/a.md": said(day(time.June, 3), "", "Only the last append file can be truncated."),
+		"sessions/b.md": said(day(time.May, 8), "", "Move the function that loads a file."),
+		"sessions/c.md": said(day(time.July, 3), "Loading files with the toolchain before upgrades",
+			"Please have a look at this."),
+		"sessions/d.md": said(day(time.July, 4), "", "The toolchain needs an upgrade for CVE-2023-45288."),
+		"sessions/e.md": said(day(time.July, 5), "", "A file in utf-8 cannot be decoded."),
+	}
+	for i := range 40 {
+		files[fmt.Sprintf("sessions/n%d.md", i)] = said(day(time.January, 1+i%28), "",
+			"We load a file with the toolchain before an upgrade.")
+	}
+	x := open(t, newFolder(t, files))
+	for query, first := range map[string]string{
+		"which files may be truncated when they are loaded?":              "a#1",
+		"what did we say about files in may?":                             "b#1",
+		"may file":                                                        "b#1",
+		"what of the toolchain upgrade before a file is loaded, the CVE?": "d#1",
+		"is there a function to move utf-8?":                              "e#1",
+	} {
+		if got := messages(t, x, query); len(got) == 0 || got[0] != first {
+			t.Errorf("%q found %.100v, want %s first", query, got, first)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func found(flags *flag.FlagSet, args []string, tmp string) error {
 	n := flags.Int("n", 40, "draw `N` queries of each kind")
 	seed := flags.Uint64("seed", 1, "draw by this `NUMBER`")
 	verbose := flags.Bool("v", false, "print the queries that miss")
+	asked := flags.String("questions", "", "ask those of `FILE` instead: {question, said} a line")
 	flags.Parse(args)
 	if flags.NArg() != 1 {
 		return errors.New("found needs the folder of one vault")
@@ -73,6 +74,9 @@ func found(flags *flag.FlagSet, args []string, tmp string) error {
 	})
 	fmt.Printf("%d messages, %.1f MB of text, index %.1f MB (%.2f of the text), brought up to date in %s\n", len(said),
 		float64(size)/1e6, float64(indexed)/1e6, float64(indexed)/float64(size), time.Since(began).Round(time.Millisecond))
+	if *asked != "" {
+		return ask(ctx, x, said, *asked, *verbose)
+	}
 	var took []time.Duration
 	for _, k := range pasted() {
 		r := rand.New(rand.NewPCG(*seed, uint64(len(k.name))))
@@ -110,6 +114,46 @@ func found(flags *flag.FlagSet, args []string, tmp string) error {
 	}
 	slices.Sort(took)
 	fmt.Printf("p50 %s, p95 %s\n", took[len(took)/2].Round(10*time.Microsecond), took[len(took)*95/100].Round(10*time.Microsecond))
+	return err
+}
+
+// ask counts how often a conversation in which a person or an agent said what a question is about comes first, as
+// "stet session search" lists them, and among the first five.
+func ask(ctx context.Context, x *index.Index, said []saying, file string, verbose bool) error {
+	questions, err := lines[struct{ Question, Said string }](file)
+	first, five := 0, 0
+	for _, q := range questions {
+		right := map[string]bool{}
+		for _, s := range said {
+			if s.role != "tool" && strings.Contains(strings.Join(strings.Fields(s.text), " "), q.Said) {
+				right[s.path] = true
+			}
+		}
+		res, err := x.Search(ctx, index.Query{Text: q.Question, Limit: 200, Class: []vault.Class{vault.ClassSession}})
+		if err != nil {
+			return fmt.Errorf("%q: %w", q.Question, err)
+		}
+		var paths []string
+		for _, h := range res.Hits {
+			if !slices.Contains(paths, string(h.Path)) {
+				paths = append(paths, string(h.Path))
+			}
+		}
+		rank := slices.IndexFunc(paths, func(p string) bool { return right[p] })
+		if rank == 0 {
+			first++
+		}
+		if rank >= 0 && rank < 5 {
+			five++
+		}
+		if verbose && rank != 0 {
+			fmt.Printf("  rank %d, right are %d: %q\n", rank+1, len(right), q.Question)
+		}
+	}
+	fmt.Printf("%d questions, session first %d, among five %d\n", len(questions), first, five)
+	if first*10 < len(questions)*9 {
+		return errors.Join(err, errMissed)
+	}
 	return err
 }
 

@@ -8,6 +8,7 @@
 //	go run ./.ci/measure secrets -redact PATH...            what an import would take out of transcripts
 //	go run ./.ci/measure corpus -o FOLDER REPOSITORY...     a vault of agents' conversations with real tool output
 //	go run ./.ci/measure found [-n N] [-seed N] FOLDER      whether what is pasted from its messages is found there
+//	go run ./.ci/measure found -questions FILE FOLDER       whether questions find the conversations they are about
 //
 // It exits 2 when a bound does not hold. What it makes stands in a temporary folder and is
 // removed. A folder is one of those that "stet bench --help" describes.

@@ -98,6 +98,7 @@ type Evaluation struct {
 	weights       map[string]float64  // term → weight, to choose the line that is shown
 	similar       map[string][]string // unknown word → what it was taken for
 	boost         func(field int) float64
+	texts         int            // messages that say the word last looked up
 	Conversations *Conversations // set where documents are messages
 	// Weigh is by how much the score of a document counts, unless it is nil.
 	Weigh func(doc int32) float64
@@ -261,7 +262,9 @@ func (e *Evaluation) leaves(c *clause, found []bool) (out []leafKey, err error) 
 				continue
 			}
 			for _, f := range wordFields() {
-				out = append(out, leafKey{f, stem})
+				if f != document.FieldHead || e.Conversations == nil || !e.q.undated(c, c.exact[i].Term) {
+					out = append(out, leafKey{f, stem})
+				}
 			}
 		}
 	}
@@ -273,7 +276,15 @@ func (e *Evaluation) leaves(c *clause, found []bool) (out []leafKey, err error) 
 
 // add scores postings that all stand for one term.
 func (e *Evaluation) add(k leafKey, boost float64, c *clause, list []document.Posting, found []bool) {
-	s := similarity(e.src.Stats(k.field)).scorer(boost, uint64(len(list)))
+	n := len(list)
+	switch {
+	case e.Conversations == nil:
+	case k.field == document.FieldBody:
+		e.texts = n
+	case k.field == document.FieldTitle || k.field == document.FieldHead:
+		n = max(n, e.texts) // few conversations have titles: a word that all speak of is not rare there
+	}
+	s := similarity(e.src.Stats(k.field)).scorer(boost, uint64(n))
 	if k.field == document.FieldBody || k.field == document.FieldExact || k.field == document.FieldIdent {
 		e.weights[k.term] = s.weight
 	}

@@ -67,6 +67,7 @@ type Query struct {
 	filters  []filter
 	required []filter // given beside the text: each must hold
 	when     bool     // asks when something was
+	may      bool     // means the month where it says so
 	AsSpelt  bool     // words are not guessed at
 	lang     *document.Language
 	Warnings []string // what was not read as it may have been meant
@@ -101,26 +102,8 @@ func parse(p queryParser) Query {
 		p.out.said = p.out.clauses[0].raw // the quotation marks are not what is looked for
 	}
 	p.out.finish()
-	p.out.when = asksWhen(p.clipped)
+	p.out.reads(p.clipped)
 	return p.out
-}
-
-// asksWhen reports a question for a time.
-func asksWhen(text string) bool {
-	var before string
-	asks := false
-	document.Tokenize([]byte(text), func(t document.Token) {
-		switch t.Term {
-		case "when":
-			asks = true
-		case "long":
-			asks = asks || before == "how"
-		case "date", "day", "month", "year", "time":
-			asks = asks || before == "what" || before == "which"
-		}
-		before = t.Term
-	})
-	return asks
 }
 
 // Clip cuts a text to the length of the longest query, between characters.
