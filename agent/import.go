@@ -47,7 +47,7 @@ func (e *Environment) importHost() imports.Host {
 	return imports.Host{Getenv: e.o.Getenv, Home: e.o.Getenv("HOME")}
 }
 
-// Import brings in conversations or memories of another program, as one commit. What is here
+// Import brings in conversations or memories of another program, as one step of undo. What is here
 // already in the same words is left out. When it is interrupted the error comes after a commit of
 // what was read, and the next run does the rest.
 func (v Vault) Import(ctx context.Context, o ImportOptions) (*Imported, error) {

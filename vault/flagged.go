@@ -1,9 +1,13 @@
 package vault
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"stet/markdown"
 	"stet/vault/gitstore"
@@ -157,14 +161,33 @@ func (v *Vault) remember(p Path, id gitstore.ID, was judged) {
 	v.judged[judgedKeyOf(p, id)] = was
 }
 
-// judgeAhead takes down what the guard will say of a text that waits for its commit.
-func (v *Vault) judgeAhead(p Path, id gitstore.ID, data []byte) {
-	was, known := v.judged[judgedKeyOf(p, id)]
-	if !known && v.policy().Secrets != guard.Off {
-		was.secrets = guard.Secrets(string(p), data)
+// judgeAhead takes down what the guard will say of texts that wait for their commit, on all processors.
+func (v *Vault) judgeAhead(ctx context.Context, paths []Path, contents [][]byte) error {
+	ids, found := make([]gitstore.ID, len(paths)), make([]judged, len(paths))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				p, data := paths[i], contents[i]
+				ids[i] = gitstore.HashBlob(data)
+				was, known := v.judged[judgedKeyOf(p, ids[i])] // nobody writes it now
+				if !known && v.policy().Secrets != guard.Off {
+					was.secrets = guard.Secrets(string(p), data)
+				}
+				was.likely, was.orders, was.whole = likelyIn(data, p), guard.Injections(data), true
+				found[i] = was
+			}
+		})
 	}
-	was.likely, was.orders, was.whole = likelyIn(data, p), guard.Injections(data), true
-	v.remember(p, id, was)
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	for i, p := range paths {
+		v.remember(p, ids[i], found[i])
+	}
+	return nil
 }
 
 // inHead is what HEAD holds at p, nil for nothing.

@@ -9,7 +9,6 @@ import (
 
 	"stet/markdown"
 	"stet/vault/durable"
-	"stet/vault/gitstore"
 	"stet/vault/settings"
 	"stet/vault/store"
 )
@@ -130,11 +129,8 @@ func (s *State) WriteBlobs(ctx context.Context, paths []Path, contents [][]byte)
 			return nil, fmt.Errorf("write blobs: %w (%d bytes, at most %d)", ErrTooLarge, len(data), int64(MaxFileSize))
 		}
 	}
-	for i, data := range contents {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		s.v.judgeAhead(paths[i], gitstore.HashBlob(data), data)
+	if err := s.v.judgeAhead(ctx, paths, contents); err != nil {
+		return nil, err
 	}
 	return s.v.store.WriteBlobs(ctx, contents)
 }

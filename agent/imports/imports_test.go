@@ -312,6 +312,26 @@ func TestARunIsOneCommit(t *testing.T) {
 	}
 }
 
+// A run that brings more is several, so that no writer waits for all of it, and one step to undo.
+func TestALargeRunIsOneStep(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	r, err := imports.Run(t.Context(), v, source(t, "jsonl"), []string{place(t, "a.jsonl", chat(40, 3))},
+		imports.Options{CommitBytes: 9000})
+	if err != nil || r.Added != 40 || len(r.Commits) < 2 {
+		t.Errorf("%v: %d new, %d commits", err, r.Added, len(r.Commits))
+	}
+	if _, err := v.History().Undo(t.Context(), 1, vault.Write{}); err != nil {
+		t.Error(err)
+	}
+	for p := range tree(t, f.Dir) {
+		if strings.HasPrefix(p, "sessions/") {
+			t.Errorf("%s is there still", p)
+		}
+	}
+}
+
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	t.Parallel()
 	mkfifo, err := exec.LookPath("mkfifo")

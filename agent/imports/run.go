@@ -30,7 +30,7 @@ type Options struct {
 	Now time.Time
 	// Reread reads them all the same.
 	Reread bool
-	// CommitBytes bounds what one commit brings; 0 makes one commit of the run.
+	// CommitBytes bounds what one commit brings; 0 is commitBytes.
 	CommitBytes int
 	// Find finds what stands in the vault already of memories that come in; nil
 	// compares them with nothing.
@@ -92,12 +92,12 @@ type Report struct {
 }
 
 // A batch is what is in memory at a time. When it is full its transcripts are
-// written into the repository and wait there for the commit of the run, of which
-// there is one however large it is.
+// written into the repository and wait there for a commit of the run, for which other writers wait .5 s at most.
 const (
-	batchBytes = 8 << 20
-	batchFiles = 1000
-	lastFiles  = 16 // of a batch are written when the run was ended: nobody waits longer
+	commitBytes = 24 << 20
+	batchBytes  = 8 << 20
+	batchFiles  = 1000
+	lastFiles   = 16 // of a batch are written when the run was ended: nobody waits longer
 )
 
 // Run imports what stands in places, and commits it once. When ctx ends, or a file
@@ -380,7 +380,7 @@ func (w *writer) flush() (err error) {
 		w.settled(false)
 		return err
 	}
-	if w.o.CommitBytes > 0 && w.queued >= w.o.CommitBytes {
+	if w.queued >= cmp.Or(w.o.CommitBytes, commitBytes) {
 		return w.publish()
 	}
 	return nil

@@ -32,39 +32,73 @@ func proven(text string) (found []match) {
 	add := func(id string, start, end int) {
 		found = append(found, match{&rule{id: id}, start, end, text[start:end], text[max(0, start-excerptWidth):start]})
 	}
-	for _, at := range forms.card.FindAllStringSubmatchIndex(text, -1) {
-		s := text[at[0]:at[1]]
-		before := text[max(0, at[0]-30):at[0]]
-		if bare(text, at[0], at[1]) && forms.issuer.MatchString(s) && card("", s) &&
-			(at[2] >= 0 || !forms.other.MatchString(before)) {
-			add("payment-card", at[0], at[1])
-		}
-	}
-	for _, at := range forms.iban.FindAllStringIndex(text, -1) {
-		country := strings.Index(ibanLengths, text[at[0]:at[0]+2])
-		if country%5 != 0 {
-			continue
-		}
-		size := int(ibanLengths[country+2]-'0')*10 + int(ibanLengths[country+3]-'0')
-		end := at[0]
-		for n := 0; n < size && end < at[1]; end++ {
-			if text[end] != ' ' {
-				n++
+	for at, end := 0, 0; at < len(text); at = end + 1 {
+		end = lineEnd(text, at)
+		numbers, account := mayProve(text[at:end])
+		if numbers {
+			for _, in := range forms.card.FindAllStringSubmatchIndex(text[at:end], -1) {
+				from, to := at+in[0], at+in[1]
+				s, before := text[from:to], text[max(0, from-30):from]
+				if bare(text, from, to) && forms.issuer.MatchString(s) && card("", s) &&
+					(in[2] >= 0 || !forms.other.MatchString(before)) {
+					add("payment-card", from, to)
+				}
 			}
 		}
-		if s := text[at[0]:end]; len(strings.ReplaceAll(s, " ", "")) == size && bare(text, at[0], end) && iban("", s) {
-			add("iban", at[0], end)
+		if account {
+			for _, in := range forms.iban.FindAllStringIndex(text[at:end], -1) {
+				from, to := at+in[0], accountEnd(text, at+in[0], at+in[1])
+				if to > 0 && bare(text, from, to) && iban("", text[from:to]) {
+					add("iban", from, to)
+				}
+			}
 		}
-	}
-	for at := 0; at < len(text); {
-		end := lineEnd(text, at)
 		if line := strings.TrimLeft(text[at:end], " \t>*-`\""); wallet(line) {
 			add("recovery-phrase", end-len(line), end)
 		}
-		at = end + 1
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return a.start - b.start })
 	return found
+}
+
+// mayProve reports whether a line may hold the number of a card, and that of an account: its expressions take 100 times
+// as long to find that most do not.
+func mayProve(line string) (numbers, account bool) {
+	run, runs, digits := 0, 0, 0
+	for i := 0; i < len(line); i++ {
+		if c := line[i]; !digit(c) {
+			run = 0
+			continue
+		}
+		if digits++; run == 1 && i > 2 && capital(line[i-2]) && capital(line[i-3]) {
+			account = true
+		}
+		if run++; run == 4 {
+			runs++
+		}
+		numbers = numbers || run >= 15 || runs > 2 && digits >= 15
+	}
+	return numbers, account
+}
+
+func capital(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+// accountEnd is where the number of an account ends that begins a match, as long as its country has them; 0 for none.
+func accountEnd(text string, from, end int) (to int) {
+	country := strings.Index(ibanLengths, text[from:from+2])
+	if country%5 != 0 {
+		return 0
+	}
+	size := int(ibanLengths[country+2]-'0')*10 + int(ibanLengths[country+3]-'0')
+	for to = from; size > 0 && to < end; to++ {
+		if text[to] != ' ' {
+			size--
+		}
+	}
+	if size > 0 {
+		return 0
+	}
+	return to
 }
 
 // bare reports whether a number is not a part of a longer one, a name or a path.
