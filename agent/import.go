@@ -195,56 +195,6 @@ func FindSource(name string) (imports.Source, error) {
 	return source, err.Suggest("one of %s", strings.Join(SourceNames(), ", "))
 }
 
-// A Source is a program whose conversations or memories can be imported.
-type Source struct {
-	Source   string   `json:"source"`
-	Title    string   `json:"title"`
-	Memories bool     `json:"memories"`
-	Places   []string `json:"places"` // where it keeps them on this machine
-	Files    int      `json:"files"`
-	Bytes    int64    `json:"bytes"`
-	// Of conversations, compared with the vault in question; nil without one.
-	Brings *Brings `json:"brings,omitempty"`
-}
-
-// Brings counts the conversations of a source; docs/FORMAT.md says how they are told apart.
-type Brings struct {
-	New       int `json:"new"`
-	Grown     int `json:"grown"`
-	Unchanged int `json:"unchanged"`
-	Unread    int `json:"unread"` // here, and may have grown
-}
-
-// Sources lists what can be imported on this machine.
-func (e *Environment) Sources(ctx context.Context) []Source {
-	var v *vault.Vault
-	a, err := e.Open(ctx, true)
-	if err == nil {
-		v = a.v.Whole()
-		defer func() { _ = a.Close() }() // it was only read
-	} else if !errors.Is(err, vault.ErrNotVault) {
-		e.warn("%v", err) // what there is to import is worth knowing all the same
-	}
-	out := []Source{}
-	for _, s := range imports.Sources() {
-		view := Source{Source: s.Name, Title: s.Title, Memories: s.Memories,
-			Places: append([]string{}, s.Find(e.importHost())...)}
-		var err error
-		if v == nil || s.Memories || len(view.Places) == 0 {
-			view.Files, view.Bytes, err = s.Count(view.Places)
-		} else {
-			var l imports.Survey
-			l, err = imports.Look(ctx, v, s, view.Places)
-			view.Files, view.Bytes, view.Brings = l.Files, l.Bytes, &Brings{l.New, l.Grown, l.Unchanged, l.Unread}
-		}
-		if err != nil {
-			e.warn("%v", err)
-		}
-		out = append(out, view)
-	}
-	return out
-}
-
 // Sweep does what hooks left to be done: it takes up turns that were kept apart, imports the client's own records
 // of the conversations that hooks have recorded, and seals what has ended. The client's record wins; what hooks
 // alone have recorded stays beside it. It fails with [vault.ErrRefused], and with what kept one conversation, after

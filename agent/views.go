@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
+	"stet/agent/imports"
 	"stet/vault"
 )
 
@@ -148,4 +152,64 @@ func stamp(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.RFC3339)
+}
+
+// A Source is a program whose conversations or memories can be imported.
+type Source struct {
+	Source   string   `json:"source"`
+	Title    string   `json:"title"`
+	Memories bool     `json:"memories"`
+	Named    bool     `json:"-"`      // it has no place of its own
+	Places   []string `json:"places"` // where it keeps them on this machine
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"`
+	Chosen   bool     `json:"chosen,omitempty"` // by the person, the last time they were asked
+	// Of conversations, compared with the vault in question; nil without one.
+	Brings *Brings `json:"brings,omitempty"`
+}
+
+// Brings counts the conversations of a source; docs/FORMAT.md says how they are told apart.
+type Brings struct {
+	New       int `json:"new"`
+	Grown     int `json:"grown"`
+	Unchanged int `json:"unchanged"`
+	Unread    int `json:"unread"` // here, and may have grown
+}
+
+// Sources lists what can be imported on this machine.
+func (e *Environment) Sources(ctx context.Context) []Source {
+	var v *vault.Vault
+	var chosen []string
+	a, err := e.Open(ctx, true)
+	if err == nil {
+		v = a.v.Whole()
+		chosen, _ = imports.Chosen(v)    // of what cannot be read nothing is chosen
+		defer func() { _ = a.Close() }() // it was only read
+	} else if !errors.Is(err, vault.ErrNotVault) {
+		e.warn("%v", err) // what there is to import is worth knowing all the same
+	}
+	out := []Source{}
+	for _, s := range imports.Sources() {
+		view := Source{Source: s.Name, Title: s.Title, Memories: s.Memories,
+			Places: append([]string{}, s.Find(e.importHost())...), Named: s.Named(),
+			Chosen: slices.Contains(chosen, s.Name)}
+		var err error
+		if v == nil || s.Memories || len(view.Places) == 0 {
+			view.Files, view.Bytes, err = s.Count(view.Places)
+		} else {
+			var l imports.Survey
+			l, err = imports.Look(ctx, v, s, view.Places)
+			view.Files, view.Bytes, view.Brings = l.Files, l.Bytes, &Brings{l.New, l.Grown, l.Unchanged, l.Unread}
+		}
+		if err != nil {
+			e.warn("%v", err)
+		}
+		out = append(out, view)
+	}
+	return out
+}
+
+// ChooseSources remembers which sources the person wants to bring in; none forgets them.
+func (v Vault) ChooseSources(ctx context.Context, names []string) error {
+	return imports.Choose(ctx, v.a.v.Whole(), names)
 }

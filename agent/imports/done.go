@@ -235,62 +235,6 @@ func (w *writer) read(f file) error {
 	return nil
 }
 
-// A Survey says what a source has that the vault has not, as far as that can be
-// told without reading it.
-type Survey struct {
-	Files int
-	Bytes int64
-	// Conversations: new ones, at least one in each file that was never read;
-	// those of files that have changed since; those of files that have not.
-	New, Grown, Unchanged int
-	// Unread counts those that are in the vault by the name of their file, which
-	// was never read here: they may have grown.
-	Unread int
-}
-
-// Look surveys a source of conversations. Cost: a listing of the source and of the
-// vault's transcripts; no file of the source is opened.
-func Look(ctx context.Context, v *vault.Vault, s Source, places []string) (Survey, error) {
-	var out Survey
-	files, err := s.files(places)
-	if err != nil {
-		return out, err
-	}
-	d, err := openDone(v, s)
-	if err != nil {
-		return out, err
-	}
-	k, err := newKnown(ctx, v)
-	if err != nil {
-		return out, err
-	}
-	for _, f := range files {
-		out.Files, out.Bytes = out.Files+1, out.Bytes+f.size
-		was, now := d.files[nameOf(f)], d.of(f)
-		switch {
-		case was == nil && s.foreign != nil && k.named6(hashPart(SessionID(s.Name, s.foreign(f.path), time.Time{}))) != "":
-			out.Unread++
-		case was == nil:
-			out.New++
-		case now == nil:
-			out.Grown += max(1, len(was.Talks))
-		default:
-			for _, t := range now.Talks {
-				at, err := k.whereabouts(t)
-				if err != nil {
-					return out, err
-				}
-				if at == lost {
-					out.New++
-				} else {
-					out.Unchanged++
-				}
-			}
-		}
-	}
-	return out, nil
-}
-
 // stat fills in what tells a file from a later one.
 func (f *file) stat(info fs.FileInfo) {
 	f.size, f.time, f.identity = info.Size(), info.ModTime(), vault.Identity(info)

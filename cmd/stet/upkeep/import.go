@@ -23,17 +23,17 @@ func importCommand() *console.Command {
 		Words: agent.SourceNames(),
 		Details: `Alone it lists the sources: what stands on this machine, how much it is, and how many of its
 			conversations are new, grown or as before, by the names and times of the files. On a terminal it asks
-			which to bring in. With a SOURCE everything of it comes in: each conversation as a transcript in
-			sessions/, each memory below a scope of its own. PATH is a file, folder or zip archive to read instead;
-			without a SOURCE what stands in it tells the program that wrote it. Where nothing can be read it fails
-			(exit 1) and says what was found.
+			which to bring in; the next time Enter takes the same. With a SOURCE everything of it comes in: each
+			conversation as a transcript in sessions/, each memory below a scope of its own. PATH is a file, folder
+			or zip archive to read instead; without a SOURCE what stands in it tells the program that wrote it.
+			Where nothing can be read it fails (exit 1) and says what was found.
 
 			A second import appends what has grown and writes nothing for what has not; files of conversations that
 			have not changed are not opened (--force reads them). What was forgotten here stays away. A memory whose
 			very text stands here is left out, and one that a rule is sure contradicts another is linked with it; no
 			model is asked. Secrets are replaced by "[redacted: RULE]". What cannot be read is counted and listed,
-			and everything else comes in. A run is one commit, or several where it is large, and one step of undo; Ctrl-C
-			makes it of what is written by then, and the next run does the rest.`,
+			and everything else comes in. A run is one commit, or several where it is large, and one step of undo;
+			Ctrl-C makes it of what is written by then, and the next run does the rest.`,
 		Examples: `stet import  # what there is to bring in
 			stet import claude-code --since 30d --dry-run  # look first
 			stet import claude-code --project website  # one project's conversations
@@ -103,29 +103,32 @@ func bringIn(ctx context.Context, e *console.Env, a *agent.App, o agent.ImportOp
 func listSources(ctx context.Context, e *console.Env) error {
 	e.SetRoot("")
 	sources := e.Sources(ctx)
-	var here []string
+	var here, chosen, missing, named []string
 	for _, s := range sources {
-		if s.Files > 0 {
+		switch {
+		case s.Files > 0:
 			here = append(here, s.Source)
+			if s.Chosen {
+				chosen = append(chosen, s.Source)
+			}
+		case s.Named:
+			named = append(named, s.Source)
+		default:
+			missing = append(missing, s.Source)
 		}
 	}
 	err := e.Show(sources, func(p *console.Printer) {
 		for _, s := range sources {
-			line := fmt.Sprintf("%-14s %s", s.Source, s.Title)
-			switch {
-			case s.Files > 0:
-				line += fmt.Sprintf(": %s, %s in %s", agent.Plural(s.Files, "file"), size(s.Bytes),
-					strings.Join(s.Places, ", "))
-				if b := s.Brings; b != nil {
-					line += fmt.Sprintf(": %d new, %d grown, %d as before", b.New, b.Grown, b.Unchanged)
-					if b.Unread > 0 {
-						line += fmt.Sprintf(", %d here that may have grown", b.Unread)
-					}
-				}
-			case len(s.Places) > 0:
-				line += ": nothing in " + strings.Join(s.Places, ", ")
+			if s.Files == 0 {
+				continue
 			}
-			p.Printf("%s\n", console.Line1(line))
+			p.Printf("%s\n", console.Line1(sourceLine(s)))
+			if len(here) <= mostPlaces {
+				p.Printf("  %s\n", console.Line1(s.Title+", in "+home(e, strings.Join(s.Places, ", "))))
+			}
+		}
+		for _, line := range append(folded("not on this machine:", missing), folded("files to name:", named)...) {
+			p.Printf("%s\n", line)
 		}
 	})
 	switch {
@@ -135,21 +138,72 @@ func listSources(ctx context.Context, e *console.Env) error {
 		e.Note("bring in with: stet import %s", strings.Join(here, "; stet import "))
 		return nil
 	}
-	return chooseSources(ctx, e, here)
+	return chooseSources(ctx, e, here, chosen)
 }
 
-// chooseSources asks which of the sources to bring in, and does it.
-func chooseSources(ctx context.Context, e *console.Env, here []string) error {
-	answer, err := e.Ask("Bring in which? [" + strings.Join(here, ", ") + "; all; Enter for none]")
-	if errors.Is(err, io.EOF) || err == nil && answer == "" {
+// mostPlaces is how many sources have a line that says where they stand: the list is to fit a screen.
+const mostPlaces = 8
+
+// sourceLine says how much of a source there is, and what of it is new.
+func sourceLine(s agent.Source) string {
+	line := fmt.Sprintf("%-17s %s, %s", s.Source, agent.Plural(s.Files, "file"), size(s.Bytes))
+	if b := s.Brings; b != nil {
+		line += fmt.Sprintf(": %d new, %d grown, %d as before", b.New, b.Grown, b.Unchanged)
+		if b.Unread > 0 {
+			line += fmt.Sprintf(", %d may have grown", b.Unread)
+		}
+	}
+	return line
+}
+
+// home is a list of places with "~" for the folder of the user's.
+func home(e *console.Env, places string) string {
+	if dir := e.Getenv("HOME"); len(dir) > 1 {
+		places = strings.ReplaceAll(places, dir+string(os.PathSeparator), "~"+string(os.PathSeparator))
+	}
+	return places
+}
+
+// folded is a list behind words, in lines that a terminal has room for; none without a name.
+func folded(words string, names []string) (lines []string) {
+	for i, name := range names {
+		if i < len(names)-1 {
+			name += ","
+		}
+		last := len(lines) - 1
+		switch {
+		case i == 0:
+			lines = []string{words + " " + name}
+		case len(lines[last])+1+len(name) <= 80:
+			lines[last] += " " + name
+		default:
+			lines = append(lines, "  "+name)
+		}
+	}
+	return lines
+}
+
+// chooseSources asks which of the sources to bring in, and does it. What was chosen last is what Enter brings in.
+func chooseSources(ctx context.Context, e *console.Env, here, before []string) error {
+	usual := "Enter for none"
+	if len(before) > 0 {
+		usual = "none; Enter for " + strings.Join(before, " ")
+	}
+	answer, err := e.Ask("Bring in which? [" + strings.Join(here, ", ") + "; all; " + usual + "]")
+	if errors.Is(err, io.EOF) || err == nil && answer == "" && len(before) == 0 {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	chosen := strings.FieldsFunc(answer, func(r rune) bool { return r == ' ' || r == ',' })
-	if slices.Equal(chosen, []string{"all"}) {
+	switch {
+	case len(chosen) == 0:
+		chosen = before
+	case slices.Equal(chosen, []string{"all"}):
 		chosen = here
+	case slices.Equal(chosen, []string{"none"}):
+		chosen = nil
 	}
 	for _, name := range chosen {
 		if _, err := agent.FindSource(name); err != nil {
@@ -157,7 +211,7 @@ func chooseSources(ctx context.Context, e *console.Env, here []string) error {
 		}
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
-		var failed error
+		failed := a.Vault().ChooseSources(ctx, chosen)
 		for _, name := range chosen {
 			o := agent.ImportOptions{Source: name, Progress: progress(e)}
 			if err := bringIn(ctx, e, a, o); err != nil {
