@@ -6,7 +6,8 @@
 // commit's, nothing is asked of an embedder, and memories are chosen by what the index has of them.
 // Nothing is written. What a memory says cannot end the block that it stands in, and what reads like
 // orders to a model is masked unless the user wrote it or stands by it. What agents wrote, or was imported, says so;
-// what they pinned has a bounded share of the budget, behind what the user pinned.
+// what they pinned has a bounded share of the budget, behind what the user pinned, and of what nobody pinned no two of
+// theirs stand in a row while one of the user's is left.
 //
 //	s, err := snapshot.Take(ctx, v, x, snapshot.Options{Budget: 2500})
 //	os.Stdout.WriteString(s.Text)

@@ -244,8 +244,8 @@ func TestAgentsImportanceDoesNotOutrankThePersons(t *testing.T) {
 	remember("Person: great.", 0.9, vault.Writer{})
 	s := whole(t, v)
 	last := -1
-	for _, text := range []string{"Person: great.", "Person: plain.", "Bot: claim 29.", "Bot: claim 0.", "Bot: less.",
-		"Bot: plain.", "Person: small."} {
+	for _, text := range []string{"Person: great.", "Person: plain.", "Bot: claim 29.", "Person: small.",
+		"Bot: claim 0.", "Bot: less.", "Bot: plain."} {
 		at := strings.Index(s.Text, text)
 		if at <= last {
 			t.Errorf("%q stands at %d, behind %d:\n%s", text, at, last, s.Text)

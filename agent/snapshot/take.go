@@ -232,6 +232,29 @@ func (t *taking) choose(all []index.Standing) {
 		best = func(a, b *index.Standing) int { return cmp.Compare(a.Place, b.Place) }
 	}
 	slices.SortFunc(t.ranked, best)
+	if t.o.Query == "" {
+		t.ranked = mixed(t.ranked, func(m *index.Standing) bool { return last[m] > 0 })
+	}
+}
+
+// mixed are memories in their order, but no two of agents' one after the other while one of the user's is left: many of
+// theirs crowd out none that the user calls less important.
+func mixed(all []*index.Standing, machine func(*index.Standing) bool) (out []*index.Standing) {
+	var held []*index.Standing // of agents, behind one of theirs
+	put := func(m *index.Standing) {
+		if machine(m) && len(out) > 0 && machine(out[len(out)-1]) {
+			held = append(held, m)
+			return
+		}
+		out = append(out, m)
+		if !machine(m) && len(held) > 0 {
+			out, held = append(out, held[0]), held[1:]
+		}
+	}
+	for _, m := range all {
+		put(m)
+	}
+	return append(out, held...)
 }
 
 // by names the agent that wrote a memory, or the entry that it was, without the user's yes, or what it was imported
