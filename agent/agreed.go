@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/agent/clients"
 	"stet/agent/install"
 	"stet/vault"
 	"stet/vault/durable"
@@ -119,6 +120,25 @@ func (e *Environment) vaultMade() string {
 		}
 	}
 	return ""
+}
+
+// again is a command on the same files of a client.
+func again(verb string, c clients.Client, o InstallOptions) string {
+	line := "stet " + verb + " " + c.Name
+	if o.Project != "" {
+		line += " --project"
+	}
+	return line
+}
+
+// leftSet says that default_vault stays where a client is taken out: a user may have set it.
+func (e *Environment) leftSet() []string {
+	s, err := e.Settings()
+	if err != nil || s.Text(settings.DefaultVault) == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("default_vault stays %s: \"stet config unset default_vault\" takes it out of your "+
+		"configuration", s.Text(settings.DefaultVault))}
 }
 
 // askLikely asks a user at a terminal about what may be a secret in texts that are to be stored, and

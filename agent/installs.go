@@ -182,18 +182,9 @@ func (e *Environment) about(
 			`"stet config add hooks.exclude FOLDER" leaves a folder out, --mcp-only all hooks`)
 	}
 	if o.Client != PluginClient {
-		lines = append(lines, fmt.Sprintf("%q takes all of it out again", again("uninstall", c, o)))
+		lines = append(lines, fmt.Sprintf("%q takes all of it out of these files again", again("uninstall", c, o)))
 	}
 	return lines
-}
-
-// again is a command on the same files of a client.
-func again(verb string, c clients.Client, o InstallOptions) string {
-	line := "stet " + verb + " " + c.Name
-	if o.Project != "" {
-		line += " --project"
-	}
-	return line
 }
 
 // Uninstall takes out of the files of a client what Install added to them. The vault stays. The errors are those of
@@ -205,7 +196,10 @@ func (e *Environment) Uninstall(ctx context.Context, o InstallOptions) (*Install
 		return nil, err
 	}
 	if !c.Print {
-		return out, e.carryOut(ctx, out, c, all, o)
+		if err = e.carryOut(ctx, out, c, all, o); err == nil && !out.Unchanged && o.Project == "" {
+			out.Then = append(out.Then, e.leftSet()...)
+		}
+		return out, err
 	}
 	out.Then = []string{"take the entry stet out of " + c.Server.User + " by hand: it was put there by hand"}
 	return out, nil
@@ -358,6 +352,10 @@ func (e *Environment) homeOf(out *Installation, o InstallOptions) error {
 	}
 	if err == nil || !errors.Is(err, vault.ErrNotVault) || named != "" || e.o.At != "" {
 		return err
+	}
+	if root := e.vaultMade(); root != "" && o.Confirm != nil { // the user is shown it, and asked
+		out.Vault, out.SetsDefault = root, true
+		return nil
 	}
 	home := e.o.Getenv("HOME")
 	if home == "" {

@@ -27,9 +27,9 @@ func installCommand() *console.Command {
 			that only read and memory_save to those that may be called unasked, and a skill that says when to use
 			them. The change is shown first, and you are asked. Without a vault and default_vault a vault is made,
 			~/notes-stet, and named as default_vault; the vault of the current folder becomes default_vault where
-			none is set, and you named it with -C or agree to it. A vault that you made elsewhere is named then, as far
-			as your state folder knows of it, and not taken: -C takes it. Where the program "claude" is there, it
-			adds the server itself: a running one writes that file anew.
+			none is set, and you named it with -C or agree to it. A vault that you made elsewhere is offered instead, as
+			far as your state folder knows of it; with --yes it is named and not taken: -C takes it. Where the program
+			"claude" is there, it adds the server itself: a running one writes that file anew.
 
 			Only what is added changes: order, comments, indent and all else of your files stay, and "stet uninstall"
 			takes out exactly that. A second install changes nothing, also nothing that you changed after the first
@@ -62,8 +62,9 @@ func uninstallCommand() *console.Command {
 		Words: clientNames(),
 		Details: `Takes out what "stet install" added, and what it made for that alone; where nothing else was
 			changed, the files are as they were. What stood there before the first install stays, and so do a skill
-			that you edited and the vault. What install added is noted in your state folder (installed.json); where
-			that is missing, what starts stet is taken out, and the list of what may be called unasked is left.`,
+			that you edited, the vault and default_vault. What install added is noted in your state folder
+			(installed.json); where that is missing, what starts stet is taken out, and the list of what may be
+			called unasked is left.`,
 		Examples: `stet uninstall claude-code  # shows what would change, and asks
 			stet uninstall codex --dry-run  # only shows it
 			stet uninstall cursor --project --yes  # in the current folder, unasked`,
@@ -165,33 +166,21 @@ func shown(e *console.Env, o agent.InstallOptions, res *agent.Installation, err 
 	})
 }
 
-// abridged is a long diff for whoever is asked: of lines that are put in or taken out together each once.
+// mostAsked is how many lines of a difference are shown before a question: a terminal has few rows.
+const mostAsked = 16
+
+// abridged is a difference for whoever is asked: whole, or how many lines it is. A part of it would look like a
+// broken file.
 func abridged(diff string) string {
-	var out strings.Builder
-	said, left, first := map[string]bool{}, 0, true
+	lines := map[byte]int{'+': -1, '-': -1} // its first two lines name the file
 	for line := range strings.Lines(diff) {
-		text := line[:1] + strings.Trim(line[1:], " \t\r\n,")
-		switch {
-		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
-			out.WriteString(line)
-			continue
-		case first && line[0] == '@': // its counts are those of the whole difference
-			first = false
-			continue
-		case line[0] != '+' && line[0] != '-':
-			clear(said)
-		case said[text]:
-			left++
-			continue
-		}
-		said[text] = true
-		out.WriteString(line)
+		lines[line[0]]++
 	}
-	if left < 10 {
+	if lines['+']+lines['-'] <= mostAsked {
 		return diff
 	}
-	fmt.Fprintf(&out, "\\ %s like these left out: --dry-run shows them\n", agent.Plural(left, "more line"))
-	return out.String()
+	return fmt.Sprintf("\\ %s put in, %s taken out: --dry-run shows them\n",
+		agent.Plural(lines['+'], "line"), agent.Plural(lines['-'], "line"))
 }
 
 // printPlan shows what becomes of each file, its difference abridged where the user is asked, and of the vault.
