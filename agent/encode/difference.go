@@ -131,12 +131,35 @@ func (v *view) swap() {
 }
 
 // confirmed reports whether the new text repeats a stored clause, or all its values, without a
-// word that ends or corrects anything.
+// word that ends or corrects anything, or what it ends is another one.
 func (v *view) confirmed() bool {
 	if v.all&(cueGone|cueInstead|cueEnded|cueWrong|cueBack) != 0 {
-		return false
+		return v.endsAnother()
 	}
 	return v.get("cover.old.best") > .99 && v.get("cover.new") > .99 || v.get("values.kept.all") > 0
+}
+
+// endsAnother reports whether the only numbers of the new text stand in a clause that says "no longer", and the
+// stored clause has others of the same form: "no longer runs on 5433" leaves what runs on 5434.
+func (v *view) endsAnother() bool {
+	if v.d.cues&cueGone == 0 || v.n.all&(cueInstead|cueWrong|cueChange) != 0 {
+		return false
+	}
+	ended, other := map[string]bool{}, false
+	for j, w := range v.n.words {
+		if w.number && (j < v.d.a || j >= v.d.b) {
+			return false
+		}
+		ended[w.stem] = ended[w.stem] || w.number
+	}
+	for _, i := range indices(v.c.a, v.c.b) {
+		w := &v.o.words[i]
+		if w.number && ended[w.stem] {
+			return false
+		}
+		other = other || w.number && slices.ContainsFunc(v.n.words, func(n word) bool { return n.number && n.shape == w.shape })
+	}
+	return other
 }
 
 // signed reports whether the two clauses share what they are about, and the new one has another
