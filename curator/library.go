@@ -18,13 +18,14 @@ type library struct {
 	base   vault.Revision // HEAD when they were read
 	all    []skill.Skill  // whoever owns them
 	skills []skill.Skill
-	rows   []Row // of the same skills
+	rows   []Row        // of the same skills
+	edits  map[int]bool // those of which a person wrote or accepted something, by their rows
 }
 
 // read reads the library as it is at a time. Cost: one look at each file below skills/, and one tree comparison per
 // commit of the history.
 func read(ctx context.Context, v *vault.Vault, now time.Time) (*library, error) {
-	l := &library{}
+	l := &library{edits: map[int]bool{}}
 	var err error
 	if l.base, err = v.Head(); err != nil {
 		return nil, err
@@ -98,6 +99,7 @@ func (l *library) edited(ctx context.Context, v *vault.Vault, now time.Time) err
 // A footprint is what one commit did to one skill.
 type footprint struct {
 	text    bool       // it changed more than where files stand
+	main    bool       // and that of its SKILL.md
 	brought bool       // its SKILL.md came back from the archive
 	from    vault.Path // where its folder was before, "" where it stayed
 	made    bool       // its SKILL.md is new
@@ -120,6 +122,7 @@ func footprints(c vault.Commit, at map[vault.Path]int) map[int]*footprint {
 		if at, ok := at[vault.Path(ch.Path.Dir())]; !ok || at != i || ch.Path.Base() != skill.File {
 			continue
 		}
+		f.main = ch.Old != ch.New
 		switch ch.Status {
 		case vault.Renamed:
 			f.from = vault.Path(ch.From.Dir())
@@ -168,6 +171,10 @@ func (l *library) trace(ctx context.Context, v *vault.Vault) error {
 			r := &l.rows[i]
 			if r.Created = c.When.UTC(); !own && c.When.After(r.Committed) {
 				r.Committed = r.Created
+			}
+			mine := person || c.Trailers.Get("Stet-Because") != ""
+			if f.main && mine && !own && c.Op != vault.OpRevert && c.Op != vault.OpRestore {
+				l.edits[i] = true
 			}
 			switch {
 			case own:

@@ -43,7 +43,7 @@ func TestARunIsAChainOfCommitsAndRevertsOneByOne(t *testing.T) {
 		t.Fatalf("%s in %d commits", did(r), len(r.Commits))
 	}
 	if got := d.git("log", "--format=%s", before+"..HEAD"); got !=
-		"report: 3 stale\ncurate: how often skills were used\ncurate: 3 skills stale" {
+		"report: 3 skills stale\ncurate: how often skills were used\ncurate: 3 skills stale" {
 		t.Errorf("commits:\n%s", got)
 	}
 	d.open(func(a *agent.App) error {

@@ -35,6 +35,7 @@ type Status struct {
 	ArchiveAfter int        `json:"archive_after_days"`
 	Owned        int        `json:"owned"` // skills that agents made or the person gave over
 	Stale        int        `json:"stale"` // of them
+	Yours        int        `json:"yours"` // of them, that the person wrote in or accepted: they are left
 	Others       int        `json:"others"`
 	Archived     int        `json:"archived"` // skills in the archive
 	Pinned       []string   `json:"pinned"`   // of those it owns
@@ -89,6 +90,9 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 		out.Oldest = append(out.Oldest, lib.standing(i, now))
 		if r.State == Stale {
 			out.Stale++
+		}
+		if lib.edits[i] && !lib.skills[i].Is(skill.Managed) {
+			out.Yours++
 		}
 		if r.Pinned {
 			out.Pinned = append(out.Pinned, r.Name)

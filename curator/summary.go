@@ -14,13 +14,23 @@ func (r *Report) Summary() string {
 	if len(r.Memories.Archived) == 1 {
 		memories = "memory archived"
 	}
+	auto := r.AutoTransitions
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{auto.Archived, "archived"}, {auto.MarkedStale, "stale"}, {auto.Reactivated, "active again"}} {
+		switch {
+		case n.n > 0 && len(parts) == 0:
+			parts = append(parts, agent.Plural(n.n, "skill")+" "+n.what)
+		case n.n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
 	umbrellas, skills := r.umbrellas()
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{r.AutoTransitions.Archived, "archived"}, {r.AutoTransitions.MarkedStale, "stale"},
-		{r.AutoTransitions.Reactivated, "active again"}, {umbrellas, skills},
-		{r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
+	}{{umbrellas, skills}, {r.Counts.Pruned, "pruned"}, {len(r.Memories.Archived), memories},
 		{len(r.Memories.Moved), "moved out of a notebook"}, {r.Memories.merged(), "memories merged"},
 		{len(r.Proposed), "proposed"}, {len(r.Left), "left"}} {
 		if n.n > 0 {
