@@ -18,7 +18,7 @@ func revertCommand() *console.Command {
 		Args:    "[REV...]", MaxArgs: -1,
 		Details: `Every file is merged three ways: what the commit did goes, newer edits stay. On a terminal the
 			diff is shown and you are asked first; elsewhere --dry-run shows it. What cannot be decided is left alone
-			as a whole (exit 3).`,
+			as a whole (exit 3); with --run the other commits of the run go back, and a warning names those that stay.`,
 		Examples: `stet revert 3f2a9c1  # one commit
 			stet revert 3f2a9c1 --dry-run  # only the diff
 			stet revert --session 01jd7q8r5t9v3x6y2z4a7c0e1f --yes  # all one session wrote`,
