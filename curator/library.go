@@ -211,6 +211,16 @@ func (l *library) trace(ctx context.Context, v *vault.Vault) error {
 	return nil
 }
 
+// yours counts the skills that a person wrote in or accepted, and did not give over: the curator leaves them.
+func (l *library) yours() (n int) {
+	for i := range l.edits {
+		if !l.skills[i].Is(skill.Managed) {
+			n++
+		}
+	}
+	return n
+}
+
 // cutoffs are the times that these ages reach back to. A year too far for the clock is the beginning.
 func cutoffsOf(now time.Time, stale, archive int) Cutoffs {
 	back := func(days int) time.Time { return now.AddDate(0, 0, -min(days, 365*1000)) }

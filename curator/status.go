@@ -86,13 +86,11 @@ func StatusOf(ctx context.Context, a *agent.App) (*Status, error) {
 	}
 	old, err := skill.All(ctx, v, true)
 	out.Owned, out.Others, out.Archived = len(lib.rows), len(lib.all)-len(lib.rows), len(old)
+	out.Yours = lib.yours()
 	for i, r := range lib.rows {
 		out.Oldest = append(out.Oldest, lib.standing(i, now))
 		if r.State == Stale {
 			out.Stale++
-		}
-		if lib.edits[i] && !lib.skills[i].Is(skill.Managed) {
-			out.Yours++
 		}
 		if r.Pinned {
 			out.Pinned = append(out.Pinned, r.Name)

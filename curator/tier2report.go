@@ -229,6 +229,22 @@ func (r *Report) Covered() []merge.Coverage {
 	return slices.DeleteFunc(slices.Clone(r.Coverage), kept)
 }
 
+// Whole counts the skills of which all that is measured stands in the new place, Partly are the others, and Lacking
+// those of which something does not, front matter included.
+func (r *Report) Whole() int { return len(r.Covered()) - len(r.Partly()) }
+
+// Partly is as [Report.Whole].
+func (r *Report) Partly() []merge.Coverage {
+	return slices.DeleteFunc(r.Covered(), func(c merge.Coverage) bool {
+		return c.Lines == 1 && c.Values == 1 && c.Code == 1
+	})
+}
+
+// Lacking is as [Report.Whole].
+func (r *Report) Lacking() []merge.Coverage {
+	return slices.DeleteFunc(r.Covered(), func(c merge.Coverage) bool { return len(c.Missing) == 0 })
+}
+
 // Proof lists what has more evidence than a cell of a table shows.
 func (r *Report) Proof() (out []Absorbed) {
 	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {

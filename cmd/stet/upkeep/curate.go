@@ -278,8 +278,8 @@ func curateStatus(ctx context.Context, e *console.Env, _ *console.Input, _ []str
 		p.Printf("skills    %d its own, %d of them stale; %s; %d in the archive\n", s.Owned, s.Stale,
 			agent.Plural(s.Others, "other"), s.Archived)
 		if s.Yours > 0 {
-			p.Printf("yours     %d of its own are left as they are, for you edited or accepted them: \"stet curate own "+
-				"NAME\" gives one over\n", s.Yours)
+			p.Printf("yours     %d of its own are left as they are, for you edited or accepted them: "+
+				"\"stet curate own NAME\" gives one over\n", s.Yours)
 		}
 		for _, name := range s.Pinned {
 			by := ""
