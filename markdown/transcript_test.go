@@ -181,6 +181,12 @@ func editOf(old, now []byte) ToolCall {
 	return ToolCall{Name: "Edit", Arguments: fmt.Appendf(nil, form, asJSON(now), asJSON(old))}
 }
 
+// editsOf is two edits of a file, the second of which takes the first back.
+func editsOf(old, now []byte) ToolCall {
+	const form = `{"edits":[{"oldText":%s,"newText":%s},{"newText":%[1]s,"oldText":%[2]s,"all":true}],"path":"a.go"}`
+	return ToolCall{Name: "edit", Arguments: fmt.Appendf(nil, form, asJSON(old), asJSON(now))}
+}
+
 // checkHeadings verifies that every reader of Markdown sees the messages.
 func checkHeadings(t *testing.T, text []byte, n int) {
 	t.Helper()
@@ -221,7 +227,8 @@ func TestAnyTranscriptComesBack(t *testing.T) {
 				Name: word.Draw(t, "name"), Time: at.Draw(t, "time"), Ref: word.Draw(t, "ref"),
 				Tokens: rapid.Int().Draw(t, "tokens"), Content: content.Draw(t, "content"),
 				Calls: []ToolCall{{ID: word.Draw(t, "call"), Arguments: content.Draw(t, "args")},
-					editOf(content.Draw(t, "old"), content.Draw(t, "now"))},
+					editOf(content.Draw(t, "old"), content.Draw(t, "now")),
+					editsOf(content.Draw(t, "first"), content.Draw(t, "second"))},
 			})
 		}
 		text, out := roundTrip(t, in)
@@ -250,6 +257,9 @@ func TestATranscriptReadsAsItWasMeant(t *testing.T) {
 			"shell", `{"command":["bash","-lc","ls -la"],"workdir":"/home/dev"}`,
 			"Write", `{"file_path":"a.PY","content":"import os\nprint(1)\n"}`,
 			"Todo", `{"todos":[{"content":"Mend the gate before winter","status":"pending"},{"content":"b","id":"1"}]}`,
+			"MultiEdit", `{"file_path":"b.go","edits":[{"old_string":"a\nb","new_string":"a"},`+
+				`{"old_string":"","new_string":"c"}]}`,
+			"shell", `{"command":["git","push","origin","HEAD"]}`,
 			"apply_patch", "*** Begin Patch\n*** End Patch",
 			"Read", `{"file_path":"a.go"}`)},
 		{Role: "tool", Content: []byte("# no heading\n* run together\n")},
@@ -269,6 +279,8 @@ func TestATranscriptReadsAsItWasMeant(t *testing.T) {
 		"\n\n**Edit** `src/db.go`\n\n```diff stet-call {", "}\n a\n-b\n+B < 2\n c\n```\n",
 		"\n\n**Bash** `description: What 'changed'`\n\n```sh stet-call {", "}\ngit status && git diff\n```\n",
 		"\n\n**shell** `workdir: /home/dev`\n\n```sh stet-call {", "}\nls -la\n```\n",
+		"\n\n**MultiEdit** `b.go`\n\n```diff stet-call {", "}\n a\n-b\n@@\n+c\n```\n",
+		"\n\n**shell**\n\n```json stet-call {\"id\":\"t\",\"name\":\"shell\"}\n{\"command\":[\"git\",\"push\",",
 		"\n\n**Write** `a.PY`\n\n```py stet-call {", "}\nimport os\nprint(1)\n\n```\n",
 		"\n\n**Todo**\n\n```json stet-call {", "}\n{\n  \"todos\": [\n", "\n\n**apply_patch**\n\n```diff stet-call {",
 		"**Read**\n\n```json stet-call {\"id\":\"t\",\"name\":\"Read\"}\n{\"file_path\":\"a.go\"}\n```\n",
@@ -277,6 +289,27 @@ func TestATranscriptReadsAsItWasMeant(t *testing.T) {
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// On one line stands what a reader wants to know of a call.
+func TestACallOnOneLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"shell", `{"command":["git","push","origin","HEAD"]}`, "command: git push origin HEAD"},
+		{"shell", `{"command":["sh","-c","ls -l"],"workdir":"/w"}`, "ls -l"},
+		{"Edit", `{"file_path":"a.go","old_string":"a\nb","new_string":"a\nc\nd"}`, "a.go +2 -1"},
+		{"edit", `{"path":"a.go","edits":[{"oldText":"a","newText":"b"},{"oldText":"c","newText":""}]}`,
+			"a.go +1 -2"},
+		{"TodoWrite", `{"todos":[{"content":"Mend it","status":"done"},{"content":"Test it","id":"2"}]}`,
+			"todos: Mend it; Test it"},
+		{"update_plan", `{"plan":[{"step":"Read"},{"step":"Write"}]}`, "plan: Read; Write"},
+		{"grid", `{"rows":[[1],[2]]}`, "rows: [[1],[2]]"},
+	} {
+		v := callsOf(c[0], c[1])[0].View()
+		if got := strings.TrimSpace(v.Line() + " " + v.Changes()); got != c[2] {
+			t.Errorf("%s %s: %q, want %q", c[0], c[1], got, c[2])
 		}
 	}
 }

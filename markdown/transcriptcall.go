@@ -63,8 +63,8 @@ func (c *ToolCall) View() CallView {
 		return plain
 	}
 	fields := stringFields(c.Arguments)
-	for _, make := range []func([]byte, []argument) (CallView, bool){viewEdit, viewText, viewJSON} {
-		if v, ok := make(c.Arguments, fields); ok {
+	for _, view := range []func([]byte, []argument) (CallView, bool){viewEdit, viewEdits, viewText, viewJSON} {
+		if v, ok := view(c.Arguments, fields); ok {
 			if back, ok := v.note.arguments([]byte(v.Text)); ok && bytes.Equal(back, c.Arguments) {
 				return v
 			}
@@ -83,7 +83,7 @@ type argument struct {
 	key        string
 	raw        json.RawMessage
 	text       string
-	start, end int  // of the text as JSON writes it: the value, or the last of a list of texts; 0, 0 of any other
+	start, end int  // of the text as JSON writes it: the value, or the script of a shell's arguments; 0, 0 of any other
 	listed     bool // it is the last of a list
 }
 
@@ -103,8 +103,8 @@ func stringFields(args []byte) (out []argument) {
 		end := int(d.InputOffset())
 		var list []json.RawMessage
 		last := a.raw
-		if a.raw[0] == '[' && json.Unmarshal(a.raw, &list) == nil && len(list) > 0 {
-			last, a.listed = list[len(list)-1], true
+		if a.raw[0] == '[' && json.Unmarshal(a.raw, &list) == nil && len(list) == 3 && runsScript(string(list[1])) {
+			last, a.listed = list[2], true
 		}
 		if last[0] == '"' && json.Unmarshal(last, &a.text) == nil && bytes.Equal(quoted(a.text), last) {
 			at := bytes.LastIndex(a.raw, last)
@@ -116,6 +116,11 @@ func stringFields(args []byte) (out []argument) {
 	return out
 }
 
+// runsScript reports the flag of a shell, in JSON, behind which a script stands.
+func runsScript(flag string) bool {
+	return flag == `"-c"` || flag == `"-lc"` || strings.EqualFold(flag, `"-command"`)
+}
+
 // quoted is a text as the programs that call tools write it in JSON.
 func quoted(s string) []byte {
 	var out bytes.Buffer
@@ -125,9 +130,10 @@ func quoted(s string) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
+// field is the first argument that is a text and has one of the keys, in their order; "" is any.
 func field(fields []argument, keys ...string) *argument {
 	for _, key := range keys {
-		i := slices.IndexFunc(fields, func(a argument) bool { return a.key == key && a.end > 0 })
+		i := slices.IndexFunc(fields, func(a argument) bool { return (a.key == key || key == "") && a.end > 0 })
 		if i >= 0 {
 			return &fields[i]
 		}
@@ -135,20 +141,9 @@ func field(fields []argument, keys ...string) *argument {
 	return nil
 }
 
-func viewEdit(args []byte, fields []argument) (CallView, bool) {
-	old, now := field(fields, "old_string", "old_str"), field(fields, "new_string", "new_str")
-	if old == nil || now == nil || old.listed || now.listed || len(old.text)+len(now.text) > maxDiff {
-		return CallView{}, false
-	}
-	v := CallView{Lang: "diff", Text: diffOf(old.text, now.text), Given: given(fields, old, now)}
-	v.note = callNote{Form: formDiff}
-	v.note.cut(args, old, now)
-	return v, true
-}
-
 // A call's texts of these keys are shown by themselves where they have several lines, commands always.
 const (
-	longTexts = "patch input file_text content contents code new_source plan prompt message text query"
+	longTexts = "patch input file_text content contents code new_source plan prompt message body text query"
 	commands  = "command cmd script"
 )
 
@@ -218,7 +213,7 @@ func given(fields []argument, shown ...*argument) string {
 		if slices.ContainsFunc(shown, func(s *argument) bool { return s.key == a.key }) {
 			continue
 		}
-		value := string(a.raw)
+		value := listed(a.raw)
 		if a.end > 0 && !a.listed {
 			value = a.text
 		}
@@ -237,62 +232,30 @@ func given(fields []argument, shown ...*argument) string {
 	return string(line)
 }
 
+// listed is a value as it is, or of a list its texts as words, and of its objects the first text of each.
+func listed(raw json.RawMessage) string {
+	var words []string
+	if json.Unmarshal(raw, &words) == nil {
+		return strings.Join(words, " ")
+	}
+	var objects []json.RawMessage
+	if json.Unmarshal(raw, &objects) != nil {
+		return string(raw)
+	}
+	words = nil
+	for _, one := range objects {
+		text := field(stringFields(one), "")
+		if text == nil {
+			return string(raw)
+		}
+		words = append(words, text.text)
+	}
+	return strings.Join(words, "; ")
+}
+
 func oneLine(s string) string {
 	gap := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	return strings.Join(strings.FieldsFunc(s, gap), " ")
-}
-
-// diffOf shows an edit, every line of both texts behind its mark.
-func diffOf(old, now string) string {
-	a, b := strings.Split(old, "\n"), strings.Split(now, "\n")
-	as, bs := make([][]byte, len(a)), make([][]byte, len(b))
-	for i, l := range a {
-		as[i] = []byte(l)
-	}
-	for i, l := range b {
-		bs[i] = []byte(l)
-	}
-	var out []string
-	put := func(mark string, lines []string) {
-		for _, l := range lines {
-			out = append(out, mark+l)
-		}
-	}
-	if old == "" {
-		a, as = nil, nil
-	}
-	if now == "" {
-		b, bs = nil, nil
-	}
-	at := 0
-	for _, h := range diffLines(as, bs) {
-		put(" ", a[at:h.a0])
-		put("-", a[h.a0:h.a1])
-		put("+", b[h.b0:h.b1])
-		at = h.a1
-	}
-	put(" ", a[at:])
-	return strings.Join(out, "\n")
-}
-
-// undiff is the text before and after what diffOf shows.
-func undiff(diff string) (old, now string, ok bool) {
-	var a, b []string
-	for line := range strings.SplitSeq(diff, "\n") {
-		if diff == "" {
-			break
-		}
-		if line == "" || !strings.Contains(" +-", line[:1]) {
-			return "", "", false
-		}
-		if line[0] != '+' {
-			a = append(a, line[1:])
-		}
-		if line[0] != '-' {
-			b = append(b, line[1:])
-		}
-	}
-	return strings.Join(a, "\n"), strings.Join(b, "\n"), true
 }
 
 type callNote struct {
@@ -331,9 +294,12 @@ func (n *callNote) arguments(text []byte) ([]byte, bool) {
 		err := json.Compact(&out, text)
 		return out.Bytes(), err == nil
 	case n.Form == formDiff:
-		old, now, ok := undiff(string(text))
-		if texts = []string{old, now}; !ok {
-			return nil, false
+		texts = nil
+		for hunk := range strings.SplitSeq(string(text), hunkMark) {
+			old, now, ok := undiff(hunk)
+			if texts = append(texts, old, now); !ok {
+				return nil, false
+			}
 		}
 	case n.Form != formText:
 		return nil, false
@@ -341,7 +307,10 @@ func (n *callNote) arguments(text []byte) ([]byte, bool) {
 	if len(n.At) != len(texts) {
 		return nil, false
 	}
-	order := []int{0, 1}[:len(texts)]
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
 	slices.SortFunc(order, func(a, b int) int { return n.At[a] - n.At[b] })
 	var out []byte
 	at := 0

@@ -97,4 +97,5 @@ type Line struct {
 type Call struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments,omitempty"` // what it was given: on one line, or whole
+	Changes   string `json:"changes,omitempty"`   // of an edit on one line, the lines that it brings and takes: "+3 -1"
 }

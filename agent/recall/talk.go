@@ -177,10 +177,10 @@ func fold(text string, lines int) (string, int) {
 // call is a call as it is shown: whole, or on one line, that of its arguments which matches if one does.
 func (t *Talk) call(c *markdown.ToolCall, matches string) Call {
 	v := c.View()
-	out := Call{Name: cmp.Or(c.Name, "tool"), Arguments: v.Line()}
+	out := Call{Name: cmp.Or(c.Name, "tool"), Arguments: v.Line(), Changes: v.Changes()}
 	switch {
 	case t.Whole:
-		out.Arguments = v.Whole()
+		out.Arguments, out.Changes = v.Whole(), ""
 	case matches != "" && strings.Contains(string(document.Arguments(c.Arguments)), matches):
 		out.Arguments = matches
 	}

@@ -30,6 +30,9 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 		}
 		err = e.ShowPaged(ctx, page, func(p *console.Printer) {
 			printSession(p, page.Session)
+			if at := page.Session.Path; at != "" && p.Room("", widest) < widest {
+				p.Printf("%s\n", console.Line1(string(at)))
+			}
 			printLines(p, page.Messages)
 		})
 		if err == nil && page.Next > 0 && o.Around == 0 && (o.To == 0 || page.Next <= o.To) {
@@ -50,11 +53,19 @@ func printLines(p *console.Printer, lines []agent.Message) {
 		head := fmt.Sprintf("%d  %s  %s", l.Number, who, console.Day(l.Time))
 		p.Printf("\n%s%s\n", mark, p.Paint(console.Bold, head))
 		for text := range strings.Lines(p.Stored(l.Text)) {
-			p.Printf("  %s\n", strings.TrimRight(text, "\r\n"))
+			text = "  " + strings.TrimRight(text, "\r\n")
+			if l.Role == "tool" {
+				p.Printf("%s\n", text) // what is in columns stays so
+			} else {
+				p.Folded(text+"\n", 2)
+			}
 		}
 		for _, c := range l.Calls {
 			given := strings.TrimRight(p.Stored(c.Name+"  "+c.Arguments), "\n ")
-			p.Printf("  -> %s\n", strings.ReplaceAll(given, "\n", "\n     "))
+			if c.Changes != "" {
+				given += "  " + c.Changes
+			}
+			p.Folded("  -> "+strings.ReplaceAll(given, "\n", "\n     ")+"\n", 5)
 		}
 		switch {
 		case l.More > 0:
