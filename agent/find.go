@@ -369,7 +369,7 @@ func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, 
 	if rev != "" {
 		return a.v.History().ReadAt(ctx, rev, ref)
 	}
-	m, err := a.v.Resolve(ctx, ref)
+	m, err := a.named(ctx, ref)
 	if errors.Is(err, vault.ErrNotFound) {
 		return a.readPath(ref, err)
 	}

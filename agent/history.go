@@ -95,7 +95,7 @@ func (h History) namesOf(ctx context.Context, o LogOptions) (map[vault.Revision]
 // path is that of a memory or, where the word names none, the path that the word is: history
 // knows files that are gone from the disk.
 func (h History) path(ctx context.Context, word string) (vault.Path, error) {
-	m, err := h.a.v.Resolve(ctx, h.a.ref(word))
+	m, err := h.a.named(ctx, h.a.ref(word))
 	if err == nil {
 		return m.Path, nil
 	}
@@ -375,7 +375,7 @@ func (h History) revisions(word string, first bool) ([]string, error) {
 // compared is the path of a memory, else a path, which may be of the past where a revision was
 // named. A word that is nothing is an error: an empty diff would look like "no difference".
 func (h History) compared(ctx context.Context, word string, historic bool) (vault.Path, error) {
-	m, err := h.a.v.Resolve(ctx, h.a.ref(word))
+	m, err := h.a.named(ctx, h.a.ref(word))
 	if err == nil {
 		return m.Path, nil
 	}

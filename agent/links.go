@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -130,7 +131,7 @@ type Link struct {
 func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) {
 	var p vault.Path
 	if o.Ref != "" {
-		named, err := m.a.v.Resolve(ctx, m.a.ref(o.Ref))
+		named, err := m.a.named(ctx, m.a.ref(o.Ref))
 		if err != nil {
 			return nil, err
 		}
@@ -204,6 +205,17 @@ func (a *App) ref(word string) string {
 	return word
 }
 
+// named is what ref names, for what changes nothing unseen: also by a part of a name, where the user asks and one
+// memory or note alone has it. It fails as [vault.Vault.Resolve] does.
+func (a *App) named(ctx context.Context, ref string) (vault.Memory, error) {
+	m, err := a.v.Resolve(ctx, ref)
+	if none := (*vault.NotFoundError)(nil); errors.As(err, &none) && none.Part != "" && a.o.Agent == "" {
+		return a.v.Resolve(ctx, string(none.Part))
+	}
+	return m, err
+}
+
+// refs is [App.ref] of each.
 func (a *App) refs(words []string) []string {
 	out := make([]string, 0, len(words))
 	for _, w := range words {

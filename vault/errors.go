@@ -86,6 +86,7 @@ var (
 type NotFoundError struct {
 	Ref      string
 	Near     []string
+	Part     Path // the only memory or note in whose name Ref stands as whole words; "" for none
 	Withheld bool
 	Says     error // what is said of an absent thing of its kind; nil for this error's own words
 }

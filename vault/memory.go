@@ -107,3 +107,26 @@ func slugOf(p Path) string {
 	}
 	return base
 }
+
+const (
+	mostNear  = 3 // names that an error lists
+	leastPart = 3 // characters of a part of a name
+)
+
+// partly lists the live memories and notes in whose names ref stands as whole words: "gate code" in
+// the-gate-code-is-4711.
+func (v *Vault) partly(files []File, ref string) (out []string) {
+	words := strings.Join(strings.Fields(markdown.Fold(strings.ReplaceAll(ref, "-", " "))), "-")
+	if len(words) < leastPart || strings.ContainsAny(ref, "./#") || IsID(ref) {
+		return nil
+	}
+	for _, f := range files {
+		class := ClassOf(f.Path)
+		name := "-" + strings.ReplaceAll(markdown.Fold(slugOf(f.Path)), " ", "-") + "-"
+		has := strings.Contains(name, "-"+words+"-")
+		if has && (class == ClassMemory || class == ClassNote) && !v.hidesNow(f.Path) {
+			out = append(out, string(f.Path))
+		}
+	}
+	return out
+}

@@ -95,7 +95,12 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 	if len(titled) > 0 {
 		return pick(ref, v.listed(preferLive(titled)))
 	}
-	return Memory{}, notFound(ref, v.nearest(files, ref)...)
+	near, part := v.partly(files, ref), Path("")
+	if len(near) == 1 {
+		part = Path(near[0])
+	}
+	near = append(near, v.nearest(files, ref)...)
+	return Memory{}, &NotFoundError{Ref: ref, Near: near[:min(len(near), mostNear)], Part: part}
 }
 
 // resolveAll is [Vault.Resolve] of several refs, each file once; check may refuse one.

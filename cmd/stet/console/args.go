@@ -184,6 +184,10 @@ func (p *parser) unknownFlag(arg, name string) error {
 	if near := agent.Nearest(name, names); near != "" && len(name) > 1 {
 		return err.Suggest("did you mean %s?", dashed(near))
 	}
+	has := func(c *Command) bool { return lookup(c.Flags, name) != nil }
+	if p.line.Command == nil && slices.ContainsFunc(p.commands, has) {
+		return err.Suggest("a flag of a command stands behind its name: stet COMMAND %s", arg)
+	}
 	var having []string
 	for _, c := range p.commands {
 		if len(name) > 1 && lookup(c.Flags, name) != nil {

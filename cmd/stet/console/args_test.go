@@ -62,7 +62,7 @@ func TestParseErrorsAreUsageErrorsWithANextStep(t *testing.T) {
 		{"remember -5", `no flag "-5"`, `after "--"`},
 		{"remember a --frobnicate", `no flag "--frobnicate"`, `after "--"`},
 		{"remember --scope", "--scope needs a value", ""},
-		{"--scope /x remember", `stet has no flag "--scope"`, "stet --help"},
+		{"--scope /x remember", `stet has no flag "--scope"`, "stet COMMAND --scope"},
 		{"-- remember", "", ""},
 	} {
 		_, err := console.Parse(someCommands(), append([]string{"stet"}, strings.Fields(c.in)...))
