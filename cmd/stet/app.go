@@ -137,6 +137,7 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 
 // bare answers "stet" alone: where things stand, or what there is.
 func bare(ctx context.Context, e *console.Env, commands []*console.Command) error {
+	e.NoPager = true // as git: keys that follow go to the shell
 	switch _, err := e.Locate(); {
 	case errors.Is(err, vault.ErrNotVault):
 		return console.ShowHelp(ctx, e, commands, nil)

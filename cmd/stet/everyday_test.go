@@ -44,3 +44,16 @@ func TestRevertShowsNoRecordsBeforeItAsks(t *testing.T) {
 		t.Errorf("revert shows\n%s", out)
 	}
 }
+
+// The bare command prints what there is to do and ends, as git does: keys that follow go to the shell.
+func TestTheBareCommandOpensNoPager(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.env["PAGER"] = "echo paged:"
+	if out, _ := s.run(0, ""); strings.Contains(out, "paged:") || !strings.Contains(out, "holds") {
+		t.Errorf("stet alone prints\n%s", out)
+	}
+	if out, _ := s.run(0, "", "help"); !strings.Contains(out, "paged:") {
+		t.Errorf("help is not paged:\n%s", out)
+	}
+}
