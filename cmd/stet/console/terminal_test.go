@@ -97,6 +97,8 @@ func TestTimeReadsWhatPeopleWrite(t *testing.T) {
 		"2026-01-31":           time.Date(2026, 1, 31, 0, 0, 0, 0, time.Local),
 		"2026-01":              time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local),
 		"2026-01-31T14:00:00Z": time.Date(2026, 1, 31, 14, 0, 0, 0, time.UTC),
+		"yesterday":            time.Date(2026, 11, 20, 0, 0, 0, 0, time.Local),
+		"Today":                time.Date(2026, 11, 21, 0, 0, 0, 0, time.Local),
 		"7d":                   time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC),
 		"2h ago":               time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC),
 		"6m":                   time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC),

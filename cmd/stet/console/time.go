@@ -9,8 +9,8 @@ import (
 )
 
 // Time reads a point in time as people give it: a date (its first moment, in
-// their own zone), RFC 3339, or how long ago as 12h, 7d, 4w, 6m, 1y; as in a search, m is months. "" is no time.
-// The error is an [agent.ErrUsage].
+// their own zone), RFC 3339, "today" or "yesterday", or how long ago as 12h, 7d, 4w, 6m, 1y; as in a search, m is
+// months. "" is no time. The error is an [agent.ErrUsage].
 func (e *Env) Time(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -26,8 +26,16 @@ func (e *Env) Time(text string) (time.Time, error) {
 	if then, ok := ago(strings.TrimSuffix(text, " ago"), e.Now()); ok {
 		return then, nil
 	}
+	year, month, day := e.Now().Local().Date()
+	switch strings.ToLower(text) {
+	case "yesterday":
+		day--
+		fallthrough
+	case "today":
+		return time.Date(year, month, day, 0, 0, 0, 0, time.Local), nil
+	}
 	return time.Time{}, agent.Usagef("%q is not a time", text).
-		Suggest("2026-01-31, 2026-01-31T14:00:00Z, or how long ago: 12h, 7d, 4w, 6m (months), 1y")
+		Suggest("2026-01-31, 2026-01-31T14:00:00Z, today, yesterday, or how long ago: 12h, 7d, 4w, 6m (months), 1y")
 }
 
 // Span reads --since and --until, the zero time without them.
