@@ -66,11 +66,20 @@ func statusText(st *agent.Status) string {
 	if len(st.Problems) > 0 {
 		b.WriteString("\nleft alone:\n")
 		for _, p := range st.Problems {
-			b.WriteString("  " + console.ProblemLine(p) + "\n")
+			b.WriteString("  " + leftAlone(p) + "\n")
 		}
 	}
 	b.WriteString("\n" + next(st))
 	return b.String()
+}
+
+// leftAlone names a problem in one line: the guard may have found hundreds of secrets in one file.
+func leftAlone(p vault.Problem) string {
+	if all := strings.Split(p.Text, "; "); p.ID == "secret" && len(all) > 2 {
+		p.Text = fmt.Sprintf("%s and %d more, left uncommitted", all[0], len(all)-1)
+		p.Hint = `take them out of the file; "stet doctor" lists each, and how to allow it`
+	}
+	return console.ProblemLine(p)
 }
 
 // reviews says what waits to be learnt, and what became of the last reviews.
@@ -95,7 +104,7 @@ func where(st *agent.Status) string {
 	case st.Head == "":
 		return "branch " + st.Branch + ", no commit yet"
 	case st.Detached:
-		return "detached at " + st.Head.Short()
+		return "detached at " + st.Head.Short() + ", on no branch: \"git switch -c NAME\" keeps what is committed"
 	}
 	return "branch " + st.Branch + " at " + st.Head.Short()
 }
