@@ -70,10 +70,11 @@ type clineMessage struct {
 	IsSummary bool `json:"isSummary"`
 }
 
-var clineParts = sync.OnceValue(func() (out struct{ around, project, answer *regexp.Regexp }) {
+var clineParts = sync.OnceValue(func() (out struct{ around, project, answer, thought *regexp.Regexp }) {
 	out.around = regexp.MustCompile(`(?s)<environment_details>.*?</environment_details>`)
 	out.project = regexp.MustCompile(`# Current (?:Workspace|Working) Directory \(([^)\n]+)\)`)
 	out.answer = regexp.MustCompile(`^\[([a-z_]+)(?: for '[^\n]*')?\] Result:\s*`)
+	out.thought = regexp.MustCompile(`(?s)^\s*<thinking>.*?</thinking>\s*`)
 	return out
 })
 
@@ -127,7 +128,9 @@ func (s *Session) cline(n int, m *clineMessage, names map[string]string) {
 	var words []string
 	for _, t := range said.text {
 		if m.Role != "user" {
-			words = append(words, t)
+			if t = parts.thought.ReplaceAllString(t, ""); t != "" {
+				words = append(words, t)
+			}
 			continue
 		}
 		if at := parts.project.FindStringSubmatch(t); at != nil && s.Project == "" {
