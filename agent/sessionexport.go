@@ -101,6 +101,10 @@ type headLine struct {
 	Ended     string                  `json:"ended,omitempty"`
 	EndReason string                  `json:"end_reason,omitempty"`
 	Private   bool                    `json:"private,omitempty"`
+	Branch    string                  `json:"branch,omitempty"`
+	Models    []string                `json:"models,omitempty"`
+	Summed    int                     `json:"compactions,omitempty"`
+	Errors    int                     `json:"errors,omitempty"`
 	Tokens    *markdown.TokenUse      `json:"tokens,omitempty"`
 	CostUSD   *float64                `json:"cost_usd,omitempty"`
 	CostState string                  `json:"cost_status,omitempty"`
@@ -179,7 +183,8 @@ func headOf(t *markdown.Transcript) headLine {
 		Kind: "session", Session: t.ID, ID: t.ID, Title: t.Title, Agent: t.Agent, Source: t.Source, Origin: t.Origin,
 		Provider: t.Provider, Model: t.Model, Config: t.ModelConfig, Project: t.Project, Parent: t.Parent,
 		Older: t.Supersedes, Started: exact(t.Started), Ended: exact(t.Ended), EndReason: t.EndReason,
-		Private: t.Private, Tokens: t.Tokens, Context: t.Context,
+		Branch: t.Branch, Models: t.Models, Summed: t.Compactions, Errors: t.Errors, Private: t.Private,
+		Tokens: t.Tokens, Context: t.Context,
 	}
 	if c := t.Cost; c != nil {
 		h.CostUSD, h.CostState = &c.USD, c.Status

@@ -33,6 +33,9 @@ type Transcript struct {
 	Cost                     *Cost
 	Context                  *FrozenContext
 	Private                  bool
+	Branch                   string   // of the code, the last one
+	Models                   []string // where there were several, in the order of their first words
+	Compactions, Errors      int      // how often what was said was summed up for the model; calls of tools that failed
 	Renumbered               []string // when messages were given other numbers, and which; docs/FORMAT.md says how
 	Messages                 []Message
 }
@@ -158,6 +161,11 @@ func (d *Document) readFacts(t *Transcript) {
 	}
 	v, _ := d.Meta("supersedes")
 	t.Supersedes = v.List()
+	v, _ = d.Meta("models")
+	t.Models = v.List()
+	for key, into := range map[string]*int{"compactions": &t.Compactions, "errors": &t.Errors} {
+		*into, _ = strconv.Atoi(text(key))
+	}
 	v, _ = d.Meta("renumbered")
 	t.Renumbered = v.List()
 	for key, into := range map[string]*time.Time{"started": &t.Started, "ended": &t.Ended} {
@@ -185,7 +193,7 @@ func (t *Transcript) texts() map[string]*string {
 	return map[string]*string{
 		"id": &t.ID, "title": &t.Title, "agent": &t.Agent, "source": &t.Source, "origin": &t.Origin,
 		"provider": &t.Provider, "model": &t.Model, "model_config": &t.ModelConfig,
-		"project": &t.Project, "parent": &t.Parent, "end_reason": &t.EndReason,
+		"project": &t.Project, "parent": &t.Parent, "end_reason": &t.EndReason, "branch": &t.Branch,
 	}
 }
 

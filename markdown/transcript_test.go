@@ -18,7 +18,8 @@ func sampleTranscript() *Transcript {
 		ID: "01jd7q8r5t9v3x6y2z4a7c0e1f", Title: "Moving: the database", Agent: "claude-code", Source: "hook",
 		Origin: "5f1c", Model: "opus", ModelConfig: "{\n  \"temperature\": 1\n}", Started: at, Ended: at.Add(time.Hour), EndReason: "logout",
 		Supersedes: []string{"01jc2m8r5t9v3x6y2z4a7c0e1f"},
-		Tokens:     &TokenUse{Input: 12, Output: 3}, Cost: &Cost{USD: 0.0125, Status: "estimated"},
+		Branch:     "fix: #4, the tides", Models: []string{"opus", "a: b"}, Compactions: 2, Errors: 3,
+		Tokens: &TokenUse{Input: 12, Output: 3}, Cost: &Cost{USD: 0.0125, Status: "estimated"},
 		Context: &FrozenContext{Commit: "abc", Budget: 2500, Query: "", SHA256: "00ff"},
 		Messages: []Message{
 			{Number: 1, Role: "user", Name: "Caroline", Time: at, Ref: "D1:1", Content: []byte("Where does production run?")},

@@ -96,6 +96,20 @@ func (t *Transcript) Growing() []Pair {
 		out = append(out, Pair{"end_reason", String(t.EndReason)})
 	}
 	out = append(out, Pair{"messages", Plain(strconv.Itoa(len(t.Messages)))})
+	if t.Branch != "" {
+		out = append(out, Pair{"branch", String(t.Branch)})
+	}
+	if len(t.Models) > 0 {
+		out = append(out, Pair{"models", Strings(t.Models)})
+	}
+	for _, count := range []struct {
+		key string
+		n   int
+	}{{"compactions", t.Compactions}, {"errors", t.Errors}} {
+		if count.n > 0 {
+			out = append(out, Pair{count.key, Plain(strconv.Itoa(count.n))})
+		}
+	}
 	if len(t.Renumbered) > 0 {
 		out = append(out, Pair{"renumbered", Strings(t.Renumbered)})
 	}

@@ -17,12 +17,14 @@ type block struct {
 	Text, Input, Content json.RawMessage
 	ToolUseID            string `json:"tool_use_id"`
 	Arguments            json.RawMessage
+	IsError              json.RawMessage `json:"is_error"`
 }
 
 // A result is what a tool answered, or of the role system what the client says.
 type result struct {
 	call, name, role string
 	text             []byte
+	failed           bool // the tool says so
 	notice           bool // it stood in one message with what a person typed
 }
 
@@ -112,7 +114,8 @@ func (s *spoken) block(raw json.RawMessage) {
 		s.calls = append(s.calls, markdown.ToolCall{ID: b.ID, Name: b.Name, Arguments: compactJSON(b.Arguments)})
 	case "tool_result", "mcp_tool_result", "web_search_tool_result":
 		inner := parseContent(b.Content)
-		s.results = append(s.results, result{call: b.ToolUseID, name: b.Name, text: []byte(inner.said())})
+		s.results = append(s.results, result{call: b.ToolUseID, name: b.Name, text: []byte(inner.said()),
+			failed: string(b.IsError) == "true"})
 	case "thinking", "redacted_thinking", "reasoning":
 	case "image", "image_url", "input_image", "document", "file", "input_file", "input_audio", "audio":
 		s.add("[" + strings.TrimSuffix(strings.TrimPrefix(b.Type, "input_"), "_url") + "]")

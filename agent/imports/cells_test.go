@@ -41,7 +41,7 @@ func TestEveryCellOfTheTableOfFormats(t *testing.T) {
 				for i, check := range []func(string) bool{3: e.roles, 4: e.tools, 5: e.thinking, 6: e.branches,
 					7: e.titles, 8: e.projects, 9: e.times} {
 					if check != nil && !check(cells[i]) {
-						t.Errorf("the examples are not as the cell says: %s: %q", strings.Trim(heads[i], "| "), cells[i])
+						t.Errorf("no such examples: %s: %q", strings.Trim(heads[i], "| "), cells[i])
 					}
 				}
 			})
@@ -131,7 +131,8 @@ func (e *examples) tools(cell string) bool {
 // thinking: in the examples a model thinks "secretly".
 func (e *examples) thinking(cell string) bool {
 	kept := e.message(func(m markdown.Message) bool { return strings.Contains(string(m.Content), "secretly") })
-	return !kept && strings.Contains(e.files, "secretly") == (cell == "left out") && (cell == "left out" || cell == dash)
+	left := cell == "left out"
+	return !kept && strings.Contains(e.files, "secretly") == left && (left || cell == dash)
 }
 
 func (e *examples) branches(cell string) bool {
@@ -170,4 +171,33 @@ func (e *examples) projects(cell string) bool {
 
 func (e *examples) times(cell string) bool {
 	return e.message(func(m markdown.Message) bool { return !m.Time.IsZero() }) == (cell != dash)
+}
+
+// What is known of a conversation follows as it goes on.
+func TestFactsFollow(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	v := f.Open()
+	first := `{"type":"assistant","uuid":"a1","sessionId":"s1","gitBranch":"main","message":{"model":"m-1",` +
+		`"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}` + "\n"
+	more := `{"type":"user","uuid":"u1","parentUuid":"a1","sessionId":"s1","gitBranch":"tides","message":{"content":` +
+		`[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"Error 2"}]}}` + "\n" +
+		`{"type":"user","uuid":"c1","parentUuid":"u1","sessionId":"s1","isCompactSummary":true,` +
+		`"message":{"content":"So far."}}` + "\n" +
+		`{"type":"assistant","uuid":"a2","parentUuid":"c1","sessionId":"s1",` +
+		`"message":{"model":"m-2","content":"So."}}` + "\n"
+	run(t, v, "claude-code", place(t, "s1.jsonl", first))
+	if r := run(t, v, "claude-code", place(t, "s1.jsonl", first+more)); r.Grown != 1 {
+		t.Fatalf("%+v", r)
+	}
+	for p, text := range tree(t, f.Dir) {
+		if vault.ClassOf(vault.Path(p)) != vault.ClassSession {
+			continue
+		}
+		x := markdown.ParseTranscript([]byte(text))
+		models := slices.Equal(x.Models, []string{"m-1", "m-2"})
+		if x.Branch != "tides" || !models || x.Compactions != 1 || x.Errors != 1 {
+			t.Errorf("%q, %q, summed up %d, failed %d", x.Branch, x.Models, x.Compactions, x.Errors)
+		}
+	}
 }

@@ -48,7 +48,7 @@ func claudeCode() Source {
 type claudeLine struct {
 	ParentUUID, SessionID, AgentID, LeafUUID, CustomTitle, AITitle string
 	IsMeta, IsSidechain, IsCompactSummary                          bool
-	Type, UUID, CWD, Summary                                       string
+	Type, UUID, CWD, Summary, GitBranch                            string
 	Timestamp, Origin                                              json.RawMessage
 	ForkedFrom                                                     struct {
 		SessionID string `json:"sessionId"`
@@ -76,6 +76,8 @@ type claudeLine struct {
 type claudeFile struct {
 	session string // its own id: the name of the file, unless that is none of the ids that its lines have
 	ids     map[string]bool
+	branch  string // of the code, the last one
+	summed  int    // how often the conversation was
 	// formerly is the id that a renamed file gave in earlier versions.
 	formerly string
 	agent    bool   // a sub-agent's
@@ -175,6 +177,10 @@ func (c *claudeFile) line(l *claudeLine) {
 	}
 	if c.agent && c.parent == "" {
 		c.parent = l.SessionID
+	}
+	c.branch = cmp.Or(l.GitBranch, c.branch)
+	if l.IsCompactSummary {
+		c.summed++
 	}
 	if l.IsMeta || l.IsCompactSummary {
 		return
@@ -281,7 +287,7 @@ func (r *reading) claudeSession(c *claudeFile) error {
 			s.leaves(c.forked, r.started[c.forked], true)
 		}
 		if key != "" {
-			s.Title, s.titles, s.Started = "", nil, time.Time{}
+			s.Title, s.titles, s.Started, s.Compactions = "", nil, time.Time{}, 0
 			s.ParentOrigin, s.ParentStarted = c.session, c.started
 		}
 		s.fill(c, groups[key])
@@ -299,7 +305,8 @@ func (r *reading) claudeSession(c *claudeFile) error {
 
 func (c *claudeFile) begin(foreign string) *Session {
 	s := &Session{Transcript: markdown.Transcript{Agent: "claude-code", Provider: "anthropic", Origin: foreign, Project: c.cwd,
-		Title: c.title, Started: c.started}, Folders: c.folders, titles: c.titles}
+		Title: c.title, Started: c.started, Branch: c.branch, Compactions: c.summed},
+		Folders: c.folders, titles: c.titles}
 	if c.formerly != "" {
 		s.Formerly = c.formerly + strings.TrimPrefix(foreign, c.session)
 	}
@@ -330,15 +337,17 @@ func (s *Session) fill(c *claudeFile, nodes []claudeNode) {
 			}
 			s.Messages = append(s.Messages, markdown.Message{Role: cmp.Or(res.role, "tool"),
 				Name: cmp.Or(res.name, c.names[res.call]), Call: res.call, Time: at, Ref: ref, Content: res.text})
-			last = ""
+			if last = ""; res.failed {
+				s.Errors++
+			}
 		}
 		if len(n.what.text)+len(n.what.calls) == 0 {
 			continue
 		}
 		m := &n.Message
 		if m.Role == "assistant" {
-			if m.Model != "" && m.Model != "<synthetic>" {
-				s.Model = m.Model
+			if m.Model != "<synthetic>" {
+				s.by(m.Model)
 			}
 			usage[cmp.Or(m.ID, n.UUID)] = markdown.TokenUse{Input: m.Usage.Input, Output: m.Usage.Output, CacheRead: m.Usage.CacheRead, CacheWrite: m.Usage.CacheWrite}
 			if m.ID != "" && m.ID == last {

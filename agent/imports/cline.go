@@ -112,9 +112,7 @@ func (r *reading) cline(agent, name string, in io.Reader) error {
 
 func (s *Session) cline(n int, m *clineMessage, names map[string]string) {
 	said, parts := parseContent(m.Content), clineParts()
-	if m.Model.ID != "" {
-		s.Model = m.Model.ID
-	}
+	s.by(m.Model.ID)
 	for _, c := range said.calls {
 		names[c.ID] = c.Name
 	}
@@ -124,6 +122,7 @@ func (s *Session) cline(n int, m *clineMessage, names map[string]string) {
 	role, name := m.Role, ""
 	if m.IsSummary {
 		role, name = "system", s.Agent
+		s.Compactions++
 	}
 	var words []string
 	for _, t := range said.text {

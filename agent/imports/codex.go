@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ type codexItem struct {
 	Provider                                                      string `json:"model_provider"`
 	Forked                                                        string `json:"forked_from_id"`
 	CallID                                                        string `json:"call_id"`
+	Git                                                           struct{ Branch string }
 	Info                                                          struct {
 		Total struct {
 			Input  int `json:"input_tokens"`
@@ -122,7 +124,7 @@ func (c *codexFile) line(n int, l *codexLine, it *codexItem) {
 			c.s.leaves(it.Forked, c.started[it.Forked], false)
 		}
 		if c.s.Origin == "" { // a fork repeats that of the conversation it left
-			c.s.Origin, c.s.Project = it.ID, it.CWD
+			c.s.Origin, c.s.Project, c.s.Branch = it.ID, it.CWD, it.Git.Branch
 			if c.s.Started = timeOf(it.Timestamp); c.s.Started.IsZero() {
 				c.s.Started = at
 			}
@@ -131,14 +133,13 @@ func (c *codexFile) line(n int, l *codexLine, it *codexItem) {
 			}
 		}
 	case "turn_context":
-		if it.Model != "" {
-			c.s.Model = it.Model
-		}
+		c.s.by(it.Model)
 		if c.s.Project == "" {
 			c.s.Project = it.CWD
 		}
 	case "compacted":
 		m.Role, m.Content = "system", []byte(text(it.Message))
+		c.s.Compactions++
 		if len(m.Content) > 0 {
 			c.items, c.events = append(c.items, m), append(c.events, m)
 		}
@@ -196,7 +197,10 @@ func (c *codexFile) item(m markdown.Message, it *codexItem) {
 		c.names[it.CallID] = it.Name
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output":
 		m.Role, m.Call, m.Name = "tool", it.CallID, c.names[it.CallID]
-		m.Content = codexOutput(it.Output)
+		var failed bool
+		if m.Content, failed = codexOutput(it.Output); failed {
+			c.s.Errors++
+		}
 	default:
 		return
 	}
@@ -204,26 +208,31 @@ func (c *codexFile) item(m markdown.Message, it *codexItem) {
 }
 
 // codexOutput is the answer of a tool: a text, a list of blocks, or an object or
-// a JSON text that holds it as "output" or "content".
-func codexOutput(raw json.RawMessage) []byte {
+// a JSON text that holds it as "output" or "content". It failed where the command's exit code says so.
+func codexOutput(raw json.RawMessage) (said []byte, failed bool) {
 	inner := raw
 	if s := text(raw); strings.HasPrefix(strings.TrimSpace(s), "{") {
 		inner = json.RawMessage(s)
 	}
 	var o struct {
 		Output, Content json.RawMessage
+		Metadata        struct {
+			Exit json.RawMessage `json:"exit_code"`
+		}
 	}
 	if len(inner) > 0 && inner[0] == '{' && json.Unmarshal(inner, &o) == nil {
+		exit, err := strconv.Atoi(string(o.Metadata.Exit))
+		failed = err == nil && exit != 0
 		for _, r := range []json.RawMessage{o.Output, o.Content} {
 			if said := parseContent(r).said(); said != "" {
-				return []byte(said)
+				return []byte(said), failed
 			}
 		}
 	}
 	if said := parseContent(raw).said(); said != "" {
-		return []byte(said)
+		return []byte(said), failed
 	}
-	return compactJSON(raw)
+	return compactJSON(raw), failed
 }
 
 // codexWords drops what the program says in a person's name.

@@ -137,7 +137,8 @@ func (c *copilotFile) event(e *copilotEvent) {
 	d, at, s := &e.Data, timeOf(e.Timestamp), c.main
 	switch e.Type {
 	case "session.start", "session.resume":
-		s.Origin, s.Model = cmp.Or(s.Origin, d.SessionID), cmp.Or(d.Model, s.Model)
+		s.Origin = cmp.Or(s.Origin, d.SessionID)
+		s.by(d.Model)
 		s.Project = cmp.Or(s.Project, d.Context.CWD)
 		if d.Context.CWD != "" {
 			s.Folders = append(s.Folders, d.Context.CWD)
@@ -148,10 +149,11 @@ func (c *copilotFile) event(e *copilotEvent) {
 			}
 		}
 	case "session.model_change":
-		s.Model = cmp.Or(d.NewModel, s.Model)
+		s.by(d.NewModel)
 	case "session.title_changed":
 		s.Title = cmp.Or(text(d.Title), s.Title)
 	case "session.compaction_complete":
+		s.Compactions++
 		s.turn("system", "copilot-cli", e.ID, at, &spoken{text: said(d.Summary)})
 	case "session.error":
 		s.turn("system", "copilot-cli", e.ID, at, &spoken{text: said(d.Message)})
@@ -187,7 +189,8 @@ func (c *copilotFile) event(e *copilotEvent) {
 			answer = []byte(cmp.Or(text(d.Error), messageOf(d.Error)))
 		}
 		c.of(d.ParentCall).turn("tool", "", e.ID, at, &spoken{results: []result{
-			{call: d.CallID, name: cmp.Or(c.names[d.CallID], d.Tool), text: answer}}})
+			{call: d.CallID, name: cmp.Or(c.names[d.CallID], d.Tool), text: answer,
+				failed: len(d.Error) > 0 && string(d.Error) != "null"}}})
 	}
 }
 

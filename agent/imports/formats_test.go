@@ -102,6 +102,15 @@ func digest(t *testing.T, dir string) string {
 		if x.Tokens != nil {
 			s += fmt.Sprintf(" in %d out %d", x.Tokens.Input, x.Tokens.Output)
 		}
+		if x.Branch != "" {
+			s += " on " + x.Branch
+		}
+		if len(x.Models) > 0 {
+			s += fmt.Sprintf(" by %q", x.Models)
+		}
+		if x.Compactions+x.Errors > 0 {
+			s += fmt.Sprintf(" summed up %d, failed %d", x.Compactions, x.Errors)
+		}
 		s += "\n"
 		for _, m := range x.Messages {
 			s += "  " + m.Role

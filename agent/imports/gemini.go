@@ -108,7 +108,10 @@ func (s *spoken) parts(raw json.RawMessage) {
 		s.calls = append(s.calls, markdown.ToolCall{ID: c.ID, Name: c.Name, Arguments: compactJSON(c.Args)})
 	case p.Response != nil:
 		a := p.Response
-		s.results = append(s.results, result{call: a.ID, name: a.Name, text: toolOutput(a.Response)})
+		var o struct{ Error json.RawMessage }
+		_ = json.Unmarshal(a.Response, &o) // of another form it says nothing of an error
+		s.results = append(s.results, result{call: a.ID, name: a.Name, text: toolOutput(a.Response),
+			failed: len(o.Error) > 0 && string(o.Error) != "null"})
 	case len(p.Inline)+len(p.File) > 0:
 		s.add("[attached]")
 	default:
@@ -250,7 +253,7 @@ func (s *Session) gemini(lines []geminiLine) {
 		switch l.Type {
 		case "gemini", "qwen", "model", "assistant":
 			role = "assistant"
-			s.Model = cmp.Or(l.Model, s.Model)
+			s.by(l.Model)
 		case "info", "error", "warning":
 			role, name = "system", s.Agent
 		}
@@ -269,7 +272,8 @@ func (s *Session) gemini(lines []geminiLine) {
 				answer = []byte(text(c.Shown))
 			}
 			if len(answer) > 0 {
-				said.results = append(said.results, result{call: c.ID, name: c.Name, text: answer})
+				said.results = append(said.results, result{call: c.ID, name: c.Name, text: answer,
+					failed: c.Status == "error"})
 			}
 		}
 		s.turn(role, name, l.ID, at, &said)
@@ -290,6 +294,9 @@ func (s *Session) turn(role, name, ref string, at time.Time, said *spoken) {
 			markdown.Message{Role: role, Name: name, Time: at, Ref: ref, Content: content, Calls: said.calls})
 	}
 	for i, res := range said.results {
+		if res.failed {
+			s.Errors++
+		}
 		at := markdown.Message{Role: "tool", Name: res.name, Call: res.call, Time: at, Ref: ref, Content: res.text}
 		if i > 0 || len(content)+len(said.calls) > 0 {
 			at.Ref += "#" + itoa(i+1)
@@ -344,6 +351,7 @@ func (r *reading) qwen(name string, in io.Reader) error {
 			}
 			one.turn(role, name, l.UUID, timeOf(l.Timestamp), &said)
 		}
+		head.Errors += one.Errors
 		t.nodes[l.UUID] = &treeNode{id: l.UUID, parent: l.Parent, order: int64(n), messages: one.Messages}
 		if !l.Sidechain {
 			t.main = l.UUID // it goes on behind the last line
@@ -361,7 +369,7 @@ func (r *reading) qwen(name string, in io.Reader) error {
 	}
 	return r.tree(t, func() *Session {
 		s := *head
-		head.Tokens = nil // of the branch that is shown
+		head.Tokens, head.Errors, head.Compactions = nil, 0, 0 // of the branch that is shown
 		return &s
 	})
 }
@@ -369,7 +377,8 @@ func (r *reading) qwen(name string, in io.Reader) error {
 // qwen takes up the facts of one line.
 func (s *Session) qwen(l *qwenLine, sum *markdown.TokenUse) {
 	s.Origin, s.Project = cmp.Or(s.Origin, l.SessionID), cmp.Or(s.Project, l.CWD)
-	s.Model, s.Title = cmp.Or(l.Model, s.Model), cmp.Or(l.Payload.CustomTitle, s.Title)
+	s.by(l.Model)
+	s.Title = cmp.Or(l.Payload.CustomTitle, s.Title)
 	if from := l.ForkedFrom.SessionID; from != "" && !s.fork {
 		s.leaves(from, time.Time{}, true)
 	}

@@ -163,8 +163,11 @@ func (g growth) grow(have []byte, s *Session, r *rendered) ([]byte, error) {
 	if g.title != "" {
 		err = errors.Join(err, d.SetMeta("title", markdown.String(g.title)))
 	}
-	if s.EndReason != "" {
-		err = errors.Join(err, d.SetMeta("end_reason", markdown.String(s.EndReason)))
+	for _, fact := range s.Growing() {
+		switch fact.Key {
+		case "end_reason", "branch", "models", "compactions", "errors":
+			err = errors.Join(err, d.SetMeta(fact.Key, fact.Value))
+		}
 	}
 	if err != nil {
 		return nil, err

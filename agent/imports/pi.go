@@ -62,6 +62,7 @@ type piEntry struct {
 	Message                                struct {
 		Role, Command, Model, Provider string
 		Content, Output                json.RawMessage
+		IsError                        bool   `json:"isError"`
 		CallID                         string `json:"toolCallId"`
 		Tool                           string `json:"toolName"`
 		Timestamp                      json.RawMessage
@@ -90,6 +91,7 @@ func (r *reading) pi(agent, name string, in io.Reader) error {
 		}
 		one := &Session{}
 		one.piEntry(&e, head)
+		head.Errors += one.Errors
 		u := e.Message.Usage
 		sum.Input, sum.Output = sum.Input+u.Input, sum.Output+u.Output
 		sum.CacheRead, sum.CacheWrite = sum.CacheRead+u.CacheRead, sum.CacheWrite+u.CacheWrite
@@ -113,7 +115,7 @@ func (r *reading) pi(agent, name string, in io.Reader) error {
 	}
 	return r.tree(t, func() *Session {
 		s := *head
-		head.Tokens = nil // of the branch that is shown
+		head.Tokens, head.Errors, head.Compactions = nil, 0, 0 // of the branch that is shown
 		return &s
 	})
 }
@@ -121,7 +123,8 @@ func (r *reading) pi(agent, name string, in io.Reader) error {
 // pi takes up the header.
 func (s *Session) pi(e *piEntry) {
 	s.Origin, s.Project, s.Started = e.ID, e.CWD, timeOf(e.Timestamp)
-	s.Model, s.Provider = e.Model, e.Provider
+	s.by(e.Model)
+	s.Provider = e.Provider
 	if e.CWD != "" {
 		s.Folders = append(s.Folders, e.CWD)
 	}
@@ -140,6 +143,9 @@ func (s *Session) piEntry(e *piEntry, head *Session) {
 	case e.Type == "session_info":
 		head.Title = e.Name
 	case e.Type == "compaction", e.Type == "branch_summary":
+		if e.Type == "compaction" {
+			head.Compactions++
+		}
 		s.turn("system", head.Agent, e.ID, at, &spoken{text: slices.DeleteFunc([]string{e.Summary}, blank)})
 	case e.Type == "custom_message":
 		said = parseContent(e.Content)
@@ -147,12 +153,13 @@ func (s *Session) piEntry(e *piEntry, head *Session) {
 	case e.Type != "message":
 	case m.Role == "toolResult":
 		s.turn("tool", "", e.ID, at,
-			&spoken{results: []result{{call: m.CallID, name: m.Tool, text: []byte(said.said())}}})
+			&spoken{results: []result{{call: m.CallID, name: m.Tool, text: []byte(said.said()), failed: m.IsError}}})
 	case m.Role == "bashExecution": // the person ran it
 		s.turn("user", "", e.ID, at, &spoken{text: []string{"!" + m.Command},
 			results: []result{{name: "bash", text: []byte(text(m.Output))}}})
 	case m.Role == "user", m.Role == "assistant":
-		head.Model, head.Provider = cmp.Or(m.Model, head.Model), cmp.Or(m.Provider, head.Provider)
+		head.by(m.Model)
+		head.Provider = cmp.Or(m.Provider, head.Provider)
 		s.turn(m.Role, "", e.ID, at, &said)
 	default:
 		s.turn("system", head.Agent, e.ID, at, &said)

@@ -141,6 +141,7 @@ func (c *censor) session(s *Session) (n int) {
 		}
 	}
 	s.Project, s.ModelConfig = string(clean([]byte(s.Project))), string(clean([]byte(s.ModelConfig)))
+	s.Branch = string(clean([]byte(s.Branch)))
 	return n
 }
 

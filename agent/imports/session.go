@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,12 +87,25 @@ func (s *Session) settle() {
 		s.Source = "import"
 	}
 	s.Title, s.Origin, s.Project = oneLine(s.Title), valid(s.Origin), valid(s.Project)
-	s.Model, s.Provider = oneLine(s.Model), oneLine(s.Provider)
+	s.Model, s.Provider, s.Branch = oneLine(s.Model), oneLine(s.Provider), oneLine(s.Branch)
+	if len(s.Models) < 2 {
+		s.Models = nil
+	}
 	if s.ID == "" {
 		s.ID = SessionID(s.Agent, s.Origin, s.Started)
 	}
 	if s.Parent == "" && s.ParentOrigin != "" {
 		s.Parent = SessionID(s.Agent, s.ParentOrigin, s.ParentStarted)
+	}
+}
+
+// by takes down the model of an answer; "" is not known.
+func (s *Session) by(model string) {
+	if model = oneLine(model); model == "" {
+		return
+	}
+	if s.Model = model; !slices.Contains(s.Models, model) {
+		s.Models = append(s.Models[:len(s.Models):len(s.Models)], model)
 	}
 }
 
@@ -167,6 +181,7 @@ func (s *Session) part(i, from, to int, before []*Session) *Session {
 	if i == 0 {
 		return &p
 	}
+	p.Errors, p.Compactions = 0, 0
 	p.Tokens, p.Cost, p.Context, p.Supersedes = nil, nil, nil, nil // those of the whole stand in the first part
 	p.Origin = s.Origin + "#" + itoa(i+1)
 	if s.Formerly != "" {

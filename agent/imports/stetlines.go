@@ -52,6 +52,10 @@ type stetLine struct {
 	Private   bool            `json:"private"`
 	CostUSD   *float64        `json:"cost_usd"`
 	CostState string          `json:"cost_status"`
+	Branch    string          `json:"branch"`
+	Models    []string        `json:"models"`
+	Summed    int             `json:"compactions"`
+	Errors    int             `json:"errors"`
 }
 
 type stetCall struct {
@@ -185,12 +189,12 @@ func (s *Session) stetHead(l *stetLine) error {
 		from string
 		into *string
 	}{{l.Title, &s.Title}, {l.Agent, &s.Agent}, {l.Source, &s.Source}, {l.Origin, &s.Origin}, {l.Provider, &s.Provider}, {l.Model, &s.Model},
-		{l.Config, &s.ModelConfig}, {l.Parent, &s.Parent}, {l.EndReason, &s.EndReason}} {
+		{l.Config, &s.ModelConfig}, {l.Parent, &s.Parent}, {l.EndReason, &s.EndReason}, {l.Branch, &s.Branch}} {
 		if f.from != "" {
 			*f.into = f.from
 		}
 	}
-	s.Supersedes = l.Older
+	s.Supersedes, s.Models, s.Compactions, s.Errors = l.Older, l.Models, l.Summed, l.Errors
 	if len(l.Tokens) > 0 {
 		s.Tokens = &markdown.TokenUse{}
 		if json.Unmarshal(l.Tokens, s.Tokens) != nil {
