@@ -210,6 +210,12 @@ func (e *Environment) Sources(ctx context.Context) []Source {
 }
 
 // ChooseSources remembers which sources the person wants to bring in; none forgets them.
-func (v Vault) ChooseSources(ctx context.Context, names []string) error {
+func (v Vault) ChooseSources(ctx context.Context, w Write, names []string) error {
+	if err := v.a.check(w, "import", ""); err != nil {
+		return err
+	}
+	if w.Agent != "" {
+		return w.refused("import", "", "the user chooses what comes in")
+	}
 	return imports.Choose(ctx, v.a.v.Whole(), names)
 }

@@ -211,7 +211,7 @@ func chooseSources(ctx context.Context, e *console.Env, here, before []string) e
 		}
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
-		failed := a.Vault().ChooseSources(ctx, chosen)
+		failed := a.Vault().ChooseSources(ctx, agent.Write{}, chosen)
 		for _, name := range chosen {
 			o := agent.ImportOptions{Source: name, Progress: progress(e)}
 			if err := bringIn(ctx, e, a, o); err != nil {
