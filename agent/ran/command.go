@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// looking reports a program that changes nothing and checks nothing.
-func looking(program string) bool {
+// idleProgram reports a program that changes nothing and checks nothing.
+func idleProgram(program string) bool {
 	return slices.Contains(strings.Fields(`cd echo ls cat head tail grep rg find wc pwd which sleep sort uniq true
 		export set printf less tree stat file awk cut tr fg jobs`), path.Base(program))
 }
@@ -74,7 +74,7 @@ func parts(command string) (out []string) {
 	for _, p := range split(forms().redirected.ReplaceAllString(command, "")) {
 		p = strings.TrimSpace(p)
 		if fields := strings.Fields(forms().assigned.ReplaceAllString(p, "")); len(fields) > 0 &&
-			!looking(fields[0]) && !strings.HasPrefix(p, "#") {
+			!idleProgram(fields[0]) && !strings.HasPrefix(p, "#") {
 			out = append(out, strings.Join(strings.Fields(p), " "))
 		}
 	}
@@ -89,8 +89,8 @@ func plain(command string) string {
 	return strings.Join(strings.Fields(command), " ")
 }
 
-// looks reports a command that only looks at something.
-func looks(command string) bool {
+// onlyLooks reports a command that only looks at something.
+func onlyLooks(command string) bool {
 	for _, p := range parts(command) {
 		f := strings.Fields(forms().assigned.ReplaceAllString(p, ""))
 		switch {

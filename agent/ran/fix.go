@@ -137,7 +137,7 @@ func (t *Talk) met(list []wanted, loose bool) (out []met) {
 		}
 		s := &t.steps[i]
 		if is := in(list, t.output(s), loose); is.near < apart {
-			if s = t.step(i); s.failed || s.command != "" && !looks(s.command) {
+			if s = t.step(i); s.failed || s.command != "" && !onlyLooks(s.command) {
 				out = append(out, met{i, s.result, false, is})
 			}
 		}
@@ -225,7 +225,7 @@ func (t *Talk) between(f *Fix, from, last int, gave *step) {
 	for _, only := range []bool{!all, false} {
 		for i := from; i < last; i++ {
 			s := t.step(i)
-			if s.refused || only && (s.command == "" && !s.wrote() || s.command != "" && looks(s.command)) {
+			if s.refused || only && (s.command == "" && !s.wrote() || s.command != "" && onlyLooks(s.command)) {
 				continue
 			}
 			one, n := s.show(), len(f.Steps)

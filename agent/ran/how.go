@@ -65,7 +65,7 @@ func Commands(talks []*Talk, what string, lang *document.Language) []Command {
 				}
 				c.Match = a.count(words, s.command+" "+s.about+" "+led)
 			}
-			if c.looks = looks(s.command); 2*c.Match >= len(words) {
+			if c.looks = onlyLooks(s.command); 2*c.Match >= len(words) {
 				out = append(out, c)
 			}
 		}
