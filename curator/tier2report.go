@@ -245,6 +245,16 @@ func (r *Report) Lacking() []merge.Coverage {
 	return slices.DeleteFunc(r.Covered(), func(c merge.Coverage) bool { return len(c.Missing) == 0 })
 }
 
+// Grounds is the evidence of all changes of states where they have the same, else "".
+func (r *Report) Grounds() (same string) {
+	for i, t := range r.Transitions {
+		if same = t.Evidence; same != r.Transitions[max(i-1, 0)].Evidence {
+			return ""
+		}
+	}
+	return same
+}
+
 // Proof lists what has more evidence than a cell of a table shows.
 func (r *Report) Proof() (out []Absorbed) {
 	for _, a := range slices.Concat(r.Consolidated, r.Pruned) {
