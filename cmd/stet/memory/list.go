@@ -135,6 +135,9 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 	if f.Classes, err = classesOf(in); err != nil {
 		return f, err
 	}
+	if in.Bool("pinned") && len(f.Classes) == 0 && !f.Archived {
+		f.Classes = []vault.Class{vault.ClassMemory, vault.ClassNote} // "stet pin" takes both
+	}
 	if in.Bool("all") && len(f.Classes) == 0 {
 		f.Classes = agent.LiveClasses()
 	}
