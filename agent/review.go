@@ -86,6 +86,7 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 	if err != nil {
 		return nil, err
 	}
+	tellEdited(ctx, h.a)
 	r := &Review{
 		Upto: found.Upto, Items: []ReviewItem{}, Accepted: o.AcceptAll && !o.DryRun, DryRun: o.DryRun, found: found,
 	}
@@ -133,6 +134,17 @@ func (h History) Review(ctx context.Context, o ReviewOptions) (*Review, error) {
 		err = found.Accept(ctx, h.a.v, revs)
 	}
 	return r, err
+}
+
+// tellEdited says to the user that files changed which are in no commit, and so in no review.
+func tellEdited(ctx context.Context, a *App) {
+	if a.o.Agent != "" {
+		return
+	}
+	if st, err := a.v.Status(ctx); err == nil && len(st.Changed) > 0 {
+		a.note(`%s changed by hand and in no commit yet, which a review does not show; "stet status" lists them`,
+			Plural(len(st.Changed), "file"))
+	}
 }
 
 // ReviewDiffs yields the diff of a commit to look at, file by file: a commit may have brought a
