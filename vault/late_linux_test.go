@@ -140,7 +140,7 @@ func TestOfSeveralSavesTheNewestStands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := vaulttest.New(t, path, gateText)
+			f := vaulttest.New(t, path, gateText, "memories/infra/door.md", "The door sticks.\n") // which stays
 			file, text, n := filepath.Join(f.Dir, path), "", 0
 			v, err := vault.Open(ctxb(), f.Dir, crashOptions(func(s durable.Step) error {
 				if n == c.saves || !c.at(s) {
