@@ -90,6 +90,7 @@ type Evaluation struct {
 	scores        []float64
 	hit           []uint16           // optional clauses matched
 	met           []uint16           // required clauses matched
+	partly        []bool             // a composite name matched by some of its words alone
 	near          []bool             // matched by a word that only looks like one of the query
 	guessed       []uint16           // optional clauses matched by such a word alone
 	out           []bool             // excluded
@@ -113,7 +114,7 @@ func New(ctx context.Context, src Source, files document.FileReader, q *Query) *
 	e := &Evaluation{
 		src: src, files: files, ctx: ctx, q: q, boost: fieldBoost, scores: make([]float64, n),
 		hit: make([]uint16, n), met: make([]uint16, n), near: make([]bool, n), out: make([]bool, n),
-		guessed: make([]uint16, n),
+		guessed: make([]uint16, n), partly: make([]bool, n),
 		weights: map[string]float64{}, similar: map[string][]string{},
 	}
 	if lay != nil {
@@ -149,7 +150,7 @@ func (e *Evaluation) each(f func(Match)) {
 		}
 		m := Match{Doc: int32(d), Score: e.scores[d]}
 		switch {
-		case int(e.hit[d]) == optional:
+		case int(e.hit[d]) == optional && !e.partly[d]:
 			m.Tier = strict
 		case e.hit[d] > 0 || required > 0:
 			m.Tier = relaxed
@@ -186,6 +187,7 @@ func (e *Evaluation) Run() error {
 		if err != nil {
 			return err
 		}
+		parts := e.partsOf(c)
 		for _, k := range leaves {
 			list, err := e.src.Term(k.field, k.term, e.room)
 			if err != nil {
@@ -193,7 +195,9 @@ func (e *Evaluation) Run() error {
 			}
 			e.room = list[:0]
 			e.add(k, e.boost(k.field), c, list, found)
+			parts.add(k, k.field == document.FieldIdent || k.term == c.joined, list)
 		}
+		parts.mark(found, e.partly)
 		if none := e.mark(c, found); none && !e.q.AsSpelt && c.mayBeMisspelt() {
 			if err := e.misspelt(c); err != nil {
 				return err
@@ -271,6 +275,16 @@ func (e *Evaluation) leaves(c *clause, found []bool) (out []leafKey, err error) 
 	if c.name != "" {
 		out = append(out, leafKey{document.FieldIdent, c.name})
 	}
+	if c.joined != "" {
+		out = append(out, leafKey{document.FieldBody, c.joined})
+	}
+	for _, name := range c.split {
+		if list, err := e.src.Term(document.FieldIdent, name, e.room); err != nil {
+			return nil, err
+		} else if e.room = list[:0]; len(list) > 0 {
+			out = append(out, leafKey{document.FieldIdent, name})
+		}
+	}
 	return out, err
 }
 
@@ -281,7 +295,7 @@ func (e *Evaluation) add(k leafKey, boost float64, c *clause, list []document.Po
 	case e.Conversations == nil:
 	case k.field == document.FieldBody:
 		e.texts = n
-	case k.field == document.FieldTitle || k.field == document.FieldHead:
+	case k.field == document.FieldTitle:
 		n = max(n, e.texts) // few conversations have titles: a word that all speak of is not rare there
 	}
 	s := similarity(e.src.Stats(k.field)).scorer(boost, uint64(n))

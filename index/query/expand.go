@@ -50,6 +50,31 @@ func (c *clause) first(byMessage bool) string {
 	return c.exact[0].Term
 }
 
+// The bounds of words that are looked for with a hyphen as well.
+const (
+	leastHyphened = 4
+	mostHyphened  = 16
+)
+
+// hyphens fills in how else a bare word is written: Wi-Fi, wi-fi and wifi are one.
+func (c *clause) hyphens(stems *document.Stemmer) {
+	if c.kind != word || c.occur == mustNot {
+		return
+	}
+	if parts := strings.Split(c.name, "-"); len(c.exact) == len(parts) && len(parts) > 1 {
+		c.joined = stems.Stem(strings.Join(parts, ""))
+	}
+	w := c.exact[0].Term
+	if len(c.exact) > 1 || len(w) < leastHyphened || len(w) > mostHyphened || !guessable(c.exact[0]) {
+		return
+	}
+	for i := range w {
+		if i > 0 {
+			c.split = append(c.split, w[:i]+"-"+w[i:])
+		}
+	}
+}
+
 // union is the postings of several terms as if they were one, and those of terms that have any: an index keeps for a
 // while the words of files that are gone.
 func (e *Evaluation) union(field int, terms []string) (sum []document.Posting, live []string, _ error) {
@@ -105,7 +130,8 @@ func guessable(t document.Token) bool {
 	return true
 }
 
-// misspelt adds, for a word that no document has, the words it may stand for.
+// misspelt adds, for a word that no document has, the words it may stand for: those that look like it, and the library
+// as linkers and packages name it, -lzstd and libzstd.
 func (e *Evaluation) misspelt(c *clause) error {
 	field, w := wordsField(e.Conversations != nil), c.first(e.Conversations != nil)
 	_, first := utf8.DecodeRuneInString(w)
@@ -113,7 +139,7 @@ func (e *Evaluation) misspelt(c *clause) error {
 	if err != nil {
 		return err
 	}
-	list, terms, err := e.union(field, terms)
+	list, terms, err := e.union(field, append(terms, "l"+w, "lib"+w))
 	if err != nil || len(terms) == 0 {
 		return err
 	}

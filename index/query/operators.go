@@ -31,12 +31,16 @@ func AsItStands(text string, q *Query) *Query {
 	return &p.out
 }
 
-// Excluding is the text of a query with each word behind a bare minus excluded, nil where it has none.
+// Excluding is the text of a query with each word behind a bare minus excluded, nil where it has none, and where
+// nothing else would be looked for: "-lzstd" alone is no question for all that has it not.
 func Excluding(text string, now time.Time, q *Query) *Query {
 	if !q.minus {
 		return nil
 	}
 	out := parse(queryParser{text: text, now: now, minus: true, out: Query{lang: q.lang, required: q.required}})
+	if required, optional := out.Count(); required+optional == 0 && !out.Filtered() {
+		return nil
+	}
 	return &out
 }
 

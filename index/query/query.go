@@ -59,6 +59,8 @@ type clause struct {
 	stems  []string         // the stems of exact
 	name   string           // its form as an identifier, "" for plain words
 	quoted bool             // required by its quotation marks alone
+	joined string           // the stem of its parts written as one word: wifi, where Wi-Fi is asked for
+	split  []string         // the names that are it with a hyphen: the other way round
 }
 
 // A Query is a parsed text. Every text is one: what is no operator is a word.
@@ -252,6 +254,7 @@ func (q *Query) finish() {
 		for _, t := range c.exact {
 			c.stems = append(c.stems, stems.Stem(t.Term))
 		}
+		c.hyphens(stems)
 		kept = append(kept, c)
 	}
 	q.clauses = kept

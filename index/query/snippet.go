@@ -68,8 +68,13 @@ func (l *Liner) words(c *clause, weights map[string]float64) {
 	for _, s := range c.stems {
 		l.byStem[s] = max(l.byStem[s], 0.01+weights[s])
 	}
-	if c.name != "" {
-		l.names[c.name] = 0.01 + weights[c.name]
+	for _, name := range slices.Concat(c.split, []string{c.name}) {
+		if name != "" {
+			l.names[name] = 0.01 + weights[name]
+		}
+	}
+	if c.joined != "" {
+		l.byStem[c.joined] = 0.01 + weights[c.joined]
 	}
 	if c.kind == phrase || len(c.exact) > 1 {
 		l.phrases = append(l.phrases, linePhrase{c, 1 + weights[strings.ToLower(c.raw)]})

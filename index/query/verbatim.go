@@ -107,3 +107,39 @@ func (q *Query) parts() (out uint64) {
 	}
 	return out
 }
+
+// A wholes counts in which files all words of a composite name stand: somebody who pastes a path has not found it where
+// one of its folders is named. nil for what has one word; what messages have of it says [Ranking.distance].
+type wholes struct {
+	had  []uint16 // by document: words, as long as none was missing
+	n    uint16
+	last string
+}
+
+func (e *Evaluation) partsOf(c *clause) *wholes {
+	if e.Conversations != nil || c.kind != word || c.occur != should || len(c.stems) < 2 {
+		return nil
+	}
+	return &wholes{had: make([]uint16, len(e.scores))}
+}
+
+// add counts a word, whose fields come one after the other, or the name itself.
+func (w *wholes) add(k leafKey, name bool, list []document.Posting) {
+	if w == nil {
+		return
+	}
+	if !name && (w.n == 0 || k.term != w.last) {
+		w.last, w.n = k.term, w.n+1
+	}
+	for _, p := range list {
+		if name || w.had[p.Doc] == w.n-1 {
+			w.had[p.Doc] = w.n
+		}
+	}
+}
+
+func (w *wholes) mark(found, partly []bool) {
+	if w != nil {
+		each(found, func(d int32) { partly[d] = partly[d] || w.had[d] < w.n })
+	}
+}

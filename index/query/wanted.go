@@ -36,6 +36,12 @@ func (q *Query) Wants(byMessage bool) *wanted {
 		for _, t := range c.exact {
 			w.terms[leafKey{document.FieldExact, t.Term}] = true
 		}
+		if c.joined != "" {
+			w.terms[leafKey{document.FieldBody, c.joined}] = true
+		}
+		for _, name := range c.split {
+			w.terms[leafKey{document.FieldIdent, name}] = true
+		}
 		if c.name != "" {
 			w.terms[leafKey{document.FieldIdent, c.name}] = true
 		}
@@ -55,5 +61,7 @@ func (q *Query) Wants(byMessage bool) *wanted {
 func (w *wanted) Has(field int, term string) bool {
 	return w.terms[leafKey{field, term}] ||
 		slices.ContainsFunc(w.prefixes, func(p leafKey) bool { return p.field == field && strings.HasPrefix(term, p.term) }) ||
-		field == w.words && slices.ContainsFunc(w.guesses, func(g string) bool { return isSimilar(g, term) })
+		field == w.words && slices.ContainsFunc(w.guesses, func(g string) bool {
+			return isSimilar(g, term) || term == "l"+g || term == "lib"+g
+		})
 }
