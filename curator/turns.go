@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -87,9 +88,9 @@ func (r *runner) noteRefused(ctx context.Context, found []fork.Cluster, job fork
 	}
 	err := setMark(ctx, r.v, func(m *mark) {
 		now := map[string]refusal{}
-		for _, c := range found {
-			if was, ok := m.Refused[firstName(c)]; ok {
-				now[firstName(c)] = was
+		for key, was := range m.Refused {
+			if slices.ContainsFunc(found, func(c fork.Cluster) bool { return was.of(c.Names) }) {
+				now[key] = was
 			}
 		}
 		for _, c := range job.Clusters {
@@ -106,11 +107,11 @@ func (r *runner) noteRefused(ctx context.Context, found []fork.Cluster, job fork
 				}
 				why, size = append(why, one), size+len(one)
 			}
-			switch {
-			case len(why) > 0:
+			if judged {
+				maps.DeleteFunc(now, func(_ string, was refusal) bool { return was.of(c.Names) })
+			}
+			if len(why) > 0 {
 				now[firstName(c)] = refusal{c.Names, why}
-			case judged:
-				delete(now, firstName(c))
 			}
 		}
 		m.Refused = now
@@ -120,12 +121,25 @@ func (r *runner) noteRefused(ctx context.Context, found []fork.Cluster, job fork
 	}
 }
 
-// refused is why what a model made of these skills last time was not done.
-func (m mark) refused(names []string) []string {
-	if was := m.Refused[names[0]]; slices.Equal(was.Names, names) {
-		return was.Why
+// refused is why what a model made of these skills, or of two of them, was not done before.
+func (m mark) refused(names []string) (why []string) {
+	for _, key := range slices.Sorted(maps.Keys(m.Refused)) {
+		if was := m.Refused[key]; was.of(names) {
+			why = append(why, was.Why...)
+		}
 	}
-	return nil
+	return why
+}
+
+// of reports whether a refusal is about a cluster: they have two skills in common. A cluster grows from run to run.
+func (f refusal) of(names []string) bool {
+	common := 0
+	for _, n := range f.Names {
+		if slices.Contains(names, n) {
+			common++
+		}
+	}
+	return common > 1
 }
 
 // firstName is how a cluster of skills is known from run to run: no skill is in two.
