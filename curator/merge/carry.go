@@ -15,7 +15,7 @@ import (
 
 // carried is an umbrella with the fields of front matter that all of its sources have alike and it has not, as the
 // first of them writes these: for which systems they are, what they need. Not so what each has its own rules for:
-// name, description, licence and metadata. What differs is told of each skill.
+// name, description, version, licence and metadata. What differs is told of each skill.
 func carried(u fork.Skill, sources []fork.Skill) fork.Skill {
 	main := u.Files[skill.File]
 	have, err := fields(main.Data)
@@ -25,7 +25,7 @@ func carried(u fork.Skill, sources []fork.Skill) fork.Skill {
 	all, _ := fields(sources[0].Files[skill.File].Data)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		_, has := have[key]
-		own := key == license || key == "metadata" || key == "#"
+		own := key == license || key == "metadata" || key == "version" || key == "#"
 		differs := func(s fork.Skill) bool {
 			theirs, _ := fields(s.Files[skill.File].Data)
 			return !slices.Equal(theirs[key], all[key])

@@ -317,7 +317,8 @@ func TestLicencesStay(t *testing.T) {
 		for i, name := range []string{"scan-contracts", "scan-receipts"} {
 			text := string(e.skills[name].Files[skill.File].Data)
 			e.skills[name].Files[skill.File] = fork.File{Data: []byte(strings.Replace(text, "license: MIT\n",
-				c[i]+"platforms: ["+[]string{"linux", "macos"}[i]+"]\nprerequisites:\n  commands: [scanimage]\n", 1))}
+				c[i]+"platforms: ["+[]string{"linux", "macos"}[i]+"]\n"+
+					"version: 1.0.0\nprerequisites:\n  commands: [scanimage]\n", 1))}
 		}
 		plan := e.judge(t, e.umbrella)
 		if got := vetoes(t, plan); len(got) > 0 || len(plan.Merges) != 1 {
@@ -332,7 +333,7 @@ func TestLicencesStay(t *testing.T) {
 			t.Error(text)
 		}
 		for i, covered := range plan.Coverage {
-			want := `of its front matter: platforms: ` + []string{`"linux"`, `"macos"`}[i]
+			want := `of its front matter: platforms: ` + []string{`"linux"`, `"macos"`}[i] + `; version: "1.0.0"`
 			if !slices.Equal(covered.Missing, []string{want}) {
 				t.Error(covered)
 			}
