@@ -332,8 +332,11 @@ func (l *looker) refuses(file *Transcript, number int) bool {
 // inOrder reports whether the words of c stand side by side in a text, whose
 // tokens come by ascending position.
 func (c *clause) inOrder(toks []document.Token) bool {
-	first := c.exact[0]
+	first, span := c.exact[0], c.exact[len(c.exact)-1].Pos-c.exact[0].Pos
 	for i := range toks {
+		if toks[i].Pos+span > toks[len(toks)-1].Pos {
+			return false // what is left is shorter
+		}
 		rest, whole := toks[i:], toks[i].Term == first.Term
 		for _, t := range c.exact[1:] {
 			if !whole {
