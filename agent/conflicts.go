@@ -21,7 +21,7 @@ type Conflict struct {
 // Conflicts lists what waits for the user to decide: contradictions first, then what a newer
 // memory may outdate, the likeliest first. With explain each says which features decided.
 func (m Memories) Conflicts(ctx context.Context, explain bool) ([]Conflict, error) {
-	found, err := ingest.Inbox(ctx, m.a.v)
+	found, err := ingest.Inbox(ctx, m.a.v, m.a.doubts)
 	out := make([]Conflict, 0, len(found))
 	for _, d := range found {
 		c := Conflict{A: viewWithBody(d.A, string(d.A.Body), nil), B: viewWithBody(d.B, string(d.B.Body), nil),
@@ -32,6 +32,15 @@ func (m Memories) Conflicts(ctx context.Context, explain bool) ([]Conflict, erro
 		out = append(out, c)
 	}
 	return out, err
+}
+
+// doubts asks the index which memories are in doubt.
+func (a *App) doubts(ctx context.Context) ([]vault.Path, map[string][]vault.Path, error) {
+	x, err := a.openIndex(true, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x.Doubting(ctx)
 }
 
 // A Resolution is how a conflict is settled.
@@ -102,9 +111,9 @@ func (m Memories) Settle(ctx context.Context, o SettleOptions) (*Written, error)
 
 func (a *App) conflictOf(ctx context.Context, o SettleOptions) (ingest.Case, error) {
 	if o.Against == "" {
-		return ingest.Find(ctx, a.v, a.ref(o.Ref))
+		return ingest.Find(ctx, a.v, a.doubts, a.ref(o.Ref))
 	}
-	found, err := ingest.Inbox(ctx, a.v)
+	found, err := ingest.Inbox(ctx, a.v, a.doubts)
 	if err != nil {
 		return ingest.Case{}, err
 	}

@@ -69,6 +69,24 @@ func (x *Index) Flagging(ctx context.Context, id string) (out []vault.Path) {
 	return out
 }
 
+// Doubting lists the live memories that may outdate or contradict others, and by id, in lower case, where the memories
+// stand that they may name. It fails where it cannot answer from an index. Cost: a look at every file.
+func (x *Index) Doubting(ctx context.Context) (doubting []vault.Path, byID map[string][]vault.Path, err error) {
+	byID = map[string][]vault.Path{}
+	err = x.each(ctx, nil, func(r *document.Record) {
+		if vault.ClassOf(r.Path) != vault.ClassMemory {
+			return
+		}
+		if r.Flags&document.FlagDoubts != 0 {
+			doubting = append(doubting, r.Path)
+		}
+		if id := strings.ToLower(document.ID(r.Meta)); id != "" {
+			byID[id] = append(byID[id], r.Path)
+		}
+	})
+	return doubting, byID, err
+}
+
 // Waiting counts the live memories that a model is still to finish, and those that may outdate or
 // contradict another one, as the index was last written; 0 where there is no index.
 func (x *Index) Waiting() (pending, undecided int) {

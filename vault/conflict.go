@@ -30,6 +30,8 @@ func (t *Tx) checkMerged(p Path, data []byte) error {
 
 // unfinishedMerges finds files with the marks of a merge among those that differ from
 // HEAD and those that git committed since stet last wrote; "stet doctor" reads them all.
+// Of a commit that brings many files those that are new are not read: a merge leaves its
+// marks in files that were there.
 // It names archived files as well into which a merge of those brought an edit.
 func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem, error) {
 	var out []Problem
@@ -41,7 +43,7 @@ func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem,
 	for _, c := range s.Changed {
 		look[c.Path] = true
 	}
-	const most = 50 // commits
+	const most, many = 50, 1000 // commits, and files of one
 	id := s.Head.ID
 	for range most {
 		if id.IsZero() {
@@ -66,7 +68,7 @@ func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem,
 			return nil, err
 		}
 		for _, ch := range changes {
-			look[ch.Path] = true
+			look[ch.Path] = look[ch.Path] || ch.Status != Added || len(changes) <= many
 			if len(c.Parents) > 1 && ch.Status == Modified && ClassOf(ch.Path) == ClassArchive {
 				out = append(out, Problem{ID: "archived-edit", Path: ch.Path, Advice: true,
 					Text: "a merge brought an edit of what was forgotten here", Hint: `"stet restore" brings it back`})
@@ -74,8 +76,8 @@ func (v *Vault) unfinishedMerges(ctx context.Context, s *store.Scan) ([]Problem,
 		}
 		id = c.Parents[0]
 	}
-	for p := range look {
-		if !p.IsMarkdown() || !inDomain(p) || ctx.Err() != nil {
+	for p, read := range look {
+		if !read || !p.IsMarkdown() || !inDomain(p) || ctx.Err() != nil {
 			continue
 		}
 		d, err := v.store.Look(p)

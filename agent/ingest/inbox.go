@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +26,8 @@ type Dispute struct {
 // Inbox lists what waits for a person: the live memories that conflicts_with or
 // may_outdate joins, each pair once, the likeliest first, then in path order of the
 // older one.
-func Inbox(ctx context.Context, v *vault.Vault) ([]Dispute, error) {
-	all, err := v.List(ctx, vault.Filter{})
+func Inbox(ctx context.Context, v *vault.Vault, doubts Doubts) ([]Dispute, error) {
+	all, err := doubts.read(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +70,41 @@ func Inbox(ctx context.Context, v *vault.Vault) ([]Dispute, error) {
 		return cmp.Or(cmp.Compare(b.Likely, a.Likely), strings.Compare(string(a.A.Path), string(b.A.Path)))
 	})
 	return out, nil
+}
+
+// Doubts tells, as [index.Index.Doubting], which memories Inbox has to read. Where it fails, or is nil, all are read.
+type Doubts func(context.Context) (doubting []vault.Path, byID map[string][]vault.Path, err error)
+
+// read reads the memories that doubt others and those that they name, in path order.
+func (d Doubts) read(ctx context.Context, v *vault.Vault) ([]vault.Memory, error) {
+	if d == nil {
+		return v.List(ctx, vault.Filter{})
+	}
+	paths, byID, err := d(ctx)
+	if err != nil {
+		return v.List(ctx, vault.Filter{})
+	}
+	known := map[vault.Path]*vault.Memory{}
+	for ; len(paths) > 0 && ctx.Err() == nil; paths = paths[1:] {
+		if known[paths[0]] != nil {
+			continue
+		}
+		m := vault.Memory{}
+		if data, _, err := v.ReadFile(paths[0]); err == nil { // else it vanished, or is withheld
+			m = vault.ReadMemory(paths[0], data)
+		}
+		known[paths[0]] = &m
+		for _, id := range slices.Concat(m.Conflicts, m.MayOutdate) {
+			paths = append(paths, byID[strings.ToLower(id)]...)
+		}
+	}
+	var out []vault.Memory
+	for _, p := range slices.Sorted(maps.Keys(known)) {
+		if known[p].Path != "" {
+			out = append(out, *known[p])
+		}
+	}
+	return out, context.Cause(ctx)
 }
 
 // Explain is what the rules say of the newer memory beside the older one today, the
@@ -142,12 +178,12 @@ func (d Dispute) Cases() (a, b Case) {
 
 // Find is the case of the memory that ref names. It fails with [vault.ErrInvalid] when
 // that is in conflict with nothing.
-func Find(ctx context.Context, v *vault.Vault, ref string) (Case, error) {
+func Find(ctx context.Context, v *vault.Vault, doubts Doubts, ref string) (Case, error) {
 	m, err := v.Resolve(ctx, ref)
 	if err != nil {
 		return Case{}, err
 	}
-	disputes, err := Inbox(ctx, v)
+	disputes, err := Inbox(ctx, v, doubts)
 	if err != nil {
 		return Case{}, err
 	}

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -37,7 +38,7 @@ func TestAPairIsSettledAlone(t *testing.T) {
 	memory(f, "2", "Port 8443.", first)
 	memory(f, "3", "No port.", first)
 	v := f.Open()
-	found, err := ingest.Inbox(t.Context(), v)
+	found, err := ingest.Inbox(t.Context(), v, nil)
 	if err != nil || len(found) != 2 || found[0].B.Path != "memories/m2.md" {
 		t.Fatalf("got %+v, %v", found, err)
 	}
@@ -46,11 +47,11 @@ func TestAPairIsSettledAlone(t *testing.T) {
 	if err = settled(t, v, plan, err); err != nil {
 		t.Fatal(err)
 	}
-	found, err = ingest.Inbox(t.Context(), v)
+	found, err = ingest.Inbox(t.Context(), v, nil)
 	if err != nil || len(found) != 1 || found[0].B.Path != "memories/m3.md" {
 		t.Fatalf("after the first pair: %+v, %v", found, err)
 	}
-	all, err := ingest.Find(t.Context(), v, "m1")
+	all, err := ingest.Find(t.Context(), v, nil, "m1")
 	if err != nil || len(all.Others) != 1 {
 		t.Fatalf("got %+v, %v", all, err)
 	}
@@ -80,7 +81,7 @@ func TestASideThatChangedIsNotSettled(t *testing.T) {
 	memory(f, "1", "Port 8080.", "01jd7q8r5t9v3x6y2z4a7c0e12")
 	memory(f, "2", "Port 8443.", first)
 	v := f.Open()
-	c, err := ingest.Find(t.Context(), v, "m2")
+	c, err := ingest.Find(t.Context(), v, nil, "m2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,4 +98,27 @@ func TestASideThatChangedIsNotSettled(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	f.LeaveDirty()
+}
+
+// What the index tells of is read alone, in any order, with what it names; where it cannot tell, all is read.
+func TestTheInboxReadsWhatIsInDoubt(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t)
+	memory(f, "1", "Port 8080.", strings.ToUpper("01jd7q8r5t9v3x6y2z4a7c0e12"))
+	memory(f, "2", "Port 8443.", "")
+	memory(f, "3", "Nobody asks for this one.", first)
+	v := f.Open()
+	told := func(err error) ingest.Doubts {
+		return func(context.Context) ([]vault.Path, map[string][]vault.Path, error) {
+			byID := map[string][]vault.Path{"01jd7q8r5t9v3x6y2z4a7c0e12": {"memories/m2.md"}, first: {"memories/m1.md"}}
+			return []vault.Path{"memories/gone.md", "memories/m1.md"}, byID, err
+		}
+	}
+	for want, doubts := range map[int]ingest.Doubts{1: told(nil), 2: told(errors.New("no index"))} {
+		found, err := ingest.Inbox(t.Context(), v, doubts)
+		ok := err == nil && len(found) == want
+		if !ok || found[0].A.Path != "memories/m1.md" || found[0].B.Path != "memories/m2.md" {
+			t.Errorf("want %d, got %+v, %v", want, found, err)
+		}
+	}
 }
