@@ -180,6 +180,10 @@ func (h *History) toRevert(ctx context.Context, o RevertOptions) ([]Commit, erro
 	for rev := range wanted {
 		return nil, WithHint(fmt.Errorf("revert %s: %w: it is no part of this branch's history of the vault", rev.Short(), ErrNotFound), `"stet log" lists what can be reverted`)
 	}
+	if len(out) == 0 && o.Run != "" {
+		return nil, WithHint(fmt.Errorf("revert run %s: %w: no run of that name changed anything", o.Run, ErrNotFound),
+			`"stet curate report %s" shows what it did`, o.Run)
+	}
 	if len(out) == 0 {
 		return nil, WithHint(fmt.Errorf("revert: %w: no commit matches", ErrNotFound),
 			`"stet log" lists what can be reverted`)
