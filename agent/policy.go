@@ -107,10 +107,9 @@ func Policy() []Rule {
 
 // asMe are the operations that the user may do with --as me among an agent's tools, once they say so on the
 // terminal. An agent can answer there as well, so each is a commit that names it (Stet-Via) and stands in review: none
-// decides for the user, changes what agents may do, records what was said, or tells what agents are not told.
+// decides for the user, changes what agents do (a skill), records what was said, or tells what agents are not told.
 func asMe() []string {
-	return []string{"remember", "add", "update", "move", "pin", "forget", "edit", "notebook", "conflicts", "adopt",
-		"skill", "skill-new"}
+	return []string{"remember", "add", "update", "move", "pin", "forget", "edit", "notebook", "conflicts", "adopt"}
 }
 
 // AsMe reports whether --as me may do what a command line asks for: command is the command with its first

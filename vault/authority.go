@@ -21,7 +21,7 @@ import (
 //	text that a person wrote or edited                 becomes a proposal
 //	the folder of a skill that a person wrote          becomes a proposal, new files as well
 //	a skill that a person gave over; that is pinned    allowed; refused
-//	what the scan finds new in a skill                 becomes a proposal
+//	what the scan finds new in a skill                 becomes a proposal; refused with --as me
 //
 // Keys that stet itself keeps (flags, supersession) are no text, but for a commit that settles them.
 
@@ -31,6 +31,9 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 	for i, g := range t.tx.Groups {
 		why := whyOf(g.Why)
 		if why.actor() == ActorUser {
+			if err := t.checkVia(why, g, t.tx.Groups[:i]); err != nil {
+				return err
+			}
 			continue
 		}
 		var personal []Path // what a person wrote, and what the commit needs a person's word for
@@ -82,6 +85,18 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 		}
 	}
 	return nil
+}
+
+// checkVia fails with [ErrRefused] where the user's commit, given among an agent's tools, brings into a skill what the
+// scan finds: the agent could have said yes in their name.
+func (t *Tx) checkVia(why *Why, g store.Group, earlier []store.Group) error {
+	if why.Via == "" || !slices.ContainsFunc(g.Paths, func(p Path) bool {
+		return ClassOf(p) == ClassSkill && t.suspect(p, g, earlier)
+	}) {
+		return nil
+	}
+	return WithHint(fmt.Errorf("%w: the scan finds in this skill what can do harm, and %s could answer in your name",
+		ErrRefused, agentName(why.Via)), "give the command on a terminal that no agent started")
 }
 
 // lifts reports whether a file of tombstones loses one of a person's.
