@@ -65,13 +65,20 @@ func (h History) Revert(ctx context.Context, o RevertOptions) (*Written, error) 
 	})
 }
 
-// An EditedSinceError is a conflict: an edit by hand was committed after what undo would take back, and
-// undo takes back no edit by hand. Which of the two is meant, the user says.
+// An EditedSinceError is a conflict: the user committed an edit by hand, or anything with plain git, after what undo
+// would take back, and undo takes back neither. Which of the two is meant, the user says.
 type EditedSinceError struct{ Edit, Older vault.Commit }
 
 func (e *EditedSinceError) Error() string {
-	return fmt.Sprintf("undo: %v: your own edit %q is newer than %q, the newest operation that undo takes back",
-		vault.ErrConflict, e.Edit.Subject, e.Older.Subject)
+	return fmt.Sprintf("undo: %v: your own %s %q is newer than %q, the newest operation that undo takes back",
+		vault.ErrConflict, e.what(), e.Edit.Subject, e.Older.Subject)
+}
+
+func (e *EditedSinceError) what() string {
+	if e.Edit.Op == "" {
+		return "git commit"
+	}
+	return "edit"
 }
 
 // Unwrap makes errors.Is(err, vault.ErrConflict) true.
@@ -79,14 +86,14 @@ func (e *EditedSinceError) Unwrap() error { return vault.ErrConflict }
 
 // Hint names both ways on.
 func (e *EditedSinceError) Hint() string {
-	return fmt.Sprintf(`nothing was written; "stet revert %s" takes back your edit; "stet undo --yes" takes back %q`,
-		e.Edit.Rev.Short(), e.Older.Subject)
+	return fmt.Sprintf(`nothing was written; "stet revert %s" takes back your %s; "stet undo --yes" takes back %q`,
+		e.Edit.Rev.Short(), e.what(), e.Older.Subject)
 }
 
 // Undo takes back the newest n operations. It skips commits of plain git, adopted edits, settings and
 // sealed sessions, and a notice names them. Where fewer operations are left nothing is changed, and a
-// notice says so. A user's undo that would skip an adopted edit fails with [EditedSinceError]
-// unless skip says that this is meant.
+// notice says so. A user's undo that would skip an adopted edit or a git commit of theirs fails with
+// [EditedSinceError] unless skip says that this is meant.
 func (h History) Undo(ctx context.Context, n int, skip bool, w Write) (*Written, error) {
 	past := h.a.v.History()
 	if skip || w.Agent != "" || w.DryRun {
@@ -99,7 +106,10 @@ func (h History) Undo(ctx context.Context, n int, skip bool, w Write) (*Written,
 		if err != nil || len(res.Took) == 0 {
 			return past.Undo(ctx, n, w)
 		}
-		if i := slices.IndexFunc(res.Passed, func(c vault.Commit) bool { return c.Op == vault.OpAdopt }); i >= 0 {
+		name, email := h.a.v.Person()
+		if i := slices.IndexFunc(res.Passed, func(c vault.Commit) bool {
+			return c.Op == vault.OpAdopt || c.Op == "" && c.Author == name && c.AuthorEmail == email
+		}); i >= 0 {
 			older, err := past.CommitAt(ctx, res.Took[0])
 			if err != nil {
 				return nil, err

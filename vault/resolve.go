@@ -99,8 +99,18 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 	if len(near) == 1 {
 		part = Path(near[0])
 	}
-	near = append(near, v.nearest(files, ref)...)
+	near = distinct(append(near, v.nearest(files, ref)...))
 	return Memory{}, &NotFoundError{Ref: ref, Near: near[:min(len(near), mostNear)], Part: part}
+}
+
+// distinct are names in their order, each once.
+func distinct(names []string) (out []string) {
+	for _, n := range names {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // resolveAll is [Vault.Resolve] of several refs, each file once; check may refuse one.

@@ -154,6 +154,9 @@ func (s *Session) cline(n int, m *clineMessage, names map[string]string) {
 			said.results[i].text = bytes.TrimSpace(parts.around.ReplaceAll(said.results[i].text, nil))
 		}
 	}
+	if m.Role != "user" && len(words)+len(said.calls) == 0 {
+		words = said.text // thoughts alone keep their place: stored transcripts count them
+	}
 	said.text = words
 	s.turn(role, name, itoa(n), timeOf(m.Time), &said)
 }

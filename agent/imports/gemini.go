@@ -351,8 +351,8 @@ func (r *reading) qwen(name string, in io.Reader) error {
 			}
 			one.turn(role, name, l.UUID, timeOf(l.Timestamp), &said)
 		}
-		head.Errors += one.Errors
-		t.nodes[l.UUID] = &treeNode{id: l.UUID, parent: l.Parent, order: int64(n), messages: one.Messages}
+		t.nodes[l.UUID] = &treeNode{id: l.UUID, parent: l.Parent, order: int64(n), messages: one.Messages,
+			errors: one.Errors}
 		if !l.Sidechain {
 			t.main = l.UUID // it goes on behind the last line
 		}
@@ -369,7 +369,7 @@ func (r *reading) qwen(name string, in io.Reader) error {
 	}
 	return r.tree(t, func() *Session {
 		s := *head
-		head.Tokens, head.Errors, head.Compactions = nil, 0, 0 // of the branch that is shown
+		head.Tokens = nil // of the branch that is shown
 		return &s
 	})
 }

@@ -91,14 +91,14 @@ func (r *reading) pi(agent, name string, in io.Reader) error {
 		}
 		one := &Session{}
 		one.piEntry(&e, head)
-		head.Errors += one.Errors
 		u := e.Message.Usage
 		sum.Input, sum.Output = sum.Input+u.Input, sum.Output+u.Output
 		sum.CacheRead, sum.CacheWrite = sum.CacheRead+u.CacheRead, sum.CacheWrite+u.CacheWrite
 		if head.Started.IsZero() {
 			head.Started = timeOf(e.Timestamp)
 		}
-		t.nodes[e.ID] = &treeNode{id: e.ID, parent: e.Parent, order: int64(n), messages: one.Messages}
+		t.nodes[e.ID] = &treeNode{id: e.ID, parent: e.Parent, order: int64(n), messages: one.Messages,
+			errors: one.Errors, compactions: one.Compactions}
 		t.main = e.ID
 		return nil
 	})
@@ -115,7 +115,7 @@ func (r *reading) pi(agent, name string, in io.Reader) error {
 	}
 	return r.tree(t, func() *Session {
 		s := *head
-		head.Tokens, head.Errors, head.Compactions = nil, 0, 0 // of the branch that is shown
+		head.Tokens = nil // of the branch that is shown
 		return &s
 	})
 }
@@ -144,7 +144,7 @@ func (s *Session) piEntry(e *piEntry, head *Session) {
 		head.Title = e.Name
 	case e.Type == "compaction", e.Type == "branch_summary":
 		if e.Type == "compaction" {
-			head.Compactions++
+			s.Compactions++
 		}
 		s.turn("system", head.Agent, e.ID, at, &spoken{text: slices.DeleteFunc([]string{e.Summary}, blank)})
 	case e.Type == "custom_message":

@@ -13,6 +13,8 @@ type treeNode struct {
 	id, parent string
 	order      int64 // in the source: a number or a time; ids decide among equals
 	messages   []markdown.Message
+
+	errors, compactions int // see [Session]
 }
 
 // A tree is a whole conversation.
@@ -103,6 +105,7 @@ func (r *reading) tree(t *tree, begin func() *Session) error {
 		}
 		for _, n := range b.nodes {
 			s.Messages = append(s.Messages, n.messages...)
+			s.Errors, s.Compactions = s.Errors+n.errors, s.Compactions+n.compactions
 		}
 		if i > 0 {
 			s.Started, s.Ended = main.Started, main.Ended

@@ -138,6 +138,9 @@ func TestComplaintsAreFailures(t *testing.T) {
 		{"grep -r port .", "grep: ./x: Permission denied\n./y: port 80", false},
 		{"cat notes", "fatal: that is what git said", false},
 		{"cat notes", "error: so it begins\nand this is how it ends", false},
+		{"cat notes", "error: the deploy broke", false},
+		{"echo 'hint: try this'", "hint: try this", false},
+		{"cat build.log", "Traceback (most recent call last):\n  File \"a.py\", line 1", false},
 		{"make test", "ok", false},
 	} {
 		if got := complains(c.command, c.out); got != c.want {

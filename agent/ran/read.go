@@ -180,13 +180,17 @@ func (s *step) judge() {
 func complains(command, out string) bool {
 	const most = 2000
 	first, _, _ := strings.Cut(out, "\n")
+	looks := onlyLooks(command) // what it prints may be anybody's: only its own name tells that it complains
 	switch {
 	case strings.HasPrefix(first, "Traceback (most recent call last)"):
-		return true
+		return !looks
 	case len(out) > most || first == "":
 		return false
 	}
-	runs := []string{"bash", "sh", "zsh", "error", "fatal", "hint"}
+	runs := []string{"bash", "sh", "zsh"}
+	if !looks {
+		runs = append(runs, "error", "fatal", "hint")
+	}
 	for _, c := range split(command) {
 		if f := strings.Fields(forms().assigned.ReplaceAllString(c, "")); len(f) > 0 {
 			runs = append(runs, path.Base(f[0]))

@@ -122,18 +122,19 @@ func (p *Printer) Change(res *agent.Written, showDiff bool) {
 
 // NoteRejections says what a write means for what agents may write.
 func NoteRejections(e *Env, res *agent.Written) {
-	noted, lifted, skills := false, false, true
+	noted, lifted, skills, others := false, false, false, false
 	for _, c := range res.Changes {
 		if vault.IsTombstone(c.Path) {
 			noted, lifted = noted || c.Status == vault.Added, lifted || c.Status != vault.Added
 			continue
 		}
 		in := strings.TrimPrefix(string(c.Path), "archive/")
-		skills = skills && (strings.HasPrefix(in, "skills/") || strings.HasPrefix(in, ".stet/"))
+		skill := strings.HasPrefix(in, "skills/")
+		skills, others = skills || skill, others || !skill && !strings.HasPrefix(in, ".stet/")
 	}
 	switch {
 	case noted && res.Own: // nobody thinks of agents then
-	case noted && skills && !res.DryRun:
+	case noted && skills && !others && !res.DryRun:
 		e.Note("agents may not write these skills so again by themselves, and the curator leaves them until they " +
 			"change")
 	case noted && res.DryRun:
