@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"stet/vault/gitstore"
 )
@@ -32,6 +35,10 @@ func (s *Store) Walk(ctx context.Context, f Filter, under Path, denied func(Path
 		if _, ok, err := w.admits(string(under)); err != nil || !ok {
 			return nil, nil, err
 		}
+	}
+	const waits = fs.ModeNamedPipe | fs.ModeDevice | fs.ModeSocket // opening one may wait for ever
+	if info, err := s.tree.Lstat(string(under)); under != "" && err == nil && info.Mode()&waits != 0 {
+		return nil, nil, fmt.Errorf("%q is no folder: %w", under, syscall.ENOTDIR)
 	}
 	files, err := w.run(under)
 	return files, w.dirs, err

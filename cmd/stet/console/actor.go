@@ -21,7 +21,8 @@ const me = "me"
 // Identify finds out who acts: whom --as names, else STET_AGENT, else the client whose tool this
 // process is, else whom the command takes for granted. "--as me" among an agent's tools asks on the
 // controlling terminal; without one, or with another answer than yes, it is a [vault.ErrRefused], and without a
-// question for all that [agent.AsMe] does not name. What is written so is shown no more than the agent is.
+// question for all that [agent.AsMe] does not name. What is written so is shown no more than the agent is. No agent
+// records a conversation of another client.
 func Identify(e *Env, in *Input) error {
 	among, err := e.among()
 	if err != nil {
@@ -36,6 +37,11 @@ func Identify(e *Env, in *Input) error {
 	case as != me && as != "":
 		if e.actor = as; among != as {
 			e.via = among
+		}
+		if name := in.Definition.Name; e.via != "" && (name == "observe" || name == "session") &&
+			slices.Contains(clients.Names(), as) {
+			return vault.WithHint(fmt.Errorf("%s --as %s: %w: this runs among the tools of %q", name, as,
+				vault.ErrRefused, among), "what %s itself recorded counts as the user's; leave --as out", as)
 		}
 	case as == "":
 		e.actor = cmp.Or(among, in.Definition.Actor)
