@@ -102,7 +102,7 @@ func (h History) Undo(ctx context.Context, n int, skip bool, w Write) (*Written,
 	return h.step(ctx, func(ctx context.Context, n int, w vault.Write) (*vault.Result, error) {
 		dry := w
 		dry.DryRun = true
-		res, err := past.Undo(ctx, n, dry)
+		res, err := past.Undo(ctx, 1, dry) // what is newer than the newest of them
 		if err != nil || len(res.Took) == 0 {
 			return past.Undo(ctx, n, w)
 		}

@@ -215,7 +215,7 @@ func (v *Vault) diffText(objects *gitstore.Objects, changes []Change) (string, e
 // The removed files that a new one is compared with, and how like the likest must be, of 1: as git's
 // rename detection has it by default.
 const (
-	mostCompared = 400
+	mostCompared = 1000
 	likeEnough   = 0.5
 )
 

@@ -80,10 +80,10 @@ func (v *Vault) UpdateMemory(ctx context.Context, ref string, patch Patch, w Wri
 		after, err = patch.apply(tx, m)
 		return err
 	})
-	if e := (*store.UntrackedError)(nil); errors.As(err, &e) && e.Stands && m.Class == ClassSession && !w.DryRun &&
+	if e := (*store.UntrackedError)(nil); errors.As(err, &e) && e.Stands && m.Class == ClassSession &&
 		w.actor() == ActorUser && !v.settings.Bool(settings.SessionsTrack) {
-		if after, err = patch.untracked(ctx, v, m.Path); err == nil {
-			res = &Result{Root: v.Root()}
+		if after, err = patch.untracked(ctx, v, m.Path, w.DryRun); err == nil {
+			res = &Result{Root: v.Root(), DryRun: w.DryRun}
 		}
 	}
 	if err != nil {

@@ -48,8 +48,9 @@ func (s *State) PutIgnored(ctx context.Context, p Path, was Hash, data []byte) e
 	}))
 }
 
-// untracked changes the front matter of a transcript that git ignores: it is in no commit.
-func (p Patch) untracked(ctx context.Context, v *Vault, at Path) (m Memory, err error) {
+// untracked changes the front matter of a transcript that git ignores: it is in no commit. What the guard would keep
+// out of a commit is refused.
+func (p Patch) untracked(ctx context.Context, v *Vault, at Path, dry bool) (m Memory, err error) {
 	if p.Text != nil || p.Append != nil || p.Scope != nil {
 		return m, fmt.Errorf("update %q: %w: of a transcript outside git only front matter can change", at, ErrRefused)
 	}
@@ -61,7 +62,15 @@ func (p Patch) untracked(ctx context.Context, v *Vault, at Path) (m Memory, err 
 	if err := p.edit(doc); err != nil {
 		return m, pathErrorf("update", at, err)
 	}
-	return ReadMemory(at, doc.Bytes()), v.State().PutIgnored(ctx, at, hashOf(data), doc.Bytes())
+	now := doc.Bytes()
+	if found := v.Secrets(at, now); len(found) > len(v.Secrets(at, data)) {
+		return m, fmt.Errorf("update %q: %w: it would hold what looks like a secret (%s)", at, ErrRefused,
+			found[0].Rule)
+	}
+	if m = ReadMemory(at, now); dry {
+		return m, nil
+	}
+	return m, v.State().PutIgnored(ctx, at, hashOf(data), now)
 }
 
 // keptOut says of a write to a transcript that git ignores what it would have done:

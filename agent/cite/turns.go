@@ -79,7 +79,7 @@ func states(from, to vault.Path, before, after []byte) (was, is string) {
 		return about + " " + strings.ReplaceAll(folders, "/", " ")
 	}
 	was = at(from)
-	if strings.HasPrefix(to.Dir(), from.Dir()) {
+	if from.Dir() == "" || strings.HasPrefix(to.Dir()+"/", from.Dir()+"/") {
 		was += " elsewhere" // it leaves no folder, and something does go
 	}
 	return was + "\n" + string(before), at(to) + "\n" + string(after)

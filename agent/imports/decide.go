@@ -44,6 +44,11 @@ func (w *writer) decide(s *Session) (*item, error) {
 		case p != "":
 			g = compare(have, s, w.censor)
 		}
+		if g.changed > 0 && s.Formerly != "" && s.Origin != s.Formerly {
+			// A copy under another name that says something else replaces nothing.
+			s.ID, s.Origin = SessionID(s.Agent, s.Formerly, s.Started), s.Formerly
+			continue
+		}
 		if g.changed > 0 {
 			s, state = s.variant(g.changed, s.ID), StateSuperseded
 			continue
