@@ -322,7 +322,11 @@ func (r *Report) Markdown() ([]byte, error) { return templates.Report(r) }
 
 // save commits the report, alone. Lines of the page that the guard stops are left out of it.
 func (r *Report) save(ctx context.Context, by *runner) error {
-	r.DurationSeconds = float64(by.a.Now().Sub(r.StartedAt).Milliseconds()) / 1000
+	from := r.StartedAt
+	if from.Equal(by.begun) {
+		from = by.clock
+	}
+	r.DurationSeconds = float64(by.a.Now().Sub(from).Milliseconds()) / 1000
 	data, err := r.JSON()
 	page, err2 := r.Markdown()
 	if err = errors.Join(err, err2); err == nil {

@@ -34,9 +34,10 @@ type runner struct {
 	w     vault.Write
 	o     Options
 	lib   *library
-	notes bool // the second tier is that of memories alone
-	begun time.Time
-	now   string // as the names of archived folders have it
+	notes bool      // the second tier is that of memories alone
+	begun time.Time // in whole seconds, as the run is called
+	clock time.Time // the same, not cut
+	now   string    // as the names of archived folders have it
 	out   *Report
 	clone string
 	view  *vault.Snapshot // the vault as it was read
@@ -61,7 +62,8 @@ func Run(ctx context.Context, a *agent.App, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{a: a, v: v, o: o, begun: a.Now().Truncate(time.Second), w: vault.Write{DryRun: o.DryRun,
+	clock := a.Now()
+	r := &runner{a: a, v: v, o: o, clock: clock, begun: clock.Truncate(time.Second), w: vault.Write{DryRun: o.DryRun,
 		Writer: vault.Writer{Actor: Actor, AgentName: Actor, Door: w.Door}}}
 	if name, email := v.Person(); o.IncludeEdited && o.Agent == "" {
 		r.w.Approver = fmt.Sprintf("%s <%s>", name, email)

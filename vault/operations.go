@@ -115,13 +115,13 @@ func (o Op) Staged() bool { return o.known().staged }
 // checkActor refuses a machine what only a person may do, and the name of the person, who may have several.
 func (w *Why) checkActor(persons []string) error {
 	name := markdown.Fold(norm.NFKC.String(oneLine(w.machineName())))
+	persons = append(slices.Clone(persons), ActorUser, "me", "stet")
+	same := slices.IndexFunc(persons, func(other string) bool { return lettersOf(other) == lettersOf(name) })
 	why := ""
 	switch {
 	case w.actor() == ActorUser || w.Op == OpSeal:
-	case slices.ContainsFunc(append(persons, ActorUser, "me", "stet"), func(other string) bool {
-		return lettersOf(other) == lettersOf(name)
-	}):
-		why = "that is the name of the user"
+	case same >= 0:
+		why = fmt.Sprintf("it reads like %q, the name of the user", persons[same])
 	case scriptsOf(name) > 1:
 		why = "its letters are of scripts that look alike"
 	case guard.Seen(name) != name || strings.ContainsAny(name, "[]"):
@@ -129,7 +129,7 @@ func (w *Why) checkActor(persons []string) error {
 	}
 	if why != "" {
 		return WithHint(fmt.Errorf("%s as %q: %w: %s", w.Op, w.AgentName, ErrRefused, why),
-			"an agent has a name of its own, in one script")
+			"an agent has a name of its own, in one script; \"git config user.name\" is the user's")
 	}
 	if w.Op.known().person && w.actor() != ActorUser {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)

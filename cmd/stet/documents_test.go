@@ -151,8 +151,8 @@ func picture(run []command) string {
 			for chars := []rune(line); ; {
 				most := min(width, len(chars))
 				n++
-				fmt.Fprintf(&rows, "<text x=\"%d\" y=\"%d\" fill=\"%s\">%s</text>\n", margin, margin/2+n*row, colour,
-					html.EscapeString(string(chars[:most])))
+				fmt.Fprintf(&rows, `<text xml:space="preserve" x="%d" y="%d" fill="%s">%s</text>`+"\n",
+					margin, margin/2+n*row, colour, html.EscapeString(string(chars[:most])))
 				if chars = chars[most:]; len(chars) == 0 {
 					break
 				}
@@ -160,7 +160,7 @@ func picture(run []command) string {
 		}
 	}
 	w, h := width*843/100+2*margin, n*row+2*margin
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" xml:space="preserve"
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d"
 font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14">
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
 %s</svg>
