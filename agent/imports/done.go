@@ -21,8 +21,9 @@ import (
 // that is committed, so that a process that dies leaves too little there, never
 // too much. Deleting the state costs one more reading.
 
-// doneVersion is that of the state and of the readers: one that makes more of a
-// file than before raises it, and every file is read once more.
+// doneVersion is that of the state and of the readers: one that makes more
+// messages of a file than before raises it, and every file is read once more. Facts alone do not: a transcript of
+// before gets them when it grows.
 const doneVersion = 1
 
 // restless is how old a file's time must be to tell it from a later write: some

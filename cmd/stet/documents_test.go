@@ -90,6 +90,9 @@ func answered(t *testing.T, text string, update bool) string {
 	return consoleBlock.ReplaceAllStringFunc(text, func(block string) string {
 		var b strings.Builder
 		for _, c := range commands(consoleBlock.FindStringSubmatch(block)[1]) {
+			if len(answers) == 0 {
+				t.Fatalf("the shell ended before $ %s", c.line)
+			}
 			answer := answers[0]
 			answers = answers[1:]
 			if answer != "" && !strings.HasSuffix(answer, "\n") {
