@@ -39,7 +39,7 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	s.passOver(denied)
 	parts, err := s.parts(files)
 	for ; err == nil && len(parts) > 0; parts = parts[1:] {
-		err = s.answer(parts[0])
+		err = s.from(parts[0], s.on)
 	}
 	if err == nil && s.page != nil {
 		err = s.addReports()
@@ -138,9 +138,6 @@ func (s *searching) wants() (notes, sessions bool) {
 	return notes && slices.ContainsFunc(in, func(c string) bool { return c != string(vault.ClassSession) }),
 		sessions && slices.Contains(in, string(vault.ClassSession))
 }
-
-// answer answers from a part of the index, or else from its files.
-func (s *searching) answer(p part) error { return s.from(p, s.on) }
 
 // from gives a part of the index to answer, or else its files, indexed in memory.
 func (s *searching) from(p part, answer func(query.Source) error) error {
