@@ -84,7 +84,7 @@ func TestNamedSkills(t *testing.T) {
 		"[web-hooks](../chains/SKILL.md#web-hooks)": 0,
 		"../web-hooks/SKILL.md":                     1, "---\nname: x\ndescription: the base skill\n---\n": 0,
 		"---\nname: x\nrelated: [base]\n---\n": 1} {
-		if got := named("skills/x/SKILL.md", []byte(text), s); len(got) != want {
+		if got := marksOf(s).named("skills/x/SKILL.md", []byte(text)); len(got) != want {
 			t.Errorf("%q: %+v", text, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -49,6 +50,12 @@ func (t *second) mentions(ctx context.Context, done []*step) error {
 	if err != nil {
 		return err
 	}
+	var marks []marked
+	for _, one := range done {
+		if one.Umbrella.Files != nil {
+			marks = append(marks, marksOf(one))
+		}
+	}
 	for _, s := range all {
 		if s.Private || s.Waits {
 			continue
@@ -58,9 +65,9 @@ func (t *second) mentions(ctx context.Context, done []*step) error {
 			if err != nil || len(data) > maxMentioning || !utf8.Valid(data) {
 				continue // it may be gone by now, and what cannot be read names nothing to a reader
 			}
-			for _, one := range done {
-				if one.Umbrella.Files != nil && one.Umbrella.Folder != s.Folder {
-					t.out.StillNamed = append(t.out.StillNamed, named(f.Path, data, one)...)
+			for _, one := range marks {
+				if one.Umbrella.Folder != s.Folder {
+					t.out.StillNamed = append(t.out.StillNamed, one.named(f.Path, data)...)
 				}
 			}
 		}
@@ -69,17 +76,34 @@ func (t *second) mentions(ctx context.Context, done []*step) error {
 	return nil
 }
 
-// named are the lines of a file that name a skill of a step, each skill once. A name of one word is a word like others
-// but where the line has to do with skills.
-func named(p vault.Path, data []byte, s *step) (out []Mention) {
+// marked is a step with what finds its names in a text.
+type marked struct {
+	*step
+	link  *regexp.Regexp   // a link that leads to the umbrella
+	names []*regexp.Regexp // of each absorbed skill, in their order
+}
+
+func marksOf(s *step) marked {
+	m := marked{step: s, link: regexp.MustCompile(
+		`\[[^\[\]]*\]\([^()\s]*` + regexp.QuoteMeta(string(s.Umbrella.Folder.Base())) + `(?:/[^()]*)?\)`)}
+	for _, gone := range s.Absorbed {
+		m.names = append(m.names,
+			regexp.MustCompile(`(?:^|[^\pL\pN_-])`+regexp.QuoteMeta(gone.Name)+`(?:$|[^\pL\pN_-])`))
+	}
+	return m
+}
+
+// named are the lines of a file that name a skill of the step, each skill once. A name of one word is a word like
+// others but where the line has to do with skills.
+func (s marked) named(p vault.Path, data []byte) (out []Mention) {
 	front := 0
 	if p.Base() == skill.File {
 		front = markdown.Parse(data).BodyLine() - 1
 	}
-	link := regexp.MustCompile(`\[[^\[\]]*\]\([^()\s]*` + regexp.QuoteMeta(string(s.Umbrella.Folder.Base())) +
-		`(?:/[^()]*)?\)`)
-	for _, gone := range s.Absorbed {
-		name := regexp.MustCompile(`(?:^|[^\pL\pN_-])` + regexp.QuoteMeta(gone.Name) + `(?:$|[^\pL\pN_-])`)
+	for i, gone := range s.Absorbed {
+		if !bytes.Contains(data, []byte(gone.Name)) {
+			continue
+		}
 		fields := front > 0 && merge.Names(data, gone.Name)
 		n := 0
 		for line := range strings.Lines(string(data)) {
@@ -93,7 +117,7 @@ func named(p vault.Path, data []byte, s *step) (out []Mention) {
 			default:
 				is = strings.Contains(markdown.Fold(line), "skill")
 			}
-			if is && name.MatchString(link.ReplaceAllString(line, "")) {
+			if is && s.names[i].MatchString(s.link.ReplaceAllString(line, "")) {
 				out = append(out, Mention{p, n, gone.Name, s.Umbrella.Name})
 				break
 			}
