@@ -124,6 +124,30 @@ func TestAHitShowsTheLineThatEarnedItsRank(t *testing.T) {
 	}
 }
 
+// What stet notes in front matter is nobody's text; a row of a table of contents gives way to its section.
+func TestNeitherNotedKeysNorTablesOfContentsAreShown(t *testing.T) {
+	t.Parallel()
+	const toc = "| [publish-wheel](#publish-wheel) | publish a wheel to the index |\n"
+	x := open(t, newFolder(t, map[string]string{
+		"memories/a.md": "---\nid: 01jd7q8r5t9v3x6y2z4a7c0e1f\nclassified_by: scorer@1\nencoding: rules\n" +
+			"may_outdate:\n  - 01jc2m8r5t9v3x6y2z4a7c0e1f\nreviewer: scorpio\n---\nThe standup is at 11:00.\n",
+		"skills/r/SKILL.md": "# Releases\n\n" + toc + "\n## other\n\n- Publish a note.\n\n## publish-wheel\n\n" +
+			"### Steps\n\n- Publish the wheel.\n\n## last\n\npublish to the index of links\n",
+	}))
+	for _, q := range []string{"scorer", "scorer@1", "1 scorer", "rules"} {
+		if hits := ask(t, x, Query{Text: q}).Hits; len(hits) > 0 {
+			t.Errorf("%q: %+v", q, hits)
+		}
+	}
+	for q, want := range map[string]int{"scorpio": 7, "01jc2m8r5t9v3x6y2z4a7c0e1f": 6,
+		"01jd7q8r5t9v3x6y2z4a7c0e1f": 2, "standup 11": 9, "publish a wheel to the index": 13} {
+		hits := ask(t, x, Query{Text: q}).Hits
+		if len(hits) == 0 || hits[0].Line != want {
+			t.Errorf("%q: line %d wanted: %+v", q, want, hits)
+		}
+	}
+}
+
 func TestLimitOffsetAndTotalAgree(t *testing.T) {
 	t.Parallel()
 	src := newFolder(t, nil)

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"stet/markdown"
@@ -23,7 +24,7 @@ const (
 func FieldName(f int) string { return "bthpix"[f : f+1] }
 
 // lengthFields lists the fields whose length the score looks at; their totals
-// are kept in the manifest.
+// are noted in the manifest.
 const lengthFields = 4
 
 // lengthSlot maps a field to its slot in [Record], or -1 where length
@@ -164,8 +165,8 @@ func (a *Analyzer) File(data []byte, f vault.File) ([]*Document, Record) {
 	defer a.end(d)
 	a.pos = 0
 	front, body := SplitFront(data, m.Body)
-	body = Own(f.Path, body)
-	for line := range bytes.Lines(front) {
+	body = own(f.Path, body)
+	for line := range bytes.Lines(blankNoted(front)) {
 		a.text(d, frontValue(line))
 	}
 	a.text(d, body)
@@ -240,14 +241,52 @@ func (a *Analyzer) words(b *termBag, text []byte) {
 	Tokenize(text, func(t Token) { b.add(a.stems.Stem(t.Term), 1) })
 }
 
-// Own is the text of a file without what "stet context --into" keeps in it, which stands in other files; lines and
-// places stay.
-func Own(p vault.Path, text []byte) []byte {
-	if vault.ClassOf(p) != vault.ClassNote {
-		return text
+// Own is the text of a file of which front is the length of the front matter, without the keys that only stet reads,
+// and without what "stet context --into" keeps in a note, which stands in other files; lines and places stay.
+func Own(p vault.Path, data []byte, front int) []byte {
+	noted := blankNoted(data[:front])
+	if body := own(p, data[front:]); !bytes.Equal(noted, data[:front]) || !bytes.Equal(body, data[front:]) {
+		return slices.Concat(noted, body)
 	}
-	return markdown.BlankInjected(text)
+	return data
 }
+
+func own(p vault.Path, body []byte) []byte {
+	if vault.ClassOf(p) != vault.ClassNote {
+		return body
+	}
+	return markdown.BlankInjected(body)
+}
+
+// blankNoted is front matter with spaces in the place of the keys that only stet reads, and of their values.
+func blankNoted(front []byte) []byte {
+	var out []byte
+	noted, at := false, 0
+	for line := range bytes.Lines(front) {
+		text := bytes.TrimRight(line, "\r\n")
+		if key, _, ok := bytes.Cut(text, []byte(":")); ok && len(key) > 0 && !bytes.ContainsAny(key[:1], " \t-#") {
+			noted = isNoted(string(bytes.TrimSpace(key)))
+		} else if bytes.HasPrefix(text, []byte("---")) {
+			noted = false
+		}
+		if noted {
+			if out == nil {
+				out = bytes.Clone(front)
+			}
+			for i := range text {
+				out[at+i] = ' '
+			}
+		}
+		at += len(line)
+	}
+	if out == nil {
+		return front
+	}
+	return out
+}
+
+// isNoted reports a front-matter key that only says how stet stored a memory: nobody searches for its words.
+func isNoted(key string) bool { return key == "classified_by" || key == "encoding" }
 
 // SplitFront returns what stands before body and body itself. A body that is
 // no suffix of data was converted by the reader; then there is no front.

@@ -3,8 +3,10 @@ package query
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"stet/index/document"
@@ -94,8 +96,38 @@ const frontWeight = 0.25
 
 // Best is the line with the most weight, the first of equals; front is the
 // length of the front matter. A file that matches by its path alone shows its
-// first line of text.
-func (l *Liner) Best(data []byte, front int) line { return l.BestIn(data, 0, len(data), front) }
+// first line of text. A row of a table of contents gives way to the section that it leads to.
+func (l *Liner) Best(data []byte, front int) line {
+	best := l.BestIn(data, 0, len(data), front)
+	if row := contentsRow().FindSubmatch(best.text); row != nil {
+		start, end := section(data, string(row[1]))
+		if in := l.BestIn(data, start, end, 0); in.weight > 0 {
+			return in
+		}
+	}
+	return best
+}
+
+// contentsRow is a line that begins with a link to a heading of its own file, in a list or a table.
+var contentsRow = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\s|*+-]*(?:\d+[.)]\s+)?\[[^\[\]]*\]\(#([^()\s]+)\)`)
+})
+
+// section is what stands below a heading up to the next one of its level or above, by its anchor; 0, 0 without one.
+func section(data []byte, anchor string) (start, end int) {
+	level := 0
+	for _, s := range markdown.Parse(data).Sections() {
+		switch {
+		case level > 0 && s.Heading.Level <= level:
+			return start, end
+		case level > 0:
+			end = s.End
+		case s.Heading.Level > 0 && markdown.Slug(s.Heading.Text, 0) == anchor:
+			start, end, level = s.Heading.End, s.End, s.Heading.Level
+		}
+	}
+	return start, end
+}
 
 // BestIn is best for data[start:end]; what stands before text is worth less.
 func (l *Liner) BestIn(data []byte, start, end, text int) line {
