@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stet/index/document"
+	"stet/index/query"
 	"stet/vault"
 )
 
@@ -41,6 +42,40 @@ func doubted(recs []document.Record, hidden []bool, public bool) map[string]Doub
 				out[id] = d
 			}
 		}
+	}
+	return out
+}
+
+// newerFirst puts a memory that may outdate another one of the list directly before it.
+func newerFirst(recs []document.Record, top []query.Match, doubts map[string]Doubt) []query.Match {
+	if len(doubts) == 0 {
+		return top
+	}
+	at := map[vault.Path]int{}
+	for i, m := range top {
+		if r := &recs[m.Doc]; r.Flags&document.FlagDoubts != 0 {
+			at[r.Path] = i
+		}
+	}
+	if len(at) == 0 {
+		return top
+	}
+	out, placed := make([]query.Match, 0, len(top)), make([]bool, len(top))
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		if d, ok := doubts[strings.ToLower(document.ID(recs[top[i].Doc].Meta))]; ok {
+			if newer, ok := at[d.Path]; ok {
+				place(newer)
+			}
+		}
+		out = append(out, top[i])
+	}
+	for i := range top {
+		place(i)
 	}
 	return out
 }

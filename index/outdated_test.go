@@ -2,9 +2,12 @@ package index
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"stet/vault"
 )
 
 const (
@@ -94,6 +97,35 @@ func TestSourcesThatNameNoTurnsSayNothing(t *testing.T) {
 		o, err := open(t, src).Outdated(t.Context())
 		if err != nil || o.By(talkID, "", 1) != want || o.By(talkID, "", 2) != "" {
 			t.Errorf("%q: %+v, %v", source, o, err)
+		}
+	}
+}
+
+// A memory that may outdate another one stands before it, also in a row and in a ring, on every page.
+func TestWhatMayBeOutdatedStandsBehind(t *testing.T) {
+	t.Parallel()
+	note := func(id, doubts, text string) string {
+		return "---\nid: 01jd7q8r5t9v3x6y2z4a7c00" + id + "\nmay_outdate: [" + doubts + "]\n---\n" + text + "\n"
+	}
+	const id = "01jd7q8r5t9v3x6y2z4a7c00"
+	src := newFolder(t, map[string]string{
+		"memories/a.md": note("aa", "", "standup"),
+		"memories/b.md": note("bb", id+"aa", "The standup is at eleven."),
+		"memories/c.md": note("cc", id+"bb", "From Monday on the standup of both teams is at noon in the large room."),
+		"memories/d.md": note("dd", id+"ee", "The standup of the others, part one."),
+		"memories/e.md": note("ee", id+"dd", "The standup of the others, part two."),
+	})
+	x := open(t, src)
+	for limit := 1; limit < 7; limit++ {
+		var got []vault.Path
+		for n := 0; n < 5; n += limit {
+			for _, h := range ask(t, x, Query{Text: "standup", Limit: limit, Offset: n}).Hits {
+				got = append(got, h.Path)
+			}
+		}
+		at := func(p vault.Path) int { return slices.Index(got, p) }
+		if len(got) != 5 || at("memories/c.md") > at("memories/b.md") || at("memories/b.md") > at("memories/a.md") {
+			t.Errorf("pages of %d: %v", limit, got)
 		}
 	}
 }

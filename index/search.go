@@ -215,14 +215,17 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 	}
 	e.Weigh = func(d int32) float64 { return s.standingOf(&recs[d]) }
 	top, _ := e.Best(keep, 0)
-	top = withoutWhole(recs, top)
+	doubts := doubted(recs, hidden, s.q.public)
+	top = newerFirst(recs, withoutWhole(recs, top), doubts)
 	total := len(top)
 	if ask > 0 {
 		top = top[:min(ask, total)]
 	}
 	top, total = s.fuse(recs, e, keep, top, total)
+	if s.x.meaning != nil {
+		top = newerFirst(recs, top, doubts)
+	}
 	lines := query.NewLiner(s.parsed, e)
-	doubts := doubted(recs, hidden, s.q.public)
 	hits, docs, lost := s.pageOf(top, func(m query.Match) (Hit, bool) {
 		hit, ok := s.hit(recs, &recs[m.Doc], hidden != nil && hidden[m.Doc], m, lines)
 		hit.doubt(doubts)
