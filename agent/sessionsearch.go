@@ -271,8 +271,11 @@ func (s Sessions) Fix(ctx context.Context, q RanQuery) (*Ran, error) {
 	var r *recall.Ran
 	tries, err := ran.Tries(q.Text)
 	for i := 0; i < len(tries) && err == nil && (i == 0 || !tries[i-1].Enough(all)); i++ {
-		if r, err = s.ran(ctx, q, tries[i].Words, tries[i].Holds); err == nil {
-			all = ran.Fixes(r.Talks, q.Text)
+		var found *recall.Ran
+		if found, err = s.ran(ctx, q, tries[i].Words, tries[i].Holds); err == nil {
+			if fixes := ran.Fixes(found.Talks, q.Text); i == 0 || ran.Better(fixes, all) {
+				r, all = found, fixes
+			}
 		}
 	}
 	if errors.Is(err, ran.ErrNoWords) {

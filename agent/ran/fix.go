@@ -176,7 +176,7 @@ func (t *Talk) fixes(list []wanted, loose bool) (out []Fix) {
 
 // follow tells what was run after an error, up to step end.
 func (t *Talk) follow(m met, end int) Fix {
-	f := Fix{Where: t.at(m), Error: cut(m.line, 240), Match: matchName(m.near), Outcome: Open,
+	f := Fix{Where: t.at(m), Error: cut(m.line, 240), Match: matchNames()[m.near], Outcome: Open,
 		standing: m.standing}
 	from, gave := m.step, (*step)(nil)
 	if !m.told {

@@ -2,6 +2,7 @@ package ran
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -54,10 +55,8 @@ const (
 	apart
 )
 
-// Match names of these, as answers have them.
-func matchName(near int) string {
-	return [...]string{"verbatim", "numbers", "paths", "end", "words", ""}[near]
-}
+// matchNames are the names of these in answers.
+func matchNames() []string { return []string{"verbatim", "numbers", "paths", "end", "words", ""} }
 
 // A wanted is one line of an error that somebody looks for, in all its forms.
 type wanted struct {
@@ -319,6 +318,15 @@ type Try struct {
 // Enough reports that a try found what none behind it finds better.
 func (t Try) Enough(found []Fix) bool {
 	return len(found) > 0 && !strings.Contains(t.next, found[0].Match)
+}
+
+// Better reports that found is nearer to the error than what another try found, or as near and not shorter.
+func Better(found, than []Fix) bool {
+	if len(found) == 0 || len(than) == 0 {
+		return len(found) > 0
+	}
+	near := func(f Fix) int { return slices.Index(matchNames(), f.Match) }
+	return cmp.Or(near(than[0])-near(found[0]), len(found)-len(than)) >= 0
 }
 
 // ErrNoWords reports a text in which there is no word to look for.

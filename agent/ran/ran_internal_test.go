@@ -92,6 +92,27 @@ func TestStemsOfOtherLanguagesAreFound(t *testing.T) {
 	}
 }
 
+// A try that finds less, or what is farther from the error, takes no place of one before.
+func TestTheNearerAnswerStays(t *testing.T) {
+	t.Parallel()
+	fixes := func(matches ...string) (out []Fix) {
+		for _, m := range matches {
+			out = append(out, Fix{Match: m})
+		}
+		return out
+	}
+	words, two, end := fixes("words"), fixes("words", "words"), fixes("end", "words")
+	for i, tc := range []struct {
+		found, than []Fix
+		want        bool
+	}{{words, nil, true}, {nil, nil, false}, {nil, words, false}, {words, two, false}, {two, words, true},
+		{end, two, true}, {two, end, false}, {fixes("verbatim"), end, true}} {
+		if got := Better(tc.found, tc.than); got != tc.want {
+			t.Errorf("%d: %v", i, got)
+		}
+	}
+}
+
 // Paths stand once each, those that were changed first.
 func TestChangedFilesComeFirst(t *testing.T) {
 	t.Parallel()
