@@ -15,7 +15,7 @@ func TestOnATerminalConversationsFitItsLines(t *testing.T) {
 	s.run(0, "", "observe", "--session", "a", "--role", "tool", "--project", "/home/dev/some/where/shop", long)
 	out, _ := s.run(0, "", "session", "list")
 	if n := len([]rune(strings.TrimRight(out, "\n"))); n > 80 || strings.Count(out, "\n") != 1 ||
-		!strings.Contains(out, "word …  shop  open") {
+		!strings.Contains(out, "…  shop  open") {
 		t.Errorf("%d columns:\n%s", n, out)
 	}
 	id := strings.Fields(out)[0]

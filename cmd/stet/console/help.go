@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/vault/settings"
 )
 
@@ -27,7 +27,7 @@ func wrap(text string, width int) []string {
 		switch {
 		case *last == "":
 			*last = word
-		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+		case cells.Width(*last)+1+cells.Width(word) <= width:
 			*last += " " + word
 		default:
 			lines = append(lines, word)
@@ -42,20 +42,20 @@ func columns(b *strings.Builder, rows [][2]string) {
 	const most = 30
 	width := 0
 	for _, r := range rows {
-		if n := utf8.RuneCountInString(r[0]); n <= most {
+		if n := cells.Width(r[0]); n <= most {
 			width = max(width, n)
 		}
 	}
 	for _, r := range rows {
 		left := r[0]
 		for i, line := range wrap(r[1], pageWidth-width-4) {
-			if i > 0 || utf8.RuneCountInString(left) > width {
+			if i > 0 || cells.Width(left) > width {
 				if i == 0 {
 					fmt.Fprintf(b, "  %s\n", left)
 				}
 				left = ""
 			}
-			fmt.Fprintf(b, "  %-*s  %s\n", width, left, line)
+			fmt.Fprintf(b, "  %s  %s\n", cells.Pad(left, width), line)
 		}
 	}
 }

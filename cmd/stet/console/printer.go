@@ -10,9 +10,11 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 )
 
 // A Printer prints an answer as text. Its first error ends all output, and is that of the
@@ -90,31 +92,66 @@ func (p *Printer) Folded(text string, indent int) {
 	}
 }
 
-// breakAt is the space at which a line is broken that is longer than width, -1 where it fits or has none beyond its
-// indent. Colours take no place.
+// breakAt is where a line is broken that is longer than width: at a space, or before a wide letter, which stand without
+// spaces. It is -1 where the line fits or has no such place beyond its indent.
 func breakAt(line string, width, indent int) int {
 	cut, column, colour := -1, 0, false
 	for i, r := range strings.TrimRight(line, " ") {
-		switch {
-		case r == '\x1b' || colour:
+		if r == '\x1b' || colour {
 			colour = r != 'm'
 			continue
-		case column >= width && r == ' ':
+		}
+		n := cells.Of(r)
+		over, may := column+n > width, r == ' ' || n == 2 && !unicode.IsPunct(r)
+		switch {
+		case over && may && column > indent:
 			return i
-		case column >= width && cut > 0:
+		case over && cut > 0:
 			return cut
-		case r == ' ' && column > indent:
+		case may && column > indent:
 			cut = i
 		}
-		column++
+		column += n
 	}
 	return -1
 }
 
-// Room is how much of a line a title may take beside the rest of it: 20 characters at least, and not more than most.
+// Rows prints a list in columns that fit the terminal's width. Below prints what follows row i.
+func (p *Printer) Rows(rows []cells.Row, below ...func(i int)) {
+	for i, r := range rows {
+		rows[i].Who, rows[i].Text, rows[i].Tail = Line1(r.Who), Line1(r.Text), Line1(r.Tail)
+	}
+	for i, line := range cells.Lines(rows, p.width(), p.Now()) {
+		p.Printf("%s%s\n", p.Paint(Cyan, line[0]), line[1])
+		for _, print := range below {
+			print(i)
+		}
+	}
+}
+
+// Cells is [cells.Width] on a terminal. Elsewhere it counts letters, as other programs do.
+func (p *Printer) Cells(line string) int {
+	if p.OutTerminal {
+		return cells.Width(line)
+	}
+	return utf8.RuneCountInString(line)
+}
+
+// Cut is [cells.Cut] on a terminal. Elsewhere it counts letters, as other programs do.
+func (p *Printer) Cut(line string, most int) string {
+	if p.OutTerminal {
+		return cells.Cut(line, most)
+	}
+	if text := []rune(line); len(text) > most {
+		return strings.TrimRight(string(text[:most-1]), " ") + "…"
+	}
+	return line
+}
+
+// Room is how many columns of a line a title may take beside the rest of it: 20 at least, and not more than most.
 func (p *Printer) Room(rest string, most int) int {
 	if width := p.width(); width > 0 {
-		most = min(most, max(20, width-utf8.RuneCountInString(rest)))
+		most = min(most, max(20, width-cells.Width(rest)))
 	}
 	return most
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"stet/cmd/stet/cells"
 )
 
 // progressAfter is how long work may take before it is shown, and how often it is after that: a
@@ -29,7 +31,7 @@ func (e *Env) ProgressLine() func(text func() string) {
 			next = now.Add(progressAfter)
 			e.clearLine()
 			e.midLine = true
-			_, _ = io.WriteString(e.Err, Line1(text()))
+			_, _ = io.WriteString(e.Err, cells.Cut(Line1(text()), columnsOf(e.Err)-1))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"stet/cmd/stet/cells"
 )
 
 // A Stream prints the events of a command that goes on until it is ended: one JSON object a
@@ -41,11 +43,11 @@ func (e Stream) Status(text string) error {
 		return err
 	}
 	e.status = true
-	line := []rune(Line1(text))
-	if width := e.width(); width > 1 && len(line) >= width {
-		line = append(line[:width-2], '…')
+	line := Line1(text)
+	if width := e.width(); width > 1 {
+		line = cells.Cut(line, width-1) // the last column would begin a new line
 	}
-	_, err := io.WriteString(e.Out, string(line))
+	_, err := io.WriteString(e.Out, line)
 	return err
 }
 
@@ -64,10 +66,14 @@ func (e *Env) width() int {
 	if !e.OutTerminal {
 		return 0
 	}
-	if f, ok := e.Out.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
+	return columnsOf(e.Out)
+}
+
+func columnsOf(to io.Writer) int {
+	if f, ok := to.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}
 	}
-	return 80
+	return pageWidth
 }

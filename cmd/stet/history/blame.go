@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 )
 
@@ -38,7 +38,7 @@ func printBlame(p *console.Printer, blame *agent.Blame) {
 	names := make([]string, len(lines))
 	for i, l := range lines {
 		names[i] = writer(l.Origin)
-		width = max(width, utf8.RuneCountInString(names[i]))
+		width = max(width, cells.Width(names[i]))
 	}
 	digits := len(fmt.Sprint(len(lines)))
 	for i, l := range lines {
@@ -46,7 +46,7 @@ func printBlame(p *console.Printer, blame *agent.Blame) {
 		if l.Origin != nil {
 			rev, day = l.Origin.Rev.Short(), console.Day(l.Origin.When)
 		}
-		pad := strings.Repeat(" ", width-utf8.RuneCountInString(names[i]))
+		pad := strings.Repeat(" ", width-cells.Width(names[i]))
 		p.Printf("%s  %s%s  %s  %*d) %s\n", p.Paint(console.Cyan, rev), names[i], pad, day, digits, l.Number,
 			p.Stored(l.Text))
 	}

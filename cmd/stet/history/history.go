@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"stet/agent"
@@ -50,9 +51,8 @@ func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return e.ShowPaged(ctx, all, func(p *console.Printer) {
 			for _, v := range all.Versions {
-				p.Printf("%s  %s  +%d -%d  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When), v.Added,
-					v.Removed,
-					console.Line1(v.Subject))
+				p.Folded(fmt.Sprintf("%s  %s  +%d -%d  %s", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When),
+					v.Added, v.Removed, console.Line1(v.Subject)), 4)
 				printOrigin(p, v.Origin, v.Status+" "+console.Paths(v.Change))
 				printDiff(p, v.Diff)
 			}
@@ -68,8 +68,8 @@ func entryHistory(ctx context.Context, e *console.Env, h agent.History, o agent.
 	}
 	return e.ShowPaged(ctx, all, func(p *console.Printer) {
 		for _, v := range all.Versions {
-			p.Printf("%s  %s  %s\n", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When),
-				console.Line1(v.Subject))
+			p.Folded(fmt.Sprintf("%s  %s  %s", p.Paint(console.Cyan, v.Rev.Short()), console.Day(v.When),
+				console.Line1(v.Subject)), 4)
 			printOrigin(p, v.Origin, v.Status+" in "+console.Line1(string(v.Path)))
 			printSide(p, "-", console.Red, v.Old)
 			printSide(p, "+", console.Green, v.New)
@@ -101,5 +101,5 @@ func printOrigin(p *console.Printer, o agent.Origin, did ...string) {
 			parts = append(parts, r.name+" "+console.Line1(r.value))
 		}
 	}
-	p.Printf("    %s\n", strings.Join(parts, "; "))
+	p.Folded("    "+strings.Join(parts, "; "), 6)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -50,12 +51,28 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return log, err
 	}, func(p *console.Printer, log *agent.Log) {
+		if p.OutTerminal {
+			printRows(p, log.Commits)
+			return
+		}
 		for _, c := range log.Commits {
 			p.Folded(fmt.Sprintf("%s  %s  %s  (%s)", p.Paint(console.Cyan, c.Rev.Short()), console.Day(c.At()),
 				console.Line1(c.Subject), console.Line1(c.Writer())), 4)
 			printChanges(p, c.Changes)
 			printDiff(p, c.Diff)
 		}
+	})
+}
+
+// printRows shows commits on a terminal, a line each, with what was asked for below it.
+func printRows(p *console.Printer, commits []agent.Commit) {
+	rows := make([]cells.Row, 0, len(commits))
+	for _, c := range commits {
+		rows = append(rows, cells.Row{Name: c.Rev.Short(), At: c.At(), Who: c.Writer(), Text: c.Subject})
+	}
+	p.Rows(rows, func(i int) {
+		printChanges(p, commits[i].Changes)
+		printDiff(p, commits[i].Diff)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -79,15 +80,53 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 			return r.all(ctx, review)
 		}
 		return e.ShowPaged(ctx, review, func(p *console.Printer) {
+			if p.OutTerminal && !o.AcceptAll && !patch {
+				listItems(p, review.Items, stat)
+				printSummary(p, review, false)
+				return
+			}
 			for _, item := range review.Items {
 				printItem(ctx, p, h, item, stat, patch, nil)
 			}
-			p.Printf("%s%s\n", summary(review, o.AcceptAll), e.Where())
-			if text := waits(review); text != "" {
-				p.Printf("%s\n", text)
-			}
+			printSummary(p, review, o.AcceptAll)
 		})
 	})
+}
+
+// listItems lists commits on a terminal, a line each, with what is to be known of each below it. What is kept or taken
+// back is shown with its difference first, when the question comes.
+func listItems(p *console.Printer, items []agent.ReviewItem, stat bool) {
+	rows := make([]cells.Row, 0, len(items))
+	for _, i := range items {
+		rows = append(rows, cells.Row{Name: i.Rev.Short(), At: i.When, Who: i.Writer(), Text: i.Subject,
+			Tail: strings.Trim(stateOf(i), " ()")})
+	}
+	p.Rows(rows, func(n int) {
+		for _, line := range items[n].Lines() {
+			p.Folded("    "+console.Line1(line), 6)
+		}
+		if stat {
+			printChanges(p, items[n].Changes)
+		}
+	})
+}
+
+func printSummary(p *console.Printer, r *agent.Review, accept bool) {
+	p.Folded(summary(r, accept)+p.Where(), 0)
+	if text := waits(r); text != "" {
+		p.Folded(text, 0)
+	}
+}
+
+// stateOf says behind a commit what became of it.
+func stateOf(i agent.ReviewItem) string {
+	switch {
+	case i.Reverted:
+		return "  (taken back already)"
+	case i.Left:
+		return "  (left for later)"
+	}
+	return ""
 }
 
 func summary(r *agent.Review, accept bool) string {
@@ -126,15 +165,8 @@ func waits(r *agent.Review) string {
 func printItem(
 	ctx context.Context, p *console.Printer, h agent.History, i agent.ReviewItem, stat, patch bool, room *int,
 ) {
-	note := ""
-	switch {
-	case i.Reverted:
-		note = "  (taken back already)"
-	case i.Left:
-		note = "  (left for later)"
-	}
 	p.Folded(fmt.Sprintf("%s  %s  %s%s\n", p.Paint(console.Cyan, i.Rev.Short()), console.Day(i.When),
-		console.Line1(i.Subject), note), 4)
+		console.Line1(i.Subject), stateOf(i)), 4)
 	printOrigin(p, i.Origin)
 	for _, turn := range i.Because {
 		p.Folded("    because  "+console.Line1(turn.Ref)+"  "+console.Line1(turn.Text), 6)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -41,6 +42,7 @@ func listCommand() *console.Command {
 			console.Bool("reverse r", "the other way round"),
 			console.Number("limit n", "at most `N`"),
 			console.Text("format f", "print each through the Go `TEMPLATE`, one a line"),
+			console.Bool("long l", "on a terminal too with path, kind, categories and date, and the full id"),
 			console.Bool("paths", "print paths alone, one a line"),
 			console.Bool("null 0", "end each path with NUL instead of a newline; implies --paths"),
 		),
@@ -76,6 +78,10 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		}
 		return found, err
 	}, func(p *console.Printer, found *agent.Listing) {
+		if p.OutTerminal && layout == nil && !in.Bool("paths") && !in.Bool("null") && !in.Bool("long") {
+			p.Rows(rowsOf(p, found.Memories))
+			return
+		}
 		for _, m := range found.Memories {
 			printEntry(p, in, layout, m)
 		}
@@ -195,28 +201,54 @@ func printEntry(p *console.Printer, in *console.Input, layout *template.Template
 	if extra != "" {
 		extra = "  [" + extra + "]"
 	}
-	title := headline(m.Stored(), p.Room(name+"  "+extra, headlineWidth))
+	if m.ID != "" && in.Bool("long") {
+		extra += "  (" + m.ID + ")"
+	}
+	title := headline(p, m.Stored(), headlineWidth)
 	if title != "" {
 		title = "  " + title
 	}
 	p.Folded(p.Paint(console.Cyan, name)+title+extra, 4)
 }
 
+// rowsOf shows memories on a terminal, where each has a line: what else is known of them --long shows.
+func rowsOf(p *console.Printer, all []agent.Memory) []cells.Row {
+	rows := make([]cells.Row, 0, len(all))
+	for _, m := range all {
+		stored := m.Stored()
+		row := cells.Row{At: cmp.Or(stored.Updated, stored.Created), Text: headline(p, stored, 2*headlineWidth)}
+		switch {
+		case m.ID == "":
+			row.Tail = string(m.Path)
+		case m.Scope != "/":
+			row.Tail = m.Scope
+		}
+		var marks []string
+		if m.Pinned {
+			marks = append(marks, "pinned")
+		}
+		if m.Private {
+			marks = append(marks, "private")
+		}
+		if len(marks) > 0 {
+			row.Tail = strings.TrimSpace(row.Tail + " [" + strings.Join(marks, ", ") + "]")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 // headlineWidth leaves room for a path and the marks on a usual screen line.
 const headlineWidth = 60
 
-// headline is the title, else the first words of the text, of so many characters at most.
-func headline(m vault.Memory, width int) string {
+// headline is the title, else the first words of the text, in so many columns or, elsewhere, letters at most.
+func headline(p *console.Printer, m vault.Memory, width int) string {
 	text := m.Title
 	if text == "" {
 		text = strings.TrimSpace(string(m.Body[:min(len(m.Body), 4*headlineWidth)]))
 		text, _, _ = strings.Cut(text, "\n")
 	}
-	runes := []rune(console.Line1(text))
-	if len(runes) > width {
-		return strings.TrimRight(string(runes[:width-1]), " ") + "…"
-	}
-	return string(runes)
+	return p.Cut(console.Line1(text), width)
 }
 
 // marks are the few facts that change how a memory is read.

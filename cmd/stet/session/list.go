@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/vault/session"
 )
@@ -27,35 +28,51 @@ func runList(ctx context.Context, e *console.Env, in *console.Input, _ []string)
 		}
 		return list, err
 	}, func(p *console.Printer, list *agent.SessionList) {
+		if p.OutTerminal {
+			p.Rows(rowsOf(list.Sessions))
+			return
+		}
 		for _, s := range list.Sessions {
 			printSession(p, s)
 		}
 	})
 }
 
-// printSession prints a session on a line: on a terminal one that fits, with the end of its id, which names it.
+// rowsOf shows sessions on a terminal, a line each, with the end of the id, which names it.
+func rowsOf(all []session.Known) []cells.Row {
+	rows := make([]cells.Row, 0, len(all))
+	for _, s := range all {
+		var about []string
+		for _, part := range []string{s.Agent, path.Base(strings.ReplaceAll(s.Project, `\`, "/"))} {
+			if part != "" && part != "." {
+				about = append(about, part)
+			}
+		}
+		if s.Open {
+			about = append(about, "open")
+		}
+		rows = append(rows, cells.Row{Name: short(s.ID), At: cmp.Or(s.Ended, s.Started),
+			Who: fmt.Sprintf("%4d", s.Messages), Text: s.Title, Tail: strings.Join(about, "  ")})
+	}
+	return rows
+}
+
+// printSession prints a session on a line: on a terminal one that fits.
 func printSession(p *console.Printer, s session.Known) {
+	if p.OutTerminal {
+		p.Rows(rowsOf([]session.Known{s}))
+		return
+	}
 	where := console.Line1(string(s.Path))
 	if s.Open {
 		where = "open"
 	}
-	project := s.Project
-	id, title, wide := s.ID, console.Line1(s.Title), p.Room("", widest) == widest
-	if !wide {
-		id, project = short(id), path.Base(strings.ReplaceAll(project, `\`, "/"))
-	}
 	who := ""
-	for _, part := range []string{s.Agent, project} {
+	for _, part := range []string{s.Agent, s.Project} {
 		if part != "" && part != "." {
 			who += "  " + console.Line1(part)
 		}
 	}
-	if wide || s.Open {
-		who += "  " + where
-	}
-	head := fmt.Sprintf("  %s  %4d  ", console.Day(cmp.Or(s.Ended, s.Started)), s.Messages)
-	p.Printf("%s%s%s%s\n", p.Paint(console.Cyan, id), head, cut(title, p.Room(id+head+who, widest)), who)
+	p.Printf("%s  %s  %4d  %s%s  %s\n", s.ID, console.Day(cmp.Or(s.Ended, s.Started)), s.Messages,
+		console.Line1(s.Title), who, where)
 }
-
-// widest is more than a line of a terminal has.
-const widest = 1 << 20

@@ -9,6 +9,7 @@ import (
 
 	"stet/agent"
 	"stet/agent/recall"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 )
 
@@ -97,7 +98,7 @@ func printFound(p *console.Printer, f agent.FoundSession) {
 	if k.Open {
 		more += "  open"
 	}
-	title := cut(console.Line1(k.Title), p.Room(head+more, 200))
+	title := p.Cut(console.Line1(k.Title), p.Room(head+more, 200))
 	p.Printf("%s\n", p.Paint(console.Bold, head+title)+more)
 	for _, m := range f.Passages {
 		at := fmt.Sprint("  ", m.Message)
@@ -106,7 +107,7 @@ func printFound(p *console.Printer, f agent.FoundSession) {
 		}
 		at += "  " + console.Line1(cmp.Or(m.Speaker, m.Role)) + ": "
 		note := superseded(m.SupersededBy) + flagged(m.Label)
-		p.Printf("%s%s%s\n", at, around(m, p.Room(at+note, 400)), note)
+		p.Printf("%s%s%s\n", at, around(p, m, p.Room(at+note, 400)), note)
 	}
 }
 
@@ -114,19 +115,15 @@ func printFound(p *console.Printer, f agent.FoundSession) {
 func short(id string) string { return id[max(0, len(id)-6):] }
 
 // around is so much of the line that matches that what matches is seen.
-func around(m agent.SessionMatch, most int) string {
+func around(p *console.Printer, m agent.SessionMatch, most int) string {
 	const before = 12
-	if at := utf8.RuneCountInString(m.Snippet[:m.At]) - before; at > 0 && utf8.RuneCountInString(m.Snippet) > most {
-		text := []rune(m.Snippet)
-		m.Snippet = "…" + string(text[min(at, len(text)-most)+1:])
+	text, left := []rune(m.Snippet), 0
+	room := most - cells.Width("…")
+	for at := utf8.RuneCountInString(m.Snippet[:m.At]) - before; left < at && p.Cells(string(text[left:])) > room; {
+		left++
 	}
-	return cut(console.Line1(m.Snippet), most)
-}
-
-// cut is the beginning of a line.
-func cut(line string, most int) string {
-	if text := []rune(line); len(text) > most {
-		return string(text[:most-1]) + "…"
+	if left > 0 {
+		m.Snippet = "…" + string(text[left:])
 	}
-	return line
+	return p.Cut(console.Line1(m.Snippet), most)
 }

@@ -30,7 +30,7 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 		}
 		err = e.ShowPaged(ctx, page, func(p *console.Printer) {
 			printSession(p, page.Session)
-			if at := page.Session.Path; at != "" && p.Room("", widest) < widest {
+			if at := page.Session.Path; at != "" && p.OutTerminal {
 				p.Printf("%s\n", console.Line1(string(at)))
 			}
 			printLines(p, page.Messages)
