@@ -70,6 +70,7 @@ type Hit struct {
 	Entry           string      `json:"entry,omitempty"` // of an entry of a notebook, its address
 	Line            int         `json:"line"`
 	ID              string      `json:"id,omitempty"`
+	Short           string      `json:"short,omitempty"` // as in [Memory]
 	Title           string      `json:"title"`
 	Kind            string      `json:"kind,omitempty"`
 	Scope           string      `json:"scope"`
@@ -91,33 +92,6 @@ type Hit struct {
 	InsteadOf       string      `json:"instead_of,omitempty"` // the text that was found, whose place this one took
 	Label
 	Highlights []index.Range `json:"-"` // byte ranges of Snippet, in order
-}
-
-// A Doubt is a newer memory that may outdate another one.
-type Doubt struct {
-	Path vault.Path `json:"path"`
-	ID   string     `json:"id,omitempty"`
-	Date string     `json:"date,omitempty"` // YYYY-MM-DD, UTC
-}
-
-func viewDoubt(d *index.Doubt) *Doubt {
-	if d == nil {
-		return nil
-	}
-	out := &Doubt{Path: d.Path, ID: d.ID}
-	if !d.Updated.IsZero() {
-		out.Date = d.Updated.UTC().Format(time.DateOnly)
-	}
-	return out
-}
-
-// String names the memory and its date: "may be outdated by memories/new.md (2026-03-01)".
-func (d *Doubt) String() string {
-	text := "may be outdated by " + string(d.Path)
-	if d.Date != "" {
-		text += " (" + d.Date + ")"
-	}
-	return text
 }
 
 func viewHits(hits []index.Hit) []Hit {
@@ -170,6 +144,7 @@ func (m Memories) Search(ctx context.Context, o SearchOptions) (*Found, error) {
 		}
 		found.Total = len(found.Hits)
 	}
+	a.shortenHits(found.Hits, found.Sessions)
 	if o.Labels || a.o.Agent != "" {
 		err = errors.Join(a.labelHits(ctx, found.Hits), a.labelHits(ctx, found.Sessions))
 	}
@@ -199,8 +174,6 @@ func (a *App) heirs(ctx context.Context, x *index.Index, q index.Query) ([]Hit, 
 	}
 	return out, nil
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // indexOf opens the index of the files as they are, or searches those of a commit.
 func (a *App) indexOf(ctx context.Context, then *Moment) (*index.Index, error) {
@@ -256,6 +229,7 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 		}
 	}
 	out.Memories = viewMemories(found)
+	m.a.shorten(out.Memories)
 	if err == nil && (o.Labels || m.a.o.Agent != "") {
 		err = m.a.labelMemories(ctx, out.Memories)
 	}
@@ -300,6 +274,7 @@ func (m Memories) Show(ctx context.Context, o ShowOptions) (*Shown, error) {
 		}
 		out.Memories = append(out.Memories, viewWithBody(stored, string(stored.Body), data))
 	}
+	m.a.shorten(out.Memories)
 	if o.Rev == "" {
 		m.a.doubt(ctx, out.Memories)
 	}

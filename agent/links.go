@@ -266,7 +266,7 @@ func (a *App) Shown(text string) string {
 	if a != nil && a.o.Agent == "" {
 		return text
 	}
-	return names().ReplaceAllStringFunc(guard.Masked(text), func(name string) string {
+	return longNames().ReplaceAllStringFunc(guard.Masked(text), func(name string) string {
 		masked := guard.MaskedName(name)
 		if masked == name || a == nil {
 			return masked
@@ -283,8 +283,8 @@ func (a *App) Shown(text string) string {
 	})
 }
 
-// names are words that are joined as in the names of files, with folders in front of them.
-var names = sync.OnceValue(func() *regexp.Regexp {
+// longNames are words that are joined as in the names of files, with folders in front of them.
+var longNames = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[\pL\pN._/-]*[\pL\pN](?:-[\pL\pN]+){2,}(?:\.md)?`)
 })
 

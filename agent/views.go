@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"stet/agent/imports"
+	"stet/index"
 	"stet/vault"
+	"stet/vault/names"
 )
 
 // A Memory is a memory as JSON shows it. Times are UTC, RFC 3339; a key
 // that the file does not set is absent.
 type Memory struct {
 	ID           string      `json:"id,omitempty"`
+	Short        string      `json:"short,omitempty"` // the end of the id that names the memory, see [names.Short]
 	Path         vault.Path  `json:"path"`
 	Class        vault.Class `json:"class"`
 	Title        string      `json:"title"`
@@ -218,4 +221,89 @@ func (v Vault) ChooseSources(ctx context.Context, w Write, names []string) error
 		return w.refused("import", "", "the user chooses what comes in")
 	}
 	return imports.Choose(ctx, v.a.v.Whole(), names)
+}
+
+// A Doubt is a newer memory that may outdate another one.
+type Doubt struct {
+	Path vault.Path `json:"path"`
+	ID   string     `json:"id,omitempty"`
+	Date string     `json:"date,omitempty"` // YYYY-MM-DD, UTC
+}
+
+func viewDoubt(d *index.Doubt) *Doubt {
+	if d == nil {
+		return nil
+	}
+	out := &Doubt{Path: d.Path, ID: d.ID}
+	if !d.Updated.IsZero() {
+		out.Date = d.Updated.UTC().Format(time.DateOnly)
+	}
+	return out
+}
+
+// String names the memory and its date: "may be outdated by memories/new.md (2026-03-01)".
+func (d *Doubt) String() string {
+	text := "may be outdated by " + string(d.Path)
+	if d.Date != "" {
+		text += " (" + d.Date + ")"
+	}
+	return text
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// shorts are the short forms of ids as [names.Short] says, among all that the search index knew when it was last
+// written, and those of ids itself: for an agent without what it is not given, whose ids make no end longer. Where
+// there is no index they are compared with each other, and are longer. Cost: one look at each record of the index.
+func (a *App) shorts(ids []string) map[string]string {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
+	if len(ids) == 0 {
+		return nil
+	}
+	var others []string
+	x, err := a.anyIndex()
+	if err == nil {
+		err = x.Known(func(p vault.Path, id string) {
+			others = append(others, id, strings.ToLower(names.Slug(p.Base())))
+		})
+	}
+	return names.Short(ids, slices.Values(others), err != nil)
+}
+
+// anyIndex is an index of the files that is open already, else one to read.
+func (a *App) anyIndex() (*index.Index, error) {
+	for _, x := range a.indexes {
+		if !x.use.source {
+			return x.Index, nil
+		}
+	}
+	return a.openIndex(true, nil)
+}
+
+// shorten gives memories their short ids.
+func (a *App) shorten(all []Memory) {
+	ids := make([]string, 0, len(all))
+	for _, m := range all {
+		ids = append(ids, m.ID)
+	}
+	short := a.shorts(ids)
+	for i := range all {
+		all[i].Short = short[all[i].ID]
+	}
+}
+
+// shortenHits gives hits their short ids.
+func (a *App) shortenHits(lists ...[]Hit) {
+	var ids []string
+	for _, hits := range lists {
+		for _, h := range hits {
+			ids = append(ids, h.ID)
+		}
+	}
+	short := a.shorts(ids)
+	for _, hits := range lists {
+		for i := range hits {
+			hits[i].Short = short[hits[i].ID]
+		}
+	}
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"stet/index/document"
+	"stet/index/store"
 	"stet/vault"
 )
 
@@ -96,6 +98,32 @@ func (x *Index) Identified(ctx context.Context, id string) (out []vault.Path, er
 		}
 	})
 	return out, err
+}
+
+// Known tells see of each file that the index knew when it was last written, archived ones and transcripts as well,
+// without what is withheld: its path, and its id, "" for none. It fails where there is no index.
+func (x *Index) Known(see func(vault.Path, string)) error {
+	secret := secret{hides: x.o.Hides}
+	for _, part := range []*store.Index{x.notes, x.messages} {
+		st, err := part.Known()
+		if errors.Is(err, store.ErrNone) && part == x.messages {
+			continue // there are no transcripts
+		}
+		if err != nil {
+			return fmt.Errorf("look into the search index: %w", err)
+		}
+		recs := st.Records()
+		if x.o.Public {
+			secret.learn(recs)
+		}
+		for i := range recs {
+			if !x.o.Public || !secret.has(&recs[i]) {
+				see(recs[i].Path, document.ID(recs[i].Meta))
+			}
+		}
+		runtime.KeepAlive(st)
+	}
+	return nil
 }
 
 // Warm loads the index of the files, as it was last written, for who asks it soon.

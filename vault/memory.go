@@ -7,6 +7,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/names"
 )
 
 // A Memory is a Markdown file as stet sees it: a memory, a note, a notebook or
@@ -100,13 +101,7 @@ func ReadMemory(p Path, data []byte) Memory {
 }
 
 // slugOf is the file name without its extension.
-func slugOf(p Path) string {
-	base := p.Base()
-	if i := strings.LastIndexByte(base, '.'); i > 0 {
-		return base[:i]
-	}
-	return base
-}
+func slugOf(p Path) string { return names.Slug(p.Base()) }
 
 const (
 	mostNear  = 3 // names that an error lists

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"stet/vault/store"
 	"strings"
 	"sync"
 	"time"
 
 	"stet/markdown"
+	"stet/vault/names"
+	"stet/vault/store"
 )
 
 // minPrefix and minSuffix are the shortest parts of an id that name a memory:
@@ -21,7 +22,7 @@ import (
 // match a whole day's memories.
 const (
 	minPrefix = 6
-	minSuffix = 4
+	minSuffix = names.LeastEnd
 )
 
 // Resolve finds the one file that ref names: a path, an id, a unique slug, a
@@ -186,7 +187,8 @@ func (v *Vault) listed(found []Memory) []Memory {
 	if len(found) < 2 || v.o.Reader == "" {
 		return found
 	}
-	if public := slices.DeleteFunc(slices.Clone(found), func(m Memory) bool { return m.Private }); len(public) > 0 {
+	public := slices.DeleteFunc(slices.Clone(found), func(m Memory) bool { return v.hidesNow(m.Path) })
+	if len(public) > 0 {
 		return public
 	}
 	return found[:1]

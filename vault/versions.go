@@ -12,6 +12,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault/gitstore"
+	"stet/vault/names"
 )
 
 // A Version is one state in the history of a file, and how it came about: the
@@ -358,14 +359,7 @@ func frontID(data []byte) string {
 
 // IsID reports whether s is nothing but the 26 letters and digits of an id, in
 // either case.
-func IsID(s string) bool {
-	const length = 26
-	ok := len(s) == length
-	for _, r := range s {
-		ok = ok && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	}
-	return ok
-}
+func IsID(s string) bool { return names.IsID(s) }
 
 // identified are the files with an id, as an index says and as they stand on disk; none where it does not know.
 func (v *Vault) identified(ctx context.Context, id string) (found []Memory) {

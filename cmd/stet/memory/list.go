@@ -20,13 +20,13 @@ func listCommand() *console.Command {
 		Name: "list", Aliases: []string{"ls"}, Group: console.Memory,
 		Summary: "list memories, optionally filtered",
 		Args:    "[SCOPE]", MaxArgs: 1,
-		Details: `--format takes a Go template with the fields of --json: {{.ID}} {{.Path}} {{.Title}} {{.Kind}}
-			{{.Scope}} {{.Categories}} {{.Importance}} {{.Created}} {{.Updated}}.`,
+		Details: `--format takes a Go template with the fields of --json: {{.ID}} {{.Short}} {{.Path}} {{.Title}}
+			{{.Kind}} {{.Scope}} {{.Categories}} {{.Importance}} {{.Created}} {{.Updated}}.`,
 		Examples: `stet list  # every memory
 			stet list /infra --kind decision  # one kind below one scope
 			stet list --sort updated -n 5  # the five newest
 			stet list --paths -0 | xargs -0 grep -l TODO  # for other programs
-			stet list --format '{{.ID}} {{.Title}}'  # your own columns`,
+			stet list --format '{{.Short}} {{.Title}}'  # your own columns`,
 		Flags: console.Flags(
 			console.Text("scope", "only below the `SCOPE`; the same as the argument"),
 			console.Text("kind k", "only the kind `WORD`"),
