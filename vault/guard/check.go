@@ -18,6 +18,7 @@ func checks() map[string]check {
 		"random": func(_, s string) bool { return !wordy(s) },
 		"key":    key, "password": password, "wifi": wifi, "basic": basic, "card": card, "iban": iban, "phrase": phrase,
 		"given": func(_, s string) bool { return !placeholder(s) },
+		"drawn": func(_, s string) bool { return !wordy(s) && !placeholder(s) && !like("aName", s) },
 	}
 }
 
@@ -71,7 +72,7 @@ func password(lead, s string) bool {
 	}
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
 	low := strings.ToLower(s)
-	if len(s) < 6 || commonWords()[low] || entropy(s) < 2.2 {
+	if len(s) < 6 || commonWords()[low] || like("nextLine", s) || entropy(s) < 2.2 {
 		return false
 	}
 	letters, digits, others, turns := 0, 0, 0, 0

@@ -192,28 +192,56 @@ func (s *ruleSet) run(r *rule, v *view, in window, hits []window, found []match)
 	}
 	var line context
 	for _, at := range r.all(part, in.start, hits) {
-		from, to := r.secret(at)
-		for from < to && part[from] == '\n' {
-			from++
+		for ; at != nil; at = r.within(part, at) {
+			m, is := s.judge(r, part, at, &line)
+			if is {
+				m.start, m.end = v.origin(in.start+m.start, in.start+m.end)
+				found = append(found, m)
+				break
+			}
 		}
-		for to > from && (part[to-1] == '\n' || part[to-1] == '.') { // the end of a line, or of a sentence
-			to--
-		}
-		secret, lead := part[from:to], part[at[0]:from]
-		if inMarker(part, at[0]) {
-			continue
-		}
-		if r.entropy > 0 && entropy(secret) <= r.entropy || r.check != nil && !r.check(lead, secret) {
-			continue
-		}
-		whole := strings.Trim(part[at[0]:at[1]], "\n")
-		if s.allowed(r, secret, whole, line.of(part, at[0], at[1])) {
-			continue
-		}
-		start, end := v.origin(in.start+from, in.start+to)
-		found = append(found, match{r, start, end, secret, lead})
 	}
 	return found
+}
+
+// judge says whether a match in a part of a text counts, and where in the part its secret is.
+func (s *ruleSet) judge(r *rule, part string, at []int, line *context) (match, bool) {
+	from, to := r.secret(at)
+	for from < to && part[from] == '\n' {
+		from++
+	}
+	for to > from && (part[to-1] == '\n' || part[to-1] == '.') { // the end of a line, or of a sentence
+		to--
+	}
+	secret, lead := part[from:to], part[at[0]:from]
+	if inMarker(part, at[0]) || r.entropy > 0 && entropy(secret) <= r.entropy ||
+		r.check != nil && !r.check(lead, secret) {
+		return match{}, false
+	}
+	whole := strings.Trim(part[at[0]:at[1]], "\n")
+	if s.allowed(r, secret, whole, line.of(part, at[0], at[1])) {
+		return match{}, false
+	}
+	return match{r, from, to, secret, lead}, true
+}
+
+// within finds the match that begins in what a match that does not count took for its secret, as the name of another
+// value may be: in "| key | token = …" the key is not "token". nil for none.
+func (r *rule) within(part string, at []int) []int {
+	from, to := r.secret(at)
+	if r.behind || r.span < 0 || from == at[0] || to-from > contextBytes {
+		return nil
+	}
+	m := r.expr().FindStringSubmatchIndex(part[from:min(len(part), to+contextBytes)])
+	if m == nil || m[0] >= to-from {
+		return nil
+	}
+	for i := range m {
+		if m[i] >= 0 {
+			m[i] += from
+		}
+	}
+	return m
 }
 
 // all lists the matches in a part of a text that begins at start; hits are where keywords stand in

@@ -254,10 +254,12 @@ var runByte = sync.OnceValue(func() *[256]bool {
 })
 
 // joined writes the run that ends at end with what follows on the next lines,
-// when the run looks like the beginning of a token, and returns the end of that.
+// when the run looks like the beginning of a token, and returns the end of that. One that begins as the tokens of
+// somebody do needs no figures.
 func (w *rewriter) joined(start, end int) int {
 	text, pieces, last := w.base.text, [][2]int{{start, end}}, end
-	for len(pieces) < mostLines && mixed(text[last-min(last-start, 64):last]) {
+	named := last < len(text) && strings.IndexByte(" \t\r\n>|*+\"'", text[last]) >= 0 && headed(text[start:end])
+	for len(pieces) < mostLines && (named && len(pieces) == 1 || mixed(text[last-min(last-start, 64):last])) {
 		next := last
 		for next < len(text) && next-last < 16 && strings.IndexByte(" \t\r\n>|*+\"'", text[next]) >= 0 {
 			next++
@@ -287,6 +289,28 @@ func (w *rewriter) joined(start, end int) int {
 	w.put("\n", last, last)
 	return last
 }
+
+// headed reports whether a run has the beginning that one kind of token has in it, such as "hf_".
+func headed(run string) (is bool) {
+	tokenHeads().find(run, func(at, _ int, _ []int) { is = is || at == 0 || !wordByte(run[at-1]) })
+	return is
+}
+
+// tokenHeads are the keywords that are parts of tokens: those with a mark in them, and the heads of cloud keys.
+var tokenHeads = sync.OnceValue(func() *keywordIndex {
+	heads := rule{keywords: []string{"akia", "asia", "aiza"}}
+	for _, r := range secretRules().rules {
+		if r.behind || r.operator {
+			continue
+		}
+		for _, k := range r.keywords {
+			if strings.ContainsAny(k, "_-./") && !strings.ContainsAny(k, " :$") {
+				heads.keywords = append(heads.keywords, k)
+			}
+		}
+	}
+	return newKeywordIndex([]rule{heads})
+})
 
 // decoded writes what a run is in base64 or hex, when that is text; a name and "="
 // or a host may stand before it.
