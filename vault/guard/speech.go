@@ -354,12 +354,9 @@ func (l *lexicon) tells(words []word, i int) bool {
 // others reports whether the clause of the word at i denies it, or has a subject that is not
 // who reads.
 func (l *lexicon) others(words []word, i int) bool {
-	for ; i >= 0; i-- {
-		if words[i].means&(l.we|l.not) != 0 {
+	for ; i > 0 && !words[i].opens; i-- {
+		if words[i-1].means&(l.we|l.not) != 0 {
 			return true
-		}
-		if words[i].opens {
-			break
 		}
 	}
 	return false
