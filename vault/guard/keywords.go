@@ -146,7 +146,7 @@ func (w *windows) add(at, end int, rules []int) {
 		}
 		to := end
 		switch {
-		case r.run > 0 && !longWord(w.text, at, r.run):
+		case r.run > 0 && !longWord(w.text, at, r.run), r.next != "" && !goesOn(w.text[end:], r.next):
 			continue
 		case r.operator:
 			if to = assigned(w.text, end); to < 0 || r.entropy > 0 && !varied(w.text[to:], r.entropy) ||
@@ -254,6 +254,15 @@ func assigned(text string, at int) int {
 	return i
 }
 
+// goesOn reports whether a text goes on with a word, in lower case, after blanks and a quote.
+func goesOn(text, next string) bool {
+	text = strings.TrimLeft(text, " \t")
+	if text != "" && (text[0] == '"' || text[0] == '\'') {
+		text = text[1:]
+	}
+	return len(text) >= len(next) && equalFold(text[:len(next)], next)
+}
+
 // varied reports whether a text begins with as many characters as the entropy takes that a secret
 // has; all rules that ask for it find secrets of ASCII.
 func varied(text string, entropy float64) bool {
@@ -282,7 +291,8 @@ func (r *rule) worth(v *view, in window) bool {
 		return true
 	}
 	low := strings.ToLower(v.text[in.start:in.end])
-	return slices.ContainsFunc(r.also, func(word string) bool { return strings.Contains(low, word) })
+	stands := func(word string) bool { return strings.Contains(low, word) }
+	return slices.ContainsFunc(r.also, stands) && (len(r.besides) == 0 || slices.ContainsFunc(r.besides, stands))
 }
 
 // hasToken reports whether a window has a run without a space, of n bytes or

@@ -114,10 +114,16 @@ func bare(text string, start, end int) bool {
 // wallet reports whether a line is nothing but the words of a wallet: as many as one has,
 // short ones, none twice, and none that sentences are made with.
 func wallet(line string) bool {
+	const apart = " \t,`\".0123456789)" // what words are parted by
 	if len(line) > 240 {
 		return false
 	}
-	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,`\".0123456789)", r) })
+	for i := range len(line) { // most lines have another byte soon
+		if line[i]-'a' >= 26 && strings.IndexByte(apart, line[i]) < 0 {
+			return false
+		}
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(apart, r) })
 	if n := len(words); n != 12 && n != 15 && n != 18 && n != 21 && n != 24 || like("sentence", line) {
 		return false
 	}

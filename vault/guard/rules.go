@@ -24,6 +24,8 @@ type rule struct {
 	id       string
 	keywords []string // lower case; one of them stands in every match
 	also     []string // lower case; one of these does as well; none: nothing is asked
+	besides  []string // likewise, and one of these
+	next     string   // lower case; behind a keyword stands this, after blanks and a quote; "": nothing is asked
 	token    int      // characters without a space, at least, that are no word; 0: nothing is asked
 	expr     func() *regexp.Regexp
 	path     func() *regexp.Regexp // nil: any file
@@ -174,6 +176,10 @@ func (r *rule) set(s source, key, value string) (err error) {
 		r.span, err = strconv.Atoi(value)
 	case "also":
 		r.also = append(r.also, value)
+	case "besides":
+		r.besides = append(r.besides, strings.Fields(value)...)
+	case "next":
+		r.next = value
 	case "token":
 		r.token, err = strconv.Atoi(value)
 	case "run":

@@ -43,7 +43,7 @@ type speechRule struct {
 type lexicon struct {
 	words                map[string][]said // by their first word
 	stems                map[string][]said // by the first three letters of words of which only the stem is known
-	ends                 map[string]idea
+	ends                 []said            // what words end with
 	rules                []speechRule
 	we, fill, join, must idea
 	to, dest, not, you   idea
@@ -52,7 +52,7 @@ type lexicon struct {
 const stemLetters = 3
 
 var speech = sync.OnceValue(func() *lexicon {
-	l := &lexicon{words: map[string][]said{}, stems: map[string][]said{}, ends: map[string]idea{}}
+	l := &lexicon{words: map[string][]said{}, stems: map[string][]said{}}
 	ideas, rules := map[string]idea{}, map[string]*rule{}
 	of := func(name string) idea {
 		if ideas[name] == 0 {
@@ -103,7 +103,7 @@ var speech = sync.OnceValue(func() *lexicon {
 
 func (l *lexicon) add(w string, i idea) {
 	if end, ok := strings.CutPrefix(w, "*"); ok {
-		l.ends[end] |= i
+		l.ends = append(l.ends, said{[]string{end}, false, i})
 		return
 	}
 	parts := strings.Split(w, "_")
@@ -262,8 +262,13 @@ func (l *lexicon) judge(v *view, words []word) (found []match) {
 			words[i].called = w.named
 		}
 	}
+	var has need
+	for _, w := range words {
+		has.any, has.told, has.called = has.any|w.means, has.told|w.told, has.called|w.called
+	}
 	for _, r := range l.rules {
-		if slices.ContainsFunc(found, func(m match) bool { return m.rule == r.rule }) || !r.met(words) {
+		again := func(m match) bool { return m.rule == r.rule }
+		if !r.possible(has) || slices.ContainsFunc(found, again) || !r.met(words) {
 			continue
 		}
 		from, to := words[0].start, words[len(words)-1].end
@@ -272,6 +277,16 @@ func (l *lexicon) judge(v *view, words []word) (found []match) {
 		found = append(found, match{r.rule, start, end, text, v.text[from:to]})
 	}
 	return found
+}
+
+// possible reports whether a sentence that has all this, anywhere, may have what a rule needs.
+func (r *speechRule) possible(has need) bool {
+	for i := range r.needs {
+		if n := &r.needs[i]; n.not == 0 && n.any&has.any|n.told&has.told|n.called&has.called == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // met reports whether words that stand near each other have all that a rule needs.
@@ -309,9 +324,9 @@ func (l *lexicon) mean(words []word, i int) {
 			words[i].means |= s.idea
 		}
 	}
-	for end, idea := range l.ends {
-		if strings.HasSuffix(text, end) {
-			words[i].means |= idea
+	for _, s := range l.ends {
+		if strings.HasSuffix(text, s.rest[0]) {
+			words[i].means |= s.idea
 		}
 	}
 }
