@@ -42,7 +42,7 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	attached := sync.OnceValue(func() map[string]bool { return attachments(root.FS()) })
+	attached := sync.OnceValue(func() map[string][]vault.Path { return attachments(root.FS()) })
 	t := newTable(s.files, s.called, existing(root))
 	g = &Graph{all: s, root: v.Root()}
 	known := map[vault.Path]bool{}
@@ -66,10 +66,8 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 		g.files = append(g.files, p)
 		for _, l := range s.links[i] {
 			e := Edge{From: p, Link: l, Target: t.resolve(p, l)}
-			if wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed; wiki && e.Target.State == Dead && filepath.Ext(l.Target) != "" {
-				if attached()[markdown.Fold(filepath.Base(l.Target))] {
-					e.Target.State = Outside // a picture, say: not one of stet's files
-				}
+			if to, ok := t.attachment(p, l, e.Target, attached); ok {
+				e.Target = to
 			}
 			if !hidden(e.Target.Path) {
 				g.edges = append(g.edges, e)
@@ -254,9 +252,32 @@ func namesBelow(root *os.Root, dir string) map[string]bool {
 	return names
 }
 
-// attachments lists the folded names of all files that are not hidden.
-func attachments(tree fs.FS) map[string]bool {
-	found := map[string]bool{}
+// attachment is the file that is no Markdown to which a link leads that has its extension: a Markdown link by its
+// path, a wiki link by its name or the end of its path.
+func (t *table) attachment(from vault.Path, l markdown.Link, to Target, attached func() map[string][]vault.Path) (Target, bool) {
+	written := to.Path
+	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
+	if wiki {
+		written = vault.Path(strings.TrimPrefix(l.Target, "/"))
+		if strings.HasPrefix(l.Target, "./") || strings.HasPrefix(l.Target, "../") {
+			written = vault.Path(path.Join(from.Dir(), l.Target))
+		}
+	}
+	if t.paths[to.Path] || to.State == Self || to.State == Dead && !wiki || path.Ext(string(written)) == "" {
+		return to, false
+	}
+	found := slices.DeleteFunc(slices.Clone(attached()[markdown.Fold(written.Base())]), func(p vault.Path) bool {
+		return !strings.HasSuffix("/"+markdown.Fold(string(p)), "/"+markdown.Fold(string(written))) || !wiki && p != written
+	})
+	if len(found) == 0 {
+		return to, false
+	}
+	return Target{Path: choose(from, string(written), found), State: Attachment}, true
+}
+
+// attachments lists all files that are not hidden, by folded name.
+func attachments(tree fs.FS) map[string][]vault.Path {
+	found := map[string][]vault.Path{}
 	// What cannot be listed is not there for a link either.
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -265,7 +286,8 @@ func attachments(tree fs.FS) map[string]bool {
 		case p != "." && strings.HasPrefix(d.Name(), "."):
 			return skipDir(d)
 		case !d.IsDir():
-			found[markdown.Fold(d.Name())] = true
+			name := markdown.Fold(d.Name())
+			found[name] = append(found[name], vault.Path(p))
 		}
 		return nil
 	})

@@ -381,3 +381,26 @@ func TestUpdateRefusesAnImportanceOutOfRange(t *testing.T) {
 		}
 	}
 }
+
+// What Obsidian resolves is the file's name: a link by it follows the file where the title or an alias still
+// is the old name, with heading, block, embed and shown text; one by an alias stays.
+func TestMoveRewritesLinksByNameWhereTheTitleIsTheOldName(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.New(t,
+		"Plan B.md", "---\naliases: [pb, Plan B]\n---\n# Plan B\n\n![[./pic.png]]\n", "pic.png", "x",
+		"n.md", "[[Plan B]] [[plan b#Steps|the steps]] ![[Plan B#^abc]] [p](Plan%20B.md#Steps) [[pb]] `[[Plan B]]`\r\n[[Plan B.md]] ![[pic.png]]\r\n")
+	res, err := move(t, f.Open(), links.Request{To: "notes/Plan C.md", File: true, RewriteNotes: true}, "Plan B.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.Read("n.md"), "[[Plan C]] [[Plan C#Steps|the steps]] ![[Plan C#^abc]] [p](notes/Plan%20C.md#Steps) [[pb]] `[[Plan B]]`\r\n"+
+		"[[Plan C.md]] ![[pic.png]]\r\n"; got != want {
+		t.Errorf("%q, want\n%q", got, want)
+	}
+	if got, want := f.Read("notes/Plan C.md"), "---\naliases: [pb, Plan B]\n---\n# Plan B\n\n![[../pic.png]]\n"; got != want {
+		t.Errorf("%q, want\n%q", got, want)
+	}
+	if len(res.Rewritten) != 6 || len(res.Listed) != 0 {
+		t.Errorf("rewritten %+v, listed %+v", res.Rewritten, res.Listed)
+	}
+}

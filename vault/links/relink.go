@@ -120,7 +120,8 @@ func (m *mover) leave(p vault.Path) (data []byte, why string) {
 }
 
 // broken reports whether a link would not lead where it does now, and where
-// that will be. Links that lead nowhere count when they are Markdown links of a
+// that will be. A wiki link that names the file is broken too where the new name is another one and only a title or
+// an alias of the file still is the old one: in Obsidian it would lead nowhere. Links that lead nowhere count when they are Markdown links of a
 // moved file: they go on naming the same place.
 func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Target, bool) {
 	was := before.resolve(p, l)
@@ -129,8 +130,8 @@ func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Tar
 	if was.State == Self || was.Path == "" || at == p && !was.leads() || wiki && !was.leads() {
 		return was, false
 	}
-	want := Target{Path: m.moved(was.Path), State: was.State}
-	return want, after.resolve(at, l).Path != want.Path
+	want, now := Target{Path: m.moved(was.Path), State: was.State}, after.resolve(at, l)
+	return want, now.Path != want.Path || now.called && !was.called
 }
 
 // candidates are the ways to name want, which stood at was, in a link of p, the one most like what stands there

@@ -4,7 +4,8 @@
 //
 // A wiki link names a file by its name without extension, a path or the end of
 // one, else by title, alias or id; of several files the live one, the one in the
-// same folder, the one nearest to the root wins. A Markdown link is a path from
+// same folder, the one nearest to the root wins. What names a file that is no
+// Markdown has its extension. A Markdown link is a path from
 // its file's folder, else from the vault's root. Nothing inside code is a link.
 //
 //	g, err := links.Load(ctx, v)
@@ -31,13 +32,18 @@ const (
 	Dead     State = "dead"     // to nothing
 	Outside  State = "outside"  // of the vault; nobody looked
 	Self     State = "self"     // to a place in its own file
+	// Attachment is a file of the vault's folder that is no Markdown: a picture, say.
+	Attachment State = "attachment"
 )
 
-// A Target is where a link leads. Path is set for Live and Archived; for Dead
+// A Target is where a link leads. Path is set for Live, Archived and Attachment; for Dead
 // and Outside it is where a Markdown link would lead, from the vault's root.
 type Target struct {
 	Path  vault.Path
 	State State
+	// called is set where the file was found by what stands in it, not by its own name: Obsidian and others
+	// know only that.
+	called bool
 }
 
 // A table knows every file by all the names that links may use.
@@ -87,6 +93,9 @@ func (t *table) wiki(from vault.Path, target string) Target {
 		if p, ok := t.byPath(from, path.Join(from.Dir(), target)); ok {
 			return reached(p)
 		}
+		if p := path.Join(from.Dir(), target); p != ".." && !strings.HasPrefix(p, "../") && t.exists(vault.Path(p)) {
+			return Target{Path: vault.Path(p), State: Live}
+		}
 		return Target{State: Dead}
 	}
 	target = strings.TrimPrefix(target, "/")
@@ -106,7 +115,9 @@ func (t *table) wiki(from vault.Path, target string) Target {
 		return reached(choose(from, target, found))
 	}
 	if found := t.titles[markdown.Fold(target)]; len(found) > 0 {
-		return reached(choose(from, target, found))
+		to := reached(choose(from, target, found))
+		to.called = true
+		return to
 	}
 	return Target{State: Dead}
 }

@@ -15,8 +15,9 @@ func linksCommand() *console.Command {
 		Summary: "show where links lead, what leads to a memory, and dead ends",
 		Args:    "[MEMORY]", MaxArgs: 1,
 		Details: `[[name]], [[path]], [[title]], [[alias]] and [text](path.md) are links; nothing inside code is.
-			A name that several files have means the one in the same folder, else the one nearest to the root. Files
-			are read as they are on disk.`,
+			A name that several files have means the one in the same folder, else the one nearest to the root. A file
+			that is no Markdown is named with its extension, and shown as an attachment. Files are read as they are on
+			disk.`,
 		Examples: `stet links gate-code  # where its links lead
 			stet links gate-code --back  # what links to it
 			stet links --dead  # links that lead to nothing
@@ -67,6 +68,8 @@ func printLinks(p *console.Printer, found *agent.LinkList) {
 			to = "outside the vault"
 		case links.Archived:
 			to += "  [archived]"
+		case links.Attachment:
+			to += "  [attachment]"
 		}
 		at := p.Paint(console.Cyan, console.Line1(fmt.Sprintf("%s:%d", x.From, x.Line)))
 		p.Printf("%s  %s -> %s\n", at, console.Line1(x.Target), console.Line1(to))
