@@ -2,11 +2,11 @@ package query
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"stet/index/document"
+	"stet/index/period"
 	"stet/vault"
 )
 
@@ -65,8 +65,8 @@ func newFilter(key, value string, now time.Time) (filter, bool) {
 		}
 		return f, ok
 	case keySince, keyUntil, keyOn:
-		from, to, ok := period(f.value, now)
-		f.from, f.to = from.Unix(), to.Unix()
+		p, ok := period.Read(f.value, now)
+		f.from, f.to = p.From.Unix(), p.To.Unix() // "until 2w" ends two weeks ago; "since" ignores the end
 		if key == keySince {
 			f.to = 1<<63 - 1
 		}
@@ -86,7 +86,7 @@ func meaning(key string) string {
 	case keyIn:
 		return "in: takes memories, notes, skills, sessions, core, profile, archive or all"
 	}
-	return key + ": takes a day (2026-01-31), a month, a year, today, yesterday or an age (3d, 2w, 6m, 1y)"
+	return key + ": takes a time: " + period.Forms
 }
 
 // className maps the plural a person writes to the class of the files.
@@ -101,44 +101,6 @@ func className(s string) (string, bool) {
 	c := vault.Class(s)
 	return s, slices.Contains([]vault.Class{vault.ClassMemory, vault.ClassCore, vault.ClassProfile, vault.ClassSkill,
 		vault.ClassSession, vault.ClassArchive, vault.ClassNote}, c)
-}
-
-// period reads a day (2026-01-09), a month, a year, "today", "yesterday" or an
-// age (3d, 2w, 6m, 1y: from then until now), in now's time zone.
-func period(s string, now time.Time) (from, to time.Time, ok bool) {
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	switch s {
-	case "today":
-		return day, day.AddDate(0, 0, 1), true
-	case "yesterday":
-		return day.AddDate(0, 0, -1), day, true
-	}
-	for _, form := range []struct {
-		layout  string
-		y, m, d int
-	}{{"2006-01-02", 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
-		if t, err := time.ParseInLocation(form.layout, s, now.Location()); err == nil {
-			return t, t.AddDate(form.y, form.m, form.d), true
-		}
-	}
-	n, err := strconv.Atoi(s[:len(s)-1])
-	if err != nil || n < 0 || n > 10000 {
-		return from, to, false
-	}
-	switch s[len(s)-1] {
-	case 'd':
-		from = day.AddDate(0, 0, -n)
-	case 'w':
-		from = day.AddDate(0, 0, -7*n)
-	case 'm':
-		from = day.AddDate(0, -n, 0)
-	case 'y':
-		from = day.AddDate(-n, 0, 0)
-	default:
-		return from, to, false
-	}
-	// "until 2w" ends two weeks ago; "since" ignores the end.
-	return from, from.AddDate(0, 0, 1), true
 }
 
 // Keeps reports whether the filters let a record pass; at is the time of the

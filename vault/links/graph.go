@@ -254,7 +254,9 @@ func namesBelow(root *os.Root, dir string) map[string]bool {
 
 // attachment is the file that is no Markdown to which a link leads that has its extension: a Markdown link by its
 // path, a wiki link by its name or the end of its path.
-func (t *table) attachment(from vault.Path, l markdown.Link, to Target, attached func() map[string][]vault.Path) (Target, bool) {
+func (t *table) attachment(
+	from vault.Path, l markdown.Link, to Target, attached func() map[string][]vault.Path,
+) (Target, bool) {
 	written := to.Path
 	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed
 	if wiki {
@@ -267,7 +269,8 @@ func (t *table) attachment(from vault.Path, l markdown.Link, to Target, attached
 		return to, false
 	}
 	found := slices.DeleteFunc(slices.Clone(attached()[markdown.Fold(written.Base())]), func(p vault.Path) bool {
-		return !strings.HasSuffix("/"+markdown.Fold(string(p)), "/"+markdown.Fold(string(written))) || !wiki && p != written
+		end := strings.HasSuffix("/"+markdown.Fold(string(p)), "/"+markdown.Fold(string(written)))
+		return !end || !wiki && p != written
 	})
 	if len(found) == 0 {
 		return to, false

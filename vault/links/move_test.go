@@ -388,16 +388,20 @@ func TestMoveRewritesLinksByNameWhereTheTitleIsTheOldName(t *testing.T) {
 	t.Parallel()
 	f := vaulttest.New(t,
 		"Plan B.md", "---\naliases: [pb, Plan B]\n---\n# Plan B\n\n![[./pic.png]]\n", "pic.png", "x",
-		"n.md", "[[Plan B]] [[plan b#Steps|the steps]] ![[Plan B#^abc]] [p](Plan%20B.md#Steps) [[pb]] `[[Plan B]]`\r\n[[Plan B.md]] ![[pic.png]]\r\n")
-	res, err := move(t, f.Open(), links.Request{To: "notes/Plan C.md", File: true, RewriteNotes: true}, "Plan B.md")
+		"n.md", "[[Plan B]] [[plan b#Steps|the steps]] ![[Plan B#^abc]] [p](Plan%20B.md#Steps) [[pb]] `[[Plan B]]`\r\n"+
+			"[[Plan B.md]] ![[pic.png]]\r\n")
+	r := links.Request{To: "notes/Plan C.md", File: true, RewriteNotes: true}
+	res, err := move(t, f.Open(), r, "Plan B.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := f.Read("n.md"), "[[Plan C]] [[Plan C#Steps|the steps]] ![[Plan C#^abc]] [p](notes/Plan%20C.md#Steps) [[pb]] `[[Plan B]]`\r\n"+
-		"[[Plan C.md]] ![[pic.png]]\r\n"; got != want {
+	want := "[[Plan C]] [[Plan C#Steps|the steps]] ![[Plan C#^abc]] [p](notes/Plan%20C.md#Steps) [[pb]] `[[Plan B]]`\r\n" +
+		"[[Plan C.md]] ![[pic.png]]\r\n"
+	if got := f.Read("n.md"); got != want {
 		t.Errorf("%q, want\n%q", got, want)
 	}
-	if got, want := f.Read("notes/Plan C.md"), "---\naliases: [pb, Plan B]\n---\n# Plan B\n\n![[../pic.png]]\n"; got != want {
+	want = "---\naliases: [pb, Plan B]\n---\n# Plan B\n\n![[../pic.png]]\n"
+	if got := f.Read("notes/Plan C.md"); got != want {
 		t.Errorf("%q, want\n%q", got, want)
 	}
 	if len(res.Rewritten) != 6 || len(res.Listed) != 0 {

@@ -67,7 +67,7 @@ func (m *mover) retarget(p vault.Path, data []byte, before, after *table) (next 
 		for _, candidate := range names {
 			named := l
 			named.Target = candidate
-			if got := after.resolve(at, named); l.CanHold(candidate) && got.Path == want.Path {
+			if l.CanHold(candidate) && after.resolve(at, named).Path == want.Path {
 				r.New = candidate
 				done = append(done, r)
 				return candidate, true
@@ -121,8 +121,8 @@ func (m *mover) leave(p vault.Path) (data []byte, why string) {
 
 // broken reports whether a link would not lead where it does now, and where
 // that will be. A wiki link that names the file is broken too where the new name is another one and only a title or
-// an alias of the file still is the old one: in Obsidian it would lead nowhere. Links that lead nowhere count when they are Markdown links of a
-// moved file: they go on naming the same place.
+// an alias of the file still is the old one: in Obsidian it would lead nowhere. Links that lead nowhere count when they
+// are Markdown links of a moved file: they go on naming the same place.
 func (m *mover) broken(p vault.Path, l markdown.Link, before, after *table) (Target, bool) {
 	was := before.resolve(p, l)
 	wiki := l.Kind == markdown.WikiLink || l.Kind == markdown.WikiEmbed

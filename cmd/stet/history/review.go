@@ -42,7 +42,7 @@ func reviewCommand() *console.Command {
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
 			console.Bool("reject-all", "with --proposed: refuse everything listed"),
-			console.Text("since", "everything since `TIME`, reviewed or not: 2026-01-31, or 7d, 12h ago"),
+			console.Text("since", "everything since `TIME`, reviewed or not: 2026-01-31, monday, 7d"),
 			console.Bool("stat", "the changed paths instead of the diffs"),
 			console.Bool("patch p", "the diffs of transcripts and reports too, not only a line for each"),
 			console.Bool("dry-run", "list only: mark nothing, write nothing and ask nothing"),

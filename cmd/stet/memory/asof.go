@@ -1,19 +1,9 @@
 package memory
 
 import (
-	"time"
-
 	"stet/agent"
 	"stet/cmd/stet/console"
 )
-
-// asOf reads --as-of; a day counts to its end.
-func asOf(e *console.Env, in *console.Input) (time.Time, error) {
-	if day, err := time.ParseInLocation(time.DateOnly, in.String("as-of"), time.Local); err == nil {
-		return day.AddDate(0, 0, 1).Add(-time.Second), nil
-	}
-	return e.Time(in.String("as-of"))
-}
 
 func tellMoment(e *console.Env, at *agent.Moment) {
 	if at != nil {

@@ -33,7 +33,7 @@ func contextCommand() *console.Command {
 			console.Text("query", "the memories that `TEXT` finds, as in search"),
 			console.Text("at", "as the vault was at the revision `REV`, or as session:ID was given it"),
 			console.Text("session", "note with the session `ID` what it is given (also: STET_SESSION)"),
-			console.Text("as-of", "as it was at the `TIME`: a date, or an age as 2w"),
+			console.Text("as-of", "as it was at the `TIME`: 2026-01-31, monday, 2w"),
 			console.Text("into", "keep it as one block in the `FILE`, as CLAUDE.md; every other byte stays"),
 			console.Bool("remove", "take the block out of the file of --into"),
 			console.DryRunFlag(),
@@ -61,7 +61,7 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("--at session:ID takes budget and query from the session, and notes nothing")
 	}
 	var err error
-	if o.AsOf, err = asOf(e, in); err != nil {
+	if o.AsOf, err = in.AsOf(e); err != nil {
 		return err
 	}
 	switch format := in.String("format"); format {

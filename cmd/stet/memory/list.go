@@ -35,9 +35,9 @@ func listCommand() *console.Command {
 			console.Bool("pinned", "only pinned ones; --pinned=false for the others"),
 			console.Bool("archived", "what was forgotten or replaced, instead"),
 			console.Bool("all a", "notes and all other Markdown files as well"),
-			console.Text("since", "only updated at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
+			console.Text("since", "only updated at or after `TIME`: 2026-01-31, monday, 7d, \"2 weeks ago\""),
 			console.Text("until", "only updated before `TIME`"),
-			console.Text("as-of", "what there was at the `TIME`: a date, or an age as 2w"),
+			console.Text("as-of", "what there was at the `TIME`: 2026-01-31, monday, 2w"),
 			console.Text("sort", "by `KEY` path, or newest or highest first: updated, created, importance", "path"),
 			console.Bool("reverse r", "the other way round"),
 			console.Number("limit n", "at most `N`"),
@@ -59,7 +59,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	at, err := asOf(e, in)
+	at, err := in.AsOf(e)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ func moveCommand() *console.Command {
 			path (memories/infra/gate.md). A first argument that begins with "/" is a whole scope. Links to what
 			moved, in memories, notebooks and skills, are rewritten in the same commit, and so are the links in what
 			moved; nothing inside code is a link. As in Obsidian, a link by the file's name gets the new name, with its
-			heading, block and shown text as they are, and one by an alias stays. Links in notes of yours are listed, and rewritten with
-			--rewrite-notes. Ids and history go with the file.`,
+			heading, block and shown text as they are, and one by an alias stays. Links in notes of yours are listed,
+			and rewritten with --rewrite-notes. Ids and history go with the file.`,
 		Examples: `stet move gate-code /house/doors  # one memory into a scope
 			stet move gate-code memories/house/front-door.md  # and rename it
 			stet move /infra /ops/infra  # a whole scope

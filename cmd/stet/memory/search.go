@@ -50,7 +50,7 @@ func searchCommand() *console.Command {
 			console.List("class", "only the `CLASS` memory, core, profile, skill, session, archive, report or note"),
 			console.Bool("archived", "look in the archive as well"),
 			console.Text("as-of",
-				"as the vault was at the `TIME`: a date, or an age as 2w; reads that revision's files"),
+				"as the vault was at the `TIME`: 2026-01-31, monday, 2w; reads that revision's files"),
 			console.Text("format f", "print each hit through the Go `TEMPLATE`, one a line"),
 			console.Bool("paths", "print paths alone, one a line"),
 			console.Bool("null 0", "end each path with NUL instead of a newline; implies --paths"),
@@ -82,7 +82,7 @@ func search(ctx context.Context, e *console.Env, in *console.Input) error {
 		Kind: in.String("kind"), Category: in.String("category"), Archived: in.Bool("archived"), Class: classes,
 		Explain: in.Bool("explain"),
 	}, Labels: e.JSON || layout != nil}
-	if o.AsOf, err = asOf(e, in); err != nil {
+	if o.AsOf, err = in.AsOf(e); err != nil {
 		return err
 	}
 	return e.With(ctx, !pick, func(a *agent.App) error {

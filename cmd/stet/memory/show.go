@@ -23,7 +23,7 @@ func showCommand() *console.Command {
 			stet show gate-code --body  # the text without front matter`,
 		Flags: console.Flags(
 			console.Text("at", "as it was in the revision `REV`"),
-			console.Text("as-of", "as it was at the `TIME`: a date, or an age as 2w"),
+			console.Text("as-of", "as it was at the `TIME`: 2026-01-31, monday, 2w"),
 			console.Bool("body", "leave out the front matter"),
 		),
 		Run: show,
@@ -36,7 +36,7 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("--at and --as-of exclude each other")
 	}
 	var err error
-	if o.AsOf, err = asOf(e, in); err != nil {
+	if o.AsOf, err = in.AsOf(e); err != nil {
 		return err
 	}
 	return e.With(ctx, true, func(a *agent.App) error {

@@ -42,7 +42,7 @@ func importCommand() *console.Command {
 			stet import jsonl talks.jsonl  # stet's own lines, described in docs/FORMAT.md`,
 		Flags: console.Flags(
 			console.Text("since",
-				"only conversations that went on at or after `TIME`: 2026-01-31, RFC 3339, or 7d, 12h ago"),
+				"only conversations that went on at or after `TIME`: 2026-01-31, monday, 7d, \"2 weeks ago\""),
 			console.Text("project", "only those of `PROJECT`: a folder or its name"),
 			console.Text("from", "read PATH as what `SOURCE` wrote"),
 			console.Bool("force", "read files again that have not changed since they were read"),

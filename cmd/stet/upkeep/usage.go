@@ -23,7 +23,7 @@ func UsageCommand() *console.Command {
 			stet usage --by day  # day by day`,
 		Flags: console.Flags(
 			console.Text("by", "sum up by `WHAT`: task, model or day", llm.ByModel),
-			console.Text("since", "from the day of `TIME` on: a date, or how long ago as 7d", "30d"),
+			console.Text("since", "from the day of `TIME` on: 2026-01-31, monday, 7d", "30d"),
 		),
 		Run: runUsage,
 	}
