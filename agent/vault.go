@@ -30,9 +30,9 @@ type InitOptions struct {
 	Write
 	Dir      string // absolute; made if needed
 	Unignore bool   // add rules to .gitignore that undo those which hide the vault's files
-	// Inside makes it inside another vault, which loses sight of what it holds; without it Ask is asked, and
-	// where that is nil, [Environment.Init] refuses.
-	Inside bool
+	// Nested makes it below another vault, which loses sight of what it holds; without it Ask is asked, and
+	// where that is nil, [Environment.Init] fails with [ErrUsage].
+	Nested bool
 	Ask    func(outer string) (bool, error)
 }
 
@@ -74,7 +74,7 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 		e.warn("%s", w)
 	}
 	if outer, err := vault.Find(filepath.Dir(res.Root)); err == nil && !res.AlreadyVault {
-		e.warn("%q is inside the vault %q, which does not see what a vault inside it holds", res.Root, outer)
+		e.warn("%q is below the vault %q, which does not see what a vault inside it holds", res.Root, outer)
 	}
 	if !o.DryRun && o.Agent == "" {
 		if s, err := e.Settings(); err != nil || s.Text(settings.DefaultVault) == "" {
@@ -131,7 +131,7 @@ func (e *Environment) mayNest(o InitOptions) error {
 		dir = filepath.Dir(dir)
 	}
 	outer, err := vault.Find(dir)
-	if err != nil || outer == o.Dir || o.Inside || o.DryRun {
+	if err != nil || outer == o.Dir || o.Nested || o.DryRun {
 		return nil
 	}
 	if real, err := filepath.EvalSymlinks(o.Dir); err == nil && real == outer {
@@ -146,10 +146,8 @@ func (e *Environment) mayNest(o InitOptions) error {
 		}
 		return ErrDeclined
 	}
-	return vault.WithHint(
-		fmt.Errorf("init %q: %w: it is inside the vault %q, which would no longer see what it holds",
-			o.Dir, vault.ErrRefused, outer),
-		"a folder of that vault needs no vault of its own; --inside makes one all the same")
+	return Usagef("init %q: it is below the vault %q, which would no longer see what it holds", o.Dir, outer).
+		Suggest("a folder of that vault needs no vault of its own; --nested makes one all the same")
 }
 
 // Status is where a vault stands.

@@ -87,10 +87,13 @@ func (v *Vault) checkNamed(ctx context.Context, paths []Path) error {
 		if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return fmt.Errorf("adopt %q: %w: %w", p, ErrBadPath, ErrNotRegular)
 		}
-		if err == nil {
+		if err == nil && !dottedNote(p) {
 			continue
 		}
 		if known, herr := s.Has(p); herr != nil || !known {
+			if err == nil && herr == nil {
+				return refusedDotted(p)
+			}
 			return errors.Join(herr, notFound(string(p)))
 		}
 	}

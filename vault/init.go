@@ -34,7 +34,7 @@ type InitResult struct {
 	AlreadyVault      bool
 	Files             []Path    // written by stet
 	Adopted           int       // the person's files committed as they are
-	Held              []Problem // those the guard left uncommitted
+	Held              []Problem // those the guard left uncommitted, and those that count as hidden
 	Commits           []Commit
 	Diff              string // of .gitattributes and .gitignore, where they are written
 	Warnings          []string
@@ -66,6 +66,7 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 		return nil, WithHint(fmt.Errorf("init %q: %w: it stands in a repository, and only a person may make a vault there",
 			abs, ErrRefused), "choose a new folder outside of it")
 	}
+	res.Held = dottedNotes(abs)
 	if in.DryRun && res.CreatedRepository {
 		return previewNew(abs, res, policyOf(settings.Resolve(o.Settings...)))
 	}
@@ -124,7 +125,7 @@ func previewNew(dir string, res *InitResult, policy guard.Policy) (*InitResult, 
 			return err
 		case d.IsDir() && p != dir && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case d.Type().IsRegular() && Path(d.Name()).IsMarkdown():
+		case d.Type().IsRegular() && Path(d.Name()).IsMarkdown() && !dotted(Path(d.Name())):
 			problem, err := j.preview(dir, p)
 			if problem.ID != "" {
 				res.Held = append(res.Held, problem)

@@ -135,11 +135,6 @@ func inDomain(p Path) bool {
 
 func followed(dir Path) bool { return !dotted(dir) || dir == ".stet" }
 
-// dotted reports a name that systems hide.
-func dotted(p Path) bool {
-	return strings.HasPrefix(string(p[strings.LastIndexByte(string(p), '/')+1:]), ".")
-}
-
 // shown lists transcripts although git ignores them, where they are not tracked.
 func (v *Vault) shown() func(Path) bool {
 	if v.settings.Bool(settings.SessionsTrack) {

@@ -28,7 +28,7 @@ func initCommand() *console.Command {
 			console.Bool("dry-run", "say what would be written and write nothing"),
 			console.Bool("unignore",
 				"add rules to .gitignore that undo those which hide the vault's files; the change is shown"),
-			console.Bool("inside", "make it inside another vault, which no longer sees what it holds"),
+			console.Bool("nested", "make it below another vault, which no longer sees what it holds"),
 		),
 		Run: runInit,
 	}
@@ -39,10 +39,10 @@ func runInit(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Word(0) != "" {
 		o.Dir = e.Abs(in.Word(0))
 	}
-	if o.Inside = in.Bool("inside"); e.CanAsk() {
+	if o.Nested = in.Bool("nested"); e.CanAsk() {
 		o.Ask = func(outer string) (bool, error) {
 			answer, err := console.Choose(e, true, "ynq", fmt.Sprintf(
-				"this is inside the vault %q, which would no longer see what it holds: "+
+				"this is below the vault %q, which would no longer see what it holds: "+
 					"make a vault here? [y/N]", outer),
 				"yes makes a vault of its own here; no, quit or an empty line makes none")
 			return answer == 'y', err
