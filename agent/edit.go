@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stet/vault"
+	"stet/vault/doctor"
 	"stet/vault/durable"
 	"stet/vault/filelock"
 )
@@ -94,12 +95,22 @@ func (a *App) editCopy(ctx context.Context, p vault.Path, data []byte, edit Edit
 
 // keepFor leaves the user's text in place and says where; the hint of err goes before it.
 func (d *draft) keepFor(err error, format string) error {
-	text := fmt.Sprintf(format, d.path())
+	kept, rerr := keepDraft(d.root, d.name)
+	text := fmt.Sprintf(format, d.root.Abs(kept))
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) && hinter.Hint() != "" {
 		text = hinter.Hint() + "; " + text
 	}
-	return vault.WithHint(errors.Join(err, d.release()), "%s", text)
+	return vault.WithHint(errors.Join(err, rerr, d.release()), "%s", text)
+}
+
+// keepDraft marks a copy as one that the user is told of, so that they are told once, and returns its name.
+func keepDraft(root *durable.Root, name string) (string, error) {
+	kept := doctor.KeptEdit + name
+	if err := root.Rename("draft", name, kept); err != nil {
+		return name, err
+	}
+	return kept, nil
 }
 
 // A draft is a copy of a file for an editor to work on. It lies in the vault's
@@ -117,7 +128,7 @@ const draftLock = ".lock"
 // newDraft makes the copy, named so that the editor sees Markdown and the user
 // sees which memory it is.
 func (a *App) newDraft(ctx context.Context, p vault.Path, data []byte) (*draft, error) {
-	dir := filepath.Join(a.v.StateDir(), "edits")
+	dir := filepath.Join(a.v.StateDir(), doctor.EditsFolder)
 	if err := durable.MakeFolder("draft", dir, 0o777, a.o.Hook); err != nil {
 		return nil, err
 	}
@@ -131,7 +142,7 @@ func (a *App) newDraft(ctx context.Context, p vault.Path, data []byte) (*draft, 
 	d := &draft{root: root}
 	// A killed process of the same number may have left text, and its editor may still run:
 	// a name is used once.
-	for n := a.o.Now().UnixMilli(); d.name == "" || root.Exists(d.name); n++ {
+	for n := a.o.Now().UnixMilli(); d.name == "" || root.Exists(d.name) || root.Exists(doctor.KeptEdit+d.name); n++ {
 		d.name = fmt.Sprintf("%s-%d.%d-%s", hashStart(p, data), a.o.PID, n, p.Base())
 	}
 	if d.lock, err = filelock.Acquire(ctx, root, d.name+draftLock, filelock.Options{}); err != nil {
@@ -177,6 +188,9 @@ func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		return err
 	}
 	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), doctor.KeptEdit) {
+			continue
+		}
 		name, isLock := strings.CutSuffix(entry.Name(), draftLock)
 		if isLock && root.Exists(name) {
 			continue // its copy is looked at by itself
@@ -193,7 +207,8 @@ func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		switch {
 		case rerr == nil && hashStart(vault.Path(name), data) != start:
 			a.note("the text of an edit that was broken off is in %s; remove it when you no longer need it",
-				root.Abs(name))
+				root.Abs(doctor.KeptEdit+name))
+			_, err = keepDraft(root, name)
 		case rerr == nil:
 			err = root.Remove("draft", name)
 		}

@@ -51,6 +51,63 @@ func (m Memories) New(ctx context.Context, o NewOptions) (*Written, error) {
 		RememberOptions{Write: o.Write, Notes: []vault.Note{note}, Plain: o.Plain, Progress: o.Progress})
 }
 
+// Compose lets the user write a memory in an editor, in the form of o.Kind or without a kind, and stores what they
+// saved as [Memories.Remember] does; more is what else is known of it. Where they wrote nothing, nothing is stored: the
+// result is Unchanged. When the editor fails, or what was saved is not stored, the error names the file that holds it.
+func (m Memories) Compose(ctx context.Context, o NewOptions, more vault.Note, edit Editor) (*Written, error) {
+	for _, operation := range []string{"edit", "remember"} {
+		if err := m.a.check(o.Write, operation, ""); err != nil {
+			return nil, err
+		}
+	}
+	form, name := templates.Compose(), vault.Path("memory.md")
+	note := more
+	note.Title, note.Scope, note.Categories = o.Title, o.Scope, o.Categories
+	if o.Kind != "" {
+		empty, err := m.a.readForm(o.Kind)
+		if err == nil {
+			note.Kind, form, err = m.a.fillForm(empty, o.Kind, note)
+		}
+		if err != nil {
+			return nil, err
+		}
+		name = vault.Path(strings.ToLower(o.Kind) + ".md")
+	}
+	d, saved, err := m.a.editCopy(ctx, name, form, edit)
+	if err != nil {
+		return nil, err
+	}
+	if !composed(&note, form, saved, o.Kind != "") {
+		m.a.removed(d)
+		return m.a.finish(ctx, &vault.Result{Root: m.a.Root(), Unchanged: true}), nil
+	}
+	out, err := m.Remember(ctx,
+		RememberOptions{Write: o.Write, Notes: []vault.Note{note}, Plain: o.Plain, Progress: o.Progress})
+	if err != nil {
+		return nil, d.keepFor(err, "your text is kept in %s")
+	}
+	m.a.removed(d)
+	return out, nil
+}
+
+// composed puts what was saved of a form into the note, and reports whether anything was written.
+func composed(note *vault.Note, form, saved []byte, kind bool) bool {
+	if !kind {
+		saved = bytes.TrimSpace(bytes.Replace(saved, bytes.TrimSpace(form), nil, 1))
+		note.Text = string(saved)
+		return len(saved) > 0
+	}
+	doc := markdown.Parse(saved)
+	if len(bytes.TrimSpace(doc.Body())) == 0 || bytes.Equal(form, saved) {
+		return false
+	}
+	note.Form = saved
+	if title := doc.Title(); title != "" {
+		note.Title = title
+	}
+	return true
+}
+
 // readForm finds the form of a kind: the vault's own, else a built-in one.
 func (a *App) readForm(kind string) ([]byte, error) {
 	name := strings.ToLower(kind)

@@ -53,7 +53,7 @@ func (m Memories) Remember(ctx context.Context, o RememberOptions) (*Written, er
 			}
 			return nil, err
 		}
-		texts = append(texts, n.Title, n.Text)
+		texts = append(texts, n.Title, n.Text, string(n.Form))
 	}
 	if err := a.askLikely(o.Write, texts...); err != nil {
 		return nil, err

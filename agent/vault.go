@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -131,6 +132,9 @@ func (e *Environment) mayNest(o InitOptions) error {
 		dir = filepath.Dir(dir)
 	}
 	outer, err := vault.Find(dir)
+	if strings.Contains(filepath.ToSlash(dir)+"/", "/.git/") {
+		return nil // it is refused for that
+	}
 	if err != nil || outer == o.Dir || o.Nested || o.DryRun {
 		return nil
 	}

@@ -69,6 +69,13 @@ func NoteForm(kind string) (form []byte, ok bool) {
 	return form, err == nil
 }
 
+//go:embed compose.md
+var compose []byte
+
+// Compose returns the form in which a person writes a memory of no kind: an empty line and a comment, which is no part
+// of what they write. The bytes are the caller's.
+func Compose() []byte { return bytes.Clone(compose) }
+
 // Unignore returns the lines of .gitignore that bring back a vault's own files
 // from under earlier rules. The bytes are the caller's.
 func Unignore() []byte { return bytes.Clone(unignore) }

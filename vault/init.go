@@ -66,7 +66,7 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 		return nil, WithHint(fmt.Errorf("init %q: %w: it stands in a repository, and only a person may make a vault there",
 			abs, ErrRefused), "choose a new folder outside of it")
 	}
-	res.Held = dottedNotes(abs)
+	res.Held = hiddenNotes(abs)
 	if in.DryRun && res.CreatedRepository {
 		return previewNew(abs, res, policyOf(settings.Resolve(o.Settings...)))
 	}

@@ -166,6 +166,7 @@ func (c *checkup) check(ctx context.Context) ([]Problem, error) {
 	if err := c.locks(ctx, head); err != nil {
 		return nil, v.store.Explain(err)
 	}
+	c.out = append(c.out, hiddenNotes(v.Root())...)
 	if err := c.ignored(); err != nil {
 		return nil, v.store.Explain(err)
 	}

@@ -3,6 +3,9 @@ package vault
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -211,4 +214,45 @@ func (l *Look) private(ctx context.Context) (*concealed, error) {
 		slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 		return slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path }), err
 	})
+}
+
+// dotted reports a name that systems hide.
+func dotted(p Path) bool {
+	return strings.HasPrefix(string(p[strings.LastIndexByte(string(p), '/')+1:]), ".")
+}
+
+// dottedNote is Markdown that nothing shows because its name is dotted. What systems and editors themselves keep
+// beside a file is none.
+func dottedNote(p Path) bool {
+	own := func(mark string) bool { return strings.HasPrefix(p.Base(), mark) }
+	return p.IsMarkdown() && dotted(p) && !slices.ContainsFunc([]string{"._", ".#"}, own)
+}
+
+// hiddenNotes names the Markdown files below dir that nothing shows, since their names begin with a dot; it does not
+// look into folders whose names do. What cannot be listed has none.
+func hiddenNotes(dir string) (found []Problem) {
+	_ = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		rel, rerr := filepath.Rel(dir, file)
+		p := Path(filepath.ToSlash(rel))
+		switch {
+		case err != nil || rerr != nil:
+			return nil
+		case d.IsDir() && file != dir && dotted(p):
+			return fs.SkipDir
+		case d.Type().IsRegular() && dottedNote(p):
+			found = append(found, Problem{ID: "hidden", Path: p, Text: dottedText, Hint: dottedHint, Advice: true})
+		}
+		return nil
+	})
+	return found
+}
+
+const (
+	dottedText = "its name begins with a dot, so it counts as hidden and is no note"
+	dottedHint = "give it a name without the dot"
+)
+
+// refusedDotted is the error for such a file where somebody names it.
+func refusedDotted(p Path) error {
+	return WithHint(fmt.Errorf("adopt %q: %w: %s", p, ErrRefused, dottedText), "%s", dottedHint)
 }

@@ -61,6 +61,8 @@ func Checks() []Check {
 		{ID: "public-remote", Finds: "transcripts are committed, and a remote leads to a host of public repositories; advice, no damage", look: publicRemotes},
 		{ID: "hook-log", Finds: "a hook of a client could not handle an event; advice, no damage",
 			look: hooks},
+		{ID: "hidden", Finds: "Markdown that is no note, since its name begins with a dot; advice, no damage"},
+		{ID: "kept-edit", Finds: "the text of an edit that was not stored is kept; advice, no damage", look: keptEdits},
 		{ID: "search-index", Finds: "the search index does not agree with itself", Mends: "it is built anew from the files", look: searchIndex, mend: mendIndex},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -194,6 +196,29 @@ func hooks(_ context.Context, x *exam) error {
 	x.add(vault.Problem{ID: "hook-log", Advice: true,
 		Text: "a hook of a client could not handle an event, last: " + last})
 	return nil
+}
+
+// Where the copies lie that editors work on, in the vault's local state, and how the names of those begin that were not
+// stored and that the user was told of.
+const (
+	EditsFolder = "edits"
+	KeptEdit    = "kept-"
+)
+
+// keptEdits reports the texts of edits that were not stored.
+func keptEdits(_ context.Context, x *exam) error {
+	dir := filepath.Join(x.v.StateDir(), EditsFolder)
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), KeptEdit) {
+			x.add(vault.Problem{ID: "kept-edit", Advice: true, Hint: "remove it when you no longer need it",
+				Text: "the text of an edit that was not stored is in " + filepath.Join(dir, e.Name())})
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // proposals reports what waits for the person and cannot be read.

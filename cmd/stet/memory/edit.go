@@ -41,8 +41,11 @@ func editorOf(e *console.Env, command, instead string) (agent.Editor, error) {
 		return nil, agent.Usagef("%s starts an editor, which --no-input forbids", command).Suggest("%s", instead)
 	}
 	words, err := editorCommand(e)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(words) == 0:
+		return nil, agent.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano; %s", instead)
 	}
 	return func(_ context.Context, file string) error {
 		// Not CommandContext: Ctrl-C belongs to the editor while it runs.
@@ -57,7 +60,7 @@ func editorOf(e *console.Env, command, instead string) (agent.Editor, error) {
 	}, nil
 }
 
-// editorCommand is the editor's command line, cut into words.
+// editorCommand is the editor's command line, cut into words; none where there is no editor.
 func editorCommand(e *console.Env) ([]string, error) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		words, err := console.SplitWords(e.Getenv(name))
@@ -71,5 +74,5 @@ func editorCommand(e *console.Env) ([]string, error) {
 	if program, err := exec.LookPath("vi"); err == nil && e.InTerminal {
 		return []string{program}, nil
 	}
-	return nil, agent.Usagef("no editor").Suggest("set EDITOR, for example EDITOR=nano")
+	return nil, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 // NewCommand returns the definition of "stet new".
@@ -13,20 +14,25 @@ func NewCommand() *console.Command {
 	return &console.Command{
 		Name: "new", Group: console.Start,
 		Summary: "begin a memory from a form: a decision, a procedure, one of your own",
-		Args:    "[KIND TITLE...]", MaxArgs: -1,
+		Args:    "[KIND [TITLE...]]", MaxArgs: -1,
 		Details: `A form is a Markdown file. Your vault's own stand in .stet/templates/KIND.md and go before the
 			built-in ones. {{title}}, {{kind}}, {{scope}}, {{date}} and {{time}} are filled in; a form runs nothing
-			and reads no file. Without arguments the forms are listed. What it begins is compared with what is
-			stored, and filed, as "stet remember" does it. On a terminal it is opened in your editor, and what you
-			saved is a commit of its own.`,
+			and reads no file. What it begins is compared with what is stored, and filed, as "stet remember" does it.
+
+			On a terminal the form opens in your editor ($VISUAL, else $EDITOR, else vi), without a kind as an empty
+			page, and what you saved is stored in one commit. Left as it was, or empty, nothing is stored. Where the
+			editor fails, what you typed is kept, and the message names the file. Elsewhere, and with --no-edit, the
+			form itself is stored; it needs a kind and a title, and without a kind the forms are listed.`,
 		Examples: `stet new decision "Use MySQL 8.4" --scope /infra/db  # a file with headings to fill in
-			stet new  # which forms there are
+			stet new  # write a memory in your editor
+			stet new --list  # which forms there are
 			stet new procedure Restore a backup --dry-run  # see what it would hold`,
 		Flags: console.WriteFlags(
 			console.Text("scope", "the `SCOPE` (folder below memories/), for example /infra/db"),
 			console.List("category c", "a `WORD` to tag it with"),
 			console.MessageFlag(),
-			console.Bool("no-edit", "on a terminal: do not open it in your editor"),
+			console.Bool("list", "list the forms"),
+			console.Bool("no-edit", "on a terminal: store the form without opening your editor"),
 			console.Bool("plain", "store it as it is: compared with nothing, shown to no model"),
 			console.AgainFlag(),
 		),
@@ -35,38 +41,61 @@ func NewCommand() *console.Command {
 }
 
 func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
-	switch len(in.Words) {
-	case 0:
+	edits := canCompose(e, in) && !in.Bool("no-edit")
+	switch {
+	case in.Bool("list"), len(in.Words) == 0 && !edits:
 		forms, err := e.Forms()
 		if err != nil {
 			return err
 		}
 		return e.Show(map[string]any{"forms": forms}, func(p *console.Printer) { printForms(p, forms) })
-	case 1:
+	case edits:
+		note := vault.Note{Scope: in.String("scope"), Categories: in.StringSlice("category"), Kind: in.Word(0),
+			Title: strings.Join(in.Words[min(1, len(in.Words)):], " ")}
+		return compose(ctx, e, in, note)
+	case len(in.Words) == 1:
 		return agent.Usagef("new %s needs a title", in.Words[0]).Suggest(`stet new %s "What it is about"`, in.Words[0])
 	}
 	o := agent.NewOptions{
 		Write: e.ByInSession(in), Kind: in.Words[0], Title: strings.Join(in.Words[1:], " "), Scope: in.String("scope"),
 		Categories: in.StringSlice("category"), Plain: in.Bool("plain"), Progress: asking(e),
 	}
-	var made string
-	err := writing(ctx, e, "begun", reply{byUser: o.Agent == ""}, func(a *agent.App) (*agent.Written, error) {
-		res, err := a.Memories().New(ctx, o)
-		if err == nil && len(res.Memories) > 0 && !res.Unchanged && !o.DryRun {
-			made = string(res.Memories[0].Path)
-		}
-		return res, err
+	return writing(ctx, e, "begun", reply{byUser: o.Agent == ""}, func(a *agent.App) (*agent.Written, error) {
+		return a.Memories().New(ctx, o)
 	})
-	if err != nil || made == "" || e.JSON || in.Bool("no-edit") || !e.CanAsk() || !e.OutTerminal {
-		return err
-	}
-	editor, err := editorOf(e, "new", "")
+}
+
+// canCompose reports whether the user is there to write in an editor what a command is to store.
+func canCompose(e *console.Env, in *console.Input) bool {
+	return e.CanAsk() && e.OutTerminal && !in.Bool("dry-run")
+}
+
+// compose lets the user write a memory in their editor, and stores it. note is what is known of it before; where its
+// kind is what "stet new" was given, it names the form.
+func compose(ctx context.Context, e *console.Env, in *console.Input, note vault.Note) error {
+	instead := `"stet remember TEXT" needs none, and "stet new KIND TITLE --no-edit" stores the form as it is`
+	editor, err := editorOf(e, in.Definition.Name, instead)
 	if err != nil {
 		return err
 	}
-	return e.Writing(ctx, console.More{Verb: "edited"}, func(a *agent.App) (*agent.Written, error) {
-		return a.Memories().Edit(ctx, made, o.Write, editor)
-	})
+	a, err := console.Open(ctx, e, false)
+	if err != nil {
+		return err
+	}
+	o := agent.NewOptions{Write: e.ByInSession(in), Title: note.Title, Scope: note.Scope, Categories: note.Categories,
+		Plain: in.Bool("plain"), Progress: asking(e)}
+	if in.Definition.Name == "new" {
+		o.Kind, note.Kind = note.Kind, ""
+	}
+	res, err := a.Memories().Compose(ctx, o, note, editor)
+	switch {
+	case err != nil:
+		return err
+	case res.Unchanged && len(res.Memories) == 0 && len(res.Decisions) == 0:
+		e.Note("you wrote nothing, and nothing was stored")
+		return nil
+	}
+	return tellRemembered(ctx, e, in, a, res)
 }
 
 func printForms(p *console.Printer, forms []agent.Form) {

@@ -16,8 +16,10 @@ func rememberCommand() *console.Command {
 	return &console.Command{
 		Name: "remember", Aliases: []string{"add"}, Group: console.Memory,
 		Summary: "store a memory as a Markdown file and commit it",
-		Args:    "TEXT... | -", MaxArgs: -1,
-		Details: `Several words are joined by spaces; "-" reads the text from standard input. A batch file holds
+		Args:    "[TEXT... | -]", MaxArgs: -1,
+		Details: `Several words are joined by spaces; "-" reads the text from standard input. Without a text, on a
+			terminal, your editor opens ($VISUAL, else $EDITOR, else vi), and what you wrote is stored; where you wrote
+			nothing, nothing is. A batch file holds
 			one JSON object per line with the keys text (required), title, scope, categories, importance, kind,
 			pinned, private and source. It is stored whole or, when a line is malformed, not at all: the error names
 			the line.
@@ -64,12 +66,16 @@ func rememberCommand() *console.Command {
 }
 
 func remember(ctx context.Context, e *console.Env, in *console.Input) error {
+	o := agent.RememberOptions{Write: e.ByInSession(in), Each: in.Bool("each"), Plain: in.Bool("plain"),
+		Progress: asking(e)}
+	if composes := canCompose(e, in) && in.String("batch") == "" && !o.Each; composes && len(in.Words) == 0 {
+		return compose(ctx, e, in, noteFromFlags(in))
+	}
 	notes, err := notesToRemember(e, in)
 	if err != nil {
 		return err
 	}
-	o := agent.RememberOptions{Write: e.ByInSession(in), Notes: notes, Each: in.Bool("each"), Plain: in.Bool("plain"),
-		Progress: asking(e)}
+	o.Notes = notes
 	a, err := console.Open(ctx, e, false)
 	if err != nil {
 		return err
@@ -78,8 +84,14 @@ func remember(ctx context.Context, e *console.Env, in *console.Input) error {
 	if err != nil {
 		return err
 	}
-	err = printWritten(e, res, "remembered", reply{byUser: o.Agent == "", explain: in.Bool("explain")})
-	if err != nil || o.Agent != "" || o.DryRun || len(notes) > 1 || len(res.Memories) == 0 {
+	return tellRemembered(ctx, e, in, a, res)
+}
+
+// tellRemembered prints what was stored, and asks about what it may outdate.
+func tellRemembered(ctx context.Context, e *console.Env, in *console.Input, a *agent.App, res *agent.Written) error {
+	by := e.ByInSession(in)
+	err := printWritten(e, res, "remembered", reply{byUser: by.Agent == "", explain: in.Bool("explain")})
+	if err != nil || by.Agent != "" || by.DryRun || len(res.Memories) != 1 {
 		return err
 	}
 	return askFlags(ctx, e, a, res)
@@ -129,7 +141,8 @@ func notesToRemember(e *console.Env, in *console.Input) ([]vault.Note, error) {
 		return nil, agent.Usagef("--each goes with --batch")
 	case len(in.Words) == 0:
 		return nil, agent.Usagef("nothing to remember").
-			Suggest(`give the text as an argument, or "-" to read standard input: stet remember -`)
+			Suggest(`give the text as an argument, or "-" to read standard input: stet remember -; on a terminal ` +
+				`"stet remember" alone opens your editor`)
 	}
 	note := noteFromFlags(in)
 	text, err := textArgument(e, strings.Join(in.Words, " "), in.Literal > 0)
