@@ -13,14 +13,12 @@ import (
 type reader struct {
 	*Reader
 	n      *reading
-	claims []*claim // of the clauses of n, nil for none that can prove something
+	claims []*claim         // of the clauses of n, nil for none that can prove something
+	owned  map[string][]int // claims that say whom they are about, by that
 	corpus Corpus
 	olds   []*stored
-}
-
-type stored struct {
-	*reading
-	claims []*claim
+	given  map[string]values // of the claims of olds in one place, by what they have in common; nil before it is needed
+	cut    int               // see [Plan.Cut]
 }
 
 // mostFlags bounds how many stored memories one new one may flag.
@@ -32,8 +30,6 @@ type Reader struct {
 	read, before map[Memory]*stored // before are those that read took the place of
 	words        int                // of read
 	work         work
-	// Cut counts the pairs of memories that were compared by proof alone, since those before had taken all the work.
-	Cut int
 }
 
 // mostWords bounds the words of read and of before: of what a Reader keeps a word takes up to 260 bytes.
@@ -52,7 +48,12 @@ func (k *Reader) Decide(m Memory, have []Memory, c Corpus) Plan {
 	}
 	k.work.grant()
 	r := &reader{Reader: k, n: k.all([]Memory{m})[0].reading, corpus: c}
-	r.claims = r.n.proving()
+	r.claims, r.owned = r.n.proving(), map[string][]int{}
+	for i, c := range r.claims {
+		if c != nil && c.owner != "" {
+			r.owned[c.owner] = append(r.owned[c.owner], i)
+		}
+	}
 	var plan Plan
 	have = slices.DeleteFunc(slices.Clone(have), func(s Memory) bool { return s.ID == m.ID && m.ID != "" })
 	if large == "" {
@@ -78,6 +79,7 @@ func (k *Reader) Decide(m Memory, have []Memory, c Corpus) Plan {
 	}
 	r.olds = slices.DeleteFunc(r.olds, func(o *stored) bool { return o == nil })
 	plan.Verdicts = r.verdicts()
+	plan.Cut = r.cut
 	return plan
 }
 
@@ -199,7 +201,7 @@ func (r *reader) judge(o *stored) (v *Verdict, others float64) {
 		return nil, 0
 	}
 	if !r.work.spend(r.n, o.reading) {
-		r.Cut++
+		r.cut++
 		return nil, 0
 	}
 	if v := r.denied(o.reading); v != nil {
@@ -267,63 +269,6 @@ func (r *reader) ends(d *clause, o *reading, c *clause) bool {
 // older reports whether what is new here was true before what is stored.
 func older(n, o *reading) bool {
 	return !n.When.IsZero() && !o.When.IsZero() && n.When.Before(o.When)
-}
-
-// proven removes the clauses of a stored memory that the new one proves untrue.
-func (r *reader) proven(o *stored) *Verdict {
-	var dead []*clause
-	var first *proof
-	for k, c := range o.clauses {
-		for i, n := range r.claims {
-			if n == nil || o.claims[k] == nil || !sameScope(r.n.Scope, o.Scope) {
-				continue
-			}
-			p := proves(n, o.claims[k], r.n.clauses[i])
-			if p == nil || p.sole && r.others(o, k) {
-				continue
-			}
-			dead = append(dead, c)
-			if first == nil {
-				first = p
-			}
-			break
-		}
-	}
-	if first == nil {
-		return nil
-	}
-	v := &Verdict{Kind: Supersede, Old: o.ID, Rule: first.rule, Confidence: 0.95, Said: r.n.string(first.said), Was: o.string(dead[0]), Why: []Reason{{Feature: first.rule, Words: r.n.string(first.said)}}}
-	rest, ok := without(o.reading, dead)
-	if !ok || r.n.Authority < o.Authority || older(r.n, o.reading) {
-		v.Kind, v.Confidence = Conflict, 0.7
-		return v
-	}
-	v.Rest = rest
-	for _, c := range dead {
-		v.Gone = append(v.Gone, o.string(c))
-	}
-	return v
-}
-
-// sameScope reports whether two memories are filed in one place: what is said of another
-// one, or of none, proves nothing here.
-func sameScope(n, o string) bool { return strings.Trim(n, "/") == strings.Trim(o, "/") }
-
-// others reports whether another stored clause gives the same owner a value of the same
-// kind.
-func (r *reader) others(o *stored, k int) bool {
-	of := o.claims[k].of()
-	for _, other := range r.olds {
-		if len(other.clauses) > maxClauses {
-			return true
-		}
-		for i, c := range other.claims {
-			if c != nil && c.of() == of && c.value != o.claims[k].value && (other != o || i != k) && (other == o || sameScope(r.n.Scope, other.Scope)) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // denied is a conflict: one clause says what the other denies, in the same words.

@@ -20,10 +20,22 @@ type claim struct {
 	from  string // what was, of a change
 	now   bool   // it says that it is so now
 	kind  string // of the value, see kind.txt; "name", "number" or "" else
+
+	kin, letters string // see [claim.of] and [spelled]
+}
+
+// done keeps what a claim is compared by again and again; nil of nil.
+func (c *claim) done() *claim {
+	if c != nil {
+		c.kin, c.letters = c.owner+"|"+c.form+"|"+c.what+"|"+c.kind, spelled(c.value)
+	}
+	return c
 }
 
 // claim reads a clause, nil where it has none of the forms.
-func (r *reading) claim(c *clause) *claim {
+func (r *reading) claim(c *clause) *claim { return r.claimed(c).done() }
+
+func (r *reading) claimed(c *clause) *claim {
 	if c.question || c.verb >= c.b || len(own(c)) != len(c.subject) || c.cues&(cueAsk|cueMaybe|cuePlan|cueOnce|cueAlso|cueExcept|cueSaid|cueStill) != 0 {
 		return nil
 	}
@@ -140,7 +152,7 @@ func (c *claim) settled() *claim {
 	}
 	s := *c
 	s.form = map[string]string{"switch": "use", "move": "live"}[c.form]
-	return &s
+	return s.done()
 }
 
 // A term is a word that counts in a claim.

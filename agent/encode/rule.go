@@ -14,7 +14,7 @@ type proof struct {
 
 // proves reports whether a new clause proves that a stored one is no longer true.
 func proves(n, o *claim, said *clause) *proof {
-	if n.owner != o.owner || spelled(o.value) == spelled(n.value) || n.owner == "" {
+	if n.owner != o.owner || o.letters == n.letters || n.owner == "" {
 		return nil
 	}
 	switch n.form {
@@ -62,7 +62,7 @@ func spelled(value string) string {
 }
 
 // of are what two claims have in common that give somebody one thing of a kind.
-func (c *claim) of() string { return c.owner + "|" + c.form + "|" + c.what + "|" + c.kind }
+func (c *claim) of() string { return c.kin }
 
 // likens reports whether two claims probably cannot both hold, though nothing proves
 // that they speak of the same: one attribute of something without a name has another

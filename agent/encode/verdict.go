@@ -85,6 +85,9 @@ type Corpus struct {
 type Plan struct {
 	Duplicate *Verdict
 	Verdicts  []Verdict // at most one for each stored memory, by id
+	// Cut is how many stored memories were not compared to the end: the notes before had taken all the work that
+	// their [Reader] may do.
+	Cut int
 }
 
 // The rules, see [Rules].

@@ -12,7 +12,8 @@ const (
 
 // Notes of one call that are all large share a bound besides: a unit of work takes some nanoseconds, and a call may
 // do firstWork of them and noteWork more for each note: sixteen memories beside each note, all of eighty words. What
-// is compared after that is superseded by proof alone: nothing is flagged, and nothing called a conflict.
+// is compared after that is superseded by proof alone: nothing is flagged, and nothing called a conflict. Proof has
+// firstWork of its own; after that nothing is compared.
 const (
 	firstWork = 1 << 24
 	noteWork  = 1 << 18
@@ -34,3 +35,6 @@ func (w *work) spend(n, o *reading) bool {
 	*w += work((len(n.words) + clauseWords*len(n.clauses)) * (len(o.words) + clauseWords*len(o.clauses)))
 	return true
 }
+
+// over reports whether no proof is looked for any more.
+func (w *work) over() bool { return *w > 2*firstWork }

@@ -24,7 +24,9 @@ func TestNotesOfOneCallShareTheirWork(t *testing.T) {
 		for i := range notes {
 			m := encode.Memory{Text: strings.ReplaceAll(is, "N", fmt.Sprint(i%16)) + rest}
 			alone := encode.Decide(m, stored, encode.Corpus{}).Verdicts
-			shared := k.Decide(m, stored, encode.Corpus{}).Verdicts
+			plan := k.Decide(m, stored, encode.Corpus{})
+			shared := plan.Verdicts
+			cut += plan.Cut
 			if len(alone) > 0 {
 				all++
 			}
@@ -32,7 +34,7 @@ func TestNotesOfOneCallShareTheirWork(t *testing.T) {
 				n++
 			}
 		}
-		return n, all, k.Cut
+		return n, all, cut
 	}
 	page := strings.Repeat(" "+strings.Repeat("lorem ipsum dolor sit amet ", 30)+".", 3)
 	denied := [2]string{"The server in hall N sends emails.", "The server in hall N never sends emails."}

@@ -45,7 +45,7 @@ func (d *gatherer) liken(drafts []*draft) error {
 	var of []*draft
 	for i := range drafts {
 		dr := drafts[i]
-		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil || !pipeline.Judgeable(dr.memory.Text) || d.unspoken(dr) {
+		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil || dr.late || !pipeline.Judgeable(dr.memory.Text) || d.unspoken(dr) {
 			continue
 		}
 		// As the index sends a memory: its name, then what it says.

@@ -27,12 +27,16 @@ const nearModel = 48
 // its scope, of the scopes above and below it; without a scope, those of all but
 // single projects. Another machine must not learn of private ones.
 func (d *gatherer) candidates(dr *draft) ([]encode.Memory, error) {
+	if d.mind != nil {
+		return d.nearby(dr, nearModel)
+	}
+	return d.nearby(dr, near)
+}
+
+// nearby are up to limit memories for each probe of a note.
+func (d *gatherer) nearby(dr *draft, limit int) ([]encode.Memory, error) {
 	var out []encode.Memory
 	seen := map[vault.Path]bool{}
-	limit := near
-	if d.mind != nil {
-		limit = nearModel
-	}
 	for _, probe := range dr.probes {
 		found, err := d.find.Nearby(d.ctx, probe, limit)
 		if err != nil {
@@ -73,13 +77,8 @@ const thinBytes = 1 << 10
 // among all memories.
 func (d *gatherer) verbatim(dr *draft) (*encode.Verdict, error) {
 	text := strings.TrimSpace(dr.memory.Text)
-	same := func(id string) *encode.Verdict {
-		return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
-	}
-	for _, o := range slices.Concat(dr.near, dr.shelved, dr.earlier) {
-		if strings.TrimSpace(o.Text) == text && (dr.memory.Title == "" || dr.memory.Title == o.Title) {
-			return same(o.ID), nil
-		}
+	if same := sameText(dr, slices.Concat(dr.near, dr.shelved, dr.earlier)); same != nil {
+		return same, nil
 	}
 	words := 0
 	for _, probe := range dr.probes {
@@ -101,10 +100,25 @@ func (d *gatherer) verbatim(dr *draft) (*encode.Verdict, error) {
 		}
 		if ok && strings.TrimSpace(string(m.Body)) == text && (dr.memory.Title == "" || dr.memory.Title == m.Title) {
 			d.stored[string(m.Path)] = m
-			return same(string(m.Path)), nil
+			return isText(string(m.Path)), nil
 		}
 	}
 	return nil, nil
+}
+
+// sameText is the first of some memories that has the very text of a note, nil for none.
+func sameText(dr *draft, list []encode.Memory) *encode.Verdict {
+	text := strings.TrimSpace(dr.memory.Text)
+	for _, o := range list {
+		if strings.TrimSpace(o.Text) == text && (dr.memory.Title == "" || dr.memory.Title == o.Title) {
+			return isText(o.ID)
+		}
+	}
+	return nil
+}
+
+func isText(id string) *encode.Verdict {
+	return &encode.Verdict{Kind: encode.Duplicate, Old: id, Rule: encode.SameText, Confidence: 1}
 }
 
 // searchable counts the words of a probe that a search surely finds a text by: longer ones that

@@ -12,20 +12,23 @@ import (
 // A counts is how common the words and topics of notes are among the stored memories.
 type counts struct {
 	*index.Vocabulary
-	text  map[int]int    // of a draft, in Words
-	group map[string]int // of a topic, in Groups
-	stems map[string]int // memories with a word of the notes, by its stem
+	text  map[int]int           // of a draft, in Words
+	group map[string]int        // of a topic, in Groups
+	stems map[string]int        // memories with a word of the notes, by its stem
+	none  [256]bool             // the first bytes of stems that are counted for none
+	about map[int][]place.Topic // of a draft
 }
 
 // countWords counts the words of drafts, in one pass.
 func (d *gatherer) countWords(drafts []*draft) (*counts, error) {
-	c := &counts{text: map[int]int{}, group: map[string]int{}, stems: map[string]int{}}
+	c := &counts{text: map[int]int{}, group: map[string]int{}, stems: map[string]int{}, about: map[int][]place.Topic{}}
 	var texts, groups []string
 	for i, dr := range drafts {
 		text := textOf(dr.note)
 		c.text[dr.i] = i
 		texts = append(texts, dr.note.Title+"\n"+text)
-		for _, t := range place.Topics(dr.note.Title, text) {
+		c.about[dr.i] = place.Topics(dr.note.Title, text)
+		for _, t := range c.about[dr.i] {
 			if _, known := c.group[t.Name]; !known {
 				c.group[t.Name] = len(groups)
 				groups = append(groups, t.Words)
@@ -42,6 +45,11 @@ func (d *gatherer) countWords(drafts []*draft) (*counts, error) {
 			c.stems[stem] = max(c.stems[stem], w.Memories)
 		}
 	}
+	for stem, n := range c.stems {
+		if n == 0 && stem != "" {
+			c.none[stem[0]] = true
+		}
+	}
 	return c, nil
 }
 
@@ -51,17 +59,11 @@ func (c *counts) corpus(near []encode.Memory) encode.Corpus {
 	if c == nil {
 		return encode.Corpus{}
 	}
-	var begins [256]bool // the first bytes of stems that are counted for none
-	for stem, n := range c.stems {
-		if n == 0 && stem != "" {
-			begins[stem[0]] = true
-		}
-	}
 	common := map[string]bool{}
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for _, m := range near {
 		for word := range strings.FieldsFuncSeq(strings.ToLower(m.Text), between) {
-			if !begins[word[0]] { // a stem begins as its word does
+			if !c.none[word[0]] { // a stem begins as its word does
 				continue
 			}
 			stem := encode.Stem(word)

@@ -58,6 +58,8 @@ type draft struct {
 	cosine map[string]float64
 	around map[string]bool // few memories of its place, shown though nothing else speaks for them
 	more   bool            // there may be more that shares a word with it than near has
+	late   bool            // the notes before it in the call were long: it is compared and filed later
+	cut    bool            // so it is marked, or what is left of the work did not compare it to the end
 	// Of a memory that is stored already.
 	self     *vault.Memory
 	placed   bool // where it belongs is not asked

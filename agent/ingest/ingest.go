@@ -120,25 +120,30 @@ func (d *gatherer) plan(notes []vault.Note) (*Plan, error) {
 			drafts[i].note.Text = route.Bare(n.Text)
 		}
 	}
+	soon := soon(drafts)
 	var rules sync.WaitGroup
 	rules.Go(func() { // reads the word lists, while the index is read
-		for _, dr := range drafts {
+		for _, dr := range soon {
 			dr.probe()
 		}
 	})
 	// Where words cannot be counted every word is a rare one; [gatherer.file] says why.
-	d.counted, _ = d.countWords(drafts)
+	d.counted, _ = d.countWords(soon)
 	rules.Wait()
-	for i := range drafts {
-		if err := d.judge(drafts[i]); err != nil {
+	same := sameNotes{}
+	for i, dr := range drafts {
+		err := error(nil)
+		if dr.late {
+			err = d.judgeLate(dr, same[said(dr)])
+		} else if err = d.judge(dr); err == nil {
+			d.route(dr)
+		}
+		if err != nil {
 			return nil, err
 		}
-		d.route(drafts[i])
+		same.add(dr, i)
 	}
-	if n := d.rules.Cut; n > 0 {
-		d.warnings = append(d.warnings, fmt.Sprintf("the notes are long: %d comparisons with what is stored looked for"+
-			" proof alone, and flagged nothing; \"stet remember\" of fewer at once compares them to the end", n))
-	}
+	d.sayCut(drafts)
 	if err := d.file(drafts); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (d *gatherer) think(drafts []*draft) error {
 	placing, _ := d.placing(drafts) // [gatherer.file] and count say why not
 	for i := range drafts {
 		dr := drafts[i]
-		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil {
+		if _, asked := d.thoughts[i]; asked || dr.plan.Duplicate != nil || dr.late {
 			continue
 		}
 		n, near, err := d.question(dr, placing)

@@ -61,7 +61,7 @@ func (d *gatherer) placing(drafts []*draft) (func(*draft) place.Placing, error) 
 	known := place.Learn(usable(place.Usage(c.All)), c.Tagged)
 	return func(dr *draft) place.Placing {
 		q := d.asked(dr, c.Words[c.text[dr.i]])
-		for _, t := range place.Topics(q.Title, q.Text) {
+		for _, t := range c.about[dr.i] {
 			q.Topics = append(q.Topics, place.Word{Text: t.Name, Usage: place.Usage(c.Groups[c.group[t.Name]])})
 		}
 		return known.Place(q)
@@ -72,7 +72,7 @@ func (d *gatherer) placing(drafts []*draft) (func(*draft) place.Placing, error) 
 // itself what belongs into it.
 func (d *gatherer) unplaced(dr *draft) bool {
 	n := &dr.note
-	if n.Form != nil || dr.book != nil || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
+	if n.Form != nil || dr.book != nil || dr.late || n.Scope != "" && len(n.Categories) > 0 && n.Importance != nil {
 		return false
 	}
 	return d.mind == nil || n.Scope != "" && n.Importance != nil || dr.failed != nil || d.unspoken(dr)

@@ -36,7 +36,7 @@ type Item struct {
 	Path      vault.Path `json:"path,omitempty"`      // of a memory that is stored already
 	Decisions []Decision `json:"decisions,omitempty"` // at most one for each stored memory
 	Filed     *Placing   `json:"filed,omitempty"`     // what rules say of its place
-	Pending   string     `json:"pending,omitempty"`   // why the model could not help
+	Pending   string     `json:"pending,omitempty"`   // why it is to be finished later
 	// Refused says what the model wanted and did not get, a sentence each.
 	Refused []string `json:"refused,omitempty"`
 
@@ -136,18 +136,18 @@ func (d *gatherer) compile(drafts []*draft) *Plan {
 		p.Items = append(p.Items, it)
 	}
 	p.Warnings = append(d.warnings, p.Warnings...)
-	p.mark()
+	p.mark(drafts)
 	return p
 }
 
 func (d *gatherer) item(dr *draft, changed map[string]bool, earlier []Item) Item {
 	it := Item{Outcome: Insert, Filed: dr.filed, Refused: dr.refused, note: dr.note, self: dr.self,
-		book: dr.book}
+		book: dr.book, Pending: dr.pending()}
 	if dr.self != nil {
 		it.Path = dr.self.Path
 	}
 	if dr.failed != nil {
-		it.book, it.Pending = nil, dr.failed.Error()
+		it.book = nil
 	}
 	if dup := dr.plan.Duplicate; dup != nil && !changed[dup.Old] {
 		it.Outcome, it.Pending = Skip, ""
@@ -225,8 +225,8 @@ func (d *gatherer) decision(v encode.Verdict) Decision {
 	return dec
 }
 
-// mark says of each note that the model failed that it is to be finished later.
-func (p *Plan) mark() {
+// mark says of each note that is to be finished later that it is, and warns of those that the model failed.
+func (p *Plan) mark(drafts []*draft) {
 	failed, first := 0, ""
 	for i := range p.Items {
 		it := &p.Items[i]
@@ -234,6 +234,9 @@ func (p *Plan) mark() {
 			continue
 		}
 		it.set("encoding", markdown.String(Pending))
+		if drafts[i].failed == nil {
+			continue // said by [gatherer.sayCut]
+		}
 		if failed++; failed == 1 {
 			first = it.Pending
 		}

@@ -97,11 +97,15 @@ const oneWord = 0.4
 // touched are the subjects that words are about, and how surely.
 func touched(stems []string) map[string]float64 {
 	sum := map[string]float64{}
-	for i, s := range stems {
-		if !slices.Contains(stems[:i], s) {
-			for _, name := range subjects()[s] {
-				sum[name] += weight(s)
-			}
+	seen := map[string]bool{}
+	for _, s := range stems {
+		names := subjects()[s]
+		if len(names) == 0 || seen[s] {
+			continue
+		}
+		seen[s] = true
+		for _, name := range names {
+			sum[name] += weight(s)
 		}
 	}
 	out := map[string]float64{}

@@ -24,7 +24,6 @@ func boundedCommands() []bounded {
 	tool := func(key string) func(string) string {
 		return func(s string) string { return line(map[string]any{key: s}) }
 	}
-	items := func(s string) string { return line(map[string]any{"items": notes(s)}) }
 	all := []bounded{
 		{"remember --batch -", batch, true}, {"tool call memory_save -", items, true},
 		{"remember -", same, false}, {"remember --batch -", same, false},
@@ -162,7 +161,8 @@ func usage(t *testing.T, dir, in string, args ...string) (kib int64, took time.D
 func TestABatchOfLargeNotesIsBounded(t *testing.T) {
 	t.Parallel()
 	const size, most = 1 << 19, 4 * time.Second // of a processor: on a busy machine twice what it takes
-	for i, unit := range []string{"]token is x%d", "not #\n- ( )`a_b`&a w%d\n"} {
+	units := []string{"]token is x%d", "not #\n- ( )`a_b`&a w%d\n", "My port is %d.\n"}
+	for i, unit := range units {
 		var text strings.Builder
 		for n := 0; text.Len() < size; n++ {
 			fmt.Fprintf(&text, unit, n)

@@ -80,6 +80,15 @@ func notes(text string) (out []string) {
 	return out
 }
 
+// items are such notes as the tool that saves takes them.
+func items(text string) string {
+	var all []map[string]any
+	for _, n := range notes(text) {
+		all = append(all, map[string]any{"text": n})
+	}
+	return line(map[string]any{"items": all})
+}
+
 func batch(text string) (lines string) {
 	for _, n := range notes(text) {
 		lines += line(map[string]any{"text": n})

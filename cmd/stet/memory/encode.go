@@ -13,9 +13,10 @@ func encodeCommand() *console.Command {
 		Name: "encode", Group: console.Memory,
 		Summary: "finish memories that a model could not judge, or judge stored ones again",
 		MaxArgs: 0,
-		Details: `A memory that was stored while the model did not answer is marked "encoding: pending". encode
-			asks the model where it belongs and what it makes untrue, as when it was stored, at most two calls a
-			memory, and takes the mark away. Without a model the rules do it.
+		Details: `A memory that was stored while the model did not answer, or as one of many long notes before it was
+			compared, is marked "encoding: pending". encode asks the model where it belongs and what it makes untrue,
+			as when it was stored, at most two calls a memory, and takes the mark away. Without a model the rules
+			do it.
 
 			--all looks at every memory again, in the order in which they were stored, each beside those before it.
 			None that has a place is moved. --rule acts on what one rule says alone and asks no model. Every memory
