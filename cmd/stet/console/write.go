@@ -31,13 +31,14 @@ func (e *Env) ByInSession(in *Input) agent.Write {
 }
 
 // More is how a command that writes tells what it did. Verb is the past form
-// ("remembered"), Diff prints the diff even when it was no dry run, Lines
+// ("remembered"), Diff prints the diff even when it was no dry run, and NoDiff not even then; Lines
 // replaces the lines that name what was written, After follows them.
 type More struct {
-	Verb  string
-	Diff  bool
-	Lines func(p *Printer, verb string)
-	After func(p *Printer)
+	Verb   string
+	Diff   bool
+	NoDiff bool
+	Lines  func(p *Printer, verb string)
+	After  func(p *Printer)
 }
 
 // Print shows the result of a write.
@@ -109,7 +110,9 @@ func (p *Printer) written(res *agent.Written, m More) bool {
 		p.Printf("unchanged%s\n", p.Where())
 		return false
 	}
-	p.Change(res, m.Diff)
+	if !m.NoDiff {
+		p.Change(res, m.Diff)
+	}
 	return true
 }
 
@@ -133,7 +136,7 @@ func NoteRejections(e *Env, res *agent.Written) {
 		skills, others = skills || skill, others || !skill && !strings.HasPrefix(in, ".stet/")
 	}
 	switch {
-	case noted && res.Own: // nobody thinks of agents then
+	case res.Own: // nobody thinks of agents then
 	case noted && skills && !others && !res.DryRun:
 		e.Note("agents may not write these skills so again by themselves, and the curator leaves them until they " +
 			"change")

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/urfave/cli/v2"
+
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/vault"
 )
 
 func revertCommand() *console.Command {
@@ -52,14 +55,15 @@ func undoCommand() *console.Command {
 		Name: "undo", Group: console.History,
 		Summary: "take back the newest operation, or the newest N",
 		Args:    "[N]", MaxArgs: 1,
-		Details: `A new commit takes back what the old one did and says so; edits made since stay. Settings and
+		Details: `A new commit takes back what the old one did; edits made since stay. It names what it takes back,
+			one line a file; -p shows the difference. Settings and
 			sealed conversations are skipped, and named: "stet revert REV" takes them back. Where an edit by hand
 			that was adopted is newer, you are asked which of the two is meant; without a terminal that is exit 3,
 			and --yes skips the edit. "stet redo" takes the undo back.`,
 		Examples: `stet undo  # the newest
-			stet undo 3 --dry-run  # see what taking back three would change`,
+			stet undo 3 --dry-run -p  # see what taking back three would change`,
 		Flags: console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1),
-			console.Bool("yes y", "do not ask: skip edits by hand")),
+			patchFlag(), console.Bool("yes y", "do not ask: skip edits by hand")),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return runStep(ctx, e, in, "undone", func(h agent.History, n int, w agent.Write) (*agent.Written, error) {
 				return undo(ctx, e, h, n, in.Bool("yes"), w)
@@ -73,8 +77,10 @@ func redoCommand() *console.Command {
 		Name: "redo", Group: console.History,
 		Summary: "bring back what the newest undo took, or the newest N operations that were undone",
 		Args:    "[N]", MaxArgs: 1,
+		Details:  `It names what it brings back, one line a file; -p shows the difference.`,
 		Examples: `stet redo  # the bytes are those from before the undo`,
-		Flags:    console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1)),
+		Flags: console.WriteFlags(console.AgainFlag(), console.Number("number n", "as the argument `N`", 1),
+			patchFlag()),
 		Run: func(ctx context.Context, e *console.Env, in *console.Input) error {
 			return runStep(ctx, e, in, "redone", func(h agent.History, n int, w agent.Write) (*agent.Written, error) {
 				return h.Redo(ctx, n, w)
@@ -92,9 +98,32 @@ func runStep(ctx context.Context, e *console.Env, in *console.Input, verb string
 	if err != nil || n < 1 {
 		return agent.Usagef("%q is not a number of operations", in.Word(0))
 	}
-	return e.Writing(ctx, console.More{Verb: verb, Diff: true}, func(a *agent.App) (*agent.Written, error) {
-		return do(a.History(), n, e.ByInSession(in))
+	return e.With(ctx, false, func(a *agent.App) error {
+		res, err := do(a.History(), n, e.ByInSession(in))
+		if err != nil {
+			return err
+		}
+		lines := func(p *console.Printer, verb string) { printStep(p, verb, res) }
+		return e.Print(res, console.More{Verb: verb, Diff: in.Bool("patch"), NoDiff: !in.Bool("patch"), Lines: lines})
 	})
+}
+
+func patchFlag() cli.Flag { return console.Bool("patch p", "with the difference") }
+
+// printStep names the operations that were taken or brought back, and then the files.
+func printStep(p *console.Printer, verb string, res *agent.Written) {
+	for _, subject := range res.Back {
+		p.Printf("%s  %s%s\n", verb, console.Line1(subject), p.Where())
+	}
+	lead := ""
+	if len(res.Back) == 0 { // what was taken back is an edit by hand
+		lead = verb
+	}
+	for _, c := range res.Changes {
+		if !vault.IsTombstone(c.Path) {
+			p.Printf("%s  %s (%s)\n", lead, console.Paths(c), c.Status)
+		}
+	}
 }
 
 // undo asks at a terminal what is meant where an edit by hand is newer than what undo takes back.
