@@ -4,6 +4,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"stet/markdown"
+	"stet/vault"
 )
 
 // What is pasted, and words that others write otherwise, find what holds them, and the answer says of no file that it
@@ -40,6 +43,29 @@ func TestWordsAreFoundHoweverTheyAreWritten(t *testing.T) {
 			if len(h.Highlights) == 0 {
 				t.Errorf("%q highlights nothing in %q", tc.query, h.Snippet)
 			}
+		}
+	}
+}
+
+// What a tool calls its arguments stands in every call of it: who pastes such a name finds first what was said of it.
+func TestTheNamesOfArgumentsAreFoundBehindWhatIsSaid(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	edit := []markdown.ToolCall{{ID: "c1", Name: "Edit", Arguments: []byte(`{"file_path":"a.go","old_string":"x","new_string":"y"}`)}}
+	in := &markdown.Transcript{ID: "01jd7q8r5t9v3x6y2z4a7c0001", Started: day, Messages: []markdown.Message{
+		{Role: "assistant", Time: day, Calls: edit},
+		{Role: "tool", Name: "Edit", Time: day.Add(time.Minute), Content: []byte("Error: old_string and new_string are the same.")},
+		{Role: "assistant", Time: day.Add(time.Hour), Calls: edit},
+	}}
+	text, _, err := markdown.RenderTranscript(in, markdown.TranscriptOptions{Name: "a.md"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := open(t, newFolder(t, map[string]string{"sessions/a.md": string(text)}))
+	for query, want := range map[string]string{"old_string": "a#2", "a.go": "a#3"} {
+		got := briefly(ask(t, x, Query{Text: query, Class: []vault.Class{vault.ClassSession}}).Hits)
+		if len(got) == 0 || got[0] != want {
+			t.Errorf("%q found %v, want %s first", query, got, want)
 		}
 	}
 }

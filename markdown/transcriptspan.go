@@ -54,33 +54,51 @@ func (c *CallSpan) Arguments(src []byte) []byte {
 // A heading counts when its number is above that of the message before it.
 func (d *Document) Messages() []MessageSpan {
 	var out []MessageSpan
-	number := 0
-	at, line, m := nextMessage(d.src, d.split.body, number)
+	number, calls := 0, callNotes{}
+	at, line, m := calls.nextMessage(d.src, d.split.body, number)
 	for at >= 0 {
 		m.Start = at
 		number = m.Number
 		m.readNote(d.src, at+line)
 		skip := m.readText(d.src)
-		next, nextLine, following := nextMessage(d.src, skip, number)
+		next, nextLine, following := calls.nextMessage(d.src, skip, number)
 		m.End = next
 		if next < 0 {
 			m.End = len(d.src)
 		}
-		m.close(d.src, next >= 0)
+		m.close(d.src, next >= 0, calls)
+		clear(calls)
 		out = append(out, m)
 		at, line, m = next, nextLine, following
 	}
 	return out
 }
 
+// callNotes are the notes of calls by the offsets of their fences, nil for what is none: the way to the next heading
+// and the message that ends there pass the same ones.
+type callNotes map[int]*callNote
+
+// read reads the note in the info string of the fence at at, behind the word of a call at begin.
+func (c callNotes) read(at int, info string, begin int) *callNote {
+	n, known := c[at]
+	if !known {
+		n = &callNote{}
+		if json.Unmarshal([]byte(info[begin+len(callInfo)-1:]), n) != nil {
+			n = nil
+		}
+		c[at] = n
+	}
+	return n
+}
+
 // nextMessage finds the next heading at or behind from, which is the start of
 // a line: its offset, or -1, and the length of its line.
-func nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
+func (c callNotes) nextMessage(src []byte, from, after int) (at, length int, m MessageSpan) {
 	begin := from
 	for at = lineWith(src, from, "## "); at >= 0; {
 		if call := lineWith(src[:at], from, "```"); call >= 0 {
 			line, _ := cutLine(src[call:])
-			if info, ok := fenceInfo(line); !ok || ourCall(src, begin, call, info) < 0 {
+			if info, ok := fenceInfo(line); !ok || c.ourCall(src, begin, call, info) < 0 {
 				from = call + len(line)
 			} else {
 				_, _, from = stetFence(src, call, info)
@@ -189,7 +207,7 @@ func (m *MessageSpan) readText(src []byte) int {
 }
 
 // close fills in what needs the end of the message.
-func (m *MessageSpan) close(src []byte, followed bool) {
+func (m *MessageSpan) close(src []byte, followed bool, notes callNotes) {
 	end := m.End
 	if followed { // the blank line that separates messages
 		end = trimOneEOL(src, m.TextStart, end)
@@ -205,16 +223,15 @@ func (m *MessageSpan) close(src []byte, followed bool) {
 		}
 		line, _ := cutLine(src[at:end])
 		info, ok := fenceInfo(line)
-		if begin := ourCall(src, m.TextStart, at, info); ok && begin >= 0 {
+		if begin := notes.ourCall(src, m.TextStart, at, info); ok && begin >= 0 {
 			in, out, after := stetFence(src[:end], at, info)
-			var n callNote
-			if json.Unmarshal([]byte(info[begin+len(callInfo)-1:]), &n) == nil {
+			if n := notes.read(at, info, begin); n != nil {
 				if calls < 0 {
 					if calls = at; begin > 0 {
 						calls = behindLabel(src, m.TextStart, at, n.label())
 					}
 				}
-				m.Calls = append(m.Calls, CallSpan{ID: n.ID, Name: n.Name, Start: in, End: out, note: n})
+				m.Calls = append(m.Calls, CallSpan{ID: n.ID, Name: n.Name, Start: in, End: out, note: *n})
 			}
 			at = after
 			continue
@@ -258,12 +275,10 @@ func ourFence(info, word string) int {
 
 // ourCall is where in the info string of the fence at at the word of a call begins, -1 where it is no call. Behind the
 // name of a language it is one below its label alone: what looks so in a transcript of before was said.
-func ourCall(src []byte, from, at int, info string) int {
+func (c callNotes) ourCall(src []byte, from, at int, info string) int {
 	begin := ourFence(info, callInfo)
 	if begin > 0 {
-		var n callNote
-		err := json.Unmarshal([]byte(info[begin+len(callInfo)-1:]), &n)
-		if err != nil || behindLabel(src, from, at, n.label()) == at {
+		if n := c.read(at, info, begin); n == nil || behindLabel(src, from, at, n.label()) == at {
 			return -1
 		}
 	}

@@ -181,8 +181,17 @@ func (a *Analyzer) message(data []byte, s *markdown.MessageSpan, attached func(s
 
 // A Part is a text of a message, and where in the transcript it stands or is named.
 type Part struct {
-	Text []byte
-	At   int
+	Text  []byte
+	At    int
+	given []byte // of the arguments of a call: as they were given
+}
+
+// Said is the text without the keys of arguments: those are the tool's, and stand in every call of it.
+func (p *Part) Said() []byte {
+	if p.given == nil {
+		return p.Text
+	}
+	return arguments(p.given, false)
 }
 
 // Spoken are the texts of a message that are searched, all of each: what was said, and of every call its name and its
@@ -196,9 +205,10 @@ func Spoken(data []byte, s *markdown.MessageSpan, attached func(name string) []b
 			text = attached(s.Attached)
 		}
 	}
-	out := []Part{{markdown.StripInjected(text), s.TextStart}}
+	out := []Part{{Text: markdown.StripInjected(text), At: s.TextStart}}
 	for _, c := range s.Calls {
-		out = append(out, Part{[]byte(c.Name), c.Start}, Part{Arguments(c.Arguments(data)), c.Start})
+		given := c.Arguments(data)
+		out = append(out, Part{Text: []byte(c.Name), At: c.Start}, Part{Arguments(given), c.Start, given})
 	}
 	return out
 }
@@ -217,14 +227,16 @@ func Attachments(src FileReader, p vault.Path) func(name string) []byte {
 
 // Arguments is what a call was given, as text: JSON with each text in it as it was before it was written as JSON, on
 // lines of its own behind its key; anything else as it stands.
-func Arguments(raw []byte) []byte {
+func Arguments(raw []byte) []byte { return arguments(raw, true) }
+
+func arguments(raw []byte, keys bool) []byte {
 	var out bytes.Buffer
 	in := json.NewDecoder(bytes.NewReader(raw))
 	in.UseNumber()
 	key, inObject := false, []bool{} // whether a key comes next, and what is open
 	for {
 		t, err := in.Token()
-		if err == io.EOF && out.Len() > 0 && len(inObject) == 0 {
+		if err == io.EOF && (out.Len() > 0 || !keys) && len(inObject) == 0 {
 			return out.Bytes()
 		} else if err != nil {
 			return raw
@@ -235,11 +247,11 @@ func Arguments(raw []byte) []byte {
 		case json.Delim('}'), json.Delim(']'):
 			inObject = inObject[:len(inObject)-1]
 		default:
-			end := "\n"
-			if key {
-				end = ": "
+			if !key {
+				fmt.Fprint(&out, t, "\n")
+			} else if keys {
+				fmt.Fprint(&out, t, ": ")
 			}
-			fmt.Fprint(&out, t, end)
 			key = !key
 		}
 		if len(inObject) == 0 || !inObject[len(inObject)-1] {

@@ -33,7 +33,7 @@ func (q *Query) typed() (text string, every uint64) {
 }
 
 // standsIn tells how a message has the query as it was typed: as it is, or but for capitals and white space; nil where
-// it has not.
+// it has not. What a tool calls an argument is not looked at: who pastes "old_string" looks for the message that says it.
 func (l *looker) standsIn(file *Transcript, number int) *distance {
 	span := file.Message(number)
 	if span == nil {
@@ -42,9 +42,9 @@ func (l *looker) standsIn(file *Transcript, number int) *distance {
 	how := some
 	for _, p := range document.Spoken(file.Data, span, file.attached) {
 		switch {
-		case bytes.Contains(p.Text, []byte(l.typed)):
+		case bytes.Contains(p.Text, []byte(l.typed)) && bytes.Contains(p.Said(), []byte(l.typed)):
 			how = verbatim
-		case how == some && containsFolded(p.Text, l.typed):
+		case how == some && containsFolded(p.Text, l.typed) && containsFolded(p.Said(), l.typed):
 			how = folded
 		}
 	}
