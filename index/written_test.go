@@ -51,10 +51,12 @@ func TestWordsAreFoundHoweverTheyAreWritten(t *testing.T) {
 func TestTheNamesOfArgumentsAreFoundBehindWhatIsSaid(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	edit := []markdown.ToolCall{{ID: "c1", Name: "Edit", Arguments: []byte(`{"file_path":"a.go","old_string":"x","new_string":"y"}`)}}
+	given := `{"file_path":"a.go","old_string":"x","new_string":"y"}`
+	edit := []markdown.ToolCall{{ID: "c1", Name: "Edit", Arguments: []byte(given)}}
 	in := &markdown.Transcript{ID: "01jd7q8r5t9v3x6y2z4a7c0001", Started: day, Messages: []markdown.Message{
 		{Role: "assistant", Time: day, Calls: edit},
-		{Role: "tool", Name: "Edit", Time: day.Add(time.Minute), Content: []byte("Error: old_string and new_string are the same.")},
+		{Role: "tool", Name: "Edit", Time: day.Add(time.Minute),
+			Content: []byte("Error: old_string and new_string are the same.")},
 		{Role: "assistant", Time: day.Add(time.Hour), Calls: edit},
 	}}
 	text, _, err := markdown.RenderTranscript(in, markdown.TranscriptOptions{Name: "a.md"})
