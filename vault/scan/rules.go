@@ -51,7 +51,7 @@ const (
 		`(?:~|\$\{?HOME\}?)/\.(?:ssh|aws|gnupg|kube|docker)\b/?(?:\s|$|["')])|` +
 		`\.aws/credentials|\.netrc\b|\.gnupg\b|\.kube/config|\.docker/config\.json|\.git-credentials|` +
 		`gcloud/(?:credentials|application_default)|/etc/shadow|login\.keychain|` +
-		`find-(?:generic|internet)-password|cookies\.sqlite|/login data|wallet\.dat|\.(?:bash|zsh)_history|` +
+		`find-(?:generic|internet)-password|cookies\.sqlite|/["']?login data|wallet\.dat|\.(?:bash|zsh)_history|` +
 		`\.claude/\.credentials|\.config/gh/hosts|\.pgpass)`
 	// places are words of which one stands in whatever stores finds.
 	places = ".ssh id_ .aws .netrc .gnupg .kube .docker .git-cred gcloud /etc/shadow keychain password cookies login " +
@@ -69,6 +69,9 @@ const (
 	// between are programs that pass on what comes through a pipe, and one that hands it to a shell.
 	between = `\|\s*(?:(?:tee|cat|sed|awk|tr|grep|head|tail|jq|cut|gunzip|zcat|gzip|xz|tac)\b[^|]*\|\s*)*` +
 		`(?:(?:xargs|parallel)\s[^|]*?)?`
+	// reader is a program that runs what a pipe brings it: a shell, or a language that is told nothing else to run.
+	reader = `(?:` + shell + `|(?:sudo\s+)?(?:python[\d.]*|perl|ruby|node|php|lua|osascript)\s*-?\s*` +
+		`(?:$|["'` + "`" + `);&|]))`
 	decode = `(?:base64\s+(?:-d|-D|--decode)\b|\bxxd\s+-r\b|\brev\b|\bopenssl\s+(?:enc|base64)\b)`
 	whole  = `(?:\bprintenv\b|\benv\b|\bexport\s+-p|\bset\b)` // all variables
 )
@@ -90,7 +93,7 @@ var rules = sync.OnceValue(func() []rule {
 	return []rule{
 		of("decode-to-shell", Danger, "base64 xxd exec eval function( -enc |&sh system (&rev (&openssl `&rev `&openssl",
 			subst+`[^)`+"`"+`]*`+decode+`|base64\s+(?:-d|-D|--decode)\b[^|]*\|\s*`+
-				shell+`|\bxxd\s+-r\b[^|]*\|\s*`+shell+`|\beval\b.*\bbase64\b|`+
+				reader+`|\bxxd\s+-r\b[^|]*\|\s*`+reader+`|\beval\b.*\bbase64\b|`+
 				`\bexec\(\s*(?:base64|codecs|zlib|marshal|bytes\.fromhex)\b|`+
 				`\b(?:eval|Function)\(\s*(?:atob|Buffer\.from)\(|\s-enc(?:odedcommand)?\s+[A-Za-z0-9+/=]{24,}|`+
 				`(?:(?:\\x[0-9a-f]{2}){4}|(?:\\[0-3]?[0-7]{2}){4}|\brev\b|\btr\s|\bopenssl\s+enc\b|\bgpg\b.*\s-d\b)`+
@@ -128,15 +131,46 @@ var rules = sync.OnceValue(func() []rule {
 				`(?:what(?:ever)?|as|everything|anything|all)\s+(?:it|that|they)\s+(?:says?|tells?|instructs?)|`+
 				`\b(?:fetch|load|download|retrieve|curl)\b[^.]*https?://\S+.*\b(?:follow|obey|execute|carry\s+out)\s+`+
 				`(?:\w+\s+){0,2}instructions`, ""),
+		of("updates-itself", Look, "://&follow ://&obey ://&execute ://&apply",
+			`\b(?:replace|update|overwrite|refresh|reload)\b[^.]*https?://\S+.*`+
+				`\b(?:follow|obey|execute|apply)\s+(?:it|them)\b`, ""),
+		of("lifts-protection", Look, "row firewall defender antivirus selinux gatekeeper branch two-factor 2fa audit "+
+			"rls --no-verify /protection --admin",
+			`\b(?:disable|turn\s+off|switch\s+off|remove|delete)\b.*\b(?:`+
+				`row[-\s]level\s+security|rls|branch\s+protection|`+
+				`firewall|antivirus|defender|selinux|gatekeeper|two-factor|2fa|audit\s+logs?)\b|`+
+				`\bgit\s+(?:push|commit)\b.*--no-verify\b|\bDELETE\b.*/branches/.*/protection\b|`+
+				`\bgh\s+pr\s+merge\b.*--admin\b`,
+			`\b(?:never|not|don't|dont|without|avoid)\b`),
 		of("speaks-for-person", Look, "stet skill&safe skill&harmless", `\bstet\s[^`+
 			`|;&`+"`"+`]*(?:--accept|\baccept\b)|`+
 			`\bstet\s+config\s+(?:set|add)\s+(?:guard|agents)\.|`+
 			`\b(?:tell|assure|inform|convince)\b.*\b(?:user|person|human)\b.*\bskills?\b.*\b(?:safe|harmless)\b`, ""),
-		of("uploads", Look, "curl wget nc ncat netcat telnet socat git",
+		of("asks-for-secret", Look, "ask request prompt collect obtain get",
+			`\b(?:ask|request|prompt|collect|obtain|get)\b[^.]*`+
+				`\b(?:user|person|owner|customer|them|their)\b[^.]*\b(?:`+
+				`passwords?|passphrase|(?:seed|recovery)\s+(?:phrase|words)|(?:twelve|twenty-four|12|24)\s+words|`+
+				`private\s+keys?|(?:credit\s+|debit\s+)?card\s+(?:number|details)|cvv|cvc|`+
+				`one-time\s+(?:code|password))\b`,
+			`\b(?:never|not|don't|dont|without|avoid)\b`),
+		of("sends-elsewhere", Look, "remote pushurl insteadof", `\bgit\s+remote\s+set-url\b.*--push\b|`+
+			`\bpushurl\b.*(?:://|@)|\b(?:push)?insteadof\b.*(?:://|@)|\burl\..*\b(?:push)?insteadof\b`,
+			`\burl\.["']?(?:ssh://)?git@(?:github|gitlab|bitbucket)\.(?:com|org)[:/]["']?\.insteadof\b`),
+		of("trusts-anybody", Look, "reject_unauthorized ssl_no_verify httpsverify sslverify strict-ssl "+
+			"ca-certificates update-ca-trust add-trusted-cert addstore trust&anchor _proxy verify=false",
+			`\bNODE_TLS_REJECT_UNAUTHORIZED["']?\s*[=:]\s*["']?0|\bGIT_SSL_NO_VERIFY\b\s*=|`+
+				`\bPYTHONHTTPSVERIFY\s*=\s*0|`+
+				`\bsslverify\b[\s=]+["']?false|\bstrict-ssl\b[\s=]+["']?false|`+
+				`\bupdate-ca-(?:certificates|trust)\b|`+
+				`\badd-trusted-cert\b|\bcertutil\b.*-addstore\b|\btrust\s+anchor\b|\bverify=false\b|`+
+				`\b(?:https?|all)_proxy\s*=\s*["']?(?:https?|socks5h?)://`,
+			`://(?:localhost|home|proxy\.example|your-)`),
+		of("uploads", Look, "curl wget nc ncat netcat telnet socat git gist",
 			`\bcurl\b.*\s(?:-[a-z]*(?-i:T)\b|--upload-file\b|`+
 				`(?:-d|--data\S*)[=\s]*["']?(?:\$\(|`+"`"+`))|\bwget\b.*--(?:post|body)-file\b|`+
 				`\|\s*(?:nc|ncat|netcat|telnet|socat)\s+\S+\s|`+
-				`\bgit\s+push\s+(?:-\S+\s+)*["']?(?:\w+://|[\w.-]+@[\w.-]+:)`, ""),
+				`\bgit\s+push\s+(?:-\S+\s+)*["']?(?:\w+://|[\w.-]+@[\w.-]+:)|`+
+				`\bgh\s+gist\s+create\b.*(?:--public\b|\s-p\b|\.env\b|\$\()`, ""),
 		of("unpinned-package", Look, "npx bunx uvx dlx pipx deno @latest", `\bnpx\s+(?:-y|--yes)\s|`+
 			`\b(?:bunx|uvx)\s+(?:-\S+\s+)*\w|\b(?:pnpm|yarn)\s+dlx\s|\bpipx\s+run\s|`+
 			`\bdeno\s+run\s.*https?://|\bgo\s+run\s+\S+@latest\b`, `@v?\d|==\d`),
@@ -151,7 +185,7 @@ var rules = sync.OnceValue(func() []rule {
 		of("stays", Look, ".bashrc zshrc zshenv profile config.fish crontab /etc/cron .git/hooks .husky launch core. "+
 			"alias.&! credential.&! systemd systemctl autostart schtasks currentversion",
 			`>>?\s*\S*\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv)\b|`+
-				`>>?\s*\S*config\.fish\b|\bcrontab\s+-|/etc/cron|\.git/hooks/|\.husky/|`+
+				`>>?\s*\S*config\.fish\b|\bcrontab\s+-(?:[^l]|$)|/etc/cron|\.git/hooks/|\.husky/|`+
 				`core\.hookspath|core\.(?:fsmonitor|sshcommand|gitproxy|askpass)[\s=]+["']?(?:[^\s"'tf]|t[^r]|f[^a])|`+
 				`\b(?:alias\.[\w-]+|credential\.(?:\S+\.)?helper)[\s=]+["']?!|`+
 				`\blaunchctl\s+(?:load|bootstrap)\b|/launch(?:agents|daemons)/|\bsystemctl\s+(?:-\S+\s+)*enable\b|`+
@@ -167,7 +201,8 @@ var rules = sync.OnceValue(func() []rule {
 				`\bdd\b.*\bof=/dev/(?:sd|nvme|disk|hd)|`+
 				`\bshred\s+-|\bfind\s+["']?(?:~|/|\$\{?HOME\}?)["']?/?\s.*-delete\b|`+
 				`\bgit\s+push\s.*(?:--mirror|--force.*--all|--all.*--force)|\breflog\s+expire\b.*=(?:now|all)\b|`+
-				`\bremove-item\b.*(?:\$home|\$env:user).*-recurse|\bdrop\s+(?:schema|database)\s.*\bcascade\b`, ""),
+				`\bremove-item\b.*(?:\$home|\$env:user).*-recurse|\bdrop\s+(?:schema|database)\s.*\bcascade\b|`+
+				`\bdrop\s+database\s+(?:if\s+exists\s+)?["'`+"`"+`]?(?:prod|main|live)`, ""),
 		of("client-config", Look, "mcp mcpservers claude_desktop .claude/ hooks pretooluse posttooluse sessionstart "+
 			"userpromptsubmit autoapprove alwaysallow bash(",
 			`\bmcp\.json\b|"mcpservers"|\bmcp_servers\b|`+
@@ -178,16 +213,23 @@ var rules = sync.OnceValue(func() []rule {
 		of("address-with-data", Look, "](http",
 			`!\[[^\]]*\]\(https?://[^)\s]*[?&][^)\s]*(?:\{\{|\$\{|%s|\{[a-z_]+\}|<[a-z]`+
 				`|=\$?(?-i:[A-Z][A-Z_]{2,})[)&])`, ""),
+		of("bare-address", Look, "://", `\b(?:https?|ftp|wss?)://(?:[^\s/@]*@)?(?:\d{1,3}\.){3}\d{1,3}\b`,
+			`//(?:[^\s/@]*@)?(?:0\.0\.0\.0|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.)`),
 		of("runs-when-loaded", Look, "!`", "(?:^|\\s)!`[^`]", ""),
 		of("runs-at-install", Look, "install\" prepare\"", `"(?:pre|post)?install"\s*:\s*"|"prepare"\s*:\s*"`, ""),
 		of("stet-mark", Look, "stet-", `^\s+["']?stet-(?:managed|pinned|created-by|state)["']?\s*:`, ""),
 	}
 })
 
-// readsSecret finds in a script that it reads where secrets are kept, or takes all variables at once.
+// readsSecret finds in a script that it reads where secrets are kept, has a store of secrets give them out, or takes
+// all variables at once.
 var readsSecret = sync.OnceValue(func() rule {
-	return rule{words: strings.Fields(places + " environ process.env getenv() %env env.to_h"), expr: regexp.MustCompile(
-		`(?i)(?:\bopen\(|read_text|read_bytes|readfile(?:sync)?\(|get-content|file_get_contents|\bcat\s).*` +
+	return rule{words: strings.Fields(places + " environ process.env getenv() %env env.to_h kubectl secretsmanager " +
+		"ssm vault op pass gh dump"), expr: regexp.MustCompile(
+		`(?i)\bkubectl\b.*\bget\s+secrets?\b|\bsecretsmanager\s+get-secret|\bssm\s+get-parameters?\b.*decrypt|` +
+			`\bvault\s+(?:kv\s+get|read)\b|\bop\s+(?:read|item\s+get)\b|\bpass\s+show\b|\bgh\s+auth\s+token\b|` +
+			`\bsqlite3\b.*` + stores + `|` +
+			`(?:\bopen\(|read_text|read_bytes|readfile(?:sync)?\(|get-content|file_get_contents|\bcat\s).*` +
 			stores + `|` + stores + `.*(?:read_text|read_bytes)|` +
 			`\b(?:dict|str|dumps)\(\s*(?:dict\(\s*)?os\.environ\s*\)|` +
 			`\b(?:stringify|entries|keys)\(\s*process\.env\s*[,)]|\bos\.environ\.(?:items|copy|values)\(|` +
@@ -196,8 +238,23 @@ var readsSecret = sync.OnceValue(func() rule {
 
 // sendsIt finds in a script that it sends something.
 var sendsIt = sync.OnceValue(func() rule {
-	return rule{words: strings.Fields("request urlopen fetch( axios httpx sendall curl wget iwr irm invoke-"),
-		expr: regexp.MustCompile(`(?i)\brequests\.(?:post|put|patch)\(|\burlopen\(|\bfetch\(|\baxios\.|` +
+	return rule{words: strings.Fields("request urlopen fetch( axios httpx sendall curl wget iwr irm invoke- " +
+		"://&send ://&post ://&upload ://&forward ://&submit ://&transmit ://&hand ://&pass ://&give ://&put"),
+		expr: regexp.MustCompile(`(?i)\b(?:send|post|upload|forward|submit|transmit|hand|pass|give|put)\b[^.]*?` +
+			`\b(?:to|at|into|as)\b.*https?://|` + `\brequests\.(?:post|put|patch)\(|\burlopen\(|\bfetch\(|\baxios\.|` +
 			`\bhttps?\.request\(|\bhttpx\.(?:post|put)\(|\.sendall\(|` + fetch +
 			`.*(?:\s-d\b|--data|\s-F\b|\s-T\b|--upload)`)}
+})
+
+// opensSocket finds in a script that it connects to another machine, givesShell that it hands what it holds to a shell.
+var opensSocket, givesShell = sync.OnceValue(func() rule {
+	return rule{words: strings.Fields("socket net. tcpclient sockaddr"), expr: regexp.MustCompile(
+		`(?i)\bsocket\.socket\(|\bsocket\(|\bnet\.(?:connect|createconnection|socket|dial)\b|` +
+			`\btcpclient\b|\bsockaddr_in\b`)}
+}), sync.OnceValue(func() rule {
+	return rule{words: strings.Fields("dup2 pty.spawn sh\" sh' /bin/sh /bin/bash /bin/zsh /bin/dash " +
+		"cmd.exe powershell"),
+		expr: regexp.MustCompile(`(?i)\bdup2\(|\bpty\.spawn\(|["'](?:/(?:usr/)?bin/)?(?:ba|z|da)?sh["'].*` +
+			`(?:-i\b|\bpipe\b|stdio)|` +
+			`\b(?:spawn|exec|call|popen|system)\w*\(.*(?:/bin/(?:ba|z|da)?sh|cmd\.exe|powershell)`)}
 })

@@ -151,13 +151,14 @@ func gravity(rule string) Verdict {
 	return Look
 }
 
-// near is within how many lines a script that reads what is secret must send something.
+// near is within how many lines a script that reads what is secret must send something, and one that connects somewhere
+// start a shell.
 const near = 10
 
 // commands finds what scripts do, line by line; a line that ends with a backslash goes on with the next.
 func (f File) commands() (out []Finding) {
 	lines := strings.Split(string(f.Data), "\n")
-	var reads, sends []int
+	var reads, sends, sockets, shells []int
 	came := downloads{}
 	for i := 0; i < len(lines); i++ {
 		at, shown := i, lines[i]
@@ -184,10 +185,27 @@ func (f File) commands() (out []Finding) {
 		if sendsIt().finds(line, lower) {
 			sends = append(sends, at)
 		}
+		if opensSocket().finds(line, lower) {
+			sockets = append(sockets, at)
+		}
+		if givesShell().finds(line, lower) {
+			shells = append(shells, at)
+		}
 	}
-	for _, at := range reads {
-		if n, _ := slices.BinarySearch(sends, at-near); n < len(sends) && sends[n] <= at+near {
-			out = append(out, Finding{f.Path, at + 1, "reads-and-sends", Danger, oneLine(lines[at]), false})
+	for _, at := range beside(reads, sends) {
+		out = append(out, Finding{f.Path, at + 1, "reads-and-sends", Danger, oneLine(lines[at]), false})
+	}
+	for _, at := range beside(shells, sockets) {
+		out = append(out, Finding{f.Path, at + 1, "reverse-shell", Danger, oneLine(lines[at]), false})
+	}
+	return out
+}
+
+// beside are the lines of some that are near one of others; both are in order.
+func beside(some, others []int) (out []int) {
+	for _, at := range some {
+		if n, _ := slices.BinarySearch(others, at-near); n < len(others) && others[n] <= at+near {
+			out = append(out, at)
 		}
 	}
 	return out
