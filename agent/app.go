@@ -9,6 +9,7 @@ import (
 	"stet/index"
 	"stet/index/embed"
 	"stet/vault"
+	"stet/vault/lineage"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -253,7 +254,14 @@ func (a *App) openIndex(readOnly bool, by embed.Embedder) (*index.Index, error) 
 			return x.Index, nil
 		}
 	}
-	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: use.language, Embedder: by}
+	o := index.Options{Now: a.o.Now, Hook: a.o.Hook, ReadOnly: readOnly, Language: use.language, Embedder: by,
+		Changed: func(ctx context.Context) (index.ChangeTime, error) {
+			c, err := lineage.Changed(ctx, a.v, true)
+			if err != nil {
+				return nil, err
+			}
+			return c.File, nil
+		}}
 	if err := a.hide(&o); err != nil {
 		return nil, err
 	}

@@ -197,45 +197,6 @@ func (a *App) scope(scope string) string {
 	return vault.Scope(scope).Slug()
 }
 
-// ListOptions choose memories, and the time at which they are listed; zero is now.
-type ListOptions struct {
-	vault.Filter
-	AsOf   time.Time
-	Labels bool // as in [SearchOptions]
-}
-
-// A Listing is the result of listing memories.
-type Listing struct {
-	AsOf     *Moment      `json:"as_of,omitempty"`
-	Memories []Memory     `json:"memories"`
-	Skipped  []vault.Path `json:"skipped,omitempty"` // not readable
-}
-
-// List lists memories.
-func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
-	then, err := m.a.moment(ctx, o.AsOf)
-	if err != nil {
-		return nil, err
-	}
-	out := &Listing{AsOf: then}
-	o.Skipped = func(p vault.Path, _ error) { out.Skipped = append(out.Skipped, p) }
-	var found []vault.Memory
-	if then == nil {
-		found, err = m.a.v.List(ctx, o.Filter)
-	} else {
-		var snap *vault.Snapshot
-		if snap, err = m.a.v.History().View(ctx, string(then.Rev)); err == nil {
-			found, err = snap.List(ctx, o.Filter, then.made)
-		}
-	}
-	out.Memories = viewMemories(found)
-	m.a.shorten(out.Memories)
-	if err == nil && (o.Labels || m.a.o.Agent != "") {
-		err = m.a.labelMemories(ctx, out.Memories)
-	}
-	return out, err
-}
-
 // ShowOptions name memories, or entries of notebooks as FILE#HASH or HASH, and the revision or the time
 // whose version is meant; without either, now.
 type ShowOptions struct {

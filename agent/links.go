@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"stet/index"
 	"stet/vault"
 	"stet/vault/guard"
 	"stet/vault/links"
@@ -297,4 +299,55 @@ func (a *App) marked(name string) string {
 		return "[flagged: " + strings.Join(rules, ", ") + "] " + name
 	}
 	return name
+}
+
+// A TagList is tags in order, the most used first.
+type TagList struct {
+	Tags []Tag `json:"tags"`
+}
+
+// A Tag is a category of the front matter, or a #tag of a text, in small letters.
+type Tag struct {
+	Tag   string `json:"tag"`
+	Files int    `json:"files"`
+}
+
+// Tags counts the files that have each tag, live memories, notes and notebooks; with a tag, this one and those below
+// it.
+func (m Memories) Tags(ctx context.Context, below string) (*TagList, error) {
+	a := m.a
+	counts := map[string]int{}
+	x, err := a.Index(true)
+	if err == nil && x.Built() {
+		counts, err = index.Tags(ctx, x)
+	} else if err == nil {
+		err = index.ErrBusy // there is none
+	}
+	if err != nil {
+		if counts, err = a.tagsOfFiles(ctx); err != nil {
+			return nil, err
+		}
+	}
+	out := &TagList{Tags: []Tag{}}
+	for tag, n := range counts {
+		if below == "" || vault.Scope(tag).In(strings.ToLower(strings.TrimPrefix(below, "#"))) {
+			out.Tags = append(out.Tags, Tag{tag, n})
+		}
+	}
+	slices.SortFunc(out.Tags, func(a, b Tag) int {
+		return cmp.Or(cmp.Compare(b.Files, a.Files), cmp.Compare(a.Tag, b.Tag))
+	})
+	return out, nil
+}
+
+// tagsOfFiles counts tags without an index.
+func (a *App) tagsOfFiles(ctx context.Context) (map[string]int, error) {
+	found, err := a.v.List(ctx, vault.Filter{Public: a.o.Agent != "", Classes: taggedClasses()})
+	counts := map[string]int{}
+	for _, m := range found {
+		for _, tag := range m.Tags {
+			counts[strings.ToLower(tag)]++
+		}
+	}
+	return counts, err
 }

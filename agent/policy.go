@@ -48,8 +48,8 @@ func Policy() []Rule {
 	return []Rule{
 		{"", Allowed, "without what is private", []string{
 			"skill list", "skill view", "skill lint",
-			"search", "context", "remind", "list", "show", "links", "scopes", "log", "history", "blame", "diff", "why",
-			"status", "worker status",
+			"search", "context", "remind", "list", "show", "links", "scopes", "tags", "log", "history", "blame", "diff",
+			"why", "status", "worker status",
 			"usage", "conflicts", "review", "profile show", "core show", "session show", "session list",
 			"session search", "session fix", "session how", "session files", "session export",
 			"export", "config list", "config get", "doctor", "bench",

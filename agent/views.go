@@ -24,9 +24,11 @@ type Memory struct {
 	Scope        string      `json:"scope"`
 	Kind         string      `json:"kind,omitempty"`
 	Categories   []string    `json:"categories"`
+	Tags         []string    `json:"tags,omitempty"` // the categories, and the #tags of the text
 	Importance   *float64    `json:"importance,omitempty"`
 	Created      string      `json:"created,omitempty"`
 	Updated      string      `json:"updated,omitempty"`
+	Changed      string      `json:"changed,omitempty"` // when it was last changed, by whatever tells; of a list
 	Pinned       bool        `json:"pinned,omitempty"`
 	Private      bool        `json:"private,omitempty"`
 	Archived     bool        `json:"archived,omitempty"`
@@ -62,8 +64,9 @@ func (m Memory) Data() []byte { return m.data }
 func viewMemory(m vault.Memory) Memory {
 	return Memory{
 		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
-		Categories: append([]string{}, m.Categories...), Importance: m.Importance,
-		ValidFrom: stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created),
+		Categories: append([]string{}, m.Categories...), Tags: m.Tags, Changed: stamp(m.Changed),
+		Importance: m.Importance,
+		ValidFrom:  stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created),
 		Updated: stamp(m.Updated), Pinned: m.Pinned, Private: m.Private,
 		Archived: m.Archived(), Source: m.Source, Supersedes: m.Supersedes, SupersededBy: m.SupersededBy,
 		MayOutdate: m.MayOutdate, Encoding: m.Encoding, Hash: m.Hash, Problem: m.Problem, stored: m,

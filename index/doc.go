@@ -67,6 +67,9 @@ type Options struct {
 	Embedder embed.Embedder
 	// AsOf is the time that a search takes for now; zero is the clock's.
 	AsOf time.Time
+	// Changed looks up when files were last changed, for queries that ask for a time; nil: what their front matter
+	// says, or else the disk.
+	Changed func(ctx context.Context) (ChangeTime, error)
 	// EmbedWait bounds what one search waits for the Embedder; 0 means two
 	// seconds.
 	EmbedWait time.Duration
@@ -182,6 +185,16 @@ type Stats = store.Stats
 
 // A Range is a half-open range of bytes.
 type Range = query.Range
+
+// A ChangeTime is when a file was last changed, given the time in its front matter (zero for none), its size and its
+// time on disk.
+type ChangeTime = func(p vault.Path, said time.Time, size int64, onDisk time.Time) time.Time
+
+// A Selector chooses files by what is known of them without their words.
+type Selector = query.Selector
+
+// Select reads words as filters at a time, see [query.Select].
+func Select(words []string, now time.Time) (Selector, []string) { return query.Select(words, now) }
 
 var (
 	// ErrDamaged reports index files that are torn, corrupt, of another version or not

@@ -62,7 +62,7 @@ func (s *searching) matches(f vault.File, hidden bool) bool {
 	rec := &one.Records()[0]
 	found := false
 	err = s.alone(one, func(e *query.Evaluation) error {
-		keep := func(int32) bool { return rec.Docs > 0 && s.parsed.Keeps(rec, hidden, 0) }
+		keep := func(int32) bool { return rec.Docs > 0 && s.parsed.Keeps(rec, hidden, s.at(rec)) }
 		top, _ := e.Best(keep, 1)
 		found = len(top) == 1
 		return nil

@@ -37,6 +37,11 @@ func (x *Index) Search(ctx context.Context, q Query) (*Result, error) {
 	}
 	s := newSearching(ctx, x, q, began)
 	s.passOver(denied)
+	if x.o.Changed != nil && s.parsed.Timed() {
+		if s.changed, err = x.o.Changed(ctx); err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+	}
 	parts, err := s.parts(files)
 	for ; err == nil && len(parts) > 0; parts = parts[1:] {
 		err = s.from(parts[0], s.on)
@@ -94,9 +99,19 @@ type searching struct {
 	asked     *asked           // what meant returned, nil before
 	fused     map[int32]string // by document: its places in the joined rankings
 	res       *Result
-	memory    *caughtUp // the index of files, nil before it was looked at
-	now       time.Time // what has to be valid then
-	secret    secret    // of the files looked at, where an agent asks
+	memory    *caughtUp  // the index of files, nil before it was looked at
+	now       time.Time  // what has to be valid then
+	secret    secret     // of the files looked at, where an agent asks
+	changed   ChangeTime // nil where the query asks for no time
+}
+
+// at is when a file was last changed, in seconds since 1970, as a query that asks for a time means it; 0 for what its
+// record says.
+func (s *searching) at(r *document.Record) int64 {
+	if s.changed == nil {
+		return 0
+	}
+	return s.changed(r.Path, document.TimeOf(document.DecodeMeta(r.Meta).Updated), r.Size, time.Unix(0, r.MTime)).Unix()
 }
 
 func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
@@ -211,7 +226,8 @@ func (s *searching) files(src query.Source, e *query.Evaluation) (int, error) {
 	recs, hidden := src.Records(), src.Superseded()
 	keep := func(d int32) bool {
 		superseded := hidden != nil && hidden[d] || s.untimely(&recs[d])
-		return recs[d].Docs > 0 && s.visible(&recs[d], superseded) && s.parsed.Keeps(&recs[d], superseded, 0)
+		r := &recs[d]
+		return r.Docs > 0 && s.visible(r, superseded) && s.parsed.Keeps(r, superseded, s.at(r))
 	}
 	e.Weigh = func(d int32) float64 { return s.standingOf(&recs[d]) }
 	top, _ := e.Best(keep, 0)
@@ -296,7 +312,10 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 		Categories: mem.Categories, Line: max(1, best.Number), Score: m.Score, Tier: m.Tier.String(), Class: vault.ClassOf(r.Path),
 		Private: mem.Private, Updated: mem.Updated, ValidFrom: mem.ValidFrom, ValidUntil: mem.ValidUntil,
 	}
-	if h.Updated.IsZero() {
+	switch {
+	case s.changed != nil:
+		h.Updated = s.changed(r.Path, mem.Updated, info.Size, info.ModTime)
+	case h.Updated.IsZero():
 		h.Updated = info.ModTime
 	}
 	if vault.IsReport(r.Path) {

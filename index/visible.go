@@ -126,6 +126,28 @@ func (x *Index) Known(see func(vault.Path, string)) error {
 	return nil
 }
 
+// Tags counts the live memories, notes and notebooks that have each tag, in lower case: a category of the front matter
+// or a #tag of the text. It fails where it cannot answer from an index. Cost: a look at every file.
+func Tags(ctx context.Context, x *Index) (map[string]int, error) {
+	hidden := secret{hides: x.o.Hides}
+	out := map[string]int{}
+	err := x.each(ctx, nil, func(r *document.Record) {
+		switch vault.ClassOf(r.Path) {
+		case vault.ClassMemory, vault.ClassNote, vault.ClassCore, vault.ClassProfile:
+			if x.o.Public && hidden.has(r) {
+				return
+			}
+			for _, tag := range document.Categories(r.Meta) {
+				out[tag]++
+			}
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count tags: %w", err)
+	}
+	return out, nil
+}
+
 // Warm loads the index of the files, as it was last written, for who asks it soon.
 func (x *Index) Warm() { x.notes.Warm() }
 

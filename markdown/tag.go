@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +13,8 @@ import (
 
 // Tags lists the tags and categories of the front matter (lists or text with
 // commas, plural or singular key), then the #tags of the body, without "#", each
-// once; two that differ only in case are one, spelt as the first.
+// once; two that differ only in case are one, spelt as the first. Code and links have none. Cost: a body without
+// anything that looks like one is not parsed.
 func (d *Document) Tags() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -30,6 +32,9 @@ func (d *Document) Tags() []string {
 			}
 		}
 	}
+	if !mayHaveTag(d.Body()) {
+		return out
+	}
 	o := d.outline()
 	next, covered := 0, 0 // links before next have begun; they reach to covered
 	for _, t := range o.tags {
@@ -41,6 +46,21 @@ func (d *Document) Tags() []string {
 		}
 	}
 	return out
+}
+
+// mayHaveTag reports whether a tag stands in a body, if it is neither in code nor in a link.
+func mayHaveTag(body []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(body[at:], '#')
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRune(body[:at])
+		if (at == 0 || opensTag(before)) && tagLength(body[at+1:]) > 0 {
+			return true
+		}
+	}
 }
 
 // tagParser reads #tag. The parsers before it have taken code and HTML.

@@ -44,6 +44,12 @@ func ClassOf(p Path) Class {
 	return ClassNote
 }
 
+// tagged reports whether #words in files of the class are tags of their writer's: transcripts, skills and reports
+// are full of "#" that means something else.
+func (c Class) tagged() bool {
+	return c != ClassSession && c != ClassSkill && c != ClassReport && c != ClassConfig
+}
+
 // reportsFolder is where the curator writes what it did, one folder a run.
 const reportsFolder = "logs/curator"
 

@@ -1,6 +1,9 @@
 package vault
 
 import (
+	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +23,11 @@ type Memory struct {
 	Kind         string
 	Scope        string
 	Categories   []string
+	Tags         []string // the categories, and the #tags of the text but in transcripts and skills
 	Importance   *float64 // 0 to 1; nil = not given
 	Created      time.Time
 	Updated      time.Time
+	Changed      time.Time // when it was last changed, as [Filter.Times] tells [Vault.List]
 	Pinned       bool
 	Private      bool
 	Source       string
@@ -71,6 +76,13 @@ func (m Memory) Names(id string) bool {
 	return m.SupersededBy == id || slices.Contains(slices.Concat(m.Supersedes, m.Conflicts, m.MayOutdate), id)
 }
 
+// Tagged reports whether the memory has a tag, in any case, or one below it: work/home is below work.
+func (m Memory) Tagged(tag string) bool {
+	return slices.ContainsFunc(m.Tags, func(t string) bool {
+		return Scope(markdown.Fold(t)).In(markdown.Fold(strings.TrimPrefix(tag, "#")))
+	})
+}
+
 // Name is what a person calls the memory: its title, else its file name
 // without the extension.
 func (m Memory) Name() string {
@@ -88,6 +100,9 @@ func ReadMemory(p Path, data []byte) Memory {
 		Path: p, Scope: ScopeOf(p), Class: ClassOf(p), Hash: Hash(gitstore.HashBlob(data).String()),
 		Body: d.Body(), BodyLine: d.BodyLine(), Title: d.Title(), Private: private(p, d),
 	}
+	if m.Class.tagged() {
+		m.Tags = d.Tags()
+	}
 	if err := d.FrontMatterError(); err != nil {
 		m.Problem = err.Error()
 		return m
@@ -96,6 +111,9 @@ func ReadMemory(p Path, data []byte) Memory {
 		if v, ok := d.Meta(f.key); ok && f.read != nil {
 			f.read(&m, v)
 		}
+	}
+	if !m.Class.tagged() {
+		m.Tags = m.Categories
 	}
 	return m
 }
@@ -124,4 +142,159 @@ func (v *Vault) partly(files []File, ref string) (out []string) {
 		}
 	}
 	return out
+}
+
+// A Filter chooses memories for [Vault.List]; the zero value is every live
+// memory in path order.
+type Filter struct {
+	Scope    string // this scope and those below it, by segment
+	Folder   Path   // only files below it
+	Category string // of the front matter or a #tag of the text, or one above it
+	Kind     string
+	Classes  []Class // empty = ClassMemory
+	Archived bool    // the archive instead
+	Public   bool    // without what is private
+	Pinned   *bool
+	Since    time.Time // changed at or after
+	Until    time.Time
+	Keep     func(Memory) bool // of those that match otherwise; nil keeps all
+	// Times says when a memory was last changed, given the time of its file on disk; nil: what it says, else the disk.
+	Times   func(m Memory, onDisk time.Time) time.Time
+	Sort    string // path (default), updated, created, importance
+	Reverse bool
+	Limit   int // 0 = all
+	// Skipped is told, before List returns, of files of these classes and of
+	// folders that cannot be read; nil: they are passed over in silence.
+	Skipped func(Path, error)
+}
+
+// List reads the memories that match, with the time at which they were changed. Superseded ones are included:
+// they are still files. Where Limit cuts a list in path order, nothing behind it is read, nor told of as Skipped.
+func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
+	less, err := f.order()
+	if err != nil {
+		return nil, err
+	}
+	files, err := v.Whole().Files(ctx, WalkOptions{Archive: f.Archived, Under: f.Folder, Denied: f.skipped()})
+	if err != nil {
+		return nil, v.store.Explain(err)
+	}
+	modified := map[Path]time.Time{}
+	files = slices.DeleteFunc(files, func(file File) bool {
+		modified[file.Path] = file.ModTime
+		return !f.wantsClass(ClassOf(file.Path))
+	})
+	step := len(files)
+	if f.Limit > 0 && (f.Sort == "" || f.Sort == "path") {
+		slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+		if f.Reverse {
+			slices.Reverse(files)
+		}
+		step = max(f.Limit, leastRead)
+	}
+	var found []Memory
+	for part := range slices.Chunk(files, max(step, 1)) {
+		all, err := v.readAll(ctx, part, func([]byte) bool { return true }, f.skipped())
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			all[i].Changed = f.changed(all[i], modified[all[i].Path])
+		}
+		found = append(found, f.choose(all, less)...)
+		if step < len(files) && len(found) >= f.Limit {
+			break
+		}
+	}
+	return f.choose(found, less), nil
+}
+
+// byUpdated is the key by which the newest change comes first.
+const byUpdated = "updated"
+
+func (f Filter) changed(m Memory, onDisk time.Time) time.Time {
+	if f.Times == nil {
+		return cmp.Or(m.Updated, m.Created, onDisk)
+	}
+	return f.Times(m, onDisk)
+}
+
+// Timed reports a filter for which it matters when a memory was last changed.
+func (f Filter) Timed() bool {
+	return f.Sort == byUpdated || f.Keep != nil || !f.Since.IsZero() || !f.Until.IsZero()
+}
+
+// leastRead are the files that are read at once where a list may be short.
+const leastRead = 64
+
+// choose leaves those that match, in order.
+func (f Filter) choose(all []Memory, less func(a, b Memory) int) []Memory {
+	all = slices.DeleteFunc(all, func(m Memory) bool { return !f.matches(m) })
+	slices.SortStableFunc(all, less)
+	if f.Reverse {
+		slices.Reverse(all)
+	}
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	return all
+}
+
+// skipped is Skipped for what lies in the scope that is asked for.
+func (f Filter) skipped() func(Path, error) {
+	if f.Skipped == nil || f.Scope == "" {
+		return f.Skipped
+	}
+	return func(p Path, err error) {
+		if scope := ScopeOf(p + "/x.md"); Scope(scope).In(f.Scope) || Scope(scope).In(Scope(f.Scope).Slug()) || Scope(f.Scope).In(scope) {
+			f.Skipped(p, err)
+		}
+	}
+}
+
+func (f Filter) wantsClass(c Class) bool {
+	switch {
+	case f.Archived:
+		return c == ClassArchive
+	case len(f.Classes) == 0:
+		return c == ClassMemory
+	}
+	return slices.Contains(f.Classes, c)
+}
+
+func (f Filter) matches(m Memory) bool {
+	switch {
+	case f.Scope != "" && !Scope(m.Scope).In(f.Scope) && !Scope(m.Scope).In(Scope(f.Scope).Slug()),
+		f.Folder != "" && !strings.HasPrefix(string(m.Path), string(f.Folder)+"/"),
+		f.Category != "" && !m.Tagged(f.Category),
+		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
+		f.Pinned != nil && m.Pinned != *f.Pinned,
+		f.Public && m.Private,
+		!f.Since.IsZero() && m.Changed.Before(f.Since),
+		!f.Until.IsZero() && m.Changed.After(f.Until),
+		f.Keep != nil && !f.Keep(m):
+		return false
+	}
+	return true
+}
+
+func (f Filter) order() (func(a, b Memory) int, error) {
+	byPath := func(a, b Memory) int { return cmp.Compare(a.Path, b.Path) }
+	value := func(m Memory) float64 {
+		if m.Importance == nil {
+			return -1
+		}
+		return *m.Importance
+	}
+	switch f.Sort {
+	case "", "path":
+		return byPath, nil
+	case byUpdated:
+		return func(a, b Memory) int { return cmp.Or(b.Changed.Compare(a.Changed), byPath(a, b)) }, nil
+	case "created":
+		return func(a, b Memory) int { return cmp.Or(b.Created.Compare(a.Created), byPath(a, b)) }, nil
+	case "importance":
+		return func(a, b Memory) int { return cmp.Or(cmp.Compare(value(b), value(a)), byPath(a, b)) }, nil
+	}
+	return nil, WithHint(fmt.Errorf("sort by %q: %w", f.Sort, ErrInvalid), "path, updated, created or importance")
 }

@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"stet/markdown"
 	"stet/vault/names"
@@ -263,138 +261,4 @@ func (v *Vault) nearest(files []File, ref string) []string {
 		out = append(out, n.name)
 	}
 	return out
-}
-
-// A Filter chooses memories for [Vault.List]; the zero value is every live
-// memory in path order.
-type Filter struct {
-	Scope    string // this scope and those below it, by segment
-	Category string
-	Kind     string
-	Classes  []Class // empty = ClassMemory
-	Archived bool    // the archive instead
-	Public   bool    // without what is private
-	Pinned   *bool
-	Since    time.Time // updated (else created, else modified) at or after
-	Until    time.Time
-	Sort     string // path (default), updated, created, importance
-	Reverse  bool
-	Limit    int // 0 = all
-	// Skipped is told, before List returns, of files of these classes and of
-	// folders that cannot be read; nil: they are passed over in silence.
-	Skipped func(Path, error)
-}
-
-// List reads the memories that match. Superseded ones are included: they are
-// still files. Where Limit cuts a list in path order, nothing behind it is read, nor told of as Skipped.
-func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
-	less, err := f.order()
-	if err != nil {
-		return nil, err
-	}
-	files, err := v.Whole().Files(ctx, WalkOptions{Archive: f.Archived, Denied: f.skipped()})
-	if err != nil {
-		return nil, v.store.Explain(err)
-	}
-	modified := map[Path]time.Time{}
-	files = slices.DeleteFunc(files, func(file File) bool {
-		modified[file.Path] = file.ModTime
-		return !f.wantsClass(ClassOf(file.Path))
-	})
-	when, step := func(p Path) time.Time { return modified[p] }, len(files)
-	if f.Limit > 0 && (f.Sort == "" || f.Sort == "path") {
-		slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-		if f.Reverse {
-			slices.Reverse(files)
-		}
-		step = max(f.Limit, leastRead)
-	}
-	var found []Memory
-	for part := range slices.Chunk(files, max(step, 1)) {
-		all, err := v.readAll(ctx, part, func([]byte) bool { return true }, f.skipped())
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, f.choose(all, less, when)...)
-		if step < len(files) && len(found) >= f.Limit {
-			break
-		}
-	}
-	return f.choose(found, less, when), nil
-}
-
-// leastRead are the files that are read at once where a list may be short.
-const leastRead = 64
-
-// choose leaves those that match, in order.
-func (f Filter) choose(all []Memory, less func(a, b Memory) int, modified func(Path) time.Time) []Memory {
-	all = slices.DeleteFunc(all, func(m Memory) bool { return !f.matches(m, modified(m.Path)) })
-	slices.SortStableFunc(all, less)
-	if f.Reverse {
-		slices.Reverse(all)
-	}
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = all[:f.Limit]
-	}
-	return all
-}
-
-// skipped is Skipped for what lies in the scope that is asked for.
-func (f Filter) skipped() func(Path, error) {
-	if f.Skipped == nil || f.Scope == "" {
-		return f.Skipped
-	}
-	return func(p Path, err error) {
-		if scope := ScopeOf(p + "/x.md"); Scope(scope).In(f.Scope) || Scope(scope).In(Scope(f.Scope).Slug()) || Scope(f.Scope).In(scope) {
-			f.Skipped(p, err)
-		}
-	}
-}
-
-func (f Filter) wantsClass(c Class) bool {
-	switch {
-	case f.Archived:
-		return c == ClassArchive
-	case len(f.Classes) == 0:
-		return c == ClassMemory
-	}
-	return slices.Contains(f.Classes, c)
-}
-
-func (f Filter) matches(m Memory, modified time.Time) bool {
-	when := cmp.Or(m.Updated, m.Created, modified)
-	switch {
-	case f.Scope != "" && !Scope(m.Scope).In(f.Scope) && !Scope(m.Scope).In(Scope(f.Scope).Slug()),
-		f.Category != "" && !slices.ContainsFunc(m.Categories, func(c string) bool { return markdown.Fold(c) == markdown.Fold(f.Category) }),
-		f.Kind != "" && !strings.EqualFold(m.Kind, f.Kind),
-		f.Pinned != nil && m.Pinned != *f.Pinned,
-		f.Public && m.Private,
-		!f.Since.IsZero() && when.Before(f.Since),
-		!f.Until.IsZero() && when.After(f.Until):
-		return false
-	}
-	return true
-}
-
-func (f Filter) order() (func(a, b Memory) int, error) {
-	byPath := func(a, b Memory) int { return cmp.Compare(a.Path, b.Path) }
-	value := func(m Memory) float64 {
-		if m.Importance == nil {
-			return -1
-		}
-		return *m.Importance
-	}
-	switch f.Sort {
-	case "", "path":
-		return byPath, nil
-	case "updated":
-		return func(a, b Memory) int {
-			return cmp.Or(cmp.Or(b.Updated, b.Created).Compare(cmp.Or(a.Updated, a.Created)), byPath(a, b))
-		}, nil
-	case "created":
-		return func(a, b Memory) int { return cmp.Or(b.Created.Compare(a.Created), byPath(a, b)) }, nil
-	case "importance":
-		return func(a, b Memory) int { return cmp.Or(cmp.Compare(value(b), value(a)), byPath(a, b)) }, nil
-	}
-	return nil, WithHint(fmt.Errorf("sort by %q: %w", f.Sort, ErrInvalid), "path, updated, created or importance")
 }

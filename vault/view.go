@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,7 +196,10 @@ func (s *Snapshot) List(ctx context.Context, f Filter, when time.Time) ([]Memory
 	if err != nil {
 		return nil, s.v.store.Explain(err)
 	}
-	return f.choose(all, less, func(Path) time.Time { return when }), nil
+	for i, m := range all {
+		all[i].Changed = cmp.Or(m.Updated, m.Created, when)
+	}
+	return f.choose(all, less), nil
 }
 
 // memories reads those of the files that want accepts.

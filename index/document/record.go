@@ -58,6 +58,11 @@ func newRecord(m vault.Memory, data []byte, f vault.File, lens [lengthFields]uin
 	return r
 }
 
+// RecordOf is the record of a memory that was read, without what only an index knows of it.
+func RecordOf(m vault.Memory) Record {
+	return newRecord(m, nil, vault.File{Path: m.Path, ModTime: m.Changed}, [lengthFields]uint32{})
+}
+
 // Textless is the record of a file that cannot be read. Unless the reason lies
 // in its size or nature it is tried again every time: permissions change
 // without a trace in what is compared.
@@ -141,8 +146,8 @@ func SortRecords(recs []Record) []Record {
 // file has to be read to decide that it is no hit. Texts are in lower case.
 type Meta struct {
 	ID, Kind   string
-	Updated    int64 // seconds since 1970; 0 when the file does not say
-	Categories []string
+	Updated    int64    // seconds since 1970; 0 when the file does not say
+	Categories []string // and the #tags of the text
 	Supersedes []string
 	MayOutdate []string
 	// Source is what of a conversation a memory came from ("session:ID#14"), of a
@@ -180,7 +185,7 @@ func encodeMeta(m vault.Memory) string {
 	b := AppendString(nil, strings.ToLower(m.ID))
 	b = AppendString(b, strings.ToLower(m.Kind))
 	b = binary.AppendVarint(b, updatedOf(m))
-	for _, list := range [][]string{m.Categories, m.Supersedes, m.MayOutdate} {
+	for _, list := range [][]string{m.Tags, m.Supersedes, m.MayOutdate} {
 		b = binary.AppendUvarint(b, uint64(len(list)))
 		for _, s := range list {
 			b = AppendString(b, strings.ToLower(s))

@@ -7,6 +7,7 @@ import (
 
 	"stet/index/document"
 	"stet/index/period"
+	"stet/markdown"
 	"stet/vault"
 )
 
@@ -24,7 +25,8 @@ type filter struct {
 const (
 	keyKind     = "kind"     // kind:decision, kind:report
 	keyScope    = "scope"    // scope:/infra/db, by whole segments
-	keyCategory = "category" // category:mysql, tag:mysql
+	keyCategory = "category" // category:mysql, tag:mysql, tag:#mysql; work/home is below work
+	keyPath     = "path"     // path:daily/2026, any part of a path
 	keySince    = "since"    // since:2026-01, since:2w
 	keyUntil    = "until"    // until:2026-01-31, until:3d
 	keyOn       = "on"       // on:2026-01-09, on:2026-01
@@ -38,7 +40,7 @@ const inAll = "all"
 // filterKey maps what a person may write to the key, "" for anything else.
 func filterKey(s string) string {
 	switch s = strings.ToLower(s); s {
-	case keyKind, keyScope, keyCategory, keySince, keyUntil, keyOn, keyIs, keyIn:
+	case keyKind, keyScope, keyCategory, keyPath, keySince, keyUntil, keyOn, keyIs, keyIn:
 		return s
 	case "tag":
 		return keyCategory
@@ -56,6 +58,9 @@ func newFilter(key, value string, now time.Time) (filter, bool) {
 	switch key {
 	case keyScope:
 		f.value = "/" + strings.Trim(f.value, "/")
+	case keyCategory:
+		f.value = strings.TrimPrefix(f.value, "#")
+		return f, f.value != ""
 	case keyIs:
 		return f, slices.Contains([]string{"pinned", "archived", "superseded", "private"}, f.value)
 	case keyIn:
@@ -146,7 +151,9 @@ func (f *filter) matches(r *document.Record, m *document.Meta, superseded bool) 
 		scope := strings.ToLower(vault.ScopeOf(r.Path))
 		return f.value == "/" || scope == f.value || strings.HasPrefix(scope, f.value+"/")
 	case keyCategory:
-		return slices.Contains(m.Categories, f.value)
+		return slices.ContainsFunc(m.Categories, func(c string) bool { return vault.Scope(c).In(f.value) })
+	case keyPath:
+		return strings.Contains(markdown.Fold(string(r.Path)), markdown.Fold(f.value))
 	case keyIn:
 		return f.value == inAll || string(vault.ClassOf(r.Path)) == f.value
 	case keyIs:
@@ -165,6 +172,13 @@ func (f *filter) matches(r *document.Record, m *document.Meta, superseded bool) 
 		at = time.Unix(0, r.MTime).Unix()
 	}
 	return f.from <= at && at < f.to
+}
+
+// Timed reports a filter by time.
+func (q *Query) Timed() bool {
+	return slices.ContainsFunc(q.filters, func(f filter) bool {
+		return f.key == keySince || f.key == keyUntil || f.key == keyOn
+	})
 }
 
 // WantsHidden reports that the filters ask for what is otherwise left out.

@@ -60,6 +60,10 @@ func (p *queryParser) sign() bool {
 		return false
 	}
 	if not && !p.narrowing(rest) {
+		if len(strings.Fields(rest)) == 1 { // what is pasted mostly goes on
+			p.warn(fmt.Sprintf("NOT leaves something out before a phrase or a filter, as in NOT \"%s\" or NOT tag:x; "+
+				"here it was searched as a word", Clip(strings.TrimSpace(rest))))
+		}
 		return false
 	}
 	p.text = rest
@@ -116,11 +120,17 @@ func (p *queryParser) filter(unit, rest string) (f filter, after string, ok bool
 		value, rest = quoted, behind
 	}
 	f, ok = newFilter(filterKey(key), value, p.now)
-	if warning := fmt.Sprintf("%q: %s; it was searched as words", Clip(key+":"+value), meaning(f.key)); !ok && f.value != "" &&
-		!slices.Contains(p.out.Warnings, warning) {
-		p.out.Warnings = append(p.out.Warnings, warning)
+	if !ok && f.value != "" {
+		p.warn(fmt.Sprintf("%q: %s; it was searched as words", Clip(key+":"+value), meaning(f.key)))
 	}
 	return f, rest, ok
+}
+
+// warn takes down once what was not read as it may have been meant.
+func (p *queryParser) warn(text string) {
+	if !slices.Contains(p.out.Warnings, text) {
+		p.out.Warnings = append(p.out.Warnings, text)
+	}
 }
 
 // opensOperand reports that s, behind a sign, is something to require or

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"stet/vault/gitindex"
 	"stet/vault/gitstore"
 )
 
@@ -226,6 +227,69 @@ func (s *Worktree) FolderTime(p Path) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return info.ModTime(), nil
+}
+
+// Committed knows what HEAD has of the working tree, as far as the git index tells. It is safe for concurrent use.
+type Committed struct {
+	tree  *Worktree
+	index *gitindex.File
+	apart map[string]bool // where the git index differs from HEAD
+}
+
+// Committed reads the git index and where it differs from HEAD, and looks at no file.
+func (s *Worktree) Committed() (*Committed, error) {
+	head, err := s.repo.Head()
+	if err != nil {
+		return nil, err
+	}
+	c := &Committed{tree: s, apart: map[string]bool{}}
+	if c.index, _, err = s.repo.ReadGitIndex(head.ID); err != nil {
+		return nil, err
+	}
+	objects := s.repo.Stage()
+	tree, err := objects.TreeOf(head.ID)
+	if err != nil {
+		return nil, err
+	}
+	dir := trimSlash(s.prefix)
+	top, _, err := objects.Lookup(tree, dir)
+	if err != nil {
+		return nil, err
+	}
+	if !top.IsDir() {
+		top.ID = gitstore.ID{}
+	}
+	for d, err := range objects.IndexDiff(c.index, dir, top.ID) {
+		if err != nil {
+			return nil, err
+		}
+		c.apart[d.Path] = true
+	}
+	return c, nil
+}
+
+func (c *Committed) entry(p Path) (gitindex.Entry, bool) {
+	name := c.tree.prefix + string(p)
+	e, ok := c.index.Entry(name)
+	return e, ok && !c.apart[name]
+}
+
+// Has reports whether HEAD has a file with a content. What git converts when it checks a file out differs from its blob.
+func (c *Committed) Has(p Path, h Hash) bool {
+	e, ok := c.entry(p)
+	return ok && gitstore.ID(e.Hash).String() == string(h)
+}
+
+// Stands reports whether HEAD has a file of a size and a time of change as it is: one that git compared last is not
+// read.
+func (c *Committed) Stands(p Path, size int64, changed time.Time) bool {
+	e, ok := c.entry(p)
+	if !ok || e.Stat.Size == uint32(size) && e.Stat.MtimeSec == uint32(changed.Unix()) &&
+		e.Stat.MtimeNsec == uint32(changed.Nanosecond()) {
+		return ok
+	}
+	data, _, err := c.tree.ReadFile(p)
+	return err == nil && gitstore.HashBlob(data) == gitstore.ID(e.Hash)
 }
 
 // unchanged reports whether the file at p is still the one seen before.

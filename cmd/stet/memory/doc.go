@@ -8,7 +8,7 @@ func Commands() []*console.Command {
 	return append([]*console.Command{
 		rememberCommand(), searchCommand(), contextCommand(), remindCommand(), listCommand(), showCommand(),
 		editCommand(), updateCommand(), forgetCommand(), conflictsCommand(), encodeCommand(), moveCommand(),
-		linksCommand(), scopesCommand(),
+		linksCommand(), scopesCommand(), tagsCommand(),
 		profileCommand(), coreCommand(), skillCommand(),
 	}, pinCommands()...)
 }

@@ -19,11 +19,19 @@ func listCommand() *console.Command {
 	return &console.Command{
 		Name: "list", Aliases: []string{"ls"}, Group: console.Memory,
 		Summary: "list memories, optionally filtered",
-		Args:    "[SCOPE]", MaxArgs: 1,
-		Details: `--format takes a Go template with the fields of --json: {{.ID}} {{.Short}} {{.Path}} {{.Title}}
-			{{.Kind}} {{.Scope}} {{.Categories}} {{.Importance}} {{.Created}} {{.Updated}}.`,
+		Args:    "[SCOPE|FOLDER] [FILTER...]", MaxArgs: -1,
+		Details: `A FILTER is one of a search: tag:x or #x (a category of the front matter or a #tag in the text, and
+			those below it), path:x, kind:x, is:pinned, since:2w, on:2026-01, in:notes. -tag:x and NOT tag:x leave out
+			what has it; several of one key are alternatives. A folder that is no scope lists the notes in it. --sort
+			updated goes by the last change: on disk while that is in no commit, else by hand in a commit, else as the
+			front matter says.
+
+			--format takes a Go template with the fields of --json: {{.ID}} {{.Short}} {{.Path}} {{.Title}} {{.Kind}}
+			{{.Scope}} {{.Categories}} {{.Tags}} {{.Importance}} {{.Created}} {{.Updated}} {{.Changed}}.`,
 		Examples: `stet list  # every memory
 			stet list /infra --kind decision  # one kind below one scope
+			stet list daily '#work'  # the notes of a folder that have a tag
+			stet list tag:work NOT tag:done since:2w  # what is open of the last two weeks
 			stet list --sort updated -n 5  # the five newest
 			stet list --paths -0 | xargs -0 grep -l TODO  # for other programs
 			stet list --format '{{.Short}} {{.Title}}'  # your own columns`,
@@ -65,7 +73,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.Listing, error) {
 		found, err := a.Memories().List(ctx, agent.ListOptions{
-			Filter: filter, AsOf: at, Labels: e.JSON || layout != nil,
+			Filter: filter, Where: in.Words, AsOf: at, Labels: e.JSON || layout != nil,
 		})
 		if err == nil {
 			tellMoment(e, found.AsOf)
@@ -73,7 +81,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 			tellProblems(e, found.Memories)
 		}
 		if err == nil && len(found.Memories) == 0 {
-			e.Note("nothing to list")
+			tellEmpty(e, found)
 			err = tellUnused(ctx, e, a, filter, at)
 		}
 		return found, err
@@ -86,6 +94,21 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 			printEntry(p, in, layout, m)
 		}
 	})
+}
+
+// tellEmpty says why a list is empty, as far as that is known.
+func tellEmpty(e *console.Env, found *agent.Listing) {
+	switch {
+	case found.Missing != "" && found.Near != "":
+		e.Note("nothing to list: there is no scope or folder %q; did you mean %q?", found.Missing, found.Near)
+	case found.Missing != "":
+		e.Note("nothing to list: there is no scope or folder %q; \"stet scopes\" shows the scopes", found.Missing)
+	case found.Notes > 0:
+		e.Note("nothing to list: there are no memories yet; \"stet list --all\" lists the other Markdown files (%d)",
+			found.Notes)
+	default:
+		e.Note("nothing to list")
+	}
 }
 
 // tellUnused says of an empty list that no memory at all has the kind or the category, and which
@@ -101,7 +124,7 @@ func tellUnused(ctx context.Context, e *console.Env, a *agent.App, f vault.Filte
 	}
 	var kinds, categories []string
 	for _, m := range all.Memories {
-		kinds, categories = append(kinds, m.Kind), append(categories, m.Categories...)
+		kinds, categories = append(kinds, m.Kind), append(categories, m.Stored().Tags...)
 	}
 	tell := func(what, many, asked string, used []string) {
 		slices.Sort(used)
@@ -121,12 +144,6 @@ func listFilter(e *console.Env, in *console.Input) (vault.Filter, error) {
 		Scope: in.String("scope"), Kind: in.String("kind"), Category: in.String("category"),
 		Archived: in.Bool("archived"), Sort: in.String("sort"),
 		Reverse: in.Bool("reverse"), Limit: in.Int("limit"),
-	}
-	if len(in.Words) == 1 {
-		if f.Scope != "" {
-			return f, agent.Usagef("the scope is given twice: %q and --scope %q", in.Words[0], f.Scope)
-		}
-		f.Scope = in.Words[0]
 	}
 	if in.IsSet("pinned") {
 		pinned := in.Bool("pinned")
@@ -197,11 +214,16 @@ func printEntry(p *console.Printer, in *console.Input, layout *template.Template
 		printPath(p, in, m.Path)
 		return
 	}
+	printLine(p, m, in.Bool("long"))
+}
+
+// printLine prints a memory in one line: its path, its title and what changes how it is read.
+func printLine(p *console.Printer, m agent.Memory, long bool) {
 	name, extra := console.Line1(string(m.Path)), marks(m.Stored())
 	if extra != "" {
 		extra = "  [" + extra + "]"
 	}
-	if m.ID != "" && in.Bool("long") {
+	if m.ID != "" && long {
 		extra += "  (" + m.ID + ")"
 	}
 	title := headline(p, m.Stored(), headlineWidth)
@@ -216,7 +238,8 @@ func rowsOf(p *console.Printer, all []agent.Memory) []cells.Row {
 	rows := make([]cells.Row, 0, len(all))
 	for _, m := range all {
 		stored := m.Stored()
-		row := cells.Row{At: cmp.Or(stored.Updated, stored.Created), Text: headline(p, stored, 2*headlineWidth)}
+		at := cmp.Or(stored.Changed, stored.Updated, stored.Created)
+		row := cells.Row{At: at, Text: headline(p, stored, 2*headlineWidth)}
 		switch {
 		case m.ID == "":
 			row.Tail = string(m.Path)
@@ -257,7 +280,7 @@ func marks(m vault.Memory) string {
 	if m.Kind != "" {
 		out = append(out, m.Kind)
 	}
-	out = append(out, m.Categories...)
+	out = append(out, m.Tags...)
 	if m.Pinned {
 		out = append(out, "pinned")
 	}

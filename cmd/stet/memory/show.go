@@ -14,12 +14,14 @@ func showCommand() *console.Command {
 		Name: "show", Aliases: []string{"cat"}, Group: console.Memory,
 		Summary: "print a memory or note, now or as it was",
 		Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1,
-		Details: `Without a terminal the bytes of the file are printed unchanged.`,
+		Details: `Without a terminal the bytes of the file are printed unchanged. A folder, or a filter as
+			tag:x, lists what there is, as "stet list" does.`,
 		Examples: `stet show memories/infra/db.md  # by path
 			stet show 01jd7q  # by id, six characters or more
 			stet show gate-code --at HEAD~3  # as it was three commits ago
 			stet show gate-code --as-of 2w  # as it was two weeks ago
 			stet show USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
+			stet show memories/infra  # what a folder holds
 			stet show gate-code --body  # the text without front matter`,
 		Flags: console.Flags(
 			console.Text("at", "as it was in the revision `REV`"),
@@ -40,6 +42,9 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
+		if len(o.Refs) == 1 && o.Rev == "" && a.Memories().Lists(o.Refs[0]) {
+			return showList(ctx, e, a, agent.ListOptions{Where: o.Refs, AsOf: o.AsOf, Labels: e.JSON})
+		}
 		found, err := a.Memories().Show(ctx, o)
 		if err != nil {
 			return err
@@ -59,6 +64,27 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 				printMemory(p, m, in.Bool("body"), len(found.Memories) > 1, i)
 			}
 		})
+	})
+}
+
+// showList shows what a folder holds, or what has a tag.
+func showList(ctx context.Context, e *console.Env, a *agent.App, o agent.ListOptions) error {
+	found, err := a.Memories().List(ctx, o)
+	if err != nil {
+		return err
+	}
+	tellMoment(e, found.AsOf)
+	if len(found.Memories) == 0 {
+		tellEmpty(e, found)
+	}
+	return e.ShowPaged(ctx, found, func(p *console.Printer) {
+		if p.OutTerminal {
+			p.Rows(rowsOf(p, found.Memories))
+			return
+		}
+		for _, m := range found.Memories {
+			printLine(p, m, false)
+		}
 	})
 }
 

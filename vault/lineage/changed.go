@@ -1,0 +1,157 @@
+package lineage
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"stet/vault"
+)
+
+// When a memory was last changed: on disk, while that is in no commit. Else when the newest commit changed it by hand,
+// made with git or of adopted edits, or when its front matter says that it was updated or made, whichever is later.
+// Of a file that says nothing, and that nobody edited since it came, it is when the newest commit brought it: every
+// file of a fresh clone is new on disk. Where no commit that was looked at has it, the disk's time stands.
+
+// A change is when commits changed a file, in seconds since 1970; 0 for never.
+type change struct{ last, byHand int64 }
+
+// mostCommits bounds the commits that are looked at for the times of files: what was changed before them is as old as
+// its front matter or the disk says.
+const mostCommits = 1000
+
+// changesName is the name under which local state keeps them: the commit up to which, then a line each.
+const changesName = "changed-1"
+
+// ChangeTimes tell when files were last changed.
+type ChangeTimes struct {
+	known     map[vault.Path]change
+	committed interface {
+		Has(p vault.Path, h vault.Hash) bool
+		Stands(p vault.Path, size int64, changed time.Time) bool
+	}
+}
+
+// Changed looks up when the files of HEAD were changed. Without walk it looks at no commit beyond what local state
+// knows. Cost: the git index, and with walk the trees of the commits since it was last asked, at most the newest
+// thousand.
+func Changed(ctx context.Context, v *vault.Vault, walk bool) (*ChangeTimes, error) {
+	known, err := knownChanges(ctx, v, walk)
+	if err != nil {
+		return nil, err
+	}
+	committed, err := v.Committed()
+	if err != nil {
+		return nil, err
+	}
+	return &ChangeTimes{known, committed}, nil
+}
+
+// Memory is when a memory was changed that was read, given the time of its file on disk.
+func (c *ChangeTimes) Memory(m vault.Memory, onDisk time.Time) time.Time {
+	return c.when(m.Path, cmp.Or(m.Updated, m.Created), onDisk, c.committed.Has(m.Path, m.Hash))
+}
+
+// File is when a file was changed that was not read: said is the time in its front matter, size and onDisk are of the
+// file.
+func (c *ChangeTimes) File(p vault.Path, said time.Time, size int64, onDisk time.Time) time.Time {
+	return c.when(p, said, onDisk, c.committed.Stands(p, size, onDisk))
+}
+
+func (c *ChangeTimes) when(p vault.Path, said, onDisk time.Time, committed bool) time.Time {
+	known, ok := c.known[p]
+	switch {
+	case !committed:
+		return onDisk
+	case !ok:
+		return cmp.Or(said, onDisk)
+	case said.IsZero():
+		return time.Unix(known.last, 0).UTC()
+	case said.Unix() < known.byHand:
+		return time.Unix(known.byHand, 0).UTC()
+	}
+	return said
+}
+
+// knownChanges are those of the files of HEAD, as far as local state and, with walk, the newest commits tell.
+func knownChanges(ctx context.Context, v *vault.Vault, walk bool) (map[vault.Path]change, error) {
+	head, _, err := v.History().Tip()
+	if err != nil || head == "" {
+		return nil, err
+	}
+	kept, _ := v.State().Seen(changesName) // what cannot be read is found out again
+	at, lines, _ := strings.Cut(string(kept), "\n")
+	if at != "" && at != string(head) {
+		behind := v.Whole().History().Log(ctx, vault.LogOptions{Rev: at, Without: string(head), Limit: 1})
+		for _, err := range behind { // the branch went back, or what was kept is gone
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			at, lines = "", ""
+		}
+	}
+	out := readChanges(lines)
+	if !walk || at == string(head) {
+		return out, nil
+	}
+	if err := addChanges(ctx, v, out, at); err != nil {
+		return nil, err
+	}
+	_ = v.State().SetSeen(ctx, changesName, func([]byte) ([]byte, error) { // a cache: without it this is slower
+		return writeChanges(head, out), nil
+	})
+	return out, nil
+}
+
+// addChanges adds what the commits behind a revision, "" for all, changed.
+func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, behind string) error {
+	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{Without: behind, Limit: mostCommits, Changes: true}) {
+		if err != nil {
+			return err
+		}
+		if len(c.Parents) > 1 {
+			continue // the commits that it joins say when
+		}
+		when, byHand := c.When.Unix(), c.Op == "" || c.Op == vault.OpAdopt
+		for _, ch := range c.Changes {
+			was := out[ch.Path]
+			was.last = max(was.last, when)
+			if byHand && ch.Status == vault.Modified {
+				was.byHand = max(was.byHand, when)
+			}
+			out[ch.Path] = was
+		}
+	}
+	return nil
+}
+
+func readChanges(lines string) map[vault.Path]change {
+	out := make(map[vault.Path]change, strings.Count(lines, "\n"))
+	for line := range strings.Lines(lines) {
+		part := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(part) < 3 {
+			continue
+		}
+		last, err := strconv.ParseInt(part[0], 36, 64)
+		byHand, herr := strconv.ParseInt(part[1], 36, 64)
+		if err == nil && herr == nil {
+			out[vault.Path(part[2])] = change{last, byHand}
+		}
+	}
+	return out
+}
+
+func writeChanges(head vault.Revision, all map[vault.Path]change) []byte {
+	out := []byte(string(head) + "\n")
+	for p, c := range all {
+		if strings.Contains(string(p), "\n") {
+			continue
+		}
+		out = strconv.AppendInt(out, c.last, 36)
+		out = strconv.AppendInt(append(out, ' '), c.byHand, 36)
+		out = append(append(append(out, ' '), p...), '\n')
+	}
+	return out
+}
