@@ -18,6 +18,7 @@ func checks() map[string]check {
 		"random": func(_, s string) bool { return !wordy(s) },
 		"key":    key, "password": password, "wifi": wifi, "basic": basic, "card": card, "iban": iban, "phrase": phrase,
 		"given": func(_, s string) bool { return !placeholder(s) },
+		"apart": func(lead, s string) bool { return !placeholder(s) && !userOf(lead, s) },
 		"drawn": func(_, s string) bool { return !wordy(s) && !placeholder(s) && !like("aName", s) },
 	}
 }
@@ -59,9 +60,21 @@ func like(shape, s string) bool { return shapes()[shape].MatchString(s) }
 // address, and no hash unless its name says that it is kept secret.
 func key(lead, s string) bool {
 	strong := like("strongName", lead)
-	return !wordy(s) && !placeholder(s) && !like("aName", s) &&
+	return !wordy(s) && !placeholder(s) && !words64(s) && !like("aName", s) &&
 		(strong || !like("address", s) && entropy(s) > 3.5 && !like("hexOrUUID", s)) &&
 		(len(s) != 36 || strings.Count(s, "-") != 4 || like("sureName", lead))
+}
+
+// words64 reports whether s is base64 of words, as the keys of examples are.
+func words64(s string) bool {
+	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return err == nil && len(b) >= 8 && printable(b) && wordy(string(b))
+}
+
+// userOf reports whether s stands as the user before itself in a URL, as on machines of developers.
+func userOf(lead, s string) bool {
+	user := strings.TrimSuffix(lead, ":")
+	return strings.EqualFold(user[strings.LastIndexByte(user, '/')+1:], s)
 }
 
 // password reports whether what somebody calls a password is one, and not a
@@ -70,9 +83,12 @@ func password(lead, s string) bool {
 	if low := strings.ToLower(lead); strings.HasPrefix(low, "pass ") && !strings.Contains(lead, "|") {
 		return false // a boarding pass or a mountain pass, not a password
 	}
+	if at := shapes()["nextLine"].FindStringIndex(s); at != nil {
+		s = s[:at[0]]
+	}
 	s = strings.Trim(s, "*_.,;:!?)]}>\"'`…。，")
 	low := strings.ToLower(s)
-	if len(s) < 6 || commonWords()[low] || like("nextLine", s) || entropy(s) < 2.2 {
+	if len(s) < 6 || commonWords()[low] || entropy(s) < 2.2 {
 		return false
 	}
 	letters, digits, others, turns := 0, 0, 0, 0
@@ -127,6 +143,7 @@ func compound(s string) bool {
 }
 
 func placeholder(s string) bool {
+	s = shapes()["paint"].ReplaceAllString(s, "")
 	s = strings.TrimRight(s, ")],;.")
 	low := strings.ToLower(s)
 	named := func(word string) bool { return strings.Contains(low, word) }

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"encoding/base64"
 	"slices"
 	"testing"
 
@@ -16,6 +17,12 @@ func TestAPartOfABlobIsNoSecret(t *testing.T) {
 		blob + "asia" + token(304, 20, mixed) + "-" + token(305, 40, mixed) + "-" + blob,
 		blob + "_" + "BSA" + token(306, 60, mixed) + "_" + blob,
 		"    19→ADMIN_EMAIL=\n    20→ADMIN_PASSWORD=\n    21→MAX_UPLOAD_BYTES=\n    22→API_BASE=\n",
+		"Registered session key: pending-" + "1764681738183-plr3zga07\n2025-12-02 21:22:18 started",
+		"DSN=postgresql://wallet:wal" + "let@db:5432/core", "credentials are missing/invalid.\\n+- **FR-002**: x",
+		"WALLET_ENCRYPTION_KEY=" + base64.StdEncoding.EncodeToString([]byte("fake-encryption-key-must-be-long")),
+		"Registered session key: pending-" + "1764681738183-plr3zga07", "api_key: job_" + "1764681738183_plr3zga07x",
+		"\"SecretKey\": \"\x1b[7mCHANGE_ME_USE_ENV\x1b[0m\"", "\"SecretKey\": \"[7mCHANGE_ME_USE_THE_ENV[0m\"",
+		"dsn=https://" + token(307, 32, hexdig) + "@o1.ingest.sentry.example/1224", "password: this will make sure",
 		"DB_PASSWORD=\nMAX_RETRIES=5\n", `{"env": "DB_PASSWORD=\nMAX_RETRIES=5\n"}`,
 	} {
 		if found := guard.Secrets("a.md", []byte(text+"\n")); len(found) > 0 {
@@ -67,6 +74,8 @@ func TestMoreFormsOfSecrets(t *testing.T) {
 		"ATATT3" + "x" + token(334, 180, mixed) + "=" + token(335, 8, hexdig), "access-" + "production-" + id,
 		"Set-Cookie: connect.sid=" + token(336, 64, hexdig) + "; HttpOnly",
 		"curl -u ada:kest" + "rel%964Sov https://api.example.org/", "sshpass" + " -p 'kestrel_964' ssh root@box",
+		"dsn=https://" + token(338, 32, hexdig) + ":" + token(339, 32, hexdig) + "@sentry.example/1224",
+		"GMAIL_PASS=lx" + "na csgr uczy qwhn",
 		"SECRET_KEY = '" + token(337, 50, mixed+"!@#$%^&*-_=+") + "'",
 	} {
 		if len(guard.Secrets("a.md", []byte(text+"\n"))) == 0 {

@@ -271,7 +271,8 @@ func (w *rewriter) joined(start, end int) int {
 		for stop < len(text) && runByte()[text[stop]] {
 			stop++
 		}
-		if piece := text[next:stop]; len(piece) < 2 || wordLike(piece) || strings.Contains(piece, "=") && !strings.HasSuffix(piece, "=") {
+		if piece := text[next:stop]; len(piece) < 2 || wordLike(piece) || like("logLine", piece) ||
+			strings.Contains(piece, "=") && !strings.HasSuffix(piece, "=") {
 			break
 		}
 		pieces, last = append(pieces, [2]int{next, stop}), stop
