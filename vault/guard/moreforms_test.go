@@ -18,6 +18,7 @@ func TestAPartOfABlobIsNoSecret(t *testing.T) {
 		blob + "_" + "BSA" + token(306, 60, mixed) + "_" + blob,
 		"    19→ADMIN_EMAIL=\n    20→ADMIN_PASSWORD=\n    21→MAX_UPLOAD_BYTES=\n    22→API_BASE=\n",
 		"Registered session key: pending-" + "1764681738183-plr3zga07\n2025-12-02 21:22:18 started",
+		"- **Public Key**: `G" + token(308, 55, upper) + "`",
 		"DSN=postgresql://wallet:wal" + "let@db:5432/core", "credentials are missing/invalid.\\n+- **FR-002**: x",
 		"WALLET_ENCRYPTION_KEY=" + base64.StdEncoding.EncodeToString([]byte("fake-encryption-key-must-be-long")),
 		"Registered session key: pending-" + "1764681738183-plr3zga07", "api_key: job_" + "1764681738183_plr3zga07x",
