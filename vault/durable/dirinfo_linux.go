@@ -77,7 +77,8 @@ func (r *Root) list(p string, use func([]Entry)) error {
 
 // open calls f with a handle of folder p.
 func (r *Root) open(p string, f func(fd int) error) error {
-	fd, err := r.openBeneath(p)
+	fd, err := r.openBeneath(p, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS})
 	if err == nil {
 		return errors.Join(f(fd), unix.Close(fd))
 	}
@@ -88,7 +89,7 @@ func (r *Root) open(p string, f func(fd int) error) error {
 	return errors.Join(f(int(d.Fd())), d.Close())
 }
 
-func (r *Root) openBeneath(p string) (int, error) {
+func (r *Root) openBeneath(p string, how *unix.OpenHow) (int, error) {
 	r.lister.once.Do(func() {
 		// Without it every folder takes the long way.
 		r.lister.top, _ = r.root.Open(".")
@@ -103,7 +104,6 @@ func (r *Root) openBeneath(p string) (int, error) {
 	fd := -1
 	// Control keeps the root open meanwhile.
 	cerr := conn.Control(func(top uintptr) {
-		how := &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS}
 		fd, err = unix.Openat2(int(top), p, how)
 	})
 	return fd, errors.Join(err, cerr)

@@ -30,6 +30,9 @@ func TestSpecialFilesAreNeverOpened(t *testing.T) {
 	r := open(t, dir, nil)
 	for _, p := range paths {
 		_, _, read := r.ReadFile(p, 0)
+		if _, _, ok := durable.ReadStraight(r, p, 0); ok {
+			t.Errorf("ReadStraight read %s", p)
+		}
 		for call, err := range map[string]error{
 			"ReadFile":  read,
 			"Overwrite": r.Overwrite("l", p, []byte("x"), 0o644, true), "Append": r.Append("l", p, []byte("x"), 0o644, true),

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"stet/vault/durable"
 	"stet/vault/gitindex"
 	"stet/vault/gitstore"
 )
@@ -177,6 +178,11 @@ func JoinRenames(changes []Change) []Change {
 // ReadFile reads a file of the working tree, at most [MaxFileSize] bytes. It
 // fails with fs.ErrNotExist, [errNotRegular], [errTooLarge] or [ErrBadPath].
 func (s *Worktree) ReadFile(p Path) ([]byte, File, error) {
+	if len(s.overlay) == 0 {
+		if data, e, ok := durable.ReadStraight(s.tree, string(p), MaxFileSize); ok {
+			return data, fileOf(p, &e), nil
+		}
+	}
 	if err := s.checkParents(p); err != nil {
 		return nil, File{}, err
 	}
