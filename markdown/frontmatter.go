@@ -68,6 +68,9 @@ func (f *frontMatter) read() *FrontMatterError {
 	if n := f.markerLine(); n >= 0 {
 		return f.fail(n, "a second YAML document begins here")
 	}
+	if root := plainFrontMatter(f.text); root != nil {
+		return f.take(root)
+	}
 	root, err := f.decode()
 	if err != nil {
 		return err
@@ -81,6 +84,11 @@ func (f *frontMatter) read() *FrontMatterError {
 	if err := f.checkAliases(root); err != nil {
 		return err
 	}
+	return f.take(root)
+}
+
+// take fills keys and values from a mapping without endless aliases.
+func (f *frontMatter) take(root *yaml.Node) *FrontMatterError {
 	if err := f.checkDuplicates(root); err != nil {
 		return err
 	}
