@@ -221,6 +221,7 @@ type Diagnosis struct {
 	Fixed    []vault.Problem `json:"fixed"`    // with DryRun, what would be
 	Commits  []Commit        `json:"commits"`  // that fixing made
 	DryRun   bool            `json:"dry_run,omitempty"`
+	Unread   int             `json:"unread,omitempty"` // files whose contents were left unread
 }
 
 // Sound reports whether nothing is wrong: what is left is advice at most.
@@ -228,9 +229,19 @@ func (d *Diagnosis) Sound() bool {
 	return !slices.ContainsFunc(d.Problems, func(p vault.Problem) bool { return !p.Advice })
 }
 
-// Examine looks for damage, and with fix repairs what can be; a dry run says what would be.
-func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, error) {
-	a, dry := v.a, w.DryRun
+// examined is of how many files [Vault.Examine] reads the contents unless it goes deep: some two seconds of work.
+const examined = 10_000
+
+// ExamineOptions say how [Vault.Examine] looks at the vault.
+type ExamineOptions struct {
+	Write
+	Fix  bool // repair what can be repaired; a dry run says what would be
+	Deep bool // read the contents of all files, also where there are more than ten thousand
+}
+
+// Examine looks for damage, and repairs it where that is asked.
+func (v Vault) Examine(ctx context.Context, o ExamineOptions) (*Diagnosis, error) {
+	a, fix, dry, w := v.a, o.Fix, o.DryRun, o.Write
 	if fix {
 		if err := a.check(w, "doctor", ""); err != nil {
 			return nil, err
@@ -240,8 +251,14 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 	if err != nil {
 		return nil, err
 	}
-	report, err := doctor.Examine(ctx, a.v, doctor.Options{Index: rebuildable{x}, Fix: fix && !dry, Door: a.o.Door,
-		Now: a.o.Now()})
+	look := doctor.Options{Index: rebuildable{x}, Fix: fix && !dry, Door: a.o.Door, Now: a.o.Now(), Read: examined}
+	if o.Deep {
+		look.Read = 0
+	}
+	if show := a.o.Progress; show != nil {
+		look.Progress = func(ev vault.Event) { show(ev.Phase, ev.Done, ev.Total) }
+	}
+	report, err := doctor.Examine(ctx, a.v, look)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +268,7 @@ func (v Vault) Examine(ctx context.Context, w Write, fix bool) (*Diagnosis, erro
 	a.updateIndex(ctx, report.Changes)
 	out := &Diagnosis{Problems: append([]vault.Problem{}, report.Problems...),
 		Fixed:   append([]vault.Problem{}, report.Fixed...),
-		Commits: viewCommits(report.Commits), DryRun: dry}
+		Commits: viewCommits(report.Commits), DryRun: dry, Unread: report.Unread}
 	installed, err := a.Installed(InstallOptions{})
 	for _, s := range installed {
 		if s.Problem != "" {

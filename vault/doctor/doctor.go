@@ -73,14 +73,21 @@ type Index interface {
 	Check(context.Context) ([]vault.Problem, error)
 	// Mend builds the index anew.
 	Mend(context.Context) error
+	// IDs tells the id of every file, "" for none. It fails where no index can tell.
+	IDs(ctx context.Context, see func(p vault.Path, id string)) error
 }
 
 // Options say how to examine.
 type Options struct {
 	Index Index // nil: not looked at
 	Fix   bool  // mend what can be mended
-	Door  string
-	Now   time.Time // of the examination; what is known of a time long before it is not told
+	// Read is of how many files the contents are read, 0 for all. Where a vault has more, those that are
+	// no notes go first, then what changed last; [Report.Unread] counts the others.
+	Read int
+	// Progress is told of the files that were read; nil for nobody.
+	Progress func(vault.Event)
+	Door     string
+	Now      time.Time // of the examination; what is known of a time long before it is not told
 }
 
 // A Report is what was found, and with Fix what was mended.
@@ -90,6 +97,9 @@ type Report struct {
 	Commits  []vault.Commit // that mending made
 	Changes  []vault.Change
 	Warnings []string // of those commits: what the next command has to finish
+	// Unread counts the files whose contents were left unread. Then nothing is said of dead links, and
+	// of ids that nothing has only where an index knows all ids.
+	Unread int
 }
 
 // Examine runs every check and, with o.Fix, mends and looks again, so that
@@ -97,7 +107,7 @@ type Report struct {
 func Examine(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
 	x := &exam{v: v, o: o}
 	if err := x.look(ctx); err != nil || !o.Fix {
-		return Report{Problems: x.found}, err
+		return Report{Problems: x.found, Unread: x.unread}, err
 	}
 	before := x.found
 	for _, c := range Checks() {
@@ -111,7 +121,8 @@ func Examine(ctx context.Context, v *vault.Vault, o Options) (Report, error) {
 	}
 	again := &exam{v: v, o: o}
 	err := again.look(ctx)
-	r := Report{Problems: again.found, Commits: x.commits, Changes: x.changes, Warnings: x.warned}
+	r := Report{Problems: again.found, Commits: x.commits, Changes: x.changes, Warnings: x.warned,
+		Unread: again.unread}
 	r.Fixed = slices.DeleteFunc(before, func(p vault.Problem) bool { return slices.Contains(again.found, p) })
 	return r, err
 }
@@ -124,6 +135,7 @@ type exam struct {
 	commits []vault.Commit
 	changes []vault.Change
 	warned  []string
+	unread  int
 }
 
 func (x *exam) look(ctx context.Context) error {

@@ -158,6 +158,8 @@ func (b *brokenIndex) Mend(context.Context) error {
 	return nil
 }
 
+func (*brokenIndex) IDs(context.Context, func(vault.Path, string)) error { return errors.New("broken") }
+
 type hopelessIndex struct{ brokenIndex }
 
 func (*hopelessIndex) Mend(context.Context) error { return errors.New("no") }
@@ -177,4 +179,53 @@ func TestWhatIsReportedAsMendedIsMended(t *testing.T) {
 	if _, err := doctor.Examine(t.Context(), v, doctor.Options{Index: &hopelessIndex{}, Fix: true}); err == nil {
 		t.Error("a repair that failed is not reported")
 	}
+}
+
+// Of a vault with more files than are to be read the notes come last, and what is not read is counted. The
+// index knows the ids of the others.
+func TestTheContentsOfALargeVaultAreNotAllRead(t *testing.T) {
+	t.Parallel()
+	id := "01jd7q8r5t9v3x6y2z4a7c0e1f"
+	f := vaulttest.New(t, "memories/a.md", "---\nid: "+id+"\n---\n[[nothing]]\n",
+		"memories/b.md", "---\nsupersedes: ["+id+"]\n---\nb\n",
+		"n/1.md", "---\nid: "+id+"\n---\n1\n", "n/2.md", "---\nbad: [\n---\n2\n", "n/3.md", "3\n")
+	v, all := f.Open(), []string{"front-matter n/2.md", "duplicate-id n/1.md", "dead-link memories/a.md"}
+	known := knowing{"n/1.md": id, "memories/a.md": id}
+	for _, c := range []struct {
+		o      doctor.Options
+		want   []string
+		unread int
+	}{
+		{doctor.Options{}, all, 0},
+		{doctor.Options{Read: 5}, all, 0},
+		{doctor.Options{Read: 2}, nil, 3},
+		{doctor.Options{Read: 2, Index: known}, []string{"duplicate-id n/1.md"}, 3},
+		{doctor.Options{Read: 1, Index: known}, []string{"duplicate-id n/1.md"}, 4},
+	} {
+		last := vault.Event{}
+		c.o.Progress = func(ev vault.Event) { last = ev }
+		r, err := doctor.Examine(t.Context(), v, c.o)
+		var got []string
+		for _, p := range r.Problems {
+			got = append(got, p.ID+" "+string(p.Path))
+		}
+		if err != nil || !slices.Equal(got, c.want) || r.Unread != c.unread {
+			t.Errorf("of %d: %q, %d unread, %v, want %q, %d", c.o.Read, got, r.Unread, err, c.want, c.unread)
+		}
+		if last.Done != last.Total || last.Total != 5-c.unread {
+			t.Errorf("of %d: the last that was told is %+v", c.o.Read, last)
+		}
+	}
+}
+
+// knowing is an index that knows these ids.
+type knowing map[vault.Path]string
+
+func (knowing) Check(context.Context) ([]vault.Problem, error) { return nil, nil }
+func (knowing) Mend(context.Context) error                     { return nil }
+func (k knowing) IDs(_ context.Context, see func(vault.Path, string)) error {
+	for p, id := range k {
+		see(p, id)
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"stet/vault/proposal"
 )
 
-// files reads every file once and looks at it from all sides.
+// files reads every file that is to be read once and looks at it from all sides.
 func files(ctx context.Context, x *exam) error {
 	list, err := x.v.Files(ctx, vault.WalkOptions{Archive: true})
 	if err != nil {
@@ -30,6 +30,11 @@ func files(ctx context.Context, x *exam) error {
 	pending, names := 0, map[string]vault.Path{}
 	for _, f := range list {
 		x.name(f.Path, names)
+	}
+	read, unread := x.choose(list)
+	defer x.progress(len(read), len(read))
+	for i, f := range read {
+		x.progress(i, len(read))
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
@@ -60,8 +65,57 @@ func files(ctx context.Context, x *exam) error {
 	if pending > 0 {
 		x.add(vault.Problem{ID: "pending", Text: fmt.Sprintf("memories that wait for a model: %d", pending), Hint: "stet encode finishes them", Advice: true})
 	}
+	known := x.idsOf(ctx, unread, ids)
 	x.duplicates(ctx, ids)
+	if !known {
+		return nil
+	}
 	return x.dangling(ctx, ids, refs)
+}
+
+// choose is what of the files is read, in the order of list, and what is not.
+func (x *exam) choose(list []vault.File) (read []vault.File, unread map[vault.Path]bool) {
+	if x.o.Read == 0 || len(list) <= x.o.Read {
+		return list, nil
+	}
+	isNote := func(f vault.File) int {
+		if vault.ClassOf(f.Path) == vault.ClassNote {
+			return 1
+		}
+		return 0
+	}
+	byNeed := slices.SortedStableFunc(slices.Values(list), func(a, b vault.File) int {
+		return cmp.Or(cmp.Compare(isNote(a), isNote(b)), b.ModTime.Compare(a.ModTime))
+	})
+	unread = map[vault.Path]bool{}
+	for _, f := range byNeed[x.o.Read:] {
+		unread[f.Path] = true
+	}
+	x.unread = len(unread)
+	return slices.DeleteFunc(slices.Clone(list), func(f vault.File) bool { return unread[f.Path] }), unread
+}
+
+// idsOf adds the ids of files that were not read as the index has them, and reports whether it could.
+func (x *exam) idsOf(ctx context.Context, unread map[vault.Path]bool, ids map[string][]vault.Path) bool {
+	if len(unread) == 0 {
+		return true
+	}
+	if x.o.Index == nil {
+		return false
+	}
+	err := x.o.Index.IDs(ctx, func(p vault.Path, id string) {
+		if id != "" && unread[p] {
+			ids[id] = append(ids[id], p)
+		}
+	})
+	return err == nil
+}
+
+// progress tells how many of the files were read.
+func (x *exam) progress(done, total int) {
+	if x.o.Progress != nil {
+		x.o.Progress(vault.Event{Phase: "examining", Done: done, Total: total})
+	}
 }
 
 // name looks at the name of a file beside those of the others, by what they are where case does not count.
@@ -260,6 +314,9 @@ const mostDead = 50
 // deadLinks reports links in stet's own files. What a person's notes link to
 // is the person's affair: "stet links --dead" lists it.
 func deadLinks(ctx context.Context, x *exam) error {
+	if x.unread > 0 {
+		return nil // a link may lead to what a file that was not read calls itself
+	}
 	g, err := links.Load(ctx, x.v)
 	if err != nil {
 		return err

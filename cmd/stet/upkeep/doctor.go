@@ -15,13 +15,17 @@ func doctorCommand() *console.Command {
 		Summary: "find damage, and repair what can be repaired",
 		Details: `Exit 0 when nothing is wrong or there is only advice, 6 when something is. --list names every
 			kind of finding and what --fix does about it: git's index and the search index are rebuilt, a copied id
-			is replaced in a commit of its own. Everything else is for you to decide.`,
+			is replaced in a commit of its own. Everything else is for you to decide. Of a vault with more than
+			10,000 files the contents of 10,000 are read, stet's own and what changed last, and no links are
+			followed; how many were left is told, and --deep reads them all.`,
 		Examples: `stet doctor  # look
+			stet doctor --deep  # look at every file of a large vault
 			stet doctor --fix  # repair
 			stet doctor --list  # what is looked for
 			stet doctor --model  # ask each configured model once`,
 		Flags: console.Flags(
 			console.Bool("fix", "repair what is marked as fixable"),
+			console.Bool("deep", "read the contents of every file, also in a vault of more than 10,000"),
 			console.Bool("list", "list the kinds of findings and look for none"),
 			console.Bool("model",
 				"make one real call to each configured model, and nothing else; exit 7 when one fails"),
@@ -34,7 +38,7 @@ func doctorCommand() *console.Command {
 func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	fix, dry := in.Bool("fix"), in.Bool("dry-run")
 	switch {
-	case in.Bool("model") && (fix || dry || in.Bool("list")):
+	case in.Bool("model") && (fix || dry || in.Bool("deep") || in.Bool("list")):
 		return agent.Usagef("--model goes alone: it looks at no vault")
 	case in.Bool("model"):
 		return doctorModel(ctx, e)
@@ -44,7 +48,7 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("--dry-run goes with --fix: without it doctor changes nothing")
 	}
 	return e.With(ctx, !fix || dry, func(a *agent.App) error {
-		found, err := a.Vault().Examine(ctx, e.By(in), fix)
+		found, err := a.Vault().Examine(ctx, agent.ExamineOptions{Write: e.By(in), Fix: fix, Deep: in.Bool("deep")})
 		if err != nil {
 			return err
 		}
@@ -84,5 +88,9 @@ func printDoctor(p *console.Printer, found *agent.Diagnosis) {
 	}
 	if len(found.Problems) == 0 {
 		p.Printf("nothing is wrong\n")
+	}
+	if found.Unread > 0 {
+		p.Printf("not read: %s; \"stet doctor --deep\" reads all of them and follows links\n",
+			agent.Plural(found.Unread, "file"))
 	}
 }
