@@ -18,14 +18,14 @@ import (
 // The bounds of what is read at a time. A batch taken apart takes some ten
 // times its text, and three are under way at once.
 const (
-	batchBytes = 1 << 20
+	batchBytes = 1 << 19
 	batchFiles = 2000
 )
 
 // segmentText is how much text makes a segment full. What the writer keeps of
-// it takes some eight times as much; smaller segments would only be merged
-// again, which takes longer than to make them.
-const segmentText = 16 << 20
+// it takes some thirteen times as much. A segment of it takes more than
+// mergeBytes, so that a full build has nothing to merge.
+const segmentText = 4 << 20
 
 // A batch is one segment ready to be stored, with the records of its files.
 type batch struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"stet/index/document"
@@ -212,7 +213,7 @@ func (x *Index) rebuild(ctx context.Context, s *Folder, files []vault.File) (*St
 	if err != nil {
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
 	}
-	man, b := &manifest{}, x.builder(next, x.progress(len(files)))
+	man, b := &manifest{recs: make([]document.Record, 0, len(files))}, x.builder(next, x.progress(len(files)))
 	err = b.build(ctx, files, func(part *batch) error {
 		man.recs = append(man.recs, part.recs...)
 		if part.data == nil {
@@ -231,6 +232,11 @@ func (x *Index) rebuild(ctx context.Context, s *Folder, files []vault.File) (*St
 			_ = s.Root.Remove("index.sweep", s.segmentPath(seg.id))
 		}
 		return nil, Stats{}, fmt.Errorf("search index: %w", err)
+	}
+	if len(man.segs) > 1 {
+		// Searching maps all that was written: what writing it took is given back before.
+		b.out = nil
+		debug.FreeOSMemory()
 	}
 	return x.maintain(ctx, s, st, false), Stats{Added: len(man.recs), Rebuilt: true}, nil
 }
