@@ -50,7 +50,7 @@ func TestEveryUseCaseThatWritesAsksThePolicy(t *testing.T) {
 	a.policy = nil
 	arguments := map[string]any{ // where the zero value of the options writes nothing
 		"Memories.New": NewOptions{Kind: "decision"}, "History.Review": ReviewOptions{AcceptAll: true},
-		"Vault.Examine": true,
+		"Vault.Examine": ExamineOptions{Fix: true},
 	}
 	known, asked := 0, 0
 	for _, handle := range []any{a.Environment, a, a.Memories(), a.History(), a.Sessions(), a.Skills(), a.Vault(),

@@ -291,6 +291,18 @@ func (m rebuildable) Mend(ctx context.Context) error {
 	return err
 }
 
+// IDs tells what the index knows where it has the files as they are.
+func (m rebuildable) IDs(files []vault.File, see func(vault.Path, string)) error {
+	n, err := m.Unread(func() ([]vault.File, error) { return files, nil })
+	if err == nil && n > 0 {
+		err = errors.New("the search index is not up to date")
+	}
+	if err != nil {
+		return err
+	}
+	return m.Known(see)
+}
+
 // Reindexed is the result of [Vault.Reindex].
 type Reindexed struct {
 	Total    int           `json:"total"`              // files

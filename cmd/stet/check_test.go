@@ -197,4 +197,6 @@ func checkWithStet(root string) (err error) {
 // unmended is an index that is only looked at.
 type unmended struct{ *index.Index }
 
+func (unmended) IDs([]vault.File, func(vault.Path, string)) error { return errors.ErrUnsupported }
+
 func (unmended) Mend(context.Context) error { return errors.ErrUnsupported }

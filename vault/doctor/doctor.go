@@ -73,8 +73,9 @@ type Index interface {
 	Check(context.Context) ([]vault.Problem, error)
 	// Mend builds the index anew.
 	Mend(context.Context) error
-	// IDs tells the id of every file, "" for none. It fails where no index can tell.
-	IDs(ctx context.Context, see func(p vault.Path, id string)) error
+	// IDs tells the id of every file that the index knows, "" for none. It fails where the index does not have
+	// the given files as they stand on disk.
+	IDs(files []vault.File, see func(vault.Path, string)) error
 }
 
 // Options say how to examine.

@@ -158,7 +158,7 @@ func (b *brokenIndex) Mend(context.Context) error {
 	return nil
 }
 
-func (*brokenIndex) IDs(context.Context, func(vault.Path, string)) error { return errors.New("broken") }
+func (*brokenIndex) IDs([]vault.File, func(vault.Path, string)) error { return errors.New("broken") }
 
 type hopelessIndex struct{ brokenIndex }
 
@@ -223,7 +223,7 @@ type knowing map[vault.Path]string
 
 func (knowing) Check(context.Context) ([]vault.Problem, error) { return nil, nil }
 func (knowing) Mend(context.Context) error                     { return nil }
-func (k knowing) IDs(_ context.Context, see func(vault.Path, string)) error {
+func (k knowing) IDs(_ []vault.File, see func(vault.Path, string)) error {
 	for p, id := range k {
 		see(p, id)
 	}

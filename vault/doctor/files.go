@@ -65,7 +65,7 @@ func files(ctx context.Context, x *exam) error {
 	if pending > 0 {
 		x.add(vault.Problem{ID: "pending", Text: fmt.Sprintf("memories that wait for a model: %d", pending), Hint: "stet encode finishes them", Advice: true})
 	}
-	known := x.idsOf(ctx, unread, ids)
+	known := x.idsOf(unread, ids)
 	x.duplicates(ctx, ids)
 	if !known {
 		return nil
@@ -74,7 +74,7 @@ func files(ctx context.Context, x *exam) error {
 }
 
 // choose is what of the files is read, in the order of list, and what is not.
-func (x *exam) choose(list []vault.File) (read []vault.File, unread map[vault.Path]bool) {
+func (x *exam) choose(list []vault.File) (read, unread []vault.File) {
 	if x.o.Read == 0 || len(list) <= x.o.Read {
 		return list, nil
 	}
@@ -87,24 +87,28 @@ func (x *exam) choose(list []vault.File) (read []vault.File, unread map[vault.Pa
 	byNeed := slices.SortedStableFunc(slices.Values(list), func(a, b vault.File) int {
 		return cmp.Or(cmp.Compare(isNote(a), isNote(b)), b.ModTime.Compare(a.ModTime))
 	})
-	unread = map[vault.Path]bool{}
-	for _, f := range byNeed[x.o.Read:] {
-		unread[f.Path] = true
-	}
+	byPath := func(a, b vault.File) int { return cmp.Compare(a.Path, b.Path) }
+	read, unread = byNeed[:x.o.Read], byNeed[x.o.Read:]
+	slices.SortFunc(read, byPath)
+	slices.SortFunc(unread, byPath)
 	x.unread = len(unread)
-	return slices.DeleteFunc(slices.Clone(list), func(f vault.File) bool { return unread[f.Path] }), unread
+	return read, unread
 }
 
 // idsOf adds the ids of files that were not read as the index has them, and reports whether it could.
-func (x *exam) idsOf(ctx context.Context, unread map[vault.Path]bool, ids map[string][]vault.Path) bool {
+func (x *exam) idsOf(unread []vault.File, ids map[string][]vault.Path) bool {
 	if len(unread) == 0 {
 		return true
 	}
 	if x.o.Index == nil {
 		return false
 	}
-	err := x.o.Index.IDs(ctx, func(p vault.Path, id string) {
-		if id != "" && unread[p] {
+	left := make(map[vault.Path]bool, len(unread))
+	for _, f := range unread {
+		left[f.Path] = true
+	}
+	err := x.o.Index.IDs(unread, func(p vault.Path, id string) {
+		if id != "" && left[p] {
 			ids[id] = append(ids[id], p)
 		}
 	})
