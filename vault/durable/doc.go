@@ -7,12 +7,16 @@
 // a [Hook] before it happens, so a test can kill the process at any single
 // step, make one step fail, or replay a run with the unsynced steps lost.
 //
-// One part is here for speed alone:
+// Two parts are here for speed alone:
 //
 //   - known_linux.go: remembers the names of folders that did not change since a process
 //     looked at them three times. Without it a look at 10,000 unchanged files takes 0.8
 //     instead of 0.6 times as long as "find" (medians on a busy machine); 0.6 is 14 ms
 //     where the bound is 20, and at 100,000 files 121 ms where it is 130.
+//
+//   - straight_linux.go: os.Root opens every folder on the way to a file: 100,000 files take
+//     4.0 s of processor time to read, with this 1.2 s. A first search then takes 13.2 s
+//     in place of 16.0, and moving 2,000 of 100,000 memories 7.9 s in place of 10.
 //
 //     root, err := durable.OpenRoot(dir, nil)
 //     err = root.CreateSync("note.tmp", "tmp/x", data, 0o644)
