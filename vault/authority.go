@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,6 +23,7 @@ import (
 //	the folder of a skill that a person wrote          becomes a proposal, new files as well
 //	a skill that a person gave over; that is pinned    allowed; refused
 //	what the scan finds new in a skill                 becomes a proposal; refused with --as me
+//	whether a person's text is private                 becomes a proposal; refused with --as me
 //
 // Keys that stet itself keeps (flags, supersession) are no text, but for a commit that settles them.
 
@@ -31,7 +33,7 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 	for i, g := range t.tx.Groups {
 		why := whyOf(g.Why)
 		if why.actor() == ActorUser {
-			if err := t.checkVia(why, g, t.tx.Groups[:i]); err != nil {
+			if err := t.checkVia(ctx, why, g, t.tx.Groups[:i]); err != nil {
 				return err
 			}
 			continue
@@ -88,15 +90,30 @@ func (t *Tx) checkAuthority(ctx context.Context, proposing bool) error {
 }
 
 // checkVia fails with [ErrRefused] where the user's commit, given among an agent's tools, brings into a skill what the
-// scan finds: the agent could have said yes in their name.
-func (t *Tx) checkVia(why *Why, g store.Group, earlier []store.Group) error {
-	if why.Via == "" || !slices.ContainsFunc(g.Paths, func(p Path) bool {
-		return ClassOf(p) == ClassSkill && t.suspect(p, g, earlier)
-	}) {
+// scan finds, or hides from agents what a person wrote, or shows it to them: the agent could have said yes in their
+// name. What the user had changed by hand is adopted all the same.
+func (t *Tx) checkVia(ctx context.Context, why *Why, g store.Group, earlier []store.Group) error {
+	if why.Via == "" {
 		return nil
 	}
-	return WithHint(fmt.Errorf("%w: the scan finds in this skill what can do harm, and %s could answer in your name",
-		ErrRefused, agentName(why.Via)), "give the command on a terminal that no agent started")
+	refused := func(what string) error {
+		return WithHint(fmt.Errorf("%w: %s, and %s could answer in your name", ErrRefused, what, agentName(why.Via)),
+			"give the command on a terminal that no agent started")
+	}
+	for _, p := range g.Paths {
+		if ClassOf(p) == ClassSkill && t.suspect(p, g, earlier) {
+			return refused("the scan finds in this skill what can do harm")
+		}
+		before, f := t.before(p, earlier), g.Files[p]
+		if why.Op == OpAdopt || f.Remove || before == nil ||
+			ReadMemory(p, before).Private == ReadMemory(p, f.Data).Private {
+			continue
+		}
+		if is, err := t.personal(ctx, p); err != nil || is {
+			return cmp.Or(err, refused(fmt.Sprintf("it changes whether agents may read %q, which a person wrote", p)))
+		}
+	}
+	return nil
 }
 
 // lifts reports whether a file of tombstones loses one of a person's.

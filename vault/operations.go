@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
+	"stet/vault/gitstore"
 	"stet/vault/guard"
 	"stet/vault/tombstone"
 )
@@ -113,13 +114,16 @@ func (o Op) check() error {
 func (o Op) Staged() bool { return o.known().staged }
 
 // checkActor refuses a machine what only a person may do, and the name of the person, who may have several.
-func (w *Why) checkActor(persons []string) error {
+func (w *Why) checkActor(users func() []string) error {
+	if w.actor() == ActorUser {
+		return nil
+	}
 	name := markdown.Fold(norm.NFKC.String(oneLine(w.machineName())))
-	persons = append(slices.Clone(persons), ActorUser, "me", "stet")
+	persons := append(users(), ActorUser, "me", "stet")
 	same := slices.IndexFunc(persons, func(other string) bool { return lettersOf(other) == lettersOf(name) })
 	why := ""
 	switch {
-	case w.actor() == ActorUser || w.Op == OpSeal:
+	case w.Op == OpSeal:
 	case same >= 0:
 		why = fmt.Sprintf("it reads like %q, the name of the user", persons[same])
 	case scriptsOf(name) > 1:
@@ -131,10 +135,34 @@ func (w *Why) checkActor(persons []string) error {
 		return WithHint(fmt.Errorf("%s as %q: %w: %s", w.Op, w.AgentName, ErrRefused, why),
 			"an agent has a name of its own, in one script; \"git config user.name\" is the user's")
 	}
-	if w.Op.known().person && w.actor() != ActorUser {
+	if w.Op.known().person {
 		return fmt.Errorf("%s as %q: %w: only a person may do that", w.Op, w.actor(), ErrRefused)
 	}
 	return nil
+}
+
+// namesOfUser are the names that the user has by git's configuration, and those under which the user moved HEAD in
+// this clone: an agent may give git another home.
+func (v *Vault) namesOfUser() []string {
+	const few = 32 // commits of a name, of which one has to be the user's
+	repo := v.store.Repo()
+	out := repo.Config().Names()
+	tips, cloned := gitstore.Movers(repo, few)
+	objects := repo.Stage()
+	for name, ids := range tips {
+		if slices.Contains(out, name) {
+			continue
+		}
+		own := func(id gitstore.ID) bool { // whoever writes for an agent commits under the user's name
+			gc, err := objects.Commit(id)
+			c := commitOf(gc)
+			return err == nil && c.Author == name && !c.ByMachine() && !c.Nameless()
+		}
+		if name != "" && (cloned[name] || slices.ContainsFunc(ids, own)) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // lettersOf is what a reader may take a name for: its letters without accents and marks, those of other scripts as the

@@ -131,7 +131,7 @@ func (v *Vault) Transact(ctx context.Context, why Why, dry bool, fn func(*Tx) er
 		}
 		err = v.store.Explain(v.keptOut(err))
 	}()
-	if err := why.checkActor(v.store.Repo().Config().Names()); err != nil {
+	if err := why.checkActor(v.namesOfUser); err != nil {
 		return nil, err
 	}
 	r := &run{ctx: ctx, v: v.Whole(), why: why, fn: fn}

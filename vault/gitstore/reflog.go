@@ -12,8 +12,8 @@ import (
 // A logLine is one line of a reflog. Git writes a line with the ref, and takes the log
 // away with it: a log that knows more than its ref tells of a loss.
 type logLine struct {
-	old, new ID
-	text     string
+	old, new  ID
+	who, text string // the committer's name
 }
 
 // LogMark begins the text of each reflog line that stet writes.
@@ -48,12 +48,38 @@ func Typed(r *Repo) (map[string]bool, error) {
 	return out, err
 }
 
+// Movers are the names under which HEAD moved in this clone, as the ends of its reflog say: of each up to few commits
+// to which it moved, the oldest first, and whether it made the clone.
+func Movers(r *Repo, few int) (tips map[string][]ID, cloned map[string]bool) {
+	const end = 64 << 10 // bytes
+	tips, cloned = map[string][]ID{}, map[string]bool{}
+	first, _, _ := r.logged("HEAD", func(size int64) (int64, int64) { return 0, min(size, end) })
+	last, _, _ := r.logged("HEAD", func(size int64) (int64, int64) { return max(0, size-end), size })
+	for _, line := range append(first, last...) { // what cannot be read names nobody
+		cloned[line.who] = cloned[line.who] || strings.HasPrefix(line.text, "clone: ")
+		if len(tips[line.who]) < few {
+			tips[line.who] = append(tips[line.who], line.new)
+		}
+	}
+	return tips, cloned
+}
+
 // noID is how git writes the zero id.
 const noID = "0000000000000000000000000000000000000000"
 
 // reflog reads a ref's reflog, or what its last tail bytes hold of it with a tail; exists
 // tells one without lines from none. What is torn is left out.
 func (r *Repo) reflog(name string, tail int64) (lines []logLine, exists bool, err error) {
+	return r.logged(name, func(size int64) (int64, int64) {
+		if tail > 0 {
+			return max(0, size-tail), size
+		}
+		return 0, size
+	})
+}
+
+// logged reads the lines of a ref's reflog between two bytes, which part gives for its size.
+func (r *Repo) logged(name string, part func(size int64) (from, to int64)) (lines []logLine, exists bool, err error) {
 	f, info, err := r.root.OpenRegular(r.logPath(name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, false, nil
@@ -62,13 +88,10 @@ func (r *Repo) reflog(name string, tail int64) (lines []logLine, exists bool, er
 		return nil, false, err
 	}
 	defer f.Close() // opened for reading: nothing to lose
-	size := info.Size()
-	if tail > 0 {
-		size = min(size, tail)
-	}
-	data := make([]byte, size)
-	n, err := f.ReadAt(data, info.Size()-size)
-	if int64(n) < size {
+	from, to := part(info.Size())
+	data := make([]byte, to-from)
+	n, err := f.ReadAt(data, from)
+	if n < len(data) {
 		return nil, true, err
 	}
 	for line := range strings.Lines(string(data)) {
@@ -80,7 +103,8 @@ func (r *Repo) reflog(name string, tail int64) (lines []logLine, exists bool, er
 		old, oerr := ParseID(fields[0])
 		id, nerr := ParseID(fields[1])
 		if oerr == nil && nerr == nil {
-			lines = append(lines, logLine{old, id, text})
+			who, _, _ := strings.Cut(strings.Join(fields[2:], " "), "<")
+			lines = append(lines, logLine{old, id, strings.TrimSpace(who), text})
 		}
 	}
 	return lines, true, nil
