@@ -112,16 +112,16 @@ func anthropicBlocks(m Message) []anthropicBlock {
 
 // Generate implements [Client].
 func (c *anthropicClient) Generate(ctx context.Context, req Request) (Reply, error) {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	reply, err := c.try(ctx, req)
+	ctx, pace := c.bounded(ctx)
+	defer pace.stop()
+	reply, err := c.try(ctx, req, pace)
 	if learn(err)&noTemperature != 0 && !c.noTemperature.Swap(true) {
-		return c.try(ctx, req) // the server has done nothing yet
+		return c.try(ctx, req, pace) // the server has done nothing yet
 	}
 	return reply, err
 }
 
-func (c *anthropicClient) try(ctx context.Context, req Request) (Reply, error) {
+func (c *anthropicClient) try(ctx context.Context, req Request, pace *pace) (Reply, error) {
 	body, err := json.Marshal(c.request(req))
 	if err != nil {
 		return Reply{}, err
@@ -145,7 +145,7 @@ func (c *anthropicClient) try(ctx context.Context, req Request) (Reply, error) {
 	if resp.StatusCode != http.StatusOK {
 		return Reply{}, c.answered(resp)
 	}
-	in := blocks{answer: req.Answer, pieces: pieces{most: req.Most}}
+	in := blocks{answer: req.Answer, pieces: pieces{most: req.Most, pace: pace}}
 	if err := in.read(resp.Body); err != nil {
 		in.put(&in.reply, in.reply.Calls)
 		return c.lost(req, in.reply), c.midway(ctx, err)

@@ -50,11 +50,11 @@ func newOpenAI(c call, u *url.URL) *openaiClient {
 
 // Generate implements [Client].
 func (c *openaiClient) Generate(ctx context.Context, req Request) (Reply, error) {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
+	ctx, pace := c.bounded(ctx)
+	defer pace.stop()
 	for {
 		without := c.without.Load()
-		reply, err := c.try(ctx, req, without)
+		reply, err := c.try(ctx, req, pace, without)
 		learnt := learn(err) &^ without
 		if learnt == 0 && req.Answer != nil && vague(err) {
 			learnt = (noFormat | noStreamOptions | noTemperature) &^ without
@@ -92,14 +92,14 @@ func vague(err error) bool {
 		(e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }
 
-func (c *openaiClient) try(ctx context.Context, req Request, without uint32) (Reply, error) {
+func (c *openaiClient) try(ctx context.Context, req Request, pace *pace, without uint32) (Reply, error) {
 	stream, err := c.api.CreateChatCompletionStream(ctx, c.request(req, without))
 	if err != nil {
 		return Reply{}, c.failed(ctx, err)
 	}
 	// Nothing was written that closing could lose.
 	defer func() { _ = stream.Close() }()
-	in := collector{pieces: pieces{most: req.Most}}
+	in := collector{pieces: pieces{most: req.Most, pace: pace}}
 	for {
 		data, err := stream.RecvRaw()
 		if errors.Is(err, io.EOF) {
@@ -245,6 +245,7 @@ type pieces struct {
 	args [maxCalls][]byte
 	most int // tokens, 0 is no bound
 	got  int // bytes
+	pace *pace
 }
 
 const (
@@ -256,7 +257,9 @@ const (
 // take counts an event that says so many bytes, as far as these are known. What a model thinks costs as much as what
 // it says.
 func (p *pieces) take(event []byte, said int) error {
-	p.got += max(perToken, said, len(event)-frame)
+	n := max(perToken, said, len(event)-frame)
+	p.pace.earn(n)
+	p.got += n
 	if p.most > 0 && (p.got-excess)/perToken > p.most {
 		return fmt.Errorf("%w, and has more than %d tokens", errEndless, p.most)
 	}

@@ -93,7 +93,8 @@ func New(o Options) (Client, error) {
 	case near(u.Hostname()):
 		m.Price = Price{Status: CostFree}
 	}
-	c := call{model: m, key: o.Key, whole: o.Timeouts.filled().Whole, http: newTransport(o)}
+	t := o.Timeouts.filled()
+	c := call{model: m, key: o.Key, http: newTransport(o), firstByte: t.FirstByte, whole: t.Whole}
 	if o.Mode == ModeAnthropic {
 		return &anthropicClient{call: c, url: u.JoinPath("v1", "messages").String()}, nil
 	}
@@ -142,19 +143,13 @@ func near(host string) bool {
 type call struct {
 	model Model
 	key   Secret
-	whole time.Duration
 	http  *transport
+
+	firstByte, whole time.Duration
 }
 
 // Model says who answers.
 func (c *call) Model() Model { return c.model }
-
-// bounded ends a call that goes on for too long.
-func (c *call) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, c.whole, fmt.Errorf("%w (%s)", errWhole, c.whole))
-}
-
-var errWhole = errors.New("the whole call took too long")
 
 func (c *call) fail(kind error, status int, detail string) *CallError {
 	e := &CallError{Kind: kind, Model: c.model.Name, Host: c.model.Host, Status: status, Detail: c.key.tell(detail)}
@@ -172,13 +167,13 @@ func (c *call) fail(kind error, status int, detail string) *CallError {
 // broken is the error of a call that got no answer, or not all of it.
 func (c *call) broken(ctx context.Context, err error, began bool) error {
 	if cause := context.Cause(ctx); cause != nil {
-		if !errors.Is(cause, errWhole) {
+		if !errors.Is(cause, errWhole) && !errors.Is(cause, errSlow) {
 			return cause // the caller's own
 		}
 		err = cause
 	}
 	e := c.fail(ErrUnavailable, 0, bare(err).Error())
-	e.spent = began || errors.Is(err, errFirstByte) || errors.Is(err, errWhole)
+	e.spent = began || errors.Is(err, errFirstByte) || errors.Is(err, errWhole) || errors.Is(err, errSlow)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Detail, e.hint = "nothing listens there", "start the server, or check models.*.base_url"
@@ -186,6 +181,8 @@ func (c *call) broken(ctx context.Context, err error, began bool) error {
 		e.Kind = ErrAbsurd
 	case errors.Is(err, errFirstByte):
 		e.hint = "a model that is slow to load needs a larger models.*.timeout"
+	case errors.Is(err, errSlow):
+		e.hint = "a model that is slow needs a larger models.*.timeout"
 	}
 	return e
 }

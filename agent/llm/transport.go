@@ -22,10 +22,13 @@ import (
 
 // Timeouts bound the parts of a call.
 type Timeouts struct {
-	Connect   time.Duration // 0 is 10 s
-	FirstByte time.Duration // from the request to the first byte of the answer; 0 is 2 min, since a local model may have to be loaded
+	Connect time.Duration // 0 is 10 s
+	// FirstByte is from the request to the first byte of the answer; 0 is 2 min, since a local model may have to be
+	// loaded. A quarter more, or a second, is what the call may take with its retries, and a second for each 16 bytes
+	// that the answer says.
+	FirstByte time.Duration
 	Idle      time.Duration // between two bytes of the answer; 0 is 1 min
-	Whole     time.Duration // the call with its retries; 0 is 15 min
+	Whole     time.Duration // the call with its retries, whatever it says; 0 is 15 min
 }
 
 // Retry says how often and how patiently a call is tried again.

@@ -150,6 +150,7 @@ func TestATornStreamIsAnErrorAndNeverAskedForAgain(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	const soon, never = 30 * time.Millisecond, time.Hour
+	hurry := llm.Timeouts{FirstByte: 10 * soon, Idle: never, Whole: never}
 	for _, c := range []struct {
 		name  string
 		fault llmtest.Fault
@@ -160,6 +161,9 @@ func TestTimeouts(t *testing.T) {
 		{"no next byte", llmtest.Stalls(300), llm.Timeouts{FirstByte: never, Idle: soon, Whole: never}, "stopped coming"},
 		{"no end", llmtest.Endless("text/event-stream", ": ping\n\n"), llm.Timeouts{FirstByte: never, Idle: never, Whole: 10 * soon}, ""},
 		{"drops", llmtest.Drips(soon / 10), llm.Timeouts{FirstByte: never, Idle: never, Whole: 10 * soon}, ""},
+		{"drops, and has little time", llmtest.Drips(soon / 10), hurry, "slow"},
+		{"an error that drops", llmtest.DripsError(soon / 10), hurry, ""},
+		{"says little", llmtest.DripsWords(time.Second), hurry, "slow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

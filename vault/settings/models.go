@@ -40,7 +40,8 @@ func modelKeys() []Key {
 			Key{Name: k.KeyEnv, Type: text(),
 				Meaning: "the environment variable that holds its key; unset, that is `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `OPENROUTER_API_KEY`, at the provider's own address only"},
 			Key{Name: k.Timeout, Type: duration(), Unit: "a time, as 30s or 5m", Default: "2m0s",
-				Meaning: "how long it may take to begin an answer"},
+				Meaning: "how long it may take to begin an answer; a quarter of it later, or a second, the call ends " +
+					"unless the answer brought 16 characters for each second more"},
 			Key{Name: k.Price, Type: price(), Unit: "dollars for a million tokens in/out, as 0.15/0.60",
 				Meaning: "its price, where stet does not know it or knows it wrong; a server of your own network is free"},
 		)

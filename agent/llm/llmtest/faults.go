@@ -88,15 +88,27 @@ func Endless(contentType, text string) Fault {
 	}
 }
 
-// Drips sends one byte of the answer after another, with a pause before each.
-func Drips(pause time.Duration) Fault {
+// Drips sends one byte of the answer after another, with a pause behind each.
+func Drips(pause time.Duration) Fault { return drips(http.StatusOK, pause, ":") }
+
+// DripsError is [Drips] of an error.
+func DripsError(pause time.Duration) Fault { return drips(http.StatusBadRequest, pause, ":") }
+
+// DripsWords sends whole events, of either protocol, that say one letter each.
+func DripsWords(pause time.Duration) Fault {
+	return drips(http.StatusOK, pause, `data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"x"},`+
+		`"choices":[{"delta":{"content":"x"}}]}`+"\n\n")
+}
+
+func drips(status int, pause time.Duration, text string) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ func(http.ResponseWriter)) {
 		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(status)
 		for r.Context().Err() == nil {
-			time.Sleep(pause)
-			if _, err := w.Write([]byte(":")); err != nil || http.NewResponseController(w).Flush() != nil {
+			if _, err := w.Write([]byte(text)); err != nil || http.NewResponseController(w).Flush() != nil {
 				return // the client hung up
 			}
+			time.Sleep(pause)
 		}
 	}
 }
