@@ -89,8 +89,8 @@ func (m Memories) Context(ctx context.Context, o ContextOptions) (*snapshot.Snap
 		err = a.labelItems(ctx, s.Items)
 	}
 	if err == nil && s.LeftOut.Entries > 0 {
-		a.warn("%s of USER.md and MEMORY.md do not fit into %d tokens: give a larger budget, or shorten the notebooks",
-			Plural(s.LeftOut.Entries, "entry", "entries"), s.Budget)
+		a.warn("%s of USER.md and MEMORY.md do not fit into %s: give a larger budget, or shorten the notebooks",
+			Plural(s.LeftOut.Entries, "entry", "entries"), Plural(s.Budget, "token"))
 	}
 	if err == nil && o.Session != "" {
 		err = session.NoteContext(ctx, a.v, o.Agent, o.Session, a.o.Now(), markdown.FrozenContext{
@@ -378,8 +378,8 @@ func (h Hooks) changes(ctx context.Context, since vault.Revision) string {
 	case n == 0:
 		return ""
 	case n > mostUndone:
-		return fmt.Sprintf(`%d changes by agents since your last session; the user can look at them and take any back `+
-			`with "stet review".`, n)
+		return fmt.Sprintf(`%s by agents since your last session; the user can look at them and take any back `+
+			`with "stet review".`, Plural(n, "change"))
 	}
 	return fmt.Sprintf(`%s by agents since your last session; the user can take back exactly these with `+
 		`"stet revert%s".`, Plural(n, "change"), named)

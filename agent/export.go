@@ -111,7 +111,8 @@ func (m Memories) ExportHermes(ctx context.Context, w Write, dir string, private
 	}{{"MEMORY.md", 2200}, {"USER.md", 1375}} {
 		text := texts[h.name]
 		if size := utf8.RuneCountInString(text); size > h.limit {
-			m.a.warn("%s: %d characters; Hermes keeps %d and refuses to add until there are fewer", h.name, size,
+			m.a.warn("%s: %s; Hermes keeps %d and refuses to add until there are fewer", h.name,
+				Plural(size, "character"),
 				h.limit)
 		}
 		files = append(files, newFile{h.name, []byte(text)})

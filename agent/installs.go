@@ -577,7 +577,7 @@ func (e *Environment) look(o InstallOptions, notes map[string]fileNote) (out []I
 		switch {
 		case s.Problem != "":
 		case s.Hooks > 0 && missing > 0:
-			s.Problem = fmt.Sprintf("has %d of %d hooks", s.Hooks, len(c.Events))
+			s.Problem = fmt.Sprintf("has %d of %s", s.Hooks, Plural(len(c.Events), "hook"))
 		case s.Skill && install.OwnsSkill(data) && !bytes.Equal(data, t.Text):
 			s.Problem = "is the skill of another stet"
 		default:

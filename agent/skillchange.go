@@ -326,7 +326,8 @@ func (s Skills) arrival(p skillpack.Skill) (one InstalledSkill, a skill.Arrival,
 			one.Name = read.Name
 		}
 		if most := s.a.Settings().Bytes(settings.GuardMaxBytes); err == nil && int64(len(f.Data)) > most {
-			err = fmt.Errorf("%q: %w (%d bytes, guard.max_bytes is %d)", at, vault.ErrTooLarge, len(f.Data), most)
+			err = fmt.Errorf("%q: %w (%s, guard.max_bytes is %d)", at, vault.ErrTooLarge,
+				Plural(len(f.Data), "byte"), most)
 		}
 	}
 	if err != nil {

@@ -167,6 +167,7 @@ type Status struct {
 	Changed  []vault.Change      `json:"changed"` // by hand, not committed
 	Staged   []vault.Change      `json:"staged"`
 	Problems []vault.Problem     `json:"problems"` // files that stet leaves alone
+	Kept     int                 `json:"kept"`     // versions of files that could not be brought back
 	Proposed int                 `json:"proposed"` // writes of agents that wait for approval
 	Skills   int                 `json:"skills"`   // from elsewhere that wait for the user
 	Others   int                 `json:"others"`   // commits of agents and others that nobody reviewed, of the newest
@@ -189,7 +190,7 @@ func (v Vault) Status(ctx context.Context) (*Status, error) {
 	waiting, _, err := approval.List(ctx, v.a.v)
 	out := &Status{
 		Root: st.Root, Branch: st.Branch, Detached: st.Detached, Head: st.Head, State: st.State,
-		Ends: st.Ends, Busy: st.Busy,
+		Ends: st.Ends, Busy: st.Busy, Kept: st.Kept,
 		Counts: st.Counts, Changed: append([]vault.Change{}, st.Changed...),
 		Staged:   append([]vault.Change{}, st.Staged...),
 		Problems: append([]vault.Problem{}, st.Problems...), Proposed: len(waiting),

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stet/agent/approval"
 	"stet/agent/cite"
 	"stet/agent/ingest"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
 )
@@ -206,13 +206,5 @@ func ProblemLine(p vault.Problem) string {
 	return line
 }
 
-// Plural is a number with its noun: "1 file", "2 files". Many is for nouns that do not end on "s".
-func Plural(n int, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return strconv.Itoa(n) + " " + many[0]
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
+// Plural is [templates.Plural], for front ends.
+func Plural(n int, one string, many ...string) string { return templates.Plural(n, one, many...) }

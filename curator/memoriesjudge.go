@@ -13,6 +13,7 @@ import (
 	"stet/curator/fork"
 	"stet/curator/merge"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/skill"
 )
@@ -83,7 +84,7 @@ func (j *joining) join(note fork.Skill, sources []fork.Skill) string {
 		}
 	}
 	if n := utf8.RuneCountInString(text); n > maxNote {
-		return fmt.Sprintf("it would have %d characters, and %d are too many", n, maxNote)
+		return fmt.Sprintf("it would have %s, and %d are too many", templates.Plural(n, "character"), maxNote)
 	}
 	j.texts[note.Name] = text
 	return ""

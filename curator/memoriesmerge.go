@@ -15,16 +15,15 @@ import (
 	"stet/curator/fork"
 	"stet/curator/merge"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/settings"
 	"stet/vault/skill"
 	"stet/vault/tombstone"
 )
 
-const (
-	longScope = 40 // memories, above which not only those of one scope that say nearly the same may be one
-	nearly    = .5 // of the words of two memories both have, where they say nearly the same
-)
+const longScope = 40 // memories, above which not only those of one scope that say nearly the same may be one
+const nearly = .5    // of the words of two memories both have, where they say nearly the same
 
 // A gathered memory may become one with others.
 type gathered struct {
@@ -255,8 +254,8 @@ func (j *joining) jobs(plan merge.Plan) (out []job) {
 			all = append(all, j.notes[s.Name])
 		}
 		slices.SortStableFunc(all, func(a, b gathered) int { return a.Created.Compare(b.Created) })
-		why := j.why(vault.OpMerge, fmt.Sprintf("%d memories into one: %s", len(all),
-			markdown.FirstWords([]byte(j.texts[m.Umbrella.Name]), 8)))
+		now := markdown.FirstWords([]byte(j.texts[m.Umbrella.Name]), 8)
+		why := j.why(vault.OpMerge, templates.Plural(len(all), "memory", "memories")+" into one: "+now)
 		for _, n := range all {
 			why.Trail("Supersedes", n.ID)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/curator/fork"
+	"stet/templates"
 )
 
 // parted are clusters of which each can be shown to a model: one that is too long becomes several, in the order of its
@@ -18,7 +19,8 @@ func parted(found []fork.Cluster, size map[string]int) (out, alone []fork.Cluste
 			if len(whole.Names) > 1 {
 				out = append(out, whole)
 			} else if len(whole.Names) == 1 {
-				whole.Note = fmt.Sprintf("with the others it is more than the %d bytes that a model is shown", maxAsked)
+				whole.Note = fmt.Sprintf("with the others it is more than the %s that a model is shown",
+					templates.Plural(maxAsked, "byte"))
 				alone = append(alone, whole)
 			}
 			whole.Names, n = nil, 0

@@ -145,7 +145,7 @@ func (m *semantics) taken(keys []embed.Key, vectors [][]float32, dims int) (k []
 			m.refused[keys[i]] = true
 			m.mu.Unlock()
 		case dims > 0 && len(vector) != dims:
-			return nil, nil, fmt.Errorf("vectors of %d numbers where the query has %d: %w", len(vector), dims, embed.ErrAbsurd)
+			return nil, nil, fmt.Errorf("the vectors have length %d, and that of the query %d: %w", len(vector), dims, embed.ErrAbsurd)
 		default:
 			k, v = append(k, keys[i]), append(v, vector)
 		}
@@ -251,7 +251,7 @@ func (s *searching) meant(recs []document.Record) *asked {
 		query, err = embed.Vectors(ctx, m.o.Embedder, []string{text})
 	}
 	if have := cacheDims(cache); err == nil && have > 0 && have != len(query[0]) {
-		err = fmt.Errorf(`a vector of %d numbers where those that are kept have %d, which "stet reindex" makes anew: %w`, len(query[0]), have, embed.ErrAbsurd)
+		err = fmt.Errorf(`the vector has length %d, and those in the cache %d, which "stet reindex" makes anew: %w`, len(query[0]), have, embed.ErrAbsurd)
 	}
 	if err == nil && !m.o.ReadOnly {
 		_, err = m.fill(ctx, cache, recs, searchBatch, len(query[0]))

@@ -133,7 +133,7 @@ func (m *semantics) vectorsOf(ctx context.Context, cache *embed.Cache, texts []s
 		return nil, err
 	}
 	if have := cache.Dims(); have > 0 && have != len(vectors[0]) {
-		return nil, fmt.Errorf(`vectors of %d numbers where those that are kept have %d, which "stet reindex" makes anew: %w`, len(vectors[0]), have, embed.ErrAbsurd)
+		return nil, fmt.Errorf(`the vectors have length %d, and those in the cache %d, which "stet reindex" makes anew: %w`, len(vectors[0]), have, embed.ErrAbsurd)
 	}
 	return vectors[:len(texts)], cache.Add(ctx, keys, vectors[len(texts):])
 }

@@ -199,7 +199,7 @@ func invalidUTF8(b []byte) int {
 		}
 		i += n
 	}
-	panic(fmt.Sprintf("markdown: %d bytes are neither valid nor invalid", len(b)))
+	panic(fmt.Sprintf("markdown: these are neither valid nor invalid: %q", b))
 }
 
 // lineOf returns the line, from 1, of the byte at offset.

@@ -17,7 +17,7 @@ var report string
 // one line each and end no code and no fence.
 func Report(r any) ([]byte, error) {
 	t, err := template.New("report").Funcs(template.FuncMap{"line": line, "code": code, "fence": fence,
-		"cell": cell, "short": Short, "plural": plural}).Parse(report)
+		"cell": cell, "short": Short, "plural": Plural}).Parse(report)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,6 @@ func Short(text string) string {
 		return string(all[:maxShort]) + "…"
 	}
 	return out
-}
-
-// plural counts things of a name.
-func plural(n int, name string) string {
-	if n != 1 {
-		name += "s"
-	}
-	return fmt.Sprintf("%d %s", n, name)
 }
 
 // code is a text in a code span.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/templates"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
 	"stet/vault/proposal"
@@ -99,7 +100,7 @@ func (v *Vault) propose(ctx context.Context, r *run, dry bool, waits needsApprov
 	first := drafts[0]
 	staged := Why{Op: OpPropose, Subject: string(first.Op) + " " + first.Subject, Run: why.Run, Writer: Writer{Actor: why.Actor, AgentName: why.AgentName, Door: why.Door, Session: why.Session, Given: why.Given}}
 	if len(drafts) > 1 {
-		staged.Subject = fmt.Sprintf("%d memories", len(drafts))
+		staged.Subject = templates.Plural(len(drafts), "memory", "memories")
 	}
 	var proposed []Proposed
 	res, err := v.Transact(ctx, staged, dry, func(tx *Tx) error {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
 	"stet/vault/store"
@@ -93,7 +94,8 @@ func (j *judge) fits(p Path, f store.Content, why *Why) error {
 			return err
 		}
 	}
-	return WithHint(fmt.Errorf("%q: %w (%d bytes; a memory of an agent's has at most %d)", p, ErrTooLarge, size,
+	return WithHint(fmt.Errorf("%q: %w (%s; a memory of an agent's has at most %d)", p, ErrTooLarge,
+		templates.Plural(size, "byte"),
 		mostOfAgent), "say what matters of it, and keep the rest outside the vault")
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"stet/templates"
 	"stet/vault/store"
 
 	"stet/vault/gitstore"
@@ -187,7 +188,8 @@ func (t *Tx) guardEdits(ctx context.Context, edits ...*store.Group) error {
 func (j *judge) hold(p Path, f store.Content) (Problem, error) {
 	if int64(len(f.Data)) > j.policy.MaxBytes {
 		err := tooLarge(p, int64(len(f.Data)), j.policy.MaxBytes)
-		return Problem{ID: "too-large", Path: p, Text: fmt.Sprintf("%d bytes, guard.max_bytes is %d", len(f.Data), j.policy.MaxBytes), Hint: "it is left uncommitted"}, err
+		return Problem{ID: "too-large", Path: p, Text: fmt.Sprintf("%s, guard.max_bytes is %d",
+			templates.Plural(len(f.Data), "byte"), j.policy.MaxBytes), Hint: "it is left uncommitted"}, err
 	}
 	found, err := j.secrets(p, f)
 	if err != nil || len(found) == 0 || j.policy.Secrets != guard.Block {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault/gitstore"
 	"stet/vault/guard"
 	"stet/vault/tombstone"
@@ -191,7 +192,7 @@ func scriptsOf(name string) (n int) {
 // revertSubject is the subject of the revert of some commits.
 func revertSubject(commits []Commit) string {
 	if len(commits) > 1 {
-		return fmt.Sprintf("%d commits", len(commits))
+		return templates.Plural(len(commits), "commit")
 	}
 	// The revert of a revert quotes what that took back, not the revert itself.
 	const again = "reapply "

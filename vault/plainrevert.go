@@ -3,6 +3,7 @@ package vault
 import (
 	"fmt"
 	"slices"
+	"stet/templates"
 	"stet/vault/store"
 
 	"stet/vault/gitstore"
@@ -217,7 +218,7 @@ func (r *rejections) writePlain() error {
 		return nil
 	}
 	if len(g.Paths) > 1 {
-		whyOf(g.Why).Subject = fmt.Sprintf("%d commits taken back with git revert", len(g.Paths))
+		whyOf(g.Why).Subject = fmt.Sprintf("%s taken back with git revert", templates.Plural(len(g.Paths), "commit"))
 	}
 	r.t.tx.Groups = slices.Insert(r.t.tx.Groups, 0, g)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault/gitstore"
 	"stet/vault/tombstone"
 )
@@ -202,7 +203,7 @@ func checkText(s string) error {
 }
 
 func rememberWhy(w Write, drafts []draft) Why {
-	subject := fmt.Sprintf("%d memories", len(drafts))
+	subject := templates.Plural(len(drafts), "memory", "memories")
 	if len(drafts) == 1 {
 		subject = drafts[0].Title
 		if subject == "" {
@@ -358,7 +359,7 @@ func forgetSubject(found []Memory) string {
 	if len(found) == 1 {
 		return found[0].Name()
 	}
-	return fmt.Sprintf("%d memories", len(found))
+	return templates.Plural(len(found), "memory", "memories")
 }
 
 // hashOf is the hash that bytes have as a file.

@@ -27,6 +27,7 @@ type Status struct {
 	State    string    // an unfinished git operation, "" normally
 	Ends     string    // how that ends
 	Busy     bool      // another stet command is writing
+	Kept     int       // versions of files beside the repository that could not be brought back: doctor names them
 }
 
 // Status compares the working tree with HEAD. It writes nothing and takes no
@@ -76,6 +77,9 @@ func (v *Vault) Status(ctx context.Context) (*Status, error) {
 	}
 	st.Problems = v.nameless(ctx, slices.Concat(st.Problems, held, unfinished, rules))
 	st.Busy = v.store.Busy(ctx)
+	if kept, kerr := v.store.Kept(); kerr == nil {
+		st.Kept = len(kept)
+	}
 	if st.Changed, err = l.Changed(ctx); err == nil {
 		st.Staged, err = v.shownChanges(ctx, st.Staged, v.hidesChange)
 	}

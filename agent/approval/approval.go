@@ -19,6 +19,7 @@ import (
 
 	"stet/agent/ingest"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/notebook"
 	"stet/vault/proposal"
@@ -358,7 +359,7 @@ func ownPath(s string) (vault.Path, error) {
 // Reject takes proposals away, in one commit, and leaves tombstones. It fails with
 // [vault.ErrConflict] when one was decided or edited since it was listed.
 func Reject(ctx context.Context, v *vault.Vault, all []Waiting, who vault.Write) (*vault.Result, error) {
-	subject := fmt.Sprintf("%d proposals", len(all))
+	subject := templates.Plural(len(all), "proposal")
 	if len(all) == 1 {
 		subject = all[0].Proposal.Op + " " + all[0].Proposal.Subject
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stet/agent/spoken"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/session"
 )
@@ -121,7 +122,8 @@ func (c Citation) read(ctx context.Context, v *vault.Vault) (
 		}
 	}
 	if words != "" && len(numbers) != 1 {
-		return nil, nil, nil, fmt.Errorf("%d turns of the user's in session %s have these words", len(numbers), id)
+		return nil, nil, nil, fmt.Errorf("%s of the user's in session %s have these words",
+			templates.Plural(len(numbers), "turn"), id)
 	}
 	for _, n := range numbers {
 		ref, turn, err := proven(ctx, talk, n)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
 	"stet/vault/settings"
@@ -163,7 +164,8 @@ func (s *Session) bound(most int) (problems []string) {
 			continue
 		}
 		m.Content = content
-		problems = append(problems, fmt.Sprintf("message %d has %d bytes: the first %d are kept", i+1, size, most))
+		problems = append(problems, fmt.Sprintf("message %d has %s: the first %d are kept", i+1,
+			templates.Plural(size, "byte"), most))
 	}
 	return problems
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/session"
 )
@@ -149,7 +150,7 @@ func subject(list []*waiting, source string) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("%s, from %s", cmp.Or(list[0].title, list[0].origin), source)
 	}
-	return fmt.Sprintf("%d conversations from %s", len(list), source)
+	return fmt.Sprintf("%s from %s", templates.Plural(len(list), "conversation"), source)
 }
 
 func (w *writer) count(one *waiting, p vault.Path) {

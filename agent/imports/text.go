@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"stet/templates"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -128,7 +130,7 @@ func cut(b []byte, most int) ([]byte, bool) {
 	for n > 0 && !utf8.RuneStart(b[n]) {
 		n--
 	}
-	return fmt.Appendf(bytes.Clone(b[:n]), "\n\n[%d more bytes left out]", len(b)-n), true
+	return fmt.Appendf(bytes.Clone(b[:n]), "\n\n[%s left out]", templates.Plural(len(b)-n, "more byte")), true
 }
 
 // injected matches the elements by which programs, stet among them, put text into what a

@@ -11,6 +11,7 @@ import (
 
 	"stet/agent/encode"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
 )
@@ -90,7 +91,7 @@ func (p *Plan) remember(ctx context.Context, v *vault.Vault, w vault.Write) (*va
 	case len(entries) > 0:
 		subject := ""
 		if len(entries) > 1 {
-			subject = fmt.Sprintf("%d memories", len(entries))
+			subject = templates.Plural(len(entries), "memory", "memories")
 		}
 		res, err = v.Transact(ctx, w.Why(vault.OpRemember, subject), w.DryRun, w.Also)
 	default:

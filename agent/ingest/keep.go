@@ -9,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"stet/agent/llm"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/notebook"
 )
@@ -60,7 +61,8 @@ func (k keeping) keep(ctx context.Context, v *vault.Vault, store func(*keeping) 
 			return warning, err
 		}
 	}
-	return nil, fmt.Errorf("store a note: %w: %d processes are asking a model about notes of this vault", vault.ErrBusy, askers)
+	return nil, fmt.Errorf("store a note: %w: %s a model about notes of this vault", vault.ErrBusy,
+		templates.Plural(askers, "process is asking", "processes are asking"))
 }
 
 // hold writes the notes down, once. The first memory that is stored gets the entry's id,

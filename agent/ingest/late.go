@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stet/agent/encode"
+	"stet/templates"
 )
 
 // The notes of one call are compared and filed as long as they are soonText bytes together, and noteText bytes more
@@ -97,7 +98,7 @@ func (d *gatherer) sayCut(drafts []*draft) {
 			" compared later; they are marked \"encoding: pending\", and \"stet encode\" compares and files them",
 			late, len(drafts)))
 	} else if len(drafts) == 1 && drafts[0].plan.Cut > 0 {
-		d.warnings = append(d.warnings, fmt.Sprintf("the note is long: %d comparisons with what is stored looked for"+
-			" proof alone, and flagged nothing", drafts[0].plan.Cut))
+		d.warnings = append(d.warnings, fmt.Sprintf("the note is long: %s with what is stored looked for"+
+			" proof alone, and flagged nothing", templates.Plural(drafts[0].plan.Cut, "comparison")))
 	}
 }

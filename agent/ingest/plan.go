@@ -7,6 +7,7 @@ import (
 
 	"stet/agent/encode"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -242,6 +243,6 @@ func (p *Plan) mark(drafts []*draft) {
 		}
 	}
 	if failed > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("the model could not help with %d of %d notes, which are stored by the rules alone and marked \"encoding: pending\"; \"stet encode\" finishes them: %s", failed, len(p.Items), first))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the model could not help with %d of %s, which are stored by the rules alone and marked \"encoding: pending\"; \"stet encode\" finishes them: %s", failed, templates.Plural(len(p.Items), "note"), first))
 	}
 }

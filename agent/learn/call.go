@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stet/agent/llm"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -316,7 +317,8 @@ func rests(kind, to string, cited []source) string {
 		return "what the user wants and what every session is told rests on a turn of the user's, and none is its " +
 			evidence
 	case kind == "routine" && len(days) < daysOfRoutine:
-		return fmt.Sprintf("a routine rests on turns of the user's of %d days, and its %s has %d", daysOfRoutine,
+		return fmt.Sprintf("a routine rests on turns of the user's of %s, and its %s has %d",
+			templates.Plural(daysOfRoutine, "day"),
 			evidence, len(days))
 	}
 	return ""

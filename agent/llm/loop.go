@@ -3,6 +3,8 @@ package llm
 import (
 	"context"
 	"fmt"
+
+	"stet/templates"
 )
 
 // A Loop is a conversation in which a model works with tools. It is for one [Loop.Run]; what that used up stands in
@@ -42,8 +44,8 @@ func (l *Loop) Run(ctx context.Context, req Request) (final string, err error) {
 		case err != nil:
 			return "", err
 		case reply.Stop == StopLength:
-			return "", fmt.Errorf("%w: the answer was cut off at %d tokens, and none of its calls was made", ErrTooLong,
-				req.maxTokens())
+			return "", fmt.Errorf("%w: the answer was cut off at %s, and none of its calls was made", ErrTooLong,
+				templates.Plural(req.maxTokens(), "token"))
 		case len(reply.Calls) == 0:
 			return reply.Text, nil
 		}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"stet/templates"
 )
 
 // A Schema is the form that an answer must have.
@@ -97,7 +99,8 @@ func Ask[T any](ctx context.Context, c Client, name string, req Request) (T, Rep
 	case err != nil:
 		return none, reply, err
 	case reply.Stop == StopLength:
-		return none, reply, fmt.Errorf("%w: the answer was cut off at %d tokens", ErrTooLong, req.maxTokens())
+		return none, reply, fmt.Errorf("%w: the answer was cut off at %s", ErrTooLong,
+			templates.Plural(req.maxTokens(), "token"))
 	}
 	out, err := decode[T](reply.Text)
 	if err == nil && kept != nil {

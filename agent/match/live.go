@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -97,7 +98,7 @@ func Mentions(v *vault.Vault, description string) ([]Mention, error) {
 // Forget moves memories to the archive in one commit, as [vault.Vault.Forget] does,
 // but only as they were found: one that changed since is a [vault.ErrConflict].
 func Forget(ctx context.Context, v *vault.Vault, found []Found, w vault.Write) (*vault.Result, error) {
-	subject := fmt.Sprintf("%d memories", len(found))
+	subject := templates.Plural(len(found), "memory", "memories")
 	if len(found) == 1 {
 		subject = found[0].Name()
 	}

@@ -15,6 +15,7 @@ import (
 	"stet/index"
 	"stet/index/document"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/session"
 )
@@ -131,7 +132,7 @@ func (t *Talk) show(m *markdown.Message, room int, matches string) Line {
 		file := vault.Path(t.Known.Path.Dir() + "/" + markdown.AttachmentDir(t.Known.Path.Base()) + "/" + m.Attached)
 		data, _, err := t.v.ReadFile(file)
 		if content = data; err != nil || !utf8.Valid(data) {
-			content = fmt.Appendf(nil, "[%d bytes in %s]", len(data), file)
+			content = fmt.Appendf(nil, "[%s in %s]", templates.Plural(len(data), "byte"), file)
 		}
 	}
 	text := strings.ToValidUTF8(string(markdown.StripInjected(content)), "\ufffd")

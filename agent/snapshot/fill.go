@@ -16,6 +16,7 @@ import (
 	"stet/agent/llm"
 	"stet/index"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
 )
@@ -296,7 +297,7 @@ func (i *Item) render() string {
 	}
 	text := indented(i.text)
 	if i.Cut > 0 {
-		text += fmt.Sprintf(" … (%d more characters)", i.Cut)
+		text += fmt.Sprintf(" … (%s)", templates.Plural(i.Cut, "more character"))
 	}
 	if len(i.Orders) > 0 && !i.Masked {
 		text += ordersOfUser

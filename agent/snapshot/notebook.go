@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault/notebook"
 )
 
@@ -141,5 +142,6 @@ func (n *Notebook) render() string {
 	if out.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n## %s (%d%% of %d characters)\n%s", n.Path, n.Percent, n.Limit, out.String())
+	return fmt.Sprintf("\n## %s (%d%% of %s)\n%s", n.Path, n.Percent,
+		templates.Plural(n.Limit, "character"), out.String())
 }

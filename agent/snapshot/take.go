@@ -15,6 +15,7 @@ import (
 
 	"stet/agent/llm"
 	"stet/index"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
 	"stet/vault/settings"
@@ -91,7 +92,8 @@ func (t *taking) take(ctx context.Context) error {
 	}
 	left.Pinned, left.Memories, left.Skills = len(t.pinned), len(t.ranked), len(t.skills)
 	if t.used = llm.Tokens(t.head()); !t.fits(0) {
-		return fmt.Errorf("%w: %d tokens, and %d is the least", ErrBudget, t.o.Budget, t.used+llm.Tokens(t.foot()))
+		return fmt.Errorf("%w: %s, and %d is the least", ErrBudget,
+			templates.Plural(t.o.Budget, "token"), t.used+llm.Tokens(t.foot()))
 	}
 	t.fillNotebooks()
 	own := len(t.pinned) - t.agents

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -108,7 +109,8 @@ func (b *Box) replaced(was, old, now string, all bool) (*string, error) {
 				err.Candidates = append(err.Candidates, vault.Memory{Path: vault.Path(lineName(i + 1)), Title: line})
 			}
 		}
-		return nil, vault.WithHint(&err, "old stands there %d times: give more of the text around it", n)
+		return nil, vault.WithHint(&err, "old stands there %s: give more of the text around it",
+			templates.Plural(n, "time"))
 	}
 	text := strings.ReplaceAll(was, old, now)
 	return &text, nil

@@ -26,6 +26,7 @@ import (
 
 	"stet/agent"
 	"stet/agent/llm"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -219,7 +220,7 @@ func (b *Box) Answer(ctx context.Context, name string, args json.RawMessage) (re
 	head := b.app.Head()
 	stuck := past.times >= tries && past.head == head
 	if stuck {
-		err = agent.Usagef("this call failed %d times, and the vault is as it was", tries).
+		err = agent.Usagef("this call failed %s, and the vault is as it was", templates.Plural(tries, "time")).
 			Suggest("go on without it, and tell the user what did not work")
 	}
 	var out any

@@ -80,7 +80,7 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 	case command == nil:
 		all = console.CommandNames(commands)
 	case command.Name == "help":
-		all = append(console.CommandNames(commands), "exit-codes", "agents")
+		all = append(console.CommandNames(commands), console.Topics()...)
 	case command.Name == "completion":
 		all = []string{"bash", "zsh", "fish"}
 	case first && len(command.Verbs)+len(command.Words) > 0:

@@ -49,6 +49,6 @@ func writeManual(e *console.Env, in *console.Input, commands []*console.Command,
 		pages = append(pages, name)
 	}
 	return e.Show(map[string]any{"folder": dir, "pages": pages}, func(p *console.Printer) {
-		p.Printf("wrote  %d pages  to %s\n", len(pages), dir)
+		p.Printf("wrote  %s  to %s\n", agent.Plural(len(pages), "page"), dir)
 	})
 }

@@ -14,9 +14,11 @@ func otherCommands() []*console.Command {
 	return []*console.Command{
 		{
 			Name: "help", Group: console.Other,
-			Summary: "show how a command is used, the exit codes, or what an agent may do",
-			Args:    "[COMMAND... | exit-codes | agents]", MaxArgs: -1,
-			Examples: `stet help  # all commands
+			Summary: "show how a command is used, all commands, flags or exit codes",
+			Args:    "[COMMAND... | all | flags | exit-codes | agents]", MaxArgs: -1,
+			Examples: `stet help  # the commonest commands
+				stet help all  # every command
+				stet help flags  # what every command takes
 				stet help remember  # one command, examples first
 				stet help session fix  # the command and its actions
 				stet help exit-codes  # what each exit code means
@@ -37,6 +39,9 @@ func runHelp(ctx context.Context, e *console.Env, in *console.Input) error {
 	if topic == "" {
 		return console.ShowHelp(ctx, e, commands, nil)
 	}
+	if known, err := console.ShowTopic(ctx, e, commands, topic); known {
+		return err
+	}
 	if topic == "exit-codes" {
 		return console.ShowExitCodes(ctx, e)
 	}
@@ -47,10 +52,10 @@ func runHelp(ctx context.Context, e *console.Env, in *console.Input) error {
 		return console.ShowHelp(ctx, e, commands, c)
 	}
 	err := agent.Usagef("no help for %q", topic)
-	if near := agent.Nearest(topic, append(console.CommandNames(commands), "exit-codes", "agents")); near != "" {
+	if near := agent.Nearest(topic, append(console.CommandNames(commands), console.Topics()...)); near != "" {
 		return err.Suggest("did you mean \"stet help %s\"?", near)
 	}
-	return err.Suggest(`"stet help" lists the commands`)
+	return err.Suggest(`"stet help all" lists the commands`)
 }
 
 // A build is what the Go toolchain recorded about this binary.

@@ -124,13 +124,16 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 // A help page fits a terminal of 80 columns.
 func TestHelpFitsEightyColumns(t *testing.T) {
 	t.Parallel()
-	topics := append(console.CommandNames(Commands()), "exit-codes", "agents", "")
+	topics := append(append(console.CommandNames(Commands()), console.Topics()...), "")
 	for _, topic := range topics {
 		var out strings.Builder
 		host := console.Host{Stdio: console.Stdio{In: strings.NewReader(""), Out: &out, Err: t.Output()},
 			Getenv: func(string) string { return "" }, Dir: t.TempDir(), Now: time.Now}
 		if code := run(t.Context(), strings.Fields("stet help "+topic), host); code != console.ExitDone {
 			t.Errorf("help %s: exit %d", topic, code)
+		}
+		if lines := strings.Count(out.String(), "\n"); topic == "" && lines > 23 { // and the prompt
+			t.Errorf("help: %d lines are no screen", lines)
 		}
 		for line := range strings.Lines(out.String()) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {

@@ -215,7 +215,7 @@ func TestAPagerIsUsedOnATerminalOnly(t *testing.T) {
 			t.Errorf("log %s went through the pager", flag)
 		}
 	}
-	if out, _ := s.run(0, "", "help"); !strings.Contains(out, "paged:usage: stet") {
+	if out, _ := s.run(0, "", "help"); !strings.Contains(out, "paged:stet keeps") {
 		t.Errorf("help did not go through the pager: %q", out)
 	}
 	for _, args := range [][]string{{"status"}, {"tool", "list", "--no-pager"}} {

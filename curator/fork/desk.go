@@ -15,6 +15,7 @@ import (
 
 	"stet/agent/llm"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/skill"
 )
@@ -168,7 +169,7 @@ func (d *Desk) list() string {
 	var out strings.Builder
 	for _, s := range d.Skills() {
 		now, _ := skill.Parse(s.Folder, s.Files[skill.File].Data)
-		fmt.Fprintf(&out, "%s (%d files): %s\n", s.Name, len(s.Files), now.Description)
+		fmt.Fprintf(&out, "%s (%s): %s\n", s.Name, templates.Plural(len(s.Files), "file"), now.Description)
 	}
 	return out.String()
 }
@@ -197,7 +198,7 @@ func (s *Skill) view(in arguments, file string) (string, error) {
 		return "", fmt.Errorf("skill %q has no file %q, but %s", s.Name, file, s.files())
 	}
 	if !utf8.Valid(f.Data) {
-		return fmt.Sprintf("%d bytes that are no text; copy_file takes it along", len(f.Data)), nil
+		return fmt.Sprintf("%s that are no text; copy_file takes it along", templates.Plural(len(f.Data), "byte")), nil
 	}
 	from := min(max(in.Offset, 0), len(f.Data))
 	for from < len(f.Data) && !utf8.RuneStart(f.Data[from]) {
@@ -209,7 +210,7 @@ func (s *Skill) view(in arguments, file string) (string, error) {
 	}
 	out := string(f.Data[from:end])
 	if end < len(f.Data) {
-		out += fmt.Sprintf("\n… %d bytes more: offset %d", len(f.Data)-end, end)
+		out += fmt.Sprintf("\n… %s more: offset %d", templates.Plural(len(f.Data)-end, "byte"), end)
 	}
 	if file == skill.File && from == 0 {
 		out += "\n\n[not in the file] files: " + s.files()
@@ -318,7 +319,8 @@ func (d *Desk) patch(s *Skill, file string, in arguments) error {
 	case in.Old == "" || n == 0:
 		return fmt.Errorf("old does not stand in %q", file)
 	case n > 1 && !in.ReplaceAll:
-		return fmt.Errorf("old stands %d times in %q: take more of the text, or replace_all", n, file)
+		return fmt.Errorf("old stands %s in %q: take more of the text, or replace_all",
+			templates.Plural(n, "time"), file)
 	}
 	if len(f.Data)+n*(len(in.New)-len(in.Old)) > maxFile {
 		return fmt.Errorf("%q would be too long", file)

@@ -11,6 +11,7 @@ import (
 
 	"stet/agent/llm"
 	"stet/markdown"
+	"stet/templates"
 	"stet/templates/prompts"
 	"stet/vault"
 	"stet/vault/skill"
@@ -51,7 +52,7 @@ func Work(ctx context.Context, client llm.Client, job Job) (Result, error) {
 		}}
 	final, err := l.Run(ctx, job.request())
 	if err == nil && l.Made == b.MaxRounds {
-		err = fmt.Errorf("%w: %d answers that call the tool", errBound, l.Made)
+		err = fmt.Errorf("%w: %s that call the tool", errBound, templates.Plural(l.Made, "answer"))
 	}
 	u := l.Usage
 	out.Final, out.Rounds, out.Cost = final, l.Asked, u.USD
@@ -72,7 +73,8 @@ func (b Bounds) Time() time.Duration {
 func (b Bounds) before(most llm.Usage) error {
 	switch tokens := most.Input + most.Output; {
 	case b.MaxTokens > 0 && tokens > b.MaxTokens:
-		return fmt.Errorf("%w: the next answer could make it %d tokens, and curator.max_tokens is %d", errBound, tokens,
+		return fmt.Errorf("%w: the next answer could make it %s, and curator.max_tokens is %d", errBound,
+			templates.Plural(tokens, "token"),
 			b.MaxTokens)
 	case b.MaxUSD > 0 && most.USD > b.MaxUSD:
 		return fmt.Errorf("%w: the next answer could make it %s, and curator.max_usd is %s", errBound,

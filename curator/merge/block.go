@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"stet/markdown"
+	"stet/templates"
 )
 
 // A Block is what a model says at the end that it did.
@@ -58,7 +59,7 @@ func ParseBlock(final string) Block {
 	case len(blocks) == 0:
 		return Block{Problem: "there is no block of YAML"}
 	case len(blocks) > 1:
-		return Block{Problem: fmt.Sprintf("there are %d blocks of YAML", len(blocks))}
+		return Block{Problem: fmt.Sprintf("there are %s of YAML", templates.Plural(len(blocks), "block"))}
 	case len(blocks[0]) > maxBlock:
 		return Block{Problem: "the block of YAML is too long"}
 	}

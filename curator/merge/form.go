@@ -12,6 +12,7 @@ import (
 
 	"stet/curator/fork"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/scan"
 	"stet/vault/skill"
@@ -29,7 +30,8 @@ func form(u fork.Skill, sources []fork.Skill, at layout) (extra []unit, faults [
 	main := u.Files[skill.File].Data
 	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if n := bytes.Count(main, []byte("\n")); n >= maxMain {
-		add("its SKILL.md has %d lines, and %d are too many: move long parts to references/", n, maxMain)
+		add("its SKILL.md has %s, and %d are too many: move long parts to references/",
+			templates.Plural(n, "line"), maxMain)
 	}
 	now, _ := skill.Parse(u.Folder, main)
 	from := originOf(u, sources, at)
@@ -59,7 +61,7 @@ func form(u fork.Skill, sources []fork.Skill, at layout) (extra []unit, faults [
 	stands := counted(main)
 	for _, l := range slices.Sorted(maps.Keys(stands)) {
 		if n := stands[l]; n > max(most[l], 1) {
-			add("a line stands in it %d times, and should once: %s", n, quoted(l))
+			add("a line stands in it %s, and should once: %s", templates.Plural(n, "time"), quoted(l))
 		}
 	}
 	return extra, faults

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stet/curator/fork"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/skill"
 )
@@ -268,9 +269,10 @@ func (j *judging) loses(into string, covered Coverage) string {
 	lost, one := j.lost+covered.lost, j.one.lost+covered.unsaid
 	switch {
 	case float64(lost) > j.Floors.Loss*float64(j.Lines):
-		return fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
+		return fmt.Sprintf("the run would lose %d of %s", lost, templates.Plural(j.Lines, "line"))
 	case j.Note == nil && float64(one) > j.Floors.Loss*float64(j.one.lines):
-		return fmt.Sprintf("%s would lose %d of the %d lines of what went into it", into, one, j.one.lines)
+		return fmt.Sprintf("%s would lose %d of %s of what went into it", into, one,
+			templates.Plural(j.one.lines, "line"))
 	}
 	return ""
 }
@@ -346,7 +348,7 @@ func (j *judging) prune(c Class) {
 	case j.Used[c.Name]:
 		v.Veto = "it is in use"
 	case float64(lost) > j.Floors.Loss*float64(j.Lines):
-		v.Veto = fmt.Sprintf("the run would lose %d of %d lines", lost, j.Lines)
+		v.Veto = fmt.Sprintf("the run would lose %d of %s", lost, templates.Plural(j.Lines, "line"))
 	default:
 		v.Applied, j.lost = true, lost
 		j.plan.Prunes = append(j.plan.Prunes, Prune{s, c.Reason})

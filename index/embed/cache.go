@@ -131,7 +131,7 @@ func (c *Cache) Add(ctx context.Context, keys []Key, vectors [][]float32) error 
 		c.vectors = map[Key][]float32{}
 	}
 	if have := c.dims(); have > 0 && have != len(vectors[0]) {
-		return fmt.Errorf("vectors of %d numbers where those before have %d: %w", len(vectors[0]), have, ErrAbsurd)
+		return fmt.Errorf("the vectors have length %d, and those before %d: %w", len(vectors[0]), have, ErrAbsurd)
 	}
 	var lines []byte
 	for i, k := range keys {

@@ -152,7 +152,7 @@ func (c *Client) vectors(data []byte, n int) ([][]float32, error) {
 		out[d.Index] = d.Embedding
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("%s sent %d vectors for %d texts: %w", c.host, len(answer.Data), n, ErrAbsurd)
+		return nil, fmt.Errorf("%s did not send a vector for each text, but %d: %w", c.host, len(answer.Data), ErrAbsurd)
 	}
 	return out, nil
 }

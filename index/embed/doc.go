@@ -46,11 +46,11 @@ func Vectors(ctx context.Context, e Embedder, texts []string) ([][]float32, erro
 		return nil, err
 	}
 	if len(out) != len(texts) {
-		return nil, fmt.Errorf("%d vectors for %d texts: %w", len(out), len(texts), ErrAbsurd)
+		return nil, fmt.Errorf("texts and vectors are not as many, %d and %d: %w", len(texts), len(out), ErrAbsurd)
 	}
 	for i, v := range out {
 		if len(v) == 0 || len(v) > maxDims || len(v) != len(out[0]) {
-			return nil, fmt.Errorf("vectors of %d and of %d numbers: %w", len(out[0]), len(v), ErrAbsurd)
+			return nil, fmt.Errorf("the vectors have lengths %d and %d: %w", len(out[0]), len(v), ErrAbsurd)
 		}
 		unit, ok := normal(v)
 		if !ok {

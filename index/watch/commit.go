@@ -118,7 +118,7 @@ func (s *session) committed(out outcome) {
 	s.worked, s.idled = now, false
 	s.w.holds(missing, out.missing != nil)
 	if out.missing != nil {
-		s.w.warn(missing, Event{Text: fmt.Sprintf("%d of %d files vanished at once: they left the index, their deletion is not committed", out.missing.Missing, out.missing.Total),
+		s.w.warn(missing, Event{Text: fmt.Sprintf("files vanished at once, %d of %d: they left the index, and their deletion is not committed", out.missing.Missing, out.missing.Total),
 			Hint: out.missing.Hint()})
 	}
 	if out.err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/links"
 	"stet/vault/notebook"
@@ -305,7 +306,7 @@ func notebooks(_ context.Context, x *exam) error {
 			continue // an unreadable file is named by another check
 		}
 		if u := page.Usage; u.Characters > u.Limit {
-			x.add(vault.Problem{ID: "notebook-size", Path: n.Path(), Text: fmt.Sprintf("its entries hold %d characters, the limit is %d", u.Characters, u.Limit),
+			x.add(vault.Problem{ID: "notebook-size", Path: n.Path(), Text: fmt.Sprintf("its entries hold %s, the limit is %d", templates.Plural(u.Characters, "character"), u.Limit),
 				Hint: "nothing is cut: move what not every session needs to memories/"})
 		}
 	}

@@ -69,7 +69,7 @@ func Empty() *File {
 // (index.skipHash) is accepted and means there is no checksum to verify.
 func Parse(b []byte) (*File, error) {
 	if len(b) < headerSize+hashSize {
-		return nil, corrupt("%d bytes are too short", len(b))
+		return nil, corrupt("it is too short, with length %d", len(b))
 	}
 	if uint64(len(b)) > math.MaxUint32 {
 		return nil, fmt.Errorf("%w: larger than 4 GiB", ErrUnsupported)
@@ -105,7 +105,7 @@ func Parse(b []byte) (*File, error) {
 func (f *File) scanEntries(end int) error {
 	n := int(binary.BigEndian.Uint32(f.b[8:]))
 	if n > (end-headerSize)/minEntry {
-		return corrupt("%d entries do not fit into %d bytes", n, len(f.b))
+		return corrupt("its length of %[2]d is too short for the number of entries, %[1]d", n, len(f.b))
 	}
 	f.off = make([]uint32, n+1)
 	off := headerSize

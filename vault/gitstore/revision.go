@@ -222,5 +222,5 @@ func (r *Repo) abbreviated(digits string) (ID, error) {
 	case 1:
 		return found[0], nil
 	}
-	return ID{}, fmt.Errorf("%d commits begin like that, %s and %s among them; give more digits", len(found), found[0], found[1])
+	return ID{}, fmt.Errorf("more than one commit begins like that, %s and %s among them; give more digits", found[0], found[1])
 }

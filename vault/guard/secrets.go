@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"stet/templates"
 )
 
 // Secrets lists what in data is a secret, by gitleaks' rules and ours, in the
@@ -97,7 +99,7 @@ func unsaid(m match) string {
 	if lead != "" && strings.TrimRight(m.lead, " \t") != m.lead {
 		lead += " "
 	}
-	return lead + fmt.Sprintf("[%d characters]", utf8.RuneCountInString(m.secret))
+	return lead + fmt.Sprintf("[%s]", templates.Plural(utf8.RuneCountInString(m.secret), "character"))
 }
 
 // A match is a place where a rule found something.

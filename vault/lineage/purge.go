@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -84,7 +85,7 @@ func (p *Purging) Run(ctx context.Context, v *vault.Vault, w vault.Write) (*vaul
 	w.Message = ""
 	subject := "purge one file"
 	if len(p.Memories) > 1 {
-		subject = fmt.Sprintf("purge %d files", len(p.Memories))
+		subject = fmt.Sprintf("purge %s", templates.Plural(len(p.Memories), "file"))
 	}
 	why := w.Why(vault.OpForget, subject)
 	why.Memories = ids

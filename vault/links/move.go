@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -140,7 +141,7 @@ func (r Request) subject() string {
 	case len(r.From) == 1:
 		return r.From[0].Name() + " to " + r.place()
 	}
-	return fmt.Sprintf("%d files to %s", len(r.From), r.place())
+	return fmt.Sprintf("%s to %s", templates.Plural(len(r.From), "file"), r.place())
 }
 
 // place is To as a person calls it.

@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"stet/templates"
 	"stet/vault/guard"
 )
 
@@ -110,10 +111,10 @@ func (f File) scan() (out []Finding) {
 	case !text && isProgram(f.Data):
 		add(0, "program", Danger, "it is a program, which nobody can read")
 	case !text && !isMedium(f.Data):
-		add(0, "binary", Look, fmt.Sprintf("%d bytes that are no text", len(f.Data)))
+		add(0, "binary", Look, fmt.Sprintf("%s that are no text", templates.Plural(len(f.Data), "byte")))
 	}
 	if len(f.Data) > largeFile || text && len(f.Data) > longText {
-		add(0, "large", Look, fmt.Sprintf("%d bytes", len(f.Data)))
+		add(0, "large", Look, templates.Plural(len(f.Data), "byte"))
 	}
 	for _, found := range guard.Injections(f.Data) {
 		if text || !strings.HasPrefix(found.Rule, "invisible_") {

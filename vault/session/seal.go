@@ -7,9 +7,9 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strconv"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -323,7 +323,7 @@ func (s *sealer) hashAt(p vault.Path) (vault.Hash, error) {
 }
 
 func (s *sealer) why(open *Open, out *Sealed) vault.Why {
-	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Body: strconv.Itoa(out.Turns) + " turn(s)",
+	w := vault.Why{Op: vault.OpSeal, Subject: out.Title, Body: templates.Plural(out.Turns, "turn"),
 		Writer: vault.Writer{Session: out.ID, Door: s.o.Door, Via: s.o.Via}}
 	if open.Facts.Agent != "" {
 		w.Actor, w.AgentName = "agent", open.Facts.Agent

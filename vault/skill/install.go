@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/scan"
 )
@@ -108,7 +109,7 @@ func Install(
 }
 
 func install(ctx context.Context, v *vault.Vault, some []Arrival, w vault.Write) (*vault.Result, error) {
-	subject := fmt.Sprintf("install %d skills", len(some))
+	subject := fmt.Sprintf("install %s", templates.Plural(len(some), "skill"))
 	if len(some) == 1 {
 		subject = "install " + path.Base(string(some[0].Folder))
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -107,7 +108,8 @@ func (f *front) lintKey(s Skill, i int) {
 	}
 	long := func(most int) {
 		if n := len(utf16.Encode([]rune(text))); n > most {
-			f.at(value, tooLong, fmt.Sprintf("say it in %d characters, and the rest below the front matter", most),
+			f.at(value, tooLong, fmt.Sprintf("say it in %s, and the rest below the front matter",
+				templates.Plural(most, "character")),
 				"%q has %d characters, at most %d are allowed", key.Value, n, most)
 		}
 	}

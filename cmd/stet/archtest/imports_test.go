@@ -22,7 +22,7 @@ type edge struct {
 func edges() []edge {
 	return []edge{
 		{"markdown", nil, "pure functions from bytes to documents: no I/O, nothing of ours"},
-		{"templates", nil, "embedded text and nothing else"},
+		{"templates", nil, "embedded text, and how numbers are told in it"},
 		{"vault/durable", nil, "the only file-system writer stands below everything"},
 		{"vault/filelock", []string{"vault/durable"}, "the lock file is written through the one writer"},
 		{"vault/gitindex", nil, "bytes of git's index in, bytes out"},
@@ -184,8 +184,8 @@ func TestImportsGoOneWay(t *testing.T) {
 	for _, s := range m.sources {
 		for _, imp := range s.file.Imports {
 			to, ours := strings.CutPrefix(strings.Trim(imp.Path.Value, `"`), "stet/")
-			if !ours || s.test {
-				continue
+			if !ours || s.test || to == "templates" {
+				continue // a leaf that anyone may read
 			}
 			if testOnly(to) {
 				t.Errorf("%s imports %s, which is for tests alone", s.name, to)

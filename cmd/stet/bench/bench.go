@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"stet/agent"
 	"stet/cmd/stet/console"
 	"stet/index"
 	"stet/vault"
@@ -238,8 +239,8 @@ func sessionsOf(ids []string, session map[string]string) []string {
 
 func print(w *console.Printer, out report) {
 	for _, s := range out.Sets {
-		w.Printf("%s  %d questions, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set),
-			s.Questions, s.Empty, s.P50MS, s.P99MS)
+		w.Printf("%s  %s, %d answered with nothing, p50 %.1f ms, p99 %.1f ms\n", console.Line1(s.Set),
+			agent.Plural(s.Questions, "question"), s.Empty, s.P50MS, s.P99MS)
 		if s.Degraded > 0 {
 			w.Printf("  %d answered without the index\n", s.Degraded)
 		}

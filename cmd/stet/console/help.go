@@ -65,22 +65,65 @@ func paragraph(b *strings.Builder, text, indent string) {
 	b.WriteString(strings.Join(wrap(text, pageWidth-len(indent)), "\n"+indent) + "\n")
 }
 
-// ShowHelp prints the help of one command, with nil the list of all.
+// ShowHelp prints the help of one command, with nil a screen about the commonest ones.
 func ShowHelp(ctx context.Context, e *Env, commands []*Command, c *Command) error {
 	if c == nil {
-		return e.ShowPaged(ctx, viewAll(commands), func(p *Printer) { p.Printf("%s", overview(commands)) })
+		return e.ShowPaged(ctx, viewAll(commands), func(p *Printer) { p.Printf("%s", firstPage(commands)) })
 	}
 	return e.ShowPaged(ctx, viewCommand(c), func(p *Printer) { p.Printf("%s", page(c)) })
+}
+
+// ShowTopic prints "all", every command by group, or "flags", those that every command takes; false is neither.
+func ShowTopic(ctx context.Context, e *Env, commands []*Command, topic string) (bool, error) {
+	switch topic {
+	case "all":
+		return true, e.ShowPaged(ctx, viewAll(commands), func(p *Printer) { p.Printf("%s", overview(commands)) })
+	case "flags":
+		var b strings.Builder
+		b.WriteString("Flags for every command, before or behind its name:\n\n")
+		writeFlags(&b, GlobalFlags())
+		return true, e.ShowPaged(ctx, viewFlags(GlobalFlags()), func(p *Printer) { p.Printf("%s", b.String()) })
+	}
+	return false, nil
+}
+
+// Topics are what "stet help" knows besides commands.
+func Topics() []string { return []string{"all", "flags", "exit-codes", "agents"} }
+
+const usageLine = "usage: stet [-C DIR] COMMAND [FLAGS] [ARGUMENTS]\n"
+
+// commonest are the commands of the first page, each of which fits a line of it.
+func commonest() []string {
+	return []string{"status", "remember", "search", "list", "show", "edit", "forget", "undo", "import", "install"}
+}
+
+// firstPage fits a screen of 80 columns and 24 lines.
+func firstPage(commands []*Command) string {
+	var b strings.Builder
+	paragraph(&b, "stet keeps what you and your agents know as Markdown files in a git repository.", "")
+	b.WriteString("\n  $ stet init ~/notes                       make a vault of a folder\n" +
+		"  $ stet remember \"The gate code is 4711.\" one memory, one file, one commit\n" +
+		"  $ stet search gate                        find it again\n\n" + usageLine + "\n")
+	var rows [][2]string
+	for _, name := range commonest() {
+		rows = append(rows, [2]string{name, Find(commands, name).Summary})
+	}
+	columns(&b, rows)
+	var names []string
+	for _, g := range groups() {
+		names = append(names, string(g))
+	}
+	b.WriteString("\n")
+	paragraph(&b, "\"stet help all\" lists every command, in the groups "+strings.Join(names, ", ")+". "+
+		"\"stet help COMMAND\" begins with examples. \"stet help flags\" says what every command takes, "+
+		"\"stet help agents\" what an agent may do.", "")
+	return b.String()
 }
 
 // overview is the list of all commands by group.
 func overview(commands []*Command) string {
 	var b strings.Builder
-	paragraph(&b, "stet keeps what you and your agents know as Markdown files in a git repository.", "")
-	b.WriteString("\n  $ stet init ~/notes                     make a vault of a folder\n" +
-		"  $ stet remember \"The gate code is 4711.\" one memory, one file, one commit\n" +
-		"  $ stet search gate                      find it again\n\n" +
-		"usage: stet [-C DIR] COMMAND [FLAGS] [ARGUMENTS]\n")
+	b.WriteString(usageLine)
 	for _, g := range groups() {
 		var rows [][2]string
 		for _, c := range commands {
@@ -91,10 +134,7 @@ func overview(commands []*Command) string {
 		fmt.Fprintf(&b, "\n%s\n", g)
 		columns(&b, rows)
 	}
-	b.WriteString("\nflags for every command\n")
-	writeFlags(&b, GlobalFlags())
-	b.WriteString("\n\"stet help COMMAND\" says more; \"stet help exit-codes\" lists the exit codes,\n" +
-		"\"stet help agents\" what an agent may do.\n")
+	b.WriteString("\n\"stet help COMMAND\" says more; \"stet help flags\" lists what every command takes.\n")
 	return b.String()
 }
 
@@ -117,7 +157,7 @@ func page(c *Command) string {
 		b.WriteString("\nflags\n")
 		writeFlags(&b, c.Flags)
 	}
-	b.WriteString("\n\"stet help\" lists the flags that every command takes.\n")
+	b.WriteString("\n\"stet help flags\" lists the flags that every command takes.\n")
 	return b.String()
 }
 

@@ -52,7 +52,7 @@ var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[
 func (p *Printer) Head(room *int, diff string) {
 	const width = 100 // of a line that counts as one, in bytes
 	diff = blanks().ReplaceAllStringFunc(diff, func(gap string) string {
-		return fmt.Sprintf(" [%d blanks] ", utf8.RuneCountInString(gap))
+		return fmt.Sprintf(" [%s] ", agent.Plural(utf8.RuneCountInString(gap), "blank"))
 	})
 	end := 0
 	for line := range strings.Lines(diff) {

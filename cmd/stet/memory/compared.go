@@ -46,7 +46,7 @@ const toldPlaces = 3
 // tellPlaces names the scopes and categories that the rules chose.
 func (r reply) tellPlaces(e *console.Env, placed []ingest.Placing) {
 	if len(placed) > toldPlaces {
-		e.Note("scope and categories of %d notes were chosen automatically; --json shows them", len(placed))
+		e.Note("chose scope and categories of %s; --json shows them", agent.Plural(len(placed), "note"))
 		return
 	}
 	by := func(rule string, confidence float64) string {

@@ -124,7 +124,7 @@ func printEmbedding(p *console.Printer, done *agent.Embedding) {
 	}
 	p.Printf("%s  %s", verb, console.Line1(done.File))
 	if !done.Removed {
-		p.Printf("  (%d tokens)", done.Tokens)
+		p.Printf("  (%s)", agent.Plural(done.Tokens, "token"))
 	}
 	p.Printf("\n")
 }

@@ -49,7 +49,7 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 		return agent.Usagef("--pending, --all and --rule exclude each other")
 	}
 	o := agent.EncodeOptions{Write: e.ByInSession(in), All: in.Bool("all"), Rule: in.String("rule"),
-		Limit: in.Int("limit"), Progress: e.ProgressCount("compared %d of %d memories")}
+		Limit: in.Int("limit"), Progress: e.ProgressCount("memories compared: %d of %d")}
 	return e.With(ctx, false, func(a *agent.App) error {
 		res, err := a.Memories().Encode(ctx, o)
 		if res == nil {

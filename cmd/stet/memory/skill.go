@@ -139,7 +139,7 @@ func skillView(ctx context.Context, e *console.Env, in *console.Input, words []s
 		return e.ShowPaged(ctx, s, func(p *console.Printer) {
 			data := s.Data()
 			if p.OutTerminal && !utf8.Valid(data) {
-				p.Printf("(%d bytes, no text)\n", len(data))
+				p.Printf("(%s, no text)\n", agent.Plural(len(data), "byte"))
 				return
 			}
 			text := p.Stored(string(data))

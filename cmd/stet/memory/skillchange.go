@@ -93,7 +93,8 @@ func replaceOnce(was []byte, old, text string) ([]byte, error) {
 		return nil, vault.WithHint(fmt.Errorf("%q: %w: the file does not have this text", old, vault.ErrNotFound),
 			"\"stet skill view SKILL FILE\" prints it; --match takes its bytes as they stand")
 	case n > 1:
-		return nil, vault.WithHint(fmt.Errorf("%q: %w: the file has this text %d times", old, vault.ErrAmbiguous, n),
+		return nil, vault.WithHint(fmt.Errorf("%q: %w: the file has this text %s", old, vault.ErrAmbiguous,
+			agent.Plural(n, "time")),
 			"give more of what stands around it")
 	}
 	return []byte(strings.Replace(string(was), old, text, 1)), nil

@@ -175,7 +175,7 @@ func printFix(p *console.Printer, f *agent.RanFix) {
 	p.Printf("%s\n", p.Paint(console.Bold, fit("", f.Error)))
 	about := f.Outcome
 	if f.Times > 1 {
-		about += fmt.Sprintf(", %d times", f.Times)
+		about += fmt.Sprintf(", %s", agent.Plural(f.Times, "time"))
 	}
 	if f.Tries > 0 {
 		about += fmt.Sprintf(", after %s", agent.Plural(f.Tries, "failed attempt"))

@@ -29,8 +29,9 @@ func printModels(p *console.Printer, models []agent.ModelCheck) {
 		for _, s := range m.Slots {
 			slots = append(slots, string(s))
 		}
-		p.Printf("%s  %s at %s answered %q in %d ms: %d tokens in, %d out, %s (%s)\n", strings.Join(slots, ", "),
+		p.Printf("%s  %s at %s answered %q in %d ms: %s in, %d out, %s (%s)\n", strings.Join(slots, ", "),
 			m.Model,
-			m.Host, console.Line1(m.Answer), m.TookMS, m.Input, m.Output, llm.Dollars(m.USD), m.CostStatus)
+			m.Host, console.Line1(m.Answer), m.TookMS,
+			agent.Plural(m.Input, "token"), m.Output, llm.Dollars(m.USD), m.CostStatus)
 	}
 }

@@ -232,7 +232,7 @@ func size(n int64) string {
 	case n >= 1<<10:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return agent.Plural(int(n), "byte")
 }
 
 // progress shows on a terminal how far a run has come.
@@ -311,7 +311,7 @@ func summary(r *imports.Report) string {
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "files not opened"}, {r.Redacted,
+	}{{r.Skipped, "left out"}, {r.Rejected, "forgotten here"}, {r.Unread, "not opened"}, {r.Redacted,
 		"redacted"}, {r.Malformed, "malformed"}} {
 		if more.n > 0 {
 			sum += fmt.Sprintf(", %d %s", more.n, more.what)

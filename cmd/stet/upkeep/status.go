@@ -36,24 +36,7 @@ func statusText(st *agent.Status) string {
 		fmt.Fprintf(&b, "newest  %s  %s  %s\n", st.Last.Rev.Short(), console.Day(st.Last.At()),
 			console.Line1(st.Last.Subject))
 	}
-	if st.Proposed > 0 {
-		fmt.Fprintf(&b, "waits   %d proposed by agents\n", st.Proposed)
-	}
-	if st.Skills > 0 {
-		what := agent.Plural(st.Skills, "skill from elsewhere waits", "skills from elsewhere wait")
-		fmt.Fprintf(&b, "skills  %s for you: \"stet review --proposed\"\n", what)
-	}
-	if st.Others > 0 {
-		fmt.Fprintf(&b, "others  %s not reviewed yet: \"stet review\" shows them\n",
-			agent.Plural(st.Others, "commit of agents or other people is", "commits of agents or other people are"))
-	}
-	if st.Pending > 0 {
-		fmt.Fprintf(&b, "model   %d pending: \"stet encode\" finishes them\n", st.Pending)
-	}
-	if st.Undecided > 0 {
-		what := agent.Plural(st.Undecided, "memory", "memories")
-		fmt.Fprintf(&b, "decide  %s may outdate or contradict others: \"stet conflicts\" shows them\n", what)
-	}
+	waiting(&b, st)
 	reviews(&b, st.Reviews)
 	if st.State != "" {
 		fmt.Fprintf(&b, "git     an unfinished %s, until which stet writes nothing: %s\n", st.State, st.Ends)
@@ -61,16 +44,49 @@ func statusText(st *agent.Status) string {
 	if st.Busy {
 		b.WriteString("busy    another stet command is writing\n")
 	}
-	changes(&b, "\nchanged by hand, not committed yet:\n", st.Changed)
-	changes(&b, "\nstaged in git:\n", st.Staged)
+	changes(&b, "\nchanged by hand, not committed yet:\n", st.Changed, "stet diff")
+	changes(&b, "\nstaged in git:\n", st.Staged, "git status")
 	if len(st.Problems) > 0 {
 		b.WriteString("\nleft alone:\n")
-		for _, p := range st.Problems {
+		for i, p := range st.Problems {
+			if i == mostListed {
+				fmt.Fprintf(&b, "  … and %d more: \"stet doctor\"\n", len(st.Problems)-i)
+				break
+			}
 			b.WriteString("  " + leftAlone(p) + "\n")
 		}
 	}
 	b.WriteString("\n" + next(st))
 	return b.String()
+}
+
+// mostListed leaves room on a screen for what else there is to say.
+const mostListed = 5
+
+// waiting names what waits for the user, each with the command that goes on.
+func waiting(b *strings.Builder, st *agent.Status) {
+	for _, w := range []struct {
+		label     string
+		n         int
+		one, many string // with the verb
+		next      string
+	}{
+		{"waits", st.Proposed, "proposal of an agent waits", "proposals of agents wait",
+			`for you: "stet review --proposed"`},
+		{"skills", st.Skills, "skill from elsewhere waits", "skills from elsewhere wait",
+			`for you: "stet review --proposed"`},
+		{"others", st.Others, "commit of agents or other people is", "commits of agents or other people are",
+			`not reviewed yet: "stet review" shows them`},
+		{"decide", st.Undecided, "memory", "memories",
+			`may outdate or contradict others: "stet conflicts" shows them`},
+		{"model", st.Pending, "memory is pending", "memories are pending", `for a model: "stet encode" asks it`},
+		{"kept", st.Kept, "version of a file is", "versions of files are",
+			`kept outside the vault: "stet doctor" says where`},
+	} {
+		if w.n > 0 {
+			fmt.Fprintf(b, "%-6s  %s %s\n", w.label, agent.Plural(w.n, w.one, w.many), w.next)
+		}
+	}
 }
 
 // leftAlone names a problem in one line: the guard may have found hundreds of secrets in one file.
@@ -130,14 +146,15 @@ func counts(n map[vault.Class]int) string {
 	return strings.Join(out, ", ")
 }
 
-func changes(b *strings.Builder, heading string, cs []vault.Change) {
+// changes lists some of the changes, and names the command that shows the rest.
+func changes(b *strings.Builder, heading string, cs []vault.Change, all string) {
 	if len(cs) == 0 {
 		return
 	}
 	b.WriteString(heading)
 	for i, c := range cs {
-		if i == 20 {
-			fmt.Fprintf(b, "  … and %d more\n", len(cs)-i)
+		if i == mostListed {
+			fmt.Fprintf(b, "  … and %d more: \"%s\"\n", len(cs)-i, all)
 			return
 		}
 		fmt.Fprintf(b, "  %-8s  %s\n", c.Status, console.Paths(c))
@@ -154,7 +171,6 @@ func next(st *agent.Status) string {
 	}
 	empty := st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0
 	step(len(st.Problems) > 0, [2]string{"stet doctor", "see what stet leaves alone"})
-	step(st.Proposed > 0, [2]string{"stet review --proposed", "let agents write, or not"})
 	step(len(st.Changed) > 0, [2]string{"stet diff", "see your edits"}, [2]string{"stet adopt", "commit them as yours"})
 	step(empty, [2]string{`stet remember "The first thing worth keeping."`, "keep something"},
 		[2]string{`stet new decision "What was decided"`, "begin from a form"})
