@@ -27,7 +27,7 @@ import (
 // step, STET_TEST_ERRNO=LABEL (or "any") makes the first step of that label and
 // all later ones fail as on a full disk, STET_TEST_INTERRUPT=N presses Ctrl-C
 // before the Nth step. STET_TEST_FORK=FAULT is what happens to the process of the curator's model.
-// STET_TEST_TERMINAL=1 answers as on a terminal.
+// STET_TEST_TERMINAL=1 answers as on a terminal; STET_TEST_NOW is when the command begins.
 func TestMain(m *testing.M) {
 	testscript.Main(inMemory{m}, map[string]func(){"stet": func() { os.Exit(stetUnderTest()) }})
 }
@@ -50,6 +50,10 @@ func stetUnderTest() int {
 	host.Hook = faults(host.Getenv)
 	if host.Getenv("STET_TEST_TERMINAL") != "" {
 		host.InTerminal, host.OutTerminal, host.ErrTerminal = true, true, true
+	}
+	if now, err := time.Parse(time.RFC3339, host.Getenv("STET_TEST_NOW")); err == nil {
+		began := time.Now()
+		host.Now = func() time.Time { return now.Add(time.Since(began)) }
 	}
 	if fault := host.Getenv("STET_TEST_FORK"); fault != "" && slices.Contains(os.Args, "curator-fork") {
 		host.In = faultyJob(fault)

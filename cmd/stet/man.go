@@ -32,7 +32,7 @@ func runMan(_ context.Context, e *console.Env, in *console.Input) error {
 	}
 	c := console.Find(commands, in.Word(0)) // nil without a word: stet itself
 	if c == nil && len(in.Words) > 0 {
-		return agent.Usagef("no command %q", in.Words[0]).Suggest(`"stet help" lists the commands`)
+		return agent.Usagef("no command %q", in.Words[0]).Suggest(`"stet help all" lists the commands`)
 	}
 	page := console.Manual(commands, c)
 	result := map[string]string{"name": console.ManualName(c), "page": page}

@@ -152,7 +152,7 @@ func (c *Client) vectors(data []byte, n int) ([][]float32, error) {
 		out[d.Index] = d.Embedding
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("%s did not send a vector for each text, but %d: %w", c.host, len(answer.Data), ErrAbsurd)
+		return nil, fmt.Errorf("%s sent no vector for some texts, or two: %w", c.host, ErrAbsurd)
 	}
 	return out, nil
 }

@@ -166,7 +166,7 @@ func (p *parser) unknownCommand(word string) error {
 	if near := agent.Nearest(word, CommandNames(p.commands)); near != "" {
 		return err.Suggest("did you mean \"stet %s\"?", near)
 	}
-	return err.Suggest(`"stet help" lists the commands`)
+	return err.Suggest(`"stet help all" lists the commands`)
 }
 
 func (p *parser) unknownFlag(arg, name string) error {

@@ -161,7 +161,11 @@ func (e *Env) Warn(format string, args ...any) {
 func (e *Env) say(text string) {
 	e.clearLine()
 	_ = e.clearStatus() // a broken standard output is met by the answer
-	_, _ = fmt.Fprintf(e.Err, "stet: %s\n", Line1(e.shown(text)))
+	line := "stet: " + Line1(e.shown(text))
+	if e.ErrTerminal {
+		line = fold(line, columnsOf(e.Err), len("stet: "))
+	}
+	_, _ = fmt.Fprintln(e.Err, line)
 }
 
 // encode writes one line of JSON. Text stays readable: nothing but what JSON

@@ -79,17 +79,22 @@ func (p *Printer) Lines(indent, text string) {
 // Folded prints a text. On a terminal a line that is too long for it is broken at spaces, and goes on below that many.
 func (p *Printer) Folded(text string, indent int) {
 	for line := range strings.Lines(text) {
-		rest := strings.TrimSuffix(line, "\n")
-		for width := p.width(); width > 2*indent; {
-			cut := breakAt(rest, width, indent)
-			if cut < 0 {
-				break
-			}
-			p.Printf("%s\n", strings.TrimRight(rest[:cut], " "))
-			rest = strings.Repeat(" ", indent) + strings.TrimLeft(rest[cut:], " ")
-		}
-		p.Printf("%s\n", rest)
+		p.Printf("%s\n", fold(strings.TrimSuffix(line, "\n"), p.width(), indent))
 	}
+}
+
+// fold breaks a line that is longer than width; what goes on stands below, behind so many blanks.
+func fold(line string, width, indent int) string {
+	var b strings.Builder
+	for width > 2*indent {
+		cut := breakAt(line, width, indent)
+		if cut < 0 {
+			break
+		}
+		b.WriteString(strings.TrimRight(line[:cut], " ") + "\n")
+		line = strings.Repeat(" ", indent) + strings.TrimLeft(line[cut:], " ")
+	}
+	return b.String() + line
 }
 
 // breakAt is where a line is broken that is longer than width: at a space, or before a wide letter, which stand without
@@ -148,10 +153,22 @@ func (p *Printer) Cut(line string, most int) string {
 	return line
 }
 
+// CutPath is a path behind so many columns, on a terminal the end of it that fits, which tells more.
+func (p *Printer) CutPath(path string, columns int) string {
+	for width := p.width() - columns; width > leastRoom && cells.Width(path) > width; {
+		_, size := utf8.DecodeRuneInString(strings.TrimPrefix(path, "…"))
+		path = "…" + strings.TrimPrefix(path, "…")[size:]
+	}
+	return path
+}
+
+// leastRoom is what a title gets of a line, however long the rest is.
+const leastRoom = 20
+
 // Room is how many columns of a line a title may take beside the rest of it: 20 at least, and not more than most.
 func (p *Printer) Room(rest string, most int) int {
 	if width := p.width(); width > 0 {
-		most = min(most, max(20, width-cells.Width(rest)))
+		most = min(most, max(leastRoom, width-cells.Width(rest)))
 	}
 	return most
 }

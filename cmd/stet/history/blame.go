@@ -47,8 +47,12 @@ func printBlame(p *console.Printer, blame *agent.Blame) {
 			rev, day = l.Origin.Rev.Short(), console.Day(l.Origin.When)
 		}
 		pad := strings.Repeat(" ", width-cells.Width(names[i]))
-		p.Printf("%s  %s%s  %s  %*d) %s\n", p.Paint(console.Cyan, rev), names[i], pad, day, digits, l.Number,
-			p.Stored(l.Text))
+		head := fmt.Sprintf("%s  %s%s  %s  %*d) ", rev, names[i], pad, day, digits, l.Number)
+		if p.OutTerminal { // the text needs the room
+			head = fmt.Sprintf("%s  %s%s  %*d) ", rev, names[i], pad, digits, l.Number)
+		}
+		rest := strings.TrimPrefix(head, rev) + p.Stored(l.Text)
+		p.Folded(p.Paint(console.Cyan, rev)+rest+"\n", cells.Width(head))
 	}
 }
 

@@ -78,7 +78,7 @@ func printRows(p *console.Printer, commits []agent.Commit) {
 
 func printChanges(p *console.Printer, changes []vault.Change) {
 	for _, c := range changes {
-		p.Printf("    %-8s  %s\n", c.Status, console.Paths(c))
+		p.Printf("    %-8s  %s\n", c.Status, p.CutPath(console.Paths(c), len("    modified  ")))
 	}
 }
 

@@ -82,7 +82,7 @@ func listProposals(
 			text = fmt.Sprintf(
 				"%d waiting; \"stet review --proposed\" on a terminal asks about each, --accept and --reject answer", n)
 		}
-		p.Printf("%s%s\n", text, e.Where())
+		p.Folded(text+e.Where(), 0)
 	})
 	if err == nil && !e.JSON {
 		note()

@@ -239,7 +239,7 @@ func rowsOf(p *console.Printer, all []agent.Memory) []cells.Row {
 	for _, m := range all {
 		stored := m.Stored()
 		at := cmp.Or(stored.Changed, stored.Updated, stored.Created)
-		row := cells.Row{At: at, Text: headline(p, stored, 2*headlineWidth)}
+		row := cells.Row{Name: m.Short, At: at, Text: headline(p, stored, 2*headlineWidth)}
 		switch {
 		case m.ID == "":
 			row.Tail = string(m.Path)

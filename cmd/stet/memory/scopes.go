@@ -44,7 +44,7 @@ func printScopes(p *console.Printer, list *agent.ScopeList) {
 	}
 	width := 0
 	for _, s := range found {
-		width = max(width, len([]rune(label(s))))
+		width = max(width, p.Cells(label(s)))
 	}
 	for _, s := range found {
 		text := label(s)
@@ -52,7 +52,7 @@ func printScopes(p *console.Printer, list *agent.ScopeList) {
 		if s.Here != s.Below && s.Here > 0 {
 			count += fmt.Sprintf("  (%d here)", s.Here)
 		}
-		gap := strings.Repeat(" ", width-len([]rune(text)))
+		gap := strings.Repeat(" ", width-p.Cells(text))
 		p.Printf("%s%s  %s\n", p.Paint(console.Cyan, console.Clean(text)), gap, count)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
@@ -98,11 +97,16 @@ func listConfig(ctx context.Context, e *console.Env, in *console.Input, _ []stri
 		return err
 	}
 	return e.Show(all, func(p *console.Printer) {
-		table := tabwriter.NewWriter(p, 0, 0, 2, ' ', 0)
+		var keys, values int
 		for _, s := range all.Settings {
-			fmt.Fprintln(table, console.Clean(strings.TrimRight(string(s.Key)+"\t"+settingLine(in, s), "\t")))
+			keys, values = max(keys, len(s.Key)), max(values, p.Cells(console.Line1(s.Value)))
 		}
-		p.Fail(table.Flush())
+		for _, s := range all.Settings {
+			value, from, _ := strings.Cut(settingLine(in, s), "\t")
+			value = console.Line1(value)
+			blank := strings.Repeat(" ", values-p.Cells(value))
+			p.Printf("%s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s%s  %s", keys, s.Key, value, blank, console.Line1(from)), " "))
+		}
 	})
 }
 

@@ -25,10 +25,10 @@ func statusCommand() *console.Command {
 // Status prints where the vault stands and what can be done next.
 func Status(ctx context.Context, e *console.Env) error {
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.Status, error) { return a.Vault().Status(ctx) },
-		func(p *console.Printer, st *agent.Status) { p.Folded(statusText(st), len("vault   ")) })
+		func(p *console.Printer, st *agent.Status) { p.Folded(statusText(p, st), len("vault   ")) })
 }
 
-func statusText(st *agent.Status) string {
+func statusText(p *console.Printer, st *agent.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "vault   %s  (%s)\n", st.Root, where(st))
 	fmt.Fprintf(&b, "holds   %s\n", counts(st.Counts))
@@ -44,8 +44,8 @@ func statusText(st *agent.Status) string {
 	if st.Busy {
 		b.WriteString("busy    another stet command is writing\n")
 	}
-	changes(&b, "\nchanged by hand, not committed yet:\n", st.Changed, "stet diff")
-	changes(&b, "\nstaged in git:\n", st.Staged, "git status")
+	changes(p, &b, "\nchanged by hand, not committed yet:\n", st.Changed, "stet diff")
+	changes(p, &b, "\nstaged in git:\n", st.Staged, "git status")
 	if len(st.Problems) > 0 {
 		b.WriteString("\nleft alone:\n")
 		for i, p := range st.Problems {
@@ -147,7 +147,7 @@ func counts(n map[vault.Class]int) string {
 }
 
 // changes lists some of the changes, and names the command that shows the rest.
-func changes(b *strings.Builder, heading string, cs []vault.Change, all string) {
+func changes(p *console.Printer, b *strings.Builder, heading string, cs []vault.Change, all string) {
 	if len(cs) == 0 {
 		return
 	}
@@ -157,7 +157,7 @@ func changes(b *strings.Builder, heading string, cs []vault.Change, all string) 
 			fmt.Fprintf(b, "  … and %d more: \"%s\"\n", len(cs)-i, all)
 			return
 		}
-		fmt.Fprintf(b, "  %-8s  %s\n", c.Status, console.Paths(c))
+		fmt.Fprintf(b, "  %-8s  %s\n", c.Status, p.CutPath(console.Paths(c), len("  modified  ")))
 	}
 }
 
