@@ -94,8 +94,8 @@ func (d *gatherer) sayCut(drafts []*draft) {
 		}
 	}
 	if late > 0 {
-		d.warnings = append(d.warnings, fmt.Sprintf("the notes are long together: %d of %d are stored and"+
-			" compared later; they are marked \"encoding: pending\", and \"stet encode\" compares and files them",
+		d.warnings = append(d.warnings, fmt.Sprintf("the notes are long together, so %d of %d will be"+
+			" compared later: \"stet encode\" compares and files what is marked \"encoding: pending\"",
 			late, len(drafts)))
 	} else if len(drafts) == 1 && drafts[0].plan.Cut > 0 {
 		d.warnings = append(d.warnings, fmt.Sprintf("the note is long: %s with what is stored looked for"+

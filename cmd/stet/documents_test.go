@@ -113,7 +113,7 @@ func answered(t *testing.T, text string, update bool) string {
 // many lines a change has, since the line with its time is among them.
 var chance = regexp.MustCompile(`\b01[0-9a-z]{24}\b|\b[0-9a-f]{7,40}\b|` +
 	`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| [+]0000)?)?\b|\b\d+m?s\b|` +
-	`(?m:^|  )(?:now|\d{1,2}min) +|[+]\d+ -\d+\b`)
+	`(?m:^(?:[0-9a-z]{4,6}  )?|  )(?:now|\d{1,2}min) +|[+]\d+ -\d+\b`)
 
 func settled(answer string) string { return chance.ReplaceAllString(answer, "?") }
 

@@ -42,12 +42,6 @@ func runHelp(ctx context.Context, e *console.Env, in *console.Input) error {
 	if known, err := console.ShowTopic(ctx, e, commands, topic); known {
 		return err
 	}
-	if topic == "exit-codes" {
-		return console.ShowExitCodes(ctx, e)
-	}
-	if topic == "agents" {
-		return console.ShowAgents(ctx, e)
-	}
 	if c := console.Find(commands, topic); c != nil {
 		return console.ShowHelp(ctx, e, commands, c)
 	}

@@ -64,7 +64,7 @@ stet help
 stet help list
 stet help flags
 stet list
-stet list --all -n 3
+stet list notes
 stet list /ops --long
 stet list --paths
 stet search code
@@ -101,8 +101,8 @@ func columnsTaken(line string) (n int) {
 	for _, r := range escape.ReplaceAllString(line, "") {
 		switch {
 		case r >= 0x300 && r <= 0x36f, r >= 0x591 && r <= 0x5c7, r >= 0x64b && r <= 0x65f, r == 0x200d:
-		case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3, r >= 0xfe30 && r <= 0xfe6f,
-			r >= 0xff00 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
+		case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
+			r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
 			n += 2
 		default:
 			n++
@@ -132,12 +132,17 @@ func newWorld(t *testing.T) *world {
 		{"2026-01-09T10:00:00Z", "", []string{"The vault keys hang behind the 🦊 picture.", "--title", "Vault keys"}},
 		{"2026-01-09T10:01:00Z", "", []string{"--scope", "/家庭/门禁",
 			"门禁代码是四七一一，每个季度由物业更换一次，更换之后请立即更新这一条记录，不要忘记通知所有的家庭成员。"}},
-		{"2026-02-01T10:00:00Z", "", []string{"--scope", "/בית", "קוד השער הוא 4711 והוא מתחלף בכל רבעון, אז צריך לעדכן את הרשימה"}},
-		{"2026-02-01T10:01:00Z", "", []string{"--scope", "/بيت", "--pin", "رَمْزُ البَوَّابَة هو 4711 ويتغير كل ثلاثة أشهر"}},
-		{"2026-02-02T10:00:00Z", "", []string{"--scope", "/école", "Le cafe\u0301 de l'e\u0301cole est ferme\u0301 le lundi et le mardi, sauf en e\u0301te\u0301."}},
-		{"2026-03-06T10:00:00Z", "", []string{"--scope", "/club", "The fire brigade 👩‍🚒 meets at the fox 🦊 house ❤️ on Mondays."}},
+		{"2026-02-01T10:00:00Z", "", []string{"--scope", "/בית",
+			"קוד השער הוא 4711 והוא מתחלף בכל רבעון, אז צריך לעדכן את הרשימה"}},
+		{"2026-02-01T10:01:00Z", "", []string{"--scope", "/بيت", "--pin",
+			"رَمْزُ البَوَّابَة هو 4711 ويتغير كل ثلاثة أشهر"}},
+		{"2026-02-02T10:00:00Z", "", []string{"--scope", "/école",
+			"Le cafe\u0301 de l'e\u0301cole est ferme\u0301 le lundi et le mardi, sauf en e\u0301te\u0301."}},
+		{"2026-03-06T10:00:00Z", "", []string{"--scope", "/club",
+			"The fire brigade 👩‍🚒 meets at the fox 🦊 house ❤️ on Mondays."}},
 		{"2026-03-06T11:00:00Z", "", []string{"The plants are watered on Fridays.", "--title", "Plants"}},
-		{"2026-03-08T10:00:00Z", "claude-code", []string{"--scope", "/ops/infra/deployments", "-c", "deploy", "--kind", "procedure",
+		{"2026-03-08T10:00:00Z", "claude-code", []string{"--scope", "/ops/infra/deployments", "-c", "deploy",
+			"--kind", "procedure",
 			"Deploys go out on Tuesday mornings after the standup, and the on-call engineer watches the dashboards."}},
 		{"2026-03-09T09:50:00Z", "codex", []string{"--scope", "/ops", "The staging database listens on port 5433."}},
 	} {
@@ -159,7 +164,8 @@ func newWorld(t *testing.T) *world {
 	w.file("notes/今天.md", "# 今天\n")
 	w.now = "2026-03-09T12:00:00Z"
 	// What chance made gets names of the same width, in the order of time.
-	for i, line := range strings.Fields(w.do("stet", "list", "--all", "--sort", "created", "--format", "{{.ID}}:{{.Short}}")) {
+	ids := w.do("stet", "list", "--all", "--sort", "created", "--format", "{{.ID}}:{{.Short}}")
+	for i, line := range strings.Fields(ids) {
 		id, short, _ := strings.Cut(line, ":")
 		if id != "" {
 			name := strings.Repeat(string(rune('a'+i)), len(id))
@@ -303,7 +309,8 @@ func (w *world) golden(name, got string) {
 	old := strings.Split(string(want), "\n")
 	for i, line := range strings.Split(got, "\n") {
 		if i >= len(old) || line != old[i] {
-			w.t.Errorf("%s, line %d: %q, and not %q; -update takes it in", name, i+1, line, append(old, "")[min(i, len(old))])
+			was := append(old, "")[min(i, len(old))]
+			w.t.Errorf("%s, line %d: %q, and not %q; -update takes it in", name, i+1, line, was)
 			return
 		}
 	}

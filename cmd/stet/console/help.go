@@ -73,7 +73,8 @@ func ShowHelp(ctx context.Context, e *Env, commands []*Command, c *Command) erro
 	return e.ShowPaged(ctx, viewCommand(c), func(p *Printer) { p.Printf("%s", page(c)) })
 }
 
-// ShowTopic prints "all", every command by group, or "flags", those that every command takes; false is neither.
+// ShowTopic prints one of [Topics]: every command by group, the flags that all take, the exit codes, or what an agent
+// may do. It is false for any other.
 func ShowTopic(ctx context.Context, e *Env, commands []*Command, topic string) (bool, error) {
 	switch topic {
 	case "all":
@@ -83,6 +84,10 @@ func ShowTopic(ctx context.Context, e *Env, commands []*Command, topic string) (
 		b.WriteString("Flags for every command, before or behind its name:\n\n")
 		writeFlags(&b, GlobalFlags())
 		return true, e.ShowPaged(ctx, viewFlags(GlobalFlags()), func(p *Printer) { p.Printf("%s", b.String()) })
+	case "exit-codes":
+		return true, showExitCodes(ctx, e)
+	case "agents":
+		return true, showAgents(ctx, e)
 	}
 	return false, nil
 }
@@ -205,8 +210,8 @@ func (v flagView) text() string {
 	return v.Meaning + " (default " + v.Default + ")"
 }
 
-// ShowExitCodes prints the exit code table.
-func ShowExitCodes(ctx context.Context, e *Env) error {
+// showExitCodes prints the exit code table.
+func showExitCodes(ctx context.Context, e *Env) error {
 	type row struct {
 		Exit    int      `json:"exit"`
 		Meaning string   `json:"meaning"`
@@ -223,8 +228,8 @@ func ShowExitCodes(ctx context.Context, e *Env) error {
 	return e.ShowPaged(ctx, rows, func(p *Printer) { p.Printf("%s", b.String()) })
 }
 
-// ShowAgents shows what an agent may do.
-func ShowAgents(ctx context.Context, e *Env) error {
+// showAgents shows what an agent may do.
+func showAgents(ctx context.Context, e *Env) error {
 	var b strings.Builder
 	b.WriteString("What an agent may do. Files that steer programs (CLAUDE.md, dot folders, build\n" +
 		"files) and stet's own settings are no agent's to write.\n\n")

@@ -83,8 +83,26 @@ func (p *Printer) Folded(text string, indent int) {
 	}
 }
 
-// fold breaks a line that is longer than width; what goes on stands below, behind so many blanks.
+// quoted is a command in a sentence.
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:stet|git) [^"]*"`) })
+
+// fold breaks a line that is longer than width; what goes on stands below, behind so many blanks. A command that is
+// quoted stays whole where it can, so that it can be copied.
 func fold(line string, width, indent int) string {
+	if width == 0 || cells.Width(line) <= width {
+		return line
+	}
+	const joint = "\uf8ff" // which nobody writes, and takes a column as a blank does
+	line = quoted().ReplaceAllStringFunc(line, func(command string) string {
+		if cells.Width(command)+indent > width {
+			return command
+		}
+		return strings.ReplaceAll(command, " ", joint)
+	})
+	return strings.ReplaceAll(broken(line, width, indent), joint, " ")
+}
+
+func broken(line string, width, indent int) string {
 	var b strings.Builder
 	for width > 2*indent {
 		cut := breakAt(line, width, indent)

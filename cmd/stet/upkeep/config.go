@@ -105,7 +105,8 @@ func listConfig(ctx context.Context, e *console.Env, in *console.Input, _ []stri
 			value, from, _ := strings.Cut(settingLine(in, s), "\t")
 			value = console.Line1(value)
 			blank := strings.Repeat(" ", values-p.Cells(value))
-			p.Printf("%s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s%s  %s", keys, s.Key, value, blank, console.Line1(from)), " "))
+			line := fmt.Sprintf("%-*s  %s%s  %s", keys, s.Key, value, blank, console.Line1(from))
+			p.Printf("%s\n", strings.TrimRight(line, " "))
 		}
 	})
 }
