@@ -312,7 +312,10 @@ func (c *claudeFile) begin(foreign string) *Session {
 	}
 	if s.Title == "" {
 		for leaf, summary := range c.summary {
-			if _, ok := c.chain[leaf]; ok && (s.Title == "" || summary < s.Title) {
+			if _, ok := c.chain[leaf]; !ok {
+				continue
+			}
+			if s.titles = append(s.titles[:len(s.titles):len(s.titles)], summary); s.Title == "" || summary < s.Title {
 				s.Title = summary
 			}
 		}

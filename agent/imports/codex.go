@@ -172,7 +172,10 @@ func (c *codexFile) event(m markdown.Message, it *codexItem) {
 
 func (c *codexFile) item(m markdown.Message, it *codexItem) {
 	switch it.Type {
-	case "message":
+	case "message", "": // a payload without a type that has a role is what somebody said
+		if it.Role == "" {
+			return
+		}
 		if it.Role == "developer" || it.Role == "system" {
 			return
 		}
