@@ -91,10 +91,10 @@ type Report struct {
 	Each   []*Report `json:"each,omitempty"` // of several sources, of which this is the sum
 }
 
-// A batch is what is in memory at a time. When it is full its transcripts are
-// written into the repository and wait there for a commit of the run, for which other writers wait .5 s at most.
+// A batch is what is in memory at a time. When it is full its transcripts are written into the repository and
+// wait there for a commit of the run, for which other writers wait the longer the more it brings.
 const (
-	commitBytes = 24 << 20
+	commitBytes = 8 << 20
 	batchBytes  = 8 << 20
 	batchFiles  = 1000
 	lastFiles   = 16 // of a batch are written when the run was ended: nobody waits longer
