@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"stet/agent/ingest"
@@ -10,6 +11,7 @@ import (
 	"stet/index/embed"
 	"stet/vault"
 	"stet/vault/lineage"
+	"stet/vault/names"
 	"stet/vault/session"
 	"stet/vault/settings"
 )
@@ -59,6 +61,7 @@ func (e *Environment) OpenAt(ctx context.Context, place Place, readOnly bool) (*
 	}
 	a := &App{Environment: e, place: place}
 	options.Flagging, options.Private, options.Identified = a.flagging, a.private, a.identified
+	options.Named = a.called
 	if a.v, err = vault.Open(ctx, place.Root, options); err != nil {
 		return nil, err
 	}
@@ -94,11 +97,24 @@ func (a *App) private(ctx context.Context, list func() ([]vault.File, error)) (m
 
 // identified asks the index for the files with an id.
 func (a *App) identified(ctx context.Context, id string) ([]vault.Path, error) {
+	var found []vault.Path
+	err := a.called(ctx, nil, func(p vault.Path, k names.Known) {
+		if strings.EqualFold(k.ID, id) {
+			found = append(found, p)
+		}
+	})
+	return found, err
+}
+
+// called asks the index what files are called.
+func (a *App) called(
+	ctx context.Context, list func() ([]vault.File, error), see func(vault.Path, names.Known),
+) error {
 	x, err := a.openIndex(true, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return x.Identified(ctx, id)
+	return x.Named(ctx, list, see)
 }
 
 // recoverNotes stores the notes of processes that ended while they asked a model. It is no

@@ -25,7 +25,7 @@ func (m Memories) Edit(ctx context.Context, ref string, w Write, edit Editor) (*
 	if err := m.a.check(w, "edit", ref); err != nil {
 		return nil, err
 	}
-	named, err := m.a.named(ctx, m.a.ref(ref))
+	named, err := m.a.v.Resolve(ctx, m.a.ref(ref))
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func (a *App) heirs(ctx context.Context, x *index.Index, q index.Query) ([]Hit, 
 		text := strings.TrimLeftFunc(string(m.Body), unicode.IsSpace)
 		first, _, _ := strings.Cut(text, "\n")
 		line := m.BodyLine + bytes.Count(m.Body[:len(m.Body)-len(text)], []byte("\n"))
-		out = append(out, Hit{Path: m.Path, Line: line, ID: m.ID, Title: m.Name(), Kind: m.Kind, Scope: m.Scope,
+		out = append(out, Hit{Path: m.Path, Line: line, ID: m.ID, Title: m.Headline(), Kind: m.Kind, Scope: m.Scope,
 			Categories: append([]string{}, m.Categories...), Class: m.Class, Tier: "superseded",
 			Snippet: strings.TrimSpace(first), Updated: stamp(m.Updated), InsteadOf: h.Snippet})
 	}
@@ -305,7 +305,7 @@ func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, 
 	if rev != "" {
 		return a.v.History().ReadAt(ctx, rev, ref)
 	}
-	m, err := a.named(ctx, ref)
+	m, err := a.v.Resolve(ctx, ref)
 	if errors.Is(err, vault.ErrNotFound) {
 		return a.readPath(ref, err)
 	}

@@ -133,7 +133,7 @@ type Link struct {
 func (m Memories) Links(ctx context.Context, o LinksOptions) (*LinkList, error) {
 	var p vault.Path
 	if o.Ref != "" {
-		named, err := m.a.named(ctx, m.a.ref(o.Ref))
+		named, err := m.a.v.Resolve(ctx, m.a.ref(o.Ref))
 		if err != nil {
 			return nil, err
 		}
@@ -207,14 +207,52 @@ func (a *App) ref(word string) string {
 	return word
 }
 
-// named is what ref names, for what changes nothing unseen: also by a part of a name, where the user asks and one
-// memory or note alone has it. It fails as [vault.Vault.Resolve] does.
+// named is what ref names, for what only reads: also by whole words of a name, where the user asks and one memory or
+// note alone has them. It fails as [vault.Vault.Resolve] does.
 func (a *App) named(ctx context.Context, ref string) (vault.Memory, error) {
 	m, err := a.v.Resolve(ctx, ref)
-	if none := (*vault.NotFoundError)(nil); errors.As(err, &none) && none.Part != "" && a.o.Agent == "" {
-		return a.v.Resolve(ctx, string(none.Part))
+	if none := (*vault.NotFoundError)(nil); errors.As(err, &none) && len(none.Words) == 1 {
+		return a.v.Resolve(ctx, string(none.Words[0].Path))
 	}
 	return m, err
+}
+
+// A Naming is what a word names.
+type Naming struct {
+	Path vault.Path // of the only file that the word names by itself; "" for none
+	// Candidates are all that the word may mean where it names none by itself, or several, with path, id and title
+	// alone; none where it means nothing known.
+	Candidates []vault.Memory
+	// Part says that the word is but a part of their names, Words that it is whole words of these.
+	Part, Words bool
+}
+
+// Named is what a word names, also as a part of a name, an address of an entry of a notebook apart. An agent names
+// what it means: to it, parts mean nothing. It fails as [vault.Vault.Resolve] does for other reasons than names.
+func (a *App) Named(ctx context.Context, word string) (Naming, error) {
+	ref := a.ref(word)
+	found, err := a.v.Resolve(ctx, ref)
+	if err == nil {
+		return Naming{Path: found.Path}, nil
+	}
+	var many *vault.AmbiguousError
+	var none *vault.NotFoundError
+	switch {
+	case errors.As(err, &many):
+		return Naming{Candidates: many.Candidates}, nil
+	case !errors.As(err, &none) || none.Withheld:
+		return Naming{}, err
+	}
+	if p, bad := vault.ParsePath(ref); bad == nil && a.exists(p) {
+		return Naming{}, nil // a file that is no memory
+	}
+	if _, _, entry := cutAddress("-#" + word); entry {
+		return Naming{}, nil
+	}
+	if len(none.Words) > 0 {
+		return Naming{Candidates: none.Words, Part: true, Words: true}, nil
+	}
+	return Naming{Candidates: none.Parts, Part: len(none.Parts) > 0}, nil
 }
 
 // refs is [App.ref] of each.

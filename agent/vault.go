@@ -17,6 +17,7 @@ import (
 	"stet/vault"
 	"stet/vault/doctor"
 	"stet/vault/lineage"
+	"stet/vault/names"
 	"stet/vault/settings"
 )
 
@@ -301,7 +302,7 @@ func (m rebuildable) IDs(files []vault.File, see func(vault.Path, string)) error
 	if err != nil {
 		return err
 	}
-	return m.Known(see)
+	return m.Known(func(p vault.Path, k names.Known, _ time.Time) { see(p, k.ID) })
 }
 
 // Reindexed is the result of [Vault.Reindex].

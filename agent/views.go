@@ -63,7 +63,7 @@ func (m Memory) Data() []byte { return m.data }
 // viewMemory renders m without its body.
 func viewMemory(m vault.Memory) Memory {
 	return Memory{
-		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Title, Scope: m.Scope, Kind: m.Kind,
+		ID: m.ID, Path: m.Path, Class: m.Class, Title: m.Headline(), Scope: m.Scope, Kind: m.Kind,
 		Categories: append([]string{}, m.Categories...), Tags: m.Tags, Changed: stamp(m.Changed),
 		Importance: m.Importance,
 		ValidFrom:  stamp(m.ValidFrom), ValidUntil: stamp(m.ValidUntil), Created: stamp(m.Created),
@@ -255,10 +255,10 @@ func (d *Doubt) String() string {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// shorts are the short forms of ids as [names.Short] says, among all that the search index knew when it was last
+// Shorts are the short forms of ids as [names.Short] says, among all that the search index knew when it was last
 // written, and those of ids itself: for an agent without what it is not given, whose ids make no end longer. Where
 // there is no index they are compared with each other, and are longer. Cost: one look at each record of the index.
-func (a *App) shorts(ids []string) map[string]string {
+func (a *App) Shorts(ids []string) map[string]string {
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 	if len(ids) == 0 {
 		return nil
@@ -266,8 +266,8 @@ func (a *App) shorts(ids []string) map[string]string {
 	var others []string
 	x, err := a.anyIndex()
 	if err == nil {
-		err = x.Known(func(p vault.Path, id string) {
-			others = append(others, id, strings.ToLower(names.Slug(p.Base())))
+		err = x.Known(func(_ vault.Path, k names.Known, _ time.Time) {
+			others = append(others, k.ID, strings.ToLower(k.Slug))
 		})
 	}
 	return names.Short(ids, slices.Values(others), err != nil)
@@ -289,7 +289,7 @@ func (a *App) shorten(all []Memory) {
 	for _, m := range all {
 		ids = append(ids, m.ID)
 	}
-	short := a.shorts(ids)
+	short := a.Shorts(ids)
 	for i := range all {
 		all[i].Short = short[all[i].ID]
 	}
@@ -303,10 +303,53 @@ func (a *App) shortenHits(lists ...[]Hit) {
 			ids = append(ids, h.ID)
 		}
 	}
-	short := a.shorts(ids)
+	short := a.Shorts(ids)
 	for _, hits := range lists {
 		for i := range hits {
 			hits[i].Short = short[hits[i].ID]
 		}
 	}
+}
+
+// A Called is what a file is called.
+type Called struct {
+	names.Known
+	Path    vault.Path
+	Updated time.Time // when it says that it was, else when the file changed on disk
+}
+
+// Called lists what the files of the vault are called, in path order, without reading them: those that are there, with
+// the titles and aliases that the search index knew when it was last written.
+func (a *App) Called(ctx context.Context, o vault.WalkOptions) ([]Called, error) {
+	x, err := a.anyIndex()
+	if err != nil {
+		return nil, err
+	}
+	warm := make(chan struct{})
+	go func() { x.Warm(); close(warm) }()
+	files, err := a.v.Files(ctx, o)
+	<-warm
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Called, len(files))
+	for i, f := range files {
+		out[i] = Called{names.Known{Slug: names.Slug(f.Path.Base())}, f.Path, f.ModTime}
+	}
+	at := 0
+	_ = x.Known(func(p vault.Path, k names.Known, updated time.Time) { // without an index there are no titles
+		if at > 0 && p < out[at-1].Path {
+			at = 0 // the transcripts begin
+		}
+		for at < len(out) && out[at].Path < p {
+			at++
+		}
+		if at < len(out) && out[at].Path == p {
+			out[at].Known = k
+			if !updated.IsZero() {
+				out[at].Updated = updated
+			}
+		}
+	})
+	return out, nil
 }

@@ -51,7 +51,7 @@ func (s Sessions) Why(ctx context.Context, ref string) (*Reasons, error) {
 	if !entry {
 		file = ref
 	}
-	m, err := s.a.named(ctx, s.a.ref(file))
+	m, err := s.a.v.Resolve(ctx, s.a.ref(file))
 	if err != nil {
 		return nil, err
 	}

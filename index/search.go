@@ -308,8 +308,9 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 	front, _ := document.SplitFront(data, mem.Body)
 	best := lines.Best(document.Own(r.Path, data, len(front)), len(front))
 	h := Hit{
-		Path: r.Path, ID: mem.ID, Title: mem.Name(), Kind: mem.Kind, Scope: vault.ScopeOf(r.Path),
-		Categories: mem.Categories, Line: max(1, best.Number), Score: m.Score, Tier: m.Tier.String(), Class: vault.ClassOf(r.Path),
+		Path: r.Path, ID: mem.ID, Title: cmp.Or(mem.Headline(), mem.Name()), Kind: mem.Kind,
+		Scope: vault.ScopeOf(r.Path), Class: vault.ClassOf(r.Path), Categories: mem.Categories,
+		Line: max(1, best.Number), Score: m.Score, Tier: m.Tier.String(),
 		Private: mem.Private, Updated: mem.Updated, ValidFrom: mem.ValidFrom, ValidUntil: mem.ValidUntil,
 	}
 	switch {

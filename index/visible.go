@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"stet/index/document"
 	"stet/index/store"
 	"stet/vault"
+	"stet/vault/names"
 )
 
 // visible applies what the query says about classes, archive and supersession.
@@ -89,20 +91,19 @@ func (x *Index) Private(ctx context.Context, list func() ([]vault.File, error)) 
 	return out, nil
 }
 
-// Identified lists the files with that id, archived ones and transcripts as well. It fails where it cannot answer
-// from an index.
-func (x *Index) Identified(ctx context.Context, id string) (out []vault.Path, err error) {
-	err = x.each(ctx, nil, func(r *document.Record) {
-		if strings.EqualFold(document.ID(r.Meta), id) {
-			out = append(out, r.Path)
-		}
+// Named tells see what each file of list, nil for all, is called, private ones and transcripts as well. It fails where
+// it cannot answer from an index, and as list.
+func (x *Index) Named(ctx context.Context, list func() ([]vault.File, error), see func(vault.Path, names.Known)) error {
+	return x.each(ctx, list, func(r *document.Record) {
+		called, _ := r.Names()
+		see(r.Path, called)
 	})
-	return out, err
 }
 
-// Known tells see of each file that the index knew when it was last written, archived ones and transcripts as well,
-// without what is withheld: its path, and its id, "" for none. It fails where there is no index.
-func (x *Index) Known(see func(vault.Path, string)) error {
+// Known tells see of each file that the index knew when it was last written, in path order, then of each transcript,
+// without what is withheld: what it is called, and when it says that it was last updated, the zero time where it does
+// not. It fails where there is no index.
+func (x *Index) Known(see func(vault.Path, names.Known, time.Time)) error {
 	secret := secret{hides: x.o.Hides}
 	for _, part := range []*store.Index{x.notes, x.messages} {
 		st, err := part.Known()
@@ -118,7 +119,8 @@ func (x *Index) Known(see func(vault.Path, string)) error {
 		}
 		for i := range recs {
 			if !x.o.Public || !secret.has(&recs[i]) {
-				see(recs[i].Path, document.ID(recs[i].Meta))
+				called, updated := recs[i].Names()
+				see(recs[i].Path, called, updated)
 			}
 		}
 		runtime.KeepAlive(st)

@@ -28,12 +28,38 @@ func FirstWords(body []byte, n int) string {
 			body = body[:i+1]
 		}
 	}
-	root, _ := markdownEngine().parse(body)
-	text := firstText(root, body)
+	text, plain := plainStart(body)
+	if !plain {
+		root, _ := markdownEngine().parse(body)
+		text = firstText(root, body)
+	}
 	if text == "" {
 		text = strings.Join(strings.Fields(string(bytes.ToValidUTF8(body, []byte(" ")))), " ")
 	}
 	return takeWords(text, n)
+}
+
+// plainStart returns the first paragraph where its lines begin with letters and hold nothing that can be markup: most
+// memories do, and need not be parsed.
+func plainStart(body []byte) (text string, plain bool) {
+	var lines []string
+	for len(body) > 0 {
+		line, rest := cutLine(body)
+		body = rest
+		said := strings.Trim(string(line), " \t\r\n")
+		if said == "" {
+			if len(lines) > 0 {
+				break
+			}
+			continue
+		}
+		first, _ := utf8.DecodeRune(line)
+		if !unicode.IsLetter(first) || strings.ContainsAny(said, "*_`[]<>&\\|~#$\x00") || !utf8.Valid(line) {
+			return "", false
+		}
+		lines = append(lines, said)
+	}
+	return strings.Join(lines, " "), len(lines) > 0
 }
 
 // firstText returns the text of the first block below n that shows any.

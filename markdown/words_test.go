@@ -1,6 +1,11 @@
 package markdown
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 func TestEditsCountUpToABound(t *testing.T) {
 	t.Parallel()
@@ -24,4 +29,23 @@ func TestEditsCountUpToABound(t *testing.T) {
 			t.Errorf("kitten to %q: %d, want more than 2", b, got)
 		}
 	}
+}
+
+func TestFirstWordsOfPlainTextAreThoseOfParsedText(t *testing.T) {
+	t.Parallel()
+	parts := append(strings.Split("a Gate 知识 é 1 - = === : . 1. + ! ( ) \" ' @ a@b.cd https://a.bc www.a.bc % ^ {"+
+		" } / ; * # | \\ --- %% ... -- `` < &amp; [ ~~", " "), " ", "  ", "    ", "- ", ": x", "\t", "\n",
+		"\n\n", "\r\n", "\u00a0", "\u2028")
+	rapid.Check(t, func(t *rapid.T) {
+		body := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 12).Draw(t, "parts"), ""))
+		got, plain := plainStart(body)
+		if !plain {
+			return
+		}
+		root, _ := markdownEngine().parse(body)
+		want := firstText(root, body)
+		if takeWords(got, len(body)) != takeWords(want, len(body)) {
+			t.Fatalf("%q reads as %q, parsed as %q", body, got, want)
+		}
+	})
 }

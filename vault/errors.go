@@ -84,11 +84,14 @@ var (
 // A NotFoundError is an [ErrNotFound] with the nearest names. Withheld makes an [ErrRefused] of it, with the same
 // words: what is private is there, and the agent that asks is not told so.
 type NotFoundError struct {
-	Ref      string
-	Near     []string
-	Part     Path // the only memory or note in whose name Ref stands as whole words; "" for none
-	Withheld bool
-	Says     error // what is said of an absent thing of its kind; nil for this error's own words
+	Ref  string
+	Near []string
+	// Words are the memories and notes in whose name, title or alias Ref stands as whole words, and Parts those that
+	// have it as a part of one otherwise: live ones, else archived ones, with path, id and title alone; never any
+	// for an agent.
+	Words, Parts []Memory
+	Withheld     bool
+	Says         error // what is said of an absent thing of its kind; nil for this error's own words
 }
 
 func (e *NotFoundError) Error() string {
@@ -131,7 +134,7 @@ func (e *AmbiguousError) Error() string {
 func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
 
 // Hint names the next step.
-func (e *AmbiguousError) Hint() string { return "name one by its path or a longer part of its id" }
+func (e *AmbiguousError) Hint() string { return "name one by its path or its short id" }
 
 // A MassDeletionError is an [ErrMassDeletion] with the counts.
 type MassDeletionError struct{ Missing, Total int }

@@ -55,7 +55,8 @@ var fields = sync.OnceValue(func() []field {
 		{key: "encoding", own: true, read: func(m *Memory, v markdown.Value) { m.Encoding = textOf(v) }},
 		{key: "classified_by", own: true},
 		{key: "category", merge: markdown.Union}, {key: "tag", merge: markdown.Union}, // as other programs write them
-		{key: "aliases", merge: markdown.Union}, {key: "alias", merge: markdown.Union},
+		{key: "aliases", merge: markdown.Union, read: addAliases},
+		{key: "alias", merge: markdown.Union, read: addAliases},
 	}
 })
 
@@ -92,6 +93,8 @@ func (f field) check(v markdown.Value) error {
 }
 
 func addCategories(m *Memory, v markdown.Value) { m.Categories = append(m.Categories, v.List()...) }
+
+func addAliases(m *Memory, v markdown.Value) { m.Aliases = append(m.Aliases, v.List()...) }
 
 func textOf(v markdown.Value) string { return strings.TrimSpace(v.Text()) }
 

@@ -19,7 +19,8 @@ import (
 type Memory struct {
 	Path         Path
 	ID           string
-	Title        string // front matter, else first heading, else ""
+	Title        string   // front matter, else first heading, else ""
+	Aliases      []string // other names in front matter, as Obsidian has them
 	Kind         string
 	Scope        string
 	Categories   []string
@@ -92,6 +93,31 @@ func (m Memory) Name() string {
 	return slugOf(m.Path)
 }
 
+// headlineWidth is how many characters of a text stand for its title, headlineWindow how many of its bytes are looked
+// at for them.
+const (
+	headlineWidth  = 80
+	headlineWindow = 1 << 10
+)
+
+// Headline is what a list calls the memory: its title, else the first words of its text, which end in "…" where the
+// sentence goes on; "" where it says nothing.
+func (m Memory) Headline() string {
+	if m.Title != "" {
+		return m.Title
+	}
+	words := markdown.FirstWords(m.Body[:min(len(m.Body), headlineWindow)], headlineWidth/2)
+	runes := []rune(words)
+	if len(runes) <= headlineWidth {
+		return words
+	}
+	cut := string(runes[:headlineWidth-1])
+	if i := strings.LastIndexByte(cut, ' '); i > headlineWidth/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, " ,;:.") + "…"
+}
+
 // ReadMemory reads a file's front matter. It never fails: what cannot be read
 // is left empty and named in Problem.
 func ReadMemory(p Path, data []byte) Memory {
@@ -121,27 +147,78 @@ func ReadMemory(p Path, data []byte) Memory {
 // slugOf is the file name without its extension.
 func slugOf(p Path) string { return names.Slug(p.Base()) }
 
-const (
-	mostNear  = 3 // names that an error lists
-	leastPart = 3 // characters of a part of a name
-)
+const mostNear = 3 // names that an error lists
 
-// partly lists the live memories and notes in whose names ref stands as whole words: "gate code" in
-// the-gate-code-is-4711.
-func (v *Vault) partly(files []File, ref string) (out []string) {
-	words := strings.Join(strings.Fields(markdown.Fold(strings.ReplaceAll(ref, "-", " "))), "-")
-	if len(words) < leastPart || strings.ContainsAny(ref, "./#") || IsID(ref) {
-		return nil
-	}
-	for _, f := range files {
-		class := ClassOf(f.Path)
-		name := "-" + strings.ReplaceAll(markdown.Fold(slugOf(f.Path)), " ", "-") + "-"
-		has := strings.Contains(name, "-"+words+"-")
-		if has && (class == ClassMemory || class == ClassNote) && !v.hidesNow(f.Path) {
-			out = append(out, string(f.Path))
+// known is what the memory is called.
+func (m Memory) known() names.Known {
+	return names.Known{ID: m.ID, Slug: slugOf(m.Path), Title: m.Headline(), Aliases: m.Aliases}
+}
+
+// A called is what has a word for its id or a part of it, for its title or another name, or as a part of a name.
+type called struct {
+	ref           string
+	typed         names.Ref
+	whole, ends   []Path // by id
+	titled        []Path
+	words, within []Memory // memories and notes with id and title alone
+}
+
+func newCalled(ref string) *called {
+	return &called{ref: strings.ToLower(ref), typed: names.Parse(ref)}
+}
+
+func (c *called) see(p Path, k names.Known) {
+	switch class := ClassOf(p); {
+	case class == ClassConfig: // a proposal has the id of what it is about
+	case k.ID != "" && k.ID == c.ref:
+		c.whole = append(c.whole, p)
+	case isPart(c.ref, k.ID):
+		c.ends = append(c.ends, p)
+	case c.typed.Is(k):
+		c.titled = append(c.titled, p)
+	case class == ClassMemory || class == ClassNote || class == ClassArchive:
+		switch c.typed.Degree(k) {
+		case names.Words:
+			c.words = append(c.words, Memory{Path: p, Class: class, ID: k.ID, Title: k.Title})
+		case names.Part:
+			c.within = append(c.within, Memory{Path: p, Class: class, ID: k.ID, Title: k.Title})
 		}
 	}
-	return out
+}
+
+// exact are those that the word alone names.
+func (c *called) exact() []Path {
+	for _, found := range [][]Path{c.whole, c.ends, c.titled} {
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// called looks through all files for what ref names besides a path and a file's name: in the index, else in the files
+// themselves, where for an agent, who is told nothing of parts of names, those are read alone that hold what it typed.
+func (v *Vault) called(ctx context.Context, files []File, ref string, parts bool) (*called, error) {
+	c := newCalled(ref)
+	if v.o.Named != nil && v.o.Named(ctx, func() ([]File, error) { return files, nil }, c.see) == nil {
+		return c, nil
+	}
+	for _, want := range []func([]byte) bool{
+		func(data []byte) bool { return containsFold(data, ref) }, func([]byte) bool { return parts },
+	} {
+		c = newCalled(ref)
+		all, err := v.readAll(ctx, files, want, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range all {
+			c.see(m.Path, m.known())
+		}
+		if len(c.exact()) > 0 || !parts {
+			break
+		}
+	}
+	return c, nil
 }
 
 // A Filter chooses memories for [Vault.List]; the zero value is every live

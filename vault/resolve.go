@@ -25,9 +25,9 @@ const (
 
 // Resolve finds the one file that ref names: a path, an id, a unique slug, a
 // unique prefix of an id of at least six characters or suffix of at least four,
-// or a title. The archive is searched as well. It fails with a
-// [NotFoundError] or an [AmbiguousError], and as [Vault.ReadFile] does. Cost: ids and titles need every
-// file's front matter.
+// or a title or alias. The archive is searched as well. It fails with a
+// [NotFoundError], which says what has ref as a part of its name, or an [AmbiguousError], and as
+// [Vault.ReadFile] does. Cost: without an index, parts of ids, titles and aliases need every file's front matter.
 func (v *Vault) Resolve(ctx context.Context, ref string) (Memory, error) {
 	m, err := v.resolve(ctx, v.Whole(), ref)
 	if err != nil || !v.hidesNow(m.Path) {
@@ -78,28 +78,36 @@ func (v *Vault) resolve(ctx context.Context, whole *Vault, ref string) (Memory, 
 	if len(called) > 0 {
 		return pick(ref, v.listed(preferLive(called)))
 	}
-	all, err := whole.readAll(ctx, files, func(data []byte) bool { return containsFold(data, ref) }, nil)
+	c, err := whole.called(ctx, files, ref, v.o.Reader == "")
 	if err != nil {
 		return Memory{}, err
 	}
-	if found := matchID(all, ref); len(found) > 0 {
+	if found := whole.read(c.exact()); len(found) > 0 {
+		if len(c.whole)+len(c.ends) == 0 {
+			found = preferLive(found)
+		}
 		return pick(ref, v.listed(found))
 	}
-	var titled []Memory
-	for _, m := range all {
-		if m.Title != "" && markdown.Fold(m.Title) == markdown.Fold(ref) {
-			titled = append(titled, m)
+	none := &NotFoundError{Ref: ref}
+	if v.o.Reader == "" { // an agent names what it means
+		none.Words, none.Parts = preferLive(c.words), preferLive(c.within)
+	}
+	for _, m := range none.Words[:min(len(none.Words), mostNear)] {
+		none.Near = append(none.Near, string(m.Path))
+	}
+	none.Near = distinct(append(none.Near, v.nearest(files, ref)...))
+	none.Near = none.Near[:min(len(none.Near), mostNear)]
+	return Memory{}, none
+}
+
+// read are the memories at the paths, but for those that went meanwhile.
+func (v *Vault) read(paths []Path) (found []Memory) {
+	for _, p := range paths {
+		if data, _, err := v.ReadFile(p); err == nil {
+			found = append(found, ReadMemory(p, data))
 		}
 	}
-	if len(titled) > 0 {
-		return pick(ref, v.listed(preferLive(titled)))
-	}
-	near, part := v.partly(files, ref), Path("")
-	if len(near) == 1 {
-		part = Path(near[0])
-	}
-	near = distinct(append(near, v.nearest(files, ref)...))
-	return Memory{}, &NotFoundError{Ref: ref, Near: near[:min(len(near), mostNear)], Part: part}
+	return found
 }
 
 // distinct are names in their order, each once.
@@ -155,7 +163,7 @@ func named[T any](ref string, all []T, as func(T) Memory, also func(T) bool) []T
 		switch id := as(x).ID; {
 		case id != "" && id == folded, also != nil && also(x):
 			whole = append(whole, x)
-		case len(ref) >= minPrefix && strings.HasPrefix(id, folded), len(ref) >= minSuffix && strings.HasSuffix(id, folded):
+		case isPart(folded, id):
 			parts = append(parts, x)
 		}
 	}
@@ -163,6 +171,12 @@ func named[T any](ref string, all []T, as func(T) Memory, also func(T) bool) []T
 		return whole
 	}
 	return parts
+}
+
+// isPart reports whether what was typed, in lower case, is enough of an id to name it.
+func isPart(typed, id string) bool {
+	return len(typed) >= minPrefix && strings.HasPrefix(id, typed) ||
+		len(typed) >= minSuffix && strings.HasSuffix(id, typed)
 }
 
 // matchID finds memories by the whole id, else by a part of it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stet/vault/durable"
+	"stet/vault/names"
 	"stet/vault/settings"
 	"stet/vault/store"
 )
@@ -91,6 +92,8 @@ type Options struct {
 	// Identified lists the files with an id from an index, archived ones as well. Where it fails, is nil or finds
 	// none, every file is read.
 	Identified func(ctx context.Context, id string) ([]Path, error)
+	// Named tells see what each file of a list is called, from an index. Where it fails, or is nil, every file is read.
+	Named func(ctx context.Context, list func() ([]File, error), see func(Path, names.Known)) error
 	// ReadOnly never waits for the lock and skips recovery when the lock is
 	// held or the disk cannot be written.
 	ReadOnly bool

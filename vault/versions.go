@@ -362,7 +362,7 @@ func frontID(data []byte) string {
 func IsID(s string) bool { return names.IsID(s) }
 
 // identified are the files with an id, as an index says and as they stand on disk; none where it does not know.
-func (v *Vault) identified(ctx context.Context, id string) (found []Memory) {
+func (v *Vault) identified(ctx context.Context, id string) []Memory {
 	if !IsID(id) || v.o.Identified == nil {
 		return nil
 	}
@@ -370,12 +370,7 @@ func (v *Vault) identified(ctx context.Context, id string) (found []Memory) {
 	if err != nil {
 		return nil
 	}
-	for _, p := range paths {
-		if data, _, err := v.ReadFile(p); err == nil {
-			found = append(found, ReadMemory(p, data))
-		}
-	}
-	return slices.DeleteFunc(found, func(m Memory) bool { return m.ID != strings.ToLower(id) })
+	return slices.DeleteFunc(v.read(paths), func(m Memory) bool { return m.ID != strings.ToLower(id) })
 }
 
 // Diff is what a version changed, as text.

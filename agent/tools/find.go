@@ -159,7 +159,7 @@ func readMemory(ctx context.Context, b *Box, in arguments) (any, error) {
 	if (m.Class == vault.ClassCore || m.Class == vault.ClassProfile) && !m.Entry() {
 		return b.readPage(ctx, m.Class, in.whole("offset", 0))
 	}
-	out := document{OK: true, Path: string(m.Path), ID: m.ID, Title: m.Title, Kind: m.Kind, Scope: m.Scope,
+	out := document{OK: true, Path: string(m.Path), ID: m.ID, Title: m.Stored().Title, Kind: m.Kind, Scope: m.Scope,
 		Categories: m.Categories, Importance: m.Importance, Updated: m.Updated, Until: m.ValidUntil,
 		Superseded: m.SupersededBy, Source: m.Source, Label: m.Label,
 		part: partOf(strings.TrimRight(*m.Body, "\r\n"), in.whole("offset", 0))}

@@ -116,7 +116,7 @@ func dispatch(ctx context.Context, e *console.Env, args []string) error {
 			Name: c.Name, Flags: c.Flags, HideHelp: true, OnUsageError: usageError,
 			Action: func(ctx *cli.Context) error {
 				in = &console.Input{Context: ctx, Definition: c, Words: line.Words, Literal: line.Literal}
-				return in.Check()
+				return in.Check(e.CanAsk())
 			},
 		}}
 	}

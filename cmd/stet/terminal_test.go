@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -182,9 +181,6 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 // or the editor that the answer opens.
 func TestAnAnswerIsOneLine(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("fzf"); err == nil {
-		t.Skip("skip: fzf asks here")
-	}
 	s := newSession(t)
 	editor := filepath.Join(s.env["HOME"], "ed.sh")
 	if err := os.WriteFile(editor, []byte("cat >>\"$1\"\n"), 0o666); err != nil {
@@ -193,7 +189,7 @@ func TestAnAnswerIsOneLine(t *testing.T) {
 	s.env["EDITOR"] = "sh " + editor
 	s.run(0, "", "remember", "keep me", "--title", "Kept")
 	_, talk := s.run(0, "1\ntyped behind\n", "search", "-i", "keep")
-	if !strings.Contains(talk, "Open which? [1-1, Enter for none] ") {
+	if !strings.Contains(talk, "open which? [1-1, Enter for none] ") {
 		t.Errorf("the question: %q", talk)
 	}
 	data, err := os.ReadFile(filepath.Join(s.dir, "memories", "kept.md"))
@@ -203,7 +199,7 @@ func TestAnAnswerIsOneLine(t *testing.T) {
 	for _, nobody := range []string{"", "\n"} {
 		s.run(0, nobody, "search", "-i", "keep")
 	}
-	s.run(2, "9\n", "search", "-i", "keep")
+	s.run(0, "9\n", "search", "-i", "keep")
 }
 
 func TestAPagerIsUsedOnATerminalOnly(t *testing.T) {
@@ -275,29 +271,46 @@ func TestSearchLetsAPersonChoose(t *testing.T) {
 	s.env["EDITOR"] = script("editor", `printf 'more\n' >> "$1"`)
 	s.run(0, "", "remember", "the gate code is 4711", "--title", "Gate")
 	s.run(0, "", "remember", "the garden gate sticks", "--title", "Garden")
-	// Without fzf: a numbered list and a question.
-	t.Setenv("PATH", "/nowhere")
 	out, talk := s.run(0, "2\n", "search", "-i", "gate")
-	if !strings.Contains(out, " 1  ") || !strings.Contains(talk, "Open which? [1-2, Enter for none]") ||
+	if !strings.Contains(talk, " 1  ") || !strings.Contains(talk, "open which? [1-2, Enter for none]") ||
 		!strings.Contains(out, "edited") {
 		t.Errorf("list: %q %q", out, talk)
 	}
-	if _, talk = s.run(2, "7\n", "search", "-i", "gate"); !strings.Contains(talk, "no number from 1 to 2") {
+	if _, talk = s.run(0, "7\n\n", "search", "-i", "gate"); !strings.Contains(talk, "neither a number from 1 to 2") {
 		t.Errorf("a wrong number: %q", talk)
 	}
 	if out, _ = s.run(0, "\n", "search", "-i", "gate"); strings.Contains(out, "edited") {
 		t.Errorf("no choice edited something: %q", out)
 	}
-	// With it: what it answers is opened, and leaving it is no failure.
-	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	script("fzf", `grep garden`)
-	if out, talk = s.run(0, "", "search", "-i", "gate"); !strings.Contains(out, "edited") ||
-		!strings.Contains(out, "garden") {
-		t.Errorf("fzf: %q %q", out, talk)
+	if out, _ = s.run(0, "sticks\n1\n", "search", "-i", "gate"); !strings.Contains(out, "garden.md") {
+		t.Errorf("a part of a hit: %q", out)
 	}
-	script("fzf", `exit 130`)
-	if out, _ = s.run(0, "", "search", "-i", "gate"); strings.Contains(out, "edited") {
-		t.Errorf("leaving fzf edited something: %q", out)
+}
+
+// Commands that take a memory let the user choose where several match, or none is named.
+func TestAMemoryIsChosenOnATerminal(t *testing.T) {
+	s := newSession(t)
+	s.run(0, "", "remember", "The gate code is 4711.")
+	s.run(0, "", "remember", "The garden gate sticks.")
+	out, talk := s.run(0, "1\n", "show", "gate")
+	if !strings.Contains(out, "sticks") || !strings.Contains(talk, "which one is gate? [1-2, Enter for none]") {
+		t.Errorf("one of two: %q %q", out, talk)
+	}
+	for _, command := range []string{"show", "history", "blame", "pin", "why"} {
+		out, talk = s.run(0, "garden\n1\n", command)
+		if !strings.Contains(talk, "which one?") || !strings.Contains(out+talk, "the-garden-gate-sticks") &&
+			!strings.Contains(out, "sticks") {
+			t.Errorf("%s: %q %q", command, out, talk)
+		}
+	}
+	const interrupted = 130
+	s.run(interrupted, "\n", "show")
+	s.run(interrupted, "", "forget")
+	if _, talk = s.run(4, "n\n", "forget", "gard"); !strings.Contains(talk, "is a part of memories/the-garden") {
+		t.Errorf("less than a word: %q", talk)
+	}
+	if out, _ = s.run(0, "y\n", "forget", "gard", "--yes"); !strings.Contains(out, "forgotten  memories/the-garden") {
+		t.Errorf("agreed: %q", out)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/names"
 )
 
 // The windows in which a change can escape a look at size and time. A local
@@ -145,7 +146,12 @@ func SortRecords(recs []Record) []Record {
 // The meta of a record holds what filters and supersession need, so that no
 // file has to be read to decide that it is no hit. Texts are in lower case.
 type Meta struct {
-	ID, Kind   string
+	ID string
+	// Title is [vault.Memory.Headline], of a transcript its title, and Aliases are its other names: as they are
+	// written, and cut where they are long.
+	Title      string
+	Aliases    []string
+	Kind       string
 	Updated    int64    // seconds since 1970; 0 when the file does not say
 	Categories []string // and the #tags of the text
 	Supersedes []string
@@ -183,6 +189,16 @@ func secondsOf(t time.Time) int64 {
 
 func encodeMeta(m vault.Memory) string {
 	b := AppendString(nil, strings.ToLower(m.ID))
+	title := m.Title
+	if m.Class != vault.ClassSession {
+		title = m.Headline()
+	}
+	b = AppendString(b, names.Cut(title))
+	aliases := m.Aliases[:min(len(m.Aliases), mostAliases)]
+	b = binary.AppendUvarint(b, uint64(len(aliases)))
+	for _, s := range aliases {
+		b = AppendString(b, names.Cut(s))
+	}
 	b = AppendString(b, strings.ToLower(m.Kind))
 	b = binary.AppendVarint(b, updatedOf(m))
 	for _, list := range [][]string{m.Tags, m.Supersedes, m.MayOutdate} {
@@ -204,6 +220,9 @@ func encodeMeta(m vault.Memory) string {
 }
 
 const thousand = 1000
+
+// mostAliases bounds the names of one file that a record keeps.
+const mostAliases = 32
 
 // sessionSource is how the source of a memory that came from a conversation begins.
 const sessionSource = "session:"
@@ -228,10 +247,23 @@ func ID(meta string) string {
 // Categories are those of a record, read from its meta.
 func Categories(meta string) []string {
 	r := Reader{s: meta}
-	r.Text()
+	r.names()
 	r.Text()
 	r.Varint()
 	return r.texts()
+}
+
+// Names are what the file is called, and when it says that it was last updated.
+func (r *Record) Names() (called names.Known, updated time.Time) {
+	meta := Reader{s: r.Meta}
+	called = meta.names()
+	called.Slug = names.Slug(r.Path.Base())
+	meta.Text()
+	return called, TimeOf(meta.Varint())
+}
+
+func (r *Reader) names() names.Known {
+	return names.Known{ID: r.Text(), Title: r.Text(), Aliases: r.texts()}
 }
 
 func (r *Reader) texts() (list []string) {
@@ -243,8 +275,9 @@ func (r *Reader) texts() (list []string) {
 
 // meta reads what encodeMeta wrote; a transcript has more behind it.
 func (r *Reader) meta() Meta {
+	called := r.names()
 	m := Meta{
-		ID: r.Text(), Kind: r.Text(), Updated: r.Varint(),
+		ID: called.ID, Title: called.Title, Aliases: called.Aliases, Kind: r.Text(), Updated: r.Varint(),
 		Categories: r.texts(), Supersedes: r.texts(), MayOutdate: r.texts(), Source: r.Text(),
 	}
 	if n := r.Uvarint(); n > 0 {

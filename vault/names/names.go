@@ -1,4 +1,5 @@
-// Package names knows by what short words a memory can be named: the ends of ids that no other one has.
+// Package names knows by what words a memory can be named: the end of its id, and its file's name, title and aliases
+// or a part of these.
 package names
 
 import (

@@ -36,6 +36,8 @@ type Command struct {
 	Args    string // "TEXT... | -", "" when there are none
 	MinArgs int
 	MaxArgs int // negative = any number
+	// Picks says that without an argument the user chooses a memory on a terminal.
+	Picks bool
 	// Verbs are what the first argument may be, for a command that runs [RunVerb].
 	Verbs []Verb
 	// Words are what the first argument may be otherwise, for completion.

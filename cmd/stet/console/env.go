@@ -48,6 +48,7 @@ type failureBody struct {
 	Message    string      `json:"message"`
 	Hint       string      `json:"hint"`
 	Candidates []candidate `json:"candidates"`
+	More       int         `json:"more,omitempty"`     // candidates that are not listed
 	Findings   []finding   `json:"findings,omitempty"` // of the guard
 }
 
@@ -63,6 +64,7 @@ type finding struct {
 // A candidate is one thing that a name could mean.
 type candidate struct {
 	ID    string `json:"id,omitempty"`
+	Short string `json:"short,omitempty"`
 	Path  string `json:"path,omitempty"`
 	Title string `json:"title,omitempty"`
 	Name  string `json:"name,omitempty"`
@@ -187,6 +189,8 @@ func (e *Env) encode(w io.Writer, v any) error {
 
 // Finish closes what was opened, reports err, if any, and returns the exit code.
 func (e *Env) Finish(err error) int {
+	err = agent.Told(err)
+	found, more := e.candidates(err)
 	for _, a := range e.opened {
 		if err := a.Close(); err != nil {
 			e.Warn("close vault: %v", err) // by now the answer has been given
@@ -195,7 +199,6 @@ func (e *Env) Finish(err error) int {
 	if err == nil {
 		return ExitDone
 	}
-	err = agent.Told(err)
 	exit, why := Judge(err)
 	if errors.Is(err, ErrProblems) {
 		return exit // the answer is the list of problems
@@ -205,11 +208,11 @@ func (e *Env) Finish(err error) int {
 	if errors.As(err, &hinter) && hinter.Hint() != "" {
 		hint = hinter.Hint()
 	}
-	found := candidates(err)
 	if e.JSON {
 		// A broken standard error leaves nobody to tell; the exit code remains.
 		_ = e.encode(e.Err, Failure{Schema: Schema, Error: failureBody{
-			Code: why.Name, Exit: exit, Message: plain(err), Hint: hint, Candidates: found, Findings: findings(err)}})
+			Code: why.Name, Exit: exit, Message: plain(err), Hint: hint, Candidates: found, More: more,
+			Findings: findings(err)}})
 		return exit
 	}
 	if exit == ExitInterrupted {
@@ -221,8 +224,12 @@ func (e *Env) Finish(err error) int {
 	}
 	for _, c := range found {
 		if c.Path != "" {
-			e.say(fmt.Sprintf("  %s  %s  %s", c.Path, c.ID, c.Title))
+			e.say("  " + strings.Join(slices.DeleteFunc([]string{c.Short, c.Title, c.Path},
+				func(s string) bool { return s == "" }), "  "))
 		}
+	}
+	if more > 0 {
+		e.say(fmt.Sprintf("  and %d more", more))
 	}
 	if hint != "" {
 		e.say("hint: " + hint)
@@ -266,19 +273,31 @@ func findings(err error) []finding {
 	return out
 }
 
-func candidates(err error) []candidate {
-	out := []candidate{}
-	var many *vault.AmbiguousError
-	if errors.As(err, &many) {
-		for _, m := range many.Candidates {
-			out = append(out, candidate{ID: m.ID, Path: string(m.Path), Title: m.Title})
+// mostCandidates bounds the candidates that an error lists.
+const mostCandidates = 10
+
+// candidates are what an ambiguous or unknown name could mean, and how many more there are.
+func (e *Env) candidates(err error) (out []candidate, more int) {
+	out = []candidate{}
+	if many := (*vault.AmbiguousError)(nil); errors.As(err, &many) {
+		listed := many.Candidates[:min(len(many.Candidates), mostCandidates)]
+		more = len(many.Candidates) - len(listed)
+		ids := make([]string, 0, len(listed))
+		for _, m := range listed {
+			ids = append(ids, m.ID)
+		}
+		var short map[string]string
+		if len(e.opened) > 0 {
+			short = e.opened[0].Shorts(ids)
+		}
+		for _, m := range listed {
+			out = append(out, candidate{ID: m.ID, Short: short[m.ID], Path: string(m.Path), Title: m.Headline()})
 		}
 	}
-	var none *vault.NotFoundError
-	if errors.As(err, &none) {
+	if none := (*vault.NotFoundError)(nil); errors.As(err, &none) {
 		for _, n := range none.Near {
 			out = append(out, candidate{Name: n})
 		}
 	}
-	return out
+	return out, more
 }

@@ -113,11 +113,12 @@ func BecauseFlag() cli.Flag {
 }
 
 // Check refuses what the command cannot mean: too few or too many arguments, a negative number, an
-// agent or a commit subject without a name. The error is an [agent.ErrUsage].
-func (in *Input) Check() error {
+// agent or a commit subject without a name. Where the user can be asked a command that picks may have no argument. The
+// error is an [agent.ErrUsage].
+func (in *Input) Check(canAsk bool) error {
 	c := in.Definition
 	switch n := len(in.Words); {
-	case n < c.MinArgs:
+	case n < c.MinArgs && !(n == 0 && c.Picks && canAsk):
 		return agent.Usagef("%s needs %s", c.Name, c.Args).
 			Suggest("usage: %s; \"stet %s --help\" has examples", usageOf(c), c.Name)
 	case c.MaxArgs >= 0 && n > c.MaxArgs:

@@ -7,6 +7,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/cells"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -14,7 +15,7 @@ func blameCommand() *console.Command {
 	return &console.Command{
 		Name: "blame", Group: console.History,
 		Summary: "show for each line of a file who wrote it, and in which commit",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `Each line names the user or the agent, and the session where the commit has one, followed
 			through renames and merges. Lines that are not committed are marked so.`,
 		Examples: `stet blame USER.md  # who wrote which line of the profile
@@ -29,7 +30,11 @@ func blameCommand() *console.Command {
 
 func runBlame(ctx context.Context, e *console.Env, in *console.Input) error {
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.Blame, error) {
-		return a.History().Blame(ctx, in.Words[0], in.String("rev"))
+		words, err := choice.Named(ctx, e, a, in.Words, false)
+		if err != nil {
+			return nil, err
+		}
+		return a.History().Blame(ctx, words[0], in.String("rev"))
 	}, printBlame)
 }
 

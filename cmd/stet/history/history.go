@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -13,7 +14,7 @@ func historyCommand() *console.Command {
 	return &console.Command{
 		Name: "history", Group: console.History,
 		Summary: "show every version of one memory or file, through its moves",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `Newest first: when, who, what was done, through which door and session, and how many lines came
 			and went. A file is followed through renames and edits by its id, into the archive and back, and through
 			merges made by hand.`,
@@ -32,11 +33,15 @@ func historyCommand() *console.Command {
 
 func runHistory(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.VersionsOptions{
-		Ref: in.Words[0], Rev: in.String("rev"), Limit: in.Int("limit"), Patch: in.Bool("patch"),
+		Rev: in.String("rev"), Limit: in.Int("limit"), Patch: in.Bool("patch"),
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
+		words, err := choice.Named(ctx, e, a, in.Words, false)
+		if err != nil {
+			return err
+		}
 		h := a.History()
-		if h.IsEntry(o.Ref) {
+		if o.Ref = words[0]; h.IsEntry(o.Ref) {
 			return entryHistory(ctx, e, h, o)
 		}
 		all, err := h.Versions(ctx, o)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -13,7 +14,7 @@ func editCommand() *console.Command {
 	return &console.Command{
 		Name: "edit", Group: console.Memory,
 		Summary: "open a memory in your editor and commit what you saved",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `The editor is $VISUAL, else $EDITOR, else vi; it may have arguments. It works on a copy and
 			holds no lock. Saved unchanged, nothing happens. When the memory changed meanwhile nothing is overwritten
 			(exit 3) and the message names the file that holds your text.`,
@@ -30,7 +31,11 @@ func edit(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	return e.Writing(ctx, console.More{Verb: "edited"}, func(a *agent.App) (*agent.Written, error) {
-		return a.Memories().Edit(ctx, in.Words[0], e.ByInSession(in), editor)
+		words, err := choice.Named(ctx, e, a, in.Words, true)
+		if err != nil {
+			return nil, err
+		}
+		return a.Memories().Edit(ctx, words[0], e.ByInSession(in), editor)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -49,7 +50,7 @@ func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 		return agent.Usagef("--purge and --message exclude each other").
 			Suggest("the subject of a purge says nothing of what is gone")
 	}
-	if err := checkMatch(in, "all"); err != nil {
+	if err := checkMatch(in, e.CanAsk() && !purge, "all"); err != nil {
 		return err
 	}
 	o := agent.ForgetOptions{Write: e.ByInSession(in), Refs: in.Words, Match: in.String("match"), All: in.Bool("all"),
@@ -58,6 +59,13 @@ func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 		o.Confirm = func(found []agent.Match) (bool, error) { return askToForget(e, found, purge) }
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
+		if !purge && o.Match == "" {
+			words, err := choice.Named(ctx, e, a, o.Refs, true)
+			if err != nil {
+				return err
+			}
+			o.Refs = words
+		}
 		done, err := a.Memories().Forget(ctx, o)
 		switch {
 		case err != nil:
@@ -105,11 +113,11 @@ func printPurge(p *console.Printer, done *agent.Written) {
 }
 
 // checkMatch looks at the words of a command that takes a MEMORY or --match QUERY;
-// only names the flags that go with --match alone.
-func checkMatch(in *console.Input, only ...string) error {
+// without either, the user picks one where that can be; only names the flags that go with --match alone.
+func checkMatch(in *console.Input, picks bool, only ...string) error {
 	name := in.Command.Name
 	switch {
-	case !in.IsSet("match") && len(in.Words) == 0:
+	case !in.IsSet("match") && len(in.Words) == 0 && !picks:
 		return agent.Usagef("%s needs a MEMORY or --match QUERY", name).Suggest("\"stet %s --help\" has examples", name)
 	case in.IsSet("match") && len(in.Words) > 0:
 		return agent.Usagef("--match and %q exclude each other", in.Words[0]).

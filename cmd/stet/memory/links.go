@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/vault/links"
 )
@@ -34,7 +35,7 @@ func linksCommand() *console.Command {
 func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.LinksOptions{Ref: in.Word(0), Back: in.Bool("back"), Dead: in.Bool("dead")}
 	switch orphans := in.Bool("orphans"); {
-	case o.Back && o.Ref == "":
+	case o.Back && o.Ref == "" && !e.CanAsk():
 		return agent.Usagef("--back needs a memory").Suggest("stet links MEMORY --back")
 	case orphans && (o.Ref != "" || o.Dead):
 		return agent.Usagef("--orphans stands alone")
@@ -50,6 +51,13 @@ func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 			})
 	}
 	return console.Reading(ctx, e, func(a *agent.App) (*agent.LinkList, error) {
+		if o.Ref != "" || o.Back {
+			words, err := choice.Named(ctx, e, a, in.Words, false)
+			if err != nil {
+				return nil, err
+			}
+			o.Ref = words[0]
+		}
 		found, err := a.Memories().Links(ctx, o)
 		if err == nil && len(found.Links) == 0 {
 			e.Note("no links")

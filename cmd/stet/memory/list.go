@@ -266,12 +266,7 @@ const headlineWidth = 60
 
 // headline is the title, else the first words of the text, in so many columns or, elsewhere, letters at most.
 func headline(p *console.Printer, m vault.Memory, width int) string {
-	text := m.Title
-	if text == "" {
-		text = strings.TrimSpace(string(m.Body[:min(len(m.Body), 4*headlineWidth)]))
-		text, _, _ = strings.Cut(text, "\n")
-	}
-	return p.Cut(console.Line1(text), width)
+	return p.Cut(console.Line1(m.Headline()), width)
 }
 
 // marks are the few facts that change how a memory is read.

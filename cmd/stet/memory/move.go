@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/vault/links"
 )
@@ -38,7 +39,12 @@ func move(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.MoveOptions{Write: e.ByInSession(in), Refs: in.Words[:last], To: in.Words[last],
 		RewriteNotes: in.Bool("rewrite-notes")}
 	return writing(ctx, e, "moved", reply{},
-		func(a *agent.App) (*agent.Written, error) { return a.Memories().Move(ctx, o) })
+		func(a *agent.App) (_ *agent.Written, err error) {
+			if o.Refs, err = choice.Named(ctx, e, a, o.Refs, true); err != nil {
+				return nil, err
+			}
+			return a.Memories().Move(ctx, o)
+		})
 }
 
 // maxLines bounds a list that a user reads; --json has all of it.

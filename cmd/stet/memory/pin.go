@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -12,7 +13,7 @@ func pinCommands() []*console.Command {
 		{
 			Name: "pin", Group: console.Memory,
 			Summary: "mark memories as always relevant",
-			Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1,
+			Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1, Picks: true,
 			Details: `Sets "pinned: true" in the front matter and changes no other byte.`,
 			Examples: `stet pin gate-code  # one
 				stet pin gate-code && stet list --pinned  # and see all that are
@@ -25,7 +26,7 @@ func pinCommands() []*console.Command {
 		{
 			Name: "unpin", Group: console.Memory,
 			Summary: "take the mark of pin away",
-			Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1,
+			Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1, Picks: true,
 			Examples: `stet unpin gate-code  # one
 				stet unpin gate-code 01jd8x  # several, one commit`,
 			Flags: console.WriteFlags(console.MessageFlag()),
@@ -38,6 +39,10 @@ func pinCommands() []*console.Command {
 
 func pin(ctx context.Context, e *console.Env, in *console.Input, verb string) error {
 	return e.Writing(ctx, console.More{Verb: verb}, func(a *agent.App) (*agent.Written, error) {
-		return a.Memories().Pin(ctx, in.Words, verb == "pinned", e.ByInSession(in))
+		words, err := choice.Named(ctx, e, a, in.Words, true)
+		if err != nil {
+			return nil, err
+		}
+		return a.Memories().Pin(ctx, words, verb == "pinned", e.ByInSession(in))
 	})
 }

@@ -54,7 +54,7 @@ func searchCommand() *console.Command {
 			console.Text("format f", "print each hit through the Go `TEMPLATE`, one a line"),
 			console.Bool("paths", "print paths alone, one a line"),
 			console.Bool("null 0", "end each path with NUL instead of a newline; implies --paths"),
-			console.Bool("interactive i", "choose a hit and open it in the editor; with fzf where it is installed"),
+			console.Bool("interactive i", "choose a hit and open it in the editor"),
 			console.Bool("explain", "show why a hit is where it is"),
 		),
 		Run: search,

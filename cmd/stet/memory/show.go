@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/vault"
 )
@@ -13,11 +14,12 @@ func showCommand() *console.Command {
 	return &console.Command{
 		Name: "show", Aliases: []string{"cat"}, Group: console.Memory,
 		Summary: "print a memory or note, now or as it was",
-		Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1,
+		Args:    "MEMORY...", MinArgs: 1, MaxArgs: -1, Picks: true,
 		Details: `Without a terminal the bytes of the file are printed unchanged. A folder, or a filter as
 			tag:x, lists what there is, as "stet list" does.`,
 		Examples: `stet show memories/infra/db.md  # by path
-			stet show 01jd7q  # by id, six characters or more
+			stet show code  # by a word or part of its name, title or alias that no other has
+			stet show 7c0e  # by the end of its id, or six characters of its beginning
 			stet show gate-code --at HEAD~3  # as it was three commits ago
 			stet show gate-code --as-of 2w  # as it was two weeks ago
 			stet show USER.md#1a2b3c4d  # one entry of a notebook; 1a2b3c4d alone does too
@@ -44,6 +46,11 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 	return e.With(ctx, true, func(a *agent.App) error {
 		if len(o.Refs) == 1 && o.Rev == "" && a.Memories().Lists(o.Refs[0]) {
 			return showList(ctx, e, a, agent.ListOptions{Where: o.Refs, AsOf: o.AsOf, Labels: e.JSON})
+		}
+		if o.Rev == "" && o.AsOf.IsZero() {
+			if o.Refs, err = choice.Named(ctx, e, a, o.Refs, false); err != nil {
+				return err
+			}
 		}
 		found, err := a.Memories().Show(ctx, o)
 		if err != nil {

@@ -16,7 +16,7 @@ func tagsCommand() *console.Command {
 			notebook. Upper and lower case are one; work/home is below work.`,
 		Examples: `stet tags  # all, the most used first
 			stet tags work  # work and what is below it
-			stet list '#work'  # the files that have one`,
+			stet tags && stet list '#work'  # and the files that have one`,
 		Flags: console.Flags(console.Number("limit n", "at most `N`")),
 		Run:   tags,
 	}

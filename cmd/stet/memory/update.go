@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 	"stet/markdown"
 	"stet/vault"
@@ -61,7 +62,7 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("rewrite-notes") && patch.Scope == nil {
 		return agent.Usagef("--rewrite-notes goes with --scope")
 	}
-	if err := checkMatch(in, "whole", "yes"); err != nil {
+	if err := checkMatch(in, e.CanAsk(), "whole", "yes"); err != nil {
 		return err
 	}
 	o := agent.UpdateOptions{
@@ -72,6 +73,13 @@ func update(ctx context.Context, e *console.Env, in *console.Input) error {
 		o.Confirm = e.ConfirmDiff("Update this?")
 	}
 	return writing(ctx, e, "updated", reply{byUser: o.Agent == ""}, func(a *agent.App) (*agent.Written, error) {
+		if o.Match == "" {
+			words, err := choice.Named(ctx, e, a, in.Words, true)
+			if err != nil {
+				return nil, err
+			}
+			o.Ref = words[0]
+		}
 		return a.Memories().Update(ctx, o)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"stet/agent"
+	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
 )
 
@@ -12,7 +13,7 @@ func whyCommand() *console.Command {
 	return &console.Command{
 		Name: "why", Group: console.History,
 		Summary: "show the conversation that a memory came from",
-		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1,
+		Args:    "MEMORY", MinArgs: 1, MaxArgs: 1, Picks: true,
 		Details: `The turns are those that the memory's source or the commit names (session:ID#14 or #14-16), else, of
 			what was said in that session before the commit, the user's last turn that has the words of the text, or
 			the last one of all, each with its answer. What a person wrote outside a session has no such turns, and
@@ -29,7 +30,13 @@ func whyCommand() *console.Command {
 
 func runWhy(ctx context.Context, e *console.Env, in *console.Input) error {
 	return console.Reading(ctx, e,
-		func(a *agent.App) (*agent.Reasons, error) { return a.Sessions().Why(ctx, in.Words[0]) },
+		func(a *agent.App) (*agent.Reasons, error) {
+			words, err := choice.Named(ctx, e, a, in.Words, false)
+			if err != nil {
+				return nil, err
+			}
+			return a.Sessions().Why(ctx, words[0])
+		},
 		func(p *console.Printer, why *agent.Reasons) {
 			for _, r := range why.Reasons {
 				printReason(p, r)
