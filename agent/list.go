@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stet/index"
@@ -71,12 +73,20 @@ func (m Memories) List(ctx context.Context, o ListOptions) (*Listing, error) {
 // listNow lists the files as they are. What is asked by time is worth a look at the history; elsewhere what is known
 // of it will do.
 func (a *App) listNow(ctx context.Context, f vault.Filter) ([]vault.Memory, error) {
-	times, err := lineage.Changed(ctx, a.v, f.Timed())
-	if err != nil {
-		return nil, err
+	var failed error
+	times := sync.OnceValue(func() *lineage.ChangeTimes {
+		t, err := lineage.Changed(ctx, a.v, f.Timed())
+		failed = err
+		return t
+	})
+	f.Times = func(m vault.Memory, onDisk time.Time) time.Time {
+		if t := times(); t != nil {
+			return t.Memory(m, onDisk)
+		}
+		return onDisk
 	}
-	f.Times = times.Memory
-	return a.v.List(ctx, f)
+	found, err := a.v.List(ctx, f)
+	return found, errors.Join(err, failed)
 }
 
 // where reads o.Where into the filter.
