@@ -129,7 +129,7 @@ func (v *Vault) Pin(ctx context.Context, refs []string, pinned bool, w Write) (*
 }
 
 // pin changes one file. Being pinned is no change of what the memory says, so
-// "updated" stays.
+// "updated" stays, and a note gets no id for it.
 func pin(tx *Tx, p Path, pinned bool) (Memory, error) {
 	data, was, err := tx.Read(p)
 	if err != nil {
@@ -139,19 +139,30 @@ func pin(tx *Tx, p Path, pinned bool) (Memory, error) {
 	if err := (Patch{Pinned: &pinned}).edit(doc); err != nil {
 		return Memory{}, err
 	}
-	if string(doc.Bytes()) != string(data) {
-		if err := identify(doc, tx.v.o.Now()); err != nil {
-			return Memory{}, err
+	next := doc.Bytes()
+	if string(next) != string(data) {
+		if !pinned {
+			next = withoutEmptyFront(next)
 		}
-		if err := tx.Put(p, was, doc.Bytes()); err != nil {
+		if err := tx.Put(p, was, next); err != nil {
 			return Memory{}, err
 		}
 	}
-	m := ReadMemory(p, doc.Bytes())
+	m := ReadMemory(p, next)
 	if m.ID != "" {
 		tx.Why().Memories = append(tx.Why().Memories, m.ID)
 	}
 	return m, nil
+}
+
+// withoutEmptyFront takes front matter away that holds nothing, where what follows does not become front matter then.
+func withoutEmptyFront(data []byte) []byte {
+	for _, front := range []string{"---\n---\n", "---\r\n---\r\n"} {
+		if rest, ok := bytes.CutPrefix(data, []byte(front)); ok && bytes.Equal(markdown.Parse(rest).Body(), rest) {
+			return rest
+		}
+	}
+	return data
 }
 
 // Apply stages the patch to a memory inside a transaction and returns the memory
