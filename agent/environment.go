@@ -58,6 +58,8 @@ type Options struct {
 	// Unasked is set where nobody can be asked: a vault that the current folder led to, and that the user
 	// has not agreed to write to, gives way to the one that is named.
 	Unasked bool
+	// Hints says that the user reads what Notify receives, so that what is told once in a vault is told now.
+	Hints bool
 	// Notify receives what happens beside the use case itself; nil for nobody.
 	Notify func(Notice)
 }

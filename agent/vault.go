@@ -101,7 +101,11 @@ func (e *Environment) Init(ctx context.Context, o InitOptions) (*Initialised, er
 	}
 	a, err := e.OpenAt(ctx, Place{Root: res.Root}, false)
 	if err == nil {
-		a.tellNameless(ctx, res.Commits)
+		a.hints(ctx, &vault.Result{Commits: res.Commits})
+		if o.Agent == "" && res.Beside != "" {
+			a.note("this is a repository of more than notes (%s): memories become commits on the branch that is "+
+				"checked out, now %q; a vault in a folder of its own keeps them apart", res.Beside, res.Branch)
+		}
 		err = errors.Join(a.keepSessions(ctx, o.Write, out), a.Close())
 	}
 	return out, err

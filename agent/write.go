@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"stet/agent/approval"
 	"stet/agent/cite"
 	"stet/agent/ingest"
+	"stet/markdown"
 	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
@@ -135,30 +137,13 @@ func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 		if err := cite.Serve(ctx, a.v, res.Commits); err != nil {
 			a.warn("the turns are not noted as used, though the commit says so: %v", err)
 		}
-		a.tellNameless(ctx, res.Commits)
+		a.hints(ctx, res)
 	}
 	out := newWritten(res)
 	if a.o.Agent != "" {
 		out.Diff = WithoutRecords(out.Diff) // a proposal may hold what is private by now
 	}
 	return out
-}
-
-// tellNameless says once, as git does, that a person's commit has no name of theirs.
-func (a *App) tellNameless(ctx context.Context, made []vault.Commit) {
-	i := slices.IndexFunc(made, vault.Commit.Nameless)
-	if i < 0 {
-		return
-	}
-	told := false
-	err := a.v.State().SetSeen(ctx, "nameless", func(now []byte) ([]byte, error) {
-		told = len(now) > 0
-		return []byte("told\n"), nil
-	})
-	if !told || err != nil {
-		a.note("git knows no name of yours, so the author is %s <%s>; \"git config --global user.name NAME\" and "+
-			"\"git config --global user.email ADDRESS\" tell it", made[i].Author, made[i].AuthorEmail)
-	}
 }
 
 // tombstonesLast puts the records of rejections behind what was asked for.
@@ -208,3 +193,103 @@ func ProblemLine(p vault.Problem) string {
 
 // Plural is [templates.Plural], for front ends.
 func Plural(n int, one string, many ...string) string { return templates.Plural(n, one, many...) }
+
+// hints tells the user, once in a vault, what they may not expect of the commits that were made: whose name is in
+// them, that git's hooks did not see them, that attachments are not in them; and each time that HEAD has been detached
+// anew, that they are on no branch.
+func (a *App) hints(ctx context.Context, res *vault.Result) {
+	if !a.o.Hints || a.o.Agent != "" || len(res.Commits) == 0 {
+		return
+	}
+	if i := slices.IndexFunc(res.Commits, vault.Commit.Nameless); i >= 0 && a.first(ctx, "nameless") {
+		a.note("git knows no name of yours, so the author is %s <%s>; \"git config --global user.name NAME\" and "+
+			"\"git config --global user.email ADDRESS\" tell it", res.Commits[i].Author, res.Commits[i].AuthorEmail)
+	}
+	if res.Detached && a.first(ctx, "detached") {
+		a.note("HEAD is detached, so this commit is on no branch: \"git switch -c NAME\" keeps it")
+	}
+	if told, err := a.v.State().Seen("detached"); !res.Detached && err == nil && len(told) > 0 {
+		_ = a.v.State().SetSeen(ctx, "detached", func([]byte) ([]byte, error) { return nil, nil }) // told again then
+	}
+	if res.Unrun != nil && !a.told("unrun") {
+		if unrun := res.Unrun(); len(unrun) > 0 && a.first(ctx, "unrun") {
+			a.note("stet runs none of git's hooks and signs no commits: its commits go without %s",
+				strings.Join(unrun, ", "))
+		}
+	}
+	if adopts := func(c vault.Commit) bool { return c.Op == vault.OpAdopt }; slices.ContainsFunc(res.Commits, adopts) {
+		a.tellAttachments(ctx, res.Changes)
+	}
+}
+
+// told reports whether a hint was given in this vault.
+func (a *App) told(hint string) bool {
+	now, err := a.v.State().Seen(hint)
+	return err == nil && len(now) > 0
+}
+
+// first reports whether a hint is given for the first time in this vault, and keeps that it is.
+func (a *App) first(ctx context.Context, hint string) bool {
+	if a.told(hint) {
+		return false
+	}
+	told := false
+	err := a.v.State().SetSeen(ctx, hint, func(now []byte) ([]byte, error) {
+		told = len(now) > 0
+		return []byte("told\n"), nil
+	})
+	return !told || err != nil
+}
+
+// mostRead bounds how many files are looked at for attachments.
+const mostRead = 100
+
+// tellAttachments says that no commit has the pictures and other files that adopted notes show.
+func (a *App) tellAttachments(ctx context.Context, changes []vault.Change) {
+	if a.told("attachments") {
+		return
+	}
+	for i, c := range changes {
+		if i == mostRead {
+			return
+		}
+		if c.Status == vault.Deleted || !c.Path.IsMarkdown() {
+			continue
+		}
+		data, _, err := a.v.ReadFile(c.Path)
+		if err != nil {
+			continue // it went away meanwhile
+		}
+		for _, l := range markdown.Parse(data).Links() {
+			if file := a.uncommitted(ctx, c.Path, l); file != "" && a.first(ctx, "attachments") {
+				a.note("stet commits Markdown alone: attachments such as %s are in no commit until you add them "+
+					"with git", file)
+				return
+			}
+		}
+	}
+}
+
+// uncommitted is the file that is no Markdown to which a link leads, where it is there and in no commit: by its path,
+// or by its name in the places where programs put attachments.
+func (a *App) uncommitted(ctx context.Context, from vault.Path, l markdown.Link) vault.Path {
+	if ext := path.Ext(l.Target); ext == "" || vault.Path(l.Target).IsMarkdown() {
+		return ""
+	}
+	for _, at := range []string{path.Join(from.Dir(), l.Target), strings.TrimPrefix(path.Clean(l.Target), "/"),
+		path.Join("attachments", l.Target), path.Join(from.Dir(), "attachments", l.Target),
+		path.Join("assets", l.Target)} {
+		p, err := vault.ParsePath(at)
+		if err != nil || !a.exists(p) {
+			continue
+		}
+		view, err := a.v.History().View(ctx, "")
+		if err != nil {
+			return ""
+		}
+		if has, err := view.Has(p); err == nil && !has {
+			return p
+		}
+	}
+	return ""
+}

@@ -39,6 +39,9 @@ type InitResult struct {
 	Diff              string // of .gitattributes and .gitignore, where they are written
 	Warnings          []string
 	DryRun            bool
+	// Beside is a file at the top of a repository that was there before and is neither Markdown nor hidden, "" for
+	// none, and Branch what is checked out in it.
+	Beside, Branch string
 }
 
 // Init makes dir, which is created when it is missing, a vault. A folder that
@@ -85,6 +88,9 @@ func Init(ctx context.Context, dir string, in InitOptions, o Options) (res *Init
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
+	if !res.CreatedRepository {
+		res.Beside, res.Branch = v.beside()
+	}
 	return res, v.init(ctx, in, res)
 }
 
@@ -230,6 +236,21 @@ func (v *Vault) initAgain(ctx context.Context, in InitOptions, res *InitResult) 
 	}
 	res.add(r)
 	return nil
+}
+
+// beside is [InitResult.Beside].
+func (v *Vault) beside() (file, branch string) {
+	h, err := v.store.Repo().Head()
+	entries, rerr := os.ReadDir(v.store.Repo().Location().Worktree)
+	if err != nil || rerr != nil || h.ID.IsZero() {
+		return "", ""
+	}
+	for _, e := range entries {
+		if p := Path(e.Name()); e.Type().IsRegular() && !p.IsMarkdown() && !dotted(p) && p.Base() != "LICENSE" {
+			return e.Name(), h.Branch()
+		}
+	}
+	return "", ""
 }
 
 func (v *Vault) head(ctx context.Context, p Path) ([]byte, Hash, error) {

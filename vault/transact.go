@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"stet/vault/store"
@@ -106,7 +108,10 @@ type Result struct {
 	// commits hold the proposals, and Memories would be as they say.
 	Proposed []Proposed
 	// Unasked says why the turns that were named for a change do not ask for it; it waits then.
-	Unasked string
+	Unasked  string
+	Detached bool // the commits are on no branch
+	// Unrun names what git's own commits here go through and these did not: hooks, and the setting that signs.
+	Unrun func() []string
 	// Unchanged reports that there was nothing to do.
 	Unchanged bool
 	// Warnings tell of what was left for the next command to finish; the
@@ -234,7 +239,7 @@ func (r *Result) Chain() iter.Seq[Commit] {
 }
 
 func (r *run) result(done *store.Result) *Result {
-	res := &Result{Root: r.v.Root(), Base: done.Base, Changes: done.Changes, each: done.Each, Adopted: done.Adopted,
+	res := &Result{Root: r.v.Root(), Detached: done.Detached, Unrun: r.v.unrun, Base: done.Base, Changes: done.Changes, each: done.Each, Adopted: done.Adopted,
 		Held: r.tx.held, Unchanged: len(done.Commits) == 0}
 	if !res.Unchanged {
 		res.Warnings = append(r.tx.warnings, done.Warnings...)
@@ -249,3 +254,23 @@ func (r *run) result(done *store.Result) *Result {
 
 // whyOf is the description of a commit of ours.
 func whyOf(d store.Description) *Why { return d.(*Why) }
+
+// unrun is [Result.Unrun].
+func (v *Vault) unrun() (found []string) {
+	repo := v.store.Repo()
+	dir := repo.Config().Get("core", "hooksPath")
+	if dir == "" {
+		dir = repo.Root().Abs("hooks")
+	} else if !filepath.IsAbs(dir) {
+		dir = filepath.Join(repo.Location().Worktree, dir)
+	}
+	for _, hook := range []string{"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"} {
+		if info, err := os.Stat(filepath.Join(dir, hook)); err == nil && info.Mode()&0o111 != 0 {
+			found = append(found, hook)
+		}
+	}
+	if repo.Config().Bool("commit", "gpgSign", false) {
+		found = append(found, "commit.gpgSign")
+	}
+	return found
+}

@@ -48,6 +48,7 @@ type Result struct {
 	Warnings []string          // what was left for the next command to finish
 	Objects  *gitstore.Objects // reads From and To, published or not
 	From, To gitstore.ID       // the trees before and after
+	Detached bool              // the commits are on no branch
 }
 
 // Stage stages the changes of a transaction and returns what checks them. It may run
@@ -114,7 +115,8 @@ func (s *Store) checkWritable() error {
 }
 
 func (t *Tx) result(c *chain) (*Result, error) {
-	res := &Result{Base: Revision(t.head.ID.String()), Adopted: c.adopted, Objects: t.Objects, From: t.base, To: t.base}
+	res := &Result{Base: Revision(t.head.ID.String()), Adopted: c.adopted, Objects: t.Objects, From: t.base, To: t.base,
+		Detached: t.head.Detached}
 	if len(c.commits) == 0 {
 		return res, nil
 	}

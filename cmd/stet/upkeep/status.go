@@ -170,12 +170,22 @@ func next(st *agent.Status) string {
 		}
 	}
 	empty := st.Counts[vault.ClassMemory]+st.Counts[vault.ClassNote] == 0
+	switch {
+	case st.State == "bisect":
+		step(true, [2]string{"git bisect reset", "end it, so that stet writes again"})
+	case st.State != "":
+		step(true, [2]string{"git " + st.State + " --continue", "finish it, so that stet writes again"},
+			[2]string{"git " + st.State + " --abort", "take it back"})
+	}
 	step(len(st.Problems) > 0, [2]string{"stet doctor", "see what stet leaves alone"})
-	step(len(st.Changed) > 0, [2]string{"stet diff", "see your edits"}, [2]string{"stet adopt", "commit them as yours"})
-	step(empty, [2]string{`stet remember "The first thing worth keeping."`, "keep something"},
+	step(len(st.Changed) > 0, [2]string{"stet diff", "see your edits"})
+	writes := st.State == "" // stet writes nothing before git has ended
+	step(len(st.Changed) > 0 && writes, [2]string{"stet adopt", "commit them as yours"})
+	step(empty && writes, [2]string{`stet remember "The first thing worth keeping."`, "keep something"},
 		[2]string{`stet new decision "What was decided"`, "begin from a form"})
-	step(!empty, [2]string{"stet search WORDS", "find something"}, [2]string{"stet remember TEXT", "keep something"},
-		[2]string{"stet log", "what was written, and by whom"})
+	step(!empty, [2]string{"stet search WORDS", "find something"})
+	step(!empty && writes, [2]string{"stet remember TEXT", "keep something"})
+	step(!empty, [2]string{"stet log", "what was written, and by whom"})
 	var b strings.Builder
 	b.WriteString("next:\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
