@@ -111,9 +111,9 @@ func answered(t *testing.T, text string, update bool) string {
 
 // chance is what differs from run to run: ids, commits, dates, ages, how long something took, and how
 // many lines a change has, since the line with its time is among them.
-var chance = regexp.MustCompile(`\b01[0-9a-z]{24}\b|\b[0-9a-f]{7,40}\b|` +
-	`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| [+]0000)?)?\b|\b\d+m?s\b|` +
-	`(?m:^(?:[0-9a-z]{4,6}  )?|  )(?:now|\d{1,2}min) +|[+]\d+ -\d+\b`)
+var chance = regexp.MustCompile(`(?m:^(?:[0-9a-z]{4,26}  )?|  )(?:now|\d{1,2}min) +|` +
+	`\b01[0-9a-z]{24}\b|\b[0-9a-f]{7,40}\b|` +
+	`\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| [+]0000)?)?\b|\b\d+m?s\b|[+]\d+ -\d+\b`)
 
 func settled(answer string) string { return chance.ReplaceAllString(answer, "?") }
 

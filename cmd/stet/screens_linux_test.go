@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -118,12 +119,13 @@ type world struct {
 	t         *testing.T
 	home, dir string
 	now       string
-	names     []string // pairs of what chance made and what stands for it
+	names     map[string]string // what stands for what chance made
 }
 
 func newWorld(t *testing.T) *world {
 	home := t.TempDir()
-	w := &world{t: t, home: home, dir: filepath.Join(home, "notes"), now: "2026-01-09T10:00:00Z"}
+	w := &world{t: t, home: home, dir: filepath.Join(home, "notes"),
+		now: "2026-01-09T10:00:00Z", names: map[string]string{}}
 	w.do("stet", "init", w.dir)
 	for _, m := range []struct {
 		now, as string
@@ -169,7 +171,7 @@ func newWorld(t *testing.T) *world {
 		id, short, _ := strings.Cut(line, ":")
 		if id != "" {
 			name := strings.Repeat(string(rune('a'+i)), len(id))
-			w.names = append(w.names, id, name, short, name[:len(short)])
+			w.names[id], w.names[short] = name, name[:len(short)]
 		}
 	}
 	return w
@@ -276,14 +278,16 @@ func terminal(t *testing.T) (master, slave *os.File) {
 
 var (
 	commits = regexp.MustCompile(`\b[0-9a-f]{10}\b|\b[0-9a-f]{40}\b`)
+	words   = regexp.MustCompile(`\b[0-9a-z]{4,26}\b`)
 	ids     = regexp.MustCompile(`\b01[0-9a-z]{24}\b`)
 	took    = regexp.MustCompile(`(?m), \d+(\.\d+)?m?s$`)
 )
 
 // settled puts what stands for it in the place of what chance made.
 func (w *world) settled(text string) string {
-	text = strings.NewReplacer(append(w.names, w.home, "/home/me")...).Replace(text)
 	text = commits.ReplaceAllStringFunc(text, func(rev string) string { return strings.Repeat("c0ffee", 7)[:len(rev)] })
+	text = words.ReplaceAllStringFunc(text, func(word string) string { return cmp.Or(w.names[word], word) })
+	text = strings.ReplaceAll(text, w.home, "/home/me")
 	text = ids.ReplaceAllStringFunc(text, func(id string) string { return strings.Repeat("z", len(id)) })
 	return took.ReplaceAllString(text, ", 5ms")
 }

@@ -42,7 +42,7 @@ func RunVerb(ctx context.Context, e *Env, in *Input) error {
 	}
 	if len(words) < v.Min || v.Max >= 0 && len(words) > v.Max {
 		usage := strings.TrimSpace("stet " + c.Name + " " + v.Name + " " + v.Args)
-		return agent.Usagef("%s %s takes other arguments", c.Name, v.Name).
+		return agent.Usagef("wrong number of arguments for %s %s", c.Name, v.Name).
 			Suggest("usage: %s; quote text that has spaces", usage)
 	}
 	for _, f := range c.Flags {

@@ -138,8 +138,8 @@ func NoteRejections(e *Env, res *agent.Written) {
 	switch {
 	case res.Own: // nobody thinks of agents then
 	case noted && skills && !others && !res.DryRun:
-		e.Note("agents may not write these skills so again by themselves, and the curator leaves them until they " +
-			"change")
+		e.Note("agents may not write these skills like this again by themselves, and the curator leaves them " +
+			"until they change")
 	case noted && res.DryRun:
 		e.Note("agents would not be allowed to write the removed text again by themselves; " +
 			"write it once yourself (\"stet remember\") to let them")

@@ -95,7 +95,7 @@ func installOptions(e *console.Env, in *console.Input) (agent.InstallOptions, er
 	case o.Client == "" && !in.Bool("check"):
 		return o, agent.Usagef("say which client").Suggest("one of %s", strings.Join(clientNames(), ", "))
 	case in.Bool("user") && in.Bool("project"):
-		return o, agent.Usagef("--user and --project exclude each other")
+		return o, agent.Usagef("--user and --project cannot be used together")
 	case (o.Client == agent.PluginClient) != (in.Word(1) != ""):
 		return o, agent.Usagef("a folder goes with plugin, and only with it").Suggest("stet install plugin DIR")
 	case in.Bool("project"):

@@ -14,7 +14,7 @@ import (
 func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 	for _, name := range []string{"since", "stat"} {
 		if in.IsSet(name) {
-			return agent.Usagef("--%s and --proposed exclude each other", name)
+			return agent.Usagef("--%s and --proposed cannot be used together", name)
 		}
 	}
 	o := agent.DecideOptions{
@@ -22,7 +22,7 @@ func runProposed(ctx context.Context, e *console.Env, in *console.Input) error {
 		AcceptAll: in.Bool("accept-all"), RejectAll: in.Bool("reject-all"),
 	}
 	if o.AcceptAll && o.RejectAll {
-		return agent.Usagef("--accept-all and --reject-all exclude each other")
+		return agent.Usagef("--accept-all and --reject-all cannot be used together")
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
 		if o.AcceptAll || o.RejectAll || len(o.Accept)+len(o.Reject) > 0 {
@@ -132,7 +132,7 @@ func decide(ctx context.Context, e *console.Env, h agent.History, o agent.Decide
 			verb := s.Decision
 			switch {
 			case verb == "" && o.AcceptAll:
-				e.Note("%s waits on: the scan calls it a danger, and only its name accepts it", s.Path)
+				e.Note("%s still waits: the scan calls it dangerous, so it must be accepted by its name", s.Path)
 				continue
 			case verb == "":
 				continue

@@ -46,7 +46,7 @@ func conflicts(ctx context.Context, e *console.Env, in *console.Input) error {
 		func(name string) bool { return !in.IsSet(name) })
 	switch {
 	case len(given) > 1:
-		return agent.Usagef("--%s and --%s exclude each other", given[0], given[1])
+		return agent.Usagef("--%s and --%s cannot be used together", given[0], given[1])
 	case in.IsSet("explain") && len(given) > 0:
 		return agent.Usagef("--explain goes with the list")
 	case in.IsSet("text") && !in.IsSet("merge"):
@@ -108,7 +108,7 @@ func listConflicts(ctx context.Context, e *console.Env, a *agent.App, explain bo
 			printReasons(p, d.Why)
 		}
 		if len(found) == 0 {
-			e.Note("nothing is in conflict, and nothing may be outdated")
+			e.Note("no conflicts, and nothing that may be outdated")
 		} else {
 			e.Note(`"stet conflicts --keep MEMORY" says which is right, "--both MEMORY" keeps the two, ` +
 				`"--merge MEMORY" opens them in your editor; --settle asks about each`)

@@ -50,7 +50,7 @@ func runContext(ctx context.Context, e *console.Env, in *console.Input) error {
 		o.Budget = -1
 	}
 	if o.At != "" && in.IsSet("as-of") {
-		return agent.Usagef("--at and --as-of exclude each other")
+		return agent.Usagef("--at and --as-of cannot be used together")
 	}
 	o.Agent, o.Session = e.By(in).Agent, in.String("session")
 	if o.At == "" && !in.IsSet("as-of") {

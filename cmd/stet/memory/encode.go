@@ -46,7 +46,7 @@ func encodeStored(ctx context.Context, e *console.Env, in *console.Input) error 
 		}
 	}
 	if given > 1 {
-		return agent.Usagef("--pending, --all and --rule exclude each other")
+		return agent.Usagef("--pending, --all and --rule cannot be used together")
 	}
 	o := agent.EncodeOptions{Write: e.ByInSession(in), All: in.Bool("all"), Rule: in.String("rule"),
 		Limit: in.Int("limit"), Progress: e.ProgressCount("memories compared: %d of %d")}

@@ -47,7 +47,7 @@ func forgetCommand() *console.Command {
 func forget(ctx context.Context, e *console.Env, in *console.Input) error {
 	purge := in.Bool("purge")
 	if purge && in.IsSet("message") {
-		return agent.Usagef("--purge and --message exclude each other").
+		return agent.Usagef("--purge and --message cannot be used together").
 			Suggest("the subject of a purge says nothing of what is gone")
 	}
 	if err := checkMatch(in, e.CanAsk() && !purge, "all"); err != nil {
@@ -120,7 +120,7 @@ func checkMatch(in *console.Input, picks bool, only ...string) error {
 	case !in.IsSet("match") && len(in.Words) == 0 && !picks:
 		return agent.Usagef("%s needs a MEMORY or --match QUERY", name).Suggest("\"stet %s --help\" has examples", name)
 	case in.IsSet("match") && len(in.Words) > 0:
-		return agent.Usagef("--match and %q exclude each other", in.Words[0]).
+		return agent.Usagef("--match and %q cannot be used together", in.Words[0]).
 			Suggest("quote a QUERY that has spaces: --match %q", in.String("match")+" "+in.Words[0])
 	}
 	for _, flag := range only {

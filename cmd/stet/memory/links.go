@@ -40,7 +40,7 @@ func runLinks(ctx context.Context, e *console.Env, in *console.Input) error {
 	case orphans && (o.Ref != "" || o.Dead):
 		return agent.Usagef("--orphans stands alone")
 	case o.Back && o.Dead:
-		return agent.Usagef("--back and --dead exclude each other: a dead link leads to no memory")
+		return agent.Usagef("--back and --dead cannot be used together: a dead link leads to no memory")
 	case orphans:
 		return console.Reading(ctx, e,
 			func(a *agent.App) (*agent.OrphanList, error) { return a.Memories().Orphans(ctx) },

@@ -132,7 +132,7 @@ func tellUnused(ctx context.Context, e *console.Env, a *agent.App, f vault.Filte
 		if asked == "" || slices.ContainsFunc(used, func(s string) bool { return strings.EqualFold(s, asked) }) {
 			return
 		}
-		e.Note("nothing is of %s %q; %s in use: %s", what, asked, many, cmp.Or(strings.Join(used, ", "), "none"))
+		e.Note("no memory has the %s %q; %s in use: %s", what, asked, many, cmp.Or(strings.Join(used, ", "), "none"))
 	}
 	tell("kind", "kinds", f.Kind, kinds)
 	tell("category", "categories", f.Category, categories)

@@ -134,7 +134,7 @@ func notesToRemember(e *console.Env, in *console.Input) ([]vault.Note, error) {
 	file := in.String("batch")
 	switch {
 	case file != "" && len(in.Words) > 0:
-		return nil, agent.Usagef("--batch and TEXT exclude each other")
+		return nil, agent.Usagef("--batch and TEXT cannot be used together")
 	case file != "":
 		return batch(e, in, file)
 	case in.Bool("each"):

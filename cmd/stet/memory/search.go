@@ -127,7 +127,7 @@ const maxSkipped = 5
 func showFound(e *console.Env, in *console.Input, found *agent.Found, layout *template.Template) error {
 	for _, h := range found.Hits {
 		if h.InsteadOf != "" {
-			e.Note("nothing says so now: %s took the place of %q", h.Path, console.Line1(h.InsteadOf))
+			e.Note("no memory says this any more: %s superseded %q", h.Path, console.Line1(h.InsteadOf))
 		}
 	}
 	if len(found.Hits)+len(found.Sessions) == 0 {

@@ -14,7 +14,7 @@ import (
 // put off. Every answer is a commit of its own, made at once.
 func settleEach(ctx context.Context, e *console.Env, a *agent.App, w agent.Write) error {
 	if w.DryRun || !e.CanAsk() {
-		return agent.Usagef("--settle asks on a terminal").
+		return agent.Usagef("--settle needs a terminal").
 			Suggest("--keep, --both and --merge answer without one, with --dry-run as well")
 	}
 	s := settler{e: e, a: a, w: w, later: map[[2]string]bool{}}

@@ -37,7 +37,7 @@ func showCommand() *console.Command {
 func show(ctx context.Context, e *console.Env, in *console.Input) error {
 	o := agent.ShowOptions{Refs: in.Words, Rev: in.String("at"), Labels: e.JSON}
 	if o.Rev != "" && in.IsSet("as-of") {
-		return agent.Usagef("--at and --as-of exclude each other")
+		return agent.Usagef("--at and --as-of cannot be used together")
 	}
 	var err error
 	if o.AsOf, err = in.AsOf(e); err != nil {

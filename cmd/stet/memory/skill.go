@@ -127,7 +127,7 @@ func skillView(ctx context.Context, e *console.Env, in *console.Input, words []s
 			return err
 		}
 		if s.Waits {
-			e.Note("it is from elsewhere, and agents are told nothing of it: stet review --proposed")
+			e.Note("it comes from elsewhere, and agents do not see it until you accept it: \"stet review --proposed\"")
 		}
 		if len(s.Files) > 1 {
 			var names []string

@@ -100,7 +100,7 @@ func patchOf(e *console.Env, in *console.Input) (vault.Patch, error) {
 		p.Pinned = &pin
 	}
 	if in.IsSet("text") && in.IsSet("append") {
-		return p, agent.Usagef("--text and --append exclude each other")
+		return p, agent.Usagef("--text and --append cannot be used together")
 	}
 	for name, field := range map[string]**string{"text": &p.Text, "append": &p.Append} {
 		if !in.IsSet(name) {

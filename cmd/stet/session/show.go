@@ -15,7 +15,7 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 		Ref: words[0], From: in.Int("from"), To: in.Int("to"), Around: in.Int("around"), Budget: in.Int("budget"),
 	}
 	if o.Around > 0 && (in.IsSet("from") || in.IsSet("to") || in.Bool("all")) {
-		return agent.Usagef("--around goes without --from, --to and --all")
+		return agent.Usagef("--around cannot be used with --from, --to or --all")
 	}
 	if in.Bool("all") {
 		o.Budget = -1

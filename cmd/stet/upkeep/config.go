@@ -46,7 +46,7 @@ func configCommand() *console.Command {
 
 func config(ctx context.Context, e *console.Env, in *console.Input) error {
 	if in.Bool("user") && in.Bool("vault") {
-		return agent.Usagef("--user and --vault exclude each other")
+		return agent.Usagef("--user and --vault cannot be used together")
 	}
 	e.SetRoot("") // a reply names the vault that it is about
 	if _, isKey := settings.Find(in.Word(0)); isKey && len(in.Words) == 1 {

@@ -39,7 +39,7 @@ func runDoctor(ctx context.Context, e *console.Env, in *console.Input) error {
 	fix, dry := in.Bool("fix"), in.Bool("dry-run")
 	switch {
 	case in.Bool("model") && (fix || dry || in.Bool("deep") || in.Bool("list")):
-		return agent.Usagef("--model goes alone: it looks at no vault")
+		return agent.Usagef("--model cannot be combined with other flags: it looks at no vault")
 	case in.Bool("model"):
 		return doctorModel(ctx, e)
 	case in.Bool("list"):

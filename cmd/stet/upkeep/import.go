@@ -135,7 +135,7 @@ func listSources(ctx context.Context, e *console.Env) error {
 	case err != nil || len(here) == 0:
 		return err
 	case !e.CanAsk():
-		e.Note("bring in with: stet import %s", strings.Join(here, "; stet import "))
+		e.Note("to bring them in: stet import %s", strings.Join(here, "; stet import "))
 		return nil
 	}
 	return chooseSources(ctx, e, here, chosen)
