@@ -119,9 +119,8 @@ func firstPage(commands []*Command) string {
 		names = append(names, string(g))
 	}
 	b.WriteString("\n")
-	paragraph(&b, "\"stet help all\" lists every command, in the groups "+strings.Join(names, ", ")+". "+
-		"\"stet help COMMAND\" begins with examples. \"stet help flags\" says what every command takes, "+
-		"\"stet help agents\" what an agent may do.", "")
+	paragraph(&b, "\"stet help all\" lists every command: "+strings.Join(names, ", ")+". "+
+		"\"stet help COMMAND\" begins with examples, \"stet help flags\" says what all commands take.", "")
 	return b.String()
 }
 
