@@ -132,7 +132,7 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 		if code := run(t.Context(), strings.Fields("stet help "+topic), host); code != console.ExitDone {
 			t.Errorf("help %s: exit %d", topic, code)
 		}
-		if lines := strings.Count(out.String(), "\n"); topic == "" && lines > 22 { // less waits for a key where there are more
+		if lines := strings.Count(out.String(), "\n"); topic == "" && lines > 22 { // less asks for a key
 			t.Errorf("help: %d lines are no screen", lines)
 		}
 		for line := range strings.Lines(out.String()) {
