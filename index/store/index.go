@@ -41,10 +41,14 @@ type Index struct {
 }
 
 func (x *Index) builder(nextSeg uint64, done func(int)) *builder {
-	return &builder{
+	b := &builder{
 		src: x.src, now: x.o.Now, split: splitter(x.byMessage), lang: x.lang, nextSeg: nextSeg, done: done,
-		out: segfile.NewWriter(),
+		full: segmentText, out: segfile.NewWriter(),
 	}
+	if x.byMessage {
+		b.full = segmentTalk
+	}
+	return b
 }
 
 // A splitFunc takes a file apart into documents and the record for them.

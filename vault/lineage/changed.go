@@ -10,8 +10,9 @@ import (
 	"stet/vault"
 )
 
-// When a memory was last changed: on disk, while that is in no commit. Else when the newest commit changed it by hand,
-// made with git or of adopted edits, or when its front matter says that it was updated or made, whichever is later.
+// When a memory was last changed: on disk, while that is in no commit. Else when the newest commit changed it by hand
+// (made with git, of adopted edits, or in the editor), or when its front matter says that it was updated or made,
+// whichever is later.
 // Of a file that says nothing, and that nobody edited since it came, it is when the newest commit brought it: every
 // file of a fresh clone is new on disk. Where no commit that was looked at has it, the disk's time stands.
 
@@ -114,7 +115,7 @@ func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, 
 		if len(c.Parents) > 1 {
 			continue // the commits that it joins say when
 		}
-		when, byHand := c.When.Unix(), c.Op == "" || c.Op == vault.OpAdopt
+		when, byHand := c.When.Unix(), c.Op == "" || c.Op == vault.OpAdopt || c.Op == vault.OpUpdate
 		for _, ch := range c.Changes {
 			was := out[ch.Path]
 			was.last = max(was.last, when)
