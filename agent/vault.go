@@ -14,10 +14,10 @@ import (
 
 	"stet/agent/approval"
 	"stet/index"
+	"stet/index/document"
 	"stet/vault"
 	"stet/vault/doctor"
 	"stet/vault/lineage"
-	"stet/vault/names"
 	"stet/vault/settings"
 )
 
@@ -306,7 +306,7 @@ func (m rebuildable) IDs(files []vault.File, see func(vault.Path, string)) error
 	if err != nil {
 		return err
 	}
-	return m.Known(func(p vault.Path, k names.Known, _ time.Time) { see(p, k.ID) })
+	return m.Known(func(r *document.Record) { see(r.Path, document.ID(r.Meta)) })
 }
 
 // Reindexed is the result of [Vault.Reindex].

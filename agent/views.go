@@ -9,6 +9,7 @@ import (
 
 	"stet/agent/imports"
 	"stet/index"
+	"stet/index/document"
 	"stet/vault"
 	"stet/vault/names"
 )
@@ -263,14 +264,20 @@ func (a *App) Shorts(ids []string) map[string]string {
 	if len(ids) == 0 {
 		return nil
 	}
-	var others []string
 	x, err := a.anyIndex()
-	if err == nil {
-		err = x.Known(func(_ vault.Path, k names.Known, _ time.Time) {
-			others = append(others, k.ID, strings.ToLower(k.Slug))
-		})
+	if err == nil && !x.Built() {
+		err = vault.ErrNotFound
 	}
-	return names.Short(ids, slices.Values(others), err != nil)
+	return names.Short(ids, func(yield func(string) bool) {
+		more := err == nil
+		if !more {
+			return
+		}
+		_ = x.Known(func(r *document.Record) { // it was built a moment ago
+			k := r.Names()
+			more = more && yield(k.ID) && yield(strings.ToLower(k.Slug))
+		})
+	}, err != nil)
 }
 
 // anyIndex is an index of the files that is open already, else one to read.
@@ -314,13 +321,16 @@ func (a *App) shortenHits(lists ...[]Hit) {
 // A Called is what a file is called.
 type Called struct {
 	names.Known
-	Path    vault.Path
-	Updated time.Time // when it says that it was, else when the file changed on disk
+	Path       vault.Path
+	Updated    time.Time // when it says that it was, else when the file changed on disk
+	Kind       string
+	Categories []string // and the #tags of the text
 }
 
-// Called lists what the files of the vault are called, in path order, without reading them: those that are there, with
-// the titles and aliases that the search index knew when it was last written.
-func (a *App) Called(ctx context.Context, o vault.WalkOptions) ([]Called, error) {
+// Called lists what the files of the vault are called, without reading them: those that are there, with the titles and
+// aliases that the search index knew when it was last written. Of the files in path order, which have a slug and the
+// time of the disk so far, choose, unless it is nil, leaves those that are asked for, in path order as well.
+func (a *App) Called(ctx context.Context, o vault.WalkOptions, choose func([]Called) []Called) ([]Called, error) {
 	x, err := a.anyIndex()
 	if err != nil {
 		return nil, err
@@ -334,20 +344,24 @@ func (a *App) Called(ctx context.Context, o vault.WalkOptions) ([]Called, error)
 	}
 	out := make([]Called, len(files))
 	for i, f := range files {
-		out[i] = Called{names.Known{Slug: names.Slug(f.Path.Base())}, f.Path, f.ModTime}
+		out[i] = Called{Known: names.Known{Slug: names.Slug(f.Path.Base())}, Path: f.Path, Updated: f.ModTime}
+	}
+	if choose != nil {
+		out = choose(out)
 	}
 	at := 0
-	_ = x.Known(func(p vault.Path, k names.Known, updated time.Time) { // without an index there are no titles
-		if at > 0 && p < out[at-1].Path {
+	_ = x.Known(func(r *document.Record) { // without an index there are no titles
+		if at > 0 && r.Path < out[at-1].Path {
 			at = 0 // the transcripts begin
 		}
-		for at < len(out) && out[at].Path < p {
+		for at < len(out) && out[at].Path < r.Path {
 			at++
 		}
-		if at < len(out) && out[at].Path == p {
-			out[at].Known = k
-			if !updated.IsZero() {
-				out[at].Updated = updated
+		if at < len(out) && out[at].Path == r.Path {
+			m := document.DecodeMeta(r.Meta)
+			out[at].Known, out[at].Kind, out[at].Categories = r.Names(), m.Kind, m.Categories
+			if m.Updated != 0 {
+				out[at].Updated = document.TimeOf(m.Updated)
 			}
 		}
 	})

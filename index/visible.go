@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"stet/index/document"
 	"stet/index/store"
@@ -94,16 +93,12 @@ func (x *Index) Private(ctx context.Context, list func() ([]vault.File, error)) 
 // Named tells see what each file of list, nil for all, is called, private ones and transcripts as well. It fails where
 // it cannot answer from an index, and as list.
 func (x *Index) Named(ctx context.Context, list func() ([]vault.File, error), see func(vault.Path, names.Known)) error {
-	return x.each(ctx, list, func(r *document.Record) {
-		called, _ := r.Names()
-		see(r.Path, called)
-	})
+	return x.each(ctx, list, func(r *document.Record) { see(r.Path, r.Names()) })
 }
 
-// Known tells see of each file that the index knew when it was last written, in path order, then of each transcript,
-// without what is withheld: what it is called, and when it says that it was last updated, the zero time where it does
-// not. It fails where there is no index.
-func (x *Index) Known(see func(vault.Path, names.Known, time.Time)) error {
+// Known shows see the record of each file that the index knew when it was last written, in path order, then of each
+// transcript, without what is withheld. It fails where there is no index.
+func (x *Index) Known(see func(*document.Record)) error {
 	secret := secret{hides: x.o.Hides}
 	for _, part := range []*store.Index{x.notes, x.messages} {
 		st, err := part.Known()
@@ -119,8 +114,7 @@ func (x *Index) Known(see func(vault.Path, names.Known, time.Time)) error {
 		}
 		for i := range recs {
 			if !x.o.Public || !secret.has(&recs[i]) {
-				called, updated := recs[i].Names()
-				see(recs[i].Path, called, updated)
+				see(&recs[i])
 			}
 		}
 		runtime.KeepAlive(st)

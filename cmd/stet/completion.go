@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	_ "embed"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stet/agent"
+	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
 	"stet/templates"
 	"stet/vault"
@@ -28,9 +28,11 @@ var fishScript string
 func completionCommand() *console.Command {
 	return &console.Command{
 		Name: "completion", Group: console.Other, Summary: "print a completion script for your shell",
-		Args: "bash | zsh | fish | words -- WORD...", MinArgs: 1, MaxArgs: -1,
-		Details: `The scripts call "stet completion words" with the words typed so far, the last of them
-			unfinished; it prints what that one could become: commands, flags, memories.`,
+		Args: "bash | zsh | fish | words -- WORD... | described -- WORD...", MinArgs: 1, MaxArgs: -1,
+		Details: `The scripts call "stet completion described" with the words typed so far, the last of them
+			unfinished; it prints what that one could become, and behind a tab what each is: commands, flags,
+			memories and notes, scopes, tags, sessions. Of very many memories it names the newest. "words" prints
+			the words alone.`,
 		Examples: `source <(stet completion bash)  # in ~/.bashrc
 			source <(stet completion zsh)  # in ~/.zshrc, after compinit
 			stet completion fish | source  # in ~/.config/fish/config.fish`,
@@ -39,12 +41,19 @@ func completionCommand() *console.Command {
 }
 
 func completion(ctx context.Context, e *console.Env, in *console.Input) error {
-	if in.Words[0] == "words" {
-		found := slices.DeleteFunc(complete(ctx, e, Commands(), in.Words[1:]), func(word string) bool {
-			return console.Line1(word) != word // the shell shows it as it is
-		})
-		return e.Show(map[string]any{"words": found}, func(p *console.Printer) {
-			p.Printf("%s", strings.Join(append(found, ""), "\n"))
+	if verb := in.Words[0]; verb == "words" || verb == "described" {
+		found := offered(ctx, e, in.Words[1:])
+		words := make([]string, len(found))
+		for i, o := range found {
+			words[i] = o.word
+		}
+		return e.Show(map[string]any{"words": words}, func(p *console.Printer) {
+			for _, o := range found {
+				if verb == "described" {
+					o.word += "\t" + o.says
+				}
+				p.Printf("%s\n", o.word)
+			}
 		})
 	}
 	script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[in.Words[0]]
@@ -55,11 +64,32 @@ func completion(ctx context.Context, e *console.Env, in *console.Input) error {
 	return e.Show(result, func(p *console.Printer) { p.Printf("%s", script) })
 }
 
-// complete lists what the last of the words could become.
-func complete(ctx context.Context, e *console.Env, commands []*console.Command, words []string) []string {
+// An offer is what a word could become, and what that is.
+type offer struct{ word, says string }
+
+// saysWidth is how many columns of a description a shell shows.
+const saysWidth = 50
+
+// offered are what the last of the words could become, in order, as a shell may show it.
+func offered(ctx context.Context, e *console.Env, words []string) []offer {
 	if len(words) == 0 {
 		words = []string{""}
 	}
+	last := words[len(words)-1]
+	all := complete(ctx, e, Commands(), words)
+	found := slices.DeleteFunc(all, func(o offer) bool {
+		return !strings.HasPrefix(o.word, last) || console.Line1(o.word) != o.word || o.word == ""
+	})
+	slices.SortStableFunc(found, func(a, b offer) int { return strings.Compare(a.word, b.word) })
+	found = slices.CompactFunc(found, func(a, b offer) bool { return a.word == b.word })
+	for i := range found {
+		found[i].says = cells.Cut(console.Line1(found[i].says), saysWidth)
+	}
+	return found
+}
+
+// complete lists what the last of the words could become, and may list more.
+func complete(ctx context.Context, e *console.Env, commands []*console.Command, words []string) []offer {
 	last, before := words[len(words)-1], words[:len(words)-1]
 	var command *console.Command
 	first := false // nothing stands behind the command yet
@@ -69,55 +99,108 @@ func complete(ctx context.Context, e *console.Env, commands []*console.Command, 
 			break
 		}
 	}
-	var all []string
+	if value := valueOf(command, before); value != "" && !strings.HasPrefix(last, "-") {
+		return valuesOf(ctx, e, value)
+	}
 	switch {
 	case slices.Contains(before, "--"):
+		return nil
 	case strings.HasPrefix(last, "-"):
-		all = flagNames(console.GlobalFlags())
+		all := flagNames(console.GlobalFlags())
 		if command != nil {
 			all = append(all, flagNames(command.Flags)...)
 		}
+		return all
 	case command == nil:
-		all = console.CommandNames(commands)
+		return commandNames(commands)
 	case command.Name == "help":
-		all = append(console.CommandNames(commands), console.Topics()...)
+		return append(commandNames(commands), plain("exit-codes", "agents")...)
 	case command.Name == "completion":
-		all = []string{"bash", "zsh", "fish"}
+		return plain("bash", "zsh", "fish")
 	case first && len(command.Verbs)+len(command.Words) > 0:
-		all = append(command.VerbNames(), command.Words...)
+		return plain(append(command.VerbNames(), command.Words...)...)
 	case command.Name == "man":
-		all = console.CommandNames(commands)
+		return commandNames(commands)
 	case command.Name == "config":
-		all = settings.Names()
+		return plain(settings.Names()...)
 	case command.Name == "new":
-		all = templates.NoteKinds()
+		return plain(templates.NoteKinds()...)
+	case command.Name == "tags":
+		return tagNames(ctx, e)
+	case command.Name == "session":
+		return sessionNames(ctx, e)
 	case strings.HasPrefix(last, "/") && slices.Contains([]string{"move", "scopes", "list", "export"}, command.Name):
-		all = scopeNames(ctx, e)
+		return scopeNames(ctx, e)
 	case command.Name == "skill", command.Name == "curate" && strings.HasSuffix(strings.Join(before, " "), "own"):
-		all = skillNames(ctx, e, slices.Contains(before, "restore"))
+		return skillNames(ctx, e, slices.Contains(before, "restore"))
 	case takesMemory(command):
-		all = memoryNames(ctx, e, last)
+		return memoryNames(ctx, e, last, command.Name == "restore")
 	}
-	found := []string{}
-	for _, w := range all {
-		if strings.HasPrefix(w, last) && !strings.ContainsAny(w, "\n\r\x1b") {
-			found = append(found, w)
-		}
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	return nil
 }
 
-func flagNames(flags []cli.Flag) []string {
-	var out []string
+// plain are words that need no description.
+func plain(words ...string) (out []offer) {
+	for _, w := range words {
+		out = append(out, offer{word: w})
+	}
+	return out
+}
+
+func commandNames(commands []*console.Command) (out []offer) {
+	for _, c := range commands {
+		for _, name := range c.Names() {
+			out = append(out, offer{name, c.Summary})
+		}
+	}
+	return out
+}
+
+func flagNames(flags []cli.Flag) (out []offer) {
 	for _, f := range flags {
+		says := ""
+		if d, ok := f.(cli.DocGenerationFlag); ok {
+			says = strings.ReplaceAll(d.GetUsage(), "`", "")
+		}
 		for _, n := range f.Names() {
 			if len(n) > 1 {
-				out = append(out, "--"+n)
+				out = append(out, offer{"--" + n, says})
 			}
 		}
 	}
 	return out
+}
+
+// valueOf is the flag whose value the next word is, "" for none.
+func valueOf(command *console.Command, before []string) string {
+	if command == nil || len(before) == 0 || slices.Contains(before, "--") {
+		return ""
+	}
+	name := strings.TrimLeft(before[len(before)-1], "-")
+	if name == before[len(before)-1] {
+		return ""
+	}
+	for _, f := range command.Flags {
+		if _, yes := f.(*cli.BoolFlag); !yes && slices.Contains(f.Names(), name) {
+			return f.Names()[0]
+		}
+	}
+	return ""
+}
+
+// valuesOf are what a flag may have.
+func valuesOf(ctx context.Context, e *console.Env, flag string) []offer {
+	switch flag {
+	case "scope":
+		return scopeNames(ctx, e)
+	case "category", "add-category", "remove-category", "tag":
+		return tagNames(ctx, e)
+	case "kind":
+		return kindNames(ctx, e)
+	case "session":
+		return sessionNames(ctx, e)
+	}
+	return nil
 }
 
 // takesMemory reports whether the arguments of a command are memories.
@@ -125,24 +208,70 @@ func takesMemory(c *console.Command) bool {
 	return strings.Contains(c.Args, "MEMORY") && c.Name != "remember"
 }
 
-// scopeNames lists the scopes that hold something.
-func scopeNames(ctx context.Context, e *console.Env) []string {
-	var out []string
-	for _, p := range memoryNames(ctx, e, "/") {
-		if scope := vault.ScopeOf(vault.Path(p)); vault.ClassOf(vault.Path(p)) == vault.ClassMemory {
-			out = append(out, scope)
-		}
+// called lists the files of the vault. Whatever goes wrong is silence: a shell has no place for a message in the middle
+// of a line.
+func called(
+	ctx context.Context, e *console.Env, o vault.WalkOptions, choose func([]agent.Called) []agent.Called,
+) (out []agent.Called) {
+	_ = e.With(ctx, true, func(a *agent.App) (err error) {
+		out, err = a.Called(ctx, o, choose)
+		return err
+	})
+	return out
+}
+
+// counted are names with how many files have each.
+func counted(names []string) (out []offer) {
+	counts := map[string]int{}
+	for _, n := range names {
+		counts[n]++
+	}
+	for name, n := range counts {
+		out = append(out, offer{name, agent.Plural(n, "file")})
 	}
 	return out
 }
 
-func skillNames(ctx context.Context, e *console.Env, archived bool) []string {
-	var out []string
+// scopeNames lists the scopes that hold something.
+func scopeNames(ctx context.Context, e *console.Env) []offer {
+	var names []string
+	for _, c := range called(ctx, e, vault.WalkOptions{}, nil) {
+		if vault.ClassOf(c.Path) == vault.ClassMemory {
+			names = append(names, vault.ScopeOf(c.Path))
+		}
+	}
+	return counted(names)
+}
+
+func tagNames(ctx context.Context, e *console.Env) []offer {
+	var names []string
+	for _, c := range called(ctx, e, vault.WalkOptions{}, nil) {
+		names = append(names, c.Categories...)
+	}
+	return counted(names)
+}
+
+func kindNames(ctx context.Context, e *console.Env) []offer {
+	names := templates.NoteKinds()
+	for _, c := range called(ctx, e, vault.WalkOptions{}, nil) {
+		names = append(names, c.Kind)
+	}
+	return counted(names)
+}
+
+func sessionNames(ctx context.Context, e *console.Env) (out []offer) {
+	for _, c := range called(ctx, e, vault.WalkOptions{Under: "sessions"}, newest) {
+		out = append(out, offer{c.ID, says(e, c)})
+	}
+	return out
+}
+
+func skillNames(ctx context.Context, e *console.Env, archived bool) (out []offer) {
 	_ = e.With(ctx, true, func(a *agent.App) error {
 		found, err := a.Skills().List(ctx, archived)
 		if err == nil {
 			for _, s := range found.Skills {
-				out = append(out, s.Name)
+				out = append(out, offer{s.Name, s.Description})
 			}
 		}
 		return err
@@ -150,20 +279,70 @@ func skillNames(ctx context.Context, e *console.Env, archived bool) []string {
 	return out
 }
 
-// memoryNames lists slugs or, once a folder is typed, paths. Whatever goes wrong
-// is silence: a shell has no place for a message in the middle of a line.
-func memoryNames(ctx context.Context, e *console.Env, last string) []string {
-	var out []string
-	_ = e.With(ctx, true, func(a *agent.App) error {
-		paths, err := a.Vault().Files(ctx)
-		for _, p := range paths {
-			name := string(p)
-			if !strings.Contains(last, "/") && vault.ClassOf(p) == vault.ClassMemory {
-				name = strings.TrimSuffix(path.Base(name), ".md")
+// memoryNames lists memories and notes by the names of their files or, once a folder is typed and where two have one
+// name, by their paths; with archive what lies there.
+func memoryNames(ctx context.Context, e *console.Env, last string, archive bool) (out []offer) {
+	byPath := strings.Contains(last, "/")
+	slugs := map[string]int{}
+	all := called(ctx, e, vault.WalkOptions{Archive: archive}, func(all []agent.Called) []agent.Called {
+		return newest(slices.DeleteFunc(all, func(c agent.Called) bool {
+			if byPath {
+				return !strings.HasPrefix(string(c.Path), last)
 			}
-			out = append(out, name)
-		}
-		return err
+			class := vault.ClassOf(c.Path)
+			listed := !archive && (class == vault.ClassMemory || class == vault.ClassNote) ||
+				archive && class == vault.ClassArchive
+			if listed = listed && strings.HasPrefix(c.Slug, last); listed {
+				slugs[c.Slug]++
+			}
+			return !listed
+		}))
 	})
+	for _, c := range all {
+		name := c.Slug
+		if byPath || slugs[name] > 1 {
+			name = string(c.Path)
+		}
+		out = append(out, offer{name, says(e, c)})
+	}
 	return out
+}
+
+// mostOffered bounds the memories that a shell is told of: more than a screen holds.
+const mostOffered = 200
+
+// newest are the files that changed last, where they are very many, in path order; the first and the last name stay, so
+// that what all have in common is still what a shell completes.
+func newest(all []agent.Called) []agent.Called {
+	if len(all) <= mostOffered {
+		return all
+	}
+	bySlug := func(a, b agent.Called) int { return strings.Compare(a.Slug, b.Slug) }
+	first, last := slices.MinFunc(all, bySlug).Path, slices.MaxFunc(all, bySlug).Path
+	times := make([]int64, len(all))
+	for i, c := range all {
+		times[i] = c.Updated.UnixNano()
+	}
+	slices.Sort(times)
+	since, left := times[len(times)-mostOffered], mostOffered
+	return slices.DeleteFunc(all, func(c agent.Called) bool {
+		if c.Path == first || c.Path == last {
+			return false
+		}
+		if left == 0 || c.Updated.UnixNano() < since {
+			return true
+		}
+		left--
+		return false
+	})
+}
+
+// says describes a file: its title and how old it is.
+func says(e *console.Env, c agent.Called) string {
+	title := c.Title
+	if title == "" {
+		title = string(c.Path)
+	}
+	age := cells.Age(c.Updated, e.Now())
+	return cells.Cut(console.Line1(title), saysWidth-len(age)-2) + "  " + age
 }

@@ -17,7 +17,7 @@ import (
 // "all" the user's own file says agents.edit: all.
 type target struct{ name, memory, skill, entry string }
 
-// targets are the columns of [cells], in their order.
+// targets are the columns of [policyCells], in their order.
 func targets() []target {
 	return []target{
 		{"agent", "memories/gate.md", "its", "Robo likes tea."},
@@ -38,8 +38,8 @@ const personal = 2 // the column of a person's text
 // the command is for; - is not tried. One letter stands for a command that is about none of the targets.
 type policyCell struct{ line, user, agent string }
 
-// cells are the table of docs/CLI.md over actor, operation and target.
-func cells() []policyCell {
+// policyCells are the table of docs/CLI.md over actor, operation and target.
+func policyCells() []policyCell {
 	return []policyCell{
 		{`skill list`, "r", "r"},
 		{`skill view SKILL`, "rrrrrrnn", "rrrrnrnn"},
@@ -321,7 +321,7 @@ func actors() []actor {
 func TestWhatBecomesOfEachOperation(t *testing.T) {
 	t.Parallel()
 	made, full := newCells(t), os.Getenv("STET_FULL") != ""
-	for n, c := range cells() {
+	for n, c := range policyCells() {
 		columns := targets()
 		about := regexp.MustCompile("REF|COMMIT|SKILL|ENTRY").MatchString(c.line)
 		for _, who := range actors() {
@@ -347,7 +347,7 @@ func TestWhatBecomesOfEachOperation(t *testing.T) {
 	for _, row := range agent.Policy() {
 		for _, command := range row.Commands {
 			verb, flag, _ := strings.Cut(command, " --")
-			if _, ok := elsewhere()[command]; !ok && !slices.ContainsFunc(cells(), func(c policyCell) bool {
+			if _, ok := elsewhere()[command]; !ok && !slices.ContainsFunc(policyCells(), func(c policyCell) bool {
 				return strings.HasPrefix(c.line+" ", verb+" ") &&
 					(flag == "" || strings.Contains(c.line+" ", " --"+flag+" "))
 			}) {
@@ -449,7 +449,7 @@ func TestWhatBecomesOfEachTool(t *testing.T) {
 	}
 	still := strings.NewReplacer("x", "-", "n", "-", "r", "-")
 	tried := 0
-	for _, c := range cells() {
+	for _, c := range policyCells() {
 		call, ok := calls[c.line]
 		if !ok {
 			continue

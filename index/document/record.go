@@ -253,13 +253,12 @@ func Categories(meta string) []string {
 	return r.texts()
 }
 
-// Names are what the file is called, and when it says that it was last updated.
-func (r *Record) Names() (called names.Known, updated time.Time) {
+// Names are what the file is called.
+func (r *Record) Names() names.Known {
 	meta := Reader{s: r.Meta}
-	called = meta.names()
+	called := meta.names()
 	called.Slug = names.Slug(r.Path.Base())
-	meta.Text()
-	return called, TimeOf(meta.Varint())
+	return called
 }
 
 func (r *Reader) names() names.Known {

@@ -168,7 +168,7 @@ func edges() []edge {
 		{"cmd/stet/bench", []string{"agent", "cmd/stet/console", "index", "markdown", "vault", "vault/durable"},
 			"measuring: makes vaults of transcripts and asks them"},
 		{"cmd/stet",
-			[]string{"agent", "cmd/stet/bench", "cmd/stet/forked", "cmd/stet/console", "cmd/stet/door",
+			[]string{"agent", "cmd/stet/bench", "cmd/stet/cells", "cmd/stet/forked", "cmd/stet/console", "cmd/stet/door",
 				"cmd/stet/history", "cmd/stet/memory", "cmd/stet/session",
 				"cmd/stet/upkeep", "templates", "vault", "vault/durable", "vault/settings"},
 			"dispatch, manual pages, and the names that completion offers"},
