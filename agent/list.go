@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -156,15 +157,20 @@ func (m Memories) Lists(word string) bool {
 
 // explainEmpty says of a list with nothing in it what there is instead.
 func (a *App) explainEmpty(ctx context.Context, o ListOptions, out *Listing) error {
-	if o.Scope != "" && !o.Archived && !a.exists(vault.Path("memories/"+strings.Trim(a.scope(o.Scope), "/"))) {
-		out.Missing = o.Scope
+	asked := cmp.Or(o.Scope, string(o.Folder))
+	there := o.Folder != "" || o.Archived || a.exists(vault.Path("memories/"+strings.Trim(a.scope(o.Scope), "/")))
+	if a.o.Agent != "" {
+		there = false // it is told of no folder whose files are all kept from it
+	}
+	if asked != "" && !there {
+		out.Missing = asked
 		found, err := a.countScopes(ctx, false)
 		var names []string
 		for scope := range found {
 			names = append(names, scope)
 		}
 		slices.Sort(names)
-		out.Near = Nearest("/"+strings.Trim(o.Scope, "/"), names)
+		out.Near = Nearest("/"+strings.Trim(asked, "/"), names)
 		return err
 	}
 	files, err := a.v.Files(ctx, vault.WalkOptions{})

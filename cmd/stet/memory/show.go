@@ -45,7 +45,10 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
 		if len(o.Refs) == 1 && o.Rev == "" && a.Memories().Lists(o.Refs[0]) {
-			return showList(ctx, e, a, agent.ListOptions{Where: o.Refs, AsOf: o.AsOf, Labels: e.JSON})
+			done, err := showList(ctx, e, a, agent.ListOptions{Where: o.Refs, AsOf: o.AsOf, Labels: e.JSON})
+			if done || err != nil {
+				return err
+			}
 		}
 		if o.Rev == "" && o.AsOf.IsZero() {
 			if o.Refs, err = choice.Named(ctx, e, a, o.Refs, false); err != nil {
@@ -74,17 +77,15 @@ func show(ctx context.Context, e *console.Env, in *console.Input) error {
 	})
 }
 
-// showList shows what a folder holds, or what has a tag.
-func showList(ctx context.Context, e *console.Env, a *agent.App, o agent.ListOptions) error {
+// showList shows what a folder holds, or what has a tag. It reports false where that is nothing: an agent is told of no
+// folder whose files are kept from it.
+func showList(ctx context.Context, e *console.Env, a *agent.App, o agent.ListOptions) (bool, error) {
 	found, err := a.Memories().List(ctx, o)
-	if err != nil {
-		return err
+	if err != nil || len(found.Memories) == 0 {
+		return false, err
 	}
 	tellMoment(e, found.AsOf)
-	if len(found.Memories) == 0 {
-		tellEmpty(e, found)
-	}
-	return e.ShowPaged(ctx, found, func(p *console.Printer) {
+	return true, e.ShowPaged(ctx, found, func(p *console.Printer) {
 		if p.OutTerminal {
 			p.Rows(rowsOf(p, found.Memories))
 			return
