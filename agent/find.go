@@ -14,6 +14,7 @@ import (
 	"stet/index/past"
 	"stet/markdown"
 	"stet/vault"
+	"stet/vault/lineage"
 	"stet/vault/notebook"
 )
 
@@ -303,7 +304,7 @@ func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []
 
 func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
 	if rev != "" {
-		return a.v.History().ReadAt(ctx, rev, ref)
+		return a.readAt(ctx, ref, rev)
 	}
 	m, err := a.v.Resolve(ctx, ref)
 	if errors.Is(err, vault.ErrNotFound) {
@@ -314,6 +315,22 @@ func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, 
 	}
 	data, _, err := a.v.ReadFile(m.Path)
 	return vault.ReadMemory(m.Path, data), data, err
+}
+
+// readAt reads what a word named at a revision, or what the file that it names now was then.
+func (a *App) readAt(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {
+	was, data, unknown := a.v.History().ReadAt(ctx, rev, ref)
+	if !errors.Is(unknown, vault.ErrNotFound) {
+		return was, data, unknown
+	}
+	m, err := a.v.Resolve(ctx, ref)
+	if err == nil {
+		was, data, err = lineage.AsOf(ctx, a.v, m, rev)
+	}
+	if errors.Is(err, vault.ErrNotFound) || errors.Is(err, vault.ErrRefused) || errors.Is(err, vault.ErrAmbiguous) {
+		err = unknown
+	}
+	return was, data, err
 }
 
 // readPath reads a file that is no memory. What stands there but cannot be read (a FIFO, a link,

@@ -250,9 +250,9 @@ func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at
 			return putBack(ctx, v, was.Path, data, at, w)
 		}
 	}
-	data, err := asOf(ctx, v, m, at)
+	_, data, err := AsOf(ctx, v.Whole(), m, at)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("restore: %w", err)
 	}
 	return write(ctx, v, why(w, m, at), w, func(tx *vault.Tx) (vault.Path, error) {
 		now, hash, err := tx.Read(m.Path)
@@ -266,17 +266,18 @@ func restoreVersion(ctx context.Context, v *vault.Vault, m vault.Memory, ref, at
 	})
 }
 
-// asOf reads the file that m is now as it was in a revision, whatever its name
-// was then.
-func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byte, error) {
-	s, err := v.Whole().History().View(ctx, at)
+// AsOf reads the file that m is now as it was in a revision, whatever its name was then. It fails with
+// vault.ErrNotFound where the revision has no such file, and with vault.ErrRefused for what v withholds. Cost: the
+// history of the file, as [vault.History.Versions] reads it.
+func AsOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) (vault.Memory, []byte, error) {
+	s, err := v.History().View(ctx, at)
 	if err != nil {
-		return nil, err
+		return vault.Memory{}, nil, err
 	}
 	names := []vault.Path{m.Path}
-	for version, err := range v.Whole().History().Versions(ctx, "", m.Path) {
+	for version, err := range v.History().Versions(ctx, "", m.Path) {
 		if err != nil {
-			return nil, err
+			return vault.Memory{}, nil, err
 		}
 		if version.From != "" {
 			names = append(names, version.From)
@@ -285,17 +286,18 @@ func asOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) ([]byt
 	for _, p := range names {
 		data, hash, err := s.Read(p)
 		if err != nil {
-			return nil, err
+			return vault.Memory{}, nil, err
 		}
-		if id := vault.ReadMemory(p, data).ID; hash != "" && (id == "" || m.ID == "" || id == m.ID) {
-			return data, nil
+		was := vault.ReadMemory(p, data)
+		if hash != "" && (was.ID == "" || m.ID == "" || was.ID == m.ID) {
+			return was, data, nil
 		}
 	}
 	if m.ID != "" {
-		_, data, err := v.Whole().History().ReadAt(ctx, at, m.ID)
-		return data, err
+		return v.History().ReadAt(ctx, at, m.ID)
 	}
-	return nil, vault.WithHint(fmt.Errorf("restore %q: %w in %s", m.Path, vault.ErrNotFound, at), `"stet history %s" lists its versions`, m.Path)
+	return vault.Memory{}, nil, vault.WithHint(fmt.Errorf("%q: %w in %s", m.Path, vault.ErrNotFound, at),
+		`"stet history %s" lists its versions`, m.Path)
 }
 
 // replaced is the tombstone for what an older version takes out.
