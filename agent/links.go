@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"stet/index"
+	"stet/markdown"
 	"stet/vault"
 	"stet/vault/guard"
 	"stet/vault/links"
@@ -211,10 +210,37 @@ func (a *App) ref(word string) string {
 // note alone has them. It fails as [vault.Vault.Resolve] does.
 func (a *App) named(ctx context.Context, ref string) (vault.Memory, error) {
 	m, err := a.v.Resolve(ctx, ref)
-	if none := (*vault.NotFoundError)(nil); errors.As(err, &none) && len(none.Words) == 1 {
+	none := (*vault.NotFoundError)(nil)
+	if !errors.As(err, &none) || a.o.Agent != "" {
+		return m, err
+	}
+	if err := a.gone(ctx, ref); err != nil {
+		return vault.Memory{}, err
+	}
+	if len(none.Words) == 1 {
 		return a.v.Resolve(ctx, string(none.Words[0].Path))
 	}
 	return m, err
+}
+
+// gone fails with a [vault.NotFoundError] where ref is the name of a file that HEAD has and the disk has not: it
+// means that one, and no other of whose name it is a part. Cost: the trees of HEAD.
+func (a *App) gone(ctx context.Context, ref string) error {
+	head, err := a.v.History().View(ctx, "")
+	if err != nil {
+		return err
+	}
+	for p, err := range head.Files() {
+		if err != nil {
+			return err
+		}
+		name, asked := markdown.Fold(p.Base()), markdown.Fold(ref)
+		if (name == asked || name == asked+".md") && !a.exists(p) {
+			return vault.WithHint(&vault.NotFoundError{Ref: ref},
+				"%s was removed by hand; \"stet restore %q\" brings it back", p, string(p))
+		}
+	}
+	return nil
 }
 
 // A Naming is what a word names.
@@ -248,6 +274,9 @@ func (a *App) Named(ctx context.Context, word string) (Naming, error) {
 	}
 	if _, _, entry := cutAddress("-#" + word); entry {
 		return Naming{}, nil
+	}
+	if err := a.gone(ctx, ref); err != nil {
+		return Naming{}, err
 	}
 	if len(none.Words) > 0 {
 		return Naming{Candidates: none.Words, Part: true, Words: true}, nil
@@ -337,55 +366,4 @@ func (a *App) marked(name string) string {
 		return "[flagged: " + strings.Join(rules, ", ") + "] " + name
 	}
 	return name
-}
-
-// A TagList is tags in order, the most used first.
-type TagList struct {
-	Tags []Tag `json:"tags"`
-}
-
-// A Tag is a category of the front matter, or a #tag of a text, in small letters.
-type Tag struct {
-	Tag   string `json:"tag"`
-	Files int    `json:"files"`
-}
-
-// Tags counts the files that have each tag, live memories, notes and notebooks; with a tag, this one and those below
-// it.
-func (m Memories) Tags(ctx context.Context, below string) (*TagList, error) {
-	a := m.a
-	counts := map[string]int{}
-	x, err := a.Index(true)
-	if err == nil && x.Built() {
-		counts, err = index.Tags(ctx, x)
-	} else if err == nil {
-		err = index.ErrBusy // there is none
-	}
-	if err != nil {
-		if counts, err = a.tagsOfFiles(ctx); err != nil {
-			return nil, err
-		}
-	}
-	out := &TagList{Tags: []Tag{}}
-	for tag, n := range counts {
-		if below == "" || vault.Scope(tag).In(strings.ToLower(strings.TrimPrefix(below, "#"))) {
-			out.Tags = append(out.Tags, Tag{tag, n})
-		}
-	}
-	slices.SortFunc(out.Tags, func(a, b Tag) int {
-		return cmp.Or(cmp.Compare(b.Files, a.Files), cmp.Compare(a.Tag, b.Tag))
-	})
-	return out, nil
-}
-
-// tagsOfFiles counts tags without an index.
-func (a *App) tagsOfFiles(ctx context.Context) (map[string]int, error) {
-	found, err := a.v.List(ctx, vault.Filter{Public: a.o.Agent != "", Classes: taggedClasses()})
-	counts := map[string]int{}
-	for _, m := range found {
-		for _, tag := range m.Tags {
-			counts[strings.ToLower(tag)]++
-		}
-	}
-	return counts, err
 }

@@ -104,7 +104,7 @@ func (a *App) where(o *ListOptions) error {
 	case len(rest) == 0:
 		return nil
 	case slices.Contains(rest, "NOT"):
-		return Usagef("NOT stands before a filter").Suggest(`for example NOT tag:draft; "-tag:draft" does the same`)
+		return Usagef("NOT stands before a filter").Suggest(`for example NOT tag:draft`)
 	case len(rest) > 1:
 		return Usagef("%q and %q: one scope or folder can be listed", rest[0], rest[1]).
 			Suggest(`"stet search WORDS" finds words; filters are tag:x, #x, path:x, kind:x, since:2w and their like`)
@@ -122,6 +122,12 @@ func taggedClasses() []vault.Class {
 
 // placed reads a word as a scope, or as a folder of the vault that is none.
 func (a *App) placed(word string, o *ListOptions) {
+	if a.isRoot(word) {
+		if len(o.Classes) == 0 {
+			o.Classes = LiveClasses()
+		}
+		return // all of it
+	}
 	name := strings.Trim(word, "/")
 	if p, err := a.path(word); err == nil && !strings.HasPrefix(word, "/") && a.exists(p) {
 		name = string(p) // as seen from the current folder
@@ -140,6 +146,16 @@ func (a *App) placed(word string, o *ListOptions) {
 			o.Classes = LiveClasses()
 		}
 	}
+}
+
+// isRoot reports whether a word, as "." or "..", leads from the current folder to the vault's.
+func (a *App) isRoot(word string) bool {
+	if !strings.HasPrefix(word, ".") || strings.Trim(word, "./") != "" {
+		return false
+	}
+	there, err := os.Stat(filepath.Join(cmp.Or(a.o.At, a.o.Dir), word))
+	root, err2 := os.Stat(a.Root())
+	return err == nil && err2 == nil && os.SameFile(there, root)
 }
 
 // Lists reports whether a word means a list and no memory: a filter, or a folder of the vault.
@@ -173,6 +189,9 @@ func (a *App) explainEmpty(ctx context.Context, o ListOptions, out *Listing) err
 		out.Near = Nearest("/"+strings.Trim(asked, "/"), names)
 		return err
 	}
+	if o.Kind != "" || o.Category != "" || o.Timed() || o.Pinned != nil || len(o.Classes) > 0 || o.Archived {
+		return nil // nothing matches
+	}
 	files, err := a.v.Files(ctx, vault.WalkOptions{})
 	for _, f := range files {
 		if vault.ClassOf(f.Path) == vault.ClassMemory {
@@ -182,4 +201,55 @@ func (a *App) explainEmpty(ctx context.Context, o ListOptions, out *Listing) err
 		out.Notes++
 	}
 	return err
+}
+
+// A TagList is tags in order, the most used first.
+type TagList struct {
+	Tags []Tag `json:"tags"`
+}
+
+// A Tag is a category of the front matter, or a #tag of a text, in small letters.
+type Tag struct {
+	Tag   string `json:"tag"`
+	Files int    `json:"files"`
+}
+
+// Tags counts the files that have each tag, live memories, notes and notebooks; with a tag, this one and those below
+// it.
+func (m Memories) Tags(ctx context.Context, below string) (*TagList, error) {
+	a := m.a
+	counts := map[string]int{}
+	x, err := a.Index(true)
+	if err == nil && x.Built() {
+		counts, err = index.Tags(ctx, x)
+	} else if err == nil {
+		err = index.ErrBusy // there is none
+	}
+	if err != nil {
+		if counts, err = a.tagsOfFiles(ctx); err != nil {
+			return nil, err
+		}
+	}
+	out := &TagList{Tags: []Tag{}}
+	for tag, n := range counts {
+		if below == "" || vault.Scope(tag).In(strings.ToLower(strings.TrimPrefix(below, "#"))) {
+			out.Tags = append(out.Tags, Tag{tag, n})
+		}
+	}
+	slices.SortFunc(out.Tags, func(a, b Tag) int {
+		return cmp.Or(cmp.Compare(b.Files, a.Files), cmp.Compare(a.Tag, b.Tag))
+	})
+	return out, nil
+}
+
+// tagsOfFiles counts tags without an index.
+func (a *App) tagsOfFiles(ctx context.Context) (map[string]int, error) {
+	found, err := a.v.List(ctx, vault.Filter{Public: a.o.Agent != "", Classes: taggedClasses()})
+	counts := map[string]int{}
+	for _, m := range found {
+		for _, tag := range m.Tags {
+			counts[strings.ToLower(tag)]++
+		}
+	}
+	return counts, err
 }

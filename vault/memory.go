@@ -118,6 +118,15 @@ func (m Memory) Headline() string {
 	return strings.TrimRight(cut, " ,;:.") + "…"
 }
 
+// CalledBy is the title by which a memory can be named: its own, or of a memory, whose file is named after them, the
+// first words of its text. How a note's text begins is no name of it.
+func (m Memory) CalledBy() string {
+	if ClassOf(m.Path) != ClassMemory && ClassOf(m.Path) != ClassArchive {
+		return m.Title
+	}
+	return m.Headline()
+}
+
 // ReadMemory reads a file's front matter. It never fails: what cannot be read
 // is left empty and named in Problem.
 func ReadMemory(p Path, data []byte) Memory {
@@ -151,7 +160,7 @@ const mostNear = 3 // names that an error lists
 
 // known is what the memory is called.
 func (m Memory) known() names.Known {
-	return names.Known{ID: m.ID, Slug: slugOf(m.Path), Title: m.Headline(), Aliases: m.Aliases}
+	return names.Known{ID: m.ID, Slug: slugOf(m.Path), Title: m.CalledBy(), Aliases: m.Aliases}
 }
 
 // A called is what has a word for its id or a part of it, for its title or another name, or as a part of a name.

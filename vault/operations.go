@@ -154,10 +154,11 @@ func (v *Vault) namesOfUser() []string {
 		if slices.Contains(out, name) {
 			continue
 		}
-		own := func(id gitstore.ID) bool { // whoever writes for an agent commits under the user's name
+		// Whoever writes for an agent commits under the user's name, and an agent may commit with git under its own.
+		own := func(id gitstore.ID) bool {
 			gc, err := objects.Commit(id)
 			c := commitOf(gc)
-			return err == nil && c.Author == name && !c.ByMachine() && !c.Nameless()
+			return err == nil && c.Author == name && c.Op != "" && !c.ByMachine() && !c.Nameless()
 		}
 		if name != "" && (cloned[name] || slices.ContainsFunc(ids, own)) {
 			out = append(out, name)

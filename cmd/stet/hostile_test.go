@@ -253,6 +253,7 @@ status|status --json|doctor|doctor --fix|doctor --list|doctor --json
 remember A new memory.|remember --json One more. --scope ../../outside|remember - < from standard input
 remember `+secret+`
 list|list --json|search hostile|search $(trip) --json|search words --explain|scopes|scopes --json
+tags|tags --json|list path:memories NOT tag:x|show memories
 show MEMORY.md|show memories/-rf.md|show ../outside/secret.md|show memories/linked.md|show linked|show root/etc/passwd
 edit memories/a-new-memory.md|update memories/a-new-memory.md --append x|update memories/-rf.md --title t
 move memories/a-new-memory.md ../outside/x.md|move memories/a-new-memory.md memories/linked/x.md|move memories/a-new-memory.md memories/moved.md

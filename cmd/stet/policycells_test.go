@@ -51,6 +51,7 @@ func policyCells() []policyCell {
 		{`show REF`, "rrrrrrrr", "rrrrnnrr"},
 		{`links REF`, "rrrrrrrr", "rrrrnnrr"},
 		{`scopes`, "r", "r"},
+		{`tags`, "r", "r"},
 		{`log REF`, "rrrrrrrr", "rrrrrrrr"},
 		{`history REF`, "rrrrrrrr", "rrrrnnrr"},
 		{`blame REF`, "rrrrrrrr", "rrrrnnrr"},

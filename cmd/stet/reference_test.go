@@ -99,7 +99,7 @@ func TestEveryWritingCommandHasADryRun(t *testing.T) {
 	`)
 	reads := strings.Fields(`
 		status reindex watch bench export
-		search list show edit links scopes
+		search list show edit links scopes tags
 		log history blame diff
 		tool mcp
 		observe why worker

@@ -189,11 +189,7 @@ func secondsOf(t time.Time) int64 {
 
 func encodeMeta(m vault.Memory) string {
 	b := AppendString(nil, strings.ToLower(m.ID))
-	title := m.Title
-	if m.Class != vault.ClassSession {
-		title = m.Headline()
-	}
-	b = AppendString(b, names.Cut(title))
+	b = AppendString(b, names.Cut(m.CalledBy()))
 	aliases := m.Aliases[:min(len(m.Aliases), mostAliases)]
 	b = binary.AppendUvarint(b, uint64(len(aliases)))
 	for _, s := range aliases {

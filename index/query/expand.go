@@ -135,7 +135,7 @@ func guessable(t document.Token) bool {
 func (e *Evaluation) misspelt(c *clause) error {
 	field, w := wordsField(e.Conversations != nil), c.first(e.Conversations != nil)
 	_, first := utf8.DecodeRuneInString(w)
-	terms, err := e.src.Terms(field, w[:first], func(term string) bool { return isSimilar(w, term) })
+	terms, err := e.src.Terms(field, w[:first], func(term string) bool { return isSimilar(w, term) || begins(w, term) })
 	if err != nil {
 		return err
 	}
@@ -151,6 +151,13 @@ func (e *Evaluation) misspelt(c *clause) error {
 		e.guessed[d]++
 	})
 	return nil
+}
+
+// begins reports whether a term goes on where a word ends that is long enough to mean something: a part of a compound,
+// or a word that was not typed to its end.
+func begins(word, term string) bool {
+	const least = 6 // letters
+	return utf8.RuneCountInString(word) >= least && strings.HasPrefix(term, word)
 }
 
 // isSimilar reports whether term may be what was meant by word: it begins with

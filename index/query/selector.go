@@ -12,7 +12,7 @@ import (
 // A Selector chooses files by what is known of them without their words.
 type Selector struct{ q Query }
 
-// Select reads a list of words as filters at a time: key:value, #tag for tag:tag, and to leave out what one of them
+// Select reads a list of words as filters as of now: key:value, #tag for tag:tag, and to leave out what one of them
 // matches -key:value, -#tag or the word NOT before it. A word that is none comes back in rest, in their order.
 func Select(words []string, now time.Time) (s Selector, rest []string) {
 	not := false

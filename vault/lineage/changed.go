@@ -14,7 +14,8 @@ import (
 // (made with git, of adopted edits, or in the editor), or when its front matter says that it was updated or made,
 // whichever is later.
 // Of a file that says nothing, and that nobody edited since it came, it is when the newest commit brought it: every
-// file of a fresh clone is new on disk. Where no commit that was looked at has it, the disk's time stands.
+// file of a fresh clone is new on disk. Where no commit that was looked at has it, its front matter counts, or else the
+// disk.
 
 // A change is when commits changed a file, in seconds since 1970; 0 for never.
 type change struct{ last, byHand int64 }
@@ -24,7 +25,7 @@ type change struct{ last, byHand int64 }
 const mostCommits = 1000
 
 // changesName is the name under which local state keeps them: the commit up to which, then a line each.
-const changesName = "changed-1"
+const changesName = "changed-2"
 
 // ChangeTimes tell when files were last changed.
 type ChangeTimes struct {
@@ -100,30 +101,63 @@ func knownChanges(ctx context.Context, v *vault.Vault, walk bool) (map[vault.Pat
 	if err := addChanges(ctx, v, out, at); err != nil {
 		return nil, err
 	}
+	tree, err := v.History().View(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[vault.Path]change, len(out)) // nothing is kept of what was removed, or purged
+	for p, err := range tree.Files() {
+		if err != nil {
+			return nil, err
+		}
+		if c, ok := out[p]; ok {
+			there[p] = c
+		}
+	}
+	out = there
 	_ = v.State().SetSeen(ctx, changesName, func([]byte) ([]byte, error) { // a cache: without it this is slower
 		return writeChanges(head, out), nil
 	})
 	return out, nil
 }
 
-// addChanges adds what the commits behind a revision, "" for all, changed.
+// addChanges adds what the commits behind a revision, "" for all, changed. Where they are more than are looked at, what
+// was known before counts no longer: a commit in between may have changed it since.
 func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, behind string) error {
-	for c, err := range v.Whole().History().Log(ctx, vault.LogOptions{Without: behind, Limit: mostCommits, Changes: true}) {
+	looked := 0
+	named := map[vault.Path]vault.Path{} // what a file is called now, by its name at the commit that is looked at
+	fresh := map[vault.Path]change{}
+	options := vault.LogOptions{Without: behind, Limit: mostCommits, Changes: true}
+	for c, err := range v.Whole().History().Log(ctx, options) {
 		if err != nil {
 			return err
 		}
-		if len(c.Parents) > 1 {
+		if looked++; len(c.Parents) > 1 {
 			continue // the commits that it joins say when
 		}
-		when, byHand := c.When.Unix(), c.Op == "" || c.Op == vault.OpAdopt || c.Op == vault.OpUpdate
+		when := c.When.Unix()
+		byHand := (c.Op == "" || c.Op == vault.OpAdopt || c.Op == vault.OpUpdate) && !c.ByMachine()
 		for _, ch := range c.Changes {
-			was := out[ch.Path]
-			was.last = max(was.last, when)
-			if byHand && ch.Status == vault.Modified {
-				was.byHand = max(was.byHand, when)
+			p := cmp.Or(named[ch.Path], ch.Path)
+			now := fresh[p]
+			if now.last = max(now.last, when); byHand && ch.Status == vault.Modified {
+				now.byHand = max(now.byHand, when)
 			}
-			out[ch.Path] = was
+			if fresh[p] = now; ch.Status == vault.Renamed {
+				named[ch.From] = p
+			}
 		}
+	}
+	if looked == mostCommits {
+		clear(out)
+	}
+	for from, to := range named { // what was known of a file under the name that it had
+		if was, ok := out[from]; ok {
+			out[to] = change{max(out[to].last, was.last), max(out[to].byHand, was.byHand)}
+		}
+	}
+	for p, now := range fresh {
+		out[p] = change{max(out[p].last, now.last), max(out[p].byHand, now.byHand)}
 	}
 	return nil
 }

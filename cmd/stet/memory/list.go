@@ -21,10 +21,10 @@ func listCommand() *console.Command {
 		Summary: "list memories, optionally filtered",
 		Args:    "[SCOPE|FOLDER] [FILTER...]", MaxArgs: -1,
 		Details: `A FILTER is one of a search: tag:x or #x (a category of the front matter or a #tag in the text, and
-			those below it), path:x, kind:x, is:pinned, since:2w, on:2026-01, in:notes. -tag:x and NOT tag:x leave out
-			what has it; several of one key are alternatives. A folder that is no scope lists the notes in it. --sort
-			updated goes by the last change: on disk while that is in no commit, else by hand in a commit, else as the
-			front matter says.
+			those below it), path:x, kind:x, is:pinned, since:2w, on:2026-01, in:notes. NOT tag:x, or -tag:x behind
+			"--", leaves out what has it; several of one key are alternatives. A folder that is no scope lists the
+			notes in it. --sort updated goes by the last change: on disk while that is in no commit, else by hand in a
+			commit, else as the front matter says.
 
 			--format takes a Go template with the fields of --json: {{.ID}} {{.Short}} {{.Path}} {{.Title}} {{.Kind}}
 			{{.Scope}} {{.Categories}} {{.Tags}} {{.Importance}} {{.Created}} {{.Updated}} {{.Changed}}.`,
