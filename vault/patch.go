@@ -354,7 +354,7 @@ func (v *Vault) Replace(ctx context.Context, p Path, was Hash, data []byte, w Wr
 }
 
 // CheckEdit refuses, with [ErrInvalid], what an editor does to a file by
-// mistake: it lost or changed the id, or is no text any more. What was no text
+// mistake: it lost or changed the id, or the text of a memory, or is no text any more. What was no text
 // before may stay none.
 func CheckEdit(p Path, was, now []byte) error {
 	before, after := ReadMemory(p, was), ReadMemory(p, now)
@@ -364,6 +364,8 @@ func CheckEdit(p Path, was, now []byte) error {
 	case before.ID != "" && after.Problem == "" && after.ID != before.ID:
 		return WithHint(fmt.Errorf("%w: the id changed to %q", ErrInvalid, after.ID),
 			"an id is for life; keep the line \"id: %s\"", before.ID)
+	case ClassOf(p) == ClassMemory && len(bytes.TrimSpace(before.Body)) > 0 && len(bytes.TrimSpace(after.Body)) == 0:
+		return WithHint(fmt.Errorf("%w: the text is empty", ErrInvalid), "\"stet forget MEMORY\" takes one away")
 	case utf8.Valid(was) && !utf8.Valid(now):
 		return fmt.Errorf("%w: the text is not valid UTF-8", ErrInvalid)
 	case bytes.IndexByte(was, 0) < 0 && bytes.IndexByte(now, 0) >= 0:
