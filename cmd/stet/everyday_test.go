@@ -57,3 +57,18 @@ func TestTheBareCommandOpensNoPager(t *testing.T) {
 		t.Errorf("help is not paged:\n%s", out)
 	}
 }
+
+// A log that is cut says so on a terminal, and only then.
+func TestOnATerminalALogSaysThatThereIsMore(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "The gate is green.")
+	s.run(0, "", "remember", "The door is red.")
+	out, talk := s.run(0, "", "log", "-n", "1")
+	if strings.Count(out, "\n") != 1 || !strings.Contains(talk, "more with -n 0") {
+		t.Errorf("one of several: %q, %q", out, talk)
+	}
+	if _, talk = s.run(0, "", "log", "-n", "0"); talk != "" {
+		t.Errorf("all: %q", talk)
+	}
+}

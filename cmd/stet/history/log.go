@@ -44,12 +44,21 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 	if o.Since, o.Until, err = in.Span(e); err != nil {
 		return err
 	}
-	return console.Reading(ctx, e, func(a *agent.App) (*agent.Log, error) {
+	most, more := o.Limit, false
+	if e.OutTerminal && !e.JSON && most > 0 {
+		o.Limit++ // to know whether there are more
+	}
+	err = console.Reading(ctx, e, func(a *agent.App) (*agent.Log, error) {
 		log, err := a.History().Log(ctx, o)
-		if err == nil && len(log.Commits) == 0 {
+		switch {
+		case err != nil:
+			return nil, err
+		case len(log.Commits) == 0:
 			e.Note("no commits")
+		case most > 0 && len(log.Commits) > most:
+			log.Commits, more = log.Commits[:most], true
 		}
-		return log, err
+		return log, nil
 	}, func(p *console.Printer, log *agent.Log) {
 		if p.OutTerminal {
 			printRows(p, log.Commits)
@@ -62,6 +71,10 @@ func runLog(ctx context.Context, e *console.Env, in *console.Input) error {
 			printDiff(p, c.Diff)
 		}
 	})
+	if err == nil && more {
+		e.Note("more with -n 0")
+	}
+	return err
 }
 
 // printRows shows commits on a terminal, a line each, with what was asked for below it.
