@@ -206,7 +206,8 @@ func (a *App) hints(ctx context.Context, res *vault.Result) {
 			"\"git config --global user.email ADDRESS\" tell it", res.Commits[i].Author, res.Commits[i].AuthorEmail)
 	}
 	if res.Detached && a.first(ctx, "detached") {
-		a.note("HEAD is detached, so this commit is on no branch: \"git switch -c NAME\" keeps it")
+		a.note("HEAD is detached, so this commit is on no branch: \"git switch -c NAME\" keeps it, then " +
+			"\"git switch -\" goes back to the branch, and \"git merge NAME\" brings it there")
 	}
 	if told, err := a.v.State().Seen("detached"); !res.Detached && err == nil && len(told) > 0 {
 		_ = a.v.State().SetSeen(ctx, "detached", func([]byte) ([]byte, error) { return nil, nil }) // told again then

@@ -120,7 +120,8 @@ func where(st *agent.Status) string {
 	case st.Head == "":
 		return "branch " + st.Branch + ", no commit yet"
 	case st.Detached:
-		return "detached at " + st.Head.Short() + ", on no branch: \"git switch -c NAME\" keeps what is committed"
+		return "detached at " + st.Head.Short() + ", on no branch: \"git switch -\" goes back, and before it " +
+			"\"git switch -c NAME\" keeps what is committed here"
 	}
 	return "branch " + st.Branch + " at " + st.Head.Short()
 }
