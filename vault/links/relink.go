@@ -100,6 +100,9 @@ func (m *mover) read(p vault.Path) ([]byte, error) {
 	return data, nil
 }
 
+// NoteOfYours is the [Rewrite.Why] of links in notes, which [Request.RewriteNotes] rewrites.
+const NoteOfYours = "it is a note of yours"
+
 // leave says why a file's links are listed and not rewritten; where they are
 // rewritten why is "", and data is what the transaction has of the file.
 func (m *mover) leave(p vault.Path) (data []byte, why string) {
@@ -107,7 +110,7 @@ func (m *mover) leave(p vault.Path) (data []byte, why string) {
 	case vault.ClassCore, vault.ClassProfile, vault.ClassMemory, vault.ClassSkill:
 	case vault.ClassNote:
 		if !m.r.RewriteNotes {
-			return nil, "it is a note of yours"
+			return nil, NoteOfYours
 		}
 	default:
 		return nil, fmt.Sprintf("it is a %s file", c)

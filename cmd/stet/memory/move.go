@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"stet/agent"
 	"stet/cmd/stet/choice"
@@ -60,6 +61,9 @@ func printMoves(p *console.Printer, verb string, m *agent.Moves) {
 	}
 	printRewrites(p, "link in", m.Rewritten)
 	printRewrites(p, "left alone in", m.Listed)
+	if slices.ContainsFunc(m.Listed, func(r links.Rewrite) bool { return r.Why == links.NoteOfYours }) {
+		p.Printf("  \"--rewrite-notes\" changes them too\n")
+	}
 }
 
 func printRewrites(p *console.Printer, label string, rewrites []links.Rewrite) {
