@@ -331,7 +331,7 @@ func (m Memories) Move(ctx context.Context, o MoveOptions) (*Written, error) {
 	w.Given = []string{o.To}
 	r := links.Request{RewriteNotes: o.RewriteNotes}
 	if r.To, r.File, err = a.destination(o.To); err != nil {
-		return nil, err
+		return nil, a.meantTo(ctx, o, err)
 	}
 	for _, word := range o.Refs {
 		if strings.HasPrefix(word, "/") && a.ref(word) == word {
@@ -383,8 +383,26 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 	case folder:
 		return to, false, nil
 	}
-	return to, false, Usagef("%q is neither a scope, a folder nor a Markdown file", word).
-		Suggest("a scope begins with \"/\": /%s", strings.TrimPrefix(word, "/"))
+	return to, false, Usagef("%q is neither a scope, a folder nor a Markdown file", word)
+}
+
+// meantTo adds to the error for a move to a word that is no place what the word may be meant for.
+func (a *App) meantTo(ctx context.Context, o MoveOptions, err error) error {
+	bad, word := (*UsageError)(nil), strings.Trim(o.To, "/")
+	if !errors.As(err, &bad) {
+		return err
+	}
+	scope := "/" + word
+	if len(o.Refs) == 1 {
+		if m, err := a.v.Resolve(ctx, a.ref(o.Refs[0])); err == nil {
+			name := word + ".md"
+			if !strings.Contains(word, "/") {
+				name = path.Join(m.Path.Dir(), name)
+			}
+			return bad.Suggest("a new name ends with \".md\": %q; a scope begins with \"/\": %q", name, scope)
+		}
+	}
+	return bad.Suggest("a scope begins with \"/\": %q", scope)
 }
 
 // Pin marks memories as always relevant, or with pinned false takes the mark away.
