@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"stet/vault/store"
 	"strings"
@@ -52,6 +54,11 @@ func (v *Vault) Adopt(ctx context.Context, o AdoptOptions) (*Result, error) {
 	if err != nil {
 		return nil, v.store.Explain(err)
 	}
+	if len(changes) == 0 {
+		if err := v.refusedAttachments(o.Paths); err != nil {
+			return nil, err
+		}
+	}
 	if countDeleted(changes) > 0 && !o.DryRun {
 		if changes, err = v.lookAgain(ctx, o, changes); err != nil {
 			return nil, v.store.Explain(err)
@@ -98,6 +105,30 @@ func (v *Vault) checkNamed(ctx context.Context, paths []Path) error {
 		}
 	}
 	return nil
+}
+
+// refusedAttachments is the error where all that a person named are files that stet never commits, and folders of such.
+func (v *Vault) refusedAttachments(paths []Path) error {
+	if len(paths) == 0 || slices.ContainsFunc(paths, func(p Path) bool { return !v.attachments(p) }) {
+		return nil
+	}
+	return WithHint(fmt.Errorf("adopt %q: %w: stet commits no attachments", paths[0], ErrRefused),
+		`"git add" and "git commit" commit them`)
+}
+
+// attachments reports whether p is a file, on disk or of HEAD, that stet does not look after, or a folder that has such
+// files alone.
+func (v *Vault) attachments(p Path) (only bool) {
+	err := fs.WalkDir(os.DirFS(v.Root()), string(p), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if only = !inDomain(Path(at)); !only {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return err == nil && only || errors.Is(err, fs.ErrNotExist) && !inDomain(p)
 }
 
 // adoptable lists what is to be committed, and what stet would have to look at
