@@ -34,7 +34,7 @@ func Pick(e *console.Env, question string, all []Choice) (int, error) {
 	if err != nil {
 		return pickByNumber(e, question, all)
 	}
-	p := &picker{all: all, question: question, out: e.Err, width: columns(e.Err)}
+	p := &picker{all: all, question: question, out: e.Err, width: columns(e.Err), dim: e.Getenv("NO_COLOR") == ""}
 	n, err := p.run(in)
 	return n, errors.Join(err, term.Restore(int(in.Fd()), before))
 }
@@ -115,12 +115,12 @@ type picker struct {
 	question string
 	out      io.Writer
 	width    int
+	dim      bool // the keys are shown in dim letters
 
 	typed string
 	shown []int // places in all
 	at    int   // the marked one of shown
 	top   int   // the first that is on the screen
-	lines int   // on the screen, below the question
 }
 
 func (p *picker) run(in io.Reader) (int, error) {
@@ -232,17 +232,24 @@ func (p *picker) draw() {
 		line := fmt.Sprintf("%s%2d  %s  %s", mark, p.shown[i]+1, console.Line1(c.Text), console.Line1(c.Note))
 		b.WriteString("\r\n" + cells.Cut(line, max(p.width-1, 20)))
 	}
-	p.lines = end - p.top
+	rows := end - p.top
+	b.WriteString("\r\n" + p.keys())
 	rest := ""
-	if len(p.shown) > p.lines {
+	if len(p.shown) > rows {
 		rest = fmt.Sprintf(" (%d)", len(p.shown))
 	}
 	head := cells.Cut(p.question+rest+" "+console.Line1(p.typed), max(p.width-1, 20))
-	if p.lines > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", p.lines)
-	}
-	fmt.Fprintf(&b, "\r%s", head)
+	fmt.Fprintf(&b, "\x1b[%dA\r%s", rows+1, head)
 	_, _ = io.WriteString(p.out, b.String()) // nobody sees what a broken terminal is not shown
+}
+
+// keys is the line that names the keys.
+func (p *picker) keys() string {
+	line := cells.Cut("type to filter, ↑↓ and Enter to choose, Esc to leave", max(p.width-1, 20))
+	if p.dim {
+		line = "\x1b[2m" + line + "\x1b[0m"
+	}
+	return line
 }
 
 // clear takes the list off the screen, with the question.

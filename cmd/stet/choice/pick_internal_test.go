@@ -46,6 +46,9 @@ func TestPickByKeys(t *testing.T) {
 		if err != nil || n != c.want {
 			t.Errorf("%s: %d, %v, want %d", name, n, err, c.want)
 		}
+		if !strings.Contains(out.String(), "\r\ntype to filter, ↑↓ and Enter to choose") {
+			t.Errorf("%s: the keys are not named: %q", name, out.String())
+		}
 		if strings.Contains(out.String(), "\x1b]") {
 			t.Errorf("%s: an escape sequence of a name reached the terminal", name)
 		}
