@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,9 @@ func TestNoLineIsBrokenWithinAWord(t *testing.T) {
 	title := "The long title of a decision about the port that production runs on since last winter"
 	s.run(0, "", "remember", "Production runs on port 5433 since the last winter, when the other port was taken by "+
 		"somebody else's database, and nobody has moved it since then.", "--title", title, "--as", "robo")
-	for _, args := range []string{"list", "search production", "log", "review"} {
+	for _, args := range []string{"list", "search production", "log", "review",
+		"remember Sticks. --title gate", "remember [it](gate.md) --title overview",
+		"move gate /house/doors/of-the-old-house-by-the-lake", "links overview"} {
 		out, talk := s.run(0, "q\n", strings.Fields(args)...)
 		out, _, _ = strings.Cut(out, "diff --git")
 		plain := strings.NewReplacer(console.Cyan, "", console.Bold, "", "\x1b[0m", "", "[q]uit: ", "\n")
@@ -28,10 +31,12 @@ func TestNoLineIsBrokenWithinAWord(t *testing.T) {
 		joined := strings.Join(strings.Fields(text), " ")
 		want := map[string]string{
 			"list": "The long title of", "search production": "when the other port",
-			"log": "remember: The long title of",
+			"log":                           "remember: The long title of",
+			"remember Sticks. --title gate": "gate", "remember [it](gate.md) --title overview": "overview",
+			"move gate /house/doors/of-the-old-house-by-the-lake": "-> memories/house", "links overview": "-> memories/house",
 		}[args]
 		if !strings.Contains(joined, cmp.Or(want, "the port that production r…")) ||
-			args != "search production" && !strings.Contains(joined, "…") {
+			slices.Contains([]string{"list", "log", "review"}, args) && !strings.Contains(joined, "…") {
 			t.Errorf("stet %s: %q", args, out)
 		}
 	}

@@ -80,6 +80,6 @@ func printLinks(p *console.Printer, found *agent.LinkList) {
 			to += "  [attachment]"
 		}
 		at := p.Paint(console.Cyan, console.Line1(fmt.Sprintf("%s:%d", x.From, x.Line)))
-		p.Printf("%s  %s -> %s\n", at, console.Line1(x.Target), console.Line1(to))
+		p.Folded(fmt.Sprintf("%s  %s -> %s", at, console.Line1(x.Target), console.Line1(to)), indent)
 	}
 }

@@ -48,6 +48,9 @@ func move(ctx context.Context, e *console.Env, in *console.Input) error {
 		})
 }
 
+// indent is where a line of a move or a link goes on that is too long for the terminal.
+const indent = 4
+
 // maxLines bounds a list that a user reads; --json has all of it.
 const maxLines = 50
 
@@ -57,7 +60,7 @@ func printMoves(p *console.Printer, verb string, m *agent.Moves) {
 			p.Printf("… and %d more\n", len(m.Moves)-i)
 			break
 		}
-		p.Printf("%s  %s -> %s%s\n", verb, console.Line1(string(move[0])), console.Line1(string(move[1])), p.Where())
+		p.Folded(fmt.Sprintf("%s  %s -> %s%s", verb, console.Line1(string(move[0])), console.Line1(string(move[1])), p.Where()), indent)
 	}
 	printRewrites(p, "link in", m.Rewritten)
 	printRewrites(p, "left alone in", m.Listed)
@@ -79,6 +82,6 @@ func printRewrites(p *console.Printer, label string, rewrites []links.Rewrite) {
 		if r.Why != "" {
 			text += "  (" + r.Why + ")"
 		}
-		p.Printf("  %s %s\n", label, console.Line1(text))
+		p.Folded(fmt.Sprintf("  %s %s", label, console.Line1(text)), indent)
 	}
 }
