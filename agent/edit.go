@@ -34,12 +34,31 @@ func (m Memories) Edit(ctx context.Context, ref string, w Write, edit Editor) (*
 
 // edit is [Memories.Edit] for a path, whose file need not exist.
 func (a *App) edit(ctx context.Context, p vault.Path, w Write, edit Editor) (*Written, error) {
+	if err := a.mayEdit(ctx, p, w); err != nil {
+		return nil, err
+	}
 	return a.editWith(ctx, p, edit, func(before, saved []byte, was vault.Hash) (*vault.Result, error) {
 		if err := vault.CheckEdit(p, before, saved); err != nil {
 			return nil, err
 		}
 		return a.v.Replace(ctx, p, was, saved, w.vault(a.Environment))
 	})
+}
+
+// mayEdit fails as the write after an editor will, whatever is typed: while git is in the middle of something, and for
+// what git ignores. Nothing is written.
+func (a *App) mayEdit(ctx context.Context, p vault.Path, w Write) error {
+	data, _, err := a.v.ReadFile(p)
+	if err != nil {
+		return nil // what reads it next says so
+	}
+	trial := w.vault(a.Environment)
+	trial.DryRun = true
+	_, err = a.v.Replace(ctx, p, vault.ReadMemory(p, data).Hash, append(bytes.Clone(data), '\n'), trial)
+	if errors.Is(err, vault.ErrInProgress) || errors.Is(err, vault.ErrIgnored) {
+		return fmt.Errorf("edit %q: %w", p, err)
+	}
+	return nil
 }
 
 // editWith is edit with a write of its own for what was saved; before is nil for a new file.

@@ -147,7 +147,28 @@ func Ends(r *Repo, op string) string {
 	if op == "bisect" {
 		return `end it with "git bisect reset"`
 	}
-	return fmt.Sprintf(`%s"git %s --continue" finishes it, "git %s --abort" takes it back`, nameFirst(r), op, op)
+	return fmt.Sprintf(`%s%s"git %s --continue" finishes it, "git %s --abort" takes it back`, nameFirst(r), decideFirst(r), op, op)
+}
+
+// decideFirst is what to do with files in conflict before git goes on; "" where there are none, or nothing is known.
+func decideFirst(r *Repo) string {
+	index, _, err := r.ReadGitIndex(ID{})
+	if err != nil {
+		return ""
+	}
+	var files []string
+	for e := range index.All() {
+		if e.Stage > 0 && (len(files) == 0 || files[len(files)-1] != e.Path) {
+			files = append(files, e.Path)
+		}
+	}
+	switch len(files) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(`edit %s, "git add %[1]s", then `, files[0])
+	}
+	return fmt.Sprintf(`edit %s and %d more ("git status" names them), "git add" each, then `, files[0], len(files)-1)
 }
 
 // StoppedRevert says how a revert ends that "git revert" staged and could not commit, as it does where it knows no
