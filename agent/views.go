@@ -105,6 +105,7 @@ type Commit struct {
 	Trailers map[string]string `json:"trailers,omitempty"`
 	Changes  []vault.Change    `json:"changes,omitempty"`
 	Diff     string            `json:"diff,omitempty"`
+	Deletes  bool              `json:"-"` // it records nothing but deletions by hand; unknown to an agent
 	at       time.Time
 }
 

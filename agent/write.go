@@ -140,7 +140,14 @@ func (a *App) finish(ctx context.Context, res *vault.Result) *Written {
 		a.hints(ctx, res)
 	}
 	out := newWritten(res)
-	if a.o.Agent != "" {
+	if a.o.Agent == "" {
+		i := 0
+		for c := range res.Chain() {
+			out.Commits[i].Deletes = len(c.Changes) > 0 &&
+				!slices.ContainsFunc(c.Changes, func(ch vault.Change) bool { return ch.Status != vault.Deleted })
+			i++
+		}
+	} else {
 		out.Diff = WithoutRecords(out.Diff) // a proposal may hold what is private by now
 	}
 	return out

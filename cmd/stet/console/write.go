@@ -46,7 +46,7 @@ func (e *Env) Print(res *agent.Written, m More) error { return PrintAs(e, res, r
 
 // PrintAs is [Env.Print] with a larger result as JSON.
 func PrintAs(e *Env, result any, res *agent.Written, m More) error {
-	e.Adopted(res.Commits, m.Verb)
+	e.Adopted(res.Commits, m.Verb, res.DryRun)
 	err := e.Show(result, func(p *Printer) {
 		switch {
 		case len(res.Proposed) > 0:
@@ -75,10 +75,18 @@ func verbOf(res *agent.Written, verb string) string {
 	return verb
 }
 
-// Adopted tells of edits by hand that were committed first.
-func (e *Env) Adopted(commits []agent.Commit, verb string) {
+// Adopted tells of edits by hand that were committed first, or with dry would be.
+func (e *Env) Adopted(commits []agent.Commit, verb string, dry bool) {
 	for _, c := range commits {
-		if c.Op == vault.OpAdopt && verb != "adopted" {
+		switch {
+		case c.Op != vault.OpAdopt || verb == "adopted":
+		case c.Deletes && dry:
+			e.Note("would record your deletion by hand first: %s", c.Subject)
+		case c.Deletes:
+			e.Note("recorded your deletion by hand first: %s", c.Subject)
+		case dry:
+			e.Note("would commit your own edit first: %s", c.Subject)
+		default:
 			e.Note("committed your own edit first: %s", c.Subject)
 		}
 	}

@@ -120,7 +120,7 @@ func decide(ctx context.Context, e *console.Env, h agent.History, o agent.Decide
 		return err
 	}
 	for _, d := range all.Decided {
-		e.Adopted(d.Write.Commits, d.Verdict)
+		e.Adopted(d.Write.Commits, d.Verdict, d.Write.DryRun)
 		console.NoteRejections(e, &d.Write)
 	}
 	return errors.Join(err, e.Show(all, func(p *console.Printer) {
@@ -215,7 +215,7 @@ func askProposals(ctx context.Context, e *console.Env, h agent.History, by agent
 			e.Warn("left for later: %v", err)
 			continue
 		}
-		e.Adopted(done.Write.Commits, "")
+		e.Adopted(done.Write.Commits, "", done.Write.DryRun)
 		console.NoteRejections(e, &done.Write)
 		if answer == 'y' {
 			accepted++

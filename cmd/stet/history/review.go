@@ -318,7 +318,7 @@ func (r *reviewer) takeBack(ctx context.Context, i agent.ReviewItem) error {
 	if err != nil {
 		return err
 	}
-	r.e.Adopted(res.Commits, "reverted")
+	r.e.Adopted(res.Commits, "reverted", res.DryRun)
 	r.decided = append(r.decided, i.Rev)
 	if res.Unchanged {
 		r.already++

@@ -94,7 +94,7 @@ func askToForget(e *console.Env, found []agent.Match, purge bool) (bool, error) 
 }
 
 func printPurge(p *console.Printer, done *agent.Written) {
-	p.Adopted(done.Commits, "purged")
+	p.Adopted(done.Commits, "purged", done.DryRun)
 	verb, state := "purged", "It is gone from the files and the search. "
 	if done.DryRun {
 		verb, state = "would be purged", ""

@@ -45,7 +45,7 @@ func printNoted(e *console.Env, res *agent.Noted) error {
 	if len(res.Proposed) > 0 {
 		return e.Print(res.Written, console.More{})
 	}
-	e.Adopted(res.Commits, "")
+	e.Adopted(res.Commits, "", res.DryRun)
 	err := e.Show(res, func(p *console.Printer) {
 		p.Change(res.Written, false)
 		printEdit(p, res)

@@ -99,7 +99,7 @@ func (s *settler) settle(ctx context.Context, d agent.Conflict, o agent.SettleOp
 	case err != nil:
 		s.e.Warn("left for later: %v%s", err, hintOf(err))
 	case !res.Unchanged:
-		s.e.Adopted(res.Commits, "resolved")
+		s.e.Adopted(res.Commits, "resolved", res.DryRun)
 		s.settled, s.left = s.settled+1, s.left-1
 		return nil
 	}

@@ -147,7 +147,7 @@ func skillInstall(ctx context.Context, e *console.Env, in *console.Input, words 
 		if res == nil {
 			return err
 		}
-		e.Adopted(res.Commits, "installed")
+		e.Adopted(res.Commits, "installed", o.DryRun)
 		err = errors.Join(err, e.ShowPaged(ctx, res, func(p *console.Printer) {
 			if o.Replace {
 				p.Change(res.Written, false)
