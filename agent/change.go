@@ -386,25 +386,6 @@ func (a *App) destination(word string) (to vault.Path, file bool, err error) {
 	return to, false, Usagef("%q is neither a scope, a folder nor a Markdown file", word)
 }
 
-// meantTo adds to the error for a move to a word that is no place what the word may be meant for.
-func (a *App) meantTo(ctx context.Context, o MoveOptions, err error) error {
-	bad, word := (*UsageError)(nil), strings.Trim(o.To, "/")
-	if !errors.As(err, &bad) {
-		return err
-	}
-	scope := "/" + word
-	if len(o.Refs) == 1 {
-		if m, err := a.v.Resolve(ctx, a.ref(o.Refs[0])); err == nil {
-			name := word + ".md"
-			if !strings.Contains(word, "/") {
-				name = path.Join(m.Path.Dir(), name)
-			}
-			return bad.Suggest("a new name ends with \".md\": %q; a scope begins with \"/\": %q", name, scope)
-		}
-	}
-	return bad.Suggest("a scope begins with \"/\": %q", scope)
-}
-
 // Pin marks memories as always relevant, or with pinned false takes the mark away.
 func (m Memories) Pin(ctx context.Context, refs []string, pinned bool, by Write) (*Written, error) {
 	return m.a.write(ctx, by, "pin", "", func(w vault.Write) (*vault.Result, error) {

@@ -298,6 +298,25 @@ func (a *App) path(word string) (vault.Path, error) {
 	return vault.ParsePath(strings.TrimSuffix(filepath.ToSlash(a.ref(word)), "/"))
 }
 
+// meantTo adds to the error for a move to a word that is no place what the word may be meant for.
+func (a *App) meantTo(ctx context.Context, o MoveOptions, err error) error {
+	bad, word := (*UsageError)(nil), strings.Trim(o.To, "/")
+	if !errors.As(err, &bad) {
+		return err
+	}
+	scope := "/" + word
+	if len(o.Refs) == 1 {
+		if m, err := a.v.Resolve(ctx, a.ref(o.Refs[0])); err == nil {
+			name := word + ".md"
+			if !strings.Contains(word, "/") {
+				name = path.Join(m.Path.Dir(), name)
+			}
+			return bad.Suggest("a new name ends with \".md\": %q; a scope begins with \"/\": %q", name, scope)
+		}
+	}
+	return bad.Suggest("a scope begins with \"/\": %q", scope)
+}
+
 // exists reports whether the vault has a file or folder of that name now.
 func (a *App) exists(p vault.Path) bool {
 	_, err := os.Lstat(filepath.Join(a.Root(), filepath.FromSlash(string(p))))

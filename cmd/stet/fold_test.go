@@ -33,7 +33,8 @@ func TestNoLineIsBrokenWithinAWord(t *testing.T) {
 			"list": "The long title of", "search production": "when the other port",
 			"log":                           "remember: The long title of",
 			"remember Sticks. --title gate": "gate", "remember [it](gate.md) --title overview": "overview",
-			"move gate /house/doors/of-the-old-house-by-the-lake": "-> memories/house", "links overview": "-> memories/house",
+			"move gate /house/doors/of-the-old-house-by-the-lake": "-> memories/house",
+			"links overview": "-> memories/house",
 		}[args]
 		if !strings.Contains(joined, cmp.Or(want, "the port that production r…")) ||
 			slices.Contains([]string{"list", "log", "review"}, args) && !strings.Contains(joined, "…") {

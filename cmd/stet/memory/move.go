@@ -60,7 +60,8 @@ func printMoves(p *console.Printer, verb string, m *agent.Moves) {
 			p.Printf("… and %d more\n", len(m.Moves)-i)
 			break
 		}
-		p.Folded(fmt.Sprintf("%s  %s -> %s%s", verb, console.Line1(string(move[0])), console.Line1(string(move[1])), p.Where()), indent)
+		from, to := console.Line1(string(move[0])), console.Line1(string(move[1]))
+		p.Folded(fmt.Sprintf("%s  %s -> %s%s", verb, from, to, p.Where()), indent)
 	}
 	printRewrites(p, "link in", m.Rewritten)
 	printRewrites(p, "left alone in", m.Listed)
