@@ -147,7 +147,8 @@ func Ends(r *Repo, op string) string {
 	if op == "bisect" {
 		return `end it with "git bisect reset"`
 	}
-	return fmt.Sprintf(`%s%s"git %s --continue" finishes it, "git %s --abort" takes it back`, nameFirst(r), decideFirst(r), op, op)
+	first := nameFirst(r) + decideFirst(r)
+	return fmt.Sprintf(`%s"git %s --continue" finishes it, "git %s --abort" takes it back`, first, op, op)
 }
 
 // decideFirst is what to do with files in conflict before git goes on; "" where there are none, or nothing is known.

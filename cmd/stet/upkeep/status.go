@@ -176,7 +176,8 @@ func next(st *agent.Status) string {
 		step(true, [2]string{"git bisect reset", "end it, so that stet writes again"})
 	case st.State != "":
 		for _, p := range st.Problems[:min(len(st.Problems), mostListed)] {
-			step(p.ID == "unmerged", [2]string{"git add " + string(p.Path), "when you have edited it: it is in conflict"})
+			step(p.ID == "unmerged",
+				[2]string{"git add " + string(p.Path), "when you have edited it: it is in conflict"})
 		}
 		step(true, [2]string{"git " + st.State + " --continue", "finish it, so that stet writes again"},
 			[2]string{"git " + st.State + " --abort", "take it back"})
