@@ -29,9 +29,11 @@ type Graph struct {
 	edges []Edge       // by file, then by place
 	all   *surveyed
 	root  string
+	// hidden reports what is withheld from whom the graph is for.
+	hidden func(vault.Path) bool
 }
 
-// Load reads the links of every live file, but those from and to what v withholds.
+// Load reads the links of every live file but of those that v withholds: a link to one of these leads to nothing.
 func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 	s, err := survey(ctx, v.Whole())
 	if err != nil {
@@ -44,7 +46,6 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	attached := sync.OnceValue(func() map[string][]vault.Path { return attachments(root.FS()) })
 	t := newTable(s.files, s.called, existing(root))
-	g = &Graph{all: s, root: v.Root()}
 	known := map[vault.Path]bool{}
 	hidden := func(p vault.Path) bool {
 		is, ok := known[p]
@@ -54,6 +55,7 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 		}
 		return is
 	}
+	g = &Graph{all: s, root: v.Root(), hidden: hidden}
 	count := 0
 	for _, l := range s.links {
 		count += len(l)
@@ -69,9 +71,10 @@ func Load(ctx context.Context, v *vault.Vault) (g *Graph, err error) {
 			if to, ok := t.attachment(p, l, e.Target, attached); ok {
 				e.Target = to
 			}
-			if !hidden(e.Target.Path) {
-				g.edges = append(g.edges, e)
+			if hidden(e.Target.Path) { // as if nothing stood there: a link that is left out would tell that there is
+				e.Target = Target{State: Dead}
 			}
+			g.edges = append(g.edges, e)
 		}
 	}
 	return g, nil

@@ -43,7 +43,7 @@ func (g *Graph) Takes(p vault.Path, before, after []byte) (out []Edge, err error
 	with := newTable(append(others, p), names, existing(root))
 	for _, e := range found {
 		was := without.resolve(e.From, e.Link)
-		if was.State == Live && was.Path != p && with.resolve(e.From, e.Link).Path == p {
+		if was.State == Live && was.Path != p && !g.hidden(was.Path) && with.resolve(e.From, e.Link).Path == p {
 			out = append(out, Edge{From: e.From, Link: e.Link, Target: was})
 		}
 	}
