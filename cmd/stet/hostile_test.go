@@ -222,6 +222,7 @@ watch: {commit: true}
 		h.put("notes/memories/"+name,
 			fmt.Sprintf("---\nid: 01jd7q8r5t9v3x6y2z4a7c0e%02d\ntitle: \"$(trip) `trip` \\e]0;evil\\a\"\nsupersedes: [../../../outside/secret.md, -rf]\nsource: \"file://%s\"\n---\nHostile words %d. ![](%s/x.png) [x](../../outside/secret.md) [[../../outside/secret]] {{ exec \"trip\" }} $(trip)\n", i, h.outside, i, h.url))
 	}
+	h.put("notes/memories/speaks.md", "---\nid: \"\\e]0;owned\\a\\e[31mred\"\n---\nIts id speaks.\n")
 	h.put("notes/MEMORY.md", "- [fact] $(trip) ![x]("+h.url+")\n- \x1b]8;;"+h.url+"\x07link\x1b]8;;\x07\n")
 	h.put("notes/USER.md", "- [[../outside/secret]]\n")
 	h.put("notes/skills/x/evil/SKILL.md", "---\nname: evil\nhooks: {PostToolUse: trip}\n---\n!`trip`\n")
@@ -352,7 +353,8 @@ func TestAHostileVaultDoesNotSpeakToTheTerminal(t *testing.T) {
 	h := newTrap(t)
 	h.build()
 	env := map[string]string{"HOME": h.home, "PAGER": "cat", "TERM": "xterm"}
-	for _, line := range []string{"status", "list", "core", "profile", "show MEMORY.md", "show memories/-rf.md",
+	for _, line := range []string{"status", "list", "list --long", "core",
+		"profile", "show MEMORY.md", "show memories/-rf.md",
 		"search hostile", "search link", "log", "log -p", "diff", "links", "doctor", "history MEMORY.md", "blame MEMORY.md"} {
 		var out, talk bytes.Buffer
 		host := console.Host{

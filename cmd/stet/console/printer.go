@@ -92,7 +92,7 @@ func fold(line string, width, indent int) string {
 	if width == 0 || cells.Width(line) <= width {
 		return line
 	}
-	const joint = "\uf8ff" // which nobody writes, and takes a column as a blank does
+	const joint = "\ufdd0" // no character, so that nobody writes it; it takes a column as a blank does
 	line = quoted().ReplaceAllStringFunc(line, func(command string) string {
 		if cells.Width(command)+indent > width {
 			return command
@@ -142,7 +142,8 @@ func breakAt(line string, width, indent int) int {
 // Rows prints a list in columns that fit the terminal's width. Below prints what follows row i.
 func (p *Printer) Rows(rows []cells.Row, below ...func(i int)) {
 	for i, r := range rows {
-		rows[i].Who, rows[i].Text, rows[i].Tail = Line1(r.Who), Line1(r.Text), Line1(r.Tail)
+		rows[i].Name, rows[i].Who = Line1(r.Name), Line1(r.Who)
+		rows[i].Text, rows[i].Tail = Line1(r.Text), Line1(r.Tail)
 	}
 	for i, line := range cells.Lines(rows, p.width(), p.Now()) {
 		p.Printf("%s%s\n", p.Paint(Cyan, line[0]), line[1])

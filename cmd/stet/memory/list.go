@@ -224,7 +224,7 @@ func printLine(p *console.Printer, m agent.Memory, long bool) {
 		extra = "  [" + extra + "]"
 	}
 	if m.ID != "" && long {
-		extra += "  (" + m.ID + ")"
+		extra += "  (" + console.Line1(m.ID) + ")"
 	}
 	title := headline(p, m.Stored(), headlineWidth)
 	if title != "" {

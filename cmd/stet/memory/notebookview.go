@@ -81,11 +81,11 @@ func printEdit(p *console.Printer, res *agent.Noted) {
 		if !res.Pointed {
 			why += ", which has no room for a line that points to it"
 		}
-		p.Printf("%sstored  %s  (%s): %s\n", would, console.Line1(string(s.Path)), s.ID, why)
+		p.Printf("%sstored  %s  (%s): %s\n", would, console.Line1(string(s.Path)), console.Line1(s.ID), why)
 	}
 	for _, m := range res.Moved {
-		p.Printf("%smoved  %s -> %s  (%s)  %s\n", would, m.Entry.Address, console.Line1(string(m.Path)), m.ID,
-			console.Line1(cutTo(m.Entry.Text, 60)))
+		p.Printf("%smoved  %s -> %s  (%s)  %s\n", would, m.Entry.Address, console.Line1(string(m.Path)),
+			console.Line1(m.ID), console.Line1(cutTo(m.Entry.Text, 60)))
 	}
 }
 

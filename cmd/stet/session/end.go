@@ -36,5 +36,6 @@ func printSealed(p *console.Printer, s *session.Sealed, dry bool) {
 		redacted = "  redacted: " + strings.Join(s.Redacted, ", ")
 	}
 	turns := agent.Plural(s.Turns, "turn")
-	p.Printf("%s  %s  (%s, %s)%s%s\n", done, console.Line1(string(s.Path)), turns, s.ID, redacted, p.Where())
+	p.Printf("%s  %s  (%s, %s)%s%s\n", done, console.Line1(string(s.Path)), turns,
+		console.Line1(s.ID), redacted, p.Where())
 }

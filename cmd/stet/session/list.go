@@ -73,6 +73,6 @@ func printSession(p *console.Printer, s session.Known) {
 			who += "  " + console.Line1(part)
 		}
 	}
-	p.Printf("%s  %s  %4d  %s%s  %s\n", s.ID, console.Day(cmp.Or(s.Ended, s.Started)), s.Messages,
+	p.Printf("%s  %s  %4d  %s%s  %s\n", console.Line1(s.ID), console.Day(cmp.Or(s.Ended, s.Started)), s.Messages,
 		console.Line1(s.Title), who, where)
 }

@@ -66,7 +66,7 @@ func printReviewed(p *console.Printer, r *agent.Reviewed) {
 	if r.From > 0 {
 		p.Printf("messages %d to %d, ", r.From, r.To)
 	}
-	p.Printf("%s)\n", r.Session)
+	p.Printf("%s)\n", console.Line1(r.Session))
 	line := func(what, text string) { p.Printf("  %s  %s\n", what, console.Line1(text)) }
 	saved, proposed := "saved", "proposed"
 	if r.DryRun {
@@ -155,7 +155,8 @@ func showWorker(ctx context.Context, e *console.Env, _ *console.Input, _ []strin
 			p.Printf("queued   %d\n", r.Queued)
 			last := func(what string, l *agent.Lately) {
 				if l != nil {
-					p.Printf("%s  %s  %s  (%s)\n", what, console.Day(l.Time), console.Line1(l.Text), l.Session)
+					p.Printf("%s  %s  %s  (%s)\n", what, console.Day(l.Time), console.Line1(l.Text),
+						console.Line1(l.Session))
 				}
 			}
 			last("failure", r.Failure)

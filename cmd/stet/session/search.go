@@ -66,7 +66,7 @@ func printSearch(p *console.Printer, found *agent.SessionsFound) {
 func printMatches(p *console.Printer, matches []agent.SessionMatch) {
 	for _, m := range matches {
 		at := fmt.Sprintf("%s#%d", cmp.Or(m.Session, string(m.Path)), m.Message)
-		p.Printf("%s  %s: %s%s\n", p.Paint(console.Cyan, at), console.Line1(cmp.Or(m.Speaker, m.Role)),
+		p.Printf("%s  %s: %s%s\n", p.Paint(console.Cyan, console.Line1(at)), console.Line1(cmp.Or(m.Speaker, m.Role)),
 			console.Line1(m.Snippet), superseded(m.SupersededBy)+flagged(m.Label))
 	}
 }
@@ -112,7 +112,7 @@ func printFound(p *console.Printer, f agent.FoundSession) {
 }
 
 // short is the end of an id, which names its session.
-func short(id string) string { return id[max(0, len(id)-6):] }
+func short(id string) string { return console.Line1(id[max(0, len(id)-6):]) }
 
 // around is so much of the line that matches that what matches is seen.
 func around(p *console.Printer, m agent.SessionMatch, most int) string {

@@ -45,7 +45,7 @@ func runWhy(ctx context.Context, e *console.Env, in *console.Input) error {
 }
 
 func printReason(p *console.Printer, r agent.Reason) {
-	head := p.Paint(console.Cyan, r.Session)
+	head := p.Paint(console.Cyan, console.Line1(r.Session))
 	if r.Title != "" {
 		head += "  " + console.Line1(r.Title)
 	}
