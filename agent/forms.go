@@ -98,7 +98,10 @@ func composed(note *vault.Note, form, saved []byte, kind bool) bool {
 		return len(saved) > 0
 	}
 	doc := markdown.Parse(saved)
-	if len(bytes.TrimSpace(doc.Body())) == 0 || bytes.Equal(form, saved) {
+	head := bytes.TrimSuffix(saved, doc.Body())
+	empty := len(bytes.TrimSpace(doc.Body())) == 0
+	if sameLines(form, saved) || empty && (len(bytes.TrimSpace(head)) == 0 ||
+		sameLines(head, bytes.TrimSuffix(form, markdown.Parse(form).Body()))) {
 		return false
 	}
 	note.Form = saved
@@ -106,6 +109,18 @@ func composed(note *vault.Note, form, saved []byte, kind bool) bool {
 		note.Title = title
 	}
 	return true
+}
+
+// sameLines reports texts that differ only in line ends, in blanks before them and in what an editor ends a file with.
+func sameLines(a, b []byte) bool {
+	plain := func(text []byte) string {
+		var out strings.Builder
+		for line := range bytes.Lines(text) {
+			out.Write(append(bytes.TrimRight(line, " \t\r\n"), '\n'))
+		}
+		return strings.TrimRight(out.String(), "\n")
+	}
+	return plain(a) == plain(b)
 }
 
 // readForm finds the form of a kind: the vault's own, else a built-in one.

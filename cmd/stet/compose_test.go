@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,15 +39,29 @@ func TestOnATerminalRememberAndNewOpenAnEditor(t *testing.T) {
 			}
 		}
 	}
-	for _, nothing := range []string{"true", ": > $1"} {
+	for _, nothing := range []string{"true", ": > $1", `sed -i 's/$/\r/' $1`, `printf %s "$(cat $1)" > $1`} {
 		s.editor(nothing)
 		out, talk := s.run(0, "", "new", "decision", "Use", "MySQL")
 		if out != "" || !strings.Contains(talk, "you wrote nothing") {
 			t.Errorf("new decision with %q: %q %q", nothing, out, talk)
 		}
 	}
+	form := filepath.Join(s.dir, ".stet", "templates", "card.md")
+	err := errors.Join(os.MkdirAll(filepath.Dir(form), 0o777),
+		os.WriteFile(form, []byte("---\ntitle:\n---\n"), 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.editor("true")
+	if _, talk := s.run(0, "", "new", "card"); !strings.Contains(talk, "you wrote nothing") {
+		t.Errorf("an empty form: %q", talk)
+	}
 	if got := stored(); got != "" {
 		t.Fatalf("stored: %s", got)
+	}
+	s.editor(`sed -i 's/^title:.*/title: Only a title/' $1`)
+	if out, talk := s.run(0, "", "new", "card"); !strings.Contains(out, "remembered  memories/only-a-title.md") {
+		t.Errorf("a title alone: %q %q", out, talk)
 	}
 
 	s.editor(`printf '# Gate\n\nThe gate code is 4711.\n' | cat - $1 > $1.new; mv $1.new $1`)
