@@ -225,9 +225,10 @@ func (a *App) sweepDrafts(ctx context.Context, root *durable.Root) error {
 		start, _, _ := strings.Cut(name, "-")
 		switch {
 		case rerr == nil && hashStart(vault.Path(name), data) != start:
+			var kept string // where it lies, renamed or not
+			kept, err = keepDraft(root, name)
 			a.note("the text of an edit that was broken off is in %s; remove it when you no longer need it",
-				root.Abs(doctor.KeptEdit+name))
-			_, err = keepDraft(root, name)
+				root.Abs(kept))
 		case rerr == nil:
 			err = root.Remove("draft", name)
 		}
