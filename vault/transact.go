@@ -258,7 +258,7 @@ func whyOf(d store.Description) *Why { return d.(*Why) }
 // unrun is [Result.Unrun].
 func (v *Vault) unrun() (found []string) {
 	repo := v.store.Repo()
-	dir := repo.Config().Get("core", "hooksPath")
+	dir := repo.Config().Path("core", "hooksPath")
 	if dir == "" {
 		dir = repo.Root().Abs("hooks")
 	} else if !filepath.IsAbs(dir) {

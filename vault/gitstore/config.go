@@ -205,6 +205,9 @@ func (c *Config) Get(section, key string) string {
 	return value
 }
 
+// Path is Get of a path, with "~/" and "~user/" at its beginning written out.
+func (c *Config) Path(section, key string) string { return c.expand(c.Get(section, key)) }
+
 // lookup is Get, and whether any file has the key.
 func (c *Config) lookup(section, key string) (string, bool) {
 	for _, l := range slices.Backward(c.layers) {
