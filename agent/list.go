@@ -101,6 +101,8 @@ func (a *App) where(o *ListOptions) error {
 		}
 	}
 	switch {
+	case s.Wrong() != "":
+		return Usagef("%s", s.Wrong())
 	case len(rest) == 0:
 		return nil
 	case slices.Contains(rest, "NOT"):

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +11,10 @@ import (
 )
 
 // A Selector chooses files by what is known of them without their words.
-type Selector struct{ q Query }
+type Selector struct {
+	q     Query
+	wrong string
+}
 
 // Select reads a list of words as filters as of now: key:value, #tag for tag:tag, and to leave out what one of them
 // matches -key:value, -#tag or the word NOT before it. A word that is none comes back in rest, in their order.
@@ -27,6 +31,9 @@ func Select(words []string, now time.Time) (s Selector, rest []string) {
 		}
 		key, value, found := strings.Cut(bare, ":")
 		f, ok := newFilter(filterKey(key), value, now)
+		if found && f.key != "" && !ok && f.value != "" && s.wrong == "" {
+			s.wrong = fmt.Sprintf("%q: %s", Clip(w), meaning(f.key))
+		}
 		if !found || f.key == "" || !ok {
 			if not {
 				rest = append(rest, "NOT")
@@ -42,6 +49,9 @@ func Select(words []string, now time.Time) (s Selector, rest []string) {
 	}
 	return s, rest
 }
+
+// Wrong says of a filter whose value makes no sense what it takes; "" where there is none.
+func (s *Selector) Wrong() string { return s.wrong }
 
 // Empty reports a selector that keeps everything.
 func (s *Selector) Empty() bool { return len(s.q.filters) == 0 }

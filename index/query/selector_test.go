@@ -42,10 +42,15 @@ func TestSelect(t *testing.T) {
 		{"NOT kitchen tag:kitchen", true, "NOT kitchen"},
 		{"NOT", true, "NOT"},
 		{"tag: # since:never", true, "tag: # since:never"},
+		{"-is:odd tag:kitchen", true, "-is:odd"},
 	} {
 		s, rest := query.Select(strings.Fields(c.words), now)
 		if got := s.Keeps(bread); got != c.keeps || !slices.Equal(rest, strings.Fields(c.rest)) {
 			t.Errorf("%q: keeps %v, rest %q; want %v, %q", c.words, got, rest, c.keeps, c.rest)
+		}
+		wrong := strings.Contains(c.words, "never") || strings.Contains(c.words, "odd")
+		if s.Wrong() != "" != wrong {
+			t.Errorf("%q: wrong: %q", c.words, s.Wrong())
 		}
 	}
 }
