@@ -13,7 +13,8 @@ const Forms = "2026-01-31, 2026-01, today, yesterday, monday, january, last week
 	"7d (or h, w, m for months, y)"
 
 // A Period is what a text says: the days from From to before To. Point is the first moment that is meant, to the
-// second where the text says how long ago it was. Named is a day, week, month or year that has a name, and so an end.
+// second where the text says how long ago it was. Named is a day, week, month or year that has a name, or the time up
+// to now, and so has an end.
 type Period struct {
 	From, To, Point time.Time
 	Named           bool
@@ -31,6 +32,9 @@ func Read(text string, now time.Time) (Period, bool) {
 		func(r rune) bool { return unicode.IsSpace(r) || r == '-' || r == '_' })
 	if len(words) == 0 || text[0] == '-' {
 		return Period{}, false
+	}
+	if p, ok := past(words, now); ok {
+		return p, true
 	}
 	if p, ok := called(words, now); ok {
 		return p, true
@@ -113,6 +117,25 @@ func called(words []string, now time.Time) (Period, bool) {
 		year--
 	}
 	return whole(time.Date(year, time.Month(m), 1, 0, 0, 0, 0, day.Location()), 0, 1, 0)
+}
+
+// past reads "last 7 days" and "past week": from so long ago to the end of today.
+func past(words []string, now time.Time) (Period, bool) {
+	if words[0] != "past" && words[0] != "last" {
+		return Period{}, false
+	}
+	rest := words[1:]
+	if words[0] == "past" && len(rest) == 1 {
+		if p, ok := past([]string{"last", "a", rest[0]}, now); ok {
+			return p, true
+		}
+	}
+	if len(rest) == 0 {
+		return Period{}, false
+	}
+	p, ok := ago(rest, now)
+	p.To, p.Named = dayOf(now).AddDate(0, 0, 1), true
+	return p, ok
 }
 
 // named finds the number from low to high whose name a word is, or its first letters: three at least.

@@ -23,11 +23,16 @@ func (in *Input) AsOf(e *Env) (time.Time, error) {
 	return p.Point, err
 }
 
-// Span reads --since and --until, the zero time without them.
+// Span reads --since and --until, the zero time without them. Until what has a name, as a day or a month,
+// counts to its end.
 func (in *Input) Span(e *Env) (since, until time.Time, err error) {
 	since, err = e.Time(in.String("since"))
 	if err == nil {
-		until, err = e.Time(in.String("until"))
+		var p period.Period
+		if p, err = readPeriod(e, in.String("until")); p.Named {
+			p.Point = p.To.Add(-1)
+		}
+		until = p.Point
 	}
 	return since, until, err
 }

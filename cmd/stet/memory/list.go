@@ -44,7 +44,7 @@ func listCommand() *console.Command {
 			console.Bool("archived", "what was forgotten or replaced, instead"),
 			console.Bool("all a", "notes and all other Markdown files as well"),
 			console.Text("since", "only updated at or after `TIME`: 2026-01-31, monday, 7d, \"2 weeks ago\""),
-			console.Text("until", "only updated before `TIME`"),
+			console.Text("until", "only updated before `TIME`; a day, week, month or year counts to its end"),
 			console.Text("as-of", "what there was at the `TIME`: 2026-01-31, monday, 2w"),
 			console.Text("sort", "by `KEY` path, or newest or highest first: updated, created, importance", "path"),
 			console.Bool("reverse r", "the other way round"),
