@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,17 @@ import (
 	"stet/vault"
 	"stet/vault/session"
 )
+
+// Meant is the id of the conversation, open or sealed, whose id ends as what the user typed; else what was typed. What
+// an agent, or a service in its name, calls a conversation stays: it may be any text. It fails with a
+// [vault.AmbiguousError] where several are meant, or another one is called so.
+func (s Sessions) Meant(ctx context.Context, agent, typed string) (string, error) {
+	if agent != "" || s.a.Agent() != "" {
+		return typed, nil
+	}
+	id, err := session.Ending(ctx, s.a.v.Whole(), typed)
+	return cmp.Or(id, typed), err
+}
 
 // SessionExport chooses transcripts and their form.
 type SessionExport struct {

@@ -15,6 +15,12 @@ func runEnd(ctx context.Context, e *console.Env, in *console.Input, words []stri
 		Write: e.By(in), Refs: words, Idle: in.Bool("idle"), All: in.Bool("all"), Reason: in.String("reason"),
 	}
 	return e.With(ctx, false, func(a *agent.App) error {
+		for i, word := range o.Refs {
+			var err error
+			if o.Refs[i], err = a.Sessions().Meant(ctx, o.Agent, word); err != nil {
+				return err
+			}
+		}
 		ended, err := a.Sessions().End(ctx, o)
 		if ended == nil {
 			return err

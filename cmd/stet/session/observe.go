@@ -64,9 +64,15 @@ func runObserve(ctx context.Context, e *console.Env, in *console.Input) error {
 	}
 	// Read-only waits for no writer: a turn is no part of the vault's tree.
 	return e.With(ctx, true, func(a *agent.App) error {
+		if t.Session, err = a.Sessions().Meant(ctx, t.Agent, t.Session); err != nil {
+			return err
+		}
 		done, err := a.Sessions().Observe(ctx, t)
 		if err != nil {
 			return err
+		}
+		if e.OutTerminal {
+			e.Note("added to the conversation %s", short(done.Key))
 		}
 		if err := e.Show(done, func(*console.Printer) {}); err != nil || !done.Background {
 			return err

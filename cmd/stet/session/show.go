@@ -21,6 +21,10 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 		o.Budget = -1
 	}
 	return e.With(ctx, true, func(a *agent.App) error {
+		var err error
+		if o.Ref, err = a.Sessions().Meant(ctx, "", o.Ref); err != nil {
+			return err
+		}
 		page, err := a.Sessions().Show(ctx, o)
 		if err != nil {
 			return err

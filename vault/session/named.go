@@ -1,0 +1,37 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"stet/vault"
+)
+
+// Ending finds the conversation, open or sealed, whose id ends as ref does; "" is none. It fails with a
+// [vault.AmbiguousError] where ref is the end of several, or also what another one is called by its agent. Cost:
+// the beginning of every transcript is read where ref may be the end of an id.
+func Ending(ctx context.Context, v *vault.Vault, ref string) (string, error) {
+	ref = strings.ToLower(ref)
+	if n := len(ref); n < 4 || n >= 26 || !own(strings.Repeat("0", 26-n)+ref) {
+		return "", nil
+	}
+	all, err := All(ctx, v)
+	if err != nil {
+		return "", err
+	}
+	open, _ := AllOpen(v) // of one that cannot be read nothing is known
+	for _, o := range open {
+		k := o.Known()
+		if k.Messages > 0 && !slices.ContainsFunc(all, func(sealed Known) bool { return sealed.ID == k.ID }) {
+			all = append(all, k)
+		}
+	}
+	ends := func(k Known) bool { return strings.HasSuffix(k.ID, ref) }
+	if !slices.ContainsFunc(all, ends) {
+		return "", nil
+	}
+	meant := func(k Known) bool { return ends(k) || strings.EqualFold(k.Origin, ref) }
+	k, err := vault.Pick(ref, all, Known.memory, meant)
+	return k.ID, err
+}
