@@ -227,11 +227,15 @@ func (t *Tx) check(ctx context.Context, staged, disk *store.Group) error {
 	return t.guardGroups(ctx, groups...)
 }
 
-// Chain yields the commits with their changes, oldest first. No agent is given it.
+// Chain yields the commits with their changes, oldest first; those of a sum of several results have none. No agent is
+// given it.
 func (r *Result) Chain() iter.Seq[Commit] {
 	return func(yield func(Commit) bool) {
 		for i, c := range r.Commits {
-			if c.Changes = r.each[i]; !yield(c) {
+			if i < len(r.each) {
+				c.Changes = r.each[i]
+			}
+			if !yield(c) {
 				return
 			}
 		}
