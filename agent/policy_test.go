@@ -27,7 +27,7 @@ func reading() map[string][]string {
 			"Links", "List", "Lists", "Orphans", "Remind", "Scopes", "Search", "Show", "Tags"},
 		"History": {"Blame", "Diff", "EntryVersions", "IsEntry", "Log", "Preview", "Proposals", "ReviewDiffs",
 			"Versions"},
-		"Sessions": {"Export", "Files", "Fix", "How", "List", "Search", "Show", "Why"},
+		"Sessions": {"Export", "Files", "Fix", "How", "List", "Meant", "Search", "Show", "Why"},
 		"Skills":   {"Lint", "List", "View", "Waiting"},
 		"Vault":    {"Files", "Status"},
 		"Notebook": {"Show"},
