@@ -14,6 +14,7 @@ import (
 
 	"stet/agent/clients"
 	"stet/agent/install"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/durable"
 	"stet/vault/guard"
@@ -39,7 +40,7 @@ func (a *App) agreed() error {
 		hint := "the user says which one is meant: -C names it"
 		if a.o.Agent == "" {
 			hint = fmt.Sprintf("if you mean this one, add \"-C .\" to the command; \"stet init %s\" says once that it "+
-				"is yours, and changes nothing else", a.Root())
+				"is yours, and changes nothing else", templates.Quote(a.Root()))
 		}
 		return vault.WithHint(fmt.Errorf("%q: %w: the current folder led to this vault, and %s names another one",
 			a.Root(), vault.ErrRefused, a.place.Beats), "%s", hint)
@@ -64,7 +65,7 @@ func (a *App) tellBeaten() {
 	}
 	hint := ""
 	if a.o.Agent == "" {
-		hint = fmt.Sprintf(`; "stet init %s" says once that it is yours`, a.Root())
+		hint = fmt.Sprintf(`; "stet init %s" says once that it is yours`, templates.Quote(a.Root()))
 	}
 	a.warn("this is of %s, to which the current folder led; %s names another vault%s", a.Root(), a.place.Beats, hint)
 }

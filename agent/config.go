@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stet/agent/llm"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/settings"
 )
@@ -116,7 +117,8 @@ func (e *Environment) Configure(ctx context.Context, o ConfigureOptions) (*Writt
 	foreign := Usagef("a vault may not set %q: whoever clones it must not get it", o.Key)
 	switch {
 	case o.Add && !k.Type.IsList():
-		return nil, nil, Usagef("%s is no list", o.Key).Suggest("stet config set %s %s", o.Key, *o.Value)
+		return nil, nil, Usagef("%s is no list", o.Key).
+			Suggest("stet config set %s %s", o.Key, templates.Quote(*o.Value))
 	case o.Add && o.Vault:
 		return nil, nil, foreign
 	case o.Add && *o.Value == "":

@@ -13,6 +13,7 @@ import (
 	"stet/index"
 	"stet/index/past"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
 	"stet/vault/notebook"
@@ -299,7 +300,7 @@ func (a *App) readEntry(ctx context.Context, word, rev string) (vault.Memory, []
 		}
 	}
 	return m, nil, vault.WithHint(&vault.NotFoundError{Ref: word},
-		"%q has no such entry now; \"stet history %s\" lists its versions", file, file)
+		"%q has no such entry now; \"stet history %s\" lists its versions", file, templates.Quote(file))
 }
 
 func (a *App) read(ctx context.Context, ref, rev string) (vault.Memory, []byte, error) {

@@ -144,7 +144,7 @@ func (a *App) readForm(kind string) ([]byte, error) {
 		return nil, usage.Suggest("did you mean %q?", near)
 	}
 	return nil, usage.Suggest("forms: %s; write one of your own at %s/%s.md, or use \"stet remember --kind %s\"",
-		strings.Join(known, ", "), formFolder, name, name)
+		strings.Join(known, ", "), formFolder, name, templates.Quote(name))
 }
 
 // fillForm fills a form. The kind is the form's own when it names one.

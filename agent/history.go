@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
 )
@@ -256,7 +257,8 @@ func (h History) EntryVersions(ctx context.Context, o VersionsOptions) (*EntryVe
 	}
 	if len(out.Versions) == 0 {
 		return nil, vault.WithHint(&vault.NotFoundError{Ref: o.Ref},
-			"no commit has such an entry; \"stet show %s\" has those of now, \"stet adopt %s\" commits them", p, p)
+			"no commit has such an entry; \"stet show %[1]s\" has those of now, \"stet adopt %[1]s\" commits them",
+			templates.Quote(p))
 	}
 	return out, nil
 }
@@ -320,9 +322,8 @@ type Diff struct {
 	Files []vault.FileDiff `json:"files"`
 }
 
-// Diff compares HEAD with the files on disk, a revision with them, or two revisions. The first
-// word that git knows as no revision is a path, and so is all that follows. It fails with
-// [vault.ErrNotFound] for a word that is neither.
+// Diff compares HEAD with the files on disk, a revision with them, or two revisions. The first word that git knows as
+// no revision is a path, and so is all that follows. It fails with [vault.ErrNotFound] for a word that is neither.
 func (h History) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	words := o.Words
 	var revs []string

@@ -18,6 +18,7 @@ import (
 	"stet/agent/clients"
 	"stet/agent/install"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/durable"
 	"stet/vault/settings"
@@ -169,7 +170,7 @@ func (e *Environment) about(
 	lines = append([]string{"the files that set " + c.Title + " up for stet: " + strings.Join(files, ", ")}, lines...)
 	if root := e.vaultMade(); out.NewVault && root != "" {
 		lines = append(lines, fmt.Sprintf("you have made a vault before, %s: \"stet -C %s install %s\" uses it, and "+
-			"makes none", root, install.Quote(root), c.Name))
+			"makes none", root, templates.Quote(root), c.Name))
 	}
 	if !o.AskEach && c.Allow.Entry != nil {
 		lines = append(lines, "it may call unasked: "+strings.Join(install.Tools(), ", "))
@@ -312,7 +313,7 @@ func (e *Environment) planFile(
 	name := filepath.Base(filepath.Dir(f.Path)) + "/" + filepath.Base(f.Path)
 	f.Diff = markdown.Diff(was, c.Data, "a/"+name, "b/"+name, 3)
 	if len(c.By) > 0 && o.Start != nil && o.Has(c.By[0]) {
-		f.Command = install.Quote(c.By...)
+		f.Command = templates.Quote(c.By...)
 	}
 	return c, nil
 }
@@ -342,7 +343,7 @@ func (e *Environment) homeOf(out *Installation, o InstallOptions) error {
 	if out.Vault = place.Root; err == nil && named == "" && o.Project == "" {
 		if out.SetsDefault = o.Confirm != nil || e.o.At != ""; !out.SetsDefault {
 			out.Then = append(out.Then, fmt.Sprintf("no default_vault is set: %s uses this vault in its folder alone; "+
-				"\"stet config set default_vault %s\" has it used everywhere", out.Title, place.Root))
+				"\"stet config set default_vault %s\" has it used everywhere", out.Title, templates.Quote(place.Root)))
 		}
 	}
 	if named != "" && o.Project == "" && e.o.At == "" {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
 	"stet/vault/links"
@@ -237,7 +238,7 @@ func (a *App) gone(ctx context.Context, ref string) error {
 		name, asked := markdown.Fold(p.Base()), markdown.Fold(ref)
 		if (name == asked || name == asked+".md") && !a.exists(p) {
 			return vault.WithHint(&vault.NotFoundError{Ref: ref},
-				"%s was removed by hand; \"stet restore %q\" brings it back", p, string(p))
+				"%s was removed by hand; \"stet restore %s\" brings it back", p, templates.Quote(p))
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"stet/agent/llm"
 	"stet/agent/route"
 	"stet/index"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/guard"
 	"stet/vault/settings"
@@ -145,7 +146,8 @@ func (a *App) tellSwallowed(ctx context.Context, notes []vault.Note, items []ing
 			}
 		}
 		if scope := vault.Scope(notes[i].Scope); notes[i].Scope != "" && scope.Slug() != m.Scope {
-			a.note("%s stays where it is: \"stet move %s %s\" gives it the scope", m.Path, m.ID, notes[i].Scope)
+			a.note("%s stays where it is: \"stet move %s %s\" gives it the scope", m.Path, m.ID,
+				templates.Quote(notes[i].Scope))
 		}
 	}
 }

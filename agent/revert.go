@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/lineage"
 	"stet/vault/settings"
@@ -219,7 +220,7 @@ func (s Skills) Restore(ctx context.Context, ref string, by Write) (*SkillWritte
 		} else if line > 0 && !into.Waits && !into.Private {
 			s.a.note("%s:%d still has the section of %s: agents find both; take the section out there, or archive the "+
 				"skill again; \"stet skill lint %s\" names links that lead nowhere by now", into.Main(), line, was.Name,
-				was.Name)
+				templates.Quote(was.Name))
 		}
 	}
 	if errors.Is(err, vault.ErrNotFound) {

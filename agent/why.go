@@ -12,6 +12,7 @@ import (
 	"stet/agent/cite"
 	"stet/agent/recall"
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/session"
 )
@@ -106,7 +107,7 @@ func unspoken(what, file string, all []origin) string {
 		by := through(c.Author, c.Trailers.Get("Stet-Via"))
 		out += fmt.Sprintf(": %s wrote it on %s (%s)", by, c.When.Format(time.DateOnly), c.Subject)
 	}
-	return out + fmt.Sprintf("; \"stet history %s\" shows each change", file)
+	return out + fmt.Sprintf("; \"stet history %s\" shows each change", templates.Quote(file))
 }
 
 // An origin is turns, or a session, as sources name them, and the commit that names them: none of a memory's source.

@@ -183,7 +183,7 @@ func (l *library) standing(i int, now time.Time) Standing {
 func (r *Report) leave(name string, err error) {
 	text := err.Error()
 	if strings.HasSuffix(text, "it changes what a person wrote") && !strings.Contains(name, "/") { // a skill, no memory
-		err = vault.WithHint(err, `"stet curate own %s" gives it over`, name)
+		err = vault.WithHint(err, `"stet curate own %s" gives it over`, templates.Quote(name))
 	}
 	if hint, ok := errors.AsType[interface {
 		error

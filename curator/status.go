@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stet/agent"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/settings"
 	"stet/vault/skill"
@@ -153,7 +154,7 @@ func Load(ctx context.Context, a *agent.App, run string) (*Report, error) {
 	}
 	if err := json.Unmarshal(data, out); err != nil || out.Run != run {
 		err := fmt.Errorf("report %s: %w: run.json cannot be read: %v", run, vault.ErrDamaged, err)
-		return nil, vault.WithHint(err, `"git log -p -- %s" shows what it was`, out.Path().Dir())
+		return nil, vault.WithHint(err, `"git log -p -- %s" shows what it was`, templates.Quote(out.Path().Dir()))
 	}
 	return out, out.since(ctx, v)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"stet/templates"
 	"stet/vault/gitstore"
 	"stet/vault/store"
 )
@@ -113,7 +114,7 @@ func (v *Vault) editedRules(s *store.Scan) (out []Problem, err error) {
 		if now, err := v.store.Look(p); err == nil && tracked && now.ID != was.ID {
 			out = append(out, Problem{ID: "git-rules", Path: p, Advice: true,
 				Text: "edited by hand, not committed; what it hides, stet does not see",
-				Hint: fmt.Sprintf("\"git commit %s\" commits it", p)})
+				Hint: fmt.Sprintf("\"git commit %s\" commits it", templates.Quote(p))})
 		}
 	}
 	return out, nil

@@ -26,6 +26,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"stet/templates"
 	"stet/vault/filelock"
 	"stet/vault/gitstore"
 	"stet/vault/settings"
@@ -131,7 +132,7 @@ func attach(dir string, o Options) (*Vault, error) {
 	}
 	if owner, ok := errors.AsType[*gitstore.OwnerError](err); ok {
 		err = WithHint(fmt.Errorf("%w: %w, and git does not trust it either", ErrRefused, err),
-			`if you trust them: git config --global --add safe.directory %s`, owner.Worktree)
+			`if you trust them: git config --global --add safe.directory %s`, templates.Quote(owner.Worktree))
 	}
 	if err != nil {
 		return nil, err

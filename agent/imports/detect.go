@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -296,7 +297,7 @@ func nothing(ctx context.Context, r *Report, places []string) error {
 		for _, f := range found {
 			if err == nil && f.Source.Name != r.Source {
 				why = append(why, files(len(f.Places))+" of "+f.Source.Title)
-				hint = fmt.Sprintf("stet import --from %s %s", f.Source.Name, filepath.Base(places[0]))
+				hint = "stet import --from " + templates.Quote(f.Source.Name, filepath.Base(places[0]))
 			}
 		}
 	}

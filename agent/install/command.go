@@ -6,20 +6,8 @@ import (
 	"strings"
 
 	"stet/agent/clients"
+	"stet/templates"
 )
-
-// Quote writes a program and its arguments as the line of a shell. Ordinary words stay as they are.
-func Quote(words ...string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
-	var out []string
-	for _, w := range words {
-		if w == "" || strings.Trim(w, plain) != "" {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		out = append(out, w)
-	}
-	return strings.Join(out, " ")
-}
 
 // Words are the words of a line as a shell reads it, without what it would replace.
 func Words(line string) (out []string) {
@@ -111,7 +99,7 @@ func moved(text string, command []string, binary string) string {
 	if text == command[0] {
 		return binary
 	}
-	return Quote(append([]string{binary}, command[1:]...)...)
+	return templates.Quote(append([]string{binary}, command[1:]...)...)
 }
 
 // ownsServer and ownsHook say what is ours among servers and among hooks.

@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"stet/agent/clients"
+	"stet/templates"
 )
 
 // server is what we are called among the servers of a client.
@@ -274,7 +275,7 @@ func (o Options) target(out *[]Target, s section) error {
 	var entries []Entry
 	for _, name := range s.names {
 		fill := map[string]any{"$binary": o.Binary, "$tool": name,
-			"$command": Quote(o.Binary, "hook", o.Client.Name, name)}
+			"$command": templates.Quote(o.Binary, "hook", o.Client.Name, name)}
 		entry := Entry{Keys: s.At, Name: strings.ReplaceAll(s.Name, "$tool", name)}
 		if e, ok := o.Client.Event(name); ok {
 			fill["$timeout"] = e.Timeout

@@ -17,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
+	"stet/templates"
 	"stet/vault/durable"
 )
 
@@ -167,7 +168,7 @@ func decideFirst(r *Repo) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(`edit %s, "git add %[1]s", then `, files[0])
+		return fmt.Sprintf(`edit %s, "git add %s", then `, files[0], templates.Quote(files[0]))
 	}
 	return fmt.Sprintf(`edit %s and %d more ("git status" names them), "git add" each, then `, files[0], len(files)-1)
 }

@@ -188,7 +188,7 @@ func erasure(ctx context.Context, v *vault.Vault, found []vault.Memory) (Erasure
 	}
 	filter := "git filter-repo --force --invert-paths"
 	for _, n := range plan.Names {
-		filter += " --path " + shellQuote(n)
+		filter += " --path " + templates.Quote(n)
 	}
 	plan.Steps = []Step{
 		{What: "Look whether anything else repeats it, transcripts and other notes first.", Command: []string{"git grep -n 'WORDS'", "git log --all --oneline -S 'WORDS'"}},
@@ -203,6 +203,3 @@ func erasure(ctx context.Context, v *vault.Vault, found []vault.Memory) (Erasure
 	}
 	return plan, nil
 }
-
-// shellQuote writes a word so that a POSIX shell reads it as it is.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

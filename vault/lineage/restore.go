@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 	"stet/vault/tombstone"
 )
@@ -47,7 +48,7 @@ func Restore(ctx context.Context, v *vault.Vault, ref, at string, w vault.Write)
 func restoreArchived(ctx context.Context, v *vault.Vault, m vault.Memory, w vault.Write) (*vault.Result, error) {
 	if !m.Archived() {
 		return nil, vault.WithHint(fmt.Errorf("restore %q: %w: it is neither archived nor deleted", m.Path, vault.ErrInvalid),
-			`"--at REV" brings an older version back; "stet history %s" lists them`, m.Path)
+			`"--at REV" brings an older version back; "stet history %s" lists them`, templates.Quote(m.Path))
 	}
 	old, heirs, flagging, err := beforeArchive(ctx, v, m)
 	if err != nil {
@@ -297,7 +298,7 @@ func AsOf(ctx context.Context, v *vault.Vault, m vault.Memory, at string) (vault
 		return v.History().ReadAt(ctx, at, m.ID)
 	}
 	return vault.Memory{}, nil, vault.WithHint(fmt.Errorf("%q: %w in %s", m.Path, vault.ErrNotFound, at),
-		`"stet history %s" lists its versions`, m.Path)
+		`"stet history %s" lists its versions`, templates.Quote(m.Path))
 }
 
 // replaced is the tombstone for what an older version takes out.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"stet/markdown"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -171,7 +172,7 @@ func Mark(ctx context.Context, v *vault.Vault, s Skill, mark string, on bool, w 
 		}
 		if err != nil {
 			err = vault.WithHint(fmt.Errorf("%s %q: %w: %w", did, s.Main(), vault.ErrInvalid, err),
-				`"stet skill edit %s" does it by hand`, s.Name)
+				`"stet skill edit %s" does it by hand`, templates.Quote(s.Name))
 		}
 		return doc.Bytes(), err
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"stet/templates"
 	"stet/vault/gitstore"
 )
 
@@ -123,7 +124,8 @@ func (t *Tx) edits(paths []Path) (staged, disk Group, err error) {
 			data, err := t.Objects.Blob(inGit)
 			if err != nil {
 				err = fmt.Errorf("read what is staged for %q: %w", p, err)
-				return staged, disk, WithHint(err, `"git restore --staged %s" gives up the staged version`, p)
+				return staged, disk, WithHint(err, `"git restore --staged %s" gives up the staged version`,
+					templates.Quote(p))
 			}
 			staged.Paths = append(staged.Paths, p)
 			staged.Files[p] = Content{Data: data, ID: inGit, Mode: at.staged.Mode}

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -58,25 +59,25 @@ f(Plural(n, "memory", "memories"))
 f(Plural(n, "file waits", "files wait"))
 f("it is %d of %s", n, Plural(k, "file"))`
 	for text := range strings.SplitSeq(bad, "\n") {
-		if len(faultsIn(t, text)) == 0 {
+		if len(faultsIn(t, text, countFaults)) == 0 {
 			t.Errorf("%s passes", text)
 		}
 	}
 	for text := range strings.SplitSeq(good, "\n") {
-		if got := faultsIn(t, text); len(got) > 0 {
+		if got := faultsIn(t, text, countFaults); len(got) > 0 {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
 }
 
-func faultsIn(t *testing.T, text string) (out []string) {
+func faultsIn(t *testing.T, text string, faults func(ast.Node) []string) (out []string) {
 	t.Helper()
 	x, err := parser.ParseExpr(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ast.Inspect(x, func(n ast.Node) bool {
-		out = append(out, countFaults(n)...)
+		out = append(out, faults(n)...)
 		return true
 	})
 	return out
@@ -181,32 +182,45 @@ func invariant() []string { return []string{"archived"} }
 
 // formatFaults finds verbs behind what Plural counts, which agree with it for some numbers alone.
 func formatFaults(call *ast.CallExpr) (out []string) {
-	for i, arg := range call.Args {
-		format, ok := literal(arg)
-		if !ok || !strings.Contains(format, "%") {
-			continue
+	for at, arg := range filled(call) {
+		c, ok := arg.(*ast.CallExpr)
+		if ok && callee(c) == "Plural" && inflected.MatchString(at.after) {
+			out = append(out, "give Plural the verb in both forms: "+at.before+at.after)
 		}
-		next := i + 1
-		for _, at := range verbs.FindAllStringSubmatchIndex(format, -1) {
-			if format[at[1]-1] == '%' {
-				continue
-			}
-			if at[2] >= 0 {
-				n, _ := strconv.Atoi(format[at[2]+1 : at[3]-1])
-				next = i + n
-			}
-			next += strings.Count(format[at[0]:at[1]], "*")
-			if next < len(call.Args) {
-				c, ok := call.Args[next].(*ast.CallExpr)
-				if ok && callee(c) == "Plural" && inflected.MatchString(format[at[1]:]) {
-					out = append(out, "give Plural the verb in both forms: "+format)
-				}
-			}
-			next++
-		}
-		break
 	}
 	return out
+}
+
+// A place is where a format puts one of its arguments, between what stands before and behind.
+type place struct{ before, verb, after string }
+
+// filled are the places of a call's format and what comes there.
+func filled(call *ast.CallExpr) iter.Seq2[place, ast.Expr] {
+	return func(yield func(place, ast.Expr) bool) {
+		for i, arg := range call.Args {
+			format, ok := literal(arg)
+			if !ok || !strings.Contains(format, "%") {
+				continue
+			}
+			next := i + 1
+			for _, at := range verbs.FindAllStringSubmatchIndex(format, -1) {
+				if format[at[1]-1] == '%' {
+					continue
+				}
+				if at[2] >= 0 {
+					n, _ := strconv.Atoi(format[at[2]+1 : at[3]-1])
+					next = i + n
+				}
+				next += strings.Count(format[at[0]:at[1]], "*")
+				p := place{format[:at[0]], format[at[0]:at[1]], format[at[1]:]}
+				if next < len(call.Args) && !yield(p, call.Args[next]) {
+					return
+				}
+				next++
+			}
+			return
+		}
+	}
 }
 
 func callee(call *ast.CallExpr) string {

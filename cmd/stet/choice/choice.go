@@ -4,10 +4,10 @@ package choice
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/templates"
 	"stet/vault/scan"
 )
 
@@ -38,7 +38,7 @@ func PrintSkill(p *console.Printer, s agent.WaitingSkill) {
 		p.Printf("    %s is not as it was committed: it cannot be accepted so\n", console.Line1(string(s.Changed)))
 	}
 	Findings(p, s.Findings)
-	p.Printf("    its text: stet skill view %s\n", console.Line1(strconv.Quote(string(s.Path))))
+	p.Printf("    its text: stet skill view %s\n", console.Line1(templates.Quote(s.Path)))
 }
 
 const skillAnswers = "yes lets agents see it and follow it; no takes it out again; later leaves it waiting; all " +

@@ -6,6 +6,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -54,7 +55,8 @@ func runNew(ctx context.Context, e *console.Env, in *console.Input) error {
 			Title: strings.Join(in.Words[min(1, len(in.Words)):], " ")}
 		return compose(ctx, e, in, note)
 	case len(in.Words) == 1:
-		return agent.Usagef("new %s needs a title", in.Words[0]).Suggest(`stet new %s "What it is about"`, in.Words[0])
+		return agent.Usagef("new %s needs a title", in.Words[0]).
+			Suggest(`stet new %s "What it is about"`, templates.Quote(in.Words[0]))
 	}
 	o := agent.NewOptions{
 		Write: e.ByInSession(in), Kind: in.Words[0], Title: strings.Join(in.Words[1:], " "), Scope: in.String("scope"),

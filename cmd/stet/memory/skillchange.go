@@ -10,6 +10,7 @@ import (
 	"stet/agent"
 	"stet/cmd/stet/choice"
 	"stet/cmd/stet/console"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -47,7 +48,7 @@ func skillNew(ctx context.Context, e *console.Env, in *console.Input, words []st
 	return skillWriting(ctx, e, "made", func(s agent.Skills) (*agent.SkillWritten, error) {
 		res, err := s.New(ctx, o)
 		if err == nil && text == "" && !o.DryRun && len(res.Proposed) == 0 {
-			e.Note("it has no instructions yet: \"stet skill edit %s\" writes them", o.Name)
+			e.Note("it has no instructions yet: \"stet skill edit %s\" writes them", templates.Quote(o.Name))
 		}
 		return res, err
 	})

@@ -11,6 +11,7 @@ import (
 	"stet/agent/recall"
 	"stet/cmd/stet/cells"
 	"stet/cmd/stet/console"
+	"stet/templates"
 )
 
 func runSearch(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
@@ -75,7 +76,7 @@ func printMatches(p *console.Printer, matches []agent.SessionMatch) {
 func printSummary(p *console.Printer, s *recall.Summary) {
 	p.Printf("%s\n\n", strings.TrimRight(p.Stored(s.Text), "\n"))
 	for _, from := range s.Sources {
-		p.Printf("from  stet session show %s --around %d\n", console.Line1(from.Session), from.Message)
+		p.Printf("from  stet session show %s --around %d\n", console.Line1(templates.Quote(from.Session)), from.Message)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/templates"
 )
 
 func runShow(ctx context.Context, e *console.Env, in *console.Input, words []string) error {
@@ -40,7 +41,7 @@ func runShow(ctx context.Context, e *console.Env, in *console.Input, words []str
 			printLines(p, page.Messages)
 		})
 		if err == nil && page.Next > 0 && o.Around == 0 && (o.To == 0 || page.Next <= o.To) {
-			e.Note("it goes on: stet session show %s --from %d", o.Ref, page.Next)
+			e.Note("it goes on: stet session show %s --from %d", templates.Quote(o.Ref), page.Next)
 		}
 		return err
 	})

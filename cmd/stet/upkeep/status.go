@@ -8,6 +8,7 @@ import (
 
 	"stet/agent"
 	"stet/cmd/stet/console"
+	"stet/templates"
 	"stet/vault"
 )
 
@@ -177,7 +178,7 @@ func next(st *agent.Status) string {
 	case st.State != "":
 		for _, p := range st.Problems[:min(len(st.Problems), mostListed)] {
 			step(p.ID == "unmerged",
-				[2]string{"git add " + string(p.Path), "when you have edited it: it is in conflict"})
+				[2]string{"git add " + templates.Quote(p.Path), "when you have edited it: it is in conflict"})
 		}
 		step(true, [2]string{"git " + st.State + " --continue", "finish it, so that stet writes again"},
 			[2]string{"git " + st.State + " --abort", "take it back"})
