@@ -80,11 +80,11 @@ func (a *App) listNow(ctx context.Context, f vault.Filter) ([]vault.Memory, erro
 		failed = err
 		return t
 	})
-	f.Times = func(m vault.Memory, onDisk time.Time) time.Time {
+	f.Times = func(m vault.Memory, onDisk time.Time) (changed, made time.Time) {
 		if t := times(); t != nil {
 			return t.Memory(m, onDisk)
 		}
-		return onDisk
+		return onDisk, time.Time{}
 	}
 	found, err := a.v.List(ctx, f)
 	return found, errors.Join(err, failed)

@@ -186,9 +186,9 @@ type Stats = store.Stats
 // A Range is a half-open range of bytes.
 type Range = query.Range
 
-// A ChangeTime is when a file was last changed, given the time in its front matter (zero for none), its size and its
-// time on disk.
-type ChangeTime = func(p vault.Path, said time.Time, size int64, onDisk time.Time) time.Time
+// A ChangeTime is when a file was last changed, and when it was made as far as history tells, zero for unknown, given
+// the time in its front matter (zero for none), its size and its time on disk.
+type ChangeTime = func(p vault.Path, said time.Time, size int64, onDisk time.Time) (changed, made time.Time)
 
 // A Selector chooses files by what is known of them without their words.
 type Selector = query.Selector

@@ -14,9 +14,10 @@ import (
 func (s *searching) conversations(src query.Source, e *query.Evaluation) (int, error) {
 	recs, lay, hidden := src.Records(), src.Layout(), src.Superseded()
 	keep := func(d int32) bool {
-		rec, at := lay.Owner[d], int64(0)
+		rec, at := lay.Owner[d], query.Times{}
 		if s.parsed.Filtered() {
-			at = e.Conversations.Message(d).At
+			at.Changed = document.TimeOf(e.Conversations.Message(d).At)
+			at.Made = at.Changed
 		}
 		superseded := hidden != nil && hidden[rec]
 		if recs[rec].Flags&document.FlagSystem != 0 && !s.q.Archived &&

@@ -105,13 +105,13 @@ type searching struct {
 	changed   ChangeTime // nil where the query asks for no time
 }
 
-// at is when a file was last changed, in seconds since 1970, as a query that asks for a time means it; 0 for what its
-// record says.
-func (s *searching) at(r *document.Record) int64 {
-	if s.changed == nil {
-		return 0
+// at is when a file was last changed, and made, as a query that asks for a time means it; zero for what its record says.
+func (s *searching) at(r *document.Record) (t query.Times) {
+	if s.changed != nil {
+		t.Changed, t.Made = s.changed(
+			r.Path, document.TimeOf(document.DecodeMeta(r.Meta).Updated), r.Size, time.Unix(0, r.MTime))
 	}
-	return s.changed(r.Path, document.TimeOf(document.DecodeMeta(r.Meta).Updated), r.Size, time.Unix(0, r.MTime)).Unix()
+	return t
 }
 
 func newSearching(ctx context.Context, x *Index, q Query, now time.Time) *searching {
@@ -315,7 +315,7 @@ func (s *searching) hit(recs []document.Record, r *document.Record, hidden bool,
 	}
 	switch {
 	case s.changed != nil:
-		h.Updated = s.changed(r.Path, mem.Updated, info.Size, info.ModTime)
+		h.Updated, _ = s.changed(r.Path, mem.Updated, info.Size, info.ModTime)
 	case h.Updated.IsZero():
 		h.Updated = info.ModTime
 	}

@@ -100,7 +100,7 @@ func (s *searching) places(src query.Source, holds func(int32) bool) (map[int32]
 		if err := e.Run(); err != nil {
 			return nil, err
 		}
-		top, _ := e.Best(func(d int32) bool { return holds(d) && q.Keeps(&recs[d], false, 0) }, 0)
+		top, _ := e.Best(func(d int32) bool { return holds(d) && q.Keeps(&recs[d], false, query.Times{}) }, 0)
 		for i, m := range top {
 			out[m.Doc] = i + 1
 		}

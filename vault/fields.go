@@ -39,6 +39,7 @@ var fields = sync.OnceValue(func() []field {
 		}},
 		{key: "private", want: "true or false", takes: isBool}, // see [markdown.Document.Private]
 		{key: "created", own: true, read: func(m *Memory, v markdown.Value) { m.Created = timeOf(v) }},
+		{key: "date", read: func(m *Memory, v markdown.Value) { m.Date = timeOf(v) }},
 		{key: "updated", own: true, merge: markdown.Later, read: func(m *Memory, v markdown.Value) {
 			m.Updated = timeOf(v)
 		}},

@@ -27,6 +27,7 @@ type Memory struct {
 	Tags         []string // the categories, and the #tags of the text but in transcripts and skills
 	Importance   *float64 // 0 to 1; nil = not given
 	Created      time.Time
+	Date         time.Time // which other programs write of a note, for the most part when it was begun
 	Updated      time.Time
 	Changed      time.Time // when it was last changed, as [Filter.Times] tells [Vault.List]
 	Pinned       bool
@@ -244,9 +245,9 @@ type Filter struct {
 	Since    time.Time // changed at or after
 	Until    time.Time
 	Keep     func(Memory) bool // of those that match otherwise; nil keeps all
-	// Times says when a memory was last changed, given the time of its file on disk; nil, and where the time decides
-	// nothing in a vault of very many files: what it says, else the disk.
-	Times   func(m Memory, onDisk time.Time) time.Time
+	// Times says when a memory was last changed, given the time of its file on disk, and when it was made, zero for
+	// unknown; nil, and where the time decides nothing in a vault of very many files: what it says, else the disk.
+	Times   func(m Memory, onDisk time.Time) (changed, made time.Time)
 	Sort    string // path (default), updated, created, importance
 	Reverse bool
 	Limit   int // 0 = all
@@ -289,7 +290,8 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 			return nil, err
 		}
 		for i := range all {
-			all[i].Changed = f.changed(all[i], modified[all[i].Path])
+			m := &all[i]
+			m.Changed, m.Created = f.times(*m, modified[m.Path])
 		}
 		found = append(found, f.choose(all, less)...)
 		if step < len(files) && len(found) >= f.Limit {
@@ -302,19 +304,20 @@ func (v *Vault) List(ctx context.Context, f Filter) ([]Memory, error) {
 // manyFiles are so many that looking up when each was changed is felt: at 100,000 it is a third of the time of a list.
 const manyFiles = 20_000
 
-// byUpdated is the key by which the newest change comes first.
-const byUpdated = "updated"
+// The keys by which the newest comes first.
+const byUpdated, byCreated = "updated", "created"
 
-func (f Filter) changed(m Memory, onDisk time.Time) time.Time {
-	if f.Times == nil {
-		return cmp.Or(m.Updated, m.Created, onDisk)
+func (f Filter) times(m Memory, onDisk time.Time) (changed, made time.Time) {
+	changed = cmp.Or(m.Updated, m.Created, onDisk)
+	if f.Times != nil {
+		changed, made = f.Times(m, onDisk)
 	}
-	return f.Times(m, onDisk)
+	return changed, cmp.Or(m.Created, m.Date, made)
 }
 
-// Timed reports a filter for which it matters when a memory was last changed.
+// Timed reports a filter for which it matters when a memory was made or last changed.
 func (f Filter) Timed() bool {
-	return f.Sort == byUpdated || f.Keep != nil || !f.Since.IsZero() || !f.Until.IsZero()
+	return f.Sort == byUpdated || f.Sort == byCreated || f.Keep != nil || !f.Since.IsZero() || !f.Until.IsZero()
 }
 
 // leastRead are the files that are read at once where a list may be short.
@@ -384,7 +387,7 @@ func (f Filter) order() (func(a, b Memory) int, error) {
 		return byPath, nil
 	case byUpdated:
 		return func(a, b Memory) int { return cmp.Or(b.Changed.Compare(a.Changed), byPath(a, b)) }, nil
-	case "created":
+	case byCreated:
 		return func(a, b Memory) int { return cmp.Or(b.Created.Compare(a.Created), byPath(a, b)) }, nil
 	case "importance":
 		return func(a, b Memory) int { return cmp.Or(cmp.Compare(value(b), value(a)), byPath(a, b)) }, nil

@@ -197,7 +197,7 @@ func (s *Snapshot) List(ctx context.Context, f Filter, when time.Time) ([]Memory
 		return nil, s.v.store.Explain(err)
 	}
 	for i, m := range all {
-		all[i].Changed = cmp.Or(m.Updated, m.Created, when)
+		all[i].Changed, all[i].Created = cmp.Or(m.Updated, m.Created, when), cmp.Or(m.Created, m.Date)
 	}
 	return f.choose(all, less), nil
 }

@@ -153,6 +153,7 @@ type Meta struct {
 	Aliases    []string
 	Kind       string
 	Updated    int64    // seconds since 1970; 0 when the file does not say
+	Created    int64    // as Updated
 	Categories []string // and the #tags of the text
 	Supersedes []string
 	MayOutdate []string
@@ -212,7 +213,10 @@ func encodeMeta(m vault.Memory) string {
 		importance = 1 + uint64(math.Round(min(max(*m.Importance, 0), 1)*thousand))
 	}
 	b = binary.AppendUvarint(b, importance)
-	return string(binary.AppendVarint(binary.AppendVarint(b, secondsOf(m.ValidFrom)), secondsOf(m.ValidUntil)))
+	for _, at := range []time.Time{m.ValidFrom, m.ValidUntil, cmp.Or(m.Created, m.Date)} {
+		b = binary.AppendVarint(b, secondsOf(at))
+	}
+	return string(b)
 }
 
 const thousand = 1000
@@ -279,7 +283,7 @@ func (r *Reader) meta() Meta {
 		importance := float64(n-1) / thousand
 		m.Importance = &importance
 	}
-	m.From, m.Until = r.Varint(), r.Varint()
+	m.From, m.Until, m.Created = r.Varint(), r.Varint(), r.Varint()
 	return m
 }
 

@@ -50,8 +50,9 @@ func written(text string, now time.Time) (Period, bool) {
 	for _, form := range []struct {
 		layout  string
 		y, m, d int
-	}{{time.DateOnly, 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
-		if t, err := time.ParseInLocation(form.layout, text, now.Location()); err == nil {
+	}{{time.DateOnly, 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0},
+		{"2 January 2006", 0, 0, 1}, {"2 Jan 2006", 0, 0, 1}, {"January 2 2006", 0, 0, 1}, {"Jan 2 2006", 0, 0, 1}} {
+		if t, err := time.ParseInLocation(form.layout, strings.ReplaceAll(text, ",", ""), now.Location()); err == nil {
 			return Period{t, t.AddDate(form.y, form.m, form.d), t, true}, true
 		}
 	}

@@ -30,6 +30,7 @@ const (
 	keySince    = "since"    // since:2026-01, since:2w
 	keyUntil    = "until"    // until:2026-01-31, until:3d
 	keyOn       = "on"       // on:2026-01-09, on:2026-01
+	keyCreated  = "created"  // created:2026-01, created:2026-01.., created:..2026-03
 	keyIs       = "is"       // is:pinned, is:archived, is:superseded, is:private
 	keyIn       = "in"       // in:sessions, in:memories, in:notes, in:skills, in:archive, in:all
 )
@@ -40,7 +41,7 @@ const inAll = "all"
 // filterKey maps what a person may write to the key, "" for anything else.
 func filterKey(s string) string {
 	switch s = strings.ToLower(s); s {
-	case keyKind, keyScope, keyCategory, keyPath, keySince, keyUntil, keyOn, keyIs, keyIn:
+	case keyKind, keyScope, keyCategory, keyPath, keySince, keyUntil, keyOn, keyCreated, keyIs, keyIn:
 		return s
 	case "tag":
 		return keyCategory
@@ -79,6 +80,19 @@ func newFilter(key, value string, now time.Time) (filter, bool) {
 			f.from = -1 << 63
 		}
 		return f, ok
+	case keyCreated:
+		first, last, open := strings.Cut(f.value, "..")
+		from, ok := period.Read(first, now)
+		to, ok2 := period.Read(last, now)
+		if f.from, f.to = from.From.Unix(), from.To.Unix(); open {
+			f.to = to.To.Unix()
+		}
+		if open && last == "" {
+			f.to, ok2 = 1<<63-1, ok
+		} else if open && first == "" {
+			f.from, ok = -1<<63, ok2
+		}
+		return f, ok && (ok2 || !open)
 	}
 	return f, true
 }
@@ -90,6 +104,8 @@ func meaning(key string) string {
 		return "is: takes pinned, archived, superseded or private"
 	case keyIn:
 		return "in: takes memories, notes, skills, sessions, core, profile, archive or all"
+	case keyCreated:
+		return "created: takes a time, or from when and until when, as in 2026-01.. or ..monday: " + period.Forms
 	}
 	return key + ": takes a time: " + period.Forms
 }
@@ -108,15 +124,20 @@ func className(s string) (string, bool) {
 		vault.ClassSession, vault.ClassArchive, vault.ClassNote}, c)
 }
 
-// Keeps reports whether the filters let a record pass; at is the time of the
-// message in it that is asked about, 0 when the record's own time counts.
-func (q *Query) Keeps(r *document.Record, superseded bool, at int64) bool {
+// Times are when a file was last changed and when it was made, or a message written; zero for what its record says.
+type Times struct{ Changed, Made time.Time }
+
+// Keeps reports whether the filters let a record pass.
+func (q *Query) Keeps(r *document.Record, superseded bool, at Times) bool {
 	if !q.Filtered() {
 		return true
 	}
 	m := document.DecodeMeta(r.Meta)
-	if at != 0 {
-		m.Updated = at
+	if !at.Changed.IsZero() {
+		m.Updated = at.Changed.Unix()
+	}
+	if m.Created == 0 && !at.Made.IsZero() {
+		m.Created = at.Made.Unix()
 	}
 	for i := range q.required {
 		if !q.required[i].matches(r, &m, superseded) {
@@ -168,16 +189,18 @@ func (f *filter) matches(r *document.Record, m *document.Meta, superseded bool) 
 		return vault.ClassOf(r.Path) == vault.ClassArchive
 	}
 	at := m.Updated
-	if at == 0 {
+	if f.key == keyCreated {
+		at = m.Created
+	} else if at == 0 {
 		at = time.Unix(0, r.MTime).Unix()
 	}
-	return f.from <= at && at < f.to
+	return at != 0 && f.from <= at && at < f.to // 0 is when nothing tells
 }
 
 // Timed reports a filter by time.
 func (q *Query) Timed() bool {
 	return slices.ContainsFunc(q.filters, func(f filter) bool {
-		return f.key == keySince || f.key == keyUntil || f.key == keyOn
+		return f.key == keySince || f.key == keyUntil || f.key == keyOn || f.key == keyCreated
 	})
 }
 

@@ -75,5 +75,5 @@ func (s *Selector) Classes() (out []vault.Class) {
 // Keeps reports whether a memory passes that [vault.Vault.List] gave.
 func (s *Selector) Keeps(m vault.Memory) bool {
 	r := document.RecordOf(m)
-	return s.q.Keeps(&r, m.SupersededBy != "", m.Changed.Unix())
+	return s.q.Keeps(&r, m.SupersededBy != "", Times{m.Changed, m.Created})
 }

@@ -16,21 +16,25 @@ import (
 // Of a file that says nothing, and that nobody edited since it came, it is when the newest commit brought it: every
 // file of a fresh clone is new on disk. Where no commit that was looked at has it, its front matter counts, or else the
 // disk.
+// It was made when a commit that was looked at brought it, under whatever name; one that is in no commit, when the disk
+// says.
 
-// A change is when commits changed a file, in seconds since 1970; 0 for never.
-type change struct{ last, byHand int64 }
+// A change is when commits changed a file and when the first one brought it, in seconds since 1970; 0 for never and,
+// of first, for before what was looked at.
+type change struct{ last, byHand, first int64 }
 
 // mostCommits bounds the commits that are looked at for the times of files: what was changed before them is as old as
 // its front matter or the disk says.
 const mostCommits = 1000
 
 // changesName is the name under which local state keeps them: the commit up to which, then a line each.
-const changesName = "changed-2"
+const changesName = "changed-3"
 
-// ChangeTimes tell when files were last changed.
+// ChangeTimes tell when files were last changed, and when they were made, zero for unknown.
 type ChangeTimes struct {
 	known     map[vault.Path]change
 	committed interface {
+		Holds(p vault.Path) bool
 		Has(p vault.Path, h vault.Hash) bool
 		Stands(p vault.Path, size int64, changed time.Time) bool
 	}
@@ -51,30 +55,34 @@ func Changed(ctx context.Context, v *vault.Vault, walk bool) (*ChangeTimes, erro
 	return &ChangeTimes{known, committed}, nil
 }
 
-// Memory is when a memory was changed that was read, given the time of its file on disk.
-func (c *ChangeTimes) Memory(m vault.Memory, onDisk time.Time) time.Time {
+// Memory tells of a memory that was read, given the time of its file on disk.
+func (c *ChangeTimes) Memory(m vault.Memory, onDisk time.Time) (changed, made time.Time) {
 	return c.when(m.Path, cmp.Or(m.Updated, m.Created), onDisk, c.committed.Has(m.Path, m.Hash))
 }
 
-// File is when a file was changed that was not read: said is the time in its front matter, size and onDisk are of the
-// file.
-func (c *ChangeTimes) File(p vault.Path, said time.Time, size int64, onDisk time.Time) time.Time {
+// File tells of a file that was not read: said is the time in its front matter, size and onDisk are of the file.
+func (c *ChangeTimes) File(p vault.Path, said time.Time, size int64, onDisk time.Time) (changed, made time.Time) {
 	return c.when(p, said, onDisk, c.committed.Stands(p, size, onDisk))
 }
 
-func (c *ChangeTimes) when(p vault.Path, said, onDisk time.Time, committed bool) time.Time {
+func (c *ChangeTimes) when(p vault.Path, said, onDisk time.Time, committed bool) (changed, made time.Time) {
 	known, ok := c.known[p]
+	if known.first != 0 {
+		made = time.Unix(known.first, 0).UTC()
+	} else if !ok && !committed && !c.committed.Holds(p) {
+		made = onDisk
+	}
 	switch {
 	case !committed:
-		return onDisk
-	case !ok:
-		return cmp.Or(said, onDisk)
+		return onDisk, made
+	case known.last == 0:
+		return cmp.Or(said, onDisk), made
 	case said.IsZero():
-		return time.Unix(known.last, 0).UTC()
+		return time.Unix(known.last, 0).UTC(), made
 	case said.Unix() < known.byHand:
-		return time.Unix(known.byHand, 0).UTC()
+		return time.Unix(known.byHand, 0).UTC(), made
 	}
-	return said
+	return said, made
 }
 
 // knownChanges are those of the files of HEAD, as far as local state and, with walk, the newest commits tell.
@@ -143,36 +151,47 @@ func addChanges(ctx context.Context, v *vault.Vault, out map[vault.Path]change, 
 			if now.last = max(now.last, when); byHand && ch.Status == vault.Modified {
 				now.byHand = max(now.byHand, when)
 			}
+			if ch.Status == vault.Added {
+				now.first = when // the commits come newest first
+			}
 			if fresh[p] = now; ch.Status == vault.Renamed {
 				named[ch.From] = p
 			}
 		}
 	}
 	if looked == mostCommits {
-		clear(out)
+		for p, was := range out {
+			out[p] = change{first: was.first}
+		}
 	}
 	for from, to := range named { // what was known of a file under the name that it had
 		if was, ok := out[from]; ok {
-			out[to] = change{max(out[to].last, was.last), max(out[to].byHand, was.byHand)}
+			out[to] = out[to].and(was)
 		}
 	}
 	for p, now := range fresh {
-		out[p] = change{max(out[p].last, now.last), max(out[p].byHand, now.byHand)}
+		out[p] = now.and(out[p])
 	}
 	return nil
+}
+
+// and joins what is known of a file, what was known before last.
+func (c change) and(before change) change {
+	return change{max(c.last, before.last), max(c.byHand, before.byHand), cmp.Or(before.first, c.first)}
 }
 
 func readChanges(lines string) map[vault.Path]change {
 	out := make(map[vault.Path]change, strings.Count(lines, "\n"))
 	for line := range strings.Lines(lines) {
-		part := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
-		if len(part) < 3 {
+		part := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
+		if len(part) < 4 {
 			continue
 		}
 		last, err := strconv.ParseInt(part[0], 36, 64)
 		byHand, herr := strconv.ParseInt(part[1], 36, 64)
-		if err == nil && herr == nil {
-			out[vault.Path(part[2])] = change{last, byHand}
+		first, ferr := strconv.ParseInt(part[2], 36, 64)
+		if err == nil && herr == nil && ferr == nil {
+			out[vault.Path(part[3])] = change{last, byHand, first}
 		}
 	}
 	return out
@@ -186,6 +205,7 @@ func writeChanges(head vault.Revision, all map[vault.Path]change) []byte {
 		}
 		out = strconv.AppendInt(out, c.last, 36)
 		out = strconv.AppendInt(append(out, ' '), c.byHand, 36)
+		out = strconv.AppendInt(append(out, ' '), c.first, 36)
 		out = append(append(append(out, ' '), p...), '\n')
 	}
 	return out

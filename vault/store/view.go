@@ -280,6 +280,12 @@ func (c *Committed) entry(p Path) (gitindex.Entry, bool) {
 	return e, ok && !c.apart[name]
 }
 
+// Holds reports whether HEAD has a file that is not staged otherwise.
+func (c *Committed) Holds(p Path) bool {
+	_, ok := c.entry(p)
+	return ok
+}
+
 // Has reports whether HEAD has a file with a content. What git converts when it checks a file out differs from its blob.
 func (c *Committed) Has(p Path, h Hash) bool {
 	e, ok := c.entry(p)

@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 type Row struct {
 	Name string // short, what to call it by
 	At   time.Time
+	Day  string // to show in place of the age
 	Who  string
 	Text string // gets the room that the others leave
 	Tail string
@@ -31,7 +33,7 @@ func Lines(rows []Row, width int, now time.Time) [][2]string {
 	const age, text = 1, 3
 	for i, r := range rows {
 		side := max(mostSide, width/4)
-		lines[i] = [...]string{r.Name, Age(r.At, now), Cut(r.Who, side), r.Text, Cut(r.Tail, side)}
+		lines[i] = [...]string{r.Name, cmp.Or(r.Day, Age(r.At, now)), Cut(r.Who, side), r.Text, Cut(r.Tail, side)}
 		for j, s := range lines[i] {
 			most[j] = max(most[j], Width(s))
 		}

@@ -24,7 +24,9 @@ func listCommand() *console.Command {
 			those below it), path:x, kind:x, is:pinned, since:2w, on:2026-01, in:notes. NOT tag:x, or -tag:x behind
 			"--", leaves out what has it; several of one key are alternatives. A folder that is no scope lists the
 			notes in it. --sort updated goes by the last change: on disk while that is in no commit, else by hand in a
-			commit, else as the front matter says.
+			commit, else as the front matter says. --sort created and created:FROM..TO, either end of which may be left
+			out, go by created or date of the front matter, else by the commit that brought the file; what none of the
+			newest 1000 commits tells is unknown, stands last and passes no created:.
 
 			--format takes a Go template with the fields of --json: {{.ID}} {{.Short}} {{.Path}} {{.Title}} {{.Kind}}
 			{{.Scope}} {{.Categories}} {{.Tags}} {{.Importance}} {{.Created}} {{.Updated}} {{.Changed}}.`,
@@ -33,6 +35,7 @@ func listCommand() *console.Command {
 			stet list daily '#work'  # the notes of a folder that have a tag
 			stet list tag:work NOT tag:done since:2w  # what is open of the last two weeks
 			stet list --sort updated -n 5  # the five newest
+			stet list work '#rust' created:2025-03-01.. --sort created  # made since then, newest first
 			stet list --paths -0 | xargs -0 grep -l TODO  # for other programs
 			stet list --format '{{.Short}} {{.Title}}'  # your own columns`,
 		Flags: console.Flags(
@@ -87,7 +90,7 @@ func list(ctx context.Context, e *console.Env, in *console.Input) error {
 		return found, err
 	}, func(p *console.Printer, found *agent.Listing) {
 		if p.OutTerminal && layout == nil && !in.Bool("paths") && !in.Bool("null") && !in.Bool("long") {
-			p.Rows(rowsOf(p, found.Memories))
+			p.Rows(rowsOf(p, found.Memories, dayOf(in)))
 			return
 		}
 		for _, m := range found.Memories {
@@ -214,12 +217,12 @@ func printEntry(p *console.Printer, in *console.Input, layout *template.Template
 		printPath(p, in, m.Path)
 		return
 	}
-	printLine(p, m, in.Bool("long"))
+	printLine(p, m, in.Bool("long"), dayOf(in))
 }
 
 // printLine prints a memory in one line: its path, its title and what changes how it is read.
-func printLine(p *console.Printer, m agent.Memory, long bool) {
-	name, extra := console.Line1(string(m.Path)), marks(m.Stored())
+func printLine(p *console.Printer, m agent.Memory, long bool, day func(vault.Memory) string) {
+	name, extra := console.Line1(string(m.Path)), marks(m.Stored(), day)
 	if extra != "" {
 		extra = "  [" + extra + "]"
 	}
@@ -233,13 +236,30 @@ func printLine(p *console.Printer, m agent.Memory, long bool) {
 	p.Folded(p.Paint(console.Cyan, name)+title+extra, 4)
 }
 
+// dayOf is what a list says of the time of each memory that is asked for, or sorted, by when it was made; else nil.
+func dayOf(in *console.Input) func(vault.Memory) string {
+	if in.String("sort") != "created" &&
+		!slices.ContainsFunc(in.Words, func(w string) bool { return strings.Contains(w, "created:") }) {
+		return nil
+	}
+	return func(m vault.Memory) string {
+		if m.Created.IsZero() {
+			return "unknown"
+		}
+		return m.Created.Local().Format(time.DateOnly)
+	}
+}
+
 // rowsOf shows memories on a terminal, where each has a line: what else is known of them --long shows.
-func rowsOf(p *console.Printer, all []agent.Memory) []cells.Row {
+func rowsOf(p *console.Printer, all []agent.Memory, day func(vault.Memory) string) []cells.Row {
 	rows := make([]cells.Row, 0, len(all))
 	for _, m := range all {
 		stored := m.Stored()
 		at := cmp.Or(stored.Changed, stored.Updated, stored.Created)
 		row := cells.Row{Name: m.Short, At: at, Text: headline(p, stored, 2*headlineWidth)}
+		if day != nil {
+			row.Day = day(stored)
+		}
 		switch {
 		case m.ID == "":
 			row.Tail = string(m.Path)
@@ -270,7 +290,7 @@ func headline(p *console.Printer, m vault.Memory, width int) string {
 }
 
 // marks are the few facts that change how a memory is read.
-func marks(m vault.Memory) string {
+func marks(m vault.Memory, day func(vault.Memory) string) string {
 	var out []string
 	if m.Kind != "" {
 		out = append(out, m.Kind)
@@ -282,7 +302,10 @@ func marks(m vault.Memory) string {
 	if m.Private {
 		out = append(out, "private")
 	}
-	if !m.Updated.IsZero() {
+	switch {
+	case day != nil:
+		out = append(out, day(m))
+	case !m.Updated.IsZero():
 		out = append(out, m.Updated.Local().Format(time.DateOnly))
 	}
 	return console.Line1(strings.Join(out, ", "))

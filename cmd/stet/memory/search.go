@@ -23,8 +23,9 @@ func searchCommand() *console.Command {
 		Details: `Sees the files as they are on disk now, committed or not. A question typed as a sentence works.
 			No hits is not a failure (exit 0). What is pasted (a command, an error, half a sentence) is found as it
 			stands, whatever signs are in it. Operators, each of them optional: "a phrase", +must, begin*, and kind:,
-			scope:, tag: (or category:), path:, since:, until:, on:, is:, in: with a value; -"a phrase", -kind:value
-			and NOT kind:value exclude, while a word behind "-" is a word like any other unless that finds nothing.
+			scope:, tag: (or category:), path:, since:, until:, on:, created:, is:, in: with a value; -"a phrase",
+			-kind:value and NOT kind:value exclude, while a word behind "-" is a word like any other unless that finds
+			nothing.
 			A query that begins with "-" goes after "--". What was said in sessions stands apart, the best message
 			of up to three of them; in:sessions searches nothing else, in:all what is archived, superseded or said by a
 			program as well. A memory outside of its valid_from and valid_until is left out as a superseded one is:

@@ -87,11 +87,11 @@ func showList(ctx context.Context, e *console.Env, a *agent.App, o agent.ListOpt
 	tellMoment(e, found.AsOf)
 	return true, e.ShowPaged(ctx, found, func(p *console.Printer) {
 		if p.OutTerminal {
-			p.Rows(rowsOf(p, found.Memories))
+			p.Rows(rowsOf(p, found.Memories, nil))
 			return
 		}
 		for _, m := range found.Memories {
-			printLine(p, m, false)
+			printLine(p, m, false, nil)
 		}
 	})
 }
