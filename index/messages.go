@@ -78,9 +78,9 @@ func (s *searching) onePerConversation(
 // message cuts a hit from its transcript as it is now.
 func (s *searching) message(r *query.Ranking, m query.Match, lines *query.Liner) (Hit, bool) {
 	rec := &r.Conversations.Records[r.Conversations.Layout.Owner[m.Doc]]
-	file := s.texts.Transcript(rec.Path)
-	span := file.Message(r.Conversations.Message(m.Doc).Number)
-	if span == nil || file.Hash() != rec.Hash && !s.stillThere(rec, m.Doc-r.Conversations.Layout.Base[r.Conversations.Layout.Owner[m.Doc]], file) {
+	file := s.texts.Transcript(rec)
+	span := file.Message(r.Conversations.Message(m.Doc))
+	if span == nil || !file.Is(rec) && !s.stillThere(rec, m.Doc-r.Conversations.Layout.Base[r.Conversations.Layout.Owner[m.Doc]], file) {
 		return Hit{}, false
 	}
 	mem := file.Memory()

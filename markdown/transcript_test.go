@@ -171,7 +171,8 @@ func FuzzTranscript(f *testing.F) {
 			t.Fatalf("read back %+v\nwant %+v\nfrom %q", got, want, text)
 		}
 		checkHeadings(t, text, len(in.Messages))
-		_ = ParseTranscript(content) // whatever a person made of it
+		checkReread(t, text)
+		checkReread(t, content) // whatever a person made of it
 	})
 }
 
@@ -204,6 +205,18 @@ func checkHeadings(t *testing.T, text []byte, n int) {
 	for _, m := range spans {
 		if !starts[m.Start] {
 			t.Fatalf("message %d of %q is no heading to a reader of Markdown", m.Number, text)
+		}
+	}
+}
+
+// checkReread verifies that a message which is read by itself is what a look at the whole file made of it.
+func checkReread(t *testing.T, text []byte) {
+	t.Helper()
+	_ = ParseTranscript(text)
+	d := Parse(text)
+	for _, want := range d.Messages() {
+		if got := (MessageSpan{Start: want.Start, End: want.End}); !got.Reread(d) || !reflect.DeepEqual(got, want) {
+			t.Fatalf("read alone %+v\nin the file %+v\nof %q", got, want, text)
 		}
 	}
 }

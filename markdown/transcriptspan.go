@@ -74,6 +74,25 @@ func (d *Document) Messages() []MessageSpan {
 	return out
 }
 
+// Reread fills in the message that stands from m.Start to m.End of a transcript, where [Document.Messages] found it
+// before; false where none begins there. Cost: of that message alone.
+func (m *MessageSpan) Reread(d *Document) bool {
+	start, end := m.Start, m.End
+	if start < d.split.body || start > end || end > len(d.src) {
+		return false
+	}
+	line, _ := cutLine(d.src[start:end])
+	var ok bool
+	if *m, ok = messageHeading(line); !ok {
+		return false
+	}
+	m.Start, m.End = start, end
+	m.readNote(d.src[:end], start+len(line))
+	m.readText(d.src[:end])
+	m.close(d.src[:end], end < len(d.src), callNotes{})
+	return true
+}
+
 // callNotes are the notes of calls by the offsets of their fences, nil for what is none: the way to the next heading
 // and the message that ends there pass the same ones.
 type callNotes map[int]*callNote

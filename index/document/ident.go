@@ -27,7 +27,11 @@ func Identifiers(text []byte, emit func(name string, start, end int)) {
 
 // isChunkBreak reports bytes that cannot be inside a name.
 func isChunkBreak(c byte) bool {
-	return c <= ' ' || bytes.IndexByte([]byte("()[]{}<>\"'`,;!?|*"), c) >= 0
+	switch c {
+	case '(', ')', '[', ']', '{', '}', '<', '>', '"', '\'', '`', ',', ';', '!', '?', '|', '*':
+		return true
+	}
+	return c <= ' '
 }
 
 // chunk trims what punctuates a sentence and emits what is left when it is

@@ -279,17 +279,19 @@ func (a *Analyzer) speech(d *Document, text []byte) {
 // reading it.
 type Message struct {
 	Number int
-	At     int64 // seconds since 1970, when hasTime
-	Side   uint8
-	Asks   bool // ends with a question mark
-	Dated  bool // its text says when something was: "yesterday", "in May"
+	// Start and End enclose it in the file that was indexed.
+	Start, End int
+	At         int64 // seconds since 1970, when hasTime
+	Side       uint8
+	Asks       bool // ends with a question mark
+	Dated      bool // its text says when something was: "yesterday", "in May"
 	// Uncovered says that its text stands in a file that is binary or missing, and so is not searched.
 	Uncovered bool
 	hasAt     bool
 }
 
 func factsOf(data []byte, s *markdown.MessageSpan, dated bool) Message {
-	f := Message{Number: s.Number, Side: sideOf(s.Role), Dated: dated}
+	f := Message{Number: s.Number, Start: s.Start, End: s.End, Side: sideOf(s.Role), Dated: dated}
 	if !s.Time.IsZero() {
 		f.At, f.hasAt = s.Time.Unix(), true
 	}
@@ -311,7 +313,7 @@ const (
 // encodeMessages is what the record of a transcript has behind its meta.
 func encodeMessages(list []Message) string {
 	b := binary.AppendUvarint(nil, uint64(len(list)))
-	number, at := 0, int64(0)
+	number, start, at := 0, 0, int64(0)
 	for _, f := range list {
 		bits := f.Side
 		for bit, on := range map[uint8]bool{
@@ -323,7 +325,8 @@ func encodeMessages(list []Message) string {
 		}
 		b = append(b, bits)
 		b = binary.AppendVarint(b, int64(f.Number-number))
-		number = f.Number
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(f.Start-start)), uint64(f.End-f.Start))
+		number, start = f.Number, f.Start
 		if f.hasAt {
 			b = binary.AppendVarint(b, f.At-at)
 			at = f.At
@@ -342,8 +345,8 @@ type TranscriptMeta struct {
 func DecodeTranscript(s string) TranscriptMeta {
 	r := Reader{s: s}
 	t := TranscriptMeta{Meta: r.meta()}
-	t.Messages = make([]Message, r.Count(2))
-	number, at := int64(0), int64(0)
+	t.Messages = make([]Message, r.Count(4))
+	number, start, at := int64(0), 0, int64(0)
 	for i := range t.Messages {
 		f := &t.Messages[i]
 		bits := uint8(0)
@@ -354,6 +357,8 @@ func DecodeTranscript(s string) TranscriptMeta {
 		f.hasAt, f.Uncovered = bits&bitTime != 0, bits&bitUncovered != 0
 		number += r.Varint()
 		f.Number = int(number)
+		start += int(r.Uvarint())
+		f.Start, f.End = start, start+int(r.Uvarint())
 		if f.hasAt {
 			at += r.Varint()
 			f.At = at

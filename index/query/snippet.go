@@ -25,6 +25,7 @@ type Liner struct {
 	byStem   map[string]float64
 	prefixes map[string]float64
 	names    map[string]float64
+	apart    bool // a name has no word of the query in it
 	phrases  []linePhrase
 	literals []string
 	toks     []document.Token // scratch
@@ -62,6 +63,14 @@ func NewLiner(q *Query, e *Evaluation) *Liner {
 		for _, t := range terms {
 			l.byStem[l.stems.Stem(t)] = 0.01 + weights[w+"~"]
 		}
+	}
+	for name := range l.names {
+		has := false
+		document.Tokenize([]byte(name), func(t document.Token) {
+			_, is := l.byStem[l.stems.Stem(t.Term)]
+			has = has || is
+		})
+		l.apart = l.apart || !has
 	}
 	return l
 }
@@ -235,7 +244,7 @@ func (l *Liner) look(cur *line) {
 			cur.weight += w
 		}
 	}
-	if len(l.names) > 0 {
+	if len(l.names) > 0 && (l.apart || len(cur.ranges) > 0) {
 		document.Identifiers(cur.text, func(name string, start, end int) {
 			if w, ok := l.names[name]; ok {
 				cur.weight += w

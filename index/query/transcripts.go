@@ -6,82 +6,7 @@ import (
 	"sync"
 
 	"stet/index/document"
-	"stet/markdown"
-	"stet/vault"
 )
-
-// TranscriptCache reads transcripts and keeps them. It is safe for concurrent use.
-type TranscriptCache struct {
-	src  document.FileReader
-	mu   sync.Mutex
-	have map[vault.Path]*Transcript
-}
-
-// A Transcript is one file as it is now; nil data is a file that cannot be
-// read.
-type Transcript struct {
-	once     sync.Once
-	Data     []byte
-	Info     vault.File
-	messages []markdown.MessageSpan
-	attached func(name string) []byte
-	Memory   func() vault.Memory // reads the front matter
-	Hash     func() [document.HashSize]byte
-}
-
-// NewTranscriptCache returns an empty cache of the files of src.
-func NewTranscriptCache(src document.FileReader) *TranscriptCache {
-	return &TranscriptCache{src: src, have: map[vault.Path]*Transcript{}}
-}
-
-// Transcript reads a transcript once and keeps it.
-func (t *TranscriptCache) Transcript(p vault.Path) *Transcript {
-	t.mu.Lock()
-	s := t.have[p]
-	if s == nil {
-		s = &Transcript{}
-		t.have[p] = s
-	}
-	t.mu.Unlock()
-	s.once.Do(func() { s.load(t.src, p) })
-	return s
-}
-
-// passing is a transcript that is looked at once: it is not kept, so that a
-// look into all of them takes the memory of a few.
-func (t *TranscriptCache) passing(p vault.Path) *Transcript {
-	t.mu.Lock()
-	s := t.have[p]
-	t.mu.Unlock()
-	if s != nil {
-		return t.Transcript(p)
-	}
-	s = &Transcript{}
-	s.load(t.src, p)
-	return s
-}
-
-func (s *Transcript) load(src document.FileReader, p vault.Path) {
-	s.Memory, s.Hash = func() vault.Memory { return vault.Memory{} }, func() (none [document.HashSize]byte) { return none }
-	data, info, err := src.ReadFile(p)
-	if err != nil {
-		return
-	}
-	s.Data, s.Info, s.attached = data, info, document.Attachments(src, p)
-	d := markdown.Parse(data)
-	s.messages = document.MessagesOf(d)
-	s.Memory = sync.OnceValue(func() vault.Memory { return document.Conversation(p, d) })
-	s.Hash = sync.OnceValue(func() [document.HashSize]byte { return document.HashOf(data) })
-}
-
-// Message is the span with that number; nil when there is none.
-func (s *Transcript) Message(number int) *markdown.MessageSpan {
-	i, ok := slices.BinarySearchFunc(s.messages, number, func(m markdown.MessageSpan, n int) int { return m.Number - n })
-	if !ok {
-		return nil
-	}
-	return &s.messages[i]
-}
 
 // longText is how many bytes of a message are too many to read them for pairs alone.
 const longText = 16 << 10
@@ -106,7 +31,7 @@ func (r *Ranking) settle(keep func(int32) bool) error {
 	}
 	required, _ := r.q.Count()
 	var files [][]int32 // documents, by record
-	numbers := map[int32]int{}
+	messages := map[int32]*document.Message{}
 	last := int32(-1)
 	each(r.Conversations.doubt, func(d int32) {
 		if r.out[d] || int(r.met[d]) < required || !keep(d) {
@@ -117,7 +42,7 @@ func (r *Ranking) settle(keep func(int32) bool) error {
 			files = append(files, nil)
 		}
 		files[len(files)-1] = append(files[len(files)-1], d)
-		numbers[d] = r.Conversations.Message(d).Number // not for goroutines
+		messages[d] = r.Conversations.Message(d) // not for goroutines
 	})
 	look := newLooker(r.q)
 	var wg sync.WaitGroup
@@ -126,9 +51,9 @@ func (r *Ranking) settle(keep func(int32) bool) error {
 		wg.Go(func() {
 			own := look.clone()
 			for i := w; i < len(files) && r.ctx.Err() == nil; i += workers {
-				file := r.texts.passing(r.Conversations.Records[r.Conversations.Layout.Owner[files[i][0]]].Path)
+				file := r.texts.passing(&r.Conversations.Records[r.Conversations.Layout.Owner[files[i][0]]])
 				for _, d := range files[i] {
-					r.out[d] = own.refuses(file, numbers[d])
+					r.out[d] = own.refuses(file, messages[d])
 				}
 			}
 		})
@@ -144,9 +69,9 @@ func (r *Ranking) read(list []Match) ([]Match, error) {
 	if len(look.pairs) == 0 && look.typed == "" {
 		return list, nil
 	}
-	numbers := make([]int, len(list))
+	messages := make([]*document.Message, len(list))
 	for i := range list {
-		numbers[i] = r.Conversations.Message(list[i].Doc).Number // not for goroutines
+		messages[i] = r.Conversations.Message(list[i].Doc) // not for goroutines
 	}
 	found := make([]messageText, len(list))
 	var wg sync.WaitGroup
@@ -161,12 +86,12 @@ func (r *Ranking) read(list []Match) ([]Match, error) {
 				if !every && !pairs {
 					continue
 				}
-				file := r.texts.Transcript(r.Conversations.Records[r.Conversations.Layout.Owner[doc]].Path)
-				if span := file.Message(numbers[i]); pairs && (span == nil || list[i].far == all || span.End-span.Start < longText) {
-					found[i] = own.message(file, numbers[i])
+				file := r.texts.Transcript(&r.Conversations.Records[r.Conversations.Layout.Owner[doc]])
+				if span := file.Message(messages[i]); pairs && (span == nil || list[i].far == all || span.End-span.Start < longText) {
+					found[i] = own.message(file, messages[i])
 				}
 				if every {
-					found[i].stands = own.standsIn(file, numbers[i])
+					found[i].stands = own.standsIn(file, messages[i])
 				}
 			}
 		})
@@ -274,8 +199,8 @@ func (l *looker) kind(word string) int {
 }
 
 // message looks for the pairs in one message.
-func (l *looker) message(file *Transcript, number int) (out messageText) {
-	span := file.Message(number)
+func (l *looker) message(file *Transcript, m *document.Message) (out messageText) {
+	span := file.Message(m)
 	if span == nil {
 		return messageText{lost: true}
 	}
@@ -310,8 +235,8 @@ func (l *looker) message(file *Transcript, number int) (out messageText) {
 
 // refuses reports that a message is no hit by the order of its words, or no
 // longer there.
-func (l *looker) refuses(file *Transcript, number int) bool {
-	span := file.Message(number)
+func (l *looker) refuses(file *Transcript, m *document.Message) bool {
+	span := file.Message(m)
 	if span == nil {
 		return true
 	}

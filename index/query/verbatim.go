@@ -34,8 +34,8 @@ func (q *Query) typed() (text string, every uint64) {
 
 // standsIn tells how a message has the query as it was typed: as it is, or but for capitals and white space; nil where
 // it has not. What a tool calls an argument is not looked at: who pastes "old_string" looks for the message that says it.
-func (l *looker) standsIn(file *Transcript, number int) *distance {
-	span := file.Message(number)
+func (l *looker) standsIn(file *Transcript, m *document.Message) *distance {
+	span := file.Message(m)
 	if span == nil {
 		return nil
 	}
