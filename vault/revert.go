@@ -90,7 +90,8 @@ func (h *History) takeBack(
 		parts = slices.Collect(slices.Chunk(commits, 1))
 	}
 	res, err = h.v.Transact(ctx, o.why(parts[0]), o.DryRun, func(tx *Tx) error {
-		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again}
+		r := reverter{tx: tx, moved: moved, action: o.action(), brought: map[Path]bool{}, again: o.Again,
+			undoing: o.mode != ""}
 		conflicts = map[Revision][]string{}
 		for n, part := range parts {
 			if n > 0 {
@@ -214,6 +215,7 @@ type reverter struct {
 	stones    []tombstone.Stone
 	brought   map[Path]bool // deletions that are taken back
 	again     bool          // a person asked for what was purged
+	undoing   bool          // or redoing: all comes back, what waited as well
 }
 
 // taken notes that a change of commit c was really taken back.
@@ -232,7 +234,11 @@ func (r *reverter) revert(ctx context.Context, c Commit) error {
 	if err != nil {
 		return err
 	}
+	approved := c.Trailers.Get("Stet-Approved-By") != ""
 	for _, ch := range joinMoves(c.Changes, c.Trailers.moves()) {
+		if approved && isProposal(ch.Path) && !r.undoing {
+			continue // the person decided
+		}
 		if err := r.change(ctx, c, ch, before, after); err != nil {
 			return err
 		}

@@ -72,3 +72,26 @@ func TestOnATerminalALogSaysThatThereIsMore(t *testing.T) {
 		t.Errorf("all: %q", talk)
 	}
 }
+
+// All is marked that was listed, and nothing that came while the question stood.
+func TestReviewOfAllAsksOnce(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	s.run(0, "", "remember", "One.", "--as", "robo")
+	s.run(0, "", "remember", "Two.", "--as", "robo")
+	for answer, marked := range map[string]bool{"n\n": false, "": false} {
+		out, talk := s.run(0, answer, "review", "--accept-all")
+		if strings.Contains(out, "marked") != marked || !strings.Contains(talk, "mark all 2 as reviewed") ||
+			!strings.Contains(out, "remember: One.") || strings.Contains(out, "+One.") {
+			t.Errorf("%q: %q %q", answer, out, talk)
+		}
+	}
+	s.meanwhile = func() { s.run(0, "", "remember", "Three.", "--as", "robo") }
+	if out, _ := s.run(0, "y\n", "review", "--accept-all"); !strings.Contains(out, "\n2 marked as reviewed") {
+		t.Errorf("review: %q", out)
+	}
+	out, _ := s.run(0, "", "review", "--dry-run")
+	if !strings.Contains(out, "Three.") || strings.Contains(out, "Two.") {
+		t.Errorf("left: %q", out)
+	}
+}

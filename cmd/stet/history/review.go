@@ -37,7 +37,8 @@ func reviewCommand() *console.Command {
 			stet review --proposed --accept pdf-forms  # a skill from elsewhere: agents may follow it`,
 		Flags: console.Flags(
 			console.Bool("accept-all",
-				"mark everything listed as reviewed, and ask nothing; with --proposed: accept what it has shown"),
+				"list what is new and mark all of it as reviewed, asked once on a terminal; with --proposed: accept "+
+					"what it has shown"),
 			console.Bool("proposed", "what waits for you to agree, and why each does"),
 			console.List("accept", "with --proposed: write the `PROPOSAL`"),
 			console.List("reject", "with --proposed: refuse the `PROPOSAL` for good"),
@@ -68,29 +69,59 @@ func runReview(ctx context.Context, e *console.Env, in *console.Input) error {
 		return err
 	}
 	stat, patch := in.Bool("stat"), in.Bool("patch")
-	o := agent.ReviewOptions{Write: e.By(in), Since: since, Diffs: e.JSON && !stat, AcceptAll: in.Bool("accept-all")}
+	all := in.Bool("accept-all")
+	o := agent.ReviewOptions{Write: e.By(in), Since: since, Diffs: e.JSON && !stat}
+	asks := !o.DryRun && e.CanAsk() && e.OutTerminal
+	o.AcceptAll = all && !asks
 	return e.With(ctx, false, func(a *agent.App) error {
 		h := a.History()
 		review, err := h.Review(ctx, o)
 		if err != nil {
 			return err
 		}
-		if !o.AcceptAll && !o.DryRun && e.CanAsk() && e.OutTerminal && len(review.Items) > 0 {
+		if asks && len(review.Items) > 0 {
 			r := reviewer{e: e, h: h, w: o.Write, stat: stat, patch: patch}
+			if all {
+				return r.whole(ctx, review)
+			}
 			return r.all(ctx, review)
 		}
-		return e.ShowPaged(ctx, review, func(p *console.Printer) {
-			if p.OutTerminal && !o.AcceptAll && !patch {
+		show := e.ShowPaged
+		if all {
+			show = func(_ context.Context, r any, text func(*console.Printer)) error { return e.Show(r, text) }
+		}
+		return show(ctx, review, func(p *console.Printer) {
+			if (p.OutTerminal || all) && !patch {
 				listItems(p, review.Items, stat)
-				printSummary(p, review, false)
+				printSummary(p, review, all)
 				return
 			}
 			for _, item := range review.Items {
 				printItem(ctx, p, h, item, stat, patch, nil)
 			}
-			printSummary(p, review, o.AcceptAll)
+			printSummary(p, review, all)
 		})
 	})
+}
+
+// whole lists the commits, a line each, and asks about all of them once; those and no others are marked.
+func (r *reviewer) whole(ctx context.Context, review *agent.Review) error {
+	err := r.e.Show(nil, func(p *console.Printer) { listItems(p, review.Items, r.stat) })
+	if err != nil {
+		return err
+	}
+	ok, err := r.e.Confirm(fmt.Sprintf("mark all %d as reviewed, as they are listed?", len(review.Items)))
+	if err != nil || !ok {
+		return err
+	}
+	for _, item := range review.Items {
+		r.decided = append(r.decided, item.Rev)
+	}
+	if err = r.h.MarkReviewed(ctx, r.w, review, r.decided, nil); err == nil {
+		review.Accepted = true
+		err = r.e.Show(nil, func(p *console.Printer) { printSummary(p, review, true) })
+	}
+	return err
 }
 
 // listItems lists commits on a terminal, a line each, with what is to be known of each below it. What is kept or taken
